@@ -1,0 +1,143 @@
+//! The one error type of every crate surface.
+//!
+//! Invariant: the text says where, what came, what was wanted and what to do. Kinds are private; callers branch on predicates.
+
+use std::fmt;
+
+/// The result of a fallible Extenso call.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a call failed.
+///
+/// ```
+/// # use extenso_types::Error;
+/// let e = Error::shape("argument 2 has shape [3], argument 1 [2]").wanted("shapes that broadcast").at("add");
+/// assert_eq!(e.to_string(), "add: argument 2 has shape [3], argument 1 [2].\nWanted: shapes that broadcast.");
+/// assert!(e.is_shape());
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    kind: Kind,
+    places: Vec<String>,
+    what: String,
+    wanted: Option<String>,
+    hint: Option<String>,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Type,
+    Shape,
+    Value,
+    Index,
+    Missing,
+    Dispatch,
+    Scope,
+    Data,
+    Io,
+    Internal,
+}
+
+macro_rules! kinds {
+    ($($kind:ident $make:ident $is:ident $doc:literal)*) => {
+        impl Error {
+            $(
+                #[doc = concat!("Makes an error: ", $doc, ".")]
+                pub fn $make(what: impl Into<String>) -> Error {
+                    Error::new(Kind::$kind, what.into())
+                }
+
+                #[doc = concat!("Whether this says: ", $doc, ".")]
+                pub fn $is(&self) -> bool {
+                    self.0.kind == Kind::$kind
+                }
+            )*
+        }
+    };
+}
+
+kinds! {
+    Type dtype is_dtype "a dtype or a type that does not fit"
+    Shape shape is_shape "shapes or partitions that do not fit"
+    Value value is_value "a value outside what is allowed"
+    Index index is_index "an index out of range"
+    Missing missing is_missing "a name that does not exist"
+    Dispatch dispatch is_dispatch "no handler takes these types"
+    Scope scope is_scope "a symbol used where it has no meaning"
+    Data data is_data "malformed bytes from outside"
+    Io io is_io "the operating system refused"
+    Internal internal is_internal "an invariant of Extenso does not hold: a bug to report"
+}
+
+impl Error {
+    fn new(kind: Kind, what: String) -> Error {
+        Error(Box::new(Inner { kind, places: Vec::new(), what, wanted: None, hint: None, notes: Vec::new() }))
+    }
+
+    /// Adds what would have been right.
+    pub fn wanted(mut self, wanted: impl Into<String>) -> Error {
+        self.0.wanted = Some(wanted.into());
+        self
+    }
+
+    /// Adds what to do next, as an imperative.
+    pub fn hint(mut self, hint: impl Into<String>) -> Error {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Puts a place (an op, an argument, a path) in front of the text; the outermost comes first.
+    pub fn at(mut self, place: impl Into<String>) -> Error {
+        let place = place.into();
+        if self.0.places.first() != Some(&place) {
+            self.0.places.insert(0, place);
+        }
+        self
+    }
+
+    /// Adds a line below the text.
+    pub fn note(mut self, note: impl Into<String>) -> Error {
+        self.0.notes.push(note.into());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let e = &self.0;
+        for place in &e.places {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&sentence(&e.what))?;
+        if let Some(wanted) = &e.wanted {
+            write!(f, "\nWanted: {}", sentence(wanted))?;
+        }
+        if let Some(hint) = &e.hint {
+            let lead = if e.wanted.is_some() { " " } else { "\n" };
+            write!(f, "{lead}{}", sentence(hint))?;
+        }
+        e.notes.iter().try_for_each(|note| write!(f, "\n{note}"))
+    }
+}
+
+fn sentence(text: &str) -> String {
+    if text.ends_with(['.', '!', '?', '`', '\n']) { text.to_string() } else { format!("{text}.") }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<std::io::Error> for Error {
+    fn from(e: std::io::Error) -> Error {
+        Error::io(e.to_string())
+    }
+}
