@@ -1,1 +1,39 @@
+//! Tensors, row partitions, extension values, the op tables, and the one pipeline that applies ops.
+//!
+//! Every application of an op enters [`call`]: arguments are canonicalized, extension types are dispatched to, symbols are
+//! recorded, and on data the op is inferred and run. What a graph is lives above, in `extenso-graph`, behind [`Tracer`].
+//! The extension types that Extenso ships live above too, in `extenso-ext`, on public items only.
 
+pub mod attrs;
+mod call;
+mod dispatch;
+mod display;
+pub mod elementwise;
+mod ext;
+pub mod grad;
+pub mod kernels;
+mod offsets;
+mod op;
+pub mod ops;
+mod partition;
+pub mod reduce;
+mod symbol;
+mod tensor;
+mod threads;
+mod value;
+mod variable;
+
+pub use call::{call, call_one, strengthen};
+pub use dispatch::{Answer, Call, Handler, HandlerId, Target, on, register_handler, unregister};
+pub use ext::{
+    Component, Ext, Extension, ExtensionType, OpaqueExtension, Provenance, StaticData, TypeBehavior, TypeSpec,
+    behavior, define, lookup, pack, rebuild, register, resolve, why_opaque,
+};
+pub use offsets::Offsets;
+pub use op::{Class, Fact, InferFn, Kernel, KernelFn, OpDef, OutputSpecs};
+pub use partition::{RowPartition, Rows};
+pub use symbol::{ScopeId, Symbol, Tracer, current_scope, is_open, outer_scope, with_scope, without_ops};
+pub use tensor::{Dense, Element, Storage, Tensor, element_count, join_text};
+pub use threads::{threads, with_threads};
+pub use value::{Arg, Outputs, Scalar, Value};
+pub use variable::Variable;

@@ -1,1 +1,1 @@
-
+//! Functions (being written).

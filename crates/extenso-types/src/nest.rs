@@ -70,7 +70,10 @@ impl<T> Nest<T> {
             items.iter().enumerate().map(|(i, item)| Self::map_at(item, &at.child(Segment::Index(i)), f)).collect()
         };
         let entries = |entries: &[(Arc<str>, Nest<T>)], f: &mut _| -> Result<Vec<(Arc<str>, Nest<U>)>> {
-            entries.iter().map(|(k, item)| Ok((k.clone(), item.map_at(&at.child(Segment::field(k.clone())), f)?))).collect()
+            entries
+                .iter()
+                .map(|(k, item)| Ok((k.clone(), item.map_at(&at.child(Segment::field(k.clone())), f)?)))
+                .collect()
         };
         Ok(match self {
             Nest::Leaf(leaf) => Nest::Leaf(f(at, leaf)?),
@@ -88,7 +91,9 @@ impl<T> Nest<T> {
     pub fn pack<U>(&self, leaves: impl IntoIterator<Item = U>) -> Result<Nest<U>> {
         let mut leaves = leaves.into_iter();
         let packed = self.try_map(|path, _| {
-            leaves.next().ok_or_else(|| Error::value(format!("no leaf is left for '{path}'")).wanted("one leaf for each of the structure"))
+            leaves.next().ok_or_else(|| {
+                Error::value(format!("no leaf is left for '{path}'")).wanted("one leaf for each of the structure")
+            })
         })?;
         if leaves.next().is_some() {
             return Err(Error::value("leaves are left over").wanted("one leaf for each of the structure"));
@@ -104,7 +109,8 @@ impl<T> Nest<T> {
     }
 
     fn compare<U>(&self, other: &Nest<U>, at: &Path) -> Result<()> {
-        let differ = |what: String| Err(Error::value(what).at(format!("at '{at}'")).wanted("the same structure on both sides"));
+        let differ =
+            |what: String| Err(Error::value(what).at(format!("at '{at}'")).wanted("the same structure on both sides"));
         match (self, other) {
             (Nest::Leaf(_), Nest::Leaf(_)) => Ok(()),
             (Nest::Static(a), Nest::Static(b)) if a == b => Ok(()),
@@ -146,7 +152,8 @@ fn compare_entries<T, U>(a: &[(Arc<str>, Nest<T>)], b: &[(Arc<str>, Nest<U>)], a
 impl<T: fmt::Display> fmt::Display for Nest<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let items = |items: &[Nest<T>]| items.iter().map(Nest::to_string).collect::<Vec<_>>().join(", ");
-        let entries = |e: &[(Arc<str>, Nest<T>)]| e.iter().map(|(k, v)| format!("{k}: {v}")).collect::<Vec<_>>().join(", ");
+        let entries =
+            |e: &[(Arc<str>, Nest<T>)]| e.iter().map(|(k, v)| format!("{k}: {v}")).collect::<Vec<_>>().join(", ");
         match self {
             Nest::Leaf(leaf) => leaf.fmt(f),
             Nest::Static(value) => value.fmt(f),
@@ -164,7 +171,8 @@ mod tests {
 
     #[test]
     fn pack_of_the_leaves_is_the_nest() {
-        let nest = Nest::List(vec![Nest::dict([("b", Nest::Leaf(2)), ("a", Nest::Leaf(1))]), Nest::Static(StaticValue::None)]);
+        let nest =
+            Nest::List(vec![Nest::dict([("b", Nest::Leaf(2)), ("a", Nest::Leaf(1))]), Nest::Static(StaticValue::None)]);
         let leaves: Vec<i32> = nest.leaves().into_iter().map(|(_, leaf)| *leaf).collect();
         assert_eq!(leaves, [1, 2]);
         assert_eq!(nest.pack(leaves).expect("as many leaves"), nest);

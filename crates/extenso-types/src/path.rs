@@ -100,7 +100,9 @@ impl fmt::Display for Path {
 }
 
 fn is_plain(name: &str) -> bool {
-    !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 fn write_name(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
@@ -120,8 +122,10 @@ impl std::str::FromStr for Path {
         let mut rest = text;
         let mut segments = Vec::new();
         while !rest.is_empty() {
-            let (segment, tail) = parse_segment(rest, segments.is_empty())
-                .ok_or_else(|| Error::value(format!("'{text}' is not a path: it breaks off at '{rest}'")).wanted("steps like `.name`, `.\"any name\"`, `[3]`, `[*]`, `@component`"))?;
+            let (segment, tail) = parse_segment(rest, segments.is_empty()).ok_or_else(|| {
+                Error::value(format!("'{text}' is not a path: it breaks off at '{rest}'"))
+                    .wanted("steps like `.name`, `.\"any name\"`, `[3]`, `[*]`, `@component`")
+            })?;
             segments.push(segment);
             rest = tail;
         }

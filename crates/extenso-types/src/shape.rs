@@ -169,7 +169,9 @@ impl Shape {
         let rank = a.len().max(b.len());
         let dim = |s: &[Dim], i: usize| (i + s.len()).checked_sub(rank).map_or(Dim::Known(1), |j| s[j]);
         let dims: Result<SmallVec<[Dim; 4]>> = (0..rank)
-            .map(|i| broadcast_dim(dim(a, i), dim(b, i)).ok_or_else(|| no_broadcast(&self.to_string(), &other.to_string())))
+            .map(|i| {
+                broadcast_dim(dim(a, i), dim(b, i)).ok_or_else(|| no_broadcast(&self.to_string(), &other.to_string()))
+            })
             .collect();
         Ok(Shape(Some(dims?)))
     }

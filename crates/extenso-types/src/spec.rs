@@ -165,7 +165,9 @@ impl Spec {
         match self {
             Spec::Tensor(t) => out.push((at, LeafSpec::Tensor(t.clone()))),
             Spec::Partition(p) => out.push((at, LeafSpec::Partition(p.clone()))),
-            Spec::Ext(e) => e.components.iter().for_each(|(segment, spec)| spec.push_leaves(at.child(segment.clone()), out)),
+            Spec::Ext(e) => {
+                e.components.iter().for_each(|(segment, spec)| spec.push_leaves(at.child(segment.clone()), out))
+            }
         }
     }
 
@@ -344,7 +346,9 @@ impl Joiner {
         match (a, b) {
             (Spec::Tensor(a), Spec::Tensor(b)) if a.dtype == b.dtype => {
                 let shape = match (a.shape.dims(), b.shape.dims()) {
-                    (Some(x), Some(y)) if x.len() == y.len() => Shape::new(x.iter().zip(y).map(|(p, q)| self.dim(*p, *q))),
+                    (Some(x), Some(y)) if x.len() == y.len() => {
+                        Shape::new(x.iter().zip(y).map(|(p, q)| self.dim(*p, *q)))
+                    }
                     _ => Shape::unknown(),
                 };
                 Some(Spec::Tensor(TensorSpec::new(a.dtype, shape)))

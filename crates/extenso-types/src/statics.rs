@@ -73,7 +73,9 @@ impl PartialEq for StaticValue {
             (Str(a), Str(b)) => a == b,
             (Bytes(a), Bytes(b)) => a == b,
             (DType(a), DType(b)) => a == b,
-            (Shape(a), Shape(b)) => a.dims().is_some() == b.dims().is_some() && a.is_subtype_of(b) && b.is_subtype_of(a),
+            (Shape(a), Shape(b)) => {
+                a.dims().is_some() == b.dims().is_some() && a.is_subtype_of(b) && b.is_subtype_of(a)
+            }
             (Spec(a), Spec(b)) => a.equals(b),
             (Tuple(a), Tuple(b)) => a == b,
             (Map(a), Map(b)) => a == b,

@@ -35,7 +35,9 @@ impl FromStr for TypeName {
     fn from_str(text: &str) -> Result<TypeName> {
         let parts = text.rsplit_once('/').filter(|(namespace, name)| !namespace.is_empty() && !name.is_empty());
         if parts.is_none() || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            return Err(Error::value(format!("'{text}' is not a type name")).wanted("`namespace/Name` without white space"));
+            return Err(
+                Error::value(format!("'{text}' is not a type name")).wanted("`namespace/Name` without white space")
+            );
         }
         Ok(TypeName(text.into()))
     }
@@ -54,7 +56,9 @@ pub struct Fingerprint(pub u64);
 impl Fingerprint {
     /// The fingerprint of a definition's text (FNV-1a, 64 bits; Fowler, Noll and Vo).
     pub fn of(definition: &str) -> Fingerprint {
-        let hash = definition.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        let hash = definition
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
         Fingerprint(hash)
     }
 }

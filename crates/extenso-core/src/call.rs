@@ -1,0 +1,164 @@
+//! The call pipeline: every application of an op, from every language, eager or tracing, enters here once.
+//!
+//! 1 canonicalize, 2 dispatch to extension types, 3 record if tracing, 4 infer, 5 run. There is no second path.
+
+use crate::attrs::{AttrSet, AttrValue};
+use crate::dispatch::{Call, dispatch};
+use crate::op::OpDef;
+use crate::symbol::{current_scope, forbidden_place};
+use crate::tensor::{Tensor, join_text};
+use crate::value::{Arg, Outputs, Scalar, Value};
+use extenso_types::{DType, DTypeKind, Error, LeafSpec, Result};
+use half::{bf16, f16};
+use smallvec::SmallVec;
+
+type Values = SmallVec<[Value; 4]>;
+
+/// Applies an op.
+///
+/// Errors: arguments that do not fit, named by the op; what a handler returns; that no handler takes the types.
+pub fn call(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Result<Outputs> {
+    if let Some(place) = forbidden_place() {
+        return Err(Error::scope(format!("{place} calls the op"))
+            .wanted("no op while a value is taken apart or rebuilt")
+            .hint("Compute in the constructor and keep the result as a component.")
+            .at(op.name));
+    }
+    let outputs = if args.iter().any(has_extension) {
+        dispatch(&Call { op, args, attrs }, |args| on_tensors(op, args, attrs))
+    } else {
+        on_tensors(op, args, attrs)
+    };
+    outputs.map_err(|e| e.at(op.name))
+}
+
+/// Applies an op of one output.
+///
+/// Errors: as [`call`].
+pub fn call_one(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Result<Value> {
+    let mut outputs = call(op, args, attrs)?;
+    outputs.pop().ok_or_else(|| Error::internal("the op gave no output").at(op.name))
+}
+
+fn has_extension(arg: &Arg) -> bool {
+    match arg {
+        Arg::Value(Value::Ext(_)) => true,
+        Arg::Value(Value::Tensor(_) | Value::Partition(_)) | Arg::Scalar(_) => false,
+        Arg::List(items) => items.iter().any(has_extension),
+    }
+}
+
+fn on_tensors(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Result<Outputs> {
+    let values = canonicalize(op, args)?;
+    let symbolic = values.iter().any(|v| v.symbol().is_some());
+    let scope = if symbolic || op.effect { current_scope() } else { None };
+    match scope {
+        Some(tracer) => {
+            let specs: Result<SmallVec<[LeafSpec; 4]>> = values.iter().map(Value::leaf_spec).collect();
+            let outputs = op.infer(&specs?, attrs)?;
+            tracer.record(op, &values, attrs, &outputs)
+        }
+        None if symbolic => Err(values
+            .iter()
+            .find_map(Value::symbol)
+            .map_or_else(|| Error::internal("a symbol is lost"), |symbol| symbol.is_closed())),
+        None => op.run(&values, attrs),
+    }
+}
+
+fn canonicalize(op: &'static OpDef, args: &[Arg]) -> Result<Values> {
+    let flat: &[Arg] = match args {
+        [Arg::List(items)] if op.variadic => items,
+        _ => args,
+    };
+    if !op.variadic && flat.len() != op.params.len() {
+        return Err(Error::value(format!("{} arguments are given", flat.len())).wanted(format!(
+            "{}: {}",
+            op.params.len(),
+            op.params.join(", ")
+        )));
+    }
+    let like = flat.iter().skip(op.like).find_map(dtype_of);
+    let mut values = Values::new();
+    for (i, arg) in flat.iter().enumerate() {
+        let like = if i < op.like { None } else { like };
+        let value = match arg {
+            Arg::Value(value) => Ok(value.clone()),
+            Arg::Scalar(scalar) => strengthen(scalar, like).map(Value::Tensor),
+            Arg::List(_) => Err(Error::dtype("found a list").wanted("a tensor")),
+        };
+        values.push(value.map_err(|e| e.at(argument_name(op, i)))?);
+    }
+    Ok(values)
+}
+
+fn argument_name(op: &OpDef, i: usize) -> String {
+    match op.params.get(i) {
+        Some(name) if !op.variadic => format!("argument '{name}'"),
+        _ => format!("argument {}", i + 1),
+    }
+}
+
+fn dtype_of(arg: &Arg) -> Option<DType> {
+    match arg {
+        Arg::Value(Value::Tensor(t)) => Some(t.dtype()),
+        Arg::Value(Value::Partition(_) | Value::Ext(_)) | Arg::Scalar(_) | Arg::List(_) => None,
+    }
+}
+
+/// Gives a weak scalar the dtype of the tensors beside it, or its own default.
+///
+/// Errors: the dtype cannot hold the value.
+pub fn strengthen(scalar: &Scalar, like: Option<DType>) -> Result<Tensor> {
+    let natural = match scalar {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::I64,
+        Scalar::Float(_) => DType::F64,
+        Scalar::Str(_) => DType::String,
+    };
+    let dtype = like.unwrap_or(natural);
+    let misfit = || {
+        Err(Error::dtype(format!("the literal {} does not fit dtype {dtype}", literal(scalar)))
+            .wanted(format!("a value of {dtype}"))
+            .hint(format!("Cast the other side: `cast(x, '{natural}')`.")))
+    };
+    match (scalar, dtype.kind()) {
+        (Scalar::Bool(b), DTypeKind::Bool) => Tensor::bools(&[], &[*b]),
+        (Scalar::Int(i), DTypeKind::Float) => Ok(float_scalar(dtype, *i as f64)),
+        (Scalar::Float(f), DTypeKind::Float) => Ok(float_scalar(dtype, *f)),
+        (Scalar::Int(i), DTypeKind::Signed | DTypeKind::Unsigned) => int_scalar(dtype, *i).map_or_else(misfit, Ok),
+        (Scalar::Str(s), DTypeKind::Text) => {
+            let (offsets, bytes) = join_text(std::iter::once(s.as_bytes()));
+            Tensor::from_text(dtype, &[], offsets, bytes)
+        }
+        _ => misfit(),
+    }
+}
+
+fn literal(scalar: &Scalar) -> AttrValue {
+    match scalar {
+        Scalar::Bool(v) => AttrValue::Bool(*v),
+        Scalar::Int(v) => AttrValue::Int(*v),
+        Scalar::Float(v) => AttrValue::Float(*v),
+        Scalar::Str(v) => AttrValue::Str(v.clone()),
+    }
+}
+
+fn float_scalar(dtype: DType, v: f64) -> Tensor {
+    match dtype {
+        DType::F16 => Tensor::scalar(f16::from_f64(v)),
+        DType::BF16 => Tensor::scalar(bf16::from_f64(v)),
+        DType::F32 => Tensor::scalar(crate::kernels::narrow_f32(v)),
+        _ => Tensor::scalar(v),
+    }
+}
+
+fn int_scalar(dtype: DType, v: i64) -> Option<Tensor> {
+    macro_rules! fit {
+        ($($d:ident $t:ty),*) => { match dtype {
+            $(DType::$d => <$t>::try_from(v).ok().map(Tensor::scalar),)*
+            _ => None,
+        } };
+    }
+    fit!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+}

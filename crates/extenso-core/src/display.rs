@@ -1,0 +1,98 @@
+//! How values show themselves: nested lists, shortened when long.
+
+use crate::partition::RowPartition;
+use crate::tensor::{Dense, Storage, Tensor};
+use crate::value::Value;
+use extenso_types::{DType, Spec};
+use half::{bf16, f16};
+use std::fmt;
+
+/// Elements shown at each end of an axis that is longer than twice this.
+const EDGE: usize = 50;
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.data() {
+            Ok(dense) => write_axis(f, dense, dense.dims(), 0),
+            Err(_) => write!(f, "<symbol {}>", self.spec()),
+        }
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor({self}, {})", self.spec())
+    }
+}
+
+impl fmt::Debug for RowPartition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.data() {
+            Ok(rows) => write!(f, "RowPartition({:?})", rows.offsets().relative()),
+            Err(_) => write!(f, "RowPartition(<symbol {}>)", self.spec()),
+        }
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Tensor(t) => t.fmt(f),
+            Value::Partition(p) => p.fmt(f),
+            Value::Ext(e) => match e.spec() {
+                Ok(spec) => write!(f, "{}", Spec::from(spec)),
+                Err(_) => write!(f, "{}(?)", e.def()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Tensor(t) => fmt::Display::fmt(t, f),
+            Value::Partition(_) | Value::Ext(_) => fmt::Debug::fmt(self, f),
+        }
+    }
+}
+
+fn write_axis(f: &mut fmt::Formatter<'_>, dense: &Dense, dims: &[usize], at: usize) -> fmt::Result {
+    let Some((&n, inner)) = dims.split_first() else { return write_element(f, dense, at) };
+    let step: usize = inner.iter().product();
+    f.write_str("[")?;
+    for i in 0..n {
+        if n > 2 * EDGE && (EDGE..n - EDGE).contains(&i) {
+            if i == EDGE {
+                f.write_str(", ...")?;
+            }
+            continue;
+        }
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        write_axis(f, dense, inner, at + i * step)?;
+    }
+    f.write_str("]")
+}
+
+fn write_element(f: &mut fmt::Formatter<'_>, dense: &Dense, i: usize) -> fmt::Result {
+    macro_rules! numbers {
+        ($($d:ident $t:ty),*) => {
+            match (dense.dtype(), dense.storage()) {
+                $((DType::$d, Storage::Fixed(buffer)) => match bytemuck::cast_slice::<u8, $t>(buffer).get(i) {
+                    Some(v) => write!(f, "{v:?}"),
+                    None => Ok(()),
+                },)*
+                (_, Storage::Bits(bits)) => f.write_str(if bits.value(i) { "True" } else { "False" }),
+                (DType::String, Storage::Text { .. }) => write!(f, "{:?}", dense.str_at(i).unwrap_or("")),
+                (_, Storage::Text { .. }) => write!(f, "b\"{}\"", dense.text_at(i).unwrap_or(&[]).escape_ascii()),
+                (_, Storage::Boxed(values)) => match values.get(i) {
+                    Some(v) => write!(f, "{v}"),
+                    None => Ok(()),
+                },
+                (_, Storage::Fixed(_)) => Ok(()),
+            }
+        };
+    }
+    numbers!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64)
+}

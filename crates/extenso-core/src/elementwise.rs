@@ -1,0 +1,452 @@
+//! Elementwise execution: expressions over blocks that stay in cache.
+//!
+//! An eager elementwise op is an expression of one step; a fused chain is one of many. Both run the same block functions,
+//! so fusing changes no bit. Inputs that broadcast are read through, not made. Booleans stay one bit each.
+
+use crate::attrs::AttrSet;
+use crate::kernels::bits::load_bits;
+use crate::kernels::cast::fill;
+use crate::kernels::isa::{isa, with_isa};
+use crate::kernels::map::{BlockKernel, Done, Fault};
+use crate::kernels::pool::Block;
+use crate::op::OutputSpecs;
+use crate::tensor::{Dense, Storage, Tensor};
+use crate::threads::threads;
+use crate::value::{Outputs, Value};
+use arrow_buffer::{BooleanBuffer, Buffer};
+use extenso_types::{DType, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
+use rayon::prelude::*;
+use smallvec::{SmallVec, smallvec};
+
+/// The kernel of an op for argument dtypes, if it has one.
+pub type Lookup = fn(&[DType], &dyn AttrSet) -> Option<BlockKernel>;
+
+/// Elements per block; what one step writes stays in the first-level cache.
+pub const BLOCK: usize = 1024;
+
+/// Work below this many elements stays on the calling thread.
+const PARALLEL: usize = 1 << 18;
+
+type Register = Vec<u64>;
+
+/// An expression over blocks.
+#[derive(Clone, Default)]
+pub struct Expr {
+    inputs: Vec<DType>,
+    steps: Vec<Step>,
+    registers: usize,
+}
+
+#[derive(Clone)]
+struct Step {
+    kernel: BlockKernel,
+    args: SmallVec<[Slot; 3]>,
+    register: usize,
+}
+
+/// Where a step finds an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Slot {
+    /// An input of the expression.
+    Input(usize),
+    /// The result of an earlier step.
+    Step(usize),
+}
+
+impl Expr {
+    /// Adds an input.
+    pub fn input(&mut self, dtype: DType) -> Slot {
+        self.inputs.push(dtype);
+        Slot::Input(self.inputs.len() - 1)
+    }
+
+    /// Adds a step; the last one added is the result.
+    pub fn step(&mut self, kernel: BlockKernel, args: impl IntoIterator<Item = Slot>) -> Slot {
+        self.steps.push(Step { kernel, args: args.into_iter().collect(), register: self.steps.len() });
+        self.registers = self.steps.len();
+        Slot::Step(self.steps.len() - 1)
+    }
+
+    /// Lets steps share registers: a register is free after the last step that reads it.
+    pub fn plan(&mut self) {
+        let reads = |step: &Step, of: usize| step.args.contains(&Slot::Step(of));
+        let last_read: Vec<usize> = (0..self.steps.len())
+            .map(|i| self.steps.iter().rposition(|s| reads(s, i)).unwrap_or(self.steps.len()))
+            .collect();
+        let mut owner: Vec<usize> = Vec::new();
+        for i in 0..self.steps.len() {
+            // A step may not write what it reads, so a register is free only after its last reader ran.
+            let free = owner.iter().position(|&o| last_read[o] < i);
+            let register = free.unwrap_or(owner.len());
+            if free.is_some() {
+                owner[register] = i
+            } else {
+                owner.push(i)
+            }
+            self.steps[i].register = register;
+        }
+        self.registers = owner.len();
+    }
+
+    /// The dtype of the result.
+    pub fn dtype(&self) -> Option<DType> {
+        self.steps.last().map(|s| s.kernel.out)
+    }
+
+    /// The number of steps.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether there is no step.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+/// The specs of an elementwise op: a dtype from its table, the broadcast shape.
+///
+/// Errors: dtypes that differ or that the op does not take; shapes that do not broadcast.
+pub fn infer(lookup: Lookup, args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let mut dtypes: SmallVec<[DType; 4]> = SmallVec::new();
+    let mut shape: Option<Shape> = None;
+    for arg in args {
+        let spec = arg.tensor()?;
+        dtypes.push(spec.dtype);
+        shape = Some(match shape {
+            None => spec.shape.clone(),
+            Some(shape) => shape.broadcast(&spec.shape)?,
+        });
+    }
+    let kernel = lookup(&dtypes, attrs).ok_or_else(|| no_kernel(&dtypes))?;
+    Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(kernel.out, shape.unwrap_or_else(Shape::scalar)))])
+}
+
+fn no_kernel(dtypes: &[DType]) -> Error {
+    let names: Vec<_> = dtypes.iter().map(|d| d.name()).collect();
+    match dtypes {
+        [a, b] if a != b => Error::dtype(format!("the arguments are {a} and {b}"))
+            .wanted("one dtype for both")
+            .hint(format!("Write `cast(x, '{b}')` around the first or `cast(y, '{a}')` around the second.")),
+        _ => Error::dtype(format!("the op does not take {}", names.join(", ")))
+            .hint("Write `cast(x, dtype)` around the argument."),
+    }
+}
+
+/// Runs an elementwise op on data.
+///
+/// Errors: a fault of the kernel, such as a division by zero, with its position.
+pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[LeafSpec]) -> Result<Outputs> {
+    let mut inputs: SmallVec<[&Dense; 4]> = SmallVec::new();
+    for arg in args {
+        inputs.push(arg.tensor()?.data()?);
+    }
+    let dtypes: SmallVec<[DType; 4]> = inputs.iter().map(|d| d.dtype()).collect();
+    let kernel = lookup(&dtypes, attrs).ok_or_else(|| no_kernel(&dtypes))?;
+    let dims = match inferred {
+        [LeafSpec::Tensor(spec)] => spec.shape.to_dims(),
+        _ => None,
+    }
+    .ok_or_else(|| Error::internal("an elementwise op without a shape"))?;
+    if let Some(tensor) = run_small(kernel, &inputs, &dims)? {
+        return Ok(smallvec![Value::Tensor(tensor)]);
+    }
+    let mut expr = Expr::default();
+    let slots: SmallVec<[Slot; 4]> = dtypes.iter().map(|d| expr.input(*d)).collect();
+    expr.step(kernel, slots);
+    Ok(smallvec![Value::Tensor(evaluate(&expr, &inputs, dims)?)])
+}
+
+/// One block of numbers without broadcasting needs no registers and no expression.
+fn run_small(kernel: BlockKernel, inputs: &[&Dense], dims: &Dims) -> Result<Option<Tensor>> {
+    let n: usize = dims.iter().product();
+    let Some(width) = kernel.out.width() else { return Ok(None) };
+    let mut slices: SmallVec<[&[u8]; 4]> = SmallVec::new();
+    for input in inputs {
+        match input.storage() {
+            Storage::Fixed(buffer) if n <= BLOCK && input.dims() == dims.as_slice() => slices.push(buffer.as_slice()),
+            _ => return Ok(None),
+        }
+    }
+    let mut out = Block::new(n * width);
+    (kernel.run)(&slices, out.bytes_mut(), n).map_err(|fault| at_position(fault, 0, dims))?;
+    Ok(Some(Tensor::from_dense(kernel.out, dims.clone(), Storage::Fixed(out.freeze()))))
+}
+
+/// Evaluates an expression whose inputs broadcast to `dims`.
+///
+/// Errors: an input that does not broadcast to `dims`; a fault of a kernel, with its position.
+pub fn evaluate(expr: &Expr, inputs: &[&Dense], dims: Dims) -> Result<Tensor> {
+    let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
+    let n: usize = dims.iter().product();
+    let blocks = Blocks::new(expr, inputs, &dims)?;
+    let bytes = dtype.width().map_or(n.div_ceil(8), |w| n * w);
+    let mut out = Block::new(bytes);
+    let block_bytes = dtype.width().map_or(BLOCK / 8, |w| BLOCK * w);
+    let pieces = if n >= PARALLEL { threads() } else { 1 };
+    let per_piece = n.div_ceil(BLOCK).div_ceil(pieces).max(1);
+    let work = |piece: usize, out: &mut [u8]| -> std::result::Result<(), (usize, Fault)> {
+        let mut scratch = blocks.scratch();
+        for (i, chunk) in out.chunks_mut(block_bytes).enumerate() {
+            let start = (piece * per_piece + i) * BLOCK;
+            blocks.run(&mut scratch, start, BLOCK.min(n - start), Some(chunk)).map_err(|fault| (start, fault))?;
+        }
+        Ok(())
+    };
+    let done = if pieces == 1 {
+        work(0, out.bytes_mut())
+    } else {
+        let isa = isa();
+        out.bytes_mut()
+            .par_chunks_mut(per_piece * block_bytes)
+            .enumerate()
+            .map(|(piece, out)| with_isa(isa, || work(piece, out)))
+            // The first fault by position, whichever thread is first.
+            .reduce(|| Ok(()), |a, b| a.and(b))
+    };
+    done.map_err(|(start, fault)| at_position(fault, start, &dims))?;
+    let storage = match dtype {
+        DType::Bool => Storage::Bits(BooleanBuffer::new(out.freeze(), 0, n)),
+        _ => Storage::Fixed(out.freeze()),
+    };
+    Ok(Tensor::from_dense(dtype, dims.clone(), storage))
+}
+
+pub(crate) fn at_position(fault: Fault, start: usize, dims: &[usize]) -> Error {
+    let mut flat = start + fault.index;
+    let mut position: Vec<usize> = dims
+        .iter()
+        .rev()
+        .map(|&d| {
+            let i = flat % d.max(1);
+            flat /= d.max(1);
+            i
+        })
+        .collect();
+    position.reverse();
+    Error::value(format!("{} at position {position:?}", fault.what))
+}
+
+/// How an input is read at the positions of the output.
+enum Access<'a> {
+    /// As it stands.
+    Full(&'a Buffer, usize),
+    /// Bits from an offset.
+    FullBits(&'a BooleanBuffer),
+    /// One element for all.
+    Splat(Register),
+    /// Elements by strides, in elements; 0 on axes that broadcast.
+    Strided { bytes: &'a [u8], width: usize, strides: Dims },
+    /// Bits by strides.
+    StridedBits { bits: &'a BooleanBuffer, strides: Dims },
+}
+
+/// An expression bound to its inputs, ready to compute any block.
+pub struct Blocks<'a> {
+    expr: &'a Expr,
+    dims: &'a [usize],
+    inputs: SmallVec<[Access<'a>; 4]>,
+}
+
+/// The registers of one thread.
+pub struct Scratch {
+    inputs: Vec<Register>,
+    steps: Vec<Register>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Binds an expression.
+    ///
+    /// Errors: an input of another dtype than the expression was made for, or one that does not broadcast to `dims`.
+    pub fn new(expr: &'a Expr, inputs: &[&'a Dense], dims: &'a [usize]) -> Result<Blocks<'a>> {
+        let pairs = expr.inputs.iter().zip(inputs);
+        let inputs: Result<_> = pairs.map(|(dtype, input)| access(*dtype, input, dims)).collect();
+        Ok(Blocks { expr, dims, inputs: inputs? })
+    }
+
+    /// Fresh registers.
+    pub fn scratch(&self) -> Scratch {
+        let register = |needed: bool| if needed { vec![0; BLOCK] } else { Vec::new() };
+        Scratch {
+            inputs: self.inputs.iter().map(|a| register(!matches!(a, Access::Full(..) | Access::Splat(_)))).collect(),
+            steps: (0..self.expr.registers).map(|_| register(true)).collect(),
+        }
+    }
+
+    /// Computes `n` elements from `start`, at most a block; the result goes to `out`, or stays in a register.
+    pub fn run(&self, scratch: &mut Scratch, start: usize, n: usize, out: Option<&mut [u8]>) -> Done {
+        for (access, register) in self.inputs.iter().zip(&mut scratch.inputs) {
+            access.load(self.dims, start, n, register);
+        }
+        let (last, steps) = self.expr.steps.split_last().ok_or(Fault { index: 0, what: "an empty expression" })?;
+        for step in steps {
+            self.step(step, scratch, start, n)?;
+        }
+        match out {
+            // Numbers go straight to the result; bits are whole words in a register and then as many bytes as there are.
+            Some(out) if last.kernel.out != DType::Bool => {
+                (last.kernel.run)(&self.args(last, scratch, start, n), out, n)
+            }
+            Some(out) => {
+                self.step(last, scratch, start, n)?;
+                out.copy_from_slice(&bytemuck::cast_slice(&scratch.steps[last.register])[..out.len()]);
+                Ok(())
+            }
+            None => self.step(last, scratch, start, n),
+        }
+    }
+
+    /// The bytes of the result that [`Blocks::run`] left in its register.
+    pub fn result<'s>(&self, scratch: &'s Scratch, n: usize) -> &'s [u8] {
+        self.expr.steps.last().map_or(&[], |step| register_bytes(&scratch.steps[step.register], step.kernel.out, n))
+    }
+
+    fn step(&self, step: &Step, scratch: &mut Scratch, start: usize, n: usize) -> Done {
+        let mut register = std::mem::take(&mut scratch.steps[step.register]);
+        let bytes = match step.kernel.out.width() {
+            Some(width) => n * width,
+            None => n.div_ceil(64) * 8,
+        };
+        let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut register)[..bytes];
+        let done = (step.kernel.run)(&self.args(step, scratch, start, n), out, n);
+        scratch.steps[step.register] = register;
+        done
+    }
+
+    fn args<'s>(&'s self, step: &Step, scratch: &'s Scratch, start: usize, n: usize) -> SmallVec<[&'s [u8]; 3]> {
+        let arg = |slot: &Slot| match *slot {
+            Slot::Step(i) => {
+                let source = &self.expr.steps[i];
+                register_bytes(&scratch.steps[source.register], source.kernel.out, n)
+            }
+            Slot::Input(i) => match &self.inputs[i] {
+                Access::Full(buffer, width) => &buffer.as_slice()[start * width..(start + n) * width],
+                Access::Splat(register) => register_bytes(register, self.expr.inputs[i], n),
+                _ => register_bytes(&scratch.inputs[i], self.expr.inputs[i], n),
+            },
+        };
+        step.args.iter().map(arg).collect()
+    }
+}
+
+fn register_bytes(register: &Register, dtype: DType, n: usize) -> &[u8] {
+    let bytes = dtype.width().map_or(n.div_ceil(64) * 8, |w| n * w);
+    &bytemuck::cast_slice(register)[..bytes]
+}
+
+fn access<'a>(dtype: DType, input: &'a Dense, dims: &[usize]) -> Result<Access<'a>> {
+    if input.dtype() != dtype {
+        return Err(Error::dtype(format!("found {}", input.dtype())).wanted(dtype.name()));
+    }
+    let full = input.dims() == dims;
+    match input.storage() {
+        Storage::Fixed(buffer) => {
+            let width = dtype.width().unwrap_or(1);
+            if full {
+                return Ok(Access::Full(buffer, width));
+            }
+            if input.len() == 1 && input.dims().len() <= dims.len() {
+                return Ok(Access::Splat(splat(dtype, buffer)));
+            }
+            Ok(Access::Strided { bytes: buffer.as_slice(), width, strides: broadcast_strides(input.dims(), dims)? })
+        }
+        Storage::Bits(bits) if full => Ok(Access::FullBits(bits)),
+        Storage::Bits(bits) => Ok(Access::StridedBits { bits, strides: broadcast_strides(input.dims(), dims)? }),
+        Storage::Text { .. } | Storage::Boxed(_) => {
+            Err(Error::dtype(format!("found {dtype}")).wanted("numbers or booleans"))
+        }
+    }
+}
+
+fn splat(dtype: DType, one: &Buffer) -> Register {
+    let mut register = vec![0; BLOCK];
+    let width = dtype.width().unwrap_or(1);
+    let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut register)[..BLOCK * width];
+    match width {
+        1 => fill::<u8>(one, out),
+        2 => fill::<u16>(one, out),
+        4 => fill::<u32>(one, out),
+        _ => fill::<u64>(one, out),
+    }
+    register
+}
+
+/// The strides, in elements, that read `from` as if it had the sizes `to`.
+///
+/// Errors: `from` does not broadcast to `to`.
+pub fn broadcast_strides(from: &[usize], to: &[usize]) -> Result<Dims> {
+    let skip = to.len().checked_sub(from.len());
+    let fits = skip.is_some_and(|skip| from.iter().zip(&to[skip..]).all(|(f, t)| f == t || *f == 1));
+    let Some(skip) = skip.filter(|_| fits) else {
+        return Err(Error::shape(format!("shape {from:?} does not broadcast to {to:?}")));
+    };
+    let mut strides: Dims = smallvec![0; to.len()];
+    let mut stride = 1;
+    for (i, &size) in from.iter().enumerate().rev() {
+        strides[skip + i] = if size == 1 { 0 } else { stride };
+        stride *= size;
+    }
+    Ok(strides)
+}
+
+impl Access<'_> {
+    fn load(&self, dims: &[usize], start: usize, n: usize, register: &mut Register) {
+        match self {
+            Access::Full(..) | Access::Splat(_) => {}
+            Access::FullBits(bits) => load_bits(bits.values(), bits.offset() + start, n, register),
+            Access::Strided { bytes, width, strides } => {
+                let out = bytemuck::cast_slice_mut::<u64, u8>(register);
+                match width {
+                    1 => gather::<u8>(bytes, strides, dims, start, &mut out[..n]),
+                    2 => gather::<u16>(bytes, strides, dims, start, &mut out[..2 * n]),
+                    4 => gather::<u32>(bytes, strides, dims, start, &mut out[..4 * n]),
+                    _ => gather::<u64>(bytes, strides, dims, start, &mut out[..8 * n]),
+                }
+            }
+            Access::StridedBits { bits, strides } => {
+                register[..n.div_ceil(64)].fill(0);
+                for_each_run(strides, dims, start, n, |at, from, stride, len| {
+                    for i in 0..len {
+                        register[(at + i) / 64] |= u64::from(bits.value(from + i * stride)) << ((at + i) % 64);
+                    }
+                });
+            }
+        }
+    }
+}
+
+fn gather<T: bytemuck::Pod>(bytes: &[u8], strides: &[usize], dims: &[usize], start: usize, out: &mut [u8]) {
+    let (source, out) = (bytemuck::cast_slice::<u8, T>(bytes), bytemuck::cast_slice_mut::<u8, T>(out));
+    for_each_run(strides, dims, start, out.len(), |at, from, stride, len| match stride {
+        0 => out[at..at + len].fill(source[from]),
+        1 => out[at..at + len].copy_from_slice(&source[from..from + len]),
+        _ => out[at..at + len].iter_mut().enumerate().for_each(|(i, o)| *o = source[from + i * stride]),
+    });
+}
+
+/// Visits the runs along the last axis of `n` positions from `start`: place in the output, place in the source, stride, length.
+fn for_each_run(
+    strides: &[usize],
+    dims: &[usize],
+    start: usize,
+    n: usize,
+    mut f: impl FnMut(usize, usize, usize, usize),
+) {
+    let (Some((&last, outer)), Some((&stride, outer_strides))) = (dims.split_last(), strides.split_last()) else {
+        return f(0, 0, 0, n);
+    };
+    let (mut at, mut row, mut column) = (0, start / last.max(1), start % last.max(1));
+    while at < n {
+        let mut rest = row;
+        let mut from = 0;
+        for (d, s) in outer.iter().zip(outer_strides).rev() {
+            from += rest % d * s;
+            rest /= d;
+        }
+        let len = (last - column).min(n - at);
+        f(at, from + column * stride, stride, len);
+        at += len;
+        row += 1;
+        column = 0;
+    }
+}

@@ -1,0 +1,315 @@
+//! Elementwise kernels over blocks, one per dtype, from one formula each.
+//!
+//! A block is a run of elements as bytes: numbers in the machine's order, booleans packed into 64-bit words. Half-width
+//! floats compute in f32 and are rounded once. The macros turn a formula into a table by dtype.
+
+use super::elementary;
+use super::isa::multiversion;
+use extenso_types::DType;
+use half::{bf16, f16};
+
+/// Where and why a block failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The position in the block.
+    pub index: usize,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+/// Whether a block could be computed.
+pub type Done = Result<(), Fault>;
+
+/// Computes one block: inputs, output, number of elements.
+pub type BlockFn = fn(&[&[u8]], &mut [u8], usize) -> Done;
+
+/// A block function and the dtype of what it writes.
+#[derive(Clone, Copy)]
+pub struct BlockKernel {
+    /// The dtype of the output.
+    pub out: DType,
+    /// The function.
+    pub run: BlockFn,
+}
+
+/// A number and the type that arithmetic on it is done in.
+pub trait Number: crate::tensor::Element {
+    /// The type of intermediate values.
+    type Wide: Copy;
+    /// To the wide type, exactly.
+    fn widen(self) -> Self::Wide;
+    /// From the wide type, rounded to nearest even.
+    fn narrow(wide: Self::Wide) -> Self;
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => { $(
+        impl Number for $t {
+            type Wide = $t;
+            #[inline(always)]
+            fn widen(self) -> $t { self }
+            #[inline(always)]
+            fn narrow(wide: $t) -> $t { wide }
+        }
+    )* };
+}
+numbers! { i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
+
+macro_rules! halves {
+    ($($t:ty)*) => { $(
+        impl Number for $t {
+            type Wide = f32;
+            #[inline(always)]
+            fn widen(self) -> f32 { self.to_f32() }
+            #[inline(always)]
+            fn narrow(wide: f32) -> $t { <$t>::from_f32(wide) }
+        }
+    )* };
+}
+halves! { f16 bf16 }
+
+/// Elementary functions, the same formula on every machine.
+pub trait Real: Copy {
+    /// `e` to this power.
+    fn exp_(self) -> Self;
+    /// The natural logarithm.
+    fn ln_(self) -> Self;
+    /// The hyperbolic tangent.
+    fn tanh_(self) -> Self;
+}
+
+impl Real for f32 {
+    #[inline(always)]
+    fn exp_(self) -> f32 {
+        elementary::exp_f32(self)
+    }
+    #[inline(always)]
+    fn ln_(self) -> f32 {
+        elementary::log_f32(self)
+    }
+    #[inline(always)]
+    fn tanh_(self) -> f32 {
+        elementary::tanh_f32(self)
+    }
+}
+
+impl Real for f64 {
+    #[inline(always)]
+    fn exp_(self) -> f64 {
+        elementary::exp_f64(self)
+    }
+    #[inline(always)]
+    fn ln_(self) -> f64 {
+        elementary::log_f64(self)
+    }
+    #[inline(always)]
+    fn tanh_(self) -> f64 {
+        elementary::tanh_f64(self)
+    }
+}
+
+multiversion! {
+    /// Applies a function to each element.
+    pub fn map1<T: Copy, U, F: Fn(T) -> U>(x: &[T], out: &mut [U], f: F) {
+        for (o, x) in out.iter_mut().zip(x) {
+            *o = f(*x);
+        }
+    }
+
+    /// Applies a function to each pair of elements.
+    pub fn map2<T: Copy, S: Copy, U, F: Fn(T, S) -> U>(x: &[T], y: &[S], out: &mut [U], f: F) {
+        for ((o, x), y) in out.iter_mut().zip(x).zip(y) {
+            *o = f(*x, *y);
+        }
+    }
+
+    /// Applies a predicate to each pair of elements; the answers are packed into words, zero behind the last.
+    pub fn test2<T: Copy, F: Fn(T, T) -> bool>(x: &[T], y: &[T], out: &mut [u64], f: F) {
+        for ((o, x), y) in out.iter_mut().zip(x.chunks(64)).zip(y.chunks(64)) {
+            let mut word = 0;
+            for (i, (x, y)) in x.iter().zip(y).enumerate() {
+                word |= u64::from(f(*x, *y)) << i;
+            }
+            *o = word;
+        }
+    }
+
+    /// Applies a predicate to each element; the answers are packed into words, zero behind the last.
+    pub fn test1<T: Copy, F: Fn(T) -> bool>(x: &[T], out: &mut [u64], f: F) {
+        for (o, x) in out.iter_mut().zip(x.chunks(64)) {
+            let mut word = 0;
+            for (i, x) in x.iter().enumerate() {
+                word |= u64::from(f(*x)) << i;
+            }
+            *o = word;
+        }
+    }
+
+    /// Picks from `x` where a bit is set, otherwise from `y`.
+    pub fn pick<T: Copy>(mask: &[u64], x: &[T], y: &[T], out: &mut [T]) {
+        for (((o, x), y), word) in out.chunks_mut(64).zip(x.chunks(64)).zip(y.chunks(64)).zip(mask) {
+            for (i, ((o, x), y)) in o.iter_mut().zip(x).zip(y).enumerate() {
+                *o = if (word >> i) & 1 == 1 { *x } else { *y };
+            }
+        }
+    }
+
+    /// Spreads bits into numbers.
+    pub fn spread<U: Copy>(bits: &[u64], out: &mut [U], zero: U, one: U) {
+        for (o, word) in out.chunks_mut(64).zip(bits) {
+            for (i, o) in o.iter_mut().enumerate() {
+                *o = if (word >> i) & 1 == 1 { one } else { zero };
+            }
+        }
+    }
+}
+
+/// Clears the bits behind the first `n`.
+pub fn clear_tail(words: &mut [u64], n: usize) {
+    if n % 64 > 0
+        && let Some(word) = words.get_mut(n / 64)
+    {
+        *word &= (1 << (n % 64)) - 1;
+    }
+}
+
+/// A block function from a formula over one dtype.
+macro_rules! block {
+    ($t:ty; |$x:ident| $body:expr) => {{
+        fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> $crate::kernels::map::Done {
+            type Wide = <$t as $crate::kernels::map::Number>::Wide;
+            let f = |x: $t| {
+                let $x: Wide = $crate::kernels::map::Number::widen(x);
+                <$t as $crate::kernels::map::Number>::narrow($body)
+            };
+            $crate::kernels::map::map1(
+                bytemuck::cast_slice::<u8, $t>(ins[0]),
+                bytemuck::cast_slice_mut::<u8, $t>(out),
+                f,
+            );
+            Ok(())
+        }
+        $crate::kernels::map::BlockKernel { out: <$t as $crate::tensor::Element>::DTYPE, run }
+    }};
+    ($t:ty; |$x:ident, $y:ident| $body:expr) => {{
+        fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> $crate::kernels::map::Done {
+            type Wide = <$t as $crate::kernels::map::Number>::Wide;
+            let f = |x: $t, y: $t| {
+                let ($x, $y): (Wide, Wide) =
+                    ($crate::kernels::map::Number::widen(x), $crate::kernels::map::Number::widen(y));
+                <$t as $crate::kernels::map::Number>::narrow($body)
+            };
+            let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice::<u8, $t>(ins[1]));
+            $crate::kernels::map::map2(x, y, bytemuck::cast_slice_mut::<u8, $t>(out), f);
+            Ok(())
+        }
+        $crate::kernels::map::BlockKernel { out: <$t as $crate::tensor::Element>::DTYPE, run }
+    }};
+}
+
+/// A block function from a predicate over one dtype.
+macro_rules! predicate {
+    ($t:ty; |$x:ident, $y:ident| $body:expr) => {{
+        fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> $crate::kernels::map::Done {
+            let f = |x: $t, y: $t| {
+                let ($x, $y) = ($crate::kernels::map::Number::widen(x), $crate::kernels::map::Number::widen(y));
+                $body
+            };
+            let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice::<u8, $t>(ins[1]));
+            $crate::kernels::map::test2(x, y, bytemuck::cast_slice_mut::<u8, u64>(out), f);
+            Ok(())
+        }
+        $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
+    }};
+}
+
+/// A block function from a formula over words of 64 booleans.
+macro_rules! bit_block {
+    (|$x:ident| $body:expr) => {{
+        fn run(ins: &[&[u8]], out: &mut [u8], n: usize) -> $crate::kernels::map::Done {
+            let out = bytemuck::cast_slice_mut::<u8, u64>(out);
+            $crate::kernels::map::map1(bytemuck::cast_slice::<u8, u64>(ins[0]), out, |$x: u64| $body);
+            $crate::kernels::map::clear_tail(out, n);
+            Ok(())
+        }
+        $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
+    }};
+    (|$x:ident, $y:ident| $body:expr) => {{
+        fn run(ins: &[&[u8]], out: &mut [u8], n: usize) -> $crate::kernels::map::Done {
+            let out = bytemuck::cast_slice_mut::<u8, u64>(out);
+            let (x, y) = (bytemuck::cast_slice::<u8, u64>(ins[0]), bytemuck::cast_slice::<u8, u64>(ins[1]));
+            $crate::kernels::map::map2(x, y, out, |$x: u64, $y: u64| $body);
+            $crate::kernels::map::clear_tail(out, n);
+            Ok(())
+        }
+        $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
+    }};
+}
+
+/// Picks the kernel of a dtype from a group of dtypes.
+macro_rules! by_dtype {
+    ($dtype:expr, bits, $make:ident, $($f:tt)*) => {
+        match $dtype {
+            extenso_types::DType::Bool => Some($crate::kernels::map::bit_block!($($f)*)),
+            _ => None,
+        }
+    };
+    ($dtype:expr, floats, $make:ident, $($f:tt)*) => {
+        match $dtype {
+            extenso_types::DType::F16 => Some($crate::kernels::map::$make!(half::f16; $($f)*)),
+            extenso_types::DType::BF16 => Some($crate::kernels::map::$make!(half::bf16; $($f)*)),
+            extenso_types::DType::F32 => Some($crate::kernels::map::$make!(f32; $($f)*)),
+            extenso_types::DType::F64 => Some($crate::kernels::map::$make!(f64; $($f)*)),
+            _ => None,
+        }
+    };
+    ($dtype:expr, signed, $make:ident, $($f:tt)*) => {
+        match $dtype {
+            extenso_types::DType::I8 => Some($crate::kernels::map::$make!(i8; $($f)*)),
+            extenso_types::DType::I16 => Some($crate::kernels::map::$make!(i16; $($f)*)),
+            extenso_types::DType::I32 => Some($crate::kernels::map::$make!(i32; $($f)*)),
+            extenso_types::DType::I64 => Some($crate::kernels::map::$make!(i64; $($f)*)),
+            _ => None,
+        }
+    };
+    ($dtype:expr, unsigned, $make:ident, $($f:tt)*) => {
+        match $dtype {
+            extenso_types::DType::U8 => Some($crate::kernels::map::$make!(u8; $($f)*)),
+            extenso_types::DType::U16 => Some($crate::kernels::map::$make!(u16; $($f)*)),
+            extenso_types::DType::U32 => Some($crate::kernels::map::$make!(u32; $($f)*)),
+            extenso_types::DType::U64 => Some($crate::kernels::map::$make!(u64; $($f)*)),
+            _ => None,
+        }
+    };
+    ($dtype:expr, ints, $make:ident, $($f:tt)*) => {
+        $crate::kernels::map::by_dtype!($dtype, signed, $make, $($f)*)
+            .or_else(|| $crate::kernels::map::by_dtype!($dtype, unsigned, $make, $($f)*))
+    };
+    ($dtype:expr, numbers, $make:ident, $($f:tt)*) => {
+        $crate::kernels::map::by_dtype!($dtype, ints, $make, $($f)*)
+            .or_else(|| $crate::kernels::map::by_dtype!($dtype, floats, $make, $($f)*))
+    };
+}
+
+/// The kernels of an elementwise op by the dtype that its arguments share: `map!(ints: |x, y| ...; floats: |x, y| ...)`.
+macro_rules! map {
+    (@with $make:ident $($group:ident: |$($x:ident),*| $body:expr);+ $(;)?) => {{
+        fn lookup(dtypes: &[extenso_types::DType], _: &dyn $crate::attrs::AttrSet) -> Option<$crate::kernels::map::BlockKernel> {
+            let first = *dtypes.first()?;
+            if dtypes.iter().any(|d| *d != first) {
+                return None;
+            }
+            $(
+                if let Some(kernel) = $crate::kernels::map::by_dtype!(first, $group, $make, |$($x),*| $body) {
+                    return Some(kernel);
+                }
+            )+
+            None
+        }
+        lookup as $crate::elementwise::Lookup
+    }};
+    (test $($rules:tt)*) => { $crate::kernels::map::map!(@with predicate $($rules)*) };
+    ($($rules:tt)*) => { $crate::kernels::map::map!(@with block $($rules)*) };
+}
+
+pub(crate) use {bit_block, block, by_dtype, map, predicate};

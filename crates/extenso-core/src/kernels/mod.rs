@@ -1,0 +1,20 @@
+//! Kernels: loops over slices, the only place where arithmetic is done.
+//!
+//! Invariant: a result depends on the elements alone, never on address, instruction set or threads. Knows nothing of tensors.
+
+#![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_possible_wrap)]
+
+pub mod bits;
+pub mod cast;
+pub mod elementary;
+pub mod isa;
+pub mod map;
+pub mod matmul;
+pub mod pool;
+pub mod reduce;
+pub mod rows;
+
+/// An f64 rounded to f32.
+pub fn narrow_f32(v: f64) -> f32 {
+    v as f32
+}

@@ -1,0 +1,182 @@
+//! The pool of result buffers.
+//!
+//! Writing a page that was never touched costs the operating system's zeroing of it, twenty times the write itself. Large
+//! results are therefore written into blocks that went back to the pool when the last owner of an earlier result dropped them.
+//!
+//! Invariant: a block is in the pool or in one buffer, never both; the pool holds at most [`limit`] bytes.
+//! Small results do not come here: one record takes no lock.
+
+use arrow_buffer::Buffer;
+use bytemuck::{Pod, Zeroable};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Results below this many bytes are plain allocations.
+const SMALL: usize = 1 << 16;
+
+/// A cache line: the alignment of pooled blocks.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+struct Line([u64; 8]);
+
+/// Blocks by size class: class c holds blocks of exactly `SMALL << c` bytes or the next half step.
+static FREE: Mutex<Vec<Vec<Line>>> = Mutex::new(Vec::new());
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static LIMIT: AtomicUsize = AtomicUsize::new(1 << 30);
+static REUSED: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of bytes that the pool may hold.
+pub fn limit() -> usize {
+    LIMIT.load(Ordering::Relaxed)
+}
+
+/// Sets how many bytes the pool may hold, and drops what is above.
+pub fn set_limit(bytes: usize) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+    if held() > bytes {
+        trim();
+    }
+}
+
+/// The number of bytes that the pool holds now.
+pub fn held() -> usize {
+    HELD.load(Ordering::Relaxed)
+}
+
+/// The number of blocks handed out again so far.
+pub fn reused() -> usize {
+    REUSED.load(Ordering::Relaxed)
+}
+
+/// Gives everything that the pool holds back to the system.
+pub fn trim() {
+    let blocks = std::mem::take(&mut *lock());
+    let bytes: usize = blocks.iter().map(|b| size_of_val(&b[..])).sum();
+    HELD.fetch_sub(bytes, Ordering::Relaxed);
+}
+
+fn lock() -> std::sync::MutexGuard<'static, Vec<Vec<Line>>> {
+    // A panic cannot leave the list half changed: every critical section is one push, one swap_remove or one take.
+    FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Memory for one result, to be written once and then frozen into a buffer.
+pub struct Block {
+    memory: Memory,
+    len: usize,
+}
+
+enum Memory {
+    Small(Vec<u64>),
+    Pooled(PoolOwner),
+}
+
+struct PoolOwner(Vec<Line>);
+
+impl AsRef<[u8]> for PoolOwner {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl Drop for PoolOwner {
+    fn drop(&mut self) {
+        let block = std::mem::take(&mut self.0);
+        let bytes = size_of_val(&block[..]);
+        if HELD.fetch_add(bytes, Ordering::Relaxed) + bytes > limit() {
+            HELD.fetch_sub(bytes, Ordering::Relaxed);
+            return;
+        }
+        lock().push(block);
+    }
+}
+
+impl Block {
+    /// Memory of `len` bytes. Its content is unspecified; small blocks are zero.
+    pub fn new(len: usize) -> Block {
+        let memory = if len < SMALL { Memory::Small(vec![0; len.div_ceil(8)]) } else { Memory::Pooled(take(len)) };
+        Block { memory, len }
+    }
+
+    /// Memory of `len` zero bytes.
+    pub fn zeroed(len: usize) -> Block {
+        let mut block = Block::new(len);
+        if matches!(block.memory, Memory::Pooled(_)) {
+            block.bytes_mut().fill(0);
+        }
+        block
+    }
+
+    /// The memory, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let bytes: &mut [u8] = match &mut self.memory {
+            Memory::Small(words) => bytemuck::cast_slice_mut(words),
+            Memory::Pooled(owner) => bytemuck::cast_slice_mut(&mut owner.0),
+        };
+        &mut bytes[..self.len]
+    }
+
+    /// The memory as elements.
+    pub fn slice_mut<T: Pod>(&mut self) -> &mut [T] {
+        bytemuck::cast_slice_mut(self.bytes_mut())
+    }
+
+    /// The finished buffer; its pages return to the pool when its last owner drops it.
+    pub fn freeze(self) -> Buffer {
+        let buffer = match self.memory {
+            Memory::Small(words) => Buffer::from_vec(words),
+            Memory::Pooled(owner) => Buffer::from(bytes::Bytes::from_owner(owner)),
+        };
+        if buffer.len() == self.len { buffer } else { buffer.slice_with_length(0, self.len) }
+    }
+}
+
+fn take(len: usize) -> PoolOwner {
+    let lines = class(len) / size_of::<Line>();
+    let mut free = lock();
+    // From the end: what was given back last is warmest.
+    if let Some(i) = free.iter().rposition(|b| b.len() == lines) {
+        let block = free.swap_remove(i);
+        drop(free);
+        HELD.fetch_sub(size_of_val(&block[..]), Ordering::Relaxed);
+        REUSED.fetch_add(1, Ordering::Relaxed);
+        return PoolOwner(block);
+    }
+    drop(free);
+    PoolOwner(vec![Line([0; 8]); lines])
+}
+
+/// Rounds up to a power of two or one and a half of one, so that results of similar size share blocks.
+fn class(len: usize) -> usize {
+    let power = len.next_power_of_two();
+    let step = power / 4 * 3;
+    if len <= step { step } else { power }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dropped_block_is_handed_out_again() {
+        // A size of its own, since other tests of this process use the pool too.
+        let len = 37 * SMALL;
+        let before = reused();
+        let buffer = Block::new(len).freeze();
+        let address = buffer.as_ptr();
+        assert_eq!(buffer.len(), len);
+        let alias = buffer.slice(64);
+        drop(buffer);
+        assert_ne!(Block::new(len).freeze().as_ptr(), address, "an owner is left");
+        drop(alias);
+        let addresses = [Block::new(len), Block::new(len)].map(|b| b.freeze().as_ptr());
+        assert!(addresses.contains(&address) && reused() > before);
+    }
+
+    #[test]
+    fn classes_waste_at_most_half() {
+        for len in [SMALL, SMALL + 1, 3 * SMALL, 5 << 20, (1 << 24) - 1] {
+            assert!(class(len) >= len && class(len) <= len * 3 / 2 + 1, "{len}");
+        }
+    }
+}

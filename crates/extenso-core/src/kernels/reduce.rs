@@ -1,0 +1,360 @@
+//! Reductions: sum, product, maximum and minimum of a slice, and of every row of a ragged one.
+//!
+//! Invariant: a result is a fixed function of the elements in their order; the shape of the computation depends on
+//! their number alone, not on address, instruction set, vector width or threads. The shape:
+//!
+//! * A *leaf* is 1024 consecutive elements from the start; the last leaf may be shorter.
+//! * In a leaf, 16 lanes start from the identity, and lane j takes elements j, j + 16, j + 32, ... in order. Then lane j meets
+//!   lane j + 8 for j < 8, lane j + 4 for j < 4, lane j + 2 for j < 2, and lane 0 meets lane 1. Rows shorter than 16 are no
+//!   exception: a lane that takes nothing stays the identity, which changes no bit of what it meets.
+//! * Leaves meet as a binary counter counts: two neighbours of 2^k leaves each become one of 2^(k+1), and what remains at
+//!   the end meets from the right. Hence a slice may be cut at any multiple of 2^k leaves into pieces of 2^k leaves, see
+//!   [`Tree::merge`].
+//!
+//! Float sums and products round at each step (f16 and bf16 in f32, and once at the end); integers are summed in 64 bits
+//! and wrap. The maximum and minimum of floats are NaN when an element is, and order -0 below +0.
+//! Does not split work over threads.
+
+use std::hint::black_box;
+
+use half::{bf16, f16};
+
+use super::elementary::{bf16_to_f32, canonical_f32, canonical_f64, f16_to_f32, f32_to_bf16, f32_to_f16};
+use super::isa::multiversion;
+
+/// The number of elements of a leaf.
+pub const LEAF: usize = 1024;
+const LANES: usize = 16;
+
+multiversion! {
+    /// Reduces a slice.
+    pub fn reduce<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Out {
+        R::finish(if x.len() <= LEAF { leaf::<R, T>(x) } else { tree::<R, T>(x).root() })
+    }
+
+    /// Reduces a part of a longer slice that starts at a multiple of [`LEAF`]; the parts meet by [`Tree::merge`].
+    pub fn reduce_part<R: Reducer<T>, T: Copy>(x: &[T]) -> Tree<R, T> {
+        tree::<R, T>(x)
+    }
+
+    /// Reduces each row `values[offsets[i]..offsets[i + 1]]` into `out[i]`, which has the bits of `reduce` on that row.
+    ///
+    /// Offsets never decrease and lie within `values`; `out` has one element less than `offsets`.
+    pub fn segment_reduce<R: Reducer<T>, T: Copy, O: Offset>(values: &[T], offsets: &[O], out: &mut [R::Out]) {
+        for (out, row) in out.iter_mut().zip(offsets.windows(2)) {
+            let row = row[0].index()..row[1].index();
+            let (groups, rest) = values[row.clone()].as_chunks();
+            // Where enough values follow a short row, its last group is read in place.
+            *out = match values[row.end - rest.len()..].first_chunk() {
+                Some(last) if row.len() <= LEAF => R::finish(groups_and_rest::<R, T>(groups, last, rest.len())),
+                _ => reduce::<R, T>(&values[row]),
+            };
+        }
+    }
+}
+
+/// Reduces at most [`LEAF`] elements to one leaf, to be handed to [`Tree::push`].
+#[inline(always)]
+pub fn leaf<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Acc {
+    let (groups, rest) = x.as_chunks();
+    let Some(&first) = rest.first() else {
+        return meet::<R, T>(whole_groups::<R, T>(groups));
+    };
+    let mut last = [first; LANES];
+    copy_short(rest, &mut last);
+    groups_and_rest::<R, T>(groups, &last, rest.len())
+}
+
+/// Copies less than 16 elements, in place of a call to `memcpy`.
+#[inline(always)]
+fn copy_short<T: Copy>(x: &[T], out: &mut [T; LANES]) {
+    let mut at = 0;
+    if x.len() & 8 != 0 {
+        out[..8].copy_from_slice(&x[..8]);
+        at = 8;
+    }
+    if x.len() & 4 != 0 {
+        out[at..at + 4].copy_from_slice(&x[at..at + 4]);
+        at += 4;
+    }
+    if x.len() & 2 != 0 {
+        out[at..at + 2].copy_from_slice(&x[at..at + 2]);
+        at += 2;
+    }
+    if x.len() & 1 != 0 {
+        out[at] = x[at];
+    }
+}
+
+/// The leaf of whole groups and the first `rest` elements of one more.
+#[inline(always)]
+fn groups_and_rest<R: Reducer<T>, T: Copy>(groups: &[[T; LANES]], last: &[T; LANES], rest: usize) -> R::Acc {
+    let mut lanes = whole_groups::<R, T>(groups);
+    // Loaded in full and then masked, without a branch: the lengths of short rows are past predicting.
+    let (last, taken) = (*last, TAKEN[rest]);
+    for j in 0..LANES {
+        let x = R::load(last[j]);
+        lanes[j] = R::combine(lanes[j], if taken[j] { x } else { R::IDENTITY });
+    }
+    meet::<R, T>(lanes)
+}
+
+// The lanes that a last group of so many elements reaches. A comparison with its length would become a chain of branches.
+static TAKEN: [[bool; LANES]; LANES] = {
+    let mut taken = [[false; LANES]; LANES];
+    let mut at = 0;
+    while at < LANES * LANES {
+        taken[at / LANES][at % LANES] = at % LANES < at / LANES;
+        at += 1;
+    }
+    taken
+};
+
+#[inline(always)]
+fn whole_groups<R: Reducer<T>, T: Copy>(groups: &[[T; LANES]]) -> [R::Acc; LANES] {
+    let mut lanes = [R::IDENTITY; LANES];
+    for group in groups {
+        for j in 0..LANES {
+            lanes[j] = R::combine(lanes[j], R::load(group[j]));
+        }
+        // Left alone, the compiler vectorises across groups, with gathers; this costs no instruction.
+        black_box(());
+    }
+    lanes
+}
+
+#[inline(always)]
+fn meet<R: Reducer<T>, T: Copy>(lanes: [R::Acc; LANES]) -> R::Acc {
+    // In memory the lanes are neighbours, which is how the compiler finds the vectors in all of the above.
+    let mut lanes = black_box(lanes);
+    halve::<R, T, 8>(&mut lanes);
+    halve::<R, T, 4>(&mut lanes);
+    halve::<R, T, 2>(&mut lanes);
+    R::combine(lanes[0], lanes[1])
+}
+
+#[inline(always)]
+fn halve<R: Reducer<T>, T, const HALF: usize>(lanes: &mut [R::Acc; LANES]) {
+    for j in 0..HALF {
+        lanes[j] = R::combine(lanes[j], lanes[j + HALF]);
+    }
+}
+
+#[inline(always)]
+fn tree<R: Reducer<T>, T: Copy>(x: &[T]) -> Tree<R, T> {
+    let mut tree = Tree::new();
+    for x in x.chunks(LEAF) {
+        tree.push(leaf::<R, T>(x));
+    }
+    tree
+}
+
+/// What a reduction does with elements of type `T`.
+///
+/// Invariant: combining with the identity changes no bit of an accumulator that a reduction can reach.
+pub trait Reducer<T>: Copy + 'static {
+    /// What is carried.
+    type Acc: Copy + Send + Sync + 'static;
+    /// What comes out.
+    type Out: Copy + Send + Sync + 'static;
+    /// The accumulator of no elements.
+    const IDENTITY: Self::Acc;
+    /// What one element contributes.
+    fn load(x: T) -> Self::Acc;
+    /// Two neighbours meet; `a` holds the elements before those of `b`.
+    fn combine(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    /// The result.
+    fn finish(acc: Self::Acc) -> Self::Out;
+}
+
+/// Offsets of rows, as wide as they came.
+pub trait Offset: Copy {
+    /// The offset as an index; offsets of a proven partition are never negative.
+    fn index(self) -> usize;
+}
+
+impl Offset for i32 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Offset for i64 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// The leaves of a slice so far, as a binary counter of finished subtrees.
+#[derive(Clone)]
+pub struct Tree<R: Reducer<T>, T> {
+    // subtrees[k] holds 2^k leaves where bit k of `leaves` is set.
+    subtrees: [R::Acc; LEVELS],
+    leaves: u64,
+}
+
+// Enough for 2^64 elements.
+const LEVELS: usize = 55;
+
+impl<R: Reducer<T>, T> Tree<R, T> {
+    /// Gives the tree of no leaves.
+    pub fn new() -> Self {
+        Tree { subtrees: [R::IDENTITY; LEVELS], leaves: 0 }
+    }
+
+    /// Appends a leaf. None follows one that is shorter than [`LEAF`].
+    #[inline(always)]
+    pub fn push(&mut self, leaf: R::Acc) {
+        self.push_subtree(0, leaf);
+    }
+
+    /// Appends all leaves of `right`, with the same bits as if they had been pushed here.
+    ///
+    /// The leaves so far are a multiple of some power of two that is not less than the number of leaves of `right`.
+    pub fn merge(&mut self, right: &Self) {
+        for level in (0..LEVELS).rev().filter(|level| right.leaves >> level & 1 == 1) {
+            self.push_subtree(level, right.subtrees[level]);
+        }
+    }
+
+    /// Gives the accumulator of all leaves, the identity if there are none.
+    #[inline(always)]
+    pub fn root(&self) -> R::Acc {
+        let levels = (0..LEVELS).filter(|level| self.leaves >> level & 1 == 1);
+        levels.map(|level| self.subtrees[level]).reduce(|right, left| R::combine(left, right)).unwrap_or(R::IDENTITY)
+    }
+
+    /// Gives the result.
+    pub fn finish(&self) -> R::Out {
+        R::finish(self.root())
+    }
+
+    #[inline(always)]
+    fn push_subtree(&mut self, level: usize, subtree: R::Acc) {
+        debug_assert!(self.leaves.trailing_zeros() as usize >= level, "subtrees meet at multiples of their size");
+        let (mut acc, mut at) = (subtree, level);
+        while self.leaves >> at & 1 == 1 {
+            acc = R::combine(self.subtrees[at], acc);
+            at += 1;
+        }
+        self.subtrees[at] = acc;
+        self.leaves += 1 << level;
+    }
+}
+
+impl<R: Reducer<T>, T> Default for Tree<R, T> {
+    fn default() -> Self {
+        Tree::new()
+    }
+}
+
+/// The sum: floats give their own type, integers 64 bits of their own sign. The sum of nothing is 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum;
+
+/// The product, typed as the sum. The product of nothing is 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Prod;
+
+/// The greatest element. Of nothing, minus infinity for floats and the least number for integers.
+#[derive(Clone, Copy, Debug)]
+pub struct Max;
+
+/// The least element. Of nothing, infinity for floats and the greatest number for integers.
+#[derive(Clone, Copy, Debug)]
+pub struct Min;
+
+macro_rules! reducer {
+    ($R:ident<$T:ty>, $Acc:ty => $Out:ty: $identity:expr, $load:expr, $combine:expr, $finish:expr) => {
+        impl Reducer<$T> for $R {
+            type Acc = $Acc;
+            type Out = $Out;
+            const IDENTITY: $Acc = $identity;
+            #[inline(always)]
+            fn load(x: $T) -> $Acc {
+                ($load)(x)
+            }
+            #[inline(always)]
+            fn combine(a: $Acc, b: $Acc) -> $Acc {
+                ($combine)(a, b)
+            }
+            #[inline(always)]
+            fn finish(acc: $Acc) -> $Out {
+                ($finish)(acc)
+            }
+        }
+    };
+}
+
+macro_rules! floats {
+    ($($T:ident in $Acc:ident: $widen:expr, $round:expr; ordered by $Key:ident as $Unsigned:ident, $turn:ident;)*) => {$(
+        reducer!(Sum<$T>, $Acc => $T: 0.0, $widen, |a, b| a + b, $round);
+        reducer!(Prod<$T>, $Acc => $T: 1.0, $widen, |a, b| a * b, $round);
+        // The extremes work on an integer that orders as the float does; a NaN becomes the extreme of the integers.
+        reducer!(Max<$T>, $Key => $T: $turn($T::NEG_INFINITY.to_bits() as $Key),
+            |x: $T| if x.is_nan() { $Key::MAX } else { $turn(x.to_bits() as $Key) }, Ord::max,
+            |acc| if acc == $Key::MAX { $T::NAN } else { $T::from_bits($turn(acc) as $Unsigned) });
+        reducer!(Min<$T>, $Key => $T: $turn($T::INFINITY.to_bits() as $Key),
+            |x: $T| if x.is_nan() { $Key::MIN } else { $turn(x.to_bits() as $Key) }, Ord::min,
+            |acc| if acc == $Key::MIN { $T::NAN } else { $T::from_bits($turn(acc) as $Unsigned) });
+    )*};
+}
+floats! {
+    f32 in f32: |x| x, canonical_f32; ordered by i32 as u32, turn_i32;
+    f64 in f64: |x| x, canonical_f64; ordered by i64 as u64, turn_i64;
+    f16 in f32: f16_to_f32, f32_to_f16; ordered by i16 as u16, turn_i16;
+    bf16 in f32: bf16_to_f32, f32_to_bf16; ordered by i16 as u16, turn_i16;
+}
+
+macro_rules! turns {
+    ($($turn:ident: $Key:ident as $Unsigned:ident;)*) => {$(
+        /// Turns the bits of a float into an integer that orders as floats do, -0 below +0, and back.
+        #[inline(always)]
+        const fn $turn(bits: $Key) -> $Key {
+            bits ^ ((bits >> ($Key::BITS - 1)) as $Unsigned >> 1) as $Key
+        }
+    )*};
+}
+turns! {
+    turn_i16: i16 as u16;
+    turn_i32: i32 as u32;
+    turn_i64: i64 as u64;
+}
+
+macro_rules! integers {
+    ($($T:ident in $Acc:ident,)*) => {$(
+        reducer!(Sum<$T>, $Acc => $Acc: 0, $Acc::from, $Acc::wrapping_add, |acc| acc);
+        reducer!(Prod<$T>, $Acc => $Acc: 1, $Acc::from, $Acc::wrapping_mul, |acc| acc);
+        reducer!(Max<$T>, $T => $T: $T::MIN, |x| x, Ord::max, |acc| acc);
+        reducer!(Min<$T>, $T => $T: $T::MAX, |x| x, Ord::min, |acc| acc);
+    )*};
+}
+integers!(i8 in i64, i16 in i64, i32 in i64, i64 in i64, u8 in u64, u16 in u64, u32 in u64, u64 in u64,);
+
+macro_rules! named {
+    ($($R:ident: $reduce:ident, $segment:ident;)*) => {$(
+        #[doc = concat!("Reduces a slice by [`", stringify!($R), "`].")]
+        pub fn $reduce<T: Copy>(x: &[T]) -> <$R as Reducer<T>>::Out
+        where
+            $R: Reducer<T>,
+        {
+            reduce::<$R, T>(x)
+        }
+
+        #[doc = concat!("Reduces each row by [`", stringify!($R), "`]; see [`segment_reduce`].")]
+        pub fn $segment<T: Copy, O: Offset>(values: &[T], offsets: &[O], out: &mut [<$R as Reducer<T>>::Out])
+        where
+            $R: Reducer<T>,
+        {
+            segment_reduce::<$R, T, O>(values, offsets, out);
+        }
+    )*};
+}
+named! {
+    Sum: sum, segment_sum;
+    Prod: prod, segment_prod;
+    Max: max, segment_max;
+    Min: min, segment_min;
+}

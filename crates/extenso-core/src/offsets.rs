@@ -1,0 +1,140 @@
+//! Offsets: non-negative integers that cut a list, in the width they came with.
+//!
+//! Offsets keep their width so that Arrow's List and LargeList can both share the buffer.
+
+use arrow_buffer::ScalarBuffer;
+use extenso_types::{DType, Error, Result};
+
+/// Offsets into a list of values, i32 or i64.
+#[derive(Clone, Debug)]
+pub enum Offsets {
+    /// 32-bit offsets.
+    I32(ScalarBuffer<i32>),
+    /// 64-bit offsets.
+    I64(ScalarBuffer<i64>),
+}
+
+/// Runs `$body` with `$o` bound to the slice of offsets in its own width.
+macro_rules! with_offsets {
+    ($offsets:expr, $o:ident => $body:expr) => {
+        match $offsets {
+            $crate::offsets::Offsets::I32(buffer) => {
+                let $o: &[i32] = buffer;
+                $body
+            }
+            $crate::offsets::Offsets::I64(buffer) => {
+                let $o: &[i64] = buffer;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_offsets;
+
+impl Offsets {
+    /// The offsets of rows with these lengths.
+    pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Offsets {
+        let mut end = 0_i64;
+        let ends = lengths.into_iter().map(|n| {
+            end = end.saturating_add(i64::try_from(n).unwrap_or(i64::MAX));
+            end
+        });
+        Offsets::I64(std::iter::once(0).chain(ends).collect::<Vec<i64>>().into())
+    }
+
+    /// The number of offsets, one more than of rows.
+    pub fn len(&self) -> usize {
+        with_offsets!(self, o => o.len())
+    }
+
+    /// Whether there is no offset at all, which no list has.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The offset at `i`; offsets are proven not negative wherever they are kept.
+    pub fn get(&self, i: usize) -> usize {
+        with_offsets!(self, o => o[i].try_into().unwrap_or(0))
+    }
+
+    /// The place of the first value.
+    pub fn first(&self) -> usize {
+        self.get(0)
+    }
+
+    /// The place behind the last value.
+    pub fn last(&self) -> usize {
+        self.get(self.len() - 1)
+    }
+
+    /// `len` offsets from `start`, sharing the buffer.
+    pub fn slice(&self, start: usize, len: usize) -> Offsets {
+        match self {
+            Offsets::I32(buffer) => Offsets::I32(buffer.slice(start, len)),
+            Offsets::I64(buffer) => Offsets::I64(buffer.slice(start, len)),
+        }
+    }
+
+    /// The width as a dtype.
+    pub fn dtype(&self) -> DType {
+        match self {
+            Offsets::I32(_) => DType::I32,
+            Offsets::I64(_) => DType::I64,
+        }
+    }
+
+    /// The address of the first offset.
+    pub fn address(&self) -> usize {
+        with_offsets!(self, o => o.as_ptr().addr())
+    }
+
+    /// The offsets minus the first, as 64-bit integers.
+    pub fn relative(&self) -> Vec<i64> {
+        with_offsets!(self, o => o.iter().map(|&v| i64::from(v) - i64::from(o[0])).collect())
+    }
+
+    /// Proves that the offsets cut a list of `nvalues` values.
+    ///
+    /// Errors: no offset, a first one below 0, one below the one before it, a last one beyond the values; each with its position.
+    pub fn prove(&self, nvalues: usize) -> Result<()> {
+        with_offsets!(self, o => {
+            let (Some(&first), Some(&last)) = (o.first(), o.last()) else {
+                return Err(Error::value("row splits are empty").wanted("one split more than rows: at least [0]"));
+            };
+            if first < 0 {
+                return Err(Error::value(format!("the first row split is {first}")).wanted("a split that is not negative"));
+            }
+            // One pass that vectorises; the position is looked for only on failure.
+            if !o.windows(2).fold(true, |ok, w| ok & (w[0] <= w[1])) {
+                let i = o.windows(2).position(|w| w[0] > w[1]).unwrap_or(0);
+                return Err(Error::value(format!("row splits decrease at {}: {} comes after {}", i + 1, o[i + 1], o[i]))
+                    .wanted("splits that never decrease"));
+            }
+            if usize::try_from(last).is_ok_and(|last| last > nvalues) {
+                return Err(Error::value(format!("the last row split is {last}, and there are {nvalues} values"))
+                    .wanted("splits that end at or before the number of values"));
+            }
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(splits: &[i64], nvalues: usize, error: &str) {
+        let text = Offsets::I64(splits.to_vec().into()).prove(nvalues).expect_err("malformed").to_string();
+        assert!(text.contains(error), "{text}");
+    }
+
+    #[test]
+    fn offsets_never_decrease() {
+        check(&[0, 3, 2, 4], 4, "decrease at 2: 2 comes after 3");
+        check(&[], 4, "empty");
+        check(&[-1, 3], 4, "first row split is -1");
+        check(&[0, 5], 4, "last row split is 5");
+        check(&[0, i64::MAX], 4, "last row split");
+        assert!(Offsets::I64(vec![2, 3, 4].into()).prove(5).is_ok());
+    }
+}

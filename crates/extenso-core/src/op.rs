@@ -1,0 +1,339 @@
+//! Op declarations: everything that is known of an op stands in one record.
+//!
+//! From a declaration derive the Rust function, the Python function, inference, the kernel, the gradient, dispatch, the
+//! artifact encoding and a conformance test. No code elsewhere matches on the name of an op.
+
+use crate::attrs::{AttrSet, Attrs, AttrsDef, NoAttrs};
+use crate::elementwise::Lookup;
+use crate::grad::GradFn;
+use crate::reduce::Fold;
+use crate::value::{Outputs, Value};
+use extenso_types::{LeafSpec, Result};
+use smallvec::SmallVec;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// The specs of an op's outputs.
+pub type OutputSpecs = SmallVec<[LeafSpec; 1]>;
+
+/// Output specs from argument specs and attributes.
+pub type InferFn = fn(&[LeafSpec], &dyn AttrSet) -> Result<OutputSpecs>;
+
+/// Outputs from arguments, attributes and the inferred specs.
+pub type KernelFn = fn(&[Value], &dyn AttrSet, &[LeafSpec]) -> Result<Outputs>;
+
+/// The semantic class of an op: what handlers register for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Class {
+    /// One argument, each element on its own.
+    UnaryElementwise,
+    /// Two arguments that broadcast, each pair of elements on its own.
+    BinaryElementwise,
+    /// A binary elementwise op that gives booleans.
+    Comparison,
+    /// More arguments that broadcast, elementwise.
+    Elementwise,
+    /// Axes are folded into one element.
+    Reduction,
+    /// Elements move; none is computed.
+    Structural,
+    /// Works along a row partition.
+    Segment,
+    /// Products of matrices.
+    Linear,
+    /// Reads or changes state.
+    Effect,
+}
+
+impl Class {
+    /// The class that contains this one, if any.
+    pub fn wider(self) -> Option<Class> {
+        (self == Class::Comparison).then_some(Class::BinaryElementwise)
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Class::UnaryElementwise => "unary elementwise",
+            Class::BinaryElementwise => "binary elementwise",
+            Class::Comparison => "comparison",
+            Class::Elementwise => "elementwise",
+            Class::Reduction => "reduction",
+            Class::Structural => "structural",
+            Class::Segment => "segment",
+            Class::Linear => "linear algebra",
+            Class::Effect => "effect",
+        })
+    }
+}
+
+/// A declared fact; the law suite checks its equation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fact {
+    /// `op(x, y) == op(y, x)`
+    Commutes,
+    /// `op(2 * x) == 2 * op(x)`
+    Linear,
+    /// `op(op(x)) == op(x)`
+    Idempotent,
+    /// `op(op(x)) == x`
+    Involution,
+}
+
+/// How an op computes.
+#[derive(Clone, Copy)]
+pub enum Kernel {
+    /// Blocks of elements; fuses with its neighbours.
+    Elementwise(Lookup),
+    /// Folds axes; fuses with the elementwise ops before it.
+    Reduction(Fold),
+    /// Folds the rows of a partition; fuses with the elementwise ops before it.
+    Segment(Fold),
+    /// Anything else: its own inference and its own kernel.
+    General(InferFn, KernelFn),
+}
+
+/// The declaration of an op.
+pub struct OpDef {
+    /// The name: snake case, NumPy's where NumPy has the op.
+    pub name: &'static str,
+    /// The doc comment of the declaration.
+    pub doc: &'static str,
+    /// The arguments that dispatch.
+    pub params: &'static [&'static str],
+    /// Whether the only argument is a list of any length.
+    pub variadic: bool,
+    /// The attributes.
+    pub attrs: AttrsDef,
+    /// The semantic class.
+    pub class: Class,
+    /// How it computes.
+    pub kernel: Kernel,
+    /// The gradient, if it has one.
+    pub grad: Option<GradFn>,
+    /// Declared facts.
+    pub facts: &'static [Fact],
+    /// Calls and their results, in the grammar of the conformance cases.
+    pub examples: &'static [(&'static str, &'static str)],
+    /// The semantic version that graphs store.
+    pub version: u32,
+    /// Whether it reads or changes state, and must be ordered and never dropped.
+    pub effect: bool,
+    /// TensorFlow's name, for the compatibility namespace.
+    pub alias_tf: Option<&'static str>,
+    /// The first parameter whose dtype weak scalars take.
+    pub like: usize,
+}
+
+impl OpDef {
+    const fn new(class: Class, kernel: Kernel) -> OpDef {
+        OpDef {
+            name: "",
+            doc: "",
+            params: &[],
+            variadic: false,
+            attrs: NoAttrs::DEF,
+            class,
+            kernel,
+            grad: None,
+            facts: &[],
+            examples: &[],
+            version: 1,
+            effect: false,
+            alias_tf: None,
+            like: 0,
+        }
+    }
+
+    /// An elementwise op of one argument.
+    pub const fn unary(lookup: Lookup) -> OpDef {
+        OpDef::new(Class::UnaryElementwise, Kernel::Elementwise(lookup))
+    }
+
+    /// An elementwise op of two arguments.
+    pub const fn binary(lookup: Lookup) -> OpDef {
+        OpDef::new(Class::BinaryElementwise, Kernel::Elementwise(lookup))
+    }
+
+    /// An elementwise op of two arguments that gives booleans.
+    pub const fn comparison(lookup: Lookup) -> OpDef {
+        OpDef::new(Class::Comparison, Kernel::Elementwise(lookup))
+    }
+
+    /// An elementwise op of more arguments.
+    pub const fn elementwise(lookup: Lookup) -> OpDef {
+        OpDef::new(Class::Elementwise, Kernel::Elementwise(lookup))
+    }
+
+    /// An op that folds axes.
+    pub const fn reduction(fold: Fold) -> OpDef {
+        OpDef::new(Class::Reduction, Kernel::Reduction(fold))
+    }
+
+    /// An op that folds the rows of a partition.
+    pub const fn segment(fold: Fold) -> OpDef {
+        OpDef::new(Class::Segment, Kernel::Segment(fold))
+    }
+
+    /// An op of any class by its own kernel.
+    pub const fn general(class: Class, infer: InferFn, kernel: KernelFn) -> OpDef {
+        OpDef::new(class, Kernel::General(infer, kernel))
+    }
+
+    /// Adds the gradient.
+    pub const fn grad(mut self, grad: GradFn) -> OpDef {
+        self.grad = Some(grad);
+        self
+    }
+
+    /// Adds declared facts.
+    pub const fn facts(mut self, facts: &'static [Fact]) -> OpDef {
+        self.facts = facts;
+        self
+    }
+
+    /// Adds examples: calls and their results.
+    pub const fn examples(mut self, examples: &'static [(&'static str, &'static str)]) -> OpDef {
+        self.examples = examples;
+        self
+    }
+
+    /// Adds TensorFlow's name.
+    pub const fn alias_tf(mut self, name: &'static str) -> OpDef {
+        self.alias_tf = Some(name);
+        self
+    }
+
+    /// Says that the op reads or changes state.
+    pub const fn effect(mut self) -> OpDef {
+        self.effect = true;
+        self
+    }
+
+    /// Says that the only argument is a list.
+    pub const fn variadic(mut self) -> OpDef {
+        self.variadic = true;
+        self
+    }
+
+    /// Says which parameter is the first whose dtype weak scalars take.
+    pub const fn like(mut self, param: usize) -> OpDef {
+        self.like = param;
+        self
+    }
+
+    #[doc(hidden)] // The part of `ops!` that a const fn must do.
+    pub const fn named(
+        mut self,
+        name: &'static str,
+        doc: &'static str,
+        params: &'static [&'static str],
+        attrs: AttrsDef,
+    ) -> OpDef {
+        self.name = name;
+        self.doc = doc;
+        self.params = params;
+        self.attrs = attrs;
+        self
+    }
+
+    /// Output specs from argument specs: one function for eager calls, tracing and the check of loaded graphs.
+    ///
+    /// Errors: arguments that do not fit.
+    pub fn infer(&self, args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+        match self.kernel {
+            Kernel::Elementwise(lookup) => crate::elementwise::infer(lookup, args, attrs),
+            Kernel::Reduction(fold) => crate::reduce::infer_axes(fold, args, attrs),
+            Kernel::Segment(fold) => crate::reduce::infer_segments(fold, args),
+            Kernel::General(infer, _) => infer(args, attrs),
+        }
+    }
+
+    /// Infers and runs on data, without dispatch and without tracing: what both the call pipeline and programs do.
+    ///
+    /// Errors: arguments that do not fit, named by the op.
+    pub fn run(&self, args: &[Value], attrs: &dyn AttrSet) -> Result<Outputs> {
+        let specs: Result<SmallVec<[LeafSpec; 4]>> = args.iter().map(Value::leaf_spec).collect();
+        let inferred = self.infer(&specs?, attrs)?;
+        let outputs = match self.kernel {
+            Kernel::Elementwise(lookup) => crate::elementwise::run(lookup, args, attrs, &inferred),
+            Kernel::Reduction(fold) => crate::reduce::run_axes(fold, args, attrs),
+            Kernel::Segment(fold) => crate::reduce::run_segments(fold, args),
+            Kernel::General(_, kernel) => kernel(args, attrs, &inferred),
+        }?;
+        debug_assert!(self.holds(&outputs, &inferred), "{}: outputs are not as inferred: {inferred:?}", self.name);
+        Ok(outputs)
+    }
+
+    fn holds(&self, outputs: &Outputs, inferred: &[LeafSpec]) -> bool {
+        let mut bindings = extenso_types::Bindings::default();
+        outputs.len() == inferred.len()
+            && outputs.iter().zip(inferred).all(|(o, i)| o.leaf_spec().is_ok_and(|o| i.accepts(&o, &mut bindings)))
+    }
+}
+
+impl PartialEq for OpDef {
+    fn eq(&self, other: &OpDef) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for OpDef {}
+
+impl Hash for OpDef {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::ptr::from_ref(self).hash(state);
+    }
+}
+
+impl fmt::Debug for OpDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Declares ops: a static record and a Rust function for each, and the table of all.
+///
+/// `NAME: function(arguments; Attributes { field: type }) = OpDef...`; what stands before `;` dispatches.
+#[macro_export]
+macro_rules! ops {
+    (
+        $(#[$table_doc:meta])*
+        pub static $table:ident;
+        $(
+            $(#[doc = $doc:literal])*
+            $NAME:ident: $function:ident ($($param:ident),* $(; $attrs:ident { $($attr:ident: $t:ty),* $(,)? })?) = $def:expr;
+        )*
+    ) => {
+        $(
+            $(#[doc = $doc])*
+            #[doc = ""]
+            #[doc = concat!("This is the declaration; [`", stringify!($function), "`] calls it.")]
+            pub static $NAME: $crate::op::OpDef = $def.named(
+                stringify!($function),
+                concat!($($doc, "\n"),*),
+                &[$(stringify!($param)),*],
+                $crate::ops!(@attrs $($attrs)?),
+            );
+
+            $(#[doc = $doc])*
+            #[allow(clippy::too_many_arguments)]
+            pub fn $function(
+                $($param: impl Into<$crate::Arg>,)*
+                $($($attr: impl Into<$t>),*)?
+            ) -> extenso_types::Result<$crate::Value> {
+                #[allow(unused_variables)]
+                let attrs = $crate::ops!(@make $($attrs { $($attr: $attr.into()),* })?);
+                $crate::call_one(&$NAME, &[$($param.into()),*], &attrs)
+            }
+        )*
+
+        $(#[$table_doc])*
+        pub static $table: &[&$crate::op::OpDef] = &[$(&$NAME),*];
+    };
+    (@attrs) => { <$crate::attrs::NoAttrs as $crate::attrs::Attrs>::DEF };
+    (@attrs $attrs:ident) => { <$attrs as $crate::attrs::Attrs>::DEF };
+    (@make) => { $crate::attrs::NoAttrs {} };
+    (@make $attrs:ident { $($body:tt)* }) => { $attrs { $($body)* } };
+}

@@ -1,0 +1,250 @@
+//! Products of matrices.
+
+use crate::attrs::{AttrSet, Attrs};
+use crate::grad::GradCx;
+use crate::kernels::isa::{isa, with_isa};
+use crate::kernels::matmul::{Layout, PackedB, matmul as kernel, matmul_packed};
+use crate::kernels::pool::Block;
+use crate::op::{Class, OpDef, OutputSpecs};
+use crate::ops::{sum_like, transpose};
+use crate::tensor::{Dense, Storage, Tensor};
+use crate::threads::threads;
+use crate::value::{Outputs, Value};
+use extenso_types::{DType, Dims, Error, LeafSpec, Result, Shape, TensorSpec, broadcast_dims};
+use half::{bf16, f16};
+use rayon::prelude::*;
+use smallvec::{SmallVec, smallvec};
+
+crate::attrs! {
+    /// The attributes of `matmul`.
+    pub struct MatMul { transpose_y: bool = false }
+}
+
+crate::ops! {
+    /// Products of matrices.
+    pub static LINEAR;
+
+    /// The matrix product over the last two axes; axes before them broadcast, vectors are rows on the left and columns on the right.
+    ///
+    /// With `transpose_y` the last two axes of `y` are exchanged: weights stored as `[out, in]`. Every element is one chain of
+    /// fused multiply-adds in increasing order of the inner axis, so a row has the bits that it has in any batch.
+    ///
+    /// Errors: scalars, inner sizes that differ, dtypes that differ or are not numbers.
+    MATMUL: matmul(x, y; MatMul { transpose_y: bool }) = OpDef::general(Class::Linear, infer_matmul, run_matmul)
+        .grad(grad_matmul)
+        .examples(&[
+            ("matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]])", "[[21.0], [43.0]]"),
+            ("matmul([1.0, 2.0], [[1.0, 10.0]], transpose_y=True)", "[21.0]"),
+        ]);
+}
+
+/// Sizes of one product: batch, rows, inner, columns.
+struct Sizes<D> {
+    batch: SmallVec<[D; 4]>,
+    rows: Option<D>,
+    columns: Option<D>,
+}
+
+fn infer_matmul(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let transposed = MatMul::of(attrs)?.transpose_y;
+    let [x, y] = args else { return Err(Error::value("two arguments are wanted")) };
+    let (x, y) = (x.tensor()?, y.tensor()?);
+    if x.dtype != y.dtype {
+        return Err(Error::dtype(format!("the arguments are {} and {}", x.dtype, y.dtype))
+            .wanted("one dtype for both")
+            .hint(format!("Write `cast(x, '{}')` around the first.", y.dtype)));
+    }
+    if !x.dtype.is_numeric() {
+        return Err(Error::dtype(format!("the op does not take {}", x.dtype)).wanted("numbers"));
+    }
+    let (Some(a), Some(b)) = (x.shape.dims(), y.shape.dims()) else {
+        return Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(x.dtype, Shape::unknown()))]);
+    };
+    let sizes = sizes(a, b, transposed, |p, q| p.is_compatible_with(q))?;
+    let (ba, bb) = (&a[..a.len().saturating_sub(2)], &b[..b.len().saturating_sub(2)]);
+    let batch = Shape::new(ba.iter().copied()).broadcast(&Shape::new(bb.iter().copied()))?;
+    let dims = batch.dims().unwrap_or(&[]).iter().copied().chain(sizes.rows).chain(sizes.columns);
+    Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(x.dtype, Shape::new(dims)))])
+}
+
+fn sizes<D: Copy + std::fmt::Display>(
+    a: &[D],
+    b: &[D],
+    transposed: bool,
+    fits: impl Fn(D, D) -> bool,
+) -> Result<Sizes<D>> {
+    let scalar = || Error::shape("an argument is a scalar").wanted("vectors or matrices").hint("Use `multiply`.");
+    let (ka, rows) = match a {
+        [] => return Err(scalar()),
+        [k] => (*k, None),
+        [.., m, k] => (*k, Some(*m)),
+    };
+    let (kb, columns) = match (b, transposed) {
+        ([], _) => return Err(scalar()),
+        ([k], _) => (*k, None),
+        ([.., k, n], false) | ([.., n, k], true) => (*k, Some(*n)),
+    };
+    if !fits(ka, kb) {
+        return Err(Error::shape(format!("the inner sizes are {ka} and {kb}"))
+            .wanted("the last axis of `x` as long as the inner axis of `y`"));
+    }
+    let batch = a[..a.len().saturating_sub(2)].iter().copied().collect();
+    Ok(Sizes { batch, rows, columns })
+}
+
+fn run_matmul(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let transposed = MatMul::of(attrs)?.transpose_y;
+    let (x, y) = (args[0].tensor()?.data()?, args[1].tensor()?.data()?);
+    let found = sizes(x.dims(), y.dims(), transposed, |p, q| p == q)?;
+    let (m, n) = (found.rows.unwrap_or(1), found.columns.unwrap_or(1));
+    let k = x.dims().last().copied().unwrap_or(0);
+    let y_batch = &y.dims()[..y.dims().len().saturating_sub(2)];
+    let batch = broadcast_dims(&found.batch, y_batch)?;
+    let dims: Dims = batch.iter().copied().chain(found.rows).chain(found.columns).collect();
+    let layout = if transposed && found.columns.is_some() { Layout::OutIn } else { Layout::InOut };
+    let plan =
+        Plan { m, k, n, layout, x_at: starts(&found.batch, &batch, m * k)?, y_at: starts(y_batch, &batch, k * n)? };
+    macro_rules! by_dtype {
+        (floats: $($d:ident $t:ty),*; ints: $($i:ident $u:ty),*) => {
+            match x.dtype() {
+                $(DType::$d => plan.floats::<$t>(x, y)?,)*
+                $(DType::$i => plan.ints(x, y, |a: $u, b: $u, c: $u| a.wrapping_mul(b).wrapping_add(c))?,)*
+                other => return Err(Error::dtype(format!("the op does not take {other}"))),
+            }
+        };
+    }
+    let storage = by_dtype!(floats: F16 f16, BF16 bf16, F32 f32, F64 f64;
+        ints: I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
+    Ok(smallvec![Value::Tensor(Tensor::from_dense(x.dtype(), dims, storage))])
+}
+
+/// Where each product of a batch begins in a source of sizes `from` that broadcasts to `batch`.
+fn starts(from: &[usize], batch: &[usize], step: usize) -> Result<Vec<usize>> {
+    let strides = crate::elementwise::broadcast_strides(from, batch)?;
+    let n: usize = batch.iter().product();
+    let at = |flat: usize| {
+        let mut rest = flat;
+        let place = batch.iter().zip(&strides).rev().map(|(d, s)| {
+            let i = rest % d;
+            rest /= d;
+            i * s
+        });
+        place.sum::<usize>() * step
+    };
+    Ok((0..n).map(at).collect())
+}
+
+struct Plan {
+    m: usize,
+    k: usize,
+    n: usize,
+    layout: Layout,
+    x_at: Vec<usize>,
+    y_at: Vec<usize>,
+}
+
+impl Plan {
+    fn floats<T: crate::kernels::matmul::Float + crate::tensor::Element>(
+        &self,
+        x: &Dense,
+        y: &Dense,
+    ) -> Result<Storage> {
+        let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
+        let (m, k, n) = (self.m, self.k, self.n);
+        let mut block = Block::new(self.x_at.len() * m * n * size_of::<T>());
+        let out = block.slice_mut::<T>();
+        if m * n == 0 {
+            return Ok(Storage::Fixed(block.freeze()));
+        }
+        for (i, out) in out.chunks_mut(m * n).enumerate() {
+            let x = &x[self.x_at[i]..self.x_at[i] + m * k];
+            let y = &y[self.y_at[i]..self.y_at[i] + k * n];
+            self.product(x, y, out);
+        }
+        Ok(Storage::Fixed(block.freeze()))
+    }
+
+    /// One product, split over threads by rows when there is enough to do.
+    fn product<T: crate::kernels::matmul::Float + crate::tensor::Element>(&self, x: &[T], y: &[T], out: &mut [T]) {
+        const PARALLEL: usize = 1 << 21;
+        let (m, k, n) = (self.m, self.k, self.n);
+        let pieces = if m * k * n >= PARALLEL { threads().min(m) } else { 1 };
+        if pieces <= 1 {
+            return kernel(m, k, n, x, y, self.layout, out);
+        }
+        let packed = PackedB::pack(k, n, y, self.layout);
+        let rows = m.div_ceil(pieces);
+        let isa = isa();
+        out.par_chunks_mut(rows * n).enumerate().for_each(|(piece, out)| {
+            let count = out.len() / n;
+            let x = &x[piece * rows * k..(piece * rows + count) * k];
+            with_isa(isa, || matmul_packed(count, x, &packed, out));
+        });
+    }
+
+    fn ints<T: crate::tensor::Element>(&self, x: &Dense, y: &Dense, step: impl Fn(T, T, T) -> T) -> Result<Storage> {
+        let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
+        let (m, k, n) = (self.m, self.k, self.n);
+        let mut block = Block::zeroed(self.x_at.len() * m * n * size_of::<T>());
+        let out = block.slice_mut::<T>();
+        for (i, (&x_at, &y_at)) in self.x_at.iter().zip(&self.y_at).enumerate() {
+            for row in 0..m {
+                for column in 0..n {
+                    let acc = &mut out[(i * m + row) * n + column];
+                    for p in 0..k {
+                        let b = match self.layout {
+                            Layout::InOut => y[y_at + p * n + column],
+                            Layout::OutIn => y[y_at + column * k + p],
+                        };
+                        *acc = step(x[x_at + row * k + p], b, *acc);
+                    }
+                }
+            }
+        }
+        Ok(Storage::Fixed(block.freeze()))
+    }
+}
+
+fn grad_matmul(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
+    let (x, y, g) = (&cx.args[0], &cx.args[1], cx.g());
+    let transposed = cx.attrs::<MatMul>()?.transpose_y;
+    let rank = |v: &Value| Ok::<_, Error>(v.tensor()?.shape().rank());
+    let (Some(rx), Some(ry)) = (rank(x)?, rank(y)?) else {
+        return Err(Error::shape("the gradient of matmul needs known ranks"));
+    };
+    // Vectors become matrices for the rule and are brought back by their own shape at the end.
+    let x2 = if rx == 1 { crate::ops::expand_dims(x, 0)? } else { x.clone() };
+    let y2 = match (ry, transposed) {
+        (1, true) => crate::ops::expand_dims(y, 0)?,
+        (1, false) => crate::ops::expand_dims(y, 1)?,
+        _ => y.clone(),
+    };
+    let mut g2 = g.clone();
+    if ry == 1 {
+        g2 = crate::ops::expand_dims(g2, -1)?;
+    }
+    if rx == 1 {
+        g2 = crate::ops::expand_dims(g2, -2)?;
+    }
+    let dx = matmul(&g2, &y2, !transposed)?;
+    let swapped = |v: &Value| swap_last(v);
+    let dy = if transposed { matmul(swapped(&g2)?, &x2, false)? } else { matmul(swapped(&x2)?, &g2, false)? };
+    let back = |d: Value, of: &Value, rank: usize| {
+        if rank == 1 { crate::ops::reshape_like(sum_batch(d)?, of) } else { sum_like(d, of) }
+    };
+    Ok(vec![Some(back(dx, x, rx)?), Some(back(dy, y, ry)?)])
+}
+
+/// Sums the batch axes away, leaving a matrix.
+fn sum_batch(v: Value) -> Result<Value> {
+    let rank = v.tensor()?.shape().rank().unwrap_or(2);
+    let axes: Vec<i64> = (0..rank.saturating_sub(2)).map(|a| i64::try_from(a).unwrap_or(0)).collect();
+    if axes.is_empty() { Ok(v) } else { crate::ops::sum(v, crate::attrs::Axes::List(axes), false) }
+}
+
+fn swap_last(v: &Value) -> Result<Value> {
+    let rank = v.tensor()?.shape().rank().unwrap_or(2);
+    let mut axes: Vec<i64> = (0..rank).map(|a| i64::try_from(a).unwrap_or(0)).collect();
+    axes.swap(rank - 1, rank - 2);
+    transpose(v, Some(axes))
+}

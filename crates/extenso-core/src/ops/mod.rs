@@ -1,0 +1,26 @@
+//! The op tables: every op of this crate, declared once, by family.
+//!
+//! Invariant: what is known of an op stands in its declaration; no code matches on the name of an op.
+
+mod assemble;
+mod elementwise;
+mod linear;
+mod partition;
+mod reduction;
+mod state;
+mod structural;
+mod text;
+
+pub use assemble::{Run, assemble};
+pub use elementwise::*;
+pub use linear::*;
+pub use partition::*;
+pub use reduction::*;
+pub use state::*;
+pub use structural::*;
+pub use text::*;
+
+use crate::op::OpDef;
+
+/// The tables of this crate.
+pub static TABLES: &[&[&OpDef]] = &[ELEMENTWISE, REDUCTIONS, STRUCTURAL, PARTITIONS, TEXT, LINEAR, STATE];

@@ -1,0 +1,212 @@
+//! Ops on row partitions and along them.
+
+use super::{Run, assemble};
+use crate::attrs::AttrSet;
+use crate::grad::{GradCx, one};
+use crate::offsets::Offsets;
+use crate::op::{Class, OpDef, OutputSpecs};
+use crate::ops::{multiply, ones_like, where_, zeros_like};
+use crate::partition::RowPartition;
+use crate::reduce::Fold;
+use crate::tensor::Tensor;
+use crate::value::{Outputs, Value};
+use extenso_types::{DType, Dim, Dims, Error, LeafSpec, PartitionSpec, Result, Shape, TensorSpec};
+use smallvec::smallvec;
+
+crate::ops! {
+    /// Ops on row partitions and along them.
+    pub static PARTITIONS;
+
+    /// The row partition of `values` by row splits, i32 or i64, one more than rows, from 0.
+    ///
+    /// Errors: another dtype or rank; splits that are empty, do not begin at 0, decrease, or end beyond the values.
+    ROW_PARTITION: row_partition(splits, values) = OpDef::general(Class::Structural, infer_row_partition, run_row_partition);
+
+    /// The row partition whose rows have these lengths.
+    ///
+    /// Errors: lengths that are not a vector of integers; a negative one.
+    PARTITION_FROM_LENGTHS: partition_from_lengths(lengths) = OpDef::general(Class::Structural, infer_from_lengths, run_from_lengths);
+
+    /// The number of values in each row, as i64.
+    ROW_LENGTHS: row_lengths(partition) = OpDef::general(Class::Segment, infer_row_lengths, run_row_lengths);
+
+    /// The splits of the rows relative to the first, in the width of the partition: one more than rows.
+    ROW_SPLITS: row_splits(partition) = OpDef::general(Class::Segment, infer_row_splits, run_row_splits);
+
+    /// For each value the row that it belongs to, as i64. Values outside every row are left out.
+    VALUE_ROWIDS: value_rowids(partition) = OpDef::general(Class::Segment, infer_rowids, run_rowids);
+
+    /// The element of `x` for each value of its row: `x[i]` as often as row i is long.
+    ///
+    /// Shapes: `x` has the partition's rows as outer axis, the result its values.
+    GATHER_ROWS_OF: gather_rows_of(x, partition) = OpDef::general(Class::Segment, infer_repeat, run_repeat)
+        .grad(|cx| Ok(vec![Some(segment_sum(cx.g(), &cx.args[1])?), None]));
+
+    /// The sum of each row. An empty row gives zero. Integers and booleans sum in 64 bits.
+    SEGMENT_SUM: segment_sum(values, partition) = OpDef::segment(Fold::Sum)
+        .facts(&[crate::op::Fact::Linear])
+        .grad(|cx| Ok(vec![Some(gather_rows_of(cx.g(), &cx.args[1])?), None]));
+
+    /// The product of each row. An empty row gives one. Integers and booleans multiply in 64 bits.
+    SEGMENT_PROD: segment_prod(values, partition) = OpDef::segment(Fold::Prod);
+
+    /// The largest of each row; NaN if one is. An empty row gives -inf, or the smallest integer.
+    SEGMENT_MAX: segment_max(values, partition) = OpDef::segment(Fold::Max).grad(shared_among_ties);
+
+    /// The smallest of each row; NaN if one is. An empty row gives inf, or the largest integer.
+    SEGMENT_MIN: segment_min(values, partition) = OpDef::segment(Fold::Min).grad(shared_among_ties);
+
+    /// Whether any of each row is true. An empty row gives false.
+    SEGMENT_ANY: segment_any(values, partition) = OpDef::segment(Fold::Any);
+
+    /// Whether all of each row are true. An empty row gives true.
+    SEGMENT_ALL: segment_all(values, partition) = OpDef::segment(Fold::All);
+}
+
+fn shared_among_ties(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
+    let (x, partition) = (&cx.args[0], &cx.args[1]);
+    let hit = crate::ops::equal(x, gather_rows_of(cx.y(), partition)?)?;
+    let hit = where_(hit, ones_like(x)?, zeros_like(x)?)?;
+    let ties = gather_rows_of(segment_sum(&hit, partition)?, partition)?;
+    let g = gather_rows_of(cx.g(), partition)?;
+    let dx = one(crate::ops::divide(multiply(g, hit)?, ties))?;
+    Ok(dx.into_iter().chain([None]).collect())
+}
+
+fn arg<T>(args: &[T], i: usize) -> Result<&T> {
+    args.get(i).ok_or_else(|| Error::value(format!("argument {} is missing", i + 1)))
+}
+
+fn vector(dtype: DType, n: Dim) -> OutputSpecs {
+    smallvec![LeafSpec::Tensor(TensorSpec::new(dtype, Shape::new([n])))]
+}
+
+fn infer_row_partition(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (splits, values) = (arg(args, 0)?.tensor()?, arg(args, 1)?.tensor()?);
+    if !matches!(splits.dtype, DType::I32 | DType::I64) {
+        return Err(Error::dtype(format!("row splits are {}", splits.dtype)).wanted("i32 or i64"));
+    }
+    let nvalues = match values.shape.dims() {
+        None => Dim::any(),
+        Some([outer, ..]) => *outer,
+        Some([]) => return Err(Error::shape("values are a scalar").wanted("at least a vector")),
+    };
+    let nrows = match splits.shape.dims() {
+        None => Dim::any(),
+        Some([Dim::Known(0)]) => {
+            return Err(Error::value("row splits are empty").wanted("one split more than rows: at least [0]"));
+        }
+        Some([n]) => n.known().map_or_else(Dim::any, |n| Dim::Known(n - 1)),
+        Some(_) => return Err(Error::shape(format!("row splits have shape {}", splits.shape)).wanted("a vector")),
+    };
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues, index: splits.dtype })])
+}
+
+fn run_row_partition(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let values = arg(args, 1)?.tensor()?.data()?;
+    let nvalues = values.dims().first().copied().ok_or_else(|| Error::shape("values are a scalar"))?;
+    Ok(smallvec![Value::Partition(RowPartition::from_row_splits(arg(args, 0)?.tensor()?, nvalues)?)])
+}
+
+fn infer_from_lengths(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let lengths = arg(args, 0)?.tensor()?;
+    if !lengths.dtype.is_integer() || lengths.shape.rank().is_some_and(|r| r != 1) {
+        return Err(Error::dtype(format!("row lengths are {lengths}")).wanted("a vector of integers"));
+    }
+    let nrows = lengths.shape.dims().and_then(|d| d.first().copied()).unwrap_or_else(Dim::any);
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues: Dim::any(), index: DType::I64 })])
+}
+
+fn run_from_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let wide = crate::ops::cast(arg(args, 0)?, DType::I64)?;
+    let lengths = wide.tensor()?.as_slice::<i64>()?;
+    let mut offsets = Vec::with_capacity(lengths.len() + 1);
+    let mut end = 0_i64;
+    offsets.push(end);
+    for (row, &n) in lengths.iter().enumerate() {
+        let next = if n < 0 { None } else { end.checked_add(n) };
+        end = next.ok_or_else(|| {
+            Error::value(format!("the length of row {row} is {n}"))
+                .wanted("a length that is not negative, and a sum that fits 64 bits")
+        })?;
+        offsets.push(end);
+    }
+    let nvalues = usize::try_from(end).unwrap_or(usize::MAX);
+    Ok(smallvec![Value::Partition(RowPartition::from_offsets(Offsets::I64(offsets.into()), nvalues)?)])
+}
+
+fn infer_row_lengths(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    Ok(vector(DType::I64, arg(args, 0)?.partition()?.nrows))
+}
+
+fn run_row_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let rows = arg(args, 0)?.partition()?.data()?;
+    let lengths: Vec<i64> = rows.lengths().map(|n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
+    Ok(smallvec![Value::Tensor(Tensor::from_vec(lengths))])
+}
+
+fn infer_row_splits(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let spec = arg(args, 0)?.partition()?;
+    let n = spec.nrows.known().map_or_else(Dim::any, |n| Dim::Known(n + 1));
+    Ok(vector(spec.index, n))
+}
+
+fn run_row_splits(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let rows = arg(args, 0)?.partition()?.data()?;
+    let splits = match rows.offsets() {
+        Offsets::I32(o) if rows.first() == 0 => Tensor::from_buffer(DType::I32, &[o.len()], o.inner().clone())?,
+        Offsets::I64(o) if rows.first() == 0 => Tensor::from_buffer(DType::I64, &[o.len()], o.inner().clone())?,
+        Offsets::I32(o) => Tensor::from_vec(o.iter().map(|v| v - o[0]).collect::<Vec<i32>>()),
+        Offsets::I64(o) => Tensor::from_vec(o.iter().map(|v| v - o[0]).collect::<Vec<i64>>()),
+    };
+    Ok(smallvec![Value::Tensor(splits)])
+}
+
+fn infer_rowids(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    arg(args, 0)?.partition()?;
+    Ok(vector(DType::I64, Dim::any()))
+}
+
+fn run_rowids(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    Ok(smallvec![Value::Tensor(Tensor::from_vec(arg(args, 0)?.partition()?.data()?.row_ids()))])
+}
+
+fn infer_repeat(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (x, partition) = (arg(args, 0)?.tensor()?, arg(args, 1)?.partition()?);
+    let shape = match x.shape.dims() {
+        None => Shape::unknown(),
+        Some([]) => return Err(Error::shape("the first argument is a scalar").wanted("one element per row")),
+        Some([outer, inner @ ..]) => {
+            if !outer.is_compatible_with(partition.nrows) {
+                return Err(rows_differ(&outer.to_string(), &partition.nrows.to_string()));
+            }
+            Shape::new(std::iter::once(partition.nvalues).chain(inner.iter().copied()))
+        }
+    };
+    Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(x.dtype, shape))])
+}
+
+fn rows_differ(given: &str, wanted: &str) -> Error {
+    Error::shape(format!("{given} elements are given for {wanted} rows")).wanted("one element per row")
+}
+
+fn run_repeat(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, rows) = (arg(args, 0)?.tensor()?.data()?, arg(args, 1)?.partition()?.data()?);
+    let (&outer, inner) = x.dims().split_first().ok_or_else(|| Error::shape("the first argument is a scalar"))?;
+    if outer != rows.nrows() {
+        return Err(rows_differ(&outer.to_string(), &rows.nrows().to_string()));
+    }
+    let width: usize = inner.iter().product();
+    let mut dims = Dims::from_slice(x.dims());
+    dims[0] = rows.nvalues();
+    // Values outside every row get zeros: nothing reads them, and no row owns them.
+    let outside = |n: usize| Run { source: None, start: 0, len: n * width };
+    let of_row = |i: usize| {
+        let run = Run { source: Some(0), start: i * width, len: width };
+        std::iter::repeat_n(run, rows.row(i).len())
+    };
+    let runs = std::iter::once(outside(rows.first()))
+        .chain((0..rows.nrows()).flat_map(of_row))
+        .chain(std::iter::once(outside(rows.nvalues() - rows.last())));
+    Ok(smallvec![Value::Tensor(assemble(x.dtype(), dims, &[x], runs)?)])
+}

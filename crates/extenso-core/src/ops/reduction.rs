@@ -1,0 +1,86 @@
+//! Reductions over axes.
+
+use crate::attrs::Axes;
+use crate::grad::{GradCx, one};
+use crate::op::OpDef;
+use crate::ops::{broadcast_like, cast, divide, equal, expand_dims_at, multiply, ones_like, where_, zeros_like};
+use crate::reduce::{Fold, Reduce};
+use crate::value::{Arg, Value};
+use extenso_types::{DType, Result};
+
+crate::ops! {
+    /// Reductions.
+    pub static REDUCTIONS;
+
+    /// Sums over `axis`. An empty row gives zero. Integers and booleans sum in 64 bits.
+    SUM: sum(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Sum)
+        .facts(&[crate::op::Fact::Linear])
+        .grad(|cx| one(broadcast_like(unreduced(cx, cx.g())?, &cx.args[0])))
+        .alias_tf("reduce_sum")
+        .examples(&[("sum([[1.0, 2.0], [3.0, 4.0]], axis=0)", "[4.0, 6.0]"), ("sum([[1.0, 2.0], [], [4.0]], axis=-1)", "[3.0, 0.0, 4.0]")]);
+
+    /// Multiplies over `axis`. An empty row gives one. Integers and booleans multiply in 64 bits.
+    PROD: prod(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Prod)
+        .alias_tf("reduce_prod")
+        .examples(&[("prod([[1, 2], [3, 4]], axis=1)", "[2, 12]")]);
+
+    /// The largest element over `axis`; NaN if one is. An empty row gives -inf, or the smallest integer.
+    MAX: max(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Max)
+        .grad(|cx| one(shared_among_ties(cx)))
+        .alias_tf("reduce_max")
+        .examples(&[("max([[1.0, 5.0], [3.0, 2.0]], axis=-1)", "[5.0, 3.0]")]);
+
+    /// The smallest element over `axis`; NaN if one is. An empty row gives inf, or the largest integer.
+    MIN: min(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Min)
+        .grad(|cx| one(shared_among_ties(cx)))
+        .alias_tf("reduce_min")
+        .examples(&[("min([[1.0, 5.0], [3.0, 2.0]], axis=-1)", "[1.0, 2.0]")]);
+
+    /// Whether any element over `axis` is true. An empty row gives false.
+    ANY: any(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Any)
+        .alias_tf("reduce_any")
+        .examples(&[("any([[True, False], [False, False]], axis=1)", "[True, False]")]);
+
+    /// Whether all elements over `axis` are true. An empty row gives true.
+    ALL: all(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::All)
+        .alias_tf("reduce_all")
+        .examples(&[("all([[True, False], [True, True]], axis=1)", "[False, True]")]);
+}
+
+/// The mean over `axis`: the sum divided by the count. An empty row gives NaN.
+///
+/// Floats of one dtype; a composition of `sum`, `ones_like` and `divide`.
+pub fn mean(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
+    let (x, axis) = (x.into(), axis.into());
+    let total = sum(&x, axis.clone(), keepdims)?;
+    // Counts are summed in 64 bits, so that they are exact in every dtype that can hold them.
+    let count = sum(cast(ones_like(&x)?, DType::I64)?, axis, keepdims)?;
+    let dtype = dtype_of(&total)?;
+    divide(total, cast(count, dtype)?)
+}
+
+fn dtype_of(value: &Value) -> Result<DType> {
+    let mut leaves = Vec::new();
+    value.push_leaves(&mut leaves)?;
+    let tensor = leaves.iter().find_map(|leaf| leaf.tensor().ok().filter(|t| t.dtype() != DType::Bool));
+    Ok(tensor.map_or(DType::F64, crate::Tensor::dtype))
+}
+
+/// `v`, of the reduced shape, with the folded axes back as axes of size 1.
+fn unreduced(cx: &GradCx<'_>, v: &Value) -> Result<Value> {
+    let attrs: &Reduce = cx.attrs()?;
+    match &attrs.axis {
+        Axes::List(axes) if !attrs.keepdims => expand_dims_at(v, axes.clone()),
+        Axes::All | Axes::List(_) => Ok(v.clone()),
+    }
+}
+
+fn shared_among_ties(cx: &GradCx<'_>) -> Result<Value> {
+    let x = &cx.args[0];
+    let attrs: &Reduce = cx.attrs()?;
+    let y = broadcast_like(unreduced(cx, cx.y())?, x)?;
+    let g = broadcast_like(unreduced(cx, cx.g())?, x)?;
+    let hit = where_(equal(x, y)?, ones_like(x)?, zeros_like(x)?)?;
+    let ties = broadcast_like(sum(&hit, attrs.axis.clone(), true)?, x)?;
+    divide(multiply(g, hit)?, ties)
+}

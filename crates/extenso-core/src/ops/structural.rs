@@ -1,0 +1,626 @@
+//! Structural ops: elements move, none is computed. One kernel per byte width.
+
+use super::{Run, assemble};
+use crate::attrs::{AttrSet, Attrs};
+use crate::elementwise::{Expr, broadcast_strides, evaluate};
+use crate::grad::{GradCx, one};
+use crate::kernels::map::{BlockKernel, Done, Fault};
+use crate::op::{Class, OpDef, OutputSpecs};
+use crate::reduce::{Fold, fold_axes, normalize_axes, normalize_axis, stretched_axes};
+use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::value::{Arg, Outputs, Value};
+use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
+use smallvec::{SmallVec, smallvec};
+
+crate::attrs! {
+    /// The attributes of `reshape`.
+    pub struct Reshape { shape: Vec<i64> }
+    /// The attributes of `broadcast_to`.
+    pub struct BroadcastTo { shape: Vec<i64> }
+    /// One axis.
+    pub struct OneAxis { axis: i64 = 0 }
+    /// Any number of axes.
+    pub struct ManyAxes { axes: Vec<i64> }
+    /// The attributes of `transpose`.
+    pub struct Transpose { axes: Option<Vec<i64>> = None }
+    /// The attributes of `slice`.
+    pub struct Slice { axis: i64 = 0, start: i64 = 0, stop: Option<Vec<i64>> = None, step: i64 = 1 }
+}
+
+crate::ops! {
+    /// Structural ops.
+    pub static STRUCTURAL;
+
+    /// The same elements in row-major order under another shape; one size may be -1 and is computed.
+    ///
+    /// Errors: another number of elements; a negative size other than one -1.
+    RESHAPE: reshape(x; Reshape { shape: Vec<i64> }) = OpDef::general(Class::Structural, infer_reshape, run_reshape)
+        .grad(|cx| one(reshape_like(cx.g(), &cx.args[0])))
+        .examples(&[("reshape([1, 2, 3, 4, 5, 6], shape=(2, -1))", "[[1, 2, 3], [4, 5, 6]]")]);
+
+    /// The elements of `x` in row-major order under the shape of `like`.
+    ///
+    /// Errors: another number of elements.
+    RESHAPE_LIKE: reshape_like(x, like) = OpDef::general(Class::Structural, infer_like, run_reshape_like)
+        .grad(|cx| Ok(vec![Some(reshape_like(cx.g(), &cx.args[0])?), None]))
+        .examples(&[("reshape_like([1, 2, 3, 4], [[0.0, 0.0], [0.0, 0.0]])", "[[1, 2], [3, 4]]")]);
+
+    /// A new axis of size 1 before position `axis`; negative ones count from behind the last.
+    ///
+    /// Errors: an axis out of range.
+    EXPAND_DIMS: expand_dims(x; OneAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_expand_dims, run_like_inferred)
+        .grad(|cx| one(reshape_like(cx.g(), &cx.args[0])))
+        .examples(&[("expand_dims([1, 2], axis=1)", "[[1], [2]]")]);
+
+    /// New axes of size 1 at these positions of the result; negative ones count from its end.
+    ///
+    /// Errors: an axis out of range or named twice.
+    EXPAND_DIMS_AT: expand_dims_at(x; ManyAxes { axes: Vec<i64> }) = OpDef::general(Class::Structural, infer_expand_dims_at, run_like_inferred)
+        .grad(|cx| one(reshape_like(cx.g(), &cx.args[0])))
+        .examples(&[("expand_dims_at([1, 2], axes=(0, -1))", "[[[1], [2]]]")]);
+
+    /// Drops axes of size 1.
+    ///
+    /// Errors: an axis of another size, out of range or named twice.
+    SQUEEZE: squeeze(x; ManyAxes { axes: Vec<i64> }) = OpDef::general(Class::Structural, infer_squeeze, run_squeeze)
+        .grad(|cx| one(reshape_like(cx.g(), &cx.args[0])))
+        .examples(&[("squeeze([[1], [2]], axes=(1,))", "[1, 2]")]);
+
+    /// Reorders the axes; without `axes`, reverses them.
+    ///
+    /// Errors: `axes` is not a permutation.
+    TRANSPOSE: transpose(x; Transpose { axes: Option<Vec<i64>> }) = OpDef::general(Class::Structural, infer_transpose, run_transpose)
+        .grad(grad_transpose)
+        .examples(&[("transpose([[1, 2, 3], [4, 5, 6]])", "[[1, 4], [2, 5], [3, 6]]")]);
+
+    /// Repeats `x` to `shape`, by NumPy's broadcasting rules.
+    ///
+    /// Errors: `x` does not broadcast to `shape`.
+    BROADCAST_TO: broadcast_to(x; BroadcastTo { shape: Vec<i64> }) = OpDef::general(Class::Structural, infer_broadcast_to, run_broadcast_to)
+        .grad(|cx| one(sum_like(cx.g(), &cx.args[0])))
+        .examples(&[("broadcast_to([1, 2], shape=(2, 2))", "[[1, 2], [1, 2]]")]);
+
+    /// Repeats `x` to the shape of `like`, by NumPy's broadcasting rules.
+    ///
+    /// Errors: `x` does not broadcast to that shape.
+    BROADCAST_LIKE: broadcast_like(x, like) = OpDef::general(Class::Structural, infer_like, run_broadcast_like)
+        .grad(|cx| Ok(vec![Some(sum_like(cx.g(), &cx.args[0])?), None]))
+        .examples(&[("broadcast_like([1, 2], [[0.0, 0.0], [0.0, 0.0]])", "[[1, 2], [1, 2]]")]);
+
+    /// Sums `x` to the shape of `like`: over the axes along which `like` would be stretched to broadcast to `x`.
+    ///
+    /// Errors: `like` does not broadcast to the shape of `x`.
+    SUM_LIKE: sum_like(x, like) = OpDef::general(Class::Structural, infer_like, run_sum_like)
+        .grad(|cx| Ok(vec![Some(broadcast_like(cx.g(), &cx.args[0])?), None]))
+        .examples(&[("sum_like([[1.0, 2.0], [3.0, 4.0]], [0.0, 0.0])", "[4.0, 6.0]")]);
+
+    /// Joins tensors along `axis`.
+    ///
+    /// Errors: no tensor; dtypes, ranks or other sizes that differ.
+    CONCAT: concat(values; OneAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_concat, run_concat)
+        .variadic()
+        .grad(grad_concat)
+        .examples(&[("concat(([1, 2], [3]), axis=0)", "[1, 2, 3]")]);
+
+    /// The elements of `x` at `indices` along `axis`; negative indices count from the end.
+    ///
+    /// Shapes: the axis is replaced by the axes of `indices`. Errors: an index out of range, with its position.
+    TAKE: take(x, indices; OneAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_take, run_take)
+        .grad(grad_take)
+        .alias_tf("gather")
+        .examples(&[("take([10, 20, 30], [2, -1, 0])", "[30, 30, 10]"), ("take([[1, 2], [3, 4]], [1], axis=1)", "[[2], [4]]")]);
+
+    /// Adds the rows of `updates` into zeros of the shape of `like` at `indices` of the outer axis; the gradient of `take`.
+    ///
+    /// Errors: an index out of range, with its position; shapes that do not fit.
+    SCATTER_ADD_LIKE: scatter_add_like(updates, indices, like) = OpDef::general(Class::Structural, infer_scatter, run_scatter)
+        .grad(|cx| Ok(vec![Some(take(cx.g(), &cx.args[1], 0)?), None, None]))
+        .examples(&[("scatter_add_like([1.0, 2.0, 4.0], [0, 2, 0], [0.0, 0.0, 0.0])", "[5.0, 0.0, 2.0]")]);
+
+    /// The elements along `axis` from `start` to `stop` by `step`, with the rules of Python's slices.
+    ///
+    /// Errors: a step of zero, an axis out of range.
+    SLICE: slice(x; Slice { axis: i64, start: i64, stop: Option<Vec<i64>>, step: i64 }) = OpDef::general(Class::Structural, infer_slice, run_slice)
+        .grad(grad_slice)
+        .examples(&[("slice([1, 2, 3, 4], start=1, stop=(3,))", "[2, 3]"), ("slice([1, 2, 3, 4], start=-1, step=-2)", "[4, 2]")]);
+}
+
+fn tensor_spec(dtype: DType, shape: Shape) -> OutputSpecs {
+    smallvec![LeafSpec::Tensor(TensorSpec::new(dtype, shape))]
+}
+
+fn one_tensor(t: Tensor) -> Result<Outputs> {
+    Ok(smallvec![Value::Tensor(t)])
+}
+
+fn data(args: &[Value], i: usize) -> Result<&Dense> {
+    args.get(i).ok_or_else(|| Error::value(format!("argument {} is missing", i + 1)))?.tensor()?.data()
+}
+
+fn spec_of(args: &[LeafSpec], i: usize) -> Result<&TensorSpec> {
+    args.get(i).ok_or_else(|| Error::value(format!("argument {} is missing", i + 1)))?.tensor()
+}
+
+fn shape_text(shape: &[i64]) -> String {
+    format!("{shape:?}")
+}
+
+fn infer_reshape(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let wanted = &Reshape::of(attrs)?.shape;
+    let spec = spec_of(args, 0)?;
+    let holes = wanted.iter().filter(|&&n| n == -1).count();
+    if holes > 1 || wanted.iter().any(|&n| n < -1) {
+        return Err(Error::value(format!("shape {} is asked for", shape_text(wanted)))
+            .wanted("sizes that are not negative, and at most one -1"));
+    }
+    let known: Dims = wanted.iter().filter_map(|&n| usize::try_from(n).ok()).collect();
+    let rest = element_count(&known)?;
+    let given = spec.shape.to_dims().map(|d| element_count(&d)).transpose()?;
+    let hole = match given {
+        None => Dim::any(),
+        Some(n) if holes == 1 && rest > 0 && n % rest == 0 => Dim::Known(n / rest),
+        Some(n) if holes == 0 && n == rest => Dim::Known(0),
+        Some(n) => {
+            return Err(Error::shape(format!("{n} elements are given for shape {}", shape_text(wanted)))
+                .wanted("as many elements as the shape has"));
+        }
+    };
+    Ok(tensor_spec(spec.dtype, Shape::new(wanted.iter().map(|&n| usize::try_from(n).map_or(hole, Dim::Known)))))
+}
+
+fn run_reshape(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    run_like_inferred(args, &crate::attrs::NoAttrs {}, out)
+}
+
+/// The argument under the inferred sizes.
+fn run_like_inferred(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    let arg = args.first().ok_or_else(|| Error::value("argument 1 is missing"))?;
+    one_tensor(arg.tensor()?.with_dims(&dims)?)
+}
+
+fn infer_like(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    Ok(tensor_spec(spec_of(args, 0)?.dtype, spec_of(args, 1)?.shape.clone()))
+}
+
+fn run_reshape_like(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    one_tensor(args[0].tensor()?.with_dims(data(args, 1)?.dims())?)
+}
+
+fn expanded(shape: &Shape, at: impl Fn(usize) -> Result<SmallVec<[usize; 4]>>) -> Result<Shape> {
+    let Some(dims) = shape.dims() else { return Ok(Shape::unknown()) };
+    let mut out: SmallVec<[Dim; 4]> = dims.iter().copied().collect();
+    for i in at(dims.len())? {
+        out.insert(i, Dim::Known(1));
+    }
+    Ok(Shape::new(out))
+}
+
+fn infer_expand_dims(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let axis = OneAxis::of(attrs)?.axis;
+    let spec = spec_of(args, 0)?;
+    Ok(tensor_spec(spec.dtype, expanded(&spec.shape, |rank| Ok(smallvec![normalize_axis(axis, rank + 1)?]))?))
+}
+
+fn infer_expand_dims_at(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let axes = &ManyAxes::of(attrs)?.axes;
+    let spec = spec_of(args, 0)?;
+    Ok(tensor_spec(spec.dtype, expanded(&spec.shape, |rank| normalize_axes(axes, rank + axes.len()))?))
+}
+
+fn infer_squeeze(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let axes = &ManyAxes::of(attrs)?.axes;
+    let spec = spec_of(args, 0)?;
+    let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(spec.dtype, Shape::unknown())) };
+    let axes = normalize_axes(axes, dims.len())?;
+    if let Some(axis) = axes.iter().find(|&&a| dims[a].known().is_some_and(|n| n != 1)) {
+        return Err(Error::shape(format!("axis {axis} has size {}", dims[*axis])).wanted("size 1"));
+    }
+    Ok(tensor_spec(spec.dtype, Shape::new((0..dims.len()).filter(|i| !axes.contains(i)).map(|i| dims[i]))))
+}
+
+fn run_squeeze(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    run_like_inferred(args, &crate::attrs::NoAttrs {}, out)
+}
+
+fn permutation(axes: Option<&Vec<i64>>, rank: usize) -> Result<SmallVec<[usize; 4]>> {
+    let Some(axes) = axes else { return Ok((0..rank).rev().collect()) };
+    if axes.len() != rank {
+        return Err(
+            Error::value(format!("axes {axes:?} are given for rank {rank}")).wanted("a permutation of all axes")
+        );
+    }
+    normalize_axes(axes, rank)?;
+    axes.iter().map(|&a| normalize_axis(a, rank)).collect()
+}
+
+fn infer_transpose(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let axes = Transpose::of(attrs)?.axes.as_ref();
+    let spec = spec_of(args, 0)?;
+    let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(spec.dtype, Shape::unknown())) };
+    let order = permutation(axes, dims.len())?;
+    Ok(tensor_spec(spec.dtype, Shape::new(order.iter().map(|&a| dims[a]))))
+}
+
+fn run_transpose(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let x = data(args, 0)?;
+    let order = permutation(Transpose::of(attrs)?.axes.as_ref(), x.dims().len())?;
+    let order: Vec<i64> = order.iter().map(|&a| i64::try_from(a).unwrap_or(i64::MAX)).collect();
+    one_tensor(permute(x, &order)?)
+}
+
+/// The tensor with its axes in the order of `axes`.
+///
+/// Errors: `axes` is not a permutation.
+pub fn permute(x: &Dense, axes: &[i64]) -> Result<Tensor> {
+    let order = permutation(Some(&axes.to_vec()), x.dims().len())?;
+    let out: Dims = order.iter().map(|&a| x.dims()[a]).collect();
+    let contiguous = broadcast_strides(x.dims(), x.dims())?;
+    // A stride of 0 stands for size 1 there, where it reads the same element.
+    let strides: Dims = order.iter().map(|&a| contiguous[a]).collect();
+    read_strided(x, out, &strides)
+}
+
+/// The tensor of sizes `dims` that reads `x` by strides in elements.
+fn read_strided(x: &Dense, dims: Dims, strides: &[usize]) -> Result<Tensor> {
+    let n: usize = dims.iter().product();
+    let mut starts: Vec<usize> = Vec::with_capacity(n);
+    push_positions(&dims, strides, 0, &mut starts);
+    let (last, stride) = (dims.last().copied().unwrap_or(1), strides.last().copied().unwrap_or(1));
+    if stride == 1 && last > 1 {
+        let rows = starts.chunks(last).map(move |row| Run { source: Some(0), start: row[0], len: row.len() });
+        return assemble(x.dtype(), dims.clone(), &[x], rows);
+    }
+    match x.storage() {
+        Storage::Fixed(buffer) => {
+            let width = x.dtype().width().unwrap_or(1);
+            let mut block = crate::kernels::pool::Block::new(n * width);
+            match width {
+                1 => pick::<u8>(buffer, &starts, block.slice_mut()),
+                2 => pick::<u16>(buffer, &starts, block.slice_mut()),
+                4 => pick::<u32>(buffer, &starts, block.slice_mut()),
+                _ => pick::<u64>(buffer, &starts, block.slice_mut()),
+            }
+            Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.freeze())))
+        }
+        _ => {
+            let runs = starts.iter().map(|&start| Run { source: Some(0), start, len: 1 });
+            assemble(x.dtype(), dims, &[x], runs)
+        }
+    }
+}
+
+fn pick<T: bytemuck::Pod>(bytes: &[u8], starts: &[usize], out: &mut [T]) {
+    let source = bytemuck::cast_slice::<u8, T>(bytes);
+    for (o, &start) in out.iter_mut().zip(starts) {
+        *o = source[start];
+    }
+}
+
+fn push_positions(dims: &[usize], strides: &[usize], at: usize, out: &mut Vec<usize>) {
+    match (dims.split_first(), strides.split_first()) {
+        (Some((&n, dims)), Some((&stride, strides))) => {
+            (0..n).for_each(|i| push_positions(dims, strides, at + i * stride, out))
+        }
+        _ => out.push(at),
+    }
+}
+
+fn grad_transpose(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
+    let axes = match &cx.attrs::<Transpose>()?.axes {
+        None => None,
+        Some(axes) => {
+            let order = permutation(Some(axes), axes.len())?;
+            let inverse = (0..order.len()).map(|i| order.iter().position(|&a| a == i).unwrap_or(i));
+            Some(inverse.map(|a| i64::try_from(a).unwrap_or(i64::MAX)).collect::<Vec<_>>())
+        }
+    };
+    one(transpose(cx.g(), axes))
+}
+
+fn infer_broadcast_to(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let wanted = &BroadcastTo::of(attrs)?.shape;
+    let spec = spec_of(args, 0)?;
+    let dims: Option<Dims> = wanted.iter().map(|&n| usize::try_from(n).ok()).collect();
+    let dims = dims.ok_or_else(|| {
+        Error::value(format!("shape {} is asked for", shape_text(wanted))).wanted("sizes that are not negative")
+    })?;
+    element_count(&dims)?;
+    let shape = Shape::known(&dims);
+    if let Some(given) = spec.shape.dims() {
+        let fits = given.len() <= dims.len() && spec.shape.broadcast(&shape).is_ok_and(|s| s == shape);
+        if !fits {
+            return Err(Error::shape(format!("shape {} does not broadcast to {}", spec.shape, shape_text(wanted))));
+        }
+    }
+    Ok(tensor_spec(spec.dtype, shape))
+}
+
+fn run_broadcast_to(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    one_tensor(stretch(args[0].tensor()?, dims)?)
+}
+
+fn run_broadcast_like(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let dims = Dims::from_slice(data(args, 1)?.dims());
+    one_tensor(stretch(args[0].tensor()?, dims)?)
+}
+
+fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
+    let dense = x.data()?;
+    if dense.dims() == dims.as_slice() {
+        return Ok(x.clone());
+    }
+    element_count(&dims)?;
+    let strides = broadcast_strides(dense.dims(), &dims)?;
+    match dense.storage() {
+        // The block engine reads through a broadcast; a step that copies makes it.
+        Storage::Fixed(_) | Storage::Bits(_) => {
+            let mut expr = Expr::default();
+            let input = expr.input(dense.dtype());
+            expr.step(BlockKernel { out: dense.dtype(), run: copy_block }, [input]);
+            evaluate(&expr, &[dense], dims)
+        }
+        Storage::Text { .. } | Storage::Boxed(_) => read_strided(dense, dims, &strides),
+    }
+}
+
+fn copy_block(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
+    out.copy_from_slice(&ins[0][..out.len()]);
+    Ok(())
+}
+
+fn run_sum_like(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, like) = (data(args, 0)?, data(args, 1)?);
+    let axes = stretched_axes(like.dims(), x.dims())?;
+    if axes.is_empty() {
+        return one_tensor(args[0].tensor()?.with_dims(like.dims())?);
+    }
+    let folded = fold_axes(Fold::Sum, x, &axes, true)?;
+    one_tensor(folded.with_dims(like.dims())?)
+}
+
+fn infer_concat(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let axis = OneAxis::of(attrs)?.axis;
+    let first = spec_of(args, 0).map_err(|_| Error::value("no tensor is given").wanted("at least one tensor"))?;
+    let Some(dims) = first.shape.dims() else { return Ok(tensor_spec(first.dtype, Shape::unknown())) };
+    let at = normalize_axis(axis, dims.len())?;
+    let mut out: SmallVec<[Dim; 4]> = dims.iter().copied().collect();
+    for (i, arg) in args.iter().enumerate().skip(1) {
+        let spec = arg.tensor()?;
+        let differ = |what: String| {
+            Err(Error::shape(what)
+                .at(format!("argument {}", i + 1))
+                .wanted("the dtype, rank and other sizes of argument 1"))
+        };
+        if spec.dtype != first.dtype {
+            return differ(format!("the dtype is {}, and that of argument 1 is {}", spec.dtype, first.dtype));
+        }
+        let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(first.dtype, Shape::unknown())) };
+        let alike = dims.len() == out.len() && (0..dims.len()).all(|a| a == at || dims[a].is_compatible_with(out[a]));
+        if !alike {
+            return differ(format!("the shape is {}, and that of argument 1 is {}", spec.shape, first.shape));
+        }
+        out[at] = match (out[at], dims[at]) {
+            (Dim::Known(a), Dim::Known(b)) => Dim::Known(a.saturating_add(b)),
+            _ => Dim::any(),
+        };
+    }
+    Ok(tensor_spec(first.dtype, Shape::new(out)))
+}
+
+fn run_concat(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    let axis = normalize_axis(OneAxis::of(attrs)?.axis, dims.len())?;
+    let sources: Result<Vec<&Dense>> = (0..args.len()).map(|i| data(args, i)).collect();
+    let sources = sources?;
+    let outer: usize = dims[..axis].iter().product();
+    let chunks: Vec<usize> = sources.iter().map(|s| s.dims()[axis..].iter().product()).collect();
+    let runs = (0..outer)
+        .flat_map(|o| chunks.iter().enumerate().map(move |(s, &len)| Run { source: Some(s), start: o * len, len }));
+    one_tensor(assemble(spec_of(out, 0)?.dtype, dims.clone(), &sources, runs)?)
+}
+
+fn grad_concat(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
+    let axis = cx.attrs::<OneAxis>()?.axis;
+    let mut start = 0_i64;
+    let mut grads = Vec::new();
+    for arg in cx.args {
+        let shape = arg.tensor()?.shape();
+        let dims = shape.dims().ok_or_else(|| Error::shape("the gradient of concat needs a known rank"))?;
+        let at = normalize_axis(axis, dims.len())?;
+        let n = dims[at].known().ok_or_else(|| {
+            Error::shape(format!("axis {axis} has a size that is not known while tracing"))
+                .wanted("a known size along the joined axis")
+        })?;
+        let stop = start + i64::try_from(n).unwrap_or(i64::MAX);
+        grads.push(Some(slice(cx.g(), axis, start, Some(vec![stop]), 1)?));
+        start = stop;
+    }
+    Ok(grads)
+}
+
+fn infer_take(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let axis = OneAxis::of(attrs)?.axis;
+    let (x, indices) = (spec_of(args, 0)?, spec_of(args, 1)?);
+    if !indices.dtype.is_integer() {
+        return Err(Error::dtype(format!("indices are {}", indices.dtype))
+            .wanted("integers")
+            .hint("Write `cast(indices, 'i64')`."));
+    }
+    let (Some(dims), Some(inner)) = (x.shape.dims(), indices.shape.dims()) else {
+        return Ok(tensor_spec(x.dtype, Shape::unknown()));
+    };
+    let at = normalize_axis(axis, dims.len())?;
+    let out = dims[..at].iter().chain(inner).chain(&dims[at + 1..]).copied();
+    Ok(tensor_spec(x.dtype, Shape::new(out)))
+}
+
+/// The indices as positions along an axis of `n`; negative ones count from the end.
+///
+/// Errors: not integers; one out of range, with its position.
+pub fn positions(indices: &Dense, n: usize) -> Result<Vec<usize>> {
+    let wide = crate::ops::cast(
+        Tensor::from_dense(indices.dtype(), Dims::from_slice(indices.dims()), indices.storage().clone()),
+        DType::I64,
+    )?;
+    let size = i64::try_from(n).unwrap_or(i64::MAX);
+    let dense = wide.tensor()?.data()?;
+    let position = |(i, &index): (usize, &i64)| {
+        let at = if index < 0 { index.saturating_add(size) } else { index };
+        usize::try_from(at).ok().filter(|at| *at < n).ok_or_else(|| {
+            let what = format!("index {index} is out of range for an axis of {n}");
+            at_position_of(&what, i, indices.dims())
+        })
+    };
+    dense.as_slice::<i64>()?.iter().enumerate().map(position).collect()
+}
+
+fn at_position_of(what: &str, flat: usize, dims: &[usize]) -> Error {
+    let text = crate::elementwise::at_position(Fault { index: flat, what: "" }, 0, dims).to_string();
+    let position = text.trim_start_matches(" at ").trim_end_matches('.').to_string();
+    Error::index(format!("{what}, at {position}"))
+}
+
+fn run_take(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    let (x, indices) = (data(args, 0)?, data(args, 1)?);
+    let axis = normalize_axis(OneAxis::of(attrs)?.axis, x.dims().len())?;
+    let n = x.dims()[axis];
+    let at = positions(indices, n)?;
+    let outer: usize = x.dims()[..axis].iter().product();
+    let inner: usize = x.dims()[axis + 1..].iter().product();
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    let runs = (0..outer)
+        .flat_map(|o| at.iter().map(move |&i| Run { source: Some(0), start: (o * n + i) * inner, len: inner }));
+    one_tensor(assemble(x.dtype(), dims, &[x], runs)?)
+}
+
+fn grad_take(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
+    let axis = cx.attrs::<OneAxis>()?.axis;
+    if axis != 0 {
+        return Err(Error::value(format!("the gradient of take along axis {axis} is not defined"))
+            .wanted("axis 0")
+            .hint("Move the axis to the front with `transpose`."));
+    }
+    Ok(vec![Some(scatter_add_like(cx.g(), &cx.args[1], &cx.args[0])?), None])
+}
+
+fn infer_scatter(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (updates, like) = (spec_of(args, 0)?, spec_of(args, 2)?);
+    if updates.dtype != like.dtype || !updates.dtype.is_numeric() {
+        return Err(Error::dtype(format!("updates are {}, and zeros {}", updates.dtype, like.dtype))
+            .wanted("numbers of one dtype"));
+    }
+    Ok(tensor_spec(like.dtype, like.shape.clone()))
+}
+
+fn run_scatter(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (updates, indices, like) = (data(args, 0)?, data(args, 1)?, data(args, 2)?);
+    let (&n, inner) =
+        like.dims().split_first().ok_or_else(|| Error::shape("zeros are a scalar").wanted("at least a vector"))?;
+    let at = positions(indices, n)?;
+    let width: usize = inner.iter().product();
+    if updates.len() != at.len() * width {
+        return Err(Error::shape(format!(
+            "updates have shape {:?} for indices of shape {:?}",
+            updates.dims(),
+            indices.dims()
+        )));
+    }
+    // Adding row by row in the order of the updates: a sequential sum per element, whatever the threads.
+    let mut sums = crate::ops::zeros_like(&args[2])?;
+    let order = group_by_target(&at, n);
+    let (offsets, sources) = order;
+    let flat = args[0].tensor()?.with_dims(&[at.len(), width])?;
+    let runs = sources.iter().map(|&i| Run { source: Some(0), start: i * width, len: width });
+    let gathered = assemble(updates.dtype(), smallvec![at.len(), width], &[flat.data()?], runs)?;
+    let partition = crate::RowPartition::from_offsets(crate::Offsets::I64(offsets.into()), at.len())?;
+    let summed = crate::reduce::run_segments(Fold::Sum, &[Value::Tensor(gathered), Value::Partition(partition)])?;
+    if let Some(value) = summed.into_iter().next() {
+        sums = crate::ops::cast(Value::Tensor(value.tensor()?.with_dims(like.dims())?), like.dtype())?;
+    }
+    Ok(smallvec![sums])
+}
+
+/// For each target the updates that go there, in order: offsets and update numbers.
+fn group_by_target(at: &[usize], n: usize) -> (Vec<i64>, Vec<usize>) {
+    let mut offsets = vec![0_i64; n + 1];
+    at.iter().for_each(|&t| offsets[t + 1] += 1);
+    for i in 0..n {
+        offsets[i + 1] += offsets[i];
+    }
+    let mut next: Vec<usize> = offsets.iter().map(|&o| usize::try_from(o).unwrap_or(0)).collect();
+    let mut sources = vec![0; at.len()];
+    for (i, &t) in at.iter().enumerate() {
+        sources[next[t]] = i;
+        next[t] += 1;
+    }
+    (offsets, sources)
+}
+
+/// The first position, the number of positions and the step of a Python slice over `n`.
+fn slice_range(s: &Slice, n: usize) -> Result<(i64, usize)> {
+    let n = i64::try_from(n).unwrap_or(i64::MAX);
+    if s.step == 0 || s.step == i64::MIN {
+        return Err(Error::value(format!("the step is {}", s.step)).wanted("a step that is not zero"));
+    }
+    let clamp = |v: i64, low: i64, high: i64| (if v < 0 { v.saturating_add(n) } else { v }).clamp(low, high);
+    let stop = s.stop.as_ref().and_then(|v| v.first().copied());
+    let (start, stop) = if s.step > 0 {
+        (clamp(s.start, 0, n), stop.map_or(n, |v| clamp(v, 0, n)))
+    } else {
+        (clamp(s.start, -1, n - 1), stop.map_or(-1, |v| clamp(v, -1, n - 1)))
+    };
+    let span = if s.step > 0 { stop - start } else { start - stop };
+    let count = if span <= 0 { 0 } else { (span - 1) / s.step.abs() + 1 };
+    Ok((start, usize::try_from(count).unwrap_or(0)))
+}
+
+fn infer_slice(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let s = Slice::of(attrs)?;
+    let spec = spec_of(args, 0)?;
+    let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(spec.dtype, Shape::unknown())) };
+    let at = normalize_axis(s.axis, dims.len())?;
+    let mut out: SmallVec<[Dim; 4]> = dims.iter().copied().collect();
+    out[at] = match dims[at].known() {
+        Some(n) => Dim::Known(slice_range(s, n)?.1),
+        None => {
+            slice_range(s, 0)?;
+            Dim::any()
+        }
+    };
+    Ok(tensor_spec(spec.dtype, Shape::new(out)))
+}
+
+fn run_slice(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    let s = Slice::of(attrs)?;
+    let x = data(args, 0)?;
+    let axis = normalize_axis(s.axis, x.dims().len())?;
+    let n = x.dims()[axis];
+    let (start, count) = slice_range(s, n)?;
+    let first = usize::try_from(start).unwrap_or(0);
+    if axis == 0 && s.step == 1 {
+        return one_tensor(args[0].tensor()?.slice_rows(first.min(n), count)?);
+    }
+    let outer: usize = x.dims()[..axis].iter().product();
+    let inner: usize = x.dims()[axis + 1..].iter().product();
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    let position = |i: usize| usize::try_from(start + i64::try_from(i).unwrap_or(0) * s.step).unwrap_or(0);
+    let runs = (0..outer).flat_map(|o| {
+        (0..count).map(move |i| Run { source: Some(0), start: (o * n + position(i)) * inner, len: inner })
+    });
+    one_tensor(assemble(x.dtype(), dims, &[x], runs)?)
+}
+
+fn grad_slice(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
+    let s: &Slice = cx.attrs()?;
+    let x = &cx.args[0];
+    let shape = x.tensor()?.shape();
+    let n = shape.dims().and_then(|dims| dims.first()?.known());
+    let (Some(n), true) = (n, s.axis == 0) else {
+        return Err(Error::shape("the gradient of slice needs axis 0 and a size that is known while tracing"));
+    };
+    let (start, count) = slice_range(s, n)?;
+    let indices: Vec<i64> = (0..count).map(|i| start + i64::try_from(i).unwrap_or(0) * s.step).collect();
+    Ok(vec![Some(scatter_add_like(cx.g(), Arg::from(Tensor::from_vec(indices)), x)?)])
+}

@@ -1,0 +1,210 @@
+//! Row partitions: how a flat list of values is cut into rows.
+//!
+//! Invariant: every partition that exists is proven: offsets never decrease, start at or above 0 and end at or below the
+//! number of values. A partition as it stands in a sliced Arrow list is one. Knows nothing of the values.
+
+use crate::offsets::{Offsets, with_offsets};
+use crate::symbol::Symbol;
+use crate::tensor::Tensor;
+use arrow_buffer::ScalarBuffer;
+use extenso_types::{DType, Dim, Error, PartitionSpec, Result};
+use std::sync::Arc;
+
+/// A row partition: a value or a symbol.
+#[derive(Clone)]
+pub struct RowPartition(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Data(Arc<Rows>),
+    Symbol(Arc<Symbol>),
+}
+
+/// The data of a row partition.
+#[derive(Debug)]
+pub struct Rows {
+    offsets: Offsets,
+    nvalues: usize,
+}
+
+impl RowPartition {
+    /// The partition of `nvalues` values by these offsets, which are shared.
+    ///
+    /// Errors: offsets that do not cut the values.
+    ///
+    /// ```
+    /// # use extenso_core::{RowPartition, Offsets};
+    /// let p = RowPartition::from_offsets(Offsets::I64(vec![0, 4, 4, 7].into()), 7).unwrap();
+    /// assert_eq!(p.data().unwrap().lengths().collect::<Vec<_>>(), [4, 0, 3]);
+    /// ```
+    pub fn from_offsets(offsets: Offsets, nvalues: usize) -> Result<RowPartition> {
+        offsets.prove(nvalues)?;
+        Ok(RowPartition(Repr::Data(Arc::new(Rows { offsets, nvalues }))))
+    }
+
+    /// The partition whose rows have these lengths.
+    pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Result<RowPartition> {
+        let offsets = Offsets::from_lengths(lengths);
+        let nvalues = offsets.last();
+        RowPartition::from_offsets(offsets, nvalues)
+    }
+
+    /// The partition by a vector of row splits, i32 or i64, whose buffer is shared; splits begin at 0.
+    ///
+    /// Errors: another dtype or rank, a first split that is not 0, splits that decrease or end beyond `nvalues`.
+    pub fn from_row_splits(splits: &Tensor, nvalues: usize) -> Result<RowPartition> {
+        let dense = splits.data()?;
+        if dense.dims().len() != 1 {
+            return Err(Error::shape(format!("row splits have shape {:?}", dense.dims())).wanted("a vector"));
+        }
+        let buffer = || Ok::<_, Error>(dense.fixed()?.clone());
+        let offsets = match dense.dtype() {
+            DType::I32 => Offsets::I32(ScalarBuffer::new(buffer()?, 0, dense.len())),
+            DType::I64 => Offsets::I64(ScalarBuffer::new(buffer()?, 0, dense.len())),
+            other => return Err(Error::dtype(format!("row splits are {other}")).wanted("i32 or i64")),
+        };
+        let partition = RowPartition::from_offsets(offsets, nvalues)?;
+        match partition.data()?.first() {
+            0 => Ok(partition),
+            first => Err(Error::value(format!("the first row split is {first}")).wanted("0")),
+        }
+    }
+
+    /// A partition that stands for data while tracing.
+    pub fn from_symbol(symbol: Arc<Symbol>) -> RowPartition {
+        RowPartition(Repr::Symbol(symbol))
+    }
+
+    /// The symbol, if this is one.
+    pub fn symbol(&self) -> Option<&Arc<Symbol>> {
+        match &self.0 {
+            Repr::Symbol(symbol) => Some(symbol),
+            Repr::Data(_) => None,
+        }
+    }
+
+    /// The data.
+    ///
+    /// Errors: this is a symbol.
+    pub fn data(&self) -> Result<&Rows> {
+        match &self.0 {
+            Repr::Data(rows) => Ok(rows),
+            Repr::Symbol(symbol) => Err(symbol.has_no_data()),
+        }
+    }
+
+    /// The spec.
+    pub fn spec(&self) -> PartitionSpec {
+        match &self.0 {
+            Repr::Data(rows) => PartitionSpec {
+                nrows: Dim::Known(rows.nrows()),
+                nvalues: Dim::Known(rows.nvalues),
+                index: rows.offsets.dtype(),
+            },
+            Repr::Symbol(symbol) => symbol.spec.partition().cloned().unwrap_or(PartitionSpec {
+                nrows: Dim::any(),
+                nvalues: Dim::any(),
+                index: DType::I64,
+            }),
+        }
+    }
+
+    /// Whether both are one without looking at offsets: the same allocation or the same node.
+    pub fn same(&self, other: &RowPartition) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Data(a), Repr::Data(b)) => Arc::ptr_eq(a, b),
+            (Repr::Symbol(a), Repr::Symbol(b)) => (a.scope, a.node, a.output) == (b.scope, b.node, b.output),
+            (Repr::Data(_), Repr::Symbol(_)) | (Repr::Symbol(_), Repr::Data(_)) => false,
+        }
+    }
+
+    /// Whether both cut their values in the same way, whatever the width of their offsets.
+    ///
+    /// Errors: one is a symbol and they are not the same.
+    pub fn equals(&self, other: &RowPartition) -> Result<bool> {
+        if self.same(other) {
+            return Ok(true);
+        }
+        let (a, b) = (self.data()?, other.data()?);
+        Ok(a.nrows() == b.nrows() && a.lengths().eq(b.lengths()))
+    }
+}
+
+impl Rows {
+    /// The offsets as they stand.
+    pub fn offsets(&self) -> &Offsets {
+        &self.offsets
+    }
+
+    /// The number of rows.
+    pub fn nrows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The number of values that the offsets point into.
+    pub fn nvalues(&self) -> usize {
+        self.nvalues
+    }
+
+    /// The place of the first value of the first row.
+    pub fn first(&self) -> usize {
+        self.offsets.first()
+    }
+
+    /// The place behind the last value of the last row.
+    pub fn last(&self) -> usize {
+        self.offsets.last()
+    }
+
+    /// Whether every value is in some row.
+    pub fn covers_all(&self) -> bool {
+        self.first() == 0 && self.last() == self.nvalues
+    }
+
+    /// The range of values of one row.
+    pub fn row(&self, i: usize) -> std::ops::Range<usize> {
+        self.offsets.get(i)..self.offsets.get(i + 1)
+    }
+
+    /// The lengths of the rows.
+    pub fn lengths(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.nrows()).map(|i| self.row(i).len())
+    }
+
+    /// Fills `out` with the row that each value belongs to, from the first value of the first row.
+    pub fn row_ids(&self) -> Vec<i64> {
+        with_offsets!(&self.offsets, o => {
+            let mut ids = Vec::with_capacity(self.last() - self.first());
+            for (row, w) in o.windows(2).enumerate() {
+                let id = i64::try_from(row).unwrap_or(i64::MAX);
+                ids.extend((w[0]..w[1]).map(|_| id));
+            }
+            ids
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_partition_is_proven() {
+        let splits = |s: &[i64], n| RowPartition::from_row_splits(&Tensor::from_vec(s.to_vec()), n);
+        assert!(splits(&[0, 4, 4, 7, 8, 8], 8).is_ok());
+        for (bad, n) in [(&[][..], 0), (&[2, 3, 4], 4), (&[0, 3, 2, 4], 4), (&[0, 9], 4), (&[-1, 2], 4)] {
+            assert!(splits(bad, n).is_err(), "{bad:?}");
+        }
+        assert!(RowPartition::from_row_splits(&Tensor::from_vec(vec![0.0_f32, 1.0]), 1).is_err());
+        let matrix = Tensor::new(&[1, 2], &[0_i64, 1]).expect("a matrix");
+        assert!(RowPartition::from_row_splits(&matrix, 1).is_err());
+    }
+
+    #[test]
+    fn a_sliced_list_is_a_partition_as_it_stands() {
+        let p = RowPartition::from_offsets(Offsets::I32(vec![2, 3, 6].into()), 10).expect("proven");
+        let rows = p.data().expect("data");
+        assert_eq!((rows.nrows(), rows.row_ids(), rows.covers_all()), (2, vec![0, 1, 1, 1], false));
+        assert_eq!(rows.offsets().relative(), [0, 1, 4]);
+    }
+}

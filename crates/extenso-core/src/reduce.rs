@@ -1,0 +1,486 @@
+//! Reductions over axes and over the rows of a partition.
+//!
+//! Invariant: each result is the kernel's fixed formula over its elements in row-major order, whatever the layout,
+//! the number of rows beside it, or the threads.
+
+use crate::attrs::{AttrSet, Attrs, Axes};
+use crate::elementwise::{BLOCK, Blocks, Expr, at_position, broadcast_strides};
+use crate::kernels::isa::{isa, with_isa};
+use crate::kernels::map::Fault;
+use crate::kernels::pool::Block;
+use crate::kernels::reduce::{self as k, LEAF, Tree};
+use crate::kernels::rows;
+use crate::offsets::{Offsets, with_offsets};
+use crate::op::OutputSpecs;
+use crate::tensor::{Dense, Storage, Tensor};
+use crate::threads::threads;
+use crate::value::{Outputs, Value};
+use arrow_buffer::BooleanBuffer;
+use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
+use half::{bf16, f16};
+use rayon::prelude::*;
+use smallvec::{SmallVec, smallvec};
+
+crate::attrs! {
+    /// The attributes of a reduction over axes.
+    pub struct Reduce { axis: Axes = Axes::All, keepdims: bool = false }
+}
+
+/// How elements fold into one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // The variants' names are their meaning.
+pub enum Fold {
+    Sum,
+    Prod,
+    Max,
+    Min,
+    Any,
+    All,
+}
+
+/// A fold over numbers of one dtype, as functions on bytes.
+#[derive(Clone, Copy)]
+pub struct FoldKernel {
+    /// The dtype of the result.
+    pub out: DType,
+    /// Folds each run of `n` elements.
+    rows: fn(&[u8], usize, &mut [u8]),
+    /// Folds the rows of offsets.
+    segments: fn(&[u8], &Offsets, &mut [u8]),
+    /// Begins a fold that takes a row leaf by leaf.
+    begin: fn() -> Box<dyn Partial>,
+}
+
+/// A fold in progress.
+trait Partial: Send {
+    /// Takes the next leaf.
+    fn push(&mut self, leaf: &[u8]);
+    /// Writes the result.
+    fn finish(&self, out: &mut [u8]);
+}
+
+struct Of<R: k::Reducer<T>, T>(Tree<R, T>);
+
+impl<R: k::Reducer<T> + Send, T: crate::tensor::Element> Partial for Of<R, T>
+where
+    R::Out: bytemuck::Pod,
+    Tree<R, T>: Send,
+{
+    fn push(&mut self, leaf: &[u8]) {
+        self.0.push(rows::reduce_leaf::<R, T>(bytemuck::cast_slice(leaf)));
+    }
+
+    fn finish(&self, out: &mut [u8]) {
+        bytemuck::cast_slice_mut::<u8, R::Out>(out)[0] = R::finish(self.0.root());
+    }
+}
+
+macro_rules! fold_kernel {
+    ($reducer:ty, $t:ty) => {{
+        type Out = <$reducer as k::Reducer<$t>>::Out;
+        fn by_rows(x: &[u8], n: usize, out: &mut [u8]) {
+            let (x, out) = (bytemuck::cast_slice::<u8, $t>(x), bytemuck::cast_slice_mut::<u8, Out>(out));
+            rows::rows_reduce::<$reducer, $t>(x, n, out);
+        }
+        fn segments(x: &[u8], offsets: &Offsets, out: &mut [u8]) {
+            let (x, out) = (bytemuck::cast_slice::<u8, $t>(x), bytemuck::cast_slice_mut::<u8, Out>(out));
+            with_offsets!(offsets, o => k::segment_reduce::<$reducer, $t, _>(x, o, out));
+        }
+        FoldKernel {
+            out: <Out as crate::tensor::Element>::DTYPE,
+            rows: by_rows,
+            segments,
+            begin: || Box::new(Of::<$reducer, $t>(Tree::new())),
+        }
+    }};
+}
+
+macro_rules! fold_table {
+    ($dtype:expr, $reducer:ty; $($d:ident $t:ty),*) => {
+        match $dtype {
+            $(DType::$d => Some(fold_kernel!($reducer, $t)),)*
+            DType::Bool | DType::String | DType::Bytes | DType::Variant => None,
+        }
+    };
+    ($dtype:expr, $reducer:ty) => {
+        fold_table!($dtype, $reducer; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64)
+    };
+}
+
+impl Fold {
+    /// The kernel for numbers of a dtype, if there is one.
+    pub fn kernel(self, dtype: DType) -> Option<FoldKernel> {
+        match self {
+            Fold::Sum => fold_table!(dtype, k::Sum),
+            Fold::Prod => fold_table!(dtype, k::Prod),
+            Fold::Max => fold_table!(dtype, k::Max),
+            Fold::Min => fold_table!(dtype, k::Min),
+            Fold::Any | Fold::All => None,
+        }
+    }
+
+    /// The fold of booleans, if there is one: the result's dtype and the function of (set bits, all bits).
+    fn of_bits(self) -> Option<(DType, fn(usize, usize) -> i64)> {
+        match self {
+            Fold::Sum => Some((DType::I64, |set, _| i64::try_from(set).unwrap_or(i64::MAX))),
+            Fold::Prod => Some((DType::I64, |set, n| i64::from(set == n))),
+            Fold::Max | Fold::Any => Some((DType::Bool, |set, _| i64::from(set > 0))),
+            Fold::Min | Fold::All => Some((DType::Bool, |set, n| i64::from(set == n))),
+        }
+    }
+
+    fn out_dtype(self, dtype: DType) -> Result<DType> {
+        let out = match dtype {
+            DType::Bool => self.of_bits().map(|(out, _)| out),
+            other => self.kernel(other).map(|k| k.out),
+        };
+        out.ok_or_else(|| {
+            let wanted = if matches!(self, Fold::Any | Fold::All) { "booleans" } else { "numbers or booleans" };
+            Error::dtype(format!("the op does not take {dtype}")).wanted(wanted)
+        })
+    }
+}
+
+/// The axes as sorted positions.
+///
+/// Errors: an axis out of range, or named twice.
+pub fn normalize_axes(axes: &[i64], rank: usize) -> Result<SmallVec<[usize; 4]>> {
+    let mut out: SmallVec<[usize; 4]> = SmallVec::new();
+    for &axis in axes {
+        let at = normalize_axis(axis, rank)?;
+        if out.contains(&at) {
+            return Err(Error::value(format!("axis {axis} is named twice in {axes:?}")).wanted("each axis once"));
+        }
+        out.push(at);
+    }
+    out.sort_unstable();
+    Ok(out)
+}
+
+/// The axis as a position; negative ones count from the end.
+///
+/// Errors: out of range.
+pub fn normalize_axis(axis: i64, rank: usize) -> Result<usize> {
+    let n = i64::try_from(rank).unwrap_or(i64::MAX);
+    let at = if axis < 0 { axis.saturating_add(n) } else { axis };
+    usize::try_from(at).ok().filter(|at| *at < rank).ok_or_else(|| {
+        Error::index(format!("axis {axis} is out of range for rank {rank}")).wanted(format!(
+            "an axis from {} to {}",
+            -n,
+            n - 1
+        ))
+    })
+}
+
+/// The specs of a reduction over axes.
+///
+/// Errors: a dtype that the fold does not take, an axis out of range or named twice.
+pub fn infer_axes(fold: Fold, args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let attrs = Reduce::of(attrs)?;
+    let [arg] = args else { return Err(Error::value("one argument is wanted")) };
+    let spec = arg.tensor()?;
+    let dtype = fold.out_dtype(spec.dtype)?;
+    let shape = match (spec.shape.dims(), &attrs.axis) {
+        (None, Axes::All) if !attrs.keepdims => Shape::scalar(),
+        (None, _) => Shape::unknown(),
+        (Some(dims), axes) => {
+            let axes = reduced_axes(axes, dims.len())?;
+            let kept = dims.iter().enumerate().filter_map(|(i, d)| match (axes.contains(&i), attrs.keepdims) {
+                (false, _) => Some(*d),
+                (true, true) => Some(Dim::Known(1)),
+                (true, false) => None,
+            });
+            Shape::new(kept)
+        }
+    };
+    Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(dtype, shape))])
+}
+
+fn reduced_axes(axes: &Axes, rank: usize) -> Result<SmallVec<[usize; 4]>> {
+    match axes {
+        Axes::All => Ok((0..rank).collect()),
+        Axes::List(list) => normalize_axes(list, rank),
+    }
+}
+
+/// The specs of a fold over the rows of a partition.
+///
+/// Errors: a dtype that the fold does not take; values whose number is known not to be the partition's.
+pub fn infer_segments(fold: Fold, args: &[LeafSpec]) -> Result<OutputSpecs> {
+    let [values, partition] = args else {
+        return Err(Error::value("two arguments are wanted: values and a partition"));
+    };
+    let (values, partition) = (values.tensor()?, partition.partition()?);
+    let dtype = fold.out_dtype(values.dtype)?;
+    let shape = match values.shape.dims() {
+        None => Shape::unknown(),
+        Some([]) => return Err(Error::shape("values are a scalar").wanted("at least a vector")),
+        Some([outer, inner @ ..]) => {
+            if !outer.is_compatible_with(partition.nvalues) {
+                return Err(no_cut(&outer.to_string(), &partition.nvalues.to_string()));
+            }
+            Shape::new(std::iter::once(partition.nrows).chain(inner.iter().copied()))
+        }
+    };
+    Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(dtype, shape))])
+}
+
+fn no_cut(values: &str, wanted: &str) -> Error {
+    Error::shape(format!("{values} values are given to a partition of {wanted}"))
+        .wanted("as many values as the partition cuts")
+}
+
+/// Runs a reduction over axes on data.
+pub fn run_axes(fold: Fold, args: &[Value], attrs: &dyn AttrSet) -> Result<Outputs> {
+    let attrs = Reduce::of(attrs)?;
+    let [arg] = args else { return Err(Error::value("one argument is wanted")) };
+    let x = arg.tensor()?.data()?;
+    let axes = reduced_axes(&attrs.axis, x.dims().len())?;
+    Ok(smallvec![Value::Tensor(fold_axes(fold, x, &axes, attrs.keepdims)?)])
+}
+
+/// Folds the given axes, which are sorted and distinct.
+pub fn fold_axes(fold: Fold, x: &Dense, axes: &[usize], keepdims: bool) -> Result<Tensor> {
+    let dims = x.dims();
+    let is_folded = |i: &usize| axes.contains(i);
+    let kept: SmallVec<[usize; 4]> = (0..dims.len()).filter(|i| !is_folded(i)).collect();
+    let n: usize = axes.iter().map(|&a| dims[a]).product();
+    let rows: usize = kept.iter().map(|&a| dims[a]).product();
+    let out_dims: Dims = (0..dims.len())
+        .filter_map(|i| match (is_folded(&i), keepdims) {
+            (false, _) => Some(dims[i]),
+            (true, true) => Some(1),
+            (true, false) => None,
+        })
+        .collect();
+    let trailing = kept.iter().copied().eq(0..kept.len());
+    if trailing {
+        return fold_rows(fold, x, rows, n, out_dims);
+    }
+    // The folded axes move to the end, so that each result's elements lie together in row-major order.
+    let order: Vec<i64> = kept.iter().chain(axes).map(|&a| i64::try_from(a).unwrap_or(i64::MAX)).collect();
+    let moved = crate::ops::permute(x, &order)?;
+    fold_rows(fold, moved.data()?, rows, n, out_dims)
+}
+
+fn fold_rows(fold: Fold, x: &Dense, rows: usize, n: usize, out_dims: Dims) -> Result<Tensor> {
+    if let Storage::Bits(bits) = x.storage() {
+        return fold_bits(fold, bits, rows, |i| (i * n, n), out_dims);
+    }
+    let kernel = kernel_of(fold, x.dtype())?;
+    let mut out = Block::new(rows * out_width(kernel.out));
+    if rows == 1 && n > LEAF {
+        // One long row: the kernel alone runs its leaves side by side.
+        (kernel.rows)(x.fixed()?.as_slice(), n, out.bytes_mut());
+    } else {
+        over_threads(rows, rows * n, out.bytes_mut(), |from, out| {
+            let width = x.dtype().width().unwrap_or(1);
+            let count = out.len() / out_width(kernel.out);
+            let bytes = x.fixed().map_or(&[][..], |b| b.as_slice());
+            (kernel.rows)(&bytes[from * n * width..(from + count) * n * width], n, out);
+        });
+    }
+    Ok(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))
+}
+
+fn kernel_of(fold: Fold, dtype: DType) -> Result<FoldKernel> {
+    fold.kernel(dtype).ok_or_else(|| Error::dtype(format!("the op does not take {dtype}")))
+}
+
+fn out_width(dtype: DType) -> usize {
+    dtype.width().unwrap_or(1)
+}
+
+/// Splits `rows` results, made from `work` elements, over threads.
+fn over_threads(rows: usize, work: usize, out: &mut [u8], f: impl Fn(usize, &mut [u8]) + Sync) {
+    const PARALLEL: usize = 1 << 17;
+    let pieces = if work >= PARALLEL { threads().min(rows) } else { 1 };
+    if pieces <= 1 {
+        return f(0, out);
+    }
+    let per_piece = rows.div_ceil(pieces);
+    let width = out.len() / rows;
+    let isa = isa();
+    out.par_chunks_mut(per_piece * width)
+        .enumerate()
+        .for_each(|(piece, out)| with_isa(isa, || f(piece * per_piece, out)));
+}
+
+fn fold_bits(
+    fold: Fold,
+    bits: &BooleanBuffer,
+    rows: usize,
+    row: impl Fn(usize) -> (usize, usize),
+    out_dims: Dims,
+) -> Result<Tensor> {
+    let (dtype, answer) = fold.of_bits().ok_or_else(|| Error::dtype("the op does not take bool"))?;
+    let fold_row = |i: usize| {
+        let (start, n) = row(i);
+        answer(bits.slice(start, n).count_set_bits(), n)
+    };
+    if dtype == DType::Bool {
+        let out = BooleanBuffer::collect_bool(rows, |i| fold_row(i) == 1);
+        return Ok(Tensor::from_dense(dtype, out_dims, Storage::Bits(out)));
+    }
+    let out: Vec<i64> = (0..rows).map(fold_row).collect();
+    Tensor::new(&out_dims, &out)
+}
+
+/// Runs a fold over the rows of a partition on data.
+pub fn run_segments(fold: Fold, args: &[Value]) -> Result<Outputs> {
+    let [values, partition] = args else {
+        return Err(Error::value("two arguments are wanted: values and a partition"));
+    };
+    let (x, rows) = (values.tensor()?.data()?, partition.partition()?.data()?);
+    let (outer, inner) = x.dims().split_first().ok_or_else(|| Error::shape("values are a scalar"))?;
+    if *outer != rows.nvalues() {
+        return Err(no_cut(&outer.to_string(), &rows.nvalues().to_string()));
+    }
+    let mut out_dims = Dims::from_slice(x.dims());
+    out_dims[0] = rows.nrows();
+    let columns: usize = inner.iter().product();
+    if columns != 1 {
+        return fold_columns(fold, x, rows, columns, out_dims);
+    }
+    if let Storage::Bits(bits) = x.storage() {
+        let row = |i: usize| (rows.row(i).start, rows.row(i).len());
+        return Ok(smallvec![Value::Tensor(fold_bits(fold, bits, rows.nrows(), row, out_dims)?)]);
+    }
+    let kernel = kernel_of(fold, x.dtype())?;
+    let mut out = Block::new(rows.nrows() * out_width(kernel.out));
+    let work = rows.last() - rows.first();
+    over_threads(rows.nrows(), work, out.bytes_mut(), |from, out| {
+        let count = out.len() / out_width(kernel.out);
+        let bytes = x.fixed().map_or(&[][..], |b| b.as_slice());
+        (kernel.segments)(bytes, &rows.offsets().slice(from, count + 1), out);
+    });
+    Ok(smallvec![Value::Tensor(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))])
+}
+
+/// Folds rows of vectors: each column is a list of its own, so columns are brought together first.
+fn fold_columns(
+    fold: Fold,
+    x: &Dense,
+    rows: &crate::partition::Rows,
+    columns: usize,
+    out_dims: Dims,
+) -> Result<Outputs> {
+    let flat = Tensor::from_dense(x.dtype(), smallvec![rows.nvalues(), columns], x.storage().clone());
+    let by_column = crate::ops::permute(flat.data()?, &[1, 0])?;
+    let partition = Value::Partition(crate::RowPartition::from_offsets(rows.offsets().clone(), rows.nvalues())?);
+    let mut folded = Vec::with_capacity(columns);
+    for column in 0..columns {
+        let values = by_column.slice_rows(column, 1)?.with_dims(&[rows.nvalues()])?;
+        folded.extend(run_segments(fold, &[Value::Tensor(values), partition.clone()])?);
+    }
+    let dtype = fold.out_dtype(x.dtype())?;
+    let sources: Result<Vec<&Dense>> = folded.iter().map(|c| c.tensor()?.data()).collect();
+    let runs = (0..columns).map(|c| crate::ops::Run { source: Some(c), start: 0, len: rows.nrows() });
+    let stacked = crate::ops::assemble(dtype, smallvec![columns, rows.nrows()], &sources?, runs)?;
+    let moved = crate::ops::permute(stacked.data()?, &[1, 0])?;
+    Ok(smallvec![Value::Tensor(moved.with_dims(&out_dims)?)])
+}
+
+/// What a fused expression ends in: the rows that are folded.
+pub enum Cut<'a> {
+    /// Rows of `n` elements each.
+    Rows(usize),
+    /// The rows of offsets.
+    Segments(&'a Offsets),
+}
+
+impl Cut<'_> {
+    fn row(&self, i: usize) -> (usize, usize) {
+        match self {
+            Cut::Rows(n) => (i * n, *n),
+            Cut::Segments(offsets) => (offsets.get(i), offsets.get(i + 1) - offsets.get(i)),
+        }
+    }
+}
+
+/// Evaluates an expression over `dims` and folds its rows, block by block, without storing the expression's result.
+///
+/// Errors: a fault of a kernel, with its position.
+pub fn evaluate_fold(
+    expr: &Expr,
+    inputs: &[&Dense],
+    dims: &[usize],
+    fold: Fold,
+    cut: &Cut<'_>,
+    out_dims: Dims,
+) -> Result<Tensor> {
+    let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
+    let kernel = kernel_of(fold, dtype)?;
+    let blocks = Blocks::new(expr, inputs, dims)?;
+    let nrows: usize = out_dims.iter().product();
+    let width = out_width(kernel.out);
+    let mut out = Block::new(nrows * width);
+    let fault = std::sync::Mutex::new(None::<(usize, Fault)>);
+    let work = cut.row(nrows.max(1) - 1);
+    let total = if nrows == 0 { 0 } else { work.0 + work.1 };
+    over_threads(nrows, total, out.bytes_mut(), |from, out| {
+        if let Err((at, found)) = fold_range(&blocks, &kernel, dtype, cut, from, out, width) {
+            let mut first = fault.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if first.is_none_or(|(known, f)| at + found.index < known + f.index) {
+                *first = Some((at, found));
+            }
+        }
+    });
+    if let Some((start, fault)) = fault.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        return Err(at_position(fault, start, dims));
+    }
+    Ok(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))
+}
+
+fn fold_range(
+    blocks: &Blocks<'_>,
+    kernel: &FoldKernel,
+    dtype: DType,
+    cut: &Cut<'_>,
+    from: usize,
+    out: &mut [u8],
+    width: usize,
+) -> std::result::Result<(), (usize, Fault)> {
+    let mut scratch = blocks.scratch();
+    let element = dtype.width().unwrap_or(1);
+    let rows = out.len() / width;
+    let mut i = 0;
+    while i < rows {
+        let (start, len) = cut.row(from + i);
+        if len > BLOCK {
+            let mut partial = (kernel.begin)();
+            for at in (start..start + len).step_by(LEAF) {
+                let n = LEAF.min(start + len - at);
+                blocks.run(&mut scratch, at, n, None).map_err(|f| (at, f))?;
+                partial.push(blocks.result(&scratch, n));
+            }
+            partial.finish(&mut out[i * width..(i + 1) * width]);
+            i += 1;
+            continue;
+        }
+        // As many whole rows as fit one block.
+        let mut end = i + 1;
+        while end < rows && cut.row(from + end).0 + cut.row(from + end).1 - start <= BLOCK {
+            end += 1;
+        }
+        let n = cut.row(from + end - 1).0 + cut.row(from + end - 1).1 - start;
+        blocks.run(&mut scratch, start, n, None).map_err(|f| (start, f))?;
+        let values = blocks.result(&scratch, n);
+        for row in i..end {
+            let (at, len) = cut.row(from + row);
+            let values = &values[(at - start) * element..(at - start + len) * element];
+            (kernel.rows)(values, len, &mut out[row * width..(row + 1) * width]);
+        }
+        i = end;
+    }
+    Ok(())
+}
+
+/// The axes that broadcasting `from` to `to` stretched: those in front, and those of size 1.
+///
+/// Errors: `from` does not broadcast to `to`.
+pub fn stretched_axes(from: &[usize], to: &[usize]) -> Result<SmallVec<[usize; 4]>> {
+    broadcast_strides(from, to)?;
+    let skip = to.len() - from.len();
+    Ok((0..to.len()).filter(|&i| i < skip || (from[i - skip] == 1 && to[i] != 1)).collect())
+}

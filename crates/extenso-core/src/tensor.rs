@@ -1,0 +1,429 @@
+//! Tensors: dense, contiguous, row-major, immutable; their memory is Arrow memory.
+//!
+//! Invariant: a storage holds exactly the elements that the sizes say, aligned, with string bytes proven to be UTF-8.
+//! Booleans are one bit each. A tensor is a value or a symbol; which it is, only code that needs the data asks.
+
+use crate::offsets::{Offsets, with_offsets};
+use crate::symbol::Symbol;
+use crate::value::Value;
+use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, ScalarBuffer};
+use extenso_types::{DType, Dims, Error, Result, Shape, TensorSpec};
+use half::{bf16, f16};
+use std::fmt;
+use std::sync::Arc;
+
+/// A tensor: a value or a symbol.
+#[derive(Clone)]
+pub struct Tensor(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Data(Arc<Dense>),
+    Symbol(Arc<Symbol>),
+}
+
+/// The data of a tensor.
+pub struct Dense {
+    dtype: DType,
+    dims: Dims,
+    storage: Storage,
+}
+
+/// Where the elements of a tensor are.
+#[derive(Clone)]
+pub enum Storage {
+    /// Numbers, in the machine's byte order.
+    Fixed(Buffer),
+    /// Booleans, one bit each.
+    Bits(BooleanBuffer),
+    /// Strings and bytes: element i is `bytes[offsets[i]..offsets[i + 1]]`.
+    Text {
+        /// One more than elements.
+        offsets: Offsets,
+        /// What the offsets cut.
+        bytes: Buffer,
+    },
+    /// Boxed values.
+    Boxed(Arc<[Value]>),
+}
+
+/// A number type that tensors hold.
+pub trait Element: bytemuck::Pod + Send + Sync + fmt::Debug {
+    /// Its dtype.
+    const DTYPE: DType;
+}
+
+macro_rules! elements {
+    ($($t:ty: $d:ident)*) => { $(impl Element for $t { const DTYPE: DType = DType::$d; })* };
+}
+elements! { i8: I8 i16: I16 i32: I32 i64: I64 u8: U8 u16: U16 u32: U32 u64: U64 f16: F16 bf16: BF16 f32: F32 f64: F64 }
+
+impl Tensor {
+    /// A tensor of numbers.
+    ///
+    /// Shapes: `data` in row-major order.
+    /// Errors: as many elements as `dims` say are not there.
+    ///
+    /// ```
+    /// # use extenso_core::Tensor;
+    /// let t = Tensor::new(&[2, 2], &[1.0f32, 2.0, 3.0, 4.0]).unwrap();
+    /// assert_eq!(t.to_string(), "[[1.0, 2.0], [3.0, 4.0]]");
+    /// ```
+    pub fn new<T: Element>(dims: &[usize], data: &[T]) -> Result<Tensor> {
+        Tensor::from_buffer(T::DTYPE, dims, Buffer::from_slice_ref(bytemuck::cast_slice::<T, u8>(data)))
+    }
+
+    /// A vector of numbers, taking over the allocation.
+    pub fn from_vec<T: Element + arrow_buffer::ArrowNativeType>(data: Vec<T>) -> Tensor {
+        let dims = Dims::from_slice(&[data.len()]);
+        Tensor::from_dense(T::DTYPE, dims, Storage::Fixed(Buffer::from_vec(data)))
+    }
+
+    /// A 0-d tensor.
+    pub fn scalar<T: Element>(value: T) -> Tensor {
+        let buffer = Buffer::from_slice_ref(bytemuck::bytes_of(&value));
+        Tensor::from_dense(T::DTYPE, Dims::new(), Storage::Fixed(buffer))
+    }
+
+    /// A tensor of numbers in a buffer, which is shared.
+    ///
+    /// Errors: the dtype is not a number; the buffer has not as many bytes as `dims` say. A misaligned buffer is copied.
+    pub fn from_buffer(dtype: DType, dims: &[usize], buffer: Buffer) -> Result<Tensor> {
+        let width = dtype
+            .width()
+            .ok_or_else(|| Error::dtype(format!("{dtype} has no fixed width")).wanted("a number dtype"))?;
+        let bytes = element_count(dims)?.checked_mul(width);
+        if bytes.is_none_or(|n| n != buffer.len()) {
+            return Err(Error::shape(format!("{} bytes are given for {dtype}{dims:?}", buffer.len()))
+                .wanted(bytes.map_or("a smaller shape".into(), |n| format!("{n} bytes"))));
+        }
+        let aligned = buffer.as_ptr().align_offset(width) == 0;
+        let buffer = if aligned { buffer } else { Buffer::from_slice_ref(buffer.as_slice()) };
+        Ok(Tensor::from_dense(dtype, Dims::from_slice(dims), Storage::Fixed(buffer)))
+    }
+
+    /// A tensor of booleans in a bit buffer, which is shared.
+    ///
+    /// Errors: as many bits as `dims` say are not there.
+    pub fn from_bits(dims: &[usize], bits: BooleanBuffer) -> Result<Tensor> {
+        expect_count(dims, bits.len())?;
+        Ok(Tensor::from_dense(DType::Bool, Dims::from_slice(dims), Storage::Bits(bits)))
+    }
+
+    /// A tensor of booleans.
+    ///
+    /// Errors: as many elements as `dims` say are not there.
+    pub fn bools(dims: &[usize], data: &[bool]) -> Result<Tensor> {
+        Tensor::from_bits(dims, BooleanBuffer::from(data))
+    }
+
+    /// A tensor of strings or bytes in buffers, which are shared.
+    ///
+    /// Errors: the dtype is not string or bytes; offsets that do not cut the bytes; text that is not UTF-8.
+    pub fn from_text(dtype: DType, dims: &[usize], offsets: Offsets, bytes: Buffer) -> Result<Tensor> {
+        offsets.prove(bytes.len())?;
+        expect_count(dims, offsets.len() - 1)?;
+        match dtype {
+            DType::Bytes => {}
+            DType::String => check_utf8(&offsets, &bytes)?,
+            other => return Err(Error::dtype(format!("{other} is not text")).wanted("string or bytes")),
+        }
+        Ok(Tensor::from_dense(dtype, Dims::from_slice(dims), Storage::Text { offsets, bytes }))
+    }
+
+    /// A tensor of strings.
+    ///
+    /// Errors: as many elements as `dims` say are not there.
+    pub fn strings<S: AsRef<str>>(dims: &[usize], data: &[S]) -> Result<Tensor> {
+        let (offsets, bytes) = join_text(data.iter().map(|s| s.as_ref().as_bytes()));
+        expect_count(dims, data.len())?;
+        Ok(Tensor::from_dense(DType::String, Dims::from_slice(dims), Storage::Text { offsets, bytes }))
+    }
+
+    /// A tensor of byte strings.
+    ///
+    /// Errors: as many elements as `dims` say are not there.
+    pub fn byte_strings<S: AsRef<[u8]>>(dims: &[usize], data: &[S]) -> Result<Tensor> {
+        let (offsets, bytes) = join_text(data.iter().map(AsRef::as_ref));
+        Tensor::from_text(DType::Bytes, dims, offsets, bytes)
+    }
+
+    /// A tensor of boxed values.
+    ///
+    /// Errors: as many elements as `dims` say are not there.
+    pub fn boxed(dims: &[usize], values: Vec<Value>) -> Result<Tensor> {
+        expect_count(dims, values.len())?;
+        Ok(Tensor::from_dense(DType::Variant, Dims::from_slice(dims), Storage::Boxed(values.into())))
+    }
+
+    pub(crate) fn from_dense(dtype: DType, dims: Dims, storage: Storage) -> Tensor {
+        Tensor(Repr::Data(Arc::new(Dense { dtype, dims, storage })))
+    }
+
+    /// A tensor that stands for data while tracing.
+    pub fn from_symbol(symbol: Arc<Symbol>) -> Tensor {
+        Tensor(Repr::Symbol(symbol))
+    }
+
+    /// The symbol, if this is one.
+    pub fn symbol(&self) -> Option<&Arc<Symbol>> {
+        match &self.0 {
+            Repr::Symbol(symbol) => Some(symbol),
+            Repr::Data(_) => None,
+        }
+    }
+
+    /// The data.
+    ///
+    /// Errors: this is a symbol, which has none until its function runs.
+    pub fn data(&self) -> Result<&Dense> {
+        match &self.0 {
+            Repr::Data(dense) => Ok(dense),
+            Repr::Symbol(symbol) => Err(symbol.has_no_data()),
+        }
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        match &self.0 {
+            Repr::Data(dense) => dense.dtype,
+            Repr::Symbol(symbol) => symbol.tensor_spec().map_or(DType::Variant, |s| s.dtype),
+        }
+    }
+
+    /// The shape, as far as it is known.
+    pub fn shape(&self) -> Shape {
+        match &self.0 {
+            Repr::Data(dense) => Shape::known(&dense.dims),
+            Repr::Symbol(symbol) => symbol.tensor_spec().map_or_else(Shape::unknown, |s| s.shape.clone()),
+        }
+    }
+
+    /// The spec.
+    pub fn spec(&self) -> TensorSpec {
+        TensorSpec::new(self.dtype(), self.shape())
+    }
+
+    /// The elements of a tensor of numbers.
+    ///
+    /// Errors: this is a symbol, or of another dtype.
+    pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
+        self.data()?.as_slice()
+    }
+
+    /// A range of the outer axis, sharing the buffers.
+    ///
+    /// Errors: a symbol, a scalar, a range beyond the axis.
+    pub fn slice_rows(&self, start: usize, len: usize) -> Result<Tensor> {
+        let dense = self.data()?;
+        let rows = dense
+            .dims
+            .first()
+            .copied()
+            .ok_or_else(|| Error::shape("a scalar has no rows").wanted("a tensor of rank 1 or more"))?;
+        if start.checked_add(len).is_none_or(|end| end > rows) {
+            return Err(Error::index(format!("rows {start}..{start}+{len} are beyond {rows} rows")));
+        }
+        let inner: usize = dense.dims[1..].iter().product();
+        let (from, count) = (start * inner, len * inner);
+        let mut dims = dense.dims.clone();
+        dims[0] = len;
+        Ok(Tensor::from_dense(dense.dtype, dims, dense.storage.slice(dense.dtype.width().unwrap_or(0), from, count)))
+    }
+
+    /// The same elements under other sizes, sharing the buffers.
+    ///
+    /// Errors: a symbol, or another number of elements.
+    pub fn with_dims(&self, dims: &[usize]) -> Result<Tensor> {
+        let dense = self.data()?;
+        expect_count(dims, dense.len())?;
+        Ok(Tensor::from_dense(dense.dtype, Dims::from_slice(dims), dense.storage.clone()))
+    }
+
+    /// The only element of a tensor of one boolean.
+    ///
+    /// Errors: a symbol, another dtype, more or fewer elements.
+    pub fn to_bool(&self) -> Result<bool> {
+        let dense = self.data()?;
+        match &dense.storage {
+            Storage::Bits(bits) if bits.len() == 1 => Ok(bits.value(0)),
+            _ => Err(Error::dtype(format!("found {}", self.spec())).wanted("one boolean")),
+        }
+    }
+}
+
+impl Dense {
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The sizes of the axes.
+    pub fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where the elements are.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// The elements of a tensor of numbers.
+    ///
+    /// Errors: another dtype.
+    pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
+        match &self.storage {
+            Storage::Fixed(buffer) if self.dtype == T::DTYPE => Ok(bytemuck::cast_slice(buffer.as_slice())),
+            _ => Err(self.not(T::DTYPE.name())),
+        }
+    }
+
+    /// The bytes of a tensor of numbers.
+    ///
+    /// Errors: another dtype.
+    pub fn fixed(&self) -> Result<&Buffer> {
+        match &self.storage {
+            Storage::Fixed(buffer) => Ok(buffer),
+            _ => Err(self.not("numbers")),
+        }
+    }
+
+    /// The bits of a tensor of booleans.
+    ///
+    /// Errors: another dtype.
+    pub fn bits(&self) -> Result<&BooleanBuffer> {
+        match &self.storage {
+            Storage::Bits(bits) => Ok(bits),
+            _ => Err(self.not("bool")),
+        }
+    }
+
+    /// The offsets and bytes of a tensor of strings or bytes.
+    ///
+    /// Errors: another dtype.
+    pub fn text(&self) -> Result<(&Offsets, &Buffer)> {
+        match &self.storage {
+            Storage::Text { offsets, bytes } => Ok((offsets, bytes)),
+            _ => Err(self.not("string or bytes")),
+        }
+    }
+
+    /// The values of a tensor of boxed values.
+    ///
+    /// Errors: another dtype.
+    pub fn boxed(&self) -> Result<&[Value]> {
+        match &self.storage {
+            Storage::Boxed(values) => Ok(values),
+            _ => Err(self.not("variant")),
+        }
+    }
+
+    /// The bytes of element `i` of a tensor of strings or bytes.
+    ///
+    /// Errors: another dtype.
+    pub fn text_at(&self, i: usize) -> Result<&[u8]> {
+        let (offsets, bytes) = self.text()?;
+        Ok(&bytes.as_slice()[offsets.get(i)..offsets.get(i + 1)])
+    }
+
+    /// Element `i` of a tensor of strings.
+    ///
+    /// Errors: another dtype.
+    pub fn str_at(&self, i: usize) -> Result<&str> {
+        std::str::from_utf8(self.text_at(i)?)
+            .map_err(|_| Error::internal("a string tensor holds bytes that are not UTF-8"))
+    }
+
+    /// The addresses of the buffers, for showing what is shared.
+    pub fn addresses(&self) -> Vec<usize> {
+        match &self.storage {
+            Storage::Fixed(buffer) => vec![buffer.as_ptr().addr()],
+            Storage::Bits(bits) => vec![bits.inner().as_ptr().addr()],
+            Storage::Text { offsets, bytes } => vec![offsets.address(), bytes.as_ptr().addr()],
+            Storage::Boxed(values) => vec![values.as_ptr().addr()],
+        }
+    }
+
+    fn not(&self, wanted: &str) -> Error {
+        Error::dtype(format!("found {}{:?}", self.dtype, self.dims)).wanted(wanted.to_string())
+    }
+}
+
+impl Storage {
+    /// `count` elements of `width` bytes from `from`, sharing the buffers.
+    fn slice(&self, width: usize, from: usize, count: usize) -> Storage {
+        match self {
+            Storage::Fixed(buffer) => Storage::Fixed(buffer.slice_with_length(from * width, count * width)),
+            Storage::Bits(bits) => Storage::Bits(bits.slice(from, count)),
+            Storage::Text { offsets, bytes } => {
+                Storage::Text { offsets: offsets.slice(from, count + 1), bytes: bytes.clone() }
+            }
+            Storage::Boxed(values) => Storage::Boxed(values[from..from + count].into()),
+        }
+    }
+}
+
+/// The number of elements of a tensor of these sizes.
+///
+/// Errors: more than memory can address.
+pub fn element_count(dims: &[usize]) -> Result<usize> {
+    let count = dims.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n <= isize::MAX as usize);
+    // A zero axis hides an overflow before it, which would still overflow in the sizes of rows.
+    let nonzero = dims.iter().filter(|&&d| d > 0).try_fold(1_usize, |n, &d| n.checked_mul(d));
+    match (count.or_else(|| dims.contains(&0).then_some(0)), nonzero) {
+        (Some(n), Some(_)) => Ok(n),
+        _ => Err(Error::shape(format!("sizes {dims:?} have more elements than memory can address"))),
+    }
+}
+
+fn expect_count(dims: &[usize], given: usize) -> Result<()> {
+    let wanted = element_count(dims)?;
+    if wanted == given {
+        return Ok(());
+    }
+    Err(Error::shape(format!("{given} elements are given for shape {dims:?}")).wanted(format!("{wanted} elements")))
+}
+
+/// Concatenates texts into offsets and bytes.
+pub fn join_text<'a>(items: impl Iterator<Item = &'a [u8]>) -> (Offsets, Buffer) {
+    let mut bytes = MutableBuffer::new(0);
+    let mut offsets = vec![0_i64];
+    for item in items {
+        bytes.extend_from_slice(item);
+        offsets.push(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
+    }
+    (Offsets::I64(ScalarBuffer::from(offsets)), bytes.into())
+}
+
+fn check_utf8(offsets: &Offsets, bytes: &Buffer) -> Result<()> {
+    let (first, last) = (offsets.first(), offsets.last());
+    let bad = |at: usize| {
+        Error::data(format!("the bytes at {at} are not UTF-8")).wanted("UTF-8 text").hint("Use dtype bytes.")
+    };
+    let text = std::str::from_utf8(&bytes.as_slice()[first..last]).map_err(|e| bad(first + e.valid_up_to()))?;
+    with_offsets!(offsets, o => {
+        for &at in o {
+            let at = usize::try_from(at).unwrap_or(0);
+            if !text.is_char_boundary(at - first) {
+                return Err(bad(at));
+            }
+        }
+    });
+    Ok(())
+}
+
+impl From<Dense> for Tensor {
+    fn from(dense: Dense) -> Tensor {
+        Tensor(Repr::Data(Arc::new(dense)))
+    }
+}

@@ -1,0 +1,217 @@
+//! Columns: the typed, growing buffers that readers of records fill and writers of records read.
+//!
+//! Invariant: between rows, every column holds whole elements only; offsets start at 0, never decrease, and the bits
+//! behind the last one are zero. What a bad row wrote can be taken back.
+//! Does not know what the columns mean together; that is the plan's.
+
+mod bits;
+mod borrowed;
+mod outcome;
+mod text;
+
+pub use bits::Bits;
+pub use borrowed::{BitsRef, ColumnRef, OffsetsRef, TextRef};
+pub use outcome::{BadRow, BadRows, Decoded, MAX_REPORTED, OnError};
+pub use text::{OffsetVec, TextVec};
+
+use crate::plan::ColumnId;
+use extenso_types::{DType, Error, Result};
+use half::{bf16, f16};
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ColumnKind {
+    /// One bit per element: booleans or validity.
+    Bits,
+    /// Numbers of this dtype.
+    Number(DType),
+    /// Strings or byte strings, with offsets of this dtype.
+    Text(DType),
+    /// Ends of rows, as offsets of this dtype.
+    Offsets(DType),
+}
+
+/// One growing column.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)] // The variants' names are their meaning.
+pub enum Column {
+    Bits(Bits),
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    F16(Vec<f16>),
+    BF16(Vec<bf16>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    Text(TextVec),
+    Offsets(OffsetVec),
+}
+
+/// Applies one body to whatever buffer a column holds.
+macro_rules! each {
+    ($column:expr, $numbers:ident => $on_numbers:expr, $other:ident => $on_other:expr) => {
+        match $column {
+            Column::I8($numbers) => $on_numbers,
+            Column::I16($numbers) => $on_numbers,
+            Column::I32($numbers) => $on_numbers,
+            Column::I64($numbers) => $on_numbers,
+            Column::U8($numbers) => $on_numbers,
+            Column::U16($numbers) => $on_numbers,
+            Column::U32($numbers) => $on_numbers,
+            Column::U64($numbers) => $on_numbers,
+            Column::F16($numbers) => $on_numbers,
+            Column::BF16($numbers) => $on_numbers,
+            Column::F32($numbers) => $on_numbers,
+            Column::F64($numbers) => $on_numbers,
+            Column::Bits($other) => $on_other,
+            Column::Text($other) => $on_other,
+            Column::Offsets($other) => $on_other,
+        }
+    };
+}
+
+impl Column {
+    /// An empty column; a column of offsets begins with its zero.
+    ///
+    /// Errors: a number that is none, offsets other than i32 and i64.
+    pub fn new(kind: ColumnKind) -> Result<Column> {
+        Ok(match kind {
+            ColumnKind::Bits => Column::Bits(Bits::default()),
+            ColumnKind::Text(index) => Column::Text(TextVec::new(index)?),
+            ColumnKind::Offsets(index) => Column::Offsets(OffsetVec::new(index)?),
+            ColumnKind::Number(dtype) => match dtype {
+                DType::I8 => Column::I8(Vec::new()),
+                DType::I16 => Column::I16(Vec::new()),
+                DType::I32 => Column::I32(Vec::new()),
+                DType::I64 => Column::I64(Vec::new()),
+                DType::U8 => Column::U8(Vec::new()),
+                DType::U16 => Column::U16(Vec::new()),
+                DType::U32 => Column::U32(Vec::new()),
+                DType::U64 => Column::U64(Vec::new()),
+                DType::F16 => Column::F16(Vec::new()),
+                DType::BF16 => Column::BF16(Vec::new()),
+                DType::F32 => Column::F32(Vec::new()),
+                DType::F64 => Column::F64(Vec::new()),
+                DType::Bool | DType::String | DType::Bytes | DType::Variant => {
+                    return Err(Error::dtype(format!("{dtype} is not the dtype of a number column")));
+                }
+            },
+        })
+    }
+
+    /// How many elements (for offsets: rows) there are.
+    pub fn len(&self) -> usize {
+        each!(self, numbers => numbers.len(), other => other.len())
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Drops the elements from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        each!(self, numbers => numbers.truncate(len), other => other.truncate(len));
+    }
+
+    /// Adds `n` defaults: zeros, empty texts, empty rows.
+    ///
+    /// Errors: there is no memory for them.
+    pub fn push_defaults(&mut self, n: usize) -> Result<()> {
+        let grown = each!(self, numbers => {
+            numbers.try_reserve(n).map(|()| numbers.resize(numbers.len() + n, Default::default()))
+        }, other => other.push_defaults(n));
+        grown.map_err(|_| Error::value(format!("there is no memory for {n} default elements")))
+    }
+}
+
+/// The columns of one plan, by [`ColumnId`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Columns(Vec<Column>);
+
+impl Columns {
+    /// Empty columns of these kinds.
+    ///
+    /// Errors: see [`Column::new`].
+    pub fn new(kinds: &[ColumnKind]) -> Result<Columns> {
+        kinds.iter().map(|kind| Column::new(*kind)).collect::<Result<_>>().map(Columns)
+    }
+
+    /// The column of this id.
+    pub fn get(&self, id: ColumnId) -> Option<&Column> {
+        self.0.get(id.index())
+    }
+
+    /// The column of this id, to be filled.
+    pub fn get_mut(&mut self, id: ColumnId) -> Option<&mut Column> {
+        self.0.get_mut(id.index())
+    }
+
+    /// All columns, in the order of their ids.
+    pub fn as_slice(&self) -> &[Column] {
+        &self.0
+    }
+
+    /// Gives the columns away, in the order of their ids.
+    pub fn into_vec(self) -> Vec<Column> {
+        self.0
+    }
+
+    /// Borrowed columns, for a writer.
+    pub fn borrow(&self) -> Vec<ColumnRef<'_>> {
+        self.0.iter().map(ColumnRef::from).collect()
+    }
+
+    /// Notes how long every column is.
+    pub fn mark(&self, marks: &mut Vec<usize>) {
+        marks.clear();
+        marks.extend(self.0.iter().map(Column::len));
+    }
+
+    /// Takes back everything since [`Columns::mark`].
+    pub fn roll_back(&mut self, marks: &[usize]) {
+        self.0.iter_mut().zip(marks).for_each(|(column, len)| column.truncate(*len));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_roll_back_leaves_no_trace() {
+        let kinds = [
+            ColumnKind::Bits,
+            ColumnKind::Number(DType::F16),
+            ColumnKind::Text(DType::I32),
+            ColumnKind::Offsets(DType::I64),
+        ];
+        let mut columns = Columns::new(&kinds).expect("kinds");
+        columns.0.iter_mut().for_each(|c| c.push_defaults(3).expect("memory"));
+        let (before, mut marks) = (columns.clone(), Vec::new());
+        columns.mark(&mut marks);
+        for column in &mut columns.0 {
+            match column {
+                Column::Bits(bits) => (0..9).for_each(|_| bits.push(true)),
+                Column::Text(text) => assert!(text.push(b"abc")),
+                Column::Offsets(offsets) => assert!(offsets.push_row(7)),
+                other => other.push_defaults(2).expect("memory"),
+            }
+        }
+        assert_ne!(columns, before);
+        columns.roll_back(&marks);
+        assert_eq!(columns, before);
+    }
+
+    #[test]
+    fn numbers_are_numbers() {
+        for dtype in DType::all() {
+            assert_eq!(Column::new(ColumnKind::Number(dtype)).is_ok(), dtype.is_numeric(), "{dtype}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a reader does with bad rows, and what it gives back.
+//!
+//! Invariant: no row is dropped or replaced without being counted.
+
+use super::{Bits, Columns};
+use extenso_types::{Error, Path};
+
+/// What happens to a row that cannot be read.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum OnError {
+    /// The call fails with the row's error.
+    #[default]
+    Raise,
+    /// The row is left out and counted.
+    Skip,
+    /// The row holds defaults, is flagged and counted.
+    Default,
+}
+
+/// How many bad rows are described; all are counted.
+pub const MAX_REPORTED: usize = 16;
+
+/// Why one row could not be read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BadRow {
+    /// The number of the record in the input, from 0, bad ones included.
+    pub row: usize,
+    /// Where in the input it went wrong, in bytes.
+    pub offset: usize,
+    /// Where in the record it went wrong.
+    pub path: Path,
+    /// What the call would have failed with under [`OnError::Raise`].
+    pub error: Error,
+}
+
+/// The rows that could not be read.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct BadRows {
+    /// How many there are.
+    pub count: usize,
+    /// The first ones, at most [`MAX_REPORTED`].
+    pub first: Vec<BadRow>,
+    /// Under [`OnError::Default`], one bit per row of the columns: whether it holds defaults. Empty otherwise.
+    pub defaulted: Bits,
+}
+
+/// The columns of the records that were read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decoded {
+    /// The filled columns.
+    pub columns: Columns,
+    /// How many rows they hold.
+    pub rows: usize,
+    /// The rows that could not be read.
+    pub bad: BadRows,
+}

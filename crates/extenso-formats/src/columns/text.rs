@@ -1,0 +1,169 @@
+//! Growing offsets and texts.
+//!
+//! Invariant: offsets start at 0, never decrease, and the last is the number of items (for texts: of bytes).
+
+use extenso_types::{DType, Error, Result};
+use std::collections::TryReserveError;
+use std::result::Result as StdResult;
+
+/// Growing offsets of either width: one more than there are rows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // The variants' names are their meaning.
+pub enum OffsetVec {
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+}
+
+impl OffsetVec {
+    /// Offsets of no rows.
+    ///
+    /// Errors: a dtype other than i32 and i64.
+    pub fn new(index: DType) -> Result<OffsetVec> {
+        match index {
+            DType::I32 => Ok(OffsetVec::I32(vec![0])),
+            DType::I64 => Ok(OffsetVec::I64(vec![0])),
+            other => Err(Error::dtype(format!("offsets of {other} do not exist")).wanted("i32 or i64")),
+        }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self {
+            OffsetVec::I32(ends) => ends.len().saturating_sub(1),
+            OffsetVec::I64(ends) => ends.len().saturating_sub(1),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The end of the last row.
+    pub fn last(&self) -> usize {
+        match self {
+            OffsetVec::I32(ends) => ends.last().map_or(0, |end| *end as usize),
+            OffsetVec::I64(ends) => ends.last().map_or(0, |end| *end as usize),
+        }
+    }
+
+    /// Adds a row of `n` items, or says that the width cannot count them.
+    #[must_use]
+    pub fn push_row(&mut self, n: usize) -> bool {
+        let Some(end) = self.last().checked_add(n) else { return false };
+        match self {
+            OffsetVec::I32(ends) => i32::try_from(end).is_ok_and(|end| {
+                ends.push(end);
+                true
+            }),
+            OffsetVec::I64(ends) => i64::try_from(end).is_ok_and(|end| {
+                ends.push(end);
+                true
+            }),
+        }
+    }
+
+    /// Drops the rows from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        match self {
+            OffsetVec::I32(ends) => ends.truncate(len + 1),
+            OffsetVec::I64(ends) => ends.truncate(len + 1),
+        }
+    }
+
+    /// Adds `n` empty rows.
+    ///
+    /// Errors: there is no memory for them.
+    pub fn push_defaults(&mut self, n: usize) -> StdResult<(), TryReserveError> {
+        match self {
+            OffsetVec::I32(ends) => repeat_last(ends, n),
+            OffsetVec::I64(ends) => repeat_last(ends, n),
+        }
+    }
+}
+
+fn repeat_last<T: Copy + Default>(ends: &mut Vec<T>, n: usize) -> StdResult<(), TryReserveError> {
+    ends.try_reserve(n)?;
+    let last = ends.last().copied().unwrap_or_default();
+    ends.resize(ends.len() + n, last);
+    Ok(())
+}
+
+/// Growing strings or byte strings: offsets into bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TextVec {
+    offsets: OffsetVec,
+    bytes: Vec<u8>,
+}
+
+impl TextVec {
+    /// No texts.
+    ///
+    /// Errors: a dtype of offsets other than i32 and i64.
+    pub fn new(index: DType) -> Result<TextVec> {
+        Ok(TextVec { offsets: OffsetVec::new(index)?, bytes: Vec::new() })
+    }
+
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.offsets.is_empty()
+    }
+
+    /// The offsets.
+    pub fn offsets(&self) -> &OffsetVec {
+        &self.offsets
+    }
+
+    /// The bytes of all texts.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Gives offsets and bytes away.
+    pub fn into_parts(self) -> (OffsetVec, Vec<u8>) {
+        (self.offsets, self.bytes)
+    }
+
+    /// Adds a text, or says that the offsets' width cannot count it.
+    #[must_use]
+    pub fn push(&mut self, text: &[u8]) -> bool {
+        let fits = self.offsets.push_row(text.len());
+        if fits {
+            self.bytes.extend_from_slice(text);
+        }
+        fits
+    }
+
+    /// Drops the texts from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.offsets.truncate(len);
+        self.bytes.truncate(self.offsets.last());
+    }
+
+    /// Adds `n` empty texts.
+    ///
+    /// Errors: there is no memory for them.
+    pub fn push_defaults(&mut self, n: usize) -> StdResult<(), TryReserveError> {
+        self.offsets.push_defaults(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_offsets_refuse_what_they_cannot_count() {
+        let mut narrow = OffsetVec::new(DType::I32).expect("i32");
+        assert!(narrow.push_row(i32::MAX as usize) && !narrow.push_row(1));
+        assert_eq!((narrow.len(), narrow.last()), (1, i32::MAX as usize));
+        let mut wide = OffsetVec::new(DType::I64).expect("i64");
+        assert!(wide.push_row(i32::MAX as usize) && wide.push_row(1) && !wide.push_row(usize::MAX));
+        assert!(OffsetVec::new(DType::U32).is_err());
+    }
+}

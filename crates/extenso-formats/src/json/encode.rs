@@ -1,0 +1,227 @@
+//! Encoding: borrowed columns to NDJSON.
+//!
+//! Invariant: everything that can be wrong with the columns is found before the first byte is written, so writing
+//! does not fail, and nothing outside the columns is read. What lies under a null is not written.
+
+use super::base64;
+use super::number::Float;
+use super::prove::{available, prove_offsets, prove_text, refuse};
+use crate::columns::{BitsRef, ColumnKind, ColumnRef, OffsetsRef, TextRef};
+use crate::plan::{ColumnId, Field, Plan};
+use extenso_types::{DType, Result, Segment};
+use std::fmt::Display;
+use std::io::Write;
+use std::ops::Range;
+
+/// Appends the first `rows` records of the columns to `out`, each with a line end.
+///
+/// Columns of items are indexed by the offsets of their list, which may begin above zero. Fields that the plan skips
+/// are left out; an absent value is written as `null`.
+///
+/// Errors, each with its path: the plan (see [`Plan::kinds`]); a column of another kind or too short; offsets that
+/// decrease or point outside; strings that are not UTF-8; a list without its offsets; a skipped value that is no field.
+///
+/// ```text
+/// id [1, 2], tags offsets [5, 7, 7] into texts  ->  {"id":1,"tags":["f","g"]}
+///                                                   {"id":2,"tags":[]}
+/// ```
+pub fn encode_lines(plan: &Plan, columns: &[ColumnRef<'_>], rows: usize, out: &mut Vec<u8>) -> Result<()> {
+    let check = Check { columns, kinds: plan.kinds()? };
+    let writer = check.value(plan, 0..rows, &mut Vec::new())?;
+    for row in 0..rows {
+        writer.write(row, out);
+        out.push(b'\n');
+    }
+    Ok(())
+}
+
+/// A plan with its columns, proven to hold what will be written.
+enum Writer<'a> {
+    Scalar(ColumnRef<'a>),
+    String(TextRef<'a>),
+    Bytes(TextRef<'a>),
+    Optional {
+        validity: Option<BitsRef<'a>>,
+        inner: Box<Writer<'a>>,
+    },
+    List {
+        offsets: OffsetsRef<'a>,
+        item: Box<Writer<'a>>,
+    },
+    Fixed {
+        size: usize,
+        item: Box<Writer<'a>>,
+    },
+    /// Each field with the bytes before its value: `{"name":` or `,"name":`.
+    Record(Vec<(Vec<u8>, Writer<'a>)>),
+}
+
+impl Writer<'_> {
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        match self {
+            Writer::Scalar(column) => write_scalar(column, row, out),
+            Writer::String(text) => write_string(text_at(text, row), out),
+            Writer::Bytes(text) => {
+                out.push(b'"');
+                base64::encode(text_at(text, row), out);
+                out.push(b'"');
+            }
+            Writer::Optional { validity, inner } => match validity {
+                Some(bits) if !bits.get(row) => out.extend_from_slice(b"null"),
+                _ => inner.write(row, out),
+            },
+            Writer::List { offsets, item } => item.write_list(bounds(offsets, row), out),
+            Writer::Fixed { size, item } => item.write_list(row * size..(row + 1) * size, out),
+            Writer::Record(fields) => {
+                for (before, value) in fields {
+                    out.extend_from_slice(before);
+                    value.write(row, out);
+                }
+                out.extend_from_slice(if fields.is_empty() { b"{}" } else { b"}" });
+            }
+        }
+    }
+
+    fn write_list(&self, items: Range<usize>, out: &mut Vec<u8>) {
+        out.push(b'[');
+        for i in items.clone() {
+            if i > items.start {
+                out.push(b',');
+            }
+            self.write(i, out);
+        }
+        out.push(b']');
+    }
+}
+
+fn bounds(offsets: &OffsetsRef<'_>, row: usize) -> Range<usize> {
+    offsets.get(row).unwrap_or(0)..offsets.get(row + 1).unwrap_or(0)
+}
+
+fn text_at<'a>(text: &TextRef<'a>, row: usize) -> &'a [u8] {
+    text.bytes.get(bounds(&text.offsets, row)).unwrap_or_default()
+}
+
+fn write_scalar(column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) {
+    match column {
+        ColumnRef::Bits(bits) => out.extend_from_slice(if bits.get(row) { b"true" } else { b"false" }),
+        ColumnRef::I8(numbers) => write_integer(numbers[row], out),
+        ColumnRef::I16(numbers) => write_integer(numbers[row], out),
+        ColumnRef::I32(numbers) => write_integer(numbers[row], out),
+        ColumnRef::I64(numbers) => write_integer(numbers[row], out),
+        ColumnRef::U8(numbers) => write_integer(numbers[row], out),
+        ColumnRef::U16(numbers) => write_integer(numbers[row], out),
+        ColumnRef::U32(numbers) => write_integer(numbers[row], out),
+        ColumnRef::U64(numbers) => write_integer(numbers[row], out),
+        ColumnRef::F16(numbers) => numbers[row].write(out),
+        ColumnRef::BF16(numbers) => numbers[row].write(out),
+        ColumnRef::F32(numbers) => numbers[row].write(out),
+        ColumnRef::F64(numbers) => numbers[row].write(out),
+        // The check has compared the kinds.
+        ColumnRef::Text(_) | ColumnRef::Offsets(_) => {}
+    }
+}
+
+fn write_integer(value: impl Display, out: &mut Vec<u8>) {
+    // Writing to a vector does not fail.
+    let _ = write!(out, "{value}");
+}
+
+fn write_string(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut rest = text;
+    while let Some(n) = rest.iter().position(|b| matches!(b, 0..=0x1f | b'"' | b'\\')) {
+        out.extend_from_slice(&rest[..n]);
+        match rest[n] {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            control => {
+                let _ = write!(out, "\\u{control:04x}");
+            }
+        }
+        rest = &rest[n + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+}
+
+/// The proof that the columns hold what a plan wants of them.
+struct Check<'c, 'a> {
+    columns: &'c [ColumnRef<'a>],
+    kinds: Vec<ColumnKind>,
+}
+
+impl<'a> Check<'_, 'a> {
+    fn value(&self, plan: &Plan, rows: Range<usize>, at: &mut Vec<Segment>) -> Result<Writer<'a>> {
+        Ok(match plan {
+            Plan::Skip => return Err(refuse(at, "a skipped value that is no field cannot be left out")),
+            Plan::Scalar { column, .. } => Writer::Scalar(self.column(*column, &rows, at)?),
+            Plan::Text { dtype, column, .. } => {
+                let ColumnRef::Text(text) = self.column(*column, &rows, at)? else {
+                    return Err(refuse(at, "the column holds no text"));
+                };
+                let used = prove_offsets(&text.offsets, &rows, at)?;
+                prove_text(&text, used, &rows, *dtype == DType::String, at)?;
+                if *dtype == DType::String { Writer::String(text) } else { Writer::Bytes(text) }
+            }
+            Plan::Optional { validity, inner } => {
+                let validity = match validity.map(|id| self.column(id, &rows, at)).transpose()? {
+                    Some(ColumnRef::Bits(bits)) => Some(bits),
+                    _ => None,
+                };
+                Writer::Optional { validity, inner: Box::new(self.below(inner, rows, Segment::Itself, at)?) }
+            }
+            Plan::List { offsets, item, .. } => {
+                let Some(id) = offsets else { return Err(refuse(at, "the list has no offsets")) };
+                let ColumnRef::Offsets(offsets) = self.column(*id, &rows, at)? else {
+                    return Err(refuse(at, "the column holds no offsets"));
+                };
+                let items = prove_offsets(&offsets, &rows, at)?;
+                Writer::List { offsets, item: Box::new(self.below(item, items, Segment::Each, at)?) }
+            }
+            Plan::Fixed { size, item } => {
+                let (Some(start), Some(end)) = (rows.start.checked_mul(*size), rows.end.checked_mul(*size)) else {
+                    return Err(refuse(at, "there are more items than can be counted"));
+                };
+                Writer::Fixed { size: *size, item: Box::new(self.below(item, start..end, Segment::Each, at)?) }
+            }
+            Plan::Record { fields } => {
+                let mut writers = Vec::new();
+                for Field { name, plan } in fields.iter().filter(|field| field.plan != Plan::Skip) {
+                    let mut before = vec![if writers.is_empty() { b'{' } else { b',' }];
+                    write_string(name.as_bytes(), &mut before);
+                    before.push(b':');
+                    writers.push((before, self.below(plan, rows.clone(), Segment::Field(name.clone()), at)?));
+                }
+                Writer::Record(writers)
+            }
+        })
+    }
+
+    fn below(&self, plan: &Plan, rows: Range<usize>, step: Segment, at: &mut Vec<Segment>) -> Result<Writer<'a>> {
+        at.push(step);
+        let writer = self.value(plan, rows, at)?;
+        at.pop();
+        Ok(writer)
+    }
+
+    /// The column of this id, which is of its kind and long enough.
+    fn column(&self, id: ColumnId, rows: &Range<usize>, at: &[Segment]) -> Result<ColumnRef<'a>> {
+        let (Some(column), Some(kind)) = (self.columns.get(id.index()), self.kinds.get(id.index())) else {
+            let what = format!("column {} is wanted, {} columns came", id.0, self.columns.len());
+            return Err(refuse(at, what));
+        };
+        if column.kind() != *kind {
+            return Err(refuse(at, format!("a column of {:?} came", column.kind())).wanted(format!("{kind:?}")));
+        }
+        match available(column) {
+            Some(n) if n < rows.end && !rows.is_empty() => {
+                Err(refuse(at, format!("a column of {n} elements came")).wanted(format!("at least {}", rows.end)))
+            }
+            _ => Ok(*column),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! JSON: records from NDJSON, one document or an array, and records to NDJSON.
+//!
+//! | plan | JSON |
+//! |---|---|
+//! | bool | `true`, `false` |
+//! | integers | a number without fraction and exponent, inside the dtype's range; `1.0` is refused |
+//! | floats | a number, rounded once from its decimal text to the nearest value of the dtype; one that would round to an infinity is refused; `"NaN"`, `"Infinity"`, `"-Infinity"` as strings (proto3's JSON form) |
+//! | string | a string; lone surrogates and invalid UTF-8 are refused |
+//! | bytes | a base64 string (RFC 4648); standard alphabet and padding are written, the URL-safe one and no padding are read too |
+//! | optional | the value, `null`, or (reading) no such key |
+//! | list, fixed | an array |
+//! | record | an object; unknown keys are read over, a known key that comes twice is refused |
+//!
+//! Invariant: reading what was written gives the same columns, bit for bit; every NaN reads as the canonical one.
+//! What nobody needs is only checked for syntax: wrong types and duplicate keys inside it are not seen.
+//! Does not know specs or values, and makes no objects for rows.
+
+mod base64;
+mod decode;
+mod encode;
+mod failure;
+mod fields;
+mod node;
+mod number;
+mod prove;
+mod read;
+mod scalar;
+
+#[cfg(test)]
+mod tests;
+
+pub use decode::Decoder;
+pub use encode::encode_lines;

@@ -1,0 +1,317 @@
+//! Reading one record's text into columns.
+//!
+//! Invariant: recursion follows the plan, never the input; a value that is read over is followed by a loop, at most
+//! [`MAX_SKIPPED_DEPTH`] deep. Nothing is allocated for a value but the room it takes in its column.
+//! On a failure the columns are left as they are; taking the row back is the caller's.
+
+use super::base64;
+use super::failure::{Failure, Read};
+use super::fields::Fields;
+use super::node::Node;
+use super::scalar::read_scalar;
+use crate::columns::{Column, Columns};
+use crate::plan::ColumnId;
+use extenso_types::{Error, Segment};
+use jiter::{Jiter, Peek};
+
+/// How deep a value that is read over may nest.
+pub const MAX_SKIPPED_DEPTH: u32 = u128::BITS;
+
+/// Buffers that outlive a record.
+#[derive(Clone, Default, Debug)]
+pub struct Scratch {
+    /// Where strings with escapes are decoded.
+    tape: Vec<u8>,
+    /// Where byte strings are decoded.
+    bytes: Vec<u8>,
+    /// One bit per field of each record that is open: whether it came.
+    seen: Vec<u64>,
+}
+
+impl Scratch {
+    /// Reads a text, which is UTF-8, to its end.
+    pub fn read(
+        &mut self,
+        text: &[u8],
+        columns: &mut Columns,
+        read: impl FnOnce(&mut Reader<'_, '_>) -> Read<()>,
+    ) -> Read<()> {
+        let jiter = Jiter::with_tape(text, std::mem::take(&mut self.tape));
+        self.seen.clear();
+        let mut reader = Reader { text, jiter, columns, bytes: &mut self.bytes, seen: &mut self.seen };
+        let done = read(&mut reader).and_then(|()| Ok(reader.jiter.finish()?));
+        self.tape = reader.jiter.into_tape();
+        done
+    }
+}
+
+/// One text being read.
+pub struct Reader<'a, 'j> {
+    text: &'j [u8],
+    jiter: Jiter<'j>,
+    columns: &'a mut Columns,
+    bytes: &'a mut Vec<u8>,
+    seen: &'a mut Vec<u64>,
+}
+
+impl Reader<'_, '_> {
+    /// What the next value begins with.
+    pub fn peek(&mut self) -> Read<Peek> {
+        Ok(self.jiter.peek()?)
+    }
+
+    /// Reads one value.
+    pub fn value(&mut self, node: &Node, peek: Peek) -> Read<()> {
+        match node {
+            Node::Skip => self.skip(peek),
+            Node::Scalar(id) => match self.columns.get_mut(*id) {
+                Some(column) => read_scalar(&mut self.jiter, self.text, peek, column),
+                None => Err(Failure::new(self.jiter.current_index(), Error::internal("a scalar has no column"))),
+            },
+            Node::String(id) => self.string(*id, peek),
+            Node::Bytes(id) => self.byte_string(*id, peek),
+            Node::Optional { validity, defaults, inner } => {
+                let valid = peek != Peek::Null;
+                self.validity(*validity, valid);
+                if valid {
+                    return self.value(inner, peek);
+                }
+                self.jiter.known_null()?;
+                self.fill(defaults)
+            }
+            Node::List { offsets, item } => self.list(*offsets, item, peek),
+            Node::Fixed { size, item } => self.fixed(*size, item, peek),
+            Node::Record(fields) => self.record(fields, peek),
+        }
+    }
+
+    /// Enters the list that comes next, and peeks at its first item.
+    pub fn open_list(&mut self) -> Read<Option<Peek>> {
+        match self.jiter.peek()? {
+            Peek::Array => Ok(self.jiter.known_array()?),
+            _ => Err(self.mismatch("a list")),
+        }
+    }
+
+    /// Goes on to the next item of the list, if there is one.
+    pub fn next_item(&mut self) -> Read<Option<Peek>> {
+        Ok(self.jiter.array_step()?)
+    }
+
+    fn record(&mut self, fields: &Fields<Node>, peek: Peek) -> Read<()> {
+        if peek != Peek::Object {
+            return Err(self.mismatch("a record"));
+        }
+        let start = self.jiter.current_index();
+        let base = self.seen.len();
+        self.seen.resize(base + fields.list().len().div_ceil(64), 0);
+        let (mut expected, mut came) = (0, 0);
+        let mut key = self.jiter.known_object()?;
+        while let Some(name) = key {
+            match fields.find(name, expected) {
+                Some(place) => {
+                    let (name, node) = &fields.list()[place];
+                    let (word, bit) = (base + place / 64, 1 << (place % 64));
+                    if self.seen[word] & bit != 0 {
+                        return Err(self.duplicate(name));
+                    }
+                    self.seen[word] |= bit;
+                    came += 1;
+                    let read = self.peek().and_then(|peek| self.value(node, peek));
+                    read.map_err(|e| e.inside(Segment::Field(name.clone())))?;
+                    expected = place + 1;
+                }
+                None => {
+                    let peek = self.peek()?;
+                    self.skip(peek)?;
+                }
+            }
+            key = self.jiter.next_key()?;
+        }
+        if came < fields.list().len() {
+            self.missing(fields, base, start)?;
+        }
+        self.seen.truncate(base);
+        Ok(())
+    }
+
+    #[cold]
+    fn duplicate(&self, name: &str) -> Box<Failure> {
+        let what = format!("the key \"{name}\" came a second time");
+        Failure::new(self.jiter.current_index(), Error::data(what).wanted("each key once"))
+    }
+
+    /// Fills in the fields that did not come.
+    fn missing(&mut self, fields: &Fields<Node>, base: usize, start: usize) -> Read<()> {
+        for (place, (name, node)) in fields.list().iter().enumerate() {
+            if self.seen[base + place / 64] >> (place % 64) & 1 == 1 {
+                continue;
+            }
+            match node {
+                Node::Skip => {}
+                Node::Optional { validity, defaults, .. } => {
+                    self.validity(*validity, false);
+                    self.fill(defaults)?;
+                }
+                Node::Scalar(_)
+                | Node::String(_)
+                | Node::Bytes(_)
+                | Node::List { .. }
+                | Node::Fixed { .. }
+                | Node::Record(_) => {
+                    let error = Error::data("the field is missing").wanted("a value");
+                    let error = error.hint("Make the field optional in the spec if records may lack it");
+                    return Err(Failure::new(start, error).inside(Segment::Field(name.clone())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, offsets: Option<ColumnId>, item: &Node, peek: Peek) -> Read<()> {
+        if peek != Peek::Array {
+            return Err(self.mismatch("a list"));
+        }
+        let start = self.jiter.current_index();
+        let (mut next, mut n) = (self.jiter.known_array()?, 0);
+        while let Some(peek) = next {
+            self.value(item, peek).map_err(|e| e.inside(Segment::Index(n)))?;
+            n += 1;
+            next = self.jiter.array_step()?;
+        }
+        if let Some(Column::Offsets(offsets)) = offsets.and_then(|id| self.columns.get_mut(id))
+            && !offsets.push_row(n)
+        {
+            return Err(overflow(start, "items"));
+        }
+        Ok(())
+    }
+
+    fn fixed(&mut self, size: usize, item: &Node, peek: Peek) -> Read<()> {
+        if peek != Peek::Array {
+            return Err(self.mismatch(format!("a list of {size} items")));
+        }
+        let start = self.jiter.current_index();
+        let (mut next, mut n) = (self.jiter.known_array()?, 0);
+        while let Some(peek) = next {
+            if n == size {
+                return Err(wrong_size(start, size, "more"));
+            }
+            self.value(item, peek).map_err(|e| e.inside(Segment::Index(n)))?;
+            n += 1;
+            next = self.jiter.array_step()?;
+        }
+        if n < size { Err(wrong_size(start, size, &n.to_string())) } else { Ok(()) }
+    }
+
+    fn string(&mut self, id: ColumnId, peek: Peek) -> Read<()> {
+        if peek != Peek::String {
+            return Err(self.mismatch("a string"));
+        }
+        let start = self.jiter.current_index();
+        let text = self.jiter.known_str()?;
+        push_text(self.columns, id, text.as_bytes(), start)
+    }
+
+    fn byte_string(&mut self, id: ColumnId, peek: Peek) -> Read<()> {
+        if peek != Peek::String {
+            return Err(self.mismatch("a base64 string"));
+        }
+        let start = self.jiter.current_index();
+        let text = self.jiter.known_str()?;
+        self.bytes.clear();
+        if !base64::decode(text.as_bytes(), self.bytes) {
+            return Err(Failure::mismatch(self.text, start, "a base64 string"));
+        }
+        push_text(self.columns, id, self.bytes, start)
+    }
+
+    fn validity(&mut self, id: Option<ColumnId>, valid: bool) {
+        if let Some(Column::Bits(bits)) = id.and_then(|id| self.columns.get_mut(id)) {
+            bits.push(valid);
+        }
+    }
+
+    fn fill(&mut self, defaults: &[(ColumnId, usize)]) -> Read<()> {
+        for (id, n) in defaults {
+            let filled = self.columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n));
+            filled.map_err(|e| Failure::new(self.jiter.current_index(), e))?;
+        }
+        Ok(())
+    }
+
+    /// Reads over one value of any kind.
+    fn skip(&mut self, mut peek: Peek) -> Read<()> {
+        // One bit per open container, the innermost lowest: whether it is an object.
+        let (mut objects, mut depth) = (0_u128, 0);
+        loop {
+            let opened = match peek {
+                Peek::Object | Peek::Array if depth == MAX_SKIPPED_DEPTH => return Err(self.too_deep()),
+                Peek::Object => self.jiter.next_object_bytes()?.is_some().then_some(1),
+                Peek::Array => self.jiter.known_array()?.map(|first| {
+                    peek = first;
+                    0
+                }),
+                _ => {
+                    self.jiter.known_skip(peek)?;
+                    None
+                }
+            };
+            if let Some(kind) = opened {
+                objects = objects << 1 | kind;
+                depth += 1;
+                if kind == 1 {
+                    peek = self.jiter.peek()?;
+                }
+                continue;
+            }
+            loop {
+                if depth == 0 {
+                    return Ok(());
+                }
+                if objects & 1 == 1 {
+                    if self.jiter.next_key_bytes()?.is_some() {
+                        peek = self.jiter.peek()?;
+                        break;
+                    }
+                } else if let Some(next) = self.jiter.array_step()? {
+                    peek = next;
+                    break;
+                }
+                objects >>= 1;
+                depth -= 1;
+            }
+        }
+    }
+
+    #[cold]
+    fn too_deep(&self) -> Box<Failure> {
+        let error = Error::data("a value that nobody needs nests too deep");
+        Failure::new(self.jiter.current_index(), error.wanted(format!("at most {MAX_SKIPPED_DEPTH} levels")))
+    }
+
+    #[cold]
+    fn mismatch(&self, wanted: impl Into<String>) -> Box<Failure> {
+        Failure::mismatch(self.text, self.jiter.current_index(), wanted)
+    }
+}
+
+fn push_text(columns: &mut Columns, id: ColumnId, text: &[u8], start: usize) -> Read<()> {
+    if let Some(Column::Text(texts)) = columns.get_mut(id)
+        && !texts.push(text)
+    {
+        return Err(overflow(start, "bytes"));
+    }
+    Ok(())
+}
+
+#[cold]
+fn overflow(start: usize, what: &str) -> Box<Failure> {
+    let error = Error::value(format!("there are more {what} than the offsets can count"));
+    Failure::new(start, error.hint("Use i64 offsets, or read in smaller batches"))
+}
+
+#[cold]
+fn wrong_size(start: usize, size: usize, came: &str) -> Box<Failure> {
+    Failure::new(start, Error::data(format!("a list of {came} items came")).wanted(format!("{size} items")))
+}
