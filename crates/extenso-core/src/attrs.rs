@@ -29,6 +29,9 @@ pub enum AttrValue {
 pub trait GraphAttr: Any + Send + Sync + fmt::Debug {
     /// The graph, to be downcast.
     fn as_any(&self) -> &dyn Any;
+
+    /// Whether running it reads or changes state.
+    fn has_effect(&self) -> bool;
 }
 
 /// A Rust type that an attribute may have.

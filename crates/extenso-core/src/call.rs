@@ -71,7 +71,7 @@ fn canonicalize(op: &'static OpDef, args: &[Arg]) -> Result<Values> {
         [Arg::List(items)] if op.variadic => items,
         _ => args,
     };
-    if !op.variadic && flat.len() != op.params.len() {
+    if !op.variadic && flat.len() != op.params.len() && !(op.takes_captures && flat.len() > op.params.len()) {
         return Err(Error::value(format!("{} arguments are given", flat.len())).wanted(format!(
             "{}: {}",
             op.params.len(),

@@ -104,6 +104,8 @@ pub struct OpDef {
     pub params: &'static [&'static str],
     /// Whether the only argument is a list of any length.
     pub variadic: bool,
+    /// Whether any number of captured values may follow the arguments.
+    pub takes_captures: bool,
     /// The attributes.
     pub attrs: AttrsDef,
     /// The semantic class.
@@ -133,6 +135,7 @@ impl OpDef {
             doc: "",
             params: &[],
             variadic: false,
+            takes_captures: false,
             attrs: NoAttrs::DEF,
             class,
             kernel,
@@ -217,13 +220,19 @@ impl OpDef {
         self
     }
 
+    /// Says that captured values follow the arguments.
+    pub const fn takes_captures(mut self) -> OpDef {
+        self.takes_captures = true;
+        self
+    }
+
     /// Says which parameter is the first whose dtype weak scalars take.
     pub const fn like(mut self, param: usize) -> OpDef {
         self.like = param;
         self
     }
 
-    #[doc(hidden)] // The part of `ops!` that a const fn must do.
+    /// Adds what names the op: its name, doc comment, arguments and attributes. [`ops!`](crate::ops) calls it.
     pub const fn named(
         mut self,
         name: &'static str,

@@ -173,6 +173,15 @@ impl Tensor {
         }
     }
 
+    /// Whether both are one without looking at elements: the same allocation or the same node.
+    pub fn same(&self, other: &Tensor) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Data(a), Repr::Data(b)) => Arc::ptr_eq(a, b),
+            (Repr::Symbol(a), Repr::Symbol(b)) => (a.scope, a.node, a.output) == (b.scope, b.node, b.output),
+            (Repr::Data(_), Repr::Symbol(_)) | (Repr::Symbol(_), Repr::Data(_)) => false,
+        }
+    }
+
     /// The data.
     ///
     /// Errors: this is a symbol, which has none until its function runs.

@@ -1,1 +1,28 @@
-//! Functions (being written).
+//! Functions: tracing, the graph, its passes, programs, gradients, control flow, and the saved file.
+//!
+//! A function is traced once per spec into a [`Graph`] of tensors and row partitions; a [`Program`] runs it. Nothing here
+//! knows a concrete extension type: arguments and results are taken apart and rebuilt by their specs.
+
+mod builder;
+mod control;
+mod function;
+mod gradient;
+mod graph;
+mod passes;
+mod program;
+pub mod save;
+
+pub use builder::{Traced, replay, trace};
+pub use control::{COND, CONTROL, cond};
+pub use function::{Concrete, Function, Retrace};
+pub use gradient::{gradients, value_and_grad};
+pub use graph::{Graph, Input, Node, NodeKind, Subgraph, ValueRef};
+pub use passes::optimize;
+pub use program::Program;
+
+use extenso_core::OpDef;
+
+/// Every op table that graphs know: those of the core and of this crate.
+pub fn tables() -> impl Iterator<Item = &'static OpDef> {
+    extenso_core::ops::TABLES.iter().copied().chain(std::iter::once(CONTROL)).flat_map(|table| table.iter().copied())
+}

@@ -169,7 +169,9 @@ fn exp_reduced_f32(x: f32) -> f32 {
     let t = x.mul_add(std::f32::consts::LOG2_E, MAGIC);
     let n = t - MAGIC;
     let r = n.mul_add(-LN_2_LOW_F32, n.mul_add(-LN_2_HIGH_F32, x));
-    let y = 1.0 + polynomial_f32(r, Q).mul_add(r * r, r);
+    // 1 + r in two parts: what the rounding of the greater one loses is kept.
+    let high = 1.0 + r;
+    let y = high + polynomial_f32(r, Q).mul_add(r * r, r - (high - 1.0));
     // 2^n in two factors, since n reaches from below the least exponent to above the greatest.
     let n = t.to_bits().wrapping_sub(MAGIC.to_bits());
     let half = (n.wrapping_add(512) >> 1).wrapping_sub(256);
@@ -195,7 +197,8 @@ fn exp_reduced_f64(x: f64) -> f64 {
     let t = x.mul_add(std::f64::consts::LOG2_E, MAGIC);
     let n = t - MAGIC;
     let r = n.mul_add(-LN_2_LOW_F64, n.mul_add(-LN_2_HIGH_F64, x));
-    let y = 1.0 + polynomial_f64(r, Q).mul_add(r * r, r);
+    let high = 1.0 + r;
+    let y = high + polynomial_f64(r, Q).mul_add(r * r, r - (high - 1.0));
     let n = t.to_bits().wrapping_sub(MAGIC.to_bits());
     let half = (n.wrapping_add(4096) >> 1).wrapping_sub(2048);
     let power = |n: u64| f64::from_bits(n.wrapping_add(1023) << 52);

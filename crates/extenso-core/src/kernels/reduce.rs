@@ -61,29 +61,10 @@ pub fn leaf<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Acc {
         return meet::<R, T>(whole_groups::<R, T>(groups));
     };
     let mut last = [first; LANES];
-    copy_short(rest, &mut last);
+    for j in 1..LANES {
+        last[j] = rest[j.min(rest.len() - 1)];
+    }
     groups_and_rest::<R, T>(groups, &last, rest.len())
-}
-
-/// Copies less than 16 elements, in place of a call to `memcpy`.
-#[inline(always)]
-fn copy_short<T: Copy>(x: &[T], out: &mut [T; LANES]) {
-    let mut at = 0;
-    if x.len() & 8 != 0 {
-        out[..8].copy_from_slice(&x[..8]);
-        at = 8;
-    }
-    if x.len() & 4 != 0 {
-        out[at..at + 4].copy_from_slice(&x[at..at + 4]);
-        at += 4;
-    }
-    if x.len() & 2 != 0 {
-        out[at..at + 2].copy_from_slice(&x[at..at + 2]);
-        at += 2;
-    }
-    if x.len() & 1 != 0 {
-        out[at] = x[at];
-    }
 }
 
 /// The leaf of whole groups and the first `rest` elements of one more.
@@ -126,12 +107,17 @@ fn whole_groups<R: Reducer<T>, T: Copy>(groups: &[[T; LANES]]) -> [R::Acc; LANES
 #[inline(always)]
 fn meet<R: Reducer<T>, T: Copy>(lanes: [R::Acc; LANES]) -> R::Acc {
     // In memory the lanes are neighbours, which is how the compiler finds the vectors in all of the above.
-    let mut lanes = black_box(lanes);
+    let mut lanes = black_box(CacheLine(lanes)).0;
     halve::<R, T, 8>(&mut lanes);
     halve::<R, T, 4>(&mut lanes);
     halve::<R, T, 2>(&mut lanes);
     R::combine(lanes[0], lanes[1])
 }
+
+// A vector that lies across two lines is slow to read back.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct CacheLine<A>(A);
 
 #[inline(always)]
 fn halve<R: Reducer<T>, T, const HALF: usize>(lanes: &mut [R::Acc; LANES]) {
@@ -357,4 +343,171 @@ named! {
     Prod: prod, segment_prod;
     Max: max, segment_max;
     Min: min, segment_min;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::isa::{supported, with_isa};
+    use super::*;
+
+    const LENGTHS: [usize; 17] =
+        [0, 1, 2, 7, 15, 16, 17, 31, 33, 100, 1023, 1024, 1025, 2048, 3000, 7 * 1024, 11 * 1024 + 5];
+
+    /// Numbers of many magnitudes, so that another order of additions gives other bits.
+    fn numbers(n: usize) -> Vec<f64> {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        (0..n).map(|_| (next() as i32 as f64) * 2.0_f64.powi((next() % 16) as i32 - 36)).collect()
+    }
+
+    fn bits<T: bytemuck::NoUninit>(x: T) -> Vec<u8> {
+        bytemuck::bytes_of(&x).to_vec()
+    }
+
+    /// The formula of the module's page, word by word.
+    fn sum_by_the_formula(x: &[f32]) -> f32 {
+        fn leaf(x: &[f32]) -> f32 {
+            let mut lanes: Vec<f32> = (0..16).map(|j| x.iter().skip(j).step_by(16).fold(0.0, |a, b| a + b)).collect();
+            for half in [8, 4, 2, 1] {
+                lanes = (0..half).map(|j| lanes[j] + lanes[j + half]).collect();
+            }
+            lanes[0]
+        }
+        // The greatest power of two of leaves is one subtree, and the rest another.
+        fn tree(leaves: &[f32]) -> f32 {
+            match leaves {
+                [] => 0.0,
+                &[leaf] => leaf,
+                _ => {
+                    let (left, right) = leaves.split_at(1 << (leaves.len() - 1).ilog2());
+                    tree(left) + tree(right)
+                }
+            }
+        }
+        tree(&x.chunks(1024).map(leaf).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn sum_is_its_formula_in_every_isa() {
+        let x: Vec<f32> = numbers(12 * 1024).into_iter().map(|x| x as f32).collect();
+        for n in LENGTHS {
+            for &isa in supported() {
+                let y = with_isa(isa, || sum(&x[..n]));
+                assert_eq!(y.to_bits(), sum_by_the_formula(&x[..n]).to_bits(), "{n} {isa}");
+            }
+        }
+    }
+
+    #[test]
+    fn sum_depends_on_n_alone() {
+        let x: Vec<f32> = numbers(12 * 1024).into_iter().map(|x| x as f32).collect();
+        for n in LENGTHS {
+            let wanted = sum(&x[..n]).to_bits();
+            for shift in 0..16 {
+                let moved = [&vec![1.0; shift], &x[..n], &[1.0; 3][..]].concat();
+                assert_eq!(sum(&moved[shift..shift + n]).to_bits(), wanted, "{n} {shift}");
+            }
+        }
+    }
+
+    #[test]
+    fn leaves_split_anywhere_give_the_same_bits() {
+        let x: Vec<f32> = numbers(37 * LEAF + 100).into_iter().map(|x| x as f32).collect();
+        for part in [1, 2, 4, 8, 16, 32, 64] {
+            let mut whole = Tree::<Sum, f32>::new();
+            for x in x.chunks(part * LEAF) {
+                whole.merge(&reduce_part::<Sum, f32>(x));
+            }
+            assert_eq!(whole.finish().to_bits(), sum(&x).to_bits(), "{part} leaves");
+        }
+    }
+
+    fn check_rows<R: Reducer<T>, T: Copy>(of: impl Fn(f64) -> T)
+    where
+        R::Out: bytemuck::NoUninit + Default,
+    {
+        let values: Vec<T> = numbers(9000).into_iter().map(of).collect();
+        let lengths = (0..120).map(|i| i % 41).chain([1024, 0, 1025, 3000, 5]);
+        let offsets: Vec<i64> = std::iter::once(3)
+            .chain(lengths.scan(3, |end, len| {
+                *end += len;
+                Some(*end)
+            }))
+            .collect();
+        let short: Vec<i32> = offsets.iter().map(|&offset| offset as i32).collect();
+        let row = |i: usize| &values[offsets[i] as usize..offsets[i + 1] as usize];
+        let wanted: Vec<_> =
+            (0..offsets.len() - 1).map(|i| bits(with_isa(supported()[0], || reduce::<R, T>(row(i))))).collect();
+        for &isa in supported() {
+            // Values end where the last row does, or go on.
+            for end in [values.len(), offsets[offsets.len() - 1] as usize] {
+                let (mut out, mut out_short) =
+                    (vec![R::Out::default(); wanted.len()], vec![R::Out::default(); wanted.len()]);
+                with_isa(isa, || segment_reduce::<R, T, i64>(&values[..end], &offsets, &mut out));
+                with_isa(isa, || segment_reduce::<R, T, i32>(&values[..end], &short, &mut out_short));
+                for i in 0..wanted.len() {
+                    assert_eq!(bits(out[i]), wanted[i], "{isa} row {i}");
+                    assert_eq!(bits(out_short[i]), wanted[i], "{isa} row {i}");
+                    assert_eq!(bits(with_isa(isa, || reduce::<R, T>(row(i)))), wanted[i], "{isa} row {i}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_segment_is_the_reduction_of_its_row_in_every_isa() {
+        macro_rules! check {
+            ($($T:ident: $of:expr;)*) => {$(
+                check_rows::<Sum, $T>($of);
+                check_rows::<Prod, $T>($of);
+                check_rows::<Max, $T>($of);
+                check_rows::<Min, $T>($of);
+            )*};
+        }
+        check! {
+            f32: |x| x as f32; f64: |x| x; f16: f16::from_f64; bf16: bf16::from_f64;
+            i8: |x| x as i8; i16: |x| x as i16; i32: |x| x as i32; i64: |x| x as i64;
+            u8: |x| x as u8; u16: |x| x as u16; u32: |x| x as u32; u64: |x| x as u64;
+        }
+    }
+
+    #[test]
+    fn extremes_propagate_nan_and_order_zeros() {
+        for x in [[0.0_f32, -0.0], [-0.0, 0.0]] {
+            assert_eq!(max(&x).to_bits(), 0.0_f32.to_bits());
+            assert_eq!(min(&x).to_bits(), (-0.0_f32).to_bits());
+        }
+        for nan in [f64::NAN, -f64::NAN] {
+            assert_eq!(max(&[f64::INFINITY, nan, 1.0]).to_bits(), f64::NAN.to_bits());
+            assert_eq!(min(&[f64::NEG_INFINITY, nan, 1.0]).to_bits(), f64::NAN.to_bits());
+            assert_eq!(sum(&[nan, 1.0]).to_bits(), f64::NAN.to_bits());
+        }
+        assert_eq!(sum(&[f32::INFINITY, f32::NEG_INFINITY]).to_bits(), f32::NAN.to_bits());
+        assert_eq!((max(&[-1.5_f32, -2.5]), min(&[-1.5_f32, 2.5])), (-1.5, -1.5));
+    }
+
+    #[test]
+    fn a_reduction_of_nothing_is_the_identity() {
+        assert_eq!((sum::<f32>(&[]), prod::<f32>(&[])), (0.0, 1.0));
+        assert_eq!((max::<f32>(&[]), min::<f32>(&[])), (f32::NEG_INFINITY, f32::INFINITY));
+        assert_eq!((max::<f16>(&[]), min::<bf16>(&[])), (f16::NEG_INFINITY, bf16::INFINITY));
+        assert_eq!((sum::<i8>(&[]), prod::<u8>(&[]), max::<i8>(&[]), min::<u16>(&[])), (0, 1, i8::MIN, u16::MAX));
+    }
+
+    #[test]
+    fn integers_are_summed_in_64_bits_and_wrap() {
+        assert_eq!((sum(&[100_i8; 40]), sum(&[200_u8; 40]), prod(&[-2_i8; 11])), (4000, 8000, -2048));
+        assert_eq!((sum(&[i64::MAX, 1]), prod(&[u64::MAX, 2])), (i64::MIN, u64::MAX - 1));
+    }
+
+    #[test]
+    fn sixteen_bit_floats_round_once() {
+        assert_eq!(sum(&[f16::from_f32(0.1); 5000]), f16::from_f32(f16::from_f32(0.1).to_f32() * 5000.0));
+        assert_eq!(prod(&[bf16::from_f32(3.0), bf16::from_f32(7.0)]), bf16::from_f32(21.0));
+    }
 }

@@ -166,11 +166,13 @@ crate::ops! {
 
     /// Zeros of the shape and dtype of `x`; false for booleans.
     ZEROS_LIKE: zeros_like(x) = OpDef::unary(|dtypes, _| constant(dtypes, false))
+        .grad(|_| Ok(vec![None]))
         .facts(&[Idempotent])
         .examples(&[("zeros_like([1.5, 2.5])", "[0.0, 0.0]")]);
 
     /// Ones of the shape and dtype of `x`; true for booleans.
     ONES_LIKE: ones_like(x) = OpDef::unary(|dtypes, _| constant(dtypes, true))
+        .grad(|_| Ok(vec![None]))
         .facts(&[Idempotent])
         .examples(&[("ones_like([1.5, 2.5])", "[1.0, 1.0]")]);
 }

@@ -6,7 +6,7 @@ use crate::grad::{GradCx, one};
 use crate::offsets::Offsets;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{multiply, ones_like, where_, zeros_like};
-use crate::partition::RowPartition;
+use crate::partition::{RowPartition, Rows};
 use crate::reduce::Fold;
 use crate::tensor::Tensor;
 use crate::value::{Outputs, Value};
@@ -41,6 +41,14 @@ crate::ops! {
     /// Shapes: `x` has the partition's rows as outer axis, the result its values.
     GATHER_ROWS_OF: gather_rows_of(x, partition) = OpDef::general(Class::Segment, infer_repeat, run_repeat)
         .grad(|cx| Ok(vec![Some(segment_sum(cx.g(), &cx.args[1])?), None]));
+
+    /// The rows that `from` cuts out of `values`, placed as `to` cuts them: row i of the result under `to` is row i of
+    /// `values` under `from`. What `to` leaves outside every row is zero.
+    ///
+    /// Shapes: `values` has the values of `from` as outer axis, the result those of `to`. Errors: the partitions have another
+    /// number of rows, or a row of another length, which is named.
+    ALIGN_ROWS: align_rows(values, from, to) = OpDef::general(Class::Segment, infer_align, run_align)
+        .grad(|cx| Ok(vec![Some(align_rows(cx.g(), &cx.args[2], &cx.args[1])?), None, None]));
 
     /// The sum of each row. An empty row gives zero. Integers and booleans sum in 64 bits.
     SEGMENT_SUM: segment_sum(values, partition) = OpDef::segment(Fold::Sum)
@@ -209,4 +217,75 @@ fn run_repeat(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs
         .chain((0..rows.nrows()).flat_map(of_row))
         .chain(std::iter::once(outside(rows.nvalues() - rows.last())));
     Ok(smallvec![Value::Tensor(assemble(x.dtype(), dims, &[x], runs)?)])
+}
+
+fn infer_align(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (values, from, to) = (arg(args, 0)?.tensor()?, arg(args, 1)?.partition()?, arg(args, 2)?.partition()?);
+    if !from.nrows.is_compatible_with(to.nrows) {
+        return Err(no_alignment(&from.nrows.to_string(), &to.nrows.to_string()));
+    }
+    let shape = match values.shape.dims() {
+        None => Shape::unknown(),
+        Some([]) => return Err(Error::shape("values are a scalar").wanted("at least a vector")),
+        Some([outer, inner @ ..]) => {
+            if !outer.is_compatible_with(from.nvalues) {
+                return Err(values_differ(&outer.to_string(), &from.nvalues.to_string()));
+            }
+            Shape::new(std::iter::once(to.nvalues).chain(inner.iter().copied()))
+        }
+    };
+    Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(values.dtype, shape))])
+}
+
+fn no_alignment(from: &str, to: &str) -> Error {
+    Error::shape(format!("one partition has {from} rows, the other {to}")).wanted("partitions with equal rows")
+}
+
+fn values_differ(given: &str, wanted: &str) -> Error {
+    Error::shape(format!("{given} values are given to a partition of {wanted}"))
+        .wanted("as many values as the partition cuts")
+}
+
+fn run_align(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, from, to) = (arg(args, 0)?.tensor()?, arg(args, 1)?.partition()?, arg(args, 2)?.partition()?);
+    let (values, from_rows, to_rows) = (x.data()?, from.data()?, to.data()?);
+    let (&outer, inner) = values.dims().split_first().ok_or_else(|| Error::shape("values are a scalar"))?;
+    if outer != from_rows.nvalues() {
+        return Err(values_differ(&outer.to_string(), &from_rows.nvalues().to_string()));
+    }
+    if !from.same(to) {
+        check_equal_rows(from_rows, to_rows)?;
+    }
+    let (first, last) = (from_rows.first(), from_rows.last());
+    if to_rows.covers_all() {
+        return Ok(smallvec![Value::Tensor(x.slice_rows(first, last - first)?)]);
+    }
+    if first == to_rows.first() && outer == to_rows.nvalues() {
+        return Ok(smallvec![Value::Tensor(x.clone())]);
+    }
+    let width: usize = inner.iter().product();
+    let outside = |n: usize| Run { source: None, start: 0, len: n * width };
+    // Rows follow one another without gaps, so that all of them are one run.
+    let rows = Run { source: Some(0), start: first * width, len: (last - first) * width };
+    let runs = [outside(to_rows.first()), rows, outside(to_rows.nvalues() - to_rows.last())];
+    let mut dims = Dims::from_slice(values.dims());
+    dims[0] = to_rows.nvalues();
+    Ok(smallvec![Value::Tensor(assemble(values.dtype(), dims, &[values], runs.into_iter())?)])
+}
+
+fn check_equal_rows(from: &Rows, to: &Rows) -> Result<()> {
+    if from.nrows() != to.nrows() {
+        return Err(no_alignment(&from.nrows().to_string(), &to.nrows().to_string()));
+    }
+    let alike = match (from.offsets(), to.offsets()) {
+        (Offsets::I32(a), Offsets::I32(b)) if a[0] == b[0] => a == b,
+        (Offsets::I64(a), Offsets::I64(b)) if a[0] == b[0] => a == b,
+        _ => from.lengths().eq(to.lengths()),
+    };
+    if alike {
+        return Ok(());
+    }
+    let (row, (a, b)) = from.lengths().zip(to.lengths()).enumerate().find(|(_, (a, b))| a != b).unwrap_or((0, (0, 0)));
+    Err(Error::shape(format!("row {row} has {a} values in one partition and {b} in the other"))
+        .wanted("rows of equal lengths"))
 }

@@ -1,0 +1,262 @@
+//! Functions: polymorphic over specs, one concrete function per spec, in a bounded cache.
+//!
+//! Invariant: a call runs the most specific concrete function that accepts its arguments; a tie goes to the earlier trace.
+//! A call that differs from an earlier one in sizes alone generalises that one instead of adding another.
+
+use crate::builder::trace;
+use crate::graph::Graph;
+use crate::passes::optimize;
+use crate::program::Program;
+use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
+use extenso_types::{Bindings, Error, Nest, Result, Spec};
+use std::sync::{Arc, RwLock};
+
+/// A function traced for one spec of its arguments.
+#[derive(Debug)]
+pub struct Concrete {
+    name: String,
+    input: Nest<Spec>,
+    output: Nest<Spec>,
+    graph: Graph,
+    program: Program,
+}
+
+impl Concrete {
+    /// Optimizes and compiles a graph over the leaves of `input` into a function.
+    ///
+    /// Errors: a malformed graph.
+    pub fn new(name: impl Into<String>, input: Nest<Spec>, output: Nest<Spec>, graph: Graph) -> Result<Concrete> {
+        let graph = optimize(graph)?;
+        let program = Program::compile(&graph)?;
+        Ok(Concrete { name: name.into(), input, output, graph, program })
+    }
+
+    /// The function's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The specs of the arguments.
+    pub fn input(&self) -> &Nest<Spec> {
+        &self.input
+    }
+
+    /// The specs of the results.
+    pub fn output(&self) -> &Nest<Spec> {
+        &self.output
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Whether arguments of these specs may be given.
+    pub fn accepts(&self, args: &Nest<Spec>) -> bool {
+        if self.input.assert_same_structure(args).is_err() {
+            return false;
+        }
+        let mut bindings = Bindings::default();
+        let pairs = self.input.leaves().into_iter().zip(args.leaves());
+        pairs.into_iter().all(|((_, wanted), (_, given))| wanted.accepts(given, &mut bindings))
+    }
+
+    /// Calls the function.
+    ///
+    /// Errors: arguments that the signature does not accept, with path, found and wanted; those of the ops.
+    pub fn call(&self, args: &Nest<Value>) -> Result<Nest<Value>> {
+        let specs = args.try_map(|_, value| value.spec())?;
+        if !self.accepts(&specs) {
+            return Err(self.mismatch(&specs));
+        }
+        let mut leaves = Vec::new();
+        for (_, value) in args.leaves() {
+            value.push_leaves(&mut leaves)?;
+        }
+        self.call_leaves(&leaves)
+    }
+
+    /// Calls the function on leaves that its signature is known to accept.
+    ///
+    /// Errors: those of the ops.
+    pub fn call_leaves(&self, leaves: &[Value]) -> Result<Nest<Value>> {
+        // Symbols: the graph becomes part of the function being traced.
+        let results = if current_scope().is_some() && leaves.iter().any(|v| v.symbol().is_some()) {
+            crate::builder::replay(&self.graph, leaves)
+        } else {
+            self.program.run(leaves)
+        };
+        self.pack(results.map_err(|e| e.at(format!("function '{}'", self.name)))?)
+    }
+
+    /// The results as values of their types.
+    ///
+    /// Errors: a type that refuses its components.
+    pub fn pack(&self, leaves: Vec<Value>) -> Result<Nest<Value>> {
+        let mut leaves = leaves.into_iter();
+        without_ops("from_components", || self.output.try_map(|_, spec| pack(spec, &mut leaves, Provenance::Trusted)))
+    }
+
+    /// The error of arguments that the signature does not accept.
+    pub fn mismatch(&self, given: &Nest<Spec>) -> Error {
+        let place = format!("function '{}'", self.name);
+        if let Err(e) = self.input.assert_same_structure(given) {
+            return e.at(place);
+        }
+        let mut bindings = Bindings::default();
+        for ((path, wanted), (_, given)) in self.input.leaves().into_iter().zip(given.leaves()) {
+            if !wanted.accepts(given, &mut bindings) {
+                return Error::dtype(format!("found {given}"))
+                    .wanted(wanted.to_string())
+                    .at(format!("argument '{path}'"))
+                    .at(place);
+            }
+        }
+        Error::internal("arguments were refused that fit").at(place)
+    }
+}
+
+/// Why a function was traced.
+#[derive(Clone, Debug)]
+pub struct Retrace {
+    /// What differed from the nearest earlier trace: argument path, old spec, new spec.
+    pub differences: Vec<(String, String, String)>,
+    /// Whether an earlier concrete function was generalised.
+    pub generalised: bool,
+}
+
+type Body = dyn Fn(Nest<Value>) -> Result<Nest<Value>> + Send + Sync;
+
+/// A traced function.
+pub struct Function {
+    name: String,
+    body: Box<Body>,
+    cache: RwLock<Cache>,
+    limit: usize,
+}
+
+#[derive(Default)]
+struct Cache {
+    concrete: Vec<Arc<Concrete>>,
+    retraces: Vec<Retrace>,
+}
+
+impl Function {
+    /// A function with this body, traced when it is called.
+    pub fn new(
+        name: impl Into<String>,
+        body: impl Fn(Nest<Value>) -> Result<Nest<Value>> + Send + Sync + 'static,
+    ) -> Function {
+        Function { name: name.into(), body: Box::new(body), cache: RwLock::default(), limit: 32 }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Calls the function: traced on data, as an ordinary function on symbols.
+    ///
+    /// Errors: those of the body and of the ops.
+    pub fn call(&self, args: Nest<Value>) -> Result<Nest<Value>> {
+        if current_scope().is_some() {
+            return (self.body)(args);
+        }
+        let specs = args.try_map(|_, value| value.spec())?;
+        let mut leaves = Vec::new();
+        for (_, value) in args.leaves() {
+            value.push_leaves(&mut leaves)?;
+        }
+        self.concrete(&specs)?.call_leaves(&leaves)
+    }
+
+    /// The concrete function for these specs, traced if there is none.
+    ///
+    /// Errors: those of the body.
+    pub fn concrete(&self, args: &Nest<Spec>) -> Result<Arc<Concrete>> {
+        if let Some(found) = self.find(args) {
+            return Ok(found);
+        }
+        let (wanted, replaced, retrace) = self.plan(args);
+        let traced = trace(&self.name, &wanted, |args| (self.body)(args))?;
+        let concrete = Arc::new(Concrete::new(self.name.clone(), wanted, traced.output, traced.graph)?);
+        let mut cache = self.cache.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        cache.retraces.push(retrace);
+        if let Some(old) = replaced {
+            cache.concrete.retain(|c| !Arc::ptr_eq(c, &old));
+        }
+        if cache.concrete.len() >= self.limit {
+            cache.concrete.remove(0);
+        }
+        cache.concrete.push(concrete.clone());
+        Ok(concrete)
+    }
+
+    /// The most specific concrete function that accepts these specs.
+    pub fn find(&self, args: &Nest<Spec>) -> Option<Arc<Concrete>> {
+        let cache = self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut best: Option<&Arc<Concrete>> = None;
+        for concrete in cache.concrete.iter().filter(|c| c.accepts(args)) {
+            // Strictly more specific: it goes where the best goes, and not the other way round.
+            let better = best.is_none_or(|best| best.accepts(&concrete.input) && !concrete.accepts(&best.input));
+            if better {
+                best = Some(concrete);
+            }
+        }
+        best.cloned()
+    }
+
+    /// The concrete functions traced so far, earliest first.
+    pub fn traces(&self) -> Vec<Arc<Concrete>> {
+        self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).concrete.clone()
+    }
+
+    /// Why each trace happened, earliest first.
+    pub fn retraces(&self) -> Vec<Retrace> {
+        self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).retraces.clone()
+    }
+
+    /// What to trace for these specs: they themselves, or their join with an earlier trace that differs in sizes alone.
+    fn plan(&self, args: &Nest<Spec>) -> (Nest<Spec>, Option<Arc<Concrete>>, Retrace) {
+        let cache = self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for old in cache.concrete.iter().rev() {
+            if let Some(joined) = join(&old.input, args) {
+                let retrace = Retrace { differences: differences(&old.input, args), generalised: true };
+                return (joined, Some(old.clone()), retrace);
+            }
+        }
+        let nearest = cache.concrete.last();
+        let differences = nearest.map_or_else(Vec::new, |old| differences(&old.input, args));
+        (args.clone(), None, Retrace { differences, generalised: false })
+    }
+}
+
+/// The join of two argument nests, if their ranks are the same.
+fn join(a: &Nest<Spec>, b: &Nest<Spec>) -> Option<Nest<Spec>> {
+    a.assert_same_structure(b).ok()?;
+    let mut others = b.leaves().into_iter();
+    let joined = a.try_map(|_, x| {
+        let joined = others.next().and_then(|(_, y)| x.join(y));
+        joined.filter(ranks_known).ok_or_else(|| Error::value("the specs have no join"))
+    });
+    joined.ok()
+}
+
+fn ranks_known(spec: &Spec) -> bool {
+    let leaves = spec.leaves(&extenso_types::Path::root());
+    leaves.iter().all(|(_, leaf)| leaf.tensor().map_or(true, |t| t.shape.rank().is_some()))
+}
+
+fn differences(old: &Nest<Spec>, new: &Nest<Spec>) -> Vec<(String, String, String)> {
+    if let Err(e) = old.assert_same_structure(new) {
+        return vec![(String::new(), "structure".to_string(), e.to_string())];
+    }
+    let pairs = old.leaves().into_iter().zip(new.leaves());
+    let differs = pairs.filter(|((_, a), (_, b))| !a.equals(b));
+    differs.map(|((path, a), (_, b))| (path.to_string(), a.to_string(), b.to_string())).collect()
+}

@@ -1,0 +1,181 @@
+//! Fusion: which elementwise chains, and the reductions that end them, run as one pass over blocks.
+//!
+//! Invariant: a node is in a group only if all its readers are, so nothing is computed twice; and it has the shape of the
+//! group, by equal sizes or equal variables. The block functions are those of the single ops, so no bit changes.
+
+use crate::graph::{Graph, NodeKind, ValueRef};
+use extenso_core::Kernel;
+use extenso_core::attrs::AttrSet;
+use extenso_core::elementwise::{Expr, Slot};
+use extenso_core::reduce::Fold;
+use extenso_types::{DType, LeafSpec, Result, Shape, TensorSpec};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Steps of one group at most: its registers have to stay in cache.
+const LONGEST: usize = 48;
+
+/// Nodes that run as one step.
+#[derive(Clone)]
+pub(crate) struct Group {
+    /// The node whose result is stored.
+    pub root: u32,
+    /// The expression over the inputs.
+    pub expr: Expr,
+    /// What the expression reads.
+    pub inputs: Vec<ValueRef>,
+    /// What becomes of its result.
+    pub sink: Sink,
+}
+
+/// What becomes of the result of an expression.
+#[derive(Clone)]
+pub(crate) enum Sink {
+    /// It is stored.
+    Store,
+    /// It is folded over axes.
+    Axes(Fold, Arc<dyn AttrSet>),
+    /// It is folded over the rows of a partition.
+    Segments(Fold, ValueRef),
+}
+
+/// The groups of a graph: for every node that is fused away, and for the root of each group, the group.
+pub(crate) fn fuse(graph: &Graph, live: &[bool]) -> Result<HashMap<u32, Arc<Group>>> {
+    let readers = readers(graph, live);
+    let mut groups = HashMap::new();
+    for root in (0..graph.nodes.len()).rev().filter(|i| live[*i]) {
+        if groups.contains_key(&narrow(root)) {
+            continue;
+        }
+        if let Some((members, group)) = grow(graph, &readers, root, &groups)? {
+            let group = Arc::new(group);
+            members.into_iter().for_each(|member| {
+                groups.insert(member, group.clone());
+            });
+        }
+    }
+    Ok(groups)
+}
+
+fn narrow(i: usize) -> u32 {
+    u32::try_from(i).unwrap_or(u32::MAX)
+}
+
+/// For each node its readers; an output of the graph counts as a reader beyond the last node.
+fn readers(graph: &Graph, live: &[bool]) -> Vec<Vec<u32>> {
+    let mut readers = vec![Vec::new(); graph.nodes.len()];
+    for (i, node) in graph.nodes.iter().enumerate().filter(|(i, _)| live[*i]) {
+        node.inputs.iter().for_each(|at| readers[at.node as usize].push(narrow(i)));
+    }
+    graph.outputs.iter().for_each(|at| readers[at.node as usize].push(u32::MAX));
+    readers
+}
+
+fn tensor(graph: &Graph, at: ValueRef) -> Option<&TensorSpec> {
+    match graph.spec(at) {
+        Ok(LeafSpec::Tensor(spec)) => Some(spec),
+        _ => None,
+    }
+}
+
+/// The kernel of an elementwise node on its arguments' dtypes.
+fn kernel(graph: &Graph, i: u32) -> Option<extenso_core::kernels::map::BlockKernel> {
+    let node = &graph.nodes[i as usize];
+    let NodeKind::Op(op, attrs) = &node.kind else { return None };
+    let Kernel::Elementwise(lookup) = op.kernel else { return None };
+    let dtypes: Option<Vec<DType>> = node.inputs.iter().map(|at| tensor(graph, *at).map(|s| s.dtype)).collect();
+    lookup(&dtypes?, &**attrs)
+}
+
+fn shape(graph: &Graph, i: u32) -> Option<&Shape> {
+    tensor(graph, ValueRef { node: i, output: 0 }).map(|s| &s.shape).filter(|s| s.rank().is_some())
+}
+
+/// Grows the group that ends in `root`, if it has more than one node.
+fn grow(
+    graph: &Graph,
+    readers: &[Vec<u32>],
+    root: usize,
+    taken: &HashMap<u32, Arc<Group>>,
+) -> Result<Option<(BTreeSet<u32>, Group)>> {
+    let node = &graph.nodes[root];
+    let NodeKind::Op(op, attrs) = &node.kind else { return Ok(None) };
+    let Some(first) = node.inputs.first() else { return Ok(None) };
+    let (sink, seed) = match op.kernel {
+        Kernel::Elementwise(_) => (Sink::Store, narrow(root)),
+        Kernel::Reduction(fold) => (Sink::Axes(fold, attrs.clone()), first.node),
+        Kernel::Segment(fold) => (Sink::Segments(fold, node.inputs[1]), first.node),
+        Kernel::General(..) => return Ok(None),
+    };
+    let is_root = |i: u32| i == narrow(root);
+    let Some(over) = shape(graph, seed).filter(|_| kernel(graph, seed).is_some()) else { return Ok(None) };
+    if !matches!(sink, Sink::Store) && !foldable(graph, &sink, seed, over, readers, root, taken) {
+        return Ok(None);
+    }
+    let mut members = BTreeSet::from([narrow(root), seed]);
+    // From the back: all readers of a node are decided before it is.
+    for i in (0..seed).rev() {
+        let joins = members.len() < LONGEST
+            && !taken.contains_key(&i)
+            && !readers[i as usize].is_empty()
+            && readers[i as usize].iter().all(|r| members.contains(r) && (matches!(sink, Sink::Store) || !is_root(*r)))
+            && kernel(graph, i).is_some()
+            && shape(graph, i) == Some(over)
+            && !effect_between(graph, i, root);
+        if joins {
+            members.insert(i);
+        }
+    }
+    if members.len() < 2 {
+        return Ok(None);
+    }
+    let mut expr = Expr::default();
+    let mut inputs: Vec<ValueRef> = Vec::new();
+    let mut places: HashMap<u32, Slot> = HashMap::new();
+    let folded = !matches!(sink, Sink::Store);
+    for &member in members.iter().filter(|m| !(folded && is_root(**m))) {
+        let Some(kernel) = kernel(graph, member) else { return Ok(None) };
+        let mut args = Vec::new();
+        for at in &graph.nodes[member as usize].inputs {
+            args.push(match (places.get(&at.node), inputs.iter().position(|known| known == at)) {
+                (Some(slot), _) => *slot,
+                (None, Some(i)) => Slot::Input(i),
+                (None, None) => {
+                    inputs.push(*at);
+                    expr.input(tensor(graph, *at).map_or(DType::Variant, |s| s.dtype))
+                }
+            });
+        }
+        places.insert(member, expr.step(kernel, args));
+    }
+    expr.plan();
+    Ok(Some((members, Group { root: narrow(root), expr, inputs, sink })))
+}
+
+/// Whether a reduction can take the blocks of the node before it.
+fn foldable(
+    graph: &Graph,
+    sink: &Sink,
+    seed: u32,
+    over: &Shape,
+    readers: &[Vec<u32>],
+    root: usize,
+    taken: &HashMap<u32, Arc<Group>>,
+) -> bool {
+    let dtype = tensor(graph, ValueRef { node: seed, output: 0 }).map_or(DType::Variant, |s| s.dtype);
+    let fold = match sink {
+        Sink::Store => return false,
+        Sink::Axes(fold, _) => *fold,
+        Sink::Segments(fold, _) if over.rank() == Some(1) => *fold,
+        Sink::Segments(..) => return false,
+    };
+    fold.kernel(dtype).is_some()
+        && readers[seed as usize].iter().all(|r| *r == narrow(root))
+        && !taken.contains_key(&seed)
+        && !effect_between(graph, seed, root)
+}
+
+/// Whether an effect runs between two nodes: what can fail must not move past it.
+fn effect_between(graph: &Graph, from: u32, to: usize) -> bool {
+    graph.nodes[from as usize..to].iter().any(crate::graph::Node::has_effect)
+}

@@ -1,0 +1,65 @@
+//! Passes: graph to graph, one file each. None changes a result.
+
+mod constants;
+mod cse;
+mod dead;
+pub(crate) mod fuse;
+
+use crate::graph::{Graph, Node, ValueRef};
+use extenso_types::{Error, Result};
+
+/// Runs every pass; in debug builds the graph is verified after each.
+///
+/// Errors: the graph is malformed.
+pub fn optimize(graph: Graph) -> Result<Graph> {
+    let passes: [fn(Graph) -> Result<Graph>; 4] = [dead::remove, constants::fold, cse::merge, dead::remove];
+    passes.into_iter().try_fold(graph, |graph, pass| {
+        let graph = pass(graph)?;
+        if cfg!(debug_assertions) {
+            graph.verify()?;
+        }
+        Ok(graph)
+    })
+}
+
+/// Builds a new arena node by node, keeping references right.
+pub(crate) struct Rewriter {
+    nodes: Vec<Node>,
+    map: Vec<Option<u32>>,
+    last_effect: Option<u32>,
+}
+
+impl Rewriter {
+    pub(crate) fn new(graph: &Graph) -> Rewriter {
+        Rewriter { nodes: Vec::with_capacity(graph.nodes.len()), map: vec![None; graph.nodes.len()], last_effect: None }
+    }
+
+    /// Where an old value is now.
+    pub(crate) fn moved(&self, at: ValueRef) -> Result<ValueRef> {
+        let node = self.map.get(at.node as usize).copied().flatten();
+        node.map(|node| ValueRef { node, ..at }).ok_or_else(|| Error::internal("a pass dropped a node that is used"))
+    }
+
+    /// Appends the old node `i`, whose inputs are moved, and chains its effect.
+    pub(crate) fn keep(&mut self, i: usize, node: &Node) -> Result<u32> {
+        let inputs: Result<_> = node.inputs.iter().map(|at| self.moved(*at)).collect();
+        let mut node = Node { inputs: inputs?, after: None, ..node.clone() };
+        let at = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        if node.has_effect() {
+            node.after = self.last_effect.replace(at);
+        }
+        self.nodes.push(node);
+        self.map[i] = Some(at);
+        Ok(at)
+    }
+
+    /// Lets the old node `i` be the new node `at`.
+    pub(crate) fn alias(&mut self, i: usize, at: u32) {
+        self.map[i] = Some(at);
+    }
+
+    pub(crate) fn finish(self, graph: Graph) -> Result<Graph> {
+        let outputs: Result<Vec<ValueRef>> = graph.outputs.iter().map(|at| self.moved(*at)).collect();
+        Ok(Graph { nodes: self.nodes, outputs: outputs?, ..graph })
+    }
+}

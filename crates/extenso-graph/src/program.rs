@@ -1,0 +1,278 @@
+//! Programs: a graph compiled for execution.
+//!
+//! Invariant: a program gives the bits that its graph gives op by op. A value is dropped after its last reader, so that its
+//! buffer goes back to the pool. One small record takes no thread and no lock that another caller can hold.
+
+use crate::graph::{Graph, NodeKind, ValueRef};
+use crate::passes::fuse::{Group, Sink, fuse};
+use extenso_core::attrs::{AttrSet, Attrs};
+use extenso_core::elementwise::{Expr, evaluate};
+use extenso_core::reduce::{Cut, Fold, Reduce, evaluate_fold, fold_axes, normalize_axes};
+use extenso_core::{Dense, OpDef, Value};
+use extenso_types::{Dims, Error, LeafSpec, Path, Result, broadcast_dims};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+type Slot = usize;
+
+/// A compiled graph.
+#[derive(Debug)]
+pub struct Program {
+    slots: usize,
+    inputs: Vec<(Path, LeafSpec, Option<Slot>)>,
+    constants: Vec<(Slot, Value)>,
+    steps: Vec<Step>,
+    outputs: Vec<Slot>,
+}
+
+struct Step {
+    work: Work,
+    args: SmallVec<[Slot; 4]>,
+    results: SmallVec<[Slot; 1]>,
+    /// What no later step reads.
+    dead: SmallVec<[Slot; 4]>,
+}
+
+enum Work {
+    Op(&'static OpDef, Arc<dyn AttrSet>),
+    Fused(Expr, End),
+}
+
+/// What a fused chain ends in.
+enum End {
+    Store,
+    Axes(Fold, Reduce),
+    /// The last argument is the partition.
+    Segments(Fold),
+}
+
+impl std::fmt::Debug for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.work {
+            Work::Op(op, _) => write!(f, "{:?} = {}{:?}", self.results, op.name, self.args),
+            Work::Fused(expr, _) => write!(f, "{:?} = fused {} steps {:?}", self.results, expr.len(), self.args),
+        }
+    }
+}
+
+impl Program {
+    /// Compiles a graph.
+    ///
+    /// Errors: a graph that is malformed.
+    pub fn compile(graph: &Graph) -> Result<Program> {
+        let live = graph.live_nodes();
+        let groups = fuse(graph, &live)?;
+        let mut slot_of = Slots::default();
+        let mut program =
+            Program { slots: 0, inputs: Vec::new(), constants: Vec::new(), steps: Vec::new(), outputs: Vec::new() };
+        let mut input_slots = vec![None; graph.inputs.len()];
+        for (i, node) in graph.nodes.iter().enumerate().filter(|(i, _)| live[*i]) {
+            let at = |output: usize| ValueRef { node: narrow(i), output: narrow(output) };
+            match &node.kind {
+                NodeKind::Input(input) => {
+                    // An input may have several nodes; they share its slot.
+                    let slot = *input_slots[*input].get_or_insert_with(|| slot_of.fresh());
+                    slot_of.set(at(0), slot);
+                }
+                NodeKind::Constant(value) => {
+                    let slot = slot_of.new_for(at(0));
+                    program.constants.push((slot, value.clone()));
+                }
+                NodeKind::Op(op, attrs) => match groups.get(&narrow(i)) {
+                    Some(group) if group.root != narrow(i) => {}
+                    Some(group) => program.steps.push(fused_step(group, &mut slot_of, at(0))?),
+                    None => {
+                        let args: Result<_> = node.inputs.iter().map(|v| slot_of.get(*v)).collect();
+                        let results = (0..node.outputs.len()).map(|o| slot_of.new_for(at(o))).collect();
+                        program.steps.push(Step {
+                            work: Work::Op(op, attrs.clone()),
+                            args: args?,
+                            results,
+                            dead: SmallVec::new(),
+                        });
+                    }
+                },
+            }
+        }
+        let inputs = graph.inputs.iter().zip(input_slots);
+        program.inputs = inputs.map(|(input, slot)| (input.path.clone(), input.spec.clone(), slot)).collect();
+        program.outputs = graph.outputs.iter().map(|v| slot_of.get(*v)).collect::<Result<_>>()?;
+        program.slots = slot_of.count;
+        program.mark_dead();
+        Ok(program)
+    }
+
+    /// Notes after each step what no later step reads.
+    fn mark_dead(&mut self) {
+        let mut kept = vec![false; self.slots];
+        self.outputs.iter().chain(self.constants.iter().map(|(slot, _)| slot)).for_each(|&slot| kept[slot] = true);
+        for step in self.steps.iter_mut().rev() {
+            for &slot in step.args.iter().chain(&step.results) {
+                if !std::mem::replace(&mut kept[slot], true) {
+                    step.dead.push(slot);
+                }
+            }
+        }
+    }
+
+    /// The number of steps.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether there is no step.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The number of fused chains.
+    pub fn fused(&self) -> usize {
+        self.steps.iter().filter(|s| matches!(s.work, Work::Fused(..))).count()
+    }
+
+    /// Runs the program on the leaves of its arguments.
+    ///
+    /// Errors: another number of leaves; those of the ops.
+    pub fn run(&self, args: &[Value]) -> Result<Vec<Value>> {
+        if args.len() != self.inputs.len() {
+            return Err(
+                Error::value(format!("{} leaves are given", args.len())).wanted(format!("{}", self.inputs.len()))
+            );
+        }
+        self.run_with(|i| args.get(i).cloned())
+    }
+
+    /// Runs the program on leaves of which those that it does not need may be missing.
+    ///
+    /// Errors: a needed leaf is missing; those of the ops.
+    pub fn run_with(&self, leaf: impl Fn(usize) -> Option<Value>) -> Result<Vec<Value>> {
+        let mut slots: SmallVec<[Option<Value>; 32]> = SmallVec::new();
+        slots.resize(self.slots, None);
+        for (i, (path, _, slot)) in self.inputs.iter().enumerate() {
+            if let Some(slot) = slot {
+                let value = leaf(i).ok_or_else(|| Error::missing(format!("the needed leaf '{path}' is missing")))?;
+                slots[*slot] = Some(value);
+            }
+        }
+        for (slot, value) in &self.constants {
+            slots[*slot] = Some(value.clone());
+        }
+        for step in &self.steps {
+            step.run(&mut slots)?;
+        }
+        let take = |slot: &Slot| slots[*slot].clone().ok_or_else(|| Error::internal("an output was not computed"));
+        self.outputs.iter().map(take).collect()
+    }
+}
+
+fn narrow(i: usize) -> u32 {
+    u32::try_from(i).unwrap_or(u32::MAX)
+}
+
+#[derive(Default)]
+struct Slots {
+    of: std::collections::HashMap<ValueRef, Slot>,
+    count: usize,
+}
+
+impl Slots {
+    fn fresh(&mut self) -> Slot {
+        self.count += 1;
+        self.count - 1
+    }
+
+    fn set(&mut self, at: ValueRef, slot: Slot) {
+        self.of.insert(at, slot);
+    }
+
+    fn new_for(&mut self, at: ValueRef) -> Slot {
+        let slot = self.fresh();
+        self.set(at, slot);
+        slot
+    }
+
+    fn get(&self, at: ValueRef) -> Result<Slot> {
+        self.of.get(&at).copied().ok_or_else(|| Error::internal(format!("value {}.{} has no slot", at.node, at.output)))
+    }
+}
+
+fn fused_step(group: &Group, slots: &mut Slots, at: ValueRef) -> Result<Step> {
+    let mut args: SmallVec<[Slot; 4]> = group.inputs.iter().map(|v| slots.get(*v)).collect::<Result<_>>()?;
+    let end = match &group.sink {
+        Sink::Store => End::Store,
+        Sink::Axes(fold, attrs) => End::Axes(*fold, Reduce::of(&**attrs)?.clone()),
+        Sink::Segments(fold, partition) => {
+            args.push(slots.get(*partition)?);
+            End::Segments(*fold)
+        }
+    };
+    let results = SmallVec::from_iter([slots.new_for(at)]);
+    Ok(Step { work: Work::Fused(group.expr.clone(), end), args, results, dead: SmallVec::new() })
+}
+
+impl Step {
+    fn run(&self, slots: &mut [Option<Value>]) -> Result<()> {
+        let arg = |slot: &Slot| slots[*slot].clone().ok_or_else(|| Error::internal("a value was dropped too early"));
+        let args: SmallVec<[Value; 4]> = self.args.iter().map(arg).collect::<Result<_>>()?;
+        match &self.work {
+            Work::Op(op, attrs) => {
+                let results = op.run(&args, &**attrs).map_err(|e| e.at(op.name))?;
+                for (slot, value) in self.results.iter().zip(results) {
+                    slots[*slot] = Some(value);
+                }
+            }
+            Work::Fused(expr, end) => slots[self.results[0]] = Some(run_fused(expr, end, &args)?),
+        }
+        for slot in &self.dead {
+            slots[*slot] = None;
+        }
+        Ok(())
+    }
+}
+
+fn run_fused(expr: &Expr, end: &End, args: &[Value]) -> Result<Value> {
+    let (args, partition) = match (end, args.split_last()) {
+        (End::Segments(_), Some((last, args))) => (args, Some(last.partition()?)),
+        _ => (args, None),
+    };
+    let inputs: SmallVec<[&Dense; 4]> = args.iter().map(|v| v.tensor()?.data()).collect::<Result<_>>()?;
+    let mut dims = Dims::new();
+    for input in &inputs {
+        dims = broadcast_dims(&dims, input.dims())?;
+    }
+    let result = match (end, partition) {
+        (End::Axes(fold, attrs), _) => return run_axes(expr, &inputs, dims, *fold, attrs),
+        (End::Segments(fold), Some(partition)) => {
+            let rows = partition.data()?;
+            let [n] = dims.as_slice() else {
+                return Err(Error::internal("a fused segment fold over more than a vector"));
+            };
+            if *n != rows.nvalues() {
+                return Err(Error::shape(format!("{n} values are given to a partition of {}", rows.nvalues())));
+            }
+            let out = Dims::from_slice(&[rows.nrows()]);
+            evaluate_fold(expr, &inputs, &dims, *fold, &Cut::Segments(rows.offsets()), out)?
+        }
+        (End::Store | End::Segments(_), _) => evaluate(expr, &inputs, dims)?,
+    };
+    Ok(Value::Tensor(result))
+}
+
+fn run_axes(expr: &Expr, inputs: &[&Dense], dims: Dims, fold: Fold, attrs: &Reduce) -> Result<Value> {
+    let rank = dims.len();
+    let axes: SmallVec<[usize; 4]> = match &attrs.axis {
+        extenso_core::attrs::Axes::All => (0..rank).collect(),
+        extenso_core::attrs::Axes::List(axes) => normalize_axes(axes, rank)?,
+    };
+    let kept = rank - axes.len();
+    if !axes.iter().copied().eq(kept..rank) {
+        let stored = evaluate(expr, inputs, dims)?;
+        return Ok(Value::Tensor(fold_axes(fold, stored.data()?, &axes, attrs.keepdims)?));
+    }
+    let n = axes.iter().map(|&a| dims[a]).product();
+    let mut out = Dims::from_slice(&dims[..kept]);
+    if attrs.keepdims {
+        out.extend(axes.iter().map(|_| 1));
+    }
+    Ok(Value::Tensor(evaluate_fold(expr, inputs, &dims, fold, &Cut::Rows(n), out)?))
+}
