@@ -8,7 +8,7 @@ use crate::graph::{Graph, Input, Node, NodeKind, Subgraph};
 use extenso_core::attrs::{AttrSet, Attrs, GraphAttr};
 use extenso_core::grad::GradCx;
 use extenso_core::{Arg, Class, OpDef, OutputSpecs, Outputs, Provenance, Value, call, pack};
-use extenso_types::{DType, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
+use extenso_types::{Bindings, DType, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -135,6 +135,11 @@ fn infer_cond(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
                 graph.inputs.len(),
                 captures.len()
             )));
+        }
+        let mut bindings = Bindings::default();
+        let mut pairs = graph.inputs.iter().zip(captures);
+        if let Some((input, given)) = pairs.find(|(input, given)| !input.spec.accepts(given, &mut bindings)) {
+            return Err(Error::data(format!("a branch takes {}, {given} is given", input.spec)));
         }
     }
     let pairs = then.output_specs()?.into_iter().zip(otherwise.output_specs()?);

@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::passes::optimize;
 use crate::program::Program;
 use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
-use extenso_types::{Bindings, Error, Nest, Result, Spec};
+use extenso_types::{Bindings, Error, LeafSpec, Nest, Result, Spec};
 use std::sync::{Arc, RwLock};
 
 /// A function traced for one spec of its arguments.
@@ -29,6 +29,26 @@ impl Concrete {
         let graph = optimize(graph)?;
         let program = Program::compile(&graph)?;
         Ok(Concrete { name: name.into(), input, output, graph, program })
+    }
+
+    /// Compiles a graph that was read from a file, as it stands.
+    ///
+    /// Errors: a graph that is malformed, or that does not have the leaves of the signature.
+    pub(crate) fn loaded(name: String, input: Nest<Spec>, output: Nest<Spec>, graph: Graph) -> Result<Concrete> {
+        let wanted = leaves(&input);
+        let mut bindings = Bindings::default();
+        if wanted.len() != graph.inputs.len()
+            || !wanted.iter().zip(&graph.inputs).all(|(w, i)| i.spec.accepts(w, &mut bindings))
+        {
+            return Err(Error::data("the graph's inputs are not the leaves of the signature"));
+        }
+        let (wanted, given) = (leaves(&output), graph.output_specs()?);
+        let mut bindings = Bindings::default();
+        if wanted.len() != given.len() || !wanted.iter().zip(&given).all(|(w, o)| w.accepts(o, &mut bindings)) {
+            return Err(Error::data("the graph's outputs are not the leaves of the signature"));
+        }
+        let program = Program::compile(&graph)?;
+        Ok(Concrete { name, input, output, graph, program })
     }
 
     /// The function's name.
@@ -119,6 +139,10 @@ impl Concrete {
         }
         Error::internal("arguments were refused that fit").at(place)
     }
+}
+
+fn leaves(nest: &Nest<Spec>) -> Vec<LeafSpec> {
+    nest.leaves().into_iter().flat_map(|(path, spec)| spec.leaves(&path)).map(|(_, leaf)| leaf).collect()
 }
 
 /// Why a function was traced.

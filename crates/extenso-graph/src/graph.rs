@@ -6,7 +6,7 @@
 use crate::program::Program;
 use extenso_core::attrs::{AttrSet, AttrValue, GraphAttr};
 use extenso_core::{OpDef, OutputSpecs, Value};
-use extenso_types::{Error, LeafSpec, Path, Result};
+use extenso_types::{Bindings, Error, LeafSpec, Path, Result};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt;
@@ -141,8 +141,9 @@ impl Graph {
     /// Errors: an input that stands behind its node, a spec that the op does not infer, effects out of order.
     pub fn verify(&self) -> Result<()> {
         let mut effect = None;
+        let mut bindings = Bindings::default();
         for (i, node) in self.nodes.iter().enumerate() {
-            self.verify_node(i, node).map_err(|e| e.at(format!("graph '{}', node {i}", self.name)))?;
+            self.verify_node(i, node, &mut bindings).map_err(|e| e.at(format!("graph '{}', node {i}", self.name)))?;
             if node.has_effect() {
                 if node.after != effect {
                     return Err(Error::data(format!("graph '{}', node {i}: its effect is out of order", self.name)));
@@ -153,7 +154,7 @@ impl Graph {
         self.output_specs().map(|_| ())
     }
 
-    fn verify_node(&self, i: usize, node: &Node) -> Result<()> {
+    fn verify_node(&self, i: usize, node: &Node, bindings: &mut Bindings) -> Result<()> {
         if let Some(late) = node.inputs.iter().find(|at| at.node as usize >= i) {
             return Err(Error::data(format!("its input {}.{} does not stand before it", late.node, late.output)));
         }
@@ -172,18 +173,10 @@ impl Graph {
                 op.infer(&specs, &**attrs)?
             }
         };
-        // Variables have other names when they are inferred again, and a claim may know more: programs check sizes as they run.
-        let fits =
-            inferred.len() == node.outputs.len() && inferred.iter().zip(&node.outputs).all(|(i, o)| compatible(i, o));
+        // What is claimed may say less than what is inferred, never more; a variable stands for one size in the whole graph.
+        let fits = inferred.len() == node.outputs.len()
+            && node.outputs.iter().zip(&inferred).all(|(o, i)| o.accepts(i, bindings));
         if fits { Ok(()) } else { Err(Error::data(format!("it claims {:?} and infers {inferred:?}", node.outputs))) }
-    }
-}
-
-fn compatible(a: &LeafSpec, b: &LeafSpec) -> bool {
-    match (a, b) {
-        (LeafSpec::Tensor(a), LeafSpec::Tensor(b)) => a.dtype == b.dtype && a.shape.is_compatible_with(&b.shape),
-        (LeafSpec::Partition(a), LeafSpec::Partition(b)) => a.index == b.index,
-        (LeafSpec::Tensor(_), LeafSpec::Partition(_)) | (LeafSpec::Partition(_), LeafSpec::Tensor(_)) => false,
     }
 }
 
