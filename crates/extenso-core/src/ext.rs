@@ -4,7 +4,7 @@
 //! a type that is not registered keeps its values as [`OpaqueExtension`], components and all.
 //! Taking apart and rebuilding call no ops.
 
-use crate::symbol::without_ops;
+use crate::symbol::{with_ops, without_ops};
 use crate::tensor::Tensor;
 use crate::value::Value;
 use extenso_types::{Error, ExtSpec, Fingerprint, Path, Result, Segment, Spec, StaticValue, TypeDef, TypeName};
@@ -112,7 +112,7 @@ fn checked<S: TypeSpec>(spec: &S, components: Vec<Value>, provenance: Provenance
     let value = spec.from_components(components)?;
     spec.validate(&value)?;
     if provenance == Provenance::Outside {
-        spec.validate_data(&value)?;
+        with_ops(|| spec.validate_data(&value))?;
     }
     Ok(value)
 }

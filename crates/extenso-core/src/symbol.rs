@@ -121,14 +121,22 @@ pub fn is_open(scope: ScopeId) -> bool {
 
 /// Runs `f`, in which every op is an error that names `place`: taking a value apart and rebuilding it call no ops.
 pub fn without_ops<R>(place: &'static str, f: impl FnOnce() -> R) -> R {
-    struct Restore(Option<&'static str>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            NO_OPS.set(self.0);
-        }
-    }
     let _restore = Restore(NO_OPS.replace(Some(place)));
     f()
+}
+
+/// Runs `f` with ops allowed again: checking the data of a value that was rebuilt may compute.
+pub fn with_ops<R>(f: impl FnOnce() -> R) -> R {
+    let _restore = Restore(NO_OPS.replace(None));
+    f()
+}
+
+struct Restore(Option<&'static str>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        NO_OPS.set(self.0);
+    }
 }
 
 pub(crate) fn forbidden_place() -> Option<&'static str> {

@@ -1,1 +1,7 @@
+//! Generators, conformance cases and law suites: what the tests of Extenso run, and what a type author can run on a type.
+//!
+//! Invariant: everything is seeded; a test that fails once fails again.
 
+pub mod case;
+pub mod functions;
+pub mod rng;

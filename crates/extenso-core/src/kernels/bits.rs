@@ -1,8 +1,10 @@
 //! Booleans, one bit each: blocks of 64 in a word, and ranges of bits in Arrow's byte order.
 //!
-//! Invariant: bit i of a block is bit `i % 64` of word `i / 64`, and the bits of the last word beyond the length are zero
-//! in everything written here, so that words compare and count as they are.
+//! Invariant: bit i of a block is bit `i % 64` of word `i / 64`, and the bits of the last word beyond the length are
+//! zero in everything written here, so that words compare and count as they are.
 //! Knows nothing of what a boolean stands for; a null is the same to it as a mask.
+
+use std::hint::black_box;
 
 use super::isa::multiversion;
 use super::reduce::Offset;
@@ -93,11 +95,11 @@ multiversion! {
         let (outs, out_rest) = out.as_chunks_mut::<32>();
         let ((xs, x_rest), (ys, y_rest)) = (x.as_chunks::<32>(), y.as_chunks::<32>());
         for (i, out) in outs.iter_mut().enumerate() {
-            let half = half_word(mask, i);
+            let (half, x, y) = (half_word(mask, i), xs[i], ys[i]);
+            // Both are read before one is chosen: a choice of where to read from would not be vectorised.
+            black_box(());
             for j in 0..32 {
-                // Both are read before one is chosen; a choice of where to read from is not vectorised.
-                let (x, y) = (xs[i][j], ys[i][j]);
-                out[j] = if half & 1 << j != 0 { x } else { y };
+                out[j] = if half >> j & 1 == 1 { x[j] } else { y[j] };
             }
         }
         for (j, out) in out_rest.iter_mut().enumerate() {
@@ -148,7 +150,8 @@ multiversion! {
         x.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Counts the ones of each row `offsets[i]..offsets[i + 1]` of bits into `out[i]`; bit 0 is bit `bit_offset` of `src`.
+    /// Counts the ones of each row `offsets[i]..offsets[i + 1]` of bits into `out[i]`; the rows' bit 0 is bit
+    /// `bit_offset` of `src`.
     pub fn segment_count_ones<O: Offset>(src: &[u8], bit_offset: usize, offsets: &[O], out: &mut [u64]) {
         for (out, row) in out.iter_mut().zip(offsets.windows(2)) {
             let (start, end) = (row[0].index(), row[1].index());
@@ -170,11 +173,12 @@ fn flags<T: Copy>(x: &[T; 64], y: &[T; 64], f: impl Fn(T, T) -> bool) -> [u8; 64
 /// Packs 64 zeros and ones. The product gathers the lowest bits of eight bytes in its highest byte.
 #[inline(always)]
 fn pack(flags: &[u8; 64]) -> u64 {
-    let mut word = [0; 8];
-    for (byte, flags) in word.iter_mut().zip(flags.as_chunks().0) {
-        *byte = (u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+    let mut word = 0;
+    for flags in flags.as_chunks().0 {
+        let product = u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080);
+        word = (word >> 8) | (product & (0xff << 56));
     }
-    u64::from_le_bytes(word)
+    word
 }
 
 /// 32 bits at a time, since that is the width of the commonest lanes.

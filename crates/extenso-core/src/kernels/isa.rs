@@ -61,9 +61,9 @@ thread_local! {
 #[cold]
 fn enter_process_isa() -> Isa {
     static PROCESS: OnceLock<Isa> = OnceLock::new();
-    let isa = *PROCESS.get_or_init(|| match std::env::var("EXTENSO_ISA") {
-        Ok(text) => chosen(&text),
-        Err(_) => best(),
+    let isa = *PROCESS.get_or_init(|| match std::env::var_os("EXTENSO_ISA") {
+        Some(text) => chosen(&text.to_string_lossy()),
+        None => best(),
     });
     CURRENT.set(Some(isa));
     isa
@@ -140,8 +140,8 @@ impl std::error::Error for UnknownIsa {}
 /// Defines functions whose body is compiled once per instruction set and chosen by [`isa`] at each call.
 ///
 /// What the body calls takes part when it is inlined, so helpers are `#[inline(always)]`; closures are inlined as they
-/// are. Generic parameters are types with bounds such as `R: Reducer<T> + Copy` or `F: Fn(T) -> T` (a list that would end
-/// in `>>` ends in `>,>`); every argument is `name: Type`.
+/// are. Generic parameters are types with bounds such as `R: Reducer<T> + Copy` or `F: Fn(T) -> T`; a list that would
+/// end in `>>` ends in `>,>`. Every argument is `name: Type`.
 ///
 /// ```text
 /// multiversion! {
@@ -155,7 +155,9 @@ macro_rules! multiversion {
     ($(
         $(#[$meta:meta])*
         $vis:vis fn $name:ident
-            $(< $( $G:ident $( : $B:ident $(< $($BA:ty),* >)? $(+ $C:ident $(< $($CA:ty),* >)?)* $(( $($FA:ty),* ) -> $FR:ty)? )? ),+ $(,)? >)?
+            $(< $( $G:ident $(
+                : $B:ident $(< $($BA:ty),* >)? $(+ $C:ident $(< $($CA:ty),* >)?)* $(( $($FA:ty),* ) -> $FR:ty)?
+            )? ),+ $(,)? >)?
             ( $( $arg:ident : $ty:ty ),* $(,)? ) $( -> $ret:ty )?
         $body:block
     )+) => {$(
@@ -198,7 +200,9 @@ macro_rules! multiversion {
                 #[cfg(target_arch = "x86_64")]
                 $crate::kernels::isa::Isa::Avx512 => unsafe { avx512 $(::< $($G),+ >)? ( $($arg),* ) },
                 #[cfg(not(target_arch = "x86_64"))]
-                $crate::kernels::isa::Isa::Avx2 | $crate::kernels::isa::Isa::Avx512 => body $(::< $($G),+ >)? ( $($arg),* ),
+                $crate::kernels::isa::Isa::Avx2 | $crate::kernels::isa::Isa::Avx512 => {
+                    body $(::< $($G),+ >)? ( $($arg),* )
+                }
                 $crate::kernels::isa::Isa::Baseline => body $(::< $($G),+ >)? ( $($arg),* ),
             }
         }

@@ -1,11 +1,12 @@
 //! Matrix products.
 //!
 //! Invariant: every element of a product is one chain `acc = fma(a[i, p], b[p, j], acc)`, from +0 on, over all p in
-//! increasing order. So a row of a batch has the bits of that row alone, whatever the instruction set, the layout of `b`
-//! and the split of rows over threads. f16 and bf16 carry the chain in f32 and round once; a NaN is the canonical one.
+//! increasing order. So a row of a batch has the bits of that row alone, whatever the instruction set, the layout of
+//! `b` and the split of rows over threads. f16 and bf16 carry the chain in f32 and round once; a NaN is the canonical
+//! one.
 //!
-//! `b` is read in panels, a few vectors wide, that lie in memory as they are walked; a tile of a few rows by a few vectors
-//! stays in registers. Blocks of p only store and reload the accumulators. Does not split work over threads.
+//! `b` is read in panels, a few vectors wide, that lie in memory as they are walked; a tile of a few rows by a few
+//! vectors stays in registers. Blocks of p only store and reload the accumulators. Does not split work over threads.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -29,11 +30,12 @@ pub enum Layout {
 /// For a `b` that is used again, see [`PackedB`].
 pub fn matmul<T: Float>(m: usize, k: usize, n: usize, a: &[T], b: &[T], layout: Layout, out: &mut [T]) {
     // To pack costs more than the product of a few rows.
-    const READ_IN_PLACE: usize = 6;
-    if layout == Layout::InOut && m <= READ_IN_PLACE && n >= unit::<T>() {
-        if let (Some(a), Some(b), Some(out)) = (T::carried(a), T::carried(b), T::carried_mut(out)) {
-            return run(&Job { m, k, n, a, b, in_place: true }, out);
-        }
+    if layout == Layout::InOut
+        && m <= FEW_ROWS
+        && n >= unit::<T::Acc>()
+        && let (Some(a), Some(b), Some(out)) = (T::carried(a), T::carried(b), T::carried_mut(out))
+    {
+        return run(&Job { m, k, n, a, b, in_place: true }, out);
     }
     matmul_packed(m, a, &PackedB::pack(k, n, b, layout), out);
 }
@@ -41,9 +43,8 @@ pub fn matmul<T: Float>(m: usize, k: usize, n: usize, a: &[T], b: &[T], layout: 
 /// Multiplies `a`, `m x k` row-major, by packed weights into `out`, `m x n` row-major.
 pub fn matmul_packed<T: Float>(m: usize, a: &[T], b: &PackedB<T>, out: &mut [T]) {
     let (k, n) = (b.k, b.n);
-    let job = |m, a| Job { m, k, n, a, b: &b.panels[b.start..], in_place: false };
     if let (Some(a), Some(out)) = (T::carried(a), T::carried_mut(out)) {
-        return run(&job(m, a), out);
+        return run(&b.job(m, a), out);
     }
     const ROWS: usize = 48;
     let rows = ROWS.min(m);
@@ -51,7 +52,7 @@ pub fn matmul_packed<T: Float>(m: usize, a: &[T], b: &PackedB<T>, out: &mut [T])
     for rows in ranges(m, ROWS) {
         let (wide_a, wide_out) = (&mut wide_a[..rows.len() * k], &mut wide_out[..rows.len() * n]);
         widen(&a[rows.start * k..rows.end * k], wide_a);
-        run(&job(rows.len(), wide_a), wide_out);
+        run(&b.job(rows.len(), wide_a), wide_out);
         round(wide_out, &mut out[rows.start * n..rows.end * n]);
     }
 }
@@ -68,12 +69,29 @@ multiversion! {
             *out = T::round(*x);
         }
     }
+
+    /// Writes the rows of `b`, of `k` elements each, as columns of a panel.
+    fn transpose<T: Float>(k: usize, b: &[T], width: usize, panel: &mut [T::Acc]) {
+        // Few enough rows of the panel at a time that they stay in the nearest cache.
+        const ROWS: usize = 16;
+        for (block, panel) in panel.chunks_mut(ROWS * width).enumerate() {
+            for (column, b) in b.chunks_exact(k).enumerate() {
+                let mut wide = [T::Acc::default(); ROWS];
+                for (wide, b) in wide.iter_mut().zip(&b[block * ROWS..]) {
+                    *wide = b.widen();
+                }
+                for (row, wide) in panel.chunks_exact_mut(width).zip(wide) {
+                    row[column] = wide;
+                }
+            }
+        }
+    }
 }
 
 /// Weights in the order in which products read them.
 ///
-/// Panels follow each other: as many of [`WIDE`] units as fit, then single units, the last one filled with zeros. Within a
-/// panel, row p follows row p - 1.
+/// Panels follow each other: as many of four cache lines' width as fit, then single ones, the last filled up with
+/// zeros. Within a panel, row p follows row p - 1.
 pub struct PackedB<T: Float> {
     k: usize,
     n: usize,
@@ -82,15 +100,18 @@ pub struct PackedB<T: Float> {
     start: usize,
 }
 
+/// Rows that one or two tiles cover.
+const FEW_ROWS: usize = 6;
+
 /// The panels of weights are this many units wide, a unit being one cache line.
 const WIDE: usize = 4;
 
 impl<T: Float> PackedB<T> {
     /// Packs `b`, which has `k` inputs and `n` outputs.
     pub fn pack(k: usize, n: usize, b: &[T], layout: Layout) -> Self {
-        let mut panels = vec![T::Acc::default(); k * n.next_multiple_of(unit::<T>()) + unit::<T>()];
-        let start = panels.as_ptr().align_offset(64).min(unit::<T>());
-        for columns in columns::<T>(n, false) {
+        let mut panels = vec![T::Acc::default(); k * n.next_multiple_of(unit::<T::Acc>()) + unit::<T::Acc>()];
+        let start = panels.as_ptr().align_offset(64).min(unit::<T::Acc>());
+        for columns in columns::<T::Acc>(n, false) {
             let (valid, width) = (columns.start..columns.end.min(n), columns.len());
             let panel = &mut panels[start + k * columns.start..][..k * width];
             match layout {
@@ -105,6 +126,10 @@ impl<T: Float> PackedB<T> {
         PackedB { k, n, panels, start }
     }
 
+    fn job<'x>(&'x self, m: usize, a: &'x [T::Acc]) -> Job<'x, T::Acc> {
+        Job { m, k: self.k, n: self.n, a, b: &self.panels[self.start..], in_place: false }
+    }
+
     /// The number of inputs.
     pub fn k(&self) -> usize {
         self.k
@@ -116,37 +141,30 @@ impl<T: Float> PackedB<T> {
     }
 }
 
-/// Writes the rows of `b`, of `k` elements each, as columns of a panel.
-fn transpose<T: Float>(k: usize, b: &[T], width: usize, panel: &mut [T::Acc]) {
-    // Few enough rows of the panel at a time that they stay in the nearest cache.
-    const ROWS: usize = 16;
-    for (block, panel) in panel.chunks_mut(ROWS * width).enumerate() {
-        for (column, b) in b.chunks_exact(k).enumerate() {
-            for (row, b) in panel.chunks_exact_mut(width).zip(&b[block * ROWS..]) {
-                row[column] = b.widen();
-            }
-        }
-    }
-}
-
 /// A float that matrices are made of.
 pub trait Float: Copy + Send + Sync + 'static {
     /// What a chain is carried in.
-    type Acc: Float<Acc = Self::Acc> + Default;
+    type Acc: Chain;
     /// The number, exactly.
     fn widen(self) -> Self::Acc;
     /// The number that is nearest to a chain.
     fn round(acc: Self::Acc) -> Self;
-    /// `self * y + acc`, rounded once.
-    fn fma(self, y: Self, acc: Self) -> Self;
     /// The slice itself, if chains are carried in this very type.
     fn carried(x: &[Self]) -> Option<&[Self::Acc]>;
     /// The slice itself, if chains are carried in this very type.
     fn carried_mut(x: &mut [Self]) -> Option<&mut [Self::Acc]>;
 }
 
+/// A float that chains are carried in.
+pub trait Chain: Copy + Default + Send + Sync + 'static {
+    /// `self * y + acc`, rounded once.
+    fn fma(self, y: Self, acc: Self) -> Self;
+    /// The number itself, and one NaN for all.
+    fn canonical(self) -> Self;
+}
+
 macro_rules! floats {
-    ($($T:ident in $Acc:ident: $widen:expr, $round:expr;)*) => {$(
+    ($($T:ident in $Acc:ident: $widen:expr, $round:expr, $carried:expr;)*) => {$(
         impl Float for $T {
             type Acc = $Acc;
             #[inline(always)]
@@ -156,10 +174,6 @@ macro_rules! floats {
             #[inline(always)]
             fn round(acc: $Acc) -> $T {
                 ($round)(acc)
-            }
-            #[inline(always)]
-            fn fma(self, y: $T, acc: $T) -> $T {
-                ($fma)(self, y, acc)
             }
             fn carried(x: &[$T]) -> Option<&[$Acc]> {
                 ($carried)(x)
@@ -171,40 +185,60 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f32 in f32: |x| x, canonical_f32;
-    f64 in f64: |x| x, canonical_f64;
-    f16 in f32: f16_to_f32, f32_to_f16;
-    bf16 in f32: bf16_to_f32, f32_to_bf16;
+    f32 in f32: |x| x, canonical_f32, Some;
+    f64 in f64: |x| x, canonical_f64, Some;
+    f16 in f32: f16_to_f32, f32_to_f16, |_| None;
+    bf16 in f32: bf16_to_f32, f32_to_bf16, |_| None;
+}
+
+macro_rules! chains {
+    ($($T:ident: $canonical:ident;)*) => {$(
+        impl Chain for $T {
+            #[inline(always)]
+            fn fma(self, y: $T, acc: $T) -> $T {
+                self.mul_add(y, acc)
+            }
+            #[inline(always)]
+            fn canonical(self) -> $T {
+                $canonical(self)
+            }
+        }
+    )*};
+}
+chains! {
+    f32: canonical_f32;
+    f64: canonical_f64;
 }
 
 /// A product to be made of `a` and of panels, or of a plain `k x n` matrix where `in_place`.
-struct Job<'x, A, B> {
+struct Job<'x, T> {
     m: usize,
     k: usize,
     n: usize,
-    a: &'x [A],
-    b: &'x [B],
+    a: &'x [T],
+    b: &'x [T],
     in_place: bool,
 }
 
 /// The elements of a cache line.
-const fn unit<T: Float>() -> usize {
-    64 / size_of::<T::Acc>()
+const fn unit<T: Chain>() -> usize {
+    64 / size_of::<T>()
 }
 
-/// The columns of each panel. In place the last panel moves back over columns that others have too: each is a chain of its
-/// own, so it comes out the same twice.
-fn columns<T: Float>(n: usize, in_place: bool) -> impl Iterator<Item = Range<usize>> {
+/// The columns of each panel. In place the last panel moves back over columns that others have too: each is a chain of
+/// its own, so it comes out the same twice.
+fn columns<T: Chain>(n: usize, in_place: bool) -> impl Iterator<Item = Range<usize>> {
     let (unit, wide) = (unit::<T>(), WIDE * unit::<T>());
     let wides = if in_place { n / wide } else { n.next_multiple_of(unit) / wide };
     let singles = (n - (wides * wide).min(n)).div_ceil(unit);
-    let single = move |i: usize| if in_place { (wides * wide + i * unit).min(n - unit) } else { wides * wide + i * unit };
+    let single =
+        move |i: usize| if in_place { (wides * wide + i * unit).min(n - unit) } else { wides * wide + i * unit };
     let wides = (0..wides).map(move |i| i * wide..(i + 1) * wide);
     wides.chain((0..singles).map(single).map(move |start| start..start + unit))
 }
 
 #[allow(unsafe_code)]
-fn run<A: Float, B: Float<Acc = A::Acc>>(job: &Job<A, B>, out: &mut [A]) {
+fn run<T: Chain>(job: &Job<T>, out: &mut [T]) {
     match isa() {
         // SAFETY: `isa()` only gives instruction sets that this machine was found to support.
         #[cfg(target_arch = "x86_64")]
@@ -221,46 +255,44 @@ fn run<A: Float, B: Float<Acc = A::Acc>>(job: &Job<A, B>, out: &mut [A]) {
 // A tile has 6, 3 or 1 rows, and of columns what the registers then hold: 24 of 32 for accumulators, or 12 of 16.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-fn avx512<A: Float, B: Float<Acc = A::Acc>>(job: &Job<A, B>, out: &mut [A]) {
-    match unit::<A>() {
-        8 => blocks::<A, B, 8, 32, 32, 32>(job, out),
-        _ => blocks::<A, B, 16, 64, 64, 64>(job, out),
+fn avx512<T: Chain>(job: &Job<T>, out: &mut [T]) {
+    match unit::<T>() {
+        8 => blocks::<T, 8, 32, 32, 32>(job, out),
+        _ => blocks::<T, 16, 64, 64, 64>(job, out),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-fn avx2<A: Float, B: Float<Acc = A::Acc>>(job: &Job<A, B>, out: &mut [A]) {
+fn avx2<T: Chain>(job: &Job<T>, out: &mut [T]) {
     narrow(job, out);
 }
 
 #[inline(always)]
-fn narrow<A: Float, B: Float<Acc = A::Acc>>(job: &Job<A, B>, out: &mut [A]) {
-    match unit::<A>() {
-        8 => blocks::<A, B, 8, 8, 16, 32>(job, out),
-        _ => blocks::<A, B, 16, 16, 32, 64>(job, out),
+fn narrow<T: Chain>(job: &Job<T>, out: &mut [T]) {
+    match unit::<T>() {
+        8 => blocks::<T, 8, 8, 8, 32>(job, out),
+        _ => blocks::<T, 16, 16, 16, 64>(job, out),
     }
 }
 
 /// Walks the product in blocks that stay in the caches: of p, then of rows, then panel by panel.
 #[inline(always)]
-fn blocks<A, B, const UNIT: usize, const OF_6: usize, const OF_3: usize, const OF_1: usize>(job: &Job<A, B>, out: &mut [A])
-where
-    A: Float,
-    B: Float<Acc = A::Acc>,
-{
+fn blocks<T: Chain, const UNIT: usize, const OF_6: usize, const OF_3: usize, const OF_1: usize>(
+    job: &Job<T>,
+    out: &mut [T],
+) {
     const ROWS: usize = 192;
     const STEPS: usize = 256;
-    // A 16-bit result cannot hold an accumulator between two blocks; few rows read the panels but once anyway.
-    let whole = size_of::<A>() != size_of::<A::Acc>() || job.m <= 6;
-    for ks in ranges(job.k, if whole { job.k } else { STEPS }) {
+    // Few rows read a panel but once; in place some columns come twice, which only chains from start to end bear.
+    for ks in ranges(job.k, if job.m <= FEW_ROWS { job.k } else { STEPS }) {
         for rows in ranges(job.m, ROWS) {
-            for columns in columns::<A>(job.n, job.in_place) {
+            for columns in columns::<T>(job.n, job.in_place) {
                 let panel = job.panel(columns, ks.clone());
                 if panel.columns.len() == UNIT {
-                    strips::<A, B, UNIT, UNIT, UNIT>(job, &panel, rows.clone(), out);
+                    strips::<T, UNIT, UNIT, UNIT>(job, &panel, rows.clone(), out);
                 } else {
-                    strips::<A, B, OF_6, OF_3, OF_1>(job, &panel, rows.clone(), out);
+                    strips::<T, OF_6, OF_3, OF_1>(job, &panel, rows.clone(), out);
                 }
             }
         }
@@ -274,16 +306,16 @@ fn ranges(n: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// The steps `ks` of some columns of `b`: `b[p * stride + shift + c]` belongs to step p and column c of the panel.
-struct Panel<'x, B> {
-    b: &'x [B],
+struct Panel<'x, T> {
+    b: &'x [T],
     stride: usize,
     shift: usize,
     columns: Range<usize>,
     ks: Range<usize>,
 }
 
-impl<'x, A, B> Job<'x, A, B> {
-    fn panel(&self, columns: Range<usize>, ks: Range<usize>) -> Panel<'x, B> {
+impl<'x, T> Job<'x, T> {
+    fn panel(&self, columns: Range<usize>, ks: Range<usize>) -> Panel<'x, T> {
         let (start, stride, shift) =
             if self.in_place { (0, self.n, columns.start) } else { (self.k * columns.start, columns.len(), 0) };
         let b = &self.b[start + ks.start * stride..start + ks.end * stride];
@@ -292,46 +324,36 @@ impl<'x, A, B> Job<'x, A, B> {
 }
 
 #[inline(always)]
-fn strips<A, B, const OF_6: usize, const OF_3: usize, const OF_1: usize>(
-    job: &Job<A, B>,
-    panel: &Panel<B>,
+fn strips<T: Chain, const OF_6: usize, const OF_3: usize, const OF_1: usize>(
+    job: &Job<T>,
+    panel: &Panel<T>,
     rows: Range<usize>,
-    out: &mut [A],
-) where
-    A: Float,
-    B: Float<Acc = A::Acc>,
-{
+    out: &mut [T],
+) {
     let mut row = rows.start;
     while rows.end - row >= 6 {
-        strip::<A, B, 6, OF_6>(job, panel, row, out);
+        strip::<T, 6, OF_6>(job, panel, row, out);
         row += 6;
     }
     if rows.end - row >= 3 {
-        strip::<A, B, 3, OF_3>(job, panel, row, out);
+        strip::<T, 3, OF_3>(job, panel, row, out);
         row += 3;
     }
     while row < rows.end {
-        strip::<A, B, 1, OF_1>(job, panel, row, out);
+        strip::<T, 1, OF_1>(job, panel, row, out);
         row += 1;
     }
 }
 
 #[inline(always)]
-fn strip<A, B, const R: usize, const C: usize>(job: &Job<A, B>, panel: &Panel<B>, row: usize, out: &mut [A])
-where
-    A: Float,
-    B: Float<Acc = A::Acc>,
-{
+fn strip<T: Chain, const R: usize, const C: usize>(job: &Job<T>, panel: &Panel<T>, row: usize, out: &mut [T]) {
     let mut rows = [job.a; R];
-    for i in 0..R {
-        rows[i] = &job.a[(row + i) * job.k..][panel.ks.clone()];
+    for (i, a) in rows.iter_mut().enumerate() {
+        *a = &job.a[(row + i) * job.k..][panel.ks.clone()];
     }
     for c in (0..panel.columns.len()).step_by(C) {
         let column = panel.columns.start + c;
-        if column >= job.n {
-            break;
-        }
-        let mut acc = [[A::Acc::default(); C]; R];
+        let mut acc = [[T::default(); C]; R];
         if panel.ks.start > 0 {
             for i in 0..R {
                 load(&out[(row + i) * job.n..][column..job.n.min(column + C)], &mut acc[i]);
@@ -346,16 +368,12 @@ where
 
 /// Continues the chains of a tile by the steps of a panel.
 #[inline(always)]
-fn tile<A, B, const R: usize, const C: usize>(
-    mut rows: [&[A]; R],
-    panel: &Panel<B>,
+fn tile<T: Chain, const R: usize, const C: usize>(
+    mut rows: [&[T]; R],
+    panel: &Panel<T>,
     shift: usize,
-    mut acc: [[A::Acc; C]; R],
-) -> [[A::Acc; C]; R]
-where
-    A: Float,
-    B: Float<Acc = A::Acc>,
-{
+    mut acc: [[T; C]; R],
+) -> [[T; C]; R] {
     let steps = panel.ks.len();
     for row in &mut rows {
         *row = &row[..steps];
@@ -363,9 +381,9 @@ where
     for (p, b) in panel.b.chunks_exact(panel.stride).enumerate().take(steps) {
         let Some(b) = b[shift..].first_chunk::<C>() else { break };
         for i in 0..R {
-            let x = rows[i][p].widen();
+            let x = rows[i][p];
             for j in 0..C {
-                acc[i][j] = A::fma(x, b[j].widen(), acc[i][j]);
+                acc[i][j] = x.fma(b[j], acc[i][j]);
             }
         }
         // Keeps the compiler from vectorising across steps; it costs no instruction.
@@ -376,34 +394,19 @@ where
 }
 
 #[inline(always)]
-fn load<A: Float, const C: usize>(out: &[A], acc: &mut [A::Acc; C]) {
+fn load<T: Chain, const C: usize>(out: &[T], acc: &mut [T; C]) {
     match out.first_chunk::<C>() {
-        Some(out) => {
-            for j in 0..C {
-                acc[j] = out[j].widen();
-            }
-        }
-        None => {
-            for (acc, out) in acc.iter_mut().zip(out) {
-                *acc = out.widen();
-            }
-        }
+        Some(out) => *acc = *out,
+        None => acc[..out.len()].copy_from_slice(out),
     }
 }
 
 #[inline(always)]
-fn store<A: Float, const C: usize>(acc: &[A::Acc; C], out: &mut [A]) {
+fn store<T: Chain, const C: usize>(acc: &[T; C], out: &mut [T]) {
+    let acc = acc.map(T::canonical);
     match out.first_chunk_mut::<C>() {
-        Some(out) => {
-            for j in 0..C {
-                out[j] = A::round(acc[j]);
-            }
-        }
-        None => {
-            for (out, acc) in out.iter_mut().zip(acc) {
-                *out = A::round(*acc);
-            }
-        }
+        Some(out) => *out = acc,
+        None => out.copy_from_slice(&acc[..out.len()]),
     }
 }
 
@@ -413,7 +416,9 @@ mod tests {
     use super::*;
 
     fn numbers<T>(n: usize, seed: u32, of: impl Fn(f32) -> T) -> Vec<T> {
-        (0..n as u32).map(|i| of(((i + seed).wrapping_mul(0x9e37_79b9) >> 8) as f32 * 2.0_f32.powi(-23) - 1.0)).collect()
+        (0..n as u32)
+            .map(|i| of(((i + seed).wrapping_mul(0x9e37_79b9) >> 8) as f32 * 2.0_f32.powi(-23) - 1.0))
+            .collect()
     }
 
     fn transposed<T: Copy>(k: usize, n: usize, b: &[T]) -> Vec<T> {
@@ -423,7 +428,7 @@ mod tests {
     /// The formula of the module's page, word by word.
     fn chains<T: Float>(k: usize, n: usize, a: &[T], b: &[T]) -> Vec<T> {
         let element = |row: &[T], j: usize| {
-            T::round((0..k).fold(T::Acc::default(), |acc, p| T::fma(row[p].widen(), b[p * n + j].widen(), acc)))
+            T::round((0..k).fold(T::Acc::default(), |acc, p| row[p].widen().fma(b[p * n + j].widen(), acc)))
         };
         a.chunks_exact(k).flat_map(|row| (0..n).map(move |j| element(row, j))).collect()
     }
@@ -433,7 +438,8 @@ mod tests {
     }
 
     fn check<T: Float + bytemuck::Pod>(of: impl Fn(f32) -> T + Copy) {
-        let sizes = [(1, 1, 1), (1, 5, 16), (2, 300, 17), (3, 40, 100), (4, 7, 63), (5, 3, 130), (13, 600, 70), (200, 9, 33)];
+        let sizes =
+            [(1, 1, 1), (1, 5, 16), (2, 300, 17), (3, 40, 100), (4, 7, 63), (5, 3, 130), (13, 600, 70), (200, 9, 33)];
         for (m, k, n) in sizes {
             let (a, b) = (numbers(m * k, 1, of), numbers(k * n, 2, of));
             let wanted = chains(k, n, &a, &b);

@@ -9,7 +9,6 @@ pub mod cast;
 pub mod elementary;
 pub mod isa;
 pub mod map;
-#[path = "matmul_stub.rs"]
 pub mod matmul;
 pub mod pool;
 pub mod reduce;

@@ -4,15 +4,15 @@
 //! their number alone, not on address, instruction set, vector width or threads. The shape:
 //!
 //! * A *leaf* is 1024 consecutive elements from the start; the last leaf may be shorter.
-//! * In a leaf, 16 lanes start from the identity, and lane j takes elements j, j + 16, j + 32, ... in order. Then lane j meets
-//!   lane j + 8 for j < 8, lane j + 4 for j < 4, lane j + 2 for j < 2, and lane 0 meets lane 1. Rows shorter than 16 are no
-//!   exception: a lane that takes nothing stays the identity, which changes no bit of what it meets.
-//! * Leaves meet as a binary counter counts: two neighbours of 2^k leaves each become one of 2^(k+1), and what remains at
-//!   the end meets from the right. Hence a slice may be cut at any multiple of 2^k leaves into pieces of 2^k leaves, see
-//!   [`Tree::merge`].
+//! * In a leaf, 16 lanes start from the identity, and lane j takes elements j, j + 16, j + 32, ... in order. Then lane j
+//!   meets lane j + 8 for j < 8, lane j + 4 for j < 4, lane j + 2 for j < 2, and lane 0 meets lane 1. Rows shorter than
+//!   16 are no exception: a lane that takes nothing stays the identity, which changes no bit of what it meets.
+//! * Leaves meet as a binary counter counts: two neighbours of 2^k leaves each become one of 2^(k+1), and what remains
+//!   at the end meets from the right. Hence a slice may be cut into pieces of 2^k leaves and a shorter last one that are
+//!   reduced apart, see [`Tree::merge`].
 //!
-//! Float sums and products round at each step (f16 and bf16 in f32, and once at the end); integers are summed in 64 bits
-//! and wrap. The maximum and minimum of floats are NaN when an element is, and order -0 below +0.
+//! Float sums and products round at each step (f16 and bf16 in f32, and once at the end); integers are summed in 64
+//! bits and wrap. The maximum and minimum of floats are NaN when an element is, and order -0 below +0.
 //! Does not split work over threads.
 
 use std::hint::black_box;
@@ -26,23 +26,55 @@ use super::isa::multiversion;
 pub const LEAF: usize = 1024;
 const LANES: usize = 16;
 
+/// Reduces a slice.
+pub fn reduce<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Out {
+    if x.len() <= LEAF {
+        let mut acc = [R::IDENTITY];
+        leaves::<R, T>(x, &mut acc);
+        return R::finish(acc[0]);
+    }
+    let mut tree = Tree::<R, T>::new();
+    tree.extend(x);
+    tree.finish()
+}
+
+/// Reduces each row `values[offsets[i]..offsets[i + 1]]` into `out[i]`, which has the bits of [`reduce`] on that row.
+///
+/// Offsets never decrease and lie within `values`; `out` has one element less than `offsets`.
+pub fn segment_reduce<R: Reducer<T>, T: Copy, O: Offset>(values: &[T], offsets: &[O], out: &mut [R::Out]) {
+    by_rows::<R, T>(values, out, |i| offsets[i].index());
+}
+
+/// Reduces each run of `n` elements into `out`, which has the bits of [`reduce`] on that run.
+pub fn equal_rows_reduce<R: Reducer<T>, T: Copy>(values: &[T], n: usize, out: &mut [R::Out]) {
+    by_rows::<R, T>(values, out, |i| i * n);
+}
+
+/// Reduces the rows between offsets. These are brought to one form first, so that the loops are compiled once for all.
+fn by_rows<R: Reducer<T>, T: Copy>(values: &[T], out: &mut [R::Out], offset: impl Fn(usize) -> usize) {
+    const BLOCK: usize = 64;
+    let mut ends = [0; BLOCK + 1];
+    for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+        let ends = &mut ends[..=out.len()];
+        for (i, end) in ends.iter_mut().enumerate() {
+            *end = offset(block * BLOCK + i);
+        }
+        rows::<R, T>(values, ends, out);
+    }
+}
+
 multiversion! {
-    /// Reduces a slice.
-    pub fn reduce<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Out {
-        R::finish(if x.len() <= LEAF { leaf::<R, T>(x) } else { tree::<R, T>(x).root() })
+    /// Reduces the leaves of `x` one by one.
+    fn leaves<R: Reducer<T>, T: Copy>(x: &[T], out: &mut [R::Acc]) {
+        for (x, out) in x.chunks(LEAF).zip(out) {
+            *out = leaf::<R, T>(x);
+        }
     }
 
-    /// Reduces a part of a longer slice that starts at a multiple of [`LEAF`]; the parts meet by [`Tree::merge`].
-    pub fn reduce_part<R: Reducer<T>, T: Copy>(x: &[T]) -> Tree<R, T> {
-        tree::<R, T>(x)
-    }
-
-    /// Reduces each row `values[offsets[i]..offsets[i + 1]]` into `out[i]`, which has the bits of `reduce` on that row.
-    ///
-    /// Offsets never decrease and lie within `values`; `out` has one element less than `offsets`.
-    pub fn segment_reduce<R: Reducer<T>, T: Copy, O: Offset>(values: &[T], offsets: &[O], out: &mut [R::Out]) {
-        for (out, row) in out.iter_mut().zip(offsets.windows(2)) {
-            let row = row[0].index()..row[1].index();
+    /// Reduces each row `values[ends[i]..ends[i + 1]]`.
+    fn rows<R: Reducer<T>, T: Copy>(values: &[T], ends: &[usize], out: &mut [R::Out]) {
+        for (out, row) in out.iter_mut().zip(ends.windows(2)) {
+            let row = row[0]..row[1];
             let (groups, rest) = values[row.clone()].as_chunks();
             // Where enough values follow a short row, its last group is read in place.
             *out = match values[row.end - rest.len()..].first_chunk() {
@@ -53,16 +85,15 @@ multiversion! {
     }
 }
 
-/// Reduces at most [`LEAF`] elements to one leaf, to be handed to [`Tree::push`].
+/// Reduces at most [`LEAF`] elements to one leaf, to be handed to [`Tree::push`]. Inlined into the caller's loop.
 #[inline(always)]
 pub fn leaf<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Acc {
+    let Some(&first) = x.first() else { return R::IDENTITY };
     let (groups, rest) = x.as_chunks();
-    let Some(&first) = rest.first() else {
-        return meet::<R, T>(whole_groups::<R, T>(groups));
-    };
     let mut last = [first; LANES];
-    for j in 1..LANES {
-        last[j] = rest[j.min(rest.len() - 1)];
+    for j in 0..LANES {
+        // Past the end stands any element.
+        last[j] = x[(LANES * groups.len() + j).min(x.len() - 1)];
     }
     groups_and_rest::<R, T>(groups, &last, rest.len())
 }
@@ -70,17 +101,29 @@ pub fn leaf<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Acc {
 /// The leaf of whole groups and the first `rest` elements of one more.
 #[inline(always)]
 fn groups_and_rest<R: Reducer<T>, T: Copy>(groups: &[[T; LANES]], last: &[T; LANES], rest: usize) -> R::Acc {
-    let mut lanes = whole_groups::<R, T>(groups);
+    let mut lanes = [R::IDENTITY; LANES];
+    for group in groups {
+        for j in 0..LANES {
+            lanes[j] = R::combine(lanes[j], R::load(group[j]));
+        }
+        // Left alone, the compiler vectorises across groups, with gathers; this costs no instruction.
+        black_box(());
+    }
     // Loaded in full and then masked, without a branch: the lengths of short rows are past predicting.
     let (last, taken) = (*last, TAKEN[rest]);
     for j in 0..LANES {
         let x = R::load(last[j]);
         lanes[j] = R::combine(lanes[j], if taken[j] { x } else { R::IDENTITY });
     }
-    meet::<R, T>(lanes)
+    // In memory the lanes are neighbours, which is how the compiler finds the vectors in all of the above.
+    let mut lanes = black_box(CacheLine(lanes)).0;
+    halve::<R, T, 8>(&mut lanes);
+    halve::<R, T, 4>(&mut lanes);
+    halve::<R, T, 2>(&mut lanes);
+    R::combine(lanes[0], lanes[1])
 }
 
-// The lanes that a last group of so many elements reaches. A comparison with its length would become a chain of branches.
+// The lanes that a last group of so many elements reaches. Comparisons with its length would become a chain of branches.
 static TAKEN: [[bool; LANES]; LANES] = {
     let mut taken = [[false; LANES]; LANES];
     let mut at = 0;
@@ -90,29 +133,6 @@ static TAKEN: [[bool; LANES]; LANES] = {
     }
     taken
 };
-
-#[inline(always)]
-fn whole_groups<R: Reducer<T>, T: Copy>(groups: &[[T; LANES]]) -> [R::Acc; LANES] {
-    let mut lanes = [R::IDENTITY; LANES];
-    for group in groups {
-        for j in 0..LANES {
-            lanes[j] = R::combine(lanes[j], R::load(group[j]));
-        }
-        // Left alone, the compiler vectorises across groups, with gathers; this costs no instruction.
-        black_box(());
-    }
-    lanes
-}
-
-#[inline(always)]
-fn meet<R: Reducer<T>, T: Copy>(lanes: [R::Acc; LANES]) -> R::Acc {
-    // In memory the lanes are neighbours, which is how the compiler finds the vectors in all of the above.
-    let mut lanes = black_box(CacheLine(lanes)).0;
-    halve::<R, T, 8>(&mut lanes);
-    halve::<R, T, 4>(&mut lanes);
-    halve::<R, T, 2>(&mut lanes);
-    R::combine(lanes[0], lanes[1])
-}
 
 // A vector that lies across two lines is slow to read back.
 #[derive(Clone, Copy)]
@@ -124,15 +144,6 @@ fn halve<R: Reducer<T>, T, const HALF: usize>(lanes: &mut [R::Acc; LANES]) {
     for j in 0..HALF {
         lanes[j] = R::combine(lanes[j], lanes[j + HALF]);
     }
-}
-
-#[inline(always)]
-fn tree<R: Reducer<T>, T: Copy>(x: &[T]) -> Tree<R, T> {
-    let mut tree = Tree::new();
-    for x in x.chunks(LEAF) {
-        tree.push(leaf::<R, T>(x));
-    }
-    tree
 }
 
 /// What a reduction does with elements of type `T`.
@@ -194,6 +205,20 @@ impl<R: Reducer<T>, T> Tree<R, T> {
     #[inline(always)]
     pub fn push(&mut self, leaf: R::Acc) {
         self.push_subtree(0, leaf);
+    }
+
+    /// Appends the leaves of `x`, which follows whole leaves.
+    pub fn extend(&mut self, x: &[T])
+    where
+        T: Copy,
+    {
+        const LEAVES: usize = 16;
+        for x in x.chunks(LEAVES * LEAF) {
+            let mut accs = [R::IDENTITY; LEAVES];
+            let accs = &mut accs[..x.len().div_ceil(LEAF)];
+            leaves::<R, T>(x, accs);
+            accs.iter().for_each(|&leaf| self.push(leaf));
+        }
     }
 
     /// Appends all leaves of `right`, with the same bits as if they had been pushed here.
@@ -275,7 +300,7 @@ macro_rules! reducer {
 }
 
 macro_rules! floats {
-    ($($T:ident in $Acc:ident: $widen:expr, $round:expr; ordered by $Key:ident as $Unsigned:ident, $turn:ident;)*) => {$(
+    ($($T:ident in $Acc:ident: $widen:expr, $round:expr; by $Key:ident as $Unsigned:ident, $turn:ident;)*) => {$(
         reducer!(Sum<$T>, $Acc => $T: 0.0, $widen, |a, b| a + b, $round);
         reducer!(Prod<$T>, $Acc => $T: 1.0, $widen, |a, b| a * b, $round);
         // The extremes work on an integer that orders as the float does; a NaN becomes the extreme of the integers.
@@ -288,10 +313,10 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f32 in f32: |x| x, canonical_f32; ordered by i32 as u32, turn_i32;
-    f64 in f64: |x| x, canonical_f64; ordered by i64 as u64, turn_i64;
-    f16 in f32: f16_to_f32, f32_to_f16; ordered by i16 as u16, turn_i16;
-    bf16 in f32: bf16_to_f32, f32_to_bf16; ordered by i16 as u16, turn_i16;
+    f32 in f32: |x| x, canonical_f32; by i32 as u32, turn_i32;
+    f64 in f64: |x| x, canonical_f64; by i64 as u64, turn_i64;
+    f16 in f32: f16_to_f32, f32_to_f16; by i16 as u16, turn_i16;
+    bf16 in f32: bf16_to_f32, f32_to_bf16; by i16 as u16, turn_i16;
 }
 
 macro_rules! turns {
@@ -421,7 +446,9 @@ mod tests {
         for part in [1, 2, 4, 8, 16, 32, 64] {
             let mut whole = Tree::<Sum, f32>::new();
             for x in x.chunks(part * LEAF) {
-                whole.merge(&reduce_part::<Sum, f32>(x));
+                let mut piece = Tree::new();
+                piece.extend(x);
+                whole.merge(&piece);
             }
             assert_eq!(whole.finish().to_bits(), sum(&x).to_bits(), "{part} leaves");
         }
