@@ -9,7 +9,6 @@ use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::map::Fault;
 use crate::kernels::pool::Block;
 use crate::kernels::reduce::{self as k, LEAF, Tree};
-use crate::kernels::rows;
 use crate::offsets::{Offsets, with_offsets};
 use crate::op::OutputSpecs;
 use crate::tensor::{Dense, Storage, Tensor};
@@ -67,7 +66,7 @@ where
     Tree<R, T>: Send,
 {
     fn push(&mut self, leaf: &[u8]) {
-        self.0.push(rows::reduce_leaf::<R, T>(bytemuck::cast_slice(leaf)));
+        self.0.extend(bytemuck::cast_slice(leaf));
     }
 
     fn finish(&self, out: &mut [u8]) {
@@ -80,7 +79,7 @@ macro_rules! fold_kernel {
         type Out = <$reducer as k::Reducer<$t>>::Out;
         fn by_rows(x: &[u8], n: usize, out: &mut [u8]) {
             let (x, out) = (bytemuck::cast_slice::<u8, $t>(x), bytemuck::cast_slice_mut::<u8, Out>(out));
-            rows::rows_reduce::<$reducer, $t>(x, n, out);
+            k::equal_rows_reduce::<$reducer, $t>(x, n, out);
         }
         fn segments(x: &[u8], offsets: &Offsets, out: &mut [u8]) {
             let (x, out) = (bytemuck::cast_slice::<u8, $t>(x), bytemuck::cast_slice_mut::<u8, Out>(out));

@@ -1,1 +1,28 @@
+//! The extension types that Extenso ships: ragged tensors, masked tensors, struct tensors, and host literals.
+//!
+//! Invariant: everything here is written on public items of the crates below, so that a user's type can do the same.
+//! No type is known by name anywhere else; what an op does with one is said by the handlers that it registers.
 
+mod args;
+mod axes;
+mod literal;
+mod masked;
+mod ragged;
+mod structs;
+
+pub use axes::{outer, rank};
+pub use literal::{Literal, constant, to_literal};
+pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
+pub use ragged::{RaggedTensor, RaggedTensorSpec};
+pub use structs::{StructSpec, StructTensor, field_value};
+
+use extenso_core::TypeSpec;
+
+/// Defines every type of this crate and registers its handlers.
+///
+/// A type is defined at its first value too; this is for what reads types by name, such as a file.
+pub fn init() {
+    RaggedTensorSpec::def();
+    MaskedTensorSpec::def();
+    StructSpec::def();
+}

@@ -2,7 +2,9 @@
 //!
 //! Invariant: the text says where, what came, what was wanted and what to do. Kinds are private; callers branch on predicates.
 
+use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 /// The result of a fallible Extenso call.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -18,7 +20,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 struct Inner {
     kind: Kind,
     places: Vec<String>,
@@ -26,7 +28,18 @@ struct Inner {
     wanted: Option<String>,
     hint: Option<String>,
     notes: Vec<String>,
+    cause: Option<Arc<dyn StdError + Send + Sync>>,
 }
+
+/// Errors that say the same are equal, whatever caused them.
+impl PartialEq for Inner {
+    fn eq(&self, other: &Inner) -> bool {
+        let text = |e: &Inner| (e.places.clone(), e.what.clone(), e.wanted.clone(), e.hint.clone(), e.notes.clone());
+        self.kind == other.kind && text(self) == text(other)
+    }
+}
+
+impl Eq for Inner {}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -75,7 +88,15 @@ kinds! {
 
 impl Error {
     fn new(kind: Kind, what: String) -> Error {
-        Error(Box::new(Inner { kind, places: Vec::new(), what, wanted: None, hint: None, notes: Vec::new() }))
+        Error(Box::new(Inner {
+            kind,
+            places: Vec::new(),
+            what,
+            wanted: None,
+            hint: None,
+            notes: Vec::new(),
+            cause: None,
+        }))
     }
 
     /// Adds what would have been right.
@@ -96,6 +117,12 @@ impl Error {
         if self.0.places.first() != Some(&place) {
             self.0.places.insert(0, place);
         }
+        self
+    }
+
+    /// Keeps the error of a host language that this one carries; `source` gives it back.
+    pub fn caused_by(mut self, cause: impl StdError + Send + Sync + 'static) -> Error {
+        self.0.cause = Some(Arc::new(cause));
         self
     }
 
@@ -134,7 +161,11 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.cause.as_deref().map(|cause| cause as &(dyn StdError + 'static))
+    }
+}
 
 impl From<std::io::Error> for Error {
     fn from(e: std::io::Error) -> Error {

@@ -3,7 +3,7 @@
 //! Float to integer truncates toward zero; NaN gives 0 and what lies outside the range its nearest end. Integer to a
 //! narrower integer wraps. To bool is `x != 0`. Both as NumPy on its common platforms, made equal everywhere.
 
-use super::map::{BlockFn, BlockKernel, Done, Number, map1, spread, test1};
+use super::map::{BlockFn, BlockKernel, Done, Number, map1, spread};
 use crate::tensor::Element;
 use extenso_types::DType;
 use half::{bf16, f16};
@@ -22,7 +22,7 @@ macro_rules! to {
             DType::Bool => {
                 fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
                     let x = bytemuck::cast_slice::<u8, $from>(ins[0]);
-                    test1(x, bytemuck::cast_slice_mut::<u8, u64>(out), |x: $from| x.widen() != (0 as <$from as Number>::Wide));
+                    super::bits::test(x, bytemuck::cast_slice_mut::<u8, u64>(out), |x: $from| x.widen() != (0 as <$from as Number>::Wide));
                     Ok(())
                 }
                 Some(run as BlockFn)

@@ -56,17 +56,17 @@ macro_rules! numbers {
 numbers! { i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
 
 macro_rules! halves {
-    ($($t:ty)*) => { $(
+    ($($t:ty: $widen:ident $narrow:ident;)*) => { $(
         impl Number for $t {
             type Wide = f32;
             #[inline(always)]
-            fn widen(self) -> f32 { self.to_f32() }
+            fn widen(self) -> f32 { elementary::$widen(self) }
             #[inline(always)]
-            fn narrow(wide: f32) -> $t { <$t>::from_f32(wide) }
+            fn narrow(wide: f32) -> $t { elementary::$narrow(wide) }
         }
     )* };
 }
-halves! { f16 bf16 }
+halves! { f16: f16_to_f32 f32_to_f16; bf16: bf16_to_f32 f32_to_bf16; }
 
 /// Elementary functions, the same formula on every machine.
 pub trait Real: Copy {
@@ -120,37 +120,6 @@ multiversion! {
     pub fn map2<T: Copy, S: Copy, U, F: Fn(T, S) -> U>(x: &[T], y: &[S], out: &mut [U], f: F) {
         for ((o, x), y) in out.iter_mut().zip(x).zip(y) {
             *o = f(*x, *y);
-        }
-    }
-
-    /// Applies a predicate to each pair of elements; the answers are packed into words, zero behind the last.
-    pub fn test2<T: Copy, F: Fn(T, T) -> bool>(x: &[T], y: &[T], out: &mut [u64], f: F) {
-        for ((o, x), y) in out.iter_mut().zip(x.chunks(64)).zip(y.chunks(64)) {
-            let mut word = 0;
-            for (i, (x, y)) in x.iter().zip(y).enumerate() {
-                word |= u64::from(f(*x, *y)) << i;
-            }
-            *o = word;
-        }
-    }
-
-    /// Applies a predicate to each element; the answers are packed into words, zero behind the last.
-    pub fn test1<T: Copy, F: Fn(T) -> bool>(x: &[T], out: &mut [u64], f: F) {
-        for (o, x) in out.iter_mut().zip(x.chunks(64)) {
-            let mut word = 0;
-            for (i, x) in x.iter().enumerate() {
-                word |= u64::from(f(*x)) << i;
-            }
-            *o = word;
-        }
-    }
-
-    /// Picks from `x` where a bit is set, otherwise from `y`.
-    pub fn pick<T: Copy>(mask: &[u64], x: &[T], y: &[T], out: &mut [T]) {
-        for (((o, x), y), word) in out.chunks_mut(64).zip(x.chunks(64)).zip(y.chunks(64)).zip(mask) {
-            for (i, ((o, x), y)) in o.iter_mut().zip(x).zip(y).enumerate() {
-                *o = if (word >> i) & 1 == 1 { *x } else { *y };
-            }
         }
     }
 
@@ -216,7 +185,7 @@ macro_rules! predicate {
                 $body
             };
             let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice::<u8, $t>(ins[1]));
-            $crate::kernels::map::test2(x, y, bytemuck::cast_slice_mut::<u8, u64>(out), f);
+            $crate::kernels::bits::compare(x, y, bytemuck::cast_slice_mut::<u8, u64>(out), f);
             Ok(())
         }
         $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }

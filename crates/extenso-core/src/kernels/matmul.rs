@@ -72,16 +72,18 @@ multiversion! {
 
     /// Writes the rows of `b`, of `k` elements each, as columns of a panel.
     fn transpose<T: Float>(k: usize, b: &[T], width: usize, panel: &mut [T::Acc]) {
-        // Few enough rows of the panel at a time that they stay in the nearest cache.
-        const ROWS: usize = 16;
-        for (block, panel) in panel.chunks_mut(ROWS * width).enumerate() {
-            for (column, b) in b.chunks_exact(k).enumerate() {
-                let mut wide = [T::Acc::default(); ROWS];
-                for (wide, b) in wide.iter_mut().zip(&b[block * ROWS..]) {
-                    *wide = b.widen();
+        // Blocks that stay in the nearest cache: a few rows of the panel, of which as many columns are filled at a time.
+        const SIDE: usize = 8;
+        for (block, panel) in panel.chunks_mut(SIDE * width).enumerate() {
+            for (group, b) in b.chunks(SIDE * k).enumerate() {
+                let mut square = [[T::Acc::default(); SIDE]; SIDE];
+                for (column, b) in b.chunks_exact(k).enumerate() {
+                    for (row, b) in square.iter_mut().zip(&b[block * SIDE..]) {
+                        row[column] = b.widen();
+                    }
                 }
-                for (row, wide) in panel.chunks_exact_mut(width).zip(wide) {
-                    row[column] = wide;
+                for (row, square) in panel.chunks_exact_mut(width).zip(&square) {
+                    row[group * SIDE..][..SIDE].copy_from_slice(square);
                 }
             }
         }

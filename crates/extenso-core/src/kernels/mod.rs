@@ -12,7 +12,6 @@ pub mod map;
 pub mod matmul;
 pub mod pool;
 pub mod reduce;
-pub mod rows;
 
 /// An f64 rounded to f32.
 pub fn narrow_f32(v: f64) -> f32 {

@@ -2,8 +2,9 @@
 
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::{GradCx, one, two, unbroadcast};
+use crate::kernels::bits::{select, select_bits};
 use crate::kernels::cast::cast as cast_kernel;
-use crate::kernels::map::{BlockKernel, Done, Fault, Real, map, pick};
+use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
 use crate::op::Fact::{Commutes, Idempotent, Involution, Linear};
 use crate::op::OpDef;
 use crate::value::Value;
@@ -219,7 +220,7 @@ fn where_kernel(dtypes: &[DType], _: &dyn AttrSet) -> Option<BlockKernel> {
                 $($d => {
                     fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
                         let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[1]), bytemuck::cast_slice::<u8, $t>(ins[2]));
-                        pick(bytemuck::cast_slice(ins[0]), x, y, bytemuck::cast_slice_mut::<u8, $t>(out));
+                        select(bytemuck::cast_slice(ins[0]), x, y, bytemuck::cast_slice_mut::<u8, $t>(out));
                         Ok(())
                     }
                     Some(run as crate::kernels::map::BlockFn)
@@ -243,9 +244,7 @@ fn where_kernel(dtypes: &[DType], _: &dyn AttrSet) -> Option<BlockKernel> {
 
 fn pick_bits(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
     let [c, x, y] = [0, 1, 2].map(|i| bytemuck::cast_slice::<u8, u64>(ins[i]));
-    for (i, o) in bytemuck::cast_slice_mut::<u8, u64>(out).iter_mut().enumerate() {
-        *o = (c[i] & x[i]) | (!c[i] & y[i]);
-    }
+    select_bits(c, x, y, bytemuck::cast_slice_mut::<u8, u64>(out));
     Ok(())
 }
 

@@ -1,0 +1,58 @@
+//! Small steps that handlers share: arguments in, outputs out.
+
+use extenso_core::{Answer, Arg, Call, ExtensionType, Outputs, TypeSpec, Value, call, call_one};
+use extenso_types::Result;
+
+/// The arguments as one list, whether the op takes a list or not.
+pub(crate) fn flat<'a>(call: &'a Call<'_>) -> &'a [Arg] {
+    match call.args {
+        [Arg::List(items)] if call.op.variadic => items,
+        args => args,
+    }
+}
+
+/// Applies the called op, with its attributes, to other arguments.
+pub(crate) fn again(call_: &Call<'_>, args: Vec<Arg>) -> Result<Outputs> {
+    if call_.op.variadic { call(call_.op, &[Arg::List(args)], call_.attrs) } else { call(call_.op, &args, call_.attrs) }
+}
+
+/// Applies the called op of one output to one value.
+pub(crate) fn on_value(call: &Call<'_>, value: &Value) -> Result<Value> {
+    call_one(call.op, &[Arg::from(value)], call.attrs)
+}
+
+/// The value as a `T`, if it is one or refines it.
+pub(crate) fn typed<T: ExtensionType>(value: &Value) -> Option<T> {
+    match value {
+        Value::Ext(ext) if ext.def().is_a(T::Spec::def()) => T::from_value(value).ok(),
+        Value::Tensor(_) | Value::Partition(_) | Value::Ext(_) => None,
+    }
+}
+
+/// The argument as a `T`, if it is one or refines it.
+pub(crate) fn typed_arg<T: ExtensionType>(arg: &Arg) -> Option<T> {
+    match arg {
+        Arg::Value(value) => typed(value),
+        Arg::Scalar(_) | Arg::List(_) => None,
+    }
+}
+
+/// The answer of one value.
+pub(crate) fn answer(value: Value) -> Answer {
+    Ok(Some(Outputs::from_iter([value])))
+}
+
+/// The answer of one extension value.
+pub(crate) fn answer_ext(value: impl ExtensionType) -> Answer {
+    answer(value.into_value())
+}
+
+/// Wraps each output.
+pub(crate) fn wrap(outputs: Outputs, f: impl Fn(Value) -> Result<Value>) -> Answer {
+    outputs.into_iter().map(f).collect::<Result<Outputs>>().map(Some)
+}
+
+/// An axis or a size as an attribute.
+pub(crate) fn int(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,161 @@
+//! The axes of any value: its rank, its outer size, and tensors that stand for its rows.
+//!
+//! Invariant: nothing here reads data. A foreign type has the axes of the component that holds the value itself.
+
+use crate::args::{int, typed};
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use crate::structs::StructTensor;
+use extenso_core::attrs::Axes;
+use extenso_core::{Ext, RowPartition, Tensor, Value, element_count, ops};
+use extenso_types::{DType, DTypeKind, Dim, Error, Result, Segment};
+
+/// The number of axes, ragged ones included.
+///
+/// Errors: a tensor of unknown rank, a row partition, a foreign type without a component that holds the value itself.
+pub fn rank(value: &Value) -> Result<usize> {
+    match value {
+        Value::Tensor(t) => t.shape().rank().ok_or_else(|| {
+            Error::shape(format!("the rank of {} is not known", t.spec()))
+                .wanted("a known rank")
+                .hint("Give the function's argument a spec with a rank.")
+        }),
+        Value::Partition(_) => Err(not_a_tensor("a row partition")),
+        Value::Ext(ext) => match known(value) {
+            Known::Ragged(x) => Ok(rank(x.values())? + 1),
+            Known::Masked(x) => rank(x.values()),
+            Known::Struct(x) => Ok(x.rank()),
+            Known::Foreign => rank(&itself(ext)?),
+        },
+    }
+}
+
+/// The size of the outer axis; none for a scalar, an unknown size where nothing is known of it.
+pub fn outer(value: &Value) -> Option<Dim> {
+    match value {
+        Value::Tensor(t) => t.shape().dims().map_or_else(|| Some(Dim::any()), |dims| dims.first().copied()),
+        Value::Partition(p) => Some(p.spec().nrows),
+        Value::Ext(ext) => match known(value) {
+            Known::Ragged(x) => Some(x.partition().spec().nrows),
+            Known::Masked(x) => outer(x.values()),
+            Known::Struct(x) => x.shape().dims().and_then(|dims| dims.first().copied()),
+            Known::Foreign => itself(ext).map_or_else(|_| Some(Dim::any()), |value| outer(&value)),
+        },
+    }
+}
+
+/// A value by how its axes are found.
+enum Known {
+    Ragged(RaggedTensor),
+    Masked(MaskedTensor),
+    Struct(StructTensor),
+    Foreign,
+}
+
+fn known(value: &Value) -> Known {
+    let ragged = typed(value).map(Known::Ragged);
+    let masked = || typed(value).map(Known::Masked);
+    let record = || typed(value).map(Known::Struct);
+    ragged.or_else(masked).or_else(record).unwrap_or(Known::Foreign)
+}
+
+/// The component that holds the value itself.
+fn itself(ext: &Ext) -> Result<Value> {
+    let at = ext.spec()?.components.iter().position(|(segment, _)| *segment == Segment::Itself);
+    let component = at.and_then(|i| ext.components().ok()?.into_iter().nth(i));
+    component.ok_or_else(|| not_a_tensor(&format!("a {}", ext.def().name())))
+}
+
+fn not_a_tensor(found: &str) -> Error {
+    Error::dtype(format!("found {found}, which has no axes"))
+        .wanted("a tensor, or a type with a component for the value itself")
+}
+
+/// A tensor whose outer size is the value's, for ops that look at sizes only.
+///
+/// Errors: a scalar; a type of which no component has the outer axis.
+pub(crate) fn witness(value: &Value) -> Result<Value> {
+    match value {
+        Value::Tensor(_) => Ok(value.clone()),
+        Value::Partition(p) => ops::row_lengths(p),
+        Value::Ext(ext) => match known(value) {
+            Known::Ragged(x) => ops::row_lengths(x.partition()),
+            Known::Masked(x) => witness(x.values()),
+            Known::Struct(x) => x.witness(),
+            Known::Foreign => witness(&itself(ext)?),
+        },
+    }
+}
+
+/// The size of one axis; unknown for a ragged one and where nothing is known of it.
+///
+/// Errors: the rank is not known, or the value has fewer axes.
+pub(crate) fn dim(value: &Value, axis: usize) -> Result<Dim> {
+    let of = |dims: Option<&[Dim]>| dims.map_or_else(Dim::any, |dims| dims.get(axis).copied().unwrap_or_else(Dim::any));
+    if axis >= rank(value)? {
+        return Err(Error::shape(format!("there is no axis {axis}")));
+    }
+    Ok(match (value, known(value)) {
+        (Value::Tensor(t), _) => of(t.shape().dims()),
+        (Value::Partition(_), _) => Dim::any(),
+        (Value::Ext(_), Known::Ragged(x)) if axis == 0 => x.nrows(),
+        (Value::Ext(_), Known::Ragged(_)) if axis == 1 => Dim::any(),
+        (Value::Ext(_), Known::Ragged(x)) => dim(x.values(), axis - 1)?,
+        (Value::Ext(_), Known::Masked(x)) => dim(x.values(), axis)?,
+        (Value::Ext(_), Known::Struct(x)) => of(x.shape().dims()),
+        (Value::Ext(ext), Known::Foreign) => dim(&itself(ext)?, axis)?,
+    })
+}
+
+/// Zeros, i64, as many as the value's outer axis is long.
+///
+/// Errors: as [`witness`]; a tensor of boxed values.
+pub(crate) fn zeros(value: &Value) -> Result<Value> {
+    zeros_of(value, 1)
+}
+
+/// Zeros, i64, of the shape of the first `axes` axes, which are not ragged.
+///
+/// Errors: as [`witness`]; a tensor of boxed values.
+pub(crate) fn zeros_of(value: &Value, axes: usize) -> Result<Value> {
+    let sizes: Option<Vec<usize>> = (0..axes).map(|axis| dim_or_outer(value, axis)?.known()).collect();
+    if let Some(sizes) = sizes {
+        return Ok(Tensor::new(&sizes, &vec![0_i64; element_count(&sizes)?])?.into());
+    }
+    let witness = witness(value)?;
+    let numbers = match witness.tensor()?.dtype().kind() {
+        DTypeKind::Text => ops::string_length(&witness, "byte".to_string())?,
+        DTypeKind::Bool | DTypeKind::Signed | DTypeKind::Unsigned | DTypeKind::Float => {
+            ops::cast(&witness, DType::I64)?
+        }
+        DTypeKind::Variant => {
+            return Err(Error::dtype("boxed values are stretched while tracing").wanted("numbers or text"));
+        }
+    };
+    let inner: Vec<i64> = (axes..rank(&witness)?).map(int).collect();
+    ops::sum(ops::zeros_like(numbers)?, Axes::List(inner), false)
+}
+
+fn dim_or_outer(value: &Value, axis: usize) -> Option<Dim> {
+    if axis == 0 { outer(value) } else { dim(value, axis).ok() }
+}
+
+/// The positions 0, 1, ... along the value's outer axis, as i64.
+pub(crate) fn positions(value: &Value) -> Result<Value> {
+    if let Some(Dim::Known(n)) = outer(value) {
+        return Ok(Tensor::from_vec((0..int(n)).collect()).into());
+    }
+    // In a partition whose rows have one value each, the row of a value is its position.
+    ops::value_rowids(rows_of_one(value)?)
+}
+
+/// The partition that puts each element of the value's outer axis into a row of its own.
+pub(crate) fn rows_of_one(value: &Value) -> Result<RowPartition> {
+    ops::partition_from_lengths(ops::add(zeros(value)?, 1)?)?.partition().cloned()
+}
+
+/// The partition that puts the value's whole outer axis into one row.
+pub(crate) fn one_row(value: &Value) -> Result<RowPartition> {
+    let count = ops::sum(ops::add(zeros(value)?, 1)?, 0, true)?;
+    ops::partition_from_lengths(count)?.partition().cloned()
+}

@@ -1,0 +1,85 @@
+//! Host literals: nested lists and records, and the values that they mean.
+//!
+//! Invariant: `to_literal(constant(p)?)? == p`, but for integers that stand beside floats, which become floats. A literal is
+//! at most [`MAX_DEPTH`] deep.
+
+mod build;
+mod read;
+mod show;
+
+pub use build::constant;
+pub use read::to_literal;
+
+/// How deep literals may be nested.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+/// A nested value of the host language.
+///
+/// ```
+/// # use extenso_ext::{Literal, constant, to_literal};
+/// let x = constant(vec![vec![1, 2], vec![], vec![3]]).unwrap();
+/// assert_eq!(to_literal(&x).unwrap().to_string(), "[[1, 2], [], [3]]");
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)] // The variants' names are their meaning.
+pub enum Literal {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(String),
+    Bytes(Vec<u8>),
+    List(Vec<Literal>),
+    Record(Vec<(String, Literal)>),
+}
+
+impl Literal {
+    /// A record of these fields.
+    pub fn record<N: Into<String>, V: Into<Literal>>(fields: impl IntoIterator<Item = (N, V)>) -> Literal {
+        Literal::Record(fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Literal::None => "None",
+            Literal::Bool(_) => "a boolean",
+            Literal::Int(_) => "an integer",
+            Literal::Float(_) => "a float",
+            Literal::Str(_) => "a string",
+            Literal::Bytes(_) => "bytes",
+            Literal::List(_) => "a list",
+            Literal::Record(_) => "a record",
+        }
+    }
+}
+
+macro_rules! literal_from {
+    ($($t:ty, $x:ident => $literal:expr;)*) => { $(
+        impl From<$t> for Literal {
+            fn from($x: $t) -> Literal {
+                $literal
+            }
+        }
+    )* };
+}
+literal_from! {
+    bool, x => Literal::Bool(x);
+    i32, x => Literal::Int(x.into());
+    i64, x => Literal::Int(x);
+    f64, x => Literal::Float(x);
+    &str, x => Literal::Str(x.to_string());
+    String, x => Literal::Str(x);
+    &[u8], x => Literal::Bytes(x.to_vec());
+}
+
+impl<T: Into<Literal>> From<Vec<T>> for Literal {
+    fn from(items: Vec<T>) -> Literal {
+        Literal::List(items.into_iter().map(T::into).collect())
+    }
+}
+
+impl<T: Into<Literal>> From<Option<T>> for Literal {
+    fn from(item: Option<T>) -> Literal {
+        item.map_or(Literal::None, T::into)
+    }
+}

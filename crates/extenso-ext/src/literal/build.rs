@@ -1,0 +1,248 @@
+//! From a literal to a value.
+//!
+//! Lists become axes, column by column: all items at one depth are looked at together. A list level is uniform if its lists
+//! have one length and everything inside is uniform too; otherwise it is ragged. Levels are built from what is there, and
+//! then spread over the places of `None`.
+
+use super::{Literal, MAX_DEPTH};
+use crate::args::typed;
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use crate::structs::{Field, StructTensor};
+use extenso_core::ops::{Run, assemble};
+use extenso_core::{ExtensionType, RowPartition, Tensor, Value};
+use extenso_types::{Dims, Error, Path, Result, Segment, Shape};
+use std::sync::Arc;
+
+/// The value that a literal means: dense if lists at each depth have one length, otherwise ragged; records are structs;
+/// `None` is a missing value. Integers are i64, floats and both together f64, lists without any leaf f64.
+///
+/// Errors, with the path: lists and other items side by side, dtypes or fields that differ, more than 64 levels.
+pub fn constant(literal: impl Into<Literal>) -> Result<Value> {
+    let literal = literal.into();
+    check_depth(&literal, 0).and_then(|()| value_of(&literal, &Path::root())).map_err(|e| e.at("constant"))
+}
+
+fn check_depth(literal: &Literal, depth: usize) -> Result<()> {
+    if depth > MAX_DEPTH {
+        return Err(
+            Error::value(format!("the literal is nested deeper than {MAX_DEPTH} levels")).wanted("fewer levels")
+        );
+    }
+    match literal {
+        Literal::List(items) => items.iter().try_for_each(|item| check_depth(item, depth + 1)),
+        Literal::Record(fields) => fields.iter().try_for_each(|(_, value)| check_depth(value, depth + 1)),
+        Literal::None
+        | Literal::Bool(_)
+        | Literal::Int(_)
+        | Literal::Float(_)
+        | Literal::Str(_)
+        | Literal::Bytes(_) => Ok(()),
+    }
+}
+
+/// An item and where it stands.
+struct Item<'a> {
+    literal: &'a Literal,
+    path: Path,
+}
+
+fn items_of<'a>(list: &'a [Literal], path: &Path) -> Vec<Item<'a>> {
+    let item = |(i, literal)| Item { literal, path: path.child(Segment::Index(i)) };
+    list.iter().enumerate().map(item).collect()
+}
+
+fn value_of(literal: &Literal, path: &Path) -> Result<Value> {
+    match literal {
+        Literal::List(items) => column(&items_of(items, path)),
+        Literal::Record(fields) => {
+            let field = |(name, value): &(String, Literal)| {
+                Ok((Arc::from(name.as_str()), value_of(value, &path.child(Segment::field(name.as_str())))?))
+            };
+            let fields: Result<Vec<Field>> = fields.iter().map(field).collect();
+            Ok(StructTensor::new(Shape::scalar(), fields?).map_err(|e| at(e, path))?.into_value())
+        }
+        Literal::None
+        | Literal::Bool(_)
+        | Literal::Int(_)
+        | Literal::Float(_)
+        | Literal::Str(_)
+        | Literal::Bytes(_) => scalar(literal, path),
+    }
+}
+
+/// A 0-d value: a column of one without its axis.
+fn scalar(literal: &Literal, path: &Path) -> Result<Value> {
+    let column = column(&[Item { literal, path: path.clone() }])?;
+    let single = |t: &Tensor| t.with_dims(&[]);
+    match typed::<MaskedTensor>(&column) {
+        Some(x) => Ok(MaskedTensor::new(single(x.values().tensor()?)?, single(x.mask())?)?.into_value()),
+        None => Ok(single(column.tensor()?)?.into()),
+    }
+}
+
+fn at(error: Error, path: &Path) -> Error {
+    if path.is_root() { error } else { error.at(path.to_string()) }
+}
+
+/// The items as a value whose outer axis counts them.
+fn column(items: &[Item<'_>]) -> Result<Value> {
+    let present: Vec<bool> = items.iter().map(|item| *item.literal != Literal::None).collect();
+    let there: Vec<&Item<'_>> = items.iter().filter(|item| *item.literal != Literal::None).collect();
+    let missing = there.len() < items.len();
+    let values = match there.first().map(|item| item.literal) {
+        Some(Literal::List(_)) => lists(&there, missing)?,
+        Some(Literal::Record(fields)) => records(&there, fields)?,
+        _ => leaves(&there)?,
+    };
+    if !missing {
+        return Ok(values);
+    }
+    Ok(MaskedTensor::new(spread(&values, &present)?, Tensor::bools(&[present.len()], &present)?)?.into_value())
+}
+
+fn not_alike(item: &Item<'_>, first: &Item<'_>) -> Error {
+    let list = |item: &Item<'_>| matches!(item.literal, Literal::List(_));
+    let error = Error::value(format!("{} stands beside {}", item.literal.kind(), first.literal.kind()));
+    let error = if list(item) || list(first) {
+        error.wanted("equal nesting: lists beside lists alone")
+    } else {
+        error.wanted("items of one kind")
+    };
+    at(error, &item.path)
+}
+
+/// A level of lists.
+fn lists(items: &[&Item<'_>], missing: bool) -> Result<Value> {
+    let (mut lengths, mut inner) = (Vec::with_capacity(items.len()), Vec::new());
+    for item in items {
+        let Literal::List(list) = item.literal else { return Err(not_alike(item, items[0])) };
+        lengths.push(list.len());
+        inner.extend(items_of(list, &item.path));
+    }
+    let values = column(&inner)?;
+    let uniform = lengths.iter().all(|n| *n == lengths[0]) && !missing;
+    if let Some(dense) = uniform.then(|| split_outer(&values, lengths.len(), lengths[0])).flatten() {
+        return dense;
+    }
+    Ok(RaggedTensor::from_partition(values, RowPartition::from_lengths(lengths)?)?.into_value())
+}
+
+/// The value with its outer axis as two; none if something in it is ragged.
+fn split_outer(value: &Value, n: usize, k: usize) -> Option<Result<Value>> {
+    let split = |t: &Tensor| {
+        let dims = t.data()?.dims();
+        let sizes: Vec<usize> = [n, k].into_iter().chain(dims[1..].iter().copied()).collect();
+        t.with_dims(&sizes)
+    };
+    if let Value::Tensor(t) = value {
+        return Some(split(t).map(Value::Tensor));
+    }
+    if let Some(x) = typed::<MaskedTensor>(value) {
+        let values = split_outer(x.values(), n, k)?;
+        return Some(values.and_then(|values| Ok(MaskedTensor::new(values, split(x.mask())?)?.into_value())));
+    }
+    let x = typed::<StructTensor>(value)?;
+    let fields: Option<Result<Vec<Field>>> = x
+        .fields()
+        .iter()
+        .map(|(name, value)| Some(split_outer(value, n, k)?.map(|value| (name.clone(), value))))
+        .collect();
+    let shape: Vec<usize> = [n, k].into_iter().chain(x.shape().to_dims()?[1..].iter().copied()).collect();
+    Some(fields?.and_then(|fields| Ok(StructTensor::new(Shape::known(&shape), fields)?.into_value())))
+}
+
+/// A level of records: a column per field.
+fn records(items: &[&Item<'_>], first: &[(String, Literal)]) -> Result<Value> {
+    for item in items {
+        let Literal::Record(fields) = item.literal else { return Err(not_alike(item, items[0])) };
+        let unknown = fields.iter().find(|(name, _)| !first.iter().any(|(known, _)| known == name));
+        if let Some((name, _)) = unknown {
+            let path = item.path.child(Segment::field(name.as_str()));
+            return Err(at(
+                Error::value("the first record has no such field").wanted("the same fields in all records"),
+                &path,
+            ));
+        }
+    }
+    let field = |(name, _): &(String, Literal)| Ok((Arc::from(name.as_str()), column(&field_items(items, name)?)?));
+    let fields: Result<Vec<Field>> = first.iter().map(field).collect();
+    let made = StructTensor::new(Shape::known(&[items.len()]), fields?).map_err(|e| at(e, &items[0].path))?;
+    Ok(made.into_value())
+}
+
+fn field_items<'a>(records: &[&Item<'a>], name: &str) -> Result<Vec<Item<'a>>> {
+    let mut items = Vec::with_capacity(records.len());
+    for record in records {
+        let path = record.path.child(Segment::field(name));
+        let Literal::Record(fields) = record.literal else { return Err(not_alike(record, records[0])) };
+        let Some((_, literal)) = fields.iter().find(|(known, _)| known == name) else {
+            let error = Error::value("the record has no such field").wanted("the same fields in all records");
+            return Err(at(error, &path));
+        };
+        items.push(Item { literal, path });
+    }
+    Ok(items)
+}
+
+/// A level of leaves.
+fn leaves(items: &[&Item<'_>]) -> Result<Value> {
+    let float = items.iter().any(|item| matches!(item.literal, Literal::Float(_)));
+    let n = [items.len()];
+    macro_rules! all {
+        ($($pattern:pat => $value:expr),+) => {
+            items.iter().map(|item| match item.literal {
+                $($pattern => Ok($value),)+
+                _ => Err(not_alike(item, items[0])),
+            }).collect::<Result<Vec<_>>>()?
+        };
+    }
+    Ok(Value::Tensor(match items.first().map(|item| item.literal) {
+        Some(Literal::Bool(_)) => Tensor::bools(&n, &all!(Literal::Bool(v) => *v))?,
+        Some(Literal::Str(_)) => Tensor::strings(&n, &all!(Literal::Str(v) => v.as_str()))?,
+        Some(Literal::Bytes(_)) => Tensor::byte_strings(&n, &all!(Literal::Bytes(v) => v.as_slice()))?,
+        Some(Literal::Int(_)) if !float => Tensor::from_vec(all!(Literal::Int(v) => *v)),
+        // An integer beside floats is rounded once, to f64.
+        Some(Literal::Int(_) | Literal::Float(_)) => {
+            Tensor::from_vec(all!(Literal::Float(v) => *v, Literal::Int(v) => *v as f64))
+        }
+        Some(Literal::None | Literal::List(_) | Literal::Record(_)) | None => Tensor::from_vec(Vec::<f64>::new()),
+    }))
+}
+
+/// The values at the places that are present, and zeros, empty text or empty rows at the others.
+fn spread(value: &Value, present: &[bool]) -> Result<Value> {
+    let mut next = 0;
+    let runs: Vec<Run> = present
+        .iter()
+        .map(|there| {
+            let run = Run { source: there.then_some(0), start: next, len: 1 };
+            next += usize::from(*there);
+            run
+        })
+        .collect();
+    if let Some(x) = typed::<RaggedTensor>(value) {
+        let rows = x.partition().data()?;
+        let lengths = runs.iter().map(|run| run.source.map_or(0, |_| rows.row(run.start).len()));
+        return Ok(RaggedTensor::from_partition(x.values().clone(), RowPartition::from_lengths(lengths)?)?.into_value());
+    }
+    if let Some(x) = typed::<MaskedTensor>(value) {
+        let mask = spread_tensor(x.mask(), &runs)?;
+        return Ok(MaskedTensor::new(spread(x.values(), present)?, mask)?.into_value());
+    }
+    if let Some(x) = typed::<StructTensor>(value) {
+        let fields: Result<Vec<Field>> =
+            x.fields().iter().map(|(name, value)| Ok((name.clone(), spread(value, present)?))).collect();
+        return Ok(StructTensor::new(Shape::known(&[present.len()]), fields?)?.into_value());
+    }
+    spread_tensor(value.tensor()?, &runs).map(Value::Tensor)
+}
+
+fn spread_tensor(tensor: &Tensor, runs: &[Run]) -> Result<Tensor> {
+    let dense = tensor.data()?;
+    let mut dims = Dims::from_slice(dense.dims());
+    let width: usize = dims[1..].iter().product();
+    dims[0] = runs.len();
+    let wide = runs.iter().map(|run| Run { source: run.source, start: run.start * width, len: width });
+    assemble(dense.dtype(), dims, &[dense], wide)
+}

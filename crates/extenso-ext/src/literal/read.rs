@@ -1,0 +1,127 @@
+//! From a value to a literal.
+
+use super::Literal;
+use crate::args::typed;
+use crate::axes::rank;
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use crate::structs::{Field, StructTensor};
+use extenso_core::{Dense, ExtensionType, Storage, Tensor, Value};
+use extenso_types::{DType, Error, Result, Shape};
+
+/// The value as nested lists and records; a missing value is `None`.
+///
+/// Errors: a symbol; boxed values; an unsigned integer above the largest i64; a foreign type.
+pub fn to_literal(value: &Value) -> Result<Literal> {
+    literal(value).map_err(|e| e.at("to_literal"))
+}
+
+fn literal(value: &Value) -> Result<Literal> {
+    if let Some(x) = typed::<MaskedTensor>(value).filter(|x| x.mask_rank().is_ok_and(|rank| rank == 0)) {
+        return if x.mask().to_bool()? { literal(x.values()) } else { Ok(Literal::None) };
+    }
+    if rank(value)? > 0 {
+        return items(value).map(Literal::List);
+    }
+    if let Some(x) = typed::<StructTensor>(value) {
+        let field = |(name, value): &Field| Ok((name.to_string(), literal(value)?));
+        return Ok(Literal::Record(x.fields().iter().map(field).collect::<Result<_>>()?));
+    }
+    let mut leaf = leaves(value.tensor()?.data()?)?;
+    leaf.pop().ok_or_else(|| Error::internal("a scalar without an element"))
+}
+
+/// The items of the outer axis.
+fn items(value: &Value) -> Result<Vec<Literal>> {
+    if let Some(x) = typed::<RaggedTensor>(value) {
+        let (rows, values) = (x.partition().data()?, items(x.values())?);
+        return Ok((0..rows.nrows()).map(|row| Literal::List(values[rows.row(row)].to_vec())).collect());
+    }
+    if let Some((merged, n, k)) = merge_outer(value)? {
+        let inner = items(&merged)?;
+        return Ok((0..n).map(|i| Literal::List(inner[i * k..(i + 1) * k].to_vec())).collect());
+    }
+    if let Some(x) = typed::<MaskedTensor>(value) {
+        let (values, mask) = (items(x.values())?, x.mask().data()?.bits()?.clone());
+        let item = |(value, there): (Literal, bool)| if there { value } else { Literal::None };
+        return Ok(values.into_iter().zip(mask.iter()).map(item).collect());
+    }
+    if let Some(x) = typed::<StructTensor>(value) {
+        return records(&x);
+    }
+    leaves(value.tensor()?.data()?)
+}
+
+fn records(x: &StructTensor) -> Result<Vec<Literal>> {
+    let count = x.shape().to_dims().and_then(|dims| dims.first().copied());
+    let count = count.ok_or_else(|| Error::scope("the number of records is not known while tracing"))?;
+    let mut records: Vec<Vec<(String, Literal)>> = vec![Vec::with_capacity(x.fields().len()); count];
+    for (name, value) in x.fields() {
+        for (record, item) in records.iter_mut().zip(items(value)?) {
+            record.push((name.to_string(), item));
+        }
+    }
+    Ok(records.into_iter().map(Literal::Record).collect())
+}
+
+/// The value with its outer two axes as one, and their sizes; none for a value that is looked at item by item.
+fn merge_outer(value: &Value) -> Result<Option<(Value, usize, usize)>> {
+    if let Some(x) = typed::<MaskedTensor>(value) {
+        if x.mask_rank()? < 2 {
+            return Ok(None);
+        }
+        let Some((values, n, k)) = merge_outer(x.values())? else { return Ok(None) };
+        let mask = merged(x.mask())?.0;
+        return Ok(Some((MaskedTensor::new(values, mask)?.into_value(), n, k)));
+    }
+    if let Some(x) = typed::<StructTensor>(value) {
+        let dims = x.shape().to_dims().unwrap_or_default();
+        let [n, k, inner @ ..] = &dims[..] else { return Ok(None) };
+        let field = |(name, value): &Field| match merge_outer(value)? {
+            Some((value, ..)) => Ok((name.clone(), value)),
+            None => Err(Error::internal(format!("field '{name}' has fewer axes than its records"))),
+        };
+        let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
+        let shape: Vec<usize> = std::iter::once(n * k).chain(inner.iter().copied()).collect();
+        return Ok(Some((StructTensor::new(Shape::known(&shape), fields?)?.into_value(), *n, *k)));
+    }
+    match value {
+        Value::Tensor(t) if rank(value)? >= 2 => merged(t).map(|(t, n, k)| Some((t.into(), n, k))),
+        Value::Tensor(_) | Value::Partition(_) | Value::Ext(_) => Ok(None),
+    }
+}
+
+fn merged(t: &Tensor) -> Result<(Tensor, usize, usize)> {
+    let [n, k, inner @ ..] = t.data()?.dims() else { return Err(Error::internal("fewer than two axes")) };
+    let dims: Vec<usize> = std::iter::once(n * k).chain(inner.iter().copied()).collect();
+    Ok((t.with_dims(&dims)?, *n, *k))
+}
+
+/// The elements of a tensor without inner axes.
+fn leaves(dense: &Dense) -> Result<Vec<Literal>> {
+    macro_rules! numbers {
+        ($($d:ident $t:ty => $x:ident: $literal:expr;)*) => {
+            match (dense.dtype(), dense.storage()) {
+                $((DType::$d, _) => dense.as_slice::<$t>()?.iter().map(|&$x| $literal).collect(),)*
+                (_, Storage::Bits(bits)) => Ok(bits.iter().map(Literal::Bool).collect()),
+                (DType::String, _) => (0..dense.len()).map(|i| Ok(Literal::Str(dense.str_at(i)?.to_string()))).collect(),
+                (DType::Bytes, _) => (0..dense.len()).map(|i| Ok(Literal::Bytes(dense.text_at(i)?.to_vec()))).collect(),
+                (other, _) => Err(Error::dtype(format!("{other} has no literal")).wanted("numbers, booleans or text")),
+            }
+        };
+    }
+    numbers! {
+        I8 i8 => x: Ok(Literal::Int(x.into()));
+        I16 i16 => x: Ok(Literal::Int(x.into()));
+        I32 i32 => x: Ok(Literal::Int(x.into()));
+        I64 i64 => x: Ok(Literal::Int(x));
+        U8 u8 => x: Ok(Literal::Int(x.into()));
+        U16 u16 => x: Ok(Literal::Int(x.into()));
+        U32 u32 => x: Ok(Literal::Int(x.into()));
+        U64 u64 => x: i64::try_from(x).map(Literal::Int).map_err(|_| Error::value(format!("{x} is above the largest i64")));
+        F16 half::f16 => x: Ok(Literal::Float(x.into()));
+        BF16 half::bf16 => x: Ok(Literal::Float(x.into()));
+        F32 f32 => x: Ok(Literal::Float(x.into()));
+        F64 f64 => x: Ok(Literal::Float(x));
+    }
+}

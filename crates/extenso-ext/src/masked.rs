@@ -1,0 +1,161 @@
+//! Masked tensors: values of which some are missing.
+//!
+//! Invariant: the shape of the mask is that of the outer axes of the values; true says that a value is there. What lies
+//! under a missing value has no meaning: no op fails on it and no result depends on it.
+
+mod arithmetic;
+mod handlers;
+mod structure;
+
+use crate::args::{int, typed};
+use crate::axes::{dim, rank, zeros_of};
+use crate::ragged::RaggedTensor;
+use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
+use extenso_derive::ExtensionType;
+use extenso_types::{DType, Dim, Error, Result};
+use std::fmt;
+
+/// Values with a mask; null is neither zero nor empty.
+///
+/// ```
+/// # use extenso_ext::{MaskedTensor, constant};
+/// # use extenso_core::{ExtensionType, ops};
+/// let x = constant(vec![Some(1), None, Some(3)]).unwrap();
+/// let y = ops::add(x, 10).unwrap();
+/// assert_eq!(MaskedTensor::from_value(&y).unwrap().to_string(), "[11, None, 13]");
+/// ```
+#[derive(Clone, ExtensionType)]
+#[extenso(name = "extenso/MaskedTensor", validate = fits, handlers = handlers::register)]
+pub struct MaskedTensor {
+    #[extenso(itself)]
+    values: Value,
+    #[extenso(component)]
+    mask: Tensor,
+}
+
+fn fits(masked: &MaskedTensor) -> Result<()> {
+    let spec = masked.mask.spec();
+    if spec.dtype != DType::Bool {
+        return Err(Error::dtype(format!("the mask is {}", spec.dtype)).at("mask").wanted("bool"));
+    }
+    let Some(dims) = spec.shape.dims() else { return Ok(()) };
+    for (axis, given) in dims.iter().enumerate() {
+        // Values of an unknown rank are checked when they are known.
+        let Ok(rank) = rank(&masked.values) else { return Ok(()) };
+        if axis >= rank {
+            return Err(Error::shape(format!("the mask has rank {}, and the values {rank}", dims.len()))
+                .at("mask")
+                .wanted("the shape of the outer axes of the values"));
+        }
+        let wanted = dim(&masked.values, axis)?;
+        if is_ragged(&masked.values, axis) || !given.is_compatible_with(wanted) {
+            let size = if is_ragged(&masked.values, axis) { "ragged".to_string() } else { wanted.to_string() };
+            return Err(Error::shape(format!("axis {axis} of the mask has size {given}, and of the values {size}"))
+                .at("mask")
+                .wanted("the shape of the outer axes of the values")
+                .hint("Mask the values inside the rows instead: rows of a masked tensor"));
+        }
+    }
+    Ok(())
+}
+
+fn is_ragged(value: &Value, axis: usize) -> bool {
+    axis == 1 && typed::<RaggedTensor>(value).is_some()
+}
+
+impl MaskedTensor {
+    /// The values where `mask` is true, and nothing elsewhere.
+    ///
+    /// Errors: the mask is not bool, or its shape is not that of the outer axes of the values.
+    pub fn new(values: impl Into<Value>, mask: Tensor) -> Result<MaskedTensor> {
+        let masked = MaskedTensor { values: values.into(), mask };
+        fits(&masked).map_err(|e| e.at("MaskedTensor"))?;
+        Ok(masked)
+    }
+
+    /// The values, with anything under what is missing.
+    pub fn values(&self) -> &Value {
+        &self.values
+    }
+
+    /// Which values are there.
+    pub fn mask(&self) -> &Tensor {
+        &self.mask
+    }
+
+    /// The number of outer axes that the mask has.
+    ///
+    /// Errors: a mask of unknown rank.
+    pub fn mask_rank(&self) -> Result<usize> {
+        rank(&self.mask.clone().into())
+    }
+
+    /// The mask with axes of size 1 behind its own, so that it broadcasts against the values.
+    pub(crate) fn wide_mask(&self) -> Result<Value> {
+        trailing(&self.mask.clone().into(), rank(&self.values)? - self.mask_rank()?)
+    }
+
+    /// The values with `fill` where they are missing.
+    pub(crate) fn filled(&self, fill: impl Into<Arg>) -> Result<Value> {
+        ops::where_(self.wide_mask()?, &self.values, fill)
+    }
+}
+
+/// The value with `count` axes of size 1 behind its own.
+pub(crate) fn trailing(value: &Value, count: usize) -> Result<Value> {
+    if count == 0 {
+        return Ok(value.clone());
+    }
+    let axes: Vec<i64> = (1..=count).map(|i| -int(i)).collect();
+    ops::expand_dims_at(value, axes)
+}
+
+/// The value with `fill` where it is missing; rows and fields without missing values stay as they are.
+///
+/// Errors: `fill` does not broadcast, or is of another dtype.
+pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
+    let fill = fill.into();
+    let filled = if let Some(masked) = typed::<MaskedTensor>(x) {
+        masked.filled(fill)
+    } else if let Some(ragged) = typed::<RaggedTensor>(x) {
+        fill_none(ragged.values(), fill).and_then(|values| Ok(ragged.with_values(values)?.into_value()))
+    } else {
+        Ok(x.clone())
+    };
+    filled.map_err(|e| e.at("fill_none"))
+}
+
+/// Whether each value is missing, in the rows of the value.
+///
+/// Errors: a value whose axes are not known; boxed values of an unknown size.
+pub fn is_none(x: &Value) -> Result<Value> {
+    let missing = if let Some(masked) = typed::<MaskedTensor>(x) {
+        ops::logical_not(masked.mask())
+    } else if let Some(ragged) = typed::<RaggedTensor>(x) {
+        is_none(ragged.values()).and_then(|values| Ok(ragged.with_values(values)?.into_value()))
+    } else {
+        rank(x).and_then(|rank| ops::cast(zeros_of(x, rank)?, DType::Bool))
+    };
+    missing.map_err(|e| e.at("is_none"))
+}
+
+/// Whether a mask of these axes may stand for values of those, as far as is known.
+pub(crate) fn same_axes(mask: &[Dim], values: &[Dim]) -> bool {
+    let one = Dim::Known(1);
+    mask.iter().zip(values).all(|(m, v)| m == v || (*m != one && *v != one && m.is_compatible_with(*v)))
+}
+
+impl fmt::Display for MaskedTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match crate::to_literal(&self.clone().into_value()) {
+            Ok(literal) => literal.fmt(f),
+            Err(_) => fmt::Debug::fmt(self, f),
+        }
+    }
+}
+
+impl fmt::Debug for MaskedTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.clone().into_value(), f)
+    }
+}

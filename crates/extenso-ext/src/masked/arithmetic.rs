@@ -1,0 +1,222 @@
+//! Elementwise ops and reductions of masked tensors.
+//!
+//! A result is there where every masked operand is; a reduction passes over what is missing. What lies under a missing
+//! value is replaced wherever the op could fail on it or count it.
+
+use super::{MaskedTensor, same_axes, trailing};
+use crate::args::{again, answer, answer_ext, flat, on_value, typed, typed_arg, wrap};
+use crate::axes::{dim, outer, rank};
+use crate::ragged::RaggedTensor;
+use extenso_core::attrs::Axes;
+use extenso_core::reduce::{Fold, Reduce};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, Tensor, Value, call_one, ops};
+use extenso_types::{DType, Dim, Error, Result};
+
+/// A unary op is the op on the values, under the same mask.
+pub(super) fn unary(call: &Call<'_>) -> Answer {
+    match flat(call).first().and_then(typed_arg::<MaskedTensor>) {
+        Some(x) => answer_ext(MaskedTensor::new(on_value(call, x.values())?, x.mask)?),
+        None => Ok(None),
+    }
+}
+
+/// An op of several operands that broadcast.
+pub(super) fn elementwise(call: &Call<'_>) -> Answer {
+    let Some(operands) = Operands::of(call)? else { return Ok(None) };
+    let mask = operands.mask()?;
+    wrap(again(call, operands.values())?, |values| mask.over(values))
+}
+
+/// Integers under a missing value divide by one there, so that no zero is divided by.
+pub(super) fn floor_divide(call: &Call<'_>) -> Answer {
+    let Some(operands) = Operands::of(call)? else { return Ok(None) };
+    let mask = operands.mask()?;
+    let [x, y] = &operands.values()[..] else { return Ok(None) };
+    let y = match y {
+        Arg::Value(divisors) => Arg::Value(ops::where_(mask.against(operands.rank)?, divisors, 1)?),
+        Arg::Scalar(_) | Arg::List(_) => y.clone(),
+    };
+    wrap(again(call, vec![x.clone(), y])?, |values| mask.over(values))
+}
+
+/// The result is there where the condition is and what it picks.
+pub(super) fn where_(call: &Call<'_>) -> Answer {
+    let Some(operands) = Operands::of(call)? else { return Ok(None) };
+    let [condition, x, y] = &operands.items[..] else { return Ok(None) };
+    let picked = again(call, operands.values())?;
+    let present = |item: &Item| item.wide_mask(operands.rank).map(|mask| mask.map_or(Arg::from(true), Arg::Value));
+    let chosen = ops::where_(condition.value(), present(x)?, present(y)?)?;
+    let mask = match condition.wide_mask(operands.rank)? {
+        Some(mask) => ops::logical_and(mask, chosen)?,
+        None => chosen,
+    };
+    wrap(picked, |values| Mask { mask: mask.clone(), covers: operands.rank, rank: operands.rank }.over(values))
+}
+
+/// The operands of an op that broadcasts.
+struct Operands {
+    items: Vec<Item>,
+    /// The rank of the result.
+    rank: usize,
+}
+
+enum Item {
+    /// An operand without a mask, and its rank; none for a literal.
+    Plain(Arg, Option<usize>),
+    /// A masked operand, the rank of its values and of its mask.
+    Masked(MaskedTensor, usize, usize),
+}
+
+impl Operands {
+    /// None if a ragged operand has its rows inside the masked ones: then the rows come first and the mask after.
+    fn of(call: &Call<'_>) -> Result<Option<Operands>> {
+        let mut items = Vec::new();
+        for arg in flat(call) {
+            items.push(match (typed_arg::<MaskedTensor>(arg), arg) {
+                (Some(x), _) => {
+                    let (values, mask) = (rank(x.values())?, x.mask_rank()?);
+                    Item::Masked(x, values, mask)
+                }
+                (None, Arg::Value(value)) => {
+                    Item::Plain(arg.clone(), Some(if outer(value).is_none() { 0 } else { rank(value)? }))
+                }
+                (None, Arg::Scalar(_)) => Item::Plain(arg.clone(), None),
+                (None, Arg::List(_)) => return Ok(None),
+            });
+        }
+        let rank = items.iter().map(|item| item.rank().unwrap_or(0)).max().unwrap_or(0);
+        let rows_first = |item: &Item| match item {
+            Item::Plain(arg, _) => typed_arg::<RaggedTensor>(arg).is_some(),
+            Item::Masked(..) => false,
+        };
+        let covers_rows = |item: &Item| matches!(item, Item::Masked(_, values, mask) if rank - values + mask > 1);
+        if items.iter().any(rows_first) && items.iter().any(covers_rows) {
+            return Ok(None);
+        }
+        Ok(Some(Operands { items, rank }))
+    }
+
+    fn values(&self) -> Vec<Arg> {
+        self.items.iter().map(Item::value).collect()
+    }
+
+    /// Where every masked operand is there.
+    fn mask(&self) -> Result<Mask> {
+        let covers = self.items.iter().filter_map(|item| item.covers(self.rank)).max().unwrap_or(0);
+        let masks: Result<Vec<Value>> =
+            self.items.iter().filter_map(|item| item.mask(self.rank, covers).transpose()).collect();
+        let all = masks?.into_iter().map(Ok).reduce(|a, b| ops::logical_and(a?, b?));
+        let mask = all.unwrap_or_else(|| Err(Error::internal("no operand is masked")))?;
+        Ok(Mask { mask, covers, rank: self.rank })
+    }
+}
+
+impl Item {
+    fn rank(&self) -> Option<usize> {
+        match self {
+            Item::Plain(_, rank) => *rank,
+            Item::Masked(_, rank, _) => Some(*rank),
+        }
+    }
+
+    fn value(&self) -> Arg {
+        match self {
+            Item::Plain(arg, _) => arg.clone(),
+            Item::Masked(x, ..) => Arg::from(x.values()),
+        }
+    }
+
+    /// How many axes of the result, from the outer one, the operand's mask says something of.
+    fn covers(&self, rank: usize) -> Option<usize> {
+        match self {
+            Item::Plain(..) => None,
+            Item::Masked(_, values, mask) => Some(rank - values + mask),
+        }
+    }
+
+    /// The operand's mask with axes of size 1 up to the first `covers` axes of the result.
+    fn mask(&self, rank: usize, covers: usize) -> Result<Option<Value>> {
+        match self {
+            Item::Plain(..) => Ok(None),
+            Item::Masked(x, values, mask) => {
+                trailing(&x.mask.clone().into(), covers - (rank - values + mask)).map(Some)
+            }
+        }
+    }
+
+    fn wide_mask(&self, rank: usize) -> Result<Option<Value>> {
+        self.mask(rank, rank)
+    }
+}
+
+/// The mask of a result.
+struct Mask {
+    mask: Value,
+    /// The axes of the result that it has, counted from the outer one.
+    covers: usize,
+    rank: usize,
+}
+
+impl Mask {
+    /// The mask with axes of size 1 behind, up to a rank.
+    fn against(&self, rank: usize) -> Result<Value> {
+        trailing(&self.mask, rank - self.covers)
+    }
+
+    /// The values under the mask, which is repeated along the axes that the values were repeated along.
+    fn over(&self, values: Value) -> Result<Value> {
+        let shape = self.mask.tensor()?.shape();
+        let given = shape.dims().unwrap_or(&[]);
+        let wanted: Result<Vec<Dim>> = (0..self.covers).map(|axis| dim(&values, axis)).collect();
+        if given.len() == self.covers && same_axes(given, &wanted?) {
+            return Ok(MaskedTensor::new(values, self.mask.tensor()?.clone())?.into_value());
+        }
+        let mask = ops::broadcast_like(self.against(self.rank)?, &values)?;
+        Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value())
+    }
+}
+
+/// A reduction passes over what is missing; where nothing is there it gives its identity.
+pub(super) fn reduce(call: &Call<'_>) -> Answer {
+    let (Kernel::Reduction(_), [arg]) = (call.op.kernel, flat(call)) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
+    answer(on_value(call, &x.filled(identity(call.op, &x)?)?)?)
+}
+
+/// A fold over the rows of a partition passes over what is missing.
+pub(super) fn segments(call: &Call<'_>) -> Answer {
+    let (Kernel::Segment(fold), [values, partition]) = (call.op.kernel, call.args) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(values) else { return Ok(None) };
+    let filled = x.filled(identity(over_axes(fold), &x)?)?;
+    answer(call_one(call.op, &[Arg::Value(filled), partition.clone()], call.attrs)?)
+}
+
+/// The op that folds axes as `fold` does.
+fn over_axes(fold: Fold) -> &'static OpDef {
+    match fold {
+        Fold::Sum => &ops::SUM,
+        Fold::Prod => &ops::PROD,
+        Fold::Max => &ops::MAX,
+        Fold::Min => &ops::MIN,
+        Fold::Any => &ops::ANY,
+        Fold::All => &ops::ALL,
+    }
+}
+
+/// What a reduction gives for no elements, in the dtype of the values.
+fn identity(op: &'static OpDef, x: &MaskedTensor) -> Result<Value> {
+    let dtype = dtype_below(x.values())?;
+    let nothing = ops::cast(Tensor::from_vec(Vec::<i64>::new()), dtype)?;
+    let identity = call_one(op, &[Arg::Value(nothing)], &Reduce { axis: Axes::All, keepdims: false })?;
+    call_one(&ops::CAST, &[Arg::Value(identity)], &ops::Cast { dtype })
+}
+
+/// The dtype of the values below every ragged axis and mask.
+fn dtype_below(values: &Value) -> Result<DType> {
+    let below = typed::<RaggedTensor>(values).map(|x| x.values().clone());
+    let below = below.or_else(|| typed::<MaskedTensor>(values).map(|x| x.values().clone()));
+    match below {
+        Some(below) => dtype_below(&below),
+        None => Ok(values.tensor()?.dtype()),
+    }
+}

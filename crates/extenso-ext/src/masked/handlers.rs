@@ -1,0 +1,36 @@
+//! What a masked tensor does under ops: the table of handlers.
+
+use super::{arithmetic, structure};
+use extenso_core::{Answer, Call, Class, Target, on, ops};
+use extenso_types::TypeDef;
+use std::sync::Arc;
+
+type Handle = fn(&Call<'_>) -> Answer;
+
+/// Registers the handlers; called once, when the type is defined.
+pub(super) fn register(def: &Arc<TypeDef>) {
+    let classes: [(Class, &'static str, Handle); 6] = [
+        (Class::UnaryElementwise, "MaskedTensor elementwise", arithmetic::unary),
+        (Class::BinaryElementwise, "MaskedTensor elementwise", arithmetic::elementwise),
+        (Class::Elementwise, "MaskedTensor elementwise", arithmetic::elementwise),
+        (Class::Reduction, "MaskedTensor reduction", arithmetic::reduce),
+        (Class::Segment, "MaskedTensor segments", arithmetic::segments),
+        (Class::Structural, "MaskedTensor structure", structure::whole),
+    ];
+    for (class, name, handle) in classes {
+        on(Target::Class(class), def, name, handle);
+    }
+    let single: [(_, &'static str, Handle); 8] = [
+        (&ops::FLOOR_DIVIDE, "MaskedTensor floor_divide", arithmetic::floor_divide),
+        (&ops::WHERE, "MaskedTensor where", arithmetic::where_),
+        (&ops::GATHER_ROWS_OF, "MaskedTensor rows", structure::along_rows),
+        (&ops::ALIGN_ROWS, "MaskedTensor rows", structure::along_rows),
+        (&ops::ROW_PARTITION, "MaskedTensor rows", structure::row_partition),
+        (&ops::TAKE, "MaskedTensor take", structure::take),
+        (&ops::SLICE, "MaskedTensor slice", structure::slice),
+        (&ops::CONCAT, "MaskedTensor concat", structure::concat),
+    ];
+    for (op, name, handle) in single {
+        on(Target::Op(op), def, name, handle);
+    }
+}

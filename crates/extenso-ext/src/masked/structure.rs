@@ -1,0 +1,116 @@
+//! Structural ops on masked tensors: what moves values moves their mask.
+//!
+//! Ops along the axes that the mask has apply to both; ops inside apply to the values alone; any other op sees the mask
+//! stretched to all axes of the values.
+
+use super::MaskedTensor;
+use crate::args::{answer, answer_ext, flat, int, typed_arg};
+use crate::axes::{rank, witness, zeros_of};
+use extenso_core::attrs::{AttrSet, Attrs};
+use extenso_core::ops::{OneAxis, Slice};
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Answer, Arg, Call, Value, call_one, ops};
+use extenso_types::{DType, Error, Result};
+
+/// An op of one argument on values and mask alike.
+pub(super) fn whole(call: &Call<'_>) -> Answer {
+    let [x, rest @ ..] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    if rest.iter().any(|arg| typed_arg::<MaskedTensor>(arg).is_some()) {
+        return Ok(None);
+    }
+    answer_ext(both(call, &stretched(&x)?, rest, call.attrs)?)
+}
+
+/// The same values under a mask with all of their axes.
+fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
+    if x.mask_rank()? == rank(x.values())? {
+        return Ok(x.clone());
+    }
+    let mask = ops::broadcast_like(x.wide_mask()?, x.values())?;
+    MaskedTensor::new(x.values().clone(), mask.tensor()?.clone())
+}
+
+/// The op on values and mask.
+fn both(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], attrs: &dyn AttrSet) -> Result<MaskedTensor> {
+    let on = |value: Arg| {
+        let args: Vec<Arg> = std::iter::once(value).chain(rest.iter().cloned()).collect();
+        call_one(call.op, &args, attrs)
+    };
+    MaskedTensor::new(on(Arg::from(x.values()))?, on(Arg::from(x.mask()))?.tensor()?.clone())
+}
+
+/// The op on the values alone.
+fn inside(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], attrs: &dyn AttrSet) -> Result<MaskedTensor> {
+    let args: Vec<Arg> = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned()).collect();
+    MaskedTensor::new(call_one(call.op, &args, attrs)?, x.mask().clone())
+}
+
+/// `take` picks of values and mask.
+pub(super) fn take(call: &Call<'_>) -> Answer {
+    let [x, rest @ ..] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
+    along(call, &x, rest, axis, &OneAxis { axis: int(axis) })
+}
+
+/// `slice` picks of values and mask.
+pub(super) fn slice(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let attrs = Slice::of(call.attrs)?;
+    let axis = normalize_axis(attrs.axis, rank(x.values())?)?;
+    along(call, &x, &[], axis, &Slice { axis: int(axis), ..attrs.clone() })
+}
+
+fn along(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], axis: usize, attrs: &dyn AttrSet) -> Answer {
+    let on = if axis < x.mask_rank()? { both } else { inside };
+    answer_ext(on(call, x, rest, attrs)?)
+}
+
+/// Ops along row partitions move the outer axis of values and mask.
+pub(super) fn along_rows(call: &Call<'_>) -> Answer {
+    let [x, rest @ ..] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    along(call, &x, rest, 0, call.attrs)
+}
+
+/// `row_partition` counts the values.
+pub(super) fn row_partition(call: &Call<'_>) -> Answer {
+    let [splits, values] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(values) else { return Ok(None) };
+    answer(call_one(call.op, &[splits.clone(), Arg::Value(witness(x.values())?)], call.attrs)?)
+}
+
+/// `concat` joins values and masks; a part without a mask is all there.
+pub(super) fn concat(call: &Call<'_>) -> Answer {
+    let mut parts = Vec::new();
+    for arg in flat(call) {
+        parts.push(match (typed_arg::<MaskedTensor>(arg), arg) {
+            (Some(x), _) => x,
+            (None, Arg::Value(value)) => unmasked(value)?,
+            (None, Arg::Scalar(_) | Arg::List(_)) => return Ok(None),
+        });
+    }
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(parts[0].values())?)?;
+    let ranks: Result<Vec<usize>> = parts.iter().map(MaskedTensor::mask_rank).collect();
+    let ranks = ranks?;
+    // Masks of one rank along the joined axis are joined as they stand, so that rows keep one bit each.
+    let alike = ranks.iter().all(|rank| *rank == ranks[0]) && axis < ranks[0];
+    if !alike {
+        parts = parts.iter().map(stretched).collect::<Result<_>>()?;
+    }
+    let values: Vec<Value> = parts.iter().map(|x| x.values().clone()).collect();
+    let masks: Vec<Value> = parts.iter().map(|x| x.mask().clone().into()).collect();
+    let values = ops::concat(values, int(axis))?;
+    answer_ext(MaskedTensor::new(values, ops::concat(masks, int(axis))?.tensor()?.clone())?)
+}
+
+/// The value under a mask of its outer axis that is true everywhere.
+fn unmasked(value: &Value) -> Result<MaskedTensor> {
+    let none =
+        rank(value)?.checked_sub(1).ok_or_else(|| Error::shape("a scalar is joined").wanted("at least a vector"))?;
+    let uniform = if value.tensor().is_ok() { none + 1 } else { 1 };
+    let mask = ops::logical_not(ops::cast(zeros_of(value, uniform)?, DType::Bool)?)?;
+    MaskedTensor::new(value.clone(), mask.tensor()?.clone())
+}

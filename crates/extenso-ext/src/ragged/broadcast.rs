@@ -1,0 +1,230 @@
+//! Elementwise ops on ragged tensors: on the values, once every operand stands in the rows of one partition.
+//!
+//! Operands that share the partition object are neither compared nor moved. Ranks are padded on the left with axes of size 1;
+//! a uniform axis of size 1 is repeated along rows; any other uniform axis needs every row to have its size, which data and
+//! running graphs check. One ragged axis is handled here, and the op applied again to what is below it.
+
+use super::RaggedTensor;
+use crate::args::{again, answer_ext, flat, int, on_value, typed, typed_arg, wrap};
+use crate::axes::{dim, one_row, outer, rank, zeros, zeros_of};
+use crate::masked::MaskedTensor;
+use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Value, ops};
+use extenso_types::{Dim, Error, Result};
+
+/// A unary op is the op on the values.
+pub(super) fn unary(call: &Call<'_>) -> Answer {
+    match flat(call).first().and_then(typed_arg::<RaggedTensor>) {
+        Some(x) => answer_ext(x.with_values(on_value(call, x.values())?)?),
+        None => Ok(None),
+    }
+}
+
+/// An op of several operands that broadcast.
+pub(super) fn elementwise(call: &Call<'_>) -> Answer {
+    let Some(mut operands) = flat(call).iter().map(Operand::of).collect::<Option<Vec<_>>>() else { return Ok(None) };
+    pad_ranks(&mut operands)?;
+    match_outer_sizes(&mut operands)?;
+    compact(&mut operands)?;
+    let Some(partition) = operands.iter().find_map(Operand::partition).cloned() else { return Ok(None) };
+    let inner: Result<Vec<Arg>> = operands.iter().map(|operand| operand.in_rows_of(&partition)).collect();
+    wrap(again(call, inner?)?, |values| Ok(RaggedTensor::from_partition(values, partition.clone())?.into_value()))
+}
+
+/// One operand.
+enum Operand {
+    /// Without axes: the same for every element.
+    Single(Arg),
+    /// Uniform in its first two axes, as far as is known.
+    Uniform(Value),
+    /// Ragged in its second axis.
+    Ragged(RaggedTensor),
+}
+
+impl Operand {
+    /// None for what is not to be broadcast here: a list, or rows of which some are missing.
+    fn of(arg: &Arg) -> Option<Operand> {
+        match arg {
+            Arg::Scalar(_) => Some(Operand::Single(arg.clone())),
+            Arg::List(_) => None,
+            Arg::Value(value) => match typed::<RaggedTensor>(value) {
+                Some(x) => Some(Operand::Ragged(x)),
+                None if outer(value).is_none() => Some(Operand::Single(arg.clone())),
+                None if is_masked_rows(value) => None,
+                None => Some(Operand::Uniform(value.clone())),
+            },
+        }
+    }
+
+    fn partition(&self) -> Option<&RowPartition> {
+        match self {
+            Operand::Ragged(x) => Some(x.partition()),
+            Operand::Single(_) | Operand::Uniform(_) => None,
+        }
+    }
+
+    fn rank(&self) -> Result<Option<usize>> {
+        match self {
+            Operand::Single(_) => Ok(None),
+            Operand::Uniform(value) => rank(value).map(Some),
+            Operand::Ragged(x) => x.rank().map(Some),
+        }
+    }
+
+    fn outer(&self) -> Option<Dim> {
+        match self {
+            Operand::Single(_) => None,
+            Operand::Uniform(value) => outer(value),
+            Operand::Ragged(x) => Some(x.nrows()),
+        }
+    }
+
+    fn zeros(&self) -> Result<Value> {
+        match self {
+            Operand::Single(arg) => zeros(arg.value()?),
+            Operand::Uniform(value) => zeros(value),
+            Operand::Ragged(x) => zeros(&x.clone().into_value()),
+        }
+    }
+
+    /// The operand's values as the partition cuts them, one axis less.
+    fn in_rows_of(&self, partition: &RowPartition) -> Result<Arg> {
+        match self {
+            Operand::Single(arg) => Ok(arg.clone()),
+            Operand::Ragged(x) => x.values_in(partition).map(Arg::Value),
+            Operand::Uniform(value) => uniform_in(value, partition).map(Arg::Value),
+        }
+    }
+}
+
+/// Whether the value is masked outside a ragged axis, so that the mask comes first and the rows after.
+fn is_masked_rows(value: &Value) -> bool {
+    typed::<MaskedTensor>(value).is_some_and(|masked| typed::<RaggedTensor>(masked.values()).is_some())
+}
+
+impl RaggedTensor {
+    /// The values as another partition with equal rows cuts them.
+    ///
+    /// Errors: the rows differ; while tracing this is found when the graph runs.
+    pub(super) fn values_in(&self, partition: &RowPartition) -> Result<Value> {
+        if self.partition.same(partition) {
+            return Ok(self.values.clone());
+        }
+        ops::align_rows(&self.values, &self.partition, partition)
+    }
+
+    /// The rows of a uniform second axis, which may then be compared with ragged ones.
+    ///
+    /// Errors: fewer than two axes; while tracing, more than one inner size that is not known.
+    pub(super) fn of_uniform(value: &Value) -> Result<RaggedTensor> {
+        let sizes: Result<Vec<Dim>> = (0..rank(value)?).map(|axis| dim(value, axis)).collect();
+        let [n, k, inner @ ..] = &sizes?[..] else {
+            return Err(Error::shape("the value has rank 1").wanted("rank 2 or more, for rows"));
+        };
+        let lengths = match k.known() {
+            Some(k) => ops::add(zeros(value)?, int(k))?,
+            None => ops::sum(ops::add(zeros_of(value, 2)?, 1)?, 1, false)?,
+        };
+        let together = n.known().zip(k.known()).map_or(-1, |(n, k)| int(n.saturating_mul(k)));
+        let size = |d: &Dim| d.known().map_or(-1, int);
+        let shape: Vec<i64> = std::iter::once(together).chain(inner.iter().map(size)).collect();
+        let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+        RaggedTensor::from_partition(ops::reshape(value, shape)?, partition)
+    }
+}
+
+/// Axes of size 1 in front of operands of a lower rank.
+fn pad_ranks(operands: &mut [Operand]) -> Result<()> {
+    if operands.iter().filter(|o| !matches!(o, Operand::Single(_))).count() < 2 {
+        return Ok(());
+    }
+    let ranks: Result<Vec<Option<usize>>> = operands.iter().map(Operand::rank).collect();
+    let ranks = ranks?;
+    let wanted = ranks.iter().flatten().copied().max().unwrap_or(0);
+    for (operand, rank) in operands.iter_mut().zip(ranks) {
+        let missing = rank.map_or(0, |rank| wanted - rank);
+        if missing == 0 {
+            continue;
+        }
+        match operand {
+            Operand::Single(_) => {}
+            Operand::Uniform(value) => {
+                *value = ops::expand_dims_at(&*value, (0..missing).map(int).collect::<Vec<_>>())?
+            }
+            Operand::Ragged(x) => {
+                for _ in 0..missing {
+                    let value = x.clone().into_value();
+                    let partition = one_row(&value)?;
+                    *x = RaggedTensor::from_partition(value, partition)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Repeats ragged operands of one row where others have more. Uniform ones of one row broadcast as they stand.
+///
+/// Errors: known numbers of rows that differ.
+fn match_outer_sizes(operands: &mut [Operand]) -> Result<()> {
+    let many = |operand: &&Operand| operand.outer().is_some_and(|n| n != Dim::Known(1));
+    let Some(first) = operands.iter().find(many) else { return Ok(()) };
+    let known = operands.iter().filter(many).find_map(|operand| operand.outer()?.known());
+    for operand in operands.iter().filter(many) {
+        let (given, wanted) = (operand.outer().and_then(Dim::known), known);
+        if given.is_some_and(|given| Some(given) != wanted) {
+            return Err(rows_differ(given, wanted));
+        }
+    }
+    let once = |operand: &Operand| matches!(operand, Operand::Ragged(x) if x.nrows() == Dim::Known(1));
+    if !operands.iter().any(once) {
+        return Ok(());
+    }
+    let indices = first.zeros()?;
+    for operand in operands.iter_mut().filter(|operand| once(operand)) {
+        if let Operand::Ragged(x) = operand {
+            let repeated = ops::take(x.clone().into_value(), &indices, 0)?;
+            *x = RaggedTensor::from_value(&repeated)?;
+        }
+    }
+    Ok(())
+}
+
+fn rows_differ(given: Option<usize>, wanted: Option<usize>) -> Error {
+    let text = |n: Option<usize>| n.map_or("?".to_string(), |n| n.to_string());
+    Error::shape(format!("one argument has {} rows, another {}", text(wanted), text(given)))
+        .wanted("as many rows in each, or one row")
+}
+
+/// Leaves values outside every row behind, so that an op cannot fail on them; operands that share rows still do.
+fn compact(operands: &mut [Operand]) -> Result<()> {
+    let mut done: Vec<(RowPartition, RowPartition)> = Vec::new();
+    for operand in operands {
+        let Operand::Ragged(x) = operand else { continue };
+        if x.partition.data().map_or(true, |rows| rows.covers_all()) {
+            continue;
+        }
+        let before = x.partition.clone();
+        *x = x.compact()?;
+        match done.iter().find(|(known, _)| known.same(&before)) {
+            Some((_, after)) => x.partition = after.clone(),
+            None => done.push((before, x.partition.clone())),
+        }
+    }
+    Ok(())
+}
+
+/// A uniform operand in the rows of a partition.
+fn uniform_in(value: &Value, partition: &RowPartition) -> Result<Value> {
+    let one = Dim::Known(1);
+    let single = outer(value) == Some(one);
+    if dim(value, 1)? == one {
+        let column = ops::squeeze(value, vec![1_i64])?;
+        return if single { Ok(column) } else { ops::gather_rows_of(column, partition) };
+    }
+    if single && partition.spec().nrows != one {
+        let rows = ops::row_lengths(partition)?;
+        let repeated = ops::take(value, ops::zeros_like(rows)?, 0)?;
+        return RaggedTensor::of_uniform(&repeated)?.values_in(partition);
+    }
+    RaggedTensor::of_uniform(value)?.values_in(partition)
+}

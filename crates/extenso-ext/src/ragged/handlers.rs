@@ -1,0 +1,48 @@
+//! What a ragged tensor does under ops: the table of handlers.
+//!
+//! Each entry names an op or a class; how it answers stands in the module of its family.
+
+use super::{RaggedTensor, broadcast, reduction, rows};
+use crate::args::{answer, flat, typed_arg};
+use extenso_core::{Answer, Call, Class, Target, call_one, on, ops};
+use extenso_types::TypeDef;
+use std::sync::Arc;
+
+type Handle = fn(&Call<'_>) -> Answer;
+
+/// Registers the handlers; called once, when the type is defined.
+pub(super) fn register(def: &Arc<TypeDef>) {
+    let classes: [(Class, &'static str, Handle); 5] = [
+        (Class::UnaryElementwise, "RaggedTensor elementwise", broadcast::unary),
+        (Class::BinaryElementwise, "RaggedTensor broadcasting", broadcast::elementwise),
+        (Class::Elementwise, "RaggedTensor broadcasting", broadcast::elementwise),
+        (Class::Reduction, "RaggedTensor reduction", reduction::reduce),
+        (Class::Segment, "RaggedTensor segments", reduction::segments),
+    ];
+    for (class, name, handle) in classes {
+        on(Target::Class(class), def, name, handle);
+    }
+    let single: [(_, &'static str, Handle); 10] = [
+        (&ops::ROW_LENGTHS, "RaggedTensor rows", of_partition),
+        (&ops::ROW_SPLITS, "RaggedTensor rows", of_partition),
+        (&ops::VALUE_ROWIDS, "RaggedTensor rows", of_partition),
+        (&ops::ROW_PARTITION, "RaggedTensor rows", rows::row_partition),
+        (&ops::GATHER_ROWS_OF, "RaggedTensor rows", rows::gather_rows_of),
+        (&ops::ALIGN_ROWS, "RaggedTensor rows", rows::align_rows),
+        (&ops::TAKE, "RaggedTensor take", rows::take),
+        (&ops::SLICE, "RaggedTensor slice", rows::slice),
+        (&ops::CONCAT, "RaggedTensor concat", rows::concat),
+        (&ops::EXPAND_DIMS, "RaggedTensor expand_dims", rows::expand_dims),
+    ];
+    for (op, name, handle) in single {
+        on(Target::Op(op), def, name, handle);
+    }
+}
+
+/// Ops on a row partition read that of a ragged tensor.
+fn of_partition(call: &Call<'_>) -> Answer {
+    match flat(call).first().and_then(typed_arg::<RaggedTensor>) {
+        Some(x) => answer(call_one(call.op, &[x.partition().into()], call.attrs)?),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,291 @@
+//! Structural ops on ragged tensors: whole rows are picked, joined and sliced; axes inside the rows are left to the values.
+//!
+//! On data, values move in runs; while tracing, positions are computed by ops.
+
+use super::{RaggedTensor, slice_values};
+use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg, wrap};
+use crate::axes::{one_row, positions, rank, rows_of_one, witness};
+use extenso_core::attrs::Attrs;
+use extenso_core::ops::{OneAxis, Run, Slice, assemble};
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Tensor, Value, call_one, ops, strengthen};
+use extenso_types::{DType, Dims, Error, Result};
+
+/// `take` along axis 0 picks rows; ragged indices give their rows to the result.
+pub(super) fn take(call: &Call<'_>) -> Answer {
+    let [x, indices] = flat(call) else { return Ok(None) };
+    let axis = OneAxis::of(call.attrs)?.axis;
+    if let Some(indices) = typed_arg::<RaggedTensor>(indices) {
+        if axis != 0 {
+            return Err(Error::value(format!("ragged indices are given along axis {axis}")).wanted("axis 0"));
+        }
+        // Values outside every row are no indices.
+        let indices = indices.compact()?;
+        let taken = again(call, vec![x.clone(), Arg::from(indices.values())])?;
+        return wrap(taken, |values| Ok(indices.with_values(values)?.into_value()));
+    }
+    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    match axis_of(&x, axis)? {
+        0 => {}
+        1 => return Err(not_along_rows("index")),
+        inner => {
+            let attrs = OneAxis { axis: int(inner - 1) };
+            let values = call_one(call.op, &[Arg::from(x.values()), indices.clone()], &attrs)?;
+            return answer_ext(x.with_values(values)?);
+        }
+    }
+    let indices = match indices {
+        Arg::Value(value) => value.tensor().map_err(|e| e.at("argument 'indices'"))?.clone(),
+        Arg::Scalar(scalar) => strengthen(scalar, None)?,
+        Arg::List(_) => return Ok(None),
+    };
+    match rank(&indices.clone().into())? {
+        // The values of the only row are the row.
+        0 => answer(rows_at(&x, ops::reshape(indices, vec![1_i64])?.tensor()?)?.values),
+        1 => answer_ext(rows_at(&x, &indices)?),
+        rank => Err(Error::shape(format!("indices of rank {rank} are given to a ragged tensor")).wanted("rank 0 or 1")),
+    }
+}
+
+/// The position of an axis, without asking for the rank where it is not needed.
+fn axis_of(x: &RaggedTensor, axis: i64) -> Result<usize> {
+    match axis {
+        0 => Ok(0),
+        1 => Ok(1),
+        axis => normalize_axis(axis, x.rank()?),
+    }
+}
+
+fn not_along_rows(what: &str) -> Error {
+    Error::shape(format!("axis 1 is ragged, and {what} along it means another place in each row"))
+        .wanted("axis 0, or an axis inside the rows")
+}
+
+/// The rows at `indices`, a vector; negative ones count from the end.
+fn rows_at(x: &RaggedTensor, indices: &Tensor) -> Result<RaggedTensor> {
+    let (Ok(rows), Ok(at)) = (x.partition.data(), indices.data()) else { return rows_at_symbols(x, indices) };
+    if !indices.dtype().is_integer() {
+        return Err(Error::dtype(format!("indices are {}", indices.dtype())).wanted("integers"));
+    }
+    let at = ops::positions(at, rows.nrows())?;
+    let partition = RowPartition::from_lengths(at.iter().map(|&row| rows.row(row).len()))?;
+    let ranges: Vec<std::ops::Range<usize>> = at.iter().map(|&row| rows.row(row)).collect();
+    RaggedTensor::from_partition(gather_ranges(&x.values, &ranges)?, partition)
+}
+
+/// The values in these ranges, one after the other.
+fn gather_ranges(values: &Value, ranges: &[std::ops::Range<usize>]) -> Result<Value> {
+    let Ok(dense) = values.tensor().and_then(Tensor::data) else {
+        let order: Vec<i64> = ranges.iter().cloned().flatten().map(int).collect();
+        return ops::take(values, Tensor::from_vec(order), 0);
+    };
+    let mut dims = Dims::from_slice(dense.dims());
+    let width: usize = dims[1..].iter().product();
+    dims[0] = ranges.iter().map(std::ops::Range::len).sum();
+    let runs = ranges.iter().map(|r| Run { source: Some(0), start: r.start * width, len: r.len() * width });
+    Ok(assemble(dense.dtype(), dims, &[dense], runs)?.into())
+}
+
+/// The same by ops: a value's place is the start of its row and its place in the row.
+fn rows_at_symbols(x: &RaggedTensor, indices: &Tensor) -> Result<RaggedTensor> {
+    let x = x.compact()?;
+    let lengths = ops::take(x.row_lengths()?, indices, 0)?;
+    let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+    let starts = |p: &RowPartition| {
+        let splits = ops::cast(ops::row_splits(p)?, DType::I64)?;
+        ops::slice(splits, 0_i64, 0_i64, Some(vec![-1]), 1_i64)
+    };
+    let shift = ops::subtract(ops::take(starts(&x.partition)?, indices, 0)?, starts(&partition)?)?;
+    let shift = ops::gather_rows_of(shift, &partition)?;
+    let order = ops::add(positions(&shift)?, shift)?;
+    RaggedTensor::from_partition(ops::take(&x.values, order, 0)?, partition)
+}
+
+/// `slice` along axis 0 picks rows, along axis 1 a part of each row.
+pub(super) fn slice(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    let attrs = Slice::of(call.attrs)?;
+    match axis_of(&x, attrs.axis)? {
+        0 => slice_rows(&x, attrs),
+        1 => slice_each_row(&x, attrs),
+        inner => {
+            let attrs = Slice { axis: int(inner - 1), ..attrs.clone() };
+            answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values())], &attrs)?)?)
+        }
+    }
+}
+
+fn slice_rows(x: &RaggedTensor, attrs: &Slice) -> Answer {
+    let Ok(rows) = x.partition.data() else {
+        let picked = call_one(&ops::SLICE, &[Arg::Value(positions(&x.clone().into_value())?)], attrs)?;
+        return answer_ext(rows_at(x, picked.tensor()?)?);
+    };
+    let picked = Picked::new(attrs, rows.nrows())?;
+    if attrs.step != 1 || picked.count == 0 {
+        let at: Vec<i64> = picked.places().map(int).collect();
+        return answer_ext(rows_at(x, &Tensor::from_vec(at))?);
+    }
+    let range = picked.first..picked.first + picked.count;
+    let values = slice_values(&x.values, rows.row(range.start).start, rows.row(range.end - 1).end)?;
+    let partition = RowPartition::from_lengths(range.map(|row| rows.row(row).len()))?;
+    answer_ext(RaggedTensor::from_partition(values, partition)?)
+}
+
+fn slice_each_row(x: &RaggedTensor, attrs: &Slice) -> Answer {
+    let rows = x
+        .partition
+        .data()
+        .map_err(|e| e.note("Each row is sliced by its own length, which a graph does not know yet."))?;
+    let picked: Result<Vec<(usize, Picked)>> =
+        (0..rows.nrows()).map(|row| Ok((rows.row(row).start, Picked::new(attrs, rows.row(row).len())?))).collect();
+    let picked = picked?;
+    let partition = RowPartition::from_lengths(picked.iter().map(|(_, p)| p.count))?;
+    let values = if attrs.step == 1 {
+        let ranges: Vec<_> = picked.iter().map(|(start, p)| start + p.first..start + p.first + p.count).collect();
+        gather_ranges(&x.values, &ranges)?
+    } else {
+        let order: Vec<i64> = picked.iter().flat_map(|(start, p)| p.places().map(move |at| int(start + at))).collect();
+        ops::take(&x.values, Tensor::from_vec(order), 0)?
+    };
+    answer_ext(RaggedTensor::from_partition(values, partition)?)
+}
+
+/// What a Python slice picks of a list.
+struct Picked {
+    first: usize,
+    count: usize,
+    step: i64,
+}
+
+impl Picked {
+    /// Errors: a step of zero.
+    fn new(slice: &Slice, n: usize) -> Result<Picked> {
+        let n = int(n);
+        let step = slice.step;
+        if step == 0 || step == i64::MIN {
+            return Err(Error::value(format!("the step is {step}")).wanted("a step that is not zero"));
+        }
+        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+        let clamp = |v: i64| (if v < 0 { v.saturating_add(n) } else { v }).clamp(low, high);
+        let end = if step > 0 { n } else { -1 };
+        let stop = slice.stop.as_ref().and_then(|stop| stop.first()).map_or(end, |&v| clamp(v));
+        let start = clamp(slice.start);
+        let span = if step > 0 { stop - start } else { start - stop };
+        let count = if span <= 0 { 0 } else { (span - 1) / step.abs() + 1 };
+        let size = |v: i64| usize::try_from(v).unwrap_or(0);
+        Ok(Picked { first: size(start), count: size(count), step })
+    }
+
+    fn places(&self) -> impl Iterator<Item = usize> + use<> {
+        let (first, step) = (int(self.first), self.step);
+        (0..self.count).map(move |i| usize::try_from(first + int(i) * step).unwrap_or(0))
+    }
+}
+
+/// `concat` along axis 0 joins rows after rows, along axis 1 each row with its fellows, otherwise inside the rows.
+pub(super) fn concat(call: &Call<'_>) -> Answer {
+    let values: Option<Vec<&Value>> = flat(call).iter().map(|arg| arg.value().ok()).collect();
+    let Some(values) = values else { return Ok(None) };
+    let ranks: Result<Vec<usize>> = values.iter().map(|value| rank(value)).collect();
+    let ranks = ranks?;
+    if let Some(i) = ranks.iter().position(|&rank| rank != ranks[0]) {
+        return Err(Error::shape(format!(
+            "argument {} has rank {}, and argument 1 rank {}",
+            i + 1,
+            ranks[i],
+            ranks[0]
+        ))
+        .wanted("one rank for all"));
+    }
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, ranks[0])?;
+    let ragged: Result<Vec<RaggedTensor>> =
+        values.iter().map(|v| typed(v).map_or_else(|| RaggedTensor::of_uniform(v), Ok)).collect();
+    let ragged = ragged?;
+    answer_ext(match axis {
+        0 => concat_rows(&ragged)?,
+        1 => concat_within_rows(&ragged)?,
+        inner => {
+            let partition = &ragged[0].partition;
+            let values: Result<Vec<Value>> = ragged.iter().map(|x| x.values_in(partition)).collect();
+            RaggedTensor::from_partition(ops::concat(values?, int(inner - 1))?, partition.clone())?
+        }
+    })
+}
+
+fn concat_rows(parts: &[RaggedTensor]) -> Result<RaggedTensor> {
+    let parts: Result<Vec<RaggedTensor>> = parts.iter().map(RaggedTensor::compact).collect();
+    let parts = parts?;
+    let lengths: Result<Vec<Value>> = parts.iter().map(|x| ops::row_lengths(&x.partition)).collect();
+    let partition = ops::partition_from_lengths(ops::concat(lengths?, 0)?)?.partition()?.clone();
+    let values: Vec<Value> = parts.into_iter().map(|x| x.values).collect();
+    RaggedTensor::from_partition(ops::concat(values, 0)?, partition)
+}
+
+/// All rows of all parts, those of one number side by side, and then joined.
+fn concat_within_rows(parts: &[RaggedTensor]) -> Result<RaggedTensor> {
+    let count = ops::sum(ops::ones_like(parts[0].row_lengths()?)?, 0, false)?;
+    let column = |(i, x): (usize, &RaggedTensor)| {
+        let places = ops::add(positions(&x.clone().into_value())?, ops::multiply(&count, int(i))?)?;
+        ops::expand_dims(places, 1)
+    };
+    let order: Result<Vec<Value>> = parts.iter().enumerate().map(column).collect();
+    let order = ops::reshape(ops::concat(order?, 1)?, vec![-1_i64])?;
+    let joined = rows_at(&concat_rows(parts)?, order.tensor()?)?;
+    let lengths = parts[1..]
+        .iter()
+        .try_fold(ops::row_lengths(&parts[0].partition)?, |sum, x| ops::add(sum, ops::row_lengths(&x.partition)?))?;
+    RaggedTensor::from_partition(joined.values, ops::partition_from_lengths(lengths)?.partition()?.clone())
+}
+
+/// A new axis of size 1 outside, between rows and values, or inside the rows.
+pub(super) fn expand_dims(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    let at = normalize_axis(OneAxis::of(call.attrs)?.axis, x.rank()? + 1)?;
+    let whole = x.clone().into_value();
+    answer_ext(match at {
+        0 => RaggedTensor::from_partition(whole.clone(), one_row(&whole)?)?,
+        1 => RaggedTensor::from_partition(whole.clone(), rows_of_one(&whole)?)?,
+        inner => x.with_values(ops::expand_dims(x.values(), int(inner - 1))?)?,
+    })
+}
+
+/// `row_partition` of values that are ragged counts their rows.
+pub(super) fn row_partition(call: &Call<'_>) -> Answer {
+    let [splits, Arg::Value(values)] = flat(call) else { return Ok(None) };
+    if typed::<RaggedTensor>(values).is_none() {
+        return Ok(None);
+    }
+    answer(call_one(call.op, &[splits.clone(), Arg::Value(witness(values)?)], call.attrs)?)
+}
+
+/// `gather_rows_of` repeats whole rows.
+pub(super) fn gather_rows_of(call: &Call<'_>) -> Answer {
+    let [x, partition] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    // Where no row is, the length is zero, so that the partition may leave values outside.
+    let lengths = call_one(call.op, &[Arg::Value(ops::row_lengths(&x.partition)?), partition.clone()], call.attrs)?;
+    let rowids = ops::value_rowids(partition)?;
+    let values = rows_at(&x, rowids.tensor()?)?.values;
+    answer_ext(RaggedTensor::from_partition(values, ops::partition_from_lengths(lengths)?.partition()?.clone())?)
+}
+
+/// `align_rows` moves whole rows.
+///
+/// Errors: while tracing, values that do not all stand in the rows that are moved: found when the graph runs.
+pub(super) fn align_rows(call: &Call<'_>) -> Answer {
+    let [x, from, to] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    let lengths = Arg::Value(ops::row_lengths(&x.partition)?);
+    let lengths = call_one(call.op, &[lengths, from.clone(), to.clone()], call.attrs)?;
+    let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+    let values = match (x.partition.data(), from.value()?.partition()?.data()) {
+        (Ok(rows), Ok(from)) => {
+            let start = |row: usize| if row < rows.nrows() { rows.row(row).start } else { rows.last() };
+            slice_values(&x.values, start(from.first()), start(from.last()))?
+        }
+        _ => ops::align_rows(&x.values, &x.partition, &partition)?,
+    };
+    answer_ext(RaggedTensor::from_partition(values, partition)?)
+}

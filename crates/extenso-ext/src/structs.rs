@@ -1,0 +1,226 @@
+//! Struct tensors: records, or tensors of records, one value per field.
+//!
+//! Invariant: the outer sizes of every field are the shape of the struct, and names are distinct and not empty. Lists of
+//! records are a [`RaggedTensor`](crate::RaggedTensor) whose values are a struct. The spec is written by hand, because the
+//! number of components differs from value to value: a model for such types.
+
+mod handlers;
+mod path;
+mod spec;
+
+pub use path::field_value;
+pub use spec::StructSpec;
+
+use crate::args::typed;
+use crate::axes::{dim, outer, rank};
+use crate::ragged::RaggedTensor;
+use extenso_core::{ExtensionType, Tensor, Value, element_count};
+use extenso_types::{Dim, Error, Path, Result, Segment, Shape};
+use std::fmt;
+use std::sync::Arc;
+
+/// One named value.
+pub(crate) type Field = (Arc<str>, Value);
+
+/// A record of named values, or a tensor of such records.
+///
+/// ```
+/// # use extenso_ext::StructTensor;
+/// # use extenso_core::Tensor;
+/// # use extenso_types::Shape;
+/// let s = StructTensor::from_fields(
+///     Shape::known(&[2]),
+///     [("id", Tensor::from_vec(vec![7, 8])), ("score", Tensor::from_vec(vec![0.5, 1.5]))],
+/// )
+/// .unwrap();
+/// assert_eq!(s.to_string(), r#"[{"id": 7, "score": 0.5}, {"id": 8, "score": 1.5}]"#);
+/// ```
+#[derive(Clone)]
+pub struct StructTensor {
+    shape: Shape,
+    fields: Vec<Field>,
+}
+
+impl ExtensionType for StructTensor {
+    type Spec = StructSpec;
+
+    fn type_spec(&self) -> StructSpec {
+        StructSpec::of(self)
+    }
+}
+
+impl StructTensor {
+    /// Records of this shape with these fields; the outer sizes of every field are the shape.
+    ///
+    /// Errors: a shape of unknown rank, an empty name, a name that comes twice, a field of another outer shape.
+    pub fn from_fields<N: Into<Arc<str>>, V: Into<Value>>(
+        shape: Shape,
+        fields: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<StructTensor> {
+        let fields = fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        StructTensor::new(shape, fields).map_err(|e| e.at("StructTensor"))
+    }
+
+    pub(crate) fn new(shape: Shape, fields: Vec<Field>) -> Result<StructTensor> {
+        let shape = sharpened(&shape, &fields);
+        let made = StructTensor { shape, fields };
+        made.check()?;
+        Ok(made)
+    }
+
+    fn check(&self) -> Result<()> {
+        let dims = self.shape.dims().ok_or_else(|| {
+            Error::shape("the shape of a struct has an unknown rank").wanted("a known rank: 0 for one record")
+        })?;
+        for (i, (name, value)) in self.fields.iter().enumerate() {
+            let at = |e: Error| e.at(format!("field '{name}'"));
+            if name.is_empty() {
+                return Err(Error::value(format!("the name of field {i} is empty")).wanted("a name"));
+            }
+            if self.fields[..i].iter().any(|(other, _)| other == name) {
+                return Err(at(Error::value("the name comes twice").wanted("each name once")));
+            }
+            fits(dims, value).map_err(at)?;
+        }
+        Ok(())
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The number of axes; 0 for one record.
+    pub fn rank(&self) -> usize {
+        self.shape.rank().unwrap_or(0)
+    }
+
+    /// The fields' names in order.
+    pub fn field_names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(name, _)| &**name)
+    }
+
+    /// The fields in order.
+    pub fn fields(&self) -> &[(Arc<str>, Value)] {
+        &self.fields
+    }
+
+    /// One field of all records.
+    ///
+    /// Errors: there is none of this name.
+    pub fn field(&self, name: &str) -> Result<&Value> {
+        let found = self.fields.iter().find(|(known, _)| &**known == name);
+        found.map(|(_, value)| value).ok_or_else(|| self.no_field(name))
+    }
+
+    /// The value at a path below this one: `history[*].item` keeps the rows of `history`.
+    ///
+    /// Errors: a step that leads nowhere, with its path.
+    pub fn field_value(&self, path: &Path) -> Result<Value> {
+        field_value(&self.clone().into_value(), path)
+    }
+
+    /// These records with fields replaced, where the name is known, or added at the end; the others are shared.
+    ///
+    /// Errors: as [`StructTensor::from_fields`].
+    pub fn with_updates<N: Into<Arc<str>>, V: Into<Value>>(
+        &self,
+        updates: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<StructTensor> {
+        let mut fields = self.fields.clone();
+        for (name, value) in updates {
+            let (name, value) = (name.into(), value.into());
+            match fields.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, old)) => *old = value,
+                None => fields.push((name, value)),
+            }
+        }
+        StructTensor::from_fields(self.shape.clone(), fields)
+    }
+
+    /// These records without some fields.
+    ///
+    /// Errors: there is none of a name.
+    pub fn without(&self, names: &[&str]) -> Result<StructTensor> {
+        names.iter().try_for_each(|name| self.field(name).map(|_| ()))?;
+        let kept = self.fields.iter().filter(|(name, _)| !names.contains(&&**name)).cloned();
+        StructTensor::from_fields(self.shape.clone(), kept)
+    }
+
+    /// These records with some fields only, in the given order.
+    ///
+    /// Errors: there is none of a name; a name that comes twice.
+    pub fn with_only(&self, names: &[&str]) -> Result<StructTensor> {
+        let kept: Result<Vec<(&str, Value)>> =
+            names.iter().map(|&name| Ok((name, self.field(name)?.clone()))).collect();
+        StructTensor::from_fields(self.shape.clone(), kept?)
+    }
+
+    /// A tensor with the outer axis of the records.
+    pub(crate) fn witness(&self) -> Result<Value> {
+        if let Some(dims) = self.shape.to_dims().filter(|dims| !dims.is_empty()) {
+            return Ok(Tensor::bools(&dims, &vec![false; element_count(&dims)?])?.into());
+        }
+        let of = self.fields.first().filter(|_| self.rank() > 0).map(|(_, value)| crate::axes::witness(value));
+        of.unwrap_or_else(|| Err(Error::shape("the number of records is not known").wanted("records with a field")))
+    }
+
+    fn no_field(&self, name: &str) -> Error {
+        let path = Path::from_iter([Segment::field(name)]);
+        let known: Vec<_> = self.field_names().collect();
+        Error::missing(format!("there is no field '{path}'")).wanted(format!("one of: {}", known.join(", ")))
+    }
+}
+
+/// The shape with sizes that are known of some field.
+fn sharpened(shape: &Shape, fields: &[Field]) -> Shape {
+    let Some(dims) = shape.dims() else { return shape.clone() };
+    let of = |axis: usize, value: &Value| if axis == 0 { outer(value) } else { dim(value, axis).ok() };
+    Shape::new(dims.iter().enumerate().map(|(axis, given)| {
+        let known = fields.iter().find_map(|(_, value)| of(axis, value)?.known());
+        given.known().or(known).map_or(*given, Dim::Known)
+    }))
+}
+
+fn fits(shape: &[Dim], value: &Value) -> Result<()> {
+    if shape.is_empty() {
+        return Ok(());
+    }
+    let wanted = Shape::new(shape.iter().copied());
+    let differ = |given: String| {
+        Err(Error::shape(format!("the outer shape is {given}, and that of the records {wanted}"))
+            .wanted("the shape of the records, and any axes inside it"))
+    };
+    let Some(first) = outer(value) else { return differ("that of a scalar".to_string()) };
+    if !first.is_compatible_with(shape[0]) {
+        return differ(format!("[{first}, ...]"));
+    }
+    if shape.len() == 1 {
+        return Ok(());
+    }
+    if typed::<RaggedTensor>(value).is_some() {
+        return differ("ragged".to_string());
+    }
+    let Ok(given) = rank(value) else { return Ok(()) };
+    let given: Result<Vec<Dim>> = (0..given.min(shape.len())).map(|axis| dim(value, axis)).collect();
+    let given = given?;
+    if given.len() == shape.len() && given.iter().zip(shape).all(|(a, b)| a.is_compatible_with(*b)) {
+        return Ok(());
+    }
+    differ(Shape::new(given).to_string())
+}
+
+impl fmt::Display for StructTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match crate::to_literal(&self.clone().into_value()) {
+            Ok(literal) => literal.fmt(f),
+            Err(_) => fmt::Debug::fmt(self, f),
+        }
+    }
+}
+
+impl fmt::Debug for StructTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.clone().into_value(), f)
+    }
+}

@@ -1,0 +1,120 @@
+//! What struct tensors do under ops: records move, field by field. Nothing is computed on them.
+
+use super::{Field, StructTensor};
+use crate::args::{answer, answer_ext, flat, int, typed_arg};
+use crate::axes::{dim, outer};
+use extenso_core::attrs::{AttrSet, Attrs};
+use extenso_core::ops::{OneAxis, Slice};
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Answer, Arg, Call, Target, Value, call_one, on, ops};
+use extenso_types::{Dim, Error, Result, Shape, TypeDef};
+use std::sync::Arc;
+
+/// Registers the handlers; called once, when the type is defined.
+pub(super) fn register(def: &Arc<TypeDef>) {
+    type Handle = fn(&Call<'_>) -> Answer;
+    let single: [(_, &'static str, Handle); 6] = [
+        (&ops::TAKE, "StructTensor take", take),
+        (&ops::SLICE, "StructTensor slice", slice),
+        (&ops::CONCAT, "StructTensor concat", concat),
+        (&ops::GATHER_ROWS_OF, "StructTensor rows", along_rows),
+        (&ops::ALIGN_ROWS, "StructTensor rows", along_rows),
+        (&ops::ROW_PARTITION, "StructTensor rows", row_partition),
+    ];
+    for (op, name, handle) in single {
+        on(Target::Op(op), def, name, handle);
+    }
+}
+
+fn take(call: &Call<'_>) -> Answer {
+    let [x, indices] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
+    let axis = int(normalize_axis(OneAxis::of(call.attrs)?.axis, x.rank())?);
+    each_field(call, &x, std::slice::from_ref(indices), &OneAxis { axis })
+}
+
+fn slice(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
+    let attrs = Slice::of(call.attrs)?;
+    let axis = int(normalize_axis(attrs.axis, x.rank())?);
+    each_field(call, &x, &[], &Slice { axis, ..attrs.clone() })
+}
+
+fn along_rows(call: &Call<'_>) -> Answer {
+    let [x, rest @ ..] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
+    if x.rank() == 0 {
+        return Err(Error::shape("the argument is one record").wanted("a vector of records"));
+    }
+    each_field(call, &x, rest, call.attrs)
+}
+
+fn row_partition(call: &Call<'_>) -> Answer {
+    let [splits, values] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<StructTensor>(values) else { return Ok(None) };
+    answer(call_one(call.op, &[splits.clone(), Arg::Value(x.witness()?)], call.attrs)?)
+}
+
+/// The op on each field. A tensor of the records' shape goes along, so that records without fields have a shape after it.
+fn each_field(call: &Call<'_>, x: &StructTensor, rest: &[Arg], attrs: &dyn AttrSet) -> Answer {
+    let apply = |value: Value| {
+        let args: Vec<Arg> = std::iter::once(Arg::Value(value)).chain(rest.iter().cloned()).collect();
+        call_one(call.op, &args, attrs)
+    };
+    let field = |(name, value): &Field| Ok((name.clone(), apply(value.clone()).map_err(|e| at_field(e, name))?));
+    let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
+    let fields = fields?;
+    let rank_of_indices = match (rest, attrs.as_any().is::<OneAxis>()) {
+        ([indices], true) => indices.value().ok().and_then(|v| crate::axes::rank(v).ok()).unwrap_or(0),
+        _ => 1,
+    };
+    let rank = x.rank() + rank_of_indices - 1;
+    let bare = if fields.is_empty() { Some(apply(x.witness()?)?) } else { None };
+    answer_ext(StructTensor::new(shape_of(bare.as_ref().or(fields.first().map(|(_, v)| v)), rank)?, fields)?)
+}
+
+fn at_field(error: Error, name: &str) -> Error {
+    error.at(format!("field '{name}'"))
+}
+
+/// The first axes of a value.
+fn shape_of(value: Option<&Value>, rank: usize) -> Result<Shape> {
+    let size = |axis: usize| match value {
+        Some(value) if axis == 0 => Ok(outer(value).unwrap_or_else(Dim::any)),
+        Some(value) => dim(value, axis),
+        None => Ok(Dim::any()),
+    };
+    Ok(Shape::new((0..rank).map(size).collect::<Result<Vec<Dim>>>()?))
+}
+
+/// Records are joined field by field; every part has the fields of the first.
+fn concat(call: &Call<'_>) -> Answer {
+    let Some(parts) = flat(call).iter().map(typed_arg::<StructTensor>).collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let Some(first) = parts.first() else { return Ok(None) };
+    let axis = int(normalize_axis(OneAxis::of(call.attrs)?.axis, first.rank())?);
+    for (i, part) in parts.iter().enumerate() {
+        let alike = part.rank() == first.rank() && part.fields().len() == first.fields().len();
+        if !alike || first.field_names().any(|name| part.field(name).is_err()) {
+            let names = |x: &StructTensor| x.field_names().collect::<Vec<_>>().join(", ");
+            return Err(Error::dtype(format!(
+                "argument {} has rank {} and fields [{}], argument 1 rank {} and fields [{}]",
+                i + 1,
+                part.rank(),
+                names(part),
+                first.rank(),
+                names(first)
+            ))
+            .wanted("one rank and the same fields for all"));
+        }
+    }
+    let join = |values: Result<Vec<Value>>| ops::concat(values?, axis);
+    let field =
+        |name: &str| join(parts.iter().map(|part| part.field(name).cloned()).collect()).map_err(|e| at_field(e, name));
+    let fields: Result<Vec<Field>> = first.fields().iter().map(|(name, _)| Ok((name.clone(), field(name)?))).collect();
+    let fields = fields?;
+    let bare = if fields.is_empty() { Some(join(parts.iter().map(StructTensor::witness).collect())?) } else { None };
+    answer_ext(StructTensor::new(shape_of(bare.as_ref().or(fields.first().map(|(_, v)| v)), first.rank())?, fields)?)
+}

@@ -1,0 +1,65 @@
+//! Values at paths: walking through fields, rows and masks.
+
+use super::StructTensor;
+use crate::args::typed;
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::{ExtensionType, Value};
+use extenso_types::{Error, Path, Result, Segment};
+
+/// The value at a path: `history[*].item` has the rows of `history`, and what is missing outside is missing inside.
+///
+/// Errors: a step that leads nowhere, with its path.
+pub fn field_value(value: &Value, path: &Path) -> Result<Value> {
+    walk(value, path.segments()).map_err(|e| e.at(format!("'{path}'")))
+}
+
+fn walk(value: &Value, steps: &[Segment]) -> Result<Value> {
+    let Some((step, rest)) = steps.split_first() else { return Ok(value.clone()) };
+    if let Some(masked) = typed::<MaskedTensor>(value) {
+        return through_mask(&masked, steps);
+    }
+    match step {
+        Segment::Itself => walk(value, rest),
+        Segment::Field(name) => match typed::<StructTensor>(value) {
+            Some(record) => walk(record.field(name)?, rest),
+            None if typed::<RaggedTensor>(value).is_some() => {
+                Err(nowhere(step, value).hint(format!("Write `[*].{name}` for the field of each item")))
+            }
+            None => component(value, step, rest),
+        },
+        Segment::Each => match typed::<RaggedTensor>(value) {
+            Some(rows) => Ok(rows.with_values(walk(rows.values(), rest)?)?.into_value()),
+            None => component(value, step, rest),
+        },
+        Segment::Component(_) => component(value, step, rest),
+        Segment::Index(_) => Err(nowhere(step, value).wanted("`[*]` for all items").hint("Pick items with `take`.")),
+    }
+}
+
+/// `@mask` is the mask; any other step is one of the values, whose result is masked as they are.
+fn through_mask(masked: &MaskedTensor, steps: &[Segment]) -> Result<Value> {
+    match steps {
+        [Segment::Component(name)] if &**name == "mask" => Ok(masked.mask().clone().into()),
+        // A row partition is of the rows, whether or not some of them are missing.
+        [.., Segment::Component(_)] => walk(masked.values(), steps),
+        _ => Ok(MaskedTensor::new(walk(masked.values(), steps)?, masked.mask().clone())?.into_value()),
+    }
+}
+
+/// A component of any extension type.
+fn component(value: &Value, step: &Segment, rest: &[Segment]) -> Result<Value> {
+    let Value::Ext(ext) = value else { return Err(nowhere(step, value)) };
+    let at = ext.spec()?.components.iter().position(|(segment, _)| segment == step);
+    let found = at.and_then(|i| ext.components().ok()?.into_iter().nth(i));
+    walk(&found.ok_or_else(|| nowhere(step, value))?, rest)
+}
+
+fn nowhere(step: &Segment, value: &Value) -> Error {
+    let found = match value {
+        Value::Tensor(t) => format!("a tensor {}", t.spec()),
+        Value::Partition(p) => format!("a {}", p.spec()),
+        Value::Ext(ext) => format!("a {}", ext.def().name()),
+    };
+    Error::missing(format!("'{}' leads nowhere from {found}", Path::from_iter([step.clone()])))
+}

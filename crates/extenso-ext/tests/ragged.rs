@@ -1,0 +1,245 @@
+//! Ragged tensors: construction, broadcasting, rows.
+
+mod support;
+
+use extenso_core::{ExtensionType, Offsets, RowPartition, Tensor, Value, ops};
+use extenso_ext::RaggedTensor;
+use extenso_types::Result;
+use support::{check, fails, is_ragged, ragged, traced, traced_nodes, value};
+
+fn splits(values: &str, splits: &[i64]) -> Result<Value> {
+    RaggedTensor::from_row_splits(value(values), &Tensor::from_vec(splits.to_vec())).map(ExtensionType::into_value)
+}
+
+fn rows_of(x: &Value) -> RaggedTensor {
+    RaggedTensor::from_value(x).expect("ragged")
+}
+
+/// Rows as they stand in a sliced Arrow list: values before and behind belong to no row.
+fn sliced() -> Value {
+    let partition = RowPartition::from_offsets(Offsets::I32(vec![1, 3, 3, 4].into()), 6).expect("proven");
+    let values = Tensor::from_vec(vec![0_i64, 1, 2, 3, 0, 0]);
+    RaggedTensor::from_partition(values, partition).expect("fits").into_value()
+}
+
+#[test]
+fn constructors_agree() {
+    let letters = r#"["a", "b", "c", "d", "e", "f", "g", "h"]"#;
+    let wanted = r#"[["a", "b", "c", "d"], [], ["e", "f", "g"], ["h"], []]"#;
+    check(splits(letters, &[0, 4, 4, 7, 8, 8]), wanted);
+    let lengths = Tensor::from_vec(vec![4_i64, 0, 3, 1, 0]);
+    check(RaggedTensor::from_row_lengths(value(letters), &lengths).map(ExtensionType::into_value), wanted);
+    let ids = Tensor::from_vec(vec![0_i64, 0, 0, 0, 2, 2, 2, 3]);
+    check(RaggedTensor::from_value_rowids(value(letters), &ids, 5).map(ExtensionType::into_value), wanted);
+    let x = rows_of(&value(wanted));
+    assert_eq!(x.row_splits().expect("data").to_string(), "[0, 4, 4, 7, 8, 8]");
+    check(ops::row_splits(value(wanted)), "[0, 4, 4, 7, 8, 8]");
+    check(ops::row_lengths(value(wanted)), "[4, 0, 3, 1, 0]");
+    check(ops::value_rowids(value(wanted)), "[0, 0, 0, 0, 2, 2, 2, 3]");
+    assert_eq!((x.nrows().known(), x.ragged_rank(), x.rank().ok()), (Some(5), 1, Some(2)));
+    check(x.row(2), r#"["e", "f", "g"]"#);
+}
+
+#[test]
+fn ids_give_as_many_rows_as_are_asked_for() {
+    let ids = Tensor::from_vec(vec![0_i64, 0, 2, 2, 2, 3, 4]);
+    let x = RaggedTensor::from_value_rowids(value("[1, 2, 3, 4, 5, 6, 7]"), &ids, 7).expect("rows");
+    assert_eq!(x.row_splits().expect("data").to_string(), "[0, 2, 2, 5, 6, 7, 7, 7]");
+    let of = |ids: Vec<i64>, nrows| RaggedTensor::from_value_rowids(value("[1, 2]"), &Tensor::from_vec(ids), nrows);
+    fails(of(vec![1, 0], 2), &["value_rowids", "decrease", "[1]"]);
+    fails(of(vec![-1, 0], 2), &["value_rowids", "negative", "[0]"]);
+    fails(of(vec![0, 2], 2), &["value_rowids", "2", "[1]"]);
+    fails(of(vec![0], 2), &["1", "2"]);
+    fails(of(vec![0, 0], usize::MAX), &["memory"]);
+}
+
+#[test]
+fn rows_are_proven_before_anything_is_made_of_them() {
+    for bad in [&[][..], &[2, 3, 4], &[0, 3, 2, 4], &[0, 9], &[-1, 2], &[0, i64::MAX]] {
+        fails(splits("[1, 2, 3, 4]", bad), &["row_splits"]);
+    }
+    let floats = Tensor::from_vec(vec![0.0, 4.0]);
+    fails(RaggedTensor::from_row_splits(value("[1, 2, 3, 4]"), &floats), &["row_splits", "f64"]);
+    fails(splits("1", &[0, 1]), &["values", "rank"]);
+    let short = RowPartition::from_lengths([1, 2]).expect("proven");
+    fails(RaggedTensor::from_partition(value("[1, 2]"), short), &["2", "3"]);
+    fails(RaggedTensor::from_row_lengths(value("[1]"), &Tensor::from_vec(vec![-1_i64, 2])), &["row_lengths", "-1"]);
+}
+
+#[test]
+fn a_unary_op_is_the_op_on_each_row() {
+    check(ops::negative(value("[[1, 2], [], [3]]")), "[[-1, -2], [], [-3]]");
+    check(ops::upper(value(r#"[["a", "b"], [], ["c"]]"#)), r#"[["A", "B"], [], ["C"]]"#);
+    check(ops::string_length(value(r#"[["a", "bc"], [], [""]]"#), "char".to_string()), "[[1, 2], [], [0]]");
+    check(ops::exp(value("[[[0.0], []], []]")), "[[[1.0], []], []]");
+}
+
+/// The tables of the broadcasting rules: two operands and their sum.
+const SUMS: [(&str, &str, &str); 12] = [
+    ("[[1, 2, 3], [], [4, 5]]", "[[1, 1, 1], [], [2, 2]]", "[[2, 3, 4], [], [6, 7]]"),
+    ("[[1, 2, 3], [], [4, 5]]", "[[10], [20], [30]]", "[[11, 12, 13], [], [34, 35]]"),
+    ("[[1, 2], [], [3]]", "[10]", "[[11, 12], [], [13]]"),
+    ("[[1, 2], [], [3]]", "[[10]]", "[[11, 12], [], [13]]"),
+    ("[[1, 2], [], [3]]", "10", "[[11, 12], [], [13]]"),
+    ("[[[1, 2], [3]], [[4]]]", "[[[10]], [[20]]]", "[[[11, 12], [13]], [[24]]]"),
+    ("[[[1, 2], [3]], [[4]]]", "[[[10], [20]], [[30]]]", "[[[11, 12], [23]], [[34]]]"),
+    ("[[[1, 2], [3, 4]], [], [[5, 6]]]", "[10, 20]", "[[[11, 22], [13, 24]], [], [[15, 26]]]"),
+    ("[[[1], [2, 3]], [[4]]]", "[[[10]], [[20]]]", "[[[11], [12, 13]], [[24]]]"),
+    ("[[], []]", "[[1.0], [2.0]]", "[[], []]"),
+    ("[[[1, 2], [3]], [[4], [5]]]", "[[[10], [20]]]", "[[[11, 12], [23]], [[14], [25]]]"),
+    ("[[[1, 2], [3]]]", "[[1, 2], [3]]", "[[[2, 4], [6]]]"),
+];
+
+#[test]
+fn ragged_add_is_row_by_row_add() {
+    for (x, y, sum) in SUMS {
+        check(ops::add(ragged(x), value(y)), sum);
+        check(ops::add(value(y), ragged(x)), sum);
+    }
+}
+
+#[test]
+fn traced_add_is_eager_add() {
+    for (x, y, sum) in SUMS {
+        check(traced(&[ragged(x), value(y)], |args| ops::add(&args[0], &args[1])), sum);
+        check(traced(&[ragged(x)], |args| ops::add(value(y), &args[0])), sum);
+    }
+}
+
+#[test]
+fn ragged_of_one_row_is_repeated() {
+    let sum = ops::add(ragged("[[1, 2, 3]]"), value("[[10], [20], [30]]")).expect("broadcasts");
+    assert!(is_ragged(&sum));
+    check(Ok(sum), "[[11, 12, 13], [21, 22, 23], [31, 32, 33]]");
+}
+
+#[test]
+fn a_uniform_axis_needs_every_row_to_have_its_size() {
+    check(ops::add(ragged("[[1, 2], [3, 4]]"), value("[10, 20]")), "[[11, 22], [13, 24]]");
+    check(ops::add(ragged("[[1, 2], [3, 4]]"), value("[[10, 20], [30, 40]]")), "[[11, 22], [33, 44]]");
+    fails(ops::add(value("[[1, 2], [3]]"), value("[10, 20]")), &["add", "row 1"]);
+    fails(ops::add(value("[[1, 2], [3]]"), value("[[1], [2, 3]]")), &["add", "row 0", "2", "1"]);
+    fails(ops::add(value("[[1, 2], [3]]"), value("[[1], [2], [3]]")), &["add", "2 rows", "3"]);
+    fails(traced(&[value("[[1, 2], [3]]"), value("[[1], [2, 3]]")], |a| ops::add(&a[0], &a[1])), &["row 0"]);
+    fails(traced(&[value("[[1, 2], [3]]"), value("[10, 20]")], |a| ops::add(&a[0], &a[1])), &["row 1"]);
+}
+
+#[test]
+fn a_shared_partition_is_neither_compared_nor_recorded() {
+    let x = value("[[1, 2], [], [3]]");
+    let partition = rows_of(&x).partition().clone();
+    let sum = ops::add(ops::multiply(&x, 2).expect("scalar"), &x).expect("one partition");
+    assert!(rows_of(&sum).partition().same(&partition));
+    let (_, nodes) = traced_nodes(&[x], |args| ops::add(ops::multiply(&args[0], 2)?, &args[0])).expect("traced");
+    assert_eq!(nodes, ["multiply", "add"]);
+}
+
+#[test]
+fn weak_scalars_stay_weak_in_rows() {
+    let x = ops::cast(value("[[1, 2], []]"), extenso_types::DType::I8).expect("cast");
+    let sum = ops::add(&x, 3).expect("fits");
+    assert_eq!(rows_of(&sum).values().tensor().expect("dense").dtype(), extenso_types::DType::I8);
+    fails(ops::add(&x, 300), &["add", "300", "i8"]);
+}
+
+#[test]
+fn comparisons_and_choices_broadcast_alike() {
+    check(ops::less(value("[[1, 5], [], [2]]"), 3), "[[True, False], [], [True]]");
+    let condition = value("[[True, False], [], [True]]");
+    check(ops::where_(&condition, value("[[1, 2], [], [3]]"), 0), "[[1, 0], [], [3]]");
+    check(ops::where_(value("[[True], [False], [True]]"), value("[[1, 2], [], [3]]"), 0), "[[1, 2], [], [3]]");
+}
+
+#[test]
+fn values_outside_every_row_are_never_seen() {
+    let x = sliced();
+    check(Ok(x.clone()), "[[1, 2], [], [3]]");
+    check(ops::floor_divide(value("[[6, 6], [], [6]]"), &x), "[[6, 3], [], [2]]");
+    check(ops::floor_divide(&x, value("[[1], [0], [3]]")), "[[1, 2], [], [1]]");
+    check(ops::floor_divide(&x, &x), "[[1, 1], [], [1]]");
+    check(ops::sum(&x, 0, false), "[4, 2]");
+    check(ops::prod(&x, extenso_core::attrs::Axes::All, false), "6");
+    check(ops::row_splits(&x), "[0, 2, 2, 3]");
+    check(ops::take(&x, value("[2, 0]"), 0), "[[3], [1, 2]]");
+    check(ops::concat(vec![x.clone(), x.clone()], 0), "[[1, 2], [], [3], [1, 2], [], [3]]");
+    check(traced(std::slice::from_ref(&x), |a| ops::prod(&a[0], extenso_core::attrs::Axes::All, false)), "6");
+    check(traced(std::slice::from_ref(&x), |a| ops::take(&a[0], value("[2, 0]"), 0)), "[[3], [1, 2]]");
+}
+
+#[test]
+fn take_picks_rows() {
+    let x = value("[[1, 2], [], [3]]");
+    let nested = value("[[[1, 2], []], [], [[3]]]");
+    check(ops::take(&x, value("[2, 0, -2]"), 0), "[[3], [1, 2], []]");
+    assert!(is_ragged(&ops::take(&x, value("[0, 0]"), 0).expect("rows")));
+    check(ops::take(&x, 2, 0), "[3]");
+    check(ops::take(&nested, value("[2, 0]"), 0), "[[[3]], [[1, 2], []]]");
+    check(ops::take(value("[10, 20, 30]"), value("[[2, 0], [], [1]]"), 0), "[[30, 10], [], [20]]");
+    check(ops::take(&x, value("[[2], [0, 1]]"), 0), "[[[3]], [[1, 2], []]]");
+    fails(ops::take(&x, value("[3]"), 0), &["take", "3"]);
+    fails(ops::take(&x, value("[0.5]"), 0), &["take", "f64"]);
+    fails(ops::take(&x, 0, 1), &["take", "axis 1", "ragged"]);
+    check(traced(&[x, value("[2, 0, 2]")], |a| ops::take(&a[0], &a[1], 0)), "[[3], [1, 2], [3]]");
+    check(traced(&[nested, value("[2, 0]")], |a| ops::take(&a[0], &a[1], 0)), "[[[3]], [[1, 2], []]]");
+}
+
+#[test]
+fn slices_of_rows_are_pythons() {
+    let x = value("[[1, 2], [3, 4, 5], [6], [], [7]]");
+    let lists: Vec<Vec<i64>> = vec![vec![1, 2], vec![3, 4, 5], vec![6], vec![], vec![7]];
+    for start in -7..7 {
+        for stop in (-7..7).map(Some).chain([None]) {
+            for step in [-3, -2, -1, 1, 2, 3] {
+                let attrs = |axis: i64| ops::slice(&x, axis, start, stop.map(|stop| vec![stop]), step);
+                let outer = pick(&lists, start, stop, step);
+                check(attrs(0), &format!("{outer:?}"));
+                let inner: Vec<Vec<i64>> = lists.iter().map(|row| pick(row, start, stop, step)).collect();
+                check(attrs(1), &format!("{inner:?}"));
+            }
+        }
+    }
+    fails(ops::slice(&x, 1, 0, None, 0), &["slice", "step"]);
+    check(traced(&[x], |a| ops::slice(&a[0], 0, 1, Some(vec![3]), 1)), "[[3, 4, 5], [6]]");
+}
+
+/// Python's slice, place by place.
+fn pick<T: Clone>(list: &[T], start: i64, stop: Option<i64>, step: i64) -> Vec<T> {
+    let n = i64::try_from(list.len()).expect("short");
+    let from_end = |i: i64| if i < 0 { i + n } else { i };
+    let inside = |i: i64| usize::try_from(i).ok().filter(|i| *i < list.len());
+    let mut at = if step > 0 { from_end(start).max(0) } else { from_end(start).min(n - 1) };
+    let end = stop.map_or(if step > 0 { n } else { -1 }, |stop| from_end(stop).max(-1));
+    let mut out = Vec::new();
+    while (step > 0 && at < end) || (step < 0 && at > end) {
+        let Some(i) = inside(at) else { break };
+        out.push(list[i].clone());
+        at += step;
+    }
+    out
+}
+
+#[test]
+fn concat_joins_rows_or_fellows() {
+    let (x, y) = (value("[[1, 2], [3], []]"), value("[[], [4, 5], []]"));
+    check(ops::concat(vec![x.clone(), ragged("[[4, 5, 6]]")], 0), "[[1, 2], [3], [], [4, 5, 6]]");
+    check(ops::concat(vec![x.clone(), value("[[4, 5]]")], 0), "[[1, 2], [3], [], [4, 5]]");
+    check(ops::concat(vec![x.clone(), y.clone()], 1), "[[1, 2], [3, 4, 5], []]");
+    check(ops::concat(vec![x.clone(), value("[[7], [8], [9]]")], -1), "[[1, 2, 7], [3, 8], [9]]");
+    let pairs = value("[[[1, 2]], [], [[3, 4]]]");
+    check(ops::concat(vec![pairs.clone(), pairs], 2), "[[[1, 2, 1, 2]], [], [[3, 4, 3, 4]]]");
+    fails(ops::concat(vec![x.clone(), value("[[1], [2, 3]]")], 1), &["concat", "2", "3"]);
+    fails(ops::concat(vec![x.clone(), value("[1, 2]")], 0), &["concat", "rank"]);
+    fails(ops::concat(vec![x.clone(), value("[[1.0], []]")], 0), &["concat", "i64", "f64"]);
+    let both = [x, y];
+    check(traced(&both, |a| ops::concat(a.to_vec(), 0)), "[[1, 2], [3], [], [], [4, 5], []]");
+    check(traced(&both, |a| ops::concat(a.to_vec(), 1)), "[[1, 2], [3, 4, 5], []]");
+}
+
+#[test]
+fn new_axes_stand_outside_between_and_inside() {
+    let x = value("[[1, 2], [], [3]]");
+    check(ops::expand_dims(&x, 0), "[[[1, 2], [], [3]]]");
+    check(ops::expand_dims(&x, 1), "[[[1, 2]], [[]], [[3]]]");
+    check(ops::expand_dims(&x, 2), "[[[1], [2]], [], [[3]]]");
+    fails(ops::expand_dims(&x, 3), &["expand_dims", "axis 3"]);
+}

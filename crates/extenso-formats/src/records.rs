@@ -1,0 +1,315 @@
+//! Record specs: which plan reads the leaves of a spec, and which leaves a plan's columns become.
+//!
+//! Invariant: leaves stand in the order of the spec's leaves; a leaf that is not needed has no column and no value.
+//! A type that a record's field may have is a struct, a ragged list, a masked value, or any type whose components are all
+//! fields, which reads as an object.
+
+use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef, TextRef};
+use crate::plan::{ColumnId, Field, Plan};
+use arrow_buffer::{BooleanBuffer, Buffer};
+use extenso_core::{Offsets, RowPartition, Storage, Tensor, TypeSpec, Value};
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
+use extenso_types::{
+    DType, Dim, Error, ExtSpec, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
+};
+
+/// The spec of a batch of records, compiled for the leaves that are needed.
+#[derive(Clone, Debug)]
+pub struct RecordSpec {
+    plan: Plan,
+    leaves: Vec<Leaf>,
+    columns: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Leaf {
+    path: Path,
+    spec: LeafSpec,
+    column: Option<ColumnId>,
+    /// Sizes of the dense axes inside one element.
+    inner: Vec<usize>,
+}
+
+impl RecordSpec {
+    /// Compiles the spec of a batch: its outer axis is the records.
+    ///
+    /// `needed` says for each leaf of the spec whether it is wanted; leaves beyond it are.
+    /// Errors: a field whose type no record can express, with its path.
+    pub fn new(spec: &Nest<Spec>, needed: &[bool]) -> Result<RecordSpec> {
+        let mut compiler = Compiler { leaves: Vec::new(), columns: 0, needed };
+        let plan = compiler.nest(&Path::root(), spec)?;
+        Ok(RecordSpec { plan, leaves: compiler.leaves, columns: compiler.columns })
+    }
+
+    /// What readers and writers do with a record.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The paths of the leaves that are read.
+    pub fn needed_paths(&self) -> Vec<&Path> {
+        self.leaves.iter().filter(|l| l.column.is_some()).map(|l| &l.path).collect()
+    }
+
+    /// The leaves of decoded columns; none where a leaf was not needed.
+    ///
+    /// Errors: columns of another plan.
+    pub fn leaves(&self, columns: Columns) -> Result<Vec<Option<Value>>> {
+        let mut columns: Vec<Option<Column>> = columns.into_vec().into_iter().map(Some).collect();
+        let leaf = |leaf: &Leaf| {
+            let Some(id) = leaf.column else { return Ok(None) };
+            let column = columns.get_mut(id.index()).and_then(Option::take);
+            let column = column.ok_or_else(|| Error::internal(format!("leaf '{}' has no column", leaf.path)))?;
+            Ok(Some(leaf.value(column)?))
+        };
+        self.leaves.iter().map(leaf).collect()
+    }
+
+    /// The columns of leaves, borrowed, for a writer.
+    ///
+    /// Errors: a leaf that is missing or not what the spec says.
+    pub fn columns<'a>(&self, leaves: &'a [Value]) -> Result<Vec<ColumnRef<'a>>> {
+        let mut columns = Vec::with_capacity(self.columns as usize);
+        for (leaf, value) in self.leaves.iter().zip(leaves).filter(|(leaf, _)| leaf.column.is_some()) {
+            columns.push(borrow(value).map_err(|e| e.at(format!("'{}'", leaf.path)))?);
+        }
+        Ok(columns)
+    }
+}
+
+impl Leaf {
+    fn value(&self, column: Column) -> Result<Value> {
+        macro_rules! numbers {
+            ($column:expr; $($variant:ident $dtype:ident),*) => {
+                match $column {
+                    $(Column::$variant(v) => {
+                        let bytes = Buffer::from_slice_ref(bytemuck::cast_slice::<_, u8>(&v));
+                        Tensor::from_buffer(DType::$dtype, &self.dims(v.len()), bytes)?.into()
+                    })*
+                    Column::Bits(bits) => {
+                        let (bytes, n) = bits.into_parts();
+                        Tensor::from_bits(&self.dims(n), BooleanBuffer::new(Buffer::from_vec(bytes), 0, n))?.into()
+                    }
+                    Column::Text(text) => {
+                        let (offsets, bytes) = text.into_parts();
+                        let (offsets, dtype) = (offsets_of(offsets), self.spec.tensor()?.dtype);
+                        let dims = self.dims(offsets.len() - 1);
+                        Tensor::from_text(dtype, &dims, offsets, Buffer::from_vec(bytes))?.into()
+                    }
+                    Column::Offsets(offsets) => {
+                        let offsets = offsets_of(offsets);
+                        let nvalues = offsets.last();
+                        RowPartition::from_offsets(offsets, nvalues)?.into()
+                    }
+                }
+            };
+        }
+        Ok(numbers!(column; I8 I8, I16 I16, I32 I32, I64 I64, U8 U8, U16 U16, U32 U32, U64 U64, F16 F16, BF16 BF16, F32 F32, F64 F64))
+    }
+
+    fn dims(&self, elements: usize) -> Vec<usize> {
+        let size: usize = self.inner.iter().product();
+        std::iter::once(elements.checked_div(size).unwrap_or(0)).chain(self.inner.iter().copied()).collect()
+    }
+}
+
+fn offsets_of(offsets: OffsetVec) -> Offsets {
+    match offsets {
+        OffsetVec::I32(o) => Offsets::I32(o.into()),
+        OffsetVec::I64(o) => Offsets::I64(o.into()),
+    }
+}
+
+fn borrow_offsets(offsets: &Offsets) -> OffsetsRef<'_> {
+    match offsets {
+        Offsets::I32(o) => OffsetsRef::I32(o),
+        Offsets::I64(o) => OffsetsRef::I64(o),
+    }
+}
+
+fn borrow(value: &Value) -> Result<ColumnRef<'_>> {
+    let dense = match value {
+        Value::Partition(p) => return Ok(ColumnRef::Offsets(borrow_offsets(p.data()?.offsets()))),
+        Value::Tensor(t) => t.data()?,
+        Value::Ext(e) => return Err(Error::internal(format!("a leaf of type {}", e.def()))),
+    };
+    macro_rules! numbers {
+        ($($dtype:ident $variant:ident),*) => {
+            match (dense.storage(), dense.dtype()) {
+                $((Storage::Fixed(_), DType::$dtype) => Ok(ColumnRef::$variant(dense.as_slice()?)),)*
+                (Storage::Bits(bits), _) => {
+                    Ok(ColumnRef::Bits(BitsRef { bytes: bits.values(), offset: bits.offset(), len: bits.len() }))
+                }
+                (Storage::Text { offsets, bytes }, _) => {
+                    Ok(ColumnRef::Text(TextRef { offsets: borrow_offsets(offsets), bytes: bytes.as_slice() }))
+                }
+                (Storage::Fixed(_) | Storage::Boxed(_), other) => {
+                    Err(Error::dtype(format!("found {other}")).wanted("numbers, booleans or strings"))
+                }
+            }
+        };
+    }
+    numbers!(I8 I8, I16 I16, I32 I32, I64 I64, U8 U8, U16 U16, U32 U32, U64 U64, F16 F16, BF16 BF16, F32 F32, F64 F64)
+}
+
+struct Compiler<'a> {
+    leaves: Vec<Leaf>,
+    columns: u32,
+    needed: &'a [bool],
+}
+
+impl Compiler<'_> {
+    fn nest(&mut self, at: &Path, nest: &Nest<Spec>) -> Result<Plan> {
+        let fields = |entries: Vec<(String, Segment, &Nest<Spec>)>, compiler: &mut Self| {
+            let field = |(name, segment, nest): (String, Segment, &Nest<Spec>)| {
+                Ok(Field { name: name.into(), plan: compiler.nest(&at.child(segment), nest)? })
+            };
+            Ok(Plan::Record { fields: entries.into_iter().map(field).collect::<Result<_>>()? })
+        };
+        match nest {
+            Nest::Leaf(spec) => self.spec(at, spec),
+            Nest::Static(_) => Ok(Plan::Record { fields: Vec::new() }),
+            Nest::Tuple(items) | Nest::List(items) => {
+                let items = items.iter().enumerate();
+                fields(items.map(|(i, n)| (i.to_string(), Segment::Index(i), n)).collect(), self)
+            }
+            Nest::Dict(entries) | Nest::Record(_, entries) => {
+                let entries = entries.iter();
+                fields(entries.map(|(k, n)| (k.to_string(), Segment::field(k.clone()), n)).collect(), self)
+            }
+        }
+    }
+
+    /// The plan of one element of a value of this spec: what stands behind its outer axis.
+    fn spec(&mut self, at: &Path, spec: &Spec) -> Result<Plan> {
+        match spec {
+            Spec::Tensor(tensor) => self.tensor(at, tensor),
+            Spec::Partition(p) => Err(Error::dtype(format!("'{at}' is a {p}")).wanted("a list, whose partition it is")),
+            Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => self.list(at, ext),
+            Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => self.optional(at, ext),
+            Spec::Ext(ext) => self.record(at, ext),
+        }
+    }
+
+    fn tensor(&mut self, at: &Path, spec: &TensorSpec) -> Result<Plan> {
+        let refuse = || Error::shape(format!("'{at}' is {spec}")).wanted("the records as outer axis, and known sizes behind it");
+        let (_, inner) = spec.shape.dims().and_then(<[Dim]>::split_first).ok_or_else(refuse)?;
+        let inner: Vec<usize> = inner.iter().map(|d| d.known()).collect::<Option<_>>().ok_or_else(refuse)?;
+        let column = self.leaf(at, LeafSpec::Tensor(spec.clone()), inner.clone());
+        let scalar = match (column, spec.dtype) {
+            (None, _) => Plan::Skip,
+            (Some(column), DType::String | DType::Bytes) => Plan::Text { dtype: spec.dtype, index: DType::I64, column },
+            (Some(column), dtype) => Plan::Scalar { dtype, column },
+        };
+        Ok(inner.iter().rev().fold(scalar, |item, &size| Plan::Fixed { size, item: Box::new(item) }))
+    }
+
+    fn list(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
+        let mut item = Plan::Skip;
+        let mut rows = (None, DType::I64);
+        for (segment, spec) in &ext.components {
+            let at = at.child(segment.clone());
+            match spec {
+                Spec::Partition(p) => rows = (self.leaf(&at, LeafSpec::Partition(p.clone()), Vec::new()), p.index),
+                Spec::Tensor(_) | Spec::Ext(_) => item = self.spec(&at, spec)?,
+            }
+        }
+        Ok(Plan::List { offsets: rows.0, index: rows.1, item: Box::new(item) })
+    }
+
+    fn optional(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
+        let mut inner = Plan::Skip;
+        let mut validity = None;
+        for (segment, spec) in &ext.components {
+            let at = at.child(segment.clone());
+            match (segment, spec) {
+                (Segment::Itself, spec) => inner = self.spec(&at, spec)?,
+                (_, Spec::Tensor(mask)) => validity = self.leaf(&at, LeafSpec::Tensor(mask.clone()), Vec::new()),
+                (_, Spec::Partition(_) | Spec::Ext(_)) => return Err(Error::internal("a mask that is no tensor")),
+            }
+        }
+        Ok(Plan::Optional { validity, inner: Box::new(inner) })
+    }
+
+    fn record(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
+        let field = |(segment, spec): &(Segment, Spec)| match segment {
+            Segment::Field(name) => Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec)? }),
+            _ => Err(Error::dtype(format!("'{at}' is of type {}, which is no record", ext.def))
+                .wanted("a struct, a ragged list, a masked value, or a type whose components are fields")),
+        };
+        Ok(Plan::Record { fields: ext.components.iter().map(field).collect::<Result<_>>()? })
+    }
+
+    fn leaf(&mut self, at: &Path, spec: LeafSpec, inner: Vec<usize>) -> Option<ColumnId> {
+        let needed = self.needed.get(self.leaves.len()).copied().unwrap_or(true);
+        let column = needed.then(|| {
+            self.columns += 1;
+            ColumnId(self.columns - 1)
+        });
+        self.leaves.push(Leaf { path: at.clone(), spec, column, inner });
+        column
+    }
+}
+
+fn is<S: TypeSpec>(ext: &ExtSpec) -> bool {
+    ext.def.is_a(S::def()) || ext.def.name() == S::def().name()
+}
+
+/// The spec of a batch of records with these fields, for tests and for callers without data.
+///
+/// The outer axis of every field is one variable: the number of records.
+pub fn struct_spec(fields: impl IntoIterator<Item = (&'static str, FieldSpec)>) -> Result<Spec> {
+    let rows = Dim::any();
+    let fields: Result<Vec<_>> = fields.into_iter().map(|(name, f)| Ok((name, f.spec(rows)?))).collect();
+    Ok(Spec::from(StructSpec::new(1, fields?)?.serialize()))
+}
+
+/// One field of a record.
+#[derive(Clone, Debug)]
+pub enum FieldSpec {
+    /// A scalar, or a dense array of these sizes.
+    Scalar(DType, Vec<usize>),
+    /// A list.
+    List(Box<FieldSpec>),
+    /// A record.
+    Record(Vec<(&'static str, FieldSpec)>),
+    /// A value that may be null.
+    Optional(Box<FieldSpec>),
+}
+
+impl FieldSpec {
+    /// The spec of `rows` of these.
+    ///
+    /// Errors: those of the types.
+    pub fn spec(&self, rows: Dim) -> Result<Spec> {
+        match self {
+            FieldSpec::Scalar(dtype, inner) => {
+                let dims = std::iter::once(rows).chain(inner.iter().map(|&n| Dim::Known(n)));
+                Ok(TensorSpec::new(*dtype, Shape::new(dims)).into())
+            }
+            FieldSpec::List(item) => {
+                let items = Dim::any();
+                let partition = PartitionSpec { nrows: rows, nvalues: items, index: DType::I64 };
+                let components = vec![
+                    (Segment::Each, item.spec(items)?),
+                    (Segment::component("row_splits"), Spec::Partition(partition)),
+                ];
+                Ok(ext(RaggedTensorSpec::def(), components))
+            }
+            FieldSpec::Record(fields) => {
+                let fields: Result<Vec<_>> = fields.iter().map(|(name, f)| Ok((*name, f.spec(rows)?))).collect();
+                Ok(Spec::from(StructSpec::new(1, fields?)?.serialize()))
+            }
+            FieldSpec::Optional(inner) => {
+                let mask = TensorSpec::new(DType::Bool, Shape::new([rows]));
+                let components = vec![(Segment::Itself, inner.spec(rows)?), (Segment::component("mask"), mask.into())];
+                Ok(ext(MaskedTensorSpec::def(), components))
+            }
+        }
+    }
+}
+
+fn ext(def: &std::sync::Arc<extenso_types::TypeDef>, components: Vec<(Segment, Spec)>) -> Spec {
+    let static_data = extenso_types::StaticValue::map::<String>([]);
+    Spec::from(ExtSpec { def: def.clone(), static_data, components })
+}

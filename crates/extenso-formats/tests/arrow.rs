@@ -1,0 +1,80 @@
+//! Arrow in and out: the same addresses, sliced or not, with nulls at every level.
+
+use arrow_array::builder::{Float32Builder, ListBuilder, StringBuilder, StructBuilder};
+use arrow_array::{Array, ArrayRef, cast::AsArray, types::Float32Type};
+use arrow_schema::{DataType, Field};
+use extenso_core::{ExtensionType, ops};
+use extenso_ext::{MaskedTensor, RaggedTensor};
+use extenso_formats::arrow::{from_arrow, to_arrow};
+
+/// `list<struct<name: utf8, amount: f32>>` with null lists, null structs, null names and null amounts.
+fn sample() -> ArrayRef {
+    let fields = vec![Field::new("name", DataType::Utf8, true), Field::new("amount", DataType::Float32, true)];
+    let children: Vec<Box<dyn arrow_array::builder::ArrayBuilder>> =
+        vec![Box::new(StringBuilder::new()), Box::new(Float32Builder::new())];
+    let mut lists = ListBuilder::new(StructBuilder::new(fields, children));
+    for row in 0..40_usize {
+        for item in 0..row % 4 {
+            let structs = lists.values();
+            let name = (item != 1).then(|| format!("n{row}.{item}"));
+            structs.field_builder::<StringBuilder>(0).expect("strings").append_option(name);
+            let amount = (row % 3 != 0).then_some(0.5);
+            structs.field_builder::<Float32Builder>(1).expect("floats").append_option(amount);
+            structs.append((row + item) % 5 != 0);
+        }
+        lists.append(row % 7 != 0);
+    }
+    std::sync::Arc::new(lists.finish())
+}
+
+fn addresses(array: &dyn Array) -> Vec<Option<(usize, usize)>> {
+    let list = array.as_list::<i32>();
+    let records = list.values().as_struct();
+    let validity = |array: &dyn Array| {
+        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0)?;
+        Some((nulls.inner().values().as_ptr().addr(), nulls.inner().offset()))
+    };
+    let names = records.column(0).as_string::<i32>();
+    let amounts = records.column(1).as_primitive::<Float32Type>();
+    vec![
+        Some((list.offsets().as_ptr().addr(), 0)),
+        validity(list),
+        validity(records),
+        Some((names.offsets().as_ptr().addr(), 0)),
+        Some((names.values().as_ptr().addr(), 0)),
+        validity(names),
+        Some((amounts.values().as_ptr().addr(), 0)),
+        validity(amounts),
+    ]
+}
+
+#[test]
+fn zero_copy_means_the_same_address() {
+    let whole = sample();
+    for array in [whole.clone(), whole.slice(3, 20), whole.slice(9, 30).slice(8, 1)] {
+        let value = from_arrow(&array).expect("comes in");
+        let out = to_arrow(&value).expect("goes out");
+        assert_eq!(addresses(&out), addresses(&array));
+        assert!(addresses(&out)[2..].iter().all(Option::is_some), "the sample has nulls below the lists");
+        assert_eq!(&out, &array);
+    }
+}
+
+#[test]
+fn a_sliced_list_keeps_its_partition_as_it_stands() {
+    let whole = sample();
+    let value = from_arrow(&whole.slice(5, 7)).expect("comes in");
+    let masked = MaskedTensor::from_value(&value).expect("null lists");
+    let ragged = RaggedTensor::from_value(masked.values()).expect("lists");
+    let lengths = ops::row_lengths(ragged.partition()).expect("lengths");
+    assert_eq!(lengths.to_string(), "[1, 2, 3, 0, 1, 2, 3]");
+}
+
+#[test]
+fn types_without_a_value_are_named_with_their_path() {
+    let dates = arrow_array::Date32Array::from(vec![1, 2]);
+    let field = std::sync::Arc::new(Field::new("when", DataType::Date32, false));
+    let record = arrow_array::StructArray::from(vec![(field, std::sync::Arc::new(dates) as ArrayRef)]);
+    let error = from_arrow(&record).expect_err("no value").to_string();
+    assert!(error.contains("'when' has the Arrow type Date32"), "{error}");
+}

@@ -1,0 +1,102 @@
+//! The thin line: records in, the leaves that are needed, a function with types of its own, records out.
+
+use extenso_core::{Component, ExtensionType, Tensor, Value, attrs::Axes, ops};
+use extenso_derive::ExtensionType;
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
+use extenso_formats::{FieldSpec as F, OnError, RecordSpec, decode_ndjson, encode_ndjson, run_ndjson, struct_spec};
+use extenso_graph::save::{from_bytes, to_bytes};
+use extenso_graph::{Concrete, trace};
+use extenso_types::{DType, Nest, Result, Spec};
+use std::sync::Arc;
+
+/// A price with its currency.
+#[derive(Clone, ExtensionType)]
+#[extenso(name = "shop/Money")]
+struct Money {
+    units: Tensor,
+    #[extenso(static)]
+    currency: String,
+}
+
+fn twelve_leaves() -> Spec {
+    let text = || F::Scalar(DType::String, vec![]);
+    let item = F::Record(vec![
+        ("sku", text()),
+        ("price", F::Scalar(DType::F32, vec![])),
+        ("weight", F::Scalar(DType::F64, vec![])),
+    ]);
+    struct_spec([
+        ("id", F::Scalar(DType::I64, vec![])),
+        ("embedding", F::Scalar(DType::F32, vec![4])),
+        ("discount", F::Optional(Box::new(F::Scalar(DType::F32, vec![])))),
+        ("items", F::List(Box::new(item))),
+        ("tags", F::List(Box::new(text()))),
+        ("note", text()),
+    ])
+    .expect("a spec")
+}
+
+const ROWS: &str = r#"{"id": 1, "embedding": [1, 2, 3, 4], "discount": 0.5, "items": [{"sku": "a", "price": 2, "weight": 1}, {"sku": "b", "price": 3.5, "weight": 2}], "tags": ["x"], "note": "n"}
+{"id": 9007199254740993, "embedding": [0, 0, 0, 0], "discount": null, "items": [], "tags": [], "note": "größe"}
+{"id": 3, "embedding": [0, 1, 0, 0], "items": [{"sku": "c", "price": 8, "weight": 0.1}], "tags": ["y", "z"], "note": ""}
+"#;
+
+/// Each order's total after discount.
+fn total(args: Nest<Value>) -> Result<Nest<Value>> {
+    let rows = StructTensor::from_value(args.leaves()[0].1)?;
+    let prices = rows.field_value(&"items[*].price".parse()?)?;
+    let sums = ops::sum(&prices, Axes::List(vec![1]), false)?;
+    let discount = MaskedTensor::from_value(rows.field("discount")?)?;
+    let off = ops::where_(discount.mask(), discount.values(), 0)?;
+    let units = ops::multiply(sums, ops::subtract(1, off)?)?;
+    let money = Money { units: Tensor::of_value(&units)?, currency: "EUR".into() };
+    Ok(Nest::dict([("total", Nest::Leaf(money.into_value())), ("n", Nest::Leaf(ops::row_lengths(RaggedTensor::from_value(&prices)?.partition())?))]))
+}
+
+fn concrete() -> Arc<Concrete> {
+    let spec = Nest::Tuple(vec![Nest::Leaf(twelve_leaves())]);
+    let traced = trace("total", &spec, total).expect("traces");
+    Arc::new(Concrete::new("total", spec, traced.output, traced.graph).expect("compiles"))
+}
+
+const TOTALS: &str = "{\"n\":2,\"total\":{\"units\":2.75}}\n{\"n\":0,\"total\":{\"units\":0.0}}\n{\"n\":1,\"total\":{\"units\":8.0}}\n";
+
+#[test]
+fn only_needed_leaves_are_decoded() {
+    let f = concrete();
+    let records = RecordSpec::new(f.input(), &f.graph().needed_inputs()).expect("a record");
+    let paths: Vec<String> = records.needed_paths().iter().map(|p| p.to_string()).collect();
+    assert_eq!(paths, ["[0].discount", "[0].discount@mask", "[0].items[*].price", "[0].items@row_splits"]);
+    // What is not needed may be of any type.
+    let odd = ROWS.replace("\"note\": \"n\"", "\"note\": [{}, 1]").replace("\"sku\": \"a\"", "\"sku\": 7");
+    for rows in [ROWS.to_string(), odd] {
+        let out = run_ndjson(&f, rows.as_bytes(), OnError::Raise).expect("runs");
+        assert_eq!(String::from_utf8(out).expect("text"), TOTALS);
+    }
+}
+
+#[test]
+fn a_loaded_function_runs_on_records_without_its_types() {
+    let bytes = to_bytes(&[concrete()]).expect("saves");
+    let module = from_bytes(bytes).expect("loads");
+    let f = module.function("total").expect("there");
+    assert_eq!(f.output().to_string(), "{n: i64[?], total: Money(units: f32[?], currency=\"EUR\")}");
+    let out = run_ndjson(f, ROWS.as_bytes(), OnError::Raise).expect("runs");
+    assert_eq!(String::from_utf8(out).expect("text"), TOTALS);
+}
+
+#[test]
+fn records_come_back_as_they_were() {
+    let rows = decode_ndjson(ROWS.as_bytes(), &twelve_leaves(), OnError::Raise).expect("decodes");
+    let text = encode_ndjson(&Nest::Leaf(rows.value.clone())).expect("encodes");
+    let again = decode_ndjson(&text, &twelve_leaves(), OnError::Raise).expect("decodes");
+    assert_eq!(text, encode_ndjson(&Nest::Leaf(again.value)).expect("encodes"));
+    assert!(String::from_utf8(text).expect("text").contains("9007199254740993"));
+}
+
+#[test]
+fn a_bad_row_is_named_by_row_and_path() {
+    let bad = ROWS.replace("\"price\": 8", "\"price\": \"8\"");
+    let error = run_ndjson(&concrete(), bad.as_bytes(), OnError::Raise).expect_err("a string").to_string();
+    assert!(error.contains("row 2") && error.contains("items[0].price"), "{error}");
+}
