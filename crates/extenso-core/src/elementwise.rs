@@ -3,6 +3,10 @@
 //! An eager elementwise op is an expression of one step; a fused chain is one of many. Both run the same block functions,
 //! so fusing changes no bit. Inputs that broadcast are read through, not made. Booleans stay one bit each.
 
+mod small;
+
+pub(crate) use small::run as run_small;
+
 use crate::attrs::AttrSet;
 use crate::kernels::bits::load_bits;
 use crate::kernels::cast::fill;
@@ -148,29 +152,10 @@ pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[Leaf
         _ => None,
     }
     .ok_or_else(|| Error::internal("an elementwise op without a shape"))?;
-    if let Some(tensor) = run_small(kernel, &inputs, &dims)? {
-        return Ok(smallvec![Value::Tensor(tensor)]);
-    }
     let mut expr = Expr::default();
     let slots: SmallVec<[Slot; 4]> = dtypes.iter().map(|d| expr.input(*d)).collect();
     expr.step(kernel, slots);
     Ok(smallvec![Value::Tensor(evaluate(&expr, &inputs, dims)?)])
-}
-
-/// One block of numbers without broadcasting needs no registers and no expression.
-fn run_small(kernel: BlockKernel, inputs: &[&Dense], dims: &Dims) -> Result<Option<Tensor>> {
-    let n: usize = dims.iter().product();
-    let Some(width) = kernel.out.width() else { return Ok(None) };
-    let mut slices: SmallVec<[&[u8]; 4]> = SmallVec::new();
-    for input in inputs {
-        match input.storage() {
-            Storage::Fixed(buffer) if n <= BLOCK && input.dims() == dims.as_slice() => slices.push(buffer.as_slice()),
-            _ => return Ok(None),
-        }
-    }
-    let mut out = Block::new(n * width);
-    (kernel.run)(&slices, out.bytes_mut(), n).map_err(|fault| at_position(fault, 0, dims))?;
-    Ok(Some(Tensor::from_dense(kernel.out, dims.clone(), Storage::Fixed(out.freeze()))))
 }
 
 /// Evaluates an expression whose inputs broadcast to `dims`.

@@ -263,6 +263,11 @@ impl OpDef {
     ///
     /// Errors: arguments that do not fit, named by the op.
     pub fn run(&self, args: &[Value], attrs: &dyn AttrSet) -> Result<Outputs> {
+        if let Kernel::Elementwise(lookup) = self.kernel
+            && let Some(outputs) = crate::elementwise::run_small(lookup, args, attrs)?
+        {
+            return Ok(outputs);
+        }
         let specs: Result<SmallVec<[LeafSpec; 4]>> = args.iter().map(Value::leaf_spec).collect();
         let inferred = self.infer(&specs?, attrs)?;
         let outputs = match self.kernel {

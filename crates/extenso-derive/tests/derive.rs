@@ -61,6 +61,27 @@ struct Trip {
     anything: Value,
 }
 
+/// A crate that re-exports the derive and the two crates that its output names.
+mod facade {
+    pub mod __private {
+        pub use extenso_core as core;
+        pub use extenso_types as types;
+    }
+}
+
+#[derive(Clone, ExtensionType)]
+#[extenso(name = "test/Outside", crate = "crate::facade", dispatch_types = ["test/Length"])]
+struct Outside {
+    value: Tensor,
+}
+
+#[test]
+fn paths_begin_where_the_crate_attribute_says() {
+    let value = Outside { value: Tensor::scalar(1.0) };
+    assert_eq!(spec_of(value).to_string(), "Outside(value: f64[])");
+    assert_eq!(OutsideSpec::dispatch_types(), Some(&["test/Length"][..]));
+}
+
 fn meters(values: &[f64]) -> Length {
     Length { value: Tensor::from_vec(values.to_vec()), unit: "m".into() }
 }

@@ -2,6 +2,7 @@
 
 use extenso_core::{Answer, Arg, Call, ExtensionType, Outputs, TypeSpec, Value, call, call_one};
 use extenso_types::Result;
+use std::borrow::Cow;
 
 /// The arguments as one list, whether the op takes a list or not.
 pub(crate) fn flat<'a>(call: &'a Call<'_>) -> &'a [Arg] {
@@ -23,9 +24,16 @@ pub(crate) fn on_value(call: &Call<'_>, value: &Value) -> Result<Value> {
 
 /// The value as a `T`, if it is one or refines it.
 pub(crate) fn typed<T: ExtensionType>(value: &Value) -> Option<T> {
-    match value {
-        Value::Ext(ext) if ext.def().is_a(T::Spec::def()) => T::from_value(value).ok(),
-        Value::Tensor(_) | Value::Partition(_) | Value::Ext(_) => None,
+    typed_ref::<T>(value).map(Cow::into_owned)
+}
+
+/// The same without a copy where the value is a `T` as it stands.
+pub(crate) fn typed_ref<T: ExtensionType>(value: &Value) -> Option<Cow<'_, T>> {
+    let Value::Ext(ext) = value else { return None };
+    match ext.downcast::<T>() {
+        Some(typed) => Some(Cow::Borrowed(typed)),
+        None if ext.def().is_a(T::Spec::def()) => T::from_value(value).ok().map(Cow::Owned),
+        None => None,
     }
 }
 

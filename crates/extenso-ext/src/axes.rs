@@ -2,13 +2,14 @@
 //!
 //! Invariant: nothing here reads data. A foreign type has the axes of the component that holds the value itself.
 
-use crate::args::{int, typed};
+use crate::args::{int, typed_ref};
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::StructTensor;
 use extenso_core::attrs::Axes;
 use extenso_core::{Ext, RowPartition, Tensor, Value, element_count, ops};
 use extenso_types::{DType, DTypeKind, Dim, Error, Result, Segment};
+use std::borrow::Cow;
 
 /// The number of axes, ragged ones included.
 ///
@@ -45,17 +46,17 @@ pub fn outer(value: &Value) -> Option<Dim> {
 }
 
 /// A value by how its axes are found.
-enum Known {
-    Ragged(RaggedTensor),
-    Masked(MaskedTensor),
-    Struct(StructTensor),
+enum Known<'a> {
+    Ragged(Cow<'a, RaggedTensor>),
+    Masked(Cow<'a, MaskedTensor>),
+    Struct(Cow<'a, StructTensor>),
     Foreign,
 }
 
-fn known(value: &Value) -> Known {
-    let ragged = typed(value).map(Known::Ragged);
-    let masked = || typed(value).map(Known::Masked);
-    let record = || typed(value).map(Known::Struct);
+fn known(value: &Value) -> Known<'_> {
+    let ragged = typed_ref(value).map(Known::Ragged);
+    let masked = || typed_ref(value).map(Known::Masked);
+    let record = || typed_ref(value).map(Known::Struct);
     ragged.or_else(masked).or_else(record).unwrap_or(Known::Foreign)
 }
 

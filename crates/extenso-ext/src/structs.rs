@@ -16,6 +16,7 @@ use crate::axes::{dim, outer, rank};
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, Tensor, Value, element_count};
 use extenso_types::{Dim, Error, Path, Result, Segment, Shape};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -72,12 +73,13 @@ impl StructTensor {
         let dims = self.shape.dims().ok_or_else(|| {
             Error::shape("the shape of a struct has an unknown rank").wanted("a known rank: 0 for one record")
         })?;
+        let mut names = HashSet::new();
         for (i, (name, value)) in self.fields.iter().enumerate() {
             let at = |e: Error| e.at(format!("field '{name}'"));
             if name.is_empty() {
                 return Err(Error::value(format!("the name of field {i} is empty")).wanted("a name"));
             }
-            if self.fields[..i].iter().any(|(other, _)| other == name) {
+            if !names.insert(&**name) {
                 return Err(at(Error::value("the name comes twice").wanted("each name once")));
             }
             fits(dims, value).map_err(at)?;

@@ -132,6 +132,9 @@ fn a_shared_partition_is_neither_compared_nor_recorded() {
     assert!(rows_of(&sum).partition().same(&partition));
     let (_, nodes) = traced_nodes(&[x], |args| ops::add(ops::multiply(&args[0], 2)?, &args[0])).expect("traced");
     assert_eq!(nodes, ["multiply", "add"]);
+    let column = |args: &[Value]| ops::add(&args[0], value("[[1], [2], [3]]"));
+    let (_, nodes) = traced_nodes(&[value("[[1, 2], [], [3]]")], column).expect("traced");
+    assert_eq!(nodes, ["gather_rows_of", "add"]);
 }
 
 #[test]

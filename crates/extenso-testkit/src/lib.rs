@@ -3,5 +3,6 @@
 //! Invariant: everything is seeded; a test that fails once fails again.
 
 pub mod case;
+pub mod eval;
 pub mod functions;
 pub mod rng;

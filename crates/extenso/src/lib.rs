@@ -1,1 +1,77 @@
+//! Extenso: typed, nested, ragged tensors; one function from records to features to predictions.
+//!
+//! The only crate that a Rust user names. The words of the guide stand at the root, records and Arrow in [`formats`], the
+//! everyday ones in [`prelude`]. Has no code of its own: every item is one of the crates below.
+//!
+//! ```
+//! use extenso::prelude::*;
+//!
+//! // Rows of different lengths, and an op on them.
+//! let x = constant(vec![vec![1.5, 2.5], vec![], vec![4.0]])?;
+//! let totals = ops::sum(&x, -1, false)?;
+//! assert_eq!(totals.to_string(), "[4.0, 0.0, 4.0]");
+//!
+//! // A type of one's own, written by the derive.
+//! #[derive(Clone, ExtensionType)]
+//! #[extenso(name = "doc/Length")]
+//! struct Length {
+//!     value: Tensor,
+//!     #[extenso(static)]
+//!     unit: String,
+//! }
+//! let length = Length { value: Tensor::scalar(2.5), unit: "m".into() };
+//! assert_eq!(format!("{:?}", length.into_value()), "Length(value: f64[], unit=\"m\")");
+//! # Ok::<(), extenso::Error>(())
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | tensors, row partitions, values | [`Tensor`], [`RowPartition`], [`Value`] |
+//! | ragged, masked and struct tensors, host literals | [`RaggedTensor`], [`MaskedTensor`], [`StructTensor`], [`constant`] |
+//! | ops, and the tables that declare them | [`ops`](mod@ops), [`OpDef`] |
+//! | types of one's own | [`ExtensionType`](trait@ExtensionType) and its derive, [`TypeSpec`], [`on`] |
+//! | what is known without data | [`Spec`], [`Shape`], [`Nest`], [`Path`] |
+//! | traced functions, control flow, gradients | [`Function`], [`Concrete`], [`cond`], [`value_and_grad`] |
+//! | the saved file | [`save`] |
+//! | records: JSON lines, Arrow | [`formats`] |
 
+pub use extenso_core::*;
+pub use extenso_derive::FacadeExtensionType as ExtensionType;
+pub use extenso_ext::*;
+#[doc(inline)]
+pub use extenso_formats as formats;
+pub use extenso_graph::*;
+pub use extenso_types::*;
+
+/// What most programs use: `use extenso::prelude::*`.
+///
+/// [`Result`](crate::Result) is left out, because it would hide that of the standard library.
+pub mod prelude {
+    pub use crate::attrs::Axes;
+    pub use crate::formats::{FieldSpec, OnError, decode_ndjson, encode_ndjson, run_ndjson, struct_spec};
+    pub use crate::{
+        Arg, Concrete, DType, Dim, ExtensionType, Function, MaskedTensor, Nest, Path, RaggedTensor, RowPartition, Shape,
+        Spec, StructTensor, Tensor, TensorSpec, TypeSpec, Value, Variable, cond, constant, ops, save, to_literal,
+        value_and_grad,
+    };
+}
+
+/// What the output of the derive names; not for users.
+#[doc(hidden)]
+pub mod __private {
+    pub use extenso_core as core;
+    pub use extenso_types as types;
+}
+
+/// The pages of the repository whose Rust blocks are tests of this crate.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    mod readme {}
+    #[doc = include_str!("../../../CONTRIBUTING.md")]
+    mod contributing {}
+    #[doc = include_str!("../../../book/tensors.md")]
+    mod tensors {}
+    #[doc = include_str!("../../../book/functions.md")]
+    mod functions {}
+}

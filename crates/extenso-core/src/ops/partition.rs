@@ -92,7 +92,7 @@ fn vector(dtype: DType, n: Dim) -> OutputSpecs {
 fn infer_row_partition(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
     let (splits, values) = (arg(args, 0)?.tensor()?, arg(args, 1)?.tensor()?);
     if !matches!(splits.dtype, DType::I32 | DType::I64) {
-        return Err(Error::dtype(format!("row splits are {}", splits.dtype)).wanted("i32 or i64"));
+        return Err(Error::dtype(format!("row splits are {}", splits.dtype)).wanted("integers: i32 or i64"));
     }
     let nvalues = match values.shape.dims() {
         None => Dim::any(),
@@ -105,7 +105,10 @@ fn infer_row_partition(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs
             return Err(Error::value("row splits are empty").wanted("one split more than rows: at least [0]"));
         }
         Some([n]) => n.known().map_or_else(Dim::any, |n| Dim::Known(n - 1)),
-        Some(_) => return Err(Error::shape(format!("row splits have shape {}", splits.shape)).wanted("a vector")),
+        Some(dims) => {
+            let what = format!("row splits have rank {} (shape {})", dims.len(), splits.shape);
+            return Err(Error::shape(what).wanted("a vector"));
+        }
     };
     Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues, index: splits.dtype })])
 }

@@ -156,6 +156,10 @@ fn split_outer(value: &Value, n: usize, k: usize) -> Option<Result<Value>> {
 fn records(items: &[&Item<'_>], first: &[(String, Literal)]) -> Result<Value> {
     for item in items {
         let Literal::Record(fields) = item.literal else { return Err(not_alike(item, items[0])) };
+        // Records of one program have their fields in one order.
+        if fields.iter().map(|f| &f.0).eq(first.iter().map(|f| &f.0)) {
+            continue;
+        }
         let unknown = fields.iter().find(|(name, _)| !first.iter().any(|(known, _)| known == name));
         if let Some((name, _)) = unknown {
             let path = item.path.child(Segment::field(name.as_str()));
@@ -165,18 +169,22 @@ fn records(items: &[&Item<'_>], first: &[(String, Literal)]) -> Result<Value> {
             ));
         }
     }
-    let field = |(name, _): &(String, Literal)| Ok((Arc::from(name.as_str()), column(&field_items(items, name)?)?));
-    let fields: Result<Vec<Field>> = first.iter().map(field).collect();
+    let field = |(i, (name, _)): (usize, &(String, Literal))| {
+        Ok((Arc::from(name.as_str()), column(&field_items(items, name, i)?)?))
+    };
+    let fields: Result<Vec<Field>> = first.iter().enumerate().map(field).collect();
     let made = StructTensor::new(Shape::known(&[items.len()]), fields?).map_err(|e| at(e, &items[0].path))?;
     Ok(made.into_value())
 }
 
-fn field_items<'a>(records: &[&Item<'a>], name: &str) -> Result<Vec<Item<'a>>> {
+/// One field of all records, which is looked for at its place in the first.
+fn field_items<'a>(records: &[&Item<'a>], name: &str, place: usize) -> Result<Vec<Item<'a>>> {
     let mut items = Vec::with_capacity(records.len());
     for record in records {
         let path = record.path.child(Segment::field(name));
         let Literal::Record(fields) = record.literal else { return Err(not_alike(record, records[0])) };
-        let Some((_, literal)) = fields.iter().find(|(known, _)| known == name) else {
+        let found = fields.get(place).filter(|(known, _)| known == name);
+        let Some((_, literal)) = found.or_else(|| fields.iter().find(|(known, _)| known == name)) else {
             let error = Error::value("the record has no such field").wanted("the same fields in all records");
             return Err(at(error, &path));
         };

@@ -1,5 +1,5 @@
 //! What the tests of this crate share: literals from Python text, checks on results, and a graph that records and replays.
-#![allow(dead_code)] // Each test crate uses its part.
+#![allow(dead_code, unused_imports)] // Each test crate uses its part.
 
 mod parse;
 mod trace;

@@ -1,0 +1,65 @@
+//! Public functions that are no ops: compositions, and constructors of the shipped types.
+
+use super::apply::Signature;
+use super::{Evaluated, Scope};
+use crate::case::Expr;
+use extenso_core::attrs::{AttrSet, Attrs, AttrsDef, NoAttrs};
+use extenso_core::reduce::Reduce;
+use extenso_core::{Arg, ExtensionType, Value, ops, strengthen};
+use extenso_ext::{RaggedTensor, fill_none, is_none};
+use extenso_types::{Error, Result};
+
+/// A function of values and attributes.
+pub(super) struct Composed {
+    name: &'static str,
+    params: &'static [&'static str],
+    attrs: AttrsDef,
+    run: fn(&[Arg], &dyn AttrSet) -> Result<Value>,
+}
+
+static FUNCTIONS: &[Composed] = &[
+    Composed { name: "mean", params: &["x"], attrs: Reduce::DEF, run: mean },
+    Composed {
+        name: "ragged_from_row_splits",
+        params: &["values", "row_splits"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| {
+            let splits = given(args, 1)?;
+            Ok(RaggedTensor::from_row_splits(given(args, 0)?, splits.tensor()?)?.into_value())
+        },
+    },
+    Composed {
+        name: "fill_none",
+        params: &["x", "value"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| fill_none(&given(args, 0)?, &args[1]),
+    },
+    Composed { name: "is_none", params: &["x"], attrs: NoAttrs::DEF, run: |args, _| is_none(&given(args, 0)?) },
+];
+
+fn mean(args: &[Arg], attrs: &dyn AttrSet) -> Result<Value> {
+    let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
+    ops::mean(&args[0], axis, keepdims)
+}
+
+/// The argument as a value.
+fn given(args: &[Arg], i: usize) -> Result<Value> {
+    match &args[i] {
+        Arg::Value(value) => Ok(value.clone()),
+        Arg::Scalar(scalar) => Ok(strengthen(scalar, None)?.into()),
+        Arg::List(_) => Err(Error::dtype("found a list").wanted("a value")),
+    }
+}
+
+/// The function of this name.
+pub(super) fn find(name: &str) -> Option<&'static Composed> {
+    FUNCTIONS.iter().find(|f| f.name == name)
+}
+
+impl Composed {
+    pub(super) fn call(&self, args: &[Expr], kwargs: &[(String, Expr)], scope: &Scope) -> Evaluated<Value> {
+        let signature = Signature { name: self.name, params: self.params, attrs: &self.attrs };
+        let (args, attrs) = signature.bind(args, kwargs, scope)?;
+        Ok((self.run)(&args, &*attrs)?)
+    }
+}

@@ -1,0 +1,35 @@
+//! Literals of the grammar as values of their default dtypes.
+
+use super::{Evaluated, malformed};
+use crate::case::Expr;
+use extenso_core::Value;
+use extenso_ext::{Literal, constant};
+use extenso_types::Error;
+
+/// The value that lists, records and scalars mean by themselves.
+pub(super) fn value(expr: &Expr) -> Evaluated<Value> {
+    Ok(constant(literal(expr)?)?)
+}
+
+/// The integer as the host has it.
+pub(super) fn int(v: i128) -> Evaluated<i64> {
+    i64::try_from(v).map_err(|_| Error::value(format!("the integer {v} does not fit i64")).into())
+}
+
+fn literal(expr: &Expr) -> Evaluated<Literal> {
+    Ok(match expr {
+        Expr::None => Literal::None,
+        Expr::Bool(v) => Literal::Bool(*v),
+        Expr::Int(v) => Literal::Int(int(*v)?),
+        Expr::Float(v) => Literal::Float(*v),
+        Expr::Str(v) => Literal::Str(v.clone()),
+        Expr::List(items) => Literal::List(items.iter().map(literal).collect::<Evaluated<_>>()?),
+        Expr::Dict(entries) => {
+            let entry = |(key, item): &(String, Expr)| Ok((key.clone(), literal(item)?));
+            Literal::Record(entries.iter().map(entry).collect::<Evaluated<_>>()?)
+        }
+        Expr::Tuple(_) | Expr::Name(_) | Expr::Call { .. } => {
+            return malformed(format!("`{expr}` stands in a list, which holds literals alone"));
+        }
+    })
+}
