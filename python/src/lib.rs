@@ -1,1 +1,50 @@
+//! `extenso._core`: the binding of Extenso to Python.
+//!
+//! Holds no logic of an op: Python objects become core values here, core does the work, and what comes back becomes
+//! Python objects. Every application of an op goes through the core call pipeline.
 
+mod arg;
+mod call;
+mod dispatch;
+mod dtype;
+mod error;
+mod ext;
+mod function;
+mod import;
+mod op;
+mod operators;
+mod partition;
+mod pointers;
+mod shape;
+mod spec;
+mod tensor;
+mod value;
+mod variable;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    error::add_to(module)?;
+    dtype::add_to(module)?;
+    shape::add_to(module)?;
+    module.add_class::<tensor::PyTensor>()?;
+    module.add_class::<tensor::PyTensorIterator>()?;
+    module.add_class::<partition::PyRowPartition>()?;
+    module.add_class::<variable::PyVariable>()?;
+    module.add_class::<value::PyOpaque>()?;
+    module.add_function(wrap_pyfunction!(tensor::tensor, module)?)?;
+    module.add_function(wrap_pyfunction!(tensor::convert_to_tensor, module)?)?;
+    module.add_function(wrap_pyfunction!(tensor::tensor_from_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(arg::register_tensor_conversion_function, module)?)?;
+    op::add_to(module)?;
+    op::add_classes_to(module)?;
+    module.add_function(wrap_pyfunction!(op::op_by_name, module)?)?;
+    module.add_function(wrap_pyfunction!(op::op_examples, module)?)?;
+    module.add_function(wrap_pyfunction!(op::generate_stubs, module)?)?;
+    spec::add_to(module)?;
+    ext::add_to(module)?;
+    dispatch::add_to(module)?;
+    function::add_to(module)
+}

@@ -1,0 +1,3 @@
+"""Typed, nested, ragged tensors: one function from records to features to predictions."""
+
+from extenso._core import *

@@ -1,0 +1,274 @@
+//! Arguments: what a Python object is to an op.
+//!
+//! Invariant: what a class is, is found once; a tensor and a number of Python are known by their type alone.
+//! Numbers, booleans and strings of Python stay weak: they take the dtype of the tensors beside them.
+
+use crate::error::{OrRaise, raised};
+use crate::ext::{Class, PyExtensionBase};
+use crate::import;
+use crate::partition::PyRowPartition;
+use crate::pointers::PointerMap;
+use crate::tensor::PyTensor;
+use crate::value::PyOpaque;
+use extenso_core::{Arg, Scalar, Tensor, Value, strengthen};
+use extenso_types::{DType, Error};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use std::sync::{Arc, RwLock};
+
+/// What the objects of a class are to an op.
+#[derive(Clone)]
+enum Role {
+    /// Values of an extension type written by hand.
+    Extension(Arc<Class>),
+    /// Made a tensor by a registered function.
+    Registered(Arc<Py<PyAny>>),
+    /// Made a tensor by their `__extenso_tensor__`.
+    Protocol,
+    /// A subclass of a Python number or string.
+    Scalar,
+    /// Memory or arrays.
+    Array,
+    /// Lists and tuples.
+    Sequence,
+    /// Nothing that an op takes.
+    Other,
+}
+
+/// An argument.
+///
+/// Errors: nothing that an op takes.
+pub fn from_py(object: &Bound<'_, PyAny>) -> PyResult<Arg> {
+    operand(object)?.ok_or_else(|| not_an_argument(object))
+}
+
+pub fn not_an_argument(object: &Bound<'_, PyAny>) -> PyErr {
+    let error = Error::dtype(format!("found a {}", type_name(object)))
+        .wanted("a tensor, a number, an array, a list of these, or a value of an extension type")
+        .hint("Register a conversion with `register_tensor_conversion_function`.");
+    raised(object.py(), error)
+}
+
+/// The name of an object's class, for messages.
+pub fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().qualname().map_or_else(|_| "object".into(), |name| name.to_string())
+}
+
+/// An argument, or none if no op takes the object.
+#[inline]
+pub fn operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
+    if let Ok(tensor) = object.cast_exact::<PyTensor>() {
+        return Ok(Some(Arg::from(&tensor.get().0)));
+    }
+    other_operand(object)
+}
+
+fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
+    if let Ok(base) = object.cast::<PyExtensionBase>() {
+        return Ok(Some(Arg::Value(base.get().value(object))));
+    }
+    if object.is_exact_instance_of::<PyFloat>()
+        || object.is_exact_instance_of::<PyInt>()
+        || object.is_exact_instance_of::<PyBool>()
+        || object.is_exact_instance_of::<PyString>()
+    {
+        return scalar(object).map(|scalar| Some(Arg::Scalar(scalar)));
+    }
+    if let Ok(partition) = object.cast_exact::<PyRowPartition>() {
+        return Ok(Some(Arg::from(&partition.get().0)));
+    }
+    if let Ok(opaque) = object.cast_exact::<PyOpaque>() {
+        return Ok(Some(Arg::Value(Value::Ext(opaque.get().0.clone()))));
+    }
+    match role(&object.get_type())? {
+        Role::Extension(class) => Ok(Some(Arg::Value(class.value(object)))),
+        Role::Scalar => scalar(object).map(|scalar| Some(Arg::Scalar(scalar))),
+        Role::Registered(_) | Role::Protocol | Role::Array | Role::Sequence => {
+            Ok(Some(Arg::from(tensor(object, None)?)))
+        }
+        Role::Other => Ok(None),
+    }
+}
+
+/// The weak scalar of a Python number or string.
+fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+    if let Ok(v) = object.cast::<PyBool>() {
+        return Ok(Scalar::Bool(v.is_true()));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return int(object).map(Scalar::Int);
+    }
+    if object.is_instance_of::<PyFloat>() {
+        return Ok(Scalar::Float(object.extract()?));
+    }
+    Ok(Scalar::Str(object.extract()?))
+}
+
+/// A Python integer as 64 bits.
+///
+/// Errors: it does not fit.
+pub fn int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
+    object.extract().map_err(|_| {
+        let error = Error::value(format!("the integer {object} does not fit 64 bits"))
+            .wanted("an integer from -2**63 to 2**63 - 1")
+            .hint("Write a float, or a NumPy array of dtype uint64.");
+        raised(object.py(), error)
+    })
+}
+
+/// An argument of an op that takes any number of values: a list or tuple of arguments.
+///
+/// Errors: something else.
+pub fn list(object: &Bound<'_, PyAny>) -> PyResult<Arg> {
+    if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
+        let error = Error::dtype(format!("found a {}", type_name(object))).wanted("a list or tuple of tensors");
+        return Err(raised(object.py(), error));
+    }
+    let items: PyResult<Vec<Arg>> = object.try_iter()?.map(|item| from_py(&item?)).collect();
+    Ok(Arg::List(items?))
+}
+
+/// The tensor of an object; a number without `dtype` gets its own default.
+///
+/// Errors: no tensor can be made of it, or not of that dtype.
+pub fn tensor(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+    let py = object.py();
+    if let Ok(tensor) = object.cast_exact::<PyTensor>() {
+        return import::to_dtype(tensor.get().0.clone(), dtype);
+    }
+    if let Ok(base) = object.cast::<PyExtensionBase>() {
+        return import::to_dtype(as_tensor(object, base.get().value(object))?, dtype);
+    }
+    if object.is_exact_instance_of::<PyFloat>()
+        || object.is_exact_instance_of::<PyInt>()
+        || object.is_exact_instance_of::<PyBool>()
+        || object.is_exact_instance_of::<PyString>()
+    {
+        return number(object, dtype);
+    }
+    let made = match role(&object.get_type())? {
+        Role::Registered(convert) => {
+            let converted = convert.bind(py).call1((object,))?;
+            made_tensor(&converted, "the registered conversion")?
+        }
+        Role::Protocol => {
+            let converted = object.call_method0("__extenso_tensor__")?;
+            made_tensor(&converted, "`__extenso_tensor__`")?
+        }
+        Role::Scalar => return number(object, dtype),
+        Role::Array => return import::array(object, dtype),
+        Role::Sequence => return import::nested(object, dtype),
+        Role::Extension(class) => as_tensor(object, class.value(object))?,
+        Role::Other => return Err(not_an_argument(object)),
+    };
+    import::to_dtype(made, dtype)
+}
+
+/// The tensor that a value of an extension type says it is.
+fn as_tensor(object: &Bound<'_, PyAny>, value: Value) -> PyResult<Tensor> {
+    match value.ext().or_raise()?.to_tensor() {
+        Some(tensor) => tensor.or_raise(),
+        None => {
+            let error = Error::dtype(format!("a {} is no single tensor", type_name(object)))
+                .wanted("a class with `__extenso_tensor__`")
+                .hint("Take one of its components.");
+            Err(raised(object.py(), error))
+        }
+    }
+}
+
+fn number(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+    strengthen(&scalar(object)?, dtype).or_raise()
+}
+
+fn made_tensor(object: &Bound<'_, PyAny>, by: &str) -> PyResult<Tensor> {
+    match object.cast::<PyTensor>() {
+        Ok(tensor) => Ok(tensor.get().0.clone()),
+        Err(_) => {
+            let error = Error::dtype(format!("{by} returned a {}", type_name(object))).wanted("a tensor");
+            Err(raised(object.py(), error))
+        }
+    }
+}
+
+/// Whether an object is a value as it stands: a tensor, a row partition, a value of an extension type.
+pub fn is_value(object: &Bound<'_, PyAny>) -> bool {
+    object.is_exact_instance_of::<PyTensor>()
+        || object.is_exact_instance_of::<PyRowPartition>()
+        || object.is_instance_of::<PyExtensionBase>()
+        || object.is_exact_instance_of::<PyOpaque>()
+        || matches!(role(&object.get_type()), Ok(Role::Extension(_)))
+}
+
+/// Whether a class has a spec written by hand.
+pub fn is_written_extension(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let py = class.py();
+    let ours = [py.get_type::<PyTensor>(), py.get_type::<PyRowPartition>(), py.get_type::<PyOpaque>()];
+    if ours.iter().any(|known| known.is(class)) || class.is_subclass_of::<PyExtensionBase>()? {
+        return Ok(false);
+    }
+    class.hasattr("__extenso_type_spec__")
+}
+
+static ROLES: RwLock<PointerMap<(Py<PyType>, Role)>> = RwLock::new(PointerMap::new());
+static CONVERSIONS: RwLock<Vec<(Py<PyType>, Arc<Py<PyAny>>)>> = RwLock::new(Vec::new());
+
+fn role(class: &Bound<'_, PyType>) -> PyResult<Role> {
+    let key = class.as_ptr().addr();
+    if let Some((_, role)) = ROLES.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(key) {
+        return Ok(role.clone());
+    }
+    let role = find_role(class)?;
+    let mut roles = ROLES.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    // The class is kept alive, so that no other class comes to stand at its address.
+    roles.insert(key, (class.clone().unbind(), role.clone()));
+    Ok(role)
+}
+
+fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
+    let py = class.py();
+    if let Some(class) = Class::of(class)? {
+        return Ok(Role::Extension(class));
+    }
+    // A copy, because asking for a subclass can run Python code, which may register a conversion.
+    let conversions: Vec<_> = {
+        let known = CONVERSIONS.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        known.iter().rev().map(|(class, convert)| (class.clone_ref(py), convert.clone())).collect()
+    };
+    for (known, convert) in conversions {
+        if class.is_subclass(known.bind(py))? {
+            return Ok(Role::Registered(convert));
+        }
+    }
+    let scalars = [py.get_type::<PyString>(), py.get_type::<PyInt>()];
+    Ok(if class.hasattr("__extenso_tensor__")? {
+        Role::Protocol
+    } else if scalars.iter().any(|scalar| class.is_subclass(scalar).unwrap_or(false)) {
+        Role::Scalar
+    } else if class.is_subclass_of::<PyBytes>()? || class.is_subclass_of::<PyList>()? || class.is_subclass_of::<PyTuple>()? {
+        Role::Sequence
+    } else if has_buffer(class) || class.hasattr("__array__")? {
+        Role::Array
+    } else if class.is_subclass_of::<PyFloat>()? {
+        Role::Scalar
+    } else {
+        Role::Other
+    })
+}
+
+fn has_buffer(class: &Bound<'_, PyType>) -> bool {
+    // SAFETY: the pointer is that of a type object; `PyType_GetSlot` reads a slot of it and gives null where there is none.
+    unsafe { !ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_bf_getbuffer).is_null() }
+}
+
+/// Registers a function that makes tensors of the objects of a class and of its subclasses.
+///
+/// `convert(object)` must return a tensor. A later registration comes first.
+#[pyfunction]
+#[pyo3(signature = (cls, convert))]
+pub fn register_tensor_conversion_function(cls: Bound<'_, PyType>, convert: Py<PyAny>) {
+    let mut conversions = CONVERSIONS.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    conversions.push((cls.unbind(), Arc::new(convert)));
+    ROLES.write().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+}

@@ -1,0 +1,79 @@
+//! The way into the call pipeline: every operator, method and function of Python applies an op here.
+//!
+//! Invariant: a panic in Rust becomes an error; large work runs without the GIL.
+
+use crate::error::{OrRaise, guarded};
+use crate::{arg, value};
+use extenso_core::attrs::{AttrSet, NoAttrs};
+use extenso_core::OpDef;
+use extenso_core::{Arg, Value, ops};
+use pyo3::basic::CompareOp;
+use pyo3::prelude::*;
+
+/// Elements from which on it pays to let other Python threads run.
+const LARGE: usize = 1 << 14;
+
+/// Applies an op; one output comes back as it is, several as a tuple.
+///
+/// Errors: those of the op, as exceptions.
+pub fn apply<'py>(
+    py: Python<'py>,
+    op: &'static OpDef,
+    args: &[Arg],
+    attrs: &dyn AttrSet,
+) -> PyResult<Bound<'py, PyAny>> {
+    let run = || guarded(|| extenso_core::call(op, args, attrs));
+    let outputs = if args.iter().any(is_large) { py.detach(run) } else { run() };
+    value::outputs_to_py(py, outputs.or_raise()?)
+}
+
+/// Applies an op of one output and gives the core value.
+pub fn apply_one(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> PyResult<Value> {
+    guarded(|| extenso_core::call_one(op, args, attrs)).or_raise()
+}
+
+fn is_large(arg: &Arg) -> bool {
+    match arg {
+        Arg::Value(Value::Tensor(t)) => t.data().is_ok_and(|dense| dense.len() >= LARGE),
+        Arg::List(items) => items.iter().any(is_large),
+        // Handlers written in Python run on this thread and let go themselves, around the ops that they call.
+        Arg::Value(Value::Partition(_) | Value::Ext(_)) | Arg::Scalar(_) => false,
+    }
+}
+
+/// Applies a binary operator; an operand that no op takes gives `NotImplemented`.
+#[inline]
+pub fn binary<'py>(op: &'static OpDef, x: &Bound<'py, PyAny>, y: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    match (arg::operand(x)?, arg::operand(y)?) {
+        (Some(x), Some(y)) => apply(py, op, &[x, y], &NoAttrs {}),
+        _ => Ok(py.NotImplemented().into_bound(py)),
+    }
+}
+
+/// Applies a unary operator.
+pub fn unary<'py>(op: &'static OpDef, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    apply(x.py(), op, &[arg::from_py(x)?], &NoAttrs {})
+}
+
+/// Applies a comparison operator.
+pub fn compare<'py>(x: &Bound<'py, PyAny>, y: &Bound<'py, PyAny>, op: CompareOp) -> PyResult<Bound<'py, PyAny>> {
+    let op = match op {
+        CompareOp::Lt => &ops::LESS,
+        CompareOp::Le => &ops::LESS_EQUAL,
+        CompareOp::Eq => &ops::EQUAL,
+        CompareOp::Ne => &ops::NOT_EQUAL,
+        CompareOp::Gt => &ops::GREATER,
+        CompareOp::Ge => &ops::GREATER_EQUAL,
+    };
+    binary(op, x, y)
+}
+
+/// Applies `@`.
+pub fn matmul<'py>(x: &Bound<'py, PyAny>, y: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    match (arg::operand(x)?, arg::operand(y)?) {
+        (Some(x), Some(y)) => apply(py, &ops::MATMUL, &[x, y], &ops::MatMul { transpose_y: false }),
+        _ => Ok(py.NotImplemented().into_bound(py)),
+    }
+}

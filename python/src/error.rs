@@ -1,0 +1,134 @@
+//! Exceptions: core errors as Python exceptions, and Python exceptions as core errors.
+//!
+//! Invariant: what a user's function raises comes out of an op as the very exception that went in.
+
+use extenso_types::{Error, Result};
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+use std::error::Error as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// One exception class: its name, the builtin that it also is, the errors that it stands for.
+struct Kind(&'static str, &'static str, fn(&Error) -> bool, &'static str);
+
+const KINDS: [Kind; 10] = [
+    Kind("DTypeError", "TypeError", Error::is_dtype, "A dtype or a type that does not fit."),
+    Kind("ShapeError", "ValueError", Error::is_shape, "Shapes or partitions that do not fit."),
+    Kind("InvalidValueError", "ValueError", Error::is_value, "A value outside what is allowed."),
+    Kind("OutOfRangeError", "IndexError", Error::is_index, "An index out of range."),
+    Kind("MissingNameError", "KeyError", Error::is_missing, "A name that does not exist."),
+    Kind("DispatchError", "TypeError", Error::is_dispatch, "No handler takes these types."),
+    Kind("ScopeError", "RuntimeError", Error::is_scope, "A symbol used where it has no meaning."),
+    Kind("DataError", "ValueError", Error::is_data, "Malformed bytes from outside."),
+    Kind("FileError", "OSError", Error::is_io, "The operating system refused."),
+    Kind("InternalError", "RuntimeError", Error::is_internal, "An invariant of Extenso does not hold: a bug to report."),
+];
+
+struct Classes {
+    base: Py<PyType>,
+    kinds: Vec<Py<PyType>>,
+}
+
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+/// Adds the exception classes to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let classes = classes(py)?;
+    module.add("Error", &classes.base)?;
+    KINDS.iter().zip(&classes.kinds).try_for_each(|(kind, class)| module.add(kind.0, class))
+}
+
+fn classes(py: Python<'_>) -> PyResult<&Classes> {
+    CLASSES.get_or_try_init(py, || {
+        let root = py.get_type::<PyException>();
+        let base = new_class(py, "Error", (root,), "The base of all errors of Extenso.")?;
+        let builtins = py.import("builtins")?;
+        let kinds: PyResult<_> = KINDS
+            .iter()
+            .map(|Kind(name, builtin, _, doc)| {
+                let bases = (base.bind(py), builtins.getattr(*builtin)?);
+                new_class(py, name, bases, doc)
+            })
+            .collect();
+        Ok(Classes { kinds: kinds?, base })
+    })
+}
+
+fn new_class<'py>(
+    py: Python<'py>,
+    name: &str,
+    bases: impl IntoPyObject<'py>,
+    doc: &str,
+) -> PyResult<Py<PyType>> {
+    let dict = PyDict::new(py);
+    dict.set_item("__module__", "extenso")?;
+    dict.set_item("__doc__", doc)?;
+    // KeyError would show the text with quotes around it.
+    dict.set_item("__str__", py.get_type::<PyException>().getattr("__str__")?)?;
+    let class = py.get_type::<PyType>().call1((name, bases, dict))?;
+    Ok(class.cast_into::<PyType>()?.unbind())
+}
+
+/// The exception of a core error.
+pub fn raised(py: Python<'_>, error: Error) -> PyErr {
+    if let Some(cause) = error.source().and_then(|source| source.downcast_ref::<PyErr>()) {
+        return cause.clone_ref(py);
+    }
+    let class = classes(py).map(|classes| {
+        let known = KINDS.iter().position(|Kind(_, _, is, _)| is(&error));
+        known.map_or(&classes.base, |i| &classes.kinds[i]).bind(py).clone()
+    });
+    match class {
+        Ok(class) => PyErr::from_type(class, error.to_string()),
+        Err(failure) => failure,
+    }
+}
+
+/// The core error that carries an exception through Rust.
+pub fn carried(py: Python<'_>, exception: PyErr) -> Error {
+    let name = exception.get_type(py).name().map_or_else(|_| "an exception".to_string(), |name| name.to_string());
+    Error::value(format!("{name}: {}", exception.value(py))).caused_by(exception)
+}
+
+/// Core results as Python results.
+pub trait OrRaise<T> {
+    /// The value.
+    ///
+    /// Errors: the exception of the core error.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for Result<T> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| Python::attach(|py| raised(py, error)))
+    }
+}
+
+/// Python results as core results.
+pub trait OrCarry<T> {
+    /// The value.
+    ///
+    /// Errors: the core error that carries the exception.
+    fn or_carry(self, py: Python<'_>) -> Result<T>;
+}
+
+impl<T> OrCarry<T> for PyResult<T> {
+    fn or_carry(self, py: Python<'_>) -> Result<T> {
+        self.map_err(|exception| carried(py, exception))
+    }
+}
+
+/// Runs core code; a panic in it becomes an error.
+pub fn guarded<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        Err(Error::internal(format!("Rust code panicked: {text}")).hint("Report this with the call that led here."))
+    })
+}

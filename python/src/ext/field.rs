@@ -1,0 +1,190 @@
+//! Fields: the descriptors that classes have for their annotations, and the table of a class.
+//!
+//! Invariant: a table never changes; the kinds in it are found at their first use, because an annotation may name what comes later.
+
+use crate::error::{OrRaise, raised};
+use crate::ext::PyExtensionBase;
+use extenso_types::Error;
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyType};
+use std::sync::Arc;
+
+use super::annotation;
+use super::convert::convert;
+use super::kind::Kind;
+
+/// One field of an annotated class.
+pub struct Field {
+    /// Its name, interned.
+    pub name: Py<PyString>,
+    /// Its name.
+    pub text: String,
+    annotation: Py<PyAny>,
+    default: Option<Py<PyAny>>,
+    /// The class whose body has the annotation.
+    owner: Py<PyType>,
+    resolved: PyOnceLock<Resolved>,
+}
+
+/// What is known of a field once its annotation is.
+pub struct Resolved {
+    /// What it may hold.
+    pub kind: Kind,
+    /// Its default, converted and checked.
+    pub default: Option<Py<PyAny>>,
+}
+
+impl Field {
+    /// A field of a class body.
+    ///
+    /// Errors: a reserved name.
+    pub fn new(
+        owner: &Bound<'_, PyType>,
+        name: &Bound<'_, PyString>,
+        annotation: &Bound<'_, PyAny>,
+        default: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Field> {
+        let text = name.to_cow()?.into_owned();
+        if text == "self" || text == "Spec" || text.starts_with("__") || text.starts_with("_extenso") {
+            let error = Error::value(format!("the field name '{text}' is reserved")).hint("Choose another name.");
+            return Err(raised(owner.py(), error.at(owner.name()?.to_string())));
+        }
+        Ok(Field {
+            name: PyString::intern(owner.py(), &text).unbind(),
+            text,
+            annotation: annotation.clone().unbind(),
+            default: default.map(Bound::unbind),
+            owner: owner.clone().unbind(),
+            resolved: PyOnceLock::new(),
+        })
+    }
+
+    /// Whether a value can be made without it.
+    pub fn has_default(&self) -> bool {
+        self.default.is_some()
+    }
+
+    /// The kind and the checked default.
+    ///
+    /// Errors: an annotation that is not allowed or names what is not defined; a default that does not fit.
+    pub fn resolve(&self, py: Python<'_>) -> PyResult<&Resolved> {
+        if let Some(resolved) = self.resolved.get(py) {
+            return Ok(resolved);
+        }
+        let owner = self.owner.bind(py);
+        let kind = annotation::kind(owner, self.annotation.bind(py)).map_err(|e| self.at(py, e))?;
+        let default = self.default.as_ref().map(|default| convert(&kind, default.bind(py), &self.text));
+        let default = default.transpose().map_err(|e| self.at(py, e))?.map(Bound::unbind);
+        Ok(self.resolved.get_or_init(py, || Resolved { kind, default }))
+    }
+
+    fn at(&self, py: Python<'_>, exception: PyErr) -> PyErr {
+        let place = format!("{}, field '{}'", self.owner.bind(py), self.text);
+        exception.add_note(py, place.as_str()).map_or_else(|failure| failure, |()| exception)
+    }
+
+    /// Whether the annotation waits for a name to be defined.
+    pub fn is_pending(&self, py: Python<'_>) -> bool {
+        self.resolved.get(py).is_none() && self.annotation.bind(py).is_instance_of::<PyString>()
+    }
+
+    /// The field as the fingerprint of its class sees it.
+    pub fn definition(&self, py: Python<'_>) -> String {
+        match self.resolved.get(py) {
+            Some(resolved) => format!("{}: {}", self.text, resolved.kind),
+            None => format!("{}: {}", self.text, self.annotation.bind(py)),
+        }
+    }
+}
+
+/// The fields of a class, those of its ancestors first.
+pub struct Table {
+    /// The fields in order.
+    pub fields: Vec<Arc<Field>>,
+    /// How many of them may be given by position.
+    pub positional: usize,
+}
+
+impl Table {
+    /// The table of these fields. Behind a field with a default, one without is keyword-only, and so are those behind it.
+    pub fn new(fields: Vec<Arc<Field>>) -> Table {
+        let first_default = fields.iter().position(|field| field.has_default()).unwrap_or(fields.len());
+        let keyword = fields[first_default..].iter().position(|field| !field.has_default());
+        let positional = keyword.map_or(fields.len(), |at| first_default + at);
+        Table { fields, positional }
+    }
+
+    /// Where the field of a name stands.
+    pub fn position(&self, name: &Bound<'_, PyString>) -> Option<usize> {
+        let same = self.fields.iter().position(|field| field.name.as_ptr() == name.as_ptr());
+        same.or_else(|| {
+            let text = name.to_cow().ok()?;
+            self.fields.iter().position(|field| field.text == text)
+        })
+    }
+
+    /// `(values, mask, unit=...)`, for messages.
+    pub fn signature(&self) -> String {
+        let mut texts: Vec<String> = Vec::new();
+        for (i, field) in self.fields.iter().enumerate() {
+            if i == self.positional {
+                texts.push("*".into());
+            }
+            texts.push(format!("{}{}", field.text, if field.has_default() { "=..." } else { "" }));
+        }
+        format!("({})", texts.join(", "))
+    }
+}
+
+/// The attribute that a class has for a field: reads it, and refuses to change it.
+#[pyclass(name = "Field", module = "extenso", frozen)]
+pub struct PyField {
+    /// Where it stands in the table of the class that has the attribute.
+    pub at: usize,
+    /// The field.
+    pub field: Arc<Field>,
+}
+
+#[pymethods]
+impl PyField {
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(instance) = instance else { return Ok(slf.as_any().clone()) };
+        let this = slf.get();
+        let base = instance.cast::<PyExtensionBase>()?.get();
+        match base.field(this.at) {
+            Some(value) => Ok(value.bind(slf.py()).clone()),
+            None => Err(base.is_empty(instance)).or_raise(),
+        }
+    }
+
+    fn __set__(&self, _instance: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(immutable(&self.field.text))
+    }
+
+    fn __delete__(&self, _instance: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(immutable(&self.field.text))
+    }
+
+    /// The name of the field.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.field.text
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!("<field {}>", self.field.definition(py))
+    }
+}
+
+/// The exception of an attempt to change a value.
+pub fn immutable(name: &str) -> PyErr {
+    PyAttributeError::new_err(format!(
+        "'{name}' cannot be changed: values of extension types are immutable. Make a new value with the constructor."
+    ))
+}

@@ -1,0 +1,45 @@
+//! Extension types written in Python: annotated classes, and classes with a spec written by hand.
+//!
+//! Invariant: core sees every value of a Python class as a [`PyExtension`], whose definition is the one of its class.
+
+mod annotation;
+mod assemble;
+mod base;
+mod class;
+mod convert;
+mod equal;
+mod field;
+mod kind;
+mod value;
+mod written;
+
+pub use assemble::{join, split};
+pub use base::{PyExtensionBase, plain};
+pub use class::{Annotated, Class, Form, own_attribute};
+pub use convert::convert_static;
+pub use value::PyExtension;
+pub use written::{deserialized, link_spec_class, name_spec_class, value_class, written_spec};
+
+use crate::arg;
+use pyo3::prelude::*;
+
+/// Adds the base class and the questions about extension types to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyExtensionBase>()?;
+    module.add_class::<field::PyField>()?;
+    module.add_function(wrap_pyfunction!(is_extension_type, module)?)?;
+    module.add_function(wrap_pyfunction!(base::extension_from_fields, module)?)
+}
+
+/// Whether `value` is a value of an extension type, or a class of such values.
+#[pyfunction]
+fn is_extension_type(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if value.is_instance_of::<PyExtensionBase>() || value.is_instance_of::<crate::value::PyOpaque>() {
+        return Ok(true);
+    }
+    let class = match value.cast::<pyo3::types::PyType>() {
+        Ok(class) => class.clone(),
+        Err(_) => value.get_type(),
+    };
+    Ok(class.is_subclass_of::<PyExtensionBase>()? || arg::is_written_extension(&class)?)
+}

@@ -1,0 +1,221 @@
+//! Concrete functions: called, run over records, saved, loaded.
+
+use super::{PyFunction, nest, py_to_nest, signature, specs_to_py};
+use crate::error::{OrRaise, guarded, raised};
+use crate::value;
+use extenso_core::{Provenance, Value, pack};
+use extenso_formats::{OnError, run_ndjson};
+use extenso_graph::{Concrete, save};
+use extenso_types::{Error, Nest, Spec};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Adds the class and `save`, `load` to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyConcrete>()?;
+    module.add_class::<PyModel>()?;
+    module.add_function(wrap_pyfunction!(save_functions, module)?)?;
+    module.add_function(wrap_pyfunction!(load, module)?)
+}
+
+/// A function traced for one spec of its arguments.
+#[pyclass(name = "ConcreteFunction", module = "extenso", frozen)]
+pub struct PyConcrete(pub Arc<Concrete>);
+
+#[pymethods]
+impl PyConcrete {
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let args = self.bind(args, kwargs)?;
+        let specs = args.try_map(|_, value| value.spec()).or_raise()?;
+        if !self.0.accepts(&specs) {
+            return Err(raised(py, self.0.mismatch(&specs)));
+        }
+        let mut leaves = Vec::new();
+        args.leaves().into_iter().try_for_each(|(_, value)| value.push_leaves(&mut leaves)).or_raise()?;
+        run(py, &self.0, &leaves)
+    }
+
+    /// Runs the function on lines of JSON and returns its results as lines of JSON.
+    ///
+    /// The function takes one batch of records; only the fields that it needs are decoded.
+    fn run_ndjson<'py>(&self, py: Python<'py>, rows: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let out = py.detach(|| guarded(|| run_ndjson(&self.0, rows, OnError::Raise))).or_raise()?;
+        Ok(PyBytes::new(py, &out))
+    }
+
+    /// The name.
+    #[getter]
+    fn __name__(&self) -> &str {
+        self.0.name()
+    }
+
+    /// The specs of the arguments by name.
+    #[getter]
+    fn input<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        specs_to_py(py, self.0.input())
+    }
+
+    /// The specs of the results.
+    #[getter]
+    fn output<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        specs_to_py(py, self.0.output())
+    }
+
+    /// The paths of the argument leaves that the results depend on.
+    #[getter]
+    fn needed(&self) -> Vec<String> {
+        let graph = self.0.graph();
+        let needed = graph.inputs.iter().zip(graph.needed_inputs()).filter(|(_, needed)| *needed);
+        needed.map(|(input, _)| input.path.to_string()).collect()
+    }
+
+    /// The number of ops in the graph.
+    #[getter]
+    fn op_count(&self) -> usize {
+        self.0.graph().op_count()
+    }
+
+    /// The graph as text.
+    #[getter]
+    fn graph(&self) -> String {
+        self.0.graph().to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<concrete function {}{} -> {}>", self.0.name(), self.0.input(), self.0.output())
+    }
+}
+
+impl PyConcrete {
+    /// The arguments by position or name, as the signature has them.
+    fn bind<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Nest<Value>> {
+        let py = args.py();
+        let wrong = |what: String| raised(py, Error::dtype(what).wanted(self.0.input().to_string()));
+        let Nest::Record(name, wanted) = self.0.input() else {
+            // A function that Rust saved with a nest of its own.
+            return match (self.0.input(), args.len()) {
+                (Nest::Tuple(_) | Nest::List(_), _) => {
+                    args.iter().map(|a| py_to_nest(&a)).collect::<PyResult<_>>().map(Nest::Tuple)
+                }
+                (_, 1) => py_to_nest(&args.get_item(0)?),
+                (_, n) => Err(wrong(format!("{n} arguments are given"))),
+            };
+        };
+        let mut given = args.iter();
+        let mut entries = Vec::with_capacity(wanted.len());
+        for (key, spec) in wanted {
+            let named = kwargs.map(|k| k.get_item(&**key)).transpose()?.flatten();
+            let nest = match (given.next().or(named), spec) {
+                (Some(object), _) => py_to_nest(&object)?,
+                (None, Nest::Static(value)) => Nest::Static(value.clone()),
+                (None, _) => return Err(wrong(format!("the argument '{key}' is missing"))),
+            };
+            entries.push((key.clone(), nest));
+        }
+        if given.next().is_some() {
+            return Err(wrong(format!("{} arguments are given", args.len())));
+        }
+        debug_assert_eq!(&**name, signature::ARGUMENTS);
+        Ok(Nest::Record(name.clone(), entries))
+    }
+}
+
+/// Elements from which on it pays to let other Python threads run.
+const LARGE: usize = 1 << 12;
+
+/// Runs a concrete function on leaves that it is known to accept.
+pub fn run<'py>(py: Python<'py>, concrete: &Concrete, leaves: &[Value]) -> PyResult<Bound<'py, PyAny>> {
+    let large = leaves.iter().any(|v| matches!(v, Value::Tensor(t) if t.data().is_ok_and(|d| d.len() >= LARGE)));
+    let work = || guarded(|| concrete.program().run(leaves).map_err(|e| e.at(format!("function '{}'", concrete.name()))));
+    let results = if large { py.detach(work) } else { work() }.or_raise()?;
+    let mut results = results.into_iter();
+    let mut leaf = |spec: &Spec| value::to_py(py, pack(spec, &mut results, Provenance::Trusted).or_raise()?);
+    match concrete.output() {
+        Nest::Leaf(spec) => leaf(spec),
+        output => nest::build(py, output, &mut leaf),
+    }
+}
+
+/// The functions of a file, by name.
+#[pyclass(name = "Model", module = "extenso", frozen)]
+pub struct PyModel(save::Module);
+
+#[pymethods]
+impl PyModel {
+    /// The names of the functions.
+    #[getter]
+    fn functions(&self) -> Vec<String> {
+        self.0.functions.iter().map(|f| f.name().to_string()).collect()
+    }
+
+    /// The names, versions and fingerprints of the extension types that the file uses.
+    #[getter]
+    fn types(&self) -> Vec<(String, u32, String)> {
+        self.0.types.iter().map(|t| (t.name().to_string(), t.version(), t.fingerprint().to_string())).collect()
+    }
+
+    fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<PyConcrete> {
+        match self.0.functions.iter().find(|f| f.name() == name) {
+            Some(f) => Ok(PyConcrete(f.clone())),
+            None => {
+                let _ = py;
+                let names = self.functions().join(", ");
+                Err(pyo3::exceptions::PyAttributeError::new_err(format!(
+                    "there is no function '{name}' in the file. It has {names}."
+                )))
+            }
+        }
+    }
+
+    fn __getitem__(&self, name: &str) -> PyResult<PyConcrete> {
+        self.0.function(name).or_raise().map(|f| PyConcrete(f.clone()))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<model with {}>", self.functions().join(", "))
+    }
+}
+
+/// Writes functions to a file: concrete ones, or traced ones with exactly one trace.
+#[pyfunction(name = "save")]
+#[pyo3(signature = (path, *functions))]
+fn save_functions(py: Python<'_>, path: PathBuf, functions: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let concrete = |f: Bound<'_, PyAny>| {
+        if let Ok(concrete) = f.cast::<PyConcrete>() {
+            return Ok(concrete.get().0.clone());
+        }
+        let function = f.cast::<PyFunction>().map_err(|_| {
+            raised(py, Error::dtype(format!("found {f}")).wanted("a function made by `function`").at("save"))
+        })?;
+        let mut traces = function.get().core.traces();
+        match (traces.pop(), traces.len()) {
+            (Some(only), 0) => Ok(only),
+            (_, others) => {
+                let n = others + usize::from(others > 0);
+                let error = Error::value(format!("function '{}' has {n} traces", function.get().core.name()))
+                    .wanted("one")
+                    .hint("Choose one with `f.concrete(*specs)`.");
+                Err(raised(py, error.at("save")))
+            }
+        }
+    };
+    let functions: Vec<Arc<Concrete>> = functions.iter().map(concrete).collect::<PyResult<_>>()?;
+    guarded(|| save::save(path, &functions)).or_raise()
+}
+
+/// Reads a file or a directory that `save` wrote.
+///
+/// Values of types that are not defined here, or defined differently, come out as `OpaqueExtension`.
+#[pyfunction]
+fn load(path: PathBuf) -> PyResult<PyModel> {
+    extenso_ext::init();
+    guarded(|| save::load(path)).or_raise().map(PyModel)
+}

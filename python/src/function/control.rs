@@ -1,0 +1,79 @@
+//! `function`, `cond`, `grad`, `value_and_grad`.
+
+use super::{How, PyFunction, nest_to_py, py_to_nest};
+use crate::error::{OrCarry, OrRaise, guarded};
+use crate::value;
+use extenso_core::Value;
+use extenso_types::Nest;
+use pyo3::prelude::*;
+use pyo3::types::{PyCFunction, PyDict, PyTuple};
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(function, module)?)?;
+    module.add_function(wrap_pyfunction!(cond, module)?)?;
+    module.add_function(wrap_pyfunction!(grad, module)?)?;
+    module.add_function(wrap_pyfunction!(value_and_grad, module)?)
+}
+
+/// Makes a traced function of `f`; also a decorator, with or without arguments.
+///
+/// >>> import extenso as ex
+/// >>> @ex.function
+/// ... def f(x):
+/// ...     return x * 2.0
+/// >>> f(ex.tensor([1.0, 2.0]))
+/// Tensor([2.0, 4.0], f64[2])
+#[pyfunction]
+#[pyo3(signature = (f=None, *, name=None))]
+fn function<'py>(py: Python<'py>, f: Option<Bound<'py, PyAny>>, name: Option<String>) -> PyResult<Bound<'py, PyAny>> {
+    let make = move |f: &Bound<'py, PyAny>, name| PyFunction::make(f, name, How::Call);
+    match f {
+        Some(f) => Ok(Bound::new(py, make(&f, name)?)?.into_any()),
+        None => {
+            let decorate = move |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
+                PyFunction::make(&args.get_item(0)?, name.clone(), How::Call)
+            };
+            Ok(PyCFunction::new_closure(py, Some(c"function"), None, decorate)?.into_any())
+        }
+    }
+}
+
+/// The result of `then()` if `condition` is true, otherwise of `otherwise()`.
+///
+/// In a traced function both are traced, and the branch that is not taken does nothing, errors included.
+#[pyfunction]
+#[pyo3(signature = (condition, then, otherwise))]
+fn cond<'py>(
+    py: Python<'py>,
+    condition: &Bound<'py, PyAny>,
+    then: &Bound<'py, PyAny>,
+    otherwise: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let condition = value::from_py(condition)?;
+    let branch = |f: &Bound<'py, PyAny>| f.call0().and_then(|result| py_to_nest(&result)).or_carry(py);
+    let result: Nest<Value> = guarded(|| extenso_graph::cond(&condition, || branch(then), || branch(otherwise))).or_raise()?;
+    nest_to_py(py, &result)
+}
+
+fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    argnums.extract().or_else(|_| argnums.extract::<usize>().map(|n| vec![n]))
+}
+
+/// A function of the gradient of `f`, whose value is a float scalar, with respect to the arguments at `argnums`.
+///
+/// The gradient has the structure and the types of the argument: float components hold gradients, all others what they held.
+#[pyfunction]
+#[pyo3(signature = (f, argnums=None))]
+fn grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {
+    let argnums = argnums.map_or_else(|| Ok(vec![0]), numbers)?;
+    PyFunction::make(f, None, How::Grad { argnums, with_value: false })
+}
+
+/// A function of the value of `f` and its gradient, as a pair; see `grad`.
+#[pyfunction]
+#[pyo3(signature = (f, argnums=None))]
+fn value_and_grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {
+    let argnums = argnums.map_or_else(|| Ok(vec![0]), numbers)?;
+    PyFunction::make(f, None, How::Grad { argnums, with_value: true })
+}

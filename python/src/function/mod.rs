@@ -1,0 +1,250 @@
+//! Traced functions: `function`, `cond`, `grad`, and what is saved of them.
+//!
+//! Invariant: a call on data runs a concrete function; a call on symbols runs the Python function as part of the trace.
+
+mod concrete;
+mod control;
+mod nest;
+mod signature;
+
+use crate::error::{OrCarry, OrRaise, guarded, raised};
+use crate::spec;
+use extenso_core::{Value, current_scope};
+use extenso_graph::{Concrete, Function};
+use extenso_types::{Bindings, Error, Nest, Result, Spec};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use signature::Signature;
+use std::sync::{Arc, RwLock};
+
+pub use concrete::PyConcrete;
+pub use nest::{nest_to_py, py_to_nest};
+
+/// Adds functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyFunction>()?;
+    control::add_to(module)?;
+    concrete::add_to(module)
+}
+
+/// A function that is traced once per spec of its arguments.
+///
+/// `function(f)` makes one, also as a decorator. A call whose arguments differ in sizes alone generalises an earlier trace.
+/// Python numbers, strings and booleans among the arguments are static: another value is another trace.
+#[pyclass(name = "Function", module = "extenso", frozen)]
+pub struct PyFunction {
+    body: Py<PyAny>,
+    shared: Arc<Shared>,
+    core: Function,
+    last: RwLock<Option<Arc<Concrete>>>,
+}
+
+struct Shared {
+    signature: Signature,
+    how: How,
+}
+
+/// What a function does with its body.
+enum How {
+    Call,
+    /// The gradient with respect to these parameters, with the value or without.
+    Grad { argnums: Vec<usize>, with_value: bool },
+}
+
+#[pymethods]
+impl PyFunction {
+    #[new]
+    #[pyo3(signature = (f, *, name=None))]
+    fn new(f: Bound<'_, PyAny>, name: Option<String>) -> PyResult<PyFunction> {
+        PyFunction::make(&f, name, How::Call)
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if current_scope().is_some() {
+            let args = self.bind(py, args, kwargs)?;
+            return nest_to_py(py, &self.shared.run(self.body.bind(py), args).or_raise()?);
+        }
+        if let Some(result) = self.call_last(py, args, kwargs)? {
+            return Ok(result);
+        }
+        let args = self.bind(py, args, kwargs)?;
+        let specs = args.try_map(|_, value| value.spec()).or_raise()?;
+        let concrete = guarded(|| self.core.concrete(&specs)).or_raise()?;
+        *self.last.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(concrete.clone());
+        let mut leaves = Vec::new();
+        args.leaves().into_iter().try_for_each(|(_, value)| value.push_leaves(&mut leaves)).or_raise()?;
+        concrete::run(py, &concrete, &leaves)
+    }
+
+    fn __get__<'py>(
+        slf: Bound<'py, Self>,
+        instance: Option<Bound<'py, PyAny>>,
+        _owner: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match instance.filter(|i| !i.is_none()) {
+            None => Ok(slf.into_any()),
+            Some(instance) => slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance)),
+        }
+    }
+
+    /// The name.
+    #[getter]
+    fn __name__(&self) -> &str {
+        self.core.name()
+    }
+
+    #[getter]
+    fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.body.bind(py).getattr("__doc__")
+    }
+
+    #[getter]
+    fn __wrapped__<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.body.bind(py).clone()
+    }
+
+    /// The concrete functions traced so far, earliest first.
+    #[getter]
+    fn traces(&self) -> Vec<PyConcrete> {
+        self.core.traces().into_iter().map(PyConcrete).collect()
+    }
+
+    /// Why each trace happened: a list of `(path, old spec, new spec)` for each, empty for the first.
+    #[getter]
+    fn retraces(&self) -> Vec<Vec<(String, String, String)>> {
+        self.core.retraces().into_iter().map(|r| r.differences).collect()
+    }
+
+    /// The concrete function for arguments of these specs; values stand for their own spec.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn concrete(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<PyConcrete> {
+        let bound = self.shared.signature.bind(args, kwargs)?;
+        let entry = |(name, object): (Arc<str>, Bound<'_, PyAny>)| Ok((name, nest::py_to_specs(&object)?));
+        let specs = Nest::Record(signature::ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?);
+        guarded(|| self.core.concrete(&specs)).or_raise().map(PyConcrete)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<function {}, {} traces>", self.core.name(), self.core.traces().len())
+    }
+}
+
+impl PyFunction {
+    fn make(f: &Bound<'_, PyAny>, name: Option<String>, how: How) -> PyResult<PyFunction> {
+        if !f.is_callable() {
+            return Err(raised(f.py(), Error::dtype("found something that cannot be called").wanted("a function")));
+        }
+        let name = match name {
+            Some(name) => name,
+            None => match f.getattr("__name__") {
+                Ok(name) => name.extract()?,
+                Err(_) => "function".to_string(),
+            },
+        };
+        let shared = Arc::new(Shared { signature: Signature::of(f)?, how });
+        let (body, kept) = (f.clone().unbind(), shared.clone());
+        let traced = move |args: Nest<Value>| Python::attach(|py| kept.run(body.bind(py), args));
+        let core = Function::new(name, traced);
+        Ok(PyFunction { body: f.clone().unbind(), shared, core, last: RwLock::new(None) })
+    }
+
+    fn bind<'py>(
+        &self,
+        _py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Nest<Value>> {
+        let bound = self.shared.signature.bind(args, kwargs)?;
+        let entry = |(name, object): (Arc<str>, Bound<'py, PyAny>)| Ok((name, py_to_nest(&object)?));
+        Ok(Nest::Record(signature::ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?))
+    }
+
+    /// Runs the concrete function of the last call, if it accepts these arguments: the way of every call but the first.
+    fn call_last<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let last = self.last.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let Some(concrete) = last else { return Ok(None) };
+        let Nest::Record(_, wanted) = concrete.input() else { return Ok(None) };
+        if kwargs.is_some() || args.len() != wanted.len() || !self.shared.signature.is_plain() {
+            return Ok(None);
+        }
+        let mut leaves = Vec::with_capacity(wanted.len());
+        let mut bindings = Bindings::default();
+        for ((_, wanted), given) in wanted.iter().zip(args.iter_borrowed()) {
+            if !nest::matches(wanted, &given, &mut leaves, &mut bindings)? {
+                return Ok(None);
+            }
+        }
+        concrete::run(py, &concrete, &leaves).map(Some)
+    }
+}
+
+impl Shared {
+    /// Runs the body on values that may be symbols.
+    fn run(&self, body: &Bound<'_, PyAny>, args: Nest<Value>) -> Result<Nest<Value>> {
+        let Nest::Record(_, entries) = &args else { return Err(Error::internal("arguments without names")) };
+        match &self.how {
+            How::Call => self.call(body, entries),
+            How::Grad { argnums, with_value } => self.grad(body, entries, argnums, *with_value),
+        }
+    }
+
+    fn call(&self, body: &Bound<'_, PyAny>, entries: &[(Arc<str>, Nest<Value>)]) -> Result<Nest<Value>> {
+        let py = body.py();
+        let called = || {
+            let (args, kwargs) = self.signature.unbind(py, entries)?;
+            py_to_nest(&body.call(args, kwargs.as_ref())?)
+        };
+        called().or_carry(py)
+    }
+
+    fn grad(
+        &self,
+        body: &Bound<'_, PyAny>,
+        entries: &[(Arc<str>, Nest<Value>)],
+        argnums: &[usize],
+        with_value: bool,
+    ) -> Result<Nest<Value>> {
+        let chosen: Option<Vec<Nest<Value>>> = argnums.iter().map(|&i| entries.get(i).map(|(_, n)| n.clone())).collect();
+        let chosen = chosen.ok_or_else(|| Error::index(format!("argnums {argnums:?} are beyond {} arguments", entries.len())))?;
+        let with = |wrt: Nest<Value>| {
+            let mut entries = entries.to_vec();
+            if let Nest::Tuple(items) = wrt {
+                argnums.iter().zip(items).for_each(|(&i, item)| entries[i].1 = item);
+            }
+            self.call(body, &entries)
+        };
+        let (value, grads) = extenso_graph::value_and_grad(with, Nest::Tuple(chosen))?;
+        let grads = match grads {
+            Nest::Tuple(mut items) if items.len() == 1 => items.remove(0),
+            other => other,
+        };
+        Ok(if with_value { Nest::Tuple(vec![Nest::Leaf(value), grads]) } else { grads })
+    }
+}
+
+/// A spec or a nest of specs as Python shows it.
+pub fn specs_to_py<'py>(py: Python<'py>, nest: &Nest<Spec>) -> PyResult<Bound<'py, PyAny>> {
+    let items = |items: &[Nest<Spec>]| items.iter().map(|n| specs_to_py(py, n)).collect::<PyResult<Vec<_>>>();
+    match nest {
+        Nest::Leaf(leaf) => spec::to_py(py, leaf.clone()),
+        Nest::Static(value) => Ok(PyString::new(py, &value.to_string()).into_any()),
+        Nest::List(list) => Ok(PyList::new(py, items(list)?)?.into_any()),
+        Nest::Tuple(tuple) => Ok(PyTuple::new(py, items(tuple)?)?.into_any()),
+        Nest::Dict(entries) | Nest::Record(_, entries) => {
+            let dict = PyDict::new(py);
+            entries.iter().try_for_each(|(key, n)| dict.set_item(&**key, specs_to_py(py, n)?))?;
+            Ok(dict.into_any())
+        }
+    }
+}

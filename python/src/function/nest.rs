@@ -1,0 +1,249 @@
+//! Nests: Python's lists, tuples, dicts, named tuples, dataclasses and attrs classes, to core and back.
+
+use crate::error::{OrRaise, raised};
+use crate::tensor::PyTensor;
+use crate::{arg, spec, value};
+use extenso_core::Value;
+use extenso_types::{Bindings, Error, Nest, Spec, StaticValue};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
+/// Deeper nests are refused: every walk over one is a recursion.
+const MAX_DEPTH: usize = 100;
+
+/// The nest of an object: tensors, partitions and extension values are leaves, numbers and strings static.
+///
+/// Errors: an object that is neither; nesting that is too deep.
+pub fn py_to_nest(object: &Bound<'_, PyAny>) -> PyResult<Nest<Value>> {
+    convert(object, 0, &|object| value::from_py(object).map(Nest::Leaf))
+}
+
+/// The nest of an object whose leaves may be specs instead of values.
+pub fn py_to_specs(object: &Bound<'_, PyAny>) -> PyResult<Nest<Spec>> {
+    convert(object, 0, &|object| spec::spec_or_value(object).map(Nest::Leaf))
+}
+
+fn convert<T>(
+    object: &Bound<'_, PyAny>,
+    depth: usize,
+    leaf: &dyn Fn(&Bound<'_, PyAny>) -> PyResult<Nest<T>>,
+) -> PyResult<Nest<T>> {
+    if depth > MAX_DEPTH {
+        let error = Error::value(format!("a nest is deeper than {MAX_DEPTH}")).wanted("fewer levels");
+        return Err(raised(object.py(), error));
+    }
+    if arg::is_value(object) {
+        return leaf(object);
+    }
+    if let Some(value) = static_value(object)? {
+        return Ok(Nest::Static(value));
+    }
+    let inner = |object: &Bound<'_, PyAny>| convert(object, depth + 1, leaf);
+    if let Ok(list) = object.cast_exact::<PyList>() {
+        return list.iter().map(|item| inner(&item)).collect::<PyResult<_>>().map(Nest::List);
+    }
+    if let Ok(dict) = object.cast::<PyDict>() {
+        let entry = |(key, item): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            let key: String = key.extract().map_err(|_| {
+                raised(object.py(), Error::dtype(format!("a dict has the key {key}")).wanted("keys that are strings"))
+            })?;
+            Ok((key, inner(&item)?))
+        };
+        return dict.iter().map(entry).collect::<PyResult<Vec<_>>>().map(Nest::dict);
+    }
+    if let Some((name, fields)) = record_fields(object)? {
+        let field = |field: String| Ok((field.as_str().into(), inner(&object.getattr(field.as_str())?)?));
+        return fields.into_iter().map(field).collect::<PyResult<_>>().map(|fields| Nest::Record(name, fields));
+    }
+    if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+        return tuple.iter().map(|item| inner(&item)).collect::<PyResult<_>>().map(Nest::Tuple);
+    }
+    leaf(object)
+}
+
+/// The static value of a number, a string, bytes or `None`.
+fn static_value(object: &Bound<'_, PyAny>) -> PyResult<Option<StaticValue>> {
+    Ok(if object.is_none() {
+        Some(StaticValue::None)
+    } else if let Ok(v) = object.cast::<PyBool>() {
+        Some(StaticValue::Bool(v.is_true()))
+    } else if object.is_exact_instance_of::<PyInt>() {
+        Some(StaticValue::Int(arg::int(object)?))
+    } else if object.is_exact_instance_of::<PyFloat>() {
+        Some(StaticValue::Float(object.extract()?))
+    } else if object.is_exact_instance_of::<PyString>() {
+        Some(StaticValue::Str(object.extract()?))
+    } else if let Ok(v) = object.cast_exact::<PyBytes>() {
+        Some(StaticValue::Bytes(v.as_bytes().to_vec()))
+    } else {
+        None
+    })
+}
+
+/// Classes of records by name, to make their instances again.
+static RECORDS: RwLock<Option<HashMap<Arc<str>, Py<PyType>>>> = RwLock::new(None);
+
+/// The class name and field names of a named tuple, dataclass or attrs instance.
+fn record_fields(object: &Bound<'_, PyAny>) -> PyResult<Option<(Arc<str>, Vec<String>)>> {
+    let class = object.get_type();
+    let fields: Vec<String> = if object.is_instance_of::<PyTuple>() && class.hasattr("_fields")? {
+        class.getattr("_fields")?.extract()?
+    } else if class.hasattr("__dataclass_fields__")? {
+        class.getattr("__dataclass_fields__")?.cast_into::<PyDict>()?.keys().extract()?
+    } else if class.hasattr("__attrs_attrs__")? {
+        let fields = class.getattr("__attrs_attrs__")?;
+        fields.try_iter()?.map(|field| field?.getattr("name")?.extract()).collect::<PyResult<_>>()?
+    } else {
+        return Ok(None);
+    };
+    let name: Arc<str> = format!("{}.{}", class.module()?, class.qualname()?).into();
+    let mut records = RECORDS.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    records.get_or_insert_default().insert(name.clone(), class.unbind());
+    Ok(Some((name, fields)))
+}
+
+fn static_to_py<'py>(py: Python<'py>, value: &StaticValue) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        StaticValue::None => py.None().into_bound(py),
+        StaticValue::Bool(v) => PyBool::new(py, *v).to_owned().into_any(),
+        StaticValue::Int(v) => PyInt::new(py, *v).into_any(),
+        StaticValue::Float(v) => PyFloat::new(py, *v).into_any(),
+        StaticValue::Str(v) => PyString::new(py, v).into_any(),
+        StaticValue::Bytes(v) => PyBytes::new(py, v).into_any(),
+        other => return Err(raised(py, Error::internal(format!("{other} stands in a nest")))),
+    })
+}
+
+/// The Python object of a nest.
+pub fn nest_to_py<'py>(py: Python<'py>, nest: &Nest<Value>) -> PyResult<Bound<'py, PyAny>> {
+    build(py, nest, &mut |value: &Value| value::to_py(py, value.clone()))
+}
+
+/// The Python object of a nest, with its leaves made by `leaf`.
+pub fn build<'py, T>(
+    py: Python<'py>,
+    nest: &Nest<T>,
+    leaf: &mut dyn FnMut(&T) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut items = |items: &[Nest<T>]| items.iter().map(|n| build(py, n, &mut *leaf)).collect::<PyResult<Vec<_>>>();
+    match nest {
+        Nest::Leaf(value) => leaf(value),
+        Nest::Static(value) => static_to_py(py, value),
+        Nest::List(list) => Ok(PyList::new(py, items(list)?)?.into_any()),
+        Nest::Tuple(tuple) => Ok(PyTuple::new(py, items(tuple)?)?.into_any()),
+        Nest::Dict(entries) => dict(py, entries, leaf),
+        Nest::Record(name, entries) => {
+            let class = {
+                let records = RECORDS.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+                records.as_ref().and_then(|r| r.get(name)).map(|class| class.bind(py).clone())
+            };
+            let fields = dict(py, entries, leaf)?;
+            match class {
+                Some(class) => class.call((), Some(fields.cast::<PyDict>()?)),
+                // The class is not known here: a file made elsewhere. Its fields are.
+                None => Ok(fields),
+            }
+        }
+    }
+}
+
+fn dict<'py, T>(
+    py: Python<'py>,
+    entries: &[(Arc<str>, Nest<T>)],
+    leaf: &mut dyn FnMut(&T) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let dict = PyDict::new(py);
+    for (key, item) in entries {
+        dict.set_item(&**key, build(py, item, &mut *leaf)?)?;
+    }
+    Ok(dict.into_any())
+}
+
+/// Whether an object is what a nest of specs accepts; its leaves are appended.
+///
+/// Says no where it would take work to find out; the caller then goes the long way.
+pub fn matches(
+    wanted: &Nest<Spec>,
+    object: &Bound<'_, PyAny>,
+    leaves: &mut Vec<Value>,
+    bindings: &mut Bindings,
+) -> PyResult<bool> {
+    match wanted {
+        Nest::Leaf(Spec::Tensor(spec)) => {
+            let Ok(tensor) = object.cast_exact::<PyTensor>() else { return Ok(false) };
+            let tensor = &tensor.get().0;
+            let fits = tensor.data().is_ok_and(|d| d.dtype() == spec.dtype && bindings.sizes(&spec.shape, d.dims()));
+            if fits {
+                leaves.push(tensor.clone().into());
+            }
+            Ok(fits)
+        }
+        Nest::Leaf(Spec::Ext(_)) if !arg::is_value(object) => Ok(false),
+        Nest::Leaf(Spec::Ext(spec)) => {
+            let value = value::from_py(object)?;
+            let Value::Ext(ext) = &value else { return Ok(false) };
+            if ext.def().uid() != spec.def.uid() {
+                return Ok(false);
+            }
+            let given = ext.spec().or_raise()?;
+            let fits = Spec::Ext(spec.clone()).accepts(&Spec::from(given), bindings);
+            if fits {
+                value.push_leaves(leaves).or_raise()?;
+            }
+            Ok(fits)
+        }
+        Nest::Leaf(Spec::Partition(spec)) => {
+            let Ok(Value::Partition(p)) = value::from_py(object) else { return Ok(false) };
+            let given = p.spec();
+            let fits = p.symbol().is_none()
+                && given.index == spec.index
+                && bindings.dim(spec.nrows, given.nrows)
+                && bindings.dim(spec.nvalues, given.nvalues);
+            leaves.push(p.into());
+            Ok(fits)
+        }
+        Nest::Static(wanted) => Ok(static_value(object)?.is_some_and(|given| given == *wanted)),
+        Nest::List(wanted) => {
+            let Ok(list) = object.cast_exact::<PyList>() else { return Ok(false) };
+            all(wanted, list.iter(), list.len(), leaves, bindings)
+        }
+        Nest::Tuple(wanted) => {
+            let Ok(tuple) = object.cast_exact::<PyTuple>() else { return Ok(false) };
+            all(wanted, tuple.iter(), tuple.len(), leaves, bindings)
+        }
+        Nest::Dict(wanted) => {
+            let Ok(dict) = object.cast_exact::<PyDict>() else { return Ok(false) };
+            if dict.len() != wanted.len() {
+                return Ok(false);
+            }
+            for (key, wanted) in wanted {
+                let Some(item) = dict.get_item(&**key)? else { return Ok(false) };
+                if !matches(wanted, &item, leaves, bindings)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Nest::Record(..) => Ok(false),
+    }
+}
+
+fn all<'py>(
+    wanted: &[Nest<Spec>],
+    items: impl Iterator<Item = Bound<'py, PyAny>>,
+    len: usize,
+    leaves: &mut Vec<Value>,
+    bindings: &mut Bindings,
+) -> PyResult<bool> {
+    if len != wanted.len() {
+        return Ok(false);
+    }
+    for (wanted, item) in wanted.iter().zip(items) {
+        if !matches(wanted, &item, leaves, bindings)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

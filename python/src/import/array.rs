@@ -1,0 +1,146 @@
+//! Buffers and arrays as tensors.
+
+use crate::arg::type_name;
+use crate::error::{OrRaise, raised};
+use arrow_buffer::Buffer;
+use extenso_core::Tensor;
+use extenso_types::{DType, Error};
+use pyo3::buffer::{ElementType, PyUntypedBuffer};
+use pyo3::prelude::*;
+use std::panic::AssertUnwindSafe;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::{nested, to_dtype};
+
+/// The tensor of an object with a buffer or `__array__`.
+///
+/// Errors: a dtype that tensors do not have.
+pub fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+    if let Some(tensor) = from_buffer(object)? {
+        return to_dtype(tensor, dtype);
+    }
+    let array = if object.hasattr("__array__")? { object.call_method0("__array__")? } else { object.clone() };
+    if let Some(tensor) = from_buffer(&array)? {
+        return to_dtype(tensor, dtype);
+    }
+    from_numpy(&array, dtype)
+}
+
+/// The tensor of a buffer, or none if the object has no buffer or one that needs NumPy to be read.
+fn from_buffer(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
+    let Ok(buffer) = PyUntypedBuffer::get(object) else { return Ok(None) };
+    let Some(element) = native_element(&buffer) else { return Ok(None) };
+    let dims = buffer.shape().to_vec();
+    let Element::Number(dtype) = element else {
+        let bools: Vec<bool> = copied(&buffer).into_iter().map(|byte| byte != 0).collect();
+        return Tensor::bools(&dims, &bools).or_raise().map(Some);
+    };
+    let memory = if buffer.is_c_contiguous() && buffer.suboffsets().is_none() {
+        shared(buffer)
+    } else {
+        Buffer::from_vec(copied(&buffer))
+    };
+    Tensor::from_buffer(dtype, &dims, memory).or_raise().map(Some)
+}
+
+enum Element {
+    Bool,
+    Number(DType),
+}
+
+/// The element type of a buffer in the machine's byte order.
+fn native_element(buffer: &PyUntypedBuffer) -> Option<Element> {
+    let swapped = if cfg!(target_endian = "little") { b">!" } else { b"<\0" };
+    let format = buffer.format();
+    if format.to_bytes().first().is_some_and(|first| swapped.contains(first)) {
+        return None;
+    }
+    let dtype = match (ElementType::from_format(format), buffer.item_size()) {
+        (ElementType::Bool, 1) => return Some(Element::Bool),
+        (ElementType::SignedInteger { bytes: 1 }, 1) => DType::I8,
+        (ElementType::SignedInteger { bytes: 2 }, 2) => DType::I16,
+        (ElementType::SignedInteger { bytes: 4 }, 4) => DType::I32,
+        (ElementType::SignedInteger { bytes: 8 }, 8) => DType::I64,
+        (ElementType::UnsignedInteger { bytes: 1 }, 1) => DType::U8,
+        (ElementType::UnsignedInteger { bytes: 2 }, 2) => DType::U16,
+        (ElementType::UnsignedInteger { bytes: 4 }, 4) => DType::U32,
+        (ElementType::UnsignedInteger { bytes: 8 }, 8) => DType::U64,
+        (ElementType::Float { bytes: 2 }, 2) => DType::F16,
+        (ElementType::Float { bytes: 4 }, 4) => DType::F32,
+        (ElementType::Float { bytes: 8 }, 8) => DType::F64,
+        _ => return None,
+    };
+    Some(Element::Number(dtype))
+}
+
+/// The memory of a contiguous buffer, whose owner lives as long.
+fn shared(buffer: PyUntypedBuffer) -> Buffer {
+    let (address, len) = (buffer.buf_ptr().cast::<u8>(), buffer.len_bytes());
+    let Some(address) = NonNull::new(address).filter(|_| len > 0) else { return Buffer::from_vec(Vec::<u8>::new()) };
+    // SAFETY: the exporter keeps `len` bytes at this address for as long as the view is held, which the allocation does.
+    unsafe { Buffer::from_custom_allocation(address, len, Arc::new(AssertUnwindSafe(buffer))) }
+}
+
+/// The bytes of a buffer in row-major order.
+fn copied(buffer: &PyUntypedBuffer) -> Vec<u8> {
+    let (sizes, width) = (buffer.shape(), buffer.item_size());
+    let mut bytes = Vec::with_capacity(buffer.len_bytes());
+    let mut at = vec![0; sizes.len()];
+    for _ in 0..buffer.item_count() {
+        let element = buffer.get_ptr(&at).cast::<u8>();
+        // SAFETY: `at` is within the sizes, so the exporter has `width` bytes there.
+        bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(element, width) });
+        advance(&mut at, sizes);
+    }
+    bytes
+}
+
+/// The next position in row-major order.
+fn advance(at: &mut [usize], sizes: &[usize]) {
+    for (i, size) in at.iter_mut().zip(sizes).rev() {
+        *i += 1;
+        if *i < *size {
+            return;
+        }
+        *i = 0;
+    }
+}
+
+/// The tensor of a NumPy array whose memory no buffer describes: text, objects, foreign byte order, bfloat16.
+fn from_numpy(array: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+    let py = array.py();
+    let kind: String = array.getattr("dtype").and_then(|d| d.getattr("kind")).and_then(|k| k.extract()).unwrap_or_default();
+    let name: String = array.getattr("dtype").and_then(|d| d.getattr("name")).and_then(|n| n.extract()).unwrap_or_default();
+    if name == "bfloat16" {
+        let bits = array.call_method1("view", ("uint16",))?;
+        let bits = from_buffer(&bits)?.ok_or_else(|| not_an_array(array))?;
+        let dense = bits.data().or_raise()?;
+        let made = Tensor::from_buffer(DType::BF16, dense.dims(), dense.fixed().or_raise()?.clone()).or_raise()?;
+        return to_dtype(made, dtype);
+    }
+    match kind.as_str() {
+        "U" | "S" | "O" | "T" => {
+            let dims: Vec<usize> = array.getattr("shape")?.extract()?;
+            let flat = array.call_method1("ravel", ())?.call_method0("tolist")?;
+            let made = nested(&flat, dtype)?;
+            made.with_dims(&dims).or_raise()
+        }
+        "b" | "i" | "u" | "f" => {
+            let native = array.getattr("dtype")?.call_method1("newbyteorder", ("=",))?;
+            let native = array.call_method1("astype", (native,))?;
+            let made = from_buffer(&native)?.ok_or_else(|| not_an_array(array))?;
+            to_dtype(made, dtype)
+        }
+        _ => Err(raised(py, unknown_dtype(&name, array))),
+    }
+}
+
+fn unknown_dtype(name: &str, array: &Bound<'_, PyAny>) -> Error {
+    let what = if name.is_empty() { format!("a {}", type_name(array)) } else { format!("an array of {name}") };
+    Error::dtype(format!("found {what}")).wanted("numbers, booleans, strings or bytes")
+}
+
+fn not_an_array(array: &Bound<'_, PyAny>) -> PyErr {
+    raised(array.py(), unknown_dtype("", array))
+}

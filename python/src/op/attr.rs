@@ -1,0 +1,75 @@
+//! Attributes: Python objects as plain values, and back.
+
+use crate::arg::type_name;
+use crate::error::{OrRaise, raised};
+use crate::variable::PyVariable;
+use crate::{arg, dtype};
+use extenso_core::attrs::{AttrValue, Param};
+use extenso_types::Error;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+/// The plain value of an attribute.
+///
+/// Errors: an object that no attribute takes.
+pub fn attr(param: &Param, object: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
+    if param.kind == "dtype" {
+        return dtype::from_py(object).map(AttrValue::DType);
+    }
+    if object.is_none() {
+        return Ok(AttrValue::None);
+    }
+    if let Ok(v) = object.cast::<PyBool>() {
+        return Ok(AttrValue::Bool(v.is_true()));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return arg::int(object).map(AttrValue::Int);
+    }
+    if object.is_instance_of::<PyFloat>() {
+        return Ok(AttrValue::Float(object.extract()?));
+    }
+    if object.is_instance_of::<PyString>() {
+        return Ok(AttrValue::Str(object.extract()?));
+    }
+    if let Ok(variable) = object.cast::<PyVariable>() {
+        return Ok(AttrValue::Variable(variable.get().0.clone()));
+    }
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        let ints: PyResult<Vec<i64>> = object.try_iter()?.map(|item| index(&item?, param)).collect();
+        return ints.map(AttrValue::Ints);
+    }
+    index(object, param).map(AttrValue::Int)
+}
+
+/// An integer, or what can stand for one: a NumPy integer, a tensor of one.
+fn index(object: &Bound<'_, PyAny>, param: &Param) -> PyResult<i64> {
+    if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
+        return arg::int(object);
+    }
+    match object.extract::<i64>() {
+        Ok(index) if !object.is_instance_of::<PyBool>() => Ok(index),
+        // A symbol says for itself that it has no data.
+        Err(exception) if exception.is_instance_of::<pyo3::exceptions::PyRuntimeError>(object.py()) => Err(exception),
+        _ => {
+            let error = Error::dtype(format!("found a {}", type_name(object))).wanted(param.kind);
+            Err(raised(object.py(), error.at(format!("attribute '{}'", param.name))))
+        }
+    }
+}
+
+/// The Python object of a plain value.
+///
+/// Errors: a subgraph, which no Python object stands for.
+pub fn attr_to_py<'py>(py: Python<'py>, value: &AttrValue) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        AttrValue::None => py.None().into_bound(py),
+        AttrValue::Bool(v) => PyBool::new(py, *v).to_owned().into_any(),
+        AttrValue::Int(v) => PyInt::new(py, *v).into_any(),
+        AttrValue::Float(v) => PyFloat::new(py, *v).into_any(),
+        AttrValue::Str(v) => PyString::new(py, v).into_any(),
+        AttrValue::DType(v) => dtype::object(py, *v)?.into_any(),
+        AttrValue::Ints(v) => PyTuple::new(py, v)?.into_any(),
+        AttrValue::Variable(v) => Bound::new(py, PyVariable(v.clone()))?.into_any(),
+        AttrValue::Graph(_) => return Err(Error::dtype("a subgraph is no Python object")).or_raise(),
+    })
+}

@@ -1,0 +1,132 @@
+//! Reading a call: positional and keyword arguments as op arguments and attributes.
+
+use super::attr::attr;
+use super::{PyOp, name};
+use crate::arg;
+use crate::error::OrRaise;
+use extenso_core::Arg;
+use extenso_core::attrs::{AttrSet, AttrValue};
+use extenso_types::Error;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What a caller gave, borrowed for the length of the call.
+pub struct Given<'a, 'py> {
+    positional: &'a [Bound<'py, PyAny>],
+    keywords: &'a [Bound<'py, PyAny>],
+    names: Option<Borrowed<'a, 'py, PyTuple>>,
+}
+
+impl<'a, 'py> Given<'a, 'py> {
+    /// Reads the arguments of METH_FASTCALL | METH_KEYWORDS.
+    ///
+    /// # Safety
+    /// `args` points to `nargs` objects and behind them one for each name of the tuple `kwnames`, which may be null; all outlive `'a`.
+    pub unsafe fn new(
+        py: Python<'py>,
+        args: *const *mut ffi::PyObject,
+        nargs: ffi::Py_ssize_t,
+        kwnames: *mut ffi::PyObject,
+    ) -> Given<'a, 'py> {
+        let nargs = usize::try_from(nargs).unwrap_or(0);
+        // SAFETY: the caller says that `kwnames` is a tuple or null.
+        let names = unsafe { Borrowed::from_ptr_or_opt(py, kwnames).map(|names| names.cast_unchecked::<PyTuple>()) };
+        let count = nargs + names.as_ref().map_or(0, |names| names.len());
+        let all: &[Bound<'py, PyAny>] = if count == 0 {
+            &[]
+        } else {
+            // SAFETY: the caller says that there are `count` objects; a `Bound` is a pointer to one, and none is dropped here.
+            unsafe { std::slice::from_raw_parts(args.cast(), count) }
+        };
+        let (positional, keywords) = all.split_at(nargs);
+        Given { positional, keywords, names }
+    }
+}
+
+type Slots<'a, 'py> = SmallVec<[Option<&'a Bound<'py, PyAny>>; 8]>;
+type Args = SmallVec<[Arg; 4]>;
+
+/// Attributes of a call: shared defaults, or its own.
+pub type Attributes = Arc<dyn AttrSet>;
+
+/// The arguments and attributes of a call.
+///
+/// Errors: too many, unknown or missing arguments; an argument that no op takes; attributes of another type.
+pub fn parse(op: &PyOp, given: &Given<'_, '_>) -> PyResult<(Args, Attributes)> {
+    let slots = slots(op, given)?;
+    let (params, attrs) = slots.split_at(op.def.params.len());
+    Ok((arguments(op, params)?, attributes(op, attrs)?))
+}
+
+fn slots<'a, 'py>(op: &PyOp, given: &Given<'a, 'py>) -> PyResult<Slots<'a, 'py>> {
+    let count = op.names.len();
+    if given.positional.len() > count {
+        let error = Error::dtype(format!("{} arguments are given", given.positional.len()));
+        return Err(misuse(op, error)).or_raise();
+    }
+    let mut slots: Slots = given.positional.iter().map(Some).collect();
+    slots.resize(count, None);
+    if let Some(names) = &given.names {
+        for (key, value) in names.iter_borrowed().zip(given.keywords) {
+            let at = position(op, &key)?;
+            if slots[at].replace(value).is_some() {
+                return Err(misuse(op, Error::dtype(format!("the argument '{}' is given twice", &*key)))).or_raise();
+            }
+        }
+    }
+    Ok(slots)
+}
+
+/// Where a keyword stands; Python interns the names of keywords, so that most are found by their address.
+fn position(op: &PyOp, key: &Borrowed<'_, '_, PyAny>) -> PyResult<usize> {
+    if let Some(at) = op.names.iter().position(|name| name.as_ptr() == key.as_ptr()) {
+        return Ok(at);
+    }
+    let key = key.cast::<PyString>()?;
+    let text = key.to_cow()?;
+    let params = op.def.params.iter().copied().chain(op.def.attrs.params.iter().map(|param| param.name));
+    let unknown = || misuse(op, Error::dtype(format!("there is no argument '{text}'")));
+    params.enumerate().find(|(_, name)| *name == text).map(|(at, _)| at).ok_or_else(unknown).or_raise()
+}
+
+fn arguments(op: &PyOp, params: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Args> {
+    let mut args = Args::new();
+    for (object, name) in params.iter().zip(op.def.params) {
+        let missing = || misuse(op, Error::dtype(format!("the argument '{name}' is missing")));
+        let object = object.ok_or_else(missing).or_raise()?;
+        let arg = if op.def.variadic { arg::list(object) } else { arg::from_py(object) };
+        args.push(arg.map_err(|exception| placed(op, name, object, exception))?);
+    }
+    Ok(args)
+}
+
+/// The exception with its place, if it is one of ours about the object itself.
+fn placed(op: &PyOp, param: &str, object: &Bound<'_, PyAny>, exception: PyErr) -> PyErr {
+    let note = format!("{}: argument '{param}'", name(op.def));
+    // A note leaves the exception of a conversion function as it is.
+    exception.add_note(object.py(), note.as_str()).map_or_else(|failure| failure, |()| exception)
+}
+
+fn attributes(op: &PyOp, given: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Attributes> {
+    if given.iter().all(Option::is_none)
+        && let Some(defaults) = &op.defaults
+    {
+        return Ok(defaults.clone());
+    }
+    let mut values: SmallVec<[AttrValue; 4]> = SmallVec::new();
+    for (object, param) in given.iter().zip(op.def.attrs.params) {
+        let missing = || misuse(op, Error::dtype(format!("the argument '{}' is missing", param.name)));
+        values.push(match object {
+            Some(object) => attr(param, object)?,
+            None => (param.default)().ok_or_else(missing).or_raise()?,
+        });
+    }
+    (op.def.attrs.parse)(&values).map_err(|e| e.at(name(op.def))).or_raise()
+}
+
+fn misuse(op: &PyOp, error: Error) -> Error {
+    error.wanted(super::text::signature(op.def)).at(name(op.def))
+}

@@ -1,0 +1,201 @@
+//! `ExtensionTypeSpec`: specs of annotated classes, and of types that no class of this process stands for.
+
+use super::{PyTypeSpec, core_spec, to_py as spec_to_py};
+use crate::arg;
+use crate::error::OrRaise;
+use crate::ext::{Annotated, Class, Form, convert_static, deserialized, join, split, value_class};
+use extenso_types::{Error, ExtSpec, Path, Segment, Spec};
+use pyo3::exceptions::PyAttributeError;
+use pyo3::{PyClassInitializer, ffi};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use std::sync::Arc;
+
+/// The spec of a value of an annotated class, `Masked.Spec(values=..., mask=..., unit=...)`: a spec for each component, and
+/// the static data.
+#[pyclass(name = "ExtensionTypeSpec", module = "extenso", extends = PyTypeSpec, subclass, frozen)]
+pub struct PyExtensionSpec;
+
+#[pymethods]
+impl PyExtensionSpec {
+    #[new]
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<PyExtensionSpec> {
+        PyTypeSpec { spec: Default::default() }.below(PyExtensionSpec)
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __init__(slf: &Bound<'_, Self>, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let class = class_of(slf)?;
+        let spec = given(slf, &class, class.annotated().or_raise()?, args, kwargs)?;
+        if slf.as_super().get().spec.set(Spec::from(spec)).is_err() {
+            return Err(Error::value("a spec is made already").hint("Specs are immutable.")).or_raise();
+        }
+        Ok(())
+    }
+
+    /// The name of the type.
+    #[getter]
+    fn type_name(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(ext_spec(slf)?.def.name().to_string())
+    }
+
+    /// The specs of the components by name.
+    #[getter]
+    fn component_specs<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let specs = PyDict::new(slf.py());
+        for (segment, spec) in &ext_spec(slf)?.components {
+            specs.set_item(step(segment), spec_to_py(slf.py(), spec.clone())?)?;
+        }
+        Ok(specs)
+    }
+
+    // A field's name gives the spec of its components, or its static data.
+    fn __getattr__<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+        let missing = || PyAttributeError::new_err(format!("'{}' has no attribute '{name}'", arg::type_name(slf)));
+        let class = class_of(slf).map_err(|_| missing())?;
+        let annotated = class.annotated().or_raise()?;
+        let at = annotated.table.position(name).ok_or_else(missing)?;
+        Ok(fields(slf, annotated)?.swap_remove(at))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let Ok(class) = class_of(slf) else { return Ok(format!("<spec {}>", core_spec(slf.as_super())?)) };
+        let annotated = class.annotated().or_raise()?;
+        let mut texts = Vec::new();
+        for (field, value) in annotated.table.fields.iter().zip(fields(slf, annotated)?) {
+            texts.push(format!("{}={}", field.text, value.repr()?));
+        }
+        Ok(format!("{}({})", arg::type_name(slf), texts.join(", ")))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let class = class_of(slf)?;
+        let named = PyDict::new(py);
+        let annotated = class.annotated().or_raise()?;
+        for (field, value) in annotated.table.fields.iter().zip(fields(slf, annotated)?) {
+            named.set_item(&field.name, crate::ext::plain(&value)?)?;
+        }
+        let make = py.import("extenso._core")?.getattr("_spec_from_fields")?;
+        Ok((make, (class.py_type.bind(py), named)).into_pyobject(py)?.into_any())
+    }
+}
+
+/// The spec of a pickle.
+#[pyfunction]
+#[pyo3(name = "_spec_from_fields")]
+pub fn spec_from_fields<'py>(cls: &Bound<'py, PyType>, fields: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    cls.getattr("Spec")?.call((), Some(fields))
+}
+
+/// The spec class that an annotated class has as its `Spec`.
+pub fn class_for<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let body = PyDict::new(py);
+    body.set_item("value_type", class)?;
+    body.set_item("__module__", class.getattr("__module__")?)?;
+    body.set_item("__qualname__", format!("{}.Spec", class.qualname()?))?;
+    body.set_item("__doc__", format!("The spec of a {}.", class.name()?))?;
+    py.get_type::<PyType>().call1(("Spec", (py.get_type::<PyExtensionSpec>(),), body))
+}
+
+/// The spec object of a normal form.
+///
+/// Errors: what a spec class written by hand raises.
+pub fn to_py(py: Python<'_>, spec: Arc<ExtSpec>) -> PyResult<Bound<'_, PyAny>> {
+    let class = match Class::by_def(&spec.def) {
+        Some(class) => match &class.form {
+            Form::Annotated(_) => class.py_type.bind(py).getattr("Spec")?.cast_into::<PyType>()?,
+            Form::Written => return deserialized(py, &class, &spec),
+        },
+        None => py.get_type::<PyExtensionSpec>(),
+    };
+    let object = empty(&class)?;
+    let _ = object.cast::<PyTypeSpec>()?.get().spec.set(Spec::Ext(spec));
+    Ok(object)
+}
+
+/// A spec object without fields, as `__new__` leaves it.
+fn empty<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    if !class.is_subclass_of::<PyExtensionSpec>()? {
+        return Err(Error::dtype(format!("{class} is no spec class")).wanted("a subclass of ExtensionTypeSpec")).or_raise();
+    }
+    let args = PyTuple::empty(py);
+    // SAFETY: the slot is the `__new__` of our class, called with a subclass of it and no arguments, as `type.__call__` would.
+    unsafe {
+        let slot = ffi::PyType_GetSlot(py.get_type::<PyExtensionSpec>().as_type_ptr(), ffi::Py_tp_new);
+        let new: ffi::newfunc = std::mem::transmute(slot);
+        Bound::from_owned_ptr_or_err(py, new(class.as_type_ptr(), args.as_ptr(), std::ptr::null_mut()))
+    }
+}
+
+/// The annotated class whose spec this is.
+///
+/// Errors: a type that no class of this process stands for.
+fn class_of(slf: &Bound<'_, PyExtensionSpec>) -> PyResult<Arc<Class>> {
+    let class = Class::known(&value_class(&slf.get_type())?);
+    class.ok_or_else(|| Error::dtype("an ExtensionTypeSpec of no class").hint("Use the `Spec` of a class.")).or_raise()
+}
+
+fn ext_spec(slf: &Bound<'_, PyExtensionSpec>) -> PyResult<Arc<ExtSpec>> {
+    core_spec(slf.as_super())?.ext().cloned().or_raise()
+}
+
+fn step(segment: &Segment) -> String {
+    Path::from_iter([segment.clone()]).to_string()
+}
+
+/// For each field the spec of its components, or its static data.
+fn fields<'py>(slf: &Bound<'py, PyExtensionSpec>, annotated: &Annotated) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let (py, spec) = (slf.py(), ext_spec(slf)?);
+    let components = spec.components.iter().map(|(_, spec)| spec_to_py(py, spec.clone()));
+    join(py, &annotated.table, &spec.static_data, components)
+}
+
+/// The normal form of what a caller gives for the fields.
+///
+/// Errors: too many, unknown or missing fields; something that is no spec where a component stands.
+fn given(
+    slf: &Bound<'_, PyExtensionSpec>,
+    class: &Class,
+    annotated: &Annotated,
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<ExtSpec> {
+    let (py, table) = (slf.py(), &annotated.table);
+    let misuse = |what: String| {
+        let name = arg::type_name(slf);
+        Error::dtype(what).wanted(format!("{name}{}", table.signature())).at(name)
+    };
+    if args.len() > table.positional {
+        return Err(misuse(format!("{} arguments are given by position", args.len()))).or_raise();
+    }
+    for key in kwargs.iter().flat_map(|kwargs| kwargs.keys()) {
+        match table.position(key.cast::<PyString>()?) {
+            Some(at) if at >= args.len() => {}
+            Some(_) => return Err(misuse(format!("the field '{key}' is given twice"))).or_raise(),
+            None => return Err(misuse(format!("there is no field '{key}'"))).or_raise(),
+        }
+    }
+    let value = |i: usize| -> PyResult<Bound<'_, PyAny>> {
+        let field = &table.fields[i];
+        let named = kwargs.map(|kwargs| kwargs.get_item(&field.name)).transpose()?.flatten();
+        let object = if i < args.len() { Some(args.get_item(i)?) } else { named };
+        match (object, &field.resolve(py)?.default) {
+            (Some(object), _) => convert_static(&field.resolve(py)?.kind, &object, &field.text),
+            (None, Some(default)) => Ok(default.bind(py).clone()),
+            (None, None) => Err(misuse(format!("the field '{}' is missing", field.text))).or_raise(),
+        }
+    };
+    let is_spec = |object: &Bound<'_, PyAny>| object.is_instance_of::<PyTypeSpec>();
+    let (static_data, parts) = split(py, table, value, &is_spec)?;
+    let mut components = Vec::new();
+    for (segment, part) in parts {
+        let not_a_spec = || Error::dtype(format!("expected a spec, got '{}'", arg::type_name(&part))).at(step(&segment));
+        let spec = core_spec(part.cast::<PyTypeSpec>().map_err(|_| not_a_spec()).or_raise()?)?;
+        components.push((segment, spec));
+    }
+    Ok(ExtSpec { def: class.def.clone(), static_data, components })
+}

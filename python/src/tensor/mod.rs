@@ -1,0 +1,218 @@
+//! `Tensor`: a core tensor as a Python object.
+//!
+//! Invariant: holds nothing but the core tensor; what computes is an op.
+
+mod buffer;
+mod index;
+mod pickle;
+mod scalar;
+
+pub use pickle::tensor_from_bytes;
+
+use crate::error::OrRaise;
+use crate::operators::with_operators;
+use crate::{arg, call, dtype, shape, spec};
+use extenso_core::{Tensor, ops};
+use extenso_types::{Error, Spec};
+use pyo3::basic::CompareOp;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// A dense, immutable array of one dtype: numbers, booleans, strings or bytes.
+///
+/// Made by `tensor`; a *symbol*, which stands for data while a function is traced, is one too.
+#[pyclass(name = "Tensor", module = "extenso", frozen)]
+pub struct PyTensor(pub Tensor);
+
+with_operators!(PyTensor {
+    /// The element type.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, dtype::PyDType>> {
+        dtype::object(py, self.0.dtype())
+    }
+
+    /// The sizes of the axes; `None` where a symbol's is not known.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        shape::tuple(py, &self.0.shape())
+    }
+
+    /// The number of axes.
+    #[getter]
+    fn ndim(&self, py: Python<'_>) -> PyResult<usize> {
+        shape::tuple(py, &self.0.shape()).map(|sizes| sizes.len())
+    }
+
+    /// The number of elements.
+    #[getter]
+    fn size(&self) -> PyResult<usize> {
+        Ok(self.0.data().or_raise()?.len())
+    }
+
+    /// The spec.
+    #[getter]
+    fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        spec::to_py(py, Spec::Tensor(self.0.spec()))
+    }
+
+    /// The axes in reverse order.
+    #[getter(T)]
+    fn transposed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        call::apply(py, &ops::TRANSPOSE, &[(&self.0).into()], &ops::Transpose { axes: None })
+    }
+
+    /// The elements as nested lists; a 0-d tensor gives its element.
+    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        scalar::to_list(py, self.0.data().or_raise()?)
+    }
+
+    /// The elements as nested lists, as any value gives itself back to Python.
+    fn to_py<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.tolist(py)
+    }
+
+    /// The only element.
+    fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        scalar::item(py, &self.0)
+    }
+
+    /// A NumPy array: of numbers without a copy, of booleans, strings and bytes by copying.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        buffer::to_numpy(slf, dtype, copy)
+    }
+
+    /// NumPy leaves operators between an array and a tensor to the tensor.
+    #[classattr]
+    fn __array_priority__() -> f64 {
+        1000.0
+    }
+
+    fn __extenso_type_spec__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.spec(py)
+    }
+
+    fn __extenso_tensor__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        index::item(py, &self.0, key)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        outer_size(&self.0)
+    }
+
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<PyTensorIterator> {
+        Ok(PyTensorIterator { len: outer_size(&slf.get().0)?, tensor: slf.get().0.clone(), next: 0.into() })
+    }
+
+    fn __bool__(&self) -> PyResult<bool> {
+        scalar::truth(&self.0)
+    }
+
+    fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        scalar::number(py, &self.0, "__int__")
+    }
+
+    fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        scalar::number(py, &self.0, "__float__")
+    }
+
+    fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        scalar::index(py, &self.0)
+    }
+
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call::compare(slf, other, op)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        pickle::reduce(py, &self.0)
+    }
+
+    // SAFETY: called by Python with a live view; `buffer::fill` fills every field of it or raises.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: std::ffi::c_int,
+    ) -> PyResult<()> {
+        // SAFETY: the view is the one that Python gave.
+        unsafe { buffer::fill(slf, view, flags) }
+    }
+
+    // SAFETY: called by Python once for each view that `__getbuffer__` filled.
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: the view is one that `buffer::fill` filled.
+        unsafe { buffer::release(view) }
+    }
+});
+
+/// The size of the outer axis.
+///
+/// Errors: a scalar; a symbol, whose size is data.
+fn outer_size(tensor: &Tensor) -> PyResult<usize> {
+    let dense = tensor.data().or_raise()?;
+    let error = || Error::shape("a 0-d tensor has no length").hint("Use `item()` for its element.");
+    dense.dims().first().copied().ok_or_else(error).or_raise()
+}
+
+/// Makes a tensor.
+///
+/// Numbers, strings, bytes, nested lists of these, arrays, and whatever has a buffer, `__array__`, `__extenso_tensor__` or
+/// a registered conversion. Without `dtype`, integers are i64 and floats f64. A contiguous array of numbers is not copied.
+#[pyfunction]
+#[pyo3(signature = (value, dtype=None))]
+pub fn tensor(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
+    arg::tensor(value, dtype.map(dtype::from_py).transpose()?).map(PyTensor)
+}
+
+/// Makes a tensor; another name of `tensor`.
+#[pyfunction]
+#[pyo3(signature = (value, dtype=None))]
+pub fn convert_to_tensor(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
+    tensor(value, dtype)
+}
+
+/// An iterator over the outer axis of a tensor.
+#[pyclass(name = "TensorIterator", module = "extenso", frozen)]
+pub struct PyTensorIterator {
+    tensor: Tensor,
+    len: usize,
+    next: std::sync::atomic::AtomicUsize,
+}
+
+#[pymethods]
+impl PyTensorIterator {
+    fn __iter__(slf: &Bound<'_, Self>) -> Py<Self> {
+        slf.clone().unbind()
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let i = self.next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if i >= self.len {
+            // Stays at the end however often it is asked.
+            self.next.store(self.len, std::sync::atomic::Ordering::Relaxed);
+            return Ok(None);
+        }
+        index::row(py, &self.tensor, i).map(Some)
+    }
+
+    fn __length_hint__(&self) -> usize {
+        self.len.saturating_sub(self.next.load(std::sync::atomic::Ordering::Relaxed))
+    }
+}
