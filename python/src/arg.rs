@@ -8,6 +8,7 @@ use crate::ext::{Class, PyExtensionBase};
 use crate::import;
 use crate::partition::PyRowPartition;
 use crate::pointers::PointerMap;
+use crate::record::PyStruct;
 use crate::tensor::PyTensor;
 use crate::value::PyOpaque;
 use extenso_core::{Arg, Scalar, Tensor, Value, strengthen};
@@ -40,14 +41,18 @@ enum Role {
 ///
 /// Errors: nothing that an op takes.
 pub fn from_py(object: &Bound<'_, PyAny>) -> PyResult<Arg> {
-    operand(object)?.ok_or_else(|| not_an_argument(object))
+    operand(object)?.ok_or_else(|| no_argument(object, false)).or_raise()
 }
 
-pub fn not_an_argument(object: &Bound<'_, PyAny>) -> PyErr {
-    let error = Error::dtype(format!("found a {}", type_name(object)))
+/// The error of an object that no op takes, or that is no list where one is wanted.
+pub fn no_argument(object: &Bound<'_, PyAny>, list: bool) -> Error {
+    let error = Error::dtype(format!("found a {}", type_name(object)));
+    if list {
+        return error.wanted("a list or tuple of tensors");
+    }
+    error
         .wanted("a tensor, a number, an array, a list of these, or a value of an extension type")
-        .hint("Register a conversion with `register_tensor_conversion_function`.");
-    raised(object.py(), error)
+        .hint("Register a conversion with `register_tensor_conversion_function`.")
 }
 
 /// The name of an object's class, for messages.
@@ -77,6 +82,9 @@ fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
     }
     if let Ok(partition) = object.cast_exact::<PyRowPartition>() {
         return Ok(Some(Arg::from(&partition.get().0)));
+    }
+    if let Ok(records) = object.cast_exact::<PyStruct>() {
+        return Ok(Some(Arg::Value(Value::Ext(records.get().0.clone()))));
     }
     if let Ok(opaque) = object.cast_exact::<PyOpaque>() {
         return Ok(Some(Arg::Value(Value::Ext(opaque.get().0.clone()))));
@@ -117,16 +125,15 @@ pub fn int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     })
 }
 
-/// An argument of an op that takes any number of values: a list or tuple of arguments.
+/// An argument of an op that takes any number of values: a list or tuple of arguments; none if it is neither.
 ///
-/// Errors: something else.
-pub fn list(object: &Bound<'_, PyAny>) -> PyResult<Arg> {
+/// Errors: an item that no op takes.
+pub fn list(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
     if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
-        let error = Error::dtype(format!("found a {}", type_name(object))).wanted("a list or tuple of tensors");
-        return Err(raised(object.py(), error));
+        return Ok(None);
     }
     let items: PyResult<Vec<Arg>> = object.try_iter()?.map(|item| from_py(&item?)).collect();
-    Ok(Arg::List(items?))
+    Ok(Some(Arg::List(items?)))
 }
 
 /// The tensor of an object; a number without `dtype` gets its own default.
@@ -160,7 +167,7 @@ pub fn tensor(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
         Role::Array => return import::array(object, dtype),
         Role::Sequence => return import::nested(object, dtype),
         Role::Extension(class) => as_tensor(object, class.value(object))?,
-        Role::Other => return Err(not_an_argument(object)),
+        Role::Other => return Err(no_argument(object, false)).or_raise(),
     };
     import::to_dtype(made, dtype)
 }
@@ -197,6 +204,7 @@ pub fn is_value(object: &Bound<'_, PyAny>) -> bool {
     object.is_exact_instance_of::<PyTensor>()
         || object.is_exact_instance_of::<PyRowPartition>()
         || object.is_instance_of::<PyExtensionBase>()
+        || object.is_exact_instance_of::<PyStruct>()
         || object.is_exact_instance_of::<PyOpaque>()
         || matches!(role(&object.get_type()), Ok(Role::Extension(_)))
 }
@@ -204,7 +212,12 @@ pub fn is_value(object: &Bound<'_, PyAny>) -> bool {
 /// Whether a class has a spec written by hand.
 pub fn is_written_extension(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let py = class.py();
-    let ours = [py.get_type::<PyTensor>(), py.get_type::<PyRowPartition>(), py.get_type::<PyOpaque>()];
+    let ours = [
+        py.get_type::<PyTensor>(),
+        py.get_type::<PyRowPartition>(),
+        py.get_type::<PyStruct>(),
+        py.get_type::<PyOpaque>(),
+    ];
     if ours.iter().any(|known| known.is(class)) || class.is_subclass_of::<PyExtensionBase>()? {
         return Ok(false);
     }
@@ -212,7 +225,10 @@ pub fn is_written_extension(class: &Bound<'_, PyType>) -> PyResult<bool> {
 }
 
 static ROLES: RwLock<PointerMap<(Py<PyType>, Role)>> = RwLock::new(PointerMap::new());
-static CONVERSIONS: RwLock<Vec<(Py<PyType>, Arc<Py<PyAny>>)>> = RwLock::new(Vec::new());
+/// A class and the function that makes tensors of its objects.
+type Conversion = (Py<PyType>, Arc<Py<PyAny>>);
+
+static CONVERSIONS: RwLock<Vec<Conversion>> = RwLock::new(Vec::new());
 
 fn role(class: &Bound<'_, PyType>) -> PyResult<Role> {
     let key = class.as_ptr().addr();
@@ -246,7 +262,10 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
         Role::Protocol
     } else if scalars.iter().any(|scalar| class.is_subclass(scalar).unwrap_or(false)) {
         Role::Scalar
-    } else if class.is_subclass_of::<PyBytes>()? || class.is_subclass_of::<PyList>()? || class.is_subclass_of::<PyTuple>()? {
+    } else if class.is_subclass_of::<PyBytes>()?
+        || class.is_subclass_of::<PyList>()?
+        || class.is_subclass_of::<PyTuple>()?
+    {
         Role::Sequence
     } else if has_buffer(class) || class.hasattr("__array__")? {
         Role::Array

@@ -4,8 +4,8 @@
 
 use crate::error::{OrRaise, guarded};
 use crate::{arg, value};
-use extenso_core::attrs::{AttrSet, NoAttrs};
 use extenso_core::OpDef;
+use extenso_core::attrs::{AttrSet, NoAttrs};
 use extenso_core::{Arg, Value, ops};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;

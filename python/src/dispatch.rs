@@ -23,7 +23,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 fn dispatch_for(target: &Bound<'_, PyAny>, types: &Bound<'_, PyTuple>) -> PyResult<PyDispatch> {
     let target = read_target(target)?;
     if types.is_empty() {
-        return Err(Error::value("no type is given").wanted("at least one extension type").at("dispatch_for")).or_raise();
+        return Err(Error::value("no type is given").wanted("at least one extension type").at("dispatch_for"))
+            .or_raise();
     }
     let defs: PyResult<Vec<_>> = types.iter().map(|class| def_of(&class)).collect();
     Ok(PyDispatch { target, defs: defs? })
@@ -34,7 +35,9 @@ fn read_target(target: &Bound<'_, PyAny>) -> PyResult<Target> {
         return Ok(Target::Class(class.get().0));
     }
     let missing = || {
-        Error::dtype(format!("found {target}")).wanted("an op such as `ex.add`, or a class such as `ex.reduction`").at("dispatch_for")
+        Error::dtype(format!("found {target}"))
+            .wanted("an op such as `ex.add`, or a class such as `ex.reduction`")
+            .at("dispatch_for")
     };
     op::op_of(target).map(Target::Op).ok_or_else(missing).or_raise()
 }
@@ -168,7 +171,9 @@ impl PyHandler {
 /// The first argument whose type is `def` or refines it.
 fn first_of<'py>(py: Python<'py>, args: &[Arg], def: &TypeDef) -> Option<Bound<'py, PyAny>> {
     args.iter().find_map(|arg| match arg {
-        Arg::Value(Value::Ext(ext)) if ext.def().is_a(def) => ext.downcast::<PyExtension>().map(|value| value.object(py)),
+        Arg::Value(Value::Ext(ext)) if ext.def().is_a(def) => {
+            ext.downcast::<PyExtension>().map(|value| value.object(py))
+        }
         Arg::List(items) => first_of(py, items, def),
         Arg::Value(_) | Arg::Scalar(_) => None,
     })

@@ -102,5 +102,8 @@ pub fn from_py(value: &Bound<'_, PyAny>) -> PyResult<DType> {
         "float" => "f64",
         other => other,
     };
-    builtin.parse().map_err(|_| Error::dtype(format!("found {value}")).wanted("a dtype, such as `f32` or 'f32'")).or_raise()
+    builtin
+        .parse()
+        .map_err(|_| Error::dtype(format!("found {value}")).wanted("a dtype, such as `f32` or 'f32'"))
+        .or_raise()
 }

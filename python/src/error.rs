@@ -23,7 +23,12 @@ const KINDS: [Kind; 10] = [
     Kind("ScopeError", "RuntimeError", Error::is_scope, "A symbol used where it has no meaning."),
     Kind("DataError", "ValueError", Error::is_data, "Malformed bytes from outside."),
     Kind("FileError", "OSError", Error::is_io, "The operating system refused."),
-    Kind("InternalError", "RuntimeError", Error::is_internal, "An invariant of Extenso does not hold: a bug to report."),
+    Kind(
+        "InternalError",
+        "RuntimeError",
+        Error::is_internal,
+        "An invariant of Extenso does not hold: a bug to report.",
+    ),
 ];
 
 struct Classes {
@@ -57,12 +62,7 @@ fn classes(py: Python<'_>) -> PyResult<&Classes> {
     })
 }
 
-fn new_class<'py>(
-    py: Python<'py>,
-    name: &str,
-    bases: impl IntoPyObject<'py>,
-    doc: &str,
-) -> PyResult<Py<PyType>> {
+fn new_class<'py>(py: Python<'py>, name: &str, bases: impl IntoPyObject<'py>, doc: &str) -> PyResult<Py<PyType>> {
     let dict = PyDict::new(py);
     dict.set_item("__module__", "extenso")?;
     dict.set_item("__doc__", doc)?;

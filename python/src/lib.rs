@@ -4,6 +4,7 @@
 //! Python objects. Every application of an op goes through the core call pipeline.
 
 mod arg;
+mod arrow;
 mod call;
 mod dispatch;
 mod dtype;
@@ -11,10 +12,12 @@ mod error;
 mod ext;
 mod function;
 mod import;
+mod literal;
 mod op;
 mod operators;
 mod partition;
 mod pointers;
+mod record;
 mod shape;
 mod spec;
 mod tensor;
@@ -46,5 +49,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     spec::add_to(module)?;
     ext::add_to(module)?;
     dispatch::add_to(module)?;
+    module.add_class::<record::PyStruct>()?;
+    literal::add_to(module)?;
+    arrow::add_to(module)?;
+    extenso_ext::init();
     function::add_to(module)
 }

@@ -11,6 +11,9 @@ use pyo3::prelude::*;
 #[pyclass(name = "RowPartition", module = "extenso", frozen)]
 pub struct PyRowPartition(pub RowPartition);
 
+/// What pickling calls: the maker, the splits and the number of values.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, usize));
+
 #[pymethods]
 impl PyRowPartition {
     /// The partition by row splits: one more than rows, from 0, never decreasing.
@@ -93,7 +96,7 @@ impl PyRowPartition {
         format!("{:?}", self.0)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>, usize))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let py = slf.py();
         let rows = slf.get().0.data().or_raise()?;
         let splits = call::apply_one(&ops::ROW_SPLITS, &[Arg::from(&slf.get().0)], &NoAttrs {})?;

@@ -11,6 +11,9 @@ use pyo3::types::PyTuple;
 #[pyclass(name = "Shape", module = "extenso", frozen)]
 pub struct PyShape(pub Shape);
 
+/// What pickling calls: the class and its sizes.
+type Reduced<'py> = (Bound<'py, PyAny>, (Option<Bound<'py, PyTuple>>,));
+
 #[pymethods]
 impl PyShape {
     #[new]
@@ -49,7 +52,7 @@ impl PyShape {
         format!("Shape({})", literal(&self.0))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Option<Bound<'py, PyTuple>>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         Ok((slf.get_type().into_any(), (slf.get().dims(slf.py())?,)))
     }
 }

@@ -113,7 +113,8 @@ pub fn core_spec(object: &Bound<'_, PyTypeSpec>) -> PyResult<Spec> {
         return Ok(spec.clone());
     }
     if object.is_instance_of::<PyExtensionSpec>() {
-        return Err(Error::value("an ExtensionTypeSpec has no fields yet").hint("Call `super().__init__(...)`.")).or_raise();
+        return Err(Error::value("an ExtensionTypeSpec has no fields yet").hint("Call `super().__init__(...)`."))
+            .or_raise();
     }
     let spec = ext::written_spec(object)?;
     Ok(object.get().spec.get_or_init(|| spec).clone())

@@ -4,6 +4,7 @@ use crate::arg;
 use crate::error::{OrRaise, raised};
 use crate::ext::{Class, PyExtension};
 use crate::partition::PyRowPartition;
+use crate::record::PyStruct;
 use crate::tensor::PyTensor;
 use extenso_core::{Arg, Ext, Outputs, Scalar, Value, why_opaque};
 use extenso_types::{Error, Path, Spec};
@@ -27,24 +28,32 @@ pub fn to_py(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
     match value {
         Value::Tensor(tensor) => Ok(Bound::new(py, PyTensor(tensor))?.into_any()),
         Value::Partition(partition) => Ok(Bound::new(py, PyRowPartition(partition))?.into_any()),
-        Value::Ext(ext) => ext_to_py(py, ext),
+        Value::Ext(ext) => ext_to_py(py, &ext),
     }
 }
 
-fn ext_to_py(py: Python<'_>, ext: Ext) -> PyResult<Bound<'_, PyAny>> {
+fn ext_to_py<'py>(py: Python<'py>, ext: &Ext) -> PyResult<Bound<'py, PyAny>> {
     if let Some(value) = ext.downcast::<PyExtension>() {
         return Ok(value.object(py));
     }
+    if let Some(records) = PyStruct::of(ext) {
+        return Ok(Bound::new(py, records)?.into_any());
+    }
+    if Class::by_def(ext.def()).is_none() && ext.def().name().as_str().starts_with("extenso/") {
+        // The classes of the types that Extenso ships are made when one of them is first met.
+        py.import("extenso._types")?;
+    }
     match Class::by_def(ext.def()) {
-        Some(class) => class.object_of(py, &ext),
-        None => Ok(Bound::new(py, PyOpaque(ext))?.into_any()),
+        Some(class) => class.object_of(py, ext),
+        None => Ok(Bound::new(py, PyOpaque(ext.clone()))?.into_any()),
     }
 }
 
 /// An argument as the Python object that a handler sees; a weak scalar is the Python number that it was.
 pub fn arg_to_py<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
     Ok(match arg {
-        Arg::Value(value) => to_py(py, value.clone())?,
+        Arg::Value(Value::Ext(ext)) => ext_to_py(py, ext)?,
+        Arg::Value(value @ (Value::Tensor(_) | Value::Partition(_))) => to_py(py, value.clone())?,
         Arg::Scalar(Scalar::Bool(v)) => PyBool::new(py, *v).to_owned().into_any(),
         Arg::Scalar(Scalar::Int(v)) => PyInt::new(py, *v).into_any(),
         Arg::Scalar(Scalar::Float(v)) => PyFloat::new(py, *v).into_any(),
@@ -63,7 +72,7 @@ pub fn from_py(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     match arg::from_py(object)? {
         Arg::Value(value) => Ok(value),
         Arg::Scalar(_) => arg::tensor(object, None).map(Value::Tensor),
-        Arg::List(_) => Err(arg::not_an_argument(object)),
+        Arg::List(_) => Err(arg::no_argument(object, false)).or_raise(),
     }
 }
 
@@ -82,7 +91,8 @@ impl PyOpaque {
     /// Why no class stands for the type.
     #[getter]
     fn reason(&self) -> String {
-        why_opaque(self.0.def()).unwrap_or_else(|| "the type is defined in Rust and no Python class is bound to it".into())
+        why_opaque(self.0.def())
+            .unwrap_or_else(|| "the type is defined in Rust and no Python class is bound to it".into())
     }
 
     /// The components by name.

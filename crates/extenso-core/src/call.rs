@@ -6,7 +6,7 @@ use crate::attrs::{AttrSet, AttrValue};
 use crate::dispatch::{Call, dispatch};
 use crate::op::OpDef;
 use crate::symbol::{current_scope, forbidden_place};
-use crate::tensor::{Tensor, join_text};
+use crate::tensor::{Dense, Tensor, join_text};
 use crate::value::{Arg, Outputs, Scalar, Value};
 use extenso_types::{DType, DTypeKind, Error, LeafSpec, Result};
 use half::{bf16, f16};
@@ -49,6 +49,12 @@ fn has_extension(arg: &Arg) -> bool {
 }
 
 fn on_tensors(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Result<Outputs> {
+    // Values of a few elements are canonical as they stand, and nothing of them needs a copy.
+    if args.len() == op.params.len()
+        && let Some(outputs) = op.run_few(args.iter().map(dense_of), attrs)?
+    {
+        return Ok(outputs);
+    }
     let values = canonicalize(op, args)?;
     let symbolic = values.iter().any(|v| v.symbol().is_some());
     let scope = if symbolic || op.effect { current_scope() } else { None };
@@ -66,6 +72,13 @@ fn on_tensors(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Result<O
     }
 }
 
+fn dense_of(arg: &Arg) -> Option<&Dense> {
+    match arg {
+        Arg::Value(value) => value.dense(),
+        Arg::Scalar(_) | Arg::List(_) => None,
+    }
+}
+
 fn canonicalize(op: &'static OpDef, args: &[Arg]) -> Result<Values> {
     let flat: &[Arg] = match args {
         [Arg::List(items)] if op.variadic => items,
@@ -78,7 +91,7 @@ fn canonicalize(op: &'static OpDef, args: &[Arg]) -> Result<Values> {
             op.params.join(", ")
         )));
     }
-    let like = flat.iter().skip(op.like).find_map(dtype_of);
+    let like = flat.iter().skip(op.like).find_map(dtype_of).or_else(|| common(flat.get(op.like..)?));
     let mut values = Values::new();
     for (i, arg) in flat.iter().enumerate() {
         let like = if i < op.like { None } else { like };
@@ -104,6 +117,16 @@ fn dtype_of(arg: &Arg) -> Option<DType> {
         Arg::Value(Value::Tensor(t)) => Some(t.dtype()),
         Arg::Value(Value::Partition(_) | Value::Ext(_)) | Arg::Scalar(_) | Arg::List(_) => None,
     }
+}
+
+/// The dtype of weak scalars alone that are not all of one kind: integers beside floats are floats.
+fn common(args: &[Arg]) -> Option<DType> {
+    let kinds = args.iter().filter_map(|arg| match arg {
+        Arg::Scalar(Scalar::Int(_)) => Some(DType::I64),
+        Arg::Scalar(Scalar::Float(_)) => Some(DType::F64),
+        Arg::Scalar(Scalar::Bool(_) | Scalar::Str(_)) | Arg::Value(_) | Arg::List(_) => None,
+    });
+    kinds.reduce(|a, b| if a == b { a } else { DType::F64 }).filter(|dtype| *dtype == DType::F64)
 }
 
 /// Gives a weak scalar the dtype of the tensors beside it, or its own default.

@@ -12,6 +12,7 @@ use extenso_types::{Error, Result, TypeDef};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, RwLock};
 
@@ -156,7 +157,29 @@ type Key = (usize, SmallVec<[u64; 4]>);
 #[derive(Default)]
 struct Cache {
     generation: u64,
-    chains: HashMap<Key, Arc<[Entry]>>,
+    chains: HashMap<Key, Arc<[Entry]>, BuildHasherDefault<KeyHasher>>,
+}
+
+/// Hashes addresses and uids by a multiplication each: they are ours, so nobody chooses them to collide.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.write_u64(b.into()));
+    }
+
+    fn write_u64(&mut self, v: u64) {
+        self.0 = (self.0 ^ v).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_right(29);
+    }
+
+    fn write_usize(&mut self, v: usize) {
+        self.write_u64(v.try_into().unwrap_or(u64::MAX));
+    }
 }
 
 thread_local! {
@@ -169,7 +192,7 @@ fn chain_of(op: &'static OpDef, types: &Types<'_>) -> Arc<[Entry]> {
     let key: Key = (std::ptr::from_ref(op).addr(), types.iter().map(|t| t.uid()).collect());
     CACHE.with_borrow_mut(|cache| {
         if cache.generation != generation {
-            *cache = Cache { generation, chains: HashMap::new() };
+            *cache = Cache { generation, chains: HashMap::default() };
         }
         cache.chains.entry(key).or_insert_with(|| find_chain(op, types)).clone()
     })

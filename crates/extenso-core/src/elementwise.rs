@@ -5,7 +5,7 @@
 
 mod small;
 
-pub(crate) use small::run as run_small;
+pub(crate) use small::run as run_few;
 
 use crate::attrs::AttrSet;
 use crate::kernels::bits::load_bits;
@@ -18,7 +18,7 @@ use crate::tensor::{Dense, Storage, Tensor};
 use crate::threads::threads;
 use crate::value::{Outputs, Value};
 use arrow_buffer::{BooleanBuffer, Buffer};
-use extenso_types::{DType, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
+use extenso_types::{DType, DTypeKind, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
 use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
 
@@ -122,19 +122,40 @@ pub fn infer(lookup: Lookup, args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<O
             Some(shape) => shape.broadcast(&spec.shape)?,
         });
     }
-    let kernel = lookup(&dtypes, attrs).ok_or_else(|| no_kernel(&dtypes))?;
+    let kernel = lookup(&dtypes, attrs).ok_or_else(|| no_kernel(lookup, &dtypes, attrs))?;
     Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(kernel.out, shape.unwrap_or_else(Shape::scalar)))])
 }
 
-fn no_kernel(dtypes: &[DType]) -> Error {
+fn no_kernel(lookup: Lookup, dtypes: &[DType], attrs: &dyn AttrSet) -> Error {
     let names: Vec<_> = dtypes.iter().map(|d| d.name()).collect();
     match dtypes {
         [a, b] if a != b => Error::dtype(format!("the arguments are {a} and {b}"))
             .wanted("one dtype for both")
             .hint(format!("Write `cast(x, '{b}')` around the first or `cast(y, '{a}')` around the second.")),
         _ => Error::dtype(format!("the op does not take {}", names.join(", ")))
+            .wanted(taken(lookup, dtypes.len(), attrs))
             .hint("Write `cast(x, dtype)` around the argument."),
     }
+}
+
+/// What an op takes, in words.
+fn taken(lookup: Lookup, arguments: usize, attrs: &dyn AttrSet) -> String {
+    let kinds = [
+        ("booleans", DTypeKind::Bool),
+        ("signed integers", DTypeKind::Signed),
+        ("unsigned integers", DTypeKind::Unsigned),
+        ("floats", DTypeKind::Float),
+    ];
+    let takes = |dtype: DType| {
+        let mut dtypes: SmallVec<[DType; 4]> = smallvec![dtype; arguments];
+        let alike = lookup(&dtypes, attrs).is_some();
+        // A condition in front chooses between the others.
+        dtypes[0] = DType::Bool;
+        alike || (arguments > 2 && lookup(&dtypes, attrs).is_some())
+    };
+    let taken = |kind: DTypeKind| DType::all().any(|d| d.kind() == kind && takes(d));
+    let words: Vec<&str> = kinds.iter().filter(|(_, kind)| taken(*kind)).map(|(word, _)| *word).collect();
+    words.join(", ").replace("signed integers, unsigned integers, floats", "numbers")
 }
 
 /// Runs an elementwise op on data.
@@ -146,7 +167,7 @@ pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[Leaf
         inputs.push(arg.tensor()?.data()?);
     }
     let dtypes: SmallVec<[DType; 4]> = inputs.iter().map(|d| d.dtype()).collect();
-    let kernel = lookup(&dtypes, attrs).ok_or_else(|| no_kernel(&dtypes))?;
+    let kernel = lookup(&dtypes, attrs).ok_or_else(|| no_kernel(lookup, &dtypes, attrs))?;
     let dims = match inferred {
         [LeafSpec::Tensor(spec)] => spec.shape.to_dims(),
         _ => None,

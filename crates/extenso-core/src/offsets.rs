@@ -89,6 +89,7 @@ impl Offsets {
     }
 
     /// The offsets minus the first, as 64-bit integers.
+    #[allow(clippy::useless_conversion)] // One of the two widths is i64 already.
     pub fn relative(&self) -> Vec<i64> {
         with_offsets!(self, o => o.iter().map(|&v| i64::from(v) - i64::from(o[0])).collect())
     }
@@ -107,7 +108,7 @@ impl Offsets {
             // One pass that vectorises; the position is looked for only on failure.
             if !o.windows(2).fold(true, |ok, w| ok & (w[0] <= w[1])) {
                 let i = o.windows(2).position(|w| w[0] > w[1]).unwrap_or(0);
-                return Err(Error::value(format!("row splits decrease at {}: {} comes after {}", i + 1, o[i + 1], o[i]))
+                return Err(Error::value(format!("row splits decrease at [{}]: {} comes after {}", i + 1, o[i + 1], o[i]))
                     .wanted("splits that never decrease"));
             }
             if usize::try_from(last).is_ok_and(|last| last > nvalues) {
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn offsets_never_decrease() {
-        check(&[0, 3, 2, 4], 4, "decrease at 2: 2 comes after 3");
+        check(&[0, 3, 2, 4], 4, "decrease at [2]: 2 comes after 3");
         check(&[], 4, "empty");
         check(&[-1, 3], 4, "first row split is -1");
         check(&[0, 5], 4, "last row split is 5");

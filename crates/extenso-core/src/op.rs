@@ -7,8 +7,9 @@ use crate::attrs::{AttrSet, Attrs, AttrsDef, NoAttrs};
 use crate::elementwise::Lookup;
 use crate::grad::GradFn;
 use crate::reduce::Fold;
+use crate::tensor::Dense;
 use crate::value::{Outputs, Value};
-use extenso_types::{LeafSpec, Result};
+use extenso_types::{DTypeKind, LeafSpec, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -126,6 +127,10 @@ pub struct OpDef {
     pub alias_tf: Option<&'static str>,
     /// The first parameter whose dtype weak scalars take.
     pub like: usize,
+    /// How an elementwise op is inferred and computed on strings and bytes, which no block holds.
+    pub text: Option<(InferFn, KernelFn)>,
+    /// What to use instead on dtypes that the op does not take.
+    pub instead: Option<&'static str>,
 }
 
 impl OpDef {
@@ -146,6 +151,8 @@ impl OpDef {
             effect: false,
             alias_tf: None,
             like: 0,
+            text: None,
+            instead: None,
         }
     }
 
@@ -232,6 +239,18 @@ impl OpDef {
         self
     }
 
+    /// Adds how an elementwise op is inferred and computed on strings and bytes.
+    pub const fn text(mut self, infer: InferFn, kernel: KernelFn) -> OpDef {
+        self.text = Some((infer, kernel));
+        self
+    }
+
+    /// Adds what to use instead on dtypes that the op does not take, as a sentence.
+    pub const fn instead(mut self, instead: &'static str) -> OpDef {
+        self.instead = Some(instead);
+        self
+    }
+
     /// Adds what names the op: its name, doc comment, arguments and attributes. [`ops!`](crate::ops) calls it.
     pub const fn named(
         mut self,
@@ -251,33 +270,63 @@ impl OpDef {
     ///
     /// Errors: arguments that do not fit.
     pub fn infer(&self, args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-        match self.kernel {
-            Kernel::Elementwise(lookup) => crate::elementwise::infer(lookup, args, attrs),
+        let inferred = match self.kernel {
+            Kernel::Elementwise(lookup) => match self.on_text(args) {
+                Some((infer, _)) => infer(args, attrs),
+                None => crate::elementwise::infer(lookup, args, attrs),
+            },
             Kernel::Reduction(fold) => crate::reduce::infer_axes(fold, args, attrs),
             Kernel::Segment(fold) => crate::reduce::infer_segments(fold, args),
             Kernel::General(infer, _) => infer(args, attrs),
-        }
+        };
+        inferred.map_err(|e| match self.instead {
+            Some(instead) if e.is_dtype() => e.note(instead),
+            _ => e,
+        })
+    }
+
+    /// The functions for text, if the op has them and an argument is text.
+    fn on_text(&self, args: &[LeafSpec]) -> Option<(InferFn, KernelFn)> {
+        let is_text = |arg: &LeafSpec| arg.tensor().is_ok_and(|t| t.dtype.kind() == DTypeKind::Text);
+        self.text.filter(|_| args.iter().any(is_text))
     }
 
     /// Infers and runs on data, without dispatch and without tracing: what both the call pipeline and programs do.
     ///
     /// Errors: arguments that do not fit, named by the op.
     pub fn run(&self, args: &[Value], attrs: &dyn AttrSet) -> Result<Outputs> {
-        if let Kernel::Elementwise(lookup) = self.kernel
-            && let Some(outputs) = crate::elementwise::run_small(lookup, args, attrs)?
-        {
+        if let Some(outputs) = self.run_few(args.iter().map(Value::dense), attrs)? {
             return Ok(outputs);
         }
         let specs: Result<SmallVec<[LeafSpec; 4]>> = args.iter().map(Value::leaf_spec).collect();
-        let inferred = self.infer(&specs?, attrs)?;
+        let specs = specs?;
+        let inferred = self.infer(&specs, attrs)?;
         let outputs = match self.kernel {
-            Kernel::Elementwise(lookup) => crate::elementwise::run(lookup, args, attrs, &inferred),
+            Kernel::Elementwise(lookup) => match self.on_text(&specs) {
+                Some((_, kernel)) => kernel(args, attrs, &inferred),
+                None => crate::elementwise::run(lookup, args, attrs, &inferred),
+            },
             Kernel::Reduction(fold) => crate::reduce::run_axes(fold, args, attrs),
             Kernel::Segment(fold) => crate::reduce::run_segments(fold, args),
             Kernel::General(_, kernel) => kernel(args, attrs, &inferred),
         }?;
         debug_assert!(self.holds(&outputs, &inferred), "{}: outputs are not as inferred: {inferred:?}", self.name);
         Ok(outputs)
+    }
+
+    /// Runs an elementwise op on a few elements, which costs less than their specs do; none if this is no such case.
+    ///
+    /// Errors: a fault of the kernel, with its position.
+    pub(crate) fn run_few<'a>(
+        &self,
+        args: impl Iterator<Item = Option<&'a Dense>>,
+        attrs: &dyn AttrSet,
+    ) -> Result<Option<Outputs>> {
+        let Kernel::Elementwise(lookup) = self.kernel else { return Ok(None) };
+        match args.collect::<Option<SmallVec<[&Dense; 3]>>>() {
+            Some(inputs) => crate::elementwise::run_few(lookup, &inputs, attrs),
+            None => Ok(None),
+        }
     }
 
     fn holds(&self, outputs: &Outputs, inferred: &[LeafSpec]) -> bool {

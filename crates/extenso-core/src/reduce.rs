@@ -50,6 +50,9 @@ pub struct FoldKernel {
     begin: fn() -> Box<dyn Partial>,
 }
 
+/// The fold of booleans from the number of set bits and of all.
+type OfBits = fn(usize, usize) -> i64;
+
 /// A fold in progress.
 trait Partial: Send {
     /// Takes the next leaf.
@@ -119,7 +122,7 @@ impl Fold {
     }
 
     /// The fold of booleans, if there is one: the result's dtype and the function of (set bits, all bits).
-    fn of_bits(self) -> Option<(DType, fn(usize, usize) -> i64)> {
+    fn of_bits(self) -> Option<(DType, OfBits)> {
         match self {
             Fold::Sum => Some((DType::I64, |set, _| i64::try_from(set).unwrap_or(i64::MAX))),
             Fold::Prod => Some((DType::I64, |set, n| i64::from(set == n))),
@@ -128,7 +131,10 @@ impl Fold {
         }
     }
 
-    fn out_dtype(self, dtype: DType) -> Result<DType> {
+    /// The dtype of the result.
+    ///
+    /// Errors: the fold does not take the dtype.
+    pub fn out_dtype(self, dtype: DType) -> Result<DType> {
         let out = match dtype {
             DType::Bool => self.of_bits().map(|(out, _)| out),
             other => self.kernel(other).map(|k| k.out),

@@ -192,6 +192,14 @@ impl Tensor {
         }
     }
 
+    /// The data, unless this is a symbol.
+    pub(crate) fn dense(&self) -> Option<&Dense> {
+        match &self.0 {
+            Repr::Data(dense) => Some(dense),
+            Repr::Symbol(_) => None,
+        }
+    }
+
     /// The element type.
     pub fn dtype(&self) -> DType {
         match &self.0 {

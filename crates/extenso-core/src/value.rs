@@ -3,7 +3,7 @@
 use crate::ext::Ext;
 use crate::partition::RowPartition;
 use crate::symbol::Symbol;
-use crate::tensor::Tensor;
+use crate::tensor::{Dense, Tensor};
 use extenso_types::{Error, LeafSpec, Result, Spec};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -71,6 +71,14 @@ impl Value {
         match self {
             Value::Ext(e) => Ok(e),
             Value::Tensor(_) | Value::Partition(_) => Err(self.not("a value of an extension type")),
+        }
+    }
+
+    /// The data, if this is a tensor that has it.
+    pub(crate) fn dense(&self) -> Option<&Dense> {
+        match self {
+            Value::Tensor(t) => t.dense(),
+            Value::Partition(_) | Value::Ext(_) => None,
         }
     }
 

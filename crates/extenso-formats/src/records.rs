@@ -104,7 +104,9 @@ impl Leaf {
                 }
             };
         }
-        Ok(numbers!(column; I8 I8, I16 I16, I32 I32, I64 I64, U8 U8, U16 U16, U32 U32, U64 U64, F16 F16, BF16 BF16, F32 F32, F64 F64))
+        Ok(
+            numbers!(column; I8 I8, I16 I16, I32 I32, I64 I64, U8 U8, U16 U16, U32 U32, U64 U64, F16 F16, BF16 BF16, F32 F32, F64 F64),
+        )
     }
 
     fn dims(&self, elements: usize) -> Vec<usize> {
@@ -192,7 +194,8 @@ impl Compiler<'_> {
     }
 
     fn tensor(&mut self, at: &Path, spec: &TensorSpec) -> Result<Plan> {
-        let refuse = || Error::shape(format!("'{at}' is {spec}")).wanted("the records as outer axis, and known sizes behind it");
+        let refuse =
+            || Error::shape(format!("'{at}' is {spec}")).wanted("the records as outer axis, and known sizes behind it");
         let (_, inner) = spec.shape.dims().and_then(<[Dim]>::split_first).ok_or_else(refuse)?;
         let inner: Vec<usize> = inner.iter().map(|d| d.known()).collect::<Option<_>>().ok_or_else(refuse)?;
         let column = self.leaf(at, LeafSpec::Tensor(spec.clone()), inner.clone());
@@ -233,7 +236,9 @@ impl Compiler<'_> {
 
     fn record(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
         let field = |(segment, spec): &(Segment, Spec)| match segment {
-            Segment::Field(name) => Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec)? }),
+            Segment::Field(name) => {
+                Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec)? })
+            }
             _ => Err(Error::dtype(format!("'{at}' is of type {}, which is no record", ext.def))
                 .wanted("a struct, a ragged list, a masked value, or a type whose components are fields")),
         };

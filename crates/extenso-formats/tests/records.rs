@@ -50,7 +50,10 @@ fn total(args: Nest<Value>) -> Result<Nest<Value>> {
     let off = ops::where_(discount.mask(), discount.values(), 0)?;
     let units = ops::multiply(sums, ops::subtract(1, off)?)?;
     let money = Money { units: Tensor::of_value(&units)?, currency: "EUR".into() };
-    Ok(Nest::dict([("total", Nest::Leaf(money.into_value())), ("n", Nest::Leaf(ops::row_lengths(RaggedTensor::from_value(&prices)?.partition())?))]))
+    Ok(Nest::dict([
+        ("total", Nest::Leaf(money.into_value())),
+        ("n", Nest::Leaf(ops::row_lengths(RaggedTensor::from_value(&prices)?.partition())?)),
+    ]))
 }
 
 fn concrete() -> Arc<Concrete> {
@@ -59,7 +62,8 @@ fn concrete() -> Arc<Concrete> {
     Arc::new(Concrete::new("total", spec, traced.output, traced.graph).expect("compiles"))
 }
 
-const TOTALS: &str = "{\"n\":2,\"total\":{\"units\":2.75}}\n{\"n\":0,\"total\":{\"units\":0.0}}\n{\"n\":1,\"total\":{\"units\":8.0}}\n";
+const TOTALS: &str =
+    "{\"n\":2,\"total\":{\"units\":2.75}}\n{\"n\":0,\"total\":{\"units\":0.0}}\n{\"n\":1,\"total\":{\"units\":8.0}}\n";
 
 #[test]
 fn only_needed_leaves_are_decoded() {

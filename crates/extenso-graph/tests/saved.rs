@@ -34,7 +34,7 @@ fn sample() -> (Arc<Concrete>, Nest<Value>) {
 #[test]
 fn a_loaded_function_gives_the_same_bits() {
     let (f, args) = sample();
-    let loaded = from_bytes(to_bytes(&[f.clone()]).expect("saves")).expect("loads");
+    let loaded = from_bytes(to_bytes(std::slice::from_ref(&f)).expect("saves")).expect("loads");
     let text = |f: &Concrete| format!("{:?}", f.call(&args).expect("runs"));
     assert_eq!(text(loaded.function("score").expect("there")), text(&f));
     assert_eq!(loaded.variables[0].value().to_string(), "2", "saved after one call, called once");

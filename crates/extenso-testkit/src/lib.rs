@@ -5,4 +5,5 @@
 pub mod case;
 pub mod eval;
 pub mod functions;
+pub mod laws;
 pub mod rng;

@@ -59,14 +59,22 @@ fn every_way_to_run_gives_the_same_bits() {
 
         for f in [&concrete, &loaded] {
             for threads in [1, 2] {
-                assert_eq!(with_threads(threads, || run(f, &[batch.clone().into()])), expected, "seed {seed}, {threads} threads");
+                assert_eq!(
+                    with_threads(threads, || run(f, &[batch.clone().into()])),
+                    expected,
+                    "seed {seed}, {threads} threads"
+                );
             }
             for &isa in supported() {
                 assert_eq!(with_isa(isa, || run(f, &[batch.clone().into()])), expected, "seed {seed}, {isa}");
             }
             for row in 0..rows {
                 let one = batch.slice_rows(row, 1).expect("a row");
-                assert_eq!(run(f, &[one.into()]), expected[row * per_row..(row + 1) * per_row], "seed {seed}, row {row}");
+                assert_eq!(
+                    run(f, &[one.into()]),
+                    expected[row * per_row..(row + 1) * per_row],
+                    "seed {seed}, row {row}"
+                );
             }
         }
     }
@@ -78,7 +86,8 @@ fn ragged_rows_give_the_same_bits_alone_and_together() {
     for seed in 0..FUNCTIONS {
         let f = RaggedFunction::generate(seed);
         let mut rng = Rng::new(seed ^ 0xbeef);
-        let lengths: Vec<usize> = (0..20).map(|_| *rng.pick(&[0, 1, 2, 7, 15, 16, 17, 31, 33, 500, 1024, 1025, 3000])).collect();
+        let lengths: Vec<usize> =
+            (0..20).map(|_| *rng.pick(&[0, 1, 2, 7, 15, 16, 17, 31, 33, 500, 1024, 1025, 3000])).collect();
         let total: usize = lengths.iter().sum();
         let values = Tensor::from_vec(rng.f32s(total));
         let rows = RowPartition::from_lengths(lengths.clone()).expect("proven");

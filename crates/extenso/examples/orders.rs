@@ -78,7 +78,12 @@ fn describe(function: &Concrete) -> Result<()> {
     println!("signature: {} -> {}", function.input(), function.output());
     println!("needed leaves: {} of {}", records.needed_paths().len(), graph.inputs.len());
     records.needed_paths().iter().for_each(|path| println!("  {path}"));
-    println!("graph: {} ops; program: {} steps, of which {} are fused", graph.op_count(), program.len(), program.fused());
+    println!(
+        "graph: {} ops; program: {} steps, of which {} are fused",
+        graph.op_count(),
+        program.len(),
+        program.fused()
+    );
     Ok(())
 }
 

@@ -50,9 +50,9 @@ pub mod prelude {
     pub use crate::attrs::Axes;
     pub use crate::formats::{FieldSpec, OnError, decode_ndjson, encode_ndjson, run_ndjson, struct_spec};
     pub use crate::{
-        Arg, Concrete, DType, Dim, ExtensionType, Function, MaskedTensor, Nest, Path, RaggedTensor, RowPartition, Shape,
-        Spec, StructTensor, Tensor, TensorSpec, TypeSpec, Value, Variable, cond, constant, ops, save, to_literal,
-        value_and_grad,
+        Arg, Concrete, DType, Dim, ExtensionType, Function, MaskedTensor, Nest, Path, RaggedTensor, RowPartition,
+        Shape, Spec, StructTensor, Tensor, TensorSpec, TypeSpec, Value, Variable, cond, constant, ops, save,
+        to_literal, value_and_grad,
     };
 }
 

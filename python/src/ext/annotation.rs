@@ -5,6 +5,7 @@
 use crate::dtype::PyDType;
 use crate::error::{OrRaise, raised};
 use crate::partition::PyRowPartition;
+use crate::record::PyStruct;
 use crate::shape::PyShape;
 use crate::tensor::PyTensor;
 use crate::{arg, value};
@@ -50,6 +51,7 @@ fn of_class(class: &Bound<'_, PyType>) -> PyResult<Kind> {
         (py.get_type::<PyTensor>(), Kind::Tensor),
         (py.get_type::<PyRowPartition>(), Kind::Partition),
         (py.get_type::<PyExtensionBase>(), Kind::Ext(None)),
+        (py.get_type::<PyStruct>(), Kind::Ext(None)),
         (py.get_type::<value::PyOpaque>(), Kind::Ext(None)),
     ];
     if let Some((_, kind)) = known.into_iter().find(|(known, _)| known.is(class)) {

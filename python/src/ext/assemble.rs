@@ -30,8 +30,10 @@ pub fn split<'py>(
         let (kind, value) = (&field.resolve(py)?.kind, values(i)?);
         match kind.components() {
             Components::None => statics.push((field.text.clone(), to_static(&value)?)),
-            Components::One => parts.push((Segment::field(field.text.as_str()), value)),
-            Components::Some => statics.push((field.text.clone(), template(&value, &field.text, is_component, &mut parts)?)),
+            Components::One => parts.push((field.segment.clone(), value)),
+            Components::Some => {
+                statics.push((field.text.clone(), template(&value, &field.text, is_component, &mut parts)?))
+            }
         }
     }
     Ok((StaticValue::map(statics), parts))
@@ -52,7 +54,8 @@ fn template<'py>(
         return Ok(tagged("component", []));
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
-        let items = tuple.iter().enumerate().map(|(i, item)| template(&item, &format!("{path}[{i}]"), is_component, parts));
+        let items =
+            tuple.iter().enumerate().map(|(i, item)| template(&item, &format!("{path}[{i}]"), is_component, parts));
         return Ok(tagged("tuple", items.collect::<PyResult<Vec<_>>>()?));
     }
     if let Ok(mapping) = value.cast::<PyMapping>() {
@@ -82,9 +85,7 @@ pub fn join<'py>(
     statics: &StaticValue,
     mut components: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let mut next = || {
-        components.next().unwrap_or_else(|| Err(Error::value("a component is missing")).or_raise())
-    };
+    let mut next = || components.next().unwrap_or_else(|| Err(Error::value("a component is missing")).or_raise());
     let mut values = Vec::new();
     for field in &table.fields {
         let stored = || {

@@ -14,11 +14,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use std::sync::{Arc, OnceLock};
 
+use super::annotation;
 use super::assemble::{join, split};
 use super::class::{Annotated, Class, Form, new_def, own_attribute, rust_def, type_name};
 use super::convert::convert;
 use super::field::{Field, PyField, Table, immutable};
-use super::annotation;
 
 /// The base of extension types written as annotated classes, in the manner of dataclasses.
 ///
@@ -163,7 +163,11 @@ impl PyExtensionBase {
 }
 
 /// The constructor that classes have unless they write one.
-fn init(slf: &Bound<'_, PyExtensionBase>, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+fn init(
+    slf: &Bound<'_, PyExtensionBase>,
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
     let this = slf.get();
     let fields = given(slf, this.class.annotated().or_raise()?, args, kwargs)?;
     this.fill(slf, fields, Provenance::Outside)
@@ -202,7 +206,8 @@ fn given(
     let mut fields = Vec::with_capacity(table.fields.len());
     for (i, field) in table.fields.iter().enumerate() {
         let resolved = field.resolve(py)?;
-        let object = if i < args.len() { Some(args.get_borrowed_item(i)?.to_owned()) } else { named.get(i).cloned().flatten() };
+        let object =
+            if i < args.len() { Some(args.get_borrowed_item(i)?.to_owned()) } else { named.get(i).cloned().flatten() };
         let value = match (object, &resolved.default) {
             (Some(object), _) => convert(&resolved.kind, &object, &field.text)?.unbind(),
             (None, Some(default)) => default.clone_ref(py),
@@ -233,10 +238,14 @@ pub fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// The value of a pickle: its fields are converted and validated, as those of a constructor are.
 #[pyfunction]
 #[pyo3(name = "_extension_from_fields")]
-pub fn extension_from_fields<'py>(cls: &Bound<'py, PyType>, fields: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+pub fn extension_from_fields<'py>(
+    cls: &Bound<'py, PyType>,
+    fields: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
     let object = empty(cls)?;
     let base = object.cast::<PyExtensionBase>()?;
-    let converted = given(base, base.get().class.annotated().or_raise()?, &PyTuple::empty(cls.py()), Some(&named(base, fields)?))?;
+    let converted =
+        given(base, base.get().class.annotated().or_raise()?, &PyTuple::empty(cls.py()), Some(&named(base, fields)?))?;
     base.get().fill(&object, converted, Provenance::Outside)?;
     Ok(object)
 }
@@ -256,7 +265,8 @@ fn named<'py>(base: &Bound<'py, PyExtensionBase>, fields: &Bound<'py, PyTuple>) 
 fn empty<'py>(cls: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
     let py = cls.py();
     if !cls.is_subclass_of::<PyExtensionBase>()? {
-        return Err(Error::dtype(format!("{cls} is no extension type")).wanted("a subclass of ExtensionType")).or_raise();
+        return Err(Error::dtype(format!("{cls} is no extension type")).wanted("a subclass of ExtensionType"))
+            .or_raise();
     }
     let args = PyTuple::empty(py);
     // SAFETY: the slot is the `__new__` of our class, called with a subclass of it and no arguments, as `type.__call__` would.
@@ -323,12 +333,17 @@ fn define(cls: &Bound<'_, PyType>) -> PyResult<()> {
             (new_def(cls, type_name(cls)?, &definition.join("\n"))?, false)
         }
     };
-    let annotated =
-        Annotated { validate: overridden(cls, "__validate__")?, validate_data: overridden(cls, "__validate_data__")?, mirrors_rust, table };
+    let annotated = Annotated {
+        validate: overridden(cls, "__validate__")?,
+        validate_data: overridden(cls, "__validate_data__")?,
+        mirrors_rust,
+        table,
+    };
     for (at, field) in annotated.table.fields.iter().enumerate() {
         cls.setattr(&field.name, Bound::new(py, PyField { at, field: field.clone() })?)?;
     }
-    let names: Vec<_> = annotated.table.fields[..annotated.table.positional].iter().map(|field| field.name.clone_ref(py)).collect();
+    let names: Vec<_> =
+        annotated.table.fields[..annotated.table.positional].iter().map(|field| field.name.clone_ref(py)).collect();
     cls.setattr("__match_args__", PyTuple::new(py, names)?)?;
     if own_attribute(cls, "Spec")?.is_none() {
         cls.setattr("Spec", spec::class_for(cls)?)?;

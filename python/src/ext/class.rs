@@ -192,7 +192,8 @@ fn ancestors(py_type: &Bound<'_, PyType>) -> PyResult<Vec<Arc<TypeDef>>> {
         let Ok(base) = base.cast::<PyType>() else { continue };
         if let Some(class) = Class::of(base)? {
             let line = std::iter::once(&class.def).chain(class.def.ancestors());
-            let new: Vec<_> = line.filter(|def| !ancestors.iter().any(|known| known.uid() == def.uid())).cloned().collect();
+            let new: Vec<_> =
+                line.filter(|def| !ancestors.iter().any(|known| known.uid() == def.uid())).cloned().collect();
             ancestors.extend(new);
         }
     }

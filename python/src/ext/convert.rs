@@ -27,11 +27,12 @@ pub fn convert<'py>(kind: &Kind, object: &Bound<'py, PyAny>, path: &str) -> PyRe
         Kind::Int if kind.holds(object) => Ok(PyInt::new(object.py(), arg::int(object)?).into_any()),
         Kind::Float if kind.holds(object) => Ok(PyFloat::new(object.py(), object.extract()?).into_any()),
         Kind::Str if kind.holds(object) && !object.is_exact_instance_of::<PyString>() => Ok(object.str()?.into_any()),
-        Kind::DType if !kind.holds(object) => {
-            dtype::from_py(object).and_then(|dtype| Ok(dtype::object(object.py(), dtype)?.into_any())).or_else(|_| misfit(kind, object, path))
-        }
+        Kind::DType if !kind.holds(object) => dtype::from_py(object)
+            .and_then(|dtype| Ok(dtype::object(object.py(), dtype)?.into_any()))
+            .or_else(|_| misfit(kind, object, path)),
         Kind::Shape if !kind.holds(object) && !object.is_none() => {
-            let shape = shape::from_py(object).and_then(|shape| Ok(Bound::new(object.py(), PyShape(shape))?.into_any()));
+            let shape =
+                shape::from_py(object).and_then(|shape| Ok(Bound::new(object.py(), PyShape(shape))?.into_any()));
             shape.or_else(|_| misfit(kind, object, path))
         }
         Kind::None

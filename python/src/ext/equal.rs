@@ -35,7 +35,8 @@ pub fn equal(x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Option<bool
 fn leaves_equal(a: &Value, b: &Value) -> PyResult<bool> {
     match (a, b) {
         (Value::Tensor(a), Value::Tensor(b)) if a.same(b) && !a.dtype().is_float() => Ok(true),
-        (Value::Tensor(a), Value::Tensor(b)) => match (&a.data().or_raise()?.storage(), b.data().or_raise()?.storage()) {
+        (Value::Tensor(a), Value::Tensor(b)) => match (&a.data().or_raise()?.storage(), b.data().or_raise()?.storage())
+        {
             (Storage::Text { .. }, Storage::Text { .. }) => texts_equal(a, b).or_raise(),
             _ => numbers_equal(a, b),
         },

@@ -4,7 +4,7 @@
 
 use crate::error::{OrRaise, raised};
 use crate::ext::PyExtensionBase;
-use extenso_types::Error;
+use extenso_types::{Error, Path, Segment};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -12,6 +12,7 @@ use pyo3::types::{PyString, PyType};
 use std::sync::Arc;
 
 use super::annotation;
+use super::class::own_attribute;
 use super::convert::convert;
 use super::kind::Kind;
 
@@ -21,6 +22,8 @@ pub struct Field {
     pub name: Py<PyString>,
     /// Its name.
     pub text: String,
+    /// The step that leads to it, if it is one component.
+    pub segment: Segment,
     annotation: Py<PyAny>,
     default: Option<Py<PyAny>>,
     /// The class whose body has the annotation.
@@ -51,7 +54,9 @@ impl Field {
             let error = Error::value(format!("the field name '{text}' is reserved")).hint("Choose another name.");
             return Err(raised(owner.py(), error.at(owner.name()?.to_string())));
         }
+        let segment = segment(owner, &text)?;
         Ok(Field {
+            segment,
             name: PyString::intern(owner.py(), &text).unbind(),
             text,
             annotation: annotation.clone().unbind(),
@@ -96,6 +101,17 @@ impl Field {
             Some(resolved) => format!("{}: {}", self.text, resolved.kind),
             None => format!("{}: {}", self.text, self.annotation.bind(py)),
         }
+    }
+}
+
+/// The step to a field: its name, or what `__extenso_paths__` of the class body says, as a path of at most one step.
+fn segment(owner: &Bound<'_, PyType>, name: &str) -> PyResult<Segment> {
+    let Some(paths) = own_attribute(owner, "__extenso_paths__")? else { return Ok(Segment::field(name)) };
+    let path: Path = paths.get_item(name)?.extract::<String>()?.parse().or_raise()?;
+    match path.segments() {
+        [] => Ok(Segment::Itself),
+        [segment] => Ok(segment.clone()),
+        _ => Err(Error::value(format!("the path '{path}' has more than one step")).at("__extenso_paths__")).or_raise(),
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::arg::type_name;
 use crate::dtype::PyDType;
 use crate::partition::PyRowPartition;
+use crate::record::PyStruct;
 use crate::shape::PyShape;
 use crate::tensor::PyTensor;
 use crate::value::PyOpaque;
@@ -101,7 +102,11 @@ impl Kind {
             Kind::Tensor => object.is_exact_instance_of::<PyTensor>(),
             Kind::Partition => object.is_exact_instance_of::<PyRowPartition>(),
             Kind::Ext(Some(class)) => object.is_instance(class.bind(object.py())).unwrap_or(false),
-            Kind::Ext(None) => object.is_instance_of::<PyExtensionBase>() || object.is_instance_of::<PyOpaque>(),
+            Kind::Ext(None) => {
+                object.is_instance_of::<PyExtensionBase>()
+                    || object.is_instance_of::<PyStruct>()
+                    || object.is_instance_of::<PyOpaque>()
+            }
             Kind::Union(members) => members.iter().any(|member| member.holds(object)),
             Kind::Sequence(_) | Kind::Tuple(_) => object.is_instance_of::<PyTuple>(),
             Kind::Mapping(_) => object.is_instance_of::<PyMapping>(),

@@ -49,7 +49,8 @@ pub fn name_spec_class(class: &Bound<'_, PyType>, name: Option<String>) -> PyRes
         return match name {
             Some(name) if name != taken => {
                 let error = Error::value(format!("{value_class} is registered as '{taken}' already"));
-                Err(error.wanted("one name for each class").hint("Register it before its first value is made.")).or_raise()
+                Err(error.wanted("one name for each class").hint("Register it before its first value is made."))
+                    .or_raise()
             }
             _ => Ok(()),
         };
@@ -127,7 +128,9 @@ pub fn written_spec(given: &Bound<'_, PyTypeSpec>) -> PyResult<Spec> {
     without_ops("serialize", || {
         let value_class = value_class_of(given)?;
         let class = Class::of(&value_class)?;
-        let unknown = || Error::dtype(format!("{value_class} is no extension type")).wanted("a class with `__extenso_type_spec__`");
+        let unknown = || {
+            Error::dtype(format!("{value_class} is no extension type")).wanted("a class with `__extenso_type_spec__`")
+        };
         let class = class.ok_or_else(unknown).or_raise()?;
         if spec_class(&value_class).is_none() {
             link_spec_class(&value_class, &given.get_type(), None);
@@ -259,7 +262,8 @@ fn entries<'py>(nest: &Bound<'py, PyAny>) -> PyResult<Vec<(Segment, Bound<'py, P
         return nest.try_iter()?.enumerate().map(|(i, item)| Ok((Segment::Index(i), item?))).collect();
     }
     let error = Error::dtype(format!("found a {} among the components", arg::type_name(nest)));
-    Err(error.wanted("a tensor, a row partition, a value of an extension type, or a list, tuple or dict of these")).or_raise()
+    Err(error.wanted("a tensor, a row partition, a value of an extension type, or a list, tuple or dict of these"))
+        .or_raise()
 }
 
 /// The nest of the structure of `nest` with its leaves taken from `leaves`.

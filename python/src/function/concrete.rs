@@ -134,7 +134,8 @@ const LARGE: usize = 1 << 12;
 /// Runs a concrete function on leaves that it is known to accept.
 pub fn run<'py>(py: Python<'py>, concrete: &Concrete, leaves: &[Value]) -> PyResult<Bound<'py, PyAny>> {
     let large = leaves.iter().any(|v| matches!(v, Value::Tensor(t) if t.data().is_ok_and(|d| d.len() >= LARGE)));
-    let work = || guarded(|| concrete.program().run(leaves).map_err(|e| e.at(format!("function '{}'", concrete.name()))));
+    let work =
+        || guarded(|| concrete.program().run(leaves).map_err(|e| e.at(format!("function '{}'", concrete.name()))));
     let results = if large { py.detach(work) } else { work() }.or_raise()?;
     let mut results = results.into_iter();
     let mut leaf = |spec: &Spec| value::to_py(py, pack(spec, &mut results, Provenance::Trusted).or_raise()?);

@@ -52,7 +52,8 @@ fn cond<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let condition = value::from_py(condition)?;
     let branch = |f: &Bound<'py, PyAny>| f.call0().and_then(|result| py_to_nest(&result)).or_carry(py);
-    let result: Nest<Value> = guarded(|| extenso_graph::cond(&condition, || branch(then), || branch(otherwise))).or_raise()?;
+    let result: Nest<Value> =
+        guarded(|| extenso_graph::cond(&condition, || branch(then), || branch(otherwise))).or_raise()?;
     nest_to_py(py, &result)
 }
 

@@ -48,7 +48,10 @@ struct Shared {
 enum How {
     Call,
     /// The gradient with respect to these parameters, with the value or without.
-    Grad { argnums: Vec<usize>, with_value: bool },
+    Grad {
+        argnums: Vec<usize>,
+        with_value: bool,
+    },
 }
 
 #[pymethods]
@@ -215,8 +218,10 @@ impl Shared {
         argnums: &[usize],
         with_value: bool,
     ) -> Result<Nest<Value>> {
-        let chosen: Option<Vec<Nest<Value>>> = argnums.iter().map(|&i| entries.get(i).map(|(_, n)| n.clone())).collect();
-        let chosen = chosen.ok_or_else(|| Error::index(format!("argnums {argnums:?} are beyond {} arguments", entries.len())))?;
+        let chosen: Option<Vec<Nest<Value>>> =
+            argnums.iter().map(|&i| entries.get(i).map(|(_, n)| n.clone())).collect();
+        let chosen = chosen
+            .ok_or_else(|| Error::index(format!("argnums {argnums:?} are beyond {} arguments", entries.len())))?;
         let with = |wrt: Nest<Value>| {
             let mut entries = entries.to_vec();
             if let Nest::Tuple(items) = wrt {

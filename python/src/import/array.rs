@@ -24,6 +24,12 @@ pub fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor
     if let Some(tensor) = from_buffer(&array)? {
         return to_dtype(tensor, dtype);
     }
+    // The buffer of a 0-d array has no shape, which PyO3 does not read.
+    if array.getattr_opt("ndim")?.is_some_and(|rank| rank.eq(0).unwrap_or(false))
+        && let Some(tensor) = from_buffer(&array.call_method1("reshape", (1,))?)?
+    {
+        return to_dtype(tensor.with_dims(&[]).or_raise()?, dtype);
+    }
     from_numpy(&array, dtype)
 }
 
@@ -110,8 +116,10 @@ fn advance(at: &mut [usize], sizes: &[usize]) {
 /// The tensor of a NumPy array whose memory no buffer describes: text, objects, foreign byte order, bfloat16.
 fn from_numpy(array: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
     let py = array.py();
-    let kind: String = array.getattr("dtype").and_then(|d| d.getattr("kind")).and_then(|k| k.extract()).unwrap_or_default();
-    let name: String = array.getattr("dtype").and_then(|d| d.getattr("name")).and_then(|n| n.extract()).unwrap_or_default();
+    let kind: String =
+        array.getattr("dtype").and_then(|d| d.getattr("kind")).and_then(|k| k.extract()).unwrap_or_default();
+    let name: String =
+        array.getattr("dtype").and_then(|d| d.getattr("name")).and_then(|n| n.extract()).unwrap_or_default();
     if name == "bfloat16" {
         let bits = array.call_method1("view", ("uint16",))?;
         let bits = from_buffer(&bits)?.ok_or_else(|| not_an_array(array))?;

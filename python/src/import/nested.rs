@@ -113,7 +113,9 @@ impl Leaves {
             (Some(DType::I64), DType::F64) | (Some(DType::F64), DType::I64) => DType::F64,
             (Some(known), kind) if known == kind => kind,
             (Some(known), kind) => {
-                return Err(Error::dtype(format!("found {kind} beside {known}")).wanted("leaves of one kind").at(path(at)));
+                return Err(Error::dtype(format!("found {kind} beside {known}"))
+                    .wanted("leaves of one kind")
+                    .at(path(at)));
             }
         });
         self.items.push(leaf);
@@ -204,9 +206,10 @@ fn integer(object: &Bound<'_, PyAny>) -> Result<i128> {
     if let Ok(v) = object.extract::<i64>() {
         return Ok(v.into());
     }
-    object.extract::<u64>().map(i128::from).map_err(|_| {
-        Error::value(format!("the integer {object} does not fit 64 bits")).hint("Write a float instead.")
-    })
+    object
+        .extract::<u64>()
+        .map(i128::from)
+        .map_err(|_| Error::value(format!("the integer {object} does not fit 64 bits")).hint("Write a float instead."))
 }
 
 /// The tensor of lists whose leaves include tensors: joined by ops, so that symbols may be among them.
@@ -224,7 +227,7 @@ fn stacked(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> 
         if let Arg::Scalar(scalar) = item {
             *item = Arg::from(strengthen(scalar, dtype.or(like)).or_raise()?);
         }
-        *item = Arg::Value(apply_one(&ops::EXPAND_DIMS, &[item.clone()], &ops::OneAxis { axis: 0 })?);
+        *item = Arg::Value(apply_one(&ops::EXPAND_DIMS, std::slice::from_ref(item), &ops::OneAxis { axis: 0 })?);
     }
     let joined = apply_one(&ops::CONCAT, &[Arg::List(items)], &ops::OneAxis { axis: 0 })?;
     super::to_dtype(joined.tensor().cloned().or_raise()?, dtype)

@@ -97,17 +97,12 @@ fn arguments(op: &PyOp, params: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Args> 
     for (object, name) in params.iter().zip(op.def.params) {
         let missing = || misuse(op, Error::dtype(format!("the argument '{name}' is missing")));
         let object = object.ok_or_else(missing).or_raise()?;
-        let arg = if op.def.variadic { arg::list(object) } else { arg::from_py(object) };
-        args.push(arg.map_err(|exception| placed(op, name, object, exception))?);
+        let arg = if op.def.variadic { arg::list(object)? } else { arg::operand(object)? };
+        let misfit =
+            || arg::no_argument(object, op.def.variadic).at(format!("argument '{name}'")).at(super::name(op.def));
+        args.push(arg.ok_or_else(misfit).or_raise()?);
     }
     Ok(args)
-}
-
-/// The exception with its place, if it is one of ours about the object itself.
-fn placed(op: &PyOp, param: &str, object: &Bound<'_, PyAny>, exception: PyErr) -> PyErr {
-    let note = format!("{}: argument '{param}'", name(op.def));
-    // A note leaves the exception of a conversion function as it is.
-    exception.add_note(object.py(), note.as_str()).map_or_else(|failure| failure, |()| exception)
 }
 
 fn attributes(op: &PyOp, given: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Attributes> {

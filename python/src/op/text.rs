@@ -1,15 +1,19 @@
 //! Text of ops: signatures, docstrings, examples and stubs, all from the declarations.
 
 use super::{all_ops, name};
-use extenso_core::attrs::{AttrValue, Param};
 use extenso_core::OpDef;
+use extenso_core::attrs::{AttrValue, Param};
 use pyo3::prelude::*;
 use std::fmt::Write;
 
 /// `name(x, y, axis=None)`.
 pub fn signature(op: &OpDef) -> String {
     let params = op.params.iter().map(ToString::to_string);
-    format!("{}({})", name(op), params.chain(attr_texts(op, |param| param.name.to_string(), "=")).collect::<Vec<_>>().join(", "))
+    format!(
+        "{}({})",
+        name(op),
+        params.chain(attr_texts(op, |param| param.name.to_string(), "=")).collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// The attributes with their defaults; behind one with a default, one without is keyword-only.
@@ -60,11 +64,28 @@ pub fn doc(op: &OpDef) -> String {
 fn docstring(op: &OpDef) -> String {
     let mut text = op.doc.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n");
     text.truncate(text.trim_end().len());
-    for (i, (call, result)) in op.examples.iter().enumerate() {
-        let lead = if i == 0 { "\n\n" } else { "\n" };
-        let _ = write!(text, "{lead}>>> {call}  # {result}");
+    let examples: Vec<_> = op.examples.iter().filter_map(|(call, result)| doctest(call, result)).collect();
+    if !examples.is_empty() {
+        let _ = write!(text, "\n\n{}", examples.join("\n"));
     }
     text
+}
+
+/// An example as Python shows it; none if its text is not what Python would print.
+fn doctest(call: &str, result: &str) -> Option<String> {
+    // A typed constructor says the dtype, which a list does not show.
+    let list = result
+        .split_once('(')
+        .filter(|(name, _)| !name.contains('['))
+        .map_or(result, |(_, rest)| rest.trim_end_matches(')'));
+    let plain = list.starts_with('[') && !list.contains(['\'', '\\']) && calls(call) == 1;
+    plain.then(|| format!(">>> ex.{call}.tolist()\n{}", list.replace('"', "'")))
+}
+
+/// How many functions an expression calls.
+fn calls(expression: &str) -> usize {
+    let pairs = expression.as_bytes().windows(2);
+    pairs.filter(|pair| pair[1] == b'(' && (pair[0].is_ascii_alphanumeric() || pair[0] == b'_')).count()
 }
 
 /// Every op's examples: its name, a call and what comes of it, in the grammar of the conformance cases.

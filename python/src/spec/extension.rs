@@ -6,9 +6,9 @@ use crate::error::OrRaise;
 use crate::ext::{Annotated, Class, Form, convert_static, deserialized, join, split, value_class};
 use extenso_types::{Error, ExtSpec, Path, Segment, Spec};
 use pyo3::exceptions::PyAttributeError;
-use pyo3::{PyClassInitializer, ffi};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::{PyClassInitializer, ffi};
 use std::sync::Arc;
 
 /// The spec of a value of an annotated class, `Masked.Spec(values=..., mask=..., unit=...)`: a spec for each component, and
@@ -120,7 +120,8 @@ pub fn to_py(py: Python<'_>, spec: Arc<ExtSpec>) -> PyResult<Bound<'_, PyAny>> {
 fn empty<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     if !class.is_subclass_of::<PyExtensionSpec>()? {
-        return Err(Error::dtype(format!("{class} is no spec class")).wanted("a subclass of ExtensionTypeSpec")).or_raise();
+        return Err(Error::dtype(format!("{class} is no spec class")).wanted("a subclass of ExtensionTypeSpec"))
+            .or_raise();
     }
     let args = PyTuple::empty(py);
     // SAFETY: the slot is the `__new__` of our class, called with a subclass of it and no arguments, as `type.__call__` would.
@@ -193,7 +194,8 @@ fn given(
     let (static_data, parts) = split(py, table, value, &is_spec)?;
     let mut components = Vec::new();
     for (segment, part) in parts {
-        let not_a_spec = || Error::dtype(format!("expected a spec, got '{}'", arg::type_name(&part))).at(step(&segment));
+        let not_a_spec =
+            || Error::dtype(format!("expected a spec, got '{}'", arg::type_name(&part))).at(step(&segment));
         let spec = core_spec(part.cast::<PyTypeSpec>().map_err(|_| not_a_spec()).or_raise()?)?;
         components.push((segment, spec));
     }

@@ -67,7 +67,8 @@ pub unsafe fn fill(slf: Bound<'_, PyTensor>, view: *mut ffi::Py_buffer, flags: c
         (*view).format = if flags & ffi::PyBUF_FORMAT != 0 { format.as_ptr().cast_mut() } else { ptr::null_mut() };
         (*view).ndim = c_int::try_from(rank).unwrap_or(c_int::MAX);
         (*view).shape = if flags & ffi::PyBUF_ND != 0 { sizes } else { ptr::null_mut() };
-        (*view).strides = if flags & ffi::PyBUF_STRIDES == ffi::PyBUF_STRIDES { sizes.add(rank) } else { ptr::null_mut() };
+        (*view).strides =
+            if flags & ffi::PyBUF_STRIDES == ffi::PyBUF_STRIDES { sizes.add(rank) } else { ptr::null_mut() };
         (*view).suboffsets = ptr::null_mut();
         (*view).internal = extent.cast();
         (*view).obj = slf.into_any().into_ptr();

@@ -5,8 +5,8 @@
 use crate::call::apply_one;
 use crate::error::{OrRaise, raised};
 use crate::{arg, value};
-use extenso_core::attrs::AttrSet;
 use extenso_core::OpDef;
+use extenso_core::attrs::AttrSet;
 use extenso_core::{Arg, Tensor, Value, ops};
 use extenso_types::{DType, DTypeKind, Error};
 use pyo3::prelude::*;
@@ -49,10 +49,13 @@ pub fn item<'py>(py: Python<'py>, tensor: &Tensor, key: &Bound<'py, PyAny>) -> P
                 result = slice(result, axis, start, stop, step)?;
                 axis += 1;
             }
-            Part::NewAxis => inserted.push(axis - i64::try_from(dropped.len()).unwrap_or(0) + i64::try_from(inserted.len()).unwrap_or(0)),
+            Part::NewAxis => inserted
+                .push(axis - i64::try_from(dropped.len()).unwrap_or(0) + i64::try_from(inserted.len()).unwrap_or(0)),
             Part::Indices(indices) => {
                 if std::mem::replace(&mut indexed, true) {
-                    let error = Error::value("two parts of the key are tensors").wanted("at most one").hint("Use `take` twice.");
+                    let error = Error::value("two parts of the key are tensors")
+                        .wanted("at most one")
+                        .hint("Use `take` twice.");
                     return Err(raised(py, error));
                 }
                 let indices = integers(&indices)?;
@@ -138,7 +141,8 @@ fn read_part<'py>(part: &Bound<'py, PyAny>) -> PyResult<Part<'py>> {
         return Ok(Part::Ellipsis);
     }
     if part.is_instance_of::<PyBool>() {
-        let error = Error::dtype("found a boolean as an index").wanted("integers, slices, `...`, `None` or an integer tensor");
+        let error =
+            Error::dtype("found a boolean as an index").wanted("integers, slices, `...`, `None` or an integer tensor");
         return Err(raised(part.py(), error));
     }
     if part.is_instance_of::<PyInt>() {
@@ -176,8 +180,12 @@ fn integers(indices: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     }
     // An empty list has no dtype of its own.
     if tensor.dtype().kind() == DTypeKind::Float && tensor.data().is_ok_and(|dense| dense.is_empty()) {
-        return apply_one(&ops::CAST, &[Arg::from(tensor)], &ops::Cast { dtype: DType::I64 })?.tensor().cloned().or_raise();
+        return apply_one(&ops::CAST, &[Arg::from(tensor)], &ops::Cast { dtype: DType::I64 })?
+            .tensor()
+            .cloned()
+            .or_raise();
     }
-    let error = Error::dtype(format!("found indices of {}", tensor.spec())).wanted("integers, slices, `...`, `None` or an integer tensor");
+    let error = Error::dtype(format!("found indices of {}", tensor.spec()))
+        .wanted("integers, slices, `...`, `None` or an integer tensor");
     Err(error.at("index")).or_raise()
 }

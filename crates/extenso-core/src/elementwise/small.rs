@@ -11,7 +11,7 @@ use crate::kernels::map::BlockKernel;
 use crate::kernels::pool::Block;
 use crate::tensor::{Dense, Storage, Tensor};
 use crate::value::{Outputs, Value};
-use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Result};
 use smallvec::{SmallVec, smallvec};
 
@@ -28,23 +28,22 @@ enum Input<'a> {
     Spread(&'a [u8], usize),
 }
 
-/// The result, if the arguments are dense, of one shape but for scalars, and few.
+/// The result, if the inputs are of one shape but for scalars, and few.
 ///
 /// Errors: a fault of the kernel, with its position.
-pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet) -> Result<Option<Outputs>> {
-    let mut inputs: SmallVec<[&Dense; 3]> = SmallVec::new();
-    for arg in args {
-        match arg {
-            Value::Tensor(tensor) if tensor.symbol().is_none() => inputs.push(tensor.data()?),
-            Value::Tensor(_) | Value::Partition(_) | Value::Ext(_) => return Ok(None),
-        }
-    }
+pub fn run(lookup: Lookup, inputs: &[&Dense], attrs: &dyn AttrSet) -> Result<Option<Outputs>> {
     let Some(shaped) = inputs.iter().find(|input| !input.dims().is_empty()).or(inputs.first()) else { return Ok(None) };
     let (dims, n) = (shaped.dims(), shaped.len());
-    let dtypes: SmallVec<[DType; 3]> = inputs.iter().map(|input| input.dtype()).collect();
-    let Some(kernel) = lookup(&dtypes, attrs).filter(|_| n <= BLOCK) else { return Ok(None) };
-    let read: Option<SmallVec<[Input<'_>; 3]>> = inputs.iter().map(|input| input_of(input, dims, n)).collect();
-    let Some(read) = read else { return Ok(None) };
+    if n > BLOCK {
+        return Ok(None);
+    }
+    let (mut dtypes, mut read) = (SmallVec::<[DType; 3]>::new(), SmallVec::<[Input<'_>; 3]>::new());
+    for input in inputs {
+        let Some(input_read) = input_of(input, dims, n) else { return Ok(None) };
+        read.push(input_read);
+        dtypes.push(input.dtype());
+    }
+    let Some(kernel) = lookup(&dtypes, attrs) else { return Ok(None) };
     let Some(storage) = compute(kernel, &read, n, dims)? else { return Ok(None) };
     Ok(Some(smallvec![Value::Tensor(Tensor::from_dense(kernel.out, dims.into(), storage))]))
 }
@@ -110,9 +109,9 @@ fn spread_over(one: &[u8], width: usize, out: &mut [u8]) {
 }
 
 fn packed(word: &[u64; 1], n: usize) -> BooleanBuffer {
-    let mut bytes = [0; 8];
-    store_bits(word, n, &mut bytes, 0);
-    BooleanBuffer::new(Buffer::from_slice_ref(&bytes[..n.div_ceil(8)]), 0, n)
+    let mut bytes = Block::new(n.div_ceil(8));
+    store_bits(word, n, bytes.bytes_mut(), 0);
+    BooleanBuffer::new(bytes.freeze(), 0, n)
 }
 
 #[cfg(test)]
@@ -129,7 +128,8 @@ mod tests {
         let specs: Vec<_> = args.iter().map(|arg| arg.leaf_spec().expect("a leaf")).collect();
         let inferred = op.infer(&specs, &attrs).expect("arguments that fit");
         let general = elementwise::run(lookup, &args, &attrs, &inferred).expect("the general way runs");
-        let small = run(lookup, &args, &attrs).expect("the small way runs").expect("few elements");
+        let inputs: Vec<&Dense> = args.iter().map(|arg| arg.dense().expect("data")).collect();
+        let small = run(lookup, &inputs, &attrs).expect("the small way runs").expect("few elements");
         assert_eq!(format!("{general:?}"), format!("{small:?}"), "{op:?}");
     }
 

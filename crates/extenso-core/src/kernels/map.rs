@@ -135,7 +135,7 @@ multiversion! {
 
 /// Clears the bits behind the first `n`.
 pub fn clear_tail(words: &mut [u64], n: usize) {
-    if n % 64 > 0
+    if !n.is_multiple_of(64)
         && let Some(word) = words.get_mut(n / 64)
     {
         *word &= (1 << (n % 64)) - 1;

@@ -1,5 +1,6 @@
 //! Elementwise ops: arithmetic, comparison, logic, elementary functions, casts.
 
+use super::elementwise_text as text;
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::{GradCx, one, two, unbroadcast};
 use crate::kernels::bits::{select, select_bits};
@@ -43,6 +44,7 @@ crate::ops! {
     ///
     /// Integers have `floor_divide`.
     DIVIDE: divide(x, y) = OpDef::binary(map!(floats: |x, y| x / y))
+        .instead("Integers have `floor_divide`.")
         .grad(|cx| {
             let dx = divide(cx.g(), &cx.args[1])?;
             let dy = negative(multiply(&dx, cx.y())?);
@@ -76,7 +78,7 @@ crate::ops! {
     /// Elementwise reciprocal, `1 / x`. Zero gives an infinity with the sign of the zero.
     RECIPROCAL: reciprocal(x) = OpDef::unary(map!(floats: |x| 1.0 / x))
         .grad(|cx| one(negative(multiply(cx.g(), multiply(cx.y(), cx.y())?)?)))
-        .examples(&[("reciprocal([[2.0, 4.0], [0.5]])", "[[0.5, 0.25], [2.0]]")]);
+        .examples(&[("reciprocal([2.0, -4.0])", "[0.5, -0.25]"), ("reciprocal([[2.0, 4.0], [0.5]])", "[[0.5, 0.25], [2.0]]")]);
 
     /// `e` to the power of each element, within one unit in the last place.
     EXP: exp(x) = OpDef::unary(map!(floats: |x| x.exp_()))
@@ -109,11 +111,13 @@ crate::ops! {
 
     /// Whether elements are equal. NaN equals nothing.
     EQUAL: equal(x, y) = OpDef::comparison(equal_kernel)
+        .text(text::infer_comparison, text::equal)
         .facts(&[Commutes])
         .examples(&[("equal([1, 2], [1, 3])", "[True, False]")]);
 
     /// Whether elements differ. NaN differs from everything.
     NOT_EQUAL: not_equal(x, y) = OpDef::comparison(not_equal_kernel)
+        .text(text::infer_comparison, text::not_equal)
         .facts(&[Commutes])
         .examples(&[("not_equal([1, 2], [1, 3])", "[False, True]")]);
 
@@ -150,6 +154,7 @@ crate::ops! {
 
     /// Picks from `x` where `condition` is true, otherwise from `y`; all three broadcast.
     WHERE: where_(condition, x, y) = OpDef::elementwise(where_kernel)
+        .text(text::infer_where, text::run_where)
         .like(1)
         .grad(grad_where)
         .examples(&[("where([True, False], [1, 2], [3, 4])", "[1, 4]"), ("where([True, False], [1.0, 2.0], 0)", "[1.0, 0.0]")]);
@@ -163,7 +168,7 @@ crate::ops! {
             _ => None,
         })
         .grad(grad_cast)
-        .examples(&[("cast([1.7, -1.7], dtype='i32')", "i32([1, -1])"), ("cast([0, 2], dtype='bool')", "[False, True]")]);
+        .examples(&[("cast([1.7, -1.7], dtype='i32')", "i32([1, -1])"), ("cast([0, 2], dtype='bool')", "[False, True]"), ("cast([0.5, 1.5], dtype='f64')", "f64([0.5, 1.5])")]);
 
     /// Zeros of the shape and dtype of `x`; false for booleans.
     ZEROS_LIKE: zeros_like(x) = OpDef::unary(|dtypes, _| constant(dtypes, false))

@@ -4,6 +4,7 @@
 
 mod assemble;
 mod elementwise;
+mod elementwise_text;
 mod linear;
 mod partition;
 mod reduction;

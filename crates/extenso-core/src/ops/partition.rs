@@ -20,27 +20,33 @@ crate::ops! {
     /// The row partition of `values` by row splits, i32 or i64, one more than rows, from 0.
     ///
     /// Errors: another dtype or rank; splits that are empty, do not begin at 0, decrease, or end beyond the values.
-    ROW_PARTITION: row_partition(splits, values) = OpDef::general(Class::Structural, infer_row_partition, run_row_partition);
+    ROW_PARTITION: row_partition(splits, values) = OpDef::general(Class::Structural, infer_row_partition, run_row_partition)
+        .examples(&[("row_partition([0, 2, 3], [7, 8, 9])", "partition_from_lengths([2, 1])")]);
 
     /// The row partition whose rows have these lengths.
     ///
     /// Errors: lengths that are not a vector of integers; a negative one.
-    PARTITION_FROM_LENGTHS: partition_from_lengths(lengths) = OpDef::general(Class::Structural, infer_from_lengths, run_from_lengths);
+    PARTITION_FROM_LENGTHS: partition_from_lengths(lengths) = OpDef::general(Class::Structural, infer_from_lengths, run_from_lengths)
+        .examples(&[("partition_from_lengths([2, 0, 1])", "row_partition([0, 2, 2, 3], [7, 8, 9])")]);
 
     /// The number of values in each row, as i64.
-    ROW_LENGTHS: row_lengths(partition) = OpDef::general(Class::Segment, infer_row_lengths, run_row_lengths);
+    ROW_LENGTHS: row_lengths(partition) = OpDef::general(Class::Segment, infer_row_lengths, run_row_lengths)
+        .examples(&[("row_lengths([[1, 2], [], [3]])", "[2, 0, 1]"), ("row_lengths(partition_from_lengths([2, 1]))", "[2, 1]")]);
 
     /// The splits of the rows relative to the first, in the width of the partition: one more than rows.
-    ROW_SPLITS: row_splits(partition) = OpDef::general(Class::Segment, infer_row_splits, run_row_splits);
+    ROW_SPLITS: row_splits(partition) = OpDef::general(Class::Segment, infer_row_splits, run_row_splits)
+        .examples(&[("row_splits([[1, 2], [], [3]])", "[0, 2, 2, 3]"), ("row_splits(partition_from_lengths([2, 1]))", "[0, 2, 3]")]);
 
     /// For each value the row that it belongs to, as i64. Values outside every row are left out.
-    VALUE_ROWIDS: value_rowids(partition) = OpDef::general(Class::Segment, infer_rowids, run_rowids);
+    VALUE_ROWIDS: value_rowids(partition) = OpDef::general(Class::Segment, infer_rowids, run_rowids)
+        .examples(&[("value_rowids([[1, 2], [], [3]])", "[0, 0, 2]"), ("value_rowids(partition_from_lengths([2, 1]))", "[0, 0, 1]")]);
 
     /// The element of `x` for each value of its row: `x[i]` as often as row i is long.
     ///
     /// Shapes: `x` has the partition's rows as outer axis, the result its values.
     GATHER_ROWS_OF: gather_rows_of(x, partition) = OpDef::general(Class::Segment, infer_repeat, run_repeat)
-        .grad(|cx| Ok(vec![Some(segment_sum(cx.g(), &cx.args[1])?), None]));
+        .grad(|cx| Ok(vec![Some(segment_sum(cx.g(), &cx.args[1])?), None]))
+        .examples(&[("gather_rows_of([1.5, 2.5], partition_from_lengths([2, 1]))", "[1.5, 1.5, 2.5]")]);
 
     /// The rows that `from` cuts out of `values`, placed as `to` cuts them: row i of the result under `to` is row i of
     /// `values` under `from`. What `to` leaves outside every row is zero.
@@ -48,27 +54,36 @@ crate::ops! {
     /// Shapes: `values` has the values of `from` as outer axis, the result those of `to`. Errors: the partitions have another
     /// number of rows, or a row of another length, which is named.
     ALIGN_ROWS: align_rows(values, from, to) = OpDef::general(Class::Segment, infer_align, run_align)
-        .grad(|cx| Ok(vec![Some(align_rows(cx.g(), &cx.args[2], &cx.args[1])?), None, None]));
+        .grad(|cx| Ok(vec![Some(align_rows(cx.g(), &cx.args[2], &cx.args[1])?), None, None]))
+        .examples(&[("align_rows([1.0, 2.0, 3.0], partition_from_lengths([2, 1]), partition_from_lengths([2, 1]))", "[1.0, 2.0, 3.0]")]);
 
     /// The sum of each row. An empty row gives zero. Integers and booleans sum in 64 bits.
     SEGMENT_SUM: segment_sum(values, partition) = OpDef::segment(Fold::Sum)
         .facts(&[crate::op::Fact::Linear])
-        .grad(|cx| Ok(vec![Some(gather_rows_of(cx.g(), &cx.args[1])?), None]));
+        .grad(|cx| Ok(vec![Some(gather_rows_of(cx.g(), &cx.args[1])?), None]))
+        .examples(&[("segment_sum([1.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[3.0, 0.0, 4.0]")]);
 
     /// The product of each row. An empty row gives one. Integers and booleans multiply in 64 bits.
-    SEGMENT_PROD: segment_prod(values, partition) = OpDef::segment(Fold::Prod);
+    SEGMENT_PROD: segment_prod(values, partition) = OpDef::segment(Fold::Prod)
+        .examples(&[("segment_prod([3.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[6.0, 1.0, 4.0]")]);
 
     /// The largest of each row; NaN if one is. An empty row gives -inf, or the smallest integer.
-    SEGMENT_MAX: segment_max(values, partition) = OpDef::segment(Fold::Max).grad(shared_among_ties);
+    SEGMENT_MAX: segment_max(values, partition) = OpDef::segment(Fold::Max)
+        .grad(shared_among_ties)
+        .examples(&[("segment_max([1.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[2.0, -inf, 4.0]")]);
 
     /// The smallest of each row; NaN if one is. An empty row gives inf, or the largest integer.
-    SEGMENT_MIN: segment_min(values, partition) = OpDef::segment(Fold::Min).grad(shared_among_ties);
+    SEGMENT_MIN: segment_min(values, partition) = OpDef::segment(Fold::Min)
+        .grad(shared_among_ties)
+        .examples(&[("segment_min([1.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[1.0, inf, 4.0]")]);
 
     /// Whether any of each row is true. An empty row gives false.
-    SEGMENT_ANY: segment_any(values, partition) = OpDef::segment(Fold::Any);
+    SEGMENT_ANY: segment_any(values, partition) = OpDef::segment(Fold::Any)
+        .examples(&[("segment_any([False, True, False], partition_from_lengths([2, 0, 1]))", "[True, False, False]")]);
 
     /// Whether all of each row are true. An empty row gives true.
-    SEGMENT_ALL: segment_all(values, partition) = OpDef::segment(Fold::All);
+    SEGMENT_ALL: segment_all(values, partition) = OpDef::segment(Fold::All)
+        .examples(&[("segment_all([False, True, True], partition_from_lengths([2, 0, 1]))", "[False, True, True]")]);
 }
 
 fn shared_among_ties(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {

@@ -47,16 +47,21 @@ crate::ops! {
         .examples(&[("all([[True, False], [True, True]], axis=1)", "[False, True]")]);
 }
 
-/// The mean over `axis`: the sum divided by the count. An empty row gives NaN.
+/// The mean over `axis`: the sum divided by the count, f64 for integers and booleans. An empty row gives NaN.
 ///
-/// Floats of one dtype; a composition of `sum`, `ones_like` and `divide`.
+/// A composition of `sum`, `ones_like` and `divide`.
 pub fn mean(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
-    let (x, axis) = (x.into(), axis.into());
-    let total = sum(&x, axis.clone(), keepdims)?;
+    quotient(&x.into(), &axis.into(), keepdims).map_err(|e| e.at("mean"))
+}
+
+fn quotient(x: &Arg, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let total = sum(x, axis.clone(), keepdims)?;
     // Counts are summed in 64 bits, so that they are exact in every dtype that can hold them.
-    let count = sum(cast(ones_like(&x)?, DType::I64)?, axis, keepdims)?;
-    let dtype = dtype_of(&total)?;
-    divide(total, cast(count, dtype)?)
+    let count = sum(cast(ones_like(x)?, DType::I64)?, axis.clone(), keepdims)?;
+    match dtype_of(&total)? {
+        dtype if dtype.is_float() => divide(total, cast(count, dtype)?),
+        _ => divide(cast(total, DType::F64)?, cast(count, DType::F64)?),
+    }
 }
 
 fn dtype_of(value: &Value) -> Result<DType> {

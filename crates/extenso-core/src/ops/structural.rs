@@ -8,7 +8,7 @@ use crate::kernels::map::{BlockKernel, Done, Fault};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{Fold, fold_axes, normalize_axes, normalize_axis, stretched_axes};
 use crate::tensor::{Dense, Storage, Tensor, element_count};
-use crate::value::{Arg, Outputs, Value};
+use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
 use smallvec::{SmallVec, smallvec};
 
@@ -89,8 +89,8 @@ crate::ops! {
 
     /// Sums `x` to the shape of `like`: over the axes along which `like` would be stretched to broadcast to `x`.
     ///
-    /// Errors: `like` does not broadcast to the shape of `x`.
-    SUM_LIKE: sum_like(x, like) = OpDef::general(Class::Structural, infer_like, run_sum_like)
+    /// Integers and booleans sum in 64 bits. Errors: `like` does not broadcast to the shape of `x`.
+    SUM_LIKE: sum_like(x, like) = OpDef::general(Class::Structural, infer_sum_like, run_sum_like)
         .grad(|cx| Ok(vec![Some(broadcast_like(cx.g(), &cx.args[0])?), None]))
         .examples(&[("sum_like([[1.0, 2.0], [3.0, 4.0]], [0.0, 0.0])", "[4.0, 6.0]")]);
 
@@ -122,7 +122,7 @@ crate::ops! {
     /// Errors: a step of zero, an axis out of range.
     SLICE: slice(x; Slice { axis: i64, start: i64, stop: Option<Vec<i64>>, step: i64 }) = OpDef::general(Class::Structural, infer_slice, run_slice)
         .grad(grad_slice)
-        .examples(&[("slice([1, 2, 3, 4], start=1, stop=(3,))", "[2, 3]"), ("slice([1, 2, 3, 4], start=-1, step=-2)", "[4, 2]")]);
+        .examples(&[("slice([1, 2, 3, 4], start=1, stop=(3,))", "[2, 3]"), ("slice([1, 2, 3, 4], start=-1, step=-2)", "[4, 2]"), ("slice([[1.0, 2.0, 3.0]], axis=1, start=1)", "[[2.0, 3.0]]")]);
 }
 
 fn tensor_spec(dtype: DType, shape: Shape) -> OutputSpecs {
@@ -161,7 +161,7 @@ fn infer_reshape(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> 
         Some(n) if holes == 1 && rest > 0 && n % rest == 0 => Dim::Known(n / rest),
         Some(n) if holes == 0 && n == rest => Dim::Known(0),
         Some(n) => {
-            return Err(Error::shape(format!("{n} elements are given for shape {}", shape_text(wanted)))
+            return Err(Error::shape(format!("{n} elements are given for the {rest} of shape {}", shape_text(wanted)))
                 .wanted("as many elements as the shape has"));
         }
     };
@@ -346,7 +346,8 @@ fn run_broadcast_like(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result
     one_tensor(stretch(args[0].tensor()?, dims)?)
 }
 
-fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
+/// The tensor repeated to sizes that it broadcasts to.
+pub(super) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
     let dense = x.data()?;
     if dense.dims() == dims.as_slice() {
         return Ok(x.clone());
@@ -370,10 +371,14 @@ fn copy_block(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
     Ok(())
 }
 
+fn infer_sum_like(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    Ok(tensor_spec(Fold::Sum.out_dtype(spec_of(args, 0)?.dtype)?, spec_of(args, 1)?.shape.clone()))
+}
+
 fn run_sum_like(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, like) = (data(args, 0)?, data(args, 1)?);
     let axes = stretched_axes(like.dims(), x.dims())?;
-    if axes.is_empty() {
+    if axes.is_empty() && x.dtype().is_float() {
         return one_tensor(args[0].tensor()?.with_dims(like.dims())?);
     }
     let folded = fold_axes(Fold::Sum, x, &axes, true)?;
@@ -394,12 +399,14 @@ fn infer_concat(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
                 .wanted("the dtype, rank and other sizes of argument 1"))
         };
         if spec.dtype != first.dtype {
-            return differ(format!("the dtype is {}, and that of argument 1 is {}", spec.dtype, first.dtype));
+            return differ(format!("the dtype is {}, and that of argument 1 is {}", spec.dtype, first.dtype))
+                .map_err(|e| e.hint(format!("Write `cast(x, '{}')` around it.", first.dtype)));
         }
         let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(first.dtype, Shape::unknown())) };
         let alike = dims.len() == out.len() && (0..dims.len()).all(|a| a == at || dims[a].is_compatible_with(out[a]));
         if !alike {
-            return differ(format!("the shape is {}, and that of argument 1 is {}", spec.shape, first.shape));
+            let shapes = format!("the shape is {}, and that of argument 1 is {}", spec.shape, first.shape);
+            return differ(format!("{shapes}; they join along axis {at}"));
         }
         out[at] = match (out[at], dims[at]) {
             (Dim::Known(a), Dim::Known(b)) => Dim::Known(a.saturating_add(b)),
@@ -497,12 +504,26 @@ fn run_take(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Out
 
 fn grad_take(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     let axis = cx.attrs::<OneAxis>()?.axis;
-    if axis != 0 {
-        return Err(Error::value(format!("the gradient of take along axis {axis} is not defined"))
-            .wanted("axis 0")
-            .hint("Move the axis to the front with `transpose`."));
+    Ok(vec![Some(scatter_along(cx.g(), &cx.args[1], &cx.args[0], axis)?), None])
+}
+
+/// Adds `updates` into zeros of the shape of `like` at `indices` of `axis`, whose place their axes have in `updates`.
+fn scatter_along(updates: &Value, indices: &Value, like: &Value, axis: i64) -> Result<Value> {
+    if axis == 0 {
+        return scatter_add_like(updates, indices, like);
     }
-    Ok(vec![Some(scatter_add_like(cx.g(), &cx.args[1], &cx.args[0])?), None])
+    let rank = |v: &Value| {
+        let rank = v.tensor()?.shape().rank();
+        rank.ok_or_else(|| Error::shape("a gradient along an inner axis needs known ranks"))
+    };
+    let (rank, width) = (rank(like)?, rank(indices)?);
+    let at = normalize_axis(axis, rank)?;
+    // The axis comes to the front in both, and goes back in the sum.
+    let to_front = |of: usize, width: usize| (at..at + width).chain(0..at).chain(at + width..of);
+    let numbers = |axes: &mut dyn Iterator<Item = usize>| axes.map(|a| i64::try_from(a).unwrap_or(i64::MAX)).collect();
+    let updates = transpose(updates, Some(numbers(&mut to_front(rank - 1 + width, width))))?;
+    let summed = scatter_add_like(updates, indices, transpose(like, Some(numbers(&mut to_front(rank, 1))))?)?;
+    transpose(summed, Some(numbers(&mut (1..=at).chain([0]).chain(at + 1..rank))))
 }
 
 fn infer_scatter(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -616,11 +637,12 @@ fn grad_slice(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     let s: &Slice = cx.attrs()?;
     let x = &cx.args[0];
     let shape = x.tensor()?.shape();
-    let n = shape.dims().and_then(|dims| dims.first()?.known());
-    let (Some(n), true) = (n, s.axis == 0) else {
-        return Err(Error::shape("the gradient of slice needs axis 0 and a size that is known while tracing"));
-    };
+    let dims = shape.dims().ok_or_else(|| Error::shape("the gradient of slice needs a known rank"))?;
+    let n = dims[normalize_axis(s.axis, dims.len())?].known().ok_or_else(|| {
+        Error::shape(format!("axis {} has a size that is not known while tracing", s.axis))
+            .wanted("a known size along the sliced axis")
+    })?;
     let (start, count) = slice_range(s, n)?;
     let indices: Vec<i64> = (0..count).map(|i| start + i64::try_from(i).unwrap_or(0) * s.step).collect();
-    Ok(vec![Some(scatter_add_like(cx.g(), Arg::from(Tensor::from_vec(indices)), x)?)])
+    Ok(vec![Some(scatter_along(cx.g(), &Tensor::from_vec(indices).into(), x, s.axis)?)])
 }

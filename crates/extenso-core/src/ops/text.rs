@@ -48,7 +48,9 @@ fn infer_length(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     let spec = text_spec(args)?;
     match (StringLength::of(attrs)?.unit.as_str(), spec.dtype) {
         ("byte", _) | ("char", DType::String) => {}
-        ("char", _) => return Err(Error::dtype("bytes have no characters").hint("Write `unit='byte'`.")),
+        ("char", _) => {
+            return Err(Error::dtype("bytes have no characters").wanted("strings").hint("Or write `unit='byte'`."));
+        }
         (other, _) => return Err(Error::value(format!("the unit is '{other}'")).wanted("'char' or 'byte'")),
     }
     Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(DType::I64, spec.shape.clone()))])

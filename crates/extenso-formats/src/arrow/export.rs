@@ -1,8 +1,8 @@
 //! Values to Arrow.
 
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray, LargeStringArray, ListArray,
-    StringArray, StructArray, make_array,
+    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray, LargeStringArray,
+    ListArray, StringArray, StructArray, make_array,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
@@ -31,8 +31,9 @@ fn extension(value: &Value) -> Result<ArrayRef> {
     if let Ok(masked) = MaskedTensor::from_value(value) {
         return optional(&masked);
     }
-    let record = StructTensor::from_value(value)
-        .map_err(|_| Error::dtype(format!("a {} has no Arrow array", value.ext().map_or("value".into(), |e| e.def().to_string()))))?;
+    let record = StructTensor::from_value(value).map_err(|_| {
+        Error::dtype(format!("a {} has no Arrow array", value.ext().map_or("value".into(), |e| e.def().to_string())))
+    })?;
     structs(&record)
 }
 
@@ -81,7 +82,8 @@ fn flat(tensor: &Dense) -> Result<ArrayRef> {
     match tensor.storage() {
         Storage::Bits(bits) => Ok(Arc::new(BooleanArray::new(bits.clone(), None))),
         Storage::Fixed(buffer) => {
-            let data = ArrayData::builder(data_type(tensor.dtype())?).len(tensor.len()).add_buffer(buffer.clone()).build();
+            let data =
+                ArrayData::builder(data_type(tensor.dtype())?).len(tensor.len()).add_buffer(buffer.clone()).build();
             Ok(make_array(data.map_err(arrow)?))
         }
         Storage::Text { offsets, bytes } => text(tensor.dtype(), offsets, bytes),
@@ -98,8 +100,12 @@ fn text(dtype: DType, offsets: &Offsets, bytes: &Buffer) -> Result<ArrayRef> {
         (Offsets::I64(o), DType::String) => {
             Arc::new(LargeStringArray::try_new(OffsetBuffer::new(o.clone()), bytes, None).map_err(arrow)?)
         }
-        (Offsets::I32(o), _) => Arc::new(BinaryArray::try_new(OffsetBuffer::new(o.clone()), bytes, None).map_err(arrow)?),
-        (Offsets::I64(o), _) => Arc::new(LargeBinaryArray::try_new(OffsetBuffer::new(o.clone()), bytes, None).map_err(arrow)?),
+        (Offsets::I32(o), _) => {
+            Arc::new(BinaryArray::try_new(OffsetBuffer::new(o.clone()), bytes, None).map_err(arrow)?)
+        }
+        (Offsets::I64(o), _) => {
+            Arc::new(LargeBinaryArray::try_new(OffsetBuffer::new(o.clone()), bytes, None).map_err(arrow)?)
+        }
     })
 }
 
@@ -107,8 +113,12 @@ fn list(ragged: &RaggedTensor) -> Result<ArrayRef> {
     let values = to_arrow(ragged.values())?;
     let field = Arc::new(Field::new("item", values.data_type().clone(), values.nulls().is_some()));
     Ok(match ragged.partition().data()?.offsets() {
-        Offsets::I32(o) => Arc::new(ListArray::try_new(field, OffsetBuffer::new(o.clone()), values, None).map_err(arrow)?),
-        Offsets::I64(o) => Arc::new(LargeListArray::try_new(field, OffsetBuffer::new(o.clone()), values, None).map_err(arrow)?),
+        Offsets::I32(o) => {
+            Arc::new(ListArray::try_new(field, OffsetBuffer::new(o.clone()), values, None).map_err(arrow)?)
+        }
+        Offsets::I64(o) => {
+            Arc::new(LargeListArray::try_new(field, OffsetBuffer::new(o.clone()), values, None).map_err(arrow)?)
+        }
     })
 }
 
@@ -116,7 +126,9 @@ fn optional(masked: &MaskedTensor) -> Result<ArrayRef> {
     let values = to_arrow(masked.values())?;
     let mask: &Tensor = masked.mask();
     let [n] = mask.data()?.dims() else {
-        return Err(Error::shape(format!("a mask of {} has no Arrow validity", mask.spec())).wanted("a mask of the outer axis"));
+        return Err(
+            Error::shape(format!("a mask of {} has no Arrow validity", mask.spec())).wanted("a mask of the outer axis")
+        );
     };
     if *n != values.len() {
         return Err(Error::shape(format!("a mask of {n} is over {} values", values.len())));
@@ -139,6 +151,7 @@ fn structs(record: &StructTensor) -> Result<ArrayRef> {
         Some([n]) => n.known(),
         _ => None,
     };
-    let n = n.ok_or_else(|| Error::shape(format!("a struct of shape {shape} has no array")).wanted("a vector of structs"))?;
+    let n =
+        n.ok_or_else(|| Error::shape(format!("a struct of shape {shape} has no array")).wanted("a vector of structs"))?;
     Ok(Arc::new(StructArray::try_new_with_length(fields.into(), columns, None, n).map_err(arrow)?))
 }

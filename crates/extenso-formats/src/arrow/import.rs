@@ -2,8 +2,8 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, FixedSizeListArray, GenericByteArray, GenericListArray, OffsetSizeTrait, StructArray};
 use arrow_buffer::{Buffer, OffsetBuffer};
@@ -87,7 +87,8 @@ fn list<O: OffsetSizeTrait>(at: &Path, array: &GenericListArray<O>) -> Result<Va
 }
 
 fn fixed(at: &Path, array: &FixedSizeListArray) -> Result<Value> {
-    let size = usize::try_from(array.value_length()).map_err(|_| Error::data(format!("'{at}' has lists of a negative size")))?;
+    let size = usize::try_from(array.value_length())
+        .map_err(|_| Error::data(format!("'{at}' has lists of a negative size")))?;
     // The child is not cut by a slice of the list.
     let first = array.value_offset(0);
     let child = array.values().slice(usize::try_from(first).unwrap_or(0), array.len() * size);

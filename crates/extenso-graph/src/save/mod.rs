@@ -84,7 +84,10 @@ pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Mod
     read(&Archive::read(bytes, &[]).map_err(from_archive)?)
 }
 
-fn members(functions: &[Arc<Concrete>]) -> Result<(BTreeMap<String, Vec<u8>>, BTreeSet<String>)> {
+/// The members of a file, and the abilities that a reader needs.
+type Members = (BTreeMap<String, Vec<u8>>, BTreeSet<String>);
+
+fn members(functions: &[Arc<Concrete>]) -> Result<Members> {
     let mut weights = weights::Writer::default();
     let file = encode::file(functions, &mut weights)?;
     let members = BTreeMap::from([(GRAPH.to_string(), file.encode_to_vec()), (WEIGHTS.to_string(), weights.finish()?)]);

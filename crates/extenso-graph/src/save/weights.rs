@@ -94,7 +94,7 @@ impl Writer {
 }
 
 fn zero_tail(mut packed: Vec<u8>, bits: usize) -> Vec<u8> {
-    if bits % 8 > 0
+    if !bits.is_multiple_of(8)
         && let Some(last) = packed.last_mut()
     {
         *last &= (1 << (bits % 8)) - 1;

@@ -1,0 +1,74 @@
+//! Elementwise ops on strings and bytes, which the blocks of numbers and bits do not hold.
+//!
+//! Bytes are compared as they stand: equal strings are those of equal code points.
+
+use super::structural::stretch;
+use super::{Run, assemble};
+use crate::attrs::AttrSet;
+use crate::op::OutputSpecs;
+use crate::tensor::{Dense, Tensor};
+use crate::value::{Outputs, Value};
+use arrow_buffer::BooleanBuffer;
+use extenso_types::{DType, Dims, Error, LeafSpec, Result, TensorSpec};
+use smallvec::smallvec;
+
+/// A boolean for each pair of texts of one dtype.
+pub(super) fn infer_comparison(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let [x, y] = args else { return Err(Error::value("two arguments are wanted")) };
+    let shape = alike(x.tensor()?, y.tensor()?)?.shape;
+    Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(DType::Bool, shape))])
+}
+
+/// Text of the dtype of both choices.
+pub(super) fn infer_where(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let [condition, x, y] = args else { return Err(Error::value("three arguments are wanted")) };
+    let condition = condition.tensor()?;
+    if condition.dtype != DType::Bool {
+        return Err(Error::dtype(format!("the condition is {}", condition.dtype)).wanted("booleans"));
+    }
+    let both = alike(x.tensor()?, y.tensor()?)?;
+    Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(both.dtype, both.shape.broadcast(&condition.shape)?))])
+}
+
+fn alike(x: &TensorSpec, y: &TensorSpec) -> Result<TensorSpec> {
+    if x.dtype == y.dtype {
+        return Ok(TensorSpec::new(x.dtype, x.shape.broadcast(&y.shape)?));
+    }
+    Err(Error::dtype(format!("the arguments are {} and {}", x.dtype, y.dtype))
+        .wanted("one dtype for both: strings beside strings alone, bytes beside bytes"))
+}
+
+/// Whether texts are equal.
+pub(super) fn equal(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    compare(args, out, |x, y| x == y)
+}
+
+/// Whether texts differ.
+pub(super) fn not_equal(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    compare(args, out, |x, y| x != y)
+}
+
+fn compare(args: &[Value], out: &[LeafSpec], holds: impl Fn(&[u8], &[u8]) -> bool) -> Result<Outputs> {
+    let dims = sizes(out)?;
+    let (x, y) = (stretch(args[0].tensor()?, dims.clone())?, stretch(args[1].tensor()?, dims.clone())?);
+    let (x, y) = (x.data()?, y.data()?);
+    let bits: Result<BooleanBuffer> = (0..x.len()).map(|i| Ok(holds(x.text_at(i)?, y.text_at(i)?))).collect();
+    Ok(smallvec![Value::Tensor(Tensor::from_bits(&dims, bits?)?)])
+}
+
+/// Texts of `x` where the condition is true, otherwise of `y`.
+pub(super) fn run_where(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    let dims = sizes(out)?;
+    let stretched: Result<Vec<Tensor>> = args.iter().map(|arg| stretch(arg.tensor()?, dims.clone())).collect();
+    let stretched = stretched?;
+    let all: Result<Vec<&Dense>> = stretched.iter().map(Tensor::data).collect();
+    let [condition, x, y] = all?[..] else { return Err(Error::internal("three arguments became others")) };
+    let bits = condition.bits()?;
+    let run = |start: usize| Run { source: Some(usize::from(!bits.value(start))), start, len: 1 };
+    Ok(smallvec![Value::Tensor(assemble(x.dtype(), dims, &[x, y], (0..bits.len()).map(run))?)])
+}
+
+fn sizes(out: &[LeafSpec]) -> Result<Dims> {
+    let spec = out.first().ok_or_else(|| Error::internal("an elementwise op without a shape"))?.tensor()?;
+    spec.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))
+}

@@ -1,0 +1,23 @@
+"""The Python classes of the extension types that are written in Rust. Imported when one of them is first met."""
+
+from extenso._core import ExtensionType, RowPartition, StructTensor, Tensor
+
+
+class MaskedTensor(ExtensionType):
+    """Values of which some are missing: `mask` is true where a value is present."""
+
+    __extenso_rust__ = "extenso/MaskedTensor"
+    __extenso_paths__ = {"values": "", "mask": "@mask"}
+
+    values: Tensor | ExtensionType | StructTensor
+    mask: Tensor
+
+
+class RaggedTensor(ExtensionType):
+    """Rows of different lengths: `partition` says how `values` are cut into rows."""
+
+    __extenso_rust__ = "extenso/RaggedTensor"
+    __extenso_paths__ = {"values": "[*]", "partition": "@row_splits"}
+
+    values: Tensor | ExtensionType | StructTensor
+    partition: RowPartition

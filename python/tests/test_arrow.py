@@ -1,0 +1,74 @@
+"""Arrow in and out through the C interface: the same addresses."""
+
+import extenso as ex
+import pyarrow as pa
+import pytest
+
+
+def _sample() -> pa.Array:
+    item = pa.struct([("name", pa.string()), ("amount", pa.float32())])
+    rows = [
+        [{"name": "a", "amount": 1.0}, None, {"name": None, "amount": None}],
+        None,
+        [],
+        [{"name": "größe", "amount": 2.5}],
+        [None, {"name": "", "amount": 4.0}],
+    ]
+    return pa.array(rows * 9, pa.list_(item))
+
+
+def _addresses(array: pa.Array) -> "list[int | None]":
+    return [b.address if b is not None else None for b in array.buffers()]
+
+
+def test_arrow_round_trips_without_copies() -> None:
+    array = _sample()
+    value = ex.from_arrow(array)
+    assert isinstance(value, ex.MaskedTensor) and isinstance(value.values, ex.RaggedTensor)
+    out = pa.array(ex.to_arrow(value))
+    assert out.equals(array)
+    assert _addresses(out) == _addresses(array)
+
+
+@pytest.mark.parametrize("start, length", [(8, 20), (3, 7), (0, 1), (5, 0)])
+def test_a_sliced_array_round_trips(start: int, length: int) -> None:
+    array = _sample().slice(start, length)
+    out = pa.array(ex.to_arrow(ex.from_arrow(array)))
+    assert out.to_pylist() == array.to_pylist()
+    # What lies below the sliced lists is not touched.
+    assert _addresses(out)[3:] == _addresses(array)[3:] or array.null_count == 0
+
+
+def test_what_has_no_value_is_named() -> None:
+    with pytest.raises(TypeError, match="Date32"):
+        ex.from_arrow(pa.array([1, 2], pa.date32()))
+    with pytest.raises(TypeError, match="__arrow_c_array__"):
+        ex.from_arrow([1, 2])
+    with pytest.raises(ValueError, match="scalar"):
+        ex.to_arrow(ex.tensor(1.0))
+
+
+def test_structs_and_lists_of_python() -> None:
+    rows = [{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": []}]
+    records = ex.constant(rows)
+    assert records.field_names() == ["id", "tags"] and ex.to_py(records) == rows
+    assert ex.to_py(records["tags"]) == [["a", "b"], []]
+    assert ex.to_py(ex.sum(ex.constant([[1, 2], [], [4]]), axis=1)) == [3, 0, 4]
+    assert ex.to_py(ex.constant([[1, None], [3]])) == [[1, None], [3]]
+
+
+def test_a_python_class_refines_a_rust_type_and_comes_first() -> None:
+    class Noted(ex.MaskedTensor):
+        __extenso_name__ = "tests.arrow/Noted"
+        note: str = "n"
+
+    @ex.dispatch_for(ex.add, Noted)
+    def _(x: object, y: object) -> object:
+        return "mine" if isinstance(y, Noted) else NotImplemented
+
+    noted = Noted([1, 2], [True, False])
+    plain = ex.MaskedTensor([1, 2], [True, True])
+    assert ex.add(plain, noted) == "mine"
+    # It declines; the handlers of the Rust type answer, and the weak scalar keeps the dtype.
+    out = ex.add(Noted(ex.tensor([1, 2], dtype="i8"), [True, False]), 3)
+    assert isinstance(out, ex.MaskedTensor) and out.values.dtype == ex.i8 and ex.to_py(out) == [4, None]

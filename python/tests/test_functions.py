@@ -1,0 +1,179 @@
+"""Traced functions from Python: traces, scopes, control flow, gradients, types through the graph."""
+
+import extenso as ex
+import pytest
+
+
+class Reading(ex.ExtensionType):
+    """A measured value with its unit."""
+
+    __extenso_name__ = "tests.functions/Reading"
+
+    values: ex.Tensor
+    unit: str = "m"
+
+
+@ex.dispatch_for(ex.unary_elementwise, Reading)
+def _on_values(op: object, x: Reading) -> Reading:
+    return Reading(op(x.values), unit=x.unit)  # type: ignore[operator]
+
+
+def test_a_call_that_differs_in_sizes_generalises() -> None:
+    calls = []
+
+    @ex.function
+    def f(x: ex.Tensor) -> ex.Tensor:
+        calls.append(1)
+        return x + 1.0
+
+    for n in (2, 3, 4, 5):
+        assert f(ex.tensor([1.0] * n)).tolist() == [2.0] * n
+    assert len(calls) == 2 and len(f.traces) == 1
+    f(ex.tensor([1.0], dtype="f32"))
+    assert f.retraces[-1] == [("x", "f64[?]", "f32[1]")]
+
+
+def test_python_numbers_are_static() -> None:
+    calls = []
+
+    @ex.function
+    def f(x: ex.Tensor, k: object) -> ex.Tensor:
+        calls.append(k)
+        return x * 2.0 if k == 1 else x
+
+    x = ex.tensor([1.0])
+    for k in (1, 1.0, True, 1):
+        f(x, k)
+    assert [type(k) for k in calls] == [int, float, bool]
+
+
+def test_a_symbol_has_no_truth_value() -> None:
+    @ex.function
+    def f(x: ex.Tensor) -> ex.Tensor:
+        if x > 0.0:
+            return x
+        return -x
+
+    with pytest.raises(ex.ScopeError, match="cond"):
+        f(ex.tensor(1.0))
+
+
+def test_a_symbol_of_a_closed_scope_names_its_function() -> None:
+    kept = []
+
+    @ex.function
+    def leaky(x: ex.Tensor) -> ex.Tensor:
+        kept.append(x)
+        return x
+
+    leaky(ex.tensor([1.0]))
+    with pytest.raises(ex.ScopeError, match="leaky"):
+        kept[0] + 1.0
+
+
+def test_a_branch_that_is_not_taken_does_nothing() -> None:
+    seen = ex.Variable("seen", 0)
+
+    @ex.function
+    def f(p: ex.Tensor, x: ex.Tensor, y: ex.Tensor) -> ex.Tensor:
+        def divide() -> ex.Tensor:
+            seen.assign(seen.read() + 1)
+            return ex.floor_divide(x, y)
+
+        return ex.cond(p, divide, lambda: x)
+
+    x, zero = ex.tensor([6]), ex.tensor([0])
+    assert f(ex.tensor(False), x, zero).tolist() == [6]
+    assert seen.read().item() == 0
+    assert f(ex.tensor(True), x, ex.tensor([4])).tolist() == [1]
+    assert seen.read().item() == 1
+    with pytest.raises(ValueError, match="divided by zero at position"):
+        f(ex.tensor(True), x, zero)
+
+
+def test_effects_without_symbolic_arguments_run_at_each_call() -> None:
+    steps = ex.Variable("steps", 0)
+
+    @ex.function
+    def tick() -> ex.Tensor:
+        return steps.assign(steps.read() + 1)
+
+    assert [tick().item() for _ in range(3)] == [1, 2, 3]
+
+
+def test_an_exception_in_the_body_comes_out_as_it_is() -> None:
+    class Mine(Exception):
+        pass
+
+    @ex.function
+    def f(x: ex.Tensor) -> ex.Tensor:
+        raise Mine("here")
+
+    with pytest.raises(Mine, match="here"):
+        f(ex.tensor(1.0))
+
+
+def test_types_go_through_a_function_and_its_gradient() -> None:
+    @ex.function
+    def f(r: Reading, scale: ex.Tensor) -> "dict[str, object]":
+        return {"out": ex.exp(r), "scaled": r.values * scale}
+
+    r = Reading([0.0, 1.0], unit="km")
+    out = f(r, ex.tensor(2.0))
+    assert isinstance(out["out"], Reading) and out["out"].unit == "km"
+    assert out["scaled"].tolist() == [0.0, 2.0]
+
+    grad = ex.grad(lambda r: ex.sum(r.values * r.values))(r)
+    assert isinstance(grad, Reading) and grad.unit == "km" and grad.values.tolist() == [0.0, 2.0]
+
+
+def test_gradients_of_gradients() -> None:
+    cube = lambda x: x * x * x
+    assert ex.grad(ex.grad(cube))(ex.tensor(2.0)).item() == 12.0
+    value, (dx, dy) = ex.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(ex.tensor(3.0), ex.tensor(4.0))
+    assert (value.item(), dx.item(), dy.item()) == (12.0, 4.0, 3.0)
+
+
+def test_a_method_of_a_type_is_a_function() -> None:
+    class Line(ex.ExtensionType):
+        __extenso_name__ = "tests.functions/Line"
+        slope: ex.Tensor
+
+        @ex.function
+        def at(self, x: ex.Tensor) -> ex.Tensor:
+            return self.slope * x
+
+    assert Line(ex.tensor(2.0)).at(ex.tensor([1.0, 2.0])).tolist() == [2.0, 4.0]
+
+
+def test_nests_come_back_as_they_went_in() -> None:
+    import collections
+    import dataclasses
+
+    Pair = collections.namedtuple("Pair", "a b")
+
+    @dataclasses.dataclass
+    class Box:
+        x: ex.Tensor
+
+    @ex.function
+    def f(n: object) -> object:
+        return n
+
+    out = f({"p": Pair(ex.tensor(1.0), [ex.tensor(2.0), "text"]), "b": Box(ex.tensor(3.0))})
+    assert isinstance(out["p"], Pair) and out["p"].b[1] == "text" and isinstance(out["b"], Box)
+    assert out["b"].x.item() == 3.0
+
+
+def test_arguments_are_bound_as_python_binds_them() -> None:
+    @ex.function
+    def f(x: ex.Tensor, *rest: ex.Tensor, k: float = 2.0, **more: ex.Tensor) -> ex.Tensor:
+        for r in rest:
+            x = x + r
+        return x * k + more["z"]
+
+    one = ex.tensor(1.0)
+    assert f(one, one, one, z=one).item() == 7.0
+    assert f(one, k=3.0, z=one).item() == 4.0
+    with pytest.raises(TypeError, match="'x' is missing"):
+        f(z=one)

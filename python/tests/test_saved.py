@@ -1,0 +1,144 @@
+"""The saved file from Python: types come back by definition, or opaque; Rust runs it on records without Python."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+
+import extenso as ex
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Order(ex.ExtensionType):
+    """One batch of orders: twelve leaves."""
+
+    __extenso_name__ = "tests.saved/Order"
+
+    id: ex.Tensor
+    price: ex.Tensor
+    count: ex.Tensor
+    discount: ex.Tensor
+    weight: ex.Tensor
+    vat: ex.Tensor
+    country: ex.Tensor
+    city: ex.Tensor
+    street: ex.Tensor
+    sku: ex.Tensor
+    note: ex.Tensor
+    paid: ex.Tensor
+
+
+class Money(ex.ExtensionType):
+    """An amount of a currency."""
+
+    __extenso_name__ = "tests.saved/Money"
+
+    units: ex.Tensor
+    currency: str = "EUR"
+
+
+FLOATS = ("price", "count", "discount", "weight", "vat")
+
+
+def _spec() -> object:
+    dtypes = {"id": ex.i64, "paid": ex.bool, **dict.fromkeys(FLOATS, ex.f64)}
+    names = list(Order.__match_args__)
+    return Order.Spec(**{n: ex.TensorSpec([None], dtypes.get(n, ex.string)) for n in names})
+
+
+@ex.function
+def total(orders: Order) -> "dict[str, object]":
+    return {"total": Money(orders.price * orders.count * (1.0 - orders.discount))}
+
+
+ROWS = [
+    {n: (i + 1.0) / 2 if n in FLOATS else {"id": i, "paid": True}.get(n, "ß") for n in Order.__match_args__}
+    for i in range(3)
+]
+TOTALS = [{"total": {"units": r["price"] * r["count"] * (1.0 - r["discount"])}} for r in ROWS]
+
+
+@pytest.fixture
+def saved(tmp_path: pathlib.Path) -> pathlib.Path:
+    ex.save(tmp_path / "total.exo", total.concrete(_spec()))
+    return tmp_path / "total.exo"
+
+
+def _ndjson(rows: "list[object]") -> bytes:
+    return "".join(json.dumps(r) + "\n" for r in rows).encode()
+
+
+def test_only_needed_leaves_are_decoded() -> None:
+    f = total.concrete(_spec())
+    assert sorted(f.needed) == ["orders.count", "orders.discount", "orders.price"]
+    rows = [{**r, "note": [1, {}], "id": "no number"} for r in ROWS]
+    assert [json.loads(line) for line in f.run_ndjson(_ndjson(rows)).splitlines()] == TOTALS
+
+
+def test_a_loaded_function_gives_values_of_the_live_type(saved: pathlib.Path) -> None:
+    model = ex.load(saved)
+    order = Order(*[ex.tensor([r[n] for r in ROWS]) for n in Order.__match_args__])
+    money = model.total(order)["total"]
+    assert isinstance(money, Money) and money.currency == "EUR"
+    assert money.units.tolist() == [t["total"]["units"] for t in TOTALS]
+    assert ("tests.saved/Money", 1) in [t[:2] for t in model.types]
+
+
+def test_rust_runs_the_file_on_records_without_python(saved: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        pytest.fail("cargo is needed to run the file from Rust")
+    rows = tmp_path / "orders.ndjson"
+    rows.write_bytes(_ndjson(ROWS))
+    command = [cargo, "run", "-q", "-p", "extenso", "--example", "run", "--", str(saved), "total", str(rows)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == TOTALS
+    assert 'total: Money(units: f64[?], currency="EUR")' in done.stderr
+
+
+def test_a_class_defined_again_replaces_the_old_one_and_files_keep_theirs(tmp_path: pathlib.Path) -> None:
+    def cell(version: int, body: str) -> type:
+        scope: dict[str, object] = {"ex": ex, "__name__": "notebook"}
+        exec(f"class Score(ex.ExtensionType):\n    __extenso_version__ = {version}\n{body}", scope)
+        return scope["Score"]  # type: ignore[return-value]
+
+    def save(cls: type, name: str) -> pathlib.Path:
+        f = ex.function(lambda x: cls(x), name="score")
+        f(ex.tensor([1.0]))
+        ex.save(tmp_path / name, f)
+        return tmp_path / name
+
+    first = cell(1, "    value: ex.Tensor\n")
+    old = save(first, "old.exo")
+    assert isinstance(ex.load(old).score(ex.tensor([2.0])), first)
+
+    second = cell(2, "    value: ex.Tensor\n    unit: str = 'm'\n")
+    new = save(second, "new.exo")
+    # Two files with two versions of one type, side by side.
+    a, b = ex.load(old).score(ex.tensor([2.0])), ex.load(new).score(ex.tensor([3.0]))
+    assert isinstance(b, second) and b.unit == "m"
+    assert isinstance(a, ex.OpaqueExtension)
+    assert "version 2" in a.reason and "version 1" in a.reason
+    assert a.components["value"].tolist() == [2.0]
+
+
+def test_a_damaged_file_is_an_error(saved: pathlib.Path) -> None:
+    data = bytearray(saved.read_bytes())
+    data[len(data) // 2] ^= 1
+    saved.write_bytes(data)
+    with pytest.raises(ex.DataError):
+        ex.load(saved)
+    with pytest.raises(ex.FileError):
+        ex.load(saved.with_name("missing.exo"))
+
+
+def test_arguments_that_do_not_fit_are_named(saved: pathlib.Path) -> None:
+    with pytest.raises(TypeError, match="'orders' is missing"):
+        ex.load(saved).total()
+    with pytest.raises(TypeError, match="argument 'orders'"):
+        ex.load(saved).total(Money([1.0]))
+    with pytest.raises(AttributeError, match="It has total"):
+        ex.load(saved).other
