@@ -1,6 +1,6 @@
 """The Python classes of the extension types that are written in Rust. Imported when one of them is first met."""
 
-from extenso._core import ExtensionType, RowPartition, StructTensor, Tensor
+from extenso._core import ExtensionType, RowPartition, StructTensor, Tensor, _ragged_from_row_splits
 
 
 class MaskedTensor(ExtensionType):
@@ -21,3 +21,11 @@ class RaggedTensor(ExtensionType):
 
     values: Tensor | ExtensionType | StructTensor
     partition: RowPartition
+
+    @staticmethod
+    def from_row_splits(values: object, row_splits: object) -> "RaggedTensor":
+        """Cuts `values` into rows: row i is `values[row_splits[i]:row_splits[i + 1]]`.
+
+        Splits are i32 or i64, one more than rows, begin at 0 and never decrease; otherwise an error says where.
+        """
+        return _ragged_from_row_splits(values, row_splits)  # type: ignore[no-any-return]

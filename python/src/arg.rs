@@ -92,9 +92,8 @@ fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
     match role(&object.get_type())? {
         Role::Extension(class) => Ok(Some(Arg::Value(class.value(object)))),
         Role::Scalar => scalar(object).map(|scalar| Some(Arg::Scalar(scalar))),
-        Role::Registered(_) | Role::Protocol | Role::Array | Role::Sequence => {
-            Ok(Some(Arg::from(tensor(object, None)?)))
-        }
+        Role::Registered(_) | Role::Protocol | Role::Array => Ok(Some(Arg::from(tensor(object, None)?))),
+        Role::Sequence => import::list_value(object).map(|value| Some(Arg::Value(value))),
         Role::Other => Ok(None),
     }
 }

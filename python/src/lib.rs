@@ -6,6 +6,7 @@
 mod arg;
 mod arrow;
 mod call;
+mod composed;
 mod dispatch;
 mod dtype;
 mod error;
@@ -51,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dispatch::add_to(module)?;
     module.add_class::<record::PyStruct>()?;
     literal::add_to(module)?;
+    composed::add_to(module)?;
     arrow::add_to(module)?;
     extenso_ext::init();
     function::add_to(module)

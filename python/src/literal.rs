@@ -2,6 +2,7 @@
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::{arg, value};
+use extenso_core::Value;
 use extenso_ext::{Literal, to_literal};
 use extenso_types::Error;
 use pyo3::prelude::*;
@@ -24,8 +25,15 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// [[1, 2], [3]]
 #[pyfunction]
 fn constant<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    value::to_py(object.py(), value(object)?)
+}
+
+/// The core value of nested lists and dicts.
+///
+/// Errors: something else among them; what no value has, such as leaves of two kinds.
+pub fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let literal = read(object, 0)?;
-    value::to_py(object.py(), guarded(|| extenso_ext::constant(literal)).or_raise()?)
+    guarded(|| extenso_ext::constant(literal)).or_raise()
 }
 
 /// The nested lists and dicts of a value; the reverse of `constant`.

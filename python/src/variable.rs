@@ -7,6 +7,7 @@ use crate::{arg, call, dtype, spec};
 use extenso_core::{Arg, Variable, ops};
 use extenso_types::{Error, Spec};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 /// A named tensor that changes: `Variable("weights", [0.0, 0.0])`.
 ///
@@ -30,11 +31,10 @@ impl PyVariable {
 
     /// Replaces what it holds and returns it.
     fn assign<'py>(&self, py: Python<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        // A number or a list takes the dtype of the variable; a tensor has to have it.
-        let value = match arg::from_py(value)? {
-            Arg::Scalar(_) => Arg::from(arg::tensor(value, Some(self.0.spec().dtype))?),
-            other => other,
-        };
+        // A number or a list takes the dtype of the variable; a tensor or an array has to have it.
+        let literal = value.is_instance_of::<PyList>() || matches!(arg::operand(value)?, Some(Arg::Scalar(_)));
+        let value =
+            if literal { Arg::from(arg::tensor(value, Some(self.0.spec().dtype))?) } else { arg::from_py(value)? };
         call::apply(py, &ops::ASSIGN, &[value], &self.attrs())
     }
 

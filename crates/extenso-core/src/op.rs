@@ -252,6 +252,8 @@ impl OpDef {
     }
 
     /// Adds what names the op: its name, doc comment, arguments and attributes. [`ops!`](crate::ops) calls it.
+    ///
+    /// A function whose name would be a keyword of Rust ends in `_`; the op does not.
     pub const fn named(
         mut self,
         name: &'static str,
@@ -259,7 +261,13 @@ impl OpDef {
         params: &'static [&'static str],
         attrs: AttrsDef,
     ) -> OpDef {
-        self.name = name;
+        self.name = match name.as_bytes() {
+            [head @ .., b'_'] => match std::str::from_utf8(head) {
+                Ok(head) => head,
+                Err(_) => name,
+            },
+            _ => name,
+        };
         self.doc = doc;
         self.params = params;
         self.attrs = attrs;

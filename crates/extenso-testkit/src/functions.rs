@@ -24,6 +24,9 @@ enum Step {
     Residual,
 }
 
+const UNARY: [&str; 5] = ["exp", "tanh", "abs", "negative", "sqrt"];
+const FOLDS: [&str; 5] = ["sum", "max", "min", "prod", "none"];
+
 impl RowFunction {
     /// The function of a seed. Inner sizes go up to 4096.
     ///
@@ -35,7 +38,7 @@ impl RowFunction {
         let mut steps = Vec::new();
         for _ in 0..3 + rng.below(6) {
             let step = match rng.below(7) {
-                0 | 1 => Step::Unary(*rng.pick(&["exp", "tanh", "abs", "negative", "sqrt"])),
+                0 | 1 => Step::Unary(UNARY[rng.below(UNARY.len())]),
                 2 => Step::Bias(Tensor::from_vec(rng.f32s(columns))),
                 3 => {
                     let bits: Vec<bool> = (0..columns).map(|_| rng.below(3) > 0).collect();
@@ -52,7 +55,7 @@ impl RowFunction {
             };
             steps.push(step);
         }
-        steps.push(Step::Row(*rng.pick(&["sum", "max", "min", "prod", "none"]), rng.below(2) == 0));
+        steps.push(Step::Row(FOLDS[rng.below(FOLDS.len())], rng.below(2) == 0));
         Ok(RowFunction { width, steps })
     }
 

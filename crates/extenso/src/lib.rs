@@ -45,7 +45,7 @@ pub use extenso_types::*;
 
 /// What most programs use: `use extenso::prelude::*`.
 ///
-/// [`Result`](crate::Result) is left out, because it would hide that of the standard library.
+/// `extenso::Result` is left out, because it would hide that of the standard library.
 pub mod prelude {
     pub use crate::attrs::Axes;
     pub use crate::formats::{FieldSpec, OnError, decode_ndjson, encode_ndjson, run_ndjson, struct_spec};

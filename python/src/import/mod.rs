@@ -6,7 +6,7 @@ mod array;
 mod nested;
 
 pub use array::array;
-pub use nested::nested;
+pub use nested::{list_value, nested};
 
 use crate::call::apply_one;
 use crate::error::OrRaise;

@@ -24,6 +24,18 @@ pub fn nested(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
     leaves.tensor(&dims, dtype).or_raise()
 }
 
+/// The value of nested lists: a tensor, or a ragged tensor if lists of one depth have different lengths.
+///
+/// Errors: as `nested`, and as literals of ragged values have them.
+pub fn list_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let mut leaves = Leaves::default();
+    match walk(object, &mut Vec::new(), &mut leaves) {
+        Err(_) if leaves.is_ragged => crate::literal::value(object),
+        // The place of a leaf that does not fit is the same for all other lists.
+        _ => nested(object, None).map(Value::Tensor),
+    }
+}
+
 /// One leaf.
 enum Leaf {
     Bool(bool),
@@ -51,6 +63,8 @@ struct Leaves {
     kind: Option<DType>,
     /// A leaf is a tensor or an array, so that the lists are joined by ops.
     has_values: bool,
+    /// Lists of one depth have different lengths.
+    is_ragged: bool,
 }
 
 /// The sizes below `object`; its leaves go to `leaves`.
@@ -69,7 +83,10 @@ fn walk(object: &Bound<'_, PyAny>, at: &mut Vec<usize>, leaves: &mut Leaves) -> 
         at.push(n);
         let sizes = walk(&item.or_carry(py)?, at, leaves)?;
         match &inner {
-            Some(first) if *first != sizes && !leaves.has_values => return Err(uneven(at, first, &sizes)),
+            Some(first) if *first != sizes && !leaves.has_values => {
+                leaves.is_ragged = true;
+                return Err(uneven(at, first, &sizes));
+            }
             _ => inner = Some(sizes),
         }
         at.pop();
@@ -94,7 +111,7 @@ fn uneven(at: &[usize], first: &[usize], here: &[usize]) -> Error {
     }
     Error::shape(format!("the list has shape {here:?} here and {first:?} before it"))
         .wanted("lists of one length at each depth")
-        .hint("Use `extenso.ragged` or `extenso.constant` for rows of different lengths.")
+        .hint("Use `constant` for rows of different lengths.")
         .at(place)
 }
 

@@ -6,7 +6,7 @@ mod attr;
 mod parse;
 mod text;
 
-pub use attr::attr_to_py;
+pub use attr::{attr, attr_to_py};
 pub use text::{generate_stubs, op_examples};
 
 use crate::call;
@@ -24,22 +24,14 @@ use std::sync::Arc;
 
 use crate::pointers::PointerMap;
 
-/// The tables whose ops are functions of the module.
-pub const TABLES: &[&[&[&OpDef]]] = &[extenso_core::ops::TABLES];
-
-/// Every op, in the order of the tables.
+/// Every op that is a function of the module, in the order of the tables.
 pub fn all_ops() -> impl Iterator<Item = &'static OpDef> {
-    TABLES.iter().flat_map(|tables| tables.iter()).flat_map(|table| table.iter().copied()).filter(|op| is_callable(op))
+    extenso_graph::tables().filter(|op| is_callable(op))
 }
 
 /// Whether the op can be called by hand: subgraphs are made by the functions that trace.
 fn is_callable(op: &OpDef) -> bool {
     op.attrs.params.iter().all(|param| param.kind != "graph")
-}
-
-/// The name that Python and its messages show.
-pub fn name(op: &OpDef) -> &'static str {
-    op.name.trim_end_matches('_')
 }
 
 /// What a builtin is bound to: a declaration, made ready for parsing calls.
@@ -57,7 +49,7 @@ impl PyOp {
     /// The name.
     #[getter]
     fn name(&self) -> &'static str {
-        name(self.def)
+        self.def.name
     }
 
     /// The semantic class.
@@ -87,7 +79,7 @@ impl PyOp {
 #[pyfunction]
 #[pyo3(name = "_op")]
 pub fn op_by_name<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    let known = all_ops().find(|op| self::name(op) == name);
+    let known = all_ops().find(|op| op.name == name);
     let op = known.ok_or_else(|| Error::missing(format!("no op is named '{name}'"))).or_raise()?;
     function(py, op)?.getattr("__self__")
 }
@@ -106,7 +98,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         PyResult::Ok(functions)
     })?;
     all_ops().try_for_each(|op| match functions.get(std::ptr::from_ref(op).addr()) {
-        Some(function) => module.add(name(op), function),
+        Some(function) => module.add(op.name, function),
         None => Ok(()),
     })
 }
@@ -116,7 +108,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Errors: the op is no function of the module.
 pub fn function<'py>(py: Python<'py>, op: &'static OpDef) -> PyResult<Bound<'py, PyAny>> {
     let known = FUNCTIONS.get(py).and_then(|functions| functions.get(std::ptr::from_ref(op).addr()));
-    let missing = || Error::missing(format!("the op '{}' is no Python function", name(op)));
+    let missing = || Error::missing(format!("the op '{}' is no Python function", op.name));
     Ok(known.ok_or_else(missing).or_raise()?.bind(py).clone())
 }
 
@@ -134,7 +126,7 @@ fn builtin<'py>(py: Python<'py>, def: &'static OpDef) -> PyResult<Bound<'py, PyA
     let defaults = values.map(|values| (def.attrs.parse)(&values)).transpose().or_raise()?;
     let bound = Bound::new(py, PyOp { def, names, defaults })?;
     let method = Box::leak(Box::new(ffi::PyMethodDef {
-        ml_name: leaked(name(def).to_string())?,
+        ml_name: leaked(def.name.to_string())?,
         ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: entry },
         ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
         ml_doc: leaked(text::doc(def))?,

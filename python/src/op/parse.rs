@@ -1,7 +1,7 @@
 //! Reading a call: positional and keyword arguments as op arguments and attributes.
 
+use super::PyOp;
 use super::attr::attr;
-use super::{PyOp, name};
 use crate::arg;
 use crate::error::OrRaise;
 use extenso_core::Arg;
@@ -98,8 +98,7 @@ fn arguments(op: &PyOp, params: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Args> 
         let missing = || misuse(op, Error::dtype(format!("the argument '{name}' is missing")));
         let object = object.ok_or_else(missing).or_raise()?;
         let arg = if op.def.variadic { arg::list(object)? } else { arg::operand(object)? };
-        let misfit =
-            || arg::no_argument(object, op.def.variadic).at(format!("argument '{name}'")).at(super::name(op.def));
+        let misfit = || arg::no_argument(object, op.def.variadic).at(format!("argument '{name}'")).at(op.def.name);
         args.push(arg.ok_or_else(misfit).or_raise()?);
     }
     Ok(args)
@@ -119,9 +118,9 @@ fn attributes(op: &PyOp, given: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Attrib
             None => (param.default)().ok_or_else(missing).or_raise()?,
         });
     }
-    (op.def.attrs.parse)(&values).map_err(|e| e.at(name(op.def))).or_raise()
+    (op.def.attrs.parse)(&values).map_err(|e| e.at(op.def.name)).or_raise()
 }
 
 fn misuse(op: &PyOp, error: Error) -> Error {
-    error.wanted(super::text::signature(op.def)).at(name(op.def))
+    error.wanted(super::text::signature(op.def)).at(op.def.name)
 }

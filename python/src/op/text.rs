@@ -1,6 +1,6 @@
 //! Text of ops: signatures, docstrings, examples and stubs, all from the declarations.
 
-use super::{all_ops, name};
+use super::all_ops;
 use extenso_core::OpDef;
 use extenso_core::attrs::{AttrValue, Param};
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ pub fn signature(op: &OpDef) -> String {
     let params = op.params.iter().map(ToString::to_string);
     format!(
         "{}({})",
-        name(op),
+        op.name,
         params.chain(attr_texts(op, |param| param.name.to_string(), "=")).collect::<Vec<_>>().join(", ")
     )
 }
@@ -79,7 +79,7 @@ fn doctest(call: &str, result: &str) -> Option<String> {
         .filter(|(name, _)| !name.contains('['))
         .map_or(result, |(_, rest)| rest.trim_end_matches(')'));
     let plain = list.starts_with('[') && !list.contains(['\'', '\\']) && calls(call) == 1;
-    plain.then(|| format!(">>> ex.{call}.tolist()\n{}", list.replace('"', "'")))
+    plain.then(|| format!(">>> ex.to_py(ex.{call})\n{}", list.replace('"', "'")))
 }
 
 /// How many functions an expression calls.
@@ -91,7 +91,7 @@ fn calls(expression: &str) -> usize {
 /// Every op's examples: its name, a call and what comes of it, in the grammar of the conformance cases.
 #[pyfunction]
 pub fn op_examples() -> Vec<(&'static str, &'static str, &'static str)> {
-    all_ops().flat_map(|op| op.examples.iter().map(|(call, result)| (name(op), *call, *result))).collect()
+    all_ops().flat_map(|op| op.examples.iter().map(|(call, result)| (op.name, *call, *result))).collect()
 }
 
 /// The stubs of the op functions, as they stand in `_core.pyi`.
@@ -105,7 +105,7 @@ fn stub(op: &'static OpDef) -> String {
     let params = op.params.iter().map(|param| format!("{param}: {argument}"));
     let attrs = attr_texts(op, |param| format!("{}: {}", param.name, annotation(param.kind)), " = ");
     let params = params.chain(attrs).collect::<Vec<_>>().join(", ");
-    format!("def {}({params}) -> Any: ...", name(op))
+    format!("def {}({params}) -> Any: ...", op.name)
 }
 
 /// The annotation of an attribute's type.

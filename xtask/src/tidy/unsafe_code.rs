@@ -25,7 +25,7 @@ fn fault(path: &str, code: &str, lines: &[&str], at: usize) -> Option<&'static s
              Move it there or find the safe form.",
         );
     }
-    let declares = code.contains("unsafe fn") || code.contains("unsafe trait");
+    let declares = ["unsafe fn", "unsafe extern", "unsafe trait"].iter().any(|word| code.contains(word));
     if has_reason(lines, at) || (declares && has_contract(lines, at)) {
         return None;
     }
@@ -82,6 +82,7 @@ mod tests {
     fn an_unsafe_fn_may_state_its_contract() {
         let contract = "/// Adds.\n///\n/// # Safety\n/// The pointer is valid.\n#[inline]\n";
         check(faults, &[(KERNEL, &format!("{contract}unsafe fn f() {{}}"))], &[]);
+        check(faults, &[(KERNEL, &format!("{contract}unsafe extern \"C\" fn f() {{}}"))], &[]);
         check(
             faults,
             &[(KERNEL, &format!("{contract}fn g() {{}}\nunsafe fn f() {{}}"))],

@@ -48,12 +48,12 @@ crate::ops! {
         .grad(|cx| Ok(vec![Some(segment_sum(cx.g(), &cx.args[1])?), None]))
         .examples(&[("gather_rows_of([1.5, 2.5], partition_from_lengths([2, 1]))", "[1.5, 1.5, 2.5]")]);
 
-    /// The rows that `from` cuts out of `values`, placed as `to` cuts them: row i of the result under `to` is row i of
-    /// `values` under `from`. What `to` leaves outside every row is zero.
+    /// The rows that `source` cuts out of `values`, placed as `target` cuts them.
     ///
-    /// Shapes: `values` has the values of `from` as outer axis, the result those of `to`. Errors: the partitions have another
-    /// number of rows, or a row of another length, which is named.
-    ALIGN_ROWS: align_rows(values, from, to) = OpDef::general(Class::Segment, infer_align, run_align)
+    /// Row i of the result under `target` is row i of `values` under `source`; what `target` leaves outside every row is zero.
+    /// Shapes: `values` has the values of `source` as outer axis, the result those of `target`. Errors: the partitions have
+    /// another number of rows, or a row of another length, which is named.
+    ALIGN_ROWS: align_rows(values, source, target) = OpDef::general(Class::Segment, infer_align, run_align)
         .grad(|cx| Ok(vec![Some(align_rows(cx.g(), &cx.args[2], &cx.args[1])?), None, None]))
         .examples(&[("align_rows([1.0, 2.0, 3.0], partition_from_lengths([2, 1]), partition_from_lengths([2, 1]))", "[1.0, 2.0, 3.0]")]);
 

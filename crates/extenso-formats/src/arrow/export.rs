@@ -1,8 +1,7 @@
 //! Values to Arrow.
 
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray, LargeStringArray,
-    ListArray, StringArray, StructArray, make_array,
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeListArray, ListArray, StructArray, make_array,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
@@ -62,18 +61,17 @@ fn data_type(dtype: DType) -> Result<DataType> {
 }
 
 fn dense(tensor: &Dense) -> Result<ArrayRef> {
-    let (&n, inner) = tensor
-        .dims()
-        .split_first()
-        .ok_or_else(|| Error::shape("a scalar has no array").wanted("at least a vector").hint("Use `expand_dims`."))?;
-    let flat = flat(tensor)?;
-    inner.iter().rev().try_fold(flat, |items, &size| {
+    let dims = tensor.dims();
+    if dims.is_empty() {
+        return Err(Error::shape("a scalar has no array").wanted("at least a vector").hint("Use `expand_dims`."));
+    }
+    (1..dims.len()).rev().try_fold(flat(tensor)?, |items, axis| {
         let field = Arc::new(Field::new("item", items.data_type().clone(), false));
-        let size = i32::try_from(size).map_err(|_| Error::shape(format!("an axis of {size} is too long for Arrow")))?;
-        let list = match usize::try_from(size) {
-            Ok(0) => FixedSizeListArray::try_new_with_length(field, size, items, None, n),
-            _ => FixedSizeListArray::try_new(field, size, items, None),
-        };
+        let size = i32::try_from(dims[axis])
+            .map_err(|_| Error::shape(format!("an axis of {} is too long for Arrow", dims[axis])))?;
+        // Lists of no items do not tell how many they are.
+        let lists = dims[..axis].iter().product();
+        let list = FixedSizeListArray::try_new_with_length(field, size, items, None, lists);
         Ok(Arc::new(list.map_err(arrow)?) as ArrayRef)
     })
 }
@@ -91,22 +89,17 @@ fn flat(tensor: &Dense) -> Result<ArrayRef> {
     }
 }
 
+/// Arrow's constructors want every byte of the buffer to be text, used or not; its validation of parts asks what we prove.
 fn text(dtype: DType, offsets: &Offsets, bytes: &Buffer) -> Result<ArrayRef> {
-    let bytes = bytes.clone();
-    Ok(match (offsets, dtype) {
-        (Offsets::I32(o), DType::String) => {
-            Arc::new(StringArray::try_new(OffsetBuffer::new(o.clone()), bytes, None).map_err(arrow)?)
-        }
-        (Offsets::I64(o), DType::String) => {
-            Arc::new(LargeStringArray::try_new(OffsetBuffer::new(o.clone()), bytes, None).map_err(arrow)?)
-        }
-        (Offsets::I32(o), _) => {
-            Arc::new(BinaryArray::try_new(OffsetBuffer::new(o.clone()), bytes, None).map_err(arrow)?)
-        }
-        (Offsets::I64(o), _) => {
-            Arc::new(LargeBinaryArray::try_new(OffsetBuffer::new(o.clone()), bytes, None).map_err(arrow)?)
-        }
-    })
+    let (data_type, cuts) = match (offsets, dtype) {
+        (Offsets::I32(o), DType::String) => (DataType::Utf8, o.inner()),
+        (Offsets::I64(o), DType::String) => (DataType::LargeUtf8, o.inner()),
+        (Offsets::I32(o), _) => (DataType::Binary, o.inner()),
+        (Offsets::I64(o), _) => (DataType::LargeBinary, o.inner()),
+    };
+    let builder = ArrayData::builder(data_type).len(offsets.len() - 1);
+    let data = builder.add_buffer(cuts.clone()).add_buffer(bytes.clone()).build();
+    Ok(make_array(data.map_err(arrow)?))
 }
 
 fn list(ragged: &RaggedTensor) -> Result<ArrayRef> {

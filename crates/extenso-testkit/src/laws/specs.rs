@@ -21,7 +21,7 @@ pub(super) fn up_to_names<T: ExtensionType>(subject: &Subject<T>) -> Result<()> 
     ensure(spec.equals(&spec), || format!("{spec} is not equal to itself"))?;
     let (a, b) = (general(&spec), general(&spec));
     ensure(a.equals(&b) && b.equals(&a), || format!("{a} is not equal to itself under other names"))?;
-    let has_sizes = spec.leaves(&extenso_types::Path::root()).len() > 0 && a != spec;
+    let has_sizes = !spec.leaves(&extenso_types::Path::root()).is_empty() && a != spec;
     ensure(!has_sizes || !a.equals(&spec), || format!("{a} is equal to {spec}"))
 }
 

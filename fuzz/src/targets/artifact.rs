@@ -1,0 +1,148 @@
+//! The saved file: as bytes, and its members behind a container made anew, so that what lies behind the hashes is reached.
+
+use extenso_core::{ExtensionType, RowPartition};
+use extenso_core::{Tensor, Value, Variable, attrs::Axes, ops};
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
+use extenso_graph::save::archive::{Archive, write};
+use extenso_graph::save::{from_bytes, to_bytes};
+use extenso_graph::{Concrete, cond, trace};
+use extenso_types::{Nest, Result, Shape};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+pub const DICTIONARY: &[&[u8]] = &[
+    b"add",
+    b"reshape",
+    b"matmul",
+    b"broadcast_to",
+    b"f64",
+    b"variant",
+    b"PK\x01\x02",
+    b"graph.pb",
+    b"\x0a\x03sum",
+    b"\xff\xff\xff\xff\x0f",
+];
+
+const GRAPH: &str = "graph.pb";
+const WEIGHTS: &str = "weights.safetensors";
+
+/// Functions that between them use every kind of node, spec and attribute.
+static SAMPLES: LazyLock<Vec<(Arc<Concrete>, Nest<Value>)>> = LazyLock::new(|| samples().expect("the samples trace"));
+
+type Body = fn(&[Value]) -> Result<Value>;
+
+fn samples() -> Result<Vec<(Arc<Concrete>, Nest<Value>)>> {
+    let matrix = Tensor::new(&[2, 3], &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    let rows =
+        RaggedTensor::from_partition(Tensor::from_vec(vec![1.0, 2.0, 3.0]), RowPartition::from_lengths([2, 0, 1])?)?;
+    let masked = MaskedTensor::new(Tensor::from_vec(vec![1_i64, 2, 3]), Tensor::bools(&[3], &[true, false, true])?)?;
+    let record = StructTensor::from_fields(
+        Shape::known(&[3]),
+        [
+            ("rows", rows.into_value()),
+            ("masked", masked.into_value()),
+            ("name", Tensor::strings(&[3], &["a", "ß", ""])?.into()),
+        ],
+    )?;
+    let dense: Body = |a| {
+        let weights = Tensor::new(&[3, 2], &[0.5_f32, -1.0, 2.0, 0.25, 1.5, 3.0])?;
+        let y = ops::tanh(ops::matmul(&a[0], weights, false)?)?;
+        let y = ops::where_(Tensor::bools(&[2], &[true, false])?, &y, 0)?;
+        let total = ops::sum(&y, Axes::List(vec![-1]), false)?;
+        let positive = ops::all(ops::greater(&total, 0)?, Axes::All, false)?;
+        let chosen = cond(&positive, || Ok(Nest::Leaf(ops::exp(&total)?)), || Ok(Nest::Leaf(ops::negative(&total)?)))?;
+        Ok(chosen.leaves()[0].1.clone())
+    };
+    let typed: Body = |a| {
+        let record = StructTensor::from_value(&a[0])?;
+        let rows = ops::sum(record.field("rows")?, 1, false)?;
+        let lengths = ops::string_length(record.field("name")?, "byte".to_string())?;
+        let masked = ops::add(record.field("masked")?, lengths)?;
+        let taken = ops::take(rows, Tensor::from_vec(vec![2_i64, -1]), 0)?;
+        Ok(StructTensor::from_fields(
+            Shape::known(&[2]),
+            [("rows", taken), ("masked", ops::slice(masked, 0, 1, None, 1)?)],
+        )?
+        .into_value())
+    };
+    let seen = Variable::new("seen", Tensor::scalar(0_i64))?;
+    let stateful = move |a: &[Value]| {
+        let counted = ops::assign(ops::add(ops::read_variable(seen.clone())?, 1)?, seen.clone())?;
+        let shaped = ops::reshape(ops::concat(vec![a[0].clone(), a[0].clone()], 0)?, vec![-1_i64, 2])?;
+        ops::broadcast_to(ops::add(ops::cast(shaped, extenso_types::DType::I64)?, counted)?, vec![3_i64, 6, 2])
+    };
+    Ok(vec![
+        sample("dense", matrix.clone().into(), dense)?,
+        sample("typed", record.into_value(), typed)?,
+        sample("stateful", matrix.into(), stateful)?,
+    ])
+}
+
+fn sample(name: &str, arg: Value, body: impl Fn(&[Value]) -> Result<Value>) -> Result<(Arc<Concrete>, Nest<Value>)> {
+    let args = Nest::Tuple(vec![Nest::Leaf(arg)]);
+    let specs = args.try_map(|_, v| v.spec())?;
+    let traced = trace(name, &specs, |args| {
+        let leaves: Vec<Value> = args.leaves().into_iter().map(|(_, v)| v.clone()).collect();
+        Ok(Nest::dict([("y", Nest::Leaf(body(&leaves)?))]))
+    })?;
+    Ok((Arc::new(Concrete::new(name, specs, traced.output, traced.graph)?), args))
+}
+
+/// Whole files.
+pub fn files() -> Vec<Vec<u8>> {
+    SAMPLES.iter().map(|(f, _)| to_bytes(std::slice::from_ref(f)).expect("saves")).collect()
+}
+
+/// Graphs alone.
+pub fn graphs() -> Vec<Vec<u8>> {
+    files().into_iter().map(|file| members(file).remove(GRAPH).expect("a graph")).collect()
+}
+
+/// Weights alone.
+pub fn weights() -> Vec<Vec<u8>> {
+    files().into_iter().map(|file| members(file).remove(WEIGHTS).expect("weights")).collect()
+}
+
+fn members(file: Vec<u8>) -> BTreeMap<String, Vec<u8>> {
+    let archive = Archive::read(file, &[]).expect("reads");
+    archive.members().iter().map(|(name, data)| (name.clone(), data.as_ref().to_vec())).collect()
+}
+
+/// Every sample's members, in which one is exchanged.
+static MEMBERS: LazyLock<Vec<BTreeMap<String, Vec<u8>>>> = LazyLock::new(|| files().into_iter().map(members).collect());
+
+pub fn run_file(bytes: &[u8]) {
+    if let Ok(module) = from_bytes(bytes.to_vec()) {
+        let again = to_bytes(&module.functions).expect("what was loaded can be saved");
+        assert_eq!(again, bytes, "save of load is the file");
+        call_all(&module.functions);
+    }
+}
+
+pub fn run_graph(bytes: &[u8]) {
+    run_member(GRAPH, bytes);
+}
+
+pub fn run_weights(bytes: &[u8]) {
+    run_member(WEIGHTS, bytes);
+}
+
+fn run_member(name: &str, bytes: &[u8]) {
+    for members in MEMBERS.iter() {
+        let mut members = members.clone();
+        members.insert(name.to_string(), bytes.to_vec());
+        let file = write(&members, &BTreeSet::new(), "fuzz").expect("writes");
+        if let Ok(module) = from_bytes(file) {
+            to_bytes(&module.functions).expect("what was loaded can be saved");
+            call_all(&module.functions);
+        }
+    }
+}
+
+fn call_all(functions: &[Arc<Concrete>]) {
+    for function in functions {
+        for (_, args) in SAMPLES.iter() {
+            drop(function.call(args));
+        }
+    }
+}

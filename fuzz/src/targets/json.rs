@@ -1,0 +1,87 @@
+//! NDJSON to records of several specs, and back: what was read, written and read again is the same text.
+
+use extenso_formats::{FieldSpec as F, OnError, decode_ndjson, encode_ndjson, struct_spec};
+use extenso_types::{DType, Nest, Spec};
+use std::sync::LazyLock;
+
+pub const DICTIONARY: &[&[u8]] = &[
+    b"null",
+    b"true",
+    b"1e400",
+    b"-0.0",
+    b"9223372036854775808",
+    b"1e-400",
+    b"\"NaN\"",
+    b"\"\\ud800\"",
+    b"\\u0000",
+    b"[[[[[[[[",
+    b"]]]]",
+    b"{\"a\":",
+    b"}\n{",
+    b"\xff\xfe",
+    b"\xed\xa0\x80",
+    b"AQID",
+    b"\"id\":",
+    b"\"items\":[{\"price\":",
+    b"0.1e",
+    b"1_0",
+];
+
+/// The specs that every input is read as.
+static SPECS: LazyLock<Vec<Spec>> = LazyLock::new(|| {
+    let numbers = [
+        DType::Bool,
+        DType::I8,
+        DType::I16,
+        DType::I32,
+        DType::I64,
+        DType::U8,
+        DType::U16,
+        DType::U32,
+        DType::U64,
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+        DType::String,
+        DType::Bytes,
+    ];
+    let one_each = numbers.iter().map(|d| (d.name(), F::Scalar(*d, vec![])));
+    let item = F::Record(vec![("price", F::Scalar(DType::F32, vec![])), ("sku", F::Scalar(DType::String, vec![]))]);
+    let nested = [
+        ("id", F::Scalar(DType::I64, vec![])),
+        ("embedding", F::Scalar(DType::F32, vec![2, 2])),
+        ("items", F::List(Box::new(item.clone()))),
+        ("maybe", F::Optional(Box::new(F::List(Box::new(F::Optional(Box::new(item))))))),
+    ];
+    let optional = numbers.iter().map(|d| (d.name(), F::Optional(Box::new(F::List(Box::new(F::Scalar(*d, vec![])))))));
+    let specs = [struct_spec(one_each), struct_spec(nested), struct_spec(optional)];
+    specs.into_iter().map(|spec| spec.expect("a record")).collect()
+});
+
+pub fn corpus() -> Vec<Vec<u8>> {
+    let lines = [
+        r#"{"bool": true, "i8": -128, "i16": 1, "i32": 2, "i64": -9223372036854775808, "u8": 255, "u16": 3, "u32": 4, "u64": 18446744073709551615, "f16": 0.5, "bf16": 1e3, "f32": 16777217, "f64": 0.1, "string": "größe\n\u00e9\ud83d\ude00", "bytes": "AQID/w=="}"#,
+        r#"{"id": 1, "embedding": [[1, 2], [3, 4.5]], "items": [{"price": 2, "sku": "a"}, {"price": 3.5, "sku": ""}], "maybe": null}"#,
+        r#"{"id": 9007199254740993, "embedding": [[0, 0], [0, 0]], "items": [], "maybe": [null, {"price": "Infinity", "sku": "x"}]}"#,
+        r#"{"bool": [true, false], "f64": [1, 2.5, "NaN"], "string": [], "u64": null, "unknown": {"deep": [[[1]]]}}"#,
+        r"{}",
+    ];
+    let deep = format!("{{\"unknown\": {}{}}}", "[".repeat(2000), "]".repeat(2000));
+    let mut corpus: Vec<Vec<u8>> = lines.iter().map(|line| format!("{line}\n").into_bytes()).collect();
+    corpus.push(lines[1..3].join("\n").into_bytes());
+    corpus.push(deep.into_bytes());
+    corpus
+}
+
+pub fn run(bytes: &[u8]) {
+    for spec in SPECS.iter() {
+        for policy in [OnError::Raise, OnError::Skip] {
+            let Ok(rows) = decode_ndjson(bytes, spec, policy) else { continue };
+            let text = encode_ndjson(&Nest::Leaf(rows.value)).expect("what was read can be written");
+            let again = decode_ndjson(&text, spec, OnError::Raise).expect("what was written can be read");
+            let twice = encode_ndjson(&Nest::Leaf(again.value)).expect("what was read can be written");
+            assert_eq!(text, twice, "reading what was written gives the same");
+        }
+    }
+}

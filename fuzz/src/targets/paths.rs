@@ -1,0 +1,46 @@
+//! Names: paths, type names, dtypes. What was read is written as text that reads back to it.
+
+use super::text;
+use extenso_types::{DType, Path, TypeName};
+
+pub const DICTIONARY: &[&[u8]] = &[
+    b".\"",
+    b"\\\"",
+    b"[*]",
+    b"[3]",
+    b"@mask",
+    b"@\"a b\"",
+    b"..",
+    b"\xc3\xa4",
+    b"[18446744073709551616]",
+    b"float16",
+];
+
+pub fn corpus() -> Vec<Vec<u8>> {
+    [
+        "user.history[*].item_id",
+        "a[3].b",
+        "x@row_splits",
+        "\"a.b\".\"\\\"q\\\\\"[*]@mask",
+        "größe",
+        "",
+        "space/Name",
+        "bf16",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec()
+}
+
+pub fn run(bytes: &[u8]) {
+    let text = text(bytes);
+    if let Ok(path) = text.parse::<Path>() {
+        let again: Path = path.to_string().parse().expect("a path's text is a path");
+        assert_eq!(again, path, "the path of a path's text is the path");
+    }
+    if let Ok(name) = text.parse::<TypeName>() {
+        assert_eq!(name.to_string(), text, "a name is its text");
+    }
+    if let Ok(dtype) = text.parse::<DType>() {
+        assert_eq!(dtype.name().parse::<DType>(), Ok(dtype), "a dtype's name is its own");
+    }
+}

@@ -1,0 +1,67 @@
+//! Functions that are no ops: compositions, as Rust has them.
+
+use crate::error::{OrRaise, guarded};
+use crate::op::attr;
+use crate::{arg, value};
+use extenso_core::attrs::{AttrType, AttrValue, Attrs, Axes};
+use extenso_core::reduce::Reduce;
+use extenso_core::{ExtensionType, ops};
+use extenso_ext::RaggedTensor;
+use extenso_types::Error;
+use pyo3::prelude::*;
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(mean, module)?)?;
+    module.add_function(wrap_pyfunction!(fill_none, module)?)?;
+    module.add_function(wrap_pyfunction!(is_none, module)?)?;
+    module.add_function(wrap_pyfunction!(_ragged_from_row_splits, module)?)
+}
+
+/// The mean over `axis`: the sum divided by the count. An empty row gives NaN.
+///
+/// >>> import extenso as ex
+/// >>> ex.mean(ex.tensor([1.0, 3.0])).item()
+/// 2.0
+#[pyfunction]
+#[pyo3(signature = (x, axis=None, keepdims=false))]
+fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: bool) -> PyResult<Bound<'py, PyAny>> {
+    let axis = axis.map_or(Ok(AttrValue::None), |axis| attr(&Reduce::DEF.params[0], axis))?;
+    let axes =
+        Axes::from_attr(&axis).ok_or_else(|| Error::dtype(format!("axis is {axis}")).wanted(Axes::NAME)).or_raise()?;
+    let argument = arg::from_py(x)?;
+    value::to_py(x.py(), guarded(|| ops::mean(argument, axes, keepdims)).or_raise()?)
+}
+
+/// The values of a masked tensor with `fill` where one is missing; anything else as it is.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.fill_none(ex.constant([1, None]), 0))
+/// [1, 0]
+#[pyfunction]
+fn fill_none<'py>(x: &Bound<'py, PyAny>, fill: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let (masked, fill) = (value::from_py(x)?, arg::from_py(fill)?);
+    value::to_py(x.py(), guarded(|| extenso_ext::fill_none(&masked, fill)).or_raise()?)
+}
+
+/// Whether each value is missing.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.is_none(ex.constant([1, None])))
+/// [False, True]
+#[pyfunction]
+fn is_none<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let masked = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::is_none(&masked)).or_raise()?)
+}
+
+/// What `RaggedTensor.from_row_splits` calls.
+#[pyfunction]
+fn _ragged_from_row_splits<'py>(
+    values: &Bound<'py, PyAny>,
+    row_splits: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (flat, splits) = (value::from_py(values)?, arg::tensor(row_splits, None)?);
+    let ragged = guarded(|| RaggedTensor::from_row_splits(flat, &splits)).or_raise()?;
+    value::to_py(values.py(), ragged.into_value())
+}

@@ -1,0 +1,185 @@
+"""Runs `conformance/*.md` through the Python package; the Rust runner runs the same cases."""
+
+import ast
+import math
+from collections.abc import Callable
+
+import conformance_cases as cases
+import extenso as ex
+import pytest
+
+BLOCKS = list(cases.read_folder())
+DTYPES = {str(d): d for d in (ex.bool, ex.i8, ex.i16, ex.i32, ex.i64, ex.u8, ex.u16, ex.u32, ex.u64)}
+DTYPES |= {str(d): d for d in (ex.f16, ex.bf16, ex.f32, ex.f64, ex.string, ex.bytes)}
+EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
+Scope = dict[str, object]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda b: f"{b.file}:{b.line}")
+def test_block(block: cases.Block) -> None:
+    scope: Scope = {"nan": math.nan, "inf": math.inf}
+    for statement in block.statements:
+        if isinstance(statement, cases.Bind):
+            scope[statement.name] = evaluate(statement.expr, scope)
+        else:
+            check(statement, scope)
+
+
+def check(case: cases.Case, scope: Scope) -> None:
+    place = f"{case.file}:{case.line}: {ast.unparse(case.expr)}"
+    claim = case.claim
+    if isinstance(claim, cases.Raises):
+        with pytest.raises(ex.Error) as raised:
+            evaluate(case.expr, scope)
+        missing = [t for t in claim.texts if t not in str(raised.value)]
+        assert not missing, f"{place}: {missing} is not in: {raised.value}"
+        return
+    got, want = evaluate(case.expr, scope), evaluate(claim.value, scope)
+    differs = difference(got, want, isinstance(claim, cases.Near))
+    assert differs is None, f"{place}: {differs}"
+
+
+def evaluate(expr: ast.expr, scope: Scope) -> object:
+    """Returns the value of an expression: lists are tensors, tuples several arguments, bare numbers weak scalars."""
+    match expr:
+        case ast.Constant(value=value):
+            return value
+        case ast.UnaryOp(operand=operand):
+            return -evaluate(operand, scope)  # type: ignore[operator]
+        case ast.Name(id=name):
+            return scope[name]
+        case ast.Tuple(elts=items):
+            return tuple(evaluate(item, scope) for item in items)
+        case ast.List():
+            return ex.constant(plain(expr, scope))
+        case ast.Dict():
+            return ex.constant(plain(expr, scope))
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+            if name in DTYPES:
+                return typed(plain(args[0], scope), DTYPES[name])
+            given = [evaluate(arg, scope) for arg in args]
+            named = {k.arg: evaluate(k.value, scope) for k in keywords if k.arg}
+            if name == "tensor" and "dtype" in named:
+                return ex.reshape(typed(flat(plain(args[0], scope)), DTYPES[str(named["dtype"])]), named.get("shape", (-1,)))
+            return FUNCTIONS.get(name, getattr(ex, name, None))(*given, **named)  # type: ignore[misc]
+    raise AssertionError(f"{ast.dump(expr)} is outside the grammar")
+
+
+def plain(expr: ast.expr, scope: Scope) -> object:
+    """Returns the nested Python lists of an expression."""
+    match expr:
+        case ast.List(elts=items):
+            return [plain(item, scope) for item in items]
+        case ast.Dict(keys=keys, values=values):
+            return {k.value: plain(v, scope) for k, v in zip(keys, values) if isinstance(k, ast.Constant)}
+    return evaluate(expr, scope)
+
+
+def flat(items: object) -> "list[object]":
+    return [leaf for item in items for leaf in flat(item)] if isinstance(items, list) else [items]
+
+
+def typed(items: object, dtype: object) -> object:
+    """Returns the value of nested lists with leaves of a dtype: the structure of positions, and the leaves taken from a vector."""
+    if not isinstance(items, list):
+        return ex.tensor(items, dtype=dtype)
+    text = dtype in (ex.string, ex.bytes)
+    pool: "list[object]" = [False if dtype == ex.bool else "" if text else 0]
+
+    def positions(item: object) -> object:
+        if isinstance(item, list):
+            return [positions(i) for i in item]
+        if item is None:
+            return None
+        pool.append(item)
+        return len(pool) - 1
+
+    structure = ex.constant(positions(items))
+    leaves = ex.tensor([p.encode() if dtype == ex.bytes and isinstance(p, str) else p for p in pool], dtype=dtype)
+    return on_values(structure, lambda at: ex.take(leaves, ex.cast(at, "i64")))
+
+
+def on_values(value: object, f: "Callable[[object], object]") -> object:
+    if isinstance(value, ex.RaggedTensor):
+        return ex.RaggedTensor(on_values(value.values, f), value.partition)
+    if isinstance(value, ex.MaskedTensor):
+        return ex.MaskedTensor(on_values(value.values, f), value.mask)
+    return f(value)
+
+
+def ragged(value: object) -> object:
+    """Returns the value with rows in every axis but the first."""
+    if isinstance(value, ex.RaggedTensor):
+        return ex.RaggedTensor(ragged(value.values), value.partition)
+    shape = tuple(value.shape)  # type: ignore[attr-defined]
+    if len(shape) < 2:
+        return value
+    values = ex.reshape(value, (shape[0] * shape[1], *shape[2:]))
+    return ex.RaggedTensor(ragged(values), ex.RowPartition.from_row_lengths([shape[1]] * shape[0]))
+
+
+def masked(value: object) -> object:
+    if isinstance(value, ex.MaskedTensor):
+        return value
+    if isinstance(value, ex.RaggedTensor):
+        return ex.RaggedTensor(masked(value.values), value.partition)
+    return ex.MaskedTensor(value, ex.ones_like(ex.equal(value, value)))
+
+
+FUNCTIONS: "dict[str, Callable[..., object]]" = {
+    "tensor": lambda value, shape=None: value if shape is None else ex.reshape(value, shape),
+    "ragged": ragged,
+    "masked": masked,
+    "ragged_from_row_splits": lambda values, row_splits: ex.RaggedTensor.from_row_splits(values, row_splits),
+}
+
+
+def difference(got: object, want: object, near: bool) -> "str | None":
+    """Returns what differs: the type, the dtype, the structure or an element; all NaNs are one, zeros have a sign."""
+    kinds = [type(v) for v in (got, want)]
+    if kinds[0] is not kinds[1]:
+        return f"the type is {kinds[0].__name__}, wanted {kinds[1].__name__}"
+    if isinstance(got, ex.MaskedTensor) and isinstance(want, ex.MaskedTensor):
+        return difference(got.mask, want.mask, False) or leaves_differ(got, want, near)
+    if isinstance(got, ex.RaggedTensor) and isinstance(want, ex.RaggedTensor):
+        lengths = [ex.row_lengths(v.partition).tolist() for v in (got, want)]
+        if lengths[0] != lengths[1]:
+            return f"the rows have lengths {lengths[0]}, wanted {lengths[1]}"
+        inner = [type(v.values) for v in (got, want)]
+        return f"{inner[0]} inside, wanted {inner[1]}" if inner[0] is not inner[1] else leaves_differ(got, want, near)
+    if isinstance(got, ex.Tensor) and isinstance(want, ex.Tensor) and got.shape != want.shape:
+        return f"the shape is {got.shape}, wanted {want.shape}"
+    return leaves_differ(got, want, near)
+
+
+def innermost(value: object) -> ex.Tensor:
+    while isinstance(value, (ex.RaggedTensor, ex.MaskedTensor)):
+        value = value.values
+    assert isinstance(value, ex.Tensor), value
+    return value
+
+
+def leaves_differ(got: object, want: object, near: bool) -> "str | None":
+    dtypes = [innermost(v).dtype for v in (got, want)]
+    if dtypes[0] != dtypes[1]:
+        return f"the dtype is {dtypes[0]}, wanted {dtypes[1]}"
+    x, y = ex.to_py(got), ex.to_py(want)
+    epsilon = EPSILON.get(str(dtypes[0]), 0.0)
+    if shape_of(x) != shape_of(y):
+        return f"{x}, wanted {y}"
+    pairs = zip(flat(x), flat(y))
+    return next((f"{a!r}, wanted {b!r}, in {x}" for a, b in pairs if not same(a, b, near, epsilon)), None)
+
+
+def shape_of(items: object) -> object:
+    return [shape_of(i) for i in items] if isinstance(items, list) else None
+
+
+def same(a: object, b: object, near: bool, epsilon: float) -> bool:
+    if not isinstance(a, float) or not isinstance(b, float):
+        return a == b and type(a) is type(b)
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) and math.isnan(b)
+    if near and math.isfinite(b):
+        return abs(a - b) <= max(1e-6, 4 * epsilon) * abs(b)
+    return a == b and math.copysign(1.0, a) == math.copysign(1.0, b)

@@ -1,0 +1,214 @@
+"""Tests of specs, and of types whose spec is written by hand."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import extenso as ex
+import pytest
+
+
+def spec(shape: Any, dtype: str = "f32") -> ex.TensorSpec:
+    return ex.TensorSpec(shape, dtype)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "compatible", "subtype", "join"),
+    [
+        (spec([2, 1]), spec([5, 3]), False, False, spec([None, None])),
+        (spec([2, 3]), spec([None, 3]), True, True, spec([None, 3])),
+        (spec([None, 3]), spec([2, 3]), True, False, spec([None, 3])),
+        (spec([2]), spec([2, 1]), False, False, spec(None)),
+        (spec([2]), spec(None), True, True, spec(None)),
+        (spec([2]), spec([2], "f64"), False, False, None),
+        (spec([2]), ex.RowPartitionSpec(2, 2), False, False, None),
+        (ex.RowPartitionSpec(2, 3), ex.RowPartitionSpec(), True, True, ex.RowPartitionSpec()),
+        (ex.RowPartitionSpec(), ex.RowPartitionSpec(dtype="i32"), False, False, None),
+    ],
+)
+def test_compatibility_subtypes_and_joins(a: Any, b: Any, compatible: bool, subtype: bool, join: Any) -> None:
+    assert a.is_compatible_with(b) is b.is_compatible_with(a) is compatible
+    assert a.is_subtype_of(b) is subtype
+    assert a.most_specific_compatible_type(b) == join
+
+
+def test_specs_are_compatible_with_values() -> None:
+    assert spec([None]).is_compatible_with(ex.tensor([1.0], "f32"))
+    assert not spec([None]).is_compatible_with([1.0])
+    assert spec([], "i64").is_compatible_with(3)
+
+
+def test_specs_show_and_pickle_themselves() -> None:
+    for each in (spec([None, 3]), spec(None), spec([]), ex.RowPartitionSpec(2, None, "i32")):
+        assert eval(repr(each), {"TensorSpec": ex.TensorSpec, "RowPartitionSpec": ex.RowPartitionSpec}) == each
+        assert pickle.loads(pickle.dumps(each)) == each
+        assert hash(each) == hash(pickle.loads(pickle.dumps(each)))
+    assert spec([None, 3]).shape.dims == (None, 3)
+    assert spec([2]).dtype is ex.f32
+    assert ex.tensor([1.0]).spec == spec([1], "f64")
+    with pytest.raises(TypeError, match="i32 or i64"):
+        ex.RowPartitionSpec(dtype="f32")
+    with pytest.raises(TypeError, match="shape: found"):
+        spec(["a"])
+    with pytest.raises(TypeError, match="shape"):
+        spec([-1])
+
+
+class Pair(ex.ExtensionType):
+    first: ex.Tensor
+    second: ex.Tensor
+    name: str = "pair"
+
+
+def test_specs_of_annotated_types_are_made_from_specs() -> None:
+    partial = Pair.Spec(spec([None]), second=spec(None))
+    assert partial.name == "pair"
+    assert partial.is_compatible_with(Pair(ex.tensor([1.0], "f32"), ex.tensor(1, "f32")))
+    assert not partial.is_compatible_with(Pair([1.0], [1.0]))
+    assert not partial.is_compatible_with(Pair.Spec(spec([None]), spec(None), "other"))
+    joined = Pair.Spec(spec([2]), spec([2])).most_specific_compatible_type(Pair.Spec(spec([3]), spec([2])))
+    assert joined == Pair.Spec(spec([None]), spec([2]))
+    assert isinstance(joined, Pair.Spec)
+    assert pickle.loads(pickle.dumps(partial)) == partial
+    for args, text in [((spec([1]),), "'second' is missing"), ((1, 2), "expected a spec"), ((1, 2, 3, 4), "4 arg")]:
+        with pytest.raises(TypeError, match=text):
+            Pair.Spec(*args)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = partial.nothing
+
+
+class Interval:
+    """A type whose spec is written by hand."""
+
+    def __init__(self, low: Any, high: Any, closed: bool = True) -> None:
+        self.low, self.high, self.closed = ex.tensor(low), ex.tensor(high), closed
+
+    def __extenso_type_spec__(self) -> IntervalSpec:
+        return IntervalSpec(self.low.spec, self.closed)
+
+
+@ex.register_type_spec("tests/Interval")
+class IntervalSpec(ex.TypeSpec):
+    """The spec of an interval."""
+
+    value_type = Interval
+
+    def __init__(self, bound: ex.TypeSpec, closed: bool) -> None:
+        self.bound, self.closed = bound, closed
+
+    def serialize(self) -> tuple[Any, ...]:
+        return self.bound, self.closed
+
+    @property
+    def component_specs(self) -> dict[str, ex.TypeSpec]:
+        return {"low": self.bound, "high": self.bound}
+
+    def to_components(self, value: Interval) -> dict[str, ex.Tensor]:
+        return {"low": value.low, "high": value.high}
+
+    def from_components(self, components: dict[str, ex.Tensor]) -> Interval:
+        return Interval(components["low"], components["high"], self.closed)
+
+
+def test_everything_follows_from_a_spec_written_by_hand() -> None:
+    a, b = IntervalSpec(spec([2]), True), IntervalSpec(spec([3]), True)
+    assert a == IntervalSpec(spec([2]), True)
+    assert a != IntervalSpec(spec([2]), False)
+    assert hash(a) == hash(IntervalSpec(spec([2]), True))
+    assert not a.is_compatible_with(b)
+    joined = a.most_specific_compatible_type(b)
+    assert isinstance(joined, IntervalSpec)
+    assert joined == IntervalSpec(spec([None]), True)
+    assert (joined.bound, joined.closed) == (spec([None]), True)
+    assert a.is_subtype_of(joined)
+    assert joined.is_compatible_with(Interval(ex.tensor([1.0], "f32"), ex.tensor([2.0], "f32")))
+    assert a.most_specific_compatible_type(IntervalSpec(spec([2]), False)) is None
+    assert ex.spec_of(Interval([1.0], [2.0])) == IntervalSpec(spec([1], "f64"), True)
+    assert ex.is_extension_type(Interval)
+    assert not ex.is_extension_type(IntervalSpec)
+
+
+def test_values_of_a_handwritten_type_dispatch() -> None:
+    @ex.dispatch_for(ex.add, Interval)
+    def add(x: Interval, y: Any) -> Interval:
+        return Interval(x.low + y, x.high + y, x.closed)
+
+    try:
+        result = ex.add(Interval([1.0], [2.0]), 1.0)
+    finally:
+        ex.unregister(add)
+    assert isinstance(result, Interval)
+    assert (result.low.tolist(), result.high.tolist()) == ([2.0], [3.0])
+
+
+def test_a_handwritten_value_can_be_a_component() -> None:
+    class Holder(ex.ExtensionType):
+        interval: Interval
+        weight: ex.Tensor
+
+    holder = Holder(Interval([1.0], [2.0]), 3.0)
+    assert ex.spec_of(holder).interval == IntervalSpec(spec([1], "f64"), True)
+    assert holder == Holder(Interval([1.0], [2.0]), 3.0)
+    assert holder != Holder(Interval([1.0], [2.5]), 3.0)
+    with pytest.raises(TypeError, match="interval: expected Interval, got 'list'"):
+        Holder([1.0], 2.0)  # type: ignore[arg-type]
+
+
+def test_a_class_takes_one_name() -> None:
+    assert ex.register_type_spec("tests/Interval")(IntervalSpec) is IntervalSpec
+    with pytest.raises(ValueError, match=r"tests/Interval.*already"):
+        ex.register_type_spec("tests/Other")(IntervalSpec)
+    with pytest.raises(KeyError, match="value_type"):
+
+        @ex.register_type_spec
+        class Nameless(ex.TypeSpec):
+            pass
+
+
+def test_ops_are_forbidden_inside_taking_apart() -> None:
+    class Lazy:
+        def __extenso_type_spec__(self) -> ex.TypeSpec:
+            return LazySpec()
+
+    class LazySpec(ex.TypeSpec):
+        value_type = Lazy
+        component_specs = spec([], "i64")
+
+        def serialize(self) -> tuple[()]:
+            ex.add(1, 2)
+            return ()
+
+    with pytest.raises(ex.ScopeError, match="calls the op"):
+        ex.spec_of(Lazy())
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({}, "component_specs"),
+        ({"component_specs": 3}, "found a int among the components"),
+        ({"component_specs": (), "serialize": lambda self: object()}, "static data"),
+    ],
+)
+def test_faults_of_a_handwritten_spec_are_named(body: dict[str, Any], text: str) -> None:
+    class Value:
+        def __extenso_type_spec__(self) -> Any:
+            return type("ValueSpec", (ex.TypeSpec,), {"value_type": Value, **body})()
+
+    with pytest.raises(Exception, match=text):
+        ex.spec_of(Value())
+
+
+def test_something_else_than_a_spec_is_an_error() -> None:
+    class Value:
+        def __extenso_type_spec__(self) -> int:
+            return 3
+
+    with pytest.raises(TypeError, match="returned a int"):
+        ex.spec_of(Value())
+
+
+def test_tensors_and_partitions_answer_the_spec_method() -> None:
+    assert ex.tensor([1]).__extenso_type_spec__() == spec([1], "i64")
+    assert ex.RowPartition.from_row_lengths([1]).__extenso_type_spec__() == ex.RowPartitionSpec(1, 1)
