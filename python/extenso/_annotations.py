@@ -27,9 +27,10 @@ def evaluate(cls: type, annotation: "Any", names: "dict[str, Any] | None" = None
 
 
 def _own(cls: type) -> "dict[str, Any]":
-    if sys.version_info < (3, 14):
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        return annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF)
+    else:
         annotations: dict[str, Any] = cls.__dict__.get("__annotations__", {})
         return annotations
-    import annotationlib
-
-    return annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF)

@@ -102,6 +102,8 @@ def test_weak_scalars_reach_a_handler_as_they_were(register: Any) -> None:
     @register(ex.add, Masked)
     def add(x: Any, y: Any) -> Masked:
         seen.append((x, y))
+        if isinstance(y, bool):
+            return x
         if isinstance(x, Masked):
             return Masked(x.values + y, x.mask)
         return Masked(x + y.values, y.mask)

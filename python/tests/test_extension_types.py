@@ -137,10 +137,11 @@ def test_values_are_immutable() -> None:
         lambda: setattr(masked, "values", ex.tensor([2.0])),
         lambda: setattr(masked, "other", 1),
         lambda: delattr(masked, "values"),
-        lambda: object.__setattr__(masked, "values", 1),
     ):
-        with pytest.raises(AttributeError, match="immutable|cannot be changed"):
+        with pytest.raises(AttributeError, match="cannot be changed"):
             change()
+    with pytest.raises(TypeError, match="__setattr__"):
+        object.__setattr__(masked, "values", 1)
     with pytest.raises(ex.Error, match="made already"):
         masked.__init__([1.0], [True])  # type: ignore[misc]
 
@@ -262,7 +263,6 @@ def test_a_constructor_may_call_super() -> None:
     scaled = Scaled([1.0, 2.0], 3.0)
     assert scaled.values.tolist() == [3.0, 6.0]
     assert isinstance(scaled, Masked)
-    assert pickle.loads(pickle.dumps(scaled)) == scaled if "Scaled" in globals() else True
 
     class Forgetful(Masked):
         def __init__(self) -> None:

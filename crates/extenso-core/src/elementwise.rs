@@ -12,7 +12,7 @@ use crate::kernels::bits::load_bits;
 use crate::kernels::cast::fill;
 use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::map::{BlockKernel, Done, Fault};
-use crate::kernels::pool::Block;
+use crate::kernels::pool::{Block, affordable};
 use crate::op::OutputSpecs;
 use crate::tensor::{Dense, Storage, Tensor};
 use crate::threads::threads;
@@ -187,6 +187,7 @@ pub fn evaluate(expr: &Expr, inputs: &[&Dense], dims: Dims) -> Result<Tensor> {
     let n: usize = dims.iter().product();
     let blocks = Blocks::new(expr, inputs, &dims)?;
     let bytes = dtype.width().map_or(n.div_ceil(8), |w| n * w);
+    affordable(bytes)?;
     let mut out = Block::new(bytes);
     let block_bytes = dtype.width().map_or(BLOCK / 8, |w| BLOCK * w);
     let pieces = if n >= PARALLEL { threads() } else { 1 };

@@ -6,9 +6,10 @@
 use crate::program::Program;
 use extenso_core::attrs::{AttrSet, AttrValue, GraphAttr};
 use extenso_core::{OpDef, OutputSpecs, Value};
-use extenso_types::{Bindings, Error, LeafSpec, Path, Result};
+use extenso_types::{Dim, DimId, Error, LeafSpec, Path, Result};
 use smallvec::SmallVec;
 use std::any::Any;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -141,9 +142,9 @@ impl Graph {
     /// Errors: an input that stands behind its node, a spec that the op does not infer, effects out of order.
     pub fn verify(&self) -> Result<()> {
         let mut effect = None;
-        let mut bindings = Bindings::default();
+        let mut sizes = Sizes::default();
         for (i, node) in self.nodes.iter().enumerate() {
-            self.verify_node(i, node, &mut bindings).map_err(|e| e.at(format!("graph '{}', node {i}", self.name)))?;
+            self.verify_node(i, node, &mut sizes).map_err(|e| e.at(format!("graph '{}', node {i}", self.name)))?;
             if node.has_effect() {
                 if node.after != effect {
                     return Err(Error::data(format!("graph '{}', node {i}: its effect is out of order", self.name)));
@@ -154,7 +155,7 @@ impl Graph {
         self.output_specs().map(|_| ())
     }
 
-    fn verify_node(&self, i: usize, node: &Node, bindings: &mut Bindings) -> Result<()> {
+    fn verify_node(&self, i: usize, node: &Node, sizes: &mut Sizes) -> Result<()> {
         if let Some(late) = node.inputs.iter().find(|at| at.node as usize >= i) {
             return Err(Error::data(format!("its input {}.{} does not stand before it", late.node, late.output)));
         }
@@ -175,8 +176,67 @@ impl Graph {
         };
         // What is claimed may say less than what is inferred, never more; a variable stands for one size in the whole graph.
         let fits = inferred.len() == node.outputs.len()
-            && node.outputs.iter().zip(&inferred).all(|(o, i)| o.accepts(i, bindings));
+            && node.outputs.iter().zip(&inferred).all(|(claim, found)| sizes.allow(claim, found));
         if fits { Ok(()) } else { Err(Error::data(format!("it claims {:?} and infers {inferred:?}", node.outputs))) }
+    }
+}
+
+/// What the variables of a graph stand for, as far as verification has come.
+///
+/// Inferring again gives other fresh variables than those that were claimed; each of them becomes the claimed one. A
+/// variable that was claimed before must be inferred from what claims it: two sizes are never said to be equal without cause.
+#[derive(Default)]
+struct Sizes {
+    stands_for: HashMap<DimId, Dim>,
+    claimed: HashSet<DimId>,
+}
+
+impl Sizes {
+    fn resolve(&self, dim: Dim) -> Dim {
+        match dim {
+            Dim::Var(id) => self.stands_for.get(&id).map_or(dim, |other| self.resolve(*other)),
+            Dim::Known(_) => dim,
+        }
+    }
+
+    fn allow(&mut self, claim: &LeafSpec, found: &LeafSpec) -> bool {
+        match (claim, found) {
+            (LeafSpec::Tensor(a), LeafSpec::Tensor(b)) => {
+                let dims = match (a.shape.dims(), b.shape.dims()) {
+                    (None, _) => return a.dtype == b.dtype,
+                    (Some(_), None) => return false,
+                    (Some(x), Some(y)) => (x, y),
+                };
+                a.dtype == b.dtype
+                    && dims.0.len() == dims.1.len()
+                    && dims.0.iter().zip(dims.1).all(|(x, y)| self.dim(*x, *y))
+            }
+            (LeafSpec::Partition(a), LeafSpec::Partition(b)) => {
+                a.index == b.index && self.dim(a.nrows, b.nrows) && self.dim(a.nvalues, b.nvalues)
+            }
+            (LeafSpec::Tensor(_), LeafSpec::Partition(_)) | (LeafSpec::Partition(_), LeafSpec::Tensor(_)) => false,
+        }
+    }
+
+    fn dim(&mut self, claim: Dim, found: Dim) -> bool {
+        let found = self.resolve(found);
+        let Dim::Var(id) = claim else { return claim == found };
+        let is_new = |id: &DimId| !self.claimed.contains(id) && !self.stands_for.contains_key(id);
+        match found {
+            // The claimed variable is met for the first time here, and so is the inferred one: they are one.
+            Dim::Var(fresh) if is_new(&id) && is_new(&fresh) => {
+                self.claimed.insert(id);
+                if fresh != id {
+                    self.stands_for.insert(fresh, claim);
+                }
+                true
+            }
+            _ if is_new(&id) => {
+                self.stands_for.insert(id, found);
+                true
+            }
+            _ => self.resolve(claim) == found,
+        }
     }
 }
 

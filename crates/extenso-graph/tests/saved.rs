@@ -84,3 +84,23 @@ fn a_changed_graph_is_a_value_or_an_error() {
         members.insert(name.to_string(), original);
     }
 }
+
+#[test]
+fn fresh_sizes_that_later_ops_read_are_verified() {
+    let body = |a: Nest<Value>| -> Result<Nest<Value>> {
+        let leaves = a.leaves();
+        let (x, y) = (leaves[0].1, leaves[1].1);
+        let joined = ops::concat(vec![x.clone(), y.clone()], 0)?;
+        let doubled = ops::add(&joined, &joined)?;
+        let again = ops::concat(vec![x.clone(), y.clone()], 0)?;
+        Ok(Nest::Leaf(ops::sum(ops::multiply(ops::exp(doubled)?, again)?, Axes::All, false)?))
+    };
+    let f = Function::new("f", body);
+    let args = |n: usize| {
+        Nest::Tuple(vec![n, n + 1].into_iter().map(|n| Nest::Leaf(Tensor::from_vec(vec![0.5_f32; n]).into())).collect())
+    };
+    f.call(args(2)).expect("runs");
+    let wanted = format!("{:?}", f.call(args(5)).expect("generalises"));
+    let loaded = from_bytes(to_bytes(&f.traces()).expect("saves")).expect("loads");
+    assert_eq!(format!("{:?}", loaded.functions[0].call(&args(5)).expect("runs")), wanted);
+}

@@ -3,6 +3,7 @@
 use super::all_ops;
 use extenso_core::OpDef;
 use extenso_core::attrs::{AttrValue, Param};
+use extenso_types::DType;
 use pyo3::prelude::*;
 use std::fmt::Write;
 
@@ -74,10 +75,8 @@ fn docstring(op: &OpDef) -> String {
 /// An example as Python shows it; none if its text is not what Python would print.
 fn doctest(call: &str, result: &str) -> Option<String> {
     // A typed constructor says the dtype, which a list does not show.
-    let list = result
-        .split_once('(')
-        .filter(|(name, _)| !name.contains('['))
-        .map_or(result, |(_, rest)| rest.trim_end_matches(')'));
+    let typed = result.split_once('(').filter(|(name, _)| name.parse::<DType>().is_ok());
+    let list = typed.map_or(result, |(_, rest)| rest.trim_end_matches(')'));
     let plain = list.starts_with('[') && !list.contains(['\'', '\\']) && calls(call) == 1;
     plain.then(|| format!(">>> ex.to_py(ex.{call})\n{}", list.replace('"', "'")))
 }

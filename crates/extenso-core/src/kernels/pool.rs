@@ -8,11 +8,15 @@
 
 use arrow_buffer::Buffer;
 use bytemuck::{Pod, Zeroable};
+use extenso_types::{Error, Result};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Results below this many bytes are plain allocations.
 const SMALL: usize = 1 << 16;
+
+/// Results below this many bytes are taken without asking first.
+const LARGE: usize = 1 << 30;
 
 /// A cache line: the alignment of pooled blocks.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -58,6 +62,16 @@ pub fn trim() {
 fn lock() -> std::sync::MutexGuard<'static, Vec<Vec<Line>>> {
     // A panic cannot leave the list half changed: every critical section is one push, one swap_remove or one take.
     FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Checks that a result of `len` bytes can be had at all; sizes may come from outside, and running out ends the process.
+///
+/// Errors: the system refuses as much.
+pub fn affordable(len: usize) -> Result<()> {
+    if len < LARGE || Vec::<u8>::new().try_reserve_exact(len).is_ok() {
+        return Ok(());
+    }
+    Err(Error::value(format!("the result would take {len} bytes, more memory than the system gives")))
 }
 
 /// Memory for one result, to be written once and then frozen into a buffer.

@@ -1,7 +1,7 @@
 //! Assembling a tensor from runs of elements of other tensors: the one routine behind concat, take, repeat and the like.
 
-use crate::kernels::pool::Block;
-use crate::tensor::{Dense, Storage, Tensor, join_text};
+use crate::kernels::pool::{Block, affordable};
+use crate::tensor::{Dense, Storage, Tensor, element_count, join_text};
 use crate::value::Value;
 use arrow_buffer::BooleanBufferBuilder;
 use extenso_types::{DType, Dims, Error, Result};
@@ -19,9 +19,11 @@ pub struct Run {
 
 /// A tensor of `dims` whose elements are the runs, one after the other. The runs have as many elements as `dims` say.
 ///
-/// Errors: variants have no zero to stand for elements without a source.
+/// Errors: more elements than memory holds; variants have no zero to stand for elements without a source.
 pub fn assemble(dtype: DType, dims: Dims, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Tensor> {
-    let count: usize = dims.iter().product();
+    let count = element_count(&dims)?;
+    // An element of text takes an offset, a boxed one more.
+    affordable(count.saturating_mul(dtype.width().unwrap_or(8)))?;
     let storage = match dtype {
         DType::Bool => bits(count, sources, runs)?,
         DType::String | DType::Bytes => text(sources, runs)?,

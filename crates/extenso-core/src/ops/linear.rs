@@ -4,10 +4,10 @@ use crate::attrs::{AttrSet, Attrs};
 use crate::grad::GradCx;
 use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::matmul::{Layout, PackedB, matmul as kernel, matmul_packed};
-use crate::kernels::pool::Block;
+use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{sum_like, transpose};
-use crate::tensor::{Dense, Storage, Tensor};
+use crate::tensor::{Dense, Storage, Tensor, element_count};
 use crate::threads::threads;
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dims, Error, LeafSpec, Result, Shape, TensorSpec, broadcast_dims};
@@ -101,6 +101,7 @@ fn run_matmul(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
     let y_batch = &y.dims()[..y.dims().len().saturating_sub(2)];
     let batch = broadcast_dims(&found.batch, y_batch)?;
     let dims: Dims = batch.iter().copied().chain(found.rows).chain(found.columns).collect();
+    affordable(element_count(&dims)?.saturating_mul(x.dtype().width().unwrap_or(1)))?;
     let layout = if transposed && found.columns.is_some() { Layout::OutIn } else { Layout::InOut };
     let plan =
         Plan { m, k, n, layout, x_at: starts(&found.batch, &batch, m * k)?, y_at: starts(y_batch, &batch, k * n)? };

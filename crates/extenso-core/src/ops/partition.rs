@@ -3,6 +3,7 @@
 use super::{Run, assemble};
 use crate::attrs::AttrSet;
 use crate::grad::{GradCx, one};
+use crate::kernels::pool::affordable;
 use crate::offsets::Offsets;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{multiply, ones_like, where_, zeros_like};
@@ -194,7 +195,9 @@ fn infer_rowids(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
 }
 
 fn run_rowids(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    Ok(smallvec![Value::Tensor(Tensor::from_vec(arg(args, 0)?.partition()?.data()?.row_ids()))])
+    let rows = arg(args, 0)?.partition()?.data()?;
+    affordable((rows.last() - rows.first()).saturating_mul(8))?;
+    Ok(smallvec![Value::Tensor(Tensor::from_vec(rows.row_ids()))])
 }
 
 fn infer_repeat(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -264,6 +264,7 @@ pub fn permute(x: &Dense, axes: &[i64]) -> Result<Tensor> {
 /// The tensor of sizes `dims` that reads `x` by strides in elements.
 fn read_strided(x: &Dense, dims: Dims, strides: &[usize]) -> Result<Tensor> {
     let n: usize = dims.iter().product();
+    crate::kernels::pool::affordable(n.saturating_mul(8))?;
     let mut starts: Vec<usize> = Vec::with_capacity(n);
     push_positions(&dims, strides, 0, &mut starts);
     let (last, stride) = (dims.last().copied().unwrap_or(1), strides.last().copied().unwrap_or(1));
