@@ -35,6 +35,8 @@ def check(case: cases.Case, scope: Scope) -> None:
         assert not missing, f"{place}: {missing} is not in: {raised.value}"
         return
     got, want = evaluate(case.expr, scope), evaluate(claim.value, scope)
+    if isinstance(want, (bool, int, float, str)):
+        want = ex.tensor(want)
     differs = difference(got, want, isinstance(claim, cases.Near))
     assert differs is None, f"{place}: {differs}"
 
@@ -59,6 +61,8 @@ def evaluate(expr: ast.expr, scope: Scope) -> object:
                 return typed(plain(args[0], scope), DTYPES[name])
             given = [evaluate(arg, scope) for arg in args]
             named = {k.arg: evaluate(k.value, scope) for k in keywords if k.arg}
+            if name in ("ragged", "masked") and "dtype" in named:
+                return FUNCTIONS[name](typed(plain(args[0], scope), DTYPES[str(named["dtype"])]))
             if name == "tensor" and "dtype" in named:
                 return ex.reshape(typed(flat(plain(args[0], scope)), DTYPES[str(named["dtype"])]), named.get("shape", (-1,)))
             return FUNCTIONS.get(name, getattr(ex, name, None))(*given, **named)  # type: ignore[misc]
@@ -139,6 +143,8 @@ def difference(got: object, want: object, near: bool) -> "str | None":
     kinds = [type(v) for v in (got, want)]
     if kinds[0] is not kinds[1]:
         return f"the type is {kinds[0].__name__}, wanted {kinds[1].__name__}"
+    if isinstance(got, ex.RowPartition) and isinstance(want, ex.RowPartition):
+        return None if got == want else f"{got}, wanted {want}"
     if isinstance(got, ex.MaskedTensor) and isinstance(want, ex.MaskedTensor):
         return difference(got.mask, want.mask, False) or leaves_differ(got, want, near)
     if isinstance(got, ex.RaggedTensor) and isinstance(want, ex.RaggedTensor):

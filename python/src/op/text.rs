@@ -100,7 +100,7 @@ pub fn generate_stubs() -> String {
 }
 
 fn stub(op: &'static OpDef) -> String {
-    let argument = if op.variadic { "Sequence[Argument]" } else { "Argument" };
+    let argument = if op.variadic { "Sequence[_Argument]" } else { "_Argument" };
     let params = op.params.iter().map(|param| format!("{param}: {argument}"));
     let attrs = attr_texts(op, |param| format!("{}: {}", param.name, annotation(param.kind)), " = ");
     let params = params.chain(attrs).collect::<Vec<_>>().join(", ");
@@ -114,7 +114,7 @@ fn annotation(kind: &str) -> &str {
         "ints" => "int | Sequence[int]",
         "ints or None" => "int | Sequence[int] | None",
         "axes" => "int | Sequence[int] | None",
-        "dtype" => "DTypeLike",
+        "dtype" => "_DTypeLike",
         "variable" => "Variable",
         other => other,
     }
