@@ -172,3 +172,16 @@ impl From<std::io::Error> for Error {
         Error::io(e.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_given_back_and_says_nothing_more() {
+        let plain = Error::value("a file is short").at("load");
+        let carried = plain.clone().caused_by(std::io::Error::other("end of file"));
+        assert!(carried.source().is_some_and(|cause| cause.downcast_ref::<std::io::Error>().is_some()));
+        assert_eq!((plain.to_string(), plain), (carried.to_string(), carried));
+    }
+}
