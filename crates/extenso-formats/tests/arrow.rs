@@ -78,3 +78,25 @@ fn types_without_a_value_are_named_with_their_path() {
     let error = from_arrow(&record).expect_err("no value").to_string();
     assert!(error.contains("'when' has the Arrow type Date32"), "{error}");
 }
+
+#[test]
+fn bytes_that_no_string_uses_need_not_be_text() {
+    let bytes = arrow_buffer::Buffer::from(&b"\xffab\x80"[..]);
+    let offsets = arrow_buffer::Buffer::from_slice_ref([1_i32, 2, 3]);
+    let data = arrow_data::ArrayData::builder(DataType::Utf8).len(2).add_buffer(offsets).add_buffer(bytes);
+    let array = arrow_array::make_array(data.build().expect("the strings are text"));
+    let value = from_arrow(&array).expect("comes in");
+    assert_eq!(value.to_string(), "[\"a\", \"b\"]");
+    assert_eq!(&to_arrow(&value).expect("goes out"), &array);
+}
+
+#[test]
+fn axes_without_elements_keep_their_sizes() {
+    for dims in [&[2, 3, 0][..], &[2, 0, 3], &[0, 2, 0], &[4, 0, 0]] {
+        let value = extenso_core::Tensor::new::<f32>(dims, &[]).expect("no elements").into();
+        let array = to_arrow(&value).expect("goes out");
+        assert_eq!(array.len(), dims[0]);
+        let again = from_arrow(&array).expect("comes in");
+        assert_eq!(again.spec().expect("a spec"), value.spec().expect("a spec"));
+    }
+}

@@ -6,9 +6,11 @@ use extenso_testkit::rng::Rng;
 use extenso_types::{DType, DTypeKind};
 
 type Fold = fn(&Value) -> Value;
+type RowFold = fn(&Value, &RowPartition) -> Value;
+type PlainFold = fn(&[i64]) -> Option<i64>;
 
 /// The folds as (over an axis, over rows, on numbers as i64); small numbers, so that floats are exact.
-fn folds() -> [(&'static str, Fold, fn(&Value, &RowPartition) -> Value, fn(&[i64]) -> Option<i64>); 3] {
+fn folds() -> [(&'static str, Fold, RowFold, PlainFold); 3] {
     [
         (
             "sum",
