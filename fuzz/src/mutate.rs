@@ -1,4 +1,5 @@
 //! Mutations: one to eight small changes of one input of the corpus.
+#![allow(clippy::ptr_arg)] // Changes have one type, also those that keep the length.
 
 use extenso_testkit::rng::Rng;
 
