@@ -1,7 +1,6 @@
 """Typed, nested, ragged tensors: one function from records to features to predictions."""
 
 from extenso._core import *
-from extenso._core import __version__ as __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

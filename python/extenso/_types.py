@@ -28,4 +28,5 @@ class RaggedTensor(ExtensionType):
 
         Splits are i32 or i64, one more than rows, begin at 0 and never decrease; otherwise an error says where.
         """
-        return _ragged_from_row_splits(values, row_splits)  # type: ignore[no-any-return]
+        ragged: RaggedTensor = _ragged_from_row_splits(values, row_splits)
+        return ragged

@@ -76,7 +76,7 @@ pub fn corpus() -> Vec<Vec<u8>> {
 
 pub fn run(bytes: &[u8]) {
     for spec in SPECS.iter() {
-        for policy in [OnError::Raise, OnError::Skip] {
+        for policy in [OnError::Raise, OnError::Skip, OnError::Default] {
             let Ok(rows) = decode_ndjson(bytes, spec, policy) else { continue };
             let text = encode_ndjson(&Nest::Leaf(rows.value)).expect("what was read can be written");
             let again = decode_ndjson(&text, spec, OnError::Raise).expect("what was written can be read");
