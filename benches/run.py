@@ -160,11 +160,21 @@ def build_rows(table: Table) -> None:
             return time.perf_counter() - start
 
         table.add("clean release build, two cores", text(timed(build, env=env)), "", "", "< 6 min")
-    # Touching the file of an op recompiles what an edit of the op does.
-    test = ["cargo", "test", "-q", "-p", "extenso-core", "--lib", "ops"]
+    source = ROOT / "crates" / "extenso-core" / "src" / "ops" / "elementwise.rs"
+    before = source.read_text(encoding="utf-8")
+    formula = "floats: |x| 1.0 / x"
+    assert formula in before, "the formula that is edited for the measurement is gone"
+    # The derived conformance of every op, the edited one among them.
+    test = ["cargo", "test", "-q", "-p", "extenso-testkit", "--test", "ops"]
     subprocess.run(test, cwd=ROOT, check=True, capture_output=True)
-    os.utime(ROOT / "crates/extenso-core/src/ops/elementwise.rs")
-    table.add("an edit of one op to its test", text(timed(test)), "", "", "< 20 s")
+    try:
+        source.write_text(before.replace(formula, "floats: |x| (1.0 / x) * 1.0"), encoding="utf-8")
+        start = time.perf_counter()
+        subprocess.run(test, cwd=ROOT, check=True, capture_output=True)
+        seconds_taken = time.perf_counter() - start
+    finally:
+        source.write_text(before, encoding="utf-8")
+    table.add("an edit of one op to its test", text(seconds_taken), "", "", "< 20 s")
 
 
 def wheel_row(table: Table) -> None:

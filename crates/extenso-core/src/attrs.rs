@@ -192,7 +192,7 @@ attr_types! {
     DType, "dtype", x => AttrValue::DType(*x), { AttrValue::DType(v) => *v };
     Vec<i64>, "ints", x => AttrValue::Ints(x.clone()), { AttrValue::Ints(v) => v.clone(), AttrValue::Int(v) => vec![*v] };
     Option<Vec<i64>>, "ints or None", x => x.as_ref().map_or(AttrValue::None, |v| AttrValue::Ints(v.clone())),
-        { AttrValue::None => None, AttrValue::Ints(v) => Some(v.clone()) };
+        { AttrValue::None => None, AttrValue::Int(v) => Some(vec![*v]), AttrValue::Ints(v) => Some(v.clone()) };
     Axes, "axes", x => match x { Axes::All => AttrValue::None, Axes::List(v) => AttrValue::Ints(v.clone()) },
         { AttrValue::None => Axes::All, AttrValue::Int(v) => Axes::List(vec![*v]), AttrValue::Ints(v) => Axes::List(v.clone()) };
     Variable, "variable", x => AttrValue::Variable(x.clone()), { AttrValue::Variable(v) => v.clone() };
