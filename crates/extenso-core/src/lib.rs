@@ -37,3 +37,6 @@ pub use tensor::{Dense, Element, Storage, Tensor, element_count, join_text};
 pub use threads::{threads, with_threads};
 pub use value::{Arg, Outputs, Scalar, Value};
 pub use variable::Variable;
+
+// What `ops!` names where another crate calls it.
+pub use extenso_types::{Error, Result};

@@ -367,6 +367,29 @@ impl fmt::Debug for OpDef {
 /// Declares ops: a static record and a Rust function for each, and the table of all.
 ///
 /// `NAME: function(arguments; Attributes { field: type }) = OpDef...`; what stands before `;` dispatches.
+///
+/// ```
+/// use extenso_core::attrs::AttrSet;
+/// use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Result, Value, ops};
+/// use extenso_types::LeafSpec;
+///
+/// fn infer(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+///     Ok(args.iter().cloned().collect())
+/// }
+///
+/// fn kernel(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+///     Ok(std::iter::once(ops::multiply(&args[0], &args[0])?).collect())
+/// }
+///
+/// extenso_core::ops! {
+///     /// Ops of one's own.
+///     pub static MINE;
+///
+///     /// The square of each element.
+///     SQUARE: square(x) = OpDef::general(Class::UnaryElementwise, infer, kernel);
+/// }
+/// assert_eq!(square(3.0).unwrap().to_string(), "9.0");
+/// ```
 #[macro_export]
 macro_rules! ops {
     (
@@ -381,7 +404,7 @@ macro_rules! ops {
             $(#[doc = $doc])*
             #[doc = ""]
             #[doc = concat!("This is the declaration; [`", stringify!($function), "`] calls it.")]
-            pub static $NAME: $crate::op::OpDef = $def.named(
+            pub static $NAME: $crate::OpDef = $def.named(
                 stringify!($function),
                 concat!($($doc, "\n"),*),
                 &[$(stringify!($param)),*],
@@ -393,7 +416,7 @@ macro_rules! ops {
             pub fn $function(
                 $($param: impl Into<$crate::Arg>,)*
                 $($($attr: impl Into<$t>),*)?
-            ) -> extenso_types::Result<$crate::Value> {
+            ) -> $crate::Result<$crate::Value> {
                 #[allow(unused_variables)]
                 let attrs = $crate::ops!(@make $($attrs { $($attr: $attr.into()),* })?);
                 $crate::call_one(&$NAME, &[$($param.into()),*], &attrs)
@@ -401,7 +424,7 @@ macro_rules! ops {
         )*
 
         $(#[$table_doc])*
-        pub static $table: &[&$crate::op::OpDef] = &[$(&$NAME),*];
+        pub static $table: &[&$crate::OpDef] = &[$(&$NAME),*];
     };
     (@attrs) => { <$crate::attrs::NoAttrs as $crate::attrs::Attrs>::DEF };
     (@attrs $attrs:ident) => { <$attrs as $crate::attrs::Attrs>::DEF };
