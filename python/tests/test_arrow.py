@@ -30,13 +30,49 @@ def test_arrow_round_trips_without_copies() -> None:
     assert _addresses(out) == _addresses(array)
 
 
-@pytest.mark.parametrize("start, length", [(8, 20), (3, 7), (0, 1), (5, 0)])
-def test_a_sliced_array_round_trips(start: int, length: int) -> None:
-    array = _sample().slice(start, length)
+def _round_trip(array: pa.Array) -> pa.Array:
     out = pa.array(ex.to_arrow(ex.from_arrow(array)))
+    out.validate(full=True)
     assert out.to_pylist() == array.to_pylist()
-    # What lies below the sliced lists is not touched.
-    assert _addresses(out)[3:] == _addresses(array)[3:] or array.null_count == 0
+    return out
+
+
+@pytest.mark.parametrize("start, length", [(8, 20), (3, 7), (1, 2), (13, 32)])
+def test_a_slice_leaves_at_the_addresses_it_came_at(start: int, length: int) -> None:
+    array = _sample().slice(start, length)
+    assert array.null_count > 0
+    out = _round_trip(array)
+    assert _addresses(out) == _addresses(array) and out.offset == array.offset == start
+
+
+@pytest.mark.parametrize("start, length", [(0, 1), (5, 0), (7, 2)])
+def test_validity_that_hides_nothing_is_left_behind(start: int, length: int) -> None:
+    array = _sample().slice(start, length)
+    assert array.null_count == 0
+    validity, offsets, *below = _addresses(array)
+    assert validity is not None and offsets is not None
+    assert _addresses(_round_trip(array)) == [None, offsets + 4 * start, *below]
+
+
+@pytest.mark.parametrize("start", [0, 1, 5, 8, 11])
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([1, None, 3, 4] * 8, pa.int16()),
+        pa.array([True, None, False, True] * 8),
+        pa.array(["a", None, "", "größe"] * 8, pa.large_string()),
+        pa.FixedSizeListArray.from_arrays(pa.array(range(64)), 2, mask=pa.array([False, True, False, False] * 8)),
+        pa.array([{"x": 1, "y": {"z": None}}, None, {"x": None, "y": {"z": "b"}}, {"x": 2, "y": None}] * 8),
+        pa.array([{"x": [True, None]}, None, {"x": None}, {"x": []}] * 8),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_slices_of_every_layout_keep_their_addresses(array: pa.Array, start: int) -> None:
+    sliced = array.slice(start, 16)
+    assert _addresses(_round_trip(sliced)) == _addresses(sliced)
+    # A slice of a slice that both sides cut.
+    again = sliced.slice(2, 9)
+    assert _addresses(_round_trip(again)) == _addresses(again)
 
 
 def test_what_has_no_value_is_named() -> None:

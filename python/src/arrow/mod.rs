@@ -2,9 +2,11 @@
 //!
 //! Invariant: what comes in is proven before it is read: offsets, text and partitions by core, the layout by arrow.
 
+mod offset;
+
 use crate::error::{OrRaise, guarded, raised};
 use crate::value;
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::{Array, make_array};
 use extenso_formats::arrow;
 use extenso_types::Error;
@@ -44,7 +46,7 @@ fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(data.as_ptr()), schema.as_ref()) };
     let data = data.map_err(|e| refused(py, e))?;
     data.validate().map_err(|e| refused(py, e))?;
-    let read = guarded(|| arrow::from_arrow(make_array(data).as_ref())).or_raise()?;
+    let read = guarded(|| arrow::from_arrow(make_array(offset::into_fields(data)).as_ref())).or_raise()?;
     value::to_py(py, read)
 }
 
@@ -63,10 +65,11 @@ impl PyArrowArray {
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         // A consumer may ask for another type; the protocol lets the producer keep its own.
         drop(requested_schema);
-        let (array, schema) = to_ffi(&self.0.to_data())
+        let data = self.0.to_data();
+        let schema = FFI_ArrowSchema::try_from(data.data_type())
             .map_err(|e| raised(py, Error::internal(format!("Arrow refuses to export: {e}")).at("to_arrow")))?;
         let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
-        Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
+        Ok((schema, PyCapsule::new_with_value(py, offset::export(&data), c"arrow_array")?))
     }
 
     fn __len__(&self) -> usize {
