@@ -13,7 +13,7 @@ mod kind;
 mod value;
 mod written;
 
-pub use assemble::{join, split};
+pub use assemble::{from_static, join, split};
 pub use base::{PyExtensionBase, plain};
 pub use class::{Annotated, Class, Form, own_attribute};
 pub use convert::convert_static;

@@ -38,9 +38,7 @@ impl PyConcrete {
         if !self.0.accepts(&specs) {
             return Err(raised(py, self.0.mismatch(&specs)));
         }
-        let mut leaves = Vec::new();
-        args.leaves().into_iter().try_for_each(|(_, value)| value.push_leaves(&mut leaves)).or_raise()?;
-        run(py, &self.0, &leaves)
+        run(py, &self.0, &leaves_of(&args)?)
     }
 
     /// Runs the function on lines of JSON and returns its results as lines of JSON.
@@ -126,6 +124,13 @@ impl PyConcrete {
         debug_assert_eq!(&**name, signature::ARGUMENTS);
         Ok(Nest::Record(name.clone(), entries))
     }
+}
+
+/// The tensors and partitions of arguments, in order.
+pub fn leaves_of(args: &Nest<Value>) -> PyResult<Vec<Value>> {
+    let mut leaves = Vec::new();
+    args.leaves().into_iter().try_for_each(|(_, value)| value.push_leaves(&mut leaves)).or_raise()?;
+    Ok(leaves)
 }
 
 /// Elements from which on it pays to let other Python threads run.

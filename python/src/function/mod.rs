@@ -80,9 +80,7 @@ impl PyFunction {
         let specs = args.try_map(|_, value| value.spec()).or_raise()?;
         let concrete = guarded(|| self.core.concrete(&specs)).or_raise()?;
         *self.last.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(concrete.clone());
-        let mut leaves = Vec::new();
-        args.leaves().into_iter().try_for_each(|(_, value)| value.push_leaves(&mut leaves)).or_raise()?;
-        concrete::run(py, &concrete, &leaves)
+        concrete::run(py, &concrete, &concrete::leaves_of(&args)?)
     }
 
     fn __get__<'py>(

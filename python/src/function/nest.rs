@@ -1,6 +1,7 @@
 //! Nests: Python's lists, tuples, dicts, named tuples, dataclasses and attrs classes, to core and back.
 
 use crate::error::{OrRaise, raised};
+use crate::ext::from_static;
 use crate::tensor::PyTensor;
 use crate::{arg, spec, value};
 use extenso_core::Value;
@@ -104,18 +105,6 @@ fn record_fields(object: &Bound<'_, PyAny>) -> PyResult<Option<(Arc<str>, Vec<St
     Ok(Some((name, fields)))
 }
 
-fn static_to_py<'py>(py: Python<'py>, value: &StaticValue) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match value {
-        StaticValue::None => py.None().into_bound(py),
-        StaticValue::Bool(v) => PyBool::new(py, *v).to_owned().into_any(),
-        StaticValue::Int(v) => PyInt::new(py, *v).into_any(),
-        StaticValue::Float(v) => PyFloat::new(py, *v).into_any(),
-        StaticValue::Str(v) => PyString::new(py, v).into_any(),
-        StaticValue::Bytes(v) => PyBytes::new(py, v).into_any(),
-        other => return Err(raised(py, Error::internal(format!("{other} stands in a nest")))),
-    })
-}
-
 /// The Python object of a nest.
 pub fn nest_to_py<'py>(py: Python<'py>, nest: &Nest<Value>) -> PyResult<Bound<'py, PyAny>> {
     build(py, nest, &mut |value: &Value| value::to_py(py, value.clone()))
@@ -130,7 +119,7 @@ pub fn build<'py, T>(
     let mut items = |items: &[Nest<T>]| items.iter().map(|n| build(py, n, &mut *leaf)).collect::<PyResult<Vec<_>>>();
     match nest {
         Nest::Leaf(value) => leaf(value),
-        Nest::Static(value) => static_to_py(py, value),
+        Nest::Static(value) => from_static(py, value),
         Nest::List(list) => Ok(PyList::new(py, items(list)?)?.into_any()),
         Nest::Tuple(tuple) => Ok(PyTuple::new(py, items(tuple)?)?.into_any()),
         Nest::Dict(entries) => dict(py, entries, leaf),
