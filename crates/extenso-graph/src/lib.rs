@@ -24,5 +24,5 @@ use extenso_core::OpDef;
 
 /// Every op table that graphs know: those of the core and of this crate.
 pub fn tables() -> impl Iterator<Item = &'static OpDef> {
-    extenso_core::ops::TABLES.iter().copied().chain(std::iter::once(CONTROL)).flat_map(|table| table.iter().copied())
+    extenso_core::ops::TABLES.iter().map(|(_, ops)| *ops).chain(std::iter::once(CONTROL)).flatten().copied()
 }

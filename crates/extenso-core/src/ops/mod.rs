@@ -2,12 +2,14 @@
 //!
 //! Invariant: what is known of an op stands in its declaration; no code matches on the name of an op.
 
+mod args;
 mod assemble;
 mod elementwise;
 mod elementwise_text;
 mod linear;
 mod partition;
 mod reduction;
+mod selection;
 mod state;
 mod structural;
 mod text;
@@ -17,11 +19,21 @@ pub use elementwise::*;
 pub use linear::*;
 pub use partition::*;
 pub use reduction::*;
+pub use selection::*;
 pub use state::*;
 pub use structural::*;
 pub use text::*;
 
 use crate::op::OpDef;
 
-/// The tables of this crate.
-pub static TABLES: &[&[&OpDef]] = &[ELEMENTWISE, REDUCTIONS, STRUCTURAL, PARTITIONS, TEXT, LINEAR, STATE];
+/// The tables of this crate, with what they are about.
+pub static TABLES: &[(&str, &[&OpDef])] = &[
+    ("Elementwise", ELEMENTWISE),
+    ("Reductions", REDUCTIONS),
+    ("Structure", STRUCTURAL),
+    ("Selection", SELECTION),
+    ("Row partitions", PARTITIONS),
+    ("Strings", TEXT),
+    ("Linear algebra", LINEAR),
+    ("State", STATE),
+];

@@ -1,15 +1,16 @@
 //! Structural ops: elements move, none is computed. One kernel per byte width.
 
+use super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::{Expr, broadcast_strides, evaluate};
 use crate::grad::{GradCx, one};
-use crate::kernels::map::{BlockKernel, Done, Fault};
+use crate::kernels::map::{BlockKernel, Done};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{Fold, fold_axes, normalize_axes, normalize_axis, stretched_axes};
 use crate::tensor::{Dense, Storage, Tensor, element_count};
 use crate::value::{Outputs, Value};
-use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
+use extenso_types::{Dim, Dims, Error, LeafSpec, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 
 crate::attrs! {
@@ -23,8 +24,6 @@ crate::attrs! {
     pub struct ManyAxes { axes: Vec<i64> }
     /// The attributes of `transpose`.
     pub struct Transpose { axes: Option<Vec<i64>> = None }
-    /// The attributes of `slice`.
-    pub struct Slice { axis: i64 = 0, start: i64 = 0, stop: Option<Vec<i64>> = None, step: i64 = 1 }
 }
 
 crate::ops! {
@@ -93,52 +92,6 @@ crate::ops! {
     SUM_LIKE: sum_like(x, like) = OpDef::general(Class::Structural, infer_sum_like, run_sum_like)
         .grad(|cx| Ok(vec![Some(broadcast_like(cx.g(), &cx.args[0])?), None]))
         .examples(&[("sum_like([[1.0, 2.0], [3.0, 4.0]], [0.0, 0.0])", "[4.0, 6.0]")]);
-
-    /// Joins tensors along `axis`.
-    ///
-    /// Errors: no tensor; dtypes, ranks or other sizes that differ.
-    CONCAT: concat(values; OneAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_concat, run_concat)
-        .variadic()
-        .grad(grad_concat)
-        .examples(&[("concat(([1, 2], [3]), axis=0)", "[1, 2, 3]")]);
-
-    /// The elements of `x` at `indices` along `axis`; negative indices count from the end.
-    ///
-    /// Shapes: the axis is replaced by the axes of `indices`. Errors: an index out of range, with its position.
-    TAKE: take(x, indices; OneAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_take, run_take)
-        .grad(grad_take)
-        .alias_tf("gather")
-        .examples(&[("take([10, 20, 30], [2, -1, 0])", "[30, 30, 10]"), ("take([[1, 2], [3, 4]], [1], axis=1)", "[[2], [4]]")]);
-
-    /// Adds the rows of `updates` into zeros of the shape of `like` at `indices` of the outer axis; the gradient of `take`.
-    ///
-    /// Errors: an index out of range, with its position; shapes that do not fit.
-    SCATTER_ADD_LIKE: scatter_add_like(updates, indices, like) = OpDef::general(Class::Structural, infer_scatter, run_scatter)
-        .grad(|cx| Ok(vec![Some(take(cx.g(), &cx.args[1], 0)?), None, None]))
-        .examples(&[("scatter_add_like([1.0, 2.0, 4.0], [0, 2, 0], [0.0, 0.0, 0.0])", "[5.0, 0.0, 2.0]")]);
-
-    /// The elements along `axis` from `start` to `stop` by `step`, with the rules of Python's slices.
-    ///
-    /// Errors: a step of zero, an axis out of range.
-    SLICE: slice(x; Slice { axis: i64, start: i64, stop: Option<Vec<i64>>, step: i64 }) = OpDef::general(Class::Structural, infer_slice, run_slice)
-        .grad(grad_slice)
-        .examples(&[("slice([1, 2, 3, 4], start=1, stop=(3,))", "[2, 3]"), ("slice([1, 2, 3, 4], start=-1, step=-2)", "[4, 2]"), ("slice([[1.0, 2.0, 3.0]], axis=1, start=1)", "[[2.0, 3.0]]")]);
-}
-
-fn tensor_spec(dtype: DType, shape: Shape) -> OutputSpecs {
-    smallvec![LeafSpec::Tensor(TensorSpec::new(dtype, shape))]
-}
-
-fn one_tensor(t: Tensor) -> Result<Outputs> {
-    Ok(smallvec![Value::Tensor(t)])
-}
-
-fn data(args: &[Value], i: usize) -> Result<&Dense> {
-    args.get(i).ok_or_else(|| Error::value(format!("argument {} is missing", i + 1)))?.tensor()?.data()
-}
-
-fn spec_of(args: &[LeafSpec], i: usize) -> Result<&TensorSpec> {
-    args.get(i).ok_or_else(|| Error::value(format!("argument {} is missing", i + 1)))?.tensor()
 }
 
 fn shape_text(shape: &[i64]) -> String {
@@ -384,266 +337,4 @@ fn run_sum_like(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
     }
     let folded = fold_axes(Fold::Sum, x, &axes, true)?;
     one_tensor(folded.with_dims(like.dims())?)
-}
-
-fn infer_concat(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    let axis = OneAxis::of(attrs)?.axis;
-    let first = spec_of(args, 0).map_err(|_| Error::value("no tensor is given").wanted("at least one tensor"))?;
-    let Some(dims) = first.shape.dims() else { return Ok(tensor_spec(first.dtype, Shape::unknown())) };
-    let at = normalize_axis(axis, dims.len())?;
-    let mut out: SmallVec<[Dim; 4]> = dims.iter().copied().collect();
-    for (i, arg) in args.iter().enumerate().skip(1) {
-        let spec = arg.tensor()?;
-        let differ = |what: String| {
-            Err(Error::shape(what)
-                .at(format!("argument {}", i + 1))
-                .wanted("the dtype, rank and other sizes of argument 1"))
-        };
-        if spec.dtype != first.dtype {
-            return differ(format!("the dtype is {}, and that of argument 1 is {}", spec.dtype, first.dtype))
-                .map_err(|e| e.hint(format!("Write `cast(x, '{}')` around it.", first.dtype)));
-        }
-        let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(first.dtype, Shape::unknown())) };
-        let alike = dims.len() == out.len() && (0..dims.len()).all(|a| a == at || dims[a].is_compatible_with(out[a]));
-        if !alike {
-            let shapes = format!("the shape is {}, and that of argument 1 is {}", spec.shape, first.shape);
-            return differ(format!("{shapes}; they join along axis {at}"));
-        }
-        out[at] = match (out[at], dims[at]) {
-            (Dim::Known(a), Dim::Known(b)) => Dim::Known(a.saturating_add(b)),
-            _ => Dim::any(),
-        };
-    }
-    Ok(tensor_spec(first.dtype, Shape::new(out)))
-}
-
-fn run_concat(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
-    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
-    let axis = normalize_axis(OneAxis::of(attrs)?.axis, dims.len())?;
-    let sources: Result<Vec<&Dense>> = (0..args.len()).map(|i| data(args, i)).collect();
-    let sources = sources?;
-    let outer: usize = dims[..axis].iter().product();
-    let chunks: Vec<usize> = sources.iter().map(|s| s.dims()[axis..].iter().product()).collect();
-    let runs = (0..outer)
-        .flat_map(|o| chunks.iter().enumerate().map(move |(s, &len)| Run { source: Some(s), start: o * len, len }));
-    one_tensor(assemble(spec_of(out, 0)?.dtype, dims.clone(), &sources, runs)?)
-}
-
-fn grad_concat(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
-    let axis = cx.attrs::<OneAxis>()?.axis;
-    let mut start = 0_i64;
-    let mut grads = Vec::new();
-    for arg in cx.args {
-        let shape = arg.tensor()?.shape();
-        let dims = shape.dims().ok_or_else(|| Error::shape("the gradient of concat needs a known rank"))?;
-        let at = normalize_axis(axis, dims.len())?;
-        let n = dims[at].known().ok_or_else(|| {
-            Error::shape(format!("axis {axis} has a size that is not known while tracing"))
-                .wanted("a known size along the joined axis")
-        })?;
-        let stop = start + i64::try_from(n).unwrap_or(i64::MAX);
-        grads.push(Some(slice(cx.g(), axis, start, Some(vec![stop]), 1)?));
-        start = stop;
-    }
-    Ok(grads)
-}
-
-fn infer_take(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    let axis = OneAxis::of(attrs)?.axis;
-    let (x, indices) = (spec_of(args, 0)?, spec_of(args, 1)?);
-    if !indices.dtype.is_integer() {
-        return Err(Error::dtype(format!("indices are {}", indices.dtype))
-            .wanted("integers")
-            .hint("Write `cast(indices, 'i64')`."));
-    }
-    let (Some(dims), Some(inner)) = (x.shape.dims(), indices.shape.dims()) else {
-        return Ok(tensor_spec(x.dtype, Shape::unknown()));
-    };
-    let at = normalize_axis(axis, dims.len())?;
-    let out = dims[..at].iter().chain(inner).chain(&dims[at + 1..]).copied();
-    Ok(tensor_spec(x.dtype, Shape::new(out)))
-}
-
-/// The indices as positions along an axis of `n`; negative ones count from the end.
-///
-/// Errors: not integers; one out of range, with its position.
-pub fn positions(indices: &Dense, n: usize) -> Result<Vec<usize>> {
-    let wide = crate::ops::cast(
-        Tensor::from_dense(indices.dtype(), Dims::from_slice(indices.dims()), indices.storage().clone()),
-        DType::I64,
-    )?;
-    let size = i64::try_from(n).unwrap_or(i64::MAX);
-    let dense = wide.tensor()?.data()?;
-    let position = |(i, &index): (usize, &i64)| {
-        let at = if index < 0 { index.saturating_add(size) } else { index };
-        usize::try_from(at).ok().filter(|at| *at < n).ok_or_else(|| {
-            let what = format!("index {index} is out of range for an axis of {n}");
-            at_position_of(&what, i, indices.dims())
-        })
-    };
-    dense.as_slice::<i64>()?.iter().enumerate().map(position).collect()
-}
-
-fn at_position_of(what: &str, flat: usize, dims: &[usize]) -> Error {
-    let text = crate::elementwise::at_position(Fault { index: flat, what: "" }, 0, dims).to_string();
-    let position = text.trim_start_matches(" at ").trim_end_matches('.').to_string();
-    Error::index(format!("{what}, at {position}"))
-}
-
-fn run_take(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
-    let (x, indices) = (data(args, 0)?, data(args, 1)?);
-    let axis = normalize_axis(OneAxis::of(attrs)?.axis, x.dims().len())?;
-    let n = x.dims()[axis];
-    let at = positions(indices, n)?;
-    let outer: usize = x.dims()[..axis].iter().product();
-    let inner: usize = x.dims()[axis + 1..].iter().product();
-    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
-    let runs = (0..outer)
-        .flat_map(|o| at.iter().map(move |&i| Run { source: Some(0), start: (o * n + i) * inner, len: inner }));
-    one_tensor(assemble(x.dtype(), dims, &[x], runs)?)
-}
-
-fn grad_take(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
-    let axis = cx.attrs::<OneAxis>()?.axis;
-    Ok(vec![Some(scatter_along(cx.g(), &cx.args[1], &cx.args[0], axis)?), None])
-}
-
-/// Adds `updates` into zeros of the shape of `like` at `indices` of `axis`, whose place their axes have in `updates`.
-fn scatter_along(updates: &Value, indices: &Value, like: &Value, axis: i64) -> Result<Value> {
-    if axis == 0 {
-        return scatter_add_like(updates, indices, like);
-    }
-    let rank = |v: &Value| {
-        let rank = v.tensor()?.shape().rank();
-        rank.ok_or_else(|| Error::shape("a gradient along an inner axis needs known ranks"))
-    };
-    let (rank, width) = (rank(like)?, rank(indices)?);
-    let at = normalize_axis(axis, rank)?;
-    // The axis comes to the front in both, and goes back in the sum.
-    let to_front = |of: usize, width: usize| (at..at + width).chain(0..at).chain(at + width..of);
-    let numbers = |axes: &mut dyn Iterator<Item = usize>| axes.map(|a| i64::try_from(a).unwrap_or(i64::MAX)).collect();
-    let updates = transpose(updates, Some(numbers(&mut to_front(rank - 1 + width, width))))?;
-    let summed = scatter_add_like(updates, indices, transpose(like, Some(numbers(&mut to_front(rank, 1))))?)?;
-    transpose(summed, Some(numbers(&mut (1..=at).chain([0]).chain(at + 1..rank))))
-}
-
-fn infer_scatter(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
-    let (updates, like) = (spec_of(args, 0)?, spec_of(args, 2)?);
-    if updates.dtype != like.dtype || !updates.dtype.is_numeric() {
-        return Err(Error::dtype(format!("updates are {}, and zeros {}", updates.dtype, like.dtype))
-            .wanted("numbers of one dtype"));
-    }
-    Ok(tensor_spec(like.dtype, like.shape.clone()))
-}
-
-fn run_scatter(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let (updates, indices, like) = (data(args, 0)?, data(args, 1)?, data(args, 2)?);
-    let (&n, inner) =
-        like.dims().split_first().ok_or_else(|| Error::shape("zeros are a scalar").wanted("at least a vector"))?;
-    let at = positions(indices, n)?;
-    let width: usize = inner.iter().product();
-    if updates.len() != at.len() * width {
-        return Err(Error::shape(format!(
-            "updates have shape {:?} for indices of shape {:?}",
-            updates.dims(),
-            indices.dims()
-        )));
-    }
-    // Adding row by row in the order of the updates: a sequential sum per element, whatever the threads.
-    let mut sums = crate::ops::zeros_like(&args[2])?;
-    let order = group_by_target(&at, n);
-    let (offsets, sources) = order;
-    let flat = args[0].tensor()?.with_dims(&[at.len(), width])?;
-    let runs = sources.iter().map(|&i| Run { source: Some(0), start: i * width, len: width });
-    let gathered = assemble(updates.dtype(), smallvec![at.len(), width], &[flat.data()?], runs)?;
-    let partition = crate::RowPartition::from_offsets(crate::Offsets::I64(offsets.into()), at.len())?;
-    let summed = crate::reduce::run_segments(Fold::Sum, &[Value::Tensor(gathered), Value::Partition(partition)])?;
-    if let Some(value) = summed.into_iter().next() {
-        sums = crate::ops::cast(Value::Tensor(value.tensor()?.with_dims(like.dims())?), like.dtype())?;
-    }
-    Ok(smallvec![sums])
-}
-
-/// For each target the updates that go there, in order: offsets and update numbers.
-fn group_by_target(at: &[usize], n: usize) -> (Vec<i64>, Vec<usize>) {
-    let mut offsets = vec![0_i64; n + 1];
-    at.iter().for_each(|&t| offsets[t + 1] += 1);
-    for i in 0..n {
-        offsets[i + 1] += offsets[i];
-    }
-    let mut next: Vec<usize> = offsets.iter().map(|&o| usize::try_from(o).unwrap_or(0)).collect();
-    let mut sources = vec![0; at.len()];
-    for (i, &t) in at.iter().enumerate() {
-        sources[next[t]] = i;
-        next[t] += 1;
-    }
-    (offsets, sources)
-}
-
-/// The first position, the number of positions and the step of a Python slice over `n`.
-fn slice_range(s: &Slice, n: usize) -> Result<(i64, usize)> {
-    let n = i64::try_from(n).unwrap_or(i64::MAX);
-    if s.step == 0 || s.step == i64::MIN {
-        return Err(Error::value(format!("the step is {}", s.step)).wanted("a step that is not zero"));
-    }
-    let clamp = |v: i64, low: i64, high: i64| (if v < 0 { v.saturating_add(n) } else { v }).clamp(low, high);
-    let stop = s.stop.as_ref().and_then(|v| v.first().copied());
-    let (start, stop) = if s.step > 0 {
-        (clamp(s.start, 0, n), stop.map_or(n, |v| clamp(v, 0, n)))
-    } else {
-        (clamp(s.start, -1, n - 1), stop.map_or(-1, |v| clamp(v, -1, n - 1)))
-    };
-    let span = if s.step > 0 { stop - start } else { start - stop };
-    let count = if span <= 0 { 0 } else { (span - 1) / s.step.abs() + 1 };
-    Ok((start, usize::try_from(count).unwrap_or(0)))
-}
-
-fn infer_slice(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    let s = Slice::of(attrs)?;
-    let spec = spec_of(args, 0)?;
-    let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(spec.dtype, Shape::unknown())) };
-    let at = normalize_axis(s.axis, dims.len())?;
-    let mut out: SmallVec<[Dim; 4]> = dims.iter().copied().collect();
-    out[at] = match dims[at].known() {
-        Some(n) => Dim::Known(slice_range(s, n)?.1),
-        None => {
-            slice_range(s, 0)?;
-            Dim::any()
-        }
-    };
-    Ok(tensor_spec(spec.dtype, Shape::new(out)))
-}
-
-fn run_slice(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
-    let s = Slice::of(attrs)?;
-    let x = data(args, 0)?;
-    let axis = normalize_axis(s.axis, x.dims().len())?;
-    let n = x.dims()[axis];
-    let (start, count) = slice_range(s, n)?;
-    let first = usize::try_from(start).unwrap_or(0);
-    if axis == 0 && s.step == 1 {
-        return one_tensor(args[0].tensor()?.slice_rows(first.min(n), count)?);
-    }
-    let outer: usize = x.dims()[..axis].iter().product();
-    let inner: usize = x.dims()[axis + 1..].iter().product();
-    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
-    let position = |i: usize| usize::try_from(start + i64::try_from(i).unwrap_or(0) * s.step).unwrap_or(0);
-    let runs = (0..outer).flat_map(|o| {
-        (0..count).map(move |i| Run { source: Some(0), start: (o * n + position(i)) * inner, len: inner })
-    });
-    one_tensor(assemble(x.dtype(), dims, &[x], runs)?)
-}
-
-fn grad_slice(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
-    let s: &Slice = cx.attrs()?;
-    let x = &cx.args[0];
-    let shape = x.tensor()?.shape();
-    let dims = shape.dims().ok_or_else(|| Error::shape("the gradient of slice needs a known rank"))?;
-    let n = dims[normalize_axis(s.axis, dims.len())?].known().ok_or_else(|| {
-        Error::shape(format!("axis {} has a size that is not known while tracing", s.axis))
-            .wanted("a known size along the sliced axis")
-    })?;
-    let (start, count) = slice_range(s, n)?;
-    let indices: Vec<i64> = (0..count).map(|i| start + i64::try_from(i).unwrap_or(0) * s.step).collect();
-    Ok(vec![Some(scatter_along(cx.g(), &Tensor::from_vec(indices).into(), x, s.axis)?)])
 }
