@@ -46,7 +46,7 @@ pub fn from_py(object: &Bound<'_, PyAny>) -> PyResult<Arg> {
 
 /// The error of an object that no op takes, or that is no list where one is wanted.
 pub fn no_argument(object: &Bound<'_, PyAny>, list: bool) -> Error {
-    let error = Error::dtype(format!("found a {}", type_name(object)));
+    let error = Error::dtype(format!("found a value of type {}", type_name(object)));
     if list {
         return error.wanted("a list or tuple of tensors");
     }

@@ -68,7 +68,7 @@ fn read(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Literal> {
     } else if object.hasattr("tolist")? {
         read(&object.call_method0("tolist")?, depth + 1)
     } else {
-        let error = Error::dtype(format!("found a {}", arg::type_name(object)))
+        let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)))
             .wanted("numbers, strings, bytes, None, and lists, tuples and dicts of these");
         Err(raised(object.py(), error.at("constant")))
     }

@@ -1,5 +1,7 @@
 """Traced functions from Python: traces, scopes, control flow, gradients, types through the graph."""
 
+import re
+
 import extenso as ex
 import pytest
 
@@ -54,8 +56,10 @@ def test_a_symbol_has_no_truth_value() -> None:
             return x
         return -x
 
-    with pytest.raises(ex.ScopeError, match="cond"):
+    with pytest.raises(ex.ScopeError, match="cond") as refused:
         f(ex.tensor(1.0))
+    advised = re.findall(r"`(\w+)`", str(refused.value))
+    assert advised and all(hasattr(ex, name) for name in advised)
 
 
 def test_a_symbol_of_a_closed_scope_names_its_function() -> None:
@@ -99,6 +103,32 @@ def test_effects_without_symbolic_arguments_run_at_each_call() -> None:
         return steps.assign(steps.read() + 1)
 
     assert [tick().item() for _ in range(3)] == [1, 2, 3]
+
+
+def test_cond_says_what_does_not_fit() -> None:
+    yes = ex.tensor(True)
+    with pytest.raises(ex.DTypeError, match="argument 'then' is a value of type int"):
+        ex.cond(yes, 1, 2)
+    one = ex.tensor(1)
+    with pytest.raises(ex.DTypeError, match=r"cond: the branches return i64\[\] and f64\[\]\."):
+        ex.function(lambda p: ex.cond(p, lambda: one, lambda: ex.tensor(1.0)))(yes)
+    with pytest.raises(ex.DTypeError, match=r"cond: at 'a\[1\]': the branches return"):
+        pair = {"a": [one, one]}, {"a": [one, ex.tensor(1.0)]}
+        ex.function(lambda p: ex.cond(p, lambda: pair[0], lambda: pair[1]))(yes)
+    with pytest.raises(ex.InvalidValueError, match=r"cond: a leaf stands against a dict\."):
+        ex.function(lambda p: ex.cond(p, lambda: one, lambda: {"a": one}))(yes)
+
+
+def test_a_constant_is_assigned_at_each_call() -> None:
+    state = ex.Variable("state", 0)
+
+    @ex.function
+    def reset() -> ex.Tensor:
+        return state.assign(7)
+
+    reset()
+    state.assign(0)
+    assert (reset().item(), state.read().item(), len(reset.traces)) == (7, 7, 1)
 
 
 def test_an_exception_in_the_body_comes_out_as_it_is() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import pickle
 from typing import Any
 
@@ -142,6 +143,23 @@ def test_values_of_a_handwritten_type_dispatch() -> None:
     assert (result.low.tolist(), result.high.tolist()) == ([2.0], [3.0])
 
 
+def test_a_handwritten_type_is_traced_differentiated_and_saved(tmp_path: pathlib.Path) -> None:
+    def width(x: Interval) -> ex.Tensor:
+        return ex.sum((x.high - x.low) * x.high)
+
+    @ex.function
+    def steepest(x: Interval) -> Interval:
+        return ex.grad(width)(x)
+
+    x = Interval([1.0, 2.0], [4.0, 3.0], closed=False)
+    slope = steepest(x)
+    assert isinstance(slope, Interval) and not slope.closed
+    assert (slope.low.tolist(), slope.high.tolist()) == ([-4.0, -3.0], [7.0, 4.0])
+    ex.save(tmp_path / "steepest.exo", steepest)
+    loaded = ex.load(tmp_path / "steepest.exo").steepest(x)
+    assert isinstance(loaded, Interval) and loaded.high.tolist() == slope.high.tolist()
+
+
 def test_a_handwritten_value_can_be_a_component() -> None:
     class Holder(ex.ExtensionType):
         interval: Interval
@@ -187,7 +205,7 @@ def test_ops_are_forbidden_inside_taking_apart() -> None:
     ("body", "text"),
     [
         ({}, "component_specs"),
-        ({"component_specs": 3}, "found a int among the components"),
+        ({"component_specs": 3}, "found a value of type int among the components"),
         ({"component_specs": (), "serialize": lambda self: object()}, "static data"),
     ],
 )

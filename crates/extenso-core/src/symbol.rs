@@ -53,7 +53,7 @@ impl Symbol {
             "a symbol of function '{}' ({}) has no data while the function is traced",
             self.function, self.spec
         ))
-        .hint("Use `cond`, `while_loop` or `where` instead of branching on it, and `shape` for its sizes.")
+        .hint("Use `cond` or `where` instead of branching on it.")
     }
 
     /// The error of a use after the function's scope closed.

@@ -13,4 +13,4 @@ mod run;
 
 pub use columns::{BadRow, BadRows, OnError};
 pub use records::{FieldSpec, RecordSpec, struct_spec};
-pub use run::{Rows, decode_ndjson, encode_ndjson, run_ndjson};
+pub use run::{Rows, decode_ndjson, encode_ndjson, run_ndjson, run_records};

@@ -170,7 +170,8 @@ impl Compiler<'_> {
         };
         match nest {
             Nest::Leaf(spec) => self.spec(at, spec),
-            Nest::Static(_) => Ok(Plan::Record { fields: Vec::new() }),
+            // The same for all rows, so no row holds it.
+            Nest::Static(_) => Ok(Plan::Skip),
             Nest::Tuple(items) | Nest::List(items) => {
                 let items = items.iter().enumerate();
                 fields(items.map(|(i, n)| (i.to_string(), Segment::Index(i), n)).collect(), self)

@@ -4,13 +4,14 @@ use crate::columns::{BadRows, OnError};
 use crate::json::{Decoder, encode_lines};
 use crate::records::RecordSpec;
 use extenso_core::{Provenance, Value, pack};
-use extenso_graph::Concrete;
+use extenso_graph::{ARGUMENTS, Concrete};
 use extenso_types::{Error, Nest, Result, Spec};
 
-/// Decoded records: the value, and what was wrong with rows that were skipped or filled.
-pub struct Rows {
-    /// The batch.
-    pub value: Value,
+/// What was made of records, and what was wrong with rows that were skipped or filled.
+#[derive(Debug)]
+pub struct Rows<T> {
+    /// The batch, or what a function makes of it.
+    pub value: T,
     /// Rows that did not fit, under a policy other than raising.
     pub bad: BadRows,
 }
@@ -19,7 +20,7 @@ pub struct Rows {
 ///
 /// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; a spec that no
 /// record can express.
-pub fn decode_ndjson(input: &[u8], spec: &Spec, on_error: OnError) -> Result<Rows> {
+pub fn decode_ndjson(input: &[u8], spec: &Spec, on_error: OnError) -> Result<Rows<Value>> {
     let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
     let decoded = Decoder::new(records.plan())?.lines(input, on_error)?;
     let leaves: Option<Vec<Value>> = records.leaves(decoded.columns)?.into_iter().collect();
@@ -53,21 +54,36 @@ fn rows_of(leaves: &[Value]) -> Result<usize> {
     }
 }
 
-/// Runs a function of one batch of records on lines of JSON, decoding the leaves that it needs and no others, and writes its
-/// results as lines of JSON.
+/// Runs a function on lines of JSON, decoding the leaves that it needs and no others.
 ///
-/// Errors: a function of other arguments; rows that do not fit; those of the ops.
-pub fn run_ndjson(function: &Concrete, input: &[u8], on_error: OnError) -> Result<Vec<u8>> {
-    let spec = match function.input().leaves().as_slice() {
-        [(_, spec)] => (*spec).clone(),
-        other => {
-            return Err(Error::value(format!("function '{}' takes {} arguments", function.name(), other.len()))
-                .wanted("one batch of records"));
-        }
-    };
-    let records = RecordSpec::new(&Nest::Leaf(spec), &function.graph().needed_inputs())?;
+/// A row is an item of the function's argument, whatever nest that is; a function of several arguments has a field for each.
+/// Errors: an argument that no record can express; rows that do not fit; those of the ops.
+pub fn run_records(function: &Concrete, input: &[u8], on_error: OnError) -> Result<Rows<Nest<Value>>> {
+    let records = RecordSpec::new(row(function.input()), &function.graph().needed_inputs())?;
     let decoded = Decoder::new(records.plan())?.lines(input, on_error)?;
     let leaves = records.leaves(decoded.columns)?;
     let results = function.program().run_with(|i| leaves.get(i).cloned().flatten())?;
-    encode_ndjson(&function.pack(results)?)
+    Ok(Rows { value: function.pack(results)?, bad: decoded.bad })
+}
+
+/// Runs a function as [`run_records`] does, and writes its results as lines of JSON.
+///
+/// Errors: those of [`run_records`]; a result that no record can express.
+pub fn run_ndjson(function: &Concrete, input: &[u8], on_error: OnError) -> Result<Rows<Vec<u8>>> {
+    let Rows { value, bad } = run_records(function, input, on_error)?;
+    Ok(Rows { value: encode_ndjson(&value)?, bad })
+}
+
+/// What a row holds: the only argument, or all of them by name.
+fn row(input: &Nest<Spec>) -> &Nest<Spec> {
+    let arguments: Vec<&Nest<Spec>> = match input {
+        Nest::Tuple(arguments) => arguments.iter().collect(),
+        Nest::Record(name, arguments) if &**name == ARGUMENTS => arguments.iter().map(|(_, nest)| nest).collect(),
+        other => return other,
+    };
+    let mut of_data = arguments.into_iter().filter(|nest| !nest.leaves().is_empty());
+    match (of_data.next(), of_data.next()) {
+        (Some(only), None) => only,
+        _ => input,
+    }
 }

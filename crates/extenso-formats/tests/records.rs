@@ -74,7 +74,7 @@ fn only_needed_leaves_are_decoded() {
     // What is not needed may be of any type.
     let odd = ROWS.replace("\"note\": \"n\"", "\"note\": [{}, 1]").replace("\"sku\": \"a\"", "\"sku\": 7");
     for rows in [ROWS.to_string(), odd] {
-        let out = run_ndjson(&f, rows.as_bytes(), OnError::Raise).expect("runs");
+        let out = run_ndjson(&f, rows.as_bytes(), OnError::Raise).expect("runs").value;
         assert_eq!(String::from_utf8(out).expect("text"), TOTALS);
     }
 }
@@ -85,7 +85,7 @@ fn a_loaded_function_runs_on_records_without_its_types() {
     let module = from_bytes(bytes).expect("loads");
     let f = module.function("total").expect("there");
     assert_eq!(f.output().to_string(), "{n: i64[?], total: Money(units: f32[?], currency=\"EUR\")}");
-    let out = run_ndjson(f, ROWS.as_bytes(), OnError::Raise).expect("runs");
+    let out = run_ndjson(f, ROWS.as_bytes(), OnError::Raise).expect("runs").value;
     assert_eq!(String::from_utf8(out).expect("text"), TOTALS);
 }
 
@@ -103,4 +103,54 @@ fn a_bad_row_is_named_by_row_and_path() {
     let bad = ROWS.replace("\"price\": 8", "\"price\": \"8\"");
     let error = run_ndjson(&concrete(), bad.as_bytes(), OnError::Raise).expect_err("a string").to_string();
     assert!(error.contains("row 2") && error.contains("items[0].price"), "{error}");
+}
+
+/// A nest is read as it is written, from one key down to records in records.
+#[test]
+fn a_row_is_an_item_of_the_argument_whatever_nest_it_is() {
+    let number = || Nest::Leaf(F::Scalar(DType::F64, vec![]).spec(extenso_types::Dim::any()).expect("a spec"));
+    let record = || Nest::Leaf(struct_spec([("x", F::Scalar(DType::F64, vec![]))]).expect("a spec"));
+    let cases = [
+        (Nest::dict([("a", record())]), r#"{"a": {"x": 1.5}}"#, r#"{"a":{"x":1.5}}"#),
+        (Nest::dict([("a", record()), ("b", number())]), r#"{"b": 2, "a": {"x": 1}}"#, r#"{"a":{"x":1.0},"b":2.0}"#),
+        (
+            Nest::dict([("c", Nest::dict([("d", record())])), ("e", Nest::Tuple(vec![number(), number()]))]),
+            r#"{"c": {"d": {"x": 0.25}}, "e": {"0": 3, "1": 4}}"#,
+            r#"{"c":{"d":{"x":0.25}},"e":{"0":3.0,"1":4.0}}"#,
+        ),
+    ];
+    for (argument, rows, wanted) in cases {
+        for input in [Nest::Tuple(vec![argument.clone()]), argument.clone()] {
+            let only = |args: Nest<Value>| match args {
+                Nest::Tuple(mut args) => Ok(args.remove(0)),
+                other => Ok(other),
+            };
+            let traced = trace("same", &input, only).expect("traces");
+            let f = Concrete::new("same", input, traced.output, traced.graph).expect("compiles");
+            let out = run_ndjson(&f, rows.as_bytes(), OnError::Raise).expect("runs").value;
+            assert_eq!(String::from_utf8(out).expect("text").trim_end(), wanted);
+        }
+    }
+}
+
+/// Several arguments are fields of a row by name, and rows that were left out are told of.
+#[test]
+fn arguments_are_fields_and_bad_rows_are_told() {
+    let column = || Nest::Leaf(F::Scalar(DType::I64, vec![]).spec(extenso_types::Dim::any()).expect("a spec"));
+    let arguments = [
+        ("x".into(), column()),
+        ("y".into(), column()),
+        ("n".into(), Nest::Static(extenso_types::StaticValue::Int(3))),
+    ];
+    let input = Nest::Record(extenso_graph::ARGUMENTS.into(), arguments.into());
+    let add = |args: Nest<Value>| {
+        let [x, y] = [0, 1].map(|i| args.leaves()[i].1.clone());
+        ops::add(&x, &y).map(Nest::Leaf)
+    };
+    let traced = trace("add", &input, add).expect("traces");
+    let f = Concrete::new("add", input, traced.output, traced.graph).expect("compiles");
+    let rows = b"{\"x\": 1, \"y\": 2}\n{\"x\": 1}\n{\"y\": 5, \"x\": 4}\n";
+    let out = run_ndjson(&f, rows, OnError::Skip).expect("runs");
+    assert_eq!(out.value, b"3\n9\n");
+    assert_eq!(out.bad.first.iter().map(|bad| bad.row).collect::<Vec<_>>(), [1]);
 }

@@ -111,7 +111,8 @@ fn join(a: &Nest<Spec>, b: &Nest<Spec>) -> Result<Nest<Spec>> {
     a.try_map(|path, x| {
         let y = others.next().map(|(_, spec)| spec.clone()).ok_or_else(|| Error::internal("structures differ"))?;
         x.join(&y).ok_or_else(|| {
-            Error::dtype(format!("the branches return {x} and {y} at '{path}'"))
+            Error::dtype(format!("the branches return {x} and {y}"))
+                .at_path(path)
                 .wanted("one dtype and one type")
                 .hint("Cast one side.")
         })

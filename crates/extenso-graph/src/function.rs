@@ -11,6 +11,9 @@ use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
 use extenso_types::{Bindings, Error, LeafSpec, Nest, Result, Spec};
 use std::sync::{Arc, RwLock};
 
+/// The name of the record that the arguments of a function with named parameters are.
+pub const ARGUMENTS: &str = "arguments";
+
 /// A function traced for one spec of its arguments.
 #[derive(Debug)]
 pub struct Concrete {

@@ -14,7 +14,7 @@ pub mod save;
 
 pub use builder::{Traced, replay, trace};
 pub use control::{COND, CONTROL, cond};
-pub use function::{Concrete, Function, Retrace};
+pub use function::{ARGUMENTS, Concrete, Function, Retrace};
 pub use gradient::{gradients, value_and_grad};
 pub use graph::{Graph, Input, Node, NodeKind, Subgraph, ValueRef};
 pub use passes::optimize;

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the text says where, what came, what was wanted and what to do. Kinds are private; callers branch on predicates.
 
+use crate::Path;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
@@ -120,6 +121,11 @@ impl Error {
         self
     }
 
+    /// Puts a path in front of the text; the path of the whole says nothing.
+    pub fn at_path(self, path: &Path) -> Error {
+        if path.is_root() { self } else { self.at(format!("at '{path}'")) }
+    }
+
     /// Keeps the error of a host language that this one carries; `source` gives it back.
     pub fn caused_by(mut self, cause: impl StdError + Send + Sync + 'static) -> Error {
         self.0.cause = Some(Arc::new(cause));
@@ -142,6 +148,8 @@ impl fmt::Display for Error {
         f.write_str(&sentence(&e.what))?;
         if let Some(wanted) = &e.wanted {
             write!(f, "\nWanted: {}", sentence(wanted))?;
+            // Text that ends with code has no full stop, unless another sentence follows.
+            f.write_str(if e.hint.is_some() && wanted.ends_with('`') { "." } else { "" })?;
         }
         if let Some(hint) = &e.hint {
             let lead = if e.wanted.is_some() { " " } else { "\n" };

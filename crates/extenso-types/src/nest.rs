@@ -109,8 +109,7 @@ impl<T> Nest<T> {
     }
 
     fn compare<U>(&self, other: &Nest<U>, at: &Path) -> Result<()> {
-        let differ =
-            |what: String| Err(Error::value(what).at(format!("at '{at}'")).wanted("the same structure on both sides"));
+        let differ = |what: String| Err(Error::value(what).at_path(at).wanted("the same structure on both sides"));
         match (self, other) {
             (Nest::Leaf(_), Nest::Leaf(_)) => Ok(()),
             (Nest::Static(a), Nest::Static(b)) if a == b => Ok(()),
@@ -144,7 +143,7 @@ fn compare_entries<T, U>(a: &[(Arc<str>, Nest<T>)], b: &[(Arc<str>, Nest<U>)], a
     let keys = |names: Vec<&str>| names.join(", ");
     if !a.iter().map(|e| &e.0).eq(b.iter().map(|e| &e.0)) {
         let (a, b) = (keys(a.iter().map(|e| &*e.0).collect()), keys(b.iter().map(|e| &*e.0).collect()));
-        return Err(Error::value(format!("the keys [{a}] stand against [{b}]")).at(format!("at '{at}'")));
+        return Err(Error::value(format!("the keys [{a}] stand against [{b}]")).at_path(at));
     }
     a.iter().zip(b).try_for_each(|((k, x), (_, y))| x.compare(y, &at.child(Segment::field(k.clone()))))
 }

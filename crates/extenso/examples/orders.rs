@@ -24,14 +24,14 @@ fn main() -> Result<()> {
     describe(&function)?;
 
     let rows = orders(ORDERS, 7);
-    let batch = run_ndjson(&function, rows.as_bytes(), OnError::Raise)?;
+    let batch = run_ndjson(&function, rows.as_bytes(), OnError::Raise)?.value;
     measure(&function, rows.as_bytes())?;
     show(&rows, &batch);
 
     let path = std::env::temp_dir().join("orders.exo");
     save::save(&path, std::slice::from_ref(&function))?;
     let module = save::load(&path)?;
-    let loaded = run_ndjson(module.function("total")?, rows.as_bytes(), OnError::Raise)?;
+    let loaded = run_ndjson(module.function("total")?, rows.as_bytes(), OnError::Raise)?.value;
     println!("saved and loaded: {}", path.display());
 
     assert_eq!(row_by_row(&function, &rows)?, batch, "row by row differs from the batch");
@@ -101,7 +101,7 @@ fn show(rows: &str, results: &[u8]) {
 }
 
 fn row_by_row(function: &Arc<Concrete>, rows: &str) -> Result<Vec<u8>> {
-    let results = rows.lines().map(|row| run_ndjson(function, row.as_bytes(), OnError::Raise));
+    let results = rows.lines().map(|row| Ok(run_ndjson(function, row.as_bytes(), OnError::Raise)?.value));
     results.collect::<Result<Vec<_>>>().map(|results| results.concat())
 }
 

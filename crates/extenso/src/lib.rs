@@ -48,7 +48,7 @@ pub use extenso_types::*;
 /// `extenso::Result` is left out, because it would hide that of the standard library.
 pub mod prelude {
     pub use crate::attrs::Axes;
-    pub use crate::formats::{FieldSpec, OnError, decode_ndjson, encode_ndjson, run_ndjson, struct_spec};
+    pub use crate::formats::{FieldSpec, OnError, decode_ndjson, encode_ndjson, run_ndjson, run_records, struct_spec};
     pub use crate::{
         Arg, Concrete, DType, Dim, ExtensionType, Function, MaskedTensor, Nest, Path, RaggedTensor, RowPartition,
         Shape, Spec, StructTensor, Tensor, TensorSpec, TypeSpec, Value, Variable, cond, constant, ops, save,

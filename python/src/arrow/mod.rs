@@ -31,7 +31,7 @@ fn refused(py: Python<'_>, what: impl std::fmt::Display) -> PyErr {
 fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     if !array.hasattr("__arrow_c_array__")? {
-        let error = Error::dtype(format!("found a {}", crate::arg::type_name(array)))
+        let error = Error::dtype(format!("found a value of type {}", crate::arg::type_name(array)))
             .wanted("an array with `__arrow_c_array__`")
             .hint("Combine the chunks of a chunked array or table before.");
         return Err(raised(py, error.at("from_arrow")));

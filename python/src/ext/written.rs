@@ -261,7 +261,7 @@ fn entries<'py>(nest: &Bound<'py, PyAny>) -> PyResult<Vec<(Segment, Bound<'py, P
     if nest.is_instance_of::<PyTuple>() || nest.is_instance_of::<PyList>() {
         return nest.try_iter()?.enumerate().map(|(i, item)| Ok((Segment::Index(i), item?))).collect();
     }
-    let error = Error::dtype(format!("found a {} among the components", arg::type_name(nest)));
+    let error = Error::dtype(format!("found a value of type {} among the components", arg::type_name(nest)));
     Err(error.wanted("a tensor, a row partition, a value of an extension type, or a list, tuple or dict of these"))
         .or_raise()
 }

@@ -1,11 +1,11 @@
 //! Concrete functions: called, run over records, saved, loaded.
 
-use super::{PyFunction, nest, py_to_nest, signature, specs_to_py};
+use super::{PyFunction, nest, py_to_nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::value;
 use extenso_core::{Provenance, Value, pack};
 use extenso_formats::{OnError, run_ndjson};
-use extenso_graph::{Concrete, save};
+use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Error, Nest, Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -43,10 +43,11 @@ impl PyConcrete {
 
     /// Runs the function on lines of JSON and returns its results as lines of JSON.
     ///
-    /// The function takes one batch of records; only the fields that it needs are decoded.
+    /// A row is an item of the function's argument, whatever nest that is; a function of several arguments has a field for each.
+    /// Only the leaves that the results need are decoded.
     fn run_ndjson<'py>(&self, py: Python<'py>, rows: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let out = py.detach(|| guarded(|| run_ndjson(&self.0, rows, OnError::Raise))).or_raise()?;
-        Ok(PyBytes::new(py, &out))
+        Ok(PyBytes::new(py, &out.value))
     }
 
     /// The name.
@@ -121,7 +122,7 @@ impl PyConcrete {
         if given.next().is_some() {
             return Err(wrong(format!("{} arguments are given", args.len())));
         }
-        debug_assert_eq!(&**name, signature::ARGUMENTS);
+        debug_assert_eq!(&**name, ARGUMENTS);
         Ok(Nest::Record(name.clone(), entries))
     }
 }

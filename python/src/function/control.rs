@@ -1,10 +1,10 @@
 //! `function`, `cond`, `grad`, `value_and_grad`.
 
 use super::{How, PyFunction, nest_to_py, py_to_nest};
-use crate::error::{OrCarry, OrRaise, guarded};
-use crate::value;
+use crate::error::{OrCarry, OrRaise, guarded, raised};
+use crate::{arg, value};
 use extenso_core::Value;
-use extenso_types::Nest;
+use extenso_types::{Error, Nest};
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple};
 
@@ -51,6 +51,13 @@ fn cond<'py>(
     otherwise: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let condition = value::from_py(condition)?;
+    for (name, f) in [("then", then), ("otherwise", otherwise)] {
+        if !f.is_callable() {
+            let error = Error::dtype(format!("argument '{name}' is a value of type {}", arg::type_name(f)));
+            let error = error.wanted("a function without parameters").hint("Write `lambda: ...` around the value.");
+            return Err(raised(py, error.at("cond")));
+        }
+    }
     let branch = |f: &Bound<'py, PyAny>| f.call0().and_then(|result| py_to_nest(&result)).or_carry(py);
     let result: Nest<Value> =
         guarded(|| extenso_graph::cond(&condition, || branch(then), || branch(otherwise))).or_raise()?;

@@ -10,7 +10,7 @@ mod signature;
 use crate::error::{OrCarry, OrRaise, guarded, raised};
 use crate::spec;
 use extenso_core::{Value, current_scope};
-use extenso_graph::{Concrete, Function};
+use extenso_graph::{ARGUMENTS, Concrete, Function};
 use extenso_types::{Bindings, Error, Nest, Result, Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -127,7 +127,7 @@ impl PyFunction {
     fn concrete(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<PyConcrete> {
         let bound = self.shared.signature.bind(args, kwargs)?;
         let entry = |(name, object): (Arc<str>, Bound<'_, PyAny>)| Ok((name, nest::py_to_specs(&object)?));
-        let specs = Nest::Record(signature::ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?);
+        let specs = Nest::Record(ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?);
         guarded(|| self.core.concrete(&specs)).or_raise().map(PyConcrete)
     }
 
@@ -163,7 +163,7 @@ impl PyFunction {
     ) -> PyResult<Nest<Value>> {
         let bound = self.shared.signature.bind(args, kwargs)?;
         let entry = |(name, object): (Arc<str>, Bound<'py, PyAny>)| Ok((name, py_to_nest(&object)?));
-        Ok(Nest::Record(signature::ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?))
+        Ok(Nest::Record(ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?))
     }
 
     /// Runs the concrete function of the last call, if it accepts these arguments: the way of every call but the first.

@@ -7,9 +7,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
-/// The name of the record that the arguments of a function are.
-pub const ARGUMENTS: &str = "arguments";
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Positional,

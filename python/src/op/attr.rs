@@ -51,7 +51,7 @@ fn index(object: &Bound<'_, PyAny>, param: &Param) -> PyResult<i64> {
         // A symbol says for itself that it has no data.
         Err(exception) if exception.is_instance_of::<pyo3::exceptions::PyRuntimeError>(object.py()) => Err(exception),
         _ => {
-            let error = Error::dtype(format!("found a {}", type_name(object))).wanted(param.kind);
+            let error = Error::dtype(format!("found a value of type {}", type_name(object))).wanted(param.kind);
             Err(raised(object.py(), error.at(format!("attribute '{}'", param.name))))
         }
     }

@@ -4,10 +4,11 @@
 
 mod attr;
 mod parse;
+mod signature;
 mod text;
 
 pub use attr::{attr, attr_to_py};
-pub use text::{generate_stubs, op_examples};
+pub use text::op_examples;
 
 use crate::call;
 use crate::error::{OrRaise, raised};
@@ -26,12 +27,7 @@ use crate::pointers::PointerMap;
 
 /// Every op that is a function of the module, in the order of the tables.
 pub fn all_ops() -> impl Iterator<Item = &'static OpDef> {
-    extenso_graph::tables().filter(|op| is_callable(op))
-}
-
-/// Whether the op can be called by hand: subgraphs are made by the functions that trace.
-fn is_callable(op: &OpDef) -> bool {
-    op.attrs.params.iter().all(|param| param.kind != "graph")
+    extenso_graph::tables().filter(|op| signature::is_callable(op))
 }
 
 /// What a builtin is bound to: a declaration, made ready for parsing calls.

@@ -122,5 +122,5 @@ fn attributes(op: &PyOp, given: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Attrib
 }
 
 fn misuse(op: &PyOp, error: Error) -> Error {
-    error.wanted(super::text::signature(op.def)).at(op.def.name)
+    error.wanted(super::signature::signature(op.def)).at(op.def.name)
 }

@@ -1,60 +1,11 @@
-//! Text of ops: signatures, docstrings, examples and stubs, all from the declarations.
+//! Docstrings and examples of ops, from the declarations.
 
 use super::all_ops;
+use super::signature::signature;
 use extenso_core::OpDef;
-use extenso_core::attrs::{AttrValue, Param};
 use extenso_types::DType;
 use pyo3::prelude::*;
 use std::fmt::Write;
-
-/// `name(x, y, axis=None)`.
-pub fn signature(op: &OpDef) -> String {
-    let params = op.params.iter().map(ToString::to_string);
-    format!(
-        "{}({})",
-        op.name,
-        params.chain(attr_texts(op, |param| param.name.to_string(), "=")).collect::<Vec<_>>().join(", ")
-    )
-}
-
-/// The attributes with their defaults; behind one with a default, one without is keyword-only.
-fn attr_texts(op: &OpDef, show: impl Fn(&Param) -> String, equals: &str) -> Vec<String> {
-    let mut texts: Vec<String> = Vec::new();
-    let mut optional = false;
-    for param in op.attrs.params {
-        match (param.default)() {
-            Some(default) => {
-                optional = true;
-                texts.push(format!("{}{equals}{}", show(param), literal(&default)));
-            }
-            None => {
-                if std::mem::take(&mut optional) {
-                    texts.push("*".into());
-                }
-                texts.push(show(param));
-            }
-        }
-    }
-    texts
-}
-
-/// A default as Python writes it.
-fn literal(value: &AttrValue) -> String {
-    match value {
-        AttrValue::Ints(items) => {
-            let items: Vec<_> = items.iter().map(ToString::to_string).collect();
-            format!("({}{})", items.join(", "), if items.len() == 1 { "," } else { "" })
-        }
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Int(_)
-        | AttrValue::Float(_)
-        | AttrValue::Str(_)
-        | AttrValue::DType(_)
-        | AttrValue::Variable(_)
-        | AttrValue::Graph(_) => value.to_string(),
-    }
-}
 
 /// What CPython takes apart into `__text_signature__` and `__doc__`.
 pub fn doc(op: &OpDef) -> String {
@@ -91,31 +42,4 @@ fn calls(expression: &str) -> usize {
 #[pyfunction]
 pub fn op_examples() -> Vec<(&'static str, &'static str, &'static str)> {
     all_ops().flat_map(|op| op.examples.iter().map(|(call, result)| (op.name, *call, *result))).collect()
-}
-
-/// The stubs of the op functions, as they stand in `_core.pyi`.
-#[pyfunction]
-pub fn generate_stubs() -> String {
-    all_ops().map(stub).collect::<Vec<_>>().join("\n")
-}
-
-fn stub(op: &'static OpDef) -> String {
-    let argument = if op.variadic { "Sequence[_Argument]" } else { "_Argument" };
-    let params = op.params.iter().map(|param| format!("{param}: {argument}"));
-    let attrs = attr_texts(op, |param| format!("{}: {}", param.name, annotation(param.kind)), " = ");
-    let params = params.chain(attrs).collect::<Vec<_>>().join(", ");
-    format!("def {}({params}) -> Any: ...", op.name)
-}
-
-/// The annotation of an attribute's type.
-fn annotation(kind: &str) -> &str {
-    match kind {
-        "bool" => "builtins.bool",
-        "ints" => "int | Sequence[int]",
-        "ints or None" => "int | Sequence[int] | None",
-        "axes" => "int | Sequence[int] | None",
-        "dtype" => "_DTypeLike",
-        "variable" => "Variable",
-        other => other,
-    }
 }

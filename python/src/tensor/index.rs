@@ -164,7 +164,8 @@ fn clamped(bound: &Bound<'_, PyAny>) -> PyResult<i64> {
         if !exception.is_instance_of::<pyo3::exceptions::PyAttributeError>(bound.py()) {
             return exception;
         }
-        let error = Error::dtype(format!("found a {} in a slice", arg::type_name(bound))).wanted("integers or None");
+        let error = Error::dtype(format!("found a value of type {} in a slice", arg::type_name(bound)))
+            .wanted("integers or None");
         raised(bound.py(), error)
     })?;
     match index.extract() {

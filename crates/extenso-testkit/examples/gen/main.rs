@@ -1,9 +1,10 @@
 //! Writes the files that the op tables generate, or checks that they are fresh: `gen [--check]`.
 //!
-//! Invariant: a generated file says `@generated` in its first lines and depends on the declarations alone. A further file is
+//! Invariant: what is generated says `@generated` in front and depends on the declarations alone. A further file is
 //! one line of [`FILES`] and one module.
 
 mod manual;
+mod stubs;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,10 +13,14 @@ use std::process::ExitCode;
 struct Generated {
     /// Its place in the repository.
     path: &'static str,
-    make: fn() -> String,
+    /// Its text, which may keep some of the old one.
+    make: fn(&str) -> Result<String, String>,
 }
 
-const FILES: &[Generated] = &[Generated { path: "book/ops.md", make: manual::ops }];
+const FILES: &[Generated] = &[
+    Generated { path: "book/ops.md", make: |_| Ok(manual::ops()) },
+    Generated { path: "python/extenso/_core.pyi", make: stubs::stubs },
+];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -35,12 +40,11 @@ fn main() -> ExitCode {
 }
 
 fn write(root: &Path, file: &Generated) -> Result<(), String> {
-    let text = (file.make)();
-    if std::fs::read_to_string(root.join(file.path)).is_ok_and(|old| old == text) {
-        return Ok(());
+    let (old, new) = texts(root, file)?;
+    if old != new {
+        std::fs::write(root.join(file.path), new).map_err(|e| format!("{}: {e}", file.path))?;
+        println!("wrote {}", file.path);
     }
-    std::fs::write(root.join(file.path), text).map_err(|e| format!("{}: {e}", file.path))?;
-    println!("wrote {}", file.path);
     Ok(())
 }
 
@@ -48,10 +52,17 @@ fn write(root: &Path, file: &Generated) -> Result<(), String> {
 fn check(root: &Path) -> Result<(), String> {
     let mut stale = Vec::new();
     for file in FILES {
-        let text = (file.make)();
-        if !std::fs::read_to_string(root.join(file.path)).is_ok_and(|old| old == text) {
+        let (old, new) = texts(root, file)?;
+        if old != new {
             stale.push(file.path);
         }
     }
     if stale.is_empty() { Ok(()) } else { Err(format!("stale: {}. Run `cargo xtask gen`.", stale.join(", "))) }
+}
+
+/// The text that stands there, and the one that should.
+fn texts(root: &Path, file: &Generated) -> Result<(String, String), String> {
+    let old = std::fs::read_to_string(root.join(file.path)).unwrap_or_default();
+    let new = (file.make)(&old).map_err(|e| format!("{}: {e}", file.path))?;
+    Ok((old, new))
 }

@@ -1,0 +1,60 @@
+//! Signatures of ops as Python writes them, from the declarations.
+//!
+//! Knows no Python objects: the generator of the stub file (`cargo xtask gen`) compiles this file too.
+
+use extenso_core::OpDef;
+use extenso_core::attrs::{AttrValue, Param};
+
+/// Whether the op can be called by hand: subgraphs are made by the functions that trace.
+pub fn is_callable(op: &OpDef) -> bool {
+    op.attrs.params.iter().all(|param| param.kind != "graph")
+}
+
+/// `name(x, y, axis=None)`.
+pub fn signature(op: &OpDef) -> String {
+    let params = op.params.iter().map(ToString::to_string);
+    format!(
+        "{}({})",
+        op.name,
+        params.chain(attr_texts(op, |param| param.name.to_string(), "=")).collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// The attributes with their defaults; behind one with a default, one without is keyword-only.
+pub fn attr_texts(op: &OpDef, show: impl Fn(&Param) -> String, equals: &str) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    let mut optional = false;
+    for param in op.attrs.params {
+        match (param.default)() {
+            Some(default) => {
+                optional = true;
+                texts.push(format!("{}{equals}{}", show(param), literal(&default)));
+            }
+            None => {
+                if std::mem::take(&mut optional) {
+                    texts.push("*".into());
+                }
+                texts.push(show(param));
+            }
+        }
+    }
+    texts
+}
+
+/// A default as Python writes it.
+fn literal(value: &AttrValue) -> String {
+    match value {
+        AttrValue::Ints(items) => {
+            let items: Vec<_> = items.iter().map(ToString::to_string).collect();
+            format!("({}{})", items.join(", "), if items.len() == 1 { "," } else { "" })
+        }
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Int(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::DType(_)
+        | AttrValue::Variable(_)
+        | AttrValue::Graph(_) => value.to_string(),
+    }
+}
