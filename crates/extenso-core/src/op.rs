@@ -366,7 +366,8 @@ impl fmt::Debug for OpDef {
 
 /// Declares ops: a static record and a Rust function for each, and the table of all.
 ///
-/// `NAME: function(arguments; Attributes { field: type }) = OpDef...`; what stands before `;` dispatches.
+/// `NAME: function(arguments; Attributes { field: type }) = OpDef...`; what stands before `;` dispatches. The ops of another
+/// crate than this one stand `in` a package, whose name is in front of theirs.
 ///
 /// ```
 /// use extenso_core::attrs::AttrSet;
@@ -383,18 +384,24 @@ impl fmt::Debug for OpDef {
 ///
 /// extenso_core::ops! {
 ///     /// Ops of one's own.
-///     pub static MINE;
+///     pub static MINE in "doc";
 ///
 ///     /// The square of each element.
 ///     SQUARE: square(x) = OpDef::general(Class::UnaryElementwise, infer, kernel);
 /// }
 /// assert_eq!(square(3.0).unwrap().to_string(), "9.0");
+/// assert_eq!(SQUARE.name, "doc.square");
 /// ```
 #[macro_export]
 macro_rules! ops {
+    ($(#[$table_doc:meta])* pub static $table:ident; $($ops:tt)*) => {
+        $crate::ops! { @table "", $(#[$table_doc])* $table $($ops)* }
+    };
+    ($(#[$table_doc:meta])* pub static $table:ident in $package:literal; $($ops:tt)*) => {
+        $crate::ops! { @table concat!($package, "."), $(#[$table_doc])* $table $($ops)* }
+    };
     (
-        $(#[$table_doc:meta])*
-        pub static $table:ident;
+        @table $prefix:expr, $(#[$table_doc:meta])* $table:ident
         $(
             $(#[doc = $doc:literal])*
             $NAME:ident: $function:ident ($($param:ident),* $(; $attrs:ident { $($attr:ident: $t:ty),* $(,)? })?) = $def:expr;
@@ -405,7 +412,7 @@ macro_rules! ops {
             #[doc = ""]
             #[doc = concat!("This is the declaration; [`", stringify!($function), "`] calls it.")]
             pub static $NAME: $crate::OpDef = $def.named(
-                stringify!($function),
+                concat!($prefix, stringify!($function)),
                 concat!($($doc, "\n"),*),
                 &[$(stringify!($param)),*],
                 $crate::ops!(@attrs $($attrs)?),

@@ -11,6 +11,7 @@ mod graph;
 mod passes;
 mod program;
 pub mod save;
+mod tables;
 
 pub use builder::{Traced, replay, trace};
 pub use control::{COND, CONTROL, cond};
@@ -19,10 +20,4 @@ pub use gradient::{gradients, value_and_grad};
 pub use graph::{Graph, Input, Node, NodeKind, Subgraph, ValueRef};
 pub use passes::optimize;
 pub use program::Program;
-
-use extenso_core::OpDef;
-
-/// Every op table that graphs know: those of the core and of this crate.
-pub fn tables() -> impl Iterator<Item = &'static OpDef> {
-    extenso_core::ops::TABLES.iter().map(|(_, ops)| *ops).chain(std::iter::once(CONTROL)).flatten().copied()
-}
+pub use tables::{join_table, tables};
