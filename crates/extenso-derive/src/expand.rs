@@ -117,16 +117,19 @@ fn def(definition: &Definition, roots: &Roots, spec: &syn::Ident) -> TokenStream
     let handlers = options.handlers.as_ref().map(|path| quote!(#path(&def);));
     let ancestors = match &options.refines {
         None => quote!(::std::vec::Vec::new()),
-        Some(base) => quote! {{
-            type Base = <#base as #core::ExtensionType>::Spec;
-            ::core::assert!(
-                #spec::COMPONENTS.starts_with(Base::COMPONENTS),
-                "{} refines {}, so its components begin with {:?}; they are {:?}",
-                #short, <Base as #core::TypeSpec>::def(), Base::COMPONENTS, #spec::COMPONENTS,
-            );
-            let base = <Base as #core::TypeSpec>::def();
-            ::core::iter::once(base).chain(base.ancestors()).cloned().collect()
-        }},
+        Some(base) => {
+            // No alias: its name would hide a type of the caller's.
+            let base = quote!(<#base as #core::ExtensionType>::Spec);
+            quote! {{
+                ::core::assert!(
+                    #spec::COMPONENTS.starts_with(<#base>::COMPONENTS),
+                    "{} refines {}, so its components begin with {:?}; they are {:?}",
+                    #short, <#base as #core::TypeSpec>::def(), <#base>::COMPONENTS, #spec::COMPONENTS,
+                );
+                let base = <#base as #core::TypeSpec>::def();
+                ::core::iter::once(base).chain(base.ancestors()).cloned().collect()
+            }}
+        }
     };
     quote! {
         fn def() -> &'static ::std::sync::Arc<#types::TypeDef> {
