@@ -440,8 +440,11 @@ mod tests {
     }
 
     fn check<T: Float + bytemuck::Pod>(of: impl Fn(f32) -> T + Copy) {
-        let sizes =
-            [(1, 1, 1), (1, 5, 16), (2, 300, 17), (3, 40, 100), (4, 7, 63), (5, 3, 130), (13, 600, 70), (200, 9, 33)];
+        #[rustfmt::skip]
+        let sizes = [
+            (1, 1, 1), (1, 5, 16), (2, 300, 17), (3, 40, 100), (4, 7, 63), (5, 3, 130), (13, 600, 70),
+            (200, 9, 33), (2, 4096, 33),
+        ];
         for (m, k, n) in sizes {
             let (a, b) = (numbers(m * k, 1, of), numbers(k * n, 2, of));
             let wanted = chains(k, n, &a, &b);
