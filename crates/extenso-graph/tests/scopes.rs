@@ -106,6 +106,26 @@ fn effects_without_symbolic_arguments_run_at_each_call() {
 }
 
 #[test]
+fn a_constant_is_assigned_at_each_call_and_traced_once() {
+    let v = Variable::new("v", Tensor::scalar(0_i64)).expect("a variable");
+    let (w, traces) = (v.clone(), Arc::new(Mutex::new(0)));
+    let count = traces.clone();
+    let f = Function::new("f", move |_| {
+        *count.lock().expect("count") += 1;
+        ops::assign(Tensor::scalar(7_i64), w.clone())?;
+        Ok(Nest::Tuple(vec![]))
+    });
+    f.concrete(&Nest::Tuple(vec![])).expect("traces");
+    assert_eq!(v.value().to_string(), "0", "a trace assigns nothing");
+    for _ in 0..2 {
+        v.set(Tensor::scalar(0_i64)).expect("fits");
+        f.call(Nest::Tuple(vec![])).expect("runs");
+        assert_eq!(v.value().to_string(), "7");
+    }
+    assert_eq!((*traces.lock().expect("count"), f.traces().len()), (1, 1));
+}
+
+#[test]
 fn a_symbol_of_a_closed_scope_is_named() {
     let kept = Arc::new(Mutex::new(None));
     let keep = kept.clone();
