@@ -1,11 +1,13 @@
 //! Arrow in and out: the same addresses, sliced or not, with nulls at every level.
 
 use arrow_array::builder::{Float32Builder, ListBuilder, StringBuilder, StructBuilder};
-use arrow_array::{Array, ArrayRef, cast::AsArray, types::Float32Type};
+use arrow_array::{Array, ArrayRef, Float32Array, cast::AsArray, types::Float32Type};
 use arrow_schema::{DataType, Field};
 use extenso_core::{ExtensionType, ops};
 use extenso_ext::{MaskedTensor, RaggedTensor};
 use extenso_formats::arrow::{from_arrow, to_arrow};
+use extenso_graph::Function;
+use extenso_types::Nest;
 
 /// `list<struct<name: utf8, amount: f32>>` with null lists, null structs, null names and null amounts.
 fn sample() -> ArrayRef {
@@ -68,6 +70,25 @@ fn a_sliced_list_keeps_its_partition_as_it_stands() {
     let ragged = RaggedTensor::from_value(masked.values()).expect("lists");
     let lengths = ops::row_lengths(ragged.partition()).expect("lengths");
     assert_eq!(lengths.to_string(), "[1, 2, 3, 0, 1, 2, 3]");
+}
+
+#[test]
+fn a_traced_function_passes_validity_on_as_it_stands() {
+    let numbers: Float32Array = (0..100_u8).map(|i| (i % 3 > 0).then(|| f32::from(i))).collect();
+    let negative = Function::new("negative", |args| Ok(Nest::Leaf(ops::negative(args.leaves()[0].1)?)));
+    // Offsets within a byte, at its border, and after it.
+    for (start, len) in [(0, 100), (3, 20), (8, 5), (61, 39)] {
+        let array = numbers.slice(start, len);
+        let value = from_arrow(&array).expect("comes in");
+        let result = negative.call(Nest::Leaf(value)).expect("runs");
+        let out = to_arrow(result.leaves()[0].1).expect("goes out");
+        let (nulls, given) = (out.nulls().expect("nulls").inner(), array.nulls().expect("nulls").inner());
+        assert_eq!(nulls.values().as_ptr(), given.values().as_ptr(), "from {start}");
+        assert_eq!((nulls.offset(), nulls.len()), (start, len));
+        let wanted: Float32Array = array.iter().map(|number| number.map(|v| -v)).collect();
+        assert_eq!(out.as_primitive::<Float32Type>(), &wanted);
+    }
+    assert_eq!(negative.traces().len(), 1);
 }
 
 #[test]
