@@ -4,7 +4,8 @@
 
 use crate::rng::Rng;
 use extenso_core::{RowPartition, Tensor, Value, ops};
-use extenso_types::Result;
+use extenso_types::{DType, Error, Result};
+use half::{bf16, f16};
 
 /// A function of a batch of rows.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ enum Step {
 }
 
 const UNARY: [&str; 5] = ["exp", "tanh", "abs", "negative", "sqrt"];
+/// The outputs of the fixed products: some vectors of every instruction set, and one more.
+const OUTPUTS: usize = 33;
 const FOLDS: [&str; 5] = ["sum", "max", "min", "prod", "none"];
 
 impl RowFunction {
@@ -59,15 +62,46 @@ impl RowFunction {
         Ok(RowFunction { width, steps })
     }
 
+    /// Functions of rows of `width` that do not depend on a seed: a chain, the sum of each row, the sum of each row of a
+    /// chain, and products by weights `[in, out]` and `[out, in]`.
+    ///
+    /// Errors: as [`RowFunction::generate`].
+    pub fn fixed(width: usize) -> Result<Vec<RowFunction>> {
+        let mut rng = Rng::new(4096);
+        let chain = [Step::Unary("exp"), Step::Bias(Tensor::from_vec(rng.f32s(width))), Step::Unary("tanh")];
+        let weights = |shape: [usize; 2], rng: &mut Rng| Tensor::new(&shape, &rng.f32s(width * OUTPUTS));
+        let sum = Step::Row("sum", false);
+        let functions = [
+            chain.to_vec(),
+            vec![sum.clone()],
+            [&chain[..], &[sum]].concat(),
+            vec![Step::Weights(weights([width, OUTPUTS], &mut rng)?, false)],
+            vec![Step::Weights(weights([OUTPUTS, width], &mut rng)?, true)],
+        ];
+        Ok(functions.into_iter().map(|steps| RowFunction { width, steps }).collect())
+    }
+
+    /// The same function on floats of another dtype.
+    ///
+    /// Errors: `dtype` has no floats.
+    pub fn of(mut self, dtype: DType) -> Result<RowFunction> {
+        for step in &mut self.steps {
+            if let Step::Bias(numbers) | Step::Weights(numbers, _) = step {
+                *numbers = ops::cast(&*numbers, dtype)?.tensor()?.clone();
+            }
+        }
+        Ok(self)
+    }
+
     /// The width of the rows that it takes.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Whether it multiplies by weights whose inner size is at least `k`.
-    pub fn multiplies(&self, k: usize) -> bool {
-        let inner = |w: &Tensor, t: bool| w.shape().to_dims().is_some_and(|d| d[usize::from(t)] >= k);
-        self.steps.iter().any(|s| matches!(s, Step::Weights(w, t) if inner(w, *t)))
+    /// Whether it multiplies by weights whose inner size is at least `k`, and which are `[out, in]` if `transposed`.
+    pub fn multiplies(&self, k: usize, transposed: bool) -> bool {
+        let inner = |w: &Tensor| w.shape().to_dims().is_some_and(|d| d[usize::from(transposed)] >= k);
+        self.steps.iter().any(|s| matches!(s, Step::Weights(w, t) if *t == transposed && inner(w)))
     }
 
     /// The function.
@@ -112,6 +146,12 @@ impl RaggedFunction {
         RaggedFunction(chain, u8::try_from(rng.below(4)).unwrap_or(0))
     }
 
+    /// Functions that do not depend on a seed: every fold, alone and after a chain.
+    pub fn fixed() -> Vec<RaggedFunction> {
+        let chains = [vec![], vec![1, 3]];
+        chains.iter().flat_map(|chain| (1..4).map(|fold| RaggedFunction(chain.clone(), fold))).collect()
+    }
+
     /// The function of values and their partition into rows.
     pub fn call(&self, values: &Value, rows: &RowPartition) -> Result<Value> {
         let mut x = values.clone();
@@ -132,19 +172,24 @@ impl RaggedFunction {
     }
 }
 
-/// All elements of a float tensor as bits; NaNs are one.
+/// All elements of a float tensor as they lie in memory, NaNs as they are.
 ///
 /// Errors: a symbol or another dtype.
-pub fn bits(x: &Value) -> Result<Vec<u32>> {
+pub fn bits(x: &Value) -> Result<Vec<u64>> {
     let tensor = x.tensor()?;
-    let key = |v: &f32| if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() };
-    Ok(tensor.as_slice::<f32>()?.iter().map(key).collect())
+    Ok(match tensor.dtype() {
+        DType::F16 => tensor.as_slice::<f16>()?.iter().map(|v| v.to_bits().into()).collect(),
+        DType::BF16 => tensor.as_slice::<bf16>()?.iter().map(|v| v.to_bits().into()).collect(),
+        DType::F32 => tensor.as_slice::<f32>()?.iter().map(|v| v.to_bits().into()).collect(),
+        DType::F64 => tensor.as_slice::<f64>()?.iter().map(|v| v.to_bits()).collect(),
+        other => return Err(Error::dtype(format!("found {other}")).wanted("floats")),
+    })
 }
 
-/// The sum of everything, for digests.
+/// One number for all bits.
 ///
 /// Errors: as [`bits`].
 pub fn digest(x: &Value) -> Result<u64> {
-    let fold = |h: u64, b: u32| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+    let fold = |h: u64, b: u64| (h ^ b).wrapping_mul(0x0100_0000_01b3);
     Ok(bits(x)?.into_iter().fold(0xcbf2_9ce4_8422_2325, fold))
 }
