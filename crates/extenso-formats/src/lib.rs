@@ -8,9 +8,13 @@ pub mod arrow;
 pub mod columns;
 pub mod json;
 pub mod plan;
+mod project;
+mod read;
 mod records;
 mod run;
+mod seen;
 
 pub use columns::{BadRow, BadRows, OnError};
+pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, write_json};
 pub use records::{FieldSpec, RecordSpec, struct_spec};
 pub use run::{Rows, decode_ndjson, encode_ndjson, run_ndjson, run_records};

@@ -51,6 +51,14 @@ impl RecordSpec {
         self.leaves.iter().filter(|l| l.column.is_some()).map(|l| &l.path).collect()
     }
 
+    /// What a reader visited: the path of each leaf that has a column, and how many elements it got.
+    ///
+    /// Rows of lists count as elements of their partition.
+    pub fn visited(&self, columns: &Columns) -> Vec<(Path, usize)> {
+        let count = |leaf: &Leaf| Some((leaf.path.clone(), columns.get(leaf.column?)?.len()));
+        self.leaves.iter().filter_map(count).collect()
+    }
+
     /// The leaves of decoded columns; none where a leaf was not needed.
     ///
     /// Errors: columns of another plan.
@@ -257,7 +265,8 @@ impl Compiler<'_> {
     }
 }
 
-fn is<S: TypeSpec>(ext: &ExtSpec) -> bool {
+/// Whether a spec is of this type, or of one that refines it.
+pub(crate) fn is<S: TypeSpec>(ext: &ExtSpec) -> bool {
     ext.def.is_a(S::def()) || ext.def.name() == S::def().name()
 }
 
@@ -295,24 +304,28 @@ impl FieldSpec {
             }
             FieldSpec::List(item) => {
                 let items = Dim::any();
-                let partition = PartitionSpec { nrows: rows, nvalues: items, index: DType::I64 };
-                let components = vec![
-                    (Segment::Each, item.spec(items)?),
-                    (Segment::component("row_splits"), Spec::Partition(partition)),
-                ];
-                Ok(ext(RaggedTensorSpec::def(), components))
+                Ok(list_spec(item.spec(items)?, rows, items))
             }
             FieldSpec::Record(fields) => {
                 let fields: Result<Vec<_>> = fields.iter().map(|(name, f)| Ok((*name, f.spec(rows)?))).collect();
                 Ok(Spec::from(StructSpec::new(1, fields?)?.serialize()))
             }
-            FieldSpec::Optional(inner) => {
-                let mask = TensorSpec::new(DType::Bool, Shape::new([rows]));
-                let components = vec![(Segment::Itself, inner.spec(rows)?), (Segment::component("mask"), mask.into())];
-                Ok(ext(MaskedTensorSpec::def(), components))
-            }
+            FieldSpec::Optional(inner) => Ok(optional_spec(inner.spec(rows)?, rows)),
         }
     }
+}
+
+/// The spec of `rows` lists with `items` items together.
+pub(crate) fn list_spec(item: Spec, rows: Dim, items: Dim) -> Spec {
+    let partition = PartitionSpec { nrows: rows, nvalues: items, index: DType::I64 };
+    let rows = (Segment::component("row_splits"), Spec::Partition(partition));
+    ext(RaggedTensorSpec::def(), vec![(Segment::Each, item), rows])
+}
+
+/// The spec of `rows` values that may be null.
+pub(crate) fn optional_spec(inner: Spec, rows: Dim) -> Spec {
+    let mask = TensorSpec::new(DType::Bool, Shape::new([rows]));
+    ext(MaskedTensorSpec::def(), vec![(Segment::Itself, inner), (Segment::component("mask"), mask.into())])
 }
 
 fn ext(def: &std::sync::Arc<extenso_types::TypeDef>, components: Vec<(Segment, Spec)>) -> Spec {

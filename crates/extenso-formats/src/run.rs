@@ -2,31 +2,30 @@
 
 use crate::columns::{BadRows, OnError};
 use crate::json::{Decoder, encode_lines};
+use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
-use extenso_core::{Provenance, Value, pack};
+use extenso_core::Value;
 use extenso_graph::{ARGUMENTS, Concrete};
-use extenso_types::{Error, Nest, Result, Spec};
+use extenso_types::{Nest, Path, Result, Spec};
 
 /// What was made of records, and what was wrong with rows that were skipped or filled.
 #[derive(Debug)]
-pub struct Rows<T> {
+pub struct Rows<T = Value> {
     /// The batch, or what a function makes of it.
     pub value: T,
     /// Rows that did not fit, under a policy other than raising.
     pub bad: BadRows,
+    /// The paths of the leaves that were decoded, and how many elements each got: what was needed, and no more.
+    pub visited: Vec<(Path, usize)>,
 }
 
 /// Reads lines of JSON as a batch of `spec`, whose outer axis is the records.
 ///
 /// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; a spec that no
 /// record can express.
-pub fn decode_ndjson(input: &[u8], spec: &Spec, on_error: OnError) -> Result<Rows<Value>> {
-    let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-    let decoded = Decoder::new(records.plan())?.lines(input, on_error)?;
-    let leaves: Option<Vec<Value>> = records.leaves(decoded.columns)?.into_iter().collect();
-    let leaves = leaves.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
-    let value = pack(spec, &mut leaves.into_iter(), Provenance::Outside)?;
-    Ok(Rows { value, bad: decoded.bad })
+pub fn decode_ndjson(input: &[u8], spec: &Spec, on_error: OnError) -> Result<Rows> {
+    let options = JsonOptions { spec: Some(spec.clone()), on_error, ..JsonOptions::default() };
+    read_json(input, &options)
 }
 
 /// Writes a batch as lines of JSON.
@@ -54,24 +53,25 @@ fn rows_of(leaves: &[Value]) -> Result<usize> {
     }
 }
 
-/// Runs a function on lines of JSON, decoding the leaves that it needs and no others.
+/// Runs a function on lines of JSON or an array of records, decoding the leaves that it needs and no others.
 ///
 /// A row is an item of the function's argument, whatever nest that is; a function of several arguments has a field for each.
 /// Errors: an argument that no record can express; rows that do not fit; those of the ops.
 pub fn run_records(function: &Concrete, input: &[u8], on_error: OnError) -> Result<Rows<Nest<Value>>> {
     let records = RecordSpec::new(row(function.input()), &function.graph().needed_inputs())?;
-    let decoded = Decoder::new(records.plan())?.lines(input, on_error)?;
+    let decoded = Decoder::new(records.plan())?.records(input, on_error)?;
+    let visited = records.visited(&decoded.columns);
     let leaves = records.leaves(decoded.columns)?;
     let results = function.program().run_with(|i| leaves.get(i).cloned().flatten())?;
-    Ok(Rows { value: function.pack(results)?, bad: decoded.bad })
+    Ok(Rows { value: function.pack(results)?, bad: decoded.bad, visited })
 }
 
 /// Runs a function as [`run_records`] does, and writes its results as lines of JSON.
 ///
 /// Errors: those of [`run_records`]; a result that no record can express.
 pub fn run_ndjson(function: &Concrete, input: &[u8], on_error: OnError) -> Result<Rows<Vec<u8>>> {
-    let Rows { value, bad } = run_records(function, input, on_error)?;
-    Ok(Rows { value: encode_ndjson(&value)?, bad })
+    let Rows { value, bad, visited } = run_records(function, input, on_error)?;
+    Ok(Rows { value: encode_ndjson(&value)?, bad, visited })
 }
 
 /// What a row holds: the only argument, or all of them by name.

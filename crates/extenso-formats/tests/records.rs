@@ -3,7 +3,9 @@
 use extenso_core::{Component, ExtensionType, Tensor, Value, attrs::Axes, ops};
 use extenso_derive::ExtensionType;
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
-use extenso_formats::{FieldSpec as F, OnError, RecordSpec, decode_ndjson, encode_ndjson, run_ndjson, struct_spec};
+use extenso_formats::{
+    FieldSpec as F, OnError, RecordSpec, Rows, decode_ndjson, encode_ndjson, run_ndjson, run_records, struct_spec,
+};
 use extenso_graph::save::{from_bytes, to_bytes};
 use extenso_graph::{Concrete, trace};
 use extenso_types::{DType, Nest, Result, Spec};
@@ -74,9 +76,28 @@ fn only_needed_leaves_are_decoded() {
     // What is not needed may be of any type.
     let odd = ROWS.replace("\"note\": \"n\"", "\"note\": [{}, 1]").replace("\"sku\": \"a\"", "\"sku\": 7");
     for rows in [ROWS.to_string(), odd] {
-        let out = run_ndjson(&f, rows.as_bytes(), OnError::Raise).expect("runs").value;
-        assert_eq!(String::from_utf8(out).expect("text"), TOTALS);
+        let Rows { value: out, bad, .. } = run_ndjson(&f, rows.as_bytes(), OnError::Raise).expect("runs");
+        assert_eq!((String::from_utf8(out).expect("text"), bad.count()), (TOTALS.into(), 0));
+        let ran = run_records(&f, rows.as_bytes(), OnError::Raise).expect("runs");
+        let visited: Vec<(String, usize)> = ran.visited.iter().map(|(path, n)| (format!("[0].{path}"), *n)).collect();
+        assert_eq!(visited, paths.iter().cloned().zip([3; 4]).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn rows_that_a_function_left_out_are_reported() {
+    let bad = ROWS.replace("\"price\": 8", "\"price\": \"8\"");
+    let lines: Vec<&str> = TOTALS.lines().collect();
+    let zeros = "{\"n\":0,\"total\":{\"units\":0.0}}";
+    for (policy, last) in [(OnError::Skip, ""), (OnError::Default, zeros)] {
+        let Rows { value: out, bad: report, .. } = run_ndjson(&concrete(), bad.as_bytes(), policy).expect("runs");
+        assert_eq!(String::from_utf8(out).expect("text").trim_end(), [lines[0], lines[1], last].join("\n").trim_end());
+        assert_eq!((report.rows.as_slice(), report.first[0].path.to_string()), (&[2][..], "items[0].price".into()));
+    }
+    // An array of the records is the same batch.
+    let array = format!("[{}]", ROWS.trim_end().replace('\n', ","));
+    let out = run_ndjson(&concrete(), array.as_bytes(), OnError::Raise).expect("runs").value;
+    assert_eq!(String::from_utf8(out).expect("text"), TOTALS);
 }
 
 #[test]
@@ -101,7 +122,7 @@ fn records_come_back_as_they_were() {
 #[test]
 fn a_bad_row_is_named_by_row_and_path() {
     let bad = ROWS.replace("\"price\": 8", "\"price\": \"8\"");
-    let error = run_ndjson(&concrete(), bad.as_bytes(), OnError::Raise).expect_err("a string").to_string();
+    let error = run_ndjson(&concrete(), bad.as_bytes(), OnError::Raise).err().expect("a string").to_string();
     assert!(error.contains("row 2") && error.contains("items[0].price"), "{error}");
 }
 
@@ -152,5 +173,5 @@ fn arguments_are_fields_and_bad_rows_are_told() {
     let rows = b"{\"x\": 1, \"y\": 2}\n{\"x\": 1}\n{\"y\": 5, \"x\": 4}\n";
     let out = run_ndjson(&f, rows, OnError::Skip).expect("runs");
     assert_eq!(out.value, b"3\n9\n");
-    assert_eq!(out.bad.first.iter().map(|bad| bad.row).collect::<Vec<_>>(), [1]);
+    assert_eq!(out.bad.rows, [1]);
 }

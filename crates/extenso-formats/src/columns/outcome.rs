@@ -17,7 +17,7 @@ pub enum OnError {
     Default,
 }
 
-/// How many bad rows are described; all are counted.
+/// How many bad rows are described; all are listed.
 pub const MAX_REPORTED: usize = 16;
 
 /// Why one row could not be read.
@@ -36,12 +36,24 @@ pub struct BadRow {
 /// The rows that could not be read.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct BadRows {
-    /// How many there are.
-    pub count: usize,
+    /// The numbers of all of them, in order.
+    pub rows: Vec<usize>,
     /// The first ones, at most [`MAX_REPORTED`].
     pub first: Vec<BadRow>,
     /// Under [`OnError::Default`], one bit per row of the columns: whether it holds defaults. Empty otherwise.
     pub defaulted: Bits,
+}
+
+impl BadRows {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
 }
 
 /// The columns of the records that were read.

@@ -1,15 +1,16 @@
-//! Decoding: which bytes are a record, and what becomes of the bad ones.
+//! Decoding: records into columns, and what becomes of the bad ones.
 //!
 //! Invariant: a bad row leaves no trace in the columns; no call gives columns of rows that differ in number.
-//! How a record is read is the reader's (`read`).
+//! How a record is read is the reader's (`read`), which bytes it is `split`'s.
 
 use super::failure::{Failure, Read};
 use super::node::{Node, fills};
 use super::read::Scratch;
+use super::skip::is_json;
+use super::split::{Items, is_array, lines_from, mark_len};
 use crate::columns::{BadRow, BadRows, ColumnKind, Columns, Decoded, MAX_REPORTED, OnError};
 use crate::plan::{ColumnId, Plan};
 use extenso_types::{Error, Result};
-use std::io::BufRead;
 use std::sync::Arc;
 
 /// Reads JSON records into the columns of one plan.
@@ -20,11 +21,22 @@ pub struct Decoder {
     plan: Arc<Compiled>,
     scratch: Scratch,
     marks: Vec<usize>,
+    hint: Option<(usize, Arc<str>)>,
+}
+
+/// Where in an input a part of it starts.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Start {
+    /// How many records came before.
+    pub row: usize,
+    /// How many bytes came before.
+    pub byte: usize,
 }
 
 #[derive(Debug)]
 struct Compiled {
     root: Node,
+    objects: bool,
     kinds: Vec<ColumnKind>,
     /// What a whole row of defaults adds to each column.
     defaults: Vec<(ColumnId, usize)>,
@@ -36,8 +48,14 @@ impl Decoder {
     /// Errors: see [`Plan::kinds`].
     pub fn new(plan: &Plan) -> Result<Decoder> {
         let kinds = plan.kinds()?;
-        let compiled = Compiled { root: Node::compile(plan), kinds, defaults: fills(plan) };
-        Ok(Decoder { plan: Arc::new(compiled), scratch: Scratch::default(), marks: Vec::new() })
+        let objects = matches!(plan, Plan::Record { .. });
+        let compiled = Compiled { root: Node::compile(plan), objects, kinds, defaults: fills(plan) };
+        Ok(Decoder { plan: Arc::new(compiled), scratch: Scratch::default(), marks: Vec::new(), hint: None })
+    }
+
+    /// The same decoder, whose errors about a row of `sample` or later that is JSON end with this hint.
+    pub fn with_hint(self, sample: usize, hint: impl Into<Arc<str>>) -> Decoder {
+        Decoder { hint: Some((sample, hint.into())), ..self }
     }
 
     /// Reads NDJSON: one record in each line that is not blank; a byte order mark and `\r\n` are tolerated.
@@ -49,18 +67,26 @@ impl Decoder {
     /// {"id": 2, "tags": []}              ->  id [1, 2], tags offsets [0, 2, 2], texts ["a", "b"]
     /// ```
     pub fn lines(&mut self, input: &[u8], on_error: OnError) -> Result<Decoded> {
+        self.block(input, Start::default(), on_error)
+    }
+
+    /// [`Decoder::lines`] of a part of an input: rows and bytes are counted from `start`.
+    ///
+    /// Errors: as [`Decoder::lines`].
+    pub fn block(&mut self, input: &[u8], start: Start, on_error: OnError) -> Result<Decoded> {
         let mut out = self.start()?;
-        let (mut start, mut row) = (mark_len(input), 0);
-        while start < input.len() {
-            let rest = &input[start..];
-            let line = &rest[..line_len(rest)];
-            if !line.iter().all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n')) {
-                self.line(line, start, row, on_error, &mut out)?;
-                row += 1;
-            }
-            start += line.len();
+        let mark = if start.byte == 0 { mark_len(input) } else { 0 };
+        for (row, (byte, line)) in lines_from(input, mark).enumerate() {
+            self.record(line, start.byte + byte, start.row + row, on_error, &mut out)?;
         }
         Ok(out)
+    }
+
+    /// Reads lines, or one array where records are objects.
+    ///
+    /// Errors: as [`Decoder::lines`] and [`Decoder::array`].
+    pub fn records(&mut self, input: &[u8], on_error: OnError) -> Result<Decoded> {
+        if self.plan.objects && is_array(input) { self.array(input, on_error) } else { self.lines(input, on_error) }
     }
 
     /// Reads one document, which may span lines, as one row.
@@ -69,30 +95,20 @@ impl Decoder {
     pub fn one(&mut self, input: &[u8]) -> Result<Columns> {
         let mut out = self.start()?;
         let start = mark_len(input);
-        self.line(&input[start..], start, 0, OnError::Raise, &mut out)?;
+        self.record(&input[start..], start, 0, OnError::Raise, &mut out)?;
         Ok(out.columns)
     }
 
     /// Reads one array of records, one row each.
     ///
-    /// Errors: it is no array, or one item is no record of the plan. A bad item hides where the next one starts, so
-    /// there is no other policy.
-    pub fn array(&mut self, input: &[u8]) -> Result<Decoded> {
+    /// Errors: as [`Decoder::lines`]; under every policy, what is no array or no JSON, because a bad item then hides where
+    /// the next one starts.
+    pub fn array(&mut self, input: &[u8], on_error: OnError) -> Result<Decoded> {
         let mut out = self.start()?;
-        let start = mark_len(input);
-        let (root, rows) = (&self.plan.root, &mut out.rows);
-        let read = check_utf8(&input[start..]).and_then(|()| {
-            self.scratch.read(&input[start..], &mut out.columns, |reader| {
-                let mut next = reader.open_list()?;
-                while let Some(peek) = next {
-                    reader.value(root, peek)?;
-                    *rows += 1;
-                    next = reader.next_item()?;
-                }
-                Ok(())
-            })
-        });
-        read.map_err(|failure| failure.finish(out.rows, start).2)?;
+        for (row, item) in Items::new(input).enumerate() {
+            let (byte, item) = item.map_err(|failure| failure.finish(row, 0).2)?;
+            self.record(item, byte, row, on_error, &mut out)?;
+        }
         Ok(out)
     }
 
@@ -100,11 +116,11 @@ impl Decoder {
         Ok(Decoded { columns: Columns::new(&self.plan.kinds)?, rows: 0, bad: BadRows::default() })
     }
 
-    fn line(&mut self, line: &[u8], start: usize, row: usize, on_error: OnError, out: &mut Decoded) -> Result<()> {
+    fn record(&mut self, text: &[u8], start: usize, row: usize, on_error: OnError, out: &mut Decoded) -> Result<()> {
         if on_error != OnError::Raise {
             out.columns.mark(&mut self.marks);
         }
-        match self.record(line, &mut out.columns) {
+        match self.read(text, &mut out.columns) {
             Ok(()) => {
                 out.rows += 1;
                 if on_error == OnError::Default {
@@ -112,11 +128,11 @@ impl Decoder {
                 }
                 Ok(())
             }
-            Err(failure) => self.bad(*failure, start, row, on_error, out),
+            Err(failure) => self.bad(self.explain(*failure, text, row), start, row, on_error, out),
         }
     }
 
-    fn record(&mut self, text: &[u8], columns: &mut Columns) -> Read<()> {
+    fn read(&mut self, text: &[u8], columns: &mut Columns) -> Read<()> {
         check_utf8(text)?;
         let root = &self.plan.root;
         self.scratch.read(text, columns, |reader| {
@@ -126,13 +142,21 @@ impl Decoder {
     }
 
     #[cold]
+    fn explain(&self, failure: Failure, text: &[u8], row: usize) -> Failure {
+        match &self.hint {
+            Some((sample, hint)) if row >= *sample && is_json(text) => failure.hint(hint),
+            _ => failure,
+        }
+    }
+
+    #[cold]
     fn bad(&mut self, failure: Failure, start: usize, row: usize, on_error: OnError, out: &mut Decoded) -> Result<()> {
         let (offset, path, error) = failure.finish(row, start);
         if on_error == OnError::Raise {
             return Err(error);
         }
         out.columns.roll_back(&self.marks);
-        out.bad.count += 1;
+        out.bad.rows.push(row);
         if out.bad.first.len() < MAX_REPORTED {
             out.bad.first.push(BadRow { row, offset, path, error });
         }
@@ -147,20 +171,8 @@ impl Decoder {
     }
 }
 
-/// The length of the byte order mark that the input begins with, if it does.
-fn mark_len(input: &[u8]) -> usize {
-    if input.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
-}
-
-/// The length of the first line, its end included.
-fn line_len(mut rest: &[u8]) -> usize {
-    let all = rest.len();
-    // A slice does not fail to read; its search for a byte is the C library's, which is the fastest that std offers.
-    rest.skip_until(b'\n').unwrap_or(all)
-}
-
 /// Checks the whole text, because the parser does not look at the bytes of strings that it reads over.
-fn check_utf8(text: &[u8]) -> Read<()> {
+pub fn check_utf8(text: &[u8]) -> Read<()> {
     std::str::from_utf8(text).map(drop).map_err(|e| {
         let byte = text.get(e.valid_up_to()).copied().unwrap_or(0);
         Failure::new(e.valid_up_to(), Error::data(format!("byte 0x{byte:02x} is not UTF-8")).wanted("UTF-8 text"))

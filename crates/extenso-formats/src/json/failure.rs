@@ -39,6 +39,12 @@ impl Failure {
         self
     }
 
+    /// Adds what to do next.
+    pub fn hint(mut self, hint: &str) -> Failure {
+        self.error = self.error.hint(hint);
+        self
+    }
+
     /// The byte of the input, the path and the whole error, for a record that starts at byte `start`.
     pub fn finish(self, row: usize, start: usize) -> (usize, Path, Error) {
         let offset = start + self.offset;

@@ -20,14 +20,20 @@ mod decode;
 mod encode;
 mod failure;
 mod fields;
+mod infer;
 mod node;
 mod number;
 mod prove;
 mod read;
 mod scalar;
+mod scan;
+mod skip;
+mod split;
 
 #[cfg(test)]
 mod tests;
 
-pub use decode::Decoder;
+pub use decode::{Decoder, Start};
 pub use encode::encode_lines;
+pub(crate) use infer::infer;
+pub(crate) use split::{is_array, is_blank, mark_len};

@@ -1,7 +1,7 @@
 //! Reading one record's text into columns.
 //!
-//! Invariant: recursion follows the plan, never the input; a value that is read over is followed by a loop, at most
-//! [`MAX_SKIPPED_DEPTH`] deep. Nothing is allocated for a value but the room it takes in its column.
+//! Invariant: recursion follows the plan, never the input; a value that is read over is followed by a loop (`skip`).
+//! Nothing is allocated for a value but the room it takes in its column.
 //! On a failure the columns are left as they are; taking the row back is the caller's.
 
 use super::base64;
@@ -9,13 +9,11 @@ use super::failure::{Failure, Read};
 use super::fields::Fields;
 use super::node::Node;
 use super::scalar::read_scalar;
+use super::skip::skip;
 use crate::columns::{Column, Columns};
 use crate::plan::ColumnId;
 use extenso_types::{Error, Segment};
 use jiter::{Jiter, Peek};
-
-/// How deep a value that is read over may nest.
-pub const MAX_SKIPPED_DEPTH: u32 = u128::BITS;
 
 /// Buffers that outlive a record.
 #[derive(Clone, Default, Debug)]
@@ -63,7 +61,7 @@ impl Reader<'_, '_> {
     /// Reads one value.
     pub fn value(&mut self, node: &Node, peek: Peek) -> Read<()> {
         match node {
-            Node::Skip => self.skip(peek),
+            Node::Skip => skip(&mut self.jiter, peek),
             Node::Scalar(id) => match self.columns.get_mut(*id) {
                 Some(column) => read_scalar(&mut self.jiter, self.text, peek, column),
                 None => Err(Failure::new(self.jiter.current_index(), Error::internal("a scalar has no column"))),
@@ -83,19 +81,6 @@ impl Reader<'_, '_> {
             Node::Fixed { size, item } => self.fixed(*size, item, peek),
             Node::Record(fields) => self.record(fields, peek),
         }
-    }
-
-    /// Enters the list that comes next, and peeks at its first item.
-    pub fn open_list(&mut self) -> Read<Option<Peek>> {
-        match self.jiter.peek()? {
-            Peek::Array => Ok(self.jiter.known_array()?),
-            _ => Err(self.mismatch("a list")),
-        }
-    }
-
-    /// Goes on to the next item of the list, if there is one.
-    pub fn next_item(&mut self) -> Read<Option<Peek>> {
-        Ok(self.jiter.array_step()?)
     }
 
     fn record(&mut self, fields: &Fields<Node>, peek: Peek) -> Read<()> {
@@ -123,7 +108,7 @@ impl Reader<'_, '_> {
                 }
                 None => {
                     let peek = self.peek()?;
-                    self.skip(peek)?;
+                    skip(&mut self.jiter, peek)?;
                 }
             }
             key = self.jiter.next_key()?;
@@ -238,56 +223,6 @@ impl Reader<'_, '_> {
             filled.map_err(|e| Failure::new(self.jiter.current_index(), e))?;
         }
         Ok(())
-    }
-
-    /// Reads over one value of any kind.
-    fn skip(&mut self, mut peek: Peek) -> Read<()> {
-        // One bit per open container, the innermost lowest: whether it is an object.
-        let (mut objects, mut depth) = (0_u128, 0);
-        loop {
-            let opened = match peek {
-                Peek::Object | Peek::Array if depth == MAX_SKIPPED_DEPTH => return Err(self.too_deep()),
-                Peek::Object => self.jiter.next_object_bytes()?.is_some().then_some(1),
-                Peek::Array => self.jiter.known_array()?.map(|first| {
-                    peek = first;
-                    0
-                }),
-                _ => {
-                    self.jiter.known_skip(peek)?;
-                    None
-                }
-            };
-            if let Some(kind) = opened {
-                objects = objects << 1 | kind;
-                depth += 1;
-                if kind == 1 {
-                    peek = self.jiter.peek()?;
-                }
-                continue;
-            }
-            loop {
-                if depth == 0 {
-                    return Ok(());
-                }
-                if objects & 1 == 1 {
-                    if self.jiter.next_key_bytes()?.is_some() {
-                        peek = self.jiter.peek()?;
-                        break;
-                    }
-                } else if let Some(next) = self.jiter.array_step()? {
-                    peek = next;
-                    break;
-                }
-                objects >>= 1;
-                depth -= 1;
-            }
-        }
-    }
-
-    #[cold]
-    fn too_deep(&self) -> Box<Failure> {
-        let error = Error::data("a value that nobody needs nests too deep");
-        Failure::new(self.jiter.current_index(), error.wanted(format!("at most {MAX_SKIPPED_DEPTH} levels")))
     }
 
     #[cold]

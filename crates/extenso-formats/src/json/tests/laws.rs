@@ -113,7 +113,7 @@ fn attack(plan: &Plan, decoder: &mut Decoder, input: &[u8]) -> Option<Decoded> {
     if let Ok(columns) = decoder.one(input) {
         assert_rows(plan, &columns, 1);
     }
-    if let Ok(decoded) = decoder.array(input) {
+    if let Ok(decoded) = decoder.array(input, OnError::Raise) {
         assert_rows(plan, &decoded.columns, decoded.rows);
     }
     let decoded = decoder.lines(input, OnError::Raise).ok()?;

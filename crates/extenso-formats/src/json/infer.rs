@@ -1,0 +1,75 @@
+//! Inference: the spec of records from the first of them.
+//!
+//! Invariant: what is kept is what was seen at each path, never a record; the records that were seen can all be read by the
+//! spec that follows.
+
+use super::scan::scan;
+use super::split::{Items, is_array, lines};
+use crate::columns::OnError;
+use crate::project::Wanted;
+use crate::seen::{MAX_FIELDS, Seen};
+use extenso_types::{Error, Result, Spec};
+
+/// The spec of what is wanted of the first `sample` records of lines or of an array.
+///
+/// Errors: under [`OnError::Raise`], a record that is no JSON, or contradicts an earlier one, with row, byte and path; under
+/// the other policies such records are passed over; see `seen` for what has no spec.
+pub fn infer(input: &[u8], wanted: &Wanted, sample: usize, on_error: OnError) -> Result<Spec> {
+    let mut found = Findings { wanted, on_error, seen: Seen::default(), room: MAX_FIELDS, bytes: 0 };
+    if is_array(input) {
+        for (row, item) in Items::new(input).take(sample).enumerate() {
+            let (start, text) = item.map_err(|failure| failure.finish(row, 0).2)?;
+            found.add(text, row, start)?;
+        }
+    } else {
+        for (row, (start, text)) in lines(input).take(sample).enumerate() {
+            found.add(text, row, start)?;
+        }
+    }
+    found.spec()
+}
+
+struct Findings<'a> {
+    wanted: &'a Wanted,
+    on_error: OnError,
+    seen: Seen,
+    room: usize,
+    /// How long the records are together.
+    bytes: usize,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, text: &[u8], row: usize, start: usize) -> Result<()> {
+        self.bytes += text.len();
+        match self.on_error {
+            OnError::Raise => {
+                let scanned = scan(text, row, start, self.wanted, &mut self.seen, &mut self.room);
+                scanned.map_err(|failure| failure.finish(row, start).2)
+            }
+            OnError::Skip | OnError::Default => {
+                let (mut one, mut room) = (Seen::default(), MAX_FIELDS);
+                if scan(text, row, start, self.wanted, &mut one, &mut room).is_ok() && one.is_record() {
+                    self.seen.take_in(&one, &mut self.room);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn spec(&self) -> Result<Spec> {
+        let (cells, most) = (self.seen.cells(), MIN_CELLS.max(self.bytes.saturating_mul(CELLS_PER_BYTE)));
+        if cells > most {
+            let error =
+                Error::value(format!("the fields of all records together are {cells}, almost all of them missing"));
+            let error = error.wanted(format!("at most {most} for this input"));
+            return Err(error.hint("Give a spec, or paths, if the keys are data"));
+        }
+        self.seen.batch(self.wanted)
+    }
+}
+
+/// How many fields, missing ones included, the records of any input may have together.
+const MIN_CELLS: usize = 1 << 24;
+
+/// How many more they may have for each byte, so that a short input does not ask for much memory.
+const CELLS_PER_BYTE: usize = 16;

@@ -1,0 +1,103 @@
+//! Which bytes are a record: lines, or the items of one array.
+//!
+//! Invariant: records are cut out in order and none is left out; blank lines are no records. What is in a record is not
+//! looked at, but for the syntax of an item, without which its end is not known.
+
+use super::failure::{Failure, Read};
+use super::skip::skip;
+use jiter::{Jiter, Peek};
+use std::io::BufRead;
+
+/// The bytes of one record, and where they start in the input.
+pub type Piece<'a> = (usize, &'a [u8]);
+
+/// The lines of NDJSON that are not blank; a byte order mark is passed over.
+pub fn lines(input: &[u8]) -> impl Iterator<Item = Piece<'_>> {
+    lines_from(input, mark_len(input))
+}
+
+/// The lines from a byte on that are not blank.
+pub fn lines_from(input: &[u8], mut start: usize) -> impl Iterator<Item = Piece<'_>> {
+    let next = move || {
+        let rest = input.get(start..).filter(|rest| !rest.is_empty())?;
+        let line = &rest[..line_len(rest)];
+        start += line.len();
+        Some((start - line.len(), line))
+    };
+    std::iter::from_fn(next).filter(|(_, line)| !is_blank(line))
+}
+
+/// Whether a line holds no record.
+pub fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n'))
+}
+
+/// Whether the input is one array, and not lines of records.
+pub fn is_array(input: &[u8]) -> bool {
+    input[mark_len(input)..].trim_ascii_start().first() == Some(&b'[')
+}
+
+/// The items of an array. After an error there are no more.
+pub struct Items<'a> {
+    jiter: Jiter<'a>,
+    start: usize,
+    state: State,
+}
+
+enum State {
+    Before,
+    Inside,
+    Behind,
+}
+
+impl<'a> Items<'a> {
+    /// The items of the array that the input is.
+    pub fn new(input: &'a [u8]) -> Items<'a> {
+        let start = mark_len(input);
+        Items { jiter: Jiter::new(&input[start..]), start, state: State::Before }
+    }
+
+    fn step(&mut self) -> Read<Option<Piece<'a>>> {
+        let peek = match self.state {
+            State::Before => match self.jiter.peek()? {
+                Peek::Array => self.jiter.known_array()?,
+                _ => return Err(Failure::mismatch(self.jiter.slice_to_current(0), 0, "an array of records")),
+            },
+            State::Inside => self.jiter.array_step()?,
+            State::Behind => return Ok(None),
+        };
+        let Some(peek) = peek else {
+            self.state = State::Behind;
+            self.jiter.finish()?;
+            return Ok(None);
+        };
+        self.state = State::Inside;
+        let at = self.jiter.current_index();
+        skip(&mut self.jiter, peek)?;
+        Ok(Some((self.start + at, self.jiter.slice_to_current(at))))
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Read<Piece<'a>>;
+
+    fn next(&mut self) -> Option<Read<Piece<'a>>> {
+        let step = self.step();
+        if step.is_err() {
+            self.state = State::Behind;
+        }
+        step.transpose()
+    }
+}
+
+/// The length of the byte order mark that the input begins with, if it does.
+pub fn mark_len(input: &[u8]) -> usize {
+    if input.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+}
+
+/// The length of the first line, its end included.
+fn line_len(mut rest: &[u8]) -> usize {
+    let all = rest.len();
+    // A slice does not fail to read; its search for a byte is the C library's, which is the fastest that std offers.
+    rest.skip_until(b'\n').unwrap_or(all)
+}

@@ -1,0 +1,142 @@
+//! JSON to values and back: whole inputs, blocks of lines, files.
+//!
+//! Invariant: no row is dropped or filled without being in the report that stands beside the value.
+
+mod blocks;
+
+pub use blocks::{Blocks, read_json_blocks};
+
+use crate::columns::{Decoded, OnError};
+use crate::json::{Decoder, infer};
+use crate::plan::Plan;
+use crate::project::Wanted;
+use crate::records::RecordSpec;
+use crate::run::{Rows, encode_ndjson};
+use extenso_core::{Provenance, Value, pack};
+use extenso_graph::save::archive::write_atomically;
+use extenso_types::{Error, Nest, Path, Result, Spec};
+
+/// How JSON is read: `JsonOptions::default()` infers the spec from all records, reads all of it, and fails at a bad row.
+#[derive(Clone, Default, Debug)]
+pub struct JsonOptions {
+    /// What the records are; inferred if there is none.
+    pub spec: Option<Spec>,
+    /// What is read of them: the parts at or below these paths, such as `items[*].price`. The others are checked for syntax
+    /// alone and are not in the value. Everything, if there is none.
+    pub paths: Option<Vec<Path>>,
+    /// From how many records the spec is inferred: from all, if there is none. A later record that contradicts is a bad
+    /// row; a field that only later records have is read over.
+    pub sample: Option<usize>,
+    /// What becomes of a row that does not fit. Inference passes over rows that are no JSON or contradict an earlier one,
+    /// unless bad rows fail the call.
+    pub on_error: OnError,
+}
+
+impl JsonOptions {
+    fn wanted(&self) -> Result<Wanted> {
+        Wanted::of_paths(self.paths.as_deref())
+    }
+
+    /// The spec of what is wanted, from the options or from the input.
+    fn spec_of(&self, input: &[u8]) -> Result<Spec> {
+        if self.sample == Some(0) {
+            return Err(Error::value("the sample has 0 records").wanted("at least one").at("sample"));
+        }
+        let wanted = self.wanted()?;
+        match &self.spec {
+            Some(spec) => wanted.of(spec),
+            None => {
+                infer(input, &wanted, self.sample.unwrap_or(usize::MAX), self.on_error).map_err(|e| e.at("infer_spec"))
+            }
+        }
+    }
+}
+
+/// What an input is read with.
+struct Reader {
+    spec: Spec,
+    records: RecordSpec,
+    decoder: Decoder,
+}
+
+impl Reader {
+    fn new(options: &JsonOptions, input: &[u8], sample: Option<usize>) -> Result<Reader> {
+        let spec = options.spec_of(input)?;
+        let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
+        let mut decoder = Decoder::new(records.plan())?;
+        if let (None, Some(sample)) = (&options.spec, sample) {
+            let hint = format!("The spec was inferred from the first {sample} records. Raise `sample`, or give a spec");
+            decoder = decoder.with_hint(sample, hint);
+        }
+        Ok(Reader { spec, records, decoder })
+    }
+
+    fn rows(&self, decoded: Decoded) -> Result<Rows> {
+        let visited = self.records.visited(&decoded.columns);
+        let leaves: Option<Vec<Value>> = self.records.leaves(decoded.columns)?.into_iter().collect();
+        let leaves = leaves.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
+        let value = pack(&self.spec, &mut leaves.into_iter(), Provenance::Outside)?;
+        Ok(Rows { value, bad: decoded.bad, visited })
+    }
+}
+
+/// Whether the rows of this spec are no objects, so that one may be an array.
+fn reads_lists(spec: &Spec) -> Result<bool> {
+    Ok(!matches!(RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?.plan(), Plan::Record { .. }))
+}
+
+/// The spec of a batch of records, from lines of JSON or an array of records; `spec` in the options is not looked at.
+///
+/// Integers are i64 (u64 where they need it), numbers otherwise f64, lists ragged, and a field that a record lacks, or has
+/// as null, masked. A field that is never anything but null, and the items of lists that are all empty, are f64. A record
+/// in which no field ever came is left out.
+///
+/// Errors: no records; values of two kinds at one path, with both rows; integers that neither i64 nor u64 holds; records
+/// that nest deeper than 60 levels or have more than 10,000 fields.
+///
+/// ```
+/// # use extenso_formats::{JsonOptions, infer_spec};
+/// let rows = br#"{"id": 1, "tags": ["a"]}
+/// {"id": 2, "tags": [], "score": 0.5}"#;
+/// let spec = infer_spec(rows, &JsonOptions::default()).unwrap();
+/// assert_eq!(
+///     spec.to_string(),
+///     "StructTensor(id: i64[?], tags: RaggedTensor([*]: string[?], @row_splits: partition<i64>[? rows of ? values]), \
+///      score: MaskedTensor(f64[?], @mask: bool[?]), rank=1)"
+/// );
+/// ```
+pub fn infer_spec(input: &[u8], options: &JsonOptions) -> Result<Spec> {
+    JsonOptions { spec: None, ..options.clone() }.spec_of(input)
+}
+
+/// Reads lines of JSON, or an array of records, as one batch, whose outer axis is the records.
+///
+/// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; a path that
+/// leads nowhere; a spec that no record can express; those of [`infer_spec`] without a spec.
+///
+/// ```
+/// # use extenso_formats::{JsonOptions, OnError, read_json};
+/// let rows = br#"[{"id": 1, "note": 5}, {"id": "two"}, {"id": 9007199254740993}]"#;
+/// let options = JsonOptions {
+///     paths: Some(vec!["id".parse().unwrap()]),
+///     on_error: OnError::Skip,
+///     ..JsonOptions::default()
+/// };
+/// let rows = read_json(rows, &options).unwrap();
+/// assert_eq!(extenso_ext::to_literal(&rows.value).unwrap().to_string(), r#"[{"id": 1}, {"id": 9007199254740993}]"#);
+/// assert_eq!(rows.bad.rows, [1]);
+/// assert!(rows.bad.first[0].error.to_string().starts_with("row 1, byte 30, 'id': the string \"two\" came."));
+/// ```
+pub fn read_json(input: &[u8], options: &JsonOptions) -> Result<Rows> {
+    let mut reader = Reader::new(options, input, options.sample)?;
+    let decoded = reader.decoder.records(input, options.on_error)?;
+    reader.rows(decoded)
+}
+
+/// Writes a batch as lines of JSON into a file, which appears under its name whole or not at all.
+///
+/// Errors: a value that no record can express; what the operating system refuses.
+pub fn write_json(value: &Nest<Value>, path: impl AsRef<std::path::Path>) -> Result<()> {
+    let text = encode_ndjson(value)?;
+    write_atomically(path, &text).map_err(|e| Error::io(e.to_string()))
+}

@@ -1,0 +1,258 @@
+//! Specs inferred from JSON, parts of records by path, policies, blocks and files.
+
+use extenso_core::Value;
+use extenso_ext::to_literal;
+use extenso_formats::{JsonOptions, OnError, encode_ndjson, infer_spec, read_json, read_json_blocks, write_json};
+use extenso_types::{Nest, Path};
+
+/// A short text of a spec: `?` behind what is optional, lists in brackets.
+fn short(text: &str) -> String {
+    let text =
+        text.replace(", @mask: bool[?])", "?").replace(", @row_splits: partition<i64>[? rows of ? values])", "]");
+    let text = text.replace("RaggedTensor([*]: ", "[").replace("MaskedTensor(", "").replace("[?]", "");
+    text.replace("StructTensor", "").replace(", rank=1)", ")")
+}
+
+fn options() -> JsonOptions {
+    JsonOptions::default()
+}
+
+fn check_spec(rows: &str, wanted: &str) {
+    let spec = infer_spec(rows.as_bytes(), &options());
+    let came = spec.map_or_else(|e| e.to_string(), |spec| short(&spec.to_string()));
+    assert_eq!(came, wanted, "{rows}");
+}
+
+fn check_refused(rows: &str, how: &JsonOptions, wanted: &[&str]) {
+    let error = match read_json(rows.as_bytes(), how) {
+        Ok(rows) => panic!("{}", literal(&rows.value)),
+        Err(error) => error.to_string(),
+    };
+    assert!(wanted.iter().all(|part| error.contains(part)), "{rows}\n  came: {error}");
+}
+
+fn literal(value: &Value) -> String {
+    to_literal(value).expect("a literal").to_string()
+}
+
+/// What the rows are read as without a spec.
+fn check_read(rows: &str, wanted: &str) {
+    let rows = read_json(rows.as_bytes(), &options()).unwrap_or_else(|e| panic!("{rows}: {e}"));
+    assert_eq!((literal(&rows.value).as_str(), rows.bad.count()), (wanted, 0));
+}
+
+#[test]
+fn scalars_have_the_dtype_that_holds_all_of_them() {
+    check_spec(r#"{"a": true, "b": 1, "c": 1.5, "d": "x"}"#, "(a: bool, b: i64, c: f64, d: string)");
+    check_spec("{\"a\": 1}\n{\"a\": 2.0}\n{\"a\": -3}", "(a: f64)");
+    check_spec("{\"a\": 1}\n{\"a\": 1e2}", "(a: f64)");
+    check_spec("{\"a\": -9223372036854775808}\n{\"a\": 9223372036854775807}", "(a: i64)");
+    check_spec("{\"a\": 1}\n{\"a\": 18446744073709551615}", "(a: u64)");
+    check_spec("{\"a\": 0.5}\n{\"a\": 18446744073709551616}\n{\"a\": -1}", "(a: f64)");
+    check_spec("{\"a\": \"NaN\"}\n{\"a\": 1}", "(a: f64)");
+    check_spec("{\"a\": 1}\n{\"a\": \"-Infinity\"}", "(a: f64)");
+    check_spec("{\"a\": \"NaN\"}\n{\"a\": \"nan\"}", "(a: string)");
+    check_spec("{\"a\": \"Infinity\"}", "(a: string)");
+    let largest = read_json(b"{\"a\": 18446744073709551615}", &options()).expect("reads").value;
+    assert_eq!(encode_ndjson(&Nest::Leaf(largest)).expect("writes"), b"{\"a\":18446744073709551615}\n");
+    check_read("{\"a\": 9007199254740993}", "[{\"a\": 9007199254740993}]");
+}
+
+#[test]
+fn integers_that_no_dtype_holds_are_refused() {
+    let beyond = ["row 1, byte 15, 'x.y': an integer came that fits neither i64 nor u64", "f64, which rounds"];
+    check_refused("{}\n{\"x\": {\"y\": 18446744073709551616}}", &options(), &beyond);
+    let both = ["row 0, byte 6, 'x': an integer above i64 came, and one below zero in row 1."];
+    check_refused("{\"x\": 9223372036854775808}\n{\"x\": -1}", &options(), &both);
+    check_refused("{\"x\": 1e999}", &options(), &["row 0, byte 6, 'x': the number 1e999 came.", "fits f64"]);
+}
+
+#[test]
+fn lists_are_ragged_and_what_may_be_missing_is_masked() {
+    check_spec("{\"a\": [1, 2]}\n{\"a\": [3, 4]}", "(a: [i64])");
+    check_spec("{\"a\": [[1], [2.5]]}\n{\"a\": []}", "(a: [[f64]])");
+    check_spec("{\"a\": 1}\n{\"a\": null}\n{\"b\": 2}", "(a: i64?, b: i64?)");
+    check_spec("{\"a\": [1, null]}\n{\"a\": null}", "(a: [i64?]?)");
+    check_spec("{\"a\": {\"x\": 1}}\n{\"a\": {\"y\": \"\"}}\n{}", "(a: (x: i64?, y: string?)?)");
+    check_spec("{\"a\": [{\"x\": 1}, {\"x\": 2}]}\n{\"a\": [{\"x\": 3, \"y\": true}]}", "(a: [(x: i64, y: bool?)])");
+    check_read(
+        "{\"b\": [[1], null]}\n{\"a\": \"x\"}",
+        "[{\"b\": [[1], None], \"a\": None}, {\"b\": None, \"a\": \"x\"}]",
+    );
+}
+
+#[test]
+fn what_was_never_seen_is_as_constant_makes_it() {
+    check_spec("{\"a\": null}\n{\"a\": null}", "(a: f64?)");
+    check_spec("{\"a\": []}\n{\"a\": [[], []]}", "(a: [[f64]])");
+    check_spec("{\"a\": {}, \"b\": 1, \"c\": {\"d\": {}}}", "(b: i64)");
+    check_read("{\"a\": null, \"b\": [], \"c\": {}}", "[{\"a\": None, \"b\": []}]");
+    check_refused("{\"a\": [{}]}", &options(), &["no field of the records of 'a[*]' was seen"]);
+    check_refused("{}\n{}", &options(), &["no record has a field"]);
+    check_refused(" \n", &options(), &["infer_spec: there are no records", "Give a spec"]);
+    check_refused("[]", &options(), &["there are no records"]);
+    check_refused("{\"\": 1}", &options(), &["the name of a field is empty"]);
+}
+
+#[test]
+fn values_of_two_kinds_are_refused_with_both_rows() {
+    let rows = "{\"a\": [1]}\n\n{\"a\": []}\n{\"a\": [2, \"x\"]}";
+    check_refused(
+        rows,
+        &options(),
+        &["row 2, byte 32, 'a[1]': the string \"x\" came.\nWanted: a number, as in row 0."],
+    );
+    check_refused("{\"a\": [1, true]}", &options(), &["'a[1]': true came.\nWanted: a number, as before."]);
+    check_refused(
+        "{\"a\": {}}\n{\"a\": []}",
+        &options(),
+        &["row 1, byte 16, 'a': a list came.\nWanted: a record, as in row 0."],
+    );
+    check_refused("{\"a\": \"NaN\"}\n{\"a\": true}", &options(), &["row 1", "true came", "a string, as in row 0"]);
+    check_refused("{\"a\": 1}\n[1]", &options(), &["row 1, byte 9: a list came.\nWanted: a record, as in row 0."]);
+    check_refused("{\"a\": 1}\nnull", &options(), &["row 1, byte 9: null came.\nWanted: a record in each row."]);
+    check_refused("5", &options(), &["row 0, byte 0: a number came.\nWanted: a record in each row."]);
+    check_refused("{\"a\": 1, \"b\": 2, \"a\": 1}", &options(), &["the key \"a\" came a second time"]);
+    check_refused("{\"a\": \"\\ud800\"}", &options(), &["row 0", "this is not JSON"]);
+    check_refused("{\"a\": 1}\n{\"a\": }", &options(), &["row 1, byte 15, 'a': this is not JSON"]);
+    check_refused("[{\"a\": 1}, {\"a\": 2]", &options(), &["row 1, byte 18: this is not JSON"]);
+    check_refused("[{\"a\": 1}] 2", &options(), &["this is not JSON: trailing characters"]);
+}
+
+#[test]
+fn a_later_row_that_contradicts_the_sample_says_so() {
+    let rows = "{\"a\": 1}\n{\"a\": 2}\n{\"a\": 2.5}\n{\"a\": 3}\n{\"a\":";
+    let sample = |n| JsonOptions { sample: Some(n), ..options() };
+    let hint = "The spec was inferred from the first 2 records. Raise `sample`, or give a spec.";
+    check_refused(
+        rows,
+        &sample(2),
+        &["row 2, byte 24, 'a': the number 2.5 came.\nWanted: an integer that fits i64.", hint],
+    );
+    let error = read_json(rows.as_bytes(), &sample(4)).expect_err("broken off").to_string();
+    assert!(error.contains("row 4") && !error.contains("sample"), "{error}");
+    check_refused("{\"a\": 1}\n{}", &sample(1), &["row 1, byte 9, 'a': the field is missing", "first 1 records"]);
+    check_refused(rows, &sample(0), &["sample: the sample has 0 records"]);
+}
+
+#[test]
+fn nesting_and_fields_are_bounded() {
+    let nested = |n: usize| format!("{{\"a\": {}{}}}", "[".repeat(n), "]".repeat(n));
+    assert!(infer_spec(nested(59).as_bytes(), &options()).is_ok());
+    check_refused(&nested(60), &options(), &["row 0", "the record nests too deep.\nWanted: at most 60 levels"]);
+    for deep in ["[", "{\"a\":", "[{\"a\":"] {
+        check_refused(&format!("{{\"a\": {}", deep.repeat(100_000)), &options(), &["row 0", "too deep"]);
+        check_refused(&deep.repeat(100_000), &options(), &["too deep"]);
+    }
+    // Each level optional: the deepest spec there is can be read and written.
+    let deepest = format!("{}\n{}", nested(59), "{}")
+        + &(1..59).map(|n| format!("\n{{\"a\": {}null{}}}", "[".repeat(n), "]".repeat(n))).collect::<String>();
+    let rows = read_json(deepest.as_bytes(), &options()).expect("reads");
+    assert_eq!(rows.bad.count(), 0);
+    let wide = |n: usize| (0..n).map(|i| format!("{{\"k{i}\": 1}}\n")).collect::<String>();
+    assert!(infer_spec(wide(4_000).as_bytes(), &options()).is_ok());
+    check_refused(
+        &wide(10_000),
+        &options(),
+        &["together are 100000000, almost all of them missing", "if the keys are data"],
+    );
+    check_refused(&wide(10_001), &options(), &["row 10000", "more than 10000 fields", "if the keys are data"]);
+    let skip = JsonOptions { on_error: OnError::Skip, ..options() };
+    let one: String = (0..10_001).map(|i| format!(", \"k{i}\": 1")).collect();
+    let spec = infer_spec(format!("{{\"a\": 1}}\n{{\"a\": 2{one}}}").as_bytes(), &skip).expect("infers").to_string();
+    assert_eq!(short(&spec), "(a: i64)", "the last row is passed over");
+}
+
+#[test]
+fn paths_read_a_part_whatever_the_rest_is() {
+    let rows = "{\"id\": 1, \"items\": [{\"price\": 2, \"sku\": 1}], \"x\": 5}\n\
+                {\"x\": \"odd\", \"items\": [{\"sku\": \"a\", \"price\": 0.5}], \"x\": [], \"id\": 2}\n";
+    let parts = |paths: &[&str]| JsonOptions {
+        paths: Some(paths.iter().map(|path| path.parse::<Path>().expect("a path")).collect()),
+        ..options()
+    };
+    let read = read_json(rows.as_bytes(), &parts(&["items[*].price", "id"])).expect("reads");
+    assert_eq!(literal(&read.value), r#"[{"id": 1, "items": [{"price": 2.0}]}, {"id": 2, "items": [{"price": 0.5}]}]"#);
+    check_refused(rows, &parts(&["items[*].sku"]), &["'items[0].sku': the string \"a\" came"]);
+    check_refused(
+        rows,
+        &parts(&["items[*].weight"]),
+        &["no field of the records of 'items[*]' was seen", "or other paths"],
+    );
+    check_refused(rows, &parts(&["items.price"]), &["'items' is a list"]);
+    check_refused(&rows.replace("\"odd\"", "odd"), &parts(&["id"]), &["row 1", "this is not JSON"]);
+    // With a spec, too.
+    let spec = infer_spec(rows.as_bytes(), &parts(&["id", "items[*].price"])).expect("infers");
+    let given = JsonOptions { spec: Some(spec), ..parts(&["id"]) };
+    let read = read_json(rows.as_bytes(), &given).expect("reads");
+    assert_eq!(literal(&read.value), r#"[{"id": 1}, {"id": 2}]"#);
+}
+
+#[test]
+fn bad_rows_are_reported_from_lines_and_arrays_alike() {
+    let records = [r#"{"a": 1, "b": ["x"]}"#, r#"{"a": "no", "c": 1}"#, r#"{"b": []}"#, r#"[]"#];
+    for (input, row_starts) in [(records.join("\n"), [21, 51]), (format!("[{}]", records.join(",")), [22, 52])] {
+        for policy in [OnError::Skip, OnError::Default] {
+            let how = JsonOptions { on_error: policy, ..options() };
+            let rows = read_json(input.as_bytes(), &how).expect("no policy fails");
+            let zero = "{\"a\": None, \"b\": []}";
+            let wanted = match policy {
+                OnError::Skip => "[{\"a\": 1, \"b\": [\"x\"]}, {\"a\": None, \"b\": []}]".to_string(),
+                _ => format!("[{{\"a\": 1, \"b\": [\"x\"]}}, {zero}, {zero}, {zero}]"),
+            };
+            assert_eq!((literal(&rows.value), rows.bad.rows.as_slice()), (wanted, &[1, 3][..]));
+            let starts: Vec<usize> = rows.bad.first.iter().map(|bad| bad.offset).collect();
+            assert_eq!(starts, [row_starts[0] + 6, row_starts[1]]);
+        }
+    }
+}
+
+#[test]
+fn a_row_that_is_passed_over_leaves_no_trace_in_the_spec() {
+    let skip = JsonOptions { on_error: OnError::Skip, ..options() };
+    let rows = "{\"a\": 1, \"b\": [1]}\n{\"new\": 1, \"a\": 2.5, \"b\": \"x\"}\n{\"a\": 2, \"b\": [2]";
+    let spec = infer_spec(rows.as_bytes(), &skip).expect("infers");
+    assert_eq!(short(&spec.to_string()), "(a: i64, b: [i64])");
+}
+
+#[test]
+fn blocks_together_are_the_whole() {
+    let lines: Vec<String> = (0..10).map(|i| format!("{{\"i\": {i}, \"l\": [{}]}}", "1,".repeat(i) + "2")).collect();
+    let text = format!("\u{feff}{}\n\n", lines.join("\n \r\n"));
+    for rows in [1, 3, 10, 11] {
+        let blocks = read_json_blocks(text.as_bytes(), rows, options()).expect("blocks");
+        let texts: Vec<String> = blocks.map(|b| literal(&b.expect("a block").value)).collect();
+        assert_eq!(texts.len(), 10_usize.div_ceil(rows));
+        let joined: Vec<&str> = texts.iter().map(|text| &text[1..text.len() - 1]).collect();
+        assert_eq!(
+            format!("[{}]", joined.join(", ")),
+            literal(&read_json(text.as_bytes(), &options()).expect("reads").value)
+        );
+    }
+    let odd = text.replace("\"i\": 7", "\"i\": \"7\"");
+    let whole =
+        read_json(odd.as_bytes(), &JsonOptions { sample: Some(2), ..options() }).expect_err("a string").to_string();
+    let mut blocks = read_json_blocks(odd.as_bytes(), 2, options()).expect("blocks");
+    let error = blocks.by_ref().find_map(Result::err).expect("a string").to_string();
+    assert!(error == whole && error.contains("row 7") && error.contains("first 2 records") && blocks.next().is_none());
+    let skip = JsonOptions { on_error: OnError::Skip, ..options() };
+    let bad: Vec<usize> =
+        read_json_blocks(odd.as_bytes(), 4, skip).expect("blocks").flat_map(|b| b.expect("a block").bad.rows).collect();
+    assert_eq!(bad, [7]);
+    let array = read_json_blocks(&b" [1]"[..], 2, options()).expect("blocks").next().expect("an error");
+    assert!(array.expect_err("an array").to_string().contains("Use `read_json`"));
+    assert!(read_json_blocks(&b""[..], 0, options()).is_err());
+}
+
+#[test]
+fn what_was_written_is_read_with_the_spec_that_is_inferred() {
+    let rows =
+        "{\"a\": 0.1, \"b\": [1, null], \"c\": {\"d\": \"\\u0000ß\"}}\n{\"a\": \"NaN\", \"b\": [], \"c\": null}\n";
+    let value = read_json(rows.as_bytes(), &options()).expect("reads").value;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rows.ndjson");
+    write_json(&Nest::Leaf(value.clone()), &path).expect("writes");
+    let text = std::fs::read(&path).expect("there");
+    assert_eq!(literal(&read_json(&text, &options()).expect("reads").value), literal(&value));
+    assert!(write_json(&Nest::Leaf(value), folder.path().join("no/such")).is_err_and(|e| e.is_io()));
+}
