@@ -122,7 +122,7 @@ fn records_come_back_as_they_were() {
 #[test]
 fn a_bad_row_is_named_by_row_and_path() {
     let bad = ROWS.replace("\"price\": 8", "\"price\": \"8\"");
-    let error = run_ndjson(&concrete(), bad.as_bytes(), OnError::Raise).err().expect("a string").to_string();
+    let error = run_ndjson(&concrete(), bad.as_bytes(), OnError::Raise).expect_err("a string").to_string();
     assert!(error.contains("row 2") && error.contains("items[0].price"), "{error}");
 }
 
