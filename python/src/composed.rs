@@ -12,10 +12,22 @@ use pyo3::prelude::*;
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(clip, module)?)?;
     module.add_function(wrap_pyfunction!(mean, module)?)?;
     module.add_function(wrap_pyfunction!(fill_none, module)?)?;
     module.add_function(wrap_pyfunction!(is_none, module)?)?;
     module.add_function(wrap_pyfunction!(_ragged_from_row_splits, module)?)
+}
+
+/// Each element of `x`, but not below `low` and not above `high`; with broadcasting.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.clip(ex.tensor([-2.0, 0.5, 3.0]), 0, 1))
+/// [0.0, 0.5, 1.0]
+#[pyfunction]
+fn clip<'py>(x: &Bound<'py, PyAny>, low: &Bound<'py, PyAny>, high: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let (given, low, high) = (arg::from_py(x)?, arg::from_py(low)?, arg::from_py(high)?);
+    value::to_py(x.py(), guarded(|| ops::clip(given, low, high)).or_raise()?)
 }
 
 /// The mean over `axis`: the sum divided by the count. An empty row gives NaN.

@@ -69,6 +69,9 @@ macro_rules! halves {
 halves! { f16: f16_to_f32 f32_to_f16; bf16: bf16_to_f32 f32_to_bf16; }
 
 /// Elementary functions, the same formula on every machine.
+///
+/// The first three are [`elementary`]'s and vectorise. The others are those of the crate libm, element by element; what is
+/// not a number is always the canonical NaN.
 pub trait Real: Copy {
     /// `e` to this power.
     fn exp_(self) -> Self;
@@ -76,35 +79,45 @@ pub trait Real: Copy {
     fn ln_(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh_(self) -> Self;
+    /// The sine of an angle in radians.
+    fn sin_(self) -> Self;
+    /// The cosine of an angle in radians.
+    fn cos_(self) -> Self;
+    /// `e` to this power, less 1.
+    fn exp_m1_(self) -> Self;
+    /// The natural logarithm of 1 and this.
+    fn ln_1p_(self) -> Self;
+    /// This to a power.
+    fn pow_(self, power: Self) -> Self;
 }
 
-impl Real for f32 {
-    #[inline(always)]
-    fn exp_(self) -> f32 {
-        elementary::exp_f32(self)
-    }
-    #[inline(always)]
-    fn ln_(self) -> f32 {
-        elementary::log_f32(self)
-    }
-    #[inline(always)]
-    fn tanh_(self) -> f32 {
-        elementary::tanh_f32(self)
-    }
+macro_rules! reals {
+    ($($t:ty: $canonical:ident {
+        $($name:ident $ours:ident),*;
+        $($of_libm:ident($($arg:ident),*) $theirs:ident),*;
+    })*) => { $(
+        impl Real for $t {
+            $(
+                #[inline(always)]
+                fn $name(self) -> $t { elementary::$ours(self) }
+            )*
+            $(
+                #[inline(always)]
+                fn $of_libm(self $(, $arg: $t)*) -> $t {
+                    elementary::$canonical(libm::$theirs(self $(, $arg)*))
+                }
+            )*
+        }
+    )* };
 }
-
-impl Real for f64 {
-    #[inline(always)]
-    fn exp_(self) -> f64 {
-        elementary::exp_f64(self)
+reals! {
+    f32: canonical_f32 {
+        exp_ exp_f32, ln_ log_f32, tanh_ tanh_f32;
+        sin_() sinf, cos_() cosf, exp_m1_() expm1f, ln_1p_() log1pf, pow_(power) powf;
     }
-    #[inline(always)]
-    fn ln_(self) -> f64 {
-        elementary::log_f64(self)
-    }
-    #[inline(always)]
-    fn tanh_(self) -> f64 {
-        elementary::tanh_f64(self)
+    f64: canonical_f64 {
+        exp_ exp_f64, ln_ log_f64, tanh_ tanh_f64;
+        sin_() sin, cos_() cos, exp_m1_() expm1, ln_1p_() log1p, pow_(power) pow;
     }
 }
 
@@ -178,6 +191,18 @@ macro_rules! block {
 
 /// A block function from a predicate over one dtype.
 macro_rules! predicate {
+    ($t:ty; |$x:ident| $body:expr) => {{
+        fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> $crate::kernels::map::Done {
+            let f = |x: $t| {
+                let $x = $crate::kernels::map::Number::widen(x);
+                $body
+            };
+            let x = bytemuck::cast_slice::<u8, $t>(ins[0]);
+            $crate::kernels::bits::test(x, bytemuck::cast_slice_mut::<u8, u64>(out), f);
+            Ok(())
+        }
+        $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
+    }};
     ($t:ty; |$x:ident, $y:ident| $body:expr) => {{
         fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> $crate::kernels::map::Done {
             let f = |x: $t, y: $t| {

@@ -1,4 +1,4 @@
-//! Elementwise ops: arithmetic, comparison, logic, elementary functions, casts.
+//! Elementwise ops: arithmetic, comparison, logic, casts, and the elementary functions that vectorise.
 
 use super::elementwise_text as text;
 use crate::attrs::{AttrSet, Attrs};
@@ -67,6 +67,15 @@ crate::ops! {
             two(cx, where_(&first, cx.g(), &zero), where_(&first, &zero, cx.g()))
         })
         .examples(&[("maximum([1.0, 5.0], 2.0)", "[2.0, 5.0]")]);
+
+    /// The smaller of two elements; NaN if either is.
+    MINIMUM: minimum(x, y) = OpDef::binary(map!(ints: |x, y| if x < y { x } else { y }; floats: |x, y| if x < y || x.is_nan() { x } else { y }))
+        .grad(|cx| {
+            let first = less(&cx.args[0], &cx.args[1])?;
+            let zero = zeros_like(cx.g())?;
+            two(cx, where_(&first, cx.g(), &zero), where_(&first, &zero, cx.g()))
+        })
+        .examples(&[("minimum([1.0, 5.0], 2.0)", "[1.0, 2.0]")]);
 
     /// The sign reversed, elementwise. Integers wrap.
     NEGATIVE: negative(x) = OpDef::unary(map!(ints: |x| x.wrapping_neg(); floats: |x| -x))

@@ -7,6 +7,7 @@ mod assemble;
 mod elementwise;
 mod elementwise_text;
 mod linear;
+mod math;
 mod partition;
 mod reduction;
 mod selection;
@@ -17,6 +18,7 @@ mod text;
 pub use assemble::{Run, assemble};
 pub use elementwise::*;
 pub use linear::*;
+pub use math::*;
 pub use partition::*;
 pub use reduction::*;
 pub use selection::*;
@@ -29,6 +31,7 @@ use crate::op::OpDef;
 /// The tables of this crate, with what they are about.
 pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Elementwise", ELEMENTWISE),
+    ("Mathematics", MATH),
     ("Reductions", REDUCTIONS),
     ("Structure", STRUCTURAL),
     ("Selection", SELECTION),

@@ -27,13 +27,13 @@ pub(super) fn elementwise(call: &Call<'_>) -> Answer {
     wrap(again(call, operands.values())?, |values| mask.over(values))
 }
 
-/// Integers under a missing value divide by one there, so that no zero is divided by.
-pub(super) fn floor_divide(call: &Call<'_>) -> Answer {
+/// The second operand is one under a missing value: integers there are not divided by zero, nor have a negative power.
+pub(super) fn faulting(call: &Call<'_>) -> Answer {
     let Some(operands) = Operands::of(call)? else { return Ok(None) };
     let mask = operands.mask()?;
     let [x, y] = &operands.values()[..] else { return Ok(None) };
     let y = match y {
-        Arg::Value(divisors) => Arg::Value(ops::where_(mask.against(operands.rank)?, divisors, 1)?),
+        Arg::Value(second) => Arg::Value(ops::where_(mask.against(operands.rank)?, second, 1)?),
         Arg::Scalar(_) | Arg::List(_) => y.clone(),
     };
     wrap(again(call, vec![x.clone(), y])?, |values| mask.over(values))

@@ -20,8 +20,10 @@ pub(super) fn register(def: &Arc<TypeDef>) {
     for (class, name, handle) in classes {
         on(Target::Class(class), def, name, handle);
     }
-    let single: [(_, &'static str, Handle); 8] = [
-        (&ops::FLOOR_DIVIDE, "MaskedTensor floor_divide", arithmetic::floor_divide),
+    let single: [(_, &'static str, Handle); 10] = [
+        (&ops::FLOOR_DIVIDE, "MaskedTensor division", arithmetic::faulting),
+        (&ops::REMAINDER, "MaskedTensor division", arithmetic::faulting),
+        (&ops::POW, "MaskedTensor powers", arithmetic::faulting),
         (&ops::WHERE, "MaskedTensor where", arithmetic::where_),
         (&ops::GATHER_ROWS_OF, "MaskedTensor rows", structure::along_rows),
         (&ops::ALIGN_ROWS, "MaskedTensor rows", structure::along_rows),

@@ -18,6 +18,12 @@ pub(super) struct Composed {
 }
 
 static FUNCTIONS: &[Composed] = &[
+    Composed {
+        name: "clip",
+        params: &["x", "low", "high"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| ops::clip(&args[0], &args[1], &args[2]),
+    },
     Composed { name: "mean", params: &["x"], attrs: Reduce::DEF, run: mean },
     Composed {
         name: "ragged_from_row_splits",
