@@ -11,10 +11,10 @@ mod ragged;
 mod structs;
 
 pub use axes::{outer, rank};
-pub use literal::{Literal, constant, to_literal};
+pub use literal::{Literal, constant, constant_of, to_literal};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
-pub use structs::{StructSpec, StructTensor, field_value};
+pub use structs::{FieldPath, Index, StructSpec, StructTensor, broadcast, field_value, index, promote};
 
 use extenso_core::TypeSpec;
 

@@ -6,9 +6,13 @@
 mod build;
 mod read;
 mod show;
+mod typed;
 
 pub use build::constant;
 pub use read::to_literal;
+pub use typed::constant_of;
+
+use extenso_types::{Error, Result};
 
 /// How deep literals may be nested.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -50,6 +54,24 @@ impl Literal {
             Literal::List(_) => "a list",
             Literal::Record(_) => "a record",
         }
+    }
+}
+
+fn check_depth(literal: &Literal, depth: usize) -> Result<()> {
+    if depth > MAX_DEPTH {
+        return Err(
+            Error::value(format!("the literal is nested deeper than {MAX_DEPTH} levels")).wanted("fewer levels")
+        );
+    }
+    match literal {
+        Literal::List(items) => items.iter().try_for_each(|item| check_depth(item, depth + 1)),
+        Literal::Record(fields) => fields.iter().try_for_each(|(_, value)| check_depth(value, depth + 1)),
+        Literal::None
+        | Literal::Bool(_)
+        | Literal::Int(_)
+        | Literal::Float(_)
+        | Literal::Str(_)
+        | Literal::Bytes(_) => Ok(()),
     }
 }
 

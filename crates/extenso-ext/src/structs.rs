@@ -5,9 +5,16 @@
 //! number of components differs from value to value: a model for such types.
 
 mod handlers;
+mod index;
+mod levels;
+mod names;
 mod path;
 mod spec;
+mod update;
 
+pub use index::{Index, index};
+pub use levels::{broadcast, promote};
+pub use names::FieldPath;
 pub use path::field_value;
 pub use spec::StructSpec;
 
@@ -111,7 +118,7 @@ impl StructTensor {
     ///
     /// Errors: there is none of this name.
     pub fn field(&self, name: &str) -> Result<&Value> {
-        let found = self.fields.iter().find(|(known, _)| &**known == name);
+        let found = self.fields.iter().find(|(known, _)| **known == *name);
         found.map(|(_, value)| value).ok_or_else(|| self.no_field(name))
     }
 
@@ -122,40 +129,60 @@ impl StructTensor {
         field_value(&self.clone().into_value(), path)
     }
 
-    /// These records with fields replaced, where the name is known, or added at the end; the others are shared.
+    /// The field that names lead to, through rows and masks: `["history", "item"]` has the rows of `history`.
     ///
-    /// Errors: as [`StructTensor::from_fields`].
-    pub fn with_updates<N: Into<Arc<str>>, V: Into<Value>>(
+    /// What is missing outside is missing inside. Errors: a name that leads nowhere.
+    pub fn select(&self, path: impl Into<FieldPath>) -> Result<Value> {
+        let path = path.into();
+        path::select(&self.clone().into_value(), path.names()).map_err(|e| e.at(format!("'{path}'")))
+    }
+
+    /// These records with fields replaced, where the path is known, or added at the end; the others are shared.
+    ///
+    /// A field of records inside has the rows of those records.
+    /// Errors: as [`StructTensor::from_fields`]; records on the way that do not exist; other rows.
+    pub fn with_updates<P: Into<FieldPath>, V: Into<Value>>(
         &self,
-        updates: impl IntoIterator<Item = (N, V)>,
+        updates: impl IntoIterator<Item = (P, V)>,
     ) -> Result<StructTensor> {
-        let mut fields = self.fields.clone();
-        for (name, value) in updates {
-            let (name, value) = (name.into(), value.into());
-            match fields.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, old)) => *old = value,
-                None => fields.push((name, value)),
-            }
-        }
-        StructTensor::from_fields(self.shape.clone(), fields)
+        let start = self.clone().into_value();
+        let mut updates = updates.into_iter().map(|(path, value)| (path.into(), value.into()));
+        let updated: Result<Value> =
+            updates.try_fold(start, |records, (path, value)| update::with_field(&records, &path, &value));
+        updated.and_then(|value| StructTensor::from_value(&value)).map_err(|e| e.at("StructTensor"))
     }
 
     /// These records without some fields.
     ///
-    /// Errors: there is none of a name.
-    pub fn without(&self, names: &[&str]) -> Result<StructTensor> {
-        names.iter().try_for_each(|name| self.field(name).map(|_| ()))?;
-        let kept = self.fields.iter().filter(|(name, _)| !names.contains(&&**name)).cloned();
-        StructTensor::from_fields(self.shape.clone(), kept)
+    /// Errors: there is none at a path.
+    pub fn without<P: Into<FieldPath>>(&self, paths: impl IntoIterator<Item = P>) -> Result<StructTensor> {
+        let mut left = self.clone().into_value();
+        for path in paths {
+            let path = path.into();
+            path.split()?;
+            left = update::without_field(&left, path.names()).map_err(|e| e.at(format!("'{path}'")))?;
+        }
+        StructTensor::from_value(&left)
     }
 
-    /// These records with some fields only, in the given order.
+    /// These records with some fields only, in the order in which they are named.
     ///
-    /// Errors: there is none of a name; a name that comes twice.
-    pub fn with_only(&self, names: &[&str]) -> Result<StructTensor> {
-        let kept: Result<Vec<(&str, Value)>> =
-            names.iter().map(|&name| Ok((name, self.field(name)?.clone()))).collect();
-        StructTensor::from_fields(self.shape.clone(), kept?)
+    /// Errors: there is none at a path; a field that is named twice, or as a whole and in part.
+    pub fn with_only<P: Into<FieldPath>>(&self, paths: impl IntoIterator<Item = P>) -> Result<StructTensor> {
+        let paths: Vec<FieldPath> = paths.into_iter().map(Into::into).collect();
+        paths.iter().try_for_each(|path| path.split().map(|_| ()))?;
+        let names: Vec<&[Arc<str>]> = paths.iter().map(FieldPath::names).collect();
+        StructTensor::from_value(&update::only_fields(&self.clone().into_value(), &names)?)
+    }
+
+    /// One field replaced, or added at the end.
+    fn replaced(&self, name: &Arc<str>, value: Value) -> Result<StructTensor> {
+        let mut fields = self.fields.clone();
+        match fields.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => *old = value,
+            None => fields.push((name.clone(), value)),
+        }
+        StructTensor::new(self.shape.clone(), fields)
     }
 
     /// A tensor with the outer axis of the records.

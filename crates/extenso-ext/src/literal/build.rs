@@ -4,7 +4,7 @@
 //! have one length and everything inside is uniform too; otherwise it is ragged. Levels are built from what is there, and
 //! then spread over the places of `None`.
 
-use super::{Literal, MAX_DEPTH};
+use super::{Literal, check_depth};
 use crate::args::typed;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
@@ -21,24 +21,6 @@ use std::sync::Arc;
 pub fn constant(literal: impl Into<Literal>) -> Result<Value> {
     let literal = literal.into();
     check_depth(&literal, 0).and_then(|()| value_of(&literal, &Path::root())).map_err(|e| e.at("constant"))
-}
-
-fn check_depth(literal: &Literal, depth: usize) -> Result<()> {
-    if depth > MAX_DEPTH {
-        return Err(
-            Error::value(format!("the literal is nested deeper than {MAX_DEPTH} levels")).wanted("fewer levels")
-        );
-    }
-    match literal {
-        Literal::List(items) => items.iter().try_for_each(|item| check_depth(item, depth + 1)),
-        Literal::Record(fields) => fields.iter().try_for_each(|(_, value)| check_depth(value, depth + 1)),
-        Literal::None
-        | Literal::Bool(_)
-        | Literal::Int(_)
-        | Literal::Float(_)
-        | Literal::Str(_)
-        | Literal::Bytes(_) => Ok(()),
-    }
 }
 
 /// An item and where it stands.

@@ -105,7 +105,7 @@ impl RaggedTensor {
     /// The values as another partition with equal rows cuts them.
     ///
     /// Errors: the rows differ; while tracing this is found when the graph runs.
-    pub(super) fn values_in(&self, partition: &RowPartition) -> Result<Value> {
+    pub(crate) fn values_in(&self, partition: &RowPartition) -> Result<Value> {
         if self.partition.same(partition) {
             return Ok(self.values.clone());
         }
@@ -115,7 +115,7 @@ impl RaggedTensor {
     /// The rows of a uniform second axis, which may then be compared with ragged ones.
     ///
     /// Errors: fewer than two axes; while tracing, more than one inner size that is not known.
-    pub(super) fn of_uniform(value: &Value) -> Result<RaggedTensor> {
+    pub(crate) fn of_uniform(value: &Value) -> Result<RaggedTensor> {
         let sizes: Result<Vec<Dim>> = (0..rank(value)?).map(|axis| dim(value, axis)).collect();
         let [n, k, inner @ ..] = &sizes?[..] else {
             return Err(Error::shape("the value has rank 1").wanted("rank 2 or more, for rows"));

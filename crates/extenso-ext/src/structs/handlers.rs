@@ -1,22 +1,26 @@
 //! What struct tensors do under ops: records move, field by field. Nothing is computed on them.
 
 use super::{Field, StructTensor};
-use crate::args::{answer, answer_ext, flat, int, typed_arg};
-use crate::axes::{dim, outer};
+use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
+use crate::axes::{dim, one_row, outer, rank, rows_of_one};
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
 use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::ops::{OneAxis, Slice};
+use extenso_core::ops::{OneAxis, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, Target, Value, call_one, on, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Target, Value, call_one, on, ops};
 use extenso_types::{Dim, Error, Result, Shape, TypeDef};
 use std::sync::Arc;
 
 /// Registers the handlers; called once, when the type is defined.
 pub(super) fn register(def: &Arc<TypeDef>) {
     type Handle = fn(&Call<'_>) -> Answer;
-    let single: [(_, &'static str, Handle); 6] = [
+    let single: [(_, &'static str, Handle); 8] = [
         (&ops::TAKE, "StructTensor take", take),
         (&ops::SLICE, "StructTensor slice", slice),
         (&ops::CONCAT, "StructTensor concat", concat),
+        (&ops::EXPAND_DIMS, "StructTensor expand_dims", expand_dims),
+        (&ops::RESHAPE, "StructTensor reshape", reshape),
         (&ops::GATHER_ROWS_OF, "StructTensor rows", along_rows),
         (&ops::ALIGN_ROWS, "StructTensor rows", along_rows),
         (&ops::ROW_PARTITION, "StructTensor rows", row_partition),
@@ -39,6 +43,51 @@ fn slice(call: &Call<'_>) -> Answer {
     let attrs = Slice::of(call.attrs)?;
     let axis = int(normalize_axis(attrs.axis, x.rank())?);
     each_field(call, &x, &[], &Slice { axis, ..attrs.clone() })
+}
+
+/// A new axis of the records. Fields that have rows give the rows to the records, because rows come first in a field.
+fn expand_dims(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
+    let at = normalize_axis(OneAxis::of(call.attrs)?.axis, x.rank() + 1)?;
+    if x.rank() > 0 && x.fields().iter().any(|(_, value)| has_rows(value)) {
+        let whole = x.into_value();
+        let rows = if at == 0 { one_row(&whole)? } else { rows_of_one(&whole)? };
+        return answer_ext(RaggedTensor::from_partition(whole, rows)?);
+    }
+    let field = |(name, value): &Field| {
+        let expanded = ops::expand_dims(value, int(at)).map_err(|e| at_field(e, name))?;
+        Ok((name.clone(), expanded))
+    };
+    let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
+    let mut dims = x.shape().dims().unwrap_or_default().to_vec();
+    dims.insert(at, Dim::Known(1));
+    answer_ext(StructTensor::new(Shape::new(dims), fields?)?)
+}
+
+/// Whether the value has a ragged axis, or a field of it has.
+fn has_rows(value: &Value) -> bool {
+    if let Some(masked) = typed::<MaskedTensor>(value) {
+        return has_rows(masked.values());
+    }
+    typed::<RaggedTensor>(value).is_some()
+        || typed::<StructTensor>(value).is_some_and(|x| x.fields().iter().any(|(_, value)| has_rows(value)))
+}
+
+/// The records under another shape; axes inside a record stay.
+fn reshape(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
+    let wanted = &Reshape::of(call.attrs)?.shape;
+    let field = |(name, value): &Field| {
+        let inner = (x.rank()..rank(value)?).map(|axis| Ok(dim(value, axis)?.known().map_or(-1, int)));
+        let sizes: Result<Vec<i64>> = wanted.iter().map(|&n| Ok(n)).chain(inner).collect();
+        Ok((name.clone(), ops::reshape(value, sizes?).map_err(|e| at_field(e, name))?))
+    };
+    let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
+    let fields = fields?;
+    let bare = if fields.is_empty() { Some(ops::reshape(x.witness()?, wanted.clone())?) } else { None };
+    answer_ext(StructTensor::new(shape_of(bare.as_ref().or(fields.first().map(|(_, v)| v)), wanted.len())?, fields)?)
 }
 
 fn along_rows(call: &Call<'_>) -> Answer {

@@ -1,11 +1,16 @@
 //! Values at paths: walking through fields, rows and masks.
+//!
+//! Invariant: what is missing outside is missing inside, under one mask: a field of masked records is missing where the
+//! record or the field is.
 
 use super::StructTensor;
 use crate::args::typed;
-use crate::masked::MaskedTensor;
+use crate::axes::rank;
+use crate::masked::{MaskedTensor, trailing};
 use crate::ragged::RaggedTensor;
-use extenso_core::{ExtensionType, Value};
+use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{Error, Path, Result, Segment};
+use std::sync::Arc;
 
 /// The value at a path: `history[*].item` has the rows of `history`, and what is missing outside is missing inside.
 ///
@@ -43,7 +48,36 @@ fn through_mask(masked: &MaskedTensor, steps: &[Segment]) -> Result<Value> {
         [Segment::Component(name)] if &**name == "mask" => Ok(masked.mask().clone().into()),
         // A row partition is of the rows, whether or not some of them are missing.
         [.., Segment::Component(_)] => walk(masked.values(), steps),
-        _ => Ok(MaskedTensor::new(walk(masked.values(), steps)?, masked.mask().clone())?.into_value()),
+        _ => masked_by(walk(masked.values(), steps)?, masked.mask()),
+    }
+}
+
+/// The value, missing where it is and where the mask says so.
+pub(super) fn masked_by(value: Value, mask: &Tensor) -> Result<Value> {
+    let Some(inner) = typed::<MaskedTensor>(&value) else {
+        return Ok(MaskedTensor::new(value, mask.clone())?.into_value());
+    };
+    let (outer, own) = (rank(&mask.clone().into())?, inner.mask_rank()?);
+    let wide = |mask: &Tensor, axes: usize| trailing(&mask.clone().into(), axes);
+    let both =
+        ops::logical_and(wide(mask, own.saturating_sub(outer))?, wide(inner.mask(), outer.saturating_sub(own))?)?;
+    Ok(MaskedTensor::new(inner.values().clone(), both.tensor()?.clone())?.into_value())
+}
+
+/// The field that names lead to, through rows and masks.
+///
+/// Errors: a name that leads nowhere.
+pub(super) fn select(value: &Value, names: &[Arc<str>]) -> Result<Value> {
+    let Some((name, rest)) = names.split_first() else { return Ok(value.clone()) };
+    if let Some(masked) = typed::<MaskedTensor>(value) {
+        return masked_by(select(masked.values(), names)?, masked.mask());
+    }
+    if let Some(rows) = typed::<RaggedTensor>(value) {
+        return Ok(rows.with_values(select(rows.values(), names)?)?.into_value());
+    }
+    match typed::<StructTensor>(value) {
+        Some(record) => select(record.field(name)?, rest),
+        None => select(&component(value, &Segment::Field(name.clone()), &[])?, rest),
     }
 }
 

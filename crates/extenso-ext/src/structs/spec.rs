@@ -4,6 +4,7 @@
 
 use super::{Field, StructTensor, handlers};
 use crate::axes::rank;
+use crate::ragged::RaggedTensorSpec;
 use extenso_core::{TypeSpec, Value, define};
 use extenso_types::{Dim, Error, ExtSpec, Result, Segment, Shape, Spec, StaticValue, TypeDef};
 use std::sync::{Arc, LazyLock};
@@ -44,6 +45,18 @@ impl StructSpec {
         &self.fields
     }
 
+    /// The sizes of the records, as the fields tell them.
+    pub fn known_shape(&self) -> Shape {
+        if let Some(shape) = &self.bare {
+            return shape.clone();
+        }
+        let size = |axis: usize| {
+            let sizes = || self.fields.iter().filter_map(|(_, spec)| axis_of(spec, axis));
+            sizes().find(|dim| dim.known().is_some()).or_else(|| sizes().next()).unwrap_or_else(Dim::any)
+        };
+        Shape::new((0..self.rank).map(size))
+    }
+
     pub(super) fn of(value: &StructTensor) -> StructSpec {
         let spec = |(name, value): &Field| {
             // A field that cannot tell its spec is one of a foreign type; taking the value apart reports why.
@@ -67,6 +80,24 @@ impl StructSpec {
                 Shape::new((0..self.rank).map(dim))
             }
         }
+    }
+}
+
+/// The size of one axis of the values of a spec, where it says so.
+pub(super) fn axis_of(spec: &Spec, axis: usize) -> Option<Dim> {
+    match spec {
+        Spec::Tensor(spec) => spec.shape.dims()?.get(axis).copied(),
+        Spec::Partition(spec) => (axis == 0).then_some(spec.nrows),
+        Spec::Ext(ext) if ext.def.is_a(RaggedTensorSpec::def()) => match (axis, &ext.components[..]) {
+            (0, [_, (_, partition)]) => axis_of(partition, 0),
+            (1, _) => None,
+            (_, [(_, values), ..]) => axis_of(values, axis - 1),
+            _ => None,
+        },
+        Spec::Ext(ext) if ext.def.is_a(StructSpec::def()) => {
+            StructSpec::deserialize(ext).ok()?.known_shape().dims()?.get(axis).copied()
+        }
+        Spec::Ext(ext) => axis_of(ext.component(&Segment::Itself)?, axis),
     }
 }
 

@@ -1,0 +1,115 @@
+//! Records with other fields: replaced, added, left out. What is not named is shared, buffers and all.
+
+use super::names::FieldPath;
+use super::{Field, StructTensor};
+use crate::args::typed;
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::{ExtensionType, Value};
+use extenso_types::{Error, Result};
+use std::sync::Arc;
+
+/// The value with `new` as the field that names lead to; `new` has the rows of the records on the way.
+///
+/// Errors: a name on the way that is no field; a new field of other rows or of another shape, with its name.
+pub(super) fn with_field(value: &Value, path: &FieldPath, new: &Value) -> Result<Value> {
+    let (way, name) = path.split()?;
+    put(value, way, name, new).map_err(|e| at(e, path))
+}
+
+fn at(error: Error, path: &FieldPath) -> Error {
+    match path.names() {
+        [_] => error,
+        _ => error.at(format!("'{path}'")),
+    }
+}
+
+fn put(value: &Value, way: &[Arc<str>], name: &Arc<str>, new: &Value) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(value) {
+        return Ok(MaskedTensor::new(put(masked.values(), way, name, new)?, masked.mask().clone())?.into_value());
+    }
+    if let Some(rows) = typed::<RaggedTensor>(value) {
+        let inner = in_rows(&rows, new).map_err(|e| e.at(format!("field '{name}'")))?;
+        return Ok(rows.with_values(put(rows.values(), way, name, &inner)?)?.into_value());
+    }
+    let records = records(value)?;
+    let (name, new) = match way.split_first() {
+        None => (name, new.clone()),
+        Some((first, rest)) => (first, put(records.field(first)?, rest, name, new)?),
+    };
+    Ok(records.replaced(name, new)?.into_value())
+}
+
+/// The values of `new` as the rows cut them.
+fn in_rows(rows: &RaggedTensor, new: &Value) -> Result<Value> {
+    if let Some(given) = typed::<RaggedTensor>(new) {
+        return given.values_in(rows.partition());
+    }
+    RaggedTensor::of_uniform(new)
+        .map_err(|e| e.note("The records stand in rows, and their new field must have the same rows."))?
+        .values_in(rows.partition())
+}
+
+/// The records that a value is.
+///
+/// Errors: it is no struct.
+pub(super) fn records(value: &Value) -> Result<StructTensor> {
+    typed(value).ok_or_else(|| {
+        let found = value.spec().map_or_else(|_| "a value".to_string(), |spec| spec.to_string());
+        Error::dtype(format!("found {found}")).wanted("records, or rows of records")
+    })
+}
+
+/// The value with its records replaced by what `f` makes of them.
+pub(super) fn each_record(value: &Value, f: &dyn Fn(&StructTensor) -> Result<Value>) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(value) {
+        return Ok(MaskedTensor::new(each_record(masked.values(), f)?, masked.mask().clone())?.into_value());
+    }
+    match typed::<RaggedTensor>(value) {
+        Some(rows) => Ok(rows.with_values(each_record(rows.values(), f)?)?.into_value()),
+        None => f(&records(value)?),
+    }
+}
+
+/// The value without the field that names lead to.
+///
+/// Errors: a name that is no field.
+pub(super) fn without_field(value: &Value, names: &[Arc<str>]) -> Result<Value> {
+    let Some((name, rest)) = names.split_first() else { return Ok(value.clone()) };
+    each_record(value, &|records| {
+        let inner = records.field(name)?;
+        if !rest.is_empty() {
+            return Ok(records.replaced(name, without_field(inner, rest)?)?.into_value());
+        }
+        let kept = records.fields.iter().filter(|(known, _)| known != name).cloned().collect();
+        Ok(StructTensor::new(records.shape.clone(), kept)?.into_value())
+    })
+}
+
+/// A name, and the paths behind it.
+type Group<'a> = (&'a Arc<str>, Vec<&'a [Arc<str>]>);
+
+/// The value with the fields that some paths lead to only, in the order in which they are first named.
+///
+/// Errors: a name that is no field; a field that is named twice, or as a whole and in part.
+pub(super) fn only_fields(value: &Value, paths: &[&[Arc<str>]]) -> Result<Value> {
+    if paths.iter().any(|path| path.is_empty()) {
+        let whole = Error::value("a field is named twice, or as a whole and in part").wanted("each field once");
+        return if paths.len() == 1 { Ok(value.clone()) } else { Err(whole) };
+    }
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for (name, rest) in paths.iter().filter_map(|path| path.split_first()) {
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, inner)) => inner.push(rest),
+            None => groups.push((name, vec![rest])),
+        }
+    }
+    each_record(value, &|records| {
+        let field = |(name, inner): &Group<'_>| {
+            let kept = only_fields(records.field(name)?, inner).map_err(|e| e.at(format!("field '{name}'")))?;
+            Ok(((*name).clone(), kept))
+        };
+        let fields: Result<Vec<Field>> = groups.iter().map(field).collect();
+        Ok(StructTensor::new(records.shape.clone(), fields?)?.into_value())
+    })
+}
