@@ -1,8 +1,8 @@
-//! Laws of classes: elementwise ops on rows, on each element alone, at odd offsets; the identity of a fold.
+//! Laws of classes: elementwise ops on rows, on each element alone, at odd offsets; folds of rows; the identity of a fold.
 
 use crate::support::{Draw, check_same, dtypes, examples_of, random, rows, run, takes};
-use extenso_core::attrs::{AttrValue, Axes};
-use extenso_core::{Arg, Class, ExtensionType, OpDef, Tensor, Value, ops};
+use extenso_core::attrs::{AttrType, AttrValue, Axes};
+use extenso_core::{Arg, Class, ExtensionType, OpDef, RowPartition, Tensor, Value, ops};
 use extenso_ext::RaggedTensor;
 use extenso_testkit::eval::Application;
 use extenso_testkit::rng::Rng;
@@ -99,14 +99,41 @@ fn an_elementwise_op_does_not_depend_on_where_its_argument_lies() {
     });
 }
 
+fn reduce(call: &Application, x: &Value, axis: Axes, keepdims: bool, what: &str) -> Value {
+    let attrs = [AttrType::to_attr(&axis), AttrValue::Bool(keepdims)];
+    let attrs = (call.op.attrs.parse)(&attrs).expect("a reduction");
+    run(&Application { attrs, ..call.with_args(vec![x.into()]) }, what)
+}
+
+#[test]
+fn a_reduction_of_rows_is_the_reduction_of_each_row() {
+    let lengths = [1, 0, 2, 7, 16, 33, 0, 1024, 1025, 3000, 5];
+    let total = lengths.iter().sum();
+    let partition = RowPartition::from_lengths(lengths).expect("proven");
+    each(&[Class::Reduction], &[total], |call, values, what| {
+        let wide = &values[0];
+        let dtype = wide.tensor().expect("a tensor").dtype();
+        // In the whole range most sums of floats are NaN.
+        let unit = Tensor::from_vec(Rng::new(3).f32s(total));
+        let unit = if dtype.is_float() { ops::cast(unit, dtype).expect("floats") } else { wide.clone() };
+        for values in [wide, &unit] {
+            let ragged = RaggedTensor::from_partition(values.clone(), partition.clone()).expect("fits").into_value();
+            let whole = reduce(call, &ragged, Axes::List(vec![-1]), false, what);
+            let mut start = 0;
+            for (i, len) in lengths.into_iter().enumerate() {
+                let row = slice(values, start, len);
+                let alone = reduce(call, &row, Axes::List(vec![-1]), true, what);
+                check_same(&slice(&whole, i, 1), &alone, &format!("{what}, row {i} of {len}"));
+                start += len;
+            }
+        }
+    });
+}
+
 #[test]
 fn a_fold_of_an_empty_row_is_its_identity() {
     each(&[Class::Reduction], &[1], |call, values, what| {
-        let keep = |axis: Axes, x: &Value| {
-            let axis = extenso_core::attrs::AttrType::to_attr(&axis);
-            let attrs = (call.op.attrs.parse)(&[axis, AttrValue::Bool(false)]).expect("a reduction");
-            run(&Application { attrs, ..call.with_args(vec![x.into()]) }, what)
-        };
+        let keep = |axis: Axes, x: &Value| reduce(call, x, axis, false, what);
         let one = &values[0];
         let dtype = one.tensor().expect("a tensor").dtype();
         let empty = keep(Axes::All, &slice(one, 0, 0));
