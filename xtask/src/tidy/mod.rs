@@ -17,6 +17,7 @@ mod machine_paths;
 mod module_docs;
 mod public_items;
 mod rust_text;
+mod shown_op;
 mod unsafe_code;
 
 /// A place that breaks a rule.
@@ -32,7 +33,7 @@ struct Rule {
     check: fn(&[File]) -> Vec<Fault>,
 }
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     Rule { name: "layers", check: layers::faults },
     Rule { name: "public items", check: public_items::faults },
     Rule { name: "unsafe", check: unsafe_code::faults },
@@ -40,6 +41,7 @@ const RULES: [Rule; 9] = [
     Rule { name: "machine paths", check: machine_paths::faults },
     Rule { name: "links", check: links::faults },
     Rule { name: "invariants", check: invariants::faults },
+    Rule { name: "shown op", check: shown_op::faults },
     Rule { name: "module docs", check: module_docs::faults },
     Rule { name: "file length", check: length::faults },
 ];
