@@ -17,4 +17,4 @@ mod seen;
 pub use columns::{BadRow, BadRows, OnError};
 pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, write_json};
 pub use records::{FieldSpec, RecordSpec, struct_spec};
-pub use run::{Rows, decode_ndjson, encode_ndjson, run_ndjson, run_records};
+pub use run::{Progress, Rows, Runner, decode_ndjson, encode_ndjson, run_lines, run_ndjson, run_records};

@@ -1,12 +1,14 @@
 //! Functions over records: decode what is needed, run, encode.
 
-use crate::columns::{BadRows, OnError};
-use crate::json::{Decoder, encode_lines};
+use crate::columns::{BadRow, BadRows, Decoded, MAX_REPORTED, OnError};
+use crate::json::{Decoder, Start, encode_lines};
 use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
 use extenso_core::Value;
 use extenso_graph::{ARGUMENTS, Concrete};
 use extenso_types::{Nest, Path, Result, Spec};
+use std::io::{BufRead, Read, Write};
+use std::sync::Arc;
 
 /// What was made of records, and what was wrong with rows that were skipped or filled.
 #[derive(Debug)]
@@ -53,25 +55,145 @@ fn rows_of(leaves: &[Value]) -> Result<usize> {
     }
 }
 
-/// Runs a function on lines of JSON or an array of records, decoding the leaves that it needs and no others.
+/// A function made ready for records: the plan of the leaves that it needs, and a decoder.
 ///
 /// A row is an item of the function's argument, whatever nest that is; a function of several arguments has a field for each.
-/// Errors: an argument that no record can express; rows that do not fit; those of the ops.
-pub fn run_records(function: &Concrete, input: &[u8], on_error: OnError) -> Result<Rows<Nest<Value>>> {
-    let records = RecordSpec::new(row(function.input()), &function.graph().needed_inputs())?;
-    let decoded = Decoder::new(records.plan())?.records(input, on_error)?;
-    let visited = records.visited(&decoded.columns);
-    let leaves = records.leaves(decoded.columns)?;
-    let results = function.program().run_with(|i| leaves.get(i).cloned().flatten())?;
-    Ok(Rows { value: function.pack(results)?, bad: decoded.bad, visited })
+#[derive(Debug)]
+pub struct Runner {
+    function: Arc<Concrete>,
+    records: RecordSpec,
+    decoder: Decoder,
+    at: Start,
+}
+
+impl Runner {
+    /// Makes a function ready.
+    ///
+    /// Errors: an argument that no record can express.
+    pub fn new(function: &Arc<Concrete>) -> Result<Runner> {
+        let records = RecordSpec::new(row(function.input()), &function.graph().needed_inputs())?;
+        let decoder = Decoder::new(records.plan())?;
+        Ok(Runner { function: function.clone(), records, decoder, at: Start::default() })
+    }
+
+    /// What is read of a row.
+    pub fn records(&self) -> &RecordSpec {
+        &self.records
+    }
+
+    /// Runs the function on lines of JSON, or on an array of records.
+    ///
+    /// Errors: rows that do not fit, unless `on_error` says otherwise; those of the ops.
+    pub fn run(&mut self, input: &[u8], on_error: OnError) -> Result<Rows<Nest<Value>>> {
+        let decoded = self.decoder.records(input, on_error)?;
+        self.finish(decoded)
+    }
+
+    /// Runs the function on lines of JSON that follow those of the calls before: rows and bytes are counted on.
+    ///
+    /// Errors: as [`Runner::run`].
+    pub fn block(&mut self, lines: &[u8], on_error: OnError) -> Result<Rows<Nest<Value>>> {
+        let decoded = self.decoder.block(lines, self.at, on_error)?;
+        let skipped = if on_error == OnError::Skip { decoded.bad.count() } else { 0 };
+        self.at = Start { row: self.at.row + decoded.rows + skipped, byte: self.at.byte + lines.len() };
+        self.finish(decoded)
+    }
+
+    /// How many rows the blocks had.
+    pub fn rows(&self) -> usize {
+        self.at.row
+    }
+
+    fn finish(&self, decoded: Decoded) -> Result<Rows<Nest<Value>>> {
+        let visited = self.records.visited(&decoded.columns);
+        let leaves = self.records.leaves(decoded.columns)?;
+        let results = self.function.program().run_with(|i| leaves.get(i).cloned().flatten());
+        let results = results.map_err(|e| e.at(format!("function '{}'", self.function.name())))?;
+        Ok(Rows { value: self.function.pack(results)?, bad: decoded.bad, visited })
+    }
+}
+
+/// Runs a function on lines of JSON or an array of records, decoding the leaves that it needs and no others.
+///
+/// Errors: those of [`Runner`].
+pub fn run_records(function: &Arc<Concrete>, input: &[u8], on_error: OnError) -> Result<Rows<Nest<Value>>> {
+    Runner::new(function)?.run(input, on_error)
 }
 
 /// Runs a function as [`run_records`] does, and writes its results as lines of JSON.
 ///
-/// Errors: those of [`run_records`]; a result that no record can express.
-pub fn run_ndjson(function: &Concrete, input: &[u8], on_error: OnError) -> Result<Rows<Vec<u8>>> {
+/// Errors: those of [`Runner`]; a result that no record can express.
+pub fn run_ndjson(function: &Arc<Concrete>, input: &[u8], on_error: OnError) -> Result<Rows<Vec<u8>>> {
     let Rows { value, bad, visited } = run_records(function, input, on_error)?;
     Ok(Rows { value: encode_ndjson(&value)?, bad, visited })
+}
+
+/// What a run over blocks of lines has done so far.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Progress {
+    /// Rows read, bad ones included.
+    pub rows: usize,
+    /// Bytes read.
+    pub bytes: usize,
+    /// How many rows did not fit.
+    pub bad: usize,
+    /// What is wrong with the first of them.
+    pub first: Vec<BadRow>,
+}
+
+/// Runs a function on lines of JSON, about `block` bytes of them at a time, and writes its results as lines of JSON.
+///
+/// Only one block is held at a time; the function is called once for each, on the rows that it has. `watch` is told after each
+/// block what has been done.
+///
+/// Errors: those of [`Runner`], with rows and bytes counted from the start; what the operating system refuses.
+///
+/// ```
+/// # use extenso_core::{Value, ops};
+/// # use extenso_formats::{OnError, run_lines};
+/// # use extenso_graph::Function;
+/// # use extenso_types::{DType, Dim, Nest, Shape, Spec, TensorSpec};
+/// let double = Function::new("double", |x| Ok(Nest::Leaf(ops::multiply(x.leaves()[0].1, 2)?)));
+/// let spec = Spec::from(TensorSpec::new(DType::I64, Shape::new([Dim::any()])));
+/// let (mut out, mut blocks) = (Vec::new(), 0);
+/// let f = double.concrete(&Nest::Leaf(spec)).unwrap();
+/// let done = run_lines(&f, &b"1\n2\nx\n4"[..], &mut out, OnError::Skip, 4, &mut |_| blocks += 1).unwrap();
+/// assert_eq!((out.as_slice(), blocks), (&b"2\n4\n8\n"[..], 2));
+/// assert_eq!((done.rows, done.bad, done.first[0].row), (4, 1, 2));
+/// ```
+pub fn run_lines(
+    function: &Arc<Concrete>,
+    mut source: impl BufRead,
+    mut sink: impl Write,
+    on_error: OnError,
+    block: usize,
+    watch: &mut dyn FnMut(&Progress),
+) -> Result<Progress> {
+    let mut runner = Runner::new(function)?;
+    let mut done = Progress::default();
+    let mut text = Vec::new();
+    while fill(&mut source, block, &mut text)? {
+        let ran = runner.block(&text, on_error)?;
+        sink.write_all(&encode_ndjson(&ran.value)?)?;
+        done.rows = runner.rows();
+        done.bytes += text.len();
+        done.bad += ran.bad.count();
+        let room = MAX_REPORTED - done.first.len();
+        done.first.extend(ran.bad.first.into_iter().take(room));
+        watch(&done);
+    }
+    sink.flush()?;
+    Ok(done)
+}
+
+/// Reads whole lines until there are about `size` bytes; whether there are any.
+fn fill(source: &mut impl BufRead, size: usize, text: &mut Vec<u8>) -> Result<bool> {
+    text.clear();
+    source.by_ref().take(u64::try_from(size).unwrap_or(u64::MAX)).read_to_end(text)?;
+    if text.len() == size && text.last() != Some(&b'\n') {
+        source.read_until(b'\n', text)?;
+    }
+    Ok(!text.is_empty())
 }
 
 /// What a row holds: the only argument, or all of them by name.

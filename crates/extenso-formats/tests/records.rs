@@ -147,7 +147,7 @@ fn a_row_is_an_item_of_the_argument_whatever_nest_it_is() {
                 other => Ok(other),
             };
             let traced = trace("same", &input, only).expect("traces");
-            let f = Concrete::new("same", input, traced.output, traced.graph).expect("compiles");
+            let f = Arc::new(Concrete::new("same", input, traced.output, traced.graph).expect("compiles"));
             let out = run_ndjson(&f, rows.as_bytes(), OnError::Raise).expect("runs").value;
             assert_eq!(String::from_utf8(out).expect("text").trim_end(), wanted);
         }
@@ -169,7 +169,7 @@ fn arguments_are_fields_and_bad_rows_are_told() {
         ops::add(&x, &y).map(Nest::Leaf)
     };
     let traced = trace("add", &input, add).expect("traces");
-    let f = Concrete::new("add", input, traced.output, traced.graph).expect("compiles");
+    let f = Arc::new(Concrete::new("add", input, traced.output, traced.graph).expect("compiles"));
     let rows = b"{\"x\": 1, \"y\": 2}\n{\"x\": 1}\n{\"y\": 5, \"x\": 4}\n";
     let out = run_ndjson(&f, rows, OnError::Skip).expect("runs");
     assert_eq!(out.value, b"3\n9\n");
