@@ -43,7 +43,7 @@ const COMMANDS: [Command; 5] = [
     },
     Command {
         name: "bench",
-        usage: "bench [--peers] [ARGS]              runs benches/run.py against the release wheel",
+        usage: "bench [--peers] [-- ARGS]           runs benches/run.py against the release wheel",
         run: bench::run,
     },
     Command {
