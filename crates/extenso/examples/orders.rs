@@ -87,7 +87,7 @@ fn describe(function: &Concrete) -> Result<()> {
     Ok(())
 }
 
-fn measure(function: &Concrete, rows: &[u8]) -> Result<()> {
+fn measure(function: &Arc<Concrete>, rows: &[u8]) -> Result<()> {
     let clock = Instant::now();
     run_ndjson(function, rows, OnError::Raise)?;
     println!("this run: {:.0} rows per second, JSON in and out", ORDERS as f64 / clock.elapsed().as_secs_f64());

@@ -1,0 +1,113 @@
+//! The binary as a user runs it: what it prints, writes and exits with.
+
+use extenso::prelude::*;
+use std::path::{Path as File, PathBuf};
+use std::process::{Command, Output};
+
+/// The price of each order with tax: one leaf of three is needed.
+fn saved(dir: &File) -> PathBuf {
+    let priced = Function::new("priced", |args: Nest<Value>| {
+        let orders = StructTensor::from_value(args.leaves()[0].1)?;
+        let prices = orders.field_value(&"items[*].price".parse()?)?;
+        Ok(Nest::dict([("total", Nest::Leaf(ops::multiply(ops::sum(&prices, Axes::List(vec![1]), false)?, 1.25)?))]))
+    });
+    let scalar = |dtype| FieldSpec::Scalar(dtype, vec![]);
+    let item = FieldSpec::Record(vec![("price", scalar(DType::F64)), ("sku", scalar(DType::String))]);
+    let note = FieldSpec::Optional(Box::new(scalar(DType::String)));
+    let spec = struct_spec([("items", FieldSpec::List(Box::new(item))), ("note", note)]).expect("a spec");
+    let path = dir.join("priced.exo");
+    save::save(&path, &[priced.concrete(&Nest::Leaf(spec)).expect("traces")]).expect("saves");
+    path
+}
+
+const ROWS: &str = r#"{"items": [{"price": 2, "sku": "a"}, {"price": 4, "sku": 7}], "note": [1]}
+{"items": [{"price": "free"}]}
+{"items": []}
+"#;
+
+fn extenso(args: &[&str], dir: &File) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_extenso")).args(args).current_dir(dir).output().expect("runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+#[test]
+fn inspect_shows_what_is_read() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    let page = extenso(&["inspect", "priced.exo", "--graph"], dir.path());
+    assert!(page.status.success(), "{}", text(&page.stderr));
+    let page = text(&page.stdout);
+    let wanted = [
+        "priced.exo · written by extenso ",
+        "function priced",
+        "reads 2 of 5 leaves",
+        "◐ ├─ items[*]",
+        "● │  ├─ price  f64[?]",
+        "○ │  └─ sku    string[?]",
+        "○ └─ note      string[?] or null",
+        "└─ total  f64[?]",
+        "multiply(",
+        "extenso/RaggedTensor version 1",
+    ];
+    wanted.iter().for_each(|line| assert!(page.contains(line), "{line}\nis not in\n{page}"));
+
+    let json = text(&extenso(&["inspect", "priced.exo", "--json"], dir.path()).stdout);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["functions"][0]["leaves"][0]["path"], "items[*].price");
+    assert_eq!(json["functions"][0]["leaves"][0]["needed"], true);
+}
+
+#[test]
+fn run_scores_rows_and_tells_of_bad_ones() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    std::fs::write(dir.path().join("rows.ndjson"), ROWS).expect("written");
+    let run = |more: &[&str]| {
+        let args = ["run", "priced.exo", "--input", "rows.ndjson", "--output", "out.ndjson"];
+        extenso(&[&args[..], more].concat(), dir.path())
+    };
+    let refused = run(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    let error = text(&refused.stderr);
+    assert!(error.contains("row 1, byte 96, 'items[0].price'"), "{error}");
+    // Nothing is left behind, not even a part.
+    assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 2);
+
+    let skipped = run(&["--on-error", "skip"]);
+    assert!(skipped.status.success());
+    assert!(text(&skipped.stderr).contains("1 of 3 rows did not fit."));
+    let written = || std::fs::read_to_string(dir.path().join("out.ndjson")).expect("written");
+    assert_eq!(written(), "{\"total\":7.5}\n{\"total\":0.0}\n");
+
+    let filled = run(&["--on-error", "default", "--quiet"]);
+    assert!(filled.status.success());
+    assert_eq!(written(), "{\"total\":7.5}\n{\"total\":0.0}\n{\"total\":0.0}\n");
+}
+
+#[test]
+fn an_array_is_rows_too_and_results_go_to_standard_output() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    std::fs::write(dir.path().join("rows.json"), r#"[{"items": [{"price": 8}]}, {"items": []}]"#).expect("written");
+    let run = extenso(&["run", "priced.exo", "-i", "rows.json"], dir.path());
+    assert_eq!(text(&run.stdout), "{\"total\":10.0}\n{\"total\":0.0}\n");
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    for (args, wanted) in [
+        (&["inspect", "nothing.exo"][..], "nothing.exo"),
+        (&["run", "priced.exo", "--function", "other", "-i", "x"], "one of priced"),
+        (&["run", "priced.exo", "-i", "nothing.ndjson"], "nothing.ndjson"),
+    ] {
+        let run = extenso(args, dir.path());
+        assert_eq!((run.status.code(), run.stdout.as_slice()), (Some(1), &b""[..]));
+        assert!(text(&run.stderr).starts_with("extenso: ") && text(&run.stderr).contains(wanted), "{args:?}");
+    }
+    assert_eq!(extenso(&["serve"], dir.path()).status.code(), Some(2));
+}
