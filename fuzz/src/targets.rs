@@ -3,6 +3,7 @@
 mod arrow;
 mod artifact;
 mod cases;
+mod infer;
 mod json;
 mod partitions;
 mod paths;
@@ -22,6 +23,7 @@ pub struct Target {
 /// Every target.
 pub static TARGETS: &[Target] = &[
     Target { name: "json", corpus: json::corpus, dictionary: json::DICTIONARY, run: json::run },
+    Target { name: "infer", corpus: infer::corpus, dictionary: infer::DICTIONARY, run: infer::run },
     Target { name: "artifact", corpus: artifact::files, dictionary: artifact::DICTIONARY, run: artifact::run_file },
     Target { name: "graph", corpus: artifact::graphs, dictionary: artifact::DICTIONARY, run: artifact::run_graph },
     Target { name: "weights", corpus: artifact::weights, dictionary: artifact::DICTIONARY, run: artifact::run_weights },

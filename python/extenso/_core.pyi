@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, ClassVar, Final, Never, Self, TypeAlias, TypeVar, dataclass_transform, final, overload, type_check_only
+from typing import IO, Any, ClassVar, Final, Literal, Never, Self, TypeAlias, TypeVar, dataclass_transform, final, overload, type_check_only
 
 from typing_extensions import disjoint_base
 
@@ -12,6 +12,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _Argument: TypeAlias = Any
 _DTypeLike: TypeAlias = DType | str
+_Source: TypeAlias = builtins.bytes | bytearray | str | PathLike[str] | IO[Any] | Sequence[Any]
+_Policy: TypeAlias = Literal["raise", "skip", "default"]
 
 __version__: Final[str]
 __all__ = [
@@ -179,6 +181,13 @@ __all__ = [
     "ArrowArray",
     "from_arrow",
     "to_arrow",
+    "BadRow",
+    "BadRows",
+    "JsonBlocks",
+    "infer_spec",
+    "read_json",
+    "read_json_blocks",
+    "write_json",
     "Function",
     "function",
     "cond",
@@ -397,6 +406,70 @@ class ArrowArray:
     def __len__(self) -> int: ...
 
 @final
+class BadRow:
+    """Why one row did not fit."""
+    @property
+    def row(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+
+@final
+class BadRows:
+    """The rows that did not fit, under a policy other than raising."""
+    @property
+    def rows(self) -> list[int]: ...
+    @property
+    def first(self) -> list[BadRow]: ...
+    @property
+    def defaulted(self) -> Tensor: ...
+    def __len__(self) -> int: ...
+
+@final
+class JsonBlocks:
+    """The blocks that `read_json_blocks` reads."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Any: ...
+
+def infer_spec(
+    source: _Source, sample: int | None = None, *, paths: Sequence[str] | None = None, on_error: _Policy = "raise"
+) -> TypeSpec: ...
+@overload
+def read_json(
+    source: _Source,
+    spec: Any = None,
+    *,
+    paths: Sequence[str] | None = None,
+    sample: int | None = None,
+    on_error: Literal["raise"] = "raise",
+) -> Any: ...
+@overload
+def read_json(
+    source: _Source,
+    spec: Any = None,
+    *,
+    paths: Sequence[str] | None = None,
+    sample: int | None = None,
+    on_error: Literal["skip", "default"],
+) -> tuple[Any, BadRows]: ...
+def read_json_blocks(
+    source: _Source,
+    rows: int = 65536,
+    spec: Any = None,
+    *,
+    paths: Sequence[str] | None = None,
+    sample: int | None = None,
+    on_error: _Policy = "raise",
+) -> JsonBlocks: ...
+@overload
+def write_json(x: Any, path: None = None) -> builtins.bytes: ...
+@overload
+def write_json(x: Any, path: str | PathLike[str]) -> None: ...
+
+@final
 class Op:
     """What stands for an op where a handler is given one."""
     @property
@@ -553,6 +626,10 @@ class ConcreteFunction:
     @property
     def graph(self) -> str: ...
     def run_ndjson(self, rows: builtins.bytes) -> builtins.bytes: ...
+    @overload
+    def run(self, source: _Source, *, on_error: Literal["raise"] = "raise") -> Any: ...
+    @overload
+    def run(self, source: _Source, *, on_error: Literal["skip", "default"]) -> tuple[Any, BadRows]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final

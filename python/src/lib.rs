@@ -11,6 +11,7 @@ mod dispatch;
 mod dtype;
 mod error;
 mod ext;
+mod formats;
 mod function;
 mod import;
 mod literal;
@@ -53,6 +54,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     literal::add_to(module)?;
     composed::add_to(module)?;
     arrow::add_to(module)?;
+    formats::add_to(module)?;
     extenso_ext::init();
     function::add_to(module)
 }

@@ -329,6 +329,5 @@ pub(crate) fn optional_spec(inner: Spec, rows: Dim) -> Spec {
 }
 
 fn ext(def: &std::sync::Arc<extenso_types::TypeDef>, components: Vec<(Segment, Spec)>) -> Spec {
-    let static_data = extenso_types::StaticValue::map::<String>([]);
-    Spec::from(ExtSpec { def: def.clone(), static_data, components })
+    Spec::from(ExtSpec { def: def.clone(), static_data: extenso_types::StaticValue::None, components })
 }

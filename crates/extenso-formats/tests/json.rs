@@ -37,8 +37,10 @@ fn literal(value: &Value) -> String {
 
 /// What the rows are read as without a spec.
 fn check_read(rows: &str, wanted: &str) {
+    let spec = infer_spec(rows.as_bytes(), &options()).unwrap_or_else(|e| panic!("{rows}: {e}"));
     let rows = read_json(rows.as_bytes(), &options()).unwrap_or_else(|e| panic!("{rows}: {e}"));
     assert_eq!((literal(&rows.value).as_str(), rows.bad.count()), (wanted, 0));
+    assert!(rows.value.spec().expect("a spec").is_subtype_of(&spec), "the value is of the spec");
 }
 
 #[test]

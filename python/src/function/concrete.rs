@@ -2,9 +2,9 @@
 
 use super::{PyFunction, nest, py_to_nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
-use crate::value;
+use crate::{formats, value};
 use extenso_core::{Provenance, Value, pack};
-use extenso_formats::{OnError, run_ndjson};
+use extenso_formats::{OnError, run_ndjson, run_records};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Error, Nest, Spec};
 use pyo3::prelude::*;
@@ -48,6 +48,19 @@ impl PyConcrete {
     fn run_ndjson<'py>(&self, py: Python<'py>, rows: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let out = py.detach(|| guarded(|| run_ndjson(&self.0, rows, OnError::Raise))).or_raise()?;
         Ok(PyBytes::new(py, &out.value))
+    }
+
+    /// Runs the function on records and returns its results; only the fields that it needs are decoded.
+    ///
+    /// The source is lines of JSON or an array of records, as bytes, a path or a
+    /// file object, or a list of dicts. A row that does not fit raises, with its number, byte offset and path; with
+    /// `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values, and the result is
+    /// `(results, bad)`, where `bad` lists these rows.
+    #[pyo3(signature = (source, *, on_error="raise"))]
+    fn run<'py>(&self, py: Python<'py>, source: &Bound<'py, PyAny>, on_error: &str) -> PyResult<Bound<'py, PyAny>> {
+        let policy = formats::policy(py, on_error)?;
+        let ran = formats::with_bytes(source, |bytes| run_records(&self.0, bytes, policy))?;
+        formats::with_report(nest::nest_to_py(py, &ran.value)?, ran.bad, policy)
     }
 
     /// The name.

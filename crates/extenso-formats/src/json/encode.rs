@@ -127,7 +127,8 @@ fn write_integer(value: impl Display, out: &mut Vec<u8>) {
     let _ = write!(out, "{value}");
 }
 
-fn write_string(text: &[u8], out: &mut Vec<u8>) {
+/// Appends a string of UTF-8 with its quotes and escapes.
+pub fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut rest = text;
     while let Some(n) = rest.iter().position(|b| matches!(b, 0..=0x1f | b'"' | b'\\')) {

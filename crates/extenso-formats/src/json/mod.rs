@@ -34,6 +34,6 @@ mod split;
 mod tests;
 
 pub use decode::{Decoder, Start};
-pub use encode::encode_lines;
+pub use encode::{encode_lines, write_string};
 pub(crate) use infer::infer;
 pub(crate) use split::{is_array, is_blank, mark_len};

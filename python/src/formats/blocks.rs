@@ -1,0 +1,60 @@
+//! `read_json_blocks`: an iterator of batches.
+
+use super::options;
+use super::report::with_report;
+use super::source::Source;
+use crate::error::{OrRaise, guarded};
+use crate::value;
+use extenso_formats::{Blocks, OnError};
+use pyo3::prelude::*;
+use std::io::BufRead;
+use std::sync::{Mutex, PoisonError};
+
+/// Reads lines of JSON in blocks of `rows` records, holding the text of one block at a time.
+///
+/// The source and the keywords are those of `read_json`; the items of the iterator are what it returns. Without `spec`, the
+/// spec is inferred from the first block, or from the first `sample` records of it. Rows and bytes in errors and reports are
+/// counted from the start of the source.
+///
+/// >>> import extenso as ex
+/// >>> rows = b'{"x": 1}\n{"x": 2}\n{"x": 3}\n'
+/// >>> [ex.to_py(block) for block in ex.read_json_blocks(rows, 2)]
+/// [[{'x': 1}, {'x': 2}], [{'x': 3}]]
+#[pyfunction]
+#[pyo3(signature = (source, rows=65536, spec=None, *, paths=None, sample=None, on_error="raise"))]
+pub fn read_json_blocks(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    rows: usize,
+    spec: Option<&Bound<'_, PyAny>>,
+    paths: Option<Vec<String>>,
+    sample: Option<usize>,
+    on_error: &str,
+) -> PyResult<PyBlocks> {
+    let options = options(py, spec, paths, sample, on_error)?;
+    let (policy, reader) = (options.on_error, Source::of(source)?.reader()?);
+    let blocks = extenso_formats::read_json_blocks(reader, rows, options).or_raise()?;
+    Ok(PyBlocks { blocks: Mutex::new(blocks), policy })
+}
+
+/// The blocks that `read_json_blocks` reads.
+#[pyclass(name = "JsonBlocks", module = "extenso", frozen)]
+pub struct PyBlocks {
+    blocks: Mutex<Blocks<Box<dyn BufRead + Send>>>,
+    policy: OnError,
+}
+
+#[pymethods]
+impl PyBlocks {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        // The lock is waited for without the interpreter, which a file object needs while another thread holds the lock.
+        let next =
+            py.detach(|| guarded(|| self.blocks.lock().unwrap_or_else(PoisonError::into_inner).next().transpose()));
+        let Some(rows) = next.or_raise()? else { return Ok(None) };
+        with_report(value::to_py(py, rows.value)?, rows.bad, self.policy).map(Some)
+    }
+}

@@ -1,0 +1,135 @@
+//! JSON in and out: `infer_spec`, `read_json`, `read_json_blocks`, `write_json`.
+//!
+//! Holds no logic of a format: sources become bytes, options those of the formats crate, and reports Python objects.
+
+mod blocks;
+mod report;
+mod rows;
+mod source;
+
+use crate::error::{OrRaise, guarded, raised};
+use crate::function::py_to_nest;
+use crate::{spec, value};
+use extenso_formats::{JsonOptions, OnError, encode_ndjson};
+use extenso_types::{Error, Path};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+
+pub use report::with_report;
+pub use source::with_bytes;
+
+/// Adds the functions and classes to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<report::PyBadRow>()?;
+    module.add_class::<report::PyBadRows>()?;
+    module.add_class::<blocks::PyBlocks>()?;
+    module.add_function(wrap_pyfunction!(infer_spec, module)?)?;
+    module.add_function(wrap_pyfunction!(read_json, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::read_json_blocks, module)?)?;
+    module.add_function(wrap_pyfunction!(write_json, module)?)
+}
+
+/// The policy for bad rows of this name.
+///
+/// Errors: another name.
+pub fn policy(py: Python<'_>, name: &str) -> PyResult<OnError> {
+    match name {
+        "raise" => Ok(OnError::Raise),
+        "skip" => Ok(OnError::Skip),
+        "default" => Ok(OnError::Default),
+        other => {
+            let error = Error::value(format!("found '{other}'")).wanted("'raise', 'skip' or 'default'");
+            Err(raised(py, error.at("on_error")))
+        }
+    }
+}
+
+fn options(
+    py: Python<'_>,
+    spec: Option<&Bound<'_, PyAny>>,
+    paths: Option<Vec<String>>,
+    sample: Option<usize>,
+    on_error: &str,
+) -> PyResult<JsonOptions> {
+    let path = |path: String| path.parse::<Path>().map_err(|e| raised(py, e.at("paths")));
+    Ok(JsonOptions {
+        spec: spec.map(spec::spec_or_value).transpose()?,
+        paths: paths.map(|paths| paths.into_iter().map(path).collect()).transpose()?,
+        sample,
+        on_error: policy(py, on_error)?,
+    })
+}
+
+/// The spec of records: of lines of JSON, an array of records, or a list of dicts.
+///
+/// The source is bytes, a path, a file object, or the list. Integers are i64 (u64 where they need it), numbers otherwise
+/// f64, lists ragged, and a field that a record lacks, or has as None, masked. `sample` is how many records are looked at,
+/// `paths` which parts of them. Values of two kinds at one path are an error that names both rows; `on_error="skip"` passes
+/// over such records instead.
+///
+/// >>> import extenso as ex
+/// >>> ex.infer_spec([{"id": 1, "tags": ["a"]}, {"id": 2, "tags": []}])
+/// <spec StructTensor(id: i64[?], tags: RaggedTensor([*]: string[?], @row_splits: partition<i64>[? rows of ? values]), rank=1)>
+#[pyfunction]
+#[pyo3(signature = (source, sample=None, *, paths=None, on_error="raise"))]
+fn infer_spec<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    sample: Option<usize>,
+    paths: Option<Vec<String>>,
+    on_error: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = options(py, None, paths, sample, on_error)?;
+    spec::to_py(py, with_bytes(source, |bytes| extenso_formats::infer_spec(bytes, &options))?)
+}
+
+/// The records of lines of JSON, an array of records, or a list of dicts, as one value whose outer axis is the records.
+///
+/// The source is bytes, a path, a file object, or the list. Without `spec` it is that of `infer_spec(source, sample)`. With
+/// `paths`, such as `["id", "items[*].price"]`, only these parts are read and in the value; the rest is checked for syntax
+/// alone. A row that does not fit raises, with its number, byte offset and path. With `on_error="skip"` it is left out, with
+/// `"default"` it holds zeros, empty rows and missing values; then the result is `(value, bad)`, where `bad` lists these rows.
+///
+/// >>> import extenso as ex
+/// >>> records, bad = ex.read_json(b'{"id": 1}\n{"id": "two"}\n', on_error="skip")
+/// >>> ex.to_py(records), bad.rows
+/// ([{'id': 1}], [1])
+#[pyfunction]
+#[pyo3(signature = (source, spec=None, *, paths=None, sample=None, on_error="raise"))]
+fn read_json<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    spec: Option<&Bound<'py, PyAny>>,
+    paths: Option<Vec<String>>,
+    sample: Option<usize>,
+    on_error: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = options(py, spec, paths, sample, on_error)?;
+    let rows = with_bytes(source, |bytes| extenso_formats::read_json(bytes, &options))?;
+    with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
+}
+
+/// Writes a value, or a nest of values, as lines of JSON: one for each item of the outer axis.
+///
+/// With `path`, into a file that appears under its name whole or not at all; without it, the lines are returned.
+///
+/// >>> import extenso as ex
+/// >>> ex.write_json(ex.constant([{"id": 1, "tags": ["a"]}, {"id": 2, "tags": []}]))
+/// b'{"id":1,"tags":["a"]}\n{"id":2,"tags":[]}\n'
+#[pyfunction]
+#[pyo3(signature = (x, path=None))]
+fn write_json<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    path: Option<PathBuf>,
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let nest = py_to_nest(x)?;
+    match path {
+        Some(path) => py.detach(|| guarded(|| extenso_formats::write_json(&nest, path))).or_raise().map(|()| None),
+        None => {
+            let text = py.detach(|| guarded(|| encode_ndjson(&nest))).or_raise()?;
+            Ok(Some(PyBytes::new(py, &text)))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Lists of Python objects as lines of JSON.
+//!
+//! Invariant: what is written reads back as the same values; integers of any size are exact.
+
+use crate::arg;
+use crate::error::raised;
+use extenso_formats::json::write_string;
+use extenso_types::{Error, Path, Segment};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::io::Write;
+
+/// Deeper rows are refused by the reader too; this bounds the recursion here.
+const MAX_DEPTH: usize = 200;
+
+/// One line for each item of a list.
+///
+/// Errors, with the path: an object that JSON does not have; keys that are no strings; rows that nest too deep.
+pub fn text(rows: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let mut writer = Writer { out: Vec::new(), at: Vec::new() };
+    for (i, row) in rows.try_iter()?.enumerate() {
+        writer.below(Segment::Index(i), &row?)?;
+        writer.out.push(b'\n');
+    }
+    Ok(writer.out)
+}
+
+struct Writer {
+    out: Vec<u8>,
+    at: Vec<Segment>,
+}
+
+impl Writer {
+    fn below(&mut self, step: Segment, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.at.push(step);
+        self.value(object)?;
+        self.at.pop();
+        Ok(())
+    }
+
+    fn value(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.at.len() > MAX_DEPTH {
+            return Err(self.refuse(object, Error::value(format!("the row nests deeper than {MAX_DEPTH} levels"))));
+        }
+        if object.is_none() {
+            self.out.extend_from_slice(b"null");
+        } else if let Ok(v) = object.cast::<PyBool>() {
+            self.out.extend_from_slice(if v.is_true() { b"true" } else { b"false" });
+        } else if object.is_instance_of::<PyInt>() {
+            self.integer(object)?;
+        } else if object.is_instance_of::<PyFloat>() {
+            self.float(object.extract()?);
+        } else if let Ok(text) = object.cast::<PyString>() {
+            self.string(text)?;
+        } else if let Ok(dict) = object.cast::<PyDict>() {
+            self.record(dict)?;
+        } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            self.list(object)?;
+        } else if object.hasattr("tolist")? {
+            return self.below(Segment::Itself, &object.call_method0("tolist")?);
+        } else {
+            let error = Error::dtype(format!("found a {}", arg::type_name(object)));
+            let error = error.wanted("numbers, strings, booleans, None, and lists, tuples and dicts of these");
+            return Err(self.refuse(object, error.hint("Write bytes as base64 text")));
+        }
+        Ok(())
+    }
+
+    fn integer(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        // Writing to a vector does not fail.
+        let _ = match object.extract::<i64>() {
+            Ok(small) => write!(self.out, "{small}"),
+            Err(_) => write!(self.out, "{}", object.call_method0("__int__")?.str()?.to_cow()?),
+        };
+        Ok(())
+    }
+
+    fn float(&mut self, value: f64) {
+        let _ = match value {
+            v if v.is_nan() => write!(self.out, "\"NaN\""),
+            f64::INFINITY => write!(self.out, "\"Infinity\""),
+            f64::NEG_INFINITY => write!(self.out, "\"-Infinity\""),
+            v => write!(self.out, "{v:?}"),
+        };
+    }
+
+    fn string(&mut self, text: &Bound<'_, PyString>) -> PyResult<()> {
+        let utf8 = text.to_cow().map_err(|_| self.refuse(text, Error::data("the string has a lone surrogate")))?;
+        write_string(utf8.as_bytes(), &mut self.out);
+        Ok(())
+    }
+
+    fn list(&mut self, items: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.out.push(b'[');
+        for (i, item) in items.try_iter()?.enumerate() {
+            self.out.extend_from_slice(if i > 0 { b"," } else { b"" });
+            self.below(Segment::Index(i), &item?)?;
+        }
+        self.out.push(b']');
+        Ok(())
+    }
+
+    fn record(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<()> {
+        self.out.push(b'{');
+        for (i, (key, item)) in dict.iter().enumerate() {
+            let Ok(name) = key.cast::<PyString>() else {
+                let error = Error::dtype(format!("a dict has a key of type {}", arg::type_name(&key)));
+                return Err(self.refuse(&key, error.wanted("keys that are strings")));
+            };
+            self.out.extend_from_slice(if i > 0 { b"," } else { b"" });
+            self.string(name)?;
+            self.out.push(b':');
+            self.below(Segment::field(&*name.to_cow()?), &item)?;
+        }
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&self, object: &Bound<'_, PyAny>, error: Error) -> PyErr {
+        let path: Path = self.at.iter().cloned().collect();
+        raised(object.py(), error.at(format!("row {path}")).at("source"))
+    }
+}

@@ -1,0 +1,113 @@
+//! Where records come from: bytes, a path, a file object, a list of Python objects.
+
+use super::rows;
+use crate::arg;
+use crate::error::{OrRaise, guarded, raised};
+use extenso_types::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+/// A source, recognised and not read.
+pub enum Source<'py> {
+    Bytes(Bound<'py, PyBytes>),
+    Text(Vec<u8>),
+    Path(PathBuf),
+    File(Bound<'py, PyAny>),
+}
+
+impl<'py> Source<'py> {
+    /// What the object is.
+    ///
+    /// Errors: nothing that records come from; Python objects that JSON does not have.
+    pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Source<'py>> {
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            Ok(Source::Bytes(bytes.clone()))
+        } else if let Ok(bytes) = object.cast::<PyByteArray>() {
+            Ok(Source::Text(bytes.to_vec()))
+        } else if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
+            object.extract().map(Source::Path)
+        } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            rows::text(object).map(Source::Text)
+        } else if object.hasattr("read")? {
+            Ok(Source::File(object.clone()))
+        } else {
+            let error = Error::dtype(format!("found a {}", arg::type_name(object)));
+            let error = error.wanted("bytes, a path, a file object, or a list of dicts");
+            Err(raised(object.py(), error.at("source")))
+        }
+    }
+
+    /// A reader of the source that needs no Python but for file objects.
+    pub fn reader(self) -> PyResult<Box<dyn BufRead + Send>> {
+        Ok(match self {
+            Source::Bytes(bytes) => Box::new(Cursor::new(pyo3::pybacked::PyBackedBytes::from(bytes))),
+            Source::Text(text) => Box::new(Cursor::new(text)),
+            Source::Path(path) => {
+                Box::new(BufReader::new(File::open(&path).map_err(|e| refused(&path, &e)).or_raise()?))
+            }
+            Source::File(file) => Box::new(BufReader::new(PyFile { file: file.unbind(), rest: Cursor::default() })),
+        })
+    }
+}
+
+/// Calls `f` with all bytes of a source, while other Python threads run.
+pub fn with_bytes<T: Send>(source: &Bound<'_, PyAny>, f: impl Fn(&[u8]) -> Result<T> + Send + Sync) -> PyResult<T> {
+    let py = source.py();
+    let run = |bytes: &[u8]| py.detach(|| guarded(|| f(bytes))).or_raise();
+    match Source::of(source)? {
+        Source::Bytes(bytes) => run(bytes.as_bytes()),
+        Source::Text(text) => run(&text),
+        Source::Path(path) => {
+            let read = || f(&std::fs::read(&path).map_err(|e| refused(&path, &e))?);
+            py.detach(|| guarded(read)).or_raise()
+        }
+        Source::File(file) => run(&chunk(&file.call_method0("read")?)?),
+    }
+}
+
+fn refused(path: &Path, e: &io::Error) -> Error {
+    let text = path.to_string_lossy();
+    let error = Error::io(format!("'{}': {e}", text.chars().take(200).collect::<String>()));
+    if text.contains(['{', '\n']) {
+        error.hint("A string is a path. Encode JSON text: `source.encode()`")
+    } else {
+        error
+    }
+}
+
+/// What `read` of a file object gave.
+fn chunk(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes().to_vec());
+    }
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(text.to_cow()?.as_bytes().to_vec());
+    }
+    let error = Error::dtype(format!("`read` gave a {}", arg::type_name(object))).wanted("bytes or a string");
+    Err(raised(object.py(), error.at("source")))
+}
+
+/// A file object as a reader.
+struct PyFile {
+    file: Py<PyAny>,
+    /// What was read of the file and not asked for yet.
+    rest: Cursor<Vec<u8>>,
+}
+
+/// How much is read of a file object at a time.
+const CHUNK: usize = 1 << 16;
+
+impl Read for PyFile {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.rest.read(out)?;
+        if n > 0 || out.is_empty() {
+            return Ok(n);
+        }
+        let next = Python::attach(|py| chunk(&self.file.bind(py).call_method1("read", (CHUNK,))?));
+        self.rest = Cursor::new(next.map_err(io::Error::other)?);
+        self.rest.read(out)
+    }
+}
