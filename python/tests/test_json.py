@@ -1,6 +1,7 @@
 """JSON in and out: inferred specs, parts of records, policies, blocks, files; against `json` and pyarrow."""
 
 import doctest
+import gzip
 import inspect
 import io
 import json
@@ -40,6 +41,14 @@ def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
         assert ex.to_py(ex.read_json(source)) == _full(ROWS)
     with open(path, "rb") as file:
         assert ex.to_py(ex.read_json(file)) == _full(ROWS)
+    with gzip.open(tmp_path / "rows.ndjson.gz", "wb") as packed:
+        packed.write(path.read_bytes())
+    with gzip.open(tmp_path / "rows.ndjson.gz") as file:
+        assert ex.to_py(ex.read_json(file)) == _full(ROWS)
+    with gzip.open(tmp_path / "rows.ndjson.gz") as file:
+        assert [n for b in ex.read_json_blocks(file, 2, ex.infer_spec(ROWS)) for n in b["id"].tolist()] == [
+            row["id"] for row in ROWS
+        ]
     assert ex.infer_spec(path) == ex.infer_spec(ROWS)
     with pytest.raises(ex.FileError, match="missing.ndjson"):
         ex.read_json(tmp_path / "missing.ndjson")
@@ -89,6 +98,7 @@ def test_contradictions_name_both_rows_and_samples_say_what_to_do() -> None:
         ex.infer_spec(b'{"a": [1]}\n{"a": ["x"]}\n')
     with pytest.raises(ex.DataError, match=r"row 1, byte \d+, 'a'.*\n.*first 1 records. Raise `sample`"):
         ex.read_json([{"a": 1}, {"a": 0.5}], sample=1)
+    assert ex.to_py(ex.read_json([{"a": 1}, {"a": 2, "b": 3}], sample=1)) == [{"a": 1}, {"a": 2}]
 
 
 def test_paths_are_all_that_is_read() -> None:

@@ -86,8 +86,9 @@ fn infer_spec<'py>(
 
 /// The records of lines of JSON, an array of records, or a list of dicts, as one value whose outer axis is the records.
 ///
-/// The source is bytes, a path, a file object, or the list. Without `spec` it is that of `infer_spec(source, sample)`. With
-/// `paths`, such as `["id", "items[*].price"]`, only these parts are read and in the value; the rest is checked for syntax
+/// The source is bytes, a path, a file object such as `gzip.open(path)`, or the list. Without `spec` it is inferred from all
+/// records, or from the first `sample`: then a later record that contradicts does not fit, and a field that only later records
+/// have is read over. With `paths`, such as `["id", "items[*].price"]`, only these parts are read and in the value; the rest is checked for syntax
 /// alone. A row that does not fit raises, with its number, byte offset and path. With `on_error="skip"` it is left out, with
 /// `"default"` it holds zeros, empty rows and missing values; then the result is `(value, bad)`, where `bad` lists these rows.
 ///
