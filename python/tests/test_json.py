@@ -50,6 +50,8 @@ def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
             row["id"] for row in ROWS
         ]
     assert ex.infer_spec(path) == ex.infer_spec(ROWS)
+    with pytest.raises(ex.DataError, match="This is gzip"):
+        ex.read_json(tmp_path / "rows.ndjson.gz")
     with pytest.raises(ex.FileError, match="missing.ndjson"):
         ex.read_json(tmp_path / "missing.ndjson")
     with pytest.raises(ex.FileError, match=r"source\.encode\(\)"):
@@ -183,6 +185,8 @@ def test_what_is_written_is_read(tmp_path: pathlib.Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["out.ndjson"]
     with pytest.raises(ex.FileError):
         ex.write_json(value, tmp_path / "no" / "such")
+    with pytest.raises(ex.ShapeError, match="'b' has 1 rows, and 'a' has 2"):
+        ex.write_json({"a": ex.tensor([1, 2]), "b": ex.tensor(["x"])})
 
 
 def _random(rng: random.Random, depth: int, kind: "random.Random") -> object:

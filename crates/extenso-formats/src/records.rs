@@ -73,6 +73,32 @@ impl RecordSpec {
         self.leaves.iter().map(leaf).collect()
     }
 
+    /// The number of records, which every leaf that stands in no list has as its outer size; none without such a leaf.
+    ///
+    /// Errors: two sizes, with the paths of both.
+    pub fn rows(&self, leaves: &[Value]) -> Result<Option<usize>> {
+        let mut first: Option<(&Path, usize)> = None;
+        for (leaf, value) in self.leaves.iter().zip(leaves) {
+            if leaf.path.segments().contains(&Segment::Each) {
+                continue;
+            }
+            let rows = match value {
+                Value::Partition(p) => p.data()?.nrows(),
+                Value::Tensor(t) => t.data()?.dims().first().copied().unwrap_or(1),
+                Value::Ext(e) => return Err(Error::internal(format!("a leaf of type {}", e.def()))),
+            };
+            match first {
+                Some((path, other)) if other != rows => {
+                    let what = format!("'{}' has {rows} rows, and '{path}' has {other}", leaf.path);
+                    return Err(Error::shape(what).wanted("one number of rows"));
+                }
+                Some(_) => {}
+                None => first = Some((&leaf.path, rows)),
+            }
+        }
+        Ok(first.map(|(_, rows)| rows))
+    }
+
     /// The columns of leaves, borrowed, for a writer.
     ///
     /// Errors: a leaf that is missing or not what the spec says.
@@ -203,8 +229,10 @@ impl Compiler<'_> {
     }
 
     fn tensor(&mut self, at: &Path, spec: &TensorSpec) -> Result<Plan> {
-        let refuse =
-            || Error::shape(format!("'{at}' is {spec}")).wanted("the records as outer axis, and known sizes behind it");
+        let refuse = || {
+            Error::shape(format!("{} is {spec}", named(at)))
+                .wanted("the records as outer axis, and known sizes behind it")
+        };
         let (_, inner) = spec.shape.dims().and_then(<[Dim]>::split_first).ok_or_else(refuse)?;
         let inner: Vec<usize> = inner.iter().map(|d| d.known()).collect::<Option<_>>().ok_or_else(refuse)?;
         let column = self.leaf(at, LeafSpec::Tensor(spec.clone()), inner.clone());
@@ -263,6 +291,11 @@ impl Compiler<'_> {
         self.leaves.push(Leaf { path: at.clone(), spec, column, inner });
         column
     }
+}
+
+/// A path as a message shows it.
+fn named(at: &Path) -> String {
+    if at.is_root() { "the value".to_string() } else { format!("'{at}'") }
 }
 
 /// Whether a spec is of this type, or of one that refines it.

@@ -4,7 +4,8 @@ use crate::columns::{BadRow, BadRows, Decoded, MAX_REPORTED, OnError};
 use crate::json::{Decoder, Start, encode_lines};
 use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
-use extenso_core::Value;
+use extenso_core::{ExtensionType, Value};
+use extenso_ext::StructTensor;
 use extenso_graph::{ARGUMENTS, Concrete};
 use extenso_types::{Nest, Path, Result, Spec};
 use std::io::{BufRead, Read, Write};
@@ -32,7 +33,7 @@ pub fn decode_ndjson(input: &[u8], spec: &Spec, on_error: OnError) -> Result<Row
 
 /// Writes a batch as lines of JSON.
 ///
-/// Errors: a value that no record can express.
+/// Errors: a value that no record can express; values, or parts of one, with another number of rows.
 pub fn encode_ndjson(value: &Nest<Value>) -> Result<Vec<u8>> {
     let spec = value.try_map(|_, v| v.spec())?;
     let records = RecordSpec::new(&spec, &[])?;
@@ -41,18 +42,15 @@ pub fn encode_ndjson(value: &Nest<Value>) -> Result<Vec<u8>> {
         value.push_leaves(&mut leaves)?;
     }
     let mut out = Vec::new();
-    encode_lines(records.plan(), &records.columns(&leaves)?, rows_of(&leaves)?, &mut out)?;
+    let rows = records.rows(&leaves)?.unwrap_or_else(|| bare_rows(value));
+    encode_lines(records.plan(), &records.columns(&leaves)?, rows, &mut out)?;
     Ok(out)
 }
 
-/// The number of records: the outer size of the first leaf, whose outer axis is the records.
-fn rows_of(leaves: &[Value]) -> Result<usize> {
-    match leaves.last() {
-        // A list's partition stands behind its values and has the records as rows.
-        Some(Value::Partition(p)) => Ok(p.data()?.nrows()),
-        Some(Value::Tensor(t)) => Ok(t.data()?.dims().first().copied().unwrap_or(1)),
-        Some(Value::Ext(_)) | None => Ok(0),
-    }
+/// The number of records without fields, which no leaf tells.
+fn bare_rows(value: &Nest<Value>) -> usize {
+    let structs = value.leaves().into_iter().filter_map(|(_, value)| StructTensor::from_value(value).ok());
+    structs.filter_map(|s| s.shape().to_dims()?.first().copied()).next().unwrap_or(0)
 }
 
 /// A function made ready for records: the plan of the leaves that it needs, and a decoder.

@@ -1,7 +1,7 @@
 //! Specs inferred from JSON, parts of records by path, policies, blocks and files.
 
-use extenso_core::Value;
-use extenso_ext::to_literal;
+use extenso_core::{Tensor, Value};
+use extenso_ext::{Literal, constant, to_literal};
 use extenso_formats::{JsonOptions, OnError, encode_ndjson, infer_spec, read_json, read_json_blocks, write_json};
 use extenso_types::{Nest, Path};
 
@@ -257,4 +257,25 @@ fn what_was_written_is_read_with_the_spec_that_is_inferred() {
     let text = std::fs::read(&path).expect("there");
     assert_eq!(literal(&read_json(&text, &options()).expect("reads").value), literal(&value));
     assert!(write_json(&Nest::Leaf(value), folder.path().join("no/such")).is_err_and(|e| e.is_io()));
+}
+
+#[test]
+fn no_row_is_left_out_of_what_is_written() {
+    let text = |nest: &Nest<Value>| encode_ndjson(nest).map(|text| String::from_utf8(text).expect("text"));
+    let strings = |items: &[&str]| Value::from(Tensor::strings(&[items.len()], items).expect("strings"));
+    let pair = |b| Nest::dict([("a", Nest::Leaf(Tensor::from_vec(vec![1, 2]).into())), ("b", Nest::Leaf(b))]);
+    assert_eq!(text(&pair(strings(&["x", "y"]))).expect("two rows"), "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
+    for odd in [strings(&["x"]), strings(&["x", "y", "z"]), constant(vec![vec![1]]).expect("a list")] {
+        let error = text(&pair(odd)).expect_err("another number of rows").to_string();
+        assert!(error.contains("and 'a' has 2.\nWanted: one number of rows"), "{error}");
+    }
+    let bare = constant(vec![Literal::Record(vec![]), Literal::Record(vec![])]).expect("records without fields");
+    assert_eq!(text(&Nest::Leaf(bare)).expect("two rows"), "{}\n{}\n");
+}
+
+#[test]
+fn a_compressed_input_says_so() {
+    check_refused("\u{1f}", &options(), &["this is not JSON"]);
+    let error = read_json(b"\x1f\x8b\x08", &options()).err().expect("gzip").to_string();
+    assert!(error.contains("row 0, byte 1: byte 0x8b is not UTF-8") && error.contains("This is gzip"), "{error}");
 }

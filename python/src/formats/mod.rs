@@ -113,7 +113,7 @@ fn read_json<'py>(
 
 /// Writes a value, or a nest of values, as lines of JSON: one for each item of the outer axis.
 ///
-/// With `path`, into a file that appears under its name whole or not at all; without it, the lines are returned.
+/// Values with different numbers of rows are an error. With `path`, into a file that appears under its name whole or not at all; without it, the lines are returned.
 ///
 /// >>> import extenso as ex
 /// >>> ex.write_json(ex.constant([{"id": 1, "tags": ["a"]}, {"id": 2, "tags": []}]))
