@@ -6,6 +6,7 @@
 
 pub mod bits;
 pub mod cast;
+pub mod decimal;
 pub mod elementary;
 pub mod isa;
 pub mod map;

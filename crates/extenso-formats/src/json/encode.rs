@@ -4,7 +4,7 @@
 //! does not fail, and nothing outside the columns is read. What lies under a null is not written.
 
 use super::base64;
-use super::number::Float;
+use super::number;
 use super::prove::{available, prove_offsets, prove_text, refuse};
 use crate::columns::{BitsRef, ColumnKind, ColumnRef, OffsetsRef, TextRef};
 use crate::plan::{ColumnId, Field, Plan};
@@ -113,10 +113,10 @@ fn write_scalar(column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) {
         ColumnRef::U16(numbers) => write_integer(numbers[row], out),
         ColumnRef::U32(numbers) => write_integer(numbers[row], out),
         ColumnRef::U64(numbers) => write_integer(numbers[row], out),
-        ColumnRef::F16(numbers) => numbers[row].write(out),
-        ColumnRef::BF16(numbers) => numbers[row].write(out),
-        ColumnRef::F32(numbers) => numbers[row].write(out),
-        ColumnRef::F64(numbers) => numbers[row].write(out),
+        ColumnRef::F16(numbers) => number::write(numbers[row], out),
+        ColumnRef::BF16(numbers) => number::write(numbers[row], out),
+        ColumnRef::F32(numbers) => number::write(numbers[row], out),
+        ColumnRef::F64(numbers) => number::write(numbers[row], out),
         // The check has compared the kinds.
         ColumnRef::Text(_) | ColumnRef::Offsets(_) => {}
     }

@@ -1,230 +1,24 @@
-//! Floats from their decimal text and back, each rounded once.
-//!
-//! Invariant: a parsed float is the value of its dtype nearest to the decimal text, ties to even, as IEEE 754 asks;
-//! what is written reads back as the same bits. Integers need none of this.
+//! The names that JSON gives to floats that are no numbers.
 
-use half::{bf16, f16};
-use std::cmp::Ordering;
-use std::io::Write;
+use extenso_core::kernels::decimal::Float;
 
-/// A float dtype that JSON can carry.
-pub trait Float: Copy {
-    /// The value of a JSON number's text; none if it would be an infinity.
-    fn parse(text: &str) -> Option<Self>;
-
-    /// The nearest value to a float that this dtype holds exactly or not at all.
-    fn exact(value: f64) -> Self;
-
-    /// Appends the shortest text that reads back as this value.
-    fn write(self, out: &mut Vec<u8>);
-
-    /// The value of a name: `NaN`, `Infinity`, `-Infinity`.
-    fn named(name: &str) -> Option<Self> {
-        let value = match name {
-            "NaN" => f64::NAN,
-            "Infinity" => f64::INFINITY,
-            "-Infinity" => f64::NEG_INFINITY,
-            _ => return None,
-        };
-        Some(Self::exact(value))
-    }
-}
-
-impl Float for f64 {
-    fn parse(text: &str) -> Option<f64> {
-        text.parse().ok().filter(|value: &f64| value.is_finite())
-    }
-
-    fn exact(value: f64) -> f64 {
-        value
-    }
-
-    fn write(self, out: &mut Vec<u8>) {
-        match name_of(self) {
-            Some(name) => append(out, format_args!("\"{name}\"")),
-            None => append(out, format_args!("{self:?}")),
-        }
-    }
-}
-
-impl Float for f32 {
-    fn parse(text: &str) -> Option<f32> {
-        text.parse().ok().filter(|value: &f32| value.is_finite())
-    }
-
-    fn exact(value: f64) -> f32 {
-        value as f32
-    }
-
-    fn write(self, out: &mut Vec<u8>) {
-        match name_of(f64::from(self)) {
-            Some(name) => append(out, format_args!("\"{name}\"")),
-            None => append(out, format_args!("{self:?}")),
-        }
-    }
-}
-
-impl Float for f16 {
-    fn parse(text: &str) -> Option<f16> {
-        parse_small(text, 11, -24).map(f16::exact).filter(|value| value.is_finite())
-    }
-
-    fn exact(value: f64) -> f16 {
-        f16::from_f64(value)
-    }
-
-    fn write(self, out: &mut Vec<u8>) {
-        write_small(f64::from(self), |text| f16::parse(text).map(f64::from), out);
-    }
-}
-
-impl Float for bf16 {
-    fn parse(text: &str) -> Option<bf16> {
-        parse_small(text, 8, -133).map(bf16::exact).filter(|value| value.is_finite())
-    }
-
-    fn exact(value: f64) -> bf16 {
-        bf16::from_f64(value)
-    }
-
-    fn write(self, out: &mut Vec<u8>) {
-        write_small(f64::from(self), |text| bf16::parse(text).map(f64::from), out);
-    }
-}
-
-fn name_of(value: f64) -> Option<&'static str> {
-    match value {
-        v if v.is_nan() => Some("NaN"),
-        f64::INFINITY => Some("Infinity"),
-        f64::NEG_INFINITY => Some("-Infinity"),
-        _ => None,
-    }
-}
-
-fn append(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    // Writing to a vector does not fail.
-    let _ = out.write_fmt(text);
-}
-
-/// Rounds a decimal text to `precision` significant bits, subnormals to multiples of `2^least`.
-///
-/// Rounding through f64 errs only where the f64 is midway between two neighbours and the text is not; so the text
-/// decides there. (The conversions of `half` cannot be used: with F16C they round twice, through f32.)
-fn parse_small(text: &str, precision: i32, least: i32) -> Option<f64> {
-    let value: f64 = text.parse().ok()?;
-    if !value.is_finite() {
-        return None;
-    }
-    let size = value.abs();
-    let exponent = (size.to_bits() >> 52) as i32 - 1023;
-    let unit = f64::from(2).powi((exponent - precision + 1).max(least));
-    let units = size / unit;
-    let whole = units.trunc();
-    let rounded = match units - whole {
-        0.5 => match compare(text, size) {
-            Ordering::Less => whole,
-            Ordering::Equal => units.round_ties_even(),
-            Ordering::Greater => whole + 1.0,
-        },
-        _ => units.round(),
+/// The value of a name: `NaN`, `Infinity`, `-Infinity`.
+pub fn named<T: Float>(name: &str) -> Option<T> {
+    let value = match name {
+        "NaN" => f64::NAN,
+        "Infinity" => f64::INFINITY,
+        "-Infinity" => f64::NEG_INFINITY,
+        _ => return None,
     };
-    Some((rounded * unit).copysign(value))
+    Some(T::exact(value))
 }
 
-/// Compares the size of a decimal text with a positive float, exactly.
-fn compare(text: &str, size: f64) -> Ordering {
-    // A value midway between two small floats has fewer than 200 significant digits.
-    let (exponent, digits) = normalize(text);
-    let (other_exponent, other_digits) = normalize(&format!("{size:.200e}"));
-    exponent.cmp(&other_exponent).then_with(|| digits.cmp(&other_digits))
-}
-
-/// The exponent of the first significant digit, and the digits up to the last that is not zero.
-fn normalize(text: &str) -> (i64, Vec<u8>) {
-    let text = text.strip_prefix('-').unwrap_or(text);
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let point = mantissa.find('.').unwrap_or(mantissa.len()) as i64;
-    let mut digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
-    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
-    digits.drain(..zeros);
-    digits.truncate(digits.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1));
-    // An exponent too long for i64 belongs to zero or infinity, which are never compared.
-    let exponent: i64 = exponent.parse().unwrap_or(0);
-    (exponent.saturating_add(point - zeros as i64), digits)
-}
-
-/// Appends the fewest digits, of those correctly rounded from the value, that read back as it.
-fn write_small(value: f64, read: impl Fn(&str) -> Option<f64>, out: &mut Vec<u8>) {
-    let short = (0..8).map(|digits| format!("{value:.digits$e}")).find(|text| read(text) == Some(value));
-    // A decimal of so few digits is its own shortest text as f64.
-    short.and_then(|text| text.parse().ok()).unwrap_or(value).write(out);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text_of<T: Float>(value: T) -> String {
-        let mut out = Vec::new();
-        value.write(&mut out);
-        String::from_utf8(out).expect("ASCII")
-    }
-
-    fn read_back<T: Float>(text: &str) -> Option<T> {
-        text.strip_prefix('"').map_or_else(|| T::parse(text), |name| T::named(name.trim_end_matches('"')))
-    }
-
-    #[test]
-    fn every_half_reads_back_from_its_text() {
-        for bits in 0..=u16::MAX {
-            let (h, b) = (f16::from_bits(bits), bf16::from_bits(bits));
-            let (h2, b2): (f16, bf16) = (read_back(&text_of(h)).expect("f16"), read_back(&text_of(b)).expect("bf16"));
-            assert!(h2.to_bits() == bits || h.is_nan() && h2.is_nan(), "{h} {}", text_of(h));
-            assert!(b2.to_bits() == bits || b.is_nan() && b2.is_nan(), "{b} {}", text_of(b));
-        }
-        assert_eq!([text_of(f16::from_f32(0.1)), text_of(bf16::from_f32(0.1))], ["0.1", "0.1"]);
-        assert_eq!([text_of(f16::MAX), text_of(f16::from_bits(1))], ["65500.0", "6e-8"]);
-        assert_eq!(
-            [text_of(1e300), text_of(-0.0), text_of(1e16), text_of(5e-324)],
-            ["1e300", "-0.0", "1e16", "5e-324"]
-        );
-        assert_eq!([text_of(0.1_f32), text_of(f32::MAX)], ["0.1", "3.4028235e38"]);
-    }
-
-    /// At, just below and just above the middle of each pair of neighbours.
-    fn check_middles<T: Float>(limit: u16, from_bits: fn(u16) -> T, to_f64: fn(T) -> f64, to_bits: fn(T) -> u16) {
-        for bits in (0..limit).step_by(7) {
-            let middle = (to_f64(from_bits(bits)) + to_f64(from_bits(bits + 1))) / 2.0;
-            let exact = format!("{middle:.170e}");
-            let (digits, exponent) = exact.split_once('e').expect("an exponent");
-            let even = if bits % 2 == 0 { bits } else { bits + 1 };
-            let parse = |text: String| to_bits(T::parse(&text).expect("finite"));
-            assert_eq!(parse(exact.clone()), even, "{exact}");
-            assert_eq!(parse(format!("{digits}1e{exponent}")), bits + 1, "above {exact}");
-            let last = digits.trim_end_matches('0');
-            let (head, digit) = last.split_at(last.len() - 1);
-            let lower = format!("{head}{}{}e{exponent}", char::from(digit.as_bytes()[0] - 1), "9".repeat(60));
-            assert_eq!(parse(lower), bits, "below {exact}");
-        }
-    }
-
-    #[test]
-    fn small_floats_are_rounded_once() {
-        check_middles(f16::MAX.to_bits(), f16::from_bits, f64::from, f16::to_bits);
-        check_middles(bf16::MAX.to_bits(), bf16::from_bits, f64::from, bf16::to_bits);
-        // Rounding through f64 or f32 first would lose the last digit of these.
-        assert_eq!(f16::parse("1.00048828125000000000000000000000001"), Some(f16::from_bits(0x3c01)));
-        assert_eq!(f32::parse("1.00000005960464477540"), Some(1.0 + f32::EPSILON));
-    }
-
-    #[test]
-    fn what_rounds_to_infinity_is_no_number() {
-        assert!(f16::parse("65519.999").is_some() && f16::parse("65520").is_none() && f16::parse("-1e999").is_none());
-        assert!(bf16::parse("3.39e38").is_some() && bf16::parse("3.4e38").is_none());
-        assert!(
-            f32::parse("3.4028235e38").is_some() && f32::parse("3.5e38").is_none() && f64::parse("1e309").is_none()
-        );
-        assert_eq!(f64::parse("1e-999").map(f64::to_bits), Some(0));
-        assert_eq!(f16::parse("-1e-999999999999999999999").map(f16::to_bits), Some(0x8000));
+/// Appends the text of a float: the shortest that reads back as it, or its name in quotes.
+pub fn write<T: Float>(value: T, out: &mut Vec<u8>) {
+    match value.wide() {
+        v if v.is_nan() => out.extend_from_slice(b"\"NaN\""),
+        f64::INFINITY => out.extend_from_slice(b"\"Infinity\""),
+        f64::NEG_INFINITY => out.extend_from_slice(b"\"-Infinity\""),
+        _ => value.write(out),
     }
 }

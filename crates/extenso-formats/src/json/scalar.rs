@@ -3,8 +3,9 @@
 //! Invariant: a value is exact (integers) or rounded once (floats), or refused; nothing is pushed for a refused one.
 
 use super::failure::{Failure, Read};
-use super::number::Float;
+use super::number;
 use crate::columns::Column;
+use extenso_core::kernels::decimal::Float;
 use extenso_types::{DType, Error};
 use jiter::{Jiter, NumberInt, Peek};
 use std::str::FromStr;
@@ -61,7 +62,7 @@ fn float<T: Float>(jiter: &mut Jiter<'_>, text: &[u8], peek: Peek, dtype: DType)
         Failure::mismatch(text, start, wanted)
     };
     if peek == Peek::String {
-        return T::named(jiter.known_str()?).ok_or_else(mismatch);
+        return number::named(jiter.known_str()?).ok_or_else(mismatch);
     }
     if !starts_number(peek) {
         return Err(mismatch());

@@ -2,8 +2,8 @@
 
 use crate::columns::{Column, Columns};
 use crate::json::node::fills;
-use crate::json::number::Float;
 use crate::plan::{ColumnId, Field, Plan};
+use extenso_core::kernels::decimal::Float;
 use extenso_types::DType;
 use half::{bf16, f16};
 
