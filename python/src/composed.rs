@@ -16,6 +16,9 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mean, module)?)?;
     module.add_function(wrap_pyfunction!(fill_none, module)?)?;
     module.add_function(wrap_pyfunction!(is_none, module)?)?;
+    module.add_function(wrap_pyfunction!(string_split, module)?)?;
+    module.add_function(wrap_pyfunction!(string_characters, module)?)?;
+    module.add_function(wrap_pyfunction!(string_ngrams, module)?)?;
     module.add_function(wrap_pyfunction!(_ragged_from_row_splits, module)?)
 }
 
@@ -65,6 +68,46 @@ fn fill_none<'py>(x: &Bound<'py, PyAny>, fill: &Bound<'py, PyAny>) -> PyResult<B
 fn is_none<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let masked = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::is_none(&masked)).or_raise()?)
+}
+
+/// The pieces of each string, in one more axis: at `sep`, or at Unicode white space; at most `maxsplit` times unless that is negative.
+///
+/// At white space no piece is empty; at `sep` pieces may be, as of `str.split`. A vector gives a ragged tensor, a scalar a
+/// vector; missing strings stay missing.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.string_split(["a b", ""]))
+/// [['a', 'b'], []]
+#[pyfunction]
+#[pyo3(signature = (x, sep=None, maxsplit=-1))]
+fn string_split<'py>(x: &Bound<'py, PyAny>, sep: Option<&str>, maxsplit: i64) -> PyResult<Bound<'py, PyAny>> {
+    let strings = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::string_split(&strings, sep, maxsplit)).or_raise()?)
+}
+
+/// The characters of each string, in one more axis: strings of one Unicode code point each.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.string_characters(["ab", ""]))
+/// [['a', 'b'], []]
+#[pyfunction]
+fn string_characters<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let strings = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::string_characters(&strings)).or_raise()?)
+}
+
+/// The n-grams of each innermost row: each `width` neighbours joined, with `separator` between them.
+///
+/// A row shorter than `width` has none.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.string_ngrams(["a", "b", "c"], 2))
+/// ['a b', 'b c']
+#[pyfunction]
+#[pyo3(signature = (x, width, separator=" "))]
+fn string_ngrams<'py>(x: &Bound<'py, PyAny>, width: i64, separator: &str) -> PyResult<Bound<'py, PyAny>> {
+    let strings = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::string_ngrams(&strings, width, separator)).or_raise()?)
 }
 
 /// What `RaggedTensor.from_row_splits` calls.

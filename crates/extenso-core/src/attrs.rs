@@ -167,6 +167,14 @@ impl<const N: usize> From<[i64; N]> for Axes {
     }
 }
 
+/// An integer or a float.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs)] // The variants' names are their meaning.
+pub enum Number {
+    Int(i64),
+    Float(f64),
+}
+
 macro_rules! attr_types {
     ($($t:ty, $name:literal, $x:ident => $to:expr, { $($pattern:pat => $from:expr),* };)*) => { $(
         impl AttrType for $t {
@@ -187,8 +195,14 @@ macro_rules! attr_types {
 attr_types! {
     bool, "bool", x => AttrValue::Bool(*x), { AttrValue::Bool(v) => *v };
     i64, "int", x => AttrValue::Int(*x), { AttrValue::Int(v) => *v };
+    Option<i64>, "int or None", x => x.map_or(AttrValue::None, AttrValue::Int),
+        { AttrValue::None => None, AttrValue::Int(v) => Some(*v) };
+    Option<Number>, "number or None", x => match x { None => AttrValue::None, Some(Number::Int(v)) => AttrValue::Int(*v), Some(Number::Float(v)) => AttrValue::Float(*v) },
+        { AttrValue::None => None, AttrValue::Int(v) => Some(Number::Int(*v)), AttrValue::Float(v) => Some(Number::Float(*v)) };
     f64, "float", x => AttrValue::Float(*x), { AttrValue::Float(v) => *v, AttrValue::Int(v) => *v as f64 };
     String, "str", x => AttrValue::Str(x.clone()), { AttrValue::Str(v) => v.clone() };
+    Option<String>, "str or None", x => x.as_ref().map_or(AttrValue::None, |v| AttrValue::Str(v.clone())),
+        { AttrValue::None => None, AttrValue::Str(v) => Some(v.clone()) };
     DType, "dtype", x => AttrValue::DType(*x), { AttrValue::DType(v) => *v };
     Vec<i64>, "ints", x => AttrValue::Ints(x.clone()), { AttrValue::Ints(v) => v.clone(), AttrValue::Int(v) => vec![*v] };
     Option<Vec<i64>>, "ints or None", x => x.as_ref().map_or(AttrValue::None, |v| AttrValue::Ints(v.clone())),

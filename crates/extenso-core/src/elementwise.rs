@@ -220,7 +220,12 @@ pub fn evaluate(expr: &Expr, inputs: &[&Dense], dims: Dims) -> Result<Tensor> {
 }
 
 pub(crate) fn at_position(fault: Fault, start: usize, dims: &[usize]) -> Error {
-    let mut flat = start + fault.index;
+    Error::value(format!("{} at position {:?}", fault.what, position(start + fault.index, dims)))
+}
+
+/// The place of an element along each axis, from its place in row-major order.
+pub(crate) fn position(flat: usize, dims: &[usize]) -> Vec<usize> {
+    let mut flat = flat;
     let mut position: Vec<usize> = dims
         .iter()
         .rev()
@@ -231,7 +236,7 @@ pub(crate) fn at_position(fault: Fault, start: usize, dims: &[usize]) -> Error {
         })
         .collect();
     position.reverse();
-    Error::value(format!("{} at position {position:?}", fault.what))
+    position
 }
 
 /// How an input is read at the positions of the output.

@@ -9,8 +9,9 @@ use crate::value::Value;
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, ScalarBuffer};
 use extenso_types::{DType, Dims, Error, Result, Shape, TensorSpec};
 use half::{bf16, f16};
+use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A tensor: a value or a symbol.
 #[derive(Clone)]
@@ -27,6 +28,8 @@ pub struct Dense {
     dtype: DType,
     dims: Dims,
     storage: Storage,
+    /// What was computed from the elements once, and is kept as long as they are.
+    derived: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Where the elements of a tensor are.
@@ -157,7 +160,7 @@ impl Tensor {
     }
 
     pub(crate) fn from_dense(dtype: DType, dims: Dims, storage: Storage) -> Tensor {
-        Tensor(Repr::Data(Arc::new(Dense { dtype, dims, storage })))
+        Tensor(Repr::Data(Arc::new(Dense { dtype, dims, storage, derived: OnceLock::new() })))
     }
 
     /// A tensor that stands for data while tracing.
@@ -359,6 +362,19 @@ impl Dense {
     pub fn str_at(&self, i: usize) -> Result<&str> {
         std::str::from_utf8(self.text_at(i)?)
             .map_err(|_| Error::internal("a string tensor holds bytes that are not UTF-8"))
+    }
+
+    /// What `make` computes from the elements; computed once and kept with them. One kind of thing is kept, the first asked for.
+    ///
+    /// Errors: those of `make`.
+    pub(crate) fn derived<T: Any + Send + Sync>(&self, make: impl FnOnce(&Dense) -> Result<T>) -> Result<Arc<T>> {
+        if let Some(kept) = self.derived.get().and_then(|kept| kept.clone().downcast().ok()) {
+            return Ok(kept);
+        }
+        let made = Arc::new(make(self)?);
+        // Of two threads that computed it, either may keep its own: they are alike.
+        let _ = self.derived.set(made.clone());
+        Ok(made)
     }
 
     /// The addresses of the buffers, for showing what is shared.

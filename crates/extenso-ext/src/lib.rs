@@ -9,12 +9,14 @@ mod literal;
 mod masked;
 mod ragged;
 mod structs;
+mod text;
 
 pub use axes::{outer, rank};
 pub use literal::{Literal, constant, constant_of, to_literal};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use structs::{FieldPath, Index, StructSpec, StructTensor, broadcast, field_value, index, promote};
+pub use text::{string_characters, string_ngrams, string_split};
 
 use extenso_core::TypeSpec;
 

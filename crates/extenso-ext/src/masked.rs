@@ -6,6 +6,7 @@
 mod arithmetic;
 mod handlers;
 mod structure;
+mod text;
 
 use crate::args::{int, typed};
 use crate::axes::{dim, rank, zeros_of};

@@ -8,6 +8,7 @@ mod columns;
 mod handlers;
 mod reduction;
 mod rows;
+mod text;
 
 use crate::args::{int, typed};
 use crate::axes::{outer, rank, witness};

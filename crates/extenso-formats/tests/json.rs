@@ -276,6 +276,6 @@ fn no_row_is_left_out_of_what_is_written() {
 #[test]
 fn a_compressed_input_says_so() {
     check_refused("\u{1f}", &options(), &["this is not JSON"]);
-    let error = read_json(b"\x1f\x8b\x08", &options()).err().expect("gzip").to_string();
+    let error = read_json(b"\x1f\x8b\x08", &options()).expect_err("gzip").to_string();
     assert!(error.contains("row 0, byte 1: byte 0x8b is not UTF-8") && error.contains("This is gzip"), "{error}");
 }

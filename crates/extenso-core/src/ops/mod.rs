@@ -14,6 +14,7 @@ mod selection;
 mod state;
 mod structural;
 mod text;
+mod vocabulary;
 
 pub use assemble::{Run, assemble};
 pub use elementwise::*;
@@ -25,6 +26,7 @@ pub use selection::*;
 pub use state::*;
 pub use structural::*;
 pub use text::*;
+pub use vocabulary::*;
 
 use crate::op::OpDef;
 
@@ -37,6 +39,12 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Selection", SELECTION),
     ("Row partitions", PARTITIONS),
     ("Strings", TEXT),
+    ("Joining strings", TEXT_JOINS),
+    ("Splitting strings", TEXT_SPLITS),
+    ("Patterns in strings", TEXT_PATTERNS),
+    ("Strings and numbers", TEXT_NUMBERS),
+    ("Hashes of strings", TEXT_HASHES),
+    ("Vocabularies", VOCABULARIES),
     ("Linear algebra", LINEAR),
     ("State", STATE),
 ];

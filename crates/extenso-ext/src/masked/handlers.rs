@@ -1,6 +1,6 @@
 //! What a masked tensor does under ops: the table of handlers.
 
-use super::{arithmetic, structure};
+use super::{arithmetic, structure, text};
 use extenso_core::{Answer, Call, Class, Target, on, ops};
 use extenso_types::TypeDef;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
     for (class, name, handle) in classes {
         on(Target::Class(class), def, name, handle);
     }
-    let single: [(_, &'static str, Handle); 10] = [
+    let single: [(_, &'static str, Handle); 16] = [
         (&ops::FLOOR_DIVIDE, "MaskedTensor division", arithmetic::faulting),
         (&ops::REMAINDER, "MaskedTensor division", arithmetic::faulting),
         (&ops::POW, "MaskedTensor powers", arithmetic::faulting),
@@ -31,6 +31,12 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::TAKE, "MaskedTensor take", structure::take),
         (&ops::SLICE, "MaskedTensor slice", structure::slice),
         (&ops::CONCAT, "MaskedTensor concat", structure::concat),
+        (&ops::REDUCE_JOIN, "MaskedTensor join", text::join),
+        (&ops::SEGMENT_JOIN, "MaskedTensor join", text::join),
+        (&ops::NGRAM_VALUES, "MaskedTensor join", text::join),
+        (&ops::TO_NUMBER, "MaskedTensor to_number", text::to_number),
+        (&ops::LOOKUP, "MaskedTensor lookup", text::looked_up),
+        (&ops::LOOKUP_VALUES, "MaskedTensor lookup", text::looked_up),
     ];
     for (op, name, handle) in single {
         on(Target::Op(op), def, name, handle);

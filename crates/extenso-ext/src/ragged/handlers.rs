@@ -2,7 +2,7 @@
 //!
 //! Each entry names an op or a class; how it answers stands in the module of its family.
 
-use super::{RaggedTensor, broadcast, reduction, rows};
+use super::{RaggedTensor, broadcast, reduction, rows, text};
 use crate::args::{answer, flat, typed_arg};
 use extenso_core::{Answer, Call, Class, Target, call_one, on, ops};
 use extenso_types::TypeDef;
@@ -22,7 +22,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
     for (class, name, handle) in classes {
         on(Target::Class(class), def, name, handle);
     }
-    let single: [(_, &'static str, Handle); 10] = [
+    let single: [(_, &'static str, Handle); 14] = [
         (&ops::ROW_LENGTHS, "RaggedTensor rows", of_partition),
         (&ops::ROW_SPLITS, "RaggedTensor rows", of_partition),
         (&ops::VALUE_ROWIDS, "RaggedTensor rows", of_partition),
@@ -33,6 +33,10 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::SLICE, "RaggedTensor slice", rows::slice),
         (&ops::CONCAT, "RaggedTensor concat", rows::concat),
         (&ops::EXPAND_DIMS, "RaggedTensor expand_dims", rows::expand_dims),
+        (&ops::REDUCE_JOIN, "RaggedTensor reduce_join", text::reduce_join),
+        (&ops::TO_NUMBER, "RaggedTensor to_number", text::in_rows),
+        (&ops::LOOKUP, "RaggedTensor lookup", text::looked_up),
+        (&ops::LOOKUP_VALUES, "RaggedTensor lookup", text::looked_up),
     ];
     for (op, name, handle) in single {
         on(Target::Op(op), def, name, handle);

@@ -5,10 +5,11 @@
 
 use super::decode::check_utf8;
 use super::failure::{Failure, Read};
-use super::number::Float;
+use super::number::named;
 use super::skip::skip;
 use crate::project::Wanted;
 use crate::seen::{MAX_NESTING, Place, Seen, Sign};
+use extenso_core::kernels::decimal::Float;
 use extenso_types::{Error, Segment};
 use jiter::{Jiter, Peek};
 
@@ -36,7 +37,7 @@ impl Scan<'_, '_> {
         let sign = match peek {
             Peek::Null => self.jiter.known_null().map(|()| Sign::Null)?,
             Peek::True | Peek::False => self.jiter.known_bool(peek).map(|_| Sign::Bool)?,
-            Peek::String => match <f64 as Float>::named(self.jiter.known_str()?) {
+            Peek::String => match named::<f64>(self.jiter.known_str()?) {
                 Some(_) => Sign::Name,
                 None => Sign::Text,
             },

@@ -4,9 +4,10 @@ use super::apply::Signature;
 use super::{Evaluated, Scope};
 use crate::case::Expr;
 use extenso_core::attrs::{AttrSet, Attrs, AttrsDef, NoAttrs};
+use extenso_core::ops::{Ngrams, Split};
 use extenso_core::reduce::Reduce;
 use extenso_core::{Arg, ExtensionType, Value, ops, strengthen};
-use extenso_ext::{RaggedTensor, fill_none, is_none};
+use extenso_ext::{RaggedTensor, fill_none, is_none, string_characters, string_ngrams, string_split};
 use extenso_types::{Error, Result};
 
 /// A function of values and attributes.
@@ -41,6 +42,30 @@ static FUNCTIONS: &[Composed] = &[
         run: |args, _| fill_none(&given(args, 0)?, &args[1]),
     },
     Composed { name: "is_none", params: &["x"], attrs: NoAttrs::DEF, run: |args, _| is_none(&given(args, 0)?) },
+    Composed {
+        name: "string_split",
+        params: &["x"],
+        attrs: Split::DEF,
+        run: |args, attrs| {
+            let Split { sep, maxsplit } = Split::of(attrs)?;
+            string_split(&given(args, 0)?, sep.as_deref(), *maxsplit)
+        },
+    },
+    Composed {
+        name: "string_characters",
+        params: &["x"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| string_characters(&given(args, 0)?),
+    },
+    Composed {
+        name: "string_ngrams",
+        params: &["x"],
+        attrs: Ngrams::DEF,
+        run: |args, attrs| {
+            let Ngrams { width, separator } = Ngrams::of(attrs)?;
+            string_ngrams(&given(args, 0)?, *width, separator)
+        },
+    },
 ];
 
 fn mean(args: &[Arg], attrs: &dyn AttrSet) -> Result<Value> {

@@ -1,0 +1,147 @@
+//! Joining strings: elementwise, along an axis, and along the rows of a partition.
+
+use super::super::args::{data, spec_of, tensor_spec};
+use super::super::structural::stretch;
+use super::text_spec;
+use super::texts::{Texts, made};
+use crate::attrs::{AttrSet, Attrs};
+use crate::op::{Class, OpDef, OutputSpecs};
+use crate::partition::Rows;
+use crate::reduce::normalize_axis;
+use crate::tensor::{Dense, Tensor};
+use crate::value::{Outputs, Value};
+use extenso_types::{Dims, Error, LeafSpec, Result, Shape};
+
+crate::attrs! {
+    /// What stands between joined strings.
+    pub struct Separator { separator: String = String::new() }
+    /// The attributes of `reduce_join`.
+    pub struct ReduceJoin { axis: i64 = -1, separator: String = String::new() }
+}
+
+crate::ops! {
+    /// Ops that join strings.
+    pub static TEXT_JOINS;
+
+    /// The strings at each position of all arguments, which broadcast, joined with `separator` between them.
+    ///
+    /// Errors: no argument; strings beside bytes; shapes that do not broadcast.
+    STRING_JOIN: string_join(values; Separator { separator: String }) = OpDef::general(Class::Elementwise, infer_join, run_join)
+        .variadic()
+        .alias_tf("strings.join")
+        .examples(&[("string_join(([\"a\", \"b\"], [\"c\"]), separator=\"-\")", "[\"a-c\", \"b-c\"]")]);
+
+    /// The strings along `axis` joined into one, with `separator` between them. No strings give an empty one.
+    ///
+    /// Of a ragged tensor the rows are joined, or an axis inside them. Missing strings are an error: they have no text to join.
+    /// Errors: an axis out of range.
+    REDUCE_JOIN: reduce_join(x; ReduceJoin { axis: i64, separator: String }) = OpDef::general(Class::Structural, infer_reduce, run_reduce)
+        .alias_tf("strings.reduce_join")
+        .examples(&[("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], separator=\" \")", "[\"a b\", \"c d\"]"), ("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], axis=0)", "[\"ac\", \"bd\"]")]);
+
+    /// The strings of each row joined into one, with `separator` between them. An empty row gives an empty string.
+    ///
+    /// Shapes: `values` has the values of the partition as outer axis, the result its rows.
+    SEGMENT_JOIN: segment_join(values, partition; Separator { separator: String }) = OpDef::general(Class::Segment, infer_segments, run_segments)
+        .examples(&[("segment_join([\"a\", \"b\", \"c\"], partition_from_lengths([2, 0, 1]), separator=\"+\")", "[\"a+b\", \"\", \"c\"]")]);
+}
+
+fn infer_join(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    if args.is_empty() {
+        return Err(Error::value("no tensor is given").wanted("at least one tensor"));
+    }
+    let first = text_spec(args)?;
+    let mut shape = Shape::scalar();
+    for (i, arg) in args.iter().enumerate() {
+        let spec = arg.tensor()?;
+        if spec.dtype != first.dtype {
+            return Err(Error::dtype(format!(
+                "the dtype is {}, and that of argument 1 is {}",
+                spec.dtype, first.dtype
+            ))
+            .at(format!("argument {}", i + 1))
+            .wanted("one dtype for all: strings beside strings alone, bytes beside bytes"));
+        }
+        shape = shape.broadcast(&spec.shape)?;
+    }
+    Ok(tensor_spec(first.dtype, shape))
+}
+
+fn run_join(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    let stretched: Result<Vec<Tensor>> = args.iter().map(|arg| stretch(arg.tensor()?, dims.clone())).collect();
+    let stretched = stretched?;
+    let texts: Result<Vec<&Dense>> = stretched.iter().map(Tensor::data).collect();
+    let (texts, separator) = (texts?, Separator::of(attrs)?.separator.as_bytes());
+    made(spec_of(out, 0)?.dtype, &dims, |i, out| join(texts.iter().map(|text| text.text_at(i)), separator, out))
+}
+
+/// Adds one element: the items with the separator between them.
+pub(super) fn join<'a>(items: impl Iterator<Item = Result<&'a [u8]>>, separator: &[u8], out: &mut Texts) -> Result<()> {
+    for (i, item) in items.enumerate() {
+        if i > 0 {
+            out.write(separator)?;
+        }
+        out.write(item?)?;
+    }
+    out.end();
+    Ok(())
+}
+
+fn infer_reduce(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let spec = text_spec(args)?;
+    let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(spec.dtype, Shape::unknown())) };
+    let at = normalize_axis(ReduceJoin::of(attrs)?.axis, dims.len())?;
+    Ok(tensor_spec(spec.dtype, Shape::new((0..dims.len()).filter(|axis| *axis != at).map(|axis| dims[axis]))))
+}
+
+fn run_reduce(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, ReduceJoin { axis, separator }) = (data(args, 0)?, ReduceJoin::of(attrs)?);
+    let at = normalize_axis(*axis, x.dims().len())?;
+    let (n, inner) = (x.dims()[at], x.dims()[at + 1..].iter().product::<usize>());
+    let dims: Dims = (0..x.dims().len()).filter(|axis| *axis != at).map(|axis| x.dims()[axis]).collect();
+    made(x.dtype(), &dims, |i, out| {
+        let first = i / inner.max(1) * n * inner + i % inner.max(1);
+        join((0..n).map(|k| x.text_at(first + k * inner)), separator.as_bytes(), out)
+    })
+}
+
+fn infer_segments(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let values = text_spec(args)?;
+    let partition = args.get(1).ok_or_else(|| Error::value("argument 2 is missing"))?.partition()?;
+    let shape = match values.shape.dims() {
+        None => Shape::unknown(),
+        Some([]) => return Err(Error::shape("values are a scalar").wanted("at least a vector")),
+        Some([outer, inner @ ..]) => {
+            if !outer.is_compatible_with(partition.nvalues) {
+                return Err(values_differ(&outer.to_string(), &partition.nvalues.to_string()));
+            }
+            Shape::new(std::iter::once(partition.nrows).chain(inner.iter().copied()))
+        }
+    };
+    Ok(tensor_spec(values.dtype, shape))
+}
+
+fn values_differ(given: &str, wanted: &str) -> Error {
+    Error::shape(format!("{given} values are given to a partition of {wanted}"))
+        .wanted("as many values as the partition cuts")
+}
+
+fn run_segments(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, rows) = (data(args, 0)?, rows_of(args)?);
+    let separator = Separator::of(attrs)?.separator.as_bytes();
+    let (&outer, inner) = x.dims().split_first().ok_or_else(|| Error::shape("values are a scalar"))?;
+    if outer != rows.nvalues() {
+        return Err(values_differ(&outer.to_string(), &rows.nvalues().to_string()));
+    }
+    let width: usize = inner.iter().product();
+    let dims: Dims = std::iter::once(rows.nrows()).chain(inner.iter().copied()).collect();
+    made(x.dtype(), &dims, |i, out| {
+        let items = rows.row(i / width.max(1)).map(|value| x.text_at(value * width + i % width.max(1)));
+        join(items, separator, out)
+    })
+}
+
+pub(super) fn rows_of(args: &[Value]) -> Result<&Rows> {
+    args.get(1).ok_or_else(|| Error::value("argument 2 is missing"))?.partition()?.data()
+}

@@ -1,0 +1,206 @@
+//! Splitting strings: the pieces of all strings one after the other, and how many each string has.
+//!
+//! Invariant: the numbers of pieces add up to the pieces. Rows are made of both above, in `extenso-ext`.
+
+use super::super::args::{data, one_tensor, tensor_spec};
+use super::join::{join, rows_of};
+use super::string_spec;
+use super::texts::Texts;
+use crate::attrs::{AttrSet, Attrs};
+use crate::op::{Class, OpDef, OutputSpecs};
+use crate::tensor::Tensor;
+use crate::value::{Outputs, Value};
+use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape};
+
+crate::attrs! {
+    /// How a string is split: at `sep`, or at white space; at most `maxsplit` times unless that is negative.
+    pub struct Split { sep: Option<String> = None, maxsplit: i64 = -1 }
+    /// The attributes of `ngram_values`.
+    pub struct Ngrams { width: i64, separator: String = " ".to_string() }
+}
+
+crate::ops! {
+    /// Ops that split strings.
+    pub static TEXT_SPLITS;
+
+    /// The pieces of all strings, one after the other: a vector. `string_split` makes rows of them.
+    ///
+    /// Without `sep` a string is split at runs of Unicode white space, and no piece is empty; with it at every `sep`, and pieces may be.
+    /// After `maxsplit` splits the rest is one piece, as of Python's `str.split`. Errors: an empty `sep`.
+    SPLIT_VALUES: split_values(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_values, run_values)
+        .examples(&[("split_values([\"a b\", \"\", \" c \"])", "[\"a\", \"b\", \"c\"]"), ("split_values([\"a,,b\", \"\"], sep=\",\")", "[\"a\", \"\", \"b\", \"\"]")]);
+
+    /// The number of pieces of each string, as i64; `split_values` has the pieces.
+    ///
+    /// Errors: an empty `sep`.
+    SPLIT_LENGTHS: split_lengths(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::UnaryElementwise, infer_lengths, run_lengths)
+        .examples(&[("split_lengths([\"a b\", \"\", \" c \"])", "[2, 0, 1]"), ("split_lengths([\"a,,b\", \"\"], sep=\",\")", "[3, 1]")]);
+
+    /// The characters of all strings, one after the other: a vector of strings of one Unicode code point each.
+    ///
+    /// `string_length` has their number in each string, and `string_characters` makes rows of them.
+    CHARACTER_VALUES: character_values(x) = OpDef::general(Class::Structural, infer_characters, run_characters)
+        .examples(&[("character_values([\"ab\", \"\", \"ö\"])", "[\"a\", \"b\", \"ö\"]")]);
+
+    /// The n-grams of all rows, one after the other: each `width` neighbours of a row joined, with `separator` between them.
+    ///
+    /// A row shorter than `width` has none. `string_ngrams` makes rows of them. Errors: a width below one.
+    NGRAM_VALUES: ngram_values(values, partition; Ngrams { width: i64, separator: String }) = OpDef::general(Class::Segment, infer_ngrams, run_ngrams)
+        .examples(&[("ngram_values([\"a\", \"b\", \"c\", \"d\"], partition_from_lengths([3, 1]), width=2)", "[\"a b\", \"b c\"]")]);
+}
+
+fn check(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<Shape> {
+    let spec = string_spec(args)?;
+    if Split::of(attrs)?.sep.as_deref() == Some("") {
+        return Err(Error::value("the separator is empty")
+            .wanted("a text to split at, or none for white space")
+            .hint("`string_characters` splits between all characters."));
+    }
+    Ok(spec.shape.clone())
+}
+
+fn infer_values(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    check(args, attrs)?;
+    Ok(tensor_spec(DType::String, Shape::new([Dim::any()])))
+}
+
+fn infer_lengths(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    Ok(tensor_spec(DType::I64, check(args, attrs)?))
+}
+
+fn run_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, split) = (data(args, 0)?, Split::of(attrs)?);
+    let mut out = Texts::new();
+    for i in 0..x.len() {
+        pieces(x.str_at(i)?, split, |piece| out.push(piece.as_bytes()))?;
+    }
+    vector(out)
+}
+
+fn run_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, split) = (data(args, 0)?, Split::of(attrs)?);
+    let count = |i: usize| {
+        let mut count = 0_i64;
+        pieces(x.str_at(i)?, split, |_| {
+            count += 1;
+            Ok(())
+        })?;
+        Ok(count)
+    };
+    let counts: Result<Vec<i64>> = (0..x.len()).map(count).collect();
+    one_tensor(Tensor::new(x.dims(), &counts?)?)
+}
+
+fn vector(texts: Texts) -> Result<Outputs> {
+    let n = texts.len();
+    one_tensor(texts.finish(DType::String, &[n])?)
+}
+
+/// Calls `f` with each piece of a text.
+fn pieces<'a>(text: &'a str, split: &Split, f: impl FnMut(&'a str) -> Result<()>) -> Result<()> {
+    let most = usize::try_from(split.maxsplit).unwrap_or(usize::MAX);
+    match &split.sep {
+        Some(sep) => text.splitn(most.saturating_add(1), sep.as_str()).try_for_each(f),
+        None => words(text, most, f),
+    }
+}
+
+/// Words between white space; behind `most` of them the rest, with the white space at its end.
+fn words<'a>(text: &'a str, most: usize, mut f: impl FnMut(&'a str) -> Result<()>) -> Result<()> {
+    let mut rest = text.trim_start();
+    for _ in 0..most {
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        f(&rest[..end])?;
+        rest = rest[end..].trim_start();
+    }
+    if rest.is_empty() { Ok(()) } else { f(rest) }
+}
+
+fn infer_characters(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    string_spec(args)?;
+    Ok(tensor_spec(DType::String, Shape::new([Dim::any()])))
+}
+
+fn run_characters(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let x = data(args, 0)?;
+    let mut out = Texts::new();
+    for i in 0..x.len() {
+        let mut bytes = [0; 4];
+        x.str_at(i)?.chars().try_for_each(|c| out.push(c.encode_utf8(&mut bytes).as_bytes()))?;
+    }
+    vector(out)
+}
+
+/// The width of n-grams.
+///
+/// Errors: below one.
+fn width(attrs: &dyn AttrSet) -> Result<usize> {
+    let width = Ngrams::of(attrs)?.width;
+    usize::try_from(width)
+        .ok()
+        .filter(|width| *width > 0)
+        .ok_or_else(|| Error::value(format!("the width is {width}")).wanted("at least one"))
+}
+
+fn infer_ngrams(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let values = string_spec(args)?;
+    let partition = args.get(1).ok_or_else(|| Error::value("argument 2 is missing"))?.partition()?;
+    width(attrs)?;
+    match values.shape.dims() {
+        Some([outer]) if !outer.is_compatible_with(partition.nvalues) => {
+            Err(Error::shape(format!("{outer} values are given to a partition of {}", partition.nvalues))
+                .wanted("as many values as the partition cuts"))
+        }
+        Some([_]) | None => Ok(tensor_spec(DType::String, Shape::new([Dim::any()]))),
+        Some(_) => Err(Error::shape(format!("the values have shape {}", values.shape)).wanted("a vector of strings")),
+    }
+}
+
+fn run_ngrams(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, rows, width) = (data(args, 0)?, rows_of(args)?, width(attrs)?);
+    if x.dims() != [rows.nvalues()] {
+        return Err(Error::shape(format!("{:?} values are given to a partition of {}", x.dims(), rows.nvalues())));
+    }
+    let separator = Ngrams::of(attrs)?.separator.as_bytes();
+    let mut out = Texts::new();
+    for row in (0..rows.nrows()).map(|row| rows.row(row)) {
+        for start in row.start..(row.end + 1).saturating_sub(width).max(row.start) {
+            join((start..start + width).map(|i| x.text_at(i)), separator, &mut out)?;
+        }
+    }
+    vector(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, sep: Option<&str>, maxsplit: i64, wanted: &[&str]) {
+        let mut found = Vec::new();
+        let split = Split { sep: sep.map(str::to_string), maxsplit };
+        pieces(text, &split, |piece| {
+            found.push(piece);
+            Ok(())
+        })
+        .expect("nothing fails");
+        assert_eq!(found, wanted, "{text:?} at {sep:?}, {maxsplit}");
+    }
+
+    #[test]
+    fn strings_are_split_as_python_splits_them() {
+        check("  a b  c ", None, -1, &["a", "b", "c"]);
+        check("  a b  c ", None, 1, &["a", "b  c "]);
+        check("  a b  c ", None, 0, &["a b  c "]);
+        check("a ", None, 1, &["a"]);
+        check(" \u{3000}\t", None, -1, &[]);
+        check("", None, 0, &[]);
+        check("", Some(","), -1, &[""]);
+        check(",a,,b", Some(","), -1, &["", "a", "", "b"]);
+        check(",a,,b", Some(","), 2, &["", "a", ",b"]);
+        check("a,b", Some(","), 0, &["a,b"]);
+        check("aXXb", Some("XX"), i64::MAX, &["a", "b"]);
+    }
+}

@@ -1,0 +1,86 @@
+//! Texts one after the other, as a tensor of them is built.
+//!
+//! Invariant: what is pushed for strings is UTF-8 as a whole, element by element; memory that the system refuses is an error.
+
+use super::super::args::one_tensor;
+use crate::kernels::pool::affordable;
+use crate::offsets::Offsets;
+use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::value::Outputs;
+use arrow_buffer::Buffer;
+use extenso_types::{DType, Dims, Error, Result};
+
+/// The elements so far, and the bytes of the next one.
+pub(super) struct Texts {
+    offsets: Vec<i64>,
+    bytes: Vec<u8>,
+}
+
+impl Texts {
+    pub fn new() -> Texts {
+        Texts { offsets: vec![0], bytes: Vec::new() }
+    }
+
+    /// Adds bytes to the element that is being built.
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.bytes.try_reserve(bytes.len()).map_err(|_| {
+            let len = self.bytes.len().saturating_add(bytes.len());
+            Error::value(format!("the result would take {len} bytes, more memory than the system gives"))
+        })?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Ends the element.
+    pub fn end(&mut self) {
+        self.offsets.push(i64::try_from(self.bytes.len()).unwrap_or(i64::MAX));
+    }
+
+    /// Adds a whole element.
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.write(bytes)?;
+        self.end();
+        Ok(())
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The elements as a tensor of `dims`.
+    ///
+    /// Errors: as many are not there.
+    pub fn finish(self, dtype: DType, dims: &[usize]) -> Result<Tensor> {
+        if dims.iter().product::<usize>() != self.len() {
+            return Err(Error::internal(format!("{} texts were made for {dims:?}", self.len())));
+        }
+        let storage = Storage::Text { offsets: Offsets::I64(self.offsets.into()), bytes: Buffer::from_vec(self.bytes) };
+        Ok(Tensor::from_dense(dtype, Dims::from_slice(dims), storage))
+    }
+}
+
+/// A text of the dtype of `x` for each of its elements, pushed by `f`.
+pub(super) fn mapped(x: &Dense, f: impl FnMut(usize, &mut Texts) -> Result<()>) -> Result<Outputs> {
+    made(x.dtype(), x.dims(), f)
+}
+
+/// As many texts as `dims` say, each pushed by `f`.
+///
+/// Errors: those of `f`; more memory than the system gives.
+pub(super) fn made(
+    dtype: DType,
+    dims: &[usize],
+    mut f: impl FnMut(usize, &mut Texts) -> Result<()>,
+) -> Result<Outputs> {
+    // Sizes can say more empty texts than arguments have elements.
+    let count = element_count(dims)?;
+    affordable(count.saturating_mul(size_of::<i64>()))?;
+    let mut out = Texts::new();
+    (0..count).try_for_each(|i| f(i, &mut out))?;
+    one_tensor(out.finish(dtype, dims)?)
+}

@@ -1,0 +1,32 @@
+//! Ops on masked strings that are more than the op on the values.
+
+use super::MaskedTensor;
+use crate::args::{again, answer_ext, flat, on_value, typed_arg, wrap};
+use extenso_core::{Answer, Arg, Call, ExtensionType};
+use extenso_types::Error;
+
+/// Missing strings have no text, and a joined string would not say that they are missing.
+pub(super) fn join(call: &Call<'_>) -> Answer {
+    match flat(call).first().and_then(typed_arg::<MaskedTensor>) {
+        Some(_) => Err(Error::value("some of the strings may be missing")
+            .wanted("strings that are all there")
+            .hint("Write `fill_none(x, '')` around them.")),
+        None => Ok(None),
+    }
+}
+
+/// A number is read wherever a text is; what lies under a missing one need not be a number.
+pub(super) fn to_number(call: &Call<'_>) -> Answer {
+    match flat(call).first().and_then(typed_arg::<MaskedTensor>) {
+        Some(x) => answer_ext(MaskedTensor::new(on_value(call, &x.filled("0")?)?, x.mask)?),
+        None => Ok(None),
+    }
+}
+
+/// What is there is looked up; keys and values are for all.
+pub(super) fn looked_up(call: &Call<'_>) -> Answer {
+    let [x, rest @ ..] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let args = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned());
+    wrap(again(call, args.collect())?, |found| Ok(MaskedTensor::new(found, x.mask.clone())?.into_value()))
+}

@@ -1,0 +1,101 @@
+//! Splitting strings into rows: one more ragged axis.
+//!
+//! Compositions over ops: the pieces of all strings, cut into rows by how many each string has.
+
+use crate::args::typed;
+use crate::axes::{one_row, rank};
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::{ExtensionType, Value, ops};
+use extenso_types::{Error, Result};
+
+/// The pieces of each string, in one more axis: at `sep`, or at Unicode white space; at most `maxsplit` times unless that is negative.
+///
+/// At white space no piece is empty; at `sep` pieces may be, as of Python's `str.split`. A vector gives a ragged tensor, a scalar
+/// a vector; missing strings stay missing. Errors: no strings; an empty `sep`.
+///
+/// ```
+/// # use extenso_core::Tensor;
+/// let x = Tensor::strings(&[2], &["a b", ""]).unwrap();
+/// assert_eq!(extenso_ext::to_literal(&extenso_ext::string_split(&x.into(), None, -1).unwrap()).unwrap().to_string(), r#"[["a", "b"], []]"#);
+/// ```
+pub fn string_split(x: &Value, sep: Option<&str>, maxsplit: i64) -> Result<Value> {
+    let sep = sep.map(str::to_string);
+    let pieces =
+        |x: &Value| Ok((ops::split_values(x, sep.clone(), maxsplit)?, ops::split_lengths(x, sep.clone(), maxsplit)?));
+    deeper(x, &pieces).map_err(|e| e.at("string_split"))
+}
+
+/// The characters of each string, in one more axis: strings of one Unicode code point each.
+///
+/// A vector gives a ragged tensor, a scalar a vector; missing strings stay missing. Errors: no strings.
+pub fn string_characters(x: &Value) -> Result<Value> {
+    let pieces = |x: &Value| Ok((ops::character_values(x)?, ops::string_length(x, "char")?));
+    deeper(x, &pieces).map_err(|e| e.at("string_characters"))
+}
+
+/// The pieces of all strings and how many each has.
+type Pieces<'a> = &'a dyn Fn(&Value) -> Result<(Value, Value)>;
+
+/// The strings taken apart, in one more axis.
+fn deeper(x: &Value, pieces: Pieces<'_>) -> Result<Value> {
+    if let Some(x) = typed::<RaggedTensor>(x) {
+        return Ok(x.with_values(deeper(x.values(), pieces)?)?.into_value());
+    }
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        let values = masked.values();
+        let inside = if typed::<RaggedTensor>(values).is_some() {
+            values.clone()
+        } else if rank(values)? > 1 {
+            // A mask covers no ragged axis: the mask goes into the rows.
+            return deeper(&RaggedTensor::of_uniform(x)?.into_value(), pieces);
+        } else {
+            masked.filled("")?
+        };
+        return Ok(MaskedTensor::new(deeper(&inside, pieces)?, masked.mask().clone())?.into_value());
+    }
+    match rank(x)? {
+        0 => Ok(pieces(x)?.0),
+        1 => {
+            let (values, lengths) = pieces(x)?;
+            Ok(RaggedTensor::from_row_lengths(values, lengths.tensor()?)?.into_value())
+        }
+        _ => deeper(&RaggedTensor::of_uniform(x)?.into_value(), pieces),
+    }
+}
+
+/// The n-grams of each innermost row: each `width` neighbours joined, with `separator` between them.
+///
+/// A row shorter than `width` has none. Errors: no strings; a scalar; a width below one; rows in which strings may be missing.
+///
+/// ```
+/// # use extenso_core::Tensor;
+/// let x = Tensor::strings(&[3], &["a", "b", "c"]).unwrap();
+/// assert_eq!(extenso_ext::string_ngrams(&x.into(), 2, " ").unwrap().to_string(), r#"["a b", "b c"]"#);
+/// ```
+pub fn string_ngrams(x: &Value, width: i64, separator: &str) -> Result<Value> {
+    neighbours(x, width, separator).map_err(|e| e.at("string_ngrams"))
+}
+
+fn neighbours(x: &Value, width: i64, separator: &str) -> Result<Value> {
+    if let Some(x) = typed::<RaggedTensor>(x) {
+        if rank(x.values())? > 1 {
+            return Ok(x.with_values(neighbours(x.values(), width, separator)?)?.into_value());
+        }
+        let values = ops::ngram_values(x.values(), x.partition(), width, separator)?;
+        let counts = ops::subtract(x.row_lengths()?, width.saturating_sub(1))?;
+        return Ok(RaggedTensor::from_row_lengths(values, ops::maximum(counts, 0)?.tensor()?)?.into_value());
+    }
+    // Whole rows may be missing; strings in a row may not, which the op says.
+    if let Some(masked) = typed::<MaskedTensor>(x)
+        && masked.mask_rank()? < rank(x)?
+    {
+        let values = neighbours(masked.values(), width, separator)?;
+        return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
+    }
+    match rank(x)? {
+        0 => Err(Error::shape("a scalar has no neighbours").wanted("at least a vector of strings")),
+        1 => ops::ngram_values(x, one_row(x)?, width, separator),
+        _ => neighbours(&RaggedTensor::of_uniform(x)?.into_value(), width, separator),
+    }
+}
