@@ -30,6 +30,10 @@ from extenso._core import string_ngrams as ngrams
 from extenso._core import string_reverse as reverse
 from extenso._core import string_split as split
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 __all__ = [
     "as_string",
     "characters",
@@ -62,12 +66,11 @@ __all__ = [
 to_string = as_string
 
 
-def join(x: object, separator: str = "") -> object:
+def join(x: object, separator: str = "") -> "Any":
     """The strings of each innermost row joined into one, with `separator` between them.
 
     >>> import extenso as ex
     >>> ex.to_py(ex.strings.join(ex.constant([["a", "b"], []]), "-"))
     ['a-b', '']
     """
-    joined: object = reduce_join(x, axis=-1, separator=separator)
-    return joined
+    return reduce_join(x, axis=-1, separator=separator)
