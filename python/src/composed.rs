@@ -79,7 +79,7 @@ fn is_none<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// >>> ex.to_py(ex.string_split(["a b", ""]))
 /// [['a', 'b'], []]
 #[pyfunction]
-#[pyo3(signature = (x, sep=None, maxsplit=-1))]
+#[pyo3(signature = (x, sep=None, maxsplit=-1), text_signature = "(x, sep=None, maxsplit=-1)")]
 fn string_split<'py>(x: &Bound<'py, PyAny>, sep: Option<&str>, maxsplit: i64) -> PyResult<Bound<'py, PyAny>> {
     let strings = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::string_split(&strings, sep, maxsplit)).or_raise()?)

@@ -1,6 +1,7 @@
 //! Regular expressions on strings.
 //!
-//! Invariant: matching takes time linear in the text, and a pattern is compiled within a fixed size, so that neither can be made to run away.
+//! Invariant: one search takes time linear in the text, and a pattern is compiled within a fixed size. Replacing all matches takes
+//! a search for each, so that some patterns take time quadratic in the text.
 
 use super::super::args::{data, tensor_spec};
 use super::texts::{Texts, mapped};
@@ -14,6 +15,8 @@ use std::cell::RefCell;
 
 /// The most bytes that a compiled pattern takes.
 const COMPILED: usize = 1 << 22;
+/// The bytes of a pattern that errors show.
+const SHOWN: usize = 200;
 /// The patterns that a thread keeps compiled.
 const KEPT: usize = 32;
 
@@ -39,6 +42,7 @@ crate::ops! {
     ///
     /// In `rewrite`, `\1` to `\9` stand for the groups of the pattern, `\0` for the whole match, and `\\` for a backslash. A group
     /// that takes no part in a match is empty. The syntax of the pattern is that of the Rust crate `regex`, which is close to RE2's.
+    /// One search takes time linear in the text; with some patterns all matches together take time quadratic in it.
     /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does; a group that it does not have; another
     /// character after a backslash in `rewrite`.
     REGEX_REPLACE: regex_replace(x; Replace { pattern: String, rewrite: String, replace_all: bool }) = OpDef::general(Class::UnaryElementwise, infer_replace, run_replace)
@@ -69,7 +73,10 @@ fn compiled(pattern: &str) -> Result<Regex> {
 
 fn compile(pattern: &str) -> Result<Regex> {
     RegexBuilder::new(pattern).size_limit(COMPILED).build().map_err(|e| {
-        Error::value(format!("the pattern does not compile: {e}"))
+        let text = e.to_string();
+        // The text repeats the pattern, and says in the last line what is wrong.
+        let why = if pattern.len() <= SHOWN { &text } else { text.lines().last().unwrap_or_default() };
+        Error::value(format!("the pattern does not compile: {why}"))
             .wanted("a regular expression of the Rust crate regex")
     })
 }
