@@ -50,7 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     spec::add_to(module)?;
     ext::add_to(module)?;
     dispatch::add_to(module)?;
-    module.add_class::<record::PyStruct>()?;
+    record::add_to(module)?;
     literal::add_to(module)?;
     composed::add_to(module)?;
     arrow::add_to(module)?;

@@ -1,10 +1,11 @@
 //! Nested Python lists and dicts to values and back.
 
 use crate::error::{OrRaise, guarded, raised};
+use crate::spec::{PyTypeSpec, core_spec};
 use crate::{arg, value};
 use extenso_core::Value;
 use extenso_ext::{Literal, to_literal};
-use extenso_types::Error;
+use extenso_types::{Error, Path, Segment, Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
@@ -20,30 +21,61 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The value of nested lists and dicts: dense where lengths agree, ragged where they differ; dicts are structs, `None` is
 /// a missing element.
 ///
+/// With a `spec` it is a value of that spec: its dtypes, rows and masks, whatever the lengths. An error has the path.
+///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.constant([[1, 2], [3]]))
 /// [[1, 2], [3]]
+/// >>> ex.constant([1, 2], ex.TensorSpec([None], "f32")).dtype
+/// extenso.f32
 #[pyfunction]
-fn constant<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    value::to_py(object.py(), value(object)?)
+#[pyo3(signature = (object, spec=None))]
+fn constant<'py>(object: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyTypeSpec>>) -> PyResult<Bound<'py, PyAny>> {
+    let made = match spec {
+        Some(spec) => of_spec(object, &core_spec(spec)?)?,
+        None => value(object)?,
+    };
+    value::to_py(object.py(), made)
+}
+
+fn of_spec(object: &Bound<'_, PyAny>, spec: &Spec) -> PyResult<Value> {
+    let literal = read(object, &Trail::Root, 0)?;
+    guarded(|| extenso_ext::constant_of(literal, spec)).or_raise()
 }
 
 /// The core value of nested lists and dicts.
 ///
 /// Errors: something else among them; what no value has, such as leaves of two kinds.
 pub fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let literal = read(object, 0)?;
+    let literal = read(object, &Trail::Root, 0)?;
     guarded(|| extenso_ext::constant(literal)).or_raise()
 }
 
 /// The nested lists and dicts of a value; the reverse of `constant`.
 #[pyfunction]
-fn to_py<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub fn to_py<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let value = value::from_py(x)?;
     write(x.py(), &guarded(|| to_literal(&value)).or_raise()?)
 }
 
-fn read(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Literal> {
+/// Where an object stands; made a path when an error asks for it.
+enum Trail<'a> {
+    Root,
+    Item(&'a Trail<'a>, usize),
+    Field(&'a Trail<'a>, &'a str),
+}
+
+impl Trail<'_> {
+    fn path(&self) -> Path {
+        match self {
+            Trail::Root => Path::root(),
+            Trail::Item(outer, i) => outer.path().child(Segment::Index(*i)),
+            Trail::Field(outer, name) => outer.path().child(Segment::field(*name)),
+        }
+    }
+}
+
+fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Literal> {
     if depth > MAX_DEPTH {
         return Err(raised(object.py(), Error::value(format!("a nest is deeper than {MAX_DEPTH}")).at("constant")));
     }
@@ -60,18 +92,31 @@ fn read(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Literal> {
     } else if let Ok(v) = object.cast::<PyBytes>() {
         Ok(Literal::Bytes(v.as_bytes().to_vec()))
     } else if let Ok(dict) = object.cast::<PyDict>() {
-        let entry = |(key, item): (Bound<'_, PyAny>, Bound<'_, PyAny>)| Ok((key.extract()?, read(&item, depth + 1)?));
-        dict.iter().map(entry).collect::<PyResult<_>>().map(Literal::Record)
+        dict.iter().map(|(key, item)| entry(&key, &item, at, depth)).collect::<PyResult<_>>().map(Literal::Record)
     } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        let items = object.try_iter()?;
-        items.map(|item| read(&item?, depth + 1)).collect::<PyResult<_>>().map(Literal::List)
+        let items = object.try_iter()?.enumerate();
+        items.map(|(i, item)| read(&item?, &Trail::Item(at, i), depth + 1)).collect::<PyResult<_>>().map(Literal::List)
     } else if object.hasattr("tolist")? {
-        read(&object.call_method0("tolist")?, depth + 1)
+        read(&object.call_method0("tolist")?, at, depth + 1)
     } else {
         let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)))
             .wanted("numbers, strings, bytes, None, and lists, tuples and dicts of these");
-        Err(raised(object.py(), error.at("constant")))
+        Err(raised(object.py(), placed(error, &at.path())))
     }
+}
+
+fn entry(key: &Bound<'_, PyAny>, item: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<(String, Literal)> {
+    let name: String = key.extract().map_err(|_| {
+        let error = Error::dtype(format!("a record has the key {key}")).wanted("keys that are strings");
+        raised(key.py(), placed(error, &at.path()))
+    })?;
+    let item = read(item, &Trail::Field(at, &name), depth + 1)?;
+    Ok((name, item))
+}
+
+fn placed(error: Error, path: &Path) -> Error {
+    let error = if path.is_root() { error } else { error.at(path.to_string()) };
+    error.at("constant")
 }
 
 fn write<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>> {

@@ -1,16 +1,27 @@
-//! `StructTensor` of Python: records whose fields are values.
+//! `StructTensor` of Python: records whose fields are values, and what indexes any value by names and places.
 
-use crate::error::{OrRaise, raised};
-use crate::value;
+mod key;
+mod spec;
+
+pub use spec::{PyStructSpec, struct_spec_object};
+
+use crate::error::{OrRaise, guarded, raised};
+use crate::{literal, shape, value};
 use extenso_core::{Ext, ExtensionType, Value};
-use extenso_ext::StructTensor;
-use extenso_types::{Error, Path, Shape, Spec};
+use extenso_ext::{FieldPath, RaggedTensor, StructTensor};
+use extenso_types::{Error, Path, Spec};
+use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 
-/// Records: `StructTensor({"id": ids, "items": items})`, whose fields share their outer axes.
+/// Records: `StructTensor([2], {"id": ids, "items": items})`, whose fields have the shape as their outer axes.
+///
+/// `[]` is the shape of one record. A size may be `None`, and is then that of the fields.
 #[pyclass(name = "StructTensor", module = "extenso", frozen)]
 pub struct PyStruct(pub Ext);
+
+/// How many records a text shows.
+const SHOWN: i64 = 20;
 
 impl PyStruct {
     /// The records behind a value, if it is a struct.
@@ -18,22 +29,58 @@ impl PyStruct {
         ext.downcast::<StructTensor>().map(|_| PyStruct(ext.clone()))
     }
 
+    fn value(&self) -> Value {
+        Value::Ext(self.0.clone())
+    }
+
     fn records(&self) -> PyResult<StructTensor> {
-        StructTensor::from_value(&Value::Ext(self.0.clone())).or_raise()
+        StructTensor::from_value(&self.value()).or_raise()
+    }
+
+    fn made(records: StructTensor) -> PyStruct {
+        PyStruct(Ext::new(records))
     }
 }
 
 #[pymethods]
 impl PyStruct {
     #[new]
-    #[pyo3(signature = (fields, rank=1))]
-    fn new(fields: &Bound<'_, PyDict>, rank: usize) -> PyResult<PyStruct> {
-        let field = |(name, object): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            Ok((name.extract::<String>()?, value::from_py(&object)?))
-        };
-        let fields: Vec<(String, Value)> = fields.iter().map(field).collect::<PyResult<_>>()?;
-        let shape = Shape::partial(std::iter::repeat_n(None, rank));
-        StructTensor::from_fields(shape, fields).or_raise().map(|s| PyStruct(Ext::new(s)))
+    fn new(shape: &Bound<'_, PyAny>, fields: &Bound<'_, PyMapping>) -> PyResult<PyStruct> {
+        let shape = shape::from_py(shape)?;
+        let mut named: Vec<(String, Value)> = Vec::new();
+        for entry in fields.items()? {
+            let (name, field): (Bound<'_, PyAny>, Bound<'_, PyAny>) = entry.extract()?;
+            let name = field_name(&name)?;
+            let field = value::from_py(&field).map_err(|e| at_field(&field, &name, e))?;
+            named.push((name, field));
+        }
+        guarded(|| StructTensor::from_fields(shape, named)).or_raise().map(PyStruct::made)
+    }
+
+    /// Rows of records: row i is `values[row_splits[i]:row_splits[i + 1]]`. The rows are a `RaggedTensor` of the records.
+    #[staticmethod]
+    fn from_row_splits<'py>(values: &Bound<'py, PyAny>, row_splits: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (records, splits) = (value::from_py(values)?, crate::arg::tensor(row_splits, None)?);
+        let ragged = guarded(|| RaggedTensor::from_row_splits(records, &splits)).or_raise()?;
+        value::to_py(values.py(), ragged.into_value())
+    }
+
+    /// The sizes of the axes of the records; `None` where one is not known while tracing.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        shape::tuple(py, self.records()?.shape())
+    }
+
+    /// The number of axes; 0 for one record.
+    #[getter]
+    fn rank(&self) -> PyResult<usize> {
+        Ok(self.records()?.rank())
+    }
+
+    /// The spec.
+    #[getter]
+    fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        crate::spec::to_py(py, Spec::from(self.0.spec().or_raise()?))
     }
 
     /// The names of the fields, in order.
@@ -41,36 +88,235 @@ impl PyStruct {
         Ok(self.records()?.field_names().map(str::to_string).collect())
     }
 
-    /// The field at a path, such as `items[*].price`: through lists and masked values.
-    fn field_value<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyAny>> {
-        let path: Path = path.parse().or_raise()?;
-        value::to_py(py, self.records()?.field_value(&path).or_raise()?)
+    /// The field of a name, or at a path: a tuple of names, or a text such as `items[*].price`.
+    fn field_value<'py>(&self, path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let records = self.records()?;
+        let found = match path.extract::<String>() {
+            Ok(text) => match records.field(&text) {
+                Ok(field) => Ok(field.clone()),
+                Err(missing) => match text.parse::<Path>() {
+                    Ok(path) if path.segments().len() > 1 => guarded(|| records.field_value(&path)),
+                    _ => Err(missing),
+                },
+            },
+            Err(_) => {
+                let path = field_path(path)?;
+                guarded(|| records.select(path))
+            }
+        };
+        value::to_py(path.py(), found.or_raise()?)
     }
 
     /// The records with these fields replaced or added; the other fields keep their buffers.
-    fn with_updates(&self, fields: &Bound<'_, PyDict>) -> PyResult<PyStruct> {
-        let field = |(name, object): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            Ok((name.extract::<String>()?, value::from_py(&object)?))
-        };
-        let fields: Vec<(String, Value)> = fields.iter().map(field).collect::<PyResult<_>>()?;
-        self.records()?.with_updates(fields).or_raise().map(|s| PyStruct(Ext::new(s)))
+    ///
+    /// A key is a name, or a tuple of names for a field of records inside, which has the rows of those records.
+    fn with_updates(&self, updates: &Bound<'_, PyMapping>) -> PyResult<PyStruct> {
+        let mut fields: Vec<(FieldPath, Value)> = Vec::new();
+        for entry in updates.items()? {
+            let (path, field): (Bound<'_, PyAny>, Bound<'_, PyAny>) = entry.extract()?;
+            let path = field_path(&path)?;
+            let field = value::from_py(&field).map_err(|e| at_field(&field, &path.to_string(), e))?;
+            fields.push((path, field));
+        }
+        let records = self.records()?;
+        guarded(|| records.with_updates(fields)).or_raise().map(PyStruct::made)
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let Ok(name) = name.extract::<String>() else {
-            let error = Error::dtype(format!("a struct is indexed by {name}"))
-                .wanted("the name of a field")
-                .hint("Take rows with `ex.take` or `ex.slice`.");
-            return Err(raised(py, error));
+    /// The records without some fields: a list of names, or of tuples of names.
+    fn without(&self, paths: &Bound<'_, PyAny>) -> PyResult<PyStruct> {
+        let (records, paths) = (self.records()?, field_paths(paths)?);
+        guarded(|| records.without(paths)).or_raise().map(PyStruct::made)
+    }
+
+    /// The records with some fields only, in the order in which they are named.
+    fn with_only(&self, paths: &Bound<'_, PyAny>) -> PyResult<PyStruct> {
+        let (records, paths) = (self.records()?, field_paths(paths)?);
+        guarded(|| records.with_only(paths)).or_raise().map(PyStruct::made)
+    }
+
+    /// The records with the field at `path` also at `to`, further up: see `extenso.promote`.
+    fn promote<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        to: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        promote(slf, path, to)
+    }
+
+    /// The records with the field at `path` also at `to`, further down: see `extenso.broadcast`.
+    fn broadcast<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        to: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        broadcast(slf, path, to)
+    }
+
+    /// The records as dicts, in nested lists.
+    fn to_py<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        literal::to_py(slf)
+    }
+
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        index(slf, key)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        let records = self.records()?;
+        let outer = records.shape().dims().and_then(|dims| dims.first().copied());
+        let outer = outer.ok_or_else(|| {
+            Error::shape("one record has no length").hint("`field_names()` has the names of its fields.")
+        });
+        let unknown = || Error::scope("the number of records is not known while the function is traced");
+        outer.and_then(|dim| dim.known().ok_or_else(unknown)).or_raise()
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let count = slf.get().__len__()?;
+        let rows: PyResult<Vec<_>> = (0..count).map(|i| slf.get_item(i)).collect();
+        Ok(rows?.into_pyobject(slf.py())?.try_iter()?.into_any())
+    }
+
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let equal = match op {
+            CompareOp::Eq | CompareOp::Ne => crate::ext::equal(slf, other)?,
+            CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge => None,
         };
-        value::to_py(py, self.records()?.field(&name).or_raise()?.clone())
+        Ok(match equal {
+            Some(equal) => (equal == matches!(op, CompareOp::Eq)).into_pyobject(slf.py())?.to_owned().into_any(),
+            None => slf.py().NotImplemented().into_bound(slf.py()),
+        })
     }
 
     fn __extenso_type_spec__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::spec::to_py(py, Spec::from(self.0.spec().or_raise()?))
+        self.spec(py)
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        Ok(format!("<{}>", Spec::from(self.0.spec().or_raise()?)))
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let records = slf.get().records()?;
+        let shape = shape::literal(records.shape());
+        let whole = slf.get().value();
+        let few = || match records.shape().to_dims()?.first() {
+            Some(&n) if n > 20 => {
+                let first = extenso_core::ops::slice(&whole, 0_i64, 0_i64, Some(vec![SHOWN]), 1_i64).ok()?;
+                let text = extenso_ext::to_literal(&first).ok()?.to_string();
+                Some(format!("{}, ...]", text.strip_suffix(']')?))
+            }
+            _ => Some(extenso_ext::to_literal(&whole).ok()?.to_string()),
+        };
+        // A symbol has no data, and is shown by its spec.
+        Ok(match few() {
+            Some(text) => format!("<StructTensor shape={shape} {text}>"),
+            None => format!("<{}>", Spec::from(slf.get().0.spec().or_raise()?)),
+        })
     }
+
+    // Values are immutable, so that a copy is the value.
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, records) = (slf.py(), slf.get().records()?);
+        let fields = PyDict::new(py);
+        for (name, field) in records.fields() {
+            fields.set_item(&**name, value::to_py(py, field.clone())?)?;
+        }
+        let args = (shape::tuple(py, records.shape())?, fields);
+        Ok((slf.get_type().into_any(), args.into_pyobject(py)?))
+    }
+}
+
+fn at_field(object: &Bound<'_, PyAny>, name: &str, exception: PyErr) -> PyErr {
+    exception
+        .add_note(object.py(), format!("This is the field '{name}' of a StructTensor."))
+        .map_or_else(|e| e, |()| exception)
+}
+
+/// The name of a field.
+///
+/// Errors: it is no string.
+pub fn field_name(name: &Bound<'_, PyAny>) -> PyResult<String> {
+    name.extract().map_err(|_| {
+        let error = Error::dtype(format!("a field has the name {name}, a {}", crate::arg::type_name(name)));
+        raised(name.py(), error.wanted("a string").at("StructTensor"))
+    })
+}
+
+/// A name, or a tuple or list of names.
+pub fn field_path(path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
+    if path.is_instance_of::<PyString>() {
+        return Ok(FieldPath::from(field_name(path)?));
+    }
+    let names = path.try_iter().and_then(|names| names.map(|name| field_name(&name?)).collect::<PyResult<Vec<_>>>());
+    names.map(FieldPath::from_iter).map_err(|_| {
+        let error = Error::dtype(format!("found {path} as a path")).wanted("the name of a field, or a tuple of names");
+        raised(path.py(), error)
+    })
+}
+
+/// Some paths; one name alone is one path.
+fn field_paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
+    if paths.is_instance_of::<PyString>() {
+        return Ok(vec![field_path(paths)?]);
+    }
+    paths.try_iter()?.map(|path| field_path(&path?)).collect()
+}
+
+/// What `x[key]` chooses of any value: what classes of records, rows and masked values call.
+#[pyfunction]
+#[pyo3(name = "_index")]
+pub fn index<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let (whole, parts) = (value::from_py(x)?, key::parts(key)?);
+    value::to_py(x.py(), guarded(|| extenso_ext::index(&whole, &parts)).or_raise()?)
+}
+
+/// The records with the field at `path` also at `to`, one or more levels further up; the lists between are joined.
+///
+/// >>> import extenso as ex
+/// >>> users = ex.constant([{"docs": [{"tokens": [7, 17]}, {"tokens": [3]}]}, {"docs": [{"tokens": [5]}]}])
+/// >>> ex.promote(users, ("docs", "tokens"), "tokens")["tokens"].to_py()
+/// [[7, 17, 3], [5]]
+#[pyfunction]
+pub fn promote<'py>(
+    x: &Bound<'py, PyAny>,
+    path: &Bound<'py, PyAny>,
+    to: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (whole, path, to) = (value::from_py(x)?, field_path(path)?, field_path(to)?);
+    value::to_py(x.py(), guarded(|| extenso_ext::promote(&whole, path, to)).or_raise()?)
+}
+
+/// The records with the field at `path` also at `to`, one or more levels further down, repeated for each record there.
+///
+/// >>> import extenso as ex
+/// >>> users = ex.constant([{"id": 7, "docs": [{"n": 1}, {"n": 2}]}, {"id": 8, "docs": []}])
+/// >>> ex.broadcast(users, "id", ("docs", "id"))["docs", "id"].to_py()
+/// [[7, 7], []]
+#[pyfunction]
+pub fn broadcast<'py>(
+    x: &Bound<'py, PyAny>,
+    path: &Bound<'py, PyAny>,
+    to: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (whole, path, to) = (value::from_py(x)?, field_path(path)?, field_path(to)?);
+    value::to_py(x.py(), guarded(|| extenso_ext::broadcast(&whole, path, to)).or_raise()?)
+}
+
+/// Adds the class, its spec and the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyStruct>()?;
+    module.add_class::<PyStructSpec>()?;
+    module.add_function(wrap_pyfunction!(index, module)?)?;
+    module.add_function(wrap_pyfunction!(promote, module)?)?;
+    module.add_function(wrap_pyfunction!(broadcast, module)?)?;
+    spec::add_to(module)
 }

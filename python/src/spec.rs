@@ -26,12 +26,12 @@ pub struct PyTypeSpec {
 
 impl PyTypeSpec {
     /// The base of a spec object for a core spec.
-    fn of(spec: Spec) -> PyTypeSpec {
+    pub fn of(spec: Spec) -> PyTypeSpec {
         PyTypeSpec { spec: OnceLock::from(spec) }
     }
 
     /// The base of a spec object whose class adds `part`.
-    fn below<T>(self, part: T) -> PyClassInitializer<T>
+    pub fn below<T>(self, part: T) -> PyClassInitializer<T>
     where
         T: PyClass<BaseType = PyTypeSpec>,
     {
@@ -171,6 +171,11 @@ impl PyTensorSpec {
         dtype::object(slf.py(), tensor_spec(slf)?.dtype)
     }
 
+    /// The shape and the dtype, from which `deserialize` makes the spec again.
+    fn serialize<'py>(slf: &Bound<'py, Self>) -> PyResult<(shape::PyShape, Bound<'py, dtype::PyDType>)> {
+        Ok((PyTensorSpec::shape(slf)?, PyTensorSpec::dtype(slf)?))
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let spec = tensor_spec(slf)?;
         Ok(format!("TensorSpec({}, '{}')", shape::literal(&spec.shape), spec.dtype))
@@ -228,6 +233,12 @@ impl PyPartitionSpec {
     #[getter]
     fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, dtype::PyDType>> {
         dtype::object(slf.py(), partition_spec(slf)?.index)
+    }
+
+    /// The sizes and the dtype, from which `deserialize` makes the spec again.
+    fn serialize<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let parts = (PyPartitionSpec::nrows(slf)?, PyPartitionSpec::nvalues(slf)?, PyPartitionSpec::dtype(slf)?);
+        Ok(parts.into_pyobject(slf.py())?.into_any())
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

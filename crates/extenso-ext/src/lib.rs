@@ -5,16 +5,20 @@
 
 mod args;
 mod axes;
+mod expand;
 mod literal;
 mod masked;
 mod ragged;
+mod specs;
 mod structs;
 mod text;
 
 pub use axes::{outer, rank};
+pub use expand::{collapse, expand, expand_spec};
 pub use literal::{Literal, constant, constant_of, to_literal};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
+pub use specs::{FlatSpec, dtype_of, masked_spec, ragged_spec, shape_of};
 pub use structs::{FieldPath, Index, StructSpec, StructTensor, broadcast, field_value, index, promote};
 pub use text::{string_characters, string_ngrams, string_split};
 

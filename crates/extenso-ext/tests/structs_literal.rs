@@ -55,6 +55,7 @@ fn a_literal_is_what_its_value_shows() {
         r#"[[[{"a": [1, 2]}]], [[{"a": [3, 4]}]]]"#,
         r#"[{"größe x": 1, ".": [None, 2], " ": {"@": b"y"}}]"#,
         r#"[None, {"a": None}, {"a": {"b": 1}}]"#,
+        r#"[{"a": [None, {"b": 1}]}, None]"#,
     ] {
         assert_eq!(to_literal(&value(text)).expect(text), parse(text), "{text}");
     }

@@ -36,7 +36,8 @@ pub fn split<'py>(
             }
         }
     }
-    Ok((StaticValue::map(statics), parts))
+    // A type written in Rust without static data has none, and its class here says the same.
+    Ok((if statics.is_empty() { StaticValue::None } else { StaticValue::map(statics) }, parts))
 }
 
 fn tagged(tag: &str, items: impl IntoIterator<Item = StaticValue>) -> StaticValue {

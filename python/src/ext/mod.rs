@@ -17,6 +17,7 @@ pub use assemble::{from_static, join, split};
 pub use base::{PyExtensionBase, plain};
 pub use class::{Annotated, Class, Form, own_attribute};
 pub use convert::convert_static;
+pub use equal::equal;
 pub use value::PyExtension;
 pub use written::{deserialized, link_spec_class, name_spec_class, value_class, written_spec};
 

@@ -4,6 +4,8 @@ use super::{PyTypeSpec, core_spec, to_py as spec_to_py};
 use crate::arg;
 use crate::error::OrRaise;
 use crate::ext::{Annotated, Class, Form, convert_static, deserialized, join, split, value_class};
+use extenso_core::TypeSpec;
+use extenso_ext::StructSpec;
 use extenso_types::{Error, ExtSpec, Path, Segment, Spec};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -59,6 +61,12 @@ impl PyExtensionSpec {
         Ok(fields(slf, annotated)?.swap_remove(at))
     }
 
+    /// The fields, from which `deserialize` makes the spec again.
+    fn serialize<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let class = class_of(slf)?;
+        PyTuple::new(slf.py(), fields(slf, class.annotated().or_raise()?)?)
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let Ok(class) = class_of(slf) else { return Ok(format!("<spec {}>", core_spec(slf.as_super())?)) };
         let annotated = class.annotated().or_raise()?;
@@ -86,7 +94,10 @@ impl PyExtensionSpec {
 #[pyfunction]
 #[pyo3(name = "_spec_from_fields")]
 pub fn spec_from_fields<'py>(cls: &Bound<'py, PyType>, fields: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-    cls.getattr("Spec")?.call((), Some(fields))
+    let spec = empty(&cls.getattr("Spec")?.cast_into::<PyType>()?)?;
+    // A spec class may have a constructor of its own; the fields are what the base takes.
+    PyExtensionSpec::__init__(spec.cast()?, &PyTuple::empty(cls.py()), Some(fields))?;
+    Ok(spec)
 }
 
 /// The spec class that an annotated class has as its `Spec`.
@@ -109,6 +120,9 @@ pub fn to_py(py: Python<'_>, spec: Arc<ExtSpec>) -> PyResult<Bound<'_, PyAny>> {
             Form::Annotated(_) => class.py_type.bind(py).getattr("Spec")?.cast_into::<PyType>()?,
             Form::Written => return deserialized(py, &class, &spec),
         },
+        None if spec.def.uid() == StructSpec::def().uid() => {
+            return crate::record::struct_spec_object(py, Spec::Ext(spec));
+        }
         None => py.get_type::<PyExtensionSpec>(),
     };
     let object = empty(&class)?;

@@ -223,7 +223,9 @@ fn spread(value: &Value, present: &[bool]) -> Result<Value> {
     if let Some(x) = typed::<StructTensor>(value) {
         let fields: Result<Vec<Field>> =
             x.fields().iter().map(|(name, value)| Ok((name.clone(), spread(value, present)?))).collect();
-        return Ok(StructTensor::new(Shape::known(&[present.len()]), fields?)?.into_value());
+        let inner = x.shape().dims().unwrap_or_default().iter().skip(1).copied();
+        let shape = Shape::new(std::iter::once(present.len().into()).chain(inner));
+        return Ok(StructTensor::new(shape, fields?)?.into_value());
     }
     spread_tensor(value.tensor()?, &runs).map(Value::Tensor)
 }

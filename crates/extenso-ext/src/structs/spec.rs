@@ -4,7 +4,7 @@
 
 use super::{Field, StructTensor, handlers};
 use crate::axes::rank;
-use crate::ragged::RaggedTensorSpec;
+use crate::specs::axis_of;
 use extenso_core::{TypeSpec, Value, define};
 use extenso_types::{Dim, Error, ExtSpec, Result, Segment, Shape, Spec, StaticValue, TypeDef};
 use std::sync::{Arc, LazyLock};
@@ -80,24 +80,6 @@ impl StructSpec {
                 Shape::new((0..self.rank).map(dim))
             }
         }
-    }
-}
-
-/// The size of one axis of the values of a spec, where it says so.
-pub(super) fn axis_of(spec: &Spec, axis: usize) -> Option<Dim> {
-    match spec {
-        Spec::Tensor(spec) => spec.shape.dims()?.get(axis).copied(),
-        Spec::Partition(spec) => (axis == 0).then_some(spec.nrows),
-        Spec::Ext(ext) if ext.def.is_a(RaggedTensorSpec::def()) => match (axis, &ext.components[..]) {
-            (0, [_, (_, partition)]) => axis_of(partition, 0),
-            (1, _) => None,
-            (_, [(_, values), ..]) => axis_of(values, axis - 1),
-            _ => None,
-        },
-        Spec::Ext(ext) if ext.def.is_a(StructSpec::def()) => {
-            StructSpec::deserialize(ext).ok()?.known_shape().dims()?.get(axis).copied()
-        }
-        Spec::Ext(ext) => axis_of(ext.component(&Segment::Itself)?, axis),
     }
 }
 

@@ -1,0 +1,109 @@
+"""The spec classes of the types that are written in Rust, by what a user says of them. Imported with the types."""
+
+from extenso._core import (
+    DType,
+    ExtensionTypeSpec,
+    Shape,
+    TypeSpec,
+    _dtype_of,
+    _masked_spec,
+    _ragged_spec,
+    _shape_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import ClassVar
+
+
+class RaggedTensorSpec(ExtensionTypeSpec):
+    """The spec of rows: `RaggedTensorSpec([2, None, 3], "f32", 1)` has two rows of vectors of size 3.
+
+    Axes 1 to `ragged_rank` are ragged and have the size `None`; without `ragged_rank` all axes behind the first are.
+    `flat_values_spec` is the spec of all values in one vector, such as records, and stands in the place of a dtype.
+    """
+
+    value_type: "ClassVar[type]"
+
+    def __init__(
+        self,
+        shape: "Shape | Sequence[int | None] | None" = None,
+        dtype: "DType | str | None" = None,
+        ragged_rank: "int | None" = None,
+        row_splits_dtype: "DType | str" = "i64",
+        *,
+        flat_values_spec: "TypeSpec | None" = None,
+    ) -> None:
+        if (dtype is None) == (flat_values_spec is None):
+            raise TypeError("RaggedTensorSpec: found a dtype and a flat_values_spec, or neither. Wanted: one of the two.")
+        known = Shape(shape) if shape is not None and not isinstance(shape, Shape) else shape
+        if ragged_rank is None:
+            rank = known.rank if known is not None else None
+            ragged_rank = 1 if rank is None or flat_values_spec is not None else rank - 1
+        flat = dtype if flat_values_spec is None else flat_values_spec
+        values, partition = _ragged_spec(known, flat, ragged_rank, row_splits_dtype)
+        super().__init__(values, partition)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape; the sizes of ragged axes are not known."""
+        return _shape_of(self)
+
+    @property
+    def dtype(self) -> "DType | None":
+        """The dtype of the elements; `None` for rows of records."""
+        return _dtype_of(self)
+
+    @property
+    def ragged_rank(self) -> int:
+        """The number of ragged axes."""
+        inner: TypeSpec = self.values
+        return 1 + (inner.ragged_rank if isinstance(inner, RaggedTensorSpec) else 0)
+
+    @property
+    def row_splits_dtype(self) -> DType:
+        """The width of the row splits of the outer rows."""
+        dtype: DType = self.partition.dtype
+        return dtype
+
+    @property
+    def flat_values_spec(self) -> TypeSpec:
+        """The spec of all values in one vector."""
+        inner: TypeSpec = self.values
+        return inner.flat_values_spec if isinstance(inner, RaggedTensorSpec) else inner
+
+    @classmethod
+    def deserialize(cls, data: "tuple[TypeSpec, TypeSpec]") -> "RaggedTensorSpec":
+        """Returns the spec of what `serialize` gave."""
+        return _of_fields(cls, data)
+
+
+class MaskedTensorSpec(ExtensionTypeSpec):
+    """The spec of masked values: `MaskedTensorSpec(TensorSpec([None], "i64"))`.
+
+    Without `mask`, each element has its own bit, and of rows or records each outer one.
+    """
+
+    value_type: "ClassVar[type]"
+
+    def __init__(self, values: TypeSpec, mask: "TypeSpec | None" = None) -> None:
+        if mask is None:
+            values, mask = _masked_spec(values)
+        super().__init__(values, mask)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the values."""
+        return _shape_of(self)
+
+    @property
+    def dtype(self) -> "DType | None":
+        """The dtype of the values; `None` for records."""
+        return _dtype_of(self)
+
+
+def _of_fields(cls: "type[RaggedTensorSpec]", fields: "tuple[TypeSpec, TypeSpec]") -> "RaggedTensorSpec":
+    spec = cls.__new__(cls)
+    ExtensionTypeSpec.__init__(spec, *fields)
+    return spec

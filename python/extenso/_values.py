@@ -1,0 +1,46 @@
+"""What rows and masked values have alike in Python: keys, shape, dtype, spec and plain Python data."""
+
+from extenso._core import DType, _dtype_of, _index, _shape_of, spec_of, to_py
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Composite:
+    """The members of the classes of shipped types that are one value made of several tensors."""
+
+    __slots__ = ()
+
+    @property
+    def spec(self) -> "Any":
+        """The spec."""
+        return spec_of(self)
+
+    @property
+    def shape(self) -> "tuple[int | None, ...]":
+        """The sizes of the axes; `None` for a ragged axis, and where a symbol's is not known."""
+        dims = _shape_of(self).dims
+        if dims is None:
+            raise ValueError("The rank is not known while the function is traced. Give an input spec with a rank.")
+        return dims
+
+    @property
+    def dtype(self) -> "DType | None":
+        """The dtype of the elements; `None` where they are records."""
+        return _dtype_of(self)
+
+    def to_py(self) -> "Any":
+        """Returns the elements in nested lists; a missing one is `None`."""
+        return to_py(self)
+
+    def __getitem__(self, key: "Any") -> "Any":
+        """Chooses fields of the records inside by name, and elements by position."""
+        return _index(self, key)
+
+    def __copy__(self) -> "Any":
+        # Values are immutable, so that a copy is the value.
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Any":
+        return self

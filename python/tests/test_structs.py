@@ -1,0 +1,307 @@
+"""Tests of records: construction, keys, updates, levels, specs, and what all values have alike."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import extenso as ex
+import pytest
+
+USERS = [
+    {"id": 7, "docs": [{"tokens": [7, 17], "n": 1}, {"tokens": [3, 13], "n": 2}]},
+    {"id": 8, "docs": []},
+    {"id": 9, "docs": [{"tokens": [5, 15], "n": 3}, {"tokens": [], "n": 4}]},
+]
+RECIPE = {"recipe": {"title": "soup", "ingredients": [{"name": "leek", "amount": 2}, {"name": "salt", "amount": 1}]}}
+
+
+class Labeled(ex.ExtensionType):
+    """A type of a user."""
+
+    values: ex.Tensor
+    label: str = ""
+
+
+def values() -> list[Any]:
+    return [
+        ex.tensor([[1.5, 2.5]]),
+        ex.tensor(["a", "größe"]),
+        ex.constant(USERS),
+        ex.constant(RECIPE),
+        ex.constant([{}, {}]),
+        ex.constant([[1], [2, 3]]),
+        ex.constant([1, None]),
+        ex.constant([[{"a": 1}], []]),
+        ex.constant([{"a": [None, {"b": 1}]}, None]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        [{}, {}, {}],
+        {"a": 1, "b": [1.5], "c": {"d": ["x"]}},
+        [{"a": [None, {"b": 1}]}, None],
+        [[{"a": 1}], [{"a": 2}]],
+        [[{"a": 1}], [], [{"a": 2}, {"a": 3}]],
+        [{"größe x": 1, ".": [None, 2], " ": {"@": b"y"}}],
+        USERS,
+        [None, {"a": None}, {"a": {"b": True}}],
+    ],
+)
+def test_a_constant_is_what_it_shows(data: Any) -> None:
+    assert ex.constant(data).to_py() == data
+
+
+def test_records_are_made_of_fields_of_any_type() -> None:
+    labeled, rows = Labeled([1.0, 2.0], "x"), ex.constant([[1], []])
+    inner = ex.StructTensor([2], {"q": ["a", "b"]})
+    s = ex.StructTensor([2], {"t": [1, 2], "r": rows, "s": inner, "m": ex.constant([1, None]), "u": labeled})
+    assert (s.shape, s.rank, len(s)) == ((2,), 1, 2)
+    assert s.field_names() == ["t", "r", "s", "m", "u"]
+    assert s["u"].label == "x"
+    assert s.field_value(("s", "q")).to_py() == ["a", "b"]
+    assert ex.StructTensor([None], {"t": [1, 2]}).shape == (2,)
+    assert ex.StructTensor([], {"t": [1, 2]}).shape == ()
+    assert ex.StructTensor([3], {}).to_py() == [{}, {}, {}]
+    assert [record["t"].item() for record in s.without("u")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("shape", "fields", "error", "text"),
+    [
+        ([2], {"a": [1, 2], "b": [1, 2, 3]}, ValueError, "field 'b'"),
+        ([2], {"a": 1}, ValueError, "field 'a'"),
+        ([2], {"": [1, 2]}, ValueError, "empty"),
+        ([2], {1: [1, 2]}, TypeError, "a string"),
+        ([2], {"a": object()}, TypeError, "found a object"),
+        (None, {"a": 1}, ValueError, "known rank"),
+        ([2, 2], {"a": ex.constant([[1], [2, 3]])}, ValueError, "ragged"),
+    ],
+)
+def test_fields_that_do_not_fit_are_errors(shape: Any, fields: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        ex.StructTensor(shape, fields)
+
+
+def test_rows_of_records_are_cut_by_splits() -> None:
+    items = ex.constant([{"a": 1}, {"a": 2}, {"a": 3}])
+    rows = ex.StructTensor.from_row_splits(items, [0, 1, 1, 3])
+    assert isinstance(rows, ex.RaggedTensor)
+    assert rows.to_py() == [[{"a": 1}], [], [{"a": 2}, {"a": 3}]]
+    assert rows["a"].to_py() == [[1], [], [2, 3]]
+    with pytest.raises(ValueError, match="row_splits"):
+        ex.StructTensor.from_row_splits(items, [0, 3, 2])
+
+
+def key(*parts: Any) -> Any:
+    return parts if len(parts) != 1 else parts[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "at", "wanted"),
+    [
+        (USERS, key("id"), [7, 8, 9]),
+        (USERS, key(slice(None), "id"), [7, 8, 9]),
+        (USERS, key(..., "id"), [7, 8, 9]),
+        (USERS, key("id", 1), 8),
+        (USERS, key(-1, "id"), 9),
+        (USERS, key(1), USERS[1]),
+        (USERS, key(slice(None, None, -1), "id"), [9, 8, 7]),
+        (USERS, key([True, False, True], "docs", "n"), [[1, 2], [3, 4]]),
+        (USERS, key([2, 0], "id"), [9, 7]),
+        (USERS, key([], "id"), []),
+        (USERS, key("docs", 0, slice(1, None), "tokens"), [[3, 13]]),
+        (USERS, key(None, slice(1, 2)), [[USERS[1]]]),
+        (RECIPE, key("recipe", "ingredients", slice(None), "name"), ["leek", "salt"]),
+        (RECIPE, key("recipe", "ingredients", 1, "amount"), 1),
+        ([{"r": {"a": 1}}, {"r": None}], key("r", "a"), [1, None]),
+        ([[{"a": 1}, None], []], key("a"), [[1, None], []]),
+    ],
+)
+def test_keys_mix_names_and_places(data: Any, at: Any, wanted: Any) -> None:
+    x = ex.constant(data)
+    assert ex.to_py(x[at]) == wanted
+    if isinstance(x, ex.StructTensor) and None not in (at if isinstance(at, tuple) else (at,)):
+        traced = ex.function(lambda x: x[at])
+        assert ex.to_py(traced(x)) == wanted
+
+
+def test_fields_are_reached_step_by_step_through_rows_and_masks() -> None:
+    x = ex.constant([{"recipe": RECIPE["recipe"]}, {"recipe": None}])
+    assert x["recipe"]["ingredients"]["amount"].to_py() == [[2, 1], None]
+    assert x["recipe"]["title"].to_py() == ["soup", None]
+    assert ex.constant(RECIPE)["recipe"]["ingredients"]["amount"].to_py() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("at", "error", "text"),
+    [
+        ("x", KeyError, "one of: id, docs"),
+        (("docs", "x"), KeyError, "tokens, n"),
+        (3, IndexError, "index 3 is out of range for axis 0 of size 3"),
+        ((0, 0), IndexError, "2 axes"),
+        (True, TypeError, "a boolean"),
+        (1.5, TypeError, "names of fields|integer"),
+        (slice("a", None), TypeError, "in a slice"),
+        ([True], ValueError, "mask"),
+        ((..., ...), IndexError, "two ellipses"),
+    ],
+)
+def test_keys_that_choose_nothing_are_errors(at: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        ex.constant(USERS)[at]
+
+
+def test_updates_keep_the_buffers_of_the_others() -> None:
+    import numpy as np
+
+    def address(x: Any) -> int:
+        return int(np.asarray(x).__array_interface__["data"][0])
+
+    before = ex.StructTensor([2], {"a": [1, 2], "b": [1.5, 2.5], "r": ex.constant([{"c": 3}, {"c": 4}])})
+    after = before.with_updates({"a": [3, 4], ("r", "d"): [5, 6]})
+    assert address(before["b"]) == address(after["b"])
+    assert address(before["r", "c"]) == address(after["r", "c"])
+    assert after.to_py()[1] == {"a": 4, "b": 2.5, "r": {"c": 4, "d": 6}}
+    assert before["a"].to_py() == [1, 2]
+    with pytest.raises(ValueError, match="field 'new'"):
+        before.with_updates({"new": [1, 2, 3]})
+    assert after.without(["a", ("r", "c")]).to_py()[0] == {"b": 1.5, "r": {"d": 5}}
+    assert after.with_only([("r", "c"), "a"]).to_py()[0] == {"r": {"c": 3}, "a": 3}
+    assert after.without("a").field_names() == ["b", "r"]
+    with pytest.raises(KeyError, match="'r.x'"):
+        after.without([("r", "x")])
+
+
+def test_fields_move_between_levels() -> None:
+    x = ex.constant(USERS)
+    assert x.promote(("docs", "tokens"), "tokens")["tokens"].to_py() == [[7, 17, 3, 13], [], [5, 15]]
+    assert x.broadcast("id", ("docs", "id"))["docs", "id"].to_py() == [[7, 7], [], [9, 9]]
+    traced = ex.function(lambda x: ex.promote(x, ("docs", "tokens"), "tokens")["tokens"])
+    assert traced(x).to_py() == [[7, 17, 3, 13], [], [5, 15]]
+    with pytest.raises(ValueError, match="'id' already"):
+        x.promote(("docs", "n"), "id")
+
+
+def test_a_constant_of_a_spec_has_its_dtypes_rows_and_masks() -> None:
+    spec = ex.StructTensorSpec(
+        [None],
+        {
+            "id": ex.TensorSpec([None], "u8"),
+            "tags": ex.RaggedTensorSpec([None, None], "string", row_splits_dtype="i32"),
+            "price": ex.MaskedTensorSpec(ex.TensorSpec([None], "f32")),
+        },
+    )
+    x = ex.constant([{"id": 1, "tags": ["a"], "price": None}, {"tags": ["b"], "id": 2}], spec)
+    assert x.to_py() == [{"id": 1, "tags": ["a"], "price": None}, {"id": 2, "tags": ["b"], "price": None}]
+    assert spec.is_compatible_with(x)
+    assert x["tags"].spec.row_splits_dtype == ex.i32
+    for data, text in [
+        ([{"id": 300, "tags": [], "price": None}], r"\[0\].id: 300"),
+        ([{"id": 1, "tags": [1], "price": 1.0}], r"\[0\].tags\[0\]: found an integer"),
+        ([{"tags": []}], r"\[0\].id"),
+        ([{"id": 1, "tags": [], "x": 1}], r"\[0\].x"),
+    ]:
+        with pytest.raises((ValueError, KeyError), match=text):
+            ex.constant(data, spec)
+    with pytest.raises(TypeError, match=r"constant: a\[0\]: found a object"):
+        ex.constant({"a": [object()]})
+    with pytest.raises(TypeError, match="keys that are strings"):
+        ex.constant([{1: 2}])
+
+
+def test_records_are_equal_as_a_whole() -> None:
+    assert ex.constant(USERS) == ex.constant(USERS)
+    assert ex.constant(USERS) != ex.constant(USERS[:2])
+    assert (ex.constant([{"a": 1}]) == 3) is False
+
+
+def test_records_show_shape_and_values() -> None:
+    assert repr(ex.constant([{"a": 1}])) == '<StructTensor shape=[1] [{"a": 1}]>'
+    many = repr(ex.constant([{"a": i} for i in range(1000)]))
+    assert many.startswith("<StructTensor shape=[1000]") and many.endswith(", ...]>") and len(many) < 400
+    seen: list[str] = []
+    ex.function(lambda x: (seen.append(repr(x)), x["a"])[1])(ex.constant([{"a": 1}]))
+    assert seen[0].startswith("<StructTensor(")
+
+
+@pytest.mark.parametrize("i", range(9))
+def test_values_and_their_specs_are_copied_and_pickled(i: int) -> None:
+    x = values()[i]
+    for made in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert type(made) is type(x)
+        assert ex.to_py(made) == ex.to_py(x)
+    spec = x.spec
+    assert spec == ex.spec_of(x)
+    for again in (copy.copy(spec), copy.deepcopy(spec), pickle.loads(pickle.dumps(spec))):
+        assert again == spec and hash(again) == hash(spec) and type(again) is type(spec)
+    assert type(spec).deserialize(spec.serialize()) == spec
+
+
+def test_values_say_shape_and_dtype() -> None:
+    assert (ex.constant([[1], [2, 3]]).shape, ex.constant([[1], [2, 3]]).dtype) == ((2, None), ex.i64)
+    assert (ex.constant([1.5, None]).shape, ex.constant([1.5, None]).dtype) == ((2,), ex.f64)
+    rows = ex.constant([[{"a": 1}], []])
+    assert (rows.shape, rows.dtype) == ((2, None), None)
+    import numpy as np
+
+    masked = ex.constant([1, None]).to_numpy()
+    assert isinstance(masked, np.ma.MaskedArray) and masked.tolist() == [1, None]
+
+
+def test_spec_classes_make_the_specs_of_values() -> None:
+    rows = ex.RaggedTensorSpec([2, None, 3], "f32", 1)
+    assert isinstance(ex.constant([[1], [2, 3]]).spec, ex.RaggedTensorSpec)
+    assert (rows.shape.dims, rows.dtype, rows.ragged_rank, rows.row_splits_dtype) == ((2, None, 3), ex.f32, 1, ex.i64)
+    assert rows.flat_values_spec == ex.TensorSpec([None, 3], "f32")
+    assert rows == ex.RaggedTensorSpec([2, None, 3], "f32", 1)
+    assert hash(rows) == hash(ex.RaggedTensorSpec([2, None, 3], "f32", 1))
+    assert ex.RaggedTensorSpec([None, None, None], "i64").ragged_rank == 2
+    assert ex.RaggedTensorSpec([None, None], "i64").is_compatible_with(ex.constant([[1], [2, 3]]))
+    joined = ex.RaggedTensorSpec([2, None], "i64").most_specific_compatible_type(ex.RaggedTensorSpec([3, None], "i64"))
+    assert joined == ex.RaggedTensorSpec([None, None], "i64")
+    records = ex.StructTensorSpec([None], {"a": ex.TensorSpec([None], "i64")})
+    of_records = ex.RaggedTensorSpec([None, None], flat_values_spec=records)
+    assert of_records.is_compatible_with(ex.constant([[{"a": 1}], []]))
+    assert records.field_names() == ["a"] and records.rank == 1
+    assert ex.StructTensorSpec([2], {"a": ex.TensorSpec([None], "i64")}).field_specs["a"].shape.dims == (2,)
+    assert ex.MaskedTensorSpec(records).is_compatible_with(ex.constant([{"a": 1}, None]))
+    assert ex.MaskedTensorSpec(ex.TensorSpec([None], "i64")).shape.dims == (None,)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: ex.RaggedTensorSpec([2, 3], "f32"), "axis 1 is ragged"),
+        (lambda: ex.RaggedTensorSpec([2, None], "f32", 0), "ragged rank"),
+        (lambda: ex.RaggedTensorSpec([2, None], "f32", 8968073515812833920), "ragged rank"),
+        (lambda: ex.RaggedTensorSpec(None, "f32", 8968073515812833920), "ragged rank"),
+        (lambda: ex.RaggedTensorSpec([2, None], "f32", 1, "u8"), "i32 or i64"),
+        (lambda: ex.RaggedTensorSpec([2, None]), "one of the two"),
+        (lambda: ex.StructTensorSpec([2], {"a": ex.TensorSpec([3], "i64")}), "field 'a'"),
+        (lambda: ex.StructTensorSpec([2], {"a": ex.TensorSpec([], "i64")}), "field 'a'"),
+        (lambda: ex.StructTensorSpec([2, 2], {"a": ex.RaggedTensorSpec([2, None], "i64")}), "field 'a'.*ragged"),
+        (lambda: ex.StructTensorSpec(None, {}), "known rank"),
+        (lambda: ex.StructTensorSpec([2], {"a": 3}), "a spec"),
+        (lambda: ex.StructTensorSpec([2], {"a": ex.RaggedTensorSpec([2, None], "i64")}, "i32"), "field 'a'.*i64"),
+        (lambda: ex.MaskedTensorSpec(ex.TensorSpec(None, "i64")), "mask"),
+    ],
+)
+def test_specs_that_say_nothing_are_errors(make: Any, text: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=text):
+        make()
+
+
+def test_a_function_takes_the_spec_of_records() -> None:
+    spec = ex.StructTensorSpec([None], {"a": ex.RaggedTensorSpec([None, None], "i64"), "b": ex.TensorSpec([None], "i64")})
+
+    @ex.function
+    def total(x: Any) -> Any:
+        return ex.sum(x["a"], 1) + x["b"]
+
+    f = total.concrete(spec)
+    assert f(ex.constant([{"a": [1, 2], "b": 3}, {"a": [], "b": 4}])).to_py() == [6, 4]
