@@ -134,6 +134,7 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "tensor": lambda value, shape=None: value if shape is None else ex.reshape(value, shape),
     "ragged": ragged,
     "masked": masked,
+    "field": lambda x, path: x[path],
     "ragged_from_row_splits": lambda values, row_splits: ex.RaggedTensor.from_row_splits(values, row_splits),
 }
 
@@ -146,13 +147,25 @@ def difference(got: object, want: object, near: bool) -> "str | None":
     if isinstance(got, ex.RowPartition) and isinstance(want, ex.RowPartition):
         return None if got == want else f"{got}, wanted {want}"
     if isinstance(got, ex.MaskedTensor) and isinstance(want, ex.MaskedTensor):
+        if isinstance(got.values, ex.StructTensor):
+            # What lies under a missing record does not count, so that the records are compared as they show themselves.
+            same_data = ex.to_py(got) == ex.to_py(want) and got.values.field_names() == want.values.field_names()
+            return difference(got.mask, want.mask, False) or (None if same_data else f"{got}, wanted {want}")
         return difference(got.mask, want.mask, False) or leaves_differ(got, want, near)
     if isinstance(got, ex.RaggedTensor) and isinstance(want, ex.RaggedTensor):
         lengths = [ex.row_lengths(v.partition).tolist() for v in (got, want)]
         if lengths[0] != lengths[1]:
             return f"the rows have lengths {lengths[0]}, wanted {lengths[1]}"
+        if isinstance(got.values, ex.StructTensor):
+            return difference(got.values, want.values, near)
         inner = [type(v.values) for v in (got, want)]
         return f"{inner[0]} inside, wanted {inner[1]}" if inner[0] is not inner[1] else leaves_differ(got, want, near)
+    if isinstance(got, ex.StructTensor) and isinstance(want, ex.StructTensor):
+        frames = [(v.shape, v.field_names()) for v in (got, want)]
+        if frames[0] != frames[1]:
+            return f"the records are {frames[0]}, wanted {frames[1]}"
+        differences = (difference(got[name], want[name], near) for name in frames[0][1])
+        return next((found for found in differences if found), None)
     if isinstance(got, ex.Tensor) and isinstance(want, ex.Tensor) and got.shape != want.shape:
         return f"the shape is {got.shape}, wanted {want.shape}"
     return leaves_differ(got, want, near)

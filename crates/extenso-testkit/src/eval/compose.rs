@@ -6,8 +6,11 @@ use crate::case::Expr;
 use extenso_core::attrs::{AttrSet, Attrs, AttrsDef, NoAttrs};
 use extenso_core::ops::{Ngrams, Split};
 use extenso_core::reduce::Reduce;
-use extenso_core::{Arg, ExtensionType, Value, ops, strengthen};
-use extenso_ext::{RaggedTensor, fill_none, is_none, string_characters, string_ngrams, string_split};
+use extenso_core::{Arg, ExtensionType, Scalar, Value, ops, strengthen};
+use extenso_ext::{
+    FieldPath, Index, RaggedTensor, broadcast, fill_none, index, is_none, promote, string_characters, string_ngrams,
+    string_split,
+};
 use extenso_types::{Error, Result};
 
 /// A function of values and attributes.
@@ -66,7 +69,41 @@ static FUNCTIONS: &[Composed] = &[
             string_ngrams(&given(args, 0)?, *width, separator)
         },
     },
+        name: "field",
+        params: &["x", "path"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| {
+            let key: Vec<Index> = path(args, 1)?.names().iter().map(|name| Index::Field(name.clone())).collect();
+            index(&given(args, 0)?, &key)
+        },
+    },
+    Composed {
+        name: "promote",
+        params: &["x", "path", "to"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| promote(&given(args, 0)?, path(args, 1)?, path(args, 2)?),
+    },
+    Composed {
+        name: "broadcast",
+        params: &["x", "path", "to"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| broadcast(&given(args, 0)?, path(args, 1)?, path(args, 2)?),
+    },
 ];
+
+/// The argument as a path: a name, or a tuple of names.
+fn path(args: &[Arg], i: usize) -> Result<FieldPath> {
+    let name = |arg: &Arg| match arg {
+        Arg::Scalar(Scalar::Str(name)) => Ok(name.clone()),
+        Arg::Scalar(_) | Arg::Value(_) | Arg::List(_) => {
+            Err(Error::dtype("found something else in a path").wanted("the names of fields"))
+        }
+    };
+    match &args[i] {
+        Arg::List(names) => names.iter().map(name).collect::<Result<FieldPath>>(),
+        one => name(one).map(FieldPath::from),
+    }
+}
 
 fn mean(args: &[Arg], attrs: &dyn AttrSet) -> Result<Value> {
     let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
