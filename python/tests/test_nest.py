@@ -89,6 +89,24 @@ def test_composites_are_nests_of_their_tensors() -> None:
     ex.nest.assert_same_structure(rows, ex.constant([["a"], [], ["b", "c"]]))
 
 
+def test_the_examples_of_the_namespaces_hold() -> None:
+    import doctest
+    import importlib
+
+    for name in ("nest", "dispatch"):
+        results = doctest.testmod(importlib.import_module(f"extenso.{name}"))
+        assert results.attempted > 0 and results.failed == 0
+
+
+@pytest.mark.parametrize("name", ["promote", "broadcast", "constant", "to_py"])
+def test_the_examples_of_functions_hold(name: str) -> None:
+    import doctest
+    import inspect
+
+    test = doctest.DocTestParser().get_doctest(inspect.getdoc(getattr(ex, name)) or "", {"ex": ex}, name, None, None)
+    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+
+
 def test_a_nest_without_end_is_an_error() -> None:
     endless: list[Any] = []
     endless.append(endless)

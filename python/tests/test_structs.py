@@ -249,6 +249,7 @@ def test_values_say_shape_and_dtype() -> None:
     assert (rows.shape, rows.dtype) == ((2, None), None)
     import numpy as np
 
+    assert ex.tensor([1, 2]).to_numpy().tolist() == [1, 2]
     masked = ex.constant([1, None]).to_numpy()
     assert isinstance(masked, np.ma.MaskedArray) and masked.tolist() == [1, None]
 

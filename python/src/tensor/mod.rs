@@ -87,6 +87,11 @@ with_operators!(PyTensor {
         buffer::to_numpy(slf, dtype, copy)
     }
 
+    /// The elements as a NumPy array: of numbers without a copy.
+    fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        buffer::to_numpy(slf, None, None)
+    }
+
     /// NumPy leaves operators between an array and a tensor to the tensor.
     #[classattr]
     fn __array_priority__() -> f64 {
@@ -139,6 +144,15 @@ with_operators!(PyTensor {
 
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
+    }
+
+    // Values are immutable, so that a copy is the value.
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf.clone()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
