@@ -75,6 +75,7 @@ def test_composites_are_nests_of_their_tensors() -> None:
     assert doubled["r"] == rows
     specs = ex.nest.flatten(rows.spec, expand_composites=True)
     assert specs == [ex.TensorSpec([3], "i64"), ex.TensorSpec([3], "i64")]
+    assert ex.nest.map_structure(lambda x: x, rows.spec, expand_composites=True) == rows.spec
     packed = ex.nest.pack_sequence_as(rows.spec, [[4, 5, 6], [0, 0, 3]], expand_composites=True)
     assert packed.to_py() == [[], [4, 5, 6]]
     for splits in ([0, 3, 2], [1, 2, 3], [0, 1, 9]):

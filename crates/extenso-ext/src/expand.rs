@@ -6,9 +6,10 @@ use crate::args::typed;
 use crate::axes::witness;
 use crate::masked::MaskedTensor;
 use crate::ragged::{RaggedTensor, RaggedTensorSpec};
+use crate::specs::axis_of;
 use crate::structs::StructTensor;
 use extenso_core::{Provenance, RowPartition, Tensor, TypeSpec, Value, ops, rebuild};
-use extenso_types::{Dim, Error, PartitionSpec, Path, Result, Shape, Spec, TensorSpec};
+use extenso_types::{DType, Dim, Error, LeafSpec, PartitionSpec, Path, Result, Shape, Spec, TensorSpec};
 
 /// The tensors that a value is made of, with the row splits of its partitions, in the order of its spec.
 ///
@@ -51,9 +52,9 @@ fn push(value: &Value, out: &mut Vec<Tensor>) -> Result<()> {
 
 /// The specs of the tensors that [`expand`] gives of a value of this spec.
 pub fn expand_spec(spec: &Spec) -> Vec<TensorSpec> {
-    let tensor = |leaf: extenso_types::LeafSpec| match leaf {
-        extenso_types::LeafSpec::Tensor(spec) => spec,
-        extenso_types::LeafSpec::Partition(spec) => {
+    let tensor = |leaf: LeafSpec| match leaf {
+        LeafSpec::Tensor(spec) => spec,
+        LeafSpec::Partition(spec) => {
             let splits = spec.nrows.known().and_then(|n| n.checked_add(1)).map_or_else(Dim::any, Dim::Known);
             TensorSpec::new(spec.index, Shape::new([splits]))
         }
@@ -70,6 +71,44 @@ pub fn collapse(spec: &Spec, tensors: impl IntoIterator<Item = Tensor>) -> Resul
     match tensors.next() {
         None => Ok(value),
         Some(_) => Err(Error::value(format!("tensors are left over for {spec}")).wanted("as many as it expands to")),
+    }
+}
+
+/// The spec of the shape of another, with these specs of tensors where [`expand_spec`] has those of its own.
+///
+/// Errors: too few or too many; a tensor in the place of row splits that is no vector of i32 or i64.
+pub fn collapse_spec(spec: &Spec, tensors: impl IntoIterator<Item = TensorSpec>) -> Result<Spec> {
+    let mut tensors = tensors.into_iter();
+    let collapsed = take_spec(spec, &mut tensors)?;
+    match tensors.next() {
+        None => Ok(collapsed),
+        Some(_) => Err(Error::value(format!("specs are left over for {spec}")).wanted("as many as it expands to")),
+    }
+}
+
+fn take_spec(spec: &Spec, tensors: &mut dyn Iterator<Item = TensorSpec>) -> Result<Spec> {
+    let mut next = || tensors.next().ok_or_else(|| Error::value(format!("no spec is left for {spec}")));
+    match spec {
+        Spec::Tensor(_) => Ok(next()?.into()),
+        Spec::Partition(given) => {
+            let splits = next()?;
+            if !matches!(splits.dtype, DType::I32 | DType::I64) || splits.shape.rank().is_some_and(|rank| rank != 1) {
+                return Err(Error::dtype(format!("the row splits are {splits}")).wanted("a vector of i32 or i64"));
+            }
+            let rows = splits.shape.dims().and_then(|dims| dims[0].known()?.checked_sub(1));
+            Ok(Spec::Partition(PartitionSpec { nrows: rows.into(), index: splits.dtype, ..given.clone() }))
+        }
+        Spec::Ext(ext) => {
+            let mut ext = (**ext).clone();
+            for (_, component) in &mut ext.components {
+                *component = take_spec(component, tensors)?;
+            }
+            // The values of rows are what their partition cuts.
+            if let [(_, values), (_, Spec::Partition(rows))] = &mut ext.components[..] {
+                rows.nvalues = axis_of(values, 0).unwrap_or(rows.nvalues);
+            }
+            Ok(ext.into())
+        }
     }
 }
 
@@ -111,7 +150,7 @@ fn next(spec: &Spec, tensors: &mut dyn Iterator<Item = Tensor>) -> Result<Tensor
 fn partition(spec: &PartitionSpec, splits: &Tensor) -> Result<RowPartition> {
     let last = || {
         let ends = splits.data().ok()?;
-        let last = ops::cast(splits, extenso_types::DType::I64).ok()?;
+        let last = ops::cast(splits, DType::I64).ok()?;
         let last = *last.tensor().ok()?.as_slice::<i64>().ok()?.get(ends.len().checked_sub(1)?)?;
         usize::try_from(last).ok()
     };

@@ -14,7 +14,7 @@ mod structs;
 mod text;
 
 pub use axes::{outer, rank};
-pub use expand::{collapse, expand, expand_spec};
+pub use expand::{collapse, collapse_spec, expand, expand_spec};
 pub use literal::{Literal, constant, constant_of, to_literal};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};

@@ -27,6 +27,9 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
+/// How many records may have no fields: no data stands behind their number, which must not take the memory.
+const MAX_BARE: usize = 1 << 24;
+
 /// One named value.
 pub(crate) type Field = (Arc<str>, Value);
 
@@ -80,6 +83,14 @@ impl StructTensor {
         let dims = self.shape.dims().ok_or_else(|| {
             Error::shape("the shape of a struct has an unknown rank").wanted("a known rank: 0 for one record")
         })?;
+        if let Some(sizes) = self.shape.to_dims().filter(|_| self.fields.is_empty()) {
+            let count = element_count(&sizes)?;
+            if count > MAX_BARE {
+                return Err(
+                    Error::value(format!("{count} records without fields")).wanted(format!("at most {MAX_BARE}"))
+                );
+            }
+        }
         let mut names = HashSet::new();
         for (i, (name, value)) in self.fields.iter().enumerate() {
             let at = |e: Error| e.at(format!("field '{name}'"));

@@ -111,6 +111,14 @@ fn records_without_fields_keep_their_shape() {
 }
 
 #[test]
+fn records_without_fields_do_not_take_the_memory() {
+    let none: [(&str, Value); 0] = [];
+    for sizes in [&[1 << 40][..], &[1 << 60, 1 << 60]] {
+        assert!(StructTensor::from_fields(Shape::known(sizes), none.clone()).is_err(), "{sizes:?}");
+    }
+}
+
+#[test]
 fn records_move_field_by_field() {
     let x = value(r#"[{"a": 1, "b": [1, 2]}, {"a": 2, "b": []}, {"a": 3, "b": [3]}]"#);
     check(ops::take(&x, value("[2, 0]"), 0), r#"[{"a": 3, "b": [3]}, {"a": 1, "b": [1, 2]}]"#);

@@ -6,7 +6,7 @@ use crate::spec::{PyTypeSpec, core_spec, spec_or_value, to_py};
 use crate::{arg, dtype, shape, value};
 use extenso_core::{Tensor, TypeSpec};
 use extenso_ext::{FlatSpec, StructSpec};
-use extenso_types::{DType, Error, LeafSpec, Path, Spec};
+use extenso_types::{DType, Error, LeafSpec, Path, Spec, TensorSpec};
 use pyo3::PyClassInitializer;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};
@@ -172,13 +172,28 @@ fn _expand<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, objects?)
 }
 
-/// The value of a spec that tensors are the expansion of.
+/// The value of a spec that tensors are the expansion of; of specs of tensors, the spec.
 #[pyfunction]
 fn _collapse<'py>(spec: &Bound<'py, PyTypeSpec>, tensors: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = spec.py();
+    if let Some(specs) = tensor_specs(tensors)? {
+        return to_py(py, extenso_ext::collapse_spec(&core_spec(spec)?, specs).or_raise()?);
+    }
     let tensors: PyResult<Vec<Tensor>> = tensors.try_iter()?.map(|tensor| arg::tensor(&tensor?, None)).collect();
     let (spec, tensors) = (core_spec(spec)?, tensors?);
     value::to_py(py, guarded(|| extenso_ext::collapse(&spec, tensors)).or_raise()?)
+}
+
+/// The specs, if all items are specs of tensors.
+fn tensor_specs(items: &Bound<'_, PyAny>) -> PyResult<Option<Vec<TensorSpec>>> {
+    let mut specs = Vec::new();
+    for item in items.try_iter()? {
+        let item = item?;
+        let Ok(spec) = item.cast::<PyTypeSpec>() else { return Ok(None) };
+        let Spec::Tensor(spec) = core_spec(spec)? else { return Ok(None) };
+        specs.push(spec);
+    }
+    Ok((!specs.is_empty()).then_some(specs))
 }
 
 /// Adds the functions to the module.
