@@ -69,6 +69,7 @@ static FUNCTIONS: &[Composed] = &[
             string_ngrams(&given(args, 0)?, *width, separator)
         },
     },
+    Composed {
         name: "field",
         params: &["x", "path"],
         attrs: NoAttrs::DEF,
