@@ -1,12 +1,11 @@
 """The Python classes of the extension types that are written in Rust. Imported when one of them is first met."""
 
-from extenso._core import ExtensionType, RowPartition, StructTensor, Tensor, _ragged_from_row_splits
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from extenso._core import ExtensionType, RowPartition, StructTensor, Tensor, _Rows, num, row_splits, value_rowids
 from extenso._specs import MaskedTensorSpec, RaggedTensorSpec
 from extenso._values import Composite
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class MaskedTensor(Composite, ExtensionType):
@@ -32,7 +31,15 @@ class MaskedTensor(Composite, ExtensionType):
 
 
 class RaggedTensor(Composite, ExtensionType):
-    """Rows of different lengths: `partition` says how `values` are cut into rows."""
+    """Rows of different lengths: `partition` says how `values` are cut into rows.
+
+    >>> import extenso as ex
+    >>> rows = ex.RaggedTensor.from_row_lengths(["a", "b", "c"], [2, 0, 1])
+    >>> rows.to_py()
+    [['a', 'b'], [], ['c']]
+    >>> rows[:, ::-1].to_py()
+    [['b', 'a'], [], ['c']]
+    """
 
     __extenso_rust__ = "extenso/RaggedTensor"
     __extenso_paths__ = {"values": "[*]", "partition": "@row_splits"}
@@ -47,9 +54,137 @@ class RaggedTensor(Composite, ExtensionType):
 
         Splits are i32 or i64, one more than rows, begin at 0 and never decrease; otherwise an error says where.
         """
-        ragged: RaggedTensor = _ragged_from_row_splits(values, row_splits)
+        ragged: RaggedTensor = _Rows.from_row_splits(values, row_splits)
         return ragged
 
+    @staticmethod
+    def from_row_lengths(values: object, row_lengths: object) -> "RaggedTensor":
+        """Cuts `values` into rows of these lengths, which add up to the number of values."""
+        ragged: RaggedTensor = _Rows.from_row_lengths(values, row_lengths)
+        return ragged
+
+    @staticmethod
+    def from_value_rowids(values: object, value_rowids: object, nrows: int | None = None) -> "RaggedTensor":
+        """Makes the rows that say for each value which row it is in; ids start at 0 and never decrease.
+
+        Without `nrows`, the last id is that of the last row.
+        """
+        ragged: RaggedTensor = _Rows.from_value_rowids(values, value_rowids, nrows)
+        return ragged
+
+    @staticmethod
+    def from_row_starts(values: object, row_starts: object) -> "RaggedTensor":
+        """Makes the rows that begin at these places; the first at 0, and the last ends with the values."""
+        ragged: RaggedTensor = _Rows.from_row_starts(values, row_starts)
+        return ragged
+
+    @staticmethod
+    def from_row_limits(values: object, row_limits: object) -> "RaggedTensor":
+        """Makes the rows that end before these places; the last with the values."""
+        ragged: RaggedTensor = _Rows.from_row_limits(values, row_limits)
+        return ragged
+
+    @staticmethod
+    def from_uniform_row_length(values: object, uniform_row_length: int, nrows: int | None = None) -> "RaggedTensor":
+        """Cuts `values` into rows of one length; `nrows` says how many there are of length 0."""
+        ragged: RaggedTensor = _Rows.from_uniform_row_length(values, uniform_row_length, nrows)
+        return ragged
+
+    @staticmethod
+    def from_nested_row_splits(flat_values: object, nested_row_splits: Sequence[object]) -> "RaggedTensor":
+        """Makes rows of rows by the splits of each ragged axis, the outermost first."""
+        ragged: RaggedTensor = _Rows.from_nested_row_splits(flat_values, nested_row_splits)
+        return ragged
+
+    @staticmethod
+    def from_nested_row_lengths(flat_values: object, nested_row_lengths: Sequence[object]) -> "RaggedTensor":
+        """Makes rows of rows by the lengths along each ragged axis, the outermost first."""
+        ragged: RaggedTensor = _Rows.from_nested_row_lengths(flat_values, nested_row_lengths)
+        return ragged
+
+    @staticmethod
+    def from_tensor(
+        tensor: object, lengths: object = None, padding: object = None, ragged_rank: int = 1
+    ) -> "RaggedTensor":
+        """Makes rows of a dense tensor, `ragged_rank` of whose axes behind the first become ragged.
+
+        With `lengths`, row i is the first `lengths[i]` elements; with `padding`, rows lose the elements at their ends that
+        equal it.
+        """
+        ragged: RaggedTensor = _Rows.from_tensor(tensor, lengths, padding, ragged_rank)
+        return ragged
+
+    @property
+    def flat_values(self) -> "Tensor | ExtensionType | StructTensor":
+        """The values below every ragged axis that are in rows."""
+        values: Tensor | ExtensionType | StructTensor = _Rows.flat_values(self)
+        return values
+
+    @property
+    def row_splits(self) -> Tensor:
+        """Where the rows begin and end among the values that are in rows: one more than rows, from 0."""
+        splits: Tensor = row_splits(self)
+        return splits
+
+    @property
+    def nested_row_splits(self) -> "tuple[Tensor, ...]":
+        """The row splits of each ragged axis, the outermost first."""
+        splits: tuple[Tensor, ...] = _Rows.nested_row_splits(self)
+        return splits
+
+    @property
+    def ragged_rank(self) -> int:
+        """The number of ragged axes."""
+        return _Rows.ragged_rank(self)
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return _Rows.rank(self)
+
+    def row_lengths(self, axis: int = 1) -> Any:
+        """Returns the number of elements of each list along `axis`, which is not 0."""
+        return num(self, axis)
+
+    def value_rowids(self) -> Tensor:
+        """Returns for each value the row that it is in."""
+        ids: Tensor = value_rowids(self)
+        return ids
+
+    def nrows(self) -> Tensor:
+        """Returns the number of rows, as a tensor: it may not be known while tracing."""
+        count: Tensor = num(self, 0)
+        return count
+
+    def bounding_shape(self) -> Tensor:
+        """Returns the sizes of the smallest dense tensor that holds the rows."""
+        sizes: Tensor = _Rows.bounding_shape(self)
+        return sizes
+
+    def to_tensor(self, default_value: object = None, shape: "Sequence[int | None] | None" = None) -> Tensor:
+        """Returns the rows as a dense tensor, filled up with `default_value`: zero, false or an empty string without it.
+
+        `shape` pads and crops further; `None` stands for a size that stays.
+        """
+        dense: Tensor = _Rows.to_tensor(self, default_value, shape)
+        return dense
+
+    def __getitem__(self, key: object) -> Any:
+        """Returns what a key selects: positions, slices, `...`, `None`, integer tensors and masks.
+
+        A slice along a ragged axis slices each row for itself; a position there is an error, since no place is in every row.
+        Names are fields of the records inside, and may stand among positions.
+        """
+        parts = key if isinstance(key, tuple) else (key,)
+        return super().__getitem__(key) if any(isinstance(part, str) for part in parts) else _Rows.index(self, key)
+
+    def __len__(self) -> int:
+        """Returns the number of rows; not while tracing."""
+        return int(self.nrows())
+
+    def __iter__(self) -> "Iterator[Any]":
+        """Yields the rows; not while tracing."""
+        return (self[i] for i in range(len(self)))
 
 MaskedTensorSpec.value_type = MaskedTensor
 RaggedTensorSpec.value_type = RaggedTensor

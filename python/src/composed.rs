@@ -4,9 +4,8 @@ use crate::error::{OrRaise, guarded};
 use crate::op::attr;
 use crate::{arg, value};
 use extenso_core::attrs::{AttrType, AttrValue, Attrs, Axes};
+use extenso_core::ops;
 use extenso_core::reduce::Reduce;
-use extenso_core::{ExtensionType, ops};
-use extenso_ext::RaggedTensor;
 use extenso_types::Error;
 use pyo3::prelude::*;
 
@@ -18,8 +17,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(is_none, module)?)?;
     module.add_function(wrap_pyfunction!(string_split, module)?)?;
     module.add_function(wrap_pyfunction!(string_characters, module)?)?;
-    module.add_function(wrap_pyfunction!(string_ngrams, module)?)?;
-    module.add_function(wrap_pyfunction!(_ragged_from_row_splits, module)?)
+    module.add_function(wrap_pyfunction!(string_ngrams, module)?)
 }
 
 /// Each element of `x`, but not below `low` and not above `high`; with broadcasting.
@@ -108,15 +106,4 @@ fn string_characters<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> 
 fn string_ngrams<'py>(x: &Bound<'py, PyAny>, width: i64, separator: &str) -> PyResult<Bound<'py, PyAny>> {
     let strings = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::string_ngrams(&strings, width, separator)).or_raise()?)
-}
-
-/// What `RaggedTensor.from_row_splits` calls.
-#[pyfunction]
-fn _ragged_from_row_splits<'py>(
-    values: &Bound<'py, PyAny>,
-    row_splits: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (flat, splits) = (value::from_py(values)?, arg::tensor(row_splits, None)?);
-    let ragged = guarded(|| RaggedTensor::from_row_splits(flat, &splits)).or_raise()?;
-    value::to_py(values.py(), ragged.into_value())
 }

@@ -19,6 +19,7 @@ mod op;
 mod operators;
 mod partition;
 mod pointers;
+mod ragged;
 mod record;
 mod shape;
 mod spec;
@@ -53,6 +54,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     record::add_to(module)?;
     literal::add_to(module)?;
     composed::add_to(module)?;
+    ragged::add_to(module)?;
     arrow::add_to(module)?;
     formats::add_to(module)?;
     extenso_ext::init();

@@ -135,8 +135,18 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "ragged": ragged,
     "masked": masked,
     "field": lambda x, path: x[path],
-    "ragged_from_row_splits": lambda values, row_splits: ex.RaggedTensor.from_row_splits(values, row_splits),
+    "ragged_from_dense": lambda dense, ragged_rank=1: ex.RaggedTensor.from_tensor(dense, ragged_rank=ragged_rank),
+    "ragged_from_dense_lengths": lambda dense, lengths: ex.RaggedTensor.from_tensor(dense, lengths=lengths),
+    "ragged_from_dense_padding": lambda dense, padding, ragged_rank=1: ex.RaggedTensor.from_tensor(
+        dense, padding=padding, ragged_rank=ragged_rank
+    ),
+    "to_tensor": lambda x, default, shape=None: x.to_tensor(default, shape),
+    "flat_values": lambda x: x.flat_values,
+    "bounding_shape": lambda x: x.bounding_shape(),
 }
+WAYS = ("row_splits", "row_lengths", "row_starts", "row_limits", "value_rowids", "uniform_row_length")
+for made in (*WAYS, "nested_row_splits", "nested_row_lengths"):
+    FUNCTIONS[f"ragged_from_{made}"] = getattr(ex.RaggedTensor, f"from_{made}")
 
 
 def difference(got: object, want: object, near: bool) -> "str | None":

@@ -8,7 +8,7 @@ mod axes;
 mod expand;
 mod literal;
 mod masked;
-mod ragged;
+pub mod ragged;
 mod specs;
 mod structs;
 mod text;

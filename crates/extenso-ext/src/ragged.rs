@@ -2,16 +2,28 @@
 //!
 //! Invariant: the outer size of the values is the number of values that the partition cuts. One ragged axis each; values
 //! may be ragged themselves, masked, structs, or of a foreign type. Values outside every row are never seen in a result.
+//! A uniform axis among ragged ones is a partition whose rows have one length.
 
 mod broadcast;
-mod columns;
+mod build;
+mod dense;
 mod handlers;
+mod index;
+mod levels;
 mod reduction;
 mod rows;
+mod select;
+mod shape;
 mod text;
+mod uniform;
+
+pub use dense::to_dense;
+pub use index::{Part, index};
+pub use levels::{flatten, local_index, num, unflatten};
+pub use select::{boolean_mask, stack};
 
 use crate::args::{int, typed};
-use crate::axes::{outer, rank, witness};
+use crate::axes::{outer, rank};
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{Dim, Error, Result};
@@ -55,36 +67,6 @@ impl RaggedTensor {
         let ragged = RaggedTensor { values: values.into(), partition };
         fits(&ragged).map_err(|e| e.at("RaggedTensor"))?;
         Ok(ragged)
-    }
-
-    /// The rows between each two of `splits`, one more than rows, i32 or i64, from 0; values behind the last are in no row.
-    ///
-    /// Errors: splits of another dtype or rank, that are empty, do not begin at 0, decrease, or end beyond the values.
-    pub fn from_row_splits(values: impl Into<Value>, splits: &Tensor) -> Result<RaggedTensor> {
-        let values = values.into();
-        if outer(&values).is_none() {
-            return Err(Error::shape("the values have rank 0")
-                .wanted("values with at least one axis")
-                .at("RaggedTensor"));
-        }
-        let partition = ops::row_partition(splits, witness(&values)?).map_err(|e| e.at("row_splits"))?;
-        RaggedTensor::from_partition(values, partition.partition()?.clone())
-    }
-
-    /// Rows of these lengths, which add up to the number of values.
-    ///
-    /// Errors: lengths that are not a vector of integers; a negative one; another sum.
-    pub fn from_row_lengths(values: impl Into<Value>, lengths: &Tensor) -> Result<RaggedTensor> {
-        let partition = ops::partition_from_lengths(lengths).map_err(|e| e.at("row_lengths"))?;
-        RaggedTensor::from_partition(values, partition.partition()?.clone())
-    }
-
-    /// The rows that say for each value which row it is in; `nrows` rows, also without values.
-    ///
-    /// Errors: ids that are not a vector of integers, decrease, are negative, or at least `nrows`; a symbol.
-    pub fn from_value_rowids(values: impl Into<Value>, rowids: &Tensor, nrows: usize) -> Result<RaggedTensor> {
-        let lengths = lengths_of_ids(rowids, nrows).map_err(|e| e.at("value_rowids"))?;
-        RaggedTensor::from_row_lengths(values, &Tensor::from_vec(lengths))
     }
 
     /// The values of all rows, one row after the other.
@@ -149,7 +131,7 @@ impl RaggedTensor {
 
     /// The same rows over values that are all in some row; this value itself where that holds already.
     ///
-    /// Errors: while tracing, values that are ragged and do not all stand in rows.
+    /// Errors: none on values that fit.
     pub fn compact(&self) -> Result<RaggedTensor> {
         match self.partition.data() {
             Ok(rows) if rows.covers_all() => Ok(self.clone()),
@@ -171,36 +153,6 @@ impl RaggedTensor {
 /// The values from `start` to `stop` along the outer axis.
 fn slice_values(values: &Value, start: usize, stop: usize) -> Result<Value> {
     ops::slice(values, 0_i64, int(start), Some(vec![int(stop)]), 1_i64)
-}
-
-fn lengths_of_ids(rowids: &Tensor, nrows: usize) -> Result<Vec<i64>> {
-    let spec = rowids.spec();
-    if !spec.dtype.is_integer() || spec.shape.rank() != Some(1) {
-        return Err(Error::dtype(format!("row ids are {spec}")).wanted("a vector of integers"));
-    }
-    let ids = ops::cast(rowids, extenso_types::DType::I64)?;
-    let mut lengths: Vec<i64> = Vec::new();
-    // The caller's number alone must not end the process.
-    lengths.try_reserve_exact(nrows).map_err(|_| Error::value(format!("{nrows} rows do not fit into memory")))?;
-    lengths.resize(nrows, 0);
-    let mut last = 0;
-    for (i, &id) in ids.tensor()?.as_slice::<i64>()?.iter().enumerate() {
-        if id < last {
-            let what = if id < 0 {
-                format!("row id {id} at [{i}] is negative")
-            } else {
-                format!("row ids decrease at [{i}]: {id} comes after {last}")
-            };
-            return Err(Error::value(what).wanted("row ids from 0 that never decrease"));
-        }
-        let length = usize::try_from(id)
-            .ok()
-            .and_then(|id| lengths.get_mut(id))
-            .ok_or_else(|| Error::index(format!("row id {id} at [{i}] is out of range for {nrows} rows")))?;
-        *length += 1;
-        last = id;
-    }
-    Ok(lengths)
 }
 
 impl fmt::Display for RaggedTensor {

@@ -30,7 +30,7 @@ fn constructors_agree() {
     let lengths = Tensor::from_vec(vec![4_i64, 0, 3, 1, 0]);
     check(RaggedTensor::from_row_lengths(value(letters), &lengths).map(ExtensionType::into_value), wanted);
     let ids = Tensor::from_vec(vec![0_i64, 0, 0, 0, 2, 2, 2, 3]);
-    check(RaggedTensor::from_value_rowids(value(letters), &ids, 5).map(ExtensionType::into_value), wanted);
+    check(RaggedTensor::from_value_rowids(value(letters), &ids, Some(5)).map(ExtensionType::into_value), wanted);
     let x = rows_of(&value(wanted));
     assert_eq!(x.row_splits().expect("data").to_string(), "[0, 4, 4, 7, 8, 8]");
     check(ops::row_splits(value(wanted)), "[0, 4, 4, 7, 8, 8]");
@@ -43,9 +43,10 @@ fn constructors_agree() {
 #[test]
 fn ids_give_as_many_rows_as_are_asked_for() {
     let ids = Tensor::from_vec(vec![0_i64, 0, 2, 2, 2, 3, 4]);
-    let x = RaggedTensor::from_value_rowids(value("[1, 2, 3, 4, 5, 6, 7]"), &ids, 7).expect("rows");
+    let x = RaggedTensor::from_value_rowids(value("[1, 2, 3, 4, 5, 6, 7]"), &ids, Some(7)).expect("rows");
     assert_eq!(x.row_splits().expect("data").to_string(), "[0, 2, 2, 5, 6, 7, 7, 7]");
-    let of = |ids: Vec<i64>, nrows| RaggedTensor::from_value_rowids(value("[1, 2]"), &Tensor::from_vec(ids), nrows);
+    let of =
+        |ids: Vec<i64>, nrows| RaggedTensor::from_value_rowids(value("[1, 2]"), &Tensor::from_vec(ids), Some(nrows));
     fails(of(vec![1, 0], 2), &["value_rowids", "decrease", "[1]"]);
     fails(of(vec![-1, 0], 2), &["value_rowids", "negative", "[0]"]);
     fails(of(vec![0, 2], 2), &["value_rowids", "2", "[1]"]);
@@ -198,6 +199,9 @@ fn slices_of_rows_are_pythons() {
                 check(attrs(0), &format!("{outer:?}"));
                 let inner: Vec<Vec<i64>> = lists.iter().map(|row| pick(row, start, stop, step)).collect();
                 check(attrs(1), &format!("{inner:?}"));
+                let traced =
+                    traced(std::slice::from_ref(&x), |a| ops::slice(&a[0], 1, start, stop.map(|s| vec![s]), step));
+                check(traced, &format!("{inner:?}"));
             }
         }
     }

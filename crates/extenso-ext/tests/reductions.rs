@@ -97,8 +97,33 @@ fn traced_sums_are_eager_sums() {
     for (x, axes, wanted) in table {
         check(traced(&[value(x)], |args| ops::sum(&args[0], axes.clone(), false)), wanted);
     }
-    let columns = traced(&[value(X)], |args| ops::sum(&args[0], 0, false));
-    fails(columns, &["sum", "lengths of the rows"]);
+}
+
+#[test]
+fn every_set_of_axes_is_traced_as_it_is_computed() {
+    for x in [X, NESTED, PAIRS, "[[[], [1]], [], [[]]]", "[[[[1, 2], []], [[3]]], [], [[[4]], [[], [5, 6]]]]"] {
+        let x = value(x);
+        let rank = extenso_ext::rank(&x).expect("known");
+        for set in 1..1_i64 << rank {
+            let axes: Vec<i64> = (0..64).filter(|axis| set >> axis & 1 == 1).collect();
+            for keepdims in [false, true] {
+                let fold = |x: &Value| ops::sum(x, Axes::List(axes.clone()), keepdims);
+                let eager = extenso_ext::to_literal(&fold(&x).expect("eager")).expect("shown").to_string();
+                check(traced(std::slice::from_ref(&x), |args| fold(&args[0])), &eager);
+            }
+        }
+    }
+}
+
+#[test]
+fn sliced_rows_of_rows_fold_while_tracing() {
+    let nested = value("[[[1, 2], [3]], [[4]], [[5, 6]], [[]]]");
+    let cut = |x: &Value| ops::slice(x, 0, 1, Some(vec![3]), 1);
+    let (eager, parts) = (cut(&nested).expect("sliced"), [nested]);
+    check(ops::sum(&eager, Axes::All, false), "15");
+    check(traced(&parts, |args| ops::sum(cut(&args[0])?, Axes::All, false)), "15");
+    check(traced(&parts, |args| ops::sum(cut(&args[0])?, [0, 1], false)), "[9, 6]");
+    check(traced(&[eager], |args| ops::sum(&args[0], Axes::All, false)), "15");
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub fn run(bytes: &[u8]) {
         for splits in [Tensor::from_vec(wide.clone()), Tensor::from_vec(narrow.clone())] {
             look_at(RaggedTensor::from_row_splits(values.clone(), &splits).ok());
             look_at(RaggedTensor::from_row_lengths(values.clone(), &splits).ok());
-            look_at(RaggedTensor::from_value_rowids(values.clone(), &splits, bytes.len()).ok());
+            look_at(RaggedTensor::from_value_rowids(values.clone(), &splits, Some(bytes.len())).ok());
         }
         let n = usize::try_from(nvalues).expect("small");
         for offsets in [Offsets::I64(wide.clone().into()), Offsets::I32(narrow.clone().into())] {

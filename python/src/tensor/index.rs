@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
 /// One part of a key.
-enum Part<'py> {
+pub enum Part<'py> {
     Int(i64),
     Slice(Option<i64>, Option<i64>, i64),
     NewAxis,
@@ -126,7 +126,8 @@ fn expand<'py>(parts: Vec<Part<'py>>, tensor: &Tensor) -> PyResult<Vec<Part<'py>
     Ok(head)
 }
 
-fn parts<'py>(key: &Bound<'py, PyAny>) -> PyResult<Vec<Part<'py>>> {
+/// The parts of a key as the caller wrote it.
+pub fn parts<'py>(key: &Bound<'py, PyAny>) -> PyResult<Vec<Part<'py>>> {
     match key.cast::<PyTuple>() {
         Ok(tuple) => tuple.iter().map(|part| read_part(&part)).collect(),
         Err(_) => Ok(vec![read_part(key)?]),
@@ -174,7 +175,10 @@ fn clamped(bound: &Bound<'_, PyAny>) -> PyResult<i64> {
     }
 }
 
-fn integers(indices: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+/// The integers of a part of a key.
+///
+/// Errors: something else.
+pub fn integers(indices: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let tensor = arg::tensor(indices, None)?;
     if tensor.dtype().is_integer() {
         return Ok(tensor);

@@ -3,7 +3,7 @@
 //! Invariant: holds nothing but the core tensor; what computes is an op.
 
 mod buffer;
-mod index;
+pub mod index;
 mod pickle;
 mod scalar;
 

@@ -8,8 +8,10 @@ mod elementwise;
 mod elementwise_text;
 mod linear;
 mod math;
+mod padding;
 mod partition;
 mod reduction;
+mod rows;
 mod selection;
 mod state;
 mod structural;
@@ -20,8 +22,10 @@ pub use assemble::{Run, assemble};
 pub use elementwise::*;
 pub use linear::*;
 pub use math::*;
+pub use padding::*;
 pub use partition::*;
 pub use reduction::*;
+pub use rows::*;
 pub use selection::*;
 pub use state::*;
 pub use structural::*;
@@ -38,6 +42,8 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Structure", STRUCTURAL),
     ("Selection", SELECTION),
     ("Row partitions", PARTITIONS),
+    ("Places in rows", ROWS),
+    ("Rows as a dense axis", PADDING),
     ("Strings", TEXT),
     ("Joining strings", TEXT_JOINS),
     ("Splitting strings", TEXT_SPLITS),

@@ -248,7 +248,7 @@ fn group_by_target(at: &[usize], n: usize) -> (Vec<i64>, Vec<usize>) {
 }
 
 /// The first position, the number of positions and the step of a Python slice over `n`.
-fn slice_range(s: &Slice, n: usize) -> Result<(i64, usize)> {
+pub(super) fn slice_range(s: &Slice, n: usize) -> Result<(i64, usize)> {
     let n = i64::try_from(n).unwrap_or(i64::MAX);
     if s.step == 0 || s.step == i64::MIN {
         return Err(Error::value(format!("the step is {}", s.step)).wanted("a step that is not zero"));

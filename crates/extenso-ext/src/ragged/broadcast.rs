@@ -6,7 +6,7 @@
 
 use super::RaggedTensor;
 use crate::args::{again, answer_ext, flat, int, on_value, typed, typed_arg, wrap};
-use crate::axes::{dim, one_row, outer, rank, zeros, zeros_of};
+use crate::axes::{dim, one_row, outer, rank, zeros};
 use crate::masked::MaskedTensor;
 use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Value, ops};
 use extenso_types::{Dim, Error, Result};
@@ -28,6 +28,21 @@ pub(super) fn elementwise(call: &Call<'_>) -> Answer {
     let Some(partition) = operands.iter().find_map(Operand::partition).cloned() else { return Ok(None) };
     let inner: Result<Vec<Arg>> = operands.iter().map(|operand| operand.in_rows_of(&partition)).collect();
     wrap(again(call, inner?)?, |values| Ok(RaggedTensor::from_partition(values, partition.clone())?.into_value()))
+}
+
+/// `broadcast_like` repeats the first argument along the axes of the second, which keeps its own.
+///
+/// Errors: the first has more axes or more rows.
+pub(super) fn like(call: &Call<'_>) -> Answer {
+    let [x, like] = flat(call) else { return Ok(None) };
+    let (Some(x), Some(like)) = (Operand::of(x), Operand::of(like)) else { return Ok(None) };
+    let (given, wanted) = (x.rank()?.unwrap_or(0), like.rank()?.unwrap_or(0));
+    let one = Some(Dim::Known(1));
+    if given > wanted || (given == wanted && like.outer() == one && x.outer().is_some() && x.outer() != one) {
+        return Err(Error::shape("the first argument has axes or rows that the second lacks")
+            .wanted("an argument that broadcasts to the second"));
+    }
+    elementwise(call)
 }
 
 /// One operand.
@@ -110,25 +125,6 @@ impl RaggedTensor {
             return Ok(self.values.clone());
         }
         ops::align_rows(&self.values, &self.partition, partition)
-    }
-
-    /// The rows of a uniform second axis, which may then be compared with ragged ones.
-    ///
-    /// Errors: fewer than two axes; while tracing, more than one inner size that is not known.
-    pub(crate) fn of_uniform(value: &Value) -> Result<RaggedTensor> {
-        let sizes: Result<Vec<Dim>> = (0..rank(value)?).map(|axis| dim(value, axis)).collect();
-        let [n, k, inner @ ..] = &sizes?[..] else {
-            return Err(Error::shape("the value has rank 1").wanted("rank 2 or more, for rows"));
-        };
-        let lengths = match k.known() {
-            Some(k) => ops::add(zeros(value)?, int(k))?,
-            None => ops::sum(ops::add(zeros_of(value, 2)?, 1)?, 1, false)?,
-        };
-        let together = n.known().zip(k.known()).map_or(-1, |(n, k)| int(n.saturating_mul(k)));
-        let size = |d: &Dim| d.known().map_or(-1, int);
-        let shape: Vec<i64> = std::iter::once(together).chain(inner.iter().map(size)).collect();
-        let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
-        RaggedTensor::from_partition(ops::reshape(value, shape)?, partition)
     }
 }
 

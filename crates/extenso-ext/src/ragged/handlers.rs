@@ -2,7 +2,7 @@
 //!
 //! Each entry names an op or a class; how it answers stands in the module of its family.
 
-use super::{RaggedTensor, broadcast, reduction, rows, text};
+use super::{RaggedTensor, broadcast, reduction, rows, shape, text};
 use crate::args::{answer, flat, typed_arg};
 use extenso_core::{Answer, Call, Class, Target, call_one, on, ops};
 use extenso_types::TypeDef;
@@ -22,10 +22,12 @@ pub(super) fn register(def: &Arc<TypeDef>) {
     for (class, name, handle) in classes {
         on(Target::Class(class), def, name, handle);
     }
-    let single: [(_, &'static str, Handle); 14] = [
+    let single: [(_, &'static str, Handle); 20] = [
         (&ops::ROW_LENGTHS, "RaggedTensor rows", of_partition),
         (&ops::ROW_SPLITS, "RaggedTensor rows", of_partition),
         (&ops::VALUE_ROWIDS, "RaggedTensor rows", of_partition),
+        (&ops::ROW_STARTS, "RaggedTensor rows", of_partition),
+        (&ops::PLACES_IN_ROWS, "RaggedTensor rows", of_partition),
         (&ops::ROW_PARTITION, "RaggedTensor rows", rows::row_partition),
         (&ops::GATHER_ROWS_OF, "RaggedTensor rows", rows::gather_rows_of),
         (&ops::ALIGN_ROWS, "RaggedTensor rows", rows::align_rows),
@@ -37,6 +39,10 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::TO_NUMBER, "RaggedTensor to_number", text::in_rows),
         (&ops::LOOKUP, "RaggedTensor lookup", text::looked_up),
         (&ops::LOOKUP_VALUES, "RaggedTensor lookup", text::looked_up),
+        (&ops::EXPAND_DIMS_AT, "RaggedTensor expand_dims", shape::expand_dims_at),
+        (&ops::SQUEEZE, "RaggedTensor squeeze", shape::squeeze),
+        (&ops::TRANSPOSE, "RaggedTensor transpose", shape::transpose),
+        (&ops::BROADCAST_LIKE, "RaggedTensor broadcasting", broadcast::like),
     ];
     for (op, name, handle) in single {
         on(Target::Op(op), def, name, handle);

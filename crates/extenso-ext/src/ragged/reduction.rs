@@ -4,12 +4,12 @@
 //! the left; all axes together fold the values that are in rows. Of several axes the innermost is folded first.
 
 use super::RaggedTensor;
-use super::columns::Columns;
 use crate::args::{answer, flat, int, typed, typed_arg};
+use crate::axes::one_row;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::reduce::{Fold, Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, RowPartition, Value, call_one, ops};
-use extenso_types::{Error, Result};
+use extenso_types::Result;
 
 /// A reduction over axes.
 pub(super) fn reduce(call: &Call<'_>) -> Answer {
@@ -62,7 +62,7 @@ struct Reduction {
 impl Reduction {
     fn all(&self, x: &RaggedTensor, rank: usize) -> Result<Value> {
         let attrs = Reduce { axis: Axes::All, keepdims: false };
-        let folded = call_one(self.op, &[Arg::Value(used_values(x)?)], &attrs)?;
+        let folded = call_one(self.op, &[Arg::Value(x.flat_values()?)], &attrs)?;
         if self.keepdims { ops::reshape(folded, vec![1_i64; rank]) } else { Ok(folded) }
     }
 
@@ -93,42 +93,26 @@ impl Reduction {
     }
 }
 
-/// The values below every ragged axis that are in rows.
-fn used_values(x: &RaggedTensor) -> Result<Value> {
-    let values = x.compact()?.values;
-    match typed::<RaggedTensor>(&values) {
-        Some(inner) => used_values(&inner),
-        None => Ok(values),
-    }
-}
-
 /// Folds axis 1.
 fn rows(segment: &'static OpDef, x: &RaggedTensor) -> Result<Value> {
     let Some(inner) = typed::<RaggedTensor>(x.values()) else {
         return call_one(segment, &[Arg::from(x.values()), Arg::from(x.partition())], &extenso_core::attrs::NoAttrs {});
     };
-    let columns = columns(x.partition(), &inner)?;
-    let folded = fold_columns(segment, &inner, &columns)?;
-    Ok(RaggedTensor::from_partition(folded, columns.groups)?.into_value())
+    let folded = fold_columns(segment, x.partition(), &inner)?;
+    // A group has as many columns as its longest row; the identity of an empty one is below zero.
+    let widths = ops::maximum(ops::segment_max(inner.row_lengths()?, x.partition())?, 0)?;
+    let columns = ops::partition_from_lengths(widths)?.partition()?.clone();
+    Ok(RaggedTensor::from_partition(folded, columns)?.into_value())
 }
 
 /// Folds axis 0 alone: each column of all rows.
 fn outer_rows(segment: &'static OpDef, x: &RaggedTensor) -> Result<Value> {
-    let all = RowPartition::from_lengths([x.partition().data().map_err(unknown_rows)?.nrows()])?;
-    fold_columns(segment, x, &columns(&all, x)?)
+    fold_columns(segment, &one_row(&x.clone().into_value())?, x)
 }
 
-fn columns(groups: &RowPartition, x: &RaggedTensor) -> Result<Columns> {
-    Columns::new(groups.data().map_err(unknown_rows)?, x.partition().data().map_err(unknown_rows)?)
-}
-
-fn unknown_rows(error: Error) -> Error {
-    error.note(
-        "Columns of ragged rows are brought together by the lengths of the rows, which a graph does not know yet.",
-    )
-}
-
-fn fold_columns(segment: &'static OpDef, x: &RaggedTensor, columns: &Columns) -> Result<Value> {
-    let values = ops::take(x.values(), &columns.order, 0)?;
-    rows(segment, &RaggedTensor::from_partition(values, columns.columns.clone())?)
+/// Folds each column of the rows of each group. Rows are aligned on the left, and those that reach a column count there.
+fn fold_columns(segment: &'static OpDef, groups: &RowPartition, x: &RaggedTensor) -> Result<Value> {
+    let order = ops::column_order(groups, x.partition())?;
+    let columns = ops::partition_from_lengths(ops::column_lengths(groups, x.partition())?)?.partition()?.clone();
+    rows(segment, &RaggedTensor::from_partition(ops::take(x.values(), order, 0)?, columns)?)
 }

@@ -1,6 +1,6 @@
 //! Structural ops on ragged tensors: whole rows are picked, joined and sliced; axes inside the rows are left to the values.
 //!
-//! On data, values move in runs; while tracing, positions are computed by ops.
+//! On data, values move in runs; while tracing, places are computed by ops.
 
 use super::{RaggedTensor, slice_values};
 use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg, wrap};
@@ -8,8 +8,8 @@ use crate::axes::{one_row, positions, rank, rows_of_one, witness};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{OneAxis, Run, Slice, assemble};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Tensor, Value, call_one, ops, strengthen};
-use extenso_types::{DType, Dims, Error, Result};
+use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Rows, Tensor, Value, call_one, ops, strengthen};
+use extenso_types::{Dims, Error, Result};
 
 /// `take` along axis 0 picks rows; ragged indices give their rows to the result.
 pub(super) fn take(call: &Call<'_>) -> Answer {
@@ -43,7 +43,10 @@ pub(super) fn take(call: &Call<'_>) -> Answer {
         // The values of the only row are the row.
         0 => answer(rows_at(&x, ops::reshape(indices, vec![1_i64])?.tensor()?)?.values),
         1 => answer_ext(rows_at(&x, &indices)?),
-        rank => Err(Error::shape(format!("indices of rank {rank} are given to a ragged tensor")).wanted("rank 0 or 1")),
+        _ => {
+            let rows = RaggedTensor::of_uniform(&indices.into())?;
+            answer(call_one(call.op, &[Arg::from(&x.into_value()), Arg::Value(rows.into_value())], call.attrs)?)
+        }
     }
 }
 
@@ -88,17 +91,15 @@ fn gather_ranges(values: &Value, ranges: &[std::ops::Range<usize>]) -> Result<Va
 
 /// The same by ops: a value's place is the start of its row and its place in the row.
 fn rows_at_symbols(x: &RaggedTensor, indices: &Tensor) -> Result<RaggedTensor> {
-    let x = x.compact()?;
     let lengths = ops::take(x.row_lengths()?, indices, 0)?;
+    rows_from(&x.values, ops::take(ops::row_starts(&x.partition)?, indices, 0)?, lengths)
+}
+
+/// Rows of these lengths that begin at these places of the values.
+fn rows_from(values: &Value, starts: Value, lengths: Value) -> Result<RaggedTensor> {
     let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
-    let starts = |p: &RowPartition| {
-        let splits = ops::cast(ops::row_splits(p)?, DType::I64)?;
-        ops::slice(splits, 0_i64, 0_i64, Some(vec![-1]), 1_i64)
-    };
-    let shift = ops::subtract(ops::take(starts(&x.partition)?, indices, 0)?, starts(&partition)?)?;
-    let shift = ops::gather_rows_of(shift, &partition)?;
-    let order = ops::add(positions(&shift)?, shift)?;
-    RaggedTensor::from_partition(ops::take(&x.values, order, 0)?, partition)
+    let places = ops::add(ops::gather_rows_of(starts, &partition)?, ops::places_in_rows(&partition)?)?;
+    RaggedTensor::from_partition(ops::take(values, places, 0)?, partition)
 }
 
 /// `slice` along axis 0 picks rows, along axis 1 a part of each row.
@@ -133,22 +134,26 @@ fn slice_rows(x: &RaggedTensor, attrs: &Slice) -> Answer {
 }
 
 fn slice_each_row(x: &RaggedTensor, attrs: &Slice) -> Answer {
-    let rows = x
-        .partition
-        .data()
-        .map_err(|e| e.note("Each row is sliced by its own length, which a graph does not know yet."))?;
-    let picked: Result<Vec<(usize, Picked)>> =
-        (0..rows.nrows()).map(|row| Ok((rows.row(row).start, Picked::new(attrs, rows.row(row).len())?))).collect();
-    let picked = picked?;
-    let partition = RowPartition::from_lengths(picked.iter().map(|(_, p)| p.count))?;
-    let values = if attrs.step == 1 {
-        let ranges: Vec<_> = picked.iter().map(|(start, p)| start + p.first..start + p.first + p.count).collect();
-        gather_ranges(&x.values, &ranges)?
-    } else {
-        let order: Vec<i64> = picked.iter().flat_map(|(start, p)| p.places().map(move |at| int(start + at))).collect();
-        ops::take(&x.values, Tensor::from_vec(order), 0)?
+    if let (Ok(rows), 1) = (x.partition.data(), attrs.step) {
+        return answer_ext(runs_of_each_row(x, rows, attrs)?);
+    }
+    let Slice { start, stop, step, .. } = attrs.clone();
+    let partition = ops::sliced_rows(&x.partition, start, stop.clone(), step)?.partition()?.clone();
+    let places = ops::sliced_places(&x.partition, start, stop, step)?;
+    answer_ext(RaggedTensor::from_partition(ops::take(&x.values, places, 0)?, partition)?)
+}
+
+/// A slice without gaps of each row, whose values are copied in runs.
+fn runs_of_each_row(x: &RaggedTensor, rows: &Rows, attrs: &Slice) -> Result<RaggedTensor> {
+    let run = |i: usize| {
+        let row = rows.row(i);
+        let picked = Picked::new(attrs, row.len())?;
+        Ok(row.start + picked.first..row.start + picked.first + picked.count)
     };
-    answer_ext(RaggedTensor::from_partition(values, partition)?)
+    let runs: Result<Vec<std::ops::Range<usize>>> = (0..rows.nrows()).map(run).collect();
+    let runs = runs?;
+    let partition = RowPartition::from_lengths(runs.iter().map(std::ops::Range::len))?;
+    RaggedTensor::from_partition(gather_ranges(&x.values, &runs)?, partition)
 }
 
 /// What a Python slice picks of a list.
@@ -272,20 +277,15 @@ pub(super) fn gather_rows_of(call: &Call<'_>) -> Answer {
 }
 
 /// `align_rows` moves whole rows.
-///
-/// Errors: while tracing, values that do not all stand in the rows that are moved: found when the graph runs.
 pub(super) fn align_rows(call: &Call<'_>) -> Answer {
     let [x, from, to] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
-    let lengths = Arg::Value(ops::row_lengths(&x.partition)?);
-    let lengths = call_one(call.op, &[lengths, from.clone(), to.clone()], call.attrs)?;
-    let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
-    let values = match (x.partition.data(), from.value()?.partition()?.data()) {
-        (Ok(rows), Ok(from)) => {
-            let start = |row: usize| if row < rows.nrows() { rows.row(row).start } else { rows.last() };
-            slice_values(&x.values, start(from.first()), start(from.last()))?
-        }
-        _ => ops::align_rows(&x.values, &x.partition, &partition)?,
+    let moved = |of_rows: Value| call_one(call.op, &[Arg::Value(of_rows), from.clone(), to.clone()], call.attrs);
+    let lengths = moved(ops::row_lengths(&x.partition)?)?;
+    let (Ok(rows), Ok(from)) = (x.partition.data(), from.value()?.partition()?.data()) else {
+        return answer_ext(rows_from(&x.values, moved(ops::row_starts(&x.partition)?)?, lengths)?);
     };
-    answer_ext(RaggedTensor::from_partition(values, partition)?)
+    let start = |row: usize| if row < rows.nrows() { rows.row(row).start } else { rows.last() };
+    let values = slice_values(&x.values, start(from.first()), start(from.last()))?;
+    answer_ext(RaggedTensor::from_partition(values, ops::partition_from_lengths(lengths)?.partition()?.clone())?)
 }

@@ -1,5 +1,7 @@
 //! Public functions that are no ops: compositions, and constructors of the shipped types.
 
+mod rows;
+
 use super::apply::Signature;
 use super::{Evaluated, Scope};
 use crate::case::Expr;
@@ -106,6 +108,11 @@ fn path(args: &[Arg], i: usize) -> Result<FieldPath> {
     }
 }
 
+/// Every function, those of rows included.
+fn functions() -> impl Iterator<Item = &'static Composed> {
+    FUNCTIONS.iter().chain(rows::FUNCTIONS)
+}
+
 fn mean(args: &[Arg], attrs: &dyn AttrSet) -> Result<Value> {
     let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
     ops::mean(&args[0], axis, keepdims)
@@ -122,7 +129,7 @@ fn given(args: &[Arg], i: usize) -> Result<Value> {
 
 /// The function of this name.
 pub(super) fn find(name: &str) -> Option<&'static Composed> {
-    FUNCTIONS.iter().find(|f| f.name == name)
+    functions().find(|f| f.name == name)
 }
 
 impl Composed {

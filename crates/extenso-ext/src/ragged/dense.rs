@@ -1,0 +1,112 @@
+//! Ragged values as dense tensors: rows are filled up, or cropped.
+
+use super::RaggedTensor;
+use crate::args::{int, typed};
+use crate::axes::{dim, one_row, outer, rank};
+use extenso_core::{Arg, ExtensionType, Tensor, Value, ops, strengthen};
+use extenso_types::{DType, DTypeKind, Dim, Error, Result};
+
+/// The value as a dense tensor: rows are filled up to the longest with `fill`, which is zero, false or an empty string if it
+/// is not given. `shape` pads and crops further: one size for each axis, none to leave it as it comes.
+///
+/// Errors: a shape of another rank, or with a negative size; a fill of another dtype; values that are no tensor.
+///
+/// ```
+/// # use extenso_ext::{Literal, constant, ragged::to_dense, to_literal};
+/// let list = |items: &[i64]| Literal::List(items.iter().map(|&i| Literal::Int(i)).collect());
+/// let x = constant(Literal::List(vec![list(&[0, 1, 2]), list(&[]), list(&[3])])).unwrap();
+/// let dense = to_dense(x.clone(), Some(5.into()), None).unwrap();
+/// assert_eq!(dense.to_string(), "[[0, 1, 2], [5, 5, 5], [3, 5, 5]]");
+/// let cropped = to_dense(x, None, Some(&[Some(2), Some(2)])).unwrap();
+/// assert_eq!(cropped.to_string(), "[[0, 1], [0, 0]]");
+/// ```
+pub fn to_dense(x: impl Into<Value>, fill: Option<Arg>, shape: Option<&[Option<i64>]>) -> Result<Value> {
+    let x = x.into();
+    let dense = || {
+        let rank = rank(&x)?;
+        let sizes = shape.map_or_else(|| vec![None; rank], <[_]>::to_vec);
+        check_sizes(&sizes, rank)?;
+        let fill = fill_of(&x, fill)?;
+        let dense = filled(&x, &fill, &sizes)?;
+        resize_outer(dense, &fill, sizes.first().copied().flatten())
+    };
+    dense().map_err(|e| e.at("to_dense"))
+}
+
+fn check_sizes(sizes: &[Option<i64>], rank: usize) -> Result<()> {
+    if sizes.len() != rank {
+        return Err(Error::shape(format!("the shape has {} sizes, and the value {rank} axes", sizes.len()))
+            .wanted("one size for each axis, or none"));
+    }
+    match sizes.iter().flatten().find(|&&n| n < 0) {
+        Some(n) => Err(Error::value(format!("a size of the shape is {n}")).wanted("sizes that are not negative")),
+        None => Ok(()),
+    }
+}
+
+/// The fill in the dtype of the innermost values.
+fn fill_of(x: &Value, fill: Option<Arg>) -> Result<Value> {
+    let dtype = innermost(x)?;
+    match fill {
+        Some(Arg::Value(value)) => Ok(value),
+        Some(Arg::Scalar(scalar)) => Ok(strengthen(&scalar, Some(dtype))?.into()),
+        Some(Arg::List(_)) => Err(Error::dtype("the fill is a list").wanted("one number or string")),
+        None => zero(dtype),
+    }
+}
+
+fn innermost(x: &Value) -> Result<DType> {
+    match typed::<RaggedTensor>(x) {
+        Some(ragged) => innermost(ragged.values()),
+        None => x.tensor().map(Tensor::dtype),
+    }
+}
+
+fn zero(dtype: DType) -> Result<Value> {
+    match (dtype, dtype.kind()) {
+        (DType::Bytes, _) => Ok(Tensor::byte_strings(&[], &[""])?.into()),
+        (_, DTypeKind::Text) => Ok(Tensor::strings(&[], &[""])?.into()),
+        (_, DTypeKind::Variant) => Err(Error::dtype("boxed values have no zero to fill rows with").wanted("a fill")),
+        (_, DTypeKind::Bool | DTypeKind::Signed | DTypeKind::Unsigned | DTypeKind::Float) => {
+            ops::cast(Tensor::scalar(0_i64), dtype)
+        }
+    }
+}
+
+/// The value with every axis behind the first dense and of its size.
+fn filled(x: &Value, fill: &Value, sizes: &[Option<i64>]) -> Result<Value> {
+    let ragged = match typed::<RaggedTensor>(x) {
+        Some(ragged) => ragged,
+        None if has_sizes(x, sizes)? => return Ok(x.clone()),
+        None => RaggedTensor::of_uniform(x)?,
+    };
+    let values = filled(ragged.values(), fill, sizes.get(1..).unwrap_or_default())?;
+    let width = sizes.get(1).copied().flatten().map(|n| vec![n]);
+    ops::pad_rows(values, ragged.partition(), fill, width)
+}
+
+/// Whether the axes of a dense value behind the first have the sizes that are asked for.
+fn has_sizes(x: &Value, sizes: &[Option<i64>]) -> Result<bool> {
+    for (axis, size) in sizes.iter().enumerate().skip(1) {
+        if size.is_some() && dim(x, axis)?.known().map(int) != *size {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The rows themselves as the values of one row, which is filled up or cropped.
+fn resize_outer(x: Value, fill: &Value, size: Option<i64>) -> Result<Value> {
+    let Some(size) = size.filter(|size| outer(&x).and_then(Dim::known).map(int) != Some(*size)) else { return Ok(x) };
+    let partition = one_row(&x)?;
+    ops::squeeze(ops::pad_rows(x, partition, fill, Some(vec![size]))?, vec![0_i64])
+}
+
+impl RaggedTensor {
+    /// The rows as a dense tensor; see [`to_dense`].
+    ///
+    /// Errors: as there.
+    pub fn to_dense(&self, fill: Option<Arg>, shape: Option<&[Option<i64>]>) -> Result<Value> {
+        to_dense(self.clone().into_value(), fill, shape)
+    }
+}

@@ -1,0 +1,72 @@
+//! Axes of size 1 and the order of axes. Axes inside the rows are left to the values; the ragged one stays where it is.
+
+use super::RaggedTensor;
+use crate::args::{answer, answer_ext, flat, int, typed_arg};
+use crate::axes::rows_of_one;
+use extenso_core::attrs::Attrs;
+use extenso_core::ops::{ManyAxes, Transpose};
+use extenso_core::reduce::{normalize_axes, normalize_axis};
+use extenso_core::{Answer, Call, ExtensionType, Value, ops};
+use extenso_types::{Dim, Error, Result};
+
+/// `expand_dims_at` puts in one axis after the other, from the outside.
+pub(super) fn expand_dims_at(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    let axes = &ManyAxes::of(call.attrs)?.axes;
+    let axes = normalize_axes(axes, x.rank()? + axes.len())?;
+    answer(axes.iter().try_fold(x.into_value(), |x, &axis| ops::expand_dims(x, int(axis)))?)
+}
+
+/// `squeeze` drops axes of size 1, from the inside.
+pub(super) fn squeeze(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(mut x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    let axes = normalize_axes(&ManyAxes::of(call.attrs)?.axes, x.rank()?)?;
+    let inner: Vec<i64> = axes.iter().filter(|&&axis| axis > 1).map(|&axis| int(axis - 1)).collect();
+    if !inner.is_empty() {
+        x = x.with_values(ops::squeeze(x.values(), inner)?)?;
+    }
+    if axes.contains(&0) && x.nrows() != Dim::Known(1) {
+        return Err(Error::shape(format!("axis 0 has size {}", x.nrows())).wanted("size 1"));
+    }
+    match (axes.contains(&0), axes.contains(&1)) {
+        (false, false) => answer_ext(x),
+        (false, true) => answer(only_values(&x)?),
+        (true, false) => answer(ops::take(x.into_value(), 0, 0)?),
+        (true, true) => answer(ops::squeeze(only_values(&x)?, vec![0_i64])?),
+    }
+}
+
+/// The only value of each row.
+///
+/// Errors: a row of another length, which is named; while tracing this is found when the graph runs.
+fn only_values(x: &RaggedTensor) -> Result<Value> {
+    x.values_in(&rows_of_one(&x.clone().into_value())?).map_err(|e| e.note("Axis 1 is ragged; only size 1 is dropped."))
+}
+
+/// `transpose` reorders axes inside the rows.
+///
+/// Errors: the first two axes do not stay.
+pub(super) fn transpose(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    let rank = x.rank()?;
+    let order: Vec<usize> = match &Transpose::of(call.attrs)?.axes {
+        None => (0..rank).rev().collect(),
+        Some(axes) if axes.len() == rank && normalize_axes(axes, rank).is_ok() => {
+            axes.iter().map(|&axis| normalize_axis(axis, rank)).collect::<Result<_>>()?
+        }
+        Some(axes) => {
+            let what = format!("axes {axes:?} are given for rank {rank}");
+            return Err(Error::value(what).wanted("a permutation of all axes"));
+        }
+    };
+    let [0, 1, inner @ ..] = &order[..] else {
+        return Err(Error::shape(format!("axis 1 is ragged, and the order of axes is {order:?}"))
+            .wanted("axes 0 and 1 in their places")
+            .hint("Make the rows dense first: `to_tensor`."));
+    };
+    let inner: Vec<i64> = std::iter::once(0).chain(inner.iter().map(|&axis| int(axis - 1))).collect();
+    answer_ext(x.with_values(ops::transpose(x.values(), Some(inner))?)?)
+}

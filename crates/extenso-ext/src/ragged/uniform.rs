@@ -1,0 +1,95 @@
+//! Uniform axes as ragged ones: rows of one length.
+
+use super::RaggedTensor;
+use crate::args::int;
+use crate::axes::{dim, rank, zeros, zeros_of};
+use extenso_core::{ExtensionType, Value, ops};
+use extenso_types::{Dim, Error, Result};
+
+impl RaggedTensor {
+    /// The rows of a uniform second axis, which may then be compared with ragged ones.
+    ///
+    /// Errors: fewer than two axes; while tracing, more than one inner size that is not known.
+    pub(crate) fn of_uniform(value: &Value) -> Result<RaggedTensor> {
+        let sizes: Result<Vec<Dim>> = (0..rank(value)?).map(|axis| dim(value, axis)).collect();
+        let [n, k, inner @ ..] = &sizes?[..] else {
+            return Err(Error::shape("the value has rank 1").wanted("rank 2 or more, for rows"));
+        };
+        let lengths = match k.known() {
+            Some(k) => ops::add(zeros(value)?, int(k))?,
+            None => ops::sum(ops::add(zeros_of(value, 2)?, 1)?, 1, false)?,
+        };
+        let together = n.known().zip(k.known()).map_or(-1, |(n, k)| int(n.saturating_mul(k)));
+        let size = |d: &Dim| d.known().map_or(-1, int);
+        let shape: Vec<i64> = std::iter::once(together).chain(inner.iter().map(size)).collect();
+        let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+        RaggedTensor::from_partition(ops::reshape(value, shape)?, partition)
+    }
+
+    /// The dense tensor with `ragged_rank` of its axes behind the first as ragged ones.
+    ///
+    /// Errors: a `ragged_rank` of 0, or of as many axes as the tensor has; a rank that is not known.
+    ///
+    /// ```
+    /// # use extenso_ext::RaggedTensor;
+    /// # use extenso_core::Tensor;
+    /// let x = RaggedTensor::from_dense(Tensor::new(&[2, 2], &[1, 2, 3, 4]).unwrap(), 1).unwrap();
+    /// assert_eq!((x.to_string().as_str(), x.ragged_rank()), ("[[1, 2], [3, 4]]", 1));
+    /// ```
+    pub fn from_dense(dense: impl Into<Value>, ragged_rank: usize) -> Result<RaggedTensor> {
+        let dense = dense.into();
+        check_ragged_rank(&dense, ragged_rank)?;
+        let x = RaggedTensor::of_uniform(&dense)?;
+        if ragged_rank == 1 {
+            return Ok(x);
+        }
+        let values = RaggedTensor::from_dense(x.values().clone(), ragged_rank - 1)?;
+        x.with_values(values.into_value())
+    }
+
+    /// The first elements of each row of a dense tensor, as many as `lengths` says.
+    ///
+    /// Errors: lengths that are not a vector of integers, one for each row; a length that is negative or beyond the axis.
+    pub fn from_dense_lengths(dense: impl Into<Value>, lengths: impl Into<Value>) -> Result<RaggedTensor> {
+        let dense = dense.into();
+        check_ragged_rank(&dense, 1)?;
+        let partition = ops::partition_from_lengths(lengths.into()).map_err(|e| e.at("lengths"))?;
+        let values = ops::unpad_rows(&dense, &partition, false).map_err(|e| e.at("lengths"))?;
+        RaggedTensor::from_partition(values, partition.partition()?.clone())
+    }
+
+    /// The rows of a dense tensor without the `padding` at their ends; the innermost of `ragged_rank` axes loses it.
+    ///
+    /// An element of a row is padding if all that is in it equals `padding`. Errors: as [`from_dense`](RaggedTensor::from_dense).
+    pub fn from_dense_padding(
+        dense: impl Into<Value>,
+        padding: impl Into<extenso_core::Arg>,
+        ragged_rank: usize,
+    ) -> Result<RaggedTensor> {
+        let (dense, padding) = (dense.into(), padding.into());
+        check_ragged_rank(&dense, ragged_rank)?;
+        if ragged_rank > 1 {
+            let x = RaggedTensor::of_uniform(&dense)?;
+            let values = RaggedTensor::from_dense_padding(x.values().clone(), padding, ragged_rank - 1)?;
+            return x.with_values(values.into_value());
+        }
+        let inner: Vec<i64> = (2..rank(&dense)?).map(int).collect();
+        let kept = ops::any(ops::not_equal(&dense, padding)?, extenso_core::attrs::Axes::List(inner), false)?;
+        let rows = RaggedTensor::of_uniform(&kept)?;
+        let ends = ops::multiply(
+            ops::cast(rows.values(), extenso_types::DType::I64)?,
+            ops::add(ops::places_in_rows(rows.partition())?, 1)?,
+        )?;
+        let lengths = ops::maximum(ops::segment_max(ends, rows.partition())?, 0)?;
+        RaggedTensor::from_dense_lengths(dense, lengths)
+    }
+}
+
+fn check_ragged_rank(dense: &Value, ragged_rank: usize) -> Result<()> {
+    let rank = rank(dense)?;
+    if ragged_rank >= 1 && ragged_rank < rank {
+        return Ok(());
+    }
+    Err(Error::value(format!("ragged_rank is {ragged_rank} for a tensor of rank {rank}"))
+        .wanted("at least 1, and less than the rank"))
+}

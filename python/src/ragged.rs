@@ -1,0 +1,320 @@
+//! What `RaggedTensor` and the functions of rows call.
+//!
+//! Holds no logic of rows: arguments become values and keys, `extenso_ext::ragged` does the work.
+
+use crate::error::{OrRaise, guarded, raised};
+use crate::tensor::index::{Part as KeyPart, integers, parts};
+use crate::{arg, value};
+use extenso_core::{Arg, ExtensionType, Tensor, Value};
+use extenso_ext::RaggedTensor;
+use extenso_ext::ragged::{self, Part};
+use extenso_types::{DTypeKind, Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Rows>()?;
+    module.add_function(wrap_pyfunction!(num, module)?)?;
+    module.add_function(wrap_pyfunction!(local_index, module)?)?;
+    module.add_function(wrap_pyfunction!(flatten, module)?)?;
+    module.add_function(wrap_pyfunction!(unflatten, module)?)?;
+    module.add_function(wrap_pyfunction!(boolean_mask, module)?)?;
+    module.add_function(wrap_pyfunction!(stack, module)?)
+}
+
+/// The factories and methods of `RaggedTensor`, which documents them.
+#[pyclass(name = "_Rows", module = "extenso._core", frozen)]
+struct Rows;
+
+type Object<'py> = Bound<'py, PyAny>;
+
+#[pymethods]
+impl Rows {
+    #[staticmethod]
+    fn from_row_splits<'py>(values: &Object<'py>, row_splits: &Object<'py>) -> PyResult<Object<'py>> {
+        cut(values, row_splits, RaggedTensor::from_row_splits)
+    }
+
+    #[staticmethod]
+    fn from_row_lengths<'py>(values: &Object<'py>, row_lengths: &Object<'py>) -> PyResult<Object<'py>> {
+        cut(values, row_lengths, RaggedTensor::from_row_lengths)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (values, value_rowids, nrows=None))]
+    fn from_value_rowids<'py>(
+        values: &Object<'py>,
+        value_rowids: &Object<'py>,
+        nrows: Option<&Object<'py>>,
+    ) -> PyResult<Object<'py>> {
+        let nrows = nrows.map(|nrows| size(nrows, "nrows")).transpose()?;
+        cut(values, value_rowids, |values, ids| RaggedTensor::from_value_rowids(values, ids, nrows))
+    }
+
+    #[staticmethod]
+    fn from_row_starts<'py>(values: &Object<'py>, row_starts: &Object<'py>) -> PyResult<Object<'py>> {
+        cut(values, row_starts, RaggedTensor::from_row_starts)
+    }
+
+    #[staticmethod]
+    fn from_row_limits<'py>(values: &Object<'py>, row_limits: &Object<'py>) -> PyResult<Object<'py>> {
+        cut(values, row_limits, RaggedTensor::from_row_limits)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (values, uniform_row_length, nrows=None))]
+    fn from_uniform_row_length<'py>(
+        values: &Object<'py>,
+        uniform_row_length: &Object<'py>,
+        nrows: Option<&Object<'py>>,
+    ) -> PyResult<Object<'py>> {
+        let (flat, length) = (value::from_py(values)?, number(uniform_row_length, "uniform_row_length")?);
+        let nrows = nrows.map(|nrows| number(nrows, "nrows")).transpose()?;
+        made(values.py(), || RaggedTensor::from_uniform_row_length(flat, length, nrows))
+    }
+
+    #[staticmethod]
+    fn from_nested_row_splits<'py>(flat_values: &Object<'py>, splits: &Object<'py>) -> PyResult<Object<'py>> {
+        let (flat, splits) = (value::from_py(flat_values)?, tensors(splits)?);
+        made(flat_values.py(), || RaggedTensor::from_nested_row_splits(flat, &splits))
+    }
+
+    #[staticmethod]
+    fn from_nested_row_lengths<'py>(flat_values: &Object<'py>, lengths: &Object<'py>) -> PyResult<Object<'py>> {
+        let (flat, lengths) = (value::from_py(flat_values)?, tensors(lengths)?);
+        made(flat_values.py(), || RaggedTensor::from_nested_row_lengths(flat, &lengths))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (tensor, lengths=None, padding=None, ragged_rank=None))]
+    fn from_tensor<'py>(
+        tensor: &Object<'py>,
+        lengths: Option<&Object<'py>>,
+        padding: Option<&Object<'py>>,
+        ragged_rank: Option<&Object<'py>>,
+    ) -> PyResult<Object<'py>> {
+        let py = tensor.py();
+        let dense = Value::from(arg::tensor(tensor, None)?);
+        let rank = ragged_rank.map_or(Ok(1), |rank| size(rank, "ragged_rank"))?;
+        match (lengths, padding) {
+            (None, None) => made(py, || RaggedTensor::from_dense(dense, rank)),
+            (None, Some(padding)) => {
+                let padding = arg::from_py(padding)?;
+                made(py, || RaggedTensor::from_dense_padding(dense, padding, rank))
+            }
+            (Some(lengths), None) if rank == 1 => {
+                let lengths = arg::tensor(lengths, None)?;
+                made(py, || RaggedTensor::from_dense_lengths(dense, lengths))
+            }
+            (Some(_), None) => {
+                let error = Error::value(format!("lengths are given for a ragged_rank of {rank}"));
+                Err(raised(py, error.wanted("a ragged_rank of 1").at("from_tensor")))
+            }
+            (Some(_), Some(_)) => {
+                let error = Error::value("lengths and padding are given");
+                Err(raised(py, error.wanted("at most one of them").at("from_tensor")))
+            }
+        }
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (rows, default=None, shape=None))]
+    fn to_tensor<'py>(
+        rows: &Object<'py>,
+        default: Option<&Object<'py>>,
+        shape: Option<&Object<'py>>,
+    ) -> PyResult<Object<'py>> {
+        let (x, fill) = (value::from_py(rows)?, default.map(arg::from_py).transpose()?);
+        let shape = shape.map(sizes).transpose()?;
+        value::to_py(rows.py(), guarded(|| ragged::to_dense(x, fill, shape.as_deref())).or_raise()?)
+    }
+
+    #[staticmethod]
+    fn flat_values<'py>(rows: &Object<'py>) -> PyResult<Object<'py>> {
+        of(rows, RaggedTensor::flat_values)
+    }
+
+    #[staticmethod]
+    fn nested_row_splits<'py>(rows: &Object<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let x = value::from_py(rows)?;
+        let splits = guarded(|| RaggedTensor::from_value(&x)?.nested_row_splits()).or_raise()?;
+        let splits: PyResult<Vec<_>> =
+            splits.into_iter().map(|splits| value::to_py(rows.py(), splits.into())).collect();
+        PyTuple::new(rows.py(), splits?)
+    }
+
+    #[staticmethod]
+    fn bounding_shape<'py>(rows: &Object<'py>) -> PyResult<Object<'py>> {
+        of(rows, |x| x.bounding_shape().map(Value::from))
+    }
+
+    #[staticmethod]
+    fn ragged_rank(rows: &Object<'_>) -> PyResult<usize> {
+        let x = value::from_py(rows)?;
+        guarded(|| Ok(RaggedTensor::from_value(&x)?.ragged_rank())).or_raise()
+    }
+
+    #[staticmethod]
+    fn rank(rows: &Object<'_>) -> PyResult<usize> {
+        let x = value::from_py(rows)?;
+        guarded(|| extenso_ext::rank(&x)).or_raise()
+    }
+
+    #[staticmethod]
+    fn index<'py>(rows: &Object<'py>, key: &Object<'py>) -> PyResult<Object<'py>> {
+        let x = value::from_py(rows)?;
+        let key: PyResult<Vec<Part>> = parts(key)?.into_iter().map(part).collect();
+        let key = key?;
+        value::to_py(rows.py(), guarded(|| ragged::index(&x, &key).map_err(|e| e.at("index"))).or_raise()?)
+    }
+}
+
+/// The part of a key as rows take it.
+fn part(part: KeyPart<'_>) -> PyResult<Part> {
+    Ok(match part {
+        KeyPart::Int(i) => Part::At(i),
+        KeyPart::Slice(start, stop, step) => Part::Slice { start, stop, step },
+        KeyPart::NewAxis => Part::NewAxis,
+        KeyPart::Ellipsis => Part::Ellipsis,
+        KeyPart::Indices(chosen) => match value::from_py(&chosen)? {
+            // An empty list has no dtype of its own.
+            Value::Tensor(t) if t.dtype().kind() == DTypeKind::Float => Part::Select(integers(&chosen)?.into()),
+            value => Part::Select(value),
+        },
+    })
+}
+
+fn made(py: Python<'_>, make: impl FnOnce() -> Result<RaggedTensor>) -> PyResult<Object<'_>> {
+    value::to_py(py, guarded(|| Ok(make()?.into_value())).or_raise()?)
+}
+
+/// Rows by values and one vector.
+fn cut<'py>(
+    values: &Object<'py>,
+    given: &Object<'py>,
+    factory: impl FnOnce(Value, &Tensor) -> Result<RaggedTensor>,
+) -> PyResult<Object<'py>> {
+    let (flat, given) = (value::from_py(values)?, vector(given)?);
+    made(values.py(), || factory(flat, &given))
+}
+
+/// A vector of integers; an empty list is one.
+fn vector(given: &Object<'_>) -> PyResult<Tensor> {
+    match given.cast::<PyList>() {
+        Ok(list) if list.is_empty() => Ok(Tensor::from_vec::<i64>(Vec::new())),
+        _ => arg::tensor(given, None),
+    }
+}
+
+fn tensors(given: &Object<'_>) -> PyResult<Vec<Tensor>> {
+    given.try_iter()?.map(|item| vector(&item?)).collect()
+}
+
+fn of<'py>(rows: &Object<'py>, f: impl FnOnce(&RaggedTensor) -> Result<Value>) -> PyResult<Object<'py>> {
+    let x = value::from_py(rows)?;
+    value::to_py(rows.py(), guarded(|| f(&RaggedTensor::from_value(&x)?)).or_raise()?)
+}
+
+/// An integer, by Python's protocol for them.
+fn number(object: &Object<'_>, name: &str) -> PyResult<i64> {
+    let Ok(index) = object.call_method0("__index__") else {
+        let error = Error::dtype(format!("{name} is a {}", arg::type_name(object))).wanted("an integer");
+        return Err(raised(object.py(), error));
+    };
+    arg::int(&index)
+}
+
+fn size(object: &Object<'_>, name: &str) -> PyResult<usize> {
+    let given = number(object, name)?;
+    usize::try_from(given).map_err(|_| {
+        let error = Error::value(format!("{name} is {given}")).wanted("a number that is not negative");
+        raised(object.py(), error)
+    })
+}
+
+/// The sizes of a shape; `None` and -1 stand for a size that stays.
+fn sizes(shape: &Object<'_>) -> PyResult<Vec<Option<i64>>> {
+    let size = |item: Object<'_>| {
+        if item.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(number(&item, "a size of the shape")?).filter(|&n| n != -1))
+    };
+    shape.try_iter()?.map(|item| size(item?)).collect()
+}
+
+/// The number of elements of each list along `axis`; the number of rows for axis 0.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.num(ex.constant([[1, 2], [], [3]])))
+/// [2, 0, 1]
+#[pyfunction]
+#[pyo3(signature = (x, axis=1))]
+fn num<'py>(x: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
+    let values = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| ragged::num(values, axis)).or_raise()?)
+}
+
+/// The position of each element in its list along `axis`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.local_index(ex.constant([[7, 7], [], [7]])))
+/// [[0, 1], [], [0]]
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1))]
+fn local_index<'py>(x: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
+    let values = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| ragged::local_index(values, axis)).or_raise()?)
+}
+
+/// The value without the level of nesting at `axis`; without an axis, one list of everything.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.flatten(ex.constant([[1, 2], [], [3]])))
+/// [1, 2, 3]
+#[pyfunction]
+#[pyo3(signature = (x, axis=None))]
+fn flatten<'py>(x: &Object<'py>, axis: Option<i64>) -> PyResult<Object<'py>> {
+    let values = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| ragged::flatten(values, axis)).or_raise()?)
+}
+
+/// The list cut into lists of `counts` elements; one number cuts it into lists of that length.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.unflatten([1, 2, 3], [2, 0, 1]))
+/// [[1, 2], [], [3]]
+#[pyfunction]
+fn unflatten<'py>(flat: &Object<'py>, counts: &Object<'py>) -> PyResult<Object<'py>> {
+    let (values, counts) = (value::from_py(flat)?, arg::from_py(counts)?);
+    made(flat.py(), || ragged::unflatten(values, counts))
+}
+
+/// The elements for which `mask` is true; a ragged mask keeps the rows and picks inside them.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.boolean_mask(ex.constant([[1, 2, 3], [4], [5, 6]]), [True, False, True]))
+/// [[1, 2, 3], [5, 6]]
+#[pyfunction]
+fn boolean_mask<'py>(x: &Object<'py>, mask: &Object<'py>) -> PyResult<Object<'py>> {
+    let (values, mask) = (value::from_py(x)?, value::from_py(mask)?);
+    value::to_py(x.py(), guarded(|| ragged::boolean_mask(values, mask)).or_raise()?)
+}
+
+/// The values beside one another along a new axis; ragged where one is.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.stack([ex.constant([[1], [2, 3]]), ex.constant([[4, 5], []])]))
+/// [[[1], [2, 3]], [[4, 5], []]]
+#[pyfunction]
+#[pyo3(signature = (values, axis=0))]
+fn stack<'py>(values: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
+    let items = match arg::list(values)? {
+        Some(Arg::List(_)) => {
+            values.try_iter()?.map(|item| value::from_py(&item?)).collect::<PyResult<Vec<Value>>>()?
+        }
+        _ => return Err(arg::no_argument(values, true)).or_raise(),
+    };
+    value::to_py(values.py(), guarded(|| ragged::stack(&items, axis)).or_raise()?)
+}

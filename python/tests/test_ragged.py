@@ -1,0 +1,346 @@
+"""Ragged tensors from Python: rows in and out, keys, broadcasting, reductions, traced and eager."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import extenso as ex
+import pytest
+
+Ragged = ex.RaggedTensor
+LETTERS = ["a", "b", "c", "d", "e", "f", "g", "h"]
+ROWS = [["a", "b", "c", "d"], [], ["e", "f", "g"], ["h"], []]
+R = [["a", "b"], ["c", "d", "e"], ["f"], [], ["g"]]
+NESTED = [[[1, 2], [3]], [], [[4], [], [5, 6]]]
+
+
+def both(f: Callable[..., Any], *args: Any) -> Any:
+    """Returns what the function gives, the same eagerly and traced, as Python lists."""
+    eager = f(*args)
+    traced = ex.function(f)(*args)
+    assert type(eager) is type(traced)
+    assert show(eager) == show(traced)
+    return ex.to_py(eager)
+
+
+def show(value: Any) -> str:
+    return repr(ex.to_py(value))
+
+
+def lists(rng: random.Random, depth: int) -> Any:
+    """Returns random nested lists of integers."""
+    if depth == 0:
+        return rng.randrange(100)
+    return [lists(rng, depth - 1) for _ in range(rng.randrange(4))]
+
+
+def ragged(items: Any, depth: int) -> ex.RaggedTensor:
+    """Returns the lists with rows in every axis, whatever their lengths."""
+    lengths = []
+    for _ in range(depth - 1):
+        lengths.append(ex.tensor([len(item) for item in items], dtype=ex.i64))
+        items = [inner for item in items for inner in item]
+    return Ragged.from_nested_row_lengths(ex.tensor(items, dtype=ex.i64), lengths)
+
+
+class TestRowsInAndOut:
+    def test_factories_agree(self) -> None:
+        made = [
+            Ragged.from_row_splits(LETTERS, [0, 4, 4, 7, 8, 8]),
+            Ragged.from_row_lengths(LETTERS, [4, 0, 3, 1, 0]),
+            Ragged.from_value_rowids(LETTERS, [0, 0, 0, 0, 2, 2, 2, 3], nrows=5),
+            Ragged.from_row_starts(LETTERS, [0, 4, 4, 7, 8]),
+            Ragged.from_row_limits(LETTERS, [4, 4, 7, 8, 8]),
+            Ragged.from_nested_row_splits(LETTERS, [[0, 4, 4, 7, 8, 8]]),
+            Ragged.from_nested_row_lengths(LETTERS, [[4, 0, 3, 1, 0]]),
+        ]
+        for x in made:
+            assert x.to_py() == ROWS
+            assert x.row_splits.tolist() == [0, 4, 4, 7, 8, 8]
+        x = Ragged.from_value_rowids(list(range(7)), [0, 0, 2, 2, 2, 3, 4], nrows=7)
+        assert x.row_splits.tolist() == [0, 2, 2, 5, 6, 7, 7, 7]
+        assert Ragged.from_uniform_row_length([1, 2, 3, 4], 2).to_py() == [[1, 2], [3, 4]]
+        assert Ragged.from_uniform_row_length(ex.tensor([], dtype=ex.i64), 0, nrows=2).to_py() == [[], []]
+
+    def test_what_was_written_is_read_back(self) -> None:
+        x = Ragged.from_nested_row_splits([1, 2, 3, 4], [[0, 2, 2, 3], [0, 1, 3, 4]])
+        assert x.to_py() == [[[1], [2, 3]], [], [[4]]]
+        assert [splits.tolist() for splits in x.nested_row_splits] == [[0, 2, 2, 3], [0, 1, 3, 4]]
+        assert x.flat_values.tolist() == [1, 2, 3, 4]  # type: ignore[union-attr]
+        assert (x.ragged_rank, x.rank, len(x), x.nrows().item()) == (2, 3, 3, 3)
+        assert x.row_lengths().tolist() == [2, 0, 1]
+        assert ex.to_py(x.row_lengths(axis=2)) == [[1, 2], [], [1]]
+        assert x.value_rowids().tolist() == [0, 0, 2]
+        assert x.bounding_shape().tolist() == [3, 2, 2]
+        assert [ex.to_py(row) for row in x] == x.to_py()
+
+    def test_a_slice_reads_as_if_made_anew(self) -> None:
+        x = ragged(NESTED, 3)[1:]
+        assert x.flat_values.tolist() == [4, 5, 6]
+        assert [splits.tolist() for splits in x.nested_row_splits] == [[0, 0, 3], [0, 1, 1, 3]]
+        assert Ragged.from_nested_row_splits(x.flat_values, x.nested_row_splits).to_py() == x.to_py()
+
+    @pytest.mark.parametrize(
+        ("make", "words"),
+        [
+            (lambda v: Ragged.from_row_splits(v, []), "empty"),
+            (lambda v: Ragged.from_row_splits(v, [2, 3]), "first"),
+            (lambda v: Ragged.from_row_splits(v, [0, 3, 2, 3]), "decrease"),
+            (lambda v: Ragged.from_row_splits(v, [0, 9]), "9"),
+            (lambda v: Ragged.from_row_splits(v, [[0, 3]]), "rank"),
+            (lambda v: Ragged.from_row_splits(v, [0.0, 3.0]), "f64"),
+            (lambda v: Ragged.from_row_splits(v, [0, 2**63]), ""),
+            (lambda v: Ragged.from_value_rowids(v, [0, 2, 1]), "decrease"),
+            (lambda v: Ragged.from_value_rowids(v, [-1, 0, 1]), "negative"),
+            (lambda v: Ragged.from_value_rowids(v, [0, 0, 2**62]), "memory"),
+            (lambda v: Ragged.from_value_rowids(v, [0, 1, 2], nrows=2), "range for 2 rows"),
+            (lambda v: Ragged.from_value_rowids(v, [0, 1, 2], nrows=-1), "nrows is -1"),
+            (lambda v: Ragged.from_value_rowids(v, [0, 1]), "2"),
+            (lambda v: Ragged.from_row_starts(v, [1, 2]), "first"),
+            (lambda v: Ragged.from_row_limits(v, [2]), "2"),
+            (lambda v: Ragged.from_row_lengths(v, [1, 1]), "3"),
+            (lambda v: Ragged.from_uniform_row_length(v, 2), "3 values"),
+            (lambda v: Ragged.from_uniform_row_length(v, 0, nrows=2**62), "memory"),
+            (lambda v: Ragged.from_uniform_row_length(v, 1.5), "integer"),  # type: ignore[arg-type]
+            (lambda v: Ragged.from_nested_row_splits(v, []), "empty"),
+            (lambda v: Ragged.from_tensor([v], ragged_rank=8968073515812833920), "ragged_rank"),
+            (lambda v: Ragged.from_tensor([v], ragged_rank=-1), "ragged_rank is -1"),
+            (lambda v: Ragged.from_tensor([v], lengths=[4]), "row 0"),
+            (lambda v: Ragged.from_tensor([v], lengths=[1], padding=0), "at most one"),
+            (lambda v: ex.constant([1, [2]]), "[1]"),
+        ],
+    )
+    def test_malformed_rows_are_errors(self, make: Callable[[Any], object], words: str) -> None:
+        with pytest.raises(ex.Error) as raised:
+            make([1, 2, 3])
+        assert words in str(raised.value)
+
+    def test_dense_and_back(self) -> None:
+        x = ex.constant([[0, 1, 2], [], [3]])
+        assert x.to_tensor(5).tolist() == [[0, 1, 2], [5, 5, 5], [3, 5, 5]]
+        assert x.to_tensor().tolist() == [[0, 1, 2], [0, 0, 0], [3, 0, 0]]
+        assert x.to_tensor(5, shape=(4, 2)).tolist() == [[0, 1], [5, 5], [3, 5], [5, 5]]
+        assert x.to_tensor(5, shape=(None, 1)).tolist() == [[0], [5], [3]]
+        empty = Ragged.from_row_lengths(ex.tensor([], dtype=ex.f32), [0, 0]).to_tensor()
+        assert tuple(empty.shape) == (2, 0)
+        dense = [[5, 7, 0], [0, 3, 0], [6, 0, 0]]
+        assert Ragged.from_tensor(dense).to_py() == dense
+        assert Ragged.from_tensor(dense, lengths=[1, 0, 3]).to_py() == [[5], [], [6, 0, 0]]
+        assert Ragged.from_tensor(dense, padding=0).to_py() == [[5, 7], [0, 3], [6]]
+        assert both(lambda x: x.to_tensor(5), x) == [[0, 1, 2], [5, 5, 5], [3, 5, 5]]
+        with pytest.raises(ex.Error, match="5.5"):
+            x.to_tensor(5.5)
+
+
+class TestKeys:
+    def test_the_grid_of_slices_is_pythons(self) -> None:
+        x = ex.constant(R)
+        bounds = [None, *range(-6, 7)]
+        for start, stop, step in itertools.product(bounds, bounds, [None, -3, -2, -1, 1, 2, 3]):
+            key = slice(start, stop, step)
+            assert x[key].to_py() == R[key], key
+            assert x[:, key].to_py() == [row[key] for row in R], key
+            assert x[..., key].to_py() == [row[key] for row in R], key
+
+    def test_slices_of_both_axes_are_pythons(self) -> None:
+        rng = random.Random(1)
+        bounds = [None, *range(-5, 6)]
+        for _ in range(300):
+            items = lists(rng, 3)
+            x = ragged(items, 3)
+            keys = [slice(rng.choice(bounds), rng.choice(bounds), rng.choice([None, -2, -1, 1, 2])) for _ in range(3)]
+            wanted = [[inner[keys[2]] for inner in row[keys[1]]] for row in items[keys[0]]]
+            assert x[tuple(keys)].to_py() == wanted, (items, keys)
+
+    def test_traced_slices_are_eager_slices(self) -> None:
+        x = ex.constant(R)
+        for key in [slice(1, 3), slice(None, None, -1), slice(-2, None), slice(5, 0, -2), slice(0, 0)]:
+            assert both(lambda x: x[key], x) == R[key]
+            assert both(lambda x: x[:, key], x) == [row[key] for row in R]
+
+    @pytest.mark.parametrize(
+        ("key", "wanted"),
+        [
+            (1, ["c", "d", "e"]),
+            (-1, ["g"]),
+            ((..., 2, 0), "f"),
+            ((1, -1), "e"),
+            ((1, slice(1, None)), ["d", "e"]),
+            (..., R),
+            ((), R),
+            (None, [R]),
+            ((slice(None), None), [[row] for row in R]),
+            ((..., None), [[[item] for item in row] for row in R]),
+            ([2, 0, -1], [["f"], ["a", "b"], ["g"]]),
+            ([[2, 0], [4, 4]], [[["f"], ["a", "b"]], [["g"], ["g"]]]),
+            ([True, False, True, True, False], [["a", "b"], ["f"], []]),
+            ([[True, False], [False, True, True], [False], [], [True]], [["a"], ["d", "e"], [], [], ["g"]]),
+        ],
+    )
+    def test_keys_select_what_they_say(self, key: Any, wanted: Any) -> None:
+        assert both(lambda x: x[key], ex.constant(R)) == wanted
+
+    def test_uniform_inner_axes_are_indexed_as_arrays(self) -> None:
+        x = ex.constant([[[1, 2]], [], [[3, 4], [5, 6]]])
+        assert both(lambda x: x[..., 0], x) == [[1], [], [3, 5]]
+        assert both(lambda x: x[:, :, -1], x) == [[2], [], [4, 6]]
+        assert both(lambda x: x[:, :, [1, 0]], x) == [[[2, 1]], [], [[4, 3], [6, 5]]]
+        assert both(lambda x: x[2, 1, 0], x) == 5
+
+    @pytest.mark.parametrize(
+        ("key", "kind", "words"),
+        [
+            ((slice(None), 0), IndexError, "axis 1 is ragged"),
+            (5, IndexError, "out of range"),
+            (-6, IndexError, "out of range"),
+            ((2, 1), IndexError, "out of range"),
+            (0.5, TypeError, "f64"),
+            ("a", TypeError, "string"),
+            (True, TypeError, "boolean"),
+            ((0, 0, 0), IndexError, "3 axes"),
+            ((..., ...), IndexError, "two ellipses"),
+            (slice(None, None, 0), ValueError, "step"),
+            ([True], ValueError, "mask"),
+        ],
+    )
+    def test_bad_keys_are_errors(self, key: Any, kind: type[Exception], words: str) -> None:
+        x = ex.constant(R)
+        with pytest.raises(kind, match=words):
+            x[key]
+        with pytest.raises(kind, match=words):
+            ex.function(lambda x: x[key])(x)
+
+
+class TestBroadcasting:
+    @pytest.mark.parametrize(
+        ("x", "y", "wanted"),
+        [
+            ([[1, 2, 3], [], [4, 5]], [[10], [20], [30]], [[11, 12, 13], [], [34, 35]]),
+            ([[1, 2], [], [3]], 10, [[11, 12], [], [13]]),
+            ([[1, 2], [], [3]], [10], [[11, 12], [], [13]]),
+            ([[[1, 2], [3]], [], [[4]]], [[[10]], [[20]], [[30]]], [[[11, 12], [13]], [], [[34]]]),
+            ([[[1, 2]], [], [[3, 4], [5, 6]]], [10, 20], [[[11, 22]], [], [[13, 24], [15, 26]]]),
+            ([[[1, 2], [3]]], [[1, 2], [3]], [[[2, 4], [6]]]),
+        ],
+    )
+    def test_add_is_row_by_row_add(self, x: Any, y: Any, wanted: Any) -> None:
+        y = ex.constant(y)
+        assert both(lambda x, y: x + y, ex.constant(x), y) == wanted
+        assert both(lambda x, y: y + x, ex.constant(x), y) == wanted
+
+    def test_one_ragged_row_is_repeated(self) -> None:
+        x = Ragged.from_row_lengths([1, 2, 3], [3])
+        wanted = [[11, 12, 13], [21, 22, 23], [31, 32, 33]]
+        assert both(lambda x, y: x + y, x, ex.constant([[10], [20], [30]])) == wanted
+
+    def test_rows_that_differ_are_errors(self) -> None:
+        x = ex.constant([[1, 2], [3]])
+        for y in ([[1], [2, 3]], [10, 20], [[1], [2], [3]]):
+            with pytest.raises(ex.Error, match="add"):
+                x + ex.constant(y)
+
+    def test_values_are_broadcast_to_rows(self) -> None:
+        rows = ex.constant([[0, 0, 0], [], [0, 0]])
+        column = ex.constant([[10], [20], [30]])
+        assert both(lambda x, rows: ex.broadcast_like(x, rows), column, rows) == [[10, 10, 10], [], [30, 30]]
+        assert ex.to_py(ex.broadcast_like(10, rows)) == [[10, 10, 10], [], [10, 10]]
+
+    def test_shared_partitions_are_not_compared(self) -> None:
+        x = ex.constant([[1, 2], [], [3]])
+        assert (x * 2 + x).partition == x.partition
+        f = ex.function(lambda x: x * 2 + x + 1)
+        assert f(x).to_py() == [[4, 7], [], [10]]
+        assert "align_rows" not in str(f.concrete(x).graph)
+
+
+class TestFolds:
+    def test_folds_of_every_set_of_axes_are_those_of_lists(self) -> None:
+        rng = random.Random(2)
+        for depth in (2, 3):
+            sets = [axes for n in range(1, depth + 1) for axes in itertools.combinations(range(depth), n)]
+            for _ in range(25):
+                items = lists(rng, depth)
+                x = ragged(items, depth)
+                for axes in sets:
+                    assert ex.to_py(ex.sum(x, axis=axes)) == fold(items, axes, depth), (items, axes)
+
+    def test_traced_folds_are_eager_folds(self) -> None:
+        x = ragged(NESTED, 3)
+        for axes in [0, 1, 2, (0, 1), (1, 2), (0, 2), None]:
+            for keepdims in (False, True):
+                both(lambda x: ex.sum(x, axis=axes, keepdims=keepdims), x)
+                both(lambda x: ex.max(x, axis=axes, keepdims=keepdims), x)
+
+    def test_an_empty_row_gives_the_identity(self) -> None:
+        x = ex.constant([[1.0, 2.0], [], [4.0]])
+        assert ex.sum(x, axis=1).tolist() == [3.0, 0.0, 4.0]
+        assert ex.prod(x, axis=1).tolist() == [2.0, 1.0, 4.0]
+        assert ex.max(x, axis=1).tolist() == [2.0, -math.inf, 4.0]
+        assert ex.min(x, axis=1).tolist() == [1.0, math.inf, 4.0]
+        assert math.isnan(ex.mean(x, axis=1).tolist()[1])
+        assert ex.mean(ex.constant([[3, 1, 4], [1, 5], [9], [2, 6]]), axis=0).tolist() == [3.75, 4.0, 4.0]
+        small = ex.cast(ex.constant([[1, 2], []]), "i8")
+        assert ex.max(small, axis=1).tolist() == [2, -128]
+        assert ex.min(small, axis=1).tolist() == [1, 127]
+
+    def test_gradients_flow_through_rows(self) -> None:
+        def loss(values: Any, counts: Any) -> Any:
+            x = Ragged.from_row_lengths(values, counts)
+            picked = x[:, ::-1][1:]
+            return ex.sum(ex.sum(picked * picked, axis=0) * 2.0) + ex.sum(x.to_tensor(0.0, shape=(None, 1)))
+
+        values, counts = ex.tensor([1.0, 2.0, 3.0, 4.0]), ex.tensor([1, 2, 1])
+        gradient = ex.grad(loss)(values, counts)
+        assert gradient.tolist() == [1.0, 9.0, 12.0, 17.0]
+
+
+def fold(items: Any, axes: tuple[int, ...], depth: int) -> Any:
+    """Returns nested lists summed over axes; lists are aligned on the left."""
+    for axis in sorted(axes, reverse=True):
+        items = fold_one(items, axis, depth)
+        depth -= 1
+    return items
+
+
+def fold_one(items: Any, axis: int, depth: int) -> Any:
+    if axis > 0:
+        return [fold_one(item, axis - 1, depth - 1) for item in items]
+    return add_up(items, depth)
+
+
+def add_up(items: list[Any], depth: int) -> Any:
+    if depth == 1:
+        return sum(items)
+    longest = max((len(item) for item in items), default=0)
+    return [add_up([item[i] for item in items if len(item) > i], depth - 1) for i in range(longest)]
+
+
+class TestLevels:
+    def test_levels_are_counted_numbered_removed_and_added(self) -> None:
+        x = ragged(NESTED, 3)
+        assert both(lambda x: ex.num(x, axis=2), x) == [[2, 1], [], [1, 0, 2]]
+        assert both(lambda x: ex.local_index(x), x) == [[[0, 1], [0]], [], [[0], [], [0, 1]]]
+        assert both(lambda x: ex.flatten(x, axis=1), x) == [[1, 2], [3], [4], [], [5, 6]]
+        assert both(lambda x: ex.flatten(x, axis=2), x) == [[1, 2, 3], [], [4, 5, 6]]
+        assert both(lambda x: ex.flatten(x), x) == [1, 2, 3, 4, 5, 6]
+        assert ex.unflatten([1, 2, 3], [2, 0, 1]).to_py() == [[1, 2], [], [3]]
+        assert ex.unflatten([1, 2, 3, 4], 2).to_py() == [[1, 2], [3, 4]]
+        with pytest.raises(ex.Error, match="add up to 2"):
+            ex.unflatten([1, 2, 3], [2, 0])
+
+    def test_values_are_joined_and_stacked(self) -> None:
+        x, y = ex.constant([[1, 2], [3], []]), ex.constant([[4], [5, 6], [7]])
+        assert both(lambda x, y: ex.concat([x, y], axis=0), x, y) == [[1, 2], [3], [], [4], [5, 6], [7]]
+        assert both(lambda x, y: ex.concat([x, y], axis=1), x, y) == [[1, 2, 4], [3, 5, 6], [7]]
+        assert both(lambda x, y: ex.stack([x, y]), x, y) == [[[1, 2], [3], []], [[4], [5, 6], [7]]]
+        assert both(lambda x, y: ex.stack([x, y], axis=1), x, y) == [[[1, 2], [4]], [[3], [5, 6]], [[], [7]]]
+
+    def test_masks_pick_rows_or_keep_them(self) -> None:
+        x = ex.constant([[1, 2, 3], [4], [5, 6]])
+        assert both(lambda x, mask: ex.boolean_mask(x, mask), x, ex.constant([True, False, True])) == [[1, 2, 3], [5, 6]]
+        assert both(lambda x: x[x > 2], x) == [[3], [4], [5, 6]]
+        assert both(lambda x: x[ex.sum(x, axis=1) > 5], x) == [[1, 2, 3], [5, 6]]
