@@ -262,7 +262,7 @@ fn num<'py>(x: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
 /// >>> ex.to_py(ex.local_index(ex.constant([[7, 7], [], [7]])))
 /// [[0, 1], [], [0]]
 #[pyfunction]
-#[pyo3(signature = (x, axis=-1))]
+#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
 fn local_index<'py>(x: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| ragged::local_index(values, axis)).or_raise()?)

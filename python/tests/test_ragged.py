@@ -96,7 +96,7 @@ class TestRowsInAndOut:
             (lambda v: Ragged.from_row_splits(v, [0, 2**63]), ""),
             (lambda v: Ragged.from_value_rowids(v, [0, 2, 1]), "decrease"),
             (lambda v: Ragged.from_value_rowids(v, [-1, 0, 1]), "negative"),
-            (lambda v: Ragged.from_value_rowids(v, [0, 0, 2**62]), "memory"),
+            (lambda v: Ragged.from_value_rowids(v, [0, 0, 2**62]), "nrows"),
             (lambda v: Ragged.from_value_rowids(v, [0, 1, 2], nrows=2), "range for 2 rows"),
             (lambda v: Ragged.from_value_rowids(v, [0, 1, 2], nrows=-1), "nrows is -1"),
             (lambda v: Ragged.from_value_rowids(v, [0, 1]), "2"),
@@ -296,6 +296,22 @@ class TestFolds:
         values, counts = ex.tensor([1.0, 2.0, 3.0, 4.0]), ex.tensor([1, 2, 1])
         gradient = ex.grad(loss)(values, counts)
         assert gradient.tolist() == [1.0, 9.0, 12.0, 17.0]
+
+    @pytest.mark.parametrize(
+        ("loss", "wanted"),
+        [
+            (lambda x: ex.sum(ex.max(x, axis=0)), [[0.0, 1.0], [1.0]]),
+            (lambda x: ex.sum(ex.mean(x, axis=1)), [[0.5, 0.5], [1.0]]),
+            (lambda x: ex.sum(ex.concat([x, x * 2.0], axis=0) * 3.0), [[9.0, 9.0], [9.0]]),
+            (lambda x: ex.sum(ex.concat([x, x * 2.0], axis=1)), [[3.0, 3.0], [3.0]]),
+            (lambda x: ex.sum(ex.stack([x, x * 2.0])), [[3.0, 3.0], [3.0]]),
+            (lambda x: ex.sum(x + ex.tensor([[1.0], [2.0]]) * x), [[2.0, 2.0], [3.0]]),
+            (lambda x: ex.sum(x.to_tensor(0.0) * 2.0), [[2.0, 2.0], [2.0]]),
+            (lambda x: ex.sum(x[x > 1.5] * 2.0), [[0.0, 2.0], [2.0]]),
+        ],
+    )
+    def test_gradients_of_rows_are_rows(self, loss: Callable[[Any], Any], wanted: Any) -> None:
+        assert ex.grad(loss)(ex.constant([[1.0, 2.0], [3.0]])).to_py() == wanted
 
 
 def fold(items: Any, axes: tuple[int, ...], depth: int) -> Any:

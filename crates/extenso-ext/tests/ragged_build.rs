@@ -117,7 +117,11 @@ fn malformed_rows_are_errors() {
         (RaggedTensor::from_row_limits, &[-1, 3], &["row_limits", "decrease"]),
         (RaggedTensor::from_row_lengths, &[1, 1], &["3", "2"]),
         (RaggedTensor::from_row_lengths, &[i64::MAX, i64::MAX], &["row_lengths", "row 1"]),
-        (|values, ids| RaggedTensor::from_value_rowids(values, ids, None), &[0, 0, i64::MAX - 1], &["memory"]),
+        (
+            |values, ids| RaggedTensor::from_value_rowids(values, ids, None),
+            &[0, 0, i64::MAX - 1],
+            &["value_rowids", "nrows"],
+        ),
     ];
     for (factory, given, texts) in table {
         fails(factory(three(), &ints(given)), texts);
@@ -182,6 +186,7 @@ fn rows_become_dense_tensors() {
         "[[[1, 2, 0]], [[0, 0, 0]], [[3, 4, 0]]]",
     );
     check(extenso_ext::ragged::to_dense(value(r#"[["a"], []]"#), None, None), r#"[["a"], [""]]"#);
+    check(dense(value("[[1, None], [], [3]]"), 7, None), "[[1, None], [7, 7], [3, 7]]");
     let empty = dense(support::ragged("[[], []]"), 0, None);
     let empty = empty.unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(empty.tensor().expect("dense").data().expect("data").dims(), [2, 0]);

@@ -140,6 +140,15 @@ fn uniform_inner_axes_change_places() {
 }
 
 #[test]
+fn rows_of_vectors_are_multiplied_by_a_matrix() {
+    let (x, weights) = (value("[[[1.0, 2.0]], [], [[3.0, 4.0], [5.0, 6.0]]]"), value("[[1.0], [10.0]]"));
+    let wanted = "[[[21.0]], [], [[43.0], [65.0]]]";
+    check(ops::matmul(&x, &weights, false), wanted);
+    check(traced(&[x, weights.clone()], |a| ops::matmul(&a[0], &a[1], false)), wanted);
+    fails(ops::matmul(value("[[1.0, 2.0], []]"), weights, false), &["matmul", "axis 1 is ragged"]);
+}
+
+#[test]
 fn values_are_broadcast_to_rows() {
     let rows = value("[[0, 0, 0], [], [0, 0]]");
     let table = [

@@ -30,7 +30,8 @@ crate::ops! {
 
     /// The row partition that says for each value which row it is in; without `nrows`, the last id is that of the last row.
     ///
-    /// Errors: ids that are not a vector of integers, decrease, are negative, or at least `nrows`; more rows than memory holds.
+    /// Errors: ids that are not a vector of integers, decrease, are negative, or at least `nrows`; more rows than memory holds;
+    /// without `nrows`, a last id that is far beyond the number of values.
     PARTITION_FROM_ROWIDS: partition_from_rowids(rowids; RowCount { nrows: Option<Vec<i64>> }) = OpDef::general(Class::Structural, infer_from_rowids, run_from_rowids)
         .examples(&[("partition_from_rowids([0, 0, 2], nrows=4)", "partition_from_lengths([2, 0, 1, 0])"), ("partition_from_rowids([0, 0, 2])", "partition_from_lengths([2, 0, 1])")]);
 
@@ -133,12 +134,26 @@ fn run_from_rowids(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Resul
             return Err(Error::index(format!("row id {} at [{at}] is out of range for {nrows} rows", ids[at])));
         }
         (Some(nrows), _) => nrows,
-        (None, last) => last.map_or(0, |last| last.saturating_add(1)),
+        (None, last) => rows_up_to(last, ids.len())?,
     };
     fit_into_memory(nrows)?;
     let mut lengths = vec![0_usize; nrows];
     ids.iter().filter_map(|&id| usize::try_from(id).ok()).for_each(|id| lengths[id] += 1);
     one_partition(RowPartition::from_lengths(lengths)?)
+}
+
+/// The number of rows up to the last id, which alone must not decide how much memory is used.
+fn rows_up_to(last: Option<usize>, nvalues: usize) -> Result<usize> {
+    const EMPTY: usize = 1 << 24;
+    match last {
+        Some(last) if last >= nvalues.saturating_mul(16).saturating_add(EMPTY) => {
+            Err(Error::value(format!("the last row id is {last}, and there are {nvalues} values"))
+                .wanted("fewer empty rows, or their number")
+                .hint("Give `nrows`."))
+        }
+        Some(last) => Ok(last + 1),
+        None => Ok(0),
+    }
 }
 
 fn check_sorted(ids: &[i64]) -> Result<()> {

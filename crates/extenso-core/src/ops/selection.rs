@@ -2,8 +2,8 @@
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::structural::OneAxis;
-use super::{Run, assemble, transpose};
-use crate::attrs::{AttrSet, Attrs};
+use super::{Run, add, assemble, ones_like, row_starts, sum, transpose, uniform_partition};
+use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::GradCx;
 use crate::kernels::map::Fault;
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -98,19 +98,41 @@ fn run_concat(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<O
 
 fn grad_concat(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     let axis = cx.attrs::<OneAxis>()?.axis;
+    let sizes: Result<Vec<Option<usize>>> = cx.args.iter().map(|arg| joined_size(arg, axis)).collect();
+    let Some(sizes) = sizes?.into_iter().collect::<Option<Vec<usize>>>() else { return grad_concat_rows(cx) };
     let mut start = 0_i64;
     let mut grads = Vec::new();
-    for arg in cx.args {
-        let shape = arg.tensor()?.shape();
-        let dims = shape.dims().ok_or_else(|| Error::shape("the gradient of concat needs a known rank"))?;
-        let at = normalize_axis(axis, dims.len())?;
-        let n = dims[at].known().ok_or_else(|| {
-            Error::shape(format!("axis {axis} has a size that is not known while tracing"))
-                .wanted("a known size along the joined axis")
-        })?;
+    for n in sizes {
         let stop = start + i64::try_from(n).unwrap_or(i64::MAX);
         grads.push(Some(slice(cx.g(), axis, start, Some(vec![stop]), 1)?));
         start = stop;
+    }
+    Ok(grads)
+}
+
+/// The size of an argument along the joined axis, or none while tracing along the outer axis.
+///
+/// Errors: another axis has a size that is not known.
+fn joined_size(arg: &Value, axis: i64) -> Result<Option<usize>> {
+    let shape = arg.tensor()?.shape();
+    let dims = shape.dims().ok_or_else(|| Error::shape("the gradient of concat needs a known rank"))?;
+    let at = normalize_axis(axis, dims.len())?;
+    match dims[at].known() {
+        None if at > 0 => Err(Error::shape(format!("axis {axis} has a size that is not known while tracing"))
+            .wanted("a known size along the joined axis")),
+        size => Ok(size),
+    }
+}
+
+/// The same along the outer axis, whose sizes are counted when the graph runs.
+fn grad_concat_rows(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
+    let mut start = Value::from(Tensor::scalar(0_i64));
+    let mut grads = Vec::new();
+    for arg in cx.args {
+        let places = row_starts(uniform_partition(arg, 1, None)?)?;
+        let count = sum(ones_like(&places)?, Axes::All, false)?;
+        grads.push(Some(take(cx.g(), add(places, &start)?, 0)?));
+        start = add(start, count)?;
     }
     Ok(grads)
 }

@@ -1,7 +1,7 @@
 //! What a masked tensor does under ops: the table of handlers.
 
 use super::{arithmetic, structure, text};
-use extenso_core::{Answer, Call, Class, Target, on, ops};
+use extenso_core::{Answer, Call, Class, OpDef, Target, on, ops};
 use extenso_types::TypeDef;
 use std::sync::Arc;
 
@@ -20,13 +20,14 @@ pub(super) fn register(def: &Arc<TypeDef>) {
     for (class, name, handle) in classes {
         on(Target::Class(class), def, name, handle);
     }
-    let single: [(_, &'static str, Handle); 16] = [
+    let single: &[(&OpDef, &str, Handle)] = &[
         (&ops::FLOOR_DIVIDE, "MaskedTensor division", arithmetic::faulting),
         (&ops::REMAINDER, "MaskedTensor division", arithmetic::faulting),
         (&ops::POW, "MaskedTensor powers", arithmetic::faulting),
         (&ops::WHERE, "MaskedTensor where", arithmetic::where_),
         (&ops::GATHER_ROWS_OF, "MaskedTensor rows", structure::along_rows),
         (&ops::ALIGN_ROWS, "MaskedTensor rows", structure::along_rows),
+        (&ops::PAD_ROWS, "MaskedTensor rows", structure::pad_rows),
         (&ops::ROW_PARTITION, "MaskedTensor rows", structure::row_partition),
         (&ops::TAKE, "MaskedTensor take", structure::take),
         (&ops::SLICE, "MaskedTensor slice", structure::slice),
@@ -38,7 +39,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::LOOKUP, "MaskedTensor lookup", text::looked_up),
         (&ops::LOOKUP_VALUES, "MaskedTensor lookup", text::looked_up),
     ];
-    for (op, name, handle) in single {
+    for &(op, name, handle) in single {
         on(Target::Op(op), def, name, handle);
     }
 }

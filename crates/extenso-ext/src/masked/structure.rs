@@ -75,6 +75,15 @@ pub(super) fn along_rows(call: &Call<'_>) -> Answer {
     along(call, &x, rest, 0, call.attrs)
 }
 
+/// `pad_rows` fills rows up with values that are there.
+pub(super) fn pad_rows(call: &Call<'_>) -> Answer {
+    let [x, partition, fill] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let padded = |x: Arg, fill: Arg| call_one(call.op, &[x, partition.clone(), fill], call.attrs);
+    let mask = padded(Arg::from(x.mask()), Arg::from(true))?;
+    answer_ext(MaskedTensor::new(padded(Arg::from(x.values()), fill.clone())?, mask.tensor()?.clone())?)
+}
+
 /// `row_partition` counts the values.
 pub(super) fn row_partition(call: &Call<'_>) -> Answer {
     let [splits, values] = call.args else { return Ok(None) };

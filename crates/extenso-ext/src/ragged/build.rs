@@ -33,7 +33,8 @@ impl RaggedTensor {
 
     /// The rows that say for each value which row it is in; without `nrows`, the last id is that of the last row.
     ///
-    /// Errors: ids that are not a vector of integers, decrease, are negative, or at least `nrows`; more rows than memory holds.
+    /// Errors: ids that are not a vector of integers, decrease, are negative, or at least `nrows`; more rows than memory holds;
+    /// without `nrows`, a last id that is far beyond the number of values.
     ///
     /// ```
     /// # use extenso_ext::RaggedTensor;

@@ -3,11 +3,12 @@
 use super::RaggedTensor;
 use crate::args::{int, typed};
 use crate::axes::{dim, one_row, outer, rank};
+use crate::masked::MaskedTensor;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops, strengthen};
 use extenso_types::{DType, DTypeKind, Dim, Error, Result};
 
 /// The value as a dense tensor: rows are filled up to the longest with `fill`, which is zero, false or an empty string if it
-/// is not given. `shape` pads and crops further: one size for each axis, none to leave it as it comes.
+/// is not given; missing values stay missing. `shape` pads and crops further: one size for each axis, none to leave it as it comes.
 ///
 /// Errors: a shape of another rank, or with a negative size; a fill of another dtype; values that are no tensor.
 ///
@@ -58,7 +59,10 @@ fn fill_of(x: &Value, fill: Option<Arg>) -> Result<Value> {
 fn innermost(x: &Value) -> Result<DType> {
     match typed::<RaggedTensor>(x) {
         Some(ragged) => innermost(ragged.values()),
-        None => x.tensor().map(Tensor::dtype),
+        None => match typed::<MaskedTensor>(x) {
+            Some(masked) => innermost(masked.values()),
+            None => x.tensor().map(Tensor::dtype),
+        },
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::{RaggedTensor, broadcast, reduction, rows, shape, text};
 use crate::args::{answer, flat, typed_arg};
-use extenso_core::{Answer, Call, Class, Target, call_one, on, ops};
+use extenso_core::{Answer, Call, Class, OpDef, Target, call_one, on, ops};
 use extenso_types::TypeDef;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
     for (class, name, handle) in classes {
         on(Target::Class(class), def, name, handle);
     }
-    let single: [(_, &'static str, Handle); 20] = [
+    let single: &[(&OpDef, &str, Handle)] = &[
         (&ops::ROW_LENGTHS, "RaggedTensor rows", of_partition),
         (&ops::ROW_SPLITS, "RaggedTensor rows", of_partition),
         (&ops::VALUE_ROWIDS, "RaggedTensor rows", of_partition),
@@ -42,9 +42,10 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::EXPAND_DIMS_AT, "RaggedTensor expand_dims", shape::expand_dims_at),
         (&ops::SQUEEZE, "RaggedTensor squeeze", shape::squeeze),
         (&ops::TRANSPOSE, "RaggedTensor transpose", shape::transpose),
+        (&ops::MATMUL, "RaggedTensor matmul", shape::matmul),
         (&ops::BROADCAST_LIKE, "RaggedTensor broadcasting", broadcast::like),
     ];
-    for (op, name, handle) in single {
+    for &(op, name, handle) in single {
         on(Target::Op(op), def, name, handle);
     }
 }

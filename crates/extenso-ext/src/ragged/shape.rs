@@ -1,4 +1,5 @@
-//! Axes of size 1 and the order of axes. Axes inside the rows are left to the values; the ragged one stays where it is.
+//! Axes of size 1, the order of axes, and products. Axes inside the rows are left to the values; the ragged one stays where
+//! it is.
 
 use super::RaggedTensor;
 use crate::args::{answer, answer_ext, flat, int, typed_arg};
@@ -6,7 +7,7 @@ use crate::axes::rows_of_one;
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{ManyAxes, Transpose};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
-use extenso_core::{Answer, Call, ExtensionType, Value, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
 use extenso_types::{Dim, Error, Result};
 
 /// `expand_dims_at` puts in one axis after the other, from the outside.
@@ -69,4 +70,21 @@ pub(super) fn transpose(call: &Call<'_>) -> Answer {
     };
     let inner: Vec<i64> = std::iter::once(0).chain(inner.iter().map(|&axis| int(axis - 1))).collect();
     answer_ext(x.with_values(ops::transpose(x.values(), Some(inner))?)?)
+}
+
+/// `matmul` of rows of vectors by one matrix multiplies each vector.
+///
+/// Errors: the vectors themselves are ragged.
+pub(super) fn matmul(call: &Call<'_>) -> Answer {
+    let [x, y] = call.args else { return Ok(None) };
+    let (Some(x), Arg::Value(Value::Tensor(weights))) = (typed_arg::<RaggedTensor>(x), y) else { return Ok(None) };
+    if weights.shape().rank().is_none_or(|rank| rank > 2) {
+        return Ok(None);
+    }
+    if x.rank()? < 3 {
+        return Err(Error::shape("axis 1 is ragged, and the rows are of no one length")
+            .wanted("rows of vectors: a ragged tensor of rank 3 or more")
+            .hint("Make the rows dense first: `to_tensor`."));
+    }
+    answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values()), y.clone()], call.attrs)?)?)
 }
