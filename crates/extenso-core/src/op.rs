@@ -38,6 +38,8 @@ pub enum Class {
     Reduction,
     /// Elements move; none is computed.
     Structural,
+    /// Works on the lines along an axis, each as a whole: orders, positions, running folds.
+    Axiswise,
     /// Works along a row partition.
     Segment,
     /// Products of matrices.
@@ -62,6 +64,7 @@ impl fmt::Display for Class {
             Class::Elementwise => "elementwise",
             Class::Reduction => "reduction",
             Class::Structural => "structural",
+            Class::Axiswise => "axiswise",
             Class::Segment => "segment",
             Class::Linear => "linear algebra",
             Class::Effect => "effect",

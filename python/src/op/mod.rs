@@ -181,13 +181,14 @@ impl PyOp {
 #[pyclass(name = "OpClass", module = "extenso", frozen)]
 pub struct PyOpClass(pub Class);
 
-const CLASSES: [(&str, Class); 9] = [
+const CLASSES: [(&str, Class); 10] = [
     ("unary_elementwise", Class::UnaryElementwise),
     ("binary_elementwise", Class::BinaryElementwise),
     ("comparison", Class::Comparison),
     ("elementwise", Class::Elementwise),
     ("reduction", Class::Reduction),
     ("structural", Class::Structural),
+    ("axiswise", Class::Axiswise),
     ("segment", Class::Segment),
     ("linear", Class::Linear),
     ("effect", Class::Effect),

@@ -11,8 +11,10 @@ pub mod elementary;
 pub mod isa;
 pub mod map;
 pub mod matmul;
+pub mod order;
 pub mod pool;
 pub mod reduce;
+pub mod scan;
 
 /// An f64 rounded to f32.
 pub fn narrow_f32(v: f64) -> f32 {

@@ -4,29 +4,36 @@
 
 mod args;
 mod assemble;
+mod cumulative;
 mod elementwise;
 mod elementwise_text;
 mod linear;
+mod lines;
 mod math;
 mod padding;
 mod partition;
+mod positions;
 mod reduction;
 mod rows;
 mod selection;
+mod sorting;
 mod state;
 mod structural;
 mod text;
 mod vocabulary;
 
 pub use assemble::{Run, assemble};
+pub use cumulative::*;
 pub use elementwise::*;
 pub use linear::*;
 pub use math::*;
 pub use padding::*;
 pub use partition::*;
+pub use positions::*;
 pub use reduction::*;
 pub use rows::*;
 pub use selection::*;
+pub use sorting::*;
 pub use state::*;
 pub use structural::*;
 pub use text::*;
@@ -39,8 +46,11 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Elementwise", ELEMENTWISE),
     ("Mathematics", MATH),
     ("Reductions", REDUCTIONS),
+    ("Running folds", CUMULATIVE),
     ("Structure", STRUCTURAL),
     ("Selection", SELECTION),
+    ("Positions", POSITIONS),
+    ("Sorting", SORTING),
     ("Row partitions", PARTITIONS),
     ("Places in rows", ROWS),
     ("Rows as a dense axis", PADDING),

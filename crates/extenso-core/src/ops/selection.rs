@@ -6,6 +6,7 @@ use super::{Run, add, assemble, ones_like, row_starts, sum, transpose, uniform_p
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::GradCx;
 use crate::kernels::map::Fault;
+use crate::kernels::pool::affordable;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{Fold, normalize_axis};
 use crate::tensor::{Dense, Tensor};
@@ -238,6 +239,8 @@ fn run_scatter(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
             indices.dims()
         )));
     }
+    // An outer axis may be longer than memory where the others are empty.
+    affordable(n.saturating_mul(4 * size_of::<usize>()))?;
     // Adding row by row in the order of the updates: a sequential sum per element, whatever the threads.
     let mut sums = crate::ops::zeros_like(&args[2])?;
     let order = group_by_target(&at, n);

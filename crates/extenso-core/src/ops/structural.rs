@@ -217,6 +217,9 @@ pub fn permute(x: &Dense, axes: &[i64]) -> Result<Tensor> {
 /// The tensor of sizes `dims` that reads `x` by strides in elements.
 fn read_strided(x: &Dense, dims: Dims, strides: &[usize]) -> Result<Tensor> {
     let n: usize = dims.iter().product();
+    if n == 0 {
+        return assemble(x.dtype(), dims, &[x], std::iter::empty());
+    }
     crate::kernels::pool::affordable(n.saturating_mul(8))?;
     let mut starts: Vec<usize> = Vec::with_capacity(n);
     push_positions(&dims, strides, 0, &mut starts);

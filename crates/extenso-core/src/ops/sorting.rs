@@ -1,0 +1,276 @@
+//! Orders along an axis: sorted elements, the positions that sort, the largest and smallest.
+//!
+//! Invariant: NaN comes last whatever the direction, and equal elements keep their order.
+
+use super::args::{one_tensor, spec_of, tensor_spec};
+use super::lines::{Lines, same_shape};
+use super::positions::{scatter_add_along_axis, take_along_axis};
+use super::{Run, assemble, reshape};
+use crate::attrs::{AttrSet, Attrs, Axes};
+use crate::grad::one;
+use crate::kernels::order::{argsort_rows, extreme_rows, sort_rows, top_rows};
+use crate::kernels::pool::Block;
+use crate::op::{Class, OpDef, OutputSpecs};
+use crate::reduce::{normalize_axes, normalize_axis};
+use crate::tensor::{Storage, Tensor};
+use crate::value::{Arg, Outputs, Value};
+use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
+use half::{bf16, f16};
+use smallvec::SmallVec;
+
+crate::attrs! {
+    /// The attributes of a sort.
+    pub struct Sort { axis: i64 = -1, descending: bool = false }
+    /// The attributes of `argmax` and `argmin`.
+    pub struct ArgExtreme { axis: Axes = Axes::All, keepdims: bool = false }
+    /// The attributes of `top_k_indices`.
+    pub struct TopK { k: i64 }
+}
+
+crate::ops! {
+    /// Orders along an axis.
+    pub static SORTING;
+
+    /// The elements in increasing order along `axis`, or in decreasing order if `descending`; NaN last in both.
+    ///
+    /// The sort is stable. Strings are in the order of code points, false is below true. Errors: an axis out of range.
+    SORT: sort(x; Sort { axis: i64, descending: bool }) = OpDef::general(Class::Axiswise, infer_sort, run_sort)
+        .grad(|cx| {
+            let attrs: &Sort = cx.attrs()?;
+            let order = argsort(&cx.args[0], attrs.axis, attrs.descending)?;
+            one(scatter_add_along_axis(cx.g(), order, &cx.args[0], attrs.axis))
+        })
+        .examples(&[("sort([3.0, 1.0, 2.0])", "[1.0, 2.0, 3.0]"), ("sort([[3, 1], [1, 2]], axis=0, descending=True)", "[[3, 2], [1, 1]]")]);
+
+    /// The positions along `axis` in the order that sorts the elements, as i64: what `take_along_axis` takes.
+    ///
+    /// The sort is that of `sort`. Errors: an axis out of range.
+    ARGSORT: argsort(x; Sort { axis: i64, descending: bool }) = OpDef::general(Class::Axiswise, infer_argsort, run_argsort)
+        .examples(&[("argsort([3.0, 1.0, 2.0])", "[1, 2, 0]")]);
+
+    /// The positions of the `k` largest elements along the last axis, as i64: the largest first, of equal ones the first.
+    ///
+    /// NaN comes last. Shapes: the last axis has `k` positions. Errors: a scalar; `k` is negative, or more than the axis has.
+    TOP_K_INDICES: top_k_indices(x; TopK { k: i64 }) = OpDef::general(Class::Axiswise, infer_top_k, run_top_k)
+        .examples(&[("top_k_indices([1.0, 3.0, 2.0, 3.0], k=2)", "[1, 3]")]);
+
+    /// The position of the first largest element along `axis`, or of the first NaN, as i64.
+    ///
+    /// Without an axis, the position among all elements in row-major order. Errors: an axis out of range, or without
+    /// elements; more than one axis.
+    ARGMAX: argmax(x; ArgExtreme { axis: Axes, keepdims: bool }) = OpDef::general(Class::Axiswise, infer_extreme, run_argmax)
+        .examples(&[("argmax([[1.0, 5.0], [3.0, 2.0]], axis=-1)", "[1, 0]"), ("argmax([[1.0, 5.0], [3.0, 2.0]])", "1")]);
+
+    /// The position of the first smallest element along `axis`, or of the first NaN, as i64.
+    ///
+    /// Without an axis, the position among all elements in row-major order. Errors: an axis out of range, or without
+    /// elements; more than one axis.
+    ARGMIN: argmin(x; ArgExtreme { axis: Axes, keepdims: bool }) = OpDef::general(Class::Axiswise, infer_extreme, run_argmin)
+        .examples(&[("argmin([[1.0, 5.0], [3.0, 2.0]], axis=-1)", "[0, 1]")]);
+}
+
+/// The `k` largest elements along the last axis, the largest first, and their positions, as i64.
+///
+/// A composition of `top_k_indices` and `take_along_axis`, so the values have a gradient.
+///
+/// Errors: a scalar; `k` is negative, or more than the axis has.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let (values, indices) = ops::top_k(Tensor::from_vec(vec![1.0, 3.0, 2.0]), 2).unwrap();
+/// assert_eq!((values.to_string(), indices.to_string()), ("[3.0, 2.0]".into(), "[1, 2]".into()));
+/// ```
+pub fn top_k(x: impl Into<Arg>, k: i64) -> Result<(Value, Value)> {
+    let x = x.into();
+    let indices = top_k_indices(&x, k).map_err(|e| e.at("top_k"))?;
+    Ok((take_along_axis(x, &indices, -1)?, indices))
+}
+
+fn sortable(spec: &TensorSpec) -> Result<DType> {
+    match spec.dtype {
+        DType::Variant => {
+            Err(Error::dtype("the op does not take variant").wanted("numbers, booleans, strings or bytes"))
+        }
+        dtype => Ok(dtype),
+    }
+}
+
+fn infer_sort(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let x = spec_of(args, 0)?;
+    Ok(tensor_spec(sortable(x)?, same_shape(x, Sort::of(attrs)?.axis)?))
+}
+
+fn infer_argsort(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let x = spec_of(args, 0)?;
+    sortable(x)?;
+    Ok(tensor_spec(DType::I64, same_shape(x, Sort::of(attrs)?.axis)?))
+}
+
+fn infer_top_k(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let x = spec_of(args, 0)?;
+    sortable(x)?;
+    let k = wanted(TopK::of(attrs)?.k)?;
+    let Some(dims) = x.shape.dims() else { return Ok(tensor_spec(DType::I64, Shape::unknown())) };
+    let Some((last, outer)) = dims.split_last() else {
+        return Err(Error::shape("the argument is a scalar").wanted("at least a vector"));
+    };
+    if let Some(n) = last.known() {
+        within(k, n)?;
+    }
+    Ok(tensor_spec(DType::I64, Shape::new(outer.iter().copied().chain([Dim::Known(k)]))))
+}
+
+fn wanted(k: i64) -> Result<usize> {
+    usize::try_from(k).map_err(|_| Error::value(format!("k is {k}")).wanted("a number that is not negative"))
+}
+
+fn within(k: usize, n: usize) -> Result<()> {
+    if k <= n {
+        return Ok(());
+    }
+    Err(Error::value(format!("k is {k}, and the last axis has {n} elements")).wanted("at most as many as there are"))
+}
+
+fn infer_extreme(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let attrs = ArgExtreme::of(attrs)?;
+    let x = spec_of(args, 0)?;
+    sortable(x)?;
+    let Some(dims) = x.shape.dims() else {
+        let whole = attrs.axis == Axes::All && !attrs.keepdims;
+        return Ok(tensor_spec(DType::I64, if whole { Shape::scalar() } else { Shape::unknown() }));
+    };
+    let axes = searched(&attrs.axis, dims.len())?;
+    if axes.iter().any(|axis| dims[*axis] == Dim::Known(0)) {
+        return Err(no_element());
+    }
+    let kept = dims.iter().enumerate().filter_map(|(i, d)| match (axes.contains(&i), attrs.keepdims) {
+        (false, _) => Some(*d),
+        (true, true) => Some(Dim::Known(1)),
+        (true, false) => None,
+    });
+    Ok(tensor_spec(DType::I64, Shape::new(kept)))
+}
+
+fn searched(axes: &Axes, rank: usize) -> Result<SmallVec<[usize; 4]>> {
+    match axes {
+        Axes::All => Ok((0..rank).collect()),
+        Axes::List(list) if list.len() == 1 => normalize_axes(list, rank),
+        Axes::List(list) => Err(Error::value(format!("axes {list:?} are given")).wanted("one axis, or none for all")),
+    }
+}
+
+fn no_element() -> Error {
+    Error::value("the axis has no element").wanted("at least one element to choose from")
+}
+
+/// An expression over the elements of sortable data, whatever their dtype.
+macro_rules! with_elements {
+    ($data:expr, $x:ident => $body:expr) => {
+        with_elements!($data, $x => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64)
+    };
+    ($data:expr, $x:ident => $body:expr; $($d:ident $t:ty),*) => {
+        match $data.dtype() {
+            $(DType::$d => {
+                let $x = $data.as_slice::<$t>()?;
+                $body
+            })*
+            DType::Bool => {
+                let bits: Vec<bool> = $data.bits()?.iter().collect();
+                let $x = &bits[..];
+                $body
+            }
+            DType::String | DType::Bytes | DType::Variant => {
+                let texts: Result<Vec<&[u8]>> = (0..$data.len()).map(|i| $data.text_at(i)).collect();
+                let texts = texts?;
+                let $x = &texts[..];
+                $body
+            }
+        }
+    };
+}
+
+fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let attrs = Sort::of(attrs)?;
+    let lines = Lines::of(&args[0], attrs.axis)?;
+    let (data, n) = (lines.data()?, lines.len()?);
+    macro_rules! by_dtype {
+        ($($d:ident $t:ty),*) => {
+            match data.dtype() {
+                $(DType::$d => {
+                    let mut block = Block::new(data.len() * size_of::<$t>());
+                    sort_rows(data.as_slice::<$t>()?, n, attrs.descending, block.slice_mut::<$t>());
+                    Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.freeze()))
+                })*
+                DType::Bool | DType::String | DType::Bytes | DType::Variant => {
+                    let mut order = vec![0_i64; data.len()];
+                    with_elements!(data, x => argsort_rows(x, n, attrs.descending, &mut order));
+                    let start = |(i, at): (usize, &i64)| i / n * n + usize::try_from(*at).unwrap_or(0);
+                    let runs = order.iter().enumerate().map(|place| Run { source: Some(0), start: start(place), len: 1 });
+                    assemble(data.dtype(), data.dims().into(), &[data], runs)?
+                }
+            }
+        };
+    }
+    let sorted = by_dtype!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64);
+    one_tensor(lines.back(sorted)?)
+}
+
+fn run_argsort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let attrs = Sort::of(attrs)?;
+    let lines = Lines::of(&args[0], attrs.axis)?;
+    let (data, n) = (lines.data()?, lines.len()?);
+    let order = indices(data.dims().into(), |out| {
+        with_elements!(data, x => argsort_rows(x, n, attrs.descending, out));
+        Ok(())
+    })?;
+    one_tensor(lines.back(order)?)
+}
+
+fn run_top_k(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let k = wanted(TopK::of(attrs)?.k)?;
+    let lines = Lines::of(&args[0], -1)?;
+    let (data, n) = (lines.data()?, lines.len()?);
+    within(k, n)?;
+    one_tensor(indices(lines.dims_with(k)?, |out| {
+        with_elements!(data, x => top_rows(x, n, k, out));
+        Ok(())
+    })?)
+}
+
+fn run_argmax(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    extreme(args, attrs, out, true)
+}
+
+fn run_argmin(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    extreme(args, attrs, out, false)
+}
+
+fn extreme(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec], largest: bool) -> Result<Outputs> {
+    let attrs = ArgExtreme::of(attrs)?;
+    let x = args[0].tensor()?.data()?;
+    let lines = match &attrs.axis {
+        Axes::All => Lines::of(&reshape(&args[0], vec![-1_i64])?, 0)?,
+        Axes::List(axes) => {
+            normalize_axis(axes[0], x.dims().len())?;
+            Lines::of(&args[0], axes[0])?
+        }
+    };
+    let (data, n) = (lines.data()?, lines.len()?);
+    if n == 0 {
+        return Err(no_element());
+    }
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    one_tensor(indices(dims, |out| {
+        with_elements!(data, x => extreme_rows(x, n, largest, out));
+        Ok(())
+    })?)
+}
+
+/// A tensor of positions that a function writes.
+fn indices(dims: Dims, write: impl FnOnce(&mut [i64]) -> Result<()>) -> Result<Tensor> {
+    let count: usize = dims.iter().product();
+    crate::kernels::pool::affordable(count.saturating_mul(8))?;
+    let mut block = Block::new(count * 8);
+    write(block.slice_mut::<i64>())?;
+    Ok(Tensor::from_dense(DType::I64, dims, Storage::Fixed(block.freeze())))
+}
