@@ -3,9 +3,8 @@
 use crate::error::{OrRaise, guarded};
 use crate::op::attr;
 use crate::{arg, value};
-use extenso_core::attrs::{AttrType, AttrValue, Attrs, Axes};
+use extenso_core::attrs::{AttrType, Axes, Param};
 use extenso_core::ops;
-use extenso_core::reduce::Reduce;
 use extenso_types::Error;
 use pyo3::prelude::*;
 
@@ -13,11 +12,22 @@ use pyo3::prelude::*;
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clip, module)?)?;
     module.add_function(wrap_pyfunction!(mean, module)?)?;
+    module.add_function(wrap_pyfunction!(softmax, module)?)?;
+    module.add_function(wrap_pyfunction!(log_softmax, module)?)?;
+    module.add_function(wrap_pyfunction!(logsumexp, module)?)?;
     module.add_function(wrap_pyfunction!(fill_none, module)?)?;
     module.add_function(wrap_pyfunction!(is_none, module)?)?;
     module.add_function(wrap_pyfunction!(string_split, module)?)?;
     module.add_function(wrap_pyfunction!(string_characters, module)?)?;
     module.add_function(wrap_pyfunction!(string_ngrams, module)?)
+}
+
+/// An attribute of a function that is no op.
+///
+/// Errors: an object of another type.
+pub fn attribute<T: AttrType>(name: &'static str, object: &Bound<'_, PyAny>) -> PyResult<T> {
+    let given = attr(&Param { name, kind: T::NAME, default: || None }, object)?;
+    T::from_attr(&given).ok_or_else(|| Error::dtype(format!("{name} is {given}")).wanted(T::NAME)).or_raise()
 }
 
 /// Each element of `x`, but not below `low` and not above `high`; with broadcasting.
@@ -39,11 +49,50 @@ fn clip<'py>(x: &Bound<'py, PyAny>, low: &Bound<'py, PyAny>, high: &Bound<'py, P
 #[pyfunction]
 #[pyo3(signature = (x, axis=None, keepdims=false))]
 fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: bool) -> PyResult<Bound<'py, PyAny>> {
-    let axis = axis.map_or(Ok(AttrValue::None), |axis| attr(&Reduce::DEF.params[0], axis))?;
-    let axes =
-        Axes::from_attr(&axis).ok_or_else(|| Error::dtype(format!("axis is {axis}")).wanted(Axes::NAME)).or_raise()?;
+    let axes = axis.map_or(Ok(Axes::All), |axis| attribute("axis", axis))?;
     let argument = arg::from_py(x)?;
     value::to_py(x.py(), guarded(|| ops::mean(argument, axes, keepdims)).or_raise()?)
+}
+
+/// Exponentials along `axis`, divided by their sum.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.softmax([1.0, 1.0]))
+/// [0.5, 0.5]
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1))]
+fn softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>> {
+    let argument = arg::from_py(x)?;
+    value::to_py(x.py(), guarded(|| ops::softmax(argument, axis)).or_raise()?)
+}
+
+/// The logarithm of `softmax`, without the loss of small shares.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.log_softmax([0.0, -800.0]))
+/// [0.0, -800.0]
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1))]
+fn log_softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>> {
+    let argument = arg::from_py(x)?;
+    value::to_py(x.py(), guarded(|| ops::log_softmax(argument, axis)).or_raise()?)
+}
+
+/// The logarithm of the sum of exponentials over `axis`, without overflow. An empty row gives -inf.
+///
+/// >>> import extenso as ex
+/// >>> ex.logsumexp([800.0]).item()
+/// 800.0
+#[pyfunction]
+#[pyo3(signature = (x, axis=None, keepdims=false))]
+fn logsumexp<'py>(
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let axes = axis.map_or(Ok(Axes::All), |axis| attribute("axis", axis))?;
+    let argument = arg::from_py(x)?;
+    value::to_py(x.py(), guarded(|| ops::logsumexp(argument, axes, keepdims)).or_raise()?)
 }
 
 /// The values of a masked tensor with `fill` where one is missing; anything else as it is.

@@ -20,6 +20,7 @@ mod operators;
 mod partition;
 mod pointers;
 mod ragged;
+mod rearrange;
 mod record;
 mod shape;
 mod spec;
@@ -55,6 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     literal::add_to(module)?;
     composed::add_to(module)?;
     ragged::add_to(module)?;
+    rearrange::add_to(module)?;
     arrow::add_to(module)?;
     formats::add_to(module)?;
     extenso_ext::init();

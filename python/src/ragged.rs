@@ -5,7 +5,7 @@
 use crate::error::{OrRaise, guarded, raised};
 use crate::tensor::index::{Part as KeyPart, integers, parts};
 use crate::{arg, value};
-use extenso_core::{Arg, ExtensionType, Tensor, Value};
+use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_ext::RaggedTensor;
 use extenso_ext::ragged::{self, Part};
 use extenso_types::{DTypeKind, Error, Result};
@@ -18,9 +18,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(num, module)?)?;
     module.add_function(wrap_pyfunction!(local_index, module)?)?;
     module.add_function(wrap_pyfunction!(flatten, module)?)?;
-    module.add_function(wrap_pyfunction!(unflatten, module)?)?;
-    module.add_function(wrap_pyfunction!(boolean_mask, module)?)?;
-    module.add_function(wrap_pyfunction!(stack, module)?)
+    module.add_function(wrap_pyfunction!(unflatten, module)?)
 }
 
 /// The factories and methods of `RaggedTensor`, which documents them.
@@ -289,32 +287,4 @@ fn flatten<'py>(x: &Object<'py>, axis: Option<i64>) -> PyResult<Object<'py>> {
 fn unflatten<'py>(flat: &Object<'py>, counts: &Object<'py>) -> PyResult<Object<'py>> {
     let (values, counts) = (value::from_py(flat)?, arg::from_py(counts)?);
     made(flat.py(), || ragged::unflatten(values, counts))
-}
-
-/// The elements for which `mask` is true; a ragged mask keeps the rows and picks inside them.
-///
-/// >>> import extenso as ex
-/// >>> ex.to_py(ex.boolean_mask(ex.constant([[1, 2, 3], [4], [5, 6]]), [True, False, True]))
-/// [[1, 2, 3], [5, 6]]
-#[pyfunction]
-fn boolean_mask<'py>(x: &Object<'py>, mask: &Object<'py>) -> PyResult<Object<'py>> {
-    let (values, mask) = (value::from_py(x)?, value::from_py(mask)?);
-    value::to_py(x.py(), guarded(|| ragged::boolean_mask(values, mask)).or_raise()?)
-}
-
-/// The values beside one another along a new axis; ragged where one is.
-///
-/// >>> import extenso as ex
-/// >>> ex.to_py(ex.stack([ex.constant([[1], [2, 3]]), ex.constant([[4, 5], []])]))
-/// [[[1], [2, 3]], [[4, 5], []]]
-#[pyfunction]
-#[pyo3(signature = (values, axis=0))]
-fn stack<'py>(values: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
-    let items = match arg::list(values)? {
-        Some(Arg::List(_)) => {
-            values.try_iter()?.map(|item| value::from_py(&item?)).collect::<PyResult<Vec<Value>>>()?
-        }
-        _ => return Err(arg::no_argument(values, true)).or_raise(),
-    };
-    value::to_py(values.py(), guarded(|| ragged::stack(&items, axis)).or_raise()?)
 }

@@ -19,6 +19,7 @@ CLASSES = [
     ex.elementwise,
     ex.reduction,
     ex.structural,
+    ex.axiswise,
     ex.segment,
     ex.linear,
     ex.effect,

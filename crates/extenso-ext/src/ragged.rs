@@ -20,7 +20,6 @@ mod uniform;
 pub use dense::to_dense;
 pub use index::{Part, index};
 pub use levels::{flatten, local_index, num, unflatten};
-pub use select::{boolean_mask, stack};
 
 use crate::args::{int, typed};
 use crate::axes::{outer, rank};

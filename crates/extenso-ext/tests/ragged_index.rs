@@ -2,8 +2,8 @@
 
 mod support;
 
-use extenso_core::Value;
-use extenso_ext::ragged::{Part, boolean_mask, index};
+use extenso_core::{Value, ops};
+use extenso_ext::ragged::{Part, index};
 use extenso_types::Result;
 use support::{check, fails, ragged, traced, value};
 
@@ -96,22 +96,22 @@ fn masks_keep_rows_or_pick_them() {
         ("[[True, False, True], [False], [True, True]]", "[[1, 3], [], [5, 6]]"),
     ];
     for (mask, wanted) in table {
-        check(boolean_mask(x(), value(mask)), wanted);
-        check(traced(&[x(), value(mask)], |a| boolean_mask(a[0].clone(), a[1].clone())), wanted);
+        check(ops::boolean_mask(x(), value(mask), 0), wanted);
+        check(traced(&[x(), value(mask)], |a| ops::boolean_mask(&a[0], &a[1], 0)), wanted);
     }
     let nested = value(NESTED);
     check(
-        boolean_mask(nested.clone(), value("[[True, False], [], [False, True, True]]")),
+        ops::boolean_mask(nested.clone(), value("[[True, False], [], [False, True, True]]"), 0),
         "[[[1, 2]], [], [[], [5, 6]]]",
     );
     let deep = value("[[[True, False], [True]], [], [[False], [], [False, True]]]");
-    check(boolean_mask(nested, deep), "[[[1], [3]], [], [[], [], [6]]]");
-    check(boolean_mask(value("[[1, 2], [3, 4]]"), ragged("[[True, False], [True, True]]")), "[[1], [3, 4]]");
-    check(boolean_mask(value("[[1, 2], [3, 4]]"), value("[[True, False], [True, True]]")), "[1, 3, 4]");
-    fails(boolean_mask(x(), value("[1, 0, 1]")), &["boolean_mask", "booleans", "i64"]);
-    fails(boolean_mask(x(), value("[True]")), &["boolean_mask", "1", "3"]);
-    fails(boolean_mask(x(), value("[[True], [True], [True, True]]")), &["boolean_mask", "row 0", "3", "1"]);
-    fails(boolean_mask(x(), value("True")), &["boolean_mask", "axis"]);
-    let short = traced(&[x(), value("[True, True]")], |a| boolean_mask(a[0].clone(), a[1].clone()));
+    check(ops::boolean_mask(nested, deep, 0), "[[[1], [3]], [], [[], [], [6]]]");
+    check(ops::boolean_mask(value("[[1, 2], [3, 4]]"), ragged("[[True, False], [True, True]]"), 0), "[[1], [3, 4]]");
+    check(ops::boolean_mask(value("[[1, 2], [3, 4]]"), value("[[True, False], [True, True]]"), 0), "[1, 3, 4]");
+    fails(ops::boolean_mask(x(), value("[1, 0, 1]"), 0), &["boolean_mask", "booleans", "i64"]);
+    fails(ops::boolean_mask(x(), value("[True]"), 0), &["boolean_mask", "1", "3"]);
+    fails(ops::boolean_mask(x(), value("[[True], [True], [True, True]]"), 0), &["boolean_mask", "row 0", "3", "1"]);
+    fails(ops::boolean_mask(x(), value("True"), 0), &["boolean_mask", "axis"]);
+    let short = traced(&[x(), value("[True, True]")], |a| ops::boolean_mask(&a[0], &a[1], 0));
     fails(short, &["2", "3"]);
 }

@@ -2,9 +2,10 @@
 
 mod support;
 
-use extenso_core::{ExtensionType, Tensor, Value, ops};
+use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_ext::RaggedTensor;
-use extenso_ext::ragged::{flatten, local_index, num, stack, unflatten};
+use extenso_ext::ragged::{flatten, local_index, num, unflatten};
+use extenso_types::Result;
 use support::{check, fails, is_ragged, ragged, traced, traced_nodes, value};
 
 const NESTED: &str = "[[[1, 2], [3]], [], [[4], [], [5, 6]]]";
@@ -86,6 +87,10 @@ fn unflatten_puts_a_level_in() {
     check(traced(&both, |a| rows(unflatten(a[0].clone(), a[1].clone()))), "[[1, 2], [], [3, 4, 5, 6]]");
 }
 
+fn stacked(values: &[Value], axis: i64) -> Result<Value> {
+    ops::stack(values.iter().map(Arg::from).collect::<Vec<_>>(), axis)
+}
+
 #[test]
 fn stack_puts_values_side_by_side() {
     let (x, y) = (value("[[1, 2], [3], []]"), value("[[4], [5, 6], [7]]"));
@@ -95,16 +100,16 @@ fn stack_puts_values_side_by_side() {
         (-3, "[[[1, 2], [3], []], [[4], [5, 6], [7]]]"),
     ];
     for (axis, wanted) in table {
-        check(stack(&[x.clone(), y.clone()], axis), wanted);
-        check(traced(&[x.clone(), y.clone()], |a| stack(a, axis)), wanted);
+        check(stacked(&[x.clone(), y.clone()], axis), wanted);
+        check(traced(&[x.clone(), y.clone()], |a| stacked(a, axis)), wanted);
     }
     let same = value("[[4, 5], [6], []]");
-    check(stack(&[x.clone(), same], 2), "[[[1, 4], [2, 5]], [[3, 6]], []]");
-    check(stack(&[x.clone(), value("[[4, 5], [6, 7], [8, 9]]")], 0), "[[[1, 2], [3], []], [[4, 5], [6, 7], [8, 9]]]");
-    fails(stack(&[x.clone(), y.clone()], 2), &["stack", "row 0"]);
-    fails(stack(&[x.clone(), value("[1, 2]")], 0), &["stack", "rank"]);
-    fails(stack(&[x, y], 3), &["stack", "axis 3"]);
-    fails(stack(&[], 0), &["stack", "no value"]);
+    check(stacked(&[x.clone(), same], 2), "[[[1, 4], [2, 5]], [[3, 6]], []]");
+    check(stacked(&[x.clone(), value("[[4, 5], [6, 7], [8, 9]]")], 0), "[[[1, 2], [3], []], [[4, 5], [6, 7], [8, 9]]]");
+    fails(stacked(&[x.clone(), y.clone()], 2), &["stack", "row 0"]);
+    fails(stacked(&[x.clone(), value("[1, 2]")], 0), &["stack", "rank"]);
+    fails(stacked(&[x, y], 3), &["stack", "axis 3"]);
+    fails(stacked(&[], 0), &["stack", "no tensor"]);
 }
 
 #[test]

@@ -56,17 +56,17 @@ crate::ops! {
     /// Whether each element is NaN. Integers and booleans never are.
     ISNAN: isnan(x) = OpDef::unary(map!(test ints: |_x| false; floats: |x| x.is_nan(); bits: |_x| 0))
         .alias_tf("is_nan")
-        .examples(&[("isnan([1.5, nan])", "[False, True]")]);
+        .examples(&[("isnan(divide([0.0, 1.0], 0.0))", "[True, False]")]);
 
     /// Whether each element is neither NaN nor an infinity. Integers and booleans always are finite.
     ISFINITE: isfinite(x) = OpDef::unary(map!(test ints: |_x| true; floats: |x| x.is_finite(); bits: |_x| !0))
         .alias_tf("is_finite")
-        .examples(&[("isfinite([1.5, nan, inf])", "[True, False, False]")]);
+        .examples(&[("isfinite(divide([1.0, 0.0, 1.0], [1.0, 0.0, 0.0]))", "[True, False, False]")]);
 
     /// Whether each element is an infinity of either sign. Integers and booleans never are.
     ISINF: isinf(x) = OpDef::unary(map!(test ints: |_x| false; floats: |x| x.is_infinite(); bits: |_x| 0))
         .alias_tf("is_inf")
-        .examples(&[("isinf([1.5, -inf])", "[False, True]")]);
+        .examples(&[("isinf(divide([0.0, 1.0], 0.0))", "[False, True]")]);
 
     /// The sine of angles in radians, within one unit in the last place.
     SIN: sin(x) = OpDef::unary(map!(floats: |x| x.sin_()))

@@ -4,18 +4,22 @@
 
 mod args;
 mod assemble;
+mod creation;
 mod cumulative;
 mod elementwise;
 mod elementwise_text;
 mod linear;
 mod lines;
+mod masks;
 mod math;
 mod padding;
 mod partition;
 mod positions;
+mod rearrange;
 mod reduction;
 mod rows;
 mod selection;
+mod softmax;
 mod sorting;
 mod state;
 mod structural;
@@ -23,16 +27,20 @@ mod text;
 mod vocabulary;
 
 pub use assemble::{Run, assemble};
+pub use creation::*;
 pub use cumulative::*;
 pub use elementwise::*;
 pub use linear::*;
+pub use masks::*;
 pub use math::*;
 pub use padding::*;
 pub use partition::*;
 pub use positions::*;
+pub use rearrange::*;
 pub use reduction::*;
 pub use rows::*;
 pub use selection::*;
+pub use softmax::*;
 pub use sorting::*;
 pub use state::*;
 pub use structural::*;
@@ -50,6 +58,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Structure", STRUCTURAL),
     ("Selection", SELECTION),
     ("Positions", POSITIONS),
+    ("Masks and borders", MASKS),
     ("Sorting", SORTING),
     ("Row partitions", PARTITIONS),
     ("Places in rows", ROWS),

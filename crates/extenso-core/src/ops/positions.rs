@@ -2,16 +2,17 @@
 
 use super::args::{one_tensor, spec_of, tensor_spec};
 use super::lines::Lines;
-use super::{Run, assemble, positions};
+use super::structural::OneAxis;
+use super::{Run, assemble, cast, positions};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::map::Number;
-use crate::kernels::pool::Block;
+use crate::kernels::pool::{Block, affordable};
 use crate::kernels::scan::add_rows;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::normalize_axis;
 use crate::tensor::{Dense, Storage, Tensor};
 use crate::value::{Outputs, Value};
-use extenso_types::{DType, Error, LeafSpec, Result, Shape, TensorSpec};
+use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape, TensorSpec};
 use half::{bf16, f16};
 
 crate::attrs! {
@@ -34,8 +35,7 @@ crate::ops! {
         })
         .examples(&[("take_along_axis([[1.5, 2.5], [3.5, 4.5]], [[1], [0]])", "[[2.5], [3.5]]")]);
 
-    /// Adds `updates` into zeros of the shape of `like` at `indices` along `axis`, line by line; the gradient of
-    /// `take_along_axis`.
+    /// Adds `updates` into zeros of the shape of `like` at `indices` along `axis`; the gradient of `take_along_axis`.
     ///
     /// Shapes: `updates` and `indices` have one shape, which is that of `like` but for `axis`. Errors: other sizes; an index out
     /// of range, with its position; dtypes that differ or are not numbers.
@@ -45,6 +45,63 @@ crate::ops! {
             Ok(vec![Some(take_along_axis(cx.g(), &cx.args[1], axis)?), None, None])
         })
         .examples(&[("scatter_add_along_axis([[1.0, 2.0]], [[2, 2]], [[0.0, 0.0, 0.0]])", "[[0.0, 0.0, 3.0]]")]);
+
+    /// 0, 1, 2 and so on for the elements along `axis`, as an i64 vector: the size of an axis, where only data tells it.
+    ///
+    /// Errors: an axis out of range.
+    INDICES_ALONG: indices_along(x; OneAxis { axis: i64 }) = OpDef::general(Class::Axiswise, infer_indices, run_indices)
+        .examples(&[("indices_along([7.5, 8.5, 9.5])", "[0, 1, 2]"), ("indices_along([[7, 8], [9, 9]], axis=1)", "[0, 1]")]);
+
+    /// The positions of the elements that are not zero, in row-major order, as i64: a row for each, a column for each axis.
+    ///
+    /// NaN is not zero; of booleans it is those that are true.
+    ARGWHERE: argwhere(x) = OpDef::general(Class::Axiswise, infer_argwhere, run_argwhere)
+        .examples(&[("argwhere([0.0, 1.5, 2.5])", "[[1], [2]]"), ("argwhere([[True, False], [False, True]])", "[[0, 0], [1, 1]]")]);
+}
+
+fn infer_indices(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let x = spec_of(args, 0)?;
+    let size = match x.shape.dims() {
+        None => Dim::any(),
+        Some(dims) => dims[normalize_axis(OneAxis::of(attrs)?.axis, dims.len())?],
+    };
+    Ok(tensor_spec(DType::I64, Shape::new([size])))
+}
+
+fn run_indices(_: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    let n = dims.first().copied().unwrap_or(0);
+    affordable(n.saturating_mul(8))?;
+    let mut block = Block::new(n * 8);
+    block.slice_mut::<i64>().iter_mut().zip(0..).for_each(|(at, i)| *at = i);
+    one_tensor(Tensor::from_dense(DType::I64, dims, Storage::Fixed(block.freeze())))
+}
+
+fn infer_argwhere(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let x = spec_of(args, 0)?;
+    if !x.dtype.is_numeric() && x.dtype != DType::Bool {
+        return Err(Error::dtype(format!("the op does not take {}", x.dtype)).wanted("numbers or booleans"));
+    }
+    let rank = x.shape.rank().map_or_else(Dim::any, Dim::Known);
+    Ok(tensor_spec(DType::I64, Shape::new([Dim::any(), rank])))
+}
+
+fn run_argwhere(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let x = args[0].tensor()?;
+    let found = if x.dtype() == DType::Bool { args[0].clone() } else { cast(x, DType::Bool)? };
+    let found = found.tensor()?.data()?;
+    let (dims, bits) = (x.data()?.dims(), found.bits()?);
+    let count = bits.count_set_bits();
+    affordable(count.saturating_mul(dims.len() * 8))?;
+    let mut out = vec![0_i64; count * dims.len()];
+    for (row, flat) in out.chunks_mut(dims.len().max(1)).zip(bits.set_indices()) {
+        let mut rest = flat;
+        for (at, size) in row.iter_mut().zip(dims).rev() {
+            *at = i64::try_from(rest % size).unwrap_or(i64::MAX);
+            rest /= size;
+        }
+    }
+    one_tensor(Tensor::new(&[count, dims.len()], &out)?)
 }
 
 fn infer_take_along(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {

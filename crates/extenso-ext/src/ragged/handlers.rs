@@ -2,7 +2,7 @@
 //!
 //! Each entry names an op or a class; how it answers stands in the module of its family.
 
-use super::{RaggedTensor, broadcast, reduction, rows, shape, text};
+use super::{RaggedTensor, broadcast, reduction, rows, select, shape, text};
 use crate::args::{answer, flat, typed_arg};
 use extenso_core::{Answer, Call, Class, OpDef, Target, call_one, on, ops};
 use extenso_types::TypeDef;
@@ -33,6 +33,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::ALIGN_ROWS, "RaggedTensor rows", rows::align_rows),
         (&ops::TAKE, "RaggedTensor take", rows::take),
         (&ops::SLICE, "RaggedTensor slice", rows::slice),
+        (&ops::BOOLEAN_MASK, "RaggedTensor boolean_mask", select::boolean_mask),
         (&ops::CONCAT, "RaggedTensor concat", rows::concat),
         (&ops::EXPAND_DIMS, "RaggedTensor expand_dims", rows::expand_dims),
         (&ops::REDUCE_JOIN, "RaggedTensor reduce_join", text::reduce_join),

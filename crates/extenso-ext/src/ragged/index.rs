@@ -54,7 +54,7 @@ impl Part {
 /// What a key selects of a value.
 ///
 /// Integer positions take along the outer axis of ragged values and along every uniform one; slices go along all axes, and
-/// slice each row for itself along a ragged one. A mask picks as [`boolean_mask`](super::boolean_mask) does.
+/// slice each row for itself along a ragged one. A mask picks as [`boolean_mask`](ops::boolean_mask) does.
 /// Errors: more parts than axes, two ellipses; a position out of range, or along a ragged axis; a step of zero; a mask of
 /// several axes behind the first; a part that is neither integers nor booleans.
 ///
@@ -155,7 +155,7 @@ fn selected(x: &Value, chosen: &Value, axis: usize) -> Result<Value> {
         return ops::take(x, chosen, int(axis));
     }
     match (axis, rank(chosen)?) {
-        (0, _) => select::boolean_mask(x.clone(), chosen.clone()),
+        (0, _) => ops::boolean_mask(x, chosen, 0),
         (_, 1) => {
             refuse_ragged(x, axis)?;
             select::along(x, chosen, axis)

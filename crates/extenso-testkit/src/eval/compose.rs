@@ -5,7 +5,7 @@ mod rows;
 use super::apply::Signature;
 use super::{Evaluated, Scope};
 use crate::case::Expr;
-use extenso_core::attrs::{AttrSet, Attrs, AttrsDef, NoAttrs};
+use extenso_core::attrs::{AttrSet, Attrs, AttrsDef, Axes, NoAttrs};
 use extenso_core::ops::{Ngrams, Split};
 use extenso_core::reduce::Reduce;
 use extenso_core::{Arg, ExtensionType, Scalar, Value, ops, strengthen};
@@ -13,7 +13,7 @@ use extenso_ext::{
     FieldPath, Index, RaggedTensor, broadcast, fill_none, index, is_none, promote, string_characters, string_ngrams,
     string_split,
 };
-use extenso_types::{Error, Result};
+use extenso_types::{DType, Error, Result};
 
 /// A function of values and attributes.
 pub(super) struct Composed {
@@ -23,7 +23,150 @@ pub(super) struct Composed {
     run: fn(&[Arg], &dyn AttrSet) -> Result<Value>,
 }
 
+extenso_core::attrs! {
+    /// One axis.
+    pub struct OfAxis { axis: i64 }
+    /// One axis, or none for all.
+    pub struct OfAxes { axis: Axes = Axes::All }
+    /// Of `roll`.
+    pub struct Roll { shift: Vec<i64>, axis: Axes = Axes::All }
+    /// Of `tile`.
+    pub struct Tile { reps: Vec<i64> }
+    /// Of `one_hot`.
+    pub struct OneHot { depth: i64, dtype: DType = DType::F64 }
+    /// Of `zeros` and `ones`.
+    pub struct Filled { shape: Vec<i64>, dtype: DType = DType::F64 }
+    /// Of `full`.
+    pub struct Sized { shape: Vec<i64> }
+    /// Of `linspace`.
+    pub struct Linspace { start: f64, stop: f64, num: i64, endpoint: bool = true }
+    /// Of `eye`.
+    pub struct Eye { rows: i64, columns: i64, diagonal: i64 = 0, dtype: DType = DType::F64 }
+}
+
 static FUNCTIONS: &[Composed] = &[
+    Composed {
+        name: "stack",
+        params: &["values"],
+        attrs: OfAxis::DEF,
+        run: |args, attrs| ops::stack(&args[0], OfAxis::of(attrs)?.axis),
+    },
+    Composed {
+        name: "flip",
+        params: &["x"],
+        attrs: OfAxes::DEF,
+        run: |args, attrs| ops::flip(given(args, 0)?, OfAxes::of(attrs)?.axis.clone()),
+    },
+    Composed {
+        name: "roll",
+        params: &["x"],
+        attrs: Roll::DEF,
+        run: |args, attrs| {
+            let Roll { shift, axis } = Roll::of(attrs)?.clone();
+            ops::roll(given(args, 0)?, shift, axis)
+        },
+    },
+    Composed {
+        name: "tile",
+        params: &["x"],
+        attrs: Tile::DEF,
+        run: |args, attrs| ops::tile(given(args, 0)?, Tile::of(attrs)?.reps.clone()),
+    },
+    Composed {
+        name: "repeat",
+        params: &["x", "counts"],
+        attrs: OfAxes::DEF,
+        run: |args, attrs| {
+            let axis = match &OfAxes::of(attrs)?.axis {
+                Axes::All => None,
+                Axes::List(axes) => axes.first().copied(),
+            };
+            ops::repeat(given(args, 0)?, &args[1], axis)
+        },
+    },
+    Composed {
+        name: "one_hot",
+        params: &["indices"],
+        attrs: OneHot::DEF,
+        run: |args, attrs| {
+            let OneHot { depth, dtype } = *OneHot::of(attrs)?;
+            ops::one_hot(given(args, 0)?, depth, dtype)
+        },
+    },
+    Composed {
+        name: "zeros",
+        params: &[],
+        attrs: Filled::DEF,
+        run: |_, attrs| {
+            let Filled { shape, dtype } = Filled::of(attrs)?.clone();
+            ops::zeros(shape, dtype)
+        },
+    },
+    Composed {
+        name: "ones",
+        params: &[],
+        attrs: Filled::DEF,
+        run: |_, attrs| {
+            let Filled { shape, dtype } = Filled::of(attrs)?.clone();
+            ops::ones(shape, dtype)
+        },
+    },
+    Composed {
+        name: "full",
+        params: &["value"],
+        attrs: Sized::DEF,
+        run: |args, attrs| ops::full(Sized::of(attrs)?.shape.clone(), &args[0], None),
+    },
+    Composed {
+        name: "arange",
+        params: &["start", "stop", "step"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| match args {
+            [Arg::Scalar(start), Arg::Scalar(stop), Arg::Scalar(step)] => {
+                ops::arange(start.clone(), stop.clone(), step.clone(), None)
+            }
+            _ => Err(Error::dtype("found a tensor").wanted("numbers").at("arange")),
+        },
+    },
+    Composed {
+        name: "linspace",
+        params: &[],
+        attrs: Linspace::DEF,
+        run: |_, attrs| {
+            let Linspace { start, stop, num, endpoint } = *Linspace::of(attrs)?;
+            ops::linspace(start, stop, num, endpoint, None)
+        },
+    },
+    Composed {
+        name: "eye",
+        params: &[],
+        attrs: Eye::DEF,
+        run: |_, attrs| {
+            let Eye { rows, columns, diagonal, dtype } = *Eye::of(attrs)?;
+            ops::eye(rows, columns, diagonal, dtype)
+        },
+    },
+    Composed {
+        name: "softmax",
+        params: &["x"],
+        attrs: OfAxis::DEF,
+        run: |args, attrs| ops::softmax(&args[0], OfAxis::of(attrs)?.axis),
+    },
+    Composed {
+        name: "log_softmax",
+        params: &["x"],
+        attrs: OfAxis::DEF,
+        run: |args, attrs| ops::log_softmax(&args[0], OfAxis::of(attrs)?.axis),
+    },
+    Composed {
+        name: "logsumexp",
+        params: &["x"],
+        attrs: Reduce::DEF,
+        run: |args, attrs| {
+            let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
+            ops::logsumexp(&args[0], axis, keepdims)
+        },
+    },
     Composed {
         name: "clip",
         params: &["x", "low", "high"],

@@ -1,8 +1,10 @@
 //! The derived conformance of every op in the tables: what a declaration says holds.
 //!
-//! Nothing here names an op but the list of those without examples; a new op is tested as soon as it is declared.
+//! Nothing here names an op but the list of those without examples; a new op is tested as soon as it is
+//! declared. Functions that are compositions of ops have no declaration; `composed` names them.
 
 mod classes;
+mod composed;
 mod dtypes;
 mod examples;
 mod facts;

@@ -70,12 +70,6 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "unflatten" ("flat", "counts"; NoAttrs) = |args, _| {
         Ok(ragged::unflatten(given(args, 0)?, args[1].clone())?.into_value())
     };
-    "boolean_mask" ("x", "mask"; NoAttrs) = |args, _| ragged::boolean_mask(given(args, 0)?, given(args, 1)?);
-    "stack" ("values"; Axis) = |args, attrs| {
-        let Arg::List(items) = &args[0] else { return Err(Error::dtype("found a value").wanted("a tuple of values")) };
-        let values: Result<Vec<Value>> = (0..items.len()).map(|i| given(items, i)).collect();
-        ragged::stack(&values?, Axis::of(attrs)?.axis)
-    };
 };
 
 fn rows(args: &[Arg]) -> Result<RaggedTensor> {

@@ -1,0 +1,133 @@
+//! Composed functions: traced without sizes they give what they give eagerly, and their gradients are finite differences.
+
+use crate::support::{check_same, nest};
+use extenso_core::attrs::Axes;
+use extenso_core::{Tensor, Value, ops};
+use extenso_graph::{Concrete, trace, value_and_grad};
+use extenso_types::{DType, Dim, Nest, Result, Shape, Spec, TensorSpec};
+
+type Composed = fn(&Value) -> Result<Value>;
+
+/// The functions that need no size while they are traced.
+const FUNCTIONS: [(&str, Composed); 14] = [
+    ("clip", |x| ops::clip(x, -0.5, 1.5)),
+    ("stack", |x| ops::stack(vec![x.clone(), ops::exp(x)?], 1)),
+    ("flip", |x| ops::flip(x, Axes::All)),
+    ("roll", |x| ops::roll(x, vec![2, -1], [0, 1])),
+    ("roll all", |x| ops::roll(x, vec![4], Axes::All)),
+    ("tile", |x| ops::tile(x, vec![2, 3])),
+    ("repeat", |x| ops::repeat(x, 2, Some(1))),
+    ("repeat all", |x| ops::repeat(x, 3, None)),
+    ("top_k", |x| Ok(ops::top_k(x, 2)?.0)),
+    ("boolean_mask", |x| ops::boolean_mask(x, ops::greater(x, 0.0)?, 0)),
+    ("softmax", |x| ops::softmax(x, -1)),
+    ("log_softmax", |x| ops::log_softmax(x, 0)),
+    ("logsumexp", |x| ops::logsumexp(x, 1, false)),
+    ("pad", |x| ops::pad(x, 0.5, vec![1_i64, 2, 0, 1])),
+];
+
+fn input() -> Value {
+    Tensor::new(&[2, 3], &[0.3, -1.2, 2.1, 0.9, 0.1, -0.4]).expect("six").into()
+}
+
+fn unknown(rank_too: bool) -> Nest<Spec> {
+    let dims = [Dim::any(), Dim::any()];
+    let shape = if rank_too { Shape::unknown() } else { Shape::new(dims) };
+    Nest::Tuple(vec![Nest::Leaf(TensorSpec::new(DType::F64, shape).into())])
+}
+
+fn run(f: &Concrete, x: &Value) -> Value {
+    let results = f.call(&nest(std::slice::from_ref(x))).expect("runs");
+    results.leaves()[0].1.clone()
+}
+
+fn traced(specs: &Nest<Spec>, f: impl Fn(&Value) -> Result<Value>) -> Result<Concrete> {
+    let traced = trace("composed", specs, |args| Ok(Nest::Leaf(f(args.leaves()[0].1)?)))?;
+    Concrete::new("composed", specs.clone(), traced.output, traced.graph)
+}
+
+#[test]
+fn a_composed_function_without_sizes_gives_what_it_gives_eagerly() {
+    for (name, f) in FUNCTIONS {
+        let eager = f(&input()).expect(name);
+        let graph = traced(&unknown(false), f).unwrap_or_else(|e| panic!("{name}: {e}"));
+        check_same(&run(&graph, &input()), &eager, name);
+    }
+    for (name, f) in FUNCTIONS.into_iter().filter(|(name, _)| ["clip", "softmax", "top_k", "repeat all"].contains(name))
+    {
+        let graph = traced(&unknown(true), f).unwrap_or_else(|e| panic!("{name} without a rank: {e}"));
+        check_same(&run(&graph, &input()), &f(&input()).expect(name), name);
+    }
+}
+
+#[test]
+fn gradients_of_composed_functions_are_finite_differences() {
+    for (name, f) in FUNCTIONS {
+        // Squares, so that elements have different gradients.
+        let loss = move |x: &Value| {
+            let y = f(x)?;
+            ops::sum(ops::multiply(&y, ops::add(&y, 3)?)?, Axes::All, false)
+        };
+        let graph = traced(&unknown(false), |x| {
+            let one = Nest::Leaf(x.clone());
+            let (_, grads) = value_and_grad(|x| Ok(Nest::Leaf(loss(x.leaves()[0].1)?)), one)?;
+            Ok(grads.leaves()[0].1.clone())
+        });
+        let graph = graph.unwrap_or_else(|e| panic!("{name}: {e}"));
+        let got = floats(&run(&graph, &input()));
+        for (i, got) in got.iter().enumerate() {
+            let moved = |by: f64| {
+                let mut data = floats(&input());
+                data[i] += by;
+                floats(&loss(&Tensor::new(&[2, 3], &data).expect("six").into()).expect(name))[0]
+            };
+            let want = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+            assert!((got - want).abs() <= 1e-6 * want.abs().max(1.0), "{name}: d/dx[{i}] is {got}, differences {want}");
+        }
+    }
+}
+
+fn floats(x: &Value) -> Vec<f64> {
+    x.tensor().expect("a tensor").as_slice::<f64>().expect("f64").to_vec()
+}
+
+#[test]
+fn parts_come_together_again() {
+    let x = input();
+    for axis in [0, 1, -1] {
+        check_same(&ops::stack(ops::unstack(&x, axis).expect("parts"), axis).expect("stacks"), &x, "unstack");
+    }
+    check_same(&ops::concat(ops::split(&x, 3, 1).expect("parts"), 1).expect("joins"), &x, "split");
+    check_same(
+        &ops::concat(ops::split(&x, vec![1, 0, 2], -1).expect("parts"), 1).expect("joins"),
+        &x,
+        "split by sizes",
+    );
+    let (values, indices) = ops::top_k(&x, 2).expect("fits");
+    check_same(&ops::take_along_axis(&x, indices, -1).expect("fits"), &values, "top_k");
+    let at = ops::nonzero(ops::greater(&x, 0).expect("numbers")).expect("a matrix");
+    assert_eq!(at.len(), 2);
+    assert_eq!((at[0].to_string(), at[1].to_string()), ("[0, 0, 1, 1]".into(), "[0, 2, 0, 1]".into()));
+}
+
+#[test]
+fn sections_that_do_not_fit_are_errors() {
+    let x = input();
+    for (sections, wanted) in [
+        (ops::Sections::Equal(2), "2 parts"),
+        (ops::Sections::Equal(0), "0 parts"),
+        (ops::Sections::Equal(-3), "-3 parts"),
+        (ops::Sections::Equal(1 << 60), "parts"),
+        (ops::Sections::Sizes(vec![1, 1]), "[1, 1]"),
+        (ops::Sections::Sizes(vec![4, -1]), "[4, -1]"),
+        (ops::Sections::Sizes(vec![i64::MAX, i64::MAX]), "3 elements"),
+    ] {
+        let error = ops::split(&x, sections, 1).expect_err("does not fit").to_string();
+        assert!(error.starts_with("split: ") && error.contains(wanted), "{error}");
+    }
+    let none: Value = Tensor::new::<f64>(&[0], &[]).expect("empty").into();
+    assert!(ops::split(&none, 1 << 60, 0).expect_err("too many").to_string().contains("memory"));
+    for k in [-1, 4, i64::MAX] {
+        assert!(ops::top_k(&x, k).expect_err("does not fit").to_string().starts_with("top_k: "), "{k}");
+    }
+}

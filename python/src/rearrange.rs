@@ -1,0 +1,276 @@
+//! Rearrangements and creation: functions that are no ops, as Rust has them.
+//!
+//! Invariant: no logic of a function stands here.
+
+use crate::composed::attribute;
+use crate::error::{OrRaise, guarded};
+use crate::{arg, dtype, value};
+use extenso_core::attrs::Axes;
+use extenso_core::ops::{self, Sections};
+use extenso_core::{Arg, Scalar, Value};
+use extenso_types::{DType, Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyList, PyTuple};
+
+type Given<'a, 'py> = &'a Bound<'py, PyAny>;
+type Made<'py> = PyResult<Bound<'py, PyAny>>;
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    macro_rules! add {
+        ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
+    }
+    add! { top_k stack unstack split flip roll tile repeat nonzero zeros ones full arange linspace eye one_hot }
+    Ok(())
+}
+
+fn made<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Value>) -> Made<'py> {
+    value::to_py(py, guarded(make).or_raise()?)
+}
+
+fn made_list<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Vec<Value>>) -> PyResult<Bound<'py, PyList>> {
+    let values: PyResult<Vec<_>> = guarded(make).or_raise()?.into_iter().map(|v| value::to_py(py, v)).collect();
+    PyList::new(py, values?)
+}
+
+fn axes(object: Option<Given<'_, '_>>) -> PyResult<Axes> {
+    object.map_or(Ok(Axes::All), |object| attribute("axis", object))
+}
+
+fn dtype_of(object: Option<Given<'_, '_>>) -> PyResult<Option<DType>> {
+    object.map(dtype::from_py).transpose()
+}
+
+/// The `k` largest elements along the last axis, the largest first, and their positions.
+///
+/// >>> import extenso as ex
+/// >>> values, indices = ex.top_k([1.0, 3.0, 2.0], 2)
+/// >>> ex.to_py(values), ex.to_py(indices)
+/// ([3.0, 2.0], [1, 2])
+#[pyfunction]
+fn top_k<'py>(x: Given<'_, 'py>, k: i64) -> PyResult<Bound<'py, PyTuple>> {
+    let given = value::from_py(x)?;
+    let (values, indices) = guarded(|| ops::top_k(given, k)).or_raise()?;
+    PyTuple::new(x.py(), [value::to_py(x.py(), values)?, value::to_py(x.py(), indices)?])
+}
+
+/// Joins values of one shape along a new axis.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.stack([[1, 2], [3, 4]], axis=1))
+/// [[1, 3], [2, 4]]
+#[pyfunction]
+#[pyo3(signature = (values, axis=0))]
+fn stack<'py>(values: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    if !values.is_instance_of::<PyList>() && !values.is_instance_of::<PyTuple>() {
+        return Err(arg::no_argument(values, true).at("stack")).or_raise();
+    }
+    let items: PyResult<Vec<Arg>> = values.try_iter()?.map(|item| arg::from_py(&item?)).collect();
+    let items = items?;
+    made(values.py(), || ops::stack(items, axis))
+}
+
+/// The parts of a value along `axis`, one for each position, without that axis.
+///
+/// >>> import extenso as ex
+/// >>> [ex.to_py(part) for part in ex.unstack([[1, 2], [3, 4]], axis=1)]
+/// [[1, 3], [2, 4]]
+#[pyfunction]
+#[pyo3(signature = (x, axis=0))]
+fn unstack<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyList>> {
+    let given = value::from_py(x)?;
+    made_list(x.py(), || ops::unstack(given, axis))
+}
+
+/// The parts of a value along `axis`: as many of one size as `sections` says, or of the sizes that it lists.
+///
+/// >>> import extenso as ex
+/// >>> [ex.to_py(part) for part in ex.split([1, 2, 3], [1, 2])]
+/// [[1], [2, 3]]
+#[pyfunction]
+#[pyo3(signature = (x, sections, axis=0))]
+fn split<'py>(x: Given<'_, 'py>, sections: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyList>> {
+    let given = value::from_py(x)?;
+    let sections = if sections.is_instance_of::<PyInt>() {
+        Sections::Equal(arg::int(sections)?)
+    } else {
+        Sections::Sizes(attribute("sections", sections)?)
+    };
+    made_list(x.py(), || ops::split(given, sections, axis))
+}
+
+/// The elements in reverse order along some axes, or along all.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.flip([1, 2, 3]))
+/// [3, 2, 1]
+#[pyfunction]
+#[pyo3(signature = (x, axis=None))]
+fn flip<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (given, axes) = (value::from_py(x)?, axes(axis)?);
+    made(x.py(), || ops::flip(given, axes))
+}
+
+/// The elements moved by `shift` positions along some axes; those that leave at one end enter at the other.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.roll([1, 2, 3], 1))
+/// [3, 1, 2]
+#[pyfunction]
+#[pyo3(signature = (x, shift, axis=None))]
+fn roll<'py>(x: Given<'_, 'py>, shift: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (given, shift, axes) = (value::from_py(x)?, attribute::<Vec<i64>>("shift", shift)?, axes(axis)?);
+    made(x.py(), || ops::roll(given, shift, axes))
+}
+
+/// The whole of `x` as often as `reps` say along each axis, counted from the last.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.tile([1, 2], 2))
+/// [1, 2, 1, 2]
+#[pyfunction]
+fn tile<'py>(x: Given<'_, 'py>, reps: Given<'_, 'py>) -> Made<'py> {
+    let (given, reps) = (value::from_py(x)?, attribute::<Vec<i64>>("reps", reps)?);
+    made(x.py(), || ops::tile(given, reps))
+}
+
+/// Each element as often as `counts` says, along `axis`; without an axis, of all in row-major order.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.repeat([7, 8, 9], [2, 0, 1]))
+/// [7, 7, 9]
+#[pyfunction]
+#[pyo3(signature = (x, counts, axis=None))]
+fn repeat<'py>(x: Given<'_, 'py>, counts: Given<'_, 'py>, axis: Option<i64>) -> Made<'py> {
+    let (given, counts) = (value::from_py(x)?, arg::from_py(counts)?);
+    made(x.py(), || ops::repeat(given, counts, axis))
+}
+
+/// The positions of the elements that are not zero, one vector for each axis.
+///
+/// >>> import extenso as ex
+/// >>> [ex.to_py(at) for at in ex.nonzero([[0, 1], [2, 0]])]
+/// [[0, 1], [1, 0]]
+#[pyfunction]
+fn nonzero<'py>(x: Given<'_, 'py>) -> PyResult<Bound<'py, PyList>> {
+    let given = value::from_py(x)?;
+    made_list(x.py(), || ops::nonzero(given))
+}
+
+/// Zeros of a shape, in f64 or `dtype`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.zeros(2))
+/// [0.0, 0.0]
+#[pyfunction]
+#[pyo3(signature = (shape, dtype=None))]
+fn zeros<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (sizes, dtype) = (attribute::<Vec<i64>>("shape", shape)?, dtype_of(dtype)?);
+    made(shape.py(), || ops::zeros(sizes, dtype.unwrap_or(DType::F64)))
+}
+
+/// Ones of a shape, in f64 or `dtype`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.ones(2, "i8"))
+/// [1, 1]
+#[pyfunction]
+#[pyo3(signature = (shape, dtype=None))]
+fn ones<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (sizes, dtype) = (attribute::<Vec<i64>>("shape", shape)?, dtype_of(dtype)?);
+    made(shape.py(), || ops::ones(sizes, dtype.unwrap_or(DType::F64)))
+}
+
+/// `value` at each place of `shape`, in the dtype of the value, or in `dtype`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.full((1, 2), 7))
+/// [[7, 7]]
+#[pyfunction]
+#[pyo3(signature = (shape, value, dtype=None))]
+fn full<'py>(shape: Given<'_, 'py>, value: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    let sizes = attribute::<Vec<i64>>("shape", shape)?;
+    let (given, dtype) = (arg::from_py(value)?, dtype_of(dtype)?);
+    made(shape.py(), || ops::full(sizes, given, dtype))
+}
+
+/// `start`, `start + step` and so on, up to `stop` and without it; with one number, from 0 up to it.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.arange(1, 7, 2))
+/// [1, 3, 5]
+#[pyfunction]
+#[pyo3(signature = (start, stop=None, step=None, dtype=None))]
+fn arange<'py>(
+    start: Given<'_, 'py>,
+    stop: Option<Given<'_, 'py>>,
+    step: Option<Given<'_, 'py>>,
+    dtype: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    let (first, dtype) = (scalar(start)?, dtype_of(dtype)?);
+    let step = step.map_or(Ok(Scalar::Int(1)), scalar)?;
+    let (first, stop) = match stop {
+        Some(stop) => (first, scalar(stop)?),
+        None => (Scalar::Int(0), first),
+    };
+    made(start.py(), || ops::arange(first, stop, step, dtype))
+}
+
+fn scalar(object: Given<'_, '_>) -> PyResult<Scalar> {
+    match arg::from_py(object)? {
+        Arg::Scalar(scalar) => Ok(scalar),
+        Arg::Value(_) | Arg::List(_) => {
+            let found = format!("found a {}", arg::type_name(object));
+            Err(Error::dtype(found).wanted("a Python number").at("arange")).or_raise()
+        }
+    }
+}
+
+/// `num` numbers from `start` on, equally far from each other, the last one `stop`; without `endpoint`, `stop` would be next.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.linspace(0.0, 1.0, 3))
+/// [0.0, 0.5, 1.0]
+#[pyfunction]
+#[pyo3(signature = (start, stop, num, endpoint=true, dtype=None))]
+fn linspace<'py>(
+    py: Python<'py>,
+    start: f64,
+    stop: f64,
+    num: i64,
+    endpoint: bool,
+    dtype: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    let dtype = dtype_of(dtype)?;
+    made(py, || ops::linspace(start, stop, num, endpoint, dtype))
+}
+
+/// A matrix with ones on a diagonal and zeros elsewhere, in f64 or `dtype`; as many columns as rows unless they are given.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.eye(2, 3, 1, "i64"))
+/// [[0, 1, 0], [0, 0, 1]]
+#[pyfunction]
+#[pyo3(signature = (rows, columns=None, diagonal=0, dtype=None))]
+fn eye<'py>(
+    py: Python<'py>,
+    rows: i64,
+    columns: Option<i64>,
+    diagonal: i64,
+    dtype: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    let dtype = dtype_of(dtype)?.unwrap_or(DType::F64);
+    made(py, || ops::eye(rows, columns.unwrap_or(rows), diagonal, dtype))
+}
+
+/// For each index a row of `depth` zeros with a one at the index, in f64 or `dtype`; an index outside has zeros alone.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.one_hot([1, 0], 2, "i64"))
+/// [[0, 1], [1, 0]]
+#[pyfunction]
+#[pyo3(signature = (indices, depth, dtype=None))]
+fn one_hot<'py>(indices: Given<'_, 'py>, depth: i64, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (given, dtype) = (value::from_py(indices)?, dtype_of(dtype)?.unwrap_or(DType::F64));
+    made(indices.py(), || ops::one_hot(given, depth, dtype))
+}

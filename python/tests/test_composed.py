@@ -1,0 +1,58 @@
+"""Functions that are no ops and give several values, or take what cases cannot write."""
+
+import extenso as ex
+import pytest
+
+
+def test_parts_are_lists() -> None:
+    assert [ex.to_py(part) for part in ex.unstack([[1, 2], [3, 4]], axis=-1)] == [[1, 3], [2, 4]]
+    assert [ex.to_py(part) for part in ex.split([1, 2, 3, 4], 2)] == [[1, 2], [3, 4]]
+    assert [ex.to_py(part) for part in ex.split([[1, 2, 3]], (1, 2), axis=1)] == [[[1]], [[2, 3]]]
+    assert [ex.to_py(at) for at in ex.nonzero([[True, False], [True, True]])] == [[0, 1, 1], [0, 0, 1]]
+    assert ex.unstack(ex.zeros((0, 2))) == []
+
+
+def test_top_k_gives_values_and_positions() -> None:
+    values, indices = ex.top_k([[1.5, 3.5, 3.5], [0.0, -1.0, 2.0]], 2)
+    assert (ex.to_py(values), ex.to_py(indices)) == ([[3.5, 3.5], [2.0, 0.0]], [[1, 2], [2, 0]])
+
+
+def test_arange_counts_from_zero_to_one_number() -> None:
+    assert ex.arange(3).tolist() == [0, 1, 2]
+    assert ex.arange(3, dtype="u8").dtype == ex.u8
+    assert ex.arange(1, 2, 0.5).tolist() == [1.0, 1.5]
+    assert ex.arange(stop=-2, start=0, step=-1).tolist() == [0, -1]
+
+
+def test_dtypes_are_given_by_name_or_object() -> None:
+    assert ex.full((2,), 1, dtype=ex.f32).dtype == ex.f32
+    assert ex.eye(2, dtype="bool").tolist() == [[True, False], [False, True]]
+    assert ex.linspace(0, 1, 2, dtype="f32").dtype == ex.f32
+    assert ex.one_hot(1, 2, dtype="i32").tolist() == [0, 1]
+
+
+def test_top_k_in_a_function_has_a_gradient() -> None:
+    def loss(x: ex.Tensor) -> object:
+        return ex.sum(ex.top_k(x, 1)[0])
+
+    assert ex.grad(loss)(ex.tensor([1.0, 3.0, 2.0])).tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ex.stack(ex.tensor([1, 2])), ["stack", "list or tuple"]),
+        (lambda: ex.split([1, 2, 3], 2), ["split", "2 parts"]),
+        (lambda: ex.split([1, 2, 3], [1, "a"]), ["sections"]),
+        (lambda: ex.arange(300, dtype="u8"), ["arange", "299", "u8"]),
+        (lambda: ex.arange([1]), ["arange", "Python number"]),
+        (lambda: ex.top_k([1, 2], 3), ["top_k", "3", "2"]),
+        (lambda: ex.zeros("a"), ["shape"]),
+        (lambda: ex.nonzero(1), ["nonzero", "scalar"]),
+        (lambda: ex.unstack(3), ["unstack", "axis"]),
+    ],
+)
+def test_errors_name_the_function_or_the_argument(call: "object", words: "list[str]") -> None:
+    with pytest.raises(ex.Error) as raised:
+        call()  # type: ignore[operator]
+    assert all(word in str(raised.value) for word in words), raised.value
