@@ -60,7 +60,7 @@ fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: 
 /// >>> ex.to_py(ex.softmax([1.0, 1.0]))
 /// [0.5, 0.5]
 #[pyfunction]
-#[pyo3(signature = (x, axis=-1))]
+#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
 fn softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>> {
     let argument = arg::from_py(x)?;
     value::to_py(x.py(), guarded(|| ops::softmax(argument, axis)).or_raise()?)
@@ -72,7 +72,7 @@ fn softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>>
 /// >>> ex.to_py(ex.log_softmax([0.0, -800.0]))
 /// [0.0, -800.0]
 #[pyfunction]
-#[pyo3(signature = (x, axis=-1))]
+#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
 fn log_softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>> {
     let argument = arg::from_py(x)?;
     value::to_py(x.py(), guarded(|| ops::log_softmax(argument, axis)).or_raise()?)
