@@ -37,7 +37,8 @@ pub fn full(shape: impl Into<Vec<i64>>, value: impl Into<Arg>, dtype: Option<DTy
 /// Errors: a negative size, more elements than memory holds, a dtype without numbers.
 ///
 /// ```
-/// # use extenso_core::{DType, ops};
+/// # use extenso_core::ops;
+/// # use extenso_types::DType;
 /// assert_eq!(ops::zeros(vec![2], DType::F32).unwrap().to_string(), "[0.0, 0.0]");
 /// ```
 pub fn zeros(shape: impl Into<Vec<i64>>, dtype: DType) -> Result<Value> {
@@ -49,7 +50,8 @@ pub fn zeros(shape: impl Into<Vec<i64>>, dtype: DType) -> Result<Value> {
 /// Errors: a negative size, more elements than memory holds, a dtype without numbers.
 ///
 /// ```
-/// # use extenso_core::{DType, ops};
+/// # use extenso_core::ops;
+/// # use extenso_types::DType;
 /// assert_eq!(ops::ones(vec![2], DType::I8).unwrap().to_string(), "[1, 1]");
 /// ```
 pub fn ones(shape: impl Into<Vec<i64>>, dtype: DType) -> Result<Value> {
@@ -183,7 +185,8 @@ fn count_of(name: &str, count: i64) -> Result<usize> {
 /// Errors: a negative size, more elements than memory holds, a dtype without numbers.
 ///
 /// ```
-/// # use extenso_core::{DType, ops};
+/// # use extenso_core::ops;
+/// # use extenso_types::DType;
 /// assert_eq!(ops::eye(2, 3, 1, DType::I64).unwrap().to_string(), "[[0, 1, 0], [0, 0, 1]]");
 /// ```
 pub fn eye(rows: i64, columns: i64, diagonal: i64, dtype: DType) -> Result<Value> {
@@ -206,7 +209,8 @@ fn up_to(count: i64) -> Result<Value> {
 /// a result beyond memory; a dtype without numbers.
 ///
 /// ```
-/// # use extenso_core::{DType, Tensor, ops};
+/// # use extenso_core::{Tensor, ops};
+/// # use extenso_types::DType;
 /// let y = ops::one_hot(Tensor::from_vec(vec![1_i64, 0, -1]), 2, DType::I64).unwrap();
 /// assert_eq!(y.to_string(), "[[0, 1], [1, 0], [0, 0]]");
 /// ```
