@@ -1,6 +1,7 @@
 //! Invariant: a file is short enough to be read.
 //!
-//! Files that a generator writes say `@generated` in their first lines and may have any length.
+//! Files that a generator writes say `@generated` in their first lines and may have any length. So may the part of a file between
+//! a line that says `@generated` and one that says `@end`.
 
 use super::{Fault, File, named};
 
@@ -21,12 +22,22 @@ pub fn warnings(files: &[File]) -> Vec<Fault> {
 fn longer(files: &[File], above: usize, up_to: usize, advice: &str) -> Vec<Fault> {
     named(files, &WRITTEN)
         .filter(|file| !file.text.lines().take(5).any(|line| line.contains("@generated")))
-        .map(|file| (file, file.text.lines().count()))
+        .map(|file| (file, written(&file.text)))
         .filter(|&(_, lines)| lines > above && lines <= up_to)
         .map(|(file, lines)| {
             Fault::at(file, lines - 1, format!("{lines} lines; at most {above} are wanted. {advice}."))
         })
         .collect()
+}
+
+/// How many lines no generator writes.
+fn written(text: &str) -> usize {
+    let mut generated = false;
+    let mut count = |line: &str| {
+        generated = (generated || line.contains("@generated")) && !line.contains("@end");
+        !generated
+    };
+    text.lines().filter(|line| count(line)).count()
 }
 
 #[cfg(test)]
@@ -39,6 +50,13 @@ mod tests {
         let (most, more) = ("x\n".repeat(800), "x\n".repeat(801));
         check(faults, &[("a.rs", &most), ("b.rs", &more)], &["b.rs:801"]);
         check(warnings, &[("a.rs", &most), ("b.rs", &more), ("c.rs", "x\n")], &["a.rs:800"]);
+    }
+
+    #[test]
+    fn generated_parts_do_not_count() {
+        let lines = |n: usize| "x\n".repeat(n);
+        let with_part = |before: usize| format!("{}# @generated\n{}# @end\n{}", lines(before), lines(900), lines(400));
+        check(faults, &[("a.pyi", &with_part(399)), ("b.pyi", &with_part(400))], &["b.pyi:801"]);
     }
 
     #[test]
