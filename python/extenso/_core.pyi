@@ -248,7 +248,6 @@ __all__ = [
     "local_index",
     "flatten",
     "unflatten",
-    "_ragged_from_row_splits",
     "top_k",
     "stack",
     "unstack",

@@ -220,7 +220,7 @@ fn scalar(object: Given<'_, '_>) -> PyResult<Scalar> {
     match arg::from_py(object)? {
         Arg::Scalar(scalar) => Ok(scalar),
         Arg::Value(_) | Arg::List(_) => {
-            let found = format!("found a {}", arg::type_name(object));
+            let found = format!("found a value of type {}", arg::type_name(object));
             Err(Error::dtype(found).wanted("a Python number").at("arange")).or_raise()
         }
     }

@@ -56,7 +56,7 @@ def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
         ex.read_json(tmp_path / "missing.ndjson")
     with pytest.raises(ex.FileError, match=r"source\.encode\(\)"):
         ex.read_json('{"id": 1}')
-    with pytest.raises(TypeError, match="found a int"):
+    with pytest.raises(TypeError, match="found a value of type int"):
         ex.read_json(5)
 
 
@@ -79,10 +79,10 @@ def test_numbers_are_exact() -> None:
 
 def test_what_json_has_not_is_named_with_its_path() -> None:
     for row, text in [
-        ({"a": [b"x"]}, r"row \[0\].a\[0\]: found a bytes.*"),
+        ({"a": [b"x"]}, r"row \[0\].a\[0\]: found a value of type bytes.*"),
         ({"a": {1: 2}}, "key of type int"),
         ({"a": "\ud800"}, "lone surrogate"),
-        ({"a": object()}, "found a object"),
+        ({"a": object()}, "found a value of type object"),
     ]:
         with pytest.raises(ex.Error, match=text):
             ex.read_json([row])

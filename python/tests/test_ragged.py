@@ -199,7 +199,7 @@ class TestKeys:
             (-6, IndexError, "out of range"),
             ((2, 1), IndexError, "out of range"),
             (0.5, TypeError, "f64"),
-            ("a", TypeError, "string"),
+            ("a", KeyError, "leads nowhere"),
             (True, TypeError, "boolean"),
             ((0, 0, 0), IndexError, "3 axes"),
             ((..., ...), IndexError, "two ellipses"),

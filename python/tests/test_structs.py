@@ -77,7 +77,7 @@ def test_records_are_made_of_fields_of_any_type() -> None:
         ([2], {"a": 1}, ValueError, "field 'a'"),
         ([2], {"": [1, 2]}, ValueError, "empty"),
         ([2], {1: [1, 2]}, TypeError, "a string"),
-        ([2], {"a": object()}, TypeError, "found a object"),
+        ([2], {"a": object()}, TypeError, "found a value of type object"),
         (None, {"a": 1}, ValueError, "known rank"),
         ([2, 2], {"a": ex.constant([[1], [2, 3]])}, ValueError, "ragged"),
     ],
@@ -208,7 +208,7 @@ def test_a_constant_of_a_spec_has_its_dtypes_rows_and_masks() -> None:
     ]:
         with pytest.raises((ValueError, KeyError), match=text):
             ex.constant(data, spec)
-    with pytest.raises(TypeError, match=r"constant: a\[0\]: found a object"):
+    with pytest.raises(TypeError, match=r"constant: a\[0\]: found a value of type object"):
         ex.constant({"a": [object()]})
     with pytest.raises(TypeError, match="keys that are strings"):
         ex.constant([{1: 2}])

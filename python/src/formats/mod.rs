@@ -69,8 +69,8 @@ fn options(
 /// over such records instead.
 ///
 /// >>> import extenso as ex
-/// >>> ex.infer_spec([{"id": 1, "tags": ["a"]}, {"id": 2, "tags": []}])
-/// <spec StructTensor(id: i64[?], tags: RaggedTensor([*]: string[?], @row_splits: partition<i64>[? rows of ? values]), rank=1)>
+/// >>> ex.infer_spec([{"id": 1, "paid": True}, {"id": 2, "paid": False}])
+/// StructTensorSpec([None], {'id': TensorSpec([None], 'i64'), 'paid': TensorSpec([None], 'bool')})
 #[pyfunction]
 #[pyo3(signature = (source, sample=None, *, paths=None, on_error="raise"))]
 fn infer_spec<'py>(

@@ -59,7 +59,7 @@ impl Writer {
         } else if object.hasattr("tolist")? {
             return self.below(Segment::Itself, &object.call_method0("tolist")?);
         } else {
-            let error = Error::dtype(format!("found a {}", arg::type_name(object)));
+            let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)));
             let error = error.wanted("numbers, strings, booleans, None, and lists, tuples and dicts of these");
             return Err(self.refuse(object, error.hint("Write bytes as base64 text")));
         }

@@ -34,7 +34,7 @@ impl<'py> Source<'py> {
         } else if object.hasattr("read")? {
             Ok(Source::File(object.clone()))
         } else {
-            let error = Error::dtype(format!("found a {}", arg::type_name(object)));
+            let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)));
             let error = error.wanted("bytes, a path, a file object, or a list of dicts");
             Err(raised(object.py(), error.at("source")))
         }

@@ -48,7 +48,7 @@ fn read(part: &Bound<'_, PyAny>) -> PyResult<Index> {
     }
     let picked = if arg::is_value(part) { value::from_py(part) } else { arg::tensor(part, None).map(Into::into) };
     let found = |exception| {
-        let error = Error::dtype(format!("found a {} in a key", arg::type_name(part))).wanted(WANTED);
+        let error = Error::dtype(format!("found a value of type {} in a key", arg::type_name(part))).wanted(WANTED);
         let error = raised(part.py(), error);
         error.set_cause(part.py(), Some(exception));
         error
@@ -59,7 +59,8 @@ fn read(part: &Bound<'_, PyAny>) -> PyResult<Index> {
 /// A bound of a slice; beyond 64 bits is as good as the end.
 fn clamped(bound: &Bound<'_, PyAny>) -> PyResult<i64> {
     let index = bound.call_method0("__index__").map_err(|_| {
-        let error = Error::dtype(format!("found a {} in a slice", arg::type_name(bound))).wanted("integers or None");
+        let error = Error::dtype(format!("found a value of type {} in a slice", arg::type_name(bound)))
+            .wanted("integers or None");
         raised(bound.py(), error)
     })?;
     match index.extract() {

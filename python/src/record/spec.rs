@@ -90,7 +90,7 @@ fn spec_of_field(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Spec> {
     match object.cast::<PyTypeSpec>() {
         Ok(spec) => core_spec(spec),
         Err(_) => {
-            let error = Error::dtype(format!("found a {}", arg::type_name(object))).wanted("a spec");
+            let error = Error::dtype(format!("found a value of type {}", arg::type_name(object))).wanted("a spec");
             Err(error.at(format!("field '{name}'")).at("StructTensorSpec")).or_raise()
         }
     }
