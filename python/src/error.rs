@@ -87,6 +87,11 @@ pub fn raised(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
+/// The exception with a sentence more.
+pub fn noted(py: Python<'_>, exception: PyErr, note: String) -> PyErr {
+    exception.add_note(py, note).map_or_else(|e| e, |()| exception)
+}
+
 /// The core error that carries an exception through Rust.
 pub fn carried(py: Python<'_>, exception: PyErr) -> Error {
     let name = exception.get_type(py).name().map_or_else(|_| "an exception".to_string(), |name| name.to_string());

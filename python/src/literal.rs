@@ -38,7 +38,10 @@ fn constant<'py>(object: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyTypeSpec
     value::to_py(object.py(), made)
 }
 
-fn of_spec(object: &Bound<'_, PyAny>, spec: &Spec) -> PyResult<Value> {
+/// The core value of this spec that nested lists and dicts say.
+///
+/// Errors: what is no value of the spec, with its path.
+pub fn of_spec(object: &Bound<'_, PyAny>, spec: &Spec) -> PyResult<Value> {
     let literal = read(object, &Trail::Root, 0)?;
     guarded(|| extenso_ext::constant_of(literal, spec)).or_raise()
 }

@@ -5,7 +5,7 @@ mod spec;
 
 pub use spec::{PyStructSpec, struct_spec_object};
 
-use crate::error::{OrRaise, guarded, raised};
+use crate::error::{OrRaise, guarded, noted, raised};
 use crate::{literal, shape, value};
 use extenso_core::{Ext, ExtensionType, Value};
 use extenso_ext::{FieldPath, RaggedTensor, StructTensor};
@@ -236,9 +236,7 @@ impl PyStruct {
 }
 
 fn at_field(object: &Bound<'_, PyAny>, name: &str, exception: PyErr) -> PyErr {
-    exception
-        .add_note(object.py(), format!("This is the field '{name}' of a StructTensor."))
-        .map_or_else(|e| e, |()| exception)
+    noted(object.py(), exception, format!("This is the field '{name}' of a StructTensor."))
 }
 
 /// The name of a field.

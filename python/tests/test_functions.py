@@ -1,8 +1,10 @@
 """Traced functions from Python: traces, scopes, control flow, gradients, types through the graph."""
 
 import re
+from typing import Any
 
 import extenso as ex
+import numpy as np
 import pytest
 
 
@@ -207,3 +209,73 @@ def test_arguments_are_bound_as_python_binds_them() -> None:
     assert f(one, k=3.0, z=one).item() == 4.0
     with pytest.raises(TypeError, match="'x' is missing"):
         f(z=one)
+
+
+def test_a_signature_is_traced_once_and_arguments_are_made_to_fit() -> None:
+    rows = ex.RaggedTensorSpec([None, None], ex.f32, 1)
+
+    @ex.function(input_signature=[rows, {"k": ex.TensorSpec([], ex.i32)}])
+    def scaled(x: Any, by: Any, plus: int = 0) -> Any:
+        return ex.sum(x, axis=1) * ex.cast(by["k"], ex.f32) + float(plus)
+
+    assert scaled([[1, 2], [], [3]], {"k": 2}).tolist() == [6.0, 0.0, 6.0]
+    assert scaled(ex.constant([[1.5]], rows), {"k": np.int32(3)}).tolist() == [4.5]
+    assert len(scaled.traces) == 1
+    assert scaled.get_concrete_function().input_spec == {"x": rows, "by": {"k": ex.TensorSpec([], ex.i32)}, "plus": "0"}
+    assert scaled.get_concrete_function(rows, {"k": ex.TensorSpec([], ex.i32)}) is not None
+    for wrong, error, text in [
+        ((ex.constant([[1, 2], [3]]), {"k": 2}), TypeError, "argument 'x'"),
+        (([[1]], {"k": [2]}), TypeError, "by.k"),
+        (([[1]], {"n": 2}), ValueError, "'by'"),
+        (([[1]], {"k": 2}, 5), ValueError, "'plus'"),
+    ]:
+        with pytest.raises(error, match=text):
+            scaled(*wrong)
+    with pytest.raises(ValueError, match=r"\[1\]\[0\]: found a string") as raised:
+        scaled([[1], ["a"]], {"k": 2})
+    assert raised.value.__notes__ == ["This is the argument 'x'."]
+    with pytest.raises(TypeError, match="x"):
+        scaled.get_concrete_function(ex.TensorSpec([None], ex.f32), {"k": ex.TensorSpec([], ex.i32)})
+    named = ex.function(lambda x, y: x + y, {"y": ex.TensorSpec([], ex.f64), "x": ex.TensorSpec([None], ex.f64)})
+    assert named([1, 2], 3).tolist() == [4.0, 5.0]
+    with pytest.raises(TypeError, match="input_signature"):
+        ex.function(lambda x: x, ex.TensorSpec([], ex.f64))  # type: ignore[call-overload]
+
+
+def test_required_paths_are_those_that_read_json_takes() -> None:
+    records = [{"id": 1, "tags": ["a"], "items": [{"price": 2.0, "sku": "x"}], "note": None}, {"id": 2, "tags": [], "items": [], "note": "n"}]
+    spec = ex.infer_spec(records)
+    for f, paths in [
+        (lambda r: r["id"], ["id"]),
+        (lambda r: ex.sum(r["items"]["price"], axis=1), ["items[*].price"]),
+        (lambda r: ex.num(r["items"]["price"]), ["items"]),
+        (lambda r: ex.is_none(r["note"]), ["note"]),
+        (lambda r: (r["tags"], r["id"]), ["id", "tags[*]"]),
+    ]:
+        concrete = ex.function(f).get_concrete_function(spec)
+        assert sorted(concrete.required_paths()) == paths
+        read = ex.read_json(records, spec, paths=paths)
+        assert set(read.field_names()) == {path.split("[")[0].split(".")[0] for path in paths}
+    x, y = ex.TensorSpec([None], ex.f64), ex.TensorSpec([None], ex.string)
+    assert ex.function(lambda x, y: x).get_concrete_function(x, y).required_paths() == ["x"]
+    assert ex.function(lambda r, y: r["id"]).get_concrete_function(spec, y).required_paths() == ["r.id"]
+
+
+def test_print_prints_each_time_the_function_comes_there(capsys: pytest.CaptureFixture[str]) -> None:
+    @ex.function
+    def f(x: Any, rows: Any) -> Any:
+        ex.print("x is", x, "and rows", rows, sep=" ")
+        ex.cond(ex.sum(x) > 2.0, lambda: ex.print("large") or x, lambda: x)
+        return x * 2.0
+
+    rows = ex.constant([[1], [2, 3]])
+    assert f(ex.tensor([1.0]), rows).tolist() == [2.0]
+    shown = capsys.readouterr().out
+    assert shown.startswith("x is [1.0] and rows ") and "[1, 2, 3]" in shown and shown.count("\n") == 1
+    f(ex.tensor([5.0]), rows)
+    assert capsys.readouterr().out.endswith("large\n")
+    assert f.traces[0].op_count >= 2 and len(f.traces) == 1
+    ex.print("a", 1, True, "ß", ex.tensor(["b"]), sep="|")
+    assert capsys.readouterr().out == 'a|1|True|ß|["b"]\n'
+    with pytest.raises(ValueError, match="holds `{}`"):
+        ex.print("{}", 1)

@@ -135,8 +135,8 @@ def test_a_function_runs_on_records_and_reports_bad_rows(tmp_path: pathlib.Path)
         return {"n": ex.row_lengths(r["tags"].partition), "twice": r["id"] * 2}
 
     rows = [{"id": 1, "tags": ["a"], "x": 1}, {"id": 2, "tags": [], "x": 2}]
-    concrete = f.concrete(ex.infer_spec(rows))
-    ex.save(tmp_path / "f.exo", concrete)
+    concrete = f.get_concrete_function(ex.infer_spec(rows))
+    ex.save(concrete, tmp_path / "f.exo")
     for runner in (concrete, ex.load(tmp_path / "f.exo").f):
         out = runner.run([{**row, "x": "not needed"} for row in rows])
         assert {k: v.tolist() for k, v in out.items()} == {"n": [1, 0], "twice": [2, 4]}

@@ -254,7 +254,7 @@ class TestBroadcasting:
         assert (x * 2 + x).partition == x.partition
         f = ex.function(lambda x: x * 2 + x + 1)
         assert f(x).to_py() == [[4, 7], [], [10]]
-        assert "align_rows" not in str(f.concrete(x).graph)
+        assert "align_rows" not in str(f.get_concrete_function(x).graph)
 
 
 class TestFolds:

@@ -75,7 +75,7 @@ TOTALS = [
 
 @pytest.fixture
 def saved(tmp_path: pathlib.Path) -> pathlib.Path:
-    ex.save(tmp_path / "total.exo", total.concrete({"orders": _spec()}))
+    ex.save(total.get_concrete_function({"orders": _spec()}), tmp_path / "total.exo")
     return tmp_path / "total.exo"
 
 
@@ -84,8 +84,8 @@ def _ndjson(rows: "list[object]") -> bytes:
 
 
 def test_only_needed_leaves_are_decoded() -> None:
-    f = total.concrete({"orders": _spec()})
-    assert sorted(f.needed) == ["batch.orders.count", "batch.orders.discount", "batch.orders.price"]
+    f = total.get_concrete_function({"orders": _spec()})
+    assert sorted(f.required_paths()) == ["orders.count", "orders.discount", "orders.price"]
     rows = [{**r, "note": [1, {}], "id": "no number"} for r in ROWS]
     assert [json.loads(line) for line in f.run_ndjson(_ndjson(rows)).splitlines()] == TOTALS
 
@@ -124,7 +124,7 @@ def test_a_class_defined_again_replaces_the_old_one_and_files_keep_theirs(tmp_pa
     def save(cls: type, name: str) -> pathlib.Path:
         f = ex.function(lambda x: cls(x), name="score")
         f(ex.tensor([1.0]))
-        ex.save(tmp_path / name, f)
+        ex.save(f, tmp_path / name)
         return tmp_path / name
 
     first = cell(1, "    value: ex.Tensor\n")
@@ -160,3 +160,34 @@ def test_arguments_that_do_not_fit_are_named(saved: pathlib.Path) -> None:
         ex.load(saved).total({"orders": Money([1.0])})
     with pytest.raises(AttributeError, match="It has total"):
         ex.load(saved).other
+
+
+def test_a_file_of_one_function_is_that_function(saved: pathlib.Path) -> None:
+    model = ex.load(saved)
+    (name,) = model.functions
+    only = model[name]
+    assert model.input_spec == only.input_spec == {"batch": {"orders": _spec()}}
+    assert model.output_spec == only.output_spec and model.required_paths() == only.required_paths()
+    assert model.run_ndjson(_ndjson(ROWS)) == only.run_ndjson(_ndjson(ROWS))
+    ran = model.run([{"orders": row} for row in ROWS])
+    assert ran["total"].units.tolist() == [t["total"]["units"] for t in TOTALS]
+    order = Order(*[ex.tensor([r[n] for r in ROWS]) for n in Order.__match_args__])
+    assert model({"orders": order})["total"] == ran["total"]
+
+
+def test_a_file_of_several_functions_says_which_there_are(tmp_path: pathlib.Path) -> None:
+    number = [ex.TensorSpec([], ex.f64)]
+    double = ex.function(lambda x: x * 2.0, number, name="double")
+    half = ex.function(lambda x: x / 2.0, number, name="half")
+    ex.save([double, half], tmp_path / "both.exo")
+    model = ex.load(tmp_path / "both.exo")
+    assert model.functions == ["double", "half"]
+    assert (model.double(3.0).item(), model["half"](3.0).item()) == (6.0, 1.5)
+    with pytest.raises(ValueError, match=r"2 functions(.|\n)*double, half"):
+        model(3.0)
+    with pytest.raises(AttributeError, match="It has double, half"):
+        model.run
+    with pytest.raises(TypeError, match="a function made by `function`"):
+        ex.save(lambda x: x, tmp_path / "no.exo")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"has 0 traces.*get_concrete_function"):
+        ex.save(ex.function(lambda x: x), tmp_path / "no.exo")

@@ -155,7 +155,7 @@ def test_a_handwritten_type_is_traced_differentiated_and_saved(tmp_path: pathlib
     slope = steepest(x)
     assert isinstance(slope, Interval) and not slope.closed
     assert (slope.low.tolist(), slope.high.tolist()) == ([-4.0, -3.0], [7.0, 4.0])
-    ex.save(tmp_path / "steepest.exo", steepest)
+    ex.save(steepest, tmp_path / "steepest.exo")
     loaded = ex.load(tmp_path / "steepest.exo").steepest(x)
     assert isinstance(loaded, Interval) and loaded.high.tolist() == slope.high.tolist()
 

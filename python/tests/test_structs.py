@@ -304,5 +304,5 @@ def test_a_function_takes_the_spec_of_records() -> None:
     def total(x: Any) -> Any:
         return ex.sum(x["a"], 1) + x["b"]
 
-    f = total.concrete(spec)
+    f = total.get_concrete_function(spec)
     assert f(ex.constant([{"a": [1, 2], "b": 3}, {"a": [], "b": 4}])).to_py() == [6, 4]

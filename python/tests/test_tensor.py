@@ -338,6 +338,6 @@ def test_conversions_by_protocol_and_by_registration() -> None:
     with pytest.raises(ex.Error, match="Foreign"):
         ex.tensor(Foreign())
     ex.register_tensor_conversion_function(Foreign, lambda foreign: ex.tensor([5]))
-    assert ex.convert_to_tensor(Child(), "f32").tolist() == [5.0]
+    assert ex.asarray(Child(), "f32").tolist() == [5.0]
     with pytest.raises(ex.Error, match="`__extenso_tensor__` returned a int"):
         ex.tensor(Wrong())

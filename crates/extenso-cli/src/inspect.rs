@@ -95,11 +95,11 @@ fn describe(function: &Concrete, out: &mut String) {
     let _ = writeln!(out, "\nfunction {}", function.name());
     let _ = writeln!(out, "\n  takes, and reads {read} of {} leaves (● all, ◐ some, ○ none)", needed.len());
     let mut marks = needed.into_iter();
-    for (name, nest) in arguments(function.input()) {
+    for (name, nest) in arguments(function.input_spec()) {
         Tree::new(&name, nest, &mut marks).write(out, "    ", true);
     }
     out.push_str("\n  gives\n");
-    Tree::new("result", function.output(), &mut std::iter::empty()).write(out, "    ", false);
+    Tree::new("result", function.output_spec(), &mut std::iter::empty()).write(out, "    ", false);
     let (ops, program) = (graph.op_count(), function.program());
     let _ = writeln!(
         out,
@@ -132,8 +132,8 @@ fn facts(function: &Concrete) -> Json {
     );
     json!({
         "name": function.name(),
-        "input": function.input().to_string(),
-        "output": function.output().to_string(),
+        "input": function.input_spec().to_string(),
+        "output": function.output_spec().to_string(),
         "leaves": inputs.collect::<Vec<_>>(),
         "ops": graph.op_count(),
         "steps": program.len(),

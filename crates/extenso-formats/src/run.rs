@@ -6,7 +6,7 @@ use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
 use extenso_core::{ExtensionType, Value};
 use extenso_ext::StructTensor;
-use extenso_graph::{ARGUMENTS, Concrete};
+use extenso_graph::Concrete;
 use extenso_types::{Nest, Path, Result, Spec};
 use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Runner {
     ///
     /// Errors: an argument that no record can express.
     pub fn new(function: &Arc<Concrete>) -> Result<Runner> {
-        let records = RecordSpec::new(row(function.input()), &function.graph().needed_inputs())?;
+        let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
         let decoder = Decoder::new(records.plan())?;
         Ok(Runner { function: function.clone(), records, decoder, at: Start::default() })
     }
@@ -192,18 +192,4 @@ fn fill(source: &mut impl BufRead, size: usize, text: &mut Vec<u8>) -> Result<bo
         source.read_until(b'\n', text)?;
     }
     Ok(!text.is_empty())
-}
-
-/// What a row holds: the only argument, or all of them by name.
-fn row(input: &Nest<Spec>) -> &Nest<Spec> {
-    let arguments: Vec<&Nest<Spec>> = match input {
-        Nest::Tuple(arguments) => arguments.iter().collect(),
-        Nest::Record(name, arguments) if &**name == ARGUMENTS => arguments.iter().map(|(_, nest)| nest).collect(),
-        other => return other,
-    };
-    let mut of_data = arguments.into_iter().filter(|nest| !nest.leaves().is_empty());
-    match (of_data.next(), of_data.next()) {
-        (Some(only), None) => only,
-        _ => input,
-    }
 }

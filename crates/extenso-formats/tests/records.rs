@@ -70,7 +70,7 @@ const TOTALS: &str =
 #[test]
 fn only_needed_leaves_are_decoded() {
     let f = concrete();
-    let records = RecordSpec::new(f.input(), &f.graph().needed_inputs()).expect("a record");
+    let records = RecordSpec::new(f.input_spec(), &f.graph().needed_inputs()).expect("a record");
     let paths: Vec<String> = records.needed_paths().iter().map(|p| p.to_string()).collect();
     assert_eq!(paths, ["[0].discount", "[0].discount@mask", "[0].items[*].price", "[0].items@row_splits"]);
     // What is not needed may be of any type.
@@ -105,7 +105,7 @@ fn a_loaded_function_runs_on_records_without_its_types() {
     let bytes = to_bytes(&[concrete()]).expect("saves");
     let module = from_bytes(bytes).expect("loads");
     let f = module.function("total").expect("there");
-    assert_eq!(f.output().to_string(), "{n: i64[?], total: Money(units: f32[?], currency=\"EUR\")}");
+    assert_eq!(f.output_spec().to_string(), "{n: i64[?], total: Money(units: f32[?], currency=\"EUR\")}");
     let out = run_ndjson(f, ROWS.as_bytes(), OnError::Raise).expect("runs").value;
     assert_eq!(String::from_utf8(out).expect("text"), TOTALS);
 }

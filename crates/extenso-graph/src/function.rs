@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::passes::optimize;
 use crate::program::Program;
 use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
-use extenso_types::{Bindings, Error, LeafSpec, Nest, Result, Spec};
+use extenso_types::{Bindings, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
 use std::sync::{Arc, RwLock};
 
 /// The name of the record that the arguments of a function with named parameters are.
@@ -60,13 +60,55 @@ impl Concrete {
     }
 
     /// The specs of the arguments.
-    pub fn input(&self) -> &Nest<Spec> {
+    pub fn input_spec(&self) -> &Nest<Spec> {
         &self.input
     }
 
     /// The specs of the results.
-    pub fn output(&self) -> &Nest<Spec> {
+    pub fn output_spec(&self) -> &Nest<Spec> {
         &self.output
+    }
+
+    /// What a batch of records holds that the function runs over: its only argument, or all of them by name.
+    pub fn record_spec(&self) -> &Nest<Spec> {
+        self.only_argument().map_or(&self.input, |(_, nest)| nest)
+    }
+
+    /// The argument with data, if there is one alone, and the step that leads to it.
+    fn only_argument(&self) -> Option<(Segment, &Nest<Spec>)> {
+        let arguments: Vec<(Segment, &Nest<Spec>)> = match &self.input {
+            Nest::Tuple(items) => items.iter().enumerate().map(|(i, nest)| (Segment::Index(i), nest)).collect(),
+            Nest::Record(name, entries) if &**name == ARGUMENTS => {
+                entries.iter().map(|(name, nest)| (Segment::Field(name.clone()), nest)).collect()
+            }
+            _ => return None,
+        };
+        let mut of_data = arguments.into_iter().filter(|(_, nest)| !nest.leaves().is_empty());
+        of_data.next().filter(|_| of_data.next().is_none())
+    }
+
+    /// The fields of a record that the results depend on, in the order of the arguments.
+    ///
+    /// They are paths of [`record_spec`](Concrete::record_spec), such as `items[*].price`. A list of which only the number
+    /// of items is needed stands for itself, and so does a tensor that is an argument.
+    pub fn required_paths(&self) -> Vec<Path> {
+        let argument = self.only_argument().map(|(segment, _)| segment);
+        let field = |path: &Path| -> Path {
+            let is_field = |segment: &&Segment| !matches!(segment, Segment::Component(_) | Segment::Itself);
+            let steps: Vec<&Segment> = path.segments().iter().take_while(is_field).collect();
+            let skip = usize::from(steps.len() > 1 && steps.first().copied() == argument.as_ref());
+            steps.into_iter().skip(skip).cloned().collect()
+        };
+        let needed = self.graph.inputs.iter().zip(self.graph.needed_inputs()).filter(|(_, needed)| *needed);
+        let fields: Vec<Path> = needed.map(|(input, _)| field(&input.path)).collect();
+        let mut required: Vec<Path> = Vec::new();
+        for path in &fields {
+            let deeper = fields.iter().any(|other| other != path && other.starts_with(path));
+            if !deeper && !required.contains(path) {
+                required.push(path.clone());
+            }
+        }
+        required
     }
 
     /// The graph.

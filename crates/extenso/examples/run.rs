@@ -11,7 +11,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let [file, name, rows] = args.as_slice() else { return Err("usage: run FILE FUNCTION ROWS".into()) };
     let module = save::load(file)?;
     let function = module.function(name)?;
-    eprintln!("{name}: {} -> {}", function.input(), function.output());
+    eprintln!("{name}: {} -> {}", function.input_spec(), function.output_spec());
     let results = run_records(function, &std::fs::read(rows)?, OnError::Raise)?.value;
     for (path, value) in results.leaves() {
         describe(&path, value)?;

@@ -1,6 +1,7 @@
 //! Concrete functions: called, run over records, saved, loaded.
 
-use super::{PyFunction, nest, py_to_nest, specs_to_py};
+use super::nest::py_to_nest_like;
+use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::{formats, value};
 use extenso_core::{Provenance, Value, pack};
@@ -8,7 +9,7 @@ use extenso_formats::{OnError, run_ndjson, run_records};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Error, Nest, Spec};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PySequence, PyTuple};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -71,22 +72,21 @@ impl PyConcrete {
 
     /// The specs of the arguments by name.
     #[getter]
-    fn input<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        specs_to_py(py, self.0.input())
+    fn input_spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        specs_to_py(py, self.0.input_spec())
     }
 
     /// The specs of the results.
     #[getter]
-    fn output<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        specs_to_py(py, self.0.output())
+    fn output_spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        specs_to_py(py, self.0.output_spec())
     }
 
-    /// The paths of the argument leaves that the results depend on.
-    #[getter]
-    fn needed(&self) -> Vec<String> {
-        let graph = self.0.graph();
-        let needed = graph.inputs.iter().zip(graph.needed_inputs()).filter(|(_, needed)| *needed);
-        needed.map(|(input, _)| input.path.to_string()).collect()
+    /// The fields of a record that the results depend on, as `read_json` takes them: `["id", "items[*].price"]`.
+    ///
+    /// A list of which only the number of items is needed stands for itself, and so does a tensor that is an argument.
+    fn required_paths(&self) -> Vec<String> {
+        self.0.required_paths().iter().map(ToString::to_string).collect()
     }
 
     /// The number of ops in the graph.
@@ -102,22 +102,22 @@ impl PyConcrete {
     }
 
     fn __repr__(&self) -> String {
-        format!("<concrete function {}{} -> {}>", self.0.name(), self.0.input(), self.0.output())
+        format!("<concrete function {}{} -> {}>", self.0.name(), self.0.input_spec(), self.0.output_spec())
     }
 }
 
 impl PyConcrete {
-    /// The arguments by position or name, as the signature has them.
+    /// The arguments by position or name, made to fit the signature.
     fn bind<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Nest<Value>> {
         let py = args.py();
-        let wrong = |what: String| raised(py, Error::dtype(what).wanted(self.0.input().to_string()));
-        let Nest::Record(name, wanted) = self.0.input() else {
+        let input = self.0.input_spec();
+        let wrong = |what: String| raised(py, Error::dtype(what).wanted(input.to_string()));
+        let Nest::Record(name, wanted) = input else {
             // A function that Rust saved with a nest of its own.
-            return match (self.0.input(), args.len()) {
-                (Nest::Tuple(_) | Nest::List(_), _) => {
-                    args.iter().map(|a| py_to_nest(&a)).collect::<PyResult<_>>().map(Nest::Tuple)
-                }
-                (_, 1) => py_to_nest(&args.get_item(0)?),
+            return match (input, args.len()) {
+                (Nest::Tuple(_), _) => py_to_nest_like(args.as_any(), input),
+                (Nest::List(_), _) => py_to_nest_like(args.to_list().as_any(), input),
+                (_, 1) => py_to_nest_like(&args.get_item(0)?, input),
                 (_, n) => Err(wrong(format!("{n} arguments are given"))),
             };
         };
@@ -126,7 +126,7 @@ impl PyConcrete {
         for (key, spec) in wanted {
             let named = kwargs.map(|k| k.get_item(&**key)).transpose()?.flatten();
             let nest = match (given.next().or(named), spec) {
-                (Some(object), _) => py_to_nest(&object)?,
+                (Some(object), _) => nest::argument_like(key, &object, spec)?,
                 (None, Nest::Static(value)) => Nest::Static(value.clone()),
                 (None, _) => return Err(wrong(format!("the argument '{key}' is missing"))),
             };
@@ -158,13 +158,13 @@ pub fn run<'py>(py: Python<'py>, concrete: &Concrete, leaves: &[Value]) -> PyRes
     let results = if large { py.detach(work) } else { work() }.or_raise()?;
     let mut results = results.into_iter();
     let mut leaf = |spec: &Spec| value::to_py(py, pack(spec, &mut results, Provenance::Trusted).or_raise()?);
-    match concrete.output() {
+    match concrete.output_spec() {
         Nest::Leaf(spec) => leaf(spec),
         output => nest::build(py, output, &mut leaf),
     }
 }
 
-/// The functions of a file, by name.
+/// The functions of a file, by name; where there is one alone, the file is called and run as that function.
 #[pyclass(name = "Model", module = "extenso", frozen)]
 pub struct PyModel(save::Module);
 
@@ -182,15 +182,35 @@ impl PyModel {
         self.0.types.iter().map(|t| (t.name().to_string(), t.version(), t.fingerprint().to_string())).collect()
     }
 
-    fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<PyConcrete> {
-        match self.0.functions.iter().find(|f| f.name() == name) {
-            Some(f) => Ok(PyConcrete(f.clone())),
-            None => {
-                let _ = py;
-                let names = self.functions().join(", ");
-                Err(pyo3::exceptions::PyAttributeError::new_err(format!(
-                    "there is no function '{name}' in the file. It has {names}."
-                )))
+    /// A function of the file; or what its only function has of this name.
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(f) = self.0.functions.iter().find(|f| f.name() == name) {
+            return Ok(Bound::new(py, PyConcrete(f.clone()))?.into_any());
+        }
+        if let [only] = &self.0.functions[..] {
+            let only = Bound::new(py, PyConcrete(only.clone()))?;
+            if only.hasattr(name)? {
+                return only.getattr(name);
+            }
+        }
+        let names = self.functions().join(", ");
+        let text = format!("there is no function '{name}' in the file. It has {names}.");
+        Err(pyo3::exceptions::PyAttributeError::new_err(text))
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match &self.0.functions[..] {
+            [only] => PyConcrete(only.clone()).__call__(py, args, kwargs),
+            functions => {
+                let error = Error::value(format!("the file holds {} functions", functions.len()));
+                let hint = format!("Call one of them by name: {}.", self.functions().join(", "));
+                Err(raised(py, error.wanted("one").hint(hint)))
             }
         }
     }
@@ -204,10 +224,12 @@ impl PyModel {
     }
 }
 
-/// Writes functions to a file: concrete ones, or traced ones with exactly one trace.
+/// Writes a function, or a list of functions, to a file: concrete ones, or ones with exactly one trace or signature.
+///
+/// The file appears under its name whole or not at all.
 #[pyfunction(name = "save")]
-#[pyo3(signature = (path, *functions))]
-fn save_functions(py: Python<'_>, path: PathBuf, functions: &Bound<'_, PyTuple>) -> PyResult<()> {
+#[pyo3(signature = (functions, path))]
+fn save_functions(py: Python<'_>, functions: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<()> {
     let concrete = |f: Bound<'_, PyAny>| {
         if let Ok(concrete) = f.cast::<PyConcrete>() {
             return Ok(concrete.get().0.clone());
@@ -215,19 +237,12 @@ fn save_functions(py: Python<'_>, path: PathBuf, functions: &Bound<'_, PyTuple>)
         let function = f.cast::<PyFunction>().map_err(|_| {
             raised(py, Error::dtype(format!("found {f}")).wanted("a function made by `function`").at("save"))
         })?;
-        let mut traces = function.get().core.traces();
-        match (traces.pop(), traces.len()) {
-            (Some(only), 0) => Ok(only),
-            (_, others) => {
-                let n = others + usize::from(others > 0);
-                let error = Error::value(format!("function '{}' has {n} traces", function.get().core.name()))
-                    .wanted("one")
-                    .hint("Choose one with `f.concrete(*specs)`.");
-                Err(raised(py, error.at("save")))
-            }
-        }
+        function.get().only_trace(py)
     };
-    let functions: Vec<Arc<Concrete>> = functions.iter().map(concrete).collect::<PyResult<_>>()?;
+    let functions = match functions.cast::<PySequence>() {
+        Ok(list) => list.try_iter()?.map(|f| concrete(f?)).collect::<PyResult<Vec<_>>>()?,
+        Err(_) => vec![concrete(functions.clone())?],
+    };
     guarded(|| save::save(path, &functions)).or_raise()
 }
 

@@ -18,6 +18,9 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Makes a traced function of `f`; also a decorator, with or without arguments.
 ///
+/// With an `input_signature`, a spec for each parameter in a sequence or by name, it is traced for that alone: numbers, lists
+/// and dicts become values of the specs, and arguments that do not fit raise.
+///
 /// >>> import extenso as ex
 /// >>> @ex.function
 /// ... def f(x):
@@ -25,14 +28,20 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> f(ex.tensor([1.0, 2.0]))
 /// Tensor([2.0, 4.0], f64[2])
 #[pyfunction]
-#[pyo3(signature = (f=None, *, name=None))]
-fn function<'py>(py: Python<'py>, f: Option<Bound<'py, PyAny>>, name: Option<String>) -> PyResult<Bound<'py, PyAny>> {
-    let make = move |f: &Bound<'py, PyAny>, name| PyFunction::make(f, name, How::Call);
+#[pyo3(signature = (f=None, input_signature=None, *, name=None))]
+fn function<'py>(
+    py: Python<'py>,
+    f: Option<Bound<'py, PyAny>>,
+    input_signature: Option<Bound<'py, PyAny>>,
+    name: Option<String>,
+) -> PyResult<Bound<'py, PyAny>> {
     match f {
-        Some(f) => Ok(Bound::new(py, make(&f, name)?)?.into_any()),
+        Some(f) => Ok(Bound::new(py, PyFunction::make(&f, input_signature.as_ref(), name, How::Call)?)?.into_any()),
         None => {
+            let input_signature = input_signature.map(Bound::unbind);
             let decorate = move |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
-                PyFunction::make(&args.get_item(0)?, name.clone(), How::Call)
+                let input_signature = input_signature.as_ref().map(|specs| specs.bind(args.py()));
+                PyFunction::make(&args.get_item(0)?, input_signature, name.clone(), How::Call)
             };
             Ok(PyCFunction::new_closure(py, Some(c"function"), None, decorate)?.into_any())
         }
@@ -75,7 +84,7 @@ fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 #[pyo3(signature = (f, argnums=None))]
 fn grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {
     let argnums = argnums.map_or_else(|| Ok(vec![0]), numbers)?;
-    PyFunction::make(f, None, How::Grad { argnums, with_value: false })
+    PyFunction::make(f, None, None, How::Grad { argnums, with_value: false })
 }
 
 /// A function of the value of `f` and its gradient, as a pair; see `grad`.
@@ -83,5 +92,5 @@ fn grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<Py
 #[pyo3(signature = (f, argnums=None))]
 fn value_and_grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {
     let argnums = argnums.map_or_else(|| Ok(vec![0]), numbers)?;
-    PyFunction::make(f, None, How::Grad { argnums, with_value: true })
+    PyFunction::make(f, None, None, How::Grad { argnums, with_value: true })
 }

@@ -13,7 +13,7 @@ use extenso_core::{Value, current_scope};
 use extenso_graph::{ARGUMENTS, Concrete, Function};
 use extenso_types::{Bindings, Error, Nest, Result, Spec};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PySequence, PyString, PyTuple};
 use signature::Signature;
 use std::sync::{Arc, RwLock};
 
@@ -36,6 +36,8 @@ pub struct PyFunction {
     body: Py<PyAny>,
     shared: Arc<Shared>,
     core: Function,
+    /// What every call's arguments are made to fit, if the function was given it.
+    input_signature: Option<Nest<Spec>>,
     last: RwLock<Option<Arc<Concrete>>>,
 }
 
@@ -57,9 +59,13 @@ enum How {
 #[pymethods]
 impl PyFunction {
     #[new]
-    #[pyo3(signature = (f, *, name=None))]
-    fn new(f: Bound<'_, PyAny>, name: Option<String>) -> PyResult<PyFunction> {
-        PyFunction::make(&f, name, How::Call)
+    #[pyo3(signature = (f, input_signature=None, *, name=None))]
+    fn new(
+        f: Bound<'_, PyAny>,
+        input_signature: Option<&Bound<'_, PyAny>>,
+        name: Option<String>,
+    ) -> PyResult<PyFunction> {
+        PyFunction::make(&f, input_signature, name, How::Call)
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -78,7 +84,7 @@ impl PyFunction {
         }
         let args = self.bind(py, args, kwargs)?;
         let specs = args.try_map(|_, value| value.spec()).or_raise()?;
-        let concrete = guarded(|| self.core.concrete(&specs)).or_raise()?;
+        let concrete = guarded(|| self.trace_for(&specs)).or_raise()?;
         *self.last.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(concrete.clone());
         concrete::run(py, &concrete, &concrete::leaves_of(&args)?)
     }
@@ -122,13 +128,19 @@ impl PyFunction {
         self.core.retraces().into_iter().map(|r| r.differences).collect()
     }
 
-    /// The concrete function for arguments of these specs; values stand for their own spec.
+    /// The concrete function for arguments of these specs; values stand for their own spec. A function with a signature needs none.
     #[pyo3(signature = (*args, **kwargs))]
-    fn concrete(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<PyConcrete> {
-        let bound = self.shared.signature.bind(args, kwargs)?;
-        let entry = |(name, object): (Arc<str>, Bound<'_, PyAny>)| Ok((name, nest::py_to_specs(&object)?));
-        let specs = Nest::Record(ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?);
-        guarded(|| self.core.concrete(&specs)).or_raise().map(PyConcrete)
+    fn get_concrete_function(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyConcrete> {
+        let given = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
+        let specs = match &self.input_signature {
+            Some(signature) if !given => signature.clone(),
+            _ => self.shared.specs(args, kwargs)?,
+        };
+        guarded(|| self.trace_for(&specs)).or_raise().map(PyConcrete)
     }
 
     fn __repr__(&self) -> String {
@@ -137,7 +149,12 @@ impl PyFunction {
 }
 
 impl PyFunction {
-    fn make(f: &Bound<'_, PyAny>, name: Option<String>, how: How) -> PyResult<PyFunction> {
+    fn make(
+        f: &Bound<'_, PyAny>,
+        input_signature: Option<&Bound<'_, PyAny>>,
+        name: Option<String>,
+        how: How,
+    ) -> PyResult<PyFunction> {
         if !f.is_callable() {
             return Err(raised(f.py(), Error::dtype("found something that cannot be called").wanted("a function")));
         }
@@ -149,10 +166,11 @@ impl PyFunction {
             },
         };
         let shared = Arc::new(Shared { signature: Signature::of(f)?, how });
+        let input_signature = input_signature.map(|specs| shared.declared(specs)).transpose()?;
         let (body, kept) = (f.clone().unbind(), shared.clone());
         let traced = move |args: Nest<Value>| Python::attach(|py| kept.run(body.bind(py), args));
         let core = Function::new(name, traced);
-        Ok(PyFunction { body: f.clone().unbind(), shared, core, last: RwLock::new(None) })
+        Ok(PyFunction { body: f.clone().unbind(), shared, core, input_signature, last: RwLock::new(None) })
     }
 
     fn bind<'py>(
@@ -162,8 +180,45 @@ impl PyFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Nest<Value>> {
         let bound = self.shared.signature.bind(args, kwargs)?;
-        let entry = |(name, object): (Arc<str>, Bound<'py, PyAny>)| Ok((name, py_to_nest(&object)?));
-        Ok(Nest::Record(ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?))
+        let wanted = match &self.input_signature {
+            Some(Nest::Record(_, wanted)) => &wanted[..],
+            _ => &[],
+        };
+        let entry = |(i, (name, object)): (usize, (Arc<str>, Bound<'py, PyAny>))| match wanted.get(i) {
+            Some((_, wanted)) => Ok((name.clone(), nest::argument_like(&name, &object, wanted)?)),
+            None => Ok((name, py_to_nest(&object)?)),
+        };
+        let entries = bound.into_iter().enumerate().map(entry).collect::<PyResult<_>>()?;
+        Ok(Nest::Record(ARGUMENTS.into(), entries))
+    }
+
+    /// The concrete function for arguments of these specs.
+    ///
+    /// Errors: arguments that the signature does not accept; those of the trace.
+    fn trace_for(&self, specs: &Nest<Spec>) -> Result<Arc<Concrete>> {
+        let Some(signature) = &self.input_signature else { return self.core.concrete(specs) };
+        let concrete = self.core.concrete(signature)?;
+        if concrete.accepts(specs) { Ok(concrete) } else { Err(concrete.mismatch(specs)) }
+    }
+
+    /// The concrete function there is, or that the signature says.
+    ///
+    /// Errors: none, or more than one.
+    fn only_trace(&self, py: Python<'_>) -> PyResult<Arc<Concrete>> {
+        if let Some(signature) = &self.input_signature {
+            return guarded(|| self.core.concrete(signature)).or_raise();
+        }
+        let mut traces = self.core.traces();
+        match (traces.pop(), traces.len()) {
+            (Some(only), 0) => Ok(only),
+            (last, others) => {
+                let n = others + usize::from(last.is_some());
+                let error = Error::value(format!("function '{}' has {n} traces", self.core.name()))
+                    .wanted("one")
+                    .hint("Choose one with `f.get_concrete_function(*specs)`.");
+                Err(raised(py, error.at("save")))
+            }
+        }
     }
 
     /// Runs the concrete function of the last call, if it accepts these arguments: the way of every call but the first.
@@ -175,7 +230,7 @@ impl PyFunction {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let last = self.last.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let Some(concrete) = last else { return Ok(None) };
-        let Nest::Record(_, wanted) = concrete.input() else { return Ok(None) };
+        let Nest::Record(_, wanted) = concrete.input_spec() else { return Ok(None) };
         if kwargs.is_some() || args.len() != wanted.len() || !self.shared.signature.is_plain() {
             return Ok(None);
         }
@@ -191,6 +246,28 @@ impl PyFunction {
 }
 
 impl Shared {
+    /// The specs of arguments by name.
+    fn specs(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Nest<Spec>> {
+        let bound = self.signature.bind(args, kwargs)?;
+        let entry = |(name, object): (Arc<str>, Bound<'_, PyAny>)| Ok((name, nest::py_to_specs(&object)?));
+        Ok(Nest::Record(ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?))
+    }
+
+    /// The specs of a declared signature: one for each parameter, in a sequence or by name.
+    fn declared(&self, specs: &Bound<'_, PyAny>) -> PyResult<Nest<Spec>> {
+        let py = specs.py();
+        if let Ok(named) = specs.cast::<PyDict>() {
+            return self.specs(&PyTuple::empty(py), Some(named));
+        }
+        match specs.cast::<PySequence>() {
+            Ok(sequence) => self.specs(&sequence.to_tuple()?, None),
+            Err(_) => {
+                let error = Error::dtype(format!("found a value of type {}", crate::arg::type_name(specs)));
+                Err(raised(py, error.wanted("a sequence of specs, one for each argument").at("input_signature")))
+            }
+        }
+    }
+
     /// Runs the body on values that may be symbols.
     fn run(&self, body: &Bound<'_, PyAny>, args: Nest<Value>) -> Result<Nest<Value>> {
         let Nest::Record(_, entries) = &args else { return Err(Error::internal("arguments without names")) };

@@ -1,9 +1,9 @@
 //! Nests: Python's lists, tuples, dicts, named tuples, dataclasses and attrs classes, to core and back.
 
-use crate::error::{OrRaise, raised};
+use crate::error::{OrRaise, noted, raised};
 use crate::ext::from_static;
 use crate::tensor::PyTensor;
-use crate::{arg, spec, value};
+use crate::{arg, literal, spec, value};
 use extenso_core::Value;
 use extenso_types::{Bindings, Error, Nest, Spec, StaticValue};
 use pyo3::prelude::*;
@@ -24,6 +24,47 @@ pub fn py_to_nest(object: &Bound<'_, PyAny>) -> PyResult<Nest<Value>> {
 /// The nest of an object whose leaves may be specs instead of values.
 pub fn py_to_specs(object: &Bound<'_, PyAny>) -> PyResult<Nest<Spec>> {
     convert(object, 0, &|object| spec::spec_or_value(object).map(Nest::Leaf))
+}
+
+/// The nest of an object that is to be like `wanted`: numbers, lists, dicts and arrays become values where that has specs.
+///
+/// Errors: what is no value of the spec, with its path; those of [`py_to_nest`].
+pub fn py_to_nest_like<'py>(object: &Bound<'py, PyAny>, wanted: &Nest<Spec>) -> PyResult<Nest<Value>> {
+    match wanted {
+        Nest::Leaf(_) if arg::is_value(object) => value::from_py(object).map(Nest::Leaf),
+        Nest::Leaf(Spec::Tensor(spec)) => arg::tensor(object, Some(spec.dtype)).map(|x| Nest::Leaf(x.into())),
+        Nest::Leaf(spec) => literal::of_spec(object, spec).map(Nest::Leaf),
+        Nest::List(wanted) if object.is_exact_instance_of::<PyList>() && object.len()? == wanted.len() => {
+            items_like(object, wanted).map(Nest::List)
+        }
+        Nest::Tuple(wanted) if object.is_exact_instance_of::<PyTuple>() && object.len()? == wanted.len() => {
+            items_like(object, wanted).map(Nest::Tuple)
+        }
+        Nest::Dict(wanted) if object.is_instance_of::<PyDict>() && object.len()? == wanted.len() => {
+            entries_like(wanted, &|name| object.get_item(name)).map(Nest::Dict)
+        }
+        Nest::Record(name, wanted) if record_fields(object)?.is_some_and(|(of, _)| of == *name) => {
+            entries_like(wanted, &|field| object.getattr(field)).map(|fields| Nest::Record(name.clone(), fields))
+        }
+        _ => py_to_nest(object),
+    }
+}
+
+/// The argument of a name, made to fit its spec; an exception says which it is.
+pub fn argument_like(name: &str, object: &Bound<'_, PyAny>, wanted: &Nest<Spec>) -> PyResult<Nest<Value>> {
+    let note = |e| noted(object.py(), e, format!("This is the argument '{name}'."));
+    py_to_nest_like(object, wanted).map_err(note)
+}
+
+fn entries_like<'py>(
+    wanted: &[(Arc<str>, Nest<Spec>)],
+    of: &dyn Fn(&str) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Vec<(Arc<str>, Nest<Value>)>> {
+    wanted.iter().map(|(name, wanted)| Ok((name.clone(), py_to_nest_like(&of(name)?, wanted)?))).collect()
+}
+
+fn items_like(object: &Bound<'_, PyAny>, wanted: &[Nest<Spec>]) -> PyResult<Vec<Nest<Value>>> {
+    object.try_iter()?.zip(wanted).map(|(item, wanted)| py_to_nest_like(&item?, wanted)).collect()
 }
 
 fn convert<T>(

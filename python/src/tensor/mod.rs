@@ -195,10 +195,14 @@ pub fn tensor(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyR
     arg::tensor(value, dtype.map(dtype::from_py).transpose()?).map(PyTensor)
 }
 
-/// Makes a tensor; another name of `tensor`.
+/// Makes a tensor of an array; NumPy's name of `tensor`.
+///
+/// >>> import extenso as ex
+/// >>> ex.asarray([1, 2], dtype="f32")
+/// Tensor([1.0, 2.0], f32[2])
 #[pyfunction]
 #[pyo3(signature = (value, dtype=None))]
-pub fn convert_to_tensor(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
+pub fn asarray(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
     tensor(value, dtype)
 }
 

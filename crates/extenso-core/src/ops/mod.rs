@@ -15,6 +15,7 @@ mod math;
 mod padding;
 mod partition;
 mod positions;
+mod printing;
 mod rearrange;
 mod reduction;
 mod rows;
@@ -36,6 +37,7 @@ pub use math::*;
 pub use padding::*;
 pub use partition::*;
 pub use positions::*;
+pub use printing::*;
 pub use rearrange::*;
 pub use reduction::*;
 pub use rows::*;
@@ -72,4 +74,5 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Vocabularies", VOCABULARIES),
     ("Linear algebra", LINEAR),
     ("State", STATE),
+    ("Printing", PRINTING),
 ];

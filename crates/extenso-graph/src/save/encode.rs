@@ -24,8 +24,8 @@ pub(super) fn file(functions: &[Arc<Concrete>], weights: &mut Writer) -> Result<
         }
         encoded.push(w::Function {
             name: function.name().to_string(),
-            input: Some(encoder.nest(function.input())?),
-            output: Some(encoder.nest(function.output())?),
+            input: Some(encoder.nest(function.input_spec())?),
+            output: Some(encoder.nest(function.output_spec())?),
             graph: Some(encoder.graph(function.graph())?),
         });
     }

@@ -14,7 +14,7 @@ pub(super) fn identity<T: ExtensionType>(subject: &Subject<T>) -> Result<()> {
     let spec = Spec::from(subject.spec.clone());
     for spec in [spec.clone(), general(&spec)] {
         let function = identity_of(&spec)?;
-        let output = function.output().leaves()[0].1.clone();
+        let output = function.output_spec().leaves()[0].1.clone();
         ensure(output.equals(&spec), || format!("the identity of {spec} returns {output}"))?;
         let got = call(&function, &subject.value)?;
         same(&got, &subject.value)?;
@@ -52,7 +52,7 @@ pub(super) fn opaque<T: ExtensionType>(subject: &Subject<T>) -> Result<()> {
 
 /// The components under the definition that a loaded function has.
 fn retyped<T: ExtensionType>(function: &Concrete, subject: &Subject<T>) -> Result<Value> {
-    let inputs = function.input().leaves();
+    let inputs = function.input_spec().leaves();
     let spec = inputs.first().ok_or_else(|| Error::internal("no input"))?.1.ext()?.clone();
     rebuild(&spec, subject.components.clone(), Provenance::Outside)
 }

@@ -30,7 +30,7 @@ fn check(example: &Example, mut generalise: impl FnMut(&Spec) -> Spec) {
     let concrete = traced(example, &specs).unwrap_or_else(|e| panic!("{}: {e}", example.text));
     let eager = run(&example.call, example.text);
     let actual = eager.spec().expect("a spec");
-    let [(_, inferred)] = &concrete.output().leaves()[..] else { panic!("one output") };
+    let [(_, inferred)] = &concrete.output_spec().leaves()[..] else { panic!("one output") };
     assert!(inferred.accepts(&actual, &mut Bindings::default()), "{}: inferred {inferred}, is {actual}", example.text);
     check_same(&only(concrete.call(&args).expect(example.text)), &eager, example.text);
     let bytes = to_bytes(std::slice::from_ref(&concrete)).expect("saves");

@@ -46,7 +46,7 @@ fn describe(function: &Arc<Concrete>) -> Result<()> {
     let (graph, program) = (function.graph(), function.program());
     let runner = Runner::new(function)?;
     let needed = runner.records().needed_paths();
-    println!("score: {}", function.output());
+    println!("score: {}", function.output_spec());
     println!("{} ops in {} steps, of which {} are fused", graph.op_count(), program.len(), program.fused());
     println!("reads {} of {} leaves:", needed.len(), graph.inputs.len());
     needed.iter().for_each(|path| println!("  {path}"));
