@@ -40,7 +40,7 @@ pub fn py_to_nest_like<'py>(object: &Bound<'py, PyAny>, wanted: &Nest<Spec>) -> 
         Nest::Tuple(wanted) if object.is_exact_instance_of::<PyTuple>() && object.len()? == wanted.len() => {
             items_like(object, wanted).map(Nest::Tuple)
         }
-        Nest::Dict(wanted) if object.is_instance_of::<PyDict>() && object.len()? == wanted.len() => {
+        Nest::Dict(wanted) if has_keys(object, wanted)? => {
             entries_like(wanted, &|name| object.get_item(name)).map(Nest::Dict)
         }
         Nest::Record(name, wanted) if record_fields(object)?.is_some_and(|(of, _)| of == *name) => {
@@ -54,6 +54,15 @@ pub fn py_to_nest_like<'py>(object: &Bound<'py, PyAny>, wanted: &Nest<Spec>) -> 
 pub fn argument_like(name: &str, object: &Bound<'_, PyAny>, wanted: &Nest<Spec>) -> PyResult<Nest<Value>> {
     let note = |e| noted(object.py(), e, format!("This is the argument '{name}'."));
     py_to_nest_like(object, wanted).map_err(note)
+}
+
+fn has_keys(object: &Bound<'_, PyAny>, wanted: &[(Arc<str>, Nest<Spec>)]) -> PyResult<bool> {
+    let Ok(dict) = object.cast::<PyDict>() else { return Ok(false) };
+    let mut has = dict.len() == wanted.len();
+    for (key, _) in wanted {
+        has &= dict.contains(&**key)?;
+    }
+    Ok(has)
 }
 
 fn entries_like<'py>(
