@@ -1,16 +1,52 @@
-"""The Python page of the README runs as it stands."""
+"""The Python page of the README runs as it stands, and so do the commands on it."""
 
+import json
 import pathlib
 import re
+import shlex
+import shutil
+import subprocess
+
+import extenso as ex
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def test_the_python_page_of_the_readme_runs(tmp_path: pathlib.Path, monkeypatch: "object") -> None:
+def _page(language: str) -> "list[str]":
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert blocks, "the README has no Python page"
-    monkeypatch.chdir(tmp_path)  # type: ignore[attr-defined]
+    page = text[text.index("## Python") : text.index("## Layout")]
+    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
+
+
+@pytest.fixture
+def ran(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    monkeypatch.chdir(tmp_path)
     scope: dict[str, object] = {"__name__": "readme"}
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), scope)
+    (page,) = _page("python")
+    exec(compile(page, "README.md", "exec"), scope)
+    return tmp_path
+
+
+def test_the_python_page_of_the_readme_runs_and_its_file_on_the_command_line(ran: pathlib.Path) -> None:
+    cargo = shutil.which("cargo")
+    assert cargo is not None, "cargo is needed to build the command"
+    subprocess.run([cargo, "build", "-q", "-p", "extenso-cli"], cwd=ROOT, check=True)
+    metadata = subprocess.run(
+        [cargo, "metadata", "--format-version=1", "--no-deps"], cwd=ROOT, capture_output=True, check=True
+    )
+    built = pathlib.Path(json.loads(metadata.stdout)["target_directory"]) / "debug" / "extenso"
+    (commands,) = _page("sh")
+    shown = ""
+    for line in commands.splitlines():
+        name, *arguments = shlex.split(line)
+        assert name == "extenso"
+        # Nothing of Python is on the path.
+        done = subprocess.run([built, *arguments], cwd=ran, env={"PATH": ""}, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        shown += done.stdout
+    (inspected,) = _page("text")
+    assert inspected in shown
+
+    model = ex.load("recipes.exo")
+    assert (ran / "scores.ndjson").read_bytes() == model.run_ndjson((ran / "recipes.ndjson").read_bytes())
