@@ -135,6 +135,7 @@ fn facts(function: &Concrete) -> Json {
         "input": function.input_spec().to_string(),
         "output": function.output_spec().to_string(),
         "leaves": inputs.collect::<Vec<_>>(),
+        "required_paths": function.required_paths().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "ops": graph.op_count(),
         "steps": program.len(),
         "fused": program.fused(),

@@ -107,12 +107,16 @@ impl Run {
             return self.array(function, &mut source, sink);
         }
         let bar = self.bar(size);
-        let done = run_lines(function, source, sink, on_error, BLOCK, &mut |done| {
+        let mut sink = Watched { sink, failed: None };
+        let done = run_lines(function, source, &mut sink, on_error, BLOCK, &mut |done| {
             bar.set_position(done.bytes as u64);
             bar.set_message(format!("{} rows", done.rows));
         });
         bar.finish_and_clear();
-        Ok(done?)
+        match sink.failed {
+            Some(kind) => Err(Failure::io(&self.output.display().to_string())(kind.into())),
+            None => Ok(done?),
+        }
     }
 
     /// An array of records is read whole: it has no lines to cut it at.
@@ -171,4 +175,33 @@ impl From<Policy> for OnError {
 
 fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// A sink that keeps why it failed: whether the reader of a pipe went away is known to nobody else.
+struct Watched<'a> {
+    sink: &'a mut dyn Write,
+    failed: Option<std::io::ErrorKind>,
+}
+
+impl Watched<'_> {
+    fn noted<T>(&mut self, done: std::io::Result<T>) -> std::io::Result<T> {
+        if let Err(e) = &done
+            && e.kind() != std::io::ErrorKind::Interrupted
+        {
+            self.failed = Some(e.kind());
+        }
+        done
+    }
+}
+
+impl Write for Watched<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let done = self.sink.write(bytes);
+        self.noted(done)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let done = self.sink.flush();
+        self.noted(done)
+    }
 }

@@ -1,8 +1,9 @@
 //! The binary as a user runs it: what it prints, writes and exits with.
 
 use extenso::prelude::*;
+use std::io::Read;
 use std::path::{Path as File, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// The price of each order with tax: one leaf of three is needed.
 fn saved(dir: &File) -> PathBuf {
@@ -58,6 +59,7 @@ fn inspect_shows_what_is_read() {
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["functions"][0]["leaves"][0]["path"], "items[*].price");
     assert_eq!(json["functions"][0]["leaves"][0]["needed"], true);
+    assert_eq!(json["functions"][0]["required_paths"], serde_json::json!(["items[*].price"]));
 }
 
 #[test]
@@ -94,6 +96,26 @@ fn an_array_is_rows_too_and_results_go_to_standard_output() {
     std::fs::write(dir.path().join("rows.json"), r#"[{"items": [{"price": 8}]}, {"items": []}]"#).expect("written");
     let run = extenso(&["run", "priced.exo", "-i", "rows.json"], dir.path());
     assert_eq!(text(&run.stdout), "{\"total\":10.0}\n{\"total\":0.0}\n");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    // More than a pipe holds, and more than one block.
+    std::fs::write(dir.path().join("rows.ndjson"), "{\"items\": []}\n".repeat(1_000_000)).expect("written");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_extenso"))
+        .args(["run", "priced.exo", "-i", "rows.ndjson"])
+        .current_dir(dir.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("runs");
+    let mut first = [0; 16];
+    run.stdout.take().expect("a pipe").read_exact(&mut first).expect("a line");
+    assert_eq!(&first, b"{\"total\":0.0}\n{\"");
+    let done = run.wait_with_output().expect("ends");
+    assert!(done.status.success(), "{}", text(&done.stderr));
 }
 
 #[test]

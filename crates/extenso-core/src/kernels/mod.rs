@@ -14,6 +14,7 @@ pub mod matmul;
 pub mod order;
 pub mod pool;
 pub mod reduce;
+mod reducers;
 pub mod scan;
 
 /// An f64 rounded to f32.
