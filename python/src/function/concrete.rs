@@ -7,7 +7,7 @@ use crate::{formats, value};
 use extenso_core::{Provenance, Value, pack};
 use extenso_formats::{OnError, run_ndjson, run_records};
 use extenso_graph::{ARGUMENTS, Concrete, save};
-use extenso_types::{Error, Nest, Spec};
+use extenso_types::{Bindings, Error, Nest, Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySequence, PyTuple};
 use std::path::PathBuf;
@@ -34,6 +34,11 @@ impl PyConcrete {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if kwargs.is_none()
+            && let Some(result) = run_if_accepted(py, &self.0, args)?
+        {
+            return Ok(result);
+        }
         let args = self.bind(args, kwargs)?;
         let specs = args.try_map(|_, value| value.spec()).or_raise()?;
         if !self.0.accepts(&specs) {
@@ -112,7 +117,7 @@ impl PyConcrete {
         let py = args.py();
         let input = self.0.input_spec();
         let wrong = |what: String| raised(py, Error::dtype(what).wanted(input.to_string()));
-        let Nest::Record(name, wanted) = input else {
+        let Some(wanted) = by_name(input) else {
             // A function that Rust saved with a nest of its own.
             return match (input, args.len()) {
                 (Nest::Tuple(_), _) => py_to_nest_like(args.as_any(), input),
@@ -135,8 +140,15 @@ impl PyConcrete {
         if given.next().is_some() {
             return Err(wrong(format!("{} arguments are given", args.len())));
         }
-        debug_assert_eq!(&**name, ARGUMENTS);
-        Ok(Nest::Record(name.clone(), entries))
+        Ok(Nest::Record(ARGUMENTS.into(), entries))
+    }
+}
+
+/// The specs of named arguments.
+fn by_name(input: &Nest<Spec>) -> Option<&[(Arc<str>, Nest<Spec>)]> {
+    match input {
+        Nest::Record(name, entries) if &**name == ARGUMENTS => Some(entries),
+        _ => None,
     }
 }
 
@@ -162,6 +174,25 @@ pub fn run<'py>(py: Python<'py>, concrete: &Concrete, leaves: &[Value]) -> PyRes
         Nest::Leaf(spec) => leaf(spec),
         output => nest::build(py, output, &mut leaf),
     }
+}
+
+/// Runs a concrete function on arguments by position, if it is quickly seen that it accepts them as they stand.
+pub fn run_if_accepted<'py>(
+    py: Python<'py>,
+    concrete: &Concrete,
+    args: &Bound<'py, PyTuple>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(wanted) = by_name(concrete.input_spec()).filter(|wanted| wanted.len() == args.len()) else {
+        return Ok(None);
+    };
+    let mut leaves = Vec::with_capacity(wanted.len());
+    let mut bindings = Bindings::default();
+    for ((_, wanted), given) in wanted.iter().zip(args.iter_borrowed()) {
+        if !nest::matches(wanted, &given, &mut leaves, &mut bindings)? {
+            return Ok(None);
+        }
+    }
+    run(py, concrete, &leaves).map(Some)
 }
 
 /// The functions of a file, by name; where there is one alone, the file is called and run as that function.

@@ -11,7 +11,7 @@ use crate::error::{OrCarry, OrRaise, guarded, raised};
 use crate::spec;
 use extenso_core::{Value, current_scope};
 use extenso_graph::{ARGUMENTS, Concrete, Function};
-use extenso_types::{Bindings, Error, Nest, Result, Spec};
+use extenso_types::{Error, Nest, Result, Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySequence, PyString, PyTuple};
 use signature::Signature;
@@ -230,18 +230,10 @@ impl PyFunction {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let last = self.last.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let Some(concrete) = last else { return Ok(None) };
-        let Nest::Record(_, wanted) = concrete.input_spec() else { return Ok(None) };
-        if kwargs.is_some() || args.len() != wanted.len() || !self.shared.signature.is_plain() {
+        if kwargs.is_some() || !self.shared.signature.is_plain() {
             return Ok(None);
         }
-        let mut leaves = Vec::with_capacity(wanted.len());
-        let mut bindings = Bindings::default();
-        for ((_, wanted), given) in wanted.iter().zip(args.iter_borrowed()) {
-            if !nest::matches(wanted, &given, &mut leaves, &mut bindings)? {
-                return Ok(None);
-            }
-        }
-        concrete::run(py, &concrete, &leaves).map(Some)
+        concrete::run_if_accepted(py, &concrete, args)
     }
 }
 
