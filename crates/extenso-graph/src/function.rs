@@ -7,8 +7,10 @@ use crate::builder::trace;
 use crate::graph::Graph;
 use crate::passes::optimize;
 use crate::program::Program;
+use crate::retrace::{Retrace, differences, first_mismatch};
 use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
 use extenso_types::{Bindings, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
+use std::fmt;
 use std::sync::{Arc, RwLock};
 
 /// The name of the record that the arguments of a function with named parameters are.
@@ -170,8 +172,9 @@ impl Concrete {
     /// The error of arguments that the signature does not accept.
     pub fn mismatch(&self, given: &Nest<Spec>) -> Error {
         let place = format!("function '{}'", self.name);
-        if let Err(e) = self.input.assert_same_structure(given) {
-            return e.at(place);
+        if let Some((path, wanted, given)) = first_mismatch(&self.input, given) {
+            let argument = if path.is_root() { "the arguments".to_string() } else { format!("argument '{path}'") };
+            return Error::value(format!("found {given}")).wanted(wanted).at(argument).at(place);
         }
         let mut bindings = Bindings::default();
         for ((path, wanted), (_, given)) in self.input.leaves().into_iter().zip(given.leaves()) {
@@ -186,18 +189,28 @@ impl Concrete {
     }
 }
 
+/// The name with the arguments and results: `total(x: f32[?], k: 2) -> f32[]`.
+impl fmt::Display for Concrete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        match &self.input {
+            Nest::Record(name, entries) if &**name == ARGUMENTS => {
+                let entries: Vec<_> = entries.iter().map(|(name, spec)| format!("{name}: {spec}")).collect();
+                write!(f, "({})", entries.join(", "))?;
+            }
+            input @ Nest::Tuple(_) => input.fmt(f)?,
+            input => write!(f, "({input})")?,
+        }
+        write!(f, " -> {}", self.output)
+    }
+}
+
 fn leaves(nest: &Nest<Spec>) -> Vec<LeafSpec> {
     nest.leaves().into_iter().flat_map(|(path, spec)| spec.leaves(&path)).map(|(_, leaf)| leaf).collect()
 }
 
-/// Why a function was traced.
-#[derive(Clone, Debug)]
-pub struct Retrace {
-    /// What differed from the nearest earlier trace: argument path, old spec, new spec.
-    pub differences: Vec<(String, String, String)>,
-    /// Whether an earlier concrete function was generalised.
-    pub generalised: bool,
-}
+/// How many reasons are kept: a function that is traced without end must not fill the memory with them.
+const RETRACES: usize = 1024;
 
 type Body = dyn Fn(Nest<Value>) -> Result<Nest<Value>> + Send + Sync;
 
@@ -255,6 +268,9 @@ impl Function {
         let traced = trace(&self.name, &wanted, |args| (self.body)(args))?;
         let concrete = Arc::new(Concrete::new(self.name.clone(), wanted, traced.output, traced.graph)?);
         let mut cache = self.cache.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if cache.retraces.len() >= RETRACES {
+            cache.retraces.remove(0);
+        }
         cache.retraces.push(retrace);
         if let Some(old) = replaced {
             cache.concrete.retain(|c| !Arc::ptr_eq(c, &old));
@@ -285,7 +301,7 @@ impl Function {
         self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).concrete.clone()
     }
 
-    /// Why each trace happened, earliest first.
+    /// Why each trace happened, earliest first; of very many, the last thousand.
     pub fn retraces(&self) -> Vec<Retrace> {
         self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).retraces.clone()
     }
@@ -299,8 +315,9 @@ impl Function {
                 return (joined, Some(old.clone()), retrace);
             }
         }
-        let nearest = cache.concrete.last();
-        let differences = nearest.map_or_else(Vec::new, |old| differences(&old.input, args));
+        // Of the traces that differ in the fewest places, the latest.
+        let each = cache.concrete.iter().rev().map(|old| differences(&old.input, args));
+        let differences = each.min_by_key(Vec::len).unwrap_or_default();
         (args.clone(), None, Retrace { differences, generalised: false })
     }
 }
@@ -319,13 +336,4 @@ fn join(a: &Nest<Spec>, b: &Nest<Spec>) -> Option<Nest<Spec>> {
 fn ranks_known(spec: &Spec) -> bool {
     let leaves = spec.leaves(&extenso_types::Path::root());
     leaves.iter().all(|(_, leaf)| leaf.tensor().map_or(true, |t| t.shape.rank().is_some()))
-}
-
-fn differences(old: &Nest<Spec>, new: &Nest<Spec>) -> Vec<(String, String, String)> {
-    if let Err(e) = old.assert_same_structure(new) {
-        return vec![(String::new(), "structure".to_string(), e.to_string())];
-    }
-    let pairs = old.leaves().into_iter().zip(new.leaves());
-    let differs = pairs.filter(|((_, a), (_, b))| !a.equals(b));
-    differs.map(|((path, a), (_, b))| (path.to_string(), a.to_string(), b.to_string())).collect()
 }

@@ -10,14 +10,16 @@ mod gradient;
 mod graph;
 mod passes;
 mod program;
+mod retrace;
 pub mod save;
 mod tables;
 
 pub use builder::{Traced, replay, trace};
 pub use control::{COND, CONTROL, cond};
-pub use function::{ARGUMENTS, Concrete, Function, Retrace};
+pub use function::{ARGUMENTS, Concrete, Function};
 pub use gradient::{gradients, value_and_grad};
 pub use graph::{Graph, Input, Node, NodeKind, Subgraph, ValueRef};
 pub use passes::optimize;
 pub use program::Program;
+pub use retrace::Retrace;
 pub use tables::{join_table, tables};

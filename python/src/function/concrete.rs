@@ -107,7 +107,7 @@ impl PyConcrete {
     }
 
     fn __repr__(&self) -> String {
-        format!("<concrete function {}{} -> {}>", self.0.name(), self.0.input_spec(), self.0.output_spec())
+        format!("<concrete function {}>", self.0)
     }
 }
 
