@@ -127,14 +127,31 @@ pub fn infer(lookup: Lookup, args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<O
 }
 
 fn no_kernel(lookup: Lookup, dtypes: &[DType], attrs: &dyn AttrSet) -> Error {
-    let names: Vec<_> = dtypes.iter().map(|d| d.name()).collect();
-    match dtypes {
-        [a, b] if a != b => Error::dtype(format!("the arguments are {a} and {b}"))
+    if let [a, b] = *dtypes
+        && a != b
+    {
+        let (first, second) = (converted("x", a, b), converted("y", b, a));
+        return Error::dtype(format!("the arguments are {a} and {b}"))
             .wanted("one dtype for both")
-            .hint(format!("Write `cast(x, '{b}')` around the first or `cast(y, '{a}')` around the second.")),
-        _ => Error::dtype(format!("the op does not take {}", names.join(", ")))
-            .wanted(taken(lookup, dtypes.len(), attrs))
-            .hint("Write `cast(x, dtype)` around the argument."),
+            .hint(format!("Write `{first}` around the first or `{second}` around the second."));
+    }
+    let names: Vec<_> = dtypes.iter().map(|d| d.name()).collect();
+    let error = Error::dtype(format!("the op does not take {}", names.join(", ")));
+    let taken = taken(lookup, dtypes.len(), attrs);
+    match (taken.is_empty(), dtypes.contains(&DType::String)) {
+        // Only a cast asks for a dtype that nothing becomes.
+        (true, _) => error.wanted("another dtype to go to").hint("`as_string(x)` gives the text of numbers."),
+        (false, true) => error.wanted(taken).hint("Write `to_number(x, dtype)` around the argument."),
+        (false, false) => error.wanted(taken).hint("Write `cast(x, dtype)` around the argument."),
+    }
+}
+
+/// How an argument of one dtype is written to have another.
+fn converted(name: &str, from: DType, to: DType) -> String {
+    match (from, to) {
+        (_, DType::String) => format!("as_string({name})"),
+        (DType::String, _) => format!("to_number({name}, '{to}')"),
+        _ => format!("cast({name}, '{to}')"),
     }
 }
 

@@ -68,8 +68,13 @@ fn infer_concat(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
                 .wanted("the dtype, rank and other sizes of argument 1"))
         };
         if spec.dtype != first.dtype {
-            return differ(format!("the dtype is {}, and that of argument 1 is {}", spec.dtype, first.dtype))
-                .map_err(|e| e.hint(format!("Write `cast(x, '{}')` around it.", first.dtype)));
+            return Err(Error::dtype(format!(
+                "the dtype is {}, and that of argument 1 is {}",
+                spec.dtype, first.dtype
+            ))
+            .at(format!("argument {}", i + 1))
+            .wanted("the dtype of argument 1")
+            .hint(format!("Write `cast(x, '{}')` around it.", first.dtype)));
         }
         let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(first.dtype, Shape::unknown())) };
         let alike = dims.len() == out.len() && (0..dims.len()).all(|a| a == at || dims[a].is_compatible_with(out[a]));
