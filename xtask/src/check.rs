@@ -27,6 +27,8 @@ fn rust(repo: &Repo, steps: &mut Steps) -> Outcome {
     steps.command("clippy", repo.cargo("clippy --workspace --all-targets -- -D warnings"))?;
     // The binding is a library for the Python process and does not link without one; pytest covers it.
     steps.command("cargo test", repo.cargo("test --workspace --exclude extenso-py"))?;
+    // The main job, on few records; the tests have built it.
+    steps.command("recipes", repo.cargo("run --package extenso --example recipes -- 300"))?;
     steps.task("tidy", "house rules and generated files", || tidy::run(repo, &[]))
 }
 

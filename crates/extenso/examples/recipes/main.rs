@@ -1,8 +1,8 @@
 //! The main job, whole: a log of recipes in, a score for each out.
 //!
 //! `cargo run --release --example recipes [RECIPES]` writes a log of nested records, reads it back, traces `score` over the spec
-//! of a record, shows what the graph needs of it, runs it over the file, saves it, loads it, and proves that batch, single rows
-//! and the loaded function agree bit for bit.
+//! of a record, shows what the graph needs of it, runs it over the file, saves it, loads it, and proves that blocks, batch,
+//! single rows and the loaded function agree bit for bit.
 
 mod log;
 mod score;
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     let saved = dir.join("recipes.exo");
     save::save(&saved, std::slice::from_ref(&function))?;
     println!("\nsaved {}, {} bytes", saved.display(), std::fs::metadata(&saved)?.len());
-    prove(&function, save::load(&saved)?.function("score")?, &std::fs::read(&rows)?)
+    prove(&function, save::load(&saved)?.function("score")?, &std::fs::read(&rows)?, &std::fs::read(&scores)?)
 }
 
 /// The size of the graph, and which leaves of a record it needs.
@@ -84,19 +84,21 @@ fn show_best(scores: &FilePath, count: i64) -> Result<()> {
     Ok(())
 }
 
-/// Batch = row by row = loaded, bit for bit: floats are written so that each bit counts.
-fn prove(function: &Arc<Concrete>, loaded: &Arc<Concrete>, rows: &[u8]) -> Result<()> {
+/// In blocks = in one batch = row by row = loaded, bit for bit: floats are written so that each bit counts.
+fn prove(function: &Arc<Concrete>, loaded: &Arc<Concrete>, rows: &[u8], blocks: &[u8]) -> Result<()> {
     let scored =
         |function: &Arc<Concrete>, rows: &[u8]| encode_ndjson(&Runner::new(function)?.run(rows, OnError::Raise)?.value);
     let batch = scored(function, rows)?;
-    assert_eq!(batch, scored(loaded, rows)?, "the loaded function differs");
+    assert!(batch == blocks, "one batch differs from its blocks");
+    assert!(batch == scored(loaded, rows)?, "the loaded function differs");
 
     let mut runner = Runner::new(loaded)?;
-    let singles = rows.split_inclusive(|byte| *byte == b'\n').zip(batch.split_inclusive(|byte| *byte == b'\n'));
-    for (row, wanted) in singles.take(SINGLE) {
+    let lines = |text| <[u8]>::split_inclusive(text, |byte| *byte == b'\n');
+    for (row, wanted) in lines(rows).zip(lines(&batch)).take(SINGLE) {
         let single = encode_ndjson(&runner.run(row, OnError::Raise)?.value)?;
         assert_eq!(String::from_utf8_lossy(&single), String::from_utf8_lossy(wanted), "one row differs from its batch");
     }
-    println!("batch = row by row = loaded, bit for bit");
+    let (all, singles) = (lines(&batch).count(), lines(&batch).take(SINGLE).count());
+    println!("bit for bit: blocks = batch = loaded for {all} recipes, = row by row for {singles}");
     Ok(())
 }
