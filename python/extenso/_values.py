@@ -1,6 +1,6 @@
 """What rows and masked values have alike in Python: keys, shape, dtype, spec and plain Python data."""
 
-from extenso._core import DType, _dtype_of, _index, _shape_of, spec_of, to_py
+from extenso._core import DType, _dtype_of, _index, _shape_of, _shown, spec_of, to_py
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,15 @@ class Composite:
     def __getitem__(self, key: "Any") -> "Any":
         """Chooses fields of the records inside by name, and elements by position."""
         return _index(self, key)
+
+    def __bool__(self) -> bool:
+        """Refuses to answer for many elements."""
+        raise ValueError("Many elements have no truth value. Use `any` or `all`, or `is_none` for missing ones.")
+
+    def __repr__(self) -> str:
+        """Shows the elements, the first of very many; a symbol and a class with more fields show their fields."""
+        shown = _shown(self) if "__extenso_rust__" in type(self).__dict__ else None
+        return super().__repr__() if shown is None else f"{type(self).__name__}({shown})"
 
     def __copy__(self) -> "Any":
         # Values are immutable, so that a copy is the value.

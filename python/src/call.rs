@@ -51,6 +51,18 @@ pub fn binary<'py>(op: &'static OpDef, x: &Bound<'py, PyAny>, y: &Bound<'py, PyA
     }
 }
 
+/// Applies `**`; no op has the modulus of `pow(x, y, modulus)`.
+pub fn power<'py>(
+    x: &Bound<'py, PyAny>,
+    y: &Bound<'py, PyAny>,
+    modulus: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match modulus {
+        None => binary(&ops::POW, x, y),
+        Some(_) => Ok(x.py().NotImplemented().into_bound(x.py())),
+    }
+}
+
 /// Applies a unary operator.
 pub fn unary<'py>(op: &'static OpDef, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     apply(x.py(), op, &[arg::from_py(x)?], &NoAttrs {})

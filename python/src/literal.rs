@@ -15,13 +15,14 @@ const MAX_DEPTH: usize = 100;
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(constant, module)?)?;
-    module.add_function(wrap_pyfunction!(to_py, module)?)
+    module.add_function(wrap_pyfunction!(to_py, module)?)?;
+    module.add_function(wrap_pyfunction!(_shown, module)?)
 }
 
 /// The value of nested lists and dicts: dense where lengths agree, ragged where they differ; dicts are structs, `None` is
 /// a missing element.
 ///
-/// With a `spec` it is a value of that spec: its dtypes, rows and masks, whatever the lengths. An error has the path.
+/// A value stays what it is, and an array keeps its dtype. With a `spec` it is a value of that spec: its dtypes, rows and masks, whatever the lengths. An error has the path.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.constant([[1, 2], [3]]))
@@ -33,9 +34,24 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn constant<'py>(object: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyTypeSpec>>) -> PyResult<Bound<'py, PyAny>> {
     let made = match spec {
         Some(spec) => of_spec(object, &core_spec(spec)?)?,
-        None => value(object)?,
+        None => match array(object)? {
+            Some(array) => array,
+            None => value(object)?,
+        },
     };
     value::to_py(object.py(), made)
+}
+
+/// What has a dtype already keeps it, and its memory: a value, or an array in which nothing is missing.
+fn array(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    if arg::is_value(object) {
+        return value::from_py(object).map(Some);
+    }
+    if !object.hasattr("__array__")? || object.hasattr("mask")? {
+        return Ok(None);
+    }
+    // An array of objects may hold `None`, which its elements say.
+    Ok(arg::tensor(object, None).ok().map(Value::from))
 }
 
 /// The core value of this spec that nested lists and dicts say.
@@ -59,6 +75,31 @@ pub fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 pub fn to_py<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let value = value::from_py(x)?;
     write(x.py(), &guarded(|| to_literal(&value)).or_raise()?)
+}
+
+/// Outer elements that are shown of a value that has more of them.
+const SHOWN: i64 = 20;
+
+/// The elements of a value as `repr` shows them, then dtype and shape; `None` for a symbol, which has no data.
+#[pyfunction]
+fn _shown(x: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let value = value::from_py(x)?;
+    let Some(text) = shown(&value) else { return Ok(None) };
+    let spec = value.spec().or_raise()?;
+    let dtype = extenso_ext::dtype_of(&spec).map_or_else(String::new, |dtype| dtype.to_string());
+    Ok(Some(format!("{text}, {dtype}{}", extenso_ext::shape_of(&spec))))
+}
+
+/// The first elements of a value as Python writes them; none for a symbol.
+pub fn shown(value: &Value) -> Option<String> {
+    let spec = value.spec().ok()?;
+    let rows = extenso_ext::shape_of(&spec).dims().and_then(|dims| dims.first()?.known());
+    if rows.is_none_or(|rows| i64::try_from(rows).is_ok_and(|rows| rows <= SHOWN)) {
+        return Some(to_literal(value).ok()?.to_string());
+    }
+    let first = extenso_core::ops::slice(value, 0_i64, 0_i64, Some(vec![SHOWN]), 1_i64).ok()?;
+    let text = to_literal(&first).ok()?.to_string();
+    Some(format!("{}, ...]", text.strip_suffix(']')?))
 }
 
 /// Where an object stands; made a path when an error asks for it.

@@ -20,9 +20,6 @@ use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
 #[pyclass(name = "StructTensor", module = "extenso", frozen)]
 pub struct PyStruct(pub Ext);
 
-/// How many records a text shows.
-const SHOWN: i64 = 20;
-
 impl PyStruct {
     /// The records behind a value, if it is a struct.
     pub fn of(ext: &Ext) -> Option<PyStruct> {
@@ -197,19 +194,9 @@ impl PyStruct {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let records = slf.get().records()?;
-        let shape = shape::literal(records.shape());
-        let whole = slf.get().value();
-        let few = || match records.shape().to_dims()?.first() {
-            Some(&n) if n > 20 => {
-                let first = extenso_core::ops::slice(&whole, 0_i64, 0_i64, Some(vec![SHOWN]), 1_i64).ok()?;
-                let text = extenso_ext::to_literal(&first).ok()?.to_string();
-                Some(format!("{}, ...]", text.strip_suffix(']')?))
-            }
-            _ => Some(extenso_ext::to_literal(&whole).ok()?.to_string()),
-        };
+        let shape = shape::literal(slf.get().records()?.shape());
         // A symbol has no data, and is shown by its spec.
-        Ok(match few() {
+        Ok(match crate::literal::shown(&slf.get().value()) {
             Some(text) => format!("<StructTensor shape={shape} {text}>"),
             None => format!("<{}>", Spec::from(slf.get().0.spec().or_raise()?)),
         })

@@ -3,20 +3,25 @@
 //! Invariant: reading and assigning are ops, so that a traced function orders them.
 
 use crate::error::{OrRaise, raised};
-use crate::{arg, call, dtype, spec};
+use crate::operators::with_operators;
+use crate::{arg, call, dtype, shape, spec};
 use extenso_core::{Arg, Variable, ops};
 use extenso_types::{Error, Spec};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyTuple};
 
 /// A named tensor that changes: `Variable("weights", [0.0, 0.0])`.
 ///
-/// Its dtype and shape are those of the first value and never change.
+/// Its dtype and shape are those of the first value and never change. In operators and ops it stands for what it holds.
+///
+/// >>> import extenso as ex
+/// >>> weights = ex.Variable("weights", [1.0, 2.0])
+/// >>> (weights * 2).tolist()
+/// [2.0, 4.0]
 #[pyclass(name = "Variable", module = "extenso", frozen)]
 pub struct PyVariable(pub Variable);
 
-#[pymethods]
-impl PyVariable {
+with_operators!(PyVariable {
     #[new]
     #[pyo3(signature = (name, initial, dtype=None))]
     fn new(name: String, initial: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyVariable> {
@@ -56,6 +61,12 @@ impl PyVariable {
         dtype::object(py, self.0.spec().dtype)
     }
 
+    /// The sizes of the axes.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        shape::tuple(py, &self.0.spec().shape)
+    }
+
     // An op that is given a variable takes what it holds.
     fn __extenso_tensor__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.read(py)
@@ -70,7 +81,7 @@ impl PyVariable {
             .hint("Pickle what it holds: `variable.read()`.");
         Err(raised(py, error))
     }
-}
+});
 
 impl PyVariable {
     fn attrs(&self) -> ops::OfVariable {

@@ -37,6 +37,26 @@ def test_a_call_that_differs_in_sizes_generalises() -> None:
     assert f.retraces[-1] == [("x", "f64[?]", "f32[1]")]
 
 
+def test_a_retrace_names_the_static_value_that_changed() -> None:
+    f = ex.function(lambda x, k=2, *, options=None: x * k)
+    f(ex.tensor([1.0]))
+    f(ex.tensor([1.0]), 3)
+    assert f.retraces[-1] == [("k", "2", "3")]
+    f(ex.tensor([1.0]), 3, options={"a": 1})
+    assert f.retraces[-1] == [("options", "None", "{a: 1}")]
+
+
+def test_a_concrete_function_shows_its_signature() -> None:
+    f = ex.function(lambda x, k=2: x * k, name="scaled")
+    assert repr(f.concrete(ex.TensorSpec([None], "f32"))) == "<concrete function scaled(x: f32[?], k: 2) -> f32[?]>"
+
+
+def test_a_variable_stands_for_what_it_holds_in_operators() -> None:
+    weights = ex.Variable("operators/weights", [1.0, 2.0])
+    assert (weights * 2).tolist() == [2.0, 4.0] and (2 - weights).tolist() == [1.0, 0.0]
+    assert weights.shape == (2,) and ex.function(lambda x: x**weights)(ex.tensor([3.0, 3.0])).tolist() == [3.0, 9.0]
+
+
 def test_python_numbers_are_static() -> None:
     calls = []
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: fields are set once, all together, converted and statically validated.
 
-use crate::error::{OrRaise, raised};
+use crate::error::{OrRaise, guarded, raised};
 use crate::operators::with_operators;
 use crate::{arg, call, spec, value};
 use extenso_core::{Provenance, Value, with_ops, without_ops};
@@ -72,10 +72,11 @@ with_operators!(PyExtensionBase with __init__ = init; {
 
     fn __richcmp__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, op: CompareOp) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let equal = match op {
-            CompareOp::Eq | CompareOp::Ne => super::equal::equal(slf, other)?,
-            CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge => return call::compare(slf, other, op),
-        };
+        let whole = matches!(op, CompareOp::Eq | CompareOp::Ne);
+        if !whole || slf.get().class.annotated().or_raise()?.refines_rust {
+            return call::compare(slf, other, op);
+        }
+        let equal = super::equal::equal(slf, other)?;
         let answer = equal.map(|equal| (equal == matches!(op, CompareOp::Eq)).into_pyobject(py));
         Ok(match answer.transpose()? {
             Some(answer) => answer.to_owned().into_any(),
@@ -143,6 +144,9 @@ impl PyExtensionBase {
             return Err(error.hint("Values are immutable: call `__init__` once.")).or_raise();
         }
         let annotated = self.class.annotated().or_raise()?;
+        if annotated.refines_rust && provenance == Provenance::Outside {
+            check_in_rust(slf)?;
+        }
         if let Some(validate) = &annotated.validate {
             without_ops("__validate__", || validate.bind(slf.py()).call1((slf,)))?;
         }
@@ -160,6 +164,20 @@ impl PyExtensionBase {
         self.value(slf).push_leaves(&mut leaves).or_raise()?;
         Ok(leaves.iter().any(|leaf| leaf.symbol().is_some()))
     }
+}
+
+/// Has the type that is written in Rust look at its components, as it does when Rust makes the value.
+fn check_in_rust(slf: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Some(class) = rust_ancestor(&slf.get_type()) else { return Ok(()) };
+    let annotated = class.annotated().or_raise()?;
+    let (spec, components) = (spec(&class, annotated, slf)?, components(annotated, slf)?);
+    guarded(|| extenso_core::rebuild(&spec, components, Provenance::Outside)).or_raise().map(drop)
+}
+
+/// The class, or the nearest one that it refines, whose type is written in Rust. Its fields are the first ones.
+fn rust_ancestor(cls: &Bound<'_, PyType>) -> Option<Arc<Class>> {
+    let known = cls.mro().iter().filter_map(|base| Class::known(base.cast::<PyType>().ok()?)).collect::<Vec<_>>();
+    known.into_iter().find(|class| class.annotated().is_ok_and(|annotated| annotated.mirrors_rust))
 }
 
 /// The constructor that classes have unless they write one.
@@ -337,6 +355,7 @@ fn define(cls: &Bound<'_, PyType>) -> PyResult<()> {
         validate: overridden(cls, "__validate__")?,
         validate_data: overridden(cls, "__validate_data__")?,
         mirrors_rust,
+        refines_rust: mirrors_rust || rust_ancestor(cls).is_some(),
         table,
     };
     for (at, field) in annotated.table.fields.iter().enumerate() {

@@ -45,6 +45,8 @@ pub struct Annotated {
     pub validate_data: Option<Py<PyAny>>,
     /// Whether the definition is one of a type written in Rust.
     pub mirrors_rust: bool,
+    /// Whether it is such a type or refines one: then `==` compares element by element, as that of tensors does.
+    pub refines_rust: bool,
 }
 
 static CLASSES: RwLock<PointerMap<Arc<Class>>> = RwLock::new(PointerMap::new());
