@@ -306,24 +306,3 @@ impl GraphAttr for Subgraph {
         self.graph.has_effect()
     }
 }
-
-impl fmt::Display for Graph {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}:", self.name)?;
-        for (i, node) in self.nodes.iter().enumerate() {
-            let args: Vec<_> = node.inputs.iter().map(|at| format!("%{}", at.node)).collect();
-            let outputs: Vec<_> = node.outputs.iter().map(LeafSpec::to_string).collect();
-            match &node.kind {
-                NodeKind::Input(at) => {
-                    writeln!(f, "  %{i} = input '{}': {}", self.inputs[*at].path, outputs.join(", "))?
-                }
-                NodeKind::Constant(_) => writeln!(f, "  %{i} = constant: {}", outputs.join(", "))?,
-                NodeKind::Op(op, _) => {
-                    writeln!(f, "  %{i} = {}({}): {}", op.name, args.join(", "), outputs.join(", "))?
-                }
-            }
-        }
-        let outputs: Vec<_> = self.outputs.iter().map(|at| format!("%{}", at.node)).collect();
-        writeln!(f, "  return {}", outputs.join(", "))
-    }
-}

@@ -5,6 +5,7 @@
 
 mod builder;
 mod control;
+mod display;
 mod function;
 mod gradient;
 mod graph;

@@ -228,3 +228,19 @@ fn weak_scalars_stay_weak_in_graphs() {
     assert_eq!(out.spec().expect("a spec").to_string(), "i8[2]");
     assert_eq!(out.to_string(), "[4, -128]");
 }
+
+#[test]
+fn the_text_of_a_graph_shows_constants_attributes_and_branches() {
+    let f = Function::new("f", |a| {
+        let (p, x) = (arg(&a, 0), arg(&a, 1));
+        let sum = ops::sum(ops::multiply(&x, 2.5)?, 1, true)?;
+        cond(&p, || Ok(Nest::Leaf(ops::negative(&sum)?)), || Ok(Nest::Leaf(ops::add(&sum, 1.5)?)))
+    });
+    let x = Tensor::new(&[1, 2], &[1.0, 2.0]).expect("a matrix");
+    f.call(args(&[Tensor::bools(&[], &[true]).expect("a bool"), x])).expect("runs");
+    let text = f.traces()[0].graph().to_string();
+    for line in ["constant 2.5: f64[]", ", axis=[1], keepdims=True): f64[1, 1]", "negative(%0)", "constant 1.5: f64[]"]
+    {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+}
