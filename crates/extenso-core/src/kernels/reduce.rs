@@ -270,6 +270,7 @@ named! {
 mod tests {
     use super::super::isa::{supported, with_isa};
     use super::*;
+    use half::{bf16, f16};
 
     const LENGTHS: [usize; 17] =
         [0, 1, 2, 7, 15, 16, 17, 31, 33, 100, 1023, 1024, 1025, 2048, 3000, 7 * 1024, 11 * 1024 + 5];
