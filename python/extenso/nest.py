@@ -45,7 +45,8 @@ def flatten_with_paths(structure: "Any", expand_composites: bool = False) -> "li
 def pack_sequence_as(structure: "Any", flat_sequence: "Iterable[Any]", expand_composites: bool = False) -> "Any":
     """Returns the leaves in the structure of another nest; the reverse of `flatten`.
 
-    Too few or too many leaves are an error.
+    Too few or too many leaves are an error. With `expand_composites`, a spec in the structure says what its leaves have to be;
+    a value there may be packed again from leaves of other shapes and dtypes, as far as its type allows.
 
     >>> pack_sequence_as({"a": 0, "b": [0, 0]}, [1, 2, 3])
     {'a': 1, 'b': [2, 3]}
@@ -177,9 +178,12 @@ def _record_of(structure: "Any", fields: "dict[str, Any]") -> "Any":
 def _rebuilt_leaf(structure: "Any", path: "_Path", leaf: "Callable[[_Path, Any], Any]", expand: bool) -> "Any":
     if not (expand and _is_composite(structure)):
         return leaf(path, structure)
-    spec = structure if isinstance(structure, TypeSpec) else spec_of(structure)
     components = [leaf((*path, i), part) for i, part in enumerate(_expand(structure))]
     try:
+        if isinstance(structure, TypeSpec):
+            return _collapse(structure, components)
+        # The components of a value may come back in another shape or dtype: what it is made of stays, and is proven again.
+        spec = _collapse(spec_of(structure), [spec_of(component) for component in components])
         return _collapse(spec, components)
     except Error as error:
         error.add_note(f"The components are those of {_text(path)}.")

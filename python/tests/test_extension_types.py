@@ -241,6 +241,74 @@ def test_static_validation_runs_on_every_value_and_data_validation_on_those_from
         pickle.loads(good.replace(b"\0\0\0\0\0\0\xf0\x3f", b"\0\0\0\0\0\0\xf0\xbf"))
 
 
+def test_static_validation_runs_on_every_rebuild() -> None:
+    class Vector(ex.ExtensionType):
+        x: ex.Tensor
+
+        def __validate__(self) -> None:
+            if len(self.x.shape) == 2:
+                raise ValueError("a matrix")
+
+    vector, matrix = Vector([1.0]), ex.TensorSpec([None, 1], "f64")
+    rebuilt = [
+        lambda: Vector.Spec(matrix).from_components({"x": [[1.0]]}),
+        lambda: ex.nest.map_structure(lambda x: ex.expand_dims(x, 0), vector, expand_composites=True),
+        lambda: ex.function(lambda v: v).get_concrete_function(Vector.Spec(matrix)),
+        lambda: ex.function(lambda v: Vector(ex.expand_dims(v.x, 0)))(vector),
+    ]
+    for make in rebuilt:
+        with pytest.raises(ValueError, match="a matrix"):
+            make()
+
+
+def test_mappings_flatten_in_the_order_of_their_keys() -> None:
+    class Lookup(ex.ExtensionType):
+        table: Mapping[str, ex.Tensor]
+
+    a, b = Lookup({"b": [1], "a": [2]}), Lookup({"a": [2], "b": [1]})
+    for each in (a, b):
+        assert [x.tolist() for x in ex.nest.flatten(each, expand_composites=True)] == [[2], [1]]
+        assert list(ex.spec_of(each).component_specs) == list(ex.spec_of(a).component_specs)
+    assert a == b and ex.spec_of(a) == ex.spec_of(b)
+    f = ex.function(lambda x: x.table["a"] - x.table["b"])
+    assert f(a).tolist() == f(b).tolist() == [1] and len(f.traces) == 1
+
+
+def test_lists_become_tuples_and_arrays_tensors() -> None:
+    np = pytest.importorskip("numpy")
+    value = everything(tensor=np.arange(2, dtype="i1"), tensors=(np.zeros(1), 3), seq=(1,), pair=(1, "b"))
+    assert value.tensor.dtype is ex.i8
+    assert isinstance(value.tensors, tuple) and [x.shape for x in value.tensors] == [(1,), ()]
+    with pytest.raises(TypeError, match=r"tensors\[1\]: expected Tensor, got 'object'"):
+        everything(tensors=[[1], object()])
+    with pytest.raises(TypeError, match=r'lookup\["a"\]\[1\]: expected int, got \'float\''):
+
+        class Deep(ex.ExtensionType):
+            lookup: Mapping[str, tuple[int, ...]]
+
+        Deep({"a": [1, 2.0]})
+
+
+def test_a_subclass_constructor_calls_the_constructor_that_its_base_wrote() -> None:
+    class Ratio(ex.ExtensionType):
+        part: ex.Tensor
+        whole: ex.Tensor
+        unit: str = ""
+
+        def __init__(self, part: Any, **more: Any) -> None:
+            super().__init__(part=part, whole=1.0, **more)
+
+    class Percent(Ratio):
+        digits: int = 0
+
+        def __init__(self, part: Any, digits: int) -> None:
+            super().__init__(part, unit="%", digits=digits)
+
+    percent = Percent(0.5, 2)
+    assert (percent.whole.item(), percent.unit, percent.digits) == (1.0, "%", 2)
+    assert ex.function(lambda x: x)(percent) == percent
+
+
 def test_static_validation_calls_no_op() -> None:
     class Computes(ex.ExtensionType):
         x: ex.Tensor
@@ -290,6 +358,10 @@ def test_equality_is_one_boolean() -> None:
 def test_types_of_literals_count_in_equality() -> None:
     assert everything(either=1) != everything(either=1.0)
     assert everything(seq=[1]) != everything(seq=[1.0])
+    assert everything(either=0.0) != everything(either=-0.0)
+    nan = float("nan")
+    assert everything(either=nan) == everything(either=-nan)
+    assert ex.spec_of(everything(either=1)).most_specific_compatible_type(ex.spec_of(everything(either=1.0))) is None
 
 
 def test_repr_shows_the_fields() -> None:
@@ -352,6 +424,8 @@ def test_the_base_has_no_values() -> None:
 def test_is_extension_type() -> None:
     assert ex.is_extension_type(Masked)
     assert ex.is_extension_type(Masked([1.0], [True]))
+    for ours in (ex.constant([[1], []]), ex.constant([1, None]), ex.constant([{"a": 1}]), ex.StructTensor):
+        assert ex.is_extension_type(ours)
     for other in (ex.Tensor, ex.tensor(1), ex.RowPartition, 1, int):
         assert not ex.is_extension_type(other)
 

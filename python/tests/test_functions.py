@@ -48,13 +48,75 @@ def test_a_retrace_names_the_static_value_that_changed() -> None:
 
 def test_a_concrete_function_shows_its_signature() -> None:
     f = ex.function(lambda x, k=2: x * k, name="scaled")
-    assert repr(f.concrete(ex.TensorSpec([None], "f32"))) == "<concrete function scaled(x: f32[?], k: 2) -> f32[?]>"
+    assert repr(f.get_concrete_function(ex.TensorSpec([None], "f32"))) == "<concrete function scaled(x: f32[?], k: 2) -> f32[?]>"
 
 
 def test_a_variable_stands_for_what_it_holds_in_operators() -> None:
     weights = ex.Variable("operators/weights", [1.0, 2.0])
     assert (weights * 2).tolist() == [2.0, 4.0] and (2 - weights).tolist() == [1.0, 0.0]
     assert weights.shape == (2,) and ex.function(lambda x: x**weights)(ex.tensor([3.0, 3.0])).tolist() == [3.0, 9.0]
+def test_the_most_specific_trace_answers() -> None:
+    @ex.function
+    def f(x: ex.Tensor) -> ex.Tensor:
+        return x
+
+    shapes = [(None, None, None), (None, 1, None), (None, 1, 2), (None, 2, 2)]
+    made = [f.get_concrete_function(ex.TensorSpec(shape, "f32")) for shape in shapes]
+    assert [each.input_spec["x"].shape.dims for each in made] == shapes
+    for given, wanted in [((1, 1, 2), 2), ((1, 1, 3), 1), ((1, 3, 3), 0), ((9, 2, 2), 3)]:
+        x = ex.cast(ex.zeros(given), "f32")
+        assert f.get_concrete_function(x).input_spec["x"].shape.dims == shapes[wanted]
+        assert f(x).shape == given
+    assert len(f.traces) == 4
+    assert f.get_concrete_function(ex.TensorSpec((None, 1, 2), "f32")).input_spec == made[2].input_spec and len(f.traces) == 4
+
+
+def test_a_tie_goes_to_the_earlier_trace() -> None:
+    for shapes in ([(None, 2), (3, None)], [(3, None), (None, 2)]):
+        f = ex.function(lambda x: x)
+        for shape in shapes:
+            f.get_concrete_function(ex.TensorSpec(shape, "f64"))
+        assert f.get_concrete_function(ex.zeros((3, 2))).input_spec["x"].shape.dims == shapes[0]
+
+
+def test_what_was_asked_for_is_not_generalised() -> None:
+    f = ex.function(lambda x: x)
+    f.get_concrete_function(ex.TensorSpec([2], "f64"))
+    for n in (3, 4):
+        f(ex.zeros([n]))
+    assert [each.input_spec["x"].shape.dims for each in f.traces] == [(2,), (None,)]
+    # What calls have traced gives way to what covers it.
+    g = ex.function(lambda x: x)
+    g(ex.zeros([2]))
+    g.get_concrete_function(ex.TensorSpec([None], "f64"))
+    assert [each.input_spec["x"].shape.dims for each in g.traces] == [(None,)]
+
+
+def test_each_size_has_a_trace_where_retracing_is_not_reduced() -> None:
+    @ex.function(reduce_retracing=False)
+    def f(x: ex.Tensor) -> ex.Tensor:
+        return x
+
+    for n in (2, 3, 2, 4):
+        f(ex.zeros([n]))
+    assert [each.input_spec["x"].shape.dims for each in f.traces] == [(2,), (3,), (4,)]
+
+
+def test_traces_are_bounded_and_say_why_they_happened() -> None:
+    @ex.function
+    def f(x: object, k: int = 0) -> object:
+        return x
+
+    x = ex.tensor([1.0])
+    f({"a": x, "b": [x]})
+    f({"a": x, "b": [ex.tensor([[1.0]])]}, 1)
+    assert f.retraces == [[], [("x.b[0]", "f64[1]", "f64[1, 1]"), ("k", "0", "1")]]
+    # The nearest earlier trace is the one that explains.
+    f({"a": x, "b": [x]}, 2)
+    assert f.retraces[-1] == [("k", "0", "2")]
+    for k in range(1100):
+        f(x, k)
+    assert len(f.traces) == 32 and len(f.retraces) == 1024
 
 
 def test_python_numbers_are_static() -> None:
@@ -69,6 +131,78 @@ def test_python_numbers_are_static() -> None:
     for k in (1, 1.0, True, 1):
         f(x, k)
     assert [type(k) for k in calls] == [int, float, bool]
+    nan = float("nan")
+    for k in (nan, -nan, float("nan"), "nan", None):
+        f(x, k)
+    assert [str(k) for k in calls[3:]] == ["nan", "nan", "None"]
+
+
+def test_lists_and_tuples_are_different_arguments_and_dicts_have_no_order() -> None:
+    @ex.function
+    def f(x: object) -> object:
+        return x
+
+    one, two = ex.tensor(1), ex.tensor(2)
+    for given in ([one, two], (one, two), {"b": one, "a": two}, {"a": one, "b": two}, {"a": one}):
+        assert f(given) == given
+    assert len(f.traces) == 4
+    concrete = f.get_concrete_function([one, two])
+    with pytest.raises(ValueError, match="a tuple"):
+        concrete((one, two))
+    with pytest.raises(ValueError, match=r"keys \[a, b\]"):
+        f.get_concrete_function({"a": one, "b": two})({"a": one})
+
+
+def test_variables_are_arguments_and_which_are_the_same_is_part_of_the_key() -> None:
+    seen = []
+
+    @ex.function
+    def f(a: ex.Variable, b: ex.Variable) -> ex.Tensor:
+        seen.append(a is b)
+        a.assign(a.read() + 10)
+        return b.read()
+
+    v, w = ex.Variable("v", 1), ex.Variable("w", 2)
+    assert f(v, w).item() == 2 and (v.read().item(), w.read().item()) == (11, 2)
+    assert f(v, v).item() == 21
+    assert f(w, v).item() == 21 and w.read().item() == 12
+    assert seen == [False, True] and len(f.traces) == 2
+    assert f(v, ex.Variable("x", [1])).tolist() == [1] and len(f.traces) == 3
+    assert f.traces[1](w, w).item() == 22
+
+
+def test_variables_are_found_in_nests_and_passed_on() -> None:
+    @ex.function
+    def add(to: ex.Variable, x: ex.Tensor) -> ex.Tensor:
+        return to.assign(to.read() + x)
+
+    @ex.function
+    def f(state: "dict[str, ex.Variable]", x: ex.Tensor) -> ex.Tensor:
+        return add(state["b"], x) * add(state["a"], x)
+
+    a, b = ex.Variable("a", 1), ex.Variable("b", 5)
+    assert f({"a": a, "b": b}, ex.tensor(1)).item() == 12
+    assert f({"b": b, "a": a}, ex.tensor(1)).item() == 21 and len(f.traces) == 1
+    assert (a.read().item(), b.read().item()) == (3, 7)
+    assert f({"a": a, "b": a}, ex.tensor(1)).item() == 20 and len(f.traces) == 2
+
+
+def test_a_variable_among_the_arguments_holds_nothing_elsewhere() -> None:
+    kept = []
+
+    @ex.function
+    def f(v: ex.Variable) -> ex.Tensor:
+        kept.append(v)
+        return v.read()
+
+    v = ex.Variable("v", 1)
+    f(v)
+    with pytest.raises(ex.ScopeError, match="argument of a function"):
+        kept[0].read()
+    with pytest.raises(ex.Error, match="'v'"):
+        f.traces[0]()
+    with pytest.raises(ex.ScopeError, match="argument of a function"):
+        ex.save("unwritten.exo", f)
 
 
 def test_a_symbol_has_no_truth_value() -> None:
@@ -241,7 +375,7 @@ def test_a_signature_is_traced_once_and_arguments_are_made_to_fit() -> None:
     assert scaled([[1, 2], [], [3]], {"k": 2}).tolist() == [6.0, 0.0, 6.0]
     assert scaled(ex.constant([[1.5]], rows), {"k": np.int32(3)}).tolist() == [4.5]
     assert len(scaled.traces) == 1
-    assert scaled.get_concrete_function().input_spec == {"x": rows, "by": {"k": ex.TensorSpec([], ex.i32)}, "plus": "0"}
+    assert scaled.get_concrete_function().input_spec == {"x": rows, "by": {"k": ex.TensorSpec([], ex.i32)}, "plus": 0}
     assert scaled.get_concrete_function(rows, {"k": ex.TensorSpec([], ex.i32)}) is not None
     for wrong, error, text in [
         ((ex.constant([[1, 2], [3]]), {"k": 2}), TypeError, "argument 'x'"),

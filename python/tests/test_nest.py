@@ -90,6 +90,38 @@ def test_composites_are_nests_of_their_tensors() -> None:
     ex.nest.assert_same_structure(rows, ex.constant([["a"], [], ["b", "c"]]))
 
 
+class Line(ex.ExtensionType):
+    points: ex.Tensor
+    width: int = 1
+
+    def __validate__(self) -> None:
+        if len(self.points.shape) == 2:
+            raise ValueError("points of rank 2")
+
+
+def test_composites_are_rebuilt_of_other_shapes_and_dtypes_and_validated() -> None:
+    def mapped(func: Any, value: Any) -> Any:
+        return ex.nest.map_structure(func, value, expand_composites=True)
+
+    line = Line([1, 2], 3)
+    assert mapped(lambda x: ex.cast(x, "f32"), line) == Line(ex.tensor([1, 2], "f32"), 3)
+    assert mapped(lambda x: ex.reshape(x, (1, 1, 2)), [line])[0].points.shape == (1, 1, 2)
+    with pytest.raises(ValueError, match="points of rank 2"):
+        mapped(lambda x: ex.expand_dims(x, 0), line)
+    twice = ex.constant([{"a": 1, "m": None}, {"a": 2, "m": "x"}])
+    assert mapped(lambda x: ex.concat([x, x], 0), twice).to_py() == twice.to_py() * 2
+    rows = ex.constant([[1], [2, 3]])
+    packed = ex.nest.pack_sequence_as(rows, [["a", "b"], ex.tensor([0, 0, 1, 2], "i32")], expand_composites=True)
+    assert packed.to_py() == [[], ["a"], ["b"]] and packed.spec.row_splits_dtype is ex.i32
+    with pytest.raises(TypeError, match="f64"):
+        ex.nest.pack_sequence_as(rows, [[1, 2], [0.0, 2.0]], expand_composites=True)
+    # A spec says what the leaves have to be.
+    with pytest.raises(TypeError, match=r"string\[2\]"):
+        ex.nest.pack_sequence_as(rows.spec, [["a", "b"], [0, 0, 2]], expand_composites=True)
+    with pytest.raises(ValueError, match="width=3.*width=1"):
+        ex.nest.map_structure(lambda x, y: x, line, Line([1, 2]), expand_composites=True)
+
+
 def test_the_examples_of_the_namespaces_hold() -> None:
     import doctest
     import importlib
@@ -121,3 +153,18 @@ def test_dispatch_has_the_decorator_and_the_questions() -> None:
     assert dispatch.dispatch_for is ex.dispatch_for and ex.dispatch is dispatch
     assert dispatch.is_unary_elementwise_op(ex.exp) and not dispatch.is_reduction_op(ex.exp)
     assert all(hasattr(dispatch, name) for name in dispatch.__all__)
+
+
+@pytest.mark.parametrize(
+    ("question", "yes", "no"),
+    [
+        ("is_unary_elementwise_op", "negative exp cast logical_not isnan", "add sum where concat"),
+        ("is_binary_elementwise_op", "add less logical_and maximum floor_divide", "exp sum where concat"),
+        ("is_reduction_op", "sum prod max min any all", "add exp cumulative_sum take"),
+    ],
+)
+def test_the_questions_name_the_class_of_an_op(question: str, yes: str, no: str) -> None:
+    ask = getattr(ex.dispatch, question)
+    assert all(ask(getattr(ex, name)) for name in yes.split())
+    assert not any(ask(getattr(ex, name)) for name in no.split())
+    assert not ask(len) and not ask("exp")

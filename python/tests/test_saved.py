@@ -4,6 +4,7 @@ import json
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import extenso as ex
 import pytest
@@ -139,6 +140,105 @@ def test_a_class_defined_again_replaces_the_old_one_and_files_keep_theirs(tmp_pa
     assert isinstance(a, ex.OpaqueExtension)
     assert "version 2" in a.reason and "version 1" in a.reason
     assert a.components["value"].tolist() == [2.0]
+
+
+def _saved(path: pathlib.Path, f: object) -> "ex.ConcreteFunction":
+    ex.save(f, path)
+    return next(getattr(model, name) for model in [ex.load(path)] for name in model.functions)
+
+
+def test_nested_arguments_keep_their_names_and_structure(tmp_path: pathlib.Path) -> None:
+    @ex.function
+    def f(b: "dict[str, object]", a: ex.Tensor, *rest: ex.Tensor, z: ex.Tensor, unit: str = "m") -> "dict[str, object]":
+        return {"z": b["z"] - b["a"][0], "a": (a - z, [r - z for r in rest])}  # type: ignore[index, operator]
+
+    one, two, four = (ex.tensor(float(v)) for v in (1, 2, 4))
+    wanted = f({"z": four, "a": [one]}, two, four, one, z=one)
+    loaded = _saved(tmp_path / "f.exo", f)
+    assert loaded.input_spec == f.traces[0].input_spec
+    assert list(loaded.input_spec) == ["b", "a", "rest", "z", "unit"]
+    assert loaded.required_paths() == ["b.a[0]", "b.z", "a", "rest[0]", "rest[1]", "z"]
+    assert wanted == {"a": (one, [ex.tensor(3.0), ex.tensor(0.0)]), "z": ex.tensor(3.0)}
+    # By position in the order of the parameters, by name in any order; the keys of a dict have no order.
+    assert loaded({"a": [one], "z": four}, two, (four, one), one) == wanted
+    assert loaded(z=one, rest=(four, one), a=two, b={"z": four, "a": [one]}) == wanted
+
+
+def test_parameters_in_any_alphabetical_order_are_not_swapped(tmp_path: pathlib.Path) -> None:
+    x, y = ex.tensor(5.0), ex.tensor(3.0)
+    for i, f in enumerate([lambda a, b: a - b, lambda b, a: b - a, lambda x10, x9: x10 - x9]):
+        traced = ex.function(f, name="f")
+        assert traced(x, y).item() == 2.0
+        loaded = _saved(tmp_path / f"{i}.exo", traced)
+        first, second = loaded.input_spec
+        assert loaded(x, y).item() == loaded(**{second: y, first: x}).item() == 2.0
+
+
+def test_equal_names_in_different_places_stay_as_they_are(tmp_path: pathlib.Path) -> None:
+    f = ex.function(lambda a, b: a["x"] - b["x"] - b["a"], name="f")
+    f({"x": ex.tensor([9.0])}, {"x": ex.tensor([1.0]), "a": ex.tensor([2.0])})
+    loaded = _saved(tmp_path / "f.exo", f)
+    assert loaded.required_paths() == ["a.x", "b.a", "b.x"]
+    assert json.loads(loaded.run_ndjson(b'{"b": {"a": 2.0, "x": 1.0}, "a": {"x": 9.0}}')) == 6.0
+
+
+def test_rows_that_are_results_have_their_dtype(tmp_path: pathlib.Path) -> None:
+    f = ex.function(lambda x: {"rows": ex.RaggedTensor.from_row_lengths(x, [2, 0, 1])}, name="f")
+    f(ex.tensor([1, 2, 3], "i8"))
+    loaded = _saved(tmp_path / "f.exo", f)
+    assert loaded.output_spec["rows"].dtype is ex.i8
+    rows = loaded(ex.tensor([4, 5, 6], "i8"))["rows"]
+    assert isinstance(rows, ex.RaggedTensor) and rows.dtype is ex.i8 and rows.to_py() == [[4, 5], [], [6]]
+
+
+def test_a_type_that_is_not_registered_leaves_the_file_readable(tmp_path: pathlib.Path) -> None:
+    code = (
+        "import sys, extenso as ex\n"
+        "class Price(ex.ExtensionType):\n"
+        "    __extenso_name__ = 'tests.gone/Price'\n"
+        "    x: ex.Tensor\n"
+        "    unit: str = 'm'\n"
+        "f = ex.function(lambda p: Price(p.x * 2.0, p.unit), name='f')\n"
+        "f(Price([1.0], 'km'))\n"
+        "ex.save(f, sys.argv[1])\n"
+    )
+    path = tmp_path / "f.exo"
+    subprocess.run([sys.executable, "-P", "-c", code, str(path)], check=True)
+    loaded = ex.load(path).f
+    assert repr(loaded.output_spec) == '<spec Price(x: f64[1], unit="km")>'
+    result = loaded.run([{"x": 1.5}])
+    assert isinstance(result, ex.OpaqueExtension) and result.components["x"].tolist() == [3.0]
+    # What a function gave can be given to one again.
+    assert loaded(result).components["x"].tolist() == [6.0]
+
+
+def test_what_a_method_reads_of_self_is_part_of_its_signature(tmp_path: pathlib.Path) -> None:
+    class Scale(ex.ExtensionType):
+        __extenso_name__ = "tests.saved/Scale"
+        weight: ex.Tensor
+        power: int = 1
+
+        @ex.function
+        def apply(self, x: ex.Tensor) -> ex.Tensor:
+            for _ in range(self.power):
+                x = x * self.weight
+            return x
+
+    x = ex.tensor(1.0)
+    assert [Scale(w, p).apply(x).item() for w, p in ((2.0, 1), (3.0, 1), (2.0, 3))] == [2.0, 3.0, 8.0]
+    assert len(Scale.apply.traces) == 2
+    loaded = _saved(tmp_path / "f.exo", Scale.apply.traces[1])
+    assert loaded(Scale(5.0, 3), x).item() == 125.0
+    with pytest.raises(TypeError, match="argument 'self'.*power=1"):
+        loaded(Scale(5.0, 1), x)
+
+    class Plain:
+        @ex.function
+        def apply(self, x: ex.Tensor) -> ex.Tensor:
+            return x
+
+    with pytest.raises(TypeError, match="Plain"):
+        Plain().apply(x)
 
 
 def test_a_damaged_file_is_an_error(saved: pathlib.Path) -> None:

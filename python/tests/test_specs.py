@@ -22,6 +22,9 @@ def spec(shape: Any, dtype: str = "f32") -> ex.TensorSpec:
         (spec([None, 3]), spec([2, 3]), True, False, spec([None, 3])),
         (spec([2]), spec([2, 1]), False, False, spec(None)),
         (spec([2]), spec(None), True, True, spec(None)),
+        (spec([5, 3]), spec([5, None]), True, True, spec([5, None])),
+        (spec([5, None]), spec(None), True, True, spec(None)),
+        (spec(None), spec([5, None]), True, False, spec(None)),
         (spec([2]), spec([2], "f64"), False, False, None),
         (spec([2]), ex.RowPartitionSpec(2, 2), False, False, None),
         (ex.RowPartitionSpec(2, 3), ex.RowPartitionSpec(), True, True, ex.RowPartitionSpec()),
@@ -77,6 +80,27 @@ def test_specs_of_annotated_types_are_made_from_specs() -> None:
             Pair.Spec(*args)
     with pytest.raises(AttributeError, match="nothing"):
         _ = partial.nothing
+
+
+def test_specs_of_annotated_types_take_values_apart_and_rebuild_them() -> None:
+    pair = Pair([1.0, 2.0], [3], "p")
+    full = ex.spec_of(pair)
+    components = full.to_components(pair)
+    assert list(components) == list(full.component_specs) == ["first", "second"]
+    assert full.value_type is Pair and full.from_components(components) == pair
+    wide = Pair.Spec(spec([None], "f64"), spec(None, "i64"), "q")
+    assert wide.from_components(components) == Pair([1.0, 2.0], [3], "q")
+    rows = ex.constant([[1], [2, 3]])
+    assert rows.spec.from_components(rows.spec.to_components(rows)) == rows
+    for given, error, text in [
+        ({"first": components["first"]}, KeyError, "'second' is missing"),
+        ({**components, "third": 1}, ValueError, "3 components"),
+        ({**components, "second": [1.5]}, TypeError, r"component 'second': found f64\[1\]"),
+    ]:
+        with pytest.raises(error, match=text):
+            full.from_components(given)
+    with pytest.raises(TypeError, match="to_components"):
+        full.to_components(Pair([1.0], [3], "p"))
 
 
 class Interval:
@@ -171,6 +195,28 @@ def test_a_handwritten_value_can_be_a_component() -> None:
     assert holder != Holder(Interval([1.0], [2.5]), 3.0)
     with pytest.raises(TypeError, match="interval: expected Interval, got 'list'"):
         Holder([1.0], 2.0)  # type: ignore[arg-type]
+
+
+def test_only_a_class_that_says_its_spec_is_registered() -> None:
+    for foreign in (int, ex.Tensor, type("Plain", (), {})):
+        with pytest.raises(TypeError, match="__extenso_type_spec__"):
+            ex.register_type_spec("tests/Foreign")(type("ForeignSpec", (ex.TypeSpec,), {"value_type": foreign}))
+
+
+def test_names_of_types_are_unique_and_have_a_default() -> None:
+    def define(module: str) -> Any:
+        value = type("Named", (), {"__module__": module, "__extenso_type_spec__": lambda self: None})
+        return type("NamedSpec", (ex.TypeSpec,), {"value_type": value, "component_specs": ()})
+
+    first = define("first")
+    assert ex.register_type_spec("tests/Unique")(first) is first
+    with pytest.raises(ValueError, match="registered as 'tests/Unique' already"):
+        ex.register_type_spec("tests/Second")(first)
+    with pytest.raises(ValueError, match=r"tests/Unique.*first.*second"):
+        ex.register_type_spec("tests/Unique")(define("second"))
+    plain = ex.register_type_spec(define("third"))
+    with pytest.raises(ValueError, match="registered as 'third/Named' already"):
+        ex.register_type_spec("tests/Second")(plain)
 
 
 def test_a_class_takes_one_name() -> None:

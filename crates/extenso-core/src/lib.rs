@@ -36,7 +36,7 @@ pub use symbol::{ScopeId, Symbol, Tracer, current_scope, is_open, outer_scope, w
 pub use tensor::{Dense, Element, Storage, Tensor, element_count, join_text};
 pub use threads::{threads, with_threads};
 pub use value::{Arg, Outputs, Scalar, Value};
-pub use variable::Variable;
+pub use variable::{Variable, with_variables};
 
 // What `ops!` names where another crate calls it.
 pub use extenso_types::{Error, Result};

@@ -1,7 +1,8 @@
 //! Functions: polymorphic over specs, one concrete function per spec, in a bounded cache.
 //!
 //! Invariant: a call runs the most specific concrete function that accepts its arguments; a tie goes to the earlier trace.
-//! A call that differs from an earlier one in sizes alone generalises that one instead of adding another.
+//! A call that differs from an earlier one in sizes alone generalises that one instead of adding another, unless the function
+//! was asked for exactly those specs.
 
 use crate::builder::trace;
 use crate::graph::Graph;
@@ -11,7 +12,7 @@ use crate::retrace::{Retrace, differences, first_mismatch};
 use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
 use extenso_types::{Bindings, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
 use std::fmt;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The name of the record that the arguments of a function with named parameters are.
 pub const ARGUMENTS: &str = "arguments";
@@ -125,12 +126,7 @@ impl Concrete {
 
     /// Whether arguments of these specs may be given.
     pub fn accepts(&self, args: &Nest<Spec>) -> bool {
-        if self.input.assert_same_structure(args).is_err() {
-            return false;
-        }
-        let mut bindings = Bindings::default();
-        let pairs = self.input.leaves().into_iter().zip(args.leaves());
-        pairs.into_iter().all(|((_, wanted), (_, given))| wanted.accepts(given, &mut bindings))
+        accepts(&self.input, args)
     }
 
     /// Calls the function.
@@ -205,12 +201,21 @@ impl fmt::Display for Concrete {
     }
 }
 
+/// Whether values of the specs `given` may stand where `wanted` are wanted.
+fn accepts(wanted: &Nest<Spec>, given: &Nest<Spec>) -> bool {
+    if wanted.assert_same_structure(given).is_err() {
+        return false;
+    }
+    let mut bindings = Bindings::default();
+    let mut pairs = wanted.leaves().into_iter().zip(given.leaves());
+    pairs.all(|((_, wanted), (_, given))| wanted.accepts(given, &mut bindings))
+}
+
 fn leaves(nest: &Nest<Spec>) -> Vec<LeafSpec> {
     nest.leaves().into_iter().flat_map(|(path, spec)| spec.leaves(&path)).map(|(_, leaf)| leaf).collect()
 }
 
 /// How many reasons are kept: a function that is traced without end must not fill the memory with them.
-const RETRACES: usize = 1024;
 
 type Body = dyn Fn(Nest<Value>) -> Result<Nest<Value>> + Send + Sync;
 
@@ -219,13 +224,25 @@ pub struct Function {
     name: String,
     body: Box<Body>,
     cache: RwLock<Cache>,
-    limit: usize,
+    reduce_retracing: bool,
 }
+
+/// Concrete functions that a function keeps: the earliest makes room for a new one.
+const MAX_TRACES: usize = 32;
+/// Reasons of traces that a function keeps.
+const MAX_RETRACES: usize = 1024;
 
 #[derive(Default)]
 struct Cache {
-    concrete: Vec<Arc<Concrete>>,
+    traces: Vec<Kept>,
     retraces: Vec<Retrace>,
+}
+
+/// A concrete function of the cache.
+struct Kept {
+    concrete: Arc<Concrete>,
+    /// Whether somebody asked for these very specs, so that it is never generalised.
+    exact: bool,
 }
 
 impl Function {
@@ -234,7 +251,24 @@ impl Function {
         name: impl Into<String>,
         body: impl Fn(Nest<Value>) -> Result<Nest<Value>> + Send + Sync + 'static,
     ) -> Function {
-        Function { name: name.into(), body: Box::new(body), cache: RwLock::default(), limit: 32 }
+        Function { name: name.into(), body: Box::new(body), cache: RwLock::default(), reduce_retracing: true }
+    }
+
+    /// The function that generalises a trace when a call differs from it in sizes alone, or traces each size for itself.
+    ///
+    /// ```
+    /// # use extenso_graph::Function;
+    /// # use extenso_core::Tensor;
+    /// # use extenso_types::Nest;
+    /// let f = Function::new("f", Ok).reduce_retracing(false);
+    /// for n in [2, 3, 4] {
+    ///     f.call(Nest::Leaf(Tensor::from_vec(vec![1.0_f32; n]).into())).unwrap();
+    /// }
+    /// assert_eq!(f.traces().len(), 3);
+    /// ```
+    pub fn reduce_retracing(mut self, reduce: bool) -> Function {
+        self.reduce_retracing = reduce;
+        self
     }
 
     /// The name.
@@ -254,39 +288,62 @@ impl Function {
         for (_, value) in args.leaves() {
             value.push_leaves(&mut leaves)?;
         }
-        self.concrete(&specs)?.call_leaves(&leaves)
+        self.concrete_for(&specs)?.call_leaves(&leaves)
     }
 
-    /// The concrete function for these specs, traced if there is none.
+    /// The concrete function of these very specs, traced if there is none. No call generalises it.
     ///
     /// Errors: those of the body.
-    pub fn concrete(&self, args: &Nest<Spec>) -> Result<Arc<Concrete>> {
-        if let Some(found) = self.find(args) {
-            return Ok(found);
+    pub fn concrete(&self, specs: &Nest<Spec>) -> Result<Arc<Concrete>> {
+        let same = |kept: &&mut Kept| kept.concrete.accepts(specs) && accepts(specs, &kept.concrete.input);
+        if let Some(kept) = self.write().traces.iter_mut().find(same) {
+            kept.exact = true;
+            return Ok(kept.concrete.clone());
         }
-        let (wanted, replaced, retrace) = self.plan(args);
-        let traced = trace(&self.name, &wanted, |args| (self.body)(args))?;
-        let concrete = Arc::new(Concrete::new(self.name.clone(), wanted, traced.output, traced.graph)?);
-        let mut cache = self.cache.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if cache.retraces.len() >= RETRACES {
-            cache.retraces.remove(0);
-        }
-        cache.retraces.push(retrace);
-        if let Some(old) = replaced {
-            cache.concrete.retain(|c| !Arc::ptr_eq(c, &old));
-        }
-        if cache.concrete.len() >= self.limit {
-            cache.concrete.remove(0);
-        }
-        cache.concrete.push(concrete.clone());
+        let differences = self.nearest(specs).map_or_else(Vec::new, |old| differences(&old.input, specs));
+        let concrete = self.trace(specs.clone(), Retrace { differences, generalised: false }, true)?;
+        // What a call traced and this one covers is not needed any more.
+        self.write().traces.retain(|kept| kept.exact || !concrete.accepts(&kept.concrete.input));
         Ok(concrete)
     }
 
-    /// The most specific concrete function that accepts these specs.
+    /// The concrete function that a call with arguments of these specs runs, traced if there is none.
+    ///
+    /// Errors: those of the body.
+    pub fn concrete_for(&self, specs: &Nest<Spec>) -> Result<Arc<Concrete>> {
+        if let Some(found) = self.find(specs) {
+            return Ok(found);
+        }
+        let Some((old, joined)) = self.generalised(specs) else {
+            let differences = self.nearest(specs).map_or_else(Vec::new, |old| differences(&old.input, specs));
+            return self.trace(specs.clone(), Retrace { differences, generalised: false }, false);
+        };
+        let retrace = Retrace { differences: differences(&old.input, specs), generalised: true };
+        let concrete = self.trace(joined, retrace, false)?;
+        self.write().traces.retain(|kept| !Arc::ptr_eq(&kept.concrete, &old));
+        Ok(concrete)
+    }
+
+    fn trace(&self, specs: Nest<Spec>, why: Retrace, exact: bool) -> Result<Arc<Concrete>> {
+        let traced = trace(&self.name, &specs, |args| (self.body)(args))?;
+        let concrete = Arc::new(Concrete::new(self.name.clone(), specs, traced.output, traced.graph)?);
+        let mut cache = self.write();
+        if cache.retraces.len() == MAX_RETRACES {
+            cache.retraces.remove(0);
+        }
+        if cache.traces.len() == MAX_TRACES {
+            cache.traces.remove(0);
+        }
+        cache.retraces.push(why);
+        cache.traces.push(Kept { concrete: concrete.clone(), exact });
+        Ok(concrete)
+    }
+
+    /// The most specific concrete function that accepts these specs; of several that are, the earliest.
     pub fn find(&self, args: &Nest<Spec>) -> Option<Arc<Concrete>> {
-        let cache = self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let cache = self.read();
         let mut best: Option<&Arc<Concrete>> = None;
-        for concrete in cache.concrete.iter().filter(|c| c.accepts(args)) {
+        for concrete in cache.traces.iter().map(|kept| &kept.concrete).filter(|c| c.accepts(args)) {
             // Strictly more specific: it goes where the best goes, and not the other way round.
             let better = best.is_none_or(|best| best.accepts(&concrete.input) && !concrete.accepts(&best.input));
             if better {
@@ -298,27 +355,33 @@ impl Function {
 
     /// The concrete functions traced so far, earliest first.
     pub fn traces(&self) -> Vec<Arc<Concrete>> {
-        self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).concrete.clone()
+        self.read().traces.iter().map(|kept| kept.concrete.clone()).collect()
     }
 
     /// Why each trace happened, earliest first; of very many, the last thousand.
     pub fn retraces(&self) -> Vec<Retrace> {
-        self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner).retraces.clone()
+        self.read().retraces.clone()
     }
 
-    /// What to trace for these specs: they themselves, or their join with an earlier trace that differs in sizes alone.
-    fn plan(&self, args: &Nest<Spec>) -> (Nest<Spec>, Option<Arc<Concrete>>, Retrace) {
-        let cache = self.cache.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for old in cache.concrete.iter().rev() {
-            if let Some(joined) = join(&old.input, args) {
-                let retrace = Retrace { differences: differences(&old.input, args), generalised: true };
-                return (joined, Some(old.clone()), retrace);
-            }
-        }
-        // Of the traces that differ in the fewest places, the latest.
-        let each = cache.concrete.iter().rev().map(|old| differences(&old.input, args));
-        let differences = each.min_by_key(Vec::len).unwrap_or_default();
-        (args.clone(), None, Retrace { differences, generalised: false })
+    /// An earlier trace that differs from these specs in sizes alone, and its join with them.
+    fn generalised(&self, specs: &Nest<Spec>) -> Option<(Arc<Concrete>, Nest<Spec>)> {
+        let cache = self.read();
+        let mut candidates = cache.traces.iter().rev().filter(|kept| self.reduce_retracing && !kept.exact);
+        candidates.find_map(|kept| Some((kept.concrete.clone(), join(&kept.concrete.input, specs)?)))
+    }
+
+    /// The trace that differs least from these specs; of several, the latest.
+    fn nearest(&self, specs: &Nest<Spec>) -> Option<Arc<Concrete>> {
+        let traces = self.traces();
+        traces.into_iter().rev().min_by_key(|old| differences(&old.input, specs).len())
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Cache> {
+        self.cache.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Cache> {
+        self.cache.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -334,6 +397,6 @@ fn join(a: &Nest<Spec>, b: &Nest<Spec>) -> Option<Nest<Spec>> {
 }
 
 fn ranks_known(spec: &Spec) -> bool {
-    let leaves = spec.leaves(&extenso_types::Path::root());
+    let leaves = spec.leaves(&Path::root());
     leaves.iter().all(|(_, leaf)| leaf.tensor().map_or(true, |t| t.shape.rank().is_some()))
 }

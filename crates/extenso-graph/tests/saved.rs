@@ -37,7 +37,7 @@ fn a_loaded_function_gives_the_same_bits() {
     let loaded = from_bytes(to_bytes(std::slice::from_ref(&f)).expect("saves")).expect("loads");
     let text = |f: &Concrete| format!("{:?}", f.call(&args).expect("runs"));
     assert_eq!(text(loaded.function("score").expect("there")), text(&f));
-    assert_eq!(loaded.variables[0].value().to_string(), "2", "saved after one call, called once");
+    assert_eq!(loaded.variables[0].value().expect("held").to_string(), "2", "saved after one call, called once");
     let error = loaded.function("other").expect_err("not there").to_string();
     assert!(error.contains("one of score"), "{error}");
 }

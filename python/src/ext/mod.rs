@@ -22,6 +22,8 @@ pub use value::PyExtension;
 pub use written::{deserialized, link_spec_class, name_spec_class, value_class, written_spec};
 
 use crate::arg;
+use crate::record::PyStruct;
+use crate::value::PyOpaque;
 use pyo3::prelude::*;
 
 /// Adds the base class and the questions about extension types to the module.
@@ -35,12 +37,16 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Whether `value` is a value of an extension type, or a class of such values.
 #[pyfunction]
 fn is_extension_type(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if value.is_instance_of::<PyExtensionBase>() || value.is_instance_of::<crate::value::PyOpaque>() {
-        return Ok(true);
-    }
     let class = match value.cast::<pyo3::types::PyType>() {
         Ok(class) => class.clone(),
         Err(_) => value.get_type(),
     };
-    Ok(class.is_subclass_of::<PyExtensionBase>()? || arg::is_written_extension(&class)?)
+    let py = value.py();
+    let ours = [py.get_type::<PyExtensionBase>(), py.get_type::<PyStruct>(), py.get_type::<PyOpaque>()];
+    for known in ours {
+        if class.is_subclass(&known)? {
+            return Ok(true);
+        }
+    }
+    arg::is_written_extension(&class)
 }

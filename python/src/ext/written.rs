@@ -41,7 +41,8 @@ fn spec_class<'py>(value_class: &Bound<'py, PyType>) -> Option<(Bound<'py, PyTyp
 
 /// Registers the type of a spec class under a name, or under its default name.
 ///
-/// Errors: it has no `value_type`; its type has another name already; the name is taken.
+/// Errors: it has no `value_type`, or one that does not say its spec itself; its type has another name already; the name is
+/// taken.
 pub fn name_spec_class(class: &Bound<'_, PyType>, name: Option<String>) -> PyResult<()> {
     let value_class = value_class(class)?;
     if let Some(known) = Class::known(&value_class) {
@@ -54,6 +55,12 @@ pub fn name_spec_class(class: &Bound<'_, PyType>, name: Option<String>) -> PyRes
             }
             _ => Ok(()),
         };
+    }
+    if !arg::is_written_extension(&value_class)? {
+        let error = Error::dtype(format!("{value_class} has no `__extenso_type_spec__`"));
+        let error =
+            error.wanted("a class that says its spec itself: others cannot be made extension types from outside");
+        return Err(error.hint("Wrap its objects in a class of yours.")).or_raise();
     }
     link_spec_class(&value_class, class, name);
     Class::of(&value_class)?;

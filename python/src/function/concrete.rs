@@ -1,10 +1,10 @@
 //! Concrete functions: called, run over records, saved, loaded.
 
-use super::nest::py_to_nest_like;
+use super::nest::{Variables, py_to_nest_like};
 use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::{formats, value};
-use extenso_core::{Provenance, Value, pack};
+use extenso_core::{Provenance, Value, Variable, pack, with_variables};
 use extenso_formats::{OnError, run_ndjson, run_records};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Bindings, Error, Nest, Spec};
@@ -39,12 +39,13 @@ impl PyConcrete {
         {
             return Ok(result);
         }
-        let args = self.bind(args, kwargs)?;
+        let variables = Variables::default();
+        let args = self.bind(args, kwargs, &variables)?;
         let specs = args.try_map(|_, value| value.spec()).or_raise()?;
         if !self.0.accepts(&specs) {
             return Err(raised(py, self.0.mismatch(&specs)));
         }
-        run(py, &self.0, &leaves_of(&args)?)
+        run(py, &self.0, &leaves_of(&args)?, &given(&args, variables))
     }
 
     /// Runs the function on lines of JSON and returns its results as lines of JSON.
@@ -113,16 +114,21 @@ impl PyConcrete {
 
 impl PyConcrete {
     /// The arguments by position or name, made to fit the signature.
-    fn bind<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Nest<Value>> {
+    fn bind<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+        variables: &Variables,
+    ) -> PyResult<Nest<Value>> {
         let py = args.py();
         let input = self.0.input_spec();
         let wrong = |what: String| raised(py, Error::dtype(what).wanted(input.to_string()));
         let Some(wanted) = by_name(input) else {
             // A function that Rust saved with a nest of its own.
             return match (input, args.len()) {
-                (Nest::Tuple(_), _) => py_to_nest_like(args.as_any(), input),
-                (Nest::List(_), _) => py_to_nest_like(args.to_list().as_any(), input),
-                (_, 1) => py_to_nest_like(&args.get_item(0)?, input),
+                (Nest::Tuple(_), _) => py_to_nest_like(args.as_any(), input, variables),
+                (Nest::List(_), _) => py_to_nest_like(args.to_list().as_any(), input, variables),
+                (_, 1) => py_to_nest_like(&args.get_item(0)?, input, variables),
                 (_, n) => Err(wrong(format!("{n} arguments are given"))),
             };
         };
@@ -131,8 +137,8 @@ impl PyConcrete {
         for (key, spec) in wanted {
             let named = kwargs.map(|k| k.get_item(&**key)).transpose()?.flatten();
             let nest = match (given.next().or(named), spec) {
-                (Some(object), _) => nest::argument_like(key, &object, spec)?,
-                (None, Nest::Static(value)) => Nest::Static(value.clone()),
+                (Some(object), _) => nest::argument_like(key, &object, spec, variables)?,
+                (None, Nest::Static(value)) if nest::stand_ins(spec).is_empty() => Nest::Static(value.clone()),
                 (None, _) => return Err(wrong(format!("the argument '{key}' is missing"))),
             };
             entries.push((key.clone(), nest));
@@ -162,17 +168,31 @@ pub fn leaves_of(args: &Nest<Value>) -> PyResult<Vec<Value>> {
 /// Elements from which on it pays to let other Python threads run.
 const LARGE: usize = 1 << 12;
 
-/// Runs a concrete function on leaves that it is known to accept.
-pub fn run<'py>(py: Python<'py>, concrete: &Concrete, leaves: &[Value]) -> PyResult<Bound<'py, PyAny>> {
+/// What stands for variables in a function, each with the variable that it stands for.
+pub fn given(args: &Nest<Value>, variables: Variables) -> Vec<(Variable, Variable)> {
+    nest::stand_ins(args).into_iter().zip(variables.into_inner()).collect()
+}
+
+/// Runs a concrete function on leaves and variables that it is known to accept.
+pub fn run<'py>(
+    py: Python<'py>,
+    concrete: &Concrete,
+    leaves: &[Value],
+    variables: &[(Variable, Variable)],
+) -> PyResult<Bound<'py, PyAny>> {
     let large = leaves.iter().any(|v| matches!(v, Value::Tensor(t) if t.data().is_ok_and(|d| d.len() >= LARGE)));
-    let work =
-        || guarded(|| concrete.program().run(leaves).map_err(|e| e.at(format!("function '{}'", concrete.name()))));
+    let work = || {
+        guarded(|| {
+            with_variables(variables, || concrete.program().run(leaves))
+                .map_err(|e| e.at(format!("function '{}'", concrete.name())))
+        })
+    };
     let results = if large { py.detach(work) } else { work() }.or_raise()?;
     let mut results = results.into_iter();
     let mut leaf = |spec: &Spec| value::to_py(py, pack(spec, &mut results, Provenance::Trusted).or_raise()?);
     match concrete.output_spec() {
         Nest::Leaf(spec) => leaf(spec),
-        output => nest::build(py, output, &mut leaf),
+        output => nest::build(py, output, &mut leaf, &[]),
     }
 }
 
@@ -192,7 +212,7 @@ pub fn run_if_accepted<'py>(
             return Ok(None);
         }
     }
-    run(py, concrete, &leaves).map(Some)
+    run(py, concrete, &leaves, &[]).map(Some)
 }
 
 /// The functions of a file, by name; where there is one alone, the file is called and run as that function.

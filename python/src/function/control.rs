@@ -20,6 +20,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 ///
 /// With an `input_signature`, a spec for each parameter in a sequence or by name, it is traced for that alone: numbers, lists
 /// and dicts become values of the specs, and arguments that do not fit raise.
+/// A call that differs from an earlier one in sizes alone generalises that trace; with `reduce_retracing=False` each size
+/// has a trace of its own.
 ///
 /// >>> import extenso as ex
 /// >>> @ex.function
@@ -28,20 +30,24 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> f(ex.tensor([1.0, 2.0]))
 /// Tensor([2.0, 4.0], f64[2])
 #[pyfunction]
-#[pyo3(signature = (f=None, input_signature=None, *, name=None))]
+#[pyo3(signature = (f=None, input_signature=None, *, name=None, reduce_retracing=true))]
 fn function<'py>(
     py: Python<'py>,
     f: Option<Bound<'py, PyAny>>,
     input_signature: Option<Bound<'py, PyAny>>,
     name: Option<String>,
+    reduce_retracing: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let make = move |f: &Bound<'py, PyAny>, specs: Option<&Bound<'py, PyAny>>, name| {
+        PyFunction::make(f, specs, name, How::Call, reduce_retracing)
+    };
     match f {
-        Some(f) => Ok(Bound::new(py, PyFunction::make(&f, input_signature.as_ref(), name, How::Call)?)?.into_any()),
+        Some(f) => Ok(Bound::new(py, make(&f, input_signature.as_ref(), name)?)?.into_any()),
         None => {
             let input_signature = input_signature.map(Bound::unbind);
             let decorate = move |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
                 let input_signature = input_signature.as_ref().map(|specs| specs.bind(args.py()));
-                PyFunction::make(&args.get_item(0)?, input_signature, name.clone(), How::Call)
+                PyFunction::make(&args.get_item(0)?, input_signature, name.clone(), How::Call, reduce_retracing)
             };
             Ok(PyCFunction::new_closure(py, Some(c"function"), None, decorate)?.into_any())
         }
@@ -84,7 +90,7 @@ fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 #[pyo3(signature = (f, argnums=None))]
 fn grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {
     let argnums = argnums.map_or_else(|| Ok(vec![0]), numbers)?;
-    PyFunction::make(f, None, None, How::Grad { argnums, with_value: false })
+    PyFunction::make(f, None, None, How::Grad { argnums, with_value: false }, true)
 }
 
 /// A function of the value of `f` and its gradient, as a pair; see `grad`.
@@ -92,5 +98,5 @@ fn grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<Py
 #[pyo3(signature = (f, argnums=None))]
 fn value_and_grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {
     let argnums = argnums.map_or_else(|| Ok(vec![0]), numbers)?;
-    PyFunction::make(f, None, None, How::Grad { argnums, with_value: true })
+    PyFunction::make(f, None, None, How::Grad { argnums, with_value: true }, true)
 }

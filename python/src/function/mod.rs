@@ -8,12 +8,14 @@ mod nest;
 mod signature;
 
 use crate::error::{OrCarry, OrRaise, guarded, raised};
+use crate::ext::from_static;
 use crate::spec;
-use extenso_core::{Value, current_scope};
+use extenso_core::{Value, Variable, current_scope};
 use extenso_graph::{ARGUMENTS, Concrete, Function};
 use extenso_types::{Error, Nest, Result, Spec};
+use nest::Variables;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySequence, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PySequence, PyTuple};
 use signature::Signature;
 use std::sync::{Arc, RwLock};
 
@@ -29,8 +31,9 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// A function that is traced once per spec of its arguments.
 ///
-/// `function(f)` makes one, also as a decorator. A call whose arguments differ in sizes alone generalises an earlier trace.
-/// Python numbers, strings and booleans among the arguments are static: another value is another trace.
+/// `function(f)` makes one, also as a decorator. A call whose arguments differ in sizes alone generalises an earlier trace,
+/// unless `reduce_retracing` is false. Python numbers, strings and booleans among the arguments are static: another value is
+/// another trace. Variables are arguments by their specs, and by which of them are the same.
 #[pyclass(name = "Function", module = "extenso", frozen)]
 pub struct PyFunction {
     body: Py<PyAny>,
@@ -59,13 +62,14 @@ enum How {
 #[pymethods]
 impl PyFunction {
     #[new]
-    #[pyo3(signature = (f, input_signature=None, *, name=None))]
+    #[pyo3(signature = (f, input_signature=None, *, name=None, reduce_retracing=true))]
     fn new(
         f: Bound<'_, PyAny>,
         input_signature: Option<&Bound<'_, PyAny>>,
         name: Option<String>,
+        reduce_retracing: bool,
     ) -> PyResult<PyFunction> {
-        PyFunction::make(&f, input_signature, name, How::Call)
+        PyFunction::make(&f, input_signature, name, How::Call, reduce_retracing)
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -75,18 +79,19 @@ impl PyFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let variables = Variables::default();
         if current_scope().is_some() {
-            let args = self.bind(py, args, kwargs)?;
-            return nest_to_py(py, &self.shared.run(self.body.bind(py), args).or_raise()?);
+            let args = self.bind(args, kwargs, &variables)?;
+            return nest_to_py(py, &self.shared.run(self.body.bind(py), args, &variables.into_inner()).or_raise()?);
         }
         if let Some(result) = self.call_last(py, args, kwargs)? {
             return Ok(result);
         }
-        let args = self.bind(py, args, kwargs)?;
+        let args = self.bind(args, kwargs, &variables)?;
         let specs = args.try_map(|_, value| value.spec()).or_raise()?;
         let concrete = guarded(|| self.trace_for(&specs)).or_raise()?;
         *self.last.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(concrete.clone());
-        concrete::run(py, &concrete, &concrete::leaves_of(&args)?)
+        concrete::run(py, &concrete, &concrete::leaves_of(&args)?, &concrete::given(&args, variables))
     }
 
     fn __get__<'py>(
@@ -128,7 +133,8 @@ impl PyFunction {
         self.core.retraces().into_iter().map(|r| r.differences).collect()
     }
 
-    /// The concrete function for arguments of these specs; values stand for their own spec. A function with a signature needs none.
+    /// The concrete function for arguments of these very specs; for values, the one that a call with them runs. A function with
+    /// an input signature needs none.
     #[pyo3(signature = (*args, **kwargs))]
     fn get_concrete_function(
         &self,
@@ -136,11 +142,14 @@ impl PyFunction {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyConcrete> {
         let given = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
-        let specs = match &self.input_signature {
-            Some(signature) if !given => signature.clone(),
-            _ => self.shared.specs(args, kwargs)?,
-        };
-        guarded(|| self.trace_for(&specs)).or_raise().map(PyConcrete)
+        if self.input_signature.is_some() && !given {
+            return self.only_trace(args.py()).map(PyConcrete);
+        }
+        let (specs, exact) = self.shared.specs(args, kwargs)?;
+        let found = guarded(|| {
+            if exact && self.input_signature.is_none() { self.core.concrete(&specs) } else { self.trace_for(&specs) }
+        });
+        found.or_raise().map(PyConcrete)
     }
 
     fn __repr__(&self) -> String {
@@ -154,6 +163,7 @@ impl PyFunction {
         input_signature: Option<&Bound<'_, PyAny>>,
         name: Option<String>,
         how: How,
+        reduce_retracing: bool,
     ) -> PyResult<PyFunction> {
         if !f.is_callable() {
             return Err(raised(f.py(), Error::dtype("found something that cannot be called").wanted("a function")));
@@ -168,16 +178,19 @@ impl PyFunction {
         let shared = Arc::new(Shared { signature: Signature::of(f)?, how });
         let input_signature = input_signature.map(|specs| shared.declared(specs)).transpose()?;
         let (body, kept) = (f.clone().unbind(), shared.clone());
-        let traced = move |args: Nest<Value>| Python::attach(|py| kept.run(body.bind(py), args));
-        let core = Function::new(name, traced);
+        let traced = move |args: Nest<Value>| {
+            let variables = nest::stand_ins(&args);
+            Python::attach(|py| kept.run(body.bind(py), args, &variables))
+        };
+        let core = Function::new(name, traced).reduce_retracing(reduce_retracing);
         Ok(PyFunction { body: f.clone().unbind(), shared, core, input_signature, last: RwLock::new(None) })
     }
 
     fn bind<'py>(
         &self,
-        _py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
+        variables: &Variables,
     ) -> PyResult<Nest<Value>> {
         let bound = self.shared.signature.bind(args, kwargs)?;
         let wanted = match &self.input_signature {
@@ -185,8 +198,8 @@ impl PyFunction {
             _ => &[],
         };
         let entry = |(i, (name, object)): (usize, (Arc<str>, Bound<'py, PyAny>))| match wanted.get(i) {
-            Some((_, wanted)) => Ok((name.clone(), nest::argument_like(&name, &object, wanted)?)),
-            None => Ok((name, py_to_nest(&object)?)),
+            Some((_, wanted)) => Ok((name.clone(), nest::argument_like(&name, &object, wanted, variables)?)),
+            None => Ok((name, nest::py_to_argument(&object, variables)?)),
         };
         let entries = bound.into_iter().enumerate().map(entry).collect::<PyResult<_>>()?;
         Ok(Nest::Record(ARGUMENTS.into(), entries))
@@ -196,7 +209,7 @@ impl PyFunction {
     ///
     /// Errors: arguments that the signature does not accept; those of the trace.
     fn trace_for(&self, specs: &Nest<Spec>) -> Result<Arc<Concrete>> {
-        let Some(signature) = &self.input_signature else { return self.core.concrete(specs) };
+        let Some(signature) = &self.input_signature else { return self.core.concrete_for(specs) };
         let concrete = self.core.concrete(signature)?;
         if concrete.accepts(specs) { Ok(concrete) } else { Err(concrete.mismatch(specs)) }
     }
@@ -238,21 +251,24 @@ impl PyFunction {
 }
 
 impl Shared {
-    /// The specs of arguments by name.
-    fn specs(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Nest<Spec>> {
+    /// The specs of arguments by name, and whether one of them was given as a spec.
+    fn specs(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<(Nest<Spec>, bool)> {
         let bound = self.signature.bind(args, kwargs)?;
-        let entry = |(name, object): (Arc<str>, Bound<'_, PyAny>)| Ok((name, nest::py_to_specs(&object)?));
-        Ok(Nest::Record(ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?))
+        let has_spec = bound.iter().map(|(_, object)| nest::has_spec(object)).collect::<PyResult<Vec<_>>>()?;
+        let variables = Variables::default();
+        let entry = |(name, object): (Arc<str>, Bound<'_, PyAny>)| Ok((name, nest::py_to_specs(&object, &variables)?));
+        let specs = Nest::Record(ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?);
+        Ok((specs, has_spec.contains(&true)))
     }
 
     /// The specs of a declared signature: one for each parameter, in a sequence or by name.
     fn declared(&self, specs: &Bound<'_, PyAny>) -> PyResult<Nest<Spec>> {
         let py = specs.py();
         if let Ok(named) = specs.cast::<PyDict>() {
-            return self.specs(&PyTuple::empty(py), Some(named));
+            return self.specs(&PyTuple::empty(py), Some(named)).map(|(specs, _)| specs);
         }
         match specs.cast::<PySequence>() {
-            Ok(sequence) => self.specs(&sequence.to_tuple()?, None),
+            Ok(sequence) => self.specs(&sequence.to_tuple()?, None).map(|(specs, _)| specs),
             Err(_) => {
                 let error = Error::dtype(format!("found a value of type {}", crate::arg::type_name(specs)));
                 Err(raised(py, error.wanted("a sequence of specs, one for each argument").at("input_signature")))
@@ -260,19 +276,24 @@ impl Shared {
         }
     }
 
-    /// Runs the body on values that may be symbols.
-    fn run(&self, body: &Bound<'_, PyAny>, args: Nest<Value>) -> Result<Nest<Value>> {
+    /// Runs the body on values that may be symbols, and on variables.
+    fn run(&self, body: &Bound<'_, PyAny>, args: Nest<Value>, variables: &[Variable]) -> Result<Nest<Value>> {
         let Nest::Record(_, entries) = &args else { return Err(Error::internal("arguments without names")) };
         match &self.how {
-            How::Call => self.call(body, entries),
-            How::Grad { argnums, with_value } => self.grad(body, entries, argnums, *with_value),
+            How::Call => self.call(body, entries, variables),
+            How::Grad { argnums, with_value } => self.grad(body, entries, variables, argnums, *with_value),
         }
     }
 
-    fn call(&self, body: &Bound<'_, PyAny>, entries: &[(Arc<str>, Nest<Value>)]) -> Result<Nest<Value>> {
+    fn call(
+        &self,
+        body: &Bound<'_, PyAny>,
+        entries: &[(Arc<str>, Nest<Value>)],
+        variables: &[Variable],
+    ) -> Result<Nest<Value>> {
         let py = body.py();
         let called = || {
-            let (args, kwargs) = self.signature.unbind(py, entries)?;
+            let (args, kwargs) = self.signature.unbind(py, entries, variables)?;
             py_to_nest(&body.call(args, kwargs.as_ref())?)
         };
         called().or_carry(py)
@@ -282,6 +303,7 @@ impl Shared {
         &self,
         body: &Bound<'_, PyAny>,
         entries: &[(Arc<str>, Nest<Value>)],
+        variables: &[Variable],
         argnums: &[usize],
         with_value: bool,
     ) -> Result<Nest<Value>> {
@@ -294,7 +316,7 @@ impl Shared {
             if let Nest::Tuple(items) = wrt {
                 argnums.iter().zip(items).for_each(|(&i, item)| entries[i].1 = item);
             }
-            self.call(body, &entries)
+            self.call(body, &entries, variables)
         };
         let (value, grads) = extenso_graph::value_and_grad(with, Nest::Tuple(chosen))?;
         let grads = match grads {
@@ -310,7 +332,7 @@ pub fn specs_to_py<'py>(py: Python<'py>, nest: &Nest<Spec>) -> PyResult<Bound<'p
     let items = |items: &[Nest<Spec>]| items.iter().map(|n| specs_to_py(py, n)).collect::<PyResult<Vec<_>>>();
     match nest {
         Nest::Leaf(leaf) => spec::to_py(py, leaf.clone()),
-        Nest::Static(value) => Ok(PyString::new(py, &value.to_string()).into_any()),
+        Nest::Static(value) => from_static(py, value),
         Nest::List(list) => Ok(PyList::new(py, items(list)?)?.into_any()),
         Nest::Tuple(tuple) => Ok(PyTuple::new(py, items(tuple)?)?.into_any()),
         Nest::Dict(entries) | Nest::Record(_, entries) => {

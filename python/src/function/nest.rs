@@ -3,13 +3,15 @@
 use crate::error::{OrRaise, noted, raised};
 use crate::ext::from_static;
 use crate::tensor::PyTensor;
+use crate::variable::PyVariable;
 use crate::{arg, literal, spec, value};
-use extenso_core::Value;
-use extenso_types::{Bindings, Error, Nest, Spec, StaticValue};
+use extenso_core::{Value, Variable};
+use extenso_types::{Bindings, Error, Nest, Spec, StaticValue, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Deeper nests are refused: every walk over one is a recursion.
 const MAX_DEPTH: usize = 100;
@@ -21,39 +23,130 @@ pub fn py_to_nest(object: &Bound<'_, PyAny>) -> PyResult<Nest<Value>> {
     convert(object, 0, &|object| value::from_py(object).map(Nest::Leaf))
 }
 
-/// The nest of an object whose leaves may be specs instead of values.
-pub fn py_to_specs(object: &Bound<'_, PyAny>) -> PyResult<Nest<Spec>> {
-    convert(object, 0, &|object| spec::spec_or_value(object).map(Nest::Leaf))
+/// Different variables among the arguments of a call, in the order in which they are met.
+pub type Variables = RefCell<Vec<Variable>>;
+
+/// The nest of an argument. A variable is static: its spec, and which of the different variables of the call it is.
+pub fn py_to_argument(object: &Bound<'_, PyAny>, variables: &Variables) -> PyResult<Nest<Value>> {
+    convert(object, 0, &|object| match object.cast_exact::<PyVariable>() {
+        Ok(variable) => Ok(Nest::Static(alias(&variable.get().0, variables))),
+        Err(_) => value::from_py(object).map(Nest::Leaf),
+    })
+}
+
+/// The nest of an argument whose leaves may be specs instead of values.
+pub fn py_to_specs(object: &Bound<'_, PyAny>, variables: &Variables) -> PyResult<Nest<Spec>> {
+    convert(object, 0, &|object| match object.cast_exact::<PyVariable>() {
+        Ok(variable) => Ok(Nest::Static(alias(&variable.get().0, variables))),
+        Err(_) => spec::spec_or_value(object).map(Nest::Leaf),
+    })
+}
+
+/// Whether a nest has a spec as a leaf.
+pub fn has_spec(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let found = std::cell::Cell::new(false);
+    convert::<()>(object, 0, &|object| {
+        found.set(found.get() || object.is_instance_of::<spec::PyTypeSpec>());
+        Ok(Nest::Leaf(()))
+    })?;
+    Ok(found.get())
+}
+
+const VARIABLE: &str = "variable";
+
+fn alias(variable: &Variable, variables: &Variables) -> StaticValue {
+    let mut variables = variables.borrow_mut();
+    let at = variables.iter().position(|known| known.same(variable)).unwrap_or_else(|| {
+        variables.push(variable.clone());
+        variables.len() - 1
+    });
+    let spec = StaticValue::Spec(Box::new(Spec::Tensor(variable.spec().clone())));
+    StaticValue::map([
+        (VARIABLE.to_string(), StaticValue::Int(i64::try_from(at).unwrap_or(i64::MAX))),
+        ("spec".to_string(), spec),
+    ])
+}
+
+/// The number and the spec of the variable that a static argument is. Nothing else in a nest is a map and static.
+fn aliased(value: &StaticValue) -> Option<(usize, &TensorSpec)> {
+    match (value.get(VARIABLE), value.get("spec")) {
+        (Some(StaticValue::Int(at)), Some(StaticValue::Spec(spec))) => match &**spec {
+            Spec::Tensor(spec) => Some((usize::try_from(*at).ok()?, spec)),
+            Spec::Partition(_) | Spec::Ext(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// What stands for the variables of these arguments while a function is traced, in their order.
+pub fn stand_ins<T>(args: &Nest<T>) -> Vec<Variable> {
+    let mut found = Vec::new();
+    push_stand_ins(args, &mut found);
+    found
+}
+
+fn push_stand_ins<T>(args: &Nest<T>, found: &mut Vec<Variable>) {
+    match args {
+        Nest::Leaf(_) => {}
+        Nest::Static(value) => match aliased(value) {
+            Some((at, spec)) if at == found.len() => found.push(stand_in(at, spec)),
+            _ => {}
+        },
+        Nest::List(items) | Nest::Tuple(items) => items.iter().for_each(|item| push_stand_ins(item, found)),
+        Nest::Dict(entries) | Nest::Record(_, entries) => {
+            entries.iter().for_each(|(_, item)| push_stand_ins(item, found));
+        }
+    }
+}
+
+/// What stands for the variable of this number and spec, in whatever function.
+fn stand_in(at: usize, spec: &TensorSpec) -> Variable {
+    static KNOWN: RwLock<Vec<(usize, Variable)>> = RwLock::new(Vec::new());
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let wanted = Spec::Tensor(spec.clone());
+    let is_it = |(n, v): &&(usize, Variable)| *n == at && Spec::Tensor(v.spec().clone()).equals(&wanted);
+    if let Some((_, found)) = known.iter().find(is_it) {
+        return found.clone();
+    }
+    let made = Variable::stand_in(format!("variable {at} of the arguments"), spec.clone());
+    known.push((at, made.clone()));
+    made
 }
 
 /// The nest of an object that is to be like `wanted`: numbers, lists, dicts and arrays become values where that has specs.
 ///
 /// Errors: what is no value of the spec, with its path; those of [`py_to_nest`].
-pub fn py_to_nest_like<'py>(object: &Bound<'py, PyAny>, wanted: &Nest<Spec>) -> PyResult<Nest<Value>> {
+pub fn py_to_nest_like(object: &Bound<'_, PyAny>, wanted: &Nest<Spec>, variables: &Variables) -> PyResult<Nest<Value>> {
     match wanted {
         Nest::Leaf(_) if arg::is_value(object) => value::from_py(object).map(Nest::Leaf),
         Nest::Leaf(Spec::Tensor(spec)) => arg::tensor(object, Some(spec.dtype)).map(|x| Nest::Leaf(x.into())),
         Nest::Leaf(spec) => literal::of_spec(object, spec).map(Nest::Leaf),
         Nest::List(wanted) if object.is_exact_instance_of::<PyList>() && object.len()? == wanted.len() => {
-            items_like(object, wanted).map(Nest::List)
+            items_like(object, wanted, variables).map(Nest::List)
         }
         Nest::Tuple(wanted) if object.is_exact_instance_of::<PyTuple>() && object.len()? == wanted.len() => {
-            items_like(object, wanted).map(Nest::Tuple)
+            items_like(object, wanted, variables).map(Nest::Tuple)
         }
         Nest::Dict(wanted) if has_keys(object, wanted)? => {
-            entries_like(wanted, &|name| object.get_item(name)).map(Nest::Dict)
+            entries_like(wanted, variables, &|name| object.get_item(name)).map(Nest::Dict)
         }
         Nest::Record(name, wanted) if record_fields(object)?.is_some_and(|(of, _)| of == *name) => {
-            entries_like(wanted, &|field| object.getattr(field)).map(|fields| Nest::Record(name.clone(), fields))
+            entries_like(wanted, variables, &|field| object.getattr(field))
+                .map(|fields| Nest::Record(name.clone(), fields))
         }
-        _ => py_to_nest(object),
+        _ => py_to_argument(object, variables),
     }
 }
 
 /// The argument of a name, made to fit its spec; an exception says which it is.
-pub fn argument_like(name: &str, object: &Bound<'_, PyAny>, wanted: &Nest<Spec>) -> PyResult<Nest<Value>> {
+pub fn argument_like(
+    name: &str,
+    object: &Bound<'_, PyAny>,
+    wanted: &Nest<Spec>,
+    variables: &Variables,
+) -> PyResult<Nest<Value>> {
     let note = |e| noted(object.py(), e, format!("This is the argument '{name}'."));
-    py_to_nest_like(object, wanted).map_err(note)
+    py_to_nest_like(object, wanted, variables).map_err(note)
 }
 
 fn has_keys(object: &Bound<'_, PyAny>, wanted: &[(Arc<str>, Nest<Spec>)]) -> PyResult<bool> {
@@ -67,13 +160,14 @@ fn has_keys(object: &Bound<'_, PyAny>, wanted: &[(Arc<str>, Nest<Spec>)]) -> PyR
 
 fn entries_like<'py>(
     wanted: &[(Arc<str>, Nest<Spec>)],
+    variables: &Variables,
     of: &dyn Fn(&str) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Vec<(Arc<str>, Nest<Value>)>> {
-    wanted.iter().map(|(name, wanted)| Ok((name.clone(), py_to_nest_like(&of(name)?, wanted)?))).collect()
+    wanted.iter().map(|(name, wanted)| Ok((name.clone(), py_to_nest_like(&of(name)?, wanted, variables)?))).collect()
 }
 
-fn items_like(object: &Bound<'_, PyAny>, wanted: &[Nest<Spec>]) -> PyResult<Vec<Nest<Value>>> {
-    object.try_iter()?.zip(wanted).map(|(item, wanted)| py_to_nest_like(&item?, wanted)).collect()
+fn items_like(object: &Bound<'_, PyAny>, wanted: &[Nest<Spec>], variables: &Variables) -> PyResult<Vec<Nest<Value>>> {
+    object.try_iter()?.zip(wanted).map(|(item, wanted)| py_to_nest_like(&item?, wanted, variables)).collect()
 }
 
 fn convert<T>(
@@ -96,13 +190,15 @@ fn convert<T>(
         return list.iter().map(|item| inner(&item)).collect::<PyResult<_>>().map(Nest::List);
     }
     if let Ok(dict) = object.cast::<PyDict>() {
-        let entry = |(key, item): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            let key: String = key.extract().map_err(|_| {
-                raised(object.py(), Error::dtype(format!("a dict has the key {key}")).wanted("keys that are strings"))
-            })?;
-            Ok((key, inner(&item)?))
-        };
-        return dict.iter().map(entry).collect::<PyResult<Vec<_>>>().map(Nest::dict);
+        let mut entries = Vec::with_capacity(dict.len());
+        for (key, item) in dict.iter() {
+            let wrong = || Error::dtype(format!("a dict has the key {key}")).wanted("keys that are strings");
+            entries.push((key.extract::<String>().map_err(|_| raised(object.py(), wrong()))?, item));
+        }
+        // Variables are numbered in the order of the nest.
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        let entries: PyResult<Vec<_>> = entries.into_iter().map(|(key, item)| Ok((key, inner(&item)?))).collect();
+        return entries.map(Nest::dict);
     }
     if let Some((name, fields)) = record_fields(object)? {
         let field = |field: String| Ok((field.as_str().into(), inner(&object.getattr(field.as_str())?)?));
@@ -157,28 +253,42 @@ fn record_fields(object: &Bound<'_, PyAny>) -> PyResult<Option<(Arc<str>, Vec<St
 
 /// The Python object of a nest.
 pub fn nest_to_py<'py>(py: Python<'py>, nest: &Nest<Value>) -> PyResult<Bound<'py, PyAny>> {
-    build(py, nest, &mut |value: &Value| value::to_py(py, value.clone()))
+    build(py, nest, &mut |value: &Value| value::to_py(py, value.clone()), &[])
 }
 
-/// The Python object of a nest, with its leaves made by `leaf`.
+/// The Python object of an argument, whose variables are these.
+pub fn argument_to_py<'py>(
+    py: Python<'py>,
+    nest: &Nest<Value>,
+    variables: &[Bound<'py, PyVariable>],
+) -> PyResult<Bound<'py, PyAny>> {
+    build(py, nest, &mut |value: &Value| value::to_py(py, value.clone()), variables)
+}
+
+/// The Python object of a nest, with its leaves made by `leaf` and these variables.
 pub fn build<'py, T>(
     py: Python<'py>,
     nest: &Nest<T>,
     leaf: &mut dyn FnMut(&T) -> PyResult<Bound<'py, PyAny>>,
+    variables: &[Bound<'py, PyVariable>],
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut items = |items: &[Nest<T>]| items.iter().map(|n| build(py, n, &mut *leaf)).collect::<PyResult<Vec<_>>>();
+    let mut items =
+        |items: &[Nest<T>]| items.iter().map(|n| build(py, n, &mut *leaf, variables)).collect::<PyResult<Vec<_>>>();
     match nest {
         Nest::Leaf(value) => leaf(value),
-        Nest::Static(value) => from_static(py, value),
+        Nest::Static(value) => match aliased(value).and_then(|(at, _)| variables.get(at)) {
+            Some(variable) => Ok(variable.clone().into_any()),
+            None => from_static(py, value),
+        },
         Nest::List(list) => Ok(PyList::new(py, items(list)?)?.into_any()),
         Nest::Tuple(tuple) => Ok(PyTuple::new(py, items(tuple)?)?.into_any()),
-        Nest::Dict(entries) => dict(py, entries, leaf),
+        Nest::Dict(entries) => dict(py, entries, leaf, variables),
         Nest::Record(name, entries) => {
             let class = {
                 let records = RECORDS.read().unwrap_or_else(std::sync::PoisonError::into_inner);
                 records.as_ref().and_then(|r| r.get(name)).map(|class| class.bind(py).clone())
             };
-            let fields = dict(py, entries, leaf)?;
+            let fields = dict(py, entries, leaf, variables)?;
             match class {
                 Some(class) => class.call((), Some(fields.cast::<PyDict>()?)),
                 // The class is not known here: a file made elsewhere. Its fields are.
@@ -192,10 +302,11 @@ fn dict<'py, T>(
     py: Python<'py>,
     entries: &[(Arc<str>, Nest<T>)],
     leaf: &mut dyn FnMut(&T) -> PyResult<Bound<'py, PyAny>>,
+    variables: &[Bound<'py, PyVariable>],
 ) -> PyResult<Bound<'py, PyAny>> {
     let dict = PyDict::new(py);
     for (key, item) in entries {
-        dict.set_item(&**key, build(py, item, &mut *leaf)?)?;
+        dict.set_item(&**key, build(py, item, &mut *leaf, variables)?)?;
     }
     Ok(dict.into_any())
 }

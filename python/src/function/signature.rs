@@ -1,7 +1,8 @@
 //! The parameters of a Python function, and calls bound to them.
 
 use crate::error::raised;
-use extenso_core::Value;
+use crate::variable::PyVariable;
+use extenso_core::{Value, Variable};
 use extenso_types::{Error, Nest};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -102,16 +103,20 @@ impl Signature {
         }
     }
 
-    /// The call that gives the function these arguments.
+    /// The call that gives the function these arguments, whose variables are these.
     pub fn unbind<'py>(
         &self,
         py: Python<'py>,
         entries: &[(Arc<str>, Nest<Value>)],
+        variables: &[Variable],
     ) -> PyResult<(Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>)> {
+        let variables: PyResult<Vec<_>> =
+            variables.iter().map(|variable| Bound::new(py, PyVariable(variable.clone()))).collect();
+        let variables = variables?;
         let mut args = Vec::with_capacity(entries.len());
         let kwargs = PyDict::new(py);
         for (p, (_, nest)) in self.0.iter().zip(entries) {
-            let object = super::nest_to_py(py, nest)?;
+            let object = super::nest::argument_to_py(py, nest, &variables)?;
             match p.kind {
                 Kind::Positional => args.push(object),
                 Kind::Named => kwargs.set_item(&*p.name, object)?,

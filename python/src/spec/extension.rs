@@ -1,10 +1,10 @@
 //! `ExtensionTypeSpec`: specs of annotated classes, and of types that no class of this process stands for.
 
 use super::{PyTypeSpec, core_spec, to_py as spec_to_py};
-use crate::arg;
 use crate::error::OrRaise;
 use crate::ext::{Annotated, Class, Form, convert_static, deserialized, join, split, value_class};
-use extenso_core::TypeSpec;
+use crate::{arg, value};
+use extenso_core::{Provenance, TypeSpec, rebuild};
 use extenso_ext::StructSpec;
 use extenso_types::{Error, ExtSpec, Path, Segment, Spec};
 use pyo3::exceptions::PyAttributeError;
@@ -50,6 +50,47 @@ impl PyExtensionSpec {
             specs.set_item(step(segment), spec_to_py(slf.py(), spec.clone())?)?;
         }
         Ok(specs)
+    }
+
+    /// The components of a value of this spec, by the names that `component_specs` has.
+    fn to_components<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let (spec, value) = (ext_spec(slf)?, value::from_py(value)?);
+        let (wanted, given) = (Spec::Ext(spec.clone()), value.spec().or_raise()?);
+        if !given.is_subtype_of(&wanted) {
+            return Err(mismatch(&given, &wanted).at("to_components")).or_raise();
+        }
+        let components = PyDict::new(slf.py());
+        for ((segment, _), component) in spec.components.iter().zip(value.ext().or_raise()?.components().or_raise()?) {
+            components.set_item(step(segment), value::to_py(slf.py(), component)?)?;
+        }
+        Ok(components)
+    }
+
+    /// The value of these components, by the names that `component_specs` has, and of the static data of this spec.
+    ///
+    /// It is validated as one that comes from outside.
+    fn from_components<'py>(slf: &Bound<'py, Self>, components: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+        let spec = ext_spec(slf)?;
+        let mut given = Vec::with_capacity(spec.components.len());
+        for (segment, wanted) in &spec.components {
+            let name = step(segment);
+            let missing = || Error::missing(format!("the component '{name}' is missing")).at("from_components");
+            let object = components.get_item(&name)?.ok_or_else(missing).or_raise()?;
+            let component = value::from_py(&object)?;
+            let found = component.spec().or_raise()?;
+            if !found.is_subtype_of(wanted) {
+                return Err(mismatch(&found, wanted).at(format!("component '{name}'")).at("from_components"))
+                    .or_raise();
+            }
+            given.push(component);
+        }
+        if components.len() > given.len() {
+            let names: Vec<_> = spec.components.iter().map(|(segment, _)| step(segment)).collect();
+            let error = Error::value(format!("{} components are given", components.len()));
+            return Err(error.wanted(names.join(", ")).at("from_components")).or_raise();
+        }
+        let made = rebuild(&spec, given, Provenance::Outside).or_raise()?;
+        value::to_py(slf.py(), made)
     }
 
     // A field's name gives the spec of its components, or its static data.
@@ -152,6 +193,10 @@ fn empty<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
 fn class_of(slf: &Bound<'_, PyExtensionSpec>) -> PyResult<Arc<Class>> {
     let class = Class::known(&value_class(&slf.get_type())?);
     class.ok_or_else(|| Error::dtype("an ExtensionTypeSpec of no class").hint("Use the `Spec` of a class.")).or_raise()
+}
+
+fn mismatch(found: &Spec, wanted: &Spec) -> Error {
+    Error::dtype(format!("found {found}")).wanted(wanted.to_string())
 }
 
 fn ext_spec(slf: &Bound<'_, PyExtensionSpec>) -> PyResult<Arc<ExtSpec>> {

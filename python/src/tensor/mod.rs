@@ -50,6 +50,12 @@ with_operators!(PyTensor {
         Ok(self.0.data().or_raise()?.len())
     }
 
+    /// Whether it is a symbol, which stands for data while a function is traced.
+    #[getter]
+    fn is_symbolic(&self) -> bool {
+        self.0.symbol().is_some()
+    }
+
     /// The spec.
     #[getter]
     fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -30,7 +30,7 @@ fn infer_read(_: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 }
 
 fn run_read(_: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    Ok(smallvec![Value::Tensor(OfVariable::of(attrs)?.variable.value())])
+    Ok(smallvec![Value::Tensor(OfVariable::of(attrs)?.variable.value()?)])
 }
 
 fn infer_assign(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {

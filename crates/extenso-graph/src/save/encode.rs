@@ -106,7 +106,7 @@ impl Encoder<'_> {
             return Ok(narrow(i));
         }
         let spec = Some(self.leaf(&LeafSpec::Tensor(variable.spec().clone())));
-        let weights = self.weights.add(&Value::Tensor(variable.value()))?;
+        let weights = self.weights.add(&Value::Tensor(variable.value()?))?;
         self.file.variables.push(w::Variable { name: variable.name().to_string(), spec, weights });
         self.variables.push(variable.clone());
         Ok(narrow(self.variables.len() - 1))
