@@ -4,6 +4,7 @@ from extenso._core import (
     DType,
     ExtensionTypeSpec,
     Shape,
+    TensorSpec,
     TypeSpec,
     _dtype_of,
     _masked_spec,
@@ -73,6 +74,18 @@ class RaggedTensorSpec(ExtensionTypeSpec):
         inner: TypeSpec = self.values
         return inner.flat_values_spec if isinstance(inner, RaggedTensorSpec) else inner
 
+    def __repr__(self) -> str:
+        """Shows the call that makes the spec, or its components where no call does, as with a known number of values."""
+        flat, rank = self.flat_values_spec, self.ragged_rank
+        if isinstance(flat, TensorSpec):
+            usual = self.shape.rank is not None and rank == self.shape.rank - 1
+            same = RaggedTensorSpec(self.shape, flat.dtype, rank) == self
+            text = f"{_sizes(self.shape)}, '{flat.dtype.name}'" + ("" if usual else f", {rank}")
+        else:
+            same = RaggedTensorSpec(self.shape, flat_values_spec=flat, ragged_rank=rank) == self
+            text = f"{_sizes(self.shape)}, flat_values_spec={flat!r}" + ("" if rank == 1 else f", ragged_rank={rank}")
+        return f"RaggedTensorSpec({text})" if same else super().__repr__()
+
     @classmethod
     def deserialize(cls, data: "tuple[TypeSpec, TypeSpec]") -> "RaggedTensorSpec":
         """Returns the spec of what `serialize` gave."""
@@ -101,6 +114,15 @@ class MaskedTensorSpec(ExtensionTypeSpec):
     def dtype(self) -> "DType | None":
         """The dtype of the values; `None` for records."""
         return _dtype_of(self)
+
+    def __repr__(self) -> str:
+        """Shows the call that makes the spec, with the mask where it is not the usual one."""
+        usual = MaskedTensorSpec(self.values) == self
+        return f"MaskedTensorSpec({self.values!r})" if usual else super().__repr__()
+
+
+def _sizes(shape: Shape) -> str:
+    return str(None if shape.dims is None else list(shape.dims))
 
 
 def _of_fields(cls: "type[RaggedTensorSpec]", fields: "tuple[TypeSpec, TypeSpec]") -> "RaggedTensorSpec":

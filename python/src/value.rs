@@ -39,11 +39,7 @@ fn ext_to_py<'py>(py: Python<'py>, ext: &Ext) -> PyResult<Bound<'py, PyAny>> {
     if let Some(records) = PyStruct::of(ext) {
         return Ok(Bound::new(py, records)?.into_any());
     }
-    if Class::by_def(ext.def()).is_none() && ext.def().name().as_str().starts_with("extenso/") {
-        // The classes of the types that Extenso ships are made when one of them is first met.
-        py.import("extenso._types")?;
-    }
-    match Class::by_def(ext.def()) {
+    match Class::met(py, ext.def())? {
         Some(class) => class.object_of(py, ext),
         None => Ok(Bound::new(py, PyOpaque(ext.clone()))?.into_any()),
     }

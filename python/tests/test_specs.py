@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pathlib
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import extenso as ex
@@ -276,3 +278,22 @@ def test_something_else_than_a_spec_is_an_error() -> None:
 def test_tensors_and_partitions_answer_the_spec_method() -> None:
     assert ex.tensor([1]).__extenso_type_spec__() == spec([1], "i64")
     assert ex.RowPartition.from_row_lengths([1]).__extenso_type_spec__() == ex.RowPartitionSpec(1, 1)
+
+
+def test_specs_show_the_call_that_makes_them() -> None:
+    for shown in [
+        "RaggedTensorSpec([2, None], 'i64')",
+        "RaggedTensorSpec([2, None, 3], 'f32', 1)",
+        "RaggedTensorSpec([None, None, None], 'string')",
+        "RaggedTensorSpec([None, None], flat_values_spec=StructTensorSpec([None], {'a': TensorSpec([None], 'i64')}))",
+        "MaskedTensorSpec(TensorSpec([None], 'i64'))",
+        "MaskedTensorSpec(RaggedTensorSpec([None, None], 'i64'))",
+    ]:
+        assert repr(eval(shown, vars(ex))) == shown
+    assert repr(ex.constant([[1], []]).spec).startswith("RaggedTensorSpec(values=TensorSpec([1], 'i64'), partition=")
+
+
+def test_the_specs_of_shipped_types_have_their_classes_when_first_met() -> None:
+    code = "import extenso as ex; print(type(ex.infer_spec([{'t': [1, None]}]).field_specs['t']).__name__)"
+    shown = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "RaggedTensorSpec\n"

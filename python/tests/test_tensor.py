@@ -162,6 +162,12 @@ KEYS: list[Any] = [
     (0, [2, 1]),
     ([0, 1], slice(None), 2),
     (slice(10**30), slice(-(10**30), None)),
+    [True, False],
+    (slice(None), [True, False, True]),
+    ([False, True], slice(None), 2),
+    (0, [[True, False, True, False]] * 3),
+    (..., [False, True, True, False]),
+    [[True, False, True], [False, False, True]],
 ]
 
 
@@ -185,6 +191,8 @@ def test_indexing_is_numpys(key: Any) -> None:
         (slice(0.5), TypeError, "float in a slice"),
         (0.5, TypeError, "indices of f64"),
         (True, TypeError, "boolean"),
+        ([True], ValueError, "mask"),
+        ((0, 0, [[True]]), IndexError, "4 parts for a tensor of 3 axes"),
         ("a", TypeError, "indices of string"),
         ([5], IndexError, "5"),
         (([0], [0]), ValueError, "at most one"),

@@ -77,6 +77,16 @@ impl Class {
         classes.get(&def.uid()).cloned()
     }
 
+    /// The class that stands for a definition. Those of the types that Extenso ships are made when one is first met.
+    pub fn met(py: Python<'_>, def: &TypeDef) -> PyResult<Option<Arc<Class>>> {
+        let class = Class::by_def(def);
+        if class.is_some() || !def.name().as_str().starts_with("extenso/") {
+            return Ok(class);
+        }
+        py.import("extenso._types")?;
+        Ok(Class::by_def(def))
+    }
+
     /// Makes a class known, in the registry of core too.
     ///
     /// Errors: another module has the name.

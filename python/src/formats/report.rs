@@ -49,7 +49,8 @@ impl PyBadRows {
 
     fn __repr__(&self) -> String {
         let first = self.0.first.first().map_or(String::new(), |bad| format!(", the first: {}", bad.error));
-        format!("<{} bad rows{first}>", self.0.count())
+        let plural = if self.0.count() == 1 { "" } else { "s" };
+        format!("<{} bad row{plural}{first}>", self.0.count())
     }
 }
 

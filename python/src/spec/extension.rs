@@ -156,7 +156,7 @@ pub fn class_for<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>>
 ///
 /// Errors: what a spec class written by hand raises.
 pub fn to_py(py: Python<'_>, spec: Arc<ExtSpec>) -> PyResult<Bound<'_, PyAny>> {
-    let class = match Class::by_def(&spec.def) {
+    let class = match Class::met(py, &spec.def)? {
         Some(class) => match &class.form {
             Form::Annotated(_) => class.py_type.bind(py).getattr("Spec")?.cast_into::<PyType>()?,
             Form::Written => return deserialized(py, &class, &spec),

@@ -1,4 +1,4 @@
-//! `x[...]`: keys as applications of slice, take, squeeze and expand_dims.
+//! `x[...]`: keys as applications of slice, take, boolean_mask, squeeze and expand_dims.
 //!
 //! Invariant: keys are read here, what they select is computed by ops, so that symbols are indexed like values.
 
@@ -18,6 +18,7 @@ pub enum Part<'py> {
     Slice(Option<i64>, Option<i64>, i64),
     NewAxis,
     Ellipsis,
+    /// A tensor or array-like: positions, or a mask.
     Indices(Bound<'py, PyAny>),
 }
 
@@ -51,17 +52,14 @@ pub fn item<'py>(py: Python<'py>, tensor: &Tensor, key: &Bound<'py, PyAny>) -> P
             }
             Part::NewAxis => inserted
                 .push(axis - i64::try_from(dropped.len()).unwrap_or(0) + i64::try_from(inserted.len()).unwrap_or(0)),
-            Part::Indices(indices) => {
+            Part::Indices(tensor) => {
                 if std::mem::replace(&mut indexed, true) {
-                    let error = Error::value("two parts of the key are tensors")
-                        .wanted("at most one")
-                        .hint("Use `take` twice.");
-                    return Err(raised(py, error));
+                    let error = Error::value("two parts of the key are tensors").wanted("at most one");
+                    return Err(error.hint("Use `take` twice.")).or_raise();
                 }
-                let indices = integers(&indices)?;
-                let rank = indices.shape().rank().unwrap_or(1);
-                result = one(&ops::TAKE, &[Arg::Value(result), Arg::from(indices)], &ops::OneAxis { axis })?;
-                axis += i64::try_from(rank).unwrap_or(0);
+                let (op, tensor, axes) = choice(&tensor)?;
+                result = one(op, &[Arg::Value(result), Arg::from(tensor)], &ops::OneAxis { axis })?;
+                axis += axes;
             }
             Part::Ellipsis => {}
         }
@@ -73,6 +71,22 @@ pub fn item<'py>(py: Python<'py>, tensor: &Tensor, key: &Bound<'py, PyAny>) -> P
         result = one(&ops::EXPAND_DIMS_AT, &[Arg::Value(result)], &ops::ManyAxes { axes: inserted })?;
     }
     value::to_py(py, result)
+}
+
+/// The op that a tensor in a key stands for, with the tensor and how many axes it leaves.
+fn choice(part: &Bound<'_, PyAny>) -> PyResult<(&'static OpDef, Tensor, i64)> {
+    if mask_rank(part)?.is_some() {
+        return Ok((&ops::BOOLEAN_MASK, arg::tensor(part, None)?, 1));
+    }
+    let indices = integers(part)?;
+    let rank = i64::try_from(indices.shape().rank().unwrap_or(1)).unwrap_or(0);
+    Ok((&ops::TAKE, indices, rank))
+}
+
+/// How many axes a mask has; none for other indices.
+fn mask_rank(part: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    let tensor = arg::tensor(part, None)?;
+    Ok(tensor.shape().rank().filter(|&rank| tensor.dtype() == DType::Bool && rank > 0))
 }
 
 fn one(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> PyResult<Value> {
@@ -105,11 +119,18 @@ fn slice(x: Value, axis: i64, start: Option<i64>, stop: Option<i64>, step: i64) 
 
 /// The parts with the ellipsis replaced by whole axes.
 fn expand<'py>(parts: Vec<Part<'py>>, tensor: &Tensor) -> PyResult<Vec<Part<'py>>> {
-    let consumed = parts.iter().filter(|part| !matches!(part, Part::NewAxis | Part::Ellipsis)).count();
+    let mut consumed = 0;
+    for part in &parts {
+        consumed += match part {
+            Part::NewAxis | Part::Ellipsis => 0,
+            Part::Int(_) | Part::Slice(..) => 1,
+            Part::Indices(tensor) => mask_rank(tensor)?.unwrap_or(1),
+        };
+    }
     let rank = tensor.shape().rank();
     if let Some(rank) = rank.filter(|&rank| consumed > rank) {
         let error = Error::index(format!("the key has {consumed} parts for a tensor of {rank} axes"));
-        return Err(error.wanted("at most one part for each axis")).or_raise();
+        return Err(error.wanted("at most one part for each axis; a mask is one for each of its own")).or_raise();
     }
     let Some(at) = parts.iter().position(|part| matches!(part, Part::Ellipsis)) else { return Ok(parts) };
     if parts.iter().filter(|part| matches!(part, Part::Ellipsis)).count() > 1 {
@@ -142,9 +163,7 @@ fn read_part<'py>(part: &Bound<'py, PyAny>) -> PyResult<Part<'py>> {
         return Ok(Part::Ellipsis);
     }
     if part.is_instance_of::<PyBool>() {
-        let error =
-            Error::dtype("found a boolean as an index").wanted("integers, slices, `...`, `None` or an integer tensor");
-        return Err(raised(part.py(), error));
+        return Err(no_index("a boolean as an index")).or_raise();
     }
     if part.is_instance_of::<PyInt>() {
         return arg::int(part).map(Part::Int);
@@ -157,6 +176,10 @@ fn read_part<'py>(part: &Bound<'py, PyAny>) -> PyResult<Part<'py>> {
         return Ok(Part::Slice(bound("start")?, bound("stop")?, bound("step")?.unwrap_or(1)));
     }
     Ok(Part::Indices(part.clone()))
+}
+
+fn no_index(found: &str) -> Error {
+    Error::dtype(format!("found {found}")).wanted("integers, slices, `...`, `None`, a mask or an integer tensor")
 }
 
 /// A bound of a slice; beyond 64 bits is as good as the end.
@@ -190,7 +213,5 @@ pub fn integers(indices: &Bound<'_, PyAny>) -> PyResult<Tensor> {
             .cloned()
             .or_raise();
     }
-    let error = Error::dtype(format!("found indices of {}", tensor.spec()))
-        .wanted("integers, slices, `...`, `None` or an integer tensor");
-    Err(error.at("index")).or_raise()
+    Err(no_index(&format!("indices of {}", tensor.spec())).at("index")).or_raise()
 }

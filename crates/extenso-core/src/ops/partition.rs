@@ -308,5 +308,5 @@ fn check_equal_rows(from: &Rows, to: &Rows) -> Result<()> {
     }
     let (row, (a, b)) = from.lengths().zip(to.lengths()).enumerate().find(|(_, (a, b))| a != b).unwrap_or((0, (0, 0)));
     Err(Error::shape(format!("row {row} has {a} values in one partition and {b} in the other"))
-        .wanted("rows of equal lengths"))
+        .wanted("rows of equal lengths. One value for each row is a column: `expand_dims(x, -1)`"))
 }

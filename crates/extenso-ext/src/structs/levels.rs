@@ -55,7 +55,8 @@ fn promoted(x: &Value, path: &FieldPath, to: &FieldPath) -> Result<Value> {
     let ((way, _), (target, name)) = (path.split()?, to.split()?);
     if target.len() >= way.len() || !way.starts_with(target) {
         return Err(Error::value(format!("'{path}' is promoted to '{to}'"))
-            .wanted("a new name in records that the path goes through, above those with the field"));
+            .wanted("a new name in records that the path goes through, above those with the field")
+            .hint("Each level of a path is a name of its own: 'docs', then 'tokens'."));
     }
     let inner = &path.names()[target.len()..];
     in_records(x, target, &|records| {
