@@ -70,8 +70,28 @@ mod pages {
     mod readme {}
     #[doc = include_str!("../../../CONTRIBUTING.md")]
     mod contributing {}
+    #[doc = include_str!("../../../book/README.md")]
+    mod guide {}
     #[doc = include_str!("../../../book/tensors.md")]
     mod tensors {}
+    #[doc = include_str!("../../../book/ragged.md")]
+    mod ragged {}
+    #[doc = include_str!("../../../book/records.md")]
+    mod records {}
+    #[doc = include_str!("../../../book/types.md")]
+    mod types {}
+    #[doc = include_str!("../../../book/handwritten.md")]
+    mod handwritten {}
     #[doc = include_str!("../../../book/functions.md")]
     mod functions {}
+    #[doc = include_str!("../../../book/strings.md")]
+    mod strings {}
+    #[doc = include_str!("../../../book/json.md")]
+    mod json {}
+    #[doc = include_str!("../../../book/saving.md")]
+    mod saving {}
+    #[doc = include_str!("../../../book/command-line.md")]
+    mod command_line {}
+    #[doc = include_str!("../../../book/coming-from.md")]
+    mod coming_from {}
 }
