@@ -197,6 +197,29 @@ def test_a_class_method_may_catch_all() -> None:
     assert ex.exp(Static([1.0])).item() == "Static.exp"
 
 
+@pytest.mark.parametrize("data", [[[1], [2, 3]], [1, None], [{"a": 1}]])
+def test_shipped_types_leave_types_that_they_do_not_know_to_these(data: Any) -> None:
+    class Foreign(ex.ExtensionType):
+        x: ex.Tensor
+
+        def __extenso_dispatch__(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            return ex.tensor(f"Foreign.{op.__name__}")
+
+    class Mute(ex.ExtensionType):
+        x: ex.Tensor
+
+    value, foreign = ex.constant(data), Foreign([1])
+    for result, name in [
+        (value + foreign, "add"),
+        (foreign + value, "add"),
+        (ex.where(value, foreign, value), "where"),
+        (ex.concat([value, foreign], 0), "concat"),
+    ]:
+        assert result.item() == f"Foreign.{name}"
+    with pytest.raises(ex.DispatchError, match="Mute"):
+        value + Mute([1])
+
+
 def test_types_that_do_not_mix_stay_apart(register: Any) -> None:
     class Picky(ex.ExtensionType):
         __extenso_dispatch_types__ = [Masked]

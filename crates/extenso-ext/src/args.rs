@@ -1,5 +1,6 @@
 //! Small steps that handlers share: arguments in, outputs out.
 
+use crate::axes::has_axes;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Outputs, TypeSpec, Value, call, call_one};
 use extenso_types::Result;
 use std::borrow::Cow;
@@ -9,6 +10,14 @@ pub(crate) fn flat<'a>(call: &'a Call<'_>) -> &'a [Arg] {
     match call.args {
         [Arg::List(items)] if call.op.variadic => items,
         args => args,
+    }
+}
+
+/// The handler that declines where an argument is of a type whose axes nobody knows: that type may have an answer.
+pub(crate) fn unless_foreign(handle: fn(&Call<'_>) -> Answer) -> impl Fn(&Call<'_>) -> Answer + Send + Sync + 'static {
+    move |call| {
+        let foreign = |arg: &Arg| matches!(arg, Arg::Value(value) if !has_axes(value));
+        if flat(call).iter().any(foreign) { Ok(None) } else { handle(call) }
     }
 }
 

@@ -31,6 +31,17 @@ pub fn rank(value: &Value) -> Result<usize> {
     }
 }
 
+/// Whether it is known what the axes of a value are: not of a foreign type without a component that holds the value itself.
+pub(crate) fn has_axes(value: &Value) -> bool {
+    match value {
+        Value::Tensor(_) | Value::Partition(_) => true,
+        Value::Ext(ext) => match known(value) {
+            Known::Ragged(_) | Known::Masked(_) | Known::Struct(_) => true,
+            Known::Foreign => ext.spec().is_ok_and(|spec| spec.component(&Segment::Itself).is_some()),
+        },
+    }
+}
+
 /// The size of the outer axis; none for a scalar, an unknown size where nothing is known of it.
 pub fn outer(value: &Value) -> Option<Dim> {
     match value {

@@ -148,8 +148,8 @@ impl Concrete {
     ///
     /// Errors: those of the ops.
     pub fn call_leaves(&self, leaves: &[Value]) -> Result<Nest<Value>> {
-        // Symbols: the graph becomes part of the function being traced.
-        let results = if current_scope().is_some() && leaves.iter().any(|v| v.symbol().is_some()) {
+        // The graph becomes part of the function being traced: what depends on symbols, and effects.
+        let results = if current_scope().is_some() {
             crate::builder::replay(&self.graph, leaves)
         } else {
             self.program.run(leaves)

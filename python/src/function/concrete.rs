@@ -4,7 +4,7 @@ use super::nest::{Variables, py_to_nest_like};
 use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::{formats, value};
-use extenso_core::{Provenance, Value, Variable, pack, with_variables};
+use extenso_core::{Provenance, Value, Variable, current_scope, pack, with_variables};
 use extenso_formats::{OnError, run_ndjson, run_records};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Bindings, Error, Nest, Spec};
@@ -180,6 +180,16 @@ pub fn run<'py>(
     leaves: &[Value],
     variables: &[(Variable, Variable)],
 ) -> PyResult<Bound<'py, PyAny>> {
+    if current_scope().is_some() {
+        if let Some((_, variable)) = variables.first() {
+            let error = Error::scope(format!(
+                "variable '{}' is an argument in a function that is being traced",
+                variable.name()
+            ));
+            return Err(raised(py, error.hint("Call the function itself there, and not the concrete function.")));
+        }
+        return nest::nest_to_py(py, &guarded(|| concrete.call_leaves(leaves)).or_raise()?);
+    }
     let large = leaves.iter().any(|v| matches!(v, Value::Tensor(t) if t.data().is_ok_and(|d| d.len() >= LARGE)));
     let work = || {
         guarded(|| {

@@ -197,9 +197,14 @@ impl PyFunction {
             Some(Nest::Record(_, wanted)) => &wanted[..],
             _ => &[],
         };
-        let entry = |(i, (name, object)): (usize, (Arc<str>, Bound<'py, PyAny>))| match wanted.get(i) {
-            Some((_, wanted)) => Ok((name.clone(), nest::argument_like(&name, &object, wanted, variables)?)),
-            None => Ok((name, nest::py_to_argument(&object, variables)?)),
+        let entry = |(i, (name, object)): (usize, (Arc<str>, Bound<'py, PyAny>))| {
+            let nest = match (wanted.get(i), &self.shared.how) {
+                (Some((_, wanted)), _) => nest::argument_like(&name, &object, wanted, variables)?,
+                (None, How::Call) => nest::py_to_argument(&object, variables)?,
+                // A gradient is that of what a variable holds.
+                (None, How::Grad { .. }) => py_to_nest(&object)?,
+            };
+            Ok((name, nest))
         };
         let entries = bound.into_iter().enumerate().map(entry).collect::<PyResult<_>>()?;
         Ok(Nest::Record(ARGUMENTS.into(), entries))

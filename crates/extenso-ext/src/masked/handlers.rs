@@ -1,6 +1,7 @@
 //! What a masked tensor does under ops: the table of handlers.
 
 use super::{arithmetic, structure, text};
+use crate::args::unless_foreign;
 use extenso_core::{Answer, Call, Class, OpDef, Target, on, ops};
 use extenso_types::TypeDef;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (Class::Structural, "MaskedTensor structure", structure::whole),
     ];
     for (class, name, handle) in classes {
-        on(Target::Class(class), def, name, handle);
+        on(Target::Class(class), def, name, unless_foreign(handle));
     }
     let single: &[(&OpDef, &str, Handle)] = &[
         (&ops::FLOOR_DIVIDE, "MaskedTensor division", arithmetic::faulting),
@@ -40,6 +41,6 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::LOOKUP_VALUES, "MaskedTensor lookup", text::looked_up),
     ];
     for &(op, name, handle) in single {
-        on(Target::Op(op), def, name, handle);
+        on(Target::Op(op), def, name, unless_foreign(handle));
     }
 }

@@ -3,7 +3,7 @@
 //! Each entry names an op or a class; how it answers stands in the module of its family.
 
 use super::{RaggedTensor, broadcast, reduction, rows, select, shape, text};
-use crate::args::{answer, flat, typed_arg};
+use crate::args::{answer, flat, typed_arg, unless_foreign};
 use extenso_core::{Answer, Call, Class, OpDef, Target, call_one, on, ops};
 use extenso_types::TypeDef;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (Class::Segment, "RaggedTensor segments", reduction::segments),
     ];
     for (class, name, handle) in classes {
-        on(Target::Class(class), def, name, handle);
+        on(Target::Class(class), def, name, unless_foreign(handle));
     }
     let single: &[(&OpDef, &str, Handle)] = &[
         (&ops::ROW_LENGTHS, "RaggedTensor rows", of_partition),
@@ -47,7 +47,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::BROADCAST_LIKE, "RaggedTensor broadcasting", broadcast::like),
     ];
     for &(op, name, handle) in single {
-        on(Target::Op(op), def, name, handle);
+        on(Target::Op(op), def, name, unless_foreign(handle));
     }
 }
 
