@@ -91,10 +91,11 @@ fn canonicalize(op: &'static OpDef, args: &[Arg]) -> Result<Values> {
             op.params.join(", ")
         )));
     }
-    let like = flat.iter().skip(op.like).find_map(dtype_of).or_else(|| common(flat.get(op.like..)?));
+    let sharing = || flat.iter().enumerate().filter(|(i, _)| op.shares_dtype(*i)).map(|(_, arg)| arg);
+    let like = sharing().find_map(dtype_of).or_else(|| common(sharing()));
     let mut values = Values::new();
     for (i, arg) in flat.iter().enumerate() {
-        let like = if i < op.like { None } else { like };
+        let like = if op.shares_dtype(i) { like } else { None };
         let value = match arg {
             Arg::Value(value) => Ok(value.clone()),
             Arg::Scalar(scalar) => strengthen(scalar, like).map(Value::Tensor),
@@ -120,8 +121,8 @@ fn dtype_of(arg: &Arg) -> Option<DType> {
 }
 
 /// The dtype of weak scalars alone that are not all of one kind: integers beside floats are floats.
-fn common(args: &[Arg]) -> Option<DType> {
-    let kinds = args.iter().filter_map(|arg| match arg {
+fn common<'a>(args: impl Iterator<Item = &'a Arg>) -> Option<DType> {
+    let kinds = args.filter_map(|arg| match arg {
         Arg::Scalar(Scalar::Int(_)) => Some(DType::I64),
         Arg::Scalar(Scalar::Float(_)) => Some(DType::F64),
         Arg::Scalar(Scalar::Bool(_) | Scalar::Str(_)) | Arg::Value(_) | Arg::List(_) => None,

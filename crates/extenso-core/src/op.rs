@@ -130,6 +130,8 @@ pub struct OpDef {
     pub alias_tf: Option<&'static str>,
     /// The first parameter whose dtype weak scalars take.
     pub like: usize,
+    /// The positions of parameters whose dtype is their own: indices, masks, what only lends its shape.
+    pub apart: &'static [usize],
     /// How an elementwise op is inferred and computed on strings and bytes, which no block holds.
     pub text: Option<(InferFn, KernelFn)>,
     /// What to use instead on dtypes that the op does not take.
@@ -154,6 +156,7 @@ impl OpDef {
             effect: false,
             alias_tf: None,
             like: 0,
+            apart: &[],
             text: None,
             instead: None,
         }
@@ -240,6 +243,18 @@ impl OpDef {
     pub const fn like(mut self, param: usize) -> OpDef {
         self.like = param;
         self
+    }
+
+    /// Says which parameters have a dtype of their own: a weak scalar there does not take the dtype of the others, nor they
+    /// its own.
+    pub const fn apart(mut self, params: &'static [usize]) -> OpDef {
+        self.apart = params;
+        self
+    }
+
+    /// Whether the dtype of the parameter at this position is that of the others of its kind.
+    pub(crate) fn shares_dtype(&self, param: usize) -> bool {
+        param >= self.like && !self.apart.contains(&param)
     }
 
     /// Adds how an elementwise op is inferred and computed on strings and bytes.

@@ -171,6 +171,11 @@ impl Rows {
         (0..self.nrows()).map(|i| self.row(i).len())
     }
 
+    /// Whether every row has length 1, so that the rows are one axis of size 1.
+    pub fn all_have_length_one(&self) -> bool {
+        self.last() - self.first() == self.nrows() && self.lengths().all(|n| n == 1)
+    }
+
     /// Fills `out` with the row that each value belongs to, from the first value of the first row.
     pub fn row_ids(&self) -> Vec<i64> {
         with_offsets!(&self.offsets, o => {

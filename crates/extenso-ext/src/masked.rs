@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod handlers;
+mod lines;
 mod structure;
 mod text;
 

@@ -4,12 +4,14 @@
 //! may be ragged themselves, masked, structs, or of a foreign type. Values outside every row are never seen in a result.
 //! A uniform axis among ragged ones is a partition whose rows have one length.
 
+mod arrange;
 mod broadcast;
 mod build;
 mod dense;
 mod handlers;
 mod index;
 mod levels;
+mod lines;
 mod reduction;
 mod rows;
 mod select;

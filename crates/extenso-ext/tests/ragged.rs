@@ -76,7 +76,7 @@ fn a_unary_op_is_the_op_on_each_row() {
 }
 
 /// The tables of the broadcasting rules: two operands and their sum.
-const SUMS: [(&str, &str, &str); 12] = [
+const SUMS: [(&str, &str, &str); 20] = [
     ("[[1, 2, 3], [], [4, 5]]", "[[1, 1, 1], [], [2, 2]]", "[[2, 3, 4], [], [6, 7]]"),
     ("[[1, 2, 3], [], [4, 5]]", "[[10], [20], [30]]", "[[11, 12, 13], [], [34, 35]]"),
     ("[[1, 2], [], [3]]", "[10]", "[[11, 12], [], [13]]"),
@@ -89,6 +89,14 @@ const SUMS: [(&str, &str, &str); 12] = [
     ("[[], []]", "[[1.0], [2.0]]", "[[], []]"),
     ("[[[1, 2], [3]], [[4], [5]]]", "[[[10], [20]]]", "[[[11, 12], [23]], [[14], [25]]]"),
     ("[[[1, 2], [3]]]", "[[1, 2], [3]]", "[[[2, 4], [6]]]"),
+    ("[[1], [2], [3]]", "[[1, 2, 3], [], [4, 5]]", "[[2, 3, 4], [], [7, 8]]"),
+    ("[[[1, 2]], [[3]]]", "[[[1, 1], [2, 2]], [[4]]]", "[[[2, 3], [3, 4]], [[7]]]"),
+    ("[[[1, 2]], [[3]]]", "[[[10], [20]], [[30]]]", "[[[11, 12], [21, 22]], [[33]]]"),
+    ("[[[1, 2]], [[3]], [[]]]", "[[[1], [2]], [], [[4], [5]]]", "[[[2, 3], [3, 4]], [], [[], []]]"),
+    ("[[1], [2]]", "[[10, 20], [30, 40]]", "[[11, 21], [32, 42]]"),
+    ("[[1], [2]]", "[10, 20, 30]", "[[11, 21, 31], [12, 22, 32]]"),
+    ("[[[1], [2]]]", "[[[1, 2], [3]], [[4], [5, 6]], [[], [7]]]", "[[[2, 3], [5]], [[5], [7, 8]], [[], [9]]]"),
+    ("[[[1, 2], [3]]]", "[[[10]], [[20]]]", "[[[11, 12], [13]], [[21, 22], [23]]]"),
 ];
 
 #[test]
@@ -105,6 +113,39 @@ fn traced_add_is_eager_add() {
         check(traced(&[ragged(x), value(y)], |args| ops::add(&args[0], &args[1])), sum);
         check(traced(&[ragged(x)], |args| ops::add(value(y), &args[0])), sum);
     }
+}
+
+#[test]
+fn rows_of_one_value_broadcast_whatever_lies_around_them() {
+    // As they stand in a sliced list.
+    let partition = RowPartition::from_offsets(Offsets::I32(vec![1, 2, 3].into()), 4).expect("proven");
+    let ones =
+        RaggedTensor::from_partition(Tensor::from_vec(vec![9_i64, 1, 2, 9]), partition).expect("fits").into_value();
+    let longer = ragged("[[10, 20, 30], []]");
+    for (x, y) in [(&ones, &longer), (&longer, &ones)] {
+        check(ops::add(x, y), "[[11, 21, 31], []]");
+        check(traced(&[x.clone(), y.clone()], |args| ops::add(&args[0], &args[1])), "[[11, 21, 31], []]");
+    }
+    check(ops::broadcast_like(&ones, &longer), "[[1, 1, 1], []]");
+    fails(ops::broadcast_like(&longer, ragged("[[1], [2]]")), &["broadcast_like", "row 0"]);
+    fails(traced(&[longer.clone(), ragged("[[1], [2]]")], |args| ops::broadcast_like(&args[0], &args[1])), &["row 0"]);
+    fails(ops::add(ragged("[[1, 2], []]"), longer), &["add", "row 0", "2", "3"]);
+}
+
+#[test]
+fn one_vector_for_each_row_broadcasts_over_the_rows() {
+    let users = value("[[1, 2], [3]]");
+    let raters = value("[[[1, 1], [2, 2]], [[5]]]");
+    let scores =
+        |users: &Value, raters: &Value| ops::sum(ops::multiply(ops::expand_dims(users, 1)?, raters)?, -1, false);
+    check(scores(&users, &raters), "[[3, 6], [15]]");
+    check(traced(&[users, raters], |args| scores(&args[0], &args[1])), "[[3, 6], [15]]");
+    let texts = ops::where_(value("[[[True], [False]]]"), value(r#"[[["a"]]]"#), ragged(r#"[[["x", "y"], ["z"]]]"#));
+    check(texts, r#"[[["a", "a"], ["z"]]]"#);
+    let masked = ops::add(ragged("[[1], [2]]"), value("[[1, None], [None, 4, 5]]"));
+    check(masked, "[[2, None], [None, 6, 7]]");
+    let masked = ops::add(value("[[None, 2], [3]]"), value("[[[10]], [[20]]]"));
+    check(masked, "[[[None, 12], [13]], [[None, 22], [23]]]");
 }
 
 #[test]

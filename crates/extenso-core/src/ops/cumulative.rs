@@ -2,8 +2,9 @@
 
 use super::args::{one_tensor, spec_of, tensor_spec};
 use super::lines::{Lines, same_shape};
+use super::{linear_scan, multiply, shift};
 use crate::attrs::{AttrSet, Attrs};
-use crate::grad::one;
+use crate::grad::{GradCx, one};
 use crate::kernels::map::Number;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::scan::scan_rows;
@@ -13,6 +14,7 @@ use crate::tensor::{Dense, Element, Storage, Tensor};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Error, LeafSpec, Result};
 use half::{bf16, f16};
+use std::ops::Range;
 
 crate::attrs! {
     /// The attributes of a running fold.
@@ -40,8 +42,28 @@ crate::ops! {
     /// Integers and booleans multiply in 64 bits, and wrap. Floats are multiplied one after the other. Errors: an axis out of
     /// range.
     CUMULATIVE_PROD: cumulative_prod(x; Cumulative { axis: i64, reverse: bool }) = OpDef::general(Class::Axiswise, infer_prod, run_prod)
+        .grad(|cx| {
+            let Cumulative { axis, reverse } = *cx.attrs::<Cumulative>()?;
+            let shifted = |x: &Value, value: f64, by: i64| shift(x, value, axis, by);
+            one(grad_products(cx, reverse, &shifted, &|x, link| linear_scan(x, link, axis, !reverse)))
+        })
         .alias_tf("cumprod")
         .examples(&[("cumulative_prod([1.0, 2.0, 4.0])", "[1.0, 2.0, 8.0]")]);
+}
+
+/// The gradient of running products.
+///
+/// With `p` the product of what comes before an element, and `s = g + x' s'` over the next element and its own `s`, the
+/// gradient is `p s`. Nothing is divided, so that zeros are right.
+pub(super) fn grad_products(
+    cx: &GradCx<'_>,
+    reverse: bool,
+    shifted: &dyn Fn(&Value, f64, i64) -> Result<Value>,
+    scanned: &dyn Fn(&Value, &Value) -> Result<Value>,
+) -> Result<Value> {
+    let before = shifted(cx.y(), 1.0, if reverse { -1 } else { 1 })?;
+    let link = if reverse { shifted(&cx.args[0], 0.0, 1)? } else { cx.args[0].clone() };
+    multiply(before, scanned(cx.g(), &link)?)
 }
 
 fn infer_sum(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -59,33 +81,34 @@ fn infer(fold: Fold, args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpe
 
 /// One running fold over elements of a type, in a wider one, written in a third.
 macro_rules! scan {
-    ($lines:expr, $reverse:expr, $x:expr, $start:expr, |$acc:ident: $wide:ty, $e:ident| $step:expr, $narrow:expr => $out:ty) => {{
+    ($lines:expr, $spans:expr, $reverse:expr, $x:expr, $start:expr, |$acc:ident: $wide:ty, $e:ident| $step:expr, $narrow:expr => $out:ty) => {{
         affordable($x.len().saturating_mul(size_of::<$out>()))?;
-        let mut block = Block::new($x.len() * size_of::<$out>());
+        // What is outside every row stays zero.
+        let mut block = Block::zeroed($x.len() * size_of::<$out>());
         let out = block.slice_mut::<$out>();
-        scan_rows($x, $lines.len()?, $reverse, $start, |$acc: $wide, $e| $step, $narrow, out);
+        scan_rows($x, $spans, $reverse, $start, |$acc: $wide, $e| $step, $narrow, out);
         finish::<$out>(&$lines, block)
     }};
 }
 
 /// The arms of dtypes: integers in 64 bits, floats in their wide type.
 macro_rules! by_dtype {
-    ($lines:expr, $reverse:expr; $one:expr, $int:ident; $float_one:expr, $op:tt;
+    ($lines:expr, $spans:expr, $reverse:expr; $one:expr, $int:ident; $float_one:expr, $op:tt;
      $($d:ident $t:ty as $wide:ty),*; $($fd:ident $ft:ty),*) => {{
-        let (lines, reverse) = ($lines, $reverse);
+        let (lines, spans, reverse) = ($lines, $spans, $reverse);
         let data = lines.data()?;
         match data.dtype() {
             $(DType::$d => {
                 let x = data.as_slice::<$t>()?;
-                scan!(lines, reverse, x, $one, |acc: $wide, x| acc.$int(<$wide>::from(x)), |sum| sum => $wide)
+                scan!(lines, spans, reverse, x, $one, |acc: $wide, x| acc.$int(<$wide>::from(x)), |sum| sum => $wide)
             })*
             $(DType::$fd => {
                 let x = data.as_slice::<$ft>()?;
-                scan!(lines, reverse, x, $float_one, |acc: <$ft as Number>::Wide, x| acc $op x.widen(), <$ft>::narrow => $ft)
+                scan!(lines, spans, reverse, x, $float_one, |acc: <$ft as Number>::Wide, x| acc $op x.widen(), <$ft>::narrow => $ft)
             })*
             DType::Bool => {
                 let bits: Vec<bool> = data.bits()?.iter().collect();
-                scan!(lines, reverse, &bits[..], $one, |acc: i64, x| acc.$int(i64::from(x)), |sum| sum => i64)
+                scan!(lines, spans, reverse, &bits[..], $one, |acc: i64, x| acc.$int(i64::from(x)), |sum| sum => i64)
             }
             other @ (DType::String | DType::Bytes | DType::Variant) => {
                 Err(Error::dtype(format!("the op does not take {other}")).wanted("numbers or booleans"))
@@ -102,12 +125,26 @@ macro_rules! by_dtype {
 
 fn run_sum(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let attrs = Cumulative::of(attrs)?;
-    by_dtype!(Lines::of(&args[0], attrs.axis)?, attrs.reverse; 0, wrapping_add; 0.0, +)
+    let lines = Lines::of(&args[0], attrs.axis)?;
+    let spans = lines.spans()?;
+    sums(lines, spans, attrs.reverse)
 }
 
 fn run_prod(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let attrs = Cumulative::of(attrs)?;
-    by_dtype!(Lines::of(&args[0], attrs.axis)?, attrs.reverse; 1, wrapping_mul; 1.0, *)
+    let lines = Lines::of(&args[0], attrs.axis)?;
+    let spans = lines.spans()?;
+    products(lines, spans, attrs.reverse)
+}
+
+/// Running sums of the parts of lines.
+pub(super) fn sums(lines: Lines, spans: impl Iterator<Item = Range<usize>>, reverse: bool) -> Result<Outputs> {
+    by_dtype!(lines, spans, reverse; 0, wrapping_add; 0.0, +)
+}
+
+/// Running products of the parts of lines.
+pub(super) fn products(lines: Lines, spans: impl Iterator<Item = Range<usize>>, reverse: bool) -> Result<Outputs> {
+    by_dtype!(lines, spans, reverse; 1, wrapping_mul; 1.0, *)
 }
 
 fn finish<T: Element>(lines: &Lines, block: Block) -> Result<Outputs> {

@@ -1,10 +1,12 @@
 //! Lines: a tensor as rows along one axis, for kernels that take each line as a whole.
 
 use super::permute;
+use crate::partition::Rows;
 use crate::reduce::normalize_axis;
 use crate::tensor::{Dense, Tensor};
 use crate::value::Value;
-use extenso_types::{Dims, Result, Shape, TensorSpec};
+use extenso_types::{Dims, Error, Result, Shape, TensorSpec};
+use std::ops::Range;
 
 /// A tensor whose axis was brought to the end.
 pub(super) struct Lines {
@@ -23,6 +25,37 @@ impl Lines {
         let axis = normalize_axis(axis, rank)?;
         let tensor = if axis + 1 == rank { x.clone() } else { permute(dense, &to_end(axis, rank))? };
         Ok(Lines { tensor, axis })
+    }
+
+    /// The lines along the outer axis, which a partition cuts into rows.
+    ///
+    /// Errors: a scalar; another number of values than the partition cuts.
+    pub fn of_rows(x: &Value, rows: &Rows) -> Result<Lines> {
+        let given = x.tensor()?.data()?.dims().first();
+        match given {
+            Some(&n) if n == rows.nvalues() => Lines::of(x, 0),
+            Some(n) => Err(Error::shape(format!("{n} values are given to a partition of {}", rows.nvalues()))
+                .wanted("as many values as the partition cuts")),
+            None => Err(Error::shape("values are a scalar").wanted("at least a vector")),
+        }
+    }
+
+    /// Where each line stands in the data.
+    pub fn spans(&self) -> Result<impl Iterator<Item = Range<usize>> + use<>> {
+        let (n, len) = (self.len()?, self.data()?.len());
+        let count = len.checked_div(n).unwrap_or(0);
+        Ok((0..count).map(move |i| i * n..(i + 1) * n))
+    }
+
+    /// Where each row of each line stands in the data.
+    pub fn spans_of<'a>(&self, rows: &'a Rows) -> Result<impl Iterator<Item = Range<usize>> + use<'a>> {
+        let of_line = move |line: Range<usize>| {
+            (0..rows.nrows()).map(move |i| {
+                let row = rows.row(i);
+                line.start + row.start..line.start + row.end
+            })
+        };
+        Ok(self.spans()?.flat_map(of_line))
     }
 
     /// The data, row by row.

@@ -27,6 +27,7 @@ crate::ops! {
     /// How many there are is known from the data alone. Errors: a mask that is not boolean, or a scalar, or of other sizes than
     /// those axes.
     BOOLEAN_MASK: boolean_mask(x, mask; OneAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_mask, run_mask)
+        .apart(&[1])
         .grad(|cx| {
             let axis = cx.attrs::<OneAxis>()?.axis;
             Ok(vec![Some(mask_scatter_like(cx.g(), &cx.args[1], &cx.args[0], axis)?), None])
@@ -37,6 +38,7 @@ crate::ops! {
     ///
     /// Errors: a mask that does not fit `like`; updates of another dtype or shape than masking `like` gives.
     MASK_SCATTER_LIKE: mask_scatter_like(updates, mask, like; OneAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_scatter, run_scatter)
+        .apart(&[1])
         .grad(|cx| {
             let axis = cx.attrs::<OneAxis>()?.axis;
             Ok(vec![Some(boolean_mask(cx.g(), &cx.args[1], axis)?), None, None])

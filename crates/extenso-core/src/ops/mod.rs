@@ -4,6 +4,7 @@
 
 mod args;
 mod assemble;
+mod bitwise;
 mod creation;
 mod cumulative;
 mod elementwise;
@@ -17,17 +18,21 @@ mod partition;
 mod positions;
 mod printing;
 mod rearrange;
+mod recurrence;
 mod reduction;
+mod row_lines;
 mod rows;
 mod selection;
 mod softmax;
 mod sorting;
 mod state;
+mod stretch;
 mod structural;
 mod text;
 mod vocabulary;
 
 pub use assemble::{Run, assemble};
+pub use bitwise::*;
 pub use creation::*;
 pub use cumulative::*;
 pub use elementwise::*;
@@ -39,12 +44,15 @@ pub use partition::*;
 pub use positions::*;
 pub use printing::*;
 pub use rearrange::*;
+pub use recurrence::*;
 pub use reduction::*;
+pub use row_lines::*;
 pub use rows::*;
 pub use selection::*;
 pub use softmax::*;
 pub use sorting::*;
 pub use state::*;
+pub use stretch::*;
 pub use structural::*;
 pub use text::*;
 pub use vocabulary::*;
@@ -55,8 +63,10 @@ use crate::op::OpDef;
 pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Elementwise", ELEMENTWISE),
     ("Mathematics", MATH),
+    ("Bits", BITWISE),
     ("Reductions", REDUCTIONS),
     ("Running folds", CUMULATIVE),
+    ("Recurrences", RECURRENCES),
     ("Structure", STRUCTURAL),
     ("Selection", SELECTION),
     ("Positions", POSITIONS),
@@ -64,6 +74,8 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Sorting", SORTING),
     ("Row partitions", PARTITIONS),
     ("Places in rows", ROWS),
+    ("Rows as a whole", ROW_LINES),
+    ("Rows that broadcast", STRETCHING),
     ("Rows as a dense axis", PADDING),
     ("Strings", TEXT),
     ("Joining strings", TEXT_JOINS),

@@ -9,7 +9,7 @@ use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{multiply, ones_like, where_, zeros_like};
 use crate::partition::{RowPartition, Rows};
 use crate::reduce::Fold;
-use crate::tensor::Tensor;
+use crate::tensor::{Dense, Tensor};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, PartitionSpec, Result, Shape, TensorSpec};
 use smallvec::smallvec;
@@ -22,6 +22,7 @@ crate::ops! {
     ///
     /// Errors: another dtype or rank; splits that are empty, do not begin at 0, decrease, or end beyond the values.
     ROW_PARTITION: row_partition(splits, values) = OpDef::general(Class::Structural, infer_row_partition, run_row_partition)
+        .apart(&[1])
         .examples(&[("row_partition([0, 2, 3], [7, 8, 9])", "partition_from_lengths([2, 1])")]);
 
     /// The row partition whose rows have these lengths.
@@ -221,11 +222,16 @@ fn rows_differ(given: &str, wanted: &str) -> Error {
 
 fn run_repeat(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, rows) = (arg(args, 0)?.tensor()?.data()?, arg(args, 1)?.partition()?.data()?);
-    let (&outer, inner) = x.dims().split_first().ok_or_else(|| Error::shape("the first argument is a scalar"))?;
+    let &outer = x.dims().first().ok_or_else(|| Error::shape("the first argument is a scalar"))?;
     if outer != rows.nrows() {
         return Err(rows_differ(&outer.to_string(), &rows.nrows().to_string()));
     }
-    let width: usize = inner.iter().product();
+    repeat_rows(x, rows)
+}
+
+/// The elements of the outer axis, each as often as its row is long.
+pub(super) fn repeat_rows(x: &Dense, rows: &Rows) -> Result<Outputs> {
+    let width: usize = x.dims()[1..].iter().product();
     let mut dims = Dims::from_slice(x.dims());
     dims[0] = rows.nvalues();
     // Values outside every row get zeros: nothing reads them, and no row owns them.
@@ -240,7 +246,7 @@ fn run_repeat(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs
     Ok(smallvec![Value::Tensor(assemble(x.dtype(), dims, &[x], runs)?)])
 }
 
-fn infer_align(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+pub(super) fn infer_align(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
     let (values, from, to) = (arg(args, 0)?.tensor()?, arg(args, 1)?.partition()?, arg(args, 2)?.partition()?);
     if !from.nrows.is_compatible_with(to.nrows) {
         return Err(no_alignment(&from.nrows.to_string(), &to.nrows.to_string()));
@@ -258,7 +264,7 @@ fn infer_align(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
     Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(values.dtype, shape))])
 }
 
-fn no_alignment(from: &str, to: &str) -> Error {
+pub(super) fn no_alignment(from: &str, to: &str) -> Error {
     Error::shape(format!("one partition has {from} rows, the other {to}")).wanted("partitions with equal rows")
 }
 
@@ -267,7 +273,7 @@ fn values_differ(given: &str, wanted: &str) -> Error {
         .wanted("as many values as the partition cuts")
 }
 
-fn run_align(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+pub(super) fn run_align(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, from, to) = (arg(args, 0)?.tensor()?, arg(args, 1)?.partition()?, arg(args, 2)?.partition()?);
     let (values, from_rows, to_rows) = (x.data()?, from.data()?, to.data()?);
     let (&outer, inner) = values.dims().split_first().ok_or_else(|| Error::shape("values are a scalar"))?;
@@ -294,19 +300,23 @@ fn run_align(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs>
     Ok(smallvec![Value::Tensor(assemble(values.dtype(), dims, &[values], runs.into_iter())?)])
 }
 
-fn check_equal_rows(from: &Rows, to: &Rows) -> Result<()> {
+pub(super) fn check_equal_rows(from: &Rows, to: &Rows) -> Result<()> {
     if from.nrows() != to.nrows() {
         return Err(no_alignment(&from.nrows().to_string(), &to.nrows().to_string()));
     }
-    let alike = match (from.offsets(), to.offsets()) {
-        (Offsets::I32(a), Offsets::I32(b)) if a[0] == b[0] => a == b,
-        (Offsets::I64(a), Offsets::I64(b)) if a[0] == b[0] => a == b,
-        _ => from.lengths().eq(to.lengths()),
-    };
-    if alike {
+    if same_lengths(from, to) {
         return Ok(());
     }
     let (row, (a, b)) = from.lengths().zip(to.lengths()).enumerate().find(|(_, (a, b))| a != b).unwrap_or((0, (0, 0)));
     Err(Error::shape(format!("row {row} has {a} values in one partition and {b} in the other"))
         .wanted("rows of equal lengths. One value for each row is a column: `expand_dims(x, -1)`"))
+}
+
+/// Whether partitions of as many rows have rows of the same lengths.
+pub(super) fn same_lengths(a: &Rows, b: &Rows) -> bool {
+    match (a.offsets(), b.offsets()) {
+        (Offsets::I32(a), Offsets::I32(b)) if a[0] == b[0] => a == b,
+        (Offsets::I64(a), Offsets::I64(b)) if a[0] == b[0] => a == b,
+        _ => a.lengths().eq(b.lengths()),
+    }
 }

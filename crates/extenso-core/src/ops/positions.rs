@@ -29,6 +29,7 @@ crate::ops! {
     /// Shapes: `indices` has the rank of `x` and its sizes but for `axis`; the result has the shape of `indices`. Errors: other
     /// sizes; an index out of range, with its position.
     TAKE_ALONG_AXIS: take_along_axis(x, indices; LastAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_take_along, run_take_along)
+        .apart(&[1])
         .grad(|cx| {
             let axis = cx.attrs::<LastAxis>()?.axis;
             Ok(vec![Some(scatter_add_along_axis(cx.g(), &cx.args[1], &cx.args[0], axis)?), None])
@@ -40,6 +41,7 @@ crate::ops! {
     /// Shapes: `updates` and `indices` have one shape, which is that of `like` but for `axis`. Errors: other sizes; an index out
     /// of range, with its position; dtypes that differ or are not numbers.
     SCATTER_ADD_ALONG_AXIS: scatter_add_along_axis(updates, indices, like; LastAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_scatter_along, run_scatter_along)
+        .apart(&[1])
         .grad(|cx| {
             let axis = cx.attrs::<LastAxis>()?.axis;
             Ok(vec![Some(take_along_axis(cx.g(), &cx.args[1], axis)?), None, None])

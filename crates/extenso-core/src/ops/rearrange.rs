@@ -9,7 +9,7 @@ use crate::kernels::pool::affordable;
 use crate::reduce::{normalize_axes, normalize_axis};
 use crate::tensor::Tensor;
 use crate::value::{Arg, Value};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, Error, Result, Segment, Spec};
 
 /// Joins values of one shape along a new axis, which comes to stand at `axis` of the result.
 ///
@@ -125,6 +125,10 @@ fn sizes_of(sections: &Sections, n: usize) -> Result<Vec<i64>> {
 pub fn flip(x: impl Into<Arg>, axis: impl Into<Axes>) -> Result<Value> {
     let flipped = |x: Value, axis: Axes| {
         axes_of(&x, &axis)?.into_iter().try_fold(x, |x, axis| {
+            // An axis of rows has no one size, but each row can be read backwards.
+            if x.ext().is_ok() {
+                return slice(x, axis, -1, None, -1);
+            }
             // Negative indices count from the end, whatever the size is.
             let backwards = subtract(negative(indices_along(&x, axis)?)?, 1)?;
             take(x, backwards, axis)
@@ -250,15 +254,32 @@ pub fn nonzero(x: impl Into<Arg>) -> Result<Vec<Value>> {
     x.into().value().cloned().and_then(positions).map_err(|e| e.at("nonzero"))
 }
 
+/// The number of axes. A value of an extension type has those of the component that holds it, and one for rows around it.
 fn rank_of(x: &Value) -> Result<usize> {
-    let rank = x.tensor()?.shape().rank();
-    rank.ok_or_else(|| Error::shape("the rank is not known while tracing").wanted("a known rank"))
+    rank_of_spec(&x.spec()?).ok_or_else(|| Error::shape("the rank is not known while tracing").wanted("a known rank"))
+}
+
+fn rank_of_spec(spec: &Spec) -> Option<usize> {
+    match spec {
+        Spec::Tensor(t) => t.shape.rank(),
+        Spec::Partition(_) => None,
+        Spec::Ext(ext) => ext.components.iter().find_map(|(segment, spec)| match segment {
+            Segment::Each => Some(rank_of_spec(spec)? + 1),
+            Segment::Itself => rank_of_spec(spec),
+            _ => None,
+        }),
+    }
 }
 
 fn size_along(x: &Value, axis: i64) -> Result<usize> {
-    let shape = x.tensor()?.shape();
     let at = normalize_axis(axis, rank_of(x)?)?;
-    let size = shape.dims().and_then(|dims| dims[at].known());
+    // The positions along an axis are as many, whatever type the value has.
+    let size = match x {
+        Value::Tensor(t) => t.shape().dims().and_then(|dims| dims[at].known()),
+        Value::Partition(_) | Value::Ext(_) => {
+            indices_along(x, int(at))?.tensor()?.shape().dims().and_then(|dims| dims[0].known())
+        }
+    };
     size.ok_or_else(|| {
         Error::shape(format!("axis {axis} has a size that is not known while tracing")).wanted("a known size")
     })
@@ -269,7 +290,7 @@ fn axes_of(x: &Value, axes: &Axes) -> Result<Vec<i64>> {
     match axes {
         Axes::All => Ok((0..rank_of(x)?).map(int).collect()),
         Axes::List(list) => {
-            if let Some(rank) = x.tensor().ok().and_then(|x| x.shape().rank()) {
+            if let Ok(rank) = rank_of(x) {
                 normalize_axes(list, rank)?;
             }
             Ok(list.clone())

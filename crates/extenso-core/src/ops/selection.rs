@@ -35,6 +35,7 @@ crate::ops! {
     ///
     /// Shapes: the axis is replaced by the axes of `indices`. Errors: an index out of range, with its position.
     TAKE: take(x, indices; OneAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_take, run_take)
+        .apart(&[1])
         .grad(grad_take)
         .alias_tf("gather")
         .examples(&[("take([10, 20, 30], [2, -1, 0])", "[30, 30, 10]"), ("take([[1, 2], [3, 4]], [1], axis=1)", "[[2], [4]]")]);
@@ -43,6 +44,7 @@ crate::ops! {
     ///
     /// Errors: an index out of range, with its position; shapes that do not fit.
     SCATTER_ADD_LIKE: scatter_add_like(updates, indices, like) = OpDef::general(Class::Structural, infer_scatter, run_scatter)
+        .apart(&[1])
         .grad(|cx| Ok(vec![Some(take(cx.g(), &cx.args[1], 0)?), None, None]))
         .examples(&[("scatter_add_like([1.0, 2.0, 4.0], [0, 2, 0], [0.0, 0.0, 0.0])", "[5.0, 0.0, 2.0]")]);
 

@@ -86,7 +86,7 @@ pub fn top_k(x: impl Into<Arg>, k: i64) -> Result<(Value, Value)> {
     Ok((take_along_axis(x, &indices, -1)?, indices))
 }
 
-fn sortable(spec: &TensorSpec) -> Result<DType> {
+pub(super) fn sortable(spec: &TensorSpec) -> Result<DType> {
     match spec.dtype {
         DType::Variant => {
             Err(Error::dtype("the op does not take variant").wanted("numbers, booleans, strings or bytes"))
@@ -189,6 +189,8 @@ macro_rules! with_elements {
     };
 }
 
+pub(super) use with_elements;
+
 fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let attrs = Sort::of(attrs)?;
     let lines = Lines::of(&args[0], attrs.axis)?;
@@ -267,7 +269,7 @@ fn extreme(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec], largest: bool)
 }
 
 /// A tensor of positions that a function writes.
-fn indices(dims: Dims, write: impl FnOnce(&mut [i64]) -> Result<()>) -> Result<Tensor> {
+pub(super) fn indices(dims: Dims, write: impl FnOnce(&mut [i64]) -> Result<()>) -> Result<Tensor> {
     let count: usize = dims.iter().product();
     crate::kernels::pool::affordable(count.saturating_mul(8))?;
     let mut block = Block::new(count * 8);

@@ -41,6 +41,7 @@ crate::ops! {
     ///
     /// Errors: another number of elements.
     RESHAPE_LIKE: reshape_like(x, like) = OpDef::general(Class::Structural, infer_like, run_reshape_like)
+        .apart(&[1])
         .grad(|cx| Ok(vec![Some(reshape_like(cx.g(), &cx.args[0])?), None]))
         .examples(&[("reshape_like([1, 2, 3, 4], [[0.0, 0.0], [0.0, 0.0]])", "[[1, 2], [3, 4]]")]);
 
@@ -83,6 +84,7 @@ crate::ops! {
     ///
     /// Errors: `x` does not broadcast to that shape.
     BROADCAST_LIKE: broadcast_like(x, like) = OpDef::general(Class::Structural, infer_like, run_broadcast_like)
+        .apart(&[1])
         .grad(|cx| Ok(vec![Some(sum_like(cx.g(), &cx.args[0])?), None]))
         .examples(&[("broadcast_like([1, 2], [[0.0, 0.0], [0.0, 0.0]])", "[[1, 2], [1, 2]]")]);
 
@@ -90,6 +92,7 @@ crate::ops! {
     ///
     /// Integers and booleans sum in 64 bits. Errors: `like` does not broadcast to the shape of `x`.
     SUM_LIKE: sum_like(x, like) = OpDef::general(Class::Structural, infer_sum_like, run_sum_like)
+        .apart(&[1])
         .grad(|cx| Ok(vec![Some(broadcast_like(cx.g(), &cx.args[0])?), None]))
         .examples(&[("sum_like([[1.0, 2.0], [3.0, 4.0]], [0.0, 0.0])", "[4.0, 6.0]")]);
 }

@@ -204,7 +204,7 @@ fn over_axes(fold: Fold) -> &'static OpDef {
 }
 
 /// What a reduction gives for no elements, in the dtype of the values.
-fn identity(op: &'static OpDef, x: &MaskedTensor) -> Result<Value> {
+pub(super) fn identity(op: &'static OpDef, x: &MaskedTensor) -> Result<Value> {
     let dtype = dtype_below(x.values())?;
     let nothing = ops::cast(Tensor::from_vec(Vec::<i64>::new()), dtype)?;
     let identity = call_one(op, &[Arg::Value(nothing)], &Reduce { axis: Axes::All, keepdims: false })?;

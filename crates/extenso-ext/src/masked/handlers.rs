@@ -1,6 +1,6 @@
 //! What a masked tensor does under ops: the table of handlers.
 
-use super::{arithmetic, structure, text};
+use super::{arithmetic, lines, structure, text};
 use crate::args::unless_foreign;
 use extenso_core::{Answer, Call, Class, OpDef, Target, on, ops};
 use extenso_types::TypeDef;
@@ -28,11 +28,30 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::WHERE, "MaskedTensor where", arithmetic::where_),
         (&ops::GATHER_ROWS_OF, "MaskedTensor rows", structure::along_rows),
         (&ops::ALIGN_ROWS, "MaskedTensor rows", structure::along_rows),
+        (&ops::STRETCH_ROWS, "MaskedTensor rows", structure::along_rows),
         (&ops::PAD_ROWS, "MaskedTensor rows", structure::pad_rows),
         (&ops::ROW_PARTITION, "MaskedTensor rows", structure::row_partition),
         (&ops::TAKE, "MaskedTensor take", structure::take),
         (&ops::SLICE, "MaskedTensor slice", structure::slice),
         (&ops::CONCAT, "MaskedTensor concat", structure::concat),
+        (&ops::PAD, "MaskedTensor pad", structure::pad),
+        (&ops::BROADCAST_LIKE, "MaskedTensor broadcasting", structure::broadcast_like),
+        (&ops::SORT, "MaskedTensor sort", lines::sort),
+        (&ops::ARGSORT, "MaskedTensor sort", lines::argsort),
+        (&ops::SEGMENT_ARGSORT, "MaskedTensor sort", lines::segment_argsort),
+        (&ops::TOP_K_INDICES, "MaskedTensor top_k", lines::top_k),
+        (&ops::ARGMAX, "MaskedTensor argmax", lines::argmax),
+        (&ops::ARGMIN, "MaskedTensor argmin", lines::argmin),
+        (&ops::SEGMENT_ARGMAX, "MaskedTensor argmax", lines::segment_argmax),
+        (&ops::SEGMENT_ARGMIN, "MaskedTensor argmin", lines::segment_argmin),
+        (&ops::CUMULATIVE_SUM, "MaskedTensor running fold", lines::cumulative_sum),
+        (&ops::CUMULATIVE_PROD, "MaskedTensor running fold", lines::cumulative_prod),
+        (&ops::SEGMENT_CUMULATIVE_SUM, "MaskedTensor running fold", lines::segment_cumulative_sum),
+        (&ops::SEGMENT_CUMULATIVE_PROD, "MaskedTensor running fold", lines::segment_cumulative_prod),
+        (&ops::SHIFT, "MaskedTensor shift", lines::shift),
+        (&ops::SEGMENT_SHIFT, "MaskedTensor shift", lines::segment_shift),
+        (&ops::INDICES_ALONG, "MaskedTensor positions", lines::indices_along),
+        (&ops::ARGWHERE, "MaskedTensor positions", lines::argwhere),
         (&ops::REDUCE_JOIN, "MaskedTensor join", text::join),
         (&ops::SEGMENT_JOIN, "MaskedTensor join", text::join),
         (&ops::NGRAM_VALUES, "MaskedTensor join", text::join),

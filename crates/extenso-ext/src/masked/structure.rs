@@ -23,7 +23,7 @@ pub(super) fn whole(call: &Call<'_>) -> Answer {
 }
 
 /// The same values under a mask with all of their axes.
-fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
+pub(super) fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
     if x.mask_rank()? == rank(x.values())? {
         return Ok(x.clone());
     }
@@ -41,14 +41,19 @@ fn both(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], attrs: &dyn AttrSet) ->
 }
 
 /// The op on the values alone.
-fn inside(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], attrs: &dyn AttrSet) -> Result<MaskedTensor> {
+pub(super) fn inside(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], attrs: &dyn AttrSet) -> Result<MaskedTensor> {
     let args: Vec<Arg> = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned()).collect();
     MaskedTensor::new(call_one(call.op, &args, attrs)?, x.mask().clone())
 }
 
-/// `take` picks of values and mask.
+/// `take` picks of values and mask; where an index is missing, so is what it would pick.
 pub(super) fn take(call: &Call<'_>) -> Answer {
     let [x, rest @ ..] = flat(call) else { return Ok(None) };
+    if let [indices] = rest
+        && let Some(indices) = typed_arg::<MaskedTensor>(indices)
+    {
+        return take_present(call, x, &indices);
+    }
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
     along(call, &x, rest, axis, &OneAxis { axis: int(axis) })
@@ -61,6 +66,39 @@ pub(super) fn slice(call: &Call<'_>) -> Answer {
     let attrs = Slice::of(call.attrs)?;
     let axis = normalize_axis(attrs.axis, rank(x.values())?)?;
     along(call, &x, &[], axis, &Slice { axis: int(axis), ..attrs.clone() })
+}
+
+/// `take` along axis 0 by indices of which some are missing.
+///
+/// Errors: another axis; the first index stands in for missing ones, so that there must be an element.
+fn take_present(call: &Call<'_>, x: &Arg, indices: &MaskedTensor) -> Answer {
+    let axis = OneAxis::of(call.attrs)?.axis;
+    if axis != 0 {
+        return Err(Error::value(format!("indices of which some are missing are given along axis {axis}"))
+            .wanted("axis 0")
+            .hint("Write `fill_none(indices, 0)` around them."));
+    }
+    let taken = call_one(call.op, &[x.clone(), Arg::Value(indices.filled(0)?)], call.attrs)?;
+    answer_ext(super::lines::merged(taken, indices)?)
+}
+
+/// `pad` puts values that are there around the others.
+pub(super) fn pad(call: &Call<'_>) -> Answer {
+    let [x, value] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let x = stretched(&x)?;
+    let mask = call_one(call.op, &[Arg::from(x.mask()), Arg::from(true)], call.attrs)?;
+    let values = call_one(call.op, &[Arg::from(x.values()), value.clone()], call.attrs)?;
+    answer_ext(MaskedTensor::new(values, mask.tensor()?.clone())?)
+}
+
+/// `broadcast_like` keeps the mask of the first argument; the second lends its shape alone.
+pub(super) fn broadcast_like(call: &Call<'_>) -> Answer {
+    let [x, like] = flat(call) else { return Ok(None) };
+    match typed_arg::<MaskedTensor>(like) {
+        Some(like) => answer(call_one(call.op, &[x.clone(), Arg::from(like.values())], call.attrs)?),
+        None => whole(call),
+    }
 }
 
 fn along(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], axis: usize, attrs: &dyn AttrSet) -> Answer {

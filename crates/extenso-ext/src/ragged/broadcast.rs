@@ -1,8 +1,9 @@
 //! Elementwise ops on ragged tensors: on the values, once every operand stands in the rows of one partition.
 //!
 //! Operands that share the partition object are neither compared nor moved. Ranks are padded on the left with axes of size 1;
-//! a uniform axis of size 1 is repeated along rows; any other uniform axis needs every row to have its size, which data and
-//! running graphs check. One ragged axis is handled here, and the op applied again to what is below it.
+//! an axis of size 1 is repeated along rows, and a ragged one is of size 1 if all of its rows have length 1; any other axis
+//! needs equal rows, or every row to have its size, which data and running graphs check. One ragged axis is handled here, and
+//! the op applied again to what is below it.
 
 use super::RaggedTensor;
 use crate::args::{again, answer_ext, flat, int, on_value, typed, typed_arg, wrap};
@@ -21,12 +22,26 @@ pub(super) fn unary(call: &Call<'_>) -> Answer {
 
 /// An op of several operands that broadcast.
 pub(super) fn elementwise(call: &Call<'_>) -> Answer {
+    let Some(mut operands) = operands_of(call)? else { return Ok(None) };
+    rows_of_uniform(&mut operands)?;
+    match common_rows(&operands)? {
+        Some(partition) => in_rows(call, &operands, &partition),
+        None => Ok(None),
+    }
+}
+
+/// The operands with axes of one number, as many rows each, and nothing outside the rows.
+fn operands_of(call: &Call<'_>) -> Result<Option<Vec<Operand>>> {
     let Some(mut operands) = flat(call).iter().map(Operand::of).collect::<Option<Vec<_>>>() else { return Ok(None) };
     pad_ranks(&mut operands)?;
     match_outer_sizes(&mut operands)?;
     compact(&mut operands)?;
-    let Some(partition) = operands.iter().find_map(Operand::partition).cloned() else { return Ok(None) };
-    let inner: Result<Vec<Arg>> = operands.iter().map(|operand| operand.in_rows_of(&partition)).collect();
+    Ok(Some(operands))
+}
+
+/// The op on what is in the rows of a partition.
+fn in_rows(call: &Call<'_>, operands: &[Operand], partition: &RowPartition) -> Answer {
+    let inner: Result<Vec<Arg>> = operands.iter().map(|operand| operand.in_rows_of(partition)).collect();
     wrap(again(call, inner?)?, |values| Ok(RaggedTensor::from_partition(values, partition.clone())?.into_value()))
 }
 
@@ -42,7 +57,13 @@ pub(super) fn like(call: &Call<'_>) -> Answer {
         return Err(Error::shape("the first argument has axes or rows that the second lacks")
             .wanted("an argument that broadcasts to the second"));
     }
-    elementwise(call)
+    if !matches!(like, Operand::Ragged(_)) {
+        return elementwise(call);
+    }
+    match operands_of(call)?.as_deref() {
+        Some(operands @ [_, Operand::Ragged(like)]) => in_rows(call, operands, like.partition()),
+        Some(_) | None => Ok(None),
+    }
 }
 
 /// One operand.
@@ -105,7 +126,7 @@ impl Operand {
     fn in_rows_of(&self, partition: &RowPartition) -> Result<Arg> {
         match self {
             Operand::Single(arg) => Ok(arg.clone()),
-            Operand::Ragged(x) => x.values_in(partition).map(Arg::Value),
+            Operand::Ragged(x) => x.stretched_in(partition).map(Arg::Value),
             Operand::Uniform(value) => uniform_in(value, partition).map(Arg::Value),
         }
     }
@@ -126,6 +147,52 @@ impl RaggedTensor {
         }
         ops::align_rows(&self.values, &self.partition, partition)
     }
+
+    /// The same, with the only value of each row repeated if every row has one.
+    fn stretched_in(&self, partition: &RowPartition) -> Result<Value> {
+        if self.partition.same(partition) || !may_have_length_one(&self.partition) {
+            return self.values_in(partition);
+        }
+        ops::stretch_rows(&self.values, &self.partition, partition)
+    }
+}
+
+/// Whether every row has length 1, as far as is known.
+fn may_have_length_one(partition: &RowPartition) -> bool {
+    match partition.data() {
+        Ok(rows) => rows.all_have_length_one(),
+        Err(_) => {
+            let spec = partition.spec();
+            spec.nrows.known().zip(spec.nvalues.known()).is_none_or(|(nrows, nvalues)| nvalues >= nrows)
+        }
+    }
+}
+
+/// Uniform operands as rows where those may be longer than the rows of another, or of size 1 after all.
+fn rows_of_uniform(operands: &mut [Operand]) -> Result<()> {
+    let Some(nrows) = operands.iter().find_map(Operand::partition).cloned() else { return Ok(()) };
+    let stretched = operands.iter().filter_map(Operand::partition).any(may_have_length_one);
+    for operand in operands {
+        let Operand::Uniform(value) = operand else { continue };
+        let size = dim(value, 1)?;
+        if size != Dim::Known(1) && (stretched || size.known().is_none()) {
+            *operand = Operand::Ragged(uniform_rows(value, &nrows)?);
+        }
+    }
+    Ok(())
+}
+
+/// The rows that all ragged operands broadcast to.
+fn common_rows(operands: &[Operand]) -> Result<Option<RowPartition>> {
+    let mut partitions = operands.iter().filter_map(Operand::partition);
+    let Some(first) = partitions.next().cloned() else { return Ok(None) };
+    let join = |all: RowPartition, other: &RowPartition| {
+        if all.same(other) || !(may_have_length_one(&all) || may_have_length_one(other)) {
+            return Ok(all);
+        }
+        ops::broadcast_rows(all, other)?.partition().cloned()
+    };
+    partitions.try_fold(first, join).map(Some)
 }
 
 /// Axes of size 1 in front of operands of a lower rank.
@@ -217,10 +284,15 @@ fn uniform_in(value: &Value, partition: &RowPartition) -> Result<Value> {
         let column = ops::squeeze(value, vec![1_i64])?;
         return if single { Ok(column) } else { ops::gather_rows_of(column, partition) };
     }
-    if single && partition.spec().nrows != one {
+    uniform_rows(value, partition)?.values_in(partition)
+}
+
+/// The rows of a uniform operand, as many as a partition has.
+fn uniform_rows(value: &Value, partition: &RowPartition) -> Result<RaggedTensor> {
+    let one = Some(Dim::Known(1));
+    if outer(value) == one && Some(partition.spec().nrows) != one {
         let rows = ops::row_lengths(partition)?;
-        let repeated = ops::take(value, ops::zeros_like(rows)?, 0)?;
-        return RaggedTensor::of_uniform(&repeated)?.values_in(partition);
+        return RaggedTensor::of_uniform(&ops::take(value, ops::zeros_like(rows)?, 0)?);
     }
-    RaggedTensor::of_uniform(value)?.values_in(partition)
+    RaggedTensor::of_uniform(value)
 }

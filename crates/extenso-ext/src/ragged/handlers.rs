@@ -2,7 +2,7 @@
 //!
 //! Each entry names an op or a class; how it answers stands in the module of its family.
 
-use super::{RaggedTensor, broadcast, reduction, rows, select, shape, text};
+use super::{RaggedTensor, arrange, broadcast, lines, reduction, rows, select, shape, text};
 use crate::args::{answer, flat, typed_arg, unless_foreign};
 use extenso_core::{Answer, Call, Class, OpDef, Target, call_one, on, ops};
 use extenso_types::TypeDef;
@@ -31,6 +31,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::ROW_PARTITION, "RaggedTensor rows", rows::row_partition),
         (&ops::GATHER_ROWS_OF, "RaggedTensor rows", rows::gather_rows_of),
         (&ops::ALIGN_ROWS, "RaggedTensor rows", rows::align_rows),
+        (&ops::STRETCH_ROWS, "RaggedTensor rows", rows::stretch_rows),
         (&ops::TAKE, "RaggedTensor take", rows::take),
         (&ops::SLICE, "RaggedTensor slice", rows::slice),
         (&ops::BOOLEAN_MASK, "RaggedTensor boolean_mask", select::boolean_mask),
@@ -44,6 +45,21 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::SQUEEZE, "RaggedTensor squeeze", shape::squeeze),
         (&ops::TRANSPOSE, "RaggedTensor transpose", shape::transpose),
         (&ops::MATMUL, "RaggedTensor matmul", shape::matmul),
+        (&ops::RESHAPE, "RaggedTensor reshape", arrange::reshape),
+        (&ops::BROADCAST_TO, "RaggedTensor broadcasting", arrange::broadcast_to),
+        (&ops::PAD, "RaggedTensor pad", arrange::pad),
+        (&ops::ARGWHERE, "RaggedTensor positions", arrange::argwhere),
+        (&ops::SORT, "RaggedTensor sort", lines::sort),
+        (&ops::ARGSORT, "RaggedTensor sort", lines::argsort),
+        (&ops::TOP_K_INDICES, "RaggedTensor top_k", lines::top_k),
+        (&ops::ARGMAX, "RaggedTensor argmax", lines::argmax),
+        (&ops::ARGMIN, "RaggedTensor argmin", lines::argmin),
+        (&ops::CUMULATIVE_SUM, "RaggedTensor running fold", lines::cumulative_sum),
+        (&ops::CUMULATIVE_PROD, "RaggedTensor running fold", lines::cumulative_prod),
+        (&ops::SHIFT, "RaggedTensor shift", lines::shift),
+        (&ops::LINEAR_SCAN, "RaggedTensor recurrence", lines::linear_scan),
+        (&ops::TAKE_ALONG_AXIS, "RaggedTensor take_along_axis", lines::take_along_axis),
+        (&ops::INDICES_ALONG, "RaggedTensor positions", lines::indices_along),
         (&ops::BROADCAST_LIKE, "RaggedTensor broadcasting", broadcast::like),
     ];
     for &(op, name, handle) in single {

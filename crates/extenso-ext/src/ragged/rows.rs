@@ -62,6 +62,7 @@ fn axis_of(x: &RaggedTensor, axis: i64) -> Result<usize> {
 fn not_along_rows(what: &str) -> Error {
     Error::shape(format!("axis 1 is ragged, and {what} along it means another place in each row"))
         .wanted("axis 0, or an axis inside the rows")
+        .hint("Write `take_along_axis(x, indices, axis=1)` with indices for each row.")
 }
 
 /// The rows at `indices`, a vector; negative ones count from the end.
@@ -288,4 +289,13 @@ pub(super) fn align_rows(call: &Call<'_>) -> Answer {
     let start = |row: usize| if row < rows.nrows() { rows.row(row).start } else { rows.last() };
     let values = slice_values(&x.values, start(from.first()), start(from.last()))?;
     answer_ext(RaggedTensor::from_partition(values, ops::partition_from_lengths(lengths)?.partition()?.clone())?)
+}
+
+/// `stretch_rows` moves or repeats whole rows.
+pub(super) fn stretch_rows(call: &Call<'_>) -> Answer {
+    let [x, source, target] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    let moved = |of_rows: Value| call_one(call.op, &[Arg::Value(of_rows), source.clone(), target.clone()], call.attrs);
+    let starts = moved(ops::row_starts(&x.partition)?)?;
+    answer_ext(rows_from(&x.values, starts, moved(ops::row_lengths(&x.partition)?)?)?)
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Registers the handlers; called once, when the type is defined.
 pub(super) fn register(def: &Arc<TypeDef>) {
     type Handle = fn(&Call<'_>) -> Answer;
-    let single: [(_, &'static str, Handle); 8] = [
+    let single: [(_, &'static str, Handle); 9] = [
         (&ops::TAKE, "StructTensor take", take),
         (&ops::SLICE, "StructTensor slice", slice),
         (&ops::CONCAT, "StructTensor concat", concat),
@@ -23,6 +23,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::RESHAPE, "StructTensor reshape", reshape),
         (&ops::GATHER_ROWS_OF, "StructTensor rows", along_rows),
         (&ops::ALIGN_ROWS, "StructTensor rows", along_rows),
+        (&ops::STRETCH_ROWS, "StructTensor rows", along_rows),
         (&ops::ROW_PARTITION, "StructTensor rows", row_partition),
     ];
     for (op, name, handle) in single {

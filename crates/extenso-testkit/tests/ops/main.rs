@@ -9,6 +9,7 @@ mod dtypes;
 mod examples;
 mod facts;
 mod gradients;
+mod lines;
 mod reference;
 mod support;
 mod tracing;

@@ -1,0 +1,247 @@
+//! Ops on lines along an axis of masked tensors: orders, positions, running folds, moves.
+//!
+//! Missing elements are sorted last in either direction and stay missing; `argmax` passes over them; running folds take them
+//! as the identity of the fold, and they stay missing. Along an axis that the mask does not have, elements are missing
+//! together, and the op is the op on the values.
+
+use super::arithmetic::identity;
+use super::structure::{inside, stretched};
+use super::{MaskedTensor, trailing};
+use crate::args::{answer, answer_ext, flat, on_value, typed, typed_arg};
+use crate::axes::rank;
+use extenso_core::attrs::{Attrs, Axes};
+use extenso_core::ops::{ArgExtreme, Cumulative, RowSort, Shift, Sort};
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Value, call_one, ops};
+use extenso_types::{DType, DTypeKind, Error, Result};
+
+/// How lines are ordered and elements picked: along an axis, or in the rows of a partition.
+struct Lines<'a> {
+    argsort: &'a dyn Fn(&Value, bool) -> Result<Value>,
+    pick: &'a dyn Fn(&Value, &Value) -> Result<Value>,
+}
+
+impl Lines<'_> {
+    /// The order of the elements with missing ones last: they are moved there, and all keep their order.
+    fn order(&self, x: &MaskedTensor, descending: bool) -> Result<Value> {
+        let order = (self.argsort)(x.values(), descending)?;
+        let missing = ops::logical_not(x.mask())?;
+        let last = (self.argsort)(&(self.pick)(&missing, &order)?, false)?;
+        (self.pick)(&order, &last)
+    }
+}
+
+fn order_along(x: &MaskedTensor, axis: i64, descending: bool) -> Result<Value> {
+    let argsort = |x: &Value, descending| ops::argsort(x, axis, descending);
+    Lines { argsort: &argsort, pick: &|x, at| ops::take_along_axis(x, at, axis) }.order(x, descending)
+}
+
+/// The first argument as a masked value and its position among the axes of the mask, or none if the mask lacks the axis.
+fn along(x: &MaskedTensor, axis: i64) -> Result<Option<i64>> {
+    let axis = normalize_axis(axis, rank(x.values())?)?;
+    Ok((axis < x.mask_rank()?).then_some(crate::args::int(axis)))
+}
+
+/// `sort` puts what is missing last.
+pub(super) fn sort(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let Sort { axis, descending } = *Sort::of(call.attrs)?;
+    let Some(axis) = along(&x, axis)? else { return answer_ext(inside(call, &x, &[], call.attrs)?) };
+    let x = stretched(&x)?;
+    let order = order_along(&x, axis, descending)?;
+    answer(ops::take_along_axis(x.into_value(), order, axis)?)
+}
+
+/// `argsort` gives the positions in that order; no position is missing.
+pub(super) fn argsort(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let Sort { axis, descending } = *Sort::of(call.attrs)?;
+    match along(&x, axis)? {
+        Some(axis) => answer(order_along(&stretched(&x)?, axis, descending)?),
+        None => answer_ext(inside(call, &x, &[], call.attrs)?),
+    }
+}
+
+/// `top_k_indices` gives positions of missing elements only where there are fewer others.
+pub(super) fn top_k(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    if along(&x, -1)?.is_none() {
+        return answer_ext(inside(call, &x, &[], call.attrs)?);
+    }
+    let order = order_along(&x, -1, true)?;
+    // The place of each element in the order; the largest of their negatives is the first.
+    answer(on_value(call, &ops::negative(ops::argsort(order, -1, false)?)?)?)
+}
+
+/// `segment_argsort` puts what is missing last in each row.
+pub(super) fn segment_argsort(call: &Call<'_>) -> Answer {
+    let [x, rows] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let sorted = |x: &Value, descending| call_one(call.op, &[Arg::from(x), rows.clone()], &RowSort { descending });
+    let pick = |x: &Value, at: &Value| ops::take_along_axis(x, ops::places_by_row(at, rows, rows)?, 0);
+    let lines = Lines { argsort: &sorted, pick: &pick };
+    answer(lines.order(&stretched(&x)?, RowSort::of(call.attrs)?.descending)?)
+}
+
+/// `argmax` passes over what is missing; a position is missing where all elements are.
+pub(super) fn argmax(call: &Call<'_>) -> Answer {
+    extreme(call, &ops::MAX)
+}
+
+/// `argmin` likewise.
+pub(super) fn argmin(call: &Call<'_>) -> Answer {
+    extreme(call, &ops::MIN)
+}
+
+fn extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let ArgExtreme { axis, keepdims } = ArgExtreme::of(call.attrs)?.clone();
+    if let Axes::List(axes) = &axis
+        && let [one] = axes[..]
+        && along(&x, one)?.is_none()
+    {
+        return answer_ext(merged(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, &x)?);
+    }
+    let x = comparable(&stretched(&x)?)?;
+    let folded = |fold: &'static OpDef, x: Value, keepdims| {
+        let attrs = extenso_core::reduce::Reduce { axis: axis.clone(), keepdims };
+        call_one(fold, &[Arg::Value(x)], &attrs)
+    };
+    let best = folded(fold, x.clone().into_value(), true)?;
+    // Of booleans the first true one is the largest.
+    let found = ops::argmax(hits(&x, &best)?, axis.clone(), keepdims)?;
+    found_where(found, folded(&ops::ANY, x.mask().clone().into(), keepdims)?)
+}
+
+/// `segment_argmax` passes over what is missing.
+pub(super) fn segment_argmax(call: &Call<'_>) -> Answer {
+    segment_extreme(call, &ops::SEGMENT_MAX)
+}
+
+/// `segment_argmin` likewise.
+pub(super) fn segment_argmin(call: &Call<'_>) -> Answer {
+    segment_extreme(call, &ops::SEGMENT_MIN)
+}
+
+fn segment_extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
+    let [x, rows] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let x = comparable(&stretched(&x)?)?;
+    let best = call_one(fold, &[Arg::Value(x.clone().into_value()), rows.clone()], call.attrs)?;
+    let found = ops::segment_argmax(hits(&x, &ops::gather_rows_of(best, rows)?)?, rows)?;
+    found_where(found, ops::segment_any(x.mask(), rows)?)
+}
+
+/// The values as numbers, so that they have a largest and a smallest for no elements.
+fn comparable(x: &MaskedTensor) -> Result<MaskedTensor> {
+    let Ok(values) = x.values().tensor() else {
+        return Err(Error::shape("rows are missing as a whole").wanted("an axis inside the rows"));
+    };
+    match values.dtype().kind() {
+        DTypeKind::Bool => MaskedTensor::new(ops::cast(values, DType::U8)?, x.mask().clone()),
+        DTypeKind::Signed | DTypeKind::Unsigned | DTypeKind::Float => Ok(x.clone()),
+        DTypeKind::Text | DTypeKind::Variant => {
+            Err(Error::dtype(format!("some of the elements, which are {}, may be missing", values.dtype()))
+                .wanted("numbers or booleans, or elements that are all there")
+                .hint("Write `fill_none(x, value)` around them."))
+        }
+    }
+}
+
+/// Where the elements are the best ones, or NaN, and are there.
+fn hits(x: &MaskedTensor, best: &Value) -> Result<Value> {
+    let equal = ops::equal(x.values(), best)?;
+    let nan = ops::not_equal(x.values(), x.values())?;
+    ops::logical_and(x.mask(), ops::logical_or(equal, nan)?)
+}
+
+fn found_where(found: Value, there: Value) -> Answer {
+    answer_ext(MaskedTensor::new(ops::maximum(found, 0)?, there.tensor()?.clone())?)
+}
+
+/// The result of an op inside what is missing together; where the result itself may be missing, both masks count.
+pub(super) fn merged(found: Value, x: &MaskedTensor) -> Result<MaskedTensor> {
+    let Some(inner) = typed::<MaskedTensor>(&found) else { return MaskedTensor::new(found, x.mask().clone()) };
+    let outer = trailing(&x.mask().clone().into(), inner.mask_rank()? - x.mask_rank()?)?;
+    MaskedTensor::new(inner.values().clone(), ops::logical_and(inner.mask(), outer)?.tensor()?.clone())
+}
+
+/// `cumulative_sum` takes what is missing as zero.
+pub(super) fn cumulative_sum(call: &Call<'_>) -> Answer {
+    cumulative(call, &ops::SUM)
+}
+
+/// `cumulative_prod` takes what is missing as one.
+pub(super) fn cumulative_prod(call: &Call<'_>) -> Answer {
+    cumulative(call, &ops::PROD)
+}
+
+fn cumulative(call: &Call<'_>, fold: &'static OpDef) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    normalize_axis(Cumulative::of(call.attrs)?.axis, rank(x.values())?)?;
+    let folded = on_value(call, &x.filled(identity(fold, &x)?)?)?;
+    answer_ext(MaskedTensor::new(folded, x.mask().clone())?)
+}
+
+/// The same in each row.
+pub(super) fn segment_cumulative_sum(call: &Call<'_>) -> Answer {
+    segment_cumulative(call, &ops::SUM)
+}
+
+/// The same in each row.
+pub(super) fn segment_cumulative_prod(call: &Call<'_>) -> Answer {
+    segment_cumulative(call, &ops::PROD)
+}
+
+fn segment_cumulative(call: &Call<'_>, fold: &'static OpDef) -> Answer {
+    let [x, rows] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let filled = x.filled(identity(fold, &x)?)?;
+    answer_ext(MaskedTensor::new(
+        call_one(call.op, &[Arg::Value(filled), rows.clone()], call.attrs)?,
+        x.mask().clone(),
+    )?)
+}
+
+/// `shift` moves what is missing too; what enters is there.
+pub(super) fn shift(call: &Call<'_>) -> Answer {
+    let [x, value] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    if along(&x, Shift::of(call.attrs)?.axis)?.is_none() {
+        return answer_ext(inside(call, &x, std::slice::from_ref(value), call.attrs)?);
+    }
+    let x = stretched(&x)?;
+    moved(&x, &|x, value| call_one(call.op, &[x, value], call.attrs), value)
+}
+
+/// The same in each row.
+pub(super) fn segment_shift(call: &Call<'_>) -> Answer {
+    let [x, rows, value] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    moved(&x, &|x, value| call_one(call.op, &[x, rows.clone(), value], call.attrs), value)
+}
+
+fn moved(x: &MaskedTensor, f: &dyn Fn(Arg, Arg) -> Result<Value>, value: &Arg) -> Answer {
+    let mask = f(Arg::from(x.mask()), Arg::from(true))?;
+    answer_ext(MaskedTensor::new(f(Arg::from(x.values()), value.clone())?, mask.tensor()?.clone())?)
+}
+
+/// `indices_along` counts what is missing too.
+pub(super) fn indices_along(call: &Call<'_>) -> Answer {
+    match flat(call).first().and_then(typed_arg::<MaskedTensor>) {
+        Some(x) => answer(on_value(call, x.values())?),
+        None => Ok(None),
+    }
+}
+
+/// `argwhere` passes over what is missing.
+pub(super) fn argwhere(call: &Call<'_>) -> Answer {
+    let Some(x) = flat(call).first().and_then(typed_arg::<MaskedTensor>) else { return Ok(None) };
+    let there = ops::logical_and(x.wide_mask()?, ops::cast(x.values(), DType::Bool)?)?;
+    answer(on_value(call, &there)?)
+}
