@@ -48,6 +48,26 @@ macro_rules! with_operators {
             fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 crate::call::binary(&extenso_core::ops::FLOOR_DIVIDE, other, slf)
             }
+            fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::binary(&extenso_core::ops::REMAINDER, slf, other)
+            }
+            fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::binary(&extenso_core::ops::REMAINDER, other, slf)
+            }
+            fn __pow__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                modulo: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::power(slf, other, modulo)
+            }
+            fn __rpow__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                modulo: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::power(other, slf, modulo)
+            }
             fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 crate::call::matmul(slf, other)
             }
@@ -55,16 +75,22 @@ macro_rules! with_operators {
                 crate::call::matmul(other, slf)
             }
             fn __and__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::call::binary(&extenso_core::ops::LOGICAL_AND, slf, other)
+                crate::call::binary(&extenso_core::ops::BITWISE_AND, slf, other)
             }
             fn __rand__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::call::binary(&extenso_core::ops::LOGICAL_AND, other, slf)
+                crate::call::binary(&extenso_core::ops::BITWISE_AND, other, slf)
             }
             fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::call::binary(&extenso_core::ops::LOGICAL_OR, slf, other)
+                crate::call::binary(&extenso_core::ops::BITWISE_OR, slf, other)
             }
             fn __ror__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::call::binary(&extenso_core::ops::LOGICAL_OR, other, slf)
+                crate::call::binary(&extenso_core::ops::BITWISE_OR, other, slf)
+            }
+            fn __xor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::binary(&extenso_core::ops::BITWISE_XOR, slf, other)
+            }
+            fn __rxor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::binary(&extenso_core::ops::BITWISE_XOR, other, slf)
             }
             fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 crate::call::binary(&extenso_core::ops::REMAINDER, slf, other)
@@ -93,7 +119,7 @@ macro_rules! with_operators {
                 crate::call::unary(&extenso_core::ops::ABS, slf)
             }
             fn __invert__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-                crate::call::unary(&extenso_core::ops::LOGICAL_NOT, slf)
+                crate::call::unary(&extenso_core::ops::BITWISE_INVERT, slf)
             }
             $($method)*
         }

@@ -1,0 +1,117 @@
+"""Operators: each is the op of its name, on tensors, rows, missing values, fields and symbols, from either side."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extenso as ex
+
+BINARY: list[tuple[Callable[[Any, Any], Any], Any, Any]] = [
+    (operator.add, 7, 3),
+    (operator.sub, 7, 3),
+    (operator.mul, 7, 3),
+    (operator.truediv, 7.0, 2.0),
+    (operator.floordiv, -7, 3),
+    (operator.mod, -7, 3),
+    (operator.mod, 7.5, -2.0),
+    (operator.pow, 2, 5),
+    (operator.pow, 2.0, 0.5),
+    (operator.and_, 6, 3),
+    (operator.or_, 6, 3),
+    (operator.xor, 6, 3),
+    (operator.and_, True, False),
+    (operator.or_, True, False),
+    (operator.xor, True, True),
+    (operator.lt, 2, 3),
+    (operator.le, 3, 3),
+    (operator.gt, 2, 3),
+    (operator.ge, 2, 3),
+]
+UNARY: list[tuple[Callable[[Any], Any], Any]] = [
+    (operator.neg, 3),
+    (abs, -3.5),
+    (operator.invert, 5),
+    (operator.invert, True),
+]
+
+
+@pytest.mark.parametrize(("op", "x", "y"), BINARY)
+def test_a_binary_operator_is_numpys_from_either_side(op: Callable[[Any, Any], Any], x: Any, y: Any) -> None:
+    wanted = op(np.array([x, x]), np.array([y, y])).tolist()
+    tensor, other = ex.constant([x, x]), ex.constant([y, y])
+    assert ex.to_py(op(tensor, other)) == wanted
+    assert ex.to_py(op(tensor, y)) == wanted
+    assert ex.to_py(op(x, other)) == wanted
+
+
+@pytest.mark.parametrize(("op", "x", "y"), BINARY)
+def test_a_binary_operator_works_on_rows_and_missing_values(op: Callable[[Any, Any], Any], x: Any, y: Any) -> None:
+    one = op(np.array([x]), np.array([y])).tolist()[0]
+    rows, masked = ex.constant([[x, x], [], [x]]), ex.constant([x, None])
+    assert ex.to_py(op(rows, y)) == [[one, one], [], [one]]
+    assert ex.to_py(op(rows, ex.constant([[y, y], [], [y]]))) == [[one, one], [], [one]]
+    assert ex.to_py(op(x, ex.constant([[y, y], [], [y]]))) == [[one, one], [], [one]]
+    assert ex.to_py(op(masked, y)) == [one, None]
+    assert ex.to_py(op(x, ex.constant([y, None]))) == [one, None]
+    assert ex.to_py(op(ex.constant([[x, None], []]), y)) == [[one, None], []]
+
+
+@pytest.mark.parametrize(("op", "x", "y"), BINARY)
+def test_a_binary_operator_works_on_fields_and_symbols(op: Callable[[Any, Any], Any], x: Any, y: Any) -> None:
+    one = op(np.array([x]), np.array([y])).tolist()[0]
+    records = ex.constant([{"x": x, "y": [y]}, {"x": x, "y": [y, y]}])
+    assert ex.to_py(op(records["x"], y)) == [one, one]
+    assert ex.to_py(op(x, records["y"])) == [[one], [one, one]]
+    traced = ex.function(lambda a, b: (op(a, b), op(a, y), op(x, b)))
+    results = traced(ex.constant([x]), ex.constant([y]))
+    assert [ex.to_py(result) for result in results] == [[one]] * 3
+
+
+@pytest.mark.parametrize(("op", "x"), UNARY)
+def test_a_unary_operator_is_numpys(op: Callable[[Any], Any], x: Any) -> None:
+    one = op(np.array([x])).tolist()[0]
+    assert ex.to_py(op(ex.constant([x]))) == [one]
+    assert ex.to_py(op(ex.constant([[x], []]))) == [[one], []]
+    assert ex.to_py(op(ex.constant([x, None]))) == [one, None]
+    assert ex.to_py(op(ex.constant([{"x": x}])["x"])) == [one]
+    assert ex.to_py(ex.function(op)(ex.constant([x]))) == [one]
+
+
+@pytest.mark.parametrize("op", [operator.floordiv, operator.mod])
+def test_an_integer_divided_by_zero_is_an_error_that_names_the_position(op: Callable[[Any, Any], Any]) -> None:
+    with pytest.raises(ValueError, match=r"divided by zero.*\[1\]"):
+        op(ex.constant([1, 2]), ex.constant([1, 0]))
+    with pytest.raises(ValueError, match="divided by zero"):
+        op(ex.constant([[1], [2, 3]]), 0)
+    assert ex.to_py(op(ex.constant([4, 5]), ex.constant([2, None])))[1] is None
+
+
+def test_an_operand_that_no_op_takes_is_left_to_the_other_side() -> None:
+    for op in (operator.mod, operator.pow, operator.xor):
+        with pytest.raises(TypeError):
+            op(ex.constant([1]), object())
+        with pytest.raises(TypeError):
+            op(object(), ex.constant([1]))
+    with pytest.raises(TypeError):
+        pow(ex.constant([2]), 2, 3)
+
+
+def test_bits_of_floats_are_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(TypeError, match=r"(?s)bitwise_and.*f64.*greater"):
+        ex.constant([1.0]) & ex.constant([2.0])
+
+
+def test_a_number_as_an_index_is_no_element() -> None:
+    assert ex.to_py(ex.take(ex.constant(["a", "b", "c"]), 2)) == "c"
+    assert ex.to_py(ex.take(ex.constant(["a", "b", "c"]), np.int32(1))) == "b"
+
+
+def test_one_vector_for_each_row_times_rows_of_vectors() -> None:
+    users, raters = ex.constant([[1.0, 2.0], [3.0]]), ex.constant([[[1.0, 1.0], [2.0, 2.0]], [[5.0]]])
+    scores = ex.sum(ex.expand_dims(users, 1) * raters, axis=-1)
+    assert ex.to_py(scores) == [[3.0, 6.0], [15.0]]
