@@ -92,26 +92,6 @@ macro_rules! with_operators {
             fn __rxor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 crate::call::binary(&extenso_core::ops::BITWISE_XOR, other, slf)
             }
-            fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::call::binary(&extenso_core::ops::REMAINDER, slf, other)
-            }
-            fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                crate::call::binary(&extenso_core::ops::REMAINDER, other, slf)
-            }
-            fn __pow__<'py>(
-                slf: &Bound<'py, Self>,
-                other: &Bound<'py, PyAny>,
-                modulo: Option<&Bound<'py, PyAny>>,
-            ) -> PyResult<Bound<'py, PyAny>> {
-                crate::call::power(slf, other, modulo)
-            }
-            fn __rpow__<'py>(
-                slf: &Bound<'py, Self>,
-                other: &Bound<'py, PyAny>,
-                modulo: Option<&Bound<'py, PyAny>>,
-            ) -> PyResult<Bound<'py, PyAny>> {
-                crate::call::power(other, slf, modulo)
-            }
             fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
                 crate::call::unary(&extenso_core::ops::NEGATIVE, slf)
             }
