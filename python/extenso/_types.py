@@ -169,15 +169,6 @@ class RaggedTensor(Composite, ExtensionType):
         dense: Tensor = _Rows.to_tensor(self, default_value, shape)
         return dense
 
-    def __getitem__(self, key: object) -> Any:
-        """Returns what a key selects: positions, slices, `...`, `None`, integer tensors and masks.
-
-        A slice along a ragged axis slices each row for itself; a position there is an error, since no place is in every row.
-        Names are fields of the records inside, and may stand among positions.
-        """
-        parts = key if isinstance(key, tuple) else (key,)
-        return super().__getitem__(key) if any(isinstance(part, str) for part in parts) else _Rows.index(self, key)
-
     def __len__(self) -> int:
         """Returns the number of rows; not while tracing."""
         return int(self.nrows())

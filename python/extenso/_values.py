@@ -35,7 +35,11 @@ class Composite:
         return to_py(self)
 
     def __getitem__(self, key: "Any") -> "Any":
-        """Chooses fields of the records inside by name, and elements by position."""
+        """Returns what a key chooses: positions, slices, `...`, `None`, integers, masks, and names of fields among them.
+
+        A slice along a ragged axis slices each row for itself. A single position there is an error, since no position is in
+        every row; integers with the rows of the value choose positions of each row.
+        """
         return _index(self, key)
 
     def __bool__(self) -> bool:

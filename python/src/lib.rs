@@ -14,6 +14,7 @@ mod ext;
 mod formats;
 mod function;
 mod import;
+mod index;
 mod literal;
 mod op;
 mod operators;

@@ -1,14 +1,13 @@
 //! What `RaggedTensor` and the functions of rows call.
 //!
-//! Holds no logic of rows: arguments become values and keys, `extenso_ext::ragged` does the work.
+//! Holds no logic of rows: arguments become values, `extenso_ext::ragged` does the work.
 
 use crate::error::{OrRaise, guarded, raised};
-use crate::tensor::index::{Part as KeyPart, integers, parts};
 use crate::{arg, value};
 use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_ext::RaggedTensor;
-use extenso_ext::ragged::{self, Part};
-use extenso_types::{DTypeKind, Error, Result};
+use extenso_ext::ragged;
+use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -158,29 +157,6 @@ impl Rows {
         let x = value::from_py(rows)?;
         guarded(|| extenso_ext::rank(&x)).or_raise()
     }
-
-    #[staticmethod]
-    fn index<'py>(rows: &Object<'py>, key: &Object<'py>) -> PyResult<Object<'py>> {
-        let x = value::from_py(rows)?;
-        let key: PyResult<Vec<Part>> = parts(key)?.into_iter().map(part).collect();
-        let key = key?;
-        value::to_py(rows.py(), guarded(|| ragged::index(&x, &key).map_err(|e| e.at("index"))).or_raise()?)
-    }
-}
-
-/// The part of a key as rows take it.
-fn part(part: KeyPart<'_>) -> PyResult<Part> {
-    Ok(match part {
-        KeyPart::Int(i) => Part::At(i),
-        KeyPart::Slice(start, stop, step) => Part::Slice { start, stop, step },
-        KeyPart::NewAxis => Part::NewAxis,
-        KeyPart::Ellipsis => Part::Ellipsis,
-        KeyPart::Indices(chosen) => match value::from_py(&chosen)? {
-            // An empty list has no dtype of its own.
-            Value::Tensor(t) if t.dtype().kind() == DTypeKind::Float => Part::Select(integers(&chosen)?.into()),
-            value => Part::Select(value),
-        },
-    })
 }
 
 fn made(py: Python<'_>, make: impl FnOnce() -> Result<RaggedTensor>) -> PyResult<Object<'_>> {

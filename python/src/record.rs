@@ -1,12 +1,11 @@
-//! `StructTensor` of Python: records whose fields are values, and what indexes any value by names and places.
+//! `StructTensor` of Python: records whose fields are values.
 
-mod key;
 mod spec;
 
 pub use spec::{PyStructSpec, struct_spec_object};
 
 use crate::error::{OrRaise, guarded, noted, raised};
-use crate::{literal, shape, value};
+use crate::{index, literal, shape, value};
 use extenso_core::{Ext, ExtensionType, Value};
 use extenso_ext::{FieldPath, RaggedTensor, StructTensor};
 use extenso_types::{Error, Path, Spec};
@@ -155,7 +154,7 @@ impl PyStruct {
     }
 
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        index(slf, key)
+        index::item(slf.py(), &slf.get().value(), key)
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -256,14 +255,6 @@ fn field_paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
     paths.try_iter()?.map(|path| field_path(&path?)).collect()
 }
 
-/// What `x[key]` chooses of any value: what classes of records, rows and masked values call.
-#[pyfunction]
-#[pyo3(name = "_index")]
-pub fn index<'py>(x: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let (whole, parts) = (value::from_py(x)?, key::parts(key)?);
-    value::to_py(x.py(), guarded(|| extenso_ext::index(&whole, &parts)).or_raise()?)
-}
-
 /// The records with the field at `path` also at `to`, one or more levels further up; the lists between are joined.
 ///
 /// >>> import extenso as ex
@@ -300,7 +291,7 @@ pub fn broadcast<'py>(
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyStruct>()?;
     module.add_class::<PyStructSpec>()?;
-    module.add_function(wrap_pyfunction!(index, module)?)?;
+    module.add_function(wrap_pyfunction!(index::index, module)?)?;
     module.add_function(wrap_pyfunction!(promote, module)?)?;
     module.add_function(wrap_pyfunction!(broadcast, module)?)?;
     spec::add_to(module)

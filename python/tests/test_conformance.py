@@ -135,6 +135,7 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "ragged": ragged,
     "masked": masked,
     "field": lambda x, path: x[path],
+    "index": lambda x, key: eval(f"x[{key}]", {"x": x}),
     "ragged_from_dense": lambda dense, ragged_rank=1: ex.RaggedTensor.from_tensor(dense, ragged_rank=ragged_rank),
     "ragged_from_dense_lengths": lambda dense, lengths: ex.RaggedTensor.from_tensor(dense, lengths=lengths),
     "ragged_from_dense_padding": lambda dense, padding, ragged_rank=1: ex.RaggedTensor.from_tensor(

@@ -185,17 +185,16 @@ def test_indexing_is_numpys(key: Any) -> None:
     [
         (2, IndexError, "index 2 is out of range for axis 0 of size 2"),
         ((0, -4), IndexError, "index -4 is out of range for axis 1 of size 3"),
-        ((0, 0, 0, 0), IndexError, "4 parts for a tensor of 3 axes"),
+        ((0, 0, 0, 0), IndexError, "about 4 axes, and the value has 3"),
         ((..., ...), IndexError, "two ellipses"),
         (slice(None, None, 0), ValueError, "step"),
         (slice(0.5), TypeError, "float in a slice"),
         (0.5, TypeError, "indices of f64"),
         (True, TypeError, "boolean"),
         ([True], ValueError, "mask"),
-        ((0, 0, [[True]]), IndexError, "4 parts for a tensor of 3 axes"),
-        ("a", TypeError, "indices of string"),
+        ("a", KeyError, "leads nowhere"),
         ([5], IndexError, "5"),
-        (([0], [0]), ValueError, "at most one"),
+        (([0], [0]), ValueError, "second tensor(.|\n)*at most one"),
     ],
 )
 def test_keys_that_select_nothing_are_errors(key: Any, exception: type[Exception], text: str) -> None:

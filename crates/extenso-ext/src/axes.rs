@@ -119,6 +119,17 @@ pub(crate) fn dim(value: &Value, axis: usize) -> Result<Dim> {
     })
 }
 
+/// Whether the value is cut into rows along this axis.
+pub(crate) fn is_ragged(value: &Value, axis: usize) -> bool {
+    let Value::Ext(ext) = value else { return false };
+    match known(value) {
+        Known::Ragged(x) => axis == 1 || (axis > 1 && is_ragged(x.values(), axis - 1)),
+        Known::Masked(x) => is_ragged(x.values(), axis),
+        Known::Struct(_) => false,
+        Known::Foreign => itself(ext).is_ok_and(|value| is_ragged(&value, axis)),
+    }
+}
+
 /// Zeros, i64, as many as the value's outer axis is long.
 ///
 /// Errors: as [`witness`]; a tensor of boxed values.

@@ -6,6 +6,7 @@
 mod args;
 mod axes;
 mod expand;
+mod index;
 mod literal;
 mod masked;
 pub mod ragged;
@@ -15,11 +16,12 @@ mod text;
 
 pub use axes::{outer, rank};
 pub use expand::{collapse, collapse_spec, expand, expand_spec};
+pub use index::{Index, index};
 pub use literal::{Literal, constant, constant_of, to_literal};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use specs::{FlatSpec, dtype_of, masked_spec, ragged_spec, shape_of};
-pub use structs::{FieldPath, Index, StructSpec, StructTensor, broadcast, field_value, index, promote};
+pub use structs::{FieldPath, StructSpec, StructTensor, broadcast, field_value, promote};
 pub use text::{string_characters, string_ngrams, string_split};
 
 use extenso_core::TypeSpec;

@@ -9,7 +9,6 @@ mod broadcast;
 mod build;
 mod dense;
 mod handlers;
-mod index;
 mod levels;
 mod lines;
 mod reduction;
@@ -18,10 +17,13 @@ mod select;
 mod shape;
 mod text;
 mod uniform;
+mod within;
 
 pub use dense::to_dense;
-pub use index::{Part, index};
 pub use levels::{flatten, local_index, num, unflatten};
+pub(crate) use rows::take as take_by_rows;
+pub(crate) use select::boolean_mask as mask_by_rows;
+pub(crate) use within::take_in_rows;
 
 use crate::args::{int, typed};
 use crate::axes::{outer, rank};

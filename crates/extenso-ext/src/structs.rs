@@ -5,17 +5,16 @@
 //! number of components differs from value to value: a model for such types.
 
 mod handlers;
-mod index;
 mod levels;
 mod names;
 mod path;
 mod spec;
 mod update;
 
-pub use index::{Index, index};
 pub use levels::{broadcast, promote};
 pub use names::FieldPath;
 pub use path::field_value;
+pub(crate) use path::select;
 pub use spec::StructSpec;
 
 use crate::args::typed;
@@ -145,7 +144,11 @@ impl StructTensor {
     /// What is missing outside is missing inside. Errors: a name that leads nowhere.
     pub fn select(&self, path: impl Into<FieldPath>) -> Result<Value> {
         let path = path.into();
-        path::select(&self.clone().into_value(), path.names()).map_err(|e| e.at(format!("'{path}'")))
+        let whole = self.clone().into_value();
+        path.names()
+            .iter()
+            .try_fold(whole, |value, name| path::select(&value, name))
+            .map_err(|e| e.at(format!("'{path}'")))
     }
 
     /// These records with fields replaced, where the path is known, or added at the end; the others are shared.

@@ -31,6 +31,7 @@ pub fn list_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let mut leaves = Leaves::default();
     match walk(object, &mut Vec::new(), &mut leaves) {
         Err(_) if leaves.is_ragged => crate::literal::value(object),
+        Ok(dims) if !leaves.has_values => leaves.tensor(&dims, None).map(Value::Tensor).or_raise(),
         // The place of a leaf that does not fit is the same for all other lists.
         _ => nested(object, None).map(Value::Tensor),
     }

@@ -3,7 +3,6 @@
 //! Invariant: holds nothing but the core tensor; what computes is an op.
 
 mod buffer;
-pub mod index;
 mod pickle;
 mod scalar;
 
@@ -11,7 +10,7 @@ pub use pickle::tensor_from_bytes;
 
 use crate::error::OrRaise;
 use crate::operators::with_operators;
-use crate::{arg, call, dtype, shape, spec};
+use crate::{arg, call, dtype, index, shape, spec, value};
 use extenso_core::{Tensor, ops};
 use extenso_types::{Error, Spec};
 use pyo3::basic::CompareOp;
@@ -113,7 +112,7 @@ with_operators!(PyTensor {
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        index::item(py, &self.0, key)
+        index::item(py, &self.0.clone().into(), key)
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -191,6 +190,13 @@ fn outer_size(tensor: &Tensor) -> PyResult<usize> {
     dense.dims().first().copied().ok_or_else(error).or_raise()
 }
 
+/// Row `i` of the outer axis, which is known to exist.
+fn row<'py>(py: Python<'py>, tensor: &Tensor, i: usize) -> PyResult<Bound<'py, PyAny>> {
+    let inner = tensor.data().or_raise()?.dims()[1..].to_vec();
+    let row = tensor.slice_rows(i, 1).and_then(|row| row.with_dims(&inner)).or_raise()?;
+    value::to_py(py, row.into())
+}
+
 /// Makes a tensor.
 ///
 /// Numbers, strings, bytes, nested lists of these, arrays, and whatever has a buffer, `__array__`, `__extenso_tensor__` or
@@ -233,7 +239,7 @@ impl PyTensorIterator {
             self.next.store(self.len, std::sync::atomic::Ordering::Relaxed);
             return Ok(None);
         }
-        index::row(py, &self.tensor, i).map(Some)
+        row(py, &self.tensor, i).map(Some)
     }
 
     fn __length_hint__(&self) -> usize {

@@ -94,6 +94,8 @@ fn around(dims: &[usize], mask_rank: usize, axis: i64) -> Result<(usize, usize, 
 fn run_mask(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, mask) = (data(args, 0)?, data(args, 1)?);
     let rank = mask.dims().len();
+    // While tracing, sizes may be unknown that do not fit.
+    masked_axes(&args[0].tensor()?.spec(), &args[1].tensor()?.spec(), OneAxis::of(attrs)?.axis)?;
     let (outer, n, inner, at) = around(x.dims(), rank, OneAxis::of(attrs)?.axis)?;
     // Runs of true elements are copied as one.
     let runs: Vec<(usize, usize)> = mask.bits()?.set_slices().collect();

@@ -61,6 +61,13 @@ crate::ops! {
     SLICED_PLACES: sliced_places(partition; RowSlice { start: i64, stop: Option<Vec<i64>>, step: i64 }) = OpDef::general(Class::Segment, infer_sliced_places, run_sliced_places)
         .examples(&[("sliced_places(partition_from_lengths([2, 0, 3]), start=-1, step=-2)", "[1, 4, 2]")]);
 
+    /// The places among all values of positions in rows, as i64; negative positions count from the end of their row.
+    ///
+    /// Shapes: `at` is a vector of integers, which `cut` cuts into the positions of each row of `partition`. Errors: another
+    /// number of rows; a position outside its row.
+    PLACES_AT: places_at(partition, at, cut) = OpDef::general(Class::Segment, infer_places_at, run_places_at)
+        .examples(&[("places_at(partition_from_lengths([2, 0, 3]), [-1, 0, 2], partition_from_lengths([1, 0, 2]))", "[1, 2, 4]")]);
+
     /// How many rows of each group reach each of its columns, as i64, group after group; rows begin in their first column.
     ///
     /// Shapes: `groups` cuts the rows of `rows`. Errors: it cuts another number.
@@ -265,6 +272,50 @@ fn run_sliced_places(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Res
         let row = rows.row(i);
         let (first, count) = slice_range(&slice, row.len())?;
         places.extend((0..int(count)).map(|k| int(row.start) + first + k * slice.step));
+    }
+    one_tensor(Tensor::from_vec(places))
+}
+
+fn infer_places_at(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (rows, at, cut) = (partition_spec(args, 0)?, spec_of(args, 1)?, partition_spec(args, 2)?);
+    if !at.dtype.is_integer() || at.shape.rank().is_some_and(|rank| rank != 1) {
+        return Err(Error::dtype(format!("positions are {at}")).wanted("a vector of integers"));
+    }
+    let given = at.shape.dims().and_then(|dims| dims.first().copied()).unwrap_or_else(Dim::any);
+    if !given.is_compatible_with(cut.nvalues) {
+        return Err(Error::shape(format!("{given} positions are given, and {} are cut", cut.nvalues)));
+    }
+    if !rows.nrows.is_compatible_with(cut.nrows) {
+        return Err(other_rows(&cut.nrows.to_string(), &rows.nrows.to_string()));
+    }
+    Ok(i64s(Dim::any()))
+}
+
+fn other_rows(given: &str, rows: &str) -> Error {
+    Error::shape(format!("positions are given for {given} rows, and there are {rows}"))
+        .wanted("positions for each row; none where there are none")
+}
+
+fn run_places_at(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (rows, cut) = (rows(args, 0)?, rows(args, 2)?);
+    let wide = crate::ops::cast(&args[1], DType::I64)?;
+    let at = wide.tensor()?.as_slice::<i64>()?;
+    if cut.nrows() != rows.nrows() {
+        return Err(other_rows(&cut.nrows().to_string(), &rows.nrows().to_string()));
+    }
+    if cut.nvalues() != at.len() {
+        return Err(Error::shape(format!("{} positions are given, and {} are cut", at.len(), cut.nvalues())));
+    }
+    let mut places: Vec<i64> = Vec::with_capacity(cut.last() - cut.first());
+    for i in 0..rows.nrows() {
+        let (start, n) = (int(rows.row(i).start), int(rows.row(i).len()));
+        for &position in &at[cut.row(i)] {
+            let from_start = if position < 0 { position.saturating_add(n) } else { position };
+            if !(0..n).contains(&from_start) {
+                return Err(Error::index(format!("index {position} is out of range for row {i} of {n} values")));
+            }
+            places.push(start + from_start);
+        }
     }
     one_tensor(Tensor::from_vec(places))
 }

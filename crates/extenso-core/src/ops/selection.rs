@@ -165,12 +165,18 @@ fn infer_take(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 ///
 /// Errors: not integers; one out of range, with its position.
 pub fn positions(indices: &Dense, n: usize) -> Result<Vec<usize>> {
+    if indices.dtype() == DType::I64 {
+        return positions_of(indices.as_slice::<i64>()?, indices, n);
+    }
     let wide = crate::ops::cast(
         Tensor::from_dense(indices.dtype(), Dims::from_slice(indices.dims()), indices.storage().clone()),
         DType::I64,
     )?;
+    positions_of(wide.tensor()?.as_slice::<i64>()?, indices, n)
+}
+
+fn positions_of(at: &[i64], indices: &Dense, n: usize) -> Result<Vec<usize>> {
     let size = i64::try_from(n).unwrap_or(i64::MAX);
-    let dense = wide.tensor()?.data()?;
     let position = |(i, &index): (usize, &i64)| {
         let at = if index < 0 { index.saturating_add(size) } else { index };
         usize::try_from(at).ok().filter(|at| *at < n).ok_or_else(|| {
@@ -178,7 +184,7 @@ pub fn positions(indices: &Dense, n: usize) -> Result<Vec<usize>> {
             at_position_of(&what, i, indices.dims())
         })
     };
-    dense.as_slice::<i64>()?.iter().enumerate().map(position).collect()
+    at.iter().enumerate().map(position).collect()
 }
 
 fn at_position_of(what: &str, flat: usize, dims: &[usize]) -> Error {
@@ -192,6 +198,9 @@ fn run_take(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Out
     let axis = normalize_axis(OneAxis::of(attrs)?.axis, x.dims().len())?;
     let n = x.dims()[axis];
     let at = positions(indices, n)?;
+    if let (0, [], [row]) = (axis, indices.dims(), &at[..]) {
+        return one_tensor(args[0].tensor()?.slice_rows(*row, 1)?.with_dims(&x.dims()[1..])?);
+    }
     let outer: usize = x.dims()[..axis].iter().product();
     let inner: usize = x.dims()[axis + 1..].iter().product();
     let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
@@ -279,8 +288,10 @@ fn group_by_target(at: &[usize], n: usize) -> (Vec<i64>, Vec<usize>) {
     (offsets, sources)
 }
 
-/// The first position, the number of positions and the step of a Python slice over `n`.
-pub(super) fn slice_range(s: &Slice, n: usize) -> Result<(i64, usize)> {
+/// The first position and the number of positions of a slice, by the rules of Python, over `n` elements.
+///
+/// Errors: a step of zero.
+pub fn slice_range(s: &Slice, n: usize) -> Result<(i64, usize)> {
     let n = i64::try_from(n).unwrap_or(i64::MAX);
     if s.step == 0 || s.step == i64::MIN {
         return Err(Error::value(format!("the step is {}", s.step)).wanted("a step that is not zero"));

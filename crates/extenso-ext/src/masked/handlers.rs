@@ -33,6 +33,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::ROW_PARTITION, "MaskedTensor rows", structure::row_partition),
         (&ops::TAKE, "MaskedTensor take", structure::take),
         (&ops::SLICE, "MaskedTensor slice", structure::slice),
+        (&ops::BOOLEAN_MASK, "MaskedTensor boolean_mask", structure::boolean_mask),
         (&ops::CONCAT, "MaskedTensor concat", structure::concat),
         (&ops::PAD, "MaskedTensor pad", structure::pad),
         (&ops::BROADCAST_LIKE, "MaskedTensor broadcasting", structure::broadcast_like),

@@ -4,8 +4,9 @@
 //! stretched to all axes of the values.
 
 use super::MaskedTensor;
-use crate::args::{answer, answer_ext, flat, int, typed_arg};
+use crate::args::{answer, answer_ext, flat, int, typed_arg, typed_ref};
 use crate::axes::{rank, witness, zeros_of};
+use crate::ragged::{RaggedTensor, mask_by_rows, take_by_rows};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Slice};
 use extenso_core::reduce::normalize_axis;
@@ -55,6 +56,9 @@ pub(super) fn take(call: &Call<'_>) -> Answer {
         return take_present(call, x, &indices);
     }
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    if rest.iter().any(|arg| typed_arg::<RaggedTensor>(arg).is_some()) {
+        return take_by_rows(call);
+    }
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
     along(call, &x, rest, axis, &OneAxis { axis: int(axis) })
 }
@@ -99,6 +103,25 @@ pub(super) fn broadcast_like(call: &Call<'_>) -> Answer {
         Some(like) => answer(call_one(call.op, &[x.clone(), Arg::from(like.values())], call.attrs)?),
         None => whole(call),
     }
+}
+
+/// `boolean_mask` picks of values and mask; in rows that it keeps, of the values alone.
+pub(super) fn boolean_mask(call: &Call<'_>) -> Answer {
+    let [x, Arg::Value(mask)] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    if typed_ref::<MaskedTensor>(mask).is_some() {
+        return Ok(None);
+    }
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
+    let (rest, about, known) = ([Arg::from(mask)], rank(mask)?, x.mask_rank()?);
+    if axis >= known || (about > 1 && typed_ref::<RaggedTensor>(x.values()).is_some()) {
+        return answer_ext(inside(call, &x, &rest, call.attrs)?);
+    }
+    if typed_ref::<RaggedTensor>(mask).is_some() {
+        return mask_by_rows(call);
+    }
+    let x = if axis + about > known { stretched(&x)? } else { x };
+    answer_ext(both(call, &x, &rest, call.attrs)?)
 }
 
 fn along(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], axis: usize, attrs: &dyn AttrSet) -> Answer {

@@ -12,7 +12,7 @@ use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Rows, Tensor,
 use extenso_types::{Dims, Error, Result};
 
 /// `take` along axis 0 picks rows; ragged indices give their rows to the result.
-pub(super) fn take(call: &Call<'_>) -> Answer {
+pub(crate) fn take(call: &Call<'_>) -> Answer {
     let [x, indices] = flat(call) else { return Ok(None) };
     let axis = OneAxis::of(call.attrs)?.axis;
     if let Some(indices) = typed_arg::<RaggedTensor>(indices) {
@@ -39,8 +39,14 @@ pub(super) fn take(call: &Call<'_>) -> Answer {
         Arg::Scalar(scalar) => strengthen(scalar, None)?,
         Arg::List(_) => return Ok(None),
     };
+    if !indices.dtype().is_integer() {
+        return Err(Error::dtype(format!("indices are {}", indices.dtype())).wanted("integers"));
+    }
     match rank(&indices.clone().into())? {
         // The values of the only row are the row.
+        0 if let (Ok(rows), Ok(at)) = (x.partition.data(), indices.data()) => {
+            answer(x.row(ops::positions(at, rows.nrows())?[0])?)
+        }
         0 => answer(rows_at(&x, ops::reshape(indices, vec![1_i64])?.tensor()?)?.values),
         1 => answer_ext(rows_at(&x, &indices)?),
         _ => {
@@ -68,9 +74,6 @@ fn not_along_rows(what: &str) -> Error {
 /// The rows at `indices`, a vector; negative ones count from the end.
 fn rows_at(x: &RaggedTensor, indices: &Tensor) -> Result<RaggedTensor> {
     let (Ok(rows), Ok(at)) = (x.partition.data(), indices.data()) else { return rows_at_symbols(x, indices) };
-    if !indices.dtype().is_integer() {
-        return Err(Error::dtype(format!("indices are {}", indices.dtype())).wanted("integers"));
-    }
     let at = ops::positions(at, rows.nrows())?;
     let partition = RowPartition::from_lengths(at.iter().map(|&row| rows.row(row).len()))?;
     let ranges: Vec<std::ops::Range<usize>> = at.iter().map(|&row| rows.row(row)).collect();
@@ -123,12 +126,13 @@ fn slice_rows(x: &RaggedTensor, attrs: &Slice) -> Answer {
         let picked = call_one(&ops::SLICE, &[Arg::Value(positions(&x.clone().into_value())?)], attrs)?;
         return answer_ext(rows_at(x, picked.tensor()?)?);
     };
-    let picked = Picked::new(attrs, rows.nrows())?;
-    if attrs.step != 1 || picked.count == 0 {
-        let at: Vec<i64> = picked.places().map(int).collect();
+    let (first, count) = ops::slice_range(attrs, rows.nrows())?;
+    if attrs.step != 1 || count == 0 {
+        let at: Vec<i64> = (0..int(count)).map(|i| first + i * attrs.step).collect();
         return answer_ext(rows_at(x, &Tensor::from_vec(at))?);
     }
-    let range = picked.first..picked.first + picked.count;
+    let first = usize::try_from(first).unwrap_or(0);
+    let range = first..first + count;
     let values = slice_values(&x.values, rows.row(range.start).start, rows.row(range.end - 1).end)?;
     let partition = RowPartition::from_lengths(range.map(|row| rows.row(row).len()))?;
     answer_ext(RaggedTensor::from_partition(values, partition)?)
@@ -148,45 +152,14 @@ fn slice_each_row(x: &RaggedTensor, attrs: &Slice) -> Answer {
 fn runs_of_each_row(x: &RaggedTensor, rows: &Rows, attrs: &Slice) -> Result<RaggedTensor> {
     let run = |i: usize| {
         let row = rows.row(i);
-        let picked = Picked::new(attrs, row.len())?;
-        Ok(row.start + picked.first..row.start + picked.first + picked.count)
+        let (first, count) = ops::slice_range(attrs, row.len())?;
+        let start = row.start + usize::try_from(first).unwrap_or(0);
+        Ok(start..start + count)
     };
     let runs: Result<Vec<std::ops::Range<usize>>> = (0..rows.nrows()).map(run).collect();
     let runs = runs?;
     let partition = RowPartition::from_lengths(runs.iter().map(std::ops::Range::len))?;
     RaggedTensor::from_partition(gather_ranges(&x.values, &runs)?, partition)
-}
-
-/// What a Python slice picks of a list.
-struct Picked {
-    first: usize,
-    count: usize,
-    step: i64,
-}
-
-impl Picked {
-    /// Errors: a step of zero.
-    fn new(slice: &Slice, n: usize) -> Result<Picked> {
-        let n = int(n);
-        let step = slice.step;
-        if step == 0 || step == i64::MIN {
-            return Err(Error::value(format!("the step is {step}")).wanted("a step that is not zero"));
-        }
-        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
-        let clamp = |v: i64| (if v < 0 { v.saturating_add(n) } else { v }).clamp(low, high);
-        let end = if step > 0 { n } else { -1 };
-        let stop = slice.stop.as_ref().and_then(|stop| stop.first()).map_or(end, |&v| clamp(v));
-        let start = clamp(slice.start);
-        let span = if step > 0 { stop - start } else { start - stop };
-        let count = if span <= 0 { 0 } else { (span - 1) / step.abs() + 1 };
-        let size = |v: i64| usize::try_from(v).unwrap_or(0);
-        Ok(Picked { first: size(start), count: size(count), step })
-    }
-
-    fn places(&self) -> impl Iterator<Item = usize> + use<> {
-        let (first, step) = (int(self.first), self.step);
-        (0..self.count).map(move |i| usize::try_from(first + int(i) * step).unwrap_or(0))
-    }
 }
 
 /// `concat` along axis 0 joins rows after rows, along axis 1 each row with its fellows, otherwise inside the rows.

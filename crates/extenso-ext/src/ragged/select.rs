@@ -2,26 +2,31 @@
 
 use super::RaggedTensor;
 use crate::args::{answer, flat, int, typed};
-use crate::axes::{dim, outer, rank, rows_of_one};
+use crate::axes::{dim, is_ragged, outer, rank, rows_of_one};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::OneAxis;
+use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 /// `boolean_mask` of ragged values, or by a ragged mask.
 ///
-/// A mask of one axis picks along the first axis. A ragged mask, or one of more axes on ragged values, keeps the rows and picks
-/// inside them.
-/// Errors: a mask that is not of booleans, has no axis, or another size or rows than the value; an axis other than the first.
-pub(super) fn boolean_mask(call: &Call<'_>) -> Answer {
+/// A mask of one axis picks along an axis. A ragged mask, or one of more axes on ragged values, keeps the rows and picks inside
+/// them.
+/// Errors: a mask that is not of booleans, has no axis, or another size or rows than the value; a mask of more axes behind the
+/// first; a ragged axis.
+pub(crate) fn boolean_mask(call: &Call<'_>) -> Answer {
     let [Arg::Value(x), Arg::Value(mask)] = flat(call) else { return Ok(None) };
     let axis = OneAxis::of(call.attrs)?.axis;
-    if axis != 0 {
-        return Err(
-            Error::value(format!("axis is {axis}")).wanted("0: a ragged value is masked from its first axis on")
-        );
+    let axis = if axis == 0 { 0 } else { normalize_axis(axis, rank(x)?)? };
+    if axis == 0 {
+        return answer(masked(x, mask)?);
     }
-    answer(masked(x, mask)?)
+    if mask.tensor().is_ok() && rank(mask)? == 1 && !is_ragged(x, axis) {
+        return answer(along(x, mask, axis)?);
+    }
+    Err(Error::value(format!("axis is {axis}"))
+        .wanted("0, or a mask of one axis that is not ragged: rows are masked from the first axis on"))
 }
 
 fn masked(x: &Value, mask: &Value) -> Result<Value> {
@@ -43,7 +48,7 @@ fn masked(x: &Value, mask: &Value) -> Result<Value> {
 /// The elements of an axis for which a mask of one axis is true.
 ///
 /// Errors: the mask has another size; while tracing this is found when the graph runs.
-pub(super) fn along(x: &Value, mask: &Value, axis: usize) -> Result<Value> {
+fn along(x: &Value, mask: &Value, axis: usize) -> Result<Value> {
     let (given, wanted) = (outer(mask), if axis == 0 { outer(x) } else { Some(dim(x, axis)?) });
     let mut lengths = ops::cast(mask, DType::I64)?;
     if given != wanted {

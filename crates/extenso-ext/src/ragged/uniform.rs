@@ -19,7 +19,11 @@ impl RaggedTensor {
             Some(k) => ops::add(zeros(value)?, int(k))?,
             None => ops::sum(ops::add(zeros_of(value, 2)?, 1)?, 1, false)?,
         };
-        let together = n.known().zip(k.known()).map_or(-1, |(n, k)| int(n.saturating_mul(k)));
+        let together = match (n.known(), k.known()) {
+            // Where other sizes are 0 too, nothing but this tells the number of values.
+            (Some(0), _) | (_, Some(0)) => 0,
+            (n, k) => n.zip(k).map_or(-1, |(n, k)| int(n.saturating_mul(k))),
+        };
         let size = |d: &Dim| d.known().map_or(-1, int);
         let shape: Vec<i64> = std::iter::once(together).chain(inner.iter().map(size)).collect();
         let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();

@@ -15,9 +15,10 @@ use std::sync::Arc;
 /// Registers the handlers; called once, when the type is defined.
 pub(super) fn register(def: &Arc<TypeDef>) {
     type Handle = fn(&Call<'_>) -> Answer;
-    let single: [(_, &'static str, Handle); 9] = [
+    let single: [(_, &'static str, Handle); 10] = [
         (&ops::TAKE, "StructTensor take", take),
         (&ops::SLICE, "StructTensor slice", slice),
+        (&ops::BOOLEAN_MASK, "StructTensor boolean_mask", boolean_mask),
         (&ops::CONCAT, "StructTensor concat", concat),
         (&ops::EXPAND_DIMS, "StructTensor expand_dims", expand_dims),
         (&ops::RESHAPE, "StructTensor reshape", reshape),
@@ -34,8 +35,30 @@ pub(super) fn register(def: &Arc<TypeDef>) {
 fn take(call: &Call<'_>) -> Answer {
     let [x, indices] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
+    if typed_arg::<RaggedTensor>(indices).is_some() {
+        // The rows of the indices become rows of the records.
+        return Ok(None);
+    }
     let axis = int(normalize_axis(OneAxis::of(call.attrs)?.axis, x.rank())?);
-    each_field(call, &x, std::slice::from_ref(indices), &OneAxis { axis })
+    // A number of the host language is one position.
+    let kept = indices.value().map_or(Ok(0), rank)?;
+    each_field(call, &x, std::slice::from_ref(indices), &OneAxis { axis }, x.rank() - 1 + kept)
+}
+
+/// The axes that the mask is about become one.
+fn boolean_mask(call: &Call<'_>) -> Answer {
+    let [x, Arg::Value(mask)] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<StructTensor>(x).filter(|_| mask.tensor().is_ok()) else { return Ok(None) };
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, x.rank())?;
+    let about = rank(mask)?;
+    if !(1..=x.rank() - axis).contains(&about) {
+        return Err(Error::shape(format!(
+            "the mask has {about} axes from axis {axis} on, and the records have {}",
+            x.rank()
+        ))
+        .wanted("a mask of axes of the records"));
+    }
+    each_field(call, &x, &[Arg::from(mask)], &OneAxis { axis: int(axis) }, x.rank() + 1 - about)
 }
 
 fn slice(call: &Call<'_>) -> Answer {
@@ -43,7 +66,7 @@ fn slice(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
     let attrs = Slice::of(call.attrs)?;
     let axis = int(normalize_axis(attrs.axis, x.rank())?);
-    each_field(call, &x, &[], &Slice { axis, ..attrs.clone() })
+    each_field(call, &x, &[], &Slice { axis, ..attrs.clone() }, x.rank())
 }
 
 /// A new axis of the records. Fields that have rows give the rows to the records, because rows come first in a field.
@@ -97,7 +120,7 @@ fn along_rows(call: &Call<'_>) -> Answer {
     if x.rank() == 0 {
         return Err(Error::shape("the argument is one record").wanted("a vector of records"));
     }
-    each_field(call, &x, rest, call.attrs)
+    each_field(call, &x, rest, call.attrs, x.rank())
 }
 
 fn row_partition(call: &Call<'_>) -> Answer {
@@ -106,8 +129,8 @@ fn row_partition(call: &Call<'_>) -> Answer {
     answer(call_one(call.op, &[splits.clone(), Arg::Value(x.witness()?)], call.attrs)?)
 }
 
-/// The op on each field. A tensor of the records' shape goes along, so that records without fields have a shape after it.
-fn each_field(call: &Call<'_>, x: &StructTensor, rest: &[Arg], attrs: &dyn AttrSet) -> Answer {
+/// The op on each field, which gives records of `rank` axes. A tensor of the records' shape goes along, so that records without fields have a shape after it.
+fn each_field(call: &Call<'_>, x: &StructTensor, rest: &[Arg], attrs: &dyn AttrSet, rank: usize) -> Answer {
     let apply = |value: Value| {
         let args: Vec<Arg> = std::iter::once(Arg::Value(value)).chain(rest.iter().cloned()).collect();
         call_one(call.op, &args, attrs)
@@ -115,11 +138,6 @@ fn each_field(call: &Call<'_>, x: &StructTensor, rest: &[Arg], attrs: &dyn AttrS
     let field = |(name, value): &Field| Ok((name.clone(), apply(value.clone()).map_err(|e| at_field(e, name))?));
     let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
     let fields = fields?;
-    let rank_of_indices = match (rest, attrs.as_any().is::<OneAxis>()) {
-        ([indices], true) => indices.value().ok().and_then(|v| crate::axes::rank(v).ok()).unwrap_or(0),
-        _ => 1,
-    };
-    let rank = x.rank() + rank_of_indices - 1;
     let bare = if fields.is_empty() { Some(apply(x.witness()?)?) } else { None };
     answer_ext(StructTensor::new(shape_of(bare.as_ref().or(fields.first().map(|(_, v)| v)), rank)?, fields)?)
 }

@@ -4,7 +4,7 @@
 //! record or the field is.
 
 use super::StructTensor;
-use crate::args::typed;
+use crate::args::{typed, typed_ref};
 use crate::axes::rank;
 use crate::masked::{MaskedTensor, trailing};
 use crate::ragged::RaggedTensor;
@@ -64,21 +64,20 @@ pub(super) fn masked_by(value: Value, mask: &Tensor) -> Result<Value> {
     Ok(MaskedTensor::new(inner.values().clone(), both.tensor()?.clone())?.into_value())
 }
 
-/// The field that names lead to, through rows and masks.
+/// The field of a name, through rows and masks.
 ///
 /// Errors: a name that leads nowhere.
-pub(super) fn select(value: &Value, names: &[Arc<str>]) -> Result<Value> {
-    let Some((name, rest)) = names.split_first() else { return Ok(value.clone()) };
-    if let Some(masked) = typed::<MaskedTensor>(value) {
-        return masked_by(select(masked.values(), names)?, masked.mask());
+pub(crate) fn select(value: &Value, name: &Arc<str>) -> Result<Value> {
+    if let Some(record) = typed_ref::<StructTensor>(value) {
+        return record.field(name).cloned();
     }
-    if let Some(rows) = typed::<RaggedTensor>(value) {
-        return Ok(rows.with_values(select(rows.values(), names)?)?.into_value());
+    if let Some(rows) = typed_ref::<RaggedTensor>(value) {
+        return Ok(rows.with_values(select(rows.values(), name)?)?.into_value());
     }
-    match typed::<StructTensor>(value) {
-        Some(record) => select(record.field(name)?, rest),
-        None => select(&component(value, &Segment::Field(name.clone()), &[])?, rest),
+    if let Some(masked) = typed_ref::<MaskedTensor>(value) {
+        return masked_by(select(masked.values(), name)?, masked.mask());
     }
+    component(value, &Segment::Field(name.clone()), &[])
 }
 
 /// A component of any extension type.

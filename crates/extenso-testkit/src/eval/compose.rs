@@ -1,5 +1,6 @@
 //! Public functions that are no ops: compositions, and constructors of the shipped types.
 
+mod keys;
 mod rows;
 
 use super::apply::Signature;
@@ -222,6 +223,12 @@ static FUNCTIONS: &[Composed] = &[
             let key: Vec<Index> = path(args, 1)?.names().iter().map(|name| Index::Field(name.clone())).collect();
             index(&given(args, 0)?, &key)
         },
+    },
+    Composed {
+        name: "index",
+        params: &["x", "key"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| index(&given(args, 0)?, &keys::key(&args[1])?),
     },
     Composed {
         name: "promote",

@@ -127,8 +127,10 @@ fn errors_say_what_is_wrong_with_a_key() {
     fails(at(USERS, "5"), &["index 5", "axis 0", "size 3", "-3 to 2"]);
     fails(at(USERS, "..., ..., 'id'"), &["two ellipses"]);
     fails(at(USERS, "[True, False]"), &["mask", "2", "3"]);
-    fails(at(USERS, "'xy', [[True], [False], [True]]"), &["mask", "axis 1", "1", "2"]);
+    fails(at(USERS, "'xy', [[True], [False], [True]]"), &["part 2", "mask", "[3, 1]", "[3, 2]"]);
     fails(at(USERS, "[0.5]"), &["integer"]);
+    fails(at(USERS, "[True, None, True]"), &["missing", "fill_none"]);
+    fails(at(USERS, "[0], 'xy', [0]"), &["part 3", "second tensor"]);
     fails(at(USERS, "::0"), &["step"]);
     fails(at("{}", "0"), &["1 axes", "0"]);
 }

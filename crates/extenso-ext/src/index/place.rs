@@ -1,0 +1,125 @@
+//! The places of a key: what each is about, what it takes, and how many axes it leaves.
+//!
+//! Invariant: a place is one application of an op. Knows no names.
+
+use super::Index;
+use crate::args::{int, typed_ref};
+use crate::axes::{dim, is_ragged, rank};
+use crate::ragged::take_in_rows;
+use crate::specs::dtype_of;
+use crate::{MaskedTensor, RaggedTensor};
+use extenso_core::{Tensor, Value, ops};
+use extenso_types::{DType, Error, Result};
+
+/// The number of axes that a part is about.
+pub(super) fn width(part: &Index) -> Result<usize> {
+    match part {
+        Index::Field(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
+        Index::At(_) | Index::Slice { .. } => Ok(1),
+        Index::Pick(picked) if is_mask(picked) => rank(picked),
+        Index::Pick(_) => Ok(1),
+    }
+}
+
+/// Whether a part is a tensor with axes, and no single position.
+pub(super) fn is_tensor(part: &Index) -> bool {
+    matches!(part, Index::Pick(picked) if rank(picked) != Ok(0))
+}
+
+/// What a part takes of a value along an axis, which errors call `named`.
+pub(super) fn taken(x: &Value, axis: usize, named: usize, part: &Index) -> Result<Value> {
+    match part {
+        Index::At(i) => at(x, axis, named, *i),
+        Index::Field(_) | Index::NewAxis | Index::Ellipsis | Index::Slice { start: None, stop: None, step: 1 } => {
+            Ok(x.clone())
+        }
+        Index::Slice { start, stop, step } => {
+            let start = start.unwrap_or(if *step < 0 { i64::MAX } else { 0 });
+            ops::slice(x, int(axis), start, stop.map(|stop| vec![stop]), *step)
+        }
+        Index::Pick(picked) => pick(x, axis, named, picked),
+    }
+}
+
+/// How many axes a part leaves in the place of those that it is about.
+pub(super) fn left(part: &Index, before: &Value, axis: usize, after: &Value) -> Result<usize> {
+    match part {
+        Index::At(_) | Index::Field(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
+        Index::Slice { .. } => Ok(1),
+        Index::Pick(picked) if is_mask(picked) => Ok(rank(after)? + rank(picked)? - rank(before)?),
+        Index::Pick(_) if is_ragged(before, axis) => Ok(1),
+        Index::Pick(picked) => rank(picked),
+    }
+}
+
+fn at(x: &Value, axis: usize, named: usize, i: i64) -> Result<Value> {
+    if is_ragged(x, axis) {
+        return Err(no_single_position(named));
+    }
+    if let Some(n) = dim(x, axis).ok().and_then(|n| n.known()).map(int)
+        && !(-n..n).contains(&i)
+    {
+        return Err(Error::index(format!("index {i} is out of range for axis {named} of size {n}")).wanted(if n > 0 {
+            format!("an index from {} to {}", -n, n - 1)
+        } else {
+            "a slice".to_string()
+        }));
+    }
+    ops::take(x, Tensor::scalar(i), int(axis))
+}
+
+fn no_single_position(axis: usize) -> Error {
+    Error::index(format!("axis {axis} is ragged: a position is not in every row"))
+        .wanted("a slice along a ragged axis, as in `x[:, 0:1]`")
+        .hint("Integers with the rows of the value choose a position of each row.")
+}
+
+fn is_mask(picked: &Value) -> bool {
+    dtype(picked) == Some(DType::Bool)
+}
+
+fn dtype(picked: &Value) -> Option<DType> {
+    match picked {
+        Value::Tensor(t) => Some(t.dtype()),
+        Value::Partition(_) => None,
+        Value::Ext(ext) => dtype_of(&ext.spec().ok()?.into()),
+    }
+}
+
+fn pick(x: &Value, axis: usize, named: usize, picked: &Value) -> Result<Value> {
+    if typed_ref::<MaskedTensor>(picked).is_some() {
+        return Err(Error::missing("some elements of the tensor are missing")
+            .wanted("a tensor of which all are there")
+            .hint("Say what a missing one counts as: `fill_none(mask, False)`."));
+    }
+    match dtype(picked) {
+        Some(DType::Bool) => by_mask(x, axis, named, picked),
+        Some(dtype) if dtype.is_integer() && is_ragged(x, axis) => in_rows(x, axis, named, picked),
+        Some(dtype) if dtype.is_integer() => ops::take(x, picked, int(axis)),
+        _ => Err(Error::dtype(format!("found indices of {}", picked.spec()?)).wanted("integers or booleans")),
+    }
+}
+
+fn in_rows(x: &Value, axis: usize, named: usize, picked: &Value) -> Result<Value> {
+    let given = rank(picked)?;
+    if given == 0 {
+        return Err(no_single_position(named));
+    }
+    if given != axis + 1 {
+        return Err(Error::shape(format!("axis {named} is ragged, and the integers have {given} axes"))
+            .wanted(format!("integers with the rows of the value, of {} axes", axis + 1)));
+    }
+    take_in_rows(x, picked, axis)
+}
+
+fn by_mask(x: &Value, axis: usize, named: usize, mask: &Value) -> Result<Value> {
+    if is_ragged(x, axis) {
+        return Err(Error::shape(format!("a mask stands at axis {named}, which is ragged"))
+            .wanted("a mask with the rows of the value, from the first axis on, as in `x[mask]`"));
+    }
+    if axis > 0 && typed_ref::<RaggedTensor>(mask).is_some() {
+        return Err(Error::shape(format!("a ragged mask stands at axis {named}"))
+            .wanted("a ragged mask of the first axes, as in `x[mask]`"));
+    }
+    ops::boolean_mask(x, mask, int(axis))
+}
