@@ -1,24 +1,51 @@
-//! Runs one target on mutations of its corpus until its time is over.
+//! Runs one target on its corpus and on mutations of it until its time is over.
+//!
+//! An input that leads to a kind of value or error that none before it led to joins the corpus.
 
-use crate::memory::peak;
+use crate::memory;
 use crate::mutate::mutate;
+use crate::outcomes::Outcomes;
 use crate::targets::Target;
 use extenso_testkit::rng::Rng;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// When a run ends, and what one input may cost.
-pub struct Limits {
-    time: Duration,
-    per_input: Duration,
-    memory: u64,
+/// The bytes in use that any input may cost, however short.
+pub const BASE: usize = 4 << 20;
+/// The corpus does not grow beyond this.
+const LARGEST: usize = 1 << 12;
+/// How long one input may take.
+pub const PER_INPUT: Duration = Duration::from_secs(10);
+
+/// What a run came to.
+pub struct Report {
+    /// The inputs that were made in code.
+    pub seeds: usize,
+    /// These and the inputs that joined them.
+    pub corpus: usize,
+    /// How often the target ran.
+    pub executions: u64,
+    /// Kinds of values, and of errors.
+    pub kinds: (usize, usize),
+    /// The most bytes in use that an input took.
+    pub memory: usize,
+    /// The longest that an input took.
+    pub slowest: Duration,
 }
 
-impl Limits {
-    /// The limits of a run of this length: ten seconds and a gibibyte for one input, which is at most a few kilobytes.
-    pub fn of(time: Duration) -> Limits {
-        Limits { time, per_input: Duration::from_secs(10), memory: 1 << 30 }
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (values, errors) = self.kinds;
+        write!(
+            f,
+            "{:>9} executions; corpus {} + {}; {values} kinds of values, {errors} of errors; at most {} KiB, {:.0?}",
+            self.executions,
+            self.seeds,
+            self.corpus - self.seeds,
+            self.memory >> 10,
+            self.slowest,
+        )
     }
 }
 
@@ -36,37 +63,52 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The number of inputs that gave a value or an error; the corpus itself comes first.
-pub fn run(target: &Target, seed: u64, limits: &Limits) -> Result<u64, Failure> {
+/// Runs a target for a time. `watch` is told each input before it runs.
+pub fn run(target: &Target, seed: u64, time: Duration, watch: &mut dyn FnMut(&[u8])) -> Result<Report, Failure> {
     let start = Instant::now();
-    let corpus = (target.corpus)();
+    let mut corpus = (target.corpus)();
     let mut rng = Rng::new(seed);
+    let mut outcomes = Outcomes::default();
+    let mut report =
+        Report { seeds: corpus.len(), corpus: 0, executions: 0, kinds: (0, 0), memory: 0, slowest: Duration::ZERO };
+    let mut execute = |input: &[u8], outcomes: &mut Outcomes| {
+        watch(input);
+        let (memory, took) = run_one(target, input, outcomes)?;
+        report.executions += 1;
+        report.memory = report.memory.max(memory);
+        report.slowest = report.slowest.max(took);
+        Ok(())
+    };
     for input in &corpus {
-        run_one(target, input, limits)?;
+        execute(input, &mut outcomes)?;
     }
-    let mut count = u64::try_from(corpus.len()).unwrap_or(0);
-    while start.elapsed() < limits.time {
-        let input = mutate(&corpus, target.dictionary, &mut rng);
-        run_one(target, &input, limits)?;
-        count += 1;
+    outcomes.take_fresh();
+    while start.elapsed() < time {
+        let input = mutate(&corpus, target.structure, target.dictionary, &mut rng);
+        execute(&input, &mut outcomes)?;
+        if outcomes.take_fresh() && corpus.len() < LARGEST {
+            corpus.push(input);
+        }
     }
-    Ok(count)
+    Ok(Report { corpus: corpus.len(), kinds: outcomes.counts(), ..report })
 }
 
-fn run_one(target: &Target, input: &[u8], limits: &Limits) -> Result<(), Failure> {
-    let (before, clock) = (peak(), Instant::now());
-    let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
+/// Memory and time of one input.
+fn run_one(target: &Target, input: &[u8], outcomes: &mut Outcomes) -> Result<(usize, Duration), Failure> {
+    let (before, clock) = (memory::start(), Instant::now());
+    let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(input, outcomes)));
+    let (memory, took) = (memory::most_since(before), clock.elapsed());
     let fail = |what: String| Err(Failure { target: target.name, what, input: input.to_vec() });
     if let Err(panic) = outcome {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
         return fail(format!("a panic: {}", text.unwrap_or("without text")));
     }
-    let (grown, took) = (peak().saturating_sub(before), clock.elapsed());
-    if took > limits.per_input {
+    if took > PER_INPUT {
         return fail(format!("one input took {:.1} s", took.as_secs_f64()));
     }
-    if grown > limits.memory {
-        return fail(format!("one input asked for {} MiB", grown >> 20));
+    let most = BASE + target.cost * input.len();
+    if memory > most {
+        return fail(format!("{} bytes took {memory} bytes of memory, and {most} are in proportion", input.len()));
     }
-    Ok(())
+    Ok((memory, took))
 }

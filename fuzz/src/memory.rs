@@ -1,9 +1,29 @@
-//! How much memory the process has asked for, where the system tells.
+//! How much memory an input takes, counted by the allocator of this process: every thread, every allocation.
 
-/// The most address space that the process ever had, in bytes; 0 where it is not known.
-pub fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
-    let kibibytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
-    kibibytes.unwrap_or(0) << 10
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
+
+/// Counts from here: the bytes that are in use now.
+pub fn start() -> usize {
+    HEAP.reset_peak_usage();
+    HEAP.current_usage()
+}
+
+/// The most bytes in use since [`start`], beyond those that were in use then.
+pub fn most_since(start: usize) -> usize {
+    HEAP.peak_usage().saturating_sub(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_was_given_back_counts() {
+        let before = start();
+        drop(std::hint::black_box(vec![1_u8; 100 << 20]));
+        assert!(most_since(before) >= 100 << 20);
+    }
 }

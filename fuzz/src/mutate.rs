@@ -1,5 +1,9 @@
-//! Mutations: one to eight small changes of one input of the corpus.
+//! Mutations: one to eight small changes of one input of the corpus, of its bytes or of what they mean.
 #![allow(clippy::ptr_arg)] // Changes have one type, also those that keep the length.
+
+mod json;
+mod protobuf;
+mod safetensors;
 
 use extenso_testkit::rng::Rng;
 
@@ -25,11 +29,32 @@ const CHANGES: [Change; 10] = [
     set_number,
 ];
 
-/// The next input.
-pub fn mutate(corpus: &[Vec<u8>], dictionary: &[&[u8]], rng: &mut Rng) -> Vec<u8> {
+/// What the inputs of a target are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Structure {
+    /// Bytes, of which no more is known.
+    Bytes,
+    /// JSON, one record or lines of it.
+    Json,
+    /// A message of protocol buffers.
+    Protobuf,
+    /// Weights: a header of JSON, and data.
+    Safetensors,
+}
+
+/// The next input: half of all changes keep the structure, so that what lies behind it is reached.
+pub fn mutate(corpus: &[Vec<u8>], structure: Structure, dictionary: &[&[u8]], rng: &mut Rng) -> Vec<u8> {
     let mut input = rng.pick(corpus).clone();
+    let keep = rng.below(2) == 0;
     for _ in 0..=rng.below(8) {
-        rng.pick(&CHANGES)(&mut input, corpus, dictionary, rng);
+        match structure {
+            Structure::Json if keep => json::change(&mut input, corpus, rng),
+            Structure::Protobuf if keep => protobuf::change(&mut input, corpus, rng),
+            Structure::Safetensors if keep => safetensors::change(&mut input, corpus, rng),
+            Structure::Bytes | Structure::Json | Structure::Protobuf | Structure::Safetensors => {
+                rng.pick(&CHANGES)(&mut input, corpus, dictionary, rng);
+            }
+        }
     }
     input.truncate(LONGEST);
     input

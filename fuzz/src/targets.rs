@@ -1,5 +1,8 @@
 //! The targets: each reads bytes from outside, and has a corpus made in code.
 
+use crate::mutate::Structure;
+use crate::outcomes::Outcomes;
+
 mod arrow;
 mod artifact;
 mod cases;
@@ -7,6 +10,7 @@ mod infer;
 mod json;
 mod partitions;
 mod paths;
+mod runner;
 
 /// One reader of outside bytes.
 pub struct Target {
@@ -16,21 +20,99 @@ pub struct Target {
     pub corpus: fn() -> Vec<Vec<u8>>,
     /// Pieces that its inputs are made of.
     pub dictionary: &'static [&'static [u8]],
-    /// Reads an input and looks at what came of it. Panics if a law does not hold.
-    pub run: fn(&[u8]),
+    /// What its inputs are made of.
+    pub structure: Structure,
+    /// The bytes in use that a byte of the input may cost at most, beyond `BASE`.
+    pub cost: usize,
+    /// Reads an input, looks at what came of it and notes it. Panics if a law does not hold.
+    pub run: fn(&[u8], &mut Outcomes),
 }
+
+/// The cost where functions of any kind run.
+const RUNS: usize = 1 << 20;
 
 /// Every target.
 pub static TARGETS: &[Target] = &[
-    Target { name: "json", corpus: json::corpus, dictionary: json::DICTIONARY, run: json::run },
-    Target { name: "infer", corpus: infer::corpus, dictionary: infer::DICTIONARY, run: infer::run },
-    Target { name: "artifact", corpus: artifact::files, dictionary: artifact::DICTIONARY, run: artifact::run_file },
-    Target { name: "graph", corpus: artifact::graphs, dictionary: artifact::DICTIONARY, run: artifact::run_graph },
-    Target { name: "weights", corpus: artifact::weights, dictionary: artifact::DICTIONARY, run: artifact::run_weights },
-    Target { name: "arrow", corpus: arrow::corpus, dictionary: &[], run: arrow::run },
-    Target { name: "paths", corpus: paths::corpus, dictionary: paths::DICTIONARY, run: paths::run },
-    Target { name: "cases", corpus: cases::corpus, dictionary: cases::DICTIONARY, run: cases::run },
-    Target { name: "partitions", corpus: partitions::corpus, dictionary: &[], run: partitions::run },
+    Target {
+        name: "json",
+        corpus: json::corpus,
+        dictionary: json::DICTIONARY,
+        structure: Structure::Json,
+        cost: 512,
+        run: json::run,
+    },
+    Target {
+        name: "infer",
+        corpus: infer::corpus,
+        dictionary: infer::DICTIONARY,
+        structure: Structure::Json,
+        cost: 512,
+        run: infer::run,
+    },
+    Target {
+        name: "runner",
+        corpus: runner::corpus,
+        dictionary: json::DICTIONARY,
+        structure: Structure::Json,
+        cost: 512,
+        run: runner::run,
+    },
+    Target {
+        name: "artifact",
+        corpus: artifact::files,
+        dictionary: artifact::DICTIONARY,
+        structure: Structure::Bytes,
+        cost: RUNS,
+        run: artifact::run_file,
+    },
+    Target {
+        name: "graph",
+        corpus: artifact::graphs,
+        dictionary: artifact::DICTIONARY,
+        structure: Structure::Protobuf,
+        cost: RUNS,
+        run: artifact::run_graph,
+    },
+    Target {
+        name: "weights",
+        corpus: artifact::weights,
+        dictionary: artifact::DICTIONARY,
+        structure: Structure::Safetensors,
+        cost: RUNS,
+        run: artifact::run_weights,
+    },
+    Target {
+        name: "arrow",
+        corpus: arrow::corpus,
+        dictionary: &[],
+        structure: Structure::Bytes,
+        cost: 512,
+        run: arrow::run,
+    },
+    Target {
+        name: "paths",
+        corpus: paths::corpus,
+        dictionary: paths::DICTIONARY,
+        structure: Structure::Bytes,
+        cost: 512,
+        run: paths::run,
+    },
+    Target {
+        name: "cases",
+        corpus: cases::corpus,
+        dictionary: cases::DICTIONARY,
+        structure: Structure::Bytes,
+        cost: 512,
+        run: cases::run,
+    },
+    Target {
+        name: "partitions",
+        corpus: partitions::corpus,
+        dictionary: &[],
+        structure: Structure::Bytes,
+        cost: 512,
+        run: partitions::run,
+    },
 ];
 
 /// The input as text; what is not UTF-8 is replaced.

@@ -9,11 +9,13 @@ use std::fmt;
 
 /// Elements shown at each end of an axis that is longer than twice this.
 const EDGE: usize = 50;
+/// Elements shown at most, about.
+const MOST: usize = 10_000;
 
 impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.data() {
-            Ok(dense) => write_axis(f, dense, dense.dims(), 0),
+            Ok(dense) => write_axis(f, dense, dense.dims(), 0, edge(dense.dims())),
             Err(_) => write!(f, "<symbol {}>", self.spec()),
         }
     }
@@ -56,21 +58,30 @@ impl fmt::Display for Value {
     }
 }
 
-fn write_axis(f: &mut fmt::Formatter<'_>, dense: &Dense, dims: &[usize], at: usize) -> fmt::Result {
+/// How many elements are shown at each end of an axis, so that not too many are shown altogether.
+fn edge(dims: &[usize]) -> usize {
+    let shown = |edge: usize| dims.iter().fold(1_usize, |n, &d| n.saturating_mul(d.min(2 * edge).max(1)));
+    let mut edge = EDGE;
+    while edge > 0 && shown(edge) > MOST {
+        edge /= 2;
+    }
+    edge
+}
+
+fn write_axis(f: &mut fmt::Formatter<'_>, dense: &Dense, dims: &[usize], at: usize, edge: usize) -> fmt::Result {
     let Some((&n, inner)) = dims.split_first() else { return write_element(f, dense, at) };
     let step: usize = inner.iter().product();
     f.write_str("[")?;
-    for i in 0..n {
-        if n > 2 * EDGE && (EDGE..n - EDGE).contains(&i) {
-            if i == EDGE {
-                f.write_str(", ...")?;
-            }
-            continue;
-        }
+    // Sizes may be without end where another is zero: what is left out is not passed over one by one.
+    let (head, tail) = if n > 2 * edge { (edge, n - edge) } else { (n, n) };
+    for i in (0..head).chain(tail..n) {
         if i > 0 {
-            f.write_str(", ")?;
+            f.write_str(if i == tail { ", ..., " } else { ", " })?;
         }
-        write_axis(f, dense, inner, at + i * step)?;
+        write_axis(f, dense, inner, at + i * step, edge)?;
+    }
+    if edge == 0 && n > 0 {
+        f.write_str("...")?;
     }
     f.write_str("]")
 }

@@ -7,9 +7,9 @@ use crate::attrs::{AttrSet, Attrs, AttrsDef, NoAttrs};
 use crate::elementwise::Lookup;
 use crate::grad::GradFn;
 use crate::reduce::Fold;
-use crate::tensor::Dense;
+use crate::tensor::{Dense, element_count};
 use crate::value::{Outputs, Value};
-use extenso_types::{DTypeKind, LeafSpec, Result};
+use extenso_types::{DTypeKind, Dims, LeafSpec, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -305,10 +305,12 @@ impl OpDef {
             Kernel::Segment(fold) => crate::reduce::infer_segments(fold, args),
             Kernel::General(infer, _) => infer(args, attrs),
         };
-        inferred.map_err(|e| match self.instead {
+        let inferred = inferred.map_err(|e| match self.instead {
             Some(instead) if e.is_dtype() => e.note(instead),
             _ => e,
-        })
+        })?;
+        inferred.iter().try_for_each(check_sizes)?;
+        Ok(inferred)
     }
 
     /// The functions for text, if the op has them and an argument is text.
@@ -360,6 +362,14 @@ impl OpDef {
         outputs.len() == inferred.len()
             && outputs.iter().zip(inferred).all(|(o, i)| o.leaf_spec().is_ok_and(|o| i.accepts(&o, &mut bindings)))
     }
+}
+
+/// Checks that the sizes that are known are those of a tensor.
+fn check_sizes(spec: &LeafSpec) -> Result<()> {
+    let LeafSpec::Tensor(spec) = spec else { return Ok(()) };
+    let Some(dims) = spec.shape.dims() else { return Ok(()) };
+    let known: Dims = dims.iter().map(|dim| dim.known().unwrap_or(1)).collect();
+    element_count(&known).map(drop)
 }
 
 impl PartialEq for OpDef {

@@ -3,6 +3,7 @@
 //! Invariant: every partition that exists is proven: offsets never decrease, start at or above 0 and end at or below the
 //! number of values. A partition as it stands in a sliced Arrow list is one. Knows nothing of the values.
 
+use crate::kernels::pool::affordable;
 use crate::offsets::{Offsets, with_offsets};
 use crate::symbol::Symbol;
 use crate::tensor::Tensor;
@@ -43,7 +44,11 @@ impl RowPartition {
     }
 
     /// The partition whose rows have these lengths.
+    ///
+    /// Errors: more rows, or more values, than there is memory for.
     pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Result<RowPartition> {
+        let lengths = lengths.into_iter();
+        affordable(lengths.size_hint().0.saturating_add(1).saturating_mul(8))?;
         let offsets = Offsets::from_lengths(lengths);
         let nvalues = offsets.last();
         RowPartition::from_offsets(offsets, nvalues)

@@ -7,7 +7,7 @@ use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::elementwise::{BLOCK, Blocks, Expr, at_position, broadcast_strides};
 use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::map::Fault;
-use crate::kernels::pool::Block;
+use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::{self as k, LEAF, Tree};
 use crate::offsets::{Offsets, with_offsets};
 use crate::op::OutputSpecs;
@@ -273,7 +273,7 @@ fn fold_rows(fold: Fold, x: &Dense, rows: usize, n: usize, out_dims: Dims) -> Re
         return fold_bits(fold, bits, rows, |i| (i * n, n), out_dims);
     }
     let kernel = kernel_of(fold, x.dtype())?;
-    let mut out = Block::new(rows * out_width(kernel.out));
+    let mut out = block_of(rows, out_width(kernel.out))?;
     if rows == 1 && n > LEAF {
         // One long row: the kernel alone runs its leaves side by side.
         (kernel.rows)(x.fixed()?.as_slice(), n, out.bytes_mut());
@@ -290,6 +290,14 @@ fn fold_rows(fold: Fold, x: &Dense, rows: usize, n: usize, out_dims: Dims) -> Re
 
 fn kernel_of(fold: Fold, dtype: DType) -> Result<FoldKernel> {
     fold.kernel(dtype).ok_or_else(|| Error::dtype(format!("the op does not take {dtype}")))
+}
+
+/// Memory for this many results: rows without elements have results, and there may be any number of them.
+///
+/// Errors: more than the system gives.
+fn block_of(rows: usize, width: usize) -> Result<Block> {
+    affordable(rows.saturating_mul(width))?;
+    Ok(Block::new(rows * width))
 }
 
 fn out_width(dtype: DType) -> usize {
@@ -319,6 +327,7 @@ fn fold_bits(
     out_dims: Dims,
 ) -> Result<Tensor> {
     let (dtype, answer) = fold.of_bits().ok_or_else(|| Error::dtype("the op does not take bool"))?;
+    affordable(if dtype == DType::Bool { rows / 8 } else { rows.saturating_mul(8) })?;
     let fold_row = |i: usize| {
         let (start, n) = row(i);
         answer(bits.slice(start, n).count_set_bits(), n)
@@ -352,7 +361,7 @@ pub fn run_segments(fold: Fold, args: &[Value]) -> Result<Outputs> {
         return Ok(smallvec![Value::Tensor(fold_bits(fold, bits, rows.nrows(), row, out_dims)?)]);
     }
     let kernel = kernel_of(fold, x.dtype())?;
-    let mut out = Block::new(rows.nrows() * out_width(kernel.out));
+    let mut out = block_of(rows.nrows(), out_width(kernel.out))?;
     let work = rows.last() - rows.first();
     over_threads(rows.nrows(), work, out.bytes_mut(), |from, out| {
         let count = out.len() / out_width(kernel.out);
@@ -370,6 +379,9 @@ fn fold_columns(
     columns: usize,
     out_dims: Dims,
 ) -> Result<Outputs> {
+    if rows.nvalues() == 0 || rows.nrows() == 0 {
+        return fold_no_values(fold, x, rows.nrows(), out_dims);
+    }
     let flat = Tensor::from_dense(x.dtype(), smallvec![rows.nvalues(), columns], x.storage().clone());
     let by_column = crate::ops::permute(flat.data()?, &[1, 0])?;
     let partition = Value::Partition(crate::RowPartition::from_offsets(rows.offsets().clone(), rows.nvalues())?);
@@ -384,6 +396,14 @@ fn fold_columns(
     let stacked = crate::ops::assemble(dtype, smallvec![columns, rows.nrows()], &sources?, runs)?;
     let moved = crate::ops::permute(stacked.data()?, &[1, 0])?;
     Ok(smallvec![Value::Tensor(moved.with_dims(&out_dims)?)])
+}
+
+/// The folds of rows that are all empty: columns may be without end where there is no value.
+fn fold_no_values(fold: Fold, x: &Dense, nrows: usize, out_dims: Dims) -> Result<Outputs> {
+    let none = Tensor::from_dense(x.dtype(), smallvec![1, 0], x.storage().slice_of_none());
+    let one = fold_axes(fold, none.data()?, &[1], false)?;
+    debug_assert!(out_dims.first() == Some(&nrows), "a result for each row");
+    Ok(smallvec![Value::Tensor(crate::ops::stretch(&one.with_dims(&[])?, out_dims)?)])
 }
 
 /// What a fused expression ends in: the rows that are folded.
@@ -419,7 +439,7 @@ pub fn evaluate_fold(
     let blocks = Blocks::new(expr, inputs, dims)?;
     let nrows: usize = out_dims.iter().product();
     let width = out_width(kernel.out);
-    let mut out = Block::new(nrows * width);
+    let mut out = block_of(nrows, width)?;
     let fault = std::sync::Mutex::new(None::<(usize, Fault)>);
     let work = cut.row(nrows.max(1) - 1);
     let total = if nrows == 0 { 0 } else { work.0 + work.1 };

@@ -387,12 +387,37 @@ impl Dense {
         }
     }
 
+    /// Checks that nested lists can be made of the tensor, which has lists even where it has no elements.
+    ///
+    /// Errors: more than [`MAX_EMPTY`] lists without any element.
+    ///
+    /// ```
+    /// # use extenso_core::Tensor;
+    /// let endless = Tensor::new::<f64>(&[1 << 40, 0], &[]).unwrap();
+    /// let error = endless.data().unwrap().check_lists().unwrap_err().to_string();
+    /// assert!(error.contains("1099511627776 lists without an element"), "{error}");
+    /// ```
+    pub fn check_lists(&self) -> Result<()> {
+        let lists: usize = self.dims.iter().take_while(|&&d| d > 0).product();
+        if !self.is_empty() || lists <= MAX_EMPTY {
+            return Ok(());
+        }
+        Err(Error::shape(format!("{}{:?} is {lists} lists without an element", self.dtype, self.dims))
+            .wanted(format!("at most {MAX_EMPTY} lists"))
+            .hint("Look at the shape instead."))
+    }
+
     fn not(&self, wanted: &str) -> Error {
         Error::dtype(format!("found {}{:?}", self.dtype, self.dims)).wanted(wanted.to_string())
     }
 }
 
 impl Storage {
+    /// No elements, of the same kind.
+    pub(crate) fn slice_of_none(&self) -> Storage {
+        self.slice(1, 0, 0)
+    }
+
     /// `count` elements of `width` bytes from `from`, sharing the buffers.
     fn slice(&self, width: usize, from: usize, count: usize) -> Storage {
         match self {
@@ -410,14 +435,23 @@ impl Storage {
 ///
 /// Errors: more than memory can address.
 pub fn element_count(dims: &[usize]) -> Result<usize> {
-    let count = dims.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n <= isize::MAX as usize);
-    // A zero axis hides an overflow before it, which would still overflow in the sizes of rows.
+    if dims.len() > MAX_RANK {
+        return Err(Error::shape(format!("a tensor of {} axes is asked for", dims.len()))
+            .wanted(format!("at most {MAX_RANK} axes")));
+    }
+    // A zero axis hides an overflow beside it, which would still overflow in the sizes of rows.
     let nonzero = dims.iter().filter(|&&d| d > 0).try_fold(1_usize, |n, &d| n.checked_mul(d));
-    match (count.or_else(|| dims.contains(&0).then_some(0)), nonzero) {
-        (Some(n), Some(_)) => Ok(n),
-        _ => Err(Error::shape(format!("sizes {dims:?} have more elements than memory can address"))),
+    match nonzero.filter(|&n| n <= isize::MAX as usize) {
+        Some(n) => Ok(if dims.contains(&0) { 0 } else { n }),
+        None => Err(Error::shape(format!("sizes {dims:?} have more elements than memory can address"))),
     }
 }
+
+/// The most axes that a tensor has: NumPy's bound.
+pub const MAX_RANK: usize = 64;
+
+/// The most lists or records that are made where there is no element: their number is bounded by no memory.
+pub const MAX_EMPTY: usize = 1 << 24;
 
 fn expect_count(dims: &[usize], given: usize) -> Result<()> {
     let wanted = element_count(dims)?;

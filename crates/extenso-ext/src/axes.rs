@@ -7,7 +7,7 @@ use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::StructTensor;
 use extenso_core::attrs::Axes;
-use extenso_core::{Ext, RowPartition, Tensor, Value, element_count, ops};
+use extenso_core::{Ext, RowPartition, Scalar, Tensor, Value, ops};
 use extenso_types::{DType, DTypeKind, Dim, Error, Result, Segment};
 use std::borrow::Cow;
 
@@ -137,13 +137,20 @@ pub(crate) fn zeros(value: &Value) -> Result<Value> {
     zeros_of(value, 1)
 }
 
+/// One element at every place of these sizes, which may be more than there is memory for.
+///
+/// Errors: they are.
+pub(crate) fn filled(element: Tensor, sizes: &[usize]) -> Result<Value> {
+    ops::broadcast_to(element, sizes.iter().map(|&n| int(n)).collect::<Vec<i64>>())
+}
+
 /// Zeros, i64, of the shape of the first `axes` axes, which are not ragged.
 ///
 /// Errors: as [`witness`]; a tensor of boxed values.
 pub(crate) fn zeros_of(value: &Value, axes: usize) -> Result<Value> {
     let sizes: Option<Vec<usize>> = (0..axes).map(|axis| dim_or_outer(value, axis)?.known()).collect();
     if let Some(sizes) = sizes {
-        return Ok(Tensor::new(&sizes, &vec![0_i64; element_count(&sizes)?])?.into());
+        return filled(Tensor::scalar(0_i64), &sizes);
     }
     let witness = witness(value)?;
     let numbers = match witness.tensor()?.dtype().kind() {
@@ -163,10 +170,17 @@ fn dim_or_outer(value: &Value, axis: usize) -> Option<Dim> {
     if axis == 0 { outer(value) } else { dim(value, axis).ok() }
 }
 
+/// The numbers from 0 to before `n`, which may be more than there is memory for.
+///
+/// Errors: they are.
+pub(crate) fn counted(n: usize) -> Result<Value> {
+    ops::arange(Scalar::Int(0), Scalar::Int(int(n)), Scalar::Int(1), None)
+}
+
 /// The positions 0, 1, ... along the value's outer axis, as i64.
 pub(crate) fn positions(value: &Value) -> Result<Value> {
     if let Some(Dim::Known(n)) = outer(value) {
-        return Ok(Tensor::from_vec((0..int(n)).collect()).into());
+        return counted(n);
     }
     // In a partition whose rows have one value each, the row of a value is its position.
     ops::value_rowids(rows_of_one(value)?)

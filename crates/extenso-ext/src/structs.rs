@@ -27,7 +27,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// How many records may have no fields: no data stands behind their number, which must not take the memory.
-const MAX_BARE: usize = 1 << 24;
+const MAX_BARE: usize = extenso_core::MAX_EMPTY;
 
 /// One named value.
 pub(crate) type Field = (Arc<str>, Value);
@@ -202,7 +202,7 @@ impl StructTensor {
     /// A tensor with the outer axis of the records.
     pub(crate) fn witness(&self) -> Result<Value> {
         if let Some(dims) = self.shape.to_dims().filter(|dims| !dims.is_empty()) {
-            return Ok(Tensor::bools(&dims, &vec![false; element_count(&dims)?])?.into());
+            return crate::axes::filled(Tensor::bools(&[], &[false])?, &dims);
         }
         let of = self.fields.first().filter(|_| self.rank() > 0).map(|(_, value)| crate::axes::witness(value));
         of.unwrap_or_else(|| Err(Error::shape("the number of records is not known").wanted("records with a field")))

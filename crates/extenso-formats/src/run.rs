@@ -4,10 +4,10 @@ use crate::columns::{BadRow, BadRows, Decoded, MAX_REPORTED, OnError};
 use crate::json::{Decoder, Start, encode_lines};
 use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
-use extenso_core::{ExtensionType, Value};
+use extenso_core::{Dense, ExtensionType, MAX_EMPTY, Value};
 use extenso_ext::StructTensor;
 use extenso_graph::Concrete;
-use extenso_types::{Nest, Path, Result, Spec};
+use extenso_types::{Error, Nest, Path, Result, Spec};
 use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
 
@@ -43,8 +43,22 @@ pub fn encode_ndjson(value: &Nest<Value>) -> Result<Vec<u8>> {
     }
     let mut out = Vec::new();
     let rows = records.rows(&leaves)?.unwrap_or_else(|| bare_rows(value));
+    check_rows(rows, &leaves)?;
     encode_lines(records.plan(), &records.columns(&leaves)?, rows, &mut out)?;
     Ok(out)
+}
+
+/// Checks that there are elements in the rows, whose number nothing else bounds.
+fn check_rows(rows: usize, leaves: &[Value]) -> Result<()> {
+    let elements = leaves.iter().map(|leaf| match leaf {
+        Value::Tensor(t) => t.data().map_or(0, Dense::len),
+        Value::Partition(p) => p.data().map_or(0, extenso_core::Rows::nrows),
+        Value::Ext(_) => 0,
+    });
+    if rows <= MAX_EMPTY || elements.max().is_some_and(|most| most >= rows) {
+        return Ok(());
+    }
+    Err(Error::shape(format!("{rows} rows are without an element")).wanted(format!("at most {MAX_EMPTY} such rows")))
 }
 
 /// The number of records without fields, which no leaf tells.

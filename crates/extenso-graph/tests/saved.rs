@@ -104,3 +104,18 @@ fn fresh_sizes_that_later_ops_read_are_verified() {
     let loaded = from_bytes(to_bytes(&f.traces()).expect("saves")).expect("loads");
     assert_eq!(format!("{:?}", loaded.functions[0].call(&args(5)).expect("runs")), wanted);
 }
+
+#[test]
+fn two_functions_of_one_name_are_refused() {
+    use extenso_graph::save::archive::{Archive, write};
+    let bytes = to_bytes(&[sample().0]).expect("saves");
+    let archive = Archive::read(bytes, &[]).expect("reads");
+    let mut members: std::collections::BTreeMap<String, Vec<u8>> =
+        archive.members().iter().map(|(name, data)| (name.clone(), data.as_ref().to_vec())).collect();
+    // Messages one behind the other are one message with the fields of both: here with each function twice.
+    let graph = members["graph.pb"].clone();
+    members.insert("graph.pb".to_string(), graph.repeat(2));
+    let file = write(&members, archive.features(), "test").expect("writes");
+    let error = from_bytes(file).expect_err("two of one name").to_string();
+    assert!(error.contains("two functions have the name 'score'"), "{error}");
+}

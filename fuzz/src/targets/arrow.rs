@@ -1,5 +1,6 @@
 //! Arrow arrays that Arrow's own validation accepts, made from bytes: their types, lengths, offsets and validity.
 
+use crate::outcomes::Outcomes;
 use arrow_array::{Array, ArrayRef, make_array};
 use arrow_buffer::Buffer;
 use arrow_data::ArrayData;
@@ -22,14 +23,15 @@ pub fn corpus() -> Vec<Vec<u8>> {
     corpus
 }
 
-pub fn run(bytes: &[u8]) {
+pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
     let mut input = Input(bytes);
     let Some(data) = array(&mut input, 0) else { return };
     let array: ArrayRef = make_array(data);
     let from = usize::from(input.byte()).min(array.len());
     let len = usize::from(input.byte()).min(array.len() - from);
     for array in [array.clone(), array.slice(from, len)] {
-        let Ok(value) = from_arrow(&array) else { continue };
+        let Some(value) = outcomes.of("from_arrow", from_arrow(&array)) else { continue };
+        outcomes.value("from_arrow", value.spec().expect("a spec"));
         drop(to_literal(&value));
         let again = to_arrow(&value).expect("what came in goes out");
         assert_eq!(again.len(), array.len(), "the length stays");

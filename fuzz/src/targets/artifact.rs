@@ -1,12 +1,17 @@
 //! The saved file: as bytes, and its members behind a container made anew, so that what lies behind the hashes is reached.
 
+use crate::driver::BASE;
+use crate::memory;
+use crate::outcomes::Outcomes;
+use extenso_core::attrs::{AttrValue, Axes};
 use extenso_core::{ExtensionType, RowPartition};
-use extenso_core::{Tensor, Value, Variable, attrs::Axes, ops};
+use extenso_core::{Tensor, Value, Variable, ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
+use extenso_graph::save::Module;
 use extenso_graph::save::archive::{Archive, write};
 use extenso_graph::save::{from_bytes, to_bytes};
-use extenso_graph::{Concrete, cond, trace};
-use extenso_types::{Nest, Result, Shape};
+use extenso_graph::{Concrete, Graph, NodeKind, Subgraph, cond, trace};
+use extenso_types::{LeafSpec, Nest, Result, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
@@ -22,6 +27,11 @@ pub const DICTIONARY: &[&[u8]] = &[
     b"\x0a\x03sum",
     b"\xff\xff\xff\xff\x0f",
 ];
+
+/// The bytes in use that a byte of a file may cost.
+const READ_COST: usize = 256;
+/// The number of elements from which a value is large.
+const LARGE: usize = 1 << 20;
 
 const GRAPH: &str = "graph.pb";
 const WEIGHTS: &str = "weights.safetensors";
@@ -111,38 +121,71 @@ fn members(file: Vec<u8>) -> BTreeMap<String, Vec<u8>> {
 /// Every sample's members, in which one is exchanged.
 static MEMBERS: LazyLock<Vec<BTreeMap<String, Vec<u8>>>> = LazyLock::new(|| files().into_iter().map(members).collect());
 
-pub fn run_file(bytes: &[u8]) {
-    if let Ok(module) = from_bytes(bytes.to_vec()) {
+pub fn run_file(bytes: &[u8], outcomes: &mut Outcomes) {
+    if let Some(module) = read(bytes.to_vec(), bytes.len(), outcomes) {
         let again = to_bytes(&module.functions).expect("what was loaded can be saved");
         assert_eq!(again, bytes, "save of load is the file");
-        call_all(&module.functions);
+        call_all(&module.functions, outcomes);
     }
 }
 
-pub fn run_graph(bytes: &[u8]) {
-    run_member(GRAPH, bytes);
+pub fn run_graph(bytes: &[u8], outcomes: &mut Outcomes) {
+    run_member(GRAPH, bytes, outcomes);
 }
 
-pub fn run_weights(bytes: &[u8]) {
-    run_member(WEIGHTS, bytes);
+pub fn run_weights(bytes: &[u8], outcomes: &mut Outcomes) {
+    run_member(WEIGHTS, bytes, outcomes);
 }
 
-fn run_member(name: &str, bytes: &[u8]) {
+fn run_member(name: &str, bytes: &[u8], outcomes: &mut Outcomes) {
     for members in MEMBERS.iter() {
         let mut members = members.clone();
         members.insert(name.to_string(), bytes.to_vec());
         let file = write(&members, &BTreeSet::new(), "fuzz").expect("writes");
-        if let Ok(module) = from_bytes(file) {
-            to_bytes(&module.functions).expect("what was loaded can be saved");
-            call_all(&module.functions);
+        let len = file.len();
+        if let Some(module) = read(file, len, outcomes) {
+            let again = to_bytes(&module.functions).expect("what was loaded can be saved");
+            let twice = to_bytes(&from_bytes(again.clone()).expect("what was saved can be loaded").functions);
+            assert_eq!(twice.expect("saves"), again, "save of load is the file");
+            call_all(&module.functions, outcomes);
         }
     }
 }
 
-fn call_all(functions: &[Arc<Concrete>]) {
-    for function in functions {
+/// Reads a file in memory in proportion to it. What a function needs when it runs is said by the sizes that it names.
+fn read(file: Vec<u8>, len: usize, outcomes: &mut Outcomes) -> Option<Module> {
+    let before = memory::start();
+    let module = outcomes.of("load", from_bytes(file));
+    let memory = memory::most_since(before);
+    assert!(memory <= BASE + READ_COST * len, "reading {len} bytes took {memory} bytes of memory");
+    module
+}
+
+fn call_all(functions: &[Arc<Concrete>], outcomes: &mut Outcomes) {
+    for function in functions.iter().filter(|f| is_small(f.graph())) {
+        outcomes.value("graph", function.graph());
         for (_, args) in SAMPLES.iter() {
-            drop(function.call(args));
+            outcomes.of("call", function.call(args));
         }
     }
+}
+
+/// Whether no value of the graph is known to be large: a graph may ask for any size, and gets it where there is memory.
+fn is_small(graph: &Graph) -> bool {
+    let count = |spec: &LeafSpec| {
+        let dims = spec.tensor().ok()?.shape.to_dims()?;
+        dims.iter().try_fold(1_usize, |n, d| n.checked_mul(*d))
+    };
+    let small = |spec: &LeafSpec| count(spec).is_none_or(|n| n < LARGE);
+    graph.nodes.iter().all(|node| {
+        let inner = match &node.kind {
+            NodeKind::Op(_, attrs) => attrs.values(),
+            NodeKind::Input(_) | NodeKind::Constant(_) => Vec::new(),
+        };
+        let inner_small = inner.iter().all(|attr| match attr {
+            AttrValue::Graph(graph) => Subgraph::of(graph).is_ok_and(|inner| is_small(inner.graph())),
+            _ => true,
+        });
+        node.outputs.iter().all(small) && inner_small
+    })
 }

@@ -1,7 +1,9 @@
 //! The case parser: what was read prints as text that reads back to it. Nothing is evaluated.
 
 use super::text;
+use crate::outcomes::Outcomes;
 use extenso_testkit::case::{parse_expr, parse_markdown};
+use extenso_types::Error;
 
 pub const DICTIONARY: &[&[u8]] = &[
     b"```case\n",
@@ -36,10 +38,12 @@ pub fn corpus() -> Vec<Vec<u8>> {
     std::iter::once(markdown).chain(expressions).map(|text| text.as_bytes().to_vec()).collect()
 }
 
-pub fn run(bytes: &[u8]) {
+pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
     let text = text(bytes);
     drop(parse_markdown("fuzz.md", &text));
-    if let Ok(expr) = parse_expr(&text) {
+    let parsed = parse_expr(&text).map_err(|e| Error::data(e.to_string()));
+    if let Some(expr) = outcomes.of("expression", parsed) {
+        outcomes.value("expression", &expr);
         let again = parse_expr(&expr.to_string()).expect("an expression's text is an expression");
         assert_eq!(again, expr, "the expression of an expression's text is the expression");
     }

@@ -1,5 +1,6 @@
 //! Specs inferred from JSON: what was seen can be read by the spec that follows, from lines, arrays and blocks alike.
 
+use crate::outcomes::Outcomes;
 use extenso_core::Value;
 use extenso_formats::{JsonOptions, OnError, encode_ndjson, infer_spec, read_json, read_json_blocks};
 use extenso_types::{Nest, Path};
@@ -46,27 +47,28 @@ pub fn corpus() -> Vec<Vec<u8>> {
     corpus
 }
 
-pub fn run(bytes: &[u8]) {
+pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
     let paths: Vec<Path> = ["a", "b[*]"].map(|path| path.parse().expect("a path")).to_vec();
     for on_error in [OnError::Raise, OnError::Skip, OnError::Default] {
         for paths in [None, Some(paths.clone())] {
             for sample in [None, Some(1)] {
-                one(bytes, &JsonOptions { spec: None, paths: paths.clone(), sample, on_error });
+                one(bytes, &JsonOptions { spec: None, paths: paths.clone(), sample, on_error }, outcomes);
             }
         }
     }
 }
 
-fn one(bytes: &[u8], options: &JsonOptions) {
+fn one(bytes: &[u8], options: &JsonOptions, outcomes: &mut Outcomes) {
     let rows = read_json(bytes, options);
-    let Ok(spec) = infer_spec(bytes, options) else {
+    let Some(spec) = outcomes.of("infer", infer_spec(bytes, options)) else {
         assert!(rows.is_err(), "what has no spec is not read");
         return;
     };
     if options.sample.is_none() && options.on_error == OnError::Raise {
         assert!(rows.is_ok(), "what was seen can be read: {:?}", rows.err());
     }
-    let Ok(rows) = rows else { return };
+    let Some(rows) = outcomes.of("read", rows) else { return };
+    outcomes.value("read", &spec);
     assert!(rows.value.spec().expect("a spec").is_subtype_of(&spec), "the value is of the spec");
     let text = written(&rows.value);
     let given = JsonOptions { spec: Some(spec), paths: None, sample: None, on_error: OnError::Raise };

@@ -1,5 +1,6 @@
 //! NDJSON to records of several specs, and back: what was read, written and read again is the same text.
 
+use crate::outcomes::Outcomes;
 use extenso_formats::{FieldSpec as F, OnError, decode_ndjson, encode_ndjson, struct_spec};
 use extenso_types::{DType, Nest, Spec};
 use std::sync::LazyLock;
@@ -74,10 +75,14 @@ pub fn corpus() -> Vec<Vec<u8>> {
     corpus
 }
 
-pub fn run(bytes: &[u8]) {
+pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
     for spec in SPECS.iter() {
         for policy in [OnError::Raise, OnError::Skip, OnError::Default] {
-            let Ok(rows) = decode_ndjson(bytes, spec, policy) else { continue };
+            let Some(rows) = outcomes.of("decode", decode_ndjson(bytes, spec, policy)) else { continue };
+            outcomes.value("decode", rows.value.spec().expect("a spec"));
+            for bad in rows.bad.first {
+                outcomes.of::<()>("row", Err(bad.error));
+            }
             let text = encode_ndjson(&Nest::Leaf(rows.value)).expect("what was read can be written");
             let again = decode_ndjson(&text, spec, OnError::Raise).expect("what was written can be read");
             let twice = encode_ndjson(&Nest::Leaf(again.value)).expect("what was read can be written");

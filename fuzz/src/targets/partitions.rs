@@ -1,5 +1,6 @@
 //! Row partitions from integers of every kind: what is accepted cuts the values, whatever op looks at it.
 
+use crate::outcomes::Outcomes;
 use extenso_core::{ExtensionType, Offsets, RowPartition, Tensor, ops};
 use extenso_ext::{RaggedTensor, to_literal};
 
@@ -17,19 +18,20 @@ pub fn corpus() -> Vec<Vec<u8>> {
     ]
 }
 
-pub fn run(bytes: &[u8]) {
+pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
     let wide: Vec<i64> = bytes.as_chunks().0.iter().map(|b| i64::from_le_bytes(*b)).collect();
     let narrow: Vec<i32> = bytes.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b)).collect();
     for nvalues in [0, 8, 10] {
         let values = Tensor::from_vec((0..nvalues).collect::<Vec<i64>>());
         for splits in [Tensor::from_vec(wide.clone()), Tensor::from_vec(narrow.clone())] {
-            look_at(RaggedTensor::from_row_splits(values.clone(), &splits).ok());
-            look_at(RaggedTensor::from_row_lengths(values.clone(), &splits).ok());
-            look_at(RaggedTensor::from_value_rowids(values.clone(), &splits, Some(bytes.len())).ok());
+            look_at(outcomes.of("splits", RaggedTensor::from_row_splits(values.clone(), &splits)));
+            look_at(outcomes.of("lengths", RaggedTensor::from_row_lengths(values.clone(), &splits)));
+            let rows = RaggedTensor::from_value_rowids(values.clone(), &splits, Some(bytes.len()));
+            look_at(outcomes.of("row ids", rows));
         }
         let n = usize::try_from(nvalues).expect("small");
         for offsets in [Offsets::I64(wide.clone().into()), Offsets::I32(narrow.clone().into())] {
-            let partition = RowPartition::from_offsets(offsets, n).ok();
+            let partition = outcomes.of("offsets", RowPartition::from_offsets(offsets, n));
             look_at(partition.and_then(|p| RaggedTensor::from_partition(values.clone(), p).ok()));
         }
     }

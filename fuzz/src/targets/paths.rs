@@ -1,6 +1,7 @@
 //! Names: paths, type names, dtypes. What was read is written as text that reads back to it.
 
 use super::text;
+use crate::outcomes::Outcomes;
 use extenso_types::{DType, Path, TypeName};
 
 pub const DICTIONARY: &[&[u8]] = &[
@@ -31,13 +32,14 @@ pub fn corpus() -> Vec<Vec<u8>> {
     .to_vec()
 }
 
-pub fn run(bytes: &[u8]) {
+pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
     let text = text(bytes);
-    if let Ok(path) = text.parse::<Path>() {
+    if let Some(path) = outcomes.of("path", text.parse::<Path>()) {
+        outcomes.value("path", &path);
         let again: Path = path.to_string().parse().expect("a path's text is a path");
         assert_eq!(again, path, "the path of a path's text is the path");
     }
-    if let Ok(name) = text.parse::<TypeName>() {
+    if let Some(name) = outcomes.of("name", text.parse::<TypeName>()) {
         assert_eq!(name.to_string(), text, "a name is its text");
     }
     if let Ok(dtype) = text.parse::<DType>() {

@@ -2,13 +2,14 @@
 //!
 //! Invariant: a table never changes; the kinds in it are found at their first use, because an annotation may name what comes later.
 
+use crate::arg;
 use crate::error::{OrRaise, raised};
 use crate::ext::PyExtensionBase;
 use extenso_types::{Error, Path, Segment};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::{PyMapping, PyString, PyType};
 use std::sync::Arc;
 
 use super::annotation;
@@ -107,12 +108,35 @@ impl Field {
 /// The step to a field: its name, or what `__extenso_paths__` of the class body says, as a path of at most one step.
 fn segment(owner: &Bound<'_, PyType>, name: &str) -> PyResult<Segment> {
     let Some(paths) = own_attribute(owner, "__extenso_paths__")? else { return Ok(Segment::field(name)) };
-    let path: Path = paths.get_item(name)?.extract::<String>()?.parse().or_raise()?;
+    let path: Path = step_of(owner, &paths, name)?.parse().or_raise()?;
     match path.segments() {
         [] => Ok(Segment::Itself),
         [segment] => Ok(segment.clone()),
         _ => Err(Error::value(format!("the path '{path}' has more than one step")).at("__extenso_paths__")).or_raise(),
     }
+}
+
+/// The step as the class body writes it.
+///
+/// Errors: a mapping without the field; a step that is no string.
+fn step_of(owner: &Bound<'_, PyType>, paths: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
+    let at = |e: Error| e.at("__extenso_paths__").at(format!("type {owner}, field '{name}'"));
+    let paths = paths.cast::<PyMapping>().map_err(|_| {
+        let found = arg::type_name(paths);
+        raised(
+            owner.py(),
+            at(Error::dtype(format!("found a value of type {found}")).wanted("a dict of the steps of fields")),
+        )
+    })?;
+    if !paths.contains(name)? {
+        let error = Error::missing("the field has no step").wanted(format!("'{name}' among the keys"));
+        return Err(raised(owner.py(), at(error.hint(format!("Add `\"{name}\": \"{name}\"`.")))));
+    }
+    let step = paths.get_item(name)?;
+    step.extract().map_err(|_| {
+        let found = arg::type_name(&step);
+        raised(owner.py(), at(Error::dtype(format!("the step is a value of type {found}")).wanted("a string")))
+    })
 }
 
 /// The fields of a class, those of its ancestors first.

@@ -27,7 +27,7 @@ pub fn read_json_blocks(
     source: &Bound<'_, PyAny>,
     rows: usize,
     spec: Option<&Bound<'_, PyAny>>,
-    paths: Option<Vec<String>>,
+    #[pyo3(from_py_with = super::paths_of)] paths: Option<Vec<String>>,
     sample: Option<usize>,
     on_error: &str,
 ) -> PyResult<PyBlocks> {

@@ -9,11 +9,11 @@ mod source;
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::function::py_to_nest;
-use crate::{spec, value};
+use crate::{arg, spec, value};
 use extenso_formats::{JsonOptions, OnError, encode_ndjson};
 use extenso_types::{Error, Path};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::path::PathBuf;
 
 pub use report::with_report;
@@ -43,6 +43,20 @@ pub fn policy(py: Python<'_>, name: &str) -> PyResult<OnError> {
             Err(raised(py, error.at("on_error")))
         }
     }
+}
+
+/// The paths that are asked for.
+///
+/// Errors: something other than a list or a tuple of strings; another sequence may say any length, for which room would be made.
+pub fn paths_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    if object.is_none() {
+        return Ok(None);
+    }
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        return object.extract().map(Some);
+    }
+    let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)));
+    Err(raised(object.py(), error.wanted("a list of paths").at("paths")))
 }
 
 fn options(
@@ -77,7 +91,7 @@ fn infer_spec<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     sample: Option<usize>,
-    paths: Option<Vec<String>>,
+    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = options(py, None, paths, sample, on_error)?;
@@ -102,7 +116,7 @@ fn read_json<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
-    paths: Option<Vec<String>>,
+    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     sample: Option<usize>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {

@@ -6,7 +6,7 @@ use crate::{arg, value};
 use extenso_core::Value;
 use extenso_types::{Error, Nest};
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict, PyTuple};
+use pyo3::types::{PyCFunction, PyDict, PyList, PyTuple};
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -80,7 +80,11 @@ fn cond<'py>(
 }
 
 fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    argnums.extract().or_else(|_| argnums.extract::<usize>().map(|n| vec![n]))
+    // Room is made for as many items as a sequence says that it has: a list or a tuple does not lie.
+    if argnums.is_instance_of::<PyList>() || argnums.is_instance_of::<PyTuple>() {
+        return argnums.extract();
+    }
+    argnums.extract::<usize>().map(|n| vec![n])
 }
 
 /// A function of the gradient of `f`, whose value is a float scalar, with respect to the arguments at `argnums`.

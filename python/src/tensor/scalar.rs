@@ -8,7 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString};
 
 /// The elements as nested lists.
+///
+/// Errors: endless lists without an element.
 pub fn to_list<'py>(py: Python<'py>, dense: &Dense) -> PyResult<Bound<'py, PyAny>> {
+    dense.check_lists().or_raise()?;
     axis(py, dense, dense.dims(), 0)
 }
 

@@ -307,7 +307,7 @@ fn run_broadcast_like(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result
 }
 
 /// The tensor repeated to sizes that it broadcasts to.
-pub(super) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
+pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
     let dense = x.data()?;
     if dense.dims() == dims.as_slice() {
         return Ok(x.clone());

@@ -11,7 +11,8 @@ use extenso_types::{DType, Error, Result, Shape};
 
 /// The value as nested lists and records; a missing value is `None`.
 ///
-/// Errors: a symbol; boxed values; an unsigned integer above the largest i64; a foreign type.
+/// Errors: a symbol; boxed values; an unsigned integer above the largest i64; a foreign type; more than `MAX_EMPTY` lists without
+/// any element.
 pub fn to_literal(value: &Value) -> Result<Literal> {
     literal(value).map_err(|e| e.at("to_literal"))
 }
@@ -55,9 +56,10 @@ fn items(value: &Value) -> Result<Vec<Literal>> {
 fn records(x: &StructTensor) -> Result<Vec<Literal>> {
     let count = x.shape().to_dims().and_then(|dims| dims.first().copied());
     let count = count.ok_or_else(|| Error::scope("the number of records is not known while tracing"))?;
-    let mut records: Vec<Vec<(String, Literal)>> = vec![Vec::with_capacity(x.fields().len()); count];
-    for (name, value) in x.fields() {
-        for (record, item) in records.iter_mut().zip(items(value)?) {
+    let columns: Vec<Vec<Literal>> = x.fields().iter().map(|(_, value)| items(value)).collect::<Result<_>>()?;
+    let mut records: Vec<Vec<(String, Literal)>> = vec![Vec::with_capacity(columns.len()); count];
+    for ((name, _), column) in x.fields().iter().zip(columns) {
+        for (record, item) in records.iter_mut().zip(column) {
             record.push((name.to_string(), item));
         }
     }
@@ -86,7 +88,10 @@ fn merge_outer(value: &Value) -> Result<Option<(Value, usize, usize)>> {
         return Ok(Some((StructTensor::new(Shape::known(&shape), fields?)?.into_value(), *n, *k)));
     }
     match value {
-        Value::Tensor(t) if rank(value)? >= 2 => merged(t).map(|(t, n, k)| Some((t.into(), n, k))),
+        Value::Tensor(t) if rank(value)? >= 2 => {
+            t.data()?.check_lists()?;
+            merged(t).map(|(t, n, k)| Some((t.into(), n, k)))
+        }
         Value::Tensor(_) | Value::Partition(_) | Value::Ext(_) => Ok(None),
     }
 }

@@ -126,7 +126,7 @@ fn places(x: &Value, axis: usize) -> Result<Value> {
         (axis, None) => {
             let zeros = zeros_of(x, axis + 1)?;
             let along = match dim(x, axis)?.known() {
-                Some(n) => Tensor::from_vec((0..int(n)).collect::<Vec<i64>>()).into(),
+                Some(n) => crate::axes::counted(n)?,
                 None => positions(&ops::sum(&zeros, Axes::List((0..int(axis)).collect()), false)?)?,
             };
             ops::add(zeros, along)

@@ -204,6 +204,10 @@ fn push_into_list(x: &Value, way: &[Arc<str>], name: &Arc<str>, value: &Value, a
         Error::shape(format!("the size of axis {axes} is not known while tracing"))
             .wanted("lists of a known size, or rows")
     })?;
-    let repeated = ops::take(ops::expand_dims(value, int(axes))?, Tensor::from_vec(vec![0_i64; size]), int(axes))?;
+    let repeated = ops::take(
+        ops::expand_dims(value, int(axes))?,
+        crate::axes::filled(Tensor::scalar(0_i64), &[size])?,
+        int(axes),
+    )?;
     push(x, way, name, &repeated, axes + 1)
 }

@@ -11,7 +11,7 @@ use extenso_types::{
     DType, Dim, DimId, Error, ExtSpec, Fingerprint, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec,
     StaticValue, TensorSpec, TypeDef,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub(super) fn module(file: w::File, weights: &Reader<'_>) -> Result<Module> {
@@ -24,6 +24,10 @@ pub(super) fn module(file: w::File, weights: &Reader<'_>) -> Result<Module> {
         let spec = decoder.leaf(required(variable.spec, "a variable's spec")?)?;
         let value = weights.get(&variable.weights, &spec)?;
         decoder.variables.push(Variable::new(variable.name, value.tensor()?.clone())?);
+    }
+    let mut names = HashSet::new();
+    if let Some(twice) = file.functions.iter().find(|f| !names.insert(f.name.clone())) {
+        return Err(Error::data(format!("two functions have the name '{}'", twice.name)).wanted("one name each"));
     }
     let functions: Result<Vec<_>> = file.functions.into_iter().map(|f| decoder.function(f)).collect();
     Ok(Module { functions: functions?, variables: decoder.variables, types: decoder.types })
