@@ -1,0 +1,88 @@
+"""No call of a function ends the process, hangs, or takes memory out of proportion, whatever its arguments."""
+
+import pathlib
+import resource
+import subprocess
+import sys
+
+import extenso as ex
+import pytest
+
+CALLS = pathlib.Path(__file__).with_name("hostile_calls.py")
+GIB = 2**30
+ENDLESS = ex.zeros((2**46, 0))
+
+
+def test_any_call_gives_a_value_or_a_documented_error(tmp_path: pathlib.Path) -> None:
+    """A panic is caught by the binding; an abort or a hang is not, so that the calls are made in a process of their own."""
+    pytest.importorskip("hypothesis")
+    ran = subprocess.run(
+        [sys.executable, "-P", str(CALLS), "20"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=300,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (8 * GIB, 8 * GIB)),
+        check=False,
+    )
+    assert ran.returncode == 0, f"the process ended with {ran.returncode}:\n{ran.stderr[-4000:]}"
+    assert ran.stdout.strip() == "", ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        (lambda: ex.to_py(ENDLESS), "lists without an element"),
+        (lambda: ENDLESS.tolist(), "lists without an element"),
+        (lambda: ex.to_py(ex.RaggedTensor.from_row_lengths(ENDLESS, [2**46])), "lists without an element"),
+        (lambda: ex.write_json(ENDLESS), "rows are without an element"),
+        (lambda: ex.sum(ENDLESS, axis=1), "bytes"),
+        (lambda: ex.mean(ex.zeros((0, 2**46)), axis=0), "bytes"),
+        (lambda: ex.function(lambda x: ex.sum(x + 1, axis=1))(ENDLESS), "bytes"),
+        (lambda: ex.concat([ex.zeros((2**62, 0))] * 2, 0), "more elements than memory can address"),
+        (lambda: ex.reshape(ex.ones((1,)), (1,) * 1000), "at most 64 axes"),
+        (lambda: ex.zeros((2**60,)), "9223372036854775808 bytes"),
+        (lambda: ex.zeros((2**60, 2**60)), "more elements than memory can address"),
+        (lambda: ex.broadcast_to(["a"], (2**60,)), "9223372036854775808 bytes"),
+        (lambda: ex.one_hot([1], 2**60), "bytes"),
+        (lambda: ex.one_hot([1], -1), "not negative"),
+        (lambda: ex.arange(2**60), "bytes"),
+        (lambda: ex.arange(0, float("nan")), "finite numbers"),
+        (lambda: ex.arange(0, 1e300, 1e-300), "more than memory holds"),
+        (lambda: ex.linspace(0, 1, -1), "not negative"),
+        (lambda: ex.repeat([1, 2], 2**60, axis=0), "bytes"),
+        (lambda: ex.tile(ex.tensor([1]), (2**60,)), "bytes"),
+        (lambda: ex.matmul(ex.zeros((2**20, 0)), ex.zeros((0, 2**20))), "bytes"),
+        (lambda: ex.RaggedTensor.from_value_rowids([1], [0], 2**60), "rows do not fit into memory"),
+        (lambda: ex.grad(ex.sum, ENDLESS), "int"),
+        (lambda: ex.read_json(b"{}", paths=range(2**60)), "a list of paths"),
+    ],
+)
+def test_absurd_sizes_are_named_before_memory_is_asked_for(call: "object", wanted: str) -> None:
+    assert callable(call)
+    with pytest.raises((ex.Error, TypeError), match=wanted):
+        call()
+
+
+def test_endless_shapes_are_shown_compared_and_pickled() -> None:
+    import pickle
+
+    for x in (ENDLESS, ex.zeros((2**23, 2**23, 0)), ex.zeros((3,) * 38 + (0,))):
+        assert len(repr(x)) < 100_000
+        assert pickle.loads(pickle.dumps(x)).shape == x.shape
+        assert (x == x).shape == x.shape
+        assert x.to_numpy().shape == tuple(x.shape)
+    assert repr(ENDLESS).count("[]") == 100 and ", ..., " in repr(ENDLESS)
+
+
+def test_a_field_without_a_step_is_named() -> None:
+    class Pair(ex.ExtensionType):
+        __extenso_name__ = "tests.hostile/Pair"
+        __extenso_paths__ = {"left": "left"}
+
+        left: ex.Tensor
+        right: ex.Tensor
+
+    with pytest.raises(ex.MissingNameError, match="Pair.*field 'right'.*__extenso_paths__.*Wanted: 'right' among the keys"):
+        Pair(ex.tensor(1), ex.tensor(2))
