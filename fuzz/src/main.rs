@@ -92,6 +92,7 @@ mod tests {
     /// Memory is counted for the process, so that one test runs them all.
     #[test]
     fn every_target_runs_briefly_and_what_breaks_the_rules_is_caught() {
+        let _turn = memory::tests::alone();
         for target in TARGETS {
             let report = brief(target, 0.3).unwrap_or_else(|failure| panic!("{failure}"));
             assert!(report.executions > 0 && report.corpus >= report.seeds, "{}: {report}", target.name);

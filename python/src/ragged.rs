@@ -4,7 +4,7 @@
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::{arg, value};
-use extenso_core::{ExtensionType, Tensor, Value};
+use extenso_core::{ExtensionType, MAX_RANK, Tensor, Value};
 use extenso_ext::RaggedTensor;
 use extenso_ext::ragged;
 use extenso_types::{Error, Result};
@@ -181,8 +181,17 @@ fn vector(given: &Object<'_>) -> PyResult<Tensor> {
     }
 }
 
+/// A vector for each ragged axis.
+///
+/// Errors: more than a tensor may have axes; one that is no vector.
 fn tensors(given: &Object<'_>) -> PyResult<Vec<Tensor>> {
-    given.try_iter()?.map(|item| vector(&item?)).collect()
+    let levels: Vec<Tensor> =
+        given.try_iter()?.take(MAX_RANK + 1).map(|item| vector(&item?)).collect::<PyResult<_>>()?;
+    if levels.len() > MAX_RANK {
+        let error = Error::value("there are rows for too many axes").wanted(format!("at most {MAX_RANK}"));
+        return Err(raised(given.py(), error.at("RaggedTensor")));
+    }
+    Ok(levels)
 }
 
 fn of<'py>(rows: &Object<'py>, f: impl FnOnce(&RaggedTensor) -> Result<Value>) -> PyResult<Object<'py>> {

@@ -4,8 +4,10 @@ What a call may raise is what Extenso documents: its own errors, and the builtin
 is listed as a fault: an `InternalError` is a panic that was caught.
 """
 
+import contextlib
 import faulthandler
 import inspect
+import io
 import sys
 import time
 from collections.abc import Callable
@@ -188,11 +190,13 @@ def short(value: Any) -> str:
 def main() -> None:
     faults: list[str] = []
     only = sys.argv[2:]
-    for name, function in functions().items():
-        if not only or name in only:
-            before = len(faults)
-            try_out(name, function, int(sys.argv[1]), faults)
-            del faults[before + 1 :]
+    # What `print` prints is no fault.
+    with contextlib.redirect_stdout(io.StringIO()):
+        for name, function in functions().items():
+            if not only or name in only:
+                before = len(faults)
+                try_out(name, function, int(sys.argv[1]), faults)
+                del faults[before + 1 :]
     print("\n".join(faults))
 
 

@@ -148,9 +148,9 @@ def test_lists_and_tuples_are_different_arguments_and_dicts_have_no_order() -> N
         assert f(given) == given
     assert len(f.traces) == 4
     concrete = f.get_concrete_function([one, two])
-    with pytest.raises(ValueError, match="a tuple"):
+    with pytest.raises(ValueError, match=r"found \("):
         concrete((one, two))
-    with pytest.raises(ValueError, match=r"keys \[a, b\]"):
+    with pytest.raises(ValueError, match="x.b"):
         f.get_concrete_function({"a": one, "b": two})({"a": one})
 
 
@@ -214,16 +214,16 @@ def test_concrete_functions_become_part_of_the_function_that_calls_them(tmp_path
     def inner(x: ex.Tensor) -> "dict[str, ex.Tensor]":
         return {"y": x * 2.0, "n": steps.assign(steps.read() + 1)}
 
-    concrete = inner.concrete(ex.TensorSpec([None], "f64"))
+    concrete = inner.get_concrete_function(ex.TensorSpec([None], "f64"))
     outer = ex.function(lambda x: concrete(x + 1.0)["y"])
     constant = ex.function(lambda: concrete(ex.tensor([1.0]))["n"])
     assert [outer(ex.tensor([v, v])).tolist() for v in (1.0, 2.0)] == [[4.0, 4.0], [6.0, 6.0]]
     assert [constant().item() for _ in range(2)] == [3, 4]
-    ex.save(tmp_path / "f.exo", concrete)
+    ex.save(concrete, tmp_path / "f.exo")
     loaded = ex.load(tmp_path / "f.exo").inner
     assert ex.function(lambda x: loaded(x)["y"] + 1.0)(ex.tensor([1.0])).tolist() == [3.0]
     with pytest.raises(ex.ScopeError, match="the function itself"):
-        given = ex.function(lambda v: v.read()).concrete(steps)
+        given = ex.function(lambda v: v.read()).get_concrete_function(steps)
         ex.function(lambda: given(steps))()
 
 
@@ -242,7 +242,7 @@ def test_a_variable_among_the_arguments_holds_nothing_elsewhere() -> None:
     with pytest.raises(ex.Error, match="'v'"):
         f.traces[0]()
     with pytest.raises(ex.ScopeError, match="argument of a function"):
-        ex.save("unwritten.exo", f)
+        ex.save(f, "unwritten.exo")
 
 
 def test_a_symbol_has_no_truth_value() -> None:
@@ -420,7 +420,7 @@ def test_a_signature_is_traced_once_and_arguments_are_made_to_fit() -> None:
     for wrong, error, text in [
         ((ex.constant([[1, 2], [3]]), {"k": 2}), TypeError, "argument 'x'"),
         (([[1]], {"k": [2]}), TypeError, "by.k"),
-        (([[1]], {"n": 2}), ValueError, "'by'"),
+        (([[1]], {"n": 2}), ValueError, "by.k"),
         (([[1]], {"k": 2}, 5), ValueError, "'plus'"),
     ]:
         with pytest.raises(error, match=text):

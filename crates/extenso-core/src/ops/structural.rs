@@ -288,8 +288,9 @@ fn infer_broadcast_to(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSp
     element_count(&dims)?;
     let shape = Shape::known(&dims);
     if let Some(given) = spec.shape.dims() {
-        let fits = given.len() <= dims.len() && spec.shape.broadcast(&shape).is_ok_and(|s| s == shape);
-        if !fits {
+        let pairs = given.iter().rev().zip(dims.iter().rev());
+        let stretches = |(given, &wanted): (&Dim, &usize)| given.known().is_none_or(|n| n == 1 || n == wanted);
+        if given.len() > dims.len() || !pairs.into_iter().all(stretches) {
             return Err(Error::shape(format!("shape {} does not broadcast to {}", spec.shape, shape_text(wanted))));
         }
     }
