@@ -215,8 +215,6 @@ fn leaves(nest: &Nest<Spec>) -> Vec<LeafSpec> {
     nest.leaves().into_iter().flat_map(|(path, spec)| spec.leaves(&path)).map(|(_, leaf)| leaf).collect()
 }
 
-/// How many reasons are kept: a function that is traced without end must not fill the memory with them.
-
 type Body = dyn Fn(Nest<Value>) -> Result<Nest<Value>> + Send + Sync;
 
 /// A traced function.
