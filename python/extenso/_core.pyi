@@ -58,6 +58,7 @@ __all__ = [
     "OpaqueExtension",
     "tensor",
     "asarray",
+    "print",
     "_tensor_from_bytes",
     "register_tensor_conversion_function",
     "Op",

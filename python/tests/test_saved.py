@@ -289,5 +289,7 @@ def test_a_file_of_several_functions_says_which_there_are(tmp_path: pathlib.Path
         model.run
     with pytest.raises(TypeError, match="a function made by `function`"):
         ex.save(lambda x: x, tmp_path / "no.exo")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no function"):
+        ex.save([], tmp_path / "no.exo")
     with pytest.raises(ValueError, match=r"has 0 traces(.|\n)*get_concrete_function"):
         ex.save(ex.function(lambda x: x), tmp_path / "no.exo")

@@ -103,11 +103,16 @@ fn describe(function: &Concrete, out: &mut String) {
     let (ops, program) = (graph.op_count(), function.program());
     let _ = writeln!(
         out,
-        "\n  {ops} ops in {} steps, of which {} are fused; {} constants",
-        program.len(),
+        "\n  {} in {}, {} fused; {}",
+        counted(ops, "op"),
+        counted(program.len(), "step"),
         program.fused(),
-        constants(function)
+        counted(constants(function), "constant")
     );
+}
+
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// The arguments by name; a function of one nameless argument has one.

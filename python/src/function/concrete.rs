@@ -304,6 +304,9 @@ fn save_functions(py: Python<'_>, functions: &Bound<'_, PyAny>, path: PathBuf) -
         Ok(list) => list.try_iter()?.map(|f| concrete(f?)).collect::<PyResult<Vec<_>>>()?,
         Err(_) => vec![concrete(functions.clone())?],
     };
+    if functions.is_empty() {
+        return Err(raised(py, Error::value("there is no function").wanted("one at least").at("save")));
+    }
     guarded(|| save::save(path, &functions)).or_raise()
 }
 
