@@ -114,6 +114,12 @@ class RaggedTensor(Composite, ExtensionType):
         ragged: RaggedTensor = _Rows.from_tensor(tensor, lengths, padding, ragged_rank)
         return ragged
 
+    def to_numpy(self) -> "Any":
+        """Returns a NumPy array of objects: for each row an array, which shares the memory of the values."""
+        from extenso._numpy import rows_to_numpy
+
+        return rows_to_numpy(self)
+
     @property
     def flat_values(self) -> "Tensor | ExtensionType | StructTensor":
         """The values below every ragged axis that are in rows."""

@@ -192,6 +192,11 @@ impl PyStruct {
         self.spec(py)
     }
 
+    /// A structured NumPy array; text, rows and what may be missing are objects, `None` where missing.
+    fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("extenso._numpy")?.call_method1("records_to_numpy", (slf,))
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let shape = shape::literal(slf.get().records()?.shape());
         // A symbol has no data, and is shown by its spec.

@@ -118,3 +118,24 @@ def test_large_work_lets_other_threads_run() -> None:
     for thread in threads:
         thread.join()
     assert all(result.tolist() == results[0].tolist() for result in results)
+
+
+def test_rows_are_arrays_in_an_array() -> None:
+    rows = ex.constant([[1.5, 2.5], [], [3.5]])
+    arrays = rows.to_numpy()
+    assert arrays.dtype == object and [row.tolist() for row in arrays] == rows.to_py()
+    assert np.shares_memory(arrays[0], np.asarray(rows.flat_values))
+    nested = ex.constant([[[1], []], [], [[2, 3]]])
+    assert [[row.tolist() for row in inner] for inner in nested.to_numpy()] == nested.to_py()
+    assert [row.tolist() for row in ex.constant([["a", None], []]).to_numpy()] == [["a", None], []]
+
+
+def test_records_are_structured_arrays() -> None:
+    people = ex.constant([{"id": 1, "name": "ada", "age": None, "tags": ["x"]}, {"id": 2, "name": "bo", "age": 3, "tags": []}])
+    array = people.to_numpy()
+    assert array.shape == (2,) and array["id"].dtype == np.int64 and array["id"].tolist() == [1, 2]
+    assert array["name"].tolist() == ["ada", "bo"] and array["age"].tolist() == [None, 3]
+    assert [tags.tolist() for tags in array["tags"]] == [["x"], []]
+    nested = ex.StructTensor([2], {"at": ex.StructTensor([2], {"xy": [[0.0, 1.0], [2.0, 3.0]]})}).to_numpy()
+    assert nested["at"]["xy"].tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    assert ex.constant({"a": 1}).to_numpy()["a"] == 1

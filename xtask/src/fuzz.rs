@@ -1,16 +1,22 @@
 //! `cargo xtask fuzz`: drives the readers of outside bytes with mutated input.
 //!
-//! The arguments are the fuzzer's own; a run without `--seconds` takes a minute.
+//! The arguments are the fuzzer's own; a run without `--seconds` takes a minute. With `--coverage` it also says how much of the
+//! readers was reached, and is slower.
 
-use crate::Outcome;
 use crate::repo::Repo;
 use crate::steps::succeed;
+use crate::{Outcome, coverage};
 
 const SECONDS: &str = "60";
+const COVERAGE: &str = "--coverage";
 
 /// Runs every target, or the one that is named.
 pub fn run(repo: &Repo, args: &[String]) -> Outcome {
-    succeed(repo.cargo("run --release --package extenso-fuzz --").args(arguments(args)))
+    let own: Vec<String> = args.iter().filter(|arg| *arg != COVERAGE).cloned().collect();
+    if own.len() < args.len() {
+        return coverage::run(repo, "extenso-fuzz", &arguments(&own));
+    }
+    succeed(repo.cargo("run --release --package extenso-fuzz --").args(arguments(&own)))
 }
 
 fn arguments(args: &[String]) -> Vec<String> {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 mod bench;
 mod check;
+mod coverage;
 mod fuzz;
 mod generate;
 mod python;
@@ -48,13 +49,16 @@ const COMMANDS: [Command; 5] = [
     },
     Command {
         name: "fuzz",
-        usage: "fuzz [--seconds N] [TARGET]         mutates what comes from outside",
+        usage: "fuzz [--coverage] [--seconds N] [TARGET]  mutates what comes from outside",
         run: fuzz::run,
     },
 ];
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
+    if coverage::is_compiler() {
+        return coverage::compile(&args);
+    }
     match dispatch(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
