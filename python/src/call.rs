@@ -8,7 +8,9 @@ use extenso_core::OpDef;
 use extenso_core::attrs::{AttrSet, NoAttrs};
 use extenso_core::{Arg, Value, ops};
 use pyo3::basic::CompareOp;
+use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 /// Elements from which on it pays to let other Python threads run.
 const LARGE: usize = 1 << 14;
@@ -88,4 +90,28 @@ pub fn matmul<'py>(x: &Bound<'py, PyAny>, y: &Bound<'py, PyAny>) -> PyResult<Bou
         (Some(x), Some(y)) => apply(py, &ops::MATMUL, &[x, y], &ops::MatMul { transpose_y: false }),
         _ => Ok(py.NotImplemented().into_bound(py)),
     }
+}
+
+/// Calls a Python function without building a tuple where there are few arguments and no keywords.
+///
+/// Errors: what the function raises.
+pub fn python<'py>(
+    function: &Bound<'py, PyAny>,
+    args: &[Bound<'py, PyAny>],
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, end) = (function.py(), std::ptr::null_mut::<ffi::PyObject>());
+    // SAFETY: the arguments are objects that outlive the call, and a null pointer ends them.
+    let result = unsafe {
+        match (args, keywords) {
+            ([x], None) => ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), x.as_ptr(), end),
+            ([x, y], None) => ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), x.as_ptr(), y.as_ptr(), end),
+            ([x, y, z], None) => {
+                ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), x.as_ptr(), y.as_ptr(), z.as_ptr(), end)
+            }
+            _ => return function.call(PyTuple::new(py, args)?, keywords),
+        }
+    };
+    // SAFETY: the call gave a new reference, or null with an exception set.
+    unsafe { Bound::from_owned_ptr_or_err(py, result) }
 }

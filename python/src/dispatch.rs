@@ -5,10 +5,9 @@
 use crate::error::{OrCarry, OrRaise, raised};
 use crate::ext::{Class, PyExtension, own_attribute};
 use crate::op::{self, PyOpClass};
-use crate::value;
+use crate::{call, value};
 use extenso_core::{Answer, Arg, Call, Handler, HandlerId, Outputs, Target, Value, register_handler, unregister};
 use extenso_types::{Error, TypeDef};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use smallvec::SmallVec;
@@ -147,7 +146,7 @@ impl PyHandler {
             args.push(value::arg_to_py(py, arg)?);
         }
         let answer = match &self.form {
-            Form::Op | Form::Class => call_with(self.function.bind(py), &args, keywords(py, call)?.as_ref())?,
+            Form::Op | Form::Class => call::python(self.function.bind(py), &args, keywords(py, call)?.as_ref())?,
             Form::CatchAll(def) => self.catch_all(py, call, def, args)?,
         };
         outputs(&answer)
@@ -190,28 +189,6 @@ fn keywords<'py>(py: Python<'py>, call: &Call<'_>) -> PyResult<Option<Bound<'py,
         keywords.set_item(param.name, op::attr_to_py(py, &value)?)?;
     }
     Ok(Some(keywords))
-}
-
-/// Calls a function without building a tuple where there are few arguments and no keywords.
-fn call_with<'py>(
-    function: &Bound<'py, PyAny>,
-    args: &[Bound<'py, PyAny>],
-    keywords: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (py, end) = (function.py(), std::ptr::null_mut::<ffi::PyObject>());
-    // SAFETY: the arguments are objects that outlive the call, and a null pointer ends them.
-    let result = unsafe {
-        match (args, keywords) {
-            ([x], None) => ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), x.as_ptr(), end),
-            ([x, y], None) => ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), x.as_ptr(), y.as_ptr(), end),
-            ([x, y, z], None) => {
-                ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), x.as_ptr(), y.as_ptr(), z.as_ptr(), end)
-            }
-            _ => return function.call(PyTuple::new(py, args)?, keywords),
-        }
-    };
-    // SAFETY: the call gave a new reference, or null with an exception set.
-    unsafe { Bound::from_owned_ptr_or_err(py, result) }
 }
 
 /// The outputs that a handler returned; none for `NotImplemented`.

@@ -107,6 +107,7 @@ pub trait OrRaise<T> {
 }
 
 impl<T> OrRaise<T> for Result<T> {
+    #[inline]
     fn or_raise(self) -> PyResult<T> {
         self.map_err(|error| Python::attach(|py| raised(py, error)))
     }
@@ -121,6 +122,7 @@ pub trait OrCarry<T> {
 }
 
 impl<T> OrCarry<T> for PyResult<T> {
+    #[inline]
     fn or_carry(self, py: Python<'_>) -> Result<T> {
         self.map_err(|exception| carried(py, exception))
     }

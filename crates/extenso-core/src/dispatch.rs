@@ -170,7 +170,12 @@ impl Hasher for KeyHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&b| self.write_u64(b.into()));
+        // A slice of uids comes as its bytes.
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
     }
 
     fn write_u64(&mut self, v: u64) {
@@ -194,7 +199,10 @@ fn chain_of(op: &'static OpDef, types: &Types<'_>) -> Arc<[Entry]> {
         if cache.generation != generation {
             *cache = Cache { generation, chains: HashMap::default() };
         }
-        cache.chains.entry(key).or_insert_with(|| find_chain(op, types)).clone()
+        match cache.chains.get(&key) {
+            Some(chain) => chain.clone(),
+            None => cache.chains.entry(key).or_insert_with(|| find_chain(op, types)).clone(),
+        }
     })
 }
 

@@ -351,10 +351,12 @@ impl OpDef {
         attrs: &dyn AttrSet,
     ) -> Result<Option<Outputs>> {
         let Kernel::Elementwise(lookup) = self.kernel else { return Ok(None) };
-        match args.collect::<Option<SmallVec<[&Dense; 3]>>>() {
-            Some(inputs) => crate::elementwise::run_few(lookup, &inputs, attrs),
-            None => Ok(None),
+        let mut inputs = SmallVec::<[&Dense; 3]>::new();
+        for arg in args {
+            let Some(input) = arg else { return Ok(None) };
+            inputs.push(input);
         }
+        crate::elementwise::run_few(lookup, &inputs, attrs)
     }
 
     fn holds(&self, outputs: &Outputs, inferred: &[LeafSpec]) -> bool {

@@ -148,12 +148,12 @@ impl PyExtensionBase {
             check_in_rust(slf)?;
         }
         if let Some(validate) = &annotated.validate {
-            without_ops("__validate__", || validate.bind(slf.py()).call1((slf,)))?;
+            without_ops("__validate__", || call::python(validate.bind(slf.py()), std::slice::from_ref(slf), None))?;
         }
         if let Some(validate) = annotated.validate_data.as_ref().filter(|_| provenance == Provenance::Outside)
             && !self.is_symbolic(slf)?
         {
-            with_ops(|| validate.bind(slf.py()).call1((slf,)))?;
+            with_ops(|| call::python(validate.bind(slf.py()), std::slice::from_ref(slf), None))?;
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ mod text;
 pub use attr::{attr, attr_to_py};
 pub use text::op_examples;
 
-use crate::call;
 use crate::error::{OrRaise, raised};
+use crate::{arg, call};
 use extenso_core::attrs::{AttrSet, AttrValue, Param};
 use extenso_core::{Class, OpDef};
 use extenso_types::Error;
@@ -172,6 +172,22 @@ unsafe extern "C" fn entry(
 
 impl PyOp {
     fn call<'py>(&self, py: Python<'py>, given: &parse::Given<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        // Most calls give their arguments by position and no attribute, which needs no table of what was given.
+        if let Some(defaults) = self.defaults.as_deref() {
+            match given.plain(self.def) {
+                Some([x]) => {
+                    if let Some(x) = arg::operand(x)? {
+                        return call::apply(py, self.def, &[x], defaults);
+                    }
+                }
+                Some([x, y]) => {
+                    if let (Some(x), Some(y)) = (arg::operand(x)?, arg::operand(y)?) {
+                        return call::apply(py, self.def, &[x, y], defaults);
+                    }
+                }
+                Some(_) | None => {}
+            }
+        }
         let (args, attrs) = parse::parse(self, given)?;
         call::apply(py, self.def, &args, &*attrs)
     }

@@ -4,8 +4,8 @@ use super::PyOp;
 use super::attr::attr;
 use crate::arg;
 use crate::error::OrRaise;
-use extenso_core::Arg;
 use extenso_core::attrs::{AttrSet, AttrValue};
+use extenso_core::{Arg, OpDef};
 use extenso_types::Error;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -43,6 +43,13 @@ impl<'a, 'py> Given<'a, 'py> {
         };
         let (positional, keywords) = all.split_at(nargs);
         Given { positional, keywords, names }
+    }
+
+    /// The arguments, if these are all, by position; an op that takes a list of them has none to give so.
+    #[inline]
+    pub fn plain(&self, op: &OpDef) -> Option<&'a [Bound<'py, PyAny>]> {
+        let all = self.names.is_none() && !op.variadic && self.positional.len() == op.params.len();
+        all.then_some(self.positional)
     }
 }
 

@@ -13,12 +13,16 @@ use crate::tensor::{Dense, Storage, Tensor};
 use crate::value::{Outputs, Value};
 use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Result};
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 /// Elements up to which scalars are spread and booleans unpacked on the stack.
 const FEW: usize = 64;
 
+/// Inputs that an elementwise op has at most.
+const MOST: usize = 3;
+
 /// How an input is read.
+#[derive(Clone, Copy)]
 enum Input<'a> {
     /// As it stands.
     Bytes(&'a [u8]),
@@ -34,17 +38,16 @@ enum Input<'a> {
 pub fn run(lookup: Lookup, inputs: &[&Dense], attrs: &dyn AttrSet) -> Result<Option<Outputs>> {
     let Some(shaped) = inputs.iter().find(|input| !input.dims().is_empty()).or(inputs.first()) else { return Ok(None) };
     let (dims, n) = (shaped.dims(), shaped.len());
-    if n > BLOCK {
+    if n > BLOCK || inputs.len() > MOST {
         return Ok(None);
     }
-    let (mut dtypes, mut read) = (SmallVec::<[DType; 3]>::new(), SmallVec::<[Input<'_>; 3]>::new());
-    for input in inputs {
-        let Some(input_read) = input_of(input, dims, n) else { return Ok(None) };
-        read.push(input_read);
-        dtypes.push(input.dtype());
+    let (mut dtypes, mut read) = ([DType::Bool; MOST], [Input::Bytes(&[]); MOST]);
+    for (i, input) in inputs.iter().enumerate() {
+        let Some(found) = input_of(input, dims, n) else { return Ok(None) };
+        (dtypes[i], read[i]) = (input.dtype(), found);
     }
-    let Some(kernel) = lookup(&dtypes, attrs) else { return Ok(None) };
-    let Some(storage) = compute(kernel, &read, n, dims)? else { return Ok(None) };
+    let Some(kernel) = lookup(&dtypes[..inputs.len()], attrs) else { return Ok(None) };
+    let Some(storage) = compute(kernel, &read[..inputs.len()], n, dims)? else { return Ok(None) };
     Ok(Some(smallvec![Value::Tensor(Tensor::from_dense(kernel.out, dims.into(), storage))]))
 }
 
@@ -60,23 +63,24 @@ fn compute(kernel: BlockKernel, read: &[Input<'_>], n: usize, dims: &[usize]) ->
         spread_over(one, width, &mut bytemuck::cast_slice_mut(area.insert([0; FEW]))[..n * width]);
     }
     let mut areas = spread.iter().flatten();
-    let slices: SmallVec<[&[u8]; 3]> = read
-        .iter()
-        .map(|input| match input {
+    let mut slices: [&[u8]; MOST] = [&[]; MOST];
+    for (slice, input) in slices.iter_mut().zip(read) {
+        *slice = match input {
             Input::Bytes(bytes) => bytes,
             Input::Bits(word) => &bytemuck::cast_slice(word)[..n.div_ceil(64) * 8],
             Input::Spread(_, width) => areas.next().map_or(&[][..], |area| &bytemuck::cast_slice(area)[..n * width]),
-        })
-        .collect();
+        };
+    }
+    let slices = &slices[..read.len()];
     let done = match kernel.out.width() {
         Some(width) => {
             let mut out = Block::new(n * width);
-            (kernel.run)(&slices, out.bytes_mut(), n).map(|()| Storage::Fixed(out.freeze()))
+            (kernel.run)(slices, out.bytes_mut(), n).map(|()| Storage::Fixed(out.freeze()))
         }
         None if n <= FEW => {
             let mut word = [0_u64];
             let bytes = bytemuck::cast_slice_mut::<u64, u8>(&mut word);
-            (kernel.run)(&slices, &mut bytes[..n.div_ceil(64) * 8], n).map(|()| Storage::Bits(packed(&word, n)))
+            (kernel.run)(slices, &mut bytes[..n.div_ceil(64) * 8], n).map(|()| Storage::Bits(packed(&word, n)))
         }
         None => return Ok(None),
     };

@@ -108,7 +108,7 @@ impl Drop for PoolOwner {
 impl Block {
     /// Memory of `len` bytes. Its content is unspecified; small blocks are zero.
     pub fn new(len: usize) -> Block {
-        let memory = if len < SMALL { Memory::Small(vec![0; len.div_ceil(8)]) } else { Memory::Pooled(take(len)) };
+        let memory = if len < SMALL { Memory::Small(zeros(len.div_ceil(8))) } else { Memory::Pooled(take(len)) };
         Block { memory, len }
     }
 
@@ -142,6 +142,15 @@ impl Block {
             Memory::Pooled(owner) => Buffer::from(bytes::Bytes::from_owner(owner)),
         };
         if buffer.len() == self.len { buffer } else { buffer.slice_with_length(0, self.len) }
+    }
+}
+
+/// Memory of zeros. The allocator has a shorter way to a few bytes than to a few zero bytes.
+fn zeros(words: usize) -> Vec<u64> {
+    const FEW: [u64; 32] = [0; 32];
+    match FEW.get(..words) {
+        Some(few) => few.to_vec(),
+        None => vec![0; words],
     }
 }
 
