@@ -7,7 +7,8 @@
 mod arrange;
 mod broadcast;
 mod build;
-mod dense;
+pub(crate) mod columns;
+pub(crate) mod dense;
 mod handlers;
 mod levels;
 mod lines;

@@ -9,6 +9,7 @@ mod creation;
 mod cumulative;
 mod elementwise;
 mod elementwise_text;
+mod extremes;
 mod linear;
 mod lines;
 mod masks;
@@ -17,6 +18,7 @@ mod padding;
 mod partition;
 mod positions;
 mod printing;
+mod ranges;
 mod rearrange;
 mod recurrence;
 mod reduction;
@@ -36,6 +38,7 @@ pub use bitwise::*;
 pub use creation::*;
 pub use cumulative::*;
 pub use elementwise::*;
+pub use extremes::*;
 pub use linear::*;
 pub use masks::*;
 pub use math::*;
@@ -43,6 +46,7 @@ pub use padding::*;
 pub use partition::*;
 pub use positions::*;
 pub use printing::*;
+pub use ranges::*;
 pub use rearrange::*;
 pub use recurrence::*;
 pub use reduction::*;
@@ -66,6 +70,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Bits", BITWISE),
     ("Reductions", REDUCTIONS),
     ("Running folds", CUMULATIVE),
+    ("Running extremes", EXTREMES),
     ("Recurrences", RECURRENCES),
     ("Structure", STRUCTURAL),
     ("Selection", SELECTION),
@@ -77,6 +82,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Rows as a whole", ROW_LINES),
     ("Rows that broadcast", STRETCHING),
     ("Rows as a dense axis", PADDING),
+    ("Ranges", RANGES),
     ("Strings", TEXT),
     ("Joining strings", TEXT_JOINS),
     ("Splitting strings", TEXT_SPLITS),

@@ -98,12 +98,12 @@ fn rows_spec(args: &[LeafSpec], i: usize) -> Result<&PartitionSpec> {
     args.get(i).ok_or_else(|| Error::value(format!("argument {} is missing", i + 1)))?.partition()
 }
 
-fn rows(args: &[Value], i: usize) -> Result<&Rows> {
+pub(super) fn rows(args: &[Value], i: usize) -> Result<&Rows> {
     args.get(i).ok_or_else(|| Error::value(format!("argument {} is missing", i + 1)))?.partition()?.data()
 }
 
 /// The spec of the values, which the partition cuts.
-fn cut_by(args: &[LeafSpec], at: usize) -> Result<&TensorSpec> {
+pub(super) fn cut_by(args: &[LeafSpec], at: usize) -> Result<&TensorSpec> {
     let (values, partition) = (spec_of(args, 0)?, rows_spec(args, at)?);
     match values.shape.dims() {
         Some([]) => Err(Error::shape("values are a scalar").wanted("at least a vector")),

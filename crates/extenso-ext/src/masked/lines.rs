@@ -180,6 +180,16 @@ pub(super) fn cumulative_prod(call: &Call<'_>) -> Answer {
     cumulative(call, &ops::PROD)
 }
 
+/// `cumulative_max` passes over what is missing.
+pub(super) fn cumulative_max(call: &Call<'_>) -> Answer {
+    cumulative(call, &ops::MAX)
+}
+
+/// `cumulative_min` likewise.
+pub(super) fn cumulative_min(call: &Call<'_>) -> Answer {
+    cumulative(call, &ops::MIN)
+}
+
 fn cumulative(call: &Call<'_>, fold: &'static OpDef) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
@@ -196,6 +206,16 @@ pub(super) fn segment_cumulative_sum(call: &Call<'_>) -> Answer {
 /// The same in each row.
 pub(super) fn segment_cumulative_prod(call: &Call<'_>) -> Answer {
     segment_cumulative(call, &ops::PROD)
+}
+
+/// The same in each row.
+pub(super) fn segment_cumulative_max(call: &Call<'_>) -> Answer {
+    segment_cumulative(call, &ops::MAX)
+}
+
+/// The same in each row.
+pub(super) fn segment_cumulative_min(call: &Call<'_>) -> Answer {
+    segment_cumulative(call, &ops::MIN)
 }
 
 fn segment_cumulative(call: &Call<'_>, fold: &'static OpDef) -> Answer {

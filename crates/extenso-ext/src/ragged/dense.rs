@@ -66,7 +66,10 @@ fn innermost(x: &Value) -> Result<DType> {
     }
 }
 
-fn zero(dtype: DType) -> Result<Value> {
+/// Zero, false or the empty text of a dtype.
+///
+/// Errors: boxed values.
+pub(crate) fn zero(dtype: DType) -> Result<Value> {
     match (dtype, dtype.kind()) {
         (DType::Bytes, _) => Ok(Tensor::byte_strings(&[], &[""])?.into()),
         (_, DTypeKind::Text) => Ok(Tensor::strings(&[], &[""])?.into()),

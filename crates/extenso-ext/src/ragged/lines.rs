@@ -1,12 +1,13 @@
 //! Ops on lines along an axis of ragged tensors: orders, positions, running folds, moves.
 //!
-//! Along axis 1 a line is a row; along an axis inside the rows the op is left to the values. Running folds also go along axes
-//! that have ragged rows inside, column by column: rows are aligned on the left, and those that reach a column have an element
-//! there. Other ops would have to move elements between rows of different lengths, and say so.
+//! Along axis 1 a line is a row; along an axis inside the rows the op is left to the values. Along an axis that has ragged rows
+//! inside, ops that keep the places of elements go column by column ([`columns`](super::columns)). Other ops would have to move
+//! elements between rows of different lengths, and say so.
 
 use super::RaggedTensor;
+use super::columns::{across, numbered, take_across};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::one_row;
+use crate::axes::{one_row, rank};
 use crate::masked::MaskedTensor;
 use extenso_core::attrs::{AttrSet, Attrs, Axes};
 use extenso_core::ops::TopK;
@@ -20,21 +21,30 @@ use extenso_types::{Error, Result};
 /// `sort` orders each row.
 pub(super) fn sort(call: &Call<'_>) -> Answer {
     let Sort { axis, descending } = *Sort::of(call.attrs)?;
-    along(call, axis, &|axis| Box::new(Sort { axis, descending }), &|x| {
-        let order = argsort_rows(x, descending)?;
-        let places = ops::places_by_row(order, x.partition(), x.partition())?;
-        ops::take_along_axis(x.values(), places, 0)
+    along(call, axis, &|axis| Box::new(Sort { axis, descending }), &|x, rows| {
+        across(std::slice::from_ref(x), rows, &|lines, rows| {
+            let places = ops::places_by_row(order_of(&lines[0], rows, descending)?, rows, rows)?;
+            ops::take_along_axis(&lines[0], places, 0)
+        })
     })
 }
 
-/// `argsort` gives positions in each row.
+/// `argsort` gives positions along the axis.
 pub(super) fn argsort(call: &Call<'_>) -> Answer {
     let Sort { axis, descending } = *Sort::of(call.attrs)?;
-    along(call, axis, &|axis| Box::new(Sort { axis, descending }), &|x| argsort_rows(x, descending))
+    along(call, axis, &|axis| Box::new(Sort { axis, descending }), &|x, rows| {
+        let Some(inner) = typed::<RaggedTensor>(x) else { return order_of(x, rows, descending) };
+        // Not every row reaches a column: the position in it is not the number of the row.
+        let numbers = numbered(ops::places_in_rows(rows)?, &inner)?;
+        across(&[x.clone(), numbers], rows, &|lines, rows| {
+            let places = ops::places_by_row(order_of(&lines[0], rows, descending)?, rows, rows)?;
+            ops::take_along_axis(&lines[1], places, 0)
+        })
+    })
 }
 
-fn argsort_rows(x: &RaggedTensor, descending: bool) -> Result<Value> {
-    call_one(&ops::SEGMENT_ARGSORT, &[Arg::from(x.values()), x.partition().into()], &RowSort { descending })
+fn order_of(values: &Value, rows: &RowPartition, descending: bool) -> Result<Value> {
+    call_one(&ops::SEGMENT_ARGSORT, &[Arg::from(values), rows.into()], &RowSort { descending })
 }
 
 /// `top_k_indices` gives the positions of the `k` largest of each row, or of all where there are fewer.
@@ -48,7 +58,7 @@ pub(super) fn top_k(call: &Call<'_>) -> Answer {
     if x.rank()? > 2 {
         return answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values())], call.attrs)?)?);
     }
-    let order = x.with_values(argsort_rows(&x, true)?)?;
+    let order = x.with_values(order_of(x.values(), x.partition(), true)?)?;
     answer(ops::slice(order.into_value(), 1_i64, 0_i64, Some(vec![k]), 1_i64)?)
 }
 
@@ -110,67 +120,34 @@ pub(super) fn cumulative_prod(call: &Call<'_>) -> Answer {
     cumulative(call, &ops::SEGMENT_CUMULATIVE_PROD)
 }
 
+/// `cumulative_max` likewise.
+pub(super) fn cumulative_max(call: &Call<'_>) -> Answer {
+    cumulative(call, &ops::SEGMENT_CUMULATIVE_MAX)
+}
+
+/// `cumulative_min` likewise.
+pub(super) fn cumulative_min(call: &Call<'_>) -> Answer {
+    cumulative(call, &ops::SEGMENT_CUMULATIVE_MIN)
+}
+
 fn cumulative(call: &Call<'_>, segment: &'static OpDef) -> Answer {
-    let [x] = flat(call) else { return Ok(None) };
-    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     let Cumulative { axis, reverse } = *Cumulative::of(call.attrs)?;
-    let fold = Fold { segment, reverse };
-    match normalize_axis(axis, x.rank()?)? {
-        0 => answer(fold.columns(&one_row(&x.clone().into_value())?, &x)?),
-        1 => answer_ext(x.with_values(fold.rows(x.values(), x.partition())?)?),
-        inner => {
-            let attrs = Cumulative { axis: int(inner - 1), reverse };
-            answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values())], &attrs)?)?)
-        }
-    }
+    along(call, axis, &|axis| Box::new(Cumulative { axis, reverse }), &|x, rows| {
+        across(std::slice::from_ref(x), rows, &|lines, rows| {
+            call_one(segment, &[Arg::from(&lines[0]), rows.into()], &RowScan { reverse })
+        })
+    })
 }
 
-/// A running fold.
-struct Fold {
-    segment: &'static OpDef,
-    reverse: bool,
-}
-
-impl Fold {
-    /// The fold along the rows of a partition.
-    fn rows(&self, values: &Value, partition: &RowPartition) -> Result<Value> {
-        match typed::<RaggedTensor>(values) {
-            Some(inner) => self.columns(partition, &inner),
-            None => {
-                let attrs = RowScan { reverse: self.reverse };
-                call_one(self.segment, &[Arg::from(values), partition.into()], &attrs)
-            }
-        }
-    }
-
-    /// The fold along each column of the rows of each group.
-    fn columns(&self, groups: &RowPartition, x: &RaggedTensor) -> Result<Value> {
-        let x = x.compact()?;
-        let order = ops::column_order(groups, x.partition())?;
-        let lengths = ops::column_lengths(groups, x.partition())?;
-        let columns = ops::partition_from_lengths(lengths)?.partition()?.clone();
-        let folded = self.rows(&ops::take(x.values(), &order, 0)?, &columns)?;
-        // The order of an order is its inverse.
-        Ok(x.with_values(ops::take(folded, ops::argsort(order, 0, false)?, 0)?)?.into_value())
-    }
-}
-
-/// `shift` moves the elements of each row.
+/// `shift` moves the elements of each row, or each column of rows.
 pub(super) fn shift(call: &Call<'_>) -> Answer {
-    let [x, value] = flat(call) else { return Ok(None) };
+    let [_, value] = flat(call) else { return Ok(None) };
     let Shift { axis, by } = *Shift::of(call.attrs)?;
-    let Some(ragged) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
-    match normalize_axis(axis, ragged.rank()?)? {
-        axis @ (0 | 1) => {
-            check_rows(&ragged, axis)?;
-            let args = [Arg::from(ragged.values()), ragged.partition().into(), value.clone()];
-            answer_ext(ragged.with_values(call_one(&ops::SEGMENT_SHIFT, &args, &RowShift { by })?)?)
-        }
-        inner => {
-            let attrs = Shift { axis: int(inner - 1), by };
-            answer_ext(ragged.with_values(call_one(call.op, &[Arg::from(ragged.values()), value.clone()], &attrs)?)?)
-        }
-    }
+    along(call, axis, &|axis| Box::new(Shift { axis, by }), &|x, rows| {
+        across(std::slice::from_ref(x), rows, &|lines, rows| {
+            call_one(&ops::SEGMENT_SHIFT, &[Arg::from(&lines[0]), rows.into(), value.clone()], &RowShift { by })
+        })
+    })
 }
 
 /// `linear_scan` goes along each row.
@@ -204,8 +181,11 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
         typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok)
     };
     let (x, indices) = (as_rows(x)?, as_rows(indices)?);
-    let axis = LastAxis::of(call.attrs)?.axis;
-    match normalize_axis(axis, x.rank()?)? {
+    let axis = normalize_axis(LastAxis::of(call.attrs)?.axis, x.rank()?)?;
+    if let Some(taken) = taken_across(&x, &indices, axis)? {
+        return answer_ext(taken);
+    }
+    match axis {
         axis @ (0 | 1) => {
             check_rows(&x, axis)?;
             let indices = indices.compact()?;
@@ -217,6 +197,33 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
             let args = [Arg::from(x.values()), Arg::Value(indices.values_in(x.partition())?)];
             answer_ext(x.with_values(call_one(call.op, &args, &attrs)?)?)
         }
+    }
+}
+
+/// The elements at numbers of rows, where the axis has rows inside and these hold scalars.
+fn taken_across(x: &RaggedTensor, indices: &RaggedTensor, axis: usize) -> Result<Option<RaggedTensor>> {
+    let of_scalars = |rows: &RaggedTensor| rank(rows.values()).is_ok_and(|rank| rank == 1);
+    if axis == 0 && of_scalars(x) && of_scalars(indices) {
+        let groups = |rows: &RaggedTensor| one_row(&rows.clone().into_value());
+        return take_across(&groups(x)?, x, &groups(indices)?, indices).map(Some);
+    }
+    if axis != 1 || typed::<RaggedTensor>(x.values()).is_none() {
+        return Ok(None);
+    }
+    let (x, indices) = (x.compact()?, indices.compact()?);
+    let rows = |of: &RaggedTensor| match typed::<RaggedTensor>(of.values()) {
+        Some(rows) => Ok(Some(rows)),
+        None if rank(of.values())? == 2 => RaggedTensor::of_uniform(of.values()).map(Some),
+        None => Ok(None),
+    };
+    match (rows(&x)?, rows(&indices)?) {
+        (Some(inner), Some(at)) if of_scalars(&inner) && of_scalars(&at) => {
+            let taken = take_across(x.partition(), &inner, indices.partition(), &at)?;
+            let dense = typed::<RaggedTensor>(indices.values()).is_none();
+            let taken = if dense { ops::reshape_like(taken.values(), indices.values())? } else { taken.into_value() };
+            indices.with_values(taken).map(Some)
+        }
+        _ => Ok(None),
     }
 }
 
@@ -233,21 +240,27 @@ pub(super) fn indices_along(call: &Call<'_>) -> Answer {
     }
 }
 
-/// The op on the rows, or with the attributes of another axis on the values.
-fn along(
-    call: &Call<'_>,
-    axis: i64,
-    inside: &dyn Fn(i64) -> Box<dyn AttrSet>,
-    rows: &dyn Fn(&RaggedTensor) -> Result<Value>,
-) -> Answer {
-    let [x] = flat(call) else { return Ok(None) };
+/// What an op makes of the values of rows, in the places that they have.
+type OnRows<'a> = &'a dyn Fn(&Value, &RowPartition) -> Result<Value>;
+
+/// The op on the lines along axis 0 or 1, or with the attributes of another axis on the values.
+fn along(call: &Call<'_>, axis: i64, inside: &dyn Fn(i64) -> Box<dyn AttrSet>, rows: OnRows<'_>) -> Answer {
+    let [x, rest @ ..] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     match normalize_axis(axis, x.rank()?)? {
-        axis @ (0 | 1) => {
-            check_rows(&x, axis)?;
-            answer_ext(x.with_values(rows(&x)?)?)
+        0 => {
+            let whole = x.into_value();
+            answer(rows(&whole, &one_row(&whole)?)?)
         }
-        inner => answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values())], &*inside(int(inner - 1)))?)?),
+        1 => {
+            // Rows outside every row have no columns.
+            let x = if typed::<RaggedTensor>(x.values()).is_some() { x.compact()? } else { x };
+            answer_ext(x.with_values(rows(x.values(), x.partition())?)?)
+        }
+        inner => {
+            let args: Vec<Arg> = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned()).collect();
+            answer_ext(x.with_values(call_one(call.op, &args, &*inside(int(inner - 1)))?)?)
+        }
     }
 }
 

@@ -2,12 +2,13 @@
 //! it is.
 
 use super::RaggedTensor;
+use super::dense::zero;
 use crate::args::{answer, answer_ext, flat, int, typed_arg};
-use crate::axes::rows_of_one;
+use crate::axes::{dim, rows_of_one};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{ManyAxes, Transpose};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
-use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_types::{Dim, Error, Result};
 
 /// `expand_dims_at` puts in one axis after the other, from the outside.
@@ -72,14 +73,16 @@ pub(super) fn transpose(call: &Call<'_>) -> Answer {
     answer_ext(x.with_values(ops::transpose(x.values(), Some(inner))?)?)
 }
 
-/// `matmul` of rows of vectors by one matrix multiplies each vector.
+/// `matmul` of rows of vectors by one matrix multiplies each vector; by a matrix for each row, the vectors of each row.
 ///
-/// Errors: the vectors themselves are ragged.
+/// Errors: the vectors themselves are ragged; another number of matrices than rows.
 pub(super) fn matmul(call: &Call<'_>) -> Answer {
     let [x, y] = call.args else { return Ok(None) };
     let (Some(x), Arg::Value(Value::Tensor(weights))) = (typed_arg::<RaggedTensor>(x), y) else { return Ok(None) };
-    if weights.shape().rank().is_none_or(|rank| rank > 2) {
-        return Ok(None);
+    match weights.shape().rank() {
+        Some(3) if x.rank()? == 3 => return answer_ext(rows_by_matrices(call, &x.compact()?, weights)?),
+        None | Some(3..) => return Ok(None),
+        Some(0..3) => {}
     }
     if x.rank()? < 3 {
         return Err(Error::shape("axis 1 is ragged, and the rows are of no one length")
@@ -87,4 +90,25 @@ pub(super) fn matmul(call: &Call<'_>) -> Answer {
             .hint("Make the rows dense first: `to_tensor`."));
     }
     answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values()), y.clone()], call.attrs)?)?)
+}
+
+/// The vectors of each row by the matrix of the row: the product of rows of one length, and what stands in rows of it.
+fn rows_by_matrices(call: &Call<'_>, x: &RaggedTensor, matrices: &Tensor) -> Result<RaggedTensor> {
+    let zero = zero(x.values().tensor().map_err(|_| ragged_vectors())?.dtype())?;
+    let dense = ops::pad_rows(x.values(), x.partition(), zero, None)?;
+    let product = call_one(call.op, &[Arg::Value(dense), Arg::from(matrices)], call.attrs)?;
+    let size = dim(&product, 2)?.known().ok_or_else(|| {
+        Error::shape("the number of columns of the matrices is not known while tracing").wanted("a known size")
+    })?;
+    // The rows of the product are as long as the longest.
+    let width = ops::maximum(ops::max(x.row_lengths()?, 0, false)?, 0)?;
+    let rows = ops::multiply(ops::value_rowids(x.partition())?, width)?;
+    let places = ops::add(rows, ops::places_in_rows(x.partition())?)?;
+    x.with_values(ops::take(ops::reshape(product, vec![-1, int(size)])?, places, 0)?)
+}
+
+fn ragged_vectors() -> Error {
+    Error::shape("the vectors in the rows are ragged themselves")
+        .wanted("rows of vectors of one size")
+        .hint("Make the rows dense first: `to_tensor`.")
 }
