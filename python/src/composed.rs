@@ -54,7 +54,7 @@ fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: 
     value::to_py(x.py(), guarded(|| ops::mean(argument, axes, keepdims)).or_raise()?)
 }
 
-/// Exponentials along `axis`, divided by their sum.
+/// Exponentials along `axis`, divided by their sum; along an axis with ragged rows inside, column by column of the rows.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.softmax([1.0, 1.0]))
@@ -62,8 +62,8 @@ fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: 
 #[pyfunction]
 #[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
 fn softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>> {
-    let argument = arg::from_py(x)?;
-    value::to_py(x.py(), guarded(|| ops::softmax(argument, axis)).or_raise()?)
+    let argument = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::lists::softmax(&argument, axis)).or_raise()?)
 }
 
 /// The logarithm of `softmax`, without the loss of small shares.

@@ -15,6 +15,7 @@ mod formats;
 mod function;
 mod import;
 mod index;
+mod lists;
 mod literal;
 mod op;
 mod operators;
@@ -60,6 +61,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     composed::add_to(module)?;
     ragged::add_to(module)?;
     rearrange::add_to(module)?;
+    lists::add_to(module)?;
     arrow::add_to(module)?;
     formats::add_to(module)?;
     extenso_ext::init();

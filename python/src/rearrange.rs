@@ -8,6 +8,7 @@ use crate::{arg, dtype, value};
 use extenso_core::attrs::Axes;
 use extenso_core::ops::{self, Sections};
 use extenso_core::{Arg, Scalar, Value};
+use extenso_ext::lists;
 use extenso_types::{DType, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
@@ -41,16 +42,17 @@ fn dtype_of(object: Option<Given<'_, '_>>) -> PyResult<Option<DType>> {
     object.map(dtype::from_py).transpose()
 }
 
-/// The `k` largest elements along the last axis, the largest first, and their positions.
+/// The `k` largest elements along `axis`, the largest first, and their positions; all of a ragged list that has fewer.
 ///
 /// >>> import extenso as ex
 /// >>> values, indices = ex.top_k([1.0, 3.0, 2.0], 2)
 /// >>> ex.to_py(values), ex.to_py(indices)
 /// ([3.0, 2.0], [1, 2])
 #[pyfunction]
-fn top_k<'py>(x: Given<'_, 'py>, k: i64) -> PyResult<Bound<'py, PyTuple>> {
+#[pyo3(signature = (x, k, axis=-1), text_signature = "(x, k, axis=-1)")]
+fn top_k<'py>(x: Given<'_, 'py>, k: i64, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
     let given = value::from_py(x)?;
-    let (values, indices) = guarded(|| ops::top_k(given, k)).or_raise()?;
+    let (values, indices) = guarded(|| lists::top_k(&given, k, axis)).or_raise()?;
     PyTuple::new(x.py(), [value::to_py(x.py(), values)?, value::to_py(x.py(), indices)?])
 }
 
@@ -96,7 +98,7 @@ fn split<'py>(x: Given<'_, 'py>, sections: Given<'_, 'py>, axis: i64) -> PyResul
     } else {
         Sections::Sizes(attribute("sections", sections)?)
     };
-    made_list(x.py(), || ops::split(given, sections, axis))
+    made_list(x.py(), || lists::split(&given, sections, axis))
 }
 
 /// The elements in reverse order along some axes, or along all.
@@ -120,7 +122,7 @@ fn flip<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
 #[pyo3(signature = (x, shift, axis=None))]
 fn roll<'py>(x: Given<'_, 'py>, shift: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
     let (given, shift, axes) = (value::from_py(x)?, attribute::<Vec<i64>>("shift", shift)?, axes(axis)?);
-    made(x.py(), || ops::roll(given, shift, axes))
+    made(x.py(), || lists::roll(&given, &shift, &axes))
 }
 
 /// The whole of `x` as often as `reps` say along each axis, counted from the last.
@@ -131,7 +133,7 @@ fn roll<'py>(x: Given<'_, 'py>, shift: Given<'_, 'py>, axis: Option<Given<'_, 'p
 #[pyfunction]
 fn tile<'py>(x: Given<'_, 'py>, reps: Given<'_, 'py>) -> Made<'py> {
     let (given, reps) = (value::from_py(x)?, attribute::<Vec<i64>>("reps", reps)?);
-    made(x.py(), || ops::tile(given, reps))
+    made(x.py(), || lists::tile(&given, &reps))
 }
 
 /// Each element as often as `counts` says, along `axis`; without an axis, of all in row-major order.
@@ -143,7 +145,7 @@ fn tile<'py>(x: Given<'_, 'py>, reps: Given<'_, 'py>) -> Made<'py> {
 #[pyo3(signature = (x, counts, axis=None))]
 fn repeat<'py>(x: Given<'_, 'py>, counts: Given<'_, 'py>, axis: Option<i64>) -> Made<'py> {
     let (given, counts) = (value::from_py(x)?, arg::from_py(counts)?);
-    made(x.py(), || ops::repeat(given, counts, axis))
+    made(x.py(), || lists::repeat(&given, counts, axis))
 }
 
 /// The positions of the elements that are not zero, one vector for each axis.

@@ -7,6 +7,7 @@ mod args;
 mod axes;
 mod expand;
 mod index;
+pub mod lists;
 mod literal;
 mod masked;
 pub mod ragged;

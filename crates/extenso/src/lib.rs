@@ -76,6 +76,8 @@ mod pages {
     mod tensors {}
     #[doc = include_str!("../../../book/ragged.md")]
     mod ragged {}
+    #[doc = include_str!("../../../book/lists.md")]
+    mod lists {}
     #[doc = include_str!("../../../book/records.md")]
     mod records {}
     #[doc = include_str!("../../../book/types.md")]

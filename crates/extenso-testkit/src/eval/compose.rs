@@ -1,6 +1,7 @@
 //! Public functions that are no ops: compositions, and constructors of the shipped types.
 
 mod keys;
+mod lists;
 mod rows;
 
 use super::apply::Signature;
@@ -64,14 +65,14 @@ static FUNCTIONS: &[Composed] = &[
         attrs: Roll::DEF,
         run: |args, attrs| {
             let Roll { shift, axis } = Roll::of(attrs)?.clone();
-            ops::roll(given(args, 0)?, shift, axis)
+            extenso_ext::lists::roll(&given(args, 0)?, &shift, &axis)
         },
     },
     Composed {
         name: "tile",
         params: &["x"],
         attrs: Tile::DEF,
-        run: |args, attrs| ops::tile(given(args, 0)?, Tile::of(attrs)?.reps.clone()),
+        run: |args, attrs| extenso_ext::lists::tile(&given(args, 0)?, &Tile::of(attrs)?.reps),
     },
     Composed {
         name: "repeat",
@@ -82,7 +83,7 @@ static FUNCTIONS: &[Composed] = &[
                 Axes::All => None,
                 Axes::List(axes) => axes.first().copied(),
             };
-            ops::repeat(given(args, 0)?, &args[1], axis)
+            extenso_ext::lists::repeat(&given(args, 0)?, &args[1], axis)
         },
     },
     Composed {
@@ -151,7 +152,7 @@ static FUNCTIONS: &[Composed] = &[
         name: "softmax",
         params: &["x"],
         attrs: OfAxis::DEF,
-        run: |args, attrs| ops::softmax(&args[0], OfAxis::of(attrs)?.axis),
+        run: |args, attrs| extenso_ext::lists::softmax(&given(args, 0)?, OfAxis::of(attrs)?.axis),
     },
     Composed {
         name: "log_softmax",
@@ -258,9 +259,9 @@ fn path(args: &[Arg], i: usize) -> Result<FieldPath> {
     }
 }
 
-/// Every function, those of rows included.
+/// Every function, those of rows and lists included.
 fn functions() -> impl Iterator<Item = &'static Composed> {
-    FUNCTIONS.iter().chain(rows::FUNCTIONS)
+    FUNCTIONS.iter().chain(rows::FUNCTIONS).chain(lists::FUNCTIONS)
 }
 
 fn mean(args: &[Arg], attrs: &dyn AttrSet) -> Result<Value> {

@@ -10,6 +10,7 @@ mod examples;
 mod facts;
 mod gradients;
 mod lines;
+mod lists;
 mod reference;
 mod support;
 mod tracing;

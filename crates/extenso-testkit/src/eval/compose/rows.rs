@@ -87,7 +87,7 @@ fn tensors(args: &[Arg]) -> Result<Vec<Tensor>> {
     (0..items.len()).map(|i| given(items, i)?.tensor().cloned()).collect()
 }
 
-fn single(numbers: &Option<Vec<i64>>) -> Result<Option<i64>> {
+pub(super) fn single(numbers: &Option<Vec<i64>>) -> Result<Option<i64>> {
     match numbers.as_deref() {
         None => Ok(None),
         Some([n]) => Ok(Some(*n)),

@@ -1,0 +1,252 @@
+//! Functions of lists: what they do to one list they do to each list along an axis, ragged or uniform, the outermost included.
+//!
+//! Invariant: a list gets what the function gives of it alone, and no list sees another. All are compositions over ops, so they
+//! trace and have gradients as these have.
+
+mod groups;
+mod moves;
+mod parts;
+mod pick;
+mod ranges;
+mod sets;
+mod tuples;
+mod windows;
+
+pub use groups::{group_by, run_lengths, unique, unique_counts, unique_inverse};
+pub use moves::{diff, repeat, roll, softmax, tile, top_k};
+pub use parts::split;
+pub use pick::{first, head, last, nth, pad_to, tail, take_per_row};
+pub use ranges::ranges;
+pub use sets::{difference, intersection, isin, searchsorted, union};
+pub use tuples::{cartesian, combinations};
+pub use windows::windows;
+
+use crate::args::{int, typed_ref};
+use crate::axes::{dim, one_row, outer, rank, zeros_of};
+use crate::masked::{MaskedTensor, trailing};
+use crate::ragged::{RaggedTensor, dense};
+use crate::structs::StructTensor;
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Arg, ExtensionType, Value, ops};
+use extenso_types::{Dim, Error, Result, Shape};
+
+/// A further argument of a function of lists.
+struct Beside {
+    name: &'static str,
+    value: Value,
+    /// Whether it has one element for each list, and not a list.
+    each: bool,
+}
+
+impl Beside {
+    /// One element for each list.
+    fn each(name: &'static str, value: Value) -> Beside {
+        Beside { name, value, each: true }
+    }
+
+    /// One list for each list.
+    fn lists(name: &'static str, value: &Value) -> Beside {
+        Beside { name, value: value.clone(), each: false }
+    }
+
+    /// Beside all elements as one list.
+    fn of_one_list(self) -> Result<Value> {
+        if self.each { ops::expand_dims(self.value, 0) } else { Ok(one_list(&self.value)?.into_value()) }
+    }
+
+    /// Beside the lists of rows.
+    fn of_rows(self, rows: &RaggedTensor) -> Result<Value> {
+        let value = if self.each { Ok(self.value) } else { as_rows(&self.value).map(RaggedTensor::into_value) };
+        let value = value.map_err(|e| e.at(self.name))?;
+        let (given, wanted) = (outer(&value), rows.nrows());
+        match given {
+            Some(given) if given.is_compatible_with(wanted) => Ok(value),
+            _ => Err(Error::shape(format!("there are {} rows", given.map_or_else(|| "no".into(), |n| n.to_string())))
+                .at(self.name)
+                .wanted(format!("one for each of {wanted} lists"))),
+        }
+    }
+
+    /// The values in these rows.
+    fn inside(self, rows: &RaggedTensor) -> Result<Beside> {
+        let values = as_rows(&self.value).and_then(|given| given.values_in(rows.partition()));
+        Ok(Beside { value: values.map_err(|e| e.at(self.name))?, ..self })
+    }
+}
+
+/// What a function makes of lists: the rows of a partition that leaves no value out, and what stands beside them.
+type OfLists<'a> = &'a dyn Fn(&RaggedTensor, &[Value]) -> Result<Vec<Value>>;
+
+/// Applies a function to the lists along an axis. What it gives has the lists as outer axis; the axes before stay as they are.
+///
+/// Errors: an axis out of range; what stands beside has other rows before the axis.
+fn along(x: &Value, axis: i64, beside: Vec<Beside>, f: OfLists<'_>) -> Result<Vec<Value>> {
+    at(x, normalize_axis(axis, rank(x)?)?, beside, f)
+}
+
+/// The same for a function of lists alone with one result.
+fn along_one(x: &Value, axis: i64, f: &dyn Fn(&RaggedTensor) -> Result<Value>) -> Result<Value> {
+    only(along(x, axis, Vec::new(), &|rows, _| Ok(vec![f(rows)?]))?)
+}
+
+fn only(values: Vec<Value>) -> Result<Value> {
+    values.into_iter().next().ok_or_else(|| Error::internal("a function of lists gave nothing"))
+}
+
+fn at(x: &Value, axis: usize, beside: Vec<Beside>, f: OfLists<'_>) -> Result<Vec<Value>> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(x)
+        && masked.mask_rank()? <= axis.min(1)
+    {
+        let made = at(masked.values(), axis, beside, f)?;
+        return made.into_iter().map(|y| Ok(MaskedTensor::new(y, masked.mask().clone())?.into_value())).collect();
+    }
+    if axis == 0 {
+        return in_one_list(x, beside, f);
+    }
+    let rows = as_rows(x)?;
+    if axis == 1 {
+        let beside: Result<Vec<Value>> = beside.into_iter().map(|value| value.of_rows(&rows)).collect();
+        return f(&rows, &beside?);
+    }
+    let deeper = beside.into_iter().map(|value| value.inside(&rows)).collect::<Result<Vec<Beside>>>()?;
+    let made = at(rows.values(), axis - 1, deeper, f)?;
+    made.into_iter().map(|y| outside(x, &rows, y)).collect()
+}
+
+/// The function on all elements as one list.
+fn in_one_list(x: &Value, beside: Vec<Beside>, f: OfLists<'_>) -> Result<Vec<Value>> {
+    let beside: Result<Vec<Value>> = beside.into_iter().map(Beside::of_one_list).collect();
+    let made = f(&one_list(x)?, &beside?)?;
+    let out = |y: Value| match typed_ref::<RaggedTensor>(&y) {
+        Some(rows) => Ok(rows.compact()?.values().clone()),
+        None => ops::take(y, 0, 0),
+    };
+    made.into_iter().map(out).collect()
+}
+
+/// All elements as one row.
+fn one_list(x: &Value) -> Result<RaggedTensor> {
+    RaggedTensor::from_partition(x.clone(), one_row(x)?)
+}
+
+/// The value as rows that are all of its values.
+fn as_rows(value: &Value) -> Result<RaggedTensor> {
+    typed_ref::<RaggedTensor>(value).map_or_else(|| RaggedTensor::of_uniform(value), |rows| rows.compact())
+}
+
+/// What was made inside rows, in these rows; dense where the rows were, as far as sizes are known.
+fn outside(x: &Value, rows: &RaggedTensor, made: Value) -> Result<Value> {
+    let dense = typed_ref::<MaskedTensor>(&made).map_or_else(|| made.tensor().is_ok(), |y| y.values().tensor().is_ok());
+    if typed_ref::<RaggedTensor>(x).is_none() && dense {
+        if rank(&made)? == 1 {
+            return ops::reshape_like(made, zeros_of(x, 2)?);
+        }
+        let outer = [dim(x, 0)?, dim(x, 1)?].into_iter().map(Ok);
+        let sizes = outer.chain((1..rank(&made)?).map(|axis| dim(&made, axis))).collect::<Result<Vec<Dim>>>()?;
+        if sizes.iter().filter(|n| n.known().is_none()).count() < 2 {
+            return ops::reshape(made, sizes.into_iter().map(|n| n.known().map_or(-1, int)).collect::<Vec<i64>>());
+        }
+    }
+    Ok(rows.with_values(made)?.into_value())
+}
+
+/// The elements of the shape of `x`, dense where `x` is.
+fn in_shape_of(x: &Value, made: Value) -> Result<Value> {
+    let like = typed_ref::<MaskedTensor>(x).map_or_else(|| x.clone(), |masked| masked.values().clone());
+    if like.tensor().is_err() || made.tensor().is_ok() {
+        return Ok(made);
+    }
+    match typed_ref::<RaggedTensor>(&made) {
+        Some(_) => ops::reshape_like(crate::ragged::flatten(made, None)?, like),
+        None => Ok(made),
+    }
+}
+
+/// Values for all elements of `x` in one list, in the rows and the shape of `x`.
+fn with_flat(x: &Value, flat: &Value) -> Result<Value> {
+    if let Some(rows) = typed_ref::<RaggedTensor>(x) {
+        let rows = rows.compact()?;
+        return Ok(rows.with_values(with_flat(rows.values(), flat)?)?.into_value());
+    }
+    if let Some(masked) = typed_ref::<MaskedTensor>(x) {
+        let values = with_flat(masked.values(), flat)?;
+        return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
+    }
+    ops::reshape_like(flat, x)
+}
+
+/// The values of all elements in one list, without what says that some are missing.
+fn flat_values(x: &Value) -> Result<Value> {
+    match typed_ref::<MaskedTensor>(x) {
+        Some(masked) => flat_values(masked.values()),
+        None => match typed_ref::<RaggedTensor>(x) {
+            Some(rows) => flat_values(rows.compact()?.values()),
+            None => ops::reshape(x, vec![-1_i64]),
+        },
+    }
+}
+
+/// The elements in rows of one or none, one below the other; zero, empty or missing where a row has none.
+fn spread(found: &Value, cut: &Value) -> Result<Value> {
+    let partition = cut.partition()?;
+    if let Value::Tensor(tensor) = found {
+        let rows = ops::pad_rows(found, partition, dense::zero(tensor.dtype())?, Some(vec![1_i64]))?;
+        return ops::squeeze(rows, vec![1_i64]);
+    }
+    if let Some(masked) = typed_ref::<MaskedTensor>(found) {
+        let mask = spread(&masked.mask().clone().into(), cut)?;
+        return Ok(MaskedTensor::new(spread(masked.values(), cut)?, mask.tensor()?.clone())?.into_value());
+    }
+    if let Some(records) = typed_ref::<StructTensor>(found) {
+        let inner = records.shape().dims().unwrap_or_default().iter().skip(1).copied();
+        let shape = Shape::new(std::iter::once(partition.spec().nrows).chain(inner));
+        let fields = records.fields().iter().map(|(name, value)| Ok((name.clone(), spread(value, cut)?)));
+        return Ok(StructTensor::from_fields(shape, fields.collect::<Result<Vec<_>>>()?)?.into_value());
+    }
+    if typed_ref::<RaggedTensor>(found).is_some() {
+        // A row without a row is an empty row.
+        let rows = RaggedTensor::from_partition(found.clone(), partition.clone())?;
+        return crate::ragged::flatten(rows.into_value(), Some(2));
+    }
+    Err(Error::dtype("the elements are of a type that has no empty value").wanted("tensors, rows, records"))
+}
+
+/// The elements of short lists: `default` where none is there, or missing without one.
+fn or_missing(found: Value, there: &Value, default: Option<&Arg>) -> Result<Value> {
+    match default {
+        Some(default) => {
+            let wide = trailing(there, rank(&found)? - 1)?;
+            ops::where_(wide, found, default.clone())
+        }
+        None if typed_ref::<MaskedTensor>(&found).is_some() => Ok(found),
+        None => Ok(MaskedTensor::new(found, there.tensor()?.clone())?.into_value()),
+    }
+}
+
+/// Checks that the elements of lists have no axes of their own.
+fn check_scalars(rows: &RaggedTensor) -> Result<()> {
+    match rank(rows.values())? {
+        1 => Ok(()),
+        n => Err(Error::shape(format!("the elements along the axis have {} axes of their own", n - 1))
+            .wanted("numbers, booleans or text along the axis")
+            .hint("Give the last axis, or `flatten` the axes inside.")),
+    }
+}
+
+/// A count that must not be negative.
+fn count(name: &str, n: i64) -> Result<i64> {
+    if n >= 0 {
+        return Ok(n);
+    }
+    Err(Error::value(format!("{name} is {n}")).wanted("a number that is not negative"))
+}
+
+/// Rows of these lengths.
+fn cut_by(lengths: Value) -> Result<Value> {
+    ops::partition_from_lengths(lengths)
+}
+
+/// Rows as a value.
+fn rows_value(values: Value, cut: &Value) -> Result<Value> {
+    Ok(RaggedTensor::from_partition(values, cut.partition()?.clone())?.into_value())
+}

@@ -1,0 +1,255 @@
+//! Elements of lists moved, repeated and compared with their neighbours, where an axis of one size has a function of the core.
+
+use super::{Beside, along, along_one, count, only, rows_value};
+use crate::args::{int, typed_ref};
+use crate::axes::{dim, is_ragged, outer, rank};
+use crate::ragged::RaggedTensor;
+use crate::ragged::columns::{across, across_changed};
+use extenso_core::attrs::Axes;
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Arg, ExtensionType, Value, ops};
+use extenso_types::{DType, Dim, Error, Result};
+
+/// Whether the elements along an axis have ragged rows inside, so that lines go across rows.
+fn rows_inside(x: &Value, axis: usize) -> bool {
+    rank(x).is_ok_and(|rank| (axis + 1..rank).any(|inner| is_ragged(x, inner)))
+}
+
+/// The lists along an axis as rows of lines across the rows inside.
+fn across_rows(x: &Value, axis: i64, f: &dyn Fn(&RaggedTensor) -> Result<Value>) -> Result<Value> {
+    along_one(x, axis, &|rows| {
+        let values = across(std::slice::from_ref(rows.values()), rows.partition(), &|lines, cut| {
+            let made = f(&RaggedTensor::from_partition(lines[0].clone(), cut.clone())?)?;
+            RaggedTensor::from_value(&made)?.values_in(cut)
+        })?;
+        Ok(rows.with_values(values)?.into_value())
+    })
+}
+
+/// Exponentials along `axis`, divided by their sum; along an axis with ragged rows inside, column by column of the rows.
+///
+/// Errors: no floats, an axis out of range.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec![0.5, 1.0], vec![0.5]]).unwrap();
+/// assert_eq!(to_literal(&lists::softmax(&x, 0).unwrap()).unwrap().to_string(), "[[0.5, 1.0], [0.5]]");
+/// ```
+pub fn softmax(x: &Value, axis: i64) -> Result<Value> {
+    match rank(x).and_then(|rank| normalize_axis(axis, rank)) {
+        Ok(at) if rows_inside(x, at) => across_rows(x, int(at), &|rows| ops::softmax(rows.clone().into_value(), 1)),
+        Ok(_) | Err(_) => ops::softmax(x, axis),
+    }
+}
+
+/// The differences of neighbours along `axis`, the later less the earlier, `n` times over.
+///
+/// Each time a line has one element less; along an axis with ragged rows inside, lines are the columns of the rows. Errors: an `n`
+/// that is negative or above 64; an axis out of range; no numbers.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec![1, 4, 9], vec![], vec![5]]).unwrap();
+/// assert_eq!(to_literal(&lists::diff(&x, 1, -1).unwrap()).unwrap().to_string(), "[[3, 5], [], []]");
+/// ```
+pub fn diff(x: &Value, n: i64, axis: i64) -> Result<Value> {
+    let differences = || {
+        if !(0..=64).contains(&n) {
+            return Err(Error::value(format!("n is {n}")).wanted("from 0 to 64"));
+        }
+        let axis = normalize_axis(axis, rank(x)?)?;
+        (0..n).try_fold(x.clone(), |x, _| {
+            if !rows_inside(&x, axis) {
+                return steps(&x, int(axis));
+            }
+            let lines = |rows: &RaggedTensor| RaggedTensor::from_value(&steps(&rows.clone().into_value(), 1)?);
+            along_one(&x, int(axis), &|rows| Ok(across_changed(rows, &lines)?.into_value()))
+        })
+    };
+    differences().map_err(|e| e.at("diff"))
+}
+
+fn steps(x: &Value, axis: i64) -> Result<Value> {
+    let later = ops::slice(x, axis, 1_i64, None, 1_i64)?;
+    ops::subtract(later, ops::slice(x, axis, 0_i64, Some(vec![-1]), 1_i64)?)
+}
+
+/// The `k` largest elements of each list along `axis`, the largest first, or all where a ragged list has fewer; and their positions.
+///
+/// Along an axis with ragged rows inside, lists are the columns of the rows, and positions are numbers of rows. Errors:
+/// a negative `k`, or one above the size of a uniform axis; an axis out of range.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec![1, 9], vec![5], vec![3, 4]]).unwrap();
+/// let (values, _) = lists::top_k(&x, 2, 0).unwrap();
+/// assert_eq!(to_literal(&values).unwrap().to_string(), "[[5, 9], [3, 4]]");
+/// ```
+pub fn top_k(x: &Value, k: i64, axis: i64) -> Result<(Value, Value)> {
+    let largest = || {
+        let (rank, k) = (rank(x)?, count("k", k)?);
+        let at = normalize_axis(axis, rank)?;
+        if at + 1 == rank {
+            return ops::top_k(x, k);
+        }
+        if rows_inside(x, at) {
+            let first = |lines: &RaggedTensor| {
+                RaggedTensor::from_value(&ops::slice(lines.clone().into_value(), 1_i64, 0_i64, Some(vec![k]), 1_i64)?)
+            };
+            let part = |x: &Value| along_one(x, int(at), &|rows| Ok(across_changed(rows, &first)?.into_value()));
+            let order = part(&ops::argsort(x, int(at), true)?)?;
+            return Ok((part(&ops::sort(x, int(at), true)?)?, order));
+        }
+        let size = if at == 0 { outer(x).and_then(Dim::known) } else { dim(x, at)?.known() };
+        if let Some(n) = size.filter(|n| int(*n) < k && !is_ragged(x, at)) {
+            return Err(
+                Error::value(format!("k is {k}, and the axis has {n} elements")).wanted("at most as many as there are")
+            );
+        }
+        top_of(x, k, int(at))
+    };
+    largest().map_err(|e: Error| e.at("top_k"))
+}
+
+fn top_of(x: &Value, k: i64, axis: i64) -> Result<(Value, Value)> {
+    let order = ops::slice(ops::argsort(x, axis, true)?, axis, 0_i64, Some(vec![k]), 1_i64)?;
+    Ok((ops::take_along_axis(x, &order, axis)?, order))
+}
+
+/// The elements moved by `shift` positions along some axes; those that leave a list at one end enter it at the other.
+///
+/// One shift serves all axes. Without an axis, the elements move in row-major order. Errors: an axis out of range or named
+/// twice; another number of shifts than axes.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::attrs::Axes;
+/// let x = constant(vec![vec![1, 2, 3], vec![], vec![4, 5]]).unwrap();
+/// let y = lists::roll(&x, &[1], &Axes::List(vec![1])).unwrap();
+/// assert_eq!(to_literal(&y).unwrap().to_string(), "[[3, 1, 2], [], [5, 4]]");
+/// ```
+pub fn roll(x: &Value, shift: &[i64], axis: &Axes) -> Result<Value> {
+    let Axes::List(axes) = axis else { return ops::roll(x, shift.to_vec(), Axes::All) };
+    let rolled = || {
+        let places = axes.iter().map(|&axis| normalize_axis(axis, rank(x)?)).collect::<Result<Vec<usize>>>()?;
+        if !places.iter().any(|&at| is_ragged(x, at)) {
+            return ops::roll(x, shift.to_vec(), axis.clone());
+        }
+        extenso_core::reduce::normalize_axes(axes, rank(x)?)?;
+        if shift.len() != 1 && shift.len() != axes.len() {
+            return Err(Error::value(format!("{} shifts are given for {} axes", shift.len(), axes.len()))
+                .wanted("one shift, or one for each axis"));
+        }
+        let shifts = shift.iter().cycle();
+        places.into_iter().zip(shifts).try_fold(x.clone(), |x, (at, &by)| {
+            if is_ragged(&x, at) {
+                along_one(&x, int(at), &|rows| turned(rows, by))
+            } else {
+                ops::roll(x, vec![by], int(at))
+            }
+        })
+    };
+    rolled().map_err(|e| e.at("roll"))
+}
+
+/// The elements of each row moved in a circle.
+fn turned(rows: &RaggedTensor, by: i64) -> Result<Value> {
+    let each = |of_row: Value| ops::gather_rows_of(of_row, rows.partition());
+    let lengths = each(ops::maximum(rows.row_lengths()?, 1)?)?;
+    // The shift is reduced first, so that no difference is beyond 64 bits.
+    let by = ops::remainder(ops::add(ops::zeros_like(&lengths)?, by)?, &lengths)?;
+    let from = ops::remainder(ops::subtract(ops::places_in_rows(rows.partition())?, by)?, lengths)?;
+    let places = ops::add(from, each(ops::row_starts(rows.partition())?)?)?;
+    Ok(rows.with_values(ops::take(rows.values(), places, 0)?)?.into_value())
+}
+
+/// Each element as often as `counts` says, one after the other, along `axis`; without an axis, of all in row-major order.
+///
+/// Shapes: `counts` is one integer; or along a uniform axis one for each position, and along a ragged one as many as there are
+/// elements, in the same rows. Errors: a negative count, other rows, an axis out of range, a result beyond memory.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let (x, counts) = (constant(vec![vec![7, 8], vec![9]]).unwrap(), constant(vec![vec![2, 0], vec![3]]).unwrap());
+/// assert_eq!(to_literal(&lists::repeat(&x, counts, Some(1)).unwrap()).unwrap().to_string(), "[[7, 7], [9, 9, 9]]");
+/// ```
+pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Value> {
+    let counts = counts.into();
+    let at = axis.map(|axis| normalize_axis(axis, rank(x)?)).transpose();
+    let Some(at) = at.map_err(|e| e.at("repeat"))?.filter(|&at| is_ragged(x, at)) else {
+        return ops::repeat(x, counts, axis);
+    };
+    let repeated = || {
+        let beside = match &counts {
+            Arg::Value(value) if rank(value)? > 0 => vec![Beside::lists("counts", value)],
+            Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => Vec::new(),
+        };
+        only(along(x, int(at), beside, &|rows, lists| {
+            let each = ops::zeros_like(ops::places_in_rows(rows.partition())?)?;
+            let counts = match lists {
+                [lists] => {
+                    let lists = typed_ref::<RaggedTensor>(lists).ok_or_else(|| Error::internal("lists are rows"))?;
+                    ops::cast(lists.values_in(rows.partition()).map_err(|e| e.at("counts"))?, DType::I64)?
+                }
+                _ => ops::add(each, integer(&counts)?)?,
+            };
+            let cut = ops::partition_from_lengths(&counts).map_err(|e| e.at("counts"))?;
+            let values = ops::gather_rows_of(rows.values(), cut)?;
+            let lengths = ops::segment_sum(counts, rows.partition())?;
+            Ok(vec![rows_value(values, &ops::partition_from_lengths(lengths)?)?])
+        })?)
+    };
+    repeated().map_err(|e| e.at("repeat"))
+}
+
+fn integer(counts: &Arg) -> Result<Arg> {
+    match counts {
+        Arg::Value(value) if value.tensor().is_ok_and(|tensor| tensor.dtype().is_integer()) => {
+            Ok(Arg::Value(ops::cast(value, DType::I64)?))
+        }
+        Arg::Scalar(extenso_core::Scalar::Int(_)) => Ok(counts.clone()),
+        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => {
+            Err(Error::dtype("the counts are no integers").at("counts").wanted("integers"))
+        }
+    }
+}
+
+/// The whole of each list as often as `reps` say along each axis, counted from the last.
+///
+/// Errors: a negative number; a result beyond memory.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec![1, 2], vec![3]]).unwrap();
+/// assert_eq!(to_literal(&lists::tile(&x, &[1, 2]).unwrap()).unwrap().to_string(), "[[1, 2, 1, 2], [3, 3]]");
+/// ```
+pub fn tile(x: &Value, reps: &[i64]) -> Result<Value> {
+    let rank = rank(x)?;
+    let ragged = |back: usize| rank.checked_sub(back).is_some_and(|at| is_ragged(x, at));
+    let often: Vec<(usize, i64)> = reps.iter().rev().enumerate().map(|(i, &times)| (i + 1, times)).collect();
+    if !often.iter().any(|&(back, times)| times != 1 && ragged(back)) {
+        return ops::tile(x, reps.to_vec());
+    }
+    let plain: Vec<i64> = often.iter().rev().map(|&(back, times)| if ragged(back) { 1 } else { times }).collect();
+    let tiled = || {
+        for &(_, times) in &often {
+            count("a repetition", times)?;
+        }
+        let of_rows = often.iter().filter(|&&(back, times)| times != 1 && ragged(back));
+        let x = of_rows
+            .into_iter()
+            .try_fold(x.clone(), |x, &(back, times)| along_one(&x, int(rank - back), &|rows| again(rows, times)))?;
+        ops::tile(x, plain)
+    };
+    tiled().map_err(|e| e.at("tile"))
+}
+
+/// Each row as often as `times`, one after the other.
+fn again(rows: &RaggedTensor, times: i64) -> Result<Value> {
+    let lengths = Value::from(rows.row_lengths()?);
+    let cut = ops::partition_from_lengths(ops::add(ops::zeros_like(&lengths)?, times)?)?;
+    let copies = ops::gather_rows_of(rows.clone().into_value(), &cut)?;
+    let copies = RaggedTensor::from_value(&copies)?.compact()?;
+    let lengths = ops::segment_sum(copies.row_lengths()?, cut)?;
+    rows_value(copies.values().clone(), &ops::partition_from_lengths(lengths)?)
+}

@@ -1,0 +1,66 @@
+//! Lists cut into parts.
+
+use super::{along, rows_value};
+use crate::args::int;
+use crate::axes::{is_ragged, rank};
+use crate::ragged::RaggedTensor;
+use extenso_core::ops::Sections;
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Value, ops};
+use extenso_types::{Error, Result};
+
+/// More parts than this are taken for a mistake: no data stands behind their number.
+const MOST: i64 = 1 << 16;
+
+/// The parts of each list along `axis`: as many of one size as `sections` says, or of the sizes that it lists.
+///
+/// Lists of different lengths have parts of different lengths. Errors: parts that do not come to the length of a list, which is
+/// named; a negative size; an axis out of range, or a uniform one of a size that is not known.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec![1, 2, 3, 4], vec![], vec![5, 6]]).unwrap();
+/// let parts = lists::split(&x, 2, 1).unwrap();
+/// assert_eq!(to_literal(&parts[1]).unwrap().to_string(), "[[3, 4], [], [6]]");
+/// ```
+pub fn split(x: &Value, sections: impl Into<Sections>, axis: i64) -> Result<Vec<Value>> {
+    let sections = sections.into();
+    let Some(at) = rank(x).and_then(|rank| normalize_axis(axis, rank)).ok().filter(|&at| is_ragged(x, at)) else {
+        return ops::split(x, sections, axis);
+    };
+    along(x, int(at), Vec::new(), &|rows, _| parts(rows, &sections)).map_err(|e| e.at("split"))
+}
+
+fn parts(rows: &RaggedTensor, sections: &Sections) -> Result<Vec<Value>> {
+    let lengths = lengths_of(rows, sections)?;
+    let total = lengths.iter().try_fold(ops::zeros_like(rows.row_lengths()?)?, ops::add)?;
+    let whole = ops::partition_from_lengths(total)?;
+    let values = ops::align_rows(rows.values(), rows.partition(), &whole)
+        .map_err(|e| e.note("The parts do not come to the length of each list."))?;
+    let mut start = ops::row_starts(whole)?;
+    let part = |length: Value| {
+        let cut = ops::partition_from_lengths(&length)?;
+        let places = ops::add(ops::gather_rows_of(&start, &cut)?, ops::places_in_rows(&cut)?)?;
+        start = ops::add(&start, length)?;
+        rows_value(ops::take(&values, places, 0)?, &cut)
+    };
+    lengths.into_iter().map(part).collect()
+}
+
+/// The length that each part has of each row.
+fn lengths_of(rows: &RaggedTensor, sections: &Sections) -> Result<Vec<Value>> {
+    let lengths = Value::from(rows.row_lengths()?);
+    match sections {
+        Sections::Equal(parts) if (1..=MOST).contains(parts) => {
+            let each = ops::floor_divide(lengths, *parts)?;
+            Ok((0..*parts).map(|_| each.clone()).collect())
+        }
+        Sections::Equal(parts) => {
+            Err(Error::value(format!("{parts} parts are asked for")).wanted(format!("from 1 to {MOST}")))
+        }
+        Sections::Sizes(sizes) => match sizes.iter().find(|size| **size < 0) {
+            Some(size) => Err(Error::value(format!("a size is {size}")).wanted("sizes that are not negative")),
+            None => sizes.iter().map(|size| ops::add(ops::zeros_like(&lengths)?, *size)).collect(),
+        },
+    }
+}

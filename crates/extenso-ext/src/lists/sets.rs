@@ -1,0 +1,167 @@
+//! Lists as sets, and places in sorted lists.
+//!
+//! Both are found in the order of two lists together, so that anything that can be sorted can be looked for.
+
+use super::groups::{Sorted, distinct, runs};
+use super::pick::filled_like;
+use super::{Beside, along, check_scalars, flat_values, in_shape_of, only, with_flat};
+use crate::args::typed_ref;
+use crate::axes::rank;
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::{ExtensionType, Value, ops};
+use extenso_types::{DType, Error, Result};
+
+/// Whether each element of `x` is in `test`: in its list along `axis`, or without an axis in all of `test`.
+///
+/// NaN equals NaN here. Shapes: `test` has the rows of `x` before the axis; the result has the shape and the rows of `x`; what is
+/// missing stays missing without an axis, and equals what is missing along one. Errors: other rows; dtypes that differ.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let (x, test) = (constant(vec![vec![1, 2], vec![2]]).unwrap(), constant(vec![vec![2, 3], vec![]]).unwrap());
+/// assert_eq!(to_literal(&lists::isin(&x, &test, Some(-1)).unwrap()).unwrap().to_string(), "[[False, True], [False]]");
+/// assert_eq!(to_literal(&lists::isin(&x, &test, None).unwrap()).unwrap().to_string(), "[[False, True], [True]]");
+/// ```
+pub fn isin(x: &Value, test: &Value, axis: Option<i64>) -> Result<Value> {
+    let found = || match axis {
+        Some(axis) => {
+            let lists = vec![Beside::lists("test", test)];
+            let found = along(x, axis, lists, &|rows, test| {
+                Ok(vec![rows.with_values(members(rows, &test[0])?)?.into_value()])
+            })?;
+            in_shape_of(x, only(found)?)
+        }
+        None => with_flat(x, &isin(&flat_values(x)?, &crate::ragged::flatten(test.clone(), None)?, Some(0))?),
+    };
+    found().map_err(|e: Error| e.at("isin"))
+}
+
+/// For each value whether it is in the row of `test`.
+fn members(rows: &RaggedTensor, test: &Value) -> Result<Value> {
+    check_scalars(rows)?;
+    let both = Both::of(rows, test, true)?;
+    let runs = runs(&both.sorted.rows)?;
+    let found = ops::segment_any(ops::cast(&both.second, DType::Bool)?, &runs.cut)?;
+    both.of_first(ops::gather_rows_of(found, &runs.cut)?)
+}
+
+/// Two lists of each row together, in order.
+struct Both {
+    sorted: Sorted,
+    /// One for each element in order that is of the second list.
+    second: Value,
+    /// The same in the places that the elements had.
+    marks: Value,
+}
+
+impl Both {
+    /// The rows joined with others; of equal elements those of the first come first if `before`.
+    fn of(rows: &RaggedTensor, others: &Value, before: bool) -> Result<Both> {
+        let others = typed_ref::<RaggedTensor>(others).ok_or_else(|| Error::internal("lists are rows"))?.into_owned();
+        check_scalars(&others)?;
+        let marked = |rows: &RaggedTensor, mark: i64| rows.with_values(filled_like(rows.values(), mark)?);
+        let joined = |first: RaggedTensor, second: RaggedTensor| {
+            let parts = if before { [first, second] } else { [second, first] };
+            let joined = ops::concat(parts.map(RaggedTensor::into_value).to_vec(), 1)?;
+            RaggedTensor::from_value(&joined)?.compact()
+        };
+        let marks = joined(marked(rows, 0)?, marked(&others, 1)?)?;
+        let sorted = Sorted::of(&joined(rows.clone(), others)?)?;
+        let second = ops::take(marks.values(), &sorted.places, 0)?;
+        Ok(Both { sorted, second, marks: marks.values().clone() })
+    }
+
+    /// What stands for each element in order, for those of the first list in the places that they had.
+    fn of_first(&self, ordered: Value) -> Result<Value> {
+        let back = self.sorted.back(ordered)?;
+        ops::boolean_mask(back, ops::equal(&self.marks, 0)?, 0)
+    }
+}
+
+/// The distinct elements that `x` or `y` have in their lists along `axis`, in increasing order.
+///
+/// Shapes: both have the same rows before the axis. Errors: other rows; dtypes that differ; elements with axes of their own.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let (x, y) = (constant(vec![vec![3, 1], vec![]]).unwrap(), constant(vec![vec![2, 3], vec![5]]).unwrap());
+/// assert_eq!(to_literal(&lists::union(&x, &y, -1).unwrap()).unwrap().to_string(), "[[1, 2, 3], [5]]");
+/// ```
+pub fn union(x: &Value, y: &Value, axis: i64) -> Result<Value> {
+    let joined = |rows: &RaggedTensor, others: &Value| {
+        let joined = ops::concat(vec![rows.clone().into_value(), others.clone()], 1)?;
+        distinct(&RaggedTensor::from_value(&joined)?.compact()?)
+    };
+    of_two(x, y, axis, &joined).map_err(|e| e.at("union"))
+}
+
+/// The distinct elements that both `x` and `y` have in their lists along `axis`, in increasing order.
+///
+/// Shapes and errors: as [`union`].
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let (x, y) = (constant(vec![vec![3, 1], vec![]]).unwrap(), constant(vec![vec![2, 3], vec![5]]).unwrap());
+/// assert_eq!(to_literal(&lists::intersection(&x, &y, -1).unwrap()).unwrap().to_string(), "[[3], []]");
+/// ```
+pub fn intersection(x: &Value, y: &Value, axis: i64) -> Result<Value> {
+    of_two(x, y, axis, &|rows, others| chosen(rows, others, true)).map_err(|e| e.at("intersection"))
+}
+
+/// The distinct elements of the lists of `x` along `axis` that those of `y` do not have, in increasing order.
+///
+/// Shapes and errors: as [`union`].
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let (x, y) = (constant(vec![vec![3, 1], vec![]]).unwrap(), constant(vec![vec![2, 3], vec![5]]).unwrap());
+/// assert_eq!(to_literal(&lists::difference(&x, &y, -1).unwrap()).unwrap().to_string(), "[[1], []]");
+/// ```
+pub fn difference(x: &Value, y: &Value, axis: i64) -> Result<Value> {
+    of_two(x, y, axis, &|rows, others| chosen(rows, others, false)).map_err(|e| e.at("difference"))
+}
+
+fn of_two(x: &Value, y: &Value, axis: i64, f: &dyn Fn(&RaggedTensor, &Value) -> Result<Value>) -> Result<Value> {
+    only(along(x, axis, vec![Beside::lists("y", y)], &|rows, others| Ok(vec![f(rows, &others[0])?]))?)
+}
+
+fn chosen(rows: &RaggedTensor, others: &Value, wanted: bool) -> Result<Value> {
+    let distinct = RaggedTensor::from_value(&distinct(rows)?)?;
+    let kept = members(&distinct, others)?;
+    let kept = if wanted { kept } else { ops::logical_not(kept)? };
+    let mask = distinct.with_values(kept)?;
+    ops::boolean_mask(distinct.into_value(), mask.into_value(), 0)
+}
+
+/// For each element of `x` the place in `sorted` at which it would keep the order: before equal elements, or with `right` behind.
+///
+/// Shapes: `sorted` is a vector for all of `x`, or has the rows of `x` before the last axis, a list for each list; the result is
+/// i64 of the shape and the rows of `x`. Errors: other rows; dtypes that differ.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let (sorted, x) = (constant(vec![vec![1, 3], vec![]]).unwrap(), constant(vec![vec![0, 3, 9], vec![4]]).unwrap());
+/// assert_eq!(to_literal(&lists::searchsorted(&sorted, &x, false).unwrap()).unwrap().to_string(), "[[0, 1, 2], [0]]");
+/// ```
+pub fn searchsorted(sorted: &Value, x: &Value, right: bool) -> Result<Value> {
+    let found = || {
+        if rank(sorted)? == 1 && rank(x)? != 1 {
+            return with_flat(x, &searchsorted(sorted, &flat_values(x)?, right)?);
+        }
+        if typed_ref::<MaskedTensor>(sorted).is_some() {
+            return Err(Error::dtype("some of the sorted elements may be missing")
+                .wanted("elements that are all there")
+                .hint("Write `fill_none(sorted, value)`."));
+        }
+        let lists = vec![Beside::lists("sorted", sorted)];
+        let places = along(x, -1, lists, &|rows, sorted| {
+            check_scalars(rows)?;
+            let both = Both::of(rows, &sorted[0], !right)?;
+            let before = ops::segment_cumulative_sum(&both.second, both.sorted.rows.partition(), false)?;
+            Ok(vec![rows.with_values(both.of_first(before)?)?.into_value()])
+        })?;
+        in_shape_of(x, only(places)?)
+    };
+    found().map_err(|e: Error| e.at("searchsorted"))
+}

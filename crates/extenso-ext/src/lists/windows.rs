@@ -1,0 +1,46 @@
+//! Windows that slide along lists.
+
+use super::{along_one, rows_value};
+use crate::args::int;
+use crate::axes::{counted, is_ragged, rank};
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Value, ops};
+use extenso_types::{Error, Result};
+
+/// Each `size` neighbours along `axis`, the first of each window `stride` behind that of the one before.
+///
+/// A list shorter than `size` has no window. These are the n-grams of anything. Shapes: the axis counts windows, and behind it is
+/// one of `size`. Errors: a size or a stride below one; an axis out of range; more elements than memory holds.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec![1, 2, 3], vec![], vec![4]]).unwrap();
+/// assert_eq!(to_literal(&lists::windows(&x, 2, 1, -1).unwrap()).unwrap().to_string(), "[[[1, 2], [2, 3]], [], []]");
+/// ```
+pub fn windows(x: &Value, size: i64, stride: i64, axis: i64) -> Result<Value> {
+    slid(x, size, stride, axis).map_err(|e| e.at("windows"))
+}
+
+fn slid(x: &Value, size: i64, stride: i64, axis: i64) -> Result<Value> {
+    for (name, n) in [("size", size), ("stride", stride)] {
+        if n < 1 {
+            return Err(Error::value(format!("{name} is {n}")).wanted("at least 1"));
+        }
+    }
+    let axis = normalize_axis(axis, rank(x)?)?;
+    // A window begins where as many elements as it needs are left.
+    let stop = (size > 1).then(|| vec![1 - size]);
+    let of_starts = |starts: Value| {
+        let size = usize::try_from(size).map_err(|_| Error::value(format!("size is {size}")))?;
+        ops::add(ops::expand_dims(starts, 1)?, counted(size)?)
+    };
+    if is_ragged(x, axis) {
+        return along_one(x, int(axis), &|rows| {
+            let starts = ops::sliced_places(rows.partition(), 0_i64, stop.clone(), stride)?;
+            let cut = ops::sliced_rows(rows.partition(), 0_i64, stop.clone(), stride)?;
+            rows_value(ops::take(rows.values(), of_starts(starts)?, 0)?, &cut)
+        });
+    }
+    let starts = ops::slice(ops::indices_along(x, int(axis))?, 0_i64, 0_i64, stop, stride)?;
+    ops::take(x, of_starts(starts)?, int(axis))
+}

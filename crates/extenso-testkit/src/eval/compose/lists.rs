@@ -1,0 +1,86 @@
+//! Functions of lists along an axis.
+
+use super::rows::{InnerAxis, single};
+use super::{Composed, given};
+use extenso_core::Value;
+use extenso_core::attrs::{Attrs, NoAttrs};
+use extenso_ext::lists;
+use extenso_types::Result;
+
+extenso_core::attrs! {
+    /// How many elements, along an axis.
+    pub struct Part { n: i64, axis: i64 = -1 }
+    /// Of `take_per_row`.
+    pub struct RowAxis { axis: i64 = 1 }
+    /// Of `pad_to`.
+    pub struct PadTo { length: i64, axis: i64 = -1, crop: bool = false }
+    /// Of `isin`.
+    pub struct WithinAxis { axis: Option<Vec<i64>> = None }
+    /// Of `searchsorted`.
+    pub struct Side { right: bool = false }
+    /// Of `windows`.
+    pub struct Windows { size: i64, stride: i64 = 1, axis: i64 = -1 }
+    /// Of `combinations`.
+    pub struct Combinations { n: i64, replacement: bool = false, axis: i64 = -1 }
+    /// Of `diff`.
+    pub struct Diff { n: i64 = 1, axis: i64 = -1 }
+}
+
+macro_rules! composed {
+    ($($name:literal ($($param:literal),*; $attrs:ty) = $run:expr;)*) => {
+        &[$(Composed { name: $name, params: &[$($param),*], attrs: <$attrs>::DEF, run: $run }),*]
+    };
+}
+
+pub(super) static FUNCTIONS: &[Composed] = composed! {
+    "first" ("x"; InnerAxis) = |args, attrs| lists::first(&given(args, 0)?, InnerAxis::of(attrs)?.axis, None);
+    "last" ("x"; InnerAxis) = |args, attrs| lists::last(&given(args, 0)?, InnerAxis::of(attrs)?.axis, None);
+    "nth" ("x", "index"; InnerAxis) = |args, attrs| {
+        lists::nth(&given(args, 0)?, args[1].clone(), InnerAxis::of(attrs)?.axis, None)
+    };
+    "head" ("x"; Part) = |args, attrs| {
+        let Part { n, axis } = *Part::of(attrs)?;
+        lists::head(&given(args, 0)?, n, axis)
+    };
+    "tail" ("x"; Part) = |args, attrs| {
+        let Part { n, axis } = *Part::of(attrs)?;
+        lists::tail(&given(args, 0)?, n, axis)
+    };
+    "take_per_row" ("x", "indices"; RowAxis) = |args, attrs| {
+        lists::take_per_row(&given(args, 0)?, &given(args, 1)?, RowAxis::of(attrs)?.axis)
+    };
+    "pad_to" ("x"; PadTo) = |args, attrs| {
+        let PadTo { length, axis, crop } = *PadTo::of(attrs)?;
+        lists::pad_to(&given(args, 0)?, length, None, axis, crop)
+    };
+    "run_lengths" ("x"; InnerAxis) = |args, attrs| lists::run_lengths(&given(args, 0)?, InnerAxis::of(attrs)?.axis);
+    "unique" ("x"; InnerAxis) = |args, attrs| lists::unique(&given(args, 0)?, InnerAxis::of(attrs)?.axis);
+    "isin" ("x", "test"; WithinAxis) = |args, attrs| {
+        lists::isin(&given(args, 0)?, &given(args, 1)?, single(&WithinAxis::of(attrs)?.axis)?)
+    };
+    "union" ("x", "y"; InnerAxis) = |args, attrs| of_two(args, InnerAxis::of(attrs)?.axis, lists::union);
+    "intersection" ("x", "y"; InnerAxis) = |args, attrs| of_two(args, InnerAxis::of(attrs)?.axis, lists::intersection);
+    "difference" ("x", "y"; InnerAxis) = |args, attrs| of_two(args, InnerAxis::of(attrs)?.axis, lists::difference);
+    "searchsorted" ("sorted", "x"; Side) = |args, attrs| {
+        lists::searchsorted(&given(args, 0)?, &given(args, 1)?, Side::of(attrs)?.right)
+    };
+    "windows" ("x"; Windows) = |args, attrs| {
+        let Windows { size, stride, axis } = *Windows::of(attrs)?;
+        lists::windows(&given(args, 0)?, size, stride, axis)
+    };
+    "combinations" ("x"; Combinations) = |args, attrs| {
+        let Combinations { n, replacement, axis } = *Combinations::of(attrs)?;
+        lists::combinations(&given(args, 0)?, n, replacement, axis)
+    };
+    "ranges" ("starts", "limits", "deltas"; NoAttrs) = |args, _| {
+        lists::ranges(args[0].clone(), args[1].clone(), args[2].clone())
+    };
+    "diff" ("x"; Diff) = |args, attrs| {
+        let Diff { n, axis } = *Diff::of(attrs)?;
+        lists::diff(&given(args, 0)?, n, axis)
+    };
+};
+
+fn of_two(args: &[extenso_core::Arg], axis: i64, f: fn(&Value, &Value, i64) -> Result<Value>) -> Result<Value> {
+    f(&given(args, 0)?, &given(args, 1)?, axis)
+}

@@ -1,0 +1,326 @@
+//! Functions of lists along an axis, as Rust has them.
+//!
+//! Invariant: no logic of a function stands here.
+
+use crate::error::{OrRaise, guarded};
+use crate::{arg, value};
+use extenso_core::Value;
+use extenso_ext::lists;
+use extenso_types::Result;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+type Given<'a, 'py> = &'a Bound<'py, PyAny>;
+type Made<'py> = PyResult<Bound<'py, PyAny>>;
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    macro_rules! add {
+        ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
+    }
+    add! { first last nth head tail take_per_row pad_to run_lengths unique unique_counts unique_inverse group_by isin union }
+    add! { intersection difference searchsorted windows combinations cartesian ranges diff }
+    Ok(())
+}
+
+fn made<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Value>) -> Made<'py> {
+    value::to_py(py, guarded(make).or_raise()?)
+}
+
+fn made_pair<'py>(py: Python<'py>, make: impl FnOnce() -> Result<(Value, Value)>) -> PyResult<Bound<'py, PyTuple>> {
+    let (a, b) = guarded(make).or_raise()?;
+    PyTuple::new(py, [value::to_py(py, a)?, value::to_py(py, b)?])
+}
+
+/// The first element of each list along `axis`; where a list is empty `default`, or missing without one.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.first(ex.constant([[1, 2], [], [3]])))
+/// [1, None, 3]
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1, default=None), text_signature = "(x, axis=-1, default=None)")]
+fn first<'py>(x: Given<'_, 'py>, axis: i64, default: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (given, default) = (value::from_py(x)?, default.map(arg::from_py).transpose()?);
+    made(x.py(), || lists::first(&given, axis, default))
+}
+
+/// The last element of each list along `axis`; where a list is empty `default`, or missing without one.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.last(ex.constant([[1, 2], [], [3]]), default=0))
+/// [2, 0, 3]
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1, default=None), text_signature = "(x, axis=-1, default=None)")]
+fn last<'py>(x: Given<'_, 'py>, axis: i64, default: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (given, default) = (value::from_py(x)?, default.map(arg::from_py).transpose()?);
+    made(x.py(), || lists::last(&given, axis, default))
+}
+
+/// The element at `index` of each list along `axis`, one index for all or one for each; where a list is short `default`, or
+/// missing without one.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.nth(ex.constant([[1, 2], [], [3]]), [1, 0, -1]))
+/// [2, None, 3]
+#[pyfunction]
+#[pyo3(signature = (x, index, axis=-1, default=None), text_signature = "(x, index, axis=-1, default=None)")]
+fn nth<'py>(x: Given<'_, 'py>, index: Given<'_, 'py>, axis: i64, default: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (given, index) = (value::from_py(x)?, arg::from_py(index)?);
+    let default = default.map(arg::from_py).transpose()?;
+    made(x.py(), || lists::nth(&given, index, axis, default))
+}
+
+/// The first `n` elements of each list along `axis`, or all where there are fewer.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.head(ex.constant([[1, 2, 3], [], [4]]), 2))
+/// [[1, 2], [], [4]]
+#[pyfunction]
+#[pyo3(signature = (x, n, axis=-1), text_signature = "(x, n, axis=-1)")]
+fn head<'py>(x: Given<'_, 'py>, n: i64, axis: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || lists::head(&given, n, axis))
+}
+
+/// The last `n` elements of each list along `axis`, or all where there are fewer.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.tail(ex.constant([[1, 2, 3], [], [4]]), 2))
+/// [[2, 3], [], [4]]
+#[pyfunction]
+#[pyo3(signature = (x, n, axis=-1), text_signature = "(x, n, axis=-1)")]
+fn tail<'py>(x: Given<'_, 'py>, n: i64, axis: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || lists::tail(&given, n, axis))
+}
+
+/// The elements of each list along `axis` at positions that `indices` say for each list; negative ones count from its end.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.take_per_row(ex.constant([[1, 2, 3], [4]]), ex.constant([[-1, 0, 0], []], ex.RaggedTensorSpec([None, None], "i64"))))
+/// [[3, 1, 1], []]
+#[pyfunction]
+#[pyo3(signature = (x, indices, axis=1))]
+fn take_per_row<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (given, indices) = (value::from_py(x)?, value::from_py(indices)?);
+    made(x.py(), || lists::take_per_row(&given, &indices, axis))
+}
+
+/// Each list along `axis` with at least `length` elements: `value` is put behind shorter ones, or what is missing without one.
+///
+/// With `crop`, longer lists lose their end, so that all have `length` elements.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.pad_to(ex.constant([[1, 2, 3], [], [4]]), 2))
+/// [[1, 2, 3], [None, None], [4, None]]
+#[pyfunction]
+#[pyo3(
+    signature = (x, length, value=None, axis=-1, crop=false),
+    text_signature = "(x, length, value=None, axis=-1, crop=False)"
+)]
+fn pad_to<'py>(x: Given<'_, 'py>, length: i64, value: Option<Given<'_, 'py>>, axis: i64, crop: bool) -> Made<'py> {
+    let (given, value) = (value::from_py(x)?, value.map(arg::from_py).transpose()?);
+    made(x.py(), || lists::pad_to(&given, length, value, axis, crop))
+}
+
+/// The lengths of the runs of equal neighbours of each list along `axis`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.run_lengths(ex.constant([[1, 1, 2, 1], [], [3]])))
+/// [[2, 1, 1], [], [1]]
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
+fn run_lengths<'py>(x: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || lists::run_lengths(&given, axis))
+}
+
+/// The distinct elements of each list along `axis`, in increasing order.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.unique(ex.constant([[3, 1, 3], [], [2]])))
+/// [[1, 3], [], [2]]
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
+fn unique<'py>(x: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || lists::unique(&given, axis))
+}
+
+/// The distinct elements of each list along `axis`, in increasing order, and how often each stands there.
+///
+/// >>> import extenso as ex
+/// >>> values, counts = ex.unique_counts([3, 1, 3])
+/// >>> ex.to_py(values), ex.to_py(counts)
+/// ([1, 3], [1, 2])
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
+fn unique_counts<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
+    let given = value::from_py(x)?;
+    made_pair(x.py(), || lists::unique_counts(&given, axis))
+}
+
+/// The distinct elements of each list along `axis`, in increasing order, and for each element of the list which of them it is.
+///
+/// >>> import extenso as ex
+/// >>> values, inverse = ex.unique_inverse([3, 1, 3])
+/// >>> ex.to_py(values), ex.to_py(inverse)
+/// ([1, 3], [1, 0, 1])
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
+fn unique_inverse<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
+    let given = value::from_py(x)?;
+    made_pair(x.py(), || lists::unique_inverse(&given, axis))
+}
+
+/// The elements of each list along `axis` by their keys: the distinct keys in increasing order, and the elements that have each.
+///
+/// >>> import extenso as ex
+/// >>> keys, groups = ex.group_by([10, 20, 30], ["b", "a", "b"])
+/// >>> ex.to_py(keys), ex.to_py(groups)
+/// (['a', 'b'], [[20], [10, 30]])
+#[pyfunction]
+#[pyo3(signature = (values, keys, axis=0))]
+fn group_by<'py>(values: Given<'_, 'py>, keys: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
+    let (given, keys) = (value::from_py(values)?, value::from_py(keys)?);
+    made_pair(values.py(), || lists::group_by(&given, &keys, axis))
+}
+
+/// Whether each element of `x` is in `test`: in its list along `axis`, or without an axis in all of `test`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.isin(ex.constant([[1, 2], [2]]), [2, 3]))
+/// [[False, True], [True]]
+#[pyfunction]
+#[pyo3(signature = (x, test, axis=None))]
+fn isin<'py>(x: Given<'_, 'py>, test: Given<'_, 'py>, axis: Option<i64>) -> Made<'py> {
+    let (given, test) = (value::from_py(x)?, value::from_py(test)?);
+    made(x.py(), || lists::isin(&given, &test, axis))
+}
+
+/// The distinct elements that `x` or `y` have in their lists along `axis`, in increasing order.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.union(ex.constant([[3, 1], [4]]), ex.constant([[2, 3], [5]])))
+/// [[1, 2, 3], [4, 5]]
+#[pyfunction]
+#[pyo3(signature = (x, y, axis=-1), text_signature = "(x, y, axis=-1)")]
+fn union<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (a, b) = (value::from_py(x)?, value::from_py(y)?);
+    made(x.py(), || lists::union(&a, &b, axis))
+}
+
+/// The distinct elements that both `x` and `y` have in their lists along `axis`, in increasing order.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.intersection(ex.constant([[3, 1], [4]]), ex.constant([[2, 3], [5]])))
+/// [[3], []]
+#[pyfunction]
+#[pyo3(signature = (x, y, axis=-1), text_signature = "(x, y, axis=-1)")]
+fn intersection<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (a, b) = (value::from_py(x)?, value::from_py(y)?);
+    made(x.py(), || lists::intersection(&a, &b, axis))
+}
+
+/// The distinct elements of the lists of `x` along `axis` that those of `y` do not have, in increasing order.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.difference(ex.constant([[3, 1], [4]]), ex.constant([[2, 3], [5]])))
+/// [[1], [4]]
+#[pyfunction]
+#[pyo3(signature = (x, y, axis=-1), text_signature = "(x, y, axis=-1)")]
+fn difference<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (a, b) = (value::from_py(x)?, value::from_py(y)?);
+    made(x.py(), || lists::difference(&a, &b, axis))
+}
+
+/// For each element of `x` the place in `sorted` at which it would keep the order: before equal elements, or with `right` behind.
+///
+/// `sorted` is a vector for all of `x`, or has a list for each of its innermost lists.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.searchsorted([1, 3, 5], ex.constant([[0, 3], [9]])))
+/// [[0, 1], [3]]
+#[pyfunction]
+#[pyo3(signature = (sorted, x, right=false))]
+fn searchsorted<'py>(sorted: Given<'_, 'py>, x: Given<'_, 'py>, right: bool) -> Made<'py> {
+    let (lists, given) = (value::from_py(sorted)?, value::from_py(x)?);
+    made(x.py(), || lists::searchsorted(&lists, &given, right))
+}
+
+/// Each `size` neighbours along `axis`, in one more axis, the first of each window `stride` behind that of the one before.
+///
+/// A list shorter than `size` has no window.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.windows(ex.constant([[1, 2, 3], [], [4]]), 2))
+/// [[[1, 2], [2, 3]], [], []]
+#[pyfunction]
+#[pyo3(signature = (x, size, stride=1, axis=-1), text_signature = "(x, size, stride=1, axis=-1)")]
+fn windows<'py>(x: Given<'_, 'py>, size: i64, stride: i64, axis: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || lists::windows(&given, size, stride, axis))
+}
+
+/// All tuples of `n` elements of each list along `axis`, in one more axis, in the order of their positions.
+///
+/// With `replacement`, an element may stand in a tuple again.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.combinations(ex.constant([[1, 2, 3], [4]]), 2))
+/// [[[1, 2], [1, 3], [2, 3]], []]
+#[pyfunction]
+#[pyo3(signature = (x, n, replacement=false, axis=-1), text_signature = "(x, n, replacement=False, axis=-1)")]
+fn combinations<'py>(x: Given<'_, 'py>, n: i64, replacement: bool, axis: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || lists::combinations(&given, n, replacement, axis))
+}
+
+/// All tuples of one element of each of several values, list by list along `axis`: one value for each position in the tuple.
+///
+/// The last value changes fastest.
+///
+/// >>> import extenso as ex
+/// >>> [ex.to_py(part) for part in ex.cartesian([[1, 2], ["a", "b"]])]
+/// [[1, 1, 2, 2], ['a', 'b', 'a', 'b']]
+#[pyfunction]
+#[pyo3(signature = (values, axis=-1), text_signature = "(values, axis=-1)")]
+fn cartesian<'py>(values: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyList>> {
+    if !values.is_instance_of::<PyList>() && !values.is_instance_of::<PyTuple>() {
+        return Err(arg::no_argument(values, true).at("cartesian")).or_raise();
+    }
+    let items: Vec<Value> = values.try_iter()?.map(|item| value::from_py(&item?)).collect::<PyResult<_>>()?;
+    let parts = guarded(|| lists::cartesian(&items, axis)).or_raise()?;
+    let parts: PyResult<Vec<_>> = parts.into_iter().map(|part| value::to_py(values.py(), part)).collect();
+    PyList::new(values.py(), parts?)
+}
+
+/// For each row the numbers from its start by steps of its delta up to its limit and without it; without limits, from 0 up to
+/// the starts.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.ranges([3, 0, 2]))
+/// [[0, 1, 2], [], [0, 1]]
+#[pyfunction]
+#[pyo3(signature = (starts, limits=None, deltas=None))]
+fn ranges<'py>(starts: Given<'_, 'py>, limits: Option<Given<'_, 'py>>, deltas: Option<Given<'_, 'py>>) -> Made<'py> {
+    let first = arg::from_py(starts)?;
+    let deltas = deltas.map_or(Ok(extenso_core::Arg::from(1_i64)), arg::from_py)?;
+    let (first, limits) = match limits {
+        Some(limits) => (first, arg::from_py(limits)?),
+        None => (extenso_core::Arg::from(0_i64), first),
+    };
+    made(starts.py(), || lists::ranges(first, limits, deltas))
+}
+
+/// The differences of neighbours along `axis`, the later less the earlier, `n` times over.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.diff(ex.constant([[1, 4, 9], [], [5]])))
+/// [[3, 5], [], []]
+#[pyfunction]
+#[pyo3(signature = (x, n=1, axis=-1), text_signature = "(x, n=1, axis=-1)")]
+fn diff<'py>(x: Given<'_, 'py>, n: i64, axis: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || lists::diff(&given, n, axis))
+}
