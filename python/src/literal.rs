@@ -140,6 +140,8 @@ fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Lit
     } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
         let items = object.try_iter()?.enumerate();
         items.map(|(i, item)| read(&item?, &Trail::Item(at, i), depth + 1)).collect::<PyResult<_>>().map(Literal::List)
+    } else if let Some(value) = array(object)? {
+        Ok(Literal::from(value))
     } else if object.hasattr("tolist")? {
         read(&object.call_method0("tolist")?, at, depth + 1)
     } else {
@@ -180,5 +182,6 @@ fn write<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>>
             fields.iter().try_for_each(|(name, item)| dict.set_item(name, write(py, item)?))?;
             dict.into_any()
         }
+        Literal::Value(held) => value::to_py(py, held.value().clone())?,
     })
 }

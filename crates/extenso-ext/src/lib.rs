@@ -18,7 +18,7 @@ mod text;
 pub use axes::{outer, rank};
 pub use expand::{collapse, collapse_spec, expand, expand_spec};
 pub use index::{Index, index};
-pub use literal::{Literal, constant, constant_of, to_literal};
+pub use literal::{Held, Literal, constant, constant_of, to_literal};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use specs::{FlatSpec, dtype_of, masked_spec, ragged_spec, shape_of};

@@ -1,14 +1,17 @@
 //! Host literals: nested lists and records, and the values that they mean.
 //!
-//! Invariant: `to_literal(constant(p)?)? == p`, but for integers that stand beside floats, which become floats. A literal is
+//! Invariant: `to_literal(constant(p)?)? == p`, but for integers that stand beside floats, which become floats, and for values
+//! in literals, which become lists and records. A literal is
 //! at most [`MAX_DEPTH`] deep.
 
 mod build;
+mod held;
 mod read;
 mod show;
 mod typed;
 
 pub use build::constant;
+pub use held::Held;
 pub use read::to_literal;
 pub use typed::constant_of;
 
@@ -35,6 +38,8 @@ pub enum Literal {
     Bytes(Vec<u8>),
     List(Vec<Literal>),
     Record(Vec<(String, Literal)>),
+    /// A value as it stands, with its dtype.
+    Value(Held),
 }
 
 impl Literal {
@@ -53,6 +58,7 @@ impl Literal {
             Literal::Bytes(_) => "bytes",
             Literal::List(_) => "a list",
             Literal::Record(_) => "a record",
+            Literal::Value(_) => "a value",
         }
     }
 }
@@ -71,7 +77,8 @@ fn check_depth(literal: &Literal, depth: usize) -> Result<()> {
         | Literal::Int(_)
         | Literal::Float(_)
         | Literal::Str(_)
-        | Literal::Bytes(_) => Ok(()),
+        | Literal::Bytes(_)
+        | Literal::Value(_) => Ok(()),
     }
 }
 

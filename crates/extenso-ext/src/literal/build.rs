@@ -4,6 +4,7 @@
 //! have one length and everything inside is uniform too; otherwise it is ragged. Levels are built from what is there, and
 //! then spread over the places of `None`.
 
+use super::held::{side_by_side, written_out};
 use super::{Literal, check_depth};
 use crate::args::typed;
 use crate::masked::MaskedTensor;
@@ -16,6 +17,9 @@ use std::sync::Arc;
 
 /// The value that a literal means: dense if lists at each depth have one length, otherwise ragged; records are structs;
 /// `None` is a missing value. Integers are i64, floats and both together f64, lists without any leaf f64.
+///
+/// A value in the literal keeps its dtype: as a field it is shared, and in a list it is joined with others of its dtype; beside
+/// anything else it is what its own literal is.
 ///
 /// Errors, with the path: lists and other items side by side, dtypes or fields that differ, more than 64 levels.
 pub fn constant(literal: impl Into<Literal>) -> Result<Value> {
@@ -36,6 +40,7 @@ fn items_of<'a>(list: &'a [Literal], path: &Path) -> Vec<Item<'a>> {
 
 fn value_of(literal: &Literal, path: &Path) -> Result<Value> {
     match literal {
+        Literal::Value(held) => Ok(held.0.clone()),
         Literal::List(items) => column(&items_of(items, path)),
         Literal::Record(fields) => {
             let field = |(name, value): &(String, Literal)| {
@@ -69,10 +74,11 @@ fn at(error: Error, path: &Path) -> Error {
 
 /// The items as a value whose outer axis counts them.
 fn column(items: &[Item<'_>]) -> Result<Value> {
-    let present: Vec<bool> = items.iter().map(|item| *item.literal != Literal::None).collect();
-    let there: Vec<&Item<'_>> = items.iter().filter(|item| *item.literal != Literal::None).collect();
+    let present: Vec<bool> = items.iter().map(|item| !matches!(item.literal, Literal::None)).collect();
+    let there: Vec<&Item<'_>> = items.iter().filter(|item| !matches!(item.literal, Literal::None)).collect();
     let missing = there.len() < items.len();
     let values = match there.first().map(|item| item.literal) {
+        _ if there.iter().any(|item| matches!(item.literal, Literal::Value(_))) => held(&there)?,
         Some(Literal::List(_)) => lists(&there, missing)?,
         Some(Literal::Record(fields)) => records(&there, fields)?,
         _ => leaves(&there)?,
@@ -81,6 +87,25 @@ fn column(items: &[Item<'_>]) -> Result<Value> {
         return Ok(values);
     }
     Ok(MaskedTensor::new(spread(&values, &present)?, Tensor::bools(&[present.len()], &present)?)?.into_value())
+}
+
+/// A level with values in it.
+fn held(items: &[&Item<'_>]) -> Result<Value> {
+    let value = |item: &&Item<'_>| match item.literal {
+        Literal::Value(held) => Some(held.0.clone()),
+        _ => None,
+    };
+    if let Some(values) = items.iter().map(value).collect::<Option<Vec<Value>>>()
+        && let Some(joined) = side_by_side(&values.iter().collect::<Vec<_>>())
+    {
+        return joined.map_err(|e| at(e, &items[0].path));
+    }
+    let written: Result<Vec<Literal>> =
+        items.iter().map(|item| written_out(item.literal).map_err(|e| at(e, &item.path))).collect();
+    let written = written?;
+    let item = |(item, literal): (&&Item<'_>, _)| Item { literal, path: item.path.clone() };
+    let plain: Vec<Item<'_>> = items.iter().zip(&written).map(item).collect();
+    column(&plain)
 }
 
 fn not_alike(item: &Item<'_>, first: &Item<'_>) -> Error {
@@ -196,7 +221,9 @@ fn leaves(items: &[&Item<'_>]) -> Result<Value> {
         Some(Literal::Int(_) | Literal::Float(_)) => {
             Tensor::from_vec(all!(Literal::Float(v) => *v, Literal::Int(v) => *v as f64))
         }
-        Some(Literal::None | Literal::List(_) | Literal::Record(_)) | None => Tensor::from_vec(Vec::<f64>::new()),
+        Some(Literal::None | Literal::List(_) | Literal::Record(_) | Literal::Value(_)) | None => {
+            Tensor::from_vec(Vec::<f64>::new())
+        }
     }))
 }
 

@@ -12,6 +12,10 @@ impl fmt::Display for Literal {
             Literal::Float(v) if v.is_nan() => f.write_str("nan"),
             Literal::Float(v) => write!(f, "{v:?}"),
             Literal::Str(v) => write_text(f, v),
+            Literal::Value(held) => match super::to_literal(&held.0) {
+                Ok(literal) => literal.fmt(f),
+                Err(_) => held.0.fmt(f),
+            },
             Literal::Bytes(v) => write!(f, "b\"{}\"", v.escape_ascii().to_string().replace("\\'", "'")),
             Literal::List(items) => {
                 f.write_str("[")?;

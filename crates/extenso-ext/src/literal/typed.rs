@@ -3,6 +3,7 @@
 //! Items are built column by column, as without a spec, but what becomes an axis, a row, a record or a missing value is said
 //! by the spec. Where an element is missing, or a record is, the values below are absent: zeros, empty text, empty rows.
 
+use super::held::{holds_values, written_out};
 use super::{Literal, check_depth};
 use crate::masked::{MaskedTensor, MaskedTensorSpec};
 use crate::ragged::{RaggedTensor, RaggedTensorSpec};
@@ -30,6 +31,8 @@ const MAX_ABSENT: usize = 1 << 28;
 /// ```
 pub fn constant_of(literal: impl Into<Literal>, spec: &Spec) -> Result<Value> {
     let literal = literal.into();
+    // What a value means is said by the spec alone.
+    let literal = if holds_values(&literal) { written_out(&literal).map_err(|e| e.at("constant"))? } else { literal };
     let whole = Item { literal: Some(&literal), path: Path::root() };
     check_depth(&literal, 0).and_then(|()| build(spec, vec![], vec![whole])).map_err(|e| e.at("constant"))
 }
