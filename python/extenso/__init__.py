@@ -1,5 +1,6 @@
 """Typed, nested, ragged tensors: one function from records to features to predictions."""
 
+from extenso import paths as paths
 from extenso import strings as strings
 from extenso._core import *
 

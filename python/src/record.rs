@@ -5,7 +5,9 @@ mod spec;
 pub use spec::{PyStructSpec, struct_spec_object};
 
 use crate::error::{OrRaise, guarded, noted, raised};
+use crate::paths::Paths;
 use crate::{index, literal, shape, value};
+use extenso_core::attrs::Axes;
 use extenso_core::{Ext, ExtensionType, Value};
 use extenso_ext::{FieldPath, RaggedTensor, StructTensor};
 use extenso_types::{Error, Path, Spec};
@@ -148,6 +150,73 @@ impl PyStruct {
         broadcast(slf, path, to)
     }
 
+    /// The records with some fields only, which keep their places: see `extenso.paths.project`.
+    fn project<'py>(slf: &Bound<'py, Self>, paths: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        Paths::project(slf, paths)
+    }
+
+    /// What stands at a path in all records, in one vector: see `extenso.paths.reroot`.
+    #[pyo3(signature = (path, index=None))]
+    fn reroot<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        index: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Paths::reroot(slf, path, index)
+    }
+
+    /// Whether the field at a path has a value in each of its records: see `extenso.paths.has`.
+    fn has<'py>(slf: &Bound<'py, Self>, path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        Paths::has(slf, path)
+    }
+
+    /// How many values the field at a path has in each of its records: see `extenso.paths.size`. Without a path, how many
+    /// records there are.
+    #[pyo3(signature = (path=None))]
+    fn size<'py>(slf: &Bound<'py, Self>, path: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(path) = path else {
+            let records = slf.get().value();
+            let count = guarded(|| extenso_ext::missing::count(&records, Axes::All, false)).or_raise()?;
+            return value::to_py(slf.py(), count);
+        };
+        Paths::size(slf, path)
+    }
+
+    /// The position of each value of the field at a path in its record: see `extenso.paths.local_index`.
+    fn local_index<'py>(slf: &Bound<'py, Self>, path: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        Paths::local_index(slf, path)
+    }
+
+    /// The records with some items of the list at a path: see `extenso.paths.filter`.
+    fn filter<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        mask: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Paths::filter(slf, path, mask)
+    }
+
+    /// The records with the list at a path sliced: see `extenso.paths.slice`.
+    #[pyo3(signature = (path, begin=None, end=None))]
+    fn slice<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        begin: Option<i64>,
+        end: Option<i64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Paths::slice(slf, path, begin, end)
+    }
+
+    /// The records with a function of the values at some paths as a field: see `extenso.paths.apply`.
+    fn apply<'py>(
+        slf: &Bound<'py, Self>,
+        paths: &Bound<'py, PyAny>,
+        function: &Bound<'py, PyAny>,
+        to: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Paths::apply(slf, paths, function, to)
+    }
+
     /// The records as dicts, in nested lists.
     fn to_py<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         literal::to_py(slf)
@@ -253,7 +322,7 @@ pub fn field_path(path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
 }
 
 /// Some paths; one name alone is one path.
-fn field_paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
+pub fn field_paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
     if paths.is_instance_of::<PyString>() {
         return Ok(vec![field_path(paths)?]);
     }

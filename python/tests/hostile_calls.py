@@ -93,7 +93,7 @@ ARGUMENTS = st.one_of(
 def functions() -> "dict[str, Callable[..., Any]]":
     """Every public function, and the constructors of values and specs."""
     found = {}
-    for module in (ex._core, ex.strings):
+    for module in (ex._core, ex.paths, ex.strings):
         for name in dir(module):
             if not name.startswith("_") and callable(getattr(module, name)):
                 item = getattr(module, name)

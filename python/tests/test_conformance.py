@@ -144,7 +144,10 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "to_tensor": lambda x, default, shape=None: x.to_tensor(default, shape),
     "flat_values": lambda x: x.flat_values,
     "bounding_shape": lambda x: x.bounding_shape(),
+    "coalesce": lambda values: ex.coalesce(*values),
+    "zip_fields": lambda x, depth_limit=None: ex.zip(ex.unzip(x), depth_limit),
 }
+FUNCTIONS |= {f"{name}_at": getattr(ex.paths, name) for name in ex.paths.__all__}
 WAYS = ("row_splits", "row_lengths", "row_starts", "row_limits", "value_rowids", "uniform_row_length")
 for made in (*WAYS, "nested_row_splits", "nested_row_lengths"):
     FUNCTIONS[f"ragged_from_{made}"] = getattr(ex.RaggedTensor, f"from_{made}")

@@ -54,6 +54,25 @@ impl RowPartition {
         RowPartition::from_offsets(offsets, nvalues)
     }
 
+    /// The same with offsets of the dtype `index`, i32 or i64.
+    ///
+    /// Errors: as [`RowPartition::from_lengths`]; lengths whose sum does not fit the dtype.
+    pub fn from_lengths_as(lengths: impl IntoIterator<Item = usize>, index: DType) -> Result<RowPartition> {
+        let wide = RowPartition::from_lengths(lengths)?;
+        let rows = wide.data()?;
+        if rows.offsets.dtype() == index {
+            return Ok(wide);
+        }
+        let narrow: std::result::Result<Vec<i32>, _> =
+            (0..rows.offsets.len()).map(|i| rows.offsets.get(i).try_into()).collect();
+        let narrow = narrow.map_err(|_| {
+            Error::value(format!("the rows have {} values, and row splits of {index} are wanted", rows.nvalues))
+                .wanted("a number of values that fits the row splits")
+                .hint("Make the rows with row splits of i64.")
+        })?;
+        RowPartition::from_offsets(Offsets::I32(narrow.into()), rows.nvalues)
+    }
+
     /// The partition by a vector of row splits, i32 or i64, whose buffer is shared; splits begin at 0.
     ///
     /// Errors: another dtype or rank, a first split that is not 0, splits that decrease or end beyond `nvalues`.

@@ -10,6 +10,7 @@ mod index;
 pub mod lists;
 mod literal;
 mod masked;
+pub mod missing;
 pub mod ragged;
 mod specs;
 mod structs;
@@ -22,7 +23,7 @@ pub use literal::{Held, Literal, constant, constant_of, to_literal};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use specs::{FlatSpec, dtype_of, masked_spec, ragged_spec, shape_of};
-pub use structs::{FieldPath, StructSpec, StructTensor, broadcast, field_value, promote};
+pub use structs::{FieldPath, StructSpec, StructTensor, broadcast, field_value, paths, promote, unzip, zip};
 pub use text::{string_characters, string_ngrams, string_split};
 
 use extenso_core::TypeSpec;

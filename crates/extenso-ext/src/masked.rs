@@ -12,6 +12,7 @@ mod text;
 use crate::args::{int, typed};
 use crate::axes::{dim, rank, zeros_of};
 use crate::ragged::RaggedTensor;
+use crate::structs::{Field, StructTensor};
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result};
@@ -112,15 +113,21 @@ pub(crate) fn trailing(value: &Value, count: usize) -> Result<Value> {
     ops::expand_dims_at(value, axes)
 }
 
-/// The value with `fill` where it is missing; rows and fields without missing values stay as they are.
+/// The value with `fill` where it is missing, inside rows and in the fields of records; what is all there stays as it is.
 ///
-/// Errors: `fill` does not broadcast, or is of another dtype.
+/// Where records are missing, `fill` is a record. Errors: `fill` does not broadcast, is of another dtype, or has other fields.
 pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
     let fill = fill.into();
     let filled = if let Some(masked) = typed::<MaskedTensor>(x) {
         masked.filled(fill)
     } else if let Some(ragged) = typed::<RaggedTensor>(x) {
         fill_none(ragged.values(), fill).and_then(|values| Ok(ragged.with_values(values)?.into_value()))
+    } else if let Some(records) = typed::<StructTensor>(x) {
+        let field = |(name, value): &Field| {
+            Ok((name.clone(), fill_none(value, fill.clone()).map_err(|e| e.at(format!("field '{name}'")))?))
+        };
+        let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
+        fields.and_then(|fields| Ok(StructTensor::new(records.shape().clone(), fields)?.into_value()))
     } else {
         Ok(x.clone())
     };

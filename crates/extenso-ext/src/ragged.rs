@@ -21,6 +21,7 @@ mod uniform;
 mod within;
 
 pub use dense::to_dense;
+pub(crate) use dense::zero;
 pub use levels::{flatten, local_index, num, unflatten};
 pub(crate) use rows::take as take_by_rows;
 pub(crate) use select::boolean_mask as mask_by_rows;
@@ -30,7 +31,7 @@ use crate::args::{int, typed};
 use crate::axes::{outer, rank};
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_derive::ExtensionType;
-use extenso_types::{Dim, Error, Result};
+use extenso_types::{DType, Dim, Error, Result};
 use std::fmt;
 
 /// A tensor whose second axis is cut into rows of different lengths.
@@ -140,18 +141,44 @@ impl RaggedTensor {
         match self.partition.data() {
             Ok(rows) if rows.covers_all() => Ok(self.clone()),
             Ok(rows) => {
-                let partition = RowPartition::from_lengths(rows.lengths())?;
+                let partition = RowPartition::from_lengths_as(rows.lengths(), rows.offsets().dtype())?;
                 let values = slice_values(&self.values, rows.first(), rows.last())?;
                 RaggedTensor::from_partition(values, partition)
             }
             Err(_) => {
-                let lengths = ops::row_lengths(&self.partition)?;
-                let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+                let partition = cut_like(ops::row_lengths(&self.partition)?, &self.partition)?;
                 let values = ops::align_rows(&self.values, &self.partition, &partition)?;
                 RaggedTensor::from_partition(values, partition)
             }
         }
     }
+}
+
+/// The partition whose rows have these lengths, with splits of the dtype of another one.
+///
+/// Errors: lengths whose sum does not fit the dtype.
+pub(crate) fn cut_like(lengths: Value, like: &RowPartition) -> Result<RowPartition> {
+    cut_as(lengths, like.spec().index)
+}
+
+/// The same with splits of a dtype.
+fn cut_as(lengths: Value, index: DType) -> Result<RowPartition> {
+    if index == DType::I64 {
+        return ops::partition_from_lengths(lengths)?.partition().cloned();
+    }
+    match lengths.tensor()?.data() {
+        // Lengths of 64 bits are summed first, so that none wraps.
+        Ok(_) => {
+            let wide = ops::partition_from_lengths(lengths)?;
+            RowPartition::from_lengths_as(wide.partition()?.data()?.lengths(), index)
+        }
+        Err(_) => ops::partition_from_lengths(ops::cast(lengths, index)?)?.partition().cloned(),
+    }
+}
+
+/// The dtype of splits of the joined rows of several: theirs if it is one, otherwise i64.
+fn common_index<'a>(mut partitions: impl Iterator<Item = &'a RowPartition>) -> DType {
+    if partitions.all(|partition| partition.spec().index == DType::I32) { DType::I32 } else { DType::I64 }
 }
 
 /// The values from `start` to `stop` along the outer axis.

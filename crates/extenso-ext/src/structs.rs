@@ -6,16 +6,20 @@
 
 mod handlers;
 mod levels;
+mod moves;
 mod names;
 mod path;
+pub mod paths;
 mod spec;
 mod update;
+mod zip;
 
 pub use levels::{broadcast, promote};
 pub use names::FieldPath;
 pub use path::field_value;
-pub(crate) use path::select;
+pub(crate) use path::{masked_by, select};
 pub use spec::StructSpec;
+pub use zip::{unzip, zip};
 
 use crate::args::typed;
 use crate::axes::{dim, outer, rank};

@@ -25,9 +25,9 @@ crate::ops! {
         .apart(&[1])
         .examples(&[("row_partition([0, 2, 3], [7, 8, 9])", "partition_from_lengths([2, 1])")]);
 
-    /// The row partition whose rows have these lengths.
+    /// The row partition whose rows have these lengths; its splits are i32 if the lengths are, otherwise i64.
     ///
-    /// Errors: lengths that are not a vector of integers; a negative one.
+    /// Errors: lengths that are not a vector of integers; a negative one; a sum that does not fit the splits.
     PARTITION_FROM_LENGTHS: partition_from_lengths(lengths) = OpDef::general(Class::Structural, infer_from_lengths, run_from_lengths)
         .examples(&[("partition_from_lengths([2, 0, 1])", "row_partition([0, 2, 2, 3], [7, 8, 9])")]);
 
@@ -142,11 +142,13 @@ fn infer_from_lengths(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs>
         return Err(Error::dtype(format!("row lengths are {lengths}")).wanted("a vector of integers"));
     }
     let nrows = lengths.shape.dims().and_then(|d| d.first().copied()).unwrap_or_else(Dim::any);
-    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues: Dim::any(), index: DType::I64 })])
+    let index = if lengths.dtype == DType::I32 { DType::I32 } else { DType::I64 };
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues: Dim::any(), index })])
 }
 
 fn run_from_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let wide = crate::ops::cast(arg(args, 0)?, DType::I64)?;
+    let given = arg(args, 0)?.tensor()?;
+    let wide = crate::ops::cast(given, DType::I64)?;
     let lengths = wide.tensor()?.as_slice::<i64>()?;
     let mut offsets = Vec::with_capacity(lengths.len() + 1);
     let mut end = 0_i64;
@@ -160,7 +162,20 @@ fn run_from_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<O
         offsets.push(end);
     }
     let nvalues = usize::try_from(end).unwrap_or(usize::MAX);
-    Ok(smallvec![Value::Partition(RowPartition::from_offsets(Offsets::I64(offsets.into()), nvalues)?)])
+    let offsets = match given.dtype() {
+        DType::I32 => Offsets::I32(narrow(&offsets)?.into()),
+        _ => Offsets::I64(offsets.into()),
+    };
+    Ok(smallvec![Value::Partition(RowPartition::from_offsets(offsets, nvalues)?)])
+}
+
+fn narrow(offsets: &[i64]) -> Result<Vec<i32>> {
+    let narrow: std::result::Result<Vec<i32>, _> = offsets.iter().map(|&end| end.try_into()).collect();
+    narrow.map_err(|_| {
+        Error::value(format!("row lengths of i32 add up to {}", offsets.last().unwrap_or(&0)))
+            .wanted("a sum that fits 32 bits")
+            .hint("Write `cast(lengths, i64)` around them.")
+    })
 }
 
 fn infer_row_lengths(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -9,7 +9,7 @@ use crate::kernels::pool::affordable;
 use crate::reduce::{normalize_axes, normalize_axis};
 use crate::tensor::Tensor;
 use crate::value::{Arg, Value};
-use extenso_types::{DType, Error, Result, Segment, Spec};
+use extenso_types::{DType, Error, Result, Segment, Spec, StaticValue};
 
 /// Joins values of one shape along a new axis, which comes to stand at `axis` of the result.
 ///
@@ -254,7 +254,8 @@ pub fn nonzero(x: impl Into<Arg>) -> Result<Vec<Value>> {
     x.into().value().cloned().and_then(positions).map_err(|e| e.at("nonzero"))
 }
 
-/// The number of axes. A value of an extension type has those of the component that holds it, and one for rows around it.
+/// The number of axes. A value of an extension type has those of the component that holds it, and one for rows around it; a type
+/// whose components have further axes says its own number by the static data `rank`, as records do.
 fn rank_of(x: &Value) -> Result<usize> {
     rank_of_spec(&x.spec()?).ok_or_else(|| Error::shape("the rank is not known while tracing").wanted("a known rank"))
 }
@@ -263,11 +264,18 @@ fn rank_of_spec(spec: &Spec) -> Option<usize> {
     match spec {
         Spec::Tensor(t) => t.shape.rank(),
         Spec::Partition(_) => None,
-        Spec::Ext(ext) => ext.components.iter().find_map(|(segment, spec)| match segment {
-            Segment::Each => Some(rank_of_spec(spec)? + 1),
-            Segment::Itself => rank_of_spec(spec),
-            _ => None,
-        }),
+        Spec::Ext(ext) => {
+            let mut found = ext.components.iter().filter_map(|(segment, spec)| match segment {
+                Segment::Each => Some(rank_of_spec(spec)? + 1),
+                Segment::Itself => rank_of_spec(spec),
+                _ => None,
+            });
+            let said = || match ext.static_data.get("rank") {
+                Some(StaticValue::Int(rank)) => usize::try_from(*rank).ok(),
+                _ => None,
+            };
+            found.next().or_else(said)
+        }
     }
 }
 

@@ -49,7 +49,7 @@ crate::ops! {
     PLACES_IN_ROWS: places_in_rows(partition) = OpDef::general(Class::Segment, infer_places, run_places)
         .examples(&[("places_in_rows(partition_from_lengths([2, 0, 1]))", "[0, 1, 0]")]);
 
-    /// The partition of what a slice leaves of each row, with the rules of Python's slices.
+    /// The partition of what a slice leaves of each row, with the rules of Python's slices; its splits have the dtype of the given.
     ///
     /// Errors: a step of zero.
     SLICED_ROWS: sliced_rows(partition; RowSlice { start: i64, stop: Option<Vec<i64>>, step: i64 }) = OpDef::general(Class::Segment, infer_sliced_rows, run_sliced_rows)
@@ -249,7 +249,8 @@ fn slice_of(attrs: &dyn AttrSet) -> Result<Slice> {
 
 fn infer_sliced_rows(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     slice_range(&slice_of(attrs)?, 0)?;
-    Ok(partition(partition_spec(args, 0)?.nrows, Dim::any()))
+    let PartitionSpec { nrows, index, .. } = *partition_spec(args, 0)?;
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues: Dim::any(), index })])
 }
 
 fn infer_sliced_places(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -261,7 +262,7 @@ fn infer_sliced_places(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputS
 fn run_sliced_rows(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (rows, slice) = (rows(args, 0)?, slice_of(attrs)?);
     let lengths: Result<Vec<usize>> = rows.lengths().map(|n| Ok(slice_range(&slice, n)?.1)).collect();
-    one_partition(RowPartition::from_lengths(lengths?)?)
+    one_partition(RowPartition::from_lengths_as(lengths?, rows.offsets().dtype())?)
 }
 
 fn run_sliced_places(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {

@@ -1,6 +1,6 @@
 //! Levels of nesting: counting, numbering, removing and adding them, on ragged and dense values alike.
 
-use super::RaggedTensor;
+use super::{RaggedTensor, common_index, cut_as};
 use crate::args::{int, typed};
 use crate::axes::{dim, outer, positions, rank, zeros, zeros_of};
 use extenso_core::attrs::Axes;
@@ -170,8 +170,8 @@ fn flatten_at(x: &Value, axis: usize) -> Result<Value> {
             let outer = ragged.compact()?;
             let inner = typed(&outer.values).map_or_else(|| RaggedTensor::of_uniform(&outer.values), Ok)?.compact()?;
             let lengths = ops::segment_sum(inner.row_lengths()?, &outer.partition)?;
-            let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
-            Ok(RaggedTensor::from_partition(inner.values, partition)?.into_value())
+            let index = common_index([&inner.partition, &outer.partition].into_iter());
+            Ok(RaggedTensor::from_partition(inner.values, cut_as(lengths, index)?)?.into_value())
         }
         inner => Ok(ragged.with_values(flatten_at(ragged.values(), inner - 1)?)?.into_value()),
     }

@@ -2,9 +2,10 @@
 //!
 //! On data, values move in runs; while tracing, places are computed by ops.
 
-use super::{RaggedTensor, slice_values};
+use super::{RaggedTensor, common_index, cut_as, cut_like, slice_values};
 use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg, wrap};
 use crate::axes::{one_row, positions, rank, rows_of_one, witness};
+use crate::masked::MaskedTensor;
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{OneAxis, Run, Slice, assemble};
 use extenso_core::reduce::normalize_axis;
@@ -75,7 +76,7 @@ fn not_along_rows(what: &str) -> Error {
 fn rows_at(x: &RaggedTensor, indices: &Tensor) -> Result<RaggedTensor> {
     let (Ok(rows), Ok(at)) = (x.partition.data(), indices.data()) else { return rows_at_symbols(x, indices) };
     let at = ops::positions(at, rows.nrows())?;
-    let partition = RowPartition::from_lengths(at.iter().map(|&row| rows.row(row).len()))?;
+    let partition = RowPartition::from_lengths_as(at.iter().map(|&row| rows.row(row).len()), rows.offsets().dtype())?;
     let ranges: Vec<std::ops::Range<usize>> = at.iter().map(|&row| rows.row(row)).collect();
     RaggedTensor::from_partition(gather_ranges(&x.values, &ranges)?, partition)
 }
@@ -96,14 +97,14 @@ fn gather_ranges(values: &Value, ranges: &[std::ops::Range<usize>]) -> Result<Va
 /// The same by ops: a value's place is the start of its row and its place in the row.
 fn rows_at_symbols(x: &RaggedTensor, indices: &Tensor) -> Result<RaggedTensor> {
     let lengths = ops::take(x.row_lengths()?, indices, 0)?;
-    rows_from(&x.values, ops::take(ops::row_starts(&x.partition)?, indices, 0)?, lengths)
+    rows_from(x, ops::take(ops::row_starts(&x.partition)?, indices, 0)?, lengths)
 }
 
-/// Rows of these lengths that begin at these places of the values.
-fn rows_from(values: &Value, starts: Value, lengths: Value) -> Result<RaggedTensor> {
-    let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+/// Rows of these lengths that begin at these places of the values of `x`.
+fn rows_from(x: &RaggedTensor, starts: Value, lengths: Value) -> Result<RaggedTensor> {
+    let partition = cut_like(lengths, &x.partition)?;
     let places = ops::add(ops::gather_rows_of(starts, &partition)?, ops::places_in_rows(&partition)?)?;
-    RaggedTensor::from_partition(ops::take(values, places, 0)?, partition)
+    RaggedTensor::from_partition(ops::take(&x.values, places, 0)?, partition)
 }
 
 /// `slice` along axis 0 picks rows, along axis 1 a part of each row.
@@ -134,7 +135,7 @@ fn slice_rows(x: &RaggedTensor, attrs: &Slice) -> Answer {
     let first = usize::try_from(first).unwrap_or(0);
     let range = first..first + count;
     let values = slice_values(&x.values, rows.row(range.start).start, rows.row(range.end - 1).end)?;
-    let partition = RowPartition::from_lengths(range.map(|row| rows.row(row).len()))?;
+    let partition = RowPartition::from_lengths_as(range.map(|row| rows.row(row).len()), rows.offsets().dtype())?;
     answer_ext(RaggedTensor::from_partition(values, partition)?)
 }
 
@@ -158,14 +159,19 @@ fn runs_of_each_row(x: &RaggedTensor, rows: &Rows, attrs: &Slice) -> Result<Ragg
     };
     let runs: Result<Vec<std::ops::Range<usize>>> = (0..rows.nrows()).map(run).collect();
     let runs = runs?;
-    let partition = RowPartition::from_lengths(runs.iter().map(std::ops::Range::len))?;
+    let partition = RowPartition::from_lengths_as(runs.iter().map(std::ops::Range::len), rows.offsets().dtype())?;
     RaggedTensor::from_partition(gather_ranges(&x.values, &runs)?, partition)
 }
 
 /// `concat` along axis 0 joins rows after rows, along axis 1 each row with its fellows, otherwise inside the rows.
+///
+/// The splits of the result are i32 if those of all arguments are, otherwise i64.
 pub(super) fn concat(call: &Call<'_>) -> Answer {
     let values: Option<Vec<&Value>> = flat(call).iter().map(|arg| arg.value().ok()).collect();
     let Some(values) = values else { return Ok(None) };
+    if values.iter().any(|value| has_missing_rows(value)) {
+        return Ok(None);
+    }
     let ranks: Result<Vec<usize>> = values.iter().map(|value| rank(value)).collect();
     let ranks = ranks?;
     if let Some(i) = ranks.iter().position(|&rank| rank != ranks[0]) {
@@ -192,11 +198,17 @@ pub(super) fn concat(call: &Call<'_>) -> Answer {
     })
 }
 
+/// Whether rows of the value are missing as a whole: then the mask is joined first and the rows after.
+fn has_missing_rows(value: &Value) -> bool {
+    let inside = |masked: &MaskedTensor| Ok::<_, Error>((masked.mask_rank()?, rank(masked.values())?));
+    typed::<MaskedTensor>(value).is_some_and(|masked| inside(&masked).is_ok_and(|(mask, axes)| mask == 1 && axes > 1))
+}
+
 fn concat_rows(parts: &[RaggedTensor]) -> Result<RaggedTensor> {
     let parts: Result<Vec<RaggedTensor>> = parts.iter().map(RaggedTensor::compact).collect();
     let parts = parts?;
     let lengths: Result<Vec<Value>> = parts.iter().map(|x| ops::row_lengths(&x.partition)).collect();
-    let partition = ops::partition_from_lengths(ops::concat(lengths?, 0)?)?.partition()?.clone();
+    let partition = cut_as(ops::concat(lengths?, 0)?, common_index(parts.iter().map(|x| &x.partition)))?;
     let values: Vec<Value> = parts.into_iter().map(|x| x.values).collect();
     RaggedTensor::from_partition(ops::concat(values, 0)?, partition)
 }
@@ -214,7 +226,7 @@ fn concat_within_rows(parts: &[RaggedTensor]) -> Result<RaggedTensor> {
     let lengths = parts[1..]
         .iter()
         .try_fold(ops::row_lengths(&parts[0].partition)?, |sum, x| ops::add(sum, ops::row_lengths(&x.partition)?))?;
-    RaggedTensor::from_partition(joined.values, ops::partition_from_lengths(lengths)?.partition()?.clone())
+    RaggedTensor::from_partition(joined.values, cut_as(lengths, common_index(parts.iter().map(|x| &x.partition)))?)
 }
 
 /// A new axis of size 1 outside, between rows and values, or inside the rows.
@@ -247,7 +259,7 @@ pub(super) fn gather_rows_of(call: &Call<'_>) -> Answer {
     let lengths = call_one(call.op, &[Arg::Value(ops::row_lengths(&x.partition)?), partition.clone()], call.attrs)?;
     let rowids = ops::value_rowids(partition)?;
     let values = rows_at(&x, rowids.tensor()?)?.values;
-    answer_ext(RaggedTensor::from_partition(values, ops::partition_from_lengths(lengths)?.partition()?.clone())?)
+    answer_ext(RaggedTensor::from_partition(values, cut_like(lengths, &x.partition)?)?)
 }
 
 /// `align_rows` moves whole rows.
@@ -257,11 +269,11 @@ pub(super) fn align_rows(call: &Call<'_>) -> Answer {
     let moved = |of_rows: Value| call_one(call.op, &[Arg::Value(of_rows), from.clone(), to.clone()], call.attrs);
     let lengths = moved(ops::row_lengths(&x.partition)?)?;
     let (Ok(rows), Ok(from)) = (x.partition.data(), from.value()?.partition()?.data()) else {
-        return answer_ext(rows_from(&x.values, moved(ops::row_starts(&x.partition)?)?, lengths)?);
+        return answer_ext(rows_from(&x, moved(ops::row_starts(&x.partition)?)?, lengths)?);
     };
     let start = |row: usize| if row < rows.nrows() { rows.row(row).start } else { rows.last() };
     let values = slice_values(&x.values, start(from.first()), start(from.last()))?;
-    answer_ext(RaggedTensor::from_partition(values, ops::partition_from_lengths(lengths)?.partition()?.clone())?)
+    answer_ext(RaggedTensor::from_partition(values, cut_like(lengths, &x.partition)?)?)
 }
 
 /// `stretch_rows` moves or repeats whole rows.
@@ -270,5 +282,5 @@ pub(super) fn stretch_rows(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     let moved = |of_rows: Value| call_one(call.op, &[Arg::Value(of_rows), source.clone(), target.clone()], call.attrs);
     let starts = moved(ops::row_starts(&x.partition)?)?;
-    answer_ext(rows_from(&x.values, starts, moved(ops::row_lengths(&x.partition)?)?)?)
+    answer_ext(rows_from(&x, starts, moved(ops::row_lengths(&x.partition)?)?)?)
 }

@@ -1,6 +1,6 @@
 //! Choosing by a mask.
 
-use super::RaggedTensor;
+use super::{RaggedTensor, cut_like};
 use crate::args::{answer, flat, int, typed};
 use crate::axes::{dim, is_ragged, outer, rank, rows_of_one};
 use extenso_core::attrs::Attrs;
@@ -80,6 +80,6 @@ fn items(x: &RaggedTensor, mask: &RaggedTensor) -> Result<Value> {
         return Err(Error::dtype(format!("the mask is {}", mask.tensor()?.spec())).wanted("booleans"));
     }
     let lengths = ops::segment_sum(ops::cast(&mask, DType::I64)?, &x.partition)?;
-    let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+    let partition = cut_like(lengths, &x.partition)?;
     Ok(RaggedTensor::from_partition(along(&x.values, &mask, 0)?, partition)?.into_value())
 }

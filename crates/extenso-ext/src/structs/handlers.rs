@@ -1,6 +1,6 @@
 //! What struct tensors do under ops: records move, field by field. Nothing is computed on them.
 
-use super::{Field, StructTensor};
+use super::{Field, StructTensor, moves};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, one_row, outer, rank, rows_of_one};
 use crate::masked::MaskedTensor;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Registers the handlers; called once, when the type is defined.
 pub(super) fn register(def: &Arc<TypeDef>) {
     type Handle = fn(&Call<'_>) -> Answer;
-    let single: [(_, &'static str, Handle); 10] = [
+    let single: [(_, &'static str, Handle); 13] = [
         (&ops::TAKE, "StructTensor take", take),
         (&ops::SLICE, "StructTensor slice", slice),
         (&ops::BOOLEAN_MASK, "StructTensor boolean_mask", boolean_mask),
@@ -26,18 +26,32 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::ALIGN_ROWS, "StructTensor rows", along_rows),
         (&ops::STRETCH_ROWS, "StructTensor rows", along_rows),
         (&ops::ROW_PARTITION, "StructTensor rows", row_partition),
+        (&ops::WHERE, "StructTensor where", moves::where_),
+        (&ops::INDICES_ALONG, "StructTensor positions", moves::indices_along),
+        (&ops::BROADCAST_LIKE, "StructTensor broadcasting", moves::broadcast_like),
     ];
     for (op, name, handle) in single {
         on(Target::Op(op), def, name, handle);
+    }
+    for op in moves::MOVES {
+        on(Target::Op(op), def, "StructTensor moves", moves::by_numbers);
     }
 }
 
 fn take(call: &Call<'_>) -> Answer {
     let [x, indices] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
-    if typed_arg::<RaggedTensor>(indices).is_some() {
-        // The rows of the indices become rows of the records.
+    if typed_arg::<RaggedTensor>(indices).is_some() || typed_arg::<MaskedTensor>(indices).is_some() {
+        // The rows of the indices become rows of the records; where an index is missing, so is the record.
         return Ok(None);
+    }
+    if let Arg::Value(indices) = indices
+        && rank(indices)? > 1
+        && x.fields().iter().any(|(_, value)| has_rows(value))
+    {
+        // Rows come first in a field, so that the axes of the indices are rows too.
+        let rows = RaggedTensor::of_uniform(indices)?.into_value();
+        return answer(call_one(call.op, &[Arg::Value(x.into_value()), Arg::Value(rows)], call.attrs)?);
     }
     let axis = int(normalize_axis(OneAxis::of(call.attrs)?.axis, x.rank())?);
     // A number of the host language is one position.

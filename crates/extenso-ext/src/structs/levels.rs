@@ -10,7 +10,8 @@ use super::update::{each_record, records};
 use crate::args::{int, typed};
 use crate::axes::{dim, rank, zeros};
 use crate::masked::MaskedTensor;
-use crate::ragged::RaggedTensor;
+use crate::missing::as_rows;
+use crate::ragged::{RaggedTensor, cut_like};
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 use std::sync::Arc;
@@ -87,7 +88,7 @@ fn in_records(x: &Value, way: &[Arc<str>], f: &dyn Fn(&StructTensor) -> Result<S
 }
 
 impl StructTensor {
-    fn added(&self, name: &Arc<str>, value: Value) -> Result<StructTensor> {
+    pub(super) fn added(&self, name: &Arc<str>, value: Value) -> Result<StructTensor> {
         if self.field(name).is_ok() {
             return Err(Error::value(format!("there is a field '{name}' already")).wanted("a new name"));
         }
@@ -96,17 +97,24 @@ impl StructTensor {
 }
 
 /// The field that `names` lead to below `x`, as a field of records with `axes` axes, which `x` is a field of.
-fn lift(x: &Value, names: &[Arc<str>], axes: usize) -> Result<Value> {
+pub(super) fn lift(x: &Value, names: &[Arc<str>], axes: usize) -> Result<Value> {
     let Some((name, rest)) = names.split_first() else { return Ok(x.clone()) };
     if let Some(masked) = typed::<MaskedTensor>(x)
         && masked.mask_rank()? <= axes
     {
-        return masked_by(lift(masked.values(), names, axes)?, masked.mask());
+        return masked_list(lift(masked.values(), names, axes)?, masked.mask());
     }
     if rank(x)? > axes {
         return lift_list(x, names, axes);
     }
     lift(records(x)?.field(name)?, rest, axes)
+}
+
+/// The value, missing where it is and where the mask says so; a list that is missing is not one of missing items.
+fn masked_list(value: Value, mask: &Tensor) -> Result<Value> {
+    let own = typed::<MaskedTensor>(&value).map_or(Ok(0), |masked| masked.mask_rank())?;
+    let lists = own == 2 && rank(&mask.clone().into())? == 1;
+    masked_by(if lists { as_rows(&value)?.into_value() } else { value }, mask)
 }
 
 /// The same where `x` is a list in each record: the field's lists in one list are joined.
@@ -119,6 +127,19 @@ fn lift_list(x: &Value, names: &[Arc<str>], axes: usize) -> Result<Value> {
         }
         _ => Err(Error::shape(format!("the records have {axes} axes")).wanted("one record, or a vector of records")),
     }
+}
+
+/// The items of lists in one list, and for each the position of its list. A missing list counts as empty.
+pub(super) fn rows_and_parents(x: &Value) -> Result<(Value, Value)> {
+    let (rows, mask) = rows_and_mask(x)?;
+    let (rows, kept) = present(rows, mask)?;
+    let rows = rows.compact()?;
+    let places = ops::value_rowids(rows.partition())?;
+    let parents = match kept {
+        Some(kept) => ops::take(ops::value_rowids(&kept)?, places, 0)?,
+        None => places,
+    };
+    Ok((rows.values().clone(), parents))
 }
 
 /// A list in each element as rows, and which lists there are.
@@ -164,12 +185,12 @@ fn join_rows(values: Value, partition: &RowPartition) -> Result<Value> {
         // As many lists as there are in each row.
         Some(kept) => {
             let lengths = ops::segment_sum(ops::row_lengths(&kept)?, whole.partition())?;
-            ops::partition_from_lengths(lengths)?.partition()?.clone()
+            cut_like(lengths, whole.partition())?
         }
         None => whole.partition().clone(),
     };
     let lengths = ops::segment_sum(ops::row_lengths(inner.partition())?, &outer)?;
-    let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+    let partition = cut_like(lengths, inner.partition())?;
     Ok(RaggedTensor::from_partition(inner.values().clone(), partition)?.into_value())
 }
 

@@ -53,7 +53,7 @@ fn through_mask(masked: &MaskedTensor, steps: &[Segment]) -> Result<Value> {
 }
 
 /// The value, missing where it is and where the mask says so.
-pub(super) fn masked_by(value: Value, mask: &Tensor) -> Result<Value> {
+pub(crate) fn masked_by(value: Value, mask: &Tensor) -> Result<Value> {
     let Some(inner) = typed::<MaskedTensor>(&value) else {
         return Ok(MaskedTensor::new(value, mask.clone())?.into_value());
     };

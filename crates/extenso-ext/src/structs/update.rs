@@ -26,7 +26,8 @@ fn at(error: Error, path: &FieldPath) -> Error {
 
 fn put(value: &Value, way: &[Arc<str>], name: &Arc<str>, new: &Value) -> Result<Value> {
     if let Some(masked) = typed::<MaskedTensor>(value) {
-        return Ok(MaskedTensor::new(put(masked.values(), way, name, new)?, masked.mask().clone())?.into_value());
+        let values = put(masked.values(), way, name, &under_mask(new))?;
+        return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
     }
     if let Some(rows) = typed::<RaggedTensor>(value) {
         let inner = in_rows(&rows, new).map_err(|e| e.at(format!("field '{name}'")))?;
@@ -40,8 +41,16 @@ fn put(value: &Value, way: &[Arc<str>], name: &Arc<str>, new: &Value) -> Result<
     Ok(records.replaced(name, new)?.into_value())
 }
 
+/// The rows of a value that is missing where the records around it are; anything else as it is.
+pub(super) fn under_mask(value: &Value) -> Value {
+    match typed::<MaskedTensor>(value) {
+        Some(masked) if typed::<RaggedTensor>(masked.values()).is_some() => masked.values().clone(),
+        _ => value.clone(),
+    }
+}
+
 /// The values of `new` as the rows cut them.
-fn in_rows(rows: &RaggedTensor, new: &Value) -> Result<Value> {
+pub(super) fn in_rows(rows: &RaggedTensor, new: &Value) -> Result<Value> {
     if let Some(given) = typed::<RaggedTensor>(new) {
         return given.values_in(rows.partition());
     }

@@ -2,6 +2,8 @@
 
 mod keys;
 mod lists;
+mod missing;
+mod paths;
 mod rows;
 
 use super::apply::Signature;
@@ -259,9 +261,10 @@ fn path(args: &[Arg], i: usize) -> Result<FieldPath> {
     }
 }
 
-/// Every function, those of rows and lists included.
+/// Every function, those of rows, lists, missing data and paths included.
 fn functions() -> impl Iterator<Item = &'static Composed> {
-    FUNCTIONS.iter().chain(rows::FUNCTIONS).chain(lists::FUNCTIONS)
+    let families = [rows::FUNCTIONS, lists::FUNCTIONS, missing::FUNCTIONS, paths::FUNCTIONS];
+    FUNCTIONS.iter().chain(families.into_iter().flatten())
 }
 
 fn mean(args: &[Arg], attrs: &dyn AttrSet) -> Result<Value> {

@@ -29,6 +29,8 @@ macro_rules! composed {
     };
 }
 
+pub(super) use composed;
+
 pub(super) static FUNCTIONS: &[Composed] = composed! {
     "ragged_from_row_lengths" ("values", "row_lengths"; NoAttrs) = |args, _| cut(args, RaggedTensor::from_row_lengths);
     "ragged_from_row_starts" ("values", "row_starts"; NoAttrs) = |args, _| cut(args, RaggedTensor::from_row_starts);

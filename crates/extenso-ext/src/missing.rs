@@ -1,0 +1,198 @@
+//! Functions of missing data: told apart, counted, made, replaced, left out, filled up.
+//!
+//! Invariant: null is neither zero nor empty, and no result depends on what lies under it. All are compositions of ops, so
+//! that symbols are treated like values. Rows and records on the way are passed through, level by level.
+
+mod drop;
+mod pad;
+
+pub use drop::drop_none;
+pub use pad::pad_none;
+
+use crate::args::typed;
+use crate::axes::{outer, positions, rank, zeros_of};
+use crate::masked::{MaskedTensor, fill_none, is_none};
+use crate::ragged::RaggedTensor;
+use crate::structs::{Field, StructTensor, masked_by};
+use extenso_core::attrs::Axes;
+use extenso_core::{Arg, ExtensionType, Value, ops};
+use extenso_types::{Error, Result};
+
+/// Whether each value is there, in the rows of the value: the opposite of [`is_none`].
+///
+/// Errors: a value whose axes are not known.
+///
+/// ```
+/// # use extenso_ext::{constant, missing::is_valid};
+/// let x = constant(vec![Some(1), None, Some(3)]).unwrap();
+/// assert_eq!(is_valid(&x).unwrap().to_string(), "[True, False, True]");
+/// ```
+pub fn is_valid(x: &Value) -> Result<Value> {
+    is_none(x).and_then(ops::logical_not).map_err(|e| e.at("is_valid"))
+}
+
+/// How many values are there, over `axis`: `sum` of ones where a value is and zeros where none is. Awkward Array's name.
+///
+/// Shapes: those of `sum`; i64. A record counts as one. Errors: an axis out of range.
+///
+/// ```
+/// # use extenso_ext::{constant, missing::count, to_literal};
+/// let x = constant(vec![vec![Some(1), None], vec![], vec![Some(3)]]).unwrap();
+/// assert_eq!(count(&x, 1, false).unwrap().to_string(), "[1, 0, 1]");
+/// ```
+pub fn count(x: &Value, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
+    ones(x).and_then(|ones| ops::sum(ones, axis, keepdims)).map_err(|e| e.at("count"))
+}
+
+/// One for each value that is there and zero for each that is not, as i64.
+fn ones(x: &Value) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        return ops::where_(masked.wide_mask()?, ones(masked.values())?, 0);
+    }
+    match typed::<RaggedTensor>(x) {
+        Some(rows) => Ok(rows.with_values(ones(rows.values())?)?.into_value()),
+        None => ops::add(zeros_of(x, rank(x)?)?, 1),
+    }
+}
+
+/// The values where `condition` is true, and nothing elsewhere. Awkward Array's name.
+///
+/// Shapes: the condition has the outer axes of the values, and their rows. What is missing stays missing; where the condition
+/// is missing, so is the value. Errors: a condition that is not boolean, or of other axes or rows.
+///
+/// ```
+/// # use extenso_ext::{constant, missing::mask, to_literal};
+/// let x = mask(&constant(vec![1, 2, 3]).unwrap(), &constant(vec![true, false, true]).unwrap()).unwrap();
+/// assert_eq!(to_literal(&x).unwrap().to_string(), "[1, None, 3]");
+/// ```
+pub fn mask(x: &Value, condition: &Value) -> Result<Value> {
+    where_true(x, condition).map_err(|e| e.at("mask"))
+}
+
+fn where_true(x: &Value, condition: &Value) -> Result<Value> {
+    let condition = fill_none(condition, false)?;
+    let in_rows = typed::<RaggedTensor>(&condition).is_some();
+    if let Some(masked) = typed::<MaskedTensor>(x).filter(|_| in_rows) {
+        return masked_by(where_true(masked.values(), &condition)?, masked.mask());
+    }
+    if in_rows || (typed::<RaggedTensor>(x).is_some() && rank(&condition)? > 1) {
+        let rows = as_rows(x)?.compact()?;
+        let inner = as_rows(&condition)?.values_in(rows.partition()).map_err(|e| e.at("condition"))?;
+        return Ok(rows.with_values(where_true(rows.values(), &inner)?)?.into_value());
+    }
+    masked_by(x.clone(), condition.tensor().map_err(|e| e.at("condition"))?)
+}
+
+/// The first argument where its values are there, the next one where they are not, and so on. Arrow's name.
+///
+/// Arguments broadcast as those of `where`. A row or record that is missing is replaced as a whole; one that is there is looked
+/// through, field by field and item by item. An argument of which nothing may be missing is the last that is looked at.
+/// Errors: no argument; arguments of other dtypes, rows or fields.
+///
+/// ```
+/// # use extenso_ext::{constant, missing::coalesce, to_literal};
+/// let (x, y) = (constant(vec![Some(1), None, None]).unwrap(), constant(vec![None, Some(2), None]).unwrap());
+/// let z = coalesce(&[x.into(), y.into(), 0.into()]).unwrap();
+/// assert_eq!(to_literal(&z).unwrap().to_string(), "[1, 2, 0]");
+/// ```
+pub fn coalesce(values: &[Arg]) -> Result<Value> {
+    let first = || {
+        let Some((last, before)) = values.split_last() else {
+            return Err(Error::value("there is no argument").wanted("at least one value"));
+        };
+        let mut found = last.clone();
+        for x in before.iter().rev() {
+            let Arg::Value(x) = x else { return Err(not_a_value()) };
+            found = Arg::Value(or_else(x, &found)?);
+        }
+        found.value().cloned().map_err(|_| not_a_value())
+    };
+    first().map_err(|e| e.at("coalesce"))
+}
+
+fn not_a_value() -> Error {
+    Error::dtype("found a number before the last argument").wanted("a value, of which some may be missing")
+}
+
+fn or_else(x: &Value, y: &Arg) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        return match typed::<RaggedTensor>(masked.values()) {
+            Some(_) => rows_or_else(&masked, y),
+            None => masked.filled(y.clone()),
+        };
+    }
+    if let Some(records) = typed::<StructTensor>(x) {
+        let field = |(name, value): &Field| {
+            let other = field_of(y, name)?;
+            Ok((name.clone(), or_else(value, &other).map_err(|e| e.at(format!("field '{name}'")))?))
+        };
+        let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
+        return Ok(StructTensor::new(records.shape().clone(), fields?)?.into_value());
+    }
+    let Some(rows) = typed::<RaggedTensor>(x) else { return Ok(x.clone()) };
+    let rows = rows.compact()?;
+    let inner = match y {
+        Arg::Value(y) if rank(y)? == rows.rank()? => Arg::Value(as_rows(y)?.values_in(rows.partition())?),
+        Arg::Value(y) if rank(y)? > 0 => {
+            return Err(Error::shape(format!(
+                "rows of rank {} stand beside a value of rank {}",
+                rows.rank()?,
+                rank(y)?
+            ))
+            .wanted("one value for all, or the same rows"));
+        }
+        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => y.clone(),
+    };
+    Ok(rows.with_values(or_else(rows.values(), &inner)?)?.into_value())
+}
+
+/// The field of records that stand for missing ones; one value that is no record serves every field.
+fn field_of(y: &Arg, name: &str) -> Result<Arg> {
+    match y.value().ok().and_then(typed::<StructTensor>) {
+        Some(records) => Ok(Arg::from(records.field(name)?)),
+        None => Ok(y.clone()),
+    }
+}
+
+/// Rows that are there, and other rows where none is.
+fn rows_or_else(x: &MaskedTensor, y: &Arg) -> Result<Value> {
+    let (Arg::Value(y), 1) = (y, x.mask_rank()?) else {
+        return Err(Error::shape("rows are missing as a whole").wanted("rows to stand in for them"));
+    };
+    let places = positions(x.values())?;
+    let count = ops::sum(ops::ones_like(&places)?, 0, false)?;
+    let (given, wanted) = (rank(y)?, rank(x.values())?);
+    let other = if given + 1 == wanted {
+        // One row for all stands behind the others.
+        let place = ops::where_(x.mask(), &places, &count)?;
+        return ops::take(ops::concat(vec![x.values().clone(), ops::expand_dims(y, 0)?], 0)?, place, 0);
+    } else if given == wanted && may_be_as_long(x.values(), y) {
+        ops::add(&places, &count)?
+    } else {
+        return Err(Error::shape(format!("the rows have rank {wanted}, and those for missing ones {given}"))
+            .wanted("as many rows, or one row for all"));
+    };
+    ops::take(ops::concat(vec![x.values().clone(), y.clone()], 0)?, ops::where_(x.mask(), &places, other)?, 0)
+}
+
+fn may_be_as_long(x: &Value, y: &Value) -> bool {
+    outer(x).zip(outer(y)).is_some_and(|(x, y)| x.is_compatible_with(y))
+}
+
+/// The value as rows: those that it has, or those of its uniform second axis, under a mask of whatever axes.
+///
+/// Errors: fewer than two axes; rows that are missing as a whole.
+pub(crate) fn as_rows(x: &Value) -> Result<RaggedTensor> {
+    if let Some(rows) = typed(x) {
+        return Ok(rows);
+    }
+    let Some(masked) = typed::<MaskedTensor>(x) else { return RaggedTensor::of_uniform(x) };
+    if masked.mask_rank()? < 2 {
+        return Err(Error::shape("rows are missing as a whole")
+            .wanted("rows that are all there")
+            .hint("Write `drop_none(x, axis=0)` around them."));
+    }
+    let rows = as_rows(masked.values())?;
+    let mask = RaggedTensor::of_uniform(&masked.mask().clone().into())?.values_in(rows.partition())?;
+    rows.with_values(masked_by(rows.values().clone(), mask.tensor()?)?)
+}

@@ -1,0 +1,177 @@
+//! Lists filled up with missing values.
+
+use super::as_rows;
+use super::drop::depth;
+use crate::args::{int, typed};
+use crate::axes::{counted, dim, outer, positions, rank};
+use crate::masked::MaskedTensor;
+use crate::ragged::{RaggedTensor, cut_like, zero};
+use crate::structs::{Field, StructTensor, masked_by};
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{ExtensionType, Tensor, Value, ops};
+use extenso_types::{Dim, Error, Result, Shape};
+
+/// The value with missing elements at the ends of the lists along `axis` that have fewer than `target`; with `clip`, those
+/// that have more lose the rest, and the axis is uniform. Awkward Array's name.
+///
+/// An axis inside records is that of the lists in each field. Errors: a negative target; an axis out of range, or one that a
+/// field does not have; more elements than memory holds.
+///
+/// ```
+/// # use extenso_ext::{constant, missing::pad_none, to_literal};
+/// let x = constant(vec![vec![1, 2, 3], vec![], vec![4]]).unwrap();
+/// let show = |clip| to_literal(&pad_none(&x, 2, 1, clip).unwrap()).unwrap().to_string();
+/// assert_eq!(show(false), "[[1, 2, 3], [None, None], [4, None]]");
+/// assert_eq!(show(true), "[[1, 2], [None, None], [4, None]]");
+/// ```
+pub fn pad_none(x: &Value, target: i64, axis: i64, clip: bool) -> Result<Value> {
+    let padded = || {
+        if target < 0 {
+            return Err(Error::value(format!("target is {target}")).wanted("a number that is not negative"));
+        }
+        Padding { target, clip }.along(x, normalize_axis(axis, depth(x)?)?)
+    };
+    padded().map_err(|e| e.at("pad_none"))
+}
+
+struct Padding {
+    target: i64,
+    clip: bool,
+}
+
+impl Padding {
+    fn along(&self, x: &Value, axis: usize) -> Result<Value> {
+        if let Some(records) = typed::<StructTensor>(x).filter(|records| records.rank() <= axis) {
+            let field = |(name, value): &Field| {
+                let at = |e: Error| e.at(format!("field '{name}'"));
+                normalize_axis(int(axis), depth(value).map_err(at)?).map_err(at)?;
+                Ok((name.clone(), self.along(value, axis).map_err(at)?))
+            };
+            let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
+            return Ok(StructTensor::new(records.shape().clone(), fields?)?.into_value());
+        }
+        if let Some(masked) = typed::<MaskedTensor>(x)
+            && masked.mask_rank()? <= axis
+        {
+            let padded = self.along(masked.values(), axis)?;
+            return Ok(MaskedTensor::new(padded, masked.mask().clone())?.into_value());
+        }
+        match axis {
+            0 => self.elements(x),
+            1 => self.rows(x),
+            inner => {
+                let rows = as_rows(x)?;
+                let padded = rows.with_values(self.along(rows.values(), inner - 1)?)?;
+                if typed::<RaggedTensor>(x).is_some() { Ok(padded.into_value()) } else { uniform(padded, dim(x, 1)?) }
+            }
+        }
+    }
+
+    /// The outer axis itself.
+    fn elements(&self, x: &Value) -> Result<Value> {
+        let count = ops::sum(ops::ones_like(positions(x)?)?, 0, true)?;
+        let places = if self.clip {
+            counted(usize::try_from(self.target).unwrap_or(usize::MAX))?
+        } else {
+            ops::places_in_rows(ops::partition_from_lengths(ops::maximum(&count, self.target)?)?)?
+        };
+        let there = ops::less(&places, &count)?;
+        let values = ops::take(one_more(x)?, ops::minimum(places, count)?, 0)?;
+        masked_by(values, there.tensor()?)
+    }
+
+    /// The lists along the second axis.
+    fn rows(&self, x: &Value) -> Result<Value> {
+        let rows = as_rows(x)?.compact()?;
+        let lengths = rows.row_lengths()?;
+        let wanted = if self.clip {
+            ops::add(ops::zeros_like(&lengths)?, self.target)?
+        } else {
+            ops::maximum(&lengths, self.target)?
+        };
+        let partition = cut_like(wanted, rows.partition())?;
+        let place = ops::places_in_rows(&partition)?;
+        let there = ops::less(&place, ops::gather_rows_of(&lengths, &partition)?)?;
+        let start = ops::gather_rows_of(ops::row_starts(rows.partition())?, &partition)?;
+        let behind = ops::sum(lengths, 0, false)?;
+        let at = ops::where_(&there, ops::add(start, place)?, behind)?;
+        let values = masked_by(ops::take(one_more(rows.values())?, at, 0)?, there.tensor()?)?;
+        let padded = RaggedTensor::from_partition(values, partition)?;
+        let target = usize::try_from(self.target).unwrap_or(usize::MAX);
+        match (self.clip, typed::<RaggedTensor>(x)) {
+            (true, _) => uniform(padded, Dim::Known(target)),
+            (false, Some(_)) => Ok(padded.into_value()),
+            (false, None) => {
+                let size = dim(x, 1)?.known().map_or_else(Dim::any, |size| Dim::Known(size.max(target)));
+                uniform(padded, size)
+            }
+        }
+    }
+}
+
+/// Rows of one length as a uniform axis, if the length is known and there are no rows inside.
+fn uniform(rows: RaggedTensor, size: Dim) -> Result<Value> {
+    match size.known() {
+        // Without rows or elements nothing would tell the number of rows while tracing.
+        Some(size) if !has_rows(rows.values()) && (size > 0 || rows.nrows().known().is_some()) => {
+            split(rows.values(), rows.nrows(), size)
+        }
+        _ => Ok(rows.into_value()),
+    }
+}
+
+fn has_rows(x: &Value) -> bool {
+    match (typed::<MaskedTensor>(x), typed::<StructTensor>(x)) {
+        (Some(masked), _) => has_rows(masked.values()),
+        (_, Some(records)) => records.fields().iter().any(|(_, value)| has_rows(value)),
+        (None, None) => typed::<RaggedTensor>(x).is_some(),
+    }
+}
+
+/// The value with its outer axis as two, under a mask of as many axes more.
+fn split(x: &Value, count: Dim, size: usize) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        let mask = split(&masked.mask().clone().into(), count, size)?;
+        return masked_by(split(masked.values(), count, size)?, mask.tensor()?);
+    }
+    let inner = (1..rank(x)?).map(|axis| Ok(dim(x, axis)?.known().map_or(-1, int)));
+    let sizes = [Ok(count.known().map_or(-1, int)), Ok(int(size))].into_iter().chain(inner);
+    ops::reshape(x, sizes.collect::<Result<Vec<i64>>>()?)
+}
+
+/// The value with one more element at its end: zero, empty, or missing. It stands where nothing is.
+fn one_more(x: &Value) -> Result<Value> {
+    if let Some(rows) = typed::<RaggedTensor>(x) {
+        let rows = rows.compact()?;
+        let lengths = ops::concat(vec![Value::from(rows.row_lengths()?), Tensor::from_vec(vec![0_i64]).into()], 0)?;
+        let partition = cut_like(lengths, rows.partition())?;
+        return Ok(RaggedTensor::from_partition(rows.values().clone(), partition)?.into_value());
+    }
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        let mask = if masked.mask_rank()? == 0 { masked.mask().clone().into() } else { padded(masked.mask())? };
+        return Ok(MaskedTensor::new(one_more(masked.values())?, mask.tensor()?.clone())?.into_value());
+    }
+    if let Some(records) = typed::<StructTensor>(x) {
+        let fields: Result<Vec<Field>> =
+            records.fields().iter().map(|(name, value)| Ok((name.clone(), one_more(value)?))).collect();
+        let more = |dim: &Dim| dim.known().map_or_else(Dim::any, |n| Dim::Known(n + 1));
+        let dims = records.shape().dims().unwrap_or_default();
+        let shape = dims.iter().take(1).map(more).chain(dims.iter().skip(1).copied());
+        return Ok(StructTensor::new(Shape::new(shape), fields?)?.into_value());
+    }
+    match x {
+        Value::Tensor(tensor) => padded(tensor),
+        // A type that nothing is known of lends its first element, if it has one.
+        Value::Ext(_) if outer(x) != Some(Dim::Known(0)) => {
+            ops::concat(vec![x.clone(), ops::slice(x, 0, 0, Some(vec![1]), 1)?], 0)
+        }
+        Value::Ext(_) | Value::Partition(_) => Ok(x.clone()),
+    }
+}
+
+/// The tensor with a zero, an empty text or rows of these at its end.
+fn padded(x: &Tensor) -> Result<Value> {
+    let mut widths = vec![0; 2 * rank(&x.clone().into())?];
+    widths[1] = 1;
+    ops::pad(x, zero(x.dtype())?, widths)
+}

@@ -1,0 +1,102 @@
+//! Functions of missing data, as Rust has them.
+
+use crate::composed::attribute;
+use crate::error::{OrRaise, guarded};
+use crate::{arg, value};
+use extenso_core::Arg;
+use extenso_core::attrs::Axes;
+use extenso_ext::missing;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(is_valid, module)?)?;
+    module.add_function(wrap_pyfunction!(count, module)?)?;
+    module.add_function(wrap_pyfunction!(mask, module)?)?;
+    module.add_function(wrap_pyfunction!(coalesce, module)?)?;
+    module.add_function(wrap_pyfunction!(drop_none, module)?)?;
+    module.add_function(wrap_pyfunction!(pad_none, module)?)
+}
+
+type Object<'py> = Bound<'py, PyAny>;
+
+/// Whether each value is there, in the rows of the value: the opposite of `is_none`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.is_valid(ex.constant([1, None])))
+/// [True, False]
+#[pyfunction]
+fn is_valid<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
+    let values = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| missing::is_valid(&values)).or_raise()?)
+}
+
+/// How many values are there, over `axis`, as i64. A record counts as one.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.count(ex.constant([[1, None], [], [3]]), axis=1))
+/// [1, 0, 1]
+#[pyfunction]
+#[pyo3(signature = (x, axis=None, keepdims=false))]
+fn count<'py>(x: &Object<'py>, axis: Option<&Object<'py>>, keepdims: bool) -> PyResult<Object<'py>> {
+    let axes = axis.map_or(Ok(Axes::All), |axis| attribute("axis", axis))?;
+    let values = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| missing::count(&values, axes, keepdims)).or_raise()?)
+}
+
+/// The values where `condition` is true, and nothing elsewhere.
+///
+/// The condition has the outer axes of the values, and their rows. What is missing stays missing.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.mask([1, 2, 3], [True, False, True]))
+/// [1, None, 3]
+#[pyfunction]
+fn mask<'py>(x: &Object<'py>, condition: &Object<'py>) -> PyResult<Object<'py>> {
+    let (values, condition) = (value::from_py(x)?, value::from_py(condition)?);
+    value::to_py(x.py(), guarded(|| missing::mask(&values, &condition)).or_raise()?)
+}
+
+/// The first value where it is there, the next one where it is not, and so on.
+///
+/// A row or record that is missing is replaced as a whole; one that is there is looked through.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.coalesce(ex.constant([1, None, None]), ex.constant([None, 2, None]), 0))
+/// [1, 2, 0]
+#[pyfunction]
+#[pyo3(signature = (*values))]
+fn coalesce<'py>(values: &Bound<'py, PyTuple>) -> PyResult<Object<'py>> {
+    let given: PyResult<Vec<Arg>> = values.iter().map(|item| arg::from_py(&item)).collect();
+    let given = given?;
+    value::to_py(values.py(), guarded(|| missing::coalesce(&given)).or_raise()?)
+}
+
+/// The value without what is missing: of the elements along `axis`, or along every axis.
+///
+/// Lists inside become rows. A missing field of a record stays, as a record has all of its fields.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.drop_none(ex.constant([[1, None], [None, 4], [5, 6]])))
+/// [[1], [4], [5, 6]]
+#[pyfunction]
+#[pyo3(signature = (x, axis=None))]
+fn drop_none<'py>(x: &Object<'py>, axis: Option<i64>) -> PyResult<Object<'py>> {
+    let values = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| missing::drop_none(&values, axis)).or_raise()?)
+}
+
+/// The value with missing elements at the ends of the lists along `axis` that have fewer than `target`.
+///
+/// With `clip`, lists that have more lose the rest, and the axis is uniform.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.pad_none(ex.constant([[1, 2, 3], [], [4]]), 2, clip=True))
+/// [[1, 2], [None, None], [4, None]]
+#[pyfunction]
+#[pyo3(signature = (x, target, axis=1, clip=false))]
+fn pad_none<'py>(x: &Object<'py>, target: i64, axis: i64, clip: bool) -> PyResult<Object<'py>> {
+    let values = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| missing::pad_none(&values, target, axis, clip)).or_raise()?)
+}

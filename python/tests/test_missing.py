@@ -1,0 +1,213 @@
+"""Tests of missing data and paths against plain Python lists and dicts."""
+
+from __future__ import annotations
+
+import doctest
+import random
+from collections.abc import Callable
+from typing import Any
+
+import extenso as ex
+import pytest
+
+SEEDS = range(40)
+
+
+def lists(rng: random.Random, depth: int) -> Any:
+    """Returns nested lists with `None` anywhere, of one depth, whose first leaf tells the dtype."""
+    if depth == 0:
+        return None if rng.random() < 0.3 else rng.randrange(10)
+    if rng.random() < 0.2:
+        return None
+    return [lists(rng, depth - 1) for _ in range(rng.randrange(4))]
+
+
+def whole(rng: random.Random, depth: int) -> Any:
+    """Returns lists of which some list and some leaf of the greatest depth is there."""
+    first: Any = 1
+    for _ in range(depth - 1):
+        first = [first]
+    return [first, *(lists(rng, depth - 1) for _ in range(rng.randrange(4)))]
+
+
+def dropped(x: Any, axis: int | None, at: int = 0) -> Any:
+    if not isinstance(x, list):
+        return x
+    kept = x if axis not in (None, at) else [item for item in x if item is not None]
+    return [dropped(item, axis, at + 1) for item in kept]
+
+
+def padded(x: Any, target: int, axis: int, clip: bool) -> Any:
+    if x is None:
+        return None
+    if axis:
+        return [padded(item, target, axis - 1, clip) for item in x]
+    x = x[:target] if clip else x
+    return x + [None] * (target - len(x))
+
+
+def counted(x: Any) -> int:
+    if x is None:
+        return 0
+    return sum(map(counted, x)) if isinstance(x, list) else 1
+
+
+def either(x: Any, y: Any) -> Any:
+    if x is None:
+        return y
+    return [either(a, b) for a, b in zip(x, y, strict=True)] if isinstance(x, list) else x
+
+
+def valid(x: Any) -> Any:
+    return [valid(item) for item in x] if isinstance(x, list) else x is not None
+
+
+def traced(f: Callable[[Any], Any], x: Any) -> Any:
+    return ex.to_py(ex.function(f)(x))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_missing_is_left_out_as_of_lists(seed: int) -> None:
+    rng = random.Random(seed)
+    data = whole(rng, depth := rng.choice([1, 2, 3]))
+    x = ex.constant(data)
+    assert ex.to_py(ex.drop_none(x)) == dropped(data, None)
+    for axis in range(depth):
+        assert ex.to_py(ex.drop_none(x, axis)) == dropped(data, axis)
+    assert ex.count(x).item() == counted(data)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lists_are_filled_up_as_lists_are(seed: int) -> None:
+    rng = random.Random(seed)
+    data = whole(rng, depth := rng.choice([1, 2, 3]))
+    x = ex.constant(data)
+    for axis in range(depth):
+        target, clip = rng.randrange(4), rng.random() < 0.5
+        wanted = padded(data, target, axis, clip)
+        assert ex.to_py(ex.pad_none(x, target, axis, clip)) == wanted
+        assert traced(lambda x, axis=axis, target=target, clip=clip: ex.pad_none(x, target, axis, clip), x) == wanted
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_first_that_is_there_is_chosen_item_by_item(seed: int) -> None:
+    rng = random.Random(seed)
+    n = rng.randrange(1, 5)
+    x, y = ([1, *(lists(rng, 0) for _ in range(n))] for _ in range(2))
+    assert ex.to_py(ex.coalesce(ex.constant(x), ex.constant(y))) == either(x, y)
+    assert ex.to_py(ex.coalesce(ex.constant(x), ex.constant(y), 7)) == either(either(x, y), [7] * (n + 1))
+    rows = [x, [], y]
+    assert ex.to_py(ex.coalesce(ex.constant(rows), 7)) == [either(row, [7] * len(row)) for row in rows]
+    assert ex.to_py(ex.is_valid(ex.constant(rows))) == valid(rows)
+
+
+def users(rng: random.Random) -> list[dict[str, Any]]:
+    def doc() -> dict[str, Any]:
+        return {"n": rng.randrange(9), "tags": [rng.choice("abc") for _ in range(rng.randrange(3))]}
+
+    first = {"id": 0, "docs": [{"n": 1, "tags": ["a"]}]}
+    return [first, *({"id": i, "docs": [doc() for _ in range(rng.randrange(4))]} for i in range(1, rng.randrange(1, 5)))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_paths_do_what_a_walk_over_records_does(seed: int) -> None:
+    rng = random.Random(seed)
+    data = users(rng)
+    x, limit = ex.constant(data), rng.randrange(9)
+    begin, end = rng.choice([None, -2, 0, 1]), rng.choice([None, -1, 2])
+    docs = [user["docs"] for user in data]
+    assert x.size("docs").tolist() == [len(d) for d in docs]
+    assert x.size().item() == len(data)
+    assert x.has("docs").tolist() == [bool(d) for d in docs]
+    assert x.size(("docs", "tags")).to_py() == [[len(doc["tags"]) for doc in d] for d in docs]
+    assert x.local_index("docs").to_py() == [list(range(len(d))) for d in docs]
+    assert x.reroot("docs", "user").to_py() == [{**doc, "user": i} for i, d in enumerate(docs) for doc in d]
+    assert x.reroot(("docs", "tags")).to_py() == [tag for d in docs for doc in d for tag in doc["tags"]]
+    assert x.project([("docs", "n")]).to_py() == [{"docs": [{"n": doc["n"]} for doc in d]} for d in docs]
+    kept = [{**user, "docs": [doc for doc in user["docs"] if doc["n"] > limit]} for user in data]
+    assert x.filter("docs", x["docs", "n"] > limit).to_py() == kept
+    part = [{**user, "docs": user["docs"][begin:end]} for user in data]
+    assert x.slice("docs", begin, end).to_py() == part
+    total = [{**user, "total": sum(doc["n"] for doc in user["docs"])} for user in data]
+    assert x.apply([("docs", "n")], lambda n: ex.sum(n, axis=1), "total").to_py() == total
+    for f, wanted in [
+        (lambda x: x.filter("docs", x["docs", "n"] > limit), kept),
+        (lambda x: x.slice("docs", begin, end), part),
+        (lambda x: x.apply([("docs", "n")], lambda n: ex.sum(n, axis=1), "total"), total),
+    ]:
+        assert traced(f, x) == wanted
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_records_move_as_python_records_do(seed: int) -> None:
+    rng = random.Random(seed)
+    data = users(rng)
+    n, x = len(data), ex.constant(data)
+    at = [rng.randrange(-n, n) for _ in range(rng.randrange(4))]
+    keep, other = [rng.random() < 0.5 for _ in data], data[::-1]
+    by = rng.randrange(-3, 4)
+    assert ex.take(x, ex.tensor(at, dtype="i64")).to_py() == [data[i] for i in at]
+    assert ex.boolean_mask(x, keep).to_py() == [d for d, k in zip(data, keep, strict=True) if k]
+    assert ex.flip(x, axis=0).to_py() == other
+    assert ex.roll(x, by, axis=0).to_py() == [data[(i - by) % n] for i in range(n)]
+    assert ex.where(keep, x, ex.flip(x, axis=0)).to_py() == [a if k else b for a, b, k in zip(data, other, keep, strict=True)]
+    assert ex.concat([x, x]).to_py() == data + data
+    assert ex.repeat(x, 2, axis=0).to_py() == [d for d in data for _ in range(2)]
+    assert ex.tile(x, (2,)).to_py() == data + data
+    assert [part.to_py() for part in ex.unstack(x)] == data
+    assert [part.to_py() for part in ex.split(x, (1, n - 1))] == [data[:1], data[1:]]
+    assert ex.stack([x, x]).to_py() == [data, data]
+    assert ex.expand_dims(x).to_py() == [data]
+    assert ex.mask(x, keep).to_py() == [d if k else None for d, k in zip(data, keep, strict=True)]
+
+
+def test_fields_side_by_side_are_unzipped() -> None:
+    fields = {"a": ex.constant([[1, 2], []]), "b": ex.constant([["x", None], []])}
+    records = ex.zip(fields)
+    assert records.to_py() == [[{"a": 1, "b": "x"}, {"a": 2, "b": None}], []]
+    assert {name: field.to_py() for name, field in ex.unzip(records).items()} == {
+        name: field.to_py() for name, field in fields.items()
+    }
+    with pytest.raises(ValueError, match="depth_limit"):
+        ex.zip(fields, 0)
+
+
+def test_an_exception_of_an_applied_function_goes_on() -> None:
+    def fails(_: Any) -> Any:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        ex.constant([{"a": 1}]).apply(["a"], fails, "b")
+
+
+def test_the_docs_of_the_namespace_hold() -> None:
+    assert sorted(ex.paths.__all__) == ex.paths.__all__
+    results = doctest.testmod(ex.paths)
+    assert results.attempted >= 16 and results.failed == 0
+
+
+@pytest.mark.parametrize("name", ["is_valid", "count", "mask", "coalesce", "drop_none", "pad_none", "zip", "unzip"])
+def test_the_examples_of_the_docstrings_hold(name: str) -> None:
+    test = doctest.DocTestParser().get_doctest(getattr(ex, name).__doc__, {}, name, None, None)
+    results = doctest.DocTestRunner(verbose=False).run(test)
+    assert results.attempted == 2 and results.failed == 0
+
+
+def test_ops_agree_with_awkward() -> None:
+    ak = pytest.importorskip("awkward", reason="awkward is not installed, so that nothing is compared with it")
+    data = [[1, None, 3], [], [None, 5]]
+    x, y = ex.constant(data), ak.Array(data)
+    assert ex.to_py(ex.drop_none(x)) == ak.drop_none(y).to_list()
+    assert ex.to_py(ex.pad_none(x, 2)) == ak.pad_none(y, 2).to_list()
+    assert ex.to_py(ex.pad_none(x, 2, clip=True)) == ak.pad_none(y, 2, clip=True).to_list()
+    assert ex.to_py(ex.count(x, axis=1)) == ak.count(y, axis=1).to_list()
+    assert ex.to_py(ex.fill_none(x, 0)) == ak.fill_none(y, 0).to_list()
+    assert ex.to_py(ex.sort(x)) == ak.sort(y).to_list()
+
+
+def test_the_first_that_is_there_agrees_with_arrow() -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed, so that nothing is compared with it")
+    import pyarrow.compute as pc
+
+    x, y = [1, None, None], [7, 8, None]
+    assert ex.to_py(ex.coalesce(ex.constant(x), ex.constant(y))) == pc.coalesce(pa.array(x), pa.array(y)).to_pylist()
