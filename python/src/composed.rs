@@ -30,15 +30,27 @@ pub fn attribute<T: AttrType>(name: &'static str, object: &Bound<'_, PyAny>) -> 
     T::from_attr(&given).ok_or_else(|| Error::dtype(format!("{name} is {given}")).wanted(T::NAME)).or_raise()
 }
 
-/// Each element of `x`, but not below `low` and not above `high`; with broadcasting.
+/// Each element of `x`, but not below `min` and not above `max`; with broadcasting. Without a bound, there is none.
 ///
 /// >>> import extenso as ex
-/// >>> ex.to_py(ex.clip(ex.tensor([-2.0, 0.5, 3.0]), 0, 1))
-/// [0.0, 0.5, 1.0]
+/// >>> ex.to_py(ex.clip(ex.tensor([-2.0, 0.5, 3.0]), 0, 1)), ex.to_py(ex.clip([-2, 3], max=1))
+/// ([0.0, 0.5, 1.0], [-2, 1])
 #[pyfunction]
-fn clip<'py>(x: &Bound<'py, PyAny>, low: &Bound<'py, PyAny>, high: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let (given, low, high) = (arg::from_py(x)?, arg::from_py(low)?, arg::from_py(high)?);
-    value::to_py(x.py(), guarded(|| ops::clip(given, low, high)).or_raise()?)
+#[pyo3(signature = (x, min=None, max=None))]
+fn clip<'py>(
+    x: &Bound<'py, PyAny>,
+    min: Option<&Bound<'py, PyAny>>,
+    max: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let given = arg::from_py(x)?;
+    let (low, high) = (min.map(arg::from_py).transpose()?, max.map(arg::from_py).transpose()?);
+    let clipped = guarded(|| match (low, high) {
+        (Some(low), Some(high)) => ops::clip(given, low, high),
+        (Some(low), None) => ops::maximum(given, low),
+        (None, Some(high)) => ops::minimum(given, high),
+        (None, None) => ops::positive(given),
+    });
+    value::to_py(x.py(), clipped.or_raise()?)
 }
 
 /// The mean over `axis`: the sum divided by the count. An empty row gives NaN.

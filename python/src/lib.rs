@@ -29,6 +29,7 @@ mod rearrange;
 mod record;
 mod shape;
 mod spec;
+mod standard;
 mod tensor;
 mod value;
 mod variable;
@@ -66,6 +67,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ragged::add_to(module)?;
     rearrange::add_to(module)?;
     lists::add_to(module)?;
+    standard::add_to(module)?;
     arrow::add_to(module)?;
     formats::add_to(module)?;
     extenso_ext::init();

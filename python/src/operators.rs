@@ -92,6 +92,21 @@ macro_rules! with_operators {
             fn __rxor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 crate::call::binary(&extenso_core::ops::BITWISE_XOR, other, slf)
             }
+            fn __lshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::binary(&extenso_core::ops::BITWISE_LEFT_SHIFT, slf, other)
+            }
+            fn __rlshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::binary(&extenso_core::ops::BITWISE_LEFT_SHIFT, other, slf)
+            }
+            fn __rshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::binary(&extenso_core::ops::BITWISE_RIGHT_SHIFT, slf, other)
+            }
+            fn __rrshift__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::binary(&extenso_core::ops::BITWISE_RIGHT_SHIFT, other, slf)
+            }
+            fn __pos__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::unary(&extenso_core::ops::POSITIVE, slf)
+            }
             fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
                 crate::call::unary(&extenso_core::ops::NEGATIVE, slf)
             }

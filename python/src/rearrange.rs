@@ -4,6 +4,7 @@
 
 use crate::composed::attribute;
 use crate::error::{OrRaise, guarded};
+use crate::standard::device as only;
 use crate::{arg, dtype, value};
 use extenso_core::attrs::Axes;
 use extenso_core::ops::{self, Sections};
@@ -13,8 +14,10 @@ use extenso_types::{DType, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 
-type Given<'a, 'py> = &'a Bound<'py, PyAny>;
-type Made<'py> = PyResult<Bound<'py, PyAny>>;
+/// An argument.
+pub type Given<'a, 'py> = &'a Bound<'py, PyAny>;
+/// A value as a Python object.
+pub type Made<'py> = PyResult<Bound<'py, PyAny>>;
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -25,20 +28,24 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-fn made<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Value>) -> Made<'py> {
+/// What a function makes, as a Python object.
+pub fn made<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Value>) -> Made<'py> {
     value::to_py(py, guarded(make).or_raise()?)
 }
 
-fn made_list<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Vec<Value>>) -> PyResult<Bound<'py, PyList>> {
+/// The values that a function makes, as a list.
+pub fn made_list<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Vec<Value>>) -> PyResult<Bound<'py, PyList>> {
     let values: PyResult<Vec<_>> = guarded(make).or_raise()?.into_iter().map(|v| value::to_py(py, v)).collect();
     PyList::new(py, values?)
 }
 
-fn axes(object: Option<Given<'_, '_>>) -> PyResult<Axes> {
+/// Axes as they are written: all, one or several.
+pub fn axes(object: Option<Given<'_, '_>>) -> PyResult<Axes> {
     object.map_or(Ok(Axes::All), |object| attribute("axis", object))
 }
 
-fn dtype_of(object: Option<Given<'_, '_>>) -> PyResult<Option<DType>> {
+/// A dtype, if one is named.
+pub fn dtype_of(object: Option<Given<'_, '_>>) -> PyResult<Option<DType>> {
     object.map(dtype::from_py).transpose()
 }
 
@@ -79,9 +86,9 @@ fn stack<'py>(values: Given<'_, 'py>, axis: i64) -> Made<'py> {
 /// [[1, 3], [2, 4]]
 #[pyfunction]
 #[pyo3(signature = (x, axis=0))]
-fn unstack<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyList>> {
+fn unstack<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
     let given = value::from_py(x)?;
-    made_list(x.py(), || ops::unstack(given, axis))
+    made_list(x.py(), || ops::unstack(given, axis)).map(|parts| parts.to_tuple())
 }
 
 /// The parts of a value along `axis`: as many of one size as `sections` says, or of the sizes that it lists.
@@ -154,9 +161,9 @@ fn repeat<'py>(x: Given<'_, 'py>, counts: Given<'_, 'py>, axis: Option<i64>) -> 
 /// >>> [ex.to_py(at) for at in ex.nonzero([[0, 1], [2, 0]])]
 /// [[0, 1], [1, 0]]
 #[pyfunction]
-fn nonzero<'py>(x: Given<'_, 'py>) -> PyResult<Bound<'py, PyList>> {
+fn nonzero<'py>(x: Given<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
     let given = value::from_py(x)?;
-    made_list(x.py(), || ops::nonzero(given))
+    made_list(x.py(), || ops::nonzero(given)).map(|positions| positions.to_tuple())
 }
 
 /// Zeros of a shape, in f64 or `dtype`.
@@ -165,8 +172,9 @@ fn nonzero<'py>(x: Given<'_, 'py>) -> PyResult<Bound<'py, PyList>> {
 /// >>> ex.to_py(ex.zeros(2))
 /// [0.0, 0.0]
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None))]
-fn zeros<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+#[pyo3(signature = (shape, dtype=None, device=None))]
+fn zeros<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Option<Given<'_, 'py>>) -> Made<'py> {
+    only(device)?;
     let (sizes, dtype) = (attribute::<Vec<i64>>("shape", shape)?, dtype_of(dtype)?);
     made(shape.py(), || ops::zeros(sizes, dtype.unwrap_or(DType::F64)))
 }
@@ -177,22 +185,29 @@ fn zeros<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py>
 /// >>> ex.to_py(ex.ones(2, "i8"))
 /// [1, 1]
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None))]
-fn ones<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+#[pyo3(signature = (shape, dtype=None, device=None))]
+fn ones<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Option<Given<'_, 'py>>) -> Made<'py> {
+    only(device)?;
     let (sizes, dtype) = (attribute::<Vec<i64>>("shape", shape)?, dtype_of(dtype)?);
     made(shape.py(), || ops::ones(sizes, dtype.unwrap_or(DType::F64)))
 }
 
-/// `value` at each place of `shape`, in the dtype of the value, or in `dtype`.
+/// `fill_value` at each place of `shape`, in the dtype of the value, or in `dtype`.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.full((1, 2), 7))
 /// [[7, 7]]
 #[pyfunction]
-#[pyo3(signature = (shape, value, dtype=None))]
-fn full<'py>(shape: Given<'_, 'py>, value: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+#[pyo3(signature = (shape, fill_value, dtype=None, device=None))]
+fn full<'py>(
+    shape: Given<'_, 'py>,
+    fill_value: Given<'_, 'py>,
+    dtype: Option<Given<'_, 'py>>,
+    device: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    only(device)?;
     let sizes = attribute::<Vec<i64>>("shape", shape)?;
-    let (given, dtype) = (arg::from_py(value)?, dtype_of(dtype)?);
+    let (given, dtype) = (arg::from_py(fill_value)?, dtype_of(dtype)?);
     made(shape.py(), || ops::full(sizes, given, dtype))
 }
 
@@ -202,13 +217,15 @@ fn full<'py>(shape: Given<'_, 'py>, value: Given<'_, 'py>, dtype: Option<Given<'
 /// >>> ex.to_py(ex.arange(1, 7, 2))
 /// [1, 3, 5]
 #[pyfunction]
-#[pyo3(signature = (start, stop=None, step=None, dtype=None))]
+#[pyo3(signature = (start, stop=None, step=None, dtype=None, device=None))]
 fn arange<'py>(
     start: Given<'_, 'py>,
     stop: Option<Given<'_, 'py>>,
     step: Option<Given<'_, 'py>>,
     dtype: Option<Given<'_, 'py>>,
+    device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    only(device)?;
     let (first, dtype) = (scalar(start)?, dtype_of(dtype)?);
     let step = step.map_or(Ok(Scalar::Int(1)), scalar)?;
     let (first, stop) = match stop {
@@ -234,7 +251,7 @@ fn scalar(object: Given<'_, '_>) -> PyResult<Scalar> {
 /// >>> ex.to_py(ex.linspace(0.0, 1.0, 3))
 /// [0.0, 0.5, 1.0]
 #[pyfunction]
-#[pyo3(signature = (start, stop, num, endpoint=true, dtype=None))]
+#[pyo3(signature = (start, stop, num, endpoint=true, dtype=None, device=None))]
 fn linspace<'py>(
     py: Python<'py>,
     start: f64,
@@ -242,27 +259,31 @@ fn linspace<'py>(
     num: i64,
     endpoint: bool,
     dtype: Option<Given<'_, 'py>>,
+    device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    only(device)?;
     let dtype = dtype_of(dtype)?;
     made(py, || ops::linspace(start, stop, num, endpoint, dtype))
 }
 
-/// A matrix with ones on a diagonal and zeros elsewhere, in f64 or `dtype`; as many columns as rows unless they are given.
+/// A matrix with ones on the diagonal `k` right of the main one and zeros elsewhere, in f64 or `dtype`; as many columns as rows unless they are given.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.eye(2, 3, 1, "i64"))
 /// [[0, 1, 0], [0, 0, 1]]
 #[pyfunction]
-#[pyo3(signature = (rows, columns=None, diagonal=0, dtype=None))]
+#[pyo3(signature = (n_rows, n_cols=None, k=0, dtype=None, device=None))]
 fn eye<'py>(
     py: Python<'py>,
-    rows: i64,
-    columns: Option<i64>,
-    diagonal: i64,
+    n_rows: i64,
+    n_cols: Option<i64>,
+    k: i64,
     dtype: Option<Given<'_, 'py>>,
+    device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    only(device)?;
     let dtype = dtype_of(dtype)?.unwrap_or(DType::F64);
-    made(py, || ops::eye(rows, columns.unwrap_or(rows), diagonal, dtype))
+    made(py, || ops::eye(n_rows, n_cols.unwrap_or(n_rows), k, dtype))
 }
 
 /// For each index a row of `depth` zeros with a one at the index, in f64 or `dtype`; an index outside has zeros alone.

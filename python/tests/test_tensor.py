@@ -194,7 +194,7 @@ def test_indexing_is_numpys(key: Any) -> None:
         ([True], ValueError, "mask"),
         ("a", KeyError, "leads nowhere"),
         ([5], IndexError, "5"),
-        (([0], [0]), ValueError, "second tensor(.|\n)*at most one"),
+        (([0], slice(None), [0]), ValueError, "second tensor(.|\n)*at most one"),
     ],
 )
 def test_keys_that_select_nothing_are_errors(key: Any, exception: type[Exception], text: str) -> None:

@@ -5,6 +5,7 @@
 //! computed by ops, so that symbols are indexed like values; what an op does with a type, its handlers say.
 
 mod place;
+mod several;
 
 use crate::args::int;
 use crate::axes::rank;
@@ -68,7 +69,8 @@ struct Place {
 /// A slice along a ragged axis slices each row for itself. A single position there is an error, since no position is in every
 /// row; integers with the rows of the value, or with a vector for each row, choose positions of each row. Integers along any
 /// other axis put their axes in its place. A mask is about as many axes as it has: of a dense value these become one, while
-/// ragged values keep their rows, and so does whatever a ragged mask is of.
+/// ragged values keep their rows, and so does whatever a ragged mask is of. A mask without axes leaves a new one. Of a dense value,
+/// integers for neighbouring axes broadcast, and choose an element for each of their places.
 ///
 /// Errors, with the part of the key: a name that is no field; more places than axes; a position out of range, or along a ragged
 /// axis; a step of zero; two ellipses, or two tensors; a tensor of other than integers or booleans; a mask that does not fit.
@@ -106,7 +108,10 @@ fn chosen(value: &Value, key: &[Index]) -> Result<Value> {
         }
     }
     spread(&mut places, &value)?;
-    moved(value, &places, key.len())
+    match several::joined(&value, &places)? {
+        Some((value, places)) => moved(value, &places, key.len()),
+        None => moved(value, &places, key.len()),
+    }
 }
 
 /// The error at a part of a key of several.
@@ -166,6 +171,6 @@ fn moved(mut value: Value, places: &[Place], of: usize) -> Result<Value> {
 
 fn two_tensors() -> Error {
     Error::value("a second tensor stands in the key")
-        .wanted("at most one tensor of booleans or integers")
+        .wanted("at most one tensor, or integers for neighbouring axes of a dense tensor")
         .hint("Index twice, as in `x[i][:, j]`.")
 }

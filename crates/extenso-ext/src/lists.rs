@@ -12,11 +12,12 @@ mod sets;
 mod tuples;
 mod windows;
 
-pub use groups::{group_by, run_lengths, unique, unique_counts, unique_inverse};
+pub use groups::{group_by, run_lengths, unique, unique_with_counts, unique_with_inverse};
 pub use moves::{diff, repeat, roll, softmax, tile, top_k};
 pub use parts::split;
 pub use pick::{first, head, last, nth, pad_to, tail, take_per_row};
 pub use ranges::ranges;
+pub(crate) use sets::places;
 pub use sets::{difference, intersection, isin, searchsorted, union};
 pub use tuples::{cartesian, combinations};
 pub use windows::windows;

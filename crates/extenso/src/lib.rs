@@ -96,4 +96,6 @@ mod pages {
     mod command_line {}
     #[doc = include_str!("../../../book/coming-from.md")]
     mod coming_from {}
+    #[doc = include_str!("../../../book/array_api.md")]
+    mod array_api {}
 }

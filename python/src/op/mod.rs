@@ -3,8 +3,10 @@
 //! Invariant: a function's name, signature, defaults and docstring are those of its declaration.
 
 mod attr;
+mod keywords;
 mod parse;
 mod signature;
+mod standard;
 mod text;
 
 pub use attr::{attr, attr_to_py};
@@ -34,7 +36,7 @@ pub fn all_ops() -> impl Iterator<Item = &'static OpDef> {
 #[pyclass(name = "Op", module = "extenso", frozen)]
 pub struct PyOp {
     def: &'static OpDef,
-    /// The names of the arguments and behind them those of the attributes.
+    /// The names of the arguments, behind them those of the attributes, and behind these the keywords of the standard.
     names: Vec<Py<PyString>>,
     /// The attributes if a call gives none, unless one is required.
     defaults: Option<Arc<dyn AttrSet>>,
@@ -117,7 +119,10 @@ pub fn op_of(function: &Bound<'_, PyAny>) -> Option<&'static OpDef> {
 fn builtin<'py>(py: Python<'py>, def: &'static OpDef) -> PyResult<Bound<'py, PyAny>> {
     let attrs = def.attrs.params;
     let names = def.params.iter().copied().chain(attrs.iter().map(|param| param.name));
-    let names = names.map(|name| PyString::intern(py, name).unbind()).collect();
+    let names = names
+        .chain(keywords::keywords(def).iter().map(|keyword| keyword.name()))
+        .map(|name| PyString::intern(py, name).unbind())
+        .collect();
     let values: Option<Vec<AttrValue>> = attrs.iter().map(|param: &Param| (param.default)()).collect();
     let defaults = values.map(|values| (def.attrs.parse)(&values)).transpose().or_raise()?;
     let bound = Bound::new(py, PyOp { def, names, defaults })?;
@@ -188,8 +193,11 @@ impl PyOp {
                 Some(_) | None => {}
             }
         }
-        let (args, attrs) = parse::parse(self, given)?;
-        call::apply(py, self.def, &args, &*attrs)
+        let (args, attrs, asked) = parse::parse(self, given)?;
+        match asked {
+            None => call::apply(py, self.def, &args, &*attrs),
+            Some(asked) => asked.apply(py, self.def, &args, &*attrs),
+        }
     }
 }
 

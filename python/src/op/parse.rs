@@ -2,6 +2,8 @@
 
 use super::PyOp;
 use super::attr::attr;
+use super::keywords::keywords;
+use super::standard::{Asked, flattened};
 use crate::arg;
 use crate::error::OrRaise;
 use extenso_core::attrs::{AttrSet, AttrValue};
@@ -54,18 +56,22 @@ impl<'a, 'py> Given<'a, 'py> {
 }
 
 type Slots<'a, 'py> = SmallVec<[Option<&'a Bound<'py, PyAny>>; 8]>;
-type Args = SmallVec<[Arg; 4]>;
+/// The arguments of a call.
+pub type Args = SmallVec<[Arg; 4]>;
 
 /// Attributes of a call: shared defaults, or its own.
 pub type Attributes = Arc<dyn AttrSet>;
 
-/// The arguments and attributes of a call.
+/// The arguments and attributes of a call, and what the keywords of the standard ask beside these.
 ///
 /// Errors: too many, unknown or missing arguments; an argument that no op takes; attributes of another type.
-pub fn parse(op: &PyOp, given: &Given<'_, '_>) -> PyResult<(Args, Attributes)> {
+pub fn parse(op: &PyOp, given: &Given<'_, '_>) -> PyResult<(Args, Attributes, Option<Asked>)> {
     let slots = slots(op, given)?;
-    let (params, attrs) = slots.split_at(op.def.params.len());
-    Ok((arguments(op, params)?, attributes(op, attrs)?))
+    let (params, rest) = slots.split_at(op.def.params.len());
+    let (attrs, keywords) = rest.split_at(op.def.attrs.params.len());
+    let mut args = arguments(op, params)?;
+    let attrs = attributes(op, &mut args, attrs)?;
+    Ok((args, attrs, Asked::read(op.def, keywords)?))
 }
 
 fn slots<'a, 'py>(op: &PyOp, given: &Given<'a, 'py>) -> PyResult<Slots<'a, 'py>> {
@@ -95,8 +101,9 @@ fn position(op: &PyOp, key: &Borrowed<'_, '_, PyAny>) -> PyResult<usize> {
     let key = key.cast::<PyString>()?;
     let text = key.to_cow()?;
     let params = op.def.params.iter().copied().chain(op.def.attrs.params.iter().map(|param| param.name));
+    let mut params = params.chain(keywords(op.def).iter().map(|keyword| keyword.name()));
     let unknown = || misuse(op, Error::dtype(format!("there is no argument '{text}'")));
-    params.enumerate().find(|(_, name)| *name == text).map(|(at, _)| at).ok_or_else(unknown).or_raise()
+    params.position(|name| name == text).ok_or_else(unknown).or_raise()
 }
 
 fn arguments(op: &PyOp, params: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Args> {
@@ -111,7 +118,7 @@ fn arguments(op: &PyOp, params: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Args> 
     Ok(args)
 }
 
-fn attributes(op: &PyOp, given: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Attributes> {
+fn attributes(op: &PyOp, args: &mut Args, given: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Attributes> {
     if given.iter().all(Option::is_none)
         && let Some(defaults) = &op.defaults
     {
@@ -121,6 +128,11 @@ fn attributes(op: &PyOp, given: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Attrib
     for (object, param) in given.iter().zip(op.def.attrs.params) {
         let missing = || misuse(op, Error::dtype(format!("the argument '{}' is missing", param.name)));
         values.push(match object {
+            // No axis at all: the elements in row-major order, along the one that there then is.
+            Some(object) if param.name == "axis" && param.kind == "int" && object.is_none() => {
+                flattened(args).or_raise()?;
+                AttrValue::Int(0)
+            }
             Some(object) => attr(param, object)?,
             None => (param.default)().ok_or_else(missing).or_raise()?,
         });

@@ -2,6 +2,7 @@
 //!
 //! Knows no Python objects: the generator of the stub file (`cargo xtask gen`) compiles this file too.
 
+use super::keywords::{Keyword, keywords};
 use extenso_core::OpDef;
 use extenso_core::attrs::{AttrValue, Param};
 
@@ -16,7 +17,11 @@ pub fn signature(op: &OpDef) -> String {
     format!(
         "{}({})",
         op.name,
-        params.chain(attr_texts(op, |param| param.name.to_string(), "=")).collect::<Vec<_>>().join(", ")
+        params
+            .chain(attr_texts(op, |param| param.name.to_string(), "="))
+            .chain(keyword_texts(op, |keyword| keyword.name().to_string(), "="))
+            .collect::<Vec<_>>()
+            .join(", ")
     )
 }
 
@@ -39,6 +44,11 @@ pub fn attr_texts(op: &OpDef, show: impl Fn(&Param) -> String, equals: &str) -> 
         }
     }
     texts
+}
+
+/// The keywords of the standard with their defaults, which stand behind the attributes.
+pub fn keyword_texts(op: &OpDef, show: impl Fn(Keyword) -> String, equals: &str) -> Vec<String> {
+    keywords(op).iter().map(|keyword| format!("{}{equals}{}", show(*keyword), keyword.stub().1)).collect()
 }
 
 /// A default as Python writes it.

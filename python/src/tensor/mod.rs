@@ -10,13 +10,15 @@ pub use pickle::tensor_from_bytes;
 
 use crate::error::OrRaise;
 use crate::operators::with_operators;
-use crate::{arg, call, dtype, index, shape, spec, value};
-use extenso_core::{Tensor, ops};
-use extenso_types::{Error, Spec};
+use crate::{arg, call, dtype, index, shape, spec, standard, value};
+use arrow_buffer::Buffer;
+use extenso_core::{Dense, Storage, Tensor, ops};
+use extenso_types::{Error, Result, Spec};
 use pyo3::basic::CompareOp;
+use pyo3::buffer::PyUntypedBuffer;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyComplex, PyTuple};
 
 /// A dense, immutable array of one dtype: numbers, booleans, strings or bytes.
 ///
@@ -65,6 +67,38 @@ with_operators!(PyTensor {
     #[getter(T)]
     fn transposed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         call::apply(py, &ops::TRANSPOSE, &[(&self.0).into()], &ops::Transpose { axes: None })
+    }
+
+    /// The matrices of the last two axes, transposed.
+    #[getter(mT)]
+    fn matrices_transposed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        standard::transposed(py, &self.0)
+    }
+
+    /// Where the elements are: `'cpu'`, the only device.
+    #[getter]
+    fn device(&self) -> &'static str {
+        standard::CPU
+    }
+
+    /// The tensor itself: `'cpu'` is the only device.
+    #[pyo3(signature = (device, /, *, stream=None))]
+    fn to_device<'py>(
+        slf: &Bound<'py, Self>,
+        device: &Bound<'py, PyAny>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        standard::device(Some(device))?;
+        match stream {
+            None => Ok(slf.clone()),
+            Some(_) => Err(Error::value("a stream is given").wanted("None: the device 'cpu' has no streams")).or_raise(),
+        }
+    }
+
+    /// The module as the namespace of the Python Array API standard.
+    #[pyo3(signature = (*, api_version=None))]
+    fn __array_namespace__<'py>(&self, py: Python<'py>, api_version: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        standard::namespace(py, api_version)
     }
 
     /// The elements as nested lists; a 0-d tensor gives its element.
@@ -133,6 +167,14 @@ with_operators!(PyTensor {
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         scalar::number(py, &self.0, "__float__")
+    }
+
+    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        scalar::number(py, &self.0, "__float__").and_then(|real| py.get_type::<PyComplex>().call1((real,)))
+    }
+
+    fn __setitem__(&self, _key: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(Error::dtype("a tensor cannot be changed").hint("Make another: `where(mask, value, x)`.")).or_raise()
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -213,9 +255,47 @@ pub fn tensor(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyR
 /// >>> ex.asarray([1, 2], dtype="f32")
 /// Tensor([1.0, 2.0], f32[2])
 #[pyfunction]
-#[pyo3(signature = (value, dtype=None))]
-pub fn asarray(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {
-    tensor(value, dtype)
+#[pyo3(signature = (obj, dtype=None, device=None, copy=None))]
+pub fn asarray(
+    obj: &Bound<'_, PyAny>,
+    dtype: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<PyTensor> {
+    standard::device(device)?;
+    let made = tensor(obj, dtype)?;
+    match copy {
+        None => Ok(made),
+        Some(true) => copied(&made.0).or_raise().map(PyTensor),
+        Some(false) if shares(obj, &made.0) => Ok(made),
+        Some(false) => {
+            let error = Error::value("a tensor cannot be made of this without a copy");
+            Err(error.wanted("a tensor, or an array of numbers, of that dtype").hint("Leave `copy` out.")).or_raise()
+        }
+    }
+}
+
+/// The tensor in memory of its own, which no array can change.
+fn copied(tensor: &Tensor) -> Result<Tensor> {
+    match tensor.data().map(Dense::storage) {
+        Ok(Storage::Fixed(buffer)) => {
+            let memory = Buffer::from_slice_ref(buffer.as_slice());
+            Tensor::from_buffer(tensor.dtype(), tensor.data()?.dims(), memory)
+        }
+        // Other memory is never shared with an array, and a symbol has none.
+        Ok(Storage::Bits(_) | Storage::Text { .. } | Storage::Boxed(_)) | Err(_) => Ok(tensor.clone()),
+    }
+}
+
+/// Whether a tensor that was made of an object is that object, or has its memory.
+fn shares(object: &Bound<'_, PyAny>, made: &Tensor) -> bool {
+    if let Ok(tensor) = object.cast::<PyTensor>() {
+        return tensor.get().0.dtype() == made.dtype();
+    }
+    match (PyUntypedBuffer::get(object), made.data().and_then(Dense::fixed)) {
+        (Ok(view), Ok(memory)) => memory.is_empty() || view.buf_ptr().addr() == memory.as_ptr().addr(),
+        _ => false,
+    }
 }
 
 /// An iterator over the outer axis of a tensor.

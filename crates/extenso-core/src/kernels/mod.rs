@@ -13,6 +13,7 @@ pub mod map;
 pub mod matmul;
 pub mod order;
 pub mod pool;
+pub mod real;
 pub mod reduce;
 mod reducers;
 pub mod scan;

@@ -159,6 +159,8 @@ macro_rules! faulty_ints {
     };
 }
 
+pub(super) use faulty_ints;
+
 fn pow_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
     faulty_ints!(dtypes; "an integer has a negative power" if |e| e < 0; |x, y| {
         // By squaring, over the bits of the power.

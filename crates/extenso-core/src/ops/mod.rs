@@ -10,6 +10,8 @@ mod cumulative;
 mod elementwise;
 mod elementwise_text;
 mod extremes;
+mod floats;
+mod like;
 mod linear;
 mod lines;
 mod masks;
@@ -22,15 +24,21 @@ mod ranges;
 mod rearrange;
 mod recurrence;
 mod reduction;
+mod reshaping;
 mod row_lines;
 mod rows;
+mod search;
 mod selection;
+mod sets;
+mod shifts;
 mod softmax;
 mod sorting;
 mod state;
+mod statistics;
 mod stretch;
 mod structural;
 mod text;
+mod trigonometry;
 mod vocabulary;
 
 pub use assemble::{Run, assemble};
@@ -39,6 +47,8 @@ pub use creation::*;
 pub use cumulative::*;
 pub use elementwise::*;
 pub use extremes::*;
+pub use floats::*;
+pub use like::*;
 pub use linear::*;
 pub use masks::*;
 pub use math::*;
@@ -50,15 +60,21 @@ pub use ranges::*;
 pub use rearrange::*;
 pub use recurrence::*;
 pub use reduction::*;
+pub use reshaping::*;
 pub use row_lines::*;
 pub use rows::*;
+pub use search::*;
 pub use selection::*;
+pub use sets::*;
+pub use shifts::*;
 pub use softmax::*;
 pub use sorting::*;
 pub use state::*;
+pub use statistics::*;
 pub use stretch::*;
 pub use structural::*;
 pub use text::*;
+pub use trigonometry::*;
 pub use vocabulary::*;
 
 use crate::op::OpDef;
@@ -67,7 +83,10 @@ use crate::op::OpDef;
 pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Elementwise", ELEMENTWISE),
     ("Mathematics", MATH),
+    ("Trigonometry", TRIGONOMETRY),
+    ("Floats", FLOATS),
     ("Bits", BITWISE),
+    ("Shifts and signs", SHIFTS),
     ("Reductions", REDUCTIONS),
     ("Running folds", CUMULATIVE),
     ("Running extremes", EXTREMES),
@@ -77,6 +96,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Positions", POSITIONS),
     ("Masks and borders", MASKS),
     ("Sorting", SORTING),
+    ("Searching", SEARCHING),
     ("Row partitions", PARTITIONS),
     ("Places in rows", ROWS),
     ("Rows as a whole", ROW_LINES),

@@ -256,7 +256,7 @@ pub fn nonzero(x: impl Into<Arg>) -> Result<Vec<Value>> {
 
 /// The number of axes. A value of an extension type has those of the component that holds it, and one for rows around it; a type
 /// whose components have further axes says its own number by the static data `rank`, as records do.
-fn rank_of(x: &Value) -> Result<usize> {
+pub(super) fn rank_of(x: &Value) -> Result<usize> {
     rank_of_spec(&x.spec()?).ok_or_else(|| Error::shape("the rank is not known while tracing").wanted("a known rank"))
 }
 
@@ -279,7 +279,7 @@ fn rank_of_spec(spec: &Spec) -> Option<usize> {
     }
 }
 
-fn size_along(x: &Value, axis: i64) -> Result<usize> {
+pub(super) fn size_along(x: &Value, axis: i64) -> Result<usize> {
     let at = normalize_axis(axis, rank_of(x)?)?;
     // The positions along an axis are as many, whatever type the value has.
     let size = match x {
@@ -306,6 +306,6 @@ fn axes_of(x: &Value, axes: &Axes) -> Result<Vec<i64>> {
     }
 }
 
-fn int(n: usize) -> i64 {
+pub(super) fn int(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -64,7 +64,7 @@ fn quotient(x: &Arg, axis: &Axes, keepdims: bool) -> Result<Value> {
     }
 }
 
-fn dtype_of(value: &Value) -> Result<DType> {
+pub(super) fn dtype_of(value: &Value) -> Result<DType> {
     let mut leaves = Vec::new();
     value.push_leaves(&mut leaves)?;
     let tensor = leaves.iter().find_map(|leaf| leaf.tensor().ok().filter(|t| t.dtype() != DType::Bool));

@@ -22,6 +22,8 @@ crate::attrs! {
     pub struct OneAxis { axis: i64 = 0 }
     /// Any number of axes.
     pub struct ManyAxes { axes: Vec<i64> }
+    /// The attributes of `squeeze`.
+    pub struct Squeeze { axis: Vec<i64> }
     /// The attributes of `transpose`.
     pub struct Transpose { axes: Option<Vec<i64>> = None }
 }
@@ -62,9 +64,9 @@ crate::ops! {
     /// Drops axes of size 1.
     ///
     /// Errors: an axis of another size, out of range or named twice.
-    SQUEEZE: squeeze(x; ManyAxes { axes: Vec<i64> }) = OpDef::general(Class::Structural, infer_squeeze, run_squeeze)
+    SQUEEZE: squeeze(x; Squeeze { axis: Vec<i64> }) = OpDef::general(Class::Structural, infer_squeeze, run_squeeze)
         .grad(|cx| one(reshape_like(cx.g(), &cx.args[0])))
-        .examples(&[("squeeze([[1], [2]], axes=(1,))", "[1, 2]")]);
+        .examples(&[("squeeze([[1], [2]], axis=(1,))", "[1, 2]")]);
 
     /// Reorders the axes; without `axes`, reverses them.
     ///
@@ -165,7 +167,7 @@ fn infer_expand_dims_at(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<Output
 }
 
 fn infer_squeeze(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    let axes = &ManyAxes::of(attrs)?.axes;
+    let axes = &Squeeze::of(attrs)?.axis;
     let spec = spec_of(args, 0)?;
     let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(spec.dtype, Shape::unknown())) };
     let axes = normalize_axes(axes, dims.len())?;

@@ -121,5 +121,9 @@ fn by_mask(x: &Value, axis: usize, named: usize, mask: &Value) -> Result<Value> 
         return Err(Error::shape(format!("a ragged mask stands at axis {named}"))
             .wanted("a ragged mask of the first axes, as in `x[mask]`"));
     }
+    if rank(mask) == Ok(0) {
+        // One truth is about no axis: it leaves a new one, of all or of nothing.
+        return ops::boolean_mask(ops::expand_dims(x, int(axis))?, ops::expand_dims(mask, 0)?, int(axis));
+    }
     ops::boolean_mask(x, mask, int(axis))
 }

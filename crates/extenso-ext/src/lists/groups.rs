@@ -110,18 +110,18 @@ pub(super) fn distinct(rows: &RaggedTensor) -> Result<Value> {
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
 /// let x = constant(vec![vec![3, 1, 3], vec![]]).unwrap();
-/// let (values, counts) = lists::unique_counts(&x, -1).unwrap();
+/// let (values, counts) = lists::unique_with_counts(&x, -1).unwrap();
 /// assert_eq!(to_literal(&values).unwrap().to_string(), "[[1, 3], []]");
 /// assert_eq!(to_literal(&counts).unwrap().to_string(), "[[1, 2], []]");
 /// ```
-pub fn unique_counts(x: &Value, axis: i64) -> Result<(Value, Value)> {
+pub fn unique_with_counts(x: &Value, axis: i64) -> Result<(Value, Value)> {
     let counted = |rows: &RaggedTensor| {
         let sorted = Sorted::of(rows)?.rows;
         let Runs { cut, of_rows } = runs(&sorted)?;
         let values = ops::take(sorted.values(), ops::row_starts(&cut)?, 0)?;
         Ok(vec![rows_value(values, &of_rows)?, rows_value(ops::row_lengths(&cut)?, &of_rows)?])
     };
-    along(x, axis, Vec::new(), &|rows, _| counted(rows)).and_then(pair).map_err(|e| e.at("unique_counts"))
+    along(x, axis, Vec::new(), &|rows, _| counted(rows)).and_then(pair).map_err(|e| e.at("unique_with_counts"))
 }
 
 /// The distinct elements of each list along `axis`, as [`unique`] gives them, and for each element of the list which of them it is.
@@ -131,9 +131,9 @@ pub fn unique_counts(x: &Value, axis: i64) -> Result<(Value, Value)> {
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
 /// let x = constant(vec![vec![3, 1, 3], vec![]]).unwrap();
-/// assert_eq!(to_literal(&lists::unique_inverse(&x, -1).unwrap().1).unwrap().to_string(), "[[1, 0, 1], []]");
+/// assert_eq!(to_literal(&lists::unique_with_inverse(&x, -1).unwrap().1).unwrap().to_string(), "[[1, 0, 1], []]");
 /// ```
-pub fn unique_inverse(x: &Value, axis: i64) -> Result<(Value, Value)> {
+pub fn unique_with_inverse(x: &Value, axis: i64) -> Result<(Value, Value)> {
     let numbered = |rows: &RaggedTensor| {
         let sorted = Sorted::of(rows)?;
         let Runs { cut, of_rows } = runs(&sorted.rows)?;
@@ -146,7 +146,7 @@ pub fn unique_inverse(x: &Value, axis: i64) -> Result<(Value, Value)> {
         let (values, inverse) = pair(along(x, axis, Vec::new(), &|rows, _| numbered(rows))?)?;
         Ok((values, in_shape_of(x, inverse)?))
     };
-    both().map_err(|e: Error| e.at("unique_inverse"))
+    both().map_err(|e: Error| e.at("unique_with_inverse"))
 }
 
 /// The elements of each list along `axis` by their keys: the distinct keys in increasing order, and for each the elements that

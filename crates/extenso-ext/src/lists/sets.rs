@@ -5,11 +5,12 @@
 use super::groups::{Sorted, distinct, runs};
 use super::pick::filled_like;
 use super::{Beside, along, check_scalars, flat_values, in_shape_of, only, with_flat};
-use crate::args::typed_ref;
+use crate::args::{answer, typed_ref};
 use crate::axes::rank;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
-use extenso_core::{ExtensionType, Value, ops};
+use extenso_core::attrs::Attrs;
+use extenso_core::{Answer, Call, ExtensionType, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 /// Whether each element of `x` is in `test`: in its list along `axis`, or without an axis in all of `test`.
@@ -164,4 +165,15 @@ pub fn searchsorted(sorted: &Value, x: &Value, right: bool) -> Result<Value> {
         in_shape_of(x, only(places)?)
     };
     found().map_err(|e: Error| e.at("searchsorted"))
+}
+
+/// The handler of the op of this name.
+pub(crate) fn places(call: &Call<'_>) -> Answer {
+    let [sorted, x] = call.args else { return Ok(None) };
+    let right = match ops::SearchSorted::of(call.attrs)?.side.as_str() {
+        "left" => false,
+        "right" => true,
+        other => return Err(Error::value(format!("the side is '{other}'")).wanted("'left' or 'right'")),
+    };
+    answer(searchsorted(sorted.value()?, x.value()?, right)?)
 }

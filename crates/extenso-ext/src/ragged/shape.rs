@@ -6,7 +6,7 @@ use super::dense::zero;
 use crate::args::{answer, answer_ext, flat, int, typed_arg};
 use crate::axes::{dim, rows_of_one};
 use extenso_core::attrs::Attrs;
-use extenso_core::ops::{ManyAxes, Transpose};
+use extenso_core::ops::{ManyAxes, Squeeze, Transpose};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_types::{Dim, Error, Result};
@@ -24,7 +24,7 @@ pub(super) fn expand_dims_at(call: &Call<'_>) -> Answer {
 pub(super) fn squeeze(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(mut x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
-    let axes = normalize_axes(&ManyAxes::of(call.attrs)?.axes, x.rank()?)?;
+    let axes = normalize_axes(&Squeeze::of(call.attrs)?.axis, x.rank()?)?;
     let inner: Vec<i64> = axes.iter().filter(|&&axis| axis > 1).map(|&axis| int(axis - 1)).collect();
     if !inner.is_empty() {
         x = x.with_values(ops::squeeze(x.values(), inner)?)?;

@@ -1,5 +1,8 @@
 //! The ops in the stub file of the Python binding: their names in `__all__`, and their functions.
 
+#[path = "../../../../python/src/op/keywords.rs"]
+#[allow(dead_code, reason = "the binding uses the rest")]
+mod keywords;
 #[path = "../../../../python/src/op/signature.rs"]
 #[allow(dead_code, reason = "the binding uses the rest")]
 mod signature;
@@ -39,7 +42,8 @@ fn stub(op: &OpDef) -> String {
     let argument = if op.variadic { "Sequence[_Argument]" } else { "_Argument" };
     let params = op.params.iter().map(|param| format!("{param}: {argument}"));
     let attrs = signature::attr_texts(op, |param| format!("{}: {}", param.name, annotation(param.kind)), " = ");
-    let params = params.chain(attrs).collect::<Vec<_>>().join(", ");
+    let keywords = signature::keyword_texts(op, |keyword| format!("{}: {}", keyword.name(), keyword.stub().0), " = ");
+    let params = params.chain(attrs).chain(keywords).collect::<Vec<_>>().join(", ");
     format!("def {}({params}) -> Any: ...", op.name)
 }
 

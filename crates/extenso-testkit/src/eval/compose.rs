@@ -5,6 +5,7 @@ mod lists;
 mod missing;
 mod paths;
 mod rows;
+mod standard;
 
 use super::apply::Signature;
 use super::{Evaluated, Scope};
@@ -117,7 +118,7 @@ static FUNCTIONS: &[Composed] = &[
     },
     Composed {
         name: "full",
-        params: &["value"],
+        params: &["fill_value"],
         attrs: Sized::DEF,
         run: |args, attrs| ops::full(Sized::of(attrs)?.shape.clone(), &args[0], None),
     },
@@ -263,7 +264,7 @@ fn path(args: &[Arg], i: usize) -> Result<FieldPath> {
 
 /// Every function, those of rows, lists, missing data and paths included.
 fn functions() -> impl Iterator<Item = &'static Composed> {
-    let families = [rows::FUNCTIONS, lists::FUNCTIONS, missing::FUNCTIONS, paths::FUNCTIONS];
+    let families = [rows::FUNCTIONS, lists::FUNCTIONS, missing::FUNCTIONS, paths::FUNCTIONS, standard::FUNCTIONS];
     FUNCTIONS.iter().chain(families.into_iter().flatten())
 }
 

@@ -1,0 +1,71 @@
+//! Functions of floats: logarithms to other bases, lengths, signs, neighbours.
+
+use crate::grad::{one, two};
+use crate::kernels::map::map;
+use crate::kernels::real::{Function, next_after, sign_bit};
+use crate::op::Fact::Commutes;
+use crate::op::OpDef;
+use crate::ops::{divide, equal, multiply, negative, sigmoid, subtract, where_, zeros_like};
+
+const FLOATS_ALONE: &str = "Cast integers first: `cast(x, 'f64')`.";
+
+crate::ops! {
+    /// Functions of floats.
+    pub static FLOATS;
+
+    /// The logarithm to the base 2. Zero gives -inf, a negative number NaN.
+    LOG2: log2(x) = OpDef::unary(map!(floats: |x| x.log2_()))
+        .instead(FLOATS_ALONE)
+        .grad(|cx| one(divide(cx.g(), multiply(&cx.args[0], std::f64::consts::LN_2)?)))
+        .examples(&[("log2([8.0])", "[3.0]")]);
+
+    /// The logarithm to the base 10. Zero gives -inf, a negative number NaN.
+    LOG10: log10(x) = OpDef::unary(map!(floats: |x| x.log10_()))
+        .instead(FLOATS_ALONE)
+        .grad(|cx| one(divide(cx.g(), multiply(&cx.args[0], std::f64::consts::LN_10)?)))
+        .examples(&[("log10([100.0])", "[2.0]")]);
+
+    /// The logarithm of `exp(x) + exp(y)`, without overflow; with broadcasting.
+    LOGADDEXP: logaddexp(x, y) = OpDef::binary(map!(floats: |x, y| x.log_add_exp_(y)))
+        .instead(FLOATS_ALONE)
+        .facts(&[Commutes])
+        .grad(|cx| {
+            let gap = subtract(&cx.args[0], &cx.args[1])?;
+            let dy = multiply(cx.g(), sigmoid(negative(&gap)?)?);
+            two(cx, multiply(cx.g(), sigmoid(gap)?), dy)
+        })
+        .examples(&[("logaddexp([0.0], [-800.0])", "[0.0]")]);
+
+    /// The length of the hypotenuse over legs `x` and `y`, without overflow; with broadcasting.
+    HYPOT: hypot(x, y) = OpDef::binary(map!(floats: |x, y| x.hypot_(y)))
+        .instead(FLOATS_ALONE)
+        .facts(&[Commutes])
+        .grad(|cx| {
+            let share = divide(cx.g(), cx.y())?;
+            two(cx, multiply(&share, &cx.args[0]), multiply(&share, &cx.args[1]))
+        })
+        .examples(&[("hypot([3.0, 5.0], [4.0, 12.0])", "[5.0, 13.0]")]);
+
+    /// The magnitude of `x` with the sign of `y`, elementwise, with broadcasting. A zero has a sign, too.
+    COPYSIGN: copysign(x, y) = OpDef::binary(map!(floats: |x, y| x.copysign(y)))
+        .instead(FLOATS_ALONE)
+        .grad(|cx| {
+            let (x, y) = (&cx.args[0], &cx.args[1]);
+            let kept = equal(signbit(x)?, signbit(y)?)?;
+            two(cx, where_(kept, cx.g(), negative(cx.g())?), zeros_like(cx.g()))
+        })
+        .examples(&[("copysign([1.5, 2.0], [-1.0, 3.0])", "[-1.5, 2.0]")]);
+
+    /// Whether the sign bit is set: of numbers below zero, of -0.0, of a NaN that has it.
+    SIGNBIT: signbit(x) = OpDef::unary(|dtypes, _| sign_bit(*dtypes.first()?))
+        .instead("Compare integers: `less(x, 0)`.")
+        .examples(&[("signbit([1.5, -0.0])", "[False, True]")]);
+
+    /// The next float of the dtype from `x` toward `y`, elementwise, with broadcasting; `y` where both are equal.
+    NEXTAFTER: nextafter(x, y) = OpDef::binary(|dtypes, _| match dtypes {
+            [x, y] if x == y => next_after(*x),
+            _ => None,
+        })
+        .instead(FLOATS_ALONE)
+        .examples(&[("nextafter(f64([1]), f64([2]))", "f64([1.0000000000000002])")]);
+}

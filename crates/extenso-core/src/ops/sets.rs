@@ -1,0 +1,116 @@
+//! The distinct elements of a tensor, in increasing order. Compositions over one stable sort.
+//!
+//! Invariant: elements are the same if `equal` says so: NaN differs from NaN, and both zeros are one.
+
+use super::{
+    argsort, boolean_mask, concat, cumulative_sum, equal, indices_along, logical_or, maximum, not_equal, reshape,
+    reshape_like, slice, subtract, sum, take,
+};
+use crate::attrs::Axes;
+use crate::ops::{cast, ones_like};
+use crate::value::{Arg, Value};
+use extenso_types::{DType, Result};
+
+/// The distinct elements of a tensor and where they stand.
+#[derive(Clone, Debug)]
+pub struct Unique {
+    /// The distinct elements in increasing order, as a vector.
+    pub values: Value,
+    /// Where each stands first among all elements in row-major order, as i64.
+    pub indices: Value,
+    /// For each element of the tensor, in its shape, the position among the distinct ones, as i64.
+    pub inverse_indices: Value,
+    /// How often each stands there, as i64.
+    pub counts: Value,
+}
+
+/// The distinct elements of a tensor, where each stands first, which each element is, and how often each stands there.
+///
+/// Errors: a value that is no tensor; boxed values.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let unique = ops::unique_all(Tensor::from_vec(vec![5, 3, 5])).unwrap();
+/// assert_eq!((unique.values.to_string(), unique.counts.to_string()), ("[3, 5]".into(), "[1, 2]".into()));
+/// assert_eq!((unique.indices.to_string(), unique.inverse_indices.to_string()), ("[1, 0]".into(), "[1, 0, 1]".into()));
+/// ```
+pub fn unique_all(x: impl Into<Arg>) -> Result<Unique> {
+    x.into().value().and_then(all).map_err(|e| e.at("unique_all"))
+}
+
+/// The distinct elements of a tensor in increasing order, as a vector.
+///
+/// Errors: as [`unique_all`].
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// assert_eq!(ops::unique_values(Tensor::from_vec(vec![5, 3, 5])).unwrap().to_string(), "[3, 5]");
+/// ```
+pub fn unique_values(x: impl Into<Arg>) -> Result<Value> {
+    let values = |x: &Value| {
+        let groups = Groups::of(x)?;
+        boolean_mask(groups.sorted, groups.first, 0)
+    };
+    x.into().value().and_then(values).map_err(|e| e.at("unique_values"))
+}
+
+/// The distinct elements of a tensor, and how often each stands there.
+///
+/// Errors: as [`unique_all`].
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let (values, counts) = ops::unique_counts(Tensor::from_vec(vec![5, 3, 5])).unwrap();
+/// assert_eq!((values.to_string(), counts.to_string()), ("[3, 5]".into(), "[1, 2]".into()));
+/// ```
+pub fn unique_counts(x: impl Into<Arg>) -> Result<(Value, Value)> {
+    x.into().value().and_then(all).map(|u| (u.values, u.counts)).map_err(|e| e.at("unique_counts"))
+}
+
+/// The distinct elements of a tensor, and the position among them of each element, in the shape of the tensor.
+///
+/// Errors: as [`unique_all`].
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let (values, inverse) = ops::unique_inverse(Tensor::from_vec(vec![5, 3, 5])).unwrap();
+/// assert_eq!((values.to_string(), inverse.to_string()), ("[3, 5]".into(), "[1, 0, 1]".into()));
+/// ```
+pub fn unique_inverse(x: impl Into<Arg>) -> Result<(Value, Value)> {
+    x.into().value().and_then(all).map(|u| (u.values, u.inverse_indices)).map_err(|e| e.at("unique_inverse"))
+}
+
+/// The elements in order, and which of them are the first of their kind.
+struct Groups {
+    order: Value,
+    sorted: Value,
+    first: Value,
+}
+
+impl Groups {
+    fn of(x: &Value) -> Result<Groups> {
+        x.tensor()?;
+        let flat = reshape(x, vec![-1_i64])?;
+        let order = argsort(&flat, -1, false)?;
+        let sorted = take(flat, &order, 0)?;
+        let places = indices_along(&sorted, 0)?;
+        let before = take(&sorted, maximum(subtract(&places, 1)?, 0)?, 0)?;
+        let first = logical_or(equal(places, 0)?, not_equal(&sorted, before)?)?;
+        Ok(Groups { order, sorted, first })
+    }
+}
+
+fn all(x: &Value) -> Result<Unique> {
+    let Groups { order, sorted, first } = Groups::of(x)?;
+    let group = subtract(cumulative_sum(cast(&first, DType::I64)?, -1, false)?, 1)?;
+    let starts = boolean_mask(indices_along(&sorted, 0)?, &first, 0)?;
+    let size = sum(ones_like(&order)?, Axes::All, true)?;
+    let ends = slice(concat(vec![starts.clone(), reshape(size, vec![1_i64])?], 0)?, 0, 1, None, 1)?;
+    Ok(Unique {
+        values: boolean_mask(sorted, &first, 0)?,
+        // The sort is stable, so that the first of a kind in order is the first among all.
+        indices: boolean_mask(&order, &first, 0)?,
+        inverse_indices: reshape_like(take(group, argsort(order, -1, false)?, 0)?, x)?,
+        counts: subtract(ends, starts)?,
+    })
+}

@@ -1,0 +1,102 @@
+//! Counts, spreads and differences. Compositions of reductions.
+
+use super::rearrange::size_along;
+use super::reduction::dtype_of;
+use super::{cast, concat, divide, full_like, maximum, mean, ones_like, slice, sqrt, square, subtract, sum};
+use crate::attrs::Axes;
+use crate::value::{Arg, Value};
+use extenso_types::{DType, Error, Result};
+
+/// The number of elements over `axis` that are not zero, as i64. NaN is not zero; of booleans it is those that are true.
+///
+/// Errors: an axis out of range or named twice; text.
+///
+/// ```
+/// # use extenso_core::{Tensor, attrs::Axes, ops};
+/// assert_eq!(ops::count_nonzero(Tensor::from_vec(vec![0, 5, 7]), Axes::All, false).unwrap().to_string(), "2");
+/// ```
+pub fn count_nonzero(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
+    cast(x, DType::Bool).and_then(|found| sum(found, axis, keepdims)).map_err(|e| e.at("count_nonzero"))
+}
+
+/// The variance over `axis`: the sum of the squares of what elements differ from their mean, divided by the count less
+/// `correction`. In f64 for integers and booleans.
+///
+/// The correction is 0 for a whole population, 1 for a sample of it. Where the count is not above the correction, it is an
+/// infinity or NaN. Errors: an axis out of range or named twice; text.
+///
+/// ```
+/// # use extenso_core::{Tensor, attrs::Axes, ops};
+/// assert_eq!(ops::var(Tensor::from_vec(vec![1.0, 3.0]), Axes::All, 0.0, false).unwrap().to_string(), "1.0");
+/// ```
+pub fn var(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: bool) -> Result<Value> {
+    spread(&x.into(), &axis.into(), correction, keepdims).map_err(|e| e.at("var"))
+}
+
+/// The standard deviation over `axis`: the square root of `var`.
+///
+/// Errors: as [`var`].
+///
+/// ```
+/// # use extenso_core::{Tensor, attrs::Axes, ops};
+/// assert_eq!(ops::std(Tensor::from_vec(vec![1.0, 3.0]), Axes::All, 0.0, false).unwrap().to_string(), "1.0");
+/// ```
+pub fn std(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: bool) -> Result<Value> {
+    spread(&x.into(), &axis.into(), correction, keepdims).and_then(sqrt).map_err(|e| e.at("std"))
+}
+
+fn spread(x: &Arg, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
+    let x = match x.value()? {
+        Value::Tensor(t) if !t.dtype().is_float() => cast(t, DType::F64)?,
+        other => other.clone(),
+    };
+    let apart = subtract(&x, mean(&x, axis.clone(), true)?)?;
+    let total = sum(square(apart)?, axis.clone(), keepdims)?;
+    let count = cast(sum(cast(ones_like(&x)?, DType::I64)?, axis.clone(), keepdims)?, DType::F64)?;
+    let free = maximum(subtract(count, correction)?, 0)?;
+    let dtype = dtype_of(&total)?;
+    divide(total, cast(free, dtype)?)
+}
+
+/// How much each element along `axis` is more than the one before it, `n` times over.
+///
+/// Values to `prepend` or `append` are joined to `x` along the axis first. Shapes: the axis has `n` elements fewer than that.
+/// Errors: a negative `n`, an axis out of range, dtypes other than numbers.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// assert_eq!(ops::diff(Tensor::from_vec(vec![1, 4, 9]), -1, 1, None, None).unwrap().to_string(), "[3, 5]");
+/// ```
+pub fn diff(x: impl Into<Arg>, axis: i64, n: i64, prepend: Option<Value>, append: Option<Value>) -> Result<Value> {
+    let joined = |x: &Value| {
+        let parts: Vec<Value> = prepend.into_iter().chain([x.clone()]).chain(append).collect();
+        if parts.len() == 1 { Ok(x.clone()) } else { concat(parts, axis) }
+    };
+    x.into().value().and_then(joined).and_then(|x| differences(x, axis, n)).map_err(|e| e.at("diff"))
+}
+
+fn differences(x: Value, axis: i64, n: i64) -> Result<Value> {
+    let n =
+        usize::try_from(n).map_err(|_| Error::value(format!("n is {n}")).wanted("a number that is not negative"))?;
+    // Of an axis of some size, nothing is left after as many steps.
+    let steps = if n > 1 { n.min(size_along(&x, axis)?) } else { n };
+    (0..steps).try_fold(x, |x, _| {
+        let next = slice(&x, axis, 1, None, 1)?;
+        subtract(next, slice(&x, axis, 0, Some(vec![-1]), 1)?)
+    })
+}
+
+/// A running fold along `axis` with one more element in front, or behind if it was reversed: `initial`, which it starts from.
+///
+/// Errors: an axis out of range; dtypes other than numbers.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let sums = ops::cumulative_sum(Tensor::from_vec(vec![1, 2]), 0, false).unwrap();
+/// assert_eq!(ops::with_initial(&sums, 0, 0, false).unwrap().to_string(), "[0, 1, 3]");
+/// ```
+pub fn with_initial(fold: &Value, initial: i64, axis: i64, reverse: bool) -> Result<Value> {
+    // The sums have the shape of one element along the axis, even if there is none.
+    let one = full_like(cast(sum(fold, axis, true)?, dtype_of(fold)?)?, initial, None)?;
+    concat(if reverse { vec![fold.clone(), one] } else { vec![one, fold.clone()] }, axis)
+}

@@ -1,0 +1,49 @@
+//! Functions of the Python Array API standard that are no ops.
+
+use super::rows::composed;
+use super::{Composed, given};
+use extenso_core::attrs::{Attrs, Axes, NoAttrs};
+use extenso_core::ops;
+use extenso_core::reduce::Reduce;
+
+extenso_core::attrs! {
+    /// A diagonal.
+    pub struct Diagonal { k: i64 = 0 }
+    /// An order of axes.
+    pub struct Order { axes: Vec<i64> }
+    /// Axes and where they move.
+    pub struct Moves { source: Vec<i64>, destination: Vec<i64> }
+    /// Of `var` and `std`.
+    pub struct Spread { axis: Axes = Axes::All, correction: f64 = 0.0, keepdims: bool = false }
+    /// Of `diff`.
+    pub struct Steps { axis: i64 = -1, n: i64 = 1 }
+}
+
+pub(super) static FUNCTIONS: &[Composed] = composed! {
+    "full_like" ("x", "fill_value"; NoAttrs) = |args, _| ops::full_like(given(args, 0)?, &args[1], None);
+    "tril" ("x"; Diagonal) = |args, attrs| ops::tril(given(args, 0)?, Diagonal::of(attrs)?.k);
+    "triu" ("x"; Diagonal) = |args, attrs| ops::triu(given(args, 0)?, Diagonal::of(attrs)?.k);
+    "permute_dims" ("x"; Order) = |args, attrs| ops::permute_dims(given(args, 0)?, Order::of(attrs)?.axes.clone());
+    "matrix_transpose" ("x"; NoAttrs) = |args, _| ops::matrix_transpose(given(args, 0)?);
+    "moveaxis" ("x"; Moves) = |args, attrs| {
+        let Moves { source, destination } = Moves::of(attrs)?.clone();
+        ops::moveaxis(given(args, 0)?, source, destination)
+    };
+    "count_nonzero" ("x"; Reduce) = |args, attrs| {
+        let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
+        ops::count_nonzero(given(args, 0)?, axis, keepdims)
+    };
+    "var" ("x"; Spread) = |args, attrs| {
+        let Spread { axis, correction, keepdims } = Spread::of(attrs)?.clone();
+        ops::var(given(args, 0)?, axis, correction, keepdims)
+    };
+    "std" ("x"; Spread) = |args, attrs| {
+        let Spread { axis, correction, keepdims } = Spread::of(attrs)?.clone();
+        ops::std(given(args, 0)?, axis, correction, keepdims)
+    };
+    "diff" ("x"; Steps) = |args, attrs| {
+        let Steps { axis, n } = *Steps::of(attrs)?;
+        ops::diff(given(args, 0)?, axis, n, None, None)
+    };
+    "unique_values" ("x"; NoAttrs) = |args, _| ops::unique_values(given(args, 0)?);
+};

@@ -1,0 +1,312 @@
+//! Functions of the standard that are no ops, as Rust has them.
+
+use super::device as only;
+use crate::composed::attribute;
+use crate::error::{OrRaise, guarded};
+use crate::rearrange::{Given, Made, axes, dtype_of, made, made_list};
+use crate::{arg, dtype, value};
+use extenso_core::ops::{self, Indexing};
+use extenso_core::{Tensor, Value};
+use extenso_types::{DType, Error, Result};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyList, PyTuple};
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    macro_rules! add {
+        ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
+    }
+    add! { astype empty empty_like full_like tril triu permute_dims matrix_transpose moveaxis broadcast_arrays meshgrid }
+    add! { count_nonzero var deviation diff unique_all unique_counts unique_inverse unique_values }
+    Ok(())
+}
+
+/// Elements in another dtype; `cast` under the name of the standard. A tensor of that dtype is itself, whatever `copy` says.
+///
+/// >>> import extenso as ex
+/// >>> ex.astype(ex.tensor([1.5]), ex.int64)
+/// Tensor([1], i64[1])
+#[pyfunction]
+#[pyo3(signature = (x, dtype, copy=true, device=None))]
+fn astype<'py>(x: Given<'_, 'py>, dtype: Given<'_, 'py>, copy: bool, device: Option<Given<'_, 'py>>) -> Made<'py> {
+    // Values are immutable, so that no one can tell a copy from the value.
+    let _ = copy;
+    only(device)?;
+    let (given, dtype) = (value::from_py(x)?, dtype::from_py(dtype)?);
+    made(x.py(), || ops::cast(given, dtype))
+}
+
+/// Zeros of a shape, in f64 or `dtype`: a tensor cannot be filled later, so that it never holds anything else.
+///
+/// >>> import extenso as ex
+/// >>> ex.empty(2)
+/// Tensor([0.0, 0.0], f64[2])
+#[pyfunction]
+#[pyo3(signature = (shape, dtype=None, device=None))]
+fn empty<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Option<Given<'_, 'py>>) -> Made<'py> {
+    only(device)?;
+    let (sizes, dtype) = (attribute::<Vec<i64>>("shape", shape)?, dtype_of(dtype)?);
+    made(shape.py(), || ops::zeros(sizes, dtype.unwrap_or(DType::F64)))
+}
+
+/// Zeros of the shape and dtype of `x`, or in `dtype`: a tensor cannot be filled later.
+///
+/// >>> import extenso as ex
+/// >>> ex.empty_like(ex.tensor([1, 2]))
+/// Tensor([0, 0], i64[2])
+#[pyfunction]
+#[pyo3(signature = (x, dtype=None, device=None))]
+fn empty_like<'py>(x: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Option<Given<'_, 'py>>) -> Made<'py> {
+    only(device)?;
+    let (given, dtype) = (value::from_py(x)?, dtype_of(dtype)?);
+    made(x.py(), || match dtype {
+        Some(dtype) => ops::cast(ops::zeros_like(given)?, dtype),
+        None => ops::zeros_like(given),
+    })
+}
+
+/// `fill_value` at each place of the shape of `x`, in the dtype of `x` or in `dtype`.
+///
+/// >>> import extenso as ex
+/// >>> ex.full_like(ex.tensor([1, 2]), 7)
+/// Tensor([7, 7], i64[2])
+#[pyfunction]
+#[pyo3(signature = (x, fill_value, dtype=None, device=None))]
+fn full_like<'py>(
+    x: Given<'_, 'py>,
+    fill_value: Given<'_, 'py>,
+    dtype: Option<Given<'_, 'py>>,
+    device: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    only(device)?;
+    let (given, fill, dtype) = (value::from_py(x)?, arg::from_py(fill_value)?, dtype_of(dtype)?);
+    made(x.py(), || ops::full_like(given, fill, dtype))
+}
+
+/// The lower triangles of matrices: zero where the column is more than `k` right of the row.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.tril([[1, 2], [3, 4]]))
+/// [[1, 0], [3, 4]]
+#[pyfunction]
+#[pyo3(signature = (x, k=0))]
+fn tril<'py>(x: Given<'_, 'py>, k: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || ops::tril(given, k))
+}
+
+/// The upper triangles of matrices: zero where the column is less than `k` right of the row.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.triu([[1, 2], [3, 4]]))
+/// [[1, 2], [0, 4]]
+#[pyfunction]
+#[pyo3(signature = (x, k=0))]
+fn triu<'py>(x: Given<'_, 'py>, k: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || ops::triu(given, k))
+}
+
+/// The axes in the order of `axes`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.permute_dims([[1, 2]], (1, 0)))
+/// [[1], [2]]
+#[pyfunction]
+fn permute_dims<'py>(x: Given<'_, 'py>, axes: Given<'_, 'py>) -> Made<'py> {
+    let (given, axes) = (value::from_py(x)?, attribute::<Vec<i64>>("axes", axes)?);
+    made(x.py(), || ops::permute_dims(given, axes))
+}
+
+/// Matrices with rows and columns exchanged: the last two axes.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.matrix_transpose([[1, 2]]))
+/// [[1], [2]]
+#[pyfunction]
+fn matrix_transpose<'py>(x: Given<'_, 'py>) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || ops::matrix_transpose(given))
+}
+
+/// The axes at `source` moved to `destination`; the others stay in order.
+///
+/// >>> import extenso as ex
+/// >>> ex.moveaxis(ex.zeros((2, 3, 4)), -1, 0).shape
+/// (4, 2, 3)
+#[pyfunction]
+fn moveaxis<'py>(x: Given<'_, 'py>, source: Given<'_, 'py>, destination: Given<'_, 'py>) -> Made<'py> {
+    let given = value::from_py(x)?;
+    let (from, to) = (attribute::<Vec<i64>>("source", source)?, attribute::<Vec<i64>>("destination", destination)?);
+    made(x.py(), || ops::moveaxis(given, from, to))
+}
+
+/// Values repeated to the one shape that they broadcast to together.
+///
+/// >>> import extenso as ex
+/// >>> [ex.to_py(x) for x in ex.broadcast_arrays([1, 2], [[3], [4]])]
+/// [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+#[pyfunction]
+#[pyo3(signature = (*arrays))]
+fn broadcast_arrays<'py>(arrays: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyList>> {
+    let values = values(arrays)?;
+    made_list(arrays.py(), || ops::broadcast_arrays(&values))
+}
+
+fn values(arrays: &Bound<'_, PyTuple>) -> PyResult<Vec<Value>> {
+    arrays.iter().map(|array| value::from_py(&array)).collect()
+}
+
+/// The coordinates of a grid: for each vector a tensor that repeats it along the axes of the others.
+///
+/// With `indexing` "xy" the first vector lies along the second axis, with "ij" along the first.
+///
+/// >>> import extenso as ex
+/// >>> [ex.to_py(x) for x in ex.meshgrid([1, 2], [7], indexing="ij")]
+/// [[[1], [2]], [[7], [7]]]
+#[pyfunction]
+#[pyo3(signature = (*arrays, indexing="xy"))]
+fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: &str) -> PyResult<Bound<'py, PyList>> {
+    let indexing = match indexing {
+        "xy" => Indexing::Xy,
+        "ij" => Indexing::Ij,
+        other => {
+            let error = Error::value(format!("indexing is '{other}'")).wanted("'xy' or 'ij'");
+            return Err(error.at("meshgrid")).or_raise();
+        }
+    };
+    let values = values(arrays)?;
+    made_list(arrays.py(), || ops::meshgrid(&values, indexing))
+}
+
+/// The number of elements over `axis` that are not zero.
+///
+/// >>> import extenso as ex
+/// >>> ex.count_nonzero([0, 5, 7]).item()
+/// 2
+#[pyfunction]
+#[pyo3(signature = (x, axis=None, keepdims=false))]
+fn count_nonzero<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+    let (given, axis) = (value::from_py(x)?, axes(axis)?);
+    made(x.py(), || ops::count_nonzero(given, axis, keepdims))
+}
+
+/// The variance over `axis`: the sum of the squared distances from the mean, divided by the count less `correction`.
+///
+/// >>> import extenso as ex
+/// >>> ex.var([1.0, 3.0]).item(), ex.var([1.0, 3.0], correction=1).item()
+/// (1.0, 2.0)
+#[pyfunction]
+#[pyo3(signature = (x, axis=None, correction=0.0, keepdims=false))]
+fn var<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, keepdims: bool) -> Made<'py> {
+    let (given, axis) = (value::from_py(x)?, axes(axis)?);
+    made(x.py(), || ops::var(given, axis, correction, keepdims))
+}
+
+/// The standard deviation over `axis`: the square root of `var`.
+///
+/// >>> import extenso as ex
+/// >>> ex.std([1.0, 3.0]).item()
+/// 1.0
+#[pyfunction]
+#[pyo3(name = "std", signature = (x, axis=None, correction=0.0, keepdims=false))]
+fn deviation<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, keepdims: bool) -> Made<'py> {
+    let (given, axis) = (value::from_py(x)?, axes(axis)?);
+    made(x.py(), || ops::std(given, axis, correction, keepdims))
+}
+
+/// How much each element along `axis` is more than the one before it, `n` times over.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.diff([1, 4, 9])), ex.to_py(ex.diff([1, 4], prepend=[0]))
+/// ([3, 5], [1, 3])
+#[pyfunction]
+#[pyo3(signature = (x, axis=-1, n=1, prepend=None, append=None), text_signature = "(x, axis=-1, n=1, prepend=None, append=None)")]
+fn diff<'py>(
+    x: Given<'_, 'py>,
+    axis: i64,
+    n: i64,
+    prepend: Option<Given<'_, 'py>>,
+    append: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    let given = value::from_py(x)?;
+    let (front, behind) = (prepend.map(value::from_py).transpose()?, append.map(value::from_py).transpose()?);
+    made(x.py(), || ops::diff(given, axis, n, front, behind))
+}
+
+/// The distinct elements in increasing order, where each stands first, which of them each element is, and their counts.
+///
+/// >>> import extenso as ex
+/// >>> found = ex.unique_all([5, 3, 5])
+/// >>> ex.to_py(found.values), ex.to_py(found.inverse_indices)
+/// ([3, 5], [1, 0, 1])
+#[pyfunction]
+fn unique_all<'py>(x: Given<'_, 'py>) -> Made<'py> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    named(&CLASS, x, "unique_all", &["values", "indices", "inverse_indices", "counts"], |x| {
+        let found = ops::unique_all(x)?;
+        Ok(vec![found.values, found.indices, found.inverse_indices, found.counts])
+    })
+}
+
+/// The distinct elements in increasing order, and how often each stands there.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.unique_counts([5, 3, 5]).counts)
+/// [1, 2]
+#[pyfunction]
+fn unique_counts<'py>(x: Given<'_, 'py>) -> Made<'py> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    named(&CLASS, x, "unique_counts", &["values", "counts"], |x| {
+        ops::unique_counts(x).map(|(values, counts)| vec![values, counts])
+    })
+}
+
+/// The distinct elements in increasing order, and which of them each element is.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.unique_inverse([5, 3, 5]).inverse_indices)
+/// [1, 0, 1]
+#[pyfunction]
+fn unique_inverse<'py>(x: Given<'_, 'py>) -> Made<'py> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    named(&CLASS, x, "unique_inverse", &["values", "inverse_indices"], |x| {
+        ops::unique_inverse(x).map(|(values, inverse)| vec![values, inverse])
+    })
+}
+
+/// The distinct elements in increasing order, as a vector.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.unique_values([5, 3, 5]))
+/// [3, 5]
+#[pyfunction]
+fn unique_values<'py>(x: Given<'_, 'py>) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || ops::unique_values(given))
+}
+
+/// What a function gives as a named tuple, whose class is made when it is first asked for.
+fn named<'py>(
+    class: &'static PyOnceLock<Py<PyAny>>,
+    x: Given<'_, 'py>,
+    name: &str,
+    fields: &[&str],
+    make: impl FnOnce(Value) -> Result<Vec<Value>>,
+) -> Made<'py> {
+    let py = x.py();
+    let given = value::from_py(x)?;
+    let found: PyResult<Vec<_>> =
+        guarded(|| make(given)).or_raise()?.into_iter().map(|found| value::to_py(py, found)).collect();
+    let class = class.get_or_try_init(py, || {
+        let namedtuple = py.import("collections")?.getattr("namedtuple")?;
+        PyResult::Ok(namedtuple.call1((format!("{name}_result"), fields.to_vec()))?.unbind())
+    })?;
+    class.bind(py).call1(PyTuple::new(py, found?)?)
+}
+
+/// A tensor with the last two axes exchanged.
+pub fn transposed<'py>(py: Python<'py>, tensor: &Tensor) -> Made<'py> {
+    made(py, || ops::matrix_transpose(tensor))
+}
