@@ -18,8 +18,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     macro_rules! add {
         ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
     }
-    add! { first last nth head tail take_per_row pad_to run_lengths unique unique_counts unique_inverse group_by isin union }
-    add! { intersection difference searchsorted windows combinations cartesian ranges diff }
+    add! { first last nth head tail take_per_row pad_to run_lengths unique unique_with_counts unique_with_inverse group_by isin union }
+    add! { intersection difference windows combinations cartesian ranges }
     Ok(())
 }
 
@@ -150,27 +150,27 @@ fn unique<'py>(x: Given<'_, 'py>, axis: i64) -> Made<'py> {
 /// The distinct elements of each list along `axis`, in increasing order, and how often each stands there.
 ///
 /// >>> import extenso as ex
-/// >>> values, counts = ex.unique_counts([3, 1, 3])
+/// >>> values, counts = ex.unique_with_counts([3, 1, 3])
 /// >>> ex.to_py(values), ex.to_py(counts)
 /// ([1, 3], [1, 2])
 #[pyfunction]
 #[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
-fn unique_counts<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
+fn unique_with_counts<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
     let given = value::from_py(x)?;
-    made_pair(x.py(), || lists::unique_counts(&given, axis))
+    made_pair(x.py(), || lists::unique_with_counts(&given, axis))
 }
 
 /// The distinct elements of each list along `axis`, in increasing order, and for each element of the list which of them it is.
 ///
 /// >>> import extenso as ex
-/// >>> values, inverse = ex.unique_inverse([3, 1, 3])
+/// >>> values, inverse = ex.unique_with_inverse([3, 1, 3])
 /// >>> ex.to_py(values), ex.to_py(inverse)
 /// ([1, 3], [1, 0, 1])
 #[pyfunction]
 #[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
-fn unique_inverse<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
+fn unique_with_inverse<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
     let given = value::from_py(x)?;
-    made_pair(x.py(), || lists::unique_inverse(&given, axis))
+    made_pair(x.py(), || lists::unique_with_inverse(&given, axis))
 }
 
 /// The elements of each list along `axis` by their keys: the distinct keys in increasing order, and the elements that have each.
@@ -232,20 +232,6 @@ fn intersection<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'p
 fn difference<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'py> {
     let (a, b) = (value::from_py(x)?, value::from_py(y)?);
     made(x.py(), || lists::difference(&a, &b, axis))
-}
-
-/// For each element of `x` the place in `sorted` at which it would keep the order: before equal elements, or with `right` behind.
-///
-/// `sorted` is a vector for all of `x`, or has a list for each of its innermost lists.
-///
-/// >>> import extenso as ex
-/// >>> ex.to_py(ex.searchsorted([1, 3, 5], ex.constant([[0, 3], [9]])))
-/// [[0, 1], [3]]
-#[pyfunction]
-#[pyo3(signature = (sorted, x, right=false))]
-fn searchsorted<'py>(sorted: Given<'_, 'py>, x: Given<'_, 'py>, right: bool) -> Made<'py> {
-    let (lists, given) = (value::from_py(sorted)?, value::from_py(x)?);
-    made(x.py(), || lists::searchsorted(&lists, &given, right))
 }
 
 /// Each `size` neighbours along `axis`, in one more axis, the first of each window `stride` behind that of the one before.
@@ -311,16 +297,4 @@ fn ranges<'py>(starts: Given<'_, 'py>, limits: Option<Given<'_, 'py>>, deltas: O
         None => (extenso_core::Arg::from(0_i64), first),
     };
     made(starts.py(), || lists::ranges(first, limits, deltas))
-}
-
-/// The differences of neighbours along `axis`, the later less the earlier, `n` times over.
-///
-/// >>> import extenso as ex
-/// >>> ex.to_py(ex.diff(ex.constant([[1, 4, 9], [], [5]])))
-/// [[3, 5], [], []]
-#[pyfunction]
-#[pyo3(signature = (x, n=1, axis=-1), text_signature = "(x, n=1, axis=-1)")]
-fn diff<'py>(x: Given<'_, 'py>, n: i64, axis: i64) -> Made<'py> {
-    let given = value::from_py(x)?;
-    made(x.py(), || lists::diff(&given, n, axis))
 }

@@ -71,8 +71,8 @@ CASES: dict[str, tuple[Callable[[Any], Any], PerList]] = {
     "pad_to a value": (lambda x: ex.pad_to(x, 3, 7, crop=True), lambda r: (r + [7] * 3)[:3]),
     "run_lengths": (lambda x: ex.run_lengths(x), runs),
     "unique": (lambda x: ex.unique(x), lambda r: sorted(set(r))),
-    "unique_counts": (lambda x: ex.unique_counts(x)[1], counts),
-    "unique_inverse": (lambda x: ex.unique_inverse(x)[1], lambda r: [sorted(set(r)).index(x) for x in r]),
+    "unique_with_counts": (lambda x: ex.unique_with_counts(x)[1], counts),
+    "unique_with_inverse": (lambda x: ex.unique_with_inverse(x)[1], lambda r: [sorted(set(r)).index(x) for x in r]),
     "group_by": (lambda x: ex.group_by(x, ex.remainder(x, 3), axis=-1)[1], grouped),
     "isin": (lambda x: ex.isin(x, ex.head(x, 1), axis=-1), lambda r: [x in r[:1] for x in r]),
     "isin all": (lambda x: ex.isin(x, [1, 3]), lambda r: [x in (1, 3) for x in r]),
@@ -87,7 +87,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], PerList]] = {
         lambda r: [bisect.bisect_left(sorted(r[-3:]), x) for x in r],
     ),
     "searchsorted right": (
-        lambda x: ex.searchsorted([0, 1, 1, 3], x, right=True),
+        lambda x: ex.searchsorted([0, 1, 1, 3], x, side="right"),
         lambda r: [bisect.bisect_right([0, 1, 1, 3], x) for x in r],
     ),
     "windows": (lambda x: ex.windows(x, 2), lambda r: slid(r, 2, 1)),
@@ -220,7 +220,7 @@ def test_records_are_elements_of_lists() -> None:
 def test_what_is_missing_is_one_element_more() -> None:
     x = ex.constant([[3, None, 3], [None], []])
     assert ex.to_py(ex.unique(x)) == [[3, None], [None], []]
-    assert ex.to_py(ex.unique_counts(x)[1]) == [[2, 1], [1], []]
+    assert ex.to_py(ex.unique_with_counts(x)[1]) == [[2, 1], [1], []]
     assert ex.to_py(ex.first(x, default=0)) == [3, None, 0]
     assert ex.to_py(ex.pad_to(x, 2, 8)) == [[3, None, 3], [None, 8], [8, 8]]
     assert ex.to_py(ex.windows(x, 2)) == [[[3, None], [None, 3]], [], []]
@@ -246,7 +246,7 @@ def test_gradients_go_to_the_elements_that_were_picked() -> None:
         lambda x: ex.tile(x, (1, 2**61)),
         lambda x: ex.ranges([0, 0], [2**62, 2**62]),
         lambda x: ex.combinations(x, 2**40),
-        lambda x: ex.diff(x, 2**40),
+        lambda x: ex.diff(x, n=2**40),
         lambda x: ex.head(x, -(2**63)),
     ],
 )

@@ -7,6 +7,7 @@ use crate::rearrange::{Given, Made, axes, dtype_of, made, made_list};
 use crate::{arg, dtype, value};
 use extenso_core::ops::{self, Indexing};
 use extenso_core::{Tensor, Value};
+use extenso_ext::lists;
 use extenso_types::{DType, Error, Result};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -232,7 +233,13 @@ fn diff<'py>(
 ) -> Made<'py> {
     let given = value::from_py(x)?;
     let (front, behind) = (prepend.map(value::from_py).transpose()?, append.map(value::from_py).transpose()?);
-    made(x.py(), || ops::diff(given, axis, n, front, behind))
+    made(x.py(), || match given {
+        Value::Ext(_) => {
+            let parts: Vec<Value> = front.into_iter().chain([given]).chain(behind).collect();
+            lists::diff(&ops::concat(parts, axis)?, n, axis)
+        }
+        dense => ops::diff(dense, axis, n, front, behind),
+    })
 }
 
 /// The distinct elements in increasing order, where each stands first, which of them each element is, and their counts.

@@ -63,6 +63,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::TO_NUMBER, "MaskedTensor to_number", text::to_number),
         (&ops::LOOKUP, "MaskedTensor lookup", text::looked_up),
         (&ops::LOOKUP_VALUES, "MaskedTensor lookup", text::looked_up),
+        (&ops::SEARCHSORTED, "MaskedTensor searchsorted", crate::lists::places),
     ];
     for &(op, name, handle) in single {
         on(Target::Op(op), def, name, unless_foreign(handle));

@@ -41,6 +41,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::TO_NUMBER, "RaggedTensor to_number", text::in_rows),
         (&ops::LOOKUP, "RaggedTensor lookup", text::looked_up),
         (&ops::LOOKUP_VALUES, "RaggedTensor lookup", text::looked_up),
+        (&ops::SEARCHSORTED, "RaggedTensor searchsorted", crate::lists::places),
         (&ops::EXPAND_DIMS_AT, "RaggedTensor expand_dims", shape::expand_dims_at),
         (&ops::SQUEEZE, "RaggedTensor squeeze", shape::squeeze),
         (&ops::TRANSPOSE, "RaggedTensor transpose", shape::transpose),

@@ -16,14 +16,10 @@ extenso_core::attrs! {
     pub struct PadTo { length: i64, axis: i64 = -1, crop: bool = false }
     /// Of `isin`.
     pub struct WithinAxis { axis: Option<Vec<i64>> = None }
-    /// Of `searchsorted`.
-    pub struct Side { right: bool = false }
     /// Of `windows`.
     pub struct Windows { size: i64, stride: i64 = 1, axis: i64 = -1 }
     /// Of `combinations`.
     pub struct Combinations { n: i64, replacement: bool = false, axis: i64 = -1 }
-    /// Of `diff`.
-    pub struct Diff { n: i64 = 1, axis: i64 = -1 }
 }
 
 macro_rules! composed {
@@ -61,9 +57,6 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "union" ("x", "y"; InnerAxis) = |args, attrs| of_two(args, InnerAxis::of(attrs)?.axis, lists::union);
     "intersection" ("x", "y"; InnerAxis) = |args, attrs| of_two(args, InnerAxis::of(attrs)?.axis, lists::intersection);
     "difference" ("x", "y"; InnerAxis) = |args, attrs| of_two(args, InnerAxis::of(attrs)?.axis, lists::difference);
-    "searchsorted" ("sorted", "x"; Side) = |args, attrs| {
-        lists::searchsorted(&given(args, 0)?, &given(args, 1)?, Side::of(attrs)?.right)
-    };
     "windows" ("x"; Windows) = |args, attrs| {
         let Windows { size, stride, axis } = *Windows::of(attrs)?;
         lists::windows(&given(args, 0)?, size, stride, axis)
@@ -74,10 +67,6 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     };
     "ranges" ("starts", "limits", "deltas"; NoAttrs) = |args, _| {
         lists::ranges(args[0].clone(), args[1].clone(), args[2].clone())
-    };
-    "diff" ("x"; Diff) = |args, attrs| {
-        let Diff { n, axis } = *Diff::of(attrs)?;
-        lists::diff(&given(args, 0)?, n, axis)
     };
 };
 

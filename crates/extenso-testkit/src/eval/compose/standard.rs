@@ -43,7 +43,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     };
     "diff" ("x"; Steps) = |args, attrs| {
         let Steps { axis, n } = *Steps::of(attrs)?;
-        ops::diff(given(args, 0)?, axis, n, None, None)
+        extenso_ext::lists::diff(&given(args, 0)?, n, axis)
     };
     "unique_values" ("x"; NoAttrs) = |args, _| ops::unique_values(given(args, 0)?);
 };
