@@ -5,7 +5,10 @@
 
 mod args;
 mod axes;
+mod by_rows;
+mod cross;
 mod expand;
+mod features;
 mod index;
 pub mod lists;
 mod literal;
@@ -15,9 +18,13 @@ pub mod ragged;
 mod specs;
 mod structs;
 mod text;
+mod text_parts;
+mod text_unicode;
 
 pub use axes::{outer, rank};
+pub use cross::{CROSS_KEY, cross, cross_hashed};
 pub use expand::{collapse, collapse_spec, expand, expand_spec};
+pub use features::{Combiner, embedding_lookup, multi_hot};
 pub use index::{Index, index};
 pub use literal::{Held, Literal, constant, constant_of, to_literal};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
@@ -25,6 +32,8 @@ pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use specs::{FlatSpec, dtype_of, masked_spec, ragged_spec, shape_of};
 pub use structs::{FieldPath, StructSpec, StructTensor, broadcast, field_value, paths, promote, unzip, zip};
 pub use text::{string_characters, string_ngrams, string_split};
+pub use text_parts::{drop_empty, regex_find_all, regex_groups, regex_split, string_rsplit};
+pub use text_unicode::{unicode_decode, unicode_encode, unicode_split_with_offsets};
 
 use extenso_core::TypeSpec;
 

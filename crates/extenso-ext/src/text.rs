@@ -35,10 +35,10 @@ pub fn string_characters(x: &Value) -> Result<Value> {
 }
 
 /// The pieces of all strings and how many each has.
-type Pieces<'a> = &'a dyn Fn(&Value) -> Result<(Value, Value)>;
+pub(crate) type Pieces<'a> = &'a dyn Fn(&Value) -> Result<(Value, Value)>;
 
 /// The strings taken apart, in one more axis.
-fn deeper(x: &Value, pieces: Pieces<'_>) -> Result<Value> {
+pub(crate) fn deeper(x: &Value, pieces: Pieces<'_>) -> Result<Value> {
     if let Some(x) = typed::<RaggedTensor>(x) {
         return Ok(x.with_values(deeper(x.values(), pieces)?)?.into_value());
     }

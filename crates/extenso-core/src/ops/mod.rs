@@ -12,6 +12,7 @@ mod elementwise_text;
 mod extremes;
 mod floats;
 mod like;
+mod features;
 mod linear;
 mod lines;
 mod masks;
@@ -49,6 +50,7 @@ pub use elementwise::*;
 pub use extremes::*;
 pub use floats::*;
 pub use like::*;
+pub use features::*;
 pub use linear::*;
 pub use masks::*;
 pub use math::*;
@@ -104,12 +106,18 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Rows as a dense axis", PADDING),
     ("Ranges", RANGES),
     ("Strings", TEXT),
+    ("Letters", TEXT_LETTERS),
+    ("Finding and filling strings", TEXT_EDITS),
     ("Joining strings", TEXT_JOINS),
     ("Splitting strings", TEXT_SPLITS),
     ("Patterns in strings", TEXT_PATTERNS),
+    ("Parts by pattern", TEXT_PARTS),
+    ("Strings and bytes", TEXT_BYTES),
+    ("Unicode", TEXT_UNICODE),
     ("Strings and numbers", TEXT_NUMBERS),
     ("Hashes of strings", TEXT_HASHES),
     ("Vocabularies", VOCABULARIES),
+    ("Features", FEATURES),
     ("Linear algebra", LINEAR),
     ("State", STATE),
     ("Printing", PRINTING),

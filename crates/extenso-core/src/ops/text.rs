@@ -2,20 +2,32 @@
 //!
 //! A string is Unicode: characters are code points, and no op cuts one. Ops that look at bytes alone take tensors of bytes too.
 
+mod composed;
 mod convert;
+mod edits;
+mod encode;
+mod extract;
 mod hash;
 mod join;
+mod letters;
 mod pattern;
 mod split;
 mod texts;
+mod unicode;
 
+pub use composed::*;
 pub(super) use convert::write_number;
 pub use convert::*;
+pub use edits::*;
+pub use encode::*;
+pub use extract::*;
 pub(super) use hash::bucket;
 pub use hash::*;
 pub use join::*;
+pub use letters::*;
 pub use pattern::*;
 pub use split::*;
+pub use unicode::*;
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use crate::attrs::{AttrSet, Attrs};

@@ -156,13 +156,13 @@ fn grad_values(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
 }
 
 /// The bytes of the elements of a tensor of text or integers.
-enum Items<'a> {
+pub(super) enum Items<'a> {
     Text(&'a Dense),
     Fixed(&'a [u8], usize),
 }
 
 impl<'a> Items<'a> {
-    fn of(x: &'a Dense) -> Result<Items<'a>> {
+    pub fn of(x: &'a Dense) -> Result<Items<'a>> {
         match (x.storage(), x.dtype().width()) {
             (Storage::Text { .. }, _) => Ok(Items::Text(x)),
             (Storage::Fixed(buffer), Some(width)) => Ok(Items::Fixed(buffer, width)),
@@ -170,7 +170,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    fn at(&self, i: usize) -> &'a [u8] {
+    pub fn at(&self, i: usize) -> &'a [u8] {
         match self {
             Items::Text(x) => x.text_at(i).unwrap_or(&[]),
             Items::Fixed(bytes, width) => &bytes[i * width..][..*width],

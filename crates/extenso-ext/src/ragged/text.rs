@@ -38,6 +38,14 @@ pub(super) fn in_rows(call: &Call<'_>) -> Answer {
     }
 }
 
+/// What is in the rows makes the vocabulary.
+pub(super) fn vocabulary(call: &Call<'_>) -> Answer {
+    match flat(call).first().and_then(typed_arg::<RaggedTensor>) {
+        Some(x) => answer(on_value(call, x.compact()?.values())?),
+        None => Ok(None),
+    }
+}
+
 /// What is in the rows is looked up; keys and values are for all.
 pub(super) fn looked_up(call: &Call<'_>) -> Answer {
     let [x, rest @ ..] = call.args else { return Ok(None) };

@@ -1,11 +1,13 @@
 //! Public functions that are no ops: compositions, and constructors of the shipped types.
 
+mod features;
 mod keys;
 mod lists;
 mod missing;
 mod paths;
 mod rows;
 mod standard;
+mod text;
 
 use super::apply::Signature;
 use super::{Evaluated, Scope};
@@ -262,10 +264,11 @@ fn path(args: &[Arg], i: usize) -> Result<FieldPath> {
     }
 }
 
-/// Every function, those of rows, lists, missing data and paths included.
+/// Every function, family by family.
 fn functions() -> impl Iterator<Item = &'static Composed> {
     let families = [rows::FUNCTIONS, lists::FUNCTIONS, missing::FUNCTIONS, paths::FUNCTIONS, standard::FUNCTIONS];
-    FUNCTIONS.iter().chain(families.into_iter().flatten())
+    let more = [text::FUNCTIONS, features::FUNCTIONS];
+    FUNCTIONS.iter().chain(families.into_iter().chain(more).flatten())
 }
 
 fn mean(args: &[Arg], attrs: &dyn AttrSet) -> Result<Value> {

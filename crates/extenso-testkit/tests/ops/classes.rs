@@ -6,7 +6,7 @@ use extenso_core::{Arg, Class, ExtensionType, OpDef, RowPartition, Tensor, Value
 use extenso_ext::RaggedTensor;
 use extenso_testkit::eval::Application;
 use extenso_testkit::rng::Rng;
-use extenso_types::DType;
+use extenso_types::{DType, DTypeKind};
 
 /// Lengths around the borders of words, vectors and blocks.
 const LENGTHS: [usize; 12] = [0, 1, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 2500];
@@ -21,7 +21,12 @@ fn each(classes: &[Class], dims: &[usize], f: impl Fn(&Application, &[Value], &s
                 let values: Vec<Value> = (0..op.params.len()).map(|i| argument(op, i, dtype, dims, &mut rng)).collect();
                 let on = |values: &[Value]| call.with_args(values.iter().map(Arg::from).collect());
                 if takes(&on(&values)) {
-                    let values = if on(&values).call().is_ok() { values } else { above_zero(values) };
+                    let fails = on(&values).call().is_err();
+                    // Texts that an op fails on are in its cases: no other texts suit them all.
+                    if fails && dtype.kind() == DTypeKind::Text {
+                        continue;
+                    }
+                    let values = if fails { above_zero(values) } else { values };
                     let on = on(&values);
                     f(&on, &values, &format!("{} of {dtype}{dims:?}", op.name));
                     count += 1;

@@ -58,7 +58,7 @@ thread_local! {
 /// The compiled pattern.
 ///
 /// Errors: it does not compile, or is too large.
-fn compiled(pattern: &str) -> Result<Regex> {
+pub(super) fn compiled(pattern: &str) -> Result<Regex> {
     PATTERNS.with_borrow_mut(|kept| {
         let item = match kept.iter().position(|(text, _)| text == pattern) {
             Some(at) => kept.remove(at),

@@ -59,12 +59,12 @@ fn check(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<Shape> {
     Ok(spec.shape.clone())
 }
 
-fn infer_values(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+pub(super) fn infer_values(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     check(args, attrs)?;
     Ok(tensor_spec(DType::String, Shape::new([Dim::any()])))
 }
 
-fn infer_lengths(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+pub(super) fn infer_lengths(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     Ok(tensor_spec(DType::I64, check(args, attrs)?))
 }
 
@@ -91,7 +91,7 @@ fn run_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     one_tensor(Tensor::new(x.dims(), &counts?)?)
 }
 
-fn vector(texts: Texts) -> Result<Outputs> {
+pub(super) fn vector(texts: Texts) -> Result<Outputs> {
     let n = texts.len();
     one_tensor(texts.finish(DType::String, &[n])?)
 }

@@ -33,6 +33,20 @@ impl Texts {
         Ok(())
     }
 
+    /// Adds bytes to the element that is being built, `count` times.
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn write_times(&mut self, bytes: &[u8], count: usize) -> Result<()> {
+        let len = bytes.len().saturating_mul(count);
+        self.bytes
+            .try_reserve(len)
+            .map_err(|_| Error::value(format!("a string would take {len} bytes, more memory than the system gives")))?;
+        if len > 0 {
+            (0..count).for_each(|_| self.bytes.extend_from_slice(bytes));
+        }
+        Ok(())
+    }
+
     /// Ends the element.
     pub fn end(&mut self) {
         self.offsets.push(i64::try_from(self.bytes.len()).unwrap_or(i64::MAX));

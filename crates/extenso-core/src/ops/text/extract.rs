@@ -1,0 +1,309 @@
+//! Parts of strings by regular expressions, and pieces from the back.
+//!
+//! Invariant: the numbers of pieces add up to the pieces. Rows are made of both above, in `extenso-ext`.
+
+use super::super::args::{data, one_tensor, tensor_spec};
+use super::pattern::{Pattern, compiled};
+use super::split::{Split, vector};
+use super::texts::{Texts, mapped};
+use super::{bits, split, string_spec};
+use crate::attrs::{AttrSet, Attrs};
+use crate::op::{Class, OpDef, OutputSpecs};
+use crate::tensor::{Dense, Tensor};
+use crate::value::{Outputs, Value};
+use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape};
+use regex::Regex;
+
+crate::attrs! {
+    /// The attributes of `match_like`.
+    pub struct Like { pattern: String, ignore_case: bool = false }
+    /// The attributes of `regex_extract`.
+    pub struct Extract { pattern: String, group: i64 = 1, default: String = String::new() }
+    /// The attributes of `regex_find_values`.
+    pub struct FindAll { pattern: String, group: i64 = 0 }
+    /// How a string is split by a pattern: at most `maxsplit` times unless that is negative.
+    pub struct RegexSplit { pattern: String, maxsplit: i64 = -1 }
+}
+
+crate::ops! {
+    /// Ops that take parts by a pattern.
+    pub static TEXT_PARTS;
+
+    /// Whether `pattern` matches somewhere in each string. The syntax is that of the Rust crate `regex`, which is close to RE2's.
+    ///
+    /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
+    REGEX_CONTAINS: regex_contains(x; Pattern { pattern: String }) = OpDef::general(Class::UnaryElementwise, infer_contains, run_contains)
+        .examples(&[("regex_contains([\"a1b\", \"ab\"], \"[0-9]\")", "[True, False]")]);
+
+    /// Whether each string as a whole is like `pattern`, as SQL has it: `%` stands for any characters, `_` for one.
+    ///
+    /// A backslash takes the meaning from the character behind it. Errors: a backslash at the end.
+    MATCH_LIKE: match_like(x; Like { pattern: String, ignore_case: bool }) = OpDef::general(Class::UnaryElementwise, infer_like, run_like)
+        .examples(&[("match_like([\"data.csv\", \"data.csv.gz\"], \"%.csv\")", "[True, False]"), ("match_like([\"A1\", \"a12\"], \"a_\", ignore_case=True)", "[True, False]")]);
+
+    /// How often `pattern` matches in each string without overlap, as i64.
+    ///
+    /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
+    REGEX_COUNT: regex_count(x; Pattern { pattern: String }) = OpDef::general(Class::UnaryElementwise, infer_count, run_count)
+        .examples(&[("regex_count([\"a1b22\", \"c\"], \"[0-9]+\")", "[2, 0]")]);
+
+    /// What a group of `pattern` matches, in its first match in each string; group 0 is the whole match.
+    ///
+    /// Where the pattern does not match, or the group takes no part, `default`. Errors: a pattern that does not compile, or takes
+    /// more than 4 MiB when it does; a group that it does not have.
+    REGEX_EXTRACT: regex_extract(x; Extract { pattern: String, group: i64, default: String }) = OpDef::general(Class::UnaryElementwise, infer_extract, run_extract)
+        .examples(&[("regex_extract([\"id=7;\", \"id=\", \"x\"], \"id=([0-9]*)\", default=\"?\")", "[\"7\", \"\", \"?\"]"), ("regex_extract([\"a1b2\"], \"[a-z]([0-9])\", group=0)", "[\"a1\"]")]);
+
+    /// What a group of `pattern` matches, in all matches in all strings, one after the other: a vector; group 0 is the whole match.
+    ///
+    /// A group that takes no part is empty. `regex_count` has the number in each string, and `regex_find_all` makes rows of them.
+    /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does; a group that it does not have.
+    REGEX_FIND_VALUES: regex_find_values(x; FindAll { pattern: String, group: i64 }) = OpDef::general(Class::Structural, infer_find, run_find)
+        .examples(&[("regex_find_values([\"a1b22\", \"c\", \"3\"], \"[0-9]+\")", "[\"1\", \"22\", \"3\"]"), ("regex_find_values([\"k=v, x=y\"], \"(\\\\w)=(\\\\w)\", group=2)", "[\"v\", \"y\"]")]);
+
+    /// The pieces of all strings between the matches of `pattern`, one after the other: a vector. `regex_split` makes rows of them.
+    ///
+    /// After `maxsplit` splits the rest is one piece. Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
+    REGEX_SPLIT_VALUES: regex_split_values(x; RegexSplit { pattern: String, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_split_values, run_split_values)
+        .examples(&[("regex_split_values([\"a1b22c\", \"\"], \"[0-9]+\")", "[\"a\", \"b\", \"c\", \"\"]"), ("regex_split_values([\"a1b2c\"], \"[0-9]\", maxsplit=1)", "[\"a\", \"b2c\"]")]);
+
+    /// The number of pieces of each string between the matches of `pattern`, as i64; `regex_split_values` has the pieces.
+    ///
+    /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
+    REGEX_SPLIT_LENGTHS: regex_split_lengths(x; RegexSplit { pattern: String, maxsplit: i64 }) = OpDef::general(Class::UnaryElementwise, infer_split_lengths, run_split_lengths)
+        .examples(&[("regex_split_lengths([\"a1b22c\", \"\"], \"[0-9]+\")", "[3, 1]")]);
+
+    /// The pieces of all strings, split from the back, one after the other: a vector. `string_rsplit` makes rows of them.
+    ///
+    /// Without `sep` a string is split at runs of Unicode white space, and no piece is empty; with it at every `sep`, and pieces may be.
+    /// After `maxsplit` splits the front is one piece, as of Python's `str.rsplit`. Errors: an empty `sep`.
+    RSPLIT_VALUES: rsplit_values(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, split::infer_values, run_rsplit_values)
+        .examples(&[("rsplit_values([\"a b c\", \"\"], maxsplit=1)", "[\"a b\", \"c\"]"), ("rsplit_values([\"a-b-c\"], sep=\"-\", maxsplit=1)", "[\"a-b\", \"c\"]")]);
+
+    /// The number of pieces of each string, split from the back, as i64; `rsplit_values` has the pieces. Errors: an empty `sep`.
+    RSPLIT_LENGTHS: rsplit_lengths(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::UnaryElementwise, split::infer_lengths, run_rsplit_lengths)
+        .examples(&[("rsplit_lengths([\"a b c\", \"\"], maxsplit=1)", "[2, 0]")]);
+}
+
+/// A tensor of the shape of the strings, if the pattern compiles.
+fn elementwise(args: &[LeafSpec], dtype: DType, pattern: &str) -> Result<OutputSpecs> {
+    let shape = string_spec(args)?.shape.clone();
+    compiled(pattern)?;
+    Ok(tensor_spec(dtype, shape))
+}
+
+/// A vector of strings, if the pattern compiles.
+fn pieces_spec(args: &[LeafSpec], pattern: &str) -> Result<OutputSpecs> {
+    elementwise(args, DType::String, pattern)?;
+    Ok(tensor_spec(DType::String, Shape::new([Dim::any()])))
+}
+
+/// An integer for each string.
+fn counts(x: &Dense, count: impl Fn(&str) -> usize) -> Result<Outputs> {
+    let count = |i: usize| Ok(i64::try_from(count(x.str_at(i)?)).unwrap_or(i64::MAX));
+    let counts: Result<Vec<i64>> = (0..x.len()).map(count).collect();
+    one_tensor(Tensor::new(x.dims(), &counts?)?)
+}
+
+fn infer_contains(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    elementwise(args, DType::Bool, &Pattern::of(attrs)?.pattern)
+}
+
+fn run_contains(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, pattern) = (data(args, 0)?, compiled(&Pattern::of(attrs)?.pattern)?);
+    bits(x, |i| Ok(pattern.is_match(x.str_at(i)?)))
+}
+
+/// The regular expression of an SQL pattern.
+///
+/// Errors: a backslash at the end.
+fn like(like: &Like) -> Result<Regex> {
+    let mut pattern = String::from(if like.ignore_case { r"(?si)\A" } else { r"(?s)\A" });
+    let mut rest = like.pattern.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '%' => pattern.push_str(".*"),
+            '_' => pattern.push('.'),
+            '\\' => {
+                let next = rest.next().ok_or_else(|| {
+                    Error::value("the pattern ends in a backslash").wanted("a character behind it").hint(r"Write `\\`.")
+                })?;
+                pattern.push_str(&regex::escape(next.encode_utf8(&mut [0; 4])));
+            }
+            c => pattern.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    pattern.push_str(r"\z");
+    compiled(&pattern)
+}
+
+fn infer_like(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let shape = string_spec(args)?.shape.clone();
+    like(Like::of(attrs)?)?;
+    Ok(tensor_spec(DType::Bool, shape))
+}
+
+fn run_like(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, pattern) = (data(args, 0)?, like(Like::of(attrs)?)?);
+    bits(x, |i| Ok(pattern.is_match(x.str_at(i)?)))
+}
+
+fn infer_count(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    elementwise(args, DType::I64, &Pattern::of(attrs)?.pattern)
+}
+
+fn run_count(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let pattern = compiled(&Pattern::of(attrs)?.pattern)?;
+    counts(data(args, 0)?, |text| pattern.find_iter(text).count())
+}
+
+/// The names of a pattern's groups, from the first on; a group without a name has its number.
+///
+/// Errors: the pattern does not compile, or takes more than 4 MiB when it does.
+pub fn group_names(pattern: &str) -> Result<Vec<String>> {
+    let pattern = compiled(pattern)?;
+    let names = pattern.capture_names().enumerate().skip(1);
+    Ok(names.map(|(i, name)| name.map_or_else(|| i.to_string(), str::to_string)).collect())
+}
+
+/// The group as a place among those of the pattern.
+///
+/// Errors: the pattern does not have it.
+fn group(pattern: &Regex, group: i64) -> Result<usize> {
+    let groups = pattern.captures_len();
+    usize::try_from(group).ok().filter(|group| *group < groups).ok_or_else(|| {
+        Error::value(format!("group {group} is asked for, and the pattern has {}", groups - 1))
+            .wanted("a group of the pattern")
+            .hint("Group 0 is the whole match; brackets in the pattern make more.")
+    })
+}
+
+fn infer_extract(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let extract = Extract::of(attrs)?;
+    let specs = elementwise(args, DType::String, &extract.pattern)?;
+    group(&compiled(&extract.pattern)?, extract.group)?;
+    Ok(specs)
+}
+
+fn run_extract(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, extract) = (data(args, 0)?, Extract::of(attrs)?);
+    let pattern = compiled(&extract.pattern)?;
+    let group = group(&pattern, extract.group)?;
+    mapped(x, |i, out| {
+        let found = pattern.captures(x.str_at(i)?).and_then(|groups| groups.get(group));
+        out.push(found.map_or(extract.default.as_str(), |found| found.as_str()).as_bytes())
+    })
+}
+
+fn infer_find(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let find = FindAll::of(attrs)?;
+    let specs = pieces_spec(args, &find.pattern)?;
+    group(&compiled(&find.pattern)?, find.group)?;
+    Ok(specs)
+}
+
+fn run_find(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, find) = (data(args, 0)?, FindAll::of(attrs)?);
+    let pattern = compiled(&find.pattern)?;
+    let group = group(&pattern, find.group)?;
+    let mut out = Texts::new();
+    for i in 0..x.len() {
+        let text = x.str_at(i)?;
+        if group == 0 {
+            pattern.find_iter(text).try_for_each(|found| out.push(found.as_str().as_bytes()))?;
+        } else {
+            let found = pattern.captures_iter(text).map(|groups| groups.get(group).map_or("", |found| found.as_str()));
+            found.into_iter().try_for_each(|found| out.push(found.as_bytes()))?;
+        }
+    }
+    vector(out)
+}
+
+/// The pieces of a text between matches.
+fn between<'a>(text: &'a str, pattern: &'a Regex, split: &RegexSplit) -> impl Iterator<Item = &'a str> {
+    pattern.splitn(text, usize::try_from(split.maxsplit).unwrap_or(usize::MAX).saturating_add(1))
+}
+
+fn infer_split_values(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    pieces_spec(args, &RegexSplit::of(attrs)?.pattern)
+}
+
+fn run_split_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, split) = (data(args, 0)?, RegexSplit::of(attrs)?);
+    let pattern = compiled(&split.pattern)?;
+    let mut out = Texts::new();
+    for i in 0..x.len() {
+        between(x.str_at(i)?, &pattern, split).try_for_each(|piece| out.push(piece.as_bytes()))?;
+    }
+    vector(out)
+}
+
+fn infer_split_lengths(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    elementwise(args, DType::I64, &RegexSplit::of(attrs)?.pattern)
+}
+
+fn run_split_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let split = RegexSplit::of(attrs)?;
+    let pattern = compiled(&split.pattern)?;
+    counts(data(args, 0)?, |text| between(text, &pattern, split).count())
+}
+
+/// The pieces of a text, split from the back, in their order.
+fn from_back<'a>(text: &'a str, split: &Split) -> Vec<&'a str> {
+    let most = usize::try_from(split.maxsplit).unwrap_or(usize::MAX);
+    let mut pieces = match &split.sep {
+        Some(sep) => text.rsplitn(most.saturating_add(1), sep.as_str()).collect(),
+        None => words_from_back(text, most),
+    };
+    pieces.reverse();
+    pieces
+}
+
+/// Words between white space, the last in front; before `most` of them the rest, with the white space at its front.
+fn words_from_back(text: &str, most: usize) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_end();
+    while !rest.is_empty() && words.len() < most {
+        let word = rest.rsplit(char::is_whitespace).next().unwrap_or(rest);
+        words.push(word);
+        rest = rest[..rest.len() - word.len()].trim_end();
+    }
+    words.extend((!rest.is_empty()).then_some(rest));
+    words
+}
+
+fn run_rsplit_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, split) = (data(args, 0)?, Split::of(attrs)?);
+    let mut out = Texts::new();
+    for i in 0..x.len() {
+        from_back(x.str_at(i)?, split).into_iter().try_for_each(|piece| out.push(piece.as_bytes()))?;
+    }
+    vector(out)
+}
+
+fn run_rsplit_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let split = Split::of(attrs)?;
+    counts(data(args, 0)?, |text| from_back(text, split).len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, sep: Option<&str>, maxsplit: i64, wanted: &[&str]) {
+        let split = Split { sep: sep.map(str::to_string), maxsplit };
+        assert_eq!(from_back(text, &split), wanted, "{text:?} at {sep:?}, {maxsplit}");
+    }
+
+    #[test]
+    fn strings_are_split_from_the_back_as_python_splits_them() {
+        check("  a b  c ", None, -1, &["a", "b", "c"]);
+        check("  a b  c ", None, 1, &["  a b", "c"]);
+        check("  a b  c ", None, 0, &["  a b  c"]);
+        check(" a", None, 1, &["a"]);
+        check(" \u{3000}\t", None, -1, &[]);
+        check("", Some(","), -1, &[""]);
+        check(",a,,b", Some(","), 2, &[",a", "", "b"]);
+        check("a,b", Some(","), 0, &["a,b"]);
+    }
+}

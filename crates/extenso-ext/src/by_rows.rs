@@ -1,0 +1,44 @@
+//! What a function makes of each innermost row: one axis less.
+//!
+//! Invariant: the function sees a vector of values and the partition that cuts it, whatever held them.
+
+use crate::args::typed;
+use crate::axes::{one_row, rank};
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::{ExtensionType, RowPartition, Value, ops};
+use extenso_types::{Error, Result};
+
+/// A function of the values in rows, of other values in the same rows, and of the partition.
+pub(crate) type OfRows<'a> = &'a dyn Fn(&Value, Option<&Value>, &RowPartition) -> Result<Value>;
+
+/// The results for the innermost rows of `x`; `other` has the rows of `x`. The values may be masked; rows that are missing stay so.
+///
+/// Errors: a scalar; those of `f`.
+pub(crate) fn by_rows(x: &Value, other: Option<&Value>, f: OfRows<'_>) -> Result<Value> {
+    if let Some(x) = typed::<RaggedTensor>(x) {
+        let other = other.and_then(typed::<RaggedTensor>).map(|other| other.compact()).transpose()?;
+        let (x, other) = (x.compact()?, other.as_ref().map(RaggedTensor::values));
+        if rank(x.values())? > 1 {
+            return Ok(x.with_values(by_rows(x.values(), other, f)?)?.into_value());
+        }
+        return f(x.values(), other, x.partition());
+    }
+    if let Some(masked) = typed::<MaskedTensor>(x)
+        && masked.mask_rank()? < rank(x)?
+    {
+        let other =
+            other.map(|other| typed::<MaskedTensor>(other).map_or(other.clone(), |other| other.values().clone()));
+        let made = by_rows(masked.values(), other.as_ref(), f)?;
+        return Ok(MaskedTensor::new(made, masked.mask().clone())?.into_value());
+    }
+    match rank(x)? {
+        0 => Err(Error::shape("a scalar is no row").wanted("at least a vector")),
+        1 => ops::squeeze(f(x, other, &one_row(x)?)?, vec![0]),
+        _ => {
+            let other =
+                other.map(|other| RaggedTensor::of_uniform(other).map(ExtensionType::into_value)).transpose()?;
+            by_rows(&RaggedTensor::of_uniform(x)?.into_value(), other.as_ref(), f)
+        }
+    }
+}

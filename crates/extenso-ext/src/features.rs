@@ -1,0 +1,140 @@
+//! Features of rows: several-hot vectors and embeddings.
+//!
+//! Compositions over ops, so that they are traced, saved and differentiated as these are.
+
+use crate::axes::rank;
+use crate::by_rows::by_rows;
+use crate::masked::{fill_none, trailing};
+use extenso_core::attrs::Axes;
+use extenso_core::{Arg, RowPartition, Value, ops};
+use extenso_types::{DType, Error, Result};
+
+/// For each innermost row of `ids` a vector of `depth` numbers: one at each position that an id of the row names, zero elsewhere.
+///
+/// An id outside, and one that is missing, names no position. Shapes: the last axis of `ids` becomes one of `depth`.
+/// Errors: a scalar; ids that are no integers; a negative depth; a dtype without numbers.
+///
+/// ```
+/// # use extenso_types::DType;
+/// let ids = extenso_ext::constant(vec![vec![0, 2, 2], vec![]]).unwrap();
+/// assert_eq!(extenso_ext::multi_hot(&ids, 3, DType::I64).unwrap().to_string(), "[[1, 0, 1], [0, 0, 0]]");
+/// ```
+pub fn multi_hot(ids: &Value, depth: i64, dtype: DType) -> Result<Value> {
+    let hot = |ids: &Value, _: Option<&Value>, rows: &RowPartition| {
+        let named = fill_none(&ops::one_hot(ids, depth, DType::Bool)?, false)?;
+        ops::cast(ops::segment_any(named, rows)?, dtype)
+    };
+    by_rows(ids, None, &hot).map_err(|e| e.at("multi_hot"))
+}
+
+/// How the embeddings of a row become one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Combiner {
+    /// Their weighted sum.
+    Sum,
+    /// The sum divided by that of the weights.
+    Mean,
+    /// The sum divided by the root of the sum of the squared weights.
+    SqrtN,
+}
+
+impl std::str::FromStr for Combiner {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Combiner> {
+        match name {
+            "sum" => Ok(Combiner::Sum),
+            "mean" => Ok(Combiner::Mean),
+            "sqrtn" => Ok(Combiner::SqrtN),
+            other => Err(Error::value(format!("the combiner is '{other}'")).wanted("'sum', 'mean' or 'sqrtn'")),
+        }
+    }
+}
+
+/// For each innermost row of `ids` the rows of `params` that the ids name, combined into one.
+///
+/// Each is multiplied by its weight, if there are `weights`, which broadcast to `ids`; and before that shortened to the Euclidean
+/// length `max_norm`, if it is longer. A row without ids, or whose weights come to nothing, gives zeros; an id that is missing is left
+/// out. The result has gradients with respect to `params` and `weights`.
+/// Shapes: `params` is `[vocabulary, ...]`; the last axis of `ids` gives way to the other axes of `params`.
+/// Errors: a scalar as ids; an id out of range; params that are no floats, or a vector; weights of another dtype than params.
+///
+/// ```
+/// # use extenso_core::Tensor;
+/// # use extenso_ext::{Combiner, constant, embedding_lookup};
+/// let params = Tensor::new(&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+/// let ids = constant(vec![vec![0, 2], vec![]]).unwrap();
+/// let found = embedding_lookup(&params.into(), &ids, None, Combiner::Mean, None).unwrap();
+/// assert_eq!(found.to_string(), "[[3.0, 4.0], [0.0, 0.0]]");
+/// ```
+pub fn embedding_lookup(
+    params: &Value,
+    ids: &Value,
+    weights: Option<&Arg>,
+    combiner: Combiner,
+    max_norm: Option<f64>,
+) -> Result<Value> {
+    let lookup = || {
+        let table = Table::of(params, combiner, max_norm)?;
+        let weights = weights.map(|weights| table.weights(ids, weights)).transpose()?;
+        by_rows(ids, weights.as_ref(), &|ids, weights, rows| table.rows(ids, weights, rows))
+    };
+    lookup().map_err(|e| e.at("embedding_lookup"))
+}
+
+/// The embeddings and what is done with them.
+struct Table<'a> {
+    params: &'a Value,
+    dtype: DType,
+    inner: usize,
+    combiner: Combiner,
+    max_norm: Option<f64>,
+}
+
+impl Table<'_> {
+    fn of(params: &Value, combiner: Combiner, max_norm: Option<f64>) -> Result<Table<'_>> {
+        let dtype = params.tensor().map_err(|e| e.at("params"))?.dtype();
+        if !dtype.is_float() {
+            return Err(Error::dtype(format!("the params are {dtype}")).wanted("floats"));
+        }
+        let inner = rank(params)?.checked_sub(1).filter(|inner| *inner > 0);
+        let inner = inner.ok_or_else(|| Error::shape("the params are no matrix").wanted("a row for each id"))?;
+        if let Some(norm) = max_norm.filter(|norm| !norm.is_finite() || *norm <= 0.0) {
+            return Err(Error::value(format!("max_norm is {norm}")).wanted("a length above zero"));
+        }
+        Ok(Table { params, dtype, inner, combiner, max_norm })
+    }
+
+    /// The weights in the rows of the ids, and zero where an id is missing.
+    fn weights(&self, ids: &Value, weights: &Arg) -> Result<Value> {
+        let ones = ops::cast(ops::ones_like(ids)?, self.dtype)?;
+        fill_none(&ops::multiply(weights, ones)?, 0.0)
+    }
+
+    fn rows(&self, ids: &Value, weights: Option<&Value>, rows: &RowPartition) -> Result<Value> {
+        let weights = weights.map_or_else(|| self.weights(ids, &Arg::from(1.0)), |weights| Ok(weights.clone()))?;
+        let found = self.shortened(ops::take(self.params, fill_none(ids, 0)?, 0)?)?;
+        let total = ops::segment_sum(ops::multiply(found, trailing(&weights, self.inner)?)?, rows)?;
+        let by = match self.combiner {
+            Combiner::Sum => return Ok(total),
+            Combiner::Mean => ops::segment_sum(weights, rows)?,
+            Combiner::SqrtN => ops::segment_sum(ops::square(weights)?, rows)?,
+        };
+        let by = trailing(&by, self.inner)?;
+        let nothing = ops::equal(&by, 0.0)?;
+        // A gradient must not see a division by zero, or a root at zero.
+        let by = ops::where_(&nothing, 1.0, by)?;
+        let by = if self.combiner == Combiner::SqrtN { ops::sqrt(by)? } else { by };
+        ops::where_(nothing, 0.0, ops::divide(total, by)?)
+    }
+
+    /// Embeddings of at most the greatest length.
+    fn shortened(&self, found: Value) -> Result<Value> {
+        let Some(norm) = self.max_norm else { return Ok(found) };
+        let axes: Vec<i64> = (1..=self.inner).map(|axis| -crate::args::int(axis)).collect();
+        let squares = ops::sum(ops::square(&found)?, Axes::List(axes), true)?;
+        let long = ops::greater(&squares, norm * norm)?;
+        let factor = ops::divide(norm, ops::sqrt(ops::where_(&long, squares, 1.0)?)?)?;
+        ops::multiply(found, ops::where_(long, factor, 1.0)?)
+    }
+}
