@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from extenso import dispatch as dispatch
     from extenso import nest as nest
+    from extenso import random as random
     from extenso import types as types
     from extenso._specs import MaskedTensorSpec as MaskedTensorSpec
     from extenso._specs import RaggedTensorSpec as RaggedTensorSpec
@@ -25,7 +26,7 @@ def __getattr__(name: str) -> object:
         cls: object = getattr(_types, name)
         globals()[name] = cls
         return cls
-    if name in ("dispatch", "nest", "types"):
+    if name in ("dispatch", "nest", "random", "types"):
         # The import puts the module here, so that this is asked once.
         return __import__(f"extenso.{name}", fromlist=[name])
     raise AttributeError(f"module 'extenso' has no attribute '{name}'")

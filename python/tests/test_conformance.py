@@ -143,6 +143,7 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     ),
     "to_tensor": lambda x, default, shape=None: x.to_tensor(default, shape),
     "flat_values": lambda x: x.flat_values,
+    "einsum": lambda subscripts, operands: ex.einsum(subscripts, *operands),
     "bounding_shape": lambda x: x.bounding_shape(),
     "coalesce": lambda values: ex.coalesce(*values),
     "zip_fields": lambda x, depth_limit=None: ex.zip(ex.unzip(x), depth_limit),

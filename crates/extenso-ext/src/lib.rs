@@ -7,6 +7,7 @@ mod args;
 mod axes;
 mod by_rows;
 mod cross;
+mod dropout;
 mod expand;
 mod features;
 mod index;
@@ -23,6 +24,7 @@ mod text_unicode;
 
 pub use axes::{outer, rank};
 pub use cross::{CROSS_KEY, cross, cross_hashed};
+pub use dropout::dropout;
 pub use expand::{collapse, collapse_spec, expand, expand_spec};
 pub use features::{Combiner, embedding_lookup, multi_hot};
 pub use index::{Index, index};

@@ -246,7 +246,7 @@ helpers!(f32: canonical_f32, clamp_f32, polynomial_f32, log_edges_f32);
 helpers!(f64: canonical_f64, clamp_f64, polynomial_f64, log_edges_f64);
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::isa::{multiversion, supported, with_isa};
     use super::*;
 
@@ -358,29 +358,29 @@ mod tests {
 
     /// An unevaluated sum of two floats: the reference for f64, good to about 100 bits.
     #[derive(Clone, Copy)]
-    struct Pair(f64, f64);
+    pub struct Pair(pub f64, pub f64);
 
     impl Pair {
-        fn add(self, y: Pair) -> Pair {
+        pub fn add(self, y: Pair) -> Pair {
             let s = self.0 + y.0;
             let t = s - self.0;
             let low = (self.0 - (s - t)) + (y.0 - t) + self.1 + y.1;
             Pair(s + low, low - ((s + low) - s))
         }
 
-        fn mul(self, y: Pair) -> Pair {
+        pub fn mul(self, y: Pair) -> Pair {
             let p = self.0 * y.0;
             let low = self.0.mul_add(y.0, -p) + self.0 * y.1 + self.1 * y.0;
             Pair(p + low, low - ((p + low) - p))
         }
 
-        fn div(self, y: Pair) -> Pair {
+        pub fn div(self, y: Pair) -> Pair {
             let q = Pair(self.0 / y.0, 0.0);
             let rest = self.add(q.mul(y).mul(Pair(-1.0, 0.0)));
             q.add(Pair(rest.0 / y.0, 0.0))
         }
 
-        fn exp(self) -> Pair {
+        pub fn exp(self) -> Pair {
             let n = (self.0 * std::f64::consts::LOG2_E).round();
             let ln_2 = Pair(std::f64::consts::LN_2, 2.319_046_813_846_3e-17);
             let r = self.add(ln_2.mul(Pair(-n, 0.0))).mul(Pair(1.0 / 64.0, 0.0));
@@ -392,7 +392,7 @@ mod tests {
             Pair(y.0 * half * rest, y.1 * half * rest)
         }
 
-        fn ln(self) -> Pair {
+        pub fn ln(self) -> Pair {
             let y = self.0.ln();
             let error = self.mul(Pair(-y, 0.0).exp()).add(Pair(-1.0, 0.0));
             Pair(y, 0.0).add(error).add(Pair(-0.5 * error.0 * error.0, 0.0))

@@ -4,6 +4,7 @@
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_possible_wrap)]
 
+pub mod activation;
 pub mod bits;
 pub mod cast;
 pub mod decimal;
@@ -17,6 +18,8 @@ pub mod real;
 pub mod reduce;
 mod reducers;
 pub mod scan;
+pub mod special;
+pub mod threefry;
 
 /// An f64 rounded to f32.
 pub fn narrow_f32(v: f64) -> f32 {

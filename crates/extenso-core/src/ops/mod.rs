@@ -2,25 +2,33 @@
 //!
 //! Invariant: what is known of an op stands in its declaration; no code matches on the name of an op.
 
+mod activations;
 mod args;
 mod assemble;
 mod bitwise;
+mod contract;
+mod convolution;
 mod creation;
 mod cumulative;
+mod einsum;
 mod elementwise;
 mod elementwise_text;
 mod extremes;
+mod features;
 mod floats;
 mod like;
-mod features;
 mod linear;
 mod lines;
+mod losses;
 mod masks;
 mod math;
+mod normalize;
 mod padding;
 mod partition;
 mod positions;
 mod printing;
+mod products;
+mod random;
 mod ranges;
 mod rearrange;
 mod recurrence;
@@ -28,12 +36,14 @@ mod reduction;
 mod reshaping;
 mod row_lines;
 mod rows;
+mod sampling;
 mod search;
 mod selection;
 mod sets;
 mod shifts;
 mod softmax;
 mod sorting;
+mod special;
 mod state;
 mod statistics;
 mod stretch;
@@ -42,22 +52,29 @@ mod text;
 mod trigonometry;
 mod vocabulary;
 
+pub use activations::*;
 pub use assemble::{Run, assemble};
 pub use bitwise::*;
+pub use convolution::*;
 pub use creation::*;
 pub use cumulative::*;
+pub use einsum::*;
 pub use elementwise::*;
 pub use extremes::*;
+pub use features::*;
 pub use floats::*;
 pub use like::*;
-pub use features::*;
 pub use linear::*;
+pub use losses::*;
 pub use masks::*;
 pub use math::*;
+pub use normalize::*;
 pub use padding::*;
 pub use partition::*;
 pub use positions::*;
 pub use printing::*;
+pub use products::*;
+pub use random::*;
 pub use ranges::*;
 pub use rearrange::*;
 pub use recurrence::*;
@@ -65,12 +82,14 @@ pub use reduction::*;
 pub use reshaping::*;
 pub use row_lines::*;
 pub use rows::*;
+pub use sampling::*;
 pub use search::*;
 pub use selection::*;
 pub use sets::*;
 pub use shifts::*;
 pub use softmax::*;
 pub use sorting::*;
+pub use special::*;
 pub use state::*;
 pub use statistics::*;
 pub use stretch::*;
@@ -87,6 +106,8 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Mathematics", MATH),
     ("Trigonometry", TRIGONOMETRY),
     ("Floats", FLOATS),
+    ("Special functions", SPECIAL),
+    ("Activations", ACTIVATIONS),
     ("Bits", BITWISE),
     ("Shifts and signs", SHIFTS),
     ("Reductions", REDUCTIONS),
@@ -119,6 +140,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Vocabularies", VOCABULARIES),
     ("Features", FEATURES),
     ("Linear algebra", LINEAR),
+    ("Random numbers", RANDOM),
     ("State", STATE),
     ("Printing", PRINTING),
 ];

@@ -4,6 +4,7 @@ mod features;
 mod keys;
 mod lists;
 mod missing;
+mod neural;
 mod paths;
 mod rows;
 mod standard;
@@ -267,7 +268,7 @@ fn path(args: &[Arg], i: usize) -> Result<FieldPath> {
 /// Every function, family by family.
 fn functions() -> impl Iterator<Item = &'static Composed> {
     let families = [rows::FUNCTIONS, lists::FUNCTIONS, missing::FUNCTIONS, paths::FUNCTIONS, standard::FUNCTIONS];
-    let more = [text::FUNCTIONS, features::FUNCTIONS];
+    let more = [text::FUNCTIONS, features::FUNCTIONS, neural::FUNCTIONS];
     FUNCTIONS.iter().chain(families.into_iter().chain(more).flatten())
 }
 

@@ -11,6 +11,7 @@ mod facts;
 mod gradients;
 mod lines;
 mod lists;
+mod networks;
 mod reference;
 mod support;
 mod tracing;

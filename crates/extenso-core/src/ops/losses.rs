@@ -1,0 +1,115 @@
+//! Losses: how far predictions are from what was wanted. Compositions, so that their gradients follow.
+
+use super::normalize::in_f32;
+use super::{
+    abs, add, equal, expand_dims, less_equal, log_softmax, mean, multiply, negative, relu, softplus, square, squeeze,
+    subtract, sum, take_along_axis, where_, zeros_like,
+};
+use crate::attrs::Axes;
+use crate::value::{Arg, Value};
+use extenso_types::{Error, Result};
+
+/// The cross entropy between the probabilities `labels` and those that `softmax` gives the logits along `axis`, which is left out.
+///
+/// A probability of 0 adds nothing, whatever its logit is. Errors: no floats; shapes that do not broadcast; an axis out of range.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let (logits, labels) = (Tensor::from_vec(vec![0.0, -800.0]), Tensor::from_vec(vec![0.0, 1.0]));
+/// assert_eq!(ops::softmax_cross_entropy(logits, labels, -1).unwrap().to_string(), "800.0");
+/// ```
+pub fn softmax_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>, axis: i64) -> Result<Value> {
+    let loss = |logits: Arg, labels: Arg| {
+        in_f32(&[&logits, &labels], |args| {
+            let (shares, labels) = (log_softmax(&args[0], axis)?, &args[1]);
+            let terms = where_(equal(labels, 0)?, zeros_like(&shares)?, multiply(labels, &shares)?)?;
+            negative(sum(terms, axis, false)?)
+        })
+    };
+    loss(logits.into(), labels.into()).map_err(|e| e.at("softmax_cross_entropy"))
+}
+
+/// The cross entropy between classes and the probabilities that `softmax` gives the logits along `axis`, which is left out.
+///
+/// `labels` are positions along the axis, in the shape of the result. Errors: no floats; labels that are no integers, or out of
+/// range; shapes that do not fit.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let logits = Tensor::new(&[1, 2], &[0.0, -800.0]).unwrap();
+/// let loss = ops::sparse_softmax_cross_entropy(logits, Tensor::from_vec(vec![1_i64]), -1).unwrap();
+/// assert_eq!(loss.to_string(), "[800.0]");
+/// ```
+pub fn sparse_softmax_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>, axis: i64) -> Result<Value> {
+    let loss = |logits: Arg, labels: Arg| {
+        in_f32(&[&logits], |args| {
+            let places = expand_dims(&labels, axis)?;
+            let chosen = take_along_axis(log_softmax(&args[0], axis)?, places, axis)?;
+            negative(squeeze(chosen, vec![axis])?)
+        })
+    };
+    loss(logits.into(), labels.into()).map_err(|e| e.at("sparse_softmax_cross_entropy"))
+}
+
+/// The cross entropy between the probabilities `labels` and those that `sigmoid` gives the logits, elementwise, without overflow.
+///
+/// Errors: no floats; shapes that do not broadcast.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let (logits, labels) = (Tensor::from_vec(vec![800.0, 800.0]), Tensor::from_vec(vec![1.0, 0.0]));
+/// assert_eq!(ops::sigmoid_cross_entropy(logits, labels).unwrap().to_string(), "[0.0, 800.0]");
+/// ```
+pub fn sigmoid_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>) -> Result<Value> {
+    let loss = |logits: Arg, labels: Arg| {
+        in_f32(&[&logits, &labels], |args| {
+            let (x, labels) = (&args[0], &args[1]);
+            add(subtract(relu(x)?, multiply(x, labels)?)?, softplus(negative(abs(x)?)?)?)
+        })
+    };
+    loss(logits.into(), labels.into()).map_err(|e| e.at("sigmoid_cross_entropy"))
+}
+
+/// The mean of the squared differences over `axis`.
+///
+/// Errors: no floats; shapes that do not broadcast; an axis out of range.
+///
+/// ```
+/// # use extenso_core::{Tensor, attrs::Axes, ops};
+/// let (x, y) = (Tensor::from_vec(vec![1.0, 2.0]), Tensor::from_vec(vec![1.0, 4.0]));
+/// assert_eq!(ops::mean_squared_error(x, y, Axes::All).unwrap().to_string(), "2.0");
+/// ```
+pub fn mean_squared_error(
+    predictions: impl Into<Arg>,
+    targets: impl Into<Arg>,
+    axis: impl Into<Axes>,
+) -> Result<Value> {
+    let loss = |predictions: Arg, targets: Arg, axis| {
+        in_f32(&[&predictions, &targets], |args| mean(square(subtract(&args[0], &args[1])?)?, axis, false))
+    };
+    loss(predictions.into(), targets.into(), axis.into()).map_err(|e| e.at("mean_squared_error"))
+}
+
+/// Half the squared difference where it is at most `delta`, beyond that `delta` times what is more than half of `delta` (Huber, 1964).
+///
+/// Elementwise. Errors: no floats; shapes that do not broadcast; a `delta` that is not above zero.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let (x, y) = (Tensor::from_vec(vec![0.5, 3.0]), Tensor::from_vec(vec![0.0, 0.0]));
+/// assert_eq!(ops::huber(x, y, 1.0).unwrap().to_string(), "[0.125, 2.5]");
+/// ```
+pub fn huber(predictions: impl Into<Arg>, targets: impl Into<Arg>, delta: f64) -> Result<Value> {
+    let loss = |predictions: Arg, targets: Arg| {
+        if !(delta > 0.0 && delta.is_finite()) {
+            return Err(Error::value(format!("delta is {delta}")).wanted("a number above zero"));
+        }
+        in_f32(&[&predictions, &targets], |args| {
+            let far = subtract(&args[0], &args[1])?;
+            let size = abs(&far)?;
+            let (near, line) = (multiply(square(far)?, 0.5)?, multiply(subtract(&size, delta / 2.0)?, delta)?);
+            where_(less_equal(size, delta)?, near, line)
+        })
+    };
+    loss(predictions.into(), targets.into()).map_err(|e| e.at("huber"))
+}

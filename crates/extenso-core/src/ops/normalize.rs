@@ -1,0 +1,180 @@
+//! Normalizations: values brought to mean 0, length 1 or the like. Compositions, so that their gradients follow.
+//!
+//! Tensors of f16 and bf16 are computed in f32 and rounded once.
+
+use super::{add, cast, divide, expand_dims_at, maximum, mean, multiply, sqrt, square, subtract, sum};
+use crate::attrs::Axes;
+use crate::value::{Arg, Value};
+use extenso_types::{DType, Error, Result};
+
+/// What `f` makes of the arguments; of f16 and bf16 in f32, rounded once.
+pub(super) fn in_f32(args: &[&Arg], f: impl FnOnce(&[Arg]) -> Result<Value>) -> Result<Value> {
+    let narrow = |arg: &Arg| match arg {
+        Arg::Value(Value::Tensor(t)) => Some(t.dtype()).filter(|d| matches!(d, DType::F16 | DType::BF16)),
+        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => None,
+    };
+    let Some(dtype) = args.first().and_then(|x| narrow(x)) else {
+        return f(&args.iter().map(|&arg| arg.clone()).collect::<Vec<_>>());
+    };
+    let wide = |arg: &&Arg| match narrow(arg) {
+        // Another dtype than the first is refused as it would be in f32.
+        Some(of) if of == dtype => Ok(cast(*arg, DType::F32)?.into()),
+        _ => Ok((*arg).clone()),
+    };
+    let wide: Result<Vec<Arg>> = args.iter().map(wide).collect();
+    cast(f(&wide?)?, dtype)
+}
+
+fn epsilon_fits(epsilon: f64) -> Result<()> {
+    if epsilon >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::value(format!("epsilon is {epsilon}")).wanted("a number that is not negative"))
+}
+
+/// `x`, times `scale`, plus `bias`, where they are given.
+fn scaled(x: Value, scale: Option<&Arg>, bias: Option<&Arg>) -> Result<Value> {
+    let x = scale.map_or_else(|| Ok(x.clone()), |scale| multiply(&x, scale))?;
+    bias.map_or_else(|| Ok(x.clone()), |bias| add(&x, bias))
+}
+
+/// The arguments that are given, and for the optional ones whether they are.
+fn given<'a>(x: &'a Arg, optional: &[&'a Option<Arg>]) -> Vec<&'a Arg> {
+    std::iter::once(x).chain(optional.iter().filter_map(|arg| arg.as_ref())).collect()
+}
+
+/// `x` less its mean over `axis`, divided by its standard deviation there; times `scale`, plus `bias` (Ba et al., 2016).
+///
+/// `epsilon` is added to the variance, under the root. Errors: no floats; an axis out of range; a scale or bias that does not
+/// broadcast; a negative `epsilon`.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let y = ops::layer_norm(Tensor::from_vec(vec![1.0, 3.0]), None, None, -1, 0.0).unwrap();
+/// assert_eq!(y.to_string(), "[-1.0, 1.0]");
+/// ```
+pub fn layer_norm(
+    x: impl Into<Arg>,
+    scale: Option<Arg>,
+    bias: Option<Arg>,
+    axis: impl Into<Axes>,
+    epsilon: f64,
+) -> Result<Value> {
+    let normalized = |x: Arg, axis: Axes| {
+        epsilon_fits(epsilon)?;
+        in_f32(&given(&x, &[&scale, &bias]), |args| {
+            let x = subtract(&args[0], mean(&args[0], axis.clone(), true)?)?;
+            let deviation = sqrt(add(mean(square(&x)?, axis, true)?, epsilon)?)?;
+            let (scaling, moving) = (scale.as_ref().and(args.get(1)), bias.as_ref().and(args.last()));
+            scaled(divide(x, deviation)?, scaling, moving)
+        })
+    };
+    normalized(x.into(), axis.into()).map_err(|e| e.at("layer_norm"))
+}
+
+/// `x` divided by the root of the mean of its squares over `axis`; times `scale` (Zhang and Sennrich, 2019).
+///
+/// `epsilon` is added to the mean, under the root. Errors: no floats; an axis out of range; a scale that does not broadcast; a
+/// negative `epsilon`.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let y = ops::rms_norm(Tensor::from_vec(vec![3.0, -3.0]), None, -1, 0.0).unwrap();
+/// assert_eq!(y.to_string(), "[1.0, -1.0]");
+/// ```
+pub fn rms_norm(x: impl Into<Arg>, scale: Option<Arg>, axis: impl Into<Axes>, epsilon: f64) -> Result<Value> {
+    let normalized = |x: Arg, axis: Axes| {
+        epsilon_fits(epsilon)?;
+        in_f32(&given(&x, &[&scale]), |args| {
+            let size = sqrt(add(mean(square(&args[0])?, axis, true)?, epsilon)?)?;
+            scaled(divide(&args[0], size)?, args.get(1), None)
+        })
+    };
+    normalized(x.into(), axis.into()).map_err(|e| e.at("rms_norm"))
+}
+
+/// `x` less `average`, divided by the root of `variance`; times `scale`, plus `bias`: vectors of one number for each position along
+/// `axis`, which were found before (Ioffe and Szegedy, 2015).
+///
+/// `axis` counts from the last, which is -1. `epsilon` is added to the variance. Errors: no floats; an axis that does not count
+/// from the last; vectors that do not fit the axis; a negative `epsilon`.
+///
+/// ```
+/// # use extenso_core::{Arg, Tensor, ops};
+/// let (x, average, variance) = (Tensor::from_vec(vec![1.0, 3.0]), Tensor::from_vec(vec![1.0, 1.0]), Tensor::from_vec(vec![1.0, 4.0]));
+/// let y = ops::batch_norm(x, average, variance, None, None, -1, 0.0).unwrap();
+/// assert_eq!(y.to_string(), "[0.0, 1.0]");
+/// ```
+pub fn batch_norm(
+    x: impl Into<Arg>,
+    average: impl Into<Arg>,
+    variance: impl Into<Arg>,
+    scale: Option<Arg>,
+    bias: Option<Arg>,
+    axis: i64,
+    epsilon: f64,
+) -> Result<Value> {
+    let normalized = |x: Arg, average: Arg, variance: Arg| {
+        epsilon_fits(epsilon)?;
+        let along = |vector: &Arg| along_axis(vector, axis);
+        let (average, variance) = (along(&average)?, along(&variance)?);
+        let (scale, bias) = (scale.as_ref().map(along).transpose()?, bias.as_ref().map(along).transpose()?);
+        let mut args = vec![&x, &average, &variance];
+        args.extend(scale.iter().chain(&bias));
+        in_f32(&args, |args| {
+            let x = divide(subtract(&args[0], &args[1])?, sqrt(add(&args[2], epsilon)?)?)?;
+            scaled(x, scale.as_ref().and(args.get(3)), bias.as_ref().and(args.last()))
+        })
+    };
+    normalized(x.into(), average.into(), variance.into()).map_err(|e| e.at("batch_norm"))
+}
+
+/// A vector with axes of size 1 behind it, so that it lies along `axis`.
+fn along_axis(vector: &Arg, axis: i64) -> Result<Arg> {
+    match axis {
+        -1 => Ok(vector.clone()),
+        -64..-1 => Ok(expand_dims_at(vector, (axis + 1..0).collect::<Vec<i64>>())?.into()),
+        _ => Err(Error::value(format!("axis is {axis}")).wanted("an axis that counts from the last, from -64 to -1")),
+    }
+}
+
+/// `x` divided by its length over `axis`, but by no less than the root of `epsilon`.
+///
+/// Errors: no floats; an axis out of range; a negative `epsilon`.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let y = ops::l2_normalize(Tensor::from_vec(vec![6.0, -8.0]), -1, 1e-12).unwrap();
+/// assert_eq!(y.to_string(), "[0.6, -0.8]");
+/// ```
+pub fn l2_normalize(x: impl Into<Arg>, axis: impl Into<Axes>, epsilon: f64) -> Result<Value> {
+    let normalized = |x: Arg, axis: Axes| {
+        epsilon_fits(epsilon)?;
+        in_f32(&[&x], |args| {
+            let total = sum(square(&args[0])?, axis, true)?;
+            divide(&args[0], sqrt(maximum(total, epsilon)?)?)
+        })
+    };
+    normalized(x.into(), axis.into()).map_err(|e| e.at("l2_normalize"))
+}
+
+/// The cosine of the angle between vectors along `axis`, which is left out; a product of lengths counts as no less than `epsilon`.
+///
+/// Errors: no floats; shapes that do not broadcast; an axis out of range; a negative `epsilon`.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let (x, y) = (Tensor::from_vec(vec![3.0, 4.0]), Tensor::from_vec(vec![4.0, 3.0]));
+/// assert_eq!(ops::cosine_similarity(x, y, -1, 1e-8).unwrap().to_string(), "0.96");
+/// ```
+pub fn cosine_similarity(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64, epsilon: f64) -> Result<Value> {
+    let cosine = |x: Arg, y: Arg| {
+        epsilon_fits(epsilon)?;
+        in_f32(&[&x, &y], |args| {
+            let length = |v: &Arg| sqrt(sum(square(v)?, axis, false)?);
+            let lengths = maximum(multiply(length(&args[0])?, length(&args[1])?)?, epsilon)?;
+            divide(sum(multiply(&args[0], &args[1])?, axis, false)?, lengths)
+        })
+    };
+    cosine(x.into(), y.into()).map_err(|e| e.at("cosine_similarity"))
+}

@@ -1,0 +1,405 @@
+//! Random numbers of distributions, from a key: compositions over the ops that give random bits.
+//!
+//! None keeps state: the same key gives the same numbers, and keys that are to give others come from [`random_split`] and
+//! [`random_fold_in`]. Numbers in f16 and bf16 are drawn in f32 and rounded.
+
+use super::{
+    add, arange, argmax, argsort, cast, cumulative_sum, expand_dims, greater_equal, less, log, log1p, maximum, minimum,
+    multiply, negative, random_bits, random_integers, random_keys, random_unit, random_unit_like, reshape, slice,
+    subtract, sum, take, top_k_indices, where_,
+};
+use crate::attrs::Axes;
+use crate::kernels::special::Special;
+use crate::ops::erfinv;
+use crate::reduce::normalize_axis;
+use crate::tensor::Tensor;
+use crate::value::{Arg, Scalar, Value};
+use extenso_types::{DType, Error, Result};
+
+/// The key of a seed, `u32[2]`.
+///
+/// ```
+/// # use extenso_core::ops;
+/// assert_eq!(ops::random_key((7 << 32) + 5).unwrap().to_string(), "[5, 7]");
+/// ```
+pub fn random_key(seed: u64) -> Result<Value> {
+    Ok(Tensor::from_vec(crate::kernels::threefry::key_of(seed).to_vec()).into())
+}
+
+/// `count` keys that come from one, `u32[count, 2]`: as many streams of random numbers, which have nothing to do with each other.
+///
+/// Errors: a key that is neither two u32 nor an integer of 64 bits; a negative count.
+///
+/// ```
+/// # use extenso_core::ops;
+/// let keys = ops::random_split(42, 2).unwrap();
+/// assert_eq!(keys.spec().unwrap().to_string(), "u32[2, 2]");
+/// ```
+pub fn random_split(key: impl Into<Arg>, count: i64) -> Result<Value> {
+    let keys = |key: Arg| {
+        if count < 0 {
+            return Err(Error::value(format!("the count is {count}")).wanted("a number that is not negative"));
+        }
+        // One step aside, so that no number that is folded in gives one of these keys.
+        let aside = random_keys(key, -1)?;
+        random_keys(aside, arange(Scalar::Int(0), Scalar::Int(count), Scalar::Int(1), None)?)
+    };
+    keys(key.into()).map_err(|e| e.at("random_split"))
+}
+
+/// The key that comes from a key and an integer, say the number of a step: `u32[2]`; one for each of several integers.
+///
+/// Errors: a key that is neither two u32 nor an integer of 64 bits; data that are no integers.
+///
+/// ```
+/// # use extenso_core::ops;
+/// let key = ops::random_fold_in(42, 1).unwrap();
+/// assert_ne!(key.to_string(), ops::random_fold_in(42, 2).unwrap().to_string());
+/// ```
+pub fn random_fold_in(key: impl Into<Arg>, data: impl Into<Arg>) -> Result<Value> {
+    random_keys(key, data).map_err(|e| e.at("random_fold_in"))
+}
+
+/// The dtype that numbers of a dtype are drawn in.
+fn drawn(dtype: DType) -> DType {
+    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
+}
+
+/// In the dtype that is asked for, of the one drawn.
+fn rounded(x: Value, dtype: DType) -> Result<Value> {
+    if drawn(dtype) == dtype { Ok(x) } else { cast(x, dtype) }
+}
+
+fn finite(name: &str, number: f64) -> Result<()> {
+    if number.is_finite() {
+        return Ok(());
+    }
+    Err(Error::value(format!("{name} is {number}")).wanted("a finite number"))
+}
+
+/// Half the distance of the numbers of `random_unit`.
+fn half_step(dtype: DType) -> f64 {
+    if drawn(dtype) == DType::F32 { f64::powi(2.0, -25) } else { f64::powi(2.0, -54) }
+}
+
+/// Numbers above -1 and below 1, symmetric about zero, which is none of them.
+fn symmetric(key: Arg, shape: Vec<i64>, dtype: DType) -> Result<Value> {
+    let unit = random_unit(key, shape, drawn(dtype))?;
+    add(subtract(multiply(unit, 2)?, 1)?, 2.0 * half_step(dtype))
+}
+
+/// Numbers above 0 and at most 1.
+fn above_zero(key: Arg, shape: Vec<i64>, dtype: DType) -> Result<Value> {
+    let unit = random_unit(key, shape, drawn(dtype))?;
+    subtract(1, unit)
+}
+
+/// Floats from `low` up to `high`, every one as likely as the others. Where `high` is reached by rounding, it is among them.
+///
+/// Errors: ends that are not finite or in the wrong order; those of `random_unit`.
+///
+/// ```
+/// # use extenso_core::ops;
+/// # use extenso_types::DType;
+/// assert_eq!(ops::random_uniform(0, vec![2], 0.0, 2.0, DType::F64).unwrap().to_string(), "[1.2009981863286612, 1.506782435958591]");
+/// ```
+pub fn random_uniform(
+    key: impl Into<Arg>,
+    shape: impl Into<Vec<i64>>,
+    low: f64,
+    high: f64,
+    dtype: DType,
+) -> Result<Value> {
+    let numbers = |key: Arg, shape: Vec<i64>| {
+        finite("low", low)?;
+        finite("high", high)?;
+        if low > high {
+            return Err(Error::value(format!("low is {low} and high is {high}")).wanted("low <= high"));
+        }
+        if (low, high) == (0.0, 1.0) {
+            return random_unit(key, shape, dtype);
+        }
+        let unit = random_unit(key, shape, drawn(dtype))?;
+        // Twice half the width, which does not overflow where the width would.
+        let width = high / 2.0 - low / 2.0;
+        let numbers = add(multiply(multiply(unit, width)?, 2)?, low)?;
+        rounded(maximum(minimum(numbers, high)?, low)?, dtype)
+    };
+    numbers(key.into(), shape.into()).map_err(|e| e.at("random_uniform"))
+}
+
+/// Normal numbers of a mean and a standard deviation, by the inverse of the error function.
+///
+/// In f32 none is further than 5.4 standard deviations from the mean, in f64 8.3. Errors: a mean or a deviation that is not
+/// finite; those of `random_unit`.
+///
+/// ```
+/// # use extenso_core::ops;
+/// # use extenso_types::DType;
+/// let x = ops::random_normal(0, vec![2, 3], 0.0, 1.0, DType::F32).unwrap();
+/// assert_eq!(x.spec().unwrap().to_string(), "f32[2, 3]");
+/// ```
+pub fn random_normal(
+    key: impl Into<Arg>,
+    shape: impl Into<Vec<i64>>,
+    mean: f64,
+    stddev: f64,
+    dtype: DType,
+) -> Result<Value> {
+    let numbers = |key: Arg, shape: Vec<i64>| {
+        finite("the mean", mean)?;
+        finite("the standard deviation", stddev)?;
+        let normal = multiply(erfinv(symmetric(key, shape, dtype)?)?, std::f64::consts::SQRT_2)?;
+        rounded(add(multiply(normal, stddev)?, mean)?, dtype)
+    };
+    numbers(key.into(), shape.into()).map_err(|e| e.at("random_normal"))
+}
+
+/// Numbers of the standard normal distribution between `low` and `high`.
+///
+/// Errors: `low` is not below `high`, or one is NaN; those of `random_unit`.
+///
+/// ```
+/// # use extenso_core::{attrs::Axes, ops};
+/// # use extenso_types::DType;
+/// let x = ops::random_truncated_normal(0, vec![100], -2.0, 2.0, DType::F32).unwrap();
+/// assert_eq!(ops::all(ops::less_equal(ops::abs(x).unwrap(), 2.0).unwrap(), Axes::All, false).unwrap().to_string(), "True");
+/// ```
+pub fn random_truncated_normal(
+    key: impl Into<Arg>,
+    shape: impl Into<Vec<i64>>,
+    low: f64,
+    high: f64,
+    dtype: DType,
+) -> Result<Value> {
+    let numbers = |key: Arg, shape: Vec<i64>| {
+        if !matches!(low.partial_cmp(&high), Some(std::cmp::Ordering::Less)) {
+            return Err(Error::value(format!("low is {low} and high is {high}")).wanted("low < high"));
+        }
+        let scale = std::f64::consts::FRAC_1_SQRT_2;
+        let (from, to) = ((low * scale).erf_(), (high * scale).erf_());
+        let unit = random_unit(key, shape, drawn(dtype))?;
+        let share = add(multiply(add(unit, half_step(dtype))?, to - from)?, from)?;
+        let normal = multiply(erfinv(share)?, std::f64::consts::SQRT_2)?;
+        rounded(maximum(minimum(normal, high)?, low)?, dtype)
+    };
+    numbers(key.into(), shape.into()).map_err(|e| e.at("random_truncated_normal"))
+}
+
+/// Numbers of the exponential distribution of rate 1: waiting times of mean 1.
+///
+/// Errors: those of `random_unit`.
+///
+/// ```
+/// # use extenso_core::ops;
+/// # use extenso_types::DType;
+/// assert_eq!(ops::random_exponential(0, vec![3], DType::F32).unwrap().spec().unwrap().to_string(), "f32[3]");
+/// ```
+pub fn random_exponential(key: impl Into<Arg>, shape: impl Into<Vec<i64>>, dtype: DType) -> Result<Value> {
+    let numbers = |key, shape| {
+        let unit = random_unit(key, shape, drawn(dtype))?;
+        rounded(negative(log1p(negative(unit)?)?)?, dtype)
+    };
+    numbers(key.into(), shape.into()).map_err(|e| e.at("random_exponential"))
+}
+
+/// Numbers of the standard Gumbel distribution, `-log(-log(u))`.
+///
+/// The position of the largest sum of these and logarithms of weights is drawn by the weights. Errors: those of `random_unit`.
+///
+/// ```
+/// # use extenso_core::ops;
+/// # use extenso_types::DType;
+/// assert_eq!(ops::random_gumbel(0, vec![3], DType::F64).unwrap().spec().unwrap().to_string(), "f64[3]");
+/// ```
+pub fn random_gumbel(key: impl Into<Arg>, shape: impl Into<Vec<i64>>, dtype: DType) -> Result<Value> {
+    let numbers = |key: Arg, shape: Vec<i64>| rounded(gumbel(above_zero(key, shape, dtype)?, dtype)?, dtype);
+    numbers(key.into(), shape.into()).map_err(|e| e.at("random_gumbel"))
+}
+
+/// Of numbers above 0 and at most 1, of which 1 would give an infinity.
+fn gumbel(unit: Value, dtype: DType) -> Result<Value> {
+    negative(log(negative(log(minimum(unit, 1.0 - half_step(dtype) * 2.0)?)?)?)?)
+}
+
+/// True with probability `p`, in `shape`, or in the shape of `p`.
+///
+/// Errors: no floats; probabilities that do not broadcast to the shape; those of `random_unit`.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let x = ops::random_bernoulli(0, Tensor::from_vec(vec![0.0, 1.0]), None).unwrap();
+/// assert_eq!(x.to_string(), "[False, True]");
+/// ```
+pub fn random_bernoulli(key: impl Into<Arg>, p: impl Into<Arg>, shape: Option<Vec<i64>>) -> Result<Value> {
+    let trials = |key: Arg, p: Arg| {
+        let dtype = match &p {
+            Arg::Value(p) => p.tensor()?.dtype(),
+            Arg::Scalar(_) | Arg::List(_) => DType::F64,
+        };
+        let p = match p {
+            Arg::Value(p) => Arg::from(rounded_up(p, dtype)?),
+            weak => weak,
+        };
+        let unit = match shape {
+            Some(shape) => random_unit(key, shape, drawn(dtype))?,
+            None => random_unit_like(key, &p, drawn(dtype))?,
+        };
+        less(unit, p)
+    };
+    trials(key.into(), p.into()).map_err(|e| e.at("random_bernoulli"))
+}
+
+/// In the dtype that numbers of a dtype are drawn in.
+fn rounded_up(x: Value, dtype: DType) -> Result<Value> {
+    if drawn(dtype) == dtype { Ok(x) } else { cast(x, drawn(dtype)) }
+}
+
+/// For each vector of logarithms of weights along `axis` a position, drawn by the weights.
+///
+/// The axis is left out of the result. Errors: no floats; an axis out of range or empty; a key of another form.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let weights = Tensor::from_vec(vec![f64::NEG_INFINITY, 0.0]);
+/// assert_eq!(ops::random_categorical(0, weights, -1).unwrap().to_string(), "1");
+/// ```
+pub fn random_categorical(key: impl Into<Arg>, logits: impl Into<Arg>, axis: i64) -> Result<Value> {
+    let drawn_by = |key: Arg, logits: Arg| {
+        let dtype = logits.value()?.tensor()?.dtype();
+        let unit = subtract(1, random_unit_like(key, &logits, drawn(dtype))?)?;
+        let logits = rounded_up(logits.value()?.clone(), dtype)?;
+        argmax(add(logits, gumbel(unit, dtype)?)?, axis, false)
+    };
+    drawn_by(key.into(), logits.into()).map_err(|e| e.at("random_categorical"))
+}
+
+/// The integers from 0 up to `count` in random order, every order as likely as the others.
+///
+/// Errors: a negative count; a key of another form.
+///
+/// ```
+/// # use extenso_core::ops;
+/// let order = ops::random_permutation(0, 5).unwrap();
+/// assert_eq!(ops::sort(order, 0, false).unwrap().to_string(), "[0, 1, 2, 3, 4]");
+/// ```
+pub fn random_permutation(key: impl Into<Arg>, count: i64) -> Result<Value> {
+    // Two of 64 random bits are alike so seldom that the order of those two does not matter.
+    let order = random_bits(key, vec![count], DType::U64).and_then(|bits| argsort(bits, 0, false));
+    order.map_err(|e| e.at("random_permutation"))
+}
+
+/// The elements of `x` along `axis` in random order; what stands at one position stays together.
+///
+/// Errors: an axis out of range, or of a size that is not known; a key of another form.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let x = ops::random_shuffle(0, Tensor::from_vec(vec![1, 2, 3]), 0).unwrap();
+/// assert_eq!(ops::sort(x, 0, false).unwrap().to_string(), "[1, 2, 3]");
+/// ```
+pub fn random_shuffle(key: impl Into<Arg>, x: impl Into<Arg>, axis: i64) -> Result<Value> {
+    let shuffled = |key: Arg, x: Arg| {
+        let order = random_permutation(key, size_along(x.value()?, axis)?)?;
+        take(x, order, axis)
+    };
+    shuffled(key.into(), x.into()).map_err(|e| e.at("random_shuffle"))
+}
+
+fn size_along(x: &Value, axis: i64) -> Result<i64> {
+    let shape = x.tensor()?.shape();
+    let unknown =
+        || Error::shape(format!("the size along axis {axis} is not known while tracing")).wanted("a known size");
+    let dims = shape.dims().ok_or_else(unknown)?;
+    let size = dims[normalize_axis(axis, dims.len())?].known().ok_or_else(unknown)?;
+    Ok(i64::try_from(size).unwrap_or(i64::MAX))
+}
+
+/// Elements of `x` along its first axis, drawn at random, in `shape`; each may be drawn again if `replace` says so.
+///
+/// With weights `p`, one for each, an element is drawn by its weight, of which those below zero count as zero. Errors: more elements than there are to draw without
+/// replacement; nothing to draw from; weights of another size; an axis of a size that is not known.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let x = Tensor::from_vec(vec![7, 8, 9]);
+/// let weights = Tensor::from_vec(vec![0.0, 1.0, 0.0]);
+/// assert_eq!(ops::random_choice(0, &x, vec![2], true, Some(weights.into())).unwrap().to_string(), "[8, 8]");
+/// assert_eq!(ops::sort(ops::random_choice(0, x, vec![3], false, None).unwrap(), 0, false).unwrap().to_string(), "[7, 8, 9]");
+/// ```
+pub fn random_choice(
+    key: impl Into<Arg>,
+    x: impl Into<Arg>,
+    shape: impl Into<Vec<i64>>,
+    replace: bool,
+    p: Option<Value>,
+) -> Result<Value> {
+    let chosen = |key: Arg, x: Arg, shape: Vec<i64>| {
+        let places = random_places(key, size_along(x.value()?, 0)?, shape, replace, p)?;
+        take(x, places, 0)
+    };
+    chosen(key.into(), x.into(), shape.into()).map_err(|e| e.at("random_choice"))
+}
+
+/// Positions from 0 up to `count`, drawn at random.
+fn random_places(key: Arg, count: i64, shape: Vec<i64>, replace: bool, p: Option<Value>) -> Result<Value> {
+    if shape.iter().any(|size| *size < 0) {
+        return Err(Error::value(format!("shape {shape:?} is asked for")).wanted("sizes that are not negative"));
+    }
+    let wanted = shape.iter().try_fold(1_i64, |product, size| product.checked_mul(*size)).unwrap_or(i64::MAX);
+    if (count == 0 && wanted != 0) || (!replace && wanted > count) {
+        return Err(Error::value(format!("{wanted} elements are to be drawn of {count}"))
+            .wanted("as many at most")
+            .hint("With `replace` each may be drawn again, if there is one."));
+    }
+    let Some(p) = p else {
+        if replace {
+            return random_integers(key, 0, count.max(1), shape, DType::I64);
+        }
+        let order = random_permutation(key, count)?;
+        return reshape(slice(order, 0, 0, Some(vec![wanted]), 1)?, shape);
+    };
+    let weights = p.tensor()?;
+    if !weights.shape().is_compatible_with(&extenso_types::Shape::partial([usize::try_from(count).ok()])) {
+        let found = format!("the weights are {} for {count} elements", weights.spec());
+        return Err(Error::shape(found).at("argument 'p'").wanted("a vector of one for each element"));
+    }
+    let weights = maximum(cast(p, DType::F64)?, 0)?;
+    if replace { by_weight(key, weights, count, shape) } else { by_rank(key, weights, count, wanted, shape) }
+}
+
+/// The positions at which running sums of the weights first pass random parts of their total.
+fn by_weight(key: Arg, weights: Value, count: i64, shape: Vec<i64>) -> Result<Value> {
+    let ends = cumulative_sum(&weights, 0, false)?;
+    let total = slice(&ends, 0, -1, None, 1)?;
+    let drawn = multiply(random_unit(key, shape, DType::F64)?, reshape(total, Vec::new())?)?;
+    let passed = greater_equal(expand_dims(drawn, -1)?, ends)?;
+    minimum(sum(cast(passed, DType::I64)?, Axes::List(vec![-1]), false)?, count - 1)
+}
+
+/// The positions of the largest Gumbel numbers that the weights shift, which are those of drawing one after the other.
+///
+/// Source: W. Kool, H. van Hoof and M. Welling, "Stochastic beams and where to find them" (2019).
+fn by_rank(key: Arg, weights: Value, count: i64, wanted: i64, shape: Vec<i64>) -> Result<Value> {
+    let ranks = add(log(weights)?, random_gumbel(key, vec![count], DType::F64)?)?;
+    reshape(top_k_indices(ranks, wanted)?, shape)
+}
+
+/// `x` with each element zero with probability `rate`, and divided by `1 - rate` where it is not (Srivastava et al., 2014).
+///
+/// Errors: no floats; a rate below 0 or not below 1; a key of another form.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// assert_eq!(ops::dropout(Tensor::from_vec(vec![1.0, 2.0]), 0.0, 3).unwrap().to_string(), "[1.0, 2.0]");
+/// ```
+pub fn dropout(x: impl Into<Arg>, rate: f64, key: impl Into<Arg>) -> Result<Value> {
+    let dropped = |x: Arg, key: Arg| {
+        if !(0.0..1.0).contains(&rate) {
+            return Err(Error::value(format!("the rate is {rate}")).wanted("a number from 0 up to 1, without 1"));
+        }
+        let kept = greater_equal(random_unit_like(key, &x, DType::F32)?, rate)?;
+        where_(kept, multiply(&x, 1.0 / (1.0 - rate))?, 0)
+    };
+    dropped(x.into(), key.into()).map_err(|e| e.at("dropout"))
+}

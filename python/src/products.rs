@@ -1,0 +1,137 @@
+//! Products of vectors and tensors: functions that are no ops, as Rust has them.
+//!
+//! Invariant: no logic of a function stands here.
+
+use crate::arg;
+use crate::composed::attribute;
+use crate::rearrange::{Given, Made, axes, made};
+use crate::value;
+use extenso_core::Arg;
+use extenso_core::ops::{self, DotAxes};
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyTuple};
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    macro_rules! add {
+        ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
+    }
+    add! { einsum tensordot vecdot outer inner diagonal trace norm cross_product }
+    Ok(())
+}
+
+/// The product of the operands, summed over every subscript that the result does not have; subscripts as in NumPy.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 10]))
+/// [21, 43]
+#[pyfunction]
+#[pyo3(signature = (subscripts, *operands))]
+fn einsum<'py>(py: Python<'py>, subscripts: &str, operands: &Bound<'py, PyTuple>) -> Made<'py> {
+    let operands: PyResult<Vec<Arg>> = operands.iter().map(|operand| arg::from_py(&operand)).collect();
+    let operands = operands?;
+    made(py, || ops::einsum(subscripts, operands))
+}
+
+/// The products of `x` and `y`, summed over the last `axes` of `x` and the first of `y`, or over the pairs that two lists give.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.tensordot([1, 2], [[1, 2], [3, 4]], 1))
+/// [7, 10]
+#[pyfunction]
+#[pyo3(signature = (x, y, axes=None), text_signature = "(x, y, axes=2)")]
+fn tensordot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axes: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (given, other) = (value::from_py(x)?, value::from_py(y)?);
+    let axes = axes.map_or(Ok(DotAxes::Count(2)), dot_axes)?;
+    made(x.py(), || ops::tensordot(given, other, axes))
+}
+
+fn dot_axes(object: Given<'_, '_>) -> PyResult<DotAxes> {
+    if object.is_instance_of::<PyInt>() {
+        return Ok(DotAxes::Count(arg::int(object)?));
+    }
+    let (of_x, of_y): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
+    Ok(DotAxes::Pairs(attribute("axes", &of_x)?, attribute("axes", &of_y)?))
+}
+
+/// The sum of the products of vectors along `axis`, which broadcast in the other axes.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.vecdot([[1, 2], [3, 4]], [1, 10]))
+/// [21, 43]
+#[pyfunction]
+#[pyo3(signature = (x, y, axis=-1), text_signature = "(x, y, axis=-1)")]
+fn vecdot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (given, other) = (arg::from_py(x)?, arg::from_py(y)?);
+    made(x.py(), || ops::vecdot(given, other, axis))
+}
+
+/// The product of every element of `x` with every element of `y`: a matrix.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.outer([1, 2], [3, 4]))
+/// [[3, 4], [6, 8]]
+#[pyfunction]
+fn outer<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
+    let (given, other) = (value::from_py(x)?, value::from_py(y)?);
+    made(x.py(), || ops::outer(given, other))
+}
+
+/// The products summed over the last axes of both; with a scalar, all products.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.inner([[1, 2], [3, 4]], [1, 10]))
+/// [21, 43]
+#[pyfunction]
+fn inner<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
+    let (given, other) = (value::from_py(x)?, value::from_py(y)?);
+    made(x.py(), || ops::inner(given, other))
+}
+
+/// The elements at equal positions of two axes, that of `axis2` moved on by `offset`, as a new last axis.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.diagonal([[1, 2], [3, 4]]))
+/// [1, 4]
+#[pyfunction]
+#[pyo3(signature = (x, offset=0, axis1=0, axis2=1))]
+fn diagonal<'py>(x: Given<'_, 'py>, offset: i64, axis1: i64, axis2: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || ops::diagonal(given, offset, axis1, axis2))
+}
+
+/// The sum of a `diagonal`.
+///
+/// >>> import extenso as ex
+/// >>> ex.trace([[1, 2], [3, 4]]).item()
+/// 5
+#[pyfunction]
+#[pyo3(signature = (x, offset=0, axis1=0, axis2=1))]
+fn trace<'py>(x: Given<'_, 'py>, offset: i64, axis1: i64, axis2: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || ops::trace(given, offset, axis1, axis2))
+}
+
+/// The norm of the vectors over `axis`: their length, or the norm that `ord` names, infinities included.
+///
+/// >>> import extenso as ex
+/// >>> ex.norm([3.0, -4.0]).item()
+/// 5.0
+#[pyfunction]
+#[pyo3(signature = (x, ord=2.0, axis=None, keepdims=false))]
+fn norm<'py>(x: Given<'_, 'py>, ord: f64, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+    let (given, over) = (value::from_py(x)?, axes(axis)?);
+    made(x.py(), || ops::norm(given, ord, over, keepdims))
+}
+
+/// The cross product of vectors of three elements along `axis`, which broadcast in the other axes.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.cross_product([1, 0, 0], [0, 1, 0]))
+/// [0, 0, 1]
+#[pyfunction]
+#[pyo3(signature = (x, y, axis=-1), text_signature = "(x, y, axis=-1)")]
+fn cross_product<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (given, other) = (value::from_py(x)?, value::from_py(y)?);
+    made(x.py(), || ops::cross_product(given, other, axis))
+}

@@ -1,0 +1,227 @@
+//! Random numbers of distributions: functions that are no ops, as Rust has them; `extenso.random` has them by short names.
+//!
+//! Invariant: no logic of a function stands here.
+
+use crate::arg;
+use crate::composed::attribute;
+use crate::error::OrRaise;
+use crate::rearrange::{Given, Made, dtype_of, made};
+use crate::value;
+use extenso_core::ops;
+use extenso_types::{DType, Error};
+use pyo3::prelude::*;
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    macro_rules! add {
+        ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
+    }
+    add! { random_key random_split random_fold_in random_uniform random_normal random_truncated_normal }
+    add! { random_exponential random_gumbel random_bernoulli random_categorical random_permutation random_shuffle }
+    add! { random_choice dropout }
+    Ok(())
+}
+
+fn sizes(shape: Given<'_, '_>) -> PyResult<Vec<i64>> {
+    attribute("shape", shape)
+}
+
+fn float(dtype: Option<Given<'_, '_>>) -> PyResult<DType> {
+    Ok(dtype_of(dtype)?.unwrap_or(DType::F64))
+}
+
+/// The key of a seed, `u32[2]`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.random_key(2**32 + 5))
+/// [5, 1]
+#[pyfunction]
+fn random_key<'py>(seed: Given<'_, 'py>) -> Made<'py> {
+    let number: Result<u64, _> = seed.extract();
+    let wanted =
+        || Error::value(format!("the seed is {seed}")).wanted("an integer from 0 to 2**64 - 1").at("random_key");
+    let number = number.map_err(|_| wanted()).or_raise()?;
+    made(seed.py(), || ops::random_key(number))
+}
+
+/// `count` keys that come from one: streams of random numbers that have nothing to do with each other.
+///
+/// >>> import extenso as ex
+/// >>> ex.random_split(42, 3).shape
+/// (3, 2)
+#[pyfunction]
+#[pyo3(signature = (key, count=2))]
+fn random_split<'py>(key: Given<'_, 'py>, count: i64) -> Made<'py> {
+    let from = arg::from_py(key)?;
+    made(key.py(), || ops::random_split(from, count))
+}
+
+/// The key that comes from a key and an integer, say the number of a step; one for each of several integers.
+///
+/// >>> import extenso as ex
+/// >>> ex.random_fold_in(42, 7).shape
+/// (2,)
+#[pyfunction]
+fn random_fold_in<'py>(key: Given<'_, 'py>, data: Given<'_, 'py>) -> Made<'py> {
+    let (from, number) = (arg::from_py(key)?, arg::from_py(data)?);
+    made(key.py(), || ops::random_fold_in(from, number))
+}
+
+/// Floats from `low` up to `high`, every one as likely as the others, in f64 or `dtype`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.random_uniform(0, 2))
+/// [0.6004990931643306, 0.7533912179792955]
+#[pyfunction]
+#[pyo3(signature = (key, shape, low=0.0, high=1.0, dtype=None))]
+fn random_uniform<'py>(
+    key: Given<'_, 'py>,
+    shape: Given<'_, 'py>,
+    low: f64,
+    high: f64,
+    dtype: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    made(key.py(), || ops::random_uniform(from, shape, low, high, dtype))
+}
+
+/// Normal numbers of a mean and a standard deviation, in f64 or `dtype`.
+///
+/// >>> import extenso as ex
+/// >>> ex.random_normal(0, (2, 3), dtype="f32").shape
+/// (2, 3)
+#[pyfunction]
+#[pyo3(signature = (key, shape, mean=0.0, stddev=1.0, dtype=None))]
+fn random_normal<'py>(
+    key: Given<'_, 'py>,
+    shape: Given<'_, 'py>,
+    mean: f64,
+    stddev: f64,
+    dtype: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    made(key.py(), || ops::random_normal(from, shape, mean, stddev, dtype))
+}
+
+/// Numbers of the standard normal distribution between `low` and `high`, in f64 or `dtype`.
+///
+/// >>> import extenso as ex
+/// >>> x = ex.random_truncated_normal(0, 100, -1.0, 1.0)
+/// >>> ex.all(ex.less_equal(ex.abs(x), 1.0)).item()
+/// True
+#[pyfunction]
+#[pyo3(
+    signature = (key, shape, low=-2.0, high=2.0, dtype=None),
+    text_signature = "(key, shape, low=-2.0, high=2.0, dtype=None)"
+)]
+fn random_truncated_normal<'py>(
+    key: Given<'_, 'py>,
+    shape: Given<'_, 'py>,
+    low: f64,
+    high: f64,
+    dtype: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    made(key.py(), || ops::random_truncated_normal(from, shape, low, high, dtype))
+}
+
+/// Numbers of the exponential distribution of rate 1, in f64 or `dtype`.
+///
+/// >>> import extenso as ex
+/// >>> ex.all(ex.greater_equal(ex.random_exponential(0, 100), 0.0)).item()
+/// True
+#[pyfunction]
+#[pyo3(signature = (key, shape, dtype=None))]
+fn random_exponential<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    made(key.py(), || ops::random_exponential(from, shape, dtype))
+}
+
+/// Numbers of the standard Gumbel distribution, in f64 or `dtype`.
+///
+/// >>> import extenso as ex
+/// >>> ex.random_gumbel(0, 3, dtype="f32").dtype
+/// extenso.f32
+#[pyfunction]
+#[pyo3(signature = (key, shape, dtype=None))]
+fn random_gumbel<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    made(key.py(), || ops::random_gumbel(from, shape, dtype))
+}
+
+/// True with probability `p`, in `shape`, or in the shape of `p`.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.random_bernoulli(0, [0.0, 1.0]))
+/// [False, True]
+#[pyfunction]
+#[pyo3(signature = (key, p, shape=None))]
+fn random_bernoulli<'py>(key: Given<'_, 'py>, p: Given<'_, 'py>, shape: Option<Given<'_, 'py>>) -> Made<'py> {
+    let (from, p, shape) = (arg::from_py(key)?, arg::from_py(p)?, shape.map(sizes).transpose()?);
+    made(key.py(), || ops::random_bernoulli(from, p, shape))
+}
+
+/// For each vector of logarithms of weights along `axis` a position, drawn by the weights.
+///
+/// >>> import extenso as ex
+/// >>> ex.random_categorical(0, [float("-inf"), 0.0]).item()
+/// 1
+#[pyfunction]
+#[pyo3(signature = (key, logits, axis=-1), text_signature = "(key, logits, axis=-1)")]
+fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (from, logits) = (arg::from_py(key)?, value::from_py(logits)?);
+    made(key.py(), || ops::random_categorical(from, logits, axis))
+}
+
+/// The integers from 0 up to `count` in random order.
+///
+/// >>> import extenso as ex
+/// >>> sorted(ex.random_permutation(0, 4).tolist())
+/// [0, 1, 2, 3]
+#[pyfunction]
+fn random_permutation<'py>(key: Given<'_, 'py>, count: i64) -> Made<'py> {
+    let from = arg::from_py(key)?;
+    made(key.py(), || ops::random_permutation(from, count))
+}
+
+/// The elements of `x` along `axis` in random order; what stands at one position stays together.
+///
+/// >>> import extenso as ex
+/// >>> sorted(ex.random_shuffle(0, [7, 8, 9]).tolist())
+/// [7, 8, 9]
+#[pyfunction]
+#[pyo3(signature = (key, x, axis=0))]
+fn random_shuffle<'py>(key: Given<'_, 'py>, x: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (from, given) = (arg::from_py(key)?, value::from_py(x)?);
+    made(key.py(), || ops::random_shuffle(from, given, axis))
+}
+
+/// Elements of `x` along its first axis, drawn at random, in `shape`; with weights `p`, each by its weight.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.random_choice(0, [7, 8, 9], 2, p=[0.0, 1.0, 0.0]))
+/// [8, 8]
+#[pyfunction]
+#[pyo3(signature = (key, x, shape, replace=true, p=None))]
+fn random_choice<'py>(
+    key: Given<'_, 'py>,
+    x: Given<'_, 'py>,
+    shape: Given<'_, 'py>,
+    replace: bool,
+    p: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    let (from, given, shape) = (arg::from_py(key)?, value::from_py(x)?, sizes(shape)?);
+    let weights = p.map(value::from_py).transpose()?;
+    made(key.py(), || ops::random_choice(from, given, shape, replace, weights))
+}
+
+/// `x` with each element zero with probability `rate`, and divided by `1 - rate` where it is not.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.dropout([1.0, 2.0], 0.0, key=42))
+/// [1.0, 2.0]
+#[pyfunction]
+fn dropout<'py>(x: Given<'_, 'py>, rate: f64, key: Given<'_, 'py>) -> Made<'py> {
+    let (given, from) = (value::from_py(x)?, arg::from_py(key)?);
+    made(x.py(), || extenso_ext::dropout(&given, rate, from))
+}
