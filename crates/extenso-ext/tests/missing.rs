@@ -118,6 +118,8 @@ fn lists_are_filled_up() {
     both("[[[1], []], [[2, 3]]]", to(1, 2, false), "[[[1], [None]], [[2, 3]]]");
     both("[[[1], []], [[2, 3]]]", to(2, 1, false), "[[[1], []], [[2, 3], None]]");
     check(to(3, 2, false)(&value("[[[1, 2], [3, 4]]]")), "[[[1, 2, None], [3, 4, None]]]");
+    check(to(3, 1, false)(&value("[[[1], [None]]]")), "[[[1], [None], None]]");
+    check(to(2, 0, false)(&value("[[1, None]]")), "[[1, None], None]");
     both(r#"["a"]"#, to(2, 0, true), r#"["a", None]"#);
     both(r#"[{"a": 1, "b": [1]}]"#, to(2, 0, false), r#"[{"a": 1, "b": [1]}, None]"#);
     both(r#"[{"b": [1]}, {"b": []}]"#, to(1, 1, true), r#"[{"b": [1]}, {"b": [None]}]"#);

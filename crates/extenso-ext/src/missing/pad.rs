@@ -77,7 +77,7 @@ impl Padding {
         };
         let there = ops::less(&places, &count)?;
         let values = ops::take(one_more(x)?, ops::minimum(places, count)?, 0)?;
-        masked_by(values, there.tensor()?)
+        added(values, there.tensor()?)
     }
 
     /// The lists along the second axis.
@@ -95,7 +95,7 @@ impl Padding {
         let start = ops::gather_rows_of(ops::row_starts(rows.partition())?, &partition)?;
         let behind = ops::sum(lengths, 0, false)?;
         let at = ops::where_(&there, ops::add(start, place)?, behind)?;
-        let values = masked_by(ops::take(one_more(rows.values())?, at, 0)?, there.tensor()?)?;
+        let values = added(ops::take(one_more(rows.values())?, at, 0)?, there.tensor()?)?;
         let padded = RaggedTensor::from_partition(values, partition)?;
         let target = usize::try_from(self.target).unwrap_or(usize::MAX);
         match (self.clip, typed::<RaggedTensor>(x)) {
@@ -106,6 +106,14 @@ impl Padding {
                 uniform(padded, size)
             }
         }
+    }
+}
+
+/// The value, missing where it is and where nothing is there; a list that is missing is not one of missing items.
+fn added(values: Value, there: &Tensor) -> Result<Value> {
+    match typed::<MaskedTensor>(&values) {
+        Some(masked) if masked.mask_rank()? > 1 => Ok(MaskedTensor::new(values, there.clone())?.into_value()),
+        _ => masked_by(values, there),
     }
 }
 
@@ -132,7 +140,8 @@ fn has_rows(x: &Value) -> bool {
 fn split(x: &Value, count: Dim, size: usize) -> Result<Value> {
     if let Some(masked) = typed::<MaskedTensor>(x) {
         let mask = split(&masked.mask().clone().into(), count, size)?;
-        return masked_by(split(masked.values(), count, size)?, mask.tensor()?);
+        let values = split(masked.values(), count, size)?;
+        return Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value());
     }
     let inner = (1..rank(x)?).map(|axis| Ok(dim(x, axis)?.known().map_or(-1, int)));
     let sizes = [Ok(count.known().map_or(-1, int)), Ok(int(size))].into_iter().chain(inner);
