@@ -11,7 +11,7 @@ masked records; `StructTensor` has them as methods. Names and meaning are those 
 [{'id': 7, 'docs': [{'n': 1}]}, {'id': 8, 'docs': []}]
 """
 
-from extenso._core import _Paths
+from extenso._core import DTypeError, _Paths
 from extenso._core import broadcast as broadcast
 from extenso._core import promote as promote
 
@@ -32,7 +32,7 @@ def project(x: "Any", paths: "Iterable[Path]") -> "Any":
     >>> project(ex.constant([{"a": 1, "docs": [{"n": 1, "m": 2}]}]), [("docs", "n")]).to_py()
     [{'docs': [{'n': 1}]}]
     """
-    return _Paths.project(x, paths)
+    return _Paths.project(x, _several(paths))
 
 
 def reroot(x: "Any", path: "Path", index: "str | None" = None) -> "Any":
@@ -107,4 +107,11 @@ def apply(x: "Any", paths: "Iterable[Path]", function: "Callable[..., Any]", to:
     >>> apply(ex.constant([{"a": 1, "b": 2}]), ["a", "b"], ex.add, "sum").to_py()
     [{'a': 1, 'b': 2, 'sum': 3}]
     """
-    return _Paths.apply(x, paths, function, to)
+    return _Paths.apply(x, _several(paths), function, to)
+
+
+def _several(paths: "Iterable[Path]") -> "Iterable[Path]":
+    """Returns paths that have an end, which an array of no size beside a huge one seems not to have."""
+    if isinstance(paths, (str, list, tuple)):
+        return paths
+    raise DTypeError(f"found a value of type {type(paths).__name__} as paths\nWanted: a list of names, or of tuples of names")
