@@ -130,7 +130,7 @@ fn errors_say_what_is_wrong_with_a_key() {
     fails(at(USERS, "'xy', [[True], [False], [True]]"), &["part 2", "mask", "[3, 1]", "[3, 2]"]);
     fails(at(USERS, "[0.5]"), &["integer"]);
     fails(at(USERS, "[True, None, True]"), &["missing", "fill_none"]);
-    fails(at(USERS, "[0], 'xy', [0]"), &["part 3", "second tensor"]);
+    fails(at(USERS, "[0], 'xy', [True, False]"), &["part 3", "second tensor"]);
     fails(at(USERS, "::0"), &["step"]);
     fails(at("{}", "0"), &["1 axes", "0"]);
 }
