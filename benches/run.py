@@ -228,6 +228,13 @@ def wheel_row(table: Table) -> None:
     table.add("wheel", wheels[-1].stat().st_size, Bar("< 20 MB", lambda ours, _: ours < 20e6), show=lambda size: f"{size / 1e6:.2f} MB")
 
 
+def write(page: str) -> None:
+    """Replaces the page up to the part that workloads.py writes."""
+    results = ROOT / "benches" / "RESULTS.md"
+    _, heading, workloads = results.read_text(encoding="utf-8").partition("\n## Workloads")
+    results.write_text(page + heading + workloads, encoding="utf-8")
+
+
 def machine() -> str:
     cpu = next((l.split(":", 1)[1].strip() for l in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if "model name" in l), "")
     versions = [f"Python {platform.python_version()}"]
@@ -257,7 +264,7 @@ def main() -> None:
     if table.lacks:
         print(f"\n{table.markdown()}\nRESULTS.md stays as it is: this run is without {', '.join(table.lacks)}.")
     else:
-        (ROOT / "benches" / "RESULTS.md").write_text(table.markdown())
+        write(table.markdown())
     if options.json:
         print(json.dumps(table.rows))
     if table.missed:

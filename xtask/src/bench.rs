@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: measures the release wheel.
 //!
-//! `--peers` installs the libraries that it is measured beside. They get an environment of their own, so that the
-//! tests never see them.
+//! `--peers` installs the libraries that it is measured beside, and measures whole workloads too. They get an environment
+//! of their own, so that the tests never see them.
 
 use crate::Outcome;
 use crate::python::{PEERS, TOOLS, Venv};
@@ -9,6 +9,7 @@ use crate::repo::Repo;
 use crate::steps::{Steps, succeed};
 
 const SCRIPT: &str = "benches/run.py";
+const WORKLOADS: &str = "benches/workloads.py";
 
 /// Builds the wheel and runs the benchmarks.
 pub fn run(repo: &Repo, args: &[String]) -> Outcome {
@@ -19,7 +20,9 @@ pub fn run(repo: &Repo, args: &[String]) -> Outcome {
         true => Venv::make(repo, &mut steps, "venv-peers", &[TOOLS, PEERS])?,
     };
     venv.install_wheel(&mut steps)?;
-    succeed(venv.command("python").arg(SCRIPT).args(passed))
+    let calls = succeed(venv.command("python").arg(SCRIPT).args(passed));
+    let workloads = if peers { succeed(venv.command("python").arg(WORKLOADS)) } else { Ok(()) };
+    calls.and(workloads)
 }
 
 /// Whether the peers are wanted, and what goes to the script: every other argument but the `--` before them.
