@@ -30,24 +30,12 @@ pub fn exp_f64(x: f64) -> f64 {
 /// Source: `x = 2^k m` with m in [2/3, 4/3), then a minimax polynomial of degree 10 in m - 1 (Remez).
 #[inline(always)]
 pub fn log_f32(x: f32) -> f32 {
-    const TWO_THIRDS: u32 = 0x3f2a_aaab;
-    const Q: [f32; 9] = [
-        -0.5,
-        0.333_332_1,
-        -0.249_997_17,
-        0.200_107_47,
-        -0.166_823_06,
-        0.140_011_64,
-        -0.121_671_535,
-        0.140_047_4,
-        -0.129_489_66,
-    ];
     let subnormal = x < f32::MIN_POSITIVE;
     let bits = if subnormal { x * 8_388_608.0 } else { x }.to_bits();
-    let exponent = (bits.wrapping_sub(TWO_THIRDS) as i32) >> 23;
+    let exponent = (bits.wrapping_sub(TWO_THIRDS_F32) as i32) >> 23;
     let f = f32::from_bits(bits.wrapping_sub((exponent as u32) << 23)) - 1.0;
     let k = exponent as f32 - if subnormal { 23.0 } else { 0.0 };
-    let y = k.mul_add(std::f32::consts::LN_2, polynomial_f32(f, Q).mul_add(f * f, f));
+    let y = k.mul_add(std::f32::consts::LN_2, polynomial_f32(f, LOG_F32).mul_add(f * f, f));
     log_edges_f32(x, y)
 }
 
@@ -57,26 +45,50 @@ pub fn log_f32(x: f32) -> f32 {
 /// Source: `e_log.c` of fdlibm (Sun Microsystems, 1993), with m in [sqrt(1/2), sqrt(2)).
 #[inline(always)]
 pub fn log_f64(x: f64) -> f64 {
-    const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
-    const ODD: [f64; 4] =
-        [0.666_666_666_666_673_5, 0.285_714_287_436_623_9, 0.181_835_721_616_180_5, 0.147_981_986_051_005_85];
-    const EVEN: [f64; 3] = [0.399_999_999_994_094_2, 0.222_221_984_321_497_84, 0.153_138_376_992_093_73];
-    // A biased exponent stays positive: few instruction sets shift 64-bit lanes arithmetically or convert them.
-    const BIAS: u64 = 1024;
     let subnormal = x < f64::MIN_POSITIVE;
     let bits = if subnormal { x * 18_014_398_509_481_984.0 } else { x }.to_bits();
-    let biased = bits.wrapping_sub(SQRT_HALF).wrapping_add(BIAS << 52) >> 52;
+    let biased = bits.wrapping_sub(SQRT_HALF_F64).wrapping_add(BIAS << 52) >> 52;
     let f = f64::from_bits(bits.wrapping_sub(biased << 52).wrapping_add(BIAS << 52)) - 1.0;
     let offset = TWO_52 + BIAS as f64 + if subnormal { 54.0 } else { 0.0 };
     let k = f64::from_bits(TWO_52.to_bits() | (biased & 0xfff)) - offset;
-
-    let s = f / (2.0 + f);
-    let (z, half_square) = (s * s, 0.5 * f * f);
-    let w = z * z;
-    let r = z.mul_add(polynomial_f64(w, ODD), w * polynomial_f64(w, EVEN));
-    let low = k.mul_add(LN_2_LOW_F64, s * (half_square + r));
-    let y = k * LN_2_HIGH_F64 - ((half_square - low) - f);
+    let y = log_reduced_f64(f, k);
     log_edges_f64(x, y)
+}
+
+/// Gives the natural logarithm of 1 and `x`, within 2 ulp. Zero keeps its sign.
+///
+/// -1 gives minus infinity, a number below it NaN.
+/// Source: as [`log_f32`]; what the rounding of `1 + x` loses (Knuth's two-sum) is added to m - 1, so that nothing is lost near 0.
+#[inline(always)]
+pub fn log1p_f32(x: f32) -> f32 {
+    let u = 1.0 + x;
+    let whole = u - 1.0;
+    let lost = (1.0 - (u - whole)) + (x - whole);
+    let exponent = (u.to_bits().wrapping_sub(TWO_THIRDS_F32) as i32) >> 23;
+    let m = f32::from_bits(u.to_bits().wrapping_sub((exponent as u32) << 23));
+    // The greatest powers become 0: what is lost does not count there.
+    let scale = f32::from_bits(((127 - exponent).max(0) as u32) << 23);
+    let f = if exponent == 0 { x } else { lost.mul_add(scale, m - 1.0) };
+    let y = (exponent as f32).mul_add(std::f32::consts::LN_2, polynomial_f32(f, LOG_F32).mul_add(f * f, f));
+    if x == 0.0 { x } else { log_edges_f32(u, y) }
+}
+
+/// Gives the natural logarithm of 1 and `x`, within 2 ulp. Zero keeps its sign.
+///
+/// -1 gives minus infinity, a number below it NaN.
+/// Source: as [`log_f64`] and [`log1p_f32`].
+#[inline(always)]
+pub fn log1p_f64(x: f64) -> f64 {
+    let u = 1.0 + x;
+    let whole = u - 1.0;
+    let lost = (1.0 - (u - whole)) + (x - whole);
+    let biased = u.to_bits().wrapping_sub(SQRT_HALF_F64).wrapping_add(BIAS << 52) >> 52;
+    let m = f64::from_bits(u.to_bits().wrapping_sub(biased << 52).wrapping_add(BIAS << 52));
+    let k = f64::from_bits(TWO_52.to_bits() | (biased & 0xfff)) - (TWO_52 + BIAS as f64);
+    let scale = f64::from_bits((1023 + BIAS).saturating_sub(biased & 0xfff) << 52);
+    let f = if biased == BIAS { x } else { lost.mul_add(scale, m - 1.0) };
+    let y = log_reduced_f64(f, k);
+    if x == 0.0 { x } else { log_edges_f64(u, y) }
 }
 
 /// Gives the hyperbolic tangent of `x`, within 2 ulp; over all arguments within 1.35. Zero keeps its sign.
@@ -159,6 +171,37 @@ const LN_2_LOW_F32: f32 = -2.121_944_4e-4;
 const LN_2_HIGH_F64: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW_F64: f64 = 1.908_214_929_270_587_7e-10;
 const TWO_52: f64 = 4_503_599_627_370_496.0;
+
+// The least m of log_f32, and its polynomial.
+const TWO_THIRDS_F32: u32 = 0x3f2a_aaab;
+const LOG_F32: [f32; 9] = [
+    -0.5,
+    0.333_332_1,
+    -0.249_997_17,
+    0.200_107_47,
+    -0.166_823_06,
+    0.140_011_64,
+    -0.121_671_535,
+    0.140_047_4,
+    -0.129_489_66,
+];
+// The least m of log_f64. A biased exponent stays positive: few instruction sets shift 64-bit lanes arithmetically or convert them.
+const SQRT_HALF_F64: u64 = 0x3fe6_a09e_667f_3bcd;
+const BIAS: u64 = 1024;
+
+/// The logarithm of `2^k (1 + f)`.
+#[inline(always)]
+fn log_reduced_f64(f: f64, k: f64) -> f64 {
+    const ODD: [f64; 4] =
+        [0.666_666_666_666_673_5, 0.285_714_287_436_623_9, 0.181_835_721_616_180_5, 0.147_981_986_051_005_85];
+    const EVEN: [f64; 3] = [0.399_999_999_994_094_2, 0.222_221_984_321_497_84, 0.153_138_376_992_093_73];
+    let s = f / (2.0 + f);
+    let (z, half_square) = (s * s, 0.5 * f * f);
+    let w = z * z;
+    let r = z.mul_add(polynomial_f64(w, ODD), w * polynomial_f64(w, EVEN));
+    let low = k.mul_add(LN_2_LOW_F64, s * (half_square + r));
+    k * LN_2_HIGH_F64 - ((half_square - low) - f)
+}
 
 /// exp of an argument whose result, or half of it, is in range, give or take the last step to infinity or zero.
 #[inline(always)]
@@ -260,9 +303,14 @@ pub(super) mod tests {
 
     /// A function, the same one exactly, and the bound in ulp.
     type Case<T, Exact> = (fn(T) -> T, fn(Exact) -> Exact, f64);
-    const F32: [Case<f32, f64>; 3] = [(exp_f32, f64::exp, 1.0), (log_f32, f64::ln, 1.0), (tanh_f32, f64::tanh, 2.0)];
-    const F64: [Case<f64, Pair>; 3] =
-        [(exp_f64, Pair::exp, 1.0), (log_f64, Pair::ln, 1.0), (tanh_f64, Pair::tanh, 2.0)];
+    const F32: [Case<f32, f64>; 4] =
+        [(exp_f32, f64::exp, 1.0), (log_f32, f64::ln, 1.0), (log1p_f32, f64::ln_1p, 2.0), (tanh_f32, f64::tanh, 2.0)];
+    const F64: [Case<f64, Pair>; 4] = [
+        (exp_f64, Pair::exp, 1.0),
+        (log_f64, Pair::ln, 1.0),
+        (tanh_f64, Pair::tanh, 2.0),
+        (log1p_f64, |x| Pair(1.0, 0.0).add(x).ln(), 2.0),
+    ];
 
     #[test]
     fn f32_functions_keep_their_bounds() {
@@ -278,7 +326,8 @@ pub(super) mod tests {
 
     #[test]
     fn f64_functions_keep_their_bounds() {
-        for ((f, exact, bound), low, high) in [(F64[0], -700.0, 709.0), (F64[1], 0.0, 1e300), (F64[2], -20.0, 20.0)] {
+        let ranges = [(-700.0, 709.0), (0.0, 1e300), (-20.0, 20.0), (-1.0, 1e300)];
+        for ((f, exact, bound), (low, high)) in F64.into_iter().zip(ranges) {
             let spread = (0..50_000).map(|i| low + (high - low) * f64::from(i) / 50_000.0);
             let near_one = (1..50_000).map(|i| 1.0 + f64::from(i - 25_000) / 40_000.0);
             let powers = (-1000..1000).map(|i| 1.01 * 2.0_f64.powi(i));
@@ -308,13 +357,19 @@ pub(super) mod tests {
             (log_f64, 1.0, 0.0),
             (log_f64, tiny, -744.440_071_921_381_2),
             (log_f64, f64::INFINITY, f64::INFINITY),
+            (log1p_f64, -0.0, -0.0),
+            (log1p_f64, tiny, tiny),
+            (log1p_f64, -1.0, f64::NEG_INFINITY),
+            (log1p_f64, f64::MAX, 709.782_712_893_384),
+            (log1p_f64, f64::INFINITY, f64::INFINITY),
             (tanh_f64, -0.0, -0.0),
             (tanh_f64, tiny, tiny),
             (tanh_f64, f64::NEG_INFINITY, -1.0),
         ] {
             assert_eq!(f(x).to_bits(), y.to_bits(), "f({x:e}) = {:e}, not {y:e}", f(x));
         }
-        for nan in [exp_f64(-f64::NAN), log_f64(-1.0), log_f64(f64::NEG_INFINITY), tanh_f64(-f64::NAN)] {
+        for nan in [exp_f64(-f64::NAN), log_f64(-1.0), log_f64(f64::NEG_INFINITY), log1p_f64(-1.5), tanh_f64(-f64::NAN)]
+        {
             assert_eq!(nan.to_bits(), f64::NAN.to_bits());
         }
         for nan in [exp_f32(-f32::NAN), log_f32(-1.0), log_f32(f32::NEG_INFINITY), tanh_f32(-f32::NAN)] {
@@ -336,10 +391,12 @@ pub(super) mod tests {
         let wide: Vec<f64> = (0..=u64::MAX).step_by(0x0003_1415_9265_3589).map(f64::from_bits).collect();
         check(&x, exp_f32, f32::to_bits);
         check(&x, log_f32, f32::to_bits);
+        check(&x, log1p_f32, f32::to_bits);
         check(&x, tanh_f32, f32::to_bits);
         check(&x, f32_to_f16, f16::to_bits);
         check(&wide, exp_f64, f64::to_bits);
         check(&wide, log_f64, f64::to_bits);
+        check(&wide, log1p_f64, f64::to_bits);
         check(&wide, tanh_f64, f64::to_bits);
     }
 

@@ -70,13 +70,15 @@ halves! { f16: f16_to_f32 f32_to_f16; bf16: bf16_to_f32 f32_to_bf16; }
 
 /// Elementary functions, the same formula on every machine.
 ///
-/// The first three are [`elementary`]'s and vectorise. The others are those of the crate libm, element by element; what is
+/// The first four are [`elementary`]'s and vectorise. The others are those of the crate libm, element by element; what is
 /// not a number is always the canonical NaN.
 pub trait Real: Copy {
     /// `e` to this power.
     fn exp_(self) -> Self;
     /// The natural logarithm.
     fn ln_(self) -> Self;
+    /// The natural logarithm of 1 and this.
+    fn ln_1p_(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh_(self) -> Self;
     /// The sine of an angle in radians.
@@ -85,8 +87,6 @@ pub trait Real: Copy {
     fn cos_(self) -> Self;
     /// `e` to this power, less 1.
     fn exp_m1_(self) -> Self;
-    /// The natural logarithm of 1 and this.
-    fn ln_1p_(self) -> Self;
     /// This to a power.
     fn pow_(self, power: Self) -> Self;
 }
@@ -112,12 +112,12 @@ macro_rules! reals {
 }
 reals! {
     f32: canonical_f32 {
-        exp_ exp_f32, ln_ log_f32, tanh_ tanh_f32;
-        sin_() sinf, cos_() cosf, exp_m1_() expm1f, ln_1p_() log1pf, pow_(power) powf;
+        exp_ exp_f32, ln_ log_f32, ln_1p_ log1p_f32, tanh_ tanh_f32;
+        sin_() sinf, cos_() cosf, exp_m1_() expm1f, pow_(power) powf;
     }
     f64: canonical_f64 {
-        exp_ exp_f64, ln_ log_f64, tanh_ tanh_f64;
-        sin_() sin, cos_() cos, exp_m1_() expm1, ln_1p_() log1p, pow_(power) pow;
+        exp_ exp_f64, ln_ log_f64, ln_1p_ log1p_f64, tanh_ tanh_f64;
+        sin_() sin, cos_() cos, exp_m1_() expm1, pow_(power) pow;
     }
 }
 
