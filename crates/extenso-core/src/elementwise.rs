@@ -10,10 +10,12 @@ pub(crate) use small::run as run_few;
 use crate::attrs::AttrSet;
 use crate::kernels::bits::load_bits;
 use crate::kernels::cast::fill;
+use crate::kernels::gather::repeat;
 use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::map::{BlockKernel, Done, Fault};
 use crate::kernels::pool::{Block, affordable};
 use crate::op::OutputSpecs;
+use crate::partition::Rows;
 use crate::tensor::{Dense, Storage, Tensor};
 use crate::threads::threads;
 use crate::value::{Outputs, Value};
@@ -108,6 +110,32 @@ impl Expr {
     }
 }
 
+/// What an expression reads.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The elements.
+    pub data: &'a Dense,
+    /// Where each element of the outer axis stands for all values of its row, the rows.
+    pub rows: Option<&'a Rows>,
+}
+
+impl<'a> From<&'a Dense> for Source<'a> {
+    fn from(data: &'a Dense) -> Source<'a> {
+        Source { data, rows: None }
+    }
+}
+
+impl Source<'_> {
+    /// The sizes that are read.
+    pub fn dims(&self) -> Dims {
+        let mut dims = Dims::from_slice(self.data.dims());
+        if let (Some(rows), Some(outer)) = (self.rows, dims.first_mut()) {
+            *outer = rows.nvalues();
+        }
+        dims
+    }
+}
+
 /// The specs of an elementwise op: a dtype from its table, the broadcast shape.
 ///
 /// Errors: dtypes that differ or that the op does not take; shapes that do not broadcast.
@@ -179,11 +207,11 @@ fn taken(lookup: Lookup, arguments: usize, attrs: &dyn AttrSet) -> String {
 ///
 /// Errors: a fault of the kernel, such as a division by zero, with its position.
 pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[LeafSpec]) -> Result<Outputs> {
-    let mut inputs: SmallVec<[&Dense; 4]> = SmallVec::new();
+    let mut inputs: SmallVec<[Source<'_>; 4]> = SmallVec::new();
     for arg in args {
-        inputs.push(arg.tensor()?.data()?);
+        inputs.push(arg.tensor()?.data()?.into());
     }
-    let dtypes: SmallVec<[DType; 4]> = inputs.iter().map(|d| d.dtype()).collect();
+    let dtypes: SmallVec<[DType; 4]> = inputs.iter().map(|input| input.data.dtype()).collect();
     let kernel = lookup(&dtypes, attrs).ok_or_else(|| no_kernel(lookup, &dtypes, attrs))?;
     let dims = match inferred {
         [LeafSpec::Tensor(spec)] => spec.shape.to_dims(),
@@ -199,7 +227,7 @@ pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[Leaf
 /// Evaluates an expression whose inputs broadcast to `dims`.
 ///
 /// Errors: an input that does not broadcast to `dims`; a fault of a kernel, with its position.
-pub fn evaluate(expr: &Expr, inputs: &[&Dense], dims: Dims) -> Result<Tensor> {
+pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: Dims) -> Result<Tensor> {
     let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
     let n: usize = dims.iter().product();
     let blocks = Blocks::new(expr, inputs, &dims)?;
@@ -266,6 +294,8 @@ enum Access<'a> {
     Splat(Register),
     /// Elements by strides, in elements; 0 on axes that broadcast.
     Strided { bytes: &'a [u8], width: usize, strides: Dims },
+    /// Each element of `size` bytes for all values of its row.
+    Repeated { bytes: &'a [u8], size: usize, rows: &'a Rows },
     /// Bits by strides.
     StridedBits { bits: &'a BooleanBuffer, strides: Dims },
 }
@@ -287,7 +317,7 @@ impl<'a> Blocks<'a> {
     /// Binds an expression.
     ///
     /// Errors: an input of another dtype than the expression was made for, or one that does not broadcast to `dims`.
-    pub fn new(expr: &'a Expr, inputs: &[&'a Dense], dims: &'a [usize]) -> Result<Blocks<'a>> {
+    pub fn new(expr: &'a Expr, inputs: &[Source<'a>], dims: &'a [usize]) -> Result<Blocks<'a>> {
         let pairs = expr.inputs.iter().zip(inputs);
         let inputs: Result<_> = pairs.map(|(dtype, input)| access(*dtype, input, dims)).collect();
         Ok(Blocks { expr, dims, inputs: inputs? })
@@ -363,9 +393,13 @@ fn register_bytes(register: &Register, dtype: DType, n: usize) -> &[u8] {
     &bytemuck::cast_slice(register)[..bytes]
 }
 
-fn access<'a>(dtype: DType, input: &'a Dense, dims: &[usize]) -> Result<Access<'a>> {
+fn access<'a>(dtype: DType, source: &Source<'a>, dims: &[usize]) -> Result<Access<'a>> {
+    let input = source.data;
     if input.dtype() != dtype {
         return Err(Error::dtype(format!("found {}", input.dtype())).wanted(dtype.name()));
+    }
+    if let Some(rows) = source.rows {
+        return repeated(input, rows, dims);
     }
     let full = input.dims() == dims;
     match input.storage() {
@@ -385,6 +419,21 @@ fn access<'a>(dtype: DType, input: &'a Dense, dims: &[usize]) -> Result<Access<'
             Err(Error::dtype(format!("found {dtype}")).wanted("numbers or booleans"))
         }
     }
+}
+
+/// Elements that stand for the values of their rows.
+///
+/// Errors: another number of elements than rows; other sizes than `dims`.
+fn repeated<'a>(input: &'a Dense, rows: &'a Rows, dims: &[usize]) -> Result<Access<'a>> {
+    let (given, nrows) = (input.dims().first().copied().unwrap_or(0), rows.nrows());
+    if given != nrows {
+        return Err(Error::shape(format!("{given} elements are given for {nrows} rows")).wanted("one element per row"));
+    }
+    if *(Source { data: input, rows: Some(rows) }).dims() != *dims {
+        return Err(Error::shape(format!("shape {:?} repeated in rows is not {dims:?}", input.dims())));
+    }
+    let bytes = input.fixed()?.as_slice();
+    Ok(Access::Repeated { bytes, size: bytes.len().checked_div(given).unwrap_or(0), rows })
 }
 
 fn splat(dtype: DType, one: &Buffer) -> Register {
@@ -432,6 +481,12 @@ impl Access<'_> {
                     _ => gather::<u64>(bytes, strides, dims, start, &mut out[..8 * n]),
                 }
             }
+            Access::Repeated { bytes, size, rows } => {
+                let inner: usize = dims[1..].iter().product();
+                let width = size.checked_div(inner).unwrap_or(0);
+                let out = &mut bytemuck::cast_slice_mut::<u64, u8>(register)[..n * width];
+                repeat_rows(bytes, *size, rows, start * width, out);
+            }
             Access::StridedBits { bits, strides } => {
                 register[..n.div_ceil(64)].fill(0);
                 for_each_run(strides, dims, start, n, |at, from, stride, len| {
@@ -441,6 +496,27 @@ impl Access<'_> {
                 });
             }
         }
+    }
+}
+
+/// Writes the bytes from `start` on of elements of `size` bytes that are repeated in rows; zeros stand outside them.
+fn repeat_rows(bytes: &[u8], size: usize, rows: &Rows, start: usize, mut out: &mut [u8]) {
+    let (mut value, mut skip) = (start.checked_div(size).unwrap_or(0), start.checked_rem(size).unwrap_or(0));
+    let mut row = rows.row_at(value);
+    while !out.is_empty() {
+        let (element, end) = match row {
+            // Before the first row, or behind the last.
+            None => (None, if value < rows.first() { rows.first() } else { rows.nvalues() }),
+            Some(row) => (bytes.get(row * size..(row + 1) * size), rows.row(row).end),
+        };
+        let here = out.len().min((end - value) * size - skip);
+        let (head, rest) = out.split_at_mut(here);
+        match element {
+            Some(element) => repeat(element, skip, head),
+            None => head.fill(0),
+        }
+        (out, value, skip) = (rest, end, 0);
+        row = rows.next_row(row, value);
     }
 }
 

@@ -136,6 +136,9 @@ pub struct OpDef {
     pub text: Option<(InferFn, KernelFn)>,
     /// What to use instead on dtypes that the op does not take.
     pub instead: Option<&'static str>,
+    /// Whether it gives the elements of the first argument, each for all values of its row of the second, which fused blocks read
+    /// through.
+    pub repeats_rows: bool,
 }
 
 impl OpDef {
@@ -159,6 +162,7 @@ impl OpDef {
             apart: &[],
             text: None,
             instead: None,
+            repeats_rows: false,
         }
     }
 
@@ -260,6 +264,12 @@ impl OpDef {
     /// Adds how an elementwise op is inferred and computed on strings and bytes.
     pub const fn text(mut self, infer: InferFn, kernel: KernelFn) -> OpDef {
         self.text = Some((infer, kernel));
+        self
+    }
+
+    /// Says that the op repeats the elements of its first argument for the values in the rows of its second.
+    pub const fn repeats_rows(mut self) -> OpDef {
+        self.repeats_rows = true;
         self
     }
 

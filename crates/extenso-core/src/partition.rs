@@ -190,6 +190,26 @@ impl Rows {
         self.offsets.get(i)..self.offsets.get(i + 1)
     }
 
+    /// The row that a value is in, if it is in one.
+    pub(crate) fn row_at(&self, value: usize) -> Option<usize> {
+        if value < self.first() || value >= self.last() {
+            return None;
+        }
+        // The last of the rows that begin at the value or before it: those before it may be empty.
+        let begun =
+            with_offsets!(&self.offsets, o => o.partition_point(|&at| usize::try_from(at).is_ok_and(|at| at <= value)));
+        Some(begun - 1)
+    }
+
+    /// The row of a value that is the first behind another row.
+    pub(crate) fn next_row(&self, row: Option<usize>, value: usize) -> Option<usize> {
+        match row {
+            Some(row) if value < self.last() => (row + 1..self.nrows()).find(|&next| self.row(next).end > value),
+            Some(_) => None,
+            None => self.row_at(value),
+        }
+    }
+
     /// The lengths of the rows.
     pub fn lengths(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.nrows()).map(|i| self.row(i).len())

@@ -8,7 +8,8 @@ mod fold;
 pub use fold::{Fold, FoldKernel};
 
 use crate::attrs::{AttrSet, Attrs, Axes};
-use crate::elementwise::{BLOCK, Blocks, Expr, at_position, broadcast_strides};
+use crate::elementwise::{BLOCK, Blocks, Expr, Source, at_position, broadcast_strides};
+use crate::kernels::bits::count_ones;
 use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::map::Fault;
 use crate::kernels::pool::{Block, affordable};
@@ -212,7 +213,7 @@ fn fold_bits(
     affordable(if dtype == DType::Bool { rows / 8 } else { rows.saturating_mul(8) })?;
     let fold_row = |i: usize| {
         let (start, n) = row(i);
-        answer(bits.slice(start, n).count_set_bits(), n)
+        answer(count_ones(bits.values(), bits.offset() + start, n), n)
     };
     if dtype == DType::Bool {
         let out = BooleanBuffer::collect_bool(rows, |i| fold_row(i) == 1);
@@ -310,7 +311,7 @@ impl Cut<'_> {
 /// Errors: a fault of a kernel, with its position.
 pub fn evaluate_fold(
     expr: &Expr,
-    inputs: &[&Dense],
+    inputs: &[Source<'_>],
     dims: &[usize],
     fold: Fold,
     cut: &Cut<'_>,
@@ -326,7 +327,7 @@ pub fn evaluate_fold(
     let work = cut.row(nrows.max(1) - 1);
     let total = if nrows == 0 { 0 } else { work.0 + work.1 };
     over_threads(nrows, total, out.bytes_mut(), |from, out| {
-        if let Err((at, found)) = fold_range(&blocks, &kernel, dtype, cut, from, out, width) {
+        if let Err((at, found)) = fold_range(&blocks, &kernel, cut, from, out, width) {
             let mut first = fault.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             if first.is_none_or(|(known, f)| at + found.index < known + f.index) {
                 *first = Some((at, found));
@@ -342,14 +343,13 @@ pub fn evaluate_fold(
 fn fold_range(
     blocks: &Blocks<'_>,
     kernel: &FoldKernel,
-    dtype: DType,
     cut: &Cut<'_>,
     from: usize,
     out: &mut [u8],
     width: usize,
 ) -> std::result::Result<(), (usize, Fault)> {
     let mut scratch = blocks.scratch();
-    let element = dtype.width().unwrap_or(1);
+    let mut ends = Vec::new();
     let rows = out.len() / width;
     let mut i = 0;
     while i < rows {
@@ -373,11 +373,10 @@ fn fold_range(
         let n = cut.row(from + end - 1).0 + cut.row(from + end - 1).1 - start;
         blocks.run(&mut scratch, start, n, None).map_err(|f| (start, f))?;
         let values = blocks.result(&scratch, n);
-        for row in i..end {
-            let (at, len) = cut.row(from + row);
-            let values = &values[(at - start) * element..(at - start + len) * element];
-            (kernel.rows)(values, len, &mut out[row * width..(row + 1) * width]);
-        }
+        ends.clear();
+        ends.push(0);
+        ends.extend((i..end).map(|row| cut.row(from + row)).map(|(at, len)| at + len - start));
+        (kernel.between)(values, &ends, &mut out[i * width..end * width]);
         i = end;
     }
     Ok(())

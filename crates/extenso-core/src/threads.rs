@@ -2,8 +2,13 @@
 //!
 //! Invariant: the number never changes a result, only the time it takes.
 
+use crate::kernels::isa::{isa, with_isa};
+use rayon::prelude::*;
 use std::cell::Cell;
 use std::sync::OnceLock;
+
+/// Work below this many elements stays on the calling thread.
+const PARALLEL: usize = 1 << 16;
 
 thread_local! {
     static OVERRIDE: Cell<Option<usize>> = const { Cell::new(None) };
@@ -30,4 +35,29 @@ pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
     }
     let _restore = Restore(OVERRIDE.replace(Some(n.max(1))));
     f()
+}
+
+/// The number of pieces that work on so many elements is cut into: one for each thread, or one alone where there is little.
+pub fn pieces(work: usize) -> usize {
+    if work < PARALLEL { 1 } else { threads() }
+}
+
+/// Gives what `f` makes of each item, in order; several items are worked on side by side.
+pub fn side_by_side<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
+    if items.len() <= 1 {
+        return items.into_iter().map(f).collect();
+    }
+    let isa = isa();
+    items.into_par_iter().map(|item| with_isa(isa, || f(item))).collect()
+}
+
+/// Cuts a slice into parts of these lengths.
+pub fn split_at_lengths<T>(mut all: &mut [T], lengths: impl IntoIterator<Item = usize>) -> Vec<&mut [T]> {
+    let mut parts = Vec::new();
+    for n in lengths {
+        let (part, rest) = all.split_at_mut(n);
+        parts.push(part);
+        all = rest;
+    }
+    parts
 }

@@ -6,9 +6,9 @@
 use crate::graph::{Graph, NodeKind, ValueRef};
 use crate::passes::fuse::{Group, Sink, fuse};
 use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::elementwise::{Expr, evaluate};
+use extenso_core::elementwise::{Expr, Source, evaluate};
 use extenso_core::reduce::{Cut, Fold, Reduce, evaluate_fold, fold_axes, normalize_axes};
-use extenso_core::{Dense, OpDef, Value};
+use extenso_core::{OpDef, Value};
 use extenso_types::{Dims, Error, LeafSpec, Path, Result, broadcast_dims};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -35,7 +35,15 @@ struct Step {
 
 enum Work {
     Op(&'static OpDef, Arc<dyn AttrSet>),
-    Fused(Expr, End),
+    Fused(Fused),
+}
+
+/// A fused chain. Its arguments are what it reads, then the partitions of what is repeated in rows.
+struct Fused {
+    expr: Expr,
+    /// For each argument whether it is repeated.
+    repeated: Vec<bool>,
+    end: End,
 }
 
 /// What a fused chain ends in.
@@ -50,7 +58,7 @@ impl std::fmt::Debug for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.work {
             Work::Op(op, _) => write!(f, "{:?} = {}{:?}", self.results, op.name, self.args),
-            Work::Fused(expr, _) => write!(f, "{:?} = fused {} steps {:?}", self.results, expr.len(), self.args),
+            Work::Fused(fused) => write!(f, "{:?} = fused {} steps {:?}", self.results, fused.expr.len(), self.args),
         }
     }
 }
@@ -197,7 +205,9 @@ impl Slots {
 }
 
 fn fused_step(group: &Group, slots: &mut Slots, at: ValueRef) -> Result<Step> {
-    let mut args: SmallVec<[Slot; 4]> = group.inputs.iter().map(|v| slots.get(*v)).collect::<Result<_>>()?;
+    let rows = group.inputs.iter().filter_map(|read| read.rows);
+    let reads = group.inputs.iter().map(|read| read.at).chain(rows);
+    let mut args: SmallVec<[Slot; 4]> = reads.map(|v| slots.get(v)).collect::<Result<_>>()?;
     let end = match &group.sink {
         Sink::Store => End::Store,
         Sink::Axes(fold, attrs) => End::Axes(*fold, Reduce::of(&**attrs)?.clone()),
@@ -207,7 +217,9 @@ fn fused_step(group: &Group, slots: &mut Slots, at: ValueRef) -> Result<Step> {
         }
     };
     let results = SmallVec::from_iter([slots.new_for(at)]);
-    Ok(Step { work: Work::Fused(group.expr.clone(), end), args, results, dead: SmallVec::new() })
+    let repeated = group.inputs.iter().map(|read| read.rows.is_some()).collect();
+    let work = Work::Fused(Fused { expr: group.expr.clone(), repeated, end });
+    Ok(Step { work, args, results, dead: SmallVec::new() })
 }
 
 impl Step {
@@ -221,7 +233,7 @@ impl Step {
                     slots[*slot] = Some(value);
                 }
             }
-            Work::Fused(expr, end) => slots[self.results[0]] = Some(run_fused(expr, end, &args)?),
+            Work::Fused(fused) => slots[self.results[0]] = Some(run_fused(fused, &args)?),
         }
         for slot in &self.dead {
             slots[*slot] = None;
@@ -230,15 +242,16 @@ impl Step {
     }
 }
 
-fn run_fused(expr: &Expr, end: &End, args: &[Value]) -> Result<Value> {
+fn run_fused(fused: &Fused, args: &[Value]) -> Result<Value> {
+    let Fused { expr, repeated, end } = fused;
     let (args, partition) = match (end, args.split_last()) {
         (End::Segments(_), Some((last, args))) => (args, Some(last.partition()?)),
         _ => (args, None),
     };
-    let inputs: SmallVec<[&Dense; 4]> = args.iter().map(|v| v.tensor()?.data()).collect::<Result<_>>()?;
+    let inputs = sources(args, repeated)?;
     let mut dims = Dims::new();
     for input in &inputs {
-        dims = broadcast_dims(&dims, input.dims())?;
+        dims = broadcast_dims(&dims, &input.dims())?;
     }
     let result = match (end, partition) {
         (End::Axes(fold, attrs), _) => return run_axes(expr, &inputs, dims, *fold, attrs),
@@ -258,7 +271,18 @@ fn run_fused(expr: &Expr, end: &End, args: &[Value]) -> Result<Value> {
     Ok(Value::Tensor(result))
 }
 
-fn run_axes(expr: &Expr, inputs: &[&Dense], dims: Dims, fold: Fold, attrs: &Reduce) -> Result<Value> {
+/// What an expression reads, from the arguments of its step.
+fn sources<'a>(args: &'a [Value], repeated: &[bool]) -> Result<SmallVec<[Source<'a>; 4]>> {
+    let (inputs, partitions) = args.split_at(repeated.len());
+    let mut partitions = partitions.iter();
+    let mut source = |(value, repeated): (&'a Value, &bool)| {
+        let rows = if *repeated { partitions.next() } else { None };
+        Ok(Source { data: value.tensor()?.data()?, rows: rows.map(|rows| rows.partition()?.data()).transpose()? })
+    };
+    inputs.iter().zip(repeated).map(&mut source).collect()
+}
+
+fn run_axes(expr: &Expr, inputs: &[Source<'_>], dims: Dims, fold: Fold, attrs: &Reduce) -> Result<Value> {
     let rank = dims.len();
     let axes: SmallVec<[usize; 4]> = match &attrs.axis {
         extenso_core::attrs::Axes::All => (0..rank).collect(),

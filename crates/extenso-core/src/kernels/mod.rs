@@ -9,6 +9,7 @@ pub mod bits;
 pub mod cast;
 pub mod decimal;
 pub mod elementary;
+pub mod gather;
 pub mod isa;
 pub mod map;
 pub mod matmul;
@@ -20,6 +21,7 @@ mod reducers;
 pub mod scan;
 pub mod special;
 pub mod threefry;
+pub mod words;
 
 /// An f64 rounded to f32.
 pub fn narrow_f32(v: f64) -> f32 {

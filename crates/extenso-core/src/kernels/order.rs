@@ -14,6 +14,16 @@ pub trait Ordered: Copy {
     /// The order of two elements that have a place.
     fn place(self, other: Self) -> Ordering;
 
+    /// A number that orders as the element does, if there is one; elements of equal rank have equal numbers.
+    #[inline(always)]
+    fn key(self, descending: bool) -> Option<u64> {
+        let key = self.ascending()?;
+        Some(if descending && !self.is_last() { !key } else { key })
+    }
+
+    /// The number that orders as the element does among ascending ones.
+    fn ascending(self) -> Option<u64>;
+
     /// The order of two elements.
     #[inline(always)]
     fn order(self, other: Self, descending: bool) -> Ordering {
@@ -26,22 +36,50 @@ pub trait Ordered: Copy {
 }
 
 macro_rules! ordered {
-    ($($t:ty)* ; $($float:ty)*) => {
+    ($($float:ident)*; $($t:ty: |$x:ident| $key:expr;)*) => {
         $(impl Ordered for $t {
             #[inline(always)]
             fn is_last(self) -> bool { false }
             #[inline(always)]
             fn place(self, other: $t) -> Ordering { self.cmp(&other) }
+            #[inline(always)]
+            fn ascending(self) -> Option<u64> { let $x = self; $key }
         })*
         $(impl Ordered for $float {
             #[inline(always)]
             fn is_last(self) -> bool { self.is_nan() }
             #[inline(always)]
             fn place(self, other: $float) -> Ordering { self.partial_cmp(&other).unwrap_or(Ordering::Equal) }
+            #[inline(always)]
+            fn ascending(self) -> Option<u64> { Some(if self.is_nan() { u64::MAX } else { float_key(f64::from(self)) }) }
         })*
     };
 }
-ordered! { bool i8 i16 i32 i64 u8 u16 u32 u64 &[u8]; f16 bf16 f32 f64 }
+ordered! {
+    f16 bf16 f32 f64;
+    bool: |x| Some(u64::from(x));
+    u8: |x| Some(u64::from(x));
+    u16: |x| Some(u64::from(x));
+    u32: |x| Some(u64::from(x));
+    u64: |x| Some(x);
+    i8: |x| Some(signed_key(i64::from(x)));
+    i16: |x| Some(signed_key(i64::from(x)));
+    i32: |x| Some(signed_key(i64::from(x)));
+    i64: |x| Some(signed_key(x));
+    &[u8]: |_x| None;
+}
+
+#[inline(always)]
+fn signed_key(x: i64) -> u64 {
+    x.cast_unsigned() ^ 1 << 63
+}
+
+/// The bits of a number, turned so that they order as numbers do; both zeros are one.
+#[inline(always)]
+fn float_key(x: f64) -> u64 {
+    let bits = (x + 0.0).to_bits().cast_signed();
+    signed_key(bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed())
+}
 
 /// Sorts each row of `n` elements.
 pub fn sort_rows<T: Ordered>(x: &[T], n: usize, descending: bool, out: &mut [T]) {
@@ -51,9 +89,41 @@ pub fn sort_rows<T: Ordered>(x: &[T], n: usize, descending: bool, out: &mut [T])
 
 /// The positions in each row of `n` elements in the order that sorts it.
 pub fn argsort_rows<T: Ordered>(x: &[T], n: usize, descending: bool, out: &mut [i64]) {
+    let mut scratch = Scratch::default();
     for (row, out) in x.chunks(n.max(1)).zip(out.chunks_mut(n.max(1))) {
+        argsort(row, descending, out, &mut scratch);
+    }
+}
+
+/// Memory that rows use one after the other.
+#[derive(Default)]
+pub struct Scratch {
+    narrow: Vec<u64>,
+    wide: Vec<u128>,
+}
+
+/// The positions in a row in the order that sorts it, equal elements in theirs.
+///
+/// Numbers are sorted with their positions in the low bits, so that no comparison looks elsewhere: in 64 bits where the keys of
+/// the row are near each other, otherwise in 128.
+pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch: &mut Scratch) {
+    let keys = || row.iter().filter_map(|x| x.key(descending));
+    let (low, high) = keys().fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)));
+    let bits = usize::BITS - row.len().leading_zeros();
+    if row.first().is_some_and(|x| x.key(descending).is_none()) {
         out.iter_mut().zip(0..).for_each(|(at, i)| *at = i);
         out.sort_by(|a, b| row[*a as usize].order(row[*b as usize], descending));
+    } else if high.saturating_sub(low).leading_zeros() >= bits {
+        scratch.narrow.clear();
+        scratch.narrow.extend(keys().zip(0_u64..).map(|(key, i)| (key - low) << bits | i));
+        scratch.narrow.sort_unstable();
+        let mask = (1 << bits) - 1;
+        out.iter_mut().zip(&scratch.narrow).for_each(|(at, key)| *at = (key & mask) as i64);
+    } else {
+        scratch.wide.clear();
+        scratch.wide.extend(keys().zip(0_u64..).map(|(key, i)| u128::from(key) << 64 | u128::from(i)));
+        scratch.wide.sort_unstable();
+        out.iter_mut().zip(&scratch.wide).for_each(|(at, key)| *at = *key as i64);
     }
 }
 
@@ -91,5 +161,34 @@ pub fn extreme_rows<T: Ordered>(x: &[T], n: usize, largest: bool, out: &mut [i64
             }
         }
         *out = best as i64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Ordered>(row: &[T]) {
+        for descending in [false, true] {
+            let mut wanted: Vec<i64> = (0..row.len() as i64).collect();
+            wanted.sort_by(|a, b| row[*a as usize].order(row[*b as usize], descending));
+            let mut found = vec![0; row.len()];
+            argsort(row, descending, &mut found, &mut Scratch::default());
+            assert_eq!(found, wanted, "{descending}");
+        }
+    }
+
+    #[test]
+    fn keys_sort_as_their_elements() {
+        check::<i64>(&[]);
+        check(&[3_i64, i64::MIN, 7, i64::MAX, -1, 3, 0]);
+        check(&[5_i64, 4, 5, 3, 4]);
+        check(&[200_u8, 3, 3, 255, 0]);
+        check(&[true, false, true]);
+        check(&[0.0, f64::NAN, -0.0, f64::INFINITY, -1.5, f64::NEG_INFINITY, -f64::NAN, 0.0]);
+        check(&[f32::MIN_POSITIVE, -f32::MIN_POSITIVE, 1.0, -0.0, 0.0, f32::NAN, f32::NAN]);
+        check(&[f16::from_f32(1.5), f16::NAN, f16::from_f32(-2.0)]);
+        check(&[&b"b"[..], b"a", b"", b"b"]);
+        check(&(0..500).map(|i| i * 7919 % 499).collect::<Vec<i32>>());
     }
 }

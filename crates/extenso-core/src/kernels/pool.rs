@@ -154,6 +154,46 @@ fn zeros(words: usize) -> Vec<u64> {
     }
 }
 
+/// Bytes one after the other, as many as come, in memory of the pool.
+pub(crate) struct Growing {
+    block: Block,
+    len: usize,
+}
+
+impl Growing {
+    /// No bytes yet; memory for so many.
+    pub fn with_capacity(len: usize) -> Growing {
+        Growing { block: Block::new(len), len: 0 }
+    }
+
+    /// The number of bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds `n` bytes to be written.
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn more(&mut self, n: usize) -> Result<&mut [u8]> {
+        let end = self.len.saturating_add(n);
+        if end > self.block.len {
+            let wanted = end.max(self.block.len.saturating_mul(2));
+            affordable(wanted)?;
+            let mut wider = Block::new(wanted);
+            wider.bytes_mut()[..self.len].copy_from_slice(&self.block.bytes_mut()[..self.len]);
+            self.block = wider;
+        }
+        let start = std::mem::replace(&mut self.len, end);
+        Ok(&mut self.block.bytes_mut()[start..end])
+    }
+
+    /// The finished buffer.
+    pub fn freeze(mut self) -> Buffer {
+        self.block.len = self.len;
+        self.block.freeze()
+    }
+}
+
 fn take(len: usize) -> PoolOwner {
     let lines = class(len) / size_of::<Line>();
     let mut free = lock();

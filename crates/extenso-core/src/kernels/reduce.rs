@@ -47,6 +47,11 @@ pub fn equal_rows_reduce<R: Reducer<T>, T: Copy>(values: &[T], n: usize, out: &m
     by_rows::<R, T>(values, out, |i| i * n);
 }
 
+/// Reduces each row `values[ends[i]..ends[i + 1]]` into `out[i]`, which has the bits of [`reduce`] on that row.
+pub fn rows_reduce<R: Reducer<T>, T: Copy>(values: &[T], ends: &[usize], out: &mut [R::Out]) {
+    rows::<R, T>(values, ends, out);
+}
+
 /// Reduces the rows between offsets. These are brought to one form first, so that the loops are compiled once for all.
 fn by_rows<R: Reducer<T>, T: Copy>(values: &[T], out: &mut [R::Out], offset: impl Fn(usize) -> usize) {
     const BLOCK: usize = 64;

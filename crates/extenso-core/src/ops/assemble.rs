@@ -1,9 +1,12 @@
 //! Assembling a tensor from runs of elements of other tensors: the one routine behind concat, take, repeat and the like.
 
-use crate::kernels::pool::{Block, affordable};
-use crate::tensor::{Dense, Storage, Tensor, element_count, join_text};
+use crate::kernels::gather;
+use crate::kernels::pool::{Block, Growing, affordable};
+use crate::offsets::{Offsets, with_offsets};
+use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::Value;
-use arrow_buffer::BooleanBufferBuilder;
+use arrow_buffer::{BooleanBufferBuilder, Buffer, ScalarBuffer};
 use extenso_types::{DType, Dims, Error, Result};
 
 /// Consecutive elements of one source.
@@ -28,7 +31,7 @@ pub fn assemble(dtype: DType, dims: Dims, sources: &[&Dense], runs: impl Iterato
     affordable(count.saturating_mul(dtype.width().unwrap_or(8)))?;
     let storage = match dtype {
         DType::Bool => bits(count, sources, runs)?,
-        DType::String | DType::Bytes => text(sources, runs)?,
+        DType::String | DType::Bytes => text(count, sources, runs)?,
         DType::Variant => boxed(sources, runs)?,
         _ => fixed(dtype.width().unwrap_or(1), count, sources, runs)?,
     };
@@ -43,7 +46,7 @@ fn fixed(width: usize, count: usize, sources: &[&Dense], runs: impl Iterator<Ite
     for run in runs {
         let (head, tail) = out.split_at_mut(run.len * width);
         match run.source {
-            Some(s) => head.copy_from_slice(&buffers[s][run.start * width..(run.start + run.len) * width]),
+            Some(s) => copy(&buffers[s][run.start * width..(run.start + run.len) * width], head),
             None => head.fill(0),
         }
         out = tail;
@@ -62,18 +65,111 @@ fn bits(count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Re
     Ok(Storage::Bits(out.finish()))
 }
 
-fn text(sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {
-    let mut items: Vec<&[u8]> = Vec::new();
-    for run in runs {
-        for i in run.start..run.start + run.len {
-            items.push(match run.source {
-                Some(s) => sources[s].text_at(i)?,
-                None => &[],
-            });
-        }
+/// Copies bytes, many of them by several threads: one does not use all of the memory's speed.
+fn copy(from: &[u8], to: &mut [u8]) {
+    const LARGE: usize = 1 << 20;
+    if from.len() < LARGE {
+        return to.copy_from_slice(from);
     }
-    let (offsets, bytes) = join_text(items.into_iter());
-    Ok(Storage::Text { offsets, bytes })
+    let piece = from.len().div_ceil(pieces(from.len()));
+    let both: Vec<_> = from.chunks(piece).zip(to.chunks_mut(piece)).collect();
+    side_by_side(both, |(from, to)| to.copy_from_slice(from));
+}
+
+/// Texts: the bytes of a run are copied as one, and its offsets moved.
+fn text(count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {
+    let sources: Result<Vec<(&Offsets, &Buffer)>> = sources.iter().map(|s| s.text()).collect();
+    let sources = sources?;
+    let mut ends = Block::new((count + 1) * size_of::<i64>());
+    let (first, mut rest) = ends.slice_mut::<i64>().split_at_mut(1);
+    first.fill(0);
+    let mut bytes = Growing::with_capacity(likely_bytes(count, &sources));
+    for run in runs.filter(|run| run.len > 0) {
+        let (head, tail) = rest.split_at_mut(run.len);
+        rest = tail;
+        let before = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        let Some((offsets, source)) = run.source.map(|s| sources[s]) else {
+            head.fill(before);
+            continue;
+        };
+        let (from, to) = (offsets.get(run.start), offsets.get(run.start + run.len));
+        copy(&source.as_slice()[from..to], bytes.more(to - from)?);
+        let moved = before - i64::try_from(from).unwrap_or(i64::MAX);
+        move_offsets(&offsets.slice(run.start + 1, run.len), moved, head);
+    }
+    Ok(Storage::Text { offsets: offsets_of(ends, count), bytes: bytes.freeze() })
+}
+
+/// As many bytes as so many texts have if they are as long as those of the sources.
+fn likely_bytes(count: usize, sources: &[(&Offsets, &Buffer)]) -> usize {
+    let texts: usize = sources.iter().map(|(offsets, _)| offsets.len() - 1).sum();
+    let bytes: usize = sources.iter().map(|(offsets, _)| offsets.last() - offsets.first()).sum();
+    // What comes out is rarely much longer, and never so often that twice the sources would be too much.
+    bytes.checked_div(texts).map_or(0, |mean| count.saturating_mul(mean + 1).min(bytes.saturating_mul(2)))
+}
+
+#[allow(clippy::useless_conversion)] // One of the two widths is i64 already.
+fn move_offsets(offsets: &Offsets, by: i64, out: &mut [i64]) {
+    with_offsets!(offsets, o => out.iter_mut().zip(o).for_each(|(out, &at)| *out = i64::from(at) + by));
+}
+
+fn offsets_of(ends: Block, count: usize) -> Offsets {
+    Offsets::I64(ScalarBuffer::new(ends.freeze(), 0, count + 1))
+}
+
+/// The elements of the outer axis at these positions, each of which is one; `dims` are those of the result.
+///
+/// Errors: more than memory holds.
+pub(super) fn gathered(x: &Dense, at: &[i64], dims: Dims) -> Result<Tensor> {
+    let inner: usize = x.dims().iter().skip(1).product();
+    let storage = match x.storage() {
+        Storage::Fixed(source) => {
+            let width = inner * x.dtype().width().unwrap_or(1);
+            affordable(at.len().saturating_mul(width))?;
+            Storage::Fixed(gathered_elements(source, width, at))
+        }
+        Storage::Text { offsets, bytes } if inner == 1 => with_offsets!(offsets, o => gathered_texts(o, bytes, at)?),
+        Storage::Text { .. } | Storage::Bits(_) | Storage::Boxed(_) => {
+            let start = |&i: &i64| usize::try_from(i).unwrap_or(0) * inner;
+            let runs = at.iter().map(|i| Run { source: Some(0), start: start(i), len: inner });
+            return assemble(x.dtype(), dims, &[x], runs);
+        }
+    };
+    Ok(Tensor::from_dense(x.dtype(), dims, storage))
+}
+
+fn gathered_elements(source: &[u8], width: usize, at: &[i64]) -> Buffer {
+    let mut block = Block::new(at.len() * width);
+    if width > 0 && !at.is_empty() {
+        let piece = at.len().div_ceil(pieces(at.len() * width.div_ceil(8)));
+        let parts = at.chunks(piece).zip(block.bytes_mut().chunks_mut(piece * width)).collect();
+        side_by_side(parts, |(at, out)| gather::elements(source, width, at, out));
+    }
+    block.freeze()
+}
+
+fn gathered_texts<O: crate::kernels::reduce::Offset + Sync>(
+    offsets: &[O],
+    bytes: &[u8],
+    at: &[i64],
+) -> Result<Storage> {
+    let mut ends = Block::new((at.len() + 1) * size_of::<i64>());
+    let (first, rest) = ends.slice_mut::<i64>().split_at_mut(1);
+    first.fill(0);
+    let piece = at.len().div_ceil(pieces(at.len())).max(1);
+    let parts = at.chunks(piece).zip(rest.chunks_mut(piece)).collect();
+    let sizes = side_by_side(parts, |(at, ends)| gather::text_ends(offsets, at, ends));
+    affordable(sizes.iter().fold(0, |sum, n| sum.saturating_add(*n)))?;
+    let mut out = Block::new(sizes.iter().sum());
+    let begins = sizes.iter().scan(0, |end, n| Some(std::mem::replace(end, *end + n)));
+    let outs = split_at_lengths(out.bytes_mut(), sizes.iter().copied());
+    let parts = at.chunks(piece).zip(rest.chunks_mut(piece)).zip(begins.zip(outs)).collect();
+    side_by_side(parts, |((at, ends), (begin, out))| {
+        let begin = i64::try_from(begin).unwrap_or(i64::MAX);
+        ends.iter_mut().for_each(|end| *end += begin);
+        gather::texts(offsets, bytes, at, out);
+    });
+    Ok(Storage::Text { offsets: offsets_of(ends, at.len()), bytes: out.freeze() })
 }
 
 fn boxed(sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {

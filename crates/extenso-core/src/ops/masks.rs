@@ -1,6 +1,8 @@
 //! Elements picked by a mask, and borders put around them.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
+use super::assemble::gathered;
+use super::positions::places_of_ones;
 use super::structural::{OneAxis, stretch};
 use super::{Run, assemble, multiply, slice, sum, zeros_like};
 use crate::attrs::{AttrSet, Attrs, Axes};
@@ -97,11 +99,17 @@ fn run_mask(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
     // While tracing, sizes may be unknown that do not fit.
     masked_axes(&args[0].tensor()?.spec(), &args[1].tensor()?.spec(), OneAxis::of(attrs)?.axis)?;
     let (outer, n, inner, at) = around(x.dims(), rank, OneAxis::of(attrs)?.axis)?;
-    // Runs of true elements are copied as one.
-    let runs: Vec<(usize, usize)> = mask.bits()?.set_slices().collect();
-    let count = runs.iter().map(|(from, to)| to - from).sum();
+    let bits = mask.bits()?;
+    let count = bits.count_set_bits();
     let dims: Dims =
         x.dims()[..at].iter().copied().chain([count]).chain(x.dims()[at + rank..].iter().copied()).collect();
+    if at == 0 {
+        let flat: Dims = std::iter::once(n).chain(x.dims()[rank..].iter().copied()).collect();
+        let flat = args[0].tensor()?.with_dims(&flat)?;
+        return one_tensor(gathered(flat.data()?, places_of_ones(bits)?.as_slice::<i64>()?, dims)?);
+    }
+    // Runs of true elements are copied as one.
+    let runs: Vec<(usize, usize)> = bits.set_slices().collect();
     let runs = (0..outer).flat_map(|o| {
         runs.iter().map(move |(from, to)| Run {
             source: Some(0),

@@ -47,6 +47,7 @@ crate::ops! {
     ///
     /// Shapes: `x` has the partition's rows as outer axis, the result its values.
     GATHER_ROWS_OF: gather_rows_of(x, partition) = OpDef::general(Class::Segment, infer_repeat, run_repeat)
+        .repeats_rows()
         .grad(|cx| Ok(vec![Some(segment_sum(cx.g(), &cx.args[1])?), None]))
         .examples(&[("gather_rows_of([1.5, 2.5], partition_from_lengths([2, 1]))", "[1.5, 1.5, 2.5]")]);
 

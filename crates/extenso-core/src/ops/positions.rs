@@ -1,10 +1,14 @@
 //! Elements by their positions along an axis, one position for each; positions of elements.
 
-use super::args::{one_tensor, spec_of, tensor_spec};
+use super::args::{data, one_tensor, spec_of, tensor_spec};
+use super::assemble::gathered;
 use super::lines::Lines;
+use super::selection::places;
 use super::structural::OneAxis;
 use super::{Run, assemble, cast, positions};
 use crate::attrs::{AttrSet, Attrs};
+use crate::kernels::bits::load_bits;
+use crate::kernels::gather::positions_of_ones;
 use crate::kernels::map::Number;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::scan::add_rows;
@@ -12,8 +16,10 @@ use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::normalize_axis;
 use crate::tensor::{Dense, Storage, Tensor};
 use crate::value::{Outputs, Value};
+use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape, TensorSpec};
 use half::{bf16, f16};
+use smallvec::smallvec;
 
 crate::attrs! {
     /// One axis, the last without another.
@@ -93,6 +99,11 @@ fn run_argwhere(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
     let found = if x.dtype() == DType::Bool { args[0].clone() } else { cast(x, DType::Bool)? };
     let found = found.tensor()?.data()?;
     let (dims, bits) = (x.data()?.dims(), found.bits()?);
+    if let [_] = dims {
+        let places = places_of_ones(bits)?;
+        let count = places.data()?.len();
+        return one_tensor(places.with_dims(&[count, 1])?);
+    }
     let count = bits.count_set_bits();
     affordable(count.saturating_mul(dims.len() * 8))?;
     let mut out = vec![0_i64; count * dims.len()];
@@ -104,6 +115,25 @@ fn run_argwhere(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
         }
     }
     one_tensor(Tensor::new(&[count, dims.len()], &out)?)
+}
+
+/// The places of the bits that are ones.
+pub(super) fn places_of_ones(bits: &BooleanBuffer) -> Result<Tensor> {
+    const BITS: usize = 1 << 12;
+    let count = bits.count_set_bits();
+    super::sorting::indices(smallvec![count], |mut out| {
+        let mut words = [0; BITS / 64];
+        for start in (0..bits.len()).step_by(BITS) {
+            let n = BITS.min(bits.len() - start);
+            load_bits(bits.values(), bits.offset() + start, n, &mut words);
+            let words = &words[..n.div_ceil(64)];
+            let found = words.iter().map(|word| usize::try_from(word.count_ones()).unwrap_or(0)).sum();
+            let (here, rest) = out.split_at_mut(found);
+            positions_of_ones(words, start, here);
+            out = rest;
+        }
+        Ok(())
+    })
 }
 
 fn infer_take_along(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -133,6 +163,10 @@ fn line_by_line(x: &TensorSpec, indices: &TensorSpec, axis: i64) -> Result<Shape
 
 fn run_take_along(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let axis = LastAxis::of(attrs)?.axis;
+    let (vector, indices) = (data(args, 0)?, data(args, 1)?);
+    if let [n] = *vector.dims() {
+        return one_tensor(gathered(vector, &places(indices, n)?, indices.dims().into())?);
+    }
     let lines = Lines::of(&args[0], axis)?;
     let (x, n, at) = (lines.data()?, lines.len()?, along(&args[1], axis, lines.len()?)?);
     let width = at.width;

@@ -56,8 +56,8 @@ pub fn mean(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<
 
 fn quotient(x: &Arg, axis: &Axes, keepdims: bool) -> Result<Value> {
     let total = sum(x, axis.clone(), keepdims)?;
-    // Counts are summed in 64 bits, so that they are exact in every dtype that can hold them.
-    let count = sum(cast(ones_like(x)?, DType::I64)?, axis.clone(), keepdims)?;
+    // Booleans are counted in 64 bits, so that counts are exact in every dtype that can hold them.
+    let count = sum(cast(ones_like(x)?, DType::Bool)?, axis.clone(), keepdims)?;
     match dtype_of(&total)? {
         dtype if dtype.is_float() => divide(total, cast(count, dtype)?),
         _ => divide(cast(total, DType::F64)?, cast(count, DType::F64)?),

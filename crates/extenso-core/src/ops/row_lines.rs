@@ -10,13 +10,15 @@ use super::recurrence::{check_entering, check_links, grad_scan, grad_shift, move
 use super::sorting::{indices, sortable, with_elements};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::one;
-use crate::kernels::order::{argsort_rows, extreme_rows};
+use crate::kernels::order::{Scratch, argsort, extreme_rows};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::partition::Rows;
 use crate::reduce::Fold;
+use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Error, LeafSpec, PartitionSpec, Result, Shape, TensorSpec};
 use half::{bf16, f16};
+use std::ops::Range;
 
 crate::attrs! {
     /// The attributes of `segment_argsort`.
@@ -126,12 +128,40 @@ fn run_argsort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let lines = Lines::of_rows(&args[0], rows)?;
     let data = lines.data()?;
     let order = indices(data.dims().into(), |out| {
-        out.fill(0);
-        let spans = lines.spans_of(rows)?;
-        with_elements!(data, x => spans.for_each(|s| argsort_rows(&x[s.clone()], s.len(), descending, &mut out[s])));
+        with_elements!(data, x => for_rows(out, lines.spans_of(rows)?.collect(), |spans, start, out| {
+            let mut scratch = Scratch::default();
+            for span in spans {
+                argsort(&x[span.clone()], descending, &mut out[span.start - start..span.end - start], &mut scratch);
+            }
+        }));
         Ok(())
     })?;
     one_tensor(lines.back(order)?)
+}
+
+/// Calls `f` with rows that lie one after the other and with what is written of them, which begins where the first of them does;
+/// many rows are worked on side by side. Zeros stand outside.
+fn for_rows(mut out: &mut [i64], spans: Vec<Range<usize>>, f: impl Fn(&[Range<usize>], usize, &mut [i64]) + Sync) {
+    let per_part = spans.len().div_ceil(pieces(out.len())).max(1);
+    let (mut parts, mut end) = (Vec::new(), 0);
+    for spans in spans.chunks(per_part) {
+        let (start, stop) = (spans[0].start, spans[spans.len() - 1].end);
+        let (outside, rest) = out.split_at_mut(start - end);
+        outside.fill(0);
+        let (part, rest) = rest.split_at_mut(stop - start);
+        parts.push((spans, start, part));
+        (out, end) = (rest, stop);
+    }
+    out.fill(0);
+    side_by_side(parts, |(spans, start, out)| {
+        // Values between two lines are outside every row.
+        let mut end = start;
+        for span in spans {
+            out[end - start..span.start - start].fill(0);
+            end = span.end;
+        }
+        f(spans, start, out);
+    });
 }
 
 fn infer_extreme(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

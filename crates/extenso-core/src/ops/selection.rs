@@ -1,6 +1,7 @@
 //! Ops that join tensors, or choose elements of one by position. Elements are copied in runs.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
+use super::assemble::gathered;
 use super::structural::OneAxis;
 use super::{Run, add, assemble, ones_like, row_starts, sum, transpose, uniform_partition};
 use crate::attrs::{AttrSet, Attrs, Axes};
@@ -13,6 +14,7 @@ use crate::tensor::{Dense, Tensor};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape};
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
 
 crate::attrs! {
     /// The attributes of `slice`.
@@ -187,6 +189,19 @@ fn positions_of(at: &[i64], indices: &Dense, n: usize) -> Result<Vec<usize>> {
     at.iter().enumerate().map(position).collect()
 }
 
+/// The indices as positions along an axis of `n`, as they stand if none is negative.
+///
+/// Errors: as those of [`positions`].
+pub(super) fn places(indices: &Dense, n: usize) -> Result<Cow<'_, [i64]>> {
+    let end = u64::try_from(n).unwrap_or(u64::MAX);
+    if let Ok(at) = indices.as_slice::<i64>()
+        && at.iter().fold(true, |ok, i| ok & (i.cast_unsigned() < end))
+    {
+        return Ok(Cow::Borrowed(at));
+    }
+    Ok(positions(indices, n)?.into_iter().map(|at| i64::try_from(at).unwrap_or(i64::MAX)).collect())
+}
+
 fn at_position_of(what: &str, flat: usize, dims: &[usize]) -> Error {
     let text = crate::elementwise::at_position(Fault { index: flat, what: "" }, 0, dims).to_string();
     let position = text.trim_start_matches(" at ").trim_end_matches('.').to_string();
@@ -197,13 +212,16 @@ fn run_take(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Out
     let (x, indices) = (data(args, 0)?, data(args, 1)?);
     let axis = normalize_axis(OneAxis::of(attrs)?.axis, x.dims().len())?;
     let n = x.dims()[axis];
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    if axis == 0 && !indices.dims().is_empty() {
+        return one_tensor(gathered(x, &places(indices, n)?, dims)?);
+    }
     let at = positions(indices, n)?;
-    if let (0, [], [row]) = (axis, indices.dims(), &at[..]) {
+    if let (0, [row]) = (axis, &at[..]) {
         return one_tensor(args[0].tensor()?.slice_rows(*row, 1)?.with_dims(&x.dims()[1..])?);
     }
     let outer: usize = x.dims()[..axis].iter().product();
     let inner: usize = x.dims()[axis + 1..].iter().product();
-    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
     let runs = (0..outer)
         .flat_map(|o| at.iter().map(move |&i| Run { source: Some(0), start: (o * n + i) * inner, len: inner }));
     one_tensor(assemble(x.dtype(), dims, &[x], runs)?)

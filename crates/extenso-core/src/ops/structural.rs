@@ -323,7 +323,7 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
             let mut expr = Expr::default();
             let input = expr.input(dense.dtype());
             expr.step(BlockKernel { out: dense.dtype(), run: copy_block }, [input]);
-            evaluate(&expr, &[dense], dims)
+            evaluate(&expr, &[dense.into()], dims)
         }
         Storage::Text { .. } | Storage::Boxed(_) => read_strided(dense, dims, &strides),
     }

@@ -30,9 +30,11 @@ pub use split::*;
 pub use unicode::*;
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
+use super::sorting::indices;
 use crate::attrs::{AttrSet, Attrs};
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
+use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
 use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Error, LeafSpec, Result, TensorSpec};
@@ -68,7 +70,7 @@ crate::ops! {
         .examples(&[("upper([\"straße\", \"A\"])", "[\"STRASSE\", \"A\"]")]);
 
     /// Lower case by the full Unicode mapping, final sigma included.
-    LOWER: lower(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| mapped_str(args, |s| s.to_lowercase()))
+    LOWER: lower(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| run_lower(args))
         .facts(&[Fact::Idempotent])
         .alias_tf("strings.lower")
         .examples(&[("lower([\"ABC\", \"ΟΔΟΣ\"])", "[\"abc\", \"οδος\"]")]);
@@ -178,14 +180,35 @@ fn run_length(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
         let n = if chars { x.str_at(i)?.chars().count() } else { x.text_at(i)?.len() };
         Ok(i64::try_from(n).unwrap_or(i64::MAX))
     };
-    let lengths: Result<Vec<i64>> = (0..x.len()).map(length).collect();
-    one_tensor(Tensor::new(x.dims(), &lengths?)?)
+    one_tensor(numbers(x.dims(), length)?)
+}
+
+/// A number for each element.
+///
+/// Errors: the first of `f`.
+fn numbers(dims: &[usize], f: impl Fn(usize) -> Result<i64> + Sync) -> Result<Tensor> {
+    indices(dims.into(), |out| {
+        let part = out.len().div_ceil(pieces(out.len())).max(1);
+        let parts = out.chunks_mut(part).enumerate().collect();
+        let done = side_by_side(parts, |(at, out): (usize, &mut [i64])| {
+            (at * part..).zip(out).try_for_each(|(i, out)| f(i).map(|number| *out = number))
+        });
+        done.into_iter().collect()
+    })
 }
 
 /// Strings that are made anew.
-fn mapped_str(args: &[Value], f: impl Fn(&str) -> String) -> Result<Outputs> {
+fn mapped_str(args: &[Value], f: impl Fn(&str) -> String + Sync) -> Result<Outputs> {
     let x = data(args, 0)?;
     mapped(x, |i, out| out.push(f(x.str_at(i)?).as_bytes()))
+}
+
+fn run_lower(args: &[Value]) -> Result<Outputs> {
+    let x = data(args, 0)?;
+    mapped(x, |i, out| match x.text_at(i)? {
+        text if text.is_ascii() => out.push_lower_ascii(text),
+        _ => out.push(x.str_at(i)?.to_lowercase().as_bytes()),
+    })
 }
 
 fn stripped(args: &[Value], attrs: &dyn AttrSet, front: bool, back: bool) -> Result<Outputs> {

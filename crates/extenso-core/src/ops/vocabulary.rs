@@ -9,10 +9,16 @@ use super::text::{bucket, write_number};
 use super::{Run, assemble, expand_dims_at, greater_equal, maximum, scatter_add_like, sum_like, where_, zeros_like};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::GradCx;
+use crate::kernels::pool::affordable;
+use crate::kernels::reduce::Offset;
+use crate::kernels::words::{hash, short};
+use crate::offsets::Offsets;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Storage, Tensor};
+use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, DTypeKind, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
+use smallvec::smallvec;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -77,19 +83,51 @@ fn run_lookup(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
     let table = Table::of(keys)?;
     let (items, among) = (Items::of(x)?, Items::of(keys)?);
     let (n, buckets) = (int(keys.len()), u64::try_from(*oov_buckets).unwrap_or(0));
-    let mut text = Vec::new();
-    let mut position = |i: usize| match table.find(&among, items.at(i)) {
-        Some(at) => Ok(int(at)),
-        None if buckets == 0 => Ok(*default),
-        None if x.dtype().kind() == DTypeKind::Text => Ok(n.saturating_add(bucket(items.at(i), buckets))),
-        None => {
-            text.clear();
-            write_number(x, i, &mut text)?;
-            Ok(n.saturating_add(bucket(&text, buckets)))
+    let unknown = |i: usize| {
+        if buckets == 0 {
+            return Ok(*default);
+        }
+        let mut text = Vec::new();
+        let bytes = match x.dtype().kind() {
+            DTypeKind::Text => items.at(i),
+            _ => {
+                write_number(x, i, &mut text)?;
+                &text
+            }
+        };
+        Ok(n.saturating_add(bucket(bytes, buckets)))
+    };
+    let positions = match &items {
+        Items::Text(Offsets::I32(o), bytes) => {
+            found(x.len(), |i| table.at(&among, bytes, (o[i].index(), o[i + 1].index())), unknown)
+        }
+        Items::Text(Offsets::I64(o), bytes) => {
+            found(x.len(), |i| table.at(&among, bytes, (o[i].index(), o[i + 1].index())), unknown)
+        }
+        Items::Fixed(bytes, width) => {
+            found(x.len(), |i| table.at(&among, bytes, (i * width, (i + 1) * width)), unknown)
         }
     };
-    let positions: Result<Vec<i64>> = (0..x.len()).map(&mut position).collect();
-    one_tensor(Tensor::new(x.dims(), &positions?)?)
+    one_tensor(positions?.with_dims(x.dims())?)
+}
+
+/// The positions of `n` items; `unknown` says what stands for those that are not found.
+fn found(
+    n: usize,
+    find: impl Fn(usize) -> Option<usize> + Sync,
+    unknown: impl Fn(usize) -> Result<i64> + Sync,
+) -> Result<Tensor> {
+    super::sorting::indices(smallvec![n], |out| {
+        let piece = n.div_ceil(pieces(n)).max(1);
+        let parts = out.chunks_mut(piece).enumerate().collect();
+        let done = side_by_side(parts, |(part, out): (usize, &mut [i64])| {
+            for (i, out) in (part * piece..).zip(out) {
+                *out = find(i).map_or_else(|| unknown(i), |at| Ok(int(at)))?;
+            }
+            Ok(())
+        });
+        done.into_iter().collect()
+    })
 }
 
 fn int(n: usize) -> i64 {
@@ -132,7 +170,7 @@ fn run_values(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs
     let default = stretch(default, Dims::from_slice(inner))?;
     let (table, items, among) = (Table::of(keys)?, Items::of(x)?, Items::of(keys)?);
     let width: usize = inner.iter().product();
-    let run = |i: usize| match table.find(&among, items.at(i)) {
+    let run = |i: usize| match table.find(&among, &items, i) {
         Some(at) => Run { source: Some(0), start: at * width, len: width },
         None => Run { source: Some(1), start: 0, len: width },
     };
@@ -157,24 +195,36 @@ fn grad_values(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
 
 /// The bytes of the elements of a tensor of text or integers.
 pub(super) enum Items<'a> {
-    Text(&'a Dense),
+    Text(&'a Offsets, &'a [u8]),
     Fixed(&'a [u8], usize),
 }
 
 impl<'a> Items<'a> {
     pub fn of(x: &'a Dense) -> Result<Items<'a>> {
         match (x.storage(), x.dtype().width()) {
-            (Storage::Text { .. }, _) => Ok(Items::Text(x)),
+            (Storage::Text { offsets, bytes }, _) => Ok(Items::Text(offsets, bytes)),
             (Storage::Fixed(buffer), Some(width)) => Ok(Items::Fixed(buffer, width)),
             _ => Err(Error::dtype(format!("found {}", x.dtype())).wanted("strings, bytes or integers")),
         }
     }
 
-    pub fn at(&self, i: usize) -> &'a [u8] {
+    fn bytes(&self) -> &'a [u8] {
         match self {
-            Items::Text(x) => x.text_at(i).unwrap_or(&[]),
-            Items::Fixed(bytes, width) => &bytes[i * width..][..*width],
+            Items::Text(_, bytes) | Items::Fixed(bytes, _) => bytes,
         }
+    }
+
+    /// Where an element begins and ends.
+    fn span(&self, i: usize) -> (usize, usize) {
+        match self {
+            Items::Text(offsets, _) => (offsets.get(i), offsets.get(i + 1)),
+            Items::Fixed(_, width) => (i * width, (i + 1) * width),
+        }
+    }
+
+    pub fn at(&self, i: usize) -> &'a [u8] {
+        let (from, to) = self.span(i);
+        &self.bytes()[from..to]
     }
 }
 
@@ -190,50 +240,94 @@ fn shown(keys: &Dense, i: usize) -> Result<String> {
 
 /// Positions of keys by their hash, with open addressing. It is at most half full, so that a search ends.
 struct Table {
-    /// One more than a position; 0 is free.
-    slots: Vec<usize>,
+    slots: Vec<Slot>,
+    /// The keys as numbers; those too long for one are [`LONG`].
+    words: Vec<u128>,
+    // Keys may come from outside: a hash with a random state cannot be made to collide.
     state: RandomState,
+    secret: [u64; 2],
+}
+
+/// What no short key is.
+const LONG: u128 = u128::MAX;
+
+/// One more than a position, 0 where there is no key; and a part of the hash, which most others differ in.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    next: u32,
+    tag: u32,
 }
 
 impl Table {
     /// The table of keys, made once for a tensor.
     ///
-    /// Errors: two keys are alike.
+    /// Errors: two keys are alike; too many keys.
     fn of(keys: &Dense) -> Result<Arc<Table>> {
         keys.derived(Table::new)
     }
 
     fn new(keys: &Dense) -> Result<Table> {
         let size = keys.len().saturating_mul(2).next_power_of_two().max(2);
-        crate::kernels::pool::affordable(size.saturating_mul(size_of::<usize>()))?;
-        // Keys may come from outside: a hash with a random state cannot be made to collide.
-        let mut table = Table { slots: vec![0; size], state: RandomState::new() };
+        affordable(size.saturating_mul(size_of::<Slot>()))?;
+        let state = RandomState::new();
+        let secret = [state.hash_one(0), state.hash_one(1)];
+        let mut table = Table { slots: vec![Slot::default(); size], words: Vec::new(), state, secret };
         let items = Items::of(keys)?;
         for i in 0..keys.len() {
-            let slot = table.slot(&items, items.at(i));
-            if let Some(before) = table.slots[slot].checked_sub(1) {
+            let (from, to) = items.span(i);
+            table.words.push(short(items.bytes(), from, to - from).unwrap_or(LONG));
+            let (slot, tag) = table.slot(&items, items.bytes(), (from, to));
+            if let Some(before) = table.position(slot) {
                 return Err(Error::value(format!("the keys at [{before}] and [{i}] are both {}", shown(keys, i)?))
                     .wanted("keys that are distinct"));
             }
-            table.slots[slot] = i + 1;
+            let next = u32::try_from(i + 1)
+                .map_err(|_| Error::value(format!("{} keys are given", keys.len())).wanted("fewer than 2^32 keys"))?;
+            table.slots[slot] = Slot { next, tag };
         }
         Ok(table)
     }
 
-    /// Where a key stands, or the free slot where it would.
-    fn slot(&self, keys: &Items<'_>, key: &[u8]) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut slot = usize::try_from(self.state.hash_one(key) & mask as u64).unwrap_or(0);
-        while let Some(at) = self.slots[slot].checked_sub(1) {
-            if keys.at(at) == key {
-                break;
+    /// Where the key with these bytes stands, or the free slot where it would; and its part of the hash.
+    #[inline(always)]
+    fn slot(&self, keys: &Items<'_>, bytes: &[u8], (from, to): (usize, usize)) -> (usize, u32) {
+        match short(bytes, from, to - from) {
+            Some(word) => self.search(hash(word, self.secret), |at| self.words[at] == word),
+            None => {
+                let key = &bytes[from..to];
+                self.search(self.state.hash_one(key), |at| self.words[at] == LONG && keys.at(at) == key)
             }
-            slot = (slot + 1) & mask;
         }
-        slot
     }
 
-    fn find(&self, keys: &Items<'_>, key: &[u8]) -> Option<usize> {
-        self.slots[self.slot(keys, key)].checked_sub(1)
+    #[inline(always)]
+    fn search(&self, hash: u64, is_key: impl Fn(usize) -> bool) -> (usize, u32) {
+        let mask = self.slots.len() - 1;
+        let [a, b, c, d, ..] = hash.to_be_bytes();
+        let tag = u32::from_be_bytes([a, b, c, d]);
+        let mut at = usize::try_from(hash & mask as u64).unwrap_or(0);
+        loop {
+            let slot = self.slots[at & mask];
+            if slot.next == 0 || slot.tag == tag && is_key(slot.next as usize - 1) {
+                return (at & mask, tag);
+            }
+            at += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn position(&self, slot: usize) -> Option<usize> {
+        (self.slots[slot].next as usize).checked_sub(1)
+    }
+
+    /// The position of the key with these bytes.
+    #[inline(always)]
+    fn at(&self, keys: &Items<'_>, bytes: &[u8], span: (usize, usize)) -> Option<usize> {
+        self.position(self.slot(keys, bytes, span).0)
+    }
+
+    /// The position of an item among the keys.
+    fn find(&self, keys: &Items<'_>, items: &Items<'_>, i: usize) -> Option<usize> {
+        self.at(keys, items.bytes(), items.span(i))
     }
 }

@@ -28,6 +28,8 @@ pub struct FoldKernel {
     pub(super) rows: fn(&[u8], usize, &mut [u8]),
     /// Folds the rows of offsets.
     pub(super) segments: fn(&[u8], &Offsets, &mut [u8]),
+    /// Folds the rows between ends.
+    pub(super) between: fn(&[u8], &[usize], &mut [u8]),
     /// Begins a fold that takes a row leaf by leaf.
     pub(super) begin: fn() -> Box<dyn Partial>,
 }
@@ -70,10 +72,15 @@ macro_rules! fold_kernel {
             let (x, out) = (bytemuck::cast_slice::<u8, $t>(x), bytemuck::cast_slice_mut::<u8, Out>(out));
             with_offsets!(offsets, o => k::segment_reduce::<$reducer, $t, _>(x, o, out));
         }
+        fn between(x: &[u8], ends: &[usize], out: &mut [u8]) {
+            let (x, out) = (bytemuck::cast_slice::<u8, $t>(x), bytemuck::cast_slice_mut::<u8, Out>(out));
+            k::rows_reduce::<$reducer, $t>(x, ends, out);
+        }
         FoldKernel {
             out: <Out as crate::tensor::Element>::DTYPE,
             rows: by_rows,
             segments,
+            between,
             begin: || Box::new(Of::<$reducer, $t>(Tree::new())),
         }
     }};

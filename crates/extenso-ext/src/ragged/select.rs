@@ -50,18 +50,20 @@ fn masked(x: &Value, mask: &Value) -> Result<Value> {
 /// Errors: the mask has another size; while tracing this is found when the graph runs.
 fn along(x: &Value, mask: &Value, axis: usize) -> Result<Value> {
     let (given, wanted) = (outer(mask), if axis == 0 { outer(x) } else { Some(dim(x, axis)?) });
+    if given == wanted {
+        let picked = ops::reshape(ops::argwhere(mask)?, vec![-1_i64])?;
+        return ops::take(x, picked, int(axis));
+    }
+    if !given.zip(wanted).is_some_and(|(given, wanted)| given.is_compatible_with(wanted)) {
+        let text = |n: Option<extenso_types::Dim>| n.map_or("no".to_string(), |n| n.to_string());
+        return Err(Error::shape(format!("the mask has {} elements, and the axis {}", text(given), text(wanted)))
+            .wanted("one boolean for each element of the axis"));
+    }
     let mut lengths = ops::cast(mask, DType::I64)?;
-    if given != wanted {
-        if !given.zip(wanted).is_some_and(|(given, wanted)| given.is_compatible_with(wanted)) {
-            let text = |n: Option<extenso_types::Dim>| n.map_or("no".to_string(), |n| n.to_string());
-            return Err(Error::shape(format!("the mask has {} elements, and the axis {}", text(given), text(wanted)))
-                .wanted("one boolean for each element of the axis"));
-        }
-        if axis == 0 {
-            // Aligning counts the mask by the rows of the value when the graph runs.
-            let each = rows_of_one(x)?;
-            lengths = ops::align_rows(lengths, &each, &each)?;
-        }
+    if axis == 0 {
+        // Aligning counts the mask by the rows of the value when the graph runs.
+        let each = rows_of_one(x)?;
+        lengths = ops::align_rows(lengths, &each, &each)?;
     }
     // In rows of no or one value, the row of a value is a position that is picked.
     let picked = ops::value_rowids(ops::partition_from_lengths(lengths)?)?;
@@ -79,7 +81,7 @@ fn items(x: &RaggedTensor, mask: &RaggedTensor) -> Result<Value> {
     if mask.tensor()?.dtype() != DType::Bool {
         return Err(Error::dtype(format!("the mask is {}", mask.tensor()?.spec())).wanted("booleans"));
     }
-    let lengths = ops::segment_sum(ops::cast(&mask, DType::I64)?, &x.partition)?;
+    let lengths = ops::segment_sum(&mask, &x.partition)?;
     let partition = cut_like(lengths, &x.partition)?;
     Ok(RaggedTensor::from_partition(along(&x.values, &mask, 0)?, partition)?.into_value())
 }

@@ -23,9 +23,18 @@ pub(crate) struct Group {
     /// The expression over the inputs.
     pub expr: Expr,
     /// What the expression reads.
-    pub inputs: Vec<ValueRef>,
+    pub inputs: Vec<Read>,
     /// What becomes of its result.
     pub sink: Sink,
+}
+
+/// An input of an expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Read {
+    /// The tensor.
+    pub at: ValueRef,
+    /// The partition in whose rows its elements are repeated.
+    pub rows: Option<ValueRef>,
 }
 
 /// What becomes of the result of an expression.
@@ -126,22 +135,27 @@ fn grow(
             members.insert(i);
         }
     }
-    if members.len() < 2 {
+    let through = read_through(graph, readers, root, over, &members, taken);
+    if members.len() + through.len() < 2 {
         return Ok(None);
     }
     let mut expr = Expr::default();
-    let mut inputs: Vec<ValueRef> = Vec::new();
+    let mut inputs: Vec<Read> = Vec::new();
     let mut places: HashMap<u32, Slot> = HashMap::new();
     let folded = !matches!(sink, Sink::Store);
     for &member in members.iter().filter(|m| !(folded && is_root(**m))) {
         let Some(kernel) = kernel(graph, member) else { return Ok(None) };
         let mut args = Vec::new();
         for at in &graph.nodes[member as usize].inputs {
-            args.push(match (places.get(&at.node), inputs.iter().position(|known| known == at)) {
+            let read = match &graph.nodes[at.node as usize].inputs[..] {
+                [x, rows] if through.contains(&at.node) => Read { at: *x, rows: Some(*rows) },
+                _ => Read { at: *at, rows: None },
+            };
+            args.push(match (places.get(&at.node), inputs.iter().position(|known| *known == read)) {
                 (Some(slot), _) => *slot,
                 (None, Some(i)) => Slot::Input(i),
                 (None, None) => {
-                    inputs.push(*at);
+                    inputs.push(read);
                     expr.input(tensor(graph, *at).map_or(DType::Variant, |s| s.dtype))
                 }
             });
@@ -149,7 +163,32 @@ fn grow(
         places.insert(member, expr.step(kernel, args));
     }
     expr.plan();
+    members.extend(through);
     Ok(Some((members, Group { root: narrow(root), expr, inputs, sink })))
+}
+
+/// The nodes that repeat elements in rows for members alone: the group reads through them, and nobody stores what they give.
+fn read_through(
+    graph: &Graph,
+    readers: &[Vec<u32>],
+    root: usize,
+    over: &Shape,
+    members: &BTreeSet<u32>,
+    taken: &HashMap<u32, Arc<Group>>,
+) -> BTreeSet<u32> {
+    let read = members.iter().flat_map(|&member| graph.nodes[member as usize].inputs.iter().map(|at| at.node));
+    let repeats = |i: &u32| match &graph.nodes[*i as usize].kind {
+        NodeKind::Op(op, _) => op.repeats_rows,
+        NodeKind::Input(_) | NodeKind::Constant(_) => false,
+    };
+    let has_blocks = |i: &u32| {
+        let spec = tensor(graph, ValueRef { node: *i, output: 0 });
+        spec.is_some_and(|spec| spec.dtype.width().is_some() && spec.shape == *over)
+    };
+    read.filter(|i| repeats(i) && has_blocks(i) && !taken.contains_key(i))
+        .filter(|i| readers[*i as usize].iter().all(|reader| members.contains(reader)))
+        .filter(|i| !effect_between(graph, *i, root))
+        .collect()
 }
 
 /// Whether a reduction can take the blocks of the node before it.

@@ -4,7 +4,7 @@
 
 use super::super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::string_spec;
-use super::texts::made;
+use super::texts::in_parts;
 use crate::attrs::{AttrSet, Attrs, Number};
 use crate::elementwise::position;
 use crate::kernels::decimal::Float;
@@ -148,12 +148,15 @@ fn run_as_string(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
     if x.dtype().kind() == DTypeKind::Text {
         return one_tensor(args[0].tensor()?.clone());
     }
-    let mut text = Vec::new();
-    made(DType::String, x.dims(), |i, out| {
-        text.clear();
-        write_number(x, i, &mut text)?;
-        out.push(&text)
-    })
+    let texts = in_parts(x.len(), |mut items, out| {
+        let mut text = Vec::new();
+        items.try_for_each(|i| {
+            text.clear();
+            write_number(x, i, &mut text)?;
+            out.push(&text)
+        })
+    })?;
+    one_tensor(texts.finish(DType::String, x.dims())?)
 }
 
 /// Appends the text of element `i`, a number or a boolean.

@@ -1,10 +1,9 @@
 //! Hash buckets: numbers below a count that texts fall to, the same on every machine and in every version.
 
 use super::super::args::{data, one_tensor, tensor_spec};
-use super::text_spec;
+use super::{numbers, text_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::op::{Class, OpDef, OutputSpecs};
-use crate::tensor::Tensor;
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Error, LeafSpec, Result};
 use siphasher::sip::SipHasher24;
@@ -72,10 +71,9 @@ fn infer_strong(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     Ok(tensor_spec(DType::I64, shape))
 }
 
-fn hashed(args: &[Value], hash: impl Fn(&[u8]) -> i64) -> Result<Outputs> {
+fn hashed(args: &[Value], hash: impl Fn(&[u8]) -> i64 + Sync) -> Result<Outputs> {
     let x = data(args, 0)?;
-    let buckets: Result<Vec<i64>> = (0..x.len()).map(|i| Ok(hash(x.text_at(i)?))).collect();
-    one_tensor(Tensor::new(x.dims(), &buckets?)?)
+    one_tensor(numbers(x.dims(), |i| x.text_at(i).map(&hash))?)
 }
 
 fn run_fast(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {

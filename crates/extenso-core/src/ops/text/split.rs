@@ -4,13 +4,13 @@
 
 use super::super::args::{data, one_tensor, tensor_spec};
 use super::join::{join, rows_of};
-use super::string_spec;
-use super::texts::Texts;
+use super::texts::{Texts, in_parts};
+use super::{numbers, string_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::op::{Class, OpDef, OutputSpecs};
-use crate::tensor::Tensor;
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape};
+use memchr::memchr_iter;
 
 crate::attrs! {
     /// How a string is split: at `sep`, or at white space; at most `maxsplit` times unless that is negative.
@@ -70,16 +70,27 @@ pub(super) fn infer_lengths(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<Ou
 
 fn run_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, Split::of(attrs)?);
-    let mut out = Texts::new();
-    for i in 0..x.len() {
-        pieces(x.str_at(i)?, split, |piece| out.push(piece.as_bytes()))?;
+    vector(in_parts(x.len(), |mut items, out| match at_byte(split) {
+        Some(byte) => items.try_for_each(|i| x.text_at(i)?.split(|b| *b == byte).try_for_each(|piece| out.push(piece))),
+        None => items.try_for_each(|i| pieces(x.str_at(i)?, split, |piece| out.push(piece.as_bytes()))),
+    })?)
+}
+
+/// The byte at every one of which strings are split, if that is how.
+fn at_byte(split: &Split) -> Option<u8> {
+    match split.sep.as_deref().map(str::as_bytes) {
+        Some([byte]) if split.maxsplit < 0 => Some(*byte),
+        Some(_) | None => None,
     }
-    vector(out)
 }
 
 fn run_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, Split::of(attrs)?);
+    let byte = at_byte(split);
     let count = |i: usize| {
+        if let Some(byte) = byte {
+            return Ok(1 + i64::try_from(memchr_iter(byte, x.text_at(i)?).count()).unwrap_or(i64::MAX));
+        }
         let mut count = 0_i64;
         pieces(x.str_at(i)?, split, |_| {
             count += 1;
@@ -87,8 +98,7 @@ fn run_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
         })?;
         Ok(count)
     };
-    let counts: Result<Vec<i64>> = (0..x.len()).map(count).collect();
-    one_tensor(Tensor::new(x.dims(), &counts?)?)
+    one_tensor(numbers(x.dims(), count)?)
 }
 
 pub(super) fn vector(texts: Texts) -> Result<Outputs> {

@@ -6,9 +6,11 @@ use super::super::args::one_tensor;
 use crate::kernels::pool::affordable;
 use crate::offsets::Offsets;
 use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::threads::{pieces, side_by_side};
 use crate::value::Outputs;
 use arrow_buffer::Buffer;
 use extenso_types::{DType, Dims, Error, Result};
+use std::ops::Range;
 
 /// The elements so far, and the bytes of the next one.
 pub(super) struct Texts {
@@ -61,6 +63,31 @@ impl Texts {
         Ok(())
     }
 
+    /// Adds a whole element in lower case; its bytes are ASCII.
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn push_lower_ascii(&mut self, bytes: &[u8]) -> Result<()> {
+        let start = self.bytes.len();
+        self.write(bytes)?;
+        self.bytes[start..].make_ascii_lowercase();
+        self.end();
+        Ok(())
+    }
+
+    /// Adds the elements of `more`.
+    ///
+    /// Errors: more memory than the system gives.
+    fn append(&mut self, more: Texts) -> Result<()> {
+        if self.len() == 0 {
+            *self = more;
+            return Ok(());
+        }
+        let before = i64::try_from(self.bytes.len()).unwrap_or(i64::MAX);
+        self.write(&more.bytes)?;
+        self.offsets.extend(more.offsets[1..].iter().map(|end| before + end));
+        Ok(())
+    }
+
     /// The number of elements.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
@@ -78,8 +105,28 @@ impl Texts {
     }
 }
 
+/// The texts that `f` makes of `n` items, in order; many items are worked on side by side.
+///
+/// Errors: the first of `f`; more memory than the system gives.
+pub(super) fn in_parts(n: usize, f: impl Fn(Range<usize>, &mut Texts) -> Result<()> + Sync) -> Result<Texts> {
+    let part = n.div_ceil(pieces(n.saturating_mul(ITEM))).max(1);
+    let parts = (0..n).step_by(part).map(|start| start..n.min(start + part)).collect();
+    let made = side_by_side(parts, |items| {
+        let mut out = Texts::new();
+        f(items, &mut out).map(|()| out)
+    });
+    let mut all = Texts::new();
+    for texts in made {
+        all.append(texts?)?;
+    }
+    Ok(all)
+}
+
+/// A text costs as much as so many numbers.
+const ITEM: usize = 16;
+
 /// A text of the dtype of `x` for each of its elements, pushed by `f`.
-pub(super) fn mapped(x: &Dense, f: impl FnMut(usize, &mut Texts) -> Result<()>) -> Result<Outputs> {
+pub(super) fn mapped(x: &Dense, f: impl Fn(usize, &mut Texts) -> Result<()> + Sync) -> Result<Outputs> {
     made(x.dtype(), x.dims(), f)
 }
 
@@ -89,12 +136,11 @@ pub(super) fn mapped(x: &Dense, f: impl FnMut(usize, &mut Texts) -> Result<()>) 
 pub(super) fn made(
     dtype: DType,
     dims: &[usize],
-    mut f: impl FnMut(usize, &mut Texts) -> Result<()>,
+    f: impl Fn(usize, &mut Texts) -> Result<()> + Sync,
 ) -> Result<Outputs> {
     // Sizes can say more empty texts than arguments have elements.
     let count = element_count(dims)?;
     affordable(count.saturating_mul(size_of::<i64>()))?;
-    let mut out = Texts::new();
-    (0..count).try_for_each(|i| f(i, &mut out))?;
+    let out = in_parts(count, |mut items, out| items.try_for_each(|i| f(i, out)))?;
     one_tensor(out.finish(dtype, dims)?)
 }

@@ -1,0 +1,156 @@
+//! Elements at positions: numbers of any width, and texts.
+//!
+//! Invariant: what is read lies at the positions alone, and each is checked against its source by the indexing.
+
+use super::reduce::Offset;
+
+/// Copies the elements of `width` bytes at these positions.
+pub fn elements(source: &[u8], width: usize, at: &[i64], out: &mut [u8]) {
+    match width {
+        1 => fixed::<1>(source, at, out),
+        2 => fixed::<2>(source, at, out),
+        4 => fixed::<4>(source, at, out),
+        8 => fixed::<8>(source, at, out),
+        64 => fixed::<64>(source, at, out),
+        0 => {}
+        _ => {
+            for (out, &i) in out.chunks_exact_mut(width).zip(at) {
+                out.copy_from_slice(&source[i as usize * width..][..width]);
+            }
+        }
+    }
+}
+
+/// The same for a width that the compiler knows.
+fn fixed<const N: usize>(source: &[u8], at: &[i64], out: &mut [u8]) {
+    let source = source.as_chunks::<N>().0;
+    for (out, &i) in out.as_chunks_mut::<N>().0.iter_mut().zip(at) {
+        *out = source[i as usize];
+    }
+}
+
+/// Repeats the bytes of one element, from `skip` of them on.
+pub fn repeat(element: &[u8], skip: usize, out: &mut [u8]) {
+    if element.is_empty() {
+        return;
+    }
+    let (head, out) = out.split_at_mut(if skip == 0 { 0 } else { out.len().min(element.len() - skip) });
+    head.copy_from_slice(&element[skip..skip + head.len()]);
+    match element.len() {
+        1 => repeat_fixed::<1>(element, out),
+        2 => repeat_fixed::<2>(element, out),
+        4 => repeat_fixed::<4>(element, out),
+        8 => repeat_fixed::<8>(element, out),
+        64 => repeat_fixed::<64>(element, out),
+        _ => out.chunks_mut(element.len()).for_each(|out| out.copy_from_slice(&element[..out.len()])),
+    }
+}
+
+fn repeat_fixed<const N: usize>(element: &[u8], out: &mut [u8]) {
+    let (outs, rest) = out.as_chunks_mut::<N>();
+    if let Some(element) = element.first_chunk() {
+        outs.fill(*element);
+    }
+    rest.copy_from_slice(&element[..rest.len()]);
+}
+
+/// Writes where each of the texts at these positions ends, the first beginning at 0; gives the end of the last.
+pub fn text_ends<O: Offset>(offsets: &[O], at: &[i64], ends: &mut [i64]) -> usize {
+    let mut end = 0;
+    for (out, &i) in ends.iter_mut().zip(at) {
+        let i = i as usize;
+        end += offsets[i + 1].index() - offsets[i].index();
+        *out = end as i64;
+    }
+    end
+}
+
+/// Copies the texts at these positions one after the other.
+pub fn texts<O: Offset>(offsets: &[O], bytes: &[u8], at: &[i64], out: &mut [u8]) {
+    let mut end = 0;
+    for &i in at {
+        let i = i as usize;
+        let (from, to) = (offsets[i].index(), offsets[i + 1].index());
+        copy_short(bytes, from, to - from, out, end);
+        end += to - from;
+    }
+}
+
+/// Copies `len` bytes. What lies behind them in `out` may be written too: the next text stands there.
+#[inline(always)]
+fn copy_short(bytes: &[u8], from: usize, len: usize, out: &mut [u8], to: usize) {
+    const SHORT: usize = 32;
+    if len <= SHORT
+        && let (Some(bytes), Some(out)) = (bytes[from..].first_chunk::<SHORT>(), out[to..].first_chunk_mut::<SHORT>())
+    {
+        *out = *bytes;
+        return;
+    }
+    out[to..to + len].copy_from_slice(&bytes[from..from + len]);
+}
+
+/// Sets the elements where bits are ones: their positions from `start` on.
+pub fn positions_of_ones(words: &[u64], start: usize, out: &mut [i64]) {
+    let mut next = 0;
+    for (i, &word) in words.iter().enumerate() {
+        let mut rest = word;
+        while rest != 0 {
+            out[next] = (start + 64 * i + rest.trailing_zeros() as usize) as i64;
+            next += 1;
+            rest &= rest - 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_of_every_width_are_copied() {
+        let source: Vec<u8> = (0..=255).collect();
+        for width in [1, 2, 3, 4, 8, 12, 64] {
+            let at = [2_i64, 0, 1, 2];
+            let mut out = vec![0; width * at.len()];
+            elements(&source, width, &at, &mut out);
+            let wanted: Vec<u8> = at.iter().flat_map(|&i| source[i as usize * width..][..width].to_vec()).collect();
+            assert_eq!(out, wanted, "{width}");
+        }
+    }
+
+    #[test]
+    fn an_element_is_repeated_from_anywhere() {
+        for width in [1, 2, 3, 4, 8, 20, 64] {
+            let element: Vec<u8> = (0..width).collect();
+            let width = element.len();
+            for (skip, len) in [(0, 200), (width - 1, 77), (width / 2, 1), (0, 0)] {
+                let mut out = vec![255; len];
+                repeat(&element, skip, &mut out);
+                let wanted: Vec<u8> = (skip..skip + len).map(|i| element[i % width]).collect();
+                assert_eq!(out, wanted, "{width} {skip}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_short_and_long_are_copied() {
+        let long = "x".repeat(100);
+        let words = ["a", "", &long, "größe"];
+        let bytes = words.concat().into_bytes();
+        let mut offsets = vec![0_i32];
+        words.iter().for_each(|w| offsets.push(offsets[offsets.len() - 1] + w.len() as i32));
+        let at = [3_i64, 2, 1, 0, 3];
+        let mut ends = [0; 5];
+        let mut out = vec![0; text_ends(&offsets, &at, &mut ends)];
+        texts(&offsets, &bytes, &at, &mut out);
+        assert_eq!(out, at.map(|i| words[i as usize]).concat().into_bytes());
+        assert_eq!(ends[4], out.len() as i64);
+    }
+
+    #[test]
+    fn ones_are_found_in_order() {
+        let mut out = [0; 4];
+        positions_of_ones(&[1 << 63 | 1, 0, 0b110], 10, &mut out);
+        assert_eq!(out, [10, 73, 139, 140]);
+    }
+}
