@@ -235,12 +235,10 @@ fn run_slice(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
             Ok(())
         });
     }
-    // Where the characters of a text begin, and its end.
-    let mut starts = Vec::new();
     mapped(x, |i, out| {
         let text = x.str_at(i)?;
-        starts.clear();
-        starts.extend(text.char_indices().map(|(at, _)| at).chain([text.len()]));
+        // Where its characters begin, and its end.
+        let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         places(slice, starts.len() - 1).try_for_each(|at| out.write(&text.as_bytes()[starts[at]..starts[at + 1]]))?;
         out.end();
         Ok(())

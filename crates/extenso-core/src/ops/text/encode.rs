@@ -223,22 +223,14 @@ fn base64(url: bool, pad: bool) -> GeneralPurpose {
 fn run_to_base64(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, ToBase64 { url, pad }) = (data(args, 0)?, ToBase64::of(attrs)?);
     let engine = base64(*url, *pad);
-    let mut text = String::new();
-    made(DType::String, x.dims(), |i, out| {
-        text.clear();
-        engine.encode_string(x.text_at(i)?, &mut text);
-        out.push(text.as_bytes())
-    })
+    made(DType::String, x.dims(), |i, out| out.push(engine.encode(x.text_at(i)?).as_bytes()))
 }
 
 fn run_from_base64(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, engine) = (data(args, 0)?, base64(FromBase64::of(attrs)?.url, true));
-    let mut bytes = Vec::new();
     made(DType::Bytes, x.dims(), |i, out| {
-        bytes.clear();
-        let read = engine.decode_vec(x.text_at(i)?, &mut bytes);
-        read.map_err(|e| no_digits("base64", &e.to_string(), i, x))?;
-        out.push(&bytes)
+        let read = engine.decode(x.text_at(i)?);
+        out.push(&read.map_err(|e| no_digits("base64", &e.to_string(), i, x))?)
     })
 }
 
