@@ -1,11 +1,11 @@
 //! Invariant: a file is short enough to be read.
 //!
 //! Files that a generator writes say `@generated` in their first lines and may have any length. So may the part of a file between
-//! a line that says `@generated` and one that says `@end`.
+//! a line that says `@generated` and one that says `@end`. A stub is as long as its module has names: nobody reads it through.
 
 use super::{Fault, File, named};
 
-const WRITTEN: [&str; 8] = [".rs", ".py", ".pyi", ".md", ".toml", ".proto", ".sh", ".yml"];
+const WRITTEN: [&str; 7] = [".rs", ".py", ".md", ".toml", ".proto", ".sh", ".yml"];
 const MOST: usize = 800;
 const MANY: usize = 500;
 
@@ -56,7 +56,7 @@ mod tests {
     fn generated_parts_do_not_count() {
         let lines = |n: usize| "x\n".repeat(n);
         let with_part = |before: usize| format!("{}# @generated\n{}# @end\n{}", lines(before), lines(900), lines(400));
-        check(faults, &[("a.pyi", &with_part(399)), ("b.pyi", &with_part(400))], &["b.pyi:801"]);
+        check(faults, &[("a.py", &with_part(399)), ("b.py", &with_part(400)), ("c.pyi", &lines(900))], &["b.py:801"]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ crate::ops! {
         .grad(|cx| one(multiply(cx.g(), bell(&cx.args[0])?)))
         .examples(&[("erf([0.0, 30.0])", "[0.0, 1.0]")]);
 
-    /// 1 less the error function, within one unit in the last place, also where that is near 0.
+    /// 1 less the error function, within two units in the last place, also where that is near 0.
     ERFC: erfc(x) = OpDef::unary(map!(floats: |x| x.erfc_()))
         .grad(|cx| one(negative(multiply(cx.g(), bell(&cx.args[0])?)?)))
         .examples(&[("erfc([0.0, 30.0])", "[1.0, 0.0]")]);

@@ -3,8 +3,8 @@
 use super::rows::composed;
 use super::{Composed, given};
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
-use extenso_core::ops;
 use extenso_core::reduce::Reduce;
+use extenso_core::{Value, ops};
 
 extenso_core::attrs! {
     /// A diagonal.
@@ -43,7 +43,10 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     };
     "diff" ("x"; Steps) = |args, attrs| {
         let Steps { axis, n } = *Steps::of(attrs)?;
-        extenso_ext::lists::diff(&given(args, 0)?, n, axis)
+        match given(args, 0)? {
+            lists @ Value::Ext(_) => extenso_ext::lists::diff(&lists, n, axis),
+            dense => ops::diff(dense, axis, n, None, None),
+        }
     };
     "unique_values" ("x"; NoAttrs) = |args, _| ops::unique_values(given(args, 0)?);
 };
