@@ -1,9 +1,9 @@
 //! Composed functions: traced without sizes they give what they give eagerly, and their gradients are finite differences.
 
-use crate::support::{check_same, nest};
+use crate::support::check_same;
+use crate::traces::{check_gradient, run, traced};
 use extenso_core::attrs::Axes;
 use extenso_core::{Tensor, Value, ops};
-use extenso_graph::{Concrete, trace, value_and_grad};
 use extenso_types::{DType, Dim, Nest, Result, Shape, Spec, TensorSpec};
 
 type Composed = fn(&Value) -> Result<Value>;
@@ -36,16 +36,6 @@ fn unknown(rank_too: bool) -> Nest<Spec> {
     Nest::Tuple(vec![Nest::Leaf(TensorSpec::new(DType::F64, shape).into())])
 }
 
-fn run(f: &Concrete, x: &Value) -> Value {
-    let results = f.call(&nest(std::slice::from_ref(x))).expect("runs");
-    results.leaves()[0].1.clone()
-}
-
-fn traced(specs: &Nest<Spec>, f: impl Fn(&Value) -> Result<Value>) -> Result<Concrete> {
-    let traced = trace("composed", specs, |args| Ok(Nest::Leaf(f(args.leaves()[0].1)?)))?;
-    Concrete::new("composed", specs.clone(), traced.output, traced.graph)
-}
-
 #[test]
 fn a_composed_function_without_sizes_gives_what_it_gives_eagerly() {
     for (name, f) in FUNCTIONS {
@@ -63,32 +53,8 @@ fn a_composed_function_without_sizes_gives_what_it_gives_eagerly() {
 #[test]
 fn gradients_of_composed_functions_are_finite_differences() {
     for (name, f) in FUNCTIONS {
-        // Squares, so that elements have different gradients.
-        let loss = move |x: &Value| {
-            let y = f(x)?;
-            ops::sum(ops::multiply(&y, ops::add(&y, 3)?)?, Axes::All, false)
-        };
-        let graph = traced(&unknown(false), |x| {
-            let one = Nest::Leaf(x.clone());
-            let (_, grads) = value_and_grad(|x| Ok(Nest::Leaf(loss(x.leaves()[0].1)?)), one)?;
-            Ok(grads.leaves()[0].1.clone())
-        });
-        let graph = graph.unwrap_or_else(|e| panic!("{name}: {e}"));
-        let got = floats(&run(&graph, &input()));
-        for (i, got) in got.iter().enumerate() {
-            let moved = |by: f64| {
-                let mut data = floats(&input());
-                data[i] += by;
-                floats(&loss(&Tensor::new(&[2, 3], &data).expect("six").into()).expect(name))[0]
-            };
-            let want = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-            assert!((got - want).abs() <= 1e-6 * want.abs().max(1.0), "{name}: d/dx[{i}] is {got}, differences {want}");
-        }
+        check_gradient(name, f, &unknown(false), [2, 3], &input());
     }
-}
-
-fn floats(x: &Value) -> Vec<f64> {
-    x.tensor().expect("a tensor").as_slice::<f64>().expect("f64").to_vec()
 }
 
 #[test]

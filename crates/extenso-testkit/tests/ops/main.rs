@@ -14,4 +14,5 @@ mod lists;
 mod networks;
 mod reference;
 mod support;
+mod traces;
 mod tracing;

@@ -1,11 +1,11 @@
 //! Functions of networks and products: traced without sizes they give what they give eagerly, and their gradients are finite
 //! differences. What is traced from a key is drawn when the graph runs.
 
-use crate::support::{check_same, nest};
+use crate::support::check_same;
+use crate::traces::{check_gradient, floats, run, traced};
 use extenso_core::attrs::Axes;
 use extenso_core::ops::{DotAxes, Padding, Windows};
 use extenso_core::{Arg, Tensor, Value, ops};
-use extenso_graph::{Concrete, trace, value_and_grad};
 use extenso_types::{DType, Dim, Nest, Result, Shape, Spec, TensorSpec};
 
 type Composed = fn(&Value) -> Result<Value>;
@@ -108,15 +108,6 @@ fn specs(dims: [Dim; 2]) -> Nest<Spec> {
     Nest::Tuple(vec![Nest::Leaf(TensorSpec::new(DType::F64, Shape::new(dims)).into())])
 }
 
-fn traced(specs: &Nest<Spec>, f: impl Fn(&Value) -> Result<Value>) -> Result<Concrete> {
-    let traced = trace("composed", specs, |args| Ok(Nest::Leaf(f(args.leaves()[0].1)?)))?;
-    Concrete::new("composed", specs.clone(), traced.output, traced.graph)
-}
-
-fn run(f: &Concrete, x: &Value) -> Value {
-    f.call(&nest(std::slice::from_ref(x))).expect("runs").leaves()[0].1.clone()
-}
-
 /// Each function with the specs that it is traced with, for its value or for its gradient.
 fn functions(gradient: bool) -> impl Iterator<Item = (&'static str, Composed, Nest<Spec>)> {
     let known = specs([Dim::Known(2), Dim::Known(4)]);
@@ -139,32 +130,8 @@ fn a_function_of_networks_gives_traced_what_it_gives_eagerly() {
 #[test]
 fn gradients_of_functions_of_networks_are_finite_differences() {
     for (name, f, specs) in functions(true) {
-        // Squares, so that elements have different gradients.
-        let loss = move |x: &Value| {
-            let y = f(x)?;
-            ops::sum(ops::multiply(&y, ops::add(&y, 3)?)?, Axes::All, false)
-        };
-        let graph = traced(&specs, |x| {
-            let one = Nest::Leaf(x.clone());
-            let (_, grads) = value_and_grad(|x| Ok(Nest::Leaf(loss(x.leaves()[0].1)?)), one)?;
-            Ok(grads.leaves()[0].1.clone())
-        });
-        let graph = graph.unwrap_or_else(|e| panic!("{name}: {e}"));
-        let got = floats(&run(&graph, &input()));
-        for (i, got) in got.iter().enumerate() {
-            let moved = |by: f64| {
-                let mut data = floats(&input());
-                data[i] += by;
-                floats(&loss(&Tensor::new(&[2, 4], &data).expect("eight").into()).expect(name))[0]
-            };
-            let want = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-            assert!((got - want).abs() <= 1e-6 * want.abs().max(1.0), "{name}: d/dx[{i}] is {got}, differences {want}");
-        }
+        check_gradient(name, f, &specs, [2, 4], &input());
     }
-}
-
-fn floats(x: &Value) -> Vec<f64> {
-    x.tensor().expect("a tensor").as_slice::<f64>().expect("f64").to_vec()
 }
 
 #[test]
