@@ -71,7 +71,7 @@ pub fn operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
 
 fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
     if let Ok(base) = object.cast::<PyExtensionBase>() {
-        return Ok(Some(Arg::Value(base.get().value(object))));
+        return Ok(Some(Arg::Value(PyExtensionBase::value(base))));
     }
     if object.is_exact_instance_of::<PyFloat>()
         || object.is_exact_instance_of::<PyInt>()
@@ -144,7 +144,7 @@ pub fn tensor(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
         return import::to_dtype(tensor.get().0.clone(), dtype);
     }
     if let Ok(base) = object.cast::<PyExtensionBase>() {
-        return import::to_dtype(as_tensor(object, base.get().value(object))?, dtype);
+        return import::to_dtype(as_tensor(object, PyExtensionBase::value(base))?, dtype);
     }
     if object.is_exact_instance_of::<PyFloat>()
         || object.is_exact_instance_of::<PyInt>()

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, RwLock};
 
@@ -157,7 +158,7 @@ type Key = (usize, SmallVec<[u64; 4]>);
 #[derive(Default)]
 struct Cache {
     generation: u64,
-    chains: HashMap<Key, Arc<[Entry]>, BuildHasherDefault<KeyHasher>>,
+    chains: HashMap<Key, Rc<[Entry]>, BuildHasherDefault<KeyHasher>>,
 }
 
 /// Hashes addresses and uids by a multiplication each: they are ours, so nobody chooses them to collide.
@@ -192,7 +193,7 @@ thread_local! {
 }
 
 /// The handlers for an op and an ordered tuple of types; cached per thread, so that a call takes no lock.
-fn chain_of(op: &'static OpDef, types: &Types<'_>) -> Arc<[Entry]> {
+fn chain_of(op: &'static OpDef, types: &Types<'_>) -> Rc<[Entry]> {
     let generation = GENERATION.load(Ordering::Acquire);
     let key: Key = (std::ptr::from_ref(op).addr(), types.iter().map(|t| t.uid()).collect());
     CACHE.with_borrow_mut(|cache| {
@@ -206,7 +207,7 @@ fn chain_of(op: &'static OpDef, types: &Types<'_>) -> Arc<[Entry]> {
     })
 }
 
-fn find_chain(op: &'static OpDef, types: &Types<'_>) -> Arc<[Entry]> {
+fn find_chain(op: &'static OpDef, types: &Types<'_>) -> Rc<[Entry]> {
     let handlers = HANDLERS.read().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut chain: Vec<Entry> = Vec::new();
     for def in types {

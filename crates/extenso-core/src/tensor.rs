@@ -219,6 +219,14 @@ impl Tensor {
         }
     }
 
+    /// The number of axes; none for a symbol of unknown rank.
+    pub fn rank(&self) -> Option<usize> {
+        match &self.0 {
+            Repr::Data(dense) => Some(dense.dims.len()),
+            Repr::Symbol(symbol) => symbol.tensor_spec().and_then(|s| s.shape.rank()),
+        }
+    }
+
     /// The spec.
     pub fn spec(&self) -> TensorSpec {
         TensorSpec::new(self.dtype(), self.shape())

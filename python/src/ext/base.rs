@@ -5,7 +5,7 @@
 use crate::error::{OrRaise, guarded, raised};
 use crate::operators::with_operators;
 use crate::{arg, call, spec, value};
-use extenso_core::{Provenance, Value, with_ops, without_ops};
+use extenso_core::{Ext, Provenance, Value, with_ops, without_ops};
 use extenso_types::{Error, ExtSpec};
 use pyo3::basic::CompareOp;
 use pyo3::ffi;
@@ -19,6 +19,7 @@ use super::assemble::{join, split};
 use super::class::{Annotated, Class, Form, new_def, own_attribute, rust_def, type_name};
 use super::convert::convert;
 use super::field::{Field, PyField, Table, immutable};
+use super::value::PyExtension;
 
 /// The base of extension types written as annotated classes, in the manner of dataclasses.
 ///
@@ -58,7 +59,7 @@ with_operators!(PyExtensionBase with __init__ = init; {
     }
 
     fn __extenso_type_spec__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let value = slf.get().value(slf);
+        let value = Self::value(slf);
         spec::to_py(slf.py(), value.spec().or_raise()?)
     }
 
@@ -134,34 +135,37 @@ impl PyExtensionBase {
 
     /// The instance as a core value.
     #[inline]
-    pub fn value(&self, slf: &Bound<'_, PyAny>) -> Value {
-        self.class.value(slf)
+    pub fn value(slf: &Bound<'_, PyExtensionBase>) -> Value {
+        Value::Ext(Ext::new(PyExtension::Annotated(slf.clone().unbind())))
     }
 
-    fn fill(&self, slf: &Bound<'_, PyAny>, fields: Box<[Py<PyAny>]>, provenance: Provenance) -> PyResult<()> {
-        if self.fields.set(fields).is_err() {
+    fn fill(slf: &Bound<'_, Self>, fields: Box<[Py<PyAny>]>, provenance: Provenance) -> PyResult<()> {
+        let this = slf.get();
+        if this.fields.set(fields).is_err() {
             let error = Error::value(format!("a {} is made already", arg::type_name(slf)));
             return Err(error.hint("Values are immutable: call `__init__` once.")).or_raise();
         }
-        let annotated = self.class.annotated().or_raise()?;
+        let annotated = this.class.annotated().or_raise()?;
         if annotated.refines_rust && provenance == Provenance::Outside {
             check_in_rust(slf)?;
         }
         if let Some(validate) = &annotated.validate {
-            without_ops("__validate__", || call::python(validate.bind(slf.py()), std::slice::from_ref(slf), None))?;
+            without_ops("__validate__", || {
+                call::python(validate.bind(slf.py()), std::slice::from_ref(slf.as_any()), None)
+            })?;
         }
         if let Some(validate) = annotated.validate_data.as_ref().filter(|_| provenance == Provenance::Outside)
-            && !self.is_symbolic(slf)?
+            && !Self::is_symbolic(slf)?
         {
-            with_ops(|| call::python(validate.bind(slf.py()), std::slice::from_ref(slf), None))?;
+            with_ops(|| call::python(validate.bind(slf.py()), std::slice::from_ref(slf.as_any()), None))?;
         }
         Ok(())
     }
 
     /// Whether a component stands for data while tracing, so that there is no data to check.
-    fn is_symbolic(&self, slf: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn is_symbolic(slf: &Bound<'_, Self>) -> PyResult<bool> {
         let mut leaves = Vec::new();
-        self.value(slf).push_leaves(&mut leaves).or_raise()?;
+        Self::value(slf).push_leaves(&mut leaves).or_raise()?;
         Ok(leaves.iter().any(|leaf| leaf.symbol().is_some()))
     }
 }
@@ -188,7 +192,7 @@ fn init(
 ) -> PyResult<()> {
     let this = slf.get();
     let fields = given(slf, this.class.annotated().or_raise()?, args, kwargs)?;
-    this.fill(slf, fields, Provenance::Outside)
+    PyExtensionBase::fill(slf, fields, Provenance::Outside)
 }
 
 type Fields = Box<[Py<PyAny>]>;
@@ -264,7 +268,7 @@ pub fn extension_from_fields<'py>(
     let base = object.cast::<PyExtensionBase>()?;
     let converted =
         given(base, base.get().class.annotated().or_raise()?, &PyTuple::empty(cls.py()), Some(&named(base, fields)?))?;
-    base.get().fill(&object, converted, Provenance::Outside)?;
+    PyExtensionBase::fill(base, converted, Provenance::Outside)?;
     Ok(object)
 }
 
@@ -313,7 +317,7 @@ pub fn rebuild<'py>(
         fields.push(convert(&field.resolve(py)?.kind, &value, &field.text)?.unbind());
     }
     let object = empty(class.py_type.bind(py))?;
-    object.cast::<PyExtensionBase>()?.get().fill(&object, fields.into(), provenance)?;
+    PyExtensionBase::fill(object.cast::<PyExtensionBase>()?, fields.into(), provenance)?;
     Ok(object)
 }
 

@@ -119,7 +119,7 @@ impl Class {
     /// An instance as a core value.
     #[inline]
     pub fn value(self: &Arc<Self>, object: &Bound<'_, PyAny>) -> Value {
-        Value::Ext(Ext::new(PyExtension::new(object.clone().unbind(), self.clone())))
+        Value::Ext(Ext::new(PyExtension::new(object, self)))
     }
 
     /// The instance that stands for a value made in Rust or rebuilt from a file.
@@ -156,7 +156,7 @@ impl TypeBehavior for Behavior {
     fn rebuild(&self, spec: &ExtSpec, components: Vec<Value>, provenance: Provenance) -> Result<Ext> {
         Python::attach(|py| {
             let object = self.class.rebuild(py, spec, components, provenance).or_carry(py)?;
-            Ok(Ext::new(PyExtension::new(object.unbind(), self.class.clone())))
+            Ok(Ext::new(PyExtension::new(&object, &self.class)))
         })
     }
 

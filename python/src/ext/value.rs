@@ -8,37 +8,58 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::class::{Class, Form};
-use super::{base, written};
+use super::{PyExtensionBase, base, written};
 use crate::arg;
 
 /// An instance of a Python class, as a value of an extension type.
-pub struct PyExtension {
-    object: Py<PyAny>,
-    class: Arc<Class>,
+pub enum PyExtension {
+    /// An instance of an annotated class, which knows its class.
+    Annotated(Py<PyExtensionBase>),
+    /// An instance of a class with a spec written by hand.
+    Written(Py<PyAny>, Arc<Class>),
 }
 
 impl PyExtension {
     /// Wraps an instance of `class`.
-    pub fn new(object: Py<PyAny>, class: Arc<Class>) -> PyExtension {
-        PyExtension { object, class }
+    #[inline]
+    pub fn new(object: &Bound<'_, PyAny>, class: &Arc<Class>) -> PyExtension {
+        match object.cast::<PyExtensionBase>() {
+            Ok(base) => PyExtension::Annotated(base.clone().unbind()),
+            Err(_) => PyExtension::Written(object.clone().unbind(), class.clone()),
+        }
     }
 
     /// The instance.
+    #[inline]
     pub fn object<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.object.bind(py).clone()
+        self.bind(py).clone()
+    }
+
+    fn bind<'a, 'py>(&'a self, py: Python<'py>) -> &'a Bound<'py, PyAny> {
+        match self {
+            PyExtension::Annotated(base) => base.bind(py).as_any(),
+            PyExtension::Written(object, _) => object.bind(py),
+        }
+    }
+
+    fn class(&self) -> &Arc<Class> {
+        match self {
+            PyExtension::Annotated(base) => base.get().class(),
+            PyExtension::Written(_, class) => class,
+        }
     }
 }
 
 impl Extension for PyExtension {
     fn def(&self) -> &Arc<TypeDef> {
-        &self.class.def
+        &self.class().def
     }
 
     fn spec(&self) -> Result<ExtSpec> {
         Python::attach(|py| {
-            let object = self.object.bind(py);
-            without_ops("type_spec", || match &self.class.form {
-                Form::Annotated(annotated) => base::spec(&self.class, annotated, object),
+            let object = self.bind(py);
+            without_ops("type_spec", || match &self.class().form {
+                Form::Annotated(annotated) => base::spec(self.class(), annotated, object),
                 Form::Written => written::spec(object),
             })
             .or_carry(py)
@@ -47,8 +68,8 @@ impl Extension for PyExtension {
 
     fn components(&self) -> Result<Vec<Value>> {
         Python::attach(|py| {
-            let object = self.object.bind(py);
-            without_ops("to_components", || match &self.class.form {
+            let object = self.bind(py);
+            without_ops("to_components", || match &self.class().form {
                 Form::Annotated(annotated) => base::components(annotated, object),
                 Form::Written => written::components(object),
             })
@@ -58,7 +79,7 @@ impl Extension for PyExtension {
 
     fn to_tensor(&self) -> Option<Result<Tensor>> {
         Python::attach(|py| {
-            let convert = self.object.bind(py).getattr_opt("__extenso_tensor__").transpose()?;
+            let convert = self.bind(py).getattr_opt("__extenso_tensor__").transpose()?;
             let tensor = convert.and_then(|convert| arg::tensor(&convert.call0()?, None));
             Some(tensor.or_carry(py))
         })

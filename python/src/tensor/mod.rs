@@ -42,7 +42,11 @@ with_operators!(PyTensor {
     /// The number of axes.
     #[getter]
     fn ndim(&self, py: Python<'_>) -> PyResult<usize> {
-        shape::tuple(py, &self.0.shape()).map(|sizes| sizes.len())
+        match self.0.rank() {
+            Some(rank) => Ok(rank),
+            // The error of a symbol without a rank is that of its sizes.
+            None => shape::tuple(py, &self.0.shape()).map(|sizes| sizes.len()),
+        }
     }
 
     /// The number of elements.

@@ -61,33 +61,36 @@ pub fn from_fn(len: usize, out: &mut [u64], mut f: impl FnMut(usize) -> bool) {
     }
 }
 
+/// Sets bit i of `out` to `f(x[i], y[i])`; `x` and `y` are equally long. Inlined into a caller that is compiled for each
+/// instruction set.
+#[inline(always)]
+pub fn compare<T: Copy, F: Fn(T, T) -> bool>(x: &[T], y: &[T], out: &mut [u64], f: F) {
+    let ((x, x_rest), (y, y_rest)) = (x.as_chunks(), y.as_chunks());
+    for ((x, y), word) in x.iter().zip(y).zip(&mut *out) {
+        *word = pack(&flags(x, y, &f));
+    }
+    if !x_rest.is_empty() {
+        from_fn(x_rest.len(), &mut out[x.len()..], |i| f(x_rest[i], y_rest[i]));
+    }
+}
+
+/// Sets bit i of `out` to `f(x[i])`. Inlined as [`compare`].
+#[inline(always)]
+pub fn test<T: Copy, F: Fn(T) -> bool>(x: &[T], out: &mut [u64], f: F) {
+    let (x, rest) = x.as_chunks();
+    for (x, word) in x.iter().zip(&mut *out) {
+        *word = pack(&flags(x, x, |x, _| f(x)));
+    }
+    if !rest.is_empty() {
+        from_fn(rest.len(), &mut out[x.len()..], |i| f(rest[i]));
+    }
+}
+
 multiversion! {
     /// Counts the ones among bits `bit_offset..bit_offset + len` of `src`.
     pub fn count_ones(src: &[u8], bit_offset: usize, len: usize) -> usize {
         let (head, body, tail) = split(src, bit_offset, len);
         (u64::from(head.count_ones() + tail.count_ones()) + count_ones_of_bytes(body)) as usize
-    }
-
-    /// Sets bit i of `out` to `f(x[i], y[i])`; `x` and `y` are equally long.
-    pub fn compare<T: Copy, F: Fn(T, T) -> bool>(x: &[T], y: &[T], out: &mut [u64], f: F) {
-        let ((x, x_rest), (y, y_rest)) = (x.as_chunks(), y.as_chunks());
-        for ((x, y), word) in x.iter().zip(y).zip(&mut *out) {
-            *word = pack(&flags(x, y, &f));
-        }
-        if !x_rest.is_empty() {
-            from_fn(x_rest.len(), &mut out[x.len()..], |i| f(x_rest[i], y_rest[i]));
-        }
-    }
-
-    /// Sets bit i of `out` to `f(x[i])`.
-    pub fn test<T: Copy, F: Fn(T) -> bool>(x: &[T], out: &mut [u64], f: F) {
-        let (x, rest) = x.as_chunks();
-        for (x, word) in x.iter().zip(&mut *out) {
-            *word = pack(&flags(x, x, |x, _| f(x)));
-        }
-        if !rest.is_empty() {
-            from_fn(rest.len(), &mut out[x.len()..], |i| f(rest[i]));
-        }
     }
 
     /// Sets `out[i]` to `x[i]` where bit i of `mask` is one and to `y[i]` elsewhere; the slices are equally long.
@@ -281,6 +284,16 @@ mod tests {
         }
     }
 
+    multiversion! {
+        fn test_each<T: Copy, F: Fn(T) -> bool>(x: &[T], out: &mut [u64], f: F) {
+            test(x, out, f)
+        }
+
+        fn compare_each<T: Copy, F: Fn(T, T) -> bool>(x: &[T], y: &[T], out: &mut [u64], f: F) {
+            compare(x, y, out, f)
+        }
+    }
+
     #[test]
     fn comparisons_and_selections_are_elementwise_in_every_isa() {
         fn check<T: Copy + PartialOrd + std::fmt::Debug>(of: impl Fn(u8) -> T) {
@@ -291,9 +304,9 @@ mod tests {
                 for &isa in supported() {
                     with_isa(isa, || {
                         let mut mask = vec![u64::MAX; words(len)];
-                        test(&x, &mut mask, |x| x > of(7));
+                        test_each(&x, &mut mask, |x| x > of(7));
                         assert_eq!(word_bits(&mask, len), x.iter().map(|&x| x > of(7)).collect::<Vec<_>>());
-                        compare(&x, &y, &mut mask, |x, y| x < y);
+                        compare_each(&x, &y, &mut mask, |x, y| x < y);
                         assert_eq!(word_bits(&mask, len), less, "{isa} {len}");
                         let mut out = x.clone();
                         select(&mask, &x, &y, &mut out);

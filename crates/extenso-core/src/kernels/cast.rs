@@ -3,7 +3,7 @@
 //! Float to integer truncates toward zero; NaN gives 0 and what lies outside the range its nearest end. Integer to a
 //! narrower integer wraps. To bool is `x != 0`. Both as NumPy on its common platforms, made equal everywhere.
 
-use super::map::{BlockFn, BlockKernel, Done, Number, map1, spread};
+use super::map::{BlockFn, BlockKernel, Done, Number, each, predicate, spread};
 use crate::tensor::Element;
 use extenso_types::DType;
 use half::{bf16, f16};
@@ -12,21 +12,14 @@ macro_rules! to {
     ($from:ty => $($d:ident $t:ty),*; $to:expr) => {
         match $to {
             $(DType::$d => {
+                each!(|x: $from| -> $t { <$t as Number>::narrow(x.widen() as <$t as Number>::Wide) });
                 fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
-                    let (x, out) = (bytemuck::cast_slice::<u8, $from>(ins[0]), bytemuck::cast_slice_mut::<u8, $t>(out));
-                    map1(x, out, |x: $from| <$t as Number>::narrow(x.widen() as <$t as Number>::Wide));
+                    each(bytemuck::cast_slice::<u8, $from>(ins[0]), bytemuck::cast_slice_mut::<u8, $t>(out));
                     Ok(())
                 }
                 Some(run as BlockFn)
             })*
-            DType::Bool => {
-                fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
-                    let x = bytemuck::cast_slice::<u8, $from>(ins[0]);
-                    super::bits::test(x, bytemuck::cast_slice_mut::<u8, u64>(out), |x: $from| x.widen() != (0 as <$from as Number>::Wide));
-                    Ok(())
-                }
-                Some(run as BlockFn)
-            }
+            DType::Bool => Some(predicate!($from; |x| x != (0 as <$from as Number>::Wide)).run),
             DType::String | DType::Bytes | DType::Variant => None,
         }
     };

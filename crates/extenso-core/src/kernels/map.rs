@@ -122,20 +122,6 @@ reals! {
 }
 
 multiversion! {
-    /// Applies a function to each element.
-    pub fn map1<T: Copy, U, F: Fn(T) -> U>(x: &[T], out: &mut [U], f: F) {
-        for (o, x) in out.iter_mut().zip(x) {
-            *o = f(*x);
-        }
-    }
-
-    /// Applies a function to each pair of elements.
-    pub fn map2<T: Copy, S: Copy, U, F: Fn(T, S) -> U>(x: &[T], y: &[S], out: &mut [U], f: F) {
-        for ((o, x), y) in out.iter_mut().zip(x).zip(y) {
-            *o = f(*x, *y);
-        }
-    }
-
     /// Spreads bits into numbers.
     pub fn spread<U: Copy>(bits: &[u64], out: &mut [U], zero: U, one: U) {
         for (o, word) in out.chunks_mut(64).zip(bits) {
@@ -155,34 +141,57 @@ pub fn clear_tail(words: &mut [u64], n: usize) {
     }
 }
 
+/// Defines `each`, the loop that fills a slice by a formula over the elements of one slice or of two.
+///
+/// A function of its own where it stands and not an instance of a generic one: an instance would be compiled with the
+/// module of the generic function, and an edit of one op would compile those of all ops again.
+macro_rules! each {
+    (|$x:ident: $t:ty| -> $u:ty $body:block) => {
+        $crate::kernels::isa::multiversion! {
+            fn each(x: &[$t], out: &mut [$u]) {
+                for (o, x) in out.iter_mut().zip(x) {
+                    let $x = *x;
+                    *o = $body;
+                }
+            }
+        }
+    };
+    (|$x:ident: $t:ty, $y:ident: $s:ty| -> $u:ty $body:block) => {
+        $crate::kernels::isa::multiversion! {
+            fn each(x: &[$t], y: &[$s], out: &mut [$u]) {
+                for ((o, x), y) in out.iter_mut().zip(x).zip(y) {
+                    let ($x, $y) = (*x, *y);
+                    *o = $body;
+                }
+            }
+        }
+    };
+}
+
 /// A block function from a formula over one dtype.
 macro_rules! block {
     ($t:ty; |$x:ident| $body:expr) => {{
+        type Wide = <$t as $crate::kernels::map::Number>::Wide;
+        $crate::kernels::map::each!(|x: $t| -> $t {
+            let $x: Wide = $crate::kernels::map::Number::widen(x);
+            <$t as $crate::kernels::map::Number>::narrow($body)
+        });
         fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> $crate::kernels::map::Done {
-            type Wide = <$t as $crate::kernels::map::Number>::Wide;
-            let f = |x: $t| {
-                let $x: Wide = $crate::kernels::map::Number::widen(x);
-                <$t as $crate::kernels::map::Number>::narrow($body)
-            };
-            $crate::kernels::map::map1(
-                bytemuck::cast_slice::<u8, $t>(ins[0]),
-                bytemuck::cast_slice_mut::<u8, $t>(out),
-                f,
-            );
+            each(bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice_mut::<u8, $t>(out));
             Ok(())
         }
         $crate::kernels::map::BlockKernel { out: <$t as $crate::tensor::Element>::DTYPE, run }
     }};
     ($t:ty; |$x:ident, $y:ident| $body:expr) => {{
+        type Wide = <$t as $crate::kernels::map::Number>::Wide;
+        $crate::kernels::map::each!(|x: $t, y: $t| -> $t {
+            let ($x, $y): (Wide, Wide) =
+                ($crate::kernels::map::Number::widen(x), $crate::kernels::map::Number::widen(y));
+            <$t as $crate::kernels::map::Number>::narrow($body)
+        });
         fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> $crate::kernels::map::Done {
-            type Wide = <$t as $crate::kernels::map::Number>::Wide;
-            let f = |x: $t, y: $t| {
-                let ($x, $y): (Wide, Wide) =
-                    ($crate::kernels::map::Number::widen(x), $crate::kernels::map::Number::widen(y));
-                <$t as $crate::kernels::map::Number>::narrow($body)
-            };
             let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice::<u8, $t>(ins[1]));
-            $crate::kernels::map::map2(x, y, bytemuck::cast_slice_mut::<u8, $t>(out), f);
+            each(x, y, bytemuck::cast_slice_mut::<u8, $t>(out));
             Ok(())
         }
         $crate::kernels::map::BlockKernel { out: <$t as $crate::tensor::Element>::DTYPE, run }
@@ -192,25 +201,32 @@ macro_rules! block {
 /// A block function from a predicate over one dtype.
 macro_rules! predicate {
     ($t:ty; |$x:ident| $body:expr) => {{
+        $crate::kernels::isa::multiversion! {
+            fn each(x: &[$t], out: &mut [u64]) {
+                $crate::kernels::bits::test(x, out, |x: $t| {
+                    let $x = $crate::kernels::map::Number::widen(x);
+                    $body
+                })
+            }
+        }
         fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> $crate::kernels::map::Done {
-            let f = |x: $t| {
-                let $x = $crate::kernels::map::Number::widen(x);
-                $body
-            };
-            let x = bytemuck::cast_slice::<u8, $t>(ins[0]);
-            $crate::kernels::bits::test(x, bytemuck::cast_slice_mut::<u8, u64>(out), f);
+            each(bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice_mut::<u8, u64>(out));
             Ok(())
         }
         $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
     }};
     ($t:ty; |$x:ident, $y:ident| $body:expr) => {{
+        $crate::kernels::isa::multiversion! {
+            fn each(x: &[$t], y: &[$t], out: &mut [u64]) {
+                $crate::kernels::bits::compare(x, y, out, |x: $t, y: $t| {
+                    let ($x, $y) = ($crate::kernels::map::Number::widen(x), $crate::kernels::map::Number::widen(y));
+                    $body
+                })
+            }
+        }
         fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> $crate::kernels::map::Done {
-            let f = |x: $t, y: $t| {
-                let ($x, $y) = ($crate::kernels::map::Number::widen(x), $crate::kernels::map::Number::widen(y));
-                $body
-            };
             let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice::<u8, $t>(ins[1]));
-            $crate::kernels::bits::compare(x, y, bytemuck::cast_slice_mut::<u8, u64>(out), f);
+            each(x, y, bytemuck::cast_slice_mut::<u8, u64>(out));
             Ok(())
         }
         $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
@@ -220,19 +236,20 @@ macro_rules! predicate {
 /// A block function from a formula over words of 64 booleans.
 macro_rules! bit_block {
     (|$x:ident| $body:expr) => {{
+        $crate::kernels::map::each!(|$x: u64| -> u64 { $body });
         fn run(ins: &[&[u8]], out: &mut [u8], n: usize) -> $crate::kernels::map::Done {
             let out = bytemuck::cast_slice_mut::<u8, u64>(out);
-            $crate::kernels::map::map1(bytemuck::cast_slice::<u8, u64>(ins[0]), out, |$x: u64| $body);
+            each(bytemuck::cast_slice::<u8, u64>(ins[0]), out);
             $crate::kernels::map::clear_tail(out, n);
             Ok(())
         }
         $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
     }};
     (|$x:ident, $y:ident| $body:expr) => {{
+        $crate::kernels::map::each!(|$x: u64, $y: u64| -> u64 { $body });
         fn run(ins: &[&[u8]], out: &mut [u8], n: usize) -> $crate::kernels::map::Done {
             let out = bytemuck::cast_slice_mut::<u8, u64>(out);
-            let (x, y) = (bytemuck::cast_slice::<u8, u64>(ins[0]), bytemuck::cast_slice::<u8, u64>(ins[1]));
-            $crate::kernels::map::map2(x, y, out, |$x: u64, $y: u64| $body);
+            each(bytemuck::cast_slice::<u8, u64>(ins[0]), bytemuck::cast_slice::<u8, u64>(ins[1]), out);
             $crate::kernels::map::clear_tail(out, n);
             Ok(())
         }
@@ -306,4 +323,4 @@ macro_rules! map {
     ($($rules:tt)*) => { $crate::kernels::map::map!(@with block $($rules)*) };
 }
 
-pub(crate) use {bit_block, block, by_dtype, map, predicate};
+pub(crate) use {bit_block, block, by_dtype, each, map, predicate};

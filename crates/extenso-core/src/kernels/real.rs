@@ -3,7 +3,7 @@
 //! Invariant: they are those of the crate libm, the same on every machine, and what is not a number is the canonical NaN.
 
 use super::elementary::{canonical_f32, canonical_f64};
-use super::map::{BlockKernel, Done, map2, predicate};
+use super::map::{BlockKernel, Done, each, predicate};
 use extenso_types::DType;
 use half::{bf16, f16};
 
@@ -88,23 +88,26 @@ pub fn next_after(dtype: DType) -> Option<BlockKernel> {
         ($($d:ident $t:ident),*) => {
             match dtype {
                 $(DType::$d => {
+                    #[inline(always)]
+                    fn next(x: $t, y: $t) -> $t {
+                        if x.is_nan() || y.is_nan() {
+                            return $t::NAN;
+                        }
+                        if x == y {
+                            return y;
+                        }
+                        let bits = x.to_bits();
+                        // Behind its sign, a float is greater where its bits are: from zero on, the sign is that of `y`.
+                        if bits << 1 == 0 {
+                            return $t::from_bits(1).copysign(y);
+                        }
+                        let away = (x < y) != x.is_sign_negative();
+                        $t::from_bits(if away { bits + 1 } else { bits - 1 })
+                    }
+                    each!(|x: $t, y: $t| -> $t { next(x, y) });
                     fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
                         let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice::<u8, $t>(ins[1]));
-                        map2(x, y, bytemuck::cast_slice_mut::<u8, $t>(out), |x: $t, y: $t| {
-                            if x.is_nan() || y.is_nan() {
-                                return $t::NAN;
-                            }
-                            if x == y {
-                                return y;
-                            }
-                            let bits = x.to_bits();
-                            // Behind its sign, a float is greater where its bits are: from zero on, the sign is that of `y`.
-                            if bits << 1 == 0 {
-                                return $t::from_bits(1).copysign(y);
-                            }
-                            let away = (x < y) != x.is_sign_negative();
-                            $t::from_bits(if away { bits + 1 } else { bits - 1 })
-                        });
+                        each(x, y, bytemuck::cast_slice_mut::<u8, $t>(out));
                         Ok(())
                     }
                     Some(BlockKernel { out: DType::$d, run })

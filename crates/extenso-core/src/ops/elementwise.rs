@@ -1,6 +1,8 @@
-//! Elementwise ops: arithmetic, comparison, logic, casts, and the elementary functions that vectorise.
+//! Elementwise ops: arithmetic, choices, casts, and the elementary functions that vectorise.
 
+use super::comparison::{greater, less};
 use super::elementwise_text as text;
+use super::math::faulty_ints;
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::{GradCx, one, two, unbroadcast};
 use crate::kernels::bits::{select, select_bits};
@@ -118,49 +120,6 @@ crate::ops! {
         })
         .examples(&[("abs([-1.5, 2.0])", "[1.5, 2.0]")]);
 
-    /// Whether elements are equal. NaN equals nothing.
-    EQUAL: equal(x, y) = OpDef::comparison(equal_kernel)
-        .text(text::infer_comparison, text::equal)
-        .facts(&[Commutes])
-        .examples(&[("equal([1, 2], [1, 3])", "[True, False]")]);
-
-    /// Whether elements differ. NaN differs from everything.
-    NOT_EQUAL: not_equal(x, y) = OpDef::comparison(not_equal_kernel)
-        .text(text::infer_comparison, text::not_equal)
-        .facts(&[Commutes])
-        .examples(&[("not_equal([1, 2], [1, 3])", "[False, True]")]);
-
-    /// Whether elements of `x` are below those of `y`.
-    LESS: less(x, y) = OpDef::comparison(map!(test numbers: |x, y| x < y))
-        .examples(&[("less([1, 2], [2, 2])", "[True, False]")]);
-
-    /// Whether elements of `x` are below those of `y` or equal to them.
-    LESS_EQUAL: less_equal(x, y) = OpDef::comparison(map!(test numbers: |x, y| x <= y))
-        .examples(&[("less_equal([1, 2], [2, 2])", "[True, True]")]);
-
-    /// Whether elements of `x` are above those of `y`.
-    GREATER: greater(x, y) = OpDef::comparison(map!(test numbers: |x, y| x > y))
-        .examples(&[("greater([1.0, 3.0], 2.0)", "[False, True]")]);
-
-    /// Whether elements of `x` are above those of `y` or equal to them.
-    GREATER_EQUAL: greater_equal(x, y) = OpDef::comparison(map!(test numbers: |x, y| x >= y))
-        .examples(&[("greater_equal([1.0, 2.0], 2.0)", "[False, True]")]);
-
-    /// Whether both are true.
-    LOGICAL_AND: logical_and(x, y) = OpDef::binary(map!(bits: |x, y| x & y))
-        .facts(&[Commutes])
-        .examples(&[("logical_and([True, True], [True, False])", "[True, False]")]);
-
-    /// Whether one or both are true.
-    LOGICAL_OR: logical_or(x, y) = OpDef::binary(map!(bits: |x, y| x | y))
-        .facts(&[Commutes])
-        .examples(&[("logical_or([False, True], [False, False])", "[False, True]")]);
-
-    /// Whether it is false.
-    LOGICAL_NOT: logical_not(x) = OpDef::unary(map!(bits: |x| !x))
-        .facts(&[Involution])
-        .examples(&[("logical_not([True, False])", "[False, True]")]);
-
     /// Picks from `x` where `condition` is true, otherwise from `y`; all three broadcast.
     WHERE: where_(condition, x, y) = OpDef::elementwise(where_kernel)
         .text(text::infer_where, text::run_where)
@@ -192,38 +151,12 @@ crate::ops! {
         .examples(&[("ones_like([1.5, 2.5])", "[1.0, 1.0]")]);
 }
 
-fn equal_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
-    map!(test numbers: |x, y| x == y)(dtypes, attrs).or_else(|| map!(bits: |x, y| !(x ^ y))(dtypes, attrs))
-}
-
-fn not_equal_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
-    map!(test numbers: |x, y| x != y)(dtypes, attrs).or_else(|| map!(bits: |x, y| x ^ y)(dtypes, attrs))
-}
-
 fn floor_divide_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
-    macro_rules! ints {
-        ($x:ident, $y:ident, $quotient:expr; $($d:ident $t:ty),*) => {
-            match dtypes {
-                $([DType::$d, DType::$d] => {
-                    fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
-                        let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice::<u8, $t>(ins[1]));
-                        if let Some(index) = y.iter().position(|y| *y == 0) {
-                            return Err(Fault { index, what: "an integer is divided by zero" });
-                        }
-                        crate::kernels::map::map2(x, y, bytemuck::cast_slice_mut::<u8, $t>(out), |$x: $t, $y: $t| $quotient);
-                        Ok(())
-                    }
-                    return Some(BlockKernel { out: DType::$d, run });
-                })*
-                _ => {}
-            }
-        };
-    }
-    ints!(x, y, {
+    faulty_ints!(dtypes; "an integer is divided by zero" if |y| y == 0; |x, y| {
         let q = x.wrapping_div(y);
         if x.wrapping_rem(y) != 0 && (x < 0) != (y < 0) { q - 1 } else { q }
     }; I8 i8, I16 i16, I32 i32, I64 i64);
-    ints!(x, y, x / y; U8 u8, U16 u16, U32 u32, U64 u64);
+    faulty_ints!(dtypes; "an integer is divided by zero" if |y| y == 0; |x, y| x / y; U8 u8, U16 u16, U32 u32, U64 u64);
     map!(floats: |x, y| (x / y).floor())(dtypes, attrs)
 }
 

@@ -140,16 +140,17 @@ pub fn clip(x: impl Into<Arg>, low: impl Into<Arg>, high: impl Into<Arg>) -> Res
 /// Kernels of integers that fault at a position, from the fault of an operand and a formula.
 macro_rules! faulty_ints {
     ($dtypes:expr; $what:literal if |$e:ident| $bad:expr; |$x:ident, $y:ident| $body:expr; $($d:ident $t:ty),*) => {
+        // The formula is written once for signed and unsigned integers.
+        #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
         match $dtypes {
             $([DType::$d, DType::$d] => {
-                // The formula is written once for signed and unsigned integers.
-                #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
+                crate::kernels::map::each!(|$x: $t, $y: $t| -> $t { $body });
                 fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
                     let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice::<u8, $t>(ins[1]));
                     if let Some(index) = y.iter().position(|&$e| $bad) {
                         return Err(Fault { index, what: $what });
                     }
-                    crate::kernels::map::map2(x, y, bytemuck::cast_slice_mut::<u8, $t>(out), |$x: $t, $y: $t| $body);
+                    each(x, y, bytemuck::cast_slice_mut::<u8, $t>(out));
                     Ok(())
                 }
                 return Some(BlockKernel { out: DType::$d, run });

@@ -6,6 +6,7 @@ mod activations;
 mod args;
 mod assemble;
 mod bitwise;
+mod comparison;
 mod contract;
 mod convolution;
 mod creation;
@@ -55,6 +56,7 @@ mod vocabulary;
 pub use activations::*;
 pub use assemble::{Run, assemble};
 pub use bitwise::*;
+pub use comparison::*;
 pub use convolution::*;
 pub use creation::*;
 pub use cumulative::*;
@@ -103,6 +105,7 @@ use crate::op::OpDef;
 /// The tables of this crate, with what they are about.
 pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Elementwise", ELEMENTWISE),
+    ("Comparisons and logic", COMPARISONS),
     ("Mathematics", MATH),
     ("Trigonometry", TRIGONOMETRY),
     ("Floats", FLOATS),
