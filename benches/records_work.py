@@ -168,12 +168,7 @@ def of_recipes(recipes: Any) -> "Iterator[Callable[[], Work]]":
 
         @ex.function
         def ours(title):  # type: ignore[no-untyped-def]
-            """The distinct buckets of each row, and how often each comes: the runs of the sorted row."""
-            words = ex.sort(ex.to_hash_bucket_fast(ex.string_split(ex.lower(title), " "), BUCKETS), axis=1)
-            begins = words != ex.shift(words, -1, axis=1)
-            at = ex.boolean_mask(ex.local_index(words, axis=1), begins)
-            ends = ex.where(ex.shift(at, -1, axis=1, by=-1) < 0, ex.expand_dims(ex.num(words), 1), ex.shift(at, -1, axis=1, by=-1))
-            return ex.boolean_mask(words, begins), ends - at
+            return ex.unique_with_counts(ex.to_hash_bucket_fast(ex.string_split(ex.lower(title), " "), BUCKETS), axis=1)
 
         def adds(row: Any, count: Any) -> "dict[str, float]":
             return {"tokens": total(count), "rows": float(len(np.unique(np.asarray(row))))}

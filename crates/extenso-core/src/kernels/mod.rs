@@ -12,6 +12,7 @@ pub mod elementary;
 pub mod gather;
 pub mod isa;
 pub mod map;
+pub mod marks;
 pub mod matmul;
 pub mod order;
 pub mod pool;

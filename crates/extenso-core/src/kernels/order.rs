@@ -8,6 +8,9 @@ use std::cmp::Ordering;
 
 /// Elements that can be sorted.
 pub trait Ordered: Copy {
+    /// Whether elements of equal rank cannot be told apart, and none is last.
+    const EQUAL_ARE_ALIKE: bool;
+
     /// Whether the element has no place among the others, and comes last.
     fn is_last(self) -> bool;
 
@@ -38,6 +41,7 @@ pub trait Ordered: Copy {
 macro_rules! ordered {
     ($($float:ident)*; $($t:ty: |$x:ident| $key:expr;)*) => {
         $(impl Ordered for $t {
+            const EQUAL_ARE_ALIKE: bool = true;
             #[inline(always)]
             fn is_last(self) -> bool { false }
             #[inline(always)]
@@ -46,6 +50,7 @@ macro_rules! ordered {
             fn ascending(self) -> Option<u64> { let $x = self; $key }
         })*
         $(impl Ordered for $float {
+            const EQUAL_ARE_ALIKE: bool = false;
             #[inline(always)]
             fn is_last(self) -> bool { self.is_nan() }
             #[inline(always)]
@@ -84,7 +89,16 @@ fn float_key(x: f64) -> u64 {
 /// Sorts each row of `n` elements.
 pub fn sort_rows<T: Ordered>(x: &[T], n: usize, descending: bool, out: &mut [T]) {
     out.copy_from_slice(x);
-    out.chunks_mut(n.max(1)).for_each(|row| row.sort_by(|a, b| a.order(*b, descending)));
+    out.chunks_mut(n.max(1)).for_each(|row| sort_row(row, descending));
+}
+
+/// Sorts a row.
+pub fn sort_row<T: Ordered>(row: &mut [T], descending: bool) {
+    match (T::EQUAL_ARE_ALIKE, descending) {
+        (true, false) => row.sort_unstable_by(|a, b| a.place(*b)),
+        (true, true) => row.sort_unstable_by(|a, b| b.place(*a)),
+        (false, _) => row.sort_by(|a, b| a.order(*b, descending)),
+    }
 }
 
 /// The positions in each row of `n` elements in the order that sorts it.

@@ -36,6 +36,7 @@ mod recurrence;
 mod reduction;
 mod reshaping;
 mod row_lines;
+mod row_order;
 mod rows;
 mod sampling;
 mod search;
@@ -83,6 +84,7 @@ pub use recurrence::*;
 pub use reduction::*;
 pub use reshaping::*;
 pub use row_lines::*;
+pub use row_order::*;
 pub use rows::*;
 pub use sampling::*;
 pub use search::*;
@@ -126,6 +128,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Row partitions", PARTITIONS),
     ("Places in rows", ROWS),
     ("Rows as a whole", ROW_LINES),
+    ("Rows in order", ROW_ORDERS),
     ("Rows that broadcast", STRETCHING),
     ("Rows as a dense axis", PADDING),
     ("Ranges", RANGES),

@@ -128,7 +128,8 @@ fn run_argsort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let lines = Lines::of_rows(&args[0], rows)?;
     let data = lines.data()?;
     let order = indices(data.dims().into(), |out| {
-        with_elements!(data, x => for_rows(out, lines.spans_of(rows)?.collect(), |spans, start, out| {
+        let spans: Vec<_> = lines.spans_of(rows)?.collect();
+        with_elements!(data, x => for_rows(out, &spans, |spans, start, out| {
             let mut scratch = Scratch::default();
             for span in spans {
                 argsort(&x[span.clone()], descending, &mut out[span.start - start..span.end - start], &mut scratch);
@@ -141,23 +142,27 @@ fn run_argsort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
 
 /// Calls `f` with rows that lie one after the other and with what is written of them, which begins where the first of them does;
 /// many rows are worked on side by side. Zeros stand outside.
-fn for_rows(mut out: &mut [i64], spans: Vec<Range<usize>>, f: impl Fn(&[Range<usize>], usize, &mut [i64]) + Sync) {
+pub(super) fn for_rows<T: Copy + Default + Send>(
+    mut out: &mut [T],
+    spans: &[Range<usize>],
+    f: impl Fn(&[Range<usize>], usize, &mut [T]) + Sync,
+) {
     let per_part = spans.len().div_ceil(pieces(out.len())).max(1);
     let (mut parts, mut end) = (Vec::new(), 0);
     for spans in spans.chunks(per_part) {
         let (start, stop) = (spans[0].start, spans[spans.len() - 1].end);
         let (outside, rest) = out.split_at_mut(start - end);
-        outside.fill(0);
+        outside.fill(T::default());
         let (part, rest) = rest.split_at_mut(stop - start);
         parts.push((spans, start, part));
         (out, end) = (rest, stop);
     }
-    out.fill(0);
+    out.fill(T::default());
     side_by_side(parts, |(spans, start, out)| {
         // Values between two lines are outside every row.
         let mut end = start;
         for span in spans {
-            out[end - start..span.start - start].fill(0);
+            out[end - start..span.start - start].fill(T::default());
             end = span.end;
         }
         f(spans, start, out);

@@ -18,6 +18,18 @@ pub(super) struct Runs {
 
 /// The runs of equal neighbours of each row. NaN equals NaN here, and missing equals missing.
 pub(super) fn runs(rows: &RaggedTensor) -> Result<Runs> {
+    let (values, partition) = (rows.values(), rows.partition());
+    if matches!(values, Value::Ext(_)) {
+        return runs_of_parts(rows);
+    }
+    Ok(Runs {
+        cut: ops::segment_runs(values, partition)?,
+        of_rows: cut_by(ops::segment_run_counts(values, partition)?)?,
+    })
+}
+
+/// As `runs`, of elements that may be missing.
+fn runs_of_parts(rows: &RaggedTensor) -> Result<Runs> {
     let values = rows.values();
     let before = ops::take(values, ops::maximum(ops::subtract(positions(values)?, 1)?, 0)?, 0)?;
     let first = ops::equal(ops::places_in_rows(rows.partition())?, 0)?;
@@ -39,6 +51,14 @@ fn same(a: &Value, b: &Value) -> Result<Value> {
     let (Some(a), Some(b)) = (mask_a, mask_b) else { return Ok(equal) };
     let neither = ops::logical_not(ops::logical_or(&a, &b)?)?;
     ops::logical_or(neither, ops::logical_and(ops::logical_and(a, b)?, equal)?)
+}
+
+/// Lists in increasing order.
+///
+/// Errors: elements that have no order, or axes of their own.
+fn in_order(rows: &RaggedTensor) -> Result<RaggedTensor> {
+    check_scalars(rows)?;
+    rows.with_values(ops::segment_sort(rows.values(), rows.partition(), false)?)
 }
 
 /// Lists in order, with the places that their elements had among all.
@@ -98,7 +118,7 @@ pub fn unique(x: &Value, axis: i64) -> Result<Value> {
 }
 
 pub(super) fn distinct(rows: &RaggedTensor) -> Result<Value> {
-    let sorted = Sorted::of(rows)?.rows;
+    let sorted = in_order(rows)?;
     let runs = runs(&sorted)?;
     rows_value(ops::take(sorted.values(), ops::row_starts(&runs.cut)?, 0)?, &runs.of_rows)
 }
@@ -116,7 +136,7 @@ pub(super) fn distinct(rows: &RaggedTensor) -> Result<Value> {
 /// ```
 pub fn unique_with_counts(x: &Value, axis: i64) -> Result<(Value, Value)> {
     let counted = |rows: &RaggedTensor| {
-        let sorted = Sorted::of(rows)?.rows;
+        let sorted = in_order(rows)?;
         let Runs { cut, of_rows } = runs(&sorted)?;
         let values = ops::take(sorted.values(), ops::row_starts(&cut)?, 0)?;
         Ok(vec![rows_value(values, &of_rows)?, rows_value(ops::row_lengths(&cut)?, &of_rows)?])

@@ -39,6 +39,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::BROADCAST_LIKE, "MaskedTensor broadcasting", structure::broadcast_like),
         (&ops::SORT, "MaskedTensor sort", lines::sort),
         (&ops::ARGSORT, "MaskedTensor sort", lines::argsort),
+        (&ops::SEGMENT_SORT, "MaskedTensor sort", lines::segment_sort),
         (&ops::SEGMENT_ARGSORT, "MaskedTensor sort", lines::segment_argsort),
         (&ops::TOP_K_INDICES, "MaskedTensor top_k", lines::top_k),
         (&ops::ARGMAX, "MaskedTensor argmax", lines::argmax),

@@ -80,10 +80,22 @@ pub(super) fn top_k(call: &Call<'_>) -> Answer {
 pub(super) fn segment_argsort(call: &Call<'_>) -> Answer {
     let [x, rows] = call.args else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
-    let sorted = |x: &Value, descending| call_one(call.op, &[Arg::from(x), rows.clone()], &RowSort { descending });
+    answer(order_in_rows(&stretched(&x)?, rows, RowSort::of(call.attrs)?.descending)?)
+}
+
+/// `segment_sort` likewise.
+pub(super) fn segment_sort(call: &Call<'_>) -> Answer {
+    let [x, rows] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let x = stretched(&x)?;
+    let order = order_in_rows(&x, rows, RowSort::of(call.attrs)?.descending)?;
+    answer(ops::take_along_axis(x.into_value(), ops::places_by_row(order, rows, rows)?, 0)?)
+}
+
+fn order_in_rows(x: &MaskedTensor, rows: &Arg, descending: bool) -> Result<Value> {
+    let argsort = |x: &Value, descending| ops::segment_argsort(x, rows, descending);
     let pick = |x: &Value, at: &Value| ops::take_along_axis(x, ops::places_by_row(at, rows, rows)?, 0);
-    let lines = Lines { argsort: &sorted, pick: &pick };
-    answer(lines.order(&stretched(&x)?, RowSort::of(call.attrs)?.descending)?)
+    Lines { argsort: &argsort, pick: &pick }.order(x, descending)
 }
 
 /// `argmax` passes over what is missing; a position is missing where all elements are.

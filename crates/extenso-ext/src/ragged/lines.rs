@@ -22,10 +22,7 @@ use extenso_types::{Error, Result};
 pub(super) fn sort(call: &Call<'_>) -> Answer {
     let Sort { axis, descending } = *Sort::of(call.attrs)?;
     along(call, axis, &|axis| Box::new(Sort { axis, descending }), &|x, rows| {
-        across(std::slice::from_ref(x), rows, &|lines, rows| {
-            let places = ops::places_by_row(order_of(&lines[0], rows, descending)?, rows, rows)?;
-            ops::take_along_axis(&lines[0], places, 0)
-        })
+        across(std::slice::from_ref(x), rows, &|lines, rows| ops::segment_sort(&lines[0], rows, descending))
     })
 }
 

@@ -7,10 +7,12 @@ use super::join::{join, rows_of};
 use super::texts::{Texts, in_parts};
 use super::{numbers, string_spec};
 use crate::attrs::{AttrSet, Attrs};
+use crate::kernels::marks::Marks;
 use crate::op::{Class, OpDef, OutputSpecs};
+use crate::tensor::Dense;
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape};
-use memchr::memchr_iter;
+use std::ops::Range;
 
 crate::attrs! {
     /// How a string is split: at `sep`, or at white space; at most `maxsplit` times unless that is negative.
@@ -71,9 +73,30 @@ pub(super) fn infer_lengths(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<Ou
 fn run_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, Split::of(attrs)?);
     vector(in_parts(x.len(), |mut items, out| match at_byte(split) {
-        Some(byte) => items.try_for_each(|i| x.text_at(i)?.split(|b| *b == byte).try_for_each(|piece| out.push(piece))),
+        Some(byte) => pieces_at(x, byte, items, out),
         None => items.try_for_each(|i| pieces(x.str_at(i)?, split, |piece| out.push(piece.as_bytes()))),
     })?)
+}
+
+/// Pushes the pieces of these elements between the bytes at which they are split, which are looked for in all of them at once.
+fn pieces_at(x: &Dense, byte: u8, mut items: Range<usize>, out: &mut Texts) -> Result<()> {
+    let (offsets, bytes) = x.text()?;
+    let start = offsets.get(items.start);
+    let bytes = &bytes.as_slice()[start..offsets.get(items.end)];
+    let marks = Marks::of(bytes, byte);
+    out.reserve(items.len() + marks.count(), bytes.len())?;
+    let end_of = |item: usize| offsets.get(item + 1) - start;
+    let mut from = 0;
+    for at in marks.places() {
+        while let Some(end) = items.clone().next().map(end_of).filter(|end| at >= *end) {
+            items.next();
+            out.push(&bytes[from..end])?;
+            from = end;
+        }
+        out.push(&bytes[from..at])?;
+        from = at + 1;
+    }
+    items.try_for_each(|item| out.push(&bytes[std::mem::replace(&mut from, end_of(item))..end_of(item)]))
 }
 
 /// The byte at every one of which strings are split, if that is how.
@@ -86,11 +109,14 @@ fn at_byte(split: &Split) -> Option<u8> {
 
 fn run_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, Split::of(attrs)?);
-    let byte = at_byte(split);
+    if let Some(byte) = at_byte(split) {
+        let (offsets, bytes) = x.text()?;
+        let (start, end) = (offsets.first(), offsets.last());
+        let marks = Marks::of(&bytes.as_slice()[start..end], byte);
+        let count = |i| 1 + marks.count_in(offsets.get(i) - start..offsets.get(i + 1) - start);
+        return one_tensor(numbers(x.dims(), |i| Ok(i64::try_from(count(i)).unwrap_or(i64::MAX)))?);
+    }
     let count = |i: usize| {
-        if let Some(byte) = byte {
-            return Ok(1 + i64::try_from(memchr_iter(byte, x.text_at(i)?).count()).unwrap_or(i64::MAX));
-        }
         let mut count = 0_i64;
         pieces(x.str_at(i)?, split, |_| {
             count += 1;

@@ -23,6 +23,16 @@ impl Texts {
         Texts { offsets: vec![0], bytes: Vec::new() }
     }
 
+    /// Makes room for so many more elements of so many bytes together.
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn reserve(&mut self, elements: usize, bytes: usize) -> Result<()> {
+        let room = self.offsets.try_reserve(elements).and_then(|()| self.bytes.try_reserve(bytes));
+        room.map_err(|_| {
+            Error::value(format!("{elements} strings of {bytes} bytes take more memory than the system gives"))
+        })
+    }
+
     /// Adds bytes to the element that is being built.
     ///
     /// Errors: more memory than the system gives.
