@@ -29,15 +29,18 @@ pub enum Layout {
 ///
 /// For a `b` that is used again, see [`PackedB`].
 pub fn matmul<T: Float>(m: usize, k: usize, n: usize, a: &[T], b: &[T], layout: Layout, out: &mut [T]) {
-    // To pack costs more than the product of a few rows.
-    if layout == Layout::InOut
-        && m <= FEW_ROWS
+    if !reads_panels(m, layout)
         && n >= unit::<T::Acc>()
         && let (Some(a), Some(b), Some(out)) = (T::carried(a), T::carried(b), T::carried_mut(out))
     {
         return run(&Job { m, k, n, a, b, in_place: true }, out);
     }
     matmul_packed(m, a, &PackedB::pack(k, n, b, layout), out);
+}
+
+/// Whether a product of so many rows reads panels: to pack costs more than the product of a few rows.
+pub fn reads_panels(m: usize, layout: Layout) -> bool {
+    layout == Layout::OutIn || m > FEW_ROWS
 }
 
 /// Multiplies `a`, `m x k` row-major, by packed weights into `out`, `m x n` row-major.

@@ -3,17 +3,19 @@
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::GradCx;
 use crate::kernels::isa::{isa, with_isa};
-use crate::kernels::matmul::{Layout, PackedB, matmul as kernel, matmul_packed};
+use crate::kernels::matmul::{Float, Layout, PackedB, matmul as kernel, matmul_packed, reads_panels};
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{sum_like, transpose};
-use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::tensor::{Dense, Element, Storage, Tensor, element_count};
 use crate::threads::threads;
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dims, Error, LeafSpec, Result, Shape, TensorSpec, broadcast_dims};
 use half::{bf16, f16};
 use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 crate::attrs! {
     /// The attributes of `matmul`.
@@ -135,6 +137,26 @@ fn starts(from: &[usize], batch: &[usize], step: usize) -> Result<Vec<usize>> {
     Ok((0..n).map(at).collect())
 }
 
+/// Weights as products read them, kept with the tensor of them.
+struct Kept<T: Float> {
+    sizes: (usize, usize, Layout),
+    uses: AtomicUsize,
+    panels: OnceLock<PackedB<T>>,
+}
+
+impl<T: Float + Element> Kept<T> {
+    /// The panels: at once where a product would make them anyway, otherwise once it is seen that the weights come again.
+    fn panels(&self, m: usize, y: &[T]) -> Option<&PackedB<T>> {
+        const AGAIN: usize = 4;
+        let (k, n, layout) = self.sizes;
+        let wait = || !reads_panels(m, layout) && self.uses.fetch_add(1, Ordering::Relaxed) < AGAIN;
+        if self.panels.get().is_none() && wait() {
+            return None;
+        }
+        Some(self.panels.get_or_init(|| PackedB::pack(k, n, y, layout)))
+    }
+}
+
 struct Plan {
     m: usize,
     k: usize,
@@ -145,11 +167,8 @@ struct Plan {
 }
 
 impl Plan {
-    fn floats<T: crate::kernels::matmul::Float + crate::tensor::Element>(
-        &self,
-        x: &Dense,
-        y: &Dense,
-    ) -> Result<Storage> {
+    fn floats<T: Float + Element>(&self, x: &Dense, y: &Dense) -> Result<Storage> {
+        let kept = self.kept::<T>(y)?;
         let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
         let (m, k, n) = (self.m, self.k, self.n);
         let mut block = Block::new(self.x_at.len() * m * n * size_of::<T>());
@@ -157,33 +176,51 @@ impl Plan {
         if m * n == 0 {
             return Ok(Storage::Fixed(block.freeze()));
         }
+        let panels = kept.as_ref().and_then(|kept| kept.panels(m, y));
         for (i, out) in out.chunks_mut(m * n).enumerate() {
             let x = &x[self.x_at[i]..self.x_at[i] + m * k];
             let y = &y[self.y_at[i]..self.y_at[i] + k * n];
-            self.product(x, y, out);
+            self.product(x, y, panels, out);
         }
         Ok(Storage::Fixed(block.freeze()))
     }
 
+    /// What is kept with weights that are one matrix; nothing where they are so many that they should not be there twice.
+    fn kept<T: Float + Element>(&self, y: &Dense) -> Result<Option<Arc<Kept<T>>>> {
+        const MANY: usize = 1 << 22;
+        let sizes = (self.k, self.n, self.layout);
+        if y.len() != self.k * self.n || y.len() > MANY || y.is_empty() {
+            return Ok(None);
+        }
+        let kept = y.derived(|_| Ok(Kept::<T> { sizes, uses: AtomicUsize::new(0), panels: OnceLock::new() }))?;
+        Ok(Some(kept).filter(|kept| kept.sizes == sizes))
+    }
+
     /// One product, split over threads by rows when there is enough to do.
-    fn product<T: crate::kernels::matmul::Float + crate::tensor::Element>(&self, x: &[T], y: &[T], out: &mut [T]) {
-        const PARALLEL: usize = 1 << 21;
+    fn product<T: Float + Element>(&self, x: &[T], y: &[T], panels: Option<&PackedB<T>>, out: &mut [T]) {
+        const PARALLEL: usize = 1 << 23;
         let (m, k, n) = (self.m, self.k, self.n);
         let pieces = if m * k * n >= PARALLEL { threads().min(m) } else { 1 };
-        if pieces <= 1 {
-            return kernel(m, k, n, x, y, self.layout, out);
-        }
-        let packed = PackedB::pack(k, n, y, self.layout);
+        let made;
+        let packed = match (panels, pieces) {
+            (Some(panels), 1) => return matmul_packed(m, x, panels, out),
+            (None, 1) => return kernel(m, k, n, x, y, self.layout, out),
+            (Some(panels), _) => panels,
+            (None, _) => {
+                made = PackedB::pack(k, n, y, self.layout);
+                &made
+            }
+        };
         let rows = m.div_ceil(pieces);
         let isa = isa();
         out.par_chunks_mut(rows * n).enumerate().for_each(|(piece, out)| {
             let count = out.len() / n;
             let x = &x[piece * rows * k..(piece * rows + count) * k];
-            with_isa(isa, || matmul_packed(count, x, &packed, out));
+            with_isa(isa, || matmul_packed(count, x, packed, out));
         });
     }
 
-    fn ints<T: crate::tensor::Element>(&self, x: &Dense, y: &Dense, step: impl Fn(T, T, T) -> T) -> Result<Storage> {
+    fn ints<T: Element>(&self, x: &Dense, y: &Dense, step: impl Fn(T, T, T) -> T) -> Result<Storage> {
         let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
         let (m, k, n) = (self.m, self.k, self.n);
         let mut block = Block::zeroed(self.x_at.len() * m * n * size_of::<T>());

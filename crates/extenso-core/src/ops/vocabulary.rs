@@ -12,7 +12,7 @@ use crate::grad::GradCx;
 use crate::kernels::pool::affordable;
 use crate::kernels::reduce::Offset;
 use crate::kernels::words::{hash, short};
-use crate::offsets::Offsets;
+use crate::offsets::{Offsets, with_offsets};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Storage, Tensor};
 use crate::threads::{pieces, side_by_side};
@@ -97,38 +97,39 @@ fn run_lookup(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
         };
         Ok(n.saturating_add(bucket(bytes, buckets)))
     };
-    let positions = match &items {
-        Items::Text(Offsets::I32(o), bytes) => {
-            found(x.len(), |i| table.at(&among, bytes, (o[i].index(), o[i + 1].index())), unknown)
-        }
-        Items::Text(Offsets::I64(o), bytes) => {
-            found(x.len(), |i| table.at(&among, bytes, (o[i].index(), o[i + 1].index())), unknown)
-        }
-        Items::Fixed(bytes, width) => {
-            found(x.len(), |i| table.at(&among, bytes, (i * width, (i + 1) * width)), unknown)
-        }
+    let find = |first: usize, out: &mut [i64]| match &items {
+        Items::Text(offsets, bytes) => with_offsets!(offsets, o => {
+            table.positions(&among, bytes, |i| (o[i].index(), o[i + 1].index()), first, out)
+        }),
+        Items::Fixed(bytes, width) => table.positions(&among, bytes, |i| (i * width, (i + 1) * width), first, out),
     };
-    one_tensor(positions?.with_dims(x.dims())?)
+    one_tensor(found(x.len(), find, unknown)?.with_dims(x.dims())?)
 }
 
-/// The positions of `n` items; `unknown` says what stands for those that are not found.
+/// The positions of `n` items, as `find` writes those from one item on; `unknown` says what stands for those that it found nowhere.
 fn found(
     n: usize,
-    find: impl Fn(usize) -> Option<usize> + Sync,
+    find: impl Fn(usize, &mut [i64]) + Sync,
     unknown: impl Fn(usize) -> Result<i64> + Sync,
 ) -> Result<Tensor> {
     super::sorting::indices(smallvec![n], |out| {
         let piece = n.div_ceil(pieces(n)).max(1);
         let parts = out.chunks_mut(piece).enumerate().collect();
         let done = side_by_side(parts, |(part, out): (usize, &mut [i64])| {
+            find(part * piece, out);
             for (i, out) in (part * piece..).zip(out) {
-                *out = find(i).map_or_else(|| unknown(i), |at| Ok(int(at)))?;
+                if *out == NOWHERE {
+                    *out = unknown(i)?;
+                }
             }
             Ok(())
         });
         done.into_iter().collect()
     })
 }
+
+/// What stands for the position of an item that is no key.
+const NOWHERE: i64 = -1;
 
 fn int(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
@@ -258,6 +259,13 @@ struct Slot {
     tag: u32,
 }
 
+/// The part of a hash that a slot keeps.
+#[inline(always)]
+fn tag(hash: u64) -> u32 {
+    let [a, b, c, d, ..] = hash.to_be_bytes();
+    u32::from_be_bytes([a, b, c, d])
+}
+
 impl Table {
     /// The table of keys, made once for a tensor.
     ///
@@ -300,12 +308,17 @@ impl Table {
         }
     }
 
+    /// The slot at which a search begins.
+    #[inline(always)]
+    fn slot_of(&self, hash: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        usize::try_from(hash & mask as u64).unwrap_or(0)
+    }
+
     #[inline(always)]
     fn search(&self, hash: u64, is_key: impl Fn(usize) -> bool) -> (usize, u32) {
-        let mask = self.slots.len() - 1;
-        let [a, b, c, d, ..] = hash.to_be_bytes();
-        let tag = u32::from_be_bytes([a, b, c, d]);
-        let mut at = usize::try_from(hash & mask as u64).unwrap_or(0);
+        let (mask, tag) = (self.slots.len() - 1, tag(hash));
+        let mut at = self.slot_of(hash);
         loop {
             let slot = self.slots[at & mask];
             if slot.next == 0 || slot.tag == tag && is_key(slot.next as usize - 1) {
@@ -320,14 +333,46 @@ impl Table {
         (self.slots[slot].next as usize).checked_sub(1)
     }
 
-    /// The position of the key with these bytes.
-    #[inline(always)]
-    fn at(&self, keys: &Items<'_>, bytes: &[u8], span: (usize, usize)) -> Option<usize> {
-        self.position(self.slot(keys, bytes, span).0)
+    /// Writes the positions of items from the one numbered `first` on.
+    ///
+    /// Groups of items are hashed and their slots read before the first of them is compared: what is waited for is then there,
+    /// and a wrong guess at one comparison does not throw away the others.
+    fn positions(
+        &self,
+        keys: &Items<'_>,
+        bytes: &[u8],
+        span: impl Fn(usize) -> (usize, usize),
+        first: usize,
+        out: &mut [i64],
+    ) {
+        const GROUP: usize = 32;
+        let mut group = [(LONG, 0_u32, Slot::default()); GROUP];
+        for (at, out) in out.chunks_mut(GROUP).enumerate() {
+            let first = first + at * GROUP;
+            for (i, entry) in group[..out.len()].iter_mut().enumerate() {
+                let (from, to) = span(first + i);
+                if let Some(word) = short(bytes, from, to - from) {
+                    let hash = hash(word, self.secret);
+                    *entry = (word, tag(hash), self.slots[self.slot_of(hash)]);
+                } else {
+                    *entry = (LONG, 0, Slot::default());
+                }
+            }
+            for (i, (out, (word, tag, slot))) in out.iter_mut().zip(&group).enumerate() {
+                let candidate = slot.next as usize;
+                *out = if *word != LONG && candidate == 0 {
+                    NOWHERE
+                } else if *word != LONG && slot.tag == *tag && self.words[candidate - 1] == *word {
+                    int(candidate - 1)
+                } else {
+                    self.position(self.slot(keys, bytes, span(first + i)).0).map_or(NOWHERE, int)
+                };
+            }
+        }
     }
 
     /// The position of an item among the keys.
     fn find(&self, keys: &Items<'_>, items: &Items<'_>, i: usize) -> Option<usize> {
-        self.at(keys, items.bytes(), items.span(i))
+        self.position(self.slot(keys, items.bytes(), items.span(i)).0)
     }
 }
