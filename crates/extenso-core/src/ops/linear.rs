@@ -286,3 +286,31 @@ fn swap_last(v: &Value) -> Result<Value> {
     axes.swap(rank - 1, rank - 2);
     transpose(v, Some(axes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(rows: usize, columns: usize) -> Value {
+        let x: Vec<f32> = (0..rows * columns).map(|i| f32::from((i * 7919 % 1013) as u16) / 512.0 - 1.0).collect();
+        Tensor::new(&[rows, columns], &x).expect("the sizes fit").into()
+    }
+
+    fn bits(x: &Value) -> Vec<u32> {
+        let x = x.tensor().and_then(Tensor::as_slice::<f32>).expect("data");
+        x.iter().map(|x| x.to_bits()).collect()
+    }
+
+    #[test]
+    fn weights_that_come_again_change_no_bit() {
+        for rows in [1, 3, 40] {
+            let (x, weights) = (numbers(rows, 33), numbers(33, 33));
+            let product = |transposed| matmul(&x, &weights, transposed).map(|y| bits(&y)).expect("a product");
+            let fresh = |transposed| matmul(&x, numbers(33, 33), transposed).map(|y| bits(&y)).expect("a product");
+            for _ in 0..8 {
+                assert_eq!(product(false), fresh(false), "{rows} rows");
+                assert_eq!(product(true), fresh(true), "{rows} rows, transposed");
+            }
+        }
+    }
+}
