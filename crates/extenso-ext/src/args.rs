@@ -46,6 +46,14 @@ pub(crate) fn typed_ref<T: ExtensionType>(value: &Value) -> Option<Cow<'_, T>> {
     }
 }
 
+/// The argument as a `T`, if it is one as it stands.
+pub(crate) fn held<T: ExtensionType>(arg: &Arg) -> Option<&T> {
+    match arg {
+        Arg::Value(Value::Ext(ext)) => ext.downcast(),
+        Arg::Value(Value::Tensor(_) | Value::Partition(_)) | Arg::Scalar(_) | Arg::List(_) => None,
+    }
+}
+
 /// The argument as a `T`, if it is one or refines it.
 pub(crate) fn typed_arg<T: ExtensionType>(arg: &Arg) -> Option<T> {
     match arg {

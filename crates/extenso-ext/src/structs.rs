@@ -195,12 +195,18 @@ impl StructTensor {
 
     /// One field replaced, or added at the end.
     fn replaced(&self, name: &Arc<str>, value: Value) -> Result<StructTensor> {
-        let mut fields = self.fields.clone();
+        // The other fields were checked when these records were made.
+        if name.is_empty() {
+            return Err(Error::value("the name of the new field is empty").wanted("a name"));
+        }
+        fits(self.shape.dims().unwrap_or(&[]), &value).map_err(|e| e.at(format!("field '{name}'")))?;
+        let mut fields = Vec::with_capacity(self.fields.len() + 1);
+        fields.extend(self.fields.iter().cloned());
         match fields.iter_mut().find(|(known, _)| known == name) {
             Some((_, old)) => *old = value,
             None => fields.push((name.clone(), value)),
         }
-        StructTensor::new(self.shape.clone(), fields)
+        Ok(StructTensor { shape: sharpened(&self.shape, &fields), fields })
     }
 
     /// A tensor with the outer axis of the records.
@@ -221,7 +227,9 @@ impl StructTensor {
 
 /// The shape with sizes that are known of some field.
 fn sharpened(shape: &Shape, fields: &[Field]) -> Shape {
-    let Some(dims) = shape.dims() else { return shape.clone() };
+    let Some(dims) = shape.dims().filter(|dims| dims.iter().any(|dim| dim.known().is_none())) else {
+        return shape.clone();
+    };
     let of = |axis: usize, value: &Value| if axis == 0 { outer(value) } else { dim(value, axis).ok() };
     Shape::new(dims.iter().enumerate().map(|(axis, given)| {
         let known = fields.iter().find_map(|(_, value)| of(axis, value)?.known());
@@ -233,8 +241,8 @@ fn fits(shape: &[Dim], value: &Value) -> Result<()> {
     if shape.is_empty() {
         return Ok(());
     }
-    let wanted = Shape::new(shape.iter().copied());
     let differ = |given: String| {
+        let wanted = Shape::new(shape.iter().copied());
         Err(Error::shape(format!("the outer shape is {given}, and that of the records {wanted}"))
             .wanted("the shape of the records, and any axes inside it"))
     };

@@ -54,6 +54,36 @@ fn repeat_fixed<const N: usize>(element: &[u8], out: &mut [u8]) {
     rest.copy_from_slice(&element[..rest.len()]);
 }
 
+/// Repeats elements of `width` bytes for the values of their rows, which offsets cut. `out` is what the rows have.
+pub fn repeat_rows<O: Offset>(elements: &[u8], width: usize, offsets: &[O], out: &mut [u8]) {
+    match width {
+        1 => repeat_numbers::<u8, O, 128>(elements, offsets, out),
+        2 => repeat_numbers::<u16, O, 64>(elements, offsets, out),
+        4 => repeat_numbers::<u32, O, 32>(elements, offsets, out),
+        8 => repeat_numbers::<u64, O, 16>(elements, offsets, out),
+        _ => {
+            let first = offsets[0].index();
+            for (element, row) in elements.chunks_exact(width).zip(offsets.windows(2)) {
+                repeat(element, 0, &mut out[(row[0].index() - first) * width..(row[1].index() - first) * width]);
+            }
+        }
+    }
+}
+
+/// The same for numbers. Most rows are short: so many elements are written at once, over those of the next row.
+fn repeat_numbers<T: bytemuck::Pod, O: Offset, const SHORT: usize>(elements: &[u8], offsets: &[O], out: &mut [u8]) {
+    let out = bytemuck::cast_slice_mut::<u8, T>(out);
+    let first = offsets[0].index();
+    for (element, row) in elements.chunks_exact(size_of::<T>()).zip(offsets.windows(2)) {
+        let element: T = bytemuck::pod_read_unaligned(element);
+        let (start, end) = (row[0].index() - first, row[1].index() - first);
+        match out[start..].first_chunk_mut::<SHORT>() {
+            Some(short) if end - start <= SHORT => *short = [element; SHORT],
+            _ => out[start..end].fill(element),
+        }
+    }
+}
+
 /// Writes where each of the texts at these positions ends, the first beginning at 0; gives the end of the last.
 pub fn text_ends<O: Offset>(offsets: &[O], at: &[i64], ends: &mut [i64]) -> usize {
     let mut end = 0;

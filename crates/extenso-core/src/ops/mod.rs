@@ -34,6 +34,7 @@ mod ranges;
 mod rearrange;
 mod recurrence;
 mod reduction;
+mod repetition;
 mod reshaping;
 mod row_lines;
 mod row_order;

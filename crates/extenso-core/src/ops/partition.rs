@@ -1,5 +1,6 @@
 //! Ops on row partitions and along them.
 
+use super::repetition::repeat_rows;
 use super::{Run, assemble};
 use crate::attrs::AttrSet;
 use crate::grad::{GradCx, one};
@@ -9,7 +10,7 @@ use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{multiply, ones_like, where_, zeros_like};
 use crate::partition::{RowPartition, Rows};
 use crate::reduce::Fold;
-use crate::tensor::{Dense, Tensor};
+use crate::tensor::Tensor;
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, PartitionSpec, Result, Shape, TensorSpec};
 use smallvec::smallvec;
@@ -185,8 +186,7 @@ fn infer_row_lengths(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> 
 
 fn run_row_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let rows = arg(args, 0)?.partition()?.data()?;
-    let lengths: Vec<i64> = rows.lengths().map(|n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
-    Ok(smallvec![Value::Tensor(Tensor::from_vec(lengths))])
+    Ok(smallvec![Value::Tensor(Tensor::from_vec(rows.offsets().differences()))])
 }
 
 fn infer_row_splits(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -243,23 +243,6 @@ fn run_repeat(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs
         return Err(rows_differ(&outer.to_string(), &rows.nrows().to_string()));
     }
     repeat_rows(x, rows)
-}
-
-/// The elements of the outer axis, each as often as its row is long.
-pub(super) fn repeat_rows(x: &Dense, rows: &Rows) -> Result<Outputs> {
-    let width: usize = x.dims()[1..].iter().product();
-    let mut dims = Dims::from_slice(x.dims());
-    dims[0] = rows.nvalues();
-    // Values outside every row get zeros: nothing reads them, and no row owns them.
-    let outside = |n: usize| Run { source: None, start: 0, len: n * width };
-    let of_row = |i: usize| {
-        let run = Run { source: Some(0), start: i * width, len: width };
-        std::iter::repeat_n(run, rows.row(i).len())
-    };
-    let runs = std::iter::once(outside(rows.first()))
-        .chain((0..rows.nrows()).flat_map(of_row))
-        .chain(std::iter::once(outside(rows.nvalues() - rows.last())));
-    Ok(smallvec![Value::Tensor(assemble(x.dtype(), dims, &[x], runs)?)])
 }
 
 pub(super) fn infer_align(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -2,7 +2,8 @@
 //!
 //! Invariant: only data tells whether every row has length 1, so an eager call and a running graph decide alike.
 
-use super::partition::{check_equal_rows, infer_align, no_alignment, repeat_rows, run_align, same_lengths};
+use super::partition::{check_equal_rows, infer_align, no_alignment, run_align, same_lengths};
+use super::repetition::repeat_rows;
 use super::{Run, assemble};
 use crate::attrs::AttrSet;
 use crate::op::{Class, OpDef, OutputSpecs};

@@ -4,7 +4,7 @@
 //! value is replaced wherever the op could fail on it or count it.
 
 use super::{MaskedTensor, same_axes, trailing};
-use crate::args::{again, answer, answer_ext, flat, on_value, typed, typed_arg, wrap};
+use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::Axes;
@@ -22,9 +22,41 @@ pub(super) fn unary(call: &Call<'_>) -> Answer {
 
 /// An op of several operands that broadcast.
 pub(super) fn elementwise(call: &Call<'_>) -> Answer {
+    if let Some((values, mask)) = alike(call)? {
+        return wrap(again(call, values)?, |values| Ok(MaskedTensor { values, mask: mask.clone() }.into_value()));
+    }
     let Some(operands) = Operands::of(call)? else { return Ok(None) };
     let mask = operands.mask()?;
     wrap(again(call, operands.values())?, |values| mask.over(values))
+}
+
+/// The values of dense operands that are masked element by element, all of one shape, and where all are there.
+fn alike(call: &Call<'_>) -> Result<Option<(Vec<Arg>, Tensor)>> {
+    let mut shared: Option<(&[usize], Tensor)> = None;
+    let mut values = Vec::with_capacity(flat(call).len());
+    for arg in flat(call) {
+        if matches!(arg, Arg::Scalar(_)) {
+            values.push(arg.clone());
+            continue;
+        }
+        let Some((x, dims)) = held::<MaskedTensor>(arg).and_then(|x| Some((x, whole(x)?))) else { return Ok(None) };
+        values.push(Arg::from(x.values()));
+        shared = Some(match shared {
+            None => (dims, x.mask.clone()),
+            Some((of, _)) if of != dims => return Ok(None),
+            Some((_, mask)) if mask.same(&x.mask) => (dims, mask),
+            Some((_, mask)) => (dims, ops::logical_and(mask, &x.mask)?.tensor()?.clone()),
+        });
+    }
+    Ok(shared.map(|(_, mask)| (values, mask)))
+}
+
+/// The sizes of dense values that have a mask of as many axes.
+fn whole(x: &MaskedTensor) -> Option<&[usize]> {
+    let Value::Tensor(values) = &x.values else { return None };
+    let with_data = values.symbol().is_none() && x.mask.symbol().is_none();
+    let (values, mask) = with_data.then(|| Some((values.data().ok()?, x.mask.data().ok()?)))??;
+    (values.dims() == mask.dims()).then_some(values.dims())
 }
 
 /// The second operand is one under a missing value: integers there are not divided by zero, nor have a negative power.

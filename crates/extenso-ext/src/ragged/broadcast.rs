@@ -6,7 +6,7 @@
 //! the op applied again to what is below it.
 
 use super::RaggedTensor;
-use crate::args::{again, answer_ext, flat, int, on_value, typed, typed_arg, wrap};
+use crate::args::{again, answer_ext, flat, held, int, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, one_row, outer, rank, zeros};
 use crate::masked::MaskedTensor;
 use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Value, ops};
@@ -22,11 +22,45 @@ pub(super) fn unary(call: &Call<'_>) -> Answer {
 
 /// An op of several operands that broadcast.
 pub(super) fn elementwise(call: &Call<'_>) -> Answer {
+    if let Some((values, partition)) = sharing_rows(call) {
+        let in_rows = |values| Ok(RaggedTensor::from_partition(values, partition.clone())?.into_value());
+        return wrap(again(call, values)?, in_rows);
+    }
     let Some(mut operands) = operands_of(call)? else { return Ok(None) };
     rows_of_uniform(&mut operands)?;
     match common_rows(&operands)? {
         Some(partition) => in_rows(call, &operands, &partition),
         None => Ok(None),
+    }
+}
+
+/// The values of operands of one rank that stand in the same rows as they are, beside operands without axes.
+fn sharing_rows<'a>(call: &'a Call<'_>) -> Option<(Vec<Arg>, &'a RowPartition)> {
+    let mut shared: Option<(&RowPartition, usize)> = None;
+    let mut values = Vec::with_capacity(flat(call).len());
+    for arg in flat(call) {
+        let Some(x) = held::<RaggedTensor>(arg) else {
+            values.push(Some(arg).filter(|arg| is_single(arg))?.clone());
+            continue;
+        };
+        let rank = rank(x.values()).ok()?;
+        let (partition, of) = *shared.get_or_insert((x.partition(), rank));
+        if of != rank || !partition.same(x.partition()) {
+            return None;
+        }
+        values.push(Arg::from(x.values()));
+    }
+    let (partition, _) = shared?;
+    // Values outside every row are left behind first, so that an op cannot fail on them.
+    let whole = partition.symbol().is_some() || partition.data().is_ok_and(|rows| rows.covers_all());
+    whole.then_some((values, partition))
+}
+
+fn is_single(arg: &Arg) -> bool {
+    match arg {
+        Arg::Scalar(_) => true,
+        Arg::Value(Value::Tensor(t)) => t.rank() == Some(0),
+        Arg::Value(Value::Partition(_) | Value::Ext(_)) | Arg::List(_) => false,
     }
 }
 

@@ -7,7 +7,7 @@ use super::StructTensor;
 use super::names::FieldPath;
 use super::path::masked_by;
 use super::update::{each_record, records};
-use crate::args::{int, typed};
+use crate::args::{int, typed, typed_ref};
 use crate::axes::{dim, rank, zeros};
 use crate::masked::MaskedTensor;
 use crate::missing::as_rows;
@@ -99,7 +99,7 @@ impl StructTensor {
 /// The field that `names` lead to below `x`, as a field of records with `axes` axes, which `x` is a field of.
 pub(super) fn lift(x: &Value, names: &[Arc<str>], axes: usize) -> Result<Value> {
     let Some((name, rest)) = names.split_first() else { return Ok(x.clone()) };
-    if let Some(masked) = typed::<MaskedTensor>(x)
+    if let Some(masked) = typed_ref::<MaskedTensor>(x)
         && masked.mask_rank()? <= axes
     {
         return masked_list(lift(masked.values(), names, axes)?, masked.mask());

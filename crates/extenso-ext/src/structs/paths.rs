@@ -3,7 +3,6 @@
 //! Names and meaning are those of struct2tensor (Google). A path is of names alone; rows and masks on the way are passed
 //! through, and what is missing outside is missing inside. Composed of ops, so that all are traced as they run.
 
-use super::StructTensor;
 use super::levels::{lift, rows_and_parents};
 use super::names::FieldPath;
 use super::path::{masked_by, select};
@@ -272,7 +271,7 @@ fn changed_below(x: &Value, way: &[Arc<str>], name: &Arc<str>, with: Option<&Val
         let values = changed_below(rows.values(), way, name, inner.as_ref(), f)?;
         return Ok(rows.with_values(values)?.into_value());
     }
-    let records: StructTensor = records(x)?;
+    let records = records(x)?;
     Ok(match way.split_first() {
         None => records.replaced(name, f(records.field(name)?, records.rank(), with)?)?,
         Some((first, rest)) => records.replaced(first, changed_below(records.field(first)?, rest, name, with, f)?)?,

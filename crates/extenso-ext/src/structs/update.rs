@@ -2,11 +2,12 @@
 
 use super::names::FieldPath;
 use super::{Field, StructTensor};
-use crate::args::typed;
+use crate::args::{typed, typed_ref};
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, Value};
 use extenso_types::{Error, Result};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The value with `new` as the field that names lead to; `new` has the rows of the records on the way.
@@ -62,8 +63,8 @@ pub(super) fn in_rows(rows: &RaggedTensor, new: &Value) -> Result<Value> {
 /// The records that a value is.
 ///
 /// Errors: it is no struct.
-pub(super) fn records(value: &Value) -> Result<StructTensor> {
-    typed(value).ok_or_else(|| {
+pub(super) fn records(value: &Value) -> Result<Cow<'_, StructTensor>> {
+    typed_ref(value).ok_or_else(|| {
         let found = value.spec().map_or_else(|_| "a value".to_string(), |spec| spec.to_string());
         Error::dtype(format!("found {found}")).wanted("records, or rows of records")
     })
@@ -71,10 +72,13 @@ pub(super) fn records(value: &Value) -> Result<StructTensor> {
 
 /// The value with its records replaced by what `f` makes of them.
 pub(super) fn each_record(value: &Value, f: &dyn Fn(&StructTensor) -> Result<Value>) -> Result<Value> {
-    if let Some(masked) = typed::<MaskedTensor>(value) {
+    if let Some(records) = typed_ref::<StructTensor>(value) {
+        return f(&records);
+    }
+    if let Some(masked) = typed_ref::<MaskedTensor>(value) {
         return Ok(MaskedTensor::new(each_record(masked.values(), f)?, masked.mask().clone())?.into_value());
     }
-    match typed::<RaggedTensor>(value) {
+    match typed_ref::<RaggedTensor>(value) {
         Some(rows) => Ok(rows.with_values(each_record(rows.values(), f)?)?.into_value()),
         None => f(&records(value)?),
     }
