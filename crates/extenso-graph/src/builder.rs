@@ -11,6 +11,7 @@ use extenso_core::{
 use extenso_types::{Error, LeafSpec, Nest, Path, Result, Segment, Spec};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ pub(crate) struct Builder {
 struct State {
     graph: Graph,
     captures: Vec<(Value, ValueRef)>,
-    constants: Vec<(Value, ValueRef)>,
+    /// Where data stands, by the address of what its values share, which a constant keeps alive.
+    constants: HashMap<usize, ValueRef>,
     last_effect: Option<u32>,
 }
 
@@ -107,12 +109,17 @@ impl Builder {
     fn constant(&self, value: &Value) -> Result<ValueRef> {
         let spec = value.leaf_spec()?;
         let state = &mut *self.state.borrow_mut();
-        if let Some((_, at)) = state.constants.iter().find(|(v, _)| same_value(v, value)) {
+        let address = match value {
+            Value::Tensor(t) => std::ptr::from_ref(t.data()?).addr(),
+            Value::Partition(p) => std::ptr::from_ref(p.data()?).addr(),
+            Value::Ext(_) => return Err(Error::internal("a value of an extension type is no constant")),
+        };
+        if let Some(at) = state.constants.get(&address) {
             return Ok(*at);
         }
         let kind = NodeKind::Constant(value.clone());
         let at = state.push(Node { kind, inputs: SmallVec::new(), outputs: smallvec![spec], after: None });
-        state.constants.push((value.clone(), at));
+        state.constants.insert(address, at);
         Ok(at)
     }
 
@@ -141,9 +148,8 @@ impl Builder {
         let outputs: Result<Vec<ValueRef>> = outputs.iter().map(|v| self.import(v)).collect();
         let outputs = outputs?;
         let mut state = self.state.borrow_mut();
-        state.graph.outputs = outputs;
-        let captures = state.captures.iter().map(|(v, _)| v.clone()).collect();
-        Ok((state.graph.clone(), captures))
+        let captures = std::mem::take(&mut state.captures).into_iter().map(|(v, _)| v).collect();
+        Ok((Graph { outputs, ..std::mem::take(&mut state.graph) }, captures))
     }
 }
 

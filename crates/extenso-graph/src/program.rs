@@ -70,7 +70,7 @@ impl Program {
     pub fn compile(graph: &Graph) -> Result<Program> {
         let live = graph.live_nodes();
         let groups = fuse(graph, &live)?;
-        let mut slot_of = Slots::default();
+        let mut slot_of = Slots::new(graph);
         let mut program =
             Program { slots: 0, inputs: Vec::new(), constants: Vec::new(), steps: Vec::new(), outputs: Vec::new() };
         let mut input_slots = vec![None; graph.inputs.len()];
@@ -86,7 +86,7 @@ impl Program {
                     let slot = slot_of.new_for(at(0));
                     program.constants.push((slot, value.clone()));
                 }
-                NodeKind::Op(op, attrs) => match groups.get(&narrow(i)) {
+                NodeKind::Op(op, attrs) => match &groups[i] {
                     Some(group) if group.root != narrow(i) => {}
                     Some(group) => program.steps.push(fused_step(group, &mut slot_of, at(0))?),
                     None => {
@@ -177,20 +177,41 @@ fn narrow(i: usize) -> u32 {
     u32::try_from(i).unwrap_or(u32::MAX)
 }
 
-#[derive(Default)]
+/// Where the values of a graph are kept: those of a node stand side by side, from its first place on.
 struct Slots {
-    of: std::collections::HashMap<ValueRef, Slot>,
+    first: Vec<usize>,
+    of: Vec<Option<Slot>>,
     count: usize,
 }
 
 impl Slots {
+    fn new(graph: &Graph) -> Slots {
+        let mut first = Vec::with_capacity(graph.nodes.len() + 1);
+        let mut end = 0;
+        for node in &graph.nodes {
+            first.push(end);
+            end += node.outputs.len();
+        }
+        first.push(end);
+        Slots { first, of: vec![None; end], count: 0 }
+    }
+
+    /// The place of a value, if there is such a value.
+    fn place(&self, at: ValueRef) -> Option<usize> {
+        let (node, output) = (at.node as usize, at.output as usize);
+        let place = self.first.get(node)?.checked_add(output)?;
+        (place < *self.first.get(node + 1)?).then_some(place)
+    }
+
     fn fresh(&mut self) -> Slot {
         self.count += 1;
         self.count - 1
     }
 
     fn set(&mut self, at: ValueRef, slot: Slot) {
-        self.of.insert(at, slot);
+        if let Some(place) = self.place(at) {
+            self.of[place] = Some(slot);
+        }
     }
 
     fn new_for(&mut self, at: ValueRef) -> Slot {
@@ -200,7 +221,8 @@ impl Slots {
     }
 
     fn get(&self, at: ValueRef) -> Result<Slot> {
-        self.of.get(&at).copied().ok_or_else(|| Error::internal(format!("value {}.{} has no slot", at.node, at.output)))
+        let slot = self.place(at).and_then(|place| self.of[place]);
+        slot.ok_or_else(|| Error::internal(format!("value {}.{} has no slot", at.node, at.output)))
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn fold(graph: Graph) -> Result<Graph> {
         }
     }
     let mut rewriter = Rewriter::new(&graph);
-    for (i, node) in graph.nodes.iter().enumerate() {
+    for (i, node) in std::mem::take(&mut graph.nodes).into_iter().enumerate() {
         rewriter.keep(i, node)?;
     }
     rewriter.finish(graph)

@@ -4,10 +4,10 @@ use super::Rewriter;
 use crate::graph::Graph;
 use extenso_types::Result;
 
-pub(crate) fn remove(graph: Graph) -> Result<Graph> {
+pub(crate) fn remove(mut graph: Graph) -> Result<Graph> {
     let live = graph.live_nodes();
     let mut rewriter = Rewriter::new(&graph);
-    for (i, node) in graph.nodes.iter().enumerate().filter(|(i, _)| live[*i]) {
+    for (i, node) in std::mem::take(&mut graph.nodes).into_iter().enumerate().filter(|(i, _)| live[*i]) {
         rewriter.keep(i, node)?;
     }
     rewriter.finish(graph)

@@ -3,12 +3,13 @@
 //! Invariant: a node is in a group only if all its readers are, so nothing is computed twice; and it has the shape of the
 //! group, by equal sizes or equal variables. The block functions are those of the single ops, so no bit changes.
 
-use crate::graph::{Graph, NodeKind, ValueRef};
+use crate::graph::{Graph, Node, NodeKind, ValueRef};
 use extenso_core::Kernel;
 use extenso_core::attrs::AttrSet;
 use extenso_core::elementwise::{Expr, Slot};
 use extenso_core::reduce::Fold;
 use extenso_types::{DType, LeafSpec, Result, Shape, TensorSpec};
+use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -49,35 +50,59 @@ pub(crate) enum Sink {
 }
 
 /// The groups of a graph: for every node that is fused away, and for the root of each group, the group.
-pub(crate) fn fuse(graph: &Graph, live: &[bool]) -> Result<HashMap<u32, Arc<Group>>> {
-    let readers = readers(graph, live);
-    let mut groups = HashMap::new();
+pub(crate) fn fuse(graph: &Graph, live: &[bool]) -> Result<Groups> {
+    let uses = Uses::of(graph, live);
+    let mut groups: Groups = vec![None; graph.nodes.len()];
     for root in (0..graph.nodes.len()).rev().filter(|i| live[*i]) {
-        if groups.contains_key(&narrow(root)) {
+        if groups[root].is_some() {
             continue;
         }
-        if let Some((members, group)) = grow(graph, &readers, root, &groups)? {
+        if let Some((members, group)) = grow(graph, &uses, root, &groups)? {
             let group = Arc::new(group);
-            members.into_iter().for_each(|member| {
-                groups.insert(member, group.clone());
-            });
+            members.into_iter().for_each(|member| groups[member as usize] = Some(group.clone()));
         }
     }
     Ok(groups)
 }
 
+/// For each node the group that it is in, if it is in one.
+pub(crate) type Groups = Vec<Option<Arc<Group>>>;
+
 fn narrow(i: usize) -> u32 {
     u32::try_from(i).unwrap_or(u32::MAX)
 }
 
-/// For each node its readers; an output of the graph counts as a reader beyond the last node.
-fn readers(graph: &Graph, live: &[bool]) -> Vec<Vec<u32>> {
-    let mut readers = vec![Vec::new(); graph.nodes.len()];
-    for (i, node) in graph.nodes.iter().enumerate().filter(|(i, _)| live[*i]) {
-        node.inputs.iter().for_each(|at| readers[at.node as usize].push(narrow(i)));
+/// What comes after each node.
+struct Uses {
+    /// The readers of each node; an output of the graph counts as a reader beyond the last node.
+    readers: Vec<SmallVec<[u32; 4]>>,
+    /// How many nodes before each one have an effect.
+    effects: Vec<u32>,
+}
+
+impl Uses {
+    fn of(graph: &Graph, live: &[bool]) -> Uses {
+        let mut readers = vec![SmallVec::new(); graph.nodes.len()];
+        for (i, node) in graph.nodes.iter().enumerate().filter(|(i, _)| live[*i]) {
+            node.inputs.iter().for_each(|at| readers[at.node as usize].push(narrow(i)));
+        }
+        graph.outputs.iter().for_each(|at| readers[at.node as usize].push(u32::MAX));
+        let count = |before: &mut u32, node: &Node| {
+            *before += u32::from(node.has_effect());
+            Some(*before)
+        };
+        let effects = std::iter::once(0).chain(graph.nodes.iter().scan(0, count)).collect();
+        Uses { readers, effects }
     }
-    graph.outputs.iter().for_each(|at| readers[at.node as usize].push(u32::MAX));
-    readers
+
+    fn readers(&self, i: u32) -> &[u32] {
+        &self.readers[i as usize]
+    }
+
+    /// Whether an effect runs between two nodes: what can fail must not move past it.
+    fn effect_between(&self, from: u32, to: usize) -> bool {
+        self.effects[from as usize] != self.effects[to]
+    }
 }
 
 fn tensor(graph: &Graph, at: ValueRef) -> Option<&TensorSpec> {
@@ -92,7 +117,8 @@ fn kernel(graph: &Graph, i: u32) -> Option<extenso_core::kernels::map::BlockKern
     let node = &graph.nodes[i as usize];
     let NodeKind::Op(op, attrs) = &node.kind else { return None };
     let Kernel::Elementwise(lookup) = op.kernel else { return None };
-    let dtypes: Option<Vec<DType>> = node.inputs.iter().map(|at| tensor(graph, *at).map(|s| s.dtype)).collect();
+    let dtypes: Option<SmallVec<[DType; 4]>> =
+        node.inputs.iter().map(|at| tensor(graph, *at).map(|s| s.dtype)).collect();
     lookup(&dtypes?, &**attrs)
 }
 
@@ -101,12 +127,7 @@ fn shape(graph: &Graph, i: u32) -> Option<&Shape> {
 }
 
 /// Grows the group that ends in `root`, if it has more than one node.
-fn grow(
-    graph: &Graph,
-    readers: &[Vec<u32>],
-    root: usize,
-    taken: &HashMap<u32, Arc<Group>>,
-) -> Result<Option<(BTreeSet<u32>, Group)>> {
+fn grow(graph: &Graph, uses: &Uses, root: usize, taken: &Groups) -> Result<Option<(BTreeSet<u32>, Group)>> {
     let node = &graph.nodes[root];
     let NodeKind::Op(op, attrs) = &node.kind else { return Ok(None) };
     let Some(first) = node.inputs.first() else { return Ok(None) };
@@ -118,24 +139,24 @@ fn grow(
     };
     let is_root = |i: u32| i == narrow(root);
     let Some(over) = shape(graph, seed).filter(|_| kernel(graph, seed).is_some()) else { return Ok(None) };
-    if !matches!(sink, Sink::Store) && !foldable(graph, &sink, seed, over, readers, root, taken) {
+    if !matches!(sink, Sink::Store) && !foldable(graph, &sink, seed, over, uses, root, taken) {
         return Ok(None);
     }
     let mut members = BTreeSet::from([narrow(root), seed]);
     // From the back: all readers of a node are decided before it is.
     for i in (0..seed).rev() {
         let joins = members.len() < LONGEST
-            && !taken.contains_key(&i)
-            && !readers[i as usize].is_empty()
-            && readers[i as usize].iter().all(|r| members.contains(r) && (matches!(sink, Sink::Store) || !is_root(*r)))
+            && taken[i as usize].is_none()
+            && !uses.readers(i).is_empty()
+            && uses.readers(i).iter().all(|r| members.contains(r) && (matches!(sink, Sink::Store) || !is_root(*r)))
             && kernel(graph, i).is_some()
             && shape(graph, i) == Some(over)
-            && !effect_between(graph, i, root);
+            && !uses.effect_between(i, root);
         if joins {
             members.insert(i);
         }
     }
-    let through = read_through(graph, readers, root, over, &members, taken);
+    let through = read_through(graph, uses, root, over, &members, taken);
     if members.len() + through.len() < 2 {
         return Ok(None);
     }
@@ -170,11 +191,11 @@ fn grow(
 /// The nodes that repeat elements in rows for members alone: the group reads through them, and nobody stores what they give.
 fn read_through(
     graph: &Graph,
-    readers: &[Vec<u32>],
+    uses: &Uses,
     root: usize,
     over: &Shape,
     members: &BTreeSet<u32>,
-    taken: &HashMap<u32, Arc<Group>>,
+    taken: &Groups,
 ) -> BTreeSet<u32> {
     let read = members.iter().flat_map(|&member| graph.nodes[member as usize].inputs.iter().map(|at| at.node));
     let repeats = |i: &u32| match &graph.nodes[*i as usize].kind {
@@ -185,22 +206,14 @@ fn read_through(
         let spec = tensor(graph, ValueRef { node: *i, output: 0 });
         spec.is_some_and(|spec| spec.dtype.width().is_some() && spec.shape == *over)
     };
-    read.filter(|i| repeats(i) && has_blocks(i) && !taken.contains_key(i))
-        .filter(|i| readers[*i as usize].iter().all(|reader| members.contains(reader)))
-        .filter(|i| !effect_between(graph, *i, root))
+    read.filter(|i| repeats(i) && has_blocks(i) && taken[*i as usize].is_none())
+        .filter(|i| uses.readers(*i).iter().all(|reader| members.contains(reader)))
+        .filter(|i| !uses.effect_between(*i, root))
         .collect()
 }
 
 /// Whether a reduction can take the blocks of the node before it.
-fn foldable(
-    graph: &Graph,
-    sink: &Sink,
-    seed: u32,
-    over: &Shape,
-    readers: &[Vec<u32>],
-    root: usize,
-    taken: &HashMap<u32, Arc<Group>>,
-) -> bool {
+fn foldable(graph: &Graph, sink: &Sink, seed: u32, over: &Shape, uses: &Uses, root: usize, taken: &Groups) -> bool {
     let dtype = tensor(graph, ValueRef { node: seed, output: 0 }).map_or(DType::Variant, |s| s.dtype);
     let fold = match sink {
         Sink::Store => return false,
@@ -209,12 +222,7 @@ fn foldable(
         Sink::Segments(..) => return false,
     };
     fold.kernel(dtype).is_some()
-        && readers[seed as usize].iter().all(|r| *r == narrow(root))
-        && !taken.contains_key(&seed)
-        && !effect_between(graph, seed, root)
-}
-
-/// Whether an effect runs between two nodes: what can fail must not move past it.
-fn effect_between(graph: &Graph, from: u32, to: usize) -> bool {
-    graph.nodes[from as usize..to].iter().any(crate::graph::Node::has_effect)
+        && uses.readers(seed).iter().all(|r| *r == narrow(root))
+        && taken[seed as usize].is_none()
+        && !uses.effect_between(seed, root)
 }

@@ -41,13 +41,12 @@ impl Rewriter {
     }
 
     /// Appends the old node `i`, whose inputs are moved, and chains its effect.
-    pub(crate) fn keep(&mut self, i: usize, node: &Node) -> Result<u32> {
-        let inputs: Result<_> = node.inputs.iter().map(|at| self.moved(*at)).collect();
-        let mut node = Node { inputs: inputs?, after: None, ..node.clone() };
-        let at = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        if node.has_effect() {
-            node.after = self.last_effect.replace(at);
+    pub(crate) fn keep(&mut self, i: usize, mut node: Node) -> Result<u32> {
+        for at in &mut node.inputs {
+            *at = self.moved(*at)?;
         }
+        let at = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        node.after = if node.has_effect() { self.last_effect.replace(at) } else { None };
         self.nodes.push(node);
         self.map[i] = Some(at);
         Ok(at)
