@@ -3,7 +3,7 @@
 //! Invariant: a handler runs on the caller's thread; `NotImplemented` passes the call on to the next.
 
 use crate::error::{OrCarry, OrRaise, raised};
-use crate::ext::{Class, PyExtension, own_attribute};
+use crate::ext::{Class, own_attribute};
 use crate::op::{self, PyOpClass};
 use crate::{call, value};
 use extenso_core::{Answer, Arg, Call, Handler, HandlerId, Outputs, Target, Value, register_handler, unregister};
@@ -170,9 +170,7 @@ impl PyHandler {
 /// The first argument whose type is `def` or refines it.
 fn first_of<'py>(py: Python<'py>, args: &[Arg], def: &TypeDef) -> Option<Bound<'py, PyAny>> {
     args.iter().find_map(|arg| match arg {
-        Arg::Value(Value::Ext(ext)) if ext.def().is_a(def) => {
-            ext.downcast::<PyExtension>().map(|value| value.object(py))
-        }
+        Arg::Value(value @ Value::Ext(ext)) if ext.def().is_a(def) => value::to_py(py, value.clone()).ok(),
         Arg::List(items) => first_of(py, items, def),
         Arg::Value(_) | Arg::Scalar(_) => None,
     })

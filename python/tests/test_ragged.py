@@ -38,6 +38,26 @@ def lists(rng: random.Random, depth: int) -> Any:
     return [lists(rng, depth - 1) for _ in range(rng.randrange(4))]
 
 
+def test_fields_of_a_result_are_made_once_and_a_value_is_made_once() -> None:
+    rows = ex.constant([[1, 2], []]) + 1
+    assert rows.values is rows.values and rows.partition is rows.partition
+    assert repr(rows) == repr(Ragged(rows.values, rows.partition)) == "RaggedTensor([[2, 3], []])"
+    with pytest.raises(ValueError, match="made already"):
+        rows.__init__(rows.values, rows.partition)  # type: ignore[misc]
+    with pytest.raises(ValueError, match="no fields yet"):
+        Ragged.__new__(Ragged).values
+
+
+def test_rows_that_are_shared_are_neither_compared_nor_moved() -> None:
+    rows = ex.constant([[1, 2], [], [3]])
+    more = rows * 2 + rows
+    assert more.partition.row_splits().tolist() == [0, 2, 2, 3] and more.to_py() == [[3, 6], [], [9]]
+    assert (rows + ex.tensor(1)).to_py() == [[2, 3], [], [4]]
+    deep = Ragged(ex.tensor([[1, 2], [3, 4], [5, 6]]), rows.partition)
+    assert (deep + rows[:, :, None]).to_py() == [[[2, 3], [5, 6]], [], [[8, 9]]]
+
+
+
 def ragged(items: Any, depth: int) -> ex.RaggedTensor:
     """Returns the lists with rows in every axis, whatever their lengths."""
     lengths = []

@@ -29,7 +29,10 @@ use super::value::PyExtension;
 #[pyclass(name = "ExtensionType", module = "extenso", subclass, frozen)]
 pub struct PyExtensionBase {
     class: Arc<Class>,
-    fields: OnceLock<Box<[Py<PyAny>]>>,
+    fields: OnceLock<Fields>,
+    /// The value as Rust has it, where the class stands for a type that is written in Rust; fields are then made when they are
+    /// first read.
+    in_rust: OnceLock<Ext>,
 }
 
 with_operators!(PyExtensionBase with __init__ = init; {
@@ -38,7 +41,7 @@ with_operators!(PyExtensionBase with __init__ = init; {
     #[pyo3(signature = (*_args, **_kwargs))]
     fn new(cls: &Bound<'_, PyType>, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<PyExtensionBase> {
         match Class::known(cls) {
-            Some(class) => Ok(PyExtensionBase { class, fields: OnceLock::new() }),
+            Some(class) => Ok(PyExtensionBase { class, fields: OnceLock::new(), in_rust: OnceLock::new() }),
             None => {
                 let error = Error::dtype("ExtensionType has no values of its own");
                 Err(raised(cls.py(), error.hint("Define a class of it with annotated fields.")))
@@ -87,9 +90,10 @@ with_operators!(PyExtensionBase with __init__ = init; {
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let this = slf.get();
+        let fields = if this.is_set() { this.fields(slf)? } else { &[] };
         let mut texts = Vec::new();
         for (i, field) in this.class.annotated().or_raise()?.table.fields.iter().enumerate() {
-            let value = this.field(i).map(|value| value.bind(slf.py()).repr()).transpose()?;
+            let value = fields.get(i).map(|value| value.bind(slf.py()).repr()).transpose()?;
             texts.push(format!("{}={}", field.text, value.map_or("<not set>".into(), |value| value.to_string())));
         }
         Ok(format!("{}({})", slf.get_type().name()?, texts.join(", ")))
@@ -109,21 +113,30 @@ with_operators!(PyExtensionBase with __init__ = init; {
 });
 
 impl PyExtensionBase {
-    /// The value of field `at`, once the fields are set.
-    #[inline]
-    pub fn field(&self, at: usize) -> Option<&Py<PyAny>> {
-        self.fields.get()?.get(at)
-    }
-
     /// All fields.
     ///
-    /// Errors: the constructor has not set them.
+    /// Errors: the constructor has not set them; a value of Rust has other components than the class has fields.
+    #[inline]
     pub fn fields(&self, slf: &Bound<'_, PyAny>) -> PyResult<&[Py<PyAny>]> {
-        self.fields.get().map(|fields| &**fields).ok_or_else(|| self.is_empty(slf)).or_raise()
+        match self.fields.get() {
+            Some(fields) => Ok(fields),
+            None => self.fields_of_rust(slf),
+        }
+    }
+
+    fn fields_of_rust(&self, slf: &Bound<'_, PyAny>) -> PyResult<&[Py<PyAny>]> {
+        let ext = self.in_rust.get().ok_or_else(|| self.is_empty(slf)).or_raise()?;
+        let (spec, components) = (ext.spec().or_raise()?, ext.components().or_raise()?);
+        let made = joined(slf.py(), self.class.annotated().or_raise()?, &spec, components)?;
+        Ok(self.fields.get_or_init(|| made))
+    }
+
+    fn is_set(&self) -> bool {
+        self.fields.get().is_some() || self.in_rust.get().is_some()
     }
 
     /// The error of a value whose constructor set no fields.
-    pub fn is_empty(&self, slf: &Bound<'_, PyAny>) -> Error {
+    fn is_empty(&self, slf: &Bound<'_, PyAny>) -> Error {
         Error::value(format!("a {} has no fields yet", arg::type_name(slf)))
             .hint("Call `super().__init__(...)` in its `__init__`, before the fields are read.")
     }
@@ -133,22 +146,33 @@ impl PyExtensionBase {
         &self.class
     }
 
-    /// The instance as a core value.
+    /// The instance as a core value: that of Rust, if the class stands for a type that is written there.
     #[inline]
     pub fn value(slf: &Bound<'_, PyExtensionBase>) -> Value {
-        Value::Ext(Ext::new(PyExtension::Annotated(slf.clone().unbind())))
+        Value::Ext(match slf.get().in_rust.get() {
+            Some(ext) => ext.clone(),
+            None => Ext::new(PyExtension::Annotated(slf.clone().unbind())),
+        })
     }
 
-    fn fill(slf: &Bound<'_, Self>, fields: Box<[Py<PyAny>]>, provenance: Provenance) -> PyResult<()> {
+    fn fill(slf: &Bound<'_, Self>, fields: Fields, provenance: Provenance) -> PyResult<()> {
         let this = slf.get();
-        if this.fields.set(fields).is_err() {
+        if this.is_set() || this.fields.set(fields).is_err() {
             let error = Error::value(format!("a {} is made already", arg::type_name(slf)));
             return Err(error.hint("Values are immutable: call `__init__` once.")).or_raise();
         }
         let annotated = this.class.annotated().or_raise()?;
         if annotated.refines_rust && provenance == Provenance::Outside {
-            check_in_rust(slf)?;
+            let made = check_in_rust(slf)?;
+            if let Some(Value::Ext(ext)) = made.filter(|_| annotated.mirrors_rust) {
+                this.in_rust.get_or_init(|| ext);
+            }
         }
+        Self::validate(slf, annotated, provenance)
+    }
+
+    /// Runs what the class says itself.
+    fn validate(slf: &Bound<'_, Self>, annotated: &Annotated, provenance: Provenance) -> PyResult<()> {
         if let Some(validate) = &annotated.validate {
             without_ops("__validate__", || {
                 call::python(validate.bind(slf.py()), std::slice::from_ref(slf.as_any()), None)
@@ -170,12 +194,12 @@ impl PyExtensionBase {
     }
 }
 
-/// Has the type that is written in Rust look at its components, as it does when Rust makes the value.
-fn check_in_rust(slf: &Bound<'_, PyAny>) -> PyResult<()> {
-    let Some(class) = rust_ancestor(&slf.get_type()) else { return Ok(()) };
+/// Has the type that is written in Rust look at its components, as it does when Rust makes the value, which is what it gives.
+fn check_in_rust(slf: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    let Some(class) = rust_ancestor(&slf.get_type()) else { return Ok(None) };
     let annotated = class.annotated().or_raise()?;
     let (spec, components) = (spec(&class, annotated, slf)?, components(annotated, slf)?);
-    guarded(|| extenso_core::rebuild(&spec, components, Provenance::Outside)).or_raise().map(drop)
+    guarded(|| extenso_core::rebuild(&spec, components, Provenance::Outside)).or_raise().map(Some)
 }
 
 /// The class, or the nearest one that it refines, whose type is written in Rust. Its fields are the first ones.
@@ -310,14 +334,37 @@ pub fn rebuild<'py>(
     components: Vec<Value>,
     provenance: Provenance,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let fields = joined(py, annotated, spec, components)?;
+    let object = empty(class.py_type.bind(py))?;
+    PyExtensionBase::fill(object.cast::<PyExtensionBase>()?, fields, provenance)?;
+    Ok(object)
+}
+
+/// The fields that these components are.
+///
+/// Errors: components or static data that the fields do not hold.
+fn joined(py: Python<'_>, annotated: &Annotated, spec: &ExtSpec, components: Vec<Value>) -> PyResult<Fields> {
     let components = components.into_iter().map(|component| value::to_py(py, component));
     let values = join(py, &annotated.table, &spec.static_data, components)?;
-    let mut fields = Vec::new();
-    for (field, value) in annotated.table.fields.iter().zip(values) {
-        fields.push(convert(&field.resolve(py)?.kind, &value, &field.text)?.unbind());
-    }
+    let field = |(field, value): (&Arc<Field>, Bound<'_, PyAny>)| -> PyResult<Py<PyAny>> {
+        Ok(convert(&field.resolve(py)?.kind, &value, &field.text)?.unbind())
+    };
+    annotated.table.fields.iter().zip(values).map(field).collect()
+}
+
+/// The instance that stands for a value of a type that is written in Rust. Its fields are made when they are read.
+///
+/// Errors: what the class itself validates.
+pub fn of_rust<'py>(
+    py: Python<'py>,
+    class: &Arc<Class>,
+    annotated: &Annotated,
+    ext: &Ext,
+) -> PyResult<Bound<'py, PyAny>> {
     let object = empty(class.py_type.bind(py))?;
-    PyExtensionBase::fill(object.cast::<PyExtensionBase>()?, fields.into(), provenance)?;
+    let base = object.cast::<PyExtensionBase>()?;
+    base.get().in_rust.get_or_init(|| ext.clone());
+    PyExtensionBase::validate(base, annotated, Provenance::Trusted)?;
     Ok(object)
 }
 

@@ -126,6 +126,11 @@ impl Class {
     ///
     /// Errors: components that the class refuses.
     pub fn object_of<'py>(self: &Arc<Self>, py: Python<'py>, ext: &Ext) -> PyResult<Bound<'py, PyAny>> {
+        if let Form::Annotated(annotated) = &self.form
+            && annotated.mirrors_rust
+        {
+            return base::of_rust(py, self, annotated, ext);
+        }
         let (spec, components) = (ext.spec().or_raise()?, ext.components().or_raise()?);
         self.rebuild(py, &spec, components, Provenance::Trusted)
     }

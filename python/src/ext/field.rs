@@ -197,10 +197,8 @@ impl PyField {
         let Some(instance) = instance else { return Ok(slf.as_any().clone()) };
         let this = slf.get();
         let base = instance.cast::<PyExtensionBase>()?.get();
-        match base.field(this.at) {
-            Some(value) => Ok(value.bind(slf.py()).clone()),
-            None => Err(base.is_empty(instance)).or_raise(),
-        }
+        let value = base.fields(instance)?.get(this.at);
+        Ok(value.ok_or_else(|| Error::internal("a field has no value")).or_raise()?.bind(slf.py()).clone())
     }
 
     fn __set__(&self, _instance: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
