@@ -358,6 +358,10 @@ __all__ = [
     "_dtype_of",
     "_expand",
     "_collapse",
+    "_nest_leaves",
+    "_nest_leaves_with_paths",
+    "_nest_packed",
+    "_nest_compare",
     "constant",
     "to_py",
     "_shown",
@@ -699,6 +703,19 @@ def _shape_of(x: Any) -> Shape: ...
 def _dtype_of(x: Any) -> DType | None: ...
 def _expand(x: Any) -> tuple[Any, ...]: ...
 def _collapse(spec: TypeSpec, tensors: Any) -> Any: ...
+def _nest_leaves(structure: Any, parts: Callable[[Any], Any] | None = None) -> list[Any]: ...
+def _nest_leaves_with_paths(
+    structure: Any, parts: Callable[[Any], Any] | None = None
+) -> list[tuple[tuple[str | int, ...], Any]]: ...
+def _nest_packed(
+    structure: Any,
+    leaves: Iterator[Any],
+    parts: Callable[[Any], Any] | None = None,
+    packed: Callable[[Any, list[Any], str], Any] | None = None,
+) -> Any: ...
+def _nest_compare(
+    a: Any, b: Any, check_types: bool, leaves: Callable[[Any, Any, str], None] | None = None
+) -> None: ...
 
 def tensor(value: _Argument, dtype: _DTypeLike | None = None) -> Tensor: ...
 def asarray(

@@ -10,18 +10,29 @@ extension types are nests of the tensors that they are made of, and their specs 
 {'b': [10, 20], 'a': 30}
 """
 
-from extenso._core import Error, InvalidValueError, StructTensor, TypeSpec, _collapse, _expand, is_extension_type, spec_of
+from extenso._core import (
+    Error,
+    InvalidValueError,
+    StructTensor,
+    TypeSpec,
+    _collapse,
+    _expand,
+    _nest_compare,
+    _nest_leaves,
+    _nest_leaves_with_paths,
+    _nest_packed,
+    is_extension_type,
+    spec_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
     _Path: TypeAlias = tuple[str | int, ...]
 
 __all__ = ["assert_same_structure", "flatten", "flatten_with_paths", "map_structure", "pack_sequence_as"]
-
-_MAX_DEPTH = 100
 
 
 def flatten(structure: "Any", expand_composites: bool = False) -> "list[Any]":
@@ -30,7 +41,7 @@ def flatten(structure: "Any", expand_composites: bool = False) -> "list[Any]":
     >>> flatten(([1, {"k": 2}], 3))
     [1, 2, 3]
     """
-    return [leaf for _, leaf in _leaves(structure, (), expand_composites)]
+    return _nest_leaves(structure, _parts if expand_composites else None)
 
 
 def flatten_with_paths(structure: "Any", expand_composites: bool = False) -> "list[tuple[_Path, Any]]":
@@ -39,7 +50,7 @@ def flatten_with_paths(structure: "Any", expand_composites: bool = False) -> "li
     >>> flatten_with_paths({"a": [1, 2]})
     [(('a', 0), 1), (('a', 1), 2)]
     """
-    return list(_leaves(structure, (), expand_composites))
+    return _nest_leaves_with_paths(structure, _parts if expand_composites else None)
 
 
 def pack_sequence_as(structure: "Any", flat_sequence: "Iterable[Any]", expand_composites: bool = False) -> "Any":
@@ -52,10 +63,9 @@ def pack_sequence_as(structure: "Any", flat_sequence: "Iterable[Any]", expand_co
     {'a': 1, 'b': [2, 3]}
     """
     leaves = iter(flat_sequence)
-    packed = _rebuilt(structure, (), lambda path, leaf: _next(leaves, path), expand_composites)
-    for _ in leaves:
-        raise InvalidValueError("pack_sequence_as: leaves are left over.\nWanted: one leaf for each of the structure.")
-    return packed
+    if not expand_composites:
+        return _nest_packed(structure, leaves)
+    return _nest_packed(structure, leaves, _parts, _packed)
 
 
 def assert_same_structure(a: "Any", b: "Any", check_types: bool = True, expand_composites: bool = False) -> None:
@@ -65,7 +75,7 @@ def assert_same_structure(a: "Any", b: "Any", check_types: bool = True, expand_c
 
     >>> assert_same_structure({"a": [1]}, {"a": [2]})
     """
-    _compare(a, b, (), check_types, expand_composites)
+    _nest_compare(a, b, check_types, _compare_leaves if expand_composites else None)
 
 
 def map_structure(
@@ -82,47 +92,7 @@ def map_structure(
     for other in others:
         assert_same_structure(first, other, check_types, expand_composites)
     columns = [flatten(structure, expand_composites) for structure in structures]
-    return pack_sequence_as(first, [func(*leaves) for leaves in zip(*columns, strict=True)], expand_composites)
-
-
-def _next(leaves: "Iterator[Any]", path: "_Path") -> "Any":
-    for leaf in leaves:
-        return leaf
-    raise InvalidValueError(
-        f"pack_sequence_as: no leaf is left for {_text(path)}.\nWanted: one leaf for each of the structure."
-    )
-
-
-def _text(path: "_Path") -> str:
-    return "".join(f"[{step!r}]" for step in path) or "the whole"
-
-
-def _entries(structure: "Any") -> "list[tuple[str | int, Any]] | None":
-    """Returns the names or positions and what stands there; none for a leaf."""
-    if isinstance(structure, dict):
-        if not all(isinstance(key, str) for key in structure):
-            found = next(key for key in structure if not isinstance(key, str))
-            raise InvalidValueError(f"nest: a dict has the key {found!r}.\nWanted: keys that are strings.")
-        return [(key, structure[key]) for key in sorted(structure)]
-    names = _record_names(structure)
-    if names is not None:
-        return [(name, getattr(structure, name)) for name in names]
-    if isinstance(structure, list | tuple):
-        return list(enumerate(structure))
-    return None
-
-
-def _record_names(structure: "Any") -> "list[str] | None":
-    """Returns the field names of a named tuple, dataclass or attrs instance."""
-    cls = type(structure)
-    if isinstance(structure, tuple) and hasattr(cls, "_fields"):
-        return list(cls._fields)
-    if hasattr(cls, "__dataclass_fields__"):
-        # Fields that are class variables or constructor arguments alone have another kind.
-        return [name for name, field in cls.__dataclass_fields__.items() if field._field_type.name == "_FIELD"]
-    if hasattr(cls, "__attrs_attrs__"):
-        return [field.name for field in cls.__attrs_attrs__]
-    return None
+    return pack_sequence_as(first, list(map(func, *columns)), expand_composites)
 
 
 def _is_composite(leaf: "Any") -> bool:
@@ -131,38 +101,9 @@ def _is_composite(leaf: "Any") -> bool:
     return isinstance(leaf, StructTensor) or (not isinstance(leaf, type) and is_extension_type(leaf))
 
 
-def _leaves(structure: "Any", path: "_Path", expand: bool) -> "Iterator[tuple[_Path, Any]]":
-    _check_depth(path)
-    entries = _entries(structure)
-    if entries is not None:
-        for step, inner in entries:
-            yield from _leaves(inner, (*path, step), expand)
-    elif expand and _is_composite(structure):
-        for i, tensor in enumerate(_expand(structure)):
-            yield (*path, i), tensor
-    else:
-        yield path, structure
-
-
-def _check_depth(path: "_Path") -> None:
-    if len(path) > _MAX_DEPTH:
-        raise InvalidValueError(f"nest: the nest is deeper than {_MAX_DEPTH}.\nWanted: fewer levels.")
-
-
-def _rebuilt(structure: "Any", path: "_Path", leaf: "Callable[[_Path, Any], Any]", expand: bool) -> "Any":
-    _check_depth(path)
-    entries = _entries(structure)
-    if entries is None:
-        return _rebuilt_leaf(structure, path, leaf, expand)
-    built = {step: _rebuilt(inner, (*path, step), leaf, expand) for step, inner in entries}
-    if isinstance(structure, dict):
-        # The order of the keys is that of the structure, whatever the order of the leaves.
-        made = {key: built[key] for key in structure}
-        return made if type(structure) is dict else type(structure)(made)
-    names = _record_names(structure)
-    if names is not None:
-        return _record_of(structure, {str(name): value for name, value in built.items()})
-    return type(structure)(built[i] for i in range(len(built)))
+def _parts(leaf: "Any") -> "tuple[Any, ...] | None":
+    """Returns the tensors that a composite is made of, or their specs."""
+    return _expand(leaf) if _is_composite(leaf) else None
 
 
 def _record_of(structure: "Any", fields: "dict[str, Any]") -> "Any":
@@ -175,10 +116,8 @@ def _record_of(structure: "Any", fields: "dict[str, Any]") -> "Any":
     return cls(**fields)
 
 
-def _rebuilt_leaf(structure: "Any", path: "_Path", leaf: "Callable[[_Path, Any], Any]", expand: bool) -> "Any":
-    if not (expand and _is_composite(structure)):
-        return leaf(path, structure)
-    components = [leaf((*path, i), part) for i, part in enumerate(_expand(structure))]
+def _packed(structure: "Any", components: "list[Any]", place: str) -> "Any":
+    """Returns the composite of components."""
     try:
         if isinstance(structure, TypeSpec):
             return _collapse(structure, components)
@@ -186,39 +125,19 @@ def _rebuilt_leaf(structure: "Any", path: "_Path", leaf: "Callable[[_Path, Any],
         spec = _collapse(spec_of(structure), [spec_of(component) for component in components])
         return _collapse(spec, components)
     except Error as error:
-        error.add_note(f"The components are those of {_text(path)}.")
+        error.add_note(f"The components are those of {place}.")
         raise
 
 
-def _compare(a: "Any", b: "Any", path: "_Path", check_types: bool, expand: bool) -> None:
-    _check_depth(path)
-    left, right = _entries(a), _entries(b)
-    if (left is None) != (right is None):
-        raise _differ(path, f"a {_kind(a, left)} stands against a {_kind(b, right)}")
-    if left is None or right is None:
-        _compare_leaves(a, b, path, expand)
-        return
-    if check_types and type(a) is not type(b):
-        raise _differ(path, f"a {type(a).__name__} stands against a {type(b).__name__}")
-    if [step for step, _ in left] != [step for step, _ in right]:
-        raise _differ(path, f"{[step for step, _ in left]} stand against {[step for step, _ in right]}")
-    for (step, x), (_, y) in zip(left, right, strict=True):
-        _compare(x, y, (*path, step), check_types, expand)
-
-
-def _compare_leaves(a: "Any", b: "Any", path: "_Path", expand: bool) -> None:
-    if not expand or not (_is_composite(a) or _is_composite(b)):
+def _compare_leaves(a: "Any", b: "Any", place: str) -> None:
+    if not (_is_composite(a) or _is_composite(b)):
         return
     if not (_is_composite(a) and _is_composite(b)):
-        raise _differ(path, f"a {type(a).__name__} stands against a {type(b).__name__}")
+        raise _differ(place, f"a {type(a).__name__} stands against a {type(b).__name__}")
     x, y = (leaf if isinstance(leaf, TypeSpec) else spec_of(leaf) for leaf in (a, b))
     if x.most_specific_compatible_type(y) is None:
-        raise _differ(path, f"{x} stands against {y}")
+        raise _differ(place, f"{x} stands against {y}")
 
 
-def _kind(value: "Any", entries: "list[tuple[str | int, Any]] | None") -> str:
-    return "leaf" if entries is None else type(value).__name__
-
-
-def _differ(path: "_Path", what: str) -> InvalidValueError:
-    return InvalidValueError(f"assert_same_structure: at {_text(path)}: {what}.\nWanted: the same structure on both sides.")
+def _differ(place: str, what: str) -> InvalidValueError:
+    return InvalidValueError(f"assert_same_structure: at {place}: {what}.\nWanted: the same structure on both sides.")

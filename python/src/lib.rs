@@ -19,6 +19,7 @@ mod index;
 mod lists;
 mod literal;
 mod missing;
+mod nests;
 mod neural;
 mod op;
 mod operators;
@@ -68,6 +69,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     literal::add_to(module)?;
     composed::add_to(module)?;
     missing::add_to(module)?;
+    nests::add_to(module)?;
     paths::add_to(module)?;
     ragged::add_to(module)?;
     rearrange::add_to(module)?;

@@ -33,6 +33,26 @@ def test_dicts_are_visited_by_key_and_records_by_field() -> None:
     assert paths == [(("a",), None), (("b", "x"), 1), (("b", "y", 0), 2)]
 
 
+def test_containers_of_other_classes_are_made_again_as_they_are() -> None:
+    from collections import OrderedDict
+
+    class Items(list):  # type: ignore[type-arg]
+        pass
+
+    structure = OrderedDict([("b", Items([1, 2])), ("a", (3,))])
+    assert ex.nest.flatten(structure) == [3, 1, 2]
+    made = ex.nest.map_structure(lambda x: x * 10, structure)
+    assert type(made) is OrderedDict and list(made) == ["b", "a"] and made == {"b": [10, 20], "a": (30,)}
+    assert type(made["b"]) is Items
+    with pytest.raises(ValueError, match="the key 1"):
+        ex.nest.flatten([{1: 2}])
+
+
+def test_a_place_without_a_leaf_is_named() -> None:
+    with pytest.raises(ValueError, match=r"no leaf is left for \['a'\]\[1\]"):
+        ex.nest.pack_sequence_as({"a": [1, 2]}, [1])
+
+
 def test_attrs_classes_are_records() -> None:
     attr = pytest.importorskip("attr")
     Private = attr.make_class("Private", ["_a", "b"])
