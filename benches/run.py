@@ -140,6 +140,10 @@ def call_rows(table: Table) -> None:
         "eager add of a user's masked type", "numpy `__array_ufunc__` class", two_us, lambda: ex.add(m, m), lambda: np.add(n, n)
     )
 
+    r, q = ex.MaskedTensor(x, x > 3.0), np.ma.MaskedArray(a8, a8 <= 3)
+    as_quick = Bar("<= 0.6 us", lambda ours, _: ours <= 0.6e-6)
+    table.pair("eager add of two masked f32[8], a type of Rust", "numpy.ma", as_quick, lambda: r + r, lambda: q + q)
+
     def nested(leaf: "Callable[[object], object]") -> object:
         return {f"g{i}": {f"k{j}": leaf(a8 + i * 10 + j) for j in range(10)} for i in range(5)}
 
@@ -164,6 +168,39 @@ def call_rows(table: Table) -> None:
     table.pair(f"{call}: one tensor", "jax.jit", two_us, lambda: f(x), peers[0])
     table.pair(f"{call}: a user's type, which it returns", "jax.jit", three_us, lambda: g(m), peers[1])
     table.pair(f"{call}: a dict of 50 leaves, 2 of them read", "jax.jit", eight_us, lambda: h(d), peers[2])
+
+
+def structure_rows(table: Table) -> None:
+    """Nests of 1000 leaves, and the trace of 200 ops."""
+    import numpy as np
+
+    import extenso as ex
+
+    jax = importlib.import_module("jax") if importlib.util.find_spec("jax") else None
+    tree = {f"a{i}": {f"b{j}": [float(k) for k in range(10)] for j in range(10)} for i in range(10)}
+    same = lambda leaf: leaf
+    peers: "list[Callable[[], object] | None]" = [None, None, None]
+
+    def chain(x, sin, cos):  # type: ignore[no-untyped-def]
+        for _ in range(50):
+            x = sin(x) + x * cos(x)
+        return x
+
+    if jax is not None:
+        jnp = jax.numpy
+        jx = jnp.asarray(np.arange(8, dtype=np.float32))
+
+        def traced() -> object:
+            jax.clear_caches()
+            return jax.make_jaxpr(lambda x: chain(x, jnp.sin, jnp.cos))(jx)
+
+        peers = [lambda: jax.tree.flatten(tree), lambda: jax.tree.map(same, tree), traced]
+    as_jax = Bar("<= 1.0 x jax", lambda _, ratio: not ratio > 1.0)
+    table.pair("flatten 1000 leaves", "jax.tree", as_jax, lambda: ex.nest.flatten(tree), peers[0])
+    table.pair("map over 1000 leaves", "jax.tree", as_jax, lambda: ex.nest.map_structure(same, tree), peers[1])
+    spec = ex.TensorSpec([None], "f32")
+    trace = lambda: ex.function(lambda x: chain(x, ex.sin, ex.cos)).get_concrete_function(spec)
+    table.pair("trace of 200 ops", "jax.make_jaxpr", Bar("<= 0.6 ms", lambda ours, _: ours <= 0.6e-3), trace, peers[2])
 
 
 def fused_rows(table: Table) -> None:
@@ -255,6 +292,7 @@ def main() -> None:
     table = Table()
     import_row(table)
     call_rows(table)
+    structure_rows(table)
     fused_rows(table)
     if options.build:
         build_rows(table)
