@@ -10,6 +10,7 @@ mod infer;
 mod json;
 mod partitions;
 mod paths;
+mod protobuf;
 mod runner;
 
 /// One reader of outside bytes.
@@ -56,6 +57,22 @@ pub static TARGETS: &[Target] = &[
         structure: Structure::Json,
         cost: 512,
         run: runner::run,
+    },
+    Target {
+        name: "protobuf",
+        corpus: protobuf::corpus,
+        dictionary: protobuf::DICTIONARY,
+        structure: Structure::Protobuf,
+        cost: 512,
+        run: protobuf::run,
+    },
+    Target {
+        name: "descriptor",
+        corpus: protobuf::descriptors,
+        dictionary: protobuf::WORDS,
+        structure: Structure::Protobuf,
+        cost: 4096,
+        run: protobuf::run_descriptor,
     },
     Target {
         name: "artifact",

@@ -21,6 +21,8 @@ _Argument: TypeAlias = Any
 _DTypeLike: TypeAlias = DType | str
 _Source: TypeAlias = builtins.bytes | bytearray | str | PathLike[str] | IO[Any] | Sequence[Any]
 _Policy: TypeAlias = Literal["raise", "skip", "default"]
+_Framing: TypeAlias = Literal["delimited", "tfrecord"] | None
+_Descriptor: TypeAlias = builtins.bytes | str | PathLike[str]
 _ShapeLike: TypeAlias = Shape | Sequence[int | None]
 _FieldPath: TypeAlias = str | Sequence[str]
 _Signature: TypeAlias = Sequence[Any] | Mapping[str, Any]
@@ -421,6 +423,9 @@ __all__ = [
     "read_json",
     "read_json_blocks",
     "write_json",
+    "protobuf_spec",
+    "read_protobuf",
+    "write_protobuf",
     "Function",
     "function",
     "cond",
@@ -799,6 +804,61 @@ def read_json_blocks(
 def write_json(x: Any, path: None = None) -> builtins.bytes: ...
 @overload
 def write_json(x: Any, path: str | PathLike[str]) -> None: ...
+def protobuf_spec(
+    descriptor: _Descriptor,
+    message: str,
+    *,
+    paths: Sequence[str] | None = None,
+    optional: Literal["rows", "masked"] = "rows",
+    enums: Literal["numbers", "names"] = "numbers",
+    depth: int | None = None,
+) -> TypeSpec: ...
+@overload
+def read_protobuf(
+    source: _Source | Tensor,
+    descriptor: _Descriptor,
+    message: str,
+    spec: Any = None,
+    *,
+    paths: Sequence[str] | None = None,
+    optional: Literal["rows", "masked"] = "rows",
+    enums: Literal["numbers", "names"] = "numbers",
+    depth: int | None = None,
+    framing: _Framing = None,
+    on_error: Literal["raise"] = "raise",
+) -> Any: ...
+@overload
+def read_protobuf(
+    source: _Source | Tensor,
+    descriptor: _Descriptor,
+    message: str,
+    spec: Any = None,
+    *,
+    paths: Sequence[str] | None = None,
+    optional: Literal["rows", "masked"] = "rows",
+    enums: Literal["numbers", "names"] = "numbers",
+    depth: int | None = None,
+    framing: _Framing = None,
+    on_error: Literal["skip", "default"],
+) -> tuple[Any, BadRows]: ...
+@overload
+def write_protobuf(
+    x: Any,
+    descriptor: _Descriptor,
+    message: str,
+    path: None = None,
+    *,
+    framing: Literal["delimited", "tfrecord"] = "delimited",
+) -> Tensor: ...
+@overload
+def write_protobuf(
+    x: Any,
+    descriptor: _Descriptor,
+    message: str,
+    path: str | PathLike[str],
+    *,
+    framing: Literal["delimited", "tfrecord"] = "delimited",
+) -> None: ...
 
 @final
 class Op:
@@ -1149,9 +1209,25 @@ class ConcreteFunction:
     def graph(self) -> str: ...
     def run_ndjson(self, rows: builtins.bytes) -> builtins.bytes: ...
     @overload
-    def run(self, source: _Source, *, on_error: Literal["raise"] = "raise") -> Any: ...
+    def run(
+        self,
+        source: _Source | Tensor,
+        *,
+        descriptor: _Descriptor | None = None,
+        message: str | None = None,
+        framing: _Framing = None,
+        on_error: Literal["raise"] = "raise",
+    ) -> Any: ...
     @overload
-    def run(self, source: _Source, *, on_error: Literal["skip", "default"]) -> tuple[Any, BadRows]: ...
+    def run(
+        self,
+        source: _Source | Tensor,
+        *,
+        descriptor: _Descriptor | None = None,
+        message: str | None = None,
+        framing: _Framing = None,
+        on_error: Literal["skip", "default"],
+    ) -> tuple[Any, BadRows]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final

@@ -6,15 +6,22 @@
 
 pub mod arrow;
 pub mod columns;
+mod failure;
 pub mod json;
 pub mod plan;
+mod policy;
 mod project;
+#[cfg(feature = "proto")]
+pub mod proto;
+mod prove;
 mod read;
 mod records;
 mod run;
 mod seen;
 
 pub use columns::{BadRow, BadRows, OnError};
+#[cfg(feature = "proto")]
+pub use proto::{ProtobufOptions, encode_protobuf, protobuf_spec, read_protobuf, run_protobuf, write_protobuf};
 pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, write_json};
 pub use records::{FieldSpec, RecordSpec, struct_spec};
 pub use run::{Progress, Rows, Runner, decode_ndjson, encode_ndjson, run_lines, run_ndjson, run_records};

@@ -190,6 +190,27 @@ impl Plan {
     }
 }
 
+/// How many defaults one absent value of this plan adds to each column below it.
+pub(crate) fn fills(plan: &Plan) -> Vec<(ColumnId, usize)> {
+    fn add(plan: &Plan, n: usize, out: &mut Vec<(ColumnId, usize)>) {
+        match plan {
+            Plan::Skip => {}
+            Plan::Scalar { column, .. } | Plan::Text { column, .. } => out.push((*column, n)),
+            Plan::Optional { validity, inner } => {
+                out.extend(validity.map(|id| (id, n)));
+                add(inner, n, out);
+            }
+            // An absent list is an empty row: nothing is added to its items.
+            Plan::List { offsets, .. } => out.extend(offsets.map(|id| (id, n))),
+            Plan::Fixed { size, item } => add(item, n * size, out),
+            Plan::Record { fields } => fields.iter().for_each(|Field { plan, .. }| add(plan, n, out)),
+        }
+    }
+    let mut out = Vec::new();
+    add(plan, 1, &mut out);
+    out
+}
+
 fn scalar_kind(dtype: DType, at: &[Segment]) -> Result<ColumnKind> {
     match dtype.kind() {
         DTypeKind::Bool => Ok(ColumnKind::Bits),

@@ -24,6 +24,11 @@ impl Wanted {
         Wanted { all: true, ..Wanted::default() }
     }
 
+    /// Whether this is everything.
+    pub fn is_all(&self) -> bool {
+        self.all
+    }
+
     /// What lies at or below these paths, such as `user.history[*].item_id`; everything if there are none given.
     ///
     /// Errors: an empty list; a path with other steps than fields and `[*]`, or with more than 60.

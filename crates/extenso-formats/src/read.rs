@@ -72,12 +72,17 @@ impl Reader {
     }
 
     fn rows(&self, decoded: Decoded) -> Result<Rows> {
-        let visited = self.records.visited(&decoded.columns);
-        let leaves: Option<Vec<Value>> = self.records.leaves(decoded.columns)?.into_iter().collect();
-        let leaves = leaves.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
-        let value = pack(&self.spec, &mut leaves.into_iter(), Provenance::Outside)?;
-        Ok(Rows { value, bad: decoded.bad, visited })
+        batch(&self.spec, &self.records, decoded)
     }
+}
+
+/// The value of decoded columns, of which every leaf is there.
+pub(crate) fn batch(spec: &Spec, records: &RecordSpec, decoded: Decoded) -> Result<Rows> {
+    let visited = records.visited(&decoded.columns);
+    let leaves: Option<Vec<Value>> = records.leaves(decoded.columns)?.into_iter().collect();
+    let leaves = leaves.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
+    let value = pack(spec, &mut leaves.into_iter(), Provenance::Outside)?;
+    Ok(Rows { value, bad: decoded.bad, visited })
 }
 
 /// Whether the rows of this spec are no objects, so that one may be an array.

@@ -149,7 +149,7 @@ impl Leaf {
     }
 }
 
-fn offsets_of(offsets: OffsetVec) -> Offsets {
+pub(crate) fn offsets_of(offsets: OffsetVec) -> Offsets {
     match offsets {
         OffsetVec::I32(o) => Offsets::I32(o.into()),
         OffsetVec::I64(o) => Offsets::I64(o.into()),

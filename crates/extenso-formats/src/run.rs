@@ -35,17 +35,34 @@ pub fn decode_ndjson(input: &[u8], spec: &Spec, on_error: OnError) -> Result<Row
 ///
 /// Errors: a value that no record can express; values, or parts of one, with another number of rows.
 pub fn encode_ndjson(value: &Nest<Value>) -> Result<Vec<u8>> {
-    let spec = value.try_map(|_, v| v.spec())?;
-    let records = RecordSpec::new(&spec, &[])?;
-    let mut leaves = Vec::new();
-    for (_, value) in value.leaves() {
-        value.push_leaves(&mut leaves)?;
-    }
+    let Batch { records, leaves, rows } = Batch::of(value)?;
     let mut out = Vec::new();
-    let rows = records.rows(&leaves)?.unwrap_or_else(|| bare_rows(value));
-    check_rows(rows, &leaves)?;
     encode_lines(records.plan(), &records.columns(&leaves)?, rows, &mut out)?;
     Ok(out)
+}
+
+/// A value taken apart for a writer.
+pub(crate) struct Batch {
+    pub records: RecordSpec,
+    pub leaves: Vec<Value>,
+    pub rows: usize,
+}
+
+impl Batch {
+    /// Takes a value apart.
+    ///
+    /// Errors: a value that no record can express; values, or parts of one, with another number of rows.
+    pub fn of(value: &Nest<Value>) -> Result<Batch> {
+        let spec = value.try_map(|_, v| v.spec())?;
+        let records = RecordSpec::new(&spec, &[])?;
+        let mut leaves = Vec::new();
+        for (_, value) in value.leaves() {
+            value.push_leaves(&mut leaves)?;
+        }
+        let rows = records.rows(&leaves)?.unwrap_or_else(|| bare_rows(value));
+        check_rows(rows, &leaves)?;
+        Ok(Batch { records, leaves, rows })
+    }
 }
 
 /// Checks that there are elements in the rows, whose number nothing else bounds.
@@ -117,12 +134,19 @@ impl Runner {
     }
 
     fn finish(&self, decoded: Decoded) -> Result<Rows<Nest<Value>>> {
-        let visited = self.records.visited(&decoded.columns);
-        let leaves = self.records.leaves(decoded.columns)?;
-        let results = self.function.program().run_with(|i| leaves.get(i).cloned().flatten());
-        let results = results.map_err(|e| e.at(format!("function '{}'", self.function.name())))?;
-        Ok(Rows { value: self.function.pack(results)?, bad: decoded.bad, visited })
+        run_decoded(&self.function, &self.records, decoded)
     }
+}
+
+/// Runs a function on decoded columns of the leaves that it needs.
+///
+/// Errors: those of the ops.
+pub(crate) fn run_decoded(function: &Concrete, records: &RecordSpec, decoded: Decoded) -> Result<Rows<Nest<Value>>> {
+    let visited = records.visited(&decoded.columns);
+    let leaves = records.leaves(decoded.columns)?;
+    let results = function.program().run_with(|i| leaves.get(i).cloned().flatten());
+    let results = results.map_err(|e| e.at(format!("function '{}'", function.name())))?;
+    Ok(Rows { value: function.pack(results)?, bad: decoded.bad, visited })
 }
 
 /// Runs a function on lines of JSON or an array of records, decoding the leaves that it needs and no others.

@@ -33,7 +33,7 @@
 //! | what is known without data | [`Spec`], [`Shape`], [`Nest`], [`Path`] |
 //! | traced functions, control flow, gradients | [`Function`], [`Concrete`], [`cond`], [`value_and_grad`] |
 //! | the saved file | [`save`] |
-//! | records: JSON lines, Arrow | [`formats`] |
+//! | records: JSON lines, protocol buffers, Arrow | [`formats`] |
 
 pub use extenso_core::*;
 pub use extenso_derive::FacadeExtensionType as ExtensionType;
@@ -90,6 +90,9 @@ mod pages {
     mod strings {}
     #[doc = include_str!("../../../book/json.md")]
     mod json {}
+    #[cfg(feature = "proto")]
+    #[doc = include_str!("../../../book/protobuf.md")]
+    mod protobuf {}
     #[doc = include_str!("../../../book/saving.md")]
     mod saving {}
     #[doc = include_str!("../../../book/command-line.md")]

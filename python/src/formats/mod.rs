@@ -1,8 +1,9 @@
-//! JSON in and out: `infer_spec`, `read_json`, `read_json_blocks`, `write_json`.
+//! JSON in and out: `infer_spec`, `read_json`, `read_json_blocks`, `write_json`; and protocol buffers.
 //!
 //! Holds no logic of a format: sources become bytes, options those of the formats crate, and reports Python objects.
 
 mod blocks;
+mod protobuf;
 mod report;
 mod rows;
 mod source;
@@ -16,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::path::PathBuf;
 
+pub use protobuf::{framing_of, message_of, with_messages};
 pub use report::with_report;
 pub use source::with_bytes;
 
@@ -27,7 +29,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(infer_spec, module)?)?;
     module.add_function(wrap_pyfunction!(read_json, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::read_json_blocks, module)?)?;
-    module.add_function(wrap_pyfunction!(write_json, module)?)
+    module.add_function(wrap_pyfunction!(write_json, module)?)?;
+    protobuf::add_to(module)
 }
 
 /// The policy for bad rows of this name.
@@ -59,6 +62,14 @@ pub fn paths_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     Err(raised(object.py(), error.wanted("a list of paths").at("paths")))
 }
 
+/// The paths as paths.
+///
+/// Errors: a string that is none.
+fn parsed_paths(py: Python<'_>, paths: Option<Vec<String>>) -> PyResult<Option<Vec<Path>>> {
+    let path = |path: String| path.parse::<Path>().map_err(|e| raised(py, e.at("paths")));
+    paths.map(|paths| paths.into_iter().map(path).collect()).transpose()
+}
+
 fn options(
     py: Python<'_>,
     spec: Option<&Bound<'_, PyAny>>,
@@ -66,10 +77,9 @@ fn options(
     sample: Option<usize>,
     on_error: &str,
 ) -> PyResult<JsonOptions> {
-    let path = |path: String| path.parse::<Path>().map_err(|e| raised(py, e.at("paths")));
     Ok(JsonOptions {
         spec: spec.map(spec::spec_or_value).transpose()?,
-        paths: paths.map(|paths| paths.into_iter().map(path).collect()).transpose()?,
+        paths: parsed_paths(py, paths)?,
         sample,
         on_error: policy(py, on_error)?,
     })

@@ -5,7 +5,7 @@ use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::{formats, value};
 use extenso_core::{Provenance, Value, Variable, current_scope, pack, with_variables};
-use extenso_formats::{OnError, run_ndjson, run_records};
+use extenso_formats::{OnError, run_ndjson, run_protobuf, run_records};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Bindings, Error, Nest, Spec};
 use pyo3::prelude::*;
@@ -63,10 +63,31 @@ impl PyConcrete {
     /// file object, or a list of dicts. A row that does not fit raises, with its number, byte offset and path; with
     /// `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values, and the result is
     /// `(results, bad)`, where `bad` lists these rows.
-    #[pyo3(signature = (source, *, on_error="raise"))]
-    fn run<'py>(&self, py: Python<'py>, source: &Bound<'py, PyAny>, on_error: &str) -> PyResult<Bound<'py, PyAny>> {
+    ///
+    /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_protobuf` takes them.
+    #[pyo3(signature = (source, *, descriptor=None, message=None, framing=None, on_error="raise"))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        source: &Bound<'py, PyAny>,
+        descriptor: Option<&Bound<'py, PyAny>>,
+        message: Option<&str>,
+        framing: Option<&str>,
+        on_error: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let policy = formats::policy(py, on_error)?;
-        let ran = formats::with_bytes(source, |bytes| run_records(&self.0, bytes, policy))?;
+        let ran = match (descriptor, message, framing) {
+            (Some(descriptor), Some(message), framing) => {
+                let message = formats::message_of(descriptor, message)?;
+                let framing = framing.map(|name| formats::framing_of(py, name)).transpose()?;
+                formats::with_messages(source, framing, |source| run_protobuf(&self.0, source, &message, policy))?
+            }
+            (None, None, None) => formats::with_bytes(source, |bytes| run_records(&self.0, bytes, policy))?,
+            _ => {
+                let error = Error::value("some arguments of protocol buffers are given, and others are not");
+                return Err(raised(py, error.wanted("`descriptor` and `message`, or neither").at("run")));
+            }
+        };
         formats::with_report(nest::nest_to_py(py, &ran.value)?, ran.bad, policy)
     }
 

@@ -1,15 +1,16 @@
-//! Decoding: records into columns, and what becomes of the bad ones.
+//! Decoding: records into columns.
 //!
-//! Invariant: a bad row leaves no trace in the columns; no call gives columns of rows that differ in number.
-//! How a record is read is the reader's (`read`), which bytes it is `split`'s.
+//! Invariant: no call gives columns of rows that differ in number.
+//! How a record is read is the reader's (`read`), which bytes it is `split`'s, what becomes of a bad one `policy`'s.
 
 use super::failure::{Failure, Read};
-use super::node::{Node, fills};
+use super::node::Node;
 use super::read::Scratch;
 use super::skip::is_json;
 use super::split::{Items, is_array, lines_from, mark_len};
-use crate::columns::{BadRow, BadRows, ColumnKind, Columns, Decoded, MAX_REPORTED, OnError};
-use crate::plan::{ColumnId, Plan};
+use crate::columns::{ColumnKind, Columns, Decoded, OnError};
+use crate::plan::{ColumnId, Plan, fills};
+use crate::policy::{Policy, no_rows};
 use extenso_types::{Error, Result};
 use std::sync::Arc;
 
@@ -113,61 +114,31 @@ impl Decoder {
     }
 
     fn start(&self) -> Result<Decoded> {
-        Ok(Decoded { columns: Columns::new(&self.plan.kinds)?, rows: 0, bad: BadRows::default() })
+        no_rows(&self.plan.kinds)
     }
 
     fn record(&mut self, text: &[u8], start: usize, row: usize, on_error: OnError, out: &mut Decoded) -> Result<()> {
-        if on_error != OnError::Raise {
-            out.columns.mark(&mut self.marks);
-        }
-        match self.read(text, &mut out.columns) {
-            Ok(()) => {
-                out.rows += 1;
-                if on_error == OnError::Default {
-                    out.bad.defaulted.push(false);
-                }
-                Ok(())
-            }
-            Err(failure) => self.bad(self.explain(*failure, text, row), start, row, on_error, out),
-        }
-    }
-
-    fn read(&mut self, text: &[u8], columns: &mut Columns) -> Read<()> {
-        check_utf8(text)?;
-        let root = &self.plan.root;
-        self.scratch.read(text, columns, |reader| {
-            let peek = reader.peek()?;
-            reader.value(root, peek)
+        let Decoder { plan, scratch, marks, hint } = self;
+        let policy = Policy { on_error, defaults: &plan.defaults };
+        policy.row(row, start, marks, out, |columns| {
+            read(&plan.root, scratch, text, columns).map_err(|failure| explain(hint.as_ref(), failure, text, row))
         })
     }
+}
 
-    #[cold]
-    fn explain(&self, failure: Failure, text: &[u8], row: usize) -> Failure {
-        match &self.hint {
-            Some((sample, hint)) if row >= *sample && is_json(text) => failure.hint(hint),
-            _ => failure,
-        }
-    }
+fn read(root: &Node, scratch: &mut Scratch, text: &[u8], columns: &mut Columns) -> Read<()> {
+    check_utf8(text)?;
+    scratch.read(text, columns, |reader| {
+        let peek = reader.peek()?;
+        reader.value(root, peek)
+    })
+}
 
-    #[cold]
-    fn bad(&mut self, failure: Failure, start: usize, row: usize, on_error: OnError, out: &mut Decoded) -> Result<()> {
-        let (offset, path, error) = failure.finish(row, start);
-        if on_error == OnError::Raise {
-            return Err(error);
-        }
-        out.columns.roll_back(&self.marks);
-        out.bad.rows.push(row);
-        if out.bad.first.len() < MAX_REPORTED {
-            out.bad.first.push(BadRow { row, offset, path, error });
-        }
-        if on_error == OnError::Default {
-            for (id, n) in &self.plan.defaults {
-                out.columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n))?;
-            }
-            out.bad.defaulted.push(true);
-            out.rows += 1;
-        }
-        Ok(())
+#[cold]
+fn explain(hint: Option<&(usize, Arc<str>)>, failure: Box<Failure>, text: &[u8], row: usize) -> Box<Failure> {
+    match hint {
+        Some((sample, hint)) if row >= *sample && is_json(text) => Box::new(failure.hint(hint)),
+        _ => failure,
     }
 }
 

@@ -5,9 +5,9 @@
 
 use super::base64;
 use super::number;
-use super::prove::{available, prove_offsets, prove_text, refuse};
-use crate::columns::{BitsRef, ColumnKind, ColumnRef, OffsetsRef, TextRef};
-use crate::plan::{ColumnId, Field, Plan};
+use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef};
+use crate::plan::{Field, Plan};
+use crate::prove::{Proof, refuse};
 use extenso_types::{DType, Result, Segment};
 use std::fmt::Display;
 use std::io::Write;
@@ -26,8 +26,8 @@ use std::ops::Range;
 ///                                                   {"id":2,"tags":[]}
 /// ```
 pub fn encode_lines(plan: &Plan, columns: &[ColumnRef<'_>], rows: usize, out: &mut Vec<u8>) -> Result<()> {
-    let check = Check { columns, kinds: plan.kinds()? };
-    let writer = check.value(plan, 0..rows, &mut Vec::new())?;
+    let prepare = Prepare(Proof { columns, kinds: plan.kinds()? });
+    let writer = prepare.value(plan, 0..rows, &mut Vec::new())?;
     for row in 0..rows {
         writer.write(row, out);
         out.push(b'\n');
@@ -149,38 +149,22 @@ pub fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// The proof that the columns hold what a plan wants of them.
-struct Check<'c, 'a> {
-    columns: &'c [ColumnRef<'a>],
-    kinds: Vec<ColumnKind>,
-}
+/// The columns that a plan is brought together with.
+struct Prepare<'c, 'a>(Proof<'c, 'a>);
 
-impl<'a> Check<'_, 'a> {
+impl<'a> Prepare<'_, 'a> {
     fn value(&self, plan: &Plan, rows: Range<usize>, at: &mut Vec<Segment>) -> Result<Writer<'a>> {
         Ok(match plan {
             Plan::Skip => return Err(refuse(at, "a skipped value that is no field cannot be left out")),
-            Plan::Scalar { column, .. } => Writer::Scalar(self.column(*column, &rows, at)?),
-            Plan::Text { dtype, column, .. } => {
-                let ColumnRef::Text(text) = self.column(*column, &rows, at)? else {
-                    return Err(refuse(at, "the column holds no text"));
-                };
-                let used = prove_offsets(&text.offsets, &rows, at)?;
-                prove_text(&text, used, &rows, *dtype == DType::String, at)?;
-                if *dtype == DType::String { Writer::String(text) } else { Writer::Bytes(text) }
-            }
+            Plan::Scalar { column, .. } => Writer::Scalar(self.0.column(*column, &rows, at)?),
+            Plan::Text { dtype: DType::String, column, .. } => Writer::String(self.0.text(*column, true, &rows, at)?),
+            Plan::Text { column, .. } => Writer::Bytes(self.0.text(*column, false, &rows, at)?),
             Plan::Optional { validity, inner } => {
-                let validity = match validity.map(|id| self.column(id, &rows, at)).transpose()? {
-                    Some(ColumnRef::Bits(bits)) => Some(bits),
-                    _ => None,
-                };
+                let validity = validity.map(|id| self.0.bits(id, &rows, at)).transpose()?.flatten();
                 Writer::Optional { validity, inner: Box::new(self.below(inner, rows, Segment::Itself, at)?) }
             }
             Plan::List { offsets, item, .. } => {
-                let Some(id) = offsets else { return Err(refuse(at, "the list has no offsets")) };
-                let ColumnRef::Offsets(offsets) = self.column(*id, &rows, at)? else {
-                    return Err(refuse(at, "the column holds no offsets"));
-                };
-                let items = prove_offsets(&offsets, &rows, at)?;
+                let (offsets, items) = self.0.list(*offsets, &rows, at)?;
                 Writer::List { offsets, item: Box::new(self.below(item, items, Segment::Each, at)?) }
             }
             Plan::Fixed { size, item } => {
@@ -207,22 +191,5 @@ impl<'a> Check<'_, 'a> {
         let writer = self.value(plan, rows, at)?;
         at.pop();
         Ok(writer)
-    }
-
-    /// The column of this id, which is of its kind and long enough.
-    fn column(&self, id: ColumnId, rows: &Range<usize>, at: &[Segment]) -> Result<ColumnRef<'a>> {
-        let (Some(column), Some(kind)) = (self.columns.get(id.index()), self.kinds.get(id.index())) else {
-            let what = format!("column {} is wanted, {} columns came", id.0, self.columns.len());
-            return Err(refuse(at, what));
-        };
-        if column.kind() != *kind {
-            return Err(refuse(at, format!("a column of {:?} came", column.kind())).wanted(format!("{kind:?}")));
-        }
-        match available(column) {
-            Some(n) if n < rows.end && !rows.is_empty() => {
-                Err(refuse(at, format!("a column of {n} elements came")).wanted(format!("at least {}", rows.end)))
-            }
-            _ => Ok(*column),
-        }
     }
 }

@@ -1,28 +1,12 @@
-//! Why a record could not be read, while the reader finds its way out.
+//! Why a record of JSON could not be read: what stands in it in place of what was wanted.
 //!
-//! Invariant: made on the error path only; the steps of the path are added from the inside out.
+//! Invariant: made on the error path only.
 
-use extenso_types::{Error, Path, Segment};
+pub use crate::failure::{Failure, Read};
+use extenso_types::Error;
 use jiter::JiterError;
 
-/// What one step of reading gives.
-pub type Read<T> = Result<T, Box<Failure>>;
-
-/// Why a record could not be read.
-#[derive(Debug)]
-pub struct Failure {
-    offset: usize,
-    steps: Vec<Segment>,
-    error: Error,
-}
-
 impl Failure {
-    /// A failure at this byte of the record's text.
-    #[cold]
-    pub fn new(offset: usize, error: Error) -> Box<Failure> {
-        Box::new(Failure { offset, steps: Vec::new(), error })
-    }
-
     /// Another value than the wanted stands at this byte.
     #[cold]
     pub fn mismatch(data: &[u8], offset: usize, wanted: impl Into<String>) -> Box<Failure> {
@@ -30,31 +14,6 @@ impl Failure {
             Some(came) => Failure::new(offset, Error::data(format!("{came} came")).wanted(wanted)),
             None => Failure::new(offset, Error::data("this is not JSON: no value starts here").wanted(wanted)),
         }
-    }
-
-    /// Adds the step around those that are there.
-    #[cold]
-    pub fn inside(mut self: Box<Failure>, step: Segment) -> Box<Failure> {
-        self.steps.push(step);
-        self
-    }
-
-    /// Adds what to do next.
-    pub fn hint(mut self, hint: &str) -> Failure {
-        self.error = self.error.hint(hint);
-        self
-    }
-
-    /// The byte of the input, the path and the whole error, for a record that starts at byte `start`.
-    pub fn finish(self, row: usize, start: usize) -> (usize, Path, Error) {
-        let offset = start + self.offset;
-        let path: Path = self.steps.into_iter().rev().collect();
-        let place = if path.is_root() {
-            format!("row {row}, byte {offset}")
-        } else {
-            format!("row {row}, byte {offset}, '{path}'")
-        };
-        (offset, path, self.error.at(place))
     }
 }
 

@@ -23,7 +23,6 @@ mod fields;
 mod infer;
 mod node;
 mod number;
-mod prove;
 mod read;
 mod scalar;
 mod scan;

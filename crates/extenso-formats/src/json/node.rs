@@ -3,7 +3,7 @@
 //! Invariant: what nobody needs is one node, whatever the plan says inside it; fields can be searched.
 
 use super::fields::Fields;
-use crate::plan::{ColumnId, Field, Plan};
+use crate::plan::{ColumnId, Plan, fills};
 use extenso_types::DType;
 
 /// A plan made ready for reading: what nobody needs has become one node.
@@ -40,25 +40,4 @@ impl Node {
             }
         }
     }
-}
-
-/// How many defaults one absent value of this plan adds to each column below it.
-pub fn fills(plan: &Plan) -> Vec<(ColumnId, usize)> {
-    fn add(plan: &Plan, n: usize, out: &mut Vec<(ColumnId, usize)>) {
-        match plan {
-            Plan::Skip => {}
-            Plan::Scalar { column, .. } | Plan::Text { column, .. } => out.push((*column, n)),
-            Plan::Optional { validity, inner } => {
-                out.extend(validity.map(|id| (id, n)));
-                add(inner, n, out);
-            }
-            // An absent list is an empty row: nothing is added to its items.
-            Plan::List { offsets, .. } => out.extend(offsets.map(|id| (id, n))),
-            Plan::Fixed { size, item } => add(item, n * size, out),
-            Plan::Record { fields } => fields.iter().for_each(|Field { plan, .. }| add(plan, n, out)),
-        }
-    }
-    let mut out = Vec::new();
-    add(plan, 1, &mut out);
-    out
 }

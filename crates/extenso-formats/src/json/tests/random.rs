@@ -1,8 +1,7 @@
 //! Random plans and columns from a seed, and what holds for every plan.
 
 use crate::columns::{Column, Columns};
-use crate::json::node::fills;
-use crate::plan::{ColumnId, Field, Plan};
+use crate::plan::{ColumnId, Field, Plan, fills};
 use extenso_core::kernels::decimal::Float;
 use extenso_types::DType;
 use half::{bf16, f16};

@@ -1,0 +1,310 @@
+//! Encoding: borrowed columns to messages.
+//!
+//! Invariant: fields come in the order of the plan, members of oneofs last; repeated numbers as the descriptor says (packed or not), and what a message of its own
+//! may leave out (a default without presence) is left out; so the same columns give the same bytes. Nothing outside the columns is read.
+
+use super::node::refuse as refuse_at;
+use super::number::{Number, Raw};
+use super::put::{put_key, put_number, put_sized, put_varint};
+use super::schema::MessageType;
+use super::wire::WireType;
+use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
+use crate::failure::{Failure, Read};
+use crate::plan::{self, Plan};
+use crate::prove::Proof;
+use extenso_types::{DType, Error, Path, Result, Segment};
+use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Writes the first `rows` records of the columns as messages of this type.
+///
+/// Errors, each with its path: the plan (see [`Plan::kinds`]), and a plan that the message cannot hold; a column of another kind or too short;
+/// with its row: a number that its field cannot hold, two values of a field that has one, two members of a oneof, an enum's name that
+/// does not exist.
+pub fn encode(message: &MessageType, plan: &Plan, columns: &[ColumnRef<'_>], rows: usize) -> Result<TextVec> {
+    let prepare = Prepare { proof: Proof { columns, kinds: plan.kinds()? } };
+    let writer = prepare.record(&message.0, plan, 0..rows, &Path::root())?;
+    let (mut texts, mut bytes) = (TextVec::new(DType::I64)?, Vec::new());
+    for row in 0..rows {
+        bytes.clear();
+        writer.write(row, &mut bytes).map_err(|failure| failure.of_row(row).at("encode"))?;
+        if !texts.push(&bytes) {
+            return Err(Error::value("the messages are longer than offsets can count").at("encode"));
+        }
+    }
+    Ok(texts)
+}
+
+/// A message, with the columns of its fields.
+struct Record<'a>(Vec<Field<'a>>);
+
+struct Field<'a> {
+    name: Arc<str>,
+    number: u32,
+    rule: Rule<'a>,
+    /// Whether a default is written too.
+    presence: bool,
+    packed: bool,
+    /// The oneof that it belongs to.
+    oneof: Option<usize>,
+    value: Value<'a>,
+}
+
+/// Which values of its column a row has.
+enum Rule<'a> {
+    One,
+    Maybe(Option<BitsRef<'a>>),
+    Row(OffsetsRef<'a>),
+    Each(OffsetsRef<'a>),
+    Exactly(usize),
+}
+
+enum Value<'a> {
+    Number(Number, ColumnRef<'a>),
+    Name(HashMap<String, i32>, TextRef<'a>),
+    Text(TextRef<'a>),
+    Message(Record<'a>, bool),
+}
+
+impl Record<'_> {
+    fn write(&self, row: usize, out: &mut Vec<u8>) -> Read<()> {
+        let mut taken: Option<(usize, &str)> = None;
+        for field in &self.0 {
+            let inside = |e: Box<Failure>| e.inside(Segment::Field(field.name.clone()));
+            let items = field.items(row).map_err(inside)?;
+            if let Some(oneof) = field.oneof.filter(|_| !items.is_empty()) {
+                match taken {
+                    Some((other, name)) if other == oneof => return Err(inside(both(name))),
+                    _ => taken = Some((oneof, &field.name)),
+                }
+            }
+            field.write(items, out).map_err(inside)?;
+        }
+        Ok(())
+    }
+}
+
+impl Field<'_> {
+    /// The places of the row's values.
+    fn items(&self, row: usize) -> Read<Range<usize>> {
+        Ok(match &self.rule {
+            Rule::One => row..row + 1,
+            Rule::Maybe(Some(bits)) if !bits.get(row) => row..row,
+            Rule::Maybe(_) => row..row + 1,
+            Rule::Each(offsets) => bounds(offsets, row),
+            Rule::Exactly(size) => row * size..(row + 1) * size,
+            Rule::Row(offsets) => {
+                let items = bounds(offsets, row);
+                if items.len() > 1 {
+                    let error = Error::value(format!("{} values stand here", items.len()));
+                    return Err(Failure::new(0, error.wanted("one at most, because the field is not repeated")));
+                }
+                items
+            }
+        })
+    }
+
+    fn write(&self, items: Range<usize>, out: &mut Vec<u8>) -> Read<()> {
+        if self.packed && !items.is_empty() {
+            put_key(self.number, WireType::Bytes, out);
+            return put_sized(out, |out| {
+                let write = |(n, i)| self.value.write(i, out).map_err(|e| e.inside(Segment::Index(n)));
+                items.enumerate().try_for_each(write)
+            });
+        }
+        for (n, i) in items.enumerate() {
+            let before = out.len();
+            put_key(self.number, self.value.wire(), out);
+            let start = out.len();
+            let written = self.value.write(i, out);
+            written.map_err(|e| if matches!(self.rule, Rule::Each(_)) { e.inside(Segment::Index(n)) } else { e })?;
+            if matches!(self.value, Value::Message(_, true)) {
+                put_key(self.number, WireType::GroupEnd, out);
+            }
+            let is_default = !self.presence && out[start..].iter().all(|byte| *byte == 0);
+            if is_default && !matches!(self.rule, Rule::Each(_) | Rule::Exactly(_)) {
+                out.truncate(before);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Value<'_> {
+    fn wire(&self) -> WireType {
+        match self {
+            Value::Number(number, _) => number.wire(),
+            Value::Name(..) => WireType::Varint,
+            Value::Text(_) | Value::Message(_, false) => WireType::Bytes,
+            Value::Message(_, true) => WireType::GroupStart,
+        }
+    }
+
+    fn write(&self, i: usize, out: &mut Vec<u8>) -> Read<()> {
+        match self {
+            Value::Number(number, column) => {
+                let raw = raw_at(column, i);
+                raw.and_then(|raw| put_number(*number, raw, out)).ok_or_else(|| {
+                    let came = raw.map_or_else(|| "no number".to_string(), |raw| format!("the number {raw}"));
+                    let error = Error::value(format!("{came} stands here"));
+                    Failure::new(0, error.wanted(format!("one that fits {}", number.dtype())))
+                })
+            }
+            Value::Name(numbers, text) => {
+                let name = String::from_utf8_lossy(text_at(text, i));
+                let number = numbers.get(&*name).ok_or_else(|| {
+                    let error =
+                        Error::value(format!("the enum has no '{}'", name.chars().take(40).collect::<String>()));
+                    Failure::new(0, error.wanted("a name of the enum"))
+                })?;
+                put_varint(i64::from(*number).cast_unsigned(), out);
+                Ok(())
+            }
+            Value::Text(text) => {
+                let text = text_at(text, i);
+                put_sized(out, |out| {
+                    out.extend_from_slice(text);
+                    Ok(())
+                })
+            }
+            Value::Message(record, false) => put_sized(out, |out| record.write(i, out)),
+            Value::Message(record, true) => record.write(i, out),
+        }
+    }
+}
+
+#[cold]
+fn both(other: &str) -> Box<Failure> {
+    let error = Error::value(format!("this member of a oneof and '{other}' are both there"));
+    Failure::new(0, error.wanted("one at most"))
+}
+
+fn bounds(offsets: &OffsetsRef<'_>, row: usize) -> Range<usize> {
+    offsets.get(row).unwrap_or(0)..offsets.get(row + 1).unwrap_or(0)
+}
+
+fn text_at<'a>(text: &TextRef<'a>, i: usize) -> &'a [u8] {
+    text.bytes.get(bounds(&text.offsets, i)).unwrap_or_default()
+}
+
+fn raw_at(column: &ColumnRef<'_>, i: usize) -> Option<Raw> {
+    Some(match column {
+        ColumnRef::Bits(bits) => Raw::Bool(bits.get(i)),
+        ColumnRef::I8(numbers) => Raw::Signed((*numbers.get(i)?).into()),
+        ColumnRef::I16(numbers) => Raw::Signed((*numbers.get(i)?).into()),
+        ColumnRef::I32(numbers) => Raw::Signed((*numbers.get(i)?).into()),
+        ColumnRef::I64(numbers) => Raw::Signed(*numbers.get(i)?),
+        ColumnRef::U8(numbers) => Raw::Unsigned((*numbers.get(i)?).into()),
+        ColumnRef::U16(numbers) => Raw::Unsigned((*numbers.get(i)?).into()),
+        ColumnRef::U32(numbers) => Raw::Unsigned((*numbers.get(i)?).into()),
+        ColumnRef::U64(numbers) => Raw::Unsigned(*numbers.get(i)?),
+        ColumnRef::F32(numbers) => Raw::Float(*numbers.get(i)?),
+        ColumnRef::F64(numbers) => Raw::Double(*numbers.get(i)?),
+        ColumnRef::F16(_) | ColumnRef::BF16(_) | ColumnRef::Text(_) | ColumnRef::Offsets(_) => return None,
+    })
+}
+
+/// A plan and the columns, being brought together.
+struct Prepare<'c, 'a> {
+    proof: Proof<'c, 'a>,
+}
+
+impl<'a> Prepare<'_, 'a> {
+    fn record(&self, message: &MessageDescriptor, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Record<'a>> {
+        let Plan::Record { fields } = plan else {
+            return Err(refuse(at, format!("no struct is written as message {}", message.full_name()), "a struct"));
+        };
+        let given = |name: &str| fields.iter().any(|field| *field.name == *name && field.plan != Plan::Skip);
+        if let Some(missing) = message.fields().find(|field| field.is_required() && !given(field.name())) {
+            let what = format!("message {} requires '{}'", message.full_name(), missing.name());
+            return Err(refuse(at, what, "that field"));
+        }
+        let mut writers = Vec::new();
+        for plan::Field { name, plan } in fields.iter().filter(|field| field.plan != Plan::Skip) {
+            let at = at.child(Segment::Field(name.clone()));
+            let Some(descriptor) = message.get_field_by_name(name) else {
+                let names: Vec<String> = message.fields().map(|field| field.name().to_string()).collect();
+                let what = format!("message {} has no field '{name}'", message.full_name());
+                return Err(refuse(&at, what, &format!("one of {}", names.join(", "))));
+            };
+            writers.push(self.field(&descriptor, plan, rows.clone(), &at)?);
+        }
+        // The members of one oneof stand together, so that the last one seen tells of all.
+        writers.sort_by_key(|field| field.oneof.map_or(0, |oneof| oneof + 1));
+        Ok(Record(writers))
+    }
+
+    fn field(&self, field: &FieldDescriptor, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Field<'a>> {
+        let repeated = field.is_list() || field.is_map();
+        let steps = at.segments();
+        let (rule, inner, items) = match plan {
+            Plan::List { offsets, item, .. } => {
+                let (offsets, items) = self.proof.list(*offsets, &rows, steps)?;
+                (if repeated { Rule::Each(offsets) } else { Rule::Row(offsets) }, &**item, items)
+            }
+            Plan::Fixed { size, item } if repeated => {
+                let (Some(start), Some(end)) = (rows.start.checked_mul(*size), rows.end.checked_mul(*size)) else {
+                    return Err(refuse(at, "there are more items than can be counted".into(), "fewer"));
+                };
+                (Rule::Exactly(*size), &**item, start..end)
+            }
+            _ if repeated => return Err(refuse(at, "a repeated field is given one value".into(), "a list")),
+            Plan::Optional { validity, inner } => {
+                let bits = validity.map(|id| self.proof.bits(id, &rows, steps)).transpose()?.flatten();
+                (Rule::Maybe(bits), &**inner, rows)
+            }
+            one => (Rule::One, one, rows),
+        };
+        if field.is_required() && !matches!(rule, Rule::One) {
+            return Err(refuse(at, "a required field may be missing".into(), "a value in every row"));
+        }
+        let oneof = field.containing_oneof().filter(|oneof| !oneof.is_synthetic());
+        Ok(Field {
+            name: field.name().into(),
+            number: field.number(),
+            rule,
+            presence: field.supports_presence() || repeated,
+            packed: field.is_packed(),
+            oneof: oneof.and_then(|oneof| field.parent_message().oneofs().position(|other| other == oneof)),
+            value: self.value(field, inner, items, at)?,
+        })
+    }
+
+    fn value(&self, field: &FieldDescriptor, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Value<'a>> {
+        let (kind, steps) = (field.kind(), at.segments());
+        let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given another value"), wanted));
+        match (&kind, plan) {
+            (Kind::Message(message), plan) => {
+                Ok(Value::Message(self.record(message, plan, rows, at)?, field.is_group()))
+            }
+            (Kind::Enum(e), Plan::Text { dtype: DType::String, column, .. }) => {
+                let numbers = e.values().map(|value| (value.name().to_string(), value.number())).collect();
+                Ok(Value::Name(numbers, self.proof.text(*column, true, &rows, steps)?))
+            }
+            (Kind::String, Plan::Text { dtype: DType::String, column, .. }) => {
+                Ok(Value::Text(self.proof.text(*column, true, &rows, steps)?))
+            }
+            (Kind::Bytes, Plan::Text { dtype: DType::Bytes, column, .. }) => {
+                Ok(Value::Text(self.proof.text(*column, false, &rows, steps)?))
+            }
+            (Kind::String, _) => wrong("string"),
+            (Kind::Bytes, _) => wrong("bytes"),
+            (kind, Plan::Scalar { dtype, column }) => match Number::of(kind).filter(|number| number.writes(*dtype)) {
+                Some(number) => Ok(Value::Number(number, self.proof.column(*column, &rows, steps)?)),
+                None => match Number::of(kind).map(Number::dtype) {
+                    Some(DType::F32) => wrong("f32; cast wider floats"),
+                    Some(DType::F64) => wrong("f32 or f64"),
+                    Some(DType::Bool) => wrong("bool"),
+                    _ => wrong("integers"),
+                },
+            },
+            (_, _) => wrong("a number"),
+        }
+    }
+}
+
+fn refuse(at: &Path, what: String, wanted: &str) -> Error {
+    refuse_at(at, what, wanted).at("encode")
+}

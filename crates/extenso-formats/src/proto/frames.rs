@@ -1,0 +1,137 @@
+//! Where messages come from: a list of them, or a file in which each has its length before it.
+//!
+//! Invariant: a record that lies in the input is borrowed; what hides where the next one starts is an error under every policy.
+
+use super::put::put_varint;
+use super::wire::{Span, Wire};
+use crate::failure::{Failure, Read};
+use extenso_types::{Error, Result};
+
+/// Serialized messages, one for each row.
+#[derive(Clone, Copy, Debug)]
+pub enum Messages<'a> {
+    /// Each by itself; a byte in an error is one of its message.
+    Each(&'a [&'a [u8]]),
+    /// A file of messages with a varint for the length before each, as `writeDelimitedTo` of Java writes it.
+    Delimited(&'a [u8]),
+    /// A TFRecord file: lengths, messages, and the masked CRC-32C of both, which are checked.
+    TfRecord(&'a [u8]),
+}
+
+/// How messages stand in a file.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Framing {
+    /// As [`Messages::Delimited`].
+    #[default]
+    Delimited,
+    /// As [`Messages::TfRecord`].
+    TfRecord,
+}
+
+impl Framing {
+    /// Appends a message with what stands around it.
+    pub fn put(self, message: &[u8], out: &mut Vec<u8>) {
+        let len = u64::try_from(message.len()).unwrap_or(u64::MAX);
+        match self {
+            Framing::Delimited => {
+                put_varint(len, out);
+                out.extend_from_slice(message);
+            }
+            Framing::TfRecord => {
+                out.extend_from_slice(&len.to_le_bytes());
+                out.extend_from_slice(&masked_crc(&len.to_le_bytes()));
+                out.extend_from_slice(message);
+                out.extend_from_slice(&masked_crc(message));
+            }
+        }
+    }
+}
+
+/// One message of a source.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Where it starts.
+    pub start: usize,
+    pub bytes: &'a [u8],
+    /// Whether its checksum is that of the bytes.
+    pub intact: bool,
+}
+
+/// The bytes of a TFRecord before and behind the message.
+const HEAD: usize = 12;
+const TAIL: usize = 4;
+
+impl<'a> Messages<'a> {
+    /// The messages of a file; without a framing, TFRecords if the first checksum says so, otherwise delimited ones.
+    ///
+    /// ```
+    /// # use extenso_formats::proto::Messages;
+    /// assert!(matches!(Messages::of_file(b"\x02\x08\x07", None), Messages::Delimited(_)));
+    /// ```
+    pub fn of_file(bytes: &'a [u8], framing: Option<Framing>) -> Messages<'a> {
+        match framing {
+            Some(Framing::TfRecord) => Messages::TfRecord(bytes),
+            Some(Framing::Delimited) => Messages::Delimited(bytes),
+            None if tf_record(bytes, 0).is_ok() => Messages::TfRecord(bytes),
+            None => Messages::Delimited(bytes),
+        }
+    }
+
+    /// Calls `f` with each message and its number.
+    ///
+    /// Errors: those of `f`; a length that is none or leads outside; a checksum of a length that is another's.
+    pub fn try_each(self, mut f: impl FnMut(usize, Frame<'a>) -> Result<()>) -> Result<()> {
+        let (mut at, mut row) = (0, 0);
+        while let Some(frame) = self.next(row, at).map_err(|failure| failure.finish(row, 0).2)? {
+            f(row, frame)?;
+            row += 1;
+            at = frame.start + frame.bytes.len() + if matches!(self, Messages::TfRecord(_)) { TAIL } else { 0 };
+        }
+        Ok(())
+    }
+
+    /// The message of this number, or the one at this byte of a file.
+    fn next(self, row: usize, at: usize) -> Read<Option<Frame<'a>>> {
+        match self {
+            Messages::Each(list) => Ok(list.get(row).map(|bytes| Frame { start: 0, bytes, intact: true })),
+            Messages::Delimited(bytes) if at < bytes.len() => delimited(bytes, at).map(Some),
+            Messages::TfRecord(bytes) if at < bytes.len() => tf_record(bytes, at).map(Some),
+            Messages::Delimited(_) | Messages::TfRecord(_) => Ok(None),
+        }
+    }
+}
+
+fn delimited(bytes: &[u8], at: usize) -> Read<Frame<'_>> {
+    let mut wire = Wire::new(bytes, Span { start: at, end: bytes.len() });
+    let span = wire.sized()?;
+    Ok(Frame { start: span.start, bytes: wire.bytes(span), intact: true })
+}
+
+/// The record at this byte.
+///
+/// Source: <https://www.tensorflow.org/tutorials/load_data/tfrecord>: a length of 8 bytes, its checksum of 4, the message, its checksum of 4.
+fn tf_record(bytes: &[u8], at: usize) -> Read<Frame<'_>> {
+    let ends = || Failure::new(bytes.len(), Error::data("the file ends in a record").wanted("more bytes"));
+    let head = bytes.get(at..).and_then(|rest| rest.first_chunk::<HEAD>()).ok_or_else(ends)?;
+    let (len, check) = head.split_at(HEAD - TAIL);
+    if masked_crc(len) != *check {
+        let error = Error::data("the checksum of a length is wrong").wanted("a TFRecord file, without compression");
+        return Err(Failure::new(at, error));
+    }
+    let len = len.first_chunk().map_or(0, |len| u64::from_le_bytes(*len));
+    let start = at + HEAD;
+    let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len)).ok_or_else(ends)?;
+    let message = bytes.get(start..end).ok_or_else(ends)?;
+    let check = bytes.get(end..).and_then(|rest| rest.first_chunk::<TAIL>()).ok_or_else(ends)?;
+    Ok(Frame { start, bytes: message, intact: masked_crc(message) == *check })
+}
+
+/// The checksum of TFRecords: CRC-32C, turned by 15 bits and moved, as TensorFlow's `lib/hash/crc32c.h` defines it.
+fn masked_crc(bytes: &[u8]) -> [u8; TAIL] {
+    crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
+}
+
+/// The message of a record whose checksum is wrong.
+pub fn damaged() -> Box<Failure> {
+    Failure::new(0, Error::data("the checksum of the message is wrong").wanted("the bytes that were written"))
+}

@@ -1,0 +1,51 @@
+//! Protocol buffers: records from serialized messages, and back.
+//!
+//! | field | spec that its message gives | specs that it can be read as |
+//! |---|---|---|
+//! | `int32`, `sint32`, `sfixed32` | i32 | any integer that the value fits, f64 |
+//! | `int64`, `sint64`, `sfixed64` | i64 | any integer that the value fits |
+//! | `uint32`, `fixed32`; `uint64`, `fixed64` | u32; u64 | any integer that the value fits; f64 for the 32 bits |
+//! | `float`, `double` | f32, f64 | f32 as f64 too |
+//! | `bool` | bool | bool |
+//! | `string` | string; bytes that are not UTF-8 are refused | string |
+//! | `bytes` | bytes | bytes |
+//! | an enum | i32, or string with [`Enums::Names`] | any integer that the value fits, string |
+//! | a message, a group | a struct | a struct |
+//! | `required`; a field of proto3 without presence | the value | the value, a list of one, a masked value |
+//! | `optional`; a member of a oneof; a message | a list of no or one value, or masked with [`Optionals::Masked`] | these, and the value, which then must come |
+//! | `repeated` | a list | a list, or a dense axis of exactly so many |
+//! | `map` | a list of structs of `key` and `value`: the entries as they stand in the message | the same |
+//!
+//! Packed and unpacked numbers are read alike. Of a singular field that comes twice the last holds; a message that comes twice is merged;
+//! the member of a oneof that came last is the one that is there. A number that a closed enum (one of proto2) does not have
+//! counts as not there. Fields that the spec does not have are read over, whatever they are, and a field that the spec has must
+//! come as what the descriptor says.
+//!
+//! A value is written as the same table says: a masked value or a list of no or one for a field that may be missing, names or numbers for an enum,
+//! numbers of any width that fit. Reading what was written gives the same value.
+//!
+//! Invariant: a record is looked at once, and only what is needed of it goes into columns; there are no messages in between.
+//! Recursion follows the plan, never the input.
+
+mod decode;
+mod encode;
+mod enums;
+mod fields;
+mod frames;
+mod node;
+mod number;
+mod put;
+mod read;
+mod rows;
+mod schema;
+mod spec;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use decode::Decoder;
+pub use frames::{Framing, Messages};
+pub use rows::{ProtobufOptions, encode_protobuf, protobuf_spec, read_protobuf, run_protobuf, write_protobuf};
+pub use schema::{MessageType, Schema};
+pub use spec::{Enums, Optionals};

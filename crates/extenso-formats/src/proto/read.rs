@@ -1,0 +1,393 @@
+//! Reading one message into columns.
+//!
+//! Fields go into different columns, so they are written as they come, and only the order within one field matters. A message that a field has
+//! once is read when the one around it ends, because more of it may come until then.
+//!
+//! Invariant: recursion follows the plan; every byte is looked at once for each message around it at most. On a failure the columns are left as
+//! they are; taking the row back is the caller's.
+
+use super::enums::Values;
+use super::node::{Field, Record, Rule, Value};
+use super::number::{Number, Raw, misfit, push};
+use super::wire::{Span, Tag, Wire, WireType};
+use crate::columns::{Column, Columns};
+use crate::failure::{Failure, Read};
+use crate::plan::ColumnId;
+use extenso_types::{Error, Segment};
+use std::ops::Range;
+
+/// Buffers that outlive a record.
+#[derive(Clone, Default, Debug)]
+pub struct Scratch {
+    /// What came of each field of the messages that are open.
+    slots: Vec<Slot>,
+    /// The later parts of messages that came in several.
+    parts: Vec<Part>,
+    /// The numbers of open groups that are read over.
+    groups: Vec<u32>,
+}
+
+/// What came of a field.
+#[derive(Clone, Copy, Default, Debug)]
+struct Slot {
+    /// How many values, or parts of one message.
+    count: usize,
+    /// The first part.
+    first: Span,
+    /// The place of `parts` behind which its later parts may stand.
+    since: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    slot: usize,
+    span: Span,
+}
+
+impl Scratch {
+    /// Reads a record.
+    pub fn read(&mut self, bytes: &[u8], root: &Record, columns: &mut Columns) -> Read<()> {
+        self.slots.clear();
+        self.parts.clear();
+        let whole = Span { start: 0, end: bytes.len() };
+        Reader { bytes, columns, scratch: self }.message(root, Some(whole), 0..0)
+    }
+}
+
+/// One record being read.
+struct Reader<'a, 'j> {
+    bytes: &'j [u8],
+    columns: &'a mut Columns,
+    scratch: &'a mut Scratch,
+}
+
+impl Reader<'_, '_> {
+    /// Reads a message, which may come in parts: the first, and later ones.
+    fn message(&mut self, record: &Record, first: Option<Span>, later: Range<usize>) -> Read<()> {
+        let (base, parts) = (self.scratch.slots.len(), self.scratch.parts.len());
+        self.scratch.slots.resize(base + record.fields.len(), Slot::default());
+        if let Some(first) = first {
+            self.part(record, first, base)?;
+        }
+        for i in later {
+            self.part(record, self.scratch.parts[i].span, base)?;
+        }
+        self.sort_parts(base, parts);
+        let start = first.map_or(0, |span| span.start);
+        for (place, field) in record.fields.iter().enumerate() {
+            let end = self.end(field, base + place, parts, start);
+            end.map_err(|e| e.inside(Segment::Field(field.name.clone())))?;
+        }
+        self.scratch.slots.truncate(base);
+        self.scratch.parts.truncate(parts);
+        Ok(())
+    }
+
+    fn part(&mut self, record: &Record, part: Span, base: usize) -> Read<()> {
+        let mut wire = Wire::new(self.bytes, part);
+        while !wire.is_done() {
+            let tag = wire.tag()?;
+            match record.numbers.find(tag.number) {
+                Some(place) => {
+                    let field = &record.fields[place];
+                    let read = self.field(record, field, base, place, tag, &mut wire);
+                    read.map_err(|e| e.inside(Segment::Field(field.name.clone())))?;
+                }
+                None => drop(wire.skip(tag, &mut self.scratch.groups)?),
+            }
+        }
+        Ok(())
+    }
+
+    fn field(
+        &mut self,
+        record: &Record,
+        field: &Field,
+        base: usize,
+        place: usize,
+        tag: Tag,
+        wire: &mut Wire<'_>,
+    ) -> Read<()> {
+        for rival in &field.rivals {
+            self.take_back(&record.fields[*rival].value, base + rival);
+        }
+        let slot = base + place;
+        match &field.value {
+            Value::Number { number, column } => self.number(*number, *column, field.rule, slot, tag, wire),
+            Value::Enum { values, column } => self.symbols(values, *column, field.rule, slot, tag, wire),
+            Value::Text { utf8, column } => self.text(*utf8, *column, field.rule, slot, tag, wire),
+            Value::Message { record, group } => {
+                self.nested(record.as_deref(), *group, field.rule.repeats(), slot, tag, wire)
+            }
+            Value::Nothing => wire.skip(tag, &mut self.scratch.groups).map(drop),
+        }
+    }
+
+    /// Forgets what came of a field that has at most one value.
+    fn take_back(&mut self, value: &Value, slot: usize) {
+        if self.scratch.slots[slot].count > 0 {
+            if let Some(column) = value.column().and_then(|id| self.columns.get_mut(id)) {
+                column.truncate(column.len().saturating_sub(1));
+            }
+            self.scratch.slots[slot] = Slot::default();
+        }
+    }
+
+    /// Makes room for a value: of a field that has one at most, the earlier one goes.
+    fn begin(&mut self, rule: Rule, column: Option<ColumnId>, slot: usize) {
+        let slot = &mut self.scratch.slots[slot];
+        if slot.count > 0 && !rule.repeats() {
+            if let Some(column) = column.and_then(|id| self.columns.get_mut(id)) {
+                column.truncate(column.len().saturating_sub(1));
+            }
+            slot.count = 0;
+        }
+        slot.count += 1;
+    }
+
+    fn number(
+        &mut self,
+        number: Number,
+        column: Option<ColumnId>,
+        rule: Rule,
+        slot: usize,
+        tag: Tag,
+        wire: &mut Wire<'_>,
+    ) -> Read<()> {
+        if tag.wire == WireType::Bytes && rule.repeats() {
+            let span = wire.sized()?;
+            let column = column.and_then(|id| self.columns.get_mut(id));
+            let n = number.read_packed(&mut Wire::new(self.bytes, span), column);
+            let slot = &mut self.scratch.slots[slot];
+            slot.count += n.map_err(|e| e.inside(Segment::Each))?;
+            return Ok(());
+        }
+        expect(tag, number.wire())?;
+        let at = wire.at();
+        let raw = number.read(wire)?;
+        self.begin(rule, column, slot);
+        self.push(column, raw, at)
+    }
+
+    fn push(&mut self, column: Option<ColumnId>, raw: Raw, at: usize) -> Read<()> {
+        match column.and_then(|id| self.columns.get_mut(id)) {
+            Some(column) => push(column, raw).ok_or_else(|| misfit(raw, column, at)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads numbers of an enum, one or packed ones.
+    fn symbols(
+        &mut self,
+        values: &Values,
+        column: Option<ColumnId>,
+        rule: Rule,
+        slot: usize,
+        tag: Tag,
+        wire: &mut Wire<'_>,
+    ) -> Read<()> {
+        if tag.wire == WireType::Bytes && rule.repeats() {
+            let span = wire.sized()?;
+            let mut packed = Wire::new(self.bytes, span);
+            while !packed.is_done() {
+                self.symbol(values, column, rule, slot, &mut packed).map_err(|e| e.inside(Segment::Each))?;
+            }
+            return Ok(());
+        }
+        expect(tag, WireType::Varint)?;
+        self.symbol(values, column, rule, slot, wire)
+    }
+
+    fn symbol(
+        &mut self,
+        values: &Values,
+        column: Option<ColumnId>,
+        rule: Rule,
+        slot: usize,
+        wire: &mut Wire<'_>,
+    ) -> Read<()> {
+        let at = wire.at();
+        let number = match Number::Int32.read(wire)? {
+            Raw::Signed(number) => i32::try_from(number).unwrap_or_default(),
+            Raw::Bool(_) | Raw::Unsigned(_) | Raw::Float(_) | Raw::Double(_) => 0,
+        };
+        if !values.has(number) {
+            return Ok(());
+        }
+        self.begin(rule, column, slot);
+        self.push_symbol(values, column, number, at)
+    }
+
+    fn push_symbol(&mut self, values: &Values, column: Option<ColumnId>, number: i32, at: usize) -> Read<()> {
+        match column.and_then(|id| self.columns.get_mut(id)) {
+            Some(Column::Text(texts)) => match values.name(number) {
+                Some(name) => pushed(texts.push(name.as_bytes()), at),
+                None => {
+                    let error = Error::data(format!("the number {number} came, which has no name"));
+                    Err(Failure::new(at, error.wanted("a value of the enum").hint("Read the enum as i32")))
+                }
+            },
+            _ => self.push(column, Raw::Signed(number.into()), at),
+        }
+    }
+
+    fn text(
+        &mut self,
+        utf8: bool,
+        column: Option<ColumnId>,
+        rule: Rule,
+        slot: usize,
+        tag: Tag,
+        wire: &mut Wire<'_>,
+    ) -> Read<()> {
+        expect(tag, WireType::Bytes)?;
+        let span = wire.sized()?;
+        self.begin(rule, column, slot);
+        let Some(Column::Text(texts)) = column.and_then(|id| self.columns.get_mut(id)) else { return Ok(()) };
+        let text = wire.bytes(span);
+        if utf8 {
+            check_utf8(text, span.start)?;
+        }
+        pushed(texts.push(text), span.start)
+    }
+
+    fn nested(
+        &mut self,
+        record: Option<&Record>,
+        group: bool,
+        repeats: bool,
+        slot: usize,
+        tag: Tag,
+        wire: &mut Wire<'_>,
+    ) -> Read<()> {
+        expect(tag, if group { WireType::GroupStart } else { WireType::Bytes })?;
+        let span = if group { wire.group(tag, &mut self.scratch.groups)? } else { wire.sized()? };
+        let (later, came) = (self.scratch.parts.len(), &mut self.scratch.slots[slot]);
+        if repeats {
+            came.count += 1;
+            let n = came.count - 1;
+            return match record {
+                Some(record) => self.message(record, Some(span), 0..0).map_err(|e| e.inside(Segment::Index(n))),
+                None => Ok(()),
+            };
+        }
+        if came.count == 0 {
+            *came = Slot { count: 1, first: span, since: later };
+        } else {
+            came.count += 1;
+            self.scratch.parts.push(Part { slot, span });
+        }
+        Ok(())
+    }
+
+    /// Drops parts of messages that were taken back, and brings those of one field together.
+    fn sort_parts(&mut self, base: usize, from: usize) {
+        let Scratch { slots, parts, .. } = &mut *self.scratch;
+        if parts.len() == from {
+            return;
+        }
+        let mut kept = from;
+        for i in from..parts.len() {
+            let part = parts[i];
+            if slots[part.slot].count > 0 && i >= slots[part.slot].since {
+                parts[kept] = part;
+                kept += 1;
+            }
+        }
+        parts.truncate(kept);
+        debug_assert!(parts[from..].iter().all(|part| part.slot >= base));
+        parts[from..].sort_by_key(|part| part.slot);
+    }
+
+    /// Reads the message that a field has once, and fills in what did not come.
+    fn end(&mut self, field: &Field, slot: usize, parts: usize, start: usize) -> Read<()> {
+        let count = self.scratch.slots[slot].count;
+        match field.rule {
+            Rule::Rival => return Ok(()),
+            Rule::Each { offsets } => return self.row(offsets, count, start),
+            Rule::Exactly { size } if count == size => return Ok(()),
+            Rule::Exactly { size } => {
+                let error = Error::data(format!("{count} values came")).wanted(format!("{size} values"));
+                return Err(Failure::new(start, error));
+            }
+            Rule::One | Rule::Maybe { .. } | Rule::Row { .. } => {}
+        }
+        let there = count > 0 || !field.presence;
+        match field.rule {
+            Rule::Maybe { validity } => self.validity(validity, there),
+            Rule::Row { offsets } => self.row(offsets, usize::from(there), start)?,
+            Rule::One if !there => return Err(missing(start)),
+            Rule::One | Rule::Each { .. } | Rule::Exactly { .. } | Rule::Rival => {}
+        }
+        match (&field.value, count) {
+            (Value::Message { record: Some(record), .. }, n) if there => {
+                let first = (n > 0).then_some(self.scratch.slots[slot].first);
+                let later = self.later(slot, parts, n);
+                self.message(record, first, later)
+            }
+            (Value::Enum { values, column }, 0) if there => self.push_symbol(values, *column, values.default, start),
+            (_, 0) if there || matches!(field.rule, Rule::Maybe { .. }) => self.fill(&field.defaults, start),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where the later parts of a message stand.
+    fn later(&self, slot: usize, from: usize, count: usize) -> Range<usize> {
+        if count < 2 {
+            return 0..0;
+        }
+        let start = from + self.scratch.parts[from..].partition_point(|part| part.slot < slot);
+        start..start + count - 1
+    }
+
+    fn row(&mut self, offsets: Option<ColumnId>, count: usize, at: usize) -> Read<()> {
+        match offsets.and_then(|id| self.columns.get_mut(id)) {
+            Some(Column::Offsets(offsets)) => pushed(offsets.push_row(count), at),
+            _ => Ok(()),
+        }
+    }
+
+    fn validity(&mut self, id: Option<ColumnId>, valid: bool) {
+        if let Some(Column::Bits(bits)) = id.and_then(|id| self.columns.get_mut(id)) {
+            bits.push(valid);
+        }
+    }
+
+    fn fill(&mut self, defaults: &[(ColumnId, usize)], at: usize) -> Read<()> {
+        for (id, n) in defaults {
+            let filled = self.columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n));
+            filled.map_err(|e| Failure::new(at, e))?;
+        }
+        Ok(())
+    }
+}
+
+fn expect(tag: Tag, wanted: WireType) -> Read<()> {
+    if tag.wire == wanted {
+        return Ok(());
+    }
+    let error = Error::data(format!("{} came", tag.wire.name())).wanted(wanted.name());
+    Err(Failure::new(tag.at, error.hint("Check that the descriptor is the one of the writer")))
+}
+
+fn check_utf8(text: &[u8], start: usize) -> Read<()> {
+    std::str::from_utf8(text).map(drop).map_err(|e| {
+        let byte = text.get(e.valid_up_to()).copied().unwrap_or(0);
+        let error = Error::data(format!("byte 0x{byte:02x} is not UTF-8")).wanted("UTF-8 text");
+        Failure::new(start + e.valid_up_to(), error.hint("A field of any bytes has the kind bytes"))
+    })
+}
+
+#[cold]
+fn missing(start: usize) -> Box<Failure> {
+    let error = Error::data("the field is missing").wanted("a value");
+    Failure::new(start, error.hint("Make the field a list or masked in the spec if messages may lack it"))
+}
+
+fn pushed(fits: bool, at: usize) -> Read<()> {
+    if fits {
+        return Ok(());
+    }
+    let error = Error::value("there is more than the offsets can count");
+    Err(Failure::new(at, error.hint("Use i64 offsets, or read in smaller batches")))
+}

@@ -1,0 +1,148 @@
+//! Messages to values, and functions over them.
+//!
+//! Invariant: no row is dropped or filled without being in the report that stands beside the value.
+
+use super::decode::Decoder;
+use super::encode::encode;
+use super::frames::{Framing, Messages};
+use super::schema::MessageType;
+use super::spec::{Enums, Optionals, Shaping, spec_of};
+use crate::columns::OnError;
+use crate::project::Wanted;
+use crate::read::batch;
+use crate::records::{RecordSpec, offsets_of};
+use crate::run::{Batch, Rows, run_decoded};
+use arrow_buffer::Buffer;
+use extenso_core::{Tensor, Value};
+use extenso_graph::Concrete;
+use extenso_graph::save::archive::write_atomically;
+use extenso_types::{DType, Error, Nest, Path, Result, Spec};
+
+/// How messages are read: `ProtobufOptions::default()` reads every field, optional ones as lists, and fails at a bad row.
+#[derive(Clone, Default, Debug)]
+pub struct ProtobufOptions {
+    /// What the records are read as; what their descriptor gives if there is none.
+    pub spec: Option<Spec>,
+    /// What is read of them: the parts at or below these paths, such as `items[*].price`. Everything, if there is none.
+    pub paths: Option<Vec<Path>>,
+    /// Without a spec: what a field becomes that may be there or not.
+    pub optionals: Optionals,
+    /// Without a spec: what an enum becomes.
+    pub enums: Enums,
+    /// Without a spec: how many levels of messages below the first are followed; deeper ones are left out. It must be given for messages
+    /// that hold themselves, unless paths say what is read of them.
+    pub depth: Option<usize>,
+    /// What becomes of a row that does not fit.
+    pub on_error: OnError,
+}
+
+/// The spec of a batch of messages: what of them is wanted.
+///
+/// A scalar is a tensor, a repeated field a ragged list, a message a struct, a map a list of structs of `key` and `value`; a field that may
+/// be missing is a list of no or one value, or masked. See [the table](crate::proto).
+///
+/// Errors: a path that leads nowhere; a message that holds itself without a depth; one with more than 10,000 fields or 60 levels.
+///
+/// ```
+/// # use extenso_formats::{ProtobufOptions, protobuf_spec};
+/// # use extenso_formats::proto::{Optionals, Schema};
+/// let schema = Schema::from_text("message Item { required int64 id = 1; optional float price = 2; repeated string tags = 3; }");
+/// let item = schema.unwrap().message("Item").unwrap();
+/// let masked = ProtobufOptions { optionals: Optionals::Masked, ..ProtobufOptions::default() };
+/// assert_eq!(
+///     protobuf_spec(&item, &masked).unwrap().to_string(),
+///     "StructTensor(id: i64[?], price: MaskedTensor(f32[?], @mask: bool[?]), \
+///      tags: RaggedTensor([*]: string[?], @row_splits: partition<i64>[? rows of ? values]), rank=1)"
+/// );
+/// ```
+pub fn protobuf_spec(message: &MessageType, options: &ProtobufOptions) -> Result<Spec> {
+    let wanted = Wanted::of_paths(options.paths.as_deref())?;
+    match &options.spec {
+        Some(spec) => wanted.of(spec),
+        None => {
+            let ProtobufOptions { optionals, enums, depth, .. } = *options;
+            spec_of(message, Shaping { optionals, enums, depth, wanted: &wanted })
+        }
+    }
+}
+
+/// Reads messages as one batch, whose outer axis is the messages.
+///
+/// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; a spec that the messages
+/// cannot be read as; those of [`protobuf_spec`].
+///
+/// ```
+/// # use extenso_formats::{ProtobufOptions, read_protobuf};
+/// # use extenso_formats::proto::{Messages, Schema};
+/// let schema = Schema::from_text("syntax = 'proto3'; message Item { int64 id = 1; repeated float price = 2; }").unwrap();
+/// let messages: [&[u8]; 3] = [b"\x08\x07\x12\x04\0\0\x20\x40", b"", b"\x08\x96\x01"];
+/// let rows = read_protobuf(Messages::Each(&messages), &schema.message("Item").unwrap(), &ProtobufOptions::default()).unwrap();
+/// assert_eq!(
+///     extenso_ext::to_literal(&rows.value).unwrap().to_string(),
+///     r#"[{"id": 7, "price": [2.5]}, {"id": 0, "price": []}, {"id": 150, "price": []}]"#
+/// );
+/// ```
+pub fn read_protobuf(source: Messages<'_>, message: &MessageType, options: &ProtobufOptions) -> Result<Rows> {
+    let spec = protobuf_spec(message, options)?;
+    let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
+    let decoded = Decoder::new(message, records.plan())?.messages(source, options.on_error)?;
+    batch(&spec, &records, decoded)
+}
+
+/// Runs a function on messages, decoding the leaves that it needs and no others.
+///
+/// Errors: an argument that the messages cannot be read as; rows that do not fit, unless `on_error` says otherwise; those of the ops.
+pub fn run_protobuf(
+    function: &Concrete,
+    source: Messages<'_>,
+    message: &MessageType,
+    on_error: OnError,
+) -> Result<Rows<Nest<Value>>> {
+    let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+    let decoded = Decoder::new(message, records.plan())?.messages(source, on_error)?;
+    run_decoded(function, &records, decoded)
+}
+
+/// Writes a batch as serialized messages: a byte string for each row.
+///
+/// Fields of the value are written by name, as [the table](crate::proto) says; fields that the value does not have are not written.
+///
+/// Errors: a value that no record can express; a field that the message does not have, or of a kind that it cannot hold; a number that does not fit;
+/// two members of a oneof in one row, each with its path.
+///
+/// ```
+/// # use extenso_core::Value;
+/// # use extenso_ext::{Literal, constant};
+/// # use extenso_formats::encode_protobuf;
+/// # use extenso_formats::proto::Schema;
+/// # use extenso_types::Nest;
+/// let schema = Schema::from_text("message Item { optional int32 id = 1; repeated string tags = 2; }").unwrap();
+/// let tags = Literal::List(vec!["a".into()]);
+/// let items = Literal::List(vec![Literal::record([("id", Literal::Int(7)), ("tags", tags)])]);
+/// let items = Nest::Leaf(constant(items).unwrap());
+/// let messages = encode_protobuf(&items, &schema.message("Item").unwrap()).unwrap();
+/// assert_eq!(messages.data().unwrap().text_at(0).unwrap(), b"\x08\x07\x12\x01a");
+/// ```
+pub fn encode_protobuf(value: &Nest<Value>, message: &MessageType) -> Result<Tensor> {
+    let Batch { records, leaves, rows } = Batch::of(value)?;
+    let texts = encode(message, records.plan(), &records.columns(&leaves)?, rows)?;
+    let (offsets, bytes) = texts.into_parts();
+    Tensor::from_text(DType::Bytes, &[rows], offsets_of(offsets), Buffer::from_vec(bytes))
+}
+
+/// Writes a batch as messages into a file, which appears under its name whole or not at all.
+///
+/// Errors: those of [`encode_protobuf`]; what the operating system refuses.
+pub fn write_protobuf(
+    value: &Nest<Value>,
+    message: &MessageType,
+    path: impl AsRef<std::path::Path>,
+    framing: Framing,
+) -> Result<()> {
+    let messages = encode_protobuf(value, message)?;
+    let (dense, mut file) = (messages.data()?, Vec::new());
+    for i in 0..dense.len() {
+        framing.put(dense.text_at(i)?, &mut file);
+    }
+    write_atomically(path, &file).map_err(|e| Error::io(e.to_string()))
+}

@@ -1,0 +1,117 @@
+//! Descriptors: what a file of messages says of them.
+//!
+//! Invariant: a schema is linked and checked; every type that a field names is there.
+
+use extenso_types::{Error, Result};
+use prost_reflect::{DescriptorPool, MessageDescriptor};
+use protox::Compiler;
+use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
+use std::path::Path;
+
+/// The messages and enums of some files, linked.
+///
+/// ```
+/// # use extenso_formats::proto::Schema;
+/// let schema = Schema::from_text("syntax = 'proto3'; package shop; message Item { int64 id = 1; }").unwrap();
+/// assert_eq!(schema.message("shop.Item").unwrap().name(), "shop.Item");
+/// let error = schema.message("Item").unwrap_err().to_string();
+/// assert_eq!(error, "message: there is no 'Item'.\nWanted: one of shop.Item.");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Schema(DescriptorPool);
+
+/// How many names an error lists.
+const SHOWN: usize = 20;
+
+/// The name of a text that has no file.
+const TEXT: &str = "text.proto";
+
+impl Schema {
+    /// The schema of a serialized `FileDescriptorSet`, as `protoc --include_imports --descriptor_set_out` writes it.
+    ///
+    /// Errors: other bytes; a file that imports one which is not in the set; types that do not exist.
+    pub fn from_descriptor_set(bytes: &[u8]) -> Result<Schema> {
+        match DescriptorPool::decode(bytes) {
+            Ok(pool) => Ok(Schema(pool)),
+            Err(e) => {
+                let error = Error::data(e.to_string()).wanted("a serialized FileDescriptorSet with all imports");
+                Err(error.at("descriptor"))
+            }
+        }
+    }
+
+    /// The schema of one `.proto` text; it may import the types of `google/protobuf` alone.
+    ///
+    /// Errors: a text that is no `.proto` file; other imports.
+    pub fn from_text(text: &str) -> Result<Schema> {
+        compile(Path::new(TEXT), Text(text.to_string()))
+    }
+
+    /// The schema of a file: of `.proto` text, whose imports are looked up beside it, or a `FileDescriptorSet`.
+    ///
+    /// Errors: those of the other constructors; what the operating system refuses.
+    pub fn from_file(path: &Path) -> Result<Schema> {
+        if path.extension().is_none_or(|ending| ending != "proto") {
+            let read = std::fs::read(path).map_err(|e| Error::io(format!("'{}': {e}", path.display())));
+            return Schema::from_descriptor_set(&read?);
+        }
+        let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let compiled = Compiler::new([beside]).and_then(|mut c| Ok(c.open_file(path)?.descriptor_pool()));
+        compiled.map(Schema).map_err(|e| refused(&e))
+    }
+
+    /// The message of this full name.
+    ///
+    /// Errors: there is none, with those that there are.
+    pub fn message(&self, name: &str) -> Result<MessageType> {
+        if let Some(message) = self.0.get_message_by_name(name.trim_start_matches('.')) {
+            return Ok(MessageType(message));
+        }
+        let ours = self.0.all_messages().filter(|m| !m.is_map_entry() && m.package_name() != "google.protobuf");
+        let mut names: Vec<String> = ours.take(SHOWN + 1).map(|m| m.full_name().to_string()).collect();
+        if names.len() > SHOWN {
+            names[SHOWN] = "others".into();
+        }
+        let error = Error::missing(format!("there is no '{name}'"));
+        Err(error.wanted(format!("one of {}", names.join(", "))).at("message"))
+    }
+}
+
+/// The type of a message, with all that it refers to.
+#[derive(Clone, Debug)]
+pub struct MessageType(pub(super) MessageDescriptor);
+
+impl MessageType {
+    /// The full name.
+    pub fn name(&self) -> &str {
+        self.0.full_name()
+    }
+}
+
+/// The one file of a text.
+struct Text(String);
+
+impl FileResolver for Text {
+    fn resolve_path(&self, path: &Path) -> Option<String> {
+        path.to_str().map(str::to_string)
+    }
+
+    fn open_file(&self, name: &str) -> std::result::Result<File, protox::Error> {
+        if name == TEXT { File::from_source(name, &self.0) } else { Err(protox::Error::file_not_found(name)) }
+    }
+}
+
+fn compile(path: &Path, files: impl FileResolver + 'static) -> Result<Schema> {
+    let mut resolver = ChainFileResolver::new();
+    resolver.add(files);
+    resolver.add(GoogleFileResolver::new());
+    let mut compiler = Compiler::with_file_resolver(resolver);
+    compiler.open_file(path).map_err(|e| refused(&e))?;
+    Ok(Schema(compiler.descriptor_pool()))
+}
+
+fn refused(error: &protox::Error) -> Error {
+    // The other form of the error has the line and the column.
+    let text = format!("{error:?}");
+    Error::data(text.trim_end().to_string()).wanted("the text of a .proto file").at("descriptor")
+}

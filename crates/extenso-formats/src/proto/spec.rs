@@ -1,0 +1,126 @@
+//! The spec of messages, from their descriptor.
+//!
+//! Invariant: every message of the type can be read by the spec. A message without fields that are followed has nothing to hold and is left out.
+
+use super::number::Number;
+use super::schema::MessageType;
+use crate::project::{MAX_LEVELS, Wanted};
+use crate::records::{list_spec, optional_spec};
+use crate::seen::MAX_FIELDS;
+use extenso_core::TypeSpec;
+use extenso_ext::StructSpec;
+use extenso_types::{DType, Dim, Error, Path, Result, Segment, Shape, Spec, TensorSpec};
+use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use std::sync::Arc;
+
+/// What a field that may come once or not at all becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Optionals {
+    /// A list of no or one value.
+    #[default]
+    Rows,
+    /// A masked value.
+    Masked,
+}
+
+/// What an enum becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Enums {
+    /// i32.
+    #[default]
+    Numbers,
+    /// string; a number without a name is then refused.
+    Names,
+}
+
+/// How the spec of a message is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Shaping<'a> {
+    pub optionals: Optionals,
+    pub enums: Enums,
+    /// How many levels of messages below the first are followed.
+    pub depth: Option<usize>,
+    pub wanted: &'a Wanted,
+}
+
+/// The spec of what is wanted of a batch of messages.
+///
+/// Errors: a path that leads nowhere; a message that holds itself without a depth; more than 10,000 fields or 60 levels; no fields.
+pub fn spec_of(message: &MessageType, how: Shaping<'_>) -> Result<Spec> {
+    let mut builder = Builder { how, above: Vec::new(), fields: 0 };
+    let spec = builder.record(&message.0, Dim::any(), how.wanted, &Path::root())?;
+    let spec = spec.ok_or_else(|| {
+        Error::value(format!("message {} has no field to read", message.name())).wanted("a field at least")
+    })?;
+    how.wanted.of(&spec)
+}
+
+struct Builder<'a> {
+    how: Shaping<'a>,
+    /// The names of the messages around the one that is looked at.
+    above: Vec<Arc<str>>,
+    fields: usize,
+}
+
+impl Builder<'_> {
+    /// The spec of `rows` messages; none if they have nothing to hold.
+    fn record(&mut self, message: &MessageDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
+        self.enter(message, wanted, at)?;
+        let mut fields = Vec::new();
+        for field in message.fields() {
+            let at = at.child(Segment::field(field.name()));
+            fields.extend(self.field(&field, rows, wanted, &at)?.map(|spec| (field.name().to_string(), spec)));
+        }
+        self.above.pop();
+        if fields.is_empty() { Ok(None) } else { Ok(Some(StructSpec::new(1, fields)?.serialize().into())) }
+    }
+
+    fn enter(&mut self, message: &MessageDescriptor, wanted: &Wanted, at: &Path) -> Result<()> {
+        let name = message.full_name();
+        if self.how.depth.is_none() && wanted.is_all() && self.above.iter().any(|above| **above == *name) {
+            let error = Error::value(format!("message {name} holds itself")).wanted("how deep to follow it");
+            return Err(error.hint("Give a `depth`, `paths`, or a spec").at(format!("'{at}'")));
+        }
+        if self.above.len() > MAX_LEVELS {
+            let error = Error::value(format!("{name} nests too deep")).wanted(format!("at most {MAX_LEVELS} levels"));
+            return Err(error.at("message"));
+        }
+        self.above.push(name.into());
+        Ok(())
+    }
+
+    /// The spec of a field of `rows` messages.
+    fn field(&mut self, field: &FieldDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
+        self.fields += 1;
+        if self.fields > MAX_FIELDS {
+            return Err(Error::value("there are too many fields")
+                .wanted(format!("at most {MAX_FIELDS}"))
+                .at("message"));
+        }
+        // Stands there until the spec of what is wanted is taken, so that an error can say which fields there are.
+        let unwanted = || Ok(Some(TensorSpec::new(DType::I32, Shape::new([rows])).into()));
+        let Some(wanted) = wanted.field(field.name()) else { return unwanted() };
+        let repeated = field.is_list() || field.is_map();
+        let presence = field.supports_presence() && !field.is_required() && !field.parent_message().is_map_entry();
+        if repeated || (presence && self.how.optionals == Optionals::Rows) {
+            let items = Dim::any();
+            // A path that does not go into the list is refused where the spec of what is wanted is taken.
+            let item = self.value(field, items, wanted.item().unwrap_or(&Wanted::default()), at)?;
+            return Ok(item.map(|item| list_spec(item, rows, items)));
+        }
+        let value = self.value(field, rows, wanted, at)?;
+        Ok(value.map(|value| if presence { optional_spec(value, rows) } else { value }))
+    }
+
+    fn value(&mut self, field: &FieldDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
+        let dtype = match field.kind() {
+            Kind::Message(_) if self.how.depth.is_some_and(|depth| self.above.len() > depth) => return Ok(None),
+            Kind::Message(message) => return self.record(&message, rows, wanted, at),
+            Kind::String => DType::String,
+            Kind::Bytes => DType::Bytes,
+            Kind::Enum(_) if self.how.enums == Enums::Names => DType::String,
+            kind => Number::of(&kind).map_or(DType::Bytes, Number::dtype),
+        };
+        Ok(Some(TensorSpec::new(dtype, Shape::new([rows])).into()))
+    }
+}

@@ -1,0 +1,223 @@
+//! Protocol buffers in and out: `protobuf_spec`, `read_protobuf`, `write_protobuf`, and what a function runs over.
+//!
+//! Holds no logic of the format: descriptors become schemas, sources messages, and options those of the formats crate.
+
+use super::source::with_bytes;
+use super::{parsed_paths, paths_of, policy, with_report};
+use crate::error::{OrRaise, guarded, raised};
+use crate::function::py_to_nest;
+use crate::tensor::PyTensor;
+use crate::{arg, spec, value};
+use extenso_formats::proto::{Enums, Framing, MessageType, Messages, Optionals, Schema};
+use extenso_formats::{ProtobufOptions, protobuf_spec as spec_of};
+use extenso_types::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use std::path::PathBuf;
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(protobuf_spec, module)?)?;
+    module.add_function(wrap_pyfunction!(read_protobuf, module)?)?;
+    module.add_function(wrap_pyfunction!(write_protobuf, module)?)
+}
+
+/// The framing of this name.
+///
+/// Errors: another name.
+pub fn framing_of(py: Python<'_>, name: &str) -> PyResult<Framing> {
+    match name {
+        "delimited" => Ok(Framing::Delimited),
+        "tfrecord" => Ok(Framing::TfRecord),
+        other => {
+            let error = Error::value(format!("found '{other}'")).wanted("'delimited' or 'tfrecord'");
+            Err(raised(py, error.at("framing")))
+        }
+    }
+}
+
+/// The message of a descriptor: a serialized set, `.proto` text, or a path to either.
+///
+/// Errors: another object; what is no descriptor; a message that it does not have.
+pub fn message_of(descriptor: &Bound<'_, PyAny>, name: &str) -> PyResult<MessageType> {
+    let py = descriptor.py();
+    let schema = if let Ok(set) = descriptor.cast::<PyBytes>() {
+        guarded(|| Schema::from_descriptor_set(set.as_bytes()))
+    } else if let Ok(text) = descriptor.cast::<PyString>() {
+        let text = text.to_cow()?;
+        guarded(|| Schema::from_text(&text))
+    } else if descriptor.hasattr("__fspath__")? {
+        let path: PathBuf = descriptor.extract()?;
+        py.detach(|| guarded(|| Schema::from_file(&path)))
+    } else {
+        let error = Error::dtype(format!("found a value of type {}", arg::type_name(descriptor)));
+        Err(error.wanted("a serialized FileDescriptorSet as bytes, .proto text, or a pathlib.Path").at("descriptor"))
+    };
+    schema.and_then(|schema| schema.message(name)).or_raise()
+}
+
+/// Calls `f` with the messages of a source, while other Python threads run.
+pub fn with_messages<T: Send>(
+    source: &Bound<'_, PyAny>,
+    framing: Option<Framing>,
+    f: impl Fn(Messages<'_>) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
+    let py = source.py();
+    let each = |list: &[&[u8]]| py.detach(|| guarded(|| f(Messages::Each(list)))).or_raise();
+    if source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>() {
+        let items: Vec<Bound<'_, PyAny>> = source.try_iter()?.collect::<PyResult<_>>()?;
+        let list: Vec<&[u8]> =
+            items.iter().enumerate().map(|(i, item)| serialized(i, item)).collect::<PyResult<_>>()?;
+        return each(&list);
+    }
+    if let Ok(tensor) = source.cast::<PyTensor>() {
+        let dense = tensor.get().0.data().or_raise()?;
+        if dense.dims().len() != 1 {
+            let error = Error::shape(format!("the messages have shape {:?}", dense.dims())).wanted("one axis");
+            return Err(raised(py, error.at("source")));
+        }
+        let list: Result<Vec<&[u8]>> = (0..dense.len()).map(|i| dense.text_at(i)).collect();
+        return each(&list.map_err(|e| e.at("source")).or_raise()?);
+    }
+    with_bytes(source, |bytes| f(Messages::of_file(bytes, framing)))
+}
+
+fn serialized<'a>(i: usize, item: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    if let Ok(bytes) = item.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes());
+    }
+    let error = Error::dtype(format!("found a value of type {}", arg::type_name(item)));
+    let error = error.wanted("serialized messages, as bytes").hint("`message.SerializeToString()` gives them");
+    Err(raised(item.py(), error.at(format!("source[{i}]"))))
+}
+
+fn optionals_of(py: Python<'_>, name: &str) -> PyResult<Optionals> {
+    match name {
+        "rows" => Ok(Optionals::Rows),
+        "masked" => Ok(Optionals::Masked),
+        other => {
+            let error = Error::value(format!("found '{other}'")).wanted("'rows' or 'masked'");
+            Err(raised(py, error.at("optional")))
+        }
+    }
+}
+
+fn enums_of(py: Python<'_>, name: &str) -> PyResult<Enums> {
+    match name {
+        "numbers" => Ok(Enums::Numbers),
+        "names" => Ok(Enums::Names),
+        other => {
+            let error = Error::value(format!("found '{other}'")).wanted("'numbers' or 'names'");
+            Err(raised(py, error.at("enums")))
+        }
+    }
+}
+
+/// The spec of the messages of this name: a struct of their fields.
+///
+/// `descriptor` is a serialized `FileDescriptorSet` as bytes, the text of a `.proto` file, or a path to either. Scalars are tensors,
+/// repeated fields ragged, messages structs, maps ragged structs of `key` and `value`. A field that may be missing is a list of no or one
+/// value, with `optional="masked"` a masked value. Enums are `i32`, with `enums="names"` strings. Messages that hold themselves are followed
+/// `depth` levels, or as far as `paths` lead.
+///
+/// >>> import extenso as ex
+/// >>> item = "syntax = 'proto3'; message Item { int64 id = 1; optional float price = 2; repeated string tags = 3; }"
+/// >>> ex.protobuf_spec(item, "Item", paths=["id", "tags"])
+/// StructTensorSpec([None], {'id': TensorSpec([None], 'i64'), 'tags': RaggedTensorSpec([None, None], 'string')})
+#[pyfunction]
+#[pyo3(signature = (descriptor, message, *, paths=None, optional="rows", enums="numbers", depth=None))]
+fn protobuf_spec<'py>(
+    py: Python<'py>,
+    descriptor: &Bound<'py, PyAny>,
+    message: &str,
+    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    optional: &str,
+    enums: &str,
+    depth: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (optionals, enums) = (optionals_of(py, optional)?, enums_of(py, enums)?);
+    let paths = parsed_paths(py, paths)?;
+    let options = ProtobufOptions { paths, optionals, enums, depth, ..ProtobufOptions::default() };
+    let message = message_of(descriptor, message)?;
+    spec::to_py(py, guarded(|| spec_of(&message, &options)).or_raise()?)
+}
+
+/// Serialized messages of one type as one value, whose outer axis is the messages.
+///
+/// The source is a list of bytes, a tensor of byte strings, or a file as bytes, a path or a file object: messages with a varint for the length
+/// before each (`framing="delimited"`), or a TFRecord file (`"tfrecord"`), whose checksums are checked; without `framing`, the first
+/// checksum tells. `descriptor`, `optional`, `enums` and `depth` are those of `protobuf_spec`; a `spec` says how each field is read, and which.
+/// With `paths`, such as `["id", "items[*].price"]`, only these parts are read and in the value. A row that does not fit raises, with its
+/// number, byte offset and path. With `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values; then
+/// the result is `(value, bad)`, where `bad` lists these rows.
+///
+/// >>> import extenso as ex
+/// >>> item = "syntax = 'proto3'; message Item { int64 id = 1; optional float price = 2; repeated string tags = 3; }"
+/// >>> ex.to_py(ex.read_protobuf([b"\x08\x07\x1a\x01a", b"\x15\x00\x00\x00\x3f"], item, "Item", optional="masked"))
+/// [{'id': 7, 'price': None, 'tags': ['a']}, {'id': 0, 'price': 0.5, 'tags': []}]
+#[pyfunction]
+#[pyo3(signature = (
+    source, descriptor, message, spec=None, *, paths=None, optional="rows", enums="numbers", depth=None, framing=None,
+    on_error="raise"
+))]
+#[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
+fn read_protobuf<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    descriptor: &Bound<'py, PyAny>,
+    message: &str,
+    spec: Option<&Bound<'py, PyAny>>,
+    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    optional: &str,
+    enums: &str,
+    depth: Option<usize>,
+    framing: Option<&str>,
+    on_error: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = ProtobufOptions {
+        spec: spec.map(spec::spec_or_value).transpose()?,
+        paths: parsed_paths(py, paths)?,
+        optionals: optionals_of(py, optional)?,
+        enums: enums_of(py, enums)?,
+        depth,
+        on_error: policy(py, on_error)?,
+    };
+    let (message, framing) = (message_of(descriptor, message)?, framing.map(|name| framing_of(py, name)).transpose()?);
+    let read = |messages: Messages<'_>| extenso_formats::read_protobuf(messages, &message, &options);
+    let rows = with_messages(source, framing, read)?;
+    with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
+}
+
+/// Writes a value, or a dict of values, as serialized messages: one for each item of the outer axis.
+///
+/// Fields are written by name; those of the message that the value does not have are not written. A field that may be missing is masked or a list of
+/// no or one value, an enum a name or a number. With `path`, the messages go into a file that appears under its name whole or not at all,
+/// with a length before each, or with `framing="tfrecord"` as TFRecords; without it, they are returned as a tensor of byte strings.
+///
+/// >>> import extenso as ex
+/// >>> item = "syntax = 'proto3'; message Item { int64 id = 1; optional float price = 2; repeated string tags = 3; }"
+/// >>> ex.write_protobuf(ex.constant([{"id": 7, "tags": ["a"]}, {"id": 0, "tags": []}]), item, "Item").tolist()
+/// [b'\x08\x07\x1a\x01a', b'']
+#[pyfunction]
+#[pyo3(signature = (x, descriptor, message, path=None, *, framing="delimited"))]
+fn write_protobuf<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    descriptor: &Bound<'py, PyAny>,
+    message: &str,
+    path: Option<PathBuf>,
+    framing: &str,
+) -> PyResult<Option<PyTensor>> {
+    let (nest, message) = (py_to_nest(x)?, message_of(descriptor, message)?);
+    let framing = framing_of(py, framing)?;
+    match path {
+        Some(path) => {
+            let write = || extenso_formats::write_protobuf(&nest, &message, path, framing);
+            py.detach(|| guarded(write)).or_raise().map(|()| None)
+        }
+        None => {
+            let written = py.detach(|| guarded(|| extenso_formats::encode_protobuf(&nest, &message)));
+            written.or_raise().map(|messages| Some(PyTensor(messages)))
+        }
+    }
+}

@@ -1,0 +1,283 @@
+"""Protocol buffers in and out: specs, sources, parts, policies, functions; against Google's `protobuf`."""
+
+import doctest
+import importlib
+import inspect
+import io
+import pathlib
+import random
+import struct
+from typing import Any
+
+import extenso as ex
+import pytest
+
+pb: Any = importlib.import_module("google.protobuf.descriptor_pb2")
+pool_of: Any = importlib.import_module("google.protobuf.descriptor_pool")
+factory: Any = importlib.import_module("google.protobuf.message_factory")
+
+ITEM = """
+syntax = "proto2";
+message Item { optional int64 id = 1; optional float price = 2; repeated string tags = 3; repeated Item parts = 4; }
+"""
+SCALARS = [
+    "double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string", "bytes", "uint32", "sfixed32",
+    "sfixed64", "sint32", "sint64",
+]
+
+
+def _file() -> Any:
+    """A file of proto2 with every kind of field: `All`, which holds `Inner`."""
+    file = pb.FileDescriptorProto(name="all.proto", package="t", syntax="proto2")
+    kind = file.enum_type.add(name="Kind")
+    for name, number in [("NONE", 0), ("BOOK", 3), ("MINUS", -2)]:
+        kind.value.add(name=name, number=number)
+    inner, every = file.message_type.add(name="Inner"), file.message_type.add(name="All")
+    one, many = pb.FieldDescriptorProto.LABEL_OPTIONAL, pb.FieldDescriptorProto.LABEL_REPEATED
+    inner.field.add(name="id", number=1, type=pb.FieldDescriptorProto.TYPE_SINT64, label=one)
+    inner.field.add(name="names", number=2, type=pb.FieldDescriptorProto.TYPE_STRING, label=many)
+    number = 0
+    for label, prefix in [(one, "o"), (many, "r"), (many, "p")]:
+        for scalar in SCALARS:
+            if prefix == "p" and scalar in ("string", "bytes"):
+                continue
+            number += 1
+            kind_of = getattr(pb.FieldDescriptorProto, f"TYPE_{scalar.upper()}")
+            field = every.field.add(name=f"{prefix}_{scalar}", number=number, type=kind_of, label=label)
+            if prefix == "p":
+                field.options.packed = True
+    for label, prefix in [(one, "o"), (many, "r")]:
+        number += 1
+        every.field.add(name=f"{prefix}_kind", number=number, type=pb.FieldDescriptorProto.TYPE_ENUM, label=label, type_name=".t.Kind")
+        number += 1
+        every.field.add(name=f"{prefix}_inner", number=number, type=pb.FieldDescriptorProto.TYPE_MESSAGE, label=label, type_name=".t.Inner")
+    every.oneof_decl.add(name="one")
+    every.field.add(name="x", number=200, type=pb.FieldDescriptorProto.TYPE_INT32, label=one, oneof_index=0)
+    every.field.add(
+        name="y", number=201, type=pb.FieldDescriptorProto.TYPE_MESSAGE, label=one, oneof_index=0, type_name=".t.Inner"
+    )
+    return file
+
+
+FILE = _file()
+SET: bytes = pb.FileDescriptorSet(file=[FILE]).SerializeToString()
+POOL = pool_of.DescriptorPool()
+POOL.Add(FILE)
+ALL: Any = factory.GetMessageClass(POOL.FindMessageTypeByName("t.All"))
+
+
+def _value(field: Any, r: random.Random) -> Any:
+    bits = 32 if "32" in field.name else 64
+    low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    if "uint" in field.name or "_fixed" in field.name:
+        # `to_py` has no integers above i64.
+        low, high = 0, min(2**bits - 1, 2**63 - 1)
+    match field.name.split("_")[-1]:
+        case "double":
+            return r.choice([0.0, -0.5, 1e300, float("inf")])
+        case "float":
+            return r.choice([0.0, -0.5, 1.5e30])
+        case "bool":
+            return r.random() < 0.5
+        case "string":
+            return r.choice(["", "ß", "abc"])
+        case "bytes":
+            return r.randbytes(r.randrange(3))
+        case "kind":
+            return r.choice([0, 3, -2])
+        case "x":
+            return r.randrange(-5, 5)
+        case _:
+            return r.choice([low, high, r.randrange(low, high) >> r.randrange(bits)])
+
+
+def _message(r: random.Random) -> Any:
+    message = ALL()
+    for field in message.DESCRIPTOR.fields:
+        if r.random() < 0.4:
+            continue
+        many = field.name[:2] in ("r_", "p_")
+        if field.message_type is not None:
+            part = getattr(message, field.name).add() if many else getattr(message, field.name)
+            part.SetInParent()
+            part.names.extend(["n"] * r.randrange(3))
+            if r.random() < 0.5:
+                part.id = r.randrange(-(2**63), 2**63)
+        elif many:
+            getattr(message, field.name).extend(_value(field, r) for _ in range(r.randrange(4)))
+        else:
+            setattr(message, field.name, _value(field, r))
+    return message
+
+
+def _py(message: Any) -> "dict[str, Any]":
+    """A message as `to_py` shows it: None for what is not there."""
+    row: dict[str, Any] = {}
+    for field in message.DESCRIPTOR.fields:
+        value = getattr(message, field.name)
+        if field.name[:2] in ("r_", "p_") or field.name == "names":
+            row[field.name] = [_py(item) if field.message_type is not None else item for item in value]
+        elif not message.HasField(field.name):
+            row[field.name] = None
+        else:
+            row[field.name] = _py(value) if field.message_type is not None else value
+    return row
+
+
+def _ours(messages: "list[bytes]") -> Any:
+    return ex.to_py(ex.read_protobuf(messages, SET, "t.All", optional="masked"))
+
+
+def test_messages_are_read_as_google_reads_them() -> None:
+    r = random.Random(1)
+    # Several messages in one are merged.
+    rows = [b"".join(_message(r).SerializeToString() for _ in range(1 + r.randrange(3))) for _ in range(200)]
+    assert _ours(rows) == [_py(ALL.FromString(row)) for row in rows]
+
+
+def test_every_cut_of_a_message_is_read_as_google_reads_it() -> None:
+    r = random.Random(2)
+    row = _message(r).SerializeToString() + _message(r).SerializeToString()
+    for end in range(len(row)):
+        try:
+            wanted = _py(ALL.FromString(row[:end]))
+        except Exception:  # noqa: BLE001
+            with pytest.raises(ex.DataError, match="row 0, byte"):
+                _ours([row[:end]])
+        else:
+            assert _ours([row[:end]]) == [wanted]
+
+
+def test_a_closed_enum_has_no_other_numbers() -> None:
+    kind = ALL.DESCRIPTOR.fields_by_name["o_kind"].number
+    row = bytes([kind << 3 & 0x7F | 0x80, kind >> 4, 7]) if kind > 15 else bytes([kind << 3, 7])
+    assert _ours([row])[0]["o_kind"] is None and not ALL.FromString(row).HasField("o_kind")
+
+
+def _crc(data: bytes) -> int:
+    """CRC-32C, bit by bit."""
+    c = 0xFFFFFFFF
+    for byte in data:
+        c ^= byte
+        for _ in range(8):
+            c = c >> 1 ^ (0x82F63B78 if c & 1 else 0)
+    return c ^ 0xFFFFFFFF
+
+
+def _masked_crc(data: bytes) -> bytes:
+    c = _crc(data)
+    return struct.pack("<I", ((c >> 15 | c << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
+    rows = [b"\x08\x01\x1a\x01a", b"", b"\x08\x02"]
+    wanted = [{"id": [1], "tags": ["a"]}, {"id": [], "tags": []}, {"id": [2], "tags": []}]
+    delimited = b"".join(bytes([len(row)]) + row for row in rows)
+    records = b""
+    for row in rows:
+        head = struct.pack("<Q", len(row))
+        records += head + _masked_crc(head) + row + _masked_crc(row)
+    path, proto, other = tmp_path / "rows.pb", tmp_path / "item.proto", tmp_path / "other.proto"
+    path.write_bytes(delimited)
+    other.write_text('syntax = "proto3"; message Other { int32 x = 1; }')
+    proto.write_text(ITEM.replace('proto2";', 'proto2"; import "other.proto";'))
+    sources: list[Any] = [rows, tuple(rows), ex.tensor(rows), delimited, bytearray(delimited), records, path, str(path)]
+    for source in [*sources, io.BytesIO(records), io.BytesIO(delimited)]:
+        assert ex.to_py(ex.read_protobuf(source, ITEM, "Item", paths=["id[*]", "tags"])) == wanted
+    assert ex.to_py(ex.read_protobuf(rows, proto, "Item", paths=["id", "tags"])) == wanted
+    assert ex.to_py(ex.read_protobuf(records, ITEM, "Item", paths=["tags"], framing="tfrecord")) == [{"tags": row["tags"]} for row in wanted]
+    damaged = records[:13] + bytes([records[13] ^ 1]) + records[14:]
+    value, bad = ex.read_protobuf(damaged, ITEM, "Item", paths=["id"], on_error="skip")
+    assert (ex.to_py(value), bad.rows, bad.first[0].offset) == ([{"id": []}, {"id": [2]}], [0], 12)
+
+
+@pytest.mark.parametrize("name", ["protobuf_spec", "read_protobuf", "write_protobuf"])
+def test_the_examples_of_the_docstrings_hold(name: str) -> None:
+    text = inspect.getdoc(getattr(ex, name)) or ""
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+    assert test.examples and doctest.DocTestRunner(verbose=False).run(test).failed == 0
+
+
+def test_what_does_not_fit_is_named() -> None:
+    read = ex.read_protobuf
+    calls: list[tuple[Any, str]] = [
+        (lambda: read([b""], "message M {", "M"), "descriptor: "),
+        (lambda: read([b""], 5, "M"), "descriptor: found a value of type int"),
+        (lambda: read([b""], b"\xff", "M"), "descriptor: "),
+        (lambda: read([b""], ITEM, "M"), "message: there is no 'M'"),
+        (lambda: read([b""], ITEM, "Item"), "'parts': message Item holds itself"),
+        (lambda: read([b"", "x"], ITEM, "Item", depth=0), r"source\[1\]: found a value of type str"),
+        (lambda: read(ex.tensor([[b""]]), ITEM, "Item", depth=0), "source: the messages have shape"),
+        (lambda: read(ex.tensor([1]), ITEM, "Item", depth=0), "source"),
+        (lambda: read([], ITEM, "Item", optional="none"), "optional: found 'none'"),
+        (lambda: read([], ITEM, "Item", enums="none"), "enums: found 'none'"),
+        (lambda: read(b"", ITEM, "Item", framing="none"), "framing: found 'none'"),
+        (lambda: read([b"\x08"], ITEM, "Item", depth=0), "row 0, byte 1, 'id': the message ends in a varint"),
+        (lambda: read(b"\x7f", ITEM, "Item", depth=0), "row 0, byte 0: a length of 127 bytes stands here"),
+        (lambda: read([], ITEM, "Item", paths=["nothing"]), "there is no 'nothing'"),
+    ]
+    for call, wanted in calls:
+        with pytest.raises(ex.Error, match=wanted):
+            call()
+
+
+def test_a_function_reads_the_fields_that_it_needs(tmp_path: pathlib.Path) -> None:
+    spec = ex.protobuf_spec(ITEM, "Item", depth=1, optional="masked")
+    total = ex.function(lambda item: {"n": ex.num(item["parts"]), "id": item["id"]}, name="total")
+    path = tmp_path / "f.exo"
+    ex.save(total.get_concrete_function(spec), path)
+    loaded = ex.load(path)
+    assert sorted(loaded.required_paths()) == ["id", "parts"]
+    # The price, which nobody needs, is no float; the tags are not UTF-8.
+    rows = [b"\x08\x05\x10\x01\x1a\x01\xff\x22\x02\x08\x07\x22\x00", b"\x22\x02\x08\x07"]
+    out = loaded.run(rows, descriptor=ITEM, message="Item")
+    assert (out["n"].tolist(), ex.to_py(out["id"])) == ([2, 1], [5, None])
+    out, bad = loaded.run([*rows, b"\x22\x05"], descriptor=ITEM, message="Item", on_error="skip")
+    assert (out["n"].tolist(), bad.rows, bad.first[0].path) == ([2, 1], [2], "parts")
+    with pytest.raises(ex.Error, match="`descriptor` and `message`, or neither"):
+        loaded.run(rows, message="Item")
+
+
+def test_one_spec_gives_the_same_components_from_json_and_from_messages() -> None:
+    messages = [b"\x08\x01\x15\x00\x00\x20\x40\x1a\x01a\x1a\x02bc", b"\x08\x02"]
+    lines = b'{"id": 1, "price": 2.5, "tags": ["a", "bc"]}\n{"id": 2, "price": null, "tags": []}\n'
+    spec = ex.protobuf_spec(ITEM, "Item", depth=0, optional="masked")
+    read, wanted = ex.read_protobuf(messages, ITEM, "Item", spec), ex.read_json(lines, spec)
+    assert ex.write_json(read) == ex.write_json(wanted)
+    ours, theirs = ex.nest.flatten(read, expand_composites=True), ex.nest.flatten(wanted, expand_composites=True)
+    assert [x.tolist() for x in ours] == [x.tolist() for x in theirs]
+
+
+def test_what_is_written_is_what_google_reads(tmp_path: pathlib.Path) -> None:
+    r = random.Random(3)
+    rows = [_message(r).SerializeToString() for _ in range(100)]
+    for options in [{"optional": "masked"}, {"optional": "rows"}, {"optional": "masked", "enums": "names"}]:
+        value = ex.read_protobuf(rows, SET, "t.All", **options)
+        written = ex.write_protobuf(value, SET, "t.All")
+        assert [ALL.FromString(row) for row in written.tolist()] == [ALL.FromString(row) for row in rows]
+        for framing in ("delimited", "tfrecord"):
+            path = tmp_path / f"rows.{framing}"
+            ex.write_protobuf(value, SET, "t.All", path, framing=framing)
+            again = ex.read_protobuf(path, SET, "t.All", **options)
+            assert ex.write_protobuf(again, SET, "t.All").tolist() == written.tolist()
+
+
+def test_what_a_message_cannot_hold_is_named() -> None:
+    one = "syntax = 'proto3'; enum E { A = 0; } message M { int32 id = 1; repeated sint32 n = 2; oneof o { int32 x = 3; E e = 4; } M m = 5; }"
+    cases: list[tuple[Any, str]] = [
+        ([{"id": 2**40}], r"encode: row 0, 'id': the number 1099511627776 stands here"),
+        ([{"n": [1]}, {"n": [2, 2**31]}], r"encode: row 1, 'n\[1\]': the number 2147483648 stands here"),
+        ([{"x": 1, "e": 0}], "encode: row 0, 'e': this member of a oneof and 'x' are both there"),
+        ([{"x": [1, 2]}], "encode: row 0, 'x': 2 values stand here"),
+        ([{"e": "B"}], "encode: row 0, 'e': the enum has no 'B'"),
+        ([{"id": "a"}], "encode: 'id': a field of kind int32 is given another value"),
+        ([{"other": 1}], "encode: 'other': message M has no field 'other'"),
+        ([{"n": 1}], "encode: 'n': a repeated field is given one value"),
+        ([{"m": {"z": 1}}], "encode: 'm.z': message M has no field 'z'"),
+        ([{"id": 0.5}], "encode: 'id': a field of kind int32"),
+    ]
+    for rows, wanted in cases:
+        with pytest.raises(ex.Error, match=wanted):
+            ex.write_protobuf(ex.constant(rows), one, "M")
+    with pytest.raises(ex.Error, match="encode: message M requires 'id'"):
+        ex.write_protobuf(ex.constant([{"x": 1}]), "message M { required int32 id = 1; optional int32 x = 2; }", "M")
