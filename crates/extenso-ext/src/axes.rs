@@ -65,6 +65,18 @@ enum Known<'a> {
 }
 
 fn known(value: &Value) -> Known<'_> {
+    // What a value is as it stands is asked before what it refines, which takes longer.
+    if let Value::Ext(ext) = value {
+        if let Some(x) = ext.downcast() {
+            return Known::Ragged(Cow::Borrowed(x));
+        }
+        if let Some(x) = ext.downcast() {
+            return Known::Masked(Cow::Borrowed(x));
+        }
+        if let Some(x) = ext.downcast() {
+            return Known::Struct(Cow::Borrowed(x));
+        }
+    }
     let ragged = typed_ref(value).map(Known::Ragged);
     let masked = || typed_ref(value).map(Known::Masked);
     let record = || typed_ref(value).map(Known::Struct);

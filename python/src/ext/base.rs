@@ -309,11 +309,16 @@ fn named<'py>(base: &Bound<'py, PyExtensionBase>, fields: &Bound<'py, PyTuple>) 
 
 /// An instance without fields, as `__new__` leaves it.
 fn empty<'py>(cls: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
-    let py = cls.py();
     if !cls.is_subclass_of::<PyExtensionBase>()? {
         return Err(Error::dtype(format!("{cls} is no extension type")).wanted("a subclass of ExtensionType"))
             .or_raise();
     }
+    new_of(cls)
+}
+
+/// What `__new__` of our class gives for a class that is known to be a subclass of it.
+fn new_of<'py>(cls: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
+    let py = cls.py();
     let args = PyTuple::empty(py);
     // SAFETY: the slot is the `__new__` of our class, called with a subclass of it and no arguments, as `type.__call__` would.
     unsafe {
@@ -361,7 +366,7 @@ pub fn of_rust<'py>(
     annotated: &Annotated,
     ext: &Ext,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let object = empty(class.py_type.bind(py))?;
+    let object = new_of(class.py_type.bind(py))?;
     let base = object.cast::<PyExtensionBase>()?;
     base.get().in_rust.get_or_init(|| ext.clone());
     PyExtensionBase::validate(base, annotated, Provenance::Trusted)?;

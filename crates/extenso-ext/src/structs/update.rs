@@ -80,7 +80,10 @@ pub(super) fn each_record(value: &Value, f: &dyn Fn(&StructTensor) -> Result<Val
     }
     match typed_ref::<RaggedTensor>(value) {
         Some(rows) => Ok(rows.with_values(each_record(rows.values(), f)?)?.into_value()),
-        None => f(&records(value)?),
+        None => {
+            let records = records(value)?;
+            f(&records)
+        }
     }
 }
 
