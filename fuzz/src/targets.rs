@@ -6,6 +6,7 @@ use crate::outcomes::Outcomes;
 mod arrow;
 mod artifact;
 mod cases;
+mod examples;
 mod infer;
 mod json;
 mod partitions;
@@ -65,6 +66,14 @@ pub static TARGETS: &[Target] = &[
         structure: Structure::Protobuf,
         cost: 512,
         run: protobuf::run,
+    },
+    Target {
+        name: "examples",
+        corpus: examples::corpus,
+        dictionary: examples::DICTIONARY,
+        structure: Structure::Protobuf,
+        cost: 512,
+        run: examples::run,
     },
     Target {
         name: "descriptor",

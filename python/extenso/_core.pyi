@@ -425,6 +425,7 @@ __all__ = [
     "write_json",
     "protobuf_spec",
     "read_protobuf",
+    "read_examples",
     "write_protobuf",
     "Function",
     "function",
@@ -838,6 +839,26 @@ def read_protobuf(
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
     depth: int | None = None,
+    framing: _Framing = None,
+    on_error: Literal["skip", "default"],
+) -> tuple[Any, BadRows]: ...
+@overload
+def read_examples(
+    source: _Source | Tensor,
+    spec: Any,
+    *,
+    paths: Sequence[str] | None = None,
+    sequence: builtins.bool = False,
+    framing: _Framing = None,
+    on_error: Literal["raise"] = "raise",
+) -> Any: ...
+@overload
+def read_examples(
+    source: _Source | Tensor,
+    spec: Any,
+    *,
+    paths: Sequence[str] | None = None,
+    sequence: builtins.bool = False,
     framing: _Framing = None,
     on_error: Literal["skip", "default"],
 ) -> tuple[Any, BadRows]: ...

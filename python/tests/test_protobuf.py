@@ -1,9 +1,11 @@
 """Protocol buffers in and out: specs, sources, parts, policies, functions; against Google's `protobuf`."""
 
+import base64
 import doctest
 import importlib
 import inspect
 import io
+import json
 import pathlib
 import random
 import struct
@@ -191,7 +193,7 @@ def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
     assert (ex.to_py(value), bad.rows, bad.first[0].offset) == ([{"id": []}, {"id": [2]}], [0], 12)
 
 
-@pytest.mark.parametrize("name", ["protobuf_spec", "read_protobuf", "write_protobuf"])
+@pytest.mark.parametrize("name", ["protobuf_spec", "read_protobuf", "read_examples", "write_protobuf"])
 def test_the_examples_of_the_docstrings_hold(name: str) -> None:
     text = inspect.getdoc(getattr(ex, name)) or ""
     test = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
@@ -251,6 +253,7 @@ def test_one_spec_gives_the_same_components_from_json_and_from_messages() -> Non
 def test_what_is_written_is_what_google_reads(tmp_path: pathlib.Path) -> None:
     r = random.Random(3)
     rows = [_message(r).SerializeToString() for _ in range(100)]
+    options: dict[str, Any]
     for options in [{"optional": "masked"}, {"optional": "rows"}, {"optional": "masked", "enums": "names"}]:
         value = ex.read_protobuf(rows, SET, "t.All", **options)
         written = ex.write_protobuf(value, SET, "t.All")
@@ -268,7 +271,7 @@ def test_what_a_message_cannot_hold_is_named() -> None:
         ([{"id": 2**40}], r"encode: row 0, 'id': the number 1099511627776 stands here"),
         ([{"n": [1]}, {"n": [2, 2**31]}], r"encode: row 1, 'n\[1\]': the number 2147483648 stands here"),
         ([{"x": 1, "e": 0}], "encode: row 0, 'e': this member of a oneof and 'x' are both there"),
-        ([{"x": [1, 2]}], "encode: row 0, 'x': 2 values stand here"),
+        ([{"x": [1, 2]}, {"x": []}], "encode: row 0, 'x': 2 values stand here"),
         ([{"e": "B"}], "encode: row 0, 'e': the enum has no 'B'"),
         ([{"id": "a"}], "encode: 'id': a field of kind int32 is given another value"),
         ([{"other": 1}], "encode: 'other': message M has no field 'other'"),
@@ -281,3 +284,50 @@ def test_what_a_message_cannot_hold_is_named() -> None:
             ex.write_protobuf(ex.constant(rows), one, "M")
     with pytest.raises(ex.Error, match="encode: message M requires 'id'"):
         ex.write_protobuf(ex.constant([{"x": 1}]), "message M { required int32 id = 1; optional int32 x = 2; }", "M")
+
+
+EXAMPLE = """
+syntax = "proto3";
+package tf;
+message BytesList { repeated bytes value = 1; }
+message FloatList { repeated float value = 1; }
+message Int64List { repeated int64 value = 1; }
+message Feature { oneof kind { BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3; } }
+message Features { map<string, Feature> feature = 1; }
+message Example { Features features = 1; }
+"""
+
+
+def test_examples_are_read_by_the_names_of_their_features(tmp_path: pathlib.Path) -> None:
+    def feature(name: str, **lists: Any) -> "dict[str, Any]":
+        kinds = dict.fromkeys(["bytes_list", "float_list", "int64_list"])
+        return {"key": name, "value": {**kinds, **{kind: {"value": value} for kind, value in lists.items()}}}
+
+    rows: list[list[dict[str, Any]]] = [
+        [feature("age", int64_list=[7]), feature("x", float_list=[0.5, 1.0]), feature("tags", bytes_list=[b"a", b"b"])],
+        [feature("tags", bytes_list=[]), feature("other", float_list=[1.0]), feature("x", float_list=[2.0, 3.0])],
+    ]
+    one = {"features": None}
+    spec = ex.protobuf_spec(EXAMPLE, "tf.Example", optional="masked")
+    lines = json.dumps([{**one, "features": {"feature": _jsonable(row)}} for row in rows]).encode()
+    examples = ex.write_protobuf(ex.read_json(lines, spec), EXAMPLE, "tf.Example")
+    features = ex.StructTensorSpec(
+        [None],
+        {
+            "age": ex.MaskedTensorSpec(ex.TensorSpec([None], "i32")),
+            "x": ex.TensorSpec([None, 2], "f32"),
+            "tags": ex.RaggedTensorSpec([None, None], "string"),
+        },
+    )
+    wanted = [{"age": 7, "x": [0.5, 1.0], "tags": ["a", "b"]}, {"age": None, "x": [2.0, 3.0], "tags": []}]
+    assert ex.to_py(ex.read_examples(examples, features)) == wanted
+    assert ex.to_py(ex.read_examples(examples, features, paths=["x"])) == [{"x": row["x"]} for row in wanted]
+    f = ex.function(lambda row: ex.sum(row["x"], axis=1), name="f").get_concrete_function(features)
+    assert f.run(examples, message="tf.train.Example").tolist() == [1.5, 5.0]
+    value, bad = ex.read_examples([*examples.tolist(), b""], features, on_error="skip")
+    assert (ex.to_py(value), bad.rows, bad.first[0].path) == (wanted, [2], "x")
+
+
+def _jsonable(row: "list[dict[str, Any]]") -> "list[dict[str, Any]]":
+    text = json.dumps(row, default=lambda b: base64.b64encode(b).decode())
+    return list(json.loads(text))

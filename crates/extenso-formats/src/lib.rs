@@ -21,7 +21,10 @@ mod seen;
 
 pub use columns::{BadRow, BadRows, OnError};
 #[cfg(feature = "proto")]
-pub use proto::{ProtobufOptions, encode_protobuf, protobuf_spec, read_protobuf, run_protobuf, write_protobuf};
+pub use proto::{
+    ProtobufOptions, encode_protobuf, protobuf_spec, read_examples, read_protobuf, run_examples, run_protobuf,
+    write_protobuf,
+};
 pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, write_json};
 pub use records::{FieldSpec, RecordSpec, struct_spec};
 pub use run::{Progress, Rows, Runner, decode_ndjson, encode_ndjson, run_lines, run_ndjson, run_records};

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::path::PathBuf;
 
-pub use protobuf::{framing_of, message_of, with_messages};
+pub use protobuf::{example_of, framing_of, message_of, with_messages};
 pub use report::with_report;
 pub use source::with_bytes;
 

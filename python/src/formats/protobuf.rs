@@ -1,4 +1,4 @@
-//! Protocol buffers in and out: `protobuf_spec`, `read_protobuf`, `write_protobuf`, and what a function runs over.
+//! Protocol buffers in and out: `protobuf_spec`, `read_protobuf`, `read_examples`, `write_protobuf`, and what a function runs over.
 //!
 //! Holds no logic of the format: descriptors become schemas, sources messages, and options those of the formats crate.
 
@@ -8,7 +8,7 @@ use crate::error::{OrRaise, guarded, raised};
 use crate::function::py_to_nest;
 use crate::tensor::PyTensor;
 use crate::{arg, spec, value};
-use extenso_formats::proto::{Enums, Framing, MessageType, Messages, Optionals, Schema};
+use extenso_formats::proto::{Enums, Example, ExampleOptions, Framing, MessageType, Messages, Optionals, Schema};
 use extenso_formats::{ProtobufOptions, protobuf_spec as spec_of};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
@@ -19,6 +19,7 @@ use std::path::PathBuf;
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(protobuf_spec, module)?)?;
     module.add_function(wrap_pyfunction!(read_protobuf, module)?)?;
+    module.add_function(wrap_pyfunction!(read_examples, module)?)?;
     module.add_function(wrap_pyfunction!(write_protobuf, module)?)
 }
 
@@ -185,6 +186,49 @@ fn read_protobuf<'py>(
     let (message, framing) = (message_of(descriptor, message)?, framing.map(|name| framing_of(py, name)).transpose()?);
     let read = |messages: Messages<'_>| extenso_formats::read_protobuf(messages, &message, &options);
     let rows = with_messages(source, framing, read)?;
+    with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
+}
+
+/// The name by which `run` is told that the records are examples.
+pub fn example_of(message: &str) -> Option<Example> {
+    match message {
+        "tf.train.Example" => Some(Example::Plain),
+        "tf.train.SequenceExample" => Some(Example::Sequence),
+        _ => None,
+    }
+}
+
+/// TensorFlow's `Example` messages, or with `sequence=True` `SequenceExample` messages, as one value, whose outer axis is the examples.
+///
+/// The source and `framing` are those of `read_protobuf`. `spec` is a struct of the features by name: a scalar or dense axes where there are
+/// exactly so many values, ragged where there are any, masked where a feature may be missing. Integers are read from int64 lists, `f32` and
+/// `f64` from float lists, `bytes` and `string` from bytes lists. A sequence example is a struct of two, `context` and `feature_lists`; features of
+/// the latter have the steps as one more ragged axis. With `paths`, only these features are read and in the value. `on_error` is that of
+/// `read_protobuf`.
+///
+/// >>> import extenso as ex
+/// >>> spec = ex.StructTensorSpec([None], {"age": ex.TensorSpec([None], "i64"), "tags": ex.RaggedTensorSpec([None, None], "string")})
+/// >>> ex.to_py(ex.read_examples([b"\x0a\x0e\x0a\x0c\x0a\x03age\x12\x05\x1a\x03\x0a\x01\x07"], spec))
+/// [{'age': 7, 'tags': []}]
+#[pyfunction]
+#[pyo3(signature = (source, spec, *, paths=None, sequence=false, framing=None, on_error="raise"))]
+fn read_examples<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    spec: &Bound<'py, PyAny>,
+    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    sequence: bool,
+    framing: Option<&str>,
+    on_error: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = ExampleOptions {
+        spec: spec::spec_or_value(spec)?,
+        paths: parsed_paths(py, paths)?,
+        example: if sequence { Example::Sequence } else { Example::Plain },
+        on_error: policy(py, on_error)?,
+    };
+    let framing = framing.map(|name| framing_of(py, name)).transpose()?;
+    let rows = with_messages(source, framing, |messages| extenso_formats::read_examples(messages, &options))?;
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
 

@@ -5,7 +5,7 @@ use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::{formats, value};
 use extenso_core::{Provenance, Value, Variable, current_scope, pack, with_variables};
-use extenso_formats::{OnError, run_ndjson, run_protobuf, run_records};
+use extenso_formats::{OnError, run_examples, run_ndjson, run_protobuf, run_records};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Bindings, Error, Nest, Spec};
 use pyo3::prelude::*;
@@ -65,6 +65,7 @@ impl PyConcrete {
     /// `(results, bad)`, where `bad` lists these rows.
     ///
     /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_protobuf` takes them.
+    /// The messages `tf.train.Example` and `tf.train.SequenceExample` want no descriptor, and are read as by `read_examples`.
     #[pyo3(signature = (source, *, descriptor=None, message=None, framing=None, on_error="raise"))]
     fn run<'py>(
         &self,
@@ -81,6 +82,11 @@ impl PyConcrete {
                 let message = formats::message_of(descriptor, message)?;
                 let framing = framing.map(|name| formats::framing_of(py, name)).transpose()?;
                 formats::with_messages(source, framing, |source| run_protobuf(&self.0, source, &message, policy))?
+            }
+            (None, Some(name), framing) if formats::example_of(name).is_some() => {
+                let example = formats::example_of(name).unwrap_or_default();
+                let framing = framing.map(|name| formats::framing_of(py, name)).transpose()?;
+                formats::with_messages(source, framing, |source| run_examples(&self.0, source, example, policy))?
             }
             (None, None, None) => formats::with_bytes(source, |bytes| run_records(&self.0, bytes, policy))?,
             _ => {

@@ -3,6 +3,7 @@
 //! Invariant: no call gives columns of rows that differ in number. How a message is read is the reader's (`read`), where it comes from the
 //! source's (`frames`), what becomes of a bad one `policy`'s.
 
+use super::example::{Example, Examples};
 use super::frames::{Messages, damaged};
 use super::node::{Record, compile};
 use super::read::Scratch;
@@ -24,8 +25,14 @@ pub struct Decoder {
 }
 
 #[derive(Debug)]
+enum Root {
+    Message(Record),
+    Examples(Examples),
+}
+
+#[derive(Debug)]
 struct Compiled {
-    root: Record,
+    root: Root,
     kinds: Vec<ColumnKind>,
     /// What a whole row of defaults adds to each column.
     defaults: Vec<(ColumnId, usize)>,
@@ -38,8 +45,20 @@ impl Decoder {
     /// another kind, each with its path.
     pub fn new(message: &MessageType, plan: &Plan) -> Result<Decoder> {
         let kinds = plan.kinds()?;
-        let compiled = Compiled { root: compile(&message.0, plan)?, kinds, defaults: fills(plan) };
-        Ok(Decoder { plan: Arc::new(compiled), scratch: Scratch::default(), marks: Vec::new() })
+        Ok(Decoder::of(Compiled { root: Root::Message(compile(&message.0, plan)?), kinds, defaults: fills(plan) }))
+    }
+
+    /// A decoder of examples for this plan.
+    ///
+    /// Errors: see [`Plan::kinds`]; a plan that is no record of features that examples hold, with the path.
+    pub fn examples(example: Example, plan: &Plan) -> Result<Decoder> {
+        let kinds = plan.kinds()?;
+        let root = Root::Examples(Examples::new(plan, example)?);
+        Ok(Decoder::of(Compiled { root, kinds, defaults: fills(plan) }))
+    }
+
+    fn of(compiled: Compiled) -> Decoder {
+        Decoder { plan: Arc::new(compiled), scratch: Scratch::default(), marks: Vec::new() }
     }
 
     /// Reads messages, one row each.
@@ -51,8 +70,10 @@ impl Decoder {
         let policy = Policy { on_error, defaults: &plan.defaults };
         let mut out = no_rows(&plan.kinds)?;
         source.try_each(|row, frame| {
-            policy.row(row, frame.start, marks, &mut out, |columns| {
-                if frame.intact { scratch.read(frame.bytes, &plan.root, columns) } else { Err(damaged()) }
+            policy.row(row, frame.start, marks, &mut out, |columns| match &plan.root {
+                _ if !frame.intact => Err(damaged()),
+                Root::Message(root) => scratch.read(frame.bytes, root, columns),
+                Root::Examples(maps) => scratch.read_example(frame.bytes, maps, columns),
             })
         })?;
         Ok(out)

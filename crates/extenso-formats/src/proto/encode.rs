@@ -266,7 +266,7 @@ impl<'a> Prepare<'_, 'a> {
             number: field.number(),
             rule,
             presence: field.supports_presence() || repeated,
-            packed: field.is_packed(),
+            packed: repeated && Number::of(&field.kind()).is_some() && field.is_packed(),
             oneof: oneof.and_then(|oneof| field.parent_message().oneofs().position(|other| other == oneof)),
             value: self.value(field, inner, items, at)?,
         })

@@ -22,7 +22,9 @@ impl Values {
             names.entry(value.number()).or_insert_with(|| value.name().into());
         }
         let closed = descriptor.parent_file().syntax() == Syntax::Proto2;
-        Arc::new(Values { names, closed, default: descriptor.default_value().number() })
+        // Without a `default` of its own, which only a field with presence has, the first value.
+        let default = descriptor.values().next().map_or(0, |value| value.number());
+        Arc::new(Values { names, closed, default })
     }
 
     /// Whether a field may hold this number; one that it may not hold counts as not there.

@@ -24,12 +24,24 @@
 //! A value is written as the same table says: a masked value or a list of no or one for a field that may be missing, names or numbers for an enum,
 //! numbers of any width that fit. Reading what was written gives the same value.
 //!
+//! TensorFlow's `Example` and `SequenceExample` are maps of features; they are read by name and by a spec, without a descriptor:
+//!
+//! | spec of a feature | feature |
+//! |---|---|
+//! | a scalar, dense axes | exactly so many values |
+//! | a list, of scalars or dense axes | any number of values; none if it is missing |
+//! | either, masked | the same, or missing |
+//! | integers; f32, f64; bytes, string | `int64_list`; `float_list`; `bytes_list` |
+//!
+//! Those of a sequence example stand in two structs: `context`, and `feature_lists`, in which each is the item of a list over the steps.
+//!
 //! Invariant: a record is looked at once, and only what is needed of it goes into columns; there are no messages in between.
 //! Recursion follows the plan, never the input.
 
 mod decode;
 mod encode;
 mod enums;
+mod example;
 mod fields;
 mod frames;
 mod node;
@@ -42,10 +54,16 @@ mod spec;
 mod wire;
 
 #[cfg(test)]
+mod example_tests;
+#[cfg(test)]
 mod tests;
 
 pub use decode::Decoder;
+pub use example::Example;
 pub use frames::{Framing, Messages};
-pub use rows::{ProtobufOptions, encode_protobuf, protobuf_spec, read_protobuf, run_protobuf, write_protobuf};
+pub use rows::{
+    ExampleOptions, ProtobufOptions, encode_protobuf, protobuf_spec, read_examples, read_protobuf, run_examples,
+    run_protobuf, write_protobuf,
+};
 pub use schema::{MessageType, Schema};
 pub use spec::{Enums, Optionals};

@@ -7,6 +7,7 @@
 //! they are; taking the row back is the caller's.
 
 use super::enums::Values;
+use super::example::Examples;
 use super::node::{Field, Record, Rule, Value};
 use super::number::{Number, Raw, misfit, push};
 use super::wire::{Span, Tag, Wire, WireType};
@@ -51,6 +52,11 @@ impl Scratch {
         self.parts.clear();
         let whole = Span { start: 0, end: bytes.len() };
         Reader { bytes, columns, scratch: self }.message(root, Some(whole), 0..0)
+    }
+
+    /// Reads an example.
+    pub fn read_example(&mut self, bytes: &[u8], maps: &Examples, columns: &mut Columns) -> Read<()> {
+        maps.read(bytes, &mut self.groups, columns)
     }
 }
 
@@ -362,7 +368,8 @@ impl Reader<'_, '_> {
     }
 }
 
-fn expect(tag: Tag, wanted: WireType) -> Read<()> {
+/// Checks how a value is written.
+pub fn expect(tag: Tag, wanted: WireType) -> Read<()> {
     if tag.wire == wanted {
         return Ok(());
     }
@@ -370,7 +377,8 @@ fn expect(tag: Tag, wanted: WireType) -> Read<()> {
     Err(Failure::new(tag.at, error.hint("Check that the descriptor is the one of the writer")))
 }
 
-fn check_utf8(text: &[u8], start: usize) -> Read<()> {
+/// Checks a text that starts at this byte.
+pub fn check_utf8(text: &[u8], start: usize) -> Read<()> {
     std::str::from_utf8(text).map(drop).map_err(|e| {
         let byte = text.get(e.valid_up_to()).copied().unwrap_or(0);
         let error = Error::data(format!("byte 0x{byte:02x} is not UTF-8")).wanted("UTF-8 text");
@@ -384,7 +392,8 @@ fn missing(start: usize) -> Box<Failure> {
     Failure::new(start, error.hint("Make the field a list or masked in the spec if messages may lack it"))
 }
 
-fn pushed(fits: bool, at: usize) -> Read<()> {
+/// Whether what was added could be counted.
+pub fn pushed(fits: bool, at: usize) -> Read<()> {
     if fits {
         return Ok(());
     }

@@ -4,6 +4,7 @@
 
 use super::decode::Decoder;
 use super::encode::encode;
+use super::example::Example;
 use super::frames::{Framing, Messages};
 use super::schema::MessageType;
 use super::spec::{Enums, Optionals, Shaping, spec_of};
@@ -100,6 +101,55 @@ pub fn run_protobuf(
 ) -> Result<Rows<Nest<Value>>> {
     let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
     let decoded = Decoder::new(message, records.plan())?.messages(source, on_error)?;
+    run_decoded(function, &records, decoded)
+}
+
+/// How examples are read.
+#[derive(Clone, Debug)]
+pub struct ExampleOptions {
+    /// What the features are read as, by name; see [the table](crate::proto).
+    pub spec: Spec,
+    /// What is read of them: the parts at or below these paths. Everything, if there is none.
+    pub paths: Option<Vec<Path>>,
+    /// Which message a record is.
+    pub example: Example,
+    /// What becomes of a row that does not fit.
+    pub on_error: OnError,
+}
+
+/// Reads `tf.train.Example` or `SequenceExample` messages as one batch, whose outer axis is the examples.
+///
+/// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; a spec that examples cannot
+/// be read as; a path that leads nowhere.
+///
+/// ```
+/// # use extenso_formats::proto::{Example, ExampleOptions, Messages, read_examples};
+/// # use extenso_formats::{FieldSpec, OnError, struct_spec};
+/// # use extenso_types::DType;
+/// let spec = struct_spec([("age", FieldSpec::Scalar(DType::I64, vec![]))]).unwrap();
+/// let options = ExampleOptions { spec, paths: None, example: Example::Plain, on_error: OnError::Raise };
+/// let example: &[u8] = b"\x0a\x0e\x0a\x0c\x0a\x03age\x12\x05\x1a\x03\x0a\x01\x07";
+/// let rows = read_examples(Messages::Each(&[example]), &options).unwrap();
+/// assert_eq!(extenso_ext::to_literal(&rows.value).unwrap().to_string(), r#"[{"age": 7}]"#);
+/// ```
+pub fn read_examples(source: Messages<'_>, options: &ExampleOptions) -> Result<Rows> {
+    let spec = Wanted::of_paths(options.paths.as_deref())?.of(&options.spec)?;
+    let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
+    let decoded = Decoder::examples(options.example, records.plan())?.messages(source, options.on_error)?;
+    batch(&spec, &records, decoded)
+}
+
+/// Runs a function on examples, decoding the features that it needs and no others.
+///
+/// Errors: an argument that examples cannot be read as; rows that do not fit, unless `on_error` says otherwise; those of the ops.
+pub fn run_examples(
+    function: &Concrete,
+    source: Messages<'_>,
+    example: Example,
+    on_error: OnError,
+) -> Result<Rows<Nest<Value>>> {
+    let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+    let decoded = Decoder::examples(example, records.plan())?.messages(source, on_error)?;
     run_decoded(function, &records, decoded)
 }
 

@@ -6,6 +6,7 @@ use extenso_types::{Error, Result};
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// The messages and enums of some files, linked.
@@ -31,20 +32,18 @@ impl Schema {
     ///
     /// Errors: other bytes; a file that imports one which is not in the set; types that do not exist.
     pub fn from_descriptor_set(bytes: &[u8]) -> Result<Schema> {
-        match DescriptorPool::decode(bytes) {
-            Ok(pool) => Ok(Schema(pool)),
-            Err(e) => {
-                let error = Error::data(e.to_string()).wanted("a serialized FileDescriptorSet with all imports");
-                Err(error.at("descriptor"))
-            }
-        }
+        contained(|| {
+            DescriptorPool::decode(bytes).map(Schema).map_err(|e| {
+                Error::data(e.to_string()).wanted("a serialized FileDescriptorSet with all imports").at("descriptor")
+            })
+        })
     }
 
     /// The schema of one `.proto` text; it may import the types of `google/protobuf` alone.
     ///
     /// Errors: a text that is no `.proto` file; other imports.
     pub fn from_text(text: &str) -> Result<Schema> {
-        compile(Path::new(TEXT), Text(text.to_string()))
+        contained(|| compile(Path::new(TEXT), Text(text.to_string())))
     }
 
     /// The schema of a file: of `.proto` text, whose imports are looked up beside it, or a `FileDescriptorSet`.
@@ -56,8 +55,10 @@ impl Schema {
             return Schema::from_descriptor_set(&read?);
         }
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let compiled = Compiler::new([beside]).and_then(|mut c| Ok(c.open_file(path)?.descriptor_pool()));
-        compiled.map(Schema).map_err(|e| refused(&e))
+        contained(|| {
+            let compiled = Compiler::new([beside]).and_then(|mut c| Ok(c.open_file(path)?.descriptor_pool()));
+            compiled.map(Schema).map_err(|e| refused(&e))
+        })
     }
 
     /// The message of this full name.
@@ -86,6 +87,14 @@ impl MessageType {
     pub fn name(&self) -> &str {
         self.0.full_name()
     }
+}
+
+/// Calls a reader of descriptors. That of prost-reflect 0.16 panics while it makes the text of some errors.
+fn contained(read: impl FnOnce() -> Result<Schema>) -> Result<Schema> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+        let error = Error::data("the files do not fit together");
+        Err(error.wanted("every type that is named, once, and each file behind those that it imports").at("descriptor"))
+    })
 }
 
 /// The one file of a text.
