@@ -25,6 +25,7 @@ impl Wanted {
     }
 
     /// Whether this is everything.
+    #[cfg(feature = "proto")]
     pub fn is_all(&self) -> bool {
         self.all
     }

@@ -1,9 +1,12 @@
 //! Messages against prost-reflect, which reads them into objects: whole ones, merged ones, cut ones and damaged ones.
 #![cfg(feature = "proto")]
 
-use extenso_ext::{Literal, to_literal};
+use extenso_core::{ExtensionType, ops};
+use extenso_ext::{Literal, StructTensor, to_literal};
 use extenso_formats::proto::{Enums, MessageType, Messages, Optionals, Schema};
-use extenso_formats::{ProtobufOptions, encode_protobuf, read_protobuf};
+use extenso_formats::{OnError, ProtobufOptions, encode_protobuf, protobuf_spec, read_protobuf, run_protobuf};
+use extenso_graph::Function;
+use extenso_graph::save::{from_bytes, to_bytes};
 use extenso_types::{Nest, Result};
 use prost_reflect::prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage, Value};
@@ -215,4 +218,29 @@ fn a_damaged_message_is_read_as_the_oracle_reads_it_or_refused() {
             assert_eq!(Some(came), self::theirs(&bytes, &theirs), "{}", bytes.escape_ascii());
         }
     }
+}
+
+#[test]
+fn only_needed_leaves_of_a_message_are_decoded() {
+    let (ours, _) = types(&texts()[0]);
+    let spec = protobuf_spec(&ours, &masked()).expect("a spec");
+    let part = Function::new("part", |args| {
+        let rows = StructTensor::from_value(args.leaves()[0].1)?;
+        let ids = rows.field_value(&"rq[*].id".parse()?)?;
+        Ok(Nest::dict([("ids", Nest::Leaf(ids)), ("twice", Nest::Leaf(ops::multiply(rows.field("rd")?, 2)?))]))
+    });
+    let f = part.concrete(&Nest::Leaf(spec)).expect("traces");
+    let module = from_bytes(to_bytes(&[f]).expect("saves")).expect("loads");
+    let f = module.function("part").expect("there");
+    let required: Vec<String> = f.required_paths().iter().map(ToString::to_string).collect();
+    assert_eq!(required, ["rd[*]", "rq[*].id"]);
+    // The string, which nobody needs, is no UTF-8, and the number of 32 bits no varint of so many.
+    let rows: [&[u8]; 2] =
+        [b"\x72\x01\xff\x18\xff\xff\xff\xff\xff\x01\xc0\x01\x05", b"\xfa\xff\xff\xff\x0f\x02\x08\x07"];
+    let ran = run_protobuf(f, Messages::Each(&rows), &ours, OnError::Raise).expect("runs");
+    let visited: Vec<String> = ran.visited.iter().map(|(path, n)| format!("{path}: {n}")).collect();
+    assert_eq!(visited, ["rd[*]: 1", "rd@row_splits: 2", "rq[*].id: 1", "rq[*].id@mask: 1", "rq@row_splits: 2"]);
+    let shown: Vec<String> =
+        ran.value.leaves().iter().map(|(_, v)| to_literal(v).expect("a literal").to_string()).collect();
+    assert_eq!(shown, ["[[], [7]]", "[[10], []]"]);
 }
