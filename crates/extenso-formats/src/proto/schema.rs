@@ -3,6 +3,8 @@
 //! Invariant: a schema is linked and checked; every type that a field names is there.
 
 use extenso_types::{Error, Result};
+use prost_reflect::prost::Message;
+use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
@@ -32,11 +34,11 @@ impl Schema {
     ///
     /// Errors: other bytes; a file that imports one which is not in the set; types that do not exist.
     pub fn from_descriptor_set(bytes: &[u8]) -> Result<Schema> {
-        contained(|| {
-            DescriptorPool::decode(bytes).map(Schema).map_err(|e| {
-                Error::data(e.to_string()).wanted("a serialized FileDescriptorSet with all imports").at("descriptor")
-            })
-        })
+        let refused =
+            |text: String| Error::data(text).wanted("a serialized FileDescriptorSet with all imports").at("descriptor");
+        let files = FileDescriptorSet::decode(bytes).map_err(|e| refused(e.to_string()))?;
+        files.file.iter().try_for_each(check_syntax)?;
+        contained(|| DescriptorPool::decode(bytes).map(Schema).map_err(|e| refused(e.to_string())))
     }
 
     /// The schema of one `.proto` text; it may import the types of `google/protobuf` alone.
@@ -87,6 +89,16 @@ impl MessageType {
     pub fn name(&self) -> &str {
         self.0.full_name()
     }
+}
+
+/// Checks that a file is of a syntax that is known; prost-reflect 0.16 panics at others.
+fn check_syntax(file: &FileDescriptorProto) -> Result<()> {
+    if matches!(file.syntax(), "" | "proto2" | "proto3") {
+        return Ok(());
+    }
+    let show = |text: &str| text.chars().take(40).collect::<String>();
+    let error = Error::data(format!("file '{}' has syntax '{}'", show(file.name()), show(file.syntax())));
+    Err(error.wanted("proto2 or proto3").at("descriptor"))
 }
 
 /// Calls a reader of descriptors. That of prost-reflect 0.16 panics while it makes the text of some errors.

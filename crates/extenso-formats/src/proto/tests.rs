@@ -278,9 +278,11 @@ fn what_is_no_descriptor_is_refused() {
     assert!(refused(Schema::from_text("message M { int32 }")).starts_with("descriptor: "));
     assert!(refused(Schema::from_text("import 'other.proto';")).contains("other.proto"));
     assert!(refused(Schema::from_descriptor_set(b"\x0a\x05")).starts_with("descriptor: "));
-    // What the fuzzer found: an error in the second file.
+    // What the fuzzer found: a syntax that is none.
     let lying = b"\n+\"\x1d\n\x01G\n\x01G\x12\x06\n\x01a\x18\xbb\x01\n\r\n\x01>\"\x03\n\x01m\n\x03\n\x01f\n\x01E\n\x01\x05\n\x01M\n\x01M\n\x06b\x01@\n\x01A";
-    assert!(refused(Schema::from_descriptor_set(lying)).starts_with("descriptor: "));
+    assert!(refused(Schema::from_descriptor_set(lying)).contains("has syntax '@"));
+    let edition = b"\x0a\x0d\x0a\x01f\x62\x08editions";
+    assert!(refused(Schema::from_descriptor_set(edition)).starts_with("descriptor: file 'f' has syntax 'editions'"));
     let deep = format!("{}{}", "message M {".repeat(20_000), "}".repeat(20_000));
     assert!(refused(Schema::from_text(&deep)).starts_with("descriptor: "));
     let options = format!("option (x) = {}{};", "{ a: ".repeat(20_000), "}".repeat(20_000));
