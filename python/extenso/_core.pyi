@@ -423,10 +423,10 @@ __all__ = [
     "read_json",
     "read_json_blocks",
     "write_json",
-    "protobuf_spec",
-    "read_protobuf",
+    "proto_spec",
+    "read_proto",
     "read_examples",
-    "write_protobuf",
+    "write_proto",
     "Function",
     "function",
     "cond",
@@ -805,7 +805,7 @@ def read_json_blocks(
 def write_json(x: Any, path: None = None) -> builtins.bytes: ...
 @overload
 def write_json(x: Any, path: str | PathLike[str]) -> None: ...
-def protobuf_spec(
+def proto_spec(
     descriptor: _Descriptor,
     message: str,
     *,
@@ -815,7 +815,7 @@ def protobuf_spec(
     depth: int | None = None,
 ) -> TypeSpec: ...
 @overload
-def read_protobuf(
+def read_proto(
     source: _Source | Tensor,
     descriptor: _Descriptor,
     message: str,
@@ -829,7 +829,7 @@ def read_protobuf(
     on_error: Literal["raise"] = "raise",
 ) -> Any: ...
 @overload
-def read_protobuf(
+def read_proto(
     source: _Source | Tensor,
     descriptor: _Descriptor,
     message: str,
@@ -863,7 +863,7 @@ def read_examples(
     on_error: Literal["skip", "default"],
 ) -> tuple[Any, BadRows]: ...
 @overload
-def write_protobuf(
+def write_proto(
     x: Any,
     descriptor: _Descriptor,
     message: str,
@@ -872,7 +872,7 @@ def write_protobuf(
     framing: Literal["delimited", "tfrecord"] = "delimited",
 ) -> Tensor: ...
 @overload
-def write_protobuf(
+def write_proto(
     x: Any,
     descriptor: _Descriptor,
     message: str,

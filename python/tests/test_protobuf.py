@@ -127,7 +127,7 @@ def _py(message: Any) -> "dict[str, Any]":
 
 
 def _ours(messages: "list[bytes]") -> Any:
-    return ex.to_py(ex.read_protobuf(messages, SET, "t.All", optional="masked"))
+    return ex.to_py(ex.read_proto(messages, SET, "t.All", optional="masked"))
 
 
 def test_messages_are_read_as_google_reads_them() -> None:
@@ -185,15 +185,15 @@ def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
     proto.write_text(ITEM.replace('proto2";', 'proto2"; import "other.proto";'))
     sources: list[Any] = [rows, tuple(rows), ex.tensor(rows), delimited, bytearray(delimited), records, path, str(path)]
     for source in [*sources, io.BytesIO(records), io.BytesIO(delimited)]:
-        assert ex.to_py(ex.read_protobuf(source, ITEM, "Item", paths=["id[*]", "tags"])) == wanted
-    assert ex.to_py(ex.read_protobuf(rows, proto, "Item", paths=["id", "tags"])) == wanted
-    assert ex.to_py(ex.read_protobuf(records, ITEM, "Item", paths=["tags"], framing="tfrecord")) == [{"tags": row["tags"]} for row in wanted]
+        assert ex.to_py(ex.read_proto(source, ITEM, "Item", paths=["id[*]", "tags"])) == wanted
+    assert ex.to_py(ex.read_proto(rows, proto, "Item", paths=["id", "tags"])) == wanted
+    assert ex.to_py(ex.read_proto(records, ITEM, "Item", paths=["tags"], framing="tfrecord")) == [{"tags": row["tags"]} for row in wanted]
     damaged = records[:13] + bytes([records[13] ^ 1]) + records[14:]
-    value, bad = ex.read_protobuf(damaged, ITEM, "Item", paths=["id"], on_error="skip")
+    value, bad = ex.read_proto(damaged, ITEM, "Item", paths=["id"], on_error="skip")
     assert (ex.to_py(value), bad.rows, bad.first[0].offset) == ([{"id": []}, {"id": [2]}], [0], 12)
 
 
-@pytest.mark.parametrize("name", ["protobuf_spec", "read_protobuf", "read_examples", "write_protobuf"])
+@pytest.mark.parametrize("name", ["proto_spec", "read_proto", "read_examples", "write_proto"])
 def test_the_examples_of_the_docstrings_hold(name: str) -> None:
     text = inspect.getdoc(getattr(ex, name)) or ""
     test = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
@@ -201,7 +201,7 @@ def test_the_examples_of_the_docstrings_hold(name: str) -> None:
 
 
 def test_what_does_not_fit_is_named() -> None:
-    read = ex.read_protobuf
+    read = ex.read_proto
     calls: list[tuple[Any, str]] = [
         (lambda: read([b""], "message M {", "M"), "descriptor: "),
         (lambda: read([b""], 5, "M"), "descriptor: found a value of type int"),
@@ -224,7 +224,7 @@ def test_what_does_not_fit_is_named() -> None:
 
 
 def test_a_function_reads_the_fields_that_it_needs(tmp_path: pathlib.Path) -> None:
-    spec = ex.protobuf_spec(ITEM, "Item", depth=1, optional="masked")
+    spec = ex.proto_spec(ITEM, "Item", depth=1, optional="masked")
     total = ex.function(lambda item: {"n": ex.num(item["parts"]), "id": item["id"]}, name="total")
     path = tmp_path / "f.exo"
     ex.save(total.get_concrete_function(spec), path)
@@ -243,8 +243,8 @@ def test_a_function_reads_the_fields_that_it_needs(tmp_path: pathlib.Path) -> No
 def test_one_spec_gives_the_same_components_from_json_and_from_messages() -> None:
     messages = [b"\x08\x01\x15\x00\x00\x20\x40\x1a\x01a\x1a\x02bc", b"\x08\x02"]
     lines = b'{"id": 1, "price": 2.5, "tags": ["a", "bc"]}\n{"id": 2, "price": null, "tags": []}\n'
-    spec = ex.protobuf_spec(ITEM, "Item", depth=0, optional="masked")
-    read, wanted = ex.read_protobuf(messages, ITEM, "Item", spec), ex.read_json(lines, spec)
+    spec = ex.proto_spec(ITEM, "Item", depth=0, optional="masked")
+    read, wanted = ex.read_proto(messages, ITEM, "Item", spec), ex.read_json(lines, spec)
     assert ex.write_json(read) == ex.write_json(wanted)
     ours, theirs = ex.nest.flatten(read, expand_composites=True), ex.nest.flatten(wanted, expand_composites=True)
     assert [x.tolist() for x in ours] == [x.tolist() for x in theirs]
@@ -255,14 +255,14 @@ def test_what_is_written_is_what_google_reads(tmp_path: pathlib.Path) -> None:
     rows = [_message(r).SerializeToString() for _ in range(100)]
     options: dict[str, Any]
     for options in [{"optional": "masked"}, {"optional": "rows"}, {"optional": "masked", "enums": "names"}]:
-        value = ex.read_protobuf(rows, SET, "t.All", **options)
-        written = ex.write_protobuf(value, SET, "t.All")
+        value = ex.read_proto(rows, SET, "t.All", **options)
+        written = ex.write_proto(value, SET, "t.All")
         assert [ALL.FromString(row) for row in written.tolist()] == [ALL.FromString(row) for row in rows]
         for framing in ("delimited", "tfrecord"):
             path = tmp_path / f"rows.{framing}"
-            ex.write_protobuf(value, SET, "t.All", path, framing=framing)
-            again = ex.read_protobuf(path, SET, "t.All", **options)
-            assert ex.write_protobuf(again, SET, "t.All").tolist() == written.tolist()
+            ex.write_proto(value, SET, "t.All", path, framing=framing)
+            again = ex.read_proto(path, SET, "t.All", **options)
+            assert ex.write_proto(again, SET, "t.All").tolist() == written.tolist()
 
 
 def test_what_a_message_cannot_hold_is_named() -> None:
@@ -281,9 +281,9 @@ def test_what_a_message_cannot_hold_is_named() -> None:
     ]
     for rows, wanted in cases:
         with pytest.raises(ex.Error, match=wanted):
-            ex.write_protobuf(ex.constant(rows), one, "M")
+            ex.write_proto(ex.constant(rows), one, "M")
     with pytest.raises(ex.Error, match="encode: message M requires 'id'"):
-        ex.write_protobuf(ex.constant([{"x": 1}]), "message M { required int32 id = 1; optional int32 x = 2; }", "M")
+        ex.write_proto(ex.constant([{"x": 1}]), "message M { required int32 id = 1; optional int32 x = 2; }", "M")
 
 
 EXAMPLE = """
@@ -308,9 +308,9 @@ def test_examples_are_read_by_the_names_of_their_features(tmp_path: pathlib.Path
         [feature("tags", bytes_list=[]), feature("other", float_list=[1.0]), feature("x", float_list=[2.0, 3.0])],
     ]
     one = {"features": None}
-    spec = ex.protobuf_spec(EXAMPLE, "tf.Example", optional="masked")
+    spec = ex.proto_spec(EXAMPLE, "tf.Example", optional="masked")
     lines = json.dumps([{**one, "features": {"feature": _jsonable(row)}} for row in rows]).encode()
-    examples = ex.write_protobuf(ex.read_json(lines, spec), EXAMPLE, "tf.Example")
+    examples = ex.write_proto(ex.read_json(lines, spec), EXAMPLE, "tf.Example")
     features = ex.StructTensorSpec(
         [None],
         {

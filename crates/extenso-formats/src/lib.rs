@@ -22,8 +22,7 @@ mod seen;
 pub use columns::{BadRow, BadRows, OnError};
 #[cfg(feature = "proto")]
 pub use proto::{
-    ProtobufOptions, encode_protobuf, protobuf_spec, read_examples, read_protobuf, run_examples, run_protobuf,
-    write_protobuf,
+    ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_examples, run_proto, write_proto,
 };
 pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, write_json};
 pub use records::{FieldSpec, RecordSpec, struct_spec};

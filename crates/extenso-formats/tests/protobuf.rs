@@ -4,7 +4,7 @@
 use extenso_core::{ExtensionType, ops};
 use extenso_ext::{Literal, StructTensor, to_literal};
 use extenso_formats::proto::{Enums, MessageType, Messages, Optionals, Schema};
-use extenso_formats::{OnError, ProtobufOptions, encode_protobuf, protobuf_spec, read_protobuf, run_protobuf};
+use extenso_formats::{OnError, ProtobufOptions, encode_proto, proto_spec, read_proto, run_proto};
 use extenso_graph::Function;
 use extenso_graph::save::{from_bytes, to_bytes};
 use extenso_types::{Nest, Result};
@@ -136,7 +136,7 @@ fn masked() -> ProtobufOptions {
 }
 
 fn ours(bytes: &[u8], of: &MessageType) -> Result<String> {
-    let rows = read_protobuf(Messages::Each(&[bytes]), of, &masked())?;
+    let rows = read_proto(Messages::Each(&[bytes]), of, &masked())?;
     Ok(to_literal(&rows.value)?.to_string())
 }
 
@@ -179,8 +179,8 @@ fn what_was_written_is_what_was_read() {
         for optionals in [Optionals::Masked, Optionals::Rows] {
             for enums in [Enums::Numbers, Enums::Names] {
                 let options = ProtobufOptions { optionals, enums, ..ProtobufOptions::default() };
-                let read = read_protobuf(Messages::Each(&rows), &ours, &options).expect("reads").value;
-                let written = encode_protobuf(&Nest::Leaf(read), &ours).expect("writes");
+                let read = read_proto(Messages::Each(&rows), &ours, &options).expect("reads").value;
+                let written = encode_proto(&Nest::Leaf(read), &ours).expect("writes");
                 for (i, row) in rows.iter().enumerate() {
                     let bytes = written.data().expect("data").text_at(i).expect("bytes");
                     assert_eq!(self::theirs(bytes, &theirs), self::theirs(row, &theirs), "{}", row.escape_ascii());
@@ -223,7 +223,7 @@ fn a_damaged_message_is_read_as_the_oracle_reads_it_or_refused() {
 #[test]
 fn only_needed_leaves_of_a_message_are_decoded() {
     let (ours, _) = types(&texts()[0]);
-    let spec = protobuf_spec(&ours, &masked()).expect("a spec");
+    let spec = proto_spec(&ours, &masked()).expect("a spec");
     let part = Function::new("part", |args| {
         let rows = StructTensor::from_value(args.leaves()[0].1)?;
         let ids = rows.field_value(&"rq[*].id".parse()?)?;
@@ -237,7 +237,7 @@ fn only_needed_leaves_of_a_message_are_decoded() {
     // The string, which nobody needs, is no UTF-8, and the number of 32 bits no varint of so many.
     let rows: [&[u8]; 2] =
         [b"\x72\x01\xff\x18\xff\xff\xff\xff\xff\x01\xc0\x01\x05", b"\xfa\xff\xff\xff\x0f\x02\x08\x07"];
-    let ran = run_protobuf(f, Messages::Each(&rows), &ours, OnError::Raise).expect("runs");
+    let ran = run_proto(f, Messages::Each(&rows), &ours, OnError::Raise).expect("runs");
     let visited: Vec<String> = ran.visited.iter().map(|(path, n)| format!("{path}: {n}")).collect();
     assert_eq!(visited, ["rd[*]: 1", "rd@row_splits: 2", "rq[*].id: 1", "rq[*].id@mask: 1", "rq@row_splits: 2"]);
     let shown: Vec<String> =

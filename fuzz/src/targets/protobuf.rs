@@ -4,7 +4,7 @@ use crate::outcomes::Outcomes;
 use extenso_core::ExtensionType;
 use extenso_ext::{StructTensor, to_literal};
 use extenso_formats::proto::{Enums, MessageType, Messages, Optionals, Schema};
-use extenso_formats::{OnError, ProtobufOptions, encode_protobuf, protobuf_spec, read_protobuf};
+use extenso_formats::{OnError, ProtobufOptions, encode_proto, proto_spec, read_proto};
 use extenso_types::{Nest, Path};
 use std::sync::LazyLock;
 
@@ -65,19 +65,19 @@ pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
     let sources = [Messages::Each(&each), Messages::Delimited(bytes), Messages::TfRecord(bytes)];
     for source in sources {
         for on_error in [OnError::Raise, OnError::Skip, OnError::Default] {
-            let Some(rows) = outcomes.of("read", read_protobuf(source, &MESSAGE, &masked(on_error))) else { continue };
+            let Some(rows) = outcomes.of("read", read_proto(source, &MESSAGE, &masked(on_error))) else { continue };
             outcomes.value("read", rows.bad.count());
             for bad in rows.bad.first {
                 outcomes.of::<()>("row", Err(bad.error));
             }
             let whole = to_literal(&rows.value).expect("a literal").to_string();
             let written =
-                encode_protobuf(&Nest::Leaf(rows.value.clone()), &MESSAGE).expect("what was read can be written");
+                encode_proto(&Nest::Leaf(rows.value.clone()), &MESSAGE).expect("what was read can be written");
             check_again(&written, &whole);
             if on_error == OnError::Raise {
                 check_parts(source, &rows.value, &whole);
                 let names = ProtobufOptions { enums: Enums::Names, ..masked(on_error) };
-                outcomes.of("names", read_protobuf(source, &MESSAGE, &names));
+                outcomes.of("names", read_proto(source, &MESSAGE, &names));
             }
         }
     }
@@ -87,7 +87,7 @@ pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
 fn check_again(written: &extenso_core::Tensor, whole: &str) {
     let dense = written.data().expect("data");
     let messages: Vec<&[u8]> = (0..dense.len()).map(|i| dense.text_at(i).expect("bytes")).collect();
-    let again = read_protobuf(Messages::Each(&messages), &MESSAGE, &masked(OnError::Raise)).expect("reads").value;
+    let again = read_proto(Messages::Each(&messages), &MESSAGE, &masked(OnError::Raise)).expect("reads").value;
     assert_eq!(to_literal(&again).expect("a literal").to_string(), *whole);
 }
 
@@ -97,7 +97,7 @@ fn check_parts(source: Messages<'_>, value: &extenso_core::Value, whole: &str) {
     for part in PARTS {
         let path: Path = part.parse().expect("a path");
         let options = ProtobufOptions { paths: Some(vec![path.clone()]), ..masked(OnError::Raise) };
-        let alone = read_protobuf(source, &MESSAGE, &options).expect("the whole was read").value;
+        let alone = read_proto(source, &MESSAGE, &options).expect("the whole was read").value;
         let alone = StructTensor::from_value(&alone).expect("records");
         let [alone, all] = [&alone, &all].map(|records| {
             let value = records.field_value(&path).expect("the path leads there");
@@ -121,10 +121,10 @@ pub fn run_descriptor(bytes: &[u8], outcomes: &mut Outcomes) {
         let Some(message) = outcomes.of("message", schema.message("M")) else { return };
         for depth in [None, Some(0), Some(2)] {
             let options = ProtobufOptions { depth, ..masked(OnError::Raise) };
-            let Some(spec) = outcomes.of("spec", protobuf_spec(&message, &options)) else { continue };
+            let Some(spec) = outcomes.of("spec", proto_spec(&message, &options)) else { continue };
             outcomes.value("spec", &spec);
             let source = Messages::Each(&[b"", b"\x08\x01"]);
-            outcomes.of("read", read_protobuf(source, &message, &options));
+            outcomes.of("read", read_proto(source, &message, &options));
         }
     }
     if let Ok(text) = std::str::from_utf8(bytes) {

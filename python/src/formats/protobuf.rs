@@ -1,4 +1,4 @@
-//! Protocol buffers in and out: `protobuf_spec`, `read_protobuf`, `read_examples`, `write_protobuf`, and what a function runs over.
+//! Protocol buffers in and out: `proto_spec`, `read_proto`, `read_examples`, `write_proto`, and what a function runs over.
 //!
 //! Holds no logic of the format: descriptors become schemas, sources messages, and options those of the formats crate.
 
@@ -9,7 +9,7 @@ use crate::function::py_to_nest;
 use crate::tensor::PyTensor;
 use crate::{arg, spec, value};
 use extenso_formats::proto::{Enums, Example, ExampleOptions, Framing, MessageType, Messages, Optionals, Schema};
-use extenso_formats::{ProtobufOptions, protobuf_spec as spec_of};
+use extenso_formats::{ProtobufOptions, proto_spec as spec_of};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -17,10 +17,10 @@ use std::path::PathBuf;
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(protobuf_spec, module)?)?;
-    module.add_function(wrap_pyfunction!(read_protobuf, module)?)?;
+    module.add_function(wrap_pyfunction!(proto_spec, module)?)?;
+    module.add_function(wrap_pyfunction!(read_proto, module)?)?;
     module.add_function(wrap_pyfunction!(read_examples, module)?)?;
-    module.add_function(wrap_pyfunction!(write_protobuf, module)?)
+    module.add_function(wrap_pyfunction!(write_proto, module)?)
 }
 
 /// The framing of this name.
@@ -123,11 +123,11 @@ fn enums_of(py: Python<'_>, name: &str) -> PyResult<Enums> {
 ///
 /// >>> import extenso as ex
 /// >>> item = "syntax = 'proto3'; message Item { int64 id = 1; optional float price = 2; repeated string tags = 3; }"
-/// >>> ex.protobuf_spec(item, "Item", paths=["id", "tags"])
+/// >>> ex.proto_spec(item, "Item", paths=["id", "tags"])
 /// StructTensorSpec([None], {'id': TensorSpec([None], 'i64'), 'tags': RaggedTensorSpec([None, None], 'string')})
 #[pyfunction]
 #[pyo3(signature = (descriptor, message, *, paths=None, optional="rows", enums="numbers", depth=None))]
-fn protobuf_spec<'py>(
+fn proto_spec<'py>(
     py: Python<'py>,
     descriptor: &Bound<'py, PyAny>,
     message: &str,
@@ -147,14 +147,14 @@ fn protobuf_spec<'py>(
 ///
 /// The source is a list of bytes, a tensor of byte strings, or a file as bytes, a path or a file object: messages with a varint for the length
 /// before each (`framing="delimited"`), or a TFRecord file (`"tfrecord"`), whose checksums are checked; without `framing`, the first
-/// checksum tells. `descriptor`, `optional`, `enums` and `depth` are those of `protobuf_spec`; a `spec` says how each field is read, and which.
+/// checksum tells. `descriptor`, `optional`, `enums` and `depth` are those of `proto_spec`; a `spec` says how each field is read, and which.
 /// With `paths`, such as `["id", "items[*].price"]`, only these parts are read and in the value. A row that does not fit raises, with its
 /// number, byte offset and path. With `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values; then
 /// the result is `(value, bad)`, where `bad` lists these rows.
 ///
 /// >>> import extenso as ex
 /// >>> item = "syntax = 'proto3'; message Item { int64 id = 1; optional float price = 2; repeated string tags = 3; }"
-/// >>> ex.to_py(ex.read_protobuf([b"\x08\x07\x1a\x01a", b"\x15\x00\x00\x00\x3f"], item, "Item", optional="masked"))
+/// >>> ex.to_py(ex.read_proto([b"\x08\x07\x1a\x01a", b"\x15\x00\x00\x00\x3f"], item, "Item", optional="masked"))
 /// [{'id': 7, 'price': None, 'tags': ['a']}, {'id': 0, 'price': 0.5, 'tags': []}]
 #[pyfunction]
 #[pyo3(signature = (
@@ -162,7 +162,7 @@ fn protobuf_spec<'py>(
     on_error="raise"
 ))]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
-fn read_protobuf<'py>(
+fn read_proto<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     descriptor: &Bound<'py, PyAny>,
@@ -184,7 +184,7 @@ fn read_protobuf<'py>(
         on_error: policy(py, on_error)?,
     };
     let (message, framing) = (message_of(descriptor, message)?, framing.map(|name| framing_of(py, name)).transpose()?);
-    let read = |messages: Messages<'_>| extenso_formats::read_protobuf(messages, &message, &options);
+    let read = |messages: Messages<'_>| extenso_formats::read_proto(messages, &message, &options);
     let rows = with_messages(source, framing, read)?;
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
@@ -200,11 +200,11 @@ pub fn example_of(message: &str) -> Option<Example> {
 
 /// TensorFlow's `Example` messages, or with `sequence=True` `SequenceExample` messages, as one value, whose outer axis is the examples.
 ///
-/// The source and `framing` are those of `read_protobuf`. `spec` is a struct of the features by name: a scalar or dense axes where there are
+/// The source and `framing` are those of `read_proto`. `spec` is a struct of the features by name: a scalar or dense axes where there are
 /// exactly so many values, ragged where there are any, masked where a feature may be missing. Integers are read from int64 lists, `f32` and
 /// `f64` from float lists, `bytes` and `string` from bytes lists. A sequence example is a struct of two, `context` and `feature_lists`; features of
 /// the latter have the steps as one more ragged axis. With `paths`, only these features are read and in the value. `on_error` is that of
-/// `read_protobuf`.
+/// `read_proto`.
 ///
 /// >>> import extenso as ex
 /// >>> spec = ex.StructTensorSpec([None], {"age": ex.TensorSpec([None], "i64"), "tags": ex.RaggedTensorSpec([None, None], "string")})
@@ -240,11 +240,11 @@ fn read_examples<'py>(
 ///
 /// >>> import extenso as ex
 /// >>> item = "syntax = 'proto3'; message Item { int64 id = 1; optional float price = 2; repeated string tags = 3; }"
-/// >>> ex.write_protobuf(ex.constant([{"id": 7, "tags": ["a"]}, {"id": 0, "tags": []}]), item, "Item").tolist()
+/// >>> ex.write_proto(ex.constant([{"id": 7, "tags": ["a"]}, {"id": 0, "tags": []}]), item, "Item").tolist()
 /// [b'\x08\x07\x1a\x01a', b'']
 #[pyfunction]
 #[pyo3(signature = (x, descriptor, message, path=None, *, framing="delimited"))]
-fn write_protobuf<'py>(
+fn write_proto<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     descriptor: &Bound<'py, PyAny>,
@@ -256,11 +256,11 @@ fn write_protobuf<'py>(
     let framing = framing_of(py, framing)?;
     match path {
         Some(path) => {
-            let write = || extenso_formats::write_protobuf(&nest, &message, path, framing);
+            let write = || extenso_formats::write_proto(&nest, &message, path, framing);
             py.detach(|| guarded(write)).or_raise().map(|()| None)
         }
         None => {
-            let written = py.detach(|| guarded(|| extenso_formats::encode_protobuf(&nest, &message)));
+            let written = py.detach(|| guarded(|| extenso_formats::encode_proto(&nest, &message)));
             written.or_raise().map(|messages| Some(PyTensor(messages)))
         }
     }

@@ -5,7 +5,7 @@ use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::{formats, value};
 use extenso_core::{Provenance, Value, Variable, current_scope, pack, with_variables};
-use extenso_formats::{OnError, run_examples, run_ndjson, run_protobuf, run_records};
+use extenso_formats::{OnError, run_examples, run_ndjson, run_proto, run_records};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Bindings, Error, Nest, Spec};
 use pyo3::prelude::*;
@@ -64,7 +64,7 @@ impl PyConcrete {
     /// `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values, and the result is
     /// `(results, bad)`, where `bad` lists these rows.
     ///
-    /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_protobuf` takes them.
+    /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_proto` takes them.
     /// The messages `tf.train.Example` and `tf.train.SequenceExample` want no descriptor, and are read as by `read_examples`.
     #[pyo3(signature = (source, *, descriptor=None, message=None, framing=None, on_error="raise"))]
     fn run<'py>(
@@ -81,7 +81,7 @@ impl PyConcrete {
             (Some(descriptor), Some(message), framing) => {
                 let message = formats::message_of(descriptor, message)?;
                 let framing = framing.map(|name| formats::framing_of(py, name)).transpose()?;
-                formats::with_messages(source, framing, |source| run_protobuf(&self.0, source, &message, policy))?
+                formats::with_messages(source, framing, |source| run_proto(&self.0, source, &message, policy))?
             }
             (None, Some(name), framing) if formats::example_of(name).is_some() => {
                 let example = formats::example_of(name).unwrap_or_default();

@@ -62,8 +62,8 @@ pub use decode::Decoder;
 pub use example::Example;
 pub use frames::{Framing, Messages};
 pub use rows::{
-    ExampleOptions, ProtobufOptions, encode_protobuf, protobuf_spec, read_examples, read_protobuf, run_examples,
-    run_protobuf, write_protobuf,
+    ExampleOptions, ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_examples, run_proto,
+    write_proto,
 };
 pub use schema::{MessageType, Schema};
 pub use spec::{Enums, Optionals};

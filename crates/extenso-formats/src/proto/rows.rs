@@ -45,18 +45,18 @@ pub struct ProtobufOptions {
 /// Errors: a path that leads nowhere; a message that holds itself without a depth; one with more than 10,000 fields or 60 levels.
 ///
 /// ```
-/// # use extenso_formats::{ProtobufOptions, protobuf_spec};
+/// # use extenso_formats::{ProtobufOptions, proto_spec};
 /// # use extenso_formats::proto::{Optionals, Schema};
 /// let schema = Schema::from_text("message Item { required int64 id = 1; optional float price = 2; repeated string tags = 3; }");
 /// let item = schema.unwrap().message("Item").unwrap();
 /// let masked = ProtobufOptions { optionals: Optionals::Masked, ..ProtobufOptions::default() };
 /// assert_eq!(
-///     protobuf_spec(&item, &masked).unwrap().to_string(),
+///     proto_spec(&item, &masked).unwrap().to_string(),
 ///     "StructTensor(id: i64[?], price: MaskedTensor(f32[?], @mask: bool[?]), \
 ///      tags: RaggedTensor([*]: string[?], @row_splits: partition<i64>[? rows of ? values]), rank=1)"
 /// );
 /// ```
-pub fn protobuf_spec(message: &MessageType, options: &ProtobufOptions) -> Result<Spec> {
+pub fn proto_spec(message: &MessageType, options: &ProtobufOptions) -> Result<Spec> {
     let wanted = Wanted::of_paths(options.paths.as_deref())?;
     match &options.spec {
         Some(spec) => wanted.of(spec),
@@ -70,21 +70,21 @@ pub fn protobuf_spec(message: &MessageType, options: &ProtobufOptions) -> Result
 /// Reads messages as one batch, whose outer axis is the messages.
 ///
 /// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; a spec that the messages
-/// cannot be read as; those of [`protobuf_spec`].
+/// cannot be read as; those of [`proto_spec`].
 ///
 /// ```
-/// # use extenso_formats::{ProtobufOptions, read_protobuf};
+/// # use extenso_formats::{ProtobufOptions, read_proto};
 /// # use extenso_formats::proto::{Messages, Schema};
 /// let schema = Schema::from_text("syntax = 'proto3'; message Item { int64 id = 1; repeated float price = 2; }").unwrap();
 /// let messages: [&[u8]; 3] = [b"\x08\x07\x12\x04\0\0\x20\x40", b"", b"\x08\x96\x01"];
-/// let rows = read_protobuf(Messages::Each(&messages), &schema.message("Item").unwrap(), &ProtobufOptions::default()).unwrap();
+/// let rows = read_proto(Messages::Each(&messages), &schema.message("Item").unwrap(), &ProtobufOptions::default()).unwrap();
 /// assert_eq!(
 ///     extenso_ext::to_literal(&rows.value).unwrap().to_string(),
 ///     r#"[{"id": 7, "price": [2.5]}, {"id": 0, "price": []}, {"id": 150, "price": []}]"#
 /// );
 /// ```
-pub fn read_protobuf(source: Messages<'_>, message: &MessageType, options: &ProtobufOptions) -> Result<Rows> {
-    let spec = protobuf_spec(message, options)?;
+pub fn read_proto(source: Messages<'_>, message: &MessageType, options: &ProtobufOptions) -> Result<Rows> {
+    let spec = proto_spec(message, options)?;
     let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
     let decoded = Decoder::new(message, records.plan())?.messages(source, options.on_error)?;
     batch(&spec, &records, decoded)
@@ -93,7 +93,7 @@ pub fn read_protobuf(source: Messages<'_>, message: &MessageType, options: &Prot
 /// Runs a function on messages, decoding the leaves that it needs and no others.
 ///
 /// Errors: an argument that the messages cannot be read as; rows that do not fit, unless `on_error` says otherwise; those of the ops.
-pub fn run_protobuf(
+pub fn run_proto(
     function: &Concrete,
     source: Messages<'_>,
     message: &MessageType,
@@ -163,17 +163,17 @@ pub fn run_examples(
 /// ```
 /// # use extenso_core::Value;
 /// # use extenso_ext::{Literal, constant};
-/// # use extenso_formats::encode_protobuf;
+/// # use extenso_formats::encode_proto;
 /// # use extenso_formats::proto::Schema;
 /// # use extenso_types::Nest;
 /// let schema = Schema::from_text("message Item { optional int32 id = 1; repeated string tags = 2; }").unwrap();
 /// let tags = Literal::List(vec!["a".into()]);
 /// let items = Literal::List(vec![Literal::record([("id", Literal::Int(7)), ("tags", tags)])]);
 /// let items = Nest::Leaf(constant(items).unwrap());
-/// let messages = encode_protobuf(&items, &schema.message("Item").unwrap()).unwrap();
+/// let messages = encode_proto(&items, &schema.message("Item").unwrap()).unwrap();
 /// assert_eq!(messages.data().unwrap().text_at(0).unwrap(), b"\x08\x07\x12\x01a");
 /// ```
-pub fn encode_protobuf(value: &Nest<Value>, message: &MessageType) -> Result<Tensor> {
+pub fn encode_proto(value: &Nest<Value>, message: &MessageType) -> Result<Tensor> {
     let Batch { records, leaves, rows } = Batch::of(value)?;
     let texts = encode(message, records.plan(), &records.columns(&leaves)?, rows)?;
     let (offsets, bytes) = texts.into_parts();
@@ -182,14 +182,14 @@ pub fn encode_protobuf(value: &Nest<Value>, message: &MessageType) -> Result<Ten
 
 /// Writes a batch as messages into a file, which appears under its name whole or not at all.
 ///
-/// Errors: those of [`encode_protobuf`]; what the operating system refuses.
-pub fn write_protobuf(
+/// Errors: those of [`encode_proto`]; what the operating system refuses.
+pub fn write_proto(
     value: &Nest<Value>,
     message: &MessageType,
     path: impl AsRef<std::path::Path>,
     framing: Framing,
 ) -> Result<()> {
-    let messages = encode_protobuf(value, message)?;
+    let messages = encode_proto(value, message)?;
     let (dense, mut file) = (messages.data()?, Vec::new());
     for i in 0..dense.len() {
         framing.put(dense.text_at(i)?, &mut file);

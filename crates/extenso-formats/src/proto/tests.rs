@@ -1,6 +1,6 @@
 //! What messages are read as, and refused.
 
-use super::{Enums, MessageType, Messages, Optionals, ProtobufOptions, Schema, protobuf_spec, read_protobuf};
+use super::{Enums, MessageType, Messages, Optionals, ProtobufOptions, Schema, proto_spec, read_proto};
 use crate::{FieldSpec as F, OnError, struct_spec};
 use extenso_ext::to_literal;
 use extenso_types::{DType, Path, Result, Spec};
@@ -36,7 +36,7 @@ fn masked(paths: &[&str]) -> ProtobufOptions {
 }
 
 fn text(bytes: &[u8], options: &ProtobufOptions) -> Result<String> {
-    let rows = read_protobuf(Messages::Each(&[bytes]), &message("shop.Order"), options)?;
+    let rows = read_proto(Messages::Each(&[bytes]), &message("shop.Order"), options)?;
     Ok(to_literal(&rows.value)?.to_string())
 }
 
@@ -52,7 +52,7 @@ fn check_refused(bytes: &[u8], paths: &[&str], wanted: &str) {
 }
 
 fn check_spec(name: &str, options: &ProtobufOptions, wanted: &str) {
-    let spec = protobuf_spec(&message(name), options).map_or_else(|e| e.to_string(), |spec| spec.to_string());
+    let spec = proto_spec(&message(name), options).map_or_else(|e| e.to_string(), |spec| spec.to_string());
     assert!(spec.contains(wanted), "wanted: {wanted}\n  came: {spec}");
 }
 
@@ -97,7 +97,7 @@ fn enums_are_numbers_or_names_and_a_closed_one_has_no_others() {
     let open = open.and_then(|schema| schema.message("M")).expect("a message");
     let read = |bytes: &[u8], enums| {
         let options = ProtobufOptions { enums, ..ProtobufOptions::default() };
-        let rows = read_protobuf(Messages::Each(&[bytes]), &open, &options);
+        let rows = read_proto(Messages::Each(&[bytes]), &open, &options);
         rows.map_or_else(|e| e.to_string(), |rows| to_literal(&rows.value).expect("a literal").to_string())
     };
     assert_eq!(read(b"", Enums::Names), r#"[{"e": "A"}]"#);
@@ -196,7 +196,7 @@ fn bad_messages_are_raised_left_out_or_filled() {
         (OnError::Default, r#"[{"id": 1, "items": [{"sku": 5}]}, {"id": 0, "items": []}, {"id": 3, "items": []}]"#),
     ] {
         let options = ProtobufOptions { on_error, ..masked(&["id", "items[*].sku"]) };
-        let read = read_protobuf(Messages::Each(&rows), &message("shop.Order"), &options).expect("reads");
+        let read = read_proto(Messages::Each(&rows), &message("shop.Order"), &options).expect("reads");
         assert_eq!(to_literal(&read.value).expect("a literal").to_string(), wanted);
         assert_eq!(read.bad.rows, [1]);
         assert_eq!((read.bad.first[0].offset, read.bad.first[0].path.to_string()), (7, "items".into()));
@@ -207,7 +207,7 @@ fn bad_messages_are_raised_left_out_or_filled() {
 fn files_are_lengths_and_messages() {
     let read = |source: Messages<'_>, on_error| {
         let options = ProtobufOptions { on_error, ..masked(&["id"]) };
-        read_protobuf(source, &message("shop.Order"), &options).map_or_else(
+        read_proto(source, &message("shop.Order"), &options).map_or_else(
             |e| e.to_string(),
             |rows| format!("{} {:?}", to_literal(&rows.value).expect("a literal"), rows.bad.rows),
         )
@@ -229,7 +229,7 @@ const RECORDS: &[u8] = b"\x02\x00\x00\x00\x00\x00\x00\x00\x78\x27\x0b\x34\x08\x0
 fn the_checksums_of_records_are_checked() {
     let read = |bytes: &[u8], on_error| {
         let options = ProtobufOptions { on_error, ..masked(&["id"]) };
-        let rows = read_protobuf(Messages::of_file(bytes, None), &message("shop.Order"), &options);
+        let rows = read_proto(Messages::of_file(bytes, None), &message("shop.Order"), &options);
         rows.map_or_else(
             |e| e.to_string(),
             |rows| format!("{} {:?}", to_literal(&rows.value).expect("a literal"), rows.bad.rows),
