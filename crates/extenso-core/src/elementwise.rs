@@ -14,6 +14,7 @@ use crate::kernels::gather::repeat;
 use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::map::{BlockKernel, Done, Fault};
 use crate::kernels::pool::{Block, affordable};
+use crate::kernels::prefetch::prefetch;
 use crate::op::OutputSpecs;
 use crate::partition::Rows;
 use crate::tensor::{Dense, Storage, Tensor};
@@ -32,6 +33,9 @@ pub const BLOCK: usize = 1024;
 
 /// Work below this many elements stays on the calling thread.
 const PARALLEL: usize = 1 << 18;
+
+/// Elements of a register behind a block: folds read whole groups, and leave out what is behind their rows.
+const BEHIND: usize = 64;
 
 type Register = Vec<u64>;
 
@@ -94,9 +98,9 @@ impl Expr {
         self.registers = owner.len();
     }
 
-    /// The dtype of the result.
+    /// The dtype of the result; without steps that is the first input.
     pub fn dtype(&self) -> Option<DType> {
-        self.steps.last().map(|s| s.kernel.out)
+        self.steps.last().map(|s| s.kernel.out).or_else(|| self.inputs.first().copied())
     }
 
     /// The number of steps.
@@ -325,7 +329,7 @@ impl<'a> Blocks<'a> {
 
     /// Fresh registers.
     pub fn scratch(&self) -> Scratch {
-        let register = |needed: bool| if needed { vec![0; BLOCK] } else { Vec::new() };
+        let register = |needed: bool| if needed { vec![0; BLOCK + BEHIND] } else { Vec::new() };
         Scratch {
             inputs: self.inputs.iter().map(|a| register(!matches!(a, Access::Full(..) | Access::Splat(_)))).collect(),
             steps: (0..self.expr.registers).map(|_| register(true)).collect(),
@@ -337,7 +341,7 @@ impl<'a> Blocks<'a> {
         for (access, register) in self.inputs.iter().zip(&mut scratch.inputs) {
             access.load(self.dims, start, n, register);
         }
-        let (last, steps) = self.expr.steps.split_last().ok_or(Fault { index: 0, what: "an empty expression" })?;
+        let Some((last, steps)) = self.expr.steps.split_last() else { return self.copy_input(scratch, start, n, out) };
         for step in steps {
             self.step(step, scratch, start, n)?;
         }
@@ -355,9 +359,43 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The bytes of the result that [`Blocks::run`] left in its register.
-    pub fn result<'s>(&self, scratch: &'s Scratch, n: usize) -> &'s [u8] {
-        self.expr.steps.last().map_or(&[], |step| register_bytes(&scratch.steps[step.register], step.kernel.out, n))
+    /// Asks for the block from `start` on, so that it is there when it is run.
+    pub fn prefetch(&self, start: usize) {
+        for access in &self.inputs {
+            if let Access::Full(buffer, width) = access {
+                let bytes = buffer.as_slice();
+                let from = bytes.len().min(start * width);
+                prefetch(&bytes[from..bytes.len().min(from + BLOCK * width)]);
+            }
+        }
+    }
+
+    /// Gives the first input where there is no step; it stays where it is if nobody asks for it.
+    fn copy_input(&self, scratch: &Scratch, start: usize, n: usize, out: Option<&mut [u8]>) -> Done {
+        if let Some(out) = out {
+            out.copy_from_slice(&self.exact_result(scratch, start, n)[..out.len()]);
+        }
+        Ok(())
+    }
+
+    /// The bytes of the `n` elements from `start` that [`Blocks::run`] left where they are.
+    pub fn exact_result<'s>(&'s self, scratch: &'s Scratch, start: usize, n: usize) -> &'s [u8] {
+        self.read(&self.last(), scratch, start, n)
+    }
+
+    /// The same, and some more bytes where there are any: what stands in them is left open.
+    pub fn result<'s>(&'s self, scratch: &'s Scratch, start: usize, n: usize) -> &'s [u8] {
+        match self.last() {
+            Slot::Step(i) => bytemuck::cast_slice(&scratch.steps[self.expr.steps[i].register]),
+            Slot::Input(i) => match &self.inputs[i] {
+                Access::Full(buffer, width) => &buffer.as_slice()[start * width..],
+                _ => self.read(&Slot::Input(i), scratch, start, n),
+            },
+        }
+    }
+
+    fn last(&self) -> Slot {
+        self.expr.steps.len().checked_sub(1).map_or(Slot::Input(0), Slot::Step)
     }
 
     fn step(&self, step: &Step, scratch: &mut Scratch, start: usize, n: usize) -> Done {
@@ -373,7 +411,11 @@ impl<'a> Blocks<'a> {
     }
 
     fn args<'s>(&'s self, step: &Step, scratch: &'s Scratch, start: usize, n: usize) -> SmallVec<[&'s [u8]; 3]> {
-        let arg = |slot: &Slot| match *slot {
+        step.args.iter().map(|slot| self.read(slot, scratch, start, n)).collect()
+    }
+
+    fn read<'s>(&'s self, slot: &Slot, scratch: &'s Scratch, start: usize, n: usize) -> &'s [u8] {
+        match *slot {
             Slot::Step(i) => {
                 let source = &self.expr.steps[i];
                 register_bytes(&scratch.steps[source.register], source.kernel.out, n)
@@ -383,8 +425,7 @@ impl<'a> Blocks<'a> {
                 Access::Splat(register) => register_bytes(register, self.expr.inputs[i], n),
                 _ => register_bytes(&scratch.inputs[i], self.expr.inputs[i], n),
             },
-        };
-        step.args.iter().map(arg).collect()
+        }
     }
 }
 

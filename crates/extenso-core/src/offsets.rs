@@ -94,12 +94,6 @@ impl Offsets {
         with_offsets!(self, o => o.iter().map(|&v| i64::from(v) - i64::from(o[0])).collect())
     }
 
-    /// How far each offset is from the one before it, as 64-bit integers: the lengths of what the offsets cut.
-    #[allow(clippy::useless_conversion)] // One of the two widths is i64 already.
-    pub fn differences(&self) -> Vec<i64> {
-        with_offsets!(self, o => o.windows(2).map(|w| i64::from(w[1]) - i64::from(w[0])).collect())
-    }
-
     /// Proves that the offsets cut a list of `nvalues` values.
     ///
     /// Errors: no offset, a first one below 0, one below the one before it, a last one beyond the values; each with its position.

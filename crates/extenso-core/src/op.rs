@@ -83,6 +83,8 @@ pub enum Fact {
     Idempotent,
     /// `op(op(x)) == x`
     Involution,
+    /// `op(x) == op(y)` for `y` of the shape and dtype of `x`
+    Constant,
 }
 
 /// How an op computes.

@@ -215,6 +215,16 @@ impl Rows {
         (0..self.nrows()).map(|i| self.row(i).len())
     }
 
+    /// Writes the lengths of the rows; there is a place for each.
+    #[allow(clippy::useless_conversion)] // One of the two widths is i64 already.
+    pub(crate) fn write_lengths(&self, out: &mut [i64]) {
+        with_offsets!(&self.offsets, o => {
+            for (out, row) in out.iter_mut().zip(o.windows(2)) {
+                *out = i64::from(row[1]) - i64::from(row[0]);
+            }
+        });
+    }
+
     /// Whether every row has length 1, so that the rows are one axis of size 1.
     pub fn all_have_length_one(&self) -> bool {
         self.last() - self.first() == self.nrows() && self.lengths().all(|n| n == 1)

@@ -4,17 +4,17 @@
 //! the number of rows beside it, or the threads.
 
 mod fold;
+mod fused;
 
 pub use fold::{Fold, FoldKernel};
+pub use fused::{Cut, evaluate_folds};
 
 use crate::attrs::{AttrSet, Attrs, Axes};
-use crate::elementwise::{BLOCK, Blocks, Expr, Source, at_position, broadcast_strides};
+use crate::elementwise::broadcast_strides;
 use crate::kernels::bits::count_ones;
 use crate::kernels::isa::{isa, with_isa};
-use crate::kernels::map::Fault;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::LEAF;
-use crate::offsets::Offsets;
 use crate::op::OutputSpecs;
 use crate::tensor::{Dense, Storage, Tensor};
 use crate::threads::threads;
@@ -287,99 +287,6 @@ fn fold_no_values(fold: Fold, x: &Dense, nrows: usize, out_dims: Dims) -> Result
     let one = fold_axes(fold, none.data()?, &[1], false)?;
     debug_assert!(out_dims.first() == Some(&nrows), "a result for each row");
     Ok(smallvec![Value::Tensor(crate::ops::stretch(&one.with_dims(&[])?, out_dims)?)])
-}
-
-/// What a fused expression ends in: the rows that are folded.
-pub enum Cut<'a> {
-    /// Rows of `n` elements each.
-    Rows(usize),
-    /// The rows of offsets.
-    Segments(&'a Offsets),
-}
-
-impl Cut<'_> {
-    fn row(&self, i: usize) -> (usize, usize) {
-        match self {
-            Cut::Rows(n) => (i * n, *n),
-            Cut::Segments(offsets) => (offsets.get(i), offsets.get(i + 1) - offsets.get(i)),
-        }
-    }
-}
-
-/// Evaluates an expression over `dims` and folds its rows, block by block, without storing the expression's result.
-///
-/// Errors: a fault of a kernel, with its position.
-pub fn evaluate_fold(
-    expr: &Expr,
-    inputs: &[Source<'_>],
-    dims: &[usize],
-    fold: Fold,
-    cut: &Cut<'_>,
-    out_dims: Dims,
-) -> Result<Tensor> {
-    let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
-    let kernel = kernel_of(fold, dtype)?;
-    let blocks = Blocks::new(expr, inputs, dims)?;
-    let nrows: usize = out_dims.iter().product();
-    let width = out_width(kernel.out);
-    let mut out = block_of(nrows, width)?;
-    let fault = std::sync::Mutex::new(None::<(usize, Fault)>);
-    let work = cut.row(nrows.max(1) - 1);
-    let total = if nrows == 0 { 0 } else { work.0 + work.1 };
-    over_threads(nrows, total, out.bytes_mut(), |from, out| {
-        if let Err((at, found)) = fold_range(&blocks, &kernel, cut, from, out, width) {
-            let mut first = fault.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if first.is_none_or(|(known, f)| at + found.index < known + f.index) {
-                *first = Some((at, found));
-            }
-        }
-    });
-    if let Some((start, fault)) = fault.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-        return Err(at_position(fault, start, dims));
-    }
-    Ok(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))
-}
-
-fn fold_range(
-    blocks: &Blocks<'_>,
-    kernel: &FoldKernel,
-    cut: &Cut<'_>,
-    from: usize,
-    out: &mut [u8],
-    width: usize,
-) -> std::result::Result<(), (usize, Fault)> {
-    let mut scratch = blocks.scratch();
-    let mut ends = Vec::new();
-    let rows = out.len() / width;
-    let mut i = 0;
-    while i < rows {
-        let (start, len) = cut.row(from + i);
-        if len > BLOCK {
-            let mut partial = (kernel.begin)();
-            for at in (start..start + len).step_by(LEAF) {
-                let n = LEAF.min(start + len - at);
-                blocks.run(&mut scratch, at, n, None).map_err(|f| (at, f))?;
-                partial.push(blocks.result(&scratch, n));
-            }
-            partial.finish(&mut out[i * width..(i + 1) * width]);
-            i += 1;
-            continue;
-        }
-        // As many whole rows as fit one block.
-        let mut end = i + 1;
-        while end < rows && cut.row(from + end).0 + cut.row(from + end).1 - start <= BLOCK {
-            end += 1;
-        }
-        let n = cut.row(from + end - 1).0 + cut.row(from + end - 1).1 - start;
-        blocks.run(&mut scratch, start, n, None).map_err(|f| (start, f))?;
-        let values = blocks.result(&scratch, n);
-        ends.clear();
-        ends.push(0);
-        ends.extend((i..end).map(|row| cut.row(from + row)).map(|(at, len)| at + len - start));
-        (kernel.between)(values, &ends, &mut out[i * width..end * width]);
-        i = end;
-    }
-    Ok(())
 }
 
 /// The axes that broadcasting `from` to `to` stretched: those in front, and those of size 1.

@@ -7,10 +7,10 @@ use crate::graph::{Graph, NodeKind, ValueRef};
 use crate::passes::fuse::{Group, Sink, fuse};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::elementwise::{Expr, Source, evaluate};
-use extenso_core::reduce::{Cut, Fold, Reduce, evaluate_fold, fold_axes, normalize_axes};
-use extenso_core::{OpDef, Value};
+use extenso_core::reduce::{Cut, Fold, Reduce, evaluate_folds, fold_axes, normalize_axes};
+use extenso_core::{OpDef, Outputs, Value};
 use extenso_types::{Dims, Error, LeafSpec, Path, Result, broadcast_dims};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 type Slot = usize;
@@ -50,8 +50,8 @@ struct Fused {
 enum End {
     Store,
     Axes(Fold, Reduce),
-    /// The last argument is the partition.
-    Segments(Fold),
+    /// Each fold has a result. The last argument is the partition.
+    Segments(Vec<Fold>),
 }
 
 impl std::fmt::Debug for Step {
@@ -87,8 +87,8 @@ impl Program {
                     program.constants.push((slot, value.clone()));
                 }
                 NodeKind::Op(op, attrs) => match &groups[i] {
-                    Some(group) if group.root != narrow(i) => {}
-                    Some(group) => program.steps.push(fused_step(group, &mut slot_of, at(0))?),
+                    Some(group) if group.roots.first() != Some(&narrow(i)) => {}
+                    Some(group) => program.steps.push(fused_step(group, &mut slot_of)?),
                     None => {
                         let args: Result<_> = node.inputs.iter().map(|v| slot_of.get(*v)).collect();
                         let results = (0..node.outputs.len()).map(|o| slot_of.new_for(at(o))).collect();
@@ -226,19 +226,19 @@ impl Slots {
     }
 }
 
-fn fused_step(group: &Group, slots: &mut Slots, at: ValueRef) -> Result<Step> {
+fn fused_step(group: &Group, slots: &mut Slots) -> Result<Step> {
     let rows = group.inputs.iter().filter_map(|read| read.rows);
     let reads = group.inputs.iter().map(|read| read.at).chain(rows);
     let mut args: SmallVec<[Slot; 4]> = reads.map(|v| slots.get(v)).collect::<Result<_>>()?;
     let end = match &group.sink {
         Sink::Store => End::Store,
         Sink::Axes(fold, attrs) => End::Axes(*fold, Reduce::of(&**attrs)?.clone()),
-        Sink::Segments(fold, partition) => {
+        Sink::Segments(folds, partition) => {
             args.push(slots.get(*partition)?);
-            End::Segments(*fold)
+            End::Segments(folds.clone())
         }
     };
-    let results = SmallVec::from_iter([slots.new_for(at)]);
+    let results = group.roots.iter().map(|&node| slots.new_for(ValueRef { node, output: 0 })).collect();
     let repeated = group.inputs.iter().map(|read| read.rows.is_some()).collect();
     let work = Work::Fused(Fused { expr: group.expr.clone(), repeated, end });
     Ok(Step { work, args, results, dead: SmallVec::new() })
@@ -248,14 +248,12 @@ impl Step {
     fn run(&self, slots: &mut [Option<Value>]) -> Result<()> {
         let arg = |slot: &Slot| slots[*slot].clone().ok_or_else(|| Error::internal("a value was dropped too early"));
         let args: SmallVec<[Value; 4]> = self.args.iter().map(arg).collect::<Result<_>>()?;
-        match &self.work {
-            Work::Op(op, attrs) => {
-                let results = op.run(&args, &**attrs).map_err(|e| e.at(op.name))?;
-                for (slot, value) in self.results.iter().zip(results) {
-                    slots[*slot] = Some(value);
-                }
-            }
-            Work::Fused(fused) => slots[self.results[0]] = Some(run_fused(fused, &args)?),
+        let results = match &self.work {
+            Work::Op(op, attrs) => op.run(&args, &**attrs).map_err(|e| e.at(op.name))?,
+            Work::Fused(fused) => run_fused(fused, &args)?,
+        };
+        for (slot, value) in self.results.iter().zip(results) {
+            slots[*slot] = Some(value);
         }
         for slot in &self.dead {
             slots[*slot] = None;
@@ -264,7 +262,7 @@ impl Step {
     }
 }
 
-fn run_fused(fused: &Fused, args: &[Value]) -> Result<Value> {
+fn run_fused(fused: &Fused, args: &[Value]) -> Result<Outputs> {
     let Fused { expr, repeated, end } = fused;
     let (args, partition) = match (end, args.split_last()) {
         (End::Segments(_), Some((last, args))) => (args, Some(last.partition()?)),
@@ -275,9 +273,9 @@ fn run_fused(fused: &Fused, args: &[Value]) -> Result<Value> {
     for input in &inputs {
         dims = broadcast_dims(&dims, &input.dims())?;
     }
-    let result = match (end, partition) {
-        (End::Axes(fold, attrs), _) => return run_axes(expr, &inputs, dims, *fold, attrs),
-        (End::Segments(fold), Some(partition)) => {
+    match (end, partition) {
+        (End::Axes(fold, attrs), _) => run_axes(expr, &inputs, dims, *fold, attrs),
+        (End::Segments(folds), Some(partition)) => {
             let rows = partition.data()?;
             let [n] = dims.as_slice() else {
                 return Err(Error::internal("a fused segment fold over more than a vector"));
@@ -286,11 +284,11 @@ fn run_fused(fused: &Fused, args: &[Value]) -> Result<Value> {
                 return Err(Error::shape(format!("{n} values are given to a partition of {}", rows.nvalues())));
             }
             let out = Dims::from_slice(&[rows.nrows()]);
-            evaluate_fold(expr, &inputs, &dims, *fold, &Cut::Segments(rows.offsets()), out)?
+            let folded = evaluate_folds(expr, &inputs, &dims, folds, &Cut::Segments(rows.offsets()), out)?;
+            Ok(folded.into_iter().map(Value::Tensor).collect())
         }
-        (End::Store | End::Segments(_), _) => evaluate(expr, &inputs, dims)?,
-    };
-    Ok(Value::Tensor(result))
+        (End::Store | End::Segments(_), _) => Ok(smallvec![Value::Tensor(evaluate(expr, &inputs, dims)?)]),
+    }
 }
 
 /// What an expression reads, from the arguments of its step.
@@ -304,7 +302,7 @@ fn sources<'a>(args: &'a [Value], repeated: &[bool]) -> Result<SmallVec<[Source<
     inputs.iter().zip(repeated).map(&mut source).collect()
 }
 
-fn run_axes(expr: &Expr, inputs: &[Source<'_>], dims: Dims, fold: Fold, attrs: &Reduce) -> Result<Value> {
+fn run_axes(expr: &Expr, inputs: &[Source<'_>], dims: Dims, fold: Fold, attrs: &Reduce) -> Result<Outputs> {
     let rank = dims.len();
     let axes: SmallVec<[usize; 4]> = match &attrs.axis {
         extenso_core::attrs::Axes::All => (0..rank).collect(),
@@ -313,12 +311,13 @@ fn run_axes(expr: &Expr, inputs: &[Source<'_>], dims: Dims, fold: Fold, attrs: &
     let kept = rank - axes.len();
     if !axes.iter().copied().eq(kept..rank) {
         let stored = evaluate(expr, inputs, dims)?;
-        return Ok(Value::Tensor(fold_axes(fold, stored.data()?, &axes, attrs.keepdims)?));
+        return Ok(smallvec![Value::Tensor(fold_axes(fold, stored.data()?, &axes, attrs.keepdims)?)]);
     }
     let n = axes.iter().map(|&a| dims[a]).product();
     let mut out = Dims::from_slice(&dims[..kept]);
     if attrs.keepdims {
         out.extend(axes.iter().map(|_| 1));
     }
-    Ok(Value::Tensor(evaluate_fold(expr, inputs, &dims, fold, &Cut::Rows(n), out)?))
+    let folded = evaluate_folds(expr, inputs, &dims, &[fold], &Cut::Rows(n), out)?;
+    Ok(folded.into_iter().map(Value::Tensor).collect())
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: what is read lies at the positions alone, and each is checked against its source by the indexing.
 
+use super::isa::multiversion;
 use super::reduce::Offset;
 
 /// Copies the elements of `width` bytes at these positions.
@@ -42,14 +43,14 @@ pub fn repeat(element: &[u8], skip: usize, out: &mut [u8]) {
         4 => repeat_fixed::<4>(element, out),
         8 => repeat_fixed::<8>(element, out),
         64 => repeat_fixed::<64>(element, out),
-        _ => out.chunks_mut(element.len()).for_each(|out| out.copy_from_slice(&element[..out.len()])),
+        _ => repeat_doubled(element, out),
     }
 }
 
 fn repeat_fixed<const N: usize>(element: &[u8], out: &mut [u8]) {
     let (outs, rest) = out.as_chunks_mut::<N>();
-    if let Some(element) = element.first_chunk() {
-        outs.fill(*element);
+    if let Some(element) = element.first_chunk::<N>() {
+        fill(outs, *element);
     }
     rest.copy_from_slice(&element[..rest.len()]);
 }
@@ -81,6 +82,23 @@ fn repeat_numbers<T: bytemuck::Pod, O: Offset, const SHORT: usize>(elements: &[u
             Some(short) if end - start <= SHORT => *short = [element; SHORT],
             _ => out[start..end].fill(element),
         }
+    }
+}
+
+multiversion! {
+    fn fill<E: Copy>(out: &mut [E], element: E) {
+        out.fill(element);
+    }
+}
+
+/// Copies what is there already, twice as much each time: few copies, and long ones.
+fn repeat_doubled(element: &[u8], out: &mut [u8]) {
+    let mut done = element.len().min(out.len());
+    out[..done].copy_from_slice(&element[..done]);
+    while done < out.len() {
+        let more = done.min(out.len() - done);
+        out.copy_within(..more, done);
+        done += more;
     }
 }
 

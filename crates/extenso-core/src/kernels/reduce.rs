@@ -16,12 +16,14 @@
 //! Does not split work over threads.
 
 use super::isa::multiversion;
+use super::reducers::{Lane, SHORT};
 pub use super::reducers::{Max, Min, Prod, Reducer, Sum};
+use super::short_rows::{FEW, Lanes, ROWS, reduce_block};
 use std::hint::black_box;
 
 /// The number of elements of a leaf.
 pub const LEAF: usize = 1024;
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 
 /// Reduces a slice.
 pub fn reduce<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Out {
@@ -75,23 +77,51 @@ multiversion! {
 
     /// Reduces each row `values[ends[i]..ends[i + 1]]`.
     fn rows<R: Reducer<T>, T: Copy>(values: &[T], ends: &[usize], out: &mut [R::Out]) {
-        for (out, row) in out.iter_mut().zip(ends.windows(2)) {
-            let row = row[0]..row[1];
-            let (groups, rest) = values[row.clone()].as_chunks();
-            // Where enough values follow a short row, its last group is read in place.
-            *out = match values[row.end - rest.len()..].first_chunk() {
-                Some(last) if row.len() <= LEAF => R::finish(groups_and_rest::<R, T>(groups, last, rest.len())),
-                _ => reduce::<R, T>(&values[row]),
-            };
+        let mut lanes: Lanes<R::Acc> = CacheLine([[R::IDENTITY; LANES]; ROWS]);
+        for (block, out) in out.chunks_mut(ROWS).enumerate() {
+            let ends = &ends[block * ROWS..][..=out.len()];
+            if out.len() <= FEW {
+                out.iter_mut().zip(ends.windows(2)).for_each(|(out, row)| *out = reduce_row::<R, T>(values, row[0], row[1]));
+                continue;
+            }
+            // Empty rows fill the block.
+            let mut all = [0; ROWS + 1];
+            all.iter_mut().enumerate().for_each(|(i, end)| *end = ends[i.min(out.len())]);
+            let mut results = [R::finish(R::IDENTITY); ROWS];
+            reduce_block::<R, T>(values, &all, &mut lanes, &mut results);
+            match <&mut [R::Out; ROWS]>::try_from(&mut *out) {
+                Ok(out) => *out = results,
+                Err(_) => out.copy_from_slice(&results[..out.len()]),
+            }
         }
     }
+}
+
+/// Reduces `values[start..end]`. Inlined into the caller's loop.
+#[inline(always)]
+pub(super) fn reduce_row<R: Reducer<T>, T: Copy>(values: &[T], start: usize, end: usize) -> R::Out {
+    if end - start > LEAF {
+        return reduce::<R, T>(&values[start..end]);
+    }
+    R::finish(meet::<R, T>(lanes_of::<R, T>(values, start, end)))
 }
 
 /// Reduces at most [`LEAF`] elements to one leaf, to be handed to [`Tree::push`]. Inlined into the caller's loop.
 #[inline(always)]
 pub fn leaf<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Acc {
-    let Some(&first) = x.first() else { return R::IDENTITY };
+    meet::<R, T>(lanes_of::<R, T>(x, 0, x.len()))
+}
+
+/// The lanes of `values[start..end]`, which are at most one leaf.
+#[inline(always)]
+pub(super) fn lanes_of<R: Reducer<T>, T: Copy>(values: &[T], start: usize, end: usize) -> [R::Acc; LANES] {
+    let x = &values[start..end];
+    let Some(&first) = x.first() else { return [R::IDENTITY; LANES] };
     let (groups, rest) = x.as_chunks();
+    // Where enough values follow, the last group is read in place.
+    if let Some(last) = values[end - rest.len()..].first_chunk() {
+        return groups_and_rest::<R, T>(groups, last, rest.len());
+    }
     let mut last = [first; LANES];
     for j in 0..LANES {
         // Past the end stands any element.
@@ -100,9 +130,9 @@ pub fn leaf<R: Reducer<T>, T: Copy>(x: &[T]) -> R::Acc {
     groups_and_rest::<R, T>(groups, &last, rest.len())
 }
 
-/// The leaf of whole groups and the first `rest` elements of one more.
+/// The lanes of whole groups and the first `rest` elements of one more.
 #[inline(always)]
-fn groups_and_rest<R: Reducer<T>, T: Copy>(groups: &[[T; LANES]], last: &[T; LANES], rest: usize) -> R::Acc {
+fn groups_and_rest<R: Reducer<T>, T: Copy>(groups: &[[T; LANES]], last: &[T; LANES], rest: usize) -> [R::Acc; LANES] {
     let mut lanes = [R::IDENTITY; LANES];
     for group in groups {
         for j in 0..LANES {
@@ -112,11 +142,16 @@ fn groups_and_rest<R: Reducer<T>, T: Copy>(groups: &[[T; LANES]], last: &[T; LAN
         black_box(());
     }
     // Loaded in full and then masked, without a branch: the lengths of short rows are past predicting.
-    let (last, taken) = (*last, TAKEN[rest]);
+    let taken = &R::Acc::TAKEN[SHORT - rest..][..LANES];
     for j in 0..LANES {
-        let x = R::load(last[j]);
-        lanes[j] = R::combine(lanes[j], if taken[j] { x } else { R::IDENTITY });
+        lanes[j] = R::combine(lanes[j], R::load(last[j]).where_taken(taken[j], R::IDENTITY));
     }
+    lanes
+}
+
+/// Lets lanes meet.
+#[inline(always)]
+fn meet<R: Reducer<T>, T: Copy>(lanes: [R::Acc; LANES]) -> R::Acc {
     // In memory the lanes are neighbours, which is how the compiler finds the vectors in all of the above.
     let mut lanes = black_box(CacheLine(lanes)).0;
     halve::<R, T, 8>(&mut lanes);
@@ -125,21 +160,10 @@ fn groups_and_rest<R: Reducer<T>, T: Copy>(groups: &[[T; LANES]], last: &[T; LAN
     R::combine(lanes[0], lanes[1])
 }
 
-// The lanes that a last group of so many elements reaches. Comparisons with its length would become a chain of branches.
-static TAKEN: [[bool; LANES]; LANES] = {
-    let mut taken = [[false; LANES]; LANES];
-    let mut at = 0;
-    while at < LANES * LANES {
-        taken[at / LANES][at % LANES] = at % LANES < at / LANES;
-        at += 1;
-    }
-    taken
-};
-
 // A vector that lies across two lines is slow to read back.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct CacheLine<A>(A);
+pub(super) struct CacheLine<A>(pub A);
 
 #[inline(always)]
 fn halve<R: Reducer<T>, T, const HALF: usize>(lanes: &mut [R::Acc; LANES]) {
@@ -360,8 +384,11 @@ mod tests {
     where
         R::Out: bytemuck::NoUninit + Default,
     {
-        let values: Vec<T> = numbers(9000).into_iter().map(of).collect();
-        let lengths = (0..120).map(|i| i % 41).chain([1024, 0, 1025, 3000, 5]);
+        let values: Vec<T> = numbers(14_000).into_iter().map(of).collect();
+        // Short rows, equal ones, some of which fill their groups, middling ones, and very long ones among others.
+        let equal = [[16; 20], [32; 20], [3; 20]].concat();
+        let lengths = (0..130).map(|i| i % 41).chain(equal).chain((0..40).map(|i| 50 + i % 71));
+        let lengths = lengths.chain([1024, 0, 1025, 3000, 5]);
         let offsets: Vec<i64> = std::iter::once(3)
             .chain(lengths.scan(3, |end, len| {
                 *end += len;

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 /// What a reduction does with elements of type `T`.
 pub trait Reducer<T>: Copy + 'static {
     /// What is carried.
-    type Acc: Copy + Send + Sync + 'static;
+    type Acc: Lane;
     /// What comes out.
     type Out: Copy + Send + Sync + 'static;
     /// The accumulator of no elements.
@@ -19,6 +19,59 @@ pub trait Reducer<T>: Copy + 'static {
     fn combine(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     /// The result.
     fn finish(acc: Self::Acc) -> Self::Out;
+}
+
+/// What is carried along a lane, and what counts of elements that may lie behind a row.
+///
+/// Masks are numbers and not booleans: with those the compiler loads by mask, which takes processors several times as long as
+/// loading all and keeping some. Comparisons with a length would become a chain of branches.
+pub trait Lane: Copy + Send + Sync + 'static {
+    /// A mask: all bits or none.
+    type Mask: Copy + 'static;
+    /// Masks of all bits before the middle and of none behind it: n before the middle begin the masks of n elements.
+    const TAKEN: &'static [Self::Mask; 2 * SHORT];
+    /// This if the mask has all bits, `other` if it has none.
+    fn where_taken(self, mask: Self::Mask, other: Self) -> Self;
+}
+
+/// The elements that masks reach.
+pub const SHORT: usize = 64;
+
+macro_rules! lanes {
+    ($($T:ty as $Mask:ty: |$x:ident| $bits:expr, $of_bits:expr;)*) => {$(
+        impl Lane for $T {
+            type Mask = $Mask;
+            const TAKEN: &'static [$Mask; 2 * SHORT] = {
+                static TAKEN: [$Mask; 2 * SHORT] = {
+                    let mut taken = [0; 2 * SHORT];
+                    let mut at = 0;
+                    while at < SHORT {
+                        taken[at] = <$Mask>::MAX;
+                        at += 1;
+                    }
+                    taken
+                };
+                &TAKEN
+            };
+            #[inline(always)]
+            fn where_taken(self, mask: $Mask, other: $T) -> $T {
+                let bits = |$x: $T| -> $Mask { $bits };
+                ($of_bits)(bits(self) & mask | bits(other) & !mask)
+            }
+        }
+    )*};
+}
+lanes! {
+    i8 as u8: |x| x as u8, |bits| bits as i8;
+    u8 as u8: |x| x, |bits| bits;
+    i16 as u16: |x| x as u16, |bits| bits as i16;
+    u16 as u16: |x| x, |bits| bits;
+    i32 as u32: |x| x as u32, |bits| bits as i32;
+    u32 as u32: |x| x, |bits| bits;
+    i64 as u64: |x| x as u64, |bits| bits as i64;
+    u64 as u64: |x| x, |bits| bits;
+    f32 as u32: |x| x.to_bits(), f32::from_bits;
+    f64 as u64: |x| x.to_bits(), f64::from_bits;
 }
 
 /// The sum: floats give their own type, integers 64 bits of their own sign. The sum of nothing is 0.

@@ -8,7 +8,7 @@ use crate::grad::{GradCx, one, two, unbroadcast};
 use crate::kernels::bits::{select, select_bits};
 use crate::kernels::cast::cast as cast_kernel;
 use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
-use crate::op::Fact::{Commutes, Idempotent, Involution, Linear};
+use crate::op::Fact::{Commutes, Constant, Idempotent, Involution, Linear};
 use crate::op::OpDef;
 use crate::value::Value;
 use extenso_types::{DType, Result};
@@ -141,13 +141,13 @@ crate::ops! {
     /// Zeros of the shape and dtype of `x`; false for booleans.
     ZEROS_LIKE: zeros_like(x) = OpDef::unary(|dtypes, _| constant(dtypes, false))
         .grad(|_| Ok(vec![None]))
-        .facts(&[Idempotent])
+        .facts(&[Idempotent, Constant])
         .examples(&[("zeros_like([1.5, 2.5])", "[0.0, 0.0]")]);
 
     /// Ones of the shape and dtype of `x`; true for booleans.
     ONES_LIKE: ones_like(x) = OpDef::unary(|dtypes, _| constant(dtypes, true))
         .grad(|_| Ok(vec![None]))
-        .facts(&[Idempotent])
+        .facts(&[Idempotent, Constant])
         .examples(&[("ones_like([1.5, 2.5])", "[1.0, 1.0]")]);
 }
 

@@ -7,12 +7,14 @@ use super::structural::stretch;
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::GradCx;
-use crate::kernels::pool::affordable;
+use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{multiply, sum, zeros_like};
 use crate::partition::Rows;
-use crate::tensor::{Dense, element_count};
+use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
+use arrow_buffer::Buffer;
 use extenso_types::{Dim, Dims, Error, LeafSpec, PartitionSpec, Result, Shape};
 use smallvec::smallvec;
 
@@ -97,6 +99,10 @@ fn run_pad(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
     let size: usize = inner.iter().product();
     let longest = if count == 0 { 0 } else { width * size };
     let fill = stretch(args[2].tensor()?, smallvec![longest])?;
+    if let (Storage::Fixed(values_bytes), Storage::Fixed(fill)) = (values.storage(), fill.data()?.storage()) {
+        let padded = padded_numbers(values_bytes, fill, rows, size * values.dtype().width().unwrap_or(1));
+        return one_tensor(Tensor::from_dense(values.dtype(), dims, Storage::Fixed(padded)));
+    }
     let runs = (0..if longest == 0 { 0 } else { rows.nrows() }).flat_map(|i| {
         let row = rows.row(i);
         let kept = row.len().min(width) * size;
@@ -104,6 +110,23 @@ fn run_pad(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
         [Run { source: Some(0), start: row.start * size, len: kept }, pad]
     });
     one_tensor(assemble(values.dtype(), dims, &[values, fill.data()?], runs)?)
+}
+
+/// The rows of values of `size` bytes, each filled up with the end of `fill` and as long as it. Many rows are split over threads.
+fn padded_numbers(values: &[u8], fill: &[u8], rows: &Rows, size: usize) -> Buffer {
+    let mut block = Block::new(if fill.is_empty() { 0 } else { rows.nrows() * fill.len() });
+    let bytes = block.bytes_mut();
+    let piece = rows.nrows().div_ceil(pieces(bytes.len() / 8)).max(1);
+    let parts: Vec<_> = bytes.chunks_mut((piece * fill.len()).max(1)).enumerate().collect();
+    side_by_side(parts, |(part, out)| {
+        for (i, out) in out.chunks_mut(fill.len()).enumerate() {
+            let row = rows.row(part * piece + i);
+            let kept = (row.len() * size).min(out.len());
+            out[..kept].copy_from_slice(&values[row.start * size..][..kept]);
+            out[kept..].copy_from_slice(&fill[kept..]);
+        }
+    });
+    block.freeze()
 }
 
 fn grad_pad(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {

@@ -4,13 +4,13 @@ use super::repetition::repeat_rows;
 use super::{Run, assemble};
 use crate::attrs::AttrSet;
 use crate::grad::{GradCx, one};
-use crate::kernels::pool::affordable;
+use crate::kernels::pool::{Block, affordable};
 use crate::offsets::Offsets;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{multiply, ones_like, where_, zeros_like};
 use crate::partition::{RowPartition, Rows};
 use crate::reduce::Fold;
-use crate::tensor::Tensor;
+use crate::tensor::{Storage, Tensor};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, PartitionSpec, Result, Shape, TensorSpec};
 use smallvec::smallvec;
@@ -186,7 +186,11 @@ fn infer_row_lengths(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> 
 
 fn run_row_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let rows = arg(args, 0)?.partition()?.data()?;
-    Ok(smallvec![Value::Tensor(Tensor::from_vec(rows.offsets().differences()))])
+    affordable(rows.nrows().saturating_mul(8))?;
+    let mut lengths = Block::new(8 * rows.nrows());
+    rows.write_lengths(lengths.slice_mut());
+    let dims = Dims::from_slice(&[rows.nrows()]);
+    Ok(smallvec![Value::Tensor(Tensor::from_dense(DType::I64, dims, Storage::Fixed(lengths.freeze())))])
 }
 
 fn infer_row_splits(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -1,7 +1,8 @@
 //! Fusion: which elementwise chains, and the reductions that end them, run as one pass over blocks.
 //!
 //! Invariant: a node is in a group only if all its readers are, so nothing is computed twice; and it has the shape of the
-//! group, by equal sizes or equal variables. The block functions are those of the single ops, so no bit changes.
+//! group, by equal sizes or equal variables. The block functions are those of the single ops, so no bit changes. Folds of
+//! the same values over the rows of the same partition are one group, which reads them once.
 
 use crate::graph::{Graph, Node, NodeKind, ValueRef};
 use extenso_core::Kernel;
@@ -19,8 +20,9 @@ const LONGEST: usize = 48;
 /// Nodes that run as one step.
 #[derive(Clone)]
 pub(crate) struct Group {
-    /// The node whose result is stored.
-    pub root: u32,
+    /// The nodes whose results are stored, in order: one for each fold over rows, or one alone. The group runs in place of
+    /// the first.
+    pub roots: Vec<u32>,
     /// The expression over the inputs.
     pub expr: Expr,
     /// What the expression reads.
@@ -45,8 +47,8 @@ pub(crate) enum Sink {
     Store,
     /// It is folded over axes.
     Axes(Fold, Arc<dyn AttrSet>),
-    /// It is folded over the rows of a partition.
-    Segments(Fold, ValueRef),
+    /// It is folded over the rows of a partition, once for each root.
+    Segments(Vec<Fold>, ValueRef),
 }
 
 /// The groups of a graph: for every node that is fused away, and for the root of each group, the group.
@@ -131,24 +133,28 @@ fn grow(graph: &Graph, uses: &Uses, root: usize, taken: &Groups) -> Result<Optio
     let node = &graph.nodes[root];
     let NodeKind::Op(op, attrs) = &node.kind else { return Ok(None) };
     let Some(first) = node.inputs.first() else { return Ok(None) };
-    let (sink, seed) = match op.kernel {
-        Kernel::Elementwise(_) => (Sink::Store, narrow(root)),
-        Kernel::Reduction(fold) => (Sink::Axes(fold, attrs.clone()), first.node),
-        Kernel::Segment(fold) => (Sink::Segments(fold, node.inputs[1]), first.node),
+    let (sink, seed, roots) = match op.kernel {
+        Kernel::Elementwise(_) => (Sink::Store, narrow(root), vec![narrow(root)]),
+        Kernel::Reduction(fold) => (Sink::Axes(fold, attrs.clone()), first.node, vec![narrow(root)]),
+        Kernel::Segment(_) => {
+            let (roots, folds) = folds_alike(graph, uses, &node.inputs);
+            (Sink::Segments(folds, node.inputs[1]), first.node, roots)
+        }
         Kernel::General(..) => return Ok(None),
     };
-    let is_root = |i: u32| i == narrow(root);
-    let Some(over) = shape(graph, seed).filter(|_| kernel(graph, seed).is_some()) else { return Ok(None) };
-    if !matches!(sink, Sink::Store) && !foldable(graph, &sink, seed, over, uses, root, taken) {
-        return Ok(None);
-    }
-    let mut members = BTreeSet::from([narrow(root), seed]);
+    let folded = !matches!(sink, Sink::Store);
+    let over = shape(graph, seed).filter(|_| kernel(graph, seed).is_some());
+    let over = over.filter(|over| !folded || foldable(graph, &sink, seed, over, uses, &roots, taken));
+    let Some(over) = over else { return Ok(of_stored(graph, *first, sink, roots)) };
+    let is_root = |i: u32| roots.contains(&i);
+    let root = roots.first().map_or(root, |first| *first as usize);
+    let mut members: BTreeSet<u32> = roots.iter().copied().chain([seed]).collect();
     // From the back: all readers of a node are decided before it is.
     for i in (0..seed).rev() {
         let joins = members.len() < LONGEST
             && taken[i as usize].is_none()
             && !uses.readers(i).is_empty()
-            && uses.readers(i).iter().all(|r| members.contains(r) && (matches!(sink, Sink::Store) || !is_root(*r)))
+            && uses.readers(i).iter().all(|r| members.contains(r) && !(folded && is_root(*r)))
             && kernel(graph, i).is_some()
             && shape(graph, i) == Some(over)
             && !uses.effect_between(i, root);
@@ -163,7 +169,6 @@ fn grow(graph: &Graph, uses: &Uses, root: usize, taken: &Groups) -> Result<Optio
     let mut expr = Expr::default();
     let mut inputs: Vec<Read> = Vec::new();
     let mut places: HashMap<u32, Slot> = HashMap::new();
-    let folded = !matches!(sink, Sink::Store);
     for &member in members.iter().filter(|m| !(folded && is_root(**m))) {
         let Some(kernel) = kernel(graph, member) else { return Ok(None) };
         let mut args = Vec::new();
@@ -185,7 +190,35 @@ fn grow(graph: &Graph, uses: &Uses, root: usize, taken: &Groups) -> Result<Optio
     }
     expr.plan();
     members.extend(through);
-    Ok(Some((members, Group { root: narrow(root), expr, inputs, sink })))
+    Ok(Some((members, Group { roots, expr, inputs, sink })))
+}
+
+/// The folds over rows that read these values and this partition: their nodes, in order, and what they do.
+fn folds_alike(graph: &Graph, uses: &Uses, inputs: &[ValueRef]) -> (Vec<u32>, Vec<Fold>) {
+    let fold = |i: &u32| {
+        let node = graph.nodes.get(*i as usize).filter(|node| node.inputs[..] == *inputs)?;
+        match &node.kind {
+            NodeKind::Op(op, _) => match op.kernel {
+                Kernel::Segment(fold) => Some((*i, fold)),
+                Kernel::Elementwise(_) | Kernel::Reduction(_) | Kernel::General(..) => None,
+            },
+            NodeKind::Input(_) | NodeKind::Constant(_) => None,
+        }
+    };
+    inputs.first().map(|values| uses.readers(values.node).iter().filter_map(fold).unzip()).unwrap_or_default()
+}
+
+/// The group of several folds of values that are stored.
+fn of_stored(graph: &Graph, values: ValueRef, sink: Sink, roots: Vec<u32>) -> Option<(BTreeSet<u32>, Group)> {
+    let Sink::Segments(folds, _) = &sink else { return None };
+    let spec = tensor(graph, values).filter(|spec| spec.shape.rank() == Some(1))?;
+    if folds.len() < 2 || folds.iter().any(|fold| fold.kernel(spec.dtype).is_none()) {
+        return None;
+    }
+    let mut expr = Expr::default();
+    expr.input(spec.dtype);
+    let inputs = vec![Read { at: values, rows: None }];
+    Some((roots.iter().copied().collect(), Group { roots, expr, inputs, sink }))
 }
 
 /// The nodes that repeat elements in rows for members alone: the group reads through them, and nobody stores what they give.
@@ -212,17 +245,17 @@ fn read_through(
         .collect()
 }
 
-/// Whether a reduction can take the blocks of the node before it.
-fn foldable(graph: &Graph, sink: &Sink, seed: u32, over: &Shape, uses: &Uses, root: usize, taken: &Groups) -> bool {
+/// Whether reductions can take the blocks of the node before them.
+fn foldable(graph: &Graph, sink: &Sink, seed: u32, over: &Shape, uses: &Uses, roots: &[u32], taken: &Groups) -> bool {
     let dtype = tensor(graph, ValueRef { node: seed, output: 0 }).map_or(DType::Variant, |s| s.dtype);
-    let fold = match sink {
+    let folds = match sink {
         Sink::Store => return false,
-        Sink::Axes(fold, _) => *fold,
-        Sink::Segments(fold, _) if over.rank() == Some(1) => *fold,
+        Sink::Axes(fold, _) => std::slice::from_ref(fold),
+        Sink::Segments(folds, _) if over.rank() == Some(1) => folds,
         Sink::Segments(..) => return false,
     };
-    fold.kernel(dtype).is_some()
-        && uses.readers(seed).iter().all(|r| *r == narrow(root))
+    folds.iter().all(|fold| fold.kernel(dtype).is_some())
+        && uses.readers(seed).iter().all(|r| roots.contains(r))
         && taken[seed as usize].is_none()
-        && !uses.effect_between(seed, root)
+        && !roots.first().is_some_and(|root| uses.effect_between(seed, *root as usize))
 }

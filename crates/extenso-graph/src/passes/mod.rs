@@ -1,6 +1,7 @@
 //! Passes: graph to graph, one file each. None changes a result.
 
 mod constants;
+mod counts;
 mod cse;
 mod dead;
 pub(crate) mod fuse;
@@ -12,7 +13,8 @@ use extenso_types::{Error, Result};
 ///
 /// Errors: the graph is malformed.
 pub fn optimize(graph: Graph) -> Result<Graph> {
-    let passes: [fn(Graph) -> Result<Graph>; 4] = [dead::remove, constants::fold, cse::merge, dead::remove];
+    let passes: [fn(Graph) -> Result<Graph>; 5] =
+        [dead::remove, constants::fold, counts::of_rows, cse::merge, dead::remove];
     passes.into_iter().try_fold(graph, |graph, pass| {
         let graph = pass(graph)?;
         if cfg!(debug_assertions) {

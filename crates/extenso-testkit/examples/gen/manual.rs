@@ -73,6 +73,7 @@ fn facts(op: &OpDef) -> String {
                 Fact::Linear => "op(2 * x) == 2 * op(x)",
                 Fact::Idempotent => "op(op(x)) == op(x)",
                 Fact::Involution => "op(op(x)) == x",
+                Fact::Constant => "op(x) == op(y)",
             }
         )
     }));

@@ -51,6 +51,7 @@ fn check(call: &Application, fact: Fact, dtype: DType, dims: &[usize], rng: &mut
         }
         Fact::Idempotent => check_same(&apply(&apply(&x)), &apply(&x), &what),
         Fact::Involution => check_same(&apply(&apply(&x)), &x, &what),
+        Fact::Constant => check_same(&apply(&x), &apply(&random(dtype, &dims, draw, rng)), &what),
     }
     true
 }

@@ -1,0 +1,153 @@
+//! Folds that end a fused expression.
+//!
+//! Invariant: a fold has the bits that it has on the stored expression. A block of the expression is folded while it lies in
+//! cache, by as many folds as there are, so that several folds of the same rows read the data once.
+
+use super::fold::{Fold, FoldKernel};
+use super::{block_of, kernel_of, out_width};
+use crate::elementwise::{BLOCK, Blocks, Expr, Source, at_position};
+use crate::kernels::map::Fault;
+use crate::kernels::pool::Block;
+use crate::kernels::reduce::{LEAF, Offset};
+use crate::offsets::{Offsets, with_offsets};
+use crate::tensor::{Storage, Tensor};
+use crate::threads::{side_by_side, split_at_lengths, threads};
+use extenso_types::{Dims, Error, Result};
+use smallvec::SmallVec;
+
+/// Work below this many elements stays on the calling thread.
+const PARALLEL: usize = 1 << 17;
+
+/// What a fused expression ends in: the rows that are folded.
+pub enum Cut<'a> {
+    /// Rows of `n` elements each.
+    Rows(usize),
+    /// The rows of offsets.
+    Segments(&'a Offsets),
+}
+
+impl Cut<'_> {
+    fn row(&self, i: usize) -> (usize, usize) {
+        match self {
+            Cut::Rows(n) => (i * n, *n),
+            Cut::Segments(offsets) => (offsets.get(i), offsets.get(i + 1) - offsets.get(i)),
+        }
+    }
+
+    /// Sets the ends of as many rows from `from` on as fit one block, counted from the start of the first; a 0 stands in front.
+    fn ends_in_block(&self, from: usize, rows: usize, ends: &mut Vec<usize>) {
+        // Rows without elements take no room, but their ends do.
+        let rows = rows.min(BLOCK);
+        let fits = |end: &usize| *end <= BLOCK;
+        ends.clear();
+        ends.push(0);
+        match self {
+            Cut::Rows(n) => ends.extend((1..=rows).map(|i| i * n).take_while(fits)),
+            Cut::Segments(offsets) => with_offsets!(offsets, o => {
+                let start = o[from].index();
+                ends.extend(o[from + 1..=from + rows].iter().map(|end| end.index() - start).take_while(fits));
+            }),
+        }
+    }
+}
+
+/// Evaluates an expression over `dims` and folds its rows, block by block, without storing the expression's result.
+///
+/// Gives a tensor of `out_dims` for each fold. Errors: a fold that does not take the dtype of the expression; a fault of a
+/// kernel, with its position.
+pub fn evaluate_folds(
+    expr: &Expr,
+    inputs: &[Source<'_>],
+    dims: &[usize],
+    folds: &[Fold],
+    cut: &Cut<'_>,
+    out_dims: Dims,
+) -> Result<SmallVec<[Tensor; 1]>> {
+    let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
+    let kernels: SmallVec<[FoldKernel; 2]> = folds.iter().map(|fold| kernel_of(*fold, dtype)).collect::<Result<_>>()?;
+    let blocks = Blocks::new(expr, inputs, dims)?;
+    let nrows: usize = out_dims.iter().product();
+    let block = |kernel: &FoldKernel| block_of(nrows, out_width(kernel.out));
+    let mut outs: SmallVec<[Block; 2]> = kernels.iter().map(block).collect::<Result<_>>()?;
+    let work = if nrows == 0 { (0, 0) } else { cut.row(nrows - 1) };
+    let pieces = if work.0 + work.1 >= PARALLEL { threads().min(nrows) } else { 1 };
+    let done = side_by_side(parts(&kernels, &mut outs, nrows, pieces), |part| part.fold(&blocks, cut));
+    let faults = done.into_iter().filter_map(std::result::Result::err);
+    // Parts and their blocks are in order, but rows may overtake what is not in any row.
+    if let Some((start, fault)) = faults.min_by_key(|(start, fault)| start + fault.index) {
+        return Err(at_position(fault, start, dims));
+    }
+    let tensor = |(kernel, out): (&FoldKernel, Block)| {
+        Tensor::from_dense(kernel.out, out_dims.clone(), Storage::Fixed(out.freeze()))
+    };
+    Ok(kernels.iter().zip(outs).map(tensor).collect())
+}
+
+/// Some of the rows, and where their results go.
+struct Part<'a> {
+    from: usize,
+    rows: usize,
+    outs: SmallVec<[(&'a FoldKernel, &'a mut [u8]); 2]>,
+}
+
+fn parts<'a>(kernels: &'a [FoldKernel], outs: &'a mut [Block], nrows: usize, pieces: usize) -> Vec<Part<'a>> {
+    let rows = nrows.div_ceil(pieces).max(1);
+    let part = |from: usize| Part { from, rows: rows.min(nrows - from), outs: SmallVec::new() };
+    let mut parts: Vec<Part<'_>> = (0..nrows).step_by(rows).map(part).collect();
+    for (kernel, out) in kernels.iter().zip(outs) {
+        let lengths = parts.iter().map(|part| part.rows * out_width(kernel.out));
+        let bytes = split_at_lengths(out.bytes_mut(), lengths.collect::<SmallVec<[usize; 8]>>());
+        parts.iter_mut().zip(bytes).for_each(|(part, bytes)| part.outs.push((kernel, bytes)));
+    }
+    parts
+}
+
+impl Part<'_> {
+    fn fold(mut self, blocks: &Blocks<'_>, cut: &Cut<'_>) -> std::result::Result<(), (usize, Fault)> {
+        let mut scratch = blocks.scratch();
+        let mut ends = Vec::new();
+        let mut i = 0;
+        while i < self.rows {
+            let (start, len) = cut.row(self.from + i);
+            if len > BLOCK {
+                self.fold_long_row(blocks, i, start, len)?;
+                i += 1;
+                continue;
+            }
+            cut.ends_in_block(self.from + i, self.rows - i, &mut ends);
+            let (n, next) = (ends[ends.len() - 1], i + ends.len() - 1);
+            blocks.prefetch(start + n);
+            blocks.run(&mut scratch, start, n, None).map_err(|fault| (start, fault))?;
+            let values = blocks.result(&scratch, start, n);
+            for (kernel, out) in &mut self.outs {
+                let width = out_width(kernel.out);
+                (kernel.between)(values, &ends, &mut out[i * width..next * width]);
+            }
+            i = next;
+        }
+        Ok(())
+    }
+
+    /// Folds a row that is longer than a block, leaf by leaf.
+    fn fold_long_row(
+        &mut self,
+        blocks: &Blocks<'_>,
+        i: usize,
+        start: usize,
+        len: usize,
+    ) -> std::result::Result<(), (usize, Fault)> {
+        let mut scratch = blocks.scratch();
+        let mut partials: Vec<_> = self.outs.iter().map(|(kernel, _)| (kernel.begin)()).collect();
+        for at in (start..start + len).step_by(LEAF) {
+            let n = LEAF.min(start + len - at);
+            blocks.run(&mut scratch, at, n, None).map_err(|fault| (at, fault))?;
+            let leaf = blocks.exact_result(&scratch, at, n);
+            partials.iter_mut().for_each(|partial| partial.push(leaf));
+        }
+        for ((kernel, out), partial) in self.outs.iter_mut().zip(&partials) {
+            let width = out_width(kernel.out);
+            partial.finish(&mut out[i * width..(i + 1) * width]);
+        }
+        Ok(())
+    }
+}
