@@ -365,7 +365,7 @@ fn compare<'py>(
             return Err(differ(py, path, &format!("a {left} stands against a {right}"))?);
         }
     };
-    if check_types && !a.get_type().is(&b.get_type()) {
+    if check_types && !a.get_type().is(b.get_type()) {
         return Err(differ(py, path, &format!("a {} stands against a {}", kind(a, false)?, kind(b, false)?))?);
     }
     let mut same = left.len() == right.len();
