@@ -93,7 +93,7 @@ impl MessageType {
 
 /// Checks that a file is of a syntax that is known; prost-reflect 0.16 panics at others.
 fn check_syntax(file: &FileDescriptorProto) -> Result<()> {
-    if matches!(file.syntax(), "" | "proto2" | "proto3") {
+    if matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")) {
         return Ok(());
     }
     let show = |text: &str| text.chars().take(40).collect::<String>();

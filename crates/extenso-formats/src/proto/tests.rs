@@ -281,6 +281,8 @@ fn what_is_no_descriptor_is_refused() {
     // What the fuzzer found: a syntax that is none.
     let lying = b"\n+\"\x1d\n\x01G\n\x01G\x12\x06\n\x01a\x18\xbb\x01\n\r\n\x01>\"\x03\n\x01m\n\x03\n\x01f\n\x01E\n\x01\x05\n\x01M\n\x01M\n\x06b\x01@\n\x01A";
     assert!(refused(Schema::from_descriptor_set(lying)).contains("has syntax '@"));
+    let empty = b"\x0a\x05\x0a\x01f\x62\x00";
+    assert!(refused(Schema::from_descriptor_set(empty)).starts_with("descriptor: file 'f' has syntax ''"));
     let edition = b"\x0a\x0d\x0a\x01f\x62\x08editions";
     assert!(refused(Schema::from_descriptor_set(edition)).starts_with("descriptor: file 'f' has syntax 'editions'"));
     let deep = format!("{}{}", "message M {".repeat(20_000), "}".repeat(20_000));
