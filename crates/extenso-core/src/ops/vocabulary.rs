@@ -116,13 +116,13 @@ fn found(
         let piece = n.div_ceil(pieces(n)).max(1);
         let parts = out.chunks_mut(piece).enumerate().collect();
         let done = side_by_side(parts, |(part, out): (usize, &mut [i64])| {
-            find(part * piece, out);
-            for (i, out) in (part * piece..).zip(out) {
-                if *out == NOWHERE {
-                    *out = unknown(i)?;
-                }
-            }
-            Ok(())
+            // What is unknown is filled in while its neighbours are in the nearest cache.
+            out.chunks_mut(GROUP).enumerate().try_for_each(|(group, out)| {
+                let first = part * piece + group * GROUP;
+                find(first, out);
+                let mut unknowns = (first..).zip(out).filter(|(_, out)| **out == NOWHERE);
+                unknowns.try_for_each(|(i, out)| unknown(i).map(|number| *out = number))
+            })
         });
         done.into_iter().collect()
     })
@@ -130,6 +130,9 @@ fn found(
 
 /// What stands for the position of an item that is no key.
 const NOWHERE: i64 = -1;
+
+/// So many items are looked up together.
+const GROUP: usize = 32;
 
 fn int(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
@@ -333,10 +336,10 @@ impl Table {
         (self.slots[slot].next as usize).checked_sub(1)
     }
 
-    /// Writes the positions of items from the one numbered `first` on.
+    /// Writes the positions of at most [`GROUP`] items, from the one numbered `first` on.
     ///
-    /// Groups of items are hashed and their slots read before the first of them is compared: what is waited for is then there,
-    /// and a wrong guess at one comparison does not throw away the others.
+    /// They are hashed and their slots read before the first of them is compared: what is waited for is then there, and a wrong
+    /// guess at one comparison does not throw away the others.
     fn positions(
         &self,
         keys: &Items<'_>,
@@ -345,29 +348,23 @@ impl Table {
         first: usize,
         out: &mut [i64],
     ) {
-        const GROUP: usize = 32;
         let mut group = [(LONG, 0_u32, Slot::default()); GROUP];
-        for (at, out) in out.chunks_mut(GROUP).enumerate() {
-            let first = first + at * GROUP;
-            for (i, entry) in group[..out.len()].iter_mut().enumerate() {
-                let (from, to) = span(first + i);
-                if let Some(word) = short(bytes, from, to - from) {
-                    let hash = hash(word, self.secret);
-                    *entry = (word, tag(hash), self.slots[self.slot_of(hash)]);
-                } else {
-                    *entry = (LONG, 0, Slot::default());
-                }
+        for (i, entry) in group[..out.len()].iter_mut().enumerate() {
+            let (from, to) = span(first + i);
+            if let Some(word) = short(bytes, from, to - from) {
+                let hash = hash(word, self.secret);
+                *entry = (word, tag(hash), self.slots[self.slot_of(hash)]);
             }
-            for (i, (out, (word, tag, slot))) in out.iter_mut().zip(&group).enumerate() {
-                let candidate = slot.next as usize;
-                *out = if *word != LONG && candidate == 0 {
-                    NOWHERE
-                } else if *word != LONG && slot.tag == *tag && self.words[candidate - 1] == *word {
-                    int(candidate - 1)
-                } else {
-                    self.position(self.slot(keys, bytes, span(first + i)).0).map_or(NOWHERE, int)
-                };
-            }
+        }
+        for (i, (out, (word, tag, slot))) in out.iter_mut().zip(&group).enumerate() {
+            let candidate = slot.next as usize;
+            *out = if *word != LONG && candidate == 0 {
+                NOWHERE
+            } else if *word != LONG && slot.tag == *tag && self.words[candidate - 1] == *word {
+                int(candidate - 1)
+            } else {
+                self.position(self.slot(keys, bytes, span(first + i)).0).map_or(NOWHERE, int)
+            };
         }
     }
 
