@@ -373,3 +373,25 @@ impl Table {
         self.position(self.slot(keys, items.bytes(), items.span(i)).0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::with_threads;
+
+    #[test]
+    fn many_items_are_found_as_by_a_map() {
+        // Short words, words too long for a number, and of both some that are no key.
+        let word = |i: usize| if i.is_multiple_of(3) { format!("a word of many bytes, {i}") } else { format!("w{i}") };
+        let keys: Vec<String> = (0..500).map(word).collect();
+        let items: Vec<String> = (0..70_000).map(|i| word(i * 7919 % 700)).collect();
+        let tensor = |texts: &[String]| {
+            Tensor::strings(&[texts.len()], &texts.iter().map(String::as_str).collect::<Vec<_>>()).expect("texts")
+        };
+        let wanted: Vec<i64> = (0..70_000).map(|i| i * 7919 % 700).map(|i| if i < 500 { i } else { -1 }).collect();
+        for threads in [1, 2] {
+            let found = with_threads(threads, || lookup(tensor(&items), tensor(&keys), -1, 0)).expect("found");
+            assert_eq!(found.tensor().expect("a tensor").as_slice::<i64>().expect("i64"), wanted, "{threads} threads");
+        }
+    }
+}
