@@ -11,18 +11,16 @@ use crate::attrs::AttrSet;
 use crate::kernels::bits::load_bits;
 use crate::kernels::cast::fill;
 use crate::kernels::gather::repeat;
-use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::map::{BlockKernel, Done, Fault};
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::prefetch::prefetch;
 use crate::op::OutputSpecs;
 use crate::partition::Rows;
 use crate::tensor::{Dense, Storage, Tensor};
-use crate::threads::threads;
+use crate::threads::{pieces_of, side_by_side};
 use crate::value::{Outputs, Value};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_types::{DType, DTypeKind, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
-use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
 
 /// The kernel of an op for argument dtypes, if it has one.
@@ -239,27 +237,18 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: Dims) -> Result<Tensor
     affordable(bytes)?;
     let mut out = Block::new(bytes);
     let block_bytes = dtype.width().map_or(BLOCK / 8, |w| BLOCK * w);
-    let pieces = if n >= PARALLEL { threads() } else { 1 };
-    let per_piece = n.div_ceil(BLOCK).div_ceil(pieces).max(1);
-    let work = |piece: usize, out: &mut [u8]| -> std::result::Result<(), (usize, Fault)> {
+    let per_piece = n.div_ceil(BLOCK).div_ceil(pieces_of(n, PARALLEL)).max(1);
+    let parts = out.bytes_mut().chunks_mut(per_piece * block_bytes).enumerate().collect();
+    let done = side_by_side(parts, |(piece, out): (usize, &mut [u8])| {
         let mut scratch = blocks.scratch();
         for (i, chunk) in out.chunks_mut(block_bytes).enumerate() {
             let start = (piece * per_piece + i) * BLOCK;
             blocks.run(&mut scratch, start, BLOCK.min(n - start), Some(chunk)).map_err(|fault| (start, fault))?;
         }
         Ok(())
-    };
-    let done = if pieces == 1 {
-        work(0, out.bytes_mut())
-    } else {
-        let isa = isa();
-        out.bytes_mut()
-            .par_chunks_mut(per_piece * block_bytes)
-            .enumerate()
-            .map(|(piece, out)| with_isa(isa, || work(piece, out)))
-            // The first fault by position, whichever thread is first.
-            .reduce(|| Ok(()), |a, b| a.and(b))
-    };
+    });
+    // The first fault by position, whichever thread is first.
+    let done: std::result::Result<(), (usize, Fault)> = done.into_iter().collect();
     done.map_err(|(start, fault)| at_position(fault, start, &dims))?;
     let storage = match dtype {
         DType::Bool => Storage::Bits(BooleanBuffer::new(out.freeze(), 0, n)),

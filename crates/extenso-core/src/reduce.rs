@@ -12,16 +12,14 @@ pub use fused::{Cut, evaluate_folds};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::elementwise::broadcast_strides;
 use crate::kernels::bits::count_ones;
-use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::LEAF;
 use crate::op::OutputSpecs;
 use crate::tensor::{Dense, Storage, Tensor};
-use crate::threads::threads;
+use crate::threads::{pieces_of, side_by_side};
 use crate::value::{Outputs, Value};
 use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
-use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
 
 crate::attrs! {
@@ -190,16 +188,12 @@ fn out_width(dtype: DType) -> usize {
 /// Splits `rows` results, made from `work` elements, over threads.
 fn over_threads(rows: usize, work: usize, out: &mut [u8], f: impl Fn(usize, &mut [u8]) + Sync) {
     const PARALLEL: usize = 1 << 17;
-    let pieces = if work >= PARALLEL { threads().min(rows) } else { 1 };
-    if pieces <= 1 {
+    let per_piece = rows.div_ceil(pieces_of(work, PARALLEL)).max(1);
+    let width = out.len().checked_div(rows).unwrap_or(0);
+    if per_piece >= rows || width == 0 {
         return f(0, out);
     }
-    let per_piece = rows.div_ceil(pieces);
-    let width = out.len() / rows;
-    let isa = isa();
-    out.par_chunks_mut(per_piece * width)
-        .enumerate()
-        .for_each(|(piece, out)| with_isa(isa, || f(piece * per_piece, out)));
+    side_by_side(out.chunks_mut(per_piece * width).enumerate().collect(), |(piece, out)| f(piece * per_piece, out));
 }
 
 fn fold_bits(

@@ -3,12 +3,14 @@
 //! Invariant: the number never changes a result, only the time it takes.
 
 use crate::kernels::isa::{isa, with_isa};
-use rayon::prelude::*;
 use std::cell::Cell;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Work below this many elements stays on the calling thread.
 const PARALLEL: usize = 1 << 16;
+
+/// The most pieces for each thread.
+const PER_THREAD: usize = 4;
 
 thread_local! {
     static OVERRIDE: Cell<Option<usize>> = const { Cell::new(None) };
@@ -37,18 +39,45 @@ pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The number of pieces that work on so many elements is cut into: one for each thread, or one alone where there is little.
+/// The number of pieces that work on so many elements is cut into: one alone where there is little, otherwise some for each
+/// thread, so that none waits long for another.
 pub fn pieces(work: usize) -> usize {
-    if work < PARALLEL { 1 } else { threads() }
+    pieces_of(work, PARALLEL)
+}
+
+/// The same, where `little` elements are too few to be cut.
+pub fn pieces_of(work: usize, little: usize) -> usize {
+    match threads() {
+        1 => 1,
+        _ if work < little => 1,
+        threads => (2 * work / little).clamp(threads, PER_THREAD * threads),
+    }
 }
 
 /// Gives what `f` makes of each item, in order; several items are worked on side by side.
+///
+/// The calling thread works too. It would otherwise sleep, and its core with it until the system moves a thread there.
 pub fn side_by_side<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
-    if items.len() <= 1 {
+    let helpers = threads().min(items.len()).saturating_sub(1);
+    if helpers == 0 {
         return items.into_iter().map(f).collect();
     }
     let isa = isa();
-    items.into_par_iter().map(|item| with_isa(isa, || f(item))).collect()
+    let mut made: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    let left = Mutex::new(items.into_iter().zip(&mut made));
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        with_isa(isa, || {
+            while let Some((item, place)) = next() {
+                *place = Some(f(item));
+            }
+        });
+    };
+    rayon::in_place_scope(|scope| {
+        (0..helpers).for_each(|_| scope.spawn(|_| work()));
+        work();
+    });
+    made.into_iter().flatten().collect()
 }
 
 /// Cuts a slice into parts of these lengths.

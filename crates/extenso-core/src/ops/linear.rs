@@ -2,17 +2,15 @@
 
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::GradCx;
-use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::matmul::{Float, Layout, PackedB, matmul as kernel, matmul_packed, reads_panels};
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{sum_like, transpose};
 use crate::tensor::{Dense, Element, Storage, Tensor, element_count};
-use crate::threads::threads;
+use crate::threads::{pieces_of, side_by_side};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dims, Error, LeafSpec, Result, Shape, TensorSpec, broadcast_dims};
 use half::{bf16, f16};
-use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -200,7 +198,7 @@ impl Plan {
     fn product<T: Float + Element>(&self, x: &[T], y: &[T], panels: Option<&PackedB<T>>, out: &mut [T]) {
         const PARALLEL: usize = 1 << 23;
         let (m, k, n) = (self.m, self.k, self.n);
-        let pieces = if m * k * n >= PARALLEL { threads().min(m) } else { 1 };
+        let pieces = pieces_of(m * k * n, PARALLEL).min(m);
         let made;
         let packed = match (panels, pieces) {
             (Some(panels), 1) => return matmul_packed(m, x, panels, out),
@@ -212,11 +210,10 @@ impl Plan {
             }
         };
         let rows = m.div_ceil(pieces);
-        let isa = isa();
-        out.par_chunks_mut(rows * n).enumerate().for_each(|(piece, out)| {
+        side_by_side(out.chunks_mut(rows * n).enumerate().collect(), |(piece, out): (usize, &mut [T])| {
             let count = out.len() / n;
             let x = &x[piece * rows * k..(piece * rows + count) * k];
-            with_isa(isa, || matmul_packed(count, x, packed, out));
+            matmul_packed(count, x, packed, out);
         });
     }
 

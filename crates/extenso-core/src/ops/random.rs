@@ -6,15 +6,13 @@
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::elementary::{f32_to_bf16, f32_to_f16};
-use crate::kernels::isa::{isa, with_isa};
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::threefry::{Key, derived, fill_below, fill_blocks, fill_words, key_of};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Element, Storage, Tensor, element_count};
-use crate::threads::threads;
+use crate::threads::side_by_side;
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
-use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
 
 crate::attrs! {
@@ -173,14 +171,8 @@ fn written<T: Element>(dims: Dims, fill: impl Fn(u64, &mut [T]) + Sync) -> Resul
     affordable(bytes)?;
     let mut block = Block::new(bytes);
     let out = block.slice_mut::<T>();
-    if out.len() <= PIECE || threads() == 1 {
-        fill(0, out);
-    } else {
-        let isa = isa();
-        let place = |piece: usize| u64::try_from(piece * PIECE).unwrap_or(u64::MAX);
-        let piece = |(at, out): (usize, &mut [T])| with_isa(isa, || fill(place(at), out));
-        out.par_chunks_mut(PIECE).enumerate().for_each(piece);
-    }
+    let place = |piece: usize| u64::try_from(piece * PIECE).unwrap_or(u64::MAX);
+    side_by_side(out.chunks_mut(PIECE).enumerate().collect(), |(piece, out)| fill(place(piece), out));
     one_tensor(Tensor::from_dense(T::DTYPE, dims, Storage::Fixed(block.freeze())))
 }
 
@@ -253,7 +245,7 @@ fn run_keys(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::isa::{Isa, supported};
+    use crate::kernels::isa::{Isa, supported, with_isa};
     use crate::threads::with_threads;
 
     #[test]

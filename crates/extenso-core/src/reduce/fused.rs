@@ -11,7 +11,7 @@ use crate::kernels::pool::Block;
 use crate::kernels::reduce::{LEAF, Offset};
 use crate::offsets::{Offsets, with_offsets};
 use crate::tensor::{Storage, Tensor};
-use crate::threads::{side_by_side, split_at_lengths, threads};
+use crate::threads::{pieces_of, side_by_side, split_at_lengths};
 use extenso_types::{Dims, Error, Result};
 use smallvec::SmallVec;
 
@@ -70,7 +70,7 @@ pub fn evaluate_folds(
     let block = |kernel: &FoldKernel| block_of(nrows, out_width(kernel.out));
     let mut outs: SmallVec<[Block; 2]> = kernels.iter().map(block).collect::<Result<_>>()?;
     let work = if nrows == 0 { (0, 0) } else { cut.row(nrows - 1) };
-    let pieces = if work.0 + work.1 >= PARALLEL { threads().min(nrows) } else { 1 };
+    let pieces = pieces_of(work.0 + work.1, PARALLEL);
     let done = side_by_side(parts(&kernels, &mut outs, nrows, pieces), |part| part.fold(&blocks, cut));
     let faults = done.into_iter().filter_map(std::result::Result::err);
     // Parts and their blocks are in order, but rows may overtake what is not in any row.
