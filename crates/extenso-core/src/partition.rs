@@ -201,6 +201,13 @@ impl Rows {
         Some(begun - 1)
     }
 
+    /// The same, looked for among the few rows from `near` on first.
+    pub(crate) fn row_near(&self, near: usize, value: usize) -> Option<usize> {
+        const FEW: usize = 8;
+        let few = near..self.nrows().min(near.saturating_add(FEW));
+        few.into_iter().find(|&row| self.row(row).contains(&value)).or_else(|| self.row_at(value))
+    }
+
     /// The row of a value that is the first behind another row.
     pub(crate) fn next_row(&self, row: Option<usize>, value: usize) -> Option<usize> {
         match row {

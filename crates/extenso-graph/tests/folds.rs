@@ -175,7 +175,7 @@ fn a_fold_reads_through_repeated_rows() {
         Ok(vec![ops::sum(ops::multiply(ops::gather_rows_of(own, rows)?, x)?, Axes::List(vec![1]), false)?])
     });
     for dtype in FLOATS {
-        for inner in [1, 3, 16, 17] {
+        for inner in [1, 3, 16, 17, 48] {
             let all = partitions().into_iter().chain((dtype == DType::F32).then(|| ("large", large())));
             for (what, rows) in all {
                 let data = rows.partition().expect("rows").data().expect("data");
@@ -183,6 +183,26 @@ fn a_fold_reads_through_repeated_rows() {
                 let args = [numbers(dtype, &[nrows, inner]), rows, numbers(dtype, &[nvalues, inner])];
                 check(&dot, &args, 1, &format!("{inner} {dtype} over {what}"));
             }
+        }
+    }
+}
+
+#[test]
+fn factors_of_a_summed_product_may_be_chains_and_read_twice() {
+    let last = || Axes::List(vec![1]);
+    let f = body(move |args| {
+        let [own, rows, x] = args else { panic!("three arguments") };
+        let repeated = ops::gather_rows_of(own, rows)?;
+        let chain = ops::multiply(ops::abs(x)?, &repeated)?;
+        Ok(vec![ops::sum(ops::multiply(chain, repeated)?, last(), false)?])
+    });
+    let square = body(move |args| Ok(vec![ops::sum(ops::multiply(&args[2], &args[2])?, last(), false)?]));
+    for dtype in [DType::F32, DType::F64] {
+        for (what, rows) in partitions() {
+            let data = rows.partition().expect("rows").data().expect("data");
+            let args = [numbers(dtype, &[data.nrows(), 32]), rows.clone(), numbers(dtype, &[data.nvalues(), 32])];
+            check(&f, &args, 1, &format!("a chain of {dtype} over {what}"));
+            check(&square, &args, 1, &format!("a square of {dtype} over {what}"));
         }
     }
 }

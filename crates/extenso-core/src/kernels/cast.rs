@@ -38,7 +38,7 @@ macro_rules! from {
 /// The kernel that casts one dtype to another, if there is one.
 pub fn cast(from: DType, to: DType) -> Option<BlockKernel> {
     let run = from!(from, to; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64)?;
-    Some(BlockKernel { out: to, run })
+    Some(BlockKernel::new(to, run))
 }
 
 fn from_bits(to: DType) -> Option<BlockFn> {

@@ -5,6 +5,7 @@
 
 use super::elementary;
 use super::isa::multiversion;
+use super::row_products::RowSums;
 use extenso_types::DType;
 use half::{bf16, f16};
 
@@ -30,6 +31,15 @@ pub struct BlockKernel {
     pub out: DType,
     /// The function.
     pub run: BlockFn,
+    /// What sums rows of the output without storing it, for kernels of two arguments.
+    pub sums: Option<RowSums>,
+}
+
+impl BlockKernel {
+    /// A function and the dtype of what it writes.
+    pub const fn new(out: DType, run: BlockFn) -> BlockKernel {
+        BlockKernel { out, run, sums: None }
+    }
 }
 
 /// A number and the type that arithmetic on it is done in.
@@ -180,7 +190,7 @@ macro_rules! block {
             each(bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice_mut::<u8, $t>(out));
             Ok(())
         }
-        $crate::kernels::map::BlockKernel { out: <$t as $crate::tensor::Element>::DTYPE, run }
+        $crate::kernels::map::BlockKernel::new(<$t as $crate::tensor::Element>::DTYPE, run)
     }};
     ($t:ty; |$x:ident, $y:ident| $body:expr) => {{
         type Wide = <$t as $crate::kernels::map::Number>::Wide;
@@ -194,7 +204,7 @@ macro_rules! block {
             each(x, y, bytemuck::cast_slice_mut::<u8, $t>(out));
             Ok(())
         }
-        $crate::kernels::map::BlockKernel { out: <$t as $crate::tensor::Element>::DTYPE, run }
+        $crate::kernels::map::BlockKernel::new(<$t as $crate::tensor::Element>::DTYPE, run)
     }};
 }
 
@@ -213,7 +223,7 @@ macro_rules! predicate {
             each(bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice_mut::<u8, u64>(out));
             Ok(())
         }
-        $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
+        $crate::kernels::map::BlockKernel::new(extenso_types::DType::Bool, run)
     }};
     ($t:ty; |$x:ident, $y:ident| $body:expr) => {{
         $crate::kernels::isa::multiversion! {
@@ -229,7 +239,7 @@ macro_rules! predicate {
             each(x, y, bytemuck::cast_slice_mut::<u8, u64>(out));
             Ok(())
         }
-        $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
+        $crate::kernels::map::BlockKernel::new(extenso_types::DType::Bool, run)
     }};
 }
 
@@ -243,7 +253,7 @@ macro_rules! bit_block {
             $crate::kernels::map::clear_tail(out, n);
             Ok(())
         }
-        $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
+        $crate::kernels::map::BlockKernel::new(extenso_types::DType::Bool, run)
     }};
     (|$x:ident, $y:ident| $body:expr) => {{
         $crate::kernels::map::each!(|$x: u64, $y: u64| -> u64 { $body });
@@ -253,7 +263,7 @@ macro_rules! bit_block {
             $crate::kernels::map::clear_tail(out, n);
             Ok(())
         }
-        $crate::kernels::map::BlockKernel { out: extenso_types::DType::Bool, run }
+        $crate::kernels::map::BlockKernel::new(extenso_types::DType::Bool, run)
     }};
 }
 

@@ -20,9 +20,11 @@ pub mod prefetch;
 pub mod real;
 pub mod reduce;
 mod reducers;
+pub mod row_products;
 pub mod scan;
 mod short_rows;
 pub mod special;
+pub mod stream;
 pub mod threefry;
 pub mod words;
 

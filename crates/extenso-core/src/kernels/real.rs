@@ -110,7 +110,7 @@ pub fn next_after(dtype: DType) -> Option<BlockKernel> {
                         each(x, y, bytemuck::cast_slice_mut::<u8, $t>(out));
                         Ok(())
                     }
-                    Some(BlockKernel { out: DType::$d, run })
+                    Some(BlockKernel::new(DType::$d, run))
                 })*
                 _ => None,
             }

@@ -85,7 +85,7 @@ fn masked_lanes<R: Reducer<T>, T: Copy>(x: &[T], n: usize) -> [R::Acc; LANES] {
 
 /// Lets the lanes of each row meet.
 #[inline(always)]
-fn meet<R: Reducer<T>, T: Copy>(lanes: &mut Lanes<R::Acc>, out: &mut [R::Out; ROWS]) {
+pub(super) fn meet<R: Reducer<T>, T: Copy>(lanes: &mut Lanes<R::Acc>, out: &mut [R::Out; ROWS]) {
     let lanes = &mut black_box(lanes).0;
     let mut four = CacheLine([[R::IDENTITY; 4]; ROWS]);
     for (lanes, four) in lanes.iter_mut().zip(&mut four.0) {

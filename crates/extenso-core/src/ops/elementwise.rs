@@ -8,6 +8,7 @@ use crate::grad::{GradCx, one, two, unbroadcast};
 use crate::kernels::bits::{select, select_bits};
 use crate::kernels::cast::cast as cast_kernel;
 use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
+use crate::kernels::row_products;
 use crate::op::Fact::{Commutes, Constant, Idempotent, Involution, Linear};
 use crate::op::OpDef;
 use crate::value::Value;
@@ -37,7 +38,7 @@ crate::ops! {
         .examples(&[("subtract([3.0, 2.0], [1.0, 2.0])", "[2.0, 0.0]")]);
 
     /// Multiplies elementwise, with broadcasting. Integers wrap.
-    MULTIPLY: multiply(x, y) = OpDef::binary(map!(ints: |x, y| x.wrapping_mul(y); floats: |x, y| x * y))
+    MULTIPLY: multiply(x, y) = OpDef::binary(multiply_kernel)
         .facts(&[Commutes])
         .grad(|cx| two(cx, multiply(cx.g(), &cx.args[1]), multiply(cx.g(), &cx.args[0])))
         .examples(&[("multiply([1.0, 2.0, 3.0], 2)", "[2.0, 4.0, 6.0]")]);
@@ -186,13 +187,18 @@ fn where_kernel(dtypes: &[DType], _: &dyn AttrSet) -> Option<BlockKernel> {
         DType::I16 | DType::U16 | DType::F16 | DType::BF16 => u16,
         DType::I32 | DType::U32 | DType::F32 => u32,
         DType::I64 | DType::U64 | DType::F64 => u64)?;
-    Some(BlockKernel { out: *x, run })
+    Some(BlockKernel::new(*x, run))
 }
 
 fn pick_bits(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
     let [c, x, y] = [0, 1, 2].map(|i| bytemuck::cast_slice::<u8, u64>(ins[i]));
     select_bits(c, x, y, bytemuck::cast_slice_mut::<u8, u64>(out));
     Ok(())
+}
+
+fn multiply_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
+    let kernel = map!(ints: |x, y| x.wrapping_mul(y); floats: |x, y| x * y)(dtypes, attrs)?;
+    Some(BlockKernel { sums: row_products::kernel(kernel.out), ..kernel })
 }
 
 fn constant(dtypes: &[DType], one: bool) -> Option<BlockKernel> {
@@ -208,7 +214,7 @@ fn constant(dtypes: &[DType], one: bool) -> Option<BlockKernel> {
                         bytemuck::cast_slice_mut::<u8, $t>(out).fill($one);
                         Ok(())
                     }
-                    Some(BlockKernel { out: DType::$d, run: if one { ones } else { zeros } })
+                    Some(BlockKernel::new(DType::$d, if one { ones } else { zeros }))
                 })*
                 DType::Bool if one => Some(crate::kernels::map::bit_block!(|x| x | !0)),
                 DType::Bool => Some(crate::kernels::map::bit_block!(|x| x & 0)),

@@ -153,7 +153,7 @@ macro_rules! faulty_ints {
                     each(x, y, bytemuck::cast_slice_mut::<u8, $t>(out));
                     Ok(())
                 }
-                return Some(BlockKernel { out: DType::$d, run });
+                return Some(BlockKernel::new(DType::$d, run));
             })*
             _ => {}
         }

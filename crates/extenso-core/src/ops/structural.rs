@@ -322,7 +322,7 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
         Storage::Fixed(_) | Storage::Bits(_) => {
             let mut expr = Expr::default();
             let input = expr.input(dense.dtype());
-            expr.step(BlockKernel { out: dense.dtype(), run: copy_block }, [input]);
+            expr.step(BlockKernel::new(dense.dtype(), copy_block), [input]);
             evaluate(&expr, &[dense.into()], dims)
         }
         Storage::Text { .. } | Storage::Boxed(_) => read_strided(dense, dims, &strides),

@@ -5,7 +5,7 @@
 
 use super::fold::{Fold, FoldKernel};
 use super::{block_of, kernel_of, out_width};
-use crate::elementwise::{BLOCK, Blocks, Expr, Source, at_position};
+use crate::elementwise::{BLOCK, Blocks, Expr, Source, SumsRows, at_position};
 use crate::kernels::map::Fault;
 use crate::kernels::pool::Block;
 use crate::kernels::reduce::{LEAF, Offset};
@@ -71,7 +71,12 @@ pub fn evaluate_folds(
     let mut outs: SmallVec<[Block; 2]> = kernels.iter().map(block).collect::<Result<_>>()?;
     let work = if nrows == 0 { (0, 0) } else { cut.row(nrows - 1) };
     let pieces = pieces_of(work.0 + work.1, PARALLEL);
-    let done = side_by_side(parts(&kernels, &mut outs, nrows, pieces), |part| part.fold(&blocks, cut));
+    let sums = match (cut, folds) {
+        (Cut::Rows(n), [Fold::Sum]) => blocks.sums_rows(*n),
+        _ => None,
+    };
+    let parts = parts(&kernels, &mut outs, nrows, pieces);
+    let done = side_by_side(parts, |part| part.fold(&blocks, cut, sums.as_ref()));
     let faults = done.into_iter().filter_map(std::result::Result::err);
     // Parts and their blocks are in order, but rows may overtake what is not in any row.
     if let Some((start, fault)) = faults.min_by_key(|(start, fault)| start + fault.index) {
@@ -103,7 +108,12 @@ fn parts<'a>(kernels: &'a [FoldKernel], outs: &'a mut [Block], nrows: usize, pie
 }
 
 impl Part<'_> {
-    fn fold(mut self, blocks: &Blocks<'_>, cut: &Cut<'_>) -> std::result::Result<(), (usize, Fault)> {
+    fn fold(
+        mut self,
+        blocks: &Blocks<'_>,
+        cut: &Cut<'_>,
+        sums: Option<&SumsRows>,
+    ) -> std::result::Result<(), (usize, Fault)> {
         let mut scratch = blocks.scratch();
         let mut ends = Vec::new();
         let mut i = 0;
@@ -117,6 +127,14 @@ impl Part<'_> {
             cut.ends_in_block(self.from + i, self.rows - i, &mut ends);
             let (n, next) = (ends[ends.len() - 1], i + ends.len() - 1);
             blocks.prefetch(start + n);
+            if let (Some(sums), [(kernel, out)]) = (sums, self.outs.as_mut_slice()) {
+                let width = out_width(kernel.out);
+                let out = &mut out[i * width..next * width];
+                if blocks.sum_rows(sums, &mut scratch, start, out).map_err(|fault| (start, fault))? {
+                    i = next;
+                    continue;
+                }
+            }
             blocks.run(&mut scratch, start, n, None).map_err(|fault| (start, fault))?;
             let values = blocks.result(&scratch, start, n);
             for (kernel, out) in &mut self.outs {

@@ -1,0 +1,196 @@
+//! How the inputs of an expression are read at the positions of its result.
+//!
+//! Invariant: what is read is the broadcast input; nothing is made that is as large as the result.
+
+use super::{BLOCK, Register, Source};
+use crate::kernels::bits::load_bits;
+use crate::kernels::cast::fill;
+use crate::kernels::gather::repeat;
+use crate::partition::Rows;
+use crate::tensor::{Dense, Storage};
+use arrow_buffer::{BooleanBuffer, Buffer};
+use extenso_types::{DType, Dims, Error, Result};
+use smallvec::smallvec;
+
+/// How an input is read at the positions of the output.
+pub enum Access<'a> {
+    /// As it stands.
+    Full(&'a Buffer, usize),
+    /// Bits from an offset.
+    FullBits(&'a BooleanBuffer),
+    /// One element for all.
+    Splat(Register),
+    /// Elements by strides, in elements; 0 on axes that broadcast.
+    Strided { bytes: &'a [u8], width: usize, strides: Dims },
+    /// Each element of `size` bytes for all values of its row.
+    Repeated { bytes: &'a [u8], size: usize, rows: &'a Rows },
+    /// Bits by strides.
+    StridedBits { bits: &'a BooleanBuffer, strides: Dims },
+}
+
+/// How an input of this dtype is read where the result has the sizes `dims`.
+///
+/// Errors: another dtype; sizes that do not broadcast to `dims`.
+pub fn access<'a>(dtype: DType, source: &Source<'a>, dims: &[usize]) -> Result<Access<'a>> {
+    let input = source.data;
+    if input.dtype() != dtype {
+        return Err(Error::dtype(format!("found {}", input.dtype())).wanted(dtype.name()));
+    }
+    if let Some(rows) = source.rows {
+        return repeated(input, rows, dims);
+    }
+    let full = input.dims() == dims;
+    match input.storage() {
+        Storage::Fixed(buffer) => {
+            let width = dtype.width().unwrap_or(1);
+            if full {
+                return Ok(Access::Full(buffer, width));
+            }
+            if input.len() == 1 && input.dims().len() <= dims.len() {
+                return Ok(Access::Splat(splat(dtype, buffer)));
+            }
+            Ok(Access::Strided { bytes: buffer.as_slice(), width, strides: broadcast_strides(input.dims(), dims)? })
+        }
+        Storage::Bits(bits) if full => Ok(Access::FullBits(bits)),
+        Storage::Bits(bits) => Ok(Access::StridedBits { bits, strides: broadcast_strides(input.dims(), dims)? }),
+        Storage::Text { .. } | Storage::Boxed(_) => {
+            Err(Error::dtype(format!("found {dtype}")).wanted("numbers or booleans"))
+        }
+    }
+}
+
+/// Elements that stand for the values of their rows.
+///
+/// Errors: another number of elements than rows; other sizes than `dims`.
+fn repeated<'a>(input: &'a Dense, rows: &'a Rows, dims: &[usize]) -> Result<Access<'a>> {
+    let (given, nrows) = (input.dims().first().copied().unwrap_or(0), rows.nrows());
+    if given != nrows {
+        return Err(Error::shape(format!("{given} elements are given for {nrows} rows")).wanted("one element per row"));
+    }
+    if *(Source { data: input, rows: Some(rows) }).dims() != *dims {
+        return Err(Error::shape(format!("shape {:?} repeated in rows is not {dims:?}", input.dims())));
+    }
+    let bytes = input.fixed()?.as_slice();
+    Ok(Access::Repeated { bytes, size: bytes.len().checked_div(given).unwrap_or(0), rows })
+}
+
+fn splat(dtype: DType, one: &Buffer) -> Register {
+    let mut register = vec![0; BLOCK];
+    let width = dtype.width().unwrap_or(1);
+    let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut register)[..BLOCK * width];
+    match width {
+        1 => fill::<u8>(one, out),
+        2 => fill::<u16>(one, out),
+        4 => fill::<u32>(one, out),
+        _ => fill::<u64>(one, out),
+    }
+    register
+}
+
+/// The strides, in elements, that read `from` as if it had the sizes `to`.
+///
+/// Errors: `from` does not broadcast to `to`.
+pub fn broadcast_strides(from: &[usize], to: &[usize]) -> Result<Dims> {
+    let skip = to.len().checked_sub(from.len());
+    let fits = skip.is_some_and(|skip| from.iter().zip(&to[skip..]).all(|(f, t)| f == t || *f == 1));
+    let Some(skip) = skip.filter(|_| fits) else {
+        return Err(Error::shape(format!("shape {from:?} does not broadcast to {to:?}")));
+    };
+    let mut strides: Dims = smallvec![0; to.len()];
+    let mut stride = 1;
+    for (i, &size) in from.iter().enumerate().rev() {
+        strides[skip + i] = if size == 1 { 0 } else { stride };
+        stride *= size;
+    }
+    Ok(strides)
+}
+
+impl Access<'_> {
+    /// Brings `n` elements from `start` on to a register, unless they are read where they stand.
+    pub fn load(&self, dims: &[usize], start: usize, n: usize, register: &mut Register) {
+        match self {
+            Access::Full(..) | Access::Splat(_) => {}
+            Access::FullBits(bits) => load_bits(bits.values(), bits.offset() + start, n, register),
+            Access::Strided { bytes, width, strides } => {
+                let out = bytemuck::cast_slice_mut::<u64, u8>(register);
+                match width {
+                    1 => gather::<u8>(bytes, strides, dims, start, &mut out[..n]),
+                    2 => gather::<u16>(bytes, strides, dims, start, &mut out[..2 * n]),
+                    4 => gather::<u32>(bytes, strides, dims, start, &mut out[..4 * n]),
+                    _ => gather::<u64>(bytes, strides, dims, start, &mut out[..8 * n]),
+                }
+            }
+            Access::Repeated { bytes, size, rows } => {
+                let inner: usize = dims[1..].iter().product();
+                let width = size.checked_div(inner).unwrap_or(0);
+                let out = &mut bytemuck::cast_slice_mut::<u64, u8>(register)[..n * width];
+                repeat_rows(bytes, *size, rows, start * width, out);
+            }
+            Access::StridedBits { bits, strides } => {
+                register[..n.div_ceil(64)].fill(0);
+                for_each_run(strides, dims, start, n, |at, from, stride, len| {
+                    for i in 0..len {
+                        register[(at + i) / 64] |= u64::from(bits.value(from + i * stride)) << ((at + i) % 64);
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// Writes the bytes from `start` on of elements of `size` bytes that are repeated in rows; zeros stand outside them.
+fn repeat_rows(bytes: &[u8], size: usize, rows: &Rows, start: usize, mut out: &mut [u8]) {
+    let (mut value, mut skip) = (start.checked_div(size).unwrap_or(0), start.checked_rem(size).unwrap_or(0));
+    let mut row = rows.row_at(value);
+    while !out.is_empty() {
+        let (element, end) = match row {
+            // Before the first row, or behind the last.
+            None => (None, if value < rows.first() { rows.first() } else { rows.nvalues() }),
+            Some(row) => (bytes.get(row * size..(row + 1) * size), rows.row(row).end),
+        };
+        let here = out.len().min((end - value) * size - skip);
+        let (head, rest) = out.split_at_mut(here);
+        match element {
+            Some(element) => repeat(element, skip, head),
+            None => head.fill(0),
+        }
+        (out, value, skip) = (rest, end, 0);
+        row = rows.next_row(row, value);
+    }
+}
+
+fn gather<T: bytemuck::Pod>(bytes: &[u8], strides: &[usize], dims: &[usize], start: usize, out: &mut [u8]) {
+    let (source, out) = (bytemuck::cast_slice::<u8, T>(bytes), bytemuck::cast_slice_mut::<u8, T>(out));
+    for_each_run(strides, dims, start, out.len(), |at, from, stride, len| match stride {
+        0 => out[at..at + len].fill(source[from]),
+        1 => out[at..at + len].copy_from_slice(&source[from..from + len]),
+        _ => out[at..at + len].iter_mut().enumerate().for_each(|(i, o)| *o = source[from + i * stride]),
+    });
+}
+
+/// Visits the runs along the last axis of `n` positions from `start`: place in the output, place in the source, stride, length.
+fn for_each_run(
+    strides: &[usize],
+    dims: &[usize],
+    start: usize,
+    n: usize,
+    mut f: impl FnMut(usize, usize, usize, usize),
+) {
+    let (Some((&last, outer)), Some((&stride, outer_strides))) = (dims.split_last(), strides.split_last()) else {
+        return f(0, 0, 0, n);
+    };
+    let (mut at, mut row, mut column) = (0, start / last.max(1), start % last.max(1));
+    while at < n {
+        let mut rest = row;
+        let mut from = 0;
+        for (d, s) in outer.iter().zip(outer_strides).rev() {
+            from += rest % d * s;
+            rest /= d;
+        }
+        let len = (last - column).min(n - at);
+        f(at, from + column * stride, stride, len);
+        at += len;
+        row += 1;
+        column = 0;
+    }
+}

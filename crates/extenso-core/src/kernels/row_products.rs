@@ -1,0 +1,124 @@
+//! Sums of the products of rows, in one pass that stores no product.
+//!
+//! Invariant: each sum has the bits that it has where the products are stored and summed by [`super::reduce`]: a product is
+//! rounded, lane j takes every sixteenth of them, and the lanes meet in the order of that page.
+
+use super::isa::multiversion;
+use super::reduce::{CacheLine, LANES, LEAF};
+use super::reducers::{Reducer, Sum};
+use super::short_rows::{Lanes, ROWS, meet};
+use extenso_types::DType;
+use std::hint::black_box;
+
+/// Where the rows of one factor are.
+#[derive(Clone, Copy)]
+pub struct Factor<'a> {
+    /// The elements, as bytes.
+    pub bytes: &'a [u8],
+    /// The first element of each row.
+    pub at: &'a [usize],
+}
+
+/// Sums the products of rows of a number of elements: `sums(x, y, n, out)`.
+pub type RowSums = fn(Factor<'_>, Factor<'_>, usize, &mut [u8]);
+
+/// Whether rows of `n` elements can be summed so: whole groups of lanes, and one leaf at most.
+pub fn fits(n: usize) -> bool {
+    n > 0 && n.is_multiple_of(LANES) && n <= LEAF
+}
+
+/// The kernel for a dtype, if there is one.
+pub fn kernel(dtype: DType) -> Option<RowSums> {
+    macro_rules! of {
+        ($t:ty) => {{
+            fn run(x: Factor<'_>, y: Factor<'_>, n: usize, out: &mut [u8]) {
+                let (xs, ys) = (bytemuck::cast_slice(x.bytes), bytemuck::cast_slice(y.bytes));
+                rows::<Sum, $t>(xs, x.at, ys, y.at, n, bytemuck::cast_slice_mut(out));
+            }
+            Some(run)
+        }};
+    }
+    match dtype {
+        DType::F32 => of!(f32),
+        DType::F64 => of!(f64),
+        _ => None,
+    }
+}
+
+/// What products are made of.
+trait Times: Copy + 'static {
+    fn times(self, other: Self) -> Self;
+}
+
+impl Times for f32 {
+    #[inline(always)]
+    fn times(self, other: f32) -> f32 {
+        self * other
+    }
+}
+
+impl Times for f64 {
+    #[inline(always)]
+    fn times(self, other: f64) -> f64 {
+        self * other
+    }
+}
+
+multiversion! {
+    fn rows<R: Reducer<T>, T: Times>(x: &[T], xs: &[usize], y: &[T], ys: &[usize], n: usize, out: &mut [R::Out]) {
+        let mut lanes: Lanes<R::Acc> = CacheLine([[R::IDENTITY; LANES]; ROWS]);
+        for ((out, xs), ys) in out.chunks_mut(ROWS).zip(xs.chunks(ROWS)).zip(ys.chunks(ROWS)) {
+            for ((lanes, &x_at), &y_at) in lanes.0.iter_mut().zip(xs).zip(ys) {
+                *lanes = lanes_of_products::<R, T>(&x[x_at..x_at + n], &y[y_at..y_at + n]);
+            }
+            let mut results = [R::finish(R::IDENTITY); ROWS];
+            meet::<R, T>(&mut lanes, &mut results);
+            match <&mut [R::Out; ROWS]>::try_from(&mut *out) {
+                Ok(out) => *out = results,
+                Err(_) => out.copy_from_slice(&results[..out.len()]),
+            }
+        }
+    }
+}
+
+/// The lanes of the products of whole groups.
+#[inline(always)]
+fn lanes_of_products<R: Reducer<T>, T: Times>(x: &[T], y: &[T]) -> [R::Acc; LANES] {
+    let mut lanes = [R::IDENTITY; LANES];
+    for (x, y) in x.as_chunks::<LANES>().0.iter().zip(y.as_chunks::<LANES>().0) {
+        for j in 0..LANES {
+            lanes[j] = R::combine(lanes[j], R::load(x[j].times(y[j])));
+        }
+        // Left alone, the compiler vectorises across groups, with gathers; this costs no instruction.
+        black_box(());
+    }
+    lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::isa::{supported, with_isa};
+    use super::super::reduce::sum;
+    use super::*;
+
+    #[test]
+    fn sums_have_the_bits_of_stored_products() {
+        for n in [16, 32, 48, 1024] {
+            let numbers = |count: usize, by: usize| -> Vec<f32> {
+                (0..count).map(|i| ((i * by) % 1013) as f32 / 77.0 - 6.5).collect()
+            };
+            let (x, y) = (numbers(5 * n, 7919), numbers(37 * n, 104_729));
+            let (xs, ys): (Vec<usize>, Vec<usize>) = (0..37).map(|i| (i % 5 * n, i * n)).unzip();
+            let products = |i: usize| -> Vec<f32> { (0..n).map(|j| x[xs[i] + j] * y[ys[i] + j]).collect() };
+            let wanted: Vec<u32> = (0..37).map(|i| sum::<f32>(&products(i)).to_bits()).collect();
+            for &isa in supported() {
+                let mut out = vec![0.0_f32; 37];
+                let run = kernel(DType::F32).expect("a kernel");
+                let (x, y) = (bytemuck::cast_slice(&x), bytemuck::cast_slice(&y));
+                let (x, y) = (Factor { bytes: x, at: &xs }, Factor { bytes: y, at: &ys });
+                with_isa(isa, || run(x, y, n, bytemuck::cast_slice_mut(&mut out)));
+                assert_eq!(out.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), wanted, "{isa}, rows of {n}");
+            }
+        }
+    }
+}
