@@ -33,6 +33,7 @@ mod random;
 mod rearrange;
 mod record;
 mod shape;
+mod shapes;
 mod spec;
 mod standard;
 mod strings;
@@ -74,6 +75,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ragged::add_to(module)?;
     rearrange::add_to(module)?;
     lists::add_to(module)?;
+    shapes::add_to(module)?;
     standard::add_to(module)?;
     strings::add_to(module)?;
     features::add_to(module)?;
