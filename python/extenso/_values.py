@@ -1,6 +1,6 @@
 """What rows and masked values have alike in Python: keys, shape, dtype, spec and plain Python data."""
 
-from extenso._core import DType, _dtype_of, _index, _shape_of, _shown, spec_of, to_py
+from extenso._core import DType, _dtype_of, _index, _shape_of, _shown, _to_arrow, spec_of, to_arrow, to_py
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,14 @@ class Composite:
     def to_py(self) -> "Any":
         """Returns the elements in nested lists; a missing one is `None`."""
         return to_py(self)
+
+    def to_arrow(self) -> "Any":
+        """Returns the array of Arrow that shares the buffers: one of pyarrow if that is installed."""
+        return _to_arrow(self)
+
+    def __arrow_c_array__(self, requested_schema: "Any" = None) -> "tuple[Any, Any]":
+        """Returns the C interface of Arrow: a schema and an array in capsules."""
+        return to_arrow(self).__arrow_c_array__(requested_schema)
 
     def __getitem__(self, key: "Any") -> "Any":
         """Returns what a key chooses: positions, slices, `...`, `None`, integers, masks, and names of fields among them.

@@ -6,7 +6,7 @@ pub use spec::{PyStructSpec, struct_spec_object};
 
 use crate::error::{OrRaise, guarded, noted, raised};
 use crate::paths::Paths;
-use crate::{index, literal, shape, value};
+use crate::{arrow, index, literal, shape, value};
 use extenso_core::attrs::Axes;
 use extenso_core::{Ext, ExtensionType, Value};
 use extenso_ext::{FieldPath, RaggedTensor, StructTensor};
@@ -215,6 +215,22 @@ impl PyStruct {
         to: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Paths::apply(slf, paths, function, to)
+    }
+
+    /// The array of Arrow that shares the buffers: one of pyarrow if that is installed.
+    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrow::array_of(py, &self.value())
+    }
+
+    /// The C interface of Arrow: a schema and an array in capsules.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<arrow::Capsules<'py>> {
+        drop(requested_schema);
+        arrow::capsules_of(py, &self.value())
     }
 
     /// The records as dicts, in nested lists.

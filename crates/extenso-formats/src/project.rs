@@ -25,7 +25,6 @@ impl Wanted {
     }
 
     /// Whether this is everything.
-    #[cfg(feature = "proto")]
     pub fn is_all(&self) -> bool {
         self.all
     }
@@ -76,6 +75,11 @@ impl Wanted {
             return Some(self);
         }
         self.fields.iter().find(|(known, _)| **known == *name).map(|(_, wanted)| wanted)
+    }
+
+    /// The fields of which something is wanted, where it is not everything.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(name, _)| &**name)
     }
 
     /// What is wanted of the items of a list; none if nothing is.

@@ -2,57 +2,95 @@
 //!
 //! Invariant: what comes in is proven before it is read: offsets, text and partitions by core, the layout by arrow.
 
+mod capsule;
 mod offset;
 
 use crate::error::{OrRaise, guarded, raised};
+use crate::spec::spec_or_value;
 use crate::value;
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::{Array, make_array};
-use extenso_formats::arrow;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::FieldRef;
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use extenso_core::Value;
+use extenso_formats::arrow::{self, ArrowOptions};
 use extenso_types::Error;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::PyCapsule;
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyArrowArray>()?;
     module.add_function(wrap_pyfunction!(from_arrow, module)?)?;
+    module.add_function(wrap_pyfunction!(_to_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(to_arrow, module)?)
 }
 
-fn refused(py: Python<'_>, what: impl std::fmt::Display) -> PyErr {
-    raised(py, Error::data(format!("the Arrow array is malformed: {what}")).at("from_arrow"))
+fn refused(py: Python<'_>, op: &str, what: impl std::fmt::Display) -> PyErr {
+    raised(py, Error::data(format!("the Arrow array is malformed: {what}")).at(op))
 }
 
-/// The value of an Arrow array of any library (`__arrow_c_array__`), sharing its buffers.
+/// The value of an Arrow array of any library (`__arrow_c_array__`), or of a table or a chunked array (`__arrow_c_stream__`).
 ///
-/// Lists become ragged tensors, structs struct tensors, and an array with nulls a masked tensor.
+/// Buffers are shared where there is one chunk. Lists become ragged tensors, structs and tables struct tensors, and an array with nulls a
+/// masked tensor. With `spec` the value is one of it: fields that it does not know are not looked at, optional ones that are missing are
+/// null, and narrower numbers are widened; anything else that does not fit is an error with its path.
 #[pyfunction]
-fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = array.py();
-    if !array.hasattr("__arrow_c_array__")? {
-        let error = Error::dtype(format!("found a value of type {}", crate::arg::type_name(array)))
-            .wanted("an array with `__arrow_c_array__`")
-            .hint("Combine the chunks of a chunked array or table before.");
-        return Err(raised(py, error.at("from_arrow")));
-    }
-    let capsules = array.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
-    let schema = capsules.get_item(0)?.cast_into::<PyCapsule>()?;
-    let data = capsules.get_item(1)?.cast_into::<PyCapsule>()?;
-    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
-    let data = data.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
-    // SAFETY: the capsules carry the names of the protocol, which says what they point to; taking the array out leaves an
-    // empty one, so that it is released once.
-    let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(data.as_ptr()), schema.as_ref()) };
-    let data = data.map_err(|e| refused(py, e))?;
-    data.validate().map_err(|e| refused(py, e))?;
-    let read = guarded(|| arrow::from_arrow(make_array(offset::into_fields(data)).as_ref())).or_raise()?;
-    value::to_py(py, read)
+#[pyo3(signature = (obj, spec=None))]
+fn from_arrow<'py>(obj: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    let py = obj.py();
+    let options = ArrowOptions { spec: spec.map(spec_or_value).transpose()?, paths: None };
+    let chunks = capsule::chunks(obj, "from_arrow")?;
+    let read = guarded(|| arrow::from_chunks(&chunks.field, &chunks.arrays, &options));
+    value::to_py(py, read.map_err(|e| e.at("from_arrow")).or_raise()?)
 }
 
 /// An Arrow array that shares the buffers of a value; libraries take it through `__arrow_c_array__`.
 #[pyclass(name = "ArrowArray", module = "extenso", frozen)]
-struct PyArrowArray(arrow_array::ArrayRef);
+pub struct PyArrowArray {
+    field: FieldRef,
+    array: ArrayRef,
+}
+
+impl PyArrowArray {
+    /// The array of a value.
+    ///
+    /// Errors: a value that Arrow has no array for.
+    fn of(value: &Value) -> PyResult<PyArrowArray> {
+        let (field, array) = guarded(|| arrow::to_arrow_field(value)).or_raise()?;
+        Ok(PyArrowArray { field, array })
+    }
+
+    fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.field.as_ref())
+            .map_err(|e| raised(py, Error::internal(format!("Arrow refuses to export: {e}")).at("to_arrow")))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The C interface: a schema and an array in capsules.
+    fn capsules<'py>(&self, py: Python<'py>) -> PyResult<Capsules<'py>> {
+        let array = PyCapsule::new_with_value(py, offset::export(&self.array.to_data()), c"arrow_array")?;
+        Ok((self.schema(py)?, array))
+    }
+}
+
+pub type Capsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
+
+/// The C interface of a value.
+pub fn capsules_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Capsules<'py>> {
+    PyArrowArray::of(value)?.capsules(py)
+}
+
+/// The array of a value as an array of pyarrow where that is installed and knows its type.
+pub fn array_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    let array = PyArrowArray::of(value)?;
+    let named = array.field.metadata().get(EXTENSION_TYPE_NAME_KEY).is_some_and(|name| !name.starts_with("arrow."));
+    let array = Bound::new(py, array)?.into_any();
+    match py.import("pyarrow") {
+        Ok(pyarrow) if !named => pyarrow.call_method1("array", (array,)),
+        _ => Ok(array),
+    }
+}
 
 #[pymethods]
 impl PyArrowArray {
@@ -62,28 +100,34 @@ impl PyArrowArray {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    ) -> PyResult<Capsules<'py>> {
         // A consumer may ask for another type; the protocol lets the producer keep its own.
         drop(requested_schema);
-        let data = self.0.to_data();
-        let schema = FFI_ArrowSchema::try_from(data.data_type())
-            .map_err(|e| raised(py, Error::internal(format!("Arrow refuses to export: {e}")).at("to_arrow")))?;
-        let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
-        Ok((schema, PyCapsule::new_with_value(py, offset::export(&data), c"arrow_array")?))
+        self.capsules(py)
+    }
+
+    /// The C interface: the schema in a capsule.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        self.schema(py)
     }
 
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.array.len()
     }
 
     fn __repr__(&self) -> String {
-        format!("<Arrow array of {} {}>", self.0.len(), self.0.data_type())
+        format!("<Arrow array of {} {}>", self.array.len(), self.array.data_type())
     }
 }
 
 /// The Arrow array of a value, sharing its buffers: pass it to `pyarrow.array`, polars or any other reader of the protocol.
 #[pyfunction]
 fn to_arrow(x: &Bound<'_, PyAny>) -> PyResult<PyArrowArray> {
-    let value = value::from_py(x)?;
-    guarded(|| arrow::to_arrow(&value)).or_raise().map(PyArrowArray)
+    PyArrowArray::of(&value::from_py(x)?)
+}
+
+/// The method `to_arrow` of values.
+#[pyfunction]
+fn _to_arrow<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    array_of(x.py(), &value::from_py(x)?)
 }

@@ -10,7 +10,7 @@ pub use pickle::tensor_from_bytes;
 
 use crate::error::OrRaise;
 use crate::operators::with_operators;
-use crate::{arg, call, dtype, index, shape, spec, standard, value};
+use crate::{arg, arrow, call, dtype, index, shape, spec, standard, value};
 use arrow_buffer::Buffer;
 use extenso_core::{Dense, Storage, Tensor, ops};
 use extenso_types::{Error, Result, Spec};
@@ -113,6 +113,22 @@ with_operators!(PyTensor {
     /// The elements as nested lists, as any value gives itself back to Python.
     fn to_py<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.tolist(py)
+    }
+
+    /// The array of Arrow that shares the buffers: one of pyarrow if that is installed.
+    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrow::array_of(py, &self.0.clone().into())
+    }
+
+    /// The C interface of Arrow: a schema and an array in capsules.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<arrow::Capsules<'py>> {
+        drop(requested_schema);
+        arrow::capsules_of(py, &self.0.clone().into())
     }
 
     /// The only element.

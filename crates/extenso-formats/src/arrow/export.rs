@@ -5,7 +5,7 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use extenso_core::{Dense, ExtensionType, Offsets, Storage, Tensor, Value};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
 use extenso_types::{DType, Error, Result};
@@ -21,6 +21,14 @@ pub fn to_arrow(value: &Value) -> Result<ArrayRef> {
         Value::Partition(_) => Err(Error::dtype("a row partition has no array of its own").wanted("a ragged tensor")),
         Value::Ext(_) => extension(value),
     }
+}
+
+/// The array of a value and its field, which says what type of an extension it is.
+///
+/// Errors: as [`to_arrow`].
+pub fn to_arrow_field(value: &Value) -> Result<(FieldRef, ArrayRef)> {
+    let array = to_arrow(value)?;
+    Ok((Arc::new(Field::new("", array.data_type().clone(), array.nulls().is_some())), array))
 }
 
 fn extension(value: &Value) -> Result<ArrayRef> {

@@ -1,39 +1,63 @@
 //! Arrow to values.
 
+mod layouts;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, FixedSizeListArray, GenericByteArray, GenericListArray, OffsetSizeTrait, StructArray};
-use arrow_buffer::{Buffer, OffsetBuffer};
-use arrow_schema::DataType;
-use extenso_core::{ExtensionType, Offsets, RowPartition, Tensor, Value};
+use arrow_array::{Array, FixedSizeListArray, GenericByteArray, StructArray};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{DataType, Field, FieldRef};
+use extenso_core::{ExtensionType, RowPartition, Tensor, Value};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
 use extenso_types::{DType, Error, Path, Result, Segment, Shape};
 use std::sync::Arc;
 
+pub(super) use layouts::{Items, lists_of, nulls_of, uniform_items};
+
 /// The value of an array, sharing its buffers.
 ///
-/// Shapes: the array's length is the outer axis. Null, dictionary, union, temporal and decimal arrays have no value yet.
-/// Errors: such a type, with its path; offsets or text that are malformed.
+/// Shapes: the array's length is the outer axis. Views, list views and run-end encoded arrays are converted; a null array is a masked
+/// tensor of f64 without a value.
+/// Errors: a type that has no value, with its path; offsets or text that are malformed.
 pub fn from_arrow(array: &dyn Array) -> Result<Value> {
-    value(&Path::root(), array)
+    from_arrow_field(&field_of(array), array)
 }
 
-fn value(at: &Path, array: &dyn Array) -> Result<Value> {
-    let plain = plain(at, array)?;
-    match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+/// The value of an array whose field says what type of an extension it is.
+///
+/// Errors: as [`from_arrow`].
+pub fn from_arrow_field(field: &FieldRef, array: &dyn Array) -> Result<Value> {
+    value(&Path::root(), field, array)
+}
+
+/// The field of an array that comes without one.
+pub(super) fn field_of(array: &dyn Array) -> FieldRef {
+    Arc::new(Field::new("", array.data_type().clone(), true))
+}
+
+/// The name of the extension type that a field says its array is of.
+pub(super) fn extension_name(field: &Field) -> Option<&str> {
+    field.metadata().get(EXTENSION_TYPE_NAME_KEY).map(String::as_str)
+}
+
+fn value(at: &Path, field: &FieldRef, array: &dyn Array) -> Result<Value> {
+    let plain = plain(at, field, array)?;
+    match layouts::validity_of(array) {
         None => Ok(plain),
         Some(nulls) => {
-            let mask = Tensor::from_bits(&[array.len()], nulls.inner().clone())?;
+            let mask = Tensor::from_bits(&[array.len()], nulls.into_inner())?;
             Ok(MaskedTensor::new(plain, mask)?.into_value())
         }
     }
 }
 
-fn plain(at: &Path, array: &dyn Array) -> Result<Value> {
+/// The value of an array whatever its validity is.
+pub(super) fn plain(at: &Path, field: &FieldRef, array: &dyn Array) -> Result<Value> {
     match array.data_type() {
+        DataType::Null => layouts::nothing(array.len()).map_err(|e| e.at_path(at)),
         DataType::Boolean => Ok(Tensor::from_bits(&[array.len()], array.as_boolean().values().clone())?.into()),
         DataType::Int8 => numbers::<Int8Type>(DType::I8, array),
         DataType::Int16 => numbers::<Int16Type>(DType::I16, array),
@@ -50,13 +74,21 @@ fn plain(at: &Path, array: &dyn Array) -> Result<Value> {
         DataType::LargeUtf8 => text(DType::String, array.as_string::<i64>()),
         DataType::Binary => text(DType::Bytes, array.as_binary::<i32>()),
         DataType::LargeBinary => text(DType::Bytes, array.as_binary::<i64>()),
-        DataType::List(_) => list(at, array.as_list::<i32>()),
-        DataType::LargeList(_) => list(at, array.as_list::<i64>()),
+        DataType::Utf8View => layouts::views(DType::String, array.as_string_view()).map_err(|e| e.at_path(at)),
+        DataType::BinaryView => layouts::views(DType::Bytes, array.as_binary_view()).map_err(|e| e.at_path(at)),
+        DataType::List(_)
+        | DataType::LargeList(_)
+        | DataType::ListView(_)
+        | DataType::LargeListView(_)
+        | DataType::Map(..) => list(at, array),
         DataType::FixedSizeList(..) => fixed(at, array.as_fixed_size_list()),
         DataType::Struct(_) => record(at, array.as_struct()),
+        DataType::RunEndEncoded(_, values) => {
+            layouts::runs(array, |array| plain(at, values, array)).map_err(|e| e.at_path(at))
+        }
         other => Err(Error::dtype(format!("'{at}' has the Arrow type {other}"))
             .wanted("booleans, numbers, strings, bytes, lists or structs")
-            .hint("Cast the column to one of these before.")),
+            .hint(format!("Cast the column '{}' to one of these before.", field.name()))),
     }
 }
 
@@ -65,34 +97,25 @@ fn numbers<T: ArrowPrimitiveType>(dtype: DType, array: &dyn Array) -> Result<Val
     Ok(Tensor::from_buffer(dtype, &[array.len()], buffer)?.into())
 }
 
-/// Offsets keep their width and their buffer.
-fn offsets<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> Offsets {
-    let buffer: Buffer = offsets.inner().inner().clone();
-    let n = offsets.len();
-    match O::IS_LARGE {
-        true => Offsets::I64(arrow_buffer::ScalarBuffer::new(buffer, 0, n)),
-        false => Offsets::I32(arrow_buffer::ScalarBuffer::new(buffer, 0, n)),
-    }
-}
-
 fn text<T: arrow_array::types::ByteArrayType>(dtype: DType, array: &GenericByteArray<T>) -> Result<Value> {
-    let offsets = offsets(array.offsets());
+    let offsets = layouts::offsets(array.offsets());
     Ok(Tensor::from_text(dtype, &[array.len()], offsets, array.values().clone())?.into())
 }
 
-fn list<O: OffsetSizeTrait>(at: &Path, array: &GenericListArray<O>) -> Result<Value> {
-    let values = value(&at.child(Segment::Each), array.values().as_ref())?;
-    let partition = RowPartition::from_offsets(offsets(array.offsets()), array.values().len())?;
+fn list(at: &Path, array: &dyn Array) -> Result<Value> {
+    let lists = lists_of(at, array).ok_or_else(|| Error::internal(format!("{} has no lists", array.data_type())))?;
+    let (offsets, items) = lists?;
+    let values = value(&at.child(Segment::Each), &items.field, items.array.as_ref())?;
+    let partition = RowPartition::from_offsets(offsets, items.array.len())?;
     Ok(RaggedTensor::from_partition(values, partition)?.into_value())
 }
 
 fn fixed(at: &Path, array: &FixedSizeListArray) -> Result<Value> {
-    let size = usize::try_from(array.value_length())
-        .map_err(|_| Error::data(format!("'{at}' has lists of a negative size")))?;
-    // The child is not cut by a slice of the list.
-    let first = array.value_offset(0);
-    let child = array.values().slice(usize::try_from(first).unwrap_or(0), array.len() * size);
-    let values = value(&at.child(Segment::Each), child.as_ref())?;
+    let DataType::FixedSizeList(field, size) = array.data_type() else {
+        return Err(Error::internal("lists of one size are of another type"));
+    };
+    let size = usize::try_from(*size).map_err(|_| Error::data(format!("'{at}' has lists of a negative size")))?;
+    let values = value(&at.child(Segment::Each), field, uniform_items(array).as_ref())?;
     match &values {
         Value::Tensor(t) => {
             let inner = t.data()?.dims()[1..].iter().copied();
@@ -107,9 +130,9 @@ fn fixed(at: &Path, array: &FixedSizeListArray) -> Result<Value> {
 }
 
 fn record(at: &Path, array: &StructArray) -> Result<Value> {
-    let field = |(field, column): (&Arc<arrow_schema::Field>, &arrow_array::ArrayRef)| {
+    let field = |(field, column): (&FieldRef, &arrow_array::ArrayRef)| {
         let name: Arc<str> = field.name().as_str().into();
-        Ok((name.clone(), value(&at.child(Segment::Field(name)), column.as_ref())?))
+        Ok((name.clone(), value(&at.child(Segment::Field(name)), field, column.as_ref())?))
     };
     let fields: Result<Vec<_>> = array.fields().iter().zip(array.columns()).map(field).collect();
     Ok(StructTensor::from_fields(Shape::known(&[array.len()]), fields?)?.into_value())

@@ -3,8 +3,12 @@
 //! An array with nulls is a masked tensor; without, a plain one. A list is a ragged tensor whose partition is the array's
 //! offsets as they stand, sliced or not.
 
+mod chunks;
+mod decode;
 mod export;
 mod import;
 
-pub use export::to_arrow;
-pub use import::from_arrow;
+pub use chunks::{ArrowOptions, from_chunks};
+pub use decode::{from_arrow_as, from_arrow_field_as};
+pub use export::{to_arrow, to_arrow_field};
+pub use import::{from_arrow, from_arrow_field};

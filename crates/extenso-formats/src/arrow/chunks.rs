@@ -1,0 +1,115 @@
+//! Several arrays of one type as one value: the batches of a stream, the chunks of a column.
+//!
+//! Invariant: a column that nobody wants is not looked at in any of them.
+
+use super::decode::from_arrow_field_as;
+use super::import::from_arrow_field;
+use crate::project::Wanted;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, StructArray, new_empty_array};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
+use extenso_core::{Value, ops};
+use extenso_types::{Error, Path, Result, Segment, Spec};
+use std::sync::Arc;
+
+/// What is read of Arrow arrays: everything as it is, by default.
+#[derive(Clone, Default, Debug)]
+pub struct ArrowOptions {
+    /// What the values are; as the arrays are by themselves if there is none.
+    pub spec: Option<Spec>,
+    /// What is read of them: the parts at or below these paths, such as `items[*].price`; everything, if there is none.
+    pub paths: Option<Vec<Path>>,
+}
+
+impl ArrowOptions {
+    fn wanted(&self) -> Result<Wanted> {
+        Wanted::of_paths(self.paths.as_deref()).map_err(|e| e.at("paths"))
+    }
+}
+
+/// Arrays of one field, one after the other, as one value; no array gives a value of no items.
+///
+/// Errors: those of [`from_arrow_as`](super::from_arrow_as) with a spec and of [`from_arrow`](super::from_arrow) without; a path that leads
+/// nowhere.
+pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions) -> Result<Value> {
+    let none = [new_empty_array(field.data_type())];
+    let chunks = if chunks.is_empty() { &none } else { chunks };
+    let wanted = options.wanted()?;
+    let read: Result<Vec<Value>> = match &options.spec {
+        Some(spec) => {
+            let spec = wanted.of(spec)?;
+            chunks.iter().map(|chunk| from_arrow_field_as(field, chunk.as_ref(), &spec)).collect()
+        }
+        None => chunks.iter().map(|chunk| pruned(field, chunk, &wanted)).collect(),
+    };
+    let mut read = read?;
+    match read.len() {
+        1 => read.pop().ok_or_else(|| Error::internal("a chunk is lost")),
+        _ => ops::concat(read, 0_i64),
+    }
+}
+
+fn pruned(field: &FieldRef, array: &ArrayRef, wanted: &Wanted) -> Result<Value> {
+    if wanted.is_all() {
+        return from_arrow_field(field, array.as_ref());
+    }
+    let (field, array) = part(&Path::root(), field, array, wanted)?;
+    from_arrow_field(&field, array.as_ref())
+}
+
+/// The array with the wanted columns alone.
+fn part(at: &Path, field: &FieldRef, array: &ArrayRef, wanted: &Wanted) -> Result<(FieldRef, ArrayRef)> {
+    if wanted.is_all() {
+        return Ok((field.clone(), array.clone()));
+    }
+    let kept: ArrayRef = match array.data_type() {
+        DataType::Struct(_) => columns(at, array.as_struct(), wanted)?,
+        DataType::List(item) => items(at, item, array.as_list::<i32>(), wanted)?,
+        DataType::LargeList(item) => items(at, item, array.as_list::<i64>(), wanted)?,
+        other => {
+            return Err(Error::missing(format!("the path goes on behind '{at}', which is {other}"))
+                .wanted("fields of structs and `[*]` of lists"));
+        }
+    };
+    let typed = Field::new(field.name(), kept.data_type().clone(), field.is_nullable());
+    Ok((Arc::new(typed.with_metadata(field.metadata().clone())), kept))
+}
+
+fn refused(e: ArrowError) -> Error {
+    Error::data(format!("Arrow refuses the array: {e}"))
+}
+
+fn columns(at: &Path, array: &StructArray, wanted: &Wanted) -> Result<ArrayRef> {
+    let names: Vec<&str> = array.column_names();
+    if let Some(name) = wanted.names().find(|name| !names.contains(name)) {
+        let path = at.child(Segment::field(name));
+        return Err(
+            Error::missing(format!("there is no column '{path}'")).wanted(format!("one of: {}", names.join(", ")))
+        );
+    }
+    let (mut fields, mut kept) = (Vec::new(), Vec::new());
+    for (field, column) in array.fields().iter().zip(array.columns()) {
+        if let Some(wanted) = wanted.field(field.name()) {
+            let (field, column) = part(&at.child(Segment::field(field.name().as_str())), field, column, wanted)?;
+            fields.push(field);
+            kept.push(column);
+        }
+    }
+    let made = StructArray::try_new_with_length(fields.into(), kept, array.nulls().cloned(), array.len());
+    Ok(Arc::new(made.map_err(refused)?))
+}
+
+fn items<O: OffsetSizeTrait>(
+    at: &Path,
+    field: &FieldRef,
+    array: &GenericListArray<O>,
+    wanted: &Wanted,
+) -> Result<ArrayRef> {
+    let each = at.child(Segment::Each);
+    let Some(wanted) = wanted.item() else {
+        return Err(Error::missing(format!("'{at}' is a list")).wanted("`[*]` behind it"));
+    };
+    let (field, items) = part(&each, field, array.values(), wanted)?;
+    let made = GenericListArray::<O>::try_new(field, array.offsets().clone(), items, array.nulls().cloned());
+    Ok(Arc::new(made.map_err(refused)?))
+}

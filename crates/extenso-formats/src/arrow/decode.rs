@@ -1,0 +1,303 @@
+//! Arrow to a value of a given spec: schemas drift, and what is read does not.
+//!
+//! Invariant: the value is one of the spec, or the error says at which path and row the array is not. Columns that the spec does not
+//! know are not looked at; a buffer of the wanted type is shared.
+
+mod absent;
+mod source;
+
+use super::import;
+use crate::records::is;
+use absent::defaults;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_schema::{DataType, FieldRef};
+use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
+use extenso_ext::{MaskedTensor, MaskedTensorSpec, RaggedTensorSpec, StructSpec, StructTensor};
+use extenso_types::{Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, TensorSpec};
+use source::{Rows, Source};
+use std::sync::Arc;
+
+/// The value of an array as one of `spec`, sharing the buffers whose type is the wanted one.
+///
+/// Fields that the spec does not know are not looked at; an optional field that the array lacks is null; numbers are widened where that is
+/// exact; an array that may have nulls and has none is a plain value.
+/// Shapes: the array's length is the outer axis.
+/// Errors: a null where the spec is not optional, with its row and path; a field that is missing or of another type, with its path, what it
+/// is and what is wanted.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use arrow_array::{ArrayRef, Int16Array, StructArray};
+/// use extenso_formats::{FieldSpec, arrow::from_arrow_as, struct_spec};
+/// # use extenso_types::DType;
+/// let ids: ArrayRef = Arc::new(Int16Array::from(vec![7, 8]));
+/// let rows = StructArray::try_from(vec![("id", ids)]).unwrap();
+/// let score = FieldSpec::Optional(Box::new(FieldSpec::Scalar(DType::F32, vec![])));
+/// let spec = struct_spec([("id", FieldSpec::Scalar(DType::I64, vec![])), ("score", score)]).unwrap();
+/// let value = from_arrow_as(&rows, &spec).unwrap();
+/// let text = extenso_ext::to_literal(&value).unwrap().to_string();
+/// assert_eq!(text, r#"[{"id": 7, "score": None}, {"id": 8, "score": None}]"#);
+/// ```
+pub fn from_arrow_as(array: &dyn Array, spec: &Spec) -> Result<Value> {
+    from_arrow_field_as(&import::field_of(array), array, spec)
+}
+
+/// The value of an array as one of `spec`, where the array's field says what type of an extension it is.
+///
+/// Errors: as [`from_arrow_as`].
+pub fn from_arrow_field_as(field: &FieldRef, array: &dyn Array, spec: &Spec) -> Result<Value> {
+    let found = value(&Source::root(field.clone(), array.slice(0, array.len())), spec)?;
+    let given = found.spec()?;
+    if spec.accepts(&given, &mut Bindings::default()) {
+        return Ok(found);
+    }
+    Err(Error::shape(format!("the array is a {given}")).wanted(spec.to_string()))
+}
+
+fn value(source: &Source<'_>, spec: &Spec) -> Result<Value> {
+    match spec {
+        Spec::Tensor(tensor) => dense(source, tensor).map(Value::Tensor),
+        Spec::Partition(_) => Err(source.mismatch(spec)),
+        Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => optional(source, ext),
+        Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => list(source, ext),
+        Spec::Ext(ext) if is::<StructSpec>(ext) => record(source, ext),
+        Spec::Ext(ext) => typed(source, ext),
+    }
+}
+
+/// A tensor; lists of one size are its further axes.
+fn dense(source: &Source<'_>, spec: &TensorSpec) -> Result<Tensor> {
+    let wanted = || Spec::from(spec.clone());
+    source.all_there(&wanted())?;
+    let lists =
+        matches!(source.array.data_type(), DataType::FixedSizeList(..) | DataType::List(_) | DataType::LargeList(_));
+    match spec.shape.dims() {
+        Some([_, size, inner @ ..]) if lists => {
+            let (size, items) = source.uniform(size.known()).ok_or_else(|| source.mismatch(&wanted()))??;
+            let inner = Shape::new(std::iter::once(Dim::any()).chain(inner.iter().copied()));
+            let rows = Rows::Uniform(size, &source.rows);
+            let items = dense(&source.each(items, rows, source.seen_of(size)), &TensorSpec::new(spec.dtype, inner))?;
+            let dims: Vec<usize> =
+                [source.array.len(), size].into_iter().chain(items.data()?.dims()[1..].iter().copied()).collect();
+            items.with_dims(&dims)
+        }
+        _ => {
+            let found = match import::plain(&source.at, &source.field, source.array.as_ref())? {
+                Value::Tensor(tensor) => tensor,
+                Value::Partition(_) => return Err(source.mismatch(&wanted())),
+                Value::Ext(ext) => ext.to_tensor().ok_or_else(|| source.mismatch(&wanted()))??,
+            };
+            widened(found, spec.dtype).unwrap_or_else(|| Err(source.mismatch(&wanted())))
+        }
+    }
+}
+
+/// The tensor in a dtype that holds all its elements exactly; none if this one does not.
+fn widened(tensor: Tensor, dtype: DType) -> Option<Result<Tensor>> {
+    let from = tensor.dtype();
+    if from == dtype {
+        return Some(Ok(tensor));
+    }
+    if (from, dtype) == (DType::String, DType::Bytes) {
+        let bytes = |tensor: &Tensor| {
+            let dense = tensor.data()?;
+            let (offsets, bytes) = dense.text()?;
+            Tensor::from_text(dtype, dense.dims(), offsets.clone(), bytes.clone())
+        };
+        return Some(bytes(&tensor));
+    }
+    holds(dtype, from).then(|| ops::cast(&tensor, dtype)?.tensor().cloned())
+}
+
+/// Whether every number of `from` is one of `dtype`.
+fn holds(dtype: DType, from: DType) -> bool {
+    // Binary digits of the integers that are exact, whether negative ones are, and the exponents of floats.
+    let digits = |dtype: DType| match dtype {
+        DType::I8 => Some((7, true, 0)),
+        DType::I16 => Some((15, true, 0)),
+        DType::I32 => Some((31, true, 0)),
+        DType::I64 => Some((63, true, 0)),
+        DType::U8 => Some((8, false, 0)),
+        DType::U16 => Some((16, false, 0)),
+        DType::U32 => Some((32, false, 0)),
+        DType::U64 => Some((64, false, 0)),
+        DType::F16 => Some((11, true, 5)),
+        DType::BF16 => Some((8, true, 8)),
+        DType::F32 => Some((24, true, 8)),
+        DType::F64 => Some((53, true, 11)),
+        DType::Bool | DType::String | DType::Bytes | DType::Variant => None,
+    };
+    match (digits(from), digits(dtype)) {
+        (Some((n, negative, exponent)), Some((m, negatives, exponents))) => {
+            n <= m && (negatives || !negative) && exponent <= exponents
+        }
+        _ => false,
+    }
+}
+
+/// Values of which some may be null.
+fn optional(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
+    let inner = ext.component(&Segment::Itself).ok_or_else(|| Error::internal("a masked spec without values"))?;
+    let deep = |spec: &Spec| matches!(spec, Spec::Tensor(mask) if mask.shape.rank().is_some_and(|rank| rank > 1));
+    if let (Some((segment, Spec::Tensor(mask))), Spec::Tensor(values)) =
+        (ext.components.iter().find(|(_, spec)| deep(spec)), inner)
+    {
+        let made = masked_items(source, ext, values, mask, segment)?;
+        return rebuild(ext, parts(ext, made.values().clone(), made.mask().clone()), Provenance::Outside);
+    }
+    let len = source.array.len();
+    let there = import::nulls_of(source.array.as_ref());
+    let values = match source.array.data_type() {
+        DataType::Null => defaults(inner, len)?,
+        _ => value(&source.seen_where(there.as_ref()), inner)?,
+    };
+    let bits = there.map_or_else(|| BooleanBuffer::new_set(len), |nulls| nulls.into_inner());
+    rebuild(ext, parts(ext, values, Tensor::from_bits(&[len], bits)?), Provenance::Outside)
+}
+
+/// Values and mask in the order of the spec.
+fn parts(ext: &ExtSpec, values: Value, mask: Tensor) -> Vec<Value> {
+    let part = |(segment, _): &(Segment, Spec)| match segment {
+        Segment::Itself => values.clone(),
+        _ => mask.clone().into(),
+    };
+    ext.components.iter().map(part).collect()
+}
+
+/// Lists of one size whose items may be null: a mask with the axes of the values.
+fn masked_items(
+    source: &Source<'_>,
+    ext: &ExtSpec,
+    values: &TensorSpec,
+    mask: &TensorSpec,
+    segment: &Segment,
+) -> Result<MaskedTensor> {
+    let wanted = || source.mismatch(&Spec::from(values.clone()));
+    let inner = |spec: &TensorSpec| {
+        let dims = spec.shape.dims().unwrap_or_default().iter().skip(2).copied();
+        TensorSpec::new(spec.dtype, Shape::new(std::iter::once(Dim::any()).chain(dims)))
+    };
+    let size = values.shape.dims().and_then(|dims| dims.get(1)?.known());
+    let (size, items) = source.uniform(size).ok_or_else(wanted)??;
+    let components = vec![(Segment::Itself, inner(values).into()), (segment.clone(), Spec::from(inner(mask)))];
+    let spec = ExtSpec { components, ..ext.clone() };
+    let there = import::nulls_of(source.array.as_ref());
+    let shown = source.seen_where(there.as_ref());
+    let rows = Rows::Uniform(size, &source.rows);
+    let made = optional(&shown.each(items, rows, shown.seen_of(size)), &spec)?;
+    let made = MaskedTensor::from_value(&made)?;
+    let under = |tensor: &Tensor| {
+        let inner = tensor.data()?.dims()[1..].iter().copied();
+        let dims: Vec<usize> = [source.array.len(), size].into_iter().chain(inner).collect();
+        tensor.with_dims(&dims)
+    };
+    let mut bits = made.mask().clone();
+    if let Some(there) = there {
+        let wide = bits.data()?.len().checked_div(there.len()).unwrap_or(0);
+        let outer = source::repeated(there.inner(), wide);
+        bits = Tensor::from_bits(bits.data()?.dims(), &outer & bits.data()?.bits()?)?;
+    }
+    MaskedTensor::new(under(made.values().tensor()?)?, under(&bits)?)
+}
+
+/// Rows, from lists of any layout.
+fn list(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
+    let wanted = || Spec::from(ext.clone());
+    source.all_there(&wanted())?;
+    let (offsets, items) =
+        import::lists_of(&source.at, source.array.as_ref()).ok_or_else(|| source.mismatch(&wanted()))??;
+    let seen = source.seen_in(&offsets, items.array.as_ref());
+    let child = source.each(items, Rows::Lists(&offsets, &source.rows), seen);
+    let nvalues = child.array.len();
+    let part = |(_, spec): &(Segment, Spec)| match spec {
+        Spec::Partition(rows) => Ok(RowPartition::from_offsets(in_width(&offsets, rows.index)?, nvalues)?.into()),
+        Spec::Tensor(_) | Spec::Ext(_) => value(&child, spec),
+    };
+    let components: Result<Vec<Value>> = ext.components.iter().map(part).collect();
+    rebuild(ext, components?, Provenance::Outside)
+}
+
+/// The offsets in the width that is wanted; as they stand where it is theirs.
+fn in_width(offsets: &Offsets, index: DType) -> Result<Offsets> {
+    match (offsets, index) {
+        (Offsets::I32(_), DType::I32) | (Offsets::I64(_), DType::I64) => Ok(offsets.clone()),
+        (Offsets::I32(narrow), _) => {
+            Ok(Offsets::I64(narrow.iter().map(|&at| i64::from(at)).collect::<Vec<_>>().into()))
+        }
+        (Offsets::I64(wide), _) => {
+            let narrow: std::result::Result<Vec<i32>, _> = wide.iter().map(|&at| i32::try_from(at)).collect();
+            let narrow = narrow.map_err(|_| {
+                Error::value(format!("the rows end at value {}", offsets.last())).wanted("row splits that fit i32")
+            })?;
+            Ok(Offsets::I32(narrow.into()))
+        }
+    }
+}
+
+/// A struct, by the names of its fields.
+fn record(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
+    let wanted = || Spec::from(ext.clone());
+    let Some(array) = source.array.as_struct_opt() else { return Err(source.mismatch(&wanted())) };
+    source.all_there(&wanted())?;
+    if ext.components.is_empty() {
+        return Ok(
+            StructTensor::from_fields(Shape::known(&[array.len()]), Vec::<(Arc<str>, Value)>::new())?.into_value()
+        );
+    }
+    let component = |(segment, spec): &(Segment, Spec)| {
+        let Segment::Field(name) = segment else { return Err(source.mismatch(&wanted())) };
+        let at = source.at.child(segment.clone());
+        let mut named = array.fields().iter().zip(array.columns()).filter(|(field, _)| *field.name() == **name);
+        match (named.next(), named.next()) {
+            (Some((field, column)), None) => value(&source.field_of(at, field, column), spec),
+            (Some(_), Some(_)) => {
+                Err(Error::data(format!("there are several columns '{at}'")).wanted("each name once"))
+            }
+            (None, _) => missing(&at, array.column_names(), spec, array.len()),
+        }
+    };
+    let components: Result<Vec<Value>> = ext.components.iter().map(component).collect();
+    rebuild(ext, components?, Provenance::Outside)
+}
+
+/// Nulls for a field that is not there.
+///
+/// Errors: the field is not optional.
+fn missing(at: &Path, known: Vec<&str>, spec: &Spec, len: usize) -> Result<Value> {
+    match spec {
+        Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => defaults(spec, len),
+        _ => {
+            let shown: Vec<&str> = known.iter().take(20).copied().collect();
+            let more = if known.len() > shown.len() { ", ..." } else { "" };
+            Err(Error::missing(format!("there is no column '{at}'; there are: {}{more}", shown.join(", ")))
+                .wanted(spec.to_string())
+                .hint("Give a masked spec for a field that may be missing."))
+        }
+    }
+}
+
+/// A value of another extension type: what the array is by itself, or a struct with the fields that the type has.
+fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
+    let wanted = Spec::from(ext.clone());
+    let fields = ext.components.iter().all(|(segment, _)| matches!(segment, Segment::Field(_)));
+    if fields && source.array.as_struct_opt().is_some() && import::extension_name(&source.field).is_none() {
+        return record(source, ext);
+    }
+    source.all_there(&wanted)?;
+    let found = import::plain(&source.at, &source.field, source.array.as_ref())?;
+    match found.spec()? {
+        Spec::Ext(given) if given.def == ext.def && given.static_data == ext.static_data => Ok(found),
+        given => Err(source.mismatch(&wanted).note(format!("By itself it is a {given}."))),
+    }
+}
+
+/// Whether an item is there and somebody sees it.
+fn both(seen: Option<&BooleanBuffer>, nulls: Option<&NullBuffer>) -> Option<BooleanBuffer> {
+    match (seen, nulls) {
+        (Some(seen), Some(nulls)) => Some(seen & nulls.inner()),
+        (Some(seen), None) => Some(seen.clone()),
+        (None, nulls) => nulls.map(|nulls| nulls.inner().clone()),
+    }
+}

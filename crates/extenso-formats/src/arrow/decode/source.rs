@@ -1,0 +1,162 @@
+//! An array on its way to a spec: its path, the rows of the batch that its items belong to, and which items anybody sees.
+//!
+//! Invariant: what lies under a null, or outside every row, is seen by nobody, so that a null there is no fault.
+
+use super::both;
+use crate::arrow::import::{self, Items};
+use arrow_array::{Array, ArrayRef, cast::AsArray};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
+use arrow_schema::{DataType, FieldRef};
+use extenso_core::Offsets;
+use extenso_types::{Error, Path, Result, Segment, Spec};
+
+/// The row of the batch that an item is in.
+#[derive(Clone, Copy)]
+pub enum Rows<'a> {
+    /// Items are rows.
+    Items,
+    /// Items are cut into the items around them.
+    Lists(&'a Offsets, &'a Rows<'a>),
+    /// So many items are one around them.
+    Uniform(usize, &'a Rows<'a>),
+}
+
+impl Rows<'_> {
+    fn of(&self, item: usize) -> usize {
+        match self {
+            Rows::Items => item,
+            Rows::Lists(offsets, outer) => {
+                let list = (0..offsets.len() - 1).rfind(|&list| offsets.get(list) <= item).unwrap_or(0);
+                outer.of(list)
+            }
+            Rows::Uniform(size, outer) => outer.of(item.checked_div(*size).unwrap_or(0)),
+        }
+    }
+}
+
+/// An array on its way to a spec.
+pub struct Source<'a> {
+    pub at: Path,
+    /// The field of the array, with its metadata.
+    pub field: FieldRef,
+    pub array: ArrayRef,
+    pub rows: Rows<'a>,
+    /// Which items are seen; all, if there is none.
+    seen: Option<BooleanBuffer>,
+}
+
+impl<'a> Source<'a> {
+    /// A whole array.
+    pub fn root(field: FieldRef, array: ArrayRef) -> Source<'a> {
+        Source { at: Path::root(), field, array, rows: Rows::Items, seen: None }
+    }
+
+    /// The column of a field, whose items are seen where this one's are.
+    pub fn field_of(&self, at: Path, field: &FieldRef, array: &ArrayRef) -> Source<'a> {
+        Source { at, field: field.clone(), array: array.clone(), rows: self.rows, seen: self.seen.clone() }
+    }
+
+    /// This array where its items are not null.
+    pub fn seen_where(&self, nulls: Option<&NullBuffer>) -> Source<'a> {
+        let seen = both(self.seen.as_ref(), nulls);
+        Source { at: self.at.clone(), field: self.field.clone(), array: self.array.clone(), rows: self.rows, seen }
+    }
+
+    /// The items of this array's lists.
+    pub fn each<'b>(&self, items: Items, rows: Rows<'b>, seen: Option<BooleanBuffer>) -> Source<'b> {
+        Source { at: self.at.child(Segment::Each), field: items.field, array: items.array, rows, seen }
+    }
+
+    /// Checks that no item that is seen is null.
+    ///
+    /// Errors: the first that is, with its row and path.
+    pub fn all_there(&self, wanted: &Spec) -> Result<()> {
+        let Some(nulls) = import::nulls_of(self.array.as_ref()) else { return Ok(()) };
+        let null = !nulls.inner();
+        let found = match &self.seen {
+            Some(seen) => &null & seen,
+            None => null,
+        };
+        let Some(item) = found.set_indices().next() else { return Ok(()) };
+        let row = self.rows.of(item);
+        let place = if self.at.is_root() { format!("row {row}") } else { format!("row {row}, '{}'", self.at) };
+        Err(Error::data("null came")
+            .wanted(wanted.to_string())
+            .hint("Give a masked spec where values may be null.")
+            .at(place))
+    }
+
+    /// The error that the array is of another type.
+    pub fn mismatch(&self, wanted: &Spec) -> Error {
+        let named = if self.at.is_root() { "the array".to_string() } else { format!("'{}'", self.at) };
+        let found = match import::extension_name(&self.field) {
+            Some(name) => format!("{} ({name})", self.array.data_type()),
+            None => self.array.data_type().to_string(),
+        };
+        Error::dtype(format!("{named} has the Arrow type {found}")).wanted(wanted.to_string())
+    }
+
+    /// The items of lists that all have one size, and the size; none of an array without lists.
+    ///
+    /// Errors: a list of another size, with its row.
+    pub fn uniform(&self, size: Option<usize>) -> Option<Result<(usize, Items)>> {
+        let wrong = |list: usize, found: usize, size: usize| {
+            let place = format!("row {}, '{}'", self.rows.of(list), self.at);
+            Error::shape(format!("a list of {found} came")).wanted(format!("lists of {size}")).at(place)
+        };
+        if let Some(lists) = self.array.as_fixed_size_list_opt() {
+            let found = usize::try_from(lists.value_length()).unwrap_or(0);
+            if size.is_some_and(|size| size != found) {
+                return Some(Err(wrong(0, found, size.unwrap_or(0))));
+            }
+            let DataType::FixedSizeList(field, _) = lists.data_type() else { return None };
+            return Some(Ok((found, Items { field: field.clone(), array: import::uniform_items(lists) })));
+        }
+        let (offsets, items) = match import::lists_of(&self.at, self.array.as_ref())? {
+            Ok(lists) => lists,
+            Err(e) => return Some(Err(e)),
+        };
+        let length = |list: usize| offsets.get(list + 1) - offsets.get(list);
+        let size = size.unwrap_or_else(|| if offsets.len() > 1 { length(0) } else { 0 });
+        if let Some(list) = (0..offsets.len() - 1).find(|&list| length(list) != size) {
+            return Some(Err(wrong(list, length(list), size)));
+        }
+        let array = items.array.slice(offsets.first(), offsets.last() - offsets.first());
+        Some(Ok((size, Items { array, ..items })))
+    }
+
+    /// Which items of lists of this size are seen.
+    pub fn seen_of(&self, size: usize) -> Option<BooleanBuffer> {
+        self.seen.as_ref().map(|seen| repeated(seen, size))
+    }
+
+    /// Which items of lists are seen; all, where no item is null at any level, so that nobody asks.
+    pub fn seen_in(&self, offsets: &Offsets, items: &dyn Array) -> Option<BooleanBuffer> {
+        if !has_nulls(items) {
+            return None;
+        }
+        let mut bits = BooleanBufferBuilder::new(items.len());
+        bits.append_n(offsets.first(), false);
+        for list in 0..offsets.len() - 1 {
+            let seen = self.seen.as_ref().is_none_or(|seen| seen.value(list));
+            bits.append_n(offsets.get(list + 1) - offsets.get(list), seen);
+        }
+        bits.append_n(items.len() - offsets.last(), false);
+        Some(bits.finish())
+    }
+}
+
+/// Each bit so many times.
+pub fn repeated(bits: &BooleanBuffer, times: usize) -> BooleanBuffer {
+    let mut out = BooleanBufferBuilder::new(bits.len().saturating_mul(times));
+    bits.iter().for_each(|bit| out.append_n(times, bit));
+    out.finish()
+}
+
+/// Whether an item is null, at any level.
+fn has_nulls(array: &dyn Array) -> bool {
+    fn any(data: &arrow_data::ArrayData) -> bool {
+        data.null_count() > 0 || *data.data_type() == DataType::Null || data.child_data().iter().any(any)
+    }
+    any(&array.to_data())
+}

@@ -1,0 +1,171 @@
+//! Layouts that no tensor has: views, list views, runs; and what every layout has alike: validity and lists.
+//!
+//! Invariant: what is converted takes memory that there is, however small the array is that asks for it.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ByteViewType, Int16Type, Int32Type, Int64Type, RunEndIndexType};
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, GenericByteViewArray, GenericListArray, GenericListViewArray, OffsetSizeTrait,
+    RunArray,
+};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_data::transform::MutableArrayData;
+use arrow_schema::{DataType, FieldRef};
+use extenso_core::kernels::pool::affordable;
+use extenso_core::{MAX_EMPTY, Offsets, Tensor, Value, join_text, ops};
+use extenso_types::{DType, Error, Path, Result};
+
+/// The items of lists: their field, and the array of all.
+pub struct Items {
+    pub field: FieldRef,
+    pub array: ArrayRef,
+}
+
+/// Which items are there, where some are not: those of dictionaries and runs by what they stand for.
+pub fn nulls_of(array: &dyn Array) -> Option<NullBuffer> {
+    let nulls = match array.data_type() {
+        DataType::Dictionary(..) | DataType::RunEndEncoded(..) | DataType::Union(..) | DataType::Null => {
+            array.logical_nulls()
+        }
+        _ => array.nulls().cloned(),
+    };
+    nulls.filter(|nulls| nulls.null_count() > 0)
+}
+
+/// Which items are there, where the value does not say so itself.
+pub fn validity_of(array: &dyn Array) -> Option<NullBuffer> {
+    match array.data_type() {
+        DataType::Dictionary(..) | DataType::Union(..) => array.nulls().filter(|n| n.null_count() > 0).cloned(),
+        _ => nulls_of(array),
+    }
+}
+
+/// `len` numbers under nulls.
+///
+/// Errors: more than would be there of records without fields.
+pub fn nothing(len: usize) -> Result<Value> {
+    if len > MAX_EMPTY {
+        return Err(Error::shape(format!("a null array has {len} items")).wanted(format!("at most {MAX_EMPTY}")));
+    }
+    Ok(Tensor::from_vec(vec![0.0_f64; len]).into())
+}
+
+/// Offsets keep their width and their buffer.
+pub fn offsets<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> Offsets {
+    let buffer: Buffer = offsets.inner().inner().clone();
+    let n = offsets.len();
+    match O::IS_LARGE {
+        true => Offsets::I64(ScalarBuffer::new(buffer, 0, n)),
+        false => Offsets::I32(ScalarBuffer::new(buffer, 0, n)),
+    }
+}
+
+/// How lists of any layout are cut, and their items; none of an array without lists.
+///
+/// Errors: list views that take more memory than there is.
+pub fn lists_of(at: &Path, array: &dyn Array) -> Option<Result<(Offsets, Items)>> {
+    fn plain<O: OffsetSizeTrait>(field: &FieldRef, array: &GenericListArray<O>) -> (Offsets, Items) {
+        (offsets(array.offsets()), Items { field: field.clone(), array: array.values().clone() })
+    }
+    match array.data_type() {
+        DataType::List(field) => Some(Ok(plain(field, array.as_list::<i32>()))),
+        DataType::LargeList(field) => Some(Ok(plain(field, array.as_list::<i64>()))),
+        DataType::ListView(field) => Some(viewed(field, array.as_list_view::<i32>()).map_err(|e| e.at_path(at))),
+        DataType::LargeListView(field) => Some(viewed(field, array.as_list_view::<i64>()).map_err(|e| e.at_path(at))),
+        DataType::Map(field, _) => {
+            let map = array.as_map();
+            let entries: ArrayRef = std::sync::Arc::new(map.entries().clone());
+            Some(Ok((offsets(map.offsets()), Items { field: field.clone(), array: entries })))
+        }
+        DataType::FixedSizeList(field, size) => {
+            let lists = array.as_fixed_size_list();
+            let size = usize::try_from(*size).unwrap_or(0);
+            let rows = affordable(array.len().saturating_mul(8));
+            let cut = rows.map(|()| Offsets::from_lengths(std::iter::repeat_n(size, array.len())));
+            Some(cut.map(|cut| (cut, Items { field: field.clone(), array: uniform_items(lists) })))
+        }
+        _ => None,
+    }
+}
+
+/// The items of lists of one size; a slice of the lists does not cut them.
+pub fn uniform_items(array: &FixedSizeListArray) -> ArrayRef {
+    let size = usize::try_from(array.value_length()).unwrap_or(0);
+    let first = usize::try_from(array.value_offset(0)).unwrap_or(0);
+    array.values().slice(first, array.len() * size)
+}
+
+/// List views as lists: the values as they stand where the views are in order, otherwise picked view by view.
+fn viewed<O: OffsetSizeTrait>(field: &FieldRef, array: &GenericListViewArray<O>) -> Result<(Offsets, Items)> {
+    let view = |i: usize| {
+        let size = if array.is_valid(i) { array.value_size(i).as_usize() } else { 0 };
+        (array.value_offset(i).as_usize(), size)
+    };
+    let lengths = || (0..array.len()).map(|i| view(i).1);
+    affordable(array.len().saturating_mul(8))?;
+    let in_order = (1..array.len()).all(|i| view(i).0 == view(i - 1).0 + view(i - 1).1);
+    let values = array.values();
+    let cut = Offsets::from_lengths(lengths());
+    if in_order {
+        let (first, len) = (if array.is_empty() { 0 } else { view(0).0 }, cut.last());
+        return Ok((cut, Items { field: field.clone(), array: values.slice(first, len) }));
+    }
+    let total = lengths().try_fold(0_usize, usize::checked_add).unwrap_or(usize::MAX);
+    affordable(total.saturating_mul(8))?;
+    let picked = (0..array.len()).map(|i| view(i).0..view(i).0 + view(i).1);
+    Ok((cut, Items { field: field.clone(), array: picked_of(values.as_ref(), picked, total)? }))
+}
+
+/// Strings or bytes of views, one after the other.
+///
+/// Errors: more bytes than there is memory for, which views may say of few.
+pub fn views<T: ByteViewType + ?Sized>(dtype: DType, array: &GenericByteViewArray<T>) -> Result<Value> {
+    let text = |i: usize| -> &[u8] { if array.is_valid(i) { array.value(i).as_ref() } else { &[] } };
+    let total = (0..array.len()).map(|i| text(i).len()).try_fold(0_usize, usize::checked_add);
+    affordable(total.unwrap_or(usize::MAX).saturating_add(array.len().saturating_mul(8)))?;
+    let (offsets, bytes) = join_text((0..array.len()).map(text));
+    Ok(Tensor::from_text(dtype, &[array.len()], offsets, bytes)?.into())
+}
+
+/// The values of runs, each as often as its run is long.
+///
+/// Errors: more values than there is memory for, which few runs may say.
+pub fn runs(array: &dyn Array, values: impl Fn(&dyn Array) -> Result<Value>) -> Result<Value> {
+    fn picked<R: RunEndIndexType>(array: &RunArray<R>) -> Result<(Tensor, ArrayRef)> {
+        affordable(array.len().saturating_mul(16))?;
+        let ends = array.run_ends();
+        let (offset, len, mut indices) = (ends.offset(), array.len(), Vec::with_capacity(array.len()));
+        for (run, end) in ends.values().iter().enumerate() {
+            let end = end.as_usize().saturating_sub(offset).min(len);
+            let run = i64::try_from(run).unwrap_or(i64::MAX);
+            indices.resize(end.max(indices.len()), run);
+        }
+        if indices.len() < len {
+            return Err(Error::data(format!("the runs end at {}", indices.len())).wanted(format!("{len} items")));
+        }
+        Ok((Tensor::from_vec(indices), array.values().clone()))
+    }
+    let missing = || Error::internal("runs of another width than i16, i32 and i64");
+    let (indices, of) = if let Some(array) = array.as_any().downcast_ref::<RunArray<Int16Type>>() {
+        picked(array)?
+    } else if let Some(array) = array.as_any().downcast_ref::<RunArray<Int32Type>>() {
+        picked(array)?
+    } else {
+        picked(array.as_any().downcast_ref::<RunArray<Int64Type>>().ok_or_else(missing)?)?
+    };
+    ops::take(values(of.as_ref())?, indices, 0_i64)
+}
+
+/// The items of an array in these ranges.
+fn picked_of(
+    array: &dyn Array,
+    ranges: impl Iterator<Item = std::ops::Range<usize>>,
+    total: usize,
+) -> Result<ArrayRef> {
+    let source = array.to_data();
+    let mut picked = MutableArrayData::new(vec![&source], false, total);
+    for range in ranges {
+        picked.try_extend(0, range.start, range.end).map_err(|e| Error::data(e.to_string()))?;
+    }
+    Ok(arrow_array::make_array(picked.freeze()))
+}

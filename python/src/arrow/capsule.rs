@@ -1,0 +1,132 @@
+//! Arrays of other libraries through the PyCapsule protocol: one array, or the chunks of a stream.
+//!
+//! Invariant: an array that leaves this module was validated, in full where reading it would trust more than its layout.
+
+use super::{offset, refused};
+use crate::arg;
+use crate::error::{guarded, raised};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, make_array};
+use arrow_schema::{DataType, Field, FieldRef};
+use extenso_types::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use std::ffi::CStr;
+use std::sync::Arc;
+
+/// A field and its arrays, one after the other.
+pub struct Chunks {
+    pub field: FieldRef,
+    pub arrays: Vec<ArrayRef>,
+}
+
+
+/// The arrays of an object with `__arrow_c_array__` or `__arrow_c_stream__`.
+///
+/// Errors: an object without either; arrays that are malformed.
+pub fn chunks(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
+    if object.hasattr("__arrow_c_array__")? {
+        return one(object, op);
+    }
+    if object.hasattr("__arrow_c_stream__")? {
+        return several(object, op);
+    }
+    let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)))
+        .wanted("an array or a table of an Arrow library, with `__arrow_c_array__` or `__arrow_c_stream__`");
+    Err(raised(object.py(), error.at(op)))
+}
+
+fn one(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
+    let py = object.py();
+    let capsules = object.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
+    let schema = capsules.get_item(0)?.cast_into::<PyCapsule>()?;
+    let data = capsules.get_item(1)?.cast_into::<PyCapsule>()?;
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    let data = data.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
+    // SAFETY: the capsules carry the names of the protocol, which says what they point to; taking the array out leaves an
+    // empty one, so that it is released once.
+    let (schema, data) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(data.as_ptr())) };
+    let field = Field::try_from(schema).map_err(|e| refused(py, op, e))?;
+    let array = imported(data, field.data_type()).map_err(|e| raised(py, e.at(op)))?;
+    Ok(Chunks { field: Arc::new(field), arrays: vec![array] })
+}
+
+fn several(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
+    let py = object.py();
+    let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: the capsule carries the name of the protocol, which says what it points to; taking the stream out leaves an
+    // empty one, so that it is released once.
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
+    let mut schema = FFI_ArrowSchema::empty();
+    let get = stream.get_schema.ok_or_else(|| refused(py, op, "the stream was released"))?;
+    // SAFETY: the stream is not released, and its function fills in the schema that it is given or returns an error.
+    let code = unsafe { get(&mut stream, &mut schema) };
+    check(&mut stream, code).map_err(|e| raised(py, e.at(op)))?;
+    let field = Field::try_from(&schema).map_err(|e| refused(py, op, e))?;
+    let mut arrays = Vec::new();
+    while let Some(data) = next(&mut stream).map_err(|e| raised(py, e.at(op)))? {
+        arrays.push(imported(data, field.data_type()).map_err(|e| raised(py, e.at(op)))?);
+        py.check_signals()?;
+    }
+    Ok(Chunks { field: Arc::new(field), arrays })
+}
+
+fn next(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray>> {
+    let mut data = FFI_ArrowArray::empty();
+    let get = stream.get_next.ok_or_else(|| Error::data("the stream was released"))?;
+    // SAFETY: the stream is not released, and its function fills in the array that it is given, leaves it released at the
+    // end, or returns an error.
+    let code = unsafe { get(stream, &mut data) };
+    check(stream, code)?;
+    Ok((!data.is_released()).then_some(data))
+}
+
+/// The error of a stream, in its own words.
+fn check(stream: &mut FFI_ArrowArrayStream, code: i32) -> Result<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    let mut text = format!("error {code}");
+    if let Some(get) = stream.get_last_error {
+        // SAFETY: the stream is not released; its text, if any, ends with a zero and lives until the next call.
+        unsafe {
+            let last = get(stream);
+            if !last.is_null() {
+                text = CStr::from_ptr(last).to_string_lossy().into_owned();
+            }
+        }
+    }
+    Err(Error::data(format!("the stream failed: {text}")))
+}
+
+/// The array of the C interface, validated.
+fn imported(data: FFI_ArrowArray, data_type: &DataType) -> Result<ArrayRef> {
+    let malformed = |e: arrow_schema::ArrowError| Error::data(format!("the Arrow array is malformed: {e}"));
+    guarded(|| {
+        // SAFETY: the array comes with this type, by the protocol.
+        let data = unsafe { from_ffi_and_data_type(data, data_type.clone()) }.map_err(malformed)?;
+        if is_plain(data_type) { data.validate() } else { data.validate_full() }.map_err(malformed)?;
+        Ok(make_array(offset::into_fields(data)))
+    })
+}
+
+/// Whether what reads an array of this type checks all that validation in full would.
+fn is_plain(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8View
+        | DataType::BinaryView
+        | DataType::ListView(_)
+        | DataType::LargeListView(_)
+        | DataType::Union(..)
+        | DataType::Dictionary(..)
+        | DataType::RunEndEncoded(..) => false,
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => is_plain(field.data_type()),
+        DataType::Struct(fields) => fields.iter().all(|field| is_plain(field.data_type())),
+        _ => true,
+    }
+}
