@@ -9,6 +9,7 @@ mod cases;
 mod examples;
 mod infer;
 mod json;
+mod parquet;
 mod partitions;
 mod paths;
 mod protobuf;
@@ -114,6 +115,14 @@ pub static TARGETS: &[Target] = &[
         structure: Structure::Bytes,
         cost: 512,
         run: arrow::run,
+    },
+    Target {
+        name: "parquet",
+        corpus: parquet::corpus,
+        dictionary: parquet::DICTIONARY,
+        structure: Structure::Bytes,
+        cost: RUNS,
+        run: parquet::run,
     },
     Target {
         name: "paths",

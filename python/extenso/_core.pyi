@@ -21,6 +21,7 @@ _Argument: TypeAlias = Any
 _DTypeLike: TypeAlias = DType | str
 _Source: TypeAlias = builtins.bytes | bytearray | str | PathLike[str] | IO[Any] | Sequence[Any]
 _Policy: TypeAlias = Literal["raise", "skip", "default"]
+_Condition: TypeAlias = tuple[str, Literal["==", "!=", "<", "<=", ">", ">="], float | str | builtins.bytes]
 _Framing: TypeAlias = Literal["delimited", "tfrecord"] | None
 _Descriptor: TypeAlias = builtins.bytes | str | PathLike[str]
 _ShapeLike: TypeAlias = Shape | Sequence[int | None]
@@ -424,6 +425,10 @@ __all__ = [
     "read_json",
     "read_json_blocks",
     "write_json",
+    "ParquetBlocks",
+    "read_parquet",
+    "read_parquet_blocks",
+    "write_parquet",
     "proto_spec",
     "read_proto",
     "read_examples",
@@ -812,6 +817,46 @@ def read_json_blocks(
 def write_json(x: Any, path: None = None) -> builtins.bytes: ...
 @overload
 def write_json(x: Any, path: str | PathLike[str]) -> None: ...
+@final
+class ParquetBlocks:
+    """The blocks that `read_parquet_blocks` reads."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Any: ...
+
+@overload
+def read_parquet(
+    source: _Source,
+    spec: Any = None,
+    paths: Sequence[str] | None = None,
+    *,
+    row_groups: Sequence[int] | None = None,
+    prune: _Condition | list[_Condition] | None = None,
+    on_error: Literal["raise"] = "raise",
+) -> Any: ...
+@overload
+def read_parquet(
+    source: _Source,
+    spec: Any = None,
+    paths: Sequence[str] | None = None,
+    *,
+    row_groups: Sequence[int] | None = None,
+    prune: _Condition | list[_Condition] | None = None,
+    on_error: Literal["skip", "default"],
+) -> tuple[Any, BadRows]: ...
+def read_parquet_blocks(
+    source: _Source,
+    rows: int = 65536,
+    spec: Any = None,
+    *,
+    paths: Sequence[str] | None = None,
+    row_groups: Sequence[int] | None = None,
+    prune: _Condition | list[_Condition] | None = None,
+    on_error: _Policy = "raise",
+) -> ParquetBlocks: ...
+@overload
+def write_parquet(x: Any, target: None = None) -> builtins.bytes: ...
+@overload
+def write_parquet(x: Any, target: str | PathLike[str] | IO[builtins.bytes]) -> None: ...
 def proto_spec(
     descriptor: _Descriptor,
     message: str,
@@ -1246,6 +1291,7 @@ class ConcreteFunction:
         self,
         source: _Source | Tensor,
         *,
+        target: None = None,
         descriptor: _Descriptor | None = None,
         message: str | None = None,
         framing: _Framing = None,
@@ -1256,11 +1302,20 @@ class ConcreteFunction:
         self,
         source: _Source | Tensor,
         *,
+        target: None = None,
         descriptor: _Descriptor | None = None,
         message: str | None = None,
         framing: _Framing = None,
         on_error: Literal["skip", "default"],
     ) -> tuple[Any, BadRows]: ...
+    @overload
+    def run(
+        self,
+        source: _Source,
+        *,
+        target: str | PathLike[str],
+        on_error: _Policy = "raise",
+    ) -> BadRows | None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final

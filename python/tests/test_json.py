@@ -50,8 +50,17 @@ def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
             row["id"] for row in ROWS
         ]
     assert ex.infer_spec(path) == ex.infer_spec(ROWS)
-    with pytest.raises(ex.DataError, match="This is gzip"):
-        ex.read_json(tmp_path / "rows.ndjson.gz")
+    packed_path = tmp_path / "rows.ndjson.gz"
+    for source in [packed_path, packed_path.read_bytes(), io.BytesIO(packed_path.read_bytes())]:
+        assert ex.to_py(ex.read_json(source)) == _full(ROWS)
+    assert ex.infer_spec(packed_path) == ex.infer_spec(ROWS)
+    blocks = ex.read_json_blocks(packed_path, 2, ex.infer_spec(ROWS))
+    assert [row for block in blocks for row in ex.to_py(block)] == _full(ROWS)
+    with pytest.raises(ex.DataError, match="the gzip data is malformed"):
+        ex.read_json(packed_path.read_bytes()[:-9])
+    bomb = gzip.compress(b" " * (80 << 20))
+    with pytest.raises(ex.DataError, match="at most 200 times as many, or 64 MB"):
+        ex.read_json(bomb)
     with pytest.raises(ex.FileError, match="missing.ndjson"):
         ex.read_json(tmp_path / "missing.ndjson")
     with pytest.raises(ex.FileError, match=r"source\.encode\(\)"):

@@ -1,4 +1,5 @@
-//! The command line: `extenso inspect FILE` shows a saved function, `extenso run FILE` runs it over records.
+//! The command line: `extenso inspect FILE` shows a saved function, `extenso run FILE DATA` runs it over records, `extenso verify FILE DATA` says
+//! whether they fit.
 //!
 //! Knows no file format and no op: what it shows and does is the facade's. Results go to standard output or a file, everything
 //! else to standard error. An error exits with 1, wrong usage with 2.
@@ -6,6 +7,7 @@
 mod inspect;
 mod run;
 mod tree;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -21,14 +23,17 @@ struct Cli {
 enum Command {
     /// Shows a saved file: its functions, what they read of a record, their graphs, its types.
     Inspect(inspect::Inspect),
-    /// Runs a saved function over lines of JSON.
+    /// Runs a saved function over the records of a file.
     Run(run::Run),
+    /// Says whether the records of a file fit a saved function, without running it.
+    Verify(verify::Verify),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Inspect(inspect) => inspect.run(),
         Command::Run(run) => run.run(),
+        Command::Verify(verify) => verify.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

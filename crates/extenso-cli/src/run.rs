@@ -1,31 +1,43 @@
-//! `extenso run`: a saved function over lines of JSON, with a progress bar.
+//! `extenso run`: a saved function over the records of a file, with a progress bar.
 //!
 //! Invariant: the output file appears under its name whole or not at all.
 
 use crate::Failure;
 use clap::{Args, ValueEnum};
-use extenso::formats::{OnError, Progress, run_lines, run_ndjson};
+use extenso::formats::source::{Blocks, Format, open_file, open_reader, open_sink, run_blocks, run_to_file};
+use extenso::formats::{BadRows, OnError, Progress, SourceOptions};
 use extenso::{Concrete, save};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::time::Instant;
-
-/// How much text one block has: enough to fill the threads, little beside the memory.
-const BLOCK: usize = 8 << 20;
 
 #[derive(Args)]
 pub struct Run {
     /// The file, or the directory of its members.
     file: PathBuf,
-    /// Lines of JSON, or one array of records; `-` is standard input.
-    #[arg(long, short, default_value = "-", value_name = "FILE")]
-    input: PathBuf,
-    /// Where the results go, one line for each row; `-` is standard output.
+    /// The records: JSON, packed by gzip or zstd or not, or Parquet; `-` is standard input.
+    #[arg(value_name = "DATA", conflicts_with = "input")]
+    data: Option<PathBuf>,
+    /// The same, by name.
+    #[arg(long, short, value_name = "DATA")]
+    input: Option<PathBuf>,
+    /// Where the results go: Parquet where the name ends in `.parquet`, otherwise a line of JSON for each row; `-` is standard output.
     #[arg(long, short, default_value = "-", value_name = "FILE")]
     output: PathBuf,
+    /// What the records are, where neither their first bytes nor the name say it: json, parquet.
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<Format>,
+    /// What the results are written as, whatever the name: json, parquet.
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<Format>,
+    /// Where the rows that did not fit are told of, one line of JSON for each.
+    #[arg(long, value_name = "FILE")]
+    bad_rows: Option<PathBuf>,
     /// The function, if the file has several.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
@@ -50,90 +62,62 @@ enum Policy {
 impl Run {
     pub fn run(&self) -> Result<(), Failure> {
         let module = save::load(&self.file)?;
-        let function = self.function_of(&module)?;
+        let function = function_of(&module, self.function.as_deref())?;
         let started = Instant::now();
-        let done = if is_dash(&self.output) {
-            self.pass(&function, &mut BufWriter::new(std::io::stdout().lock()))?
-        } else {
-            self.pass_to_file(&function)?
-        };
+        let done = self.pass(&function)?;
         self.report(&done, started.elapsed().as_secs_f64());
         Ok(())
     }
 
-    fn function_of(&self, module: &save::Module) -> Result<Arc<Concrete>, Failure> {
-        match (&self.function, module.functions.as_slice()) {
-            (Some(name), _) => Ok(module.function(name)?.clone()),
-            (None, [only]) => Ok(only.clone()),
-            (None, several) => {
-                let names: Vec<_> = several.iter().map(|f| f.name()).collect();
-                let error = extenso::Error::value(format!("the file has {} functions", several.len()));
-                Err(error.wanted("one").hint(format!("Choose by `--function`: {}", names.join(", "))).into())
-            }
-        }
-    }
-
-    /// Writes beside the output and gives the file its name at the end.
-    fn pass_to_file(&self, function: &Arc<Concrete>) -> Result<Progress, Failure> {
-        let mut name = self.output.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.part", std::process::id()));
-        let part = self.output.with_file_name(name);
-        let shown = part.display().to_string();
-        let file = File::create_new(&part).map_err(Failure::io(&shown))?;
-        let mut sink = BufWriter::new(file);
-        let done = self.pass(function, &mut sink).and_then(|done| {
-            sink.get_ref().sync_all().map_err(Failure::io(&shown))?;
-            std::fs::rename(&part, &self.output).map_err(Failure::io(&self.output.display().to_string()))?;
-            Ok(done)
-        });
-        if done.is_err() {
-            let _ = std::fs::remove_file(&part);
-        }
-        done
-    }
-
-    fn pass(&self, function: &Arc<Concrete>, sink: &mut dyn Write) -> Result<Progress, Failure> {
-        let (mut source, size): (Box<dyn BufRead>, _) = if is_dash(&self.input) {
-            (Box::new(BufReader::new(std::io::stdin())), None)
-        } else {
-            let path = self.input.display().to_string();
-            let file = File::open(&self.input).map_err(Failure::io(&path))?;
-            let size = file.metadata().map_err(Failure::io(&path))?.len();
-            (Box::new(BufReader::new(file)), Some(size))
-        };
-        let on_error = self.on_error.into();
-        let head = source.fill_buf().map_err(Failure::io(&self.input.display().to_string()))?;
-        if head.trim_ascii_start().first() == Some(&b'[') {
-            return self.array(function, &mut source, sink);
-        }
+    fn pass(&self, function: &Arc<Concrete>) -> Result<Progress, Failure> {
+        let (source, size) = self.source(function)?;
+        let mut bad_rows = self.bad_rows.as_deref().map(SideFile::create).transpose()?;
         let bar = self.bar(size);
-        let mut sink = Watched { sink, failed: None };
-        let done = run_lines(function, source, &mut sink, on_error, BLOCK, &mut |done| {
+        let mut watch = |done: &Progress, bad: &BadRows| {
             bar.set_position(done.bytes as u64);
             bar.set_message(format!("{} rows", done.rows));
-        });
+            bad_rows.iter_mut().for_each(|file| file.write(bad));
+        };
+        let done = if is_dash(&self.output) {
+            self.print(function, source, &mut watch)
+        } else {
+            run_to_file(function, source, &self.output, self.to, &mut watch).map_err(Failure::from)
+        };
         bar.finish_and_clear();
-        match sink.failed {
-            Some(kind) => Err(Failure::io(&self.output.display().to_string())(kind.into())),
-            None => Ok(done?),
-        }
+        let done = done?;
+        bad_rows.map_or(Ok(()), SideFile::finish)?;
+        Ok(done)
     }
 
-    /// An array of records is read whole: it has no lines to cut it at.
-    fn array(
+    /// The records, and how many bytes they are in if that is known.
+    fn source(&self, function: &Arc<Concrete>) -> Result<(Box<dyn Blocks>, Option<u64>), Failure> {
+        let options = SourceOptions { format: self.from, on_error: self.on_error.into(), ..SourceOptions::default() };
+        let dash = Path::new("-");
+        let data = self.data.as_deref().or(self.input.as_deref()).unwrap_or(dash);
+        if is_dash(data) {
+            let input = Box::new(BufReader::new(std::io::stdin()));
+            return Ok((open_reader(function, input, &options)?, None));
+        }
+        let size = std::fs::metadata(data).map_err(Failure::io(&data.display().to_string()))?.len();
+        Ok((open_file(function, data, &options)?, Some(size)))
+    }
+
+    /// Runs into standard output.
+    fn print(
         &self,
         function: &Arc<Concrete>,
-        source: &mut dyn BufRead,
-        sink: &mut dyn Write,
+        source: Box<dyn Blocks>,
+        watch: &mut dyn FnMut(&Progress, &BadRows),
     ) -> Result<Progress, Failure> {
-        let mut text = Vec::new();
-        source.read_to_end(&mut text).map_err(Failure::io(&self.input.display().to_string()))?;
-        let ran = run_ndjson(function, &text, self.on_error.into())?;
-        sink.write_all(&ran.value)
-            .and_then(|()| sink.flush())
-            .map_err(Failure::io(&self.output.display().to_string()))?;
-        let rows = ran.value.iter().filter(|byte| **byte == b'\n').count();
-        Ok(Progress { rows, bytes: text.len(), bad: ran.bad.count(), first: ran.bad.first })
+        let failed = Mutex::new(None);
+        let output = Watched { sink: BufWriter::new(std::io::stdout()), failed: &failed };
+        let mut sink = open_sink(self.to.unwrap_or(Format::Json), Box::new(output))?;
+        let done = run_blocks(function, source, &mut *sink, watch);
+        drop(sink);
+        match failed.into_inner().ok().flatten() {
+            Some(kind) => Err(Failure::io("standard output")(std::io::Error::from(kind))),
+            None => Ok(done?),
+        }
     }
 
     fn bar(&self, size: Option<u64>) -> ProgressBar {
@@ -177,24 +161,72 @@ fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// A sink that keeps why it failed: whether the reader of a pipe went away is known to nobody else.
-struct Watched<'a> {
-    sink: &'a mut dyn Write,
-    failed: Option<std::io::ErrorKind>,
+/// The function of this name, or the only one.
+pub fn function_of(module: &save::Module, name: Option<&str>) -> Result<Arc<Concrete>, Failure> {
+    match (name, module.functions.as_slice()) {
+        (Some(name), _) => Ok(module.function(name)?.clone()),
+        (None, [only]) => Ok(only.clone()),
+        (None, several) => {
+            let names: Vec<_> = several.iter().map(|f| f.name()).collect();
+            let error = extenso::Error::value(format!("the file has {} functions", several.len()));
+            Err(error.wanted("one").hint(format!("Choose by `--function`: {}", names.join(", "))).into())
+        }
+    }
 }
 
-impl Watched<'_> {
-    fn noted<T>(&mut self, done: std::io::Result<T>) -> std::io::Result<T> {
+/// A file of bad rows, which keeps why it could not be written.
+struct SideFile<'a> {
+    path: &'a Path,
+    file: BufWriter<File>,
+    failed: Option<std::io::Error>,
+}
+
+impl SideFile<'_> {
+    fn create(path: &Path) -> Result<SideFile<'_>, Failure> {
+        let file = File::create(path).map_err(Failure::io(&path.display().to_string()))?;
+        Ok(SideFile { path, file: BufWriter::new(file), failed: None })
+    }
+
+    /// Writes a line for each row; what is wrong with it, for the first ones of a block.
+    fn write(&mut self, bad: &BadRows) {
+        for (i, row) in bad.rows.iter().enumerate() {
+            let line = match bad.first.get(i) {
+                Some(first) => json!({
+                    "row": row, "byte": first.offset, "path": first.path.to_string(), "error": first.error.to_string(),
+                }),
+                None => json!({ "row": row }),
+            };
+            if let Err(e) = writeln!(self.file, "{line}") {
+                self.failed.get_or_insert(e);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        let done = self.failed.take().map_or_else(|| self.file.flush(), Err);
+        done.map_err(Failure::io(&self.path.display().to_string()))
+    }
+}
+
+/// A sink that keeps why it failed: whether the reader of a pipe went away is known to nobody else.
+struct Watched<'a, W> {
+    sink: W,
+    failed: &'a Mutex<Option<std::io::ErrorKind>>,
+}
+
+impl<W> Watched<'_, W> {
+    fn noted<T>(&self, done: std::io::Result<T>) -> std::io::Result<T> {
         if let Err(e) = &done
             && e.kind() != std::io::ErrorKind::Interrupted
+            && let Ok(mut failed) = self.failed.lock()
         {
-            self.failed = Some(e.kind());
+            *failed = Some(e.kind());
         }
         done
     }
 }
 
-impl Write for Watched<'_> {
+impl<W: Write> Write for Watched<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let done = self.sink.write(bytes);
         self.noted(done)

@@ -99,6 +99,54 @@ fn an_array_is_rows_too_and_results_go_to_standard_output() {
 }
 
 #[test]
+fn columns_go_in_and_out_and_bad_rows_aside() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    std::fs::write(dir.path().join("rows.ndjson"), ROWS).expect("written");
+    let args =
+        ["run", "priced.exo", "rows.ndjson", "-o", "out.parquet", "--on-error", "skip", "--bad-rows", "bad.ndjson"];
+    let run = extenso(&args, dir.path());
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let written = std::fs::read(dir.path().join("out.parquet")).expect("written");
+    assert!(written.starts_with(b"PAR1") && written.ends_with(b"PAR1"));
+    let bad = std::fs::read_to_string(dir.path().join("bad.ndjson")).expect("written");
+    assert!(
+        bad.starts_with("{\"row\":1,\"byte\":96,\"path\":\"items[0].price\",") && bad.lines().count() == 1,
+        "{bad}"
+    );
+
+    let rows = extenso::formats::read_json(br#"{"items": [{"price": 8.0}], "other": 1}"#, &Default::default());
+    let file = extenso::formats::encode_parquet(&Nest::Leaf(rows.expect("reads").value)).expect("written");
+    std::fs::write(dir.path().join("rows"), file).expect("written");
+    let run = extenso(&["run", "priced.exo", "rows", "-q"], dir.path());
+    assert_eq!((text(&run.stdout), text(&run.stderr)), ("{\"total\":10.0}\n".into(), String::new()));
+}
+
+#[test]
+fn verify_says_whether_records_fit() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    std::fs::write(dir.path().join("rows.ndjson"), ROWS).expect("written");
+    let odd = extenso(&["verify", "priced.exo", "rows.ndjson"], dir.path());
+    assert_eq!(odd.status.code(), Some(1));
+    assert!(text(&odd.stderr).contains("row 1, byte 96, 'items[0].price': the string \"free\" came."));
+    for (json, fits) in
+        [(r#"{"items": [{"price": 8.0}]}"#, true), (r#"{"items": [{"price": "a"}]}"#, false), ("{\"x\": 1}", false)]
+    {
+        let rows = extenso::formats::read_json(json.as_bytes(), &Default::default()).expect("reads").value;
+        let file = extenso::formats::encode_parquet(&Nest::Leaf(rows)).expect("written");
+        std::fs::write(dir.path().join("rows.parquet"), file).expect("written");
+        let run = extenso(&["verify", "priced.exo", "rows.parquet"], dir.path());
+        let said = text(&run.stdout) + &text(&run.stderr);
+        assert_eq!(run.status.success(), fits, "{said}");
+        assert!(
+            said.contains(if fits { "The first 1 rows fit. priced reads items[*].price." } else { "items" }),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let dir = tempfile::tempdir().expect("a directory");
     saved(dir.path());

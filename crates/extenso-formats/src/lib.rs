@@ -8,6 +8,8 @@ pub mod arrow;
 pub mod columns;
 mod failure;
 pub mod json;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod plan;
 mod policy;
 mod project;
@@ -18,12 +20,19 @@ mod read;
 mod records;
 mod run;
 mod seen;
+pub mod source;
 
 pub use columns::{BadRow, BadRows, OnError};
+#[cfg(feature = "parquet")]
+pub use parquet::{
+    ParquetBlocks, ParquetOptions, ParquetSource, ParquetWriter, encode_parquet, read_parquet, read_parquet_blocks,
+    write_parquet,
+};
 #[cfg(feature = "proto")]
 pub use proto::{
     ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_examples, run_proto, write_proto,
 };
 pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, write_json};
 pub use records::{FieldSpec, RecordSpec, struct_spec};
-pub use run::{Progress, Rows, Runner, decode_ndjson, encode_ndjson, run_lines, run_ndjson, run_records};
+pub use run::{Rows, Runner, decode_ndjson, encode_ndjson, run_lines, run_ndjson, run_records};
+pub use source::{Progress, Sink, SourceOptions, run_blocks};

@@ -2,6 +2,12 @@
 //!
 //! Invariant: a bad row leaves no trace in the columns, and is counted under every policy but raising, which fails the call.
 
+#[cfg(feature = "parquet")]
+mod arrays;
+
+#[cfg(feature = "parquet")]
+pub use arrays::array_rows;
+
 use crate::columns::{BadRow, BadRows, ColumnKind, Columns, Decoded, MAX_REPORTED, OnError};
 use crate::failure::{Failure, Read};
 use crate::plan::ColumnId;

@@ -87,6 +87,35 @@ impl Wanted {
         if self.all { Some(self) } else { self.item.as_deref() }
     }
 
+    /// What is wanted of the items of a list.
+    ///
+    /// Errors: the path goes on with a field.
+    #[cfg(feature = "parquet")]
+    pub fn only_item(&self, at: &Path) -> Result<&Wanted> {
+        let item = self.item().filter(|_| self.fields.is_empty());
+        item.ok_or_else(|| self.astray(at, "a list", "`[*]`"))
+    }
+
+    /// Checks that a record of these fields has those that are wanted.
+    ///
+    /// Errors: a field that it lacks, with those that there are; the path goes on with `[*]`.
+    #[cfg(feature = "parquet")]
+    pub fn check_fields<'n>(&self, at: &Path, names: impl Iterator<Item = &'n str> + Clone) -> Result<()> {
+        if self.item.is_some() {
+            return Err(self.astray(at, "a record", "the name of a field"));
+        }
+        let there = |name: &str| names.clone().any(|known| known == name);
+        match self.fields.iter().find(|(name, _)| !there(name)) {
+            Some((missing, _)) => {
+                let known = at.child(Segment::Field(missing.clone()));
+                let names: Vec<&str> = names.collect();
+                let error = Error::missing(format!("there is no '{known}'"));
+                Err(error.wanted(format!("one of {}", names.join(", "))))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The spec of what is wanted of values of this spec.
     ///
     /// Errors: a path that leads nowhere, with what there is.

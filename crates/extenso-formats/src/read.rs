@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::project::Wanted;
 use crate::records::RecordSpec;
 use crate::run::{Rows, encode_ndjson};
+use crate::source::unpack;
 use extenso_core::{Provenance, Value, pack};
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Error, Nest, Path, Result, Spec};
@@ -111,10 +112,10 @@ fn reads_lists(spec: &Spec) -> Result<bool> {
 /// );
 /// ```
 pub fn infer_spec(input: &[u8], options: &JsonOptions) -> Result<Spec> {
-    JsonOptions { spec: None, ..options.clone() }.spec_of(input)
+    JsonOptions { spec: None, ..options.clone() }.spec_of(&unpack(input)?)
 }
 
-/// Reads lines of JSON, or an array of records, as one batch, whose outer axis is the records.
+/// Reads lines of JSON, or an array of records, as one batch, whose outer axis is the records. They may be packed by gzip or zstd.
 ///
 /// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; a path that
 /// leads nowhere; a spec that no record can express; those of [`infer_spec`] without a spec.
@@ -133,8 +134,9 @@ pub fn infer_spec(input: &[u8], options: &JsonOptions) -> Result<Spec> {
 /// assert!(rows.bad.first[0].error.to_string().starts_with("row 1, byte 30, 'id': the string \"two\" came."));
 /// ```
 pub fn read_json(input: &[u8], options: &JsonOptions) -> Result<Rows> {
-    let mut reader = Reader::new(options, input, options.sample)?;
-    let decoded = reader.decoder.records(input, options.on_error)?;
+    let text = unpack(input)?;
+    let mut reader = Reader::new(options, &text, options.sample)?;
+    let decoded = reader.decoder.records(&text, options.on_error)?;
     reader.rows(decoded)
 }
 

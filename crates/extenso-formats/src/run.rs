@@ -1,14 +1,15 @@
 //! Functions over records: decode what is needed, run, encode.
 
-use crate::columns::{BadRow, BadRows, Decoded, MAX_REPORTED, OnError};
+use crate::columns::{BadRows, Decoded, OnError};
 use crate::json::{Decoder, Start, encode_lines};
 use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
+use crate::source::{JsonBlocks, NdjsonSink, Progress, SourceOptions, run_blocks, unpack};
 use extenso_core::{Dense, ExtensionType, MAX_EMPTY, Value};
 use extenso_ext::StructTensor;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Path, Result, Spec};
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, Write};
 use std::sync::Arc;
 
 /// What was made of records, and what was wrong with rows that were skipped or filled.
@@ -110,11 +111,11 @@ impl Runner {
         &self.records
     }
 
-    /// Runs the function on lines of JSON, or on an array of records.
+    /// Runs the function on lines of JSON, or on an array of records, packed or not.
     ///
     /// Errors: rows that do not fit, unless `on_error` says otherwise; those of the ops.
     pub fn run(&mut self, input: &[u8], on_error: OnError) -> Result<Rows<Nest<Value>>> {
-        let decoded = self.decoder.records(input, on_error)?;
+        let decoded = self.decoder.records(&unpack(input)?, on_error)?;
         self.finish(decoded)
     }
 
@@ -144,9 +145,15 @@ impl Runner {
 pub(crate) fn run_decoded(function: &Concrete, records: &RecordSpec, decoded: Decoded) -> Result<Rows<Nest<Value>>> {
     let visited = records.visited(&decoded.columns);
     let leaves = records.leaves(decoded.columns)?;
+    Ok(Rows { value: run_leaves(function, &leaves)?, bad: decoded.bad, visited })
+}
+
+/// Runs a function on the leaves of its argument, of which those that it does not need may be missing.
+///
+/// Errors: those of the ops.
+pub(crate) fn run_leaves(function: &Concrete, leaves: &[Option<Value>]) -> Result<Nest<Value>> {
     let results = function.program().run_with(|i| leaves.get(i).cloned().flatten());
-    let results = results.map_err(|e| e.at(format!("function '{}'", function.name())))?;
-    Ok(Rows { value: function.pack(results)?, bad: decoded.bad, visited })
+    function.pack(results.map_err(|e| e.at(format!("function '{}'", function.name())))?)
 }
 
 /// Runs a function on lines of JSON or an array of records, decoding the leaves that it needs and no others.
@@ -164,22 +171,9 @@ pub fn run_ndjson(function: &Arc<Concrete>, input: &[u8], on_error: OnError) -> 
     Ok(Rows { value: encode_ndjson(&value)?, bad, visited })
 }
 
-/// What a run over blocks of lines has done so far.
-#[derive(Clone, PartialEq, Default, Debug)]
-pub struct Progress {
-    /// Rows read, bad ones included.
-    pub rows: usize,
-    /// Bytes read.
-    pub bytes: usize,
-    /// How many rows did not fit.
-    pub bad: usize,
-    /// What is wrong with the first of them.
-    pub first: Vec<BadRow>,
-}
-
 /// Runs a function on lines of JSON, about `block` bytes of them at a time, and writes its results as lines of JSON.
 ///
-/// Only one block is held at a time; the function is called once for each, on the rows that it has. `watch` is told after each
+/// The next block is decoded while the function runs on one; it is called once for each, on the rows that it has. `watch` is told after each
 /// block what has been done.
 ///
 /// Errors: those of [`Runner`], with rows and bytes counted from the start; what the operating system refuses.
@@ -199,35 +193,13 @@ pub struct Progress {
 /// ```
 pub fn run_lines(
     function: &Arc<Concrete>,
-    mut source: impl BufRead,
-    mut sink: impl Write,
+    source: impl BufRead + Send,
+    sink: impl Write,
     on_error: OnError,
     block: usize,
     watch: &mut dyn FnMut(&Progress),
 ) -> Result<Progress> {
-    let mut runner = Runner::new(function)?;
-    let mut done = Progress::default();
-    let mut text = Vec::new();
-    while fill(&mut source, block, &mut text)? {
-        let ran = runner.block(&text, on_error)?;
-        sink.write_all(&encode_ndjson(&ran.value)?)?;
-        done.rows = runner.rows();
-        done.bytes += text.len();
-        done.bad += ran.bad.count();
-        let room = MAX_REPORTED - done.first.len();
-        done.first.extend(ran.bad.first.into_iter().take(room));
-        watch(&done);
-    }
-    sink.flush()?;
-    Ok(done)
-}
-
-/// Reads whole lines until there are about `size` bytes; whether there are any.
-fn fill(source: &mut impl BufRead, size: usize, text: &mut Vec<u8>) -> Result<bool> {
-    text.clear();
-    source.by_ref().take(u64::try_from(size).unwrap_or(u64::MAX)).read_to_end(text)?;
-    if text.len() == size && text.last() != Some(&b'\n') {
-        source.read_until(b'\n', text)?;
-    }
-    Ok(!text.is_empty())
+    let options = SourceOptions { on_error, block, ..SourceOptions::default() };
+    let lines = JsonBlocks::new(function, Box::new(source), None, &options)?;
+    run_blocks(function, Box::new(lines), &mut NdjsonSink(sink), &mut |done, _| watch(done))
 }

@@ -274,8 +274,12 @@ fn no_row_is_left_out_of_what_is_written() {
 }
 
 #[test]
-fn a_compressed_input_says_so() {
+fn a_packed_input_is_unpacked() {
     check_refused("\u{1f}", &options(), &["this is not JSON"]);
     let error = read_json(b"\x1f\x8b\x08", &options()).expect_err("gzip").to_string();
-    assert!(error.contains("row 0, byte 1: byte 0x8b is not UTF-8") && error.contains("This is gzip"), "{error}");
+    assert!(error.contains("the gzip data is malformed"), "{error}");
+    let packed = zstd::encode_all(&b"{\"a\": 1}\n"[..], 1).expect("packs");
+    assert_eq!(literal(&read_json(&packed, &options()).expect("reads").value), "[{\"a\": 1}]");
+    let blocks = read_json_blocks(&packed[..], 1, options()).expect("blocks");
+    assert_eq!(blocks.map(|block| literal(&block.expect("a block").value)).collect::<String>(), "[{\"a\": 1}]");
 }

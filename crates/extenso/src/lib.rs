@@ -93,6 +93,9 @@ mod pages {
     #[cfg(feature = "proto")]
     #[doc = include_str!("../../../book/protobuf.md")]
     mod protobuf {}
+    #[cfg(feature = "parquet")]
+    #[doc = include_str!("../../../book/parquet.md")]
+    mod parquet {}
     #[doc = include_str!("../../../book/saving.md")]
     mod saving {}
     #[doc = include_str!("../../../book/command-line.md")]

@@ -7,7 +7,6 @@ use crate::error::{OrRaise, guarded};
 use crate::value;
 use extenso_formats::{Blocks, OnError};
 use pyo3::prelude::*;
-use std::io::BufRead;
 use std::sync::{Mutex, PoisonError};
 
 /// Reads lines of JSON in blocks of `rows` records, holding the text of one block at a time.
@@ -40,7 +39,7 @@ pub fn read_json_blocks(
 /// The blocks that `read_json_blocks` reads.
 #[pyclass(name = "JsonBlocks", module = "extenso", frozen)]
 pub struct PyBlocks {
-    blocks: Mutex<Blocks<Box<dyn BufRead + Send>>>,
+    blocks: Mutex<Blocks<'static>>,
     policy: OnError,
 }
 

@@ -1,12 +1,15 @@
-//! JSON in and out: `infer_spec`, `read_json`, `read_json_blocks`, `write_json`; and protocol buffers.
+//! JSON in and out: `infer_spec`, `read_json`, `read_json_blocks`, `write_json`; Parquet; and protocol buffers.
 //!
 //! Holds no logic of a format: sources become bytes, options those of the formats crate, and reports Python objects.
 
 mod blocks;
+mod parquet;
 mod protobuf;
 mod report;
 mod rows;
+mod run;
 mod source;
+mod target;
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::function::py_to_nest;
@@ -19,6 +22,7 @@ use std::path::PathBuf;
 
 pub use protobuf::{example_of, framing_of, message_of, with_messages};
 pub use report::with_report;
+pub use run::{run, run_to};
 pub use source::with_bytes;
 
 /// Adds the functions and classes to the module.
@@ -30,6 +34,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_json, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::read_json_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(write_json, module)?)?;
+    parquet::add_to(module)?;
     protobuf::add_to(module)
 }
 

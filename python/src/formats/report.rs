@@ -21,6 +21,13 @@ pub fn with_report<'py>(value: Bound<'py, PyAny>, bad: BadRows, on_error: OnErro
 #[pyclass(name = "BadRows", module = "extenso", frozen)]
 pub struct PyBadRows(BadRows);
 
+impl PyBadRows {
+    /// A report as an object.
+    pub fn new(bad: BadRows) -> PyBadRows {
+        PyBadRows(bad)
+    }
+}
+
 #[pymethods]
 impl PyBadRows {
     /// The numbers of all of them in the source, from 0, in order.

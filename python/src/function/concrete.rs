@@ -5,7 +5,7 @@ use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::{formats, value};
 use extenso_core::{Provenance, Value, Variable, current_scope, pack, with_variables};
-use extenso_formats::{OnError, run_examples, run_ndjson, run_proto, run_records};
+use extenso_formats::{OnError, run_examples, run_ndjson, run_proto};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Bindings, Error, Nest, Spec};
 use pyo3::prelude::*;
@@ -59,24 +59,37 @@ impl PyConcrete {
 
     /// Runs the function on records and returns its results; only the fields that it needs are decoded.
     ///
-    /// The source is lines of JSON or an array of records, as bytes, a path or a
-    /// file object, or a list of dicts. A row that does not fit raises, with its number, byte offset and path; with
+    /// The source is lines of JSON or an array of records, packed by gzip or zstd or not, or Parquet, as bytes, a path or a
+    /// file object, or a list of dicts; what it is, its first bytes tell. A row that does not fit raises, with its number, byte offset and path; with
     /// `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values, and the result is
     /// `(results, bad)`, where `bad` lists these rows.
     ///
+    /// With `target`, the records are read block by block, and the results are written into that file: Parquet where its name ends in
+    /// `.parquet`, otherwise lines of JSON. Memory does not grow with the source. The result is then None, or the bad rows.
+    ///
     /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_proto` takes them.
     /// The messages `tf.train.Example` and `tf.train.SequenceExample` want no descriptor, and are read as by `read_examples`.
-    #[pyo3(signature = (source, *, descriptor=None, message=None, framing=None, on_error="raise"))]
+    #[pyo3(signature = (source, *, target=None, descriptor=None, message=None, framing=None, on_error="raise"))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn run<'py>(
         &self,
         py: Python<'py>,
         source: &Bound<'py, PyAny>,
+        target: Option<PathBuf>,
         descriptor: Option<&Bound<'py, PyAny>>,
         message: Option<&str>,
         framing: Option<&str>,
         on_error: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let policy = formats::policy(py, on_error)?;
+        if let (Some(target), None, None, None) = (&target, descriptor, message, framing) {
+            let bad = formats::run_to(&self.0, source, target, policy)?;
+            return Ok(bad.map_or_else(|| py.None().into_bound(py), Bound::into_any));
+        }
+        if target.is_some() {
+            let error = Error::value("`target` is given with arguments of protocol buffers");
+            return Err(raised(py, error.wanted("JSON or Parquet with `target`, or messages without").at("run")));
+        }
         let ran = match (descriptor, message, framing) {
             (Some(descriptor), Some(message), framing) => {
                 let message = formats::message_of(descriptor, message)?;
@@ -88,7 +101,7 @@ impl PyConcrete {
                 let framing = framing.map(|name| formats::framing_of(py, name)).transpose()?;
                 formats::with_messages(source, framing, |source| run_examples(&self.0, source, example, policy))?
             }
-            (None, None, None) => formats::with_bytes(source, |bytes| run_records(&self.0, bytes, policy))?,
+            (None, None, None) => formats::run(&self.0, source, policy)?,
             _ => {
                 let error = Error::value("some arguments of protocol buffers are given, and others are not");
                 return Err(raised(py, error.wanted("`descriptor` and `message`, or neither").at("run")));

@@ -147,10 +147,6 @@ pub fn check_utf8(text: &[u8]) -> Read<()> {
     std::str::from_utf8(text).map(drop).map_err(|e| {
         let byte = text.get(e.valid_up_to()).copied().unwrap_or(0);
         let error = Error::data(format!("byte 0x{byte:02x} is not UTF-8")).wanted("UTF-8 text");
-        let packed = text.starts_with(&GZIP);
-        Failure::new(e.valid_up_to(), if packed { error.hint("This is gzip: decompress it before") } else { error })
+        Failure::new(e.valid_up_to(), error)
     })
 }
-
-/// What a file that gzip wrote begins with.
-const GZIP: [u8; 2] = [0x1f, 0x8b];

@@ -5,10 +5,12 @@
 use super::{JsonOptions, Reader};
 use crate::json::{Start, is_array, is_blank, mark_len};
 use crate::run::Rows;
+use crate::source::{reading, unpacked};
 use extenso_types::{Error, Result};
 use std::io::BufRead;
 
-/// Reads lines of JSON in blocks of `rows` records; the last one may have fewer.
+/// Reads lines of JSON in blocks of `rows` records; the last one may have fewer. They may be packed by gzip or zstd, and are unpacked as they are
+/// read.
 ///
 /// Without a spec in the options, it is inferred from the first block, or from the first `sample` records of it.
 /// Rows and bytes in errors and reports are counted from the start of the input.
@@ -23,16 +25,20 @@ use std::io::BufRead;
 /// let texts: Vec<String> = blocks.map(|b| extenso_ext::to_literal(&b.unwrap().value).unwrap().to_string()).collect();
 /// assert_eq!(texts, [r#"[{"x": 1}, {"x": 2}]"#, r#"[{"x": 3}]"#]);
 /// ```
-pub fn read_json_blocks<R: BufRead>(source: R, rows: usize, options: JsonOptions) -> Result<Blocks<R>> {
+pub fn read_json_blocks<'a, R>(source: R, rows: usize, options: JsonOptions) -> Result<Blocks<'a>>
+where
+    R: BufRead + Send + 'a,
+{
     if rows == 0 {
         return Err(Error::value("the blocks have 0 rows").wanted("at least one").at("read_json_blocks"));
     }
+    let source = Source::New(Box::new(source));
     Ok(Blocks { source, rows, options, reader: None, text: Vec::new(), start: Start::default(), ended: false })
 }
 
 /// The blocks that [`read_json_blocks`] reads.
-pub struct Blocks<R> {
-    source: R,
+pub struct Blocks<'a> {
+    source: Source<'a>,
     rows: usize,
     options: JsonOptions,
     reader: Option<Reader>,
@@ -41,7 +47,30 @@ pub struct Blocks<R> {
     ended: bool,
 }
 
-impl<R: BufRead> Blocks<R> {
+type Lines<'a> = Box<dyn BufRead + Send + 'a>;
+
+enum Source<'a> {
+    /// Nothing was read of it, so that it is not known whether it is packed.
+    New(Lines<'a>),
+    Open(Lines<'a>),
+    Failed,
+}
+
+impl<'a> Source<'a> {
+    fn lines(&mut self) -> Result<&mut Lines<'a>> {
+        if matches!(self, Source::New(_))
+            && let Source::New(source) = std::mem::replace(self, Source::Failed)
+        {
+            *self = Source::Open(unpacked(source)?.2);
+        }
+        match self {
+            Source::Open(lines) => Ok(lines),
+            Source::New(_) | Source::Failed => Err(Error::internal("a source that failed is read on")),
+        }
+    }
+}
+
+impl Blocks<'_> {
     fn block(&mut self) -> Result<Option<Rows>> {
         let rows = self.fill()?;
         if rows == 0 && self.reader.is_some() {
@@ -69,7 +98,7 @@ impl<R: BufRead> Blocks<R> {
         }
         while rows < self.rows {
             let before = self.text.len();
-            if self.source.read_until(b'\n', &mut self.text)? == 0 {
+            if self.source.lines()?.read_until(b'\n', &mut self.text).map_err(reading)? == 0 {
                 break;
             }
             let mark = if before == 0 && self.start.byte == 0 { mark_len(&self.text) } else { 0 };
@@ -81,7 +110,7 @@ impl<R: BufRead> Blocks<R> {
     /// An array of records may be one long line, so it is refused before it is read.
     fn refuse_array(&mut self) -> Result<()> {
         let lists = self.options.spec.as_ref().map(super::reads_lists).transpose()?.unwrap_or(false);
-        if lists || !is_array(self.source.fill_buf()?) {
+        if lists || !is_array(self.source.lines()?.fill_buf().map_err(reading)?) {
             return Ok(());
         }
         let error = Error::data("the input is an array").wanted("lines, each with a record");
@@ -89,7 +118,7 @@ impl<R: BufRead> Blocks<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Blocks<R> {
+impl Iterator for Blocks<'_> {
     type Item = Result<Rows>;
 
     fn next(&mut self) -> Option<Result<Rows>> {

@@ -1,0 +1,49 @@
+//! Parquet: nested columns in, with projection to the leaf, and values out.
+//!
+//! | what is asked for | what is read |
+//! |---|---|
+//! | `paths` | the leaf columns at or below them |
+//! | a spec | the leaf columns of its fields; fields of the file that it does not have are not looked at |
+//! | row groups | these alone |
+//! | a condition | the row groups whose statistics do not rule it out |
+//!
+//! Invariant: a file is read in ranges, and no range that nobody asked for. Sizes that a file tells are proven before memory is
+//! made for them (`proof.rs`), and a panic of the crate that decodes does not pass `guarded`.
+//! What Arrow's types are as values, `arrow` knows.
+
+mod join;
+mod project;
+mod proof;
+mod prune;
+mod read;
+mod source;
+mod thrift;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use project::is_record;
+pub use prune::{Comparison, Condition, Literal};
+pub(crate) use read::{Opened, Reader};
+pub use read::{ParquetBlocks, ParquetOptions, read_parquet, read_parquet_blocks};
+pub use source::ParquetSource;
+pub use write::{ParquetWriter, encode_parquet, write_parquet};
+
+use extenso_types::{Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Calls into the crate that decodes: its errors and its panics are errors about the file.
+fn guarded<T, E: std::fmt::Display>(f: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
+    let malformed = |what: &dyn std::fmt::Display| {
+        Error::data(format!("the Parquet data is malformed: {what}")).wanted("a Parquet file, complete")
+    };
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(done) => done.map_err(|e| malformed(&e)),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(malformed(&text.unwrap_or("it cannot be decoded")))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Projection to leaf columns: which columns of a file hold what is wanted.
+//!
+//! Invariant: leaf columns are numbered as they stand in the file, which is the order of the leaves of its Arrow fields. Of a struct of
+//! which nothing is wanted but that it is there, one column is read.
+
+use crate::project::Wanted;
+use crate::records::is;
+use arrow_schema::{DataType, Field, FieldRef, Fields};
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec};
+use extenso_types::{Error, ExtSpec, Path, Result, Segment, Spec};
+
+/// A leaf column: its number, where it stands in a record, and what it is in Arrow.
+#[derive(Clone, Debug)]
+pub struct LeafColumn {
+    pub number: usize,
+    pub path: Path,
+    pub data_type: DataType,
+}
+
+/// All leaf columns below these fields.
+pub fn leaf_columns(fields: &Fields) -> Vec<LeafColumn> {
+    fn below(at: &Path, data_type: &DataType, out: &mut Vec<LeafColumn>) {
+        match data_type {
+            DataType::Struct(fields) => fields.iter().for_each(|f| below(&of_field(at, f), f.data_type(), out)),
+            _ => match item(data_type) {
+                Some(field) => below(&at.child(Segment::Each), field.data_type(), out),
+                None => out.push(LeafColumn { number: out.len(), path: at.clone(), data_type: data_type.clone() }),
+            },
+        }
+    }
+    let mut out = Vec::new();
+    fields.iter().for_each(|field| below(&of_field(&Path::root(), field), field.data_type(), &mut out));
+    out
+}
+
+fn of_field(at: &Path, field: &Field) -> Path {
+    at.child(Segment::field(field.name().as_str()))
+}
+
+/// What the items of a list or a map are.
+pub fn item(data_type: &DataType) -> Option<&FieldRef> {
+    match data_type {
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => Some(field),
+        _ => None,
+    }
+}
+
+/// How many leaf columns a type has.
+fn width(data_type: &DataType) -> usize {
+    match (data_type, item(data_type)) {
+        (DataType::Struct(fields), _) => fields.iter().map(|field| width(field.data_type())).sum(),
+        (_, Some(field)) => width(field.data_type()),
+        (_, None) => 1,
+    }
+}
+
+/// The columns at or below the wanted paths.
+///
+/// Errors: a path that leads nowhere, with what there is.
+pub fn columns_of_paths(fields: &Fields, wanted: &Wanted) -> Result<Vec<usize>> {
+    let mut walk = Walk::default();
+    walk.wanted_fields(&Path::root(), fields, wanted)?;
+    Ok(walk.chosen)
+}
+
+/// The columns that records of this spec, or values of it in the only column, are made of. A field that the file lacks has none.
+pub fn columns_of_spec(fields: &Fields, spec: &Spec) -> Vec<usize> {
+    let mut walk = Walk::default();
+    match (spec, &fields[..]) {
+        (Spec::Ext(ext), _) if is_record(ext) => walk.fields_of_spec(fields, spec),
+        (_, [only]) => walk.of_spec(only.data_type(), spec),
+        _ => {}
+    }
+    walk.chosen
+}
+
+/// Whether the components are all fields.
+pub fn is_record(ext: &ExtSpec) -> bool {
+    ext.components.iter().all(|(segment, _)| matches!(segment, Segment::Field(_)))
+}
+
+#[derive(Default)]
+struct Walk {
+    /// The number of the next leaf column.
+    next: usize,
+    chosen: Vec<usize>,
+}
+
+impl Walk {
+    fn all(&mut self, data_type: &DataType) {
+        let end = self.next + width(data_type);
+        self.chosen.extend(self.next..end);
+        self.next = end;
+    }
+
+    fn none(&mut self, data_type: &DataType) {
+        self.next += width(data_type);
+    }
+
+    /// Chooses a column at least, so that the records that hold none of what is wanted are counted.
+    fn one_at_least(&mut self, from: (usize, usize)) {
+        let (chosen, first) = from;
+        if self.chosen.len() == chosen && self.next > first {
+            self.chosen.push(first);
+        }
+    }
+
+    fn mark(&self) -> (usize, usize) {
+        (self.chosen.len(), self.next)
+    }
+
+    fn wanted_fields(&mut self, at: &Path, fields: &Fields, wanted: &Wanted) -> Result<()> {
+        wanted.check_fields(at, fields.iter().map(|field| field.name().as_str()))?;
+        fields.iter().try_for_each(|field| match wanted.field(field.name()) {
+            Some(wanted) => self.wanted(&of_field(at, field), field.data_type(), wanted),
+            None => {
+                self.none(field.data_type());
+                Ok(())
+            }
+        })
+    }
+
+    fn wanted(&mut self, at: &Path, data_type: &DataType, wanted: &Wanted) -> Result<()> {
+        if wanted.is_all() {
+            self.all(data_type);
+            return Ok(());
+        }
+        match (data_type, item(data_type)) {
+            (DataType::Struct(fields), _) => self.wanted_fields(at, fields, wanted),
+            (_, Some(field)) => {
+                let below = wanted.only_item(at)?;
+                self.wanted(&at.child(Segment::Each), field.data_type(), below)
+            }
+            (_, None) => Err(Error::missing(format!("'{at}' is a column of type {data_type}, and the path goes on"))
+                .wanted("the end of the path")),
+        }
+    }
+
+    fn fields_of_spec(&mut self, fields: &Fields, spec: &Spec) {
+        let from = self.mark();
+        for field in fields {
+            let wanted = match spec {
+                Spec::Ext(ext) => ext.component(&Segment::field(field.name().as_str())),
+                Spec::Tensor(_) | Spec::Partition(_) => None,
+            };
+            match wanted {
+                Some(spec) => self.of_spec(field.data_type(), spec),
+                None => self.none(field.data_type()),
+            }
+        }
+        self.one_at_least(from);
+    }
+
+    fn of_spec(&mut self, data_type: &DataType, spec: &Spec) {
+        match (spec, data_type, item(data_type)) {
+            (Spec::Ext(ext), _, _) if is::<MaskedTensorSpec>(ext) => match ext.component(&Segment::Itself) {
+                Some(inner) => self.of_spec(data_type, inner),
+                None => self.all(data_type),
+            },
+            (Spec::Ext(ext), _, Some(field)) if is::<RaggedTensorSpec>(ext) => {
+                match ext.components.iter().find(|(_, spec)| !matches!(spec, Spec::Partition(_))) {
+                    Some((_, spec)) => self.of_spec(field.data_type(), spec),
+                    None => self.all(data_type),
+                }
+            }
+            (Spec::Ext(ext), DataType::Struct(fields), _) if is_record(ext) => self.fields_of_spec(fields, spec),
+            _ => self.all(data_type),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Proof of the sizes that a Parquet file tells, before memory is made for them.
+//!
+//! Invariant: after the proof, every page lies inside its column chunk and the chunk inside the file, the pages of a chunk have
+//! as many values as the footer says, and no page or column is out of proportion to the bytes that it is made of.
+
+use super::source::ParquetSource;
+use super::thrift::{PageHeader, is_struct, page_header};
+use extenso_types::{Error, Result};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+
+/// What a file begins and ends with.
+pub const MAGIC: &[u8; 4] = b"PAR1";
+
+/// How large a page, and how many values of all columns together, may be whatever they are made of.
+const MOST: u64 = 1 << 26;
+
+/// How much larger they may be for each byte that they are made of.
+const RATIO: u64 = 1 << 10;
+
+/// Proves that the file ends with metadata whose lists are no longer than its bytes.
+///
+/// Errors: no Parquet file; encrypted metadata; metadata that is cut short or lies.
+pub fn prove_footer(source: &ParquetSource) -> Result<()> {
+    let size = source.size();
+    let tail = source.range(size.saturating_sub(8), 8)?;
+    if let Some(b"PARE") = tail.last_chunk::<4>() {
+        return Err(
+            Error::data("the metadata is encrypted").wanted("a Parquet file with metadata that is not encrypted")
+        );
+    }
+    if tail.last_chunk::<4>() != Some(MAGIC) || tail.len() < 8 {
+        return Err(Error::data("the last four bytes are not 'PAR1'").wanted("a Parquet file, complete"));
+    }
+    let length = tail.first_chunk::<4>().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
+    let start = size
+        .checked_sub(8 + length)
+        .ok_or_else(|| Error::data(format!("the metadata is said to have {length} bytes, and the file has {size}")))?;
+    if is_struct(&source.range(start, length)?) {
+        return Ok(());
+    }
+    Err(Error::data(format!("the metadata at byte {start} is malformed")).wanted("a Parquet file, complete"))
+}
+
+/// Proves the pages of these leaf columns in these row groups, and that they are not too many values to be held at once.
+///
+/// Errors, with the column and the byte: pages beyond the chunk, or with other numbers than the footer; sizes out of proportion.
+pub fn prove_pages(
+    source: &ParquetSource,
+    metadata: &ParquetMetaData,
+    groups: &[usize],
+    leaves: &[usize],
+) -> Result<()> {
+    let most = MOST.max(source.size().saturating_mul(RATIO));
+    let mut total = 0_u64;
+    for group in groups.iter().map(|group| metadata.row_group(*group)) {
+        let rows =
+            u64::try_from(group.num_rows()).map_err(|_| Error::data("a row group has a negative number of rows"))?;
+        for leaf in leaves {
+            let chunk = group.columns().get(*leaf).ok_or_else(|| Error::data("a row group lacks columns"))?;
+            let place = |e: Error| e.at(format!("column '{}'", chunk.column_path().string()));
+            let values = prove_chunk(source, chunk).map_err(place)?;
+            if values < rows {
+                let error = Error::data(format!("the column has {values} values, and its row group {rows} rows"));
+                return Err(place(error));
+            }
+            total = total.saturating_add(values);
+        }
+    }
+    if total > most {
+        let error = Error::data(format!("the columns have {total} values in a file of {} bytes", source.size()));
+        let error = error.wanted(format!("at most {most} values to be read at once"));
+        return Err(error.hint("Read it in blocks of rows, or fewer row groups or columns"));
+    }
+    Ok(())
+}
+
+/// Proves the pages of one chunk, and gets how many values they have.
+fn prove_chunk(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Result<u64> {
+    let wanted = u64::try_from(chunk.num_values()).map_err(|_| Error::data("the number of values is negative"))?;
+    let (mut at, length) = byte_range(chunk)?;
+    let end = at.checked_add(length).filter(|end| *end <= source.size());
+    let end = end.ok_or_else(|| {
+        let what = format!("the column lies at byte {at} and has {length} bytes, and the file has {}", source.size());
+        Error::data(what)
+    })?;
+    let mut values = 0_u64;
+    while at < end && values < wanted {
+        let header = header(source, at, end)?;
+        let refuse = |what: String| Error::data(what).at(format!("the page at byte {at}"));
+        let sizes =
+            (u64::try_from(header.compressed), u64::try_from(header.uncompressed), u64::try_from(header.values));
+        let (Ok(compressed), Ok(uncompressed), Ok(count)) = sizes else {
+            return Err(refuse("a size is negative".into()));
+        };
+        let start = at + header.len as u64;
+        if compressed > end - start {
+            return Err(refuse(format!("it has {compressed} bytes, and its column {} more", end - start)));
+        }
+        if uncompressed > MOST.max(compressed.saturating_mul(RATIO)) {
+            let error = refuse(format!("{compressed} bytes would become {uncompressed}"));
+            return Err(error.wanted(format!("at most {MOST} bytes, or {RATIO} times as many")));
+        }
+        values = values.saturating_add(count);
+        at = start + compressed;
+    }
+    if values != wanted {
+        return Err(Error::data(format!("the pages have {values} values, and the metadata says {wanted}")));
+    }
+    Ok(values)
+}
+
+/// Where a chunk lies. The footer's own numbers may be anything.
+fn byte_range(chunk: &ColumnChunkMetaData) -> Result<(u64, u64)> {
+    let first = chunk.dictionary_page_offset().filter(|at| *at > 0).unwrap_or_else(|| chunk.data_page_offset());
+    let range = u64::try_from(first).ok().zip(u64::try_from(chunk.compressed_size()).ok());
+    range.ok_or_else(|| Error::data("the place of the column is negative"))
+}
+
+/// Enough for a header without statistics, and for one with the longest that writers make.
+const HEADERS: [u64; 2] = [256, 1 << 20];
+
+fn header(source: &ParquetSource, at: u64, end: u64) -> Result<PageHeader> {
+    for length in HEADERS {
+        if let Some(header) = page_header(&source.range(at, length.min(end - at))?) {
+            return Ok(header);
+        }
+    }
+    Err(Error::data("its header is malformed").at(format!("the page at byte {at}")))
+}

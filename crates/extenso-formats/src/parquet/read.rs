@@ -1,0 +1,313 @@
+//! Reading: a whole file as one value, or blocks of rows one after another.
+//!
+//! Invariant: a leaf column is decoded once, into one array for all row groups, so that nothing is copied to put row groups together;
+//! leaf columns are decoded on several threads.
+
+use super::guarded;
+use super::join::{join, units};
+use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns};
+use super::proof::{prove_footer, prove_pages};
+use super::prune::{Condition, prune};
+use super::source::ParquetSource;
+use crate::arrow::from_arrow;
+use crate::columns::{BadRows, OnError};
+use crate::policy::array_rows;
+use crate::project::Wanted;
+use crate::run::Rows;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_schema::ArrowError;
+use extenso_types::{Error, Path, Result, Spec};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// How Parquet is read: `ParquetOptions::default()` reads all of a file as what it is.
+#[derive(Clone, Default, Debug)]
+pub struct ParquetOptions {
+    /// What the records are; what the file says, if there is none.
+    pub spec: Option<Spec>,
+    /// What is read of them: the parts at or below these paths, such as `items[*].price`. Everything, if there is none.
+    pub paths: Option<Vec<Path>>,
+    /// Which row groups are read, in this order; all, if there is none.
+    pub row_groups: Option<Vec<usize>>,
+    /// Conditions on columns. A row group is left out whole if its statistics say that no row of it fits all of them.
+    pub prune: Vec<Condition>,
+    /// What becomes of a row that does not fit the spec.
+    pub on_error: OnError,
+}
+
+/// Reads a Parquet file as one batch, whose outer axis is the rows.
+///
+/// Errors: a file that is malformed, or whose sizes are out of proportion to its bytes; a path that leads nowhere; a row group that there is not;
+/// a column that does not fit the spec, with path, what came and what is wanted; a row that does not fit, unless `on_error` says
+/// otherwise.
+///
+/// ```
+/// # use extenso_ext::{constant, to_literal};
+/// # use extenso_formats::{ParquetOptions, decode_ndjson, encode_parquet, infer_spec, read_parquet};
+/// # use extenso_types::Nest;
+/// let rows = br#"{"id": 1, "items": [{"sku": "a", "price": 2.5}]}
+/// {"id": 2, "items": []}"#;
+/// let value = extenso_formats::read_json(rows, &Default::default()).unwrap().value;
+/// let file = encode_parquet(&Nest::Leaf(value)).unwrap();
+/// let options = ParquetOptions { paths: Some(vec!["items[*].price".parse().unwrap()]), ..Default::default() };
+/// let read = read_parquet(&file.into(), &options).unwrap();
+/// assert_eq!(to_literal(&read.value).unwrap().to_string(), r#"[{"items": [{"price": 2.5}]}, {"items": []}]"#);
+/// assert_eq!(read.visited, [("items[*].price".parse().unwrap(), 2)]);
+/// ```
+pub fn read_parquet(source: &ParquetSource, options: &ParquetOptions) -> Result<Rows> {
+    let opened = Opened::new(source, options)?;
+    let rows = opened.whole()?;
+    Ok(Rows { visited: opened.visited(), ..opened.value(&rows, 0)? })
+}
+
+/// Reads a Parquet file in blocks of `rows` rows; the last one may have fewer. One block is held at a time.
+///
+/// Errors: blocks of no rows; those of [`read_parquet`]. Each block may be an error, after which there are no more.
+///
+/// ```
+/// # use extenso_formats::{ParquetOptions, encode_parquet, read_parquet_blocks};
+/// # use extenso_types::Nest;
+/// let value = extenso_formats::read_json(b"{\"x\": 1}\n{\"x\": 2}\n{\"x\": 3}", &Default::default()).unwrap().value;
+/// let file = encode_parquet(&Nest::Leaf(value)).unwrap();
+/// let blocks = read_parquet_blocks(&file.into(), 2, ParquetOptions::default()).unwrap();
+/// let texts: Vec<String> = blocks.map(|b| extenso_ext::to_literal(&b.unwrap().value).unwrap().to_string()).collect();
+/// assert_eq!(texts, [r#"[{"x": 1}, {"x": 2}]"#, r#"[{"x": 3}]"#]);
+/// ```
+pub fn read_parquet_blocks(source: &ParquetSource, rows: usize, options: ParquetOptions) -> Result<ParquetBlocks> {
+    if rows == 0 {
+        return Err(Error::value("the blocks have 0 rows").wanted("at least one").at("read_parquet_blocks"));
+    }
+    let opened = Opened::new(source, &options)?;
+    let reader = opened.batches(rows)?;
+    Ok(ParquetBlocks { opened, reader, row: 0, given: false, ended: false })
+}
+
+/// The blocks that [`read_parquet_blocks`] reads.
+pub struct ParquetBlocks {
+    opened: Opened,
+    reader: Reader,
+    row: usize,
+    given: bool,
+    ended: bool,
+}
+
+impl ParquetBlocks {
+    fn block(&mut self) -> Result<Option<Rows>> {
+        let batch = match self.reader.next()? {
+            Some(batch) => batch,
+            // A file without rows is a block without rows, which still tells what the records are.
+            None if !self.given => self.opened.empty(),
+            None => return Ok(None),
+        };
+        self.given = true;
+        let rows = self.opened.value(&batch, self.row)?;
+        self.row += batch.len();
+        Ok(Some(rows))
+    }
+}
+
+impl Iterator for ParquetBlocks {
+    type Item = Result<Rows>;
+
+    fn next(&mut self) -> Option<Result<Rows>> {
+        if self.ended {
+            return None;
+        }
+        let block = self.block().transpose();
+        self.ended = !matches!(block, Some(Ok(_)));
+        block
+    }
+}
+
+/// Batches of rows, one after another.
+pub(crate) struct Reader(ParquetRecordBatchReader);
+
+impl Reader {
+    pub fn next(&mut self) -> Result<Option<StructArray>> {
+        guarded(|| self.0.next().transpose().map(|batch| batch.map(StructArray::from)))
+    }
+}
+
+/// How few and how many rows a block has, whatever their size.
+const FEWEST: usize = 1 << 10;
+const MOST: usize = 1 << 20;
+
+/// A file whose metadata was read, and what is wanted of it.
+pub(crate) struct Opened {
+    source: ParquetSource,
+    metadata: ArrowReaderMetadata,
+    columns: Vec<LeafColumn>,
+    chosen: Vec<usize>,
+    groups: Vec<usize>,
+    spec: Option<Spec>,
+    on_error: OnError,
+}
+
+impl Opened {
+    fn new(source: &ParquetSource, options: &ParquetOptions) -> Result<Opened> {
+        let mut opened = Opened::metadata(source)?;
+        let fields = opened.metadata.schema().fields().clone();
+        let wanted = Wanted::of_paths(options.paths.as_deref()).map_err(|e| e.at("paths"))?;
+        opened.spec = options.spec.as_ref().map(|spec| wanted.of(spec)).transpose().map_err(|e| e.at("paths"))?;
+        opened.chosen = match &opened.spec {
+            Some(spec) => columns_of_spec(&fields, spec),
+            None => columns_of_paths(&fields, &wanted).map_err(|e| e.at("paths"))?,
+        };
+        if let Some(groups) = &options.row_groups {
+            opened.choose_groups(groups)?;
+        }
+        let groups = std::mem::take(&mut opened.groups);
+        let pruned = prune(opened.metadata.metadata(), &opened.columns, groups, &options.prune);
+        opened.groups = pruned.map_err(|e| e.at("prune"))?;
+        opened.on_error = options.on_error;
+        Ok(opened)
+    }
+
+    /// A file, of which nothing is wanted yet but its row groups.
+    pub fn metadata(source: &ParquetSource) -> Result<Opened> {
+        prove_footer(source)?;
+        let metadata = guarded(|| ArrowReaderMetadata::load(source, ArrowReaderOptions::new()))?;
+        let columns = leaf_columns(metadata.schema().fields());
+        let there = metadata.parquet_schema().num_columns();
+        if columns.len() != there {
+            let what = format!("the file has {there} columns, and its Arrow schema {}", columns.len());
+            return Err(Error::data(what));
+        }
+        let groups = (0..metadata.metadata().num_row_groups()).collect();
+        let (chosen, spec, on_error) = (Vec::new(), None, OnError::Raise);
+        Ok(Opened { source: source.clone(), metadata, columns, chosen, groups, spec, on_error })
+    }
+
+    /// Wants the columns that records of this spec are made of.
+    pub fn choose(&mut self, spec: &Spec) {
+        self.chosen = columns_of_spec(self.metadata.schema().fields(), spec);
+    }
+
+    fn choose_groups(&mut self, groups: &[usize]) -> Result<()> {
+        let there = self.metadata.metadata().num_row_groups();
+        if let Some(beyond) = groups.iter().find(|group| **group >= there) {
+            let error = Error::index(format!("row group {beyond} is asked for, and the file has {there}"));
+            return Err(error.wanted(format!("numbers below {there}")).at("row_groups"));
+        }
+        self.groups = groups.to_vec();
+        Ok(())
+    }
+
+    /// How many rows the row groups have.
+    pub fn rows(&self) -> Result<usize> {
+        let rows = self.groups.iter().map(|group| self.metadata.metadata().row_group(*group).num_rows());
+        let total = rows.map(|n| usize::try_from(n).ok()).try_fold(0_usize, |a, n| a.checked_add(n?));
+        total.ok_or_else(|| Error::data("the row groups have more rows than there are numbers"))
+    }
+
+    /// The columns that are read, and how many values each has.
+    pub fn visited(&self) -> Vec<(Path, usize)> {
+        let values = |leaf: usize| -> i64 {
+            let groups = self.groups.iter().filter_map(|g| self.metadata.metadata().row_group(*g).columns().get(leaf));
+            groups.map(|chunk| chunk.num_values()).sum()
+        };
+        let visited = |leaf: &usize| (self.columns[*leaf].path.clone(), usize::try_from(values(*leaf)).unwrap_or(0));
+        self.chosen.iter().map(visited).collect()
+    }
+
+    /// How many rows have about so many bytes.
+    pub fn rows_of(&self, bytes: usize) -> Result<usize> {
+        let rows = self.rows()?;
+        let size = usize::try_from(self.size_of(&self.chosen)).unwrap_or(usize::MAX).max(1);
+        let few = (rows as f64 * bytes as f64 / size as f64) as usize;
+        Ok(few.clamp(FEWEST, MOST))
+    }
+
+    /// How many bytes the pages of leaf columns have, unpacked.
+    fn size_of(&self, leaves: &[usize]) -> i64 {
+        let groups = self.groups.iter().map(|group| self.metadata.metadata().row_group(*group).columns());
+        let chunks = groups.flat_map(|columns| leaves.iter().filter_map(|leaf| columns.get(*leaf)));
+        chunks.map(|chunk| chunk.uncompressed_size()).fold(0, i64::saturating_add)
+    }
+
+    fn reader(&self, leaves: &[usize], rows: usize) -> Result<Reader> {
+        let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), leaves.iter().copied());
+        guarded(|| {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone())
+                .with_projection(mask)
+                .with_row_groups(self.groups.clone())
+                .with_batch_size(rows)
+                .build()
+                .map(Reader)
+        })
+    }
+
+    /// The rows in batches of a size, one after another.
+    pub fn batches(&self, rows: usize) -> Result<Reader> {
+        self.reader(&self.chosen, rows)
+    }
+
+    /// No rows of what is wanted.
+    pub fn empty(&self) -> StructArray {
+        let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), self.chosen.iter().copied());
+        let empty = guarded(|| {
+            let none = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
+            let reader = none.with_projection(mask).with_row_groups(Vec::new()).build()?;
+            Ok::<_, parquet::errors::ParquetError>(RecordBatch::new_empty(arrow_array::RecordBatchReader::schema(
+                &reader,
+            )))
+        });
+        empty.map_or_else(|_| StructArray::new_empty_fields(0, None), StructArray::from)
+    }
+
+    /// All rows as one array.
+    pub fn whole(&self) -> Result<StructArray> {
+        let rows = self.rows()?;
+        prove_pages(&self.source, self.metadata.metadata(), &self.groups, &self.chosen)?;
+        if self.chosen.is_empty() || rows == 0 {
+            return Ok(if rows == 0 { self.empty() } else { StructArray::new_empty_fields(rows, None) });
+        }
+        let mut parts = units(self.metadata.schema().fields(), &self.chosen);
+        // The largest is begun with, so that no thread is left with it at the end.
+        parts.sort_by_key(|unit| std::cmp::Reverse(self.size_of(unit)));
+        let read = parts.par_iter().with_max_len(1).map(|unit| Ok((unit[0], self.unit(unit, rows)?)));
+        let mut read: Vec<(usize, StructArray)> = read.collect::<Result<_>>()?;
+        read.sort_by_key(|(first, _)| *first);
+        let joined = guarded(|| {
+            let mut parts = read.into_iter().map(|(_, part)| Ok::<_, ArrowError>(part));
+            let first = parts.next().unwrap_or_else(|| Ok(StructArray::new_empty_fields(rows, None)))?;
+            parts.try_fold(first, |a, b| join(&a, &b?))
+        })?;
+        Ok(joined)
+    }
+
+    /// All rows of columns that are read together.
+    fn unit(&self, leaves: &[usize], rows: usize) -> Result<StructArray> {
+        let name = || format!("column '{}'", self.columns[leaves[0]].path);
+        let mut reader = self.reader(leaves, rows).map_err(|e| e.at(name()))?;
+        let mut batches = Vec::new();
+        while let Some(batch) = reader.next().map_err(|e| e.at(name()))? {
+            batches.push(batch);
+        }
+        let found: usize = batches.iter().map(|batch| batch.len()).sum();
+        if found != rows {
+            return Err(Error::data(format!("{name} has {found} rows, and the metadata says {rows}", name = name())));
+        }
+        if let [_] = batches[..] {
+            return Ok(batches.swap_remove(0));
+        }
+        guarded(|| {
+            let parts: Vec<&dyn Array> = batches.iter().map(|batch| batch as &dyn Array).collect();
+            arrow_select::concat::concat(&parts).map(|rows| rows.as_struct().clone())
+        })
+    }
+
+    /// The value of rows, of which the first has the number `start`.
+    fn value(&self, rows: &StructArray, start: usize) -> Result<Rows> {
+        let (value, bad) = match (&self.spec, self.on_error) {
+            (None, _) => (from_arrow(rows)?, BadRows::default()),
+            (Some(spec), on_error) => array_rows(&(Arc::new(rows.clone()) as ArrayRef), start, on_error, spec)?,
+        };
+        Ok(Rows { value, bad, visited: Vec::new() })
+    }
+}

@@ -1,0 +1,162 @@
+//! Laws of reading and writing.
+
+use super::*;
+use crate::{OnError, read_json};
+use extenso_ext::to_literal;
+use extenso_types::{Nest, Path};
+
+const ROWS: &str = r#"{"id": 1, "user": {"name": "a", "age": 7}, "items": [{"sku": "x", "price": 2.5, "tags": ["p", null]}, {"sku": "y", "price": 1.5, "tags": []}]}
+{"id": 2, "user": {"name": "b", "age": null}, "items": []}
+{"id": 3, "user": {"name": "", "age": 9}, "items": [{"sku": "", "price": 0.0, "tags": ["q"]}]}
+"#;
+
+fn file(rows: &str) -> ParquetSource {
+    let value = read_json(rows.as_bytes(), &Default::default()).expect("reads").value;
+    encode_parquet(&Nest::Leaf(value)).expect("writes").into()
+}
+
+fn literal(source: &ParquetSource, options: &ParquetOptions) -> String {
+    let read = read_parquet(source, options).unwrap_or_else(|e| panic!("{e}"));
+    to_literal(&read.value).expect("a literal").to_string()
+}
+
+fn paths(paths: &[&str]) -> Option<Vec<Path>> {
+    Some(paths.iter().map(|path| path.parse().expect("a path")).collect())
+}
+
+#[test]
+fn what_was_written_is_read() {
+    let value = read_json(ROWS.as_bytes(), &Default::default()).expect("reads").value;
+    let bytes: ParquetSource = encode_parquet(&Nest::Leaf(value.clone())).expect("writes").into();
+    let spec = crate::infer_spec(ROWS.as_bytes(), &Default::default()).expect("a spec");
+    let options = ParquetOptions { spec: Some(spec), ..ParquetOptions::default() };
+    let read = read_parquet(&bytes, &options).expect("reads").value;
+    assert_eq!(read.spec().expect("a spec"), value.spec().expect("a spec"));
+    assert_eq!(to_literal(&read).expect("a literal"), to_literal(&value).expect("a literal"));
+}
+
+#[test]
+fn only_the_wanted_leaves_are_read() {
+    let source = file(ROWS);
+    for (wanted, values) in [
+        (&["items[*].price"][..], &[("items[*].price", 4)][..]),
+        (&["user.age", "id"], &[("id", 3), ("user.age", 3)]),
+        (&["items[*].tags"], &[("items[*].tags[*]", 5)]),
+    ] {
+        let read =
+            read_parquet(&source, &ParquetOptions { paths: paths(wanted), ..Default::default() }).expect("reads");
+        let visited: Vec<(String, usize)> = read.visited.iter().map(|(path, n)| (path.to_string(), *n)).collect();
+        let values: Vec<(String, usize)> = values.iter().map(|(path, n)| (path.to_string(), *n)).collect();
+        assert_eq!(visited, values);
+        let whole = read_json(ROWS.as_bytes(), &crate::JsonOptions { paths: paths(wanted), ..Default::default() });
+        assert_eq!(to_literal(&read.value), to_literal(&whole.expect("reads").value));
+    }
+}
+
+#[test]
+fn a_path_that_leads_nowhere_is_named() {
+    let source = file(ROWS);
+    for (path, wanted) in [
+        ("nothing", "paths: there is no 'nothing'.\nWanted: one of id, user, items."),
+        ("items.price", "'items' is a list, and the path goes on with 'price'"),
+        ("id.x", "'id' is a column of type Int64, and the path goes on"),
+    ] {
+        let error = read_parquet(&source, &ParquetOptions { paths: paths(&[path]), ..Default::default() });
+        let error = error.expect_err("no such path").to_string();
+        assert!(error.contains(wanted), "{error}");
+    }
+}
+
+#[test]
+fn blocks_are_the_whole() {
+    let source = file(ROWS);
+    let whole = literal(&source, &ParquetOptions::default());
+    for rows in 1..5 {
+        let blocks = read_parquet_blocks(&source, rows, ParquetOptions::default()).expect("opens");
+        let texts: Vec<String> =
+            blocks.map(|b| to_literal(&b.expect("a block").value).expect("one").to_string()).collect();
+        let joined = texts.iter().map(|text| &text[1..text.len() - 1]).collect::<Vec<_>>().join(", ");
+        assert_eq!(format!("[{joined}]"), whole);
+    }
+}
+
+#[test]
+fn row_groups_are_chosen_and_pruned() {
+    let mut writer = ParquetWriter::new(Vec::new());
+    for group in 0..3 {
+        let rows: String = (0..4).map(|i| format!("{{\"x\": {}, \"s\": \"k{}\"}}\n", group * 10 + i, group)).collect();
+        let value = read_json(rows.as_bytes(), &Default::default()).expect("reads").value;
+        writer.write(&Nest::Leaf(value)).expect("writes");
+        writer.end_group().expect("writes");
+    }
+    let source: ParquetSource = writer.finish().expect("a file").into();
+    let of = |row_groups: Option<Vec<usize>>, prune: Vec<Condition>| {
+        let options = ParquetOptions { row_groups, prune, paths: paths(&["x"]), ..Default::default() };
+        read_parquet(&source, &options)
+            .map(|read| to_literal(&read.value).expect("a literal").to_string().matches('x').count())
+    };
+    let when = |path: &str, sign: &str, literal: Literal| Condition {
+        path: path.parse().expect("a path"),
+        comparison: sign.parse().expect("a sign"),
+        literal,
+    };
+    assert_eq!(of(Some(vec![2, 0]), vec![]).expect("reads"), 8);
+    assert!(of(Some(vec![3]), vec![]).expect_err("no such group").to_string().contains("row_groups: row group 3"));
+    for (condition, rows) in [
+        (when("x", "==", Literal::Int(12)), 4),
+        (when("x", "==", Literal::Int(7)), 0),
+        (when("x", "<", Literal::Int(10)), 4),
+        (when("x", "<=", Literal::Int(10)), 8),
+        (when("x", ">", Literal::Int(13)), 4),
+        (when("x", "!=", Literal::Int(13)), 12),
+        (when("s", "==", Literal::Text(b"k1".to_vec())), 4),
+        (when("s", "!=", Literal::Text(b"k1".to_vec())), 8),
+        (when("s", ">=", Literal::Text(b"k1".to_vec())), 8),
+    ] {
+        assert_eq!(of(None, vec![condition.clone()]).expect("reads"), rows, "{condition:?}");
+    }
+    let odd = of(None, vec![when("x", "==", Literal::Text(b"7".to_vec()))]).expect_err("a string").to_string();
+    assert!(odd.contains("prune: column 'x' is Int64"), "{odd}");
+}
+
+#[test]
+fn rows_that_do_not_fit_are_told_of() {
+    let source = file("{\"x\": 1}\n{\"x\": null}\n{\"x\": 3}\n");
+    let spec = crate::infer_spec(b"{\"x\": 1}", &Default::default()).expect("a spec");
+    let read =
+        |on_error| read_parquet(&source, &ParquetOptions { spec: Some(spec.clone()), on_error, ..Default::default() });
+    let error = read(OnError::Raise).expect_err("a null").to_string();
+    assert!(error.contains('x') && error.contains("null") && error.contains("row 1"), "{error}");
+    let skipped = read(OnError::Skip).expect("reads");
+    assert_eq!(to_literal(&skipped.value).expect("one").to_string(), r#"[{"x": 1}, {"x": 3}]"#);
+    assert_eq!(skipped.bad.rows, [1]);
+    let filled = read(OnError::Default).expect("reads");
+    assert_eq!(to_literal(&filled.value).expect("one").to_string(), r#"[{"x": 1}, {"x": 0}, {"x": 3}]"#);
+    assert!(filled.bad.defaulted.get(1) && !filled.bad.defaulted.get(0));
+}
+
+#[test]
+fn files_of_no_rows_have_columns() {
+    let value = read_json(ROWS.as_bytes(), &Default::default()).expect("reads").value;
+    let none = extenso_core::ops::take(value, extenso_core::Tensor::from_vec(Vec::<i64>::new()), 0).expect("no rows");
+    let source: ParquetSource = encode_parquet(&Nest::Leaf(none)).expect("writes").into();
+    let read = read_parquet(&source, &ParquetOptions::default()).expect("reads").value;
+    assert!(read.spec().expect("a spec").to_string().contains("items"), "{}", read.spec().expect("a spec"));
+}
+
+#[test]
+fn flipped_bytes_give_an_error_or_a_value() {
+    let value = read_json(ROWS.as_bytes(), &Default::default()).expect("reads").value;
+    let bytes = encode_parquet(&Nest::Leaf(value)).expect("writes");
+    for at in 0..bytes.len() {
+        for flip in [0x01_u8, 0x80, 0xff] {
+            let mut odd = bytes.clone();
+            odd[at] ^= flip;
+            let _ = read_parquet(&odd.into(), &ParquetOptions::default());
+        }
+    }
+    for end in 0..bytes.len() {
+        let error = read_parquet(&bytes[..end].to_vec().into(), &ParquetOptions::default()).expect_err("cut short");
+        assert!(error.is_data(), "{error}");
+    }
+}

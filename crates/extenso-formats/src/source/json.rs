@@ -1,0 +1,75 @@
+//! Lines of JSON as a source; an array of records too, which is held whole.
+
+use super::unpack::reading;
+use super::{Block, Blocks, SourceOptions};
+use crate::columns::{Decoded, OnError};
+use crate::json::{Decoder, Start, is_array};
+use crate::plan::Plan;
+use crate::records::RecordSpec;
+use extenso_graph::Concrete;
+use extenso_types::Result;
+use std::io::{BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Blocks of lines.
+pub struct JsonBlocks<'a> {
+    source: Box<dyn BufRead + Send + 'a>,
+    /// How much was read of what the lines are packed in.
+    packed: Option<Arc<AtomicU64>>,
+    records: RecordSpec,
+    decoder: Decoder,
+    on_error: OnError,
+    block: usize,
+    at: Start,
+    text: Vec<u8>,
+}
+
+impl<'a> JsonBlocks<'a> {
+    /// The leaves that a function needs, of the lines of this source.
+    ///
+    /// Errors: an argument that no record can express.
+    pub fn new(
+        function: &Concrete,
+        source: Box<dyn BufRead + Send + 'a>,
+        packed: Option<Arc<AtomicU64>>,
+        options: &SourceOptions,
+    ) -> Result<JsonBlocks<'a>> {
+        let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+        let decoder = Decoder::new(records.plan())?;
+        let (on_error, block) = (options.on_error, options.block.max(1));
+        Ok(JsonBlocks { source, packed, records, decoder, on_error, block, at: Start::default(), text: Vec::new() })
+    }
+
+    fn decode(&mut self) -> Result<Option<Decoded>> {
+        if !self.fill()? {
+            return Ok(None);
+        }
+        if self.at.byte == 0 && matches!(self.records.plan(), Plan::Record { .. }) && is_array(&self.text) {
+            self.source.read_to_end(&mut self.text).map_err(reading)?;
+            return self.decoder.array(&self.text, self.on_error).map(Some);
+        }
+        self.decoder.block(&self.text, self.at, self.on_error).map(Some)
+    }
+
+    /// Reads whole lines until there are about as many bytes as a block has; whether there are any.
+    fn fill(&mut self) -> Result<bool> {
+        self.text.clear();
+        let size = self.block as u64;
+        self.source.by_ref().take(size).read_to_end(&mut self.text).map_err(reading)?;
+        if self.text.len() as u64 == size && self.text.last() != Some(&b'\n') {
+            self.source.read_until(b'\n', &mut self.text).map_err(reading)?;
+        }
+        Ok(!self.text.is_empty())
+    }
+}
+
+impl Blocks for JsonBlocks<'_> {
+    fn next(&mut self) -> Result<Option<Block>> {
+        let Some(Decoded { columns, rows, bad }) = self.decode()? else { return Ok(None) };
+        let skipped = if self.on_error == OnError::Skip { bad.count() } else { 0 };
+        self.at = Start { row: self.at.row + rows + skipped, byte: self.at.byte + self.text.len() };
+        let bytes = self.packed.as_ref().map_or(self.at.byte as u64, |read| read.load(Ordering::Relaxed));
+        Ok(Some(Block { leaves: self.records.leaves(columns)?, rows: self.at.row, bytes, bad }))
+    }
+}

@@ -1,0 +1,212 @@
+//! Where records come from and where results go: formats told by what a source begins with, by its name, or by choice.
+//!
+//! | a source begins with | it is |
+//! |---|---|
+//! | `1f 8b`, `28 b5 2f fd` | gzip, zstd: what is packed in it is looked at the same way |
+//! | `PAR1` | Parquet |
+//! | anything else | what its name ends in: `.csv`, otherwise JSON |
+//!
+//! Invariant: a source gives blocks of rows one after another and holds one of them; of each it decodes the leaves that a function needs,
+//! whatever the format. Unpacking is streamed; what has to be held whole is bounded by the bytes that it is packed in.
+
+mod json;
+mod needs;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod run;
+mod sink;
+mod unpack;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use json::JsonBlocks;
+#[cfg(feature = "parquet")]
+pub use parquet::run_parquet;
+pub use run::{Progress, run_blocks};
+#[cfg(feature = "parquet")]
+pub use sink::ParquetSink;
+pub use sink::{NdjsonSink, Sink, open_sink, run_to_file};
+pub(crate) use unpack::{reading, unpack, unpacked};
+
+use crate::columns::{BadRows, OnError};
+use extenso_core::Value;
+use extenso_graph::Concrete;
+use extenso_types::{Error, Result};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Rows of a source, decoded as far as a function needs them.
+#[derive(Debug)]
+pub struct Block {
+    /// The leaves of the function's argument; none where a leaf is not needed.
+    pub leaves: Vec<Option<Value>>,
+    /// How many rows of the source were read so far, bad ones included.
+    pub rows: usize,
+    /// How many bytes of the source were read so far.
+    pub bytes: u64,
+    /// The rows that did not fit.
+    pub bad: BadRows,
+}
+
+/// A source of records for one function.
+pub trait Blocks: Send {
+    /// The next rows; none at the end.
+    ///
+    /// Errors: rows that do not fit, under the policy that raises; what the operating system refuses.
+    fn next(&mut self) -> Result<Option<Block>>;
+}
+
+/// What records are stored as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Lines of JSON, or an array of records.
+    Json,
+    /// Parquet.
+    Parquet,
+}
+
+/// The names of formats, the endings of file names that they are known by.
+const FORMATS: [(Format, &str, &[&str]); 2] =
+    [(Format::Json, "json", &["json", "ndjson", "jsonl"]), (Format::Parquet, "parquet", &["parquet", "pq"])];
+
+impl Format {
+    /// The format that a file of this name holds, if its ending says so; that of something packed is looked at without the ending of
+    /// the packing.
+    ///
+    /// ```
+    /// # use extenso_formats::source::Format;
+    /// assert_eq!(Format::of_name("scores.parquet".as_ref()), Some(Format::Parquet));
+    /// assert_eq!(Format::of_name("rows.ndjson.gz".as_ref()), Some(Format::Json));
+    /// assert_eq!(Format::of_name("rows".as_ref()), None);
+    /// ```
+    pub fn of_name(name: &Path) -> Option<Format> {
+        let ending = name.extension()?.to_str()?.to_ascii_lowercase();
+        if matches!(&*ending, "gz" | "gzip" | "zst" | "zstd") {
+            return Format::of_name(Path::new(name.file_stem()?));
+        }
+        FORMATS.iter().find(|(_, _, endings)| endings.contains(&&*ending)).map(|(format, _, _)| *format)
+    }
+
+    /// The format that a source with these first bytes is, if they say so.
+    pub fn of_head(head: &[u8]) -> Option<Format> {
+        head.starts_with(b"PAR1").then_some(Format::Parquet)
+    }
+}
+
+impl std::str::FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Format> {
+        let found = FORMATS.iter().find(|(_, known, _)| *known == name).map(|(format, _, _)| *format);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|(_, name, _)| *name).collect();
+            Error::value(format!("found '{name}'")).wanted(format!("one of {}", names.join(", "))).at("format")
+        })
+    }
+}
+
+/// How a source is read.
+#[derive(Clone, Debug)]
+pub struct SourceOptions {
+    /// What it is; found out, if there is none.
+    pub format: Option<Format>,
+    /// What becomes of a row that does not fit.
+    pub on_error: OnError,
+    /// About how many bytes of rows are decoded at a time.
+    pub block: usize,
+}
+
+impl Default for SourceOptions {
+    fn default() -> SourceOptions {
+        SourceOptions { format: None, on_error: OnError::Raise, block: BLOCK }
+    }
+}
+
+/// Enough to fill the threads, and little beside the memory.
+const BLOCK: usize = 8 << 20;
+
+/// Opens a file of records for a function.
+///
+/// Errors: an argument that no record can express; a format that a packed file cannot be; what the operating system refuses; those of the format's own reader.
+pub fn open_file(function: &Arc<Concrete>, path: &Path, options: &SourceOptions) -> Result<Box<dyn Blocks>> {
+    let refused = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
+    let mut file = BufReader::new(File::open(path).map_err(refused)?);
+    let head = file.fill_buf().map_err(refused)?;
+    if options.format.or_else(|| Format::of_head(head)) == Some(Format::Parquet) {
+        return columns(function, path, options);
+    }
+    let format = options.format.or_else(|| Format::of_name(path));
+    open_reader(function, Box::new(file), &SourceOptions { format, ..options.clone() })
+}
+
+#[cfg(feature = "parquet")]
+fn columns(function: &Arc<Concrete>, path: &Path, options: &SourceOptions) -> Result<Box<dyn Blocks>> {
+    let source = crate::parquet::ParquetSource::open(path)?;
+    Ok(Box::new(parquet::ParquetBlocks::new(function, &source, options)?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn columns(_: &Arc<Concrete>, path: &Path, _: &SourceOptions) -> Result<Box<dyn Blocks>> {
+    Err(Error::value(format!("'{}' is Parquet", path.display())).wanted("a build with the feature `parquet`"))
+}
+
+/// Opens a stream of records for a function, packed or not.
+///
+/// Errors: as [`open_file`]. Parquet has its metadata at the end, and is read whole before.
+pub fn open_reader(
+    function: &Arc<Concrete>,
+    source: Box<dyn BufRead + Send>,
+    options: &SourceOptions,
+) -> Result<Box<dyn Blocks>> {
+    let read = Arc::new(AtomicU64::new(0));
+    let counted = BufReader::new(Counted { source, read: read.clone() });
+    let (head, packed, source) = unpacked(Box::new(counted))?;
+    match Format::of_head(&head).filter(|_| options.format.is_none()).or(options.format) {
+        Some(Format::Parquet) => whole_columns(function, source, options),
+        Some(Format::Json) | None => {
+            let read = packed.then_some(read);
+            Ok(Box::new(JsonBlocks::new(function, source, read, options)?))
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn whole_columns(
+    function: &Arc<Concrete>,
+    mut source: Box<dyn BufRead + Send>,
+    options: &SourceOptions,
+) -> Result<Box<dyn Blocks>> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes).map_err(reading)?;
+    Ok(Box::new(parquet::ParquetBlocks::new(function, &bytes.into(), options)?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn whole_columns(_: &Arc<Concrete>, _: Box<dyn BufRead + Send>, _: &SourceOptions) -> Result<Box<dyn Blocks>> {
+    Err(Error::value("the source is Parquet").wanted("a build with the feature `parquet`"))
+}
+
+/// Opens records in memory for a function.
+///
+/// Errors: as [`open_file`].
+pub fn open_bytes(function: &Arc<Concrete>, bytes: Vec<u8>, options: &SourceOptions) -> Result<Box<dyn Blocks>> {
+    open_reader(function, Box::new(Cursor::new(bytes)), options)
+}
+
+/// A reader that says how much was read of it.
+struct Counted<R> {
+    source: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.source.read(out)?;
+        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}

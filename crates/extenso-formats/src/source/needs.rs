@@ -1,0 +1,208 @@
+//! The part of a nest of specs that a function needs, as the spec of records with fewer fields.
+//!
+//! Invariant: a list or an optional value of which anything is needed is there with its rows or its mask; a record of which nothing is
+//! needed is there without fields, and costs nothing.
+
+use crate::records::is;
+use extenso_core::{TypeSpec, Value};
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
+use extenso_types::{Error, ExtSpec, Nest, Result, Segment, Spec};
+use std::sync::Arc;
+
+/// What a function needs of its argument.
+#[derive(Clone, Debug)]
+pub struct Needs {
+    /// The spec of the records; none if nothing of them is needed.
+    pub spec: Option<Spec>,
+    /// For each leaf of that spec, which leaf of the argument it is.
+    places: Vec<usize>,
+    /// How many leaves the argument has.
+    leaves: usize,
+}
+
+impl Needs {
+    /// The needed part of these specs; leaves beyond `needed` are.
+    ///
+    /// Errors: fields that make no record.
+    pub fn new(specs: &Nest<Spec>, needed: &[bool]) -> Result<Needs> {
+        let mut marks = Marks { needed: needed.to_vec(), next: 0 };
+        specs.leaves().into_iter().for_each(|(_, spec)| {
+            marks.close(spec);
+        });
+        let leaves = marks.next;
+        marks.needed.resize(leaves, true);
+        let mut keep = Keep { needed: &marks.needed, next: 0, places: Vec::new() };
+        let spec = keep.nest(specs)?;
+        Ok(Needs { spec, places: keep.places, leaves })
+    }
+
+    /// The leaves of the argument, from a value of the spec.
+    ///
+    /// Errors: a value of another spec.
+    pub fn leaves(&self, value: &Value) -> Result<Vec<Option<Value>>> {
+        let mut found = Vec::with_capacity(self.places.len());
+        value.push_leaves(&mut found)?;
+        if found.len() != self.places.len() {
+            let what = format!("{} leaves came, and {} are needed", found.len(), self.places.len());
+            return Err(Error::internal(what));
+        }
+        let mut leaves = self.none();
+        for (place, value) in self.places.iter().zip(found) {
+            leaves[*place] = Some(value);
+        }
+        Ok(leaves)
+    }
+
+    /// No leaf of the argument.
+    pub fn none(&self) -> Vec<Option<Value>> {
+        vec![None; self.leaves]
+    }
+}
+
+/// Which leaves are needed, with those that they cannot be without.
+struct Marks {
+    needed: Vec<bool>,
+    next: usize,
+}
+
+impl Marks {
+    fn mark(&mut self, leaf: usize) {
+        if let Some(needed) = self.needed.get_mut(leaf) {
+            *needed = true;
+        }
+    }
+
+    /// Whether anything of a value is needed.
+    fn close(&mut self, spec: &Spec) -> bool {
+        let Spec::Ext(ext) = spec else {
+            self.next += 1;
+            return self.needed.get(self.next - 1).copied().unwrap_or(true);
+        };
+        let from = self.next;
+        let needed = ext.components.iter().fold(false, |any, (_, spec)| self.close(spec) | any);
+        if needed {
+            self.complete(ext, from);
+        }
+        needed
+    }
+
+    /// Marks what a value of which something is needed cannot be without; its leaves begin with `from`.
+    fn complete(&mut self, ext: &ExtSpec, from: usize) {
+        let mut at = from;
+        let (list, optional) = (is::<RaggedTensorSpec>(ext), is::<MaskedTensorSpec>(ext));
+        for (segment, spec) in &ext.components {
+            let inner = list && !matches!(spec, Spec::Partition(_)) || optional && *segment == Segment::Itself;
+            match spec {
+                _ if is::<StructSpec>(ext) => {}
+                Spec::Ext(ext) if inner && is::<StructSpec>(ext) => {}
+                Spec::Ext(ext) => {
+                    self.complete(ext, at);
+                    if !is::<RaggedTensorSpec>(ext) && !is::<MaskedTensorSpec>(ext) {
+                        (at..at + width(spec)).for_each(|leaf| self.mark(leaf));
+                    }
+                }
+                Spec::Tensor(_) | Spec::Partition(_) => self.mark(at),
+            }
+            at += width(spec);
+        }
+    }
+}
+
+/// How many leaves a spec has.
+fn width(spec: &Spec) -> usize {
+    match spec {
+        Spec::Tensor(_) | Spec::Partition(_) => 1,
+        Spec::Ext(ext) => ext.components.iter().map(|(_, spec)| width(spec)).sum(),
+    }
+}
+
+struct Keep<'a> {
+    needed: &'a [bool],
+    next: usize,
+    places: Vec<usize>,
+}
+
+impl Keep<'_> {
+    fn nest(&mut self, nest: &Nest<Spec>) -> Result<Option<Spec>> {
+        let entries: Vec<(Arc<str>, &Nest<Spec>)> = match nest {
+            Nest::Leaf(spec) => return Ok(self.spec(spec, false)),
+            Nest::Static(_) => return Ok(None),
+            Nest::Tuple(items) | Nest::List(items) => {
+                items.iter().enumerate().map(|(i, nest)| (i.to_string().into(), nest)).collect()
+            }
+            Nest::Dict(entries) | Nest::Record(_, entries) => entries.iter().map(|(k, n)| (k.clone(), n)).collect(),
+        };
+        let mut fields = Vec::new();
+        for (name, nest) in entries {
+            fields.extend(self.nest(nest)?.map(|spec| (name, spec)));
+        }
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Spec::from(StructSpec::new(1, fields)?.serialize())))
+    }
+
+    /// The needed part of a spec; `there` keeps a record without fields.
+    fn spec(&mut self, spec: &Spec, there: bool) -> Option<Spec> {
+        let Spec::Ext(ext) = spec else {
+            self.next += 1;
+            let leaf = self.next - 1;
+            let needed = self.needed.get(leaf).copied().unwrap_or(true);
+            return needed.then(|| {
+                self.places.push(leaf);
+                spec.clone()
+            });
+        };
+        let wraps = is::<RaggedTensorSpec>(ext) || is::<MaskedTensorSpec>(ext);
+        let from = self.next;
+        let any = (from..from + width(spec)).any(|leaf| self.needed.get(leaf).copied().unwrap_or(true));
+        let mut components = Vec::with_capacity(ext.components.len());
+        for (segment, spec) in &ext.components {
+            components.extend(self.spec(spec, wraps && any).map(|spec| (segment.clone(), spec)));
+        }
+        let kept = any || there && is::<StructSpec>(ext);
+        kept.then(|| Spec::from(ExtSpec { def: ext.def.clone(), static_data: ext.static_data.clone(), components }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FieldSpec as F, struct_spec};
+    use extenso_types::DType;
+
+    fn check(needed: &[bool], wanted: &str) {
+        let scalar = |dtype| F::Scalar(dtype, vec![]);
+        let item = F::Record(vec![("price", scalar(DType::F64)), ("tags", F::List(Box::new(scalar(DType::String))))]);
+        let fields = [("id", scalar(DType::I64)), ("items", F::List(Box::new(item)))];
+        let age = F::Optional(Box::new(scalar(DType::I32)));
+        let spec = struct_spec(fields.into_iter().chain([("age", age)])).expect("a spec");
+        // The leaves: id, price, tags, rows of tags, rows of items, age, mask of age.
+        let needs = Needs::new(&Nest::Leaf(spec), needed).expect("fields");
+        let text = needs.spec.map_or("nothing".into(), |spec| spec.to_string());
+        let text = format!("{text} {:?}", needs.places);
+        assert_eq!(text, wanted, "{needed:?}");
+    }
+
+    #[test]
+    fn what_is_needed_comes_with_what_it_cannot_be_without() {
+        let [y, n] = [true, false];
+        check(&[n, n, n, n, n, n, n], "nothing []");
+        check(&[y, n, n, n, n, n, n], "StructTensor(id: i64[?], rank=1) [0]");
+        let rows = "@row_splits: partition<i64>[? rows of ? values])";
+        let price = format!(
+            "StructTensor(items: RaggedTensor([*]: StructTensor(price: f64[?], rank=1), {rows}, rank=1) [1, 4]"
+        );
+        check(&[n, y, n, n, n, n, n], &price);
+        check(
+            &[n, n, n, n, y, n, n],
+            &format!("StructTensor(items: RaggedTensor([*]: StructTensor(rank=1), {rows}, rank=1) [4]"),
+        );
+        let tags = format!(
+            "StructTensor(items: RaggedTensor([*]: StructTensor(tags: RaggedTensor([*]: string[?], {rows}, rank=1), {rows}, rank=1) [2, 3, 4]"
+        );
+        check(&[n, n, y, n, n, n, n], &tags);
+        check(&[n, n, n, y, n, n, n], &tags);
+        check(&[n, n, n, n, n, n, y], "StructTensor(age: MaskedTensor(i32[?], @mask: bool[?]), rank=1) [5, 6]");
+    }
+}

@@ -1,0 +1,112 @@
+//! Where results go: lines of JSON, or Parquet.
+//!
+//! Invariant: a file appears under its name whole or not at all.
+
+use super::{Blocks, Format, Progress, run_blocks};
+use crate::columns::BadRows;
+use crate::run::encode_ndjson;
+use extenso_core::Value;
+use extenso_graph::Concrete;
+use extenso_types::{Error, Nest, Result};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Takes results block by block.
+pub trait Sink {
+    /// Writes the results of one block.
+    ///
+    /// Errors: a result that the format cannot express; what the operating system refuses.
+    fn write(&mut self, results: &Nest<Value>) -> Result<()>;
+
+    /// Writes what is left.
+    ///
+    /// Errors: what the operating system refuses.
+    fn finish(&mut self) -> Result<()>;
+}
+
+/// Lines of JSON.
+pub struct NdjsonSink<W>(pub W);
+
+impl<W: Write> Sink for NdjsonSink<W> {
+    fn write(&mut self, results: &Nest<Value>) -> Result<()> {
+        Ok(self.0.write_all(&encode_ndjson(results)?)?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(self.0.flush()?)
+    }
+}
+
+/// A Parquet file.
+#[cfg(feature = "parquet")]
+pub struct ParquetSink<W: Write + Send>(Option<crate::parquet::ParquetWriter<W>>);
+
+#[cfg(feature = "parquet")]
+impl<W: Write + Send> ParquetSink<W> {
+    /// A file that is written into `sink`.
+    pub fn new(sink: W) -> ParquetSink<W> {
+        ParquetSink(Some(crate::parquet::ParquetWriter::new(sink)))
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl<W: Write + Send> Sink for ParquetSink<W> {
+    fn write(&mut self, results: &Nest<Value>) -> Result<()> {
+        self.0.as_mut().map_or(Ok(()), |writer| writer.write(results))
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        match self.0.take() {
+            Some(writer) => Ok(writer.finish()?.flush()?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A sink of this format that writes into `sink`.
+///
+/// Errors: a format that this build does not have.
+pub fn open_sink<'a>(format: Format, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dyn Sink + 'a>> {
+    match format {
+        Format::Json => Ok(Box::new(NdjsonSink(sink))),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Ok(Box::new(ParquetSink::new(sink))),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => {
+            drop(sink);
+            Err(Error::value("the target is Parquet").wanted("a build with the feature `parquet`"))
+        }
+    }
+}
+
+/// Runs a function on the blocks of a source as [`run_blocks`] does, and writes its results into a file; what its name ends in says what
+/// it holds, unless `format` does.
+///
+/// Errors: those of [`run_blocks`], which leave no file behind.
+pub fn run_to_file(
+    function: &Concrete,
+    source: Box<dyn Blocks + '_>,
+    path: &Path,
+    format: Option<Format>,
+    watch: &mut dyn FnMut(&Progress, &BadRows),
+) -> Result<Progress> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let refused = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
+    let file = File::create_new(&part).map_err(refused)?;
+    let write = |file: File| {
+        let format = format.or_else(|| Format::of_name(path)).unwrap_or(Format::Json);
+        let mut sink = open_sink(format, Box::new(BufWriter::new(file.try_clone().map_err(refused)?)))?;
+        let done = run_blocks(function, source, &mut *sink, watch)?;
+        file.sync_all().and_then(|()| std::fs::rename(&part, path)).map_err(refused)?;
+        Ok(done)
+    };
+    let done = write(file);
+    if done.is_err() {
+        // The file is of no use; that it may stay is all that can go wrong.
+        let _ = std::fs::remove_file(&part);
+    }
+    done
+}

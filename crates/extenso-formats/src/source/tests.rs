@@ -1,0 +1,120 @@
+//! Laws of sources: one function, one result, whatever the records are stored as.
+
+use super::*;
+use crate::{FieldSpec as F, encode_ndjson, struct_spec};
+use extenso_core::{ExtensionType, ops};
+use extenso_ext::StructTensor;
+use extenso_graph::Function;
+use extenso_types::{DType, Nest};
+use std::io::Write;
+
+const ROWS: &str = r#"{"id": 1, "items": [{"price": 2.5, "sku": "a"}, {"price": 1.5, "sku": "b"}], "note": null}
+{"id": 2, "items": [], "note": "x"}
+{"id": 3, "items": [{"price": 4.0, "sku": ""}], "note": "y"}
+"#;
+
+/// The sum of the prices of each order: two leaves of six are needed.
+fn totals() -> Arc<Concrete> {
+    let scalar = |dtype| F::Scalar(dtype, vec![]);
+    let item = F::Record(vec![("price", scalar(DType::F64)), ("sku", scalar(DType::String))]);
+    let note = F::Optional(Box::new(scalar(DType::String)));
+    let fields = [("id", scalar(DType::I64)), ("items", F::List(Box::new(item))), ("note", note)];
+    let spec = struct_spec(fields).expect("a spec");
+    let function = Function::new("totals", |args| {
+        let orders = StructTensor::from_value(args.leaves()[0].1)?;
+        let prices = orders.field_value(&"items[*].price".parse()?)?;
+        Ok(Nest::dict([("total", Nest::Leaf(ops::sum(&prices, 1, false)?))]))
+    });
+    function.concrete(&Nest::Leaf(spec)).expect("traces")
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    writer.write_all(bytes).and_then(|()| writer.finish()).expect("packs")
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).expect("packs")
+}
+
+fn run(bytes: Vec<u8>, options: &SourceOptions) -> Result<String> {
+    let function = totals();
+    let mut out = Vec::new();
+    let source = open_bytes(&function, bytes, options)?;
+    run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| {})?;
+    Ok(String::from_utf8(out).expect("text"))
+}
+
+const TOTALS: &str = "{\"total\":4.0}\n{\"total\":0.0}\n{\"total\":4.0}\n";
+
+#[test]
+fn every_storage_gives_the_same_results() {
+    let array = format!("[{}]", ROWS.trim_end().replace('\n', ","));
+    let value = crate::read_json(ROWS.as_bytes(), &Default::default()).expect("reads").value;
+    let mut sources = vec![ROWS.as_bytes().to_vec(), array.into_bytes()];
+    #[cfg(feature = "parquet")]
+    sources.push(crate::encode_parquet(&Nest::Leaf(value.clone())).expect("writes"));
+    let packed: Vec<Vec<u8>> = sources.iter().flat_map(|bytes| [gzip(bytes), zstd(bytes)]).collect();
+    sources.extend(packed);
+    for bytes in sources {
+        for block in [1, 100, BLOCK] {
+            let options = SourceOptions { block, ..SourceOptions::default() };
+            assert_eq!(run(bytes.clone(), &options).expect("runs"), TOTALS);
+        }
+    }
+    drop(encode_ndjson(&Nest::Leaf(value)).expect("writes"));
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn only_needed_columns_are_looked_at() {
+    // Another type in a column that is not needed, one that the function does not know, and none of one that it does not need.
+    let rows = r#"{"id": "seven", "items": [{"price": 2.5, "x": 1}], "new": 1}"#;
+    let value = crate::read_json(rows.as_bytes(), &Default::default()).expect("reads").value;
+    let file = crate::encode_parquet(&Nest::Leaf(value)).expect("writes");
+    let ran = run_parquet(&totals(), &file.clone().into(), OnError::Raise).expect("runs");
+    assert_eq!(ran.visited, [("items[*].price".parse().expect("a path"), 1)]);
+    assert_eq!(run(file, &SourceOptions::default()).expect("runs"), "{\"total\":2.5}\n");
+    let odd = r#"{"items": [{"price": "free"}]}"#;
+    let value = crate::read_json(odd.as_bytes(), &Default::default()).expect("reads").value;
+    let error = run(crate::encode_parquet(&Nest::Leaf(value)).expect("writes"), &SourceOptions::default());
+    let error = error.expect_err("a string").to_string();
+    assert!(error.contains("items[*].price") && error.contains("f64"), "{error}");
+}
+
+#[test]
+fn bad_rows_are_counted_over_blocks() {
+    let rows = format!("{ROWS}{{\"items\": 7}}\n").repeat(3);
+    let options = SourceOptions { block: 64, on_error: OnError::Skip, ..SourceOptions::default() };
+    let function = totals();
+    let mut numbers = Vec::new();
+    let source = open_bytes(&function, gzip(rows.as_bytes()), &options).expect("opens");
+    let mut out = Vec::new();
+    let done = run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, bad| numbers.extend(&bad.rows));
+    let done = done.expect("runs");
+    assert_eq!((done.rows, done.bad, numbers), (12, 3, vec![3, 7, 11]));
+    assert_eq!(done.first[1].row, 7);
+    assert_eq!(String::from_utf8(out).expect("text"), TOTALS.repeat(3));
+}
+
+#[test]
+fn packed_bytes_that_are_malformed_give_errors() {
+    let good = [gzip(ROWS.as_bytes()), zstd(ROWS.as_bytes())];
+    for (bytes, name) in good.iter().zip(["gzip", "zstd"]) {
+        for end in [4, bytes.len() / 2, bytes.len() - 1] {
+            let error = run(bytes[..end].to_vec(), &SourceOptions::default()).expect_err("cut short");
+            assert!(error.is_data() && error.to_string().contains(name), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_bomb_is_refused_whole_and_streamed_in_blocks() {
+    let blank = vec![b' '; 1 << 20];
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    (0..80).for_each(|_| writer.write_all(&blank).and_then(|()| writer.write_all(b"\n")).expect("packs"));
+    let bomb = writer.finish().expect("packs");
+    let error = unpack(&bomb).expect_err("too much").to_string();
+    assert!(error.contains("at most 200 times as many, or 64 MB") && error.contains("blocks"), "{error}");
+    assert_eq!(run(bomb, &SourceOptions::default()).expect("runs"), "");
+}

@@ -1,0 +1,164 @@
+"""Parquet in and out: projection, row groups, conditions, blocks, policies, files; against pyarrow."""
+
+import doctest
+import inspect
+import io
+import json
+import pathlib
+import random
+
+import extenso as ex
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+ROWS: "list[dict[str, object]]" = [
+    {"id": 9007199254740993, "user": {"name": "ß", "age": 3}, "items": [{"sku": "a", "price": 0.5}, {"sku": "", "price": 2.0}]},
+    {"id": -2, "user": {"name": "", "age": None}, "items": []},
+    {"id": 3, "user": {"name": "x" * 300, "age": 7}, "items": [{"sku": "b", "price": -1.0}]},
+]
+
+
+def _file(rows: "list[dict[str, object]]", **options: object) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), sink, **options)
+    return sink.getvalue()
+
+
+def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
+    file = _file(ROWS)
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(file)
+    with open(path, "rb") as opened:
+        for source in [file, bytearray(file), path, str(path), io.BytesIO(file), opened]:
+            assert ex.to_py(ex.read_parquet(source)) == ROWS
+    for odd in [ROWS, 7, io.StringIO("x")]:
+        with pytest.raises(ex.DTypeError, match="source: .*\nWanted: bytes, a path, or a file object"):
+            ex.read_parquet(odd)
+    with pytest.raises(ex.FileError, match="nothing.parquet"):
+        ex.read_parquet(tmp_path / "nothing.parquet")
+
+
+def test_pyarrow_reads_what_is_written(tmp_path: pathlib.Path) -> None:
+    records = ex.constant(ROWS)
+    path = tmp_path / "rows.parquet"
+    assert ex.write_parquet(records, path) is None
+    assert pq.read_table(path).to_pylist() == ROWS
+    sink = io.BytesIO()
+    ex.write_parquet(records, sink)
+    assert sink.getvalue() == path.read_bytes() == ex.write_parquet(records)
+    assert pq.read_table(io.BytesIO(ex.write_parquet(ex.tensor([1, 2])))).to_pylist() == [{"value": 1}, {"value": 2}]
+    with pytest.raises(ex.DTypeError, match="target: found a value of type int"):
+        ex.write_parquet(records, 7)
+    with pytest.raises(ex.ShapeError):
+        ex.write_parquet({"a": ex.tensor([1]), "b": ex.tensor([1, 2])})
+
+
+@pytest.mark.parametrize("codec", ["NONE", "SNAPPY", "GZIP", "ZSTD", "LZ4"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_codecs_and_page_versions(codec: str, version: str) -> None:
+    rows = ROWS * 400
+    for dictionary in [True, False]:
+        file = _file(rows, compression=codec, data_page_version=version, use_dictionary=dictionary, row_group_size=500)
+        assert ex.to_py(ex.read_parquet(file)) == rows
+
+
+def test_only_what_is_asked_for_is_read(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.Table.from_pylist(ROWS), path)
+    read = ex.read_parquet(path, paths=["items[*].price", "user.name"])
+    assert ex.to_py(read) == [
+        {"user": {"name": row["user"]["name"]}, "items": [{"price": i["price"]} for i in row["items"]]} for row in ROWS
+    ]
+    for paths, wanted in [(["nothing"], "there is no 'nothing'"), (["items.price"], "'items' is a list"), ([], "is empty")]:
+        with pytest.raises(ex.Error, match=wanted):
+            ex.read_parquet(path, paths=paths)
+    # A column that nobody asks for may be broken.
+    broken = bytearray(path.read_bytes())
+    chunk = pq.read_metadata(path).row_group(0).column(0)
+    assert chunk.path_in_schema == "id"
+    start = chunk.dictionary_page_offset or chunk.data_page_offset
+    broken[start : start + chunk.total_compressed_size] = b"\xff" * chunk.total_compressed_size
+    assert ex.to_py(ex.read_parquet(broken, paths=["user"])) == [{"user": row["user"]} for row in ROWS]
+    with pytest.raises(ex.DataError, match="column 'id'"):
+        ex.read_parquet(broken)
+
+
+def test_schemas_drift() -> None:
+    table = pa.table({"id": pa.array([1, 2], pa.int16()), "x": pa.array([0.5, None], pa.float32()), "new": ["a", "b"]})
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    vector = lambda dtype: ex.TensorSpec([None], dtype)
+    spec = ex.infer_spec([{"id": 1, "x": 0.5, "gone": "a"}, {"id": 1}])
+    read = ex.read_parquet(sink.getvalue(), spec)
+    assert read["id"].dtype == ex.int64
+    assert ex.to_py(read) == [{"id": 1, "x": 0.5, "gone": None}, {"id": 2, "x": None, "gone": None}]
+    assert ex.to_py(ex.read_parquet(sink.getvalue(), spec, ["id"])) == [{"id": 1}, {"id": 2}]
+    plain = ex.StructTensorSpec([None], {"x": vector("f64")})
+    with pytest.raises(ex.Error, match=r"(?s)row 1.*'x'|'x'.*row 1"):
+        ex.read_parquet(sink.getvalue(), plain)
+    kept, bad = ex.read_parquet(sink.getvalue(), plain, on_error="skip")
+    assert (ex.to_py(kept), bad.rows) == ([{"x": 0.5}], [1])
+    filled, bad = ex.read_parquet(sink.getvalue(), plain, on_error="default")
+    assert (ex.to_py(filled), bad.defaulted.tolist()) == ([{"x": 0.5}, {"x": 0.0}], [False, True])
+    with pytest.raises(ex.Error, match="(?s)new.*i64"):
+        ex.read_parquet(sink.getvalue(), ex.StructTensorSpec([None], {"new": vector("i64")}))
+    with pytest.raises(ex.Error, match="other"):
+        ex.read_parquet(sink.getvalue(), ex.StructTensorSpec([None], {"other": vector("i64")}))
+
+
+def test_row_groups_are_chosen_and_pruned() -> None:
+    file = _file([{"day": i // 10, "x": i, "s": f"k{i // 10}"} for i in range(40)], row_group_size=10)
+    first = lambda **options: [row["x"] for row in ex.to_py(ex.read_parquet(file, **options))][::10]
+    assert first(row_groups=[3, 1]) == [30, 10]
+    assert first(prune=("day", ">=", 2)) == [20, 30]
+    assert first(prune=[("day", ">=", 1), ("s", "!=", "k2")]) == [10, 30]
+    assert first(prune=("x", "<", 10), paths=["x"]) == [0]
+    assert first(prune=("x", ">", 1000)) == []
+    for options, wanted in [
+        ({"row_groups": [4]}, "row group 4 is asked for, and the file has 4"),
+        ({"row_groups": "0"}, "row_groups: found 0"),
+        ({"prune": ("x", "=", 1)}, "found '='"),
+        ({"prune": ("y", "==", 1)}, "there is no column 'y'"),
+        ({"prune": ("x", "==", "a")}, "column 'x' is Int64"),
+        ({"prune": "x > 1"}, "a tuple of a path, a comparison and a value"),
+    ]:
+        with pytest.raises(ex.Error, match=wanted):
+            ex.read_parquet(file, **options)
+
+
+def test_blocks_are_the_whole(tmp_path: pathlib.Path) -> None:
+    rows = [{"i": i, "l": list(range(i % 5))} for i in range(100)]
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(_file(rows, row_group_size=30))
+    for size in [1, 7, 30, 1000]:
+        blocks = [ex.to_py(block) for block in ex.read_parquet_blocks(path, size, paths=["i", "l"])]
+        assert [row for block in blocks for row in block] == rows
+        assert {len(block) for block in blocks[:-1]} <= {size}
+    assert [block.shape[0] for block in ex.read_parquet_blocks(_file(rows[:0] or [{"i": 1}])[:])] == [1]
+    with pytest.raises(ex.Error, match="0 rows"):
+        ex.read_parquet_blocks(path, 0)
+
+
+def test_malformed_files_give_errors() -> None:
+    file = _file(ROWS * 10)
+    for odd in [b"", b"PAR1", b"PAR1PAR1", b"x" * 100, file[:-1], file[: len(file) // 2], file[4:], json.dumps(ROWS).encode()]:
+        with pytest.raises(ex.DataError):
+            ex.read_parquet(odd)
+    rng = random.Random(7)
+    for _ in range(300):
+        odd = bytearray(file)
+        for _ in range(rng.randint(1, 4)):
+            odd[rng.randrange(len(odd))] = rng.randrange(256)
+        try:
+            ex.to_py(ex.read_parquet(odd))
+        except ex.Error as error:
+            assert not isinstance(error, ex.InternalError), error
+
+
+def test_the_examples_of_the_docstrings_run() -> None:
+    for function in [ex.read_parquet, ex.read_parquet_blocks, ex.write_parquet]:
+        source = inspect.getdoc(function) or ""
+        session = doctest.DocTestParser().get_doctest(source, {}, function.__name__, None, 0)
+        assert session.examples
+        assert doctest.DocTestRunner(verbose=False).run(session).failed == 0
