@@ -433,6 +433,10 @@ __all__ = [
     "read_proto",
     "read_examples",
     "write_proto",
+    "parse_json",
+    "encode_json",
+    "parse_proto",
+    "encode_proto",
     "Function",
     "function",
     "cond",
@@ -932,6 +936,38 @@ def write_proto(
     *,
     framing: Literal["delimited", "tfrecord"] = "delimited",
 ) -> None: ...
+@overload
+def parse_json(strings: _Argument, spec: Any, *, on_error: Literal["raise"] = "raise") -> Any: ...
+@overload
+def parse_json(strings: _Argument, spec: Any, *, on_error: Literal["default"]) -> tuple[Any, Any]: ...
+def encode_json(x: Any) -> Any: ...
+@overload
+def parse_proto(
+    messages: _Argument,
+    descriptor: _Descriptor,
+    message: str,
+    spec: Any = None,
+    *,
+    paths: Sequence[str] | None = None,
+    optional: Literal["rows", "masked"] = "rows",
+    enums: Literal["numbers", "names"] = "numbers",
+    depth: int | None = None,
+    on_error: Literal["raise"] = "raise",
+) -> Any: ...
+@overload
+def parse_proto(
+    messages: _Argument,
+    descriptor: _Descriptor,
+    message: str,
+    spec: Any = None,
+    *,
+    paths: Sequence[str] | None = None,
+    optional: Literal["rows", "masked"] = "rows",
+    enums: Literal["numbers", "names"] = "numbers",
+    depth: int | None = None,
+    on_error: Literal["default"],
+) -> tuple[Any, Any]: ...
+def encode_proto(x: Any, descriptor: _Descriptor, message: str) -> Any: ...
 
 @final
 class Op:

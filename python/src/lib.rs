@@ -84,6 +84,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     neural::add_to(module)?;
     arrow::add_to(module)?;
     formats::add_to(module)?;
-    extenso_ext::init();
+    error::OrRaise::or_raise(extenso_formats::init())?;
     function::add_to(module)
 }

@@ -4,7 +4,7 @@
 //! defaults, the names, and the closed set of plain values that graphs, files and other languages see.
 
 use crate::variable::Variable;
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, Error, Result, Spec};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub enum AttrValue {
     Str(String),
     DType(DType),
     Ints(Vec<i64>),
+    Bytes(Arc<[u8]>),
+    Spec(Spec),
     Variable(Variable),
     /// A subgraph; its type is known to `extenso-graph`.
     Graph(Arc<dyn GraphAttr>),
@@ -209,6 +211,8 @@ attr_types! {
         { AttrValue::None => None, AttrValue::Int(v) => Some(vec![*v]), AttrValue::Ints(v) => Some(v.clone()) };
     Axes, "axes", x => match x { Axes::All => AttrValue::None, Axes::List(v) => AttrValue::Ints(v.clone()) },
         { AttrValue::None => Axes::All, AttrValue::Int(v) => Axes::List(vec![*v]), AttrValue::Ints(v) => Axes::List(v.clone()) };
+    Arc<[u8]>, "bytes", x => AttrValue::Bytes(x.clone()), { AttrValue::Bytes(v) => v.clone() };
+    Spec, "spec", x => AttrValue::Spec(x.clone()), { AttrValue::Spec(v) => v.clone() };
     Variable, "variable", x => AttrValue::Variable(x.clone()), { AttrValue::Variable(v) => v.clone() };
     Arc<dyn GraphAttr>, "graph", x => AttrValue::Graph(x.clone()), { AttrValue::Graph(v) => v.clone() };
 }
@@ -223,6 +227,8 @@ impl fmt::Display for AttrValue {
             AttrValue::Str(v) => write!(f, "{v:?}"),
             AttrValue::DType(v) => write!(f, "'{v}'"),
             AttrValue::Ints(v) => write!(f, "{v:?}"),
+            AttrValue::Bytes(v) => write!(f, "{} bytes", v.len()),
+            AttrValue::Spec(v) => v.fmt(f),
             AttrValue::Variable(v) => write!(f, "variable '{}'", v.name()),
             AttrValue::Graph(_) => f.write_str("a graph"),
         }

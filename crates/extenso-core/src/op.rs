@@ -13,6 +13,7 @@ use extenso_types::{DTypeKind, Dims, LeafSpec, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// The specs of an op's outputs.
 pub type OutputSpecs = SmallVec<[LeafSpec; 1]>;
@@ -22,6 +23,9 @@ pub type InferFn = fn(&[LeafSpec], &dyn AttrSet) -> Result<OutputSpecs>;
 
 /// Outputs from arguments, attributes and the inferred specs.
 pub type KernelFn = fn(&[Value], &dyn AttrSet, &[LeafSpec]) -> Result<Outputs>;
+
+/// The attributes with which an op gives some of its outputs alone, in their order: those that are marked.
+pub type NarrowFn = fn(&dyn AttrSet, &[bool]) -> Result<Arc<dyn AttrSet>>;
 
 /// The semantic class of an op: what handlers register for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -141,6 +145,8 @@ pub struct OpDef {
     /// Whether it gives the elements of the first argument, each for all values of its row of the second, which fused blocks read
     /// through.
     pub repeats_rows: bool,
+    /// How an op of several outputs is narrowed to those that are needed.
+    pub narrow: Option<NarrowFn>,
 }
 
 impl OpDef {
@@ -165,6 +171,7 @@ impl OpDef {
             text: None,
             instead: None,
             repeats_rows: false,
+            narrow: None,
         }
     }
 
@@ -272,6 +279,12 @@ impl OpDef {
     /// Says that the op repeats the elements of its first argument for the values in the rows of its second.
     pub const fn repeats_rows(mut self) -> OpDef {
         self.repeats_rows = true;
+        self
+    }
+
+    /// Adds how the op is narrowed to the outputs that are needed, so that a graph does not compute the others.
+    pub const fn narrow(mut self, narrow: NarrowFn) -> OpDef {
+        self.narrow = Some(narrow);
         self
     }
 

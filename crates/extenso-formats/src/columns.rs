@@ -6,6 +6,7 @@
 
 mod bits;
 mod borrowed;
+mod join;
 mod outcome;
 mod text;
 

@@ -8,8 +8,10 @@ pub mod arrow;
 pub mod columns;
 mod failure;
 pub mod json;
+pub mod ops;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod parts;
 pub mod plan;
 mod policy;
 mod project;
@@ -21,6 +23,16 @@ mod records;
 mod run;
 mod seen;
 pub mod source;
+
+use extenso_types::Result;
+
+/// Makes the types of `extenso-ext` and the ops of this crate known, so that files that use them load. It may be called again.
+///
+/// Errors: another table has an op of the name of one of these.
+pub fn init() -> Result<()> {
+    extenso_ext::init();
+    extenso_graph::join_table(ops::OPS)
+}
 
 pub use columns::{BadRow, BadRows, OnError};
 #[cfg(feature = "parquet")]

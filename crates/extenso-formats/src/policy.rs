@@ -52,6 +52,25 @@ impl Policy<'_> {
         }
     }
 
+    /// Adds a row that is missing, and not bad: it holds defaults.
+    ///
+    /// Errors: no memory for defaults.
+    pub fn missing(self, out: &mut Decoded) -> Result<()> {
+        self.fill(out)?;
+        if self.on_error == OnError::Default {
+            out.bad.defaulted.push(false);
+        }
+        Ok(())
+    }
+
+    fn fill(self, out: &mut Decoded) -> Result<()> {
+        for (id, n) in self.defaults {
+            out.columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n))?;
+        }
+        out.rows += 1;
+        Ok(())
+    }
+
     #[cold]
     fn bad(self, failure: Failure, row: usize, start: usize, marks: &[usize], out: &mut Decoded) -> Result<()> {
         let (offset, path, error) = failure.finish(row, start);
@@ -64,11 +83,8 @@ impl Policy<'_> {
             out.bad.first.push(BadRow { row, offset, path, error });
         }
         if self.on_error == OnError::Default {
-            for (id, n) in self.defaults {
-                out.columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n))?;
-            }
+            self.fill(out)?;
             out.bad.defaulted.push(true);
-            out.rows += 1;
         }
         Ok(())
     }

@@ -82,6 +82,12 @@ impl Wanted {
         self.fields.iter().map(|(name, _)| &**name)
     }
 
+    /// The fields of which something is wanted, by name; none where everything is.
+    #[cfg(feature = "proto")]
+    pub fn fields(&self) -> impl Iterator<Item = (&Arc<str>, &Wanted)> {
+        self.fields.iter().filter(|_| !self.all).map(|(name, wanted)| (name, wanted))
+    }
+
     /// What is wanted of the items of a list; none if nothing is.
     pub fn item(&self) -> Option<&Wanted> {
         if self.all { Some(self) } else { self.item.as_deref() }

@@ -117,9 +117,14 @@ impl Leaf {
             ($column:expr; $($variant:ident $dtype:ident),*) => {
                 match $column {
                     $(Column::$variant(v) => {
-                        let bytes = Buffer::from_slice_ref(bytemuck::cast_slice::<_, u8>(&v));
-                        Tensor::from_buffer(DType::$dtype, &self.dims(v.len()), bytes)?.into()
+                        let dims = self.dims(v.len());
+                        Tensor::from_buffer(DType::$dtype, &dims, Buffer::from_vec(v))?.into()
                     })*
+                    // Arrow has no such numbers, whose bytes are copied.
+                    Column::BF16(v) => {
+                        let bytes = Buffer::from_slice_ref(bytemuck::cast_slice::<_, u8>(&v));
+                        Tensor::from_buffer(DType::BF16, &self.dims(v.len()), bytes)?.into()
+                    }
                     Column::Bits(bits) => {
                         let (bytes, n) = bits.into_parts();
                         Tensor::from_bits(&self.dims(n), BooleanBuffer::new(Buffer::from_vec(bytes), 0, n))?.into()
@@ -139,7 +144,7 @@ impl Leaf {
             };
         }
         Ok(
-            numbers!(column; I8 I8, I16 I16, I32 I32, I64 I64, U8 U8, U16 U16, U32 U32, U64 U64, F16 F16, BF16 BF16, F32 F32, F64 F64),
+            numbers!(column; I8 I8, I16 I16, I32 I32, I64 I64, U8 U8, U16 U16, U32 U32, U64 U64, F16 F16, F32 F32, F64 F64),
         )
     }
 
@@ -203,7 +208,7 @@ impl Compiler<'_> {
             Ok(Plan::Record { fields: entries.into_iter().map(field).collect::<Result<_>>()? })
         };
         match nest {
-            Nest::Leaf(spec) => self.spec(at, spec),
+            Nest::Leaf(spec) => self.spec(at, spec, 1),
             // The same for all rows, so no row holds it.
             Nest::Static(_) => Ok(Plan::Skip),
             Nest::Tuple(items) | Nest::List(items) => {
@@ -217,31 +222,27 @@ impl Compiler<'_> {
         }
     }
 
-    /// The plan of one element of a value of this spec: what stands behind its outer axis.
-    fn spec(&mut self, at: &Path, spec: &Spec) -> Result<Plan> {
+    /// The plan of one element of a value of this spec: what stands behind its `outer` first axes.
+    fn spec(&mut self, at: &Path, spec: &Spec, outer: usize) -> Result<Plan> {
         match spec {
-            Spec::Tensor(tensor) => self.tensor(at, tensor),
+            Spec::Tensor(tensor) => self.tensor(at, tensor, outer),
             Spec::Partition(p) => Err(Error::dtype(format!("'{at}' is a {p}")).wanted("a list, whose partition it is")),
             Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => self.list(at, ext),
-            Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => self.optional(at, ext),
-            Spec::Ext(ext) => self.record(at, ext),
+            Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => self.optional(at, ext, outer),
+            Spec::Ext(ext) => self.record(at, ext, outer),
         }
     }
 
-    fn tensor(&mut self, at: &Path, spec: &TensorSpec) -> Result<Plan> {
-        let refuse = || {
-            Error::shape(format!("{} is {spec}", named(at)))
-                .wanted("the records as outer axis, and known sizes behind it")
-        };
-        let (_, inner) = spec.shape.dims().and_then(<[Dim]>::split_first).ok_or_else(refuse)?;
-        let inner: Vec<usize> = inner.iter().map(|d| d.known()).collect::<Option<_>>().ok_or_else(refuse)?;
-        let column = self.leaf(at, LeafSpec::Tensor(spec.clone()), inner.clone());
+    fn tensor(&mut self, at: &Path, spec: &TensorSpec, outer: usize) -> Result<Plan> {
+        let inner = inner_sizes(at, &Spec::Tensor(spec.clone()), &spec.shape, 1)?;
+        let own = inner.get(outer - 1..).unwrap_or_default().to_vec();
+        let column = self.leaf(at, LeafSpec::Tensor(spec.clone()), inner);
         let scalar = match (column, spec.dtype) {
             (None, _) => Plan::Skip,
             (Some(column), DType::String | DType::Bytes) => Plan::Text { dtype: spec.dtype, index: DType::I64, column },
             (Some(column), dtype) => Plan::Scalar { dtype, column },
         };
-        Ok(inner.iter().rev().fold(scalar, |item, &size| Plan::Fixed { size, item: Box::new(item) }))
+        Ok(fixed(&own, scalar))
     }
 
     fn list(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
@@ -251,35 +252,52 @@ impl Compiler<'_> {
             let at = at.child(segment.clone());
             match spec {
                 Spec::Partition(p) => rows = (self.leaf(&at, LeafSpec::Partition(p.clone()), Vec::new()), p.index),
-                Spec::Tensor(_) | Spec::Ext(_) => item = self.spec(&at, spec)?,
+                Spec::Tensor(_) | Spec::Ext(_) => item = self.spec(&at, spec, 1)?,
             }
         }
         Ok(Plan::List { offsets: rows.0, index: rows.1, item: Box::new(item) })
     }
 
-    fn optional(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
-        let mut inner = Plan::Skip;
-        let mut validity = None;
+    /// Values under a mask, each of which may be null.
+    fn optional(&mut self, at: &Path, ext: &ExtSpec, outer: usize) -> Result<Plan> {
+        let (mut inner, mut validity, mut own) = (Plan::Skip, None, Vec::new());
+        let mask = ext.components.iter().find_map(|(segment, spec)| match (segment, spec) {
+            (Segment::Itself, _) => None,
+            (_, Spec::Tensor(mask)) => Some(mask),
+            (_, Spec::Partition(_) | Spec::Ext(_)) => None,
+        });
+        let mask = mask.ok_or_else(|| Error::internal("a mask that is no tensor"))?;
+        let sizes = inner_sizes(at, &Spec::Tensor(mask.clone()), &mask.shape, 1)?;
         for (segment, spec) in &ext.components {
             let at = at.child(segment.clone());
-            match (segment, spec) {
-                (Segment::Itself, spec) => inner = self.spec(&at, spec)?,
-                (_, Spec::Tensor(mask)) => validity = self.leaf(&at, LeafSpec::Tensor(mask.clone()), Vec::new()),
-                (_, Spec::Partition(_) | Spec::Ext(_)) => return Err(Error::internal("a mask that is no tensor")),
+            if *segment == Segment::Itself {
+                inner = self.spec(&at, spec, outer.max(sizes.len() + 1))?;
+            } else {
+                own = sizes.get(outer - 1..).unwrap_or_default().to_vec();
+                validity = self.leaf(&at, LeafSpec::Tensor(mask.clone()), sizes.clone());
             }
         }
-        Ok(Plan::Optional { validity, inner: Box::new(inner) })
+        Ok(fixed(&own, Plan::Optional { validity, inner: Box::new(inner) }))
     }
 
-    fn record(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
+    /// Records, whose axes behind the outer ones are lists of them.
+    fn record(&mut self, at: &Path, ext: &ExtSpec, outer: usize) -> Result<Plan> {
+        let mut own = Vec::new();
+        if is::<StructSpec>(ext) {
+            let spec = StructSpec::deserialize(ext)?;
+            if spec.rank() > outer {
+                own = inner_sizes(at, &Spec::from(ext.clone()), &spec.known_shape(), outer)?;
+            }
+        }
+        let inside = outer + own.len();
         let field = |(segment, spec): &(Segment, Spec)| match segment {
             Segment::Field(name) => {
-                Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec)? })
+                Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec, inside)? })
             }
             _ => Err(Error::dtype(format!("'{at}' is of type {}, which is no record", ext.def))
                 .wanted("a struct, a ragged list, a masked value, or a type whose components are fields")),
         };
-        Ok(Plan::Record { fields: ext.components.iter().map(field).collect::<Result<_>>()? })
+        Ok(fixed(&own, Plan::Record { fields: ext.components.iter().map(field).collect::<Result<_>>()? }))
     }
 
     fn leaf(&mut self, at: &Path, spec: LeafSpec, inner: Vec<usize>) -> Option<ColumnId> {
@@ -291,6 +309,22 @@ impl Compiler<'_> {
         self.leaves.push(Leaf { path: at.clone(), spec, column, inner });
         column
     }
+}
+
+/// The sizes behind the `outer` first axes.
+///
+/// Errors: sizes that are not known, or no such axes.
+fn inner_sizes(at: &Path, spec: &Spec, shape: &Shape, outer: usize) -> Result<Vec<usize>> {
+    let inner = shape.dims().and_then(|dims| dims.get(outer..));
+    let sizes: Option<Vec<usize>> = inner.and_then(|dims| dims.iter().map(|dim| dim.known()).collect());
+    sizes.ok_or_else(|| {
+        Error::shape(format!("{} is {spec}", named(at))).wanted("the records as outer axis, and known sizes behind it")
+    })
+}
+
+/// A plan for each element of dense axes of these sizes.
+fn fixed(sizes: &[usize], item: Plan) -> Plan {
+    sizes.iter().rev().fold(item, |item, &size| Plan::Fixed { size, item: Box::new(item) })
 }
 
 /// A path as a message shows it.

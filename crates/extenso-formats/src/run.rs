@@ -67,7 +67,7 @@ impl Batch {
 }
 
 /// Checks that there are elements in the rows, whose number nothing else bounds.
-fn check_rows(rows: usize, leaves: &[Value]) -> Result<()> {
+pub(crate) fn check_rows(rows: usize, leaves: &[Value]) -> Result<()> {
     let elements = leaves.iter().map(|leaf| match leaf {
         Value::Tensor(t) => t.data().map_or(0, Dense::len),
         Value::Partition(p) => p.data().map_or(0, extenso_core::Rows::nrows),

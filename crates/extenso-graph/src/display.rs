@@ -74,6 +74,7 @@ fn text(value: &AttrValue) -> Option<String> {
         AttrValue::Str(v) => format!("{v:?}"),
         AttrValue::DType(v) => v.to_string(),
         AttrValue::Ints(v) => format!("{v:?}"),
+        AttrValue::Bytes(_) | AttrValue::Spec(_) => value.to_string(),
         AttrValue::Variable(v) => format!("{:?}", v.name()),
         AttrValue::Graph(_) => return None,
     })

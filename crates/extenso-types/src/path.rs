@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// One step of a path.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Segment {
-    /// A field of a record or an entry of a dict: `.name`, or `."any text"`.
+    /// A field of a record or an entry of a dict: `.name`, or `."any text"`; `["any text"]` is read as the same.
     Field(Arc<str>),
     /// An item of a list or tuple: `[3]`.
     Index(usize),
@@ -137,6 +137,10 @@ fn parse_segment(text: &str, first: bool) -> Option<(Segment, &str)> {
     if let Some(tail) = text.strip_prefix("[*]") {
         return Some((Segment::Each, tail));
     }
+    if let Some(tail) = text.strip_prefix('[').filter(|tail| tail.starts_with('"')) {
+        let (name, tail) = parse_name(tail)?;
+        return Some((Segment::field(name), tail.strip_prefix(']')?));
+    }
     if let Some(tail) = text.strip_prefix('[') {
         let (digits, tail) = tail.split_once(']')?;
         return Some((Segment::Index(digits.parse().ok()?), tail));
@@ -185,8 +189,14 @@ mod tests {
     }
 
     #[test]
+    fn a_quoted_name_may_stand_in_brackets() {
+        let path: Path = "a[\"k\"][\"b c\"][*]".parse().expect("a path");
+        assert_eq!(path.to_string(), "a.k.\"b c\"[*]");
+    }
+
+    #[test]
     fn malformed_paths_are_errors() {
-        for text in ["a..b", "a[", "a[x]", "\"open", ".\"", "a b", "@", "[99999999999999999999999]"] {
+        for text in ["a..b", "a[", "a[x]", "a[\"k\"", "\"open", ".\"", "a b", "@", "[99999999999999999999999]"] {
             assert!(text.parse::<Path>().is_err(), "{text}");
         }
     }

@@ -43,6 +43,30 @@ pub use extenso_formats as formats;
 pub use extenso_graph::*;
 pub use extenso_types::*;
 
+/// The saved file: what `extenso_graph` reads and writes, with every op and type of the crates below made known to what loads.
+pub mod save {
+    pub use extenso_graph::save::*;
+
+    use extenso_types::Result;
+    use std::path::Path;
+
+    /// Reads a file or a directory.
+    ///
+    /// Errors: bytes that are not what some `save` wrote; a newer version; an op that this build does not have, by name.
+    pub fn load(path: impl AsRef<Path>) -> Result<Module> {
+        extenso_formats::init()?;
+        extenso_graph::save::load(path)
+    }
+
+    /// Reads the bytes of a file.
+    ///
+    /// Errors: as [`load`].
+    pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Module> {
+        extenso_formats::init()?;
+        extenso_graph::save::from_bytes(bytes)
+    }
+}
+
 /// What most programs use: `use extenso::prelude::*`.
 ///
 /// `extenso::Result` is left out, because it would hide that of the standard library.

@@ -3,6 +3,7 @@
 //! Holds no logic of a format: sources become bytes, options those of the formats crate, and reports Python objects.
 
 mod blocks;
+mod ops;
 mod parquet;
 mod protobuf;
 mod report;
@@ -35,7 +36,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(blocks::read_json_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(write_json, module)?)?;
     parquet::add_to(module)?;
-    protobuf::add_to(module)
+    protobuf::add_to(module)?;
+    ops::add_to(module)
 }
 
 /// The policy for bad rows of this name.

@@ -14,6 +14,7 @@ use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -43,10 +44,10 @@ pub fn framing_of(py: Python<'_>, name: &str) -> PyResult<Framing> {
 pub fn message_of(descriptor: &Bound<'_, PyAny>, name: &str) -> PyResult<MessageType> {
     let py = descriptor.py();
     let schema = if let Ok(set) = descriptor.cast::<PyBytes>() {
-        guarded(|| Schema::from_descriptor_set(set.as_bytes()))
+        remembered(Kind::Set, set.as_bytes(), || Schema::from_descriptor_set(set.as_bytes()))
     } else if let Ok(text) = descriptor.cast::<PyString>() {
         let text = text.to_cow()?;
-        guarded(|| Schema::from_text(&text))
+        remembered(Kind::Text, text.as_bytes(), || Schema::from_text(&text))
     } else if descriptor.hasattr("__fspath__")? {
         let path: PathBuf = descriptor.extract()?;
         py.detach(|| guarded(|| Schema::from_file(&path)))
@@ -55,6 +56,46 @@ pub fn message_of(descriptor: &Bound<'_, PyAny>, name: &str) -> PyResult<Message
         Err(error.wanted("a serialized FileDescriptorSet as bytes, .proto text, or a pathlib.Path").at("descriptor"))
     };
     schema.and_then(|schema| schema.message(name)).or_raise()
+}
+
+/// What a schema was made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Set,
+    Text,
+}
+
+/// A schema with what it was made of.
+type Known = (Kind, Box<[u8]>, Schema);
+
+/// The schemas that were used last, the latest at the end: making one takes longer than most calls that need it.
+static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+
+/// How many schemas are kept, and of how many bytes at most.
+const KEPT: usize = 16;
+const KEPT_BYTES: usize = 1 << 22;
+
+/// The schema of a source, which is made once while it is in use.
+///
+/// Errors: those of `make`.
+fn remembered(kind: Kind, source: &[u8], make: impl FnOnce() -> Result<Schema>) -> Result<Schema> {
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    {
+        let mut known = known();
+        if let Some(at) = known.iter().position(|(of, bytes, _)| *of == kind && **bytes == *source) {
+            known[at..].rotate_left(1);
+            return Ok(known[known.len() - 1].2.clone());
+        }
+    }
+    let schema = guarded(make)?;
+    if source.len() <= KEPT_BYTES {
+        let mut known = known();
+        if known.len() == KEPT {
+            known.remove(0);
+        }
+        known.push((kind, source.into(), schema.clone()));
+    }
+    Ok(schema)
 }
 
 /// Calls `f` with the messages of a source, while other Python threads run.
@@ -92,7 +133,10 @@ fn serialized<'a>(i: usize, item: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
     Err(raised(item.py(), error.at(format!("source[{i}]"))))
 }
 
-fn optionals_of(py: Python<'_>, name: &str) -> PyResult<Optionals> {
+/// What optional fields become, by name.
+///
+/// Errors: another name.
+pub fn optionals_of(py: Python<'_>, name: &str) -> PyResult<Optionals> {
     match name {
         "rows" => Ok(Optionals::Rows),
         "masked" => Ok(Optionals::Masked),
@@ -103,7 +147,10 @@ fn optionals_of(py: Python<'_>, name: &str) -> PyResult<Optionals> {
     }
 }
 
-fn enums_of(py: Python<'_>, name: &str) -> PyResult<Enums> {
+/// What enums become, by name.
+///
+/// Errors: another name.
+pub fn enums_of(py: Python<'_>, name: &str) -> PyResult<Enums> {
     match name {
         "numbers" => Ok(Enums::Numbers),
         "names" => Ok(Enums::Names),

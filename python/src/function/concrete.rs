@@ -355,6 +355,5 @@ fn save_functions(py: Python<'_>, functions: &Bound<'_, PyAny>, path: PathBuf) -
 /// Values of types that are not defined here, or defined differently, come out as `OpaqueExtension`.
 #[pyfunction]
 fn load(path: PathBuf) -> PyResult<PyModel> {
-    extenso_ext::init();
-    guarded(|| save::load(path)).or_raise().map(PyModel)
+    guarded(|| extenso_formats::init().and_then(|()| save::load(path))).or_raise().map(PyModel)
 }

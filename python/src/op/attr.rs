@@ -7,7 +7,7 @@ use crate::{arg, dtype};
 use extenso_core::attrs::{AttrValue, Param};
 use extenso_types::Error;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// The plain value of an attribute.
 ///
@@ -69,6 +69,8 @@ pub fn attr_to_py<'py>(py: Python<'py>, value: &AttrValue) -> PyResult<Bound<'py
         AttrValue::Str(v) => PyString::new(py, v).into_any(),
         AttrValue::DType(v) => dtype::object(py, *v)?.into_any(),
         AttrValue::Ints(v) => PyTuple::new(py, v)?.into_any(),
+        AttrValue::Bytes(v) => PyBytes::new(py, v).into_any(),
+        AttrValue::Spec(v) => crate::spec::to_py(py, v.clone())?,
         AttrValue::Variable(v) => Bound::new(py, PyVariable(v.clone()))?.into_any(),
         AttrValue::Graph(_) => return Err(Error::dtype("a subgraph is no Python object")).or_raise(),
     })

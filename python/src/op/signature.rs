@@ -6,9 +6,9 @@ use super::keywords::{Keyword, keywords};
 use extenso_core::OpDef;
 use extenso_core::attrs::{AttrValue, Param};
 
-/// Whether the op can be called by hand: subgraphs are made by the functions that trace.
+/// Whether the op can be called by hand: subgraphs are made by the functions that trace, leaves of specs by those that take values apart.
 pub fn is_callable(op: &OpDef) -> bool {
-    op.attrs.params.iter().all(|param| param.kind != "graph")
+    op.attrs.params.iter().all(|param| !matches!(param.kind, "graph" | "spec"))
 }
 
 /// `name(x, y, axis=None)`.
@@ -64,6 +64,8 @@ fn literal(value: &AttrValue) -> String {
         | AttrValue::Float(_)
         | AttrValue::Str(_)
         | AttrValue::DType(_)
+        | AttrValue::Bytes(_)
+        | AttrValue::Spec(_)
         | AttrValue::Variable(_)
         | AttrValue::Graph(_) => value.to_string(),
     }

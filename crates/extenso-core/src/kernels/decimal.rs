@@ -13,8 +13,16 @@ pub trait Float: Copy {
     /// The nearest value to the number in a text; none if it is no decimal number, or would be an infinity.
     fn parse(text: &str) -> Option<Self>;
 
+    /// The nearest value to `digits * 10^exponent`, where one rounding of exact floats gives it; none elsewhere.
+    ///
+    /// Source: W. D. Clinger, "How to read floating point numbers accurately", 1990.
+    fn scaled(digits: u64, exponent: i32) -> Option<Self>;
+
     /// The nearest value to a float that this dtype holds exactly or not at all.
     fn exact(value: f64) -> Self;
+
+    /// The value with the other sign.
+    fn negated(self) -> Self;
 
     /// The same value.
     fn wide(self) -> f64;
@@ -26,6 +34,16 @@ pub trait Float: Copy {
 impl Float for f64 {
     fn parse(text: &str) -> Option<f64> {
         text.parse().ok().filter(|value: &f64| value.is_finite())
+    }
+
+    fn scaled(digits: u64, exponent: i32) -> Option<f64> {
+        let power = *POWERS.get(exponent.unsigned_abs() as usize)?;
+        let exact = (digits <= 1 << f64::MANTISSA_DIGITS).then_some(digits as f64)?;
+        Some(if exponent < 0 { exact / power } else { exact * power })
+    }
+
+    fn negated(self) -> f64 {
+        -self
     }
 
     fn exact(value: f64) -> f64 {
@@ -46,6 +64,18 @@ impl Float for f32 {
         text.parse().ok().filter(|value: &f32| value.is_finite())
     }
 
+    fn scaled(digits: u64, exponent: i32) -> Option<f32> {
+        let wide = f64::scaled(digits, exponent)?;
+        // Rounded twice, it errs only where the first result is midway between two of f32, or is none of its normal numbers.
+        let is_midway = wide.to_bits() & MIDWAY_MASK == MIDWAY;
+        let fits = wide == 0.0 || (f64::from(f32::MIN_POSITIVE)..f64::from(f32::MAX)).contains(&wide);
+        (fits && !is_midway).then_some(wide as f32)
+    }
+
+    fn negated(self) -> f32 {
+        -self
+    }
+
     fn exact(value: f64) -> f32 {
         value as f32
     }
@@ -60,8 +90,16 @@ impl Float for f32 {
 }
 
 impl Float for f16 {
+    fn scaled(_: u64, _: i32) -> Option<f16> {
+        None
+    }
+
     fn parse(text: &str) -> Option<f16> {
         parse_small(text, 11, -24).map(f16::exact).filter(|value| value.is_finite())
+    }
+
+    fn negated(self) -> f16 {
+        -self
     }
 
     fn exact(value: f64) -> f16 {
@@ -78,8 +116,16 @@ impl Float for f16 {
 }
 
 impl Float for bf16 {
+    fn scaled(_: u64, _: i32) -> Option<bf16> {
+        None
+    }
+
     fn parse(text: &str) -> Option<bf16> {
         parse_small(text, 8, -133).map(bf16::exact).filter(|value| value.is_finite())
+    }
+
+    fn negated(self) -> bf16 {
+        -self
     }
 
     fn exact(value: f64) -> bf16 {
@@ -94,6 +140,16 @@ impl Float for bf16 {
         write_small(f64::from(self), |text| bf16::parse(text).map(f64::from), out);
     }
 }
+
+/// The powers of ten that f64 holds exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+];
+
+/// The bits of an f64 that f32 does not have, and what they are midway between two of its numbers.
+const MIDWAY_MASK: u64 = (1 << 29) - 1;
+const MIDWAY: u64 = 1 << 28;
 
 fn append(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     // Writing to a vector does not fail.
@@ -157,6 +213,21 @@ fn write_small(value: f64, read: impl Fn(&str) -> Option<f64>, out: &mut Vec<u8>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_scaled_is_what_is_parsed() {
+        let mut state = 7_u64;
+        for _ in 0..200_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (digits, exponent) = (state >> 10 >> (state % 54), (state >> 20) as i32 % 24);
+            let text = format!("{digits}e{exponent}");
+            let alike = |a: Option<f64>, b: Option<f64>| a.is_none() || a.map(f64::to_bits) == b.map(f64::to_bits);
+            assert!(alike(f64::scaled(digits, exponent), f64::parse(&text)), "{text}");
+            let (narrow, parsed) = (f32::scaled(digits, exponent), f32::parse(&text));
+            assert!(alike(narrow.map(f64::from), parsed.map(f64::from)), "{text}");
+        }
+        assert_eq!(f32::scaled(16_777_217, 0), None, "midway between two numbers");
+    }
 
     fn text_of<T: Float>(value: T) -> String {
         let mut out = Vec::new();

@@ -47,6 +47,12 @@ impl Bits {
         self.len += 1;
     }
 
+    /// Adds the bits of these bytes, behind whole bytes.
+    pub(super) fn extend_bytes(&mut self, bytes: &[u8], len: usize) {
+        self.bytes.extend_from_slice(bytes);
+        self.len += len;
+    }
+
     /// Drops the bits from `len` on.
     pub fn truncate(&mut self, len: usize) {
         if len >= self.len {

@@ -124,6 +124,14 @@ impl TextVec {
         &self.bytes
     }
 
+    pub(super) fn offsets_mut(&mut self) -> &mut OffsetVec {
+        &mut self.offsets
+    }
+
+    pub(super) fn push_bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
     /// Gives offsets and bytes away.
     pub fn into_parts(self) -> (OffsetVec, Vec<u8>) {
         (self.offsets, self.bytes)

@@ -9,9 +9,12 @@ use super::read::Scratch;
 use super::skip::is_json;
 use super::split::{Items, is_array, lines_from, mark_len};
 use crate::columns::{ColumnKind, Columns, Decoded, OnError};
+use crate::parts;
 use crate::plan::{ColumnId, Plan, fills};
 use crate::policy::{Policy, no_rows};
+use extenso_core::side_by_side;
 use extenso_types::{Error, Result};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Reads JSON records into the columns of one plan.
@@ -75,6 +78,30 @@ impl Decoder {
     ///
     /// Errors: as [`Decoder::lines`].
     pub fn block(&mut self, input: &[u8], start: Start, on_error: OnError) -> Result<Decoded> {
+        let parts = parts::of_lines(input);
+        if parts.len() == 1 {
+            return self.part(input, start, on_error);
+        }
+        let at = |part: &Range<usize>, row: usize| Start { row, byte: start.byte + part.start };
+        let read = |part: Range<usize>| {
+            let decoded = self.clone().part(&input[part.clone()], at(&part, start.row), on_error);
+            (part, decoded)
+        };
+        let (mut row, mut all) = (start.row, Vec::new());
+        for (part, mut decoded) in side_by_side(parts, read) {
+            // How many rows came before is not known until then; what names a row is made again.
+            if row > start.row && !decoded.as_ref().is_ok_and(|decoded| decoded.bad.is_empty()) {
+                decoded = self.part(&input[part.clone()], at(&part, row), on_error);
+            }
+            let decoded = decoded?;
+            row += decoded.rows + if on_error == OnError::Skip { decoded.bad.count() } else { 0 };
+            all.push(decoded);
+        }
+        Decoded::joined(all)
+    }
+
+    /// [`Decoder::block`] on this thread alone.
+    fn part(&mut self, input: &[u8], start: Start, on_error: OnError) -> Result<Decoded> {
         let mut out = self.start()?;
         let mark = if start.byte == 0 { mark_len(input) } else { 0 };
         for (row, (byte, line)) in lines_from(input, mark).enumerate() {
@@ -109,6 +136,25 @@ impl Decoder {
         for (row, item) in Items::new(input).enumerate() {
             let (byte, item) = item.map_err(|failure| failure.finish(row, 0).2)?;
             self.record(item, byte, row, on_error, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    /// Reads texts that are a document each, the first of which is row `first`; a row without one holds defaults.
+    ///
+    /// Errors: under [`OnError::Raise`], the first bad row's, with row, byte of its text and path.
+    pub(crate) fn texts<'t>(
+        &mut self,
+        texts: impl Iterator<Item = Option<&'t [u8]>>,
+        first: usize,
+        on_error: OnError,
+    ) -> Result<Decoded> {
+        let mut out = self.start()?;
+        for (row, text) in (first..).zip(texts) {
+            match text {
+                Some(text) => self.record(text, 0, row, on_error, &mut out)?,
+                None => Policy { on_error, defaults: &self.plan.defaults }.missing(&mut out)?,
+            }
         }
         Ok(out)
     }

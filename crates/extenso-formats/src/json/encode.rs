@@ -5,10 +5,10 @@
 
 use super::base64;
 use super::number;
-use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef};
+use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
 use crate::plan::{Field, Plan};
 use crate::prove::{Proof, refuse};
-use extenso_types::{DType, Result, Segment};
+use extenso_types::{DType, Error, Result, Segment};
 use std::fmt::Display;
 use std::io::Write;
 use std::ops::Range;
@@ -33,6 +33,30 @@ pub fn encode_lines(plan: &Plan, columns: &[ColumnRef<'_>], rows: usize, out: &m
         out.push(b'\n');
     }
     Ok(())
+}
+
+/// The text of each of these rows, and an empty one for those that are not there.
+///
+/// Errors: as [`encode_lines`]; more bytes than offsets count.
+pub(crate) fn encode_texts(
+    plan: &Plan,
+    columns: &[ColumnRef<'_>],
+    rows: Range<usize>,
+    is_there: impl Fn(usize) -> bool,
+) -> Result<TextVec> {
+    let prepare = Prepare(Proof { columns, kinds: plan.kinds()? });
+    let writer = prepare.value(plan, rows.clone(), &mut Vec::new())?;
+    let (mut texts, mut text) = (TextVec::new(DType::I64)?, Vec::new());
+    for row in rows {
+        text.clear();
+        if is_there(row) {
+            writer.write(row, &mut text);
+        }
+        if !texts.push(&text) {
+            return Err(Error::value("the texts are longer than offsets can count").at("encode"));
+        }
+    }
+    Ok(texts)
 }
 
 /// A plan with its columns, proven to hold what will be written.

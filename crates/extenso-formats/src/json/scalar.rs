@@ -68,6 +68,11 @@ fn float<T: Float>(jiter: &mut Jiter<'_>, text: &[u8], peek: Peek, dtype: DType)
         return Err(mismatch());
     }
     let digits = jiter.known_number_bytes(peek)?;
+    if let Some((value, exponent, negative)) = number::short(digits)
+        && let Some(value) = T::scaled(value, exponent)
+    {
+        return Ok(if negative { value.negated() } else { value });
+    }
     std::str::from_utf8(digits).ok().and_then(T::parse).ok_or_else(mismatch)
 }
 

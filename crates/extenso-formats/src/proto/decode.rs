@@ -4,14 +4,17 @@
 //! source's (`frames`), what becomes of a bad one `policy`'s.
 
 use super::example::{Example, Examples};
-use super::frames::{Messages, damaged};
+use super::frames::{Frame, Messages, damaged};
 use super::node::{Record, compile};
 use super::read::Scratch;
 use super::schema::MessageType;
 use crate::columns::{ColumnKind, Decoded, OnError};
+use crate::parts;
 use crate::plan::{ColumnId, Plan, fills};
 use crate::policy::{Policy, no_rows};
+use extenso_core::side_by_side;
 use extenso_types::Result;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Reads serialized messages of one type into the columns of one plan.
@@ -66,16 +69,73 @@ impl Decoder {
     /// Errors: under [`OnError::Raise`], the first bad row's, with row, byte and path; under every policy, lengths that lead outside,
     /// because they hide where the next message starts.
     pub fn messages(&mut self, source: Messages<'_>, on_error: OnError) -> Result<Decoded> {
-        let Decoder { plan, scratch, marks } = self;
-        let policy = Policy { on_error, defaults: &plan.defaults };
-        let mut out = no_rows(&plan.kinds)?;
-        source.try_each(|row, frame| {
-            policy.row(row, frame.start, marks, &mut out, |columns| match &plan.root {
-                _ if !frame.intact => Err(damaged()),
-                Root::Message(root) => scratch.read(frame.bytes, root, columns),
-                Root::Examples(maps) => scratch.read_example(frame.bytes, maps, columns),
-            })
-        })?;
+        let Some(frames) = frames_of(source) else {
+            let mut out = no_rows(&self.plan.kinds)?;
+            source.try_each(|row, frame| self.record(row, frame, on_error, &mut out))?;
+            return Ok(out);
+        };
+        let ends: Vec<usize> = frames.iter().scan(0, |end, frame| advance(end, frame.bytes.len())).collect();
+        let row_at = |bytes: usize| ends.partition_point(|end| *end < bytes);
+        let read = |rows: Range<usize>| {
+            let (mut decoder, mut out) = (self.clone(), no_rows(&self.plan.kinds)?);
+            rows.clone()
+                .zip(&frames[rows])
+                .try_for_each(|(row, frame)| decoder.record(row, *frame, on_error, &mut out))?;
+            Ok(out)
+        };
+        let parts = parts::of_rows(frames.len(), ends.last().copied().unwrap_or(0), row_at);
+        Decoded::joined(side_by_side(parts, read).into_iter().collect::<Result<_>>()?)
+    }
+
+    /// Reads messages, the first of which is row `first`; a row without one holds defaults.
+    ///
+    /// Errors: as [`Decoder::messages`].
+    pub(crate) fn texts<'t>(
+        &mut self,
+        texts: impl Iterator<Item = Option<&'t [u8]>>,
+        first: usize,
+        on_error: OnError,
+    ) -> Result<Decoded> {
+        let mut out = no_rows(&self.plan.kinds)?;
+        for (row, text) in (first..).zip(texts) {
+            match text {
+                Some(bytes) => self.record(row, Frame { start: 0, bytes, intact: true }, on_error, &mut out)?,
+                None => Policy { on_error, defaults: &self.plan.defaults }.missing(&mut out)?,
+            }
+        }
         Ok(out)
     }
+
+    fn record(&mut self, row: usize, frame: Frame<'_>, on_error: OnError, out: &mut Decoded) -> Result<()> {
+        let Decoder { plan, scratch, marks } = self;
+        let policy = Policy { on_error, defaults: &plan.defaults };
+        policy.row(row, frame.start, marks, out, |columns| match &plan.root {
+            _ if !frame.intact => Err(damaged()),
+            Root::Message(root) => scratch.read(frame.bytes, root, columns),
+            Root::Examples(maps) => scratch.read_example(frame.bytes, maps, columns),
+        })
+    }
+}
+
+/// The messages of a source whose lengths are right and that is worth several threads. Checksums are left to the reader of one.
+fn frames_of(source: Messages<'_>) -> Option<Vec<Frame<'_>>> {
+    let bytes = match source {
+        Messages::Each(list) => list.iter().map(|bytes| bytes.len()).sum(),
+        Messages::Delimited(bytes) => bytes.len(),
+        Messages::TfRecord(_) => 0,
+    };
+    if parts::count(bytes) == 1 {
+        return None;
+    }
+    let mut frames = Vec::new();
+    let all = source.try_each(|_, frame| {
+        frames.push(frame);
+        Ok(())
+    });
+    all.ok().map(|()| frames)
+}
+
+fn advance(end: &mut usize, by: usize) -> Option<usize> {
+    *end += by;
+    Some(*end)
 }

@@ -3,6 +3,7 @@
 //! Invariant: fields come in the order of the plan, members of oneofs last; repeated numbers as the descriptor says (packed or not), and what a message of its own
 //! may leave out (a default without presence) is left out; so the same columns give the same bytes. Nothing outside the columns is read.
 
+use super::member::{Member, names};
 use super::node::refuse as refuse_at;
 use super::number::{Number, Raw};
 use super::put::{put_key, put_number, put_sized, put_varint};
@@ -13,7 +14,7 @@ use crate::failure::{Failure, Read};
 use crate::plan::{self, Plan};
 use crate::prove::Proof;
 use extenso_types::{DType, Error, Path, Result, Segment};
-use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use prost_reflect::{Kind, MessageDescriptor};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,12 +25,27 @@ use std::sync::Arc;
 /// with its row: a number that its field cannot hold, two values of a field that has one, two members of a oneof, an enum's name that
 /// does not exist.
 pub fn encode(message: &MessageType, plan: &Plan, columns: &[ColumnRef<'_>], rows: usize) -> Result<TextVec> {
+    encode_texts(message, plan, columns, 0..rows, |_| true)
+}
+
+/// The message of each of these rows, and an empty text for those that are not there.
+///
+/// Errors: as [`encode`].
+pub(crate) fn encode_texts(
+    message: &MessageType,
+    plan: &Plan,
+    columns: &[ColumnRef<'_>],
+    rows: Range<usize>,
+    is_there: impl Fn(usize) -> bool,
+) -> Result<TextVec> {
     let prepare = Prepare { proof: Proof { columns, kinds: plan.kinds()? } };
-    let writer = prepare.record(&message.0, plan, 0..rows, &Path::root())?;
+    let writer = prepare.record(&message.0, plan, rows.clone(), &Path::root())?;
     let (mut texts, mut bytes) = (TextVec::new(DType::I64)?, Vec::new());
-    for row in 0..rows {
+    for row in rows {
         bytes.clear();
-        writer.write(row, &mut bytes).map_err(|failure| failure.of_row(row).at("encode"))?;
+        if is_there(row) {
+            writer.write(row, &mut bytes).map_err(|failure| failure.of_row(row).at("encode"))?;
+        }
         if !texts.push(&bytes) {
             return Err(Error::value("the messages are longer than offsets can count").at("encode"));
         }
@@ -224,20 +240,26 @@ impl<'a> Prepare<'_, 'a> {
         let mut writers = Vec::new();
         for plan::Field { name, plan } in fields.iter().filter(|field| field.plan != Plan::Skip) {
             let at = at.child(Segment::Field(name.clone()));
-            let Some(descriptor) = message.get_field_by_name(name) else {
-                let names: Vec<String> = message.fields().map(|field| field.name().to_string()).collect();
+            let Some(member) = Member::find(message, name) else {
                 let what = format!("message {} has no field '{name}'", message.full_name());
-                return Err(refuse(&at, what, &format!("one of {}", names.join(", "))));
+                return Err(refuse(&at, what, &format!("one of {}", names(message))));
             };
-            writers.push(self.field(&descriptor, plan, rows.clone(), &at)?);
+            writers.push(self.field(message, &member, plan, rows.clone(), &at)?);
         }
         // The members of one oneof stand together, so that the last one seen tells of all.
         writers.sort_by_key(|field| field.oneof.map_or(0, |oneof| oneof + 1));
         Ok(Record(writers))
     }
 
-    fn field(&self, field: &FieldDescriptor, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Field<'a>> {
-        let repeated = field.is_list() || field.is_map();
+    fn field(
+        &self,
+        message: &MessageDescriptor,
+        field: &Member,
+        plan: &Plan,
+        rows: Range<usize>,
+        at: &Path,
+    ) -> Result<Field<'a>> {
+        let repeated = field.repeats();
         let steps = at.segments();
         let (rule, inner, items) = match plan {
             Plan::List { offsets, item, .. } => {
@@ -260,19 +282,18 @@ impl<'a> Prepare<'_, 'a> {
         if field.is_required() && !matches!(rule, Rule::One) {
             return Err(refuse(at, "a required field may be missing".into(), "a value in every row"));
         }
-        let oneof = field.containing_oneof().filter(|oneof| !oneof.is_synthetic());
         Ok(Field {
             name: field.name().into(),
             number: field.number(),
             rule,
-            presence: field.supports_presence() || repeated,
+            presence: field.has_presence() || repeated,
             packed: repeated && Number::of(&field.kind()).is_some() && field.is_packed(),
-            oneof: oneof.and_then(|oneof| field.parent_message().oneofs().position(|other| other == oneof)),
+            oneof: field.oneof().and_then(|oneof| message.oneofs().position(|other| other == oneof)),
             value: self.value(field, inner, items, at)?,
         })
     }
 
-    fn value(&self, field: &FieldDescriptor, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Value<'a>> {
+    fn value(&self, field: &Member, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Value<'a>> {
         let (kind, steps) = (field.kind(), at.segments());
         let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given another value"), wanted));
         match (&kind, plan) {

@@ -14,7 +14,12 @@
 //! | `required`; a field of proto3 without presence | the value | the value, a list of one, a masked value |
 //! | `optional`; a member of a oneof; a message | a list of no or one value, or masked with [`Optionals::Masked`] | these, and the value, which then must come |
 //! | `repeated` | a list | a list, or a dense axis of exactly so many |
-//! | `map` | a list of structs of `key` and `value`: the entries as they stand in the message | the same |
+//! | `map` | a list of structs of `key` and `value`: the entries as they stand in the message | the same, or a struct whose fields are the values at these keys |
+//! | an extension that the schema knows | as a field, under its full name in brackets: `[shop.discount]` | the same |
+//! | `google.protobuf.Any` | a struct of `type_url` and `value` | also `[shop.Item]`: the message, if it is of that type |
+//!
+//! A path leads to the value at a key, `stock["apples"]`, to an extension, `["[shop.discount]"]`, and into an `Any`,
+//! `detail["[shop.Item]"].sku`; each is there or not, as an optional field is.
 //!
 //! Packed and unpacked numbers are read alike. Of a singular field that comes twice the last holds; a message that comes twice is merged;
 //! the member of a oneof that came last is the one that is there. A number that a closed enum (one of proto2) does not have
@@ -40,10 +45,12 @@
 
 mod decode;
 mod encode;
+mod entries;
 mod enums;
 mod example;
 mod fields;
 mod frames;
+mod member;
 mod node;
 mod number;
 mod put;
@@ -59,6 +66,7 @@ mod example_tests;
 mod tests;
 
 pub use decode::Decoder;
+pub(crate) use encode::encode_texts;
 pub use example::Example;
 pub use frames::{Framing, Messages};
 pub use rows::{

@@ -3,8 +3,10 @@
 //! Invariant: a field is here if it is needed, or if it belongs to a oneof of which a member is needed; the plan's kinds are those
 //! of the descriptor, or hold them exactly.
 
+use super::entries::Lookup;
 use super::enums::Values;
 use super::fields::Numbers;
+use super::member::{Member, cast, in_brackets, names};
 use super::number::Number;
 use crate::plan::{self, ColumnId, Plan, fills};
 use extenso_types::{DType, Error, Path, Result, Segment};
@@ -16,6 +18,8 @@ use std::sync::Arc;
 pub struct Record {
     pub fields: Vec<Field>,
     pub numbers: Numbers,
+    /// How its parts are looked up, if some of its fields are found by name.
+    pub lookup: Option<Lookup>,
 }
 
 /// A field to be read.
@@ -106,26 +110,61 @@ fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record>
     };
     let mut numbered = Vec::new();
     let mut ready = Vec::new();
+    let mut lookup = Lookup::of_any(message);
     for plan::Field { name, plan } in fields.iter().filter(|field| !field.plan.is_unused()) {
         let at = at.child(Segment::Field(name.clone()));
-        match message.get_field_by_name(name) {
-            Some(descriptor) => {
-                numbered.push((descriptor.number(), ready.len()));
-                ready.push(field(&descriptor, plan, &at)?);
+        if let (Some(lookup), Some(message)) = (&mut lookup, cast(message, name)) {
+            lookup.add(in_brackets(name).unwrap_or_default(), ready.len());
+            ready.push(found(name, &Kind::Message(message), false, plan, &at)?);
+            continue;
+        }
+        match Member::find(message, name) {
+            Some(member) => {
+                numbered.push((member.number(), ready.len()));
+                ready.push(field(&member, plan, &at)?);
             }
             None => ready.push(absent(message, name, plan, &at)?),
         }
     }
     rivals(message, &mut numbered, &mut ready);
-    Ok(Record { fields: ready, numbers: Numbers::new(numbered) })
+    let lookup = lookup.filter(|lookup| !lookup.is_empty());
+    Ok(Record { fields: ready, numbers: Numbers::new(numbered), lookup })
+}
+
+/// The values of a map at the keys that a record names.
+fn keyed(entry: &MessageDescriptor, fields: &[plan::Field], at: &Path) -> Result<Record> {
+    let value = Member::Field(entry.map_entry_value_field());
+    let (mut ready, mut lookup) = (Vec::new(), Lookup::of_entries(entry));
+    for plan::Field { name, plan } in fields.iter().filter(|field| !field.plan.is_unused()) {
+        lookup.add(name, ready.len());
+        ready.push(found(name, &value.kind(), value.is_group(), plan, &at.child(Segment::Field(name.clone())))?);
+    }
+    Ok(Record { fields: ready, numbers: Numbers::default(), lookup: Some(lookup) })
+}
+
+/// A value that is found by name, or is not there.
+fn found(name: &Arc<str>, kind: &Kind, group: bool, plan: &Plan, at: &Path) -> Result<Field> {
+    let (rule, inner) = once(plan);
+    let (value, defaults) = (value(kind, group, inner, at)?, fills(inner));
+    Ok(Field { name: name.clone(), rule, presence: true, value, defaults, rivals: Vec::new() })
+}
+
+/// What a plan makes of a value that comes once or not at all, and the plan of the value.
+fn once(plan: &Plan) -> (Rule, &Plan) {
+    match plan {
+        Plan::Optional { validity, inner } => (Rule::Maybe { validity: *validity }, inner),
+        Plan::List { offsets, item, .. } => (Rule::Row { offsets: *offsets }, item),
+        Plan::Skip | Plan::Scalar { .. } | Plan::Text { .. } | Plan::Fixed { .. } | Plan::Record { .. } => {
+            (Rule::One, plan)
+        }
+    }
 }
 
 /// A field that the message does not have.
 fn absent(message: &MessageDescriptor, name: &Arc<str>, plan: &Plan, at: &Path) -> Result<Field> {
     let Plan::Optional { validity, inner } = plan else {
-        let names: Vec<String> = message.fields().map(|field| field.name().to_string()).collect();
         let error = Error::missing(format!("message {} has no field '{name}'", message.full_name()));
-        return Err(error.wanted(format!("one of {}", names.join(", "))).at(format!("'{at}'")));
+        return Err(error.wanted(format!("one of {}", names(message))).at(format!("'{at}'")));
     };
     let rule = Rule::Maybe { validity: *validity };
     let defaults = fills(inner);
@@ -158,31 +197,29 @@ fn rival(field: &FieldDescriptor) -> Field {
     Field { name, rule: Rule::Rival, presence: true, value: Value::Nothing, defaults, rivals }
 }
 
-fn field(descriptor: &FieldDescriptor, plan: &Plan, at: &Path) -> Result<Field> {
-    let repeated = descriptor.is_list() || descriptor.is_map();
-    let (rule, inner) = match plan {
-        Plan::List { offsets, item, .. } if repeated => (Rule::Each { offsets: *offsets }, &**item),
-        Plan::Fixed { size, item } if repeated => (Rule::Exactly { size: *size }, &**item),
-        _ if repeated => return Err(refuse(at, format!("a repeated field is read as {}", shape(plan)), "a list")),
-        Plan::Optional { validity, inner } => (Rule::Maybe { validity: *validity }, &**inner),
-        Plan::List { offsets, item, .. } => (Rule::Row { offsets: *offsets }, &**item),
-        Plan::Skip | Plan::Scalar { .. } | Plan::Text { .. } | Plan::Fixed { .. } | Plan::Record { .. } => {
-            (Rule::One, plan)
+fn field(member: &Member, plan: &Plan, at: &Path) -> Result<Field> {
+    let name: Arc<str> = member.name().into();
+    let repeated = member.repeats();
+    let (rule, inner) = match (plan, member.kind()) {
+        (Plan::List { offsets, item, .. }, _) if repeated => (Rule::Each { offsets: *offsets }, &**item),
+        (Plan::Fixed { size, item }, _) if repeated => (Rule::Exactly { size: *size }, &**item),
+        (Plan::Record { fields }, Kind::Message(entry)) if member.is_map() => {
+            let value = Value::Message { record: Some(Box::new(keyed(&entry, fields, at)?)), group: false };
+            let (rule, defaults) = (Rule::One, fills(plan));
+            return Ok(Field { name, rule, presence: false, value, defaults, rivals: Vec::new() });
         }
+        _ if repeated => return Err(refuse(at, format!("a repeated field is read as {}", shape(plan)), "a list")),
+        _ => once(plan),
     };
-    let presence = descriptor.supports_presence() && !descriptor.parent_message().is_map_entry();
-    let (name, value, defaults) = (descriptor.name().into(), value(descriptor, inner, at)?, fills(inner));
-    Ok(Field { name, rule, presence, value, defaults, rivals: Vec::new() })
+    let (value, defaults) = (value(&member.kind(), member.is_group(), inner, at)?, fills(inner));
+    Ok(Field { name, rule, presence: member.has_presence(), value, defaults, rivals: Vec::new() })
 }
 
-fn value(field: &FieldDescriptor, plan: &Plan, at: &Path) -> Result<Value> {
-    let kind = field.kind();
+fn value(kind: &Kind, group: bool, plan: &Plan, at: &Path) -> Result<Value> {
     let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is read as {}", shape(plan)), wanted));
-    Ok(match (&kind, plan) {
-        (Kind::Message(_), plan) if plan.is_unused() => Value::Message { record: None, group: field.is_group() },
-        (Kind::Message(message), plan) => {
-            Value::Message { record: Some(Box::new(record(message, plan, at)?)), group: field.is_group() }
-        }
+    Ok(match (kind, plan) {
+        (Kind::Message(_), plan) if plan.is_unused() => Value::Message { record: None, group },
+        (Kind::Message(message), plan) => Value::Message { record: Some(Box::new(record(message, plan, at)?)), group },
         (Kind::Enum(e), Plan::Skip) => Value::Enum { values: Values::new(e), column: None },
         (Kind::Enum(e), Plan::Text { dtype: DType::String, column, .. }) => {
             Value::Enum { values: Values::new(e), column: Some(*column) }

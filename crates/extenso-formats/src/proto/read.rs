@@ -6,6 +6,7 @@
 //! Invariant: recursion follows the plan; every byte is looked at once for each message around it at most. On a failure the columns are left as
 //! they are; taking the row back is the caller's.
 
+use super::entries::Found;
 use super::enums::Values;
 use super::example::Examples;
 use super::node::{Field, Record, Rule, Value};
@@ -90,6 +91,16 @@ impl Reader<'_, '_> {
     }
 
     fn part(&mut self, record: &Record, part: Span, base: usize) -> Read<()> {
+        if let Some(lookup) = &record.lookup {
+            if let Some(found) = lookup.find(self.bytes, part, &mut self.scratch.groups)? {
+                let field = &record.fields[found.place];
+                let read = self.looked_up(record, base, part, found);
+                read.map_err(|e| e.inside(Segment::Field(field.name.clone())))?;
+            }
+            if !lookup.has_fields() {
+                return Ok(());
+            }
+        }
         let mut wire = Wire::new(self.bytes, part);
         while !wire.is_done() {
             let tag = wire.tag()?;
@@ -103,6 +114,23 @@ impl Reader<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Reads the value of a part that was looked up, in place of what came of it before; without a value it has its default.
+    fn looked_up(&mut self, record: &Record, base: usize, part: Span, Found { place, value }: Found) -> Read<()> {
+        let field = &record.fields[place];
+        self.take_back(&field.value, base + place);
+        if let Some((tag, start)) = value {
+            let mut wire = Wire::new(self.bytes, Span { start, end: part.end });
+            return self.field(record, field, base, place, tag, &mut wire);
+        }
+        let since = self.scratch.parts.len();
+        self.scratch.slots[base + place] = Slot { count: 1, first: Span { start: part.end, end: part.end }, since };
+        match &field.value {
+            Value::Message { .. } | Value::Nothing => Ok(()),
+            Value::Enum { values, column } => self.push_symbol(values, *column, values.default, part.end),
+            Value::Number { .. } | Value::Text { .. } => self.fill(&field.defaults, part.end),
+        }
     }
 
     fn field(

@@ -2,12 +2,16 @@
 //!
 //! Invariant: a schema is linked and checked; every type that a field names is there.
 
+use super::member::ANY;
+use super::put::{put_key, put_varint};
+use super::wire::WireType;
 use extenso_types::{Error, Result};
 use prost_reflect::prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -89,7 +93,31 @@ impl MessageType {
     pub fn name(&self) -> &str {
         self.0.full_name()
     }
+
+    /// The serialized `FileDescriptorSet` of its file and those that it imports, each behind what it imports, and of extensions.
+    pub fn descriptor_set(&self) -> Vec<u8> {
+        let (pool, mut wanted, mut open) = (self.0.parent_pool(), HashSet::new(), vec![self.0.parent_file()]);
+        // An extension belongs to its message, and an `Any` may hold every message that is known.
+        open.extend(pool.all_extensions().map(|extension| extension.parent_file()));
+        while let Some(file) = open.pop() {
+            if wanted.insert(file.name().to_string()) {
+                open.extend(file.dependencies());
+            }
+        }
+        let holds_any = pool.get_message_by_name(ANY).is_some_and(|any| wanted.contains(any.parent_file().name()));
+        let mut set = Vec::new();
+        for file in pool.files().filter(|file| holds_any || wanted.contains(file.name())) {
+            put_key(FILES, WireType::Bytes, &mut set);
+            let file = file.encode_to_vec();
+            put_varint(u64::try_from(file.len()).unwrap_or(u64::MAX), &mut set);
+            set.extend_from_slice(&file);
+        }
+        set
+    }
 }
+
+/// The number of the files in a `FileDescriptorSet`.
+const FILES: u32 = 1;
 
 /// Checks that a file is of a syntax that is known; prost-reflect 0.16 panics at others.
 fn check_syntax(file: &FileDescriptorProto) -> Result<()> {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: every message of the type can be read by the spec. A message without fields that are followed has nothing to hold and is left out.
 
+use super::member::{Member, cast};
 use super::number::Number;
 use super::schema::MessageType;
 use crate::project::{MAX_LEVELS, Wanted};
@@ -10,7 +11,7 @@ use crate::seen::MAX_FIELDS;
 use extenso_core::TypeSpec;
 use extenso_ext::StructSpec;
 use extenso_types::{DType, Dim, Error, Path, Result, Segment, Shape, Spec, TensorSpec};
-use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use prost_reflect::{Kind, MessageDescriptor};
 use std::sync::Arc;
 
 /// What a field that may come once or not at all becomes.
@@ -67,9 +68,16 @@ impl Builder<'_> {
     fn record(&mut self, message: &MessageDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
         self.enter(message, wanted, at)?;
         let mut fields = Vec::new();
-        for field in message.fields() {
-            let at = at.child(Segment::field(field.name()));
-            fields.extend(self.field(&field, rows, wanted, &at)?.map(|spec| (field.name().to_string(), spec)));
+        for member in Member::all(message) {
+            let at = at.child(Segment::field(member.name()));
+            fields.extend(self.field(&member, rows, wanted, &at)?.map(|spec| (member.name(), spec)));
+        }
+        for (name, wanted) in wanted.fields() {
+            if let Some(message) = cast(message, name) {
+                let at = at.child(Segment::Field(name.clone()));
+                let spec = self.maybe(&Kind::Message(message), rows, wanted, &at)?;
+                fields.extend(spec.map(|spec| (name.to_string(), spec)));
+            }
         }
         self.above.pop();
         if fields.is_empty() { Ok(None) } else { Ok(Some(StructSpec::new(1, fields)?.serialize().into())) }
@@ -90,7 +98,7 @@ impl Builder<'_> {
     }
 
     /// The spec of a field of `rows` messages.
-    fn field(&mut self, field: &FieldDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
+    fn field(&mut self, field: &Member, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
         self.fields += 1;
         if self.fields > MAX_FIELDS {
             return Err(Error::value("there are too many fields")
@@ -99,27 +107,51 @@ impl Builder<'_> {
         }
         // Stands there until the spec of what is wanted is taken, so that an error can say which fields there are.
         let unwanted = || Ok(Some(TensorSpec::new(DType::I32, Shape::new([rows])).into()));
-        let Some(wanted) = wanted.field(field.name()) else { return unwanted() };
-        let repeated = field.is_list() || field.is_map();
-        let presence = field.supports_presence() && !field.is_required() && !field.parent_message().is_map_entry();
-        if repeated || (presence && self.how.optionals == Optionals::Rows) {
+        let Some(wanted) = wanted.field(&field.name()) else { return unwanted() };
+        if let (Kind::Message(entry), true) = (field.kind(), field.is_map() && wanted.fields().next().is_some()) {
+            return self.keyed(&entry, rows, wanted, at).map(Some);
+        }
+        if field.repeats() {
             let items = Dim::any();
             // A path that does not go into the list is refused where the spec of what is wanted is taken.
-            let item = self.value(field, items, wanted.item().unwrap_or(&Wanted::default()), at)?;
+            let item = self.value(&field.kind(), items, wanted.item().unwrap_or(&Wanted::default()), at)?;
             return Ok(item.map(|item| list_spec(item, rows, items)));
         }
-        let value = self.value(field, rows, wanted, at)?;
-        Ok(value.map(|value| if presence { optional_spec(value, rows) } else { value }))
+        if field.has_presence() && !field.is_required() {
+            return self.maybe(&field.kind(), rows, wanted, at);
+        }
+        self.value(&field.kind(), rows, wanted, at)
     }
 
-    fn value(&mut self, field: &FieldDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
-        let dtype = match field.kind() {
+    /// The spec of the values of a map at the keys that are wanted.
+    fn keyed(&mut self, entry: &MessageDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Spec> {
+        let kind = entry.map_entry_value_field().kind();
+        let mut fields = Vec::new();
+        for (key, wanted) in wanted.fields() {
+            let spec = self.maybe(&kind, rows, wanted, &at.child(Segment::Field(key.clone())))?;
+            fields.extend(spec.map(|spec| (key.to_string(), spec)));
+        }
+        Ok(StructSpec::new(1, fields).map_err(|e| e.at(format!("'{at}'")))?.serialize().into())
+    }
+
+    /// The spec of a value that may be missing.
+    fn maybe(&mut self, kind: &Kind, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
+        if self.how.optionals == Optionals::Masked {
+            return Ok(self.value(kind, rows, wanted, at)?.map(|value| optional_spec(value, rows)));
+        }
+        let items = Dim::any();
+        let item = self.value(kind, items, wanted.item().unwrap_or(&Wanted::default()), at)?;
+        Ok(item.map(|item| list_spec(item, rows, items)))
+    }
+
+    fn value(&mut self, kind: &Kind, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
+        let dtype = match kind {
             Kind::Message(_) if self.how.depth.is_some_and(|depth| self.above.len() > depth) => return Ok(None),
-            Kind::Message(message) => return self.record(&message, rows, wanted, at),
+            Kind::Message(message) => return self.record(message, rows, wanted, at),
             Kind::String => DType::String,
             Kind::Bytes => DType::Bytes,
             Kind::Enum(_) if self.how.enums == Enums::Names => DType::String,
-            kind => Number::of(&kind).map_or(DType::Bytes, Number::dtype),
+            kind => Number::of(kind).map_or(DType::Bytes, Number::dtype),
         };
         Ok(Some(TensorSpec::new(dtype, Shape::new([rows])).into()))
     }

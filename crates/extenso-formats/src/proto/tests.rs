@@ -299,3 +299,61 @@ fn a_spec_that_is_no_record_is_refused() {
     let error = text(b"", &ProtobufOptions { spec: Some(spec), ..ProtobufOptions::default() }).expect_err("no record");
     assert!(error.to_string().starts_with("a message shop.Order is read as i64.\nWanted: a struct"), "{error}");
 }
+
+const EXTENDED: &str = "syntax = 'proto2'; package shop;
+    import 'google/protobuf/any.proto';
+    message Item { optional int64 sku = 1; extensions 100 to 200; }
+    extend Item { optional string note = 100; repeated int32 sizes = 101; }
+    message Box {
+        map<string, int32> stock = 1;
+        map<int64, Item> items = 2;
+        map<bool, string> names = 3;
+        optional google.protobuf.Any detail = 4;
+        optional Item item = 5;
+    }";
+
+/// The parts of one box at these paths.
+fn check_box(bytes: &[u8], paths: &[&str], wanted: &str) {
+    let message = Schema::from_text(EXTENDED).and_then(|schema| schema.message("shop.Box")).expect("a message");
+    let rows = read_proto(Messages::Each(&[bytes]), &message, &masked(paths));
+    let came = rows.map_or_else(|e| e.to_string(), |rows| to_literal(&rows.value).expect("a literal").to_string());
+    assert_eq!(came, wanted, "{}", bytes.escape_ascii());
+}
+
+#[test]
+fn a_path_leads_to_the_value_of_a_map_at_a_key() {
+    let stock = b"\x0a\x05\x0a\x01a\x10\x07\x0a\x05\x0a\x01b\x10\x08\x0a\x05\x0a\x01a\x10\x09\x0a\x03\x0a\x01c";
+    check_box(stock, &["stock[\"a\"]", "stock.c", "stock.d"], r#"[{"stock": {"a": 9, "c": 0, "d": None}}]"#);
+    check_box(b"", &["stock[\"a\"]"], r#"[{"stock": {"a": None}}]"#);
+    let items = b"\x12\x06\x08\x05\x12\x02\x08\x07\x12\x04\x08\x05\x12\x00\x12\x04\x12\x02\x08\x01";
+    check_box(
+        items,
+        &["items[\"5\"]", "items[\"0\"].sku"],
+        r#"[{"items": {"5": {"sku": None, "[shop.note]": None, "[shop.sizes]": []}, "0": {"sku": 1}}}]"#,
+    );
+    check_box(
+        b"\x1a\x05\x08\x01\x12\x01y",
+        &["names.true", "names.false"],
+        r#"[{"names": {"true": "y", "false": None}}]"#,
+    );
+    check_box(
+        b"\x0a\x02\x08\x01",
+        &["stock.a"],
+        "row 0, byte 2, 'stock': a varint came.\nWanted: a length and bytes. Check that the descriptor is the one of the writer.",
+    );
+}
+
+#[test]
+fn extensions_are_members_by_their_full_name() {
+    let item = b"\x2a\x0c\x08\x07\xa2\x06\x01n\xa8\x06\x01\xa8\x06\x02";
+    check_box(item, &["item"], r#"[{"item": {"sku": 7, "[shop.note]": "n", "[shop.sizes]": [1, 2]}}]"#);
+    check_box(item, &["item[\"[shop.note]\"]"], r#"[{"item": {"[shop.note]": "n"}}]"#);
+}
+
+#[test]
+fn an_any_is_cast_to_the_type_that_a_path_names() {
+    let detail = b"\x22\x18\x0a\x12type.a.b/shop.Item\x12\x02\x08\x07";
+    let paths = ["detail[\"[shop.Item]\"].sku", "detail[\"[shop.Box]\"].stock.a"];
+    check_box(detail, &paths, r#"[{"detail": {"[shop.Item]": {"sku": 7}, "[shop.Box]": None}}]"#);
+    check_box(b"", &paths, r#"[{"detail": None}]"#);
+}

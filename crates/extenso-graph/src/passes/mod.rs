@@ -5,6 +5,7 @@ mod counts;
 mod cse;
 mod dead;
 pub(crate) mod fuse;
+mod narrow;
 
 use crate::graph::{Graph, Node, ValueRef};
 use extenso_types::{Error, Result};
@@ -13,8 +14,8 @@ use extenso_types::{Error, Result};
 ///
 /// Errors: the graph is malformed.
 pub fn optimize(graph: Graph) -> Result<Graph> {
-    let passes: [fn(Graph) -> Result<Graph>; 5] =
-        [dead::remove, constants::fold, counts::of_rows, cse::merge, dead::remove];
+    let passes: [fn(Graph) -> Result<Graph>; 6] =
+        [dead::remove, constants::fold, counts::of_rows, cse::merge, dead::remove, narrow::to_needed];
     passes.into_iter().try_fold(graph, |graph, pass| {
         let graph = pass(graph)?;
         if cfg!(debug_assertions) {

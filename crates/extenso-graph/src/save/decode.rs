@@ -111,6 +111,8 @@ impl Decoder<'_> {
             w::AttrKind::Str(v) => AttrValue::Str(v),
             w::AttrKind::DType(v) => AttrValue::DType(v.parse()?),
             w::AttrKind::Ints(v) => AttrValue::Ints(v.values),
+            w::AttrKind::Bytes(v) => AttrValue::Bytes(v.into()),
+            w::AttrKind::Spec(v) => AttrValue::Spec(self.spec(v)?),
             w::AttrKind::Variable(i) => {
                 let variable = self.variables.get(i as usize);
                 AttrValue::Variable(variable.cloned().ok_or_else(|| Error::data(format!("there is no variable {i}")))?)

@@ -95,6 +95,8 @@ impl Encoder<'_> {
             AttrValue::Str(v) => w::AttrKind::Str(v.clone()),
             AttrValue::DType(v) => w::AttrKind::DType(v.name().to_string()),
             AttrValue::Ints(v) => w::AttrKind::Ints(w::Ints { values: v.clone() }),
+            AttrValue::Bytes(v) => w::AttrKind::Bytes(v.to_vec()),
+            AttrValue::Spec(v) => w::AttrKind::Spec(self.spec(v)?),
             AttrValue::Variable(v) => w::AttrKind::Variable(self.variable(v)?),
             AttrValue::Graph(g) => w::AttrKind::Graph(self.graph(Subgraph::of(g)?.graph())?),
         };

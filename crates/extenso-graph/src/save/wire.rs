@@ -123,7 +123,7 @@ pub struct Ints {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Attr {
-    #[prost(oneof = "AttrKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9")]
+    #[prost(oneof = "AttrKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11")]
     pub kind: Option<AttrKind>,
 }
 
@@ -147,6 +147,10 @@ pub enum AttrKind {
     Variable(u32),
     #[prost(message, tag = "9")]
     Graph(Graph),
+    #[prost(bytes = "vec", tag = "10")]
+    Bytes(Vec<u8>),
+    #[prost(message, tag = "11")]
+    Spec(Spec),
 }
 
 #[derive(Clone, Copy, PartialEq, Message)]

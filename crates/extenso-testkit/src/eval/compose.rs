@@ -1,6 +1,7 @@
 //! Public functions that are no ops: compositions, and constructors of the shipped types.
 
 mod features;
+mod formats;
 mod keys;
 mod lists;
 mod missing;
@@ -268,7 +269,7 @@ fn path(args: &[Arg], i: usize) -> Result<FieldPath> {
 /// Every function, family by family.
 fn functions() -> impl Iterator<Item = &'static Composed> {
     let families = [rows::FUNCTIONS, lists::FUNCTIONS, missing::FUNCTIONS, paths::FUNCTIONS, standard::FUNCTIONS];
-    let more = [text::FUNCTIONS, features::FUNCTIONS, neural::FUNCTIONS];
+    let more = [text::FUNCTIONS, features::FUNCTIONS, neural::FUNCTIONS, formats::FUNCTIONS];
     FUNCTIONS.iter().chain(families.into_iter().chain(more).flatten())
 }
 

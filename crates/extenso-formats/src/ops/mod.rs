@@ -1,0 +1,31 @@
+//! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`.
+//!
+//! An op has one flat list of leaves: those of what is read or written. The functions here put values of any shape together with it:
+//! one record for each text, under the axes of the texts.
+//!
+//! Invariant: a graph reads the leaves that it uses and no others; what is eager and what is loaded have the same bits.
+
+mod encode;
+mod layout;
+mod parse;
+#[cfg(feature = "proto")]
+mod proto;
+mod shapes;
+mod texts;
+
+pub use encode::{ENCODE_JSON, encode_json};
+pub use parse::{PARSE_JSON, Parsed, parse_json};
+#[cfg(feature = "proto")]
+pub use proto::{ENCODE_PROTO, PARSE_PROTO, encode_proto, parse_proto};
+
+use extenso_core::OpDef;
+
+/// The ops of this crate.
+pub static OPS: &[&OpDef] = &[
+    &PARSE_JSON,
+    &ENCODE_JSON,
+    #[cfg(feature = "proto")]
+    &PARSE_PROTO,
+    #[cfg(feature = "proto")]
+    &ENCODE_PROTO,
+];

@@ -1,0 +1,104 @@
+//! Values that are found by a name in the message: those of a map by their keys, the message in an `Any` by its type.
+//!
+//! Invariant: of entries with one key the last holds; an entry without a key or a value has their defaults.
+
+use super::member::ANY;
+use super::number::Number;
+use super::wire::{Span, Tag, Wire, WireType};
+use crate::failure::Read;
+use prost_reflect::{Kind, MessageDescriptor};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// How the parts of a record are looked up, and which of its fields each name is.
+#[derive(Debug)]
+pub struct Lookup {
+    name: Name,
+    places: HashMap<Box<[u8]>, usize>,
+}
+
+#[derive(Debug)]
+enum Name {
+    /// The key of an entry: text, or the digits of a number.
+    Key(Option<Number>),
+    /// The type of the message in an `Any`, behind the last slash of its URL.
+    Type,
+}
+
+/// The field that a part is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    pub place: usize,
+    /// The tag of the value, and where it starts behind that, if there is one.
+    pub value: Option<(Tag, usize)>,
+}
+
+/// The numbers of the key and the value of an entry, and of the URL and the value of an `Any`.
+const NAME: u32 = 1;
+const VALUE: u32 = 2;
+
+impl Lookup {
+    /// That of a map's entries.
+    pub fn of_entries(entry: &MessageDescriptor) -> Lookup {
+        let kind = entry.map_entry_key_field().kind();
+        Lookup { name: Name::Key(if kind == Kind::String { None } else { Number::of(&kind) }), places: HashMap::new() }
+    }
+
+    /// That of an `Any`; none for other messages.
+    pub fn of_any(message: &MessageDescriptor) -> Option<Lookup> {
+        (message.full_name() == ANY).then(|| Lookup { name: Name::Type, places: HashMap::new() })
+    }
+
+    /// Adds a name.
+    pub fn add(&mut self, name: &str, place: usize) {
+        self.places.insert(name.as_bytes().into(), place);
+    }
+
+    /// Whether no name is looked for.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Whether the fields of the message itself are read too.
+    pub fn has_fields(&self) -> bool {
+        matches!(self.name, Name::Type)
+    }
+
+    /// What a part is about, if that is looked for.
+    pub fn find(&self, record: &[u8], part: Span, groups: &mut Vec<u32>) -> Read<Option<Found>> {
+        let mut wire = Wire::new(record, part);
+        let (mut name, mut value) = (None, None);
+        while !wire.is_done() {
+            let tag = wire.tag()?;
+            match tag.number {
+                NAME => name = Some(self.read(tag, &mut wire)?),
+                VALUE => {
+                    value = Some((tag, wire.at()));
+                    wire.skip(tag, groups)?;
+                }
+                _ => drop(wire.skip(tag, groups)?),
+            }
+        }
+        let name = name.unwrap_or(match self.name {
+            Name::Key(Some(Number::Bool)) => Cow::Borrowed(b"false"),
+            Name::Key(Some(_)) => Cow::Borrowed(b"0"),
+            Name::Key(None) | Name::Type => Cow::Borrowed(b""),
+        });
+        Ok(self.places.get(&*name).map(|place| Found { place: *place, value }))
+    }
+
+    fn read<'a>(&self, tag: Tag, wire: &mut Wire<'a>) -> Read<Cow<'a, [u8]>> {
+        if let Name::Key(Some(number)) = self.name {
+            super::read::expect(tag, number.wire())?;
+            return Ok(Cow::Owned(number.read(wire)?.to_string().into_bytes()));
+        }
+        super::read::expect(tag, WireType::Bytes)?;
+        let span = wire.sized()?;
+        let text = wire.bytes(span);
+        let start = match self.name {
+            Name::Type => text.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1),
+            Name::Key(_) => 0,
+        };
+        Ok(Cow::Borrowed(&text[start..]))
+    }
+}

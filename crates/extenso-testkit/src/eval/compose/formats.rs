@@ -1,0 +1,30 @@
+//! Functions of texts that are records. A spec is given by an example of the records.
+
+use super::rows::composed;
+use super::{Composed, given};
+use extenso_core::attrs::{Attrs, NoAttrs};
+use extenso_formats::proto::{MessageType, Schema};
+use extenso_formats::{OnError, ProtobufOptions, ops};
+use extenso_types::Result;
+
+extenso_core::attrs! {
+    /// Of `parse_proto` and `encode_proto`: the text of a `.proto` file, and the name of a message in it.
+    pub struct OfMessage { descriptor: String, message: String }
+}
+
+pub(super) static FUNCTIONS: &[Composed] = composed! {
+    "parse_json" ("strings", "spec"; NoAttrs) = |args, _| {
+        Ok(ops::parse_json(&given(args, 0)?, &given(args, 1)?.spec()?, OnError::Raise)?.value)
+    };
+    "encode_json" ("x"; NoAttrs) = |args, _| ops::encode_json(&given(args, 0)?);
+    "parse_proto" ("messages"; OfMessage) = |args, attrs| {
+        Ok(ops::parse_proto(&given(args, 0)?, &message(OfMessage::of(attrs)?)?, &ProtobufOptions::default())?.value)
+    };
+    "encode_proto" ("x"; OfMessage) = |args, attrs| {
+        ops::encode_proto(&given(args, 0)?, &message(OfMessage::of(attrs)?)?)
+    };
+};
+
+fn message(of: &OfMessage) -> Result<MessageType> {
+    Schema::from_text(&of.descriptor)?.message(&of.message)
+}

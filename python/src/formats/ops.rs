@@ -1,0 +1,142 @@
+//! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`.
+//!
+//! Holds no logic of a format: arguments become values and specs, and the ops are those of the formats crate.
+
+use super::protobuf::{enums_of, message_of, optionals_of};
+use super::{parsed_paths, paths_of, policy};
+use crate::error::{OrRaise, guarded};
+use crate::{literal, spec, value};
+use extenso_core::{Tensor, Value};
+use extenso_formats::ops::Parsed;
+use extenso_formats::{OnError, ProtobufOptions, ops};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(parse_json, module)?)?;
+    module.add_function(wrap_pyfunction!(encode_json, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_proto, module)?)?;
+    module.add_function(wrap_pyfunction!(encode_proto, module)?)
+}
+
+/// The records, and where bad rows hold defaults, which rows these are.
+fn parsed_to_py<'py>(py: Python<'py>, parsed: Parsed, on_error: OnError) -> PyResult<Bound<'py, PyAny>> {
+    let records = value::to_py(py, parsed.value)?;
+    match on_error {
+        OnError::Raise | OnError::Skip => Ok(records),
+        OnError::Default => Ok(PyTuple::new(py, [records, value::to_py(py, parsed.bad)?])?.into_any()),
+    }
+}
+
+/// The value of an argument; lists may hold records and `None`, as those of `constant` do.
+fn given(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let is_nest =
+        || object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyDict>();
+    match value::from_py(object) {
+        Err(_) if is_nest() => literal::value(object),
+        given => given,
+    }
+}
+
+/// The texts of an argument; an empty list has none.
+fn texts(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    match object.cast::<PyList>() {
+        Ok(list) if list.is_empty() => Tensor::strings::<&str>(&[0], &[]).map(Value::from).or_raise(),
+        _ => given(object),
+    }
+}
+
+/// The record in each JSON text, by the spec of a batch of records, or by an example of one.
+///
+/// The records have the axes of the texts, rows included, and are missing where a text is. In a traced function only the leaves that
+/// it uses are decoded; the rest is checked for syntax alone. A text that does not fit raises, with its row, byte and path. With
+/// `on_error="default"` its record holds zeros, empty rows and missing values; then the result is `(records, bad)`, where `bad` says
+/// which these are.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.parse_json(['{"id": 7, "tags": ["a"]}', '{"id": 8, "tags": []}'], ex.constant([{"id": 0, "tags": ["", ""]}, {"id": 0, "tags": []}])))
+/// [{'id': 7, 'tags': ['a']}, {'id': 8, 'tags': []}]
+#[pyfunction]
+#[pyo3(signature = (strings, spec, *, on_error="raise"))]
+fn parse_json<'py>(
+    strings: &Bound<'py, PyAny>,
+    spec: &Bound<'py, PyAny>,
+    on_error: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = strings.py();
+    let (texts, spec, on_error) = (texts(strings)?, spec::spec_or_value(spec)?, policy(py, on_error)?);
+    parsed_to_py(py, py.detach(|| guarded(|| ops::parse_json(&texts, &spec, on_error))).or_raise()?, on_error)
+}
+
+/// The JSON text of each record, or of each item of the outer axis of a value that holds no records.
+///
+/// What is missing is missing in the texts, which are those of `write_json`.
+///
+/// >>> import extenso as ex
+/// >>> ex.encode_json(ex.constant([{"id": 7, "tags": ["a"]}, {"id": 8, "tags": []}])).tolist()
+/// ['{"id":7,"tags":["a"]}', '{"id":8,"tags":[]}']
+#[pyfunction]
+fn encode_json<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let (py, records) = (x.py(), given(x)?);
+    value::to_py(py, py.detach(|| guarded(|| ops::encode_json(&records))).or_raise()?)
+}
+
+/// The record in each serialized message.
+///
+/// `descriptor`, `message`, `paths`, `optional`, `enums` and `depth` are those of `read_proto`; `spec` says how fields are read, and which.
+/// The records have the axes of the messages, rows included, and are missing where a message is. In a traced function only the leaves that
+/// it uses are decoded. A message that does not fit raises, with its row, byte and path. With `on_error="default"` its record holds
+/// zeros, empty rows and missing values; then the result is `(records, bad)`, where `bad` says which these are.
+///
+/// >>> import extenso as ex
+/// >>> item = "syntax = 'proto3'; message Item { int64 id = 1; optional float price = 2; repeated string tags = 3; }"
+/// >>> ex.to_py(ex.parse_proto([b"\x08\x07\x1a\x01a", b""], item, "Item", optional="masked"))
+/// [{'id': 7, 'price': None, 'tags': ['a']}, {'id': 0, 'price': None, 'tags': []}]
+#[pyfunction]
+#[pyo3(signature = (
+    messages, descriptor, message, spec=None, *, paths=None, optional="rows", enums="numbers", depth=None, on_error="raise"
+))]
+#[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
+fn parse_proto<'py>(
+    messages: &Bound<'py, PyAny>,
+    descriptor: &Bound<'py, PyAny>,
+    message: &str,
+    spec: Option<&Bound<'py, PyAny>>,
+    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    optional: &str,
+    enums: &str,
+    depth: Option<usize>,
+    on_error: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = messages.py();
+    let options = ProtobufOptions {
+        spec: spec.map(spec::spec_or_value).transpose()?,
+        paths: parsed_paths(py, paths)?,
+        optionals: optionals_of(py, optional)?,
+        enums: enums_of(py, enums)?,
+        depth,
+        on_error: policy(py, on_error)?,
+    };
+    let (texts, message) = (texts(messages)?, message_of(descriptor, message)?);
+    let parsed = py.detach(|| guarded(|| ops::parse_proto(&texts, &message, &options))).or_raise()?;
+    parsed_to_py(py, parsed, options.on_error)
+}
+
+/// The serialized message of each record, as byte strings under the axes of the records.
+///
+/// Fields are written by name, as `write_proto` does. Where a record is missing, so is its message.
+///
+/// >>> import extenso as ex
+/// >>> item = "syntax = 'proto3'; message Item { int64 id = 1; repeated string tags = 2; }"
+/// >>> ex.encode_proto(ex.constant([{"id": 7, "tags": ["a"]}, {"id": 0, "tags": []}]), item, "Item").tolist()
+/// [b'\x08\x07\x12\x01a', b'']
+#[pyfunction]
+fn encode_proto<'py>(
+    x: &Bound<'py, PyAny>,
+    descriptor: &Bound<'py, PyAny>,
+    message: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, records, message) = (x.py(), given(x)?, message_of(descriptor, message)?);
+    value::to_py(py, py.detach(|| guarded(|| ops::encode_proto(&records, &message))).or_raise()?)
+}
