@@ -2,6 +2,7 @@
 
 from extenso import paths as paths
 from extenso import strings as strings
+from extenso import _conversions
 from extenso._core import *
 
 TYPE_CHECKING = False
@@ -10,22 +11,33 @@ if TYPE_CHECKING:
     from extenso import nest as nest
     from extenso import random as random
     from extenso import types as types
+    from extenso._interop.awkward import from_awkward as from_awkward
+    from extenso._interop.numpy import from_numpy as from_numpy
+    from extenso._interop.pandas import from_pandas as from_pandas
+    from extenso._interop.polars import from_polars as from_polars
     from extenso._specs import MaskedTensorSpec as MaskedTensorSpec
     from extenso._specs import RaggedTensorSpec as RaggedTensorSpec
     from extenso._types import MaskedTensor as MaskedTensor
     from extenso._types import RaggedTensor as RaggedTensor
 
+_conversions.attach()
+
 _TYPES = ("MaskedTensor", "MaskedTensorSpec", "RaggedTensor", "RaggedTensorSpec")
 
 
 def __getattr__(name: str) -> object:
-    """Makes the classes of the types that are written in Rust, and the namespaces, when one is first asked for."""
+    """Makes what is not needed by everyone when it is first asked for: classes, namespaces, what is made of other libraries."""
     if name in _TYPES:
         from extenso import _types
 
         cls: object = getattr(_types, name)
         globals()[name] = cls
         return cls
+    if name in ("from_awkward", "from_numpy", "from_pandas", "from_polars"):
+        library = name.removeprefix("from_")
+        function: object = getattr(__import__(f"extenso._interop.{library}", fromlist=[name]), name)
+        globals()[name] = function
+        return function
     if name in ("dispatch", "nest", "random", "types"):
         # The import puts the module here, so that this is asked once.
         return __import__(f"extenso.{name}", fromlist=[name])

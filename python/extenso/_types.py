@@ -21,13 +21,11 @@ class MaskedTensor(Composite, ExtensionType):
     def to_numpy(self) -> "Any":
         """Returns a masked array of NumPy: its mask is true where a value is missing.
 
-        Values that are no tensor have no array: take their fields or rows first.
+        Below a missing record, each of its fields is masked.
         """
-        import numpy as np
+        from extenso._interop.numpy import masked_to_numpy
 
-        values, mask = np.asarray(self.values), np.asarray(self.mask)
-        missing = ~mask.reshape(mask.shape + (1,) * (values.ndim - mask.ndim))
-        return np.ma.MaskedArray(values, np.broadcast_to(missing, values.shape))
+        return masked_to_numpy(self)
 
 
 class RaggedTensor(Composite, ExtensionType):
@@ -116,7 +114,7 @@ class RaggedTensor(Composite, ExtensionType):
 
     def to_numpy(self) -> "Any":
         """Returns a NumPy array of objects: for each row an array, which shares the memory of the values."""
-        from extenso._numpy import rows_to_numpy
+        from extenso._interop.numpy import rows_to_numpy
 
         return rows_to_numpy(self)
 

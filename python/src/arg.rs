@@ -266,7 +266,7 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
         || class.is_subclass_of::<PyTuple>()?
     {
         Role::Sequence
-    } else if has_buffer(class) || class.hasattr("__array__")? {
+    } else if has_buffer(class) || class.hasattr("__array__")? || class.hasattr("__dlpack__")? {
         Role::Array
     } else if class.is_subclass_of::<PyFloat>()? {
         Role::Scalar

@@ -8,6 +8,7 @@ mod arrow;
 mod call;
 mod composed;
 mod dispatch;
+mod dlpack;
 mod dtype;
 mod error;
 mod ext;
@@ -57,6 +58,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tensor::tensor, module)?)?;
     module.add_function(wrap_pyfunction!(tensor::asarray, module)?)?;
     module.add_function(wrap_pyfunction!(tensor::tensor_from_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(tensor::_text_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(tensor::_text_of, module)?)?;
+    module.add_function(wrap_pyfunction!(dlpack::from_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(arg::register_tensor_conversion_function, module)?)?;
     print::add_to(module)?;
     op::add_to(module)?;

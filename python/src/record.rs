@@ -277,9 +277,9 @@ impl PyStruct {
         self.spec(py)
     }
 
-    /// A structured NumPy array; text, rows and what may be missing are objects, `None` where missing.
+    /// A structured NumPy array, masked if a field may be missing; text and rows are objects.
     fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("extenso._numpy")?.call_method1("records_to_numpy", (slf,))
+        slf.py().import("extenso._interop.numpy")?.call_method1("records_to_numpy", (slf,))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -13,12 +13,15 @@ use std::sync::Arc;
 
 use super::{nested, to_dtype};
 
-/// The tensor of an object with a buffer or `__array__`.
+/// The tensor of an object with a buffer, `__array__` or `__dlpack__`.
 ///
 /// Errors: a dtype that tensors do not have.
 pub fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
     if let Some(tensor) = from_buffer(object)? {
         return to_dtype(tensor, dtype);
+    }
+    if !object.hasattr("__array__")? && object.hasattr("__dlpack__")? {
+        return to_dtype(crate::dlpack::tensor_of(object, None)?, dtype);
     }
     let array = if object.hasattr("__array__")? { object.call_method0("__array__")? } else { object.clone() };
     if let Some(tensor) = from_buffer(&array)? {
@@ -103,7 +106,7 @@ fn copied(buffer: &PyUntypedBuffer) -> Vec<u8> {
 }
 
 /// The next position in row-major order.
-fn advance(at: &mut [usize], sizes: &[usize]) {
+pub fn advance(at: &mut [usize], sizes: &[usize]) {
     for (i, size) in at.iter_mut().zip(sizes).rev() {
         *i += 1;
         if *i < *size {

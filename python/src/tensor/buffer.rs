@@ -3,6 +3,7 @@
 //! Invariant: a view keeps its tensor alive; its shape and strides live until it is released.
 
 use crate::error::{OrRaise, raised};
+use crate::import;
 use extenso_core::Storage;
 use extenso_types::{DType, Error};
 use pyo3::exceptions::PyBufferError;
@@ -131,9 +132,14 @@ pub fn to_numpy<'py>(
         let error = Error::dtype("NumPy has no bf16").hint("Cast first: `cast(x, 'f32')`.");
         return Err(raised(py, error));
     }
+    if dense.dtype() == DType::Bool {
+        let bytes = import::to_dtype(slf.get().0.clone(), Some(DType::U8))?;
+        let bools = numpy.call_method1("asarray", (PyTensor(bytes),))?.call_method1("view", ("bool",))?;
+        return numpy.call_method("array", (bools,), Some(&options));
+    }
     if dtype.is_none() {
         // NumPy's own strings drop zeros at the end and are as long as the longest; objects keep them as they are.
-        options.set_item("dtype", if dense.dtype() == DType::Bool { "bool" } else { "object" })?;
+        options.set_item("dtype", "object")?;
     }
     let flat = super::scalar::to_list(py, slf.get().0.with_dims(&[dense.len()]).or_raise()?.data().or_raise()?)?;
     numpy.call_method("array", (flat,), Some(&options))?.call_method1("reshape", (dense.dims().to_vec(),))

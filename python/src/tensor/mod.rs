@@ -5,12 +5,14 @@
 mod buffer;
 mod pickle;
 mod scalar;
+mod text;
 
 pub use pickle::tensor_from_bytes;
+pub use text::{_text_of, _text_parts};
 
 use crate::error::OrRaise;
 use crate::operators::with_operators;
-use crate::{arg, arrow, call, dtype, index, shape, spec, standard, value};
+use crate::{arg, arrow, call, dlpack, dtype, index, shape, spec, standard, value};
 use arrow_buffer::Buffer;
 use extenso_core::{Dense, Storage, Tensor, ops};
 use extenso_types::{Error, Result, Spec};
@@ -151,6 +153,24 @@ with_operators!(PyTensor {
         buffer::to_numpy(slf, None, None)
     }
 
+    /// The memory as a capsule of DLPack, read-only; a copy for a consumer of an older version, which cannot be told so.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        dlpack::capsule(py, &self.0, &dlpack::Wish { stream, max_version, device: dl_device, copy })
+    }
+
+    /// DLPack's number of the CPU, the only device.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (dlpack::CPU, 0)
+    }
+
     /// NumPy leaves operators between an array and a tensor to the tensor.
     #[classattr]
     fn __array_priority__() -> f64 {
@@ -261,8 +281,8 @@ fn row<'py>(py: Python<'py>, tensor: &Tensor, i: usize) -> PyResult<Bound<'py, P
 
 /// Makes a tensor.
 ///
-/// Numbers, strings, bytes, nested lists of these, arrays, and whatever has a buffer, `__array__`, `__extenso_tensor__` or
-/// a registered conversion. Without `dtype`, integers are i64 and floats f64. A contiguous array of numbers is not copied.
+/// Numbers, strings, bytes, nested lists of these, arrays, and whatever has a buffer, `__array__`, `__dlpack__`,
+/// `__extenso_tensor__` or a registered conversion. Without `dtype`, integers are i64 and floats f64. A contiguous array of numbers is not copied.
 #[pyfunction]
 #[pyo3(signature = (value, dtype=None))]
 pub fn tensor(value: &Bound<'_, PyAny>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<PyTensor> {

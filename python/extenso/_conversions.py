@@ -1,0 +1,102 @@
+"""The methods by which a value becomes one of another library: the same ones for every class of values.
+
+They stand here and not in each class, which may be written in Rust or by a user; `extenso._interop` does the work, and is
+imported when a method is first called.
+"""
+
+from extenso._core import ExtensionType, OpaqueExtension, StructTensor, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+
+def to_pandas(self: "Any") -> "Any":
+    """Returns the DataFrame of records, and the Series of any other value.
+
+    Numbers and booleans are columns of NumPy, masked ones of pandas' nullable dtypes, strings of its `string`. Records in
+    records become columns of several levels; rows, dense axes and bytes columns of an `ArrowDtype`, which need pyarrow.
+    """
+    from extenso._interop import pandas
+
+    return pandas.to_pandas(self)
+
+
+def to_polars(self: "Any") -> "Any":
+    """Returns the DataFrame of records, and the Series of any other value."""
+    from extenso._interop import polars
+
+    return polars.to_polars(self)
+
+
+def to_awkward(self: "Any") -> "Any":
+    """Returns the Awkward Array of a value, which shares offsets and numbers; of one record a Record."""
+    from extenso._interop import awkward
+
+    return awkward.to_awkward(self)
+
+
+def to_torch(self: "Any", layout: "Any" = None) -> "Any":
+    """Returns the tensors of torch that a value is made of; they share its memory, and must not be written.
+
+    Rows are jagged nested tensors; with `layout="strided"` they are padded with zeros. Records become a dict of their
+    fields, masked values a dict of `values` and `mask`, and a value of a class that a user wrote a dict of its components.
+    Text has no counterpart.
+    """
+    from extenso._interop import torch
+
+    return torch.to_torch(self, layout)
+
+
+def to_kjt(self: "Any", keys: "Sequence[str] | None" = None) -> "Any":
+    """Returns the KeyedJaggedTensor of torchrec: for each key the rows of the field of that name.
+
+    `keys` chooses and orders the fields; without it, all are taken. A plain field is a row of one for each record, and a
+    masked one of none or one. Rows that are no field of records need the one key that they get.
+    """
+    from extenso._interop import torch
+
+    return torch.to_kjt(self, keys)
+
+
+def to_jax(
+    self: "Any", length: "int | None" = None, buckets: "Sequence[int] | None" = None, fill: object = None
+) -> "Any":
+    """Returns the arrays of JAX that a value is made of; a dense one shares its memory.
+
+    Rows become a pair of padded `values` and `lengths`: padded to the longest row, to `length`, or to the smallest of
+    `buckets` that holds it, so that a compiled function meets few shapes. `fill` stands in the padding: zero without it.
+    Records become a dict of their fields, masked values a dict of `values` and `mask`, and a value of a class that a user
+    wrote a dict of its components. Text has no counterpart.
+    """
+    from extenso._interop import jax
+
+    return jax.to_jax(self, length, buckets, fill)
+
+
+def to_tensorflow(self: "Any", layout: "str | None" = None) -> "Any":
+    """Returns what a value is to TensorFlow: a Tensor, a RaggedTensor, or a StructuredTensor of records.
+
+    With `layout="sparse"`, tensors and rows are SparseTensors. Where TensorFlow has no StructuredTensor, records become a
+    dict of their fields; masked values always are a dict of `values` and `mask`.
+    """
+    from extenso._interop import tensorflow
+
+    return tensorflow.to_tensorflow(self, layout)
+
+
+def to_numpy(self: "Any") -> "Any":
+    """Returns the array of a value that says which tensor it is."""
+    from extenso._interop import numpy
+
+    return numpy.to_numpy(self)
+
+
+def attach() -> None:
+    """Gives the methods to the classes of values."""
+    for convert in (to_pandas, to_polars, to_awkward, to_torch, to_kjt, to_jax, to_tensorflow):
+        for cls in (Tensor, StructTensor, ExtensionType, OpaqueExtension):
+            setattr(cls, convert.__name__, convert)
+    for cls in (ExtensionType, OpaqueExtension):
+        setattr(cls, "to_numpy", to_numpy)

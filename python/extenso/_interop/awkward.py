@@ -1,0 +1,209 @@
+"""Awkward Arrays as values and back, layout by layout: offsets and numbers are shared where they lie in order."""
+
+from typing import Any
+
+import numpy as np
+
+from extenso._core import (
+    RowPartition,
+    ShapeError,
+    StructTensor,
+    Tensor,
+    _text_of,
+    _text_parts,
+    expand_dims,
+    from_arrow,
+    reshape,
+    tensor,
+    to_arrow,
+)
+from extenso._interop.numpy import from_numpy
+from extenso._interop.peers import components_of, peer, records_of, refused, rows_of
+from extenso._types import MaskedTensor, RaggedTensor
+
+_TEXT = {"string": "string", "bytestring": "bytes"}
+
+
+def from_awkward(x: Any) -> Any:
+    """Returns the value of an Awkward Array or record.
+
+    Lists become rows and lists of one length a dense axis, records and tuples records, options of every kind masked
+    values. Offsets from 0 and packed numbers share the memory of the array.
+
+    >>> import extenso as ex, awkward as ak
+    >>> ex.from_awkward(ak.Array([{"x": [1, 2]}, {"x": []}]))["x"].to_py()
+    [[1, 2], []]
+    """
+    ak = peer("awkward", "from_awkward")
+    if isinstance(x, ak.Record):
+        # One record is row `at` of an array of records.
+        layout = x.layout
+        return _value(ak, layout.array[layout.at : layout.at + 1])[0]
+    if not isinstance(x, ak.Array):
+        raise refused("from_awkward", x, "an Array or a Record of Awkward", "`constant` takes lists and dicts.")
+    return _value(ak, ak.to_layout(ak.to_backend(x, "cpu")))
+
+
+def _value(ak: Any, layout: Any) -> Any:
+    kinds = ak.contents
+    text = _TEXT.get(layout.parameter("__array__"))
+    if text is not None:
+        return _text(layout, text)
+    if layout.is_unknown:
+        return tensor(np.zeros(0))
+    if layout.is_numpy:
+        return from_numpy(layout.data)
+    if layout.is_regular:
+        return _regular(layout, _value(ak, layout.content[: layout.length * layout.size]))
+    if layout.is_list:
+        return _lists(layout, lambda content: _value(ak, content))
+    if layout.is_option:
+        return _option(ak, layout)
+    if layout.is_record:
+        fields = {name: _value(ak, layout.content(name)) for name in layout.fields}
+        return StructTensor([layout.length], fields)
+    if isinstance(layout, kinds.IndexedArray) and layout.parameter("__array__") != "categorical":
+        return _value(ak, layout.project())
+    return _by_arrow(ak, layout)
+
+
+def _text(layout: Any, dtype: str) -> Tensor:
+    if layout.is_regular:
+        offsets = np.arange(layout.length + 1, dtype=np.int64) * layout.size
+        content = layout.content
+    else:
+        offsets, content = _offsets(layout)
+    data = np.ascontiguousarray(content.to_NumpyArray(np.uint8).data) if not content.is_numpy else content.data
+    return _text_of(dtype, [layout.length], offsets, np.ascontiguousarray(data, dtype=np.uint8))
+
+
+def _regular(layout: Any, values: Any) -> Any:
+    if _is_dense(values):
+        return reshape(values, (layout.length, layout.size, *values.shape[1:]))
+    return RaggedTensor.from_uniform_row_length(values, layout.size, layout.length)
+
+
+def _is_dense(x: Any) -> bool:
+    """Whether no axis of a value is ragged, so that its outer axis can be two."""
+    if isinstance(x, StructTensor):
+        return all(_is_dense(x.field_value((name,))) for name in x.field_names())
+    return isinstance(x, Tensor) or (isinstance(x, MaskedTensor) and _is_dense(x.values))
+
+
+def _offsets(layout: Any) -> "tuple[Any, Any]":
+    """The offsets of lists and the content that they are about, from 0."""
+    if not hasattr(layout, "offsets"):
+        layout = layout.to_ListOffsetArray64(True)
+    offsets = np.asarray(layout.offsets)
+    if offsets.dtype == np.uint32:
+        offsets = offsets.astype(np.int64)
+    first, last = int(offsets[0]), int(offsets[-1])
+    return (offsets - first if first else offsets), layout.content[first:last]
+
+
+def _lists(layout: Any, value: Any) -> RaggedTensor:
+    offsets, content = _offsets(layout)
+    return RaggedTensor.from_row_splits(value(content), offsets)
+
+
+def _option(ak: Any, layout: Any) -> Any:
+    if isinstance(layout, ak.contents.UnmaskedArray):
+        mask, content = np.ones(layout.length, dtype=bool), layout.content
+    elif isinstance(layout, ak.contents.IndexedOptionArray):
+        mask, content = _chosen(ak, layout)
+    else:
+        mask, content = layout.mask_as_bool(valid_when=True)[: layout.length], layout.content[: layout.length]
+    values = _value(ak, content)
+    return MaskedTensor(values, tensor(np.asarray(mask, dtype=bool)))
+
+
+def _chosen(ak: Any, layout: Any) -> "tuple[Any, Any]":
+    """The mask of an indexed option, and its content with any item where one is missing."""
+    index = np.asarray(layout.index)
+    content = layout.content
+    if content.length == 0:
+        # Nothing can be chosen: what stands below missing items has to be made.
+        content = ak.transform(_known, content, highlevel=False).form.length_one_array(highlevel=False)
+    if len(index) == 0:
+        return np.ones(0, dtype=bool), layout.content[:0]
+    chosen = ak.contents.IndexedArray(ak.index.Index64(np.maximum(index, 0)), content).project()
+    return index >= 0, chosen
+
+
+def _known(layout: Any, **_options: object) -> Any:
+    """Numbers in the place of what has no type."""
+    return layout.to_NumpyArray(np.float64) if layout.is_unknown else None
+
+
+def _by_arrow(ak: Any, layout: Any) -> Any:
+    """What has a type of its own in Arrow, such as categories and unions."""
+    peer("pyarrow", "from_awkward")
+    return from_arrow(ak.to_arrow(layout, extensionarray=False, categorical_as_dictionary=True))
+
+
+def to_awkward(x: Any) -> Any:
+    """Returns the Awkward Array of a value, which shares offsets and numbers; one record becomes a Record.
+
+    Rows become lists, dense axes lists of one length, records records, masked values options.
+    """
+    ak = peer("awkward", "to_awkward")
+    if isinstance(x, StructTensor) and x.rank == 0:
+        return ak.Array(_layout(ak, expand_dims(x, 0)))[0]
+    return ak.Array(_layout(ak, x))
+
+
+def _layout(ak: Any, x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return _of_tensor(ak, x)
+    if isinstance(x, RaggedTensor):
+        splits, values = rows_of(x)
+        return ak.contents.ListOffsetArray(ak.index.Index(splits.to_numpy()), _layout(ak, values))
+    if isinstance(x, StructTensor):
+        return _below(ak, x, x.shape, lambda flat, n: _of_records(ak, flat, n))
+    if isinstance(x, MaskedTensor):
+        return _below(ak, x, x.mask.shape, lambda flat, n: _of_masked(ak, flat))
+    if isinstance(x, RowPartition):
+        raise refused("to_awkward", x, "rows, which have values")
+    if components_of(x):
+        return _layout(ak, records_of(x))
+    pa = peer("pyarrow", "to_awkward")
+    return ak.to_layout(ak.from_arrow(pa.array(to_arrow(x))))
+
+
+def _below(ak: Any, x: Any, shape: Any, made: Any) -> Any:
+    """The layout of a value whose outer axes are dense: that of its elements in one vector, in lists of one length."""
+    if len(shape) == 0:
+        raise ShapeError("to_awkward: a scalar has no array.\nWanted: at least a vector. Use `expand_dims(x, 0)`.")
+    count = int(np.prod(shape, dtype=np.int64))
+    flat = x if len(shape) == 1 else reshape(x, (count, *x.shape[len(shape) :]))
+    layout = made(flat, count)
+    for axis in range(len(shape) - 1, 0, -1):
+        outer = int(np.prod(shape[:axis], dtype=np.int64))
+        layout = ak.contents.RegularArray(layout, shape[axis], zeros_length=outer)
+    return layout
+
+
+def _of_tensor(ak: Any, x: Tensor) -> Any:
+    text = {"string": ("string", "char"), "bytes": ("bytestring", "byte")}.get(x.dtype.name)
+    if text is None:
+        if not x.shape:
+            return _below(ak, x, x.shape, None)
+        return ak.to_layout(ak.from_numpy(x.to_numpy(), regulararray=True))
+
+    def made(flat: Tensor, count: int) -> Any:
+        offsets, data = (part.to_numpy() for part in _text_parts(flat))
+        content = ak.contents.NumpyArray(data, parameters={"__array__": text[1]})
+        return ak.contents.ListOffsetArray(ak.index.Index(offsets), content, parameters={"__array__": text[0]})
+
+    return _below(ak, x, x.shape, made)
+
+
+def _of_records(ak: Any, records: StructTensor, count: int) -> Any:
+    names = records.field_names()
+    fields = [_layout(ak, records.field_value((name,))) for name in names]
+    return ak.contents.RecordArray(fields, names, length=count)
+
+
+def _of_masked(ak: Any, x: MaskedTensor) -> Any:
+    mask = ak.index.Index8(x.mask.to_numpy().view(np.int8))
+    return ak.contents.ByteMaskedArray(mask, _layout(ak, x.values), valid_when=True)

@@ -1,0 +1,163 @@
+"""Frames and series of pandas as values and back: numbers by NumPy, everything nested by Arrow."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extenso._core import DTypeError, InvalidValueError, ShapeError, StructTensor, Tensor, tensor
+from extenso._interop.arrow import array_of, value_of
+from extenso._interop.numpy import from_numpy
+from extenso._interop.peers import peer, records_of, refused
+from extenso._types import MaskedTensor
+
+# A column's labels from the outermost level on, and its values.
+Column = tuple[tuple[str, ...], Any]
+
+
+def from_pandas(x: Any) -> Any:
+    """Returns the records of a DataFrame, or the values of a Series.
+
+    Every column is a field. The levels of the index come first, as fields by their names: `index`, or `level_0` and so
+    on, where they have none; the default index, which counts rows from 0, is left out. Columns of several levels become records
+    in records. A column of a nullable dtype of numbers is masked, any other one where something is missing; columns of
+    objects hold text, lists or dicts. The values of a Series beside a named index are the field of its name, `values`
+    without one.
+
+    >>> import extenso as ex, pandas as pd
+    >>> ex.from_pandas(pd.DataFrame({"n": [1, 2]}, index=pd.Index(["a", "b"], name="id"))).to_py()
+    [{'id': 'a', 'n': 1}, {'id': 'b', 'n': 2}]
+    """
+    pd = peer("pandas", "from_pandas")
+    if isinstance(x, pd.DataFrame):
+        columns = [(_labels(label), x.iloc[:, i]) for i, label in enumerate(x.columns)]
+        return _records(pd, [*_levels(pd, x.index), *columns], len(x))
+    if isinstance(x, pd.Index):
+        x = x.to_frame(index=False).iloc[:, 0] if x.nlevels == 1 else x.to_frame(index=False)
+        return from_pandas(x)
+    if not isinstance(x, pd.Series):
+        raise refused("from_pandas", x, "a DataFrame or a Series of pandas")
+    levels = _levels(pd, x.index)
+    if not levels:
+        return _values(pd, x, () if x.name is None else _labels(x.name))
+    return _records(pd, [*levels, (("values",) if x.name is None else _labels(x.name), x)], len(x))
+
+
+def _labels(label: Any) -> "tuple[str, ...]":
+    """The labels of a column, outermost first. Levels that a column does not have are empty at its end."""
+    labels = [str(part) for part in label] if isinstance(label, tuple) else [str(label)]
+    while len(labels) > 1 and labels[-1] == "":
+        labels.pop()
+    return tuple(labels)
+
+
+def _levels(pd: Any, index: Any) -> "list[Column]":
+    if isinstance(index, pd.RangeIndex) and index.name is None and (index.start, index.step) == (0, 1):
+        return []
+    many = index.nlevels > 1
+    names = [(f"level_{i}" if many else "index") if name is None else name for i, name in enumerate(index.names)]
+    return [(_labels(name), index.get_level_values(i).to_series()) for i, name in enumerate(names)]
+
+
+def _records(pd: Any, columns: "Sequence[Column]", count: int) -> StructTensor:
+    tree: dict[str, Any] = {}
+    for labels, series in columns:
+        at = tree
+        for label in labels[:-1]:
+            at = at.setdefault(label, {})
+            if not isinstance(at, dict):
+                raise _twice(labels)
+        if labels[-1] in at:
+            raise _twice(labels)
+        at[labels[-1]] = _values(pd, series, labels)
+    return _struct(tree, count)
+
+
+def _twice(labels: "tuple[str, ...]") -> InvalidValueError:
+    where = ".".join(labels)
+    return InvalidValueError(f"from_pandas: two columns or levels of the index are named '{where}'. Rename one of them.")
+
+
+def _struct(tree: "dict[str, Any]", count: int) -> StructTensor:
+    fields = {name: _struct(part, count) if isinstance(part, dict) else part for name, part in tree.items()}
+    return StructTensor([count], fields)
+
+
+def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        return from_numpy(series.to_numpy())
+    if isinstance(dtype, pd.ArrowDtype):
+        return value_of(series.array.__arrow_array__())
+    nullable: Any = getattr(dtype, "numpy_dtype", None)
+    if nullable is not None:
+        missing = series.isna().to_numpy()
+        values = series.to_numpy(dtype=nullable, na_value=nullable.type(0))
+        return MaskedTensor(from_numpy(values), tensor(~missing))
+    pa = peer("pyarrow", "from_pandas")
+    try:
+        return value_of(pa.array(series, from_pandas=True))
+    except (pa.ArrowException, TypeError, ValueError) as cause:
+        where = ".".join(labels) or "values"
+        error = DTypeError(f"from_pandas: column '{where}' of {dtype} has no value: {cause}")
+        raise error from cause
+
+
+def to_pandas(x: Any) -> Any:
+    """Returns the DataFrame of records, and the Series of any other value with an outer axis.
+
+    Numbers and booleans are columns of NumPy, masked ones of pandas' nullable dtypes, strings of its `string`. Records in
+    records become columns of several levels; rows, dense axes and bytes become columns of an `ArrowDtype`, which share
+    their memory.
+    """
+    pd = peer("pandas", "to_pandas")
+    x = records_of(x)
+    if not isinstance(x, StructTensor):
+        return pd.Series(_array(pd, x), copy=False)
+    if x.rank != 1:
+        raise ShapeError(f"to_pandas: found records of shape {list(x.shape)}.\nWanted: one axis. Use `reshape(x, (-1,))`.")
+    columns = list(_columns(x))
+    frame = pd.DataFrame(
+        {i: _array(pd, value) for i, (_, value) in enumerate(columns)}, index=pd.RangeIndex(len(x)), copy=False
+    )
+    depth = max((len(labels) for labels, _ in columns), default=1)
+    if depth == 1:
+        frame.columns = pd.Index([labels[0] for labels, _ in columns], dtype=object if not columns else None)
+    else:
+        padded = [labels + ("",) * (depth - len(labels)) for labels, _ in columns]
+        frame.columns = pd.MultiIndex.from_tuples(padded)
+    return frame
+
+
+def _columns(records: StructTensor) -> "list[Column]":
+    columns: list[Column] = []
+    for name in records.field_names():
+        value = records.field_value((name,))
+        # Records without fields have no column; Arrow keeps how many they are.
+        nested = isinstance(value, StructTensor) and value.rank == 1 and bool(value.field_names())
+        inner = _columns(value) if nested else [((), value)]
+        columns.extend(((name, *labels), column) for labels, column in inner)
+    return columns
+
+
+def _array(pd: Any, x: Any) -> Any:
+    masked = isinstance(x, MaskedTensor)
+    values = x.values if masked else x
+    if isinstance(values, Tensor) and len(values.shape) == 1:
+        name = values.dtype.name
+        if name == "string":
+            texts = values.to_numpy()
+            if masked:
+                texts[~x.mask.to_numpy()] = None
+            return pd.array(texts, dtype="string")
+        if name not in ("bytes", "bf16", "variant") and not masked:
+            return x.to_numpy()
+        if masked and name not in ("bytes", "bf16", "variant", "f16"):
+            return _nullable(pd, values.to_numpy(), ~x.mask.to_numpy())
+    array = array_of(x, "to_pandas")
+    return pd.arrays.ArrowExtensionArray(array)
+
+
+def _nullable(pd: Any, values: Any, missing: Any) -> Any:
+    kinds = {"b": pd.arrays.BooleanArray, "f": pd.arrays.FloatingArray}
+    return kinds.get(values.dtype.kind, pd.arrays.IntegerArray)(values, missing)

@@ -1,0 +1,102 @@
+"""The libraries that a conversion may need, and what values are made of, as all conversions see it."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from extenso._core import DTypeError, ExtensionType, OpaqueExtension, StructTensor, Tensor, flatten
+from extenso._types import MaskedTensor, RaggedTensor
+
+# Where a package has another name than the module.
+_PACKAGES = {"tensorflow": "tensorflow-cpu"}
+
+
+def peer(name: str, conversion: str) -> Any:
+    """Returns the module of a library; where it is not installed, an error says what to install."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] != name.partition(".")[0]:
+            raise
+        package = _PACKAGES.get(name, name)
+        raise ModuleNotFoundError(f"{conversion} needs {name}: pip install {package}", name=name) from None
+
+
+def kind_of(x: object) -> str:
+    """Returns the name of an object's class, for messages."""
+    return type(x).__qualname__
+
+
+def refused(conversion: str, x: object, wanted: str, hint: str = "") -> DTypeError:
+    """Returns the error of a value that has no counterpart."""
+    text = f"{conversion}: found a value of type {kind_of(x)}.\nWanted: {wanted}."
+    return DTypeError(f"{text} {hint}" if hint else text)
+
+
+def of_tensor(x: Tensor, conversion: str, wanted: str = "numbers or booleans") -> Tensor:
+    """Returns the tensor if its elements are numbers or booleans."""
+    if x.dtype.name in ("string", "bytes", "variant"):
+        raise DTypeError(
+            f"{conversion}: found a tensor of {x.dtype.name}.\n"
+            f"Wanted: {wanted}. Make numbers of text first, with `lookup` or `to_hash_bucket_fast`."
+        )
+    return x
+
+
+def rows_of(x: RaggedTensor) -> "tuple[Tensor, Any]":
+    """Returns the splits of the outer rows, from 0, and the values that are in rows; both share their memory."""
+    return x.row_splits, flatten(x, axis=1)
+
+
+def components_of(x: Any) -> "dict[str, Any]":
+    """Returns the values that a value of a class that a user wrote is made of, by name; none of other values."""
+    if isinstance(x, OpaqueExtension):
+        return x.components
+    if not isinstance(x, ExtensionType) or hasattr(type(x), "__extenso_rust__"):
+        return {}
+    parts = {name: getattr(x, name) for name in getattr(type(x), "__match_args__", ())}
+    return {name: part for name, part in parts.items() if isinstance(part, Tensor | ExtensionType | StructTensor)}
+
+
+def records_of(x: Any) -> Any:
+    """Returns a value of a class that a user wrote as records of its components, and every other value as it is."""
+    parts = components_of(x)
+    return StructTensor([None], parts) if parts else x
+
+
+def parts_of(
+    x: Any, conversion: str, dense: "Callable[[Tensor], Any]", rows: "Callable[[RaggedTensor], Any]"
+) -> Any:
+    """Returns a value in the terms of a library that has tensors alone.
+
+    A tensor is what `dense` makes of it and rows of numbers what `rows` does. Records become a dict of their fields,
+    rows of records a dict of rows, masked values a dict of `values` and `mask`, and a value of a class that a user wrote
+    a dict of its components.
+    """
+
+    def inner(part: Any) -> Any:
+        return parts_of(part, conversion, dense, rows)
+
+    if isinstance(x, Tensor):
+        return dense(x)
+    if isinstance(x, StructTensor):
+        return {name: inner(x.field_value((name,))) for name in x.field_names()}
+    if isinstance(x, RaggedTensor):
+        flat = x.flat_values
+        if isinstance(flat, Tensor):
+            return rows(x)
+        splits = x.nested_row_splits
+        fields = _fields(flat, conversion)
+        return {name: inner(RaggedTensor.from_nested_row_splits(part, splits)) for name, part in fields.items()}
+    return {name: inner(part) for name, part in _fields(x, conversion).items()}
+
+
+def _fields(x: Any, conversion: str) -> "dict[str, Any]":
+    if isinstance(x, StructTensor):
+        return {name: x.field_value((name,)) for name in x.field_names()}
+    if isinstance(x, MaskedTensor):
+        return {"values": x.values, "mask": x.mask}
+    if parts := components_of(x):
+        return parts
+    raise refused(conversion, x, "tensors, rows, records, masked values, or a class with such components")
+

@@ -1,0 +1,38 @@
+"""Frames and series of polars as values and back, through Arrow."""
+
+from typing import Any
+
+from extenso._core import StructTensor, to_arrow
+from extenso._interop.arrow import value_of
+from extenso._interop.peers import peer, records_of, refused
+
+
+def from_polars(x: Any) -> Any:
+    """Returns the value of a DataFrame, whose columns become the fields of records, or of a Series.
+
+    Numbers and offsets are shared; a column in which something is missing becomes masked values.
+
+    >>> import extenso as ex, polars as pl
+    >>> ex.from_polars(pl.DataFrame({"id": [1, 2], "tags": [["a"], []]})).to_py()
+    [{'id': 1, 'tags': ['a']}, {'id': 2, 'tags': []}]
+    """
+    pl = peer("polars", "from_polars")
+    if isinstance(x, pl.LazyFrame):
+        raise refused("from_polars", x, "a DataFrame or a Series", "Call `collect()` first.")
+    if not isinstance(x, pl.DataFrame | pl.Series):
+        raise refused("from_polars", x, "a DataFrame or a Series of polars")
+    peer("pyarrow", "from_polars")
+    if isinstance(x, pl.DataFrame) and x.width == 0:
+        return StructTensor([x.height], {})
+    # Text of the oldest level has offsets, as ours; that of newer ones would be converted once more.
+    return value_of(x.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()))
+
+
+def to_polars(x: Any) -> Any:
+    """Returns the DataFrame of records, a column for each field, and the Series of any other value."""
+    pl = peer("polars", "to_polars")
+    x = records_of(x)
+    if isinstance(x, StructTensor) and not x.field_names():
+        return pl.DataFrame(height=len(x))
+    made = pl.Series(to_arrow(x))
+    return made.struct.unnest() if isinstance(x, StructTensor) else made

@@ -1,0 +1,56 @@
+"""Tests of values as arrays of JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import extenso as ex
+import numpy as np
+import pytest
+from interop_values import address
+
+jax: Any = pytest.importorskip("jax", reason="the tests of JAX need jax")
+
+
+def test_dense_tensors_are_shared() -> None:
+    # JAX copies memory that does not begin at a multiple of 64, which that of NumPy need not.
+    memory = np.arange(80.0, dtype=np.float32)
+    x = ex.tensor(memory[(-address(memory) % 64) // 4 :][:64].reshape(8, 8))
+    array = x.to_jax()
+    assert array.unsafe_buffer_pointer() == address(x) and array.tolist() == x.tolist()
+    assert ex.from_dlpack(array).tolist() == x.tolist() and ex.tensor(array).tolist() == x.tolist()
+    assert ex.tensor([True, False]).to_jax().tolist() == [True, False]
+
+
+def test_rows_are_padded_to_sizes_that_do_not_vary() -> None:
+    rows = ex.constant([[1.0, 2.0], [], [3.0]])
+    values, lengths = rows.to_jax()
+    assert values.tolist() == [[1.0, 2.0], [0.0, 0.0], [3.0, 0.0]] and lengths.tolist() == [2, 0, 1]
+    assert rows.to_jax(buckets=[8, 4]).values.shape == (3, 4)
+    assert rows.to_jax(length=3, fill=-1.0).values.tolist()[1] == [-1.0] * 3
+    assert jax.jit(lambda padded: padded.lengths.sum())(rows.to_jax(length=8)) == 3
+    nested = ex.constant([[[1], []], [], [[2, 3]]]).to_jax(buckets=[2])
+    assert nested.values.shape == (3, 2, 2)
+    assert [lengths.tolist() for lengths in nested.lengths] == [[2, 0, 1], [[1, 0], [0, 0], [2, 0]]]
+    with pytest.raises(ValueError, match="the longest row has 2 items"):
+        rows.to_jax(buckets=[1])
+    with pytest.raises(ValueError, match="one of the two"):
+        rows.to_jax(length=1, buckets=[1])
+    with pytest.raises(ValueError, match="none below 0"):
+        rows.to_jax(length=-1)
+
+
+def test_records_and_masked_values_are_dicts() -> None:
+    made = ex.constant([{"a": 1.5, "b": [1], "m": None}, {"a": 2.5, "b": [], "m": 3}]).to_jax()
+    assert made["a"].tolist() == [1.5, 2.5] and made["b"].lengths.tolist() == [1, 0]
+    assert made["m"]["values"].tolist() == [0, 3] and made["m"]["mask"].tolist() == [False, True]
+    assert ex.constant([[{"a": 1}, {"a": 2}], []]).to_jax()["a"].values.tolist() == [[1, 2], [0, 0]]
+
+
+def test_what_jax_would_lose_is_refused() -> None:
+    with pytest.raises(ValueError, match="jax_enable_x64"):
+        ex.tensor([2**40]).to_jax()
+    assert ex.tensor([2**31 - 1, -(2**31)]).to_jax().tolist() == [2**31 - 1, -(2**31)]
+    for value in (ex.tensor(["a"]), ex.constant([["a"], []])):
+        with pytest.raises(TypeError, match="found a tensor of string"):
+            value.to_jax()

@@ -1,0 +1,106 @@
+"""Tests of arrays of NumPy of every dtype as values, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import extenso as ex
+import numpy as np
+import pytest
+from interop_values import address, same, values
+
+VALUES = values()
+# A row of nothing does not say what it would hold, and a masked record is one whose fields are all masked.
+LOSSY = {"no rows", "no records"}
+
+
+@pytest.mark.parametrize("name", VALUES.keys() - LOSSY)
+def test_an_array_and_back_is_the_value(name: str) -> None:
+    x = VALUES[name]
+    back = ex.from_numpy(x.to_numpy())
+    assert repr(ex.to_py(back)) == repr(ex.to_py(x))
+    if "splits" not in name:
+        # Arrays in an array do not say how wide the offsets were.
+        same(back, x)
+
+
+def test_structured_arrays_are_records() -> None:
+    kinds: Any = [("id", ">i4"), ("place", "f4", (2, 2)), ("user", [("name", "U3"), ("ok", "?")])]
+    array = np.array([(1, [[0, 1], [2, 3]], ("ada", True)), (2, [[4, 5], [6, 7]], ("bo", False))], dtype=kinds)
+    records = ex.from_numpy(array)
+    assert records.to_py()[1] == {"id": 2, "place": [[4.0, 5.0], [6.0, 7.0]], "user": {"name": "bo", "ok": False}}
+    assert records["id"].dtype is ex.i32 and records["place"].shape == (2, 2, 2)
+    assert records.to_numpy()["place"].tolist() == array["place"].tolist()
+    assert ex.from_numpy(array.view(np.recarray)) == records
+    assert ex.from_numpy(array.reshape(1, 2)).shape == (1, 2)
+    assert ex.from_numpy(array[0]).to_py()["user"] == {"name": "ada", "ok": True}
+    assert ex.from_numpy(np.zeros(3, dtype=[])).to_py() == [{}, {}, {}]
+    assert ex.from_numpy(array[:0]).spec.field_specs["place"].shape == ex.Shape([0, 2, 2])
+
+
+def test_masked_arrays_are_masked_values() -> None:
+    masked = np.ma.MaskedArray([[1, 2], [3, 4]], [[False, True], [False, False]], dtype="i2")
+    value = ex.from_numpy(masked)
+    assert value.to_py() == [[1, None], [3, 4]] and value.dtype is ex.i16
+    assert value.to_numpy().mask.tolist() == masked.mask.tolist()
+    assert ex.from_numpy(np.ma.MaskedArray([1, 2])).to_py() == [1, 2]
+    assert ex.from_numpy(np.ma.masked).to_py() is None
+    records = ex.constant([{"id": 1, "age": None}, {"id": 2, "age": 3}])
+    array = records.to_numpy()
+    assert array["age"].dtype == np.int64 and array["age"].mask.tolist() == [True, False]
+    same(ex.from_numpy(array), records)
+    missing = ex.constant([{"a": 1}, None]).to_numpy()
+    assert ex.from_numpy(missing).to_py() == [{"a": 1}, {"a": None}]
+
+
+@pytest.mark.parametrize(
+    ("array", "expect"),
+    [
+        (np.array(["a", "größe"]), ["a", "größe"]),
+        (np.array([b"a", b"bc"]), [b"a", b"bc"]),
+        (np.array([b"a\0c"], dtype="V4"), [b"a\0c\0"]),
+        (np.array(["a", "b\0"], dtype=np.dtypes.StringDType()), ["a", "b\0"]),
+        (np.array(["a", None], dtype=np.dtypes.StringDType(na_object=None)), ["a", None]),
+        (np.array([["a", np.nan]], dtype=np.dtypes.StringDType(na_object=np.nan)), [["a", None]]),
+        (np.array(["a", None], dtype=object), ["a", None]),
+        (np.array([1, None, 3], dtype=object), [1, None, 3]),
+        (np.array([{"a": 1}, {"a": 2}], dtype=object), [{"a": 1}, {"a": 2}]),
+        (np.array([np.zeros(2), np.zeros(0)], dtype=object), [[0.0, 0.0], []]),
+        (np.zeros((0, 2), dtype=object), []),
+    ],
+)
+def test_text_and_objects_are_what_they_hold(array: Any, expect: Any) -> None:
+    assert ex.to_py(ex.from_numpy(array)) == expect
+
+
+def test_numbers_are_shared() -> None:
+    array = np.arange(6, dtype="f4").reshape(2, 3)
+    assert address(ex.from_numpy(array)) == address(array)
+    rows = ex.constant([[1, 2], [3]])
+    assert np.shares_memory(rows.to_numpy()[0], np.asarray(rows.values))
+    inner = np.array([np.zeros(2, "f4"), np.zeros(1, "f4")], dtype=object)
+    assert ex.from_numpy(inner).dtype is ex.f32
+
+
+def test_what_has_no_value_is_refused() -> None:
+    with pytest.raises(TypeError, match="Take `.real`"):
+        ex.from_numpy(np.zeros(2, complex))
+    with pytest.raises(TypeError, match="`constant` takes lists"):
+        ex.from_numpy([1, 2])
+    with pytest.raises(ValueError, match=r"\[1\]: a string stands beside"):
+        ex.from_numpy(np.array([1, "a"], dtype=object))
+
+
+def test_a_class_of_a_user_is_an_array_of_its_components() -> None:
+    class Point(ex.ExtensionType):
+        x: ex.Tensor
+        y: ex.Tensor
+
+    class Celsius(ex.ExtensionType):
+        degrees: ex.Tensor
+
+        def __extenso_tensor__(self) -> Any:
+            return self.degrees
+
+    assert Point(x=[1.0], y=[2.0]).to_numpy()["y"].tolist() == [2.0]
+    assert Celsius(degrees=[20.0]).to_numpy().tolist() == [20.0]

@@ -1,0 +1,105 @@
+"""Tests of frames and series of pandas as values, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import extenso as ex
+import numpy as np
+import pytest
+from interop_values import address, values
+
+pd: Any = pytest.importorskip("pandas", reason="the tests of pandas need pandas")
+VALUES = values()
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_frame_and_back_is_the_value(name: str) -> None:
+    x = VALUES[name]
+    made = x.to_pandas()
+    assert isinstance(made, pd.DataFrame if isinstance(x, ex.StructTensor) else pd.Series)
+    back = ex.from_pandas(made)
+    assert repr(ex.to_py(back)) == repr(ex.to_py(x))
+    # Text of pandas and columns of Arrow do not say that nothing is missing where nothing is.
+    assert ex.spec_of(back).is_compatible_with(ex.spec_of(x)) or "32" in name or "no " in name
+
+
+def test_levels_of_the_index_are_fields() -> None:
+    frame = pd.DataFrame({"n": [1, 2]})
+    assert ex.from_pandas(frame).to_py() == [{"n": 1}, {"n": 2}]
+    assert ex.from_pandas(frame[1:]).to_py() == [{"index": 1, "n": 2}]
+    assert ex.from_pandas(frame[:1]).to_py() == [{"n": 1}]
+    named = frame.set_index(pd.Index(["a", "b"], name="id"))
+    assert ex.from_pandas(named).to_py() == [{"id": "a", "n": 1}, {"id": "b", "n": 2}]
+    assert ex.from_pandas(frame.set_index(pd.Index([7, 9]))).to_py() == [{"index": 7, "n": 1}, {"index": 9, "n": 2}]
+    many = frame.set_index(pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["k", None]))
+    assert ex.from_pandas(many).to_py() == [{"k": "a", "level_1": 1, "n": 1}, {"k": "b", "level_1": 2, "n": 2}]
+
+
+def test_columns_of_several_levels_are_records_in_records() -> None:
+    columns = pd.MultiIndex.from_tuples([("user", "id", ""), ("user", "at", "x"), ("user", "at", "y"), ("n", "", "")])
+    frame = pd.DataFrame([[1, 0.5, 1.5, 7]], columns=columns)
+    records = ex.from_pandas(frame)
+    assert records.to_py() == [{"user": {"id": 1, "at": {"x": 0.5, "y": 1.5}}, "n": 7}]
+    assert records.to_pandas().columns.tolist() == columns.tolist()
+    assert ex.from_pandas(pd.DataFrame(np.zeros((1, 2)))).to_py() == [{"0": 0.0, "1": 0.0}]
+
+
+def test_nullable_columns_are_masked() -> None:
+    frame = pd.DataFrame(
+        {
+            "i": pd.array([1, None], dtype="Int8"),
+            "f": pd.array([1.5, None], dtype="Float32"),
+            "b": pd.array([True, None], dtype="boolean"),
+            "s": pd.array(["a", None], dtype="string"),
+            "there": pd.array([1, 2], dtype="UInt16"),
+        }
+    )
+    records = ex.from_pandas(frame)
+    assert records["i"].to_py() == [1, None] and records["i"].dtype is ex.i8
+    assert records["f"].dtype is ex.f32 and records["b"].to_py() == [True, None]
+    assert records["s"].to_py() == ["a", None]
+    assert isinstance(records["there"], ex.MaskedTensor)
+    pd.testing.assert_frame_equal(records.to_pandas(), frame)
+
+
+def test_columns_of_objects_are_what_they_hold() -> None:
+    frame = pd.DataFrame(
+        {
+            "text": pd.Series(["a", None], dtype=object),
+            "lists": [[1, 2], []],
+            "dicts": [{"p": 1, "q": None}, {"p": 2, "q": "z"}],
+            "both": [[{"k": 1}], None],
+            "bytes": [b"x", b"y"],
+        }
+    )
+    assert ex.from_pandas(frame).to_py() == frame.to_dict("records")
+    with pytest.raises(TypeError, match="column 'm.n' of object"):
+        ex.from_pandas(pd.DataFrame({("m", "n"): [1, "a"]}))
+
+
+def test_series_are_values() -> None:
+    assert ex.from_pandas(pd.Series([1.5, 2.5], name="v")).to_py() == [1.5, 2.5]
+    named = pd.Series([1, 2], index=pd.Index(["a", "b"], name="k"))
+    assert ex.from_pandas(named).to_py() == [{"k": "a", "values": 1}, {"k": "b", "values": 2}]
+    assert ex.from_pandas(pd.Index(["a", "b"])).to_py() == ["a", "b"]
+    assert ex.from_pandas(pd.DataFrame()).to_py() == []
+    assert ex.from_pandas(pd.Series([], dtype="float32")).dtype is ex.f32
+
+
+def test_numbers_are_shared() -> None:
+    series = pd.Series(np.arange(4.0))
+    assert address(ex.from_pandas(series)) == address(series.to_numpy())
+    x = ex.tensor([1.0, 2.0])
+    assert address(x.to_pandas().to_numpy()) == address(x)
+
+
+def test_what_has_no_counterpart_is_refused() -> None:
+    with pytest.raises(ValueError, match="two columns or levels of the index are named 'a'"):
+        ex.from_pandas(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+    with pytest.raises(ValueError, match="are named 'a.b'"):
+        ex.from_pandas(pd.DataFrame({("a", ""): [1], ("a", "b"): [2]}))
+    with pytest.raises(TypeError, match="found a value of type list"):
+        ex.from_pandas([1])
+    with pytest.raises(ValueError, match="Wanted: one axis"):
+        ex.constant({"a": 1}).to_pandas()

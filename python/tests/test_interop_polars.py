@@ -1,0 +1,51 @@
+"""Tests of frames and series of polars as values, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import extenso as ex
+import pytest
+from interop_values import address, values
+
+pl: Any = pytest.importorskip("polars", reason="the tests of polars need polars")
+VALUES = values()
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_frame_and_back_is_the_value(name: str) -> None:
+    x = VALUES[name]
+    made = x.to_polars()
+    assert isinstance(made, pl.DataFrame if isinstance(x, ex.StructTensor) else pl.Series)
+    back = ex.from_polars(made)
+    assert repr(ex.to_py(back)) == repr(ex.to_py(x))
+    assert ex.spec_of(back).is_compatible_with(ex.spec_of(x)) or "32" in name or "no " in name
+
+
+def test_frames_are_records() -> None:
+    frame = pl.DataFrame({"id": [1, 2], "tags": [["a"], None], "at": [{"x": 1.5}, {"x": None}]})
+    records = ex.from_polars(frame)
+    assert records.to_py() == frame.to_dicts()
+    assert records["id"].dtype is ex.i64
+    assert ex.from_polars(frame[:0]).to_py() == []
+    assert ex.from_polars(pl.DataFrame()).to_py() == []
+    chunks = pl.concat([pl.DataFrame({"a": [1]}), pl.DataFrame({"a": [2]})], rechunk=False)
+    assert ex.from_polars(chunks).to_py() == [{"a": 1}, {"a": 2}]
+    matrix = pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int8, 2))
+    assert ex.from_polars(matrix).shape == (2, 2)
+
+
+def test_numbers_are_shared() -> None:
+    series = pl.Series([1.0, 2.0, 3.0])
+    assert address(ex.from_polars(series)) == address(series.to_numpy())
+    x = ex.tensor([1.0, 2.0])
+    assert address(x.to_polars().to_numpy()) == address(x)
+
+
+def test_what_is_no_frame_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"Call `collect\(\)` first"):
+        ex.from_polars(pl.LazyFrame({"a": [1]}))
+    with pytest.raises(TypeError, match="found a value of type list"):
+        ex.from_polars([1])
+    with pytest.raises(ex.ShapeError, match="expand_dims"):
+        ex.tensor(1).to_polars()
