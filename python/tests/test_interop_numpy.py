@@ -104,3 +104,10 @@ def test_a_class_of_a_user_is_an_array_of_its_components() -> None:
 
     assert Point(x=[1.0], y=[2.0]).to_numpy()["y"].tolist() == [2.0]
     assert Celsius(degrees=[20.0]).to_numpy().tolist() == [20.0]
+
+
+def test_integers_are_those_of_numpy() -> None:
+    for name in ("int64", "uint64"):
+        array = np.asarray(ex.tensor([1], ex.as_dtype(name)))
+        # NumPy has two dtypes of this width on some machines, which equal each other and differ in their letter.
+        assert array.dtype.char == np.dtype(name).char

@@ -120,6 +120,8 @@ mod pages {
     #[cfg(feature = "parquet")]
     #[doc = include_str!("../../../book/parquet.md")]
     mod parquet {}
+    #[doc = include_str!("../../../book/interop.md")]
+    mod interop {}
     #[doc = include_str!("../../../book/saving.md")]
     mod saving {}
     #[doc = include_str!("../../../book/command-line.md")]

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from extenso._core import InvalidValueError, StructTensor, Tensor, cast, concat, expand_dims, num
-from extenso._core import i32
+from extenso._core import InvalidValueError, StructTensor, Tensor, cast, concat, expand_dims, i32, num
 from extenso._interop.peers import of_tensor, parts_of, peer, refused
 from extenso._types import MaskedTensor, RaggedTensor
 
@@ -29,8 +28,9 @@ def to_torch(x: Any, layout: Any = None) -> Any:
                 f"to_torch: found rows with {ragged.ragged_rank} ragged axes.\n"
                 "Wanted: one, which is all that torch's jagged layout has. Use `layout='strided'`, which pads."
             )
-        splits = cast(ragged.row_splits, "i64")
-        return torch.nested.nested_tensor_from_jagged(dense(ragged.flat_values), dense(splits))  # type: ignore[arg-type]
+        # Whoever wrote splits that are shared would move rows of the value, so that torch gets its own.
+        splits = torch.from_dlpack(cast(ragged.row_splits, "i64").__dlpack__())
+        return torch.nested.nested_tensor_from_jagged(dense(ragged.flat_values), splits)  # type: ignore[arg-type]
 
     return parts_of(x, "to_torch", dense, rows)
 

@@ -85,8 +85,8 @@ impl<M: Managed> std::panic::RefUnwindSafe for Owned<M> {}
 
 impl<M: Managed> Drop for Owned<M> {
     fn drop(&mut self) {
-        // Deleters of Python's libraries expect a thread that holds the interpreter.
-        Python::attach(|_| {
+        // Deleters of Python's libraries expect a thread that holds the interpreter; when that is gone, so is their memory.
+        let _ = Python::try_attach(|_| {
             // SAFETY: the tensor was taken out of its capsule, so that this is its only owner.
             unsafe { delete(self.0.as_ptr()) }
         });

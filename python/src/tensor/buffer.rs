@@ -15,16 +15,21 @@ use std::ptr;
 
 use super::PyTensor;
 
+/// Whether C's `long` has 64 bits: NumPy's int64 is then that, and `long long` another dtype that only equals it.
+const LONG: bool = cfg!(all(unix, target_pointer_width = "64"));
+
 /// The format character of a dtype, if it has one.
 fn format(dtype: DType) -> Option<&'static CStr> {
     Some(match dtype {
         DType::I8 => c"b",
         DType::I16 => c"h",
         DType::I32 => c"i",
+        DType::I64 if LONG => c"l",
         DType::I64 => c"q",
         DType::U8 => c"B",
         DType::U16 => c"H",
         DType::U32 => c"I",
+        DType::U64 if LONG => c"L",
         DType::U64 => c"Q",
         DType::F16 => c"e",
         DType::F32 => c"f",
