@@ -67,6 +67,8 @@ def test_masked_arrays_are_masked_values() -> None:
         (np.array([{"a": 1}, {"a": 2}], dtype=object), [{"a": 1}, {"a": 2}]),
         (np.array([np.zeros(2), np.zeros(0)], dtype=object), [[0.0, 0.0], []]),
         (np.zeros((0, 2), dtype=object), []),
+        (np.zeros((2, 0), dtype="S1"), [[], []]),
+        (np.array("größe"), "größe"),
     ],
 )
 def test_text_and_objects_are_what_they_hold(array: Any, expect: Any) -> None:
@@ -87,6 +89,8 @@ def test_what_has_no_value_is_refused() -> None:
         ex.from_numpy(np.zeros(2, complex))
     with pytest.raises(TypeError, match="`constant` takes lists"):
         ex.from_numpy([1, 2])
+    with pytest.raises(ValueError, match="lone surrogate"):
+        ex.from_numpy(np.array(["b", "a\ud800"], dtype=object))
     with pytest.raises(ValueError, match=r"\[1\]: a string stands beside"):
         ex.from_numpy(np.array([1, "a"], dtype=object))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from extenso._core import DTypeError, StructTensor, Tensor, constant, reshape, tensor
+from extenso._core import DTypeError, InvalidValueError, StructTensor, _text_of, constant, reshape, tensor
 from extenso._interop.peers import components_of, records_of, refused
 from extenso._types import MaskedTensor, RaggedTensor
 
@@ -53,9 +53,12 @@ def _plain(array: Array) -> Any:
     if array.ndim == 0 and array.dtype.kind != "O":
         return reshape(_plain(array.reshape(1)), ())
     if array.dtype.kind == "V" and array.dtype.name.startswith("void"):
-        return _reshaped(tensor([item.tobytes() for item in array.ravel()], "bytes"), array.shape)
-    if array.dtype.kind == "T":
-        return _text(array)
+        return _bytes([item.tobytes() for item in array.ravel()], array.shape)
+    if array.dtype.kind == "S":
+        return _bytes(array.ravel().tolist(), array.shape)
+    if array.dtype.kind in "UT":
+        missing = getattr(array.dtype, "na_object", "")
+        return _optional_text(array.ravel().tolist(), array.shape, hasattr(array.dtype, "na_object"), missing)
     if array.dtype.kind == "O":
         # Without objects nothing says what they would be; text is what arrays of objects hold most.
         return _objects(array) if array.size else tensor(array, "string")
@@ -64,23 +67,42 @@ def _plain(array: Array) -> Any:
     return tensor(array)
 
 
-def _text(array: Any) -> Any:
-    """The strings of NumPy's own type of text, which may have an object that stands for a missing one."""
-    if not hasattr(array.dtype, "na_object"):
-        return tensor(array)
-    na = array.dtype.na_object
-    flat = array.ravel().tolist()
-    present = np.array([item is not na and item == item for item in flat], dtype=bool)
-    texts = [item if here else "" for item, here in zip(flat, present, strict=True)]
-    values = _reshaped(tensor(texts, "string"), array.shape)
-    return MaskedTensor(values, tensor(present.reshape(array.shape)))
+def _optional_text(items: "list[Any]", shape: "tuple[int, ...]", optional: bool, missing: object = None) -> Any:
+    """The text of items, of which some may be the object that stands for a missing one, or NaN."""
+    if not optional:
+        return _text(items, shape)
+    present = [item is not missing and item == item for item in items]
+    texts = [item if here else "" for item, here in zip(items, present, strict=True)]
+    return MaskedTensor(_text(texts, shape), tensor(np.array(present, dtype=bool).reshape(shape)))
+
+
+def _text(items: "Sequence[str]", shape: "tuple[int, ...]") -> Any:
+    try:
+        return _bytes([item.encode() for item in items], shape, "string")
+    except UnicodeEncodeError as cause:
+        text = f"from_numpy: the string {cause.object!r} has a lone surrogate.\nWanted: text that UTF-8 has."
+        raise InvalidValueError(text) from None
+
+
+def _bytes(items: "Sequence[bytes]", shape: "tuple[int, ...]", dtype: str = "bytes") -> Any:
+    """The tensor of byte strings, joined at once: a million of them are a million objects already."""
+    data = b"".join(items)
+    offsets = np.zeros(len(items) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, items), dtype=np.int64, count=len(items)), out=offsets[1:])
+    return _text_of(dtype, shape, offsets, np.frombuffer(data or b"\0", dtype=np.uint8)[: len(data)])
 
 
 def _objects(array: Array) -> Any:
-    if array.ndim == 1 and all(isinstance(item, np.ndarray) and item.ndim > 0 for item in array):
-        joined = _joined(array.tolist())
+    items = array.ravel().tolist()
+    kinds = set(map(type, items))
+    if kinds in ({str}, {bytes}):
+        return (_text if str in kinds else _bytes)(items, array.shape)
+    if kinds == {str, type(None)}:
+        return _optional_text(items, array.shape, optional=True)
+    if array.ndim == 1 and all(isinstance(item, np.ndarray) and item.ndim > 0 for item in items):
+        joined = _joined(items)
         if joined is not None:
-            return RaggedTensor.from_row_lengths(joined, tensor(np.array([len(item) for item in array], dtype=np.int64)))
+            return RaggedTensor.from_row_lengths(joined, tensor(np.array([len(item) for item in items], dtype=np.int64)))
     return constant(array.tolist())
 
 
@@ -91,10 +113,6 @@ def _joined(arrays: "Sequence[Any]") -> Any:
     masked = any(isinstance(array, np.ma.MaskedArray) for array in arrays)
     concatenate: Any = np.ma.concatenate if masked else np.concatenate
     return from_numpy(concatenate(arrays))
-
-
-def _reshaped(values: Tensor, shape: "tuple[int, ...]") -> Any:
-    return values if len(shape) == 1 else reshape(values, shape)
 
 
 def to_numpy(x: Any) -> Any:

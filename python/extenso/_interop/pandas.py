@@ -146,16 +146,28 @@ def _array(pd: Any, x: Any) -> Any:
     if isinstance(values, Tensor) and len(values.shape) == 1:
         name = values.dtype.name
         if name == "string":
-            texts = values.to_numpy()
-            if masked:
-                texts[~x.mask.to_numpy()] = None
-            return pd.array(texts, dtype="string")
+            return pd.array(_texts(x), dtype="string")
         if name not in ("bytes", "bf16", "variant") and not masked:
             return x.to_numpy()
         if masked and name not in ("bytes", "bf16", "variant", "f16"):
             return _nullable(pd, values.to_numpy(), ~x.mask.to_numpy())
     array = array_of(x, "to_pandas")
+    types = peer("pyarrow", "to_pandas").types
+    if types.is_timestamp(array.type) or types.is_duration(array.type) or types.is_dictionary(array.type):
+        # These are dtypes of pandas itself: datetimes, time deltas and categories.
+        return array.to_pandas().array
     return pd.arrays.ArrowExtensionArray(array)
+
+
+def _texts(x: Any) -> Any:
+    """Strings as pandas takes them fastest: an array of Arrow where there is pyarrow, objects otherwise."""
+    try:
+        return array_of(x, "to_pandas")
+    except ModuleNotFoundError:
+        texts = (x.values if isinstance(x, MaskedTensor) else x).to_numpy()
+        if isinstance(x, MaskedTensor):
+            texts[~x.mask.to_numpy()] = None
+        return texts
 
 
 def _nullable(pd: Any, values: Any, missing: Any) -> Any:
