@@ -17,6 +17,11 @@ def to_pandas(self: "Any") -> "Any":
 
     Numbers and booleans are columns of NumPy, masked ones of pandas' nullable dtypes, strings of its `string`. Records in
     records become columns of several levels; rows, dense axes and bytes columns of an `ArrowDtype`, which need pyarrow.
+    Records have one axis, and other values at least one: a scalar is an error.
+
+    >>> import extenso as ex
+    >>> ex.constant([{"id": 1, "score": 0.5}, {"id": 2, "score": None}]).to_pandas().dtypes.to_dict()
+    {'id': dtype('int64'), 'score': Float64Dtype()}
     """
     from extenso._interop import pandas
 
@@ -24,14 +29,26 @@ def to_pandas(self: "Any") -> "Any":
 
 
 def to_polars(self: "Any") -> "Any":
-    """Returns the DataFrame of records, and the Series of any other value."""
+    """Returns the DataFrame of records, and the Series of any other value; a scalar is an error.
+
+    >>> import extenso as ex
+    >>> ex.constant([{"id": 1, "tags": ["x"]}]).to_polars().to_dicts()
+    [{'id': 1, 'tags': ['x']}]
+    """
     from extenso._interop import polars
 
     return polars.to_polars(self)
 
 
 def to_awkward(self: "Any") -> "Any":
-    """Returns the Awkward Array of a value, which shares offsets and numbers; of one record a Record."""
+    """Returns the Awkward Array of a value, which shares offsets and numbers; of one record a Record.
+
+    A tensor without an axis is an error.
+
+    >>> import extenso as ex
+    >>> ex.constant([[1, 2], [], [3]]).to_awkward()
+    <Array [[1, 2], [], [3]] type='3 * var * int64'>
+    """
     from extenso._interop import awkward
 
     return awkward.to_awkward(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import subprocess
 import sys
 from typing import Any
@@ -78,3 +79,14 @@ def test_a_symbol_has_no_data_to_convert(conversion: str) -> None:
     ex.function(body)(ex.tensor([1.0]))
     ex.function(body)(ex.constant([[1], []]))
     ex.function(body)(ex.constant([{"a": 1}]))
+
+
+@pytest.mark.parametrize("peer", ["numpy", "pandas", "polars", "awkward", "dlpack"])
+def test_the_examples_print_what_they_show(peer: str) -> None:
+    if peer != "dlpack":
+        pytest.importorskip(peer, reason=f"this test needs {peer}")
+    shown = [getattr(ex, f"from_{peer}"), getattr(ex.StructTensor, f"to_{peer}", None)]
+    for function in shown:
+        test = doctest.DocTestParser().get_doctest(getattr(function, "__doc__", None) or "", {}, peer, None, None)
+        assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+    assert ">>>" in shown[0].__doc__

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from extenso._core import (
+    InvalidValueError,
     RowPartition,
     ShapeError,
     StructTensor,
@@ -98,6 +99,8 @@ def _offsets(layout: Any) -> "tuple[Any, Any]":
     if offsets.dtype == np.uint32:
         offsets = offsets.astype(np.int64)
     first, last = int(offsets[0]), int(offsets[-1])
+    if first < 0:
+        raise InvalidValueError(f"from_awkward: the first offset of lists is {first}.\nWanted: one that is not negative.")
     return (offsets - first if first else offsets), layout.content[first:last]
 
 

@@ -50,7 +50,7 @@ def rows_of(x: RaggedTensor) -> "tuple[Tensor, Any]":
 
 def components_of(x: Any) -> "dict[str, Any]":
     """Returns the values that a value of a class that a user wrote is made of, by name; none of other values."""
-    if isinstance(x, OpaqueExtension):
+    if type(x) is OpaqueExtension:
         return x.components
     if not isinstance(x, ExtensionType) or hasattr(type(x), "__extenso_rust__"):
         return {}
@@ -64,6 +64,25 @@ def records_of(x: Any) -> Any:
     return StructTensor([None], parts) if parts else x
 
 
+# The component that is the numbers of a value which only says what they count.
+_NUMBERS = {
+    "extenso/TimestampTensor": "values",
+    "extenso/DateTensor": "values",
+    "extenso/TimeTensor": "values",
+    "extenso/DurationTensor": "values",
+    "extenso/Bool8Tensor": "values",
+    "extenso/CategoricalTensor": "codes",
+    "extenso/FixedBytesTensor": "cells",
+    "extenso/JsonTensor": "text",
+}
+
+
+def numbers_of(x: Any) -> Any:
+    """Returns the numbers of times, dates and categories, and every other value as it is."""
+    field = _NUMBERS.get(getattr(type(x), "__extenso_rust__", ""))
+    return x if field is None else getattr(x, field)
+
+
 def parts_of(
     x: Any, conversion: str, dense: "Callable[[Tensor], Any]", rows: "Callable[[RaggedTensor], Any]"
 ) -> Any:
@@ -71,21 +90,22 @@ def parts_of(
 
     A tensor is what `dense` makes of it and rows of numbers what `rows` does. Records become a dict of their fields,
     rows of records a dict of rows, masked values a dict of `values` and `mask`, and a value of a class that a user wrote
-    a dict of its components.
+    a dict of its components. Times and dates are what they count, and categories their codes.
     """
 
     def inner(part: Any) -> Any:
         return parts_of(part, conversion, dense, rows)
 
+    x = numbers_of(x)
     if isinstance(x, Tensor):
         return dense(x)
     if isinstance(x, StructTensor):
         return {name: inner(x.field_value((name,))) for name in x.field_names()}
     if isinstance(x, RaggedTensor):
-        flat = x.flat_values
-        if isinstance(flat, Tensor):
-            return rows(x)
-        splits = x.nested_row_splits
+        flat, splits = x.flat_values, x.nested_row_splits
+        numbers = numbers_of(flat)
+        if isinstance(numbers, Tensor):
+            return rows(x if numbers is flat else RaggedTensor.from_nested_row_splits(numbers, splits))
         fields = _fields(flat, conversion)
         return {name: inner(RaggedTensor.from_nested_row_splits(part, splits)) for name, part in fields.items()}
     return {name: inner(part) for name, part in _fields(x, conversion).items()}
