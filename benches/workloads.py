@@ -29,6 +29,7 @@ ONE_CORE = {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
 }
 RECIPES, USERS = 100_000, 200_000
+PAUSE = 0.05
 
 
 class Row(NamedTuple):
@@ -52,7 +53,10 @@ class Row(NamedTuple):
 
 
 def seconds(calls: "list[Run]", rounds: int, budget: float, clock: "Callable[[], float]") -> "list[float]":
-    """Returns the median seconds of each call by a clock, the calls taken in turn."""
+    """Returns the median seconds of each call by a clock, the calls taken in turn.
+
+    Before its turn each waits: the threads of some libraries spin for a while after a call, on a core that the next one needs.
+    """
 
     def once(call: Run, number: int) -> float:
         start = clock()
@@ -65,6 +69,8 @@ def seconds(calls: "list[Run]", rounds: int, budget: float, clock: "Callable[[],
     start = time.perf_counter()
     while len(found[0]) < rounds and (len(found[0]) < 5 or time.perf_counter() - start < budget):
         for times, call, number in zip(found, calls, numbers):
+            time.sleep(PAUSE)
+            call()
             times.append(once(call, number))
     return [statistics.median(times) for times in found]
 

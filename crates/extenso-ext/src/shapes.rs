@@ -91,7 +91,9 @@ fn gathered(x: &Value, indices: &Value) -> Result<Value> {
     }
     let places = spec.shape.dims().and_then(|dims| dims.last()?.known());
     let Some(places) = places.filter(|k| *k > 0) else {
-        return Err(wrong(Error::shape(format!("found {}", spec.shape)).wanted("a known last axis of positions, at least one")));
+        return Err(wrong(
+            Error::shape(format!("found {}", spec.shape)).wanted("a known last axis of positions, at least one"),
+        ));
     };
     if places > rank(x)? {
         let found = format!("{places} positions are given for {} axes", rank(x)?);

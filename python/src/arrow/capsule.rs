@@ -21,7 +21,6 @@ pub struct Chunks {
     pub arrays: Vec<ArrayRef>,
 }
 
-
 /// The arrays of an object with `__arrow_c_array__` or `__arrow_c_stream__`.
 ///
 /// Errors: an object without either; arrays that are malformed.

@@ -3,7 +3,8 @@
 //! Invariant: each sum has the bits that it has where the products are stored and summed by [`super::reduce`]: a product is
 //! rounded, lane j takes every sixteenth of them, and the lanes meet in the order of that page.
 
-use super::isa::multiversion;
+use super::elementary::canonical_f32;
+use super::isa::{Isa, isa, multiversion};
 use super::reduce::{CacheLine, LANES, LEAF};
 use super::reducers::{Reducer, Sum};
 use super::short_rows::{Lanes, ROWS, meet};
@@ -30,19 +31,76 @@ pub fn fits(n: usize) -> bool {
 /// The kernel for a dtype, if there is one.
 pub fn kernel(dtype: DType) -> Option<RowSums> {
     macro_rules! of {
-        ($t:ty) => {{
+        ($t:ty, $first:expr) => {{
             fn run(x: Factor<'_>, y: Factor<'_>, n: usize, out: &mut [u8]) {
                 let (xs, ys) = (bytemuck::cast_slice(x.bytes), bytemuck::cast_slice(y.bytes));
-                rows::<Sum, $t>(xs, x.at, ys, y.at, n, bytemuck::cast_slice_mut(out));
+                let out = bytemuck::cast_slice_mut(out);
+                let done = $first(xs, x.at, ys, y.at, n, out);
+                rows::<Sum, $t>(xs, &x.at[done..], ys, &y.at[done..], n, &mut out[done..]);
             }
             Some(run)
         }};
     }
     match dtype {
-        DType::F32 => of!(f32),
-        DType::F64 => of!(f64),
+        DType::F32 => of!(f32, sixteens),
+        DType::F64 => of!(f64, |_, _, _, _, _, _: &mut [f64]| 0),
         _ => None,
     }
+}
+
+/// Sums as many rows as make whole sixteens, where there are instructions that let the lanes of sixteen rows meet in registers.
+///
+/// Gives how many rows that are.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+fn sixteens(x: &[f32], xs: &[usize], y: &[f32], ys: &[usize], n: usize, out: &mut [f32]) -> usize {
+    if isa() != Isa::Avx512 {
+        return 0;
+    }
+    let rows = xs.as_chunks().0.iter().zip(ys.as_chunks().0);
+    let outs = out.as_chunks_mut().0;
+    for ((xs, ys), out) in rows.zip(&mut *outs) {
+        // SAFETY: `isa()` only gives instruction sets that this machine was found to support.
+        unsafe { sixteen_avx512(x, xs, y, ys, n, out) };
+    }
+    ROWS * outs.len()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn sixteens(_: &[f32], _: &[usize], _: &[f32], _: &[usize], _: usize, _: &mut [f32]) -> usize {
+    0
+}
+
+/// Sums sixteen rows. Two neighbours become one vector of both their halves, and so four times; then they are put in order.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+#[target_feature(enable = "avx512f")]
+fn sixteen_avx512(x: &[f32], xs: &[usize; ROWS], y: &[f32], ys: &[usize; ROWS], n: usize, out: &mut [f32; ROWS]) {
+    use std::arch::x86_64::{
+        __m512, _mm512_add_ps, _mm512_loadu_ps, _mm512_mul_ps, _mm512_permutexvar_ps, _mm512_setr_epi32,
+        _mm512_setzero_ps, _mm512_shuffle_f32x4, _mm512_shuffle_ps, _mm512_storeu_ps,
+    };
+    // SAFETY: a group has sixteen floats.
+    let load = |group: &[f32; LANES]| unsafe { _mm512_loadu_ps(group.as_ptr()) };
+    let row = |i: usize| {
+        let (x, y) = (&x[xs[i]..xs[i] + n], &y[ys[i]..ys[i] + n]);
+        let groups = x.as_chunks().0.iter().zip(y.as_chunks().0);
+        groups.fold(_mm512_setzero_ps(), |sum, (x, y)| _mm512_add_ps(sum, _mm512_mul_ps(load(x), load(y))))
+    };
+    macro_rules! halves {
+        ($shuffle:ident, $low:literal, $high:literal; $a:expr, $b:expr) => {{
+            let (a, b): (__m512, __m512) = ($a, $b);
+            _mm512_add_ps($shuffle::<$low>(a, b), $shuffle::<$high>(a, b))
+        }};
+    }
+    let of_two = |i: usize| halves!(_mm512_shuffle_f32x4, 0x44, 0xee; row(i), row(i + 1));
+    let of_four = |i: usize| halves!(_mm512_shuffle_f32x4, 0x88, 0xdd; of_two(i), of_two(i + 2));
+    let of_eight = |i: usize| halves!(_mm512_shuffle_ps, 0x44, 0xee; of_four(i), of_four(i + 4));
+    let sums = halves!(_mm512_shuffle_ps, 0x88, 0xdd; of_eight(0), of_eight(8));
+    let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    // SAFETY: there is room for sixteen floats.
+    unsafe { _mm512_storeu_ps(out.as_mut_ptr(), _mm512_permutexvar_ps(order, sums)) };
+    *out = out.map(canonical_f32);
 }
 
 /// What products are made of.
@@ -107,7 +165,8 @@ mod tests {
             let numbers = |count: usize, by: usize| -> Vec<f32> {
                 (0..count).map(|i| ((i * by) % 1013) as f32 / 77.0 - 6.5).collect()
             };
-            let (x, y) = (numbers(5 * n, 7919), numbers(37 * n, 104_729));
+            let (mut x, y) = (numbers(5 * n, 7919), numbers(37 * n, 104_729));
+            (x[3], x[2 * n]) = (f32::NAN, f32::INFINITY);
             let (xs, ys): (Vec<usize>, Vec<usize>) = (0..37).map(|i| (i % 5 * n, i * n)).unzip();
             let products = |i: usize| -> Vec<f32> { (0..n).map(|j| x[xs[i] + j] * y[ys[i] + j]).collect() };
             let wanted: Vec<u32> = (0..37).map(|i| sum::<f32>(&products(i)).to_bits()).collect();
