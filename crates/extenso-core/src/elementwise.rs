@@ -17,7 +17,7 @@ use crate::attrs::AttrSet;
 use crate::kernels::map::{BlockKernel, Done, Fault};
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::prefetch::prefetch;
-use crate::kernels::stream::{FAR, copy_past_caches};
+use crate::kernels::stream::{FAR, arrived, copy_past_caches};
 use crate::op::OutputSpecs;
 use crate::partition::Rows;
 use crate::tensor::{Dense, Storage, Tensor};
@@ -250,6 +250,7 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: Dims) -> Result<Tensor
             let start = (piece * per_piece + i) * BLOCK;
             blocks.write(&mut scratch, start, BLOCK.min(n - start), chunk, far).map_err(|fault| (start, fault))?;
         }
+        arrived();
         Ok(())
     });
     // The first fault by position, whichever thread is first.

@@ -8,11 +8,11 @@ pub const FAR: usize = 1 << 23;
 
 /// Copies bytes without reading the lines that they are written to. Slower than a plain copy where those are in a cache.
 ///
-/// Both have one length.
+/// Both have one length. Whoever calls it calls [`arrived`] before another thread is told of what was written.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 pub fn copy_past_caches(from: &[u8], to: &mut [u8]) {
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
     assert_eq!(from.len(), to.len(), "a copy has the length of its source");
     const LINE: usize = 64;
     let head = to.as_ptr().align_offset(LINE).min(to.len());
@@ -27,11 +27,19 @@ pub fn copy_past_caches(from: &[u8], to: &mut [u8]) {
             unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
         }
     }
-    // SAFETY: orders the stores above before whatever tells another thread of them.
-    unsafe { _mm_sfence() };
 }
 
-/// Copies bytes.
+/// Waits until what was copied past the caches is there for other threads.
+#[allow(unsafe_code)]
+pub fn arrived() {
+    // SAFETY: a fence changes nothing, and every x86-64 has it.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}
+
+/// Copies bytes; elsewhere stores have no other way.
 ///
 /// Both have one length.
 #[cfg(not(target_arch = "x86_64"))]

@@ -2,7 +2,7 @@
 
 use crate::kernels::gather;
 use crate::kernels::pool::{Block, Growing, affordable};
-use crate::kernels::stream::{FAR, copy_past_caches};
+use crate::kernels::stream::{FAR, arrived, copy_past_caches};
 use crate::offsets::{Offsets, with_offsets};
 use crate::tensor::{Dense, Storage, Tensor, element_count};
 use crate::threads::{pieces, side_by_side, split_at_lengths};
@@ -75,7 +75,13 @@ fn copy(from: &[u8], to: &mut [u8]) {
     let piece = from.len().div_ceil(pieces(from.len()));
     let both: Vec<_> = from.chunks(piece).zip(to.chunks_mut(piece)).collect();
     let far = from.len() >= FAR;
-    side_by_side(both, |(from, to)| if far { copy_past_caches(from, to) } else { to.copy_from_slice(from) });
+    side_by_side(both, |(from, to)| match far {
+        true => {
+            copy_past_caches(from, to);
+            arrived();
+        }
+        false => to.copy_from_slice(from),
+    });
 }
 
 /// Texts: the bytes of a run are copied as one, and its offsets moved.

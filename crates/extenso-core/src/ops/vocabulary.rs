@@ -11,6 +11,7 @@ use crate::attrs::{AttrSet, Attrs};
 use crate::grad::GradCx;
 use crate::kernels::pool::affordable;
 use crate::kernels::reduce::Offset;
+use crate::kernels::stream::{FAR, arrived, copy_past_caches};
 use crate::kernels::words::{hash, short};
 use crate::offsets::{Offsets, with_offsets};
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -115,14 +116,22 @@ fn found(
     super::sorting::indices(smallvec![n], |out| {
         let piece = n.div_ceil(pieces(n)).max(1);
         let parts = out.chunks_mut(piece).enumerate().collect();
+        let far = n >= FAR / size_of::<i64>();
         let done = side_by_side(parts, |(part, out): (usize, &mut [i64])| {
-            // What is unknown is filled in while its neighbours are in the nearest cache.
-            out.chunks_mut(GROUP).enumerate().try_for_each(|(group, out)| {
-                let first = part * piece + group * GROUP;
-                find(first, out);
-                let mut unknowns = (first..).zip(out).filter(|(_, out)| **out == NOWHERE);
-                unknowns.try_for_each(|(i, out)| unknown(i).map(|number| *out = number))
-            })
+            let mut near = [0; GROUP];
+            for (group, out) in out.chunks_mut(GROUP).enumerate() {
+                let (first, found) = (part * piece + group * GROUP, &mut near[..out.len()]);
+                find(first, found);
+                // What is unknown is filled in while its neighbours are in the nearest cache.
+                let mut unknowns = (first..).zip(&mut *found).filter(|(_, found)| **found == NOWHERE);
+                unknowns.try_for_each(|(i, found)| unknown(i).map(|number| *found = number))?;
+                match far {
+                    true => copy_past_caches(bytemuck::cast_slice(found), bytemuck::cast_slice_mut(out)),
+                    false => out.copy_from_slice(found),
+                }
+            }
+            arrived();
+            Ok(())
         });
         done.into_iter().collect()
     })
