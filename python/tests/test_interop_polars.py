@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import extenso as ex
@@ -49,3 +50,9 @@ def test_what_is_no_frame_is_refused() -> None:
         ex.from_polars([1])
     with pytest.raises(ex.ShapeError, match="expand_dims"):
         ex.tensor(1).to_polars()
+
+
+def test_pyarrow_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    records = ex.from_polars(pl.DataFrame({"id": [1, 2], "name": ["a", None], "tags": [["x"], []]}))
+    assert ex.from_polars(records.to_polars()) == records

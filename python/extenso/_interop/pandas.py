@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from extenso._core import DTypeError, InvalidValueError, ShapeError, StructTensor, Tensor, tensor
-from extenso._interop.arrow import array_of, value_of
+from extenso._core import DTypeError, InvalidValueError, ShapeError, StructTensor, Tensor, from_arrow, tensor
+from extenso._interop.arrow import array_of
 from extenso._interop.numpy import from_numpy
 from extenso._interop.peers import peer, records_of, refused
 from extenso._types import MaskedTensor
@@ -88,7 +88,7 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return from_numpy(series.to_numpy())
     if isinstance(dtype, pd.ArrowDtype):
-        return value_of(series.array.__arrow_array__())
+        return from_arrow(series.array.__arrow_array__())
     nullable: Any = getattr(dtype, "numpy_dtype", None)
     if nullable is not None:
         missing = series.isna().to_numpy()
@@ -96,7 +96,7 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
         return MaskedTensor(from_numpy(values), tensor(~missing))
     pa = peer("pyarrow", "from_pandas")
     try:
-        return value_of(pa.array(series, from_pandas=True))
+        return from_arrow(pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError) as cause:
         where = ".".join(labels) or "values"
         error = DTypeError(f"from_pandas: column '{where}' of {dtype} has no value: {cause}")

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from extenso._core import StructTensor, to_arrow
-from extenso._interop.arrow import value_of
+from extenso._core import StructTensor, from_arrow, to_arrow
 from extenso._interop.peers import peer, records_of, refused
 
 
@@ -21,11 +20,9 @@ def from_polars(x: Any) -> Any:
         raise refused("from_polars", x, "a DataFrame or a Series", "Call `collect()` first.")
     if not isinstance(x, pl.DataFrame | pl.Series):
         raise refused("from_polars", x, "a DataFrame or a Series of polars")
-    peer("pyarrow", "from_polars")
     if isinstance(x, pl.DataFrame) and x.width == 0:
         return StructTensor([x.height], {})
-    # Text of the oldest level has offsets, as ours; that of newer ones would be converted once more.
-    return value_of(x.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()))
+    return from_arrow(x)
 
 
 def to_polars(x: Any) -> Any:
