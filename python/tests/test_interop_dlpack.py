@@ -128,6 +128,21 @@ def test_old_arrays_and_any_array_with_dlpack_are_tensors() -> None:
     assert (ex.tensor([1, 1]) + Old()).tolist() == [2, 3]
 
 
+class Brain:
+    """An array of a dtype that NumPy does not have."""
+
+    def __array__(self, **_: Any) -> Any:
+        raise TypeError("no such dtype")
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return ex.tensor([1.5], "bf16").__dlpack__(**options)
+
+
+def test_dlpack_is_asked_where_numpy_has_no_dtype() -> None:
+    made = ex.tensor(Brain())
+    assert made.dtype is ex.bf16 and made.tolist() == [1.5]
+
+
 def test_what_a_tensor_cannot_offer_is_refused() -> None:
     x = ex.tensor([1.0])
     assert x.__dlpack_device__() == (1, 0)

@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::export::delete;
-use super::{CPU, Managed, RawTensor, Unversioned, VERSION, Versioned};
+use super::{CPU, Managed, READABLE, RawTensor, Unversioned, VERSION, Versioned};
 
 /// Makes a tensor of an array of any library that has DLPack, sharing its memory.
 ///
@@ -55,7 +55,7 @@ fn offered<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
     if object.hasattr("__dlpack_device__")? {
         let (kind, _): (i32, i64) = object.call_method0("__dlpack_device__")?.extract()?;
-        if kind != CPU {
+        if !READABLE.contains(&kind) {
             return Err(raised(py, elsewhere(kind).at("from_dlpack")));
         }
     }
@@ -139,7 +139,7 @@ fn taken_as<M: Managed>(capsule: &Bound<'_, PyCapsule>) -> Option<Owned<M>> {
 fn read(taken: Taken, copy: Option<bool>) -> Result<Tensor> {
     // SAFETY: the owner keeps the tensor alive, which nobody writes.
     let raw = unsafe { taken.tensor.as_ref() };
-    if raw.device.kind != CPU {
+    if !READABLE.contains(&raw.device.kind) {
         return Err(elsewhere(raw.device.kind));
     }
     let dtype = raw.element.dtype().ok_or_else(|| {

@@ -14,6 +14,8 @@ use std::ffi::{CStr, c_void};
 
 /// The device that shares the memory of Python.
 pub const CPU: i32 = 1;
+/// The devices whose memory the CPU reads: its own, and what CUDA or ROCm have pinned of it.
+const READABLE: [i32; 3] = [CPU, 3, 11];
 /// The newest version that is written; a reader of version 1 takes every minor one.
 const VERSION: Version = Version { major: 1, minor: 0 };
 const READ_ONLY: u64 = 1;

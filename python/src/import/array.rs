@@ -1,6 +1,7 @@
 //! Buffers and arrays as tensors.
 
 use crate::arg::type_name;
+use crate::dlpack;
 use crate::error::{OrRaise, raised};
 use arrow_buffer::Buffer;
 use extenso_core::Tensor;
@@ -20,10 +21,14 @@ pub fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor
     if let Some(tensor) = from_buffer(object)? {
         return to_dtype(tensor, dtype);
     }
-    if !object.hasattr("__array__")? && object.hasattr("__dlpack__")? {
-        return to_dtype(crate::dlpack::tensor_of(object, None)?, dtype);
-    }
-    let array = if object.hasattr("__array__")? { object.call_method0("__array__")? } else { object.clone() };
+    let array = match object.getattr_opt("__array__")?.map(|make| make.call0()) {
+        // NumPy does not have every dtype of other libraries, such as bfloat16.
+        None | Some(Err(_)) if object.hasattr("__dlpack__")? => {
+            return to_dtype(dlpack::tensor_of(object, None)?, dtype);
+        }
+        Some(array) => array?,
+        None => object.clone(),
+    };
     if let Some(tensor) = from_buffer(&array)? {
         return to_dtype(tensor, dtype);
     }
