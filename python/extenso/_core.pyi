@@ -428,6 +428,8 @@ __all__ = [
     "read_json",
     "read_json_blocks",
     "write_json",
+    "read_csv",
+    "write_csv",
     "ParquetBlocks",
     "read_parquet",
     "read_parquet_blocks",
@@ -848,6 +850,30 @@ def read_json_blocks(
 def write_json(x: Any, path: None = None) -> builtins.bytes: ...
 @overload
 def write_json(x: Any, path: str | PathLike[str]) -> None: ...
+@overload
+def read_csv(
+    source: _Source,
+    spec: Any = None,
+    paths: Sequence[str] | None = None,
+    *,
+    sample: int | None = None,
+    delimiter: str = ",",
+    on_error: Literal["raise"] = "raise",
+) -> Any: ...
+@overload
+def read_csv(
+    source: _Source,
+    spec: Any = None,
+    paths: Sequence[str] | None = None,
+    *,
+    sample: int | None = None,
+    delimiter: str = ",",
+    on_error: Literal["skip", "default"],
+) -> tuple[Any, BadRows]: ...
+@overload
+def write_csv(x: Any, target: None = None, *, delimiter: str = ",") -> builtins.bytes: ...
+@overload
+def write_csv(x: Any, target: str | PathLike[str] | IO[builtins.bytes], *, delimiter: str = ",") -> None: ...
 @final
 class ParquetBlocks:
     """The blocks that `read_parquet_blocks` reads."""

@@ -6,6 +6,7 @@
 
 pub mod arrow;
 pub mod columns;
+pub mod csv;
 mod failure;
 pub mod json;
 pub mod ops;

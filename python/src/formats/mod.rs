@@ -1,8 +1,9 @@
-//! JSON in and out: `infer_spec`, `read_json`, `read_json_blocks`, `write_json`; Parquet; and protocol buffers.
+//! JSON in and out: `infer_spec`, `read_json`, `read_json_blocks`, `write_json`; CSV; Parquet; and protocol buffers.
 //!
 //! Holds no logic of a format: sources become bytes, options those of the formats crate, and reports Python objects.
 
 mod blocks;
+mod csv;
 mod ops;
 mod parquet;
 mod protobuf;
@@ -35,6 +36,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_json, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::read_json_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(write_json, module)?)?;
+    csv::add_to(module)?;
     parquet::add_to(module)?;
     protobuf::add_to(module)?;
     ops::add_to(module)

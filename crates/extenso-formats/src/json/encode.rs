@@ -126,7 +126,8 @@ fn text_at<'a>(text: &TextRef<'a>, row: usize) -> &'a [u8] {
     text.bytes.get(bounds(&text.offsets, row)).unwrap_or_default()
 }
 
-fn write_scalar(column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) {
+/// Appends the boolean or number at `row`; what is no number has its name in quotes.
+pub fn write_scalar(column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) {
     match column {
         ColumnRef::Bits(bits) => out.extend_from_slice(if bits.get(row) { b"true" } else { b"false" }),
         ColumnRef::I8(numbers) => write_integer(numbers[row], out),

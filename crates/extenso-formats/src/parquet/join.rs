@@ -6,6 +6,7 @@
 use super::project::item;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, StructArray};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Fields};
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ fn below(data_type: &DataType, together: bool, next: &mut usize, out: &mut Vec<V
 ///
 /// Errors: they differ in more than in their leaves.
 pub fn join(a: &StructArray, b: &StructArray) -> Result<StructArray, ArrowError> {
-    if a.len() != b.len() || a.nulls() != b.nulls() {
+    if a.len() != b.len() || missing(a) != missing(b) {
         return Err(differ(a.len(), b.len()));
     }
     let mut fields: Vec<Arc<Field>> = a.fields().iter().cloned().collect();
@@ -68,6 +69,11 @@ pub fn join(a: &StructArray, b: &StructArray) -> Result<StructArray, ArrowError>
     StructArray::try_new_with_length(fields.into(), columns, a.nulls().cloned(), a.len())
 }
 
+/// The nulls, if there are any: a leaf may say that all are there, or say nothing.
+fn missing(array: &dyn Array) -> Option<&NullBuffer> {
+    array.nulls().filter(|nulls| nulls.null_count() > 0)
+}
+
 fn nested(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Struct(_) | DataType::List(_) | DataType::LargeList(_))
 }
@@ -82,7 +88,7 @@ fn join_arrays(a: &ArrayRef, b: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 }
 
 fn lists<O: OffsetSizeTrait>(a: &GenericListArray<O>, b: &GenericListArray<O>) -> Result<ArrayRef, ArrowError> {
-    if a.offsets() != b.offsets() || a.nulls() != b.nulls() {
+    if a.offsets() != b.offsets() || missing(a) != missing(b) {
         return Err(differ(a.values().len(), b.values().len()));
     }
     let (DataType::List(field) | DataType::LargeList(field)) = a.data_type() else {

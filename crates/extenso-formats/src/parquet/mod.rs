@@ -19,6 +19,7 @@ mod read;
 mod source;
 mod thrift;
 mod write;
+mod zero;
 
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns
 use super::proof::{prove_footer, prove_pages};
 use super::prune::{Condition, prune};
 use super::source::ParquetSource;
+use super::zero::zeroed;
 use crate::arrow::from_arrow;
 use crate::columns::{BadRows, OnError};
 use crate::policy::array_rows;
@@ -129,7 +130,10 @@ pub(crate) struct Reader(ParquetRecordBatchReader);
 
 impl Reader {
     pub fn next(&mut self) -> Result<Option<StructArray>> {
-        guarded(|| self.0.next().transpose().map(|batch| batch.map(StructArray::from)))
+        guarded(|| match self.0.next().transpose()? {
+            Some(batch) => zeroed(StructArray::from(batch)).map(Some),
+            None => Ok(None),
+        })
     }
 }
 

@@ -136,6 +136,23 @@ fn rows_that_do_not_fit_are_told_of() {
 }
 
 #[test]
+fn leaves_of_one_record_are_put_together_again() {
+    // Structs that may be missing, of which some are, none is, and all are; lists in them and around them.
+    for rows in [
+        r#"{"r": {"a": 1, "l": [{"x": 1, "y": null}], "b": null}} {"r": null} {"r": {"a": 2, "l": [], "b": {"c": 1}}}"#,
+        r#"{"r": {"a": 1, "l": [{"x": 1, "y": 2}], "b": {"c": 0}}} {"r": {"a": 2, "l": [], "b": {"c": 1}}}"#,
+        r#"{"r": null, "s": [{"x": {"y": 1, "z": [1]}, "w": 1}, {"x": null, "w": 2}]} {"r": null, "s": []}"#,
+    ] {
+        let rows = rows.replace("} {\"r\"", "}\n{\"r\"");
+        let value = read_json(rows.as_bytes(), &Default::default()).expect("reads").value;
+        let spec = crate::infer_spec(rows.as_bytes(), &Default::default()).expect("a spec");
+        let source: ParquetSource = encode_parquet(&Nest::Leaf(value.clone())).expect("writes").into();
+        let options = ParquetOptions { spec: Some(spec), ..Default::default() };
+        assert_eq!(literal(&source, &options), to_literal(&value).expect("a literal").to_string());
+    }
+}
+
+#[test]
 fn files_of_no_rows_have_columns() {
     let value = read_json(ROWS.as_bytes(), &Default::default()).expect("reads").value;
     let none = extenso_core::ops::take(value, extenso_core::Tensor::from_vec(Vec::<i64>::new()), 0).expect("no rows");

@@ -9,6 +9,7 @@
 //! Invariant: a source gives blocks of rows one after another and holds one of them; of each it decodes the leaves that a function needs,
 //! whatever the format. Unpacking is streamed; what has to be held whole is bounded by the bytes that it is packed in.
 
+mod csv;
 mod json;
 mod needs;
 #[cfg(feature = "parquet")]
@@ -67,11 +68,16 @@ pub enum Format {
     Json,
     /// Parquet.
     Parquet,
+    /// CSV: a row of names, and rows of cells.
+    Csv,
 }
 
 /// The names of formats, the endings of file names that they are known by.
-const FORMATS: [(Format, &str, &[&str]); 2] =
-    [(Format::Json, "json", &["json", "ndjson", "jsonl"]), (Format::Parquet, "parquet", &["parquet", "pq"])];
+const FORMATS: [(Format, &str, &[&str]); 3] = [
+    (Format::Json, "json", &["json", "ndjson", "jsonl"]),
+    (Format::Parquet, "parquet", &["parquet", "pq"]),
+    (Format::Csv, "csv", &["csv", "tsv"]),
+];
 
 impl Format {
     /// The format that a file of this name holds, if its ending says so; that of something packed is looked at without the ending of
@@ -116,13 +122,15 @@ pub struct SourceOptions {
     pub format: Option<Format>,
     /// What becomes of a row that does not fit.
     pub on_error: OnError,
+    /// What stands between the cells of CSV.
+    pub delimiter: u8,
     /// About how many bytes of rows are decoded at a time.
     pub block: usize,
 }
 
 impl Default for SourceOptions {
     fn default() -> SourceOptions {
-        SourceOptions { format: None, on_error: OnError::Raise, block: BLOCK }
+        SourceOptions { format: None, on_error: OnError::Raise, delimiter: b',', block: BLOCK }
     }
 }
 
@@ -140,7 +148,9 @@ pub fn open_file(function: &Arc<Concrete>, path: &Path, options: &SourceOptions)
         return columns(function, path, options);
     }
     let format = options.format.or_else(|| Format::of_name(path));
-    open_reader(function, Box::new(file), &SourceOptions { format, ..options.clone() })
+    let tabs = path.to_str().is_some_and(|name| name.contains(".tsv"));
+    let delimiter = if tabs && options.delimiter == b',' { b'\t' } else { options.delimiter };
+    open_reader(function, Box::new(file), &SourceOptions { format, delimiter, ..options.clone() })
 }
 
 #[cfg(feature = "parquet")]
@@ -167,6 +177,10 @@ pub fn open_reader(
     let (head, packed, source) = unpacked(Box::new(counted))?;
     match Format::of_head(&head).filter(|_| options.format.is_none()).or(options.format) {
         Some(Format::Parquet) => whole_columns(function, source, options),
+        Some(Format::Csv) => {
+            let read = packed.then_some(read);
+            Ok(Box::new(csv::CsvBlocks::new(function, source, read, options)?))
+        }
         Some(Format::Json) | None => {
             let read = packed.then_some(read);
             Ok(Box::new(JsonBlocks::new(function, source, read, options)?))

@@ -6,7 +6,7 @@
 use crate::records::is;
 use extenso_core::{TypeSpec, Value};
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
-use extenso_types::{Error, ExtSpec, Nest, Result, Segment, Spec};
+use extenso_types::{Dim, Error, ExtSpec, Nest, PartitionSpec, Result, Segment, Shape, Spec, TensorSpec};
 use std::sync::Arc;
 
 /// What a function needs of its argument.
@@ -150,7 +150,7 @@ impl Keep<'_> {
             let needed = self.needed.get(leaf).copied().unwrap_or(true);
             return needed.then(|| {
                 self.places.push(leaf);
-                spec.clone()
+                of_any_rows(spec)
             });
         };
         let wraps = is::<RaggedTensorSpec>(ext) || is::<MaskedTensorSpec>(ext);
@@ -162,6 +162,21 @@ impl Keep<'_> {
         }
         let kept = any || there && is::<StructSpec>(ext);
         kept.then(|| Spec::from(ExtSpec { def: ext.def.clone(), static_data: ext.static_data.clone(), components }))
+    }
+}
+
+/// The spec of any number of rows: a function that was traced for some runs over others.
+fn of_any_rows(spec: &Spec) -> Spec {
+    match spec {
+        Spec::Tensor(tensor) => match tensor.shape.dims() {
+            Some([_, inner @ ..]) => {
+                let dims = std::iter::once(Dim::any()).chain(inner.iter().copied());
+                Spec::from(TensorSpec::new(tensor.dtype, Shape::new(dims)))
+            }
+            Some([]) | None => spec.clone(),
+        },
+        Spec::Partition(p) => Spec::Partition(PartitionSpec { nrows: Dim::any(), nvalues: Dim::any(), index: p.index }),
+        Spec::Ext(_) => spec.clone(),
     }
 }
 

@@ -1,9 +1,10 @@
-//! Where results go: lines of JSON, or Parquet.
+//! Where results go: lines of JSON, CSV, or Parquet.
 //!
 //! Invariant: a file appears under its name whole or not at all.
 
 use super::{Blocks, Format, Progress, run_blocks};
 use crate::columns::BadRows;
+use crate::csv::encode_csv;
 use crate::run::encode_ndjson;
 use extenso_core::Value;
 use extenso_graph::Concrete;
@@ -35,6 +36,26 @@ impl<W: Write> Sink for NdjsonSink<W> {
 
     fn finish(&mut self) -> Result<()> {
         Ok(self.0.flush()?)
+    }
+}
+
+/// Rows of a table, with commas.
+pub struct CsvSink<W> {
+    sink: W,
+    begun: bool,
+}
+
+impl<W: Write> Sink for CsvSink<W> {
+    fn write(&mut self, results: &Nest<Value>) -> Result<()> {
+        let text = encode_csv(results, b',')?;
+        // The names stand before the first block alone; they are no cells, so no line end is inside them.
+        let names = if self.begun { text.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1) } else { 0 };
+        self.begun = true;
+        Ok(self.sink.write_all(&text[names..])?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(self.sink.flush()?)
     }
 }
 
@@ -70,6 +91,7 @@ impl<W: Write + Send> Sink for ParquetSink<W> {
 pub fn open_sink<'a>(format: Format, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dyn Sink + 'a>> {
     match format {
         Format::Json => Ok(Box::new(NdjsonSink(sink))),
+        Format::Csv => Ok(Box::new(CsvSink { sink, begun: false })),
         #[cfg(feature = "parquet")]
         Format::Parquet => Ok(Box::new(ParquetSink::new(sink))),
         #[cfg(not(feature = "parquet"))]

@@ -118,3 +118,29 @@ fn a_bomb_is_refused_whole_and_streamed_in_blocks() {
     assert!(error.contains("at most 200 times as many, or 64 MB") && error.contains("blocks"), "{error}");
     assert_eq!(run(bomb, &SourceOptions::default()).expect("runs"), "");
 }
+
+#[test]
+fn tables_are_sources_and_sinks() {
+    let scalar = |dtype| F::Scalar(dtype, vec![]);
+    let fields = [("a", scalar(DType::F64)), ("b", scalar(DType::F64)), ("s", scalar(DType::String))];
+    let function = Function::new("sums", |args| {
+        let rows = StructTensor::from_value(args.leaves()[0].1)?;
+        Ok(Nest::dict([("sum", Nest::Leaf(ops::add(rows.field("a")?, rows.field("b")?)?))]))
+    });
+    let function = function.concrete(&Nest::Leaf(struct_spec(fields).expect("a spec"))).expect("traces");
+    let run = |text: &str, block: usize| {
+        let options = SourceOptions { format: Some(Format::Csv), block, ..SourceOptions::default() };
+        let source = open_bytes(&function, gzip(text.as_bytes()), &options)?;
+        let mut out = Vec::new();
+        let mut sink = open_sink(Format::Csv, Box::new(&mut out))?;
+        run_blocks(&function, source, &mut *sink, &mut |_, _| {})?;
+        drop(sink);
+        Ok::<_, Error>(String::from_utf8(out).expect("text"))
+    };
+    for block in [1, 1000] {
+        assert_eq!(run("a,other,b\n1,x,2.5\n3,y,4\n", block).expect("runs"), "sum\n3.5\n7.0\n");
+        assert_eq!(run("a,b\n", block).expect("runs"), "sum\n");
+    }
+    let error = run("a\n1\n", 10).expect_err("a column is missing").to_string();
+    assert!(error.contains("there is no column 'b'"), "{error}");
+}

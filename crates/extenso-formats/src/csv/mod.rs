@@ -1,0 +1,33 @@
+//! CSV: rows of a table to records, and records to rows.
+//!
+//! | plan | cell |
+//! |---|---|
+//! | bool | `true`, `false`, also with capitals |
+//! | integers, floats | a number, with blanks around it or not; `NaN`, `Infinity`, `-Infinity`, also as `nan`, `inf`, `-inf` |
+//! | string, bytes | the cell as it is, empty or not |
+//! | optional | empty where it is missing; a record is missing where all its cells are empty |
+//! | record | a column for each field, whose name is its path: `user.name` |
+//! | list | none: CSV has no lists |
+//!
+//! Invariant: the first row names the columns, and a column that is not wanted is not looked at. The syntax is the crate `csv`'s.
+
+mod cell;
+mod infer;
+mod read;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use read::{CsvOptions, read_csv};
+pub(crate) use read::{Rows, Table};
+pub use write::{encode_csv, write_csv};
+
+use extenso_types::{Path, Segment};
+
+/// The path that a column's name says: fields with dots between them, or one field where it is no such path.
+fn path_of(name: &str) -> Path {
+    let path = name.parse::<Path>().ok();
+    let fields = |path: &Path| path.segments().iter().all(|step| matches!(step, Segment::Field(_)));
+    path.filter(|path| fields(path) && !path.is_root()).unwrap_or_else(|| Path::root().child(Segment::field(name)))
+}

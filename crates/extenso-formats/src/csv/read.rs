@@ -1,0 +1,296 @@
+//! Reading: rows into the columns of a plan.
+//!
+//! Invariant: no call gives columns of rows that differ in number. Recursion follows the plan, never the input.
+
+use super::cell::{push_scalar, shown};
+use super::infer::{Found, seen};
+use super::path_of;
+use crate::columns::{Column, ColumnKind, Columns, Decoded, OnError};
+use crate::failure::{Failure, Read};
+use crate::json::mark_len;
+use crate::plan::{ColumnId, Field, Plan, fills};
+use crate::policy::{Policy, no_rows};
+use crate::project::Wanted;
+use crate::read::batch;
+use crate::records::RecordSpec;
+use crate::run::Rows as Batch;
+use crate::seen::Place;
+use crate::source::unpack;
+use csv::{ByteRecord, Reader, ReaderBuilder};
+use extenso_types::{DType, Error, Nest, Path, Result, Segment, Spec};
+use std::io::Read as Bytes;
+use std::sync::Arc;
+
+/// How CSV is read: `CsvOptions::default()` has commas, infers the spec from all rows, reads all of it, and fails at a bad row.
+#[derive(Clone, Debug)]
+pub struct CsvOptions {
+    /// What the records are; inferred if there is none.
+    pub spec: Option<Spec>,
+    /// What is read of them: the parts at or below these paths. Everything, if there is none.
+    pub paths: Option<Vec<Path>>,
+    /// From how many rows the spec is inferred: from all, if there is none.
+    pub sample: Option<usize>,
+    /// What stands between cells.
+    pub delimiter: u8,
+    /// What becomes of a row that does not fit.
+    pub on_error: OnError,
+}
+
+impl Default for CsvOptions {
+    fn default() -> CsvOptions {
+        CsvOptions { spec: None, paths: None, sample: None, delimiter: b',', on_error: OnError::Raise }
+    }
+}
+
+/// Reads a table as one batch, whose outer axis is the rows behind the first, which names the columns. It may be packed by gzip or zstd.
+///
+/// A name with dots is the path of a nested field. Integers are i64 (u64 where they need it), other numbers f64, and a column in which cells are of two kinds is one of
+/// strings. An empty cell is missing, or an empty string in a column of strings.
+///
+/// Errors: a row that does not fit, with its number, byte, path and column, unless `on_error` says otherwise; no row of names; a spec with a
+/// field that has no column; lists, which CSV does not have.
+///
+/// ```
+/// # use extenso_formats::csv::{CsvOptions, read_csv};
+/// let rows = b"id,user.name,score\n1,Ann,0.5\n2,\"B, b\",\n";
+/// let read = read_csv(rows, &CsvOptions::default()).unwrap();
+/// assert_eq!(
+///     extenso_ext::to_literal(&read.value).unwrap().to_string(),
+///     r#"[{"id": 1, "user": {"name": "Ann"}, "score": 0.5}, {"id": 2, "user": {"name": "B, b"}, "score": None}]"#
+/// );
+/// ```
+pub fn read_csv(input: &[u8], options: &CsvOptions) -> Result<Batch> {
+    let input = unpack(input)?;
+    let spec = match &options.spec {
+        Some(spec) => Wanted::of_paths(options.paths.as_deref()).and_then(|wanted| wanted.of(spec))?,
+        None => infer(&input, options)?,
+    };
+    let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
+    let mut table = Table::new(&input[..], options.delimiter)?;
+    let rows = Rows::new(records.plan(), &table.paths)?;
+    let mut out = rows.none()?;
+    while table.next()? {
+        rows.read(&table, options.on_error, &mut out)?;
+    }
+    batch(&spec, &records, out)
+}
+
+fn infer(input: &[u8], options: &CsvOptions) -> Result<Spec> {
+    if options.sample == Some(0) {
+        return Err(Error::value("the sample has 0 records").wanted("at least one").at("sample"));
+    }
+    let wanted = Wanted::of_paths(options.paths.as_deref())?;
+    let mut table = Table::new(input, options.delimiter)?;
+    let mut found = vec![Found::default(); table.paths.len()];
+    while table.rows() < options.sample.unwrap_or(usize::MAX) && table.next()? {
+        if table.record.len() != found.len() {
+            match options.on_error {
+                OnError::Raise => return Err(table.lengths().finish(table.row, table.start).2),
+                OnError::Skip | OnError::Default => continue,
+            }
+        }
+        let at = Place { row: table.row, byte: table.start };
+        found.iter_mut().zip(&table.record).for_each(|(found, cell)| found.note(cell, at));
+    }
+    seen(&table.paths, &found).and_then(|seen| seen.batch(&wanted)).map_err(|e| e.at("infer_spec"))
+}
+
+/// Rows of cells, one after another.
+pub(crate) struct Table<R> {
+    reader: Reader<R>,
+    /// The paths that the names of the columns say.
+    pub paths: Vec<Path>,
+    record: ByteRecord,
+    /// The number of the row; of the first, 0.
+    pub row: usize,
+    /// The byte at which the row starts.
+    start: usize,
+    begun: bool,
+}
+
+impl<R: Bytes> Table<R> {
+    /// Reads the names of the columns.
+    ///
+    /// Errors: no names; names that are not UTF-8; what the operating system refuses.
+    pub fn new(source: R, delimiter: u8) -> Result<Table<R>> {
+        let mut reader = ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(source);
+        let names = reader.byte_headers().map_err(reading)?.clone();
+        if names.is_empty() {
+            return Err(Error::data("there is no row of names").wanted("the names of the columns in the first row"));
+        }
+        let path = |(i, name): (usize, &[u8])| {
+            let name = if i == 0 { &name[mark_len(name)..] } else { name };
+            let name = std::str::from_utf8(name).map_err(|_| {
+                Error::data(format!("the name {} of column {} is not UTF-8", shown(name), i + 1)).wanted("UTF-8 text")
+            })?;
+            Ok(path_of(name))
+        };
+        let paths = names.iter().enumerate().map(path).collect::<Result<Vec<_>>>()?;
+        Ok(Table { reader, paths, record: ByteRecord::new(), row: 0, start: 0, begun: false })
+    }
+
+    /// Reads the next row; whether there is one.
+    ///
+    /// Errors: what the operating system refuses.
+    pub fn next(&mut self) -> Result<bool> {
+        let there = self.reader.read_byte_record(&mut self.record).map_err(reading)?;
+        if there {
+            self.row += usize::from(self.begun);
+            self.begun = true;
+            self.start = self.record.position().map_or(0, |at| usize::try_from(at.byte()).unwrap_or(usize::MAX));
+        }
+        Ok(there)
+    }
+
+    /// How many rows were read.
+    pub fn rows(&self) -> usize {
+        self.row + usize::from(self.begun)
+    }
+
+    /// How many bytes were read.
+    pub fn bytes(&self) -> u64 {
+        self.reader.position().byte()
+    }
+
+    fn lengths(&self) -> Box<Failure> {
+        let what = format!("the row has {} cells", self.record.len());
+        Failure::new(0, Error::data(what).wanted(format!("{}, as the row of names", self.paths.len())))
+    }
+}
+
+fn reading(e: csv::Error) -> Error {
+    match e.into_kind() {
+        csv::ErrorKind::Io(e) => crate::source::reading(e),
+        other => Error::data(format!("this is not CSV: {other:?}")),
+    }
+}
+
+/// A plan, and where in a row its leaves are.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    root: Node,
+    kinds: Vec<ColumnKind>,
+    defaults: Vec<(ColumnId, usize)>,
+}
+
+#[derive(Debug)]
+enum Node {
+    Skip,
+    Scalar { dtype: DType, column: ColumnId, cell: usize },
+    Text { dtype: DType, column: ColumnId, cell: usize },
+    Optional { validity: Option<ColumnId>, inner: Box<Node>, cells: Vec<usize>, defaults: Vec<(ColumnId, usize)> },
+    Record(Vec<(Arc<str>, Node)>),
+}
+
+impl Rows {
+    /// The plan for a table of these columns.
+    ///
+    /// Errors: see [`Plan::kinds`]; a field that has no column, unless it may be missing; a list.
+    pub fn new(plan: &Plan, paths: &[Path]) -> Result<Rows> {
+        let kinds = plan.kinds()?;
+        let root = Node::new(plan, &Path::root(), paths)?;
+        Ok(Rows { root, kinds, defaults: fills(plan) })
+    }
+
+    /// No rows yet.
+    ///
+    /// Errors: no memory.
+    pub fn none(&self) -> Result<Decoded> {
+        no_rows(&self.kinds)
+    }
+
+    /// Reads the row that a table is at.
+    ///
+    /// Errors: under [`OnError::Raise`], that the row does not fit, with its number, byte, path and column.
+    pub fn read<R: Bytes>(&self, table: &Table<R>, on_error: OnError, out: &mut Decoded) -> Result<()> {
+        let policy = Policy { on_error, defaults: &self.defaults };
+        policy.row(table.row, table.start, &mut Vec::new(), out, |columns| {
+            if table.record.len() != table.paths.len() {
+                return Err(table.lengths());
+            }
+            self.root.read(&table.record, columns)
+        })
+    }
+}
+
+impl Node {
+    fn new(plan: &Plan, at: &Path, paths: &[Path]) -> Result<Node> {
+        let cell = || {
+            paths.iter().position(|path| path == at).ok_or_else(|| {
+                let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+                Error::missing(format!("there is no column '{at}'")).wanted(format!("one of {}", names.join(", ")))
+            })
+        };
+        Ok(match plan {
+            plan if plan.is_unused() => Node::Skip,
+            Plan::Skip => Node::Skip,
+            Plan::Scalar { dtype, column } => Node::Scalar { dtype: *dtype, column: *column, cell: cell()? },
+            Plan::Text { dtype, column, .. } => Node::Text { dtype: *dtype, column: *column, cell: cell()? },
+            Plan::Optional { validity, inner } => {
+                let below = |path: &Path| path.starts_with(at);
+                let cells: Vec<usize> = (0..paths.len()).filter(|i| below(&paths[*i])).collect();
+                let node = if cells.is_empty() { Node::Skip } else { Node::new(inner, at, paths)? };
+                Node::Optional { validity: *validity, inner: Box::new(node), cells, defaults: fills(inner) }
+            }
+            Plan::Record { fields } => {
+                let field = |Field { name, plan }: &Field| {
+                    Ok((name.clone(), Node::new(plan, &at.child(Segment::Field(name.clone())), paths)?))
+                };
+                Node::Record(fields.iter().map(field).collect::<Result<_>>()?)
+            }
+            Plan::List { .. } | Plan::Fixed { .. } => {
+                let error = Error::dtype(format!("'{at}' is a list, and CSV has none"));
+                return Err(error.wanted("records of numbers, strings and booleans").hint("Use JSON or Parquet"));
+            }
+        })
+    }
+
+    fn read(&self, record: &ByteRecord, columns: &mut Columns) -> Read<()> {
+        let text = |cell: usize| record.get(cell).unwrap_or_default();
+        let refuse = |cell: usize, wanted: String| {
+            let what = format!("{} came in column {}", shown(text(cell)), cell + 1);
+            Failure::new(0, Error::data(what).wanted(wanted))
+        };
+        match self {
+            Node::Skip => Ok(()),
+            Node::Scalar { dtype, column, cell } => {
+                let pushed = columns.get_mut(*column).is_some_and(|column| push_scalar(text(*cell), column));
+                if pushed { Ok(()) } else { Err(refuse(*cell, wanted(*dtype))) }
+            }
+            Node::Text { dtype, column, cell } => {
+                if *dtype == DType::String && std::str::from_utf8(text(*cell)).is_err() {
+                    return Err(refuse(*cell, "UTF-8 text".into()));
+                }
+                let pushed = match columns.get_mut(*column) {
+                    Some(Column::Text(texts)) => texts.push(text(*cell)),
+                    _ => false,
+                };
+                if pushed { Ok(()) } else { Err(refuse(*cell, "less text than the offsets reach".into())) }
+            }
+            Node::Optional { validity, inner, cells, defaults } => {
+                let there = cells.iter().any(|cell| !text(*cell).is_empty());
+                if let Some(Column::Bits(bits)) = validity.and_then(|id| columns.get_mut(id)) {
+                    bits.push(there);
+                }
+                if there {
+                    return inner.read(record, columns);
+                }
+                let fill = |(id, n): &(ColumnId, usize)| {
+                    columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n))
+                };
+                defaults.iter().try_for_each(fill).map_err(|e| Failure::new(0, e))
+            }
+            Node::Record(fields) => fields.iter().try_for_each(|(name, node)| {
+                node.read(record, columns).map_err(|failure| failure.inside(Segment::Field(name.clone())))
+            }),
+        }
+    }
+}
+
+fn wanted(dtype: DType) -> String {
+    match dtype {
+        DType::Bool => "true or false".into(),
+        dtype if dtype.is_float() => format!("a number that fits {dtype}, NaN, Infinity or -Infinity"),
+        dtype => format!("an integer that fits {dtype}"),
+    }
+}

@@ -1,0 +1,79 @@
+//! Laws of reading and writing tables.
+
+use super::*;
+use crate::OnError;
+use extenso_ext::to_literal;
+use extenso_types::Nest;
+
+fn read(rows: &str, options: &CsvOptions) -> String {
+    match read_csv(rows.as_bytes(), options) {
+        Ok(rows) => to_literal(&rows.value).expect("a literal").to_string(),
+        Err(e) => e.to_string(),
+    }
+}
+
+fn check(rows: &str, wanted: &str) {
+    let found = read(rows, &CsvOptions::default());
+    assert!(found.contains(wanted), "{rows}: {found}");
+}
+
+#[test]
+fn cells_are_what_they_all_are() {
+    check("a,b\n1,true\n-2,False\n", r#"[{"a": 1, "b": True}, {"a": -2, "b": False}]"#);
+    check("a\n1\n2.5\n", r#"[{"a": 1.0}, {"a": 2.5}]"#);
+    check("a\n1\nx\n", r#"[{"a": "1"}, {"a": "x"}]"#);
+    check("a\ntrue\n1\n", r#"[{"a": "true"}, {"a": "1"}]"#);
+    check("a,b\n,x\n1,\n", r#"[{"a": None, "b": "x"}, {"a": 1, "b": ""}]"#);
+    let big = read_csv(b"a\n18446744073709551615\n", &CsvOptions::default()).expect("reads").value;
+    assert_eq!(big.spec().expect("a spec").to_string(), "StructTensor(a: u64[1], rank=1)");
+    check("a\n18446744073709551616\n", "Wanted: integers that all fit i64, or all fit u64");
+    check("\u{feff}u.a,u.b.c,d\n1,2,3\n", r#"[{"u": {"a": 1, "b": {"c": 2}}, "d": 3}]"#);
+    check("a;b,c\r\n\"x\"\"y\n\",2\r\n", r#"[{"a;b": "x\"y\n", "c": 2}]"#);
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_place() {
+    check("", "there is no row of names");
+    check("a,a\n1,2\n", "column 2 has the name 'a', which another has");
+    check("a,a.b\n1,2\n", "column 2 has the name 'a.b'");
+    check("a,b\n1,2\n3\n", "row 1, byte 8: the row has 1 cells.\nWanted: 2, as the row of names.");
+    let sampled = CsvOptions { sample: Some(1), ..CsvOptions::default() };
+    let found = read("id,u.x\n1,2\n3,four\n", &sampled);
+    assert!(
+        found.contains("row 1, byte 11, 'u.x': 'four' came in column 2.\nWanted: an integer that fits i64."),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_spec_says_what_columns_are() {
+    let spec = crate::infer_spec(br#"{"a": 0.5, "n": {"s": "x"}, "gone": null}"#, &Default::default()).expect("a spec");
+    let options = CsvOptions { spec: Some(spec.clone()), ..CsvOptions::default() };
+    assert_eq!(read("n.s,other,a\nx,y,1\n", &options), r#"[{"a": 1.0, "n": {"s": "x"}, "gone": None}]"#);
+    assert!(read("n.s\nx\n", &options).contains("there is no column 'a'.\nWanted: one of n.s."));
+    let lists = crate::infer_spec(br#"{"a": [1]}"#, &Default::default()).expect("a spec");
+    let lists = CsvOptions { spec: Some(lists), ..CsvOptions::default() };
+    assert!(read("a\n1\n", &lists).contains("'a' is a list, and CSV has none"));
+    for (on_error, wanted) in [
+        (OnError::Skip, r#"[{"a": 1.0, "n": {"s": "x"}, "gone": None}]"#),
+        (OnError::Default, r#"[{"a": 1.0, "n": {"s": "x"}, "gone": None}, {"a": 0.0, "n": {"s": ""}, "gone": None}]"#),
+    ] {
+        let options = CsvOptions { spec: Some(spec.clone()), on_error, ..CsvOptions::default() };
+        assert_eq!(read("n.s,a\nx,1\ny,two\n", &options), wanted);
+    }
+}
+
+#[test]
+fn what_was_written_is_read() {
+    let rows = r#"{"i": -7, "f": 0.1, "t": true, "u": {"s": "a, \"b\"\n", "o": null}, "n": "NaN"}
+{"i": 8, "f": 1e300, "t": false, "u": {"s": "", "o": 4}, "n": 1.5}"#;
+    let value = crate::read_json(rows.as_bytes(), &Default::default()).expect("reads").value;
+    let text = encode_csv(&Nest::Leaf(value.clone()), b'\t').expect("writes");
+    let spec = Some(crate::infer_spec(rows.as_bytes(), &Default::default()).expect("a spec"));
+    let options = CsvOptions { spec, delimiter: b'\t', ..CsvOptions::default() };
+    let again = read_csv(&text, &options).expect("reads").value;
+    assert_eq!(to_literal(&again).expect("one").to_string(), to_literal(&value).expect("one").to_string());
+    let list = crate::read_json(br#"{"a": [1]}"#, &Default::default()).expect("reads").value;
+    let error = encode_csv(&Nest::Leaf(list), b',').expect_err("a list").to_string();
+    assert!(error.contains("'a' is a list, and CSV has none"), "{error}");
+}

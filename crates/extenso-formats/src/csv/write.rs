@@ -1,0 +1,127 @@
+//! Writing: records as rows of cells.
+//!
+//! Invariant: everything that can be wrong with the columns is found before the first row is written.
+
+use crate::columns::{BitsRef, ColumnRef, TextRef};
+use crate::json::write_scalar;
+use crate::plan::{ColumnId, Field, Plan};
+use crate::prove::Proof;
+use crate::run::Batch;
+use csv::{ByteRecord, WriterBuilder};
+use extenso_core::Value;
+use extenso_graph::save::archive::write_atomically;
+use extenso_types::{DType, Error, Nest, Path, Result, Segment};
+use std::ops::Range;
+
+/// Writes a batch as a table: a row of names, then a row for each item of the outer axis. A nested field has its path as name.
+///
+/// What is missing is an empty cell, and so is an empty string.
+/// Errors: a list, which CSV does not have; values, or parts of one, with another number of rows.
+///
+/// ```
+/// # use extenso_formats::csv::{CsvOptions, encode_csv, read_csv};
+/// # use extenso_types::Nest;
+/// let rows = extenso_formats::read_json(br#"{"id": 1, "user": {"name": "B, b", "age": null}}"#, &Default::default());
+/// let text = encode_csv(&Nest::Leaf(rows.unwrap().value), b',').unwrap();
+/// assert_eq!(text, b"id,user.name,user.age\n1,\"B, b\",\n");
+/// ```
+pub fn encode_csv(value: &Nest<Value>, delimiter: u8) -> Result<Vec<u8>> {
+    let Batch { records, leaves, rows } = Batch::of(value)?;
+    let columns = records.columns(&leaves)?;
+    let proof = Proof { columns: &columns, kinds: records.plan().kinds()? };
+    let mut cells = Vec::new();
+    gather(records.plan(), &Path::root(), &proof, &(0..rows), &mut Vec::new(), &mut cells)?;
+    let internal = |e: csv::Error| Error::internal(format!("a row of a table is refused: {e}"));
+    let mut writer = WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+    writer.write_record(cells.iter().map(|cell| cell.name.as_bytes())).map_err(internal)?;
+    let (mut record, mut text) = (ByteRecord::new(), Vec::new());
+    for row in 0..rows {
+        record.clear();
+        for cell in &cells {
+            text.clear();
+            cell.write(row, &mut text);
+            record.push_field(&text);
+        }
+        writer.write_byte_record(&record).map_err(internal)?;
+    }
+    writer.into_inner().map_err(|e| Error::internal(format!("a table is refused: {e}")))
+}
+
+/// Writes a batch as a table into a file, which appears under its name whole or not at all.
+///
+/// Errors: those of [`encode_csv`]; what the operating system refuses.
+pub fn write_csv(value: &Nest<Value>, delimiter: u8, path: impl AsRef<std::path::Path>) -> Result<()> {
+    let text = encode_csv(value, delimiter)?;
+    write_atomically(path, &text).map_err(|e| Error::io(e.to_string()))
+}
+
+/// A column of the table.
+struct Cell<'a> {
+    name: String,
+    /// The bits that say whether the cell is there.
+    there: Vec<BitsRef<'a>>,
+    content: Content<'a>,
+}
+
+enum Content<'a> {
+    Scalar(ColumnRef<'a>),
+    Text(TextRef<'a>),
+}
+
+impl Cell<'_> {
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        if !self.there.iter().all(|bits| bits.get(row)) {
+            return;
+        }
+        match &self.content {
+            Content::Scalar(column) => {
+                write_scalar(column, row, out);
+                // JSON puts the names of floats that are no numbers into quotes.
+                out.retain(|byte| *byte != b'"');
+            }
+            Content::Text(text) => {
+                let place = |i: usize| text.offsets.get(i).unwrap_or(0);
+                out.extend_from_slice(text.bytes.get(place(row)..place(row + 1)).unwrap_or_default());
+            }
+        }
+    }
+}
+
+fn gather<'a>(
+    plan: &Plan,
+    at: &Path,
+    proof: &Proof<'_, 'a>,
+    rows: &Range<usize>,
+    there: &mut Vec<BitsRef<'a>>,
+    out: &mut Vec<Cell<'a>>,
+) -> Result<()> {
+    let mut cell = |content: Content<'a>, there: &[BitsRef<'a>]| {
+        let name = if at.is_root() { "value".to_string() } else { at.to_string() };
+        out.push(Cell { name, there: there.to_vec(), content });
+    };
+    let column = |id: &ColumnId| proof.column(*id, rows, at.segments());
+    match plan {
+        Plan::Skip => {}
+        Plan::Scalar { column: id, .. } => cell(Content::Scalar(column(id)?), there),
+        Plan::Text { dtype, column: id, .. } => {
+            cell(Content::Text(proof.text(*id, *dtype == DType::String, rows, at.segments())?), there);
+        }
+        Plan::Optional { validity, inner } => {
+            let bits = validity.map(|id| proof.bits(id, rows, at.segments())).transpose()?.flatten();
+            let depth = there.len();
+            there.extend(bits);
+            gather(inner, at, proof, rows, there, out)?;
+            there.truncate(depth);
+        }
+        Plan::Record { fields } => {
+            for Field { name, plan } in fields {
+                gather(plan, &at.child(Segment::Field(name.clone())), proof, rows, there, out)?;
+            }
+        }
+        Plan::List { .. } | Plan::Fixed { .. } => {
+            let error = Error::dtype(format!("'{at}' is a list, and CSV has none"));
+            return Err(error.wanted("records of numbers, strings and booleans").hint("Write JSON or Parquet"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Zeros under nulls.
+//!
+//! Invariant: what lies under a null is zero, so that one spec and the same records give the same bits whatever they are read from. The
+//! decoder leaves there what it happened to write.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, GenericListArray, OffsetSizeTrait, StructArray, make_array};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType};
+use std::sync::Arc;
+
+/// The same rows, with zeros under their nulls.
+///
+/// Errors: none that an array that was made has; what Arrow says, all the same.
+pub fn zeroed(rows: StructArray) -> Result<StructArray, ArrowError> {
+    record(rows, None)
+}
+
+/// The nulls of a value and of what it is a part of.
+fn with(nulls: Option<&NullBuffer>, above: Option<&NullBuffer>) -> Option<NullBuffer> {
+    NullBuffer::union(nulls, above).filter(|nulls| nulls.null_count() > 0)
+}
+
+fn record(rows: StructArray, above: Option<&NullBuffer>) -> Result<StructArray, ArrowError> {
+    let n = rows.len();
+    let (fields, columns, nulls) = rows.into_parts();
+    let all = with(nulls.as_ref(), above);
+    let columns = columns.into_iter().map(|column| array(column, all.as_ref()));
+    StructArray::try_new_with_length(fields, columns.collect::<Result<_, _>>()?, nulls, n)
+}
+
+fn array(array: ArrayRef, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
+    match array.data_type() {
+        DataType::Struct(_) => {
+            let rows = array.as_struct().clone();
+            drop(array);
+            Ok(Arc::new(record(rows, above)?))
+        }
+        DataType::List(_) => list::<i32>(array),
+        DataType::LargeList(_) => list::<i64>(array),
+        DataType::Boolean => Ok(booleans(&array, above)),
+        data_type => match (data_type.primitive_width(), with(array.nulls(), above)) {
+            (Some(width), Some(nulls)) => numbers(array, width, &nulls),
+            _ => Ok(array),
+        },
+    }
+}
+
+/// Items of a null list are none, so that the nulls of lists are not those of items.
+fn list<O: OffsetSizeTrait>(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let list = array.as_list::<O>().clone();
+    drop(array);
+    let (field, offsets, values, nulls) = list.into_parts();
+    let values = self::array(values, None)?;
+    Ok(Arc::new(GenericListArray::<O>::try_new(field, offsets, values, nulls)?))
+}
+
+fn booleans(array: &ArrayRef, above: Option<&NullBuffer>) -> ArrayRef {
+    let bits = array.as_boolean();
+    match with(bits.nulls(), above) {
+        Some(nulls) => {
+            let there: &BooleanBuffer = nulls.inner();
+            Arc::new(BooleanArray::new(bits.values() & there, bits.nulls().cloned()))
+        }
+        None => array.clone(),
+    }
+}
+
+/// Numbers of `width` bytes; in place, where the memory is this array's alone.
+fn numbers(array: ArrayRef, width: usize, nulls: &NullBuffer) -> Result<ArrayRef, ArrowError> {
+    let data = array.to_data();
+    drop(array);
+    let (data_type, len, own) = (data.data_type().clone(), data.len(), data.nulls().cloned());
+    let (start, buffer) = (data.offset() * width, data.buffers().first().cloned().unwrap_or_default());
+    drop(data);
+    let mut bytes = buffer.into_mutable().unwrap_or_else(|shared| shared.as_slice().to_vec().into());
+    for (i, value) in bytes.as_slice_mut()[start..].chunks_exact_mut(width).take(len).enumerate() {
+        if nulls.is_null(i) {
+            value.fill(0);
+        }
+    }
+    let buffer = arrow_buffer::Buffer::from(bytes).slice(start);
+    let data = ArrayData::builder(data_type).len(len).nulls(own).add_buffer(buffer).align_buffers(true).build()?;
+    Ok(make_array(data))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Float32Array, Int64Array};
+    use arrow_schema::Field;
+
+    #[test]
+    fn what_lies_under_a_null_is_zero() {
+        let nulls = |bits: &[bool]| Some(NullBuffer::from(bits.to_vec()));
+        let numbers: ArrayRef = Arc::new(Int64Array::new(vec![7, 8, 9].into(), nulls(&[true, false, true])));
+        let floats: ArrayRef = Arc::new(Float32Array::from(vec![1.0, 2.0, 3.0]));
+        let bits: ArrayRef = Arc::new(BooleanArray::new(vec![true; 3].into(), nulls(&[false, true, true])));
+        let field = |name: &str, array: &ArrayRef| Field::new(name, array.data_type().clone(), true);
+        let fields = vec![field("n", &numbers), field("f", &floats), field("b", &bits)];
+        let rows = StructArray::new(fields.into(), vec![numbers, floats, bits], nulls(&[true, true, false]));
+        for rows in [rows.clone(), rows.slice(1, 2)] {
+            let skipped = 3 - rows.len();
+            let zeroed = zeroed(rows).expect("an array");
+            let of = |n: &[i64]| n[skipped..].to_vec();
+            let numbers = zeroed.column(0).as_any().downcast_ref::<Int64Array>().expect("numbers");
+            assert_eq!(numbers.values().to_vec(), of(&[7, 0, 0]));
+            let floats = zeroed.column(1).as_any().downcast_ref::<Float32Array>().expect("floats");
+            assert_eq!(floats.values().to_vec(), [1.0_f32, 2.0, 0.0][skipped..]);
+            let bits: Vec<bool> = zeroed.column(2).as_boolean().values().iter().collect();
+            assert_eq!(bits, [false, true, false][skipped..]);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! CSV as a source: some rows of a table at a time.
+
+use super::{Block, Blocks, SourceOptions};
+use crate::columns::OnError;
+use crate::csv::{Rows, Table};
+use crate::records::RecordSpec;
+use extenso_graph::Concrete;
+use extenso_types::Result;
+use std::io::BufRead;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Blocks of rows.
+pub struct CsvBlocks<'a> {
+    table: Table<Box<dyn BufRead + Send + 'a>>,
+    /// How much was read of what the rows are packed in.
+    packed: Option<Arc<AtomicU64>>,
+    records: RecordSpec,
+    rows: Rows,
+    on_error: OnError,
+    block: u64,
+    given: bool,
+}
+
+impl<'a> CsvBlocks<'a> {
+    /// The leaves that a function needs, of the rows of this table.
+    ///
+    /// Errors: an argument that no record can express, or one with lists; no row of names; a needed field that has no column.
+    pub fn new(
+        function: &Concrete,
+        source: Box<dyn BufRead + Send + 'a>,
+        packed: Option<Arc<AtomicU64>>,
+        options: &SourceOptions,
+    ) -> Result<CsvBlocks<'a>> {
+        let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+        let table = Table::new(source, options.delimiter)?;
+        let rows = Rows::new(records.plan(), &table.paths)?;
+        Ok(CsvBlocks {
+            table,
+            packed,
+            records,
+            rows,
+            on_error: options.on_error,
+            block: options.block as u64,
+            given: false,
+        })
+    }
+}
+
+impl Blocks for CsvBlocks<'_> {
+    fn next(&mut self) -> Result<Option<Block>> {
+        let mut out = self.rows.none()?;
+        let (start, before) = (self.table.bytes(), self.table.rows());
+        while self.table.next()? {
+            self.rows.read(&self.table, self.on_error, &mut out)?;
+            if self.table.bytes() - start >= self.block {
+                break;
+            }
+        }
+        if self.given && self.table.rows() == before {
+            return Ok(None);
+        }
+        self.given = true;
+        let bytes = self.packed.as_ref().map_or(self.table.bytes(), |read| read.load(Ordering::Relaxed));
+        let leaves = self.records.leaves(out.columns)?;
+        Ok(Some(Block { leaves, rows: self.table.rows(), bytes, bad: out.bad }))
+    }
+}
