@@ -48,7 +48,7 @@ def test_messages_come_back() -> None:
 
 def test_a_saved_function_needs_extenso_alone(tmp_path: Path) -> None:
     f = ex.function(lambda x: ex.parse_proto(x, ITEM, "Item")["tags"])
-    ex.save(f.concrete(ex.TensorSpec([None], "bytes")), tmp_path / "tags.exo")
+    ex.save(f.get_concrete_function(ex.TensorSpec([None], "bytes")), tmp_path / "tags.exo")
     code = "import sys, extenso as ex; m = ex.load(sys.argv[1]); print(ex.to_py(m[m.functions[0]](ex.tensor([b'\\x1a\\x01a', b'']))))"
     done = subprocess.run([sys.executable, "-P", "-c", code, tmp_path / "tags.exo"], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[['a'], []]\n", "")

@@ -184,6 +184,14 @@ const ITEMS: &str = r#"
 "#;
 
 #[test]
+fn one_record_of_unknown_sizes_is_written_as_the_one_of_known_ones() {
+    let one = Value::from(Tensor::strings(&[], &[FULL]).expect("a text"));
+    let f = Function::new("one", |args| Ok(Nest::Leaf(ops::encode_json(&parse_of(args.leaves()[0].1)?)?)));
+    let written = f.call(Nest::Leaf(one)).expect("ran");
+    assert_eq!(shown(written.leaves()[0].1), format!("{FULL:?}"));
+}
+
+#[test]
 fn messages_parse_encode_save_and_load() {
     extenso_formats::init().expect("known");
     let item = Schema::from_text(ITEMS).expect("a schema").message("Item").expect("the message");

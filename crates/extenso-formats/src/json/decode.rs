@@ -174,10 +174,7 @@ impl Decoder {
 
 fn read(root: &Node, scratch: &mut Scratch, text: &[u8], columns: &mut Columns) -> Read<()> {
     check_utf8(text)?;
-    scratch.read(text, columns, |reader| {
-        let peek = reader.peek()?;
-        reader.value(root, peek)
-    })
+    scratch.read(text, root, columns)
 }
 
 #[cold]

@@ -23,6 +23,7 @@ mod fields;
 mod infer;
 mod node;
 mod number;
+mod quick;
 mod read;
 mod scalar;
 mod scan;

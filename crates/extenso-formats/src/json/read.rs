@@ -3,17 +3,20 @@
 //! Invariant: recursion follows the plan, never the input; a value that is read over is followed by a loop (`skip`).
 //! Nothing is allocated for a value but the room it takes in its column.
 //! On a failure the columns are left as they are; taking the row back is the caller's.
+//! A quick reading passes over values and lists of floats by `quick`, and may fail where a careful one does not; why is the careful one's to say.
 
 use super::base64;
 use super::failure::{Failure, Read};
 use super::fields::Fields;
 use super::node::Node;
+use super::quick;
 use super::scalar::read_scalar;
 use super::skip::skip;
 use crate::columns::{Column, Columns};
 use crate::plan::ColumnId;
 use extenso_types::{Error, Segment};
 use jiter::{Jiter, Peek};
+use std::cmp::Ordering;
 
 /// Buffers that outlive a record.
 #[derive(Clone, Default, Debug)]
@@ -24,29 +27,40 @@ pub struct Scratch {
     bytes: Vec<u8>,
     /// One bit per field of each record that is open: whether it came.
     seen: Vec<u64>,
+    /// How long the columns were before a record.
+    marks: Vec<usize>,
 }
 
 impl Scratch {
-    /// Reads a text, which is UTF-8, to its end.
-    pub fn read(
-        &mut self,
-        text: &[u8],
-        columns: &mut Columns,
-        read: impl FnOnce(&mut Reader<'_, '_>) -> Read<()>,
-    ) -> Read<()> {
+    /// Reads a text, which is UTF-8, to its end: quickly, and if that finds anything odd, carefully.
+    pub fn read(&mut self, text: &[u8], root: &Node, columns: &mut Columns) -> Read<()> {
+        columns.mark(&mut self.marks);
+        if self.read_as(text, root, true, columns).is_ok() {
+            return Ok(());
+        }
+        columns.roll_back(&self.marks);
+        self.read_as(text, root, false, columns)
+    }
+
+    fn read_as(&mut self, text: &[u8], root: &Node, quick: bool, columns: &mut Columns) -> Read<()> {
         let jiter = Jiter::with_tape(text, std::mem::take(&mut self.tape));
         self.seen.clear();
-        let mut reader = Reader { text, jiter, columns, bytes: &mut self.bytes, seen: &mut self.seen };
-        let done = read(&mut reader).and_then(|()| Ok(reader.jiter.finish()?));
+        let (bytes, seen) = (&mut self.bytes, &mut self.seen);
+        let mut reader = Reader { text, jiter, base: 0, quick, columns, bytes, seen };
+        let read = reader.peek().and_then(|peek| reader.value(root, peek));
+        let done = read.and_then(|()| Ok(reader.jiter.finish()?));
         self.tape = reader.jiter.into_tape();
         done
     }
 }
 
 /// One text being read.
-pub struct Reader<'a, 'j> {
+struct Reader<'a, 'j> {
     text: &'j [u8],
     jiter: Jiter<'j>,
+    /// Where in the text the parser began, which is its start unless reading is quick.
+    base: usize,
+    quick: bool,
     columns: &'a mut Columns,
     bytes: &'a mut Vec<u8>,
     seen: &'a mut Vec<u64>,
@@ -54,14 +68,14 @@ pub struct Reader<'a, 'j> {
 
 impl Reader<'_, '_> {
     /// What the next value begins with.
-    pub fn peek(&mut self) -> Read<Peek> {
+    fn peek(&mut self) -> Read<Peek> {
         Ok(self.jiter.peek()?)
     }
 
     /// Reads one value.
-    pub fn value(&mut self, node: &Node, peek: Peek) -> Read<()> {
+    fn value(&mut self, node: &Node, peek: Peek) -> Read<()> {
         match node {
-            Node::Skip => skip(&mut self.jiter, peek),
+            Node::Skip => self.skip(peek),
             Node::Scalar(id) => match self.columns.get_mut(*id) {
                 Some(column) => read_scalar(&mut self.jiter, self.text, peek, column),
                 None => Err(Failure::new(self.jiter.current_index(), Error::internal("a scalar has no column"))),
@@ -81,6 +95,38 @@ impl Reader<'_, '_> {
             Node::Fixed { size, item } => self.fixed(*size, item, peek),
             Node::Record(fields) => self.record(fields, peek),
         }
+    }
+
+    /// Reads over a value.
+    fn skip(&mut self, peek: Peek) -> Read<()> {
+        if !self.quick {
+            return skip(&mut self.jiter, peek);
+        }
+        let end = quick::skip(self.text, self.base + self.jiter.current_index());
+        end.map(|end| self.move_to(end)).ok_or_else(odd)
+    }
+
+    /// Reads a list of floats quickly, and says how many there are; none if these are no floats, or reading is careful.
+    fn floats(&mut self, item: &Node) -> Option<Read<usize>> {
+        let (Node::Scalar(id), true) = (item, self.quick) else { return None };
+        let at = self.base + self.jiter.current_index();
+        let read = match self.columns.get_mut(*id)? {
+            Column::F32(numbers) => quick::floats(self.text, at, numbers),
+            Column::F64(numbers) => quick::floats(self.text, at, numbers),
+            _ => return None,
+        };
+        Some(read.ok_or_else(odd).map(|(end, n)| {
+            self.move_to(end);
+            n
+        }))
+    }
+
+    /// Lets the parser go on at a byte.
+    fn move_to(&mut self, at: usize) {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let tape = std::mem::replace(&mut self.jiter, Jiter::new(&[])).into_tape();
+        self.jiter = Jiter::with_tape(rest, tape);
+        self.base = at;
     }
 
     fn record(&mut self, fields: &Fields<Node>, peek: Peek) -> Read<()> {
@@ -108,7 +154,7 @@ impl Reader<'_, '_> {
                 }
                 None => {
                     let peek = self.peek()?;
-                    skip(&mut self.jiter, peek)?;
+                    self.skip(peek)?;
                 }
             }
             key = self.jiter.next_key()?;
@@ -158,12 +204,10 @@ impl Reader<'_, '_> {
             return Err(self.mismatch("a list"));
         }
         let start = self.jiter.current_index();
-        let (mut next, mut n) = (self.jiter.known_array()?, 0);
-        while let Some(peek) = next {
-            self.value(item, peek).map_err(|e| e.inside(Segment::Index(n)))?;
-            n += 1;
-            next = self.jiter.array_step()?;
-        }
+        let n = match self.floats(item) {
+            Some(n) => n?,
+            None => self.items(item, usize::MAX)?,
+        };
         if let Some(Column::Offsets(offsets)) = offsets.and_then(|id| self.columns.get_mut(id))
             && !offsets.push_row(n)
         {
@@ -177,16 +221,29 @@ impl Reader<'_, '_> {
             return Err(self.mismatch(format!("a list of {size} items")));
         }
         let start = self.jiter.current_index();
+        let n = match self.floats(item) {
+            Some(n) => n?,
+            None => self.items(item, size)?,
+        };
+        match n.cmp(&size) {
+            Ordering::Less => Err(wrong_size(start, size, &n.to_string())),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(wrong_size(start, size, "more")),
+        }
+    }
+
+    /// Reads the items of a list, and says how many there are; of more than `most`, one more.
+    fn items(&mut self, item: &Node, most: usize) -> Read<usize> {
         let (mut next, mut n) = (self.jiter.known_array()?, 0);
         while let Some(peek) = next {
-            if n == size {
-                return Err(wrong_size(start, size, "more"));
+            if n == most {
+                return Ok(n + 1);
             }
             self.value(item, peek).map_err(|e| e.inside(Segment::Index(n)))?;
             n += 1;
             next = self.jiter.array_step()?;
         }
-        if n < size { Err(wrong_size(start, size, &n.to_string())) } else { Ok(()) }
+        Ok(n)
     }
 
     fn string(&mut self, id: ColumnId, peek: Peek) -> Read<()> {
@@ -229,6 +286,12 @@ impl Reader<'_, '_> {
     fn mismatch(&self, wanted: impl Into<String>) -> Box<Failure> {
         Failure::mismatch(self.text, self.jiter.current_index(), wanted)
     }
+}
+
+/// The failure of a quick reading, which nobody sees.
+#[cold]
+fn odd() -> Box<Failure> {
+    Failure::new(0, Error::data("the value is odd"))
 }
 
 fn push_text(columns: &mut Columns, id: ColumnId, text: &[u8], start: usize) -> Read<()> {

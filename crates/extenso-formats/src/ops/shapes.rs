@@ -3,8 +3,9 @@
 //! Invariant: what comes out has the axes of what went in; what is missing there is missing.
 
 use extenso_core::{ExtensionType, Value, ops};
-use extenso_ext::{MaskedTensor, RaggedTensor, rank, shape_of};
-use extenso_types::{Error, Result};
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, rank, shape_of};
+use extenso_types::{Error, Result, Shape};
+use std::sync::Arc;
 
 /// A function of a vector, and of which of its items are there if some are not.
 pub type OfVector<'a> = &'a dyn Fn(&Value, Option<&Value>) -> Result<Vec<Value>>;
@@ -32,7 +33,7 @@ pub fn over(x: &Value, there: Option<Value>, lists: bool, f: OfVector<'_>) -> Re
     match rank(x)? {
         0 => {
             let there = there.map(|there| ops::expand_dims(there, 0)).transpose()?;
-            let results = f(&ops::expand_dims(x, 0)?, there.as_ref())?;
+            let results = f(&alone(x)?, there.as_ref())?;
             results.into_iter().map(|result| ops::take(result, 0, 0)).collect()
         }
         1 => f(x, there.as_ref()),
@@ -42,6 +43,23 @@ pub fn over(x: &Value, there: Option<Value>, lists: bool, f: OfVector<'_>) -> Re
         }
         _ => over_dense(x, there, f),
     }
+}
+
+/// A vector of the value alone; axes of a record's fields whose sizes are not known become rows.
+fn alone(x: &Value) -> Result<Value> {
+    if let Ok(record) = StructTensor::from_value(x)
+        && record.rank() == 0
+    {
+        let field = |(name, value): &(Arc<str>, Value)| Ok((name.clone(), alone(value)?));
+        let fields: Result<Vec<_>> = record.fields().iter().map(field).collect();
+        return Ok(StructTensor::from_fields(Shape::known(&[1]), fields?)?.into_value());
+    }
+    let vector = ops::expand_dims(x, 0)?;
+    let is_known = shape_of(&x.spec()?).to_dims().is_some();
+    if is_known || rank(x)? == 0 || RaggedTensor::from_value(&vector).is_ok() {
+        return Ok(vector);
+    }
+    Ok(RaggedTensor::from_dense(vector, 1)?.into_value())
 }
 
 /// On the values of rows, of whose outer axis `there` is.
