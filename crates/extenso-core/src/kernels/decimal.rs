@@ -55,7 +55,9 @@ impl Float for f64 {
     }
 
     fn write(self, out: &mut Vec<u8>) {
-        append(out, format_args!("{self:?}"));
+        if !write_few(self, out) {
+            append(out, format_args!("{self:?}"));
+        }
     }
 }
 
@@ -85,7 +87,9 @@ impl Float for f32 {
     }
 
     fn write(self, out: &mut Vec<u8>) {
-        append(out, format_args!("{self:?}"));
+        if !write_few(self, out) {
+            append(out, format_args!("{self:?}"));
+        }
     }
 }
 
@@ -156,6 +160,48 @@ fn append(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
+/// So many decimals are tried before the general way.
+const FEW: usize = 6;
+
+/// Appends the text of a float that so few decimals give, and says whether it is one; the fewest are the shortest text.
+///
+/// A float between these bounds has fewer than 13 digits then, so that no other text of as many decimals reads back as it.
+fn write_few<T: Float>(value: T, out: &mut Vec<u8>) -> bool {
+    let (wide, tens) = (value.wide(), &POWERS[..=FEW]);
+    if !(1e-4..1e6).contains(&wide.abs()) {
+        return false;
+    }
+    for (decimals, power) in (0..).zip(tens) {
+        let digits = (wide.abs() * power).round() as u64;
+        if T::scaled(digits, -decimals).is_some_and(|read| read.wide() == wide.abs()) {
+            out.extend_from_slice(if wide < 0.0 { b"-" } else { b"" });
+            // A float without decimals still has a zero behind its point.
+            let (digits, decimals) = if decimals == 0 { (digits * 10, 1) } else { (digits, decimals as usize) };
+            write_scaled(digits, decimals, out);
+            return true;
+        }
+    }
+    false
+}
+
+/// Appends digits with a point before the last ones, and a zero before the point at least.
+fn write_scaled(mut digits: u64, decimals: usize, out: &mut Vec<u8>) {
+    let mut text = [b'0'; 24];
+    let mut at = text.len();
+    let mut n = 0;
+    while digits > 0 || n <= decimals {
+        if n == decimals {
+            at -= 1;
+            text[at] = b'.';
+        }
+        at -= 1;
+        text[at] = b'0' + (digits % 10) as u8;
+        digits /= 10;
+        n += 1;
+    }
+    out.extend_from_slice(&text[at..]);
+}
+
 /// Rounds a decimal text to `precision` significant bits, subnormals to multiples of `2^least`.
 ///
 /// Rounding through f64 errs only where the f64 is midway between two neighbours and the text is not; so the text
@@ -213,6 +259,28 @@ fn write_small(value: f64, read: impl Fn(&str) -> Option<f64>, out: &mut Vec<u8>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_decimals_are_written_as_the_shortest_text() {
+        let check = |value: f64| {
+            let (mut wide, mut narrow) = (Vec::new(), Vec::new());
+            value.write(&mut wide);
+            (value as f32).write(&mut narrow);
+            assert_eq!(String::from_utf8_lossy(&wide), format!("{value:?}"));
+            assert_eq!(String::from_utf8_lossy(&narrow), format!("{:?}", value as f32));
+        };
+        [0.0, -0.0, 1.0, -1.5, 0.1, 0.1 + 0.2, 1e-4, 0.000_1, 123_456.7, 999_999.9, 1e6, 1e16, 1e-7, 0.3, 2.5e-4]
+            .into_iter()
+            .for_each(check);
+        let mut state = 3_u64;
+        for i in 0..100_000_i32 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let decimals = f64::from(10).powi(i % 9);
+            check(((state >> 32) as f64 / 1000.0).round() / decimals);
+            check(f64::from_bits(state));
+            check(f64::from(f32::from_bits((state >> 32) as u32)));
+        }
+    }
 
     #[test]
     fn what_is_scaled_is_what_is_parsed() {
