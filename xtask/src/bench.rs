@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: measures the release wheel.
+//! `cargo xtask bench`: measures calls from Rust by criterion, counts their instructions by gungraun, and measures the release
+//! wheel.
 //!
 //! `--peers` installs the libraries that it is measured beside, and measures whole workloads too. They get an environment
 //! of their own, so that the tests never see them.
@@ -10,11 +11,14 @@ use crate::steps::{Steps, succeed};
 
 const SCRIPT: &str = "benches/run.py";
 const WORKLOADS: &str = "benches/workloads.py";
+/// The version of gungraun, whose two halves want to be of one.
+const GUNGRAUN: &str = "0.17.2";
 
-/// Builds the wheel and runs the benchmarks.
+/// Runs the benchmarks of Rust, builds the wheel and runs those of Python.
 pub fn run(repo: &Repo, args: &[String]) -> Outcome {
     let (peers, passed) = split(args);
     let mut steps = Steps::start();
+    times_and_counts(repo, &mut steps)?;
     let venv = match peers {
         false => Venv::make(repo, &mut steps, "venv", &[TOOLS])?,
         true => Venv::make(repo, &mut steps, "venv-peers", &[TOOLS, PEERS])?,
@@ -23,6 +27,24 @@ pub fn run(repo: &Repo, args: &[String]) -> Outcome {
     let calls = succeed(venv.command("python").arg(SCRIPT).args(passed));
     let workloads = if peers { succeed(venv.command("python").arg(WORKLOADS)) } else { Ok(()) };
     calls.and(workloads)
+}
+
+/// Runs the benches of criterion, and those of gungraun where valgrind is there.
+fn times_and_counts(repo: &Repo, steps: &mut Steps) -> Outcome {
+    steps.command("times", repo.cargo("bench --package extenso-testkit --bench times"))?;
+    if repo.command("valgrind").arg("--version").output().is_err() {
+        println!("valgrind is not installed: no instructions are counted");
+        return Ok(());
+    }
+    let tools = repo.target.join("tools");
+    let mut install = repo.cargo("install --quiet --locked --version");
+    install.args([GUNGRAUN, "--root"]).arg(&tools).arg("gungraun-runner");
+    steps.command("gungraun-runner", install)?;
+    let mut counts = repo.cargo("bench --package extenso-testkit --features counts --bench counts");
+    counts.env("GUNGRAUN_RUNNER", tools.join("bin/gungraun-runner"));
+    // Names of functions stand behind the debug symbols, which a release has not.
+    counts.env("CARGO_PROFILE_BENCH_DEBUG", "line-tables-only").env("CARGO_PROFILE_BENCH_STRIP", "none");
+    steps.command("counts", counts)
 }
 
 /// Whether the peers are wanted, and what goes to the script: every other argument but the `--` before them.

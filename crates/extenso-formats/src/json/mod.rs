@@ -34,7 +34,7 @@ mod split;
 mod tests;
 
 pub use decode::{Decoder, Start};
-pub(crate) use encode::{encode_texts, write_scalar};
 pub use encode::{encode_lines, write_string};
+pub(crate) use encode::{encode_texts, write_scalar};
 pub(crate) use infer::infer;
 pub(crate) use split::{is_array, is_blank, mark_len};
