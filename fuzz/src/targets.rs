@@ -8,6 +8,7 @@ mod artifact;
 mod cases;
 mod examples;
 mod infer;
+mod ipc;
 mod json;
 mod parquet;
 mod partitions;
@@ -115,6 +116,14 @@ pub static TARGETS: &[Target] = &[
         structure: Structure::Bytes,
         cost: 512,
         run: arrow::run,
+    },
+    Target {
+        name: "ipc",
+        corpus: ipc::corpus,
+        dictionary: ipc::DICTIONARY,
+        structure: Structure::Bytes,
+        cost: 4096,
+        run: ipc::run,
     },
     Target {
         name: "parquet",

@@ -17,12 +17,37 @@ if TYPE_CHECKING:
     from extenso._interop.polars import from_polars as from_polars
     from extenso._specs import MaskedTensorSpec as MaskedTensorSpec
     from extenso._specs import RaggedTensorSpec as RaggedTensorSpec
+    from extenso._types import Bool8Tensor as Bool8Tensor
+    from extenso._types import CategoricalTensor as CategoricalTensor
+    from extenso._types import DateTensor as DateTensor
+    from extenso._types import DecimalTensor as DecimalTensor
+    from extenso._types import DurationTensor as DurationTensor
+    from extenso._types import FixedBytesTensor as FixedBytesTensor
+    from extenso._types import IntervalTensor as IntervalTensor
+    from extenso._types import JsonTensor as JsonTensor
     from extenso._types import MaskedTensor as MaskedTensor
     from extenso._types import RaggedTensor as RaggedTensor
+    from extenso._types import TimeTensor as TimeTensor
+    from extenso._types import TimestampTensor as TimestampTensor
 
 _conversions.attach()
 
-_TYPES = ("MaskedTensor", "MaskedTensorSpec", "RaggedTensor", "RaggedTensorSpec")
+_TYPES = (
+    "MaskedTensor",
+    "MaskedTensorSpec",
+    "RaggedTensor",
+    "RaggedTensorSpec",
+    "Bool8Tensor",
+    "CategoricalTensor",
+    "DateTensor",
+    "DecimalTensor",
+    "DurationTensor",
+    "FixedBytesTensor",
+    "IntervalTensor",
+    "JsonTensor",
+    "TimeTensor",
+    "TimestampTensor",
+)
 
 
 def __getattr__(name: str) -> object:

@@ -390,7 +390,9 @@ __all__ = [
     "string_split",
     "string_characters",
     "string_ngrams",
+    "_Meanings",
     "_Rows",
+    "_to_arrow",
     "num",
     "local_index",
     "flatten",
@@ -424,6 +426,12 @@ __all__ = [
     "BadRow",
     "BadRows",
     "JsonBlocks",
+    "UnionTensor",
+    "date_part",
+    "cast_unit",
+    "decimal_to_string",
+    "read_arrow",
+    "write_arrow",
     "infer_spec",
     "read_json",
     "read_json_blocks",
@@ -671,7 +679,7 @@ class Variable(_Operators):
     def __extenso_tensor__(self) -> Tensor: ...
     def __reduce__(self) -> Never: ...
 
-@final
+@disjoint_base
 class OpaqueExtension(_Conversions):
     """A value whose type is not defined in this process: its components by name."""
     def to_numpy(self) -> Any: ...
@@ -779,6 +787,56 @@ def _shown(x: Any) -> str | None: ...
 def from_arrow(obj: Any, spec: TypeSpec | None = None) -> Any: ...
 def to_arrow(x: _Argument) -> ArrowArray: ...
 def _to_arrow(x: _Argument) -> Any: ...
+
+def date_part(x: _Argument, part: str) -> Any: ...
+def cast_unit(x: _Argument, unit: str) -> Any: ...
+def decimal_to_string(x: _Argument) -> Any: ...
+
+@final
+class _Meanings:
+    """What the classes of times, decimals and categories call."""
+    @staticmethod
+    def decimals(texts: Sequence[str], precision: int, scale: int) -> Any: ...
+    @staticmethod
+    def categorical(values: _Argument) -> Any: ...
+    @staticmethod
+    def decoded(x: _Argument) -> Any: ...
+    @staticmethod
+    def interval_part(x: _Argument, part: str) -> Any: ...
+
+@final
+class UnionTensor(OpaqueExtension):
+    """Elements of several types: `tags` says for each which child it is of."""
+    @property
+    def tags(self) -> Tensor: ...
+    def child_names(self) -> list[str]: ...
+    def child(self, name: str) -> Any: ...
+    def to_py(self) -> Any: ...
+    def to_arrow(self) -> Any: ...
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def __len__(self) -> int: ...
+
+@overload
+def read_arrow(
+    source: Any,
+    spec: TypeSpec | None = None,
+    *,
+    paths: Sequence[str] | None = None,
+    on_error: Literal["raise"] = "raise",
+) -> Any: ...
+@overload
+def read_arrow(
+    source: Any,
+    spec: TypeSpec | None = None,
+    *,
+    paths: Sequence[str] | None = None,
+    on_error: Literal["skip", "default"],
+) -> tuple[Any, BadRows]: ...
+@overload
+def write_arrow(x: Any, target: None = None, *, stream: builtins.bool | None = None) -> builtins.bytes: ...
+@overload
+def write_arrow(x: Any, target: str | PathLike[str] | IO[builtins.bytes], *, stream: builtins.bool | None = None) -> None: ...
 
 @final
 class ArrowArray:

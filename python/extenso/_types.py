@@ -3,7 +3,19 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from extenso._core import ExtensionType, RowPartition, StructTensor, Tensor, _Rows, num, row_splits, value_rowids
+from extenso._core import (
+    ExtensionType,
+    RowPartition,
+    StructTensor,
+    Tensor,
+    _Meanings,
+    _Rows,
+    date_part,
+    decimal_to_string,
+    num,
+    row_splits,
+    value_rowids,
+)
 from extenso._specs import MaskedTensorSpec, RaggedTensorSpec
 from extenso._values import Composite
 
@@ -183,3 +195,202 @@ class RaggedTensor(Composite, ExtensionType):
 
 MaskedTensorSpec.value_type = MaskedTensor
 RaggedTensorSpec.value_type = RaggedTensor
+
+
+class _Dated(Composite):
+    """The parts of dates and timestamps."""
+
+    __slots__ = ()
+
+    @property
+    def year(self) -> "Any":
+        """The year."""
+        return date_part(self, "year")
+
+    @property
+    def month(self) -> "Any":
+        """The month, from 1."""
+        return date_part(self, "month")
+
+    @property
+    def day(self) -> "Any":
+        """The day of the month, from 1."""
+        return date_part(self, "day")
+
+    @property
+    def weekday(self) -> "Any":
+        """The day of the week; Monday is 0."""
+        return date_part(self, "weekday")
+
+
+class _Timed(Composite):
+    """The parts of times and timestamps."""
+
+    __slots__ = ()
+
+    @property
+    def hour(self) -> "Any":
+        """The hour of the day."""
+        return date_part(self, "hour")
+
+    @property
+    def minute(self) -> "Any":
+        """The minute of the hour."""
+        return date_part(self, "minute")
+
+    @property
+    def second(self) -> "Any":
+        """The second of the minute."""
+        return date_part(self, "second")
+
+    @property
+    def nanosecond(self) -> "Any":
+        """The nanosecond of the second."""
+        return date_part(self, "nanosecond")
+
+
+class TimestampTensor(_Dated, _Timed, ExtensionType):
+    """Points in time: so many units since 1970-01-01T00:00:00, in UTC where there is a zone.
+
+    >>> import extenso as ex
+    >>> x = ex.TimestampTensor([0, 951782400], "s", "UTC")
+    >>> x.to_py(), x.year.tolist()
+    (['1970-01-01T00:00:00Z', '2000-02-29T00:00:00Z'], [1970, 2000])
+    >>> (x - x[::-1]).to_py()
+    ['-951782400s', '951782400s']
+    """
+
+    __extenso_rust__ = "extenso/TimestampTensor"
+    __extenso_paths__ = {"values": "", "unit": "unit", "zone": "zone"}
+
+    values: Tensor
+    unit: str = "us"
+    zone: str | None = None
+
+
+class DateTensor(_Dated, ExtensionType):
+    """Days of the calendar: so many days (`d`, i32) or milliseconds (`ms`, i64) since 1970-01-01."""
+
+    __extenso_rust__ = "extenso/DateTensor"
+    __extenso_paths__ = {"values": "", "unit": "unit"}
+
+    values: Tensor
+    unit: str = "d"
+
+
+class TimeTensor(_Timed, ExtensionType):
+    """Times of a day: so many units since midnight; `s` and `ms` are i32, `us` and `ns` i64."""
+
+    __extenso_rust__ = "extenso/TimeTensor"
+    __extenso_paths__ = {"values": "", "unit": "unit"}
+
+    values: Tensor
+    unit: str = "us"
+
+
+class DurationTensor(Composite, ExtensionType):
+    """Lengths of time: so many units."""
+
+    __extenso_rust__ = "extenso/DurationTensor"
+    __extenso_paths__ = {"values": "", "unit": "unit"}
+
+    values: Tensor
+    unit: str = "us"
+
+
+class IntervalTensor(Composite, ExtensionType):
+    """Calendar intervals, each some bytes: `month` (4), `day_time` (8) or `month_day_nano` (16)."""
+
+    __extenso_rust__ = "extenso/IntervalTensor"
+    __extenso_paths__ = {"cells": "@cells", "unit": "unit"}
+
+    cells: Tensor
+    unit: str
+
+    def part(self, name: str) -> Tensor:
+        """Returns one part of each: `months`, `days`, `milliseconds` or `nanoseconds`, as far as the unit has it."""
+        part: Tensor = _Meanings.interval_part(self, name)
+        return part
+
+
+class DecimalTensor(Composite, ExtensionType):
+    """Decimals: integers of 128 or 256 `bits`, `scale` of whose at most `precision` digits stand behind the point.
+
+    >>> import extenso as ex
+    >>> x = ex.DecimalTensor.parse(["1.10", "-0.05"], 10, 2)
+    >>> (x + x).to_py(), ex.cast(x, "f64").tolist(), (x < x).tolist()
+    (['2.20', '-0.10'], [1.1, -0.05], [False, False])
+    """
+
+    __extenso_rust__ = "extenso/DecimalTensor"
+    __extenso_paths__ = {"cells": "@cells", "precision": "precision", "scale": "scale", "bits": "bits"}
+
+    cells: Tensor
+    precision: int
+    scale: int
+    bits: int = 128
+
+    @staticmethod
+    def parse(texts: Sequence[str], precision: int, scale: int) -> "DecimalTensor":
+        """Reads decimal numbers, exactly; text that is none, or has more digits, is an error."""
+        decimals: DecimalTensor = _Meanings.decimals(texts, precision, scale)
+        return decimals
+
+    def to_strings(self) -> "Any":
+        """Returns the decimals as strings."""
+        return decimal_to_string(self)
+
+
+class CategoricalTensor(Composite, ExtensionType):
+    """Values by their places in a vocabulary; ops see the values.
+
+    >>> import extenso as ex
+    >>> x = ex.CategoricalTensor([1, 0, 1], ["a", "b"])
+    >>> x.to_py(), (x == "b").tolist(), ex.upper(x).tolist()
+    (['b', 'a', 'b'], [True, False, True], ['B', 'A', 'B'])
+    """
+
+    __extenso_rust__ = "extenso/CategoricalTensor"
+    __extenso_paths__ = {"codes": "", "categories": "@categories", "ordered": "ordered"}
+
+    codes: Tensor
+    categories: Tensor | ExtensionType | StructTensor
+    ordered: bool = False
+
+    @staticmethod
+    def of(values: object) -> "CategoricalTensor":
+        """Returns values by their distinct ones, in the order of how often they come."""
+        made: CategoricalTensor = _Meanings.categorical(values)
+        return made
+
+    def decoded(self) -> "Any":
+        """Returns the values that the codes mean."""
+        return _Meanings.decoded(self)
+
+
+class FixedBytesTensor(Composite, ExtensionType):
+    """Byte strings of one width: the last axis of `cells`; `kind` may say that they are a `uuid`."""
+
+    __extenso_rust__ = "extenso/FixedBytesTensor"
+    __extenso_paths__ = {"cells": "@cells", "kind": "kind"}
+
+    cells: Tensor
+    kind: str | None = None
+
+
+class Bool8Tensor(Composite, ExtensionType):
+    """Booleans of eight bits each; ops see booleans."""
+
+    __extenso_rust__ = "extenso/Bool8Tensor"
+    __extenso_paths__ = {"values": ""}
+
+    values: Tensor
+
+
+class JsonTensor(Composite, ExtensionType):
+    """Texts that are JSON; ops see strings."""
+
+    __extenso_rust__ = "extenso/JsonTensor"
+    __extenso_paths__ = {"text": ""}
+
+    text: Tensor

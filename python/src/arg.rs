@@ -6,6 +6,7 @@
 use crate::error::{OrRaise, raised};
 use crate::ext::{Class, PyExtensionBase};
 use crate::import;
+use crate::meanings::PyUnion;
 use crate::partition::PyRowPartition;
 use crate::pointers::PointerMap;
 use crate::record::PyStruct;
@@ -86,7 +87,7 @@ fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
     if let Ok(records) = object.cast_exact::<PyStruct>() {
         return Ok(Some(Arg::Value(Value::Ext(records.get().0.clone()))));
     }
-    if let Ok(opaque) = object.cast_exact::<PyOpaque>() {
+    if let Ok(opaque) = object.cast::<PyOpaque>() {
         return Ok(Some(Arg::Value(Value::Ext(opaque.get().0.clone()))));
     }
     match role(&object.get_type())? {
@@ -204,7 +205,7 @@ pub fn is_value(object: &Bound<'_, PyAny>) -> bool {
         || object.is_exact_instance_of::<PyRowPartition>()
         || object.is_instance_of::<PyExtensionBase>()
         || object.is_exact_instance_of::<PyStruct>()
-        || object.is_exact_instance_of::<PyOpaque>()
+        || object.is_instance_of::<PyOpaque>()
         || matches!(role(&object.get_type()), Ok(Role::Extension(_)))
 }
 
@@ -216,6 +217,7 @@ pub fn is_written_extension(class: &Bound<'_, PyType>) -> PyResult<bool> {
         py.get_type::<PyRowPartition>(),
         py.get_type::<PyStruct>(),
         py.get_type::<PyOpaque>(),
+        py.get_type::<PyUnion>(),
     ];
     if ours.iter().any(|known| known.is(class)) || class.is_subclass_of::<PyExtensionBase>()? {
         return Ok(false);

@@ -19,6 +19,7 @@ mod import;
 mod index;
 mod lists;
 mod literal;
+mod meanings;
 mod missing;
 mod nests;
 mod neural;
@@ -73,6 +74,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     record::add_to(module)?;
     literal::add_to(module)?;
     composed::add_to(module)?;
+    meanings::add_to(module)?;
     missing::add_to(module)?;
     nests::add_to(module)?;
     paths::add_to(module)?;

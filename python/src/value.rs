@@ -3,6 +3,7 @@
 use crate::arg;
 use crate::error::{OrRaise, raised};
 use crate::ext::{Class, PyExtension};
+use crate::meanings::PyUnion;
 use crate::partition::PyRowPartition;
 use crate::record::PyStruct;
 use crate::tensor::PyTensor;
@@ -39,6 +40,9 @@ fn ext_to_py<'py>(py: Python<'py>, ext: &Ext) -> PyResult<Bound<'py, PyAny>> {
     if let Some(records) = PyStruct::of(ext) {
         return Ok(Bound::new(py, records)?.into_any());
     }
+    if let Some(union) = PyUnion::of(py, ext)? {
+        return Ok(union);
+    }
     match Class::met(py, ext.def())? {
         Some(class) => class.object_of(py, ext),
         None => Ok(Bound::new(py, PyOpaque(ext.clone()))?.into_any()),
@@ -73,7 +77,7 @@ pub fn from_py(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 }
 
 /// A value whose type no class of this process stands for: its components by name.
-#[pyclass(name = "OpaqueExtension", module = "extenso", frozen)]
+#[pyclass(name = "OpaqueExtension", module = "extenso", subclass, frozen)]
 pub struct PyOpaque(pub Ext);
 
 #[pymethods]

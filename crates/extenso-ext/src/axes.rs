@@ -3,9 +3,12 @@
 //! Invariant: nothing here reads data. A foreign type has the axes of the component that holds the value itself.
 
 use crate::args::{int, typed_ref};
+use crate::decimal::DecimalTensor;
+use crate::logical::FixedBytesTensor;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::StructTensor;
+use crate::temporal::IntervalTensor;
 use extenso_core::attrs::Axes;
 use extenso_core::{Ext, RowPartition, Scalar, Tensor, Value, ops};
 use extenso_types::{DType, DTypeKind, Dim, Error, Result, Segment};
@@ -26,6 +29,7 @@ pub fn rank(value: &Value) -> Result<usize> {
             Known::Ragged(x) => Ok(rank(x.values())? + 1),
             Known::Masked(x) => rank(x.values()),
             Known::Struct(x) => Ok(x.rank()),
+            Known::Cells(x) => Ok(rank(&x.into())?.saturating_sub(1)),
             Known::Foreign => rank(&itself(ext)?),
         },
     }
@@ -36,7 +40,7 @@ pub(crate) fn has_axes(value: &Value) -> bool {
     match value {
         Value::Tensor(_) | Value::Partition(_) => true,
         Value::Ext(ext) => match known(value) {
-            Known::Ragged(_) | Known::Masked(_) | Known::Struct(_) => true,
+            Known::Ragged(_) | Known::Masked(_) | Known::Struct(_) | Known::Cells(_) => true,
             Known::Foreign => ext.spec().is_ok_and(|spec| spec.component(&Segment::Itself).is_some()),
         },
     }
@@ -51,6 +55,7 @@ pub fn outer(value: &Value) -> Option<Dim> {
             Known::Ragged(x) => Some(x.partition().spec().nrows),
             Known::Masked(x) => outer(x.values()),
             Known::Struct(x) => x.shape().dims().and_then(|dims| dims.first().copied()),
+            Known::Cells(x) => x.shape().dims().and_then(|dims| dims.split_last()?.1.first().copied()),
             Known::Foreign => itself(ext).map_or_else(|_| Some(Dim::any()), |value| outer(&value)),
         },
     }
@@ -61,6 +66,8 @@ enum Known<'a> {
     Ragged(Cow<'a, RaggedTensor>),
     Masked(Cow<'a, MaskedTensor>),
     Struct(Cow<'a, StructTensor>),
+    /// Elements of so many bytes: the innermost axis is one element.
+    Cells(Tensor),
     Foreign,
 }
 
@@ -80,7 +87,15 @@ fn known(value: &Value) -> Known<'_> {
     let ragged = typed_ref(value).map(Known::Ragged);
     let masked = || typed_ref(value).map(Known::Masked);
     let record = || typed_ref(value).map(Known::Struct);
-    ragged.or_else(masked).or_else(record).unwrap_or(Known::Foreign)
+    ragged.or_else(masked).or_else(record).or_else(|| cells(value).map(Known::Cells)).unwrap_or(Known::Foreign)
+}
+
+/// The bytes of elements of a fixed width.
+fn cells(value: &Value) -> Option<Tensor> {
+    let decimal = typed_ref::<DecimalTensor>(value).map(|x| x.cells().clone());
+    let interval = || typed_ref::<IntervalTensor>(value).map(|x| x.cells().clone());
+    let bytes = || typed_ref::<FixedBytesTensor>(value).map(|x| x.cells().clone());
+    decimal.or_else(interval).or_else(bytes)
 }
 
 /// The component that holds the value itself.
@@ -106,6 +121,7 @@ pub(crate) fn witness(value: &Value) -> Result<Value> {
             Known::Ragged(x) => ops::row_lengths(x.partition()),
             Known::Masked(x) => witness(x.values()),
             Known::Struct(x) => x.witness(),
+            Known::Cells(x) => Ok(x.into()),
             Known::Foreign => witness(&itself(ext)?),
         },
     }
@@ -127,6 +143,7 @@ pub(crate) fn dim(value: &Value, axis: usize) -> Result<Dim> {
         (Value::Ext(_), Known::Ragged(x)) => dim(x.values(), axis - 1)?,
         (Value::Ext(_), Known::Masked(x)) => dim(x.values(), axis)?,
         (Value::Ext(_), Known::Struct(x)) => of(x.shape().dims()),
+        (Value::Ext(_), Known::Cells(x)) => of(x.shape().dims()),
         (Value::Ext(ext), Known::Foreign) => dim(&itself(ext)?, axis)?,
     })
 }
@@ -137,7 +154,7 @@ pub(crate) fn is_ragged(value: &Value, axis: usize) -> bool {
     match known(value) {
         Known::Ragged(x) => axis == 1 || (axis > 1 && is_ragged(x.values(), axis - 1)),
         Known::Masked(x) => is_ragged(x.values(), axis),
-        Known::Struct(_) => false,
+        Known::Struct(_) | Known::Cells(_) => false,
         Known::Foreign => itself(ext).is_ok_and(|value| is_ragged(&value, axis)),
     }
 }

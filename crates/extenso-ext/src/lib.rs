@@ -1,4 +1,4 @@
-//! The extension types that Extenso ships: ragged tensors, masked tensors, struct tensors, and host literals.
+//! The extension types that Extenso ships: ragged, masked and struct tensors, categories, unions, times and decimals, and host literals.
 //!
 //! Invariant: everything here is written on public items of the crates below, so that a user's type can do the same.
 //! No type is known by name anywhere else; what an op does with one is said by the handlers that it registers.
@@ -6,38 +6,53 @@
 mod args;
 mod axes;
 mod by_rows;
+mod categorical;
+mod cells;
 mod cross;
+mod decimal;
 mod dropout;
 mod expand;
 mod features;
 mod index;
 pub mod lists;
 mod literal;
+mod logical;
 mod masked;
+mod meaning;
 pub mod missing;
 pub mod ragged;
 mod shapes;
 mod specs;
 mod structs;
+mod temporal;
 mod text;
 mod text_parts;
 mod text_unicode;
+mod union;
 
 pub use axes::{outer, rank};
+pub use categorical::{CategoricalTensor, CategoricalTensorSpec};
 pub use cross::{CROSS_KEY, cross, cross_hashed};
+pub use decimal::{DecimalTensor, DecimalTensorSpec, decimal_to_string};
 pub use dropout::dropout;
 pub use expand::{collapse, collapse_spec, expand, expand_spec};
 pub use features::{Combiner, embedding_lookup, multi_hot};
 pub use index::{Index, index};
 pub use literal::{Held, Literal, constant, constant_of, to_literal};
+pub use logical::{Bool8Tensor, Bool8TensorSpec, FixedBytesTensor, FixedBytesTensorSpec, JsonTensor, JsonTensorSpec};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use shapes::{gather_nd, shape, size};
 pub use specs::{FlatSpec, dtype_of, masked_spec, ragged_spec, shape_of};
 pub use structs::{FieldPath, StructSpec, StructTensor, broadcast, field_value, paths, promote, unzip, zip};
+pub use temporal::{
+    DateTensor, DateTensorSpec, DurationTensor, DurationTensorSpec, IntervalTensor, IntervalTensorSpec, TimeTensor,
+    TimeTensorSpec, TimeUnit, TimestampTensor, TimestampTensorSpec, cast_unit, date_part,
+};
 pub use text::{string_characters, string_ngrams, string_split};
 pub use text_parts::{drop_empty, regex_find_all, regex_groups, regex_split, string_rsplit};
 pub use text_unicode::{unicode_decode, unicode_encode, unicode_split_with_offsets};
+pub use union::{UnionChild, UnionSpec, UnionTensor};
 
 use extenso_core::TypeSpec;
 
@@ -48,4 +63,15 @@ pub fn init() {
     RaggedTensorSpec::def();
     MaskedTensorSpec::def();
     StructSpec::def();
+    CategoricalTensorSpec::def();
+    UnionSpec::def();
+    DecimalTensorSpec::def();
+    TimestampTensorSpec::def();
+    DateTensorSpec::def();
+    TimeTensorSpec::def();
+    DurationTensorSpec::def();
+    IntervalTensorSpec::def();
+    FixedBytesTensorSpec::def();
+    Bool8TensorSpec::def();
+    JsonTensorSpec::def();
 }

@@ -3,6 +3,7 @@
 //! Invariant: sizes that must be equal are one variable: the values of rows and what their partition cuts, the records and
 //! the outer axes of their fields.
 
+use crate::categorical::CategoricalTensorSpec;
 use crate::masked::MaskedTensorSpec;
 use crate::ragged::RaggedTensorSpec;
 use crate::structs::StructSpec;
@@ -240,6 +241,9 @@ pub fn dtype_of(spec: &Spec) -> Option<DType> {
         Spec::Tensor(spec) => Some(spec.dtype),
         Spec::Partition(_) => None,
         Spec::Ext(ext) if ext.def.is_a(RaggedTensorSpec::def()) => dtype_of(ext.component(&Segment::Each)?),
+        Spec::Ext(ext) if ext.def.is_a(CategoricalTensorSpec::def()) => {
+            dtype_of(ext.component(&Segment::component("categories"))?)
+        }
         Spec::Ext(ext) => dtype_of(ext.component(&Segment::Itself)?),
     }
 }

@@ -114,6 +114,9 @@ mod pages {
     mod strings {}
     #[doc = include_str!("../../../book/json.md")]
     mod json {}
+    #[cfg(feature = "ipc")]
+    #[doc = include_str!("../../../book/arrow.md")]
+    mod arrow {}
     #[cfg(feature = "proto")]
     #[doc = include_str!("../../../book/protobuf.md")]
     mod protobuf {}

@@ -5,6 +5,8 @@
 mod capsule;
 mod offset;
 
+pub use capsule::chunks;
+
 use crate::error::{OrRaise, guarded, raised};
 use crate::spec::spec_or_value;
 use crate::value;
@@ -39,10 +41,10 @@ fn refused(py: Python<'_>, op: &str, what: impl std::fmt::Display) -> PyErr {
 #[pyo3(signature = (obj, spec=None))]
 fn from_arrow<'py>(obj: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
     let py = obj.py();
-    let options = ArrowOptions { spec: spec.map(spec_or_value).transpose()?, paths: None };
-    let chunks = capsule::chunks(obj, "from_arrow")?;
+    let options = ArrowOptions { spec: spec.map(spec_or_value).transpose()?, ..ArrowOptions::default() };
+    let chunks = chunks(obj, "from_arrow")?;
     let read = guarded(|| arrow::from_chunks(&chunks.field, &chunks.arrays, &options));
-    value::to_py(py, read.map_err(|e| e.at("from_arrow")).or_raise()?)
+    value::to_py(py, read.map_err(|e| e.at("from_arrow")).or_raise()?.value)
 }
 
 /// An Arrow array that shares the buffers of a value; libraries take it through `__arrow_c_array__`.

@@ -6,7 +6,7 @@
 use arrow_array::ffi::FFI_ArrowArray;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::{ArrayData, BufferSpec, layout};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, UnionMode};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn rewound(data: &ArrayData, lead: usize) -> Option<ArrayData> {
     });
     let buffers = buffers.collect::<Option<Vec<_>>>()?;
     let children = data.child_data().iter().map(|child| match data.data_type() {
-        DataType::Struct(_) => rewound(child, back),
+        DataType::Struct(_) | DataType::Union(_, UnionMode::Sparse) => rewound(child, back),
         DataType::FixedSizeList(_, size) => rewound(child, back.checked_mul(usize::try_from(*size).ok()?)?),
         _ => Some(aligned(child)),
     });

@@ -2,6 +2,7 @@
 //!
 //! Holds no logic of a format: sources become bytes, options those of the formats crate, and reports Python objects.
 
+mod arrow;
 mod blocks;
 mod csv;
 mod ops;
@@ -36,6 +37,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_json, module)?)?;
     module.add_function(wrap_pyfunction!(blocks::read_json_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(write_json, module)?)?;
+    arrow::add_to(module)?;
     csv::add_to(module)?;
     parquet::add_to(module)?;
     protobuf::add_to(module)?;

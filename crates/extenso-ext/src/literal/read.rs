@@ -6,7 +6,7 @@ use crate::axes::rank;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
-use extenso_core::{Dense, ExtensionType, Storage, Tensor, Value};
+use extenso_core::{Dense, ExtensionType, Storage, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result, Shape};
 
 /// The value as nested lists and records; a missing value is `None`.
@@ -27,6 +27,10 @@ fn literal(value: &Value) -> Result<Literal> {
     if let Some(x) = typed::<StructTensor>(value) {
         let field = |(name, value): &Field| Ok((name.to_string(), literal(value)?));
         return Ok(Literal::Record(x.fields().iter().map(field).collect::<Result<_>>()?));
+    }
+    if let Value::Ext(_) = value {
+        let mut one = items(&ops::expand_dims(value, 0_i64)?)?;
+        return one.pop().ok_or_else(|| Error::internal("one element without an element"));
     }
     let mut leaf = leaves(value.tensor()?.data()?)?;
     leaf.pop().ok_or_else(|| Error::internal("a scalar without an element"))
@@ -50,7 +54,24 @@ fn items(value: &Value) -> Result<Vec<Literal>> {
     if let Some(x) = typed::<StructTensor>(value) {
         return records(&x);
     }
+    if let Some(items) = of_meaning(value)? {
+        return Ok(items);
+    }
     leaves(value.tensor()?.data()?)
+}
+
+/// The items of a type that is one value under a meaning; none of another type.
+fn of_meaning(value: &Value) -> Result<Option<Vec<Literal>>> {
+    if let Some(Literal::List(items)) = crate::categorical::literals(value)? {
+        return Ok(Some(items));
+    }
+    for items in [crate::temporal::literals, crate::decimal::literals, crate::logical::literals, crate::union::literals]
+    {
+        if let Some(items) = items(value)? {
+            return Ok(Some(items));
+        }
+    }
+    Ok(None)
 }
 
 fn records(x: &StructTensor) -> Result<Vec<Literal>> {

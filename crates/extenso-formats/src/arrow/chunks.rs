@@ -2,9 +2,11 @@
 //!
 //! Invariant: a column that nobody wants is not looked at in any of them.
 
-use super::decode::from_arrow_field_as;
+use super::decode::rows_as;
 use super::import::from_arrow_field;
+use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};
 use crate::project::Wanted;
+use crate::run::Rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, StructArray, new_empty_array};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
@@ -19,6 +21,8 @@ pub struct ArrowOptions {
     pub spec: Option<Spec>,
     /// What is read of them: the parts at or below these paths, such as `items[*].price`; everything, if there is none.
     pub paths: Option<Vec<Path>>,
+    /// What becomes of a row with a null where the spec has none.
+    pub on_error: OnError,
 }
 
 impl ArrowOptions {
@@ -31,21 +35,41 @@ impl ArrowOptions {
 ///
 /// Errors: those of [`from_arrow_as`](super::from_arrow_as) with a spec and of [`from_arrow`](super::from_arrow) without; a path that leads
 /// nowhere.
-pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions) -> Result<Value> {
+pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions) -> Result<Rows> {
     let none = [new_empty_array(field.data_type())];
     let chunks = if chunks.is_empty() { &none } else { chunks };
     let wanted = options.wanted()?;
-    let read: Result<Vec<Value>> = match &options.spec {
-        Some(spec) => {
-            let spec = wanted.of(spec)?;
-            chunks.iter().map(|chunk| from_arrow_field_as(field, chunk.as_ref(), &spec)).collect()
-        }
-        None => chunks.iter().map(|chunk| pruned(field, chunk, &wanted)).collect(),
+    let mut bad = BadRows::default();
+    let mut before = 0;
+    let mut read = Vec::new();
+    let spec = options.spec.as_ref().map(|spec| wanted.of(spec)).transpose()?;
+    for chunk in chunks {
+        let (value, faults) = match &spec {
+            Some(spec) => rows_as(field, chunk.as_ref(), spec, options.on_error)?,
+            None => (pruned(field, chunk, &wanted)?, Vec::new()),
+        };
+        note(&mut bad, faults, before, chunk.len(), options.on_error);
+        before += chunk.len();
+        read.push(value);
+    }
+    let value = match read.len() {
+        1 => read.pop().ok_or_else(|| Error::internal("a chunk is lost"))?,
+        _ => ops::concat(read, 0_i64)?,
     };
-    let mut read = read?;
-    match read.len() {
-        1 => read.pop().ok_or_else(|| Error::internal("a chunk is lost")),
-        _ => ops::concat(read, 0_i64),
+    Ok(Rows { value, bad, visited: Vec::new() })
+}
+
+/// Adds the faults of a chunk, whose rows come behind others.
+fn note(bad: &mut BadRows, faults: Vec<BadRow>, before: usize, len: usize, on_error: OnError) {
+    if on_error == OnError::Default {
+        let mut places = faults.iter().map(|bad| bad.row).peekable();
+        (0..len).for_each(|row| bad.defaulted.push(places.next_if_eq(&row).is_some()));
+    }
+    for fault in faults {
+        bad.rows.push(before + fault.row);
+        if bad.first.len() < MAX_REPORTED {
+            bad.first.push(BadRow { row: before + fault.row, ..fault });
+        }
     }
 }
 

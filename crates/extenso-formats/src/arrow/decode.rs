@@ -7,16 +7,19 @@ mod absent;
 mod source;
 
 use super::import;
+use crate::columns::{BadRow, OnError};
 use crate::records::is;
-use absent::defaults;
+pub(super) use absent::defaults;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
-use extenso_ext::{MaskedTensor, MaskedTensorSpec, RaggedTensorSpec, StructSpec, StructTensor};
-use extenso_types::{Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, TensorSpec};
-use source::{Rows, Source};
+use extenso_ext::{MaskedTensor, MaskedTensorSpec, RaggedTensorSpec, StructSpec, StructTensor, cast_unit};
+use extenso_types::{
+    Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
+};
+use source::{Faults, Rows, Source};
 use std::sync::Arc;
 
 /// The value of an array as one of `spec`, sharing the buffers whose type is the wanted one.
@@ -48,7 +51,41 @@ pub fn from_arrow_as(array: &dyn Array, spec: &Spec) -> Result<Value> {
 ///
 /// Errors: as [`from_arrow_as`].
 pub fn from_arrow_field_as(field: &FieldRef, array: &dyn Array, spec: &Spec) -> Result<Value> {
-    let found = value(&Source::root(field.clone(), array.slice(0, array.len())), spec)?;
+    checked(value(&Source::root(field.clone(), array.slice(0, array.len()), None), spec)?, spec)
+}
+
+/// As [`from_arrow_field_as`], with the rows that do not fit left out or replaced by defaults, and noted.
+///
+/// Errors: as [`from_arrow_field_as`], but for nulls.
+pub(super) fn rows_as(
+    field: &FieldRef,
+    array: &dyn Array,
+    spec: &Spec,
+    on_error: OnError,
+) -> Result<(Value, Vec<BadRow>)> {
+    if on_error == OnError::Raise {
+        return Ok((from_arrow_field_as(field, array, spec)?, Vec::new()));
+    }
+    let faults = Faults::default();
+    let read = checked(value(&Source::root(field.clone(), array.slice(0, array.len()), Some(&faults)), spec)?, spec)?;
+    let bad: Vec<BadRow> = faults.into_inner().into_values().collect();
+    if bad.is_empty() {
+        return Ok((read, bad));
+    }
+    let mut places: Vec<i64> = (0..).take(array.len()).collect();
+    let fill = i64::try_from(array.len()).unwrap_or(i64::MAX);
+    bad.iter().for_each(|bad| places[bad.row] = fill);
+    let kept = if on_error == OnError::Skip {
+        places.retain(|place| *place != fill);
+        ops::take(read, Tensor::from_vec(places), 0_i64)?
+    } else {
+        let read = ops::concat(vec![read, defaults(spec, 1)?], 0_i64)?;
+        ops::take(read, Tensor::from_vec(places), 0_i64)?
+    };
+    Ok((kept, bad))
+}
+
+fn checked(found: Value, spec: &Spec) -> Result<Value> {
     let given = found.spec()?;
     if spec.accepts(&given, &mut Bindings::default()) {
         return Ok(found);
@@ -289,8 +326,27 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     let found = import::plain(&source.at, &source.field, source.array.as_ref())?;
     match found.spec()? {
         Spec::Ext(given) if given.def == ext.def && given.static_data == ext.static_data => Ok(found),
+        Spec::Ext(given) if given.def == ext.def && finer(&given, ext).is_some() => {
+            let unit = finer(&given, ext).unwrap_or_default();
+            cast_unit(&found, &unit).map_err(|e| e.at_path(&source.at))
+        }
         given => Err(source.mismatch(&wanted).note(format!("By itself it is a {given}."))),
     }
+}
+
+/// The unit of a spec of times, where counts of the given one are exact in it and all else is alike.
+fn finer(given: &ExtSpec, wanted: &ExtSpec) -> Option<String> {
+    let unit = |spec: &ExtSpec| match spec.static_data.get("unit") {
+        Some(StaticValue::Str(unit)) => Some(unit.clone()),
+        _ => None,
+    };
+    let rest = |spec: &ExtSpec| match &spec.static_data {
+        StaticValue::Map(map) => map.iter().filter(|(key, _)| *key != "unit").map(|(_, v)| v.clone()).collect(),
+        _ => Vec::new(),
+    };
+    let (from, to) = (unit(given)?, unit(wanted)?);
+    let place = |unit: &str| ["d", "s", "ms", "us", "ns"].iter().position(|known| *known == unit);
+    (rest(given) == rest(wanted) && place(&from)? < place(&to)?).then_some(to)
 }
 
 /// Whether an item is there and somebody sees it.

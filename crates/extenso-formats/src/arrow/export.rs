@@ -1,14 +1,19 @@
 //! Values to Arrow.
 
+mod typed;
+
+use super::registered;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeListArray, ListArray, StructArray, make_array,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use extenso_core::{Dense, ExtensionType, Offsets, Storage, Tensor, Value};
-use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
-use extenso_types::{DType, Error, Result};
+use extenso_core::{Dense, Ext, ExtensionType, Offsets, Storage, Tensor, Value};
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, outer};
+use extenso_types::{DType, Dim, Error, Result};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The array of a value, sharing its buffers.
@@ -16,32 +21,95 @@ use std::sync::Arc;
 /// Shapes: the outer axis is the array's length; further dense axes are fixed-size lists.
 /// Errors: a scalar, a symbol, a type that Arrow has no array for.
 pub fn to_arrow(value: &Value) -> Result<ArrayRef> {
-    match value {
-        Value::Tensor(tensor) => dense(tensor.data()?),
-        Value::Partition(_) => Err(Error::dtype("a row partition has no array of its own").wanted("a ragged tensor")),
-        Value::Ext(_) => extension(value),
-    }
+    column(value).map(|column| column.array)
 }
 
 /// The array of a value and its field, which says what type of an extension it is.
 ///
 /// Errors: as [`to_arrow`].
 pub fn to_arrow_field(value: &Value) -> Result<(FieldRef, ArrayRef)> {
-    let array = to_arrow(value)?;
-    Ok((Arc::new(Field::new("", array.data_type().clone(), array.nulls().is_some())), array))
+    let column = column(value)?;
+    Ok((column.field(""), column.array))
 }
 
-fn extension(value: &Value) -> Result<ArrayRef> {
+/// An array, and what its field says beside its type.
+struct Column {
+    array: ArrayRef,
+    metadata: HashMap<String, String>,
+    /// Whether the order of a dictionary means something.
+    ordered: bool,
+}
+
+impl Column {
+    fn plain(array: ArrayRef) -> Column {
+        Column { array, metadata: HashMap::new(), ordered: false }
+    }
+
+    /// The array under the name of an extension type.
+    fn named(array: ArrayRef, name: &str, metadata: String) -> Column {
+        let metadata = [
+            (EXTENSION_TYPE_NAME_KEY.to_string(), name.to_string()),
+            (EXTENSION_TYPE_METADATA_KEY.to_string(), metadata),
+        ];
+        Column { metadata: metadata.into(), ..Column::plain(array) }
+    }
+
+    fn field(&self, name: &str) -> FieldRef {
+        // Whether there is a null is for the data to say: batches of one schema may differ in it.
+        let field = Field::new(name, self.array.data_type().clone(), true).with_metadata(self.metadata.clone());
+        Arc::new(if self.ordered { field.with_dict_is_ordered(true) } else { field })
+    }
+}
+
+fn column(value: &Value) -> Result<Column> {
+    match value {
+        Value::Tensor(tensor) => dense(tensor.data()?).map(Column::plain),
+        Value::Partition(_) => Err(Error::dtype("a row partition has no array of its own").wanted("a ragged tensor")),
+        Value::Ext(ext) => extension(value, ext),
+    }
+}
+
+fn extension(value: &Value, ext: &Ext) -> Result<Column> {
     if let Ok(ragged) = RaggedTensor::from_value(value) {
-        return list(&ragged);
+        return list(&ragged).map(Column::plain);
     }
     if let Ok(masked) = MaskedTensor::from_value(value) {
         return optional(&masked);
     }
-    let record = StructTensor::from_value(value).map_err(|_| {
-        Error::dtype(format!("a {} has no Arrow array", value.ext().map_or("value".into(), |e| e.def().to_string())))
-    })?;
-    structs(&record)
+    if let Ok(record) = StructTensor::from_value(value) {
+        return structs(&record).map(Column::plain);
+    }
+    match typed::column_of(value)? {
+        Some(column) => Ok(column),
+        None => components(value, ext),
+    }
+}
+
+/// A value of another type: a struct of its components, under the name of the type.
+///
+/// Errors: components of other lengths than the first, so that they are no columns.
+fn components(value: &Value, ext: &Ext) -> Result<Column> {
+    let spec = ext.spec()?;
+    let at = |e: Error| e.at(format!("component of {}", spec.def));
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for (i, ((segment, _), part)) in spec.components.iter().zip(ext.components()?).enumerate() {
+        let part = column(&part).map_err(at)?;
+        fields.push(part.field(&registered::column_name(i, segment)));
+        columns.push(part.array);
+    }
+    let len = match columns.first() {
+        Some(first) => first.len(),
+        None => match outer(value) {
+            Some(Dim::Known(len)) => len,
+            _ => 0,
+        },
+    };
+    if let Some(other) = columns.iter().find(|other| other.len() != len) {
+        return Err(Error::shape(format!("a {} has components of {len} and of {} items", spec.def, other.len()))
+            .wanted("components of one length, which are columns"));
+    }
+    let array = StructArray::try_new_with_length(fields.into(), columns, None, len).map_err(arrow)?;
+    Ok(Column::named(Arc::new(array), spec.def.name().as_str(), registered::metadata(&spec)?))
 }
 
 fn arrow(e: ArrowError) -> Error {
@@ -69,12 +137,16 @@ fn data_type(dtype: DType) -> Result<DataType> {
 }
 
 fn dense(tensor: &Dense) -> Result<ArrayRef> {
-    let dims = tensor.dims();
+    in_lists(flat(tensor)?, tensor.dims())
+}
+
+/// Elements in lists of one size for each axis behind the first.
+fn in_lists(elements: ArrayRef, dims: &[usize]) -> Result<ArrayRef> {
     if dims.is_empty() {
         return Err(Error::shape("a scalar has no array").wanted("at least a vector").hint("Use `expand_dims`."));
     }
-    (1..dims.len()).rev().try_fold(flat(tensor)?, |items, axis| {
-        let field = Arc::new(Field::new("item", items.data_type().clone(), false));
+    (1..dims.len()).rev().try_fold(elements, |items, axis| {
+        let field = Arc::new(Field::new("item", items.data_type().clone(), true));
         let size = i32::try_from(dims[axis])
             .map_err(|_| Error::shape(format!("an axis of {} is too long for Arrow", dims[axis])))?;
         // Lists of no items do not tell how many they are.
@@ -87,14 +159,16 @@ fn dense(tensor: &Dense) -> Result<ArrayRef> {
 fn flat(tensor: &Dense) -> Result<ArrayRef> {
     match tensor.storage() {
         Storage::Bits(bits) => Ok(Arc::new(BooleanArray::new(bits.clone(), None))),
-        Storage::Fixed(buffer) => {
-            let data =
-                ArrayData::builder(data_type(tensor.dtype())?).len(tensor.len()).add_buffer(buffer.clone()).build();
-            Ok(make_array(data.map_err(arrow)?))
-        }
+        Storage::Fixed(buffer) => of_width(data_type(tensor.dtype())?, tensor.len(), buffer),
         Storage::Text { offsets, bytes } => text(tensor.dtype(), offsets, bytes),
         Storage::Boxed(_) => Err(Error::dtype("boxed values have no Arrow array")),
     }
+}
+
+/// An array of one buffer.
+fn of_width(data_type: DataType, len: usize, buffer: &Buffer) -> Result<ArrayRef> {
+    let data = ArrayData::builder(data_type).len(len).add_buffer(buffer.clone()).align_buffers(true).build();
+    Ok(make_array(data.map_err(arrow)?))
 }
 
 /// Arrow's constructors want every byte of the buffer to be text, used or not; its validation of parts asks what we prove.
@@ -111,41 +185,55 @@ fn text(dtype: DType, offsets: &Offsets, bytes: &Buffer) -> Result<ArrayRef> {
 }
 
 fn list(ragged: &RaggedTensor) -> Result<ArrayRef> {
-    let values = to_arrow(ragged.values())?;
-    let field = Arc::new(Field::new("item", values.data_type().clone(), values.nulls().is_some()));
+    let values = column(ragged.values())?;
+    let field = values.field("item");
     Ok(match ragged.partition().data()?.offsets() {
         Offsets::I32(o) => {
-            Arc::new(ListArray::try_new(field, OffsetBuffer::new(o.clone()), values, None).map_err(arrow)?)
+            Arc::new(ListArray::try_new(field, OffsetBuffer::new(o.clone()), values.array, None).map_err(arrow)?)
         }
         Offsets::I64(o) => {
-            Arc::new(LargeListArray::try_new(field, OffsetBuffer::new(o.clone()), values, None).map_err(arrow)?)
+            Arc::new(LargeListArray::try_new(field, OffsetBuffer::new(o.clone()), values.array, None).map_err(arrow)?)
         }
     })
 }
 
-fn optional(masked: &MaskedTensor) -> Result<ArrayRef> {
-    let values = to_arrow(masked.values())?;
+fn optional(masked: &MaskedTensor) -> Result<Column> {
     let mask: &Tensor = masked.mask();
-    let [n] = mask.data()?.dims() else {
+    let [n] = mask.data()?.dims() else { return inside(masked) };
+    let values = column(masked.values())?;
+    if *n != values.array.len() {
+        return Err(Error::shape(format!("a mask of {n} is over {} values", values.array.len())));
+    }
+    if matches!(values.array.data_type(), DataType::Union(..)) {
+        return Err(Error::dtype("a union under a mask has no Arrow validity").wanted("masks of its children"));
+    }
+    let nulls = NullBuffer::new(mask.data()?.bits()?.clone());
+    let data = values.array.to_data().into_builder().nulls(Some(nulls)).build().map_err(arrow)?;
+    Ok(Column { array: make_array(data), ..values })
+}
+
+/// Values whose inner elements may be missing: nulls inside lists of one size.
+fn inside(masked: &MaskedTensor) -> Result<Column> {
+    let (mask, dims) = (masked.mask(), masked.mask().data()?.dims());
+    let (Value::Tensor(values), [_, ..]) = (masked.values(), dims) else {
         return Err(
             Error::shape(format!("a mask of {} has no Arrow validity", mask.spec())).wanted("a mask of the outer axis")
         );
     };
-    if *n != values.len() {
-        return Err(Error::shape(format!("a mask of {n} is over {} values", values.len())));
-    }
-    let nulls = NullBuffer::new(mask.data()?.bits()?.clone());
-    let data = values.into_data().into_builder().nulls(Some(nulls)).build().map_err(arrow)?;
-    Ok(make_array(data))
+    let count = dims.iter().product();
+    let inner = values.data()?.dims().iter().skip(dims.len()).copied();
+    let flat: Vec<usize> = std::iter::once(count).chain(inner).collect();
+    let flat = MaskedTensor::new(values.with_dims(&flat)?, mask.with_dims(&[count])?)?;
+    Ok(Column::plain(in_lists(optional(&flat)?.array, dims)?))
 }
 
 fn structs(record: &StructTensor) -> Result<ArrayRef> {
     let mut fields = Vec::new();
     let mut columns = Vec::new();
     for name in record.field_names() {
-        let column = to_arrow(record.field(name)?).map_err(|e| e.at(format!("field '{name}'")))?;
-        fields.push(Arc::new(Field::new(name.to_string(), column.data_type().clone(), column.nulls().is_some())));
-        columns.push(column);
+        let column = column(record.field(name)?).map_err(|e| e.at(format!("field '{name}'")))?;
+        fields.push(column.field(name));
+        columns.push(column.array);
     }
     let shape = record.shape();
     let n = match shape.dims() {

@@ -1,6 +1,7 @@
 //! Arrow to values.
 
 mod layouts;
+mod typed;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -19,8 +20,8 @@ pub(super) use layouts::{Items, lists_of, nulls_of, uniform_items};
 
 /// The value of an array, sharing its buffers.
 ///
-/// Shapes: the array's length is the outer axis. Views, list views and run-end encoded arrays are converted; a null array is a masked
-/// tensor of f64 without a value.
+/// Shapes: the array's length is the outer axis. Views, list views and run-end encoded arrays are converted, decimals of fewer than 16
+/// bytes widened; a null array is a masked tensor of f64 without a value.
 /// Errors: a type that has no value, with its path; offsets or text that are malformed.
 pub fn from_arrow(array: &dyn Array) -> Result<Value> {
     from_arrow_field(&field_of(array), array)
@@ -56,6 +57,9 @@ fn value(at: &Path, field: &FieldRef, array: &dyn Array) -> Result<Value> {
 
 /// The value of an array whatever its validity is.
 pub(super) fn plain(at: &Path, field: &FieldRef, array: &dyn Array) -> Result<Value> {
+    if let Some(typed) = typed::typed(at, field, array) {
+        return typed;
+    }
     match array.data_type() {
         DataType::Null => layouts::nothing(array.len()).map_err(|e| e.at_path(at)),
         DataType::Boolean => Ok(Tensor::from_bits(&[array.len()], array.as_boolean().values().clone())?.into()),

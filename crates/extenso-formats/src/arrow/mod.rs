@@ -7,8 +7,13 @@ mod chunks;
 mod decode;
 mod export;
 mod import;
+#[cfg(feature = "ipc")]
+mod ipc;
+mod registered;
 
 pub use chunks::{ArrowOptions, from_chunks};
 pub use decode::{from_arrow_as, from_arrow_field_as};
 pub use export::{to_arrow, to_arrow_field};
 pub use import::{from_arrow, from_arrow_field};
+#[cfg(feature = "ipc")]
+pub use ipc::{read_ipc, write_ipc};

@@ -4,11 +4,14 @@
 
 use super::both;
 use crate::arrow::import::{self, Items};
+use crate::columns::BadRow;
 use arrow_array::{Array, ArrayRef, cast::AsArray};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::Offsets;
 use extenso_types::{Error, Path, Result, Segment, Spec};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// The row of the batch that an item is in.
 #[derive(Clone, Copy)]
@@ -34,6 +37,9 @@ impl Rows<'_> {
     }
 }
 
+/// The rows that do not fit, by their numbers, with the first fault of each.
+pub type Faults = RefCell<BTreeMap<usize, BadRow>>;
+
 /// An array on its way to a spec.
 pub struct Source<'a> {
     pub at: Path,
@@ -43,28 +49,42 @@ pub struct Source<'a> {
     pub rows: Rows<'a>,
     /// Which items are seen; all, if there is none.
     seen: Option<BooleanBuffer>,
+    /// Where rows that do not fit are noted; they fail the call, if there is none.
+    faults: Option<&'a Faults>,
 }
 
 impl<'a> Source<'a> {
     /// A whole array.
-    pub fn root(field: FieldRef, array: ArrayRef) -> Source<'a> {
-        Source { at: Path::root(), field, array, rows: Rows::Items, seen: None }
+    pub fn root(field: FieldRef, array: ArrayRef, faults: Option<&'a Faults>) -> Source<'a> {
+        Source { at: Path::root(), field, array, rows: Rows::Items, seen: None, faults }
     }
 
     /// The column of a field, whose items are seen where this one's are.
     pub fn field_of(&self, at: Path, field: &FieldRef, array: &ArrayRef) -> Source<'a> {
-        Source { at, field: field.clone(), array: array.clone(), rows: self.rows, seen: self.seen.clone() }
+        let (field, array, seen) = (field.clone(), array.clone(), self.seen.clone());
+        Source { at, field, array, rows: self.rows, seen, faults: self.faults }
     }
 
     /// This array where its items are not null.
     pub fn seen_where(&self, nulls: Option<&NullBuffer>) -> Source<'a> {
         let seen = both(self.seen.as_ref(), nulls);
-        Source { at: self.at.clone(), field: self.field.clone(), array: self.array.clone(), rows: self.rows, seen }
+        let (at, field, array) = (self.at.clone(), self.field.clone(), self.array.clone());
+        Source { at, field, array, rows: self.rows, seen, faults: self.faults }
     }
 
     /// The items of this array's lists.
-    pub fn each<'b>(&self, items: Items, rows: Rows<'b>, seen: Option<BooleanBuffer>) -> Source<'b> {
-        Source { at: self.at.child(Segment::Each), field: items.field, array: items.array, rows, seen }
+    pub fn each<'b>(&self, items: Items, rows: Rows<'b>, seen: Option<BooleanBuffer>) -> Source<'b>
+    where
+        'a: 'b,
+    {
+        Source {
+            at: self.at.child(Segment::Each),
+            field: items.field,
+            array: items.array,
+            rows,
+            seen,
+            faults: self.faults,
+        }
     }
 
     /// Checks that no item that is seen is null.
@@ -77,13 +97,30 @@ impl<'a> Source<'a> {
             Some(seen) => &null & seen,
             None => null,
         };
-        let Some(item) = found.set_indices().next() else { return Ok(()) };
-        let row = self.rows.of(item);
-        let place = if self.at.is_root() { format!("row {row}") } else { format!("row {row}, '{}'", self.at) };
-        Err(Error::data("null came")
-            .wanted(wanted.to_string())
-            .hint("Give a masked spec where values may be null.")
-            .at(place))
+        let fault = |item: usize| {
+            let row = self.rows.of(item);
+            let place = if self.at.is_root() { format!("row {row}") } else { format!("row {row}, '{}'", self.at) };
+            let error = Error::data("null came").wanted(wanted.to_string());
+            BadRow {
+                row,
+                offset: 0,
+                path: self.at.clone(),
+                error: error.hint("Give a masked spec where values may be null.").at(place),
+            }
+        };
+        match self.faults {
+            None => found.set_indices().next().map_or(Ok(()), |item| Err(fault(item).error)),
+            Some(faults) => {
+                let mut faults = faults.borrow_mut();
+                for item in found.set_indices() {
+                    if !faults.contains_key(&self.rows.of(item)) {
+                        let bad = fault(item);
+                        faults.insert(bad.row, bad);
+                    }
+                }
+                Ok(())
+            }
+        }
     }
 
     /// The error that the array is of another type.

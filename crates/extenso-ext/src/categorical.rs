@@ -1,0 +1,203 @@
+//! Categorical tensors: values of few kinds, each by its place in a vocabulary.
+//!
+//! Invariant: every code is a place of `categories`, or there are no codes. A category may stand there twice; what codes mean, not the
+//! codes, is compared.
+
+use crate::Literal;
+use crate::args::{again, answer, answer_ext, flat, typed, typed_arg};
+use crate::axes::outer;
+use crate::meaning::{Meaning, register_moves};
+use extenso_core::attrs::Attrs;
+use extenso_core::ops::OneAxis;
+use extenso_core::{Answer, Arg, Call, Class, Target, Tensor, Value, call_one, on, ops};
+use extenso_derive::ExtensionType;
+use extenso_types::{DType, Dim, Error, Result, TypeDef};
+use std::sync::Arc;
+
+/// Values by their places in a vocabulary; `ordered` says that its order means something. Ops see the values that the codes mean.
+///
+/// ```
+/// # use extenso_core::{ExtensionType, Tensor, ops};
+/// # use extenso_ext::CategoricalTensor;
+/// let words = Tensor::strings(&[2], &["a", "b"]).unwrap();
+/// let x = CategoricalTensor::new(Tensor::new::<i8>(&[3], &[1, 0, 1]).unwrap(), words, false).unwrap();
+/// assert_eq!(x.decoded().unwrap().to_string(), r#"["b", "a", "b"]"#);
+/// assert_eq!(ops::equal(x.into_value(), "b").unwrap().to_string(), "[true, false, true]");
+/// ```
+#[derive(Clone, ExtensionType)]
+#[extenso(
+    name = "extenso/CategoricalTensor",
+    validate = fits,
+    validate_data = in_range,
+    to_tensor = plain,
+    handlers = register
+)]
+pub struct CategoricalTensor {
+    #[extenso(itself)]
+    codes: Tensor,
+    #[extenso(component)]
+    categories: Value,
+    #[extenso(static)]
+    ordered: bool,
+}
+
+fn fits(x: &CategoricalTensor) -> Result<()> {
+    if !x.codes.dtype().is_integer() {
+        return Err(Error::dtype(format!("the codes are {}", x.codes.dtype())).at("codes").wanted("integers"));
+    }
+    match outer(&x.categories) {
+        Some(_) => Ok(()),
+        None => Err(Error::shape("the categories are a scalar").at("categories").wanted("a vector of values")),
+    }
+}
+
+/// Every code is the place of a category.
+fn in_range(x: &CategoricalTensor) -> Result<()> {
+    let (Ok(dense), Some(Dim::Known(count))) = (x.codes.data(), outer(&x.categories)) else { return Ok(()) };
+    if dense.is_empty() {
+        return Ok(());
+    }
+    let codes = ops::cast(&x.codes, DType::I64)?;
+    let wrong = |code: &i64| !usize::try_from(*code).is_ok_and(|code| code < count);
+    match codes.tensor()?.as_slice::<i64>()?.iter().position(wrong) {
+        None => Ok(()),
+        Some(at) => Err(Error::value(format!("code {at} is {}", codes.tensor()?.as_slice::<i64>()?[at]))
+            .wanted(format!("a place of one of {count} categories"))
+            .at("codes")),
+    }
+}
+
+fn plain(x: &CategoricalTensor) -> Result<Tensor> {
+    x.decoded()?.tensor().cloned()
+}
+
+fn register(def: &Arc<TypeDef>) {
+    on(Target::Any, def, "CategoricalTensor by its values", by_values);
+    on(Target::Class(Class::UnaryElementwise), def, "CategoricalTensor elementwise", by_categories);
+    register_moves::<CategoricalTensor>(def, "CategoricalTensor moves");
+    on(Target::Op(&ops::CONCAT), def, "CategoricalTensor concat", concat);
+}
+
+impl CategoricalTensor {
+    /// The values of `categories` at these places.
+    ///
+    /// Errors: codes that are no integers, or no place of a category.
+    pub fn new(codes: Tensor, categories: impl Into<Value>, ordered: bool) -> Result<CategoricalTensor> {
+        let made = CategoricalTensor { codes, categories: categories.into(), ordered };
+        fits(&made).and_then(|()| in_range(&made)).map_err(|e| e.at("CategoricalTensor"))?;
+        Ok(made)
+    }
+
+    /// A vector or tensor of values by its distinct ones, in the order of how often they come.
+    ///
+    /// Errors: values that no vocabulary is made of.
+    pub fn of(values: &Value) -> Result<CategoricalTensor> {
+        let categories = ops::vocabulary(values, None, 1_i64)?;
+        let codes = ops::lookup(values, &categories, -1_i64, 0_i64)?;
+        CategoricalTensor::new(codes.tensor()?.clone(), categories, false)
+    }
+
+    /// The place of each in the vocabulary.
+    pub fn codes(&self) -> &Tensor {
+        &self.codes
+    }
+
+    /// The vocabulary.
+    pub fn categories(&self) -> &Value {
+        &self.categories
+    }
+
+    /// Whether the order of the categories means something.
+    pub fn ordered(&self) -> bool {
+        self.ordered
+    }
+
+    /// The values that the codes mean.
+    ///
+    /// Errors: those of `take`.
+    pub fn decoded(&self) -> Result<Value> {
+        ops::take(&self.categories, &self.codes, 0_i64)
+    }
+}
+
+impl Meaning for CategoricalTensor {
+    fn elements(&self) -> Value {
+        self.codes.clone().into()
+    }
+
+    fn over(&self, elements: Value) -> Result<CategoricalTensor> {
+        let codes = elements.tensor()?.clone();
+        Ok(CategoricalTensor { codes, categories: self.categories.clone(), ordered: self.ordered })
+    }
+
+    fn meets(&self, other: &CategoricalTensor) -> Result<()> {
+        if same(&self.categories, &other.categories) && self.codes.dtype() == other.codes.dtype() {
+            return Ok(());
+        }
+        Err(Error::value("the categories are two vocabularies")
+            .wanted("one vocabulary for both")
+            .hint("Decode both: `x.decoded()`"))
+    }
+}
+
+/// Whether two vocabularies are one, without looking at symbols.
+fn same(a: &Value, b: &Value) -> bool {
+    let (Value::Tensor(x), Value::Tensor(y)) = (a, b) else { return false };
+    let equal = || {
+        let alike = x.data().ok()?.dims() == y.data().ok()?.dims() && x.dtype() == y.dtype();
+        let all =
+            |value: Value| ops::all(value, extenso_core::attrs::Axes::All, false).ok()?.tensor().ok()?.to_bool().ok();
+        if alike { all(ops::equal(a, b).ok()?) } else { None }
+    };
+    x.same(y) || equal().unwrap_or(false)
+}
+
+/// Any other op sees what the codes mean.
+fn by_values(call: &Call<'_>) -> Answer {
+    let decode = |arg: &Arg| match typed_arg::<CategoricalTensor>(arg) {
+        Some(x) => x.decoded().map(Arg::Value),
+        None => Ok(arg.clone()),
+    };
+    let args: Result<Vec<Arg>> = flat(call).iter().map(decode).collect();
+    again(call, args?).map(Some)
+}
+
+/// An op of one argument is applied to each category once.
+fn by_categories(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<CategoricalTensor>(x) else { return Ok(None) };
+    let made = call_one(call.op, &[Arg::from(&x.categories)], call.attrs)?;
+    answer(ops::take(made, &x.codes, 0_i64)?)
+}
+
+/// One vocabulary stays; several are one behind the other, and codes move by what stands before theirs.
+fn concat(call: &Call<'_>) -> Answer {
+    let Some(parts) = flat(call).iter().map(typed_arg::<CategoricalTensor>).collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let Some(first) = parts.first() else { return Ok(None) };
+    let axis = OneAxis::of(call.attrs)?.axis;
+    if parts.iter().all(|part| first.meets(part).is_ok()) {
+        let codes: Vec<Value> = parts.iter().map(Meaning::elements).collect();
+        return answer_ext(first.over(ops::concat(codes, axis)?)?);
+    }
+    let (mut codes, mut before) = (Vec::new(), 0_i64);
+    for part in &parts {
+        codes.push(ops::add(ops::cast(&part.codes, DType::I64)?, before)?);
+        let Some(Dim::Known(count)) = outer(&part.categories) else {
+            return Err(
+                Error::scope("the number of categories is not known while tracing").wanted("one vocabulary for all")
+            );
+        };
+        before += crate::args::int(count);
+    }
+    let categories: Vec<Value> = parts.iter().map(|part| part.categories.clone()).collect();
+    let codes = ops::concat(codes, axis)?.tensor()?.clone();
+    answer_ext(CategoricalTensor { codes, categories: ops::concat(categories, 0_i64)?, ordered: false })
+}
+
+/// The elements of a vector of these; none of another type.
+pub(crate) fn literals(value: &Value) -> Result<Option<Literal>> {
+    let Some(x) = typed::<CategoricalTensor>(value) else { return Ok(None) };
+    crate::to_literal(&x.decoded()?).map(Some)
+}

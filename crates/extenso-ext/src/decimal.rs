@@ -1,0 +1,301 @@
+//! Decimals: integers of 128 or 256 bits, of which the last digits stand behind the point.
+//!
+//! Invariant: precision and scale are static data; no digit is lost. Comparisons are ops over the bytes, so that they are traced; sums
+//! and text are made of data alone.
+
+use crate::Literal;
+use crate::args::{answer, answer_ext, flat, typed, typed_arg};
+use crate::cells::{count, signed};
+use crate::masked::MaskedTensor;
+use crate::meaning::{Meaning, differ, register_moves};
+use crate::ragged::RaggedTensor;
+use arrow_buffer::i256;
+use extenso_core::{Answer, Arg, Call, Class, ExtensionType, Target, Tensor, Value, call_one, on, ops};
+use extenso_derive::ExtensionType;
+use extenso_types::{DType, Dim, Error, Result, TypeDef};
+use std::sync::Arc;
+
+/// Decimals: `cells` are little-endian integers of 128 or 256 `bits` each, `scale` of whose at most `precision` digits stand behind the point.
+///
+/// ```
+/// # use extenso_core::{ExtensionType, ops};
+/// # use extenso_ext::{DecimalTensor, to_literal};
+/// let x = DecimalTensor::parse(&["1.10", "-0.05"], 10, 2).unwrap().into_value();
+/// assert_eq!(to_literal(&ops::add(&x, &x).unwrap()).unwrap().to_string(), r#"["2.20", "-0.10"]"#);
+/// assert_eq!(ops::less(&x, &x).unwrap().to_string(), "[false, false]");
+/// ```
+#[derive(Clone, ExtensionType)]
+#[extenso(name = "extenso/DecimalTensor", validate = fits, handlers = register)]
+pub struct DecimalTensor {
+    #[extenso(component)]
+    cells: Tensor,
+    #[extenso(static)]
+    precision: i64,
+    #[extenso(static)]
+    scale: i64,
+    #[extenso(static)]
+    bits: i64,
+}
+
+/// The digits that integers of 32 bytes hold.
+const MOST: i64 = 76;
+
+fn fits(x: &DecimalTensor) -> Result<()> {
+    let spec = x.cells.spec();
+    let most = match x.bits {
+        128 => 38,
+        256 => MOST,
+        other => return Err(Error::value(format!("found {other}")).wanted("128 or 256").at("bits")),
+    };
+    let last = spec.shape.dims().and_then(|dims| dims.last().copied());
+    if spec.dtype != DType::U8 || !last.is_some_and(|last| last.is_compatible_with(Dim::Known(x.width()))) {
+        return Err(Error::shape(format!("the cells are {spec}"))
+            .at("cells")
+            .wanted(format!("u8 with {} in the last axis", x.width())));
+    }
+    if !(1..=most).contains(&x.precision) {
+        return Err(Error::value(format!("the precision is {}", x.precision)).wanted(format!("1 to {most} digits")));
+    }
+    if !(-MOST..=x.precision).contains(&x.scale) {
+        return Err(Error::value(format!("the scale is {}", x.scale)).wanted("at most the precision"));
+    }
+    Ok(())
+}
+
+fn register(def: &Arc<TypeDef>) {
+    register_moves::<DecimalTensor>(def, "DecimalTensor");
+    on(Target::Class(Class::Comparison), def, "DecimalTensor comparison", compared);
+    on(Target::Op(&ops::ADD), def, "DecimalTensor arithmetic", |call| summed(call, i256::checked_add));
+    on(Target::Op(&ops::SUBTRACT), def, "DecimalTensor arithmetic", |call| summed(call, i256::checked_sub));
+    on(Target::Op(&ops::CAST), def, "DecimalTensor cast", cast);
+}
+
+impl DecimalTensor {
+    /// Decimals of these bytes.
+    ///
+    /// Errors: cells that are not 16 or 32 bytes wide; more digits than they hold.
+    pub fn new(cells: Tensor, precision: i64, scale: i64) -> Result<DecimalTensor> {
+        let width = cells.shape().dims().and_then(|dims| dims.last()?.known());
+        let bits = if width == Some(32) { 256 } else { 128 };
+        DecimalTensor::of_bits(cells, precision, scale, bits)
+    }
+
+    fn of_bits(cells: Tensor, precision: i64, scale: i64, bits: i64) -> Result<DecimalTensor> {
+        let made = DecimalTensor { cells, precision, scale, bits };
+        fits(&made).map_err(|e| e.at("DecimalTensor"))?;
+        Ok(made)
+    }
+
+    /// A vector of decimals from text: a sign, digits and a point; 16 bytes each where the precision is at most 38, otherwise 32.
+    ///
+    /// Errors: text that is no decimal number, or has more digits than precision or scale leave, with its position.
+    pub fn parse<S: AsRef<str>>(texts: &[S], precision: i64, scale: i64) -> Result<DecimalTensor> {
+        let width = if precision <= 38 { 16 } else { 32 };
+        let mut bytes = Vec::new();
+        for (i, text) in texts.iter().enumerate() {
+            let value = number(text.as_ref(), precision, scale).ok_or_else(|| {
+                Error::value(format!("element {i} is '{}'", text.as_ref().chars().take(100).collect::<String>()))
+                    .wanted(format!("a decimal number of {precision} digits, {scale} behind the point"))
+                    .at("DecimalTensor")
+            })?;
+            bytes.extend_from_slice(&value.to_le_bytes()[..width]);
+        }
+        DecimalTensor::new(Tensor::new::<u8>(&[texts.len(), width], &bytes)?, precision, scale)
+    }
+
+    /// The bytes.
+    pub fn cells(&self) -> &Tensor {
+        &self.cells
+    }
+
+    /// The most digits.
+    pub fn precision(&self) -> i64 {
+        self.precision
+    }
+
+    /// How many digits stand behind the point.
+    pub fn scale(&self) -> i64 {
+        self.scale
+    }
+
+    fn width(&self) -> usize {
+        if self.bits == 256 { 32 } else { 16 }
+    }
+
+    /// The decimals as text, exact.
+    ///
+    /// Errors: a symbol.
+    pub fn texts(&self) -> Result<Vec<String>> {
+        Ok(self.integers()?.into_iter().map(|v| shown(v, self.scale)).collect())
+    }
+
+    fn integers(&self) -> Result<Vec<i256>> {
+        let (dense, width) = (self.cells.data()?, self.width());
+        let wide = |cell: &[u8]| {
+            let fill = if cell.last().is_some_and(|top| *top >= 0x80) { 0xff } else { 0 };
+            let mut bytes = [fill; 32];
+            bytes[..cell.len()].copy_from_slice(cell);
+            i256::from_le_bytes(bytes)
+        };
+        Ok(dense.as_slice::<u8>()?.chunks_exact(width).map(wide).collect())
+    }
+
+    /// The nearest f64 of each.
+    fn floats(&self) -> Result<Tensor> {
+        let dims = self.cells.data()?.dims();
+        // The text is exact, and its parser rounds once.
+        let values: Vec<f64> = self.texts()?.iter().map(|text| text.parse().unwrap_or(f64::NAN)).collect();
+        Tensor::new(&dims[..dims.len() - 1], &values)
+    }
+}
+
+/// Ten to this power.
+fn power(exponent: i64) -> Option<i256> {
+    i256::from_i128(10).checked_pow(u32::try_from(exponent).ok()?)
+}
+
+/// The integer of a decimal text.
+fn number(text: &str, precision: i64, scale: i64) -> Option<i256> {
+    let (negative, digits) = match text.split_at_checked(1)? {
+        ("-", rest) => (true, rest),
+        ("+", rest) => (false, rest),
+        _ => (false, text),
+    };
+    let (whole, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.len() + behind.len() == 0 || !whole.bytes().chain(behind.bytes()).all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let behind = behind.trim_end_matches('0');
+    let ten = i256::from_i128(10);
+    let mut value = i256::ZERO;
+    for digit in whole.bytes().chain(behind.bytes()) {
+        value = value.checked_mul(ten)?.checked_add(i256::from_i128(i128::from(digit - b'0')))?;
+    }
+    let shift = scale - i64::try_from(behind.len()).ok()?;
+    if shift >= 0 {
+        value = if value == i256::ZERO { value } else { value.checked_mul(power(shift)?)? };
+    } else {
+        let by = power(-shift)?;
+        if value.checked_rem(by)? != i256::ZERO {
+            return None;
+        }
+        value = value.checked_div(by)?;
+    }
+    let fits = value < power(precision)?;
+    fits.then(|| if negative { value.wrapping_neg() } else { value })
+}
+
+/// The text of an integer with `scale` digits behind the point.
+fn shown(value: i256, scale: i64) -> String {
+    let text = value.to_string();
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
+    match usize::try_from(scale) {
+        Ok(0) => text,
+        Ok(scale) => {
+            let digits = format!("{digits:0>width$}", width = scale + 1);
+            let (whole, behind) = digits.split_at(digits.len() - scale);
+            format!("{sign}{whole}.{behind}")
+        }
+        Err(_) if value == i256::ZERO => text,
+        Err(_) => format!("{sign}{digits}{}", "0".repeat(usize::try_from(-scale).unwrap_or(0))),
+    }
+}
+
+impl Meaning for DecimalTensor {
+    const CELLS: bool = true;
+
+    fn elements(&self) -> Value {
+        self.cells.clone().into()
+    }
+
+    fn over(&self, elements: Value) -> Result<DecimalTensor> {
+        DecimalTensor::of_bits(elements.tensor()?.clone(), self.precision, self.scale, self.bits)
+    }
+
+    fn meets(&self, other: &DecimalTensor) -> Result<()> {
+        let show = |x: &DecimalTensor| format!("DecimalTensor[{}, {}]", x.precision, x.scale);
+        let alike = (self.precision, self.scale, self.width()) == (other.precision, other.scale, other.width());
+        if alike { Ok(()) } else { Err(differ(show(self), show(other))) }
+    }
+}
+
+/// Decimals of one scale and width, compared eight bytes at a time from the top: equal or ordered by the first that differ.
+fn compared(call: &Call<'_>) -> Answer {
+    let [x, y] = flat(call) else { return Ok(None) };
+    let (Some(x), Some(y)) = (typed_arg::<DecimalTensor>(x), typed_arg::<DecimalTensor>(y)) else { return Ok(None) };
+    if (x.scale, x.width()) != (y.scale, y.width()) {
+        x.meets(&y)?;
+    }
+    let words = x.width() / 8;
+    let mut order: Option<Value> = None;
+    for word in 0..words {
+        let (mut a, mut b) = (signed(&x.cells, 8 * word, 8 * word + 8)?, signed(&y.cells, 8 * word, 8 * word + 8)?);
+        if word + 1 < words {
+            // All but the topmost are without a sign.
+            (a, b) = (ops::bitwise_xor(a, i64::MIN)?, ops::bitwise_xor(b, i64::MIN)?);
+        }
+        let sign = |less: Value| ops::cast(less, DType::I64);
+        let here = ops::subtract(sign(ops::greater(&a, &b)?)?, sign(ops::less(&a, &b)?)?)?;
+        order = Some(match order {
+            None => here,
+            Some(below) => ops::where_(ops::equal(&here, 0_i64)?, below, &here)?,
+        });
+    }
+    let order = order.ok_or_else(|| Error::internal("decimals without bytes"))?;
+    answer(call_one(call.op, &[Arg::from(order), Arg::from(0_i64)], call.attrs)?)
+}
+
+/// The sum or difference of decimals of one scale; on data alone.
+fn summed(call: &Call<'_>, f: impl Fn(i256, i256) -> Option<i256>) -> Answer {
+    let [x, y] = flat(call) else { return Ok(None) };
+    let (Some(x), Some(y)) = (typed_arg::<DecimalTensor>(x), typed_arg::<DecimalTensor>(y)) else { return Ok(None) };
+    x.meets(&y)?;
+    let dims = x.cells.data()?.dims();
+    if count(&x.cells)? != count(&y.cells)? {
+        return Err(
+            Error::shape(format!("{} decimals stand beside {}", count(&y.cells)?, count(&x.cells)?)).wanted("as many")
+        );
+    }
+    let (most, width) = (power(x.precision), x.width());
+    let mut bytes = Vec::with_capacity(x.cells.data()?.len());
+    for (i, (a, b)) in x.integers()?.into_iter().zip(y.integers()?).enumerate() {
+        let within = |v: &i256| most.is_none_or(|most| *v < most && *v > most.wrapping_neg());
+        let sum = f(a, b).filter(within).ok_or_else(|| {
+            Error::value(format!("element {i} has more digits than {}", x.precision))
+                .wanted("a result that fits the precision")
+        })?;
+        bytes.extend_from_slice(&sum.to_le_bytes()[..width]);
+    }
+    answer_ext(x.over(Tensor::new::<u8>(dims, &bytes)?.into())?)
+}
+
+/// Decimals as f64, each rounded once, or as strings; any other dtype from f64.
+fn cast(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
+    let floats = x.floats()?;
+    answer(call_one(call.op, &[Arg::from(floats)], call.attrs)?)
+}
+
+/// Decimals as strings, exact, in the rows and under the masks of the value.
+///
+/// Errors: another type; a symbol.
+pub fn decimal_to_string(x: &Value) -> Result<Value> {
+    if let Some(x) = typed::<MaskedTensor>(x) {
+        return Ok(MaskedTensor::new(decimal_to_string(x.values())?, x.mask().clone())?.into_value());
+    }
+    if let Some(x) = typed::<RaggedTensor>(x) {
+        return Ok(x.with_values(decimal_to_string(x.values())?)?.into_value());
+    }
+    let Some(x) = typed::<DecimalTensor>(x) else {
+        return Err(Error::dtype(format!("found {}", x.spec()?)).wanted("decimals").at("decimal_to_string"));
+    };
+    let dims = x.cells.data()?.dims();
+    Ok(Tensor::strings(&dims[..dims.len() - 1], &x.texts()?)?.into())
+}
+
+/// The elements of a vector of decimals as text; none of another type.
+pub(crate) fn literals(value: &Value) -> Result<Option<Vec<Literal>>> {
+    let Some(x) = typed::<DecimalTensor>(value) else { return Ok(None) };
+    Ok(Some(x.texts()?.into_iter().map(Literal::Str).collect()))
+}

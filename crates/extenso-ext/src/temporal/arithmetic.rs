@@ -1,0 +1,180 @@
+//! What times do under ops: they are compared, ordered, subtracted, and durations added.
+
+use super::unit::{check_none, rescaled};
+use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
+use crate::args::{answer, answer_ext, flat, typed_arg};
+use crate::meaning::{Meaning, measured, moved, register_moves};
+use extenso_core::{Answer, Arg, Call, Class, ExtensionType, OpDef, Target, Tensor, Value, call_one, on, ops};
+use extenso_types::{DType, Result, TypeDef};
+use std::sync::Arc;
+
+type Handle = fn(&Call<'_>) -> Answer;
+
+pub(super) fn timestamps(def: &Arc<TypeDef>) {
+    ordered::<TimestampTensor>(def, "TimestampTensor");
+    on(Target::Op(&ops::ADD), def, "TimestampTensor arithmetic", add);
+    on(Target::Op(&ops::SUBTRACT), def, "TimestampTensor arithmetic", subtract);
+}
+
+pub(super) fn dates(def: &Arc<TypeDef>) {
+    ordered::<DateTensor>(def, "DateTensor");
+    on(Target::Op(&ops::SUBTRACT), def, "DateTensor arithmetic", days_between);
+}
+
+pub(super) fn times(def: &Arc<TypeDef>) {
+    ordered::<TimeTensor>(def, "TimeTensor");
+}
+
+pub(super) fn durations(def: &Arc<TypeDef>) {
+    ordered::<DurationTensor>(def, "DurationTensor");
+    let arithmetic: [(&'static OpDef, Handle); 5] = [
+        (&ops::ADD, add),
+        (&ops::SUBTRACT, subtract),
+        (&ops::NEGATIVE, moved::<DurationTensor>),
+        (&ops::ABS, moved::<DurationTensor>),
+        (&ops::SUM, moved::<DurationTensor>),
+    ];
+    for (op, handle) in arithmetic {
+        on(Target::Op(op), def, "DurationTensor arithmetic", handle);
+    }
+}
+
+/// Moves, comparisons and orders.
+fn ordered<T: Meaning + Count>(def: &Arc<TypeDef>, name: &'static str) {
+    register_moves::<T>(def, name);
+    on(Target::Class(Class::Comparison), def, name, compared::<T>);
+    let kept: [&'static OpDef; 3] = [&ops::MAX, &ops::MIN, &ops::SORT];
+    for op in kept {
+        on(Target::Op(op), def, name, moved::<T>);
+    }
+    let positions: [&'static OpDef; 6] =
+        [&ops::ARGSORT, &ops::ARGMAX, &ops::ARGMIN, &ops::TOP_K_INDICES, &ops::SEARCHSORTED, &ops::FINGERPRINT];
+    for op in positions {
+        on(Target::Op(op), def, name, measured::<T>);
+    }
+}
+
+/// What counts units of time.
+pub(super) trait Count: ExtensionType {
+    /// Both in the finer unit of the two.
+    ///
+    /// Errors: on data, a count that does not fit; two meanings that no unit joins.
+    fn aligned(&self, other: &Self) -> Result<(Tensor, Tensor)>;
+}
+
+/// The finer of two units.
+fn finer<'a>(a: &'a str, b: &'a str) -> Result<&'a str> {
+    let (x, y): (TimeUnit, TimeUnit) = (a.parse()?, b.parse()?);
+    Ok(if x.per_second() >= y.per_second() { a } else { b })
+}
+
+fn in_finer(a: (&Tensor, &str), b: (&Tensor, &str)) -> Result<(Tensor, Tensor)> {
+    if a.1 == b.1 {
+        return Ok((a.0.clone(), b.0.clone()));
+    }
+    let unit = finer(a.1, b.1)?;
+    Ok((rescaled(a.0, a.1, unit)?, rescaled(b.0, b.1, unit)?))
+}
+
+impl Count for TimestampTensor {
+    fn aligned(&self, other: &TimestampTensor) -> Result<(Tensor, Tensor)> {
+        if self.zone().is_some() != other.zone().is_some() {
+            self.meets(other)?;
+        }
+        in_finer((self.values(), self.unit()), (other.values(), other.unit()))
+    }
+}
+
+impl Count for DateTensor {
+    fn aligned(&self, other: &DateTensor) -> Result<(Tensor, Tensor)> {
+        if self.unit() == other.unit() {
+            return Ok((self.values().clone(), other.values().clone()));
+        }
+        let days = |x: &DateTensor| ops::cast(x.days()?, DType::I64)?.tensor().cloned();
+        Ok((days(self)?, days(other)?))
+    }
+}
+
+impl Count for TimeTensor {
+    fn aligned(&self, other: &TimeTensor) -> Result<(Tensor, Tensor)> {
+        in_finer((self.values(), self.unit()), (other.values(), other.unit()))
+    }
+}
+
+impl Count for DurationTensor {
+    fn aligned(&self, other: &DurationTensor) -> Result<(Tensor, Tensor)> {
+        in_finer((self.values(), self.unit()), (other.values(), other.unit()))
+    }
+}
+
+fn compared<T: Count>(call: &Call<'_>) -> Answer {
+    let [x, y] = flat(call) else { return Ok(None) };
+    let (Some(x), Some(y)) = (typed_arg::<T>(x), typed_arg::<T>(y)) else { return Ok(None) };
+    let (x, y) = x.aligned(&y)?;
+    answer(call_one(call.op, &[Arg::from(x), Arg::from(y)], call.attrs)?)
+}
+
+/// A timestamp and a duration, or two durations.
+fn add(call: &Call<'_>) -> Answer {
+    let [x, y] = flat(call) else { return Ok(None) };
+    if let (Some(x), Some(y)) = (typed_arg::<DurationTensor>(x), typed_arg::<DurationTensor>(y)) {
+        let (a, b) = x.aligned(&y)?;
+        return answer_ext(DurationTensor::new(summed(&a, &b)?, finer(x.unit(), y.unit())?)?);
+    }
+    let parts = match (typed_arg::<TimestampTensor>(x), typed_arg::<TimestampTensor>(y)) {
+        (Some(at), None) => typed_arg::<DurationTensor>(y).map(|by| (at, by)),
+        (None, Some(at)) => typed_arg::<DurationTensor>(x).map(|by| (at, by)),
+        _ => None,
+    };
+    let Some((at, by)) = parts else { return Ok(None) };
+    answer_ext(later(&at, &by)?)
+}
+
+fn later(at: &TimestampTensor, by: &DurationTensor) -> Result<TimestampTensor> {
+    let (a, b) = in_finer((at.values(), at.unit()), (by.values(), by.unit()))?;
+    TimestampTensor::new(summed(&a, &b)?, finer(at.unit(), by.unit())?, at.zone())
+}
+
+/// Two timestamps, two durations, or a duration of a timestamp.
+fn subtract(call: &Call<'_>) -> Answer {
+    let [x, y] = flat(call) else { return Ok(None) };
+    if let (Some(x), Some(y)) = (typed_arg::<TimestampTensor>(x), typed_arg::<TimestampTensor>(y)) {
+        let (a, b) = x.aligned(&y)?;
+        return answer_ext(DurationTensor::new(differed(&a, &b)?, finer(x.unit(), y.unit())?)?);
+    }
+    let Some(by) = typed_arg::<DurationTensor>(y) else { return Ok(None) };
+    if let Some(x) = typed_arg::<DurationTensor>(x) {
+        let (a, b) = x.aligned(&by)?;
+        return answer_ext(DurationTensor::new(differed(&a, &b)?, finer(x.unit(), by.unit())?)?);
+    }
+    let Some(at) = typed_arg::<TimestampTensor>(x) else { return Ok(None) };
+    let (a, b) = in_finer((at.values(), at.unit()), (by.values(), by.unit()))?;
+    answer_ext(TimestampTensor::new(differed(&a, &b)?, finer(at.unit(), by.unit())?, at.zone())?)
+}
+
+/// Two dates: a duration in seconds, or milliseconds where both count these.
+fn days_between(call: &Call<'_>) -> Answer {
+    let [x, y] = flat(call) else { return Ok(None) };
+    let (Some(x), Some(y)) = (typed_arg::<DateTensor>(x), typed_arg::<DateTensor>(y)) else { return Ok(None) };
+    let days = |x: &DateTensor| ops::cast(x.days()?, DType::I64);
+    let seconds = ops::multiply(ops::subtract(days(&x)?, days(&y)?)?, 86_400_i64)?;
+    answer_ext(DurationTensor::new(seconds.tensor()?.clone(), "s")?)
+}
+
+/// The sum; on data, one that wraps is an error.
+fn summed(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    let sum = ops::add(a, b)?;
+    // A sum wraps where both have the sign that it has not.
+    wraps(&ops::bitwise_xor(a, &sum)?, &ops::bitwise_xor(b, &sum)?)?;
+    sum.tensor().cloned()
+}
+
+fn differed(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    let difference = ops::subtract(a, b)?;
+    wraps(&ops::bitwise_xor(a, b)?, &ops::bitwise_xor(a, &difference)?)?;
+    difference.tensor().cloned()
+}
+
+fn wraps(a: &Value, b: &Value) -> Result<()> {
+    check_none(&ops::less(ops::bitwise_and(a, b)?, 0_i64)?, "the result does not fit 64 bits")
+}

@@ -1,0 +1,115 @@
+//! Calendar intervals: months, days and a rest of time, which no one length is equal to.
+
+use crate::cells::{count, signed};
+use crate::meaning::{Meaning, differ, register_moves};
+use extenso_core::{Tensor, Value};
+use extenso_derive::ExtensionType;
+use extenso_types::{DType, Dim, Error, Result, TypeDef};
+use std::sync::Arc;
+
+/// Calendar intervals, each some bytes: `month` (4), `day_time` (days and milliseconds, 4 each), or `month_day_nano` (months and days, 4
+/// each, and nanoseconds, 8), little-endian.
+///
+/// ```
+/// # use extenso_core::Tensor;
+/// # use extenso_ext::IntervalTensor;
+/// let x = IntervalTensor::new(Tensor::new::<u8>(&[2, 4], &[14, 0, 0, 0, 255, 255, 255, 255]).unwrap(), "month").unwrap();
+/// assert_eq!(x.part("months").unwrap().to_string(), "[14, -1]");
+/// ```
+#[derive(Clone, ExtensionType)]
+#[extenso(name = "extenso/IntervalTensor", validate = fits, handlers = register)]
+pub struct IntervalTensor {
+    #[extenso(component)]
+    cells: Tensor,
+    #[extenso(static)]
+    unit: String,
+}
+
+fn width(unit: &str) -> Result<usize> {
+    match unit {
+        "month" => Ok(4),
+        "day_time" => Ok(8),
+        "month_day_nano" => Ok(16),
+        other => {
+            Err(Error::value(format!("found '{other}'")).wanted("'month', 'day_time' or 'month_day_nano'").at("unit"))
+        }
+    }
+}
+
+fn fits(x: &IntervalTensor) -> Result<()> {
+    let width = width(&x.unit)?;
+    let spec = x.cells.spec();
+    let last = spec.shape.dims().and_then(|dims| dims.last().copied());
+    if spec.dtype == DType::U8 && last.is_some_and(|last| last.is_compatible_with(Dim::Known(width))) {
+        return Ok(());
+    }
+    Err(Error::shape(format!("the cells are {spec}")).at("cells").wanted(format!("u8 with {width} in the last axis")))
+}
+
+fn register(def: &Arc<TypeDef>) {
+    register_moves::<IntervalTensor>(def, "IntervalTensor");
+}
+
+impl IntervalTensor {
+    /// Intervals of this unit.
+    ///
+    /// Errors: another unit; cells of another width.
+    pub fn new(cells: Tensor, unit: &str) -> Result<IntervalTensor> {
+        let made = IntervalTensor { cells, unit: unit.into() };
+        fits(&made).map_err(|e| e.at("IntervalTensor"))?;
+        Ok(made)
+    }
+
+    /// The bytes.
+    pub fn cells(&self) -> &Tensor {
+        &self.cells
+    }
+
+    /// The unit.
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
+    /// One part of each, as i64: `months`, `days`, `milliseconds` or `nanoseconds`.
+    ///
+    /// Errors: a part that the unit does not have.
+    pub fn part(&self, part: &str) -> Result<Value> {
+        let (from, to) = match (self.unit.as_str(), part) {
+            ("month" | "month_day_nano", "months") | ("day_time", "days") => (0, 4),
+            ("day_time", "milliseconds") | ("month_day_nano", "days") => (4, 8),
+            ("month_day_nano", "nanoseconds") => (8, 16),
+            _ => {
+                return Err(Error::value(format!("an interval of unit '{}' has no part '{part}'", self.unit))
+                    .wanted("'months', 'days', 'milliseconds' or 'nanoseconds'"));
+            }
+        };
+        signed(&self.cells, from, to)
+    }
+
+    /// The number of intervals and their parts, for showing them.
+    pub(super) fn parts(&self) -> Result<(usize, Vec<(&'static str, Value)>)> {
+        let parts: &[(&str, &str)] = match self.unit.as_str() {
+            "month" => &[("months", "mo")],
+            "day_time" => &[("days", "d"), ("milliseconds", "ms")],
+            _ => &[("months", "mo"), ("days", "d"), ("nanoseconds", "ns")],
+        };
+        let read: Result<Vec<_>> = parts.iter().map(|(part, unit)| Ok((*unit, self.part(part)?))).collect();
+        Ok((count(&self.cells)?, read?))
+    }
+}
+
+impl Meaning for IntervalTensor {
+    const CELLS: bool = true;
+
+    fn elements(&self) -> Value {
+        self.cells.clone().into()
+    }
+
+    fn over(&self, elements: Value) -> Result<IntervalTensor> {
+        IntervalTensor::new(elements.tensor()?.clone(), &self.unit)
+    }
+
+    fn meets(&self, other: &IntervalTensor) -> Result<()> {
+        if self.unit == other.unit { Ok(()) } else { Err(differ(&self.unit, &other.unit)) }
+    }
+}

@@ -1,0 +1,359 @@
+//! Union tensors: each element is of one of several types.
+//!
+//! Invariant: tags are type ids of children. Without offsets every child is as long as the tags, and an element stands at its own place
+//! (sparse); with them it stands at its offset (dense).
+
+use crate::Literal;
+use crate::args::{answer_ext, flat, int, typed, typed_arg};
+use crate::axes::{outer, rank};
+use crate::masked::MaskedTensor;
+use extenso_core::attrs::Attrs;
+use extenso_core::ops::OneAxis;
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{
+    Answer, Arg, Call, ExtensionType, OpDef, Target, Tensor, TypeSpec, Value, call_one, define, on, ops,
+};
+use extenso_types::{DType, Dim, Error, ExtSpec, Result, Segment, Spec, StaticValue, TensorSpec, TypeDef};
+use std::sync::{Arc, LazyLock};
+
+/// One child: its type id, its name, and its values.
+#[derive(Clone)]
+pub struct UnionChild {
+    /// The tag of elements of this child.
+    pub id: i8,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its values.
+    pub values: Value,
+}
+
+/// Elements of several types: the tag of each, and the values of each type.
+///
+/// ```
+/// # use extenso_core::{ExtensionType, Tensor};
+/// # use extenso_ext::{UnionChild, UnionTensor, to_literal};
+/// let child = |id, name: &str, values: Tensor| UnionChild { id, name: name.into(), values: values.into() };
+/// let number = child(0, "number", Tensor::from_vec(vec![7_i64]));
+/// let text = child(1, "text", Tensor::strings(&[2], &["a", "b"]).unwrap());
+/// let tags = Tensor::new::<i8>(&[3], &[1, 0, 1]).unwrap();
+/// let x = UnionTensor::new(tags, Some(Tensor::from_vec(vec![0_i32, 0, 1])), vec![number, text]).unwrap();
+/// assert_eq!(to_literal(&x.child("number").unwrap()).unwrap().to_string(), "[None, 7, None]");
+/// assert_eq!(to_literal(&x.into_value()).unwrap().to_string(), r#"["a", 7, "b"]"#);
+/// ```
+#[derive(Clone)]
+pub struct UnionTensor {
+    tags: Tensor,
+    offsets: Option<Tensor>,
+    children: Vec<UnionChild>,
+}
+
+/// The spec of a [`UnionTensor`].
+#[derive(Clone, Debug)]
+pub struct UnionSpec {
+    tags: Spec,
+    offsets: Option<Spec>,
+    children: Vec<(i8, Arc<str>, Spec)>,
+}
+
+impl ExtensionType for UnionTensor {
+    type Spec = UnionSpec;
+
+    fn type_spec(&self) -> UnionSpec {
+        // A child that cannot tell its spec is one of a foreign type; taking the value apart reports why.
+        let unknown = || TensorSpec::new(DType::Variant, extenso_types::Shape::unknown()).into();
+        let child =
+            |child: &UnionChild| (child.id, child.name.clone(), child.values.spec().unwrap_or_else(|_| unknown()));
+        UnionSpec {
+            tags: self.tags.spec().into(),
+            offsets: self.offsets.as_ref().map(|offsets| offsets.spec().into()),
+            children: self.children.iter().map(child).collect(),
+        }
+    }
+}
+
+impl UnionTensor {
+    /// Elements of these tags: at their own places in the children, or at `offsets`.
+    ///
+    /// Errors: tags or offsets of another dtype; two children of one id; on data, a tag without a child, an offset beyond one.
+    pub fn new(tags: Tensor, offsets: Option<Tensor>, children: Vec<UnionChild>) -> Result<UnionTensor> {
+        let made = UnionTensor { tags, offsets, children };
+        made.check().and_then(|()| made.check_data()).map_err(|e| e.at("UnionTensor"))?;
+        Ok(made)
+    }
+
+    /// The type id of each element.
+    pub fn tags(&self) -> &Tensor {
+        &self.tags
+    }
+
+    /// The place of each element in its child; none where that is its own.
+    pub fn offsets(&self) -> Option<&Tensor> {
+        self.offsets.as_ref()
+    }
+
+    /// The children.
+    pub fn children(&self) -> &[UnionChild] {
+        &self.children
+    }
+
+    /// The elements of one child, by its name; the others are missing.
+    ///
+    /// Errors: there is none of this name.
+    pub fn child(&self, name: &str) -> Result<Value> {
+        let child = self.children.iter().find(|child| *child.name == *name).ok_or_else(|| {
+            let known: Vec<&str> = self.children.iter().map(|child| &*child.name).collect();
+            Error::missing(format!("there is no child '{name}'")).wanted(format!("one of: {}", known.join(", ")))
+        })?;
+        let mask = ops::equal(&self.tags, i64::from(child.id))?;
+        let values = match &self.offsets {
+            None => child.values.clone(),
+            Some(_) if outer(&child.values) == Some(Dim::Known(0)) => return self.nothing_of(&child.values),
+            Some(offsets) => ops::take(&child.values, ops::where_(&mask, offsets, ops::zeros_like(offsets)?)?, 0_i64)?,
+        };
+        if let Some(inner) =
+            typed::<MaskedTensor>(&values).filter(|inner| inner.mask_rank().is_ok_and(|rank| rank == 1))
+        {
+            let mask = ops::logical_and(mask, inner.mask())?;
+            return Ok(MaskedTensor::new(inner.values().clone(), mask.tensor()?.clone())?.into_value());
+        }
+        Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value())
+    }
+
+    /// A child without values, of which every element is missing.
+    fn nothing_of(&self, values: &Value) -> Result<Value> {
+        let zeros = ops::cast(ops::zeros_like(&self.tags)?, DType::F64)?;
+        let zeros = match values {
+            Value::Tensor(tensor) if rank(values)? == 1 && tensor.dtype() == DType::String => ops::as_string(zeros)?,
+            Value::Tensor(tensor) if rank(values)? == 1 && tensor.dtype().width().is_some() => {
+                ops::cast(zeros, tensor.dtype())?
+            }
+            _ => zeros,
+        };
+        let mask = ops::not_equal(&self.tags, &self.tags)?;
+        Ok(MaskedTensor::new(zeros, mask.tensor()?.clone())?.into_value())
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.tags.dtype() != DType::I8 || self.tags.rank().is_some_and(|rank| rank != 1) {
+            return Err(Error::dtype(format!("the tags are {}", self.tags.spec())).wanted("a vector of i8"));
+        }
+        if let Some(offsets) = self.offsets.as_ref().filter(|offsets| offsets.dtype() != DType::I32) {
+            return Err(Error::dtype(format!("the offsets are {}", offsets.spec())).wanted("a vector of i32"));
+        }
+        let twice = |(i, child): (usize, &UnionChild)| self.children[..i].iter().any(|other| other.id == child.id);
+        if let Some((_, child)) = self.children.iter().enumerate().find(|(i, child)| twice((*i, child))) {
+            return Err(Error::value(format!("two children have the id {}", child.id)).wanted("one child for each id"));
+        }
+        Ok(())
+    }
+
+    fn check_data(&self) -> Result<()> {
+        let Ok(tags) = self.tags.as_slice::<i8>() else { return Ok(()) };
+        let places = self.offsets.as_ref().map(|offsets| offsets.as_slice::<i32>()).transpose()?;
+        if places.is_some_and(|places| places.len() != tags.len()) {
+            return Err(Error::shape("tags and offsets differ in number").wanted("as many"));
+        }
+        let lengths: Vec<(i8, usize)> = self
+            .children
+            .iter()
+            .map(|child| (child.id, outer(&child.values).and_then(Dim::known).unwrap_or(usize::MAX)))
+            .collect();
+        if let Some((_, len)) =
+            lengths.iter().find(|(_, len)| places.is_none() && *len != tags.len() && *len != usize::MAX)
+        {
+            return Err(Error::shape(format!("a child has {len} values for {} tags", tags.len())).wanted("as many"));
+        }
+        for (i, tag) in tags.iter().enumerate() {
+            let Some((_, len)) = lengths.iter().find(|(id, _)| id == tag) else {
+                return Err(Error::value(format!("tag {i} is {tag}")).wanted("the id of a child"));
+            };
+            let place = places.map_or(Ok(i), |places| usize::try_from(places[i]));
+            if !place.is_ok_and(|place| place < *len) {
+                return Err(Error::index(format!("element {i} stands beyond its child of {len}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TypeSpec for UnionSpec {
+    type Value = UnionTensor;
+
+    fn def() -> &'static Arc<TypeDef> {
+        static DEF: LazyLock<Arc<TypeDef>> = LazyLock::new(|| {
+            let text = "tags=;offsets=@offsets?;children=[i];ids=static;names=static";
+            let def = define::<UnionSpec>("extenso/UnionTensor", 1, text, Vec::new());
+            register(&def);
+            def
+        });
+        &DEF
+    }
+
+    fn serialize(&self) -> ExtSpec {
+        let ids = self.children.iter().map(|(id, ..)| StaticValue::Int((*id).into())).collect();
+        let names = self.children.iter().map(|(_, name, _)| StaticValue::Str(name.to_string())).collect();
+        let offsets = self.offsets.iter().map(|spec| (Segment::component("offsets"), spec.clone()));
+        let children = self.children.iter().enumerate().map(|(i, (.., spec))| (Segment::Index(i), spec.clone()));
+        ExtSpec {
+            def: UnionSpec::def().clone(),
+            static_data: StaticValue::map([("ids", StaticValue::Tuple(ids)), ("names", StaticValue::Tuple(names))]),
+            components: std::iter::once((Segment::Itself, self.tags.clone())).chain(offsets).chain(children).collect(),
+        }
+    }
+
+    fn deserialize(spec: &ExtSpec) -> Result<UnionSpec> {
+        let odd = || Error::value("the spec is none of a union").wanted("tags, offsets and children by id and name");
+        let list = |key: &str| match spec.static_data.get(key) {
+            Some(StaticValue::Tuple(items)) => Ok(items.clone()),
+            _ => Err(odd()),
+        };
+        let tags = spec.component(&Segment::Itself).ok_or_else(odd)?.clone();
+        let offsets = spec.component(&Segment::component("offsets")).cloned();
+        let mut children = Vec::new();
+        for (i, pair) in list("ids")?.into_iter().zip(list("names")?).enumerate() {
+            let (StaticValue::Int(id), StaticValue::Str(name)) = pair else { return Err(odd()) };
+            let child = spec.component(&Segment::Index(i)).ok_or_else(odd)?.clone();
+            children.push((i8::try_from(id).map_err(|_| odd())?, name.into(), child));
+        }
+        if 1 + usize::from(offsets.is_some()) + children.len() != spec.components.len() {
+            return Err(odd());
+        }
+        Ok(UnionSpec { tags, offsets, children })
+    }
+
+    fn to_components(&self, value: &UnionTensor) -> Result<Vec<Value>> {
+        let offsets = value.offsets.iter().map(|offsets| offsets.clone().into());
+        let children = value.children.iter().map(|child| child.values.clone());
+        Ok(std::iter::once(value.tags.clone().into()).chain(offsets).chain(children).collect())
+    }
+
+    fn from_components(&self, components: Vec<Value>) -> Result<UnionTensor> {
+        let mut components = components.into_iter();
+        let mut next = || components.next().ok_or_else(|| Error::value("a component of the union is missing"));
+        let tags = next()?.tensor()?.clone();
+        let offsets = match self.offsets {
+            Some(_) => Some(next()?.tensor()?.clone()),
+            None => None,
+        };
+        let child =
+            |(id, name, _): &(i8, Arc<str>, Spec)| Ok(UnionChild { id: *id, name: name.clone(), values: next()? });
+        let children: Result<Vec<UnionChild>> = self.children.iter().map(child).collect();
+        Ok(UnionTensor { tags, offsets, children: children? })
+    }
+
+    fn validate(&self, value: &UnionTensor) -> Result<()> {
+        value.check()
+    }
+
+    fn validate_data(&self, value: &UnionTensor) -> Result<()> {
+        value.check_data()
+    }
+}
+
+fn register(def: &Arc<TypeDef>) {
+    let moves: [&'static OpDef; 6] =
+        [&ops::TAKE, &ops::SLICE, &ops::BOOLEAN_MASK, &ops::GATHER_ROWS_OF, &ops::ALIGN_ROWS, &ops::STRETCH_ROWS];
+    for op in moves {
+        on(Target::Op(op), def, "UnionTensor moves", moved);
+    }
+    on(Target::Op(&ops::CONCAT), def, "UnionTensor concat", concat);
+    on(Target::Op(&ops::ROW_PARTITION), def, "UnionTensor rows", row_partition);
+}
+
+/// Tags move, with their offsets, or with every child.
+fn moved(call: &Call<'_>) -> Answer {
+    let [x, rest @ ..] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<UnionTensor>(x) else { return Ok(None) };
+    if rest.iter().any(|arg| matches!(arg, Arg::Value(Value::Ext(_)))) {
+        return Ok(None);
+    }
+    let apply = |value: Value| {
+        let args: Vec<Arg> = std::iter::once(Arg::Value(value)).chain(rest.iter().cloned()).collect();
+        call_one(call.op, &args, call.attrs)
+    };
+    let vector = |value: Value| apply(value)?.tensor().cloned();
+    let offsets = x.offsets.as_ref().map(|offsets| vector(offsets.clone().into())).transpose()?;
+    let child = |child: &UnionChild| {
+        let values = if x.offsets.is_some() { child.values.clone() } else { apply(child.values.clone())? };
+        Ok(UnionChild { values, ..child.clone() })
+    };
+    let children: Result<Vec<UnionChild>> = x.children.iter().map(child).collect();
+    let tags = vector(x.tags.into())?;
+    if tags.rank() != Some(1) {
+        return Err(
+            Error::shape(format!("the elements would have shape {}", tags.shape())).wanted("a vector of elements")
+        );
+    }
+    answer_ext(UnionTensor { tags, offsets, children: children? })
+}
+
+/// Unions of the same children; the offsets of later ones move behind the values of earlier ones.
+fn concat(call: &Call<'_>) -> Answer {
+    let Some(parts) = flat(call).iter().map(typed_arg::<UnionTensor>).collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let Some(first) = parts.first() else { return Ok(None) };
+    normalize_axis(OneAxis::of(call.attrs)?.axis, 1)?;
+    let key = |x: &UnionTensor| {
+        let ids: Vec<(i8, Arc<str>)> = x.children.iter().map(|child| (child.id, child.name.clone())).collect();
+        (x.offsets.is_some(), ids)
+    };
+    if parts.iter().any(|part| key(part) != key(first)) {
+        return Err(Error::dtype("the unions have other children").wanted("the same children in all"));
+    }
+    let joined = |values: Vec<Value>| ops::concat(values, 0_i64);
+    let tags = joined(parts.iter().map(|part| part.tags.clone().into()).collect())?.tensor()?.clone();
+    let child = |(i, child): (usize, &UnionChild)| {
+        let values = joined(parts.iter().map(|part| part.children[i].values.clone()).collect())?;
+        Ok(UnionChild { values, ..child.clone() })
+    };
+    let children: Result<Vec<UnionChild>> = first.children.iter().enumerate().map(child).collect();
+    let offsets = first.offsets.is_some().then(|| later_offsets(&parts)).transpose()?;
+    answer_ext(UnionTensor::new(tags, offsets, children?)?)
+}
+
+fn later_offsets(parts: &[UnionTensor]) -> Result<Tensor> {
+    let mut before = vec![0_i64; parts[0].children.len()];
+    let mut offsets = Vec::new();
+    for part in parts {
+        let mut moved: Value =
+            part.offsets.clone().ok_or_else(|| Error::internal("a dense union without offsets"))?.into();
+        for (child, before) in part.children.iter().zip(&mut before) {
+            let here = ops::equal(&part.tags, i64::from(child.id))?;
+            moved = ops::where_(here, ops::add(&moved, *before)?, moved)?;
+            let Some(Dim::Known(len)) = outer(&child.values) else {
+                return Err(Error::scope("the number of values of a child is not known while tracing"));
+            };
+            *before += int(len);
+        }
+        offsets.push(moved);
+    }
+    ops::concat(offsets, 0_i64)?.tensor().cloned()
+}
+
+fn row_partition(call: &Call<'_>) -> Answer {
+    let [splits, values] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<UnionTensor>(values) else { return Ok(None) };
+    crate::args::answer(call_one(call.op, &[splits.clone(), Arg::from(x.tags)], call.attrs)?)
+}
+
+/// The elements, each of its own type; none of another type.
+pub(crate) fn literals(value: &Value) -> Result<Option<Vec<Literal>>> {
+    let Some(x) = typed::<UnionTensor>(value) else { return Ok(None) };
+    let mut children = Vec::new();
+    for child in &x.children {
+        let Literal::List(items) = crate::to_literal(&child.values)? else {
+            return Err(Error::internal("a child of a union is no vector"));
+        };
+        children.push((child.id, items));
+    }
+    let offsets = x.offsets.as_ref().map(|offsets| offsets.as_slice::<i32>()).transpose()?;
+    let item = |(i, tag): (usize, &i8)| {
+        let place = offsets.map_or(Some(i), |offsets| usize::try_from(offsets[i]).ok());
+        let child = children.iter().find(|(id, _)| id == tag);
+        child
+            .and_then(|(_, items)| items.get(place?).cloned())
+            .ok_or_else(|| Error::internal("a union beyond its child"))
+    };
+    x.tags.as_slice::<i8>()?.iter().enumerate().map(item).collect::<Result<Vec<_>>>().map(Some)
+}

@@ -1,0 +1,132 @@
+//! Times, decimals, categories, unions and the registered extension types as the arrays that they come from.
+
+use super::{Column, arrow, column, flat, in_lists, of_width};
+use arrow_array::{Array, ArrayRef, UnionArray, make_array};
+use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::{DataType, FieldRef, IntervalUnit, TimeUnit, UnionFields};
+use extenso_core::{ExtensionType, Tensor, Value};
+use extenso_ext::{
+    Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor,
+    JsonTensor, TimeTensor, TimestampTensor, UnionTensor,
+};
+use extenso_types::{Error, Result};
+use std::sync::Arc;
+
+/// The column of a value of these types; none of another.
+pub fn column_of(value: &Value) -> Result<Option<Column>> {
+    if let Ok(x) = TimestampTensor::from_value(value) {
+        let zone = x.zone().map(Arc::from);
+        return counts(x.values(), DataType::Timestamp(unit(x.unit())?, zone));
+    }
+    if let Ok(x) = DateTensor::from_value(value) {
+        return counts(x.values(), if x.unit() == "d" { DataType::Date32 } else { DataType::Date64 });
+    }
+    if let Ok(x) = TimeTensor::from_value(value) {
+        let unit = unit(x.unit())?;
+        let narrow = matches!(unit, TimeUnit::Second | TimeUnit::Millisecond);
+        return counts(x.values(), if narrow { DataType::Time32(unit) } else { DataType::Time64(unit) });
+    }
+    if let Ok(x) = DurationTensor::from_value(value) {
+        return counts(x.values(), DataType::Duration(unit(x.unit())?));
+    }
+    if let Ok(x) = IntervalTensor::from_value(value) {
+        let unit = match x.unit() {
+            "month" => IntervalUnit::YearMonth,
+            "day_time" => IntervalUnit::DayTime,
+            _ => IntervalUnit::MonthDayNano,
+        };
+        return cells(x.cells(), |_| Ok(DataType::Interval(unit)));
+    }
+    if let Ok(x) = DecimalTensor::from_value(value) {
+        return decimals(&x);
+    }
+    bytes_or_codes(value)
+}
+
+fn bytes_or_codes(value: &Value) -> Result<Option<Column>> {
+    if let Ok(x) = FixedBytesTensor::from_value(value) {
+        let made = cells(x.cells(), |width| Ok(DataType::FixedSizeBinary(width)))?;
+        let named = |made: Column| Column::named(made.array, "arrow.uuid", String::new());
+        return Ok(if x.kind() == Some("uuid") { made.map(named) } else { made });
+    }
+    if let Ok(x) = Bool8Tensor::from_value(value) {
+        let made = counts(x.values(), DataType::Int8)?;
+        return Ok(made.map(|made| Column::named(made.array, "arrow.bool8", String::new())));
+    }
+    if let Ok(x) = JsonTensor::from_value(value) {
+        let array = super::dense(x.text().data()?)?;
+        return Ok(Some(Column::named(array, "arrow.json", String::new())));
+    }
+    if let Ok(x) = CategoricalTensor::from_value(value) {
+        return categories(&x).map(Some);
+    }
+    match UnionTensor::from_value(value) {
+        Ok(x) => union(&x).map(Some),
+        Err(_) => Ok(None),
+    }
+}
+
+fn unit(text: &str) -> Result<TimeUnit> {
+    match text {
+        "s" => Ok(TimeUnit::Second),
+        "ms" => Ok(TimeUnit::Millisecond),
+        "us" => Ok(TimeUnit::Microsecond),
+        "ns" => Ok(TimeUnit::Nanosecond),
+        other => Err(Error::internal(format!("a unit '{other}'"))),
+    }
+}
+
+/// Integers under another type.
+fn counts(values: &Tensor, data_type: DataType) -> Result<Option<Column>> {
+    let dense = values.data()?;
+    let elements = of_width(data_type, dense.len(), dense.fixed()?)?;
+    Ok(Some(Column::plain(in_lists(elements, dense.dims())?)))
+}
+
+/// Bytes, so many for each element.
+fn cells(cells: &Tensor, data_type: impl Fn(i32) -> Result<DataType>) -> Result<Option<Column>> {
+    let dense = cells.data()?;
+    let (width, dims) = dense.dims().split_last().ok_or_else(|| Error::internal("cells without an axis"))?;
+    let width = i32::try_from(*width).map_err(|_| Error::shape(format!("{width} bytes are too wide for Arrow")))?;
+    let elements = of_width(data_type(width)?, dims.iter().product(), dense.fixed()?)?;
+    Ok(Some(Column::plain(in_lists(elements, dims)?)))
+}
+
+fn decimals(x: &DecimalTensor) -> Result<Option<Column>> {
+    let odd = || Error::internal("a decimal of too many digits");
+    let (precision, scale) =
+        (u8::try_from(x.precision()).map_err(|_| odd())?, i8::try_from(x.scale()).map_err(|_| odd())?);
+    cells(x.cells(), |width| {
+        Ok(if width == 16 { DataType::Decimal128(precision, scale) } else { DataType::Decimal256(precision, scale) })
+    })
+}
+
+fn categories(x: &CategoricalTensor) -> Result<Column> {
+    let codes = x.codes().data()?;
+    let keys = flat(codes)?;
+    let values = column(x.categories())?.array;
+    let data_type = DataType::Dictionary(Box::new(keys.data_type().clone()), Box::new(values.data_type().clone()));
+    let data = ArrayData::builder(data_type).len(codes.len()).add_buffer(codes.fixed()?.clone());
+    let array = make_array(data.add_child_data(values.to_data()).build().map_err(arrow)?);
+    Ok(Column { ordered: x.ordered(), ..Column::plain(in_lists(array, codes.dims())?) })
+}
+
+fn union(x: &UnionTensor) -> Result<Column> {
+    let tags: &Buffer = x.tags().data()?.fixed()?;
+    let len = x.tags().data()?.len();
+    let offsets = match x.offsets() {
+        Some(offsets) => Some(ScalarBuffer::<i32>::new(offsets.data()?.fixed()?.clone(), 0, len)),
+        None => None,
+    };
+    let (mut fields, mut children): (Vec<(i8, FieldRef)>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
+    for child in x.children() {
+        let made = column(&child.values).map_err(|e| e.at(format!("child '{}'", child.name)))?;
+        fields.push((child.id, made.field(&child.name)));
+        children.push(made.array);
+    }
+    let fields: UnionFields =
+        UnionFields::try_new(fields.iter().map(|(id, _)| *id), fields.iter().map(|(_, f)| f.clone())).map_err(arrow)?;
+    let array = UnionArray::try_new(fields, ScalarBuffer::<i8>::new(tags.clone(), 0, len), offsets, children);
+    Ok(Column::plain(Arc::new(array.map_err(arrow)?)))
+}

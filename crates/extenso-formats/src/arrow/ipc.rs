@@ -1,0 +1,274 @@
+//! Arrow's IPC files and streams: the batches of bytes as one value, and a value as a file.
+//!
+//! Invariant: the buffers of the value are those of the bytes. Bytes from outside give a value or an error: what Arrow's reader would
+//! panic on is caught, and lengths are checked before they are used.
+
+use super::chunks::{ArrowOptions, from_chunks};
+use super::export::to_arrow_field;
+use crate::project::Wanted;
+use crate::records::is;
+use crate::run::Rows;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray};
+use arrow_buffer::Buffer;
+use arrow_ipc::convert::fb_to_schema;
+use arrow_ipc::reader::{read_dictionary, read_record_batch};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_ipc::{Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+use extenso_core::Value;
+use extenso_ext::StructSpec;
+use extenso_types::{Error, Path, Result, Segment, Spec};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+const MAGIC: &[u8] = b"ARROW1";
+
+/// The key in a schema's metadata under which the name of the only column stands, where the value is that column.
+const ROOT: &str = "extenso:value";
+
+/// The rows of an IPC file or stream, which its first bytes tell apart; a struct of its columns.
+///
+/// Columns that neither `spec` nor `paths` ask for are not decoded.
+/// Errors: bytes that are neither, with the place of the first message that is malformed; those of [`from_chunks`].
+///
+/// ```
+/// # use extenso_core::{ExtensionType, Tensor};
+/// # use extenso_formats::arrow::{ArrowOptions, read_ipc, write_ipc};
+/// let x = extenso_ext::constant(vec![vec![1, 2], vec![], vec![3]]).unwrap();
+/// let bytes = write_ipc(&x, false).unwrap();
+/// let again = read_ipc(bytes.into(), &ArrowOptions::default()).unwrap();
+/// assert_eq!(extenso_ext::to_literal(&again.value).unwrap().to_string(), "[[1, 2], [], [3]]");
+/// ```
+pub fn read_ipc(bytes: Buffer, options: &ArrowOptions) -> Result<Rows> {
+    let read = catch_unwind(AssertUnwindSafe(|| read(&bytes, options)));
+    read.unwrap_or_else(|_| Err(Error::data("the IPC bytes are malformed: Arrow's reader gave up on them")))
+}
+
+fn read(bytes: &Buffer, options: &ArrowOptions) -> Result<Rows> {
+    let messages = if bytes.starts_with(MAGIC) { of_file(bytes)? } else { of_stream(bytes)? };
+    let batches = decoded(messages, options)?;
+    match batches.schema.metadata().get(ROOT) {
+        Some(name) => {
+            let (i, field) = batches.schema.column_with_name(name).ok_or_else(|| {
+                Error::data(format!("the file says that its value is '{name}'")).wanted("a column of this name")
+            })?;
+            let chunks: Vec<ArrayRef> = batches.arrays.iter().map(|batch| batch.column(i).clone()).collect();
+            from_chunks(&Arc::new(field.clone()), &chunks, options)
+        }
+        None => {
+            let fields = batches.schema.fields().clone();
+            let field: FieldRef = Arc::new(Field::new("", DataType::Struct(fields), false));
+            let chunks: Vec<ArrayRef> = batches.arrays.into_iter().map(|batch| Arc::new(batch) as ArrayRef).collect();
+            from_chunks(&field, &chunks, options)
+        }
+    }
+}
+
+/// The batches of a file or stream.
+struct Batches {
+    schema: SchemaRef,
+    arrays: Vec<StructArray>,
+}
+
+/// One message: its place, its head, and the bytes behind it.
+struct Part {
+    at: usize,
+    head: Buffer,
+    body: Buffer,
+}
+
+/// The schema of a file or stream, and its dictionaries and batches in order.
+struct Messages {
+    schema: Schema,
+    version: MetadataVersion,
+    parts: Vec<Part>,
+}
+
+fn malformed(at: usize, what: impl std::fmt::Display) -> Error {
+    Error::data(format!("the IPC bytes are malformed: {what}")).at(format!("byte {at}"))
+}
+
+/// The bytes of a range that a file says.
+fn cut(bytes: &Buffer, at: usize, len: usize) -> Result<Buffer> {
+    if at.checked_add(len).is_none_or(|end| end > bytes.len()) {
+        return Err(malformed(at, format!("{len} bytes are said to be here, of {} in all", bytes.len())));
+    }
+    Ok(bytes.slice_with_length(at, len))
+}
+
+fn size(at: usize, bytes: &[u8]) -> Result<usize> {
+    let size = <[u8; 4]>::try_from(bytes).map_err(|_| malformed(at, "a length is cut off"))?;
+    usize::try_from(i32::from_le_bytes(size)).map_err(|_| malformed(at, "a length is negative"))
+}
+
+/// The message at `at`, and where the next begins; none at the end of a stream.
+fn message(bytes: &Buffer, at: usize) -> Result<Option<(Part, usize)>> {
+    if at >= bytes.len() {
+        return Ok(None);
+    }
+    let mut start = at;
+    let mut len = cut(bytes, start, 4)?;
+    if len.as_slice() == [0xff; 4] {
+        start += 4;
+        len = cut(bytes, start, 4)?;
+    }
+    let len = size(start, &len)?;
+    if len == 0 {
+        return Ok(None);
+    }
+    let head = cut(bytes, start + 4, len)?;
+    let behind = start + 4 + len;
+    let body = root_as_message(&head).map_err(|e| malformed(at, e))?.bodyLength();
+    let body = cut(bytes, behind, usize::try_from(body).map_err(|_| malformed(at, "a length is negative"))?)?;
+    let next = behind + body.len();
+    Ok(Some((Part { at, head, body }, next)))
+}
+
+fn of_stream(bytes: &Buffer) -> Result<Messages> {
+    let Some((first, mut at)) = message(bytes, 0)? else {
+        return Err(malformed(0, "there is no message").wanted("an IPC file or stream of Arrow"));
+    };
+    let head = root_as_message(&first.head).map_err(|e| malformed(0, e))?;
+    let schema = head.header_as_schema().ok_or_else(|| malformed(0, "the first message is no schema"))?;
+    let (schema, version) = (fb_to_schema(schema), head.version());
+    let mut parts = Vec::new();
+    while let Some((part, next)) = message(bytes, at)? {
+        parts.push(part);
+        at = next;
+    }
+    Ok(Messages { schema, version, parts })
+}
+
+fn of_file(bytes: &Buffer) -> Result<Messages> {
+    let end = bytes.len();
+    let odd = |what: &str| malformed(end, what).wanted("a file that ends with its footer");
+    let tail = end.checked_sub(10).ok_or_else(|| odd("the file is cut off"))?;
+    if &bytes[end - 6..] != MAGIC {
+        return Err(odd("the file does not end as it begins"));
+    }
+    let len = size(tail, &bytes[tail..tail + 4])?;
+    let at = tail.checked_sub(len).ok_or_else(|| odd("the footer is longer than the file"))?;
+    let footer = cut(bytes, at, len)?;
+    let footer = root_as_footer(&footer).map_err(|e| malformed(at, e))?;
+    let schema = fb_to_schema(footer.schema().ok_or_else(|| odd("the footer has no schema"))?);
+    let mut parts = Vec::new();
+    let blocks = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
+    for block in blocks {
+        let start = usize::try_from(block.offset()).map_err(|_| odd("a batch begins before the file"))?;
+        let (part, _) = message(bytes, start)?.ok_or_else(|| odd("a batch is empty"))?;
+        parts.push(part);
+    }
+    Ok(Messages { schema, version: footer.version(), parts })
+}
+
+fn decoded(messages: Messages, options: &ArrowOptions) -> Result<Batches> {
+    let whole: SchemaRef = Arc::new(messages.schema);
+    let columns = needed(&whole, options)?;
+    let mut dictionaries = HashMap::new();
+    let mut arrays = Vec::new();
+    for part in &messages.parts {
+        let fault = |e: ArrowError| compressed(malformed(part.at, e));
+        let head: Message<'_> = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
+        match head.header_type() {
+            MessageHeader::DictionaryBatch => {
+                let batch = head.header_as_dictionary_batch().ok_or_else(|| malformed(part.at, "no dictionary"))?;
+                read_dictionary(&part.body, batch, &whole, &mut dictionaries, &messages.version).map_err(fault)?;
+            }
+            MessageHeader::RecordBatch => {
+                let batch = head.header_as_record_batch().ok_or_else(|| malformed(part.at, "no batch"))?;
+                let batch = read_record_batch(
+                    &part.body,
+                    batch,
+                    whole.clone(),
+                    &dictionaries,
+                    columns.as_deref(),
+                    &messages.version,
+                );
+                arrays.push(StructArray::from(batch.map_err(fault)?));
+            }
+            _ => return Err(malformed(part.at, "a message is neither a dictionary nor a batch")),
+        }
+    }
+    let schema = match columns {
+        Some(columns) => Arc::new(whole.project(&columns).map_err(|e| malformed(0, e))?),
+        None => whole,
+    };
+    Ok(Batches { schema, arrays })
+}
+
+/// What to do about buffers that are compressed.
+fn compressed(error: Error) -> Error {
+    if error.to_string().contains("ompress") {
+        return error.hint("Write the file without compression: `compression=None` or `compression=\"uncompressed\"`.");
+    }
+    error
+}
+
+/// The columns that are asked for; all, if there is none to leave out.
+fn needed(schema: &Schema, options: &ArrowOptions) -> Result<Option<Vec<usize>>> {
+    if schema.metadata().contains_key(ROOT) {
+        return Ok(None);
+    }
+    let wanted = Wanted::of_paths(options.paths.as_deref()).map_err(|e| e.at("paths"))?;
+    let named: Option<Vec<String>> = match &options.spec {
+        Some(Spec::Ext(ext)) if is::<StructSpec>(ext) => Some(
+            ext.components
+                .iter()
+                .filter_map(|(segment, _)| match segment {
+                    Segment::Field(name) => wanted.field(name).map(|_| name.to_string()),
+                    _ => None,
+                })
+                .collect(),
+        ),
+        Some(_) => None,
+        None if wanted.is_all() => None,
+        None => {
+            let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+            if let Some(name) = wanted.names().find(|name| !names.contains(name)) {
+                let path = Path::root().child(Segment::field(name));
+                return Err(Error::missing(format!("there is no column '{path}'"))
+                    .wanted(format!("one of: {}", names.join(", "))));
+            }
+            Some(wanted.names().map(str::to_string).collect())
+        }
+    };
+    let place = |named: Vec<String>| {
+        let columns = schema.fields().iter().enumerate();
+        columns.filter(|(_, field)| named.contains(field.name())).map(|(i, _)| i).collect()
+    };
+    Ok(named.map(place))
+}
+
+/// The bytes of an IPC file, or of a stream, with one batch: a struct as its columns, anything else as one column.
+///
+/// Errors: those of [`to_arrow`](super::to_arrow).
+pub fn write_ipc(value: &Value, stream: bool) -> Result<Vec<u8>> {
+    let batch = batch_of(value)?;
+    let fault = |e: ArrowError| Error::dtype(format!("Arrow does not write the value: {e}"));
+    let schema = batch.schema();
+    let mut out = Vec::new();
+    if stream {
+        let mut writer = StreamWriter::try_new(&mut out, &schema).map_err(fault)?;
+        writer.write(&batch).and_then(|()| writer.finish()).map_err(fault)?;
+    } else {
+        let mut writer = FileWriter::try_new(&mut out, &schema).map_err(fault)?;
+        writer.write(&batch).and_then(|()| writer.finish()).map_err(fault)?;
+    }
+    Ok(out)
+}
+
+fn batch_of(value: &Value) -> Result<RecordBatch> {
+    let (field, array) = to_arrow_field(value)?;
+    let fault = |e: ArrowError| Error::internal(format!("Arrow refuses a batch of arrays: {e}"));
+    let options = RecordBatchOptions::new().with_row_count(Some(array.len()));
+    let named = field.metadata().is_empty() && array.nulls().is_none();
+    if let Some(columns) = array.as_struct_opt().filter(|_| named) {
+        let schema = Arc::new(Schema::new(columns.fields().clone()));
+        return RecordBatch::try_new_with_options(schema, columns.columns().to_vec(), &options).map_err(fault);
+    }
+    let metadata = HashMap::from([(ROOT.to_string(), "value".to_string())]);
+    let schema = Schema::new_with_metadata(vec![field.as_ref().clone().with_name("value")], metadata);
+    RecordBatch::try_new_with_options(Arc::new(schema), vec![array], &options).map_err(fault)
+}

@@ -1,0 +1,221 @@
+//! Extension types as Arrow's: the name of the type is that of the extension, its static data are the metadata, its components a struct.
+//!
+//! Invariant: the metadata are JSON with one encoding; a value that comes back is proven as any other from outside is.
+
+use crate::json::write_string;
+use extenso_core::{ExtensionType, OpaqueExtension, Provenance, Value, behavior, rebuild, resolve};
+use extenso_ext::StructTensor;
+use extenso_types::{DType, Error, ExtSpec, Fingerprint, Path, Result, Segment, Shape, StaticValue, TypeDef, TypeName};
+use jiter::JsonValue;
+use std::sync::Arc;
+
+/// What the metadata say of a type.
+pub struct Frame {
+    def: Arc<TypeDef>,
+    static_data: StaticValue,
+    segments: Vec<Segment>,
+}
+
+/// The metadata of a spec.
+///
+/// Errors: static data that hold a spec.
+pub fn metadata(spec: &ExtSpec) -> Result<String> {
+    let mut out = Vec::new();
+    out.extend_from_slice(b"{\"extenso\":1,\"version\":");
+    out.extend_from_slice(spec.def.version().to_string().as_bytes());
+    out.extend_from_slice(b",\"fingerprint\":");
+    write_string(spec.def.fingerprint().to_string().as_bytes(), &mut out);
+    out.extend_from_slice(b",\"components\":[");
+    for (i, (segment, _)) in spec.components.iter().enumerate() {
+        out.extend_from_slice(if i > 0 { b"," } else { b"" });
+        write_string(Path::from_iter([segment.clone()]).to_string().as_bytes(), &mut out);
+    }
+    out.extend_from_slice(b"],\"static\":");
+    write_static(&spec.static_data, &mut out)?;
+    out.push(b'}');
+    String::from_utf8(out).map_err(|_| Error::internal("metadata that are no text"))
+}
+
+/// What metadata say, if they are ours.
+///
+/// Errors: metadata that are ours and malformed.
+pub fn frame(name: &str, text: &str) -> Option<Result<Frame>> {
+    let json = JsonValue::parse(text.as_bytes(), false).ok()?;
+    let JsonValue::Object(entries) = &json else { return None };
+    let entry = |key: &str| entries.iter().find(|(known, _)| known == key).map(|(_, value)| value);
+    entry("extenso")?;
+    let read = || {
+        let (JsonValue::Int(version), JsonValue::Str(print), JsonValue::Array(components)) =
+            (entry("version")?, entry("fingerprint")?, entry("components")?)
+        else {
+            return None;
+        };
+        let segment = |component: &JsonValue<'_>| match component {
+            JsonValue::Str(path) => match path.parse::<Path>().ok()?.segments() {
+                [] => Some(Segment::Itself),
+                [segment] => Some(segment.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let name: TypeName = name.parse().ok()?;
+        let print = Fingerprint(u64::from_str_radix(print, 16).ok()?);
+        let segments: Option<Vec<Segment>> = components.iter().map(segment).collect();
+        let def = resolve(name, u32::try_from(*version).ok()?, print, Vec::new());
+        Some(Frame { def, static_data: read_static(entry("static")?, 0)?, segments: segments? })
+    };
+    Some(read().ok_or_else(|| Error::data(format!("the metadata of '{name}' are malformed"))))
+}
+
+/// The value of the components, which are the fields of a struct in their order.
+///
+/// Errors: other components; those that the type refuses.
+pub fn rebuilt(frame: &Frame, storage: Value) -> Result<Value> {
+    let records = StructTensor::from_value(&storage)
+        .map_err(|_| Error::data(format!("the storage of {} is no struct", frame.def)))?;
+    let components: Vec<Value> = records.fields().iter().map(|(_, value)| value.clone()).collect();
+    if components.len() != frame.segments.len() {
+        return Err(Error::data(format!("{} components are given for {}", components.len(), frame.def)));
+    }
+    let specs: Result<Vec<_>> = components.iter().map(Value::spec).collect();
+    let components_of = frame.segments.iter().cloned().zip(specs?).collect();
+    let spec = ExtSpec { def: frame.def.clone(), static_data: frame.static_data.clone(), components: components_of };
+    if behavior(&spec.def).is_none() {
+        return Ok(Value::Ext(extenso_core::Ext::new(OpaqueExtension::new(spec, components))));
+    }
+    rebuild(&spec, components, Provenance::Outside)
+}
+
+/// The names of the fields that hold components.
+pub fn column_name(i: usize, segment: &Segment) -> String {
+    match segment {
+        Segment::Itself => "value".into(),
+        Segment::Field(name) | Segment::Component(name) => name.to_string(),
+        Segment::Each | Segment::Index(_) => format!("component{i}"),
+    }
+}
+
+/// The sizes behind the outer axis that the metadata of `arrow.fixed_shape_tensor` say; none where axes are in another order.
+pub fn tensor_shape(text: &str) -> Option<Vec<usize>> {
+    let json = JsonValue::parse(text.as_bytes(), false).ok()?;
+    let JsonValue::Object(entries) = &json else { return None };
+    let numbers = |key: &str| {
+        let (_, value) = entries.iter().find(|(known, _)| known == key)?;
+        let JsonValue::Array(items) = value else { return None };
+        let number = |item: &JsonValue<'_>| match item {
+            JsonValue::Int(n) => usize::try_from(*n).ok(),
+            _ => None,
+        };
+        items.iter().map(number).collect::<Option<Vec<usize>>>()
+    };
+    let in_order = numbers("permutation").is_none_or(|axes| axes.iter().enumerate().all(|(i, axis)| i == *axis));
+    if in_order { numbers("shape") } else { None }
+}
+
+fn write_static(value: &StaticValue, out: &mut Vec<u8>) -> Result<()> {
+    let tagged = |tag: &str, text: &str, out: &mut Vec<u8>| {
+        out.extend_from_slice(format!("{{\"{tag}\":").as_bytes());
+        write_string(text.as_bytes(), out);
+        out.push(b'}');
+    };
+    match value {
+        StaticValue::None => out.extend_from_slice(b"null"),
+        StaticValue::Bool(v) => out.extend_from_slice(v.to_string().as_bytes()),
+        StaticValue::Int(v) => out.extend_from_slice(v.to_string().as_bytes()),
+        StaticValue::Float(v) => tagged("float", &format!("{:016x}", v.to_bits()), out),
+        StaticValue::Str(v) => write_string(v.as_bytes(), out),
+        StaticValue::Bytes(v) => tagged("bytes", &v.iter().map(|b| format!("{b:02x}")).collect::<String>(), out),
+        StaticValue::DType(v) => tagged("dtype", v.name(), out),
+        StaticValue::Shape(v) => {
+            let dims = v.dims().map(|dims| dims.iter().map(|d| d.known().map_or("null".into(), |n| n.to_string())));
+            let text = dims.map_or("null".into(), |dims| format!("[{}]", dims.collect::<Vec<String>>().join(",")));
+            out.extend_from_slice(format!("{{\"shape\":{text}}}").as_bytes());
+        }
+        StaticValue::Spec(v) => {
+            return Err(Error::dtype(format!("the static data hold the spec {v}"))
+                .wanted("static data that Arrow's metadata have"));
+        }
+        StaticValue::Tuple(items) => {
+            out.push(b'[');
+            for (i, item) in items.iter().enumerate() {
+                out.extend_from_slice(if i > 0 { b"," } else { b"" });
+                write_static(item, out)?;
+            }
+            out.push(b']');
+        }
+        StaticValue::Map(map) => {
+            out.extend_from_slice(b"{\"map\":[");
+            for (i, (key, item)) in map.iter().enumerate() {
+                out.extend_from_slice(if i > 0 { b",[" } else { b"[" });
+                write_string(key.as_bytes(), out);
+                out.push(b',');
+                write_static(item, out)?;
+                out.push(b']');
+            }
+            out.extend_from_slice(b"]}");
+        }
+    }
+    Ok(())
+}
+
+/// How deep static data may be nested.
+const DEEPEST: usize = 32;
+
+fn read_static(json: &JsonValue<'_>, depth: usize) -> Option<StaticValue> {
+    if depth > DEEPEST {
+        return None;
+    }
+    Some(match json {
+        JsonValue::Null => StaticValue::None,
+        JsonValue::Bool(v) => StaticValue::Bool(*v),
+        JsonValue::Int(v) => StaticValue::Int(*v),
+        JsonValue::Str(v) => StaticValue::Str(v.to_string()),
+        JsonValue::Array(items) => {
+            StaticValue::Tuple(items.iter().map(|item| read_static(item, depth + 1)).collect::<Option<_>>()?)
+        }
+        JsonValue::Object(entries) => {
+            let [(tag, value)] = &entries[..] else { return None };
+            match (tag.as_ref(), value) {
+                ("float", JsonValue::Str(bits)) => {
+                    StaticValue::Float(f64::from_bits(u64::from_str_radix(bits, 16).ok()?))
+                }
+                ("bytes", JsonValue::Str(hex)) => StaticValue::Bytes(unhex(hex)?),
+                ("dtype", JsonValue::Str(name)) => StaticValue::DType(name.parse::<DType>().ok()?),
+                ("shape", JsonValue::Null) => StaticValue::Shape(Shape::unknown()),
+                ("shape", JsonValue::Array(dims)) => StaticValue::Shape(Shape::partial(sizes(dims)?)),
+                ("map", JsonValue::Array(items)) => StaticValue::map(pairs(items, depth)?),
+                _ => return None,
+            }
+        }
+        JsonValue::Float(_) => return None,
+    })
+}
+
+fn sizes(dims: &[JsonValue<'_>]) -> Option<Vec<Option<usize>>> {
+    let size = |dim: &JsonValue<'_>| match dim {
+        JsonValue::Null => Some(None),
+        JsonValue::Int(n) => Some(Some(usize::try_from(*n).ok()?)),
+        _ => None,
+    };
+    dims.iter().map(size).collect()
+}
+
+fn pairs(items: &[JsonValue<'_>], depth: usize) -> Option<Vec<(String, StaticValue)>> {
+    let pair = |item: &JsonValue<'_>| match item {
+        JsonValue::Array(pair) => match &pair[..] {
+            [JsonValue::Str(key), value] => Some((key.to_string(), read_static(value, depth + 1)?)),
+            _ => None,
+        },
+        _ => None,
+    };
+    items.iter().map(pair).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let bytes = text.as_bytes();
+    let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+    if !bytes.len().is_multiple_of(2) {
+        return None;
+    }
+    bytes.chunks_exact(2).map(|pair| Some(digit(pair[0])? * 16 + digit(pair[1])?)).collect()
+}

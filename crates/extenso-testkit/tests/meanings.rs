@@ -1,0 +1,94 @@
+//! The laws of types that are one value under a meaning: times, decimals, categories, unions.
+
+use extenso_core::{ExtensionType, Tensor, Value, ops};
+use extenso_ext::{
+    Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor,
+    JsonTensor, MaskedTensor, RaggedTensor, TimeTensor, TimestampTensor, UnionChild, UnionTensor, cast_unit, date_part,
+    to_literal,
+};
+use extenso_graph::Function;
+use extenso_testkit::laws::check_type;
+use extenso_types::{Nest, Result};
+
+fn check<T: ExtensionType>(values: &[T]) {
+    check_type(values).unwrap_or_else(|e| panic!("{e}"));
+}
+
+fn longs(values: &[i64]) -> Tensor {
+    Tensor::from_vec(values.to_vec())
+}
+
+fn bytes(dims: &[usize]) -> Tensor {
+    let count: usize = dims.iter().product();
+    Tensor::new::<u8>(dims, &(0..=255).cycle().take(count).collect::<Vec<u8>>()).expect("bytes")
+}
+
+fn stamps() -> TimestampTensor {
+    TimestampTensor::new(longs(&[0, -1, 951_782_400_000]), "ms", Some("UTC")).expect("fits")
+}
+
+fn union(offsets: Option<Vec<i32>>) -> UnionTensor {
+    let child = |id, name: &str, values: Tensor| UnionChild { id, name: name.into(), values: values.into() };
+    let texts = Tensor::strings(&[3], &["a", "b", "c"]).expect("strings");
+    let tags = Tensor::new::<i8>(&[3], &[5, 0, 5]).expect("tags");
+    let children = vec![child(0, "n", longs(&[1, 2, 3])), child(5, "t", texts)];
+    UnionTensor::new(tags, offsets.map(Tensor::from_vec), children).expect("fits")
+}
+
+#[test]
+fn times_obey_the_laws() {
+    check(&[stamps(), TimestampTensor::new(longs(&[]), "ns", None).expect("fits")]);
+    check(&[DateTensor::new(Tensor::from_vec(vec![-1_i32, 7]), "d").expect("fits")]);
+    check(&[TimeTensor::new(Tensor::from_vec(vec![0_i32, 86_399]), "s").expect("fits")]);
+    check(&[DurationTensor::new(longs(&[-5, 5]), "us").expect("fits")]);
+    check(&[IntervalTensor::new(bytes(&[2, 16]), "month_day_nano").expect("fits")]);
+}
+
+#[test]
+fn decimals_categories_and_unions_obey_the_laws() {
+    check(&[DecimalTensor::parse(&["1.5", "-2"], 10, 1).expect("fits")]);
+    check(&[DecimalTensor::new(bytes(&[2, 32]), 76, -3).expect("fits")]);
+    let words = Tensor::strings(&[2], &["a", "b"]).expect("strings");
+    let codes = Tensor::new::<i8>(&[3], &[1, 0, 1]).expect("codes");
+    check(&[CategoricalTensor::new(codes, words, true).expect("fits")]);
+    check(&[union(None), union(Some(vec![2, 0, 0]))]);
+    check(&[FixedBytesTensor::new(bytes(&[3, 16]), Some("uuid")).expect("fits")]);
+    check(&[Bool8Tensor::new(Tensor::new::<i8>(&[2], &[0, 3]).expect("bytes")).expect("fits")]);
+    check(&[JsonTensor::new(Tensor::strings(&[1], &["{}"]).expect("strings")).expect("fits")]);
+}
+
+#[test]
+fn a_traced_function_does_with_times_what_an_eager_one_does() {
+    let body = |x: &Value| -> Result<(Value, Value)> {
+        let by = DurationTensor::new(longs(&[1, 2, 3]), "s")?.into_value();
+        let later = ops::subtract(ops::add(x, by)?, x)?;
+        let year = date_part(x, "year")?;
+        Ok((cast_unit(&later, "s")?, ops::add(year, ops::cast(ops::less(x, x)?, extenso_types::DType::I64)?)?))
+    };
+    let f = Function::new("parts", move |args| {
+        let (later, year) = body(args.leaves()[0].1)?;
+        Ok(Nest::Tuple(vec![Nest::Leaf(later), Nest::Leaf(year)]))
+    });
+    let out = f.call(Nest::Leaf(stamps().into_value())).expect("runs");
+    let shown: Vec<String> = out.leaves().iter().map(|(_, v)| to_literal(v).expect("a literal").to_string()).collect();
+    assert_eq!(shown, [r#"["1s", "2s", "3s"]"#, "[1970, 1969, 2000]"]);
+}
+
+#[test]
+fn what_is_a_value_under_a_meaning_stands_in_rows_and_under_masks() {
+    let decimals = DecimalTensor::parse(&["1.5", "-2.0", "0.5"], 10, 1).expect("fits").into_value();
+    for values in [decimals, stamps().into_value(), union(None).into_value(), union(Some(vec![2, 0, 0])).into_value()] {
+        let rows = RaggedTensor::from_row_lengths(values.clone(), &longs(&[2, 0, 1])).expect("rows").into_value();
+        let taken = ops::take(&rows, longs(&[2, 0]), 0_i64).expect("taken");
+        let items = to_literal(&values).expect("a literal").to_string();
+        let mask = Tensor::bools(&[3], &[true, false, true]).expect("a mask");
+        let masked = MaskedTensor::new(values.clone(), mask).expect("fits").into_value();
+        let both =
+            ops::concat(vec![values.clone(), ops::slice(&values, 0_i64, 1_i64, None, 1_i64).expect("sliced")], 0_i64);
+        assert_eq!(to_literal(&taken).expect("a literal").to_string().matches('[').count(), 3);
+        assert_eq!(to_literal(&masked).expect("a literal").to_string().matches("None").count(), 1);
+        assert!(
+            to_literal(&both.expect("joined")).expect("a literal").to_string().starts_with(&items[..items.len() - 1])
+        );
+    }
+}

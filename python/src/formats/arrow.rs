@@ -1,0 +1,141 @@
+//! Arrow's IPC files and streams, and what other libraries hold: `read_arrow`, `write_arrow`.
+//!
+//! Holds no logic of the format: sources become bytes or arrays, and options those of the formats crate.
+
+use super::source::Source;
+use super::{parsed_paths, paths_of, policy, with_report};
+use crate::arrow::chunks;
+use crate::error::{OrRaise, guarded, raised};
+use crate::function::py_to_nest;
+use crate::{arg, spec, value};
+use arrow_buffer::Buffer;
+use extenso_core::{ExtensionType, Value};
+use extenso_ext::{StructTensor, outer};
+use extenso_formats::arrow::{ArrowOptions, from_chunks, read_ipc, write_ipc};
+use extenso_graph::save::archive::write_atomically;
+use extenso_types::{Dim, Error, Nest, Result, Shape};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use std::io::Read;
+use std::path::PathBuf;
+
+/// Adds the functions to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(read_arrow, module)?)?;
+    module.add_function(wrap_pyfunction!(write_arrow, module)?)
+}
+
+/// The rows of an IPC file or stream of Arrow, or of another library's table, as one value.
+///
+/// The source is bytes, a path, a file object, or an object with `__arrow_c_stream__` or `__arrow_c_array__`: a table of pyarrow, a frame
+/// of polars, a relation of duckdb. Buffers are shared with it where there is one batch. With `spec`, fields that it does not know are not
+/// looked at, optional ones that are missing are null, and narrower numbers are widened. With `paths`, such as
+/// `["id", "items[*].price"]`, only these parts are in the value; columns that nobody asks for are not decoded. A row with a null where the
+/// spec has none raises, with its number and path. With `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and
+/// missing values; then the result is `(value, bad)`, where `bad` lists these rows.
+///
+/// >>> import extenso as ex
+/// >>> data = ex.write_arrow(ex.constant([{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": []}]))
+/// >>> ex.to_py(ex.read_arrow(data, paths=["tags"]))
+/// [{'tags': ['a', 'b']}, {'tags': []}]
+#[pyfunction]
+#[pyo3(signature = (source, spec=None, *, paths=None, on_error="raise"))]
+fn read_arrow<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    spec: Option<&Bound<'py, PyAny>>,
+    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    on_error: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let spec = spec.map(spec::spec_or_value).transpose()?;
+    let options = ArrowOptions { spec, paths: parsed_paths(py, paths)?, on_error: policy(py, on_error)? };
+    let at = |e: Error| e.at("read_arrow");
+    let rows = if source.hasattr("__arrow_c_stream__")? || source.hasattr("__arrow_c_array__")? {
+        let chunks = chunks(source, "read_arrow")?;
+        py.detach(|| guarded(|| from_chunks(&chunks.field, &chunks.arrays, &options))).map_err(at).or_raise()?
+    } else {
+        let bytes = bytes_of(source)?;
+        py.detach(|| guarded(|| read_ipc(bytes, &options))).map_err(at).or_raise()?
+    };
+    with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
+}
+
+/// The bytes of a source: those of a bytes object as they stand, those of a file read once.
+fn bytes_of(source: &Bound<'_, PyAny>) -> PyResult<Buffer> {
+    let py = source.py();
+    match Source::of(source)? {
+        Source::Bytes(bytes) => Ok(Buffer::from(bytes::Bytes::from_owner(PyBackedBytes::from(bytes)))),
+        Source::Text(text) => Ok(Buffer::from_vec(text)),
+        source @ (Source::Path(_) | Source::File(_)) => {
+            let mut reader = source.reader()?;
+            let read = || {
+                let mut bytes = Vec::new();
+                reader.read_to_end(&mut bytes).map_err(|e| Error::io(e.to_string()))?;
+                Ok(bytes)
+            };
+            py.detach(|| guarded(read)).map(Buffer::from_vec).or_raise()
+        }
+    }
+}
+
+/// Writes a value, or a dict of columns, as an IPC file of Arrow with one batch.
+///
+/// The target is a path, under which the file appears whole or not at all, or a file object; without one, the bytes are returned. With
+/// `stream=True`, or a path that ends in `.arrows`, it is a stream. Records are written as their columns, anything else as one column,
+/// which `read_arrow` gives back as the value. Values of extension types keep their types.
+///
+/// >>> import extenso as ex
+/// >>> ex.read_arrow(ex.write_arrow(ex.constant([[1, 2], []]))).to_py()
+/// [[1, 2], []]
+#[pyfunction]
+#[pyo3(signature = (x, target=None, *, stream=None))]
+fn write_arrow<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    target: Option<&Bound<'py, PyAny>>,
+    stream: Option<bool>,
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let value = records(&py_to_nest(x)?).map_err(|e| e.at("write_arrow")).or_raise()?;
+    let path = match target {
+        Some(target) if target.hasattr("write")? => None,
+        Some(target) => Some(target.extract::<PathBuf>().map_err(|_| {
+            let error = Error::dtype(format!("found a value of type {}", arg::type_name(target)));
+            raised(py, error.wanted("a path or a file object").at("target"))
+        })?),
+        None => None,
+    };
+    let named = path.as_ref().and_then(|path| path.extension()).is_some_and(|end| end == "arrows");
+    let write = || {
+        let bytes = write_ipc(&value, stream.unwrap_or(named)).map_err(|e| e.at("write_arrow"))?;
+        if let Some(path) = &path {
+            write_atomically(path, &bytes).map_err(|e| Error::io(e.to_string()))?;
+        }
+        Ok(bytes)
+    };
+    let bytes = py.detach(|| guarded(write)).or_raise()?;
+    match (target, path) {
+        (Some(file), None) => file.call_method1("write", (PyBytes::new(py, &bytes),)).map(|_| None),
+        (_, Some(_)) => Ok(None),
+        (None, None) => Ok(Some(PyBytes::new(py, &bytes))),
+    }
+}
+
+/// The value that a nest is as columns: itself, or a struct of the values of a dict.
+///
+/// Errors: another nest.
+fn records(nest: &Nest<Value>) -> Result<Value> {
+    match nest {
+        Nest::Leaf(value) => Ok(value.clone()),
+        Nest::Dict(entries) | Nest::Record(_, entries) => {
+            let fields: Result<Vec<_>> =
+                entries.iter().map(|(name, nest)| Ok((name.clone(), records(nest)?))).collect();
+            let fields = fields?;
+            let len = fields.first().and_then(|(_, value)| outer(value)).and_then(Dim::known).unwrap_or(0);
+            Ok(StructTensor::from_fields(Shape::known(&[len]), fields)?.into_value())
+        }
+        Nest::Tuple(_) | Nest::List(_) | Nest::Static(_) => {
+            Err(Error::dtype("found a list of values").wanted("a value, or a dict of columns"))
+        }
+    }
+}
