@@ -122,7 +122,7 @@ pub static TARGETS: &[Target] = &[
         corpus: ipc::corpus,
         dictionary: ipc::DICTIONARY,
         structure: Structure::Bytes,
-        cost: 4096,
+        cost: 1 << 14,
         run: ipc::run,
     },
     Target {

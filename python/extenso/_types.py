@@ -14,6 +14,7 @@ from extenso._core import (
     decimal_to_string,
     num,
     row_splits,
+    tensor,
     value_rowids,
 )
 from extenso._specs import MaskedTensorSpec, RaggedTensorSpec
@@ -197,6 +198,10 @@ MaskedTensorSpec.value_type = MaskedTensor
 RaggedTensorSpec.value_type = RaggedTensor
 
 
+def _counted(values: object, dtype: str) -> object:
+    return values if isinstance(values, Tensor) else tensor(values, dtype)
+
+
 class _Dated(Composite):
     """The parts of dates and timestamps."""
 
@@ -277,6 +282,10 @@ class DateTensor(_Dated, ExtensionType):
     values: Tensor
     unit: str = "d"
 
+    def __init__(self, values: object, unit: str = "d") -> None:
+        """Takes tensors as they are, and other numbers in the width of the unit."""
+        super().__init__(_counted(values, "i32" if unit == "d" else "i64"), unit)
+
 
 class TimeTensor(_Timed, ExtensionType):
     """Times of a day: so many units since midnight; `s` and `ms` are i32, `us` and `ns` i64."""
@@ -286,6 +295,10 @@ class TimeTensor(_Timed, ExtensionType):
 
     values: Tensor
     unit: str = "us"
+
+    def __init__(self, values: object, unit: str = "us") -> None:
+        """Takes tensors as they are, and other numbers in the width of the unit."""
+        super().__init__(_counted(values, "i32" if unit in ("s", "ms") else "i64"), unit)
 
 
 class DurationTensor(Composite, ExtensionType):

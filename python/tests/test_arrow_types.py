@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import doctest
 import io
 import pathlib
 import uuid
@@ -255,6 +256,15 @@ def test_a_spec_says_what_is_read() -> None:
         ex.read_arrow(table, paths=["nowhere"])
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["read_arrow", "write_arrow", "date_part", "cast_unit", "decimal_to_string", "TimestampTensor", "DecimalTensor", "CategoricalTensor"],
+)
+def test_the_examples_run(name: str) -> None:
+    test = doctest.DocTestParser().get_doctest(getattr(ex, name).__doc__, {}, name, None, None)
+    assert test.examples and doctest.DocTestRunner(verbose=False).run(test).failed == 0
+
+
 def test_files_streams_and_file_objects(tmp_path: pathlib.Path) -> None:
     records = ex.constant([{"id": 1, "tags": ["a"]}, {"id": 2, "tags": []}])
     for stream in (False, True):
@@ -266,7 +276,8 @@ def test_files_streams_and_file_objects(tmp_path: pathlib.Path) -> None:
     target = io.BytesIO()
     ex.write_arrow(records, target)
     assert pa.ipc.open_file(target.getvalue()).read_all().to_pylist() == ex.to_py(records)
-    for value in (ex.tensor([1, 2]), ex.constant([[1], []]), ex.constant([1, None]), ex.constant(["a", "b"])):
+    dense = ex.MaskedTensor([[1, 2], [3, 4]], [[True, False], [True, True]])
+    for value in (ex.tensor([1, 2]), ex.constant([[1], []]), ex.constant([1, None]), ex.constant(["a", "b"]), dense):
         assert ex.to_py(ex.read_arrow(ex.write_arrow(value))) == ex.to_py(value)
     assert ex.to_py(ex.read_arrow(ex.write_arrow({"a": ex.tensor([1])}))) == [{"a": 1}]
     for empty in (ex.tensor([], dtype="i64"), ex.constant([])):

@@ -10,7 +10,7 @@ use crate::run::Rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, StructArray, new_empty_array};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use extenso_core::{Value, ops};
+use extenso_core::{MAX_EMPTY, Value, ops};
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use std::sync::Arc;
 
@@ -44,6 +44,10 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
     let mut read = Vec::new();
     let spec = options.spec.as_ref().map(|spec| wanted.of(spec)).transpose()?;
     for chunk in chunks {
+        if chunk.len() > MAX_EMPTY && chunk.get_buffer_memory_size() == 0 {
+            return Err(Error::shape(format!("an array of {} items has no data", chunk.len()))
+                .wanted(format!("at most {MAX_EMPTY} items without data")));
+        }
         let (value, faults) = match &spec {
             Some(spec) => rows_as(field, chunk.as_ref(), spec, options.on_error)?,
             None => (pruned(field, chunk, &wanted)?, Vec::new()),

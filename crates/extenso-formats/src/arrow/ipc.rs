@@ -174,10 +174,12 @@ fn decoded(messages: Messages, options: &ArrowOptions) -> Result<Batches> {
         match head.header_type() {
             MessageHeader::DictionaryBatch => {
                 let batch = head.header_as_dictionary_batch().ok_or_else(|| malformed(part.at, "no dictionary"))?;
+                batch.data().map_or(Ok(()), |data| plausible(part, data))?;
                 read_dictionary(&part.body, batch, &whole, &mut dictionaries, &messages.version).map_err(fault)?;
             }
             MessageHeader::RecordBatch => {
                 let batch = head.header_as_record_batch().ok_or_else(|| malformed(part.at, "no batch"))?;
+                plausible(part, batch)?;
                 let batch = read_record_batch(
                     &part.body,
                     batch,
@@ -196,6 +198,22 @@ fn decoded(messages: Messages, options: &ArrowOptions) -> Result<Batches> {
         None => whole,
     };
     Ok(Batches { schema, arrays })
+}
+
+/// How many items a column may have without a bit of the batch for each, as nulls and runs have.
+const BARE: usize = 1 << 14;
+
+/// Checks that a batch has a bit for each item that it says, so that what is made of it is in proportion.
+fn plausible(part: &Part, batch: arrow_ipc::RecordBatch<'_>) -> Result<()> {
+    let most = part.body.len().saturating_mul(8).saturating_add(BARE);
+    let lengths = batch.nodes().into_iter().flatten().map(|node| node.length());
+    match lengths.chain([batch.length()]).find(|&len| usize::try_from(len).is_ok_and(|len| len > most) || len < 0) {
+        None => Ok(()),
+        Some(len) => {
+            Err(malformed(part.at, format!("a column has {len} items, of a batch of {} bytes", part.body.len()))
+                .wanted(format!("at most {BARE} items without a bit each")))
+        }
+    }
 }
 
 /// What to do about buffers that are compressed.

@@ -23,8 +23,10 @@ pub fn typed(at: &Path, field: &FieldRef, array: &dyn Array) -> Option<Result<Va
     }
     let len = array.len();
     Some(match array.data_type() {
-        DataType::Timestamp(unit, zone) => numbers(DType::I64, array)
-            .and_then(|values| Ok(TimestampTensor::new(values, short(*unit), zone.as_deref())?.into_value())),
+        DataType::Timestamp(unit, zone) => numbers(DType::I64, array).and_then(|values| {
+            Ok(TimestampTensor::new(values, short(*unit), zone.as_deref().filter(|zone| !zone.is_empty()))?
+                .into_value())
+        }),
         DataType::Date32 => numbers(DType::I32, array).and_then(|v| Ok(DateTensor::new(v, "d")?.into_value())),
         DataType::Date64 => numbers(DType::I64, array).and_then(|v| Ok(DateTensor::new(v, "ms")?.into_value())),
         DataType::Time32(unit) => {
