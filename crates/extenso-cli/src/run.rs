@@ -26,13 +26,13 @@ pub struct Run {
     /// The same, by name.
     #[arg(long, short, value_name = "DATA")]
     input: Option<PathBuf>,
-    /// Where the results go: Parquet where the name ends in `.parquet`, CSV where it ends in `.csv`, otherwise a line of JSON for each row; `-` is standard output.
+    /// Where the results go: Parquet where the name ends in `.parquet`, an Arrow file for `.arrow`, CSV for `.csv`, otherwise a line of JSON for each row; `-` is standard output.
     #[arg(long, short, default_value = "-", value_name = "FILE")]
     output: PathBuf,
     /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet.
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
-    /// What the results are written as, whatever the name: json, csv, parquet.
+    /// What the results are written as, whatever the name: json, csv, parquet, arrow.
     #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
     /// Where the rows that did not fit are told of, one line of JSON for each.

@@ -23,7 +23,7 @@ fn the_chapter_shows_what_the_commands_print() -> Result<()> {
             commands += 1;
         }
     }
-    assert_eq!(commands, 6);
+    assert_eq!(commands, 8);
     Ok(())
 }
 

@@ -65,7 +65,8 @@ impl PyConcrete {
     /// `(results, bad)`, where `bad` lists these rows.
     ///
     /// With `target`, the records are read block by block, and the results are written into that file: Parquet where its name ends in
-    /// `.parquet`, otherwise lines of JSON. Memory does not grow with the source. The result is then None, or the bad rows.
+    /// `.parquet`, an Arrow file for `.arrow`, CSV for `.csv`, otherwise lines of JSON. Memory does not grow with the source. The result is then None,
+    /// or the bad rows.
     ///
     /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_proto` takes them.
     /// The messages `tf.train.Example` and `tf.train.SequenceExample` want no descriptor, and are read as by `read_examples`.

@@ -131,8 +131,10 @@ fn writing<T>(f: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
     })?
 }
 
-/// The rows of a value as columns.
-fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
+/// The rows of a value as columns, whose schema follows from the spec of the value alone.
+///
+/// Errors: those of [`encode_parquet`].
+pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
     let rows = Batch::of(value)?.rows;
     let (fields, columns) = match value {
         Nest::Leaf(leaf) => match settled(&to_arrow(leaf)?, &leaf.spec()?)?.as_struct_opt() {

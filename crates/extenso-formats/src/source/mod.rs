@@ -9,8 +9,11 @@
 //! Invariant: a source gives blocks of rows one after another and holds one of them; of each it decodes the leaves that a function needs,
 //! whatever the format. Unpacking is streamed; what has to be held whole is bounded by the bytes that it is packed in.
 
+#[cfg(feature = "parquet")]
+mod bare;
 mod csv;
 mod json;
+#[cfg(feature = "parquet")]
 mod needs;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -70,13 +73,16 @@ pub enum Format {
     Parquet,
     /// CSV: a row of names, and rows of cells.
     Csv,
+    /// A file of Arrow's IPC, which is written and not read here.
+    Arrow,
 }
 
 /// The names of formats, the endings of file names that they are known by.
-const FORMATS: [(Format, &str, &[&str]); 3] = [
+const FORMATS: [(Format, &str, &[&str]); 4] = [
     (Format::Json, "json", &["json", "ndjson", "jsonl"]),
     (Format::Parquet, "parquet", &["parquet", "pq"]),
     (Format::Csv, "csv", &["csv", "tsv"]),
+    (Format::Arrow, "arrow", &["arrow", "feather"]),
 ];
 
 impl Format {
@@ -99,7 +105,8 @@ impl Format {
 
     /// The format that a source with these first bytes is, if they say so.
     pub fn of_head(head: &[u8]) -> Option<Format> {
-        head.starts_with(b"PAR1").then_some(Format::Parquet)
+        const MAGIC: [(&[u8], Format); 2] = [(b"PAR1", Format::Parquet), (b"ARROW1", Format::Arrow)];
+        MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, format)| *format)
     }
 }
 
@@ -177,6 +184,9 @@ pub fn open_reader(
     let (head, packed, source) = unpacked(Box::new(counted))?;
     match Format::of_head(&head).filter(|_| options.format.is_none()).or(options.format) {
         Some(Format::Parquet) => whole_columns(function, source, options),
+        Some(Format::Arrow) => Err(Error::value("the source is an Arrow file")
+            .wanted("JSON, CSV or Parquet")
+            .hint("Read it as a value, and call the function on that")),
         Some(Format::Csv) => {
             let read = packed.then_some(read);
             Ok(Box::new(csv::CsvBlocks::new(function, source, read, options)?))

@@ -12,10 +12,10 @@ use std::sync::Arc;
 /// What a function needs of its argument.
 #[derive(Clone, Debug)]
 pub struct Needs {
-    /// The spec of the records; none if nothing of them is needed.
+    /// The spec of the records, in which records of which nothing is needed have no fields; none if nothing at all is needed.
     pub spec: Option<Spec>,
     /// For each leaf of that spec, which leaf of the argument it is.
-    places: Vec<usize>,
+    pub places: Vec<usize>,
     /// How many leaves the argument has.
     leaves: usize,
 }
@@ -36,19 +36,19 @@ impl Needs {
         Ok(Needs { spec, places: keep.places, leaves })
     }
 
-    /// The leaves of the argument, from a value of the spec.
+    /// The leaves of the argument, from the leaves of a value and what each of them is.
     ///
-    /// Errors: a value of another spec.
-    pub fn leaves(&self, value: &Value) -> Result<Vec<Option<Value>>> {
-        let mut found = Vec::with_capacity(self.places.len());
-        value.push_leaves(&mut found)?;
-        if found.len() != self.places.len() {
-            let what = format!("{} leaves came, and {} are needed", found.len(), self.places.len());
+    /// Errors: leaves of another spec.
+    pub fn leaves(&self, found: Vec<Value>, places: &[Option<usize>]) -> Result<Vec<Option<Value>>> {
+        if found.len() != places.len() {
+            let what = format!("{} leaves came, and {} are needed", found.len(), places.len());
             return Err(Error::internal(what));
         }
         let mut leaves = self.none();
-        for (place, value) in self.places.iter().zip(found) {
-            leaves[*place] = Some(value);
+        for (place, value) in places.iter().zip(found) {
+            if let Some(place) = place {
+                leaves[*place] = Some(value);
+            }
         }
         Ok(leaves)
     }

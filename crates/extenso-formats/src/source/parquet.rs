@@ -1,9 +1,10 @@
 //! Parquet as a source: the columns that a function needs, some rows of them at a time.
 
 use super::needs::Needs;
-use super::{Block, Blocks, SourceOptions};
+use super::{Block, Blocks, SourceOptions, bare};
 use crate::columns::{BadRows, OnError};
 use crate::parquet::{Opened, ParquetSource, Reader, is_record};
+use crate::policy::array_rows;
 use crate::run::{Rows, run_leaves};
 use arrow_array::{Array, ArrayRef, StructArray};
 use extenso_core::Value;
@@ -76,9 +77,13 @@ fn opened(function: &Concrete, source: &ParquetSource) -> Result<(Opened, Needs)
 /// The leaves of a function's argument, of rows of which the first has the number `start`.
 fn leaves(needs: &Needs, rows: &StructArray, start: usize, on_error: OnError) -> Result<(Vec<Option<Value>>, BadRows)> {
     let Some(spec) = &needs.spec else { return Ok((needs.none(), BadRows::default())) };
-    let rows = items(rows, spec)?;
-    let (value, bad) = crate::policy::array_rows(&rows, start, on_error, spec)?;
-    Ok((needs.leaves(&value)?, bad))
+    let odd = |e: arrow_schema::ArrowError| Error::data(format!("the rows cannot be put together: {e}"));
+    let rows = bare::array_of(&items(rows, spec)?, spec).map_err(odd)?;
+    let (spec, places) = bare::spec_of(spec, &needs.places);
+    let (value, bad) = array_rows(&rows, start, on_error, &spec)?;
+    let mut found = Vec::with_capacity(places.len());
+    value.push_leaves(&mut found)?;
+    Ok((needs.leaves(found, &places)?, bad))
 }
 
 /// The rows as what a function takes: records, or the values of the only column.

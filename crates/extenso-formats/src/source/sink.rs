@@ -1,4 +1,4 @@
-//! Where results go: lines of JSON, CSV, or Parquet.
+//! Where results go: lines of JSON, CSV, Parquet, or files of Arrow.
 //!
 //! Invariant: a file appears under its name whole or not at all.
 
@@ -85,6 +85,60 @@ impl<W: Write + Send> Sink for ParquetSink<W> {
     }
 }
 
+/// An IPC file of Arrow, a batch for each block.
+#[cfg(feature = "parquet")]
+pub struct ArrowSink<W: Write>(Sinking<W>);
+
+#[cfg(feature = "parquet")]
+enum Sinking<W: Write> {
+    /// No block has said yet what the columns are.
+    New(W),
+    Open(Box<arrow_ipc::writer::FileWriter<W>>),
+    Ended,
+}
+
+#[cfg(feature = "parquet")]
+impl<W: Write> ArrowSink<W> {
+    /// A file that is written into `sink`.
+    pub fn new(sink: W) -> ArrowSink<W> {
+        ArrowSink(Sinking::New(sink))
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl<W: Write> Sink for ArrowSink<W> {
+    fn write(&mut self, results: &Nest<Value>) -> Result<()> {
+        let batch = crate::parquet::record_batch(results)?;
+        let mut writer = match std::mem::replace(&mut self.0, Sinking::Ended) {
+            Sinking::New(sink) => {
+                Box::new(arrow_ipc::writer::FileWriter::try_new(sink, &batch.schema()).map_err(writing)?)
+            }
+            Sinking::Open(writer) => writer,
+            Sinking::Ended => return Err(Error::value("the file ended or failed before").wanted("a new one")),
+        };
+        writer.write(&batch).map_err(writing)?;
+        self.0 = Sinking::Open(writer);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.0, Sinking::Ended) {
+            Sinking::Open(writer) => Ok(writer.into_inner().map_err(writing)?.flush()?),
+            Sinking::New(mut sink) => Ok(sink.flush()?),
+            Sinking::Ended => Ok(()),
+        }
+    }
+}
+
+/// The error of a writer of Arrow.
+#[cfg(feature = "parquet")]
+fn writing(e: arrow_schema::ArrowError) -> Error {
+    match e {
+        arrow_schema::ArrowError::IoError(_, e) => e.into(),
+        other => Error::dtype(format!("Arrow refuses the value: {other}")),
+    }
+}
+
 /// A sink of this format that writes into `sink`.
 ///
 /// Errors: a format that this build does not have.
@@ -94,10 +148,12 @@ pub fn open_sink<'a>(format: Format, sink: Box<dyn Write + Send + 'a>) -> Result
         Format::Csv => Ok(Box::new(CsvSink { sink, begun: false })),
         #[cfg(feature = "parquet")]
         Format::Parquet => Ok(Box::new(ParquetSink::new(sink))),
+        #[cfg(feature = "parquet")]
+        Format::Arrow => Ok(Box::new(ArrowSink::new(sink))),
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet => {
+        Format::Parquet | Format::Arrow => {
             drop(sink);
-            Err(Error::value("the target is Parquet").wanted("a build with the feature `parquet`"))
+            Err(Error::value("the target has columns").wanted("a build with the feature `parquet`"))
         }
     }
 }

@@ -82,6 +82,31 @@ fn only_needed_columns_are_looked_at() {
     assert!(error.contains("items[*].price") && error.contains("f64"), "{error}");
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn what_is_only_counted_is_not_read() {
+    let scalar = |dtype| F::Scalar(dtype, vec![]);
+    let item = F::Record(vec![("price", scalar(DType::F64)), ("sku", scalar(DType::String))]);
+    let user = F::Optional(Box::new(F::Record(vec![("name", scalar(DType::String))])));
+    let deep = F::List(Box::new(F::Record(vec![("parts", F::List(Box::new(item.clone())))])));
+    let fields = [("items", F::List(Box::new(item))), ("user", user), ("deep", deep)];
+    let function = Function::new("counts", |args| {
+        let orders = StructTensor::from_value(args.leaves()[0].1)?;
+        let counted =
+            |path: &str| Ok::<_, Error>(Nest::Leaf(extenso_ext::ragged::num(orders.field(path)?.clone(), 1)?));
+        Ok(Nest::dict([("items", counted("items")?), ("deep", counted("deep")?)]))
+    });
+    let function = function.concrete(&Nest::Leaf(struct_spec(fields).expect("a spec"))).expect("traces");
+    let rows = r#"{"items": [{"other": null}, {"other": 1}], "user": {"n": 1}, "deep": [{"parts": [{"x": 1}]}]}
+{"items": [], "user": null, "deep": []}"#;
+    let value = crate::read_json(rows.as_bytes(), &Default::default()).expect("reads").value;
+    let file = crate::encode_parquet(&Nest::Leaf(value)).expect("writes");
+    let ran = run_parquet(&function, &file.into(), OnError::Raise).expect("runs");
+    let text = String::from_utf8(encode_ndjson(&ran.value).expect("writes")).expect("text");
+    assert_eq!(text, "{\"deep\":1,\"items\":2}\n{\"deep\":0,\"items\":0}\n");
+    assert_eq!(ran.visited.len(), 2);
+}
+
 #[test]
 fn bad_rows_are_counted_over_blocks() {
     let rows = format!("{ROWS}{{\"items\": 7}}\n").repeat(3);
@@ -143,4 +168,25 @@ fn tables_are_sources_and_sinks() {
     }
     let error = run("a\n1\n", 10).expect_err("a column is missing").to_string();
     assert!(error.contains("there is no column 'b'"), "{error}");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn results_go_into_files_of_every_format() {
+    let (dir, function) = (tempfile::tempdir().expect("a directory"), totals());
+    let run = |name: &str| {
+        let path = dir.path().join(name);
+        let options = SourceOptions { block: 80, ..SourceOptions::default() };
+        let source = open_bytes(&function, ROWS.as_bytes().to_vec(), &options).expect("opens");
+        run_to_file(&function, source, &path, None, &mut |_, _| {}).expect("runs");
+        std::fs::read(path).expect("written")
+    };
+    assert_eq!(run("out.ndjson"), TOTALS.as_bytes());
+    assert_eq!(run("out.csv"), b"total\n4.0\n0.0\n4.0\n");
+    let read = crate::read_parquet(&run("out.parquet").into(), &Default::default()).expect("reads").value;
+    assert_eq!(encode_ndjson(&Nest::Leaf(read)).expect("writes"), TOTALS.as_bytes());
+    let file = std::io::Cursor::new(run("out.arrow"));
+    let batches = arrow_ipc::reader::FileReader::try_new(file, None).expect("a file");
+    assert_eq!(batches.map(|batch| batch.expect("a batch").num_rows()).sum::<usize>(), 3);
+    assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 4);
 }

@@ -1,0 +1,107 @@
+//! Records of which nothing is needed but how many they are, such as the items of a list that is counted.
+//!
+//! A spec of records without fields says how many there are, which no file does. So these records are read as booleans, which nobody looks at.
+//!
+//! Invariant: the booleans have the rows and the nulls of the records.
+
+use crate::records::is;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, GenericListArray, OffsetSizeTrait, StructArray};
+use arrow_buffer::{BooleanBuffer, OffsetBuffer};
+use arrow_schema::{ArrowError, DataType, Field};
+use extenso_ext::{MaskedTensorSpec, StructSpec};
+use extenso_types::{DType, Dim, ExtSpec, Segment, Shape, Spec, TensorSpec};
+use std::sync::Arc;
+
+fn is_bare(ext: &ExtSpec) -> bool {
+    is::<StructSpec>(ext) && ext.components.is_empty()
+}
+
+/// The spec with booleans for records without fields, and for each of its leaves the one of `places` that it is; none for the booleans.
+pub fn spec_of(spec: &Spec, places: &[usize]) -> (Spec, Vec<Option<usize>>) {
+    fn below(spec: &Spec, left: &mut &[usize], out: &mut Vec<Option<usize>>) -> Spec {
+        match spec {
+            Spec::Ext(ext) if is_bare(ext) => {
+                out.push(None);
+                TensorSpec::new(DType::Bool, Shape::new([Dim::any()])).into()
+            }
+            Spec::Ext(ext) => {
+                let part = |(segment, spec): &(Segment, Spec)| (segment.clone(), below(spec, left, out));
+                let components = ext.components.iter().map(part).collect();
+                Spec::from(ExtSpec { def: ext.def.clone(), static_data: ext.static_data.clone(), components })
+            }
+            Spec::Tensor(_) | Spec::Partition(_) => {
+                let first = left.split_first().map(|(first, rest)| {
+                    *left = rest;
+                    *first
+                });
+                out.push(first);
+                spec.clone()
+            }
+        }
+    }
+    let (mut left, mut out) = (places, Vec::new());
+    let spec = below(spec, &mut left, &mut out);
+    (spec, out)
+}
+
+/// The array with booleans where the spec has records without fields.
+///
+/// Errors: none that an array that was made has; what Arrow says, all the same.
+pub fn array_of(array: &ArrayRef, spec: &Spec) -> Result<ArrayRef, ArrowError> {
+    let Spec::Ext(ext) = spec else { return Ok(array.clone()) };
+    match array.data_type() {
+        _ if is_bare(ext) => {
+            let bits = BooleanBuffer::new_unset(array.len());
+            Ok(Arc::new(BooleanArray::new(bits, array.nulls().cloned())))
+        }
+        _ if is::<MaskedTensorSpec>(ext) => match ext.component(&Segment::Itself) {
+            Some(inner) => array_of(array, inner),
+            None => Ok(array.clone()),
+        },
+        DataType::Struct(_) => record(array.as_struct(), ext),
+        DataType::List(_) => {
+            let list = array.as_list::<i32>();
+            rows(array, list.offsets(), list.values(), ext)
+        }
+        DataType::LargeList(_) => {
+            let list = array.as_list::<i64>();
+            rows(array, list.offsets(), list.values(), ext)
+        }
+        DataType::Map(..) => {
+            let map = array.as_map();
+            rows(array, map.offsets(), &(Arc::new(map.entries().clone()) as ArrayRef), ext)
+        }
+        _ => Ok(array.clone()),
+    }
+}
+
+fn record(record: &StructArray, ext: &ExtSpec) -> Result<ArrayRef, ArrowError> {
+    let mut fields = Vec::with_capacity(record.num_columns());
+    let mut columns = Vec::with_capacity(record.num_columns());
+    for (field, column) in record.fields().iter().zip(record.columns()) {
+        let wanted = ext.component(&Segment::field(field.name().as_str()));
+        let column = wanted.map_or_else(|| Ok(column.clone()), |spec| array_of(column, spec))?;
+        fields.push(Arc::new(field.as_ref().clone().with_data_type(column.data_type().clone())));
+        columns.push(column);
+    }
+    let nulls = record.nulls().cloned();
+    Ok(Arc::new(StructArray::try_new_with_length(fields.into(), columns, nulls, record.len())?))
+}
+
+fn rows<O: OffsetSizeTrait>(
+    array: &ArrayRef,
+    offsets: &OffsetBuffer<O>,
+    items: &ArrayRef,
+    ext: &ExtSpec,
+) -> Result<ArrayRef, ArrowError> {
+    let item = ext.components.iter().map(|(_, spec)| spec).find(|spec| !matches!(spec, Spec::Partition(_)));
+    let Some(item) = item else { return Ok(array.clone()) };
+    let changed = array_of(items, item)?;
+    if Arc::ptr_eq(&changed, items) {
+        return Ok(array.clone());
+    }
+    let field = Arc::new(Field::new("item", changed.data_type().clone(), true));
+    let nulls = array.nulls().cloned();
+    Ok(Arc::new(GenericListArray::<O>::try_new(field, offsets.clone(), changed, nulls)?))
+}
