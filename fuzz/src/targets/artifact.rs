@@ -7,11 +7,14 @@ use extenso_core::attrs::{AttrValue, Axes};
 use extenso_core::{ExtensionType, RowPartition};
 use extenso_core::{Tensor, Value, Variable, ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
+use extenso_formats::ops::{encode_json, encode_proto, parse_json, parse_proto};
+use extenso_formats::proto::Schema;
+use extenso_formats::{FieldSpec, OnError, ProtobufOptions, struct_spec};
 use extenso_graph::save::Module;
 use extenso_graph::save::archive::{Archive, write};
 use extenso_graph::save::{from_bytes, to_bytes};
 use extenso_graph::{Concrete, Graph, NodeKind, Subgraph, cond, trace};
-use extenso_types::{LeafSpec, Nest, Result, Shape};
+use extenso_types::{DType, LeafSpec, Nest, Result, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
@@ -79,9 +82,28 @@ fn samples() -> Result<Vec<(Arc<Concrete>, Nest<Value>)>> {
     let stateful = move |a: &[Value]| {
         let counted = ops::assign(ops::add(ops::read_variable(seen.clone())?, 1)?, seen.clone())?;
         let shaped = ops::reshape(ops::concat(vec![a[0].clone(), a[0].clone()], 0)?, vec![-1_i64, 2])?;
-        ops::broadcast_to(ops::add(ops::cast(shaped, extenso_types::DType::I64)?, counted)?, vec![3_i64, 6, 2])
+        ops::broadcast_to(ops::add(ops::cast(shaped, DType::I64)?, counted)?, vec![3_i64, 6, 2])
     };
+    extenso_formats::init()?;
+    let texts: Body = |a| {
+        let item = FieldSpec::Record(vec![("price", FieldSpec::Scalar(DType::F32, vec![2]))]);
+        let spec =
+            struct_spec([("id", FieldSpec::Scalar(DType::I64, vec![])), ("items", FieldSpec::List(Box::new(item)))])?;
+        let records = StructTensor::from_value(&parse_json(&a[0], &spec, OnError::Default)?.value)?;
+        encode_json(records.field("items")?)
+    };
+    let messages: Body = |a| {
+        let text =
+            "syntax = 'proto3'; message Item { int64 id = 1; map<string, float> prices = 2; repeated Item parts = 3; }";
+        let item = Schema::from_text(text)?.message("Item")?;
+        let options = ProtobufOptions { depth: Some(1), ..ProtobufOptions::default() };
+        encode_proto(&parse_proto(&a[0], &item, &options)?.value, &item)
+    };
+    let json = Tensor::strings(&[2], &[r#"{"id": 1, "items": [{"price": [1, 2.5]}]}"#, "{"])?;
+    let proto = Tensor::byte_strings(&[2], &[&b"\x08\x07\x1a\x02\x08\x05"[..], b""])?;
     Ok(vec![
+        sample("texts", json.into(), texts)?,
+        sample("messages", proto.into(), messages)?,
         sample("dense", matrix.clone().into(), dense)?,
         sample("typed", record.into_value(), typed)?,
         sample("stateful", matrix.into(), stateful)?,
