@@ -1,7 +1,8 @@
 //! Extenso: typed, nested, ragged tensors; one function from records to features to predictions.
 //!
 //! The only crate that a Rust user names. The words of the guide stand at the root, records and Arrow in [`formats`], the
-//! everyday ones in [`prelude`]. Has no code of its own: every item is one of the crates below.
+//! everyday ones in [`prelude`]. Every item is one of the crates below; only [`save`] adds to them: what it loads finds the ops and types
+//! of all.
 //!
 //! ```
 //! use extenso::prelude::*;
