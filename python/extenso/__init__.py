@@ -5,6 +5,8 @@ from extenso import strings as strings
 from extenso import _conversions
 from extenso._core import *
 
+_conversions.attach()
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from extenso import dispatch as dispatch
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from extenso._types import RaggedTensor as RaggedTensor
     from extenso._types import TimeTensor as TimeTensor
     from extenso._types import TimestampTensor as TimestampTensor
-
-_conversions.attach()
 
 _TYPES = (
     "MaskedTensor",
