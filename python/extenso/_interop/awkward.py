@@ -12,6 +12,7 @@ from extenso._core import (
     Tensor,
     _text_of,
     _text_parts,
+    cast,
     expand_dims,
     from_arrow,
     reshape,
@@ -20,7 +21,20 @@ from extenso._core import (
 )
 from extenso._interop.numpy import from_numpy
 from extenso._interop.peers import components_of, peer, records_of, refused, rows_of
-from extenso._types import MaskedTensor, RaggedTensor
+from extenso._types import (
+    Bool8Tensor,
+    CategoricalTensor,
+    DateTensor,
+    DecimalTensor,
+    DurationTensor,
+    FixedBytesTensor,
+    IntervalTensor,
+    JsonTensor,
+    MaskedTensor,
+    RaggedTensor,
+    TimestampTensor,
+    TimeTensor,
+)
 
 _TEXT = {"string": "string", "bytestring": "bytes"}
 
@@ -63,8 +77,10 @@ def _value(ak: Any, layout: Any) -> Any:
     if layout.is_record:
         fields = {name: _value(ak, layout.content(name)) for name in layout.fields}
         return StructTensor([layout.length], fields)
-    if isinstance(layout, kinds.IndexedArray) and layout.parameter("__array__") != "categorical":
-        return _value(ak, layout.project())
+    if isinstance(layout, kinds.IndexedArray):
+        if layout.parameter("__array__") != "categorical":
+            return _value(ak, layout.project())
+        return CategoricalTensor(tensor(np.asarray(layout.index, dtype=np.int64)), _value(ak, layout.content))
     return _by_arrow(ak, layout)
 
 
@@ -110,6 +126,8 @@ def _lists(layout: Any, value: Any) -> RaggedTensor:
 
 
 def _option(ak: Any, layout: Any) -> Any:
+    if layout.parameter("__array__") == "categorical" and isinstance(layout, ak.contents.IndexedOptionArray):
+        return _categories(ak, layout)
     if isinstance(layout, ak.contents.UnmaskedArray):
         mask, content = np.ones(layout.length, dtype=bool), layout.content
     elif isinstance(layout, ak.contents.IndexedOptionArray):
@@ -120,13 +138,25 @@ def _option(ak: Any, layout: Any) -> Any:
     return MaskedTensor(values, tensor(np.asarray(mask, dtype=bool)))
 
 
+def _categories(ak: Any, layout: Any) -> MaskedTensor:
+    """Categories of which some are missing."""
+    index = np.asarray(layout.index, dtype=np.int64)
+    categories = _value(ak, layout.content if layout.content.length else _any(ak, layout.content))
+    return MaskedTensor(CategoricalTensor(tensor(np.maximum(index, 0)), categories), tensor(index >= 0))
+
+
+def _any(ak: Any, content: Any) -> Any:
+    """A content of one item, whatever it is, in the place of none."""
+    return ak.transform(_known, content, highlevel=False).form.length_one_array(highlevel=False)
+
+
 def _chosen(ak: Any, layout: Any) -> "tuple[Any, Any]":
     """The mask of an indexed option, and its content with any item where one is missing."""
     index = np.asarray(layout.index)
     content = layout.content
     if content.length == 0:
         # Nothing can be chosen: what stands below missing items has to be made.
-        content = ak.transform(_known, content, highlevel=False).form.length_one_array(highlevel=False)
+        content = _any(ak, content)
     if len(index) == 0:
         return np.ones(0, dtype=bool), layout.content[:0]
     chosen = ak.contents.IndexedArray(ak.index.Index64(np.maximum(index, 0)), content).project()
@@ -139,9 +169,9 @@ def _known(layout: Any, **_options: object) -> Any:
 
 
 def _by_arrow(ak: Any, layout: Any) -> Any:
-    """What has a type of its own in Arrow, such as categories and unions."""
+    """What has a type of its own in Arrow: unions."""
     peer("pyarrow", "from_awkward")
-    return from_arrow(ak.to_arrow(layout, extensionarray=False, categorical_as_dictionary=True))
+    return from_arrow(ak.to_arrow(layout, extensionarray=False))
 
 
 def to_awkward(x: Any) -> Any:
@@ -169,6 +199,19 @@ def _layout(ak: Any, x: Any) -> Any:
         raise refused("to_awkward", x, "rows, which have values")
     if components_of(x):
         return _layout(ak, records_of(x))
+    if isinstance(x, TimestampTensor | DateTensor | DurationTensor):
+        return ak.to_layout(ak.from_numpy(x.to_numpy(), regulararray=True))
+    if isinstance(x, TimeTensor):
+        # There are no times of a day: they are how long after midnight.
+        return _layout(ak, DurationTensor(cast(x.values, "i64"), x.unit))
+    if isinstance(x, Bool8Tensor | JsonTensor):
+        return _of_tensor(ak, tensor(x))
+    if isinstance(x, FixedBytesTensor):
+        return _below(ak, x, x.cells.shape[:-1], lambda flat, n: _of_cells(ak, flat.cells.to_numpy(), n))
+    if isinstance(x, DecimalTensor | IntervalTensor):
+        raise refused("to_awkward", x, "a value of a type that Awkward has", "Cast decimals to f64, or take the parts.")
+    if isinstance(x, CategoricalTensor):
+        return _below(ak, x, x.codes.shape, lambda flat, n: _of_categories(ak, flat))
     pa = peer("pyarrow", "to_awkward")
     return ak.to_layout(ak.from_arrow(pa.array(to_arrow(x))))
 
@@ -207,6 +250,17 @@ def _of_records(ak: Any, records: StructTensor, count: int) -> Any:
     return ak.contents.RecordArray(fields, names, length=count)
 
 
+def _of_categories(ak: Any, x: CategoricalTensor) -> Any:
+    index = ak.index.Index64(cast(x.codes, "i64").to_numpy())
+    return ak.contents.IndexedArray(index, _layout(ak, x.categories), parameters={"__array__": "categorical"})
+
+
+def _of_cells(ak: Any, cells: Any, count: int) -> Any:
+    content = ak.contents.NumpyArray(cells.reshape(-1), parameters={"__array__": "byte"})
+    return ak.contents.RegularArray(content, cells.shape[-1], zeros_length=count, parameters={"__array__": "bytestring"})
+
+
 def _of_masked(ak: Any, x: MaskedTensor) -> Any:
     mask = ak.index.Index8(x.mask.to_numpy().view(np.int8))
-    return ak.contents.ByteMaskedArray(mask, _layout(ak, x.values), valid_when=True)
+    # A content that has an index, as that of categories, becomes an option with an index.
+    return ak.contents.ByteMaskedArray.simplified(mask, _layout(ak, x.values), valid_when=True)

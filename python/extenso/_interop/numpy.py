@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from extenso._core import DTypeError, InvalidValueError, StructTensor, _text_of, constant, reshape, tensor
+from extenso._interop import meanings
 from extenso._interop.peers import components_of, records_of, refused
 from extenso._types import MaskedTensor, RaggedTensor
 
@@ -52,8 +53,10 @@ def _plain(array: Array) -> Any:
         return StructTensor(array.shape, {name: _plain(array[name]) for name in array.dtype.names})
     if array.ndim == 0 and array.dtype.kind != "O":
         return reshape(_plain(array.reshape(1)), ())
+    if array.dtype.kind in "mM":
+        return meanings.of_times(array)
     if array.dtype.kind == "V" and array.dtype.name.startswith("void"):
-        return _bytes([item.tobytes() for item in array.ravel()], array.shape)
+        return meanings.of_cells(array)
     if array.dtype.kind == "S":
         return _bytes(array.ravel().tolist(), array.shape)
     if array.dtype.kind in "UT":
@@ -103,7 +106,8 @@ def _objects(array: Array) -> Any:
         joined = _joined(items)
         if joined is not None:
             return RaggedTensor.from_row_lengths(joined, tensor(np.array([len(item) for item in items], dtype=np.int64)))
-    return constant(array.tolist())
+    known = meanings.of_objects(items) if array.ndim == 1 else None
+    return constant(array.tolist()) if known is None else known
 
 
 def _joined(arrays: "Sequence[Any]") -> Any:
@@ -119,7 +123,8 @@ def to_numpy(x: Any) -> Any:
     """Returns the array of the tensor that a value says it is, or of the records of its components."""
     if components_of(x) and not hasattr(type(x), "__extenso_tensor__"):
         return records_of(x).to_numpy()
-    return tensor(x).to_numpy()
+    array = meanings.to_numpy(x)
+    return tensor(x).to_numpy() if array is None else array
 
 
 def masked_to_numpy(x: MaskedTensor) -> Any:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from extenso._core import DTypeError, ExtensionType, OpaqueExtension, StructTensor, Tensor, flatten
-from extenso._types import MaskedTensor, RaggedTensor
+from extenso._core import DTypeError, ExtensionType, OpaqueExtension, StructTensor, Tensor, flatten, tensor
+from extenso._types import Bool8Tensor, MaskedTensor, RaggedTensor
 
 # Where a package has another name than the module.
 _PACKAGES = {"tensorflow": "tensorflow-cpu"}
@@ -64,13 +64,19 @@ def records_of(x: Any) -> Any:
     return StructTensor([None], parts) if parts else x
 
 
+def parts_inside(x: Any) -> "list[Any]":
+    """Returns the values that records, rows and masked values are made of; none of other values."""
+    if isinstance(x, StructTensor):
+        return [x.field_value((name,)) for name in x.field_names()]
+    return [x.values] if isinstance(x, MaskedTensor | RaggedTensor) else []
+
+
 # The component that is the numbers of a value which only says what they count.
 _NUMBERS = {
     "extenso/TimestampTensor": "values",
     "extenso/DateTensor": "values",
     "extenso/TimeTensor": "values",
     "extenso/DurationTensor": "values",
-    "extenso/Bool8Tensor": "values",
     "extenso/CategoricalTensor": "codes",
     "extenso/FixedBytesTensor": "cells",
     "extenso/JsonTensor": "text",
@@ -79,6 +85,8 @@ _NUMBERS = {
 
 def numbers_of(x: Any) -> Any:
     """Returns the numbers of times, dates and categories, and every other value as it is."""
+    if isinstance(x, Bool8Tensor):
+        return tensor(x)
     field = _NUMBERS.get(getattr(type(x), "__extenso_rust__", ""))
     return x if field is None else getattr(x, field)
 

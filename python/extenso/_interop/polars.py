@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from extenso._core import StructTensor, from_arrow, to_arrow
-from extenso._interop.peers import peer, records_of, refused
+from extenso._core import StructTensor, UnionTensor, from_arrow, to_arrow
+from extenso._interop.peers import parts_inside, peer, records_of, refused
+from extenso._types import IntervalTensor
 
 
 def from_polars(x: Any) -> Any:
@@ -25,11 +26,20 @@ def from_polars(x: Any) -> Any:
     return from_arrow(x)
 
 
+def _refuse_unknown(x: Any) -> None:
+    """Refuses what polars has no type of, and would panic at."""
+    if isinstance(x, IntervalTensor | UnionTensor):
+        raise refused("to_polars", x, "a value of a type that polars has", "Take its parts, or its children.")
+    for part in parts_inside(x):
+        _refuse_unknown(part)
+
+
 def to_polars(x: Any) -> Any:
     """Returns the DataFrame of records, a column for each field, and the Series of any other value."""
     pl = peer("polars", "to_polars")
     x = records_of(x)
     if isinstance(x, StructTensor) and not x.field_names():
         return pl.DataFrame(height=len(x))
+    _refuse_unknown(x)
     made = pl.Series(to_arrow(x))
     return made.struct.unnest() if isinstance(x, StructTensor) else made

@@ -1,0 +1,122 @@
+"""Values of which a tensor says what they count: times, dates, categories, bytes of one width; as NumPy has them."""
+
+from typing import Any
+
+import numpy as np
+
+from extenso._core import DTypeError, InvalidValueError, Tensor, UnionTensor, cast, floor_divide, from_arrow, tensor
+from extenso._interop.arrow import array_of
+from extenso._interop.peers import peer
+from extenso._types import (
+    CategoricalTensor,
+    DateTensor,
+    DecimalTensor,
+    DurationTensor,
+    FixedBytesTensor,
+    IntervalTensor,
+    MaskedTensor,
+    TimestampTensor,
+    TimeTensor,
+)
+
+Array = np.ndarray[Any, Any]
+
+_DATES = ("Y", "M", "W", "D")
+_UNITS = ("s", "ms", "us", "ns")
+_SECONDS = ("W", "D", "h", "m")
+_MILLISECONDS_OF_A_DAY = 86_400_000
+
+
+def of_times(array: Array) -> Any:
+    """Returns the dates, points in time or durations of an array; a masked value if one is `NaT`."""
+    missing = np.isnat(array)
+    if not missing.any():
+        return _counted(array)
+    # What lies under a missing one is zero.
+    return MaskedTensor(_counted(np.where(missing, array.dtype.type(0, _unit(array)), array)), tensor(~missing))
+
+
+def _unit(array: Array) -> str:
+    return np.datetime_data(array.dtype)[0]
+
+
+def _counted(array: Array) -> Any:
+    unit, step = np.datetime_data(array.dtype)
+    points = array.dtype.kind == "M"
+    if unit in _UNITS:
+        made = TimestampTensor if points else DurationTensor
+        return made(tensor(_integers(array, unit)), unit)
+    if points and unit in _DATES:
+        days = _integers(array, "D")
+        if days.size and (days.min() < -(2**31) or days.max() >= 2**31):
+            raise InvalidValueError("from_numpy: found a date beyond 32 bits of days.\nWanted: dates of `datetime64[s]`.")
+        return DateTensor(tensor(days.astype(np.int32)), "d")
+    if unit in _SECONDS:
+        made = TimestampTensor if points else DurationTensor
+        return made(tensor(_integers(array, "s")), "s")
+    raise DTypeError(f"from_numpy: found an array of {array.dtype}, steps of {step} {unit}.\nWanted: days, s, ms, us or ns.")
+
+
+def _integers(array: Array, unit: str) -> Array:
+    """How many units there are; the memory of the array where they are its own."""
+    of_unit = array if np.datetime_data(array.dtype) == (unit, 1) else array.astype(f"{array.dtype.kind}8[{unit}]")
+    back = of_unit.astype(array.dtype)
+    if of_unit is not array and not np.array_equal(back, array):
+        raise InvalidValueError(f"from_numpy: found {array.dtype} that 64 bits of {unit} do not hold.")
+    return of_unit.astype(of_unit.dtype.newbyteorder("="), copy=False).view(np.int64)
+
+
+def of_cells(array: Array) -> Any:
+    """Returns byte strings of one width."""
+    width = array.dtype.itemsize
+    cells = np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, width)
+    return FixedBytesTensor(tensor(cells))
+
+
+# The classes of objects that pyarrow takes for times, decimals and intervals. Some of them are in modules, the last is in none.
+_KNOWN = {"date", "datetime", "time", "timedelta", "Timestamp", "Timedelta", "Decimal", "UUID", "MonthDayNano"}
+
+
+def of_objects(items: "list[Any]") -> Any:
+    """Returns the times, dates, decimals or intervals that objects are, in one vector; None if they are others."""
+    kinds = {type(item) for item in items} - {type(None)}
+    if not kinds or not {kind.__name__ for kind in kinds} <= _KNOWN:
+        return None
+    pa = peer("pyarrow", "from_numpy")
+    try:
+        return from_arrow(pa.array(items))
+    except (pa.ArrowException, TypeError, ValueError) as cause:
+        names = ", ".join(sorted(kind.__qualname__ for kind in kinds))
+        raise DTypeError(f"from_numpy: found objects of {names}, which have no value: {cause}") from cause
+
+
+def to_numpy(x: Any) -> Any:
+    """Returns the array of what a value counts: of a dtype of NumPy, or of objects; None where it counts nothing."""
+    if isinstance(x, TimestampTensor | DurationTensor):
+        return _array(x.values).view(f"{'M' if isinstance(x, TimestampTensor) else 'm'}8[{x.unit}]")
+    if isinstance(x, DateTensor):
+        values = x.values if x.unit == "d" else floor_divide(x.values, _MILLISECONDS_OF_A_DAY)
+        return _array(cast(values, "i64")).view("M8[D]")
+    if isinstance(x, FixedBytesTensor):
+        cells = np.ascontiguousarray(_array(x.cells))
+        return cells.view(f"V{cells.shape[-1]}")[..., 0] if cells.shape[-1] else None
+    if isinstance(x, CategoricalTensor):
+        return x.decoded().to_numpy()
+    if isinstance(x, DecimalTensor | IntervalTensor | TimeTensor):
+        return _objects(array_of(x, "to_numpy").to_pylist())
+    if isinstance(x, UnionTensor):
+        return _objects(x.to_py())
+    return None
+
+
+def _objects(items: "list[Any]") -> Array:
+    """An array whose elements are these objects, lists too."""
+    out = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        out[i] = item
+    return out
+
+
+def _array(x: Tensor) -> Array:
+    array: Array = np.asarray(x)
+    return array

@@ -1,0 +1,177 @@
+"""Tests of times, categories, unions and other values that say what their numbers count, in other libraries."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+import extenso as ex
+import numpy as np
+import pytest
+from interop_values import address, same
+
+PEERS = ["numpy", "pandas", "polars", "awkward"]
+
+
+def times() -> "dict[str, Any]":
+    points = ex.TimestampTensor(ex.tensor([0, -1, 951782400]), "s")
+    return {
+        "points": points,
+        "points of ns": ex.TimestampTensor(ex.tensor([0, 1]), "ns"),
+        "durations": ex.DurationTensor(ex.tensor([1, -5]), "us"),
+        "days": ex.DateTensor(ex.tensor([0, 19782], "i32"), "d"),
+        "missing points": ex.MaskedTensor(points, ex.tensor([True, False, True])),
+    }
+
+
+@pytest.mark.parametrize("peer", ["numpy", "awkward"])
+@pytest.mark.parametrize("name", times())
+def test_times_and_back_are_the_value(name: str, peer: str) -> None:
+    pytest.importorskip(peer, reason=f"this test needs {peer}")
+    x = times()[name]
+    same(getattr(ex, f"from_{peer}")(getattr(x, f"to_{peer}")()), x)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_times_in_rows_and_records_keep_their_meaning(peer: str) -> None:
+    pytest.importorskip(peer, reason=f"this test needs {peer}")
+    days = ex.DateTensor(ex.tensor([0, 1, 2], "i32"), "d")
+    rows = ex.RaggedTensor.from_row_splits(days, [0, 2, 2, 3])
+    records = ex.StructTensor([3], {"day": days, "all": rows, "at": ex.TimestampTensor(ex.tensor([1, 2, 3]), "us")})
+    for x in (rows, records):
+        assert ex.to_py(getattr(ex, f"from_{peer}")(getattr(x, f"to_{peer}")())) == ex.to_py(x)
+
+
+@pytest.mark.parametrize(
+    ("array", "expect"),
+    [
+        (np.array(["2020-01-02", "NaT"], "M8[D]"), ["2020-01-02", None]),
+        (np.array(["2020-01", "1969-12"], "M8[M]"), ["2020-01-01", "1969-12-01"]),
+        (np.array(["2020-01-01T05"], "M8[h]"), ["2020-01-01T05:00:00"]),
+        (np.array(["2020-01-01T00:00:01.5"], ">M8[ms]"), ["2020-01-01T00:00:01.500"]),
+        (np.array([50], "M8[25s]"), ["1970-01-01T00:20:50"]),
+        (np.array([1, 2], "m8[W]"), ["604800s", "1209600s"]),
+        (np.array("2020-01-01", "M8[s]"), "2020-01-01T00:00:00"),
+        (np.array([], "m8[ns]"), []),
+    ],
+)
+def test_every_unit_of_numpy_is_a_time(array: Any, expect: Any) -> None:
+    assert ex.to_py(ex.from_numpy(array)) == expect
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    for array, text in (
+        (np.array([2**40], "M8[D]"), "beyond 32 bits of days"),
+        (np.array([1], "m8[Y]"), "steps of 1 Y"),
+        (np.array([1], "M8[ps]"), "steps of 1 ps"),
+        (np.array([1], "m8"), "generic"),
+        (np.array([2**62], "M8[h]"), "64 bits of s do not hold"),
+    ):
+        with pytest.raises(ex.Error, match=text):
+            ex.from_numpy(array)
+
+
+def test_times_share_their_memory() -> None:
+    array = np.array(["2020-01-01"], "M8[us]")
+    points = ex.from_numpy(array)
+    assert points.unit == "us" and address(points.values) == address(array) == address(points.to_numpy())
+    days = ex.DateTensor(ex.tensor([86_400_000, -1], "i64"), "ms").to_numpy()
+    assert days.dtype == "M8[D]" and days.tolist() == [datetime.date(1970, 1, 2), datetime.date(1969, 12, 31)]
+
+
+def test_bytes_of_one_width_stay_so() -> None:
+    array = np.array([b"ab\0\0", b"cdef"], "V4")
+    cells = ex.from_numpy(array)
+    assert isinstance(cells, ex.FixedBytesTensor) and cells.to_py() == [b"ab\0\0", b"cdef"]
+    assert cells.to_numpy().tobytes() == array.tobytes() and cells.to_numpy().dtype == array.dtype
+    assert address(cells.cells) == address(array)
+
+
+def test_categories_are_those_of_the_library() -> None:
+    x = ex.CategoricalTensor([1, 0, 1], ["a", "b"])
+    assert x.to_numpy().tolist() == ["b", "a", "b"]
+    for peer in ("pandas", "polars", "awkward"):
+        pytest.importorskip(peer, reason=f"this test needs {peer}")
+        back = getattr(ex, f"from_{peer}")(getattr(x, f"to_{peer}")())
+        assert isinstance(back, ex.CategoricalTensor) and back.to_py() == x.to_py(), peer
+        masked = ex.MaskedTensor(x, ex.tensor([True, False, True]))
+        assert ex.to_py(getattr(ex, f"from_{peer}")(getattr(masked, f"to_{peer}")())) == ["b", None, "b"], peer
+
+
+def test_columns_of_pandas_have_its_own_times_and_categories() -> None:
+    pd: Any = pytest.importorskip("pandas", reason="this test needs pandas")
+    frame = pd.DataFrame(
+        {
+            "at": pd.to_datetime(["2020-01-01T01:02:03", None]),
+            "zoned": pd.to_datetime(["2020-01-01", "2020-06-01"]).tz_localize("Europe/Berlin"),
+            "for": pd.to_timedelta(["1s", "2s"]),
+            "kind": pd.Categorical(["x", None], categories=["y", "x"]),
+            "day": [datetime.date(2020, 1, 1), None],
+            "price": [decimal.Decimal("1.10"), decimal.Decimal("-2.00")],
+            "nothing": [None, None],
+        }
+    )
+    records = ex.from_pandas(frame)
+    assert records["zoned"].zone == "Europe/Berlin" and records["at"].to_py() == ["2020-01-01T01:02:03", None]
+    assert records["kind"].to_py() == ["x", None] and records["price"].to_py() == ["1.10", "-2.00"]
+    back = records.to_pandas()
+    for name in ("at", "zoned", "for"):
+        pd.testing.assert_series_equal(back[name], frame[name])
+    assert back["kind"].tolist()[0] == "x" and back["kind"].dtype.categories.tolist() == ["y", "x"]
+
+
+def test_unions_of_awkward_are_unions() -> None:
+    ak: Any = pytest.importorskip("awkward", reason="this test needs awkward")
+    for array in (ak.Array([1, "a", 2]), ak.Array([1, [2.5, 3.5], []]), ak.Array([[1, "a"], []])):
+        union = ex.from_awkward(array)
+        assert ex.to_py(union) == array.to_list()
+        assert union.to_awkward().to_list() == array.to_list()
+    assert ex.from_awkward(ak.Array([1, "a"])).to_numpy().tolist() == [1, "a"]
+
+
+def test_libraries_of_tensors_see_what_is_counted() -> None:
+    from extenso._interop.peers import parts_of
+
+    def dense(x: Any) -> Any:
+        return x.tolist()
+
+    def rows(x: Any) -> Any:
+        return x.to_py()
+
+    for x in times().values():
+        values = x if not isinstance(x, ex.MaskedTensor) else x.values
+        made = parts_of(x, "test", dense, rows)
+        assert (made["values"] if isinstance(x, ex.MaskedTensor) else made) == values.values.tolist()
+    assert parts_of(ex.CategoricalTensor([1, 0], ["a", "b"]), "test", dense, rows) == [1, 0]
+    in_rows = ex.RaggedTensor.from_row_splits(ex.DurationTensor([1, 2], "s"), [0, 2, 2])
+    assert parts_of(in_rows, "test", dense, rows) == [[1, 2], []]
+
+
+def test_what_numpy_has_no_dtype_of_is_objects() -> None:
+    pa: Any = pytest.importorskip("pyarrow", reason="this test needs pyarrow")
+    for items in (
+        [decimal.Decimal("1.10"), None],
+        [datetime.time(1, 2, 3), datetime.time(0)],
+        [pa.MonthDayNano([1, -2, 3]), None],
+        [datetime.date(2020, 1, 2), None],
+    ):
+        x = ex.from_arrow(pa.array(items))
+        back = ex.from_numpy(x.to_numpy())
+        assert ex.to_py(back) == ex.to_py(x)
+        assert ex.to_py(ex.from_numpy(np.array([*items, None], dtype=object)[:2])) == ex.to_py(x)
+    with pytest.raises(TypeError, match="found objects of Decimal, date"):
+        ex.from_numpy(np.array([decimal.Decimal(1), datetime.date(2020, 1, 1)], dtype=object))
+
+
+def test_types_that_a_library_lacks_are_refused() -> None:
+    pa: Any = pytest.importorskip("pyarrow", reason="this test needs pyarrow")
+    interval = ex.from_arrow(pa.array([pa.MonthDayNano([1, -2, 3])]))
+    price = ex.from_arrow(pa.array([decimal.Decimal("1.10")]))
+    if_there = {"polars": [interval], "awkward": [interval, price]}
+    for peer, values in if_there.items():
+        pytest.importorskip(peer, reason=f"this test needs {peer}")
+        for x in values:
+            for nested in (x, ex.StructTensor([1], {"x": x}), ex.RaggedTensor.from_row_splits(x, [0, 1])):
+                with pytest.raises(TypeError, match=f"to_{peer}: found a value of type"):
+                    getattr(nested, f"to_{peer}")()
