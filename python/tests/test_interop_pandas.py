@@ -101,5 +101,5 @@ def test_what_has_no_counterpart_is_refused() -> None:
         ex.from_pandas(pd.DataFrame({("a", ""): [1], ("a", "b"): [2]}))
     with pytest.raises(TypeError, match="found a value of type list"):
         ex.from_pandas([1])
-    with pytest.raises(ValueError, match="Wanted: one axis"):
+    with pytest.raises(ValueError, match="Wanted: a vector of records"):
         ex.constant({"a": 1}).to_pandas()

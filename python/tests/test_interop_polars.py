@@ -36,6 +36,25 @@ def test_frames_are_records() -> None:
     assert ex.from_polars(matrix).shape == (2, 2)
 
 
+def test_nothing_has_a_type_and_objects_have_none() -> None:
+    for items in ([None, None], [[None], []], [{"a": None}, {"a": None}], []):
+        series = pl.Series(items)
+        assert ex.to_py(ex.from_polars(series)) == series.to_list()
+        assert ex.to_py(ex.from_polars(series.to_frame("x"))["x"]) == series.to_list()
+    for dtype, item in ((pl.Object, object()), (pl.Int128, 1)):
+        with pytest.raises(TypeError, match="a type that Arrow has"):
+            ex.from_polars(pl.DataFrame({"x": pl.Series([item], dtype=dtype)}))
+
+
+def test_records_with_more_axes_are_lists() -> None:
+    pytest.importorskip("pandas", reason="this test needs pandas")
+    records = ex.constant([{"a": [{"b": 1}, {"b": 2}]}, {"a": [{"b": 3}, {"b": 4}]}])
+    assert records["a"].rank == 2
+    assert records.to_polars().to_dicts() == records.to_py() == ex.from_pandas(records.to_pandas()).to_py()
+    assert records["a"].to_polars().to_list() == records["a"].to_pandas().tolist() == records["a"].to_py()
+    assert ex.constant([[{"a": [{"b": 1}]}], []]).to_polars().to_list() == [[{"a": [{"b": 1}]}], []]
+
+
 def test_numbers_are_shared() -> None:
     series = pl.Series([1.0, 2.0, 3.0])
     assert address(ex.from_polars(series)) == address(series.to_numpy())

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from extenso._core import DTypeError, InvalidValueError, ShapeError, StructTensor, Tensor, from_arrow, tensor
+from extenso._core import DTypeError, InvalidValueError, ShapeError, StructTensor, Tensor, UnionTensor, from_arrow, tensor
 from extenso._interop.arrow import array_of
 from extenso._interop.numpy import from_numpy
 from extenso._interop.peers import peer, records_of, refused
@@ -112,10 +112,10 @@ def to_pandas(x: Any) -> Any:
     """
     pd = peer("pandas", "to_pandas")
     x = records_of(x)
-    if not isinstance(x, StructTensor):
+    if not isinstance(x, StructTensor) or x.rank > 1:
         return pd.Series(_array(pd, x), copy=False)
-    if x.rank != 1:
-        raise ShapeError(f"to_pandas: found records of shape {list(x.shape)}.\nWanted: one axis. Use `reshape(x, (-1,))`.")
+    if x.rank == 0:
+        raise ShapeError("to_pandas: found one record.\nWanted: a vector of records. Use `expand_dims(x, 0)`.")
     columns = list(_columns(x))
     frame = pd.DataFrame(
         {i: _array(pd, value) for i, (_, value) in enumerate(columns)}, index=pd.RangeIndex(len(x)), copy=False
@@ -151,6 +151,8 @@ def _array(pd: Any, x: Any) -> Any:
             return x.to_numpy()
         if masked and name not in ("bytes", "bf16", "variant", "f16"):
             return _nullable(pd, values.to_numpy(), ~x.mask.to_numpy())
+    if isinstance(x, UnionTensor):
+        return x.to_numpy()
     array = array_of(x, "to_pandas")
     types = peer("pyarrow", "to_pandas").types
     if types.is_timestamp(array.type) or types.is_duration(array.type) or types.is_dictionary(array.type):

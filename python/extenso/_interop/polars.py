@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from extenso._core import StructTensor, UnionTensor, from_arrow, to_arrow
+from extenso._core import DTypeError, StructTensor, UnionTensor, from_arrow, to_arrow
+from extenso._interop.arrow import in_lists
 from extenso._interop.peers import parts_inside, peer, records_of, refused
 from extenso._types import IntervalTensor
 
@@ -21,9 +22,30 @@ def from_polars(x: Any) -> Any:
         raise refused("from_polars", x, "a DataFrame or a Series", "Call `collect()` first.")
     if not isinstance(x, pl.DataFrame | pl.Series):
         raise refused("from_polars", x, "a DataFrame or a Series of polars")
-    if isinstance(x, pl.DataFrame) and x.width == 0:
+    if isinstance(x, pl.Series):
+        return from_arrow(x.cast(known) if (known := _known(pl, x.dtype)) != x.dtype else x)
+    if x.width == 0:
         return StructTensor([x.height], {})
-    return from_arrow(x)
+    known = {name: _known(pl, dtype) for name, dtype in x.schema.items()}
+    return from_arrow(x.cast({name: dtype for name, dtype in known.items() if dtype != x.schema[name]}))
+
+
+def _known(pl: Any, dtype: Any) -> Any:
+    """The dtype with numbers in the place of nothing, which polars exports in a way of its own.
+
+    Errors: objects, which polars exports as addresses, and integers of 128 bits.
+    """
+    if dtype in (pl.Object, pl.Int128):
+        raise DTypeError(f"from_polars: found a column of {dtype}.\nWanted: a type that Arrow has. Cast the column first.")
+    if dtype == pl.Null:
+        return pl.Float64
+    if isinstance(dtype, pl.List):
+        return pl.List(_known(pl, dtype.inner))
+    if isinstance(dtype, pl.Array):
+        return pl.Array(_known(pl, dtype.inner), dtype.size)
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct([pl.Field(field.name, _known(pl, field.dtype)) for field in dtype.fields])
+    return dtype
 
 
 def _refuse_unknown(x: Any) -> None:
@@ -41,5 +63,5 @@ def to_polars(x: Any) -> Any:
     if isinstance(x, StructTensor) and not x.field_names():
         return pl.DataFrame(height=len(x))
     _refuse_unknown(x)
-    made = pl.Series(to_arrow(x))
-    return made.struct.unnest() if isinstance(x, StructTensor) else made
+    made = pl.Series(to_arrow(in_lists(x)))
+    return made.struct.unnest() if isinstance(x, StructTensor) and x.rank == 1 else made
