@@ -36,7 +36,9 @@ pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
         let file = encode_parquet(&Nest::Leaf(rows.value.clone()));
         if let Some(file) = outcomes.of("written", file) {
             let again = read_parquet(&file.into(), &ParquetOptions::default()).expect("what was written is read");
-            assert_eq!(to_literal(&again.value), to_literal(&rows.value), "what was written is what was read");
+            // As text, in which what is no number is equal to itself.
+            let text = |value| to_literal(value).map(|literal| literal.to_string());
+            assert_eq!(text(&again.value), text(&rows.value), "what was written is what was read");
         }
     }
     for path in ["id", "items[*].price", "user", "x"] {
