@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// let words = Tensor::strings(&[2], &["a", "b"]).unwrap();
 /// let x = CategoricalTensor::new(Tensor::new::<i8>(&[3], &[1, 0, 1]).unwrap(), words, false).unwrap();
 /// assert_eq!(x.decoded().unwrap().to_string(), r#"["b", "a", "b"]"#);
-/// assert_eq!(ops::equal(x.into_value(), "b").unwrap().to_string(), "[true, false, true]");
+/// assert_eq!(ops::equal(x.into_value(), "b").unwrap().to_string(), "[True, False, True]");
 /// ```
 #[derive(Clone, ExtensionType)]
 #[extenso(

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// # use extenso_ext::{DecimalTensor, to_literal};
 /// let x = DecimalTensor::parse(&["1.10", "-0.05"], 10, 2).unwrap().into_value();
 /// assert_eq!(to_literal(&ops::add(&x, &x).unwrap()).unwrap().to_string(), r#"["2.20", "-0.10"]"#);
-/// assert_eq!(ops::less(&x, &x).unwrap().to_string(), "[false, false]");
+/// assert_eq!(ops::less(&x, &x).unwrap().to_string(), "[False, False]");
 /// ```
 #[derive(Clone, ExtensionType)]
 #[extenso(name = "extenso/DecimalTensor", validate = fits, handlers = register)]
