@@ -103,12 +103,21 @@ fn describe(function: &Concrete, out: &mut String) {
     let (ops, program) = (graph.op_count(), function.program());
     let _ = writeln!(
         out,
-        "\n  {} in {}, {} fused; {}",
+        "\n  {} in {}, {} fused; {}\n  at most {} of results at once, {} where what varies has {MANY} elements",
         counted(ops, "op"),
         counted(program.len(), "step"),
         program.fused(),
-        counted(constants(function), "constant")
+        counted(constants(function), "constant"),
+        size(bytes(program.peak_bytes(1))),
+        size(bytes(program.peak_bytes(MANY))),
     );
+}
+
+/// As many elements stand for a batch.
+const MANY: usize = 1000;
+
+fn bytes(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
 }
 
 fn counted(n: usize, what: &str) -> String {
@@ -145,6 +154,7 @@ fn facts(function: &Concrete) -> Json {
         "steps": program.len(),
         "fused": program.fused(),
         "constants": constants(function),
+        "peak_bytes": { "1": program.peak_bytes(1), MANY.to_string(): program.peak_bytes(MANY) },
     })
 }
 

@@ -9,6 +9,7 @@ mod display;
 mod function;
 mod gradient;
 mod graph;
+mod memory;
 mod passes;
 mod program;
 mod retrace;

@@ -23,6 +23,8 @@ pub struct Program {
     constants: Vec<(Slot, Value)>,
     steps: Vec<Step>,
     outputs: Vec<Slot>,
+    /// What is known of the results of steps, by slot.
+    specs: Vec<Option<LeafSpec>>,
 }
 
 struct Step {
@@ -71,8 +73,14 @@ impl Program {
         let live = graph.live_nodes();
         let groups = fuse(graph, &live)?;
         let mut slot_of = Slots::new(graph);
-        let mut program =
-            Program { slots: 0, inputs: Vec::new(), constants: Vec::new(), steps: Vec::new(), outputs: Vec::new() };
+        let mut program = Program {
+            slots: 0,
+            inputs: Vec::new(),
+            constants: Vec::new(),
+            steps: Vec::new(),
+            outputs: Vec::new(),
+            specs: Vec::new(),
+        };
         let mut input_slots = vec![None; graph.inputs.len()];
         for (i, node) in graph.nodes.iter().enumerate().filter(|(i, _)| live[*i]) {
             let at = |output: usize| ValueRef { node: narrow(i), output: narrow(output) };
@@ -106,6 +114,12 @@ impl Program {
         program.inputs = inputs.map(|(input, slot)| (input.path.clone(), input.spec.clone(), slot)).collect();
         program.outputs = graph.outputs.iter().map(|v| slot_of.get(*v)).collect::<Result<_>>()?;
         program.slots = slot_of.count;
+        program.specs = vec![None; slot_of.count];
+        for (slot, spec) in slot_of.of.iter().zip(graph.nodes.iter().flat_map(|node| &node.outputs)) {
+            if let Some(slot) = slot {
+                program.specs[*slot] = Some(spec.clone());
+            }
+        }
         program.mark_dead();
         Ok(program)
     }
@@ -121,6 +135,20 @@ impl Program {
                 }
             }
         }
+    }
+
+    /// What is known of the value of each slot.
+    pub(crate) fn result_specs(&self) -> &[Option<LeafSpec>] {
+        &self.specs
+    }
+
+    /// For each step the slots that it fills, and those that nobody reads after it and some step filled.
+    pub(crate) fn lives(&self) -> impl Iterator<Item = (&[Slot], SmallVec<[Slot; 4]>)> {
+        let given = |slot: &Slot| self.inputs.iter().any(|(_, _, input)| input.as_ref() == Some(slot));
+        self.steps.iter().map(move |step| {
+            let dead = step.dead.iter().copied().filter(|slot| !given(slot)).collect();
+            (step.results.as_slice(), dead)
+        })
     }
 
     /// The number of steps.
