@@ -9,7 +9,7 @@ mod source;
 use super::import;
 use crate::columns::{BadRow, OnError};
 use crate::records::is;
-pub(super) use absent::defaults;
+pub(crate) use absent::defaults;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};

@@ -12,6 +12,8 @@ mod ipc;
 mod registered;
 
 pub use chunks::{ArrowOptions, from_chunks};
+#[cfg(feature = "ipc")]
+pub(crate) use decode::defaults;
 pub use decode::{from_arrow_as, from_arrow_field_as};
 pub use export::{to_arrow, to_arrow_field};
 pub use import::{from_arrow, from_arrow_field};

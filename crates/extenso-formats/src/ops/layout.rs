@@ -135,7 +135,7 @@ fn outer(leaf: &LeafSpec) -> Option<Dim> {
 }
 
 /// The spec with `rows` as the size of its outer axis, and sizes of its own for the items of lists.
-fn of_rows(spec: &Spec, rows: Dim) -> Spec {
+pub fn of_rows(spec: &Spec, rows: Dim) -> Spec {
     match spec {
         Spec::Tensor(t) => {
             let inner = t.shape.dims().and_then(|dims| dims.get(1..)).unwrap_or_default();

@@ -1,10 +1,12 @@
-//! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`.
+//! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`; `decode_arrow` on files of them.
 //!
 //! An op has one flat list of leaves: those of what is read or written. The functions here put values of any shape together with it:
 //! one record for each text, under the axes of the texts.
 //!
 //! Invariant: a graph reads the leaves that it uses and no others; what is eager and what is loaded have the same bits.
 
+#[cfg(feature = "ipc")]
+mod arrow;
 mod encode;
 mod layout;
 mod parse;
@@ -13,6 +15,8 @@ mod proto;
 mod shapes;
 mod texts;
 
+#[cfg(feature = "ipc")]
+pub use arrow::{DECODE_ARROW, decode_arrow};
 pub use encode::{ENCODE_JSON, encode_json};
 pub use parse::{PARSE_JSON, Parsed, parse_json};
 #[cfg(feature = "proto")]
@@ -28,4 +32,6 @@ pub static OPS: &[&OpDef] = &[
     &PARSE_PROTO,
     #[cfg(feature = "proto")]
     &ENCODE_PROTO,
+    #[cfg(feature = "ipc")]
+    &DECODE_ARROW,
 ];

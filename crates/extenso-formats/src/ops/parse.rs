@@ -201,7 +201,7 @@ fn flags(mut bits: Bits, rows: usize) -> Result<Tensor> {
 /// Which of `count` outputs are given.
 ///
 /// Errors: places out of order, or outside.
-fn marked(places: Option<&[i64]>, count: usize) -> Result<Vec<bool>> {
+pub fn marked(places: Option<&[i64]>, count: usize) -> Result<Vec<bool>> {
     let Some(places) = places else { return Ok(vec![true; count]) };
     let mut marked = vec![false; count];
     let mut from = 0;
