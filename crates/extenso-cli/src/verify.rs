@@ -13,12 +13,12 @@ use std::path::PathBuf;
 pub struct Verify {
     /// The file, or the directory of its members.
     file: PathBuf,
-    /// The records: JSON, packed by gzip or zstd or not, Parquet, or CSV.
+    /// The records: JSON, CSV, an Arrow file or stream, packed by gzip or zstd or not, or Parquet.
     data: PathBuf,
     /// The function, if the file has several.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet.
+    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet, arrow, arrows.
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
 }

@@ -147,6 +147,31 @@ fn verify_says_whether_records_fit() {
 }
 
 #[test]
+fn arrow_files_and_streams_go_in_and_out() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    std::fs::write(dir.path().join("rows.ndjson"), ROWS).expect("written");
+    let rows = extenso::formats::read_json(br#"{"items": [{"price": 8.0}], "other": 1}"#, &Default::default());
+    let rows = rows.expect("reads").value;
+    for (name, stream) in [("rows.arrow", false), ("rows.arrows", true)] {
+        let file = extenso::formats::arrow::write_ipc(&rows, stream).expect("written");
+        std::fs::write(dir.path().join(name), &file).expect("written");
+        let run = extenso(&["run", "priced.exo", name, "-q"], dir.path());
+        assert_eq!((text(&run.stdout), text(&run.stderr)), ("{\"total\":10.0}\n".into(), String::new()));
+        let verified = text(&extenso(&["verify", "priced.exo", name], dir.path()).stdout);
+        assert_eq!(verified, "The first 1 rows fit. priced reads items[*].price.\n");
+        let written = format!("out.{name}");
+        assert!(extenso(&["run", "priced.exo", name, "-q", "-o", &written], dir.path()).status.success());
+        let out = std::fs::read(dir.path().join(&written)).expect("written");
+        assert!(out.starts_with(if stream { &[0xff; 4] } else { b"ARRO" }));
+        std::fs::write(dir.path().join(name), &file[..file.len() / 2]).expect("written");
+        let cut = extenso(&["run", "priced.exo", name, "-q"], dir.path());
+        assert_eq!(cut.status.code(), Some(1));
+        assert!(text(&cut.stderr).contains("the IPC bytes are malformed"), "{}", text(&cut.stderr));
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let dir = tempfile::tempdir().expect("a directory");
     saved(dir.path());

@@ -2,10 +2,10 @@
 //!
 //! Invariant: a bad row leaves no trace in the columns, and is counted under every policy but raising, which fails the call.
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "ipc")]
 mod arrays;
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "ipc")]
 pub use arrays::array_rows;
 
 use crate::columns::{BadRow, BadRows, ColumnKind, Columns, Decoded, MAX_REPORTED, OnError};

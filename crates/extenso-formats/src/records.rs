@@ -332,6 +332,12 @@ fn named(at: &Path) -> String {
     if at.is_root() { "the value".to_string() } else { format!("'{at}'") }
 }
 
+/// Whether the components are all fields.
+#[cfg(feature = "ipc")]
+pub(crate) fn is_record(ext: &ExtSpec) -> bool {
+    ext.components.iter().all(|(segment, _)| matches!(segment, Segment::Field(_)))
+}
+
 /// Whether a spec is of this type, or of one that refines it.
 pub(crate) fn is<S: TypeSpec>(ext: &ExtSpec) -> bool {
     ext.def.is_a(S::def()) || ext.def.name() == S::def().name()

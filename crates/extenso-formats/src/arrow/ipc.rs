@@ -3,6 +3,10 @@
 //! Invariant: the buffers of the value are those of the bytes. Bytes from outside give a value or an error: what Arrow's reader would
 //! panic on is caught, and lengths are checked before they are used.
 
+mod stream;
+
+pub(crate) use stream::{IpcReader, guarded};
+
 use super::chunks::{ArrowOptions, from_chunks};
 use super::export::to_arrow_field;
 use crate::project::Wanted;
@@ -20,7 +24,6 @@ use extenso_core::Value;
 use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 const MAGIC: &[u8] = b"ARROW1";
@@ -42,8 +45,7 @@ const ROOT: &str = "extenso:value";
 /// assert_eq!(extenso_ext::to_literal(&again.value).unwrap().to_string(), "[[1, 2], [], [3]]");
 /// ```
 pub fn read_ipc(bytes: Buffer, options: &ArrowOptions) -> Result<Rows> {
-    let read = catch_unwind(AssertUnwindSafe(|| read(&bytes, options)));
-    read.unwrap_or_else(|_| Err(Error::data("the IPC bytes are malformed: Arrow's reader gave up on them")))
+    guarded(|| read(&bytes, options))
 }
 
 fn read(bytes: &Buffer, options: &ArrowOptions) -> Result<Rows> {
@@ -120,19 +122,28 @@ fn message(bytes: &Buffer, at: usize) -> Result<Option<(Part, usize)>> {
     }
     let head = cut(bytes, start + 4, len)?;
     let behind = start + 4 + len;
-    let body = root_as_message(&head).map_err(|e| malformed(at, e))?.bodyLength();
-    let body = cut(bytes, behind, usize::try_from(body).map_err(|_| malformed(at, "a length is negative"))?)?;
+    let body = cut(bytes, behind, body_length(at, &head)?)?;
     let next = behind + body.len();
     Ok(Some((Part { at, head, body }, next)))
+}
+
+fn body_length(at: usize, head: &[u8]) -> Result<usize> {
+    let length = root_as_message(head).map_err(|e| malformed(at, e))?.bodyLength();
+    usize::try_from(length).map_err(|_| malformed(at, "a length is negative"))
+}
+
+/// The schema that the first message of a stream is.
+fn schema_of(part: &Part) -> Result<(Schema, MetadataVersion)> {
+    let head = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
+    let schema = head.header_as_schema().ok_or_else(|| malformed(part.at, "the first message is no schema"))?;
+    Ok((fb_to_schema(schema), head.version()))
 }
 
 fn of_stream(bytes: &Buffer) -> Result<Messages> {
     let Some((first, mut at)) = message(bytes, 0)? else {
         return Err(malformed(0, "there is no message").wanted("an IPC file or stream of Arrow"));
     };
-    let head = root_as_message(&first.head).map_err(|e| malformed(0, e))?;
-    let schema = head.header_as_schema().ok_or_else(|| malformed(0, "the first message is no schema"))?;
-    let (schema, version) = (fb_to_schema(schema), head.version());
+    let (schema, version) = schema_of(&first)?;
     let mut parts = Vec::new();
     while let Some((part, next)) = message(bytes, at)? {
         parts.push(part);
@@ -164,40 +175,59 @@ fn of_file(bytes: &Buffer) -> Result<Messages> {
 }
 
 fn decoded(messages: Messages, options: &ArrowOptions) -> Result<Batches> {
-    let whole: SchemaRef = Arc::new(messages.schema);
-    let columns = needed(&whole, options)?;
-    let mut dictionaries = HashMap::new();
+    let columns = needed(&messages.schema, options)?;
+    let mut decoding = Decoding::new(messages.schema, messages.version, columns);
     let mut arrays = Vec::new();
     for part in &messages.parts {
+        arrays.extend(decoding.take(part)?);
+    }
+    Ok(Batches { schema: decoding.schema()?, arrays })
+}
+
+/// What decodes the dictionaries and batches behind a schema.
+struct Decoding {
+    whole: SchemaRef,
+    version: MetadataVersion,
+    /// Which columns are decoded; all, if there is none to leave out.
+    columns: Option<Vec<usize>>,
+    dictionaries: HashMap<i64, ArrayRef>,
+}
+
+impl Decoding {
+    fn new(schema: Schema, version: MetadataVersion, columns: Option<Vec<usize>>) -> Decoding {
+        Decoding { whole: Arc::new(schema), version, columns, dictionaries: HashMap::new() }
+    }
+
+    /// What the batches have.
+    fn schema(&self) -> Result<SchemaRef> {
+        match &self.columns {
+            Some(columns) => Ok(Arc::new(self.whole.project(columns).map_err(|e| malformed(0, e))?)),
+            None => Ok(self.whole.clone()),
+        }
+    }
+
+    /// The batch that a message is; none of a dictionary, which is kept.
+    fn take(&mut self, part: &Part) -> Result<Option<StructArray>> {
         let fault = |e: ArrowError| compressed(malformed(part.at, e));
         let head: Message<'_> = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
         match head.header_type() {
             MessageHeader::DictionaryBatch => {
                 let batch = head.header_as_dictionary_batch().ok_or_else(|| malformed(part.at, "no dictionary"))?;
                 batch.data().map_or(Ok(()), |data| plausible(part, data))?;
-                read_dictionary(&part.body, batch, &whole, &mut dictionaries, &messages.version).map_err(fault)?;
+                read_dictionary(&part.body, batch, &self.whole, &mut self.dictionaries, &self.version)
+                    .map_err(fault)?;
+                Ok(None)
             }
             MessageHeader::RecordBatch => {
                 let batch = head.header_as_record_batch().ok_or_else(|| malformed(part.at, "no batch"))?;
                 plausible(part, batch)?;
-                let batch = read_record_batch(
-                    &part.body,
-                    batch,
-                    whole.clone(),
-                    &dictionaries,
-                    columns.as_deref(),
-                    &messages.version,
-                );
-                arrays.push(StructArray::from(batch.map_err(fault)?));
+                let (whole, columns) = (self.whole.clone(), self.columns.as_deref());
+                let batch = read_record_batch(&part.body, batch, whole, &self.dictionaries, columns, &self.version);
+                Ok(Some(StructArray::from(batch.map_err(fault)?)))
             }
-            _ => return Err(malformed(part.at, "a message is neither a dictionary nor a batch")),
+            _ => Err(malformed(part.at, "a message is neither a dictionary nor a batch")),
         }
     }
-    let schema = match columns {
-        Some(columns) => Arc::new(whole.project(&columns).map_err(|e| malformed(0, e))?),
-        None => whole,
-    };
-    Ok(Batches { schema, arrays })
 }
 
 /// How many items a column may have without a bit of the batch for each, as nulls and runs have.

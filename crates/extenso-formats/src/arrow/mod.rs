@@ -18,4 +18,6 @@ pub use decode::{from_arrow_as, from_arrow_field_as};
 pub use export::{to_arrow, to_arrow_field};
 pub use import::{from_arrow, from_arrow_field};
 #[cfg(feature = "ipc")]
+pub(crate) use ipc::{IpcReader, guarded};
+#[cfg(feature = "ipc")]
 pub use ipc::{read_ipc, write_ipc};

@@ -24,7 +24,6 @@ mod zero;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use project::is_record;
 pub use prune::{Comparison, Condition, Literal};
 pub(crate) use read::{Opened, Reader};
 pub use read::{ParquetBlocks, ParquetOptions, read_parquet, read_parquet_blocks};

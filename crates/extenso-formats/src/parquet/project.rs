@@ -4,10 +4,10 @@
 //! which nothing is wanted but that it is there, one column is read.
 
 use crate::project::Wanted;
-use crate::records::is;
+use crate::records::{is, is_record};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec};
-use extenso_types::{Error, ExtSpec, Path, Result, Segment, Spec};
+use extenso_types::{Error, Path, Result, Segment, Spec};
 
 /// A leaf column: its number, where it stands in a record, and what it is in Arrow.
 #[derive(Clone, Debug)]
@@ -77,11 +77,6 @@ pub fn columns_of_spec(fields: &Fields, spec: &Spec) -> Vec<usize> {
         _ => {}
     }
     walk.chosen
-}
-
-/// Whether the components are all fields.
-pub fn is_record(ext: &ExtSpec) -> bool {
-    ext.components.iter().all(|(segment, _)| matches!(segment, Segment::Field(_)))
 }
 
 #[derive(Default)]

@@ -6,7 +6,10 @@
 
 use crate::records::is;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, GenericListArray, OffsetSizeTrait, StructArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, GenericListViewArray, OffsetSizeTrait,
+    StructArray,
+};
 use arrow_buffer::{BooleanBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
 use extenso_ext::{MaskedTensorSpec, StructSpec};
@@ -68,6 +71,9 @@ pub fn array_of(array: &ArrayRef, spec: &Spec) -> Result<ArrayRef, ArrowError> {
             let list = array.as_list::<i64>();
             rows(array, list.offsets(), list.values(), ext)
         }
+        DataType::FixedSizeList(..) => equal_rows(array, array.as_fixed_size_list(), ext),
+        DataType::ListView(_) => views(array, array.as_list_view::<i32>(), ext),
+        DataType::LargeListView(_) => views(array, array.as_list_view::<i64>(), ext),
         DataType::Map(..) => {
             let map = array.as_map();
             rows(array, map.offsets(), &(Arc::new(map.entries().clone()) as ArrayRef), ext)
@@ -95,13 +101,31 @@ fn rows<O: OffsetSizeTrait>(
     items: &ArrayRef,
     ext: &ExtSpec,
 ) -> Result<ArrayRef, ArrowError> {
-    let item = ext.components.iter().map(|(_, spec)| spec).find(|spec| !matches!(spec, Spec::Partition(_)));
-    let Some(item) = item else { return Ok(array.clone()) };
-    let changed = array_of(items, item)?;
-    if Arc::ptr_eq(&changed, items) {
-        return Ok(array.clone());
-    }
-    let field = Arc::new(Field::new("item", changed.data_type().clone(), true));
+    let Some((field, changed)) = changed(items, ext)? else { return Ok(array.clone()) };
     let nulls = array.nulls().cloned();
     Ok(Arc::new(GenericListArray::<O>::try_new(field, offsets.clone(), changed, nulls)?))
+}
+
+fn equal_rows(array: &ArrayRef, lists: &FixedSizeListArray, ext: &ExtSpec) -> Result<ArrayRef, ArrowError> {
+    let Some((field, changed)) = changed(lists.values(), ext)? else { return Ok(array.clone()) };
+    let (size, nulls) = (lists.value_length(), array.nulls().cloned());
+    Ok(Arc::new(FixedSizeListArray::try_new_with_length(field, size, changed, nulls, array.len())?))
+}
+
+fn views<O: OffsetSizeTrait>(
+    array: &ArrayRef,
+    lists: &GenericListViewArray<O>,
+    ext: &ExtSpec,
+) -> Result<ArrayRef, ArrowError> {
+    let Some((field, changed)) = changed(lists.values(), ext)? else { return Ok(array.clone()) };
+    let (offsets, sizes, nulls) = (lists.offsets().clone(), lists.sizes().clone(), array.nulls().cloned());
+    Ok(Arc::new(GenericListViewArray::<O>::try_new(field, offsets, sizes, changed, nulls)?))
+}
+
+/// The items of lists with booleans for records without fields; none if there are no such records.
+fn changed(items: &ArrayRef, ext: &ExtSpec) -> Result<Option<(Arc<Field>, ArrayRef)>, ArrowError> {
+    let item = ext.components.iter().map(|(_, spec)| spec).find(|spec| !matches!(spec, Spec::Partition(_)));
+    let changed = item.map_or_else(|| Ok(items.clone()), |item| array_of(items, item))?;
+    let field = || Arc::new(Field::new("item", changed.data_type().clone(), true));
+    Ok(if Arc::ptr_eq(&changed, items) { None } else { Some((field(), changed)) })
 }

@@ -4,19 +4,24 @@
 //! |---|---|
 //! | `1f 8b`, `28 b5 2f fd` | gzip, zstd: what is packed in it is looked at the same way |
 //! | `PAR1` | Parquet |
-//! | anything else | what its name ends in: `.csv`, otherwise JSON |
+//! | `ARROW1`, `ff ff ff ff` | a file or a stream of Arrow's IPC |
+//! | anything else | what its name ends in: `.csv`, `.arrows`, otherwise JSON |
 //!
 //! Invariant: a source gives blocks of rows one after another and holds one of them; of each it decodes the leaves that a function needs,
 //! whatever the format. Unpacking is streamed; what has to be held whole is bounded by the bytes that it is packed in.
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "ipc")]
+mod arrow;
+#[cfg(feature = "ipc")]
 mod bare;
 mod csv;
 mod json;
-#[cfg(feature = "parquet")]
+#[cfg(feature = "ipc")]
 mod needs;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "ipc")]
+mod rows;
 mod run;
 mod sink;
 mod unpack;
@@ -24,6 +29,8 @@ mod unpack;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "ipc")]
+pub use arrow::run_arrow;
 pub(crate) use json::JsonBlocks;
 #[cfg(feature = "parquet")]
 pub use parquet::run_parquet;
@@ -34,9 +41,10 @@ pub use sink::{NdjsonSink, Sink, open_sink, run_to_file};
 pub(crate) use unpack::{reading, unpack, unpacked};
 
 use crate::columns::{BadRows, OnError};
+use crate::run::{Rows, run_records};
 use extenso_core::Value;
 use extenso_graph::Concrete;
-use extenso_types::{Error, Result};
+use extenso_types::{Error, Nest, Result};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
@@ -73,16 +81,19 @@ pub enum Format {
     Parquet,
     /// CSV: a row of names, and rows of cells.
     Csv,
-    /// A file of Arrow's IPC, which is written and not read here.
+    /// A file of Arrow's IPC.
     Arrow,
+    /// A stream of Arrow's IPC.
+    Arrows,
 }
 
 /// The names of formats, the endings of file names that they are known by.
-const FORMATS: [(Format, &str, &[&str]); 4] = [
+const FORMATS: [(Format, &str, &[&str]); 5] = [
     (Format::Json, "json", &["json", "ndjson", "jsonl"]),
     (Format::Parquet, "parquet", &["parquet", "pq"]),
     (Format::Csv, "csv", &["csv", "tsv"]),
     (Format::Arrow, "arrow", &["arrow", "feather"]),
+    (Format::Arrows, "arrows", &["arrows"]),
 ];
 
 impl Format {
@@ -105,7 +116,8 @@ impl Format {
 
     /// The format that a source with these first bytes is, if they say so.
     pub fn of_head(head: &[u8]) -> Option<Format> {
-        const MAGIC: [(&[u8], Format); 2] = [(b"PAR1", Format::Parquet), (b"ARROW1", Format::Arrow)];
+        const MAGIC: [(&[u8], Format); 3] =
+            [(b"PAR1", Format::Parquet), (b"ARROW1", Format::Arrow), (&[0xff; 4], Format::Arrows)];
         MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, format)| *format)
     }
 }
@@ -184,9 +196,7 @@ pub fn open_reader(
     let (head, packed, source) = unpacked(Box::new(counted))?;
     match Format::of_head(&head).filter(|_| options.format.is_none()).or(options.format) {
         Some(Format::Parquet) => whole_columns(function, source, options),
-        Some(Format::Arrow) => Err(Error::value("the source is an Arrow file")
-            .wanted("JSON, CSV or Parquet")
-            .hint("Read it as a value, and call the function on that")),
+        Some(Format::Arrow | Format::Arrows) => batches(function, source, packed.then_some(read), options.on_error),
         Some(Format::Csv) => {
             let read = packed.then_some(read);
             Ok(Box::new(csv::CsvBlocks::new(function, source, read, options)?))
@@ -212,6 +222,44 @@ fn whole_columns(
 #[cfg(not(feature = "parquet"))]
 fn whole_columns(_: &Arc<Concrete>, _: Box<dyn BufRead + Send>, _: &SourceOptions) -> Result<Box<dyn Blocks>> {
     Err(Error::value("the source is Parquet").wanted("a build with the feature `parquet`"))
+}
+
+#[cfg(feature = "ipc")]
+fn batches(
+    function: &Arc<Concrete>,
+    source: Box<dyn BufRead + Send>,
+    packed: Option<Arc<AtomicU64>>,
+    on_error: OnError,
+) -> Result<Box<dyn Blocks>> {
+    Ok(Box::new(arrow::ArrowBlocks::new(function, source, packed, on_error)?))
+}
+
+#[cfg(not(feature = "ipc"))]
+fn batches(
+    _: &Arc<Concrete>,
+    _: Box<dyn BufRead + Send>,
+    _: Option<Arc<AtomicU64>>,
+    _: OnError,
+) -> Result<Box<dyn Blocks>> {
+    Err(Error::value("the source is of Arrow's IPC").wanted("a build with the feature `ipc`"))
+}
+
+/// Runs a function on all records in memory: JSON, or a file or stream of Arrow's IPC, packed or not. What their first bytes do not say,
+/// `format` does.
+///
+/// Errors: rows that do not fit, unless `on_error` says otherwise; malformed bytes; those of the ops.
+pub fn run_bytes(
+    function: &Arc<Concrete>,
+    bytes: &[u8],
+    format: Option<Format>,
+    on_error: OnError,
+) -> Result<Rows<Nest<Value>>> {
+    let bytes = unpack(bytes)?;
+    match Format::of_head(&bytes).or(format) {
+        #[cfg(feature = "ipc")]
+        Some(Format::Arrow | Format::Arrows) => run_arrow(function, &*bytes, on_error),
+        _ => run_records(function, &bytes, on_error),
+    }
 }
 
 /// Opens records in memory for a function.

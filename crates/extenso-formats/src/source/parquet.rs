@@ -1,16 +1,15 @@
 //! Parquet as a source: the columns that a function needs, some rows of them at a time.
 
 use super::needs::Needs;
-use super::{Block, Blocks, SourceOptions, bare};
-use crate::columns::{BadRows, OnError};
-use crate::parquet::{Opened, ParquetSource, Reader, is_record};
-use crate::policy::array_rows;
+use super::rows::{items, leaves};
+use super::{Block, Blocks, SourceOptions};
+use crate::columns::OnError;
+use crate::parquet::{Opened, ParquetSource, Reader};
 use crate::run::{Rows, run_leaves};
-use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_array::Array;
 use extenso_core::Value;
 use extenso_graph::Concrete;
-use extenso_types::{Error, Nest, Result, Spec};
-use std::sync::Arc;
+use extenso_types::{Nest, Result};
 
 /// Blocks of rows.
 pub struct ParquetBlocks {
@@ -45,8 +44,9 @@ impl Blocks for ParquetBlocks {
             None => return Ok(None),
         };
         self.given = true;
-        let (leaves, bad) = leaves(&self.needs, &rows, self.row, self.on_error)?;
-        self.row += rows.len();
+        let count = rows.len();
+        let (leaves, bad) = leaves(&self.needs, &items(&self.needs, rows)?, self.row, self.on_error)?;
+        self.row += count;
         let done = self.size as f64 * self.row as f64 / self.total.max(1) as f64;
         Ok(Some(Block { leaves, rows: self.row, bytes: (done as u64).min(self.size), bad }))
     }
@@ -59,7 +59,7 @@ impl Blocks for ParquetBlocks {
 pub fn run_parquet(function: &Concrete, source: &ParquetSource, on_error: OnError) -> Result<Rows<Nest<Value>>> {
     let (opened, needs) = opened(function, source)?;
     let rows = opened.whole()?;
-    let (leaves, bad) = leaves(&needs, &rows, 0, on_error)?;
+    let (leaves, bad) = leaves(&needs, &items(&needs, rows)?, 0, on_error)?;
     Ok(Rows { value: run_leaves(function, &leaves)?, bad, visited: opened.visited() })
 }
 
@@ -69,29 +69,7 @@ fn opened(function: &Concrete, source: &ParquetSource) -> Result<(Opened, Needs)
     if let Some(spec) = &needs.spec {
         opened.choose(spec);
         // What does not fit by its type is told before a row is read.
-        leaves(&needs, &opened.empty(), 0, OnError::Raise)?;
+        leaves(&needs, &items(&needs, opened.empty())?, 0, OnError::Raise)?;
     }
     Ok((opened, needs))
-}
-
-/// The leaves of a function's argument, of rows of which the first has the number `start`.
-fn leaves(needs: &Needs, rows: &StructArray, start: usize, on_error: OnError) -> Result<(Vec<Option<Value>>, BadRows)> {
-    let Some(spec) = &needs.spec else { return Ok((needs.none(), BadRows::default())) };
-    let odd = |e: arrow_schema::ArrowError| Error::data(format!("the rows cannot be put together: {e}"));
-    let rows = bare::array_of(&items(rows, spec)?, spec).map_err(odd)?;
-    let (spec, places) = bare::spec_of(spec, &needs.places);
-    let (value, bad) = array_rows(&rows, start, on_error, &spec)?;
-    let mut found = Vec::with_capacity(places.len());
-    value.push_leaves(&mut found)?;
-    Ok((needs.leaves(found, &places)?, bad))
-}
-
-/// The rows as what a function takes: records, or the values of the only column.
-fn items(rows: &StructArray, spec: &Spec) -> Result<ArrayRef> {
-    match (spec, rows.columns()) {
-        (Spec::Ext(ext), _) if is_record(ext) => Ok(Arc::new(rows.clone())),
-        (_, [only]) => Ok(only.clone()),
-        (_, columns) => Err(Error::dtype(format!("the rows have {} columns", columns.len()))
-            .wanted(format!("one, for an argument that is {spec}"))),
-    }
 }

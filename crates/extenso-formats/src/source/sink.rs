@@ -1,4 +1,4 @@
-//! Where results go: lines of JSON, CSV, Parquet, or files of Arrow.
+//! Where results go: lines of JSON, CSV, Parquet, or files and streams of Arrow.
 //!
 //! Invariant: a file appears under its name whole or not at all.
 
@@ -85,23 +85,39 @@ impl<W: Write + Send> Sink for ParquetSink<W> {
     }
 }
 
-/// An IPC file of Arrow, a batch for each block.
+/// An IPC file or stream of Arrow, a batch for each block.
 #[cfg(feature = "parquet")]
-pub struct ArrowSink<W: Write>(Sinking<W>);
+pub struct ArrowSink<W: Write> {
+    stream: bool,
+    sinking: Sinking<W>,
+}
 
 #[cfg(feature = "parquet")]
 enum Sinking<W: Write> {
     /// No block has said yet what the columns are.
     New(W),
-    Open(Box<arrow_ipc::writer::FileWriter<W>>),
+    File(Box<arrow_ipc::writer::FileWriter<W>>),
+    Stream(Box<arrow_ipc::writer::StreamWriter<W>>),
     Ended,
 }
 
 #[cfg(feature = "parquet")]
+impl<W: Write> Sinking<W> {
+    fn open(sink: W, schema: &arrow_schema::Schema, stream: bool) -> Result<Sinking<W>> {
+        use arrow_ipc::writer::{FileWriter, StreamWriter};
+        Ok(if stream {
+            Sinking::Stream(Box::new(StreamWriter::try_new(sink, schema).map_err(writing)?))
+        } else {
+            Sinking::File(Box::new(FileWriter::try_new(sink, schema).map_err(writing)?))
+        })
+    }
+}
+
+#[cfg(feature = "parquet")]
 impl<W: Write> ArrowSink<W> {
-    /// A file that is written into `sink`.
-    pub fn new(sink: W) -> ArrowSink<W> {
-        ArrowSink(Sinking::New(sink))
+    /// A file or a stream that is written into `sink`.
+    pub fn new(sink: W, stream: bool) -> ArrowSink<W> {
+        ArrowSink { stream, sinking: Sinking::New(sink) }
     }
 }
 
@@ -109,21 +125,25 @@ impl<W: Write> ArrowSink<W> {
 impl<W: Write> Sink for ArrowSink<W> {
     fn write(&mut self, results: &Nest<Value>) -> Result<()> {
         let batch = crate::parquet::record_batch(results)?;
-        let mut writer = match std::mem::replace(&mut self.0, Sinking::Ended) {
-            Sinking::New(sink) => {
-                Box::new(arrow_ipc::writer::FileWriter::try_new(sink, &batch.schema()).map_err(writing)?)
-            }
-            Sinking::Open(writer) => writer,
-            Sinking::Ended => return Err(Error::value("the file ended or failed before").wanted("a new one")),
+        let mut opened = match std::mem::replace(&mut self.sinking, Sinking::Ended) {
+            Sinking::New(sink) => Sinking::open(sink, &batch.schema(), self.stream)?,
+            other => other,
         };
-        writer.write(&batch).map_err(writing)?;
-        self.0 = Sinking::Open(writer);
+        match &mut opened {
+            Sinking::File(writer) => writer.write(&batch).map_err(writing)?,
+            Sinking::Stream(writer) => writer.write(&batch).map_err(writing)?,
+            Sinking::New(_) | Sinking::Ended => {
+                return Err(Error::value("the file ended or failed before").wanted("a new one"));
+            }
+        }
+        self.sinking = opened;
         Ok(())
     }
 
     fn finish(&mut self) -> Result<()> {
-        match std::mem::replace(&mut self.0, Sinking::Ended) {
-            Sinking::Open(writer) => Ok(writer.into_inner().map_err(writing)?.flush()?),
+        match std::mem::replace(&mut self.sinking, Sinking::Ended) {
+            Sinking::File(writer) => Ok(writer.into_inner().map_err(writing)?.flush()?),
+            Sinking::Stream(writer) => Ok(writer.into_inner().map_err(writing)?.flush()?),
             Sinking::New(mut sink) => Ok(sink.flush()?),
             Sinking::Ended => Ok(()),
         }
@@ -149,9 +169,9 @@ pub fn open_sink<'a>(format: Format, sink: Box<dyn Write + Send + 'a>) -> Result
         #[cfg(feature = "parquet")]
         Format::Parquet => Ok(Box::new(ParquetSink::new(sink))),
         #[cfg(feature = "parquet")]
-        Format::Arrow => Ok(Box::new(ArrowSink::new(sink))),
+        Format::Arrow | Format::Arrows => Ok(Box::new(ArrowSink::new(sink, format == Format::Arrows))),
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => {
+        Format::Parquet | Format::Arrow | Format::Arrows => {
             drop(sink);
             Err(Error::value("the target has columns").wanted("a build with the feature `parquet`"))
         }

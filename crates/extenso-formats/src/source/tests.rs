@@ -1,5 +1,8 @@
 //! Laws of sources: one function, one result, whatever the records are stored as.
 
+#[cfg(feature = "parquet")]
+mod arrow;
+
 use super::*;
 use crate::{FieldSpec as F, encode_ndjson, struct_spec};
 use extenso_core::{ExtensionType, ops};

@@ -1,0 +1,190 @@
+//! The batches of an IPC file or stream, one after another, from a reader.
+//!
+//! Invariant: one message is held. A file is read from its start like a stream; that its footer tells of as many batches as came is
+//! checked at its end.
+
+use super::super::chunks::ArrowOptions;
+use super::{Decoding, MAGIC, Part, ROOT, body_length, malformed, needed, schema_of, size};
+use crate::source::reading;
+use arrow_array::{RecordBatch, StructArray};
+use arrow_buffer::Buffer;
+use arrow_ipc::root_as_footer;
+use arrow_schema::Schema;
+use extenso_types::{Error, Result, Spec};
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Calls into the crate that decodes: its panics are errors about the bytes.
+pub(crate) fn guarded<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
+    let read = catch_unwind(AssertUnwindSafe(f));
+    read.unwrap_or_else(|_| Err(Error::data("the IPC bytes are malformed: Arrow's reader gave up on them")))
+}
+
+/// Reads batches one after another.
+pub(crate) struct IpcReader<R> {
+    messages: Messages<R>,
+    decoding: Decoding,
+    root: Option<usize>,
+    batches: usize,
+    ended: bool,
+}
+
+impl<R: Read> IpcReader<R> {
+    /// A reader of the columns that records of `spec` have; of none, if there is no spec.
+    ///
+    /// Errors: bytes that do not begin with the schema of a file or stream; what the operating system refuses.
+    pub fn new(source: R, spec: Option<&Spec>) -> Result<IpcReader<R>> {
+        let mut messages = Messages { source, at: 0, file: false };
+        guarded(|| {
+            let first = messages.begin()?.ok_or_else(|| malformed(0, "there is no message"))?;
+            let (schema, version) = schema_of(&first)?;
+            let columns = columns_of(&schema, spec)?;
+            let root = schema.metadata().get(ROOT).filter(|_| spec.is_some());
+            let root = root.map(|name| schema.index_of(name).map_err(|e| malformed(0, e))).transpose()?;
+            let decoding = Decoding::new(schema, version, columns);
+            Ok(IpcReader { messages, decoding, root, batches: 0, ended: false })
+        })
+    }
+
+    /// How many bytes were read.
+    pub fn bytes(&self) -> usize {
+        self.messages.at
+    }
+
+    /// No rows.
+    ///
+    /// Errors: none that a schema that was read has; those of Arrow, all the same.
+    pub fn empty(&self) -> Result<StructArray> {
+        guarded(|| Ok(RecordBatch::new_empty(self.decoding.schema()?).into()))
+    }
+
+    /// Which of the columns that are read the value is, of bytes that say that it is one of them.
+    pub fn root(&self) -> Option<usize> {
+        self.root
+    }
+
+    /// The next batch; none at the end.
+    ///
+    /// Errors: a message that is malformed or cut off, with its place; what the operating system refuses.
+    pub fn next(&mut self) -> Result<Option<StructArray>> {
+        guarded(|| {
+            while !self.ended {
+                let Some(part) = self.messages.next()? else {
+                    self.ended = true;
+                    self.messages.end(self.batches)?;
+                    break;
+                };
+                if let Some(batch) = self.decoding.take(&part)? {
+                    self.batches += 1;
+                    return Ok(Some(batch));
+                }
+            }
+            Ok(None)
+        })
+    }
+}
+
+fn columns_of(schema: &Schema, spec: Option<&Spec>) -> Result<Option<Vec<usize>>> {
+    match spec {
+        Some(spec) => needed(schema, &ArrowOptions { spec: Some(spec.clone()), ..ArrowOptions::default() }),
+        None => Ok(Some(Vec::new())),
+    }
+}
+
+/// The messages of a reader.
+struct Messages<R> {
+    source: R,
+    at: usize,
+    /// Whether it is a file, which has a footer behind its messages.
+    file: bool,
+}
+
+/// Where the first message of a file begins at the latest.
+const PADDING: usize = 1 << 12;
+
+/// How much is made room for before it is there.
+const ROOM: usize = 1 << 20;
+
+impl<R: Read> Messages<R> {
+    /// The first message, behind what a file begins with.
+    fn begin(&mut self) -> Result<Option<Part>> {
+        let head = self.upto(4)?;
+        self.file = head == MAGIC[..4];
+        if !self.file {
+            return self.behind(0, head);
+        }
+        let rest = self.exact(4)?;
+        if rest[..2] != MAGIC[4..] {
+            return Err(malformed(0, "the first bytes are no file's").wanted("an IPC file or stream of Arrow"));
+        }
+        // What a file begins with is padded with zeros, by some writers to more than 8 bytes.
+        let mut head = self.upto(4)?;
+        while head == [0; 4] && self.at < PADDING {
+            head = self.upto(4)?;
+        }
+        self.behind(self.at - head.len(), head)
+    }
+
+    /// The next message; none at the end.
+    fn next(&mut self) -> Result<Option<Part>> {
+        let at = self.at;
+        let head = self.upto(4)?;
+        if head.is_empty() && self.file {
+            return Err(malformed(at, "the file is cut off").wanted("a file that ends with its footer"));
+        }
+        self.behind(at, head)
+    }
+
+    /// The message at `at`, of which four bytes were read.
+    fn behind(&mut self, at: usize, head: Vec<u8>) -> Result<Option<Part>> {
+        if head.is_empty() {
+            return Ok(None);
+        }
+        let length = if head == [0xff; 4] { self.exact(4)? } else { head };
+        let length = size(at, &length)?;
+        if length == 0 {
+            return Ok(None);
+        }
+        let head = self.exact(length)?;
+        let body = self.exact(body_length(at, &head)?)?;
+        Ok(Some(Part { at, head: Buffer::from_vec(head), body: Buffer::from_vec(body) }))
+    }
+
+    /// Checks what stands behind the last message: nothing of a stream, of a file the footer.
+    fn end(&mut self, batches: usize) -> Result<()> {
+        if !self.file {
+            return Ok(());
+        }
+        let start = self.at;
+        let rest = self.upto(usize::MAX)?;
+        let odd = |what: &str| malformed(start, what).wanted("a file that ends with its footer");
+        let footer = rest.strip_suffix(MAGIC).and_then(|rest| rest.split_last_chunk::<4>());
+        let (footer, length) = footer.ok_or_else(|| odd("the file does not end as it begins"))?;
+        let footer = footer.len().checked_sub(size(start, length)?).map(|from| &footer[from..]);
+        let footer = footer.ok_or_else(|| odd("the footer is longer than what is left"))?;
+        let told = root_as_footer(footer).map_err(|e| malformed(start, e))?.recordBatches();
+        match told.map_or(0, |batches| batches.len()) {
+            told if told == batches => Ok(()),
+            told => Err(malformed(start, format!("the footer tells of {told} batches, and {batches} came"))),
+        }
+    }
+
+    /// The next bytes, as many as that.
+    fn exact(&mut self, length: usize) -> Result<Vec<u8>> {
+        let at = self.at;
+        let bytes = self.upto(length)?;
+        if bytes.len() < length {
+            let what = format!("{length} bytes are said to be here, and {} came", bytes.len());
+            return Err(malformed(at, what).wanted("the bytes as they were written, complete"));
+        }
+        Ok(bytes)
+    }
+
+    /// The next bytes, as many as that, or those that are left.
+    fn upto(&mut self, length: usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(length.min(ROOM));
+        self.source.by_ref().take(length as u64).read_to_end(&mut bytes).map_err(reading)?;
+        self.at += bytes.len();
+        Ok(bytes)
+    }
+}

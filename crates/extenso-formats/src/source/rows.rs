@@ -1,0 +1,43 @@
+//! Rows of Arrow arrays as the leaves that a function needs of its argument.
+
+use super::bare;
+use super::needs::Needs;
+use crate::columns::{BadRows, OnError};
+use crate::policy::array_rows;
+use crate::records::is_record;
+use arrow_array::{ArrayRef, StructArray};
+use extenso_core::Value;
+use extenso_types::{Error, Result, Spec};
+use std::sync::Arc;
+
+/// The leaves of a function's argument, of rows of which the first has the number `start`.
+///
+/// Errors: columns that are missing or of another type; rows that do not fit, under the policy that raises.
+pub fn leaves(
+    needs: &Needs,
+    rows: &ArrayRef,
+    start: usize,
+    on_error: OnError,
+) -> Result<(Vec<Option<Value>>, BadRows)> {
+    let Some(spec) = &needs.spec else { return Ok((needs.none(), BadRows::default())) };
+    let odd = |e: arrow_schema::ArrowError| Error::data(format!("the rows cannot be put together: {e}"));
+    let rows = bare::array_of(rows, spec).map_err(odd)?;
+    let (spec, places) = bare::spec_of(spec, &needs.places);
+    let (value, bad) = array_rows(&rows, start, on_error, &spec)?;
+    let mut found = Vec::with_capacity(places.len());
+    value.push_leaves(&mut found)?;
+    Ok((needs.leaves(found, &places)?, bad))
+}
+
+/// The rows as what a function takes: records, or the values of the only column.
+///
+/// Errors: several columns, for an argument that is no record.
+pub fn items(needs: &Needs, rows: StructArray) -> Result<ArrayRef> {
+    match (&needs.spec, rows.columns()) {
+        (None, _) => Ok(Arc::new(rows)),
+        (Some(Spec::Ext(ext)), _) if is_record(ext) => Ok(Arc::new(rows)),
+        (_, [only]) => Ok(only.clone()),
+        (Some(spec), columns) => Err(Error::dtype(format!("the rows have {} columns", columns.len()))
+            .wanted(format!("one, for an argument that is {spec}"))),
+    }
+}
