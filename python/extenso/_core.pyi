@@ -450,6 +450,7 @@ __all__ = [
     "encode_json",
     "parse_proto",
     "encode_proto",
+    "decode_arrow",
     "Function",
     "function",
     "cond",
@@ -1079,6 +1080,7 @@ def parse_proto(
     on_error: Literal["default"],
 ) -> tuple[Any, Any]: ...
 def encode_proto(x: Any, descriptor: _Descriptor, message: str) -> Any: ...
+def decode_arrow(files: _Argument, spec: Any) -> Any: ...
 
 @final
 class Op:

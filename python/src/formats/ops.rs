@@ -1,4 +1,4 @@
-//! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`.
+//! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`; `decode_arrow` on files of them.
 //!
 //! Holds no logic of a format: arguments become values and specs, and the ops are those of the formats crate.
 
@@ -17,7 +17,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_json, module)?)?;
     module.add_function(wrap_pyfunction!(encode_json, module)?)?;
     module.add_function(wrap_pyfunction!(parse_proto, module)?)?;
-    module.add_function(wrap_pyfunction!(encode_proto, module)?)
+    module.add_function(wrap_pyfunction!(encode_proto, module)?)?;
+    module.add_function(wrap_pyfunction!(decode_arrow, module)?)
 }
 
 /// The records, and where bad rows hold defaults, which rows these are.
@@ -139,4 +140,19 @@ fn encode_proto<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, records, message) = (x.py(), given(x)?, message_of(descriptor, message)?);
     value::to_py(py, py.detach(|| guarded(|| ops::encode_proto(&records, &message))).or_raise()?)
+}
+
+/// The records in the bytes of Arrow's IPC files and streams, by the spec of a batch of records, or by an example of one.
+///
+/// One file gives its records; files under axes give rows of them, which are missing where a file is. In a traced function only the
+/// columns that it uses are decoded. A file that does not fit raises, with its row and path.
+///
+/// >>> import extenso as ex
+/// >>> items = ex.constant([{"id": 7, "tags": ["a"]}, {"id": 8, "tags": []}])
+/// >>> ex.to_py(ex.decode_arrow([ex.write_arrow(items), ex.write_arrow(items[1:])], items))
+/// [[{'id': 7, 'tags': ['a']}, {'id': 8, 'tags': []}], [{'id': 8, 'tags': []}]]
+#[pyfunction]
+fn decode_arrow<'py>(files: &Bound<'py, PyAny>, spec: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let (py, files, spec) = (files.py(), texts(files)?, spec::spec_or_value(spec)?);
+    value::to_py(py, py.detach(|| guarded(|| ops::decode_arrow(&files, &spec))).or_raise()?)
 }

@@ -6,8 +6,8 @@ use super::source::Source;
 use super::with_bytes;
 use crate::error::{OrRaise, guarded};
 use extenso_core::Value;
-use extenso_formats::source::{Blocks, open_file, open_reader, run_to_file};
-use extenso_formats::{BadRows, OnError, Rows, SourceOptions, run_records};
+use extenso_formats::source::{Blocks, Format, open_file, open_reader, run_bytes, run_to_file};
+use extenso_formats::{BadRows, OnError, Rows, SourceOptions};
 use extenso_graph::Concrete;
 use extenso_types::Nest;
 use pyo3::prelude::*;
@@ -21,7 +21,13 @@ pub fn run(function: &Arc<Concrete>, source: &Bound<'_, PyAny>, on_error: OnErro
             let run = || extenso_formats::source::run_parquet(function, &file, on_error);
             source.py().detach(|| guarded(run)).or_raise()
         }
-        Told::Other(source) => with_bytes(&source, |bytes| run_records(function, bytes, on_error)),
+        Told::Other(source) => {
+            let format = match Source::of(&source)? {
+                Source::Path(path) => Format::of_name(&path),
+                Source::Bytes(_) | Source::Text(_) | Source::File(_) => None,
+            };
+            with_bytes(&source, |bytes| run_bytes(function, bytes, format, on_error))
+        }
     }
 }
 
