@@ -233,8 +233,17 @@ impl Decoding {
 /// How many items a column may have without a bit of the batch for each, as nulls and runs have.
 const BARE: usize = 1 << 14;
 
-/// Checks that a batch has a bit for each item that it says, so that what is made of it is in proportion.
+/// Checks that a batch has a bit for each item that it says, so that what is made of it is in proportion, and that its buffers lie in it.
 fn plausible(part: &Part, batch: arrow_ipc::RecordBatch<'_>) -> Result<()> {
+    for buffer in batch.buffers().into_iter().flatten() {
+        let (start, length) = (usize::try_from(buffer.offset()), usize::try_from(buffer.length()));
+        let end = start.ok().zip(length.ok()).and_then(|(start, length)| start.checked_add(length));
+        if end.is_none_or(|end| end > part.body.len()) {
+            let (start, length) = (buffer.offset(), buffer.length());
+            return Err(malformed(part.at, format!("a buffer of {length} bytes begins at {start}"))
+                .wanted(format!("one within the {} bytes of the batch", part.body.len())));
+        }
+    }
     let most = part.body.len().saturating_mul(8).saturating_add(BARE);
     let lengths = batch.nodes().into_iter().flatten().map(|node| node.length());
     match lengths.chain([batch.length()]).find(|&len| usize::try_from(len).is_ok_and(|len| len > most) || len < 0) {
