@@ -13,9 +13,9 @@ use extenso_types::{DType, Dim, Error, Result};
 ///
 /// ```
 /// # use extenso_ext::{constant, shape};
-/// let x = constant(vec![vec![1, 2, 3], vec![4, 5, 6]]).unwrap();
-/// assert!(shape(&x).is_err()); // Lists are ragged, whatever their lengths happen to be.
 /// # use extenso_core::Tensor;
+/// let rows = constant(vec![vec![1, 2, 3], vec![4]]).unwrap();
+/// assert!(shape(&rows).is_err());
 /// let x = Tensor::new(&[2, 3], &[1.0_f32; 6]).unwrap();
 /// assert_eq!(shape(&x.into()).unwrap().to_string(), "[2, 3]");
 /// ```
