@@ -47,7 +47,10 @@ fn python(repo: &Repo, steps: &mut Steps) -> Outcome {
     mypy.current_dir(repo.root.join("python"));
     steps.command("mypy", mypy)?;
 
-    steps.command("basedpyright", venv.tool("basedpyright", "--project python"))?;
+    // A module of the package is named as a library is: one that is not found would be taken for the other.
+    let mut pyright = venv.tool("basedpyright", "--project python --pythonpath");
+    pyright.arg(venv.bin("python"));
+    steps.command("basedpyright", pyright)?;
 
     let mut stubtest = venv.tool("python", "-m mypy.stubtest");
     stubtest.args(stubbed_modules(&repo.files()?.iter().map(|file| file.path.as_str()).collect::<Vec<_>>()));

@@ -77,7 +77,8 @@ impl<'repo> Venv<'repo> {
         command
     }
 
-    fn bin(&self, program: &str) -> PathBuf {
+    /// Where a program of the environment is.
+    pub fn bin(&self, program: &str) -> PathBuf {
         self.dir.join("bin").join(program)
     }
 }
