@@ -56,10 +56,11 @@ pub fn pieces_of(work: usize, little: usize) -> usize {
 
 /// Gives what `f` makes of each item, in order; several items are worked on side by side.
 ///
-/// The calling thread works too. It would otherwise sleep, and its core with it until the system moves a thread there.
+/// The calling thread works too. It would otherwise sleep, and its core with it until the system moves a thread there. In a process
+/// that was forked it works alone.
 pub fn side_by_side<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
     let helpers = threads().min(items.len()).saturating_sub(1);
-    if helpers == 0 {
+    if helpers == 0 || is_forked() {
         return items.into_iter().map(f).collect();
     }
     let isa = isa();
@@ -78,6 +79,13 @@ pub fn side_by_side<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) 
         work();
     });
     made.into_iter().flatten().collect()
+}
+
+/// Whether this process was forked from one that had its threads already: they are not here, and who waits for them waits forever.
+fn is_forked() -> bool {
+    static FIRST: OnceLock<u32> = OnceLock::new();
+    let process = std::process::id();
+    *FIRST.get_or_init(|| process) != process
 }
 
 /// Cuts a slice into parts of these lengths.

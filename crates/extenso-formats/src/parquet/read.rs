@@ -18,12 +18,12 @@ use crate::run::Rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_schema::ArrowError;
+use extenso_core::side_by_side;
 use extenso_types::{Error, Path, Result, Spec};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// How Parquet is read: `ParquetOptions::default()` reads all of a file as what it is.
@@ -274,8 +274,8 @@ impl Opened {
         let mut parts = units(self.metadata.schema().fields(), &self.chosen);
         // The largest is begun with, so that no thread is left with it at the end.
         parts.sort_by_key(|unit| std::cmp::Reverse(self.size_of(unit)));
-        let read = parts.par_iter().with_max_len(1).map(|unit| Ok((unit[0], self.unit(unit, rows)?)));
-        let mut read: Vec<(usize, StructArray)> = read.collect::<Result<_>>()?;
+        let read = side_by_side(parts, |unit| Ok((unit[0], self.unit(&unit, rows)?)));
+        let mut read: Vec<(usize, StructArray)> = read.into_iter().collect::<Result<_>>()?;
         read.sort_by_key(|(first, _)| *first);
         let joined = guarded(|| {
             let mut parts = read.into_iter().map(|(_, part)| Ok::<_, ArrowError>(part));
