@@ -312,7 +312,7 @@ impl<'a> Blocks<'a> {
     pub fn scratch(&self) -> Scratch {
         let register = |needed: bool| if needed { vec![0; BLOCK + BEHIND] } else { Vec::new() };
         Scratch {
-            inputs: self.inputs.iter().map(|a| register(!matches!(a, Access::Full(..) | Access::Splat(_)))).collect(),
+            inputs: self.inputs.iter().map(|input| register(input.loads())).collect(),
             steps: (0..self.expr.registers).map(|_| register(true)).collect(),
             row: 0,
         }
@@ -415,6 +415,9 @@ impl<'a> Blocks<'a> {
             Slot::Input(i) => match &self.inputs[i] {
                 Access::Full(buffer, width) => &buffer.as_slice()[start * width..(start + n) * width],
                 Access::Splat(register) => register_bytes(register, self.expr.inputs[i], n),
+                Access::Cycle { register, width, period } => {
+                    &bytemuck::cast_slice(register)[start % period * width..][..n * width]
+                }
                 _ => register_bytes(&scratch.inputs[i], self.expr.inputs[i], n),
             },
         }

@@ -3,14 +3,22 @@
 //! Invariant: the number never changes a result, only the time it takes.
 
 use crate::kernels::isa::{isa, with_isa};
+use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::cell::Cell;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Work below this many elements stays on the calling thread.
 const PARALLEL: usize = 1 << 16;
 
 /// The most pieces for each thread.
 const PER_THREAD: usize = 4;
+
+/// How long a helper that has nothing to do stays awake, as the next piece of a program often comes at once: to wake a thread takes
+/// as long as a small piece, and a system that spares its cores lets it begin on a core that is at work already.
+const AWAKE: Duration = Duration::from_micros(200);
 
 thread_local! {
     static OVERRIDE: Cell<Option<usize>> = const { Cell::new(None) };
@@ -60,25 +68,62 @@ pub fn pieces_of(work: usize, little: usize) -> usize {
 /// that was forked it works alone.
 pub fn side_by_side<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
     let helpers = threads().min(items.len()).saturating_sub(1);
-    if helpers == 0 || is_forked() {
+    let Some(pool) = Some(helpers).filter(|n| *n > 0 && !is_forked()).and_then(|_| pool()) else {
         return items.into_iter().map(f).collect();
-    }
+    };
     let isa = isa();
     let mut made: Vec<Option<R>> = items.iter().map(|_| None).collect();
     let left = Mutex::new(items.into_iter().zip(&mut made));
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let at_work = AtomicUsize::new(0);
     let work = || {
         with_isa(isa, || {
+            at_work.fetch_add(1, Ordering::Relaxed);
             while let Some((item, place)) = next() {
                 *place = Some(f(item));
             }
+            at_work.fetch_sub(1, Ordering::Relaxed);
         });
     };
-    rayon::in_place_scope(|scope| {
+    cores::leave_this_one_to_the_caller();
+    keep_awake(pool);
+    pool.in_place_scope(|scope| {
         (0..helpers).for_each(|_| scope.spawn(|_| work()));
         work();
+        let start = Instant::now();
+        while at_work.load(Ordering::Relaxed) > 0 && start.elapsed() < AWAKE {
+            spin_loop();
+        }
     });
     made.into_iter().flatten().collect()
+}
+
+/// The helpers of all threads; none where the process may have one thread alone.
+fn pool() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let made = || {
+        let workers = ThreadPoolBuilder::new().num_threads(threads().max(2) - 1);
+        workers.thread_name(|_| "extenso".to_owned()).start_handler(|_| cores::register()).build().ok()
+    };
+    POOL.get_or_init(made).as_ref()
+}
+
+/// Lets the helpers look for work until there was none for a while.
+fn keep_awake(pool: &'static ThreadPool) {
+    static WATCHES: AtomicUsize = AtomicUsize::new(0);
+    while WATCHES.load(Ordering::Relaxed) < pool.current_num_threads() {
+        WATCHES.fetch_add(1, Ordering::Relaxed);
+        pool.spawn(|| {
+            let mut idle = Instant::now();
+            while idle.elapsed() < AWAKE {
+                match rayon::yield_now() {
+                    Some(Yield::Executed) => idle = Instant::now(),
+                    _ => spin_loop(),
+                }
+            }
+            WATCHES.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
 }
 
 /// Whether this process was forked from one that had its threads already: they are not here, and who waits for them waits forever.
@@ -86,6 +131,52 @@ fn is_forked() -> bool {
     static FIRST: OnceLock<u32> = OnceLock::new();
     let process = std::process::id();
     *FIRST.get_or_init(|| process) != process
+}
+
+/// Where helpers run.
+///
+/// A system may let a thread that wakes begin on the core of the one that woke it, although another is idle, and leave both there
+/// for some milliseconds: all of what is to be done. So helpers are kept off the core that the caller is on.
+#[cfg(target_os = "linux")]
+mod cores {
+    use rustix::thread::{Pid, gettid, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use std::sync::{Mutex, PoisonError};
+
+    /// The helpers, and the core that they are kept off.
+    static HELPERS: Mutex<(Vec<Pid>, Option<usize>)> = Mutex::new((Vec::new(), None));
+
+    pub(super) fn register() {
+        let mut helpers = HELPERS.lock().unwrap_or_else(PoisonError::into_inner);
+        helpers.0.push(gettid());
+        helpers.1 = None;
+    }
+
+    /// Keeps helpers off the core of the calling thread, if they may run on others and it is not one of them.
+    pub(super) fn leave_this_one_to_the_caller() {
+        if rayon::current_thread_index().is_some() {
+            return;
+        }
+        // Whoever holds it does the same; where helpers run changes no result.
+        let Ok(mut helpers) = HELPERS.try_lock() else { return };
+        let here = sched_getcpu();
+        if helpers.1 == Some(here) {
+            return;
+        }
+        let Ok(mut cores) = sched_getaffinity(None) else { return };
+        cores.unset(here);
+        if cores.count() > 0 {
+            for helper in &helpers.0 {
+                let _ = sched_setaffinity(Some(*helper), &cores);
+            }
+            helpers.1 = Some(here);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod cores {
+    pub(super) fn register() {}
+    pub(super) fn leave_this_one_to_the_caller() {}
 }
 
 /// Cuts a slice into parts of these lengths.

@@ -20,6 +20,8 @@ pub enum Access<'a> {
     FullBits(&'a BooleanBuffer),
     /// One element for all.
     Splat(Register),
+    /// A few elements that come again and again, repeated for a block from any of the first `period` on.
+    Cycle { register: Register, width: usize, period: usize },
     /// Elements by strides, in elements; 0 on axes that broadcast.
     Strided { bytes: &'a [u8], width: usize, strides: Dims },
     /// Each element of `size` bytes for all values of its row.
@@ -49,7 +51,15 @@ pub fn access<'a>(dtype: DType, source: &Source<'a>, dims: &[usize]) -> Result<A
             if input.len() == 1 && input.dims().len() <= dims.len() {
                 return Ok(Access::Splat(splat(dtype, buffer)));
             }
-            Ok(Access::Strided { bytes: buffer.as_slice(), width, strides: broadcast_strides(input.dims(), dims)? })
+            let strides = broadcast_strides(input.dims(), dims)?;
+            if input.len() <= BLOCK && dims.ends_with(without_ones(input.dims())) {
+                return Ok(Access::Cycle {
+                    register: cycle(buffer, width, dims.iter().product()),
+                    width,
+                    period: input.len(),
+                });
+            }
+            Ok(Access::Strided { bytes: buffer.as_slice(), width, strides })
         }
         Storage::Bits(bits) if full => Ok(Access::FullBits(bits)),
         Storage::Bits(bits) => Ok(Access::StridedBits { bits, strides: broadcast_strides(input.dims(), dims)? }),
@@ -87,6 +97,26 @@ fn splat(dtype: DType, one: &Buffer) -> Register {
     register
 }
 
+/// The sizes from the first that is not 1 on.
+fn without_ones(dims: &[usize]) -> &[usize] {
+    &dims[dims.iter().take_while(|d| **d == 1).count()..]
+}
+
+/// The bytes again and again: a block from any place within the first of them on.
+fn cycle(bytes: &[u8], width: usize, n: usize) -> Register {
+    let len = bytes.len() + width * n.min(BLOCK);
+    let mut register = vec![0; len.div_ceil(size_of::<u64>())];
+    let out: &mut [u8] = bytemuck::cast_slice_mut(&mut register);
+    out[..bytes.len()].copy_from_slice(bytes);
+    let mut made = bytes.len();
+    while 0 < made && made < len {
+        let more = made.min(len - made);
+        out.copy_within(..more, made);
+        made += more;
+    }
+    register
+}
+
 /// The strides, in elements, that read `from` as if it had the sizes `to`.
 ///
 /// Errors: `from` does not broadcast to `to`.
@@ -106,10 +136,15 @@ pub fn broadcast_strides(from: &[usize], to: &[usize]) -> Result<Dims> {
 }
 
 impl Access<'_> {
+    /// Whether [`Access::load`] brings elements to a register.
+    pub fn loads(&self) -> bool {
+        !matches!(self, Access::Full(..) | Access::Splat(_) | Access::Cycle { .. })
+    }
+
     /// Brings `n` elements from `start` on to a register, unless they are read where they stand.
     pub fn load(&self, dims: &[usize], start: usize, n: usize, register: &mut Register) {
         match self {
-            Access::Full(..) | Access::Splat(_) => {}
+            Access::Full(..) | Access::Splat(_) | Access::Cycle { .. } => {}
             Access::FullBits(bits) => load_bits(bits.values(), bits.offset() + start, n, register),
             Access::Strided { bytes, width, strides } => {
                 let out = bytemuck::cast_slice_mut::<u64, u8>(register);
