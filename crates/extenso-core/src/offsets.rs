@@ -88,6 +88,11 @@ impl Offsets {
         with_offsets!(self, o => o.as_ptr().addr())
     }
 
+    /// The offsets minus the first; themselves where that is 0.
+    pub fn from_zero(&self) -> Offsets {
+        if self.first() == 0 { self.clone() } else { Offsets::I64(self.relative().into()) }
+    }
+
     /// The offsets minus the first, as 64-bit integers.
     #[allow(clippy::useless_conversion)] // One of the two widths is i64 already.
     pub fn relative(&self) -> Vec<i64> {

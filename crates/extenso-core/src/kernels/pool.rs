@@ -130,6 +130,14 @@ impl Block {
         &mut bytes[..self.len]
     }
 
+    fn bytes(&self) -> &[u8] {
+        let bytes: &[u8] = match &self.memory {
+            Memory::Small(words) => bytemuck::cast_slice(words),
+            Memory::Pooled(owner) => bytemuck::cast_slice(&owner.0),
+        };
+        &bytes[..self.len]
+    }
+
     /// The memory as elements.
     pub fn slice_mut<T: Pod>(&mut self) -> &mut [T] {
         bytemuck::cast_slice_mut(self.bytes_mut())
@@ -171,16 +179,21 @@ impl Growing {
         self.len
     }
 
+    /// What was written so far.
+    pub fn bytes(&self) -> &[u8] {
+        &self.block.bytes()[..self.len]
+    }
+
     /// Adds `n` bytes to be written.
     ///
     /// Errors: more memory than the system gives.
     pub fn more(&mut self, n: usize) -> Result<&mut [u8]> {
         let end = self.len.saturating_add(n);
         if end > self.block.len {
-            let wanted = end.max(self.block.len.saturating_mul(2));
+            let wanted = end.max(self.block.len.saturating_mul(2)).max(size_of::<Line>());
             affordable(wanted)?;
             let mut wider = Block::new(wanted);
-            wider.bytes_mut()[..self.len].copy_from_slice(&self.block.bytes_mut()[..self.len]);
+            wider.bytes_mut()[..self.len].copy_from_slice(self.bytes());
             self.block = wider;
         }
         let start = std::mem::replace(&mut self.len, end);

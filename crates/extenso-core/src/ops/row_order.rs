@@ -15,6 +15,7 @@ use crate::offsets::Offsets;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::partition::{RowPartition, Rows};
 use crate::tensor::{Dense, Storage, Tensor};
+use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Error, LeafSpec, PartitionSpec, Result, Shape, TensorSpec};
 use half::{bf16, f16};
@@ -131,20 +132,60 @@ fn infer_counts(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
     Ok(tensor_spec(DType::I64, Shape::new([args[1].partition()?.nrows])))
 }
 
-/// Where the runs of a row begin.
-fn beginnings<T: Ordered>(x: &[T], row: Range<usize>) -> impl Iterator<Item = usize> {
-    let first = row.start;
-    row.filter(move |&i| i == first || x[i].order(x[i - 1], false) != Ordering::Equal)
+/// Whether a run begins at `i`, in a row from `first` on.
+fn begins<T: Ordered>(x: &[T], first: usize, i: usize) -> bool {
+    i == first || x[i].order(x[i - 1], false) != Ordering::Equal
+}
+
+/// The number of runs of each row.
+fn count_runs<T: Ordered + Sync>(x: &[T], rows: &Rows, out: &mut [i64]) {
+    let part = out.len().div_ceil(pieces(x.len())).max(1);
+    side_by_side(out.chunks_mut(part).enumerate().collect(), |(at, out): (usize, &mut [i64])| {
+        for (row, out) in (at * part..).zip(out) {
+            let row = rows.row(row);
+            *out = row.clone().map(|i| i64::from(begins(x, row.start, i))).sum();
+        }
+    });
+}
+
+/// Where the runs of each row begin, one after the other; `counts` has their numbers.
+fn write_runs<T: Ordered + Sync>(x: &[T], rows: &Rows, counts: &[i64], out: &mut [i64]) {
+    let part = counts.len().div_ceil(pieces(x.len())).max(1);
+    let total = |counts: &[i64]| usize::try_from(counts.iter().sum::<i64>()).unwrap_or(0);
+    let parts = split_at_lengths(out, counts.chunks(part).map(total));
+    side_by_side(parts.into_iter().enumerate().collect(), |(at, out): (usize, &mut [i64])| {
+        let mut made = 0;
+        for row in (at * part..rows.nrows().min((at + 1) * part)).map(|row| rows.row(row)) {
+            let first = row.start;
+            for i in row {
+                // Written always, and kept where a run begins: there is no branch to guess.
+                if let Some(out) = out.get_mut(made) {
+                    *out = int(i);
+                }
+                made += usize::from(begins(x, first, i));
+            }
+        }
+    });
+}
+
+fn int(at: usize) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
 }
 
 fn run_runs(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let rows = rows(args, 1)?;
     let lines = Lines::of_rows(&args[0], rows)?;
     let data = lines.data()?;
-    let int = |at: usize| i64::try_from(at).unwrap_or(i64::MAX);
-    let mut offsets: Vec<i64> = Vec::with_capacity(rows.last() - rows.first() + 1);
-    with_elements!(data, x => (0..rows.nrows()).for_each(|i| offsets.extend(beginnings(x, rows.row(i)).map(int))));
-    offsets.push(int(rows.last()));
+    let mut counts = vec![0; rows.nrows()];
+    let offsets = with_elements!(data, x => {
+        count_runs(x, rows, &mut counts);
+        let count = usize::try_from(counts.iter().sum::<i64>()).unwrap_or(0);
+        let mut offsets = Block::new((count + 1) * size_of::<i64>());
+        let (begin, end) = offsets.slice_mut::<i64>().split_at_mut(count);
+        write_runs(x, rows, &counts, begin);
+        end.fill(int(rows.last()));
+        offsets.freeze()
+    });
     let runs = RowPartition::from_offsets(Offsets::I64(offsets.into()), rows.nvalues())?;
     Ok(smallvec![Value::Partition(runs)])
 }
@@ -154,8 +195,7 @@ fn run_counts(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs
     let lines = Lines::of_rows(&args[0], rows)?;
     let data = lines.data()?;
     one_tensor(indices(smallvec![rows.nrows()], |out| {
-        let counts = out.iter_mut().enumerate();
-        with_elements!(data, x => counts.for_each(|(i, out)| *out = beginnings(x, rows.row(i)).map(|_| 1).sum()));
+        with_elements!(data, x => count_runs(x, rows, out));
         Ok(())
     })?)
 }

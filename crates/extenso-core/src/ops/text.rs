@@ -32,8 +32,9 @@ pub use unicode::*;
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::sorting::indices;
 use crate::attrs::{AttrSet, Attrs};
+use crate::kernels::pool::Block;
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
-use crate::tensor::{Dense, Tensor};
+use crate::tensor::{Dense, Storage, Tensor};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
 use arrow_buffer::BooleanBuffer;
@@ -64,13 +65,15 @@ crate::ops! {
         .examples(&[("string_length([\"a\", \"größe\"])", "[1, 5]")]);
 
     /// Upper case by the full Unicode mapping, which can lengthen a string.
-    UPPER: upper(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| mapped_str(args, |s| s.to_uppercase()))
+    UPPER: upper(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| in_case(args, |s| s.make_ascii_uppercase(), str::to_uppercase))
         .facts(&[Fact::Idempotent])
         .alias_tf("strings.upper")
         .examples(&[("upper([\"straße\", \"A\"])", "[\"STRASSE\", \"A\"]")]);
 
     /// Lower case by the full Unicode mapping, final sigma included.
-    LOWER: lower(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| run_lower(args))
+    LOWER: lower(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| {
+        in_case(args, |s| s.make_ascii_lowercase(), str::to_lowercase)
+    })
         .facts(&[Fact::Idempotent])
         .alias_tf("strings.lower")
         .examples(&[("lower([\"ABC\", \"ΟΔΟΣ\"])", "[\"abc\", \"οδος\"]")]);
@@ -203,12 +206,23 @@ fn mapped_str(args: &[Value], f: impl Fn(&str) -> String + Sync) -> Result<Outpu
     mapped(x, |i, out| out.push(f(x.str_at(i)?).as_bytes()))
 }
 
-fn run_lower(args: &[Value]) -> Result<Outputs> {
+/// Strings in another case, by `ascii` if all are ASCII: no length changes then.
+fn in_case(args: &[Value], ascii: fn(&mut [u8]), any: fn(&str) -> String) -> Result<Outputs> {
     let x = data(args, 0)?;
-    mapped(x, |i, out| match x.text_at(i)? {
-        text if text.is_ascii() => out.push_lower_ascii(text),
-        _ => out.push(x.str_at(i)?.to_lowercase().as_bytes()),
-    })
+    let (offsets, bytes) = x.text()?;
+    let bytes = &bytes.as_slice()[offsets.first()..offsets.last()];
+    if !bytes.is_ascii() {
+        return mapped(x, |i, out| out.push(any(x.str_at(i)?).as_bytes()));
+    }
+    let mut out = Block::new(bytes.len());
+    let part = bytes.len().div_ceil(pieces(bytes.len())).max(1);
+    let parts = out.bytes_mut().chunks_mut(part).zip(bytes.chunks(part)).collect();
+    side_by_side(parts, |(out, bytes): (&mut [u8], &[u8])| {
+        out.copy_from_slice(bytes);
+        ascii(out);
+    });
+    let storage = Storage::Text { offsets: offsets.from_zero(), bytes: out.freeze() };
+    one_tensor(Tensor::from_dense(x.dtype(), x.dims().into(), storage))
 }
 
 fn stripped(args: &[Value], attrs: &dyn AttrSet, front: bool, back: bool) -> Result<Outputs> {

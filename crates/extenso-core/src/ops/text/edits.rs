@@ -231,8 +231,7 @@ fn run_slice(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
         return mapped(x, |i, out| {
             let text = x.text_at(i)?;
             places(slice, text.len()).try_for_each(|at| out.write(&text[at..=at]))?;
-            out.end();
-            Ok(())
+            out.end()
         });
     }
     mapped(x, |i, out| {
@@ -240,8 +239,7 @@ fn run_slice(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
         // Where its characters begin, and its end.
         let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         places(slice, starts.len() - 1).try_for_each(|at| out.write(&text.as_bytes()[starts[at]..starts[at + 1]]))?;
-        out.end();
-        Ok(())
+        out.end()
     })
 }
 
@@ -270,8 +268,7 @@ fn run_repeat(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
     let (x, count) = (data(args, 0)?, usize::try_from(RepeatText::of(attrs)?.count).unwrap_or(usize::MAX));
     mapped(x, |i, out| {
         out.write_times(x.text_at(i)?, count)?;
-        out.end();
-        Ok(())
+        out.end()
     })
 }
 
@@ -314,8 +311,7 @@ fn filled(text: &[u8], (front, back): (usize, usize), fill: &[u8], out: &mut Tex
     out.write_times(fill, front)?;
     out.write(text)?;
     out.write_times(fill, back)?;
-    out.end();
-    Ok(())
+    out.end()
 }
 
 fn infer_zfill(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -96,8 +96,7 @@ fn run_encode(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
     let (x, units) = (data(args, 0)?, units(&Encoding::of(attrs)?.encoding)?);
     made(DType::Bytes, x.dims(), |i, out| {
         write_encoded(x.str_at(i)?, units, out)?;
-        out.end();
-        Ok(())
+        out.end()
     })
 }
 
@@ -154,8 +153,7 @@ fn run_decode(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
         if !faultless {
             return Err(no_text(&decoding.encoding, i, x));
         }
-        out.end();
-        Ok(())
+        out.end()
     })
 }
 
@@ -245,8 +243,7 @@ fn run_to_hex(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs
     made(DType::String, x.dims(), |i, out| {
         let pair = |byte: &u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
         x.text_at(i)?.iter().try_for_each(|byte| out.write(&pair(byte)))?;
-        out.end();
-        Ok(())
+        out.end()
     })
 }
 
@@ -261,8 +258,7 @@ fn run_from_hex(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
             let byte = digit(*high).zip(digit(*low)).map(|(high, low)| high << 4 | low);
             out.write(&[byte.ok_or_else(|| no_digits("hex", "a character is no digit of it", i, x))?])?;
         }
-        out.end();
-        Ok(())
+        out.end()
     })
 }
 

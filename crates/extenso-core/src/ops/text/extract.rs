@@ -206,7 +206,7 @@ fn run_find(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
     let (x, find) = (data(args, 0)?, FindAll::of(attrs)?);
     let pattern = compiled(&find.pattern)?;
     let group = group(&pattern, find.group)?;
-    let mut out = Texts::new();
+    let mut out = Texts::with_capacity(0)?;
     for i in 0..x.len() {
         let text = x.str_at(i)?;
         if group == 0 {
@@ -231,7 +231,7 @@ fn infer_split_values(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSp
 fn run_split_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, RegexSplit::of(attrs)?);
     let pattern = compiled(&split.pattern)?;
-    let mut out = Texts::new();
+    let mut out = Texts::with_capacity(0)?;
     for i in 0..x.len() {
         between(x.str_at(i)?, &pattern, split).try_for_each(|piece| out.push(piece.as_bytes()))?;
     }
@@ -274,7 +274,7 @@ fn words_from_back(text: &str, most: usize) -> Vec<&str> {
 
 fn run_rsplit_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, Split::of(attrs)?);
-    let mut out = Texts::new();
+    let mut out = Texts::with_capacity(0)?;
     for i in 0..x.len() {
         from_back(x.str_at(i)?, split).into_iter().try_for_each(|piece| out.push(piece.as_bytes()))?;
     }

@@ -84,8 +84,7 @@ pub(super) fn join<'a>(items: impl Iterator<Item = Result<&'a [u8]>>, separator:
         }
         out.write(item?)?;
     }
-    out.end();
-    Ok(())
+    out.end()
 }
 
 fn infer_reduce(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -72,10 +72,12 @@ pub(super) fn infer_lengths(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<Ou
 
 fn run_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, Split::of(attrs)?);
-    vector(in_parts(x.len(), |mut items, out| match at_byte(split) {
+    let texts = in_parts(x.len(), |mut items, out| match at_byte(split) {
         Some(byte) => pieces_at(x, byte, items, out),
         None => items.try_for_each(|i| pieces(x.str_at(i)?, split, |piece| out.push(piece.as_bytes()))),
-    })?)
+    })?;
+    let n = texts.len();
+    one_tensor(texts.finish(DType::String, &[n])?)
 }
 
 /// Pushes the pieces of these elements between the bytes at which they are split, which are looked for in all of them at once.
@@ -84,19 +86,36 @@ fn pieces_at(x: &Dense, byte: u8, mut items: Range<usize>, out: &mut Texts) -> R
     let start = offsets.get(items.start);
     let bytes = &bytes.as_slice()[start..offsets.get(items.end)];
     let marks = Marks::of(bytes, byte);
-    out.reserve(items.len() + marks.count(), bytes.len())?;
+    let (before, ends, made) = out.more(items.len() + marks.count(), bytes.len() - marks.count())?;
+    let (mut from, mut at, mut ends) = (0, 0, ends.iter_mut());
+    let mut push = |to: usize, next: usize| {
+        copy(&bytes[from..], to - from, &mut made[at..]);
+        at += to - from;
+        from = next;
+        if let Some(end) = ends.next() {
+            *end = i64::try_from(before + at).unwrap_or(i64::MAX);
+        }
+    };
     let end_of = |item: usize| offsets.get(item + 1) - start;
-    let mut from = 0;
     for at in marks.places() {
         while let Some(end) = items.clone().next().map(end_of).filter(|end| at >= *end) {
             items.next();
-            out.push(&bytes[from..end])?;
-            from = end;
+            push(end, end);
         }
-        out.push(&bytes[from..at])?;
-        from = at + 1;
+        push(at, at + 1);
     }
-    items.try_for_each(|item| out.push(&bytes[std::mem::replace(&mut from, end_of(item))..end_of(item)]))
+    items.map(end_of).for_each(|end| push(end, end));
+    Ok(())
+}
+
+/// Copies `len` bytes; behind a few it copies some more where there is room, which is less work.
+#[inline(always)]
+fn copy(from: &[u8], len: usize, to: &mut [u8]) {
+    const FEW: usize = 16;
+    match (from.first_chunk::<FEW>(), to.first_chunk_mut::<FEW>()) {
+        (Some(from), Some(to)) if len <= FEW => *to = *from,
+        _ => to[..len].copy_from_slice(&from[..len]),
+    }
 }
 
 /// The byte at every one of which strings are split, if that is how.
@@ -162,7 +181,7 @@ fn infer_characters(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
 
 fn run_characters(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let x = data(args, 0)?;
-    let mut out = Texts::new();
+    let mut out = Texts::with_capacity(0)?;
     for i in 0..x.len() {
         let mut bytes = [0; 4];
         x.str_at(i)?.chars().try_for_each(|c| out.push(c.encode_utf8(&mut bytes).as_bytes()))?;
@@ -201,7 +220,7 @@ fn run_ngrams(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
         return Err(Error::shape(format!("{:?} values are given to a partition of {}", x.dims(), rows.nvalues())));
     }
     let separator = Ngrams::of(attrs)?.separator.as_bytes();
-    let mut out = Texts::new();
+    let mut out = Texts::with_capacity(0)?;
     for row in (0..rows.nrows()).map(|row| rows.row(row)) {
         for start in row.start..(row.end + 1).saturating_sub(width).max(row.start) {
             join((start..start + width).map(|i| x.text_at(i)), separator, &mut out)?;

@@ -3,10 +3,10 @@
 //! Invariant: what is pushed for strings is UTF-8 as a whole, element by element; memory that the system refuses is an error.
 
 use super::super::args::one_tensor;
-use crate::kernels::pool::affordable;
+use crate::kernels::pool::{Block, Growing, affordable};
 use crate::offsets::Offsets;
 use crate::tensor::{Dense, Storage, Tensor, element_count};
-use crate::threads::{pieces, side_by_side};
+use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::Outputs;
 use arrow_buffer::Buffer;
 use extenso_types::{DType, Dims, Error, Result};
@@ -14,34 +14,40 @@ use std::ops::Range;
 
 /// The elements so far, and the bytes of the next one.
 pub(super) struct Texts {
-    offsets: Vec<i64>,
-    bytes: Vec<u8>,
+    /// 0, and where each element ends.
+    offsets: Growing,
+    bytes: Growing,
 }
 
-impl Texts {
-    pub fn new() -> Texts {
-        Texts { offsets: vec![0], bytes: Vec::new() }
-    }
+/// The bytes of an offset.
+const OFFSET: usize = size_of::<i64>();
 
-    /// Makes room for so many more elements of so many bytes together.
+impl Texts {
+    /// No elements yet; room for so many.
     ///
     /// Errors: more memory than the system gives.
-    pub fn reserve(&mut self, elements: usize, bytes: usize) -> Result<()> {
-        let room = self.offsets.try_reserve(elements).and_then(|()| self.bytes.try_reserve(bytes));
-        room.map_err(|_| {
-            Error::value(format!("{elements} strings of {bytes} bytes take more memory than the system gives"))
-        })
+    pub fn with_capacity(elements: usize) -> Result<Texts> {
+        let len = elements.saturating_add(1).saturating_mul(OFFSET);
+        affordable(len)?;
+        let (mut offsets, bytes) = (Growing::with_capacity(len), Growing::with_capacity(0));
+        offsets.more(OFFSET)?.fill(0);
+        Ok(Texts { offsets, bytes })
+    }
+
+    /// Adds so many elements of so many bytes together, to be written: the bytes in front of them, where each ends, their bytes.
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn more(&mut self, elements: usize, bytes: usize) -> Result<(usize, &mut [i64], &mut [u8])> {
+        let before = self.bytes.len();
+        let ends = bytemuck::cast_slice_mut(self.offsets.more(elements.saturating_mul(OFFSET))?);
+        Ok((before, ends, self.bytes.more(bytes)?))
     }
 
     /// Adds bytes to the element that is being built.
     ///
     /// Errors: more memory than the system gives.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.bytes.try_reserve(bytes.len()).map_err(|_| {
-            let len = self.bytes.len().saturating_add(bytes.len());
-            Error::value(format!("the result would take {len} bytes, more memory than the system gives"))
-        })?;
-        self.bytes.extend_from_slice(bytes);
+        self.bytes.more(bytes.len())?.copy_from_slice(bytes);
         Ok(())
     }
 
@@ -49,19 +55,22 @@ impl Texts {
     ///
     /// Errors: more memory than the system gives.
     pub fn write_times(&mut self, bytes: &[u8], count: usize) -> Result<()> {
-        let len = bytes.len().saturating_mul(count);
-        self.bytes
-            .try_reserve(len)
-            .map_err(|_| Error::value(format!("a string would take {len} bytes, more memory than the system gives")))?;
-        if len > 0 {
-            (0..count).for_each(|_| self.bytes.extend_from_slice(bytes));
+        if let Some(step) = Some(bytes.len()).filter(|step| *step > 0) {
+            self.bytes
+                .more(step.saturating_mul(count))?
+                .chunks_exact_mut(step)
+                .for_each(|out| out.copy_from_slice(bytes));
         }
         Ok(())
     }
 
     /// Ends the element.
-    pub fn end(&mut self) {
-        self.offsets.push(i64::try_from(self.bytes.len()).unwrap_or(i64::MAX));
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn end(&mut self) -> Result<()> {
+        let end = int(self.bytes.len());
+        self.offsets.more(OFFSET)?.copy_from_slice(&end.to_ne_bytes());
+        Ok(())
     }
 
     /// Adds a whole element.
@@ -69,38 +78,12 @@ impl Texts {
     /// Errors: more memory than the system gives.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.write(bytes)?;
-        self.end();
-        Ok(())
-    }
-
-    /// Adds a whole element in lower case; its bytes are ASCII.
-    ///
-    /// Errors: more memory than the system gives.
-    pub fn push_lower_ascii(&mut self, bytes: &[u8]) -> Result<()> {
-        let start = self.bytes.len();
-        self.write(bytes)?;
-        self.bytes[start..].make_ascii_lowercase();
-        self.end();
-        Ok(())
-    }
-
-    /// Adds the elements of `more`.
-    ///
-    /// Errors: more memory than the system gives.
-    fn append(&mut self, more: Texts) -> Result<()> {
-        if self.len() == 0 {
-            *self = more;
-            return Ok(());
-        }
-        let before = i64::try_from(self.bytes.len()).unwrap_or(i64::MAX);
-        self.write(&more.bytes)?;
-        self.offsets.extend(more.offsets[1..].iter().map(|end| before + end));
-        Ok(())
+        self.end()
     }
 
     /// The number of elements.
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.offsets.len() / OFFSET - 1
     }
 
     /// The elements as a tensor of `dims`.
@@ -110,26 +93,74 @@ impl Texts {
         if dims.iter().product::<usize>() != self.len() {
             return Err(Error::internal(format!("{} texts were made for {dims:?}", self.len())));
         }
-        let storage = Storage::Text { offsets: Offsets::I64(self.offsets.into()), bytes: Buffer::from_vec(self.bytes) };
-        Ok(Tensor::from_dense(dtype, Dims::from_slice(dims), storage))
+        Ok(tensor(dtype, dims, self.offsets.freeze(), self.bytes.freeze()))
     }
+}
+
+fn tensor(dtype: DType, dims: &[usize], offsets: Buffer, bytes: Buffer) -> Tensor {
+    let storage = Storage::Text { offsets: Offsets::I64(offsets.into()), bytes };
+    Tensor::from_dense(dtype, Dims::from_slice(dims), storage)
+}
+
+/// Elements that were made in parts.
+pub(super) struct Parts(Vec<Texts>);
+
+impl Parts {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(Texts::len).sum()
+    }
+
+    /// The elements as a tensor of `dims`.
+    ///
+    /// Errors: as many are not there; more memory than the system gives.
+    pub fn finish(mut self, dtype: DType, dims: &[usize]) -> Result<Tensor> {
+        if self.0.len() == 1
+            && let Some(all) = self.0.pop()
+        {
+            return all.finish(dtype, dims);
+        }
+        let (count, sizes) = (self.len(), self.0.iter().map(|texts| texts.bytes.len()));
+        let size = sizes.clone().sum();
+        if dims.iter().product::<usize>() != count {
+            return Err(Error::internal(format!("{count} texts were made for {dims:?}")));
+        }
+        affordable(size)?;
+        let (mut offsets, mut bytes) = (Block::new((count + 1) * OFFSET), Block::new(size));
+        let (first, ends) = offsets.slice_mut::<i64>().split_at_mut(1);
+        first.fill(0);
+        let ends = split_at_lengths(ends, self.0.iter().map(Texts::len));
+        let out = ends.into_iter().zip(split_at_lengths(bytes.bytes_mut(), sizes));
+        let mut end = 0;
+        let parts = self.0.into_iter().zip(out).map(|(texts, out)| {
+            let start = end;
+            end += int(texts.bytes.len());
+            (start, texts, out)
+        });
+        side_by_side(parts.collect(), |(start, texts, (ends, bytes))| {
+            let made: &[i64] = bytemuck::cast_slice(&texts.offsets.bytes()[OFFSET..]);
+            ends.iter_mut().zip(made).for_each(|(out, end)| *out = start + end);
+            bytes.copy_from_slice(texts.bytes.bytes());
+        });
+        Ok(tensor(dtype, dims, offsets.freeze(), bytes.freeze()))
+    }
+}
+
+fn int(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// The texts that `f` makes of `n` items, in order; many items are worked on side by side.
 ///
 /// Errors: the first of `f`; more memory than the system gives.
-pub(super) fn in_parts(n: usize, f: impl Fn(Range<usize>, &mut Texts) -> Result<()> + Sync) -> Result<Texts> {
+pub(super) fn in_parts(n: usize, f: impl Fn(Range<usize>, &mut Texts) -> Result<()> + Sync) -> Result<Parts> {
     let part = n.div_ceil(pieces(n.saturating_mul(ITEM))).max(1);
     let parts = (0..n).step_by(part).map(|start| start..n.min(start + part)).collect();
-    let made = side_by_side(parts, |items| {
-        let mut out = Texts::new();
+    let made = side_by_side(parts, |items: Range<usize>| {
+        let mut out = Texts::with_capacity(items.len())?;
         f(items, &mut out).map(|()| out)
     });
-    let mut all = Texts::new();
-    for texts in made {
-        all.append(texts?)?;
-    }
-    Ok(all)
+    made.into_iter().collect::<Result<_>>().map(Parts)
 }
 
 /// A text costs as much as so many numbers.

@@ -152,7 +152,7 @@ fn run_characters(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result
     if points.len() != rows.nvalues() {
         return Err(Error::shape(format!("{} values are given to a partition of {}", points.len(), rows.nvalues())));
     }
-    let mut out = Texts::new();
+    let mut out = Texts::with_capacity(0)?;
     for row in 0..rows.nrows() {
         for i in rows.row(row) {
             match (character(points[i]), substitute) {
@@ -161,7 +161,7 @@ fn run_characters(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result
                 (None, None) => return Err(no_character(points[i], i)),
             }
         }
-        out.end();
+        out.end()?;
     }
     vector(out)
 }
