@@ -19,8 +19,20 @@ pub fn short(bytes: &[u8], from: usize, len: usize) -> Option<u128> {
             u128::from_le_bytes(chunk)
         }
     };
-    Some(word & ((1 << (8 * len)) - 1) | (len as u128) << (8 * LONGEST))
+    let (bytes, length) = MARKS[len];
+    Some(word & bytes | length)
 }
+
+/// For each length the bytes of a text that has it, and the mark of it behind them.
+static MARKS: [(u128, u128); LONGEST + 1] = {
+    let mut marks = [(0, 0); LONGEST + 1];
+    let mut len = 0;
+    while len <= LONGEST {
+        marks[len] = ((1 << (8 * len)) - 1, (len as u128) << (8 * LONGEST));
+        len += 1;
+    }
+    marks
+};
 
 /// A hash of a number by two secret ones.
 ///

@@ -98,11 +98,11 @@ fn run_lookup(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
         };
         Ok(n.saturating_add(bucket(bytes, buckets)))
     };
-    let find = |first: usize, out: &mut [i64]| match &items {
+    let find = |group: &mut Group, part: (usize, &mut [i64])| match &items {
         Items::Text(offsets, bytes) => with_offsets!(offsets, o => {
-            table.positions(&among, bytes, |i| (o[i].index(), o[i + 1].index()), first, out)
+            table.positions(&among, bytes, |i| (o[i].index(), o[i + 1].index()), group, part)
         }),
-        Items::Fixed(bytes, width) => table.positions(&among, bytes, |i| (i * width, (i + 1) * width), first, out),
+        Items::Fixed(bytes, width) => table.positions(&among, bytes, |i| (i * width, (i + 1) * width), group, part),
     };
     one_tensor(found(x.len(), find, unknown)?.with_dims(x.dims())?)
 }
@@ -110,7 +110,7 @@ fn run_lookup(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
 /// The positions of `n` items, as `find` writes those from one item on; `unknown` says what stands for those that it found nowhere.
 fn found(
     n: usize,
-    find: impl Fn(usize, &mut [i64]) + Sync,
+    find: impl Fn(&mut Group, (usize, &mut [i64])) + Sync,
     unknown: impl Fn(usize) -> Result<i64> + Sync,
 ) -> Result<Tensor> {
     super::sorting::indices(smallvec![n], |out| {
@@ -118,10 +118,10 @@ fn found(
         let parts = out.chunks_mut(piece).enumerate().collect();
         let far = n >= FAR / size_of::<i64>();
         let done = side_by_side(parts, |(part, out): (usize, &mut [i64])| {
-            let mut near = [0; GROUP];
-            for (group, out) in out.chunks_mut(GROUP).enumerate() {
-                let (first, found) = (part * piece + group * GROUP, &mut near[..out.len()]);
-                find(first, found);
+            let (mut group, mut near) = (Group::new(), [0; GROUP]);
+            for (at, out) in out.chunks_mut(GROUP).enumerate() {
+                let (first, found) = (part * piece + at * GROUP, &mut near[..out.len()]);
+                find(&mut group, (first, found));
                 // What is unknown is filled in while its neighbours are in the nearest cache.
                 let mut unknowns = (first..).zip(&mut *found).filter(|(_, found)| **found == NOWHERE);
                 unknowns.try_for_each(|(i, found)| unknown(i).map(|number| *found = number))?;
@@ -251,10 +251,11 @@ fn shown(keys: &Dense, i: usize) -> Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Positions of keys by their hash, with open addressing. It is at most half full, so that a search ends.
+/// Positions of keys by their hash, with open addressing. It is at most a quarter full: searches are short, and they end.
 struct Table {
-    slots: Vec<Slot>,
-    /// The keys as numbers; those too long for one are [`LONG`].
+    /// One more than a position, or 0 where there is no key.
+    slots: Vec<u32>,
+    /// The keys as numbers behind one that is none; those too long for a number are [`LONG`], as it is.
     words: Vec<u128>,
     // Keys may come from outside: a hash with a random state cannot be made to collide.
     state: RandomState,
@@ -264,18 +265,16 @@ struct Table {
 /// What no short key is.
 const LONG: u128 = u128::MAX;
 
-/// One more than a position, 0 where there is no key; and a part of the hash, which most others differ in.
-#[derive(Clone, Copy, Default)]
-struct Slot {
-    next: u32,
-    tag: u32,
+/// Items that are looked up together: as numbers, and what stands in their slots.
+struct Group {
+    words: [u128; GROUP],
+    found: [u32; GROUP],
 }
 
-/// The part of a hash that a slot keeps.
-#[inline(always)]
-fn tag(hash: u64) -> u32 {
-    let [a, b, c, d, ..] = hash.to_be_bytes();
-    u32::from_be_bytes([a, b, c, d])
+impl Group {
+    fn new() -> Group {
+        Group { words: [LONG; GROUP], found: [0; GROUP] }
+    }
 }
 
 impl Table {
@@ -287,35 +286,33 @@ impl Table {
     }
 
     fn new(keys: &Dense) -> Result<Table> {
-        let size = keys.len().saturating_mul(2).next_power_of_two().max(2);
-        affordable(size.saturating_mul(size_of::<Slot>()))?;
+        let size = keys.len().saturating_mul(4).next_power_of_two().max(4);
+        affordable(size.saturating_mul(size_of::<u32>()))?;
         let state = RandomState::new();
         let secret = [state.hash_one(0), state.hash_one(1)];
-        let mut table = Table { slots: vec![Slot::default(); size], words: Vec::new(), state, secret };
+        let mut table = Table { slots: vec![0; size], words: vec![LONG], state, secret };
         let items = Items::of(keys)?;
         for i in 0..keys.len() {
             let (from, to) = items.span(i);
             table.words.push(short(items.bytes(), from, to - from).unwrap_or(LONG));
-            let (slot, tag) = table.slot(&items, items.bytes(), (from, to));
+            let slot = table.slot(&items, items.bytes(), (from, to));
             if let Some(before) = table.position(slot) {
                 return Err(Error::value(format!("the keys at [{before}] and [{i}] are both {}", shown(keys, i)?))
                     .wanted("keys that are distinct"));
             }
-            let next = u32::try_from(i + 1)
+            table.slots[slot] = u32::try_from(i + 1)
                 .map_err(|_| Error::value(format!("{} keys are given", keys.len())).wanted("fewer than 2^32 keys"))?;
-            table.slots[slot] = Slot { next, tag };
         }
         Ok(table)
     }
 
-    /// Where the key with these bytes stands, or the free slot where it would; and its part of the hash.
-    #[inline(always)]
-    fn slot(&self, keys: &Items<'_>, bytes: &[u8], (from, to): (usize, usize)) -> (usize, u32) {
+    /// Where the key with these bytes stands, or the free slot where it would.
+    fn slot(&self, keys: &Items<'_>, bytes: &[u8], (from, to): (usize, usize)) -> usize {
         match short(bytes, from, to - from) {
-            Some(word) => self.search(hash(word, self.secret), |at| self.words[at] == word),
+            Some(word) => self.search(hash(word, self.secret), |at| self.words[at + 1] == word),
             None => {
                 let key = &bytes[from..to];
-                self.search(self.state.hash_one(key), |at| self.words[at] == LONG && keys.at(at) == key)
+                self.search(self.state.hash_one(key), |at| self.words[at + 1] == LONG && keys.at(at) == key)
             }
         }
     }
@@ -327,59 +324,52 @@ impl Table {
         usize::try_from(hash & mask as u64).unwrap_or(0)
     }
 
-    #[inline(always)]
-    fn search(&self, hash: u64, is_key: impl Fn(usize) -> bool) -> (usize, u32) {
-        let (mask, tag) = (self.slots.len() - 1, tag(hash));
-        let mut at = self.slot_of(hash);
-        loop {
-            let slot = self.slots[at & mask];
-            if slot.next == 0 || slot.tag == tag && is_key(slot.next as usize - 1) {
-                return (at & mask, tag);
-            }
-            at += 1;
+    fn search(&self, hash: u64, is_key: impl Fn(usize) -> bool) -> usize {
+        let mut slot = self.slot_of(hash);
+        while self.position(slot).is_some_and(|at| !is_key(at)) {
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
+        slot
     }
 
     #[inline(always)]
     fn position(&self, slot: usize) -> Option<usize> {
-        (self.slots[slot].next as usize).checked_sub(1)
+        (self.slots[slot] as usize).checked_sub(1)
     }
 
     /// Writes the positions of at most [`GROUP`] items, from the one numbered `first` on.
     ///
-    /// They are hashed and their slots read before the first of them is compared: what is waited for is then there, and a wrong
-    /// guess at one comparison does not throw away the others.
+    /// All are hashed and their slots read before the first of them is compared, so that what is waited for is there; and those that
+    /// stand in another slot than their first are searched for behind all others, as the processor cannot guess which they are.
     fn positions(
         &self,
         keys: &Items<'_>,
         bytes: &[u8],
         span: impl Fn(usize) -> (usize, usize),
-        first: usize,
-        out: &mut [i64],
+        group: &mut Group,
+        (first, out): (usize, &mut [i64]),
     ) {
-        let mut group = [(LONG, 0_u32, Slot::default()); GROUP];
-        for (i, entry) in group[..out.len()].iter_mut().enumerate() {
+        for (i, (word, found)) in group.words.iter_mut().zip(&mut group.found).enumerate().take(out.len()) {
             let (from, to) = span(first + i);
-            if let Some(word) = short(bytes, from, to - from) {
-                let hash = hash(word, self.secret);
-                *entry = (word, tag(hash), self.slots[self.slot_of(hash)]);
-            }
+            *word = short(bytes, from, to - from).unwrap_or(LONG);
+            *found = self.slots[self.slot_of(hash(*word, self.secret))];
         }
-        for (i, (out, (word, tag, slot))) in out.iter_mut().zip(&group).enumerate() {
-            let candidate = slot.next as usize;
-            *out = if *word != LONG && candidate == 0 {
-                NOWHERE
-            } else if *word != LONG && slot.tag == *tag && self.words[candidate - 1] == *word {
-                int(candidate - 1)
-            } else {
-                self.position(self.slot(keys, bytes, span(first + i)).0).map_or(NOWHERE, int)
-            };
+        let mut left = 0_u64;
+        for (i, ((word, found), out)) in group.words.iter().zip(&group.found).zip(&mut *out).enumerate() {
+            let (is_long, is_found) = (*word == LONG, self.words[*found as usize] == *word);
+            *out = if is_found { i64::from(*found) - 1 } else { NOWHERE };
+            left |= u64::from(is_long | !is_found & (*found != 0)) << i;
+        }
+        while left != 0 {
+            let i = left.trailing_zeros() as usize;
+            left &= left - 1;
+            out[i] = self.position(self.slot(keys, bytes, span(first + i))).map_or(NOWHERE, int);
         }
     }
 
     /// The position of an item among the keys.
     fn find(&self, keys: &Items<'_>, items: &Items<'_>, i: usize) -> Option<usize> {
-        self.position(self.slot(keys, items.bytes(), items.span(i)).0)
+        self.position(self.slot(keys, items.bytes(), items.span(i)))
     }
 }
 
