@@ -265,15 +265,16 @@ struct Table {
 /// What no short key is.
 const LONG: u128 = u128::MAX;
 
-/// Items that are looked up together: as numbers, and what stands in their slots.
+/// Items that are looked up together: as numbers, the slots in which their searches begin, and what stands there.
 struct Group {
     words: [u128; GROUP],
+    slots: [usize; GROUP],
     found: [u32; GROUP],
 }
 
 impl Group {
     fn new() -> Group {
-        Group { words: [LONG; GROUP], found: [0; GROUP] }
+        Group { words: [LONG; GROUP], slots: [0; GROUP], found: [0; GROUP] }
     }
 }
 
@@ -339,7 +340,7 @@ impl Table {
 
     /// Writes the positions of at most [`GROUP`] items, from the one numbered `first` on.
     ///
-    /// All are hashed and their slots read before the first of them is compared, so that what is waited for is there; and those that
+    /// All are hashed, then all slots read, then all compared, so that they are waited for together; and those that
     /// stand in another slot than their first are searched for behind all others, as the processor cannot guess which they are.
     fn positions(
         &self,
@@ -349,10 +350,13 @@ impl Table {
         group: &mut Group,
         (first, out): (usize, &mut [i64]),
     ) {
-        for (i, (word, found)) in group.words.iter_mut().zip(&mut group.found).enumerate().take(out.len()) {
+        for (i, (word, slot)) in group.words.iter_mut().zip(&mut group.slots).enumerate().take(out.len()) {
             let (from, to) = span(first + i);
             *word = short(bytes, from, to - from).unwrap_or(LONG);
-            *found = self.slots[self.slot_of(hash(*word, self.secret))];
+            *slot = self.slot_of(hash(*word, self.secret));
+        }
+        for (slot, found) in group.slots.iter().zip(&mut group.found) {
+            *found = self.slots[*slot];
         }
         let mut left = 0_u64;
         for (i, ((word, found), out)) in group.words.iter().zip(&group.found).zip(&mut *out).enumerate() {
