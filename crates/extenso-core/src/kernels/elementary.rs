@@ -45,14 +45,8 @@ pub fn log_f32(x: f32) -> f32 {
 /// Source: `e_log.c` of fdlibm (Sun Microsystems, 1993), with m in [sqrt(1/2), sqrt(2)).
 #[inline(always)]
 pub fn log_f64(x: f64) -> f64 {
-    let subnormal = x < f64::MIN_POSITIVE;
-    let bits = if subnormal { x * 18_014_398_509_481_984.0 } else { x }.to_bits();
-    let biased = bits.wrapping_sub(SQRT_HALF_F64).wrapping_add(BIAS << 52) >> 52;
-    let f = f64::from_bits(bits.wrapping_sub(biased << 52).wrapping_add(BIAS << 52)) - 1.0;
-    let offset = TWO_52 + BIAS as f64 + if subnormal { 54.0 } else { 0.0 };
-    let k = f64::from_bits(TWO_52.to_bits() | (biased & 0xfff)) - offset;
-    let y = log_reduced_f64(f, k);
-    log_edges_f64(x, y)
+    let (f, k) = log_split_f64(x);
+    log_edges_f64(x, log_reduced_f64(f, k))
 }
 
 /// Gives the natural logarithm of 1 and `x`, within 2 ulp. Zero keeps its sign.
@@ -168,9 +162,9 @@ pub fn f32_to_bf16(x: f32) -> bf16 {
 // ln 2 in two parts, of which an exponent times the high one is exact.
 const LN_2_HIGH_F32: f32 = 355.0 / 512.0;
 const LN_2_LOW_F32: f32 = -2.121_944_4e-4;
-const LN_2_HIGH_F64: f64 = 6.931_471_803_691_238e-1;
-const LN_2_LOW_F64: f64 = 1.908_214_929_270_587_7e-10;
-const TWO_52: f64 = 4_503_599_627_370_496.0;
+pub(super) const LN_2_HIGH_F64: f64 = 6.931_471_803_691_238e-1;
+pub(super) const LN_2_LOW_F64: f64 = 1.908_214_929_270_587_7e-10;
+pub(super) const TWO_52: f64 = 4_503_599_627_370_496.0;
 
 // The least m of log_f32, and its polynomial.
 const TWO_THIRDS_F32: u32 = 0x3f2a_aaab;
@@ -188,6 +182,17 @@ const LOG_F32: [f32; 9] = [
 // The least m of log_f64. A biased exponent stays positive: few instruction sets shift 64-bit lanes arithmetically or convert them.
 const SQRT_HALF_F64: u64 = 0x3fe6_a09e_667f_3bcd;
 const BIAS: u64 = 1024;
+
+/// The `f` and `k` of `x = 2^k (1 + f)` with 1 + f in [sqrt(1/2), sqrt(2)).
+#[inline(always)]
+pub(super) fn log_split_f64(x: f64) -> (f64, f64) {
+    let subnormal = x < f64::MIN_POSITIVE;
+    let bits = if subnormal { x * 18_014_398_509_481_984.0 } else { x }.to_bits();
+    let biased = bits.wrapping_sub(SQRT_HALF_F64).wrapping_add(BIAS << 52) >> 52;
+    let f = f64::from_bits(bits.wrapping_sub(biased << 52).wrapping_add(BIAS << 52)) - 1.0;
+    let offset = TWO_52 + BIAS as f64 + if subnormal { 54.0 } else { 0.0 };
+    (f, f64::from_bits(TWO_52.to_bits() | (biased & 0xfff)) - offset)
+}
 
 /// The logarithm of `2^k (1 + f)`.
 #[inline(always)]
@@ -222,27 +227,49 @@ fn exp_reduced_f32(x: f32) -> f32 {
     y * power(half) * power(n.wrapping_sub(half))
 }
 
+// Added to a small number, this rounds it to an integer and leaves that integer in the low bits.
+const MAGIC_F64: f64 = 1.5 * TWO_52;
+const EXP_F64: [f64; 10] = [
+    0.500_000_000_000_001_1,
+    0.166_666_666_666_664_1,
+    0.041_666_666_666_528_06,
+    0.008_333_333_333_495_927,
+    0.001_388_888_894_425_904_2,
+    0.000_198_412_695_049_145_62,
+    2.480_149_238_026_892_7e-5,
+    2.755_758_646_420_684e-6,
+    2.763_052_566_310_697_3e-7,
+    2.500_048_257_840_152e-8,
+];
+
 #[inline(always)]
-fn exp_reduced_f64(x: f64) -> f64 {
-    const MAGIC: f64 = 1.5 * TWO_52;
-    const Q: [f64; 10] = [
-        0.500_000_000_000_001_1,
-        0.166_666_666_666_664_1,
-        0.041_666_666_666_528_06,
-        0.008_333_333_333_495_927,
-        0.001_388_888_894_425_904_2,
-        0.000_198_412_695_049_145_62,
-        2.480_149_238_026_892_7e-5,
-        2.755_758_646_420_684e-6,
-        2.763_052_566_310_697_3e-7,
-        2.500_048_257_840_152e-8,
-    ];
-    let t = x.mul_add(std::f64::consts::LOG2_E, MAGIC);
-    let n = t - MAGIC;
+pub(super) fn exp_reduced_f64(x: f64) -> f64 {
+    let t = x.mul_add(std::f64::consts::LOG2_E, MAGIC_F64);
+    let n = t - MAGIC_F64;
     let r = n.mul_add(-LN_2_LOW_F64, n.mul_add(-LN_2_HIGH_F64, x));
     let high = 1.0 + r;
-    let y = high + polynomial_f64(r, Q).mul_add(r * r, r - (high - 1.0));
-    let n = t.to_bits().wrapping_sub(MAGIC.to_bits());
+    let y = high + polynomial_f64(r, EXP_F64).mul_add(r * r, r - (high - 1.0));
+    times_power_f64(y, t)
+}
+
+/// exp of `x` and a small rest that `x` lost when it was rounded.
+#[inline(always)]
+pub(super) fn exp_of_parts_f64(x: f64, rest: f64) -> f64 {
+    let t = x.mul_add(std::f64::consts::LOG2_E, MAGIC_F64);
+    let n = t - MAGIC_F64;
+    let whole = n.mul_add(-LN_2_HIGH_F64, x);
+    let low = n.mul_add(-LN_2_LOW_F64, rest);
+    let r = whole + low;
+    let high = 1.0 + whole;
+    let y = high + polynomial_f64(r, EXP_F64).mul_add(r * r, (whole - (high - 1.0)) + low);
+    times_power_f64(y, t)
+}
+
+/// `y` times 2 to the integer in the low bits of `t`, in two factors, since that reaches from below the least exponent to above the
+/// greatest.
+#[inline(always)]
+fn times_power_f64(y: f64, t: f64) -> f64 {
+    let n = t.to_bits().wrapping_sub(MAGIC_F64.to_bits());
     let half = (n.wrapping_add(4096) >> 1).wrapping_sub(2048);
     let power = |n: u64| f64::from_bits(n.wrapping_add(1023) << 52);
     y * power(half) * power(n.wrapping_sub(half))
@@ -261,14 +288,14 @@ macro_rules! helpers {
 
         /// NaN stays NaN.
         #[inline(always)]
-        fn $clamp(x: $float, low: $float, high: $float) -> $float {
+        pub(super) fn $clamp(x: $float, low: $float, high: $float) -> $float {
             let x = if x < low { low } else { x };
             if x > high { high } else { x }
         }
 
         /// `c[0] + c[1] x + c[2] x^2 + ...` by Horner's rule.
         #[inline(always)]
-        fn $polynomial<const N: usize>(x: $float, c: [$float; N]) -> $float {
+        pub(super) fn $polynomial<const N: usize>(x: $float, c: [$float; N]) -> $float {
             let mut y = c[N - 1];
             for i in (0..N - 1).rev() {
                 y = y.mul_add(x, c[i]);
@@ -278,7 +305,7 @@ macro_rules! helpers {
 
         /// The logarithm `y` of `x` where `x` is positive and finite, and what the others have instead.
         #[inline(always)]
-        fn $log_edges(x: $float, y: $float) -> $float {
+        pub(super) fn $log_edges(x: $float, y: $float) -> $float {
             let y = if x < $float::INFINITY { y } else { $float::INFINITY };
             let y = if x == 0.0 { $float::NEG_INFINITY } else { y };
             if x >= 0.0 { y } else { $float::NAN }

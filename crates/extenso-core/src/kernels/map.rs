@@ -5,6 +5,7 @@
 
 use super::elementary;
 use super::isa::multiversion;
+use super::power;
 use super::row_products::RowSums;
 use extenso_types::DType;
 use half::{bf16, f16};
@@ -80,7 +81,7 @@ halves! { f16: f16_to_f32 f32_to_f16; bf16: bf16_to_f32 f32_to_bf16; }
 
 /// Elementary functions, the same formula on every machine.
 ///
-/// The first four are [`elementary`]'s and vectorise. The others are those of the crate libm, element by element; what is
+/// The first four are [`elementary`]'s, powers are [`power`]'s, and both vectorise. The others are those of the crate libm, element by element; what is
 /// not a number is always the canonical NaN.
 pub trait Real: Copy {
     /// `e` to this power.
@@ -97,14 +98,15 @@ pub trait Real: Copy {
     fn cos_(self) -> Self;
     /// `e` to this power, less 1.
     fn exp_m1_(self) -> Self;
-    /// This to a power.
+    /// This to a power, within 1 ulp.
     fn pow_(self, power: Self) -> Self;
 }
 
 macro_rules! reals {
     ($($t:ty: $canonical:ident {
         $($name:ident $ours:ident),*;
-        $($of_libm:ident($($arg:ident),*) $theirs:ident),*;
+        $($of_libm:ident() $theirs:ident),*;
+        $pow:ident;
     })*) => { $(
         impl Real for $t {
             $(
@@ -113,21 +115,25 @@ macro_rules! reals {
             )*
             $(
                 #[inline(always)]
-                fn $of_libm(self $(, $arg: $t)*) -> $t {
-                    elementary::$canonical(libm::$theirs(self $(, $arg)*))
+                fn $of_libm(self) -> $t {
+                    elementary::$canonical(libm::$theirs(self))
                 }
             )*
+            #[inline(always)]
+            fn pow_(self, power: $t) -> $t { power::$pow(self, power) }
         }
     )* };
 }
 reals! {
     f32: canonical_f32 {
         exp_ exp_f32, ln_ log_f32, ln_1p_ log1p_f32, tanh_ tanh_f32;
-        sin_() sinf, cos_() cosf, exp_m1_() expm1f, pow_(power) powf;
+        sin_() sinf, cos_() cosf, exp_m1_() expm1f;
+        pow_f32;
     }
     f64: canonical_f64 {
         exp_ exp_f64, ln_ log_f64, ln_1p_ log1p_f64, tanh_ tanh_f64;
-        sin_() sin, cos_() cos, exp_m1_() expm1, pow_(power) pow;
+        sin_() sin, cos_() cos, exp_m1_() expm1;
+        pow_f64;
     }
 }
 

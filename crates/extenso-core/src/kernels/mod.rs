@@ -16,6 +16,7 @@ pub mod marks;
 pub mod matmul;
 pub mod order;
 pub mod pool;
+pub mod power;
 pub mod prefetch;
 pub mod real;
 pub mod reduce;

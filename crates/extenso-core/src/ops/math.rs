@@ -102,7 +102,7 @@ crate::ops! {
         .grad(|cx| one(where_(greater(&cx.args[0], 0)?, cx.g(), 0)))
         .examples(&[("relu([1.5, -1.5])", "[1.5, 0.0]")]);
 
-    /// `x` to the power `y`, elementwise, with broadcasting. Integers wrap.
+    /// `x` to the power `y`, elementwise, with broadcasting; of floats within one unit in the last place. Integers wrap.
     ///
     /// For floats as in IEEE 754: a power of 0 gives 1, and a negative number has only whole powers.
     /// Errors: an integer has a negative power; the message names the position.
