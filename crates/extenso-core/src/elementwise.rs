@@ -237,7 +237,7 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: Dims) -> Result<Tensor
     let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
     let n: usize = dims.iter().product();
     let blocks = Blocks::new(expr, inputs, &dims)?;
-    let bytes = dtype.width().map_or(n.div_ceil(8), |w| n * w);
+    let bytes = dtype.width().map_or(n.div_ceil(8), |w| n.saturating_mul(w));
     affordable(bytes)?;
     let mut out = Block::new(bytes);
     let far = bytes >= FAR && dtype != DType::Bool;

@@ -127,6 +127,9 @@ pub fn run_axes(fold: Fold, args: &[Value], attrs: &dyn AttrSet) -> Result<Outpu
 
 /// Folds the given axes, which are sorted and distinct.
 pub fn fold_axes(fold: Fold, x: &Dense, axes: &[usize], keepdims: bool) -> Result<Tensor> {
+    if fold.tests_numbers(x.dtype()) {
+        return fold_axes(fold, tested(x)?.data()?, axes, keepdims);
+    }
     let dims = x.dims();
     let is_folded = |i: &usize| axes.contains(i);
     let kept: SmallVec<[usize; 4]> = (0..dims.len()).filter(|i| !is_folded(i)).collect();
@@ -147,6 +150,12 @@ pub fn fold_axes(fold: Fold, x: &Dense, axes: &[usize], keepdims: bool) -> Resul
     let order: Vec<i64> = kept.iter().chain(axes).map(|&a| i64::try_from(a).unwrap_or(i64::MAX)).collect();
     let moved = crate::ops::permute(x, &order)?;
     fold_rows(fold, moved.data()?, rows, n, out_dims)
+}
+
+/// Which numbers are not zero; NaN is not.
+fn tested(x: &Dense) -> Result<Tensor> {
+    let x = Tensor::from_dense(x.dtype(), Dims::from_slice(x.dims()), x.storage().clone());
+    crate::ops::cast(x, DType::Bool)?.tensor().cloned()
 }
 
 fn fold_rows(fold: Fold, x: &Dense, rows: usize, n: usize, out_dims: Dims) -> Result<Tensor> {
@@ -223,6 +232,9 @@ pub fn run_segments(fold: Fold, args: &[Value]) -> Result<Outputs> {
         return Err(Error::value("two arguments are wanted: values and a partition"));
     };
     let (x, rows) = (values.tensor()?.data()?, partition.partition()?.data()?);
+    if fold.tests_numbers(x.dtype()) {
+        return run_segments(fold, &[tested(x)?.into(), partition.clone()]);
+    }
     let (outer, inner) = x.dims().split_first().ok_or_else(|| Error::shape("values are a scalar"))?;
     if *outer != rows.nvalues() {
         return Err(no_cut(&outer.to_string(), &rows.nvalues().to_string()));

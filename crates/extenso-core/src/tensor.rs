@@ -3,15 +3,20 @@
 //! Invariant: a storage holds exactly the elements that the sizes say, aligned, with string bytes proven to be UTF-8.
 //! Booleans are one bit each. A tensor is a value or a symbol; which it is, only code that needs the data asks.
 
-use crate::offsets::{Offsets, with_offsets};
+mod text;
+
+pub use text::join_text;
+
+use crate::offsets::Offsets;
 use crate::symbol::Symbol;
 use crate::value::Value;
-use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_types::{DType, Dims, Error, Result, Shape, TensorSpec};
 use half::{bf16, f16};
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use text::check_utf8;
 
 /// A tensor: a value or a symbol.
 #[derive(Clone)]
@@ -467,34 +472,6 @@ fn expect_count(dims: &[usize], given: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::shape(format!("{given} elements are given for shape {dims:?}")).wanted(format!("{wanted} elements")))
-}
-
-/// Concatenates texts into offsets and bytes.
-pub fn join_text<'a>(items: impl Iterator<Item = &'a [u8]>) -> (Offsets, Buffer) {
-    let mut bytes = MutableBuffer::new(0);
-    let mut offsets = vec![0_i64];
-    for item in items {
-        bytes.extend_from_slice(item);
-        offsets.push(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
-    }
-    (Offsets::I64(ScalarBuffer::from(offsets)), bytes.into())
-}
-
-fn check_utf8(offsets: &Offsets, bytes: &Buffer) -> Result<()> {
-    let (first, last) = (offsets.first(), offsets.last());
-    let bad = |at: usize| {
-        Error::data(format!("the bytes at {at} are not UTF-8")).wanted("UTF-8 text").hint("Use dtype bytes.")
-    };
-    let text = std::str::from_utf8(&bytes.as_slice()[first..last]).map_err(|e| bad(first + e.valid_up_to()))?;
-    with_offsets!(offsets, o => {
-        for &at in o {
-            let at = usize::try_from(at).unwrap_or(0);
-            if !text.is_char_boundary(at - first) {
-                return Err(bad(at));
-            }
-        }
-    });
-    Ok(())
 }
 
 impl From<Dense> for Tensor {

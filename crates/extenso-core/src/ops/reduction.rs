@@ -36,15 +36,15 @@ crate::ops! {
         .alias_tf("reduce_min")
         .examples(&[("min([[1.0, 5.0], [3.0, 2.0]], axis=-1)", "[1.0, 2.0]")]);
 
-    /// Whether any element over `axis` is true. An empty row gives false.
+    /// Whether any element over `axis` is true, or a number that is not zero. An empty row gives false.
     ANY: any(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Any)
         .alias_tf("reduce_any")
-        .examples(&[("any([[True, False], [False, False]], axis=1)", "[True, False]")]);
+        .examples(&[("any([[True, False], [False, False]], axis=1)", "[True, False]"), ("any([[0, 2], [0, 0]], axis=1)", "[True, False]")]);
 
-    /// Whether all elements over `axis` are true. An empty row gives true.
+    /// Whether all elements over `axis` are true, or numbers that are not zero. An empty row gives true.
     ALL: all(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::All)
         .alias_tf("reduce_all")
-        .examples(&[("all([[True, False], [True, True]], axis=1)", "[False, True]")]);
+        .examples(&[("all([[True, False], [True, True]], axis=1)", "[False, True]"), ("all([0.5, 0.0])", "False")]);
 }
 
 /// The mean over `axis`: the sum divided by the count, f64 for integers and booleans. An empty row gives NaN.

@@ -3,6 +3,7 @@
 //! None keeps state: the same key gives the same numbers, and keys that are to give others come from [`random_split`] and
 //! [`random_fold_in`]. Numbers in f16 and bf16 are drawn in f32 and rounded.
 
+use super::rearrange::{int, size_along};
 use super::{
     add, arange, argmax, argsort, cast, cumulative_sum, expand_dims, greater_equal, less, log, log1p, maximum, minimum,
     multiply, negative, random_bits, random_integers, random_keys, random_unit, random_unit_like, reshape, slice,
@@ -11,7 +12,6 @@ use super::{
 use crate::attrs::Axes;
 use crate::kernels::special::Special;
 use crate::ops::erfinv;
-use crate::reduce::normalize_axis;
 use crate::tensor::Tensor;
 use crate::value::{Arg, Scalar, Value};
 use extenso_types::{DType, Error, Result};
@@ -300,19 +300,10 @@ pub fn random_permutation(key: impl Into<Arg>, count: i64) -> Result<Value> {
 /// ```
 pub fn random_shuffle(key: impl Into<Arg>, x: impl Into<Arg>, axis: i64) -> Result<Value> {
     let shuffled = |key: Arg, x: Arg| {
-        let order = random_permutation(key, size_along(x.value()?, axis)?)?;
+        let order = random_permutation(key, int(size_along(x.value()?, axis)?))?;
         take(x, order, axis)
     };
     shuffled(key.into(), x.into()).map_err(|e| e.at("random_shuffle"))
-}
-
-fn size_along(x: &Value, axis: i64) -> Result<i64> {
-    let shape = x.tensor()?.shape();
-    let unknown =
-        || Error::shape(format!("the size along axis {axis} is not known while tracing")).wanted("a known size");
-    let dims = shape.dims().ok_or_else(unknown)?;
-    let size = dims[normalize_axis(axis, dims.len())?].known().ok_or_else(unknown)?;
-    Ok(i64::try_from(size).unwrap_or(i64::MAX))
 }
 
 /// Elements of `x` along its first axis, drawn at random, in `shape`; each may be drawn again if `replace` says so.
@@ -335,7 +326,7 @@ pub fn random_choice(
     p: Option<Value>,
 ) -> Result<Value> {
     let chosen = |key: Arg, x: Arg, shape: Vec<i64>| {
-        let places = random_places(key, size_along(x.value()?, 0)?, shape, replace, p)?;
+        let places = random_places(key, int(size_along(x.value()?, 0)?), shape, replace, p)?;
         take(x, places, 0)
     };
     chosen(key.into(), x.into(), shape.into()).map_err(|e| e.at("random_choice"))

@@ -120,17 +120,20 @@ impl Fold {
         }
     }
 
+    /// Whether numbers are folded as what they are not: zero.
+    pub(super) fn tests_numbers(self, dtype: DType) -> bool {
+        matches!(self, Fold::Any | Fold::All) && dtype != DType::Bool
+    }
+
     /// The dtype of the result.
     ///
     /// Errors: the fold does not take the dtype.
     pub fn out_dtype(self, dtype: DType) -> Result<DType> {
-        let out = match dtype {
-            DType::Bool => self.of_bits().map(|(out, _)| out),
-            other => self.kernel(other).map(|k| k.out),
+        let out = match (dtype, self) {
+            (DType::Bool, _) => self.of_bits().map(|(out, _)| out),
+            (number, Fold::Any | Fold::All) => number.is_numeric().then_some(DType::Bool),
+            (number, Fold::Sum | Fold::Prod | Fold::Max | Fold::Min) => self.kernel(number).map(|k| k.out),
         };
-        out.ok_or_else(|| {
-            let wanted = if matches!(self, Fold::Any | Fold::All) { "booleans" } else { "numbers or booleans" };
-            Error::dtype(format!("the op does not take {dtype}")).wanted(wanted)
-        })
+        out.ok_or_else(|| Error::dtype(format!("the op does not take {dtype}")).wanted("numbers or booleans"))
     }
 }
