@@ -86,8 +86,8 @@ fn softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>>
 #[pyfunction]
 #[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
 fn log_softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>> {
-    let argument = arg::from_py(x)?;
-    value::to_py(x.py(), guarded(|| ops::log_softmax(argument, axis)).or_raise()?)
+    let argument = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::lists::log_softmax(&argument, axis)).or_raise()?)
 }
 
 /// The logarithm of the sum of exponentials over `axis`, without overflow. An empty row gives -inf.
@@ -103,8 +103,8 @@ fn logsumexp<'py>(
     keepdims: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let axes = axis.map_or(Ok(Axes::All), |axis| attribute("axis", axis))?;
-    let argument = arg::from_py(x)?;
-    value::to_py(x.py(), guarded(|| ops::logsumexp(argument, axes, keepdims)).or_raise()?)
+    let argument = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::lists::logsumexp(&argument, &axes, keepdims)).or_raise()?)
 }
 
 /// The values of a masked tensor with `fill` where one is missing; anything else as it is.

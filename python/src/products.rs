@@ -22,6 +22,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The product of the operands, summed over every subscript that the result does not have; subscripts as in NumPy.
 ///
+/// The subscript of a ragged axis stands behind that of the axis outside it.
+///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 10]))
 /// [21, 43]
@@ -30,7 +32,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn einsum<'py>(py: Python<'py>, subscripts: &str, operands: &Bound<'py, PyTuple>) -> Made<'py> {
     let operands: PyResult<Vec<Arg>> = operands.iter().map(|operand| arg::from_py(&operand)).collect();
     let operands = operands?;
-    made(py, || ops::einsum(subscripts, operands))
+    made(py, || extenso_ext::einsum(subscripts, operands))
 }
 
 /// The products of `x` and `y`, summed over the last `axes` of `x` and the first of `y`, or over the pairs that two lists give.
@@ -43,7 +45,7 @@ fn einsum<'py>(py: Python<'py>, subscripts: &str, operands: &Bound<'py, PyTuple>
 fn tensordot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axes: Option<Given<'_, 'py>>) -> Made<'py> {
     let (given, other) = (value::from_py(x)?, value::from_py(y)?);
     let axes = axes.map_or(Ok(DotAxes::Count(2)), dot_axes)?;
-    made(x.py(), || ops::tensordot(given, other, axes))
+    made(x.py(), || extenso_ext::tensordot(&given, &other, axes))
 }
 
 fn dot_axes(object: Given<'_, '_>) -> PyResult<DotAxes> {

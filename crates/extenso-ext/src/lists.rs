@@ -9,6 +9,7 @@ mod parts;
 mod pick;
 mod ranges;
 mod sets;
+mod spreads;
 mod tuples;
 mod windows;
 
@@ -19,6 +20,7 @@ pub use pick::{first, head, last, nth, pad_to, tail, take_per_row};
 pub use ranges::ranges;
 pub(crate) use sets::places;
 pub use sets::{difference, intersection, isin, searchsorted, union};
+pub use spreads::{log_softmax, logsumexp, std, var};
 pub use tuples::{cartesian, combinations};
 pub use windows::windows;
 

@@ -6,8 +6,11 @@
 mod arithmetic;
 mod handlers;
 mod lines;
+mod rows;
 mod structure;
 mod text;
+
+pub(crate) use structure::mask_may_be_missing;
 
 use crate::args::{int, typed};
 use crate::axes::{dim, rank, zeros_of};
@@ -96,6 +99,13 @@ impl MaskedTensor {
     /// The mask with axes of size 1 behind its own, so that it broadcasts against the values.
     pub(crate) fn wide_mask(&self) -> Result<Value> {
         trailing(&self.mask.clone().into(), rank(&self.values)? - self.mask_rank()?)
+    }
+
+    /// Rows of which some are missing, with nothing in those; none if the values are no rows.
+    ///
+    /// What lies under a missing row has a length too, which must not count.
+    pub(crate) fn rows_there(&self) -> Result<Option<RaggedTensor>> {
+        typed::<RaggedTensor>(&self.values).map(|rows| rows.only_where(&self.mask)).transpose()
     }
 
     /// The values with `fill` where they are missing.

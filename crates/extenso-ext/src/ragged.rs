@@ -12,6 +12,7 @@ pub(crate) mod dense;
 mod handlers;
 mod levels;
 mod lines;
+mod products;
 mod reduction;
 mod rows;
 mod select;
@@ -132,6 +133,15 @@ impl RaggedTensor {
     /// Errors: the rank of the values is not known.
     pub fn rank(&self) -> Result<usize> {
         Ok(rank(&self.values)? + 1)
+    }
+
+    /// The rows where `mask` is true, and empty ones elsewhere.
+    pub(crate) fn only_where(&self, mask: &Tensor) -> Result<RaggedTensor> {
+        let rows = self.compact()?;
+        let kept = ops::gather_rows_of(mask, rows.partition())?;
+        let lengths = ops::where_(mask, rows.row_lengths()?, 0)?;
+        let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+        RaggedTensor::from_partition(ops::boolean_mask(rows.values(), kept, 0)?, partition)
     }
 
     /// The same rows over values that are all in some row; this value itself where that holds already.

@@ -53,7 +53,8 @@ fn a_join_joins_rows() {
     check(ops::reduce_join(&rows, -1, "-"), r#"["a-b", "", "c"]"#);
     check(traced(&[rows], |args| ops::reduce_join(&args[0], -1, "-")), r#"["a-b", "", "c"]"#);
     check(ops::reduce_join(sliced(["x", "a", "b", "y"]), 1, ""), r#"["", "ab"]"#);
-    fails(ops::reduce_join(value(r#"[[["a"], []], []]"#), 1, ""), &["reduce_join", "axis 1"]);
+    check(ops::reduce_join(value(r#"[[["a"], ["b", "c"], []], []]"#), 1, ""), r#"[["ab", "c"], []]"#);
+    check(ops::reduce_join(value(r#"[[["a"], ["b", "c"], []], []]"#), [2, 1], "-"), r#"["a-b-c-", ""]"#);
     fails(ops::reduce_join(value(r#"[["a", None], []]"#), -1, ""), &["reduce_join", "missing"]);
 }
 

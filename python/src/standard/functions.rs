@@ -202,7 +202,7 @@ fn count_nonzero<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims:
 #[pyo3(signature = (x, axis=None, correction=0.0, keepdims=false))]
 fn var<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, keepdims: bool) -> Made<'py> {
     let (given, axis) = (value::from_py(x)?, axes(axis)?);
-    made(x.py(), || ops::var(given, axis, correction, keepdims))
+    made(x.py(), || lists::var(&given, &axis, correction, keepdims))
 }
 
 /// The standard deviation over `axis`: the square root of `var`.
@@ -214,7 +214,7 @@ fn var<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, ke
 #[pyo3(name = "std", signature = (x, axis=None, correction=0.0, keepdims=false))]
 fn deviation<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, keepdims: bool) -> Made<'py> {
     let (given, axis) = (value::from_py(x)?, axes(axis)?);
-    made(x.py(), || ops::std(given, axis, correction, keepdims))
+    made(x.py(), || lists::std(&given, &axis, correction, keepdims))
 }
 
 /// How much each element along `axis` is more than the one before it, `n` times over.

@@ -10,9 +10,9 @@ use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
 use extenso_types::{DType, Dim, Error, Result};
 
-/// Whether the elements along an axis have ragged rows inside, so that lines go across rows.
-fn rows_inside(x: &Value, axis: usize) -> bool {
-    rank(x).is_ok_and(|rank| (axis + 1..rank).any(|inner| is_ragged(x, inner)))
+/// Whether the elements along an axis have ragged rows inside, along one of the axes that count, so that lines go across rows.
+pub(super) fn rows_inside(x: &Value, axis: usize, counts: &dyn Fn(usize) -> bool) -> bool {
+    rank(x).is_ok_and(|rank| (axis + 1..rank).any(|inner| counts(inner) && is_ragged(x, inner)))
 }
 
 /// The lists along an axis as rows of lines across the rows inside.
@@ -37,7 +37,9 @@ fn across_rows(x: &Value, axis: i64, f: &dyn Fn(&RaggedTensor) -> Result<Value>)
 /// ```
 pub fn softmax(x: &Value, axis: i64) -> Result<Value> {
     match rank(x).and_then(|rank| normalize_axis(axis, rank)) {
-        Ok(at) if rows_inside(x, at) => across_rows(x, int(at), &|rows| ops::softmax(rows.clone().into_value(), 1)),
+        Ok(at) if rows_inside(x, at, &|_| true) => {
+            across_rows(x, int(at), &|rows| ops::softmax(rows.clone().into_value(), 1))
+        }
         Ok(_) | Err(_) => ops::softmax(x, axis),
     }
 }
@@ -59,7 +61,7 @@ pub fn diff(x: &Value, n: i64, axis: i64) -> Result<Value> {
         }
         let axis = normalize_axis(axis, rank(x)?)?;
         (0..n).try_fold(x.clone(), |x, _| {
-            if !rows_inside(&x, axis) {
+            if !rows_inside(&x, axis, &|_| true) {
                 return steps(&x, int(axis));
             }
             let lines = |rows: &RaggedTensor| RaggedTensor::from_value(&steps(&rows.clone().into_value(), 1)?);
@@ -92,7 +94,7 @@ pub fn top_k(x: &Value, k: i64, axis: i64) -> Result<(Value, Value)> {
         if at + 1 == rank {
             return ops::top_k(x, k);
         }
-        if rows_inside(x, at) {
+        if rows_inside(x, at, &|_| true) {
             let first = |lines: &RaggedTensor| {
                 RaggedTensor::from_value(&ops::slice(lines.clone().into_value(), 1_i64, 0_i64, Some(vec![k]), 1_i64)?)
             };

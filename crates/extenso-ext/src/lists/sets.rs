@@ -3,7 +3,7 @@
 //! Both are found in the order of two lists together, so that anything that can be sorted can be looked for.
 
 use super::groups::{Sorted, distinct, runs};
-use super::pick::filled_like;
+use super::pick::{filled_like, parts};
 use super::{Beside, along, check_scalars, flat_values, in_shape_of, only, with_flat};
 use crate::args::{answer, typed_ref};
 use crate::axes::rank;
@@ -138,7 +138,8 @@ fn chosen(rows: &RaggedTensor, others: &Value, wanted: bool) -> Result<Value> {
 /// For each element of `x` the place in `sorted` at which it would keep the order: before equal elements, or with `right` behind.
 ///
 /// Shapes: `sorted` is a vector for all of `x`, or has the rows of `x` before the last axis, a list for each list; the result is
-/// i64 of the shape and the rows of `x`. Errors: other rows; dtypes that differ.
+/// i64 of the shape and the rows of `x`, missing where `x` is. Errors: other rows; dtypes that differ; sorted elements that may be
+/// missing.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -147,24 +148,41 @@ fn chosen(rows: &RaggedTensor, others: &Value, wanted: bool) -> Result<Value> {
 /// ```
 pub fn searchsorted(sorted: &Value, x: &Value, right: bool) -> Result<Value> {
     let found = || {
-        if rank(sorted)? == 1 && rank(x)? != 1 {
+        if rank(sorted)? == 1 && (rank(x)? != 1 || typed_ref::<MaskedTensor>(x).is_some()) {
             return with_flat(x, &searchsorted(sorted, &flat_values(x)?, right)?);
         }
         if typed_ref::<MaskedTensor>(sorted).is_some() {
-            return Err(Error::dtype("some of the sorted elements may be missing")
-                .wanted("elements that are all there")
-                .hint("Write `fill_none(sorted, value)`."));
+            return Err(may_be_missing());
         }
         let lists = vec![Beside::lists("sorted", sorted)];
         let places = along(x, -1, lists, &|rows, sorted| {
             check_scalars(rows)?;
-            let both = Both::of(rows, &sorted[0], !right)?;
+            if typed_ref::<RaggedTensor>(&sorted[0]).is_some_and(|rows| is_masked(rows.values())) {
+                return Err(may_be_missing());
+            }
+            let (values, mask) = parts(rows.values())?;
+            let both = Both::of(&rows.with_values(values)?, &sorted[0], !right)?;
             let before = ops::segment_cumulative_sum(&both.second, both.sorted.rows.partition(), false)?;
-            Ok(vec![rows.with_values(both.of_first(before)?)?.into_value()])
+            let places = both.of_first(before)?;
+            let places = match mask {
+                Some(mask) => MaskedTensor::new(places, mask.tensor()?.clone())?.into_value(),
+                None => places,
+            };
+            Ok(vec![rows.with_values(places)?.into_value()])
         })?;
         in_shape_of(x, only(places)?)
     };
     found().map_err(|e: Error| e.at("searchsorted"))
+}
+
+fn is_masked(value: &Value) -> bool {
+    typed_ref::<MaskedTensor>(value).is_some()
+}
+
+fn may_be_missing() -> Error {
+    Error::dtype("some of the sorted elements may be missing")
+        .wanted("elements that are all there")
+        .hint("Write `fill_none(sorted, value)`.")
 }
 
 /// The handler of the op of this name.

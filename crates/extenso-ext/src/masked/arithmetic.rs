@@ -125,7 +125,34 @@ impl Operands {
         if items.iter().any(rows_first) && items.iter().any(covers_rows) {
             return Ok(None);
         }
-        Ok(Some(Operands { items, rank }))
+        Operands { items, rank }.with_rows_there().map(Some)
+    }
+
+    /// With nothing in rows that are missing in one operand, where the rows of several meet: their lengths need not agree there.
+    fn with_rows_there(self) -> Result<Operands> {
+        let rows: Vec<Option<RaggedTensor>> = self.items.iter().map(Item::rows).collect();
+        let mut found = rows.iter().flatten();
+        let Some(first) = found.next() else { return Ok(self) };
+        let (mut others, mut alike) = (0, true);
+        for other in found {
+            others += 1;
+            alike &= other.partition().same(first.partition());
+            if other.rank()? != first.rank()? || !other.nrows().is_compatible_with(first.nrows()) {
+                return Ok(self);
+            }
+        }
+        let masks = self.items.iter().filter_map(|item| match item {
+            Item::Masked(x, _, 1) if typed::<RaggedTensor>(x.values()).is_some() => Some(Ok(x.mask.clone())),
+            Item::Plain(..) | Item::Masked(..) => None,
+        });
+        let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
+        let mask = masks.reduce(both).transpose()?;
+        let Some(mask) = mask.filter(|_| others > 0 && !alike) else { return Ok(self) };
+        let items = self.items.into_iter().zip(rows).map(|(item, rows)| match rows {
+            Some(rows) => item.with_values(rows.only_where(&mask)?.into_value()),
+            None => Ok(item),
+        });
+        Ok(Operands { items: items.collect::<Result<_>>()?, rank: self.rank })
     }
 
     fn values(&self) -> Vec<Arg> {
@@ -149,6 +176,21 @@ impl Item {
             Item::Plain(_, rank) => *rank,
             Item::Masked(_, rank, _) => Some(*rank),
         }
+    }
+
+    /// The rows that the operand has.
+    fn rows(&self) -> Option<RaggedTensor> {
+        match self {
+            Item::Plain(arg, _) => typed_arg(arg),
+            Item::Masked(x, ..) => typed(x.values()),
+        }
+    }
+
+    fn with_values(self, values: Value) -> Result<Item> {
+        Ok(match self {
+            Item::Plain(_, rank) => Item::Plain(Arg::Value(values), rank),
+            Item::Masked(x, rank, mask) => Item::Masked(MaskedTensor::new(values, x.mask)?, rank, mask),
+        })
     }
 
     fn value(&self) -> Arg {
@@ -212,6 +254,9 @@ impl Mask {
 pub(super) fn reduce(call: &Call<'_>) -> Answer {
     let (Kernel::Reduction(_), [arg]) = (call.op.kernel, flat(call)) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
+    if let Some(rows) = x.rows_there()? {
+        return answer(on_value(call, &rows.into_value())?);
+    }
     answer(on_value(call, &x.filled(identity(call.op, &x)?)?)?)
 }
 
@@ -219,6 +264,9 @@ pub(super) fn reduce(call: &Call<'_>) -> Answer {
 pub(super) fn segments(call: &Call<'_>) -> Answer {
     let (Kernel::Segment(fold), [values, partition]) = (call.op.kernel, call.args) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(values) else { return Ok(None) };
+    if let Some(rows) = x.rows_there()? {
+        return answer(call_one(call.op, &[Arg::Value(rows.into_value()), partition.clone()], call.attrs)?);
+    }
     let filled = x.filled(identity(over_axes(fold), &x)?)?;
     answer(call_one(call.op, &[Arg::Value(filled), partition.clone()], call.attrs)?)
 }

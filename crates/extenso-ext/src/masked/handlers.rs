@@ -1,6 +1,6 @@
 //! What a masked tensor does under ops: the table of handlers.
 
-use super::{arithmetic, lines, structure, text};
+use super::{arithmetic, lines, rows, structure, text};
 use crate::args::unless_foreign;
 use extenso_core::{Answer, Call, Class, OpDef, Target, on, ops};
 use extenso_types::TypeDef;
@@ -35,6 +35,8 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::SLICE, "MaskedTensor slice", structure::slice),
         (&ops::BOOLEAN_MASK, "MaskedTensor boolean_mask", structure::boolean_mask),
         (&ops::CONCAT, "MaskedTensor concat", structure::concat),
+        (&ops::EXPAND_DIMS, "MaskedTensor expand_dims", rows::expand_dims),
+        (&ops::TAKE_ALONG_AXIS, "MaskedTensor take_along_axis", rows::take_along_axis),
         (&ops::PAD, "MaskedTensor pad", structure::pad),
         (&ops::BROADCAST_LIKE, "MaskedTensor broadcasting", structure::broadcast_like),
         (&ops::SORT, "MaskedTensor sort", lines::sort),
@@ -54,6 +56,8 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::CUMULATIVE_MIN, "MaskedTensor running fold", lines::cumulative_min),
         (&ops::SEGMENT_CUMULATIVE_MAX, "MaskedTensor running fold", lines::segment_cumulative_max),
         (&ops::SEGMENT_CUMULATIVE_MIN, "MaskedTensor running fold", lines::segment_cumulative_min),
+        (&ops::LINEAR_SCAN, "MaskedTensor recurrence", lines::linear_scan),
+        (&ops::SEGMENT_LINEAR_SCAN, "MaskedTensor recurrence", lines::linear_scan),
         (&ops::SHIFT, "MaskedTensor shift", lines::shift),
         (&ops::SEGMENT_SHIFT, "MaskedTensor shift", lines::segment_shift),
         (&ops::INDICES_ALONG, "MaskedTensor positions", lines::indices_along),

@@ -42,11 +42,22 @@ fn along(x: &MaskedTensor, axis: i64) -> Result<Option<i64>> {
     Ok((axis < x.mask_rank()?).then_some(crate::args::int(axis)))
 }
 
-/// `sort` puts what is missing last.
+/// Along the axis of rows that may be missing as a whole: the op on the others, column by column.
+fn rows_there(call: &Call<'_>, x: &MaskedTensor, axis: i64) -> Result<Option<Value>> {
+    match x.rows_there()? {
+        Some(rows) if normalize_axis(axis, rank(x.values())?)? == 0 => on_value(call, &rows.into_value()).map(Some),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// `sort` puts what is missing last; rows that are missing stay so.
 pub(super) fn sort(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let Sort { axis, descending } = *Sort::of(call.attrs)?;
+    if let Some(sorted) = rows_there(call, &x, axis)? {
+        return answer_ext(MaskedTensor::new(sorted, x.mask)?);
+    }
     let Some(axis) = along(&x, axis)? else { return answer_ext(inside(call, &x, &[], call.attrs)?) };
     let x = stretched(&x)?;
     let order = order_along(&x, axis, descending)?;
@@ -58,6 +69,9 @@ pub(super) fn argsort(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let Sort { axis, descending } = *Sort::of(call.attrs)?;
+    if let Some(order) = rows_there(call, &x, axis)? {
+        return answer_ext(MaskedTensor::new(order, x.mask)?);
+    }
     match along(&x, axis)? {
         Some(axis) => answer(order_along(&stretched(&x)?, axis, descending)?),
         None => answer_ext(inside(call, &x, &[], call.attrs)?),
@@ -111,14 +125,24 @@ pub(super) fn argmin(call: &Call<'_>) -> Answer {
 fn extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
-    let ArgExtreme { axis, keepdims } = ArgExtreme::of(call.attrs)?.clone();
-    if let Axes::List(axes) = &axis
+    if let Axes::List(axes) = &ArgExtreme::of(call.attrs)?.axis
         && let [one] = axes[..]
-        && along(&x, one)?.is_none()
     {
+        if let Some(found) = rows_there(call, &x, one)? {
+            return answer(found);
+        }
+        if along(&x, one)?.is_some() {
+            return extreme_beside(call, &x, fold);
+        }
         return answer_ext(merged(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, &x)?);
     }
-    let x = comparable(&stretched(&x)?)?;
+    extreme_beside(call, &x, fold)
+}
+
+/// The extreme among elements of which each may be missing.
+fn extreme_beside(call: &Call<'_>, x: &MaskedTensor, fold: &'static OpDef) -> Answer {
+    let ArgExtreme { axis, keepdims } = ArgExtreme::of(call.attrs)?.clone();
+    let x = comparable(&stretched(x)?)?;
     let folded = |fold: &'static OpDef, x: Value, keepdims| {
         let attrs = extenso_core::reduce::Reduce { axis: axis.clone(), keepdims };
         call_one(fold, &[Arg::Value(x)], &attrs)
@@ -238,6 +262,22 @@ fn segment_cumulative(call: &Call<'_>, fold: &'static OpDef) -> Answer {
         call_one(call.op, &[Arg::Value(filled), rows.clone()], call.attrs)?,
         x.mask().clone(),
     )?)
+}
+
+/// `linear_scan` passes over what is missing in one of the two, as if it were nothing with a link of one.
+pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
+    let [x, link, rest @ ..] = call.args else { return Ok(None) };
+    let (x, link) = (x.value()?, link.value()?);
+    let (given, linked) = (typed::<MaskedTensor>(x), typed::<MaskedTensor>(link));
+    let masks = [given.as_ref(), linked.as_ref()].into_iter().flatten().map(MaskedTensor::wide_mask);
+    let both = |a: Result<Value>, b: Result<Value>| ops::logical_and(a?, b?);
+    let Some(mask) = masks.reduce(both).transpose()? else { return Ok(None) };
+    let plain = |value: &Value, masked: &Option<MaskedTensor>, fill: i64| {
+        ops::where_(&mask, masked.as_ref().map_or(value, MaskedTensor::values), fill).map(Arg::Value)
+    };
+    let args: Vec<Arg> = [plain(x, &given, 0)?, plain(link, &linked, 1)?].into_iter().chain(rest.to_vec()).collect();
+    let scanned = call_one(call.op, &args, call.attrs)?;
+    answer_ext(MaskedTensor::new(scanned, ops::broadcast_like(&mask, x)?.tensor()?.clone())?)
 }
 
 /// `shift` moves what is missing too; what enters is there.

@@ -108,10 +108,10 @@ pub(super) fn broadcast_like(call: &Call<'_>) -> Answer {
 /// `boolean_mask` picks of values and mask; in rows that it keeps, of the values alone.
 pub(super) fn boolean_mask(call: &Call<'_>) -> Answer {
     let [x, Arg::Value(mask)] = flat(call) else { return Ok(None) };
-    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     if typed_ref::<MaskedTensor>(mask).is_some() {
-        return Ok(None);
+        return Err(mask_may_be_missing());
     }
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
     let (rest, about, known) = ([Arg::from(mask)], rank(mask)?, x.mask_rank()?);
     if axis >= known || (about > 1 && typed_ref::<RaggedTensor>(x.values()).is_some()) {
@@ -122,6 +122,13 @@ pub(super) fn boolean_mask(call: &Call<'_>) -> Answer {
     }
     let x = if axis + about > known { stretched(&x)? } else { x };
     answer_ext(both(call, &x, &rest, call.attrs)?)
+}
+
+/// What is neither kept nor left out.
+pub(crate) fn mask_may_be_missing() -> Error {
+    Error::value("some of the mask may be missing")
+        .wanted("a mask that is all there")
+        .hint("Write `fill_none(mask, False)` around it.")
 }
 
 fn along(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], axis: usize, attrs: &dyn AttrSet) -> Answer {
@@ -154,6 +161,9 @@ pub(super) fn row_partition(call: &Call<'_>) -> Answer {
 
 /// `concat` joins values and masks; a part without a mask is all there.
 pub(super) fn concat(call: &Call<'_>) -> Answer {
+    if let Some(joined) = super::rows::concat(call)? {
+        return answer(joined);
+    }
     let mut parts = Vec::new();
     for arg in flat(call) {
         parts.push(match (typed_arg::<MaskedTensor>(arg), arg) {

@@ -5,8 +5,9 @@
 use super::RaggedTensor;
 use crate::args::typed;
 use crate::axes::rank;
-use crate::masked::trailing;
-use extenso_core::{ExtensionType, RowPartition, Value, ops};
+use crate::masked::{MaskedTensor, trailing};
+use extenso_core::attrs::NoAttrs;
+use extenso_core::{Arg, ExtensionType, OpDef, RowPartition, Tensor, Value, call_one, ops};
 use extenso_types::Result;
 
 /// What a function makes of lines: the values of all lines, one line after the other, for each argument, and how they are cut.
@@ -16,6 +17,9 @@ pub(crate) type OfLines<'a> = &'a dyn Fn(&[Value], &RowPartition) -> Result<Valu
 ///
 /// All arguments have the rows of the first. Errors: those of the function.
 pub(crate) fn across(args: &[Value], partition: &RowPartition, f: OfLines<'_>) -> Result<Value> {
+    if let Some((rows, mask)) = rows_there(args)? {
+        return Ok(MaskedTensor::new(across(&rows, partition, f)?, mask)?.into_value());
+    }
     let Some(first) = args.first().and_then(typed::<RaggedTensor>) else { return f(args, partition) };
     let first = first.compact()?;
     let order = ops::column_order(partition, first.partition())?;
@@ -29,6 +33,96 @@ pub(crate) fn across(args: &[Value], partition: &RowPartition, f: OfLines<'_>) -
     let made = across(&lines?, &columns, f)?;
     // The order of an order is its inverse.
     Ok(first.with_values(ops::take(made, ops::argsort(order, 0, false)?, 0)?)?.into_value())
+}
+
+/// The arguments with nothing in rows that are missing in one of them, and which rows are there; none if no row may be missing.
+fn rows_there(args: &[Value]) -> Result<Option<(Vec<Value>, Tensor)>> {
+    let masked: Vec<Option<MaskedTensor>> =
+        args.iter().map(|arg| typed(arg).filter(|x: &MaskedTensor| has_rows(x.values()))).collect();
+    let masks = masked.iter().flatten().map(|x| Ok(x.mask().clone()));
+    let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
+    let Some(mask) = masks.reduce(both).transpose()? else { return Ok(None) };
+    let emptied = |(arg, masked): (&Value, &Option<MaskedTensor>)| {
+        let rows = typed::<RaggedTensor>(masked.as_ref().map_or(arg, MaskedTensor::values));
+        rows.map_or_else(|| Ok(arg.clone()), |rows| Ok(rows.only_where(&mask)?.into_value()))
+    };
+    let rows: Result<Vec<Value>> = args.iter().zip(&masked).map(emptied).collect();
+    Ok(Some((rows?, mask)))
+}
+
+/// Whether the values are rows, all of them there or some missing.
+pub(crate) fn has_rows(values: &Value) -> bool {
+    typed::<RaggedTensor>(values).is_some() || typed::<MaskedTensor>(values).is_some_and(|x| has_rows(x.values()))
+}
+
+/// The rows of values whose rows may be missing, which are empty where they are.
+pub(crate) fn rows_of(values: &Value) -> Result<Option<RaggedTensor>> {
+    match typed::<MaskedTensor>(values) {
+        Some(masked) => masked.rows_there(),
+        None => Ok(typed(values)),
+    }
+}
+
+/// The `numbers` of the rows that hold the extreme elements of columns, for each group the columns of its rows.
+///
+/// `numbers` has the rows of `x`; `segment` finds a position in each list. Nothing is found where all of a column is missing.
+pub(crate) fn extreme_across(
+    segment: &'static OpDef,
+    groups: &RowPartition,
+    x: &RaggedTensor,
+    numbers: &Value,
+) -> Result<Value> {
+    let x = x.compact()?;
+    let order = ops::column_order(groups, x.partition())?;
+    let columns = ops::partition_from_lengths(ops::column_lengths(groups, x.partition())?)?.partition()?.clone();
+    let numbers = rows_of(numbers)?.map_or_else(|| Ok(numbers.clone()), |rows| rows.values_in(x.partition()))?;
+    let (values, numbers) = (ops::take(x.values(), &order, 0)?, ops::take(numbers, &order, 0)?);
+    extreme_in(segment, &RaggedTensor::from_partition(values, columns)?, &numbers)
+}
+
+/// The numbers that stand beside the extreme elements of each row: the rows inside are aligned on the left.
+pub(crate) fn extreme_in(segment: &'static OpDef, rows: &RaggedTensor, numbers: &Value) -> Result<Value> {
+    if let Some(inner) = rows_of(rows.values())? {
+        let found = extreme_across(segment, rows.partition(), &inner, numbers)?;
+        let widths = ops::maximum(ops::segment_max(inner.row_lengths()?, rows.partition())?, 0)?;
+        let widths = ops::partition_from_lengths(widths)?.partition()?.clone();
+        return Ok(RaggedTensor::from_partition(found, widths)?.into_value());
+    }
+    let found = call_one(segment, &[Arg::from(rows.values()), rows.partition().into()], &NoAttrs {})?;
+    let picked = |found: &Value| {
+        let starts = trailing(&ops::row_starts(rows.partition())?, rank(found)? - 1)?;
+        ops::take_along_axis(numbers, ops::add(found, starts)?, 0)
+    };
+    match typed::<MaskedTensor>(&found) {
+        Some(masked) => Ok(MaskedTensor::new(picked(masked.values())?, masked.mask().clone())?.into_value()),
+        None => picked(&found),
+    }
+}
+
+/// What was folded from the elements of each row, at every one of them; rows inside are aligned on the left.
+///
+/// The result has the places of the values of the rows.
+pub(crate) fn unfolded_rows(folded: &Value, rows: &RaggedTensor) -> Result<Value> {
+    match rows_of(rows.values())? {
+        None => ops::gather_rows_of(folded, rows.partition()),
+        Some(inner) => {
+            let columns = typed::<RaggedTensor>(folded).map_or_else(
+                || Ok(folded.clone()),
+                |folded| Ok::<Value, extenso_types::Error>(folded.compact()?.values().clone()),
+            )?;
+            unfolded_columns(&columns, rows.partition(), &inner)
+        }
+    }
+}
+
+/// What was folded from each column of the rows of each group, at every element.
+pub(crate) fn unfolded_columns(folded: &Value, groups: &RowPartition, x: &RaggedTensor) -> Result<Value> {
+    let x = x.compact()?;
+    let order = ops::column_order(groups, x.partition())?;
+    let columns = ops::partition_from_lengths(ops::column_lengths(groups, x.partition())?)?.partition()?.clone();
+    let lines = RaggedTensor::from_partition(ops::take(x.values(), &order, 0)?, columns)?;
+    let in_lines = unfolded_rows(folded, &lines)?;
+    Ok(x.with_values(ops::take(in_lines, ops::argsort(order, 0, false)?, 0)?)?.into_value())
 }
 
 /// A function that gives other rows for rows, applied to the lines along axis 1; what it gives is aligned at the beginning of
@@ -83,7 +177,7 @@ pub(crate) fn take_across(
 /// For each element of rows the number that its row has, in the shape of the elements.
 pub(crate) fn numbered(numbers: Value, rows: &RaggedTensor) -> Result<Value> {
     let each = ops::gather_rows_of(numbers, rows.partition())?;
-    let values = match typed::<RaggedTensor>(rows.values()) {
+    let values = match rows_of(rows.values())? {
         Some(inner) => numbered(each, &inner)?,
         None => ops::broadcast_like(trailing(&each, rank(rows.values())? - 1)?, rows.values())?,
     };

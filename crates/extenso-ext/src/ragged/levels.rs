@@ -3,6 +3,7 @@
 use super::{RaggedTensor, common_index, cut_as};
 use crate::args::{int, typed};
 use crate::axes::{dim, outer, positions, rank, zeros, zeros_of};
+use crate::masked::MaskedTensor;
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Scalar, Tensor, Value, ops};
@@ -158,11 +159,22 @@ pub fn flatten(x: impl Into<Value>, axis: Option<i64>) -> Result<Value> {
 }
 
 fn flatten_all(x: &Value) -> Result<Value> {
+    if let Some(rows) = typed::<MaskedTensor>(x).map(|x| x.rows_there()).transpose()?.flatten() {
+        return flatten_all(&rows.into_value());
+    }
     let flat = typed::<RaggedTensor>(x).map_or_else(|| Ok(x.clone()), |ragged| ragged.flat_values())?;
+    if typed::<RaggedTensor>(x).is_some() && typed::<MaskedTensor>(&flat).is_some() {
+        return flatten_all(&flat);
+    }
     if rank(&flat)? == 1 { Ok(flat) } else { ops::reshape(flat, vec![-1_i64]) }
 }
 
 fn flatten_at(x: &Value, axis: usize) -> Result<Value> {
+    if axis == 1
+        && let Some(rows) = typed::<MaskedTensor>(x).map(|x| x.rows_there()).transpose()?.flatten()
+    {
+        return flatten_at(&rows.into_value(), 1);
+    }
     let Some(ragged) = typed::<RaggedTensor>(x) else { return merge_axes(x, axis) };
     match axis {
         1 => Ok(ragged.compact()?.values),

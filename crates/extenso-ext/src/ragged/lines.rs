@@ -1,15 +1,15 @@
 //! Ops on lines along an axis of ragged tensors: orders, positions, running folds, moves.
 //!
 //! Along axis 1 a line is a row; along an axis inside the rows the op is left to the values. Along an axis that has ragged rows
-//! inside, ops that keep the places of elements go column by column ([`columns`](super::columns)). Other ops would have to move
-//! elements between rows of different lengths, and say so.
+//! inside, they go column by column ([`columns`](super::columns)). Ops that would have to move elements between rows of different
+//! lengths say so.
 
 use super::RaggedTensor;
-use super::columns::{across, numbered, take_across};
+use super::columns::{across, extreme_across, extreme_in, has_rows, numbered, rows_of, take_across};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{one_row, rank};
 use crate::masked::MaskedTensor;
-use extenso_core::attrs::{AttrSet, Attrs, Axes};
+use extenso_core::attrs::{AttrSet, Attrs, Axes, NoAttrs};
 use extenso_core::ops::TopK;
 use extenso_core::ops::{
     ArgExtreme, Cumulative, LastAxis, LinearScan, OneAxis, RowScan, RowShift, RowSort, Shift, Sort,
@@ -30,7 +30,7 @@ pub(super) fn sort(call: &Call<'_>) -> Answer {
 pub(super) fn argsort(call: &Call<'_>) -> Answer {
     let Sort { axis, descending } = *Sort::of(call.attrs)?;
     along(call, axis, &|axis| Box::new(Sort { axis, descending }), &|x, rows| {
-        let Some(inner) = typed::<RaggedTensor>(x) else { return order_of(x, rows, descending) };
+        let Some(inner) = rows_of(x)? else { return order_of(x, rows, descending) };
         // Not every row reaches a column: the position in it is not the number of the row.
         let numbers = numbered(ops::places_in_rows(rows)?, &inner)?;
         across(&[x.clone(), numbers], rows, &|lines, rows| {
@@ -92,10 +92,24 @@ fn extreme(call: &Call<'_>, segment: &'static OpDef) -> Answer {
         let attrs = ArgExtreme { axis: Axes::List(vec![int(axis - 1)]), keepdims };
         return answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values())], &attrs)?)?);
     }
-    check_rows(&x, axis)?;
-    let found = call_one(segment, &[Arg::from(x.values()), x.partition().into()], &extenso_core::attrs::NoAttrs {})?;
-    let found = found_or_missing(found)?;
-    answer(if keepdims { ops::expand_dims(found, 1)? } else { found })
+    let found = extreme_along(segment, x, axis)?;
+    answer(if keepdims { ops::expand_dims(found, int(axis))? } else { found })
+}
+
+/// The positions of the extreme elements of each row, or of each column of rows; the position in a column is the number of a row.
+fn extreme_along(segment: &'static OpDef, x: RaggedTensor, axis: usize) -> Result<Value> {
+    if axis == 0 {
+        let groups = one_row(&x.clone().into_value())?;
+        let numbers = numbered(crate::axes::positions(&x.clone().into_value())?, &x)?;
+        return extreme_across(segment, &groups, &x, &numbers);
+    }
+    if has_rows(x.values()) {
+        let x = x.compact()?;
+        let inner = rows_of(x.values())?.ok_or_else(|| Error::internal("rows have rows inside"))?;
+        let numbers = numbered(ops::places_in_rows(x.partition())?, &inner)?;
+        return extreme_in(segment, &x, &numbers);
+    }
+    found_or_missing(call_one(segment, &[Arg::from(x.values()), x.partition().into()], &NoAttrs {})?)
 }
 
 /// Positions of which those below zero are missing; what already is a position or missing stays.
@@ -147,7 +161,7 @@ pub(super) fn shift(call: &Call<'_>) -> Answer {
     })
 }
 
-/// `linear_scan` goes along each row.
+/// `linear_scan` goes along each row, or each column of rows.
 pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
     let [x, link] = flat(call) else { return Ok(None) };
     let (Some(x), Some(link)) = (typed_arg::<RaggedTensor>(x), typed_arg::<RaggedTensor>(link)) else {
@@ -156,14 +170,22 @@ pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
             .hint("Write `broadcast_like(link, x)`."));
     };
     let LinearScan { axis, reverse } = *LinearScan::of(call.attrs)?;
-    let link = link.values_in(x.partition())?;
+    let scanned = |lines: &[Value], rows: &RowPartition| {
+        let args = [Arg::from(&lines[0]), Arg::from(&lines[1]), rows.into()];
+        call_one(&ops::SEGMENT_LINEAR_SCAN, &args, &RowScan { reverse })
+    };
     match normalize_axis(axis, x.rank()?)? {
-        axis @ (0 | 1) => {
-            check_rows(&x, axis)?;
-            let args = [Arg::from(x.values()), Arg::Value(link), x.partition().into()];
-            answer_ext(x.with_values(call_one(&ops::SEGMENT_LINEAR_SCAN, &args, &RowScan { reverse })?)?)
+        0 => {
+            let whole = x.into_value();
+            answer(across(&[whole.clone(), link.into_value()], &one_row(&whole)?, &scanned)?)
+        }
+        1 => {
+            let x = if has_rows(x.values()) { x.compact()? } else { x };
+            let link = link.values_in(x.partition())?;
+            answer_ext(x.with_values(across(&[x.values().clone(), link], x.partition(), &scanned)?)?)
         }
         inner => {
+            let link = link.values_in(x.partition())?;
             let attrs = LinearScan { axis: int(inner - 1), reverse };
             answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values()), Arg::Value(link)], &attrs)?)?)
         }
@@ -251,7 +273,7 @@ fn along(call: &Call<'_>, axis: i64, inside: &dyn Fn(i64) -> Box<dyn AttrSet>, r
         }
         1 => {
             // Rows outside every row have no columns.
-            let x = if typed::<RaggedTensor>(x.values()).is_some() { x.compact()? } else { x };
+            let x = if has_rows(x.values()) { x.compact()? } else { x };
             answer_ext(x.with_values(rows(x.values(), x.partition())?)?)
         }
         inner => {

@@ -38,7 +38,7 @@ pub(super) fn segments(call: &Call<'_>) -> Answer {
     if typed::<RaggedTensor>(values).is_none() {
         return Ok(None);
     }
-    answer(rows(call.op, &RaggedTensor::from_partition(values.clone(), partition.clone())?)?)
+    answer(rows(&segment(call.op), &RaggedTensor::from_partition(values.clone(), partition.clone())?)?)
 }
 
 /// The op that folds rows as `fold` does.
@@ -75,11 +75,11 @@ impl Reduction {
             x = x.with_values(self.on(x.values(), inner)?)?;
         }
         if second {
-            let folded = self.kept(rows(self.segment, &x)?, 1)?;
+            let folded = self.kept(rows(&segment(self.segment), &x)?, 1)?;
             return if first { self.on(&folded, vec![0]) } else { Ok(folded) };
         }
         if first {
-            return self.kept(outer_rows(self.segment, &x)?, 0);
+            return self.kept(outer_rows(&segment(self.segment), &x)?, 0);
         }
         Ok(x.into_value())
     }
@@ -93,12 +93,19 @@ impl Reduction {
     }
 }
 
+/// What a fold makes of values that a partition cuts.
+pub(super) type OfRows<'a> = &'a dyn Fn(&Value, &RowPartition) -> Result<Value>;
+
+fn segment(op: &'static OpDef) -> impl Fn(&Value, &RowPartition) -> Result<Value> {
+    move |values, rows| call_one(op, &[Arg::from(values), Arg::from(rows)], &extenso_core::attrs::NoAttrs {})
+}
+
 /// Folds axis 1.
-fn rows(segment: &'static OpDef, x: &RaggedTensor) -> Result<Value> {
+pub(super) fn rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
     let Some(inner) = typed::<RaggedTensor>(x.values()) else {
-        return call_one(segment, &[Arg::from(x.values()), Arg::from(x.partition())], &extenso_core::attrs::NoAttrs {});
+        return fold(x.values(), x.partition());
     };
-    let folded = fold_columns(segment, x.partition(), &inner)?;
+    let folded = fold_columns(fold, x.partition(), &inner)?;
     // A group has as many columns as its longest row; the identity of an empty one is below zero.
     let widths = ops::maximum(ops::segment_max(inner.row_lengths()?, x.partition())?, 0)?;
     let columns = ops::partition_from_lengths(widths)?.partition()?.clone();
@@ -106,13 +113,13 @@ fn rows(segment: &'static OpDef, x: &RaggedTensor) -> Result<Value> {
 }
 
 /// Folds axis 0 alone: each column of all rows.
-fn outer_rows(segment: &'static OpDef, x: &RaggedTensor) -> Result<Value> {
-    fold_columns(segment, &one_row(&x.clone().into_value())?, x)
+pub(super) fn outer_rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
+    fold_columns(fold, &one_row(&x.clone().into_value())?, x)
 }
 
 /// Folds each column of the rows of each group. Rows are aligned on the left, and those that reach a column count there.
-fn fold_columns(segment: &'static OpDef, groups: &RowPartition, x: &RaggedTensor) -> Result<Value> {
+fn fold_columns(fold: OfRows<'_>, groups: &RowPartition, x: &RaggedTensor) -> Result<Value> {
     let order = ops::column_order(groups, x.partition())?;
     let columns = ops::partition_from_lengths(ops::column_lengths(groups, x.partition())?)?.partition()?.clone();
-    rows(segment, &RaggedTensor::from_partition(ops::take(x.values(), order, 0)?, columns)?)
+    rows(fold, &RaggedTensor::from_partition(ops::take(x.values(), order, 0)?, columns)?)
 }

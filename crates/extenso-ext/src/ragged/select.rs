@@ -3,6 +3,7 @@
 use super::{RaggedTensor, cut_like};
 use crate::args::{answer, flat, int, typed};
 use crate::axes::{dim, is_ragged, outer, rank, rows_of_one};
+use crate::masked::{MaskedTensor, mask_may_be_missing};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::OneAxis;
 use extenso_core::reduce::normalize_axis;
@@ -29,8 +30,16 @@ pub(crate) fn boolean_mask(call: &Call<'_>) -> Answer {
         .wanted("0, or a mask of one axis that is not ragged: rows are masked from the first axis on"))
 }
 
+fn may_be_missing(mask: &Value) -> bool {
+    typed::<MaskedTensor>(mask).is_some()
+        || typed::<RaggedTensor>(mask).is_some_and(|rows| may_be_missing(rows.values()))
+}
+
 fn masked(x: &Value, mask: &Value) -> Result<Value> {
     let as_rows = |value: &Value| typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok);
+    if may_be_missing(mask) {
+        return Err(mask_may_be_missing());
+    }
     if typed::<RaggedTensor>(mask).is_some() {
         return items(&as_rows(x)?, &as_rows(mask)?);
     }

@@ -1,30 +1,39 @@
 //! Ops on the strings of ragged tensors that are more than the op on the values.
 
 use super::RaggedTensor;
+use super::reduction::{outer_rows, rows};
 use crate::args::{again, answer, answer_ext, flat, int, on_value, typed, typed_arg, wrap};
-use extenso_core::attrs::Attrs;
+use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::ReduceJoin;
-use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, call_one, ops};
-use extenso_types::Error;
+use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, RowPartition, Value, call_one, ops};
+use extenso_types::Result;
 
-/// `reduce_join` along axis 1 joins each row; axes inside the rows are left to the values.
+/// `reduce_join` joins one axis after the other.
 pub(super) fn reduce_join(call: &Call<'_>) -> Answer {
     let [arg] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<RaggedTensor>(arg) else { return Ok(None) };
-    let ReduceJoin { axis, separator } = ReduceJoin::of(call.attrs)?;
-    let axis = normalize_axis(*axis, x.rank()?)?;
-    let refused =
-        |what: &str| Err(Error::shape(what.to_string()).wanted("the innermost axis, or one that is not ragged"));
+    let attrs = ReduceJoin::of(call.attrs)?;
+    let steps = attrs.steps(x.rank()?)?;
+    let along = |x: Value, axis: usize| match typed::<RaggedTensor>(&x) {
+        Some(x) => joined_along(call.op, &x, axis, &attrs.separator),
+        None => joined_inside(call.op, &x, axis, &attrs.separator),
+    };
+    answer(steps.into_iter().try_fold(x.into_value(), along)?)
+}
+
+/// The strings of each row or column of rows; axes inside the rows are left to the values.
+fn joined_along(op: &'static OpDef, x: &RaggedTensor, axis: usize, separator: &str) -> Result<Value> {
+    let join = |values: &Value, rows: &RowPartition| ops::segment_join(values, rows, separator);
     match axis {
-        0 => refused("rows of different lengths have no strings to join along axis 0"),
-        1 if typed::<RaggedTensor>(x.values()).is_some() => refused("axis 1 has ragged rows inside"),
-        1 => answer(ops::segment_join(x.values(), x.partition(), separator.as_str())?),
-        inner => {
-            let attrs = ReduceJoin { axis: int(inner - 1), separator: separator.clone() };
-            answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values())], &attrs)?)?)
-        }
+        0 => outer_rows(&join, x),
+        1 => rows(&join, x),
+        inner => Ok(x.with_values(joined_inside(op, x.values(), inner - 1, separator)?)?.into_value()),
     }
+}
+
+fn joined_inside(op: &'static OpDef, x: &Value, axis: usize, separator: &str) -> Result<Value> {
+    let attrs = ReduceJoin { axis: Axes::List(vec![int(axis)]), separator: separator.to_string() };
+    call_one(op, &[Arg::from(x)], &attrs)
 }
 
 /// An op that fails on some texts does not see those outside every row.

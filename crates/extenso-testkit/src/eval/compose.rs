@@ -165,7 +165,7 @@ static FUNCTIONS: &[Composed] = &[
         name: "log_softmax",
         params: &["x"],
         attrs: OfAxis::DEF,
-        run: |args, attrs| ops::log_softmax(&args[0], OfAxis::of(attrs)?.axis),
+        run: |args, attrs| extenso_ext::lists::log_softmax(&given(args, 0)?, OfAxis::of(attrs)?.axis),
     },
     Composed {
         name: "logsumexp",
@@ -173,7 +173,7 @@ static FUNCTIONS: &[Composed] = &[
         attrs: Reduce::DEF,
         run: |args, attrs| {
             let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
-            ops::logsumexp(&args[0], axis, keepdims)
+            extenso_ext::lists::logsumexp(&given(args, 0)?, &axis, keepdims)
         },
     },
     Composed {

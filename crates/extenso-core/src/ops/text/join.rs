@@ -1,13 +1,13 @@
 //! Joining strings: elementwise, along an axis, and along the rows of a partition.
 
-use super::super::args::{data, spec_of, tensor_spec};
+use super::super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::super::structural::stretch;
 use super::text_spec;
 use super::texts::{Texts, made};
-use crate::attrs::{AttrSet, Attrs};
+use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::partition::Rows;
-use crate::reduce::normalize_axis;
+use crate::reduce::{normalize_axes, normalize_axis};
 use crate::tensor::{Dense, Tensor};
 use crate::value::{Outputs, Value};
 use extenso_types::{Dims, Error, LeafSpec, Result, Shape};
@@ -16,7 +16,7 @@ crate::attrs! {
     /// What stands between joined strings.
     pub struct Separator { separator: String = String::new() }
     /// The attributes of `reduce_join`.
-    pub struct ReduceJoin { axis: i64 = -1, separator: String = String::new() }
+    pub struct ReduceJoin { axis: Axes = Axes::List(vec![-1]), separator: String = String::new() }
 }
 
 crate::ops! {
@@ -33,11 +33,12 @@ crate::ops! {
 
     /// The strings along `axis` joined into one, with `separator` between them. No strings give an empty one.
     ///
-    /// Of a ragged tensor the rows are joined, or an axis inside them. Missing strings are an error: they have no text to join.
-    /// Errors: an axis out of range.
-    REDUCE_JOIN: reduce_join(x; ReduceJoin { axis: i64, separator: String }) = OpDef::general(Class::Structural, infer_reduce, run_reduce)
+    /// Several axes are joined one after the other, in the order in which they are given; `None` joins all, the last axis first.
+    /// Along a ragged axis each row is joined, and along an axis with ragged rows inside each column of the rows. Missing strings are
+    /// an error: they have no text to join. Errors: an axis out of range or named twice.
+    REDUCE_JOIN: reduce_join(x; ReduceJoin { axis: Axes, separator: String }) = OpDef::general(Class::Structural, infer_reduce, run_reduce)
         .alias_tf("strings.reduce_join")
-        .examples(&[("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], separator=\" \")", "[\"a b\", \"c d\"]"), ("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], axis=0)", "[\"ac\", \"bd\"]")]);
+        .examples(&[("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], separator=\" \")", "[\"a b\", \"c d\"]"), ("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], axis=0)", "[\"ac\", \"bd\"]"), ("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], axis=(0, 1))", "\"acbd\"")]);
 
     /// The strings of each row joined into one, with `separator` between them. An empty row gives an empty string.
     ///
@@ -90,19 +91,43 @@ pub(super) fn join<'a>(items: impl Iterator<Item = Result<&'a [u8]>>, separator:
 fn infer_reduce(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     let spec = text_spec(args)?;
     let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(spec.dtype, Shape::unknown())) };
-    let at = normalize_axis(ReduceJoin::of(attrs)?.axis, dims.len())?;
-    Ok(tensor_spec(spec.dtype, Shape::new((0..dims.len()).filter(|axis| *axis != at).map(|axis| dims[axis]))))
+    let mut dims = dims.to_vec();
+    for at in ReduceJoin::of(attrs)?.steps(dims.len())? {
+        dims.remove(at);
+    }
+    Ok(tensor_spec(spec.dtype, Shape::new(dims)))
+}
+
+impl ReduceJoin {
+    /// The axes in the order in which they are joined, each counted among those that the ones before it left.
+    ///
+    /// Errors: an axis out of range or named twice.
+    pub fn steps(&self, rank: usize) -> Result<Vec<usize>> {
+        let Axes::List(axes) = &self.axis else { return Ok((0..rank).rev().collect()) };
+        normalize_axes(axes, rank)?;
+        let axes: Vec<usize> = axes.iter().map(|&axis| normalize_axis(axis, rank)).collect::<Result<_>>()?;
+        let left = |i: usize| axes[i] - axes[..i].iter().filter(|done| **done < axes[i]).count();
+        Ok((0..axes.len()).map(left).collect())
+    }
 }
 
 fn run_reduce(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let (x, ReduceJoin { axis, separator }) = (data(args, 0)?, ReduceJoin::of(attrs)?);
-    let at = normalize_axis(*axis, x.dims().len())?;
+    let attrs = ReduceJoin::of(attrs)?;
+    let mut x = args[0].tensor()?.clone();
+    for at in attrs.steps(x.data()?.dims().len())? {
+        x = joined_along(x.data()?, at, attrs.separator.as_bytes())?;
+    }
+    one_tensor(x)
+}
+
+fn joined_along(x: &Dense, at: usize, separator: &[u8]) -> Result<Tensor> {
     let (n, inner) = (x.dims()[at], x.dims()[at + 1..].iter().product::<usize>());
     let dims: Dims = (0..x.dims().len()).filter(|axis| *axis != at).map(|axis| x.dims()[axis]).collect();
-    made(x.dtype(), &dims, |i, out| {
+    let made = made(x.dtype(), &dims, |i, out| {
         let first = i / inner.max(1) * n * inner + i % inner.max(1);
-        join((0..n).map(|k| x.text_at(first + k * inner)), separator.as_bytes(), out)
-    })
+        join((0..n).map(|k| x.text_at(first + k * inner)), separator, out)
+    })?;
+    made.into_iter().next().ok_or_else(|| Error::internal("joined strings are lost"))?.tensor().cloned()
 }
 
 fn infer_segments(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -115,7 +115,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "outer" ("x", "y"; NoAttrs) = |args, _| ops::outer(given(args, 0)?, given(args, 1)?);
     "inner" ("x", "y"; NoAttrs) = |args, _| ops::inner(given(args, 0)?, given(args, 1)?);
     "cross_product" ("x", "y"; OfAxis) = |args, attrs| ops::cross_product(&args[0], &args[1], OfAxis::of(attrs)?.axis);
-    "tensordot" ("x", "y"; Dot) = |args, attrs| ops::tensordot(&args[0], &args[1], DotAxes::Count(Dot::of(attrs)?.axes));
+    "tensordot" ("x", "y"; Dot) = |args, attrs| extenso_ext::tensordot(&given(args, 0)?, &given(args, 1)?, DotAxes::Count(Dot::of(attrs)?.axes));
     "diagonal" ("x"; Diagonal) = |args, attrs| {
         let Diagonal { offset, axis1, axis2 } = *Diagonal::of(attrs)?;
         ops::diagonal(&args[0], offset, axis1, axis2)
@@ -129,8 +129,8 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         ops::norm(&args[0], ord, axis, keepdims)
     };
     "einsum" ("subscripts", "operands"; NoAttrs) = |args, _| match &args[1] {
-        Arg::List(operands) => ops::einsum(text(&args[0])?, operands),
-        one => ops::einsum(text(&args[0])?, [one]),
+        Arg::List(operands) => extenso_ext::einsum(text(&args[0])?, operands.clone()),
+        one => extenso_ext::einsum(text(&args[0])?, [one.clone()]),
     };
 };
 

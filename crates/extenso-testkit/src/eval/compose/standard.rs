@@ -35,11 +35,11 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     };
     "var" ("x"; Spread) = |args, attrs| {
         let Spread { axis, correction, keepdims } = Spread::of(attrs)?.clone();
-        ops::var(given(args, 0)?, axis, correction, keepdims)
+        extenso_ext::lists::var(&given(args, 0)?, &axis, correction, keepdims)
     };
     "std" ("x"; Spread) = |args, attrs| {
         let Spread { axis, correction, keepdims } = Spread::of(attrs)?.clone();
-        ops::std(given(args, 0)?, axis, correction, keepdims)
+        extenso_ext::lists::std(&given(args, 0)?, &axis, correction, keepdims)
     };
     "diff" ("x"; Steps) = |args, attrs| {
         let Steps { axis, n } = *Steps::of(attrs)?;

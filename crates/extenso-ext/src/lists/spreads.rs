@@ -1,0 +1,156 @@
+//! Spreads and logarithms of sums over axes that have ragged rows inside, where a fold does not broadcast back by itself.
+//!
+//! There a line is a column of the rows: what was folded of it is put beside each of its elements. Over other axes they are the
+//! functions of the core.
+
+use super::moves::rows_inside;
+use crate::args::{int, typed_ref};
+use crate::axes::{one_row, rank};
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use crate::ragged::columns::{unfolded_columns, unfolded_rows};
+use extenso_core::attrs::Axes;
+use extenso_core::reduce::normalize_axes;
+use extenso_core::{ExtensionType, Value, ops};
+use extenso_types::{DType, Error, Result};
+
+/// The variance over `axis`; over an axis with ragged rows inside, of each column of the rows.
+///
+/// As [`ops::var`], also of rows of integers and booleans; what is missing does not count. Errors: an axis out of range or named
+/// twice; text.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::attrs::Axes;
+/// let x = constant(vec![vec![1, 5], vec![3], vec![]]).unwrap();
+/// let spread = lists::var(&x, &Axes::List(vec![0]), 0.0, false).unwrap();
+/// assert_eq!(to_literal(&spread).unwrap().to_string(), "[1.0, 0.0]");
+/// ```
+pub fn var(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
+    let spread = || {
+        let x = &as_floats(x)?;
+        let Some(axes) = columns(x, axis)? else { return ops::var(x, axis.clone(), correction, keepdims) };
+        let mean = ops::mean(x, list(&axes), false)?;
+        let apart = ops::subtract(x, unfolded(&mean, x, &axes)?)?;
+        let total = ops::sum(ops::square(apart)?, list(&axes), keepdims)?;
+        let ones = ops::cast(ops::ones_like(x)?, DType::Bool)?;
+        let count = ops::cast(ops::sum(ones, list(&axes), keepdims)?, dtype_of(x)?)?;
+        ops::divide(total, ops::maximum(ops::subtract(count, correction)?, 0)?)
+    };
+    spread().map_err(|e| e.at("var"))
+}
+
+/// The standard deviation over `axis`: the square root of [`var`].
+///
+/// Errors: as [`var`].
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::attrs::Axes;
+/// let x = constant(vec![vec![1, 5], vec![3], vec![]]).unwrap();
+/// let spread = lists::std(&x, &Axes::List(vec![0]), 0.0, false).unwrap();
+/// assert_eq!(to_literal(&spread).unwrap().to_string(), "[1.0, 0.0]");
+/// ```
+pub fn std(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
+    var(x, axis, correction, keepdims).and_then(ops::sqrt).map_err(|e| e.at("std"))
+}
+
+/// The logarithm of the sum of exponentials over `axis`; over an axis with ragged rows inside, of each column of the rows.
+///
+/// As [`ops::logsumexp`]. Errors: no floats, an axis out of range or named twice.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::attrs::Axes;
+/// let x = constant(vec![vec![800.0, 5.0], vec![], vec![-f64::INFINITY]]).unwrap();
+/// let sums = lists::logsumexp(&x, &Axes::List(vec![0]), false).unwrap();
+/// assert_eq!(to_literal(&sums).unwrap().to_string(), "[800.0, 5.0]");
+/// ```
+pub fn logsumexp(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let total = || {
+        let Some(axes) = columns(x, axis)? else { return ops::logsumexp(x, axis.clone(), keepdims) };
+        // An infinity would be subtracted from itself.
+        let finite = |largest: Value| ops::where_(ops::isfinite(&largest)?, &largest, 0);
+        let shift = finite(ops::max(x, list(&axes), false)?)?;
+        let powers = ops::exp(ops::subtract(x, unfolded(&shift, x, &axes)?)?)?;
+        let shift = if keepdims { finite(ops::max(x, list(&axes), true)?)? } else { shift };
+        ops::add(ops::log(ops::sum(powers, list(&axes), keepdims)?)?, shift)
+    };
+    total().map_err(|e| e.at("logsumexp"))
+}
+
+/// The logarithm of [`softmax`](super::softmax), without the loss of small shares.
+///
+/// Errors: no floats, an axis out of range.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec![0.0, 5.0], vec![-800.0]]).unwrap();
+/// assert_eq!(to_literal(&lists::log_softmax(&x, 0).unwrap()).unwrap().to_string(), "[[0.0, 0.0], [-800.0]]");
+/// ```
+pub fn log_softmax(x: &Value, axis: i64) -> Result<Value> {
+    let shares = || {
+        let Some(axes) = columns(x, &Axes::List(vec![axis]))? else { return ops::log_softmax(x, axis) };
+        let below = ops::subtract(x, unfolded(&ops::max(x, list(&axes), false)?, x, &axes)?)?;
+        let sums = ops::log(ops::sum(ops::exp(&below)?, list(&axes), false)?)?;
+        ops::subtract(&below, unfolded(&sums, x, &axes)?)
+    };
+    shares().map_err(|e| e.at("log_softmax"))
+}
+
+fn list(axes: &[usize]) -> Axes {
+    Axes::List(axes.iter().map(|&axis| int(axis)).collect())
+}
+
+/// The axes in order, if lines along them go across rows.
+fn columns(x: &Value, axis: &Axes) -> Result<Option<Vec<usize>>> {
+    let (Value::Ext(_), Axes::List(axes)) = (x, axis) else { return Ok(None) };
+    let axes = normalize_axes(axes, rank(x)?)?.to_vec();
+    let across = |&axis: &usize| rows_inside(x, axis, &|inner| !axes.contains(&inner));
+    Ok(axes.iter().any(across).then_some(axes))
+}
+
+fn dtype_of(x: &Value) -> Result<DType> {
+    crate::dtype_of(&x.spec()?).ok_or_else(|| Error::dtype("the values have no one dtype").wanted("numbers"))
+}
+
+/// Rows of integers and booleans as f64.
+fn as_floats(x: &Value) -> Result<Value> {
+    match crate::dtype_of(&x.spec()?) {
+        Some(dtype) if !dtype.is_float() && matches!(x, Value::Ext(_)) => ops::cast(x, DType::F64),
+        Some(_) | None => Ok(x.clone()),
+    }
+}
+
+/// What was folded over axes, at every element that it was folded of.
+fn unfolded(folded: &Value, x: &Value, axes: &[usize]) -> Result<Value> {
+    let Some((&last, rest)) = axes.split_last() else { return Ok(folded.clone()) };
+    if rest.is_empty() {
+        return unfolded_along(folded, x, last);
+    }
+    // The rows that any fold over the innermost axis leaves.
+    let outer = ops::max(x, int(last), false)?;
+    unfolded_along(&unfolded(folded, &outer, rest)?, x, last)
+}
+
+fn unfolded_along(folded: &Value, x: &Value, axis: usize) -> Result<Value> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(x) {
+        let rows = masked.rows_there()?.map(ExtensionType::into_value);
+        return unfolded_along(folded, rows.as_ref().unwrap_or(masked.values()), axis);
+    }
+    let Some(rows) = typed_ref::<RaggedTensor>(x) else {
+        return ops::broadcast_like(ops::expand_dims(folded, int(axis))?, x);
+    };
+    let rows = rows.compact()?;
+    match axis {
+        0 => unfolded_columns(folded, &one_row(&rows.clone().into_value())?, &rows),
+        1 => Ok(rows.with_values(unfolded_rows(folded, &rows)?)?.into_value()),
+        inner => {
+            let folded = match typed_ref::<RaggedTensor>(folded) {
+                Some(folded) => folded.values_in(rows.partition())?,
+                None => RaggedTensor::of_uniform(folded)?.values_in(rows.partition())?,
+            };
+            Ok(rows.with_values(unfolded_along(&folded, rows.values(), inner - 1)?)?.into_value())
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Rows of which some are missing as a whole: what ops on their axes do.
+//!
+//! A missing row is not joined, counted or looked into: the op is that on the others, and the row stays missing.
+
+use super::MaskedTensor;
+use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
+use crate::axes::{one_row, rank, rows_of_one};
+use crate::ragged::RaggedTensor;
+use extenso_core::attrs::Attrs;
+use extenso_core::ops::{LastAxis, OneAxis};
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
+use extenso_types::{Error, Result};
+
+/// Rows of which some are missing, if the value is that.
+fn masked_rows(arg: &Arg) -> Option<MaskedTensor> {
+    typed_arg::<MaskedTensor>(arg).filter(|x| typed::<RaggedTensor>(x.values()).is_some())
+}
+
+/// `expand_dims` outside the rows puts them as they are into rows, and inside them it is the op on the values.
+pub(super) fn expand_dims(call: &Call<'_>) -> Answer {
+    let [arg] = flat(call) else { return Ok(None) };
+    let Some(x) = masked_rows(arg) else { return super::structure::whole(call) };
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())? + 1)?;
+    let whole = x.clone().into_value();
+    match axis {
+        0 => answer_ext(RaggedTensor::from_partition(whole.clone(), one_row(&whole)?)?),
+        1 => answer_ext(RaggedTensor::from_partition(whole.clone(), rows_of_one(&whole)?)?),
+        inner => {
+            let values = call_one(call.op, &[Arg::from(x.values())], &OneAxis { axis: int(inner) })?;
+            answer_ext(MaskedTensor::new(values, x.mask)?)
+        }
+    }
+}
+
+/// The arguments with nothing in rows that are missing in one of them, and which rows are there; none unless one is such rows.
+///
+/// Errors: an argument that is no rows.
+fn rows_there(args: &[Arg]) -> Result<Option<(Vec<Arg>, Tensor)>> {
+    let masks = args.iter().filter_map(masked_rows).map(|x| Ok(x.mask));
+    let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
+    let Some(mask) = masks.reduce(both).transpose()? else { return Ok(None) };
+    let rows_of = |arg: &Arg| match arg.value()? {
+        value if rank(value)? < 2 => Err(Error::shape("a value has no rows").wanted("rows in each argument")),
+        value => match typed::<MaskedTensor>(value) {
+            Some(x) => typed(x.values()).map_or_else(|| RaggedTensor::of_uniform(value), Ok),
+            None => typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok),
+        },
+    };
+    let args = args.iter().map(|arg| Ok(Arg::Value(rows_of(arg)?.only_where(&mask)?.into_value())));
+    Ok(Some((args.collect::<Result<_>>()?, mask)))
+}
+
+/// `concat` of the rows themselves: a row is there where it is in every part.
+pub(super) fn concat(call: &Call<'_>) -> Result<Option<Value>> {
+    let parts = flat(call);
+    let Some(x) = parts.iter().find_map(masked_rows) else { return Ok(None) };
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
+    let Some((parts, mask)) = (if axis > 0 { rows_there(parts)? } else { None }) else { return Ok(None) };
+    Ok(Some(MaskedTensor::new(ops::concat(Arg::List(parts), int(axis))?, mask)?.into_value()))
+}
+
+/// `take_along_axis` inside rows; what is missing in the elements or in the positions is missing.
+pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
+    let [x, indices] = flat(call) else { return Ok(None) };
+    let Some((args, mask)) = rows_there(&[x.clone(), indices.clone()])? else {
+        return super::structure::whole(call);
+    };
+    if normalize_axis(LastAxis::of(call.attrs)?.axis, rank(x.value()?)?)? == 0 {
+        return Err(Error::shape("rows are missing as a whole").wanted("an axis inside the rows"));
+    }
+    answer(MaskedTensor::new(call_one(call.op, &args, call.attrs)?, mask)?.into_value())
+}
