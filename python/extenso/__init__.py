@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from extenso import dispatch as dispatch
     from extenso import nest as nest
     from extenso import random as random
+    from extenso import tf as tf
     from extenso import types as types
     from extenso._interop.awkward import from_awkward as from_awkward
     from extenso._interop.numpy import from_numpy as from_numpy
@@ -63,7 +64,7 @@ def __getattr__(name: str) -> object:
         function: object = getattr(__import__(f"extenso._interop.{library}", fromlist=[name]), name)
         globals()[name] = function
         return function
-    if name in ("dispatch", "nest", "random", "types"):
+    if name in ("dispatch", "nest", "random", "tf", "types"):
         # The import puts the module here, so that this is asked once.
         return __import__(f"extenso.{name}", fromlist=[name])
     raise AttributeError(f"module 'extenso' has no attribute '{name}'")

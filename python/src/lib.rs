@@ -68,6 +68,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     op::add_classes_to(module)?;
     module.add_function(wrap_pyfunction!(op::op_by_name, module)?)?;
     module.add_function(wrap_pyfunction!(op::op_examples, module)?)?;
+    module.add_function(wrap_pyfunction!(op::op_tf_names, module)?)?;
     spec::add_to(module)?;
     ext::add_to(module)?;
     dispatch::add_to(module)?;

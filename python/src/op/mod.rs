@@ -10,7 +10,7 @@ mod standard;
 mod text;
 
 pub use attr::{attr, attr_to_py};
-pub use text::op_examples;
+pub use text::{op_examples, op_tf_names};
 
 use crate::error::{OrRaise, raised};
 use crate::{arg, call};

@@ -38,6 +38,12 @@ fn calls(expression: &str) -> usize {
     pairs.filter(|pair| pair[1] == b'(' && (pair[0].is_ascii_alphanumeric() || pair[0] == b'_')).count()
 }
 
+/// TensorFlow's names of ops, as their declarations have them, and ours.
+#[pyfunction]
+pub fn op_tf_names() -> Vec<(&'static str, &'static str)> {
+    all_ops().filter_map(|op| Some((op.alias_tf?, op.name))).collect()
+}
+
 /// Every op's examples: its name, a call and what comes of it, in the grammar of the conformance cases.
 #[pyfunction]
 pub fn op_examples() -> Vec<(&'static str, &'static str, &'static str)> {
