@@ -19,7 +19,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _Argument: TypeAlias = Any
 _DTypeLike: TypeAlias = DType | str
-_Source: TypeAlias = builtins.bytes | bytearray | str | PathLike[str] | IO[Any] | Sequence[Any]
+_Source: TypeAlias = builtins.bytes | bytearray | memoryview | str | PathLike[str] | IO[Any] | Sequence[Any]
 _Policy: TypeAlias = Literal["raise", "skip", "default"]
 _Condition: TypeAlias = tuple[str, Literal["==", "!=", "<", "<=", ">", ">="], float | str | builtins.bytes]
 _Framing: TypeAlias = Literal["delimited", "tfrecord"] | None
@@ -811,6 +811,11 @@ class UnionTensor(OpaqueExtension):
     """Elements of several types: `tags` says for each which child it is of."""
     @property
     def tags(self) -> Tensor: ...
+    @property
+    def spec(self) -> TypeSpec: ...
+    @property
+    def shape(self) -> tuple[int]: ...
+    def child_ids(self) -> list[int]: ...
     def child_names(self) -> list[str]: ...
     def child(self, name: str) -> Any: ...
     def to_py(self) -> Any: ...
@@ -822,23 +827,33 @@ class UnionTensor(OpaqueExtension):
 @overload
 def read_arrow(
     source: Any,
-    spec: TypeSpec | None = None,
+    spec: Any = None,
     *,
     paths: Sequence[str] | None = None,
     on_error: Literal["raise"] = "raise",
+    memory_map: builtins.bool = False,
 ) -> Any: ...
 @overload
 def read_arrow(
     source: Any,
-    spec: TypeSpec | None = None,
+    spec: Any = None,
     *,
     paths: Sequence[str] | None = None,
     on_error: Literal["skip", "default"],
+    memory_map: builtins.bool = False,
 ) -> tuple[Any, BadRows]: ...
 @overload
-def write_arrow(x: Any, target: None = None, *, stream: builtins.bool | None = None) -> builtins.bytes: ...
+def write_arrow(
+    x: Any, target: None = None, *, stream: builtins.bool | None = None, compression: Literal["lz4", "zstd"] | None = None
+) -> builtins.bytes: ...
 @overload
-def write_arrow(x: Any, target: str | PathLike[str] | IO[builtins.bytes], *, stream: builtins.bool | None = None) -> None: ...
+def write_arrow(
+    x: Any,
+    target: str | PathLike[str] | IO[builtins.bytes],
+    *,
+    stream: builtins.bool | None = None,
+    compression: Literal["lz4", "zstd"] | None = None,
+) -> None: ...
 
 @final
 class ArrowArray:
@@ -907,9 +922,9 @@ def read_json_blocks(
     on_error: _Policy = "raise",
 ) -> JsonBlocks: ...
 @overload
-def write_json(x: Any, path: None = None) -> builtins.bytes: ...
+def write_json(x: Any, target: None = None) -> builtins.bytes: ...
 @overload
-def write_json(x: Any, path: str | PathLike[str]) -> None: ...
+def write_json(x: Any, target: str | PathLike[str] | IO[builtins.bytes]) -> None: ...
 @overload
 def read_csv(
     source: _Source,
@@ -1081,7 +1096,10 @@ def parse_proto(
     on_error: Literal["default"],
 ) -> tuple[Any, Any]: ...
 def encode_proto(x: Any, descriptor: _Descriptor, message: str) -> Any: ...
-def decode_arrow(files: _Argument, spec: Any) -> Any: ...
+@overload
+def decode_arrow(files: _Argument, spec: Any, *, on_error: Literal["raise"] = "raise") -> Any: ...
+@overload
+def decode_arrow(files: _Argument, spec: Any, *, on_error: Literal["skip", "default"]) -> tuple[Any, Any]: ...
 
 @final
 class Op:

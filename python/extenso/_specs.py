@@ -14,7 +14,7 @@ from extenso._core import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import ClassVar
 
 
@@ -79,10 +79,10 @@ class RaggedTensorSpec(ExtensionTypeSpec):
         flat, rank = self.flat_values_spec, self.ragged_rank
         if isinstance(flat, TensorSpec):
             usual = self.shape.rank is not None and rank == self.shape.rank - 1
-            same = RaggedTensorSpec(self.shape, flat.dtype, rank) == self
+            same = _makes(self, lambda: RaggedTensorSpec(self.shape, flat.dtype, rank))
             text = f"{_sizes(self.shape)}, '{flat.dtype.name}'" + ("" if usual else f", {rank}")
         else:
-            same = RaggedTensorSpec(self.shape, flat_values_spec=flat, ragged_rank=rank) == self
+            same = _makes(self, lambda: RaggedTensorSpec(self.shape, flat_values_spec=flat, ragged_rank=rank))
             text = f"{_sizes(self.shape)}, flat_values_spec={flat!r}" + ("" if rank == 1 else f", ragged_rank={rank}")
         return f"RaggedTensorSpec({text})" if same else super().__repr__()
 
@@ -117,8 +117,16 @@ class MaskedTensorSpec(ExtensionTypeSpec):
 
     def __repr__(self) -> str:
         """Shows the call that makes the spec, with the mask where it is not the usual one."""
-        usual = MaskedTensorSpec(self.values) == self
+        usual = _makes(self, lambda: MaskedTensorSpec(self.values))
         return f"MaskedTensorSpec({self.values!r})" if usual else super().__repr__()
+
+
+def _makes(spec: TypeSpec, made: "Callable[[], TypeSpec]") -> bool:
+    """Whether a call makes this spec; there may be none that does."""
+    try:
+        return made() == spec
+    except (ValueError, TypeError):
+        return False
 
 
 def _sizes(shape: Shape) -> str:

@@ -4,7 +4,7 @@
 
 use crate::error::{OrRaise, guarded};
 use crate::value::PyOpaque;
-use crate::{arrow, index, literal, value};
+use crate::{arrow, index, literal, spec, value};
 use extenso_core::{Ext, ExtensionType, Value};
 use extenso_ext::{CategoricalTensor, DecimalTensor, IntervalTensor, UnionTensor};
 use extenso_types::Result;
@@ -119,6 +119,23 @@ impl PyUnion {
     #[getter]
     fn tags<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
         value::to_py(slf.py(), union_of(slf)?.tags().clone().into())
+    }
+
+    /// The spec.
+    #[getter]
+    fn spec<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
+        spec::to_py(slf.py(), value_of(slf).spec().or_raise()?)
+    }
+
+    /// The sizes of the axes.
+    #[getter]
+    fn shape(slf: &Bound<'_, Self>) -> PyResult<(usize,)> {
+        Self::__len__(slf).map(|len| (len,))
+    }
+
+    /// The type ids of the children, in order: those that `tags` names.
+    fn child_ids(slf: &Bound<'_, Self>) -> PyResult<Vec<i8>> {
+        Ok(union_of(slf)?.children().iter().map(|child| child.id).collect())
     }
 
     /// The names of the children, in order.

@@ -289,8 +289,17 @@ def test_specs_show_the_call_that_makes_them() -> None:
         "MaskedTensorSpec(TensorSpec([None], 'i64'))",
         "MaskedTensorSpec(RaggedTensorSpec([None, None], 'i64'))",
     ]:
-        assert repr(eval(shown, vars(ex))) == shown
+        names = ("MaskedTensorSpec", "RaggedTensorSpec", "StructTensorSpec", "TensorSpec")
+        assert repr(eval(shown, {name: getattr(ex, name) for name in names})) == shown
     assert repr(ex.constant([[1], []]).spec).startswith("RaggedTensorSpec(values=TensorSpec([1], 'i64'), partition=")
+
+
+def test_every_value_shows_its_spec() -> None:
+    decimals = ex.MaskedTensor(ex.DecimalTensor.parse(["1.5", "0"], 5, 2), [True, False])
+    assert repr(decimals.spec).startswith("MaskedTensorSpec(DecimalTensor.Spec(")
+    assert "MaskedTensorSpec" in repr(ex.constant([[[1], None], []]).spec)
+    cells = ex.FixedBytesTensor(ex.reshape(ex.cast(ex.constant([1, 2, 3, 4, 5, 6]), "u8"), (2, 3)))
+    assert (cells.shape, ex.StructTensor([2], {"cells": cells}).spec.shape.dims) == ((2,), (2,))
 
 
 def test_the_specs_of_shipped_types_have_their_classes_when_first_met() -> None:

@@ -170,7 +170,7 @@ fn by_categories(call: &Call<'_>) -> Answer {
     answer(ops::take(made, &x.codes, 0_i64)?)
 }
 
-/// One vocabulary stays; several are one behind the other, and codes move by what stands before theirs.
+/// One vocabulary stays; several are one that has each category once.
 fn concat(call: &Call<'_>) -> Answer {
     let Some(parts) = flat(call).iter().map(typed_arg::<CategoricalTensor>).collect::<Option<Vec<_>>>() else {
         return Ok(None);
@@ -192,8 +192,21 @@ fn concat(call: &Call<'_>) -> Answer {
         before += crate::args::int(count);
     }
     let categories: Vec<Value> = parts.iter().map(|part| part.categories.clone()).collect();
-    let codes = ops::concat(codes, axis)?.tensor()?.clone();
-    answer_ext(CategoricalTensor { codes, categories: ops::concat(categories, 0_i64)?, ordered: false })
+    let (codes, categories) = distinct(ops::concat(codes, axis)?, ops::concat(categories, 0_i64)?)?;
+    answer_ext(CategoricalTensor { codes: codes.tensor()?.clone(), categories, ordered: false })
+}
+
+/// Codes and categories of which each stands once, in the order in which they come first; categories that are no tensor stay.
+fn distinct(codes: Value, categories: Value) -> Result<(Value, Value)> {
+    if !matches!(&categories, Value::Tensor(words) if words.data().is_ok()) {
+        return Ok((codes, categories));
+    }
+    let unique = ops::unique_all(&categories)?;
+    // Distinct ones come in increasing order; their order here is that of their first places.
+    let order = ops::argsort(&unique.indices, -1, false)?;
+    let places = ops::argsort(&order, -1, false)?;
+    let moved = ops::take(places, unique.inverse_indices, 0_i64)?;
+    Ok((ops::take(moved, codes, 0_i64)?, ops::take(unique.values, order, 0_i64)?))
 }
 
 /// The elements of a vector of these; none of another type.

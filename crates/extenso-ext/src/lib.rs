@@ -24,6 +24,7 @@ pub mod missing;
 pub mod ragged;
 mod shapes;
 mod specs;
+mod spelled;
 mod structs;
 mod temporal;
 mod text;
@@ -46,6 +47,7 @@ pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use shapes::{gather_nd, shape, size};
 pub use specs::{FlatSpec, dtype_of, masked_spec, ragged_spec, shape_of};
+pub use spelled::spelled;
 pub use structs::{FieldPath, StructSpec, StructTensor, broadcast, field_value, paths, promote, unzip, zip};
 pub use temporal::{
     DateTensor, DateTensorSpec, DurationTensor, DurationTensorSpec, IntervalTensor, IntervalTensorSpec, TimeTensor,

@@ -5,7 +5,7 @@
 use crate::args::{again, answer, answer_ext, flat, int, typed_arg};
 use crate::axes::rank;
 use extenso_core::attrs::Attrs;
-use extenso_core::ops::{OneAxis, Slice};
+use extenso_core::ops::{BroadcastTo, OneAxis, Reshape, Slice, Transpose};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Target, Value, call_one, on, ops};
 use extenso_types::{Error, Result, TypeDef};
@@ -52,6 +52,11 @@ pub(crate) fn register_moves<T: Meaning>(def: &Arc<TypeDef>, name: &'static str)
     moves.into_iter().chain(shapes).for_each(|op| {
         on(Target::Op(op), def, name, moved::<T>);
     });
+    if T::CELLS {
+        for op in [&ops::RESHAPE, &ops::BROADCAST_TO, &ops::TRANSPOSE] {
+            on(Target::Op(op), def, name, reshaped::<T>);
+        }
+    }
     let others: [(&'static OpDef, Handle); 4] = [
         (&ops::CONCAT, concat::<T>),
         (&ops::WHERE, chosen::<T>),
@@ -81,6 +86,31 @@ pub(crate) fn moved<T: Meaning>(call: &Call<'_>) -> Answer {
         call_one(call.op, &args, &OneAxis { axis: int(normalize_axis(*axis, axes)?) })?
     } else {
         call_one(call.op, &args, call.attrs)?
+    };
+    answer_ext(x.over(made)?)
+}
+
+/// An op that gives elements of so many bytes other axes; the innermost axis is that of the bytes.
+fn reshaped<T: Meaning>(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<T>(x) else { return Ok(None) };
+    let cells = x.elements();
+    let dims = cells.tensor()?.shape();
+    let Some(width) = dims.dims().and_then(|dims| dims.last()?.known()) else { return Ok(None) };
+    let inside = |shape: &[i64]| shape.iter().copied().chain([int(width)]).collect::<Vec<i64>>();
+    let made = if let Ok(Reshape { shape }) = Reshape::of(call.attrs) {
+        ops::reshape(cells, inside(shape))?
+    } else if let Ok(BroadcastTo { shape }) = BroadcastTo::of(call.attrs) {
+        ops::broadcast_to(cells, inside(shape))?
+    } else {
+        let outer = int(rank(&cells)?.saturating_sub(1));
+        let axes = match &Transpose::of(call.attrs)?.axes {
+            Some(axes) => axes.clone(),
+            None => (0..outer).rev().collect(),
+        };
+        let axes: Result<Vec<usize>> = axes.iter().map(|&axis| normalize_axis(axis, rank(&cells)? - 1)).collect();
+        let axes: Vec<i64> = axes?.into_iter().map(int).chain([outer]).collect();
+        ops::transpose(&cells, Some(axes))?
     };
     answer_ext(x.over(made)?)
 }

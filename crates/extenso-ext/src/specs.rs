@@ -4,9 +4,12 @@
 //! the outer axes of their fields.
 
 use crate::categorical::CategoricalTensorSpec;
+use crate::decimal::DecimalTensorSpec;
+use crate::logical::FixedBytesTensorSpec;
 use crate::masked::MaskedTensorSpec;
 use crate::ragged::RaggedTensorSpec;
 use crate::structs::StructSpec;
+use crate::temporal::IntervalTensorSpec;
 use extenso_core::TypeSpec;
 use extenso_types::{DType, Dim, Error, ExtSpec, PartitionSpec, Result, Segment, Shape, Spec, StaticValue, TensorSpec};
 use std::sync::Arc;
@@ -180,21 +183,26 @@ fn with_outer_parts(ext: &ExtSpec, outer: &[Dim]) -> Result<Spec> {
         let dims = meet(shape_of(&ext.clone().into()).dims().unwrap_or_default(), outer)?;
         return Ok(StructSpec::bare(Shape::new(dims)).serialize().into());
     }
-    if ragged && outer.len() > 1 {
+    if ragged && outer.get(1).is_some_and(|dim| dim.known().is_some()) {
         return Err(Error::shape("axis 1 is ragged").wanted(format!("the shape {}", Shape::new(outer.to_vec()))));
     }
+    let cells = cells_of(&ext).is_some();
     for (segment, spec) in &mut ext.components {
+        if ragged && *segment == Segment::Each && outer.len() > 2 {
+            let inner: Vec<Dim> = std::iter::once(Dim::any()).chain(outer[2..].iter().copied()).collect();
+            *spec = with_outer(spec, &inner)?;
+        }
         let concerned = match segment {
-            Segment::Component(_) => ragged || masked,
+            Segment::Component(_) => ragged || masked || cells,
             Segment::Itself => true,
             Segment::Field(_) => record,
             Segment::Each | Segment::Index(_) => false,
         };
         if concerned {
-            let axes = if masked {
-                shape_of(spec).rank().map_or(outer.len(), |rank| rank.min(outer.len()))
-            } else {
-                outer.len()
+            let axes = match spec {
+                _ if masked => shape_of(spec).rank().map_or(outer.len(), |rank| rank.min(outer.len())),
+                Spec::Partition(_) => 1,
+                Spec::Tensor(_) | Spec::Ext(_) => outer.len(),
             };
             let outer = if matches!(segment, Segment::Component(_)) { &outer[..axes] } else { outer };
             *spec = with_outer(spec, outer)?;
@@ -230,8 +238,25 @@ pub fn shape_of(spec: &Spec) -> Shape {
             _ if ext.def.is_a(StructSpec::def()) => {
                 StructSpec::deserialize(ext).map_or_else(|_| Shape::unknown(), |spec| spec.known_shape())
             }
-            _ => ext.component(&Segment::Itself).map_or_else(Shape::unknown, shape_of),
+            _ => match cells_of(ext) {
+                Some(cells) => outside(cells),
+                None => ext.component(&Segment::Itself).map_or_else(Shape::unknown, shape_of),
+            },
         },
+    }
+}
+
+/// The bytes of the elements of a type whose elements have so many bytes each.
+fn cells_of(ext: &ExtSpec) -> Option<&Spec> {
+    let defs = [DecimalTensorSpec::def(), IntervalTensorSpec::def(), FixedBytesTensorSpec::def()];
+    defs.into_iter().find(|def| ext.def.is_a(def)).and_then(|_| ext.component(&Segment::component("cells")))
+}
+
+/// The shape without the innermost axis, which is that of the bytes of an element.
+fn outside(cells: &Spec) -> Shape {
+    match shape_of(cells).dims() {
+        Some([outer @ .., _]) => Shape::new(outer.iter().copied()),
+        Some([]) | None => Shape::unknown(),
     }
 }
 
@@ -261,6 +286,9 @@ pub(crate) fn axis_of(spec: &Spec, axis: usize) -> Option<Dim> {
         Spec::Ext(ext) if ext.def.is_a(StructSpec::def()) => {
             StructSpec::deserialize(ext).ok()?.known_shape().dims()?.get(axis).copied()
         }
-        Spec::Ext(ext) => axis_of(ext.component(&Segment::Itself)?, axis),
+        Spec::Ext(ext) => match cells_of(ext) {
+            Some(cells) => outside(cells).dims()?.get(axis).copied(),
+            None => axis_of(ext.component(&Segment::Itself)?, axis),
+        },
     }
 }

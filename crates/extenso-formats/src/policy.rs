@@ -2,11 +2,11 @@
 //!
 //! Invariant: a bad row leaves no trace in the columns, and is counted under every policy but raising, which fails the call.
 
-#[cfg(feature = "ipc")]
 mod arrays;
 
 #[cfg(feature = "ipc")]
 pub use arrays::array_rows;
+pub use arrays::field_rows;
 
 use crate::columns::{BadRow, BadRows, ColumnKind, Columns, Decoded, MAX_REPORTED, OnError};
 use crate::failure::{Failure, Read};

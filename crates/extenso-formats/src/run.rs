@@ -6,7 +6,7 @@ use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
 use crate::source::{JsonBlocks, NdjsonSink, Progress, SourceOptions, run_blocks, unpack};
 use extenso_core::{Dense, ExtensionType, MAX_EMPTY, Value};
-use extenso_ext::StructTensor;
+use extenso_ext::{StructTensor, spelled};
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Path, Result, Spec};
 use std::io::{BufRead, Write};
@@ -32,11 +32,11 @@ pub fn decode_ndjson(input: &[u8], spec: &Spec, on_error: OnError) -> Result<Row
     read_json(input, &options)
 }
 
-/// Writes a batch as lines of JSON.
+/// Writes a batch as lines of JSON, in which times, decimals and identifiers are text, and categories their words.
 ///
 /// Errors: a value that no record can express; values, or parts of one, with another number of rows.
 pub fn encode_ndjson(value: &Nest<Value>) -> Result<Vec<u8>> {
-    let Batch { records, leaves, rows } = Batch::of(value)?;
+    let Batch { records, leaves, rows } = Batch::of_text(value)?;
     let mut out = Vec::new();
     encode_lines(records.plan(), &records.columns(&leaves)?, rows, &mut out)?;
     Ok(out)
@@ -63,6 +63,15 @@ impl Batch {
         let rows = records.rows(&leaves)?.unwrap_or_else(|| bare_rows(value));
         check_rows(rows, &leaves)?;
         Ok(Batch { records, leaves, rows })
+    }
+}
+
+impl Batch {
+    /// Takes a value apart for a format of text, in which times, decimals and categories are spelled out.
+    ///
+    /// Errors: as [`Batch::of`].
+    pub fn of_text(value: &Nest<Value>) -> Result<Batch> {
+        Batch::of(&value.try_map(|_, value| spelled(value))?)
     }
 }
 

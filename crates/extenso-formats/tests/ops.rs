@@ -1,38 +1,15 @@
 //! Texts that are records as ops: eager, traced, narrowed, saved and loaded.
 
-use extenso_core::{ExtensionType, Tensor, Value};
-use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, constant, to_literal};
+mod support;
+
+use extenso_core::attrs::Axes;
+use extenso_core::{ExtensionType, Tensor, Value, ops as core_ops};
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, constant};
 use extenso_formats::proto::{Optionals, Schema};
 use extenso_formats::{FieldSpec as F, OnError, ProtobufOptions, ops, struct_spec};
-use extenso_graph::{Function, NodeKind, save};
+use extenso_graph::{Function, NodeKind, cond, save};
 use extenso_types::{DType, Dim, Nest, Shape, Spec, TensorSpec};
-
-fn scalar(dtype: DType) -> F {
-    F::Scalar(dtype, vec![])
-}
-
-/// Records with every kind of field.
-fn spec() -> Spec {
-    let item = F::Record(vec![("price", scalar(DType::F32)), ("sku", F::Optional(Box::new(scalar(DType::String))))]);
-    struct_spec([
-        ("id", scalar(DType::I64)),
-        ("items", F::List(Box::new(item))),
-        ("at", F::Scalar(DType::F64, vec![2])),
-        ("paid", F::Optional(Box::new(scalar(DType::Bool)))),
-    ])
-    .expect("a spec")
-}
-
-const FULL: &str = r#"{"id":1,"items":[{"price":0.5,"sku":"a"},{"price":2.0,"sku":null}],"at":[1.0,2.0],"paid":true}"#;
-const BARE: &str = r#"{"id":2,"items":[],"at":[0.0,0.5],"paid":null}"#;
-
-fn texts(texts: &[&str]) -> Value {
-    Tensor::strings(&[texts.len()], texts).expect("texts").into()
-}
-
-fn shown(value: &Value) -> String {
-    to_literal(value).map_or_else(|e| e.to_string(), |literal| literal.to_string())
-}
+use support::{BARE, FULL, scalar, shown, spec, texts, vector_of};
 
 fn parse(x: &Value) -> Value {
     ops::parse_json(x, &spec(), OnError::Raise).expect("parsed").value
@@ -141,13 +118,9 @@ fn totals() -> Function {
     })
 }
 
-fn strings() -> Nest<Spec> {
-    Nest::Leaf(TensorSpec::new(DType::String, Shape::new([Dim::any()])).into())
-}
-
 #[test]
 fn only_needed_leaves_of_texts_are_decoded() {
-    let f = totals().concrete(&strings()).expect("traced");
+    let f = totals().concrete(&vector_of(DType::String)).expect("traced");
     let parse = f.graph().nodes.iter().find(|node| matches!(node.kind, NodeKind::Op(op, _) if op.name == "parse_json"));
     assert_eq!(parse.expect("the node").outputs.len(), 3, "{}", f.graph());
     // What is not needed is checked for syntax alone.
@@ -159,6 +132,26 @@ fn only_needed_leaves_of_texts_are_decoded() {
 }
 
 #[test]
+fn only_needed_leaves_are_decoded_in_branches() {
+    let f = Function::new("some", |args| {
+        let parsed = || {
+            let records = parse_of(args.leaves()[0].1)?;
+            Ok(Nest::Leaf(StructTensor::from_value(&records)?.field("id")?.clone()))
+        };
+        let any = core_ops::greater(
+            core_ops::sum(core_ops::string_length(args.leaves()[0].1, "byte")?, Axes::All, false)?,
+            1,
+        )?;
+        cond(&any, parsed, || Ok(Nest::Leaf(Tensor::from_vec(vec![0_i64]).into())))
+    });
+    let odd = texts(&[r#"{"id":7,"items":"none","at":1,"paid":[]}"#]);
+    let read = f.call(Nest::Leaf(odd)).expect("ran");
+    assert_eq!(read.leaves()[0].1.to_string(), "[7]");
+    let untaken = f.call(Nest::Leaf(texts(&[""]))).expect("ran");
+    assert_eq!(untaken.leaves()[0].1.to_string(), "[0]");
+}
+
+#[test]
 fn a_saved_graph_with_texts_runs_where_it_is_loaded() {
     extenso_formats::init().expect("known");
     let x = texts(&[FULL, BARE]);
@@ -166,7 +159,7 @@ fn a_saved_graph_with_texts_runs_where_it_is_loaded() {
         let records = parse_of(args.leaves()[0].1)?;
         Ok(Nest::Leaf(ops::encode_json(&records)?))
     });
-    let bytes = save::to_bytes(&[f.concrete(&strings()).expect("traced")]).expect("saved");
+    let bytes = save::to_bytes(&[f.concrete(&vector_of(DType::String)).expect("traced")]).expect("saved");
     let module = save::from_bytes(bytes.clone()).expect("loaded");
     assert_eq!(save::to_bytes(&module.functions).expect("saved"), bytes);
     let loaded = module.function("again").expect("there").call(&Nest::Leaf(x.clone())).expect("ran");

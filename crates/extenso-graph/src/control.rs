@@ -5,6 +5,7 @@
 use crate::builder::{Builder, replay};
 use crate::gradient::gradients;
 use crate::graph::{Graph, Input, Node, NodeKind, Subgraph};
+use crate::passes::narrowed;
 use extenso_core::attrs::{AttrSet, Attrs, GraphAttr};
 use extenso_core::grad::GradCx;
 use extenso_core::{Arg, Class, OpDef, OutputSpecs, Outputs, Provenance, Value, call, pack};
@@ -96,7 +97,7 @@ impl Branch {
             let outputs = smallvec![input.spec.clone()];
             graph.nodes.push(Node { kind: NodeKind::Input(i), inputs: SmallVec::new(), outputs, after: None });
         }
-        Ok(Subgraph::new(graph))
+        Ok(Subgraph::new(narrowed(graph)?))
     }
 }
 

@@ -7,7 +7,8 @@ use extenso_core::attrs::{AttrValue, Axes};
 use extenso_core::{ExtensionType, RowPartition};
 use extenso_core::{Tensor, Value, Variable, ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
-use extenso_formats::ops::{encode_json, encode_proto, parse_json, parse_proto};
+use extenso_formats::arrow::write_ipc;
+use extenso_formats::ops::{decode_arrow, encode_json, encode_proto, parse_json, parse_proto};
 use extenso_formats::proto::Schema;
 use extenso_formats::{FieldSpec, OnError, ProtobufOptions, struct_spec};
 use extenso_graph::save::Module;
@@ -99,11 +100,18 @@ fn samples() -> Result<Vec<(Arc<Concrete>, Nest<Value>)>> {
         let options = ProtobufOptions { depth: Some(1), ..ProtobufOptions::default() };
         encode_proto(&parse_proto(&a[0], &item, &options)?.value, &item)
     };
+    let files: Body = |a| {
+        let spec = struct_spec([("id", FieldSpec::Scalar(DType::I64, vec![]))])?;
+        Ok(decode_arrow(&a[0], &spec, OnError::Default)?.value)
+    };
+    let ids = StructTensor::from_fields(Shape::known(&[2]), [("id", Tensor::from_vec(vec![1_i64, 2]))])?;
+    let arrow = Tensor::byte_strings(&[1], &[write_ipc(&ids.into_value(), false)?])?;
     let json = Tensor::strings(&[2], &[r#"{"id": 1, "items": [{"price": [1, 2.5]}]}"#, "{"])?;
     let proto = Tensor::byte_strings(&[2], &[&b"\x08\x07\x1a\x02\x08\x05"[..], b""])?;
     Ok(vec![
         sample("texts", json.into(), texts)?,
         sample("messages", proto.into(), messages)?,
+        sample("files", arrow.into(), files)?,
         sample("dense", matrix.clone().into(), dense)?,
         sample("typed", record.into_value(), typed)?,
         sample("stateful", matrix.into(), stateful)?,

@@ -10,6 +10,7 @@ from extenso._core import (
     ShapeError,
     StructTensor,
     Tensor,
+    UnionTensor,
     _text_of,
     _text_parts,
     cast,
@@ -212,8 +213,23 @@ def _layout(ak: Any, x: Any) -> Any:
         raise refused("to_awkward", x, "a value of a type that Awkward has", "Cast decimals to f64, or take the parts.")
     if isinstance(x, CategoricalTensor):
         return _below(ak, x, x.codes.shape, lambda flat, n: _of_categories(ak, flat))
+    if isinstance(x, UnionTensor):
+        return _of_union(ak, x)
     pa = peer("pyarrow", "to_awkward")
     return ak.to_layout(ak.from_arrow(pa.array(to_arrow(x))))
+
+
+def _of_union(ak: Any, x: UnionTensor) -> Any:
+    parts, ids = x.components, x.child_ids()
+    tags = np.asarray(x.tags)
+    places = np.zeros(tags.shape, dtype=np.int8)
+    for place, child in enumerate(ids):
+        places[tags == child] = place
+    # Without offsets, an element stands at its own place in its child.
+    index = np.asarray(parts["@offsets"]) if "@offsets" in parts else np.arange(len(tags), dtype=np.int64)
+    contents = [_layout(ak, parts[f"[{place}]"]) for place in range(len(ids))]
+    made = ak.contents.UnionArray.simplified
+    return made(ak.index.Index8(places), ak.index.Index64(index.astype(np.int64)), contents)
 
 
 def _below(ak: Any, x: Any, shape: Any, made: Any) -> Any:
@@ -252,7 +268,9 @@ def _of_records(ak: Any, records: StructTensor, count: int) -> Any:
 
 def _of_categories(ak: Any, x: CategoricalTensor) -> Any:
     index = ak.index.Index64(cast(x.codes, "i64").to_numpy())
-    return ak.contents.IndexedArray(index, _layout(ak, x.categories), parameters={"__array__": "categorical"})
+    # Categories of which one is missing make the whole an option.
+    made = ak.contents.IndexedArray.simplified
+    return made(index, _layout(ak, x.categories), parameters={"__array__": "categorical"})
 
 
 def _of_cells(ak: Any, cells: Any, count: int) -> Any:

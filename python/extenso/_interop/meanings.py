@@ -30,7 +30,7 @@ _MILLISECONDS_OF_A_DAY = 86_400_000
 def of_times(array: Array) -> Any:
     """Returns the dates, points in time or durations of an array; a masked value if one is `NaT`."""
     missing = np.isnat(array)
-    if not missing.any():
+    if not missing.any() or _unit(array) == "generic":
         return _counted(array)
     # What lies under a missing one is zero.
     return MaskedTensor(_counted(np.where(missing, array.dtype.type(0, _unit(array)), array)), tensor(~missing))
@@ -42,6 +42,8 @@ def _unit(array: Array) -> str:
 
 def _counted(array: Array) -> Any:
     unit, step = np.datetime_data(array.dtype)
+    if unit == "generic":
+        raise DTypeError(f"from_numpy: found an array of {array.dtype} without a unit.\nWanted: days, s, ms, us or ns.")
     points = array.dtype.kind == "M"
     if unit in _UNITS:
         made = TimestampTensor if points else DurationTensor
@@ -85,7 +87,7 @@ def of_objects(items: "list[Any]") -> Any:
     pa = peer("pyarrow", "from_numpy")
     try:
         return from_arrow(pa.array(items))
-    except (pa.ArrowException, TypeError, ValueError) as cause:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as cause:
         names = ", ".join(sorted(kind.__qualname__ for kind in kinds))
         raise DTypeError(f"from_numpy: found objects of {names}, which have no value: {cause}") from cause
 
@@ -102,6 +104,11 @@ def to_numpy(x: Any) -> Any:
         return cells.view(f"V{cells.shape[-1]}")[..., 0] if cells.shape[-1] else None
     if isinstance(x, CategoricalTensor):
         return x.decoded().to_numpy()
+    if isinstance(x, TimeTensor) and x.unit == "ns" and (_array(x.values) % 1000).any():
+        raise InvalidValueError(
+            "to_numpy: found a time of day between two microseconds, which is all that `datetime.time` has.\n"
+            "Wanted: whole microseconds. Use `cast_unit(x, 'us')`, or `x.values`."
+        )
     if isinstance(x, DecimalTensor | IntervalTensor | TimeTensor):
         return _objects(array_of(x, "to_numpy").to_pylist())
     if isinstance(x, UnionTensor):

@@ -36,7 +36,10 @@ def from_numpy(x: Any) -> Any:
 def _masked(array: Any) -> Any:
     missing = np.ma.getmaskarray(array)
     if array.dtype.names is None:
-        return MaskedTensor(_plain(array.data), tensor(~missing))
+        values = _plain(array.data)
+        if isinstance(values, MaskedTensor) and values.mask.shape == missing.shape:
+            return MaskedTensor(values.values, tensor(~missing & np.asarray(values.mask)))
+        return MaskedTensor(values, tensor(~missing))
     return StructTensor(array.shape, {name: _masked_field(array[name]) for name in array.dtype.names})
 
 
@@ -67,6 +70,8 @@ def _plain(array: Array) -> Any:
         return _objects(array) if array.size else tensor(array, "string")
     if array.dtype.kind == "c":
         raise DTypeError(f"from_numpy: found an array of {array.dtype}.\nWanted: real numbers. Take `.real` and `.imag`.")
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        raise DTypeError(f"from_numpy: found an array of {array.dtype}.\nWanted: floats of 64 bits. Use `.astype('f8')`.")
     return tensor(array)
 
 

@@ -89,6 +89,8 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
         return from_numpy(series.to_numpy())
     if isinstance(dtype, pd.ArrowDtype):
         return from_arrow(series.array.__arrow_array__())
+    if isinstance(dtype, pd.SparseDtype):
+        return _values(pd, pd.Series(series.to_numpy()), labels)
     nullable: Any = getattr(dtype, "numpy_dtype", None)
     if nullable is not None:
         missing = series.isna().to_numpy()
@@ -97,7 +99,7 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
     pa = peer("pyarrow", "from_pandas")
     try:
         return from_arrow(pa.array(series, from_pandas=True))
-    except (pa.ArrowException, TypeError, ValueError) as cause:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as cause:
         where = ".".join(labels) or "values"
         error = DTypeError(f"from_pandas: column '{where}' of {dtype} has no value: {cause}")
         raise error from cause
@@ -155,9 +157,15 @@ def _array(pd: Any, x: Any) -> Any:
         return x.to_numpy()
     array = array_of(x, "to_pandas")
     types = peer("pyarrow", "to_pandas").types
-    if types.is_timestamp(array.type) or types.is_duration(array.type) or types.is_dictionary(array.type):
-        # These are dtypes of pandas itself: datetimes, time deltas and categories.
+    if types.is_timestamp(array.type) or types.is_duration(array.type):
+        # These are dtypes of pandas itself: datetimes and time deltas.
         return array.to_pandas().array
+    if types.is_dictionary(array.type):
+        try:
+            return array.to_pandas().array
+        except (TypeError, ValueError):
+            # Categories of pandas are neither missing nor nested.
+            array = array.dictionary_decode()
     return pd.arrays.ArrowExtensionArray(array)
 
 

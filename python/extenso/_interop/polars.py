@@ -1,11 +1,12 @@
 """Frames and series of polars as values and back, through Arrow."""
 
+from collections.abc import Callable
 from typing import Any
 
 from extenso._core import DTypeError, StructTensor, UnionTensor, from_arrow, to_arrow
 from extenso._interop.arrow import in_lists
 from extenso._interop.peers import parts_inside, peer, records_of, refused
-from extenso._types import IntervalTensor
+from extenso._types import DecimalTensor, FixedBytesTensor, IntervalTensor
 
 
 def from_polars(x: Any) -> Any:
@@ -23,11 +24,24 @@ def from_polars(x: Any) -> Any:
     if not isinstance(x, pl.DataFrame | pl.Series):
         raise refused("from_polars", x, "a DataFrame or a Series of polars")
     if isinstance(x, pl.Series):
-        return from_arrow(x.cast(known) if (known := _known(pl, x.dtype)) != x.dtype else x)
+        known = _known(pl, x.dtype)
+        return _guarded("from_polars", lambda: from_arrow(x.cast(known) if known != x.dtype else x))
     if x.width == 0:
         return StructTensor([x.height], {})
     known = {name: _known(pl, dtype) for name, dtype in x.schema.items()}
-    return from_arrow(x.cast({name: dtype for name, dtype in known.items() if dtype != x.schema[name]}))
+    changed = {name: dtype for name, dtype in known.items() if dtype != x.schema[name]}
+    return _guarded("from_polars", lambda: from_arrow(x.cast(changed)))
+
+
+def _guarded(conversion: str, convert: "Callable[[], Any]") -> Any:
+    """The result of a call of polars, whose panics are errors."""
+    try:
+        return convert()
+    except BaseException as panic:
+        # The class is no exception of Python's usual ones, and has no public name.
+        if type(panic).__name__ != "PanicException":
+            raise
+        raise DTypeError(f"{conversion}: polars panics at this value: {panic}\nWanted: a type that polars has.") from None
 
 
 def _known(pl: Any, dtype: Any) -> Any:
@@ -35,7 +49,7 @@ def _known(pl: Any, dtype: Any) -> Any:
 
     Errors: objects, which polars exports as addresses, and integers of 128 bits.
     """
-    if dtype in (pl.Object, pl.Int128):
+    if dtype in (pl.Object, pl.Int128, getattr(pl, "UInt128", pl.Int128)):
         raise DTypeError(f"from_polars: found a column of {dtype}.\nWanted: a type that Arrow has. Cast the column first.")
     if dtype == pl.Null:
         return pl.Float64
@@ -52,6 +66,11 @@ def _refuse_unknown(x: Any) -> None:
     """Refuses what polars has no type of, and would panic at."""
     if isinstance(x, IntervalTensor | UnionTensor):
         raise refused("to_polars", x, "a value of a type that polars has", "Take its parts, or its children.")
+    if isinstance(x, DecimalTensor) and (x.bits != 128 or x.scale < 0):
+        what = f"to_polars: found decimals of {x.bits} bits and scale {x.scale}."
+        raise DTypeError(f"{what}\nWanted: 128 bits and a scale that is not negative. Cast them to f64.")
+    if isinstance(x, FixedBytesTensor) and x.cells.shape[-1] == 0:
+        raise DTypeError("to_polars: found byte strings of width 0.\nWanted: at least one byte. Use `bytes`.")
     for part in parts_inside(x):
         _refuse_unknown(part)
 
@@ -63,5 +82,6 @@ def to_polars(x: Any) -> Any:
     if isinstance(x, StructTensor) and not x.field_names():
         return pl.DataFrame(height=len(x))
     _refuse_unknown(x)
-    made = pl.Series(to_arrow(in_lists(x)))
+    array = to_arrow(in_lists(x))
+    made = _guarded("to_polars", lambda: pl.Series(array))
     return made.struct.unnest() if isinstance(x, StructTensor) and x.rank == 1 else made

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, FieldRef};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
 /// A field and its arrays, one after the other.
@@ -101,7 +101,8 @@ fn check(stream: &mut FFI_ArrowArrayStream, code: i32) -> Result<()> {
 }
 
 /// The array of the C interface, validated.
-fn imported(data: FFI_ArrowArray, data_type: &DataType) -> Result<ArrayRef> {
+fn imported(mut data: FFI_ArrowArray, data_type: &DataType) -> Result<ArrayRef> {
+    drop_null_buffers(&mut data, data_type);
     let malformed = |e: arrow_schema::ArrowError| Error::data(format!("the Arrow array is malformed: {e}"));
     guarded(|| {
         // SAFETY: the array comes with this type, by the protocol.
@@ -127,5 +128,59 @@ fn is_plain(data_type: &DataType) -> bool {
         | DataType::Map(field, _) => is_plain(field.data_type()),
         DataType::Struct(fields) => fields.iter().all(|field| is_plain(field.data_type())),
         _ => true,
+    }
+}
+
+/// An array of the C interface, field by field.
+#[repr(C)]
+struct Raw {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut Raw,
+    dictionary: *mut Raw,
+    release: Option<unsafe extern "C" fn(*mut Raw)>,
+    private_data: *mut c_void,
+}
+
+/// Takes the buffers that some libraries give to arrays of nulls, which have none, out of sight.
+fn drop_null_buffers(data: &mut FFI_ArrowArray, data_type: &DataType) {
+    /// # Safety
+    /// The array, if there is one, is of this type and not released.
+    unsafe fn inside(array: *mut Raw, data_type: &DataType) {
+        // SAFETY: the caller's promise.
+        let Some(array) = (unsafe { array.as_mut() }) else { return };
+        let children: Vec<&DataType> = match data_type {
+            DataType::Null => {
+                array.n_buffers = 0;
+                return;
+            }
+            // SAFETY: a dictionary is of the type of its values.
+            DataType::Dictionary(_, values) => return unsafe { inside(array.dictionary, values) },
+            DataType::List(item)
+            | DataType::LargeList(item)
+            | DataType::ListView(item)
+            | DataType::LargeListView(item)
+            | DataType::FixedSizeList(item, _)
+            | DataType::Map(item, _) => vec![item.data_type()],
+            DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
+            DataType::Union(fields, _) => fields.iter().map(|(_, field)| field.data_type()).collect(),
+            DataType::RunEndEncoded(ends, values) => vec![ends.data_type(), values.data_type()],
+            _ => return,
+        };
+        if array.children.is_null() || usize::try_from(array.n_children) != Ok(children.len()) {
+            return;
+        }
+        for (i, child) in children.into_iter().enumerate() {
+            // SAFETY: there are so many children, each of its type.
+            unsafe { inside(*array.children.add(i), child) };
+        }
+    }
+    if !data.is_released() {
+        // SAFETY: the struct is that of the C interface, whose fields are these, and the array comes with this type.
+        unsafe { inside(std::ptr::from_mut(data).cast::<Raw>(), data_type) };
     }
 }

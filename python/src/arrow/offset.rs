@@ -10,19 +10,26 @@ use arrow_schema::{DataType, UnionMode};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// The array whose structs begin where their fields do, at every level.
+/// The array whose structs, lists of one size and sparse unions begin where their children do, at every level.
 ///
-/// Arrow's own arrays of structs cut the fields of a field twice where both have an offset.
+/// Arrow's own arrays cut the fields of a struct twice where both have an offset.
 pub fn into_fields(data: ArrayData) -> ArrayData {
     let (offset, len) = (data.offset(), data.len());
-    let DataType::Struct(_) = data.data_type() else {
-        let children = data.child_data().iter().cloned().map(into_fields).collect();
-        return assume_built(data.into_builder().child_data(children));
+    let items = match data.data_type() {
+        DataType::Struct(_) | DataType::Union(_, UnionMode::Sparse) => 1,
+        DataType::FixedSizeList(_, size) => usize::try_from(*size).unwrap_or(0),
+        _ => {
+            let children = data.child_data().iter().cloned().map(into_fields).collect();
+            return assume_built(data.into_builder().child_data(children));
+        }
     };
     let nulls = data.nulls().cloned();
-    let fields = data.child_data().iter().map(|field| into_fields(cut(field, offset, len))).collect();
+    // The tags of unions, a byte for each element, are the only buffer of these types.
+    let tags = data.buffers().iter().map(|tags| tags.slice_with_length(offset, len)).collect();
+    let child = |child: &ArrayData| into_fields(cut(child, offset * items, len * items));
+    let children = data.child_data().iter().map(child).collect();
     let built = ArrayData::builder(data.data_type().clone()).len(len).nulls(nulls);
-    assume_built(built.child_data(fields))
+    assume_built(built.buffers(tags).child_data(children))
 }
 
 /// `len` items of an array, whose own fields stay as they are.

@@ -3,22 +3,24 @@
 //! Holds no logic of the format: sources become bytes or arrays, and options those of the formats crate.
 
 use super::source::Source;
+use super::target::batch_of;
 use super::{parsed_paths, paths_of, policy, with_report};
 use crate::arrow::chunks;
 use crate::error::{OrRaise, guarded, raised};
-use crate::function::py_to_nest;
 use crate::{arg, spec, value};
 use arrow_buffer::Buffer;
 use extenso_core::{ExtensionType, Value};
 use extenso_ext::{StructTensor, outer};
-use extenso_formats::arrow::{ArrowOptions, from_chunks, read_ipc, write_ipc};
+use extenso_formats::arrow::{ArrowOptions, IpcCompression, from_chunks, read_ipc, write_ipc_compressed};
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Dim, Error, Nest, Result, Shape};
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
+use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -35,18 +37,22 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// spec has none raises, with its number and path. With `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and
 /// missing values; then the result is `(value, bad)`, where `bad` lists these rows.
 ///
+/// With `memory_map=True` a file is not read but mapped into memory: the buffers of the value are those of the file, and pages that nobody looks at are
+/// never read. The file must stay as it is while the value lives; a process that looks at what was cut off a file is ended by the system.
+///
 /// >>> import extenso as ex
 /// >>> data = ex.write_arrow(ex.constant([{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": []}]))
 /// >>> ex.to_py(ex.read_arrow(data, paths=["tags"]))
 /// [{'tags': ['a', 'b']}, {'tags': []}]
 #[pyfunction]
-#[pyo3(signature = (source, spec=None, *, paths=None, on_error="raise"))]
+#[pyo3(signature = (source, spec=None, *, paths=None, on_error="raise", memory_map=false))]
 fn read_arrow<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     on_error: &str,
+    memory_map: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let spec = spec.map(spec::spec_or_value).transpose()?;
     let options = ArrowOptions { spec, paths: parsed_paths(py, paths)?, on_error: policy(py, on_error)? };
@@ -55,16 +61,22 @@ fn read_arrow<'py>(
         let chunks = chunks(source, "read_arrow")?;
         py.detach(|| guarded(|| from_chunks(&chunks.field, &chunks.arrays, &options))).map_err(at).or_raise()?
     } else {
-        let bytes = bytes_of(source)?;
+        let bytes = bytes_of(source, memory_map)?;
         py.detach(|| guarded(|| read_ipc(bytes, &options))).map_err(at).or_raise()?
     };
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
 
-/// The bytes of a source: those of a bytes object as they stand, those of a file read once.
-fn bytes_of(source: &Bound<'_, PyAny>) -> PyResult<Buffer> {
+/// The bytes of a source: those of a bytes object as they stand, those of a file read once, or mapped.
+fn bytes_of(source: &Bound<'_, PyAny>, memory_map: bool) -> PyResult<Buffer> {
     let py = source.py();
     match Source::of(source)? {
+        Source::Path(path) if memory_map => {
+            let size = File::open(&path).and_then(|file| Ok(file.metadata()?.len()));
+            let size = size.map_err(|e| Error::io(format!("'{}': {e}", path.display()))).or_raise()?;
+            // No file without bytes can be mapped.
+            if size == 0 { Ok(Buffer::from_vec(Vec::<u8>::new())) } else { mapped(py, &path) }
+        }
         Source::Bytes(bytes) => Ok(Buffer::from(bytes::Bytes::from_owner(PyBackedBytes::from(bytes)))),
         Source::Text(text) => Ok(Buffer::from_vec(text)),
         source @ (Source::Path(_) | Source::File(_)) => {
@@ -79,24 +91,48 @@ fn bytes_of(source: &Bound<'_, PyAny>) -> PyResult<Buffer> {
     }
 }
 
+/// A file in memory, which Python maps.
+fn mapped(py: Python<'_>, path: &Path) -> PyResult<Buffer> {
+    let mmap = py.import("mmap")?;
+    let read = PyDict::new(py);
+    read.set_item("access", mmap.getattr("ACCESS_READ")?)?;
+    let file = py.import("io")?.call_method1("open", (path, "rb"))?;
+    let map = mmap.call_method("mmap", (file.call_method0("fileno")?, 0), Some(&read));
+    file.call_method0("close")?;
+    let map = map?;
+    Ok(Buffer::from(bytes::Bytes::from_owner(Mapped(PyBuffer::get(&map)?))))
+}
+
+/// The bytes of a map, which lives as long as they are looked at.
+struct Mapped(PyBuffer<u8>);
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the map is contiguous and has so many bytes; it cannot be closed while its buffer is held, and nobody writes to
+        // it, since it was made for reading.
+        unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), self.0.len_bytes()) }
+    }
+}
+
 /// Writes a value, or a dict of columns, as an IPC file of Arrow with one batch.
 ///
 /// The target is a path, under which the file appears whole or not at all, or a file object; without one, the bytes are returned. With
 /// `stream=True`, or a path that ends in `.arrows`, it is a stream. Records are written as their columns, anything else as one column,
-/// which `read_arrow` gives back as the value. Values of extension types keep their types.
+/// which `read_arrow` gives back as the value. Values of extension types keep their types. `compression` is that of the buffers: `"lz4"` or `"zstd"`.
 ///
 /// >>> import extenso as ex
 /// >>> ex.read_arrow(ex.write_arrow(ex.constant([[1, 2], []]))).to_py()
 /// [[1, 2], []]
 #[pyfunction]
-#[pyo3(signature = (x, target=None, *, stream=None))]
+#[pyo3(signature = (x, target=None, *, stream=None, compression=None))]
 fn write_arrow<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
     stream: Option<bool>,
+    compression: Option<&str>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    let value = records(&py_to_nest(x)?).map_err(|e| e.at("write_arrow")).or_raise()?;
+    let value = records(&batch_of(x, "write_arrow")?).map_err(|e| e.at("write_arrow")).or_raise()?;
     let path = match target {
         Some(target) if target.hasattr("write")? => None,
         Some(target) => Some(target.extract::<PathBuf>().map_err(|_| {
@@ -105,9 +141,11 @@ fn write_arrow<'py>(
         })?),
         None => None,
     };
+    let compression = compression.map(|name| compression_of(py, name)).transpose()?;
     let named = path.as_ref().and_then(|path| path.extension()).is_some_and(|end| end == "arrows");
     let write = || {
-        let bytes = write_ipc(&value, stream.unwrap_or(named)).map_err(|e| e.at("write_arrow"))?;
+        let bytes =
+            write_ipc_compressed(&value, stream.unwrap_or(named), compression).map_err(|e| e.at("write_arrow"))?;
         if let Some(path) = &path {
             write_atomically(path, &bytes).map_err(|e| Error::io(e.to_string()))?;
         }
@@ -118,6 +156,17 @@ fn write_arrow<'py>(
         (Some(file), None) => file.call_method1("write", (PyBytes::new(py, &bytes),)).map(|_| None),
         (_, Some(_)) => Ok(None),
         (None, None) => Ok(Some(PyBytes::new(py, &bytes))),
+    }
+}
+
+fn compression_of(py: Python<'_>, name: &str) -> PyResult<IpcCompression> {
+    match name {
+        "lz4" => Ok(IpcCompression::Lz4),
+        "zstd" => Ok(IpcCompression::Zstd),
+        other => {
+            let error = Error::value(format!("found '{other}'")).wanted("'lz4', 'zstd' or None");
+            Err(raised(py, error.at("compression")))
+        }
     }
 }
 

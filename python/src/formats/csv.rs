@@ -1,10 +1,9 @@
 //! CSV in and out: `read_csv`, `write_csv`.
 
 use super::report::with_report;
-use super::target::write_to;
+use super::target::{batch_of, write_to};
 use super::{parsed_paths, paths_of, policy, with_bytes};
 use crate::error::{OrRaise, guarded, raised};
-use crate::function::py_to_nest;
 use crate::{spec, value};
 use extenso_formats::csv::{self, CsvOptions, encode_csv};
 use extenso_types::Error;
@@ -76,7 +75,7 @@ fn write_csv<'py>(
     target: Option<&Bound<'py, PyAny>>,
     delimiter: &str,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    let (nest, delimiter) = (py_to_nest(x)?, delimiter_of(py, delimiter)?);
+    let (nest, delimiter) = (batch_of(x, "write_csv")?, delimiter_of(py, delimiter)?);
     let text = py.detach(|| guarded(|| encode_csv(&nest, delimiter))).or_raise()?;
     write_to(py, target, &text)
 }

@@ -15,18 +15,17 @@ mod source;
 mod target;
 
 use crate::error::{OrRaise, guarded, raised};
-use crate::function::py_to_nest;
 use crate::{arg, spec, value};
 use extenso_formats::{JsonOptions, OnError, encode_ndjson};
 use extenso_types::{Error, Path};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use std::path::PathBuf;
 
 pub use protobuf::{example_of, framing_of, message_of, with_messages};
 pub use report::with_report;
 pub use run::{run, run_to};
 pub use source::with_bytes;
+use target::{batch_of, write_to};
 
 /// Adds the functions and classes to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -148,24 +147,20 @@ fn read_json<'py>(
 
 /// Writes a value, or a nest of values, as lines of JSON: one for each item of the outer axis.
 ///
-/// Values with different numbers of rows are an error. With `path`, into a file that appears under its name whole or not at all; without it, the lines are returned.
+/// Values with different numbers of rows are an error. The target is a path, where the file appears whole or not at all, or a file object that is open for bytes;
+/// without it, the lines are returned. A table of another library, and lists of Python data, are written as the values that they are.
 ///
 /// >>> import extenso as ex
 /// >>> ex.write_json(ex.constant([{"id": 1, "tags": ["a"]}, {"id": 2, "tags": []}]))
 /// b'{"id":1,"tags":["a"]}\n{"id":2,"tags":[]}\n'
 #[pyfunction]
-#[pyo3(signature = (x, path=None))]
+#[pyo3(signature = (x, target=None))]
 fn write_json<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
-    path: Option<PathBuf>,
+    target: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    let nest = py_to_nest(x)?;
-    match path {
-        Some(path) => py.detach(|| guarded(|| extenso_formats::write_json(&nest, path))).or_raise().map(|()| None),
-        None => {
-            let text = py.detach(|| guarded(|| encode_ndjson(&nest))).or_raise()?;
-            Ok(Some(PyBytes::new(py, &text)))
-        }
-    }
+    let nest = batch_of(x, "write_json")?;
+    let text = py.detach(|| guarded(|| encode_ndjson(&nest))).or_raise()?;
+    write_to(py, target, &text)
 }

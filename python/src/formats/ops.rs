@@ -21,12 +21,12 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decode_arrow, module)?)
 }
 
-/// The records, and where bad rows hold defaults, which rows these are.
+/// The records, and what was bad where that does not raise.
 fn parsed_to_py<'py>(py: Python<'py>, parsed: Parsed, on_error: OnError) -> PyResult<Bound<'py, PyAny>> {
     let records = value::to_py(py, parsed.value)?;
     match on_error {
-        OnError::Raise | OnError::Skip => Ok(records),
-        OnError::Default => Ok(PyTuple::new(py, [records, value::to_py(py, parsed.bad)?])?.into_any()),
+        OnError::Raise => Ok(records),
+        OnError::Skip | OnError::Default => Ok(PyTuple::new(py, [records, value::to_py(py, parsed.bad)?])?.into_any()),
     }
 }
 
@@ -145,14 +145,22 @@ fn encode_proto<'py>(
 /// The records in the bytes of Arrow's IPC files and streams, by the spec of a batch of records, or by an example of one.
 ///
 /// One file gives its records; files under axes give rows of them, which are missing where a file is. In a traced function only the
-/// columns that it uses are decoded. A file that does not fit raises, with its row and path.
+/// columns that it uses are decoded. A file that does not fit raises, with its row and path. With `on_error="default"` a record that does
+/// not fit holds zeros, empty rows and missing values; then the result is `(records, bad)`, where `bad` says which these are. With
+/// `on_error="skip"` it is left out, and `bad` says how many were in each file.
 ///
 /// >>> import extenso as ex
 /// >>> items = ex.constant([{"id": 7, "tags": ["a"]}, {"id": 8, "tags": []}])
 /// >>> ex.to_py(ex.decode_arrow([ex.write_arrow(items), ex.write_arrow(items[1:])], items))
 /// [[{'id': 7, 'tags': ['a']}, {'id': 8, 'tags': []}], [{'id': 8, 'tags': []}]]
 #[pyfunction]
-fn decode_arrow<'py>(files: &Bound<'py, PyAny>, spec: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let (py, files, spec) = (files.py(), texts(files)?, spec::spec_or_value(spec)?);
-    value::to_py(py, py.detach(|| guarded(|| ops::decode_arrow(&files, &spec))).or_raise()?)
+#[pyo3(signature = (files, spec, *, on_error="raise"))]
+fn decode_arrow<'py>(
+    files: &Bound<'py, PyAny>,
+    spec: &Bound<'py, PyAny>,
+    on_error: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = files.py();
+    let (files, spec, on_error) = (texts(files)?, spec::spec_or_value(spec)?, policy(py, on_error)?);
+    parsed_to_py(py, py.detach(|| guarded(|| ops::decode_arrow(&files, &spec, on_error))).or_raise()?, on_error)
 }

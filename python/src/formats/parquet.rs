@@ -2,11 +2,10 @@
 
 use super::report::with_report;
 use super::source::Source;
-use super::target::write_to;
+use super::target::{batch_of, write_to};
 use super::{parsed_paths, paths_of, policy};
 use crate::arg;
 use crate::error::{OrRaise, guarded, raised};
-use crate::function::py_to_nest;
 use crate::{spec, value};
 use extenso_formats::parquet::{Condition, Literal};
 use extenso_formats::{OnError, ParquetBlocks, ParquetOptions, ParquetSource, encode_parquet};
@@ -262,7 +261,7 @@ fn write_parquet<'py>(
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    let nest = py_to_nest(x)?;
+    let nest = batch_of(x, "write_parquet")?;
     let bytes = py.detach(|| guarded(|| encode_parquet(&nest))).or_raise()?;
     write_to(py, target, &bytes)
 }

@@ -3,9 +3,9 @@
 //! Holds no logic of the format: descriptors become schemas, sources messages, and options those of the formats crate.
 
 use super::source::with_bytes;
+use super::target::batch_of;
 use super::{parsed_paths, paths_of, policy, with_report};
 use crate::error::{OrRaise, guarded, raised};
-use crate::function::py_to_nest;
 use crate::tensor::PyTensor;
 use crate::{arg, spec, value};
 use extenso_formats::proto::{Enums, Example, ExampleOptions, Framing, MessageType, Messages, Optionals, Schema};
@@ -299,7 +299,7 @@ fn write_proto<'py>(
     path: Option<PathBuf>,
     framing: &str,
 ) -> PyResult<Option<PyTensor>> {
-    let (nest, message) = (py_to_nest(x)?, message_of(descriptor, message)?);
+    let (nest, message) = (batch_of(x, "write_proto")?, message_of(descriptor, message)?);
     let framing = framing_of(py, framing)?;
     match path {
         Some(path) => {

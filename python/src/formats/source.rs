@@ -5,7 +5,7 @@ use crate::arg;
 use crate::error::{OrRaise, guarded, raised};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString, PyTuple};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ impl<'py> Source<'py> {
             Ok(Source::Bytes(bytes.clone()))
         } else if let Ok(bytes) = object.cast::<PyByteArray>() {
             Ok(Source::Text(bytes.to_vec()))
+        } else if object.is_instance_of::<PyMemoryView>() {
+            Ok(Source::Bytes(object.call_method0("tobytes")?.cast_into()?))
         } else if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
             object.extract().map(Source::Path)
         } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {

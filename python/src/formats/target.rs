@@ -1,12 +1,79 @@
-//! Where written bytes go: a path, a file object, or back to the caller.
+//! What writers write, and where it goes: a path, a file object, or back to the caller.
 
-use crate::arg;
-use crate::error::{OrRaise, raised};
+use crate::arrow::chunks;
+use crate::error::{OrRaise, guarded, raised};
+use crate::function::py_to_nest;
+use crate::{arg, literal, value};
+use extenso_core::Value;
+use extenso_formats::arrow::{ArrowOptions, from_chunks};
 use extenso_graph::save::archive::write_atomically;
-use extenso_types::Error;
+use extenso_types::{Error, Nest};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::path::PathBuf;
+
+/// How deep Python data may be nested that is looked at.
+const MAX_DEPTH: usize = 100;
+
+/// What a writer writes: a value or a nest of values; a table or an array of another library, and lists of Python data, are values.
+///
+/// Errors: those of `from_arrow`, `constant` and of nests.
+pub fn batch_of(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Nest<Value>> {
+    if let Some(made) = made_of(object, op)? {
+        return Ok(Nest::Leaf(made));
+    }
+    let Ok(entries) = object.cast_exact::<PyDict>() else { return py_to_nest(object) };
+    let columns = PyDict::new(object.py());
+    for (name, column) in entries {
+        match made_of(&column, op)? {
+            Some(made) => columns.set_item(name, value::to_py(object.py(), made)?)?,
+            None => columns.set_item(name, column)?,
+        }
+    }
+    py_to_nest(&columns)
+}
+
+/// The value of what is none yet and is no nest of values either.
+fn made_of(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Option<Value>> {
+    if arg::is_value(object) {
+        return Ok(None);
+    }
+    if object.hasattr("__arrow_c_stream__")? || object.hasattr("__arrow_c_array__")? {
+        let chunks = chunks(object, op)?;
+        let read = guarded(|| from_chunks(&chunks.field, &chunks.arrays, &ArrowOptions::default()));
+        return read.map(|rows| Some(rows.value)).map_err(|e| e.at(op)).or_raise();
+    }
+    let list = object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyTuple>();
+    if list && is_plain(object, 0)? { literal::value(object).map(Some) } else { Ok(None) }
+}
+
+/// Whether an object is Python data alone: numbers, text, and lists and dicts of these.
+fn is_plain(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    if depth > MAX_DEPTH {
+        return Ok(false);
+    }
+    if let Ok(entries) = object.cast_exact::<PyDict>() {
+        return all_plain(entries.values().try_iter()?, depth);
+    }
+    if object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyTuple>() {
+        return all_plain(object.try_iter()?, depth);
+    }
+    Ok(object.is_none()
+        || object.is_exact_instance_of::<PyInt>()
+        || object.is_exact_instance_of::<PyFloat>()
+        || object.is_exact_instance_of::<PyBool>()
+        || object.is_exact_instance_of::<PyString>()
+        || object.is_exact_instance_of::<PyBytes>())
+}
+
+fn all_plain(items: Bound<'_, pyo3::types::PyIterator>, depth: usize) -> PyResult<bool> {
+    for item in items {
+        if !is_plain(&item?, depth + 1)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
 
 /// Writes bytes to a path, where they appear whole or not at all, or to a file object; without a target, gives them back.
 ///

@@ -1,18 +1,20 @@
 //! From a value to a literal.
 
 use super::Literal;
-use crate::args::typed;
-use crate::axes::rank;
+use crate::args::{int, typed};
+use crate::axes::{rank, witness};
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
+use crate::specs::shape_of;
 use crate::structs::{Field, StructTensor};
 use extenso_core::{Dense, ExtensionType, Storage, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result, Shape};
 
 /// The value as nested lists and records; a missing value is `None`.
 ///
-/// Errors: a symbol; boxed values; an unsigned integer above the largest i64; a foreign type; more than `MAX_EMPTY` lists without
-/// any element.
+/// An unsigned integer above the largest i64 is a value in the literal.
+///
+/// Errors: a symbol; boxed values; a foreign type; more than `MAX_EMPTY` lists without any element.
 pub fn to_literal(value: &Value) -> Result<Literal> {
     literal(value).map_err(|e| e.at("to_literal"))
 }
@@ -113,8 +115,18 @@ fn merge_outer(value: &Value) -> Result<Option<(Value, usize, usize)>> {
             t.data()?.check_lists()?;
             merged(t).map(|(t, n, k)| Some((t.into(), n, k)))
         }
-        Value::Tensor(_) | Value::Partition(_) | Value::Ext(_) => Ok(None),
+        Value::Ext(_) => merge_meant(value),
+        Value::Tensor(_) | Value::Partition(_) => Ok(None),
     }
+}
+
+/// As [`merge_outer`], for a type whose elements `reshape` moves.
+fn merge_meant(value: &Value) -> Result<Option<(Value, usize, usize)>> {
+    let Some(dims) = shape_of(&value.spec()?).to_dims() else { return Ok(None) };
+    let [n, k, inner @ ..] = &dims[..] else { return Ok(None) };
+    witness(value)?.tensor()?.data()?.check_lists()?;
+    let sizes: Vec<i64> = std::iter::once(n * k).chain(inner.iter().copied()).map(int).collect();
+    Ok(ops::reshape(value, sizes).ok().map(|merged| (merged, *n, *k)))
 }
 
 fn merged(t: &Tensor) -> Result<(Tensor, usize, usize)> {
@@ -144,7 +156,7 @@ fn leaves(dense: &Dense) -> Result<Vec<Literal>> {
         U8 u8 => x: Ok(Literal::Int(x.into()));
         U16 u16 => x: Ok(Literal::Int(x.into()));
         U32 u32 => x: Ok(Literal::Int(x.into()));
-        U64 u64 => x: i64::try_from(x).map(Literal::Int).map_err(|_| Error::value(format!("{x} is above the largest i64")));
+        U64 u64 => x: Ok(i64::try_from(x).map_or_else(|_| Literal::from(Value::from(Tensor::scalar(x))), Literal::Int));
         F16 half::f16 => x: Ok(Literal::Float(x.into()));
         BF16 half::bf16 => x: Ok(Literal::Float(x.into()));
         F32 f32 => x: Ok(Literal::Float(x.into()));

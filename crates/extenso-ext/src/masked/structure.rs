@@ -4,14 +4,15 @@
 //! stretched to all axes of the values.
 
 use super::MaskedTensor;
-use crate::args::{answer, answer_ext, flat, int, typed_arg, typed_ref};
-use crate::axes::{rank, witness, zeros_of};
+use crate::args::{answer, answer_ext, flat, int, typed, typed_arg, typed_ref};
+use crate::axes::{is_ragged, rank, witness, zeros_of};
 use crate::ragged::{RaggedTensor, mask_by_rows, take_by_rows};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Slice};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, Value, call_one, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
 use extenso_types::{DType, Error, Result};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An op of one argument on values and mask alike.
 pub(super) fn whole(call: &Call<'_>) -> Answer {
@@ -164,26 +165,68 @@ pub(super) fn concat(call: &Call<'_>) -> Answer {
     if let Some(joined) = super::rows::concat(call)? {
         return answer(joined);
     }
-    let mut parts = Vec::new();
+    let mut given = Vec::new();
     for arg in flat(call) {
-        parts.push(match (typed_arg::<MaskedTensor>(arg), arg) {
-            (Some(x), _) => x,
-            (None, Arg::Value(value)) => unmasked(value)?,
-            (None, Arg::Scalar(_) | Arg::List(_)) => return Ok(None),
-        });
+        let Arg::Value(value) = arg else { return Ok(None) };
+        given.push(value.clone());
     }
-    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(parts[0].values())?)?;
-    let ranks: Result<Vec<usize>> = parts.iter().map(MaskedTensor::mask_rank).collect();
-    let ranks = ranks?;
-    // Masks of one rank along the joined axis are joined as they stand, so that rows keep one bit each.
-    let alike = ranks.iter().all(|rank| *rank == ranks[0]) && axis < ranks[0];
-    if !alike {
-        parts = parts.iter().map(stretched).collect::<Result<_>>()?;
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(&given[0])?)?;
+    let parts: Vec<Layers> = given.iter().map(Layers::of).collect::<Result<_>>()?;
+    let ranks: BTreeSet<usize> = parts.iter().flat_map(|part| part.masks.keys().copied()).collect();
+    let rows = parts.iter().any(|part| is_ragged(&part.values, 1));
+    if ranks.iter().all(|&rank| axis < rank && (rank == 1 || !rows)) {
+        return joined(&parts, &ranks, axis);
     }
+    let parts: Vec<MaskedTensor> = given.iter().map(masked_of).map(|x| stretched(&x?)).collect::<Result<_>>()?;
     let values: Vec<Value> = parts.iter().map(|x| x.values().clone()).collect();
     let masks: Vec<Value> = parts.iter().map(|x| x.mask().clone().into()).collect();
     let values = ops::concat(values, int(axis))?;
     answer_ext(MaskedTensor::new(values, ops::concat(masks, int(axis))?.tensor()?.clone())?)
+}
+
+/// Parts whose masks are joined as they stand, each with those of its rank, so that a missing row is no row of missing elements.
+fn joined(parts: &[Layers], ranks: &BTreeSet<usize>, axis: usize) -> Answer {
+    let values: Vec<Value> = parts.iter().map(|part| part.values.clone()).collect();
+    let mut whole = ops::concat(values, int(axis))?;
+    for &rank in ranks.iter().rev() {
+        let masks: Vec<Value> = parts.iter().map(|part| part.mask(rank)).collect::<Result<_>>()?;
+        whole = MaskedTensor::new(whole, ops::concat(masks, int(axis))?.tensor()?.clone())?.into_value();
+    }
+    answer(whole)
+}
+
+/// A value without its masks, and these by their ranks: of rows, and of the elements in them.
+struct Layers {
+    values: Value,
+    masks: BTreeMap<usize, Value>,
+}
+
+impl Layers {
+    fn of(value: &Value) -> Result<Layers> {
+        let mut found = Layers { values: value.clone(), masks: BTreeMap::new() };
+        while let Some(x) = typed::<MaskedTensor>(&found.values) {
+            let mask: Value = x.mask().clone().into();
+            let mask = match found.masks.remove(&x.mask_rank()?) {
+                Some(outer) => ops::logical_and(outer, mask)?,
+                None => mask,
+            };
+            found.masks.insert(x.mask_rank()?, mask);
+            found.values = x.values().clone();
+        }
+        Ok(found)
+    }
+
+    /// The mask of this rank; all is there where there is none.
+    fn mask(&self, rank: usize) -> Result<Value> {
+        match self.masks.get(&rank) {
+            Some(mask) => Ok(mask.clone()),
+            None => ops::logical_not(ops::cast(zeros_of(&self.values, rank)?, DType::Bool)?),
+        }
+    }
+}
+
+fn masked_of(value: &Value) -> Result<MaskedTensor> {
+    typed(value).map_or_else(|| unmasked(value), Ok)
 }
 
 /// The value under a mask of its outer axis that is true everywhere.

@@ -2,9 +2,10 @@
 //!
 //! Invariant: a column that nobody wants is not looked at in any of them.
 
-use super::decode::rows_as;
 use super::import::from_arrow_field;
-use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};
+use crate::columns::{BadRows, MAX_REPORTED, OnError};
+use crate::ops::any_rows;
+use crate::policy::field_rows;
 use crate::project::Wanted;
 use crate::run::Rows;
 use arrow_array::cast::AsArray;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 /// What is read of Arrow arrays: everything as it is, by default.
 #[derive(Clone, Default, Debug)]
 pub struct ArrowOptions {
-    /// What the values are; as the arrays are by themselves if there is none.
+    /// What the values are, whatever the number of its rows is; as the arrays are by themselves if there is none.
     pub spec: Option<Spec>,
     /// What is read of them: the parts at or below these paths, such as `items[*].price`; everything, if there is none.
     pub paths: Option<Vec<Path>>,
@@ -42,17 +43,17 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
     let mut bad = BadRows::default();
     let mut before = 0;
     let mut read = Vec::new();
-    let spec = options.spec.as_ref().map(|spec| wanted.of(spec)).transpose()?;
+    let spec = options.spec.as_ref().map(|spec| wanted.of(&any_rows(spec))).transpose()?;
     for chunk in chunks {
         if chunk.len() > MAX_EMPTY && chunk.get_buffer_memory_size() == 0 {
             return Err(Error::shape(format!("an array of {} items has no data", chunk.len()))
                 .wanted(format!("at most {MAX_EMPTY} items without data")));
         }
         let (value, faults) = match &spec {
-            Some(spec) => rows_as(field, chunk.as_ref(), spec, options.on_error)?,
-            None => (pruned(field, chunk, &wanted)?, Vec::new()),
+            Some(spec) => field_rows(field, chunk, before, options.on_error, spec)?,
+            None => (pruned(field, chunk, &wanted)?, BadRows::default()),
         };
-        note(&mut bad, faults, before, chunk.len(), options.on_error);
+        add(&mut bad, faults);
         before += chunk.len();
         read.push(value);
     }
@@ -63,18 +64,11 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
     Ok(Rows { value, bad, visited: Vec::new() })
 }
 
-/// Adds the faults of a chunk, whose rows come behind others.
-fn note(bad: &mut BadRows, faults: Vec<BadRow>, before: usize, len: usize, on_error: OnError) {
-    if on_error == OnError::Default {
-        let mut places = faults.iter().map(|bad| bad.row).peekable();
-        (0..len).for_each(|row| bad.defaulted.push(places.next_if_eq(&row).is_some()));
-    }
-    for fault in faults {
-        bad.rows.push(before + fault.row);
-        if bad.first.len() < MAX_REPORTED {
-            bad.first.push(BadRow { row: before + fault.row, ..fault });
-        }
-    }
+/// Adds the bad rows of a chunk that comes behind others.
+fn add(bad: &mut BadRows, next: BadRows) {
+    bad.rows.extend(next.rows);
+    bad.first.extend(next.first.into_iter().take(MAX_REPORTED - bad.first.len()));
+    bad.defaulted.append(&next.defaulted);
 }
 
 fn pruned(field: &FieldRef, array: &ArrayRef, wanted: &Wanted) -> Result<Value> {

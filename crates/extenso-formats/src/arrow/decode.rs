@@ -51,30 +51,30 @@ pub fn from_arrow_as(array: &dyn Array, spec: &Spec) -> Result<Value> {
 ///
 /// Errors: as [`from_arrow_as`].
 pub fn from_arrow_field_as(field: &FieldRef, array: &dyn Array, spec: &Spec) -> Result<Value> {
-    checked(value(&Source::root(field.clone(), array.slice(0, array.len()), None), spec)?, spec)
+    Ok(rows_as(field, array, 0, spec, OnError::Raise)?.0)
 }
 
-/// As [`from_arrow_field_as`], with the rows that do not fit left out or replaced by defaults, and noted.
+/// As [`from_arrow_field_as`], with the rows that do not fit left out or replaced by defaults, and noted; rows are counted from `start`.
 ///
-/// Errors: as [`from_arrow_field_as`], but for nulls.
-pub(super) fn rows_as(
+/// Errors: as [`from_arrow_field_as`], but for nulls where they are noted.
+pub(crate) fn rows_as(
     field: &FieldRef,
     array: &dyn Array,
+    start: usize,
     spec: &Spec,
     on_error: OnError,
 ) -> Result<(Value, Vec<BadRow>)> {
-    if on_error == OnError::Raise {
-        return Ok((from_arrow_field_as(field, array, spec)?, Vec::new()));
-    }
     let faults = Faults::default();
-    let read = checked(value(&Source::root(field.clone(), array.slice(0, array.len()), Some(&faults)), spec)?, spec)?;
+    let noted = (on_error != OnError::Raise).then_some(&faults);
+    let source = Source::root(field.clone(), array.slice(0, array.len()), start, noted);
+    let read = checked(value(&source, spec)?, spec)?;
     let bad: Vec<BadRow> = faults.into_inner().into_values().collect();
     if bad.is_empty() {
         return Ok((read, bad));
     }
     let mut places: Vec<i64> = (0..).take(array.len()).collect();
     let fill = i64::try_from(array.len()).unwrap_or(i64::MAX);
-    bad.iter().for_each(|bad| places[bad.row] = fill);
+    bad.iter().for_each(|bad| places[bad.row - start] = fill);
     let kept = if on_error == OnError::Skip {
         places.retain(|place| *place != fill);
         ops::take(read, Tensor::from_vec(places), 0_i64)?
@@ -94,6 +94,9 @@ fn checked(found: Value, spec: &Spec) -> Result<Value> {
 }
 
 fn value(source: &Source<'_>, spec: &Spec) -> Result<Value> {
+    if let (DataType::RunEndEncoded(..), Spec::Ext(_)) = (source.array.data_type(), spec) {
+        return value(&source.without_runs()?, spec);
+    }
     match spec {
         Spec::Tensor(tensor) => dense(source, tensor).map(Value::Tensor),
         Spec::Partition(_) => Err(source.mismatch(spec)),
@@ -109,7 +112,8 @@ fn dense(source: &Source<'_>, spec: &TensorSpec) -> Result<Tensor> {
     let wanted = || Spec::from(spec.clone());
     source.all_there(&wanted())?;
     let lists =
-        matches!(source.array.data_type(), DataType::FixedSizeList(..) | DataType::List(_) | DataType::LargeList(_));
+        matches!(source.array.data_type(), DataType::FixedSizeList(..) | DataType::List(_) | DataType::LargeList(_))
+            && import::extension_name(&source.field).is_none();
     match spec.shape.dims() {
         Some([_, size, inner @ ..]) if lists => {
             let (size, items) = source.uniform(size.known()).ok_or_else(|| source.mismatch(&wanted()))??;
@@ -179,7 +183,7 @@ fn optional(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     let inner = ext.component(&Segment::Itself).ok_or_else(|| Error::internal("a masked spec without values"))?;
     let deep = |spec: &Spec| matches!(spec, Spec::Tensor(mask) if mask.shape.rank().is_some_and(|rank| rank > 1));
     if let (Some((segment, Spec::Tensor(mask))), Spec::Tensor(values)) =
-        (ext.components.iter().find(|(_, spec)| deep(spec)), inner)
+        (ext.components.iter().find(|(segment, spec)| *segment != Segment::Itself && deep(spec)), inner)
     {
         let made = masked_items(source, ext, values, mask, segment)?;
         return rebuild(ext, parts(ext, made.values().clone(), made.mask().clone()), Provenance::Outside);
@@ -233,7 +237,7 @@ fn masked_items(
     let mut bits = made.mask().clone();
     if let Some(there) = there {
         let wide = bits.data()?.len().checked_div(there.len()).unwrap_or(0);
-        let outer = source::repeated(there.inner(), wide);
+        let outer = import::repeated(there.inner(), wide);
         bits = Tensor::from_bits(bits.data()?.dims(), &outer & bits.data()?.bits()?)?;
     }
     MaskedTensor::new(under(made.values().tensor()?)?, under(&bits)?)
@@ -322,7 +326,10 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     if fields && source.array.as_struct_opt().is_some() && import::extension_name(&source.field).is_none() {
         return record(source, ext);
     }
-    source.all_there(&wanted)?;
+    // What is missing in a union is so in its children, whose specs say whether that may be.
+    if !matches!(source.array.data_type(), DataType::Union(..)) {
+        source.all_there(&wanted)?;
+    }
     let found = import::plain(&source.at, &source.field, source.array.as_ref())?;
     match found.spec()? {
         Spec::Ext(given) if given.def == ext.def && given.static_data == ext.static_data => Ok(found),

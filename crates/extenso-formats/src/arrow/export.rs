@@ -10,8 +10,8 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use extenso_core::{Dense, Ext, ExtensionType, Offsets, Storage, Tensor, Value};
-use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, outer};
+use extenso_core::{Dense, Ext, ExtensionType, Offsets, Storage, Tensor, Value, ops};
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, UnionTensor, outer};
 use extenso_types::{DType, Dim, Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -200,12 +200,12 @@ fn list(ragged: &RaggedTensor) -> Result<ArrayRef> {
 fn optional(masked: &MaskedTensor) -> Result<Column> {
     let mask: &Tensor = masked.mask();
     let [n] = mask.data()?.dims() else { return inside(masked) };
+    if let Ok(union) = UnionTensor::from_value(masked.values()) {
+        return typed::masked_union(&union, mask.data()?.bits()?);
+    }
     let values = column(masked.values())?;
     if *n != values.array.len() {
         return Err(Error::shape(format!("a mask of {n} is over {} values", values.array.len())));
-    }
-    if matches!(values.array.data_type(), DataType::Union(..)) {
-        return Err(Error::dtype("a union under a mask has no Arrow validity").wanted("masks of its children"));
     }
     let nulls = NullBuffer::new(mask.data()?.bits()?.clone());
     let data = values.array.to_data().into_builder().nulls(Some(nulls)).build().map_err(arrow)?;
@@ -228,6 +228,10 @@ fn inside(masked: &MaskedTensor) -> Result<Column> {
 }
 
 fn structs(record: &StructTensor) -> Result<ArrayRef> {
+    if let Some(dims) = record.shape().to_dims().filter(|dims| dims.len() > 1) {
+        let rows = ops::reshape(record.clone().into_value(), vec![-1_i64])?;
+        return in_lists(structs(&StructTensor::from_value(&rows)?)?, &dims);
+    }
     let mut fields = Vec::new();
     let mut columns = Vec::new();
     for name in record.field_names() {

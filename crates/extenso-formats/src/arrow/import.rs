@@ -16,7 +16,8 @@ use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
 use extenso_types::{DType, Error, Path, Result, Segment, Shape};
 use std::sync::Arc;
 
-pub(super) use layouts::{Items, lists_of, nulls_of, uniform_items};
+pub(crate) use layouts::picked_of;
+pub(super) use layouts::{Items, lists_of, nulls_of, repeated, uniform_items, without_runs};
 
 /// The value of an array, sharing its buffers.
 ///
@@ -35,7 +36,7 @@ pub fn from_arrow_field(field: &FieldRef, array: &dyn Array) -> Result<Value> {
 }
 
 /// The field of an array that comes without one.
-pub(super) fn field_of(array: &dyn Array) -> FieldRef {
+pub(crate) fn field_of(array: &dyn Array) -> FieldRef {
     Arc::new(Field::new("", array.data_type().clone(), true))
 }
 
@@ -119,13 +120,19 @@ fn fixed(at: &Path, array: &FixedSizeListArray) -> Result<Value> {
         return Err(Error::internal("lists of one size are of another type"));
     };
     let size = usize::try_from(*size).map_err(|_| Error::data(format!("'{at}' has lists of a negative size")))?;
-    let values = value(&at.child(Segment::Each), field, uniform_items(array).as_ref())?;
+    let values = value(&at.child(Segment::Each), field, layouts::seen_items(array).as_ref())?;
+    let in_lists = |items: &Tensor| {
+        let inner = items.data()?.dims()[1..].iter().copied();
+        let dims: Vec<usize> = [array.len(), size].into_iter().chain(inner).collect();
+        items.with_dims(&dims)
+    };
+    if let Ok(masked) = MaskedTensor::from_value(&values)
+        && let Value::Tensor(items) = masked.values()
+    {
+        return Ok(MaskedTensor::new(in_lists(items)?, in_lists(masked.mask())?)?.into_value());
+    }
     match &values {
-        Value::Tensor(t) => {
-            let inner = t.data()?.dims()[1..].iter().copied();
-            let dims: Vec<usize> = [array.len(), size].into_iter().chain(inner).collect();
-            Ok(t.with_dims(&dims)?.into())
-        }
+        Value::Tensor(items) => in_lists(items).map(Value::Tensor),
         Value::Partition(_) | Value::Ext(_) => {
             let partition = RowPartition::from_lengths(std::iter::repeat_n(size, array.len()))?;
             Ok(RaggedTensor::from_partition(values, partition)?.into_value())

@@ -1,6 +1,6 @@
 //! Arrow's IPC files and streams: the batches of bytes as one value, and a value as a file.
 //!
-//! Invariant: the buffers of the value are those of the bytes. Bytes from outside give a value or an error: what Arrow's reader would
+//! Invariant: the buffers of the value are those of the bytes, but for compressed ones. Bytes from outside give a value or an error: what Arrow's reader would
 //! panic on is caught, and lengths are checked before they are used.
 
 mod stream;
@@ -12,15 +12,17 @@ use super::export::to_arrow_field;
 use crate::project::Wanted;
 use crate::records::is;
 use crate::run::Rows;
+use crate::source::{MOST, RATIO};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
-use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_ipc::{Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::{CompressionType, Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 use extenso_core::Value;
+use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use std::collections::HashMap;
@@ -33,7 +35,9 @@ const ROOT: &str = "extenso:value";
 
 /// The rows of an IPC file or stream, which its first bytes tell apart; a struct of its columns.
 ///
-/// Columns that neither `spec` nor `paths` ask for are not decoded.
+/// Columns that neither `spec` nor `paths` ask for are not decoded. Buffers may be compressed, by LZ4 or zstd; the others are those of `bytes`, which
+/// may be a file that is mapped into memory.
+///
 /// Errors: bytes that are neither, with the place of the first message that is malformed; those of [`from_chunks`].
 ///
 /// ```
@@ -208,7 +212,7 @@ impl Decoding {
 
     /// The batch that a message is; none of a dictionary, which is kept.
     fn take(&mut self, part: &Part) -> Result<Option<StructArray>> {
-        let fault = |e: ArrowError| compressed(malformed(part.at, e));
+        let fault = |e: ArrowError| malformed(part.at, e);
         let head: Message<'_> = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
         match head.header_type() {
             MessageHeader::DictionaryBatch => {
@@ -235,32 +239,53 @@ const BARE: usize = 1 << 14;
 
 /// Checks that a batch has a bit for each item that it says, so that what is made of it is in proportion, and that its buffers lie in it.
 fn plausible(part: &Part, batch: arrow_ipc::RecordBatch<'_>) -> Result<()> {
+    let (mut bytes, packed) = (0_usize, batch.compression().is_some());
     for buffer in batch.buffers().into_iter().flatten() {
         let (start, length) = (usize::try_from(buffer.offset()), usize::try_from(buffer.length()));
-        let end = start.ok().zip(length.ok()).and_then(|(start, length)| start.checked_add(length));
-        if end.is_none_or(|end| end > part.body.len()) {
+        let range = start.ok().zip(length.ok()).and_then(|(start, length)| Some(start..start.checked_add(length)?));
+        let Some(inside) = range.and_then(|range| part.body.get(range)) else {
             let (start, length) = (buffer.offset(), buffer.length());
             return Err(malformed(part.at, format!("a buffer of {length} bytes begins at {start}"))
                 .wanted(format!("one within the {} bytes of the batch", part.body.len())));
-        }
+        };
+        bytes = bytes.saturating_add(if packed { unpacked(part.at, inside)? } else { 0 });
     }
-    let most = part.body.len().saturating_mul(8).saturating_add(BARE);
+    let bytes = if packed { bytes } else { part.body.len() };
+    proportionate(part, bytes)?;
+    let most = bytes.saturating_mul(8).saturating_add(BARE);
     let lengths = batch.nodes().into_iter().flatten().map(|node| node.length());
     match lengths.chain([batch.length()]).find(|&len| usize::try_from(len).is_ok_and(|len| len > most) || len < 0) {
         None => Ok(()),
-        Some(len) => {
-            Err(malformed(part.at, format!("a column has {len} items, of a batch of {} bytes", part.body.len()))
-                .wanted(format!("at most {BARE} items without a bit each")))
-        }
+        Some(len) => Err(malformed(part.at, format!("a column has {len} items, of a batch of {bytes} bytes"))
+            .wanted(format!("at most {BARE} items without a bit each"))),
     }
 }
 
-/// What to do about buffers that are compressed.
-fn compressed(error: Error) -> Error {
-    if error.to_string().contains("ompress") {
-        return error.hint("Write the file without compression: `compression=None` or `compression=\"uncompressed\"`.");
+/// How many bytes a buffer of a compressed batch says that it holds.
+fn unpacked(at: usize, buffer: &[u8]) -> Result<usize> {
+    let Some((length, rest)) = buffer.split_first_chunk::<8>() else {
+        // A buffer without bytes has no length before them either.
+        return if buffer.is_empty() {
+            Ok(0)
+        } else {
+            Err(malformed(at, "the length of a compressed buffer is cut off"))
+        };
+    };
+    match i64::from_le_bytes(*length) {
+        // The buffer is not compressed.
+        -1 => Ok(rest.len()),
+        length => usize::try_from(length).map_err(|_| malformed(at, "a length is negative")),
     }
-    error
+}
+
+/// Checks that a batch does not hold far more bytes than it has.
+fn proportionate(part: &Part, bytes: usize) -> Result<()> {
+    let most = MOST.max(RATIO.saturating_mul(part.body.len() as u64));
+    if bytes as u64 > most {
+        return Err(malformed(part.at, format!("a batch of {} bytes holds {bytes}", part.body.len()))
+            .wanted(format!("at most {RATIO} times as many, or {} MB", MOST >> 20)));
+    }
+    affordable(bytes)
 }
 
 /// The columns that are asked for; all, if there is none to leave out.
@@ -298,19 +323,48 @@ fn needed(schema: &Schema, options: &ArrowOptions) -> Result<Option<Vec<usize>>>
     Ok(named.map(place))
 }
 
+/// How the buffers of a file are compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IpcCompression {
+    /// Frames of LZ4: fast.
+    Lz4,
+    /// zstd: small.
+    Zstd,
+}
+
 /// The bytes of an IPC file, or of a stream, with one batch: a struct as its columns, anything else as one column.
 ///
 /// Errors: those of [`to_arrow`](super::to_arrow).
 pub fn write_ipc(value: &Value, stream: bool) -> Result<Vec<u8>> {
+    write_ipc_compressed(value, stream, None)
+}
+
+/// As [`write_ipc`], with compressed buffers.
+///
+/// Errors: those of [`to_arrow`](super::to_arrow).
+///
+/// ```
+/// # use extenso_core::Tensor;
+/// # use extenso_formats::arrow::{ArrowOptions, IpcCompression, read_ipc, write_ipc_compressed};
+/// let zeros = Tensor::from_vec(vec![0_i64; 10_000]).into();
+/// let bytes = write_ipc_compressed(&zeros, false, Some(IpcCompression::Zstd)).unwrap();
+/// assert!(bytes.len() < 2000);
+/// assert_eq!(read_ipc(bytes.into(), &ArrowOptions::default()).unwrap().value.to_string(), zeros.to_string());
+/// ```
+pub fn write_ipc_compressed(value: &Value, stream: bool, compression: Option<IpcCompression>) -> Result<Vec<u8>> {
     let batch = batch_of(value)?;
     let fault = |e: ArrowError| Error::dtype(format!("Arrow does not write the value: {e}"));
-    let schema = batch.schema();
+    let codec = compression.map(|compression| match compression {
+        IpcCompression::Lz4 => CompressionType::LZ4_FRAME,
+        IpcCompression::Zstd => CompressionType::ZSTD,
+    });
+    let (schema, options) = (batch.schema(), IpcWriteOptions::default().try_with_compression(codec).map_err(fault)?);
     let mut out = Vec::new();
     if stream {
-        let mut writer = StreamWriter::try_new(&mut out, &schema).map_err(fault)?;
+        let mut writer = StreamWriter::try_new_with_options(&mut out, &schema, options).map_err(fault)?;
         writer.write(&batch).and_then(|()| writer.finish()).map_err(fault)?;
     } else {
-        let mut writer = FileWriter::try_new(&mut out, &schema).map_err(fault)?;
+        let mut writer = FileWriter::try_new_with_options(&mut out, &schema, options).map_err(fault)?;
         writer.write(&batch).and_then(|()| writer.finish()).map_err(fault)?;
     }
     Ok(out)

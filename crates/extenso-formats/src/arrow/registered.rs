@@ -95,8 +95,8 @@ pub fn column_name(i: usize, segment: &Segment) -> String {
     }
 }
 
-/// The sizes behind the outer axis that the metadata of `arrow.fixed_shape_tensor` say; none where axes are in another order.
-pub fn tensor_shape(text: &str) -> Option<Vec<usize>> {
+/// The sizes behind the outer axis that the metadata of `arrow.fixed_shape_tensor` say, and the order that its axes are given in.
+pub fn tensor_shape(text: &str) -> Option<(Vec<usize>, Option<Vec<usize>>)> {
     let json = JsonValue::parse(text.as_bytes(), false).ok()?;
     let JsonValue::Object(entries) = &json else { return None };
     let numbers = |key: &str| {
@@ -108,8 +108,8 @@ pub fn tensor_shape(text: &str) -> Option<Vec<usize>> {
         };
         items.iter().map(number).collect::<Option<Vec<usize>>>()
     };
-    let in_order = numbers("permutation").is_none_or(|axes| axes.iter().enumerate().all(|(i, axis)| i == *axis));
-    if in_order { numbers("shape") } else { None }
+    let order = numbers("permutation").filter(|axes| axes.iter().enumerate().any(|(i, axis)| i != *axis));
+    Some((numbers("shape")?, order))
 }
 
 fn write_static(value: &StaticValue, out: &mut Vec<u8>) -> Result<()> {

@@ -26,7 +26,7 @@ use std::ops::Range;
 /// assert_eq!(text, b"id,user.name,user.age\n1,\"B, b\",\n");
 /// ```
 pub fn encode_csv(value: &Nest<Value>, delimiter: u8) -> Result<Vec<u8>> {
-    let Batch { records, leaves, rows } = Batch::of(value)?;
+    let Batch { records, leaves, rows } = Batch::of_text(value)?;
     let columns = records.columns(&leaves)?;
     let proof = Proof { columns: &columns, kinds: records.plan().kinds()? };
     let mut cells = Vec::new();

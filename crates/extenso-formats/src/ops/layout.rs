@@ -4,8 +4,9 @@
 
 use crate::records::is;
 use extenso_core::attrs::{AttrType, AttrValue};
-use extenso_ext::RaggedTensorSpec;
-use extenso_types::{Dim, Error, ExtSpec, LeafSpec, PartitionSpec, Path, Result, Shape, Spec, TensorSpec};
+use extenso_core::{Provenance, Value, pack};
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, shape_of};
+use extenso_types::{Dim, Error, ExtSpec, LeafSpec, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec};
 use std::fmt;
 use std::iter::once;
 use std::sync::{Arc, OnceLock};
@@ -149,16 +150,39 @@ pub fn of_rows(spec: &Spec, rows: Dim) -> Spec {
                 Spec::Tensor(_) | Spec::Ext(_) => of_rows(part, items),
             })
         }
-        Spec::Ext(ext) => rebuilt(ext, |part| of_rows(part, rows)),
+        Spec::Ext(ext) => {
+            let masked = is::<MaskedTensorSpec>(ext);
+            let mut parts = ext.components.iter().map(|(segment, _)| match segment {
+                // A vocabulary, or a child of a union, has a size of its own.
+                Segment::Component(name) => masked || **name == *"cells",
+                Segment::Index(_) => false,
+                Segment::Itself | Segment::Field(_) | Segment::Each => true,
+            });
+            rebuilt(ext, |part| of_rows(part, if parts.next() == Some(false) { Dim::any() } else { rows }))
+        }
     }
 }
 
+/// The spec for any number of rows; that of one record stays.
+pub fn any_rows(spec: &Spec) -> Spec {
+    if shape_of(spec).rank() == Some(0) { spec.clone() } else { of_rows(spec, Dim::any()) }
+}
+
 /// The spec with these leaves in the places of its own.
-pub fn with_leaves(spec: &Spec, leaves: &mut dyn Iterator<Item = LeafSpec>) -> Spec {
+fn with_leaves(spec: &Spec, leaves: &mut dyn Iterator<Item = LeafSpec>) -> Spec {
     match spec {
         Spec::Tensor(_) | Spec::Partition(_) => leaves.next().map_or_else(|| spec.clone(), Spec::from),
         Spec::Ext(ext) => rebuilt(ext, |part| with_leaves(part, leaves)),
     }
+}
+
+/// The value of a spec that is made of the leaves that an op gave.
+pub fn packed(spec: &Spec, leaves: Vec<Value>) -> Result<Value> {
+    let specs: Result<Vec<LeafSpec>> = leaves.iter().map(Value::leaf_spec).collect();
+    let spec = with_leaves(spec, &mut specs?.into_iter());
+    let traced = leaves.iter().any(|leaf| leaf.symbol().is_some());
+    let provenance = if traced { Provenance::Trusted } else { Provenance::Outside };
+    pack(&spec, &mut leaves.into_iter(), provenance)
 }
 
 fn rebuilt(ext: &ExtSpec, mut part: impl FnMut(&Spec) -> Spec) -> Spec {

@@ -18,6 +18,7 @@ mod texts;
 #[cfg(feature = "ipc")]
 pub use arrow::{DECODE_ARROW, decode_arrow};
 pub use encode::{ENCODE_JSON, encode_json};
+pub(crate) use layout::any_rows;
 pub use parse::{PARSE_JSON, Parsed, parse_json};
 #[cfg(feature = "proto")]
 pub use proto::{ENCODE_PROTO, PARSE_PROTO, encode_proto, parse_proto};

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is not needed is not decoded, unless bad rows hold defaults: whether a row fits depends on all of it then.
 
-use super::layout::{Layout, Records, has_lists, with_leaves};
+use super::layout::{Layout, Records, has_lists, packed};
 use super::shapes::over;
 use super::texts::{Texts, infer_rows};
 use crate::columns::{Bits, Decoded, OnError};
@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::records::RecordSpec;
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Provenance, Tensor, Value, call, pack, side_by_side};
+use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value, call, side_by_side};
 use extenso_types::{DType, Error, LeafSpec, Nest, Result, Shape, Spec, TensorSpec};
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,11 +73,7 @@ pub fn parsed(op: &'static OpDef, x: &Value, spec: &Spec, attrs: &dyn AttrSet) -
     let of_vector = |texts: &Value, there: Option<&Value>| {
         let mut leaves = call(op, &[texts.into(), there.unwrap_or(&all).into()], attrs)?;
         let bad = leaves.pop().ok_or_else(|| Error::internal("the op gave nothing"))?;
-        let specs: Result<Vec<LeafSpec>> = leaves.iter().map(Value::leaf_spec).collect();
-        let spec = with_leaves(spec, &mut specs?.into_iter());
-        let traced = leaves.iter().any(|leaf| leaf.symbol().is_some());
-        let provenance = if traced { Provenance::Trusted } else { Provenance::Outside };
-        Ok(vec![pack(&spec, &mut leaves.into_iter(), provenance)?, bad])
+        Ok(vec![packed(spec, leaves.into_iter().collect())?, bad])
     };
     let mut results = over(x, None, has_lists(spec), &of_vector)?.into_iter();
     match (results.next(), results.next()) {

@@ -32,6 +32,7 @@ pub(crate) use write::record_batch;
 pub use write::{ParquetWriter, encode_parquet, write_parquet};
 
 use extenso_types::{Error, Result};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Calls into the crate that decodes: its errors and its panics are errors about the file.
@@ -41,10 +42,12 @@ fn guarded<T, E: std::fmt::Display>(f: impl FnOnce() -> std::result::Result<T, E
     };
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(done) => done.map_err(|e| malformed(&e)),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(malformed(&text.unwrap_or("it cannot be decoded")))
-        }
+        Err(panic) => Err(malformed(&said(&*panic).unwrap_or("it cannot be decoded"))),
     }
+}
+
+/// What a panic says.
+fn said(panic: &(dyn Any + Send)) -> Option<&str> {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
 }

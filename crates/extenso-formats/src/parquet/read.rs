@@ -12,6 +12,7 @@ use super::source::ParquetSource;
 use super::zero::zeroed;
 use crate::arrow::from_arrow;
 use crate::columns::{BadRows, OnError};
+use crate::ops::any_rows;
 use crate::policy::array_rows;
 use crate::project::Wanted;
 use crate::run::Rows;
@@ -157,7 +158,8 @@ impl Opened {
         let mut opened = Opened::metadata(source)?;
         let fields = opened.metadata.schema().fields().clone();
         let wanted = Wanted::of_paths(options.paths.as_deref()).map_err(|e| e.at("paths"))?;
-        opened.spec = options.spec.as_ref().map(|spec| wanted.of(spec)).transpose().map_err(|e| e.at("paths"))?;
+        opened.spec =
+            options.spec.as_ref().map(|spec| wanted.of(&any_rows(spec))).transpose().map_err(|e| e.at("paths"))?;
         opened.chosen = match &opened.spec {
             Some(spec) => columns_of_spec(&fields, spec),
             None => columns_of_paths(&fields, &wanted).map_err(|e| e.at("paths"))?,

@@ -3,21 +3,22 @@
 //! Invariant: the columns of all batches of one file have one schema, which follows from the spec of what is written and not from
 //! whether a batch happens to have nulls. What Arrow knows of types beyond Parquet stands in the file's metadata.
 
-use super::guarded;
+use super::said;
 use crate::arrow::{to_arrow, to_arrow_field};
 use crate::records::is;
-use crate::run::Batch;
+use crate::run::check_rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, LargeListArray, ListArray, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use extenso_core::Value;
-use extenso_ext::MaskedTensorSpec;
+use extenso_ext::{MaskedTensorSpec, outer};
 use extenso_graph::save::archive::write_atomically;
-use extenso_types::{Error, ExtSpec, Nest, Result, Segment, Spec};
+use extenso_types::{Dim, Error, ExtSpec, Nest, Path as Place, Result, Segment, Spec};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -121,21 +122,26 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Calls the writer, whose errors are about the sink or about a type that Parquet does not have.
+/// Calls the writer, whose errors and panics are about the sink or about a type that Parquet does not have.
 fn writing<T>(f: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
-    guarded(|| {
-        Ok::<_, std::convert::Infallible>(f().map_err(|e| match e {
+    let refused = |what: &dyn std::fmt::Display| {
+        Error::dtype(format!("Parquet refuses the value: {what}"))
+            .wanted("types that Parquet has: no unions, records without fields, or decimals of a negative scale")
+    };
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(done) => done.map_err(|e| match e {
             parquet::errors::ParquetError::External(e) => Error::io(e.to_string()),
-            other => Error::dtype(format!("Parquet refuses the value: {other}")),
-        }))
-    })?
+            other => refused(&other),
+        }),
+        Err(panic) => Err(refused(&said(&*panic).unwrap_or("it cannot be written"))),
+    }
 }
 
 /// The rows of a value as columns, whose schema follows from the spec of the value alone.
 ///
 /// Errors: those of [`encode_parquet`].
 pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
-    let rows = Batch::of(value)?.rows;
+    let rows = rows_of(value)?;
     let (fields, columns) = match value {
         Nest::Leaf(leaf) => match settled(&to_arrow(leaf)?, &leaf.spec()?)?.as_struct_opt() {
             Some(record) if record.nulls().is_none() => (record.fields().clone(), record.columns().to_vec()),
@@ -147,6 +153,31 @@ pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     let schema = Arc::new(Schema::new(fields));
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(|e| internal(&e))
+}
+
+/// The number of rows, which all values of a nest have alike.
+///
+/// Errors: a value without an outer axis; two numbers, with the paths of both.
+fn rows_of(value: &Nest<Value>) -> Result<usize> {
+    let (mut first, mut leaves): (Option<(Place, usize)>, Vec<Value>) = (None, Vec::new());
+    for (at, value) in value.leaves() {
+        let named = || if at.is_root() { "the value".to_string() } else { format!("'{at}'") };
+        let Some(Dim::Known(rows)) = outer(value) else {
+            return Err(Error::shape(format!("{} is {}", named(), value.spec()?)).wanted("the records as outer axis"));
+        };
+        match &first {
+            Some((other, known)) if *known != rows => {
+                let what = format!("'{at}' has {rows} rows, and '{other}' has {known}");
+                return Err(Error::shape(what).wanted("one number of rows"));
+            }
+            Some(_) => {}
+            None => first = Some((at, rows)),
+        }
+        value.push_leaves(&mut leaves)?;
+    }
+    let rows = first.map_or(0, |(_, rows)| rows);
+    check_rows(rows, &leaves)?;
+    Ok(rows)
 }
 
 /// The array, whose fields may be null where the spec says so, and not where nulls happen to be.

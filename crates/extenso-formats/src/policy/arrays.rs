@@ -1,64 +1,89 @@
 //! The policy for bad rows of an array, which is decoded whole and not row by row.
 //!
-//! Invariant: rows that fit are decoded as one array; each that does not is found by halving.
+//! Invariant: rows that fit are decoded as one array. Nulls that may not be are found in it; a row that does not fit for another reason is found
+//! by halving.
 
-use super::no_rows;
-use crate::arrow::from_arrow_as;
+use crate::arrow::{defaults, field_of, picked_of, rows_as};
 use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};
-use crate::plan::fills;
-use crate::read::batch;
-use crate::records::RecordSpec;
 use arrow_array::{Array, ArrayRef};
+use arrow_schema::FieldRef;
 use extenso_core::{Tensor, Value, ops};
-use extenso_types::{Error, Nest, Path, Result, Spec};
+use extenso_types::{Error, Path, Result, Spec};
 
 /// The rows that fit the spec, and a report of the others; rows are counted from `start`.
 ///
+/// Errors: as [`field_rows`].
+#[cfg(feature = "ipc")]
+pub fn array_rows(rows: &ArrayRef, start: usize, on_error: OnError, spec: &Spec) -> Result<(Value, BadRows)> {
+    field_rows(&field_of(rows.as_ref()), rows, start, on_error, spec)
+}
+
+/// As [`array_rows`], of an array whose field says what type of an extension it is.
+///
 /// Errors: a row that does not fit, under the policy that raises; what an array without rows fails with, which are errors of columns and not of
 /// rows; no memory.
-pub fn array_rows(rows: &ArrayRef, start: usize, on_error: OnError, spec: &Spec) -> Result<(Value, BadRows)> {
-    let decode = &|rows: &ArrayRef| from_arrow_as(rows.as_ref(), spec);
-    if on_error == OnError::Raise {
-        return Ok((decode(rows)?, BadRows::default()));
-    }
-    let mut bad = BadRows::default();
-    let (value, kept) = match decode(rows) {
-        Ok(value) => (value, vec![true; rows.len()]),
-        Err(_) => {
-            decode(&rows.slice(0, 0))?;
+pub fn field_rows(
+    field: &FieldRef,
+    rows: &ArrayRef,
+    start: usize,
+    on_error: OnError,
+    spec: &Spec,
+) -> Result<(Value, BadRows)> {
+    match rows_as(field, rows.as_ref(), start, spec, on_error) {
+        Ok((value, faults)) => {
             let mut kept = vec![true; rows.len()];
-            find(rows, (0, rows.len()), decode, &mut |row, error: Error| {
-                kept[row] = false;
-                bad.rows.push(start + row);
-                if bad.first.len() < MAX_REPORTED {
-                    let error = error.at(format!("row {}", start + row));
-                    bad.first.push(BadRow { row: start + row, offset: 0, path: Path::root(), error });
-                }
-            });
-            (decode(&kept_rows(rows, &kept)?)?, kept)
+            faults.iter().for_each(|fault| kept[fault.row - start] = false);
+            Ok((value, reported(faults, &kept, on_error)))
         }
-    };
-    if on_error == OnError::Skip {
-        return Ok((value, bad));
+        Err(error) if on_error == OnError::Raise => Err(error),
+        Err(_) => halved(field, rows, start, on_error, spec),
     }
-    kept.iter().for_each(|kept| bad.defaulted.push(!kept));
-    if bad.is_empty() { Ok((value, bad)) } else { Ok((with_defaults(value, spec, &kept)?, bad)) }
+}
+
+/// The report of bad rows, of which each has its place among those that were kept and not.
+fn reported(faults: Vec<BadRow>, kept: &[bool], on_error: OnError) -> BadRows {
+    let mut bad = BadRows { rows: faults.iter().map(|fault| fault.row).collect(), ..BadRows::default() };
+    bad.first = faults.into_iter().take(MAX_REPORTED).collect();
+    if on_error == OnError::Default {
+        kept.iter().for_each(|kept| bad.defaulted.push(!kept));
+    }
+    bad
+}
+
+fn halved(field: &FieldRef, rows: &ArrayRef, start: usize, on_error: OnError, spec: &Spec) -> Result<(Value, BadRows)> {
+    let decode = &|rows: &ArrayRef, at: usize| Ok(rows_as(field, rows.as_ref(), at, spec, OnError::Raise)?.0);
+    decode(&rows.slice(0, 0), start)?;
+    let (mut kept, mut faults) = (vec![true; rows.len()], Vec::new());
+    find(rows, (0, rows.len()), start, decode, &mut |row, error: Error| {
+        kept[row] = false;
+        let row = start + row;
+        let told = error.to_string().starts_with("row ");
+        let error = if told { error } else { error.at(format!("row {row}")) };
+        faults.push(BadRow { row, offset: 0, path: Path::root(), error });
+    });
+    let value = decode(&kept_rows(rows, &kept)?, start)?;
+    let bad = reported(faults, &kept, on_error);
+    match on_error {
+        OnError::Default if !bad.is_empty() => Ok((with_defaults(value, spec, &kept)?, bad)),
+        OnError::Raise | OnError::Skip | OnError::Default => Ok((value, bad)),
+    }
 }
 
 /// Tells of each row of a range that does not fit.
 fn find(
     rows: &ArrayRef,
     (from, to): (usize, usize),
-    decode: &dyn Fn(&ArrayRef) -> Result<Value>,
+    start: usize,
+    decode: &dyn Fn(&ArrayRef, usize) -> Result<Value>,
     tell: &mut dyn FnMut(usize, Error),
 ) {
-    let Err(error) = decode(&rows.slice(from, to - from)) else { return };
+    let Err(error) = decode(&rows.slice(from, to - from), start + from) else { return };
     match to - from {
         0 => {}
         1 => tell(from, error),
         n => {
-            find(rows, (from, from + n / 2), decode, tell);
-            find(rows, (from + n / 2, to), decode, tell);
+            find(rows, (from, from + n / 2), start, decode, tell);
+            find(rows, (from + n / 2, to), start, decode, tell);
         }
     }
 }
@@ -66,27 +91,14 @@ fn find(
 fn kept_rows(rows: &ArrayRef, kept: &[bool]) -> Result<ArrayRef> {
     let runs = kept.chunk_by(|a, b| a == b).scan(0, |at, run| {
         *at += run.len();
-        Some((*at - run.len(), run))
+        Some((*at - run.len()..*at, run[0]))
     });
-    let good = runs.filter(|(_, run)| run[0]).map(|(at, run)| rows.slice(at, run.len()));
-    let good: Vec<ArrayRef> = good.collect();
-    let parts: Vec<&dyn Array> = good.iter().map(|part| part.as_ref()).collect();
-    if parts.is_empty() {
-        return Ok(rows.slice(0, 0));
-    }
-    let joined = arrow_select::concat::concat(&parts);
-    joined.map_err(|e| Error::data(format!("the rows cannot be put together: {e}")))
+    let good = runs.filter(|(_, kept)| *kept).map(|(run, _)| run);
+    picked_of(rows.as_ref(), good, kept.iter().filter(|kept| **kept).count())
 }
 
 /// The kept rows in their places, and a row of defaults in the others.
 fn with_defaults(value: Value, spec: &Spec, kept: &[bool]) -> Result<Value> {
-    let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-    let mut one = no_rows(&records.plan().kinds()?)?;
-    for (id, n) in fills(records.plan()) {
-        one.columns.get_mut(id).map_or(Ok(()), |column| column.push_defaults(n))?;
-    }
-    one.rows = 1;
-    let defaults = batch(spec, &records, one)?.value;
     let good = kept.iter().filter(|kept| **kept).count();
     let mut next = 0_i64;
     let places = kept.iter().map(|kept| {
@@ -94,5 +106,5 @@ fn with_defaults(value: Value, spec: &Spec, kept: &[bool]) -> Result<Value> {
         if *kept { next - 1 } else { i64::try_from(good).unwrap_or(i64::MAX) }
     });
     let places = Tensor::from_vec(places.collect::<Vec<i64>>());
-    ops::take(ops::concat(vec![value, defaults], 0)?, places, 0)
+    ops::take(ops::concat(vec![value, defaults(spec, 1)?], 0)?, places, 0)
 }

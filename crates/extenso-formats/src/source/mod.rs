@@ -38,7 +38,7 @@ pub use run::{Progress, run_blocks};
 #[cfg(feature = "parquet")]
 pub use sink::ParquetSink;
 pub use sink::{NdjsonSink, Sink, open_sink, run_to_file};
-pub(crate) use unpack::{reading, unpack, unpacked};
+pub(crate) use unpack::{MOST, RATIO, reading, unpack, unpacked};
 
 use crate::columns::{BadRows, OnError};
 use crate::run::{Rows, run_records};

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 /// How much unpacked bytes may be, whatever they are packed in.
-const MOST: u64 = 64 << 20;
+pub(crate) const MOST: u64 = 64 << 20;
 
 /// How many times the packed bytes they may be beyond that.
-const RATIO: u64 = 200;
+pub(crate) const RATIO: u64 = 200;
 
 /// How many bytes tell what a source is.
 const HEAD: usize = 8;

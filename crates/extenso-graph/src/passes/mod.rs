@@ -25,6 +25,14 @@ pub fn optimize(graph: Graph) -> Result<Graph> {
     })
 }
 
+/// The graph of a branch without what it does not use, and ops of several outputs narrowed to those that it uses.
+///
+/// Nothing is computed, since a branch that is not taken does nothing.
+/// Errors: the graph is malformed.
+pub(crate) fn narrowed(graph: Graph) -> Result<Graph> {
+    narrow::to_needed(dead::remove(graph)?)
+}
+
 /// Builds a new arena node by node, keeping references right.
 pub(crate) struct Rewriter {
     nodes: Vec<Node>,

@@ -47,6 +47,8 @@ pub struct Source<'a> {
     pub field: FieldRef,
     pub array: ArrayRef,
     pub rows: Rows<'a>,
+    /// The number of the first row of the batch.
+    start: usize,
     /// Which items are seen; all, if there is none.
     seen: Option<BooleanBuffer>,
     /// Where rows that do not fit are noted; they fail the call, if there is none.
@@ -54,22 +56,30 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// A whole array.
-    pub fn root(field: FieldRef, array: ArrayRef, faults: Option<&'a Faults>) -> Source<'a> {
-        Source { at: Path::root(), field, array, rows: Rows::Items, seen: None, faults }
+    /// A whole array, whose first row has the number `start`.
+    pub fn root(field: FieldRef, array: ArrayRef, start: usize, faults: Option<&'a Faults>) -> Source<'a> {
+        Source { at: Path::root(), field, array, rows: Rows::Items, start, seen: None, faults }
     }
 
     /// The column of a field, whose items are seen where this one's are.
     pub fn field_of(&self, at: Path, field: &FieldRef, array: &ArrayRef) -> Source<'a> {
         let (field, array, seen) = (field.clone(), array.clone(), self.seen.clone());
-        Source { at, field, array, rows: self.rows, seen, faults: self.faults }
+        Source { at, field, array, rows: self.rows, start: self.start, seen, faults: self.faults }
     }
 
     /// This array where its items are not null.
     pub fn seen_where(&self, nulls: Option<&NullBuffer>) -> Source<'a> {
         let seen = both(self.seen.as_ref(), nulls);
         let (at, field, array) = (self.at.clone(), self.field.clone(), self.array.clone());
-        Source { at, field, array, rows: self.rows, seen, faults: self.faults }
+        Source { at, field, array, rows: self.rows, start: self.start, seen, faults: self.faults }
+    }
+
+    /// This array without runs: each item by itself.
+    ///
+    /// Errors: more items than there is memory for.
+    pub fn without_runs(&self) -> Result<Source<'a>> {
+        let array = import::without_runs(self.array.as_ref()).map_err(|e| e.at_path(&self.at))?;
+        Ok(Source { array, ..self.seen_where(None) })
     }
 
     /// The items of this array's lists.
@@ -82,6 +92,7 @@ impl<'a> Source<'a> {
             field: items.field,
             array: items.array,
             rows,
+            start: self.start,
             seen,
             faults: self.faults,
         }
@@ -98,7 +109,7 @@ impl<'a> Source<'a> {
             None => null,
         };
         let fault = |item: usize| {
-            let row = self.rows.of(item);
+            let row = self.start + self.rows.of(item);
             let place = if self.at.is_root() { format!("row {row}") } else { format!("row {row}, '{}'", self.at) };
             let error = Error::data("null came").wanted(wanted.to_string());
             BadRow {
@@ -113,10 +124,8 @@ impl<'a> Source<'a> {
             Some(faults) => {
                 let mut faults = faults.borrow_mut();
                 for item in found.set_indices() {
-                    if !faults.contains_key(&self.rows.of(item)) {
-                        let bad = fault(item);
-                        faults.insert(bad.row, bad);
-                    }
+                    let row = self.start + self.rows.of(item);
+                    faults.entry(row).or_insert_with(|| fault(item));
                 }
                 Ok(())
             }
@@ -138,7 +147,7 @@ impl<'a> Source<'a> {
     /// Errors: a list of another size, with its row.
     pub fn uniform(&self, size: Option<usize>) -> Option<Result<(usize, Items)>> {
         let wrong = |list: usize, found: usize, size: usize| {
-            let place = format!("row {}, '{}'", self.rows.of(list), self.at);
+            let place = format!("row {}, '{}'", self.start + self.rows.of(list), self.at);
             Error::shape(format!("a list of {found} came")).wanted(format!("lists of {size}")).at(place)
         };
         if let Some(lists) = self.array.as_fixed_size_list_opt() {
@@ -164,7 +173,7 @@ impl<'a> Source<'a> {
 
     /// Which items of lists of this size are seen.
     pub fn seen_of(&self, size: usize) -> Option<BooleanBuffer> {
-        self.seen.as_ref().map(|seen| repeated(seen, size))
+        self.seen.as_ref().map(|seen| import::repeated(seen, size))
     }
 
     /// Which items of lists are seen; all, where no item is null at any level, so that nobody asks.
@@ -181,13 +190,6 @@ impl<'a> Source<'a> {
         bits.append_n(items.len() - offsets.last(), false);
         Some(bits.finish())
     }
-}
-
-/// Each bit so many times.
-pub fn repeated(bits: &BooleanBuffer, times: usize) -> BooleanBuffer {
-    let mut out = BooleanBufferBuilder::new(bits.len().saturating_mul(times));
-    bits.iter().for_each(|bit| out.append_n(times, bit));
-    out.finish()
 }
 
 /// Whether an item is null, at any level.

@@ -2,15 +2,16 @@
 
 use super::{Column, arrow, column, flat, in_lists, of_width};
 use arrow_array::{Array, ArrayRef, UnionArray, make_array};
-use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, FieldRef, IntervalUnit, TimeUnit, UnionFields};
-use extenso_core::{ExtensionType, Tensor, Value};
+use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_ext::{
     Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor,
-    JsonTensor, TimeTensor, TimestampTensor, UnionTensor,
+    JsonTensor, MaskedTensor, TimeTensor, TimestampTensor, UnionChild, UnionTensor, outer,
 };
-use extenso_types::{Error, Result};
+use extenso_types::{Dim, Error, Result};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The column of a value of these types; none of another.
@@ -129,4 +130,37 @@ fn union(x: &UnionTensor) -> Result<Column> {
         UnionFields::try_new(fields.iter().map(|(id, _)| *id), fields.iter().map(|(_, f)| f.clone())).map_err(arrow)?;
     let array = UnionArray::try_new(fields, ScalarBuffer::<i8>::new(tags.clone(), 0, len), offsets, children);
     Ok(Column::plain(Arc::new(array.map_err(arrow)?)))
+}
+
+/// A union of which some elements are missing: each is so in the child that it is of, since unions have no validity in Arrow.
+///
+/// Errors: a missing element and another one share a place of a child.
+pub fn masked_union(x: &UnionTensor, there: &BooleanBuffer) -> Result<Column> {
+    let tags = x.tags().data()?.as_slice::<i8>()?;
+    let offsets = x.offsets().map(|offsets| offsets.data()?.as_slice::<i32>()).transpose()?;
+    let place = |row: usize| offsets.map_or(row, |offsets| usize::try_from(offsets[row]).unwrap_or(0));
+    let child = |child: &UnionChild| {
+        let rows = || (0..tags.len()).filter(|&row| tags[row] == child.id);
+        let missing: HashSet<usize> = rows().filter(|&row| !there.value(row)).map(place).collect();
+        if rows().any(|row| there.value(row) && missing.contains(&place(row))) {
+            return Err(Error::dtype("a missing element of a union shares its place with another")
+                .wanted("masks of the union's children"));
+        }
+        Ok(UnionChild { values: without(&child.values, &missing)?, ..child.clone() })
+    };
+    let children: Result<Vec<UnionChild>> = x.children().iter().map(child).collect();
+    union(&UnionTensor::new(x.tags().clone(), x.offsets().cloned(), children?)?)
+}
+
+/// The values, of which those at these places are missing.
+fn without(values: &Value, missing: &HashSet<usize>) -> Result<Value> {
+    let Some(Dim::Known(len)) = outer(values).filter(|_| !missing.is_empty()) else { return Ok(values.clone()) };
+    let left = Tensor::from_bits(&[len], (0..len).map(|place| !missing.contains(&place)).collect())?;
+    Ok(match MaskedTensor::from_value(values) {
+        Ok(masked) if masked.mask().data()?.dims().len() == 1 => {
+            let mask = ops::logical_and(left, masked.mask())?;
+            MaskedTensor::new(masked.values().clone(), mask.tensor()?.clone())?.into_value()
+        }
+        _ => MaskedTensor::new(values.clone(), left)?.into_value(),
+    })
 }

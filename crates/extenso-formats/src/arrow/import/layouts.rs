@@ -8,7 +8,9 @@ use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericByteViewArray, GenericListArray, GenericListViewArray, OffsetSizeTrait,
     RunArray,
 };
-use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{
+    ArrowNativeType, BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
+};
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::kernels::pool::affordable;
@@ -95,6 +97,26 @@ pub fn uniform_items(array: &FixedSizeListArray) -> ArrayRef {
     array.values().slice(first, array.len() * size)
 }
 
+/// The items of lists of one size, without nulls where all of them stand in lists that are null themselves.
+pub fn seen_items(array: &FixedSizeListArray) -> ArrayRef {
+    let items = uniform_items(array);
+    let (Some(lists), Some(nulls)) = (array.nulls(), items.nulls()) else { return items };
+    let size = usize::try_from(array.value_length()).unwrap_or(0);
+    let seen = repeated(lists.inner(), size);
+    if (&!nulls.inner() & &seen).count_set_bits() > 0 {
+        return items;
+    }
+    let bare = items.to_data().into_builder().nulls(None).build();
+    bare.map_or(items, arrow_array::make_array)
+}
+
+/// Each bit so many times.
+pub fn repeated(bits: &BooleanBuffer, times: usize) -> BooleanBuffer {
+    let mut out = BooleanBufferBuilder::new(bits.len().saturating_mul(times));
+    bits.iter().for_each(|bit| out.append_n(times, bit));
+    out.finish()
+}
+
 /// List views as lists: the values as they stand where the views are in order, otherwise picked view by view.
 fn viewed<O: OffsetSizeTrait>(field: &FieldRef, array: &GenericListViewArray<O>) -> Result<(Offsets, Items)> {
     let view = |i: usize| {
@@ -131,7 +153,26 @@ pub fn views<T: ByteViewType + ?Sized>(dtype: DType, array: &GenericByteViewArra
 ///
 /// Errors: more values than there is memory for, which few runs may say.
 pub fn runs(array: &dyn Array, values: impl Fn(&dyn Array) -> Result<Value>) -> Result<Value> {
-    fn picked<R: RunEndIndexType>(array: &RunArray<R>) -> Result<(Tensor, ArrayRef)> {
+    let (runs, of) = runs_of(array)?;
+    ops::take(values(of.as_ref())?, Tensor::from_vec(runs), 0_i64)
+}
+
+/// The array whose items are those of runs, each as often as its run is long.
+///
+/// Errors: as [`runs`].
+pub fn without_runs(array: &dyn Array) -> Result<ArrayRef> {
+    let (runs, values) = runs_of(array)?;
+    let places = || runs.iter().map(|&run| usize::try_from(run).unwrap_or(0));
+    let sizes: Vec<usize> =
+        (0..values.len()).map(|i| values.slice(i, 1).to_data().get_slice_memory_size().unwrap_or(usize::MAX)).collect();
+    let total = places().map(|run| sizes.get(run).copied().unwrap_or(0)).try_fold(0_usize, usize::checked_add);
+    affordable(total.unwrap_or(usize::MAX))?;
+    picked_of(values.as_ref(), places().map(|run| run..run + 1), runs.len())
+}
+
+/// For each item the run that it is in, and the values of the runs.
+fn runs_of(array: &dyn Array) -> Result<(Vec<i64>, ArrayRef)> {
+    fn picked<R: RunEndIndexType>(array: &RunArray<R>) -> Result<(Vec<i64>, ArrayRef)> {
         affordable(array.len().saturating_mul(16))?;
         let ends = array.run_ends();
         let (offset, len, mut indices) = (ends.offset(), array.len(), Vec::with_capacity(array.len()));
@@ -143,21 +184,20 @@ pub fn runs(array: &dyn Array, values: impl Fn(&dyn Array) -> Result<Value>) -> 
         if indices.len() < len {
             return Err(Error::data(format!("the runs end at {}", indices.len())).wanted(format!("{len} items")));
         }
-        Ok((Tensor::from_vec(indices), array.values().clone()))
+        Ok((indices, array.values().clone()))
     }
     let missing = || Error::internal("runs of another width than i16, i32 and i64");
-    let (indices, of) = if let Some(array) = array.as_any().downcast_ref::<RunArray<Int16Type>>() {
-        picked(array)?
+    if let Some(array) = array.as_any().downcast_ref::<RunArray<Int16Type>>() {
+        picked(array)
     } else if let Some(array) = array.as_any().downcast_ref::<RunArray<Int32Type>>() {
-        picked(array)?
+        picked(array)
     } else {
-        picked(array.as_any().downcast_ref::<RunArray<Int64Type>>().ok_or_else(missing)?)?
-    };
-    ops::take(values(of.as_ref())?, indices, 0_i64)
+        picked(array.as_any().downcast_ref::<RunArray<Int64Type>>().ok_or_else(missing)?)
+    }
 }
 
 /// The items of an array in these ranges.
-fn picked_of(
+pub fn picked_of(
     array: &dyn Array,
     ranges: impl Iterator<Item = std::ops::Range<usize>>,
     total: usize,

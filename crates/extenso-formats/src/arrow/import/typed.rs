@@ -189,15 +189,19 @@ fn union(at: &Path, fields: &UnionFields, array: &UnionArray) -> Result<Value> {
     Ok(UnionTensor::new(tags, offsets.transpose()?, children?)?.into_value())
 }
 
-/// Lists of one size with the shape that their metadata say.
+/// Lists of one size with the shape that their metadata say; axes that are stored in another order are moved.
 fn fixed_shape(at: &Path, field: &FieldRef, array: &dyn Array) -> Result<Value> {
     let flat = unnamed(at, field, array)?;
     let text = field.metadata().get(EXTENSION_TYPE_METADATA_KEY).map_or("", String::as_str);
-    let odd = || Error::data(format!("the metadata of the tensors are {text:?}")).wanted("a shape in row-major order");
-    let shape = registered::tensor_shape(text).ok_or_else(odd)?;
+    let odd = || Error::data(format!("the metadata of the tensors are {text:?}")).wanted("a shape");
+    let (shape, order) = registered::tensor_shape(text).ok_or_else(odd)?;
     let tensor = flat.tensor().map_err(|_| {
         Error::data(format!("'{at}' has tensors with nulls inside")).wanted("tensors whose elements are all there")
     })?;
     let dims: Vec<usize> = std::iter::once(array.len()).chain(shape).collect();
-    tensor.with_dims(&dims).map(Value::Tensor).map_err(|e| e.at_path(at))
+    let stored = tensor.with_dims(&dims).map_err(|e| e.at_path(at))?;
+    let Some(order) = order else { return Ok(stored.into()) };
+    let axis = |axis: usize| i64::try_from(axis).unwrap_or(i64::MAX).saturating_add(1);
+    let axes: Vec<i64> = std::iter::once(0).chain(order.into_iter().map(axis)).collect();
+    ops::transpose(stored, Some(axes)).map_err(|e| e.at_path(at))
 }

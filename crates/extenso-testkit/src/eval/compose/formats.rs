@@ -2,7 +2,9 @@
 
 use super::rows::composed;
 use super::{Composed, given};
+use extenso_core::Tensor;
 use extenso_core::attrs::{Attrs, NoAttrs};
+use extenso_formats::arrow::write_ipc;
 use extenso_formats::proto::{MessageType, Schema};
 use extenso_formats::{OnError, ProtobufOptions, ops};
 use extenso_types::Result;
@@ -19,6 +21,12 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "encode_json" ("x"; NoAttrs) = |args, _| ops::encode_json(&given(args, 0)?);
     "parse_proto" ("messages"; OfMessage) = |args, attrs| {
         Ok(ops::parse_proto(&given(args, 0)?, &message(OfMessage::of(attrs)?)?, &ProtobufOptions::default())?.value)
+    };
+    "decode_arrow" ("files", "spec"; NoAttrs) = |args, _| {
+        Ok(ops::decode_arrow(&given(args, 0)?, &given(args, 1)?.spec()?, OnError::Raise)?.value)
+    };
+    "write_arrow" ("x"; NoAttrs) = |args, _| {
+        Ok(Tensor::byte_strings(&[], &[write_ipc(&given(args, 0)?, false)?])?.into())
     };
     "encode_proto" ("x"; OfMessage) = |args, attrs| {
         ops::encode_proto(&given(args, 0)?, &message(OfMessage::of(attrs)?)?)

@@ -1,0 +1,286 @@
+"""Arrow arrays as libraries make them: sliced, in chunks, with nulls below nulls; and values with nothing in them."""
+
+import io
+import pathlib
+from decimal import Decimal
+from typing import Any
+
+import extenso as ex
+import numpy as np
+import pyarrow as pa
+import pytest
+
+_LISTS = pa.list_(pa.int32(), 2)
+_RECORDS = pa.list_(pa.struct([("a", pa.int8())]), 1)
+
+
+def _tensors(shape: "list[int]", items: "list[Any]", **options: Any) -> pa.Array:
+    size = int(np.prod(shape))
+    kind = pa.fixed_shape_tensor(pa.int32(), shape, **options)
+    return pa.ExtensionArray.from_storage(kind, pa.array(items, pa.list_(pa.int32(), size)))
+
+
+def _runs(values: pa.Array, ends: "list[int]") -> pa.Array:
+    return pa.RunEndEncodedArray.from_arrays(pa.array(ends, pa.int32()), values)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([[1, 2], None, [3, 4]], _LISTS),
+        pa.array([[1, 2], None, [3, None]], _LISTS),
+        pa.array([[{"a": 1}], [{"a": None}], None], _RECORDS),
+        pa.array([[[1], [2]], [[3], None]], pa.list_(pa.list_(pa.int8(), 1), 2)),
+        pa.UnionArray.from_sparse(
+            pa.array([0, 1, 0], pa.int8()), [pa.array([{"a": 1}, {"a": 2}, None]), pa.array(["x", "y", "z"])]
+        ),
+        pa.array([2**64 - 1, 0, None], pa.uint64()),
+        pa.array([2**63 - 1, -(2**63), None]),
+        pa.array([Decimal("1.5"), None, Decimal("-2")], pa.decimal128(5, 1)),
+        pa.array([b"ab", None, b"cd"], pa.binary(2)),
+    ],
+    ids=str,
+)
+def test_slices_and_chunks_are_their_items(array: pa.Array) -> None:
+    items = array.to_pylist()
+    for sliced in (array, array[1:], array[:2], array[1:2], array[:0]):
+        assert pa.array(ex.from_arrow(sliced).to_arrow()).to_pylist() == sliced.to_pylist()
+    chunks = pa.chunked_array([array[1:], array[:1], array[:0], array])
+    assert pa.array(ex.from_arrow(chunks).to_arrow()).to_pylist() == items[1:] + items[:1] + items
+    rows = pa.ListArray.from_arrays([0, 1, len(array)], array)[1:]
+    assert pa.array(ex.from_arrow(rows).to_arrow()).to_pylist() == [items[1:]]
+    records = pa.StructArray.from_arrays([array], ["f"])[1:]
+    assert [row["f"] for row in pa.array(ex.from_arrow(records).to_arrow()).to_pylist()] == items[1:]
+
+
+def test_nulls_in_lists_that_are_null_are_seen_by_nobody() -> None:
+    value = ex.from_arrow(pa.array([[1, 2], None], _LISTS))
+    assert isinstance(value, ex.MaskedTensor) and isinstance(value.values, ex.Tensor)
+    assert ex.from_arrow(_tensors([1, 2], [[1, 2], None])).to_py() == [[[1, 2]], None]
+
+
+def test_tensors_have_the_axes_that_their_metadata_say() -> None:
+    array = _tensors([2, 3], [[1, 2, 3, 4, 5, 6]], permutation=[1, 0])
+    value = ex.from_arrow(array)
+    assert value.to_py() == [[[1, 4], [2, 5], [3, 6]]]
+    assert ex.from_arrow(array, spec=value.spec).to_py() == value.to_py()
+
+
+def test_a_spec_reads_runs_of_records_and_unions_with_nulls() -> None:
+    records = pa.array([{"a": [1, None]}, {"a": []}])
+    spec = ex.from_arrow(records).spec
+    assert ex.from_arrow(_runs(records, [2, 5])[1:4], spec=spec).to_py() == [records.to_pylist()[i] for i in (0, 1, 1)]
+    union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([None, 1]), pa.array(["x", "y"])])
+    assert ex.from_arrow(union, spec=ex.spec_of(ex.from_arrow(union))).to_py() == [None, "y"]
+
+
+def test_a_union_under_a_mask_is_missing_in_its_children() -> None:
+    children = [pa.array([1, 2]), pa.array(["x"])]
+    for union in (
+        pa.UnionArray.from_dense(pa.array([5, 7, 5], pa.int8()), pa.array([0, 0, 1], pa.int32()), children, ["i", "s"], [5, 7]),
+        pa.UnionArray.from_sparse(pa.array([0, 1, 0], pa.int8()), [pa.array([1, 9, 2]), pa.array(["", "x", ""])]),
+    ):
+        masked = ex.MaskedTensor(ex.from_arrow(union), [True, False, True])
+        array = pa.array(masked.to_arrow())
+        assert array.to_pylist() == [1, None, 2]
+        assert ex.from_arrow(array).to_py() == [1, None, 2]
+        assert ex.from_arrow(union).to_awkward().to_list() == [1, "x", 2]
+
+
+def test_records_of_several_axes_are_lists_of_one_size() -> None:
+    records = ex.constant([[{"a": 1}, {"a": 2}]])
+    assert pa.array(records.to_arrow()).to_pylist() == [[{"a": 1}, {"a": 2}]]
+    assert ex.read_parquet(ex.write_parquet({"r": records})).to_py() == [{"r": [{"a": 1}, {"a": 2}]}]
+
+
+_TYPES = pa.table(
+    {
+        "time": pa.array([1, None], pa.timestamp("us", "UTC")),
+        "day": pa.array([1, None], pa.date32()),
+        "price": pa.array([Decimal("1.10"), None], pa.decimal128(10, 2)),
+        "kind": pa.array(["a", None]).dictionary_encode(),
+        "id": pa.array([b"ab", None], pa.binary(2)),
+        "spent": pa.array([[1, None], None], pa.list_(pa.duration("s"))),
+    }
+)
+
+
+def test_parquet_has_the_times_and_decimals_that_arrow_has() -> None:
+    value = ex.from_arrow(_TYPES)
+    file = ex.write_parquet(value)
+    assert ex.read_parquet(file).to_py() == value.to_py()
+    assert ex.read_parquet(file, spec=value.spec).to_py() == value.to_py()
+    blocks = list(ex.read_parquet_blocks(file, 1, value.spec))
+    assert [row for block in blocks for row in block.to_py()] == value.to_py()
+
+
+def test_a_spec_says_nothing_of_how_many_rows_there_are() -> None:
+    value = ex.from_arrow(_TYPES)
+    for read, write in ((ex.read_arrow, ex.write_arrow), (ex.read_parquet, ex.write_parquet)):
+        for rows in (value[:0], value[1:], ex.concat([value, value])):
+            assert read(write(rows), spec=value.spec).to_py() == rows.to_py()
+            assert read(write(rows), spec=value.spec, on_error="skip")[0].to_py() == rows.to_py()
+
+
+def test_the_number_of_a_bad_row_counts_all_batches() -> None:
+    table = pa.Table.from_batches([pa.record_batch({"a": [1, 2]}), pa.record_batch({"a": [3, None]})])
+    spec = ex.constant([{"a": 1}]).spec
+    out = io.BytesIO()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(ex.Error, match="row 3, 'a': null came"):
+        ex.read_arrow(out.getvalue(), spec=spec)
+    file = ex.write_parquet(table)
+    for read, source in ((ex.read_arrow, out.getvalue()), (ex.read_arrow, table), (ex.read_parquet, file)):
+        kept, bad = read(source, spec=spec, on_error="skip")
+        assert (ex.to_py(kept), bad.rows) == ([{"a": 1}, {"a": 2}, {"a": 3}], [3])
+        assert (bad.first[0].row, bad.first[0].path) == (3, "a") and "row 3, 'a'" in bad.first[0].message
+        filled, bad = read(source, spec=spec, on_error="default")
+        assert (ex.to_py(filled)[3], bad.rows, len(filled)) == ({"a": 0}, [3], 4)
+
+
+def test_rows_that_do_not_fit_for_other_reasons_than_nulls_are_found() -> None:
+    spec = ex.constant([{"a": [1, 2]}]).spec
+    table = pa.table({"a": pa.array([[1, 2], [3], [4, 5]])})
+    for read, source in ((ex.read_arrow, table), (ex.read_parquet, ex.write_parquet(table))):
+        kept, bad = read(source, spec=spec, on_error="skip")
+        assert (ex.to_py(kept), bad.rows) == ([{"a": [1, 2]}, {"a": [4, 5]}], [1])
+        filled, _ = read(source, spec=spec, on_error="default")
+        assert ex.to_py(filled)[1] == {"a": [0, 0]}
+
+
+def test_writers_take_lists_tables_and_files(tmp_path: pathlib.Path) -> None:
+    rows = [{"id": 1, "tags": ["a"]}, {"id": 2, "tags": []}]
+    for write, read in (
+        (ex.write_json, ex.read_json),
+        (ex.write_arrow, ex.read_arrow),
+        (ex.write_parquet, ex.read_parquet),
+    ):
+        for given in (rows, ex.constant(rows), pa.Table.from_pylist(rows), {"id": [1, 2], "tags": [["a"], []]}):
+            assert ex.to_py(read(write(given))) == rows
+        out = io.BytesIO()
+        assert write(rows, out) is None
+        path = tmp_path / write.__name__
+        assert write(rows, path) is None
+        for source in (out.getvalue(), path, str(path), memoryview(out.getvalue()), bytearray(out.getvalue())):
+            assert ex.to_py(read(source)) == rows
+        with path.open("rb") as file:
+            assert ex.to_py(read(file)) == rows
+    assert ex.write_json([1, 2]) == b"1\n2\n"
+
+
+def test_text_of_arrow_is_written_as_json() -> None:
+    table = pa.table({"a": ["x", None], "b": [["y"], []], "c": pa.array([{"d": "z"}, None])})
+    assert ex.write_json(table) == b'{"a":"x","b":["y"],"c":{"d":"z"}}\n{"a":null,"b":[],"c":null}\n'
+
+
+def test_elements_of_several_axes_show_their_axes() -> None:
+    assert ex.DurationTensor([[1, 2], [3, 4]], "s").to_py() == [["1s", "2s"], ["3s", "4s"]]
+    assert ex.reshape(ex.DecimalTensor.parse(["1.1", "2.2"], 5, 1), (2, 1)).to_py() == [["1.1"], ["2.2"]]
+    assert ex.FixedBytesTensor(ex.tensor(np.zeros((1, 2, 1), np.uint8))).to_py() == [[b"\0", b"\0"]]
+    masked = ex.MaskedTensor(ex.TimestampTensor([[0, 1]], "s"), [[True, False]])
+    assert masked.to_py() == [["1970-01-01T00:00:00", None]]
+
+
+def test_joined_categories_stand_once() -> None:
+    joined = ex.concat([ex.CategoricalTensor([1, 0], ["b", "a"]), ex.CategoricalTensor([0, 1], ["a", "c"])])
+    assert (joined.categories.to_py(), joined.to_py()) == (["b", "a", "c"], ["a", "b", "a", "c"])
+
+
+def test_nulls_of_polars_have_no_buffer() -> None:
+    pl = pytest.importorskip("polars")
+    assert ex.from_arrow(pl.Series([None, None])).to_py() == [None, None]
+    assert ex.from_arrow(pl.DataFrame({"a": [[None], []]})).to_py() == [{"a": [None]}, {"a": []}]
+
+
+def test_a_mapped_file_is_the_memory_of_the_value(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "numbers.arrow"
+    rows = ex.constant([{"id": 7, "tags": ["a"]}, {"id": 8, "tags": []}])
+    ex.write_arrow(rows, path)
+    value = ex.read_arrow(path, memory_map=True)
+    assert value.to_py() == rows.to_py()
+    maps = pathlib.Path("/proc/self/maps")
+    if maps.exists():
+        ranges = [line.split()[0].split("-") for line in maps.read_text().splitlines() if line.endswith(str(path))]
+        address = np.asarray(value["id"]).ctypes.data
+        assert any(int(start, 16) <= address < int(end, 16) for start, end in ranges)
+    empty = tmp_path / "empty.arrow"
+    empty.touch()
+    for odd, error in ((empty, "there is no message"), (tmp_path / "none.arrow", "No such file")):
+        with pytest.raises(ex.Error, match=error):
+            ex.read_arrow(odd, memory_map=True)
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+def test_compressed_files_are_read_and_written(compression: str) -> None:
+    table = pa.table({"a": list(range(5000)), "s": ["x", None] * 2500, "l": [[1, 2], []] * 2500})
+    out = io.BytesIO()
+    with pa.ipc.new_file(out, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(table, max_chunksize=1000)
+    value = ex.from_arrow(table)
+    assert ex.read_arrow(out.getvalue()).to_py() == value.to_py()
+    written = ex.write_arrow(value, compression=compression)
+    assert len(written) < len(ex.write_arrow(value)) / 2
+    assert pa.ipc.open_file(written).read_all().to_pylist() == table.to_pylist()
+    with pytest.raises(ex.Error, match="'lz4', 'zstd' or None"):
+        ex.write_arrow(value, compression="gzip")
+    with pytest.raises(ex.Error, match="at most 200 times as many"):
+        ex.read_arrow(ex.write_arrow(ex.zeros((30_000_000,), dtype="i64"), compression="zstd"))
+
+
+def test_times_and_decimals_are_text_in_json_and_csv() -> None:
+    table = _TYPES.drop_columns(["id", "spent"])
+    row = {"time": "1970-01-01T00:00:00.000001Z", "day": "1970-01-02", "price": "1.10", "kind": "a"}
+    assert ex.read_json(ex.write_json(table)).to_py() == [row, dict.fromkeys(row)]
+    assert ex.write_csv(table) == b"time,day,price,kind\n1970-01-01T00:00:00.000001Z,1970-01-02,1.10,a\n,,,\n"
+    spent = ex.constant([{"at": 1}]).with_updates({"at": ex.DurationTensor([5], "s")})
+    assert ex.write_json({"rows": spent, "uuid": ex.from_arrow(pa.array([bytes(16)], pa.uuid()))}) == (
+        b'{"rows":{"at":"5s"},"uuid":"00000000-0000-0000-0000-000000000000"}\n'
+    )
+
+
+def test_bad_records_of_files_are_left_out_or_hold_defaults() -> None:
+    file = ex.write_arrow(ex.constant([{"id": 1}, {"id": None}]))
+    spec = ex.constant([{"id": 1}]).spec
+    rows, bad = ex.decode_arrow([file, file], spec, on_error="skip")
+    assert (ex.to_py(rows), bad.tolist()) == ([[{"id": 1}], [{"id": 1}]], [1, 1])
+    rows, bad = ex.function(lambda x: ex.decode_arrow(x, spec, on_error="default"))(ex.tensor([file]))
+    assert (ex.to_py(rows), bad.to_py()) == ([[{"id": 1}, {"id": 0}]], [[False, True]])
+    with pytest.raises(ex.Error, match="row 0: row 1, 'id': null came"):
+        ex.decode_arrow(file, spec)
+
+
+def test_unions_have_a_spec_and_a_shape() -> None:
+    union = ex.from_arrow(pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["x", "y"])]))
+    assert (union.shape, union.child_ids(), union.spec) == ((2,), [0, 1], ex.spec_of(union))
+
+
+def test_what_parquet_lacks_is_said() -> None:
+    union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
+    for value in (ex.from_arrow(union), ex.constant([{}, {}])):
+        with pytest.raises(ex.Error, match="Wanted: types that Parquet has"):
+            ex.write_parquet({"a": value})
+
+
+def test_what_other_libraries_lack_is_an_error_and_no_panic() -> None:
+    pl = pytest.importorskip("polars")
+    for array in (
+        pa.array([Decimal("1e40")], pa.decimal256(76, 2)),
+        pa.array([Decimal("100")], pa.decimal128(5, -2)),
+        pa.array([b""], pa.binary(0)),
+    ):
+        with pytest.raises(ex.Error, match="to_polars"):
+            ex.from_arrow(array).to_polars()
+        with pytest.raises(ex.Error, match="to_polars"):
+            ex.from_arrow(pa.array([[array[0].as_py()]], pa.list_(array.type))).to_polars()
+    with pytest.raises(ex.Error, match="from_polars"):
+        ex.from_polars(pl.Series([1], dtype=pl.Int128))
+    with pytest.raises(ex.Error, match="between two microseconds"):
+        ex.TimeTensor([1], "ns").to_numpy()
+    pandas = pytest.importorskip("pandas")
+    assert ex.from_pandas(pandas.Series(pandas.arrays.SparseArray([0, 0, 1]))).tolist() == [0, 0, 1]
+    with pytest.raises(ex.Error, match="from_pandas"):
+        ex.from_pandas(pandas.Series([2**70, 1], dtype=object))
+    missing = pa.DictionaryArray.from_arrays(pa.array([0, 1, None], pa.int8()), pa.array(["x", None]))
+    assert ex.from_arrow(missing).to_pandas().isna().tolist() == [False, True, True]
+    assert ex.from_arrow(missing).to_awkward().to_list() == ["x", None, None]
