@@ -1481,9 +1481,13 @@ class ConcreteFunction:
     @overload
     def run(
         self,
-        source: _Source,
+        source: _Source | Tensor,
         *,
         target: str | PathLike[str],
+        descriptor: _Descriptor | None = None,
+        message: str | None = None,
+        framing: _Framing = None,
+        target_message: str | None = None,
         on_error: _Policy = "raise",
     ) -> BadRows | None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -5,6 +5,7 @@
 //! else to standard error. An error exits with 1, wrong usage with 2.
 
 mod inspect;
+mod messages;
 mod run;
 mod tree;
 mod verify;

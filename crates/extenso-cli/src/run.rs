@@ -3,8 +3,11 @@
 //! Invariant: the output file appears under its name whole or not at all.
 
 use crate::Failure;
+use crate::messages::Messages;
 use clap::{Args, ValueEnum};
-use extenso::formats::source::{Blocks, Format, open_file, open_reader, open_sink, run_blocks, run_to_file};
+use extenso::formats::source::{
+    Blocks, Format, SinkOptions, open_file, open_reader, open_sink, run_blocks, run_to_file,
+};
 use extenso::formats::{BadRows, OnError, Progress, SourceOptions};
 use extenso::{Concrete, save};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,21 +23,26 @@ use std::time::Instant;
 pub struct Run {
     /// The file, or the directory of its members.
     file: PathBuf,
-    /// The records: JSON, CSV, an Arrow file or stream, packed by gzip or zstd or not, or Parquet; `-` is standard input.
+    /// The records: JSON, CSV, an Arrow file or stream, messages or TFRecords, packed by gzip or zstd or not, or Parquet; `-` is standard input.
     #[arg(value_name = "DATA", conflicts_with = "input")]
     data: Option<PathBuf>,
     /// The same, by name.
     #[arg(long, short, value_name = "DATA")]
     input: Option<PathBuf>,
-    /// Where the results go: Parquet where the name ends in `.parquet`, an Arrow file for `.arrow`, a stream for `.arrows`, CSV for `.csv`, otherwise a line of JSON for each row; `-` is standard output.
+    /// Where the results go: Parquet where the name ends in `.parquet`, an Arrow file for `.arrow`, a stream for `.arrows`, CSV for `.csv`, messages for `.pb` and `.binpb`, TFRecords for `.tfrecord`, otherwise a line of JSON for each row; `-` is standard output.
     #[arg(long, short, default_value = "-", value_name = "FILE")]
     output: PathBuf,
-    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet, arrow, arrows.
+    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet, arrow, arrows, protobuf, tfrecord.
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
-    /// What the results are written as, whatever the name: json, csv, parquet, arrow, arrows.
+    /// What the results are written as, whatever the name: json, csv, parquet, arrow, arrows, protobuf, tfrecord.
     #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
+    #[command(flatten)]
+    messages: Messages,
+    /// The message that each result is, where messages are written; otherwise that of the records.
+    #[arg(long, value_name = "NAME")]
+    to_message: Option<String>,
     /// Where the rows that did not fit are told of, one line of JSON for each.
     #[arg(long, value_name = "FILE")]
     bad_rows: Option<PathBuf>,
@@ -81,7 +89,7 @@ impl Run {
         let done = if is_dash(&self.output) {
             self.print(function, source, &mut watch)
         } else {
-            run_to_file(function, source, &self.output, self.to, &mut watch).map_err(Failure::from)
+            run_to_file(function, source, &self.output, &self.sink()?, &mut watch).map_err(Failure::from)
         };
         bar.finish_and_clear();
         let done = done?;
@@ -91,7 +99,8 @@ impl Run {
 
     /// The records, and how many bytes they are in if that is known.
     fn source(&self, function: &Arc<Concrete>) -> Result<(Box<dyn Blocks>, Option<u64>), Failure> {
-        let options = SourceOptions { format: self.from, on_error: self.on_error.into(), ..SourceOptions::default() };
+        let (on_error, content) = (self.on_error.into(), self.messages.content()?);
+        let options = SourceOptions { format: self.from, on_error, content, ..SourceOptions::default() };
         let dash = Path::new("-");
         let data = self.data.as_deref().or(self.input.as_deref()).unwrap_or(dash);
         if is_dash(data) {
@@ -100,6 +109,11 @@ impl Run {
         }
         let size = std::fs::metadata(data).map_err(Failure::io(&data.display().to_string()))?.len();
         Ok((open_file(function, data, &options)?, Some(size)))
+    }
+
+    /// How the results are written.
+    fn sink(&self) -> Result<SinkOptions, Failure> {
+        Ok(SinkOptions { format: self.to, message: self.messages.of_results(self.to_message.as_deref())? })
     }
 
     /// Runs into standard output.
@@ -111,7 +125,7 @@ impl Run {
     ) -> Result<Progress, Failure> {
         let failed = Mutex::new(None);
         let output = Watched { sink: BufWriter::new(std::io::stdout()), failed: &failed };
-        let mut sink = open_sink(self.to.unwrap_or(Format::Json), Box::new(output))?;
+        let mut sink = open_sink(&self.sink()?, Box::new(output))?;
         let done = run_blocks(function, source, &mut *sink, watch);
         drop(sink);
         match failed.into_inner().ok().flatten() {

@@ -1,6 +1,7 @@
 //! `extenso verify`: whether the records of a file fit what a saved function needs, without running it.
 
 use crate::Failure;
+use crate::messages::Messages;
 use crate::run::function_of;
 use clap::Args;
 use extenso::formats::source::{Format, open_file};
@@ -13,14 +14,16 @@ use std::path::PathBuf;
 pub struct Verify {
     /// The file, or the directory of its members.
     file: PathBuf,
-    /// The records: JSON, CSV, an Arrow file or stream, packed by gzip or zstd or not, or Parquet.
+    /// The records: JSON, CSV, an Arrow file or stream, messages or TFRecords, packed by gzip or zstd or not, or Parquet.
     data: PathBuf,
     /// The function, if the file has several.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet, arrow, arrows.
+    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet, arrow, arrows, protobuf, tfrecord.
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
+    #[command(flatten)]
+    messages: Messages,
 }
 
 impl Verify {
@@ -28,7 +31,9 @@ impl Verify {
     pub fn run(&self) -> Result<(), Failure> {
         let module = save::load(&self.file)?;
         let function = function_of(&module, self.function.as_deref())?;
-        let options = SourceOptions { format: self.from, on_error: OnError::Raise, ..SourceOptions::default() };
+        let content = self.messages.content()?;
+        let options =
+            SourceOptions { format: self.from, on_error: OnError::Raise, content, ..SourceOptions::default() };
         let first = open_file(&function, &self.data, &options)?.next()?;
         let rows = first.map_or(0, |block| block.rows);
         let paths: Vec<String> = function.required_paths().iter().map(ToString::to_string).collect();

@@ -171,6 +171,45 @@ fn arrow_files_and_streams_go_in_and_out() {
     }
 }
 
+const SHOP: &str = "syntax = 'proto3';
+    message Order { repeated Item items = 1; }
+    message Item { double price = 1; }
+    message Total { double total = 1; }";
+
+#[test]
+fn messages_go_in_and_out() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    std::fs::write(dir.path().join("shop.proto"), SHOP).expect("written");
+    // An order of 2 and 4, one of an item whose price is cut short, and one of nothing.
+    let item = |price: f64| [&b"\x0a\x09\x09"[..], &price.to_le_bytes()].concat();
+    let orders = [[&b"\x16"[..], &item(2.0), &item(4.0)].concat(), b"\x03\x0a\x01\x09".to_vec(), b"\0".to_vec()];
+    std::fs::write(dir.path().join("orders.pb"), orders.concat()).expect("written");
+    let run = |command: &str, more: &[&str]| {
+        let args = [command, "priced.exo", "orders.pb", "--descriptor", "shop.proto", "--message", "Order"];
+        extenso(&[&args[..], more].concat(), dir.path())
+    };
+    for refused in [run("run", &["-o", "totals.pb"]), run("verify", &[])] {
+        assert_eq!(refused.status.code(), Some(1));
+        let error = text(&refused.stderr);
+        assert!(error.contains("row 1, byte 27, 'items[0].price'"), "{error}");
+    }
+    let skipped = run("run", &["--on-error", "skip", "-q", "--bad-rows", "bad.ndjson"]);
+    assert_eq!(text(&skipped.stdout), "{\"total\":7.5}\n{\"total\":0.0}\n");
+    assert!(std::fs::read_to_string(dir.path().join("bad.ndjson")).expect("written").starts_with("{\"row\":1,"));
+
+    let written = run("run", &["--on-error", "skip", "-o", "totals.pb", "--to-message", "Total"]);
+    assert!(written.status.success(), "{}", text(&written.stderr));
+    let wanted = [&b"\x09\x09"[..], &7.5_f64.to_le_bytes(), b"\0"].concat();
+    assert_eq!(std::fs::read(dir.path().join("totals.pb")).expect("written"), wanted);
+
+    // The results are no orders, a name wants a descriptor, and a file of messages wants a name.
+    assert!(text(&run("run", &["--on-error", "skip", "-o", "a.pb"]).stderr).contains("no field 'total'"));
+    let bare = |args: &[&str]| text(&extenso(args, dir.path()).stderr);
+    assert!(bare(&["run", "priced.exo", "orders.pb", "--message", "Order"]).contains("--descriptor"));
+    assert!(bare(&["run", "priced.exo", "orders.pb"]).contains("nothing says of which"));
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -1,5 +1,7 @@
 //! The sessions of the guide's chapter on the command line: each command prints what the chapter shows.
 
+use extenso::formats::proto::{Framing, Schema};
+use extenso::formats::{encode_proto, read_json};
 use extenso::prelude::*;
 use extenso::{ARGUMENTS, Result};
 use std::path::Path as File;
@@ -13,6 +15,9 @@ fn the_chapter_shows_what_the_commands_print() -> Result<()> {
     save::save(dir.path().join("priced.exo"), &[priced()?])?;
     let [rows] = blocks("json")[..] else { panic!("one block of rows") };
     std::fs::write(dir.path().join("rows.ndjson"), rows)?;
+    let [shop] = blocks("proto")[..] else { panic!("one block of messages") };
+    std::fs::write(dir.path().join("shop.proto"), shop)?;
+    std::fs::write(dir.path().join("orders.pb"), orders(shop)?)?;
 
     let mut commands = 0;
     for session in blocks("console") {
@@ -23,7 +28,7 @@ fn the_chapter_shows_what_the_commands_print() -> Result<()> {
             commands += 1;
         }
     }
-    assert_eq!(commands, 8);
+    assert_eq!(commands, 11);
     Ok(())
 }
 
@@ -39,6 +44,16 @@ fn priced() -> Result<std::sync::Arc<Concrete>> {
         Ok(Nest::dict([("total", Nest::Leaf(ops::multiply(ops::sum(&prices, 1, false)?, 1.25)?))]))
     });
     priced.concrete(&Nest::Record(ARGUMENTS.into(), vec![("orders".into(), Nest::Leaf(orders))]))
+}
+
+/// What the Python block of the chapter writes.
+fn orders(shop: &str) -> Result<Vec<u8>> {
+    let order = Schema::from_text(shop)?.message("Order")?;
+    let rows = br#"[{"items": [{"price": 2.0, "sku": "a"}, {"price": 4.0, "sku": "b"}]}, {"items": []}]"#;
+    let messages = encode_proto(&Nest::Leaf(read_json(rows, &Default::default())?.value), &order)?;
+    let (dense, mut file) = (messages.data()?, Vec::new());
+    (0..dense.len()).try_for_each(|i| dense.text_at(i).map(|message| Framing::Delimited.put(message, &mut file)))?;
+    Ok(file)
 }
 
 /// The fenced blocks of one language.

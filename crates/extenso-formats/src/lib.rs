@@ -43,7 +43,7 @@ pub use parquet::{
 };
 #[cfg(feature = "proto")]
 pub use proto::{
-    ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_examples, run_proto, write_proto,
+    ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_messages, run_proto, write_proto,
 };
 pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, write_json};
 pub use records::{FieldSpec, RecordSpec, struct_spec};

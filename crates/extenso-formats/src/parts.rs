@@ -4,6 +4,15 @@
 
 use std::ops::Range;
 
+/// Where in an input a part of it starts.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Start {
+    /// How many records came before.
+    pub row: usize,
+    /// How many bytes came before.
+    pub byte: usize,
+}
+
 /// So many bytes are at least worth a thread.
 const PIECE: usize = 1 << 16;
 

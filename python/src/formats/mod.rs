@@ -21,9 +21,9 @@ use extenso_types::{Error, Path};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-pub use protobuf::{example_of, framing_of, message_of, with_messages};
+pub use protobuf::{framing_of, message_of, with_messages};
 pub use report::with_report;
-pub use run::{run, run_to};
+pub use run::{Said, run, run_to};
 pub use source::with_bytes;
 use target::{batch_of, write_to};
 

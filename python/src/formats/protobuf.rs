@@ -236,15 +236,6 @@ fn read_proto<'py>(
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
 
-/// The name by which `run` is told that the records are examples.
-pub fn example_of(message: &str) -> Option<Example> {
-    match message {
-        "tf.train.Example" => Some(Example::Plain),
-        "tf.train.SequenceExample" => Some(Example::Sequence),
-        _ => None,
-    }
-}
-
 /// TensorFlow's `Example` messages, or with `sequence=True` `SequenceExample` messages, as one value, whose outer axis is the examples.
 ///
 /// The source and `framing` are those of `read_proto`. `spec` is a struct of the features by name: a scalar or dense axes where there are

@@ -5,7 +5,7 @@ use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::{formats, value};
 use extenso_core::{Provenance, Value, Variable, current_scope, pack, with_variables};
-use extenso_formats::{OnError, run_examples, run_ndjson, run_proto};
+use extenso_formats::{OnError, run_ndjson};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Bindings, Error, Nest, Spec};
 use pyo3::prelude::*;
@@ -60,17 +60,20 @@ impl PyConcrete {
     /// Runs the function on records and returns its results; only the fields that it needs are decoded.
     ///
     /// The source is lines of JSON, an array of records, or an Arrow file or stream, packed by gzip or zstd or not, or Parquet, as bytes, a path or a
-    /// file object, or a list of dicts; what it is, its first bytes tell. A row that does not fit raises, with its number, byte offset and path; with
+    /// file object, or a list of dicts; what it is, its first bytes tell, then its name. A row that does not fit raises, with its number, byte offset and path; with
     /// `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values, and the result is
     /// `(results, bad)`, where `bad` lists these rows.
     ///
     /// With `target`, the records are read block by block, and the results are written into that file: Parquet where its name ends in
-    /// `.parquet`, an Arrow file for `.arrow`, a stream for `.arrows`, CSV for `.csv`, otherwise lines of JSON. Memory does not grow with the source. The result is then None,
-    /// or the bad rows.
+    /// `.parquet`, an Arrow file for `.arrow`, a stream for `.arrows`, CSV for `.csv`, messages for `.pb` and `.binpb`, TFRecords for `.tfrecord`,
+    /// otherwise lines of JSON. Memory does not grow with the source. The result is then None, or the bad rows.
     ///
     /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_proto` takes them.
-    /// The messages `tf.train.Example` and `tf.train.SequenceExample` want no descriptor, and are read as by `read_examples`.
-    #[pyo3(signature = (source, *, target=None, descriptor=None, message=None, framing=None, on_error="raise"))]
+    /// The messages `tf.train.Example` and `tf.train.SequenceExample` want no descriptor, and are read as by `read_examples`. Results that are
+    /// written as messages are those of the name `target_message`, or of `message`; a tensor of byte strings is messages already.
+    #[pyo3(signature = (
+        source, *, target=None, descriptor=None, message=None, framing=None, target_message=None, on_error="raise"
+    ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn run<'py>(
         &self,
@@ -80,35 +83,22 @@ impl PyConcrete {
         descriptor: Option<&Bound<'py, PyAny>>,
         message: Option<&str>,
         framing: Option<&str>,
+        target_message: Option<&str>,
         on_error: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let policy = formats::policy(py, on_error)?;
-        if let (Some(target), None, None, None) = (&target, descriptor, message, framing) {
-            let bad = formats::run_to(&self.0, source, target, policy)?;
-            return Ok(bad.map_or_else(|| py.None().into_bound(py), Bound::into_any));
-        }
-        if target.is_some() {
-            let error = Error::value("`target` is given with arguments of protocol buffers");
-            return Err(raised(py, error.wanted("JSON or Parquet with `target`, or messages without").at("run")));
-        }
-        let ran = match (descriptor, message, framing) {
-            (Some(descriptor), Some(message), framing) => {
-                let message = formats::message_of(descriptor, message)?;
-                let framing = framing.map(|name| formats::framing_of(py, name)).transpose()?;
-                formats::with_messages(source, framing, |source| run_proto(&self.0, source, &message, policy))?
+        let said = formats::Said { descriptor, message, framing, target_message };
+        let options = said.source(py, policy)?;
+        let Some(target) = target else {
+            if target_message.is_some() {
+                let error = Error::missing("`target_message` is given, and no target");
+                return Err(raised(py, error.wanted("`target`, the file that messages are written into").at("run")));
             }
-            (None, Some(name), framing) if formats::example_of(name).is_some() => {
-                let example = formats::example_of(name).unwrap_or_default();
-                let framing = framing.map(|name| formats::framing_of(py, name)).transpose()?;
-                formats::with_messages(source, framing, |source| run_examples(&self.0, source, example, policy))?
-            }
-            (None, None, None) => formats::run(&self.0, source, policy)?,
-            _ => {
-                let error = Error::value("some arguments of protocol buffers are given, and others are not");
-                return Err(raised(py, error.wanted("`descriptor` and `message`, or neither").at("run")));
-            }
+            let ran = formats::run(&self.0, source, &options)?;
+            return formats::with_report(nest::nest_to_py(py, &ran.value)?, ran.bad, policy);
         };
-        formats::with_report(nest::nest_to_py(py, &ran.value)?, ran.bad, policy)
+        let bad = formats::run_to(&self.0, source, &target, &options, &said.sink(py, &options)?)?;
+        Ok(bad.map_or_else(|| py.None().into_bound(py), Bound::into_any))
     }
 
     /// The name.

@@ -9,7 +9,7 @@ use super::read::Scratch;
 use super::skip::is_json;
 use super::split::{Items, is_array, lines_from, mark_len};
 use crate::columns::{ColumnKind, Columns, Decoded, OnError};
-use crate::parts;
+use crate::parts::{self, Start};
 use crate::plan::{ColumnId, Plan, fills};
 use crate::policy::{Policy, no_rows};
 use extenso_core::side_by_side;
@@ -26,15 +26,6 @@ pub struct Decoder {
     scratch: Scratch,
     marks: Vec<usize>,
     hint: Option<(usize, Arc<str>)>,
-}
-
-/// Where in an input a part of it starts.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Start {
-    /// How many records came before.
-    pub row: usize,
-    /// How many bytes came before.
-    pub byte: usize,
 }
 
 #[derive(Debug)]

@@ -33,7 +33,8 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{Decoder, Start};
+pub use crate::parts::Start;
+pub use decode::Decoder;
 pub use encode::{encode_lines, write_string};
 pub(crate) use encode::{encode_texts, write_scalar};
 pub(crate) use infer::infer;

@@ -9,7 +9,7 @@ use super::node::{Record, compile};
 use super::read::Scratch;
 use super::schema::MessageType;
 use crate::columns::{ColumnKind, Decoded, OnError};
-use crate::parts;
+use crate::parts::{self, Start};
 use crate::plan::{ColumnId, Plan, fills};
 use crate::policy::{Policy, no_rows};
 use extenso_core::side_by_side;
@@ -69,9 +69,16 @@ impl Decoder {
     /// Errors: under [`OnError::Raise`], the first bad row's, with row, byte and path; under every policy, lengths that lead outside,
     /// because they hide where the next message starts.
     pub fn messages(&mut self, source: Messages<'_>, on_error: OnError) -> Result<Decoded> {
-        let Some(frames) = frames_of(source) else {
+        self.block(source, Start::default(), on_error)
+    }
+
+    /// [`Decoder::messages`] of a part of a source: rows and bytes are counted from `start`.
+    ///
+    /// Errors: as [`Decoder::messages`].
+    pub fn block(&mut self, source: Messages<'_>, start: Start, on_error: OnError) -> Result<Decoded> {
+        let Some(frames) = frames_of(source, start) else {
             let mut out = no_rows(&self.plan.kinds)?;
-            source.try_each(|row, frame| self.record(row, frame, on_error, &mut out))?;
+            source.try_each(start, |row, frame| self.record(row, frame, on_error, &mut out))?;
             return Ok(out);
         };
         let ends: Vec<usize> = frames.iter().scan(0, |end, frame| advance(end, frame.bytes.len())).collect();
@@ -80,7 +87,7 @@ impl Decoder {
             let (mut decoder, mut out) = (self.clone(), no_rows(&self.plan.kinds)?);
             rows.clone()
                 .zip(&frames[rows])
-                .try_for_each(|(row, frame)| decoder.record(row, *frame, on_error, &mut out))?;
+                .try_for_each(|(row, frame)| decoder.record(start.row + row, *frame, on_error, &mut out))?;
             Ok(out)
         };
         let parts = parts::of_rows(frames.len(), ends.last().copied().unwrap_or(0), row_at);
@@ -118,7 +125,7 @@ impl Decoder {
 }
 
 /// The messages of a source whose lengths are right and that is worth several threads. Checksums are left to the reader of one.
-fn frames_of(source: Messages<'_>) -> Option<Vec<Frame<'_>>> {
+fn frames_of(source: Messages<'_>, start: Start) -> Option<Vec<Frame<'_>>> {
     let bytes = match source {
         Messages::Each(list) => list.iter().map(|bytes| bytes.len()).sum(),
         Messages::Delimited(bytes) => bytes.len(),
@@ -128,7 +135,7 @@ fn frames_of(source: Messages<'_>) -> Option<Vec<Frame<'_>>> {
         return None;
     }
     let mut frames = Vec::new();
-    let all = source.try_each(|_, frame| {
+    let all = source.try_each(start, |_, frame| {
         frames.push(frame);
         Ok(())
     });

@@ -7,7 +7,8 @@
 //! Invariant: features that nobody needs are read over, whatever they hold; of a name that comes twice the last holds.
 
 use super::number::Number;
-use super::read::{check_utf8, pushed};
+use super::push::pushed;
+use super::read::check_utf8;
 use super::wire::{Span, Tag, Wire, WireType};
 use crate::columns::{Column, Columns};
 use crate::failure::{Failure, Read};

@@ -5,6 +5,7 @@
 use super::put::put_varint;
 use super::wire::{Span, Wire};
 use crate::failure::{Failure, Read};
+use crate::parts::Start;
 use extenso_types::{Error, Result};
 
 /// Serialized messages, one for each row.
@@ -28,7 +29,58 @@ pub enum Framing {
     TfRecord,
 }
 
+/// Where a message of a file ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// Before this byte, what stands around the message included.
+    Ends(usize),
+    /// Behind what is there: so many bytes more are needed before anything else can be said.
+    Lacks(usize),
+    /// Nobody knows: its length is none.
+    Odd,
+}
+
 impl Framing {
+    /// The framing of a file that begins with these bytes: TFRecords if the first checksum says so, otherwise lengths alone.
+    pub fn of_head(head: &[u8]) -> Framing {
+        match head.split_first_chunk::<LENGTH>() {
+            Some((len, rest)) if rest.starts_with(&masked_crc(len)) => Framing::TfRecord,
+            _ => Framing::Delimited,
+        }
+    }
+
+    /// The messages of a file, or of a part of it.
+    pub fn messages(self, bytes: &[u8]) -> Messages<'_> {
+        match self {
+            Framing::Delimited => Messages::Delimited(bytes),
+            Framing::TfRecord => Messages::TfRecord(bytes),
+        }
+    }
+
+    /// Where the message at this byte of a file ends, of which this much was read.
+    pub fn extent(self, read: &[u8], at: usize) -> Extent {
+        let rest = read.get(at..).unwrap_or_default();
+        let (head, len, tail) = match self {
+            Framing::Delimited => match varint(rest) {
+                Ok((head, len)) => (head, len, 0),
+                Err(unknown) => return unknown,
+            },
+            Framing::TfRecord => match rest.split_first_chunk::<LENGTH>() {
+                Some((len, check)) if check.len() >= TAIL => match check.starts_with(&masked_crc(len)) {
+                    true => (HEAD, u64::from_le_bytes(*len), TAIL),
+                    false => return Extent::Odd,
+                },
+                _ => return Extent::Lacks(HEAD - rest.len()),
+            },
+        };
+        let len = usize::try_from(len).ok().filter(|len| *len <= MOST);
+        match len.map(|len| at + head + len + tail) {
+            Some(end) if end <= read.len() => Extent::Ends(end),
+            Some(end) => Extent::Lacks(end - read.len()),
+            None => Extent::Odd,
+        }
+    }
+
     /// Appends a message with what stands around it.
     pub fn put(self, message: &[u8], out: &mut Vec<u8>) {
         let len = u64::try_from(message.len()).unwrap_or(u64::MAX);
@@ -57,9 +109,26 @@ pub struct Frame<'a> {
     pub intact: bool,
 }
 
-/// The bytes of a TFRecord before and behind the message.
+/// The bytes of a TFRecord before and behind the message, and those of its length.
 const HEAD: usize = 12;
 const TAIL: usize = 4;
+const LENGTH: usize = HEAD - TAIL;
+
+/// Protocol buffers have no longer messages.
+const MOST: usize = i32::MAX as usize;
+
+/// The bytes of the varint that these begin with, and its value.
+fn varint(bytes: &[u8]) -> std::result::Result<(usize, u64), Extent> {
+    let n = bytes.iter().position(|byte| byte & 0x80 == 0).map_or(bytes.len() + 1, |last| last + 1);
+    if n > VARINT {
+        return Err(Extent::Odd);
+    }
+    let digits = bytes.get(..n).ok_or(Extent::Lacks(1))?;
+    Ok((n, digits.iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f))))
+}
+
+/// Most bytes that a varint has.
+const VARINT: usize = 10;
 
 impl<'a> Messages<'a> {
     /// The messages of a file; without a framing, TFRecords if the first checksum says so, otherwise delimited ones.
@@ -70,20 +139,19 @@ impl<'a> Messages<'a> {
     /// ```
     pub fn of_file(bytes: &'a [u8], framing: Option<Framing>) -> Messages<'a> {
         match framing {
-            Some(Framing::TfRecord) => Messages::TfRecord(bytes),
-            Some(Framing::Delimited) => Messages::Delimited(bytes),
-            None if tf_record(bytes, 0).is_ok() => Messages::TfRecord(bytes),
-            None => Messages::Delimited(bytes),
+            Some(framing) => framing.messages(bytes),
+            None => Framing::of_head(bytes).messages(bytes),
         }
     }
 
-    /// Calls `f` with each message and its number.
+    /// Calls `f` with each message and its number; numbers and bytes are counted from `start`.
     ///
     /// Errors: those of `f`; a length that is none or leads outside; a checksum of a length that is another's.
-    pub fn try_each(self, mut f: impl FnMut(usize, Frame<'a>) -> Result<()>) -> Result<()> {
+    pub fn try_each(self, start: Start, mut f: impl FnMut(usize, Frame<'a>) -> Result<()>) -> Result<()> {
         let (mut at, mut row) = (0, 0);
-        while let Some(frame) = self.next(row, at).map_err(|failure| failure.finish(row, 0).2)? {
-            f(row, frame)?;
+        let refused = |failure: Box<Failure>, row| failure.finish(start.row + row, start.byte).2;
+        while let Some(frame) = self.next(row, at).map_err(|failure| refused(failure, row))? {
+            f(start.row + row, Frame { start: start.byte + frame.start, ..frame })?;
             row += 1;
             at = frame.start + frame.bytes.len() + if matches!(self, Messages::TfRecord(_)) { TAIL } else { 0 };
         }

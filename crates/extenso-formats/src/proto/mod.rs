@@ -43,6 +43,7 @@
 //! Invariant: a record is looked at once, and only what is needed of it goes into columns; there are no messages in between.
 //! Recursion follows the plan, never the input.
 
+mod content;
 mod decode;
 mod encode;
 mod entries;
@@ -53,6 +54,7 @@ mod frames;
 mod member;
 mod node;
 mod number;
+mod push;
 mod put;
 mod read;
 mod rows;
@@ -65,12 +67,14 @@ mod example_tests;
 #[cfg(test)]
 mod tests;
 
+pub use content::Content;
 pub use decode::Decoder;
 pub(crate) use encode::encode_texts;
 pub use example::Example;
+pub(crate) use frames::Extent;
 pub use frames::{Framing, Messages};
 pub use rows::{
-    ExampleOptions, ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_examples, run_proto,
+    ExampleOptions, ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_messages, run_proto,
     write_proto,
 };
 pub use schema::{MessageType, Schema};

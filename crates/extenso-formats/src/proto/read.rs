@@ -10,7 +10,8 @@ use super::entries::Found;
 use super::enums::Values;
 use super::example::Examples;
 use super::node::{Field, Record, Rule, Value};
-use super::number::{Number, Raw, misfit, push};
+use super::number::{Number, Raw};
+use super::push::{fill, missing, push_number, push_row, push_symbol, push_validity, pushed, wrong_size};
 use super::wire::{Span, Tag, Wire, WireType};
 use crate::columns::{Column, Columns};
 use crate::failure::{Failure, Read};
@@ -44,6 +45,14 @@ struct Slot {
 struct Part {
     slot: usize,
     span: Span,
+}
+
+/// Where a value of a field goes.
+#[derive(Clone, Copy)]
+struct Goal {
+    column: Option<ColumnId>,
+    rule: Rule,
+    slot: usize,
 }
 
 impl Scratch {
@@ -93,9 +102,8 @@ impl Reader<'_, '_> {
     fn part(&mut self, record: &Record, part: Span, base: usize) -> Read<()> {
         if let Some(lookup) = &record.lookup {
             if let Some(found) = lookup.find(self.bytes, part, &mut self.scratch.groups)? {
-                let field = &record.fields[found.place];
                 let read = self.looked_up(record, base, part, found);
-                read.map_err(|e| e.inside(Segment::Field(field.name.clone())))?;
+                read.map_err(|e| e.inside(Segment::Field(record.fields[found.place].name.clone())))?;
             }
             if !lookup.has_fields() {
                 return Ok(());
@@ -106,9 +114,8 @@ impl Reader<'_, '_> {
             let tag = wire.tag()?;
             match record.numbers.find(tag.number) {
                 Some(place) => {
-                    let field = &record.fields[place];
-                    let read = self.field(record, field, base, place, tag, &mut wire);
-                    read.map_err(|e| e.inside(Segment::Field(field.name.clone())))?;
+                    let read = self.field(record, place, base, tag, &mut wire);
+                    read.map_err(|e| e.inside(Segment::Field(record.fields[place].name.clone())))?;
                 }
                 None => drop(wire.skip(tag, &mut self.scratch.groups)?),
             }
@@ -122,37 +129,28 @@ impl Reader<'_, '_> {
         self.take_back(&field.value, base + place);
         if let Some((tag, start)) = value {
             let mut wire = Wire::new(self.bytes, Span { start, end: part.end });
-            return self.field(record, field, base, place, tag, &mut wire);
+            return self.field(record, place, base, tag, &mut wire);
         }
         let since = self.scratch.parts.len();
         self.scratch.slots[base + place] = Slot { count: 1, first: Span { start: part.end, end: part.end }, since };
         match &field.value {
             Value::Message { .. } | Value::Nothing => Ok(()),
-            Value::Enum { values, column } => self.push_symbol(values, *column, values.default, part.end),
-            Value::Number { .. } | Value::Text { .. } => self.fill(&field.defaults, part.end),
+            Value::Enum { values, column } => push_symbol(self.columns, values, *column, values.default, part.end),
+            Value::Number { .. } | Value::Text { .. } => fill(self.columns, &field.defaults, part.end),
         }
     }
 
-    fn field(
-        &mut self,
-        record: &Record,
-        field: &Field,
-        base: usize,
-        place: usize,
-        tag: Tag,
-        wire: &mut Wire<'_>,
-    ) -> Read<()> {
+    fn field(&mut self, record: &Record, place: usize, base: usize, tag: Tag, wire: &mut Wire<'_>) -> Read<()> {
+        let field = &record.fields[place];
         for rival in &field.rivals {
             self.take_back(&record.fields[*rival].value, base + rival);
         }
-        let slot = base + place;
+        let goal = Goal { column: field.value.column(), rule: field.rule, slot: base + place };
         match &field.value {
-            Value::Number { number, column } => self.number(*number, *column, field.rule, slot, tag, wire),
-            Value::Enum { values, column } => self.symbols(values, *column, field.rule, slot, tag, wire),
-            Value::Text { utf8, column } => self.text(*utf8, *column, field.rule, slot, tag, wire),
-            Value::Message { record, group } => {
-                self.nested(record.as_deref(), *group, field.rule.repeats(), slot, tag, wire)
-            }
+            Value::Number { number, .. } => self.number(*number, goal, tag, wire),
+            Value::Enum { values, .. } => self.symbols(values, goal, tag, wire),
+            Value::Text { utf8, .. } => self.text(*utf8, goal, tag, wire),
+            Value::Message { record, group } => self.nested(record.as_deref(), *group, goal, tag, wire),
             Value::Nothing => wire.skip(tag, &mut self.scratch.groups).map(drop),
         }
     }
@@ -168,10 +166,10 @@ impl Reader<'_, '_> {
     }
 
     /// Makes room for a value: of a field that has one at most, the earlier one goes.
-    fn begin(&mut self, rule: Rule, column: Option<ColumnId>, slot: usize) {
-        let slot = &mut self.scratch.slots[slot];
-        if slot.count > 0 && !rule.repeats() {
-            if let Some(column) = column.and_then(|id| self.columns.get_mut(id)) {
+    fn begin(&mut self, goal: Goal) {
+        let slot = &mut self.scratch.slots[goal.slot];
+        if slot.count > 0 && !goal.rule.repeats() {
+            if let Some(column) = goal.column.and_then(|id| self.columns.get_mut(id)) {
                 column.truncate(column.len().saturating_sub(1));
             }
             slot.count = 0;
@@ -179,67 +177,37 @@ impl Reader<'_, '_> {
         slot.count += 1;
     }
 
-    fn number(
-        &mut self,
-        number: Number,
-        column: Option<ColumnId>,
-        rule: Rule,
-        slot: usize,
-        tag: Tag,
-        wire: &mut Wire<'_>,
-    ) -> Read<()> {
-        if tag.wire == WireType::Bytes && rule.repeats() {
+    fn number(&mut self, number: Number, goal: Goal, tag: Tag, wire: &mut Wire<'_>) -> Read<()> {
+        if tag.wire == WireType::Bytes && goal.rule.repeats() {
             let span = wire.sized()?;
-            let column = column.and_then(|id| self.columns.get_mut(id));
+            let column = goal.column.and_then(|id| self.columns.get_mut(id));
             let n = number.read_packed(&mut Wire::new(self.bytes, span), column);
-            let slot = &mut self.scratch.slots[slot];
+            let slot = &mut self.scratch.slots[goal.slot];
             slot.count += n.map_err(|e| e.inside(Segment::Each))?;
             return Ok(());
         }
         expect(tag, number.wire())?;
         let at = wire.at();
         let raw = number.read(wire)?;
-        self.begin(rule, column, slot);
-        self.push(column, raw, at)
-    }
-
-    fn push(&mut self, column: Option<ColumnId>, raw: Raw, at: usize) -> Read<()> {
-        match column.and_then(|id| self.columns.get_mut(id)) {
-            Some(column) => push(column, raw).ok_or_else(|| misfit(raw, column, at)),
-            None => Ok(()),
-        }
+        self.begin(goal);
+        push_number(self.columns, goal.column, raw, at)
     }
 
     /// Reads numbers of an enum, one or packed ones.
-    fn symbols(
-        &mut self,
-        values: &Values,
-        column: Option<ColumnId>,
-        rule: Rule,
-        slot: usize,
-        tag: Tag,
-        wire: &mut Wire<'_>,
-    ) -> Read<()> {
-        if tag.wire == WireType::Bytes && rule.repeats() {
+    fn symbols(&mut self, values: &Values, goal: Goal, tag: Tag, wire: &mut Wire<'_>) -> Read<()> {
+        if tag.wire == WireType::Bytes && goal.rule.repeats() {
             let span = wire.sized()?;
             let mut packed = Wire::new(self.bytes, span);
             while !packed.is_done() {
-                self.symbol(values, column, rule, slot, &mut packed).map_err(|e| e.inside(Segment::Each))?;
+                self.symbol(values, goal, &mut packed).map_err(|e| e.inside(Segment::Each))?;
             }
             return Ok(());
         }
         expect(tag, WireType::Varint)?;
-        self.symbol(values, column, rule, slot, wire)
+        self.symbol(values, goal, wire)
     }
 
-    fn symbol(
-        &mut self,
-        values: &Values,
-        column: Option<ColumnId>,
-        rule: Rule,
-        slot: usize,
-        wire: &mut Wire<'_>,
-    ) -> Read<()> {
+    fn symbol(&mut self, values: &Values, goal: Goal, wire: &mut Wire<'_>) -> Read<()> {
         let at = wire.at();
         let number = match Number::Int32.read(wire)? {
             Raw::Signed(number) => i32::try_from(number).unwrap_or_default(),
@@ -248,36 +216,15 @@ impl Reader<'_, '_> {
         if !values.has(number) {
             return Ok(());
         }
-        self.begin(rule, column, slot);
-        self.push_symbol(values, column, number, at)
+        self.begin(goal);
+        push_symbol(self.columns, values, goal.column, number, at)
     }
 
-    fn push_symbol(&mut self, values: &Values, column: Option<ColumnId>, number: i32, at: usize) -> Read<()> {
-        match column.and_then(|id| self.columns.get_mut(id)) {
-            Some(Column::Text(texts)) => match values.name(number) {
-                Some(name) => pushed(texts.push(name.as_bytes()), at),
-                None => {
-                    let error = Error::data(format!("the number {number} came, which has no name"));
-                    Err(Failure::new(at, error.wanted("a value of the enum").hint("Read the enum as i32")))
-                }
-            },
-            _ => self.push(column, Raw::Signed(number.into()), at),
-        }
-    }
-
-    fn text(
-        &mut self,
-        utf8: bool,
-        column: Option<ColumnId>,
-        rule: Rule,
-        slot: usize,
-        tag: Tag,
-        wire: &mut Wire<'_>,
-    ) -> Read<()> {
+    fn text(&mut self, utf8: bool, goal: Goal, tag: Tag, wire: &mut Wire<'_>) -> Read<()> {
         expect(tag, WireType::Bytes)?;
         let span = wire.sized()?;
-        self.begin(rule, column, slot);
-        let Some(Column::Text(texts)) = column.and_then(|id| self.columns.get_mut(id)) else { return Ok(()) };
+        self.begin(goal);
+        let Some(Column::Text(texts)) = goal.column.and_then(|id| self.columns.get_mut(id)) else { return Ok(()) };
         let text = wire.bytes(span);
         if utf8 {
             check_utf8(text, span.start)?;
@@ -285,19 +232,11 @@ impl Reader<'_, '_> {
         pushed(texts.push(text), span.start)
     }
 
-    fn nested(
-        &mut self,
-        record: Option<&Record>,
-        group: bool,
-        repeats: bool,
-        slot: usize,
-        tag: Tag,
-        wire: &mut Wire<'_>,
-    ) -> Read<()> {
+    fn nested(&mut self, record: Option<&Record>, group: bool, goal: Goal, tag: Tag, wire: &mut Wire<'_>) -> Read<()> {
         expect(tag, if group { WireType::GroupStart } else { WireType::Bytes })?;
         let span = if group { wire.group(tag, &mut self.scratch.groups)? } else { wire.sized()? };
-        let (later, came) = (self.scratch.parts.len(), &mut self.scratch.slots[slot]);
-        if repeats {
+        let (later, came) = (self.scratch.parts.len(), &mut self.scratch.slots[goal.slot]);
+        if goal.rule.repeats() {
             came.count += 1;
             let n = came.count - 1;
             return match record {
@@ -309,7 +248,7 @@ impl Reader<'_, '_> {
             *came = Slot { count: 1, first: span, since: later };
         } else {
             came.count += 1;
-            self.scratch.parts.push(Part { slot, span });
+            self.scratch.parts.push(Part { slot: goal.slot, span });
         }
         Ok(())
     }
@@ -338,18 +277,15 @@ impl Reader<'_, '_> {
         let count = self.scratch.slots[slot].count;
         match field.rule {
             Rule::Rival => return Ok(()),
-            Rule::Each { offsets } => return self.row(offsets, count, start),
+            Rule::Each { offsets } => return push_row(self.columns, offsets, count, start),
             Rule::Exactly { size } if count == size => return Ok(()),
-            Rule::Exactly { size } => {
-                let error = Error::data(format!("{count} values came")).wanted(format!("{size} values"));
-                return Err(Failure::new(start, error));
-            }
+            Rule::Exactly { size } => return Err(wrong_size(count, size, start)),
             Rule::One | Rule::Maybe { .. } | Rule::Row { .. } => {}
         }
         let there = count > 0 || !field.presence;
         match field.rule {
-            Rule::Maybe { validity } => self.validity(validity, there),
-            Rule::Row { offsets } => self.row(offsets, usize::from(there), start)?,
+            Rule::Maybe { validity } => push_validity(self.columns, validity, there),
+            Rule::Row { offsets } => push_row(self.columns, offsets, usize::from(there), start)?,
             Rule::One if !there => return Err(missing(start)),
             Rule::One | Rule::Each { .. } | Rule::Exactly { .. } | Rule::Rival => {}
         }
@@ -359,8 +295,10 @@ impl Reader<'_, '_> {
                 let later = self.later(slot, parts, n);
                 self.message(record, first, later)
             }
-            (Value::Enum { values, column }, 0) if there => self.push_symbol(values, *column, values.default, start),
-            (_, 0) if there || matches!(field.rule, Rule::Maybe { .. }) => self.fill(&field.defaults, start),
+            (Value::Enum { values, column }, 0) if there => {
+                push_symbol(self.columns, values, *column, values.default, start)
+            }
+            (_, 0) if there || matches!(field.rule, Rule::Maybe { .. }) => fill(self.columns, &field.defaults, start),
             _ => Ok(()),
         }
     }
@@ -372,27 +310,6 @@ impl Reader<'_, '_> {
         }
         let start = from + self.scratch.parts[from..].partition_point(|part| part.slot < slot);
         start..start + count - 1
-    }
-
-    fn row(&mut self, offsets: Option<ColumnId>, count: usize, at: usize) -> Read<()> {
-        match offsets.and_then(|id| self.columns.get_mut(id)) {
-            Some(Column::Offsets(offsets)) => pushed(offsets.push_row(count), at),
-            _ => Ok(()),
-        }
-    }
-
-    fn validity(&mut self, id: Option<ColumnId>, valid: bool) {
-        if let Some(Column::Bits(bits)) = id.and_then(|id| self.columns.get_mut(id)) {
-            bits.push(valid);
-        }
-    }
-
-    fn fill(&mut self, defaults: &[(ColumnId, usize)], at: usize) -> Read<()> {
-        for (id, n) in defaults {
-            let filled = self.columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n));
-            filled.map_err(|e| Failure::new(at, e))?;
-        }
-        Ok(())
     }
 }
 
@@ -412,19 +329,4 @@ pub fn check_utf8(text: &[u8], start: usize) -> Read<()> {
         let error = Error::data(format!("byte 0x{byte:02x} is not UTF-8")).wanted("UTF-8 text");
         Failure::new(start + e.valid_up_to(), error.hint("A field of any bytes has the kind bytes"))
     })
-}
-
-#[cold]
-fn missing(start: usize) -> Box<Failure> {
-    let error = Error::data("the field is missing").wanted("a value");
-    Failure::new(start, error.hint("Make the field a list or masked in the spec if messages may lack it"))
-}
-
-/// Whether what was added could be counted.
-pub fn pushed(fits: bool, at: usize) -> Read<()> {
-    if fits {
-        return Ok(());
-    }
-    let error = Error::value("there is more than the offsets can count");
-    Err(Failure::new(at, error.hint("Use i64 offsets, or read in smaller batches")))
 }

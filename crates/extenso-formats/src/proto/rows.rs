@@ -2,6 +2,7 @@
 //!
 //! Invariant: no row is dropped or filled without being in the report that stands beside the value.
 
+use super::content::Content;
 use super::decode::Decoder;
 use super::encode::encode;
 use super::example::Example;
@@ -99,8 +100,20 @@ pub fn run_proto(
     message: &MessageType,
     on_error: OnError,
 ) -> Result<Rows<Nest<Value>>> {
+    run_messages(function, source, &Content::Message(message.clone()), on_error)
+}
+
+/// Runs a function on messages or on examples, decoding the leaves that it needs and no others.
+///
+/// Errors: an argument that the messages cannot be read as; rows that do not fit, unless `on_error` says otherwise; those of the ops.
+pub fn run_messages(
+    function: &Concrete,
+    source: Messages<'_>,
+    content: &Content,
+    on_error: OnError,
+) -> Result<Rows<Nest<Value>>> {
     let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
-    let decoded = Decoder::new(message, records.plan())?.messages(source, on_error)?;
+    let decoded = content.decoder(records.plan())?.messages(source, on_error)?;
     run_decoded(function, &records, decoded)
 }
 
@@ -137,20 +150,6 @@ pub fn read_examples(source: Messages<'_>, options: &ExampleOptions) -> Result<R
     let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
     let decoded = Decoder::examples(options.example, records.plan())?.messages(source, options.on_error)?;
     batch(&spec, &records, decoded)
-}
-
-/// Runs a function on examples, decoding the features that it needs and no others.
-///
-/// Errors: an argument that examples cannot be read as; rows that do not fit, unless `on_error` says otherwise; those of the ops.
-pub fn run_examples(
-    function: &Concrete,
-    source: Messages<'_>,
-    example: Example,
-    on_error: OnError,
-) -> Result<Rows<Nest<Value>>> {
-    let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
-    let decoded = Decoder::examples(example, records.plan())?.messages(source, on_error)?;
-    run_decoded(function, &records, decoded)
 }
 
 /// Writes a batch as serialized messages: a byte string for each row.

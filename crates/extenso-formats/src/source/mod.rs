@@ -7,6 +7,9 @@
 //! | `ARROW1`, `ff ff ff ff` | a file or a stream of Arrow's IPC |
 //! | anything else | what its name ends in: `.csv`, `.arrows`, otherwise JSON |
 //!
+//! Of messages, which are told by no first byte, the caller says what they are; these are TFRecords if the first checksum says so, otherwise they
+//! have a varint for the length before each.
+//!
 //! Invariant: a source gives blocks of rows one after another and holds one of them; of each it decodes the leaves that a function needs,
 //! whatever the format. Unpacking is streamed; what has to be held whole is bounded by the bytes that it is packed in.
 
@@ -16,6 +19,8 @@ mod arrow;
 mod bare;
 mod csv;
 mod json;
+#[cfg(feature = "proto")]
+mod messages;
 #[cfg(feature = "ipc")]
 mod needs;
 #[cfg(feature = "parquet")]
@@ -32,16 +37,20 @@ mod tests;
 #[cfg(feature = "ipc")]
 pub use arrow::run_arrow;
 pub(crate) use json::JsonBlocks;
+#[cfg(feature = "proto")]
+pub use messages::MessageSink;
 #[cfg(feature = "parquet")]
 pub use parquet::run_parquet;
 pub use run::{Progress, run_blocks};
 #[cfg(feature = "parquet")]
 pub use sink::ParquetSink;
-pub use sink::{NdjsonSink, Sink, open_sink, run_to_file};
+pub use sink::{NdjsonSink, Sink, SinkOptions, open_sink, run_to_file};
 pub(crate) use unpack::{MOST, RATIO, reading, unpack, unpacked};
 
 use crate::columns::{BadRows, OnError};
-use crate::run::{Rows, run_records};
+#[cfg(feature = "proto")]
+use crate::proto::{Content, Framing, Messages, run_messages};
+use crate::run::{Rows, run_leaves, run_records};
 use extenso_core::Value;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Result};
@@ -85,15 +94,21 @@ pub enum Format {
     Arrow,
     /// A stream of Arrow's IPC.
     Arrows,
+    /// Messages of protocol buffers, each with its length before it.
+    Protobuf,
+    /// TFRecords: messages with lengths and checksums.
+    TfRecord,
 }
 
 /// The names of formats, the endings of file names that they are known by.
-const FORMATS: [(Format, &str, &[&str]); 5] = [
+const FORMATS: [(Format, &str, &[&str]); 7] = [
     (Format::Json, "json", &["json", "ndjson", "jsonl"]),
     (Format::Parquet, "parquet", &["parquet", "pq"]),
     (Format::Csv, "csv", &["csv", "tsv"]),
     (Format::Arrow, "arrow", &["arrow", "feather"]),
     (Format::Arrows, "arrows", &["arrows"]),
+    (Format::Protobuf, "protobuf", &["pb", "binpb"]),
+    (Format::TfRecord, "tfrecord", &["tfrecord", "tfrecords"]),
 ];
 
 impl Format {
@@ -139,17 +154,51 @@ impl std::str::FromStr for Format {
 pub struct SourceOptions {
     /// What it is; found out, if there is none.
     pub format: Option<Format>,
+    /// What its name says that it is, which counts where its first bytes say nothing.
+    pub named: Option<Format>,
     /// What becomes of a row that does not fit.
     pub on_error: OnError,
     /// What stands between the cells of CSV.
     pub delimiter: u8,
     /// About how many bytes of rows are decoded at a time.
     pub block: usize,
+    /// What the messages are, of a source of messages.
+    #[cfg(feature = "proto")]
+    pub content: Option<Content>,
 }
 
 impl Default for SourceOptions {
     fn default() -> SourceOptions {
-        SourceOptions { format: None, on_error: OnError::Raise, delimiter: b',', block: BLOCK }
+        SourceOptions {
+            format: None,
+            named: None,
+            on_error: OnError::Raise,
+            delimiter: b',',
+            block: BLOCK,
+            #[cfg(feature = "proto")]
+            content: None,
+        }
+    }
+}
+
+impl SourceOptions {
+    /// The options for a source of this name, which says what its first bytes do not.
+    pub fn named(&self, path: &Path) -> SourceOptions {
+        let tabs = path.to_str().is_some_and(|name| name.contains(".tsv"));
+        let delimiter = if tabs && self.delimiter == b',' { b'\t' } else { self.delimiter };
+        SourceOptions { named: Format::of_name(path), delimiter, ..self.clone() }
+    }
+
+    /// What a source with these first bytes is.
+    fn format_of(&self, head: &[u8]) -> Format {
+        #[cfg(feature = "proto")]
+        if self.content.is_some() {
+            // Any first bytes may be those of a message.
+            let told = (Framing::of_head(head) == Framing::TfRecord).then_some(Format::TfRecord);
+            let named = self.named.filter(|format| matches!(format, Format::Json | Format::TfRecord));
+            return self.format.or(told).or(named).unwrap_or(Format::Protobuf);
+        }
+        self.format.or_else(|| Format::of_head(head)).or(self.named).unwrap_or(Format::Json)
     }
 }
 
@@ -163,13 +212,11 @@ pub fn open_file(function: &Arc<Concrete>, path: &Path, options: &SourceOptions)
     let refused = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
     let mut file = BufReader::new(File::open(path).map_err(refused)?);
     let head = file.fill_buf().map_err(refused)?;
-    if options.format.or_else(|| Format::of_head(head)) == Some(Format::Parquet) {
-        return columns(function, path, options);
+    let options = options.named(path);
+    if options.format_of(head) == Format::Parquet {
+        return columns(function, path, &options);
     }
-    let format = options.format.or_else(|| Format::of_name(path));
-    let tabs = path.to_str().is_some_and(|name| name.contains(".tsv"));
-    let delimiter = if tabs && options.delimiter == b',' { b'\t' } else { options.delimiter };
-    open_reader(function, Box::new(file), &SourceOptions { format, delimiter, ..options.clone() })
+    open_reader(function, Box::new(file), &options)
 }
 
 #[cfg(feature = "parquet")]
@@ -186,86 +233,152 @@ fn columns(_: &Arc<Concrete>, path: &Path, _: &SourceOptions) -> Result<Box<dyn 
 /// Opens a stream of records for a function, packed or not.
 ///
 /// Errors: as [`open_file`]. Parquet has its metadata at the end, and is read whole before.
-pub fn open_reader(
+pub fn open_reader<'a>(
     function: &Arc<Concrete>,
-    source: Box<dyn BufRead + Send>,
+    source: Box<dyn BufRead + Send + 'a>,
     options: &SourceOptions,
-) -> Result<Box<dyn Blocks>> {
+) -> Result<Box<dyn Blocks + 'a>> {
     let read = Arc::new(AtomicU64::new(0));
     let counted = BufReader::new(Counted { source, read: read.clone() });
     let (head, packed, source) = unpacked(Box::new(counted))?;
-    match Format::of_head(&head).filter(|_| options.format.is_none()).or(options.format) {
-        Some(Format::Parquet) => whole_columns(function, source, options),
-        Some(Format::Arrow | Format::Arrows) => batches(function, source, packed.then_some(read), options.on_error),
-        Some(Format::Csv) => {
-            let read = packed.then_some(read);
-            Ok(Box::new(csv::CsvBlocks::new(function, source, read, options)?))
-        }
-        Some(Format::Json) | None => {
-            let read = packed.then_some(read);
-            Ok(Box::new(JsonBlocks::new(function, source, read, options)?))
-        }
+    let read = packed.then_some(read);
+    match options.format_of(&head) {
+        Format::Parquet => whole_columns(function, source, options),
+        Format::Arrow | Format::Arrows => batches(function, source, read, options.on_error),
+        Format::Csv => Ok(Box::new(csv::CsvBlocks::new(function, source, read, options)?)),
+        Format::Json => Ok(Box::new(JsonBlocks::new(function, source, read, options)?)),
+        format @ (Format::Protobuf | Format::TfRecord) => messages_of(function, source, read, format, options),
     }
 }
 
-#[cfg(feature = "parquet")]
-fn whole_columns(
+#[cfg(feature = "proto")]
+fn messages_of<'a>(
     function: &Arc<Concrete>,
-    mut source: Box<dyn BufRead + Send>,
+    source: Box<dyn BufRead + Send + 'a>,
+    packed: Option<Arc<AtomicU64>>,
+    format: Format,
     options: &SourceOptions,
-) -> Result<Box<dyn Blocks>> {
+) -> Result<Box<dyn Blocks + 'a>> {
+    let (framing, content) = (framing_of(format), content_of(options)?);
+    Ok(Box::new(messages::MessageBlocks::of_file(function, source, framing, content, options)?.packed(packed)))
+}
+
+#[cfg(not(feature = "proto"))]
+fn messages_of<'a>(
+    _: &Arc<Concrete>,
+    _: Box<dyn BufRead + Send + 'a>,
+    _: Option<Arc<AtomicU64>>,
+    _: Format,
+    _: &SourceOptions,
+) -> Result<Box<dyn Blocks + 'a>> {
+    Err(Error::value("the source is of messages").wanted("a build with the feature `proto`"))
+}
+
+#[cfg(feature = "proto")]
+fn framing_of(format: Format) -> Framing {
+    if format == Format::TfRecord { Framing::TfRecord } else { Framing::Delimited }
+}
+
+#[cfg(feature = "proto")]
+fn content_of(options: &SourceOptions) -> Result<&Content> {
+    options.content.as_ref().ok_or_else(|| {
+        let error = Error::missing("the source is of messages, and nothing says of which").wanted("a message");
+        error.hint("Give a descriptor and the name of the message, or one of TensorFlow's examples").at("source")
+    })
+}
+
+/// Opens messages in memory for a function: a list of them, or the bytes of a file as they are framed.
+///
+/// Errors: no content in the options; an argument that the messages cannot be read as.
+#[cfg(feature = "proto")]
+pub fn open_messages<'a>(
+    function: &Arc<Concrete>,
+    source: Messages<'a>,
+    options: &SourceOptions,
+) -> Result<Box<dyn Blocks + 'a>> {
+    let (bytes, framing) = match source {
+        Messages::Each(list) => {
+            return Ok(Box::new(messages::MessageBlocks::of_list(function, list, content_of(options)?, options)?));
+        }
+        Messages::Delimited(bytes) => (bytes, Framing::Delimited),
+        Messages::TfRecord(bytes) => (bytes, Framing::TfRecord),
+    };
+    Ok(Box::new(messages::MessageBlocks::of_file(function, Box::new(bytes), framing, content_of(options)?, options)?))
+}
+
+#[cfg(feature = "parquet")]
+fn whole_columns<'a>(
+    function: &Arc<Concrete>,
+    mut source: Box<dyn BufRead + Send + 'a>,
+    options: &SourceOptions,
+) -> Result<Box<dyn Blocks + 'a>> {
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes).map_err(reading)?;
     Ok(Box::new(parquet::ParquetBlocks::new(function, &bytes.into(), options)?))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn whole_columns(_: &Arc<Concrete>, _: Box<dyn BufRead + Send>, _: &SourceOptions) -> Result<Box<dyn Blocks>> {
+fn whole_columns<'a>(
+    _: &Arc<Concrete>,
+    _: Box<dyn BufRead + Send + 'a>,
+    _: &SourceOptions,
+) -> Result<Box<dyn Blocks + 'a>> {
     Err(Error::value("the source is Parquet").wanted("a build with the feature `parquet`"))
 }
 
 #[cfg(feature = "ipc")]
-fn batches(
+fn batches<'a>(
     function: &Arc<Concrete>,
-    source: Box<dyn BufRead + Send>,
+    source: Box<dyn BufRead + Send + 'a>,
     packed: Option<Arc<AtomicU64>>,
     on_error: OnError,
-) -> Result<Box<dyn Blocks>> {
+) -> Result<Box<dyn Blocks + 'a>> {
     Ok(Box::new(arrow::ArrowBlocks::new(function, source, packed, on_error)?))
 }
 
 #[cfg(not(feature = "ipc"))]
-fn batches(
+fn batches<'a>(
     _: &Arc<Concrete>,
-    _: Box<dyn BufRead + Send>,
+    _: Box<dyn BufRead + Send + 'a>,
     _: Option<Arc<AtomicU64>>,
     _: OnError,
-) -> Result<Box<dyn Blocks>> {
+) -> Result<Box<dyn Blocks + 'a>> {
     Err(Error::value("the source is of Arrow's IPC").wanted("a build with the feature `ipc`"))
 }
 
-/// Runs a function on all records in memory: JSON, or a file or stream of Arrow's IPC, packed or not. What their first bytes do not say,
-/// `format` does.
+/// Runs a function on all records in memory, of any format, packed or not.
 ///
-/// Errors: rows that do not fit, unless `on_error` says otherwise; malformed bytes; those of the ops.
-pub fn run_bytes(
-    function: &Arc<Concrete>,
-    bytes: &[u8],
-    format: Option<Format>,
-    on_error: OnError,
-) -> Result<Rows<Nest<Value>>> {
+/// Errors: rows that do not fit, unless `on_error` says otherwise; malformed bytes; messages without a content in the options; those of the ops.
+pub fn run_bytes(function: &Arc<Concrete>, bytes: &[u8], options: &SourceOptions) -> Result<Rows<Nest<Value>>> {
     let bytes = unpack(bytes)?;
-    match Format::of_head(&bytes).or(format) {
+    match options.format_of(&bytes) {
+        Format::Json => run_records(function, &bytes, options.on_error),
         #[cfg(feature = "ipc")]
-        Some(Format::Arrow | Format::Arrows) => run_arrow(function, &*bytes, on_error),
-        _ => run_records(function, &bytes, on_error),
+        Format::Arrow | Format::Arrows => run_arrow(function, &*bytes, options.on_error),
+        #[cfg(feature = "proto")]
+        format @ (Format::Protobuf | Format::TfRecord) => {
+            run_messages(function, framing_of(format).messages(&bytes), content_of(options)?, options.on_error)
+        }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => run_parquet(function, &bytes.into_owned().into(), options.on_error),
+        // A source without a way of its own gives all in one block; one of a format that is not built in says so.
+        _ => {
+            let whole = SourceOptions { block: usize::MAX, ..options.clone() };
+            let block = open_reader(function, Box::new(&*bytes), &whole)?.next()?;
+            let Block { leaves, bad, .. } = block.ok_or_else(|| Error::internal("a source gave no block"))?;
+            Ok(Rows { value: run_leaves(function, &leaves)?, bad, visited: Vec::new() })
+        }
     }
 }
 
 /// Opens records in memory for a function.
 ///
 /// Errors: as [`open_file`].
-pub fn open_bytes(function: &Arc<Concrete>, bytes: Vec<u8>, options: &SourceOptions) -> Result<Box<dyn Blocks>> {
+pub fn open_bytes<'a>(
+    function: &Arc<Concrete>,
+    bytes: Vec<u8>,
+    options: &SourceOptions,
+) -> Result<Box<dyn Blocks + 'a>> {
     open_reader(function, Box::new(Cursor::new(bytes)), options)
 }
 

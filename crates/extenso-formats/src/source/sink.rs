@@ -1,10 +1,12 @@
-//! Where results go: lines of JSON, CSV, Parquet, or files and streams of Arrow.
+//! Where results go: lines of JSON, CSV, Parquet, files and streams of Arrow, or messages.
 //!
 //! Invariant: a file appears under its name whole or not at all.
 
 use super::{Blocks, Format, Progress, run_blocks};
 use crate::columns::BadRows;
 use crate::csv::encode_csv;
+#[cfg(feature = "proto")]
+use crate::proto::MessageType;
 use crate::run::encode_ndjson;
 use extenso_core::Value;
 use extenso_graph::Concrete;
@@ -159,17 +161,36 @@ fn writing(e: arrow_schema::ArrowError) -> Error {
     }
 }
 
-/// A sink of this format that writes into `sink`.
+/// How results are written.
+#[derive(Clone, Default, Debug)]
+pub struct SinkOptions {
+    /// What as; what the name of the file says if there is none, and lines of JSON if that says nothing.
+    pub format: Option<Format>,
+    /// Which message the results are, where they are written as messages; byte strings are messages already.
+    #[cfg(feature = "proto")]
+    pub message: Option<MessageType>,
+}
+
+/// A sink that writes into `sink`.
 ///
 /// Errors: a format that this build does not have.
-pub fn open_sink<'a>(format: Format, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dyn Sink + 'a>> {
-    match format {
+pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dyn Sink + 'a>> {
+    match options.format.unwrap_or(Format::Json) {
         Format::Json => Ok(Box::new(NdjsonSink(sink))),
         Format::Csv => Ok(Box::new(CsvSink { sink, begun: false })),
         #[cfg(feature = "parquet")]
         Format::Parquet => Ok(Box::new(ParquetSink::new(sink))),
         #[cfg(feature = "parquet")]
-        Format::Arrow | Format::Arrows => Ok(Box::new(ArrowSink::new(sink, format == Format::Arrows))),
+        format @ (Format::Arrow | Format::Arrows) => Ok(Box::new(ArrowSink::new(sink, format == Format::Arrows))),
+        #[cfg(feature = "proto")]
+        format @ (Format::Protobuf | Format::TfRecord) => {
+            Ok(Box::new(super::MessageSink::new(sink, super::framing_of(format), options.message.clone())))
+        }
+        #[cfg(not(feature = "proto"))]
+        Format::Protobuf | Format::TfRecord => {
+            drop(sink);
+            Err(Error::value("the target is of messages").wanted("a build with the feature `proto`"))
+        }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow | Format::Arrows => {
             drop(sink);
@@ -179,14 +200,14 @@ pub fn open_sink<'a>(format: Format, sink: Box<dyn Write + Send + 'a>) -> Result
 }
 
 /// Runs a function on the blocks of a source as [`run_blocks`] does, and writes its results into a file; what its name ends in says what
-/// it holds, unless `format` does.
+/// it holds, unless the options do.
 ///
 /// Errors: those of [`run_blocks`], which leave no file behind.
 pub fn run_to_file(
     function: &Concrete,
     source: Box<dyn Blocks + '_>,
     path: &Path,
-    format: Option<Format>,
+    options: &SinkOptions,
     watch: &mut dyn FnMut(&Progress, &BadRows),
 ) -> Result<Progress> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
@@ -195,8 +216,8 @@ pub fn run_to_file(
     let refused = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
     let file = File::create_new(&part).map_err(refused)?;
     let write = |file: File| {
-        let format = format.or_else(|| Format::of_name(path)).unwrap_or(Format::Json);
-        let mut sink = open_sink(format, Box::new(BufWriter::new(file.try_clone().map_err(refused)?)))?;
+        let options = SinkOptions { format: options.format.or_else(|| Format::of_name(path)), ..options.clone() };
+        let mut sink = open_sink(&options, Box::new(BufWriter::new(file.try_clone().map_err(refused)?)))?;
         let done = run_blocks(function, source, &mut *sink, watch)?;
         file.sync_all().and_then(|()| std::fs::rename(&part, path)).map_err(refused)?;
         Ok(done)

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+#[cfg(feature = "proto")]
+mod messages;
 
 use super::*;
 use crate::{FieldSpec as F, encode_ndjson, struct_spec};
@@ -160,7 +162,8 @@ fn tables_are_sources_and_sinks() {
         let options = SourceOptions { format: Some(Format::Csv), block, ..SourceOptions::default() };
         let source = open_bytes(&function, gzip(text.as_bytes()), &options)?;
         let mut out = Vec::new();
-        let mut sink = open_sink(Format::Csv, Box::new(&mut out))?;
+        let mut sink =
+            open_sink(&SinkOptions { format: Some(Format::Csv), ..SinkOptions::default() }, Box::new(&mut out))?;
         run_blocks(&function, source, &mut *sink, &mut |_, _| {})?;
         drop(sink);
         Ok::<_, Error>(String::from_utf8(out).expect("text"))
@@ -181,7 +184,7 @@ fn results_go_into_files_of_every_format() {
         let path = dir.path().join(name);
         let options = SourceOptions { block: 80, ..SourceOptions::default() };
         let source = open_bytes(&function, ROWS.as_bytes().to_vec(), &options).expect("opens");
-        run_to_file(&function, source, &path, None, &mut |_, _| {}).expect("runs");
+        run_to_file(&function, source, &path, &SinkOptions::default(), &mut |_, _| {}).expect("runs");
         std::fs::read(path).expect("written")
     };
     assert_eq!(run("out.ndjson"), TOTALS.as_bytes());

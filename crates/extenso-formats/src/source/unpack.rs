@@ -14,7 +14,7 @@ pub(crate) const MOST: u64 = 64 << 20;
 pub(crate) const RATIO: u64 = 200;
 
 /// How many bytes tell what a source is.
-const HEAD: usize = 8;
+const HEAD: usize = 12;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Packing {

@@ -12,7 +12,8 @@ fn value(rows: &str) -> Value {
 fn bytes(stream: bool) -> Vec<u8> {
     let mut out = Vec::new();
     let format = if stream { Format::Arrows } else { Format::Arrow };
-    let mut sink = open_sink(format, Box::new(&mut out)).expect("a sink");
+    let mut sink =
+        open_sink(&SinkOptions { format: Some(format), ..SinkOptions::default() }, Box::new(&mut out)).expect("a sink");
     let (first, rest) = ROWS.split_once('\n').expect("lines");
     let spec = value(ROWS).spec().expect("a spec");
     for rows in [first, rest] {
@@ -25,7 +26,7 @@ fn bytes(stream: bool) -> Vec<u8> {
 }
 
 fn whole(bytes: &[u8]) -> Result<String> {
-    let ran = run_bytes(&totals(), bytes, None, OnError::Raise)?;
+    let ran = run_bytes(&totals(), bytes, &SourceOptions::default())?;
     Ok(String::from_utf8(encode_ndjson(&ran.value)?).expect("text"))
 }
 
@@ -77,7 +78,8 @@ fn bad_rows_of_batches_are_told_of() {
     for (policy, wanted) in
         [(OnError::Skip, "{\"total\":2.5}\n"), (OnError::Default, "{\"total\":2.5}\n{\"total\":0.0}\n")]
     {
-        let ran = run_bytes(&totals(), &file, None, policy).expect("runs");
+        let ran =
+            run_bytes(&totals(), &file, &SourceOptions { on_error: policy, ..SourceOptions::default() }).expect("runs");
         assert_eq!(ran.bad.rows, [1]);
         assert_eq!(encode_ndjson(&ran.value).expect("writes"), wanted.as_bytes());
     }
@@ -115,6 +117,6 @@ fn no_batch_is_no_row_and_lists_that_are_counted_are_not_read() {
         Ok(Nest::dict([("items", Nest::Leaf(extenso_ext::ragged::num(orders.field("items")?.clone(), 1)?))]))
     });
     let function = function.concrete(&Nest::Leaf(spec)).expect("traces");
-    let ran = run_bytes(&function, &bytes(false), None, OnError::Raise).expect("runs");
+    let ran = run_bytes(&function, &bytes(false), &SourceOptions::default()).expect("runs");
     assert_eq!(encode_ndjson(&ran.value).expect("writes"), b"{\"items\":2}\n{\"items\":0}\n{\"items\":1}\n");
 }

@@ -1,0 +1,45 @@
+//! What the messages of a source and of a target are: options that commands share.
+
+use crate::Failure;
+use clap::Args;
+use extenso::formats::proto::{Content, MessageType, Schema};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Messages {
+    /// What is known of messages: a `.proto` file, or a `FileDescriptorSet` that `protoc` wrote.
+    #[arg(long, value_name = "FILE")]
+    descriptor: Option<PathBuf>,
+    /// The message that each record is; `tf.train.Example` and `tf.train.SequenceExample` want no descriptor.
+    #[arg(long, value_name = "NAME")]
+    message: Option<String>,
+}
+
+impl Messages {
+    /// What the records are, if they are messages.
+    pub fn content(&self) -> Result<Option<Content>, Failure> {
+        let Some(name) = &self.message else { return Ok(None) };
+        match Content::of_examples(name) {
+            Some(examples) if self.descriptor.is_none() => Ok(Some(examples)),
+            Some(_) | None => Ok(Some(Content::Message(self.named(name)?))),
+        }
+    }
+
+    /// The message of this name.
+    pub fn named(&self, name: &str) -> Result<MessageType, Failure> {
+        let Some(path) = &self.descriptor else {
+            let error = extenso::Error::missing(format!("nothing says what '{name}' is")).wanted("a descriptor");
+            return Err(error.hint("Give its file by `--descriptor`").into());
+        };
+        Ok(Schema::from_file(path)?.message(name)?)
+    }
+
+    /// The message that results are: of this name, or what the records are.
+    pub fn of_results(&self, name: Option<&str>) -> Result<Option<MessageType>, Failure> {
+        match (name, self.content()?) {
+            (Some(name), _) => self.named(name).map(Some),
+            (None, Some(Content::Message(message))) => Ok(Some(message)),
+            (None, Some(Content::Examples(_)) | None) => Ok(None),
+        }
+    }
+}

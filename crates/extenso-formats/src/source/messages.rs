@@ -1,0 +1,187 @@
+//! Messages as a source: a file in which each has its length before it, some of them at a time, or a list of them.
+//!
+//! Invariant: a block is of whole messages; what is held beside it is nothing.
+
+use super::unpack::reading;
+use super::{Block, Blocks, Sink, SourceOptions};
+use crate::columns::{Decoded, OnError};
+use crate::parts::Start;
+use crate::proto::{Content, Decoder, Extent, Framing, MessageType, Messages, encode_proto};
+use crate::records::RecordSpec;
+use extenso_core::{Tensor, Value};
+use extenso_graph::Concrete;
+use extenso_types::{DType, Error, Nest, Result};
+use std::io::{BufRead, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Blocks of messages.
+pub struct MessageBlocks<'a> {
+    source: Source<'a>,
+    /// How much was read of what the messages are packed in.
+    packed: Option<Arc<AtomicU64>>,
+    records: RecordSpec,
+    decoder: Decoder,
+    on_error: OnError,
+    block: usize,
+    row: usize,
+    bytes: usize,
+    given: bool,
+}
+
+enum Source<'a> {
+    File { framing: Framing, reader: Box<dyn BufRead + Send + 'a>, text: Vec<u8> },
+    List(&'a [&'a [u8]]),
+}
+
+impl<'a> MessageBlocks<'a> {
+    /// The leaves that a function needs, of the messages of a file.
+    ///
+    /// Errors: an argument that the messages cannot be read as.
+    pub fn of_file(
+        function: &Concrete,
+        reader: Box<dyn BufRead + Send + 'a>,
+        framing: Framing,
+        content: &Content,
+        options: &SourceOptions,
+    ) -> Result<MessageBlocks<'a>> {
+        MessageBlocks::new(function, Source::File { framing, reader, text: Vec::new() }, content, options)
+    }
+
+    /// The leaves that a function needs, of these messages.
+    ///
+    /// Errors: an argument that the messages cannot be read as.
+    pub fn of_list(
+        function: &Concrete,
+        list: &'a [&'a [u8]],
+        content: &Content,
+        options: &SourceOptions,
+    ) -> Result<MessageBlocks<'a>> {
+        MessageBlocks::new(function, Source::List(list), content, options)
+    }
+
+    /// The same blocks, of a file that is packed: so many of the packed bytes were read.
+    pub fn packed(self, packed: Option<Arc<AtomicU64>>) -> MessageBlocks<'a> {
+        MessageBlocks { packed, ..self }
+    }
+
+    fn new(
+        function: &Concrete,
+        source: Source<'a>,
+        content: &Content,
+        options: &SourceOptions,
+    ) -> Result<MessageBlocks<'a>> {
+        let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+        let decoder = content.decoder(records.plan())?;
+        let (on_error, block) = (options.on_error, options.block.max(1));
+        Ok(MessageBlocks { source, packed: None, records, decoder, on_error, block, row: 0, bytes: 0, given: false })
+    }
+
+    /// Decodes the next messages, and says in how many bytes they are.
+    fn decode(&mut self) -> Result<(Decoded, usize)> {
+        let (row, byte) = (self.row, self.bytes);
+        match &mut self.source {
+            Source::File { framing, reader, text } => {
+                fill(reader, *framing, self.block, text)?;
+                let decoded = self.decoder.block(framing.messages(text), Start { row, byte }, self.on_error)?;
+                Ok((decoded, text.len()))
+            }
+            Source::List(rest) => {
+                let (now, later) = rest.split_at(count(rest, self.block));
+                *rest = later;
+                // A byte in an error is one of its message.
+                let decoded = self.decoder.block(Messages::Each(now), Start { row, byte: 0 }, self.on_error)?;
+                Ok((decoded, now.iter().map(|message| message.len()).sum()))
+            }
+        }
+    }
+}
+
+/// Reads whole messages until there are about as many bytes as a block has. What is cut or odd is told where it is decoded.
+fn fill(reader: &mut dyn BufRead, framing: Framing, size: usize, text: &mut Vec<u8>) -> Result<()> {
+    text.clear();
+    reader.take(size as u64).read_to_end(text).map_err(reading)?;
+    let mut at = 0;
+    while at < text.len() {
+        match framing.extent(text, at) {
+            Extent::Ends(end) => at = end,
+            Extent::Lacks(more) => {
+                if reader.take(more as u64).read_to_end(text).map_err(reading)? == 0 {
+                    break;
+                }
+            }
+            Extent::Odd => break,
+        }
+    }
+    Ok(())
+}
+
+/// How many of these messages make a block.
+fn count(messages: &[&[u8]], size: usize) -> usize {
+    let mut bytes = 0_usize;
+    let ends = messages.iter().position(|message| {
+        bytes = bytes.saturating_add(message.len()).saturating_add(1);
+        bytes >= size
+    });
+    ends.map_or(messages.len(), |last| last + 1)
+}
+
+impl Blocks for MessageBlocks<'_> {
+    fn next(&mut self) -> Result<Option<Block>> {
+        let (Decoded { columns, rows, bad }, bytes) = self.decode()?;
+        let skipped = if self.on_error == OnError::Skip { bad.count() } else { 0 };
+        if self.given && rows + skipped == 0 {
+            return Ok(None);
+        }
+        self.given = true;
+        self.row += rows + skipped;
+        self.bytes += bytes;
+        let bytes = self.packed.as_ref().map_or(self.bytes as u64, |read| read.load(Ordering::Relaxed));
+        Ok(Some(Block { leaves: self.records.leaves(columns)?, rows: self.row, bytes, bad }))
+    }
+}
+
+/// A file of messages.
+pub struct MessageSink<W> {
+    sink: W,
+    framing: Framing,
+    message: Option<MessageType>,
+}
+
+impl<W: Write> MessageSink<W> {
+    /// A file of messages of this type; results that are a vector of byte strings are messages already, and want none.
+    pub fn new(sink: W, framing: Framing, message: Option<MessageType>) -> MessageSink<W> {
+        MessageSink { sink, framing, message }
+    }
+
+    fn messages(&self, results: &Nest<Value>) -> Result<Tensor> {
+        match (results, &self.message) {
+            // No message is written from such a tensor, so it is messages.
+            (Nest::Leaf(Value::Tensor(texts)), _)
+                if texts.dtype() == DType::Bytes && texts.shape().rank() == Some(1) =>
+            {
+                Ok(texts.clone())
+            }
+            (_, Some(message)) => encode_proto(results, message),
+            (_, None) => {
+                let error = Error::missing("nothing says which message the results are");
+                Err(error.wanted("a message, or results that are serialized messages: bytes[n]").at("target"))
+            }
+        }
+    }
+}
+
+impl<W: Write> Sink for MessageSink<W> {
+    fn write(&mut self, results: &Nest<Value>) -> Result<()> {
+        let messages = self.messages(results)?;
+        let (dense, mut text) = (messages.data()?, Vec::new());
+        for i in 0..dense.len() {
+            self.framing.put(dense.text_at(i)?, &mut text);
+        }
+        Ok(self.sink.write_all(&text)?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(self.sink.flush()?)
+    }
+}
