@@ -112,7 +112,7 @@ def call_rows(table: Table) -> None:
     jax = importlib.import_module("jax") if importlib.util.find_spec("jax") else None
     a8 = np.arange(8, dtype=np.float32)
     x = ex.tensor(a8)
-    as_numpy = Bar("<= 1.5 x numpy", lambda _, ratio: ratio <= 1.5)
+    as_numpy = Bar("<= 1.0 x numpy", lambda _, ratio: ratio <= 1.0)
     table.pair("eager add of two f32[8]", "numpy", as_numpy, lambda: x + x, lambda: a8 + a8)
 
     class Masked(ex.ExtensionType):
@@ -135,14 +135,16 @@ def call_rows(table: Table) -> None:
             return NumpyMasked(ufunc(a.values, b.values), a.mask & b.mask)
 
     m, n = Masked(x, x > 3.0), NumpyMasked(a8, a8 > 3)
-    two_us = Bar("<= 2 us", lambda ours, _: ours <= 2e-6)
+
+    def within(us: float) -> Bar:
+        return Bar(f"<= {us:g} us", lambda ours, _: ours <= us * 1e-6)
+
     table.pair(
-        "eager add of a user's masked type", "numpy `__array_ufunc__` class", two_us, lambda: ex.add(m, m), lambda: np.add(n, n)
+        "eager add of a user's masked type", "numpy `__array_ufunc__` class", within(1.5), lambda: ex.add(m, m), lambda: np.add(n, n)
     )
 
     r, q = ex.MaskedTensor(x, x > 3.0), np.ma.MaskedArray(a8, a8 <= 3)
-    as_quick = Bar("<= 0.6 us", lambda ours, _: ours <= 0.6e-6)
-    table.pair("eager add of two masked f32[8], a type of Rust", "numpy.ma", as_quick, lambda: r + r, lambda: q + q)
+    table.pair("eager add of two masked f32[8], a type of Rust", "numpy.ma", within(0.6), lambda: r + r, lambda: q + q)
 
     def nested(leaf: "Callable[[object], object]") -> object:
         return {f"g{i}": {f"k{j}": leaf(a8 + i * 10 + j) for j in range(10)} for i in range(5)}
@@ -164,10 +166,9 @@ def call_rows(table: Table) -> None:
         jx, jm, jd = jax.numpy.asarray(a8), JaxMasked(jax.numpy.asarray(a8), jax.numpy.asarray(a8 > 3)), nested(jax.numpy.asarray)
         peers = [lambda: jf(jx), lambda: jg(jm), lambda: jh(jd)]
     call = "call of a traced function"
-    three_us, eight_us = Bar("<= 3 us", lambda ours, _: ours <= 3e-6), Bar("<= 8 us", lambda ours, _: ours <= 8e-6)
-    table.pair(f"{call}: one tensor", "jax.jit", two_us, lambda: f(x), peers[0])
-    table.pair(f"{call}: a user's type, which it returns", "jax.jit", three_us, lambda: g(m), peers[1])
-    table.pair(f"{call}: a dict of 50 leaves, 2 of them read", "jax.jit", eight_us, lambda: h(d), peers[2])
+    table.pair(f"{call}: one tensor", "jax.jit", within(1.5), lambda: f(x), peers[0])
+    table.pair(f"{call}: a user's type, which it returns", "jax.jit", within(2), lambda: g(m), peers[1])
+    table.pair(f"{call}: a dict of 50 leaves, 2 of them read", "jax.jit", within(6), lambda: h(d), peers[2])
 
 
 def structure_rows(table: Table) -> None:
