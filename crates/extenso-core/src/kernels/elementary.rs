@@ -265,6 +265,32 @@ pub(super) fn exp_of_parts_f64(x: f64, rest: f64) -> f64 {
     times_power_f64(y, t)
 }
 
+/// exp less 1 of an argument whose result is in range, give or take the last step to infinity.
+#[inline(always)]
+pub(super) fn exp_m1_reduced_f64(x: f64) -> f64 {
+    let t = x.mul_add(std::f64::consts::LOG2_E, MAGIC_F64);
+    let n = t - MAGIC_F64;
+    let whole = n.mul_add(-LN_2_HIGH_F64, x);
+    let lost = n * -LN_2_LOW_F64;
+    let r = whole + lost;
+    // exp(r) - 1 is r and a curve; 2^-n is taken off 1 before the sum is scaled up, and what either sum loses is kept.
+    let curve = polynomial_f64(r, EXP_F64).mul_add(r * r, lost - (r - whole));
+    let back = f64::from_bits(1023_u64.wrapping_sub(t.to_bits().wrapping_sub(MAGIC_F64.to_bits())) << 52);
+    let back = if n > 64.0 { 0.0 } else { back };
+    let less = 1.0 - back;
+    let sum = less + r;
+    let part = sum - less;
+    let kept = (less - (sum - part)) + (r - part) + less_lost(less, back);
+    times_power_f64(sum + (curve + kept), t)
+}
+
+/// What the rounding of `less = 1 - back` lost.
+#[inline(always)]
+fn less_lost(less: f64, back: f64) -> f64 {
+    let part = less - 1.0;
+    (1.0 - (less - part)) + (-back - part)
+}
+
 /// `y` times 2 to the integer in the low bits of `t`, in two factors, since that reaches from below the least exponent to above the
 /// greatest.
 #[inline(always)]
@@ -321,7 +347,7 @@ pub(super) mod tests {
     use super::*;
 
     multiversion! {
-        fn map<T: Copy, U, F: Fn(T) -> U>(x: &[T], out: &mut [U], f: F) {
+        pub fn map<T: Copy, U, F: Fn(T) -> U>(x: &[T], out: &mut [U], f: F) {
             for (out, &x) in out.iter_mut().zip(x) {
                 *out = f(x);
             }

@@ -3,7 +3,8 @@
 //! A block is a run of elements as bytes: numbers in the machine's order, booleans packed into 64-bit words. Half-width
 //! floats compute in f32 and are rounded once. The macros turn a formula into a table by dtype.
 
-use super::elementary;
+use super::bases::{expm1_f32, expm1_f64};
+use super::elementary::{self, exp_f32, exp_f64, log_f32, log_f64, log1p_f32, log1p_f64, tanh_f32, tanh_f64};
 use super::isa::multiversion;
 use super::power;
 use super::row_products::RowSums;
@@ -81,7 +82,7 @@ halves! { f16: f16_to_f32 f32_to_f16; bf16: bf16_to_f32 f32_to_bf16; }
 
 /// Elementary functions, the same formula on every machine.
 ///
-/// The first four are [`elementary`]'s, powers are [`power`]'s, and both vectorise. The others are those of the crate libm, element by element; what is
+/// All but the sine and the cosine are of [`elementary`], [`bases`](super::bases) and [`power`], and vectorise. Those two are those of the crate libm, element by element; what is
 /// not a number is always the canonical NaN.
 pub trait Real: Copy {
     /// `e` to this power.
@@ -111,7 +112,7 @@ macro_rules! reals {
         impl Real for $t {
             $(
                 #[inline(always)]
-                fn $name(self) -> $t { elementary::$ours(self) }
+                fn $name(self) -> $t { $ours(self) }
             )*
             $(
                 #[inline(always)]
@@ -126,13 +127,13 @@ macro_rules! reals {
 }
 reals! {
     f32: canonical_f32 {
-        exp_ exp_f32, ln_ log_f32, ln_1p_ log1p_f32, tanh_ tanh_f32;
-        sin_() sinf, cos_() cosf, exp_m1_() expm1f;
+        exp_ exp_f32, ln_ log_f32, ln_1p_ log1p_f32, tanh_ tanh_f32, exp_m1_ expm1_f32;
+        sin_() sinf, cos_() cosf;
         pow_f32;
     }
     f64: canonical_f64 {
-        exp_ exp_f64, ln_ log_f64, ln_1p_ log1p_f64, tanh_ tanh_f64;
-        sin_() sin, cos_() cos, exp_m1_() expm1;
+        exp_ exp_f64, ln_ log_f64, ln_1p_ log1p_f64, tanh_ tanh_f64, exp_m1_ expm1_f64;
+        sin_() sin, cos_() cos;
         pow_f64;
     }
 }

@@ -5,6 +5,7 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_possible_wrap)]
 
 pub mod activation;
+pub mod bases;
 pub mod bits;
 pub mod cast;
 pub mod decimal;

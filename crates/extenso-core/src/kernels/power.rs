@@ -54,7 +54,7 @@ fn edges(x: f64, y: f64, magnitude: f64) -> f64 {
 ///
 /// Source: `log m = s (2 + 2/3 s^2 + 2/5 s^4 + ...)` with `s = (m - 1) / (m + 1)`, of which the first two terms are in two parts.
 #[inline(always)]
-fn log_in_parts(x: f64) -> (f64, f64) {
+pub(super) fn log_in_parts(x: f64) -> (f64, f64) {
     const TWO_THIRDS: (f64, f64) = (0.666_666_666_666_666_6, 3.700_743_415_417_188e-17);
     const REST: [f64; 11] = [
         2.0 / 5.0,

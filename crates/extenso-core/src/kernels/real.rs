@@ -1,7 +1,8 @@
 //! Elementary functions beyond those that vectorise: angles, hyperbolas, logarithms, neighbours of a float.
 //!
-//! Invariant: they are those of the crate libm, the same on every machine, and what is not a number is the canonical NaN.
+//! Invariant: they are those of the crate libm, or of [`bases`](super::bases), the same on every machine, and what is not a number is the canonical NaN.
 
+use super::bases::{log2_f32, log2_f64, log10_f32, log10_f64};
 use super::elementary::{canonical_f32, canonical_f64};
 use super::map::{BlockKernel, Done, each, predicate};
 use extenso_types::DType;
@@ -40,7 +41,7 @@ pub trait Function: Copy {
 }
 
 macro_rules! functions {
-    ($($t:ident $canonical:ident: $($name:ident($($arg:ident)?) $theirs:ident),*; $exp:ident $log1p:ident;)*) => { $(
+    ($($t:ident $canonical:ident: $($name:ident($($arg:ident)?) $theirs:ident),*; $exp:ident $log1p:ident $log2:ident $log10:ident;)*) => { $(
         impl Function for $t {
             $(
                 #[inline(always)]
@@ -48,6 +49,16 @@ macro_rules! functions {
                     $canonical(libm::$theirs(self $(, $arg)?))
                 }
             )*
+
+            #[inline(always)]
+            fn log2_(self) -> $t {
+                $log2(self)
+            }
+
+            #[inline(always)]
+            fn log10_(self) -> $t {
+                $log10(self)
+            }
 
             // Source: with the larger in front, `larger + log(1 + exp(smaller - larger))` does not overflow.
             #[inline(always)]
@@ -64,11 +75,11 @@ macro_rules! functions {
 }
 functions! {
     f32 canonical_f32: tan_() tanf, asin_() asinf, acos_() acosf, atan_() atanf, sinh_() sinhf, cosh_() coshf,
-        asinh_() asinhf, acosh_() acoshf, atanh_() atanhf, log2_() log2f, log10_() log10f, atan2_(x) atan2f,
-        hypot_(leg) hypotf; expf log1pf;
+        asinh_() asinhf, acosh_() acoshf, atanh_() atanhf, atan2_(x) atan2f,
+        hypot_(leg) hypotf; expf log1pf log2_f32 log10_f32;
     f64 canonical_f64: tan_() tan, asin_() asin, acos_() acos, atan_() atan, sinh_() sinh, cosh_() cosh,
-        asinh_() asinh, acosh_() acosh, atanh_() atanh, log2_() log2, log10_() log10, atan2_(x) atan2,
-        hypot_(leg) hypot; exp log1p;
+        asinh_() asinh, acosh_() acosh, atanh_() atanh, atan2_(x) atan2,
+        hypot_(leg) hypot; exp log1p log2_f64 log10_f64;
 }
 
 /// The kernel that tells whether the sign bit of a float is set, that of zeros and NaN included.
