@@ -54,9 +54,11 @@ pub fn keyword_texts(op: &OpDef, show: impl Fn(Keyword) -> String, equals: &str)
 /// A default as Python writes it.
 fn literal(value: &AttrValue) -> String {
     match value {
+        // One axis stands for a tuple of it, whose comma Python's reader of signatures would lose.
+        AttrValue::Ints(items) if items.len() == 1 => items.iter().map(ToString::to_string).collect(),
         AttrValue::Ints(items) => {
             let items: Vec<_> = items.iter().map(ToString::to_string).collect();
-            format!("({}{})", items.join(", "), if items.len() == 1 { "," } else { "" })
+            format!("({})", items.join(", "))
         }
         AttrValue::None
         | AttrValue::Bool(_)
