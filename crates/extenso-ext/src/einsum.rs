@@ -46,7 +46,7 @@ pub fn einsum(subscripts: &str, operands: impl IntoIterator<Item = Arg>) -> Resu
 /// # use extenso_ext::{RaggedTensor, tensordot};
 /// # use extenso_core::{ExtensionType, Tensor};
 /// let vectors = Tensor::new(&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
-/// let x = RaggedTensor::from_row_lengths(vectors, Tensor::from_vec(vec![1_i64, 2])).unwrap().into_value();
+/// let x = RaggedTensor::from_row_lengths(vectors, &Tensor::from_vec(vec![1_i64, 2])).unwrap().into_value();
 /// let y = tensordot(&x, &Tensor::from_vec(vec![10.0, 1.0]).into(), 1).unwrap();
 /// assert_eq!(RaggedTensor::from_value(&y).unwrap().to_string(), "[[12.0], [34.0, 56.0]]");
 /// ```
