@@ -142,7 +142,8 @@ struct Raw {
     buffers: *mut *const c_void,
     children: *mut *mut Raw,
     dictionary: *mut Raw,
-    release: Option<unsafe extern "C" fn(*mut Raw)>,
+    /// A function, which is not called here.
+    release: *mut c_void,
     private_data: *mut c_void,
 }
 
