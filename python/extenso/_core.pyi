@@ -901,6 +901,11 @@ def read_json(
     *,
     paths: Sequence[str] | None = None,
     sample: int | None = None,
+    descriptor: _Descriptor | None = None,
+    message: str | None = None,
+    optional: Literal["rows", "masked"] = "rows",
+    enums: Literal["numbers", "names"] = "numbers",
+    depth: int | None = None,
     on_error: Literal["raise"] = "raise",
 ) -> Any: ...
 @overload
@@ -910,6 +915,11 @@ def read_json(
     *,
     paths: Sequence[str] | None = None,
     sample: int | None = None,
+    descriptor: _Descriptor | None = None,
+    message: str | None = None,
+    optional: Literal["rows", "masked"] = "rows",
+    enums: Literal["numbers", "names"] = "numbers",
+    depth: int | None = None,
     on_error: Literal["skip", "default"],
 ) -> tuple[Any, BadRows]: ...
 def read_json_blocks(
@@ -922,9 +932,17 @@ def read_json_blocks(
     on_error: _Policy = "raise",
 ) -> JsonBlocks: ...
 @overload
-def write_json(x: Any, target: None = None) -> builtins.bytes: ...
+def write_json(
+    x: Any, target: None = None, *, descriptor: _Descriptor | None = None, message: str | None = None
+) -> builtins.bytes: ...
 @overload
-def write_json(x: Any, target: str | PathLike[str] | IO[builtins.bytes]) -> None: ...
+def write_json(
+    x: Any,
+    target: str | PathLike[str] | IO[builtins.bytes],
+    *,
+    descriptor: _Descriptor | None = None,
+    message: str | None = None,
+) -> None: ...
 @overload
 def read_csv(
     source: _Source,

@@ -2,7 +2,6 @@
 
 import base64
 import doctest
-import gzip
 import importlib
 import inspect
 import io
@@ -332,76 +331,3 @@ def test_examples_are_read_by_the_names_of_their_features(tmp_path: pathlib.Path
 def _jsonable(row: "list[dict[str, Any]]") -> "list[dict[str, Any]]":
     text = json.dumps(row, default=lambda b: base64.b64encode(b).decode())
     return list(json.loads(text))
-
-
-SHOP = """
-syntax = "proto3";
-message Item { double price = 1; }
-message Order { int64 id = 1; repeated Item items = 2; optional string note = 3; }
-message Total { double total = 1; }
-"""
-ORDERS = [{"id": 1, "items": [{"price": 2.5}, {"price": 1.5}]}, {"id": 2, "items": []}, {"id": 3, "items": [{"price": 4.0}]}]
-
-
-@pytest.fixture(name="total")
-def _total() -> Any:
-    total = ex.function(lambda orders: {"total": ex.sum(orders["items", "price"], axis=1)}, name="total")
-    return total.get_concrete_function(ex.proto_spec(SHOP, "Order"))
-
-
-@pytest.mark.parametrize("framing", ["delimited", "tfrecord"])
-def test_every_source_of_messages_runs_alike(total: Any, framing: Any, tmp_path: pathlib.Path) -> None:
-    messages = ex.write_proto(ex.constant(ORDERS), SHOP, "Order")
-    path = tmp_path / "orders.bin"
-    ex.write_proto(ex.constant(ORDERS), SHOP, "Order", path, framing=framing)
-    data = path.read_bytes()
-    said: dict[str, Any] = {"descriptor": SHOP, "message": "Order"}
-    for make in (lambda: messages.tolist(), lambda: messages, lambda: path, lambda: data, lambda: io.BytesIO(data), lambda: gzip.compress(data)):
-        assert total.run(make(), **said)["total"].tolist() == [4.0, 0.0, 4.0]
-        for name in ("out.pb", "out.binpb", "out.tfrecord", "out.tfrecords"):
-            assert total.run(make(), target=tmp_path / name, target_message="Total", **said) is None
-            read = ex.read_proto(tmp_path / name, SHOP, "Total", framing="tfrecord" if "tf" in name else "delimited")
-            assert read["total"].tolist() == [4.0, 0.0, 4.0]
-    assert total.run(path, framing=framing, **said)["total"].tolist() == [4.0, 0.0, 4.0]
-    with pytest.raises(ex.Error):
-        total.run(path, framing="tfrecord" if framing == "delimited" else "delimited", **said)
-
-
-def test_messages_are_written_from_other_records_and_raw_ones_as_they_are(total: Any, tmp_path: pathlib.Path) -> None:
-    assert total.run(ORDERS, target=tmp_path / "out.pb", descriptor=SHOP, target_message="Total") is None
-    assert ex.read_proto(tmp_path / "out.pb", SHOP, "Total")["total"].tolist() == [4.0, 0.0, 4.0]
-    raw = ex.function(lambda orders: ex.encode_proto(orders, SHOP, "Order"), name="raw")
-    f = raw.get_concrete_function(ex.proto_spec(SHOP, "Order"))
-    messages = ex.write_proto(ex.constant(ORDERS), SHOP, "Order")
-    f.run(messages, target=tmp_path / "raw.tfrecord", descriptor=SHOP, message="Order")
-    assert ex.to_py(ex.read_proto(tmp_path / "raw.tfrecord", SHOP, "Order")) == ex.to_py(ex.read_proto(messages, SHOP, "Order"))
-
-
-def test_a_run_over_messages_tells_of_bad_ones(total: Any, tmp_path: pathlib.Path) -> None:
-    messages = [*ex.write_proto(ex.constant(ORDERS), SHOP, "Order").tolist(), b"\x12\x01\x09"]
-    said: dict[str, Any] = {"descriptor": SHOP, "message": "Order"}
-    for target in ({}, {"target": tmp_path / "out.ndjson"}):
-        with pytest.raises(ex.DataError, match=r"row 3, byte 3, 'items\[0\].price'"):
-            total.run(messages, **said, **target)
-    bad = total.run(messages, target=tmp_path / "out.ndjson", on_error="skip", **said)
-    assert (bad.rows, bad.first[0].row) == ([3], 3)
-    assert (tmp_path / "out.ndjson").read_text().splitlines() == ['{"total":4.0}', '{"total":0.0}', '{"total":4.0}']
-
-
-@pytest.mark.parametrize(
-    ("keywords", "wanted"),
-    [
-        ({"descriptor": SHOP}, "some arguments"),
-        ({"message": "Order"}, "some arguments"),
-        ({"framing": "delimited"}, "some arguments"),
-        ({"target_message": "Total"}, "no target"),
-        ({"target": "out.pb", "target_message": "Total"}, "some arguments"),
-        ({"target": "out.pb"}, "nothing says which message"),
-    ],
-)
-def test_keywords_of_messages_want_each_other(total: Any, keywords: "dict[str, Any]", wanted: str, tmp_path: pathlib.Path) -> None:
-    if "target" in keywords:
-        keywords = {**keywords, "target": tmp_path / "out.pb"}
-    with pytest.raises(ex.Error, match=wanted):
-        total.run(ORDERS, **keywords)
-    assert list(tmp_path.iterdir()) == []

@@ -29,6 +29,20 @@ impl Failure {
         self
     }
 
+    /// The same failure of something that starts so many bytes later.
+    #[cfg(feature = "proto")]
+    pub fn behind(mut self: Box<Failure>, bytes: usize) -> Box<Failure> {
+        self.offset += bytes;
+        self
+    }
+
+    /// The same failure, its byte counted from a byte on.
+    #[cfg(feature = "proto")]
+    pub fn since(mut self: Box<Failure>, byte: usize) -> Box<Failure> {
+        self.offset = self.offset.saturating_sub(byte);
+        self
+    }
+
     /// Adds what to do next.
     pub fn hint(mut self, hint: &str) -> Failure {
         self.error = self.error.hint(hint);

@@ -43,7 +43,8 @@ pub use parquet::{
 };
 #[cfg(feature = "proto")]
 pub use proto::{
-    ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_messages, run_proto, write_proto,
+    ProtobufOptions, encode_proto, encode_proto_json, proto_spec, read_examples, read_proto, read_proto_json,
+    run_messages, run_proto, write_proto, write_proto_json,
 };
 pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, write_json};
 pub use records::{FieldSpec, RecordSpec, struct_spec};

@@ -40,6 +40,18 @@ pub fn of_rows(rows: usize, work: usize, row_at: impl Fn(usize) -> usize) -> Vec
     parts
 }
 
+/// So many rows in parts of about equal numbers, for so many bytes of work.
+pub fn even(rows: usize, work: usize) -> Vec<Range<usize>> {
+    let count = count(work).clamp(1, rows.max(1));
+    let cut = |i: usize| rows / count * i + (rows % count).min(i);
+    (0..count).map(|i| cut(i)..cut(i + 1)).collect()
+}
+
+/// The parts as one text.
+pub fn joined(mut parts: Vec<Vec<u8>>) -> Vec<u8> {
+    if parts.len() == 1 { parts.pop().unwrap_or_default() } else { parts.concat() }
+}
+
 /// A text in parts of about equal size, each of whole lines.
 pub fn of_lines(text: &[u8]) -> Vec<Range<usize>> {
     let count = count(text.len());

@@ -1,7 +1,8 @@
 //! Functions over records: decode what is needed, run, encode.
 
 use crate::columns::{BadRows, Decoded, OnError};
-use crate::json::{Decoder, Start, encode_lines};
+use crate::json::{Decoder, Start, encode_parts};
+use crate::parts;
 use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
 use crate::source::{JsonBlocks, NdjsonSink, Progress, SourceOptions, run_blocks, unpack};
@@ -10,6 +11,7 @@ use extenso_ext::{StructTensor, spelled};
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Path, Result, Spec};
 use std::io::{BufRead, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What was made of records, and what was wrong with rows that were skipped or filled.
@@ -36,10 +38,8 @@ pub fn decode_ndjson(input: &[u8], spec: &Spec, on_error: OnError) -> Result<Row
 ///
 /// Errors: a value that no record can express; values, or parts of one, with another number of rows.
 pub fn encode_ndjson(value: &Nest<Value>) -> Result<Vec<u8>> {
-    let Batch { records, leaves, rows } = Batch::of_text(value)?;
-    let mut out = Vec::new();
-    encode_lines(records.plan(), &records.columns(&leaves)?, rows, &mut out)?;
-    Ok(out)
+    let batch = Batch::of_text(value)?;
+    encode_parts(batch.records.plan(), &batch.records.columns(&batch.leaves)?, batch.parts())
 }
 
 /// A value taken apart for a writer.
@@ -64,6 +64,23 @@ impl Batch {
         check_rows(rows, &leaves)?;
         Ok(Batch { records, leaves, rows })
     }
+
+    /// The rows in parts that are worth a thread each.
+    pub fn parts(&self) -> Vec<Range<usize>> {
+        let elements = self.leaves.iter().map(elements).fold(0, usize::saturating_add);
+        parts::even(self.rows, elements.saturating_mul(WRITTEN))
+    }
+}
+
+/// About how many bytes an element has when it is written.
+const WRITTEN: usize = 4;
+
+fn elements(leaf: &Value) -> usize {
+    match leaf {
+        Value::Tensor(t) => t.data().map_or(0, Dense::len),
+        Value::Partition(p) => p.data().map_or(0, extenso_core::Rows::nrows),
+        Value::Ext(_) => 0,
+    }
 }
 
 impl Batch {
@@ -77,12 +94,7 @@ impl Batch {
 
 /// Checks that there are elements in the rows, whose number nothing else bounds.
 pub(crate) fn check_rows(rows: usize, leaves: &[Value]) -> Result<()> {
-    let elements = leaves.iter().map(|leaf| match leaf {
-        Value::Tensor(t) => t.data().map_or(0, Dense::len),
-        Value::Partition(p) => p.data().map_or(0, extenso_core::Rows::nrows),
-        Value::Ext(_) => 0,
-    });
-    if rows <= MAX_EMPTY || elements.max().is_some_and(|most| most >= rows) {
+    if rows <= MAX_EMPTY || leaves.iter().map(elements).max().is_some_and(|most| most >= rows) {
         return Ok(());
     }
     Err(Error::shape(format!("{rows} rows are without an element")).wanted(format!("at most {MAX_EMPTY} such rows")))

@@ -4,7 +4,9 @@
 use extenso_core::{ExtensionType, ops};
 use extenso_ext::{Literal, StructTensor, to_literal};
 use extenso_formats::proto::{Enums, MessageType, Messages, Optionals, Schema};
-use extenso_formats::{OnError, ProtobufOptions, encode_proto, proto_spec, read_proto, run_proto};
+use extenso_formats::{
+    OnError, ProtobufOptions, encode_proto, encode_proto_json, proto_spec, read_proto, read_proto_json, run_proto,
+};
 use extenso_graph::Function;
 use extenso_graph::save::{from_bytes, to_bytes};
 use extenso_types::{Nest, Result};
@@ -186,6 +188,51 @@ fn what_was_written_is_what_was_read() {
                     assert_eq!(self::theirs(bytes, &theirs), self::theirs(row, &theirs), "{}", row.escape_ascii());
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn the_json_form_of_messages_gives_the_same_value() {
+    for text in texts() {
+        let (ours, theirs) = types(&text);
+        let mut r = Random(19);
+        let messages: Vec<Vec<u8>> = (0..80).map(|_| message(&theirs, &mut r, 3).encode_to_vec()).collect();
+        let rows: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        for optionals in [Optionals::Masked, Optionals::Rows] {
+            for enums in [Enums::Numbers, Enums::Names] {
+                let options = ProtobufOptions { optionals, enums, ..ProtobufOptions::default() };
+                let read = read_proto(Messages::Each(&rows), &ours, &options).expect("reads").value;
+                let lines = encode_proto_json(&Nest::Leaf(read.clone()), &ours).expect("writes");
+                let again = read_proto_json(&lines, &ours, &options).expect("reads").value;
+                assert_eq!(again.spec().expect("a spec").to_string(), read.spec().expect("a spec").to_string());
+                assert_eq!(
+                    to_literal(&again).expect("a literal").to_string(),
+                    to_literal(&read).expect("a literal").to_string()
+                );
+                assert_eq!(encode_proto_json(&Nest::Leaf(again), &ours).expect("writes"), lines);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_cut_and_change_of_the_json_form_is_a_value_or_an_error() {
+    let (ours, theirs) = types(&texts()[1]);
+    let mut r = Random(23);
+    for _ in 0..40 {
+        let bytes = message(&theirs, &mut r, 2).encode_to_vec();
+        let read = read_proto(Messages::Each(&[&bytes]), &ours, &masked()).expect("reads").value;
+        let line = encode_proto_json(&Nest::Leaf(read), &ours).expect("writes");
+        for _ in 0..60 {
+            let mut line = line.clone();
+            let at = r.below(line.len());
+            match r.below(3) {
+                0 => line.truncate(at),
+                1 => line[at] ^= 1 << r.below(8),
+                _ => line.insert(at, b"\"[]{},:0-nt"[r.below(11)]),
+            }
+            drop(read_proto_json(&line, &ours, &masked()));
         }
     }
 }

@@ -16,7 +16,7 @@ mod target;
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::{arg, spec, value};
-use extenso_formats::{JsonOptions, OnError, encode_ndjson};
+use extenso_formats::{JsonOptions, OnError, ProtobufOptions, encode_ndjson};
 use extenso_types::{Error, Path};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
@@ -130,19 +130,50 @@ fn infer_spec<'py>(
 /// >>> records, bad = ex.read_json(b'{"id": 1}\n{"id": "two"}\n', on_error="skip")
 /// >>> ex.to_py(records), bad.rows
 /// ([{'id': 1}], [1])
+///
+/// With `descriptor` and `message`, the records are the JSON form of messages of protocol buffers, and the value is of the spec that `read_proto` gives:
+/// `optional`, `enums` and `depth` are as there. Names are those of JSON or of the file, integers may be strings, enums names or numbers, a map is
+/// an object, and times are text.
+///
+/// >>> item = "syntax = 'proto3'; message Item { int64 item_id = 1; map<string, int32> stock = 2; }"
+/// >>> ex.to_py(ex.read_json(b'{"itemId": "7", "stock": {"a": 1}}', descriptor=item, message="Item"))
+/// [{'item_id': 7, 'stock': [{'key': 'a', 'value': 1}]}]
 #[pyfunction]
-#[pyo3(signature = (source, spec=None, *, paths=None, sample=None, on_error="raise"))]
+#[pyo3(signature = (
+    source, spec=None, *, paths=None, sample=None, descriptor=None, message=None, optional="rows", enums="numbers", depth=None,
+    on_error="raise"
+))]
+#[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn read_json<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     sample: Option<usize>,
+    descriptor: Option<&Bound<'py, PyAny>>,
+    message: Option<&str>,
+    optional: &str,
+    enums: &str,
+    depth: Option<usize>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = options(py, spec, paths, sample, on_error)?;
-    let rows = with_bytes(source, |bytes| extenso_formats::read_json(bytes, &options))?;
-    with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
+    let on_error = options.on_error;
+    let rows = match protobuf::message_if_said(py, descriptor, message, "read_json")? {
+        None => with_bytes(source, |bytes| extenso_formats::read_json(bytes, &options))?,
+        Some(message) => {
+            let options = ProtobufOptions {
+                spec: options.spec,
+                paths: options.paths,
+                optionals: protobuf::optionals_of(py, optional)?,
+                enums: protobuf::enums_of(py, enums)?,
+                depth,
+                on_error,
+            };
+            with_bytes(source, |bytes| extenso_formats::read_proto_json(bytes, &message, &options))?
+        }
+    };
+    with_report(value::to_py(py, rows.value)?, rows.bad, on_error)
 }
 
 /// Writes a value, or a nest of values, as lines of JSON: one for each item of the outer axis.
@@ -150,17 +181,30 @@ fn read_json<'py>(
 /// Values with different numbers of rows are an error. The target is a path, where the file appears whole or not at all, or a file object that is open for bytes;
 /// without it, the lines are returned. A table of another library, and lists of Python data, are written as the values that they are.
 ///
+/// With `descriptor` and `message`, each line is the JSON form of a message of protocol buffers: names in camel case, integers of 64 bits as strings,
+/// enums by name, maps as objects, no default that a message may leave out.
+///
 /// >>> import extenso as ex
 /// >>> ex.write_json(ex.constant([{"id": 1, "tags": ["a"]}, {"id": 2, "tags": []}]))
 /// b'{"id":1,"tags":["a"]}\n{"id":2,"tags":[]}\n'
+/// >>> item = "syntax = 'proto3'; message Item { int64 item_id = 1; }"
+/// >>> ex.write_json(ex.constant([{"item_id": 7}, {"item_id": 0}]), descriptor=item, message="Item")
+/// b'{"itemId":"7"}\n{}\n'
 #[pyfunction]
-#[pyo3(signature = (x, target=None))]
+#[pyo3(signature = (x, target=None, *, descriptor=None, message=None))]
 fn write_json<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
+    descriptor: Option<&Bound<'py, PyAny>>,
+    message: Option<&str>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let nest = batch_of(x, "write_json")?;
-    let text = py.detach(|| guarded(|| encode_ndjson(&nest))).or_raise()?;
+    let message = protobuf::message_if_said(py, descriptor, message, "write_json")?;
+    let encode = || match &message {
+        Some(message) => extenso_formats::encode_proto_json(&nest, message),
+        None => encode_ndjson(&nest),
+    };
+    let text = py.detach(|| guarded(encode)).or_raise()?;
     write_to(py, target, &text)
 }

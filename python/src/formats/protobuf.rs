@@ -58,6 +58,25 @@ pub fn message_of(descriptor: &Bound<'_, PyAny>, name: &str) -> PyResult<Message
     schema.and_then(|schema| schema.message(name)).or_raise()
 }
 
+/// The message of a descriptor, if both are given.
+///
+/// Errors: one of them alone; those of [`message_of`].
+pub fn message_if_said(
+    py: Python<'_>,
+    descriptor: Option<&Bound<'_, PyAny>>,
+    message: Option<&str>,
+    at: &str,
+) -> PyResult<Option<MessageType>> {
+    match (descriptor, message) {
+        (Some(descriptor), Some(name)) => message_of(descriptor, name).map(Some),
+        (None, None) => Ok(None),
+        (Some(_), None) | (None, Some(_)) => {
+            let error = Error::value("one of `descriptor` and `message` is given, and the other is not");
+            Err(raised(py, error.wanted("both, or neither").at(at)))
+        }
+    }
+}
+
 /// What a schema was made of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {

@@ -2,7 +2,7 @@
 
 use super::{Bits, Column, Columns, Decoded, MAX_REPORTED, OffsetVec, TextVec};
 use extenso_core::side_by_side;
-use extenso_types::{Error, Result};
+use extenso_types::{DType, Error, Result};
 
 impl Decoded {
     /// The rows of all parts, in order.
@@ -104,6 +104,20 @@ impl Bits {
 }
 
 impl TextVec {
+    /// The texts of all parts, in order.
+    ///
+    /// Errors: more bytes than offsets count.
+    pub fn joined(parts: Vec<TextVec>) -> Result<TextVec> {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().map_or_else(|| TextVec::new(DType::I64), Ok)?;
+        for part in parts {
+            if !all.append(&part) {
+                return Err(Error::value("the texts are longer than offsets can count"));
+            }
+        }
+        Ok(all)
+    }
+
     /// Adds all texts of another column, or says that the offsets' width cannot count them.
     #[must_use]
     pub fn append(&mut self, other: &TextVec) -> bool {
@@ -145,7 +159,6 @@ impl OffsetVec {
 mod tests {
     use super::*;
     use crate::columns::ColumnKind;
-    use extenso_types::DType;
 
     fn filled(rows: std::ops::Range<usize>) -> Columns {
         let kinds = [

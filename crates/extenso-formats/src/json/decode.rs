@@ -24,13 +24,22 @@ use std::sync::Arc;
 pub struct Decoder {
     plan: Arc<Compiled>,
     scratch: Scratch,
+    #[cfg(feature = "proto")]
+    messages: crate::proto::json::Scratch,
     marks: Vec<usize>,
     hint: Option<(usize, Arc<str>)>,
 }
 
 #[derive(Debug)]
+enum Root {
+    Plan(Node),
+    #[cfg(feature = "proto")]
+    Message(crate::proto::json::Record),
+}
+
+#[derive(Debug)]
 struct Compiled {
-    root: Node,
+    root: Root,
     objects: bool,
     kinds: Vec<ColumnKind>,
     /// What a whole row of defaults adds to each column.
@@ -42,10 +51,29 @@ impl Decoder {
     ///
     /// Errors: see [`Plan::kinds`].
     pub fn new(plan: &Plan) -> Result<Decoder> {
-        let kinds = plan.kinds()?;
-        let objects = matches!(plan, Plan::Record { .. });
-        let compiled = Compiled { root: Node::compile(plan), objects, kinds, defaults: fills(plan) };
-        Ok(Decoder { plan: Arc::new(compiled), scratch: Scratch::default(), marks: Vec::new(), hint: None })
+        Decoder::of(plan, Root::Plan(Node::compile(plan)))
+    }
+
+    /// A decoder of messages of this type in their JSON form, for a plan of the message.
+    ///
+    /// Errors: see [`Plan::kinds`]; a plan that the messages cannot be read as, with the path.
+    #[cfg(feature = "proto")]
+    pub fn of_message(message: &crate::proto::MessageType, plan: &Plan) -> Result<Decoder> {
+        plan.kinds()?;
+        Decoder::of(plan, Root::Message(crate::proto::json::compile(message, plan)?))
+    }
+
+    fn of(plan: &Plan, root: Root) -> Result<Decoder> {
+        let (kinds, objects) = (plan.kinds()?, matches!(plan, Plan::Record { .. }));
+        let plan = Arc::new(Compiled { root, objects, kinds, defaults: fills(plan) });
+        Ok(Decoder {
+            plan,
+            scratch: Scratch::default(),
+            #[cfg(feature = "proto")]
+            messages: Default::default(),
+            marks: Vec::new(),
+            hint: None,
+        })
     }
 
     /// The same decoder, whose errors about a row of `sample` or later that is JSON end with this hint.
@@ -155,17 +183,20 @@ impl Decoder {
     }
 
     fn record(&mut self, text: &[u8], start: usize, row: usize, on_error: OnError, out: &mut Decoded) -> Result<()> {
+        #[cfg(not(feature = "proto"))]
         let Decoder { plan, scratch, marks, hint } = self;
+        #[cfg(feature = "proto")]
+        let Decoder { plan, scratch, messages, marks, hint } = self;
         let policy = Policy { on_error, defaults: &plan.defaults };
         policy.row(row, start, marks, out, |columns| {
-            read(&plan.root, scratch, text, columns).map_err(|failure| explain(hint.as_ref(), failure, text, row))
+            let read = check_utf8(text).and_then(|()| match &plan.root {
+                Root::Plan(root) => scratch.read(text, root, columns),
+                #[cfg(feature = "proto")]
+                Root::Message(root) => messages.read(text, root, columns),
+            });
+            read.map_err(|failure| explain(hint.as_ref(), failure, text, row))
         })
     }
-}
-
-fn read(root: &Node, scratch: &mut Scratch, text: &[u8], columns: &mut Columns) -> Read<()> {
-    check_utf8(text)?;
-    scratch.read(text, root, columns)
 }
 
 #[cold]

@@ -6,8 +6,10 @@
 use super::base64;
 use super::number;
 use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
+use crate::parts;
 use crate::plan::{Field, Plan};
 use crate::prove::{Proof, refuse};
+use extenso_core::side_by_side;
 use extenso_types::{DType, Error, Result, Segment};
 use std::fmt::Display;
 use std::io::Write;
@@ -26,13 +28,27 @@ use std::ops::Range;
 ///                                                   {"id":2,"tags":[]}
 /// ```
 pub fn encode_lines(plan: &Plan, columns: &[ColumnRef<'_>], rows: usize, out: &mut Vec<u8>) -> Result<()> {
-    let prepare = Prepare(Proof { columns, kinds: plan.kinds()? });
-    let writer = prepare.value(plan, 0..rows, &mut Vec::new())?;
-    for row in 0..rows {
-        writer.write(row, out);
-        out.push(b'\n');
-    }
+    // One part, which has the rows from the first to the last.
+    let parts = std::iter::once(0..rows).collect();
+    out.append(&mut encode_parts(plan, columns, parts)?);
     Ok(())
+}
+
+/// The lines of rows, which are given in parts that follow each other; several parts are written side by side.
+///
+/// Errors: as [`encode_lines`].
+pub(crate) fn encode_parts(plan: &Plan, columns: &[ColumnRef<'_>], parts: Vec<Range<usize>>) -> Result<Vec<u8>> {
+    let prepare = Prepare(Proof { columns, kinds: plan.kinds()? });
+    let writer = prepare.value(plan, 0..parts.last().map_or(0, |part| part.end), &mut Vec::new())?;
+    let lines = |part: Range<usize>| {
+        let mut out = Vec::new();
+        for row in part {
+            writer.write(row, &mut out);
+            out.push(b'\n');
+        }
+        out
+    };
+    Ok(parts::joined(side_by_side(parts, lines)))
 }
 
 /// The text of each of these rows, and an empty one for those that are not there.

@@ -15,7 +15,7 @@
 //! What nobody needs is only checked for syntax: wrong types and duplicate keys inside it are not seen.
 //! Does not know specs or values, and makes no objects for rows.
 
-mod base64;
+pub(crate) mod base64;
 mod decode;
 mod encode;
 mod failure;
@@ -36,6 +36,14 @@ mod tests;
 pub use crate::parts::Start;
 pub use decode::Decoder;
 pub use encode::{encode_lines, write_string};
-pub(crate) use encode::{encode_texts, write_scalar};
+pub(crate) use encode::{encode_parts, encode_texts, write_scalar};
+#[cfg(feature = "proto")]
+pub(crate) use fields::Fields;
 pub(crate) use infer::infer;
+#[cfg(feature = "proto")]
+pub(crate) use number::{named as named_float, write as write_float};
+#[cfg(feature = "proto")]
+pub(crate) use quick::number as number_end;
+#[cfg(feature = "proto")]
+pub(crate) use skip::skip;
 pub(crate) use split::{is_array, is_blank, mark_len};

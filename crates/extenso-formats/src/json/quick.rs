@@ -147,7 +147,8 @@ fn digits(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-fn number(text: &[u8], at: usize) -> Option<usize> {
+/// Behind the number that starts at a byte.
+pub fn number(text: &[u8], at: usize) -> Option<usize> {
     let start = at + usize::from(*text.get(at)? == b'-');
     let mut at = match *text.get(start)? {
         b'0' if text.get(start + 1).is_some_and(u8::is_ascii_digit) => return None,

@@ -125,24 +125,10 @@ impl Writer {
             |work: usize| usize::try_from(work as u128 * rows as u128 / elements.max(1) as u128).unwrap_or(rows);
         let parts = parts::of_rows(rows, elements.saturating_mul(4), |work| row_at(work / 4));
         let parts = side_by_side(parts, |part| write(&columns, part, there));
-        let (offsets, bytes) = joined(parts)?.into_parts();
+        let (offsets, bytes) = TextVec::joined(parts.into_iter().collect::<Result<_>>()?)?.into_parts();
         let texts = Tensor::from_text(dtype, &[rows], offsets_of(offsets), Buffer::from_vec(bytes))?;
         Ok([Value::from(texts)].into_iter().collect())
     }
-}
-
-/// The texts of all parts.
-///
-/// Errors: the first part's; more bytes than offsets count.
-fn joined(parts: Vec<Result<TextVec>>) -> Result<TextVec> {
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_else(|| TextVec::new(DType::I64))?;
-    for part in parts {
-        if !all.append(&part?) {
-            return Err(Error::value("the texts are longer than offsets can count"));
-        }
-    }
-    Ok(all)
 }
 
 fn json(attrs: &dyn AttrSet) -> Result<&Writer> {

@@ -3,6 +3,8 @@
 //! Invariant: fields come in the order of the plan, members of oneofs last; repeated numbers as the descriptor says (packed or not), and what a message of its own
 //! may leave out (a default without presence) is left out; so the same columns give the same bytes. Nothing outside the columns is read.
 
+use super::enums::Values;
+use super::json::Known;
 use super::member::{Member, names};
 use super::node::refuse as refuse_at;
 use super::number::{Number, Raw};
@@ -11,21 +13,29 @@ use super::schema::MessageType;
 use super::wire::WireType;
 use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
 use crate::failure::{Failure, Read};
+use crate::json::write_string;
 use crate::plan::{self, Plan};
 use crate::prove::Proof;
+use extenso_core::side_by_side;
 use extenso_types::{DType, Error, Path, Result, Segment};
 use prost_reflect::{Kind, MessageDescriptor};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Writes the first `rows` records of the columns as messages of this type.
+/// Writes the records of the columns as messages of this type, in parts that follow each other and are written side by side.
 ///
 /// Errors, each with its path: the plan (see [`Plan::kinds`]), and a plan that the message cannot hold; a column of another kind or too short;
 /// with its row: a number that its field cannot hold, two values of a field that has one, two members of a oneof, an enum's name that
 /// does not exist.
-pub fn encode(message: &MessageType, plan: &Plan, columns: &[ColumnRef<'_>], rows: usize) -> Result<TextVec> {
-    encode_texts(message, plan, columns, 0..rows, |_| true)
+pub fn encode(
+    message: &MessageType,
+    plan: &Plan,
+    columns: &[ColumnRef<'_>],
+    parts: Vec<Range<usize>>,
+) -> Result<TextVec> {
+    let writer = prepared(message, plan, columns, 0..parts.last().map_or(0, |part| part.end))?;
+    let written = side_by_side(parts, |part| texts(&writer, part, |_| true));
+    TextVec::joined(written.into_iter().collect::<Result<_>>()?).map_err(|e| e.at("encode"))
 }
 
 /// The message of each of these rows, and an empty text for those that are not there.
@@ -38,8 +48,10 @@ pub(crate) fn encode_texts(
     rows: Range<usize>,
     is_there: impl Fn(usize) -> bool,
 ) -> Result<TextVec> {
-    let prepare = Prepare { proof: Proof { columns, kinds: plan.kinds()? } };
-    let writer = prepare.record(&message.0, plan, rows.clone(), &Path::root())?;
+    texts(&prepared(message, plan, columns, rows.clone())?, rows, is_there)
+}
+
+fn texts(writer: &Record<'_>, rows: Range<usize>, is_there: impl Fn(usize) -> bool) -> Result<TextVec> {
     let (mut texts, mut bytes) = (TextVec::new(DType::I64)?, Vec::new());
     for row in rows {
         bytes.clear();
@@ -53,23 +65,43 @@ pub(crate) fn encode_texts(
     Ok(texts)
 }
 
-/// A message, with the columns of its fields.
-struct Record<'a>(Vec<Field<'a>>);
+/// A message with its columns, proven to hold what will be written.
+///
+/// Errors: as [`encode`], but for those of rows.
+pub fn prepared<'a>(
+    message: &MessageType,
+    plan: &Plan,
+    columns: &[ColumnRef<'a>],
+    rows: Range<usize>,
+) -> Result<Record<'a>> {
+    let prepare = Prepare { proof: Proof { columns, kinds: plan.kinds()? } };
+    prepare.record(&message.0, plan, rows, &Path::root())
+}
 
-struct Field<'a> {
-    name: Arc<str>,
+/// A message, with the columns of its fields.
+pub struct Record<'a> {
+    pub fields: Vec<Field<'a>>,
+    /// The JSON form that it has of its own.
+    pub known: Option<Known>,
+}
+
+pub struct Field<'a> {
+    pub name: Arc<str>,
+    /// What stands before the value in JSON: `"name":`.
+    pub key: Vec<u8>,
     number: u32,
-    rule: Rule<'a>,
+    pub rule: Rule<'a>,
     /// Whether a default is written too.
-    presence: bool,
+    pub presence: bool,
     packed: bool,
+    pub map: bool,
     /// The oneof that it belongs to.
     oneof: Option<usize>,
-    value: Value<'a>,
+    pub value: Value<'a>,
 }
 
 /// Which values of its column a row has.
-enum Rule<'a> {
+pub enum Rule<'a> {
     One,
     Maybe(Option<BitsRef<'a>>),
     Row(OffsetsRef<'a>),
@@ -77,17 +109,24 @@ enum Rule<'a> {
     Exactly(usize),
 }
 
-enum Value<'a> {
-    Number(Number, ColumnRef<'a>),
-    Name(HashMap<String, i32>, TextRef<'a>),
-    Text(TextRef<'a>),
+pub enum Value<'a> {
+    /// A number; with the values of its enum, if it is of one.
+    Number(Number, ColumnRef<'a>, Option<Arc<Values>>),
+    Name(Arc<Values>, TextRef<'a>),
+    /// A text, which is a string or any bytes.
+    Text(TextRef<'a>, bool),
     Message(Record<'a>, bool),
 }
 
 impl Record<'_> {
     fn write(&self, row: usize, out: &mut Vec<u8>) -> Read<()> {
+        self.each(row, |field, items| field.write(items, out))
+    }
+
+    /// Calls `f` with each field and the places of its values in a row.
+    pub fn each(&self, row: usize, mut f: impl FnMut(&Field<'_>, Range<usize>) -> Read<()>) -> Read<()> {
         let mut taken: Option<(usize, &str)> = None;
-        for field in &self.0 {
+        for field in &self.fields {
             let inside = |e: Box<Failure>| e.inside(Segment::Field(field.name.clone()));
             let items = field.items(row).map_err(inside)?;
             if let Some(oneof) = field.oneof.filter(|_| !items.is_empty()) {
@@ -96,15 +135,20 @@ impl Record<'_> {
                     _ => taken = Some((oneof, &field.name)),
                 }
             }
-            field.write(items, out).map_err(inside)?;
+            f(field, items).map_err(inside)?;
         }
         Ok(())
     }
 }
 
 impl Field<'_> {
+    /// Whether it is repeated.
+    pub fn repeats(&self) -> bool {
+        matches!(self.rule, Rule::Each(_) | Rule::Exactly(_))
+    }
+
     /// The places of the row's values.
-    fn items(&self, row: usize) -> Read<Range<usize>> {
+    pub fn items(&self, row: usize) -> Read<Range<usize>> {
         Ok(match &self.rule {
             Rule::One => row..row + 1,
             Rule::Maybe(Some(bits)) if !bits.get(row) => row..row,
@@ -151,34 +195,24 @@ impl Field<'_> {
 impl Value<'_> {
     fn wire(&self) -> WireType {
         match self {
-            Value::Number(number, _) => number.wire(),
+            Value::Number(number, ..) => number.wire(),
             Value::Name(..) => WireType::Varint,
-            Value::Text(_) | Value::Message(_, false) => WireType::Bytes,
+            Value::Text(..) | Value::Message(_, false) => WireType::Bytes,
             Value::Message(_, true) => WireType::GroupStart,
         }
     }
 
     fn write(&self, i: usize, out: &mut Vec<u8>) -> Read<()> {
         match self {
-            Value::Number(number, column) => {
+            Value::Number(number, column, _) => {
                 let raw = raw_at(column, i);
-                raw.and_then(|raw| put_number(*number, raw, out)).ok_or_else(|| {
-                    let came = raw.map_or_else(|| "no number".to_string(), |raw| format!("the number {raw}"));
-                    let error = Error::value(format!("{came} stands here"));
-                    Failure::new(0, error.wanted(format!("one that fits {}", number.dtype())))
-                })
+                raw.and_then(|raw| put_number(*number, raw, out)).ok_or_else(|| unfit(*number, raw))
             }
-            Value::Name(numbers, text) => {
-                let name = String::from_utf8_lossy(text_at(text, i));
-                let number = numbers.get(&*name).ok_or_else(|| {
-                    let error =
-                        Error::value(format!("the enum has no '{}'", name.chars().take(40).collect::<String>()));
-                    Failure::new(0, error.wanted("a name of the enum"))
-                })?;
-                put_varint(i64::from(*number).cast_unsigned(), out);
+            Value::Name(values, text) => {
+                put_varint(i64::from(number_of(values, text_at(text, i))?).cast_unsigned(), out);
                 Ok(())
             }
-            Value::Text(text) => {
+            Value::Text(text, _) => {
                 let text = text_at(text, i);
                 put_sized(out, |out| {
                     out.extend_from_slice(text);
@@ -191,6 +225,23 @@ impl Value<'_> {
     }
 }
 
+/// The number of a name of an enum.
+pub fn number_of(values: &Values, name: &[u8]) -> Read<i32> {
+    let name = String::from_utf8_lossy(name);
+    values.number(&name).ok_or_else(|| {
+        let error = Error::value(format!("the enum has no '{}'", name.chars().take(40).collect::<String>()));
+        Failure::new(0, error.wanted("a name of the enum"))
+    })
+}
+
+/// The failure of a number that its field cannot hold.
+#[cold]
+pub fn unfit(number: Number, raw: Option<Raw>) -> Box<Failure> {
+    let came = raw.map_or_else(|| "no number".to_string(), |raw| format!("the number {raw}"));
+    let error = Error::value(format!("{came} stands here"));
+    Failure::new(0, error.wanted(format!("one that fits {}", number.dtype())))
+}
+
 #[cold]
 fn both(other: &str) -> Box<Failure> {
     let error = Error::value(format!("this member of a oneof and '{other}' are both there"));
@@ -201,11 +252,11 @@ fn bounds(offsets: &OffsetsRef<'_>, row: usize) -> Range<usize> {
     offsets.get(row).unwrap_or(0)..offsets.get(row + 1).unwrap_or(0)
 }
 
-fn text_at<'a>(text: &TextRef<'a>, i: usize) -> &'a [u8] {
+pub fn text_at<'a>(text: &TextRef<'a>, i: usize) -> &'a [u8] {
     text.bytes.get(bounds(&text.offsets, i)).unwrap_or_default()
 }
 
-fn raw_at(column: &ColumnRef<'_>, i: usize) -> Option<Raw> {
+pub fn raw_at(column: &ColumnRef<'_>, i: usize) -> Option<Raw> {
     Some(match column {
         ColumnRef::Bits(bits) => Raw::Bool(bits.get(i)),
         ColumnRef::I8(numbers) => Raw::Signed((*numbers.get(i)?).into()),
@@ -248,7 +299,7 @@ impl<'a> Prepare<'_, 'a> {
         }
         // The members of one oneof stand together, so that the last one seen tells of all.
         writers.sort_by_key(|field| field.oneof.map_or(0, |oneof| oneof + 1));
-        Ok(Record(writers))
+        Ok(Record { fields: writers, known: Known::of(message) })
     }
 
     fn field(
@@ -282,8 +333,13 @@ impl<'a> Prepare<'_, 'a> {
         if field.is_required() && !matches!(rule, Rule::One) {
             return Err(refuse(at, "a required field may be missing".into(), "a value in every row"));
         }
+        let mut key = Vec::new();
+        write_string(field.json_name().as_bytes(), &mut key);
+        key.push(b':');
         Ok(Field {
             name: field.name().into(),
+            key,
+            map: field.is_map(),
             number: field.number(),
             rule,
             presence: field.has_presence() || repeated,
@@ -301,19 +357,21 @@ impl<'a> Prepare<'_, 'a> {
                 Ok(Value::Message(self.record(message, plan, rows, at)?, field.is_group()))
             }
             (Kind::Enum(e), Plan::Text { dtype: DType::String, column, .. }) => {
-                let numbers = e.values().map(|value| (value.name().to_string(), value.number())).collect();
-                Ok(Value::Name(numbers, self.proof.text(*column, true, &rows, steps)?))
+                Ok(Value::Name(Values::new(e), self.proof.text(*column, true, &rows, steps)?))
             }
             (Kind::String, Plan::Text { dtype: DType::String, column, .. }) => {
-                Ok(Value::Text(self.proof.text(*column, true, &rows, steps)?))
+                Ok(Value::Text(self.proof.text(*column, true, &rows, steps)?, true))
             }
             (Kind::Bytes, Plan::Text { dtype: DType::Bytes, column, .. }) => {
-                Ok(Value::Text(self.proof.text(*column, false, &rows, steps)?))
+                Ok(Value::Text(self.proof.text(*column, false, &rows, steps)?, false))
             }
             (Kind::String, _) => wrong("string"),
             (Kind::Bytes, _) => wrong("bytes"),
             (kind, Plan::Scalar { dtype, column }) => match Number::of(kind).filter(|number| number.writes(*dtype)) {
-                Some(number) => Ok(Value::Number(number, self.proof.column(*column, &rows, steps)?)),
+                Some(number) => {
+                    let values = if let Kind::Enum(e) = kind { Some(Values::new(e)) } else { None };
+                    Ok(Value::Number(number, self.proof.column(*column, &rows, steps)?, values))
+                }
                 None => match Number::of(kind).map(Number::dtype) {
                     Some(DType::F32) => wrong("f32; cast wider floats"),
                     Some(DType::F64) => wrong("f32 or f64"),

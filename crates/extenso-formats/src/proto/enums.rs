@@ -9,7 +9,11 @@ use std::sync::Arc;
 pub struct Values {
     /// The first name of each number.
     names: HashMap<i32, Arc<str>>,
+    /// The number of each name.
+    numbers: HashMap<Arc<str>, i32>,
     closed: bool,
+    /// Whether it is the enum of the null, which is written as one in JSON.
+    pub is_null: bool,
     /// What a field without presence has if nothing came.
     pub default: i32,
 }
@@ -17,19 +21,26 @@ pub struct Values {
 impl Values {
     /// The values that a descriptor lists.
     pub fn new(descriptor: &EnumDescriptor) -> Arc<Values> {
-        let mut names = HashMap::new();
+        let (mut names, mut numbers) = (HashMap::new(), HashMap::new());
         for value in descriptor.values() {
             names.entry(value.number()).or_insert_with(|| value.name().into());
+            numbers.insert(value.name().into(), value.number());
         }
         let closed = descriptor.parent_file().syntax() == Syntax::Proto2;
-        // Without a `default` of its own, which only a field with presence has, the first value.
-        let default = descriptor.values().next().map_or(0, |value| value.number());
-        Arc::new(Values { names, closed, default })
+        // Without a `default` of its own, which only a field with presence has, the first value; `values` has them by number.
+        let default = if names.is_empty() { 0 } else { descriptor.default_value().number() };
+        let is_null = descriptor.full_name() == "google.protobuf.NullValue";
+        Arc::new(Values { names, numbers, closed, is_null, default })
     }
 
     /// Whether a field may hold this number; one that it may not hold counts as not there.
     pub fn has(&self, number: i32) -> bool {
         !self.closed || self.names.contains_key(&number)
+    }
+
+    /// The number of a name.
+    pub fn number(&self, name: &str) -> Option<i32> {
+        self.numbers.get(name).copied()
     }
 
     /// The name of a number.

@@ -41,6 +41,14 @@ impl Member {
         }
     }
 
+    /// The name in JSON.
+    pub fn json_name(&self) -> String {
+        match self {
+            Member::Field(field) => field.json_name().to_string(),
+            Member::Extension(_) => self.name(),
+        }
+    }
+
     pub fn number(&self) -> u32 {
         either!(self, of => of.number())
     }

@@ -51,6 +51,7 @@ mod enums;
 mod example;
 mod fields;
 mod frames;
+pub(crate) mod json;
 mod member;
 mod node;
 mod number;
@@ -73,6 +74,7 @@ pub(crate) use encode::encode_texts;
 pub use example::Example;
 pub(crate) use frames::Extent;
 pub use frames::{Framing, Messages};
+pub use json::{encode_proto_json, read_proto_json, write_proto_json};
 pub use rows::{
     ExampleOptions, ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_messages, run_proto,
     write_proto,

@@ -150,7 +150,7 @@ fn found(name: &Arc<str>, kind: &Kind, group: bool, plan: &Plan, at: &Path) -> R
 }
 
 /// What a plan makes of a value that comes once or not at all, and the plan of the value.
-fn once(plan: &Plan) -> (Rule, &Plan) {
+pub fn once(plan: &Plan) -> (Rule, &Plan) {
     match plan {
         Plan::Optional { validity, inner } => (Rule::Maybe { validity: *validity }, inner),
         Plan::List { offsets, item, .. } => (Rule::Row { offsets: *offsets }, item),

@@ -39,6 +39,19 @@ pub fn put_sized(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Read<()>
     Ok(())
 }
 
+/// The number as its kind holds it; none if it does not fit.
+pub fn fitting(number: Number, raw: Raw) -> Option<Raw> {
+    Some(match (number, raw) {
+        (Number::Bool, Raw::Bool(_)) | (Number::Float, Raw::Float(_)) | (Number::Double, Raw::Double(_)) => raw,
+        (Number::Double, Raw::Float(value)) => Raw::Double(value.into()),
+        (Number::Bool | Number::Float | Number::Double, _) => return None,
+        (Number::Int32 | Number::Sint32 | Number::Sfixed32, _) => Raw::Signed(integer::<i32>(raw)?.into()),
+        (Number::Int64 | Number::Sint64 | Number::Sfixed64, _) => Raw::Signed(integer(raw)?),
+        (Number::Uint32 | Number::Fixed32, _) => Raw::Unsigned(integer::<u32>(raw)?.into()),
+        (Number::Uint64 | Number::Fixed64, _) => Raw::Unsigned(integer(raw)?),
+    })
+}
+
 /// Appends a number, or says that it does not fit.
 pub fn put_number(number: Number, raw: Raw, out: &mut Vec<u8>) -> Option<()> {
     match number {

@@ -173,8 +173,9 @@ pub fn read_examples(source: Messages<'_>, options: &ExampleOptions) -> Result<R
 /// assert_eq!(messages.data().unwrap().text_at(0).unwrap(), b"\x08\x07\x12\x01a");
 /// ```
 pub fn encode_proto(value: &Nest<Value>, message: &MessageType) -> Result<Tensor> {
-    let Batch { records, leaves, rows } = Batch::of(value)?;
-    let texts = encode(message, records.plan(), &records.columns(&leaves)?, rows)?;
+    let batch = Batch::of(value)?;
+    let (plan, rows) = (batch.records.plan(), batch.rows);
+    let texts = encode(message, plan, &batch.records.columns(&batch.leaves)?, batch.parts())?;
     let (offsets, bytes) = texts.into_parts();
     Tensor::from_text(DType::Bytes, &[rows], offsets_of(offsets), Buffer::from_vec(bytes))
 }

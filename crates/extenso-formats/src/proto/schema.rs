@@ -47,8 +47,9 @@ impl Schema {
 
     /// The schema of one `.proto` text; it may import the types of `google/protobuf` alone.
     ///
-    /// Errors: a text that is no `.proto` file; other imports.
+    /// Errors: a text that is no `.proto` file, or one of an edition; other imports.
     pub fn from_text(text: &str) -> Result<Schema> {
+        check_edition(text)?;
         contained(|| compile(Path::new(TEXT), Text(text.to_string())))
     }
 
@@ -59,6 +60,9 @@ impl Schema {
         if path.extension().is_none_or(|ending| ending != "proto") {
             let read = std::fs::read(path).map_err(|e| Error::io(format!("'{}': {e}", path.display())));
             return Schema::from_descriptor_set(&read?);
+        }
+        if let Ok(text) = std::fs::read_to_string(path) {
+            check_edition(&text)?;
         }
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         contained(|| {
@@ -125,8 +129,33 @@ fn check_syntax(file: &FileDescriptorProto) -> Result<()> {
         return Ok(());
     }
     let show = |text: &str| text.chars().take(40).collect::<String>();
+    if file.syntax() == "editions" {
+        return Err(editions(&format!("file '{}'", show(file.name()))));
+    }
     let error = Error::data(format!("file '{}' has syntax '{}'", show(file.name()), show(file.syntax())));
     Err(error.wanted("proto2 or proto3").at("descriptor"))
+}
+
+/// Checks that a text does not begin with an edition, which neither protox 0.10 nor prost-reflect 0.16 knows.
+fn check_edition(text: &str) -> Result<()> {
+    let mut rest = text.trim_start();
+    loop {
+        let behind = if rest.starts_with("//") {
+            rest.split_once('\n')
+        } else if rest.starts_with("/*") {
+            rest.split_once("*/")
+        } else {
+            break;
+        };
+        rest = behind.map_or("", |(_, behind)| behind.trim_start());
+    }
+    let after = rest.strip_prefix("edition").map(str::trim_start);
+    if after.is_some_and(|after| after.starts_with('=')) { Err(editions("the file")) } else { Ok(()) }
+}
+
+fn editions(file: &str) -> Error {
+    let error = Error::data(format!("{file} has an edition")).wanted("proto2 or proto3");
+    error.hint("Write `syntax = \"proto3\";`, with `optional` where a field has presence").at("descriptor")
 }
 
 /// Calls a reader of descriptors. That of prost-reflect 0.16 panics while it makes the text of some errors.

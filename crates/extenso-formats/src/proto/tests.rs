@@ -93,7 +93,7 @@ fn enums_are_numbers_or_names_and_a_closed_one_has_no_others() {
     let came = text(b"\x30\x03\x38\x03\x38\x00", &names(&["kind", "kinds"])).expect("reads");
     assert_eq!(came, r#"[{"kind": "BOOK", "kinds": ["BOOK", "NONE"]}]"#);
     check(b"\x30\x05\x38\x03\x38\x05", &["kind", "kinds"], r#"{"kind": None, "kinds": [3]}"#);
-    let open = Schema::from_text("syntax = 'proto3'; enum E { A = 0; B = 1; } message M { E e = 1; }");
+    let open = Schema::from_text("syntax = 'proto3'; enum E { A = 0; B = 1; BELOW = -2; } message M { E e = 1; }");
     let open = open.and_then(|schema| schema.message("M")).expect("a message");
     let read = |bytes: &[u8], enums| {
         let options = ProtobufOptions { enums, ..ProtobufOptions::default() };
@@ -284,7 +284,9 @@ fn what_is_no_descriptor_is_refused() {
     let empty = b"\x0a\x05\x0a\x01f\x62\x00";
     assert!(refused(Schema::from_descriptor_set(empty)).starts_with("descriptor: file 'f' has syntax ''"));
     let edition = b"\x0a\x0d\x0a\x01f\x62\x08editions";
-    assert!(refused(Schema::from_descriptor_set(edition)).starts_with("descriptor: file 'f' has syntax 'editions'"));
+    assert!(refused(Schema::from_descriptor_set(edition)).starts_with("descriptor: file 'f' has an edition"));
+    let text = "/* a */ // b\nedition = '2023'; message M {}";
+    assert!(refused(Schema::from_text(text)).starts_with("descriptor: the file has an edition"));
     let deep = format!("{}{}", "message M {".repeat(20_000), "}".repeat(20_000));
     assert!(refused(Schema::from_text(&deep)).starts_with("descriptor: "));
     let options = format!("option (x) = {}{};", "{ a: ".repeat(20_000), "}".repeat(20_000));

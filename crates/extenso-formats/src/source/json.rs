@@ -5,8 +5,12 @@ use super::{Block, Blocks, SourceOptions};
 use crate::columns::{Decoded, OnError};
 use crate::json::{Decoder, Start, is_array};
 use crate::plan::Plan;
+#[cfg(feature = "proto")]
+use crate::proto::Content;
 use crate::records::RecordSpec;
 use extenso_graph::Concrete;
+#[cfg(feature = "proto")]
+use extenso_types::Error;
 use extenso_types::Result;
 use std::io::{BufRead, Read};
 use std::sync::Arc;
@@ -36,7 +40,7 @@ impl<'a> JsonBlocks<'a> {
         options: &SourceOptions,
     ) -> Result<JsonBlocks<'a>> {
         let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
-        let decoder = Decoder::new(records.plan())?;
+        let decoder = decoder_of(records.plan(), options)?;
         let (on_error, block) = (options.on_error, options.block.max(1));
         Ok(JsonBlocks { source, packed, records, decoder, on_error, block, at: Start::default(), text: Vec::new() })
     }
@@ -62,6 +66,22 @@ impl<'a> JsonBlocks<'a> {
         }
         Ok(!self.text.is_empty())
     }
+}
+
+/// A decoder of records, or of the JSON form of messages where the options say what they are.
+///
+/// Errors: a plan that the messages cannot be read as; examples, which have no JSON form here.
+pub fn decoder_of(plan: &Plan, options: &SourceOptions) -> Result<Decoder> {
+    #[cfg(feature = "proto")]
+    match &options.content {
+        Some(Content::Message(message)) => return Decoder::of_message(message, plan),
+        Some(Content::Examples(_)) => {
+            let error = Error::dtype("the source is JSON, and its records are said to be examples");
+            return Err(error.wanted("TFRecords, or messages with lengths").at("source"));
+        }
+        None => {}
+    }
+    Decoder::new(plan)
 }
 
 impl Blocks for JsonBlocks<'_> {

@@ -7,7 +7,7 @@
 //! | `ARROW1`, `ff ff ff ff` | a file or a stream of Arrow's IPC |
 //! | anything else | what its name ends in: `.csv`, `.arrows`, otherwise JSON |
 //!
-//! Of messages, which are told by no first byte, the caller says what they are; these are TFRecords if the first checksum says so, otherwise they
+//! Of messages, which are told by no first byte, the caller says what they are; where the name ends as that of JSON they are in their JSON form, otherwise they are TFRecords if the first checksum says so, otherwise they
 //! have a varint for the length before each.
 //!
 //! Invariant: a source gives blocks of rows one after another and holds one of them; of each it decodes the leaves that a function needs,
@@ -50,7 +50,8 @@ pub(crate) use unpack::{MOST, RATIO, reading, unpack, unpacked};
 use crate::columns::{BadRows, OnError};
 #[cfg(feature = "proto")]
 use crate::proto::{Content, Framing, Messages, run_messages};
-use crate::run::{Rows, run_leaves, run_records};
+use crate::records::RecordSpec;
+use crate::run::{Rows, run_decoded, run_leaves};
 use extenso_core::Value;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Result};
@@ -352,7 +353,11 @@ fn batches<'a>(
 pub fn run_bytes(function: &Arc<Concrete>, bytes: &[u8], options: &SourceOptions) -> Result<Rows<Nest<Value>>> {
     let bytes = unpack(bytes)?;
     match options.format_of(&bytes) {
-        Format::Json => run_records(function, &bytes, options.on_error),
+        Format::Json => {
+            let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+            let decoded = json::decoder_of(records.plan(), options)?.records(&bytes, options.on_error)?;
+            run_decoded(function, &records, decoded)
+        }
         #[cfg(feature = "ipc")]
         Format::Arrow | Format::Arrows => run_arrow(function, &*bytes, options.on_error),
         #[cfg(feature = "proto")]

@@ -154,3 +154,27 @@ fn results_that_are_messages_are_written_as_they_are() {
     drop(sink);
     assert_eq!(out, file(&[b"ab".to_vec(), Vec::new()], Framing::TfRecord));
 }
+
+#[test]
+fn the_json_form_of_messages_is_a_source_where_the_name_says_so() {
+    let message = message("Order");
+    let orders = crate::read_json(ROWS.as_bytes(), &Default::default()).expect("reads").value;
+    let lines = crate::encode_proto_json(&Nest::Leaf(orders), &message).expect("writes");
+    assert!(String::from_utf8_lossy(&lines).starts_with("{\"id\":\"1\","));
+    let array = format!("[{}]", String::from_utf8_lossy(&lines).trim_end().replace('\n', ",")).into_bytes();
+    for bytes in [lines.clone(), gzip(&lines), array] {
+        for block in [1, 60, BLOCK] {
+            let named = options(block).named("orders.ndjson".as_ref());
+            assert_eq!(ran(bytes.clone(), &named).expect("runs").1, TOTALS);
+            let whole = run_bytes(&function(), &bytes, &named).expect("runs");
+            assert_eq!(encode_ndjson(&whole.value).expect("writes"), TOTALS.as_bytes());
+        }
+    }
+    let examples = SourceOptions {
+        content: Content::of_examples("tf.train.Example"),
+        format: Some(Format::Json),
+        ..SourceOptions::default()
+    };
+    let error = ran(lines, &examples).expect_err("no messages").to_string();
+    assert!(error.contains("said to be examples"), "{error}");
+}

@@ -1,0 +1,201 @@
+//! The JSON form of messages, case by case: what is read as what, what is written, and what is refused.
+#![cfg(feature = "proto")]
+
+use extenso_ext::to_literal;
+use extenso_formats::proto::{Enums, MessageType, Messages, Optionals, Schema};
+use extenso_formats::{OnError, ProtobufOptions, encode_proto, encode_proto_json, read_proto, read_proto_json};
+use extenso_types::{Nest, Path};
+
+const TEXT: &str = r#"
+    syntax = "proto3";
+    import "google/protobuf/timestamp.proto"; import "google/protobuf/duration.proto"; import "google/protobuf/wrappers.proto";
+    import "google/protobuf/struct.proto"; import "google/protobuf/field_mask.proto"; import "google/protobuf/any.proto";
+    enum Kind { OTHER = 0; BOOK = 1; ALSO = 5; }
+    message All {
+        int32 a_number = 1; int64 long = 2; uint64 big = 3; float f = 4; double d = 5; bool b = 6; string s = 7; bytes raw = 8;
+        Kind kind = 9; optional int32 maybe = 10; repeated int64 many = 11; map<string, int64> by_name = 12;
+        map<int32, Kind> by_number = 13; map<bool, Inner> by_flag = 14; Inner inner = 15;
+        oneof one { int32 x = 16; string y = 17; }
+        string named = 18 [json_name = "otherName"];
+    }
+    message Inner { sint32 n = 1; }
+    message Times { google.protobuf.Timestamp at = 1; google.protobuf.Duration took = 2; google.protobuf.FieldMask mask = 3; }
+    message Wrapped { google.protobuf.Int64Value i = 1; google.protobuf.StringValue s = 2; google.protobuf.BoolValue b = 3; }
+    message Free { google.protobuf.Struct record = 1; google.protobuf.Value value = 2; google.protobuf.ListValue list = 3; }
+    message Held { google.protobuf.Any detail = 1; }
+"#;
+
+fn message(name: &str) -> MessageType {
+    Schema::from_text(TEXT).and_then(|schema| schema.message(name)).expect("a message")
+}
+
+fn options(paths: &[&str]) -> ProtobufOptions {
+    let paths = (!paths.is_empty()).then(|| paths.iter().map(|path| path.parse::<Path>().expect("a path")).collect());
+    ProtobufOptions { paths, optionals: Optionals::Masked, depth: Some(6), ..ProtobufOptions::default() }
+}
+
+/// Reading the JSON of these paths gives this literal; and so does what is written of it, in both forms.
+fn check(name: &str, json: &str, paths: &[&str], wanted: &str) {
+    let (message, options) = (message(name), options(paths));
+    let rows = read_proto_json(json.as_bytes(), &message, &options).unwrap_or_else(|e| panic!("{json}: {e}"));
+    assert_eq!(to_literal(&rows.value).expect("a literal").to_string(), wanted, "{json}");
+    let spec = rows.value.spec().expect("a spec").to_string();
+    let value = Nest::Leaf(rows.value);
+    let lines = encode_proto_json(&value, &message).expect("writes");
+    let again = read_proto_json(&lines, &message, &options).expect("reads").value;
+    assert_eq!(to_literal(&again).expect("a literal").to_string(), wanted, "{}", lines.escape_ascii());
+    let wire = encode_proto(&value, &message).expect("writes");
+    let bytes = wire.data().expect("data").text_at(0).expect("a text");
+    let again = read_proto(Messages::Each(&[bytes]), &message, &options).expect("reads").value;
+    assert_eq!(again.spec().expect("a spec").to_string(), spec, "{json}");
+    assert_eq!(to_literal(&again).expect("a literal").to_string(), wanted, "{json}");
+}
+
+#[test]
+fn every_form_of_a_scalar_is_read() {
+    for json in
+        [r#"{"aNumber": 7}"#, r#"{"a_number": "7"}"#, r#"{"aNumber": 7.0}"#, r#"{"aNumber": "70e-1", "other": [{}]}"#]
+    {
+        check("All", json, &["a_number"], r#"[{"a_number": 7}]"#);
+    }
+    let long = r#"{"long": "-9223372036854775808", "big": 18446744073709551}"#;
+    check("All", long, &["long", "big"], r#"[{"long": -9223372036854775808, "big": 18446744073709551}]"#);
+    check("All", r#"{"f": "NaN", "d": "-Infinity"}"#, &["f", "d"], r#"[{"f": nan, "d": -inf}]"#);
+    check("All", r#"{"f": "0.5", "d": 1e300, "b": true}"#, &["f", "d", "b"], r#"[{"f": 0.5, "d": 1e300, "b": True}]"#);
+    for json in [r#"{"raw": "-_8="}"#, r#"{"raw": "+/8"}"#] {
+        check("All", json, &["raw"], r#"[{"raw": b"\xfb\xff"}]"#);
+    }
+    for json in [r#"{"kind": "BOOK"}"#, r#"{"kind": 1}"#] {
+        check("All", json, &["kind"], r#"[{"kind": 1}]"#);
+    }
+    check("All", r#"{"kind": 77}"#, &["kind"], r#"[{"kind": 77}]"#);
+    check("All", r#"{"otherName": "a"}"#, &["named"], r#"[{"named": "a"}]"#);
+    check("All", r#"{"named": "a\u00e9"}"#, &["named"], r#"[{"named": "aé"}]"#);
+}
+
+#[test]
+fn null_and_nothing_are_no_value() {
+    let wanted = r#"[{"a_number": 0, "maybe": None, "many": [], "by_name": [], "inner": None, "x": None, "y": None}]"#;
+    let paths = ["a_number", "maybe", "many", "by_name", "inner", "x", "y"];
+    for json in
+        ["{}", r#"{"aNumber": null, "maybe": null, "many": null, "byName": null, "inner": null, "x": null, "y": null}"#]
+    {
+        check("All", json, &paths, wanted);
+    }
+    check("All", r#"{"maybe": 0, "inner": {}}"#, &["maybe", "inner"], r#"[{"maybe": 0, "inner": {"n": 0}}]"#);
+    check("All", r#"{"x": null, "y": "b"}"#, &["x", "y"], r#"[{"x": None, "y": "b"}]"#);
+}
+
+#[test]
+fn maps_are_objects() {
+    let json =
+        r#"{"byName": {"b": "2", "a": 1}, "byNumber": {"-7": "BOOK"}, "byFlag": {"true": {"n": 3}, "false": {}}}"#;
+    check(
+        "All",
+        json,
+        &["by_name", "by_number", "by_flag"],
+        r#"[{"by_name": [{"key": "b", "value": 2}, {"key": "a", "value": 1}], "by_number": [{"key": -7, "value": 1}], "by_flag": [{"key": True, "value": {"n": 3}}, {"key": False, "value": {"n": 0}}]}]"#,
+    );
+    let read = read_proto_json(json.as_bytes(), &message("All"), &options(&[r#"by_name["a"]"#, r#"by_name["c"]"#]));
+    let wanted = r#"[{"by_name": {"a": 1, "c": None}}]"#;
+    assert_eq!(to_literal(&read.expect("reads").value).expect("a literal").to_string(), wanted);
+}
+
+#[test]
+fn times_masks_and_wrappers_have_forms_of_their_own() {
+    check(
+        "Times",
+        r#"{"at": "1969-12-31T23:59:59.5Z", "took": "-1.5s", "mask": "fooBar.x,b"}"#,
+        &[],
+        r#"[{"at": {"seconds": -1, "nanos": 500000000}, "took": {"seconds": -1, "nanos": -500000000}, "mask": {"paths": ["foo_bar.x", "b"]}}]"#,
+    );
+    check("Times", r#"{"mask": ""}"#, &["mask"], r#"[{"mask": {"paths": []}}]"#);
+    let wrapped = r#"[{"i": {"value": 7}, "s": {"value": ""}, "b": None}]"#;
+    check("Wrapped", r#"{"i": "7", "s": "", "b": null}"#, &[], wrapped);
+}
+
+#[test]
+fn any_values_are_read_as_the_messages_that_they_are() {
+    let value = |what: &str, is: &str| {
+        let mut fields = ["null_value", "number_value", "string_value", "bool_value"].map(|name| (name, "None"));
+        fields.iter_mut().filter(|(name, _)| *name == what).for_each(|field| field.1 = is);
+        fields.map(|(name, is)| format!("\"{name}\": {is}")).join(", ")
+    };
+    let paths = ["value.null_value", "value.number_value", "value.string_value", "value.bool_value"];
+    for (json, what, is) in [
+        ("null", "null_value", "0"),
+        ("1.5", "number_value", "1.5"),
+        ("\"a\"", "string_value", "\"a\""),
+        ("true", "bool_value", "True"),
+        ("[1]", "list_value", ""),
+    ] {
+        let rows = read_proto_json(format!("{{\"value\": {json}}}").as_bytes(), &message("Free"), &options(&paths));
+        let wanted = format!("[{{\"value\": {{{}}}}}]", value(what, is));
+        assert_eq!(to_literal(&rows.expect("reads").value).expect("a literal").to_string(), wanted, "{json}");
+    }
+    let free = message("Free");
+    let options = ProtobufOptions { depth: Some(9), ..options(&[]) };
+    let line = "{\"record\":{\"a\":{\"b\":[1.0,null]},\"c\":\"x\"},\"value\":[true],\"list\":[{},\"y\"]}\n";
+    let rows = read_proto_json(line.as_bytes(), &free, &options).expect("reads");
+    let written = encode_proto_json(&Nest::Leaf(rows.value), &free).expect("writes");
+    assert_eq!(String::from_utf8(written).expect("text"), line);
+}
+
+#[test]
+fn an_any_is_read_by_the_name_of_its_message() {
+    let json = r#"{"detail": {"n": 7, "@type": "type.googleapis.com/Inner"}}
+{"detail": {"@type": "x/google.protobuf.Duration", "value": "2s"}}
+{"detail": {}}
+{}"#;
+    let paths = [r#"detail["[Inner]"].n"#, r#"detail["[google.protobuf.Duration]"].seconds"#, "detail.type_url"];
+    let rows = read_proto_json(json.as_bytes(), &message("Held"), &options(&paths)).expect("reads");
+    let text = to_literal(&rows.value).expect("a literal").to_string();
+    for wanted in
+        [r#""[Inner]": {"n": 7}"#, r#""[google.protobuf.Duration]": {"seconds": 2}"#, "type.googleapis.com/Inner"]
+    {
+        assert!(text.contains(wanted), "{text}");
+    }
+    let error = read_proto_json(json.as_bytes(), &message("Held"), &options(&[])).expect_err("bytes").to_string();
+    assert!(error.contains("row 0, byte 11, 'detail': an Any of Inner came") && error.contains("[Inner]"), "{error}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_its_place() {
+    for (json, place, wanted) in [
+        (r#"{"aNumber": 1.5}"#, "byte 12, 'a_number'", "an integer that fits i32"),
+        (r#"{"aNumber": 2147483648}"#, "'a_number'", "an integer that fits i32"),
+        (r#"{"aNumber": " 7"}"#, "'a_number'", "an integer that fits i32"),
+        (r#"{"aNumber": true}"#, "'a_number'", "an integer that fits i32"),
+        (r#"{"f": 1e39}"#, "'f'", "a number that fits f32"),
+        (r#"{"b": "true"}"#, "'b'", "true or false"),
+        (r#"{"raw": "?"}"#, "'raw'", "a base64 string"),
+        (r#"{"kind": "NONE"}"#, "'kind'", "a name or a number of the enum"),
+        (r#"{"many": [1, null]}"#, "'many[1]'", "a value"),
+        (r#"{"many": 1}"#, "'many'", "a list"),
+        (r#"{"byName": {"a": 1, "b": 2, "a": 3}}"#, "'by_name'", "each key once"),
+        (r#"{"byName": {"a": null}}"#, "'by_name[0].value'", "a value"),
+        (r#"{"byNumber": {"x": 1}}"#, "'by_number[0].key'", "an integer that fits i32"),
+        (r#"{"aNumber": 1, "a_number": 2}"#, "'a_number'", "each field once"),
+        (r#"{"x": 1, "y": "a"}"#, "'y'", "one at most"),
+        (r#"{"inner": [1]}"#, "'inner'", "a message"),
+        (r#"{"inner": {"n": 1}"#, "row 0", "JSON"),
+        (r#"[{}, {"s": 1}]"#, "row 1, byte 11, 's'", "a string"),
+    ] {
+        let error = read_proto_json(json.as_bytes(), &message("All"), &options(&[])).expect_err(json).to_string();
+        assert!(error.contains(place) && error.contains(wanted), "{json}: {error}");
+    }
+    for (json, wanted) in [
+        (r#"{"at": "1970-01-01"}"#, "RFC 3339"),
+        (r#"{"took": 5}"#, "a duration in seconds"),
+        (r#"{"mask": "foo_bar"}"#, "without underscores"),
+    ] {
+        let error = read_proto_json(json.as_bytes(), &message("Times"), &options(&[])).expect_err(json).to_string();
+        assert!(error.contains(wanted), "{json}: {error}");
+    }
+    let skip = ProtobufOptions { on_error: OnError::Skip, enums: Enums::Names, ..options(&["kind"]) };
+    let rows = read_proto_json(b"{\"kind\": \"X\"}\n{\"kind\": \"BOOK\"}", &message("All"), &skip).expect("skips");
+    assert_eq!(
+        (rows.bad.rows, to_literal(&rows.value).expect("a literal").to_string()),
+        (vec![0], r#"[{"kind": "BOOK"}]"#.into())
+    );
+}
