@@ -71,16 +71,23 @@ impl<'a> JsonBlocks<'a> {
 /// A decoder of records, or of the JSON form of messages where the options say what they are.
 ///
 /// Errors: a plan that the messages cannot be read as; examples, which have no JSON form here.
+#[cfg(feature = "proto")]
 pub fn decoder_of(plan: &Plan, options: &SourceOptions) -> Result<Decoder> {
-    #[cfg(feature = "proto")]
     match &options.content {
-        Some(Content::Message(message)) => return Decoder::of_message(message, plan),
+        None => Decoder::new(plan),
+        Some(Content::Message(message)) => Decoder::of_message(message, plan),
         Some(Content::Examples(_)) => {
             let error = Error::dtype("the source is JSON, and its records are said to be examples");
-            return Err(error.wanted("TFRecords, or messages with lengths").at("source"));
+            Err(error.wanted("TFRecords, or messages with lengths").at("source"))
         }
-        None => {}
     }
+}
+
+/// A decoder of records.
+///
+/// Errors: those of [`Decoder::new`].
+#[cfg(not(feature = "proto"))]
+pub fn decoder_of(plan: &Plan, _: &SourceOptions) -> Result<Decoder> {
     Decoder::new(plan)
 }
 

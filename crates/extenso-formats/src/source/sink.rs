@@ -216,7 +216,8 @@ pub fn run_to_file(
     let refused = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
     let file = File::create_new(&part).map_err(refused)?;
     let write = |file: File| {
-        let options = SinkOptions { format: options.format.or_else(|| Format::of_name(path)), ..options.clone() };
+        let mut options = options.clone();
+        options.format = options.format.or_else(|| Format::of_name(path));
         let mut sink = open_sink(&options, Box::new(BufWriter::new(file.try_clone().map_err(refused)?)))?;
         let done = run_blocks(function, source, &mut *sink, watch)?;
         file.sync_all().and_then(|()| std::fs::rename(&part, path)).map_err(refused)?;
