@@ -26,12 +26,14 @@ thread_local! {
 
 /// The number of threads that large work on this thread is split over: `EXTENSO_THREADS`, or the machine's.
 pub fn threads() -> usize {
+    OVERRIDE.get().unwrap_or_else(threads_of_process)
+}
+
+fn threads_of_process() -> usize {
     static PROCESS: OnceLock<usize> = OnceLock::new();
-    OVERRIDE.get().unwrap_or_else(|| {
-        *PROCESS.get_or_init(|| {
-            let wanted = std::env::var("EXTENSO_THREADS").ok().and_then(|text| text.parse().ok());
-            wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
-        })
+    *PROCESS.get_or_init(|| {
+        let wanted = std::env::var("EXTENSO_THREADS").ok().and_then(|text| text.parse().ok());
+        wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
     })
 }
 
@@ -68,7 +70,7 @@ pub fn pieces_of(work: usize, little: usize) -> usize {
 /// that was forked it works alone.
 pub fn side_by_side<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
     let helpers = threads().min(items.len()).saturating_sub(1);
-    let Some(pool) = Some(helpers).filter(|n| *n > 0 && !is_forked()).and_then(|_| pool()) else {
+    let Some(pool) = (if helpers == 0 || is_forked() { None } else { pool() }) else {
         return items.into_iter().map(f).collect();
     };
     let isa = isa();
@@ -98,11 +100,11 @@ pub fn side_by_side<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) 
     made.into_iter().flatten().collect()
 }
 
-/// The helpers of all threads; none where the process may have one thread alone.
+/// The helpers of all threads, one at least; none where the system gives no more threads.
 fn pool() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let made = || {
-        let workers = ThreadPoolBuilder::new().num_threads(threads().max(2) - 1);
+        let workers = ThreadPoolBuilder::new().num_threads(threads_of_process().max(2) - 1);
         workers.thread_name(|_| "extenso".to_owned()).start_handler(|_| cores::register()).build().ok()
     };
     POOL.get_or_init(made).as_ref()
