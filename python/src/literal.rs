@@ -170,6 +170,7 @@ fn write<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>>
         Literal::None => py.None().into_bound(py),
         Literal::Bool(v) => PyBool::new(py, *v).to_owned().into_any(),
         Literal::Int(v) => PyInt::new(py, *v).into_any(),
+        Literal::Unsigned(v) => PyInt::new(py, *v).into_any(),
         Literal::Float(v) => PyFloat::new(py, *v).into_any(),
         Literal::Str(v) => PyString::new(py, v).into_any(),
         Literal::Bytes(v) => PyBytes::new(py, v).into_any(),
@@ -182,15 +183,6 @@ fn write<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>>
             fields.iter().try_for_each(|(name, item)| dict.set_item(name, write(py, item)?))?;
             dict.into_any()
         }
-        Literal::Value(held) => match unsigned(held.value()) {
-            Some(number) => PyInt::new(py, number).into_any(),
-            None => value::to_py(py, held.value().clone())?,
-        },
+        Literal::Value(held) => value::to_py(py, held.value().clone())?,
     })
-}
-
-/// The number that a literal holds as a value because it is above the largest i64.
-fn unsigned(value: &Value) -> Option<u64> {
-    let dense = value.tensor().ok()?.data().ok()?;
-    if dense.dims().is_empty() { dense.as_slice::<u64>().ok()?.first().copied() } else { None }
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const PARALLEL: usize = 1 << 16;
 
 /// The most pieces for each thread.
-const PER_THREAD: usize = 4;
+const PER_THREAD: usize = 16;
 
 /// How long a helper that has nothing to do stays awake, as the next piece of a program often comes at once: to wake a thread takes
 /// as long as a small piece, and a system that spares its cores lets it begin on a core that is at work already.

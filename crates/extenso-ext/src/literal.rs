@@ -33,6 +33,8 @@ pub enum Literal {
     None,
     Bool(bool),
     Int(i64),
+    /// An integer above the largest i64.
+    Unsigned(u64),
     Float(f64),
     Str(String),
     Bytes(Vec<u8>),
@@ -52,7 +54,7 @@ impl Literal {
         match self {
             Literal::None => "None",
             Literal::Bool(_) => "a boolean",
-            Literal::Int(_) => "an integer",
+            Literal::Int(_) | Literal::Unsigned(_) => "an integer",
             Literal::Float(_) => "a float",
             Literal::Str(_) => "a string",
             Literal::Bytes(_) => "bytes",
@@ -75,6 +77,7 @@ fn check_depth(literal: &Literal, depth: usize) -> Result<()> {
         Literal::None
         | Literal::Bool(_)
         | Literal::Int(_)
+        | Literal::Unsigned(_)
         | Literal::Float(_)
         | Literal::Str(_)
         | Literal::Bytes(_)

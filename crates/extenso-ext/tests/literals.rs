@@ -99,7 +99,10 @@ fn every_dtype_but_boxed_values_has_literals() {
     let narrow = Tensor::new(&[2], &[1.5_f32, -0.0]).expect("floats");
     check(to_literal(&narrow.into()).and_then(constant), "[1.5, -0.0]");
     let large = Value::from(Tensor::new(&[1], &[u64::MAX]).expect("integers"));
-    fails(to_literal(&large), &["to_literal", "18446744073709551615"]);
+    assert_eq!(to_literal(&large).expect("a literal"), Literal::List(vec![Literal::Unsigned(u64::MAX)]));
+    let beside = |v: i64| constant(Literal::List(vec![Literal::Int(v), Literal::Unsigned(u64::MAX)]));
+    assert_eq!(beside(1).expect("integers").to_string(), "[1, 18446744073709551615]");
+    fails(beside(-1), &["[0]", "-1", "i64"]);
     let boxed = Value::from(Tensor::boxed(&[1], vec![value("1")]).expect("boxed"));
     fails(to_literal(&boxed), &["variant"]);
 }

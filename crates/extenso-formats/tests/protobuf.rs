@@ -122,7 +122,7 @@ fn literal(value: &Value) -> Literal {
         Value::I32(v) | Value::EnumNumber(v) => Literal::Int((*v).into()),
         Value::I64(v) => Literal::Int(*v),
         Value::U32(v) => Literal::Int((*v).into()),
-        Value::U64(v) => Literal::Int(i64::try_from(*v).unwrap_or(i64::MAX)),
+        Value::U64(v) => i64::try_from(*v).map_or(Literal::Unsigned(*v), Literal::Int),
         Value::F32(v) => Literal::Float((*v).into()),
         Value::F64(v) => Literal::Float(*v),
         Value::String(v) => Literal::Str(v.clone()),

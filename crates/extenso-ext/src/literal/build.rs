@@ -52,6 +52,7 @@ fn value_of(literal: &Literal, path: &Path) -> Result<Value> {
         Literal::None
         | Literal::Bool(_)
         | Literal::Int(_)
+        | Literal::Unsigned(_)
         | Literal::Float(_)
         | Literal::Str(_)
         | Literal::Bytes(_) => scalar(literal, path),
@@ -203,6 +204,7 @@ fn field_items<'a>(records: &[&Item<'a>], name: &str, place: usize) -> Result<Ve
 /// A level of leaves.
 fn leaves(items: &[&Item<'_>]) -> Result<Value> {
     let float = items.iter().any(|item| matches!(item.literal, Literal::Float(_)));
+    let large = items.iter().any(|item| matches!(item.literal, Literal::Unsigned(_)));
     let n = [items.len()];
     macro_rules! all {
         ($($pattern:pat => $value:expr),+) => {
@@ -216,15 +218,31 @@ fn leaves(items: &[&Item<'_>]) -> Result<Value> {
         Some(Literal::Bool(_)) => Tensor::bools(&n, &all!(Literal::Bool(v) => *v))?,
         Some(Literal::Str(_)) => Tensor::strings(&n, &all!(Literal::Str(v) => v.as_str()))?,
         Some(Literal::Bytes(_)) => Tensor::byte_strings(&n, &all!(Literal::Bytes(v) => v.as_slice()))?,
+        Some(Literal::Int(_) | Literal::Unsigned(_)) if large && !float => Tensor::from_vec(unsigned(items)?),
         Some(Literal::Int(_)) if !float => Tensor::from_vec(all!(Literal::Int(v) => *v)),
         // An integer beside floats is rounded once, to f64.
-        Some(Literal::Int(_) | Literal::Float(_)) => {
-            Tensor::from_vec(all!(Literal::Float(v) => *v, Literal::Int(v) => *v as f64))
-        }
+        Some(Literal::Int(_) | Literal::Unsigned(_) | Literal::Float(_)) => Tensor::from_vec(
+            all!(Literal::Float(v) => *v, Literal::Int(v) => *v as f64, Literal::Unsigned(v) => *v as f64),
+        ),
         Some(Literal::None | Literal::List(_) | Literal::Record(_) | Literal::Value(_)) | None => {
             Tensor::from_vec(Vec::<f64>::new())
         }
     }))
+}
+
+/// Integers of which some are above the largest i64.
+///
+/// Errors: a negative one among them.
+fn unsigned(items: &[&Item<'_>]) -> Result<Vec<u64>> {
+    let number = |item: &&Item<'_>| match item.literal {
+        Literal::Unsigned(v) => Ok(*v),
+        Literal::Int(v) => u64::try_from(*v).map_err(|_| {
+            let error = Error::value(format!("{v} stands beside an integer above the largest i64"));
+            at(error.wanted("integers that one dtype holds").hint("Write them as floats."), &item.path)
+        }),
+        _ => Err(not_alike(item, items[0])),
+    };
+    items.iter().map(number).collect()
 }
 
 /// The values at the places that are present, and zeros, empty text or empty rows at the others.

@@ -55,6 +55,7 @@ pub(super) fn written_out(literal: &Literal) -> Result<Literal> {
         Literal::None
         | Literal::Bool(_)
         | Literal::Int(_)
+        | Literal::Unsigned(_)
         | Literal::Float(_)
         | Literal::Str(_)
         | Literal::Bytes(_) => literal.clone(),
@@ -70,6 +71,7 @@ pub(super) fn holds_values(literal: &Literal) -> bool {
         Literal::None
         | Literal::Bool(_)
         | Literal::Int(_)
+        | Literal::Unsigned(_)
         | Literal::Float(_)
         | Literal::Str(_)
         | Literal::Bytes(_) => false,

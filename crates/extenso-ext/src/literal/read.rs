@@ -12,8 +12,6 @@ use extenso_types::{DType, Error, Result, Shape};
 
 /// The value as nested lists and records; a missing value is `None`.
 ///
-/// An unsigned integer above the largest i64 is a value in the literal.
-///
 /// Errors: a symbol; boxed values; a foreign type; more than `MAX_EMPTY` lists without any element.
 pub fn to_literal(value: &Value) -> Result<Literal> {
     literal(value).map_err(|e| e.at("to_literal"))
@@ -156,7 +154,7 @@ fn leaves(dense: &Dense) -> Result<Vec<Literal>> {
         U8 u8 => x: Ok(Literal::Int(x.into()));
         U16 u16 => x: Ok(Literal::Int(x.into()));
         U32 u32 => x: Ok(Literal::Int(x.into()));
-        U64 u64 => x: Ok(i64::try_from(x).map_or_else(|_| Literal::from(Value::from(Tensor::scalar(x))), Literal::Int));
+        U64 u64 => x: Ok(i64::try_from(x).map_or(Literal::Unsigned(x), Literal::Int));
         F16 half::f16 => x: Ok(Literal::Float(x.into()));
         BF16 half::bf16 => x: Ok(Literal::Float(x.into()));
         F32 f32 => x: Ok(Literal::Float(x.into()));

@@ -9,6 +9,7 @@ impl fmt::Display for Literal {
             Literal::None => f.write_str("None"),
             Literal::Bool(v) => f.write_str(if *v { "True" } else { "False" }),
             Literal::Int(v) => write!(f, "{v}"),
+            Literal::Unsigned(v) => write!(f, "{v}"),
             Literal::Float(v) if v.is_nan() => f.write_str("nan"),
             Literal::Float(v) => write!(f, "{v:?}"),
             Literal::Str(v) => write_text(f, v),

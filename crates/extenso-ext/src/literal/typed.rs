@@ -175,13 +175,28 @@ fn leaves(dtype: DType, items: &[Item<'_>]) -> Result<Tensor> {
             Tensor::byte_strings(&n, &all!(Literal::Bytes(v) => v.as_slice(); &[][..]))
         }
         DTypeKind::Text => Tensor::strings(&n, &all!(Literal::Str(v) => v.as_str(); "")),
+        DTypeKind::Unsigned if items.iter().any(|item| matches!(item.literal, Some(Literal::Unsigned(_)))) => {
+            let numbers = all!(Literal::Unsigned(v) => Some(*v), Literal::Int(v) => u64::try_from(*v).ok(); Some(0));
+            let outside = |(item, number): (&Item<'_>, &Option<u64>)| match number {
+                Some(number) if dtype == DType::U64 => Ok(*number),
+                _ => Err(item.found(&wanted)),
+            };
+            Ok(Tensor::from_vec(items.iter().zip(&numbers).map(outside).collect::<Result<Vec<u64>>>()?))
+        }
         DTypeKind::Signed | DTypeKind::Unsigned => {
             let numbers = all!(Literal::Int(v) => *v; 0);
             in_range(dtype, &numbers, items)?;
             cast(Tensor::from_vec(numbers), dtype)
         }
-        DTypeKind::Float if items.iter().any(|item| matches!(item.literal, Some(Literal::Float(_)))) => {
-            cast(Tensor::from_vec(all!(Literal::Float(v) => *v, Literal::Int(v) => *v as f64; 0.0)), dtype)
+        DTypeKind::Float
+            if items.iter().any(|item| matches!(item.literal, Some(Literal::Float(_) | Literal::Unsigned(_)))) =>
+        {
+            cast(
+                Tensor::from_vec(
+                    all!(Literal::Float(v) => *v, Literal::Int(v) => *v as f64, Literal::Unsigned(v) => *v as f64; 0.0),
+                ),
+                dtype,
+            )
         }
         DTypeKind::Float => cast(Tensor::from_vec(all!(Literal::Int(v) => *v; 0_i64)), dtype),
         DTypeKind::Variant => Err(Error::dtype("boxed values have no literal").wanted("numbers, booleans or text")),
