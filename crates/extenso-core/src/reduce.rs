@@ -20,7 +20,9 @@ use crate::threads::{pieces_of, side_by_side};
 use crate::value::{Outputs, Value};
 use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
+use fold::{PARALLEL, fold_long};
 use smallvec::{SmallVec, smallvec};
+use std::convert::Infallible;
 
 crate::attrs! {
     /// The attributes of a reduction over axes.
@@ -165,8 +167,7 @@ fn fold_rows(fold: Fold, x: &Dense, rows: usize, n: usize, out_dims: Dims) -> Re
     let kernel = kernel_of(fold, x.dtype())?;
     let mut out = block_of(rows, out_width(kernel.out))?;
     if rows == 1 && n > LEAF {
-        // One long row: the kernel alone runs its leaves side by side.
-        (kernel.rows)(x.fixed()?.as_slice(), n, out.bytes_mut());
+        fold_row(&kernel, x.fixed()?.as_slice(), n, out.bytes_mut());
     } else {
         over_threads(rows, rows * n, out.bytes_mut(), |from, out| {
             let width = x.dtype().width().unwrap_or(1);
@@ -176,6 +177,17 @@ fn fold_rows(fold: Fold, x: &Dense, rows: usize, n: usize, out_dims: Dims) -> Re
         });
     }
     Ok(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))
+}
+
+/// Folds one long row.
+fn fold_row(kernel: &FoldKernel, bytes: &[u8], n: usize, out: &mut [u8]) {
+    let width = bytes.len() / n;
+    let folded = fold_long(&[kernel], n, |range, partials| {
+        partials.iter_mut().for_each(|partial| partial.push(&bytes[range.start * width..range.end * width]));
+        Ok::<_, Infallible>(())
+    });
+    let Ok(partials) = folded;
+    partials.iter().for_each(|partial| partial.finish(out));
 }
 
 fn kernel_of(fold: Fold, dtype: DType) -> Result<FoldKernel> {
@@ -196,7 +208,6 @@ fn out_width(dtype: DType) -> usize {
 
 /// Splits `rows` results, made from `work` elements, over threads.
 fn over_threads(rows: usize, work: usize, out: &mut [u8], f: impl Fn(usize, &mut [u8]) + Sync) {
-    const PARALLEL: usize = 1 << 17;
     let per_piece = rows.div_ceil(pieces_of(work, PARALLEL)).max(1);
     let width = out.len().checked_div(rows).unwrap_or(0);
     if per_piece >= rows || width == 0 {

@@ -3,6 +3,7 @@
 //! Invariant: NaN comes last, in both directions; equal elements keep their order. Strings compare by their bytes, which
 //! for UTF-8 is the order of code points. Rows are runs of equal length. Does not split work over threads.
 
+use super::isa::multiversion;
 use half::{bf16, f16};
 use std::cmp::Ordering;
 
@@ -94,11 +95,65 @@ pub fn sort_rows<T: Ordered>(x: &[T], n: usize, descending: bool, out: &mut [T])
 
 /// Sorts a row.
 pub fn sort_row<T: Ordered>(row: &mut [T], descending: bool) {
+    if let (Some(ranks), Some(first)) = (Ranks::of(row, descending), row.first()) {
+        let mut unsorted = [*first; SHORT];
+        unsorted[..row.len()].copy_from_slice(row);
+        return unsorted.iter().zip(&ranks.0[..row.len()]).for_each(|(x, rank)| row[*rank as usize] = *x);
+    }
     match (T::EQUAL_ARE_ALIKE, descending) {
         (true, false) => row.sort_unstable_by(|a, b| a.place(*b)),
         (true, true) => row.sort_unstable_by(|a, b| b.place(*a)),
         (false, _) => row.sort_by(|a, b| a.order(*b, descending)),
     }
+}
+
+/// Rows of at most so many elements are sorted by counting.
+const SHORT: usize = 16;
+
+/// For each key of a short row the number of those that stand before it.
+///
+/// Every key is compared with every other: that are more comparisons than a sort needs, but none of them is a branch, and the
+/// processor cannot guess those of a sort of a few elements.
+struct Ranks([u64; SHORT]);
+
+impl Ranks {
+    /// The ranks of a short row whose elements have keys.
+    #[inline(always)]
+    fn of<T: Ordered>(row: &[T], descending: bool) -> Option<Ranks> {
+        if row.len() > SHORT || row.first()?.key(descending).is_none() {
+            return None;
+        }
+        // What follows the row is not before any of it.
+        let (mut keys, mut ranks) = ([u64::MAX; SHORT], [0; SHORT]);
+        keys.iter_mut().zip(row.iter().filter_map(|x| x.key(descending))).for_each(|(to, key)| *to = key);
+        match (keys.first_chunk(), ranks.first_chunk_mut()) {
+            (Some(keys), Some(ranks)) if row.len() <= SHORT / 2 => rank_eight(keys, ranks),
+            _ => rank_sixteen(&keys, &mut ranks),
+        }
+        Some(Ranks(ranks))
+    }
+}
+
+multiversion! {
+    fn rank_eight(keys: &[u64; SHORT / 2], ranks: &mut [u64; SHORT / 2]) {
+        *ranks = counted(keys);
+    }
+
+    fn rank_sixteen(keys: &[u64; SHORT], ranks: &mut [u64; SHORT]) {
+        *ranks = counted(keys);
+    }
+}
+
+/// For each key the number of smaller ones, and of equal ones in front of it.
+#[inline(always)]
+fn counted<const N: usize>(keys: &[u64; N]) -> [u64; N] {
+    let mut ranks = [0; N];
+    for i in 0..N {
+        for j in 0..N {
+            ranks[j] += u64::from((keys[i] < keys[j]) | (keys[i] == keys[j]) & (i < j));
+        }
+    }
+    ranks
 }
 
 /// The positions in each row of `n` elements in the order that sorts it.
@@ -121,6 +176,9 @@ pub struct Scratch {
 /// Numbers are sorted with their positions in the low bits, so that no comparison looks elsewhere: in 64 bits where the keys of
 /// the row are near each other, otherwise in 128.
 pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch: &mut Scratch) {
+    if let Some(ranks) = Ranks::of(row, descending) {
+        return ranks.0[..row.len()].iter().zip(0..).for_each(|(rank, i)| out[*rank as usize] = i);
+    }
     let keys = || row.iter().filter_map(|x| x.key(descending));
     let (low, high) = keys().fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)));
     let bits = usize::BITS - row.len().leading_zeros();
@@ -189,6 +247,25 @@ mod tests {
             let mut found = vec![0; row.len()];
             argsort(row, descending, &mut found, &mut Scratch::default());
             assert_eq!(found, wanted, "{descending}");
+            let mut sorted = row.to_vec();
+            sort_row(&mut sorted, descending);
+            let is_alike = |(x, at): (&T, &i64)| x.order(row[*at as usize], descending) == Ordering::Equal;
+            assert!(sorted.iter().zip(&wanted).all(is_alike), "{descending}");
+        }
+    }
+
+    #[test]
+    fn equal_floats_keep_their_order() {
+        let bits = |row: &[f32]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        for n in [8, 16, 24] {
+            // Both zeros are equal, and so are all NaN.
+            let nan = |i: u32| f32::from_bits(0x7fc0_0000 + i);
+            let row: Vec<f32> = (0..n).map(|i| [nan(i), -0.0, 0.0][i as usize % 3]).collect();
+            let zeros = row.iter().copied().filter(|x| !x.is_nan());
+            let wanted: Vec<f32> = zeros.chain(row.iter().copied().filter(|x| x.is_nan())).collect();
+            let mut sorted = row.clone();
+            sort_row(&mut sorted, false);
+            assert_eq!(bits(&sorted), bits(&wanted));
         }
     }
 
@@ -203,6 +280,10 @@ mod tests {
         check(&[f32::MIN_POSITIVE, -f32::MIN_POSITIVE, 1.0, -0.0, 0.0, f32::NAN, f32::NAN]);
         check(&[f16::from_f32(1.5), f16::NAN, f16::from_f32(-2.0)]);
         check(&[&b"b"[..], b"a", b"", b"b"]);
+        for n in 1..40 {
+            check(&(0..n).map(|i| i * 7919 % 13 - 6).collect::<Vec<i64>>());
+            check(&(0..n).map(|i| (i * 7919 % 13) as f32 - 6.0).collect::<Vec<f32>>());
+        }
         check(&(0..500).map(|i| i * 7919 % 499).collect::<Vec<i32>>());
     }
 }

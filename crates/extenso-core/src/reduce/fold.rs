@@ -2,10 +2,17 @@
 //!
 //! Invariant: what a fold does is the reducer of its name in `kernels`; nothing else computes here.
 
-use crate::kernels::reduce::{self as k, Tree};
+use crate::kernels::reduce::{self as k, LEAF, Tree};
 use crate::offsets::{Offsets, with_offsets};
+use crate::threads::{pieces_of, side_by_side};
 use extenso_types::{DType, Error, Result};
 use half::{bf16, f16};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::ops::Range;
+
+/// Work below this many elements stays on the calling thread.
+pub(super) const PARALLEL: usize = 1 << 17;
 
 /// How elements fold into one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,9 +45,11 @@ pub struct FoldKernel {
 pub(super) type OfBits = fn(usize, usize) -> i64;
 
 /// A fold in progress.
-pub(super) trait Partial: Send {
-    /// Takes the next leaf.
-    fn push(&mut self, leaf: &[u8]);
+pub(super) trait Partial: Any + Send {
+    /// Takes the next elements, which follow whole leaves.
+    fn push(&mut self, elements: &[u8]);
+    /// Takes what a fold of the same kernel has of the elements that follow; both have pieces of a row that [`fold_long`] cut.
+    fn merge(&mut self, right: &dyn Partial);
     /// Writes the result.
     fn finish(&self, out: &mut [u8]);
 }
@@ -52,13 +61,47 @@ where
     R::Out: bytemuck::Pod,
     Tree<R, T>: Send,
 {
-    fn push(&mut self, leaf: &[u8]) {
-        self.0.extend(bytemuck::cast_slice(leaf));
+    fn push(&mut self, elements: &[u8]) {
+        self.0.extend(bytemuck::cast_slice(elements));
+    }
+
+    fn merge(&mut self, right: &dyn Partial) {
+        let right: &dyn Any = right;
+        if let Some(Of(right)) = right.downcast_ref::<Self>() {
+            self.0.merge(right);
+        }
     }
 
     fn finish(&self, out: &mut [u8]) {
         bytemuck::cast_slice_mut::<u8, R::Out>(out)[0] = R::finish(self.0.root());
     }
+}
+
+/// The folds of one row by several kernels.
+pub(super) type Partials = SmallVec<[Box<dyn Partial>; 2]>;
+
+/// Folds a row of `n` elements that is longer than a leaf, in pieces side by side.
+///
+/// `fold` pushes the elements of a range. Ranges begin at whole leaves, as many as make the result that of the row in one piece.
+/// Errors: the first of `fold`, in the order of the elements.
+pub(super) fn fold_long<E: Send>(
+    kernels: &[&FoldKernel],
+    n: usize,
+    fold: impl Fn(Range<usize>, &mut Partials) -> std::result::Result<(), E> + Sync,
+) -> std::result::Result<Partials, E> {
+    let begin = || kernels.iter().map(|kernel| (kernel.begin)()).collect::<Partials>();
+    let leaves = n.div_ceil(LEAF).div_ceil(pieces_of(n, PARALLEL)).next_power_of_two();
+    let ranges = (0..n).step_by(leaves * LEAF).map(|from| from..n.min(from + leaves * LEAF)).collect();
+    let done = side_by_side(ranges, |range| {
+        let mut partials = begin();
+        fold(range, &mut partials).map(|()| partials)
+    });
+    let mut done = done.into_iter();
+    let mut all = done.next().unwrap_or_else(|| Ok(begin()))?;
+    for right in done {
+        all.iter_mut().zip(&right?).for_each(|(left, right)| left.merge(&**right));
+    }
+    Ok(all)
 }
 
 macro_rules! fold_kernel {
@@ -135,5 +178,38 @@ impl Fold {
             (number, Fold::Sum | Fold::Prod | Fold::Max | Fold::Min) => self.kernel(number).map(|k| k.out),
         };
         out.ok_or_else(|| Error::dtype(format!("the op does not take {dtype}")).wanted("numbers or booleans"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::with_threads;
+
+    #[test]
+    fn a_long_row_is_the_same_in_pieces() {
+        // Of many magnitudes, so that another order of additions gives other bits.
+        let x: Vec<f32> = (0..1_000_003_u32)
+            .map(|i| i.wrapping_mul(2_654_435_761))
+            .map(|i| (i as i32 as f32) * f32::from_bits((i % 40 + 100) << 23))
+            .collect();
+        for fold in [Fold::Sum, Fold::Prod, Fold::Max, Fold::Min] {
+            let kernel = fold.kernel(DType::F32).expect("a kernel");
+            for n in [1025, 2048, 131_072, 131_073, 500_000, x.len()] {
+                let mut wanted = [0; 4];
+                (kernel.rows)(bytemuck::cast_slice(&x[..n]), n, &mut wanted);
+                for threads in [1, 2, 3, 7] {
+                    let folded = with_threads(threads, || {
+                        fold_long::<()>(&[&kernel], n, |range, partials| {
+                            partials[0].push(bytemuck::cast_slice(&x[range]));
+                            Ok(())
+                        })
+                    });
+                    let mut found = [0; 4];
+                    folded.expect("a fold")[0].finish(&mut found);
+                    assert_eq!(found, wanted, "{fold:?} of {n} on {threads} threads");
+                }
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: a fold has the bits that it has on the stored expression. A block of the expression is folded while it lies in
 //! cache, by as many folds as there are, so that several folds of the same rows read the data once.
 
-use super::fold::{Fold, FoldKernel};
+use super::fold::{Fold, FoldKernel, PARALLEL, fold_long};
 use super::{block_of, kernel_of, out_width};
 use crate::elementwise::{BLOCK, Blocks, Expr, Source, SumsRows, at_position};
 use crate::kernels::map::Fault;
@@ -14,9 +14,6 @@ use crate::tensor::{Storage, Tensor};
 use crate::threads::{pieces_of, side_by_side, split_at_lengths};
 use extenso_types::{Dims, Error, Result};
 use smallvec::SmallVec;
-
-/// Work below this many elements stays on the calling thread.
-const PARALLEL: usize = 1 << 17;
 
 /// What a fused expression ends in: the rows that are folded.
 pub enum Cut<'a> {
@@ -146,7 +143,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Folds a row that is longer than a block, leaf by leaf.
+    /// Folds a row that is longer than a block, leaf by leaf, in pieces side by side.
     fn fold_long_row(
         &mut self,
         blocks: &Blocks<'_>,
@@ -154,14 +151,17 @@ impl Part<'_> {
         start: usize,
         len: usize,
     ) -> std::result::Result<(), (usize, Fault)> {
-        let mut scratch = blocks.scratch();
-        let mut partials: Vec<_> = self.outs.iter().map(|(kernel, _)| (kernel.begin)()).collect();
-        for at in (start..start + len).step_by(LEAF) {
-            let n = LEAF.min(start + len - at);
-            blocks.run(&mut scratch, at, n, None).map_err(|fault| (at, fault))?;
-            let leaf = blocks.exact_result(&scratch, at, n);
-            partials.iter_mut().for_each(|partial| partial.push(leaf));
-        }
+        let kernels: SmallVec<[&FoldKernel; 2]> = self.outs.iter().map(|(kernel, _)| *kernel).collect();
+        let partials = fold_long(&kernels, len, |range, partials| {
+            let mut scratch = blocks.scratch();
+            for at in (start + range.start..start + range.end).step_by(LEAF) {
+                let n = LEAF.min(start + range.end - at);
+                blocks.run(&mut scratch, at, n, None).map_err(|fault| (at, fault))?;
+                let leaf = blocks.exact_result(&scratch, at, n);
+                partials.iter_mut().for_each(|partial| partial.push(leaf));
+            }
+            Ok(())
+        })?;
         for ((kernel, out), partial) in self.outs.iter_mut().zip(&partials) {
             let width = out_width(kernel.out);
             partial.finish(&mut out[i * width..(i + 1) * width]);
