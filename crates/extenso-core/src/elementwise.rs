@@ -4,6 +4,7 @@
 //! so fusing changes no bit. Inputs that broadcast are read through, not made. Booleans stay one bit each.
 
 mod access;
+mod register;
 mod row_sums;
 mod small;
 
@@ -11,6 +12,7 @@ pub use access::broadcast_strides;
 pub(crate) use small::run as run_few;
 
 use access::{Access, access};
+use register::Register;
 pub(crate) use row_sums::SumsRows;
 
 use crate::attrs::AttrSet;
@@ -35,11 +37,6 @@ pub const BLOCK: usize = 1024;
 
 /// Work below this many elements stays on the calling thread.
 const PARALLEL: usize = 1 << 18;
-
-/// Elements of a register behind a block: folds read whole groups, and leave out what is behind their rows.
-const BEHIND: usize = 64;
-
-type Register = Vec<u64>;
 
 /// An expression over blocks.
 #[derive(Clone, Default)]
@@ -243,8 +240,7 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: Dims) -> Result<Tensor
     let far = bytes >= FAR && dtype != DType::Bool;
     let block_bytes = dtype.width().map_or(BLOCK / 8, |w| BLOCK * w);
     let per_piece = n.div_ceil(BLOCK).div_ceil(pieces_of(n, PARALLEL)).max(1);
-    let parts = out.bytes_mut().chunks_mut(per_piece * block_bytes).enumerate().collect();
-    let done = side_by_side(parts, |(piece, out): (usize, &mut [u8])| {
+    let write = |(piece, out): (usize, &mut [u8])| {
         let mut scratch = blocks.scratch();
         for (i, chunk) in out.chunks_mut(block_bytes).enumerate() {
             let start = (piece * per_piece + i) * BLOCK;
@@ -252,9 +248,13 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: Dims) -> Result<Tensor
         }
         arrived();
         Ok(())
-    });
+    };
+    let parts = out.bytes_mut().chunks_mut(per_piece * block_bytes).enumerate();
     // The first fault by position, whichever thread is first.
-    let done: std::result::Result<(), (usize, Fault)> = done.into_iter().collect();
+    let done: std::result::Result<(), (usize, Fault)> = match parts.len() {
+        0..=1 => parts.map(write).collect(),
+        _ => side_by_side(parts.collect(), write).into_iter().collect(),
+    };
     done.map_err(|(start, fault)| at_position(fault, start, &dims))?;
     let storage = match dtype {
         DType::Bool => Storage::Bits(BooleanBuffer::new(out.freeze(), 0, n)),
@@ -292,8 +292,8 @@ pub struct Blocks<'a> {
 
 /// The registers of one thread.
 pub struct Scratch {
-    inputs: Vec<Register>,
-    steps: Vec<Register>,
+    inputs: SmallVec<[Register; 4]>,
+    steps: SmallVec<[Register; 4]>,
     /// The ragged row that was read last: the next is near.
     row: usize,
 }
@@ -310,7 +310,7 @@ impl<'a> Blocks<'a> {
 
     /// Fresh registers.
     pub fn scratch(&self) -> Scratch {
-        let register = |needed: bool| if needed { vec![0; BLOCK + BEHIND] } else { Vec::new() };
+        let register = |needed: bool| if needed { Register::take() } else { Register::default() };
         Scratch {
             inputs: self.inputs.iter().map(|input| register(input.loads())).collect(),
             steps: (0..self.expr.registers).map(|_| register(true)).collect(),
@@ -334,7 +334,7 @@ impl<'a> Blocks<'a> {
             }
             Some(out) => {
                 self.step(last, scratch, start, n)?;
-                out.copy_from_slice(&bytemuck::cast_slice(&scratch.steps[last.register])[..out.len()]);
+                out.copy_from_slice(&bytemuck::cast_slice(&*scratch.steps[last.register])[..out.len()]);
                 Ok(())
             }
             None => self.step(last, scratch, start, n),
@@ -378,7 +378,7 @@ impl<'a> Blocks<'a> {
     /// The same, and some more bytes where there are any: what stands in them is left open.
     pub fn result<'s>(&'s self, scratch: &'s Scratch, start: usize, n: usize) -> &'s [u8] {
         match self.last() {
-            Slot::Step(i) => bytemuck::cast_slice(&scratch.steps[self.expr.steps[i].register]),
+            Slot::Step(i) => bytemuck::cast_slice(&*scratch.steps[self.expr.steps[i].register]),
             Slot::Input(i) => match &self.inputs[i] {
                 Access::Full(buffer, width) => &buffer.as_slice()[start * width..],
                 _ => self.read(&Slot::Input(i), scratch, start, n),
@@ -396,7 +396,7 @@ impl<'a> Blocks<'a> {
             Some(width) => n * width,
             None => n.div_ceil(64) * 8,
         };
-        let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut register)[..bytes];
+        let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut *register)[..bytes];
         let done = (step.kernel.run)(&self.args(step, scratch, start, n), out, n);
         scratch.steps[step.register] = register;
         done
@@ -416,7 +416,7 @@ impl<'a> Blocks<'a> {
                 Access::Full(buffer, width) => &buffer.as_slice()[start * width..(start + n) * width],
                 Access::Splat(register) => register_bytes(register, self.expr.inputs[i], n),
                 Access::Cycle { register, width, period } => {
-                    &bytemuck::cast_slice(register)[start % period * width..][..n * width]
+                    &bytemuck::cast_slice(&**register)[start % period * width..][..n * width]
                 }
                 _ => register_bytes(&scratch.inputs[i], self.expr.inputs[i], n),
             },
@@ -424,7 +424,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-fn register_bytes(register: &Register, dtype: DType, n: usize) -> &[u8] {
+fn register_bytes(register: &[u64], dtype: DType, n: usize) -> &[u8] {
     let bytes = dtype.width().map_or(n.div_ceil(64) * 8, |w| n * w);
     &bytemuck::cast_slice(register)[..bytes]
 }

@@ -22,8 +22,11 @@ pub(crate) fn unless_foreign(handle: fn(&Call<'_>) -> Answer) -> impl Fn(&Call<'
 }
 
 /// Applies the called op, with its attributes, to other arguments.
-pub(crate) fn again(call_: &Call<'_>, args: Vec<Arg>) -> Result<Outputs> {
-    if call_.op.variadic { call(call_.op, &[Arg::List(args)], call_.attrs) } else { call(call_.op, &args, call_.attrs) }
+pub(crate) fn again(call_: &Call<'_>, args: &[Arg]) -> Result<Outputs> {
+    match call_.op.variadic {
+        true => call(call_.op, &[Arg::List(args.to_vec())], call_.attrs),
+        false => call(call_.op, args, call_.attrs),
+    }
 }
 
 /// Applies the called op of one output to one value.

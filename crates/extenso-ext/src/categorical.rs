@@ -159,7 +159,7 @@ fn by_values(call: &Call<'_>) -> Answer {
         None => Ok(arg.clone()),
     };
     let args: Result<Vec<Arg>> = flat(call).iter().map(decode).collect();
-    again(call, args?).map(Some)
+    again(call, &args?).map(Some)
 }
 
 /// An op of one argument is applied to each category once.

@@ -106,9 +106,8 @@ fn equal_cells(call: &Call<'_>) -> Answer {
     };
     x.meets(&y)?;
     let last = || Axes::List(vec![-1]);
-    let cells = || {
-        again(call, vec![Arg::from(&x.cells), Arg::from(&y.cells)])?.pop().ok_or_else(|| Error::internal("no output"))
-    };
+    let cells =
+        || again(call, &[Arg::from(&x.cells), Arg::from(&y.cells)])?.pop().ok_or_else(|| Error::internal("no output"));
     match *call.op {
         ref op if *op == ops::EQUAL => answer(ops::all(cells()?, last(), false)?),
         ref op if *op == ops::NOT_EQUAL => answer(ops::any(cells()?, last(), false)?),

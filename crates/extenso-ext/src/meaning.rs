@@ -129,7 +129,7 @@ pub(crate) fn measured<T: Meaning>(call: &Call<'_>) -> Answer {
             None => arg.clone(),
         });
     }
-    again(call, args).map(Some)
+    again(call, &args).map(Some)
 }
 
 fn concat<T: Meaning>(call: &Call<'_>) -> Answer {

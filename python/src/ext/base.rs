@@ -6,7 +6,7 @@ use crate::error::{OrRaise, guarded, raised};
 use crate::operators::with_operators;
 use crate::{arg, call, spec, value};
 use extenso_core::{Ext, Provenance, Value, with_ops, without_ops};
-use extenso_types::{Error, ExtSpec};
+use extenso_types::{Error, ExtSpec, StaticValue};
 use pyo3::basic::CompareOp;
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -381,6 +381,15 @@ pub fn spec(class: &Arc<Class>, annotated: &Annotated, object: &Bound<'_, PyAny>
     let components: PyResult<Vec<_>> =
         parts.into_iter().map(|(segment, part)| Ok((segment, value::from_py(&part)?.spec().or_raise()?))).collect();
     Ok(ExtSpec { def: class.def.clone(), static_data, components: components? })
+}
+
+/// The components of an instance as they stand, if it is of the type of `spec` and each of its fields holds one component.
+pub fn plain_components<'a>(object: &'a Bound<'_, PyAny>, spec: &ExtSpec) -> Option<&'a [Py<PyAny>]> {
+    let base = object.cast::<PyExtensionBase>().ok()?.get();
+    let is_plain = base.class.def.uid() == spec.def.uid()
+        && spec.static_data == StaticValue::None
+        && base.class.annotated().ok()?.table.is_plain(object.py());
+    base.fields.get().filter(|fields| is_plain && fields.len() == spec.components.len()).map(|fields| &**fields)
 }
 
 /// The components of an instance.

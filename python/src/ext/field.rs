@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::annotation;
 use super::class::own_attribute;
 use super::convert::convert;
-use super::kind::Kind;
+use super::kind::{Components, Kind};
 
 /// One field of an annotated class.
 pub struct Field {
@@ -145,6 +145,7 @@ pub struct Table {
     pub fields: Vec<Arc<Field>>,
     /// How many of them may be given by position.
     pub positional: usize,
+    plain: PyOnceLock<bool>,
 }
 
 impl Table {
@@ -153,7 +154,16 @@ impl Table {
         let first_default = fields.iter().position(|field| field.has_default()).unwrap_or(fields.len());
         let keyword = fields[first_default..].iter().position(|field| !field.has_default());
         let positional = keyword.map_or(fields.len(), |at| first_default + at);
-        Table { fields, positional }
+        Table { fields, positional, plain: PyOnceLock::new() }
+    }
+
+    /// Whether each field holds one component; not before all annotations are known.
+    pub fn is_plain(&self, py: Python<'_>) -> bool {
+        let is_one = |field: &Arc<Field>| field.resolve(py).map(|known| known.kind.components() == Components::One);
+        let found = self.plain.get_or_try_init(py, || {
+            self.fields.iter().map(is_one).collect::<PyResult<Vec<_>>>().map(|all| !all.contains(&false))
+        });
+        found.is_ok_and(|plain| *plain)
     }
 
     /// Where the field of a name stands.

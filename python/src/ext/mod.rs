@@ -14,7 +14,7 @@ mod value;
 mod written;
 
 pub use assemble::{from_static, join, split};
-pub use base::{PyExtensionBase, plain};
+pub use base::{PyExtensionBase, plain, plain_components};
 pub use class::{Annotated, Class, Form, own_attribute};
 pub use convert::convert_static;
 pub use equal::equal;

@@ -1,7 +1,7 @@
 //! Nests: Python's lists, tuples, dicts, named tuples, dataclasses and attrs classes, to core and back.
 
 use crate::error::{OrRaise, noted, raised};
-use crate::ext::from_static;
+use crate::ext::{from_static, plain_components};
 use crate::tensor::PyTensor;
 use crate::variable::PyVariable;
 use crate::{arg, literal, spec, value};
@@ -321,39 +321,7 @@ pub fn matches(
     bindings: &mut Bindings,
 ) -> PyResult<bool> {
     match wanted {
-        Nest::Leaf(Spec::Tensor(spec)) => {
-            let Ok(tensor) = object.cast_exact::<PyTensor>() else { return Ok(false) };
-            let tensor = &tensor.get().0;
-            let fits = tensor.data().is_ok_and(|d| d.dtype() == spec.dtype && bindings.sizes(&spec.shape, d.dims()));
-            if fits {
-                leaves.push(tensor.clone().into());
-            }
-            Ok(fits)
-        }
-        Nest::Leaf(Spec::Ext(_)) if !arg::is_value(object) => Ok(false),
-        Nest::Leaf(Spec::Ext(spec)) => {
-            let value = value::from_py(object)?;
-            let Value::Ext(ext) = &value else { return Ok(false) };
-            if ext.def().uid() != spec.def.uid() {
-                return Ok(false);
-            }
-            let given = ext.spec().or_raise()?;
-            let fits = Spec::Ext(spec.clone()).accepts(&Spec::from(given), bindings);
-            if fits {
-                value.push_leaves(leaves).or_raise()?;
-            }
-            Ok(fits)
-        }
-        Nest::Leaf(Spec::Partition(spec)) => {
-            let Ok(Value::Partition(p)) = value::from_py(object) else { return Ok(false) };
-            let given = p.spec();
-            let fits = p.symbol().is_none()
-                && given.index == spec.index
-                && bindings.dim(spec.nrows, given.nrows)
-                && bindings.dim(spec.nvalues, given.nvalues);
-            leaves.push(p.into());
-            Ok(fits)
-        }
+        Nest::Leaf(wanted) => fits(wanted, object, leaves, bindings),
         Nest::Static(wanted) => Ok(static_value(object)?.is_some_and(|given| given == *wanted)),
         Nest::List(wanted) => {
             let Ok(list) = object.cast_exact::<PyList>() else { return Ok(false) };
@@ -377,6 +345,51 @@ pub fn matches(
             Ok(true)
         }
         Nest::Record(..) => Ok(false),
+    }
+}
+
+/// As [`matches`], for one leaf of a nest.
+fn fits(wanted: &Spec, object: &Bound<'_, PyAny>, leaves: &mut Vec<Value>, bindings: &mut Bindings) -> PyResult<bool> {
+    match wanted {
+        Spec::Tensor(spec) => {
+            let Ok(tensor) = object.cast_exact::<PyTensor>() else { return Ok(false) };
+            let tensor = &tensor.get().0;
+            let fits = tensor.data().is_ok_and(|d| d.dtype() == spec.dtype && bindings.sizes(&spec.shape, d.dims()));
+            if fits {
+                leaves.push(tensor.clone().into());
+            }
+            Ok(fits)
+        }
+        Spec::Ext(_) if !arg::is_value(object) => Ok(false),
+        Spec::Ext(spec) => {
+            if let Some(components) = plain_components(object, spec) {
+                let mut pairs = spec.components.iter().zip(components);
+                return pairs.try_fold(true, |all, ((_, wanted), component)| {
+                    Ok(all && fits(wanted, component.bind(object.py()), leaves, bindings)?)
+                });
+            }
+            let value = value::from_py(object)?;
+            let Value::Ext(ext) = &value else { return Ok(false) };
+            if ext.def().uid() != spec.def.uid() {
+                return Ok(false);
+            }
+            let given = ext.spec().or_raise()?;
+            let fits = wanted.accepts(&Spec::from(given), bindings);
+            if fits {
+                value.push_leaves(leaves).or_raise()?;
+            }
+            Ok(fits)
+        }
+        Spec::Partition(spec) => {
+            let Ok(Value::Partition(p)) = value::from_py(object) else { return Ok(false) };
+            let given = p.spec();
+            let fits = p.symbol().is_none()
+                && given.index == spec.index
+                && bindings.dim(spec.nrows, given.nrows)
+                && bindings.dim(spec.nvalues, given.nvalues);
+            leaves.push(p.into());
+            Ok(fits)
+        }
     }
 }
 

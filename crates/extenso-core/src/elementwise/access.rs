@@ -2,7 +2,8 @@
 //!
 //! Invariant: what is read is the broadcast input; nothing is made that is as large as the result.
 
-use super::{BLOCK, Register, Source};
+use super::register::Register;
+use super::{BLOCK, Source};
 use crate::kernels::bits::load_bits;
 use crate::kernels::cast::fill;
 use crate::kernels::gather::repeat;
@@ -49,7 +50,7 @@ pub fn access<'a>(dtype: DType, source: &Source<'a>, dims: &[usize]) -> Result<A
                 return Ok(Access::Full(buffer, width));
             }
             if input.len() == 1 && input.dims().len() <= dims.len() {
-                return Ok(Access::Splat(splat(dtype, buffer)));
+                return Ok(Access::Splat(splat(dtype, buffer, dims.iter().product())));
             }
             let strides = broadcast_strides(input.dims(), dims)?;
             if input.len() <= BLOCK && dims.ends_with(without_ones(input.dims())) {
@@ -84,10 +85,11 @@ fn repeated<'a>(input: &'a Dense, rows: &'a Rows, dims: &[usize]) -> Result<Acce
     Ok(Access::Repeated { bytes, size: bytes.len().checked_div(given).unwrap_or(0), rows })
 }
 
-fn splat(dtype: DType, one: &Buffer) -> Register {
-    let mut register = vec![0; BLOCK];
+/// One element as often as a block of `n` elements at most has it.
+fn splat(dtype: DType, one: &Buffer, n: usize) -> Register {
+    let mut register = Register::take();
     let width = dtype.width().unwrap_or(1);
-    let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut register)[..BLOCK * width];
+    let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut *register)[..n.min(BLOCK) * width];
     match width {
         1 => fill::<u8>(one, out),
         2 => fill::<u16>(one, out),
@@ -105,8 +107,8 @@ fn without_ones(dims: &[usize]) -> &[usize] {
 /// The bytes again and again: a block from any place within the first of them on.
 fn cycle(bytes: &[u8], width: usize, n: usize) -> Register {
     let len = bytes.len() + width * n.min(BLOCK);
-    let mut register = vec![0; len.div_ceil(size_of::<u64>())];
-    let out: &mut [u8] = bytemuck::cast_slice_mut(&mut register);
+    let mut register = Register::take();
+    let out: &mut [u8] = bytemuck::cast_slice_mut(&mut *register);
     out[..bytes.len()].copy_from_slice(bytes);
     let mut made = bytes.len();
     while 0 < made && made < len {
@@ -142,7 +144,7 @@ impl Access<'_> {
     }
 
     /// Brings `n` elements from `start` on to a register, unless they are read where they stand.
-    pub fn load(&self, dims: &[usize], start: usize, n: usize, register: &mut Register) {
+    pub fn load(&self, dims: &[usize], start: usize, n: usize, register: &mut [u64]) {
         match self {
             Access::Full(..) | Access::Splat(_) | Access::Cycle { .. } => {}
             Access::FullBits(bits) => load_bits(bits.values(), bits.offset() + start, n, register),

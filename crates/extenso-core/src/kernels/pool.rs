@@ -21,7 +21,7 @@ const LARGE: usize = 1 << 30;
 /// A cache line: the alignment of pooled blocks.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
-struct Line([u64; 8]);
+pub(crate) struct Line([u64; 8]);
 
 /// Blocks by size class: class c holds blocks of exactly `SMALL << c` bytes or the next half step.
 static FREE: Mutex<Vec<Vec<Line>>> = Mutex::new(Vec::new());

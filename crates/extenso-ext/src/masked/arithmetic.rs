@@ -11,6 +11,7 @@ use extenso_core::attrs::Axes;
 use extenso_core::reduce::{Fold, Reduce};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, Tensor, Value, call_one, ops};
 use extenso_types::{DType, Dim, Error, Result};
+use smallvec::SmallVec;
 
 /// A unary op is the op on the values, under the same mask.
 pub(super) fn unary(call: &Call<'_>) -> Answer {
@@ -23,17 +24,17 @@ pub(super) fn unary(call: &Call<'_>) -> Answer {
 /// An op of several operands that broadcast.
 pub(super) fn elementwise(call: &Call<'_>) -> Answer {
     if let Some((values, mask)) = alike(call)? {
-        return wrap(again(call, values)?, |values| Ok(MaskedTensor { values, mask: mask.clone() }.into_value()));
+        return wrap(again(call, &values)?, |values| Ok(MaskedTensor { values, mask: mask.clone() }.into_value()));
     }
     let Some(operands) = Operands::of(call)? else { return Ok(None) };
     let mask = operands.mask()?;
-    wrap(again(call, operands.values())?, |values| mask.over(values))
+    wrap(again(call, &operands.values())?, |values| mask.over(values))
 }
 
 /// The values of dense operands that are masked element by element, all of one shape, and where all are there.
-fn alike(call: &Call<'_>) -> Result<Option<(Vec<Arg>, Tensor)>> {
+fn alike(call: &Call<'_>) -> Result<Option<(SmallVec<[Arg; 2]>, Tensor)>> {
     let mut shared: Option<(&[usize], Tensor)> = None;
-    let mut values = Vec::with_capacity(flat(call).len());
+    let mut values = SmallVec::new();
     for arg in flat(call) {
         if matches!(arg, Arg::Scalar(_)) {
             values.push(arg.clone());
@@ -68,14 +69,14 @@ pub(super) fn faulting(call: &Call<'_>) -> Answer {
         Arg::Value(second) => Arg::Value(ops::where_(mask.against(operands.rank)?, second, 1)?),
         Arg::Scalar(_) | Arg::List(_) => y.clone(),
     };
-    wrap(again(call, vec![x.clone(), y])?, |values| mask.over(values))
+    wrap(again(call, &[x.clone(), y])?, |values| mask.over(values))
 }
 
 /// The result is there where the condition is and what it picks.
 pub(super) fn where_(call: &Call<'_>) -> Answer {
     let Some(operands) = Operands::of(call)? else { return Ok(None) };
     let [condition, x, y] = &operands.items[..] else { return Ok(None) };
-    let picked = again(call, operands.values())?;
+    let picked = again(call, &operands.values())?;
     let present = |item: &Item| item.wide_mask(operands.rank).map(|mask| mask.map_or(Arg::from(true), Arg::Value));
     let chosen = ops::where_(condition.value(), present(x)?, present(y)?)?;
     let mask = match condition.wide_mask(operands.rank)? {

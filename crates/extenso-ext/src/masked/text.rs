@@ -53,5 +53,5 @@ pub(super) fn looked_up(call: &Call<'_>) -> Answer {
     let [x, rest @ ..] = call.args else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let args = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned());
-    wrap(again(call, args.collect())?, |found| Ok(MaskedTensor::new(found, x.mask.clone())?.into_value()))
+    wrap(again(call, &args.collect::<Vec<_>>())?, |found| Ok(MaskedTensor::new(found, x.mask.clone())?.into_value()))
 }

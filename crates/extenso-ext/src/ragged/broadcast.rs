@@ -24,7 +24,7 @@ pub(super) fn unary(call: &Call<'_>) -> Answer {
 pub(super) fn elementwise(call: &Call<'_>) -> Answer {
     if let Some((values, partition)) = sharing_rows(call) {
         let in_rows = |values| Ok(RaggedTensor::from_partition(values, partition.clone())?.into_value());
-        return wrap(again(call, values)?, in_rows);
+        return wrap(again(call, &values)?, in_rows);
     }
     let Some(mut operands) = operands_of(call)? else { return Ok(None) };
     rows_of_uniform(&mut operands)?;
@@ -76,7 +76,7 @@ fn operands_of(call: &Call<'_>) -> Result<Option<Vec<Operand>>> {
 /// The op on what is in the rows of a partition.
 fn in_rows(call: &Call<'_>, operands: &[Operand], partition: &RowPartition) -> Answer {
     let inner: Result<Vec<Arg>> = operands.iter().map(|operand| operand.in_rows_of(partition)).collect();
-    wrap(again(call, inner?)?, |values| Ok(RaggedTensor::from_partition(values, partition.clone())?.into_value()))
+    wrap(again(call, &inner?)?, |values| Ok(RaggedTensor::from_partition(values, partition.clone())?.into_value()))
 }
 
 /// `broadcast_like` repeats the first argument along the axes of the second, which keeps its own.

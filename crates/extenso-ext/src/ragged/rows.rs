@@ -22,7 +22,7 @@ pub(crate) fn take(call: &Call<'_>) -> Answer {
         }
         // Values outside every row are no indices.
         let indices = indices.compact()?;
-        let taken = again(call, vec![x.clone(), Arg::from(indices.values())])?;
+        let taken = again(call, &[x.clone(), Arg::from(indices.values())])?;
         return wrap(taken, |values| Ok(indices.with_values(values)?.into_value()));
     }
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };

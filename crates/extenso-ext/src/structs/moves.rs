@@ -32,7 +32,7 @@ pub(super) fn by_numbers(call: &Call<'_>) -> Answer {
 
 fn moved(call: &Call<'_>, x: &StructTensor, rest: Vec<Arg>) -> Result<Value> {
     let args = std::iter::once(Arg::Value(numbers(x)?)).chain(rest);
-    let mut places = again(call, args.collect())?;
+    let mut places = again(call, &args.collect::<Vec<_>>())?;
     let places = places.pop().ok_or_else(|| Error::internal("an op without an output"))?;
     ops::take(in_a_row(x)?, places, 0)
 }
@@ -43,7 +43,7 @@ pub(super) fn broadcast_like(call: &Call<'_>) -> Answer {
     let like = shape_alone(like)?;
     match typed_arg::<StructTensor>(x) {
         Some(x) => answer(moved(call, &x, vec![like])?),
-        None => Ok(Some(again(call, vec![x.clone(), like])?)),
+        None => Ok(Some(again(call, &[x.clone(), like])?)),
     }
 }
 
