@@ -105,3 +105,11 @@ def events(n: int) -> pa.Array:
         categories=rows(each, categories),
     )
     return rows(cuts, history)
+
+
+def with_users(n: int) -> pa.StructArray:
+    """Returns the histories of `events`, each with its user and a label."""
+    rng = np.random.default_rng(SEED + 11 * n)
+    countries = ["DE", "FR", "US", "IN", "BR", "JP", "ZA", "SE"]
+    user = record(id=pa.array(rng.permutation(n)), country=chosen(rng, countries, n), age=pa.array(rng.integers(14, 90, n)))
+    return record(user=user, history=events(n), label=pa.array(rng.integers(0, 2, n).astype(np.float32)))

@@ -107,9 +107,10 @@ def onnx_model(weights: "list[Any]") -> bytes:
         constants += [numpy_helper.from_array(w, f"w{i}"), numpy_helper.from_array(b, f"b{i}")]
         nodes.append(helper.make_node("Gemm", [last, f"w{i}", f"b{i}"], [f"h{i}"]))
         last = f"h{i}"
-        if i < LAYERS - 1:
+        if i < len(weights) - 1:
             nodes.append(helper.make_node("Relu", [last], [f"r{i}"]))
             last = f"r{i}"
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, UNITS]) for name in ("x", last)]
+    sizes = {"x": weights[0][0].shape[0], last: weights[-1][0].shape[1]}
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, size]) for name, size in sizes.items()]
     graph = helper.make_graph(nodes, "layers", ends[:1], ends[1:], constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()

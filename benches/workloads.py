@@ -13,6 +13,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -29,6 +30,7 @@ ONE_CORE = {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
 }
 RECIPES, USERS = 100_000, 200_000
+PEERS = ("numba", "polars", "pyarrow", "duckdb", "ptars", "msgspec", "jax", "onnxruntime")
 PAUSE = 0.05
 
 
@@ -98,6 +100,7 @@ def workloads(wanted: str) -> "Iterator[Callable[[], Work]]":
     """The workloads whose letter and number are wanted, with their data."""
     import data
     import dense_work
+    import format_work
     import records_work
 
     if "W4" in wanted or "W5" in wanted:
@@ -106,6 +109,9 @@ def workloads(wanted: str) -> "Iterator[Callable[[], Work]]":
         yield from records_work.of_events(data.events(USERS), data.vocabulary())
     if "W6" in wanted or "W7" in wanted:
         yield from dense_work.of_numbers()
+    if any(name in wanted for name in ("W1", "W2", "W3", "W9")):
+        with tempfile.TemporaryDirectory() as folder:
+            yield from format_work.of_records(pathlib.Path(folder))
 
 
 def measure(wanted: str, one_core: bool) -> "list[Row]":
@@ -128,7 +134,7 @@ def measure_with_one_core(wanted: str) -> "list[Row]":
 def markdown(rows: "list[Row]") -> str:
     import importlib.metadata
 
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("numba", "polars", "pyarrow", "jax", "onnxruntime")]
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in PEERS]
     when = f"{time.strftime('%Y-%m-%d')}, at a load of {os.getloadavg()[1]:.0f} on {os.cpu_count()} cores"
     head = f"{HEADING}\n\nWritten by `benches/workloads.py`, beside the fastest of {', '.join(versions)}; {when}. Medians of calls in turn;"
     head += " with one core, of processor time.\n\n"
@@ -145,7 +151,7 @@ def write(part: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="W4 W5 W6 W7", help="the workloads, such as W4 or W4b; RESULTS.md stays as it is")
+    parser.add_argument("--only", default="W1 W2 W3 W4 W5 W6 W7 W9", help="the workloads, such as W4 or W4b; RESULTS.md stays as it is")
     parser.add_argument("--one-core", action="store_true", help="measure with one core, and print the rows as JSON")
     options = parser.parse_args()
     if options.one_core:
