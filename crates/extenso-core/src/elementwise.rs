@@ -249,10 +249,10 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: Dims) -> Result<Tensor
         arrived();
         Ok(())
     };
-    let parts = out.bytes_mut().chunks_mut(per_piece * block_bytes).enumerate();
+    let mut parts = out.bytes_mut().chunks_mut(per_piece * block_bytes).enumerate();
     // The first fault by position, whichever thread is first.
     let done: std::result::Result<(), (usize, Fault)> = match parts.len() {
-        0..=1 => parts.map(write).collect(),
+        0..=1 => parts.try_for_each(write),
         _ => side_by_side(parts.collect(), write).into_iter().collect(),
     };
     done.map_err(|(start, fault)| at_position(fault, start, &dims))?;
@@ -334,7 +334,7 @@ impl<'a> Blocks<'a> {
             }
             Some(out) => {
                 self.step(last, scratch, start, n)?;
-                out.copy_from_slice(&bytemuck::cast_slice(&*scratch.steps[last.register])[..out.len()]);
+                out.copy_from_slice(&bytemuck::cast_slice(&scratch.steps[last.register])[..out.len()]);
                 Ok(())
             }
             None => self.step(last, scratch, start, n),
@@ -378,7 +378,7 @@ impl<'a> Blocks<'a> {
     /// The same, and some more bytes where there are any: what stands in them is left open.
     pub fn result<'s>(&'s self, scratch: &'s Scratch, start: usize, n: usize) -> &'s [u8] {
         match self.last() {
-            Slot::Step(i) => bytemuck::cast_slice(&*scratch.steps[self.expr.steps[i].register]),
+            Slot::Step(i) => bytemuck::cast_slice(&scratch.steps[self.expr.steps[i].register]),
             Slot::Input(i) => match &self.inputs[i] {
                 Access::Full(buffer, width) => &buffer.as_slice()[start * width..],
                 _ => self.read(&Slot::Input(i), scratch, start, n),
@@ -396,7 +396,7 @@ impl<'a> Blocks<'a> {
             Some(width) => n * width,
             None => n.div_ceil(64) * 8,
         };
-        let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut *register)[..bytes];
+        let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut register)[..bytes];
         let done = (step.kernel.run)(&self.args(step, scratch, start, n), out, n);
         scratch.steps[step.register] = register;
         done
@@ -416,7 +416,7 @@ impl<'a> Blocks<'a> {
                 Access::Full(buffer, width) => &buffer.as_slice()[start * width..(start + n) * width],
                 Access::Splat(register) => register_bytes(register, self.expr.inputs[i], n),
                 Access::Cycle { register, width, period } => {
-                    &bytemuck::cast_slice(&**register)[start % period * width..][..n * width]
+                    &bytemuck::cast_slice(register)[start % period * width..][..n * width]
                 }
                 _ => register_bytes(&scratch.inputs[i], self.expr.inputs[i], n),
             },

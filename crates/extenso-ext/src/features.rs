@@ -112,14 +112,30 @@ impl Table<'_> {
     }
 
     fn rows(&self, ids: &Value, weights: Option<&Value>, rows: &RowPartition) -> Result<Value> {
+        if weights.is_none() && matches!(ids, Value::Tensor(_)) {
+            // Every id counts once.
+            let total = ops::segment_sum(self.found(ids)?, rows)?;
+            return self.combined(total, || ops::cast(ops::row_lengths(rows)?, self.dtype));
+        }
         let weights = weights.map_or_else(|| self.weights(ids, &Arg::from(1.0)), |weights| Ok(weights.clone()))?;
-        let found = self.shortened(ops::take(self.params, fill_none(ids, 0)?, 0)?)?;
-        let total = ops::segment_sum(ops::multiply(found, trailing(&weights, self.inner)?)?, rows)?;
-        let by = match self.combiner {
-            Combiner::Sum => return Ok(total),
-            Combiner::Mean => ops::segment_sum(weights, rows)?,
-            Combiner::SqrtN => ops::segment_sum(ops::square(weights)?, rows)?,
-        };
+        let total = ops::segment_sum(ops::multiply(self.found(ids)?, trailing(&weights, self.inner)?)?, rows)?;
+        self.combined(total, || match self.combiner {
+            Combiner::SqrtN => ops::segment_sum(ops::square(&weights)?, rows),
+            Combiner::Sum | Combiner::Mean => ops::segment_sum(&weights, rows),
+        })
+    }
+
+    /// The embeddings of ids, each at most as long as it may be; of a missing one, any.
+    fn found(&self, ids: &Value) -> Result<Value> {
+        self.shortened(ops::take(self.params, fill_none(ids, 0)?, 0)?)
+    }
+
+    /// The sums as the combiner wants them; `by` gives the sums of the weights of rows, or of their squares.
+    fn combined(&self, total: Value, by: impl Fn() -> Result<Value>) -> Result<Value> {
+        if self.combiner == Combiner::Sum {
+            return Ok(total);
+        }
+        let by = by()?;
         let by = trailing(&by, self.inner)?;
         let nothing = ops::equal(&by, 0.0)?;
         // A gradient must not see a division by zero, or a root at zero.

@@ -42,7 +42,7 @@ pub fn access<'a>(dtype: DType, source: &Source<'a>, dims: &[usize]) -> Result<A
     if let Some(rows) = source.rows {
         return repeated(input, rows, dims);
     }
-    let full = input.dims() == dims;
+    let full = is_whole(input.dims(), dims);
     match input.storage() {
         Storage::Fixed(buffer) => {
             let width = dtype.width().unwrap_or(1);
@@ -89,7 +89,7 @@ fn repeated<'a>(input: &'a Dense, rows: &'a Rows, dims: &[usize]) -> Result<Acce
 fn splat(dtype: DType, one: &Buffer, n: usize) -> Register {
     let mut register = Register::take();
     let width = dtype.width().unwrap_or(1);
-    let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut *register)[..n.min(BLOCK) * width];
+    let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut register)[..n.min(BLOCK) * width];
     match width {
         1 => fill::<u8>(one, out),
         2 => fill::<u16>(one, out),
@@ -97,6 +97,11 @@ fn splat(dtype: DType, one: &Buffer, n: usize) -> Register {
         _ => fill::<u64>(one, out),
     }
     register
+}
+
+/// Whether elements of the sizes `from` are those of the sizes `to`, one by one: axes of size 1 in front change nothing.
+pub(super) fn is_whole(from: &[usize], to: &[usize]) -> bool {
+    from == to || from.len() <= to.len() && without_ones(from) == without_ones(to)
 }
 
 /// The sizes from the first that is not 1 on.
@@ -108,7 +113,7 @@ fn without_ones(dims: &[usize]) -> &[usize] {
 fn cycle(bytes: &[u8], width: usize, n: usize) -> Register {
     let len = bytes.len() + width * n.min(BLOCK);
     let mut register = Register::take();
-    let out: &mut [u8] = bytemuck::cast_slice_mut(&mut *register);
+    let out: &mut [u8] = bytemuck::cast_slice_mut(&mut register);
     out[..bytes.len()].copy_from_slice(bytes);
     let mut made = bytes.len();
     while 0 < made && made < len {

@@ -3,6 +3,7 @@
 //! Invariant: the same block functions run as everywhere, so the bits are the same. What does not fit here, wrong
 //! arguments included, is left to the general way.
 
+use super::access::is_whole;
 use super::{BLOCK, Lookup, at_position};
 use crate::attrs::AttrSet;
 use crate::kernels::bits::{load_bits, store_bits};
@@ -32,11 +33,11 @@ enum Input<'a> {
     Spread(&'a [u8], usize),
 }
 
-/// The result, if the inputs are of one shape but for scalars, and few.
+/// The result, if the inputs are of one shape but for scalars and axes of size 1 in front, and few.
 ///
 /// Errors: a fault of the kernel, with its position.
 pub fn run(lookup: Lookup, inputs: &[&Dense], attrs: &dyn AttrSet) -> Result<Option<Outputs>> {
-    let Some(shaped) = inputs.iter().find(|input| !input.dims().is_empty()).or(inputs.first()) else { return Ok(None) };
+    let Some(shaped) = inputs.iter().rev().max_by_key(|input| input.dims().len()) else { return Ok(None) };
     let (dims, n) = (shaped.dims(), shaped.len());
     if n > BLOCK || inputs.len() > MOST {
         return Ok(None);
@@ -88,7 +89,7 @@ fn compute(kernel: BlockKernel, read: &[Input<'_>], n: usize, dims: &[usize]) ->
 }
 
 fn input_of<'a>(input: &'a Dense, dims: &[usize], n: usize) -> Option<Input<'a>> {
-    let alike = input.dims() == dims;
+    let alike = is_whole(input.dims(), dims);
     match input.storage() {
         Storage::Fixed(buffer) if alike => Some(Input::Bytes(buffer.as_slice())),
         Storage::Fixed(buffer) if input.dims().is_empty() && n <= FEW => {
@@ -148,6 +149,7 @@ mod tests {
             check(op, &[floats.clone(), one.clone()]);
             check(op, &[one.clone(), floats.clone()]);
             check(op, &[one.clone(), one.clone()]);
+            check(op, &[floats.clone(), Tensor::new(&[1, 1, 3], &[0.5_f32, 7.0, -1.0]).expect("a row")]);
         }
         check(&ops::LOGICAL_AND, &[bits.clone(), bits.clone()]);
         check(&ops::LOGICAL_NOT, std::slice::from_ref(&bits));

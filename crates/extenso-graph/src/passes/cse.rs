@@ -1,21 +1,40 @@
-//! Common subexpressions: the same op on the same values with the same attributes is computed once. Effects are never merged.
+//! Common subexpressions: the same op on the same values with the same attributes is computed once, and equal constants of a few
+//! elements are one. Effects are never merged.
 
 use super::Rewriter;
 use crate::graph::{Graph, NodeKind, ValueRef};
-use extenso_core::OpDef;
 use extenso_core::attrs::AttrValue;
-use extenso_types::Result;
+use extenso_core::{OpDef, Value};
+use extenso_types::{DType, Dims, Result};
 use smallvec::SmallVec;
 use std::collections::HashMap;
+
+/// Constants of more elements are not compared.
+const FEW: usize = 16;
 
 pub(crate) fn merge(mut graph: Graph) -> Result<Graph> {
     type Key = (*const OpDef, SmallVec<[ValueRef; 4]>, String);
     let mut seen: HashMap<Key, u32> = HashMap::new();
+    let mut constants: HashMap<Bits, u32> = HashMap::new();
     let mut rewriter = Rewriter::new(&graph);
     for (i, node) in std::mem::take(&mut graph.nodes).into_iter().enumerate() {
-        let NodeKind::Op(op, attrs) = &node.kind else {
-            rewriter.keep(i, node)?;
-            continue;
+        let (op, attrs) = match &node.kind {
+            NodeKind::Op(op, attrs) => (op, attrs),
+            NodeKind::Constant(value) => {
+                let bits = bits(value);
+                match bits.as_ref().and_then(|bits| constants.get(bits)) {
+                    Some(&at) => rewriter.alias(i, at),
+                    None => {
+                        let at = rewriter.keep(i, node)?;
+                        constants.extend(bits.map(|bits| (bits, at)));
+                    }
+                }
+                continue;
+            }
+            NodeKind::Input(_) => {
+                rewriter.keep(i, node)?;
+                continue;
+            }
         };
         let values = attrs.values();
         // Two graphs are not compared; each stays.
@@ -35,4 +54,17 @@ pub(crate) fn merge(mut graph: Graph) -> Result<Graph> {
         }
     }
     rewriter.finish(graph)
+}
+
+/// What tells constants apart: dtype, sizes and elements.
+type Bits = (DType, Dims, Vec<u8>);
+
+/// The bits of a tensor of a few numbers or booleans.
+fn bits(value: &Value) -> Option<Bits> {
+    let data = value.tensor().ok()?.data().ok().filter(|data| data.len() <= FEW)?;
+    let bytes = match data.dtype() {
+        DType::Bool => data.bits().ok()?.iter().map(u8::from).collect(),
+        _ => data.fixed().ok()?.to_vec(),
+    };
+    Some((data.dtype(), Dims::from_slice(data.dims()), bytes))
 }
