@@ -12,6 +12,7 @@ pub use fused::{Cut, evaluate_folds};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::elementwise::broadcast_strides;
 use crate::kernels::bits::count_ones;
+use crate::kernels::columns::Columns;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::LEAF;
 use crate::op::OutputSpecs;
@@ -23,6 +24,7 @@ use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec
 use fold::{PARALLEL, fold_long};
 use smallvec::{SmallVec, smallvec};
 use std::convert::Infallible;
+use std::ops::Range;
 
 crate::attrs! {
     /// The attributes of a reduction over axes.
@@ -148,6 +150,13 @@ pub fn fold_axes(fold: Fold, x: &Dense, axes: &[usize], keepdims: bool) -> Resul
     if trailing {
         return fold_rows(fold, x, rows, n, out_dims);
     }
+    if let (Some(kernel), [first, .., last] | [first @ last]) = (fold.kernel(x.dtype()), axes)
+        && last - first + 1 == axes.len()
+    {
+        let columns: usize = dims[last + 1..].iter().product();
+        let matrix = |i: usize| i * n..(i + 1) * n;
+        return columns_of(kernel, x, &matrix, (rows.checked_div(columns).unwrap_or(0), columns), n * rows, out_dims);
+    }
     // The folded axes move to the end, so that each result's elements lie together in row-major order.
     let order: Vec<i64> = kept.iter().chain(axes).map(|&a| i64::try_from(a).unwrap_or(i64::MAX)).collect();
     let moved = crate::ops::permute(x, &order)?;
@@ -271,7 +280,7 @@ pub fn run_segments(fold: Fold, args: &[Value]) -> Result<Outputs> {
     Ok(smallvec![Value::Tensor(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))])
 }
 
-/// Folds rows of vectors: each column is a list of its own, so columns are brought together first.
+/// Folds rows of vectors: each column is a list of its own.
 fn fold_columns(
     fold: Fold,
     x: &Dense,
@@ -279,18 +288,63 @@ fn fold_columns(
     columns: usize,
     out_dims: Dims,
 ) -> Result<Outputs> {
-    if rows.nvalues() == 0 || rows.nrows() == 0 {
-        return fold_no_values(fold, x, rows.nrows(), out_dims);
+    let work = columns.saturating_mul(rows.last() - rows.first());
+    if let Some(kernel) = fold.kernel(x.dtype()) {
+        let folded = columns_of(kernel, x, &|i| rows.row(i), (rows.nrows(), columns), work, out_dims)?;
+        return Ok(smallvec![Value::Tensor(folded)]);
     }
-    let flat = Tensor::from_dense(x.dtype(), smallvec![rows.nvalues(), columns], x.storage().clone());
-    let by_column = crate::ops::permute(flat.data()?, &[1, 0])?;
+    let Storage::Bits(bits) = x.storage() else {
+        return Err(Error::dtype(format!("the op does not take {}", x.dtype())));
+    };
+    fold_columns_of_bits(fold, bits, rows, columns, out_dims)
+}
+
+/// Folds each column of matrices, whose rows `matrix` gives.
+fn columns_of(
+    kernel: FoldKernel,
+    x: &Dense,
+    matrix: &(dyn Fn(usize) -> Range<usize> + Sync),
+    (matrices, columns): (usize, usize),
+    work: usize,
+    out_dims: Dims,
+) -> Result<Tensor> {
+    let width = out_width(kernel.out);
+    let mut out = block_of(matrices.saturating_mul(columns), width)?;
+    let bytes = x.fixed()?.as_slice();
+    let all = Columns { stride: columns, range: 0..columns };
+    if matrices == 1 {
+        // The columns of one matrix are parted.
+        over_threads(columns, work, out.bytes_mut(), |from, out| {
+            let some = Columns { range: from..from + out.len() / width, ..all.clone() };
+            (kernel.columns)(bytes, &some, &|_| matrix(0), out);
+        });
+    } else if columns > 0 {
+        over_threads(matrices, work, out.bytes_mut(), |from, out| {
+            (kernel.columns)(bytes, &all, &|i| matrix(from + i), out);
+        });
+    }
+    Ok(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))
+}
+
+fn fold_columns_of_bits(
+    fold: Fold,
+    bits: &BooleanBuffer,
+    rows: &crate::partition::Rows,
+    columns: usize,
+    out_dims: Dims,
+) -> Result<Outputs> {
+    let x = Tensor::from_dense(DType::Bool, smallvec![rows.nvalues(), columns], Storage::Bits(bits.clone()));
+    if rows.nvalues() == 0 || rows.nrows() == 0 {
+        return fold_no_values(fold, x.data()?, rows.nrows(), out_dims);
+    }
+    let by_column = crate::ops::permute(x.data()?, &[1, 0])?;
     let partition = Value::Partition(crate::RowPartition::from_offsets(rows.offsets().clone(), rows.nvalues())?);
     let mut folded = Vec::with_capacity(columns);
     for column in 0..columns {
         let values = by_column.slice_rows(column, 1)?.with_dims(&[rows.nvalues()])?;
         folded.extend(run_segments(fold, &[Value::Tensor(values), partition.clone()])?);
     }
-    let dtype = fold.out_dtype(x.dtype())?;
+    let dtype = fold.out_dtype(DType::Bool)?;
     let sources: Result<Vec<&Dense>> = folded.iter().map(|c| c.tensor()?.data()).collect();
     let runs = (0..columns).map(|c| crate::ops::Run { source: Some(c), start: 0, len: rows.nrows() });
     let stacked = crate::ops::assemble(dtype, smallvec![columns, rows.nrows()], &sources?, runs)?;

@@ -8,6 +8,7 @@ pub mod activation;
 pub mod bases;
 pub mod bits;
 pub mod cast;
+pub mod columns;
 pub mod decimal;
 pub mod elementary;
 pub mod gather;
