@@ -31,6 +31,16 @@ class MaskedTensor(Composite, ExtensionType):
     values: Tensor | ExtensionType | StructTensor
     mask: Tensor
 
+    def to_tensor(self, default_value: object = None, shape: "Sequence[int | None] | None" = None) -> "MaskedTensor":
+        """Returns rows as a dense masked tensor; what is missing stays missing. The arguments are those of `RaggedTensor.to_tensor`.
+
+        >>> import extenso as ex
+        >>> ex.constant([[1, 2], None, [3]]).to_tensor().to_py()
+        [[1, 2], None, [3, 0]]
+        """
+        dense: MaskedTensor = _Rows.to_tensor(self, default_value, shape)
+        return dense
+
     def to_numpy(self) -> "Any":
         """Returns a masked array of NumPy: its mask is true where a value is missing.
 

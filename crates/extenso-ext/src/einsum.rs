@@ -3,20 +3,22 @@
 //! A ragged axis stands behind the axis that it is ragged in, and both are one axis of the values: the subscripts of the two become
 //! one, operands that have the outer one alone are repeated for each value, and what is left are subscripts of the values.
 
-use crate::args::{int, typed_arg};
+use crate::args::{int, typed, typed_arg};
 use crate::axes::rank;
+use crate::masked::{MaskedTensor, fill_none};
 use crate::ragged::RaggedTensor;
+use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::ops::DotAxes;
 use extenso_core::reduce::{normalize_axes, normalize_axis};
-use extenso_core::{Arg, ExtensionType, RowPartition, Value, ops};
+use extenso_core::{Arg, ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_types::{Error, Result};
 
 /// The product of the operands, summed over every subscript that the result does not have; of rows too.
 ///
 /// As [`ops::einsum`] for tensors. The subscript of a ragged axis stands behind that of the axis outside it, in ragged operands
 /// and in a result that has both: `'ijk,kl->ijl'` multiplies the vectors of rows by a matrix. A result without the outer
-/// one is summed column by column. Errors: as there; a ragged axis in another place; rows that differ.
+/// one is summed column by column. What is missing is zero, and adds nothing. Errors: as there; a ragged axis in another place; rows that differ.
 ///
 /// ```
 /// # use extenso_ext::{constant, einsum, to_literal};
@@ -27,13 +29,13 @@ use extenso_types::{Error, Result};
 /// ```
 pub fn einsum(subscripts: &str, operands: impl IntoIterator<Item = Arg>) -> Result<Value> {
     let operands: Vec<Arg> = operands.into_iter().collect();
-    if !operands.iter().any(is_ragged) {
+    if !operands.iter().any(in_rows_or_missing) {
         return ops::einsum(subscripts, operands);
     }
     let product = || {
         let (inputs, out) = read(subscripts, &operands)?;
         let terms = inputs.into_iter().zip(operands).map(|(letters, operand)| Term { letters, operand });
-        Sum { terms: terms.collect(), out }.value()
+        Sum { terms: terms.collect(), out }.of_what_is_there()
     };
     product().map_err(|e| e.at("einsum"))
 }
@@ -52,7 +54,7 @@ pub fn einsum(subscripts: &str, operands: impl IntoIterator<Item = Arg>) -> Resu
 /// ```
 pub fn tensordot(x: &Value, y: &Value, axes: impl Into<DotAxes>) -> Result<Value> {
     let axes = axes.into();
-    if ![x, y].into_iter().any(|value| is_ragged(&value.into())) {
+    if ![x, y].into_iter().any(|value| in_rows_or_missing(&value.into())) {
         return ops::tensordot(x, y, axes);
     }
     let product = || {
@@ -80,13 +82,13 @@ pub fn tensordot(x: &Value, y: &Value, axes: impl Into<DotAxes>) -> Result<Value
             |own: &[char], other: &[char]| own.iter().filter(|c| !other.contains(c)).copied().collect::<Vec<char>>();
         let out = [once(&letters, &others), once(&others, &letters)].concat();
         let terms = [(letters, x), (others, y)].map(|(letters, value)| Term { letters, operand: value.into() });
-        Sum { terms: terms.into(), out }.value()
+        Sum { terms: terms.into(), out }.of_what_is_there()
     };
     product().map_err(|e| e.at("tensordot"))
 }
 
-fn is_ragged(operand: &Arg) -> bool {
-    typed_arg::<RaggedTensor>(operand).is_some()
+fn in_rows_or_missing(operand: &Arg) -> bool {
+    typed_arg::<RaggedTensor>(operand).is_some() || typed_arg::<MaskedTensor>(operand).is_some()
 }
 
 /// The subscripts of each operand and of the result, with letters for the axes of `...`.
@@ -160,6 +162,35 @@ struct Sum {
 }
 
 impl Sum {
+    /// The product with zeros where an operand is missing, so that it adds nothing. A row that is missing in one operand is missing
+    /// in a result that has the rows.
+    fn of_what_is_there(self) -> Result<Value> {
+        let missing = self.missing_rows()?;
+        let terms = self.terms.iter().map(|term| term.zeroed(missing.as_ref())).collect::<Result<_>>()?;
+        let product = Sum { terms, out: self.out.clone() }.value()?;
+        match missing {
+            Some((rows, mask)) if self.out.starts_with(&rows) => masked_by(product, &mask),
+            Some(_) | None => Ok(product),
+        }
+    }
+
+    /// The subscripts of rows of which some are missing, and which are there in every operand.
+    fn missing_rows(&self) -> Result<Option<([char; 2], Tensor)>> {
+        let mut found: Option<([char; 2], Tensor)> = None;
+        for Term { letters, operand } in &self.terms {
+            let masked = typed_arg::<MaskedTensor>(operand).filter(|x| typed::<RaggedTensor>(x.values()).is_some());
+            let (Some(masked), &[outer, inner, ..]) = (masked, &letters[..]) else { continue };
+            found = Some(match found {
+                None => ([outer, inner], masked.mask().clone()),
+                Some((rows, mask)) if rows == [outer, inner] => {
+                    (rows, ops::logical_and(mask, masked.mask())?.tensor()?.clone())
+                }
+                Some(other) => other,
+            });
+        }
+        Ok(found)
+    }
+
     fn value(self) -> Result<Value> {
         let rows = self.terms.iter().find_map(|term| Some((typed_arg::<RaggedTensor>(&term.operand)?, &term.letters)));
         let Some((rows, letters)) = rows else { return self.of_tensors() };
@@ -214,6 +245,23 @@ impl Sum {
 }
 
 impl Term {
+    /// The term with zeros where it is missing, and nothing in rows that are.
+    fn zeroed(&self, missing: Option<&([char; 2], Tensor)>) -> Result<Term> {
+        let Arg::Value(value) = &self.operand else {
+            return Ok(Term { letters: self.letters.clone(), operand: self.operand.clone() });
+        };
+        let rows = match typed::<MaskedTensor>(value) {
+            Some(masked) => masked.rows_there()?,
+            None => typed::<RaggedTensor>(value),
+        };
+        let there = match (rows, missing) {
+            (Some(rows), Some((of, mask))) if self.letters.starts_with(of) => rows.only_where(mask)?.into_value(),
+            (Some(rows), _) => rows.into_value(),
+            (None, _) => value.clone(),
+        };
+        Ok(Term { letters: self.letters.clone(), operand: Arg::Value(fill_none(&there, 0)?) })
+    }
+
     /// The operand over the values of rows: cut as they are, or repeated for each, or as it stands.
     ///
     /// Errors: the two axes in other places; other rows.

@@ -190,7 +190,7 @@ fn flat_values(x: &Value) -> Result<Value> {
 }
 
 /// The elements in rows of one or none, one below the other; zero, empty or missing where a row has none.
-fn spread(found: &Value, cut: &Value) -> Result<Value> {
+pub(crate) fn spread(found: &Value, cut: &Value) -> Result<Value> {
     let partition = cut.partition()?;
     if let Value::Tensor(tensor) = found {
         let rows = ops::pad_rows(found, partition, dense::zero(tensor.dtype())?, Some(vec![1_i64]))?;

@@ -4,8 +4,10 @@
 //! under a missing value has no meaning: no op fails on it and no result depends on it.
 
 mod arithmetic;
+mod choice;
 mod handlers;
 mod lines;
+mod products;
 mod rows;
 mod structure;
 mod text;
@@ -14,6 +16,7 @@ pub(crate) use structure::mask_may_be_missing;
 
 use crate::args::{int, typed};
 use crate::axes::{dim, rank, zeros_of};
+use crate::missing::coalesce;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
@@ -125,11 +128,16 @@ pub(crate) fn trailing(value: &Value, count: usize) -> Result<Value> {
 
 /// The value with `fill` where it is missing, inside rows and in the fields of records; what is all there stays as it is.
 ///
-/// Where records are missing, `fill` is a record. Errors: `fill` does not broadcast, is of another dtype, or has other fields.
+/// Where records are missing, `fill` is a record; where rows are, it is a row or a row for each, and with one number they are empty.
+/// Errors: `fill` does not broadcast, is of another dtype, or has other fields.
 pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
     let fill = fill.into();
     let filled = if let Some(masked) = typed::<MaskedTensor>(x) {
-        masked.filled(fill)
+        match masked.rows_there() {
+            Ok(Some(rows)) => rows_filled(x, &rows, fill),
+            Ok(None) => masked.filled(fill),
+            Err(error) => Err(error),
+        }
     } else if let Some(ragged) = typed::<RaggedTensor>(x) {
         fill_none(ragged.values(), fill).and_then(|values| Ok(ragged.with_values(values)?.into_value()))
     } else if let Some(records) = typed::<StructTensor>(x) {
@@ -142,6 +150,14 @@ pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
         Ok(x.clone())
     };
     filled.map_err(|e| e.at("fill_none"))
+}
+
+/// Rows with rows where they are missing; one number for all is for the elements, so that a missing row becomes an empty one.
+fn rows_filled(x: &Value, rows: &RaggedTensor, fill: Arg) -> Result<Value> {
+    match &fill {
+        Arg::Value(value) if rank(value)? > 0 => coalesce(&[Arg::from(x), fill]),
+        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => fill_none(&rows.clone().into_value(), fill),
+    }
 }
 
 /// Whether each value is missing, in the rows of the value.

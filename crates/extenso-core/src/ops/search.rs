@@ -1,4 +1,4 @@
-//! Searching in sorted vectors.
+//! Searching in sorted lines.
 //!
 //! Invariant: the order is that of `sort`, so that NaN is behind everything.
 
@@ -10,7 +10,7 @@ use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::args::one_tensor;
 use crate::tensor::Dense;
 use crate::value::{Outputs, Value};
-use extenso_types::{DType, Error, LeafSpec, Result};
+use extenso_types::{DType, Error, LeafSpec, Result, Shape};
 use half::{bf16, f16};
 use std::cmp::Ordering;
 
@@ -25,10 +25,11 @@ crate::ops! {
 
     /// The positions in the sorted vector `x` at which each of `values` could enter and leave it sorted, as i64.
     ///
-    /// With side "left" it is in front of equal elements, with "right" behind them. Shapes: the result has that of `values`.
-    /// Errors: `x` is no vector; dtypes that differ; another side.
+    /// With side "left" it is in front of equal elements, with "right" behind them. Where `x` has more axes, each line along the last is
+    /// for the line of `values` at the same place. Shapes: the result has that of `values`.
+    /// Errors: `x` is no vector, nor of the shape of `values` but for the last axis; dtypes that differ; another side.
     SEARCHSORTED: searchsorted(x, values; SearchSorted { side: String }) = OpDef::general(Class::Structural, infer, run)
-        .examples(&[("searchsorted([1, 3, 3, 5], [3, 0, 9])", "[1, 0, 4]"), ("searchsorted([1, 3, 3, 5], [3], side='right')", "[3]")]);
+        .examples(&[("searchsorted([1, 3, 3, 5], [3, 0, 9])", "[1, 0, 4]"), ("searchsorted([1, 3, 3, 5], [3], side='right')", "[3]"), ("searchsorted([[1, 3], [5, 9]], [[2], [9]])", "[[1], [1]]")]);
 }
 
 fn infer(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -40,10 +41,33 @@ fn infer(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
             .wanted("one dtype for both")
             .hint(format!("Write `cast(values, '{}')`.", x.dtype)));
     }
-    if x.shape.rank().is_some_and(|rank| rank != 1) {
-        return Err(Error::shape(format!("the sorted elements have shape {}", x.shape)).wanted("a vector"));
+    if let Some(sorted) = x.shape.dims() {
+        check_lines(sorted, values.shape.dims(), |x, y| x.is_compatible_with(y), &x.shape)?;
     }
     Ok(tensor_spec(DType::I64, values.shape.clone()))
+}
+
+/// One line for all values, or one for each of theirs.
+fn check_lines<D: Copy>(
+    sorted: &[D],
+    values: Option<&[D]>,
+    fits: impl Fn(D, D) -> bool,
+    shape: &dyn std::fmt::Display,
+) -> Result<()> {
+    let outer = |dims: &[D]| dims[..dims.len() - 1].to_vec();
+    let meet = match (sorted.len(), values) {
+        (1, _) => true,
+        (0, _) => false,
+        (rank, Some(values)) => {
+            values.len() == rank && outer(sorted).into_iter().zip(outer(values)).all(|(x, y)| fits(x, y))
+        }
+        (_, None) => true,
+    };
+    if meet {
+        return Ok(());
+    }
+    Err(Error::shape(format!("the sorted elements have shape {shape}"))
+        .wanted("a vector, or the shape of the values but for the last axis"))
 }
 
 fn is_right(attrs: &dyn AttrSet) -> Result<bool> {
@@ -56,15 +80,14 @@ fn is_right(attrs: &dyn AttrSet) -> Result<bool> {
 
 fn run(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, values, right) = (data(args, 0)?, data(args, 1)?, is_right(attrs)?);
-    if x.dims().len() != 1 {
-        return Err(Error::shape(format!("the sorted elements have {} axes", x.dims().len())).wanted("a vector"));
-    }
+    check_lines(x.dims(), Some(values.dims()), |x, y| x == y, &Shape::known(x.dims()))?;
+    let lines = Lines { sorted: x.dims(), values: values.dims(), right };
     macro_rules! by_dtype {
         ($out:ident; $($d:ident $t:ty),*) => {
             match x.dtype() {
-                $(DType::$d => places(x.as_slice::<$t>()?, values.as_slice::<$t>()?, right, $out),)*
-                DType::Bool => places(&booleans(x)?, &booleans(values)?, right, $out),
-                DType::String | DType::Bytes | DType::Variant => places(&texts(x)?, &texts(values)?, right, $out),
+                $(DType::$d => lines.places(x.as_slice::<$t>()?, values.as_slice::<$t>()?, $out),)*
+                DType::Bool => lines.places(&booleans(x)?, &booleans(values)?, $out),
+                DType::String | DType::Bytes | DType::Variant => lines.places(&texts(x)?, &texts(values)?, $out),
             }
         };
     }
@@ -72,6 +95,30 @@ fn run(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
         by_dtype!(out; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64);
         Ok(())
     })?)
+}
+
+/// What is sorted and looked for, line by line.
+struct Lines<'a> {
+    sorted: &'a [usize],
+    values: &'a [usize],
+    right: bool,
+}
+
+impl Lines<'_> {
+    fn places<T: Ordered>(&self, sorted: &[T], values: &[T], out: &mut [i64]) {
+        let [.., size] = *self.sorted else { return };
+        if self.sorted.len() == 1 {
+            return places(sorted, values, self.right, out);
+        }
+        let count = self.values.last().copied().unwrap_or(0);
+        if count == 0 {
+            return;
+        }
+        for (line, (values, out)) in values.chunks(count).zip(out.chunks_mut(count)).enumerate() {
+            let sorted = sorted.get(line * size..(line + 1) * size).unwrap_or_default();
+            places(sorted, values, self.right, out);
+        }
+    }
 }
 
 fn booleans(x: &Dense) -> Result<Vec<bool>> {

@@ -74,6 +74,9 @@ pub(super) fn faulting(call: &Call<'_>) -> Answer {
 
 /// The result is there where the condition is and what it picks.
 pub(super) fn where_(call: &Call<'_>) -> Answer {
+    if let Some(rows) = super::choice::of_rows(call)? {
+        return answer(rows);
+    }
     let Some(operands) = Operands::of(call)? else { return Ok(None) };
     let [condition, x, y] = &operands.items[..] else { return Ok(None) };
     let picked = again(call, &operands.values())?;

@@ -1,6 +1,6 @@
 //! What a masked tensor does under ops: the table of handlers.
 
-use super::{arithmetic, lines, rows, structure, text};
+use super::{arithmetic, lines, products, rows, structure, text};
 use crate::args::unless_foreign;
 use extenso_core::{Answer, Call, Class, OpDef, Target, on, ops};
 use extenso_types::TypeDef;
@@ -36,6 +36,11 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::BOOLEAN_MASK, "MaskedTensor boolean_mask", structure::boolean_mask),
         (&ops::CONCAT, "MaskedTensor concat", structure::concat),
         (&ops::EXPAND_DIMS, "MaskedTensor expand_dims", rows::expand_dims),
+        (&ops::EXPAND_DIMS_AT, "MaskedTensor expand_dims", rows::expand_dims_at),
+        (&ops::SQUEEZE, "MaskedTensor squeeze", rows::squeeze),
+        (&ops::TRANSPOSE, "MaskedTensor transpose", rows::transpose),
+        (&ops::ROW_LENGTHS, "MaskedTensor row lengths", rows::row_lengths),
+        (&ops::MATMUL, "MaskedTensor matmul", products::matmul),
         (&ops::TAKE_ALONG_AXIS, "MaskedTensor take_along_axis", rows::take_along_axis),
         (&ops::PAD, "MaskedTensor pad", structure::pad),
         (&ops::BROADCAST_LIKE, "MaskedTensor broadcasting", structure::broadcast_like),

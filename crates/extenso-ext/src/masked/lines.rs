@@ -136,6 +136,10 @@ fn extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
         }
         return answer_ext(merged(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, &x)?);
     }
+    // Missing rows have no elements, and no places among those of the others.
+    if let Some(rows) = x.rows_there()? {
+        return answer(on_value(call, &rows.into_value())?);
+    }
     extreme_beside(call, &x, fold)
 }
 
@@ -267,6 +271,9 @@ fn segment_cumulative(call: &Call<'_>, fold: &'static OpDef) -> Answer {
 /// `linear_scan` passes over what is missing in one of the two, as if it were nothing with a link of one.
 pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
     let [x, link, rest @ ..] = call.args else { return Ok(None) };
+    if let Some(rows) = super::rows::recurrence(call)? {
+        return answer(rows);
+    }
     let (x, link) = (x.value()?, link.value()?);
     let (given, linked) = (typed::<MaskedTensor>(x), typed::<MaskedTensor>(link));
     let masks = [given.as_ref(), linked.as_ref()].into_iter().flatten().map(MaskedTensor::wide_mask);

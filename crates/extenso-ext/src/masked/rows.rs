@@ -7,8 +7,8 @@ use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{one_row, rank, rows_of_one};
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::Attrs;
-use extenso_core::ops::{LastAxis, OneAxis};
-use extenso_core::reduce::normalize_axis;
+use extenso_core::ops::{LastAxis, ManyAxes, OneAxis, Squeeze};
+use extenso_core::reduce::{normalize_axes, normalize_axis};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_types::{Error, Result};
 
@@ -31,6 +31,70 @@ pub(super) fn expand_dims(call: &Call<'_>) -> Answer {
             answer_ext(MaskedTensor::new(values, x.mask)?)
         }
     }
+}
+
+/// `expand_dims_at` puts in one axis after the other, from the outside.
+pub(super) fn expand_dims_at(call: &Call<'_>) -> Answer {
+    let [arg] = flat(call) else { return Ok(None) };
+    let Some(x) = masked_rows(arg) else { return super::structure::whole(call) };
+    let axes = &ManyAxes::of(call.attrs)?.axes;
+    let axes = normalize_axes(axes, rank(x.values())? + axes.len())?;
+    answer(axes.iter().try_fold(x.into_value(), |x, &axis| ops::expand_dims(x, int(axis)))?)
+}
+
+/// `squeeze` drops axes inside the rows.
+pub(super) fn squeeze(call: &Call<'_>) -> Answer {
+    let [arg] = flat(call) else { return Ok(None) };
+    let Some(x) = masked_rows(arg) else { return super::structure::whole(call) };
+    let axes = normalize_axes(&Squeeze::of(call.attrs)?.axis, rank(x.values())?)?;
+    if axes.iter().any(|axis| *axis < 2) {
+        return Err(missing_rows());
+    }
+    transpose(call)
+}
+
+/// `transpose` moves axes inside the rows, which stay where they are.
+pub(super) fn transpose(call: &Call<'_>) -> Answer {
+    let [arg] = flat(call) else { return Ok(None) };
+    let Some(x) = masked_rows(arg) else { return super::structure::whole(call) };
+    let values = call_one(call.op, &[Arg::from(x.values())], call.attrs)?;
+    answer_ext(MaskedTensor::new(values, x.mask)?)
+}
+
+/// `row_lengths`: a missing row has none.
+pub(super) fn row_lengths(call: &Call<'_>) -> Answer {
+    let [arg] = flat(call) else { return Ok(None) };
+    let Some(x) = masked_rows(arg) else { return Ok(None) };
+    answer_ext(MaskedTensor::new(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, x.mask)?)
+}
+
+/// `broadcast_like` of rows of which some are missing, inside others.
+pub(super) fn like(call: &Call<'_>) -> Result<Option<Value>> {
+    let [x, like] = flat(call) else { return Ok(None) };
+    let Some(rows) = masked_rows(x) else { return Ok(None) };
+    if rank(like.value()?)? != rank(rows.values())? {
+        return Err(missing_rows());
+    }
+    let (args, mask) = rows_there(&[x.clone(), like.clone()])?.ok_or_else(missing_rows)?;
+    Ok(Some(MaskedTensor::new(call_one(call.op, &args, call.attrs)?, mask)?.into_value()))
+}
+
+/// `linear_scan` inside rows that may be missing in either argument.
+pub(super) fn recurrence(call: &Call<'_>) -> Result<Option<Value>> {
+    let [x, link, rest @ ..] = call.args else { return Ok(None) };
+    let beside = link.value().is_ok_and(|link| rank(link).is_ok_and(|rank| rank > 1));
+    if !beside || ![x, link].into_iter().any(|arg| masked_rows(arg).is_some()) {
+        return Ok(None);
+    }
+    let Some((mut args, mask)) = rows_there(&[x.clone(), link.clone()])? else { return Ok(None) };
+    args.extend_from_slice(rest);
+    Ok(Some(MaskedTensor::new(call_one(call.op, &args, call.attrs)?, mask)?.into_value()))
+}
+
+fn missing_rows() -> Error {
+    Error::shape("rows are missing as a whole")
+        .wanted("rows that are all there, or axes inside the rows")
+        .hint("Write `drop_none(x, axis=0)` around them.")
 }
 
 /// The arguments with nothing in rows that are missing in one of them, and which rows are there; none unless one is such rows.

@@ -29,6 +29,11 @@ pub(super) fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
     if x.mask_rank()? == rank(x.values())? {
         return Ok(x.clone());
     }
+    if is_ragged(x.values(), 1) {
+        return Err(Error::shape("rows are missing as a whole")
+            .wanted("rows that are all there")
+            .hint("Write `drop_none(x, axis=0)` around them."));
+    }
     let mask = ops::broadcast_like(x.wide_mask()?, x.values())?;
     MaskedTensor::new(x.values().clone(), mask.tensor()?.clone())
 }
@@ -91,6 +96,10 @@ fn take_present(call: &Call<'_>, x: &Arg, indices: &MaskedTensor) -> Answer {
 pub(super) fn pad(call: &Call<'_>) -> Answer {
     let [x, value] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    if let Some(rows) = x.rows_there()? {
+        let padded = call_one(call.op, &[Arg::Value(rows.into_value()), value.clone()], call.attrs)?;
+        return answer_ext(MaskedTensor::new(padded, x.mask().clone())?);
+    }
     let x = stretched(&x)?;
     let mask = call_one(call.op, &[Arg::from(x.mask()), Arg::from(true)], call.attrs)?;
     let values = call_one(call.op, &[Arg::from(x.values()), value.clone()], call.attrs)?;
@@ -100,6 +109,9 @@ pub(super) fn pad(call: &Call<'_>) -> Answer {
 /// `broadcast_like` keeps the mask of the first argument; the second lends its shape alone.
 pub(super) fn broadcast_like(call: &Call<'_>) -> Answer {
     let [x, like] = flat(call) else { return Ok(None) };
+    if let Some(rows) = super::rows::like(call)? {
+        return answer(rows);
+    }
     match typed_arg::<MaskedTensor>(like) {
         Some(like) => answer(call_one(call.op, &[x.clone(), Arg::from(like.values())], call.attrs)?),
         None => whole(call),

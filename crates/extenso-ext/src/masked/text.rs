@@ -43,6 +43,9 @@ fn filled_with(call: &Call<'_>, fill: &str) -> Answer {
 /// What is there makes the vocabulary.
 pub(super) fn vocabulary(call: &Call<'_>) -> Answer {
     let Some(x) = flat(call).first().and_then(typed_arg::<MaskedTensor>) else { return Ok(None) };
+    if let Some(rows) = x.rows_there()? {
+        return answer(on_value(call, &rows.into_value())?);
+    }
     let (x, line) = (stretched(&x)?, vec![-1_i64]);
     let there = ops::boolean_mask(ops::reshape(x.values(), line.clone())?, ops::reshape(x.mask(), line)?, 0)?;
     answer(on_value(call, &there)?)

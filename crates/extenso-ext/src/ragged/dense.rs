@@ -4,11 +4,12 @@ use super::RaggedTensor;
 use crate::args::{int, typed};
 use crate::axes::{dim, one_row, outer, rank};
 use crate::masked::MaskedTensor;
+use crate::structs::masked_by;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops, strengthen};
 use extenso_types::{DType, DTypeKind, Dim, Error, Result};
 
 /// The value as a dense tensor: rows are filled up to the longest with `fill`, which is zero, false or an empty string if it
-/// is not given; missing values stay missing. `shape` pads and crops further: one size for each axis, none to leave it as it comes.
+/// is not given; what is missing stays missing, rows as well. `shape` pads and crops further: one size for each axis, none to leave it as it comes.
 ///
 /// Errors: a shape of another rank, or with a negative size; a fill of another dtype; values that are no tensor.
 ///
@@ -24,6 +25,11 @@ use extenso_types::{DType, DTypeKind, Dim, Error, Result};
 pub fn to_dense(x: impl Into<Value>, fill: Option<Arg>, shape: Option<&[Option<i64>]>) -> Result<Value> {
     let x = x.into();
     let dense = || {
+        if let Some(masked) = typed::<MaskedTensor>(&x)
+            && let Some(rows) = masked.rows_there()?
+        {
+            return rows_to_dense(&masked, &rows, fill, shape);
+        }
         let rank = rank(&x)?;
         let sizes = shape.map_or_else(|| vec![None; rank], <[_]>::to_vec);
         check_sizes(&sizes, rank)?;
@@ -32,6 +38,20 @@ pub fn to_dense(x: impl Into<Value>, fill: Option<Arg>, shape: Option<&[Option<i
         resize_outer(dense, &fill, sizes.first().copied().flatten())
     };
     dense().map_err(|e| e.at("to_dense"))
+}
+
+/// Rows that are missing as a whole stay so; what is put behind the others is there.
+fn rows_to_dense(
+    masked: &MaskedTensor,
+    rows: &RaggedTensor,
+    fill: Option<Arg>,
+    shape: Option<&[Option<i64>]>,
+) -> Result<Value> {
+    let values = rows.to_dense(fill, shape)?;
+    let outer = shape.and_then(|sizes| sizes.first().copied().flatten());
+    let there = ops::cast(Tensor::scalar(1_i64), DType::Bool)?;
+    let mask = resize_outer(masked.mask().clone().into(), &there, outer)?;
+    masked_by(values, mask.tensor()?)
 }
 
 fn check_sizes(sizes: &[Option<i64>], rank: usize) -> Result<()> {

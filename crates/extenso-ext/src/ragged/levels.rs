@@ -92,6 +92,11 @@ pub fn num(x: impl Into<Value>, axis: i64) -> Result<Value> {
 }
 
 fn counts(x: &Value, axis: usize) -> Result<Value> {
+    if let Some(masked) =
+        typed::<MaskedTensor>(x).filter(|masked| axis > 0 && typed::<RaggedTensor>(masked.values()).is_some())
+    {
+        return Ok(MaskedTensor::new(counts(masked.values(), axis)?, masked.mask().clone())?.into_value());
+    }
     match (axis, typed::<RaggedTensor>(x)) {
         (0, _) => ops::sum(ops::add(zeros(x)?, 1)?, 0, false),
         (1, Some(ragged)) => ops::row_lengths(ragged.partition()),

@@ -114,13 +114,56 @@ impl Matrices {
         Ok((Matrices { rows: Some(rows.partition().clone()), values: aligned.into_value() }, other))
     }
 
-    /// These as they are multiplied by the vectors of others, which are all of one size.
+    /// These as they are multiplied by the vectors of others, which are as long as those here.
     fn by_vectors(self, other: Matrices) -> Result<(Matrices, Matrices)> {
-        if [&self, &other].iter().any(|side| typed::<RaggedTensor>(&side.values).is_some()) {
-            return Err(Error::shape("the vectors of an argument are ragged")
-                .wanted("vectors of one size on both sides of a product with `transpose_y`"));
+        let ragged = |side: &Matrices| typed::<RaggedTensor>(&side.values).is_some();
+        match (ragged(&self), ragged(&other)) {
+            (false, false) => Ok((self, other)),
+            (true, false) => Ok((self.of_size(other.size()?)?, other)),
+            (false, true) => {
+                let size = self.size()?;
+                other.of_size(size).map(|other| (self, other))
+            }
+            (true, true) => {
+                // Vectors that nothing is multiplied by must not be the longest.
+                let (left, right) = (self.where_others_are(&other)?, other.where_others_are(&self)?);
+                let (of_left, of_right) = (left.size_of_each()?, right.size_of_each()?);
+                Ok((left.of_sizes(of_right)?, right.of_sizes(of_left)?))
+            }
         }
-        Ok((self, other))
+    }
+
+    /// Ragged vectors that are all of one size, as a dense axis.
+    fn of_size(self, size: i64) -> Result<Matrices> {
+        let rows = self.in_rows()?;
+        let each = of_lengths(ops::add(ops::multiply(ops::value_rowids(rows.partition())?, 0)?, size)?)?;
+        let vectors = RaggedTensor::from_value(&self.values)?.values_in(&each).map_err(unequal)?;
+        let values = ops::pad_rows(&vectors, each, zero_of(&vectors)?, Some(vec![size]))?;
+        Ok(Matrices { rows: Some(rows.partition().clone()), values })
+    }
+
+    /// With empty vectors where another has no vector.
+    fn where_others_are(&self, other: &Matrices) -> Result<Matrices> {
+        let rows = self.in_rows()?;
+        let used = ops::greater(ops::row_lengths(other.in_rows()?.partition())?, 0)?;
+        let used = ops::gather_rows_of(used, rows.partition())?;
+        let values = RaggedTensor::from_value(&self.values)?.only_where(used.tensor()?)?.into_value();
+        Ok(Matrices { rows: Some(rows.partition().clone()), values })
+    }
+
+    /// How long the longest vector of each matrix is; nothing for a matrix without vectors.
+    fn size_of_each(&self) -> Result<Value> {
+        let lengths = RaggedTensor::from_value(&self.values)?.row_lengths()?;
+        ops::maximum(ops::segment_max(lengths, self.in_rows()?.partition())?, 0)
+    }
+
+    /// The vectors of each matrix, which are as long as that of another says.
+    fn of_sizes(self, sizes: Value) -> Result<Matrices> {
+        let rows = self.in_rows()?;
+        let each = of_lengths(ops::gather_rows_of(sizes, rows.partition())?)?;
+        let vectors = RaggedTensor::from_value(&self.values)?.values_in(&each).map_err(unequal)?;
+        let values = RaggedTensor::from_partition(vectors, each)?.into_value();
+        Ok(Matrices { rows: Some(rows.partition().clone()), values })
     }
 
     /// The size of the vectors.
@@ -157,6 +200,10 @@ fn of_lengths(lengths: Value) -> Result<RowPartition> {
 
 fn known(size: Dim) -> Result<usize> {
     size.known().ok_or_else(|| Error::shape("a size of the matrices is not known while tracing").wanted("a known size"))
+}
+
+fn unequal(error: Error) -> Error {
+    error.note("The vectors of 'x' and of 'y' must have as many elements.")
 }
 
 fn differ(error: Error) -> Error {

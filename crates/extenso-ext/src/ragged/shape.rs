@@ -5,6 +5,7 @@ use super::RaggedTensor;
 use super::dense::zero;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, rank, rows_of_one};
+use crate::masked::fill_none;
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{ManyAxes, Squeeze, Transpose};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
@@ -73,7 +74,7 @@ pub(super) fn transpose(call: &Call<'_>) -> Answer {
     answer_ext(x.with_values(ops::transpose(x.values(), Some(inner))?)?)
 }
 
-/// `matmul` of rows of vectors by one matrix multiplies each vector; by a matrix for each row, the vectors of each row.
+/// `matmul` takes what is missing as zero. Rows of vectors by one matrix: each vector; by a matrix for each row: the vectors of each row.
 ///
 /// Errors: the vectors themselves are ragged, and no matrix for each row is given; another number of matrices than rows.
 pub(super) fn matmul(call: &Call<'_>) -> Answer {
@@ -81,12 +82,16 @@ pub(super) fn matmul(call: &Call<'_>) -> Answer {
     if let (Arg::Value(left), Arg::Value(right)) = (x, y) {
         let ragged_vectors = typed::<RaggedTensor>(left).is_some_and(|x| typed::<RaggedTensor>(x.values()).is_some());
         if typed::<RaggedTensor>(right).is_some() || (ragged_vectors && rank(left)? == 3 && rank(right)? == 3) {
-            return answer(super::products::one_by_one(call, left, right)?);
+            let (left, right) = (fill_none(left, 0)?, fill_none(right, 0)?);
+            return answer(super::products::one_by_one(call, &left, &right)?);
         }
     }
     let (Some(x), Arg::Value(Value::Tensor(weights))) = (typed_arg::<RaggedTensor>(x), y) else { return Ok(None) };
     match weights.shape().rank() {
-        Some(3) if x.rank()? == 3 => return answer_ext(rows_by_matrices(call, &x.compact()?, weights)?),
+        Some(3) if x.rank()? == 3 => {
+            let x = x.with_values(fill_none(x.values(), 0)?)?;
+            return answer_ext(rows_by_matrices(call, &x.compact()?, weights)?);
+        }
         None | Some(3..) => return Ok(None),
         Some(0..3) => {}
     }
