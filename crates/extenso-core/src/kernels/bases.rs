@@ -1,9 +1,10 @@
-//! Logarithms to the bases 2 and 10, and exponentials less 1, written so that a loop over them vectorises.
+//! Logarithms to the bases 2 and 10, exponentials less 1, and logarithms of sums of them, written so that a loop over them vectorises.
 //!
 //! Invariant: that of [`elementary`](super::elementary). In f32 they are computed in f64 and rounded.
 
 use super::elementary::{
-    canonical_f32, canonical_f64, clamp_f64, exp_m1_reduced_f64, exp_reduced_f64, log_edges_f64, log_f64,
+    canonical_f32, canonical_f64, clamp_f64, exp_f64, exp_m1_reduced_f64, exp_reduced_f64, log_edges_f64, log_f64,
+    log1p_f64,
 };
 use super::power::log_in_parts;
 
@@ -58,6 +59,23 @@ pub fn expm1_f32(x: f32) -> f32 {
 pub fn expm1_f64(x: f64) -> f64 {
     let y = exp_m1_reduced_f64(clamp_f64(x, -60.0, 710.0));
     canonical_f64(if x.abs() < 1e-300 { x } else { y })
+}
+
+/// Gives the logarithm of the sum of `e` to the power of both, within 2 ulp where that is not near 0, without overflow.
+///
+/// The larger, and `log(1 + exp(smaller - larger))`.
+#[inline(always)]
+pub fn log_add_exp_f64(x: f64, y: f64) -> f64 {
+    let larger = if x > y { x } else { y };
+    // Two infinities of one sign have no gap.
+    let gap = if x == y { 0.0 } else { (x - y).abs() };
+    canonical_f64(if x.is_nan() { x } else { larger + log1p_f64(exp_f64(-gap)) })
+}
+
+/// Gives the logarithm of the sum of `e` to the power of both, within 0.51 ulp where that is not near 0, without overflow.
+#[inline(always)]
+pub fn log_add_exp_f32(x: f32, y: f32) -> f32 {
+    canonical_f32(log_add_exp_f64(x.into(), y.into()) as f32)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A block is a run of elements as bytes: numbers in the machine's order, booleans packed into 64-bit words. Half-width
 //! floats compute in f32 and are rounded once. The macros turn a formula into a table by dtype.
 
+use super::angles::{cos_f32, cos_f64, sin_f32, sin_f64};
 use super::bases::{expm1_f32, expm1_f64};
 use super::elementary::{self, exp_f32, exp_f64, log_f32, log_f64, log1p_f32, log1p_f64, tanh_f32, tanh_f64};
 use super::isa::multiversion;
@@ -82,8 +83,8 @@ halves! { f16: f16_to_f32 f32_to_f16; bf16: bf16_to_f32 f32_to_bf16; }
 
 /// Elementary functions, the same formula on every machine.
 ///
-/// All but the sine and the cosine are of [`elementary`], [`bases`](super::bases) and [`power`], and vectorise. Those two are those of the crate libm, element by element; what is
-/// not a number is always the canonical NaN.
+/// They are of [`elementary`], [`bases`](super::bases), [`angles`](super::angles) and [`power`], and vectorise, but for the sine and the
+/// cosine, whose kernels those of [`angles`](super::angles) are. What is not a number is always the canonical NaN.
 pub trait Real: Copy {
     /// `e` to this power.
     fn exp_(self) -> Self;
@@ -104,9 +105,8 @@ pub trait Real: Copy {
 }
 
 macro_rules! reals {
-    ($($t:ty: $canonical:ident {
+    ($($t:ty {
         $($name:ident $ours:ident),*;
-        $($of_libm:ident() $theirs:ident),*;
         $pow:ident;
     })*) => { $(
         impl Real for $t {
@@ -114,26 +114,18 @@ macro_rules! reals {
                 #[inline(always)]
                 fn $name(self) -> $t { $ours(self) }
             )*
-            $(
-                #[inline(always)]
-                fn $of_libm(self) -> $t {
-                    elementary::$canonical(libm::$theirs(self))
-                }
-            )*
             #[inline(always)]
             fn pow_(self, power: $t) -> $t { power::$pow(self, power) }
         }
     )* };
 }
 reals! {
-    f32: canonical_f32 {
-        exp_ exp_f32, ln_ log_f32, ln_1p_ log1p_f32, tanh_ tanh_f32, exp_m1_ expm1_f32;
-        sin_() sinf, cos_() cosf;
+    f32 {
+        exp_ exp_f32, ln_ log_f32, ln_1p_ log1p_f32, tanh_ tanh_f32, exp_m1_ expm1_f32, sin_ sin_f32, cos_ cos_f32;
         pow_f32;
     }
-    f64: canonical_f64 {
-        exp_ exp_f64, ln_ log_f64, ln_1p_ log1p_f64, tanh_ tanh_f64, exp_m1_ expm1_f64;
-        sin_() sin, cos_() cos;
+    f64 {
+        exp_ exp_f64, ln_ log_f64, ln_1p_ log1p_f64, tanh_ tanh_f64, exp_m1_ expm1_f64, sin_ sin_f64, cos_ cos_f64;
         pow_f64;
     }
 }

@@ -5,13 +5,18 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_possible_wrap)]
 
 pub mod activation;
+pub mod angles;
+pub mod arcs;
 pub mod bases;
 pub mod bits;
 pub mod cast;
 pub mod columns;
 pub mod decimal;
 pub mod elementary;
+pub mod errors;
+pub mod gamma;
 pub mod gather;
+pub mod hyperbolic;
 pub mod isa;
 pub mod map;
 pub mod marks;

@@ -1,17 +1,20 @@
-//! Elementary functions beyond those that vectorise: angles, hyperbolas, logarithms, neighbours of a float.
+//! Elementary functions beyond those of every float: angles, hyperbolas, logarithms, neighbours of a float.
 //!
-//! Invariant: they are those of the crate libm, or of [`bases`](super::bases), the same on every machine, and what is not a number is the canonical NaN.
+//! Invariant: that of [`elementary`](super::elementary); they are of [`arcs`](super::arcs), [`hyperbolic`](super::hyperbolic) and
+//! [`bases`](super::bases).
 
-use super::bases::{log2_f32, log2_f64, log10_f32, log10_f64};
-use super::elementary::{canonical_f32, canonical_f64};
+use super::arcs::{acos_f32, acos_f64, asin_f32, asin_f64, atan_f32, atan_f64, atan2_f32, atan2_f64};
+use super::bases::{log_add_exp_f32, log_add_exp_f64, log2_f32, log2_f64, log10_f32, log10_f64};
+use super::hyperbolic::{
+    acosh_f32, acosh_f64, asinh_f32, asinh_f64, atanh_f32, atanh_f64, cosh_f32, cosh_f64, hypot_f32, hypot_f64,
+    sinh_f32, sinh_f64,
+};
 use super::map::{BlockKernel, Done, each, predicate};
 use extenso_types::DType;
 use half::{bf16, f16};
 
-/// Functions of libm, element by element.
+/// Functions of one float or of two.
 pub trait Function: Copy {
-    /// The tangent of an angle in radians.
-    fn tan_(self) -> Self;
     /// The angle, in radians, whose sine this is.
     fn asin_(self) -> Self;
     /// The angle, in radians, whose cosine this is.
@@ -41,45 +44,24 @@ pub trait Function: Copy {
 }
 
 macro_rules! functions {
-    ($($t:ident $canonical:ident: $($name:ident($($arg:ident)?) $theirs:ident),*; $exp:ident $log1p:ident $log2:ident $log10:ident;)*) => { $(
+    ($($t:ident: $($name:ident($($arg:ident)?) $ours:ident),*;)*) => { $(
         impl Function for $t {
             $(
                 #[inline(always)]
                 fn $name(self $(, $arg: $t)?) -> $t {
-                    $canonical(libm::$theirs(self $(, $arg)?))
+                    $ours(self $(, $arg)?)
                 }
             )*
-
-            #[inline(always)]
-            fn log2_(self) -> $t {
-                $log2(self)
-            }
-
-            #[inline(always)]
-            fn log10_(self) -> $t {
-                $log10(self)
-            }
-
-            // Source: with the larger in front, `larger + log(1 + exp(smaller - larger))` does not overflow.
-            #[inline(always)]
-            fn log_add_exp_(self, other: $t) -> $t {
-                let (gap, larger) = ((self - other).abs(), if self > other { self } else { other });
-                // Two infinities of one sign have no gap.
-                if self == other {
-                    return self + std::$t::consts::LN_2;
-                }
-                $canonical(larger + libm::$log1p(libm::$exp(-gap)))
-            }
         }
     )* };
 }
 functions! {
-    f32 canonical_f32: tan_() tanf, asin_() asinf, acos_() acosf, atan_() atanf, sinh_() sinhf, cosh_() coshf,
-        asinh_() asinhf, acosh_() acoshf, atanh_() atanhf, atan2_(x) atan2f,
-        hypot_(leg) hypotf; expf log1pf log2_f32 log10_f32;
-    f64 canonical_f64: tan_() tan, asin_() asin, acos_() acos, atan_() atan, sinh_() sinh, cosh_() cosh,
-        asinh_() asinh, acosh_() acosh, atanh_() atanh, atan2_(x) atan2,
-        hypot_(leg) hypot; exp log1p log2_f64 log10_f64;
+    f32: asin_() asin_f32, acos_() acos_f32, atan_() atan_f32, atan2_(x) atan2_f32, sinh_() sinh_f32, cosh_() cosh_f32,
+        asinh_() asinh_f32, acosh_() acosh_f32, atanh_() atanh_f32, hypot_(leg) hypot_f32, log2_() log2_f32, log10_() log10_f32,
+        log_add_exp_(other) log_add_exp_f32;
+    f64: asin_() asin_f64, acos_() acos_f64, atan_() atan_f64, atan2_(x) atan2_f64, sinh_() sinh_f64, cosh_() cosh_f64,
+        asinh_() asinh_f64, acosh_() acosh_f64, atanh_() atanh_f64, hypot_(leg) hypot_f64, log2_() log2_f64, log10_() log10_f64,
+        log_add_exp_(other) log_add_exp_f64;
 }
 
 /// The kernel that tells whether the sign bit of a float is set, that of zeros and NaN included.

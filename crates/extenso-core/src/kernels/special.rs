@@ -3,7 +3,10 @@
 //! Invariant: a result is a fixed function of the argument's bits, in every instruction set; what is not a number is
 //! always the canonical NaN. Knows nothing of slices.
 
-use super::elementary::{canonical_f32, canonical_f64};
+use super::angles::near_tan;
+use super::elementary::{MAGIC_F64, canonical_f32, canonical_f64};
+use super::errors::{erf_f32, erf_f64, erfc_f32, erfc_f64};
+use super::gamma::{lgamma_f32, lgamma_f64};
 use super::map::Real;
 
 /// Special functions, the same formula on every machine.
@@ -23,12 +26,12 @@ pub trait Special: Copy {
 impl Special for f32 {
     #[inline(always)]
     fn erf_(self) -> f32 {
-        canonical_f32(libm::erf(self.into()) as f32)
+        erf_f32(self)
     }
 
     #[inline(always)]
     fn erfc_(self) -> f32 {
-        canonical_f32(libm::erfc(self.into()) as f32)
+        erfc_f32(self)
     }
 
     #[inline(always)]
@@ -38,7 +41,7 @@ impl Special for f32 {
 
     #[inline(always)]
     fn lgamma_(self) -> f32 {
-        canonical_f32(libm::lgamma(self.into()) as f32)
+        lgamma_f32(self)
     }
 
     #[inline(always)]
@@ -50,12 +53,12 @@ impl Special for f32 {
 impl Special for f64 {
     #[inline(always)]
     fn erf_(self) -> f64 {
-        canonical_f64(libm::erf(self))
+        erf_f64(self)
     }
 
     #[inline(always)]
     fn erfc_(self) -> f64 {
-        canonical_f64(libm::erfc(self))
+        erfc_f64(self)
     }
 
     #[inline(always)]
@@ -65,7 +68,7 @@ impl Special for f64 {
 
     #[inline(always)]
     fn lgamma_(self) -> f64 {
-        canonical_f64(libm::lgamma(self))
+        lgamma_f64(self)
     }
 
     #[inline(always)]
@@ -145,27 +148,23 @@ fn tail(p: f64) -> f64 {
 /// asymptotic series.
 #[inline(always)]
 fn digamma(x: f64) -> f64 {
-    if x == 0.0 {
-        return f64::NEG_INFINITY.copysign(-x);
-    }
-    if x >= 0.0 {
-        return digamma_above_zero(x);
-    }
-    // Beyond 2^52 every float is whole; minus infinity is no number either.
-    let fraction = x - x.round_ties_even();
-    if fraction == 0.0 || !x.is_finite() {
-        return f64::NAN;
-    }
-    let angle = std::f64::consts::PI * fraction;
-    digamma_above_zero(1.0 - x) - std::f64::consts::PI * angle.cos_() / angle.sin_()
+    let below = x < 0.0;
+    let y = digamma_above_zero(if below { 1.0 - x } else { x });
+    // The sum rounds to a whole number; from there on every float is whole, and minus infinity is no number either.
+    let fraction = x - ((x + MAGIC_F64) - MAGIC_F64);
+    let whole = (fraction == 0.0) | (x < -0.25 * MAGIC_F64);
+    let reflected = y - std::f64::consts::PI / near_tan(std::f64::consts::PI * fraction);
+    let y = if below { if whole { f64::NAN } else { reflected } } else { y };
+    if x == 0.0 { f64::NEG_INFINITY.copysign(-x) } else { y }
 }
 
 #[inline(always)]
 fn digamma_above_zero(x: f64) -> f64 {
     let (mut x, mut below) = (x, 0.0);
-    while x < 10.0 {
-        below += 1.0 / x;
-        x += 1.0;
+    for _ in 0..10 {
+        let near = x < 10.0;
+        below += if near { 1.0 / x } else { 0.0 };
+        x += if near { 1.0 } else { 0.0 };
     }
     let square = 1.0 / (x * x);
     let series = horner!(square; 0.083_333_333_333_333_33, -0.021_092_796_092_796_094, 0.007_575_757_575_757_576,

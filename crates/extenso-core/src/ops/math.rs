@@ -2,6 +2,7 @@
 
 use crate::attrs::AttrSet;
 use crate::grad::{GradCx, one, two};
+use crate::kernels::angles;
 use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
 use crate::op::Fact::Idempotent;
 use crate::op::OpDef;
@@ -69,12 +70,12 @@ crate::ops! {
         .examples(&[("isinf(divide([0.0, 1.0], 0.0))", "[False, True]")]);
 
     /// The sine of angles in radians, within one unit in the last place.
-    SIN: sin(x) = OpDef::unary(map!(floats: |x| x.sin_()))
+    SIN: sin(x) = OpDef::unary(|dtypes, _| angles::sin(*dtypes.first()?))
         .grad(|cx| one(multiply(cx.g(), cos(&cx.args[0])?)))
         .examples(&[("sin([0.0])", "[0.0]")]);
 
     /// The cosine of angles in radians, within one unit in the last place.
-    COS: cos(x) = OpDef::unary(map!(floats: |x| x.cos_()))
+    COS: cos(x) = OpDef::unary(|dtypes, _| angles::cos(*dtypes.first()?))
         .grad(|cx| one(negative(multiply(cx.g(), sin(&cx.args[0])?)?)))
         .examples(&[("cos([0.0])", "[1.0]")]);
 

@@ -1,6 +1,7 @@
 //! Trigonometric and hyperbolic functions and their inverses, within two units in the last place.
 
 use crate::grad::{one, two};
+use crate::kernels::angles;
 use crate::kernels::map::map;
 use crate::kernels::real::Function;
 use crate::op::OpDef;
@@ -15,7 +16,7 @@ crate::ops! {
     pub static TRIGONOMETRY;
 
     /// The tangent of angles in radians.
-    TAN: tan(x) = OpDef::unary(map!(floats: |x| x.tan_()))
+    TAN: tan(x) = OpDef::unary(|dtypes, _| angles::tan(*dtypes.first()?))
         .instead(FLOATS_ALONE)
         .grad(|cx| one(divide(cx.g(), square(cos(&cx.args[0])?)?)))
         .examples(&[("tan([0.0])", "[0.0]")]);
