@@ -105,7 +105,7 @@ fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
         return Ok(Scalar::Bool(v.is_true()));
     }
     if object.is_instance_of::<PyInt>() {
-        return int(object).map(Scalar::Int);
+        return whole(object, Scalar::Int, Scalar::Unsigned);
     }
     if object.is_instance_of::<PyFloat>() {
         return Ok(Scalar::Float(object.extract()?));
@@ -123,6 +123,14 @@ pub fn int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
             .hint("Write a float, or a NumPy array of dtype uint64.");
         raised(object.py(), error)
     })
+}
+
+/// A Python integer, which may be above the largest i64.
+///
+/// Errors: it fits neither i64 nor u64.
+pub fn whole<T>(object: &Bound<'_, PyAny>, of: fn(i64) -> T, large: fn(u64) -> T) -> PyResult<T> {
+    let small = int(object).map(of);
+    small.or_else(|error| object.extract().map(large).map_err(|_| error))
 }
 
 /// An argument of an op that takes any number of values: a list or tuple of arguments; none if it is neither.

@@ -128,7 +128,7 @@ fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Lit
     } else if let Ok(v) = object.cast::<PyBool>() {
         Ok(Literal::Bool(v.is_true()))
     } else if object.is_instance_of::<PyInt>() {
-        arg::int(object).map(Literal::Int)
+        arg::whole(object, Literal::Int, Literal::Unsigned)
     } else if object.is_instance_of::<PyFloat>() {
         object.extract().map(Literal::Float)
     } else if object.is_instance_of::<PyString>() {

@@ -56,6 +56,7 @@ pub fn arg_to_py<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>>
         Arg::Value(value @ (Value::Tensor(_) | Value::Partition(_))) => to_py(py, value.clone())?,
         Arg::Scalar(Scalar::Bool(v)) => PyBool::new(py, *v).to_owned().into_any(),
         Arg::Scalar(Scalar::Int(v)) => PyInt::new(py, *v).into_any(),
+        Arg::Scalar(Scalar::Unsigned(v)) => PyInt::new(py, *v).into_any(),
         Arg::Scalar(Scalar::Float(v)) => PyFloat::new(py, *v).into_any(),
         Arg::Scalar(Scalar::Str(v)) => PyString::new(py, v).into_any(),
         Arg::List(items) => {

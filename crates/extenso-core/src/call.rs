@@ -123,7 +123,7 @@ fn dtype_of(arg: &Arg) -> Option<DType> {
 /// The dtype of weak scalars alone that are not all of one kind: integers beside floats are floats.
 fn common<'a>(args: impl Iterator<Item = &'a Arg>) -> Option<DType> {
     let kinds = args.filter_map(|arg| match arg {
-        Arg::Scalar(Scalar::Int(_)) => Some(DType::I64),
+        Arg::Scalar(Scalar::Int(_) | Scalar::Unsigned(_)) => Some(DType::I64),
         Arg::Scalar(Scalar::Float(_)) => Some(DType::F64),
         Arg::Scalar(Scalar::Bool(_) | Scalar::Str(_)) | Arg::Value(_) | Arg::List(_) => None,
     });
@@ -137,6 +137,7 @@ pub fn strengthen(scalar: &Scalar, like: Option<DType>) -> Result<Tensor> {
     let natural = match scalar {
         Scalar::Bool(_) => DType::Bool,
         Scalar::Int(_) => DType::I64,
+        Scalar::Unsigned(_) => DType::U64,
         Scalar::Float(_) => DType::F64,
         Scalar::Str(_) => DType::String,
     };
@@ -149,6 +150,8 @@ pub fn strengthen(scalar: &Scalar, like: Option<DType>) -> Result<Tensor> {
     match (scalar, dtype.kind()) {
         (Scalar::Bool(b), DTypeKind::Bool) => Tensor::bools(&[], &[*b]),
         (Scalar::Int(i), DTypeKind::Float) => Ok(float_scalar(dtype, *i as f64)),
+        (Scalar::Unsigned(i), DTypeKind::Float) => Ok(float_scalar(dtype, *i as f64)),
+        (Scalar::Unsigned(i), DTypeKind::Unsigned) if dtype == DType::U64 => Ok(Tensor::scalar(*i)),
         (Scalar::Float(f), DTypeKind::Float) => Ok(float_scalar(dtype, *f)),
         (Scalar::Int(i), DTypeKind::Signed | DTypeKind::Unsigned) => int_scalar(dtype, *i).map_or_else(misfit, Ok),
         (Scalar::Str(s), DTypeKind::Text) => {
@@ -159,12 +162,13 @@ pub fn strengthen(scalar: &Scalar, like: Option<DType>) -> Result<Tensor> {
     }
 }
 
-fn literal(scalar: &Scalar) -> AttrValue {
+fn literal(scalar: &Scalar) -> String {
     match scalar {
-        Scalar::Bool(v) => AttrValue::Bool(*v),
-        Scalar::Int(v) => AttrValue::Int(*v),
-        Scalar::Float(v) => AttrValue::Float(*v),
-        Scalar::Str(v) => AttrValue::Str(v.clone()),
+        Scalar::Bool(v) => AttrValue::Bool(*v).to_string(),
+        Scalar::Int(v) => v.to_string(),
+        Scalar::Unsigned(v) => v.to_string(),
+        Scalar::Float(v) => AttrValue::Float(*v).to_string(),
+        Scalar::Str(v) => AttrValue::Str(v.clone()).to_string(),
     }
 }
 

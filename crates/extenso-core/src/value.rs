@@ -39,6 +39,8 @@ pub enum Arg {
 pub enum Scalar {
     Bool(bool),
     Int(i64),
+    /// An integer above the largest i64; a smaller one is an `Int`.
+    Unsigned(u64),
     Float(f64),
     Str(String),
 }
@@ -168,6 +170,7 @@ arg_from! {
     bool, x => Arg::Scalar(Scalar::Bool(x));
     i32, x => Arg::Scalar(Scalar::Int(x.into()));
     i64, x => Arg::Scalar(Scalar::Int(x));
+    u64, x => Arg::Scalar(i64::try_from(x).map_or(Scalar::Unsigned(x), Scalar::Int));
     f64, x => Arg::Scalar(Scalar::Float(x));
     &str, x => Arg::Scalar(Scalar::Str(x.to_string()));
     Vec<Arg>, x => Arg::List(x);

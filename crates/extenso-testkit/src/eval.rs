@@ -89,7 +89,7 @@ pub fn value(expr: &Expr, scope: &Scope) -> Evaluated<Value> {
 pub fn arg(expr: &Expr, scope: &Scope) -> Evaluated<Arg> {
     match expr {
         Expr::Bool(v) => Ok(Arg::Scalar(Scalar::Bool(*v))),
-        Expr::Int(v) => Ok(Arg::Scalar(Scalar::Int(literal::int(*v)?))),
+        Expr::Int(v) => Ok(Arg::Scalar(literal::whole(*v, Scalar::Int, Scalar::Unsigned)?)),
         Expr::Float(v) => Ok(Arg::Scalar(Scalar::Float(*v))),
         Expr::Str(v) => Ok(Arg::Scalar(Scalar::Str(v.clone()))),
         Expr::List(_) | Expr::Dict(_) | Expr::None => Ok(Arg::Value(literal::value(expr)?)),

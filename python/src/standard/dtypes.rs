@@ -71,7 +71,7 @@ fn result_type<'py>(arrays_and_dtypes: &Bound<'py, PyTuple>) -> PyResult<Bound<'
 fn takes(dtype: DType, scalar: &Scalar) -> extenso_types::Result<()> {
     let (kind, fits) = match scalar {
         Scalar::Bool(_) => ("a bool", dtype == DType::Bool),
-        Scalar::Int(_) => ("an int", dtype.is_numeric()),
+        Scalar::Int(_) | Scalar::Unsigned(_) => ("an int", dtype.is_numeric()),
         Scalar::Float(_) => ("a float", dtype.is_float()),
         Scalar::Str(_) => ("a str", dtype == DType::String),
     };

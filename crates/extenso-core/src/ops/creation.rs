@@ -84,6 +84,7 @@ pub fn arange(start: Scalar, stop: Scalar, step: Scalar, dtype: Option<DType>) -
 fn float(scalar: &Scalar) -> Result<f64> {
     match scalar {
         Scalar::Int(v) => Ok(*v as f64),
+        Scalar::Unsigned(v) => Ok(*v as f64),
         Scalar::Float(v) => Ok(*v),
         Scalar::Bool(_) | Scalar::Str(_) => {
             Err(Error::dtype(format!("found the literal {scalar:?}")).wanted("a number").at("arange"))
