@@ -133,8 +133,16 @@ fn one_list(x: &Value) -> Result<RaggedTensor> {
 }
 
 /// The value as rows that are all of its values.
+///
+/// Errors: a scalar or a vector; rows that are missing as a whole.
 fn as_rows(value: &Value) -> Result<RaggedTensor> {
-    typed_ref::<RaggedTensor>(value).map_or_else(|| RaggedTensor::of_uniform(value), |rows| rows.compact())
+    match typed_ref::<RaggedTensor>(value) {
+        Some(rows) => rows.compact(),
+        None if typed_ref::<MaskedTensor>(value).is_some_and(|x| typed_ref::<RaggedTensor>(x.values()).is_some()) => {
+            crate::missing::as_rows(value)
+        }
+        None => RaggedTensor::of_uniform(value),
+    }
 }
 
 /// What was made inside rows, in these rows; dense where the rows were, as far as sizes are known.

@@ -4,7 +4,7 @@ use extenso_core::attrs::AttrValue;
 use extenso_core::{Arg, ExtensionType, OpDef, RowPartition, Scalar, Tensor, Value, Variable, ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
 use extenso_testkit::rng::Rng;
-use extenso_types::{DType, DTypeKind, Shape};
+use extenso_types::{DType, DTypeKind, Result, Shape};
 
 /// A size that no memory has; beside a size of zero it is one.
 const ENDLESS: usize = 1 << 46;
@@ -149,7 +149,7 @@ impl Draw {
     fn extension(&mut self, dtype: DType, shape: &[usize]) -> Value {
         let values = self.tensor(dtype, shape);
         let outer = shape.first().copied();
-        let made = match (self.0.below(4), outer) {
+        let made = match (self.0.below(7), outer) {
             (0, Some(n)) if n < 100 => {
                 let rows = self.partition(n);
                 RaggedTensor::from_partition(values.clone(), rows).map(ExtensionType::into_value)
@@ -171,9 +171,32 @@ impl Draw {
                     .and_then(|inner| RaggedTensor::from_partition(inner.into_value(), outer))
                     .map(ExtensionType::into_value)
             }
+            // Missing as a whole: items of a tensor, rows, and rows with elements that are missing too.
+            (4, Some(n)) if n < 100 => {
+                let mask = self.tensor(DType::Bool, &[n]);
+                MaskedTensor::new(values.clone(), mask.tensor().expect("bits").clone()).map(ExtensionType::into_value)
+            }
+            (5, Some(n)) if n < 100 => self.rows_of(values.clone(), n).and_then(|rows| self.some_missing(rows)),
+            (6, Some(n)) if n < 100 => {
+                let mask = self.tensor(DType::Bool, shape);
+                MaskedTensor::new(values.clone(), mask.tensor().expect("bits").clone())
+                    .and_then(|inner| self.rows_of(inner.into_value(), n))
+                    .and_then(|rows| if self.0.below(2) == 0 { Ok(rows.into_value()) } else { self.some_missing(rows) })
+            }
             _ => return values,
         };
         made.unwrap_or(values)
+    }
+
+    fn rows_of(&mut self, values: Value, n: usize) -> Result<RaggedTensor> {
+        RaggedTensor::from_partition(values, self.partition(n))
+    }
+
+    /// The rows, of which some are missing.
+    fn some_missing(&mut self, rows: RaggedTensor) -> Result<Value> {
+        let n = rows.nrows().known().expect("data");
+        let mask = self.tensor(DType::Bool, &[n]);
+        MaskedTensor::new(rows.into_value(), mask.tensor()?.clone()).map(ExtensionType::into_value)
     }
 
     /// Attributes of an op, one for each of its parameters.
