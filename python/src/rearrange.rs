@@ -277,12 +277,14 @@ fn eye<'py>(
     py: Python<'py>,
     n_rows: i64,
     n_cols: Option<i64>,
-    k: i64,
+    k: i128,
     dtype: Option<Given<'_, 'py>>,
     device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
     only(device)?;
     let dtype = dtype_of(dtype)?.unwrap_or(DType::F64);
+    // A diagonal so far outside is no other than the farthest.
+    let k = i64::try_from(k).unwrap_or(if k > 0 { i64::MAX } else { i64::MIN });
     made(py, || ops::eye(n_rows, n_cols.unwrap_or(n_rows), k, dtype))
 }
 
