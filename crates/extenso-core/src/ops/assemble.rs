@@ -150,6 +150,10 @@ fn gathered_elements(source: &[u8], width: usize, at: &[i64]) -> Buffer {
     let mut block = Block::new(at.len() * width);
     if width > 0 && !at.is_empty() {
         let piece = at.len().div_ceil(pieces(at.len() * width.div_ceil(8)));
+        if piece == at.len() {
+            gather::elements(source, width, at, block.bytes_mut());
+            return block.freeze();
+        }
         let parts = at.chunks(piece).zip(block.bytes_mut().chunks_mut(piece * width)).collect();
         side_by_side(parts, |(at, out)| gather::elements(source, width, at, out));
     }

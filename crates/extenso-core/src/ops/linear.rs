@@ -119,8 +119,11 @@ fn run_matmul(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
     Ok(smallvec![Value::Tensor(Tensor::from_dense(x.dtype(), dims, storage))])
 }
 
+/// Where products begin; of one, on the stack.
+type Starts = SmallVec<[usize; 4]>;
+
 /// Where each product of a batch begins in a source of sizes `from` that broadcasts to `batch`.
-fn starts(from: &[usize], batch: &[usize], step: usize) -> Result<Vec<usize>> {
+fn starts(from: &[usize], batch: &[usize], step: usize) -> Result<Starts> {
     let strides = crate::elementwise::broadcast_strides(from, batch)?;
     let n: usize = batch.iter().product();
     let at = |flat: usize| {
@@ -160,8 +163,8 @@ struct Plan {
     k: usize,
     n: usize,
     layout: Layout,
-    x_at: Vec<usize>,
-    y_at: Vec<usize>,
+    x_at: Starts,
+    y_at: Starts,
 }
 
 impl Plan {

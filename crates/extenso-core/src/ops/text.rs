@@ -216,11 +216,16 @@ fn in_case(args: &[Value], ascii: fn(&mut [u8]), any: fn(&str) -> String) -> Res
     }
     let mut out = Block::new(bytes.len());
     let part = bytes.len().div_ceil(pieces(bytes.len())).max(1);
-    let parts = out.bytes_mut().chunks_mut(part).zip(bytes.chunks(part)).collect();
-    side_by_side(parts, |(out, bytes): (&mut [u8], &[u8])| {
+    let parts = out.bytes_mut().chunks_mut(part).zip(bytes.chunks(part));
+    let write = |(out, bytes): (&mut [u8], &[u8])| {
         out.copy_from_slice(bytes);
         ascii(out);
-    });
+    };
+    if parts.len() > 1 {
+        side_by_side(parts.collect(), write);
+    } else {
+        parts.for_each(write);
+    }
     let storage = Storage::Text { offsets: offsets.from_zero(), bytes: out.freeze() };
     one_tensor(Tensor::from_dense(x.dtype(), x.dims().into(), storage))
 }
