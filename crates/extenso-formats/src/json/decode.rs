@@ -34,7 +34,7 @@ pub struct Decoder {
 enum Root {
     Plan(Node),
     #[cfg(feature = "proto")]
-    Message(crate::proto::json::Record),
+    Message(crate::proto::Record),
 }
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Decoder {
     #[cfg(feature = "proto")]
     pub fn of_message(message: &crate::proto::MessageType, plan: &Plan) -> Result<Decoder> {
         plan.kinds()?;
-        Decoder::of(plan, Root::Message(crate::proto::json::compile(message, plan)?))
+        Decoder::of(plan, Root::Message(crate::proto::compile(message, plan)?))
     }
 
     fn of(plan: &Plan, root: Root) -> Result<Decoder> {

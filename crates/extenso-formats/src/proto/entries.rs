@@ -54,6 +54,11 @@ impl Lookup {
         self.places.insert(name.as_bytes().into(), place);
     }
 
+    /// The field of a name, if that is looked for.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name.as_bytes()).copied()
+    }
+
     /// Whether no name is looked for.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()

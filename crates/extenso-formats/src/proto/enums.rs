@@ -4,6 +4,11 @@ use prost_reflect::{EnumDescriptor, Syntax};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Whether it is the enum of the null.
+pub fn is_null(descriptor: &EnumDescriptor) -> bool {
+    descriptor.full_name() == "google.protobuf.NullValue"
+}
+
 /// The values of an enum.
 #[derive(Debug)]
 pub struct Values {
@@ -29,7 +34,7 @@ impl Values {
         let closed = descriptor.parent_file().syntax() == Syntax::Proto2;
         // Without a `default` of its own, which only a field with presence has, the first value; `values` has them by number.
         let default = if names.is_empty() { 0 } else { descriptor.default_value().number() };
-        let is_null = descriptor.full_name() == "google.protobuf.NullValue";
+        let is_null = is_null(descriptor);
         Arc::new(Values { names, numbers, closed, is_null, default })
     }
 

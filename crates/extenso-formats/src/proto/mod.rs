@@ -75,6 +75,7 @@ pub use example::Example;
 pub(crate) use frames::Extent;
 pub use frames::{Framing, Messages};
 pub use json::{encode_proto_json, read_proto_json, write_proto_json};
+pub(crate) use node::{Record, compile};
 pub use rows::{
     ExampleOptions, ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_messages, run_proto,
     write_proto,

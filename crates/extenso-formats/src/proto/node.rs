@@ -1,25 +1,41 @@
-//! Plans made ready for reading messages of one type.
+//! Plans made ready for reading messages of one type, in either form.
 //!
 //! Invariant: a field is here if it is needed, or if it belongs to a oneof of which a member is needed; the plan's kinds are those
 //! of the descriptor, or hold them exactly.
 
 use super::entries::Lookup;
-use super::enums::Values;
+use super::enums::{Values, is_null};
 use super::fields::Numbers;
+use super::json::Known;
 use super::member::{Member, cast, in_brackets, names};
 use super::number::Number;
+use super::schema::MessageType;
+use crate::json::Fields;
 use crate::plan::{self, ColumnId, Plan, fills};
 use extenso_types::{DType, Error, Path, Result, Segment};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A message to be read.
 #[derive(Debug)]
 pub struct Record {
     pub fields: Vec<Field>,
+    /// The places of fields in the wire form.
     pub numbers: Numbers,
+    /// The places of fields in the JSON form, by the names of JSON and of the file.
+    pub names: Fields<usize>,
     /// How its parts are looked up, if some of its fields are found by name.
     pub lookup: Option<Lookup>,
+    /// The JSON form that it has of its own.
+    pub known: Option<Known>,
+}
+
+impl Record {
+    /// The place of a field, by its name in the file.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|field| *field.name == *name)
+    }
 }
 
 /// A field to be read.
@@ -29,6 +45,10 @@ pub struct Field {
     pub rule: Rule,
     /// Whether a message of which it is no part has it not; otherwise it has its default then.
     pub presence: bool,
+    /// Whether it is a map, whose entries are an object in JSON.
+    pub map: bool,
+    /// Whether null is a value of it in JSON, and does not say that there is none.
+    pub null: bool,
     pub value: Value,
     /// What one value that is not there adds to each column.
     pub defaults: Vec<(ColumnId, usize)>,
@@ -82,7 +102,9 @@ pub enum Value {
         record: Option<Box<Record>>,
         group: bool,
     },
-    /// Nothing that the message has.
+    /// The values of a map at some keys.
+    Keyed(Box<Record>),
+    /// Nothing that the message has, or that is needed.
     Nothing,
 }
 
@@ -91,7 +113,17 @@ impl Value {
     pub fn column(&self) -> Option<ColumnId> {
         match self {
             Value::Number { column, .. } | Value::Enum { column, .. } | Value::Text { column, .. } => *column,
-            Value::Message { .. } | Value::Nothing => None,
+            Value::Message { .. } | Value::Keyed(_) | Value::Nothing => None,
+        }
+    }
+
+    /// Whether something of it is needed.
+    pub fn is_needed(&self) -> bool {
+        match self {
+            Value::Number { column, .. } | Value::Enum { column, .. } | Value::Text { column, .. } => column.is_some(),
+            Value::Message { record, .. } => record.is_some(),
+            Value::Keyed(_) => true,
+            Value::Nothing => false,
         }
     }
 }
@@ -100,16 +132,15 @@ impl Value {
 ///
 /// Errors, each with its path: a plan that is no record; a field that the message does not have, unless it may be missing; a field of
 /// another kind.
-pub fn compile(message: &MessageDescriptor, plan: &Plan) -> Result<Record> {
-    record(message, plan, &Path::root())
+pub fn compile(message: &MessageType, plan: &Plan) -> Result<Record> {
+    record(&message.0, plan, &Path::root())
 }
 
 fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record> {
     let Plan::Record { fields } = plan else {
         return Err(refuse(at, format!("a message {} is read as {}", message.full_name(), shape(plan)), "a struct"));
     };
-    let mut numbered = Vec::new();
-    let mut ready = Vec::new();
+    let (mut numbered, mut ready) = (Vec::new(), Vec::new());
     let mut lookup = Lookup::of_any(message);
     for plan::Field { name, plan } in fields.iter().filter(|field| !field.plan.is_unused()) {
         let at = at.child(Segment::Field(name.clone()));
@@ -120,33 +151,53 @@ fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record>
         }
         match Member::find(message, name) {
             Some(member) => {
-                numbered.push((member.number(), ready.len()));
                 ready.push(field(&member, plan, &at)?);
+                numbered.push((member, ready.len() - 1));
             }
             None => ready.push(absent(message, name, plan, &at)?),
         }
     }
     rivals(message, &mut numbered, &mut ready);
     let lookup = lookup.filter(|lookup| !lookup.is_empty());
-    Ok(Record { fields: ready, numbers: Numbers::new(numbered), lookup })
+    let numbers = Numbers::new(numbered.iter().map(|(member, place)| (member.number(), *place)));
+    Ok(Record { fields: ready, numbers, names: by_name(&numbered), lookup, known: Known::of(message) })
+}
+
+/// Both names of each field; where one is another's, that of JSON counts.
+fn by_name(members: &[(Member, usize)]) -> Fields<usize> {
+    let mut taken: HashSet<Arc<str>> = HashSet::new();
+    let json = members.iter().map(|(member, place)| (member.json_name().into(), *place));
+    let all = json.chain(members.iter().map(|(member, place)| (member.name().into(), *place)));
+    Fields::new(all.filter(|(name, _)| taken.insert(Arc::clone(name))).collect())
 }
 
 /// The values of a map at the keys that a record names.
 fn keyed(entry: &MessageDescriptor, fields: &[plan::Field], at: &Path) -> Result<Record> {
     let value = Member::Field(entry.map_entry_value_field());
-    let (mut ready, mut lookup) = (Vec::new(), Lookup::of_entries(entry));
+    let (mut ready, mut names, mut lookup) = (Vec::new(), Vec::new(), Lookup::of_entries(entry));
     for plan::Field { name, plan } in fields.iter().filter(|field| !field.plan.is_unused()) {
         lookup.add(name, ready.len());
+        names.push((name.clone(), ready.len()));
         ready.push(found(name, &value.kind(), value.is_group(), plan, &at.child(Segment::Field(name.clone())))?);
     }
-    Ok(Record { fields: ready, numbers: Numbers::default(), lookup: Some(lookup) })
+    let (numbers, names) = (Numbers::default(), Fields::new(names));
+    Ok(Record { fields: ready, numbers, names, lookup: Some(lookup), known: None })
 }
 
 /// A value that is found by name, or is not there.
 fn found(name: &Arc<str>, kind: &Kind, group: bool, plan: &Plan, at: &Path) -> Result<Field> {
     let (rule, inner) = once(plan);
     let (value, defaults) = (value(kind, group, inner, at)?, fills(inner));
-    Ok(Field { name: name.clone(), rule, presence: true, value, defaults, rivals: Vec::new() })
+    Ok(Field {
+        name: name.clone(),
+        rule,
+        presence: true,
+        map: false,
+        null: has_null(kind),
+        value,
+        defaults,
+        rivals: vec![],
+    })
 }
 
 /// What a plan makes of a value that comes once or not at all, and the plan of the value.
@@ -167,52 +218,61 @@ fn absent(message: &MessageDescriptor, name: &Arc<str>, plan: &Plan, at: &Path) 
         return Err(error.wanted(format!("one of {}", names(message))).at(format!("'{at}'")));
     };
     let rule = Rule::Maybe { validity: *validity };
-    let defaults = fills(inner);
-    Ok(Field { name: name.clone(), rule, presence: true, value: Value::Nothing, defaults, rivals: Vec::new() })
+    Ok(Field { defaults: fills(inner), ..nothing(name.clone(), rule) })
 }
 
 /// Adds the members of oneofs that are not needed, and notes who excludes whom.
-fn rivals(message: &MessageDescriptor, numbered: &mut Vec<(u32, usize)>, ready: &mut Vec<Field>) {
+fn rivals(message: &MessageDescriptor, numbered: &mut Vec<(Member, usize)>, ready: &mut Vec<Field>) {
     for oneof in message.oneofs().filter(|oneof| !oneof.is_synthetic()) {
-        let place = |field: &FieldDescriptor, numbered: &[(u32, usize)]| {
-            numbered.iter().find(|(number, _)| *number == field.number()).map(|(_, place)| *place)
+        let place = |field: &FieldDescriptor, numbered: &[(Member, usize)]| {
+            numbered.iter().find(|(member, _)| member.number() == field.number()).map(|(_, place)| *place)
         };
-        let needed: Vec<usize> = oneof.fields().filter_map(|field| place(&field, numbered)).collect();
-        if needed.is_empty() {
+        if !oneof.fields().any(|field| place(&field, numbered).is_some()) {
             continue;
         }
-        for field in oneof.fields() {
-            let place = place(&field, numbered).unwrap_or_else(|| {
-                numbered.push((field.number(), ready.len()));
-                ready.push(rival(&field));
-                ready.len() - 1
-            });
-            ready[place].rivals = needed.iter().copied().filter(|other| *other != place).collect();
+        for field in oneof.fields().filter(|field| place(field, numbered).is_none()).collect::<Vec<_>>() {
+            ready.push(nothing(field.name().into(), Rule::Rival));
+            numbered.push((Member::Field(field), ready.len() - 1));
+        }
+        let members: Vec<usize> = oneof.fields().filter_map(|field| place(&field, numbered)).collect();
+        for at in &members {
+            ready[*at].rivals = members.iter().copied().filter(|other| other != at).collect();
         }
     }
 }
 
-fn rival(field: &FieldDescriptor) -> Field {
-    let (name, defaults, rivals) = (field.name().into(), Vec::new(), Vec::new());
-    Field { name, rule: Rule::Rival, presence: true, value: Value::Nothing, defaults, rivals }
+/// A field of which nothing is read.
+fn nothing(name: Arc<str>, rule: Rule) -> Field {
+    let (value, defaults, rivals) = (Value::Nothing, Vec::new(), Vec::new());
+    Field { name, rule, presence: true, map: false, null: false, value, defaults, rivals }
+}
+
+/// Whether null is a value of this kind in JSON.
+fn has_null(kind: &Kind) -> bool {
+    match kind {
+        Kind::Message(message) => Known::of(message) == Some(Known::Value),
+        Kind::Enum(values) => is_null(values),
+        _ => false,
+    }
 }
 
 fn field(member: &Member, plan: &Plan, at: &Path) -> Result<Field> {
-    let name: Arc<str> = member.name().into();
-    let repeated = member.repeats();
-    let (rule, inner) = match (plan, member.kind()) {
-        (Plan::List { offsets, item, .. }, _) if repeated => (Rule::Each { offsets: *offsets }, &**item),
-        (Plan::Fixed { size, item }, _) if repeated => (Rule::Exactly { size: *size }, &**item),
-        (Plan::Record { fields }, Kind::Message(entry)) if member.is_map() => {
-            let value = Value::Message { record: Some(Box::new(keyed(&entry, fields, at)?)), group: false };
-            let (rule, defaults) = (Rule::One, fills(plan));
-            return Ok(Field { name, rule, presence: false, value, defaults, rivals: Vec::new() });
-        }
+    let (kind, repeated, map) = (member.kind(), member.repeats(), member.is_map());
+    let (rule, inner) = match plan {
+        Plan::List { offsets, item, .. } if repeated => (Rule::Each { offsets: *offsets }, &**item),
+        Plan::Fixed { size, item } if repeated => (Rule::Exactly { size: *size }, &**item),
+        Plan::Record { .. } if map => (Rule::One, plan),
         _ if repeated => return Err(refuse(at, format!("a repeated field is read as {}", shape(plan)), "a list")),
         _ => once(plan),
     };
-    let (value, defaults) = (value(&member.kind(), member.is_group(), inner, at)?, fills(inner));
-    Ok(Field { name, rule, presence: member.has_presence(), value, defaults, rivals: Vec::new() })
+    let value = match (&kind, inner) {
+        (Kind::Message(entry), Plan::Record { fields }) if map && !rule.repeats() => {
+            Value::Keyed(Box::new(keyed(entry, fields, at)?))
+        }
+        _ => value(&kind, member.is_group(), inner, at)?,
+    };
+    let (presence, null, defaults) = (member.has_presence(), has_null(&kind), fills(inner));
+    Ok(Field { name: member.name().into(), rule, presence, map, null, value, defaults, rivals: Vec::new() })
 }
 
 fn value(kind: &Kind, group: bool, plan: &Plan, at: &Path) -> Result<Value> {

@@ -134,7 +134,7 @@ impl Reader<'_, '_> {
         let since = self.scratch.parts.len();
         self.scratch.slots[base + place] = Slot { count: 1, first: Span { start: part.end, end: part.end }, since };
         match &field.value {
-            Value::Message { .. } | Value::Nothing => Ok(()),
+            Value::Message { .. } | Value::Keyed(_) | Value::Nothing => Ok(()),
             Value::Enum { values, column } => push_symbol(self.columns, values, *column, values.default, part.end),
             Value::Number { .. } | Value::Text { .. } => fill(self.columns, &field.defaults, part.end),
         }
@@ -151,6 +151,7 @@ impl Reader<'_, '_> {
             Value::Enum { values, .. } => self.symbols(values, goal, tag, wire),
             Value::Text { utf8, .. } => self.text(*utf8, goal, tag, wire),
             Value::Message { record, group } => self.nested(record.as_deref(), *group, goal, tag, wire),
+            Value::Keyed(record) => self.nested(Some(record), false, goal, tag, wire),
             Value::Nothing => wire.skip(tag, &mut self.scratch.groups).map(drop),
         }
     }
@@ -290,7 +291,7 @@ impl Reader<'_, '_> {
             Rule::One | Rule::Each { .. } | Rule::Exactly { .. } | Rule::Rival => {}
         }
         match (&field.value, count) {
-            (Value::Message { record: Some(record), .. }, n) if there => {
+            (Value::Message { record: Some(record), .. } | Value::Keyed(record), n) if there => {
                 let first = (n > 0).then_some(self.scratch.slots[slot].first);
                 let later = self.later(slot, parts, n);
                 self.message(record, first, later)

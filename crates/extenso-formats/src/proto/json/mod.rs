@@ -21,23 +21,10 @@
 //! Invariant: the value is of the spec that the wire form gives, and records in both forms give the same columns, bit for bit.
 
 mod known;
-mod node;
 mod read;
 mod rows;
 mod write;
 
-use super::schema::MessageType;
-use crate::plan::Plan;
-use extenso_types::Result;
-
 pub use known::Known;
-pub use node::Record;
 pub use read::Scratch;
 pub use rows::{encode_proto_json, read_proto_json, write_proto_json};
-
-/// Makes a checked plan ready for messages of this type.
-///
-/// Errors: those of the wire form.
-pub fn compile(message: &MessageType, plan: &Plan) -> Result<Record> {
-    node::compile(&message.0, plan)
-}

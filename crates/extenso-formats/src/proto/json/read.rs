@@ -6,13 +6,12 @@
 mod forms;
 
 use super::known::integer;
-use super::node::{Field, Record, Value};
 use crate::columns::{Column, Columns};
 use crate::failure::{Failure, Read};
 use crate::json::{base64, named_float, number_end, skip};
 use crate::plan::ColumnId;
 use crate::proto::enums::Values;
-use crate::proto::node::Rule;
+use crate::proto::node::{Field, Record, Rule, Value};
 use crate::proto::number::{Number, Raw};
 use crate::proto::push::{fill, missing, push_number, push_row, push_symbol, push_validity, pushed, wrong_size};
 use extenso_core::kernels::decimal::Float;
@@ -135,7 +134,7 @@ impl Reader<'_, '_> {
             let error = Error::data("the field came a second time").wanted("each field once");
             return Err(Failure::new(self.at(), error));
         }
-        if peek == Peek::Null && (field.rule.repeats() || !field.value.has_null()) {
+        if peek == Peek::Null && (field.rule.repeats() || !field.null) {
             self.scratch.came[base + place] = Came::Null;
             return Ok(self.jiter.known_null()?);
         }
@@ -159,10 +158,7 @@ impl Reader<'_, '_> {
     /// Notes that a field has a value.
     fn begin(&mut self, record: &Record, place: usize, base: usize) -> Read<()> {
         let field = &record.fields[place];
-        let rival = |(i, other): (usize, &Field)| {
-            i != place && other.oneof == field.oneof && self.scratch.came[base + i] == Came::Value
-        };
-        if field.oneof.is_some() && record.fields.iter().enumerate().any(rival) {
+        if field.rivals.iter().any(|rival| self.scratch.came[base + rival] == Came::Value) {
             let error = Error::data("another member of the oneof came before").wanted("one at most");
             return Err(Failure::new(self.at(), error));
         }
@@ -179,16 +175,17 @@ impl Reader<'_, '_> {
 
     fn value(&mut self, value: &Value, peek: Peek) -> Read<()> {
         match value {
+            value if !value.is_needed() => skip(&mut self.jiter, peek),
             Value::Number { number, column } => self.number(*number, *column, peek),
             Value::Enum { values, column } => self.symbol(values, *column, peek),
             Value::Text { utf8, column } => self.text_value(*utf8, *column, peek),
-            Value::Message(record) => self.message(record, peek),
+            Value::Message { record: Some(record), .. } => self.message(record, peek),
             Value::Keyed(record) => {
                 let (base, at) = (self.open(record), self.at());
                 self.object(record, base, peek)?;
                 self.close(record, base, at)
             }
-            Value::Nothing => skip(&mut self.jiter, peek),
+            Value::Message { record: None, .. } | Value::Nothing => skip(&mut self.jiter, peek),
         }
     }
 
@@ -200,7 +197,7 @@ impl Reader<'_, '_> {
         let (mut next, mut n) = (self.jiter.known_array()?, 0);
         while let Some(peek) = next {
             let read = match peek {
-                Peek::Null if !field.value.has_null() => Err(self.mismatch(self.at(), "a value")),
+                Peek::Null if !field.null => Err(self.mismatch(self.at(), "a value")),
                 peek => self.value(&field.value, peek),
             };
             read.map_err(|e| e.inside(Segment::Index(n)))?;
@@ -235,16 +232,14 @@ impl Reader<'_, '_> {
     /// Reads the value of an entry, whose key is the last one, from this place on.
     fn entry(&mut self, field: &Field, from: usize) -> Read<()> {
         let (at, peek) = (self.at(), self.peek()?);
-        let Value::Message(record) = &field.value else { return skip(&mut self.jiter, peek) };
+        let Value::Message { record: Some(record), .. } = &field.value else { return skip(&mut self.jiter, peek) };
         let (base, key, value) = (self.open(record), record.place("key"), record.place("value"));
         if let Some(place) = key {
             self.begin(record, place, base)?;
             self.key(&record.fields[place], from, at).map_err(|e| e.inside(Segment::field("key")))?;
         }
         let read = match value {
-            Some(place) if peek == Peek::Null && !record.fields[place].value.has_null() => {
-                Err(self.mismatch(self.at(), "a value"))
-            }
+            Some(place) if peek == Peek::Null && !record.fields[place].null => Err(self.mismatch(self.at(), "a value")),
             Some(place) => self.field(record, place, base, peek),
             None => skip(&mut self.jiter, peek),
         };
@@ -264,7 +259,7 @@ impl Reader<'_, '_> {
                 return pushed(texts.push(text), at);
             }
             Value::Number { number, column } => (*number, *column),
-            Value::Text { .. } | Value::Enum { .. } | Value::Message(_) | Value::Keyed(_) | Value::Nothing => {
+            Value::Text { .. } | Value::Enum { .. } | Value::Message { .. } | Value::Keyed(_) | Value::Nothing => {
                 return Ok(());
             }
         };
@@ -315,7 +310,7 @@ impl Reader<'_, '_> {
             Rule::One => {}
         }
         match &field.value {
-            Value::Message(record) | Value::Keyed(record) if there => {
+            Value::Message { record: Some(record), .. } | Value::Keyed(record) if there => {
                 let base = self.open(record);
                 self.close(record, base, at)
             }

@@ -7,8 +7,7 @@ use crate::columns::Column;
 use crate::failure::{Failure, Read};
 use crate::json::skip;
 use crate::proto::json::known::{Known, parse_duration, parse_mask, parse_timestamp};
-use crate::proto::json::node::{Record, Value};
-use crate::proto::node::Rule;
+use crate::proto::node::{Record, Rule, Value};
 use crate::proto::number::Raw;
 use crate::proto::push::{push_number, push_row, pushed, wrong_size};
 use extenso_types::{Error, Segment};
@@ -54,9 +53,7 @@ impl Reader<'_, '_> {
         for (name, number) in [("seconds", seconds), ("nanos", nanos.into())] {
             let Some(place) = record.place(name) else { continue };
             self.begin(record, place, base)?;
-            if let Value::Number { column, .. } = &record.fields[place].value {
-                push_number(self.columns, *column, Raw::Signed(number), at)?;
-            }
+            push_number(self.columns, record.fields[place].value.column(), Raw::Signed(number), at)?;
         }
         Ok(())
     }
@@ -70,10 +67,7 @@ impl Reader<'_, '_> {
         let Some(place) = record.place("paths") else { return Ok(()) };
         self.scratch.came[base + place] = Came::Value;
         let field = &record.fields[place];
-        let column = match &field.value {
-            Value::Text { column, .. } => *column,
-            Value::Number { .. } | Value::Enum { .. } | Value::Message(_) | Value::Keyed(_) | Value::Nothing => None,
-        };
+        let column = field.value.column();
         let mut n = 0;
         for path in text.split(',').filter(|_| !text.is_empty()) {
             self.scratch.bytes.clear();
@@ -105,9 +99,9 @@ impl Reader<'_, '_> {
             return Ok(());
         };
         let name = url.rsplit('/').next().unwrap_or_default();
-        if let Some((_, place)) = record.casts.iter().find(|(cast, _)| **cast == *name) {
-            self.begin(record, *place, base)?;
-            if let Value::Message(message) = &record.fields[*place].value {
+        if let Some(place) = record.lookup.as_ref().and_then(|lookup| lookup.place(name)) {
+            self.begin(record, place, base)?;
+            if let Value::Message { record: Some(message), .. } = &record.fields[place].value {
                 self.cast(text, self.start + at, message)?;
             }
         }
