@@ -905,6 +905,7 @@ def read_json(
     message: str | None = None,
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
+    oneof: Literal["members", "union"] = "members",
     depth: int | None = None,
     on_error: Literal["raise"] = "raise",
 ) -> Any: ...
@@ -919,6 +920,7 @@ def read_json(
     message: str | None = None,
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
+    oneof: Literal["members", "union"] = "members",
     depth: int | None = None,
     on_error: Literal["skip", "default"],
 ) -> tuple[Any, BadRows]: ...
@@ -1014,6 +1016,7 @@ def proto_spec(
     paths: Sequence[str] | None = None,
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
+    oneof: Literal["members", "union"] = "members",
     depth: int | None = None,
 ) -> TypeSpec: ...
 @overload
@@ -1026,6 +1029,7 @@ def read_proto(
     paths: Sequence[str] | None = None,
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
+    oneof: Literal["members", "union"] = "members",
     depth: int | None = None,
     framing: _Framing = None,
     on_error: Literal["raise"] = "raise",
@@ -1040,6 +1044,7 @@ def read_proto(
     paths: Sequence[str] | None = None,
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
+    oneof: Literal["members", "union"] = "members",
     depth: int | None = None,
     framing: _Framing = None,
     on_error: Literal["skip", "default"],
@@ -1097,6 +1102,7 @@ def parse_proto(
     paths: Sequence[str] | None = None,
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
+    oneof: Literal["members", "union"] = "members",
     depth: int | None = None,
     on_error: Literal["raise"] = "raise",
 ) -> Any: ...
@@ -1110,6 +1116,7 @@ def parse_proto(
     paths: Sequence[str] | None = None,
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
+    oneof: Literal["members", "union"] = "members",
     depth: int | None = None,
     on_error: Literal["default"],
 ) -> tuple[Any, Any]: ...

@@ -176,6 +176,37 @@ impl UnionTensor {
     }
 }
 
+impl UnionSpec {
+    /// The spec of elements of these tags, at their own places in the children or at offsets.
+    ///
+    /// ```
+    /// # use extenso_core::TypeSpec;
+    /// # use extenso_ext::UnionSpec;
+    /// # use extenso_types::{DType, Shape, TensorSpec};
+    /// let of = |dtype| TensorSpec::new(dtype, Shape::known(&[3])).into();
+    /// let spec = UnionSpec::new(of(DType::I8), None, vec![(0, "number".into(), of(DType::I64))]);
+    /// assert_eq!(spec.serialize().to_string(), r#"UnionTensor(i8[3], [0]: i64[3], ids=(0,), names=("number",))"#);
+    /// ```
+    pub fn new(tags: Spec, offsets: Option<Spec>, children: Vec<(i8, Arc<str>, Spec)>) -> UnionSpec {
+        UnionSpec { tags, offsets, children }
+    }
+
+    /// The spec of the tags.
+    pub fn tags(&self) -> &Spec {
+        &self.tags
+    }
+
+    /// The spec of the offsets; none where elements stand at their own places.
+    pub fn offsets(&self) -> Option<&Spec> {
+        self.offsets.as_ref()
+    }
+
+    /// The id, the name and the spec of each child.
+    pub fn children(&self) -> &[(i8, Arc<str>, Spec)] {
+        &self.children
+    }
+}
+
 impl TypeSpec for UnionSpec {
     type Value = UnionTensor;
 

@@ -63,6 +63,13 @@ pub enum Plan {
         /// Each item.
         item: Box<Plan>,
     },
+    /// A value of one of several types.
+    Union {
+        /// Where the place of its type among the children goes, as i8.
+        tags: Option<ColumnId>,
+        /// The types, by name. Those that a value is not of get defaults.
+        children: Vec<Field>,
+    },
     /// A record. Fields that the plan does not name are read over.
     Record {
         /// The fields, in the order in which a writer writes them.
@@ -89,6 +96,9 @@ impl Field {
 /// How deep a plan may nest; readers and writers recurse over plans, never over input.
 pub const MAX_DEPTH: usize = 128;
 
+/// How many types a union may have, so that i8 counts them.
+pub const MAX_TYPES: usize = 128;
+
 /// How many elements one null may stand for: the product of the fixed sizes above a leaf.
 pub const MAX_FIXED: usize = 1 << 24;
 
@@ -96,8 +106,8 @@ impl Plan {
     /// Checks the plan and gets the kinds of its columns, in the order of their ids.
     ///
     /// Errors, each with its path: a dtype without a column kind, column ids used twice or with gaps, field names used
-    /// twice, an optional directly inside an optional (no format can tell its two nulls apart), a plan deeper than
-    /// [`MAX_DEPTH`], fixed sizes whose product is above [`MAX_FIXED`].
+    /// twice, an optional directly inside an optional (no format can tell its two nulls apart), a union of no or more than
+    /// [`MAX_TYPES`] types, a plan deeper than [`MAX_DEPTH`], fixed sizes whose product is above [`MAX_FIXED`].
     ///
     /// ```text
     /// Record { id: Scalar(i64, #0), tags: List(offsets #1, Text(string, #2)) }  ->  [Number(i64), Offsets(i32), Text(i32)]
@@ -124,7 +134,10 @@ impl Plan {
                 column.is_none() && below.is_unused()
             }
             Plan::Fixed { item, .. } => item.is_unused(),
-            Plan::Record { fields } => fields.iter().all(|field| field.plan.is_unused()),
+            Plan::Union { tags: Some(_), .. } => false,
+            Plan::Union { tags: None, children: fields } | Plan::Record { fields } => {
+                fields.iter().all(|field| field.plan.is_unused())
+            }
         }
     }
 
@@ -163,16 +176,15 @@ impl Plan {
                 })?;
                 item.below(Segment::Each, at, product, found)
             }
-            Plan::Record { fields } => {
-                let mut names = HashSet::new();
-                for Field { name, plan } in fields {
-                    if !names.insert(name) {
-                        return Err(refuse(at, format!("two fields are named \"{name}\""), "each name once"));
-                    }
-                    plan.below(Segment::Field(name.clone()), at, product, found)?;
+            Plan::Union { tags, children } => {
+                if !(1..=MAX_TYPES).contains(&children.len()) {
+                    let what = format!("a union has {} types", children.len());
+                    return Err(refuse(at, what, format!("from 1 to {MAX_TYPES}")));
                 }
-                Ok(())
+                found.extend(tags.map(|id| (id, ColumnKind::Number(DType::I8))));
+                collect_fields(children, at, product, found)
             }
+            Plan::Record { fields } => collect_fields(fields, at, product, found),
         }
     }
 
@@ -190,6 +202,22 @@ impl Plan {
     }
 }
 
+fn collect_fields(
+    fields: &[Field],
+    at: &mut Vec<Segment>,
+    product: usize,
+    found: &mut Vec<(ColumnId, ColumnKind)>,
+) -> Result<()> {
+    let mut names = HashSet::new();
+    for Field { name, plan } in fields {
+        if !names.insert(name) {
+            return Err(refuse(at, format!("two fields are named \"{name}\""), "each name once"));
+        }
+        plan.below(Segment::Field(name.clone()), at, product, found)?;
+    }
+    Ok(())
+}
+
 /// How many defaults one absent value of this plan adds to each column below it.
 pub(crate) fn fills(plan: &Plan) -> Vec<(ColumnId, usize)> {
     fn add(plan: &Plan, n: usize, out: &mut Vec<(ColumnId, usize)>) {
@@ -203,6 +231,10 @@ pub(crate) fn fills(plan: &Plan) -> Vec<(ColumnId, usize)> {
             // An absent list is an empty row: nothing is added to its items.
             Plan::List { offsets, .. } => out.extend(offsets.map(|id| (id, n))),
             Plan::Fixed { size, item } => add(item, n * size, out),
+            Plan::Union { tags, children } => {
+                out.extend(tags.map(|id| (id, n)));
+                children.iter().for_each(|Field { plan, .. }| add(plan, n, out));
+            }
             Plan::Record { fields } => fields.iter().for_each(|Field { plan, .. }| add(plan, n, out)),
         }
     }
@@ -269,5 +301,6 @@ mod tests {
         check_refused(Plan::List { offsets: None, index: DType::U8, item: Box::new(Plan::Skip) }, "u8");
         let fields = vec![Field::new("a", Plan::Skip), Field::new("a", Plan::Skip)];
         check_refused(Plan::Record { fields }, "two fields");
+        check_refused(Plan::Union { tags: None, children: vec![] }, "a union has 0 types");
     }
 }

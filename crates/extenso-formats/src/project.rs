@@ -3,7 +3,8 @@
 //! Invariant: what is wanted of a spec is a spec of the same records with fewer fields, in the order of the spec.
 
 use crate::records::is;
-use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
+use extenso_core::TypeSpec;
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec, UnionSpec};
 use extenso_types::{Error, ExtSpec, Path, Result, Segment, Spec};
 use std::sync::Arc;
 
@@ -140,6 +141,7 @@ impl Wanted {
             }),
             Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => self.list(ext, at),
             Spec::Ext(ext) if is::<StructSpec>(ext) => self.record(ext, at),
+            Spec::Ext(ext) if is::<UnionSpec>(ext) => self.union(ext, at),
             other => Err(self.astray(at, &format!("{other}"), "the end of the path")),
         }
     }
@@ -154,17 +156,8 @@ impl Wanted {
     }
 
     fn record(&self, ext: &ExtSpec, at: &Path) -> Result<Spec> {
-        if self.item.is_some() {
-            return Err(self.astray(at, "a record", "the name of a field"));
-        }
-        let there =
-            |name: &Arc<str>| ext.components.iter().any(|(segment, _)| *segment == Segment::Field(name.clone()));
-        if let Some((missing, _)) = self.fields.iter().find(|(name, _)| !there(name)) {
-            let known: Path = at.child(Segment::Field(missing.clone()));
-            let names: Vec<String> =
-                ext.components.iter().map(|(s, _)| Path::from_iter([s.clone()]).to_string()).collect();
-            return Err(Error::missing(format!("there is no '{known}'")).wanted(format!("one of {}", names.join(", "))));
-        }
+        let names: Vec<&Arc<str>> = ext.components.iter().filter_map(|(segment, _)| named(segment)).collect();
+        self.check(at, "a record", &names)?;
         rebuilt(ext, |segment, spec| match segment {
             Segment::Field(name) => {
                 self.field(name).map(|wanted| wanted.part(spec, &at.child(segment.clone()))).transpose()
@@ -173,12 +166,46 @@ impl Wanted {
         })
     }
 
+    /// The types of a union that are wanted; an element of another type is none of them.
+    fn union(&self, ext: &ExtSpec, at: &Path) -> Result<Spec> {
+        let spec = UnionSpec::deserialize(ext)?;
+        self.check(at, "a union", &spec.children().iter().map(|(_, name, _)| name).collect::<Vec<_>>())?;
+        let mut children = Vec::new();
+        for (i, name, child) in spec.children() {
+            let at = at.child(Segment::Field(name.clone()));
+            if let Some(wanted) = self.field(name) {
+                let id = if spec.offsets().is_some() { *i } else { i8::try_from(children.len()).unwrap_or(i8::MAX) };
+                children.push((id, name.clone(), wanted.part(child, &at)?));
+            }
+        }
+        Ok(UnionSpec::new(spec.tags().clone(), spec.offsets().cloned(), children).serialize().into())
+    }
+
+    /// Checks that there are the fields of which something is wanted.
+    fn check(&self, at: &Path, what: &str, names: &[&Arc<str>]) -> Result<()> {
+        if self.item.is_some() {
+            return Err(self.astray(at, what, "the name of a field"));
+        }
+        let Some((missing, _)) = self.fields.iter().find(|(name, _)| !names.contains(&name)) else { return Ok(()) };
+        let shown = |name: &Arc<str>| Path::from_iter([Segment::Field(name.clone())]).to_string();
+        let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
+        let known: Path = at.child(Segment::Field(missing.clone()));
+        Err(Error::missing(format!("there is no '{known}'")).wanted(format!("one of {}", names.join(", "))))
+    }
+
     fn astray(&self, at: &Path, what: &str, wanted: &str) -> Error {
         let next = match (self.fields.first(), &self.item) {
             (Some((name, _)), _) => Path::from_iter([Segment::Field(name.clone())]).to_string(),
             (None, _) => "[*]".to_string(),
         };
         Error::missing(format!("'{at}' is {what}, and the path goes on with '{next}'")).wanted(wanted)
+    }
+}
+
+fn named(segment: &Segment) -> Option<&Arc<str>> {
+    match segment {
+        Segment::Field(name) => Some(name),
+        Segment::Index(_) | Segment::Component(_) | Segment::Itself | Segment::Each => None,
     }
 }
 

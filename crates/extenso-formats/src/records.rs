@@ -1,14 +1,14 @@
 //! Record specs: which plan reads the leaves of a spec, and which leaves a plan's columns become.
 //!
 //! Invariant: leaves stand in the order of the spec's leaves; a leaf that is not needed has no column and no value.
-//! A type that a record's field may have is a struct, a ragged list, a masked value, or any type whose components are all
-//! fields, which reads as an object.
+//! A type that a record's field may have is a struct, a ragged list, a masked value, a union whose elements stand at their own places,
+//! or any type whose components are all fields, which reads as an object.
 
 use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef, TextRef};
 use crate::plan::{ColumnId, Field, Plan};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::{Offsets, RowPartition, Storage, Tensor, TypeSpec, Value};
-use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec, UnionSpec};
 use extenso_types::{
     DType, Dim, Error, ExtSpec, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
 };
@@ -229,6 +229,7 @@ impl Compiler<'_> {
             Spec::Partition(p) => Err(Error::dtype(format!("'{at}' is a {p}")).wanted("a list, whose partition it is")),
             Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => self.list(at, ext),
             Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => self.optional(at, ext, outer),
+            Spec::Ext(ext) if is::<UnionSpec>(ext) => self.union(at, ext),
             Spec::Ext(ext) => self.record(at, ext, outer),
         }
     }
@@ -280,6 +281,24 @@ impl Compiler<'_> {
         Ok(fixed(&own, Plan::Optional { validity, inner: Box::new(inner) }))
     }
 
+    /// Values of several types, each of which has an element for every one.
+    fn union(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
+        let spec = UnionSpec::deserialize(ext)?;
+        let in_order = spec.children().iter().enumerate().all(|(i, (id, ..))| usize::try_from(*id) == Ok(i));
+        if spec.offsets().is_some() || !in_order {
+            let error = Error::dtype(format!("{} is {ext}", named(at)));
+            return Err(error.wanted("a union without offsets, whose ids are 0, 1, 2 and so on"));
+        }
+        let tags = match spec.tags() {
+            Spec::Tensor(tags) => self.leaf(&at.child(Segment::Itself), LeafSpec::Tensor(tags.clone()), Vec::new()),
+            Spec::Partition(_) | Spec::Ext(_) => return Err(Error::internal("tags that are no tensor")),
+        };
+        let child = |(i, (_, name, spec)): (usize, &(i8, std::sync::Arc<str>, Spec))| {
+            Ok(Field { name: name.clone(), plan: self.spec(&at.child(Segment::Index(i)), spec, 1)? })
+        };
+        Ok(Plan::Union { tags, children: spec.children().iter().enumerate().map(child).collect::<Result<_>>()? })
+    }
+
     /// Records, whose axes behind the outer ones are lists of them.
     fn record(&mut self, at: &Path, ext: &ExtSpec, outer: usize) -> Result<Plan> {
         let mut own = Vec::new();
@@ -295,7 +314,7 @@ impl Compiler<'_> {
                 Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec, inside)? })
             }
             _ => Err(Error::dtype(format!("'{at}' is of type {}, which is no record", ext.def))
-                .wanted("a struct, a ragged list, a masked value, or a type whose components are fields")),
+                .wanted("a struct, a ragged list, a masked value, a union, or a type whose components are fields")),
         };
         Ok(fixed(&own, Plan::Record { fields: ext.components.iter().map(field).collect::<Result<_>>()? }))
     }

@@ -3,7 +3,7 @@
 use crate::outcomes::Outcomes;
 use extenso_core::ExtensionType;
 use extenso_ext::{StructTensor, to_literal};
-use extenso_formats::proto::{Enums, MessageType, Messages, Optionals, Schema};
+use extenso_formats::proto::{Enums, MessageType, Messages, Oneofs, Optionals, Schema};
 use extenso_formats::{OnError, ProtobufOptions, encode_proto, proto_spec, read_proto};
 use extenso_types::{Nest, Path};
 use std::sync::LazyLock;
@@ -78,6 +78,10 @@ pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
                 check_parts(source, &rows.value, &whole);
                 let names = ProtobufOptions { enums: Enums::Names, ..masked(on_error) };
                 outcomes.of("names", read_proto(source, &MESSAGE, &names));
+                let unions = ProtobufOptions { oneofs: Oneofs::Union, optionals: Optionals::Rows, ..masked(on_error) };
+                let union = read_proto(source, &MESSAGE, &unions).expect("the members were read").value;
+                let union = encode_proto(&Nest::Leaf(union), &MESSAGE).expect("what was read can be written");
+                check_again(&union, &whole);
             }
         }
     }

@@ -132,7 +132,7 @@ fn infer_spec<'py>(
 /// ([{'id': 1}], [1])
 ///
 /// With `descriptor` and `message`, the records are the JSON form of messages of protocol buffers, and the value is of the spec that `read_proto` gives:
-/// `optional`, `enums` and `depth` are as there. Names are those of JSON or of the file, integers may be strings, enums names or numbers, a map is
+/// `optional`, `enums`, `oneof` and `depth` are as there. Names are those of JSON or of the file, integers may be strings, enums names or numbers, a map is
 /// an object, and times are text.
 ///
 /// >>> item = "syntax = 'proto3'; message Item { int64 item_id = 1; map<string, int32> stock = 2; }"
@@ -140,7 +140,7 @@ fn infer_spec<'py>(
 /// [{'item_id': 7, 'stock': [{'key': 'a', 'value': 1}]}]
 #[pyfunction]
 #[pyo3(signature = (
-    source, spec=None, *, paths=None, sample=None, descriptor=None, message=None, optional="rows", enums="numbers", depth=None,
+    source, spec=None, *, paths=None, sample=None, descriptor=None, message=None, optional="rows", enums="numbers", oneof="members", depth=None,
     on_error="raise"
 ))]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
@@ -154,6 +154,7 @@ fn read_json<'py>(
     message: Option<&str>,
     optional: &str,
     enums: &str,
+    oneof: &str,
     depth: Option<usize>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -167,6 +168,7 @@ fn read_json<'py>(
                 paths: options.paths,
                 optionals: protobuf::optionals_of(py, optional)?,
                 enums: protobuf::enums_of(py, enums)?,
+                oneofs: protobuf::oneofs_of(py, oneof)?,
                 depth,
                 on_error,
             };

@@ -2,7 +2,7 @@
 //!
 //! Holds no logic of a format: arguments become values and specs, and the ops are those of the formats crate.
 
-use super::protobuf::{enums_of, message_of, optionals_of};
+use super::protobuf::{enums_of, message_of, oneofs_of, optionals_of};
 use super::{parsed_paths, paths_of, policy};
 use crate::error::{OrRaise, guarded};
 use crate::{literal, spec, value};
@@ -85,7 +85,7 @@ fn encode_json<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 /// The record in each serialized message.
 ///
-/// `descriptor`, `message`, `paths`, `optional`, `enums` and `depth` are those of `read_proto`; `spec` says how fields are read, and which.
+/// `descriptor`, `message`, `paths`, `optional`, `enums`, `oneof` and `depth` are those of `read_proto`; `spec` says how fields are read, and which.
 /// The records have the axes of the messages, rows included, and are missing where a message is. In a traced function only the leaves that
 /// it uses are decoded. A message that does not fit raises, with its row, byte and path. With `on_error="default"` its record holds
 /// zeros, empty rows and missing values; then the result is `(records, bad)`, where `bad` says which these are.
@@ -96,7 +96,7 @@ fn encode_json<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// [{'id': 7, 'price': None, 'tags': ['a']}, {'id': 0, 'price': None, 'tags': []}]
 #[pyfunction]
 #[pyo3(signature = (
-    messages, descriptor, message, spec=None, *, paths=None, optional="rows", enums="numbers", depth=None, on_error="raise"
+    messages, descriptor, message, spec=None, *, paths=None, optional="rows", enums="numbers", oneof="members", depth=None, on_error="raise"
 ))]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn parse_proto<'py>(
@@ -107,6 +107,7 @@ fn parse_proto<'py>(
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     optional: &str,
     enums: &str,
+    oneof: &str,
     depth: Option<usize>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -116,6 +117,7 @@ fn parse_proto<'py>(
         paths: parsed_paths(py, paths)?,
         optionals: optionals_of(py, optional)?,
         enums: enums_of(py, enums)?,
+        oneofs: oneofs_of(py, oneof)?,
         depth,
         on_error: policy(py, on_error)?,
     };

@@ -8,7 +8,9 @@ use super::{parsed_paths, paths_of, policy, with_report};
 use crate::error::{OrRaise, guarded, raised};
 use crate::tensor::PyTensor;
 use crate::{arg, spec, value};
-use extenso_formats::proto::{Enums, Example, ExampleOptions, Framing, MessageType, Messages, Optionals, Schema};
+use extenso_formats::proto::{
+    Enums, Example, ExampleOptions, Framing, MessageType, Messages, Oneofs, Optionals, Schema,
+};
 use extenso_formats::{ProtobufOptions, proto_spec as spec_of};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
@@ -180,11 +182,26 @@ pub fn enums_of(py: Python<'_>, name: &str) -> PyResult<Enums> {
     }
 }
 
+/// What oneofs become, by name.
+///
+/// Errors: another name.
+pub fn oneofs_of(py: Python<'_>, name: &str) -> PyResult<Oneofs> {
+    match name {
+        "members" => Ok(Oneofs::Members),
+        "union" => Ok(Oneofs::Union),
+        other => {
+            let error = Error::value(format!("found '{other}'")).wanted("'members' or 'union'");
+            Err(raised(py, error.at("oneof")))
+        }
+    }
+}
+
 /// The spec of the messages of this name: a struct of their fields.
 ///
 /// `descriptor` is a serialized `FileDescriptorSet` as bytes, the text of a `.proto` file, or a path to either. Scalars are tensors,
 /// repeated fields ragged, messages structs, maps ragged structs of `key` and `value`. A field that may be missing is a list of no or one
-/// value, with `optional="masked"` a masked value. Enums are `i32`, with `enums="names"` strings. Messages that hold themselves are followed
+/// value, with `optional="masked"` a masked value. Enums are `i32`, with `enums="names"` strings. The members of a oneof are fields; with
+/// `oneof="union"` they are the types of one `UnionTensor` under its name, which may be missing. Messages that hold themselves are followed
 /// `depth` levels, or as far as `paths` lead.
 ///
 /// >>> import extenso as ex
@@ -192,7 +209,8 @@ pub fn enums_of(py: Python<'_>, name: &str) -> PyResult<Enums> {
 /// >>> ex.proto_spec(item, "Item", paths=["id", "tags"])
 /// StructTensorSpec([None], {'id': TensorSpec([None], 'i64'), 'tags': RaggedTensorSpec([None, None], 'string')})
 #[pyfunction]
-#[pyo3(signature = (descriptor, message, *, paths=None, optional="rows", enums="numbers", depth=None))]
+#[pyo3(signature = (descriptor, message, *, paths=None, optional="rows", enums="numbers", oneof="members", depth=None))]
+#[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn proto_spec<'py>(
     py: Python<'py>,
     descriptor: &Bound<'py, PyAny>,
@@ -200,11 +218,12 @@ fn proto_spec<'py>(
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     optional: &str,
     enums: &str,
+    oneof: &str,
     depth: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (optionals, enums) = (optionals_of(py, optional)?, enums_of(py, enums)?);
+    let (optionals, enums, oneofs) = (optionals_of(py, optional)?, enums_of(py, enums)?, oneofs_of(py, oneof)?);
     let paths = parsed_paths(py, paths)?;
-    let options = ProtobufOptions { paths, optionals, enums, depth, ..ProtobufOptions::default() };
+    let options = ProtobufOptions { paths, optionals, enums, oneofs, depth, ..ProtobufOptions::default() };
     let message = message_of(descriptor, message)?;
     spec::to_py(py, guarded(|| spec_of(&message, &options)).or_raise()?)
 }
@@ -213,7 +232,7 @@ fn proto_spec<'py>(
 ///
 /// The source is a list of bytes, a tensor of byte strings, or a file as bytes, a path or a file object: messages with a varint for the length
 /// before each (`framing="delimited"`), or a TFRecord file (`"tfrecord"`), whose checksums are checked; without `framing`, the first
-/// checksum tells. `descriptor`, `optional`, `enums` and `depth` are those of `proto_spec`; a `spec` says how each field is read, and which.
+/// checksum tells. `descriptor`, `optional`, `enums`, `oneof` and `depth` are those of `proto_spec`; a `spec` says how each field is read, and which.
 /// With `paths`, such as `["id", "items[*].price"]`, only these parts are read and in the value. A row that does not fit raises, with its
 /// number, byte offset and path. With `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values; then
 /// the result is `(value, bad)`, where `bad` lists these rows.
@@ -224,7 +243,7 @@ fn proto_spec<'py>(
 /// [{'id': 7, 'price': None, 'tags': ['a']}, {'id': 0, 'price': 0.5, 'tags': []}]
 #[pyfunction]
 #[pyo3(signature = (
-    source, descriptor, message, spec=None, *, paths=None, optional="rows", enums="numbers", depth=None, framing=None,
+    source, descriptor, message, spec=None, *, paths=None, optional="rows", enums="numbers", oneof="members", depth=None, framing=None,
     on_error="raise"
 ))]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
@@ -237,6 +256,7 @@ fn read_proto<'py>(
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     optional: &str,
     enums: &str,
+    oneof: &str,
     depth: Option<usize>,
     framing: Option<&str>,
     on_error: &str,
@@ -246,6 +266,7 @@ fn read_proto<'py>(
         paths: parsed_paths(py, paths)?,
         optionals: optionals_of(py, optional)?,
         enums: enums_of(py, enums)?,
+        oneofs: oneofs_of(py, oneof)?,
         depth,
         on_error: policy(py, on_error)?,
     };

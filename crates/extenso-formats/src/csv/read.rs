@@ -238,8 +238,9 @@ impl Node {
                 };
                 Node::Record(fields.iter().map(field).collect::<Result<_>>()?)
             }
-            Plan::List { .. } | Plan::Fixed { .. } => {
-                let error = Error::dtype(format!("'{at}' is a list, and CSV has none"));
+            Plan::List { .. } | Plan::Fixed { .. } | Plan::Union { .. } => {
+                let what = if matches!(plan, Plan::Union { .. }) { "union" } else { "list" };
+                let error = Error::dtype(format!("'{at}' is a {what}, and CSV has none"));
                 return Err(error.wanted("records of numbers, strings and booleans").hint("Use JSON or Parquet"));
             }
         })

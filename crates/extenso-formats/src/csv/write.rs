@@ -118,8 +118,9 @@ fn gather<'a>(
                 gather(plan, &at.child(Segment::Field(name.clone())), proof, rows, there, out)?;
             }
         }
-        Plan::List { .. } | Plan::Fixed { .. } => {
-            let error = Error::dtype(format!("'{at}' is a list, and CSV has none"));
+        Plan::List { .. } | Plan::Fixed { .. } | Plan::Union { .. } => {
+            let what = if matches!(plan, Plan::Union { .. }) { "union" } else { "list" };
+            let error = Error::dtype(format!("'{at}' is a {what}, and CSV has none"));
             return Err(error.wanted("records of numbers, strings and booleans").hint("Write JSON or Parquet"));
         }
     }

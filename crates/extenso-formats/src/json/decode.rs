@@ -51,7 +51,8 @@ impl Decoder {
     ///
     /// Errors: see [`Plan::kinds`].
     pub fn new(plan: &Plan) -> Result<Decoder> {
-        Decoder::of(plan, Root::Plan(Node::compile(plan)))
+        plan.kinds()?;
+        Decoder::of(plan, Root::Plan(Node::compile(plan)?))
     }
 
     /// A decoder of messages of this type in their JSON form, for a plan of the message.

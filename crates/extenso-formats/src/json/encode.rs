@@ -92,6 +92,8 @@ enum Writer<'a> {
         size: usize,
         item: Box<Writer<'a>>,
     },
+    /// The place of each value's type, and the values of the types.
+    Union(&'a [i8], Vec<Writer<'a>>),
     /// Each field with the bytes before its value: `{"name":` or `,"name":`.
     Record(Vec<(Vec<u8>, Writer<'a>)>),
 }
@@ -112,6 +114,10 @@ impl Writer<'_> {
             },
             Writer::List { offsets, item } => item.write_list(bounds(offsets, row), out),
             Writer::Fixed { size, item } => item.write_list(row * size..(row + 1) * size, out),
+            Writer::Union(tags, types) => match usize::try_from(tags[row]).ok().and_then(|tag| types.get(tag)) {
+                Some(of_type) => of_type.write(row, out),
+                None => out.extend_from_slice(b"null"),
+            },
             Writer::Record(fields) => {
                 for (before, value) in fields {
                     out.extend_from_slice(before);
@@ -213,6 +219,14 @@ impl<'a> Prepare<'_, 'a> {
                     return Err(refuse(at, "there are more items than can be counted"));
                 };
                 Writer::Fixed { size: *size, item: Box::new(self.below(item, start..end, Segment::Each, at)?) }
+            }
+            Plan::Union { tags, children } => {
+                let tags = tags.map(|id| self.0.column(id, &rows, at)).transpose()?;
+                let Some(ColumnRef::I8(tags)) = tags else { return Err(refuse(at, "the union has no tags")) };
+                let child = |field: &Field| {
+                    self.below(&field.plan, rows.clone(), Segment::Field(field.name.clone()), &mut at.clone())
+                };
+                Writer::Union(tags, children.iter().map(child).collect::<Result<_>>()?)
             }
             Plan::Record { fields } => {
                 let mut writers = Vec::new();

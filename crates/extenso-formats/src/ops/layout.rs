@@ -5,7 +5,7 @@
 use crate::records::is;
 use extenso_core::attrs::{AttrType, AttrValue};
 use extenso_core::{Provenance, Value, pack};
-use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, shape_of};
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, UnionSpec, shape_of};
 use extenso_types::{Dim, Error, ExtSpec, LeafSpec, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec};
 use std::fmt;
 use std::iter::once;
@@ -152,10 +152,11 @@ pub fn of_rows(spec: &Spec, rows: Dim) -> Spec {
         }
         Spec::Ext(ext) => {
             let masked = is::<MaskedTensorSpec>(ext);
+            let in_place = is::<UnionSpec>(ext) && ext.component(&Segment::component("offsets")).is_none();
             let mut parts = ext.components.iter().map(|(segment, _)| match segment {
-                // A vocabulary, or a child of a union, has a size of its own.
+                // A vocabulary, or a child of a union with offsets, has a size of its own.
                 Segment::Component(name) => masked || **name == *"cells",
-                Segment::Index(_) => false,
+                Segment::Index(_) => in_place,
                 Segment::Itself | Segment::Field(_) | Segment::Each => true,
             });
             rebuilt(ext, |part| of_rows(part, if parts.next() == Some(false) { Dim::any() } else { rows }))

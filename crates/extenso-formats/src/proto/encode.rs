@@ -6,7 +6,7 @@
 use super::enums::Values;
 use super::json::Known;
 use super::member::{Member, names};
-use super::node::refuse as refuse_at;
+use super::node::{member, oneof, refuse as refuse_at};
 use super::number::{Number, Raw};
 use super::put::{put_key, put_number, put_sized, put_varint};
 use super::schema::MessageType;
@@ -18,7 +18,7 @@ use crate::plan::{self, Plan};
 use crate::prove::Proof;
 use extenso_core::side_by_side;
 use extenso_types::{DType, Error, Path, Result, Segment};
-use prost_reflect::{Kind, MessageDescriptor};
+use prost_reflect::{Kind, MessageDescriptor, OneofDescriptor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -97,10 +97,13 @@ pub struct Field<'a> {
     pub map: bool,
     /// The oneof that it belongs to.
     oneof: Option<usize>,
+    /// The tags of the union that it is a type of, and its own.
+    chosen: Option<(&'a [i8], i8)>,
     pub value: Value<'a>,
 }
 
 /// Which values of its column a row has.
+#[derive(Clone, Copy)]
 pub enum Rule<'a> {
     One,
     Maybe(Option<BitsRef<'a>>),
@@ -149,6 +152,14 @@ impl Field<'_> {
 
     /// The places of the row's values.
     pub fn items(&self, row: usize) -> Read<Range<usize>> {
+        let items = self.of_rule(row)?;
+        Ok(match self.chosen {
+            Some((tags, tag)) if tags.get(items.start) != Some(&tag) => items.start..items.start,
+            _ => items,
+        })
+    }
+
+    fn of_rule(&self, row: usize) -> Read<Range<usize>> {
         Ok(match &self.rule {
             Rule::One => row..row + 1,
             Rule::Maybe(Some(bits)) if !bits.get(row) => row..row,
@@ -273,6 +284,25 @@ pub fn raw_at(column: &ColumnRef<'_>, i: usize) -> Option<Raw> {
     })
 }
 
+/// The writer of a field of a message.
+fn writer<'a>(message: &MessageDescriptor, field: &Member, rule: Rule<'a>, value: Value<'a>) -> Field<'a> {
+    let mut key = Vec::new();
+    write_string(field.json_name().as_bytes(), &mut key);
+    key.push(b':');
+    Field {
+        name: field.name().into(),
+        key,
+        map: field.is_map(),
+        number: field.number(),
+        rule,
+        presence: field.has_presence() || field.repeats(),
+        packed: field.repeats() && Number::of(&field.kind()).is_some() && field.is_packed(),
+        oneof: field.oneof().and_then(|oneof| message.oneofs().position(|other| other == oneof)),
+        chosen: None,
+        value,
+    }
+}
+
 /// A plan and the columns, being brought together.
 struct Prepare<'c, 'a> {
     proof: Proof<'c, 'a>,
@@ -291,6 +321,10 @@ impl<'a> Prepare<'_, 'a> {
         let mut writers = Vec::new();
         for plan::Field { name, plan } in fields.iter().filter(|field| field.plan != Plan::Skip) {
             let at = at.child(Segment::Field(name.clone()));
+            if let Some(oneof) = oneof(message, name) {
+                self.union(message, &oneof, plan, rows.clone(), &at, &mut writers)?;
+                continue;
+            }
             let Some(member) = Member::find(message, name) else {
                 let what = format!("message {} has no field '{name}'", message.full_name());
                 return Err(refuse(&at, what, &format!("one of {}", names(message))));
@@ -300,6 +334,51 @@ impl<'a> Prepare<'_, 'a> {
         // The members of one oneof stand together, so that the last one seen tells of all.
         writers.sort_by_key(|field| field.oneof.map_or(0, |oneof| oneof + 1));
         Ok(Record { fields: writers, known: Known::of(message) })
+    }
+
+    /// Adds the members of a oneof that a union holds, of which a row has one.
+    fn union(
+        &self,
+        message: &MessageDescriptor,
+        oneof: &OneofDescriptor,
+        plan: &Plan,
+        rows: Range<usize>,
+        at: &Path,
+        out: &mut Vec<Field<'a>>,
+    ) -> Result<()> {
+        let (rule, inner, items) = self.rule(plan, rows, at)?;
+        let Plan::Union { tags: Some(tags), children } = inner else {
+            return Err(refuse(
+                at,
+                "a oneof is given another value".into(),
+                "a union, masked or in a list of no or one",
+            ));
+        };
+        let ColumnRef::I8(tags) = self.proof.column(*tags, &items, at.segments())? else {
+            return Err(refuse(at, "the tags are no i8".into(), "i8"));
+        };
+        for (tag, plan::Field { name, plan }) in (0_i8..).zip(children) {
+            let at = at.child(Segment::Field(name.clone()));
+            let member = Member::Field(member(oneof, name, &at)?);
+            let value = self.value(&member, plan, items.clone(), &at)?;
+            out.push(Field { chosen: Some((tags, tag)), ..writer(message, &member, rule, value) });
+        }
+        Ok(())
+    }
+
+    /// Which values a field that comes once or not at all has, the plan of a value, and the places of the values.
+    fn rule<'p>(&self, plan: &'p Plan, rows: Range<usize>, at: &Path) -> Result<(Rule<'a>, &'p Plan, Range<usize>)> {
+        Ok(match plan {
+            Plan::List { offsets, item, .. } => {
+                let (offsets, items) = self.proof.list(*offsets, &rows, at.segments())?;
+                (Rule::Row(offsets), &**item, items)
+            }
+            Plan::Optional { validity, inner } => {
+                let bits = validity.map(|id| self.proof.bits(id, &rows, at.segments())).transpose()?.flatten();
+                (Rule::Maybe(bits), &**inner, rows)
+            }
+            one => (Rule::One, one, rows),
+        })
     }
 
     fn field(
@@ -313,9 +392,9 @@ impl<'a> Prepare<'_, 'a> {
         let repeated = field.repeats();
         let steps = at.segments();
         let (rule, inner, items) = match plan {
-            Plan::List { offsets, item, .. } => {
+            Plan::List { offsets, item, .. } if repeated => {
                 let (offsets, items) = self.proof.list(*offsets, &rows, steps)?;
-                (if repeated { Rule::Each(offsets) } else { Rule::Row(offsets) }, &**item, items)
+                (Rule::Each(offsets), &**item, items)
             }
             Plan::Fixed { size, item } if repeated => {
                 let (Some(start), Some(end)) = (rows.start.checked_mul(*size), rows.end.checked_mul(*size)) else {
@@ -324,29 +403,13 @@ impl<'a> Prepare<'_, 'a> {
                 (Rule::Exactly(*size), &**item, start..end)
             }
             _ if repeated => return Err(refuse(at, "a repeated field is given one value".into(), "a list")),
-            Plan::Optional { validity, inner } => {
-                let bits = validity.map(|id| self.proof.bits(id, &rows, steps)).transpose()?.flatten();
-                (Rule::Maybe(bits), &**inner, rows)
-            }
-            one => (Rule::One, one, rows),
+            once => self.rule(once, rows, at)?,
         };
         if field.is_required() && !matches!(rule, Rule::One) {
             return Err(refuse(at, "a required field may be missing".into(), "a value in every row"));
         }
-        let mut key = Vec::new();
-        write_string(field.json_name().as_bytes(), &mut key);
-        key.push(b':');
-        Ok(Field {
-            name: field.name().into(),
-            key,
-            map: field.is_map(),
-            number: field.number(),
-            rule,
-            presence: field.has_presence() || repeated,
-            packed: repeated && Number::of(&field.kind()).is_some() && field.is_packed(),
-            oneof: field.oneof().and_then(|oneof| message.oneofs().position(|other| other == oneof)),
-            value: self.value(field, inner, items, at)?,
-        })
+        let value = self.value(field, inner, items, at)?;
+        Ok(writer(message, field, rule, value))
     }
 
     fn value(&self, field: &Member, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Value<'a>> {

@@ -13,6 +13,7 @@
 //! | a message, a group | a struct | a struct |
 //! | `required`; a field of proto3 without presence | the value | the value, a list of one, a masked value |
 //! | `optional`; a member of a oneof; a message | a list of no or one value, or masked with [`Optionals::Masked`] | these, and the value, which then must come |
+//! | a oneof, with [`Oneofs::Union`] | a union of its members under its own name: a list of no or one, or masked | these, and the union, of which a member must come then |
 //! | `repeated` | a list | a list, or a dense axis of exactly so many |
 //! | `map` | a list of structs of `key` and `value`: the entries as they stand in the message | the same, or a struct whose fields are the values at these keys |
 //! | an extension that the schema knows | as a field, under its full name in brackets: `[shop.discount]` | the same |
@@ -22,7 +23,7 @@
 //! `detail["[shop.Item]"].sku`; each is there or not, as an optional field is.
 //!
 //! Packed and unpacked numbers are read alike. Of a singular field that comes twice the last holds; a message that comes twice is merged;
-//! the member of a oneof that came last is the one that is there. A number that a closed enum (one of proto2) does not have
+//! the member of a oneof that came last is the one that is there. A member that a union does not have counts as not there. A number that a closed enum (one of proto2) does not have
 //! counts as not there. Fields that the spec does not have are read over, whatever they are, and a field that the spec has must
 //! come as what the descriptor says.
 //!
@@ -81,4 +82,4 @@ pub use rows::{
     write_proto,
 };
 pub use schema::{MessageType, Schema};
-pub use spec::{Enums, Optionals};
+pub use spec::{Enums, Oneofs, Optionals};

@@ -13,7 +13,7 @@ use super::schema::MessageType;
 use crate::json::Fields;
 use crate::plan::{self, ColumnId, Plan, fills};
 use extenso_types::{DType, Error, Path, Result, Segment};
-use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, OneofDescriptor};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -69,6 +69,8 @@ pub enum Rule {
     Each { offsets: Option<ColumnId> },
     /// So many times, as a dense axis.
     Exactly { size: usize },
+    /// Once or not at all, as one of the types of a union, which says what is there.
+    Member,
     /// It is not needed, but another member of its oneof is.
     Rival,
 }
@@ -78,7 +80,7 @@ impl Rule {
     pub fn repeats(self) -> bool {
         match self {
             Rule::Each { .. } | Rule::Exactly { .. } => true,
-            Rule::One | Rule::Maybe { .. } | Rule::Row { .. } | Rule::Rival => false,
+            Rule::One | Rule::Maybe { .. } | Rule::Row { .. } | Rule::Member | Rule::Rival => false,
         }
     }
 }
@@ -104,6 +106,12 @@ pub enum Value {
     },
     /// The values of a map at some keys.
     Keyed(Box<Record>),
+    /// The member of a oneof that there is, whose place among the members goes where the tags go.
+    Union {
+        tags: Option<ColumnId>,
+        /// The places of the members.
+        members: Vec<usize>,
+    },
     /// Nothing that the message has, or that is needed.
     Nothing,
 }
@@ -113,7 +121,7 @@ impl Value {
     pub fn column(&self) -> Option<ColumnId> {
         match self {
             Value::Number { column, .. } | Value::Enum { column, .. } | Value::Text { column, .. } => *column,
-            Value::Message { .. } | Value::Keyed(_) | Value::Nothing => None,
+            Value::Message { .. } | Value::Keyed(_) | Value::Union { .. } | Value::Nothing => None,
         }
     }
 
@@ -122,7 +130,7 @@ impl Value {
         match self {
             Value::Number { column, .. } | Value::Enum { column, .. } | Value::Text { column, .. } => column.is_some(),
             Value::Message { record, .. } => record.is_some(),
-            Value::Keyed(_) => true,
+            Value::Keyed(_) | Value::Union { .. } => true,
             Value::Nothing => false,
         }
     }
@@ -149,6 +157,12 @@ fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record>
             ready.push(found(name, &Kind::Message(message), false, plan, &at)?);
             continue;
         }
+        if let ((rule, Plan::Union { tags, children }), Some(oneof)) = (once(plan), oneof(message, name)) {
+            let members = members(&oneof, children, &at, &mut numbered, &mut ready)?;
+            let (value, defaults) = (Value::Union { tags: *tags, members }, fills(once(plan).1));
+            ready.push(Field { value, defaults, ..nothing(name.clone(), rule) });
+            continue;
+        }
         match Member::find(message, name) {
             Some(member) => {
                 ready.push(field(&member, plan, &at)?);
@@ -157,10 +171,61 @@ fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record>
             None => ready.push(absent(message, name, plan, &at)?),
         }
     }
+    check_once(&numbered, at)?;
     rivals(message, &mut numbered, &mut ready);
     let lookup = lookup.filter(|lookup| !lookup.is_empty());
     let numbers = Numbers::new(numbered.iter().map(|(member, place)| (member.number(), *place)));
     Ok(Record { fields: ready, numbers, names: by_name(&numbered), lookup, known: Known::of(message) })
+}
+
+/// The oneof of this name, which the file names.
+pub fn oneof(message: &MessageDescriptor, name: &str) -> Option<OneofDescriptor> {
+    message.oneofs().find(|oneof| oneof.name() == name && !oneof.is_synthetic())
+}
+
+/// The member of a oneof that a type of a union is.
+///
+/// Errors: the oneof has none of its name.
+pub fn member(oneof: &OneofDescriptor, name: &str, at: &Path) -> Result<FieldDescriptor> {
+    oneof.fields().find(|field| field.name() == name).ok_or_else(|| {
+        let names: Vec<String> = oneof.fields().map(|field| field.name().to_string()).collect();
+        let error = Error::missing(format!("oneof {} has no member '{name}'", oneof.full_name()));
+        error.wanted(format!("one of {}", names.join(", "))).at(format!("'{at}'"))
+    })
+}
+
+/// Adds the members that a union has, and gets their places. Those of which nothing is needed are there to be told apart.
+fn members(
+    oneof: &OneofDescriptor,
+    children: &[plan::Field],
+    at: &Path,
+    numbered: &mut Vec<(Member, usize)>,
+    ready: &mut Vec<Field>,
+) -> Result<Vec<usize>> {
+    let mut places = Vec::new();
+    for plan::Field { name, plan } in children {
+        let at = at.child(Segment::Field(name.clone()));
+        let found = member(oneof, name, &at)?;
+        let value = value(&found.kind(), found.is_group(), plan, &at)?;
+        let (null, defaults) = (has_null(&found.kind()), fills(plan));
+        places.push(ready.len());
+        numbered.push((Member::Field(found), ready.len()));
+        ready.push(Field { null, value, defaults, ..nothing(name.clone(), Rule::Member) });
+    }
+    Ok(places)
+}
+
+/// Checks that each field is read at one place, alone or in a union.
+fn check_once(numbered: &[(Member, usize)], at: &Path) -> Result<()> {
+    let mut numbers = HashSet::new();
+    match numbered.iter().find(|(member, _)| !numbers.insert(member.number())) {
+        Some((twice, _)) => Err(refuse(
+            &at.child(Segment::field(twice.name())),
+            "the field is read by itself and in the union of its oneof".into(),
+            "one of the two",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Both names of each field; where one is another's, that of JSON counts.
@@ -205,9 +270,12 @@ pub fn once(plan: &Plan) -> (Rule, &Plan) {
     match plan {
         Plan::Optional { validity, inner } => (Rule::Maybe { validity: *validity }, inner),
         Plan::List { offsets, item, .. } => (Rule::Row { offsets: *offsets }, item),
-        Plan::Skip | Plan::Scalar { .. } | Plan::Text { .. } | Plan::Fixed { .. } | Plan::Record { .. } => {
-            (Rule::One, plan)
-        }
+        Plan::Skip
+        | Plan::Scalar { .. }
+        | Plan::Text { .. }
+        | Plan::Fixed { .. }
+        | Plan::Union { .. }
+        | Plan::Record { .. } => (Rule::One, plan),
     }
 }
 
@@ -319,6 +387,7 @@ fn shape(plan: &Plan) -> String {
         Plan::Optional { .. } => "a masked value".into(),
         Plan::List { .. } => "a list".into(),
         Plan::Fixed { size, .. } => format!("an axis of {size}"),
+        Plan::Union { .. } => "a union".into(),
         Plan::Record { .. } => "a struct".into(),
     }
 }

@@ -3,6 +3,7 @@
 //! Invariant: a value that its column cannot hold is refused with the byte where it stands, and nothing is added for it.
 
 use super::enums::Values;
+use super::node::{Field, Rule};
 use super::number::{Raw, misfit, push};
 use crate::columns::{Column, Columns};
 use crate::failure::{Failure, Read};
@@ -50,6 +51,28 @@ pub fn push_validity(columns: &mut Columns, id: Option<ColumnId>, valid: bool) {
     if let Some(Column::Bits(bits)) = id.and_then(|id| columns.get_mut(id)) {
         bits.push(valid);
     }
+}
+
+/// Adds whether a union is there and which of its members, and says if that is all, because there is none.
+pub fn push_union(
+    columns: &mut Columns,
+    union: &Field,
+    tags: Option<ColumnId>,
+    tag: Option<usize>,
+    at: usize,
+) -> Read<bool> {
+    match union.rule {
+        Rule::Maybe { validity } => push_validity(columns, validity, tag.is_some()),
+        Rule::Row { offsets } => push_row(columns, offsets, usize::from(tag.is_some()), at)?,
+        _ if tag.is_none() => return Err(missing(at)),
+        Rule::One | Rule::Each { .. } | Rule::Exactly { .. } | Rule::Member | Rule::Rival => {}
+    }
+    match (tag.map(i64::try_from), union.rule) {
+        (Some(tag), _) => push_number(columns, tags, Raw::Signed(tag.unwrap_or_default()), at)?,
+        (None, Rule::Maybe { .. }) => fill(columns, &union.defaults, at)?,
+        (None, _) => {}
+    }
+    Ok(tag.is_none())
 }
 
 /// Adds defaults.

@@ -11,7 +11,7 @@ use super::enums::Values;
 use super::example::Examples;
 use super::node::{Field, Record, Rule, Value};
 use super::number::{Number, Raw};
-use super::push::{fill, missing, push_number, push_row, push_symbol, push_validity, pushed, wrong_size};
+use super::push::{fill, missing, push_number, push_row, push_symbol, push_union, push_validity, pushed, wrong_size};
 use super::wire::{Span, Tag, Wire, WireType};
 use crate::columns::{Column, Columns};
 use crate::failure::{Failure, Read};
@@ -91,7 +91,13 @@ impl Reader<'_, '_> {
         self.sort_parts(base, parts);
         let start = first.map_or(0, |span| span.start);
         for (place, field) in record.fields.iter().enumerate() {
-            let end = self.end(field, base + place, parts, start);
+            let end = match &field.value {
+                Value::Union { tags, members } => {
+                    let at = |place: &usize| (&record.fields[*place], base + place);
+                    self.union(field, *tags, members.iter().map(at), parts, start)
+                }
+                _ => self.end(field, base + place, parts, start),
+            };
             end.map_err(|e| e.inside(Segment::Field(field.name.clone())))?;
         }
         self.scratch.slots.truncate(base);
@@ -134,7 +140,7 @@ impl Reader<'_, '_> {
         let since = self.scratch.parts.len();
         self.scratch.slots[base + place] = Slot { count: 1, first: Span { start: part.end, end: part.end }, since };
         match &field.value {
-            Value::Message { .. } | Value::Keyed(_) | Value::Nothing => Ok(()),
+            Value::Message { .. } | Value::Keyed(_) | Value::Union { .. } | Value::Nothing => Ok(()),
             Value::Enum { values, column } => push_symbol(self.columns, values, *column, values.default, part.end),
             Value::Number { .. } | Value::Text { .. } => fill(self.columns, &field.defaults, part.end),
         }
@@ -152,7 +158,8 @@ impl Reader<'_, '_> {
             Value::Text { utf8, .. } => self.text(*utf8, goal, tag, wire),
             Value::Message { record, group } => self.nested(record.as_deref(), *group, goal, tag, wire),
             Value::Keyed(record) => self.nested(Some(record), false, goal, tag, wire),
-            Value::Nothing => wire.skip(tag, &mut self.scratch.groups).map(drop),
+            // A union has no number; its members have.
+            Value::Union { .. } | Value::Nothing => wire.skip(tag, &mut self.scratch.groups).map(drop),
         }
     }
 
@@ -277,7 +284,7 @@ impl Reader<'_, '_> {
     fn end(&mut self, field: &Field, slot: usize, parts: usize, start: usize) -> Read<()> {
         let count = self.scratch.slots[slot].count;
         match field.rule {
-            Rule::Rival => return Ok(()),
+            Rule::Rival | Rule::Member => return Ok(()),
             Rule::Each { offsets } => return push_row(self.columns, offsets, count, start),
             Rule::Exactly { size } if count == size => return Ok(()),
             Rule::Exactly { size } => return Err(wrong_size(count, size, start)),
@@ -288,13 +295,11 @@ impl Reader<'_, '_> {
             Rule::Maybe { validity } => push_validity(self.columns, validity, there),
             Rule::Row { offsets } => push_row(self.columns, offsets, usize::from(there), start)?,
             Rule::One if !there => return Err(missing(start)),
-            Rule::One | Rule::Each { .. } | Rule::Exactly { .. } | Rule::Rival => {}
+            Rule::One | Rule::Each { .. } | Rule::Exactly { .. } | Rule::Member | Rule::Rival => {}
         }
         match (&field.value, count) {
             (Value::Message { record: Some(record), .. } | Value::Keyed(record), n) if there => {
-                let first = (n > 0).then_some(self.scratch.slots[slot].first);
-                let later = self.later(slot, parts, n);
-                self.message(record, first, later)
+                self.once(record, slot, parts, n)
             }
             (Value::Enum { values, column }, 0) if there => {
                 push_symbol(self.columns, values, *column, values.default, start)
@@ -302,6 +307,40 @@ impl Reader<'_, '_> {
             (_, 0) if there || matches!(field.rule, Rule::Maybe { .. }) => fill(self.columns, &field.defaults, start),
             _ => Ok(()),
         }
+    }
+
+    /// Reads a message that came in so many parts.
+    fn once(&mut self, record: &Record, slot: usize, parts: usize, count: usize) -> Read<()> {
+        let first = (count > 0).then_some(self.scratch.slots[slot].first);
+        let later = self.later(slot, parts, count);
+        self.message(record, first, later)
+    }
+
+    /// Reads the message of the member of a oneof that is there, and fills in the others; the members stand beside their slots.
+    fn union<'r>(
+        &mut self,
+        union: &Field,
+        tags: Option<ColumnId>,
+        members: impl Iterator<Item = (&'r Field, usize)> + Clone,
+        parts: usize,
+        start: usize,
+    ) -> Read<()> {
+        let tag = members.clone().position(|(_, slot)| self.scratch.slots[slot].count > 0);
+        if push_union(self.columns, union, tags, tag, start)? {
+            return Ok(());
+        }
+        for (i, (member, slot)) in members.enumerate() {
+            let count = self.scratch.slots[slot].count;
+            match &member.value {
+                Value::Message { record: Some(record), .. } if Some(i) == tag => {
+                    let read = self.once(record, slot, parts, count);
+                    read.map_err(|e| e.inside(Segment::Field(member.name.clone())))?;
+                }
+                _ if Some(i) == tag => {}
+                _ => fill(self.columns, &member.defaults, start)?,
+            }
+        }
+        Ok(())
     }
 
     /// Where the later parts of a message stand.

@@ -8,7 +8,7 @@ use super::encode::encode;
 use super::example::Example;
 use super::frames::{Framing, Messages};
 use super::schema::MessageType;
-use super::spec::{Enums, Optionals, Shaping, spec_of};
+use super::spec::{Enums, Oneofs, Optionals, Shaping, spec_of};
 use crate::columns::OnError;
 use crate::project::Wanted;
 use crate::read::batch;
@@ -31,6 +31,8 @@ pub struct ProtobufOptions {
     pub optionals: Optionals,
     /// Without a spec: what an enum becomes.
     pub enums: Enums,
+    /// Without a spec: what a oneof becomes.
+    pub oneofs: Oneofs,
     /// Without a spec: how many levels of messages below the first are followed; deeper ones are left out. It must be given for messages
     /// that hold themselves, unless paths say what is read of them.
     pub depth: Option<usize>,
@@ -62,8 +64,8 @@ pub fn proto_spec(message: &MessageType, options: &ProtobufOptions) -> Result<Sp
     match &options.spec {
         Some(spec) => wanted.of(spec),
         None => {
-            let ProtobufOptions { optionals, enums, depth, .. } = *options;
-            spec_of(message, Shaping { optionals, enums, depth, wanted: &wanted })
+            let ProtobufOptions { optionals, enums, oneofs, depth, .. } = *options;
+            spec_of(message, Shaping { optionals, enums, oneofs, depth, wanted: &wanted })
         }
     }
 }

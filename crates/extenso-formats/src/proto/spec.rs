@@ -5,13 +5,14 @@
 use super::member::{Member, cast};
 use super::number::Number;
 use super::schema::MessageType;
+use crate::plan::MAX_TYPES;
 use crate::project::{MAX_LEVELS, Wanted};
 use crate::records::{list_spec, optional_spec};
 use crate::seen::MAX_FIELDS;
 use extenso_core::TypeSpec;
-use extenso_ext::StructSpec;
+use extenso_ext::{StructSpec, UnionSpec};
 use extenso_types::{DType, Dim, Error, Path, Result, Segment, Shape, Spec, TensorSpec};
-use prost_reflect::{Kind, MessageDescriptor};
+use prost_reflect::{Kind, MessageDescriptor, OneofDescriptor};
 use std::sync::Arc;
 
 /// What a field that may come once or not at all becomes.
@@ -34,11 +35,22 @@ pub enum Enums {
     Names,
 }
 
+/// What a oneof becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Oneofs {
+    /// A field for each member, as other fields that may be missing.
+    #[default]
+    Members,
+    /// A [`UnionTensor`](extenso_ext::UnionTensor) of the members under the name of the oneof, which may be missing.
+    Union,
+}
+
 /// How the spec of a message is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Shaping<'a> {
     pub optionals: Optionals,
     pub enums: Enums,
+    pub oneofs: Oneofs,
     /// How many levels of messages below the first are followed.
     pub depth: Option<usize>,
     pub wanted: &'a Wanted,
@@ -67,15 +79,27 @@ impl Builder<'_> {
     /// The spec of `rows` messages; none if they have nothing to hold.
     fn record(&mut self, message: &MessageDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
         self.enter(message, wanted, at)?;
-        let mut fields = Vec::new();
+        let mut fields: Vec<(String, Spec)> = Vec::new();
+        let mut joined = Vec::new();
         for member in Member::all(message) {
-            let at = at.child(Segment::field(member.name()));
-            fields.extend(self.field(&member, rows, wanted, &at)?.map(|spec| (member.name(), spec)));
+            match member.oneof().filter(|_| self.how.oneofs == Oneofs::Union) {
+                Some(oneof) if joined.contains(&oneof) => {}
+                Some(oneof) => {
+                    let at = at.child(Segment::field(oneof.name()));
+                    fields.extend(self.oneof(&oneof, rows, wanted, &at)?.map(|spec| (oneof.name().into(), spec)));
+                    joined.push(oneof);
+                }
+                None => {
+                    let at = at.child(Segment::field(member.name()));
+                    fields.extend(self.field(&member, rows, wanted, &at)?.map(|spec| (member.name(), spec)));
+                }
+            }
         }
         for (name, wanted) in wanted.fields() {
             if let Some(message) = cast(message, name) {
                 let at = at.child(Segment::Field(name.clone()));
-                let spec = self.maybe(&Kind::Message(message), rows, wanted, &at)?;
+                let kind = Kind::Message(message);
+                let spec = self.maybe(rows, wanted, |it, rows, wanted| it.value(&kind, rows, wanted, &at))?;
                 fields.extend(spec.map(|spec| (name.to_string(), spec)));
             }
         }
@@ -99,15 +123,9 @@ impl Builder<'_> {
 
     /// The spec of a field of `rows` messages.
     fn field(&mut self, field: &Member, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
-        self.fields += 1;
-        if self.fields > MAX_FIELDS {
-            return Err(Error::value("there are too many fields")
-                .wanted(format!("at most {MAX_FIELDS}"))
-                .at("message"));
-        }
+        self.count()?;
         // Stands there until the spec of what is wanted is taken, so that an error can say which fields there are.
-        let unwanted = || Ok(Some(TensorSpec::new(DType::I32, Shape::new([rows])).into()));
-        let Some(wanted) = wanted.field(&field.name()) else { return unwanted() };
+        let Some(wanted) = wanted.field(&field.name()) else { return Ok(Some(unwanted(rows))) };
         if let (Kind::Message(entry), true) = (field.kind(), field.is_map() && wanted.fields().next().is_some()) {
             return self.keyed(&entry, rows, wanted, at).map(Some);
         }
@@ -118,9 +136,41 @@ impl Builder<'_> {
             return Ok(item.map(|item| list_spec(item, rows, items)));
         }
         if field.has_presence() && !field.is_required() {
-            return self.maybe(&field.kind(), rows, wanted, at);
+            return self.maybe(rows, wanted, |it, rows, wanted| it.value(&field.kind(), rows, wanted, at));
         }
         self.value(&field.kind(), rows, wanted, at)
+    }
+
+    fn count(&mut self) -> Result<()> {
+        self.fields += 1;
+        if self.fields <= MAX_FIELDS {
+            return Ok(());
+        }
+        Err(Error::value("there are too many fields").wanted(format!("at most {MAX_FIELDS}")).at("message"))
+    }
+
+    /// The spec of a oneof as a union of its members; none if they have nothing to hold.
+    fn oneof(&mut self, oneof: &OneofDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
+        let Some(wanted) = wanted.field(oneof.name()) else { return Ok(Some(unwanted(rows))) };
+        self.maybe(rows, wanted, |it, rows, wanted| it.union(oneof, rows, wanted, at))
+    }
+
+    fn union(&mut self, oneof: &OneofDescriptor, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
+        let mut children = Vec::new();
+        for member in oneof.fields() {
+            self.count()?;
+            let at = at.child(Segment::field(member.name()));
+            let spec = match wanted.field(member.name()) {
+                Some(wanted) => self.value(&member.kind(), rows, wanted, &at)?,
+                None => Some(unwanted(rows)),
+            };
+            children.extend(spec.map(|spec| (Arc::<str>::from(member.name()), spec)));
+        }
+        let tags = TensorSpec::new(DType::I8, Shape::new([rows])).into();
+        let numbered = |(i, (name, spec))| Ok((i8::try_from(i).map_err(|_| too_many(at))?, name, spec));
+        let children: Vec<(i8, Arc<str>, Spec)> =
+            children.into_iter().enumerate().map(numbered).collect::<Result<_>>()?;
+        Ok((!children.is_empty()).then(|| UnionSpec::new(tags, None, children).serialize().into()))
     }
 
     /// The spec of the values of a map at the keys that are wanted.
@@ -128,19 +178,25 @@ impl Builder<'_> {
         let kind = entry.map_entry_value_field().kind();
         let mut fields = Vec::new();
         for (key, wanted) in wanted.fields() {
-            let spec = self.maybe(&kind, rows, wanted, &at.child(Segment::Field(key.clone())))?;
+            let at = at.child(Segment::Field(key.clone()));
+            let spec = self.maybe(rows, wanted, |it, rows, wanted| it.value(&kind, rows, wanted, &at))?;
             fields.extend(spec.map(|spec| (key.to_string(), spec)));
         }
         Ok(StructSpec::new(1, fields).map_err(|e| e.at(format!("'{at}'")))?.serialize().into())
     }
 
     /// The spec of a value that may be missing.
-    fn maybe(&mut self, kind: &Kind, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
+    fn maybe(
+        &mut self,
+        rows: Dim,
+        wanted: &Wanted,
+        value: impl FnOnce(&mut Self, Dim, &Wanted) -> Result<Option<Spec>>,
+    ) -> Result<Option<Spec>> {
         if self.how.optionals == Optionals::Masked {
-            return Ok(self.value(kind, rows, wanted, at)?.map(|value| optional_spec(value, rows)));
+            return Ok(value(self, rows, wanted)?.map(|value| optional_spec(value, rows)));
         }
         let items = Dim::any();
-        let item = self.value(kind, items, wanted.item().unwrap_or(&Wanted::default()), at)?;
+        let item = value(self, items, wanted.item().unwrap_or(&Wanted::default()))?;
         Ok(item.map(|item| list_spec(item, rows, items)))
     }
 
@@ -155,4 +211,14 @@ impl Builder<'_> {
         };
         Ok(Some(TensorSpec::new(dtype, Shape::new([rows])).into()))
     }
+}
+
+/// What stands for a field of which nothing is wanted.
+fn unwanted(rows: Dim) -> Spec {
+    TensorSpec::new(DType::I32, Shape::new([rows])).into()
+}
+
+fn too_many(at: &Path) -> Error {
+    let error = Error::value("the oneof has too many members").wanted(format!("at most {MAX_TYPES} in a union"));
+    error.hint("Read its members as fields of their own").at(format!("'{at}'"))
 }

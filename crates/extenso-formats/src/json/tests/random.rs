@@ -101,6 +101,20 @@ fn push(plan: &Plan, columns: &mut Columns, rng: &mut Rng) {
             assert!(offsets.push_row(n));
         }
         Plan::Fixed { size, item } => (0..*size).for_each(|_| push(item, columns, rng)),
+        Plan::Union { tags, children } => {
+            let tag = rng.below(children.len());
+            let Some(Column::I8(tags)) = tags.and_then(|id| columns.get_mut(id)) else { panic!("no tags") };
+            tags.push(tag as i8);
+            for (i, child) in children.iter().enumerate() {
+                if i == tag {
+                    push(&child.plan, columns, rng);
+                    continue;
+                }
+                for (id, n) in fills(&child.plan) {
+                    columns.get_mut(id).expect("a column").push_defaults(n).expect("memory");
+                }
+            }
+        }
         Plan::Record { fields } => fields.iter().for_each(|field| push(&field.plan, columns, rng)),
     }
 }
@@ -155,6 +169,11 @@ pub fn project(plan: &Plan, keep: &mut impl FnMut(ColumnId) -> bool, old: &mut V
             Plan::List { offsets, index: *index, item: Box::new(project(item, keep, old)) }
         }
         Plan::Fixed { size, item } => Plan::Fixed { size: *size, item: Box::new(project(item, keep, old)) },
+        Plan::Union { tags, children } => {
+            let tags = tags.and_then(take);
+            let children = children.iter().map(|f| Field::new(f.name.clone(), project(&f.plan, keep, old)));
+            Plan::Union { tags, children: children.collect() }
+        }
         Plan::Record { fields } => {
             let fields = fields.iter().map(|f| Field::new(f.name.clone(), project(&f.plan, keep, old)));
             Plan::Record { fields: fields.collect() }
@@ -178,6 +197,10 @@ pub fn assert_rows(plan: &Plan, columns: &Columns, rows: usize) {
             assert_rows(item, columns, offsets.last());
         }
         Plan::Fixed { size, item } => assert_rows(item, columns, size * rows),
+        Plan::Union { tags, children } => {
+            tags.iter().for_each(|id| assert_eq!(len(*id), rows));
+            children.iter().for_each(|child| assert_rows(&child.plan, columns, rows));
+        }
         Plan::Record { fields } => fields.iter().for_each(|field| assert_rows(&field.plan, columns, rows)),
     }
 }

@@ -13,7 +13,9 @@ use crate::plan::ColumnId;
 use crate::proto::enums::Values;
 use crate::proto::node::{Field, Record, Rule, Value};
 use crate::proto::number::{Number, Raw};
-use crate::proto::push::{fill, missing, push_number, push_row, push_symbol, push_validity, pushed, wrong_size};
+use crate::proto::push::{
+    fill, missing, push_number, push_row, push_symbol, push_union, push_validity, pushed, wrong_size,
+};
 use extenso_core::kernels::decimal::Float;
 use extenso_types::{Error, Segment};
 use jiter::{Jiter, Peek};
@@ -141,7 +143,7 @@ impl Reader<'_, '_> {
         self.begin(record, place, base)?;
         match field.rule {
             Rule::Rival => skip(&mut self.jiter, peek),
-            Rule::One | Rule::Maybe { .. } | Rule::Row { .. } => self.value(&field.value, peek),
+            Rule::One | Rule::Maybe { .. } | Rule::Row { .. } | Rule::Member => self.value(&field.value, peek),
             Rule::Each { offsets } => {
                 let at = self.at();
                 let n = if field.map { self.entries(field, peek)? } else { self.items(field, peek)? };
@@ -169,7 +171,7 @@ impl Reader<'_, '_> {
                 Ok(())
             }
             Rule::Row { offsets } => push_row(self.columns, offsets, 1, self.jiter.current_index()),
-            Rule::One | Rule::Each { .. } | Rule::Exactly { .. } | Rule::Rival => Ok(()),
+            Rule::One | Rule::Each { .. } | Rule::Exactly { .. } | Rule::Member | Rule::Rival => Ok(()),
         }
     }
 
@@ -185,7 +187,7 @@ impl Reader<'_, '_> {
                 self.object(record, base, peek)?;
                 self.close(record, base, at)
             }
-            Value::Message { record: None, .. } | Value::Nothing => skip(&mut self.jiter, peek),
+            Value::Message { record: None, .. } | Value::Union { .. } | Value::Nothing => skip(&mut self.jiter, peek),
         }
     }
 
@@ -259,9 +261,12 @@ impl Reader<'_, '_> {
                 return pushed(texts.push(text), at);
             }
             Value::Number { number, column } => (*number, *column),
-            Value::Text { .. } | Value::Enum { .. } | Value::Message { .. } | Value::Keyed(_) | Value::Nothing => {
-                return Ok(());
-            }
+            Value::Text { .. }
+            | Value::Enum { .. }
+            | Value::Message { .. }
+            | Value::Keyed(_)
+            | Value::Union { .. }
+            | Value::Nothing => return Ok(()),
         };
         let raw = match (number.0, text) {
             (Number::Bool, b"true") => Some(Raw::Bool(true)),
@@ -290,18 +295,35 @@ impl Reader<'_, '_> {
     /// Fills in what did not come of a message that starts at this byte.
     fn close(&mut self, record: &Record, base: usize, at: usize) -> Read<()> {
         for (place, field) in record.fields.iter().enumerate() {
-            if self.scratch.came[base + place] != Came::Value {
-                self.absent(field, at).map_err(|e| e.inside(Segment::Field(field.name.clone())))?;
-            }
+            let ended = match &field.value {
+                Value::Union { tags, members } => {
+                    let at_place = |place: &usize| (&record.fields[*place], self.scratch.came[base + place]);
+                    let members: Vec<(&Field, Came)> = members.iter().map(at_place).collect();
+                    self.union(field, *tags, &members, at)
+                }
+                _ if self.scratch.came[base + place] == Came::Value => Ok(()),
+                _ => self.absent(field, at),
+            };
+            ended.map_err(|e| e.inside(Segment::Field(field.name.clone())))?;
         }
         self.scratch.came.truncate(base);
         Ok(())
     }
 
+    /// Says which member of a oneof came, and fills in the others.
+    fn union(&mut self, union: &Field, tags: Option<ColumnId>, members: &[(&Field, Came)], at: usize) -> Read<()> {
+        let tag = members.iter().position(|(_, came)| *came == Came::Value);
+        if push_union(self.columns, union, tags, tag, at)? {
+            return Ok(());
+        }
+        let others = members.iter().enumerate().filter(|(i, _)| Some(*i) != tag);
+        others.into_iter().try_for_each(|(_, (member, _))| fill(self.columns, &member.defaults, at))
+    }
+
     fn absent(&mut self, field: &Field, at: usize) -> Read<()> {
         let there = !field.presence;
         match field.rule {
-            Rule::Rival | Rule::Exactly { size: 0 } => return Ok(()),
+            Rule::Member | Rule::Rival | Rule::Exactly { size: 0 } => return Ok(()),
             Rule::Each { offsets } => return push_row(self.columns, offsets, 0, at),
             Rule::Exactly { size } => return Err(wrong_size(0, size, at)),
             Rule::Maybe { validity } => push_validity(self.columns, validity, there),

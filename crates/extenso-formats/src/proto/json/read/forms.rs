@@ -82,7 +82,9 @@ impl Reader<'_, '_> {
         match field.rule {
             Rule::Each { offsets } => push_row(self.columns, offsets, n, at),
             Rule::Exactly { size } if n != size => Err(wrong_size(n, size, at)),
-            Rule::Exactly { .. } | Rule::One | Rule::Maybe { .. } | Rule::Row { .. } | Rule::Rival => Ok(()),
+            Rule::Exactly { .. } | Rule::One | Rule::Maybe { .. } | Rule::Row { .. } | Rule::Member | Rule::Rival => {
+                Ok(())
+            }
         }
     }
 
