@@ -1088,10 +1088,34 @@ def write_proto(
     framing: Literal["delimited", "tfrecord"] = "delimited",
 ) -> None: ...
 @overload
-def parse_json(strings: _Argument, spec: Any, *, on_error: Literal["raise"] = "raise") -> Any: ...
+def parse_json(
+    strings: _Argument,
+    spec: Any = None,
+    *,
+    descriptor: _Descriptor | None = None,
+    message: str | None = None,
+    paths: Sequence[str] | None = None,
+    optional: Literal["rows", "masked"] = "rows",
+    enums: Literal["numbers", "names"] = "numbers",
+    oneof: Literal["members", "union"] = "members",
+    depth: int | None = None,
+    on_error: Literal["raise"] = "raise",
+) -> Any: ...
 @overload
-def parse_json(strings: _Argument, spec: Any, *, on_error: Literal["default"]) -> tuple[Any, Any]: ...
-def encode_json(x: Any) -> Any: ...
+def parse_json(
+    strings: _Argument,
+    spec: Any = None,
+    *,
+    descriptor: _Descriptor | None = None,
+    message: str | None = None,
+    paths: Sequence[str] | None = None,
+    optional: Literal["rows", "masked"] = "rows",
+    enums: Literal["numbers", "names"] = "numbers",
+    oneof: Literal["members", "union"] = "members",
+    depth: int | None = None,
+    on_error: Literal["default"],
+) -> tuple[Any, Any]: ...
+def encode_json(x: Any, *, descriptor: _Descriptor | None = None, message: str | None = None) -> Any: ...
 @overload
 def parse_proto(
     messages: _Argument,

@@ -46,6 +46,23 @@ def test_messages_come_back() -> None:
     assert ex.to_py(through(rows)) == [RAW[:1], [], RAW[1:]]
 
 
+def test_the_json_form_of_messages_comes_back() -> None:
+    texts = ['{"id":"7","tags":["a"]}', "{}", '{"price":0.5}']
+
+    def through_json(x: object) -> object:
+        parsed = ex.parse_json(x, descriptor=ITEM, message="Item", optional="masked")
+        return ex.encode_json(parsed, descriptor=ITEM, message="Item")
+
+    assert ex.to_py(through_json(texts)) == texts
+    assert ex.to_py(ex.function(through_json)(ex.tensor(texts))) == texts
+    parsed = ex.parse_json(texts, descriptor=ITEM, message="Item", paths=["id"], on_error="default")
+    assert (parsed[0]["id"].tolist(), parsed[1].tolist()) == ([7, 0, 0], [False, False, False])
+    with pytest.raises(ex.Error, match="parse_json: nothing says what the records are"):
+        ex.parse_json(texts)
+    with pytest.raises(ex.Error, match="parse_json: one of `descriptor` and `message`"):
+        ex.parse_json(texts, message="Item")
+
+
 def test_a_saved_function_needs_extenso_alone(tmp_path: Path) -> None:
     f = ex.function(lambda x: ex.parse_proto(x, ITEM, "Item")["tags"])
     ex.save(f.get_concrete_function(ex.TensorSpec([None], "bytes")), tmp_path / "tags.exo")

@@ -36,6 +36,8 @@ def test_every_source_of_messages_runs_alike(total: Any, framing: Any, tmp_path:
             assert total.run(make(), target=tmp_path / name, target_message="Total", **said) is None
             read = ex.read_proto(tmp_path / name, SHOP, "Total", framing="tfrecord" if "tf" in name else "delimited")
             assert read["total"].tolist() == [4.0, 0.0, 4.0]
+    assert total.run(make(), target=tmp_path / "out.ndjson", target_message="Total", **said) is None
+    assert (tmp_path / "out.ndjson").read_text() == '{"total":4.0}\n{}\n{"total":4.0}\n'
     assert total.run(path, framing=framing, **said)["total"].tolist() == [4.0, 0.0, 4.0]
     with pytest.raises(ex.Error):
         total.run(path, framing="tfrecord" if framing == "delimited" else "delimited", **said)

@@ -40,7 +40,7 @@ pub struct Run {
     to: Option<Format>,
     #[command(flatten)]
     messages: Messages,
-    /// The message that each result is, where messages are written; otherwise that of the records.
+    /// The message that each result is, where messages are written, or lines of JSON, which are then in the JSON form of it; without it, messages are those of the records.
     #[arg(long, value_name = "NAME")]
     to_message: Option<String>,
     /// Where the rows that did not fit are told of, one line of JSON for each.
@@ -113,7 +113,9 @@ impl Run {
 
     /// How the results are written.
     fn sink(&self) -> Result<SinkOptions, Failure> {
-        Ok(SinkOptions { format: self.to, message: self.messages.of_results(self.to_message.as_deref())? })
+        let named = self.to_message.as_deref();
+        let message = self.messages.of_results(named)?;
+        Ok(SinkOptions { format: self.to, json: message.clone().filter(|_| named.is_some()), message })
     }
 
     /// Runs into standard output.

@@ -1,9 +1,12 @@
 //! The JSON form of messages, case by case: what is read as what, what is written, and what is refused.
 #![cfg(feature = "proto")]
 
-use extenso_ext::to_literal;
+use extenso_core::{ExtensionType, Tensor, Value};
+use extenso_ext::{StructTensor, to_literal};
 use extenso_formats::proto::{Enums, MessageType, Messages, Optionals, Schema};
-use extenso_formats::{OnError, ProtobufOptions, encode_proto, encode_proto_json, read_proto, read_proto_json};
+use extenso_formats::{OnError, ProtobufOptions, encode_proto, encode_proto_json, ops, read_proto, read_proto_json};
+use extenso_graph::Function;
+use extenso_graph::save::{from_bytes, to_bytes};
 use extenso_types::{Nest, Path};
 
 const TEXT: &str = r#"
@@ -198,4 +201,86 @@ fn what_does_not_fit_is_refused_with_its_place() {
         (rows.bad.rows, to_literal(&rows.value).expect("a literal").to_string()),
         (vec![0], r#"[{"kind": "BOOK"}]"#.into())
     );
+}
+
+#[test]
+fn an_any_is_written_by_the_message_that_it_holds() {
+    let paths =
+        [r#"detail["[Inner]"]"#, r#"detail["[google.protobuf.Duration]"]"#, r#"detail["[Held]"].detail["[Inner]"].n"#];
+    let json = r#"{"detail": {"@type": "type.googleapis.com/Inner", "n": 7}}
+{"detail": {"@type": "type.googleapis.com/google.protobuf.Duration", "value": "2s"}}
+{"detail": {"@type": "type.googleapis.com/Inner"}}
+{"detail": {"@type": "type.googleapis.com/Held", "detail": {"@type": "type.googleapis.com/Inner", "n": 8}}}
+{"detail": {}}
+{}"#;
+    for optionals in [Optionals::Masked, Optionals::Rows] {
+        let paths = if optionals == Optionals::Masked {
+            paths.map(str::to_string)
+        } else {
+            paths.map(|path| {
+                path.replacen("detail[", "detail[*][", 1)
+                    .replacen("].d", "][*].d", 1)
+                    .replacen("\"].n", "\"][*].n", 1)
+                    .replacen(".detail[", ".detail[*][", 1)
+            })
+        };
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let (message, options) = (message("Held"), ProtobufOptions { optionals, ..options(&paths) });
+        let value = read_proto_json(json.as_bytes(), &message, &options).expect("reads").value;
+        let wanted = to_literal(&value).expect("a literal").to_string();
+        let value = Nest::Leaf(value);
+        let lines = encode_proto_json(&value, &message).expect("writes");
+        let normal = String::from_utf8(lines.clone()).expect("text").replace("\":", "\": ").replace(",\"", ", \"");
+        assert_eq!(normal.lines().collect::<Vec<_>>(), json.lines().collect::<Vec<_>>());
+        let wire = encode_proto(&value, &message).expect("writes");
+        let rows: Vec<&[u8]> = (0..6).map(|i| wire.data().expect("data").text_at(i).expect("a text")).collect();
+        assert_eq!(rows[0], b"\x0a\x1f\x0a\x19type.googleapis.com/Inner\x12\x02\x08\x0e");
+        let again = [
+            read_proto_json(&lines, &message, &options).expect("reads").value,
+            read_proto(Messages::Each(&rows), &message, &options).expect("reads").value,
+        ];
+        again.iter().for_each(|again| assert_eq!(to_literal(again).expect("a literal").to_string(), wanted));
+    }
+}
+
+#[test]
+fn an_any_of_two_messages_is_refused() {
+    let paths = [r#"detail["[Inner]"].n"#, "detail.type_url"];
+    let json = r#"{"detail": {"@type": "x/Inner", "n": 7}}"#;
+    let value = read_proto_json(json.as_bytes(), &message("Held"), &options(&paths)).expect("reads").value;
+    let error = encode_proto(&Nest::Leaf(value), &message("Held")).expect_err("two").to_string();
+    assert!(error.contains("'[Inner]' says what the Any holds, and 'type_url' is given too"), "{error}");
+}
+
+#[test]
+fn texts_are_parsed_and_written_in_a_saved_graph() {
+    extenso_formats::init().expect("known");
+    let (held, options) = (message("All"), options(&["a_number", "many", "kind"]));
+    let lines = [r#"{"aNumber":7,"kind":"BOOK","many":["1","2"]}"#, "{}"];
+    let x: Value = Tensor::strings(&[2], &lines).expect("texts").into();
+    let again = move |x: &Value| ops::encode_proto_json(&ops::parse_proto_json(x, &held, &options)?.value, &held);
+    let wanted = Value::from(Tensor::strings(&[2], &lines).expect("texts")).to_string();
+    assert_eq!(again(&x).expect("again").to_string(), wanted);
+    let f = Function::new("again", move |args| Ok(Nest::Leaf(again(args.leaves()[0].1)?)));
+    let bytes = to_bytes(&[f.concrete(&Nest::Leaf(x.spec().expect("a spec"))).expect("traced")]).expect("saved");
+    let loaded = from_bytes(bytes.clone()).expect("loaded");
+    assert_eq!(to_bytes(&loaded.functions).expect("saved"), bytes);
+    let ran = loaded.function("again").expect("there").call(&Nest::Leaf(x)).expect("ran");
+    assert_eq!(ran.leaves()[0].1.to_string(), wanted);
+    let odd: Value = Tensor::strings(&[1], &[r#"{"aNumber": "x"}"#]).expect("texts").into();
+    let error =
+        ops::parse_proto_json(&odd, &message("All"), &self::options(&["a_number"])).expect_err("odd").to_string();
+    assert!(error.starts_with("parse_proto_json: row 0, byte 12, 'a_number'"), "{error}");
+}
+
+#[test]
+fn a_graph_reads_the_fields_that_it_uses() {
+    let (held, options) = (message("All"), options(&[]));
+    let f = Function::new("number", move |args| {
+        let parsed = ops::parse_proto_json(args.leaves()[0].1, &held, &options)?.value;
+        Ok(Nest::Leaf(StructTensor::from_value(&parsed)?.field("a_number")?.clone()))
+    });
+    // The other field is odd, and nobody needs it.
+    let x: Value = Tensor::strings(&[1], &[r#"{"aNumber": 7, "many": 8}"#]).expect("texts").into();
+    assert_eq!(f.call(Nest::Leaf(x)).expect("ran").leaves()[0].1.to_string(), "[7]");
 }

@@ -2,13 +2,14 @@
 //!
 //! Holds no logic of a format: arguments become values and specs, and the ops are those of the formats crate.
 
-use super::protobuf::{enums_of, message_of, oneofs_of, optionals_of};
+use super::protobuf::{enums_of, message_if_said, message_of, oneofs_of, optionals_of};
 use super::{parsed_paths, paths_of, policy};
 use crate::error::{OrRaise, guarded};
 use crate::{literal, spec, value};
 use extenso_core::{Tensor, Value};
 use extenso_formats::ops::Parsed;
 use extenso_formats::{OnError, ProtobufOptions, ops};
+use extenso_types::Error;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -58,16 +59,53 @@ fn texts(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.parse_json(['{"id": 7, "tags": ["a"]}', '{"id": 8, "tags": []}'], ex.constant([{"id": 0, "tags": ["", ""]}, {"id": 0, "tags": []}])))
 /// [{'id': 7, 'tags': ['a']}, {'id': 8, 'tags': []}]
+///
+/// With `descriptor` and `message`, the texts are the JSON form of messages of protocol buffers, and the records are those of `parse_proto`, whose other
+/// keywords are these too.
+///
+/// >>> item = "syntax = 'proto3'; message Item { int64 item_id = 1; map<string, int32> stock = 2; }"
+/// >>> ex.to_py(ex.parse_json(['{"itemId": "7", "stock": {"a": 1}}'], descriptor=item, message="Item"))
+/// [{'item_id': 7, 'stock': [{'key': 'a', 'value': 1}]}]
 #[pyfunction]
-#[pyo3(signature = (strings, spec, *, on_error="raise"))]
+#[pyo3(signature = (
+    strings, spec=None, *, descriptor=None, message=None, paths=None, optional="rows", enums="numbers", oneof="members", depth=None,
+    on_error="raise"
+))]
+#[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn parse_json<'py>(
     strings: &Bound<'py, PyAny>,
-    spec: &Bound<'py, PyAny>,
+    spec: Option<&Bound<'py, PyAny>>,
+    descriptor: Option<&Bound<'py, PyAny>>,
+    message: Option<&str>,
+    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    optional: &str,
+    enums: &str,
+    oneof: &str,
+    depth: Option<usize>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = strings.py();
-    let (texts, spec, on_error) = (texts(strings)?, spec::spec_or_value(spec)?, policy(py, on_error)?);
-    parsed_to_py(py, py.detach(|| guarded(|| ops::parse_json(&texts, &spec, on_error))).or_raise()?, on_error)
+    let message = message_if_said(py, descriptor, message, "parse_json")?;
+    let options = ProtobufOptions {
+        spec: spec.map(spec::spec_or_value).transpose()?,
+        paths: parsed_paths(py, paths)?,
+        optionals: optionals_of(py, optional)?,
+        enums: enums_of(py, enums)?,
+        oneofs: oneofs_of(py, oneof)?,
+        depth,
+        on_error: policy(py, on_error)?,
+    };
+    let texts = texts(strings)?;
+    let parse = || match (&message, &options.spec) {
+        (Some(message), _) => ops::parse_proto_json(&texts, message, &options),
+        (None, Some(spec)) => ops::parse_json(&texts, &options.part_of(spec)?, options.on_error),
+        (None, None) => {
+            let error =
+                Error::missing("nothing says what the records are").wanted("a `spec`, or `descriptor` and `message`");
+            Err(error.at("parse_json"))
+        }
+    };
+    parsed_to_py(py, py.detach(|| guarded(parse)).or_raise()?, options.on_error)
 }
 
 /// The JSON text of each record, or of each item of the outer axis of a value that holds no records.
@@ -77,10 +115,26 @@ fn parse_json<'py>(
 /// >>> import extenso as ex
 /// >>> ex.encode_json(ex.constant([{"id": 7, "tags": ["a"]}, {"id": 8, "tags": []}])).tolist()
 /// ['{"id":7,"tags":["a"]}', '{"id":8,"tags":[]}']
+///
+/// With `descriptor` and `message`, a text is the JSON form of a message of protocol buffers.
+///
+/// >>> item = "syntax = 'proto3'; message Item { int64 item_id = 1; }"
+/// >>> ex.encode_json(ex.constant([{"item_id": 7}]), descriptor=item, message="Item").tolist()
+/// ['{"itemId":"7"}']
 #[pyfunction]
-fn encode_json<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (x, *, descriptor=None, message=None))]
+fn encode_json<'py>(
+    x: &Bound<'py, PyAny>,
+    descriptor: Option<&Bound<'py, PyAny>>,
+    message: Option<&str>,
+) -> PyResult<Bound<'py, PyAny>> {
     let (py, records) = (x.py(), given(x)?);
-    value::to_py(py, py.detach(|| guarded(|| ops::encode_json(&records))).or_raise()?)
+    let message = message_if_said(py, descriptor, message, "encode_json")?;
+    let encode = || match &message {
+        Some(message) => ops::encode_proto_json(&records, message),
+        None => ops::encode_json(&records),
+    };
+    value::to_py(py, py.detach(|| guarded(encode)).or_raise()?)
 }
 
 /// The record in each serialized message.

@@ -51,13 +51,16 @@ impl Said<'_, '_> {
     ///
     /// Errors: a name without a descriptor.
     pub fn sink(&self, py: Python<'_>, source: &SourceOptions) -> PyResult<SinkOptions> {
-        let message = match (self.target_message, self.descriptor, &source.content) {
-            (Some(name), Some(descriptor), _) => Some(message_of(descriptor, name)?),
-            (Some(_), None, _) => return Err(partial(py)),
-            (None, _, Some(Content::Message(message))) => Some(message.clone()),
-            (None, _, Some(Content::Examples(_)) | None) => None,
+        let json = match (self.target_message, self.descriptor) {
+            (Some(name), Some(descriptor)) => Some(message_of(descriptor, name)?),
+            (Some(_), None) => return Err(partial(py)),
+            (None, _) => None,
         };
-        Ok(SinkOptions { message, ..SinkOptions::default() })
+        let of_records = match &source.content {
+            Some(Content::Message(message)) => Some(message.clone()),
+            Some(Content::Examples(_)) | None => None,
+        };
+        Ok(SinkOptions { message: json.clone().or(of_records), json, ..SinkOptions::default() })
     }
 }
 

@@ -1,4 +1,5 @@
-//! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`; `decode_arrow` on files of them.
+//! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`, both also for the JSON form of messages;
+//! `decode_arrow` on files of them.
 //!
 //! An op has one flat list of leaves: those of what is read or written. The functions here put values of any shape together with it:
 //! one record for each text, under the axes of the texts.
@@ -21,7 +22,10 @@ pub use encode::{ENCODE_JSON, encode_json};
 pub(crate) use layout::any_rows;
 pub use parse::{PARSE_JSON, Parsed, parse_json};
 #[cfg(feature = "proto")]
-pub use proto::{ENCODE_PROTO, PARSE_PROTO, encode_proto, parse_proto};
+pub use proto::{
+    ENCODE_PROTO, ENCODE_PROTO_JSON, PARSE_PROTO, PARSE_PROTO_JSON, encode_proto, encode_proto_json, parse_proto,
+    parse_proto_json,
+};
 
 use extenso_core::OpDef;
 
@@ -33,6 +37,10 @@ pub static OPS: &[&OpDef] = &[
     &PARSE_PROTO,
     #[cfg(feature = "proto")]
     &ENCODE_PROTO,
+    #[cfg(feature = "proto")]
+    &PARSE_PROTO_JSON,
+    #[cfg(feature = "proto")]
+    &ENCODE_PROTO_JSON,
     #[cfg(feature = "ipc")]
     &DECODE_ARROW,
 ];

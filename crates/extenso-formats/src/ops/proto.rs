@@ -5,7 +5,9 @@ use super::layout::Records;
 use super::parse::{Decode, Parsed, Parser, left, name_of, parsed};
 use super::texts::Valid;
 use crate::columns::{ColumnRef, Decoded, OnError};
-use crate::proto::{Decoder, MessageType, ProtobufOptions, Schema, encode_texts, proto_spec};
+use crate::json;
+use crate::plan::Plan;
+use crate::proto::{Decoder, MessageType, ProtobufOptions, Schema, encode_json_texts, encode_texts, proto_spec};
 use extenso_core::attrs::{AttrSet, AttrType, AttrValue, Attrs};
 use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Value};
 use extenso_types::{DType, LeafSpec, Result};
@@ -61,16 +63,16 @@ impl AttrType for Descriptor {
 }
 
 extenso_core::attrs! {
-    /// The attributes of `parse_proto`: what the messages are, and as for `parse_json`.
+    /// The attributes of `parse_proto` and `parse_proto_json`: what the messages are, and as for `parse_json`.
     pub struct ParseProto {
-        spec: Records<Parser<Decoder>>,
+        spec: Records<Parser<Form>>,
         descriptor: Descriptor,
         message: String,
         needed: Option<Vec<i64>> = None,
         on_error: String = "raise".to_string(),
     }
 
-    /// The attributes of `encode_proto`: the spec of the records, and what the messages are.
+    /// The attributes of `encode_proto` and `encode_proto_json`: the spec of the records, and what the messages are.
     pub struct EncodeProto { spec: Records<(Writer, MessageType)>, descriptor: Descriptor, message: String }
 }
 
@@ -84,6 +86,28 @@ pub static PARSE_PROTO: OpDef = OpDef::general(Class::Structural, infer_parse, r
     &["messages", "there"],
     ParseProto::DEF,
 );
+
+/// The leaves of the records that a vector of messages in their JSON form holds, and which rows hold defaults.
+///
+/// As [`PARSE_PROTO`].
+pub static PARSE_PROTO_JSON: OpDef =
+    OpDef::general(Class::Structural, infer_parse_json, run_parse_json).narrow(narrow_parse).named(
+        "parse_proto_json",
+        "The leaves of the records that a vector of messages in their JSON form holds, and which rows hold defaults.\n",
+        &["texts", "there"],
+        ParseProto::DEF,
+    );
+
+/// The JSON form of the message of each record that these leaves make.
+///
+/// As [`ENCODE_PROTO`].
+pub static ENCODE_PROTO_JSON: OpDef =
+    OpDef::general(Class::Structural, infer_encode_json, run_encode_json).variadic().named(
+        "encode_proto_json",
+        "The JSON form of the message of each record that these leaves make.\n",
+        &["leaves"],
+        EncodeProto::DEF,
+    );
 
 /// The serialized message of each record that these leaves make.
 ///
@@ -115,7 +139,31 @@ pub static ENCODE_PROTO: OpDef = OpDef::general(Class::Structural, infer_encode,
 /// assert_eq!(to_literal(&parsed.value).unwrap().to_string(), r#"[{"id": 7, "tags": ["a"]}, {"id": 0, "tags": []}]"#);
 /// ```
 pub fn parse_proto(x: &Value, message: &MessageType, options: &ProtobufOptions) -> Result<Parsed> {
-    let spec = proto_spec(message, options).map_err(|e| e.at(PARSE_PROTO.name))?;
+    parsed_as(&PARSE_PROTO, x, message, options)
+}
+
+/// The record in the JSON form of each message.
+///
+/// The records are those of [`parse_proto`], and the texts those of [`read_proto_json`](crate::read_proto_json).
+///
+/// Errors: as [`parse_proto`].
+///
+/// ```
+/// # use extenso_core::Tensor;
+/// # use extenso_ext::to_literal;
+/// # use extenso_formats::{ProtobufOptions, ops::parse_proto_json, proto::Schema};
+/// let schema = Schema::from_text("syntax = 'proto3'; message Item { int64 item_id = 1; bytes raw = 2; }").unwrap();
+/// let texts = Tensor::strings(&[2], &[r#"{"itemId": "7", "raw": "AQI="}"#, "{}"]).unwrap();
+/// let parsed = parse_proto_json(&texts.into(), &schema.message("Item").unwrap(), &ProtobufOptions::default()).unwrap();
+/// let wanted = r#"[{"item_id": 7, "raw": b"\x01\x02"}, {"item_id": 0, "raw": b""}]"#;
+/// assert_eq!(to_literal(&parsed.value).unwrap().to_string(), wanted);
+/// ```
+pub fn parse_proto_json(x: &Value, message: &MessageType, options: &ProtobufOptions) -> Result<Parsed> {
+    parsed_as(&PARSE_PROTO_JSON, x, message, options)
+}
+
+fn parsed_as(op: &'static OpDef, x: &Value, message: &MessageType, options: &ProtobufOptions) -> Result<Parsed> {
+    let spec = proto_spec(message, options).map_err(|e| e.at(op.name))?;
     let attrs = ParseProto {
         spec: Records::new(spec.clone()),
         descriptor: Descriptor::of(message),
@@ -123,7 +171,7 @@ pub fn parse_proto(x: &Value, message: &MessageType, options: &ProtobufOptions) 
         needed: None,
         on_error: name_of(options.on_error).to_string(),
     };
-    parsed(&PARSE_PROTO, x, &spec, &attrs)
+    parsed(op, x, &spec, &attrs)
 }
 
 /// The serialized message of each record, as bytes.
@@ -143,38 +191,90 @@ pub fn parse_proto(x: &Value, message: &MessageType, options: &ProtobufOptions) 
 /// assert_eq!(messages.tensor().unwrap().data().unwrap().text_at(0).unwrap(), b"\x08\x07");
 /// ```
 pub fn encode_proto(x: &Value, message: &MessageType) -> Result<Value> {
-    encoded(&ENCODE_PROTO, x, |spec| EncodeProto {
+    encoded_as(&ENCODE_PROTO, x, message)
+}
+
+/// The JSON form of the message of each record, as a string.
+///
+/// As [`encode_proto`]; the texts are those of [`write_proto_json`](crate::write_proto_json).
+///
+/// Errors: as [`encode_proto`]; what the JSON form cannot say.
+///
+/// ```
+/// # use extenso_ext::{Literal, constant};
+/// # use extenso_formats::{ops::encode_proto_json, proto::Schema};
+/// let schema = Schema::from_text("syntax = 'proto3'; message Item { int64 item_id = 1; }").unwrap();
+/// let items = constant(Literal::List(vec![Literal::record([("item_id", Literal::Int(7))])])).unwrap();
+/// let texts = encode_proto_json(&items, &schema.message("Item").unwrap()).unwrap();
+/// assert_eq!(texts.to_string(), r#"["{\"itemId\":\"7\"}"]"#);
+/// ```
+pub fn encode_proto_json(x: &Value, message: &MessageType) -> Result<Value> {
+    encoded_as(&ENCODE_PROTO_JSON, x, message)
+}
+
+fn encoded_as(op: &'static OpDef, x: &Value, message: &MessageType) -> Result<Value> {
+    encoded(op, x, |spec| EncodeProto {
         spec: Records::new(spec),
         descriptor: Descriptor::of(message),
         message: message.name().to_string(),
     })
 }
 
-impl Decode for Decoder {
+/// A decoder of either form of messages. The op says which; the attributes of one application are of one op.
+#[derive(Clone, Debug)]
+pub enum Form {
+    Wire(Decoder),
+    Json(json::Decoder),
+}
+
+impl Form {
+    fn wire(message: &MessageType, plan: &Plan) -> Result<Form> {
+        Decoder::new(message, plan).map(Form::Wire)
+    }
+
+    fn json(message: &MessageType, plan: &Plan) -> Result<Form> {
+        json::Decoder::of_message(message, plan).map(Form::Json)
+    }
+}
+
+impl Decode for Form {
     fn read(
         &mut self,
         texts: &mut dyn Iterator<Item = Option<&[u8]>>,
         first: usize,
         on_error: OnError,
     ) -> Result<Decoded> {
-        self.texts(texts, first, on_error)
+        match self {
+            Form::Wire(decoder) => decoder.texts(texts, first, on_error),
+            Form::Json(decoder) => decoder.texts(texts, first, on_error),
+        }
     }
 }
 
-fn parser(attrs: &dyn AttrSet) -> Result<&Parser<Decoder>> {
+type MakeForm = fn(&MessageType, &Plan) -> Result<Form>;
+
+fn parser(attrs: &dyn AttrSet, form: MakeForm) -> Result<&Parser<Form>> {
     let ParseProto { spec, descriptor, message, needed, on_error } = ParseProto::of(attrs)?;
     spec.ready(|spec| {
         let message = descriptor.message(message)?;
-        Parser::new(spec, needed.as_deref(), on_error, |plan| Decoder::new(&message, plan))
+        Parser::new(spec, needed.as_deref(), on_error, |plan| form(&message, plan))
     })
 }
 
 fn infer_parse(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    parser(attrs)?.infer(args)
+    parser(attrs, Form::wire)?.infer(args)
 }
 
 fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    parser(attrs)?.run(args)
+    parser(attrs, Form::wire)?.run(args)
+}
+
+fn infer_parse_json(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    parser(attrs, Form::json)?.infer(args)
+}
+
+fn run_parse_json(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    parser(attrs, Form::json)?.run(args)
 }
 
 fn narrow_parse(attrs: &dyn AttrSet, used: &[bool]) -> Result<Arc<dyn AttrSet>> {
@@ -198,4 +298,16 @@ fn run_encode(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
         encode_texts(message, writer.records.plan(), columns, rows, |row| there.at(row))
     };
     writer.run(args, DType::Bytes, &write)
+}
+
+fn infer_encode_json(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    writer(attrs)?.0.infer(args, DType::String)
+}
+
+fn run_encode_json(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (writer, message) = writer(attrs)?;
+    let write = |columns: &[ColumnRef<'_>], rows: Range<usize>, there: Valid<'_>| {
+        encode_json_texts(message, writer.records.plan(), columns, rows, |row| there.at(row))
+    };
+    writer.run(args, DType::String, &write)
 }

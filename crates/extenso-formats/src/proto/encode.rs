@@ -5,20 +5,16 @@
 
 use super::enums::Values;
 use super::json::Known;
-use super::member::{Member, names};
-use super::node::{member, oneof, refuse as refuse_at};
 use super::number::{Number, Raw};
+use super::prepare::prepared;
 use super::put::{put_key, put_number, put_sized, put_varint};
 use super::schema::MessageType;
 use super::wire::WireType;
 use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
 use crate::failure::{Failure, Read};
-use crate::json::write_string;
-use crate::plan::{self, Plan};
-use crate::prove::Proof;
+use crate::plan::Plan;
 use extenso_core::side_by_side;
-use extenso_types::{DType, Error, Path, Result, Segment};
-use prost_reflect::{Kind, MessageDescriptor, OneofDescriptor};
+use extenso_types::{DType, Error, Result, Segment};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -34,7 +30,7 @@ pub fn encode(
     parts: Vec<Range<usize>>,
 ) -> Result<TextVec> {
     let writer = prepared(message, plan, columns, 0..parts.last().map_or(0, |part| part.end))?;
-    let written = side_by_side(parts, |part| texts(&writer, part, |_| true));
+    let written = side_by_side(parts, |part| texts(&writer, part, |_| true, put));
     TextVec::joined(written.into_iter().collect::<Result<_>>()?).map_err(|e| e.at("encode"))
 }
 
@@ -48,34 +44,31 @@ pub(crate) fn encode_texts(
     rows: Range<usize>,
     is_there: impl Fn(usize) -> bool,
 ) -> Result<TextVec> {
-    texts(&prepared(message, plan, columns, rows.clone())?, rows, is_there)
+    texts(&prepared(message, plan, columns, rows.clone())?, rows, is_there, put)
 }
 
-fn texts(writer: &Record<'_>, rows: Range<usize>, is_there: impl Fn(usize) -> bool) -> Result<TextVec> {
+fn put(record: &Record<'_>, row: usize, out: &mut Vec<u8>) -> Result<()> {
+    record.write(row, out).map_err(|failure| failure.of_row(row).at("encode"))
+}
+
+/// What `put` appends for each of these rows, and an empty text for those that are not there.
+pub fn texts(
+    writer: &Record<'_>,
+    rows: Range<usize>,
+    is_there: impl Fn(usize) -> bool,
+    put: fn(&Record<'_>, usize, &mut Vec<u8>) -> Result<()>,
+) -> Result<TextVec> {
     let (mut texts, mut bytes) = (TextVec::new(DType::I64)?, Vec::new());
     for row in rows {
         bytes.clear();
         if is_there(row) {
-            writer.write(row, &mut bytes).map_err(|failure| failure.of_row(row).at("encode"))?;
+            put(writer, row, &mut bytes)?;
         }
         if !texts.push(&bytes) {
             return Err(Error::value("the messages are longer than offsets can count").at("encode"));
         }
     }
     Ok(texts)
-}
-
-/// A message with its columns, proven to hold what will be written.
-///
-/// Errors: as [`encode`], but for those of rows.
-pub fn prepared<'a>(
-    message: &MessageType,
-    plan: &Plan,
-    columns: &[ColumnRef<'a>],
-    rows: Range<usize>,
-) -> Result<Record<'a>> {
-    let prepare = Prepare { proof: Proof { columns, kinds: plan.kinds()? } };
-    prepare.record(&message.0, plan, rows, &Path::root())
 }
 
 /// A message, with the columns of its fields.
@@ -89,16 +82,16 @@ pub struct Field<'a> {
     pub name: Arc<str>,
     /// What stands before the value in JSON: `"name":`.
     pub key: Vec<u8>,
-    number: u32,
+    pub number: u32,
     pub rule: Rule<'a>,
     /// Whether a default is written too.
     pub presence: bool,
-    packed: bool,
+    pub packed: bool,
     pub map: bool,
     /// The oneof that it belongs to.
-    oneof: Option<usize>,
+    pub oneof: Option<usize>,
     /// The tags of the union that it is a type of, and its own.
-    chosen: Option<(&'a [i8], i8)>,
+    pub chosen: Option<(&'a [i8], i8)>,
     pub value: Value<'a>,
 }
 
@@ -119,6 +112,8 @@ pub enum Value<'a> {
     /// A text, which is a string or any bytes.
     Text(TextRef<'a>, bool),
     Message(Record<'a>, bool),
+    /// The message that an `Any` holds, and its URL.
+    Held(Record<'a>, String),
 }
 
 impl Record<'_> {
@@ -134,7 +129,7 @@ impl Record<'_> {
             let items = field.items(row).map_err(inside)?;
             if let Some(oneof) = field.oneof.filter(|_| !items.is_empty()) {
                 match taken {
-                    Some((other, name)) if other == oneof => return Err(inside(both(name))),
+                    Some((other, name)) if other == oneof => return Err(inside(both(name, oneof))),
                     _ => taken = Some((oneof, &field.name)),
                 }
             }
@@ -178,6 +173,9 @@ impl Field<'_> {
     }
 
     fn write(&self, items: Range<usize>, out: &mut Vec<u8>) -> Read<()> {
+        if let Value::Held(record, url) = &self.value {
+            return items.into_iter().try_for_each(|i| put_held(record, url, i, out));
+        }
         if self.packed && !items.is_empty() {
             put_key(self.number, WireType::Bytes, out);
             return put_sized(out, |out| {
@@ -208,7 +206,7 @@ impl Value<'_> {
         match self {
             Value::Number(number, ..) => number.wire(),
             Value::Name(..) => WireType::Varint,
-            Value::Text(..) | Value::Message(_, false) => WireType::Bytes,
+            Value::Text(..) | Value::Message(_, false) | Value::Held(..) => WireType::Bytes,
             Value::Message(_, true) => WireType::GroupStart,
         }
     }
@@ -232,8 +230,23 @@ impl Value<'_> {
             }
             Value::Message(record, false) => put_sized(out, |out| record.write(i, out)),
             Value::Message(record, true) => record.write(i, out),
+            Value::Held(record, url) => put_held(record, url, i, out),
         }
     }
+}
+
+/// What stands for the oneof of the messages of which an `Any` holds one.
+pub const HELD: usize = usize::MAX - 1;
+
+/// Appends what an `Any` has: the URL of a type, and a message.
+fn put_held(record: &Record<'_>, url: &str, i: usize, out: &mut Vec<u8>) -> Read<()> {
+    put_key(1, WireType::Bytes, out);
+    put_sized(out, |out| {
+        out.extend_from_slice(url.as_bytes());
+        Ok(())
+    })?;
+    put_key(2, WireType::Bytes, out);
+    put_sized(out, |out| record.write(i, out))
 }
 
 /// The number of a name of an enum.
@@ -254,8 +267,9 @@ pub fn unfit(number: Number, raw: Option<Raw>) -> Box<Failure> {
 }
 
 #[cold]
-fn both(other: &str) -> Box<Failure> {
-    let error = Error::value(format!("this member of a oneof and '{other}' are both there"));
+fn both(other: &str, oneof: usize) -> Box<Failure> {
+    let what = if oneof == HELD { "message of an Any" } else { "member of a oneof" };
+    let error = Error::value(format!("this {what} and '{other}' are both there"));
     Failure::new(0, error.wanted("one at most"))
 }
 
@@ -282,171 +296,4 @@ pub fn raw_at(column: &ColumnRef<'_>, i: usize) -> Option<Raw> {
         ColumnRef::F64(numbers) => Raw::Double(*numbers.get(i)?),
         ColumnRef::F16(_) | ColumnRef::BF16(_) | ColumnRef::Text(_) | ColumnRef::Offsets(_) => return None,
     })
-}
-
-/// The writer of a field of a message.
-fn writer<'a>(message: &MessageDescriptor, field: &Member, rule: Rule<'a>, value: Value<'a>) -> Field<'a> {
-    let mut key = Vec::new();
-    write_string(field.json_name().as_bytes(), &mut key);
-    key.push(b':');
-    Field {
-        name: field.name().into(),
-        key,
-        map: field.is_map(),
-        number: field.number(),
-        rule,
-        presence: field.has_presence() || field.repeats(),
-        packed: field.repeats() && Number::of(&field.kind()).is_some() && field.is_packed(),
-        oneof: field.oneof().and_then(|oneof| message.oneofs().position(|other| other == oneof)),
-        chosen: None,
-        value,
-    }
-}
-
-/// A plan and the columns, being brought together.
-struct Prepare<'c, 'a> {
-    proof: Proof<'c, 'a>,
-}
-
-impl<'a> Prepare<'_, 'a> {
-    fn record(&self, message: &MessageDescriptor, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Record<'a>> {
-        let Plan::Record { fields } = plan else {
-            return Err(refuse(at, format!("no struct is written as message {}", message.full_name()), "a struct"));
-        };
-        let given = |name: &str| fields.iter().any(|field| *field.name == *name && field.plan != Plan::Skip);
-        if let Some(missing) = message.fields().find(|field| field.is_required() && !given(field.name())) {
-            let what = format!("message {} requires '{}'", message.full_name(), missing.name());
-            return Err(refuse(at, what, "that field"));
-        }
-        let mut writers = Vec::new();
-        for plan::Field { name, plan } in fields.iter().filter(|field| field.plan != Plan::Skip) {
-            let at = at.child(Segment::Field(name.clone()));
-            if let Some(oneof) = oneof(message, name) {
-                self.union(message, &oneof, plan, rows.clone(), &at, &mut writers)?;
-                continue;
-            }
-            let Some(member) = Member::find(message, name) else {
-                let what = format!("message {} has no field '{name}'", message.full_name());
-                return Err(refuse(&at, what, &format!("one of {}", names(message))));
-            };
-            writers.push(self.field(message, &member, plan, rows.clone(), &at)?);
-        }
-        // The members of one oneof stand together, so that the last one seen tells of all.
-        writers.sort_by_key(|field| field.oneof.map_or(0, |oneof| oneof + 1));
-        Ok(Record { fields: writers, known: Known::of(message) })
-    }
-
-    /// Adds the members of a oneof that a union holds, of which a row has one.
-    fn union(
-        &self,
-        message: &MessageDescriptor,
-        oneof: &OneofDescriptor,
-        plan: &Plan,
-        rows: Range<usize>,
-        at: &Path,
-        out: &mut Vec<Field<'a>>,
-    ) -> Result<()> {
-        let (rule, inner, items) = self.rule(plan, rows, at)?;
-        let Plan::Union { tags: Some(tags), children } = inner else {
-            return Err(refuse(
-                at,
-                "a oneof is given another value".into(),
-                "a union, masked or in a list of no or one",
-            ));
-        };
-        let ColumnRef::I8(tags) = self.proof.column(*tags, &items, at.segments())? else {
-            return Err(refuse(at, "the tags are no i8".into(), "i8"));
-        };
-        for (tag, plan::Field { name, plan }) in (0_i8..).zip(children) {
-            let at = at.child(Segment::Field(name.clone()));
-            let member = Member::Field(member(oneof, name, &at)?);
-            let value = self.value(&member, plan, items.clone(), &at)?;
-            out.push(Field { chosen: Some((tags, tag)), ..writer(message, &member, rule, value) });
-        }
-        Ok(())
-    }
-
-    /// Which values a field that comes once or not at all has, the plan of a value, and the places of the values.
-    fn rule<'p>(&self, plan: &'p Plan, rows: Range<usize>, at: &Path) -> Result<(Rule<'a>, &'p Plan, Range<usize>)> {
-        Ok(match plan {
-            Plan::List { offsets, item, .. } => {
-                let (offsets, items) = self.proof.list(*offsets, &rows, at.segments())?;
-                (Rule::Row(offsets), &**item, items)
-            }
-            Plan::Optional { validity, inner } => {
-                let bits = validity.map(|id| self.proof.bits(id, &rows, at.segments())).transpose()?.flatten();
-                (Rule::Maybe(bits), &**inner, rows)
-            }
-            one => (Rule::One, one, rows),
-        })
-    }
-
-    fn field(
-        &self,
-        message: &MessageDescriptor,
-        field: &Member,
-        plan: &Plan,
-        rows: Range<usize>,
-        at: &Path,
-    ) -> Result<Field<'a>> {
-        let repeated = field.repeats();
-        let steps = at.segments();
-        let (rule, inner, items) = match plan {
-            Plan::List { offsets, item, .. } if repeated => {
-                let (offsets, items) = self.proof.list(*offsets, &rows, steps)?;
-                (Rule::Each(offsets), &**item, items)
-            }
-            Plan::Fixed { size, item } if repeated => {
-                let (Some(start), Some(end)) = (rows.start.checked_mul(*size), rows.end.checked_mul(*size)) else {
-                    return Err(refuse(at, "there are more items than can be counted".into(), "fewer"));
-                };
-                (Rule::Exactly(*size), &**item, start..end)
-            }
-            _ if repeated => return Err(refuse(at, "a repeated field is given one value".into(), "a list")),
-            once => self.rule(once, rows, at)?,
-        };
-        if field.is_required() && !matches!(rule, Rule::One) {
-            return Err(refuse(at, "a required field may be missing".into(), "a value in every row"));
-        }
-        let value = self.value(field, inner, items, at)?;
-        Ok(writer(message, field, rule, value))
-    }
-
-    fn value(&self, field: &Member, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Value<'a>> {
-        let (kind, steps) = (field.kind(), at.segments());
-        let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given another value"), wanted));
-        match (&kind, plan) {
-            (Kind::Message(message), plan) => {
-                Ok(Value::Message(self.record(message, plan, rows, at)?, field.is_group()))
-            }
-            (Kind::Enum(e), Plan::Text { dtype: DType::String, column, .. }) => {
-                Ok(Value::Name(Values::new(e), self.proof.text(*column, true, &rows, steps)?))
-            }
-            (Kind::String, Plan::Text { dtype: DType::String, column, .. }) => {
-                Ok(Value::Text(self.proof.text(*column, true, &rows, steps)?, true))
-            }
-            (Kind::Bytes, Plan::Text { dtype: DType::Bytes, column, .. }) => {
-                Ok(Value::Text(self.proof.text(*column, false, &rows, steps)?, false))
-            }
-            (Kind::String, _) => wrong("string"),
-            (Kind::Bytes, _) => wrong("bytes"),
-            (kind, Plan::Scalar { dtype, column }) => match Number::of(kind).filter(|number| number.writes(*dtype)) {
-                Some(number) => {
-                    let values = if let Kind::Enum(e) = kind { Some(Values::new(e)) } else { None };
-                    Ok(Value::Number(number, self.proof.column(*column, &rows, steps)?, values))
-                }
-                None => match Number::of(kind).map(Number::dtype) {
-                    Some(DType::F32) => wrong("f32; cast wider floats"),
-                    Some(DType::F64) => wrong("f32 or f64"),
-                    Some(DType::Bool) => wrong("bool"),
-                    _ => wrong("integers"),
-                },
-            },
-            (_, _) => wrong("a number"),
-        }
-    }
-}
-
-fn refuse(at: &Path, what: String, wanted: &str) -> Error {
-    refuse_at(at, what, wanted).at("encode")
 }

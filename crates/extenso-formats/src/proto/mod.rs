@@ -28,7 +28,7 @@
 //! come as what the descriptor says.
 //!
 //! A value is written as the same table says: a masked value or a list of no or one for a field that may be missing, names or numbers for an enum,
-//! numbers of any width that fit. Reading what was written gives the same value.
+//! numbers of any width that fit, an `Any` by the message that it holds. Reading what was written gives the same value.
 //!
 //! TensorFlow's `Example` and `SequenceExample` are maps of features; they are read by name and by a spec, without a descriptor:
 //!
@@ -56,6 +56,7 @@ pub(crate) mod json;
 mod member;
 mod node;
 mod number;
+mod prepare;
 mod push;
 mod put;
 mod read;
@@ -75,6 +76,7 @@ pub(crate) use encode::encode_texts;
 pub use example::Example;
 pub(crate) use frames::Extent;
 pub use frames::{Framing, Messages};
+pub(crate) use json::encode_json_texts;
 pub use json::{encode_proto_json, read_proto_json, write_proto_json};
 pub(crate) use node::{Record, compile};
 pub use rows::{

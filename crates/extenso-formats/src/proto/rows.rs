@@ -40,6 +40,24 @@ pub struct ProtobufOptions {
     pub on_error: OnError,
 }
 
+impl ProtobufOptions {
+    /// What is wanted of a spec, by the paths.
+    ///
+    /// Errors: a path that leads nowhere.
+    ///
+    /// ```
+    /// # use extenso_formats::{FieldSpec, ProtobufOptions, struct_spec};
+    /// # use extenso_types::DType;
+    /// let scalar = || FieldSpec::Scalar(DType::I64, vec![]);
+    /// let options = ProtobufOptions { paths: Some(vec!["a".parse().unwrap()]), ..ProtobufOptions::default() };
+    /// let spec = options.part_of(&struct_spec([("a", scalar()), ("b", scalar())]).unwrap()).unwrap();
+    /// assert_eq!(spec.to_string(), "StructTensor(a: i64[?], rank=1)");
+    /// ```
+    pub fn part_of(&self, spec: &Spec) -> Result<Spec> {
+        Wanted::of_paths(self.paths.as_deref())?.of(spec)
+    }
+}
+
 /// The spec of a batch of messages: what of them is wanted.
 ///
 /// A scalar is a tensor, a repeated field a ragged list, a message a struct, a map a list of structs of `key` and `value`; a field that may
@@ -60,10 +78,10 @@ pub struct ProtobufOptions {
 /// );
 /// ```
 pub fn proto_spec(message: &MessageType, options: &ProtobufOptions) -> Result<Spec> {
-    let wanted = Wanted::of_paths(options.paths.as_deref())?;
     match &options.spec {
-        Some(spec) => wanted.of(spec),
+        Some(spec) => options.part_of(spec),
         None => {
+            let wanted = Wanted::of_paths(options.paths.as_deref())?;
             let ProtobufOptions { optionals, enums, oneofs, depth, .. } = *options;
             spec_of(message, Shaping { optionals, enums, oneofs, depth, wanted: &wanted })
         }

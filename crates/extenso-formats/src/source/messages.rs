@@ -6,7 +6,7 @@ use super::unpack::reading;
 use super::{Block, Blocks, Sink, SourceOptions};
 use crate::columns::{Decoded, OnError};
 use crate::parts::Start;
-use crate::proto::{Content, Decoder, Extent, Framing, MessageType, Messages, encode_proto};
+use crate::proto::{Content, Decoder, Extent, Framing, MessageType, Messages, encode_proto, encode_proto_json};
 use crate::records::RecordSpec;
 use extenso_core::{Tensor, Value};
 use extenso_graph::Concrete;
@@ -179,6 +179,29 @@ impl<W: Write> Sink for MessageSink<W> {
             self.framing.put(dense.text_at(i)?, &mut text);
         }
         Ok(self.sink.write_all(&text)?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(self.sink.flush()?)
+    }
+}
+
+/// Lines of messages in their JSON form.
+pub(crate) struct JsonMessageSink<W> {
+    sink: W,
+    message: MessageType,
+}
+
+impl<W: Write> JsonMessageSink<W> {
+    /// Lines of messages of this type.
+    pub fn new(sink: W, message: MessageType) -> JsonMessageSink<W> {
+        JsonMessageSink { sink, message }
+    }
+}
+
+impl<W: Write> Sink for JsonMessageSink<W> {
+    fn write(&mut self, results: &Nest<Value>) -> Result<()> {
+        Ok(self.sink.write_all(&encode_proto_json(results, &self.message)?)?)
     }
 
     fn finish(&mut self) -> Result<()> {

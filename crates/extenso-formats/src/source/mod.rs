@@ -38,6 +38,8 @@ mod tests;
 pub use arrow::run_arrow;
 pub(crate) use json::JsonBlocks;
 #[cfg(feature = "proto")]
+pub(crate) use messages::JsonMessageSink;
+#[cfg(feature = "proto")]
 pub use messages::MessageSink;
 #[cfg(feature = "parquet")]
 pub use parquet::run_parquet;

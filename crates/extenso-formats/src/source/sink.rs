@@ -169,6 +169,9 @@ pub struct SinkOptions {
     /// Which message the results are, where they are written as messages; byte strings are messages already.
     #[cfg(feature = "proto")]
     pub message: Option<MessageType>,
+    /// Which message each line of JSON is, which is then in the JSON form of it; lines are the results themselves without one.
+    #[cfg(feature = "proto")]
+    pub json: Option<MessageType>,
 }
 
 /// A sink that writes into `sink`.
@@ -176,7 +179,7 @@ pub struct SinkOptions {
 /// Errors: a format that this build does not have.
 pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dyn Sink + 'a>> {
     match options.format.unwrap_or(Format::Json) {
-        Format::Json => Ok(Box::new(NdjsonSink(sink))),
+        Format::Json => Ok(lines(options, sink)),
         Format::Csv => Ok(Box::new(CsvSink { sink, begun: false })),
         #[cfg(feature = "parquet")]
         Format::Parquet => Ok(Box::new(ParquetSink::new(sink))),
@@ -197,6 +200,21 @@ pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) ->
             Err(Error::value("the target has columns").wanted("a build with the feature `parquet`"))
         }
     }
+}
+
+/// Lines of JSON: of the results, or of the messages that they are said to be.
+#[cfg(feature = "proto")]
+fn lines<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Box<dyn Sink + 'a> {
+    match &options.json {
+        Some(message) => Box::new(super::JsonMessageSink::new(sink, message.clone())),
+        None => Box::new(NdjsonSink(sink)),
+    }
+}
+
+/// Lines of JSON.
+#[cfg(not(feature = "proto"))]
+fn lines<'a>(_: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Box<dyn Sink + 'a> {
+    Box::new(NdjsonSink(sink))
 }
 
 /// Runs a function on the blocks of a source as [`run_blocks`] does, and writes its results into a file; what its name ends in says what

@@ -13,7 +13,7 @@
 //! | `Timestamp`, `Duration` | RFC 3339 text with a zone; seconds with an `s` | in `Z`; 0, 3, 6 or 9 digits |
 //! | `FieldMask` | `"a,b.fooBar"` | the same |
 //! | the wrappers, `Struct`, `ListValue`, `Value` | the value | the value |
-//! | `Any` | its message, by a path such as `detail["[shop.Item]"]` | an empty one |
+//! | `Any` | its message, by a path such as `detail["[shop.Item]"]` | its message, given the same way; an empty one |
 //!
 //! Source: <https://protobuf.dev/programming-guides/json>. Keys that the message does not have are read over. Two members of a oneof, a field
 //! that comes twice, and null in a list or a map are refused.
@@ -27,4 +27,5 @@ mod write;
 
 pub use known::Known;
 pub use read::Scratch;
+pub(crate) use rows::encode_json_texts;
 pub use rows::{encode_proto_json, read_proto_json, write_proto_json};

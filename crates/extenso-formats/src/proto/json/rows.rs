@@ -1,9 +1,12 @@
 //! Lines of messages in their JSON form to values, and back.
 
 use super::write::write;
+use crate::columns::{ColumnRef, TextVec};
 use crate::json::Decoder;
 use crate::parts;
-use crate::proto::encode::prepared;
+use crate::plan::Plan;
+use crate::proto::encode::{Record, texts};
+use crate::proto::prepare::prepared;
 use crate::proto::{MessageType, ProtobufOptions, proto_spec};
 use crate::read::batch;
 use crate::records::RecordSpec;
@@ -43,7 +46,7 @@ pub fn read_proto_json(input: &[u8], message: &MessageType, options: &ProtobufOp
 /// Writes a batch as lines of messages in their JSON form.
 ///
 /// Errors: those of [`encode_proto`](crate::encode_proto); what the JSON form cannot say, with its row and path: a time outside the years 1 to
-/// 9999, a key of a map that stands there twice, the bytes of an `Any`.
+/// 9999, a key of a map that stands there twice, the bytes of an `Any` instead of its message.
 ///
 /// ```
 /// # use extenso_formats::{ProtobufOptions, encode_proto_json, proto::Schema, read_proto_json};
@@ -61,13 +64,30 @@ pub fn encode_proto_json(value: &Nest<Value>, message: &MessageType) -> Result<V
     let lines = |rows: Range<usize>| {
         let mut out = Vec::new();
         for row in rows {
-            write(&record, row, &mut out).map_err(|failure| failure.of_row(row).at("encode"))?;
+            put(&record, row, &mut out)?;
             out.push(b'\n');
         }
         Ok(out)
     };
     let parts: Result<Vec<Vec<u8>>> = side_by_side(batch.parts(), lines).into_iter().collect();
     Ok(parts::joined(parts?))
+}
+
+/// The JSON form of the message of each of these rows, and an empty text for those that are not there.
+///
+/// Errors: as [`encode_proto_json`].
+pub(crate) fn encode_json_texts(
+    message: &MessageType,
+    plan: &Plan,
+    columns: &[ColumnRef<'_>],
+    rows: Range<usize>,
+    is_there: impl Fn(usize) -> bool,
+) -> Result<TextVec> {
+    texts(&prepared(message, plan, columns, rows.clone())?, rows, is_there, put)
+}
+
+fn put(record: &Record<'_>, row: usize, out: &mut Vec<u8>) -> Result<()> {
+    write(record, row, out).map_err(|failure| failure.of_row(row).at("encode"))
 }
 
 /// Writes a batch as lines of messages in their JSON form into a file, which appears under its name whole or not at all.

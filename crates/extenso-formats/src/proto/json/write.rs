@@ -95,7 +95,7 @@ fn key(entry: &Record<'_>, i: usize, out: &mut Vec<u8>) -> Read<()> {
             put_quoted(fits, out);
             Ok(())
         }
-        Value::Name(..) | Value::Text(..) | Value::Message(..) => value(&held.value, place, out),
+        Value::Name(..) | Value::Text(..) | Value::Message(..) | Value::Held(..) => value(&held.value, place, out),
     }
 }
 
@@ -148,7 +148,28 @@ fn value(held: &Value<'_>, i: usize, out: &mut Vec<u8>) -> Read<()> {
             Ok(())
         }
         Value::Message(record, _) => write(record, i, out),
+        Value::Held(record, url) => any(record, url, i, out),
     }
+}
+
+/// Appends the message that an `Any` holds with the URL of its type: beside its fields, or beside what has a form of its own as `value`.
+fn any(record: &Record<'_>, url: &str, i: usize, out: &mut Vec<u8>) -> Read<()> {
+    out.extend_from_slice(b"{\"@type\":");
+    write_string(url.as_bytes(), out);
+    if record.known.is_some() {
+        out.extend_from_slice(b",\"value\":");
+        write(record, i, out)?;
+        out.push(b'}');
+        return Ok(());
+    }
+    let at = out.len();
+    write(record, i, out)?;
+    if out.get(at + 1) == Some(&b'}') {
+        out.remove(at);
+    } else {
+        out[at] = b',';
+    }
+    Ok(())
 }
 
 /// Whether a value is what a field without presence has when nothing came.
@@ -164,7 +185,7 @@ fn is_default(held: &Value<'_>, i: usize) -> Read<bool> {
         },
         Value::Name(values, text) => number_of(values, text_at(text, i))? == 0,
         Value::Text(text, _) => text_at(text, i).is_empty(),
-        Value::Message(..) => false,
+        Value::Message(..) | Value::Held(..) => false,
     })
 }
 
@@ -199,17 +220,17 @@ fn known_message(known: Known, record: &Record<'_>, row: usize, out: &mut Vec<u8
         }
         Known::Value => any_value(record, row, out),
         Known::Any => {
-            let mut empty = true;
-            record.each(row, |field, items| {
-                empty &= items.is_empty() || is_default(&field.value, items.start)?;
-                Ok(())
+            let at = out.len();
+            record.each(row, |field, items| match &field.value {
+                _ if items.is_empty() => Ok(()),
+                Value::Held(..) => value(&field.value, items.start, out),
+                bytes if is_default(bytes, items.start)? => Ok(()),
+                _ => Err(refuse("the bytes of an Any stand here".into(), "its message, under its name in brackets")),
             })?;
-            out.extend_from_slice(b"{}");
-            if empty {
-                Ok(())
-            } else {
-                Err(refuse("the bytes of an Any stand here".into(), "no Any, which JSON writes by its message"))
+            if out.len() == at {
+                out.extend_from_slice(b"{}");
             }
+            Ok(())
         }
     }
 }

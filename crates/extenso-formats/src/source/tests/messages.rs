@@ -147,7 +147,7 @@ fn results_that_are_messages_are_written_as_they_are() {
     let spec = Spec::from(TensorSpec::new(DType::Bytes, Shape::new([Dim::any()])));
     let copy = copy.concrete(&Nest::Leaf(spec)).expect("traces");
     let mut out = Vec::new();
-    let options = SinkOptions { format: Some(Format::TfRecord), message: Some(message("Total")) };
+    let options = SinkOptions { format: Some(Format::TfRecord), message: Some(message("Total")), json: None };
     let mut sink = open_sink(&options, Box::new(&mut out)).expect("opens");
     let source = open_bytes(&copy, b"\"YWI=\"\n\"\"\n".to_vec(), &SourceOptions::default()).expect("opens");
     run_blocks(&copy, source, &mut *sink, &mut |_, _| {}).expect("runs");
@@ -177,4 +177,17 @@ fn the_json_form_of_messages_is_a_source_where_the_name_says_so() {
     };
     let error = ran(lines, &examples).expect_err("no messages").to_string();
     assert!(error.contains("said to be examples"), "{error}");
+}
+
+#[test]
+fn results_are_lines_of_messages_in_their_json_form() {
+    let (function, folder) = (function(), tempfile::tempdir().expect("a folder"));
+    let wanted = "{\"total\":4.0}\n{}\n{\"total\":4.0}\n";
+    for name in ["out.ndjson", "out"] {
+        let source = open_bytes(&function, file(&texts(&messages()), Framing::Delimited), &options(20)).expect("opens");
+        let path = folder.path().join(name);
+        let sink = SinkOptions { json: Some(message("Total")), ..SinkOptions::default() };
+        run_to_file(&function, source, &path, &sink, &mut |_, _| {}).expect("runs");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), wanted);
+    }
 }
