@@ -6,6 +6,7 @@ use crate::outcomes::Outcomes;
 mod arrow;
 mod artifact;
 mod cases;
+mod csv;
 mod examples;
 mod infer;
 mod ipc;
@@ -13,6 +14,7 @@ mod json;
 mod parquet;
 mod partitions;
 mod paths;
+mod proto_json;
 mod protobuf;
 mod runner;
 
@@ -68,6 +70,22 @@ pub static TARGETS: &[Target] = &[
         structure: Structure::Protobuf,
         cost: 512,
         run: protobuf::run,
+    },
+    Target {
+        name: "proto_json",
+        corpus: proto_json::corpus,
+        dictionary: proto_json::DICTIONARY,
+        structure: Structure::Json,
+        cost: 4096,
+        run: proto_json::run,
+    },
+    Target {
+        name: "csv",
+        corpus: csv::corpus,
+        dictionary: csv::DICTIONARY,
+        structure: Structure::Bytes,
+        cost: 4096,
+        run: csv::run,
     },
     Target {
         name: "examples",

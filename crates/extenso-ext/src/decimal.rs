@@ -86,7 +86,7 @@ impl DecimalTensor {
         Ok(made)
     }
 
-    /// A vector of decimals from text: a sign, digits and a point; 16 bytes each where the precision is at most 38, otherwise 32.
+    /// A vector of decimals from text: a sign, digits, a point and an exponent; 16 bytes each where the precision is at most 38, otherwise 32.
     ///
     /// Errors: text that is no decimal number, or has more digits than precision or scale leave, with its position.
     pub fn parse<S: AsRef<str>>(texts: &[S], precision: i64, scale: i64) -> Result<DecimalTensor> {
@@ -154,13 +154,15 @@ fn power(exponent: i64) -> Option<i256> {
     i256::from_i128(10).checked_pow(u32::try_from(exponent).ok()?)
 }
 
-/// The integer of a decimal text.
-fn number(text: &str, precision: i64, scale: i64) -> Option<i256> {
+/// The integer of a decimal text, which may have an exponent.
+pub(crate) fn number(text: &str, precision: i64, scale: i64) -> Option<i256> {
     let (negative, digits) = match text.split_at_checked(1)? {
         ("-", rest) => (true, rest),
         ("+", rest) => (false, rest),
         _ => (false, text),
     };
+    let (digits, exponent) =
+        digits.split_once(['e', 'E']).map_or((digits, Some(0)), |(digits, e)| (digits, power_of(e)));
     let (whole, behind) = digits.split_once('.').unwrap_or((digits, ""));
     if whole.len() + behind.len() == 0 || !whole.bytes().chain(behind.bytes()).all(|b| b.is_ascii_digit()) {
         return None;
@@ -171,9 +173,12 @@ fn number(text: &str, precision: i64, scale: i64) -> Option<i256> {
     for digit in whole.bytes().chain(behind.bytes()) {
         value = value.checked_mul(ten)?.checked_add(i256::from_i128(i128::from(digit - b'0')))?;
     }
-    let shift = scale - i64::try_from(behind.len()).ok()?;
+    let shift = scale.checked_sub(i64::try_from(behind.len()).ok()?)?.checked_add(exponent?)?;
+    if value == i256::ZERO {
+        return Some(value);
+    }
     if shift >= 0 {
-        value = if value == i256::ZERO { value } else { value.checked_mul(power(shift)?)? };
+        value = value.checked_mul(power(shift)?)?;
     } else {
         let by = power(-shift)?;
         if value.checked_rem(by)? != i256::ZERO {
@@ -185,8 +190,15 @@ fn number(text: &str, precision: i64, scale: i64) -> Option<i256> {
     fits.then(|| if negative { value.wrapping_neg() } else { value })
 }
 
+/// The exponent behind an `e`.
+fn power_of(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_one = (1..=18).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_one { text.parse().ok() } else { None }
+}
+
 /// The text of an integer with `scale` digits behind the point.
-fn shown(value: i256, scale: i64) -> String {
+pub(crate) fn shown(value: i256, scale: i64) -> String {
     let text = value.to_string();
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
     match usize::try_from(scale) {

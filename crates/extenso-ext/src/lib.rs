@@ -25,6 +25,7 @@ pub mod ragged;
 mod shapes;
 mod specs;
 mod spelled;
+mod spelling;
 mod structs;
 mod temporal;
 mod text;
@@ -48,6 +49,7 @@ pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use shapes::{gather_nd, shape, size};
 pub use specs::{FlatSpec, dtype_of, masked_spec, ragged_spec, shape_of};
 pub use spelled::spelled;
+pub use spelling::{Cell, Spelling};
 pub use structs::{FieldPath, StructSpec, StructTensor, broadcast, field_value, paths, promote, unzip, zip};
 pub use temporal::{
     DateTensor, DateTensorSpec, DurationTensor, DurationTensorSpec, IntervalTensor, IntervalTensorSpec, TimeTensor,

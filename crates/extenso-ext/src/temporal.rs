@@ -6,7 +6,8 @@
 mod arithmetic;
 mod calendar;
 mod interval;
-mod show;
+pub(crate) mod read;
+pub(crate) mod show;
 mod unit;
 
 pub use calendar::date_part;

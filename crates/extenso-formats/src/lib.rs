@@ -24,6 +24,7 @@ mod records;
 mod run;
 mod seen;
 pub mod source;
+mod spelled;
 
 use extenso_types::Result;
 

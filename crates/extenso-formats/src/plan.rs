@@ -4,6 +4,8 @@
 //! A leaf that nobody needs has no column. Knows nothing of specs, values or bytes.
 
 use crate::columns::ColumnKind;
+use crate::spelled;
+use extenso_ext::Spelling;
 use extenso_types::{DType, DTypeKind, Error, Path, Result, Segment};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,6 +40,13 @@ pub enum Plan {
         /// The width of the text's offsets: i32 or i64.
         index: DType,
         /// Where values go.
+        column: ColumnId,
+    },
+    /// A time or a decimal, which is an integer that a text spells.
+    Spelled {
+        /// What the text of an integer is.
+        spelling: Spelling,
+        /// Where the integers go, of the width that the spelling says: decimals byte by byte.
         column: ColumnId,
     },
     /// A value that may be null or missing: then everything below gets its default (zero, empty row).
@@ -129,7 +138,7 @@ impl Plan {
     pub fn is_unused(&self) -> bool {
         match self {
             Plan::Skip => true,
-            Plan::Scalar { .. } | Plan::Text { .. } => false,
+            Plan::Scalar { .. } | Plan::Text { .. } | Plan::Spelled { .. } => false,
             Plan::Optional { validity: column, inner: below } | Plan::List { offsets: column, item: below, .. } => {
                 column.is_none() && below.is_unused()
             }
@@ -156,6 +165,10 @@ impl Plan {
                     return Err(refuse(at, format!("{dtype} is no text"), "string or bytes"));
                 }
                 found.push((*column, ColumnKind::Text(check_index(*index, at)?)));
+                Ok(())
+            }
+            Plan::Spelled { spelling, column } => {
+                found.push((*column, ColumnKind::Number(spelling.dtype())));
                 Ok(())
             }
             Plan::Optional { validity, inner } => {
@@ -224,6 +237,7 @@ pub(crate) fn fills(plan: &Plan) -> Vec<(ColumnId, usize)> {
         match plan {
             Plan::Skip => {}
             Plan::Scalar { column, .. } | Plan::Text { column, .. } => out.push((*column, n)),
+            Plan::Spelled { spelling, column } => out.push((*column, n * spelled::elements(spelling))),
             Plan::Optional { validity, inner } => {
                 out.extend(validity.map(|id| (id, n)));
                 add(inner, n, out);

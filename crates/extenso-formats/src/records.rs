@@ -2,13 +2,13 @@
 //!
 //! Invariant: leaves stand in the order of the spec's leaves; a leaf that is not needed has no column and no value.
 //! A type that a record's field may have is a struct, a ragged list, a masked value, a union whose elements stand at their own places,
-//! or any type whose components are all fields, which reads as an object.
+//! a time or a decimal, which is text, or any type whose components are all fields, which reads as an object.
 
 use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef, TextRef};
 use crate::plan::{ColumnId, Field, Plan};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::{Offsets, RowPartition, Storage, Tensor, TypeSpec, Value};
-use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec, UnionSpec};
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, Spelling, StructSpec, UnionSpec};
 use extenso_types::{
     DType, Dim, Error, ExtSpec, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
 };
@@ -230,7 +230,10 @@ impl Compiler<'_> {
             Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => self.list(at, ext),
             Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => self.optional(at, ext, outer),
             Spec::Ext(ext) if is::<UnionSpec>(ext) => self.union(at, ext),
-            Spec::Ext(ext) => self.record(at, ext, outer),
+            Spec::Ext(ext) => match Spelling::of(ext) {
+                Some(spelling) => self.spelled(at, ext, spelling, outer),
+                None => self.record(at, ext, outer),
+            },
         }
     }
 
@@ -281,6 +284,22 @@ impl Compiler<'_> {
         Ok(fixed(&own, Plan::Optional { validity, inner: Box::new(inner) }))
     }
 
+    /// Times or decimals, whose integers are their only component; those of bytes have an axis more.
+    fn spelled(&mut self, at: &Path, ext: &ExtSpec, spelling: Spelling, outer: usize) -> Result<Plan> {
+        let [(segment, Spec::Tensor(integers))] = ext.components.as_slice() else {
+            return Err(Error::internal(format!("'{at}' has other components than its integers")));
+        };
+        let inner = inner_sizes(at, &Spec::from(ext.clone()), &integers.shape, 1)?;
+        let bytes = usize::from(spelling.dtype() == DType::U8);
+        if integers.dtype != spelling.dtype() || (bytes == 1 && inner.last() != Some(&spelling.width())) {
+            let error = Error::dtype(format!("'{at}' is {ext}"));
+            return Err(error.wanted(format!("{} with {} bytes", spelling.dtype(), spelling.width())));
+        }
+        let own = inner.get(outer - 1..inner.len() - bytes).unwrap_or_default().to_vec();
+        let column = self.leaf(&at.child(segment.clone()), LeafSpec::Tensor(integers.clone()), inner);
+        Ok(fixed(&own, column.map_or(Plan::Skip, |column| Plan::Spelled { spelling, column })))
+    }
+
     /// Values of several types, each of which has an element for every one.
     fn union(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
         let spec = UnionSpec::deserialize(ext)?;
@@ -309,12 +328,14 @@ impl Compiler<'_> {
             }
         }
         let inside = outer + own.len();
-        let field = |(segment, spec): &(Segment, Spec)| match segment {
+        let field = |(segment, spec): &(Segment, Spec)| {
+            match segment {
             Segment::Field(name) => {
                 Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec, inside)? })
             }
             _ => Err(Error::dtype(format!("'{at}' is of type {}, which is no record", ext.def))
-                .wanted("a struct, a ragged list, a masked value, a union, or a type whose components are fields")),
+                .wanted("a struct, a ragged list, a masked value, a union, a time, a decimal, or a type whose components are fields")),
+        }
         };
         Ok(fixed(&own, Plan::Record { fields: ext.components.iter().map(field).collect::<Result<_>>()? }))
     }

@@ -1,8 +1,10 @@
 //! NDJSON to records of several specs, and back: what was read, written and read again is the same text.
 
 use crate::outcomes::Outcomes;
+use extenso_core::{ExtensionType, Tensor, TypeSpec, Value};
+use extenso_ext::{DateTensor, DecimalTensor, DurationTensor, MaskedTensor, StructSpec, TimeTensor, TimestampTensor};
 use extenso_formats::{FieldSpec as F, OnError, decode_ndjson, encode_ndjson, struct_spec};
-use extenso_types::{DType, Nest, Spec};
+use extenso_types::{DType, Dim, ExtSpec, Nest, Result, Segment, Shape, Spec, TensorSpec};
 use std::sync::LazyLock;
 
 pub const DICTIONARY: &[&[u8]] = &[
@@ -26,6 +28,12 @@ pub const DICTIONARY: &[&[u8]] = &[
     b"\"items\":[{\"price\":",
     b"0.1e",
     b"1_0",
+    b"T00:00:00Z",
+    b"+23:59",
+    b"-0001-",
+    b"P1DT2H",
+    b".000000001",
+    b"e-3",
 ];
 
 /// The specs that every input is read as.
@@ -56,9 +64,46 @@ static SPECS: LazyLock<Vec<Spec>> = LazyLock::new(|| {
         ("maybe", F::Optional(Box::new(F::List(Box::new(F::Optional(Box::new(item))))))),
     ];
     let optional = numbers.iter().map(|d| (d.name(), F::Optional(Box::new(F::List(Box::new(F::Scalar(*d, vec![])))))));
-    let specs = [struct_spec(one_each), struct_spec(nested), struct_spec(optional)];
+    let specs = [struct_spec(one_each), struct_spec(nested), struct_spec(optional), times()];
     specs.into_iter().map(|spec| spec.expect("a record")).collect()
 });
+
+/// Times and decimals, each of which may be missing.
+pub fn times() -> Result<Spec> {
+    let (i64s, i32s) = (|| Tensor::from_vec(vec![0_i64]), || Tensor::from_vec(vec![0_i32]));
+    let rows = Dim::any();
+    let fields = [
+        ("at", TimestampTensor::new(i64s(), "ns", Some("+05:30"))?.into_value()),
+        ("local", TimestampTensor::new(i64s(), "s", None)?.into_value()),
+        ("day", DateTensor::new(i32s(), "d")?.into_value()),
+        ("time", TimeTensor::new(i64s(), "us")?.into_value()),
+        ("took", DurationTensor::new(i64s(), "ms")?.into_value()),
+        ("price", DecimalTensor::parse(&["0"], 12, 3)?.into_value()),
+        ("wide", DecimalTensor::parse(&["0"], 70, -2)?.into_value()),
+    ];
+    let optional = |(name, value): (&'static str, Value)| {
+        let value = MaskedTensor::new(value, Tensor::bools(&[1], &[true])?)?.into_value();
+        Ok((name, of_rows(value.spec()?, rows)))
+    };
+    let fields: Result<Vec<_>> = fields.into_iter().map(optional).collect();
+    Ok(Spec::from(StructSpec::new(1, fields?)?.serialize()))
+}
+
+/// The spec of as many rows.
+fn of_rows(spec: Spec, rows: Dim) -> Spec {
+    match spec {
+        Spec::Tensor(t) => {
+            let inner = t.shape.dims().unwrap_or_default().iter().skip(1).copied();
+            TensorSpec::new(t.dtype, Shape::new(std::iter::once(rows).chain(inner))).into()
+        }
+        Spec::Partition(p) => Spec::Partition(p),
+        Spec::Ext(ext) => {
+            let part = |(segment, part): &(Segment, Spec)| (segment.clone(), of_rows(part.clone(), rows));
+            let components = ext.components.iter().map(part).collect();
+            ExtSpec { def: ext.def.clone(), static_data: ext.static_data.clone(), components }.into()
+        }
+    }
+}
 
 pub fn corpus() -> Vec<Vec<u8>> {
     let lines = [
@@ -66,6 +111,8 @@ pub fn corpus() -> Vec<Vec<u8>> {
         r#"{"id": 1, "embedding": [[1, 2], [3, 4.5]], "items": [{"price": 2, "sku": "a"}, {"price": 3.5, "sku": ""}], "maybe": null}"#,
         r#"{"id": 9007199254740993, "embedding": [[0, 0], [0, 0]], "items": [], "maybe": [null, {"price": "Infinity", "sku": "x"}]}"#,
         r#"{"bool": [true, false], "f64": [1, 2.5, "NaN"], "string": [], "u64": null, "unknown": {"deep": [[[1]]]}}"#,
+        r#"{"at": "2001-02-03T04:05:06.5Z", "local": "1969-12-31T23:59:59", "day": "2000-02-29", "time": "23:59:59.000001", "took": "PT1.5S", "price": -12.5e0, "wide": "1234500"}"#,
+        r#"{"at": "-0001-01-01T00:00:00+05:30", "took": "-7s", "price": "0.001"}"#,
         r"{}",
     ];
     let deep = format!("{{\"unknown\": {}{}}}", "[".repeat(2000), "]".repeat(2000));

@@ -4,24 +4,15 @@ use super::calendar::offset_of;
 use super::{DateTensor, DurationTensor, IntervalTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::Literal;
 use crate::args::typed;
+use crate::spelling::Zone;
 use extenso_core::{Tensor, Value, ops};
 use extenso_types::{DType, Result};
 
 /// The elements of a vector of times as text; none of another type.
 pub(crate) fn literals(value: &Value) -> Result<Option<Vec<Literal>>> {
     let texts = if let Some(x) = typed::<TimestampTensor>(value) {
-        let unit: TimeUnit = x.unit().parse()?;
-        let offset = x.zone().map(offset_of).transpose();
-        // A zone by name is shown in UTC, with its name.
-        let (seconds, suffix) = match (x.zone(), offset) {
-            (Some(_), Ok(Some(0))) => (0, "Z".to_string()),
-            (Some(zone), Ok(Some(seconds))) => (seconds, zone.to_string()),
-            (Some(zone), _) => (0, format!("Z[{zone}]")),
-            (None, _) => (0, String::new()),
-        };
-        each(x.values(), |v| {
-            timestamp(i128::from(v) + i128::from(seconds) * i128::from(unit.per_second()), unit) + &suffix
-        })?
+        let (unit, zone): (TimeUnit, _) = (x.unit().parse()?, x.zone().map(zone));
+        each(x.values(), |v| timestamp(v.into(), unit, zone.as_ref()))?
     } else if let Some(x) = typed::<DateTensor>(value) {
         each(x.days()?.tensor()?, |days| date(i128::from(days)))?
     } else if let Some(x) = typed::<TimeTensor>(value) {
@@ -53,13 +44,25 @@ fn intervals(x: &IntervalTensor) -> Result<Vec<String>> {
     Ok(texts.into_iter().map(|parts| parts.join(" ")).collect())
 }
 
-fn timestamp(units: i128, unit: TimeUnit) -> String {
-    let per_day = 86_400 * i128::from(unit.per_second());
-    format!("{}T{}", date(units.div_euclid(per_day)), time(units.rem_euclid(per_day), unit))
+/// What is shown of a zone; one by name is shown in UTC, with its name.
+pub(crate) fn zone(name: &str) -> Zone {
+    let (ahead, suffix) = match offset_of(name) {
+        Ok(0) => (0, "Z".to_string()),
+        Ok(ahead) => (ahead, name.to_string()),
+        Err(_) => (0, format!("Z[{name}]")),
+    };
+    Zone { name: name.to_string(), suffix, ahead }
+}
+
+pub(crate) fn timestamp(units: i128, unit: TimeUnit, zone: Option<&Zone>) -> String {
+    let per_second = i128::from(unit.per_second());
+    let units = units + zone.map_or(0, |zone| i128::from(zone.ahead)) * per_second;
+    let (day, within) = (units.div_euclid(86_400 * per_second), units.rem_euclid(86_400 * per_second));
+    format!("{}T{}{}", date(day), time(within, unit), zone.map_or("", |zone| &zone.suffix))
 }
 
 /// Hinnant's `civil_from_days` on one number.
-fn date(days: i128) -> String {
+pub(crate) fn date(days: i128) -> String {
     let z = days + 719_468;
     let (era, doe) = (z.div_euclid(146_097), z.rem_euclid(146_097));
     let yoe = (doe - doe / 1_460 + doe / 36_524 - doe / 146_096) / 365;
@@ -71,7 +74,7 @@ fn date(days: i128) -> String {
     format!("{sign}{:04}-{month:02}-{day:02}", year.abs())
 }
 
-fn time(units: i128, unit: TimeUnit) -> String {
+pub(crate) fn time(units: i128, unit: TimeUnit) -> String {
     let per_second = i128::from(unit.per_second());
     let (seconds, rest) = (units.div_euclid(per_second), units.rem_euclid(per_second));
     let text = format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);

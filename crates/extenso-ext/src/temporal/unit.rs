@@ -30,6 +30,18 @@ impl TimeUnit {
     }
 }
 
+impl TimeUnit {
+    /// Its name: `s`, `ms`, `us` or `ns`.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Second => "s",
+            TimeUnit::Millisecond => "ms",
+            TimeUnit::Microsecond => "us",
+            TimeUnit::Nanosecond => "ns",
+        }
+    }
+}
+
 impl FromStr for TimeUnit {
     type Err = Error;
 

@@ -16,7 +16,9 @@ use crate::records::RecordSpec;
 use crate::run::Rows as Batch;
 use crate::seen::Place;
 use crate::source::unpack;
+use crate::spelled;
 use csv::{ByteRecord, Reader, ReaderBuilder};
+use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Nest, Path, Result, Segment, Spec};
 use std::io::Read as Bytes;
 use std::sync::Arc;
@@ -178,6 +180,7 @@ enum Node {
     Skip,
     Scalar { dtype: DType, column: ColumnId, cell: usize },
     Text { dtype: DType, column: ColumnId, cell: usize },
+    Spelled { spelling: Spelling, column: ColumnId, cell: usize },
     Optional { validity: Option<ColumnId>, inner: Box<Node>, cells: Vec<usize>, defaults: Vec<(ColumnId, usize)> },
     Record(Vec<(Arc<str>, Node)>),
 }
@@ -226,6 +229,9 @@ impl Node {
             Plan::Skip => Node::Skip,
             Plan::Scalar { dtype, column } => Node::Scalar { dtype: *dtype, column: *column, cell: cell()? },
             Plan::Text { dtype, column, .. } => Node::Text { dtype: *dtype, column: *column, cell: cell()? },
+            Plan::Spelled { spelling, column } => {
+                Node::Spelled { spelling: spelling.clone(), column: *column, cell: cell()? }
+            }
             Plan::Optional { validity, inner } => {
                 let below = |path: &Path| path.starts_with(at);
                 let cells: Vec<usize> = (0..paths.len()).filter(|i| below(&paths[*i])).collect();
@@ -257,6 +263,11 @@ impl Node {
             Node::Scalar { dtype, column, cell } => {
                 let pushed = columns.get_mut(*column).is_some_and(|column| push_scalar(text(*cell), column));
                 if pushed { Ok(()) } else { Err(refuse(*cell, wanted(*dtype))) }
+            }
+            Node::Spelled { spelling, column, cell } => {
+                let given = std::str::from_utf8(text(*cell).trim_ascii()).unwrap_or_default();
+                let pushed = columns.get_mut(*column).is_some_and(|column| spelled::push(spelling, given, column));
+                if pushed { Ok(()) } else { Err(refuse(*cell, spelling.wanted())) }
             }
             Node::Text { dtype, column, cell } => {
                 if *dtype == DType::String && std::str::from_utf8(text(*cell)).is_err() {

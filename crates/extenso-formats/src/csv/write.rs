@@ -7,8 +7,10 @@ use crate::json::write_scalar;
 use crate::plan::{ColumnId, Field, Plan};
 use crate::prove::Proof;
 use crate::run::Batch;
+use crate::spelled;
 use csv::{ByteRecord, WriterBuilder};
 use extenso_core::Value;
+use extenso_ext::Spelling;
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{DType, Error, Nest, Path, Result, Segment};
 use std::ops::Range;
@@ -66,6 +68,7 @@ struct Cell<'a> {
 enum Content<'a> {
     Scalar(ColumnRef<'a>),
     Text(TextRef<'a>),
+    Spelled(Spelling, ColumnRef<'a>),
 }
 
 impl Cell<'_> {
@@ -78,6 +81,9 @@ impl Cell<'_> {
                 write_scalar(column, row, out);
                 // JSON puts the names of floats that are no numbers into quotes.
                 out.retain(|byte| *byte != b'"');
+            }
+            Content::Spelled(spelling, column) => {
+                out.extend_from_slice(spelled::text(spelling, column, row).as_bytes());
             }
             Content::Text(text) => {
                 let place = |i: usize| text.offsets.get(i).unwrap_or(0);
@@ -105,6 +111,11 @@ fn gather<'a>(
         Plan::Scalar { column: id, .. } => cell(Content::Scalar(column(id)?), there),
         Plan::Text { dtype, column: id, .. } => {
             cell(Content::Text(proof.text(*id, *dtype == DType::String, rows, at.segments())?), there);
+        }
+        Plan::Spelled { spelling, column: id } => {
+            let n = spelled::elements(spelling);
+            let bytes = rows.start.saturating_mul(n)..rows.end.saturating_mul(n);
+            cell(Content::Spelled(spelling.clone(), proof.column(*id, &bytes, at.segments())?), there);
         }
         Plan::Optional { validity, inner } => {
             let bits = validity.map(|id| proof.bits(id, rows, at.segments())).transpose()?.flatten();

@@ -9,7 +9,9 @@ use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
 use crate::parts;
 use crate::plan::{Field, Plan};
 use crate::prove::{Proof, refuse};
+use crate::spelled;
 use extenso_core::side_by_side;
+use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Result, Segment};
 use std::fmt::Display;
 use std::io::Write;
@@ -78,6 +80,7 @@ pub(crate) fn encode_texts(
 /// A plan with its columns, proven to hold what will be written.
 enum Writer<'a> {
     Scalar(ColumnRef<'a>),
+    Spelled(Spelling, ColumnRef<'a>),
     String(TextRef<'a>),
     Bytes(TextRef<'a>),
     Optional {
@@ -102,6 +105,7 @@ impl Writer<'_> {
     fn write(&self, row: usize, out: &mut Vec<u8>) {
         match self {
             Writer::Scalar(column) => write_scalar(column, row, out),
+            Writer::Spelled(spelling, column) => write_string(spelled::text(spelling, column, row).as_bytes(), out),
             Writer::String(text) => write_string(text_at(text, row), out),
             Writer::Bytes(text) => {
                 out.push(b'"');
@@ -204,6 +208,13 @@ impl<'a> Prepare<'_, 'a> {
         Ok(match plan {
             Plan::Skip => return Err(refuse(at, "a skipped value that is no field cannot be left out")),
             Plan::Scalar { column, .. } => Writer::Scalar(self.0.column(*column, &rows, at)?),
+            Plan::Spelled { spelling, column } => {
+                let (of, n) = (&rows, spelled::elements(spelling));
+                let (Some(start), Some(end)) = (of.start.checked_mul(n), of.end.checked_mul(n)) else {
+                    return Err(refuse(at, "there are more bytes than can be counted"));
+                };
+                Writer::Spelled(spelling.clone(), self.0.column(*column, &(start..end), at)?)
+            }
             Plan::Text { dtype: DType::String, column, .. } => Writer::String(self.0.text(*column, true, &rows, at)?),
             Plan::Text { column, .. } => Writer::Bytes(self.0.text(*column, false, &rows, at)?),
             Plan::Optional { validity, inner } => {

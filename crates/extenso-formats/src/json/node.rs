@@ -4,6 +4,7 @@
 
 use super::fields::Fields;
 use crate::plan::{ColumnId, Field, Plan, fills};
+use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Result};
 
 /// A plan made ready for reading: what nobody needs has become one node.
@@ -11,6 +12,7 @@ use extenso_types::{DType, Error, Result};
 pub enum Node {
     Skip,
     Scalar(ColumnId),
+    Spelled(Spelling, ColumnId),
     String(ColumnId),
     Bytes(ColumnId),
     Optional { validity: Option<ColumnId>, defaults: Vec<(ColumnId, usize)>, inner: Box<Node> },
@@ -31,6 +33,7 @@ impl Node {
         Ok(match plan {
             Plan::Skip => Node::Skip,
             Plan::Scalar { column, .. } => Node::Scalar(*column),
+            Plan::Spelled { spelling, column } => Node::Spelled(spelling.clone(), *column),
             Plan::Text { dtype: DType::String, column, .. } => Node::String(*column),
             Plan::Text { column, .. } => Node::Bytes(*column),
             Plan::Optional { validity, inner } => {

@@ -10,10 +10,12 @@ use super::failure::{Failure, Read};
 use super::fields::Fields;
 use super::node::Node;
 use super::quick;
-use super::scalar::read_scalar;
+use super::scalar::{read_scalar, starts_number};
 use super::skip::skip;
 use crate::columns::{Column, Columns};
 use crate::plan::ColumnId;
+use crate::spelled;
+use extenso_ext::Spelling;
 use extenso_types::{Error, Segment};
 use jiter::{Jiter, Peek};
 use std::cmp::Ordering;
@@ -80,6 +82,7 @@ impl Reader<'_, '_> {
                 Some(column) => read_scalar(&mut self.jiter, self.text, peek, column),
                 None => Err(Failure::new(self.jiter.current_index(), Error::internal("a scalar has no column"))),
             },
+            Node::Spelled(spelling, id) => self.spelled(spelling, *id, peek),
             Node::String(id) => self.string(*id, peek),
             Node::Bytes(id) => self.byte_string(*id, peek),
             Node::Optional { validity, defaults, inner } => {
@@ -185,6 +188,7 @@ impl Reader<'_, '_> {
                     self.fill(defaults)?;
                 }
                 Node::Scalar(_)
+                | Node::Spelled(..)
                 | Node::String(_)
                 | Node::Bytes(_)
                 | Node::List { .. }
@@ -244,6 +248,20 @@ impl Reader<'_, '_> {
             next = self.jiter.array_step()?;
         }
         Ok(n)
+    }
+
+    /// Reads the text of a time or a decimal, or the digits of a number where that is text of it.
+    fn spelled(&mut self, spelling: &Spelling, id: ColumnId, peek: Peek) -> Read<()> {
+        let start = self.jiter.current_index();
+        let text = match peek {
+            Peek::String => self.jiter.known_str()?,
+            _ if spelling.is_number() && starts_number(peek) => {
+                std::str::from_utf8(self.jiter.known_number_bytes(peek)?).unwrap_or_default()
+            }
+            _ => return Err(self.mismatch(spelling.wanted())),
+        };
+        let pushed = self.columns.get_mut(id).is_some_and(|column| spelled::push(spelling, text, column));
+        if pushed { Ok(()) } else { Err(Failure::mismatch(self.text, start, spelling.wanted())) }
     }
 
     fn string(&mut self, id: ColumnId, peek: Peek) -> Read<()> {

@@ -76,6 +76,6 @@ fn float<T: Float>(jiter: &mut Jiter<'_>, text: &[u8], peek: Peek, dtype: DType)
     std::str::from_utf8(digits).ok().and_then(T::parse).ok_or_else(mismatch)
 }
 
-fn starts_number(peek: Peek) -> bool {
+pub fn starts_number(peek: Peek) -> bool {
     matches!(peek.into_inner(), b'-' | b'0'..=b'9')
 }

@@ -273,6 +273,7 @@ pub fn once(plan: &Plan) -> (Rule, &Plan) {
         Plan::Skip
         | Plan::Scalar { .. }
         | Plan::Text { .. }
+        | Plan::Spelled { .. }
         | Plan::Fixed { .. }
         | Plan::Union { .. }
         | Plan::Record { .. } => (Rule::One, plan),
@@ -384,6 +385,7 @@ fn shape(plan: &Plan) -> String {
     match plan {
         Plan::Skip => "nothing".into(),
         Plan::Scalar { dtype, .. } | Plan::Text { dtype, .. } => dtype.to_string(),
+        Plan::Spelled { .. } => "a time or a decimal".into(),
         Plan::Optional { .. } => "a masked value".into(),
         Plan::List { .. } => "a list".into(),
         Plan::Fixed { size, .. } => format!("an axis of {size}"),

@@ -81,6 +81,7 @@ fn push(plan: &Plan, columns: &mut Columns, rng: &mut Rng) {
             let Some(Column::Text(texts)) = columns.get_mut(*column) else { panic!("no text") };
             assert!(texts.push(if *dtype == DType::String { text.as_bytes() } else { &bytes }));
         }
+        Plan::Spelled { .. } => panic!("no times"),
         Plan::Optional { validity, inner } => {
             let valid = rng.below(3) > 0;
             let Some(Column::Bits(bits)) = validity.and_then(|id| columns.get_mut(id)) else { panic!("no bits") };
@@ -161,6 +162,9 @@ pub fn project(plan: &Plan, keep: &mut impl FnMut(ColumnId) -> bool, old: &mut V
         Plan::Text { dtype, index, column } => {
             take(*column).map_or(Plan::Skip, |column| Plan::Text { dtype: *dtype, index: *index, column })
         }
+        Plan::Spelled { spelling, column } => {
+            take(*column).map_or(Plan::Skip, |column| Plan::Spelled { spelling: spelling.clone(), column })
+        }
         Plan::Optional { validity, inner } => {
             Plan::Optional { validity: validity.and_then(take), inner: Box::new(project(inner, keep, old)) }
         }
@@ -187,6 +191,7 @@ pub fn assert_rows(plan: &Plan, columns: &Columns, rows: usize) {
     match plan {
         Plan::Skip => {}
         Plan::Scalar { column, .. } | Plan::Text { column, .. } => assert_eq!(len(*column), rows),
+        Plan::Spelled { spelling, column } => assert_eq!(len(*column), rows * crate::spelled::elements(spelling)),
         Plan::Optional { validity, inner } => {
             validity.iter().for_each(|id| assert_eq!(len(*id), rows));
             assert_rows(inner, columns, rows);

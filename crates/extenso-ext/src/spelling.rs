@@ -1,0 +1,298 @@
+//! How times and decimals are spelled: their numbers as text, and text as their numbers.
+//!
+//! Invariant: text that was written reads as the number that it was written of, and a number is read exactly or not at all.
+
+use crate::decimal::{self, DecimalTensorSpec};
+use crate::temporal::{DateTensorSpec, DurationTensorSpec, TimeTensorSpec, TimeUnit, TimestampTensorSpec, read, show};
+use arrow_buffer::i256;
+use extenso_core::TypeSpec;
+use extenso_types::{DType, ExtSpec, StaticValue};
+
+/// The text of the elements of a type of times or decimals, each of which is an integer.
+///
+/// | type | text |
+/// |---|---|
+/// | timestamps with a zone | RFC 3339: `2001-02-03T04:05:06.5Z`, `2001-02-03T04:05:06+05:30`; behind it may stand the zone by name, in brackets |
+/// | timestamps without one | the same without an offset |
+/// | dates | `2001-02-03` |
+/// | times of a day | `04:05:06.5` |
+/// | durations | a number and its unit, `1.5s`, `1500ms`; ISO 8601, `P1DT2H3M4.5S` |
+/// | decimals | a number of JSON, or one with a `+` |
+///
+/// ```
+/// # use extenso_core::{ExtensionType, Tensor};
+/// # use extenso_ext::{DateTensor, Spelling};
+/// # use extenso_types::Spec;
+/// let days = DateTensor::new(Tensor::from_vec(vec![0_i32]), "d").unwrap().into_value();
+/// let Spec::Ext(spec) = days.spec().unwrap() else { panic!("an extension type") };
+/// let spelling = Spelling::of(&spec).unwrap();
+/// assert_eq!(spelling.parse("2000-02-29").unwrap()[..4], 11_016_i32.to_le_bytes());
+/// assert_eq!(spelling.show(&11_016_i32.to_le_bytes()), "2000-02-29");
+/// assert!(spelling.parse("2001-02-29").is_none());
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spelling(Of);
+
+#[derive(Clone, PartialEq, Debug)]
+enum Of {
+    Timestamp { unit: TimeUnit, zone: Option<Zone> },
+    Date { milliseconds: bool },
+    Time { unit: TimeUnit },
+    Duration { unit: TimeUnit },
+    Decimal { precision: i64, scale: i64, width: usize },
+}
+
+/// A zone: what stands behind a time of it, and how many seconds it is ahead of UTC there.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Zone {
+    pub name: String,
+    pub suffix: String,
+    pub ahead: i64,
+}
+
+/// An integer as its bytes, the lowest first, filled up with its sign.
+pub type Cell = [u8; 32];
+
+impl Spelling {
+    /// The spelling of a type's elements; none of other types.
+    pub fn of(spec: &ExtSpec) -> Option<Spelling> {
+        let text = |name: &str| match spec.static_data.get(name) {
+            Some(StaticValue::Str(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let number = |name: &str| match spec.static_data.get(name) {
+            Some(StaticValue::Int(number)) => Some(*number),
+            _ => None,
+        };
+        let unit = || text("unit")?.parse::<TimeUnit>().ok();
+        // A type that refines one of these may have more components.
+        let name = spec.def.name();
+        Some(Spelling(if name == TimestampTensorSpec::def().name() {
+            Of::Timestamp { unit: unit()?, zone: text("zone").map(|zone| show::zone(&zone)) }
+        } else if name == DateTensorSpec::def().name() {
+            Of::Date { milliseconds: text("unit")? == "ms" }
+        } else if name == TimeTensorSpec::def().name() {
+            Of::Time { unit: unit()? }
+        } else if name == DurationTensorSpec::def().name() {
+            Of::Duration { unit: unit()? }
+        } else if name == DecimalTensorSpec::def().name() {
+            let width = if number("bits")? == 256 { 32 } else { 16 };
+            Of::Decimal { precision: number("precision")?, scale: number("scale")?, width }
+        } else {
+            return None;
+        }))
+    }
+
+    /// The dtype of the component that holds the integers: i32, i64, or u8 where they have an axis of bytes.
+    pub fn dtype(&self) -> DType {
+        match self.width() {
+            4 => DType::I32,
+            8 => DType::I64,
+            _ => DType::U8,
+        }
+    }
+
+    /// How many bytes an integer has.
+    pub fn width(&self) -> usize {
+        match &self.0 {
+            Of::Date { milliseconds: false } | Of::Time { unit: TimeUnit::Second | TimeUnit::Millisecond } => 4,
+            Of::Timestamp { .. } | Of::Date { .. } | Of::Time { .. } | Of::Duration { .. } => 8,
+            Of::Decimal { width, .. } => *width,
+        }
+    }
+
+    /// Whether a number is text of it too.
+    pub fn is_number(&self) -> bool {
+        matches!(self.0, Of::Decimal { .. })
+    }
+
+    /// The integer of a text; none if it is no such text, or not exactly an integer of the unit or scale that fits.
+    pub fn parse(&self, text: &str) -> Option<Cell> {
+        let wide = match &self.0 {
+            Of::Decimal { precision, scale, .. } => decimal::number(text, *precision, *scale)?,
+            Of::Timestamp { unit, zone } => i256::from_i128(read::timestamp(text, *unit, zone.as_ref())?),
+            Of::Date { milliseconds } => {
+                let days = read::date(text)?;
+                i256::from_i128(if *milliseconds { days.checked_mul(86_400_000)? } else { days })
+            }
+            Of::Time { unit } => i256::from_i128(read::time(text, *unit)?),
+            Of::Duration { unit } => i256::from_i128(read::duration(text, *unit)?),
+        };
+        let cell = wide.to_le_bytes();
+        (integer(cell.get(..self.width())?) == wide).then_some(cell)
+    }
+
+    /// The text of an integer, whose bytes these are.
+    pub fn show(&self, cell: &[u8]) -> String {
+        let wide = integer(cell);
+        let units = || wide.to_i128().unwrap_or_default();
+        match &self.0 {
+            Of::Decimal { scale, .. } => decimal::shown(wide, *scale),
+            Of::Timestamp { unit, zone } => show::timestamp(units(), *unit, zone.as_ref()),
+            Of::Date { milliseconds } => {
+                show::date(if *milliseconds { units().div_euclid(86_400_000) } else { units() })
+            }
+            Of::Time { unit } => show::time(units(), *unit),
+            Of::Duration { unit } => format!("{}{}", units(), unit.name()),
+        }
+    }
+
+    /// What an error says is wanted.
+    pub fn wanted(&self) -> String {
+        let exact = |unit: &TimeUnit| match unit {
+            TimeUnit::Second => "whole seconds",
+            TimeUnit::Millisecond => "whole milliseconds",
+            TimeUnit::Microsecond => "whole microseconds",
+            TimeUnit::Nanosecond => "whole nanoseconds",
+        };
+        match &self.0 {
+            Of::Timestamp { unit, zone: Some(_) } => {
+                format!("a time of RFC 3339 with its zone, such as \"2001-02-03T04:05:06Z\", in {}", exact(unit))
+            }
+            Of::Timestamp { unit, zone: None } => {
+                format!("a time without a zone, such as \"2001-02-03T04:05:06\", in {}", exact(unit))
+            }
+            Of::Date { .. } => "a date, such as \"2001-02-03\"".into(),
+            Of::Time { unit } => format!("a time of day, such as \"04:05:06\", in {}", exact(unit)),
+            Of::Duration { unit } => format!("a duration, such as \"1.5s\" or \"PT1.5S\", in {}", exact(unit)),
+            Of::Decimal { precision, scale, .. } => {
+                format!("a decimal number of {precision} digits, {scale} of them behind the point, or its text")
+            }
+        }
+    }
+}
+
+/// The integer of some bytes, the lowest first.
+fn integer(cell: &[u8]) -> i256 {
+    let fill = if cell.last().is_some_and(|top| *top >= 0x80) { 0xff } else { 0 };
+    let mut bytes = [fill; 32];
+    for (byte, given) in bytes.iter_mut().zip(cell) {
+        *byte = *given;
+    }
+    i256::from_le_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(spelling: Of, text: &str, wanted: Option<i128>) {
+        let spelling = Spelling(spelling);
+        let parsed = spelling.parse(text).map(|cell| integer(&cell).to_i128().expect("128 bits"));
+        assert_eq!(parsed, wanted, "{text} as {}", spelling.wanted());
+        if let Some(cell) = spelling.parse(text) {
+            let shown = spelling.show(&cell[..spelling.width()]);
+            assert_eq!(spelling.parse(&shown), Some(cell), "{text} is shown as {shown}");
+        }
+    }
+
+    fn at(unit: TimeUnit, zone: Option<&str>) -> Of {
+        Of::Timestamp { unit, zone: zone.map(show::zone) }
+    }
+
+    #[test]
+    fn timestamps_are_read_exactly_or_not_at_all() {
+        use TimeUnit::*;
+        check(at(Second, Some("UTC")), "1970-01-01T00:00:00Z", Some(0));
+        check(at(Second, Some("UTC")), "2000-02-29t23:59:59+00:30", Some(951_866_999));
+        check(at(Millisecond, Some("+05:30")), "1970-01-01T05:30:00.5+05:30", Some(500));
+        check(at(Nanosecond, Some("Europe/Berlin")), "1969-12-31 23:59:59.999999999Z[Europe/Berlin]", Some(-1));
+        check(at(Nanosecond, None), "2262-04-11T23:47:16.854775807", Some(i64::MAX.into()));
+        check(at(Microsecond, None), "-0001-01-01T00:00:00.000001000", Some(-62_198_755_199_999_999));
+        for odd in [
+            "2262-04-11T23:47:16.854775808",
+            "2001-02-03T04:05:06Z",
+            "2001-02-03",
+            "2001-02-03T24:00:00",
+            "2001-02-03T04:05:60",
+            "2001-02-03T04:05",
+            "2001-2-3T04:05:06",
+            "2001-02-03T04:05:06.",
+            "2001-13-01T00:00:00",
+            "",
+            "T",
+            "2001-02-03T+4:05:06",
+        ] {
+            check(at(Nanosecond, None), odd, None);
+        }
+        for odd in [
+            "2001-02-03T04:05:06",
+            "2001-02-03T04:05:06.5Z",
+            "2001-02-03T04:05:06+24:00",
+            "2001-02-03T04:05:06Z[UTC",
+            "2001-02-03T04:05:06Z[Etc/GMT+1]",
+        ] {
+            check(at(Second, Some("UTC")), odd, None);
+        }
+    }
+
+    #[test]
+    fn dates_times_and_durations_are_read_exactly_or_not_at_all() {
+        use TimeUnit::*;
+        let days = || Of::Date { milliseconds: false };
+        check(days(), "1969-12-31", Some(-1));
+        check(days(), "10000-01-01", Some(2_932_897));
+        check(Of::Date { milliseconds: true }, "1970-01-02", Some(86_400_000));
+        for odd in ["1900-02-29", "2001-02-03T00:00:00", "999999999999-01-01", "01-01-01", "+2001-01-01"] {
+            check(days(), odd, None);
+        }
+        check(Of::Time { unit: Microsecond }, "23:59:59.25", Some(86_399_250_000));
+        check(Of::Time { unit: Second }, "23:59:59.0", Some(86_399));
+        for odd in ["24:00:00", "1:00:00", "-1:00:00", "00:00:00.5"] {
+            check(Of::Time { unit: Second }, odd, None);
+        }
+        let duration = || Of::Duration { unit: Millisecond };
+        for (text, wanted) in
+            [("1.5s", 1_500), ("-7ms", -7), ("2000us", 2), ("P1DT2H3M4.5S", 93_784_500), ("-PT0.001S", -1), ("0s", 0)]
+        {
+            check(duration(), text, Some(wanted));
+        }
+        for odd in [
+            "1us",
+            "1",
+            "s",
+            "P",
+            "PT",
+            "P1M",
+            "P1Y",
+            "PT1S2M",
+            "1.5.5s",
+            "--1s",
+            "PT1.5M",
+            "99999999999999999999999999999999999999999s",
+            "P1DT",
+        ] {
+            check(duration(), odd, None);
+        }
+    }
+
+    #[test]
+    fn decimals_are_read_exactly_or_not_at_all() {
+        let of = |precision, scale| Of::Decimal { precision, scale, width: 16 };
+        for (text, wanted) in
+            [("1.10", 110), ("-0.05", -5), ("1e2", 10_000), ("12.5E-1", 125), ("0e999", 0), ("0.000", 0), ("+7", 700)]
+        {
+            check(of(10, 2), text, Some(wanted));
+        }
+        for odd in [
+            "1.001",
+            "123456789",
+            "1e9",
+            "",
+            "-",
+            ".",
+            "1e",
+            "1e+",
+            "e1",
+            "NaN",
+            "0x1",
+            "1e99999999999999999999",
+            "1e-3",
+        ] {
+            check(of(10, 2), odd, None);
+        }
+        check(of(5, -2), "12300", Some(123));
+        check(of(5, -2), "12350", None);
+        check(of(38, 0), &"9".repeat(38), Some(99_999_999_999_999_999_999_999_999_999_999_999_999));
+    }
+}

@@ -1,0 +1,40 @@
+//! Times and decimals in columns: integers of the width that their spelling says, those of bytes as so many bytes each.
+//!
+//! Invariant: a column of the spelling's dtype takes and gives whole integers.
+
+use crate::columns::{Column, ColumnRef};
+use extenso_ext::{Cell, Spelling};
+use extenso_types::DType;
+
+/// How many elements of its column an integer has.
+pub fn elements(spelling: &Spelling) -> usize {
+    if spelling.dtype() == DType::U8 { spelling.width() } else { 1 }
+}
+
+/// Adds the integer of a text; whether there is one.
+pub fn push(spelling: &Spelling, text: &str, column: &mut Column) -> bool {
+    let Some(cell) = spelling.parse(text) else { return false };
+    let [a, b, c, d, e, f, g, h, ..] = cell;
+    match column {
+        Column::I32(numbers) => numbers.push(i32::from_le_bytes([a, b, c, d])),
+        Column::I64(numbers) => numbers.push(i64::from_le_bytes([a, b, c, d, e, f, g, h])),
+        Column::U8(bytes) => bytes.extend_from_slice(&cell[..spelling.width()]),
+        _ => return false,
+    }
+    true
+}
+
+/// The text of an integer of a column.
+pub fn text(spelling: &Spelling, column: &ColumnRef<'_>, row: usize) -> String {
+    let of = |cell: &[u8]| spelling.show(cell);
+    match column {
+        ColumnRef::I32(numbers) => of(&numbers[row].to_le_bytes()),
+        ColumnRef::I64(numbers) => of(&numbers[row].to_le_bytes()),
+        ColumnRef::U8(bytes) => {
+            let width = spelling.width();
+            of(bytes.get(row * width..(row + 1) * width).unwrap_or_default())
+        }
+        // The check has compared the kinds.
+        _ => of(&Cell::default()),
+    }
+}

@@ -1,0 +1,164 @@
+//! Times and decimals in JSON and CSV by a spec: exact both ways, eager and in a graph, and refused where they do not fit.
+
+use extenso_core::{ExtensionType, Tensor, TypeSpec, Value};
+use extenso_ext::{
+    DateTensor, DecimalTensor, DurationTensor, StructSpec, StructTensor, TimeTensor, TimestampTensor, to_literal,
+};
+use extenso_formats::csv::{CsvOptions, encode_csv, read_csv};
+use extenso_formats::{OnError, Rows, decode_ndjson, encode_ndjson, ops, run_records};
+use extenso_graph::Function;
+use extenso_types::{Dim, Nest, Result, Shape, Spec, TensorSpec};
+
+/// The spec of a batch with a field for each of these values, for any number of rows.
+fn spec_of(fields: Vec<(&str, Value)>) -> Spec {
+    let rows = Dim::any();
+    let any = |value: Value| rows_of(value.spec().expect("a spec"), rows);
+    let fields: Vec<(&str, Spec)> = fields.into_iter().map(|(name, value)| (name, any(value))).collect();
+    Spec::from(StructSpec::new(1, fields).expect("a record").serialize())
+}
+
+fn rows_of(spec: Spec, rows: Dim) -> Spec {
+    match spec {
+        Spec::Tensor(t) => {
+            let dims = t.shape.dims().expect("known").iter().skip(1).copied();
+            TensorSpec::new(t.dtype, Shape::new(std::iter::once(rows).chain(dims))).into()
+        }
+        Spec::Partition(_) => panic!("no rows here"),
+        Spec::Ext(mut ext) => {
+            let parts = std::mem::take(&mut ext_mut(&mut ext).components);
+            ext_mut(&mut ext).components = parts.into_iter().map(|(s, part)| (s, rows_of(part, rows))).collect();
+            Spec::Ext(ext)
+        }
+    }
+}
+
+fn ext_mut(ext: &mut std::sync::Arc<extenso_types::ExtSpec>) -> &mut extenso_types::ExtSpec {
+    std::sync::Arc::make_mut(ext)
+}
+
+fn one_each() -> Spec {
+    let i64s = || Tensor::from_vec(vec![0_i64]);
+    let zoned = |unit, zone| TimestampTensor::new(i64s(), unit, zone).expect("times").into_value();
+    spec_of(vec![
+        ("utc", zoned("ms", Some("UTC"))),
+        ("zone", zoned("s", Some("+05:30"))),
+        ("named", zoned("ns", Some("Europe/Berlin"))),
+        ("local", zoned("us", None)),
+        ("day", DateTensor::new(Tensor::from_vec(vec![0_i32]), "d").expect("days").into_value()),
+        ("day_ms", DateTensor::new(i64s(), "ms").expect("days").into_value()),
+        ("time", TimeTensor::new(i64s(), "us").expect("times").into_value()),
+        ("second", TimeTensor::new(Tensor::from_vec(vec![0_i32]), "s").expect("times").into_value()),
+        ("took", DurationTensor::new(i64s(), "ms").expect("durations").into_value()),
+        ("price", DecimalTensor::parse(&["0"], 10, 2).expect("decimals").into_value()),
+        ("wide", DecimalTensor::parse(&["0"], 60, 30).expect("decimals").into_value()),
+    ])
+}
+
+const GIVEN: &str = r#"{"utc": "2001-02-03T04:05:06.500Z", "zone": "1970-01-01T00:00:00Z", "named": "1970-01-01T01:00:00.000000001+01:00", "local": "1969-12-31 23:59:59.999999", "day": "2000-02-29", "day_ms": "1969-12-31", "time": "23:59:59.000001", "second": "00:00:01", "took": "PT1.5S", "price": 12.5, "wide": "-1e-30"}"#;
+const WRITTEN: &str = r#"{"utc":"2001-02-03T04:05:06.500Z","zone":"1970-01-01T05:30:00+05:30","named":"1970-01-01T00:00:00.000000001Z[Europe/Berlin]","local":"1969-12-31T23:59:59.999999","day":"2000-02-29","day_ms":"1969-12-31","time":"23:59:59.000001","second":"00:00:01","took":"1500ms","price":"12.50","wide":"-0.000000000000000000000000000001"}"#;
+
+fn shown(value: &Value) -> String {
+    to_literal(value).expect("a literal").to_string()
+}
+
+#[test]
+fn what_is_written_is_what_was_read() {
+    let spec = one_each();
+    let value = decode_ndjson(GIVEN.as_bytes(), &spec, OnError::Raise).expect("reads").value;
+    assert!(value.spec().expect("a spec").is_subtype_of(&spec));
+    let lines = encode_ndjson(&Nest::Leaf(value.clone())).expect("writes");
+    assert_eq!(std::str::from_utf8(&lines).expect("text").trim_end(), WRITTEN);
+    let again = decode_ndjson(&lines, &spec, OnError::Raise).expect("reads").value;
+    assert_eq!(shown(&again), shown(&value));
+    let table = encode_csv(&Nest::Leaf(value.clone()), b',').expect("writes");
+    let again = read_csv(&table, &CsvOptions { spec: Some(spec), ..CsvOptions::default() }).expect("reads").value;
+    assert_eq!(shown(&again), shown(&value));
+}
+
+#[test]
+fn the_ops_read_and_write_them_too() {
+    let spec = one_each();
+    let again = move |x: &Value| ops::encode_json(&ops::parse_json(x, &spec, OnError::Raise)?.value);
+    let given: Value = Tensor::strings(&[2], &[GIVEN, WRITTEN]).expect("texts").into();
+    let wanted = Value::from(Tensor::strings(&[2], &[WRITTEN, WRITTEN]).expect("texts")).to_string();
+    assert_eq!(again(&given).expect("again").to_string(), wanted);
+    let f = Function::new("again", move |args| Ok(Nest::Leaf(again(args.leaves()[0].1)?)));
+    assert_eq!(f.call(Nest::Leaf(given)).expect("ran").leaves()[0].1.to_string(), wanted);
+}
+
+#[test]
+fn lists_masks_and_axes_of_them_are_read() {
+    let price = || DecimalTensor::parse(&["1.10", "2"], 10, 2).expect("decimals").into_value();
+    let value = StructTensor::from_fields(
+        Shape::known(&[2]),
+        vec![
+            (
+                "each",
+                extenso_ext::RaggedTensor::from_row_lengths(price(), &Tensor::from_vec(vec![2_i64, 0]))
+                    .expect("rows")
+                    .into_value(),
+            ),
+            (
+                "maybe",
+                extenso_ext::MaskedTensor::new(price(), Tensor::bools(&[2], &[true, false]).expect("bits"))
+                    .expect("masked")
+                    .into_value(),
+            ),
+            (
+                "pair",
+                DateTensor::new(Tensor::new::<i32>(&[2, 2], &[0, 1, 2, 3]).expect("days"), "d")
+                    .expect("days")
+                    .into_value(),
+            ),
+        ],
+    );
+    let value = value.expect("records").into_value();
+    let lines = encode_ndjson(&Nest::Leaf(value.clone())).expect("writes");
+    let wanted = "{\"each\":[\"1.10\",\"2.00\"],\"maybe\":\"1.10\",\"pair\":[\"1970-01-01\",\"1970-01-02\"]}\n{\"each\":[],\"maybe\":null,\"pair\":[\"1970-01-03\",\"1970-01-04\"]}\n";
+    assert_eq!(std::str::from_utf8(&lines).expect("text"), wanted);
+    let again = decode_ndjson(&lines, &value.spec().expect("a spec"), OnError::Raise).expect("reads").value;
+    assert_eq!(shown(&again), shown(&value));
+}
+
+#[test]
+fn a_function_over_lines_reads_the_times_that_it_needs() {
+    let took = Function::new("took", |args| {
+        let record = StructTensor::from_value(args.leaves()[0].1)?;
+        Ok(Nest::Leaf(DurationTensor::from_value(record.field("took")?)?.values().clone().into()))
+    });
+    let concrete = took.concrete(&Nest::Leaf(one_each())).expect("traced");
+    let rows: Rows<Nest<Value>> =
+        run_records(&concrete, b"{\"took\": \"-2s\", \"day\": 5}", OnError::Raise).expect("ran");
+    assert_eq!(rows.value.leaves()[0].1.to_string(), "[-2000]");
+}
+
+#[test]
+fn what_does_not_fit_is_named() -> Result<()> {
+    let spec = one_each();
+    let check = |name: &str, given: &str, wanted: &str| {
+        let from = WRITTEN.find(&format!("\"{name}\":")).expect("there") + name.len() + 3;
+        let to = from + WRITTEN[from..].find([',', '}']).expect("an end");
+        let line = format!("{}{given}{}", &WRITTEN[..from], &WRITTEN[to..]);
+        let error = decode_ndjson(line.as_bytes(), &spec, OnError::Raise).expect_err(given).to_string();
+        assert!(error.contains(&format!("row 0, byte {from}, '{name}': ")) && error.contains(wanted), "{error}");
+    };
+    check(
+        "utc",
+        "\"2001-02-03T04:05:06\"",
+        "the string \"2001-02-03T04:05:06\" came.\nWanted: a time of RFC 3339 with its zone",
+    );
+    check("utc", "5", "the number 5 came.");
+    check("local", "\"2001-02-03T04:05:06Z\"", "a time without a zone");
+    check("day", "\"2001-02-29\"", "Wanted: a date, such as \"2001-02-03\".");
+    check("second", "\"00:00:00.5\"", "in whole seconds");
+    check("took", "null", "Wanted: a duration");
+    check(
+        "price",
+        "1.001",
+        "the number 1.001 came.\nWanted: a decimal number of 10 digits, 2 of them behind the point, or its text.",
+    );
+    check("price", "123456789", "a decimal number");
+    let rows = decode_ndjson(b"{\"day\": \"no\"}", &spec, OnError::Default)?;
+    assert_eq!((rows.bad.count(), shown(&rows.value).contains("\"1970-01-01\"")), (1, true));
+    Ok(())
+}
