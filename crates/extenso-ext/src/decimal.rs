@@ -1,16 +1,17 @@
 //! Decimals: integers of 128 or 256 bits, of which the last digits stand behind the point.
 //!
-//! Invariant: precision and scale are static data; no digit is lost. Comparisons are ops over the bytes, so that they are traced; sums
-//! and text are made of data alone.
+//! Invariant: precision and scale are static data; no digit is lost. Comparisons, sums, casts and text are ops over the bytes, so that
+//! they are traced.
 
 use crate::Literal;
 use crate::args::{answer, answer_ext, flat, typed, typed_arg};
-use crate::cells::{count, signed};
+use crate::cells::signed;
+use crate::decimal_ops::{DECIMAL_FLOATS, DECIMAL_SUM, DECIMAL_TEXTS, DecimalScale, DecimalSum};
 use crate::masked::MaskedTensor;
 use crate::meaning::{Meaning, differ, register_moves};
 use crate::ragged::RaggedTensor;
 use arrow_buffer::i256;
-use extenso_core::{Answer, Arg, Call, Class, ExtensionType, Target, Tensor, Value, call_one, on, ops};
+use extenso_core::{Answer, Arg, Call, Class, Dense, ExtensionType, Target, Tensor, Value, call_one, on, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result, TypeDef};
 use std::sync::Arc;
@@ -38,7 +39,7 @@ pub struct DecimalTensor {
 }
 
 /// The digits that integers of 32 bytes hold.
-const MOST: i64 = 76;
+pub(crate) const MOST: i64 = 76;
 
 fn fits(x: &DecimalTensor) -> Result<()> {
     let spec = x.cells.spec();
@@ -65,8 +66,8 @@ fn fits(x: &DecimalTensor) -> Result<()> {
 fn register(def: &Arc<TypeDef>) {
     register_moves::<DecimalTensor>(def, "DecimalTensor");
     on(Target::Class(Class::Comparison), def, "DecimalTensor comparison", compared);
-    on(Target::Op(&ops::ADD), def, "DecimalTensor arithmetic", |call| summed(call, i256::checked_add));
-    on(Target::Op(&ops::SUBTRACT), def, "DecimalTensor arithmetic", |call| summed(call, i256::checked_sub));
+    on(Target::Op(&ops::ADD), def, "DecimalTensor arithmetic", |call| summed(call, false));
+    on(Target::Op(&ops::SUBTRACT), def, "DecimalTensor arithmetic", |call| summed(call, true));
     on(Target::Op(&ops::CAST), def, "DecimalTensor cast", cast);
 }
 
@@ -126,31 +127,23 @@ impl DecimalTensor {
     ///
     /// Errors: a symbol.
     pub fn texts(&self) -> Result<Vec<String>> {
-        Ok(self.integers()?.into_iter().map(|v| shown(v, self.scale)).collect())
-    }
-
-    fn integers(&self) -> Result<Vec<i256>> {
-        let (dense, width) = (self.cells.data()?, self.width());
-        let wide = |cell: &[u8]| {
-            let fill = if cell.last().is_some_and(|top| *top >= 0x80) { 0xff } else { 0 };
-            let mut bytes = [fill; 32];
-            bytes[..cell.len()].copy_from_slice(cell);
-            i256::from_le_bytes(bytes)
-        };
-        Ok(dense.as_slice::<u8>()?.chunks_exact(width).map(wide).collect())
-    }
-
-    /// The nearest f64 of each.
-    fn floats(&self) -> Result<Tensor> {
-        let dims = self.cells.data()?.dims();
-        // The text is exact, and its parser rounds once.
-        let values: Vec<f64> = self.texts()?.iter().map(|text| text.parse().unwrap_or(f64::NAN)).collect();
-        Tensor::new(&dims[..dims.len() - 1], &values)
+        Ok(integers(self.cells.data()?)?.map(|v| shown(v, self.scale)).collect())
     }
 }
 
+/// The integers in a tensor of cells.
+pub(crate) fn integers(cells: &Dense) -> Result<impl Iterator<Item = i256> + '_> {
+    let wide = |cell: &[u8]| {
+        let fill = if cell.last().is_some_and(|top| *top >= 0x80) { 0xff } else { 0 };
+        let mut bytes = [fill; 32];
+        bytes[..cell.len()].copy_from_slice(cell);
+        i256::from_le_bytes(bytes)
+    };
+    Ok(cells.as_slice::<u8>()?.chunks_exact(cells.dims().last().copied().unwrap_or(16).max(1)).map(wide))
+}
+
 /// Ten to this power.
-fn power(exponent: i64) -> Option<i256> {
+pub(crate) fn power(exponent: i64) -> Option<i256> {
     i256::from_i128(10).checked_pow(u32::try_from(exponent).ok()?)
 }
 
@@ -257,35 +250,20 @@ fn compared(call: &Call<'_>) -> Answer {
     answer(call_one(call.op, &[Arg::from(order), Arg::from(0_i64)], call.attrs)?)
 }
 
-/// The sum or difference of decimals of one scale; on data alone.
-fn summed(call: &Call<'_>, f: impl Fn(i256, i256) -> Option<i256>) -> Answer {
+/// The sum or difference of decimals of one scale.
+fn summed(call: &Call<'_>, subtract: bool) -> Answer {
     let [x, y] = flat(call) else { return Ok(None) };
     let (Some(x), Some(y)) = (typed_arg::<DecimalTensor>(x), typed_arg::<DecimalTensor>(y)) else { return Ok(None) };
     x.meets(&y)?;
-    let dims = x.cells.data()?.dims();
-    if count(&x.cells)? != count(&y.cells)? {
-        return Err(
-            Error::shape(format!("{} decimals stand beside {}", count(&y.cells)?, count(&x.cells)?)).wanted("as many")
-        );
-    }
-    let (most, width) = (power(x.precision), x.width());
-    let mut bytes = Vec::with_capacity(x.cells.data()?.len());
-    for (i, (a, b)) in x.integers()?.into_iter().zip(y.integers()?).enumerate() {
-        let within = |v: &i256| most.is_none_or(|most| *v < most && *v > most.wrapping_neg());
-        let sum = f(a, b).filter(within).ok_or_else(|| {
-            Error::value(format!("element {i} has more digits than {}", x.precision))
-                .wanted("a result that fits the precision")
-        })?;
-        bytes.extend_from_slice(&sum.to_le_bytes()[..width]);
-    }
-    answer_ext(x.over(Tensor::new::<u8>(dims, &bytes)?.into())?)
+    let attrs = DecimalSum { precision: x.precision, subtract };
+    answer_ext(x.over(call_one(&DECIMAL_SUM, &[Arg::from(&x.cells), Arg::from(&y.cells)], &attrs)?)?)
 }
 
-/// Decimals as f64, each rounded once, or as strings; any other dtype from f64.
+/// Decimals as f64, each rounded once; any other dtype from f64.
 fn cast(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
-    let floats = x.floats()?;
+    let floats = call_one(&DECIMAL_FLOATS, &[Arg::from(&x.cells)], &DecimalScale { scale: x.scale })?;
     answer(call_one(call.op, &[Arg::from(floats)], call.attrs)?)
 }
 
@@ -302,8 +280,7 @@ pub fn decimal_to_string(x: &Value) -> Result<Value> {
     let Some(x) = typed::<DecimalTensor>(x) else {
         return Err(Error::dtype(format!("found {}", x.spec()?)).wanted("decimals").at("decimal_to_string"));
     };
-    let dims = x.cells.data()?.dims();
-    Ok(Tensor::strings(&dims[..dims.len() - 1], &x.texts()?)?.into())
+    call_one(&DECIMAL_TEXTS, &[Arg::from(&x.cells)], &DecimalScale { scale: x.scale })
 }
 
 /// The elements of a vector of decimals as text; none of another type.

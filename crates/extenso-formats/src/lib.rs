@@ -28,11 +28,12 @@ mod spelled;
 
 use extenso_types::Result;
 
-/// Makes the types of `extenso-ext` and the ops of this crate known, so that files that use them load. It may be called again.
+/// Makes the types of `extenso-ext` and the ops of both crates known, so that files that use them load. It may be called again.
 ///
 /// Errors: another table has an op of the name of one of these.
 pub fn init() -> Result<()> {
     extenso_ext::init();
+    extenso_graph::join_table(extenso_ext::OPS)?;
     extenso_graph::join_table(ops::OPS)
 }
 

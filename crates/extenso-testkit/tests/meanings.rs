@@ -4,9 +4,9 @@ use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_ext::{
     Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor,
     JsonTensor, MaskedTensor, RaggedTensor, TimeTensor, TimestampTensor, UnionChild, UnionTensor, cast_unit, date_part,
-    to_literal,
+    decimal_to_string, to_literal,
 };
-use extenso_graph::Function;
+use extenso_graph::{Function, save};
 use extenso_testkit::laws::check_type;
 use extenso_types::{Nest, Result};
 
@@ -72,6 +72,37 @@ fn a_traced_function_does_with_times_what_an_eager_one_does() {
     let out = f.call(Nest::Leaf(stamps().into_value())).expect("runs");
     let shown: Vec<String> = out.leaves().iter().map(|(_, v)| to_literal(v).expect("a literal").to_string()).collect();
     assert_eq!(shown, [r#"["1s", "2s", "3s"]"#, "[1970, 1969, 2000]"]);
+}
+
+#[test]
+fn a_traced_function_does_with_decimals_what_an_eager_one_does() {
+    extenso_formats::init().expect("known");
+    let body = |x: &Value| -> Result<Vec<Value>> {
+        let sum = ops::subtract(ops::add(x, x)?, ops::take(x, longs(&[1, 0]), 0_i64)?)?;
+        let floats = ops::cast(&sum, extenso_types::DType::F64)?;
+        let over = ops::greater(&sum, x)?;
+        Ok(vec![decimal_to_string(&sum)?, floats, over, sum])
+    };
+    for (precision, scale) in [(10, 2), (60, 30)] {
+        let x = DecimalTensor::parse(&["1.10", "-0.05"], precision, scale).expect("fits").into_value();
+        let eager: Vec<String> =
+            body(&x).expect("runs").iter().map(|v| to_literal(v).expect("shown").to_string()).collect();
+        assert_eq!(eager[1..3], ["[2.25, -1.2]", "[True, False]"]);
+        let f = Function::new("sums", move |args| {
+            Ok(Nest::Tuple(body(args.leaves()[0].1)?.into_iter().map(Nest::Leaf).collect()))
+        });
+        let bytes =
+            save::to_bytes(&[f.concrete(&Nest::Leaf(x.spec().expect("a spec"))).expect("traced")]).expect("saved");
+        let loaded = save::from_bytes(bytes).expect("loaded");
+        let results = loaded.function("sums").expect("there").call(&Nest::Leaf(x)).expect("ran");
+        let traced: Vec<String> =
+            results.leaves().iter().map(|(_, v)| to_literal(v).expect("shown").to_string()).collect();
+        assert_eq!(traced, eager);
+    }
+    let twice = Function::new("twice", |args| Ok(Nest::Leaf(ops::add(args.leaves()[0].1, args.leaves()[0].1)?)));
+    let most = DecimalTensor::parse(&["0.1", "99.9"], 3, 1).expect("fits").into_value();
+    let error = twice.call(Nest::Leaf(most)).expect_err("too many digits").to_string();
+    assert!(error.contains("element 1 has more digits than 3"), "{error}");
 }
 
 #[test]

@@ -1,0 +1,130 @@
+//! Ops on the bytes of decimals: sums, floats and text. They are traced like any other, and check the digits where there are data.
+//!
+//! Invariant: cells are u8 with 16 or 32 in the last axis, little-endian integers; no digit is lost.
+
+use crate::decimal::{MOST, integers, power, shown};
+use arrow_buffer::i256;
+use extenso_core::attrs::{AttrSet, Attrs};
+use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value};
+use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape, TensorSpec};
+
+extenso_core::attrs! {
+    /// How many digits a sum may have, and whether it is a difference.
+    pub struct DecimalSum { precision: i64, subtract: bool = false }
+
+    /// How many digits stand behind the point.
+    pub struct DecimalScale { scale: i64 }
+}
+
+/// The sums, or differences, of decimals of one scale.
+///
+/// Errors: bytes of another width or number; a result of more digits than the precision.
+pub static DECIMAL_SUM: OpDef = OpDef::general(Class::Structural, infer_sum, run_sum).named(
+    "decimal_sum",
+    "The sums, or differences, of decimals of one scale, as their bytes.\n",
+    &["x", "y"],
+    DecimalSum::DEF,
+);
+
+/// The nearest f64 of each decimal.
+pub static DECIMAL_FLOATS: OpDef = OpDef::general(Class::Structural, infer_floats, run_floats).named(
+    "decimal_floats",
+    "The nearest f64 of each decimal, of which the bytes are given.\n",
+    &["x"],
+    DecimalScale::DEF,
+);
+
+/// The text of each decimal, exact.
+pub static DECIMAL_TEXTS: OpDef = OpDef::general(Class::Structural, infer_texts, run_texts).named(
+    "decimal_texts",
+    "The text of each decimal, of which the bytes are given.\n",
+    &["x"],
+    DecimalScale::DEF,
+);
+
+/// The ops of this crate, which files that use them want.
+pub static OPS: &[&OpDef] = &[&DECIMAL_SUM, &DECIMAL_FLOATS, &DECIMAL_TEXTS];
+
+/// The spec of cells, and the axes before their bytes.
+///
+/// Errors: no bytes, or of another width.
+fn cells(arg: &LeafSpec) -> Result<(&TensorSpec, &[Dim])> {
+    let spec = arg.tensor()?;
+    let odd = || Error::dtype(format!("the cells are {spec}")).wanted("u8 with 16 or 32 in the last axis");
+    let Some([outer @ .., width]) = spec.shape.dims() else { return Err(odd()) };
+    let fits = spec.dtype == DType::U8 && matches!(width.known(), Some(16 | 32));
+    if fits { Ok((spec, outer)) } else { Err(odd()) }
+}
+
+fn within(digits: i64, least: i64, name: &str) -> Result<()> {
+    if (least..=MOST).contains(&digits) {
+        return Ok(());
+    }
+    Err(Error::value(format!("found {digits}")).wanted(format!("from {least} to {MOST} digits")).at(name.to_string()))
+}
+
+fn infer_sum(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let DecimalSum { precision, .. } = DecimalSum::of(attrs)?;
+    within(*precision, 1, "precision")?;
+    let [x, y] = args else { return Err(Error::value(format!("{} arguments are given", args.len())).wanted("two")) };
+    let ((x, _), (y, _)) = (cells(x)?, cells(y)?);
+    if !x.shape.is_compatible_with(&y.shape) {
+        return Err(Error::shape(format!("decimals of {} stand beside {}", y.shape, x.shape)).wanted("as many"));
+    }
+    Ok(OutputSpecs::from_iter([args[0].clone()]))
+}
+
+fn run_sum(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let DecimalSum { precision, subtract } = DecimalSum::of(attrs)?;
+    let (x, y) = (args[0].tensor()?.data()?, args[1].tensor()?.data()?);
+    if x.dims() != y.dims() {
+        let what = format!("decimals of shape {:?} stand beside {:?}", y.dims(), x.dims());
+        return Err(Error::shape(what).wanted("as many"));
+    }
+    let most = power(*precision).unwrap_or(i256::MAX);
+    let width = x.dims().last().copied().unwrap_or(16);
+    let mut bytes = Vec::with_capacity(x.len());
+    for (i, (a, b)) in integers(x)?.zip(integers(y)?).enumerate() {
+        let sum = if *subtract { a.checked_sub(b) } else { a.checked_add(b) };
+        let sum = sum.filter(|v| *v < most && *v > most.wrapping_neg()).ok_or_else(|| {
+            Error::value(format!("element {i} has more digits than {precision}"))
+                .wanted("a result that fits the precision")
+        })?;
+        bytes.extend_from_slice(&sum.to_le_bytes()[..width]);
+    }
+    Ok(Outputs::from_iter([Tensor::new::<u8>(x.dims(), &bytes)?.into()]))
+}
+
+fn infer_as(args: &[LeafSpec], attrs: &dyn AttrSet, dtype: DType) -> Result<OutputSpecs> {
+    within(DecimalScale::of(attrs)?.scale, -MOST, "scale")?;
+    let [x] = args else { return Err(Error::value(format!("{} arguments are given", args.len())).wanted("one")) };
+    let (_, outer) = cells(x)?;
+    Ok(OutputSpecs::from_iter([LeafSpec::Tensor(TensorSpec::new(dtype, Shape::new(outer.iter().copied())))]))
+}
+
+/// The axes of decimals, and the text of each.
+fn texts(args: &[Value], attrs: &dyn AttrSet) -> Result<(Vec<usize>, Vec<String>)> {
+    let (x, scale) = (args[0].tensor()?.data()?, DecimalScale::of(attrs)?.scale);
+    let outer = x.dims().split_last().map(|(_, outer)| outer.to_vec()).unwrap_or_default();
+    Ok((outer, integers(x)?.map(|v| shown(v, scale)).collect()))
+}
+
+fn infer_floats(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    infer_as(args, attrs, DType::F64)
+}
+
+fn run_floats(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (dims, texts) = texts(args, attrs)?;
+    // The text is exact, and its parser rounds once.
+    let values: Vec<f64> = texts.iter().map(|text| text.parse().unwrap_or(f64::NAN)).collect();
+    Ok(Outputs::from_iter([Tensor::new(&dims, &values)?.into()]))
+}
+
+fn infer_texts(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    infer_as(args, attrs, DType::String)
+}
+
+fn run_texts(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (dims, texts) = texts(args, attrs)?;
+    Ok(Outputs::from_iter([Tensor::strings(&dims, &texts)?.into()]))
+}
