@@ -165,8 +165,7 @@ impl PyUnion {
         slf: &Bound<'py, Self>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        drop(requested_schema);
-        arrow::capsules_of(slf.py(), &value_of(slf))
+        arrow::capsules_of(slf.py(), &value_of(slf), requested_schema.as_ref())
     }
 
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Object<'py>) -> PyResult<Object<'py>> {

@@ -229,8 +229,7 @@ impl PyStruct {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<arrow::Capsules<'py>> {
-        drop(requested_schema);
-        arrow::capsules_of(py, &self.value())
+        arrow::capsules_of(py, &self.value(), requested_schema.as_ref())
     }
 
     /// The records as dicts, in nested lists.

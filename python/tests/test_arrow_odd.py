@@ -284,3 +284,30 @@ def test_what_other_libraries_lack_is_an_error_and_no_panic() -> None:
     missing = pa.DictionaryArray.from_arrays(pa.array([0, 1, None], pa.int8()), pa.array(["x", None]))
     assert ex.from_arrow(missing).to_pandas().isna().tolist() == [False, True, True]
     assert ex.from_arrow(missing).to_awkward().to_list() == ["x", None, None]
+
+
+def test_maps_and_tensors_come_back_as_the_type_that_is_asked_for() -> None:
+    arrays = [
+        pa.array([[("a", 1), ("b", 2)], [], [("c", None)]], pa.map_(pa.string(), pa.int64())),
+        pa.array([[("a", 1)], None, [("c", 3)]], pa.map_(pa.string(), pa.int64())),
+        pa.array([[[1], [2, 3]], []], pa.list_(pa.large_list(pa.int64()))),
+        pa.array([{"m": [("a", [1])], "x": 1}, None], pa.struct([("m", pa.map_(pa.string(), pa.list_(pa.int8()))), ("x", pa.int8())])),
+        pa.array([[[("a", 1)], []], []], pa.list_(pa.map_(pa.string(), pa.int64()))),
+    ]
+    for array in arrays:
+        for part in (array, array[1:]):
+            again = pa.array(ex.from_arrow(part), type=array.type)
+            assert (again.type, again.to_pylist()) == (array.type, part.to_pylist())
+    again = pa.array(ex.from_arrow(arrays[0]), type=arrays[0].type)
+    buffers = [[buffer.address for buffer in a.buffers() if buffer and buffer.size] for a in (again, arrays[0])]
+    # The validity of the values is all that may differ: what has no null has none.
+    assert set(buffers[0]) <= set(buffers[1])
+    # Of an array, pyarrow asks for the storage of a registered type; of the columns of a batch, for the type.
+    tensors = pa.fixed_shape_tensor(pa.float64(), [2, 3])
+    storage = pa.array([[0.0, 1, 2, 3, 4, 5], None], pa.list_(pa.float64(), 6))
+    batch = pa.record_batch({"t": pa.ExtensionArray.from_storage(tensors, storage), "m": arrays[0][:2]})
+    assert pa.record_batch(ex.from_arrow(batch), schema=batch.schema).equals(batch)
+    # Other elements than there are stay as they are.
+    for value, asked in [(ex.tensor([1, 2]), pa.int8()), (ex.constant([[1, 2], []]), pa.map_(pa.string(), pa.string()))]:
+        kept = pa.Array._import_from_c_capsule(*value.__arrow_c_array__(asked.__arrow_c_schema__()))
+        assert kept.equals(pa.array(value))

@@ -36,6 +36,16 @@ pub fn chunks(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
     Err(raised(object.py(), error.at(op)))
 }
 
+/// The field that the capsule of a schema holds, which stays the capsule's.
+///
+/// Errors: another object; a schema that is malformed.
+pub fn field_of(capsule: &Bound<'_, PyAny>, op: &str) -> PyResult<Field> {
+    let schema = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    // SAFETY: the capsule carries the name of the protocol, which says what it points to, and lives as long as the reference.
+    let schema = unsafe { schema.as_ref() };
+    Field::try_from(schema).map_err(|e| refused(capsule.py(), op, e))
+}
+
 fn one(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
     let py = object.py();
     let capsules = object.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;

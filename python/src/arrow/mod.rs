@@ -63,6 +63,14 @@ impl PyArrowArray {
         Ok(PyArrowArray { field, array })
     }
 
+    /// The array in the layout that a consumer asks for. The protocol lets the producer keep its own, which an array of other elements does.
+    fn asked(self, py: Python<'_>, requested: Option<&Bound<'_, PyAny>>) -> PyResult<PyArrowArray> {
+        let Some(requested) = requested else { return Ok(self) };
+        let wanted = capsule::field_of(requested, "to_arrow")?;
+        let made = py.detach(|| guarded(|| Ok(arrow::asked(self.field, self.array, &wanted))));
+        made.or_raise().map(|(field, array)| PyArrowArray { field, array })
+    }
+
     fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.field.as_ref())
             .map_err(|e| raised(py, Error::internal(format!("Arrow refuses to export: {e}")).at("to_arrow")))?;
@@ -78,9 +86,15 @@ impl PyArrowArray {
 
 pub type Capsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
 
-/// The C interface of a value.
-pub fn capsules_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Capsules<'py>> {
-    PyArrowArray::of(value)?.capsules(py)
+/// The C interface of a value, in the layout that a consumer asks for where that is of the same elements.
+///
+/// Errors: a value that Arrow has no array for; a schema that is none.
+pub fn capsules_of<'py>(
+    py: Python<'py>,
+    value: &Value,
+    requested: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Capsules<'py>> {
+    PyArrowArray::of(value)?.asked(py, requested)?.capsules(py)
 }
 
 /// The array of a value as an array of pyarrow where that is installed and knows its type.
@@ -103,9 +117,8 @@ impl PyArrowArray {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Capsules<'py>> {
-        // A consumer may ask for another type; the protocol lets the producer keep its own.
-        drop(requested_schema);
-        self.capsules(py)
+        let array = PyArrowArray { field: self.field.clone(), array: self.array.clone() };
+        array.asked(py, requested_schema.as_ref())?.capsules(py)
     }
 
     /// The C interface: the schema in a capsule.

@@ -129,8 +129,7 @@ with_operators!(PyTensor {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<arrow::Capsules<'py>> {
-        drop(requested_schema);
-        arrow::capsules_of(py, &self.0.clone().into())
+        arrow::capsules_of(py, &self.0.clone().into(), requested_schema.as_ref())
     }
 
     /// The only element.

@@ -3,6 +3,7 @@
 //! An array with nulls is a masked tensor; without, a plain one. A list is a ragged tensor whose partition is the array's
 //! offsets as they stand, sliced or not.
 
+mod asked;
 mod chunks;
 mod decode;
 mod export;
@@ -11,6 +12,7 @@ mod import;
 mod ipc;
 mod registered;
 
+pub use asked::asked;
 pub use chunks::{ArrowOptions, from_chunks};
 pub(crate) use decode::{defaults, rows_as};
 pub use decode::{from_arrow_as, from_arrow_field_as};

@@ -1,0 +1,153 @@
+//! Arrays in the layout that a reader asks for: maps, tensors of one shape, lists of the other width, at every level.
+//!
+//! Invariant: the elements are the same and share their buffers, but for offsets of the other width; what cannot be had as asked stays
+//! as it is, which the C interface allows.
+
+use super::registered::tensor_shape;
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, GenericListArray, MapArray, OffsetSizeTrait, StructArray, new_empty_array,
+};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
+use arrow_schema::{DataType, Field, FieldRef};
+use std::sync::Arc;
+
+/// The array in the layout of a field that is asked for, with that field; both as they are where the layout is of other elements.
+///
+/// ```
+/// # use arrow_array::Array;
+/// # use arrow_schema::{DataType, Field};
+/// # use extenso_formats::arrow::{asked, to_arrow_field};
+/// # use extenso_ext::constant;
+/// let (field, rows) = to_arrow_field(&constant(vec![vec![1, 2], vec![]]).unwrap()).unwrap();
+/// let wanted = DataType::LargeList(Field::new("item", DataType::Int64, true).into());
+/// let (_, large) = asked(field, rows, &Field::new("", wanted.clone(), true));
+/// assert_eq!((large.data_type(), large.len()), (&wanted, 2));
+/// ```
+pub fn asked(field: FieldRef, array: ArrayRef, wanted: &Field) -> (FieldRef, ArrayRef) {
+    match column(&array, &field, wanted) {
+        Some(made) => {
+            let nullable = wanted.is_nullable() || made.null_count() > 0;
+            (Arc::new(wanted.clone().with_nullable(nullable)), made)
+        }
+        None => (field, array),
+    }
+}
+
+/// An array of one field as one of another; none if that has other elements.
+fn column(array: &ArrayRef, own: &Field, wanted: &Field) -> Option<ArrayRef> {
+    match wanted.extension_type_name() {
+        Some("arrow.fixed_shape_tensor") => {
+            let (sizes, order) = tensor_shape(wanted.metadata().get(EXTENSION_TYPE_METADATA_KEY)?)?;
+            let fits = order.is_none() && axes(array.data_type()).0 == sizes;
+            if fits { elements(array, wanted.data_type()) } else { None }
+        }
+        name if name == own.extension_type_name() => elements(array, wanted.data_type()),
+        _ => None,
+    }
+}
+
+fn elements(array: &ArrayRef, wanted: &DataType) -> Option<ArrayRef> {
+    if array.data_type() == wanted {
+        return Some(array.clone());
+    }
+    match (array.data_type(), wanted) {
+        (DataType::List(own), _) => of_lists(array.as_list::<i32>(), own, wanted),
+        (DataType::LargeList(own), _) => of_lists(array.as_list::<i64>(), own, wanted),
+        (DataType::FixedSizeList(own, _), DataType::FixedSizeList(item, size)) => {
+            of_sizes(array.as_fixed_size_list(), own, item, *size)
+        }
+        (DataType::Struct(own), DataType::Struct(fields)) => {
+            let records = array.as_struct();
+            let named = own.len() == fields.len() && own.iter().zip(fields).all(|(a, b)| a.name() == b.name());
+            let columns = named.then(|| columns(records, fields))??;
+            made(StructArray::try_new_with_length(fields.clone(), columns, records.nulls().cloned(), records.len()))
+        }
+        _ => None,
+    }
+}
+
+/// The columns of records as those of other fields, by their place.
+fn columns(records: &StructArray, fields: &arrow_schema::Fields) -> Option<Vec<ArrayRef>> {
+    let each = records.columns().iter().zip(records.fields()).zip(fields);
+    each.map(|((array, own), wanted)| column(array, own, wanted)).collect()
+}
+
+fn of_lists<O: OffsetSizeTrait>(list: &GenericListArray<O>, own: &Field, wanted: &DataType) -> Option<ArrayRef> {
+    match wanted {
+        DataType::List(item) => in_rows::<O, i32>(list, own, item),
+        DataType::LargeList(item) => in_rows::<O, i64>(list, own, item),
+        DataType::Map(entries, sorted) => {
+            let (DataType::Struct(fields), DataType::Struct(_)) = (entries.data_type(), own.data_type()) else {
+                return None;
+            };
+            let records = list.values().as_struct();
+            if records.num_columns() != 2 || fields.len() != 2 || records.null_count() > 0 {
+                return None;
+            }
+            let columns = columns(records, fields)?;
+            let records = StructArray::try_new(fields.clone(), columns, None).ok()?;
+            let offsets = offsets::<O, i32>(list.offsets())?;
+            made(MapArray::try_new(entries.clone(), offsets, records, list.nulls().cloned(), *sorted))
+        }
+        _ => None,
+    }
+}
+
+fn in_rows<O: OffsetSizeTrait, P: OffsetSizeTrait>(
+    list: &GenericListArray<O>,
+    own: &Field,
+    item: &FieldRef,
+) -> Option<ArrayRef> {
+    let (values, offsets) = (column(list.values(), own, item)?, offsets::<O, P>(list.offsets())?);
+    made(GenericListArray::<P>::try_new(item.clone(), offsets, values, list.nulls().cloned()))
+}
+
+/// Offsets of the other width; none if the last one does not fit.
+fn offsets<O: OffsetSizeTrait, P: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> Option<OffsetBuffer<P>> {
+    if let Some(same) = (offsets as &dyn std::any::Any).downcast_ref::<OffsetBuffer<P>>() {
+        return Some(same.clone());
+    }
+    let wide: Option<Vec<P>> = offsets.iter().map(|offset| P::from_usize(offset.as_usize())).collect();
+    Some(OffsetBuffer::new(wide?.into()))
+}
+
+/// The sizes of the axes of lists of one size, and what lies inside.
+fn axes(data_type: &DataType) -> (Vec<usize>, &DataType) {
+    let (mut sizes, mut inner) = (Vec::new(), data_type);
+    while let DataType::FixedSizeList(item, size) = inner {
+        sizes.push(usize::try_from(*size).unwrap_or(0));
+        inner = item.data_type();
+    }
+    (sizes, inner)
+}
+
+/// Lists of one size as lists of as many elements in all: one axis for several, or the same axes of other items.
+fn of_sizes(list: &FixedSizeListArray, own: &Field, item: &FieldRef, size: i32) -> Option<ArrayRef> {
+    let nulls: Option<NullBuffer> = list.nulls().cloned();
+    let values = if size == list.value_length() {
+        column(list.values(), own, item)?
+    } else {
+        let (sizes, inner) = axes(list.data_type());
+        let product = sizes.iter().try_fold(1_usize, |product, size| product.checked_mul(*size))?;
+        if i32::try_from(product).ok()? != size || inner != item.data_type() {
+            return None;
+        }
+        flat(list.values())?
+    };
+    made(FixedSizeListArray::try_new_with_length(item.clone(), size, values, nulls, list.len()))
+}
+
+/// What lies inside lists of one size, none of which is missing.
+fn flat(array: &ArrayRef) -> Option<ArrayRef> {
+    let Some(list) = array.as_fixed_size_list_opt() else { return Some(array.clone()) };
+    if list.null_count() > 0 {
+        return None;
+    }
+    if list.value_length() == 0 { Some(new_empty_array(axes(list.data_type()).1)) } else { flat(list.values()) }
+}
+
+fn made<A: Array + 'static>(array: Result<A, arrow_schema::ArrowError>) -> Option<ArrayRef> {
+    array.ok().map(|array| Arc::new(array) as ArrayRef)
+}
