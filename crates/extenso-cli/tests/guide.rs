@@ -28,7 +28,7 @@ fn the_chapter_shows_what_the_commands_print() -> Result<()> {
             commands += 1;
         }
     }
-    assert_eq!(commands, 11);
+    assert_eq!(commands, 12);
     Ok(())
 }
 

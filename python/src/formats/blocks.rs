@@ -5,7 +5,8 @@ use super::report::with_report;
 use super::source::Source;
 use crate::error::{OrRaise, guarded};
 use crate::value;
-use extenso_formats::{Blocks, OnError};
+use extenso_formats::{Blocks, OnError, Rows};
+use extenso_types::Result;
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
@@ -50,10 +51,20 @@ impl PyBlocks {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        // The lock is waited for without the interpreter, which a file object needs while another thread holds the lock.
-        let next =
-            py.detach(|| guarded(|| self.blocks.lock().unwrap_or_else(PoisonError::into_inner).next().transpose()));
-        let Some(rows) = next.or_raise()? else { return Ok(None) };
-        with_report(value::to_py(py, rows.value)?, rows.bad, self.policy).map(Some)
+        next_of(py, &self.blocks, self.policy)
     }
+}
+
+/// The next batch of blocks, read while other Python threads run; none at the end.
+///
+/// Errors: those of the source.
+pub fn next_of<'py, B: Iterator<Item = Result<Rows>> + Send>(
+    py: Python<'py>,
+    blocks: &Mutex<B>,
+    policy: OnError,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // The lock is waited for without the interpreter, which a file object needs while another thread holds the lock.
+    let next = py.detach(|| guarded(|| blocks.lock().unwrap_or_else(PoisonError::into_inner).next().transpose()));
+    let Some(rows) = next.or_raise()? else { return Ok(None) };
+    with_report(value::to_py(py, rows.value)?, rows.bad, policy).map(Some)
 }

@@ -16,7 +16,7 @@ mod target;
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::{arg, spec, value};
-use extenso_formats::{JsonOptions, OnError, ProtobufOptions, encode_ndjson};
+use extenso_formats::{JsonOptions, OnError, encode_ndjson};
 use extenso_types::{Error, Path};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
@@ -158,24 +158,18 @@ fn read_json<'py>(
     depth: Option<usize>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options = options(py, spec, paths, sample, on_error)?;
-    let on_error = options.on_error;
+    let shaped = protobuf::Shaped { optional, enums, oneof, depth };
     let rows = match protobuf::message_if_said(py, descriptor, message, "read_json")? {
-        None => with_bytes(source, |bytes| extenso_formats::read_json(bytes, &options))?,
+        None => {
+            let options = options(py, spec, paths, sample, on_error)?;
+            with_bytes(source, |bytes| extenso_formats::read_json(bytes, &options))?
+        }
         Some(message) => {
-            let options = ProtobufOptions {
-                spec: options.spec,
-                paths: options.paths,
-                optionals: protobuf::optionals_of(py, optional)?,
-                enums: protobuf::enums_of(py, enums)?,
-                oneofs: protobuf::oneofs_of(py, oneof)?,
-                depth,
-                on_error,
-            };
+            let options = shaped.options(py, spec, paths, on_error)?;
             with_bytes(source, |bytes| extenso_formats::read_proto_json(bytes, &message, &options))?
         }
     };
-    with_report(value::to_py(py, rows.value)?, rows.bad, on_error)
+    with_report(value::to_py(py, rows.value)?, rows.bad, policy(py, on_error)?)
 }
 
 /// Writes a value, or a nest of values, as lines of JSON: one for each item of the outer axis.

@@ -2,13 +2,13 @@
 //!
 //! Holds no logic of a format: arguments become values and specs, and the ops are those of the formats crate.
 
-use super::protobuf::{enums_of, message_if_said, message_of, oneofs_of, optionals_of};
-use super::{parsed_paths, paths_of, policy};
+use super::protobuf::{Shaped, message_if_said, message_of};
+use super::{paths_of, policy};
 use crate::error::{OrRaise, guarded};
 use crate::{literal, spec, value};
 use extenso_core::{Tensor, Value};
 use extenso_formats::ops::Parsed;
-use extenso_formats::{OnError, ProtobufOptions, ops};
+use extenso_formats::{OnError, ops};
 use extenso_types::Error;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -86,15 +86,8 @@ fn parse_json<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = strings.py();
     let message = message_if_said(py, descriptor, message, "parse_json")?;
-    let options = ProtobufOptions {
-        spec: spec.map(spec::spec_or_value).transpose()?,
-        paths: parsed_paths(py, paths)?,
-        optionals: optionals_of(py, optional)?,
-        enums: enums_of(py, enums)?,
-        oneofs: oneofs_of(py, oneof)?,
-        depth,
-        on_error: policy(py, on_error)?,
-    };
+    let shaped = Shaped { optional, enums, oneof, depth };
+    let options = shaped.options(py, spec, paths, on_error)?;
     let texts = texts(strings)?;
     let parse = || match (&message, &options.spec) {
         (Some(message), _) => ops::parse_proto_json(&texts, message, &options),
@@ -166,15 +159,8 @@ fn parse_proto<'py>(
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = messages.py();
-    let options = ProtobufOptions {
-        spec: spec.map(spec::spec_or_value).transpose()?,
-        paths: parsed_paths(py, paths)?,
-        optionals: optionals_of(py, optional)?,
-        enums: enums_of(py, enums)?,
-        oneofs: oneofs_of(py, oneof)?,
-        depth,
-        on_error: policy(py, on_error)?,
-    };
+    let shaped = Shaped { optional, enums, oneof, depth };
+    let options = shaped.options(py, spec, paths, on_error)?;
     let (texts, message) = (texts(messages)?, message_of(descriptor, message)?);
     let parsed = py.detach(|| guarded(|| ops::parse_proto(&texts, &message, &options))).or_raise()?;
     parsed_to_py(py, parsed, options.on_error)

@@ -1,5 +1,6 @@
 //! Parquet in and out: `read_parquet`, `read_parquet_blocks`, `write_parquet`.
 
+use super::blocks::next_of;
 use super::report::with_report;
 use super::source::Source;
 use super::target::{batch_of, write_to};
@@ -13,7 +14,7 @@ use extenso_types::{Error, Path};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::io::Read;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Adds the functions and classes to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -238,10 +239,7 @@ impl PyParquetBlocks {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let next =
-            py.detach(|| guarded(|| self.blocks.lock().unwrap_or_else(PoisonError::into_inner).next().transpose()));
-        let Some(rows) = next.or_raise()? else { return Ok(None) };
-        with_report(value::to_py(py, rows.value)?, rows.bad, self.policy).map(Some)
+        next_of(py, &self.blocks, self.policy)
     }
 }
 

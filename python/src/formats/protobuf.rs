@@ -154,10 +154,41 @@ fn serialized<'a>(i: usize, item: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
     Err(raised(item.py(), error.at(format!("source[{i}]"))))
 }
 
+/// The keywords that say what fields become where no spec says it.
+pub struct Shaped<'a> {
+    pub optional: &'a str,
+    pub enums: &'a str,
+    pub oneof: &'a str,
+    pub depth: Option<usize>,
+}
+
+impl Shaped<'_> {
+    /// How messages are read.
+    ///
+    /// Errors: a name that is none; a path that is none.
+    pub fn options(
+        &self,
+        py: Python<'_>,
+        spec: Option<&Bound<'_, PyAny>>,
+        paths: Option<Vec<String>>,
+        on_error: &str,
+    ) -> PyResult<ProtobufOptions> {
+        Ok(ProtobufOptions {
+            spec: spec.map(spec::spec_or_value).transpose()?,
+            paths: parsed_paths(py, paths)?,
+            optionals: optionals_of(py, self.optional)?,
+            enums: enums_of(py, self.enums)?,
+            oneofs: oneofs_of(py, self.oneof)?,
+            depth: self.depth,
+            on_error: policy(py, on_error)?,
+        })
+    }
+}
+
 /// What optional fields become, by name.
 ///
 /// Errors: another name.
-pub fn optionals_of(py: Python<'_>, name: &str) -> PyResult<Optionals> {
+fn optionals_of(py: Python<'_>, name: &str) -> PyResult<Optionals> {
     match name {
         "rows" => Ok(Optionals::Rows),
         "masked" => Ok(Optionals::Masked),
@@ -171,7 +202,7 @@ pub fn optionals_of(py: Python<'_>, name: &str) -> PyResult<Optionals> {
 /// What enums become, by name.
 ///
 /// Errors: another name.
-pub fn enums_of(py: Python<'_>, name: &str) -> PyResult<Enums> {
+fn enums_of(py: Python<'_>, name: &str) -> PyResult<Enums> {
     match name {
         "numbers" => Ok(Enums::Numbers),
         "names" => Ok(Enums::Names),
@@ -185,7 +216,7 @@ pub fn enums_of(py: Python<'_>, name: &str) -> PyResult<Enums> {
 /// What oneofs become, by name.
 ///
 /// Errors: another name.
-pub fn oneofs_of(py: Python<'_>, name: &str) -> PyResult<Oneofs> {
+fn oneofs_of(py: Python<'_>, name: &str) -> PyResult<Oneofs> {
     match name {
         "members" => Ok(Oneofs::Members),
         "union" => Ok(Oneofs::Union),
@@ -221,9 +252,7 @@ fn proto_spec<'py>(
     oneof: &str,
     depth: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (optionals, enums, oneofs) = (optionals_of(py, optional)?, enums_of(py, enums)?, oneofs_of(py, oneof)?);
-    let paths = parsed_paths(py, paths)?;
-    let options = ProtobufOptions { paths, optionals, enums, oneofs, depth, ..ProtobufOptions::default() };
+    let options = Shaped { optional, enums, oneof, depth }.options(py, None, paths, "raise")?;
     let message = message_of(descriptor, message)?;
     spec::to_py(py, guarded(|| spec_of(&message, &options)).or_raise()?)
 }
@@ -261,15 +290,8 @@ fn read_proto<'py>(
     framing: Option<&str>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options = ProtobufOptions {
-        spec: spec.map(spec::spec_or_value).transpose()?,
-        paths: parsed_paths(py, paths)?,
-        optionals: optionals_of(py, optional)?,
-        enums: enums_of(py, enums)?,
-        oneofs: oneofs_of(py, oneof)?,
-        depth,
-        on_error: policy(py, on_error)?,
-    };
+    let shaped = Shaped { optional, enums, oneof, depth };
+    let options = shaped.options(py, spec, paths, on_error)?;
     let (message, framing) = (message_of(descriptor, message)?, framing.map(|name| framing_of(py, name)).transpose()?);
     let read = |messages: Messages<'_>| extenso_formats::read_proto(messages, &message, &options);
     let rows = with_messages(source, framing, read)?;

@@ -6,9 +6,11 @@ use super::keywords::{Keyword, keywords};
 use extenso_core::OpDef;
 use extenso_core::attrs::{AttrValue, Param};
 
-/// Whether the op can be called by hand: subgraphs are made by the functions that trace, leaves of specs by those that take values apart.
+/// Whether the op can be called by hand: subgraphs are made by the functions that trace, leaves of specs by those that take values apart, and
+/// the bytes of decimals by their handlers.
 pub fn is_callable(op: &OpDef) -> bool {
-    op.attrs.params.iter().all(|param| !matches!(param.kind, "graph" | "spec"))
+    let of_bytes = extenso_ext::OPS.iter().any(|own| std::ptr::eq(*own, op));
+    !of_bytes && op.attrs.params.iter().all(|param| !matches!(param.kind, "graph" | "spec"))
 }
 
 /// `name(x, y, axis=None)`.
