@@ -1,7 +1,7 @@
 //! Lists of numbers that are equally far from each other.
 
 use super::rows_value;
-use extenso_core::{Arg, Value, ops};
+use extenso_core::{Arg, Value, ops, strengthen};
 use extenso_types::{Error, Result};
 
 /// For each row the numbers from its start by steps of its delta up to its limit and without it: `tf.ragged.range`.
@@ -27,10 +27,14 @@ fn counted(starts: &Arg, limits: &Arg, deltas: &Arg) -> Result<Value> {
             .wanted("a vector among them, for rows")
             .hint("Write `arange(start, stop, step)` for one list."));
     }
-    let like = |arg: &Arg| ops::broadcast_like(arg.clone(), &all);
+    let dtype = all.tensor()?.dtype();
+    let like = |arg: &Arg| match arg {
+        Arg::Scalar(number) => ops::broadcast_like(strengthen(number, Some(dtype))?, &all),
+        Arg::Value(_) | Arg::List(_) => ops::broadcast_like(arg.clone(), &all),
+    };
     let (starts, limits, deltas) = (like(starts)?, like(limits)?, like(deltas)?);
     let cut = ops::partition_from_lengths(ops::range_lengths(&starts, limits, &deltas)?)?;
-    let places = ops::cast(ops::places_in_rows(&cut)?, all.tensor()?.dtype())?;
+    let places = ops::cast(ops::places_in_rows(&cut)?, dtype)?;
     let steps = ops::multiply(places, ops::gather_rows_of(deltas, &cut)?)?;
     rows_value(ops::add(ops::gather_rows_of(starts, &cut)?, steps)?, &cut)
 }
