@@ -3,10 +3,12 @@
 //! Nothing here names an op; a new one is tried as soon as it is declared. What an op gives is what its inference said, with
 //! known sizes and without.
 
+mod broken;
 mod draw;
 
 use draw::Draw;
-use extenso_core::{Arg, OpDef, Outputs, Value, call};
+use extenso_core::attrs::NoAttrs;
+use extenso_core::{Arg, OpDef, Outputs, Tensor, Value, call, ops};
 use extenso_ext::to_literal;
 use extenso_graph::trace;
 use extenso_testkit::rng::Rng;
@@ -31,23 +33,14 @@ fn any_call_gives_a_value_or_an_error() {
         for _ in 0..CALLS {
             let (args, attrs) = (draw.args(op), draw.attrs(op));
             let Ok(attrs) = (op.attrs.parse)(&attrs) else { continue };
-            let start = Instant::now();
-            let outcome = catch_unwind(AssertUnwindSafe(|| one(op, &args, &attrs)));
-            let fault = match outcome {
-                Ok(Ok(gives)) => {
-                    *(if gives { &mut values } else { &mut errors }) += 1;
-                    Ok(())
+            match tried(op, &args, &attrs) {
+                Ok(gives) => *(if gives { &mut values } else { &mut errors }) += 1,
+                Err(fault) => {
+                    let texts: Vec<String> = args.iter().map(show).collect();
+                    faults
+                        .entry(op.name)
+                        .or_insert_with(|| format!("{}({}; {attrs:?}): {fault}", op.name, texts.join(", ")));
                 }
-                Ok(Err(broken)) => Err(broken),
-                Err(_) => Err(WHERE.take()),
-            };
-            let slow = start.elapsed() > LONGEST;
-            let fault = fault.and_then(|()| if slow { Err(format!("took {:.0?}", start.elapsed())) } else { Ok(()) });
-            if let Err(fault) = fault {
-                let texts: Vec<String> = args.iter().map(show).collect();
-                faults
-                    .entry(op.name)
-                    .or_insert_with(|| format!("{}({}; {attrs:?}): {fault}", op.name, texts.join(", ")));
             }
         }
     }
@@ -67,6 +60,24 @@ fn seed() -> u64 {
 }
 
 type Attrs = Arc<dyn extenso_core::attrs::AttrSet>;
+
+#[test]
+fn an_op_that_breaks_a_law_is_found() {
+    let attrs: Attrs = Arc::new(NoAttrs {});
+    let args = [Arg::from(Tensor::from_vec(vec![1.0, 2.0]))];
+    for op in broken::BROKEN {
+        assert!(tried(op, &args, &attrs).is_err(), "{} is not found", op.name);
+    }
+    assert_eq!(tried(&ops::NEGATIVE, &args, &attrs), Ok(true));
+    assert_eq!(tried(&ops::NEGATIVE, &[], &attrs), Ok(false));
+}
+
+/// Whether the call gives values; a panic, a law that does not hold and a call that takes long are the error.
+fn tried(op: &'static OpDef, args: &[Arg], attrs: &Attrs) -> Result<bool, String> {
+    let start = Instant::now();
+    let outcome = catch_unwind(AssertUnwindSafe(|| one(op, args, attrs))).map_err(|_| WHERE.take())??;
+    if start.elapsed() > LONGEST { Err(format!("took {:.0?}", start.elapsed())) } else { Ok(outcome) }
+}
 
 /// Whether the call gives values; a law that does not hold is the error.
 fn one(op: &'static OpDef, args: &[Arg], attrs: &Attrs) -> Result<bool, String> {
