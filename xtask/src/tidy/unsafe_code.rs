@@ -56,7 +56,7 @@ fn has_contract(lines: &[&str], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::testing::check;
-    use super::faults;
+    use super::{COUNTS, faults};
 
     const KERNEL: &str = "crates/extenso-core/src/kernels/map.rs";
 
@@ -65,7 +65,7 @@ mod tests {
         let text = "// SAFETY: in bounds.\nunsafe { f() }";
         check(faults, &[("crates/extenso-ext/src/lib.rs", text)], &["crates/extenso-ext/src/lib.rs:2"]);
         check(faults, &[("crates/extenso-formats/src/json.rs", text)], &["crates/extenso-formats/src/json.rs:2"]);
-        for path in [KERNEL, "crates/extenso-formats/src/arrow/ffi.rs", "python/src/tensor.rs"] {
+        for path in [KERNEL, COUNTS, "crates/extenso-formats/src/arrow/ffi.rs", "python/src/tensor.rs"] {
             check(faults, &[(path, text)], &[]);
         }
     }
