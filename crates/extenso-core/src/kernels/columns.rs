@@ -14,6 +14,9 @@ const WIDE: usize = 64;
 /// The lanes of some columns.
 type Lanes<A> = CacheLine<[[A; WIDE]; LANES]>;
 
+/// The rows of each of some matrices.
+pub type RowsOf<'a> = dyn Fn(usize) -> Range<usize> + 'a;
+
 /// Where the elements of some columns are.
 #[derive(Clone, Debug)]
 pub struct Columns {
@@ -26,12 +29,7 @@ pub struct Columns {
 /// Reduces the columns of each matrix into `out`: as many results for each as there are columns.
 ///
 /// `rows` gives the rows of matrix i, which lie within `values`.
-pub fn columns_reduce<R: Reducer<T>, T: Copy>(
-    values: &[T],
-    columns: &Columns,
-    rows: &dyn Fn(usize) -> Range<usize>,
-    out: &mut [R::Out],
-) {
+pub fn columns_reduce<R: Reducer<T>, T: Copy>(values: &[T], columns: &Columns, rows: &RowsOf<'_>, out: &mut [R::Out]) {
     if columns.range.is_empty() {
         return;
     }
