@@ -81,8 +81,9 @@ fn repeated<'a>(input: &'a Dense, rows: &'a Rows, dims: &[usize]) -> Result<Acce
     if *(Source { data: input, rows: Some(rows) }).dims() != *dims {
         return Err(Error::shape(format!("shape {:?} repeated in rows is not {dims:?}", input.dims())));
     }
-    let bytes = input.fixed()?.as_slice();
-    Ok(Access::Repeated { bytes, size: bytes.len().checked_div(given).unwrap_or(0), rows })
+    let inner: usize = input.dims().iter().skip(1).product();
+    let size = inner * input.dtype().width().unwrap_or(1);
+    Ok(Access::Repeated { bytes: input.fixed()?.as_slice(), size, rows })
 }
 
 /// One element as often as a block of `n` elements at most has it.
