@@ -13,7 +13,7 @@ pub(crate) use small::run as run_few;
 
 use access::{Access, access};
 use register::Register;
-pub(crate) use row_sums::{ROWS as SUMS, SumsRows};
+pub(crate) use row_sums::SumsRows;
 
 use crate::attrs::AttrSet;
 use crate::kernels::map::{BlockKernel, Done, Fault};

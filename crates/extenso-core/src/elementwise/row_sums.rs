@@ -9,7 +9,7 @@ use crate::kernels::row_products::{Factor, RowSums, fits};
 use crate::partition::Rows;
 
 /// Rows of a block at most: the shortest have as many elements as a fold has lanes.
-pub const ROWS: usize = BLOCK / 16;
+const ROWS: usize = BLOCK / 16;
 
 /// How the last step of an expression sums rows.
 #[derive(Clone, Copy)]

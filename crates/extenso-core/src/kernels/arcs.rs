@@ -116,15 +116,6 @@ pub fn atan2_f64(y: f64, x: f64) -> f64 {
     canonical_f64(if turned { left } else { angle }.copysign(y))
 }
 
-macro_rules! narrow {
-    ($($name:ident($($x:ident),*) $wide:ident;)*) => { $(
-        #[doc = concat!("As [`", stringify!($wide), "`], within 0.51 ulp.")]
-        #[inline(always)]
-        pub fn $name($($x: f32),*) -> f32 {
-            canonical_f32($wide($($x.into()),*) as f32)
-        }
-    )* };
-}
 narrow! { asin_f32(x) asin_f64; acos_f32(x) acos_f64; atan_f32(x) atan_f64; atan2_f32(y, x) atan2_f64; }
 
 #[cfg(test)]

@@ -96,15 +96,6 @@ pub fn hypot_f64(x: f64, y: f64) -> f64 {
     canonical_f64(if infinite { f64::INFINITY } else { root * back })
 }
 
-macro_rules! narrow {
-    ($($name:ident($($x:ident),*) $wide:ident;)*) => { $(
-        #[doc = concat!("As [`", stringify!($wide), "`], within 0.51 ulp.")]
-        #[inline(always)]
-        pub fn $name($($x: f32),*) -> f32 {
-            canonical_f32($wide($($x.into()),*) as f32)
-        }
-    )* };
-}
 narrow! {
     sinh_f32(x) sinh_f64;
     cosh_f32(x) cosh_f64;

@@ -4,6 +4,17 @@
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_possible_wrap)]
 
+/// Functions of f32 that are those of f64, rounded once.
+macro_rules! narrow {
+    ($($name:ident($($x:ident),*) $wide:ident;)*) => { $(
+        #[doc = concat!("As [`", stringify!($wide), "`], within 0.51 ulp.")]
+        #[inline(always)]
+        pub fn $name($($x: f32),*) -> f32 {
+            canonical_f32($wide($($x.into()),*) as f32)
+        }
+    )* };
+}
+
 pub mod activation;
 pub mod angles;
 pub mod arcs;

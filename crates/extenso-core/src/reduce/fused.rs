@@ -5,11 +5,10 @@
 
 use super::fold::{Fold, FoldKernel, PARALLEL, fold_long};
 use super::{block_of, kernel_of, out_width};
-use crate::elementwise::{BLOCK, Blocks, Expr, SUMS, Source, SumsRows, at_position};
+use crate::elementwise::{BLOCK, Blocks, Expr, Source, SumsRows, at_position};
 use crate::kernels::map::Fault;
 use crate::kernels::pool::Block;
 use crate::kernels::reduce::{LEAF, Offset};
-use crate::kernels::stream::{FAR, arrived, copy_past_caches};
 use crate::offsets::{Offsets, with_offsets};
 use crate::tensor::{Storage, Tensor};
 use crate::threads::{pieces_of, side_by_side, split_at_lengths};
@@ -74,11 +73,7 @@ pub fn evaluate_folds(
         _ => None,
     };
     let parts = parts(&kernels, &mut outs, nrows, pieces);
-    let done = side_by_side(parts, |part| {
-        let done = part.fold(&blocks, cut, sums.as_ref());
-        arrived();
-        done
-    });
+    let done = side_by_side(parts, |part| part.fold(&blocks, cut, sums.as_ref()));
     let faults = done.into_iter().filter_map(std::result::Result::err);
     // Parts and their blocks are in order, but rows may overtake what is not in any row.
     if let Some((start, fault)) = faults.min_by_key(|(start, fault)| start + fault.index) {
@@ -95,14 +90,11 @@ struct Part<'a> {
     from: usize,
     rows: usize,
     outs: SmallVec<[(&'a FoldKernel, &'a mut [u8]); 2]>,
-    /// Whether the results are behind themselves in the caches.
-    far: bool,
 }
 
 fn parts<'a>(kernels: &'a [FoldKernel], outs: &'a mut [Block], nrows: usize, pieces: usize) -> Vec<Part<'a>> {
     let rows = nrows.div_ceil(pieces).max(1);
-    let far = outs.iter_mut().any(|out| out.bytes_mut().len() >= FAR);
-    let part = |from: usize| Part { from, rows: rows.min(nrows - from), outs: SmallVec::new(), far };
+    let part = |from: usize| Part { from, rows: rows.min(nrows - from), outs: SmallVec::new() };
     let mut parts: Vec<Part<'_>> = (0..nrows).step_by(rows).map(part).collect();
     for (kernel, out) in kernels.iter().zip(outs) {
         let lengths = parts.iter().map(|part| part.rows * out_width(kernel.out));
@@ -120,7 +112,7 @@ impl Part<'_> {
         sums: Option<&SumsRows>,
     ) -> std::result::Result<(), (usize, Fault)> {
         let mut scratch = blocks.scratch();
-        let (mut ends, mut near) = (Vec::new(), [0_u64; SUMS]);
+        let mut ends = Vec::new();
         let mut i = 0;
         while i < self.rows {
             let (start, len) = cut.row(self.from + i);
@@ -135,12 +127,7 @@ impl Part<'_> {
             if let (Some(sums), [(kernel, out)]) = (sums, self.outs.as_mut_slice()) {
                 let width = out_width(kernel.out);
                 let out = &mut out[i * width..next * width];
-                let near = &mut bytemuck::cast_slice_mut(&mut near)[..out.len()];
-                if blocks.sum_rows(sums, &mut scratch, start, near).map_err(|fault| (start, fault))? {
-                    match self.far {
-                        true => copy_past_caches(near, out),
-                        false => out.copy_from_slice(near),
-                    }
+                if blocks.sum_rows(sums, &mut scratch, start, out).map_err(|fault| (start, fault))? {
                     i = next;
                     continue;
                 }
