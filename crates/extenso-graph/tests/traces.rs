@@ -116,3 +116,16 @@ fn a_stand_in_stands_for_what_is_given() {
     assert!(error.contains("argument of a function"), "{error}");
     assert_eq!(f.traces().len(), 1);
 }
+
+#[test]
+fn equal_constants_are_one_and_zeros_of_two_signs_are_two() {
+    let ops_of = |first: f32, second: f32| {
+        let f = Function::new("f", move |args| {
+            let Nest::Leaf(x) = &args else { panic!("one leaf") };
+            let [a, b] = [first, second].map(|by| ops::atan2(Tensor::scalar(by), x));
+            Ok(Nest::Tuple(vec![Nest::Leaf(a?), Nest::Leaf(b?)]))
+        });
+        f.concrete(&spec(&[N])).expect("traces").graph().op_count()
+    };
+    assert_eq!((ops_of(0.5, 0.5), ops_of(0.5, 1.5), ops_of(0.0, -0.0)), (1, 2, 2));
+}
