@@ -34,7 +34,7 @@ pub use op::{Class, Fact, InferFn, Kernel, KernelFn, NarrowFn, OpDef, OutputSpec
 pub use partition::{RowPartition, Rows};
 pub use symbol::{ScopeId, Symbol, Tracer, current_scope, is_open, outer_scope, with_ops, with_scope, without_ops};
 pub use tensor::{Dense, Element, MAX_EMPTY, MAX_RANK, Storage, Tensor, element_count, join_text};
-pub use threads::{side_by_side, threads, with_threads};
+pub use threads::{in_order, side_by_side, threads, with_threads};
 pub use value::{Arg, Outputs, Scalar, Value};
 pub use variable::{Variable, with_variables};
 

@@ -5,9 +5,11 @@
 use crate::kernels::isa::{isa, with_isa};
 use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::hint::spin_loop;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Work below this many elements stays on the calling thread.
@@ -73,17 +75,148 @@ pub fn side_by_side<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) 
     let Some(pool) = (if helpers == 0 || is_forked() { None } else { pool() }) else {
         return items.into_iter().map(f).collect();
     };
-    let isa = isa();
     let mut made: Vec<Option<R>> = items.iter().map(|_| None).collect();
     let left = Mutex::new(items.into_iter().zip(&mut made));
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = || locked(&left).next();
+    together(pool, helpers, || {
+        while let Some((item, place)) = next() {
+            *place = Some(f(item));
+        }
+    });
+    made.into_iter().flatten().collect()
+}
+
+/// Gives what `make` makes of each item that `next` gives to `hand_on`, in order, until it says to stop; several items are worked on
+/// side by side.
+///
+/// `next` and `hand_on` run on one thread at a time, whichever is free. Little is held at once: who is far ahead of the first
+/// item that is not handed on waits for it. Inside all three, work is not split again: a thread that waits for its parts could
+/// take up another item, and wait for itself.
+pub fn in_order<T: Send, R: Send>(
+    mut next: impl FnMut() -> Option<T> + Send,
+    make: impl Fn(T) -> R + Sync,
+    mut hand_on: impl FnMut(R) -> ControlFlow<()> + Send,
+) {
+    let helpers = threads() - 1;
+    let Some(pool) = (if helpers == 0 || is_forked() { None } else { pool() }) else {
+        while let Some(item) = next() {
+            if hand_on(make(item)).is_break() {
+                return;
+            }
+        }
+        return;
+    };
+    let queue = Queue::new(AHEAD * (helpers + 1));
+    let (next, hand_on) = (Mutex::new((0, next)), Mutex::new(hand_on));
+    let take = || {
+        let mut next = locked(&next);
+        let number = next.0;
+        next.0 += 1;
+        queue.wait_for_room(number).then(|| next.1())?.map(|item| (number, item))
+    };
+    let work = || {
+        // A panic would let the others wait for what never comes.
+        let _stop = StopOnPanic(&queue);
+        while let Some((number, item)) = take() {
+            queue.put(number, make(item));
+            // Whoever hands on does so until nothing is left; what comes between its last look and its leaving is looked for again.
+            while queue.is_ready() {
+                let Ok(mut hand_on) = hand_on.try_lock() else { break };
+                while let Some(made) = queue.take() {
+                    if hand_on(made).is_break() {
+                        queue.stop();
+                    }
+                }
+            }
+        }
+    };
+    together(pool, helpers, || with_threads(1, work));
+}
+
+/// How many items each thread may be ahead of the first that is not handed on.
+const AHEAD: usize = 8;
+
+/// What is made and not handed on yet.
+struct Queue<R> {
+    state: Mutex<Waiting<R>>,
+    moved: Condvar,
+    most: usize,
+}
+
+struct Waiting<R> {
+    /// The number of the first item that is not handed on.
+    first: usize,
+    /// What was made of that item and those behind it.
+    made: VecDeque<Option<R>>,
+    stopped: bool,
+}
+
+impl<R> Queue<R> {
+    fn new(most: usize) -> Queue<R> {
+        let state = Waiting { first: 0, made: VecDeque::new(), stopped: false };
+        Queue { state: Mutex::new(state), moved: Condvar::new(), most }
+    }
+
+    /// Waits until there is room for this item; false if there is no more to do.
+    fn wait_for_room(&self, number: usize) -> bool {
+        let full = |state: &mut Waiting<R>| !state.stopped && number >= state.first + self.most;
+        let state = self.moved.wait_while(locked(&self.state), full);
+        !state.unwrap_or_else(PoisonError::into_inner).stopped
+    }
+
+    fn put(&self, number: usize, made: R) {
+        let mut state = locked(&self.state);
+        let place = number - state.first;
+        while state.made.len() <= place {
+            state.made.push_back(None);
+        }
+        state.made[place] = Some(made);
+    }
+
+    fn is_ready(&self) -> bool {
+        let state = locked(&self.state);
+        !state.stopped && matches!(state.made.front(), Some(Some(_)))
+    }
+
+    /// What was made of the next item, if it was.
+    fn take(&self) -> Option<R> {
+        let mut state = locked(&self.state);
+        if state.stopped || !matches!(state.made.front(), Some(Some(_))) {
+            return None;
+        }
+        state.first += 1;
+        self.moved.notify_all();
+        state.made.pop_front().flatten()
+    }
+
+    fn stop(&self) {
+        locked(&self.state).stopped = true;
+        self.moved.notify_all();
+    }
+}
+
+struct StopOnPanic<'a, R>(&'a Queue<R>);
+
+impl<R> Drop for StopOnPanic<'_, R> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs the same work on the calling thread and on so many helpers.
+fn together(pool: &'static ThreadPool, helpers: usize, work: impl Fn() + Sync) {
+    let isa = isa();
     let at_work = AtomicUsize::new(0);
     let work = || {
         with_isa(isa, || {
             at_work.fetch_add(1, Ordering::Relaxed);
-            while let Some((item, place)) = next() {
-                *place = Some(f(item));
-            }
+            work();
             at_work.fetch_sub(1, Ordering::Relaxed);
         });
     };
@@ -97,7 +230,6 @@ pub fn side_by_side<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) 
             spin_loop();
         }
     });
-    made.into_iter().flatten().collect()
 }
 
 /// The helpers of all threads, one at least; none where the system gives no more threads.
@@ -190,4 +322,36 @@ pub fn split_at_lengths<T>(mut all: &mut [T], lengths: impl IntoIterator<Item = 
         all = rest;
     }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_is_handed_on_in_order() {
+        for (threads, n, stop) in [(1, 50, 50), (2, 0, 9), (2, 1, 9), (3, 500, 500), (4, 500, 77)] {
+            let (mut items, mut got) = (0..n, Vec::new());
+            let make = |i: usize| {
+                (0..(i * 7919) % 997).for_each(|_| spin_loop());
+                i * i
+            };
+            let hand_on = |made| {
+                got.push(made);
+                if got.len() == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            with_threads(threads, || in_order(|| items.next(), make, hand_on));
+            assert_eq!(got, (0..n.min(stop)).map(|i| i * i).collect::<Vec<_>>(), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_panic_lets_nobody_wait() {
+        let make = |i: usize| assert_ne!(i, 3, "the item of the test");
+        let run = || {
+            let mut items = 0..1_000_000;
+            with_threads(3, || in_order(|| items.next(), make, |()| ControlFlow::Continue(())));
+        };
+        assert!(std::panic::catch_unwind(run).is_err());
+    }
 }

@@ -153,6 +153,21 @@ impl Columns {
         self.0.get_mut(id.index())
     }
 
+    /// Adds whether a value is there, if there is a column for it.
+    #[inline]
+    pub fn push_validity(&mut self, id: Option<ColumnId>, valid: bool) {
+        if let Some(Column::Bits(bits)) = id.and_then(|id| self.get_mut(id)) {
+            bits.push(valid);
+        }
+    }
+
+    /// Adds so many defaults to each of these columns.
+    ///
+    /// Errors: there is no memory for them.
+    pub fn push_defaults(&mut self, defaults: &[(ColumnId, usize)]) -> Result<()> {
+        defaults.iter().try_for_each(|(id, n)| self.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n)))
+    }
+
     /// All columns, in the order of their ids.
     pub fn as_slice(&self) -> &[Column] {
         &self.0

@@ -5,6 +5,7 @@
 //! The only crate that exposes Arrow types.
 
 pub mod arrow;
+mod assemble;
 pub mod columns;
 pub mod csv;
 mod failure;
@@ -48,7 +49,7 @@ pub use proto::{
     ProtobufOptions, encode_proto, encode_proto_json, proto_spec, read_examples, read_proto, read_proto_json,
     run_messages, run_proto, write_proto, write_proto_json,
 };
-pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, write_json};
+pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, read_json_file, write_json};
 pub use records::{FieldSpec, RecordSpec, struct_spec};
 pub use run::{Rows, Runner, decode_ndjson, encode_ndjson, run_lines, run_ndjson, run_records};
 pub use source::{Progress, Sink, SourceOptions, run_blocks};

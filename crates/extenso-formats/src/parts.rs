@@ -52,19 +52,19 @@ pub fn joined(mut parts: Vec<Vec<u8>>) -> Vec<u8> {
     if parts.len() == 1 { parts.pop().unwrap_or_default() } else { parts.concat() }
 }
 
-/// A text in parts of about equal size, each of whole lines.
-pub fn of_lines(text: &[u8]) -> Vec<Range<usize>> {
-    let count = count(text.len());
-    let mut start = 0;
-    let mut parts = Vec::with_capacity(count);
-    for i in 1..=count {
-        let about = (text.len() / count * i).max(start);
-        let line = text.get(about..).and_then(|rest| rest.iter().position(|byte| *byte == b'\n'));
-        let end = if i == count { text.len() } else { line.map_or(text.len(), |line| about + line + 1) };
-        parts.push(start..end);
-        start = end;
-    }
-    parts
+/// The most bytes of a piece, which fits into the cache of a core together with what is made of it.
+const MOST: usize = 1 << 18;
+
+/// How large the pieces are that so many bytes are cut into; none if they are not worth cutting.
+pub fn piece(bytes: usize) -> Option<usize> {
+    let piece = (bytes / (PER_THREAD * extenso_core::threads())).clamp(PIECE, MOST);
+    (bytes >= 2 * piece).then_some(piece)
+}
+
+/// The next piece of whole lines of about this size, and what is left of the text.
+pub fn lines(text: &[u8], piece: usize) -> (&[u8], &[u8]) {
+    let line = text.get(piece..).and_then(|rest| memchr::memchr(b'\n', rest));
+    text.split_at(line.map_or(text.len(), |line| piece + line + 1))
 }
 
 #[cfg(test)]
@@ -72,16 +72,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_whole_lines_and_all_of_them() {
+    fn pieces_are_whole_lines_and_all_of_them() {
         let line = "x".repeat(1000) + "\n";
         for text in [String::new(), line.repeat(3), line.repeat(400), line.repeat(400) + "y", "z".repeat(400_000)] {
-            let parts = extenso_core::with_threads(2, || of_lines(text.as_bytes()));
-            assert_eq!(parts.iter().map(|part| &text[part.clone()]).collect::<String>(), text);
-            assert!(
-                parts
-                    .iter()
-                    .all(|part| part.is_empty() || part.end == text.len() || text[part.clone()].ends_with('\n'))
-            );
+            let (mut rest, mut all) = (text.as_bytes(), Vec::new());
+            while !rest.is_empty() {
+                let (next, behind) = lines(rest, 5_000);
+                assert!(!next.is_empty() && (behind.is_empty() || next.ends_with(b"\n")));
+                all.extend_from_slice(next);
+                rest = behind;
+            }
+            assert_eq!(all, text.as_bytes());
         }
     }
 }

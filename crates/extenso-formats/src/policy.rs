@@ -64,9 +64,7 @@ impl Policy<'_> {
     }
 
     fn fill(self, out: &mut Decoded) -> Result<()> {
-        for (id, n) in self.defaults {
-            out.columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n))?;
-        }
+        out.columns.push_defaults(self.defaults)?;
         out.rows += 1;
         Ok(())
     }

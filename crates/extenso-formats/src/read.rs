@@ -12,10 +12,12 @@ use crate::plan::Plan;
 use crate::project::Wanted;
 use crate::records::RecordSpec;
 use crate::run::{Rows, encode_ndjson};
-use crate::source::unpack;
+use crate::source::{is_packed, reading, unpack};
 use extenso_core::{Provenance, Value, pack};
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Error, Nest, Path, Result, Spec};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 
 /// How JSON is read: `JsonOptions::default()` infers the spec from all records, reads all of it, and fails at a bad row.
 #[derive(Clone, Default, Debug)]
@@ -137,6 +139,22 @@ pub fn read_json(input: &[u8], options: &JsonOptions) -> Result<Rows> {
     let text = unpack(input)?;
     let mut reader = Reader::new(options, &text, options.sample)?;
     let decoded = reader.decoder.records(&text, options.on_error)?;
+    reader.rows(decoded)
+}
+
+/// Reads a file as [`read_json`] reads what is in it. With a spec, little of the text is held at a time.
+///
+/// Errors: those of [`read_json`]; what the operating system refuses.
+pub fn read_json_file(file: File, options: &JsonOptions) -> Result<Rows> {
+    let bytes = file.metadata().map_or(0, |data| usize::try_from(data.len()).unwrap_or(usize::MAX));
+    let mut source = BufReader::new(file);
+    if options.spec.is_none() || is_packed(source.fill_buf().map_err(reading)?) {
+        let mut text = Vec::with_capacity(bytes.min(1 << 30));
+        source.read_to_end(&mut text).map_err(reading)?;
+        return read_json(&text, options);
+    }
+    let mut reader = Reader::new(options, &[], None)?;
+    let decoded = reader.decoder.stream(Box::new(source), bytes, options.on_error)?;
     reader.rows(decoded)
 }
 

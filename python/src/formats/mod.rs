@@ -162,7 +162,8 @@ fn read_json<'py>(
     let rows = match protobuf::message_if_said(py, descriptor, message, "read_json")? {
         None => {
             let options = options(py, spec, paths, sample, on_error)?;
-            with_bytes(source, |bytes| extenso_formats::read_json(bytes, &options))?
+            let of_bytes = |bytes: &[u8]| extenso_formats::read_json(bytes, &options);
+            source::with_file_or_bytes(source, |file| extenso_formats::read_json_file(file, &options), of_bytes)?
         }
         Some(message) => {
             let options = shaped.options(py, spec, paths, on_error)?;

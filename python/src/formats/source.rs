@@ -57,17 +57,37 @@ impl<'py> Source<'py> {
 
 /// Calls `f` with all bytes of a source, while other Python threads run.
 pub fn with_bytes<T: Send>(source: &Bound<'_, PyAny>, f: impl Fn(&[u8]) -> Result<T> + Send + Sync) -> PyResult<T> {
+    let of_file = |mut file: File| {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        f(&bytes)
+    };
+    with_file_or_bytes(source, of_file, &f)
+}
+
+/// Calls `of_file` with the file that a source is the path of, or `of_bytes` with all its bytes, while other Python threads run.
+pub fn with_file_or_bytes<T: Send>(
+    source: &Bound<'_, PyAny>,
+    of_file: impl Fn(File) -> Result<T> + Send + Sync,
+    of_bytes: impl Fn(&[u8]) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
     let py = source.py();
-    let run = |bytes: &[u8]| py.detach(|| guarded(|| f(bytes))).or_raise();
+    let run = |bytes: &[u8]| py.detach(|| guarded(|| of_bytes(bytes))).or_raise();
     match Source::of(source)? {
         Source::Bytes(bytes) => run(bytes.as_bytes()),
         Source::Text(text) => run(&text),
         Source::Path(path) => {
-            let read = || f(&std::fs::read(&path).map_err(|e| refused(&path, &e))?);
+            let read = || of_file(opened(&path).map_err(|e| refused(&path, &e))?);
             py.detach(|| guarded(read)).or_raise()
         }
         Source::File(file) => run(&chunk(&file.call_method0("read")?)?),
     }
+}
+
+/// A file to read; what is a directory is opened as well, and would fail at the first byte.
+fn opened(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(file) }
 }
 
 fn refused(path: &Path, e: &io::Error) -> Error {

@@ -18,6 +18,13 @@ pub trait Float: Copy {
     /// Source: W. D. Clinger, "How to read floating point numbers accurately", 1990.
     fn scaled(digits: u64, exponent: i32) -> Option<Self>;
 
+    /// The nearest value to the number of at most seven `digits`, the last `decimals` of them behind the point, at most seven.
+    #[inline]
+    fn few(digits: u32, decimals: u32, negative: bool) -> Option<Self> {
+        let value = Self::scaled(u64::from(digits), -decimals.cast_signed())?;
+        Some(if negative { value.negated() } else { value })
+    }
+
     /// The nearest value to a float that this dtype holds exactly or not at all.
     fn exact(value: f64) -> Self;
 
@@ -32,6 +39,12 @@ pub trait Float: Copy {
 }
 
 impl Float for f64 {
+    #[inline]
+    fn few(digits: u32, decimals: u32, negative: bool) -> Option<f64> {
+        let value = f64::from(digits) / POWERS[decimals as usize & 7];
+        Some(f64::from_bits(value.to_bits() | u64::from(negative) << 63))
+    }
+
     fn parse(text: &str) -> Option<f64> {
         text.parse().ok().filter(|value: &f64| value.is_finite())
     }
@@ -62,6 +75,13 @@ impl Float for f64 {
 }
 
 impl Float for f32 {
+    #[inline]
+    fn few(digits: u32, decimals: u32, negative: bool) -> Option<f32> {
+        // Both are exact in f32, and their quotient is rounded once.
+        let value = digits as f32 / SMALL_POWERS[decimals as usize & 7];
+        Some(f32::from_bits(value.to_bits() | u32::from(negative) << 31))
+    }
+
     fn parse(text: &str) -> Option<f32> {
         text.parse().ok().filter(|value: &f32| value.is_finite())
     }
@@ -150,6 +170,9 @@ const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
+
+/// The first powers of ten as f32, which holds them exactly.
+const SMALL_POWERS: [f32; 8] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7];
 
 /// The bits of an f64 that f32 does not have, and what they are midway between two of its numbers.
 const MIDWAY_MASK: u64 = (1 << 29) - 1;
@@ -295,6 +318,17 @@ mod tests {
             assert!(alike(narrow.map(f64::from), parsed.map(f64::from)), "{text}");
         }
         assert_eq!(f32::scaled(16_777_217, 0), None, "midway between two numbers");
+    }
+
+    #[test]
+    fn few_digits_are_what_is_parsed() {
+        for i in 0..200_000_u32 {
+            let (digits, decimals, negative) = (i.wrapping_mul(2_654_435_761) % 10_000_000, i % 8, i % 3 == 0);
+            let text = format!("{}{digits}e-{decimals}", if negative { "-" } else { "" });
+            let (wide, narrow) = (f64::few(digits, decimals, negative), f32::few(digits, decimals, negative));
+            assert_eq!(wide.map(f64::to_bits), f64::parse(&text).map(f64::to_bits), "{text}");
+            assert_eq!(narrow.map(f32::to_bits), f32::parse(&text).map(f32::to_bits), "{text}");
+        }
     }
 
     fn text_of<T: Float>(value: T) -> String {

@@ -3,12 +3,16 @@
 //! Writing a page that was never touched costs the operating system's zeroing of it, twenty times the write itself. Large
 //! results are therefore written into blocks that went back to the pool when the last owner of an earlier result dropped them.
 //!
+//! Where the system gives large pages it is asked for them: the zeroing stays, and five hundred faults become one.
+//!
 //! Invariant: a block is in the pool or in one buffer, never both; the pool holds at most [`limit`] bytes.
 //! Small results do not come here: one record takes no lock.
 
 use arrow_buffer::Buffer;
 use bytemuck::{Pod, Zeroable};
 use extenso_types::{Error, Result};
+use std::collections::TryReserveError;
+use std::result::Result as StdResult;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,6 +21,9 @@ const SMALL: usize = 1 << 16;
 
 /// Results below this many bytes are taken without asking first.
 const LARGE: usize = 1 << 30;
+
+/// Memory of at least so many bytes is worth large pages, which have 2 MB on most systems.
+const MANY_PAGES: usize = 1 << 22;
 
 /// A cache line: the alignment of pooled blocks.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -219,8 +226,42 @@ fn take(len: usize) -> PoolOwner {
         return PoolOwner(block);
     }
     drop(free);
-    PoolOwner(vec![Line([0; 8]); lines])
+    let block = vec![Line([0; 8]); lines];
+    ask_for_large_pages(&block);
+    PoolOwner(block)
 }
+
+/// Makes room for so many more elements, exactly; much of it in large pages.
+///
+/// Errors: there is no memory for them.
+pub fn reserve<T>(elements: &mut Vec<T>, n: usize) -> StdResult<(), TryReserveError> {
+    let before = elements.capacity();
+    elements.try_reserve_exact(n)?;
+    if elements.capacity() > before {
+        ask_for_large_pages(elements);
+    }
+    Ok(())
+}
+
+/// Asks for large pages under the whole capacity. Whether the system follows changes no result.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn ask_for_large_pages<T>(elements: &Vec<T>) {
+    use rustix::mm::{Advice, madvise};
+    const PAGE: usize = 1 << 16;
+    let bytes = elements.capacity().saturating_mul(size_of::<T>());
+    if bytes < MANY_PAGES {
+        return;
+    }
+    let start = elements.as_ptr().cast::<u8>();
+    let head = start.align_offset(PAGE);
+    let len = bytes.saturating_sub(head) / PAGE * PAGE;
+    // SAFETY: the range lies inside the memory that `elements` owns, and the advice changes nothing that is in it.
+    let _ = unsafe { madvise(start.wrapping_add(head).cast_mut().cast(), len, Advice::LinuxHugepage) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_large_pages<T>(_: &Vec<T>) {}
 
 /// Rounds up to a power of two or one and a half of one, so that results of similar size share blocks.
 fn class(len: usize) -> usize {

@@ -7,8 +7,8 @@ use std::collections::TryReserveError;
 /// A growing list of bits.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Bits {
-    bytes: Vec<u8>,
-    len: usize,
+    pub(super) bytes: Vec<u8>,
+    pub(super) len: usize,
 }
 
 impl Bits {
@@ -45,12 +45,6 @@ impl Bits {
             _ => self.bytes.push(u8::from(bit)),
         }
         self.len += 1;
-    }
-
-    /// Adds the bits of these bytes, behind whole bytes.
-    pub(super) fn extend_bytes(&mut self, bytes: &[u8], len: usize) {
-        self.bytes.extend_from_slice(bytes);
-        self.len += len;
     }
 
     /// Drops the bits from `len` on.

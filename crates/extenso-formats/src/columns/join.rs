@@ -1,105 +1,125 @@
 //! Columns joined end to end: what several threads read becomes what one would have read.
 
-use super::{Bits, Column, Columns, Decoded, MAX_REPORTED, OffsetVec, TextVec};
-use extenso_core::side_by_side;
+use super::{BadRows, Bits, Column, Decoded, MAX_REPORTED, OffsetVec, TextVec};
+use extenso_core::kernels::pool::reserve;
 use extenso_types::{DType, Error, Result};
 
 impl Decoded {
-    /// The rows of all parts, in order.
+    /// Adds the rows of another part.
     ///
-    /// Errors: more items or bytes than the offsets count; columns of different plans.
-    pub fn joined(mut parts: Vec<Decoded>) -> Result<Decoded> {
-        if parts.len() == 1
-            && let Some(only) = parts.pop()
-        {
-            return Ok(only);
+    /// Errors: more items or bytes than the offsets count; no memory for them; columns of different plans.
+    pub fn append(&mut self, part: &Decoded) -> Result<()> {
+        self.rows += part.rows;
+        self.bad.rows.extend(&part.bad.rows);
+        let room = MAX_REPORTED.saturating_sub(self.bad.first.len());
+        self.bad.first.extend(part.bad.first.iter().take(room).cloned());
+        self.bad.defaulted.append(&part.bad.defaulted);
+        self.columns.0.iter_mut().zip(&part.columns.0).try_for_each(|(column, part)| column.append(part))
+    }
+
+    /// Makes room for so many times what a part has. Where there is not as much memory, it is made later, for what comes.
+    pub fn reserve(&mut self, part: &Decoded, times: usize) {
+        for (column, part) in self.columns.0.iter_mut().zip(&part.columns.0) {
+            column.reserve(part, times);
         }
-        let mut parts = parts.into_iter();
-        let mut all = parts.next().ok_or_else(|| Error::internal("no part was read"))?;
-        let mut columns: Vec<Vec<Column>> = all.columns.0.drain(..).map(|column| vec![column]).collect();
-        for part in parts {
-            all.rows += part.rows;
-            all.bad.rows.extend(part.bad.rows);
-            let room = MAX_REPORTED.saturating_sub(all.bad.first.len());
-            all.bad.first.extend(part.bad.first.into_iter().take(room));
-            all.bad.defaulted.append(&part.bad.defaulted);
-            columns.iter_mut().zip(part.columns.0).for_each(|(parts, column)| parts.push(column));
-        }
-        let joined: Result<Vec<Column>> = side_by_side(columns, join).into_iter().collect();
-        Ok(Decoded { columns: Columns(joined?), ..all })
+    }
+
+    /// Drops all rows, and keeps the room that they took.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+        self.bad = BadRows::default();
+        self.columns.0.iter_mut().for_each(|column| column.truncate(0));
     }
 }
 
-/// The elements of all parts of one column.
-fn join(parts: Vec<Column>) -> Result<Column> {
-    let rest: usize = parts.iter().skip(1).map(Column::len).sum();
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().ok_or_else(|| Error::internal("a column has no part"))?;
-    macro_rules! numbers {
-        ($($variant:ident),*) => {
-            match &mut all {
-                $(Column::$variant(numbers) => {
-                    numbers.reserve_exact(rest);
-                    for part in parts {
-                        match part {
-                            Column::$variant(part) => numbers.extend_from_slice(&part),
-                            _ => return Err(unlike()),
-                        }
-                    }
-                })*
-                Column::Bits(bits) => {
-                    for part in parts {
-                        match part {
-                            Column::Bits(part) => bits.append(&part),
-                            _ => return Err(unlike()),
-                        }
-                    }
-                }
-                Column::Text(texts) => {
-                    for part in parts {
-                        match part {
-                            Column::Text(part) => counted(texts.append(&part))?,
-                            _ => return Err(unlike()),
-                        }
-                    }
-                }
-                Column::Offsets(offsets) => {
-                    for part in parts {
-                        match part {
-                            Column::Offsets(part) => counted(offsets.append(&part))?,
-                            _ => return Err(unlike()),
-                        }
-                    }
-                }
-            }
+/// Applies one body to two columns that hold the same.
+macro_rules! both {
+    ($column:expr, $other:expr, $numbers:ident, $part:ident => $on_numbers:expr,
+     $bits:ident => $on_bits:expr, $texts:ident => $on_texts:expr, $offsets:ident => $on_offsets:expr) => {
+        both!($column, $other, $numbers, $part => $on_numbers, $bits => $on_bits, $texts => $on_texts, $offsets => $on_offsets;
+              I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64)
+    };
+    ($column:expr, $other:expr, $numbers:ident, $part:ident => $on_numbers:expr,
+     $bits:ident => $on_bits:expr, $texts:ident => $on_texts:expr, $offsets:ident => $on_offsets:expr; $($variant:ident),*) => {
+        match ($column, $other) {
+            $((Column::$variant($numbers), Column::$variant($part)) => $on_numbers,)*
+            (Column::Bits($bits), Column::Bits($part)) => $on_bits,
+            (Column::Text($texts), Column::Text($part)) => $on_texts,
+            (Column::Offsets($offsets), Column::Offsets($part)) => $on_offsets,
+            _ => return Err(Error::internal("two parts of a column are of different kinds")),
+        }
+    };
+}
+
+impl Column {
+    /// Adds all elements of another column.
+    fn append(&mut self, part: &Column) -> Result<()> {
+        let fits = both!(self, part,
+            numbers, part => extend(numbers, part),
+            bits => { bits.append(part); true },
+            texts => texts.append(part),
+            offsets => offsets.append(part));
+        if fits {
+            return Ok(());
+        }
+        Err(Error::value("there is more than offsets can count, or than there is memory for")
+            .hint("Use i64 offsets, or read in smaller batches"))
+    }
+
+    fn reserve(&mut self, part: &Column, times: usize) {
+        let reserve_all = || -> Result<()> {
+            both!(self, part,
+                numbers, part => room(numbers, part, times),
+                bits => bits.reserve(part.len().saturating_mul(times)),
+                texts => texts.reserve(part, times),
+                offsets => offsets.reserve(part.len(), times));
+            Ok(())
         };
+        let _ = reserve_all();
     }
-    numbers!(I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64);
-    Ok(all)
 }
 
-fn unlike() -> Error {
-    Error::internal("two parts of a column are of different kinds")
+fn room<T>(all: &mut Vec<T>, part: &[T], times: usize) {
+    let _ = reserve(all, part.len().saturating_mul(times));
 }
 
-fn counted(fits: bool) -> Result<()> {
+/// Adds elements, and says whether there is memory for them.
+fn extend<T: Copy>(all: &mut Vec<T>, part: &[T]) -> bool {
+    extend_with(all, part.len(), part.iter().copied())
+}
+
+/// Adds `n` elements; what grows doubles.
+fn extend_with<T>(all: &mut Vec<T>, n: usize, part: impl Iterator<Item = T>) -> bool {
+    let fits = all.capacity() - all.len() >= n || reserve(all, n.max(all.len())).or_else(|_| reserve(all, n)).is_ok();
     if fits {
-        return Ok(());
+        all.extend(part);
     }
-    Err(Error::value("there is more than the offsets can count").hint("Use i64 offsets, or read in smaller batches"))
+    fits
 }
 
 impl Bits {
     /// Adds all bits of another list.
     pub fn append(&mut self, other: &Bits) {
         let shift = self.len() % 8;
-        if shift == 0 {
-            self.extend_bytes(other.as_bytes(), other.len());
-            return;
+        let (bytes, len) = (other.as_bytes(), self.len() + other.len());
+        if shift > 0 {
+            // Each byte fills up the last one, and what is left of it begins the next.
+            let mut carry = self.bytes.pop().unwrap_or_default();
+            self.bytes.extend(bytes.iter().map(|byte| {
+                let whole = carry | byte << shift;
+                carry = byte >> (8 - shift);
+                whole
+            }));
+            self.bytes.push(carry);
+            self.bytes.truncate(len.div_ceil(8));
+        } else {
+            self.bytes.extend_from_slice(bytes);
         }
-        for i in 0..other.len() {
-            self.push(other.get(i));
-        }
+        self.len = len;
+    }
+
+    fn reserve(&mut self, bits: usize) {
+        let _ = reserve(&mut self.bytes, bits.div_ceil(8));
     }
 }
 
@@ -121,11 +141,12 @@ impl TextVec {
     /// Adds all texts of another column, or says that the offsets' width cannot count them.
     #[must_use]
     pub fn append(&mut self, other: &TextVec) -> bool {
-        let fits = self.offsets_mut().append(other.offsets());
-        if fits {
-            self.push_bytes(other.as_bytes());
-        }
-        fits
+        self.offsets.append(&other.offsets) && extend(&mut self.bytes, &other.bytes)
+    }
+
+    fn reserve(&mut self, part: &TextVec, times: usize) {
+        self.offsets.reserve(part.len(), times);
+        room(&mut self.bytes, &part.bytes, times);
     }
 }
 
@@ -137,28 +158,30 @@ impl OffsetVec {
         let Some(end) = last.checked_add(other.last()) else { return false };
         match (self, other) {
             (OffsetVec::I32(ends), OffsetVec::I32(more)) => match (i32::try_from(last), i32::try_from(end)) {
-                (Ok(last), Ok(_)) => {
-                    ends.extend(more.iter().skip(1).map(|end| last + end));
-                    true
-                }
+                (Ok(last), Ok(_)) => extend_with(ends, other.len(), more.iter().skip(1).map(|end| last + end)),
                 _ => false,
             },
             (OffsetVec::I64(ends), OffsetVec::I64(more)) => match (i64::try_from(last), i64::try_from(end)) {
-                (Ok(last), Ok(_)) => {
-                    ends.extend(more.iter().skip(1).map(|end| last + end));
-                    true
-                }
+                (Ok(last), Ok(_)) => extend_with(ends, other.len(), more.iter().skip(1).map(|end| last + end)),
                 _ => false,
             },
             (OffsetVec::I32(_), OffsetVec::I64(_)) | (OffsetVec::I64(_), OffsetVec::I32(_)) => false,
         }
+    }
+
+    fn reserve(&mut self, rows: usize, times: usize) {
+        let n = rows.saturating_mul(times);
+        let _ = match self {
+            OffsetVec::I32(ends) => reserve(ends, n),
+            OffsetVec::I64(ends) => reserve(ends, n),
+        };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::ColumnKind;
+    use crate::columns::{ColumnKind, Columns};
 
     fn filled(rows: std::ops::Range<usize>) -> Columns {
         let kinds = [
@@ -187,9 +210,15 @@ mod tests {
             columns: filled(rows),
             bad: super::super::BadRows::default(),
         };
-        for cuts in [vec![0, 40], vec![0, 8, 40], vec![0, 3, 3, 21, 40]] {
-            let parts = cuts.windows(2).map(|cut| part(cut[0]..cut[1])).collect();
-            assert_eq!(Decoded::joined(parts).expect("joined"), part(0..40), "{cuts:?}");
+        for cuts in [vec![0, 40], vec![0, 8, 40], vec![0, 3, 3, 21, 40], vec![0, 1, 2, 9, 12, 40]] {
+            let mut all = part(0..0);
+            all.reserve(&part(0..9), 3);
+            for cut in cuts.windows(2) {
+                all.append(&part(cut[0]..cut[1])).expect("joined");
+            }
+            assert_eq!(all, part(0..40), "{cuts:?}");
+            all.clear();
+            assert_eq!(all, part(0..0));
         }
     }
 }

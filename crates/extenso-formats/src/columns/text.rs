@@ -92,8 +92,8 @@ fn repeat_last<T: Copy + Default>(ends: &mut Vec<T>, n: usize) -> StdResult<(), 
 /// Growing strings or byte strings: offsets into bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextVec {
-    offsets: OffsetVec,
-    bytes: Vec<u8>,
+    pub(super) offsets: OffsetVec,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl TextVec {
@@ -122,14 +122,6 @@ impl TextVec {
     /// The bytes of all texts.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
-    }
-
-    pub(super) fn offsets_mut(&mut self) -> &mut OffsetVec {
-        &mut self.offsets
-    }
-
-    pub(super) fn push_bytes(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
     }
 
     /// Gives offsets and bytes away.

@@ -8,13 +8,14 @@ use super::node::Node;
 use super::read::Scratch;
 use super::skip::is_json;
 use super::split::{Items, is_array, lines_from, mark_len};
+use crate::assemble::{Pieces, assemble};
 use crate::columns::{ColumnKind, Columns, Decoded, OnError};
 use crate::parts::{self, Start};
 use crate::plan::{ColumnId, Plan, fills};
 use crate::policy::{Policy, no_rows};
-use extenso_core::side_by_side;
+use crate::source::reading;
 use extenso_types::{Error, Result};
-use std::ops::Range;
+use std::io::{self, BufRead, Read as _};
 use std::sync::Arc;
 
 /// Reads JSON records into the columns of one plan.
@@ -98,36 +99,64 @@ impl Decoder {
     ///
     /// Errors: as [`Decoder::lines`].
     pub fn block(&mut self, input: &[u8], start: Start, on_error: OnError) -> Result<Decoded> {
-        let parts = parts::of_lines(input);
-        if parts.len() == 1 {
-            return self.part(input, start, on_error);
-        }
-        let at = |part: &Range<usize>, row: usize| Start { row, byte: start.byte + part.start };
-        let read = |part: Range<usize>| {
-            let decoded = self.clone().part(&input[part.clone()], at(&part, start.row), on_error);
-            (part, decoded)
+        let Some(size) = parts::piece(input.len()) else {
+            let mut out = self.start()?;
+            self.part(input, start, on_error, &mut out)?;
+            return Ok(out);
         };
-        let (mut row, mut all) = (start.row, Vec::new());
-        for (part, mut decoded) in side_by_side(parts, read) {
-            // How many rows came before is not known until then; what names a row is made again.
-            if row > start.row && !decoded.as_ref().is_ok_and(|decoded| decoded.bad.is_empty()) {
-                decoded = self.part(&input[part.clone()], at(&part, row), on_error);
-            }
-            let decoded = decoded?;
-            row += decoded.rows + if on_error == OnError::Skip { decoded.bad.count() } else { 0 };
-            all.push(decoded);
-        }
-        Decoded::joined(all)
+        let about = Pieces { row: start.row, on_error, count: input.len() / size };
+        let mut rest = input;
+        let next = |_| {
+            let byte = start.byte + input.len() - rest.len();
+            let piece;
+            (piece, rest) = parts::lines(rest, size);
+            (!piece.is_empty()).then_some(Ok((start.row, (byte, piece))))
+        };
+        assemble(about, self, self.start()?, next, |decoder, (byte, text): &(usize, &[u8]), row, out| {
+            decoder.part(text, Start { row, byte: *byte }, on_error, out)
+        })
     }
 
-    /// [`Decoder::block`] on this thread alone.
-    fn part(&mut self, input: &[u8], start: Start, on_error: OnError) -> Result<Decoded> {
-        let mut out = self.start()?;
+    /// [`Decoder::records`] of what is read from a source of about so many bytes, without holding all of it.
+    ///
+    /// Errors: as [`Decoder::records`]; what the operating system refuses.
+    pub fn stream(
+        &mut self,
+        mut source: Box<dyn BufRead + Send + '_>,
+        bytes: usize,
+        on_error: OnError,
+    ) -> Result<Decoded> {
+        if self.plan.objects && is_array(source.fill_buf().map_err(reading)?) {
+            let mut text = Vec::new();
+            source.read_to_end(&mut text).map_err(reading)?;
+            return self.array(&text, on_error);
+        }
+        let size = parts::piece(bytes).unwrap_or(MAX_PIECE);
+        let (mut byte, mut begun) = (0, Vec::new());
+        let next = |(_, mut text): (usize, Vec<u8>)| {
+            // What the piece before ended with is the beginning of a line.
+            text.clear();
+            text.append(&mut begun);
+            if let Err(e) = fill(&mut source, size, &mut text, &mut begun) {
+                return Some(Err(reading(e)));
+            }
+            let start = byte;
+            byte += text.len();
+            (!text.is_empty()).then_some(Ok((0, (start, text))))
+        };
+        let about = Pieces { row: 0, on_error, count: bytes / size };
+        assemble(about, self, self.start()?, next, |decoder, (byte, text): &(usize, Vec<u8>), row, out| {
+            decoder.part(text, Start { row, byte: *byte }, on_error, out)
+        })
+    }
+
+    /// Reads the lines of an input on this thread alone.
+    fn part(&mut self, input: &[u8], start: Start, on_error: OnError, out: &mut Decoded) -> Result<()> {
         let mark = if start.byte == 0 { mark_len(input) } else { 0 };
         for (row, (byte, line)) in lines_from(input, mark).enumerate() {
-            self.record(line, start.byte + byte, start.row + row, on_error, &mut out)?;
+            self.record(line, start.byte + byte, start.row + row, on_error, out)?;
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Reads lines, or one array where records are objects.
@@ -168,18 +197,19 @@ impl Decoder {
         texts: impl Iterator<Item = Option<&'t [u8]>>,
         first: usize,
         on_error: OnError,
-    ) -> Result<Decoded> {
-        let mut out = self.start()?;
+        out: &mut Decoded,
+    ) -> Result<()> {
         for (row, text) in (first..).zip(texts) {
             match text {
-                Some(text) => self.record(text, 0, row, on_error, &mut out)?,
-                None => Policy { on_error, defaults: &self.plan.defaults }.missing(&mut out)?,
+                Some(text) => self.record(text, 0, row, on_error, out)?,
+                None => Policy { on_error, defaults: &self.plan.defaults }.missing(out)?,
             }
         }
-        Ok(out)
+        Ok(())
     }
 
-    fn start(&self) -> Result<Decoded> {
+    /// No rows yet.
+    pub(crate) fn start(&self) -> Result<Decoded> {
         no_rows(&self.plan.kinds)
     }
 
@@ -200,6 +230,28 @@ impl Decoder {
     }
 }
 
+/// How much is read at once of a source that is small, or not known to be large.
+const MAX_PIECE: usize = 1 << 18;
+
+/// Adds about so many bytes to a text, and gives what stands behind its last line break to `begun`, unless the source has ended.
+fn fill(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>, begun: &mut Vec<u8>) -> io::Result<()> {
+    let before = text.len();
+    if source.take(size as u64).read_to_end(text)? == 0 {
+        return Ok(());
+    }
+    match memchr::memrchr(b'\n', &text[before..]) {
+        Some(at) => {
+            begun.extend_from_slice(&text[before + at + 1..]);
+            text.truncate(before + at + 1);
+        }
+        // A line that is longer than a piece is a piece.
+        None => {
+            source.read_until(b'\n', text)?;
+        }
+    }
+    Ok(())
+}
+
 #[cold]
 fn explain(hint: Option<&(usize, Arc<str>)>, failure: Box<Failure>, text: &[u8], row: usize) -> Box<Failure> {
     match hint {
@@ -210,9 +262,9 @@ fn explain(hint: Option<&(usize, Arc<str>)>, failure: Box<Failure>, text: &[u8],
 
 /// Checks the whole text, because the parser does not look at the bytes of strings that it reads over.
 pub fn check_utf8(text: &[u8]) -> Read<()> {
-    std::str::from_utf8(text).map(drop).map_err(|e| {
-        let byte = text.get(e.valid_up_to()).copied().unwrap_or(0);
-        let error = Error::data(format!("byte 0x{byte:02x} is not UTF-8")).wanted("UTF-8 text");
-        Failure::new(e.valid_up_to(), error)
+    simdutf8::basic::from_utf8(text).map(drop).map_err(|_| {
+        let at = std::str::from_utf8(text).map_or_else(|e| e.valid_up_to(), str::len);
+        let byte = text.get(at).copied().unwrap_or(0);
+        Failure::new(at, Error::data(format!("byte 0x{byte:02x} is not UTF-8")).wanted("UTF-8 text"))
     })
 }

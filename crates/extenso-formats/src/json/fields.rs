@@ -9,6 +9,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Fields<T> {
     list: Vec<(Arc<str>, T)>,
+    /// The names as they most often stand in a record: in quotes, with a colon.
+    keys: Vec<Key>,
     /// Places in `list`, one added; zero is empty.
     table: Vec<usize>,
 }
@@ -24,7 +26,17 @@ impl<T> Fields<T> {
             }
             table[slot] = i + 1;
         }
-        Fields { list, table }
+        let keys = list.iter().map(|(name, _)| Key::of(name)).collect();
+        Fields { list, keys, table }
+    }
+
+    /// Behind the key of the field of this place and its colon, if they stand at a byte of a text.
+    #[inline]
+    pub fn starts(&self, text: &[u8], at: usize, place: usize) -> Option<usize> {
+        let (key, rest) = (self.keys.get(place)?, text.get(at..)?);
+        let head = rest.first_chunk().map(|head| u64::from_le_bytes(*head))?;
+        let is_key = head & key.mask == key.head && (key.text.len() <= 8 || rest.starts_with(&key.text));
+        is_key.then(|| at + key.text.len())
     }
 
     /// The fields in their order.
@@ -50,6 +62,26 @@ impl<T> Fields<T> {
             }
             slot = (slot + 1) & (self.table.len() - 1);
         }
+    }
+}
+
+/// A name in quotes with a colon.
+#[derive(Clone, Debug)]
+struct Key {
+    text: Box<[u8]>,
+    /// The first eight bytes, and which of them there are. Of one with an escape, what no bytes are.
+    head: u64,
+    mask: u64,
+}
+
+impl Key {
+    fn of(name: &str) -> Key {
+        if name.bytes().any(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')) {
+            return Key { text: Box::default(), head: 1, mask: 0 };
+        }
+        let text = format!("\"{name}\":").into_bytes();
+        let bytes = |of: fn(u8) -> u8| text.iter().take(8).rev().fold(0, |word, byte| word << 8 | u64::from(of(*byte)));
+        Key { head: bytes(|byte| byte), mask: bytes(|_| 0xff), text: text.into() }
     }
 }
 

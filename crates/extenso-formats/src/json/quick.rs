@@ -1,9 +1,15 @@
-//! Fast reading of what records have most of: nested values that nobody needs, and lists of floats.
+//! Fast reading of records in which nothing is odd.
 //!
 //! Eight bytes are looked at together. Invariant: what is accepted here is JSON and has the value that the careful reader gives; what is
 //! odd in any way is no answer, and left to that reader, which knows what to say. The text is UTF-8.
 
+mod record;
+
+pub use record::Scratch;
+
+use super::number as decimal;
 use extenso_core::kernels::decimal::Float;
+use std::str::FromStr;
 
 /// How deep a value that is read over here may nest.
 const MAX_DEPTH: u32 = u128::BITS;
@@ -47,7 +53,11 @@ pub fn skip(text: &[u8], mut at: usize) -> Option<usize> {
                 }
                 (b',', _) => {
                     at = space(text, at + 1);
-                    break;
+                    // Most of what nobody needs are lists of numbers.
+                    match text.get(at) {
+                        Some(b'-' | b'0'..=b'9') => at = number(text, at)?,
+                        _ => break,
+                    }
                 }
                 (b'}', 1) | (b']', 0) => (objects, depth, at) = (objects >> 1, depth - 1, at + 1),
                 _ => return None,
@@ -56,12 +66,15 @@ pub fn skip(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Reads the list of floats that starts at a byte: where it ends, and how many there are.
-pub fn floats<T: Float>(text: &[u8], at: usize, out: &mut Vec<T>) -> Option<(usize, usize)> {
+/// Reads the list of floats that starts at a byte: how many there are, and where it ends.
+fn floats<T: Float>(text: &[u8], at: usize, out: &mut Vec<T>) -> Option<(usize, usize)> {
+    if *text.get(at)? != b'[' {
+        return None;
+    }
     let before = out.len();
     let mut at = space(text, at + 1);
     if *text.get(at)? == b']' {
-        return Some((at + 1, 0));
+        return Some((0, at + 1));
     }
     loop {
         let (value, end) = float(text, at)?;
@@ -69,67 +82,146 @@ pub fn floats<T: Float>(text: &[u8], at: usize, out: &mut Vec<T>) -> Option<(usi
         at = space(text, end);
         match *text.get(at)? {
             b',' => at = space(text, at + 1),
-            b']' => return Some((at + 1, out.len() - before)),
+            b']' => return Some((out.len() - before, at + 1)),
             _ => return None,
         }
     }
 }
 
+#[inline(always)]
 fn float<T: Float>(text: &[u8], at: usize) -> Option<(T, usize)> {
     let negative = *text.get(at)? == b'-';
-    match short(text, at + usize::from(negative)) {
-        Some((digits, exponent, end)) if !matches!(text.get(end), Some(b'e' | b'E')) => {
-            if let Some(value) = T::scaled(digits, exponent) {
-                return Some((if negative { value.negated() } else { value }, end));
-            }
-        }
-        _ => {}
+    if let Some(short) = Short::at(text, at + usize::from(negative))
+        && let Some(value) = T::few(short.value(), short.decimals, negative)
+    {
+        return Some((value, short.end));
+    }
+    long_float(text, at)
+}
+
+/// Reads a number of many digits, with an exponent, or near the end of the text; or the name of what is no number.
+#[cold]
+fn long_float<T: Float>(text: &[u8], at: usize) -> Option<(T, usize)> {
+    if text[at] == b'"' {
+        let end = string(text, at + 1)?;
+        let name = std::str::from_utf8(text.get(at + 1..end - 1)?).ok()?;
+        return decimal::named(name).map(|value| (value, end));
     }
     let end = number(text, at)?;
-    let value = std::str::from_utf8(text.get(at..end)?).ok().and_then(T::parse)?;
+    let digits = text.get(at..end)?;
+    let short = decimal::short(digits).and_then(|(value, exponent, negative)| {
+        let value = T::scaled(value, exponent)?;
+        Some(if negative { value.negated() } else { value })
+    });
+    let value = short.or_else(|| T::parse(std::str::from_utf8(digits).ok()?))?;
     Some((value, end))
 }
 
-/// A number of few digits without sign and exponent: its digits, the power of ten that scales them, and where it ends.
-fn short(text: &[u8], at: usize) -> Option<(u64, i32, usize)> {
-    let (whole, n) = run(text, at)?;
-    if n == 0 || n > 1 && text.get(at) == Some(&b'0') {
-        return None;
-    }
-    let end = at + n;
-    if text.get(end) != Some(&b'.') {
-        return Some((whole, 0, end));
-    }
-    let (part, n) = run(text, end + 1)?;
-    if n == 0 {
-        return None;
-    }
-    Some((whole * POWERS.get(n)? + part, -i32::try_from(n).ok()?, end + 1 + n))
+/// A number of fewer than eight characters without sign and exponent.
+struct Short {
+    /// Its digits, the first in the lowest byte, and anything behind them.
+    digits: u64,
+    /// How many digits there are: one at least.
+    n: u32,
+    /// How many of them stand behind the point.
+    decimals: u32,
+    /// Where it ends.
+    end: usize,
 }
 
-const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+impl Short {
+    #[inline(always)]
+    fn at(text: &[u8], at: usize) -> Option<Short> {
+        let bytes = eight(text, at)? ^ (ONES * 0x30);
+        let odd = not_digits(bytes);
+        let (whole, behind) = (odd.trailing_zeros() / 8, odd & odd.wrapping_sub(1));
+        if whole == 0 || whole == 8 || whole > 1 && bytes & 0xff == 0 {
+            return None;
+        }
+        let short = if bytes >> (8 * whole) & 0xff == u64::from(b'.' ^ b'0') {
+            // The point is taken out from between the digits.
+            let (before, n) = (low_bytes(whole), behind.trailing_zeros() / 8 - 1);
+            if n == 7 || n == whole {
+                return None;
+            }
+            let digits = bytes & before | bytes >> 8 & !before;
+            Short { digits, n, decimals: n - whole, end: at + n as usize + 1 }
+        } else {
+            Short { digits: bytes, n: whole, decimals: 0, end: at + whole as usize }
+        };
+        (!matches!(text.get(short.end), Some(b'e' | b'E' | b'.'))).then_some(short)
+    }
 
-/// The value of fewer than eight digits that start at a byte, and their number; none for more, and near the end of the text.
+    #[inline(always)]
+    fn value(&self) -> u32 {
+        // Seven digits at most.
+        value_of(self.digits, self.n) as u32
+    }
+}
+
+/// A word of so many bytes, at most seven, that are all ones.
+#[inline(always)]
+fn low_bytes(n: u32) -> u64 {
+    (1 << (8 * (n & 7))) - 1
+}
+
+/// The value of the first one to eight of eight digits.
 ///
-/// The digits are moved to the end of eight, and neighbours are joined three times: to numbers of two, four and eight digits.
-fn run(text: &[u8], at: usize) -> Option<(u64, usize)> {
-    let digits = eight(text, at)? ^ (ONES * 0x30);
-    let odd = not_digits(digits);
-    if odd == 0 {
-        return None;
-    }
-    let n = odd.trailing_zeros() / 8;
-    if n == 0 {
-        return Some((0, 0));
-    }
+/// They are moved to the end, and neighbours are joined three times: to numbers of two, four and eight digits.
+#[inline(always)]
+fn value_of(digits: u64, n: u32) -> u64 {
     let pairs = (digits << (64 - 8 * n)).wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_ffff_0000_ffff;
-    Some((fours.wrapping_mul(10_000 << 32 | 1) >> 32, n as usize))
+    fours.wrapping_mul(10_000 << 32 | 1) >> 32
 }
 
-/// The highest bit of each byte that is none of 0 to 9; those behind the first may be wrong.
+/// Reads the integer that starts at a byte, without point and exponent.
+#[inline]
+fn integer<T: TryFrom<i64> + FromStr>(text: &[u8], at: usize) -> Option<(T, usize)> {
+    let negative = *text.get(at)? == b'-';
+    let start = at + usize::from(negative);
+    let (mut value, mut end) = (0_i64, start);
+    // More digits than an integer has are not looked at, and make it wrap only where it is read again.
+    while let Some(bytes) = eight(text, end) {
+        let bytes = bytes ^ (ONES * 0x30);
+        let n = not_digits(bytes).trailing_zeros() / 8;
+        if n > 0 {
+            value = value.wrapping_mul(POWERS[n as usize]).wrapping_add(value_of(bytes, n).cast_signed());
+            end += n as usize;
+        }
+        if n < 8 || end - start > MAX_DIGITS {
+            break;
+        }
+    }
+    while let Some(byte) = text.get(end).filter(|byte| byte.is_ascii_digit())
+        && end - start <= MAX_DIGITS
+    {
+        (value, end) = (value.wrapping_mul(10).wrapping_add(i64::from(byte - b'0')), end + 1);
+    }
+    if end - start > MAX_DIGITS {
+        return long_integer(text, at);
+    }
+    if end == start || end - start > 1 && text[start] == b'0' || matches!(text.get(end), Some(b'.' | b'e' | b'E')) {
+        return None;
+    }
+    T::try_from(if negative { -value } else { value }).ok().map(|value| (value, end))
+}
+
+/// So many digits have a value that fits i64.
+const MAX_DIGITS: usize = 18;
+
+fn long_integer<T: FromStr>(text: &[u8], at: usize) -> Option<(T, usize)> {
+    let end = number(text, at)?;
+    // One with a point or an exponent is none.
+    std::str::from_utf8(text.get(at..end)?).ok()?.parse().ok().map(|value| (value, end))
+}
+
+const POWERS: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// The highest bit of each byte that is none of 0 to 9.
+#[inline(always)]
 fn not_digits(bytes: u64) -> u64 {
-    (bytes.wrapping_add(ONES * 0x76) | bytes) & HIGHS
+    ((bytes & !HIGHS) + ONES * 0x76 | bytes) & HIGHS
 }
 
 /// Behind the digits that start at a byte.
@@ -148,8 +240,17 @@ fn digits(text: &[u8], mut at: usize) -> usize {
 }
 
 /// Behind the number that starts at a byte.
+#[inline]
 pub fn number(text: &[u8], at: usize) -> Option<usize> {
     let start = at + usize::from(*text.get(at)? == b'-');
+    match Short::at(text, start) {
+        Some(short) => Some(short.end),
+        None => long_number(text, start),
+    }
+}
+
+/// Behind a number without sign.
+fn long_number(text: &[u8], start: usize) -> Option<usize> {
     let mut at = match *text.get(start)? {
         b'0' if text.get(start + 1).is_some_and(u8::is_ascii_digit) => return None,
         b'0' => start + 1,
@@ -296,8 +397,8 @@ mod tests {
                 [format!("-{whole}.{part}"), format!("{whole}"), format!("0.{part:04}"), format!("{whole}.{part}e-3")];
             let list = format!("[{}]", texts.join(" ,"));
             let (mut wide, mut narrow) = (Vec::new(), Vec::new());
-            assert_eq!(floats::<f64>(list.as_bytes(), 0, &mut wide), Some((list.len(), 4)), "{list}");
-            assert_eq!(floats::<f32>(list.as_bytes(), 0, &mut narrow), Some((list.len(), 4)), "{list}");
+            assert_eq!(floats::<f64>(list.as_bytes(), 0, &mut wide), Some((4, list.len())), "{list}");
+            assert_eq!(floats::<f32>(list.as_bytes(), 0, &mut narrow), Some((4, list.len())), "{list}");
             let wanted: Vec<u64> = texts.iter().filter_map(|text| text.parse::<f64>().ok()).map(f64::to_bits).collect();
             assert_eq!(wide.iter().map(|float| float.to_bits()).collect::<Vec<_>>(), wanted, "{list}");
             let wanted: Vec<u32> = texts.iter().filter_map(|text| text.parse::<f32>().ok()).map(f32::to_bits).collect();

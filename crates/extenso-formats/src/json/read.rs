@@ -3,7 +3,7 @@
 //! Invariant: recursion follows the plan, never the input; a value that is read over is followed by a loop (`skip`).
 //! Nothing is allocated for a value but the room it takes in its column.
 //! On a failure the columns are left as they are; taking the row back is the caller's.
-//! A quick reading passes over values and lists of floats by `quick`, and may fail where a careful one does not; why is the careful one's to say.
+//! What is usual is read by `quick`, which has no answer where something is odd: then everything is read again here, and what is wrong is said.
 
 use super::base64;
 use super::failure::{Failure, Read};
@@ -23,6 +23,7 @@ use std::cmp::Ordering;
 /// Buffers that outlive a record.
 #[derive(Clone, Default, Debug)]
 pub struct Scratch {
+    quick: quick::Scratch,
     /// Where strings with escapes are decoded.
     tape: Vec<u8>,
     /// Where byte strings are decoded.
@@ -37,18 +38,18 @@ impl Scratch {
     /// Reads a text, which is UTF-8, to its end: quickly, and if that finds anything odd, carefully.
     pub fn read(&mut self, text: &[u8], root: &Node, columns: &mut Columns) -> Read<()> {
         columns.mark(&mut self.marks);
-        if self.read_as(text, root, true, columns).is_ok() {
+        if self.quick.read(text, root, columns).is_some() {
             return Ok(());
         }
         columns.roll_back(&self.marks);
-        self.read_as(text, root, false, columns)
+        self.read_carefully(text, root, columns)
     }
 
-    fn read_as(&mut self, text: &[u8], root: &Node, quick: bool, columns: &mut Columns) -> Read<()> {
+    pub(super) fn read_carefully(&mut self, text: &[u8], root: &Node, columns: &mut Columns) -> Read<()> {
         let jiter = Jiter::with_tape(text, std::mem::take(&mut self.tape));
         self.seen.clear();
         let (bytes, seen) = (&mut self.bytes, &mut self.seen);
-        let mut reader = Reader { text, jiter, base: 0, quick, columns, bytes, seen };
+        let mut reader = Reader { text, jiter, columns, bytes, seen };
         let read = reader.peek().and_then(|peek| reader.value(root, peek));
         let done = read.and_then(|()| Ok(reader.jiter.finish()?));
         self.tape = reader.jiter.into_tape();
@@ -60,9 +61,6 @@ impl Scratch {
 struct Reader<'a, 'j> {
     text: &'j [u8],
     jiter: Jiter<'j>,
-    /// Where in the text the parser began, which is its start unless reading is quick.
-    base: usize,
-    quick: bool,
     columns: &'a mut Columns,
     bytes: &'a mut Vec<u8>,
     seen: &'a mut Vec<u64>,
@@ -77,7 +75,7 @@ impl Reader<'_, '_> {
     /// Reads one value.
     fn value(&mut self, node: &Node, peek: Peek) -> Read<()> {
         match node {
-            Node::Skip => self.skip(peek),
+            Node::Skip => skip(&mut self.jiter, peek),
             Node::Scalar(id) => match self.columns.get_mut(*id) {
                 Some(column) => read_scalar(&mut self.jiter, self.text, peek, column),
                 None => Err(Failure::new(self.jiter.current_index(), Error::internal("a scalar has no column"))),
@@ -87,7 +85,7 @@ impl Reader<'_, '_> {
             Node::Bytes(id) => self.byte_string(*id, peek),
             Node::Optional { validity, defaults, inner } => {
                 let valid = peek != Peek::Null;
-                self.validity(*validity, valid);
+                self.columns.push_validity(*validity, valid);
                 if valid {
                     return self.value(inner, peek);
                 }
@@ -98,38 +96,6 @@ impl Reader<'_, '_> {
             Node::Fixed { size, item } => self.fixed(*size, item, peek),
             Node::Record(fields) => self.record(fields, peek),
         }
-    }
-
-    /// Reads over a value.
-    fn skip(&mut self, peek: Peek) -> Read<()> {
-        if !self.quick {
-            return skip(&mut self.jiter, peek);
-        }
-        let end = quick::skip(self.text, self.base + self.jiter.current_index());
-        end.map(|end| self.move_to(end)).ok_or_else(odd)
-    }
-
-    /// Reads a list of floats quickly, and says how many there are; none if these are no floats, or reading is careful.
-    fn floats(&mut self, item: &Node) -> Option<Read<usize>> {
-        let (Node::Scalar(id), true) = (item, self.quick) else { return None };
-        let at = self.base + self.jiter.current_index();
-        let read = match self.columns.get_mut(*id)? {
-            Column::F32(numbers) => quick::floats(self.text, at, numbers),
-            Column::F64(numbers) => quick::floats(self.text, at, numbers),
-            _ => return None,
-        };
-        Some(read.ok_or_else(odd).map(|(end, n)| {
-            self.move_to(end);
-            n
-        }))
-    }
-
-    /// Lets the parser go on at a byte.
-    fn move_to(&mut self, at: usize) {
-        let rest = self.text.get(at..).unwrap_or_default();
-        let tape = std::mem::replace(&mut self.jiter, Jiter::new(&[])).into_tape();
-        self.jiter = Jiter::with_tape(rest, tape);
-        self.base = at;
     }
 
     fn record(&mut self, fields: &Fields<Node>, peek: Peek) -> Read<()> {
@@ -157,7 +123,7 @@ impl Reader<'_, '_> {
                 }
                 None => {
                     let peek = self.peek()?;
-                    self.skip(peek)?;
+                    skip(&mut self.jiter, peek)?;
                 }
             }
             key = self.jiter.next_key()?;
@@ -184,7 +150,7 @@ impl Reader<'_, '_> {
             match node {
                 Node::Skip => {}
                 Node::Optional { validity, defaults, .. } => {
-                    self.validity(*validity, false);
+                    self.columns.push_validity(*validity, false);
                     self.fill(defaults)?;
                 }
                 Node::Scalar(_)
@@ -208,10 +174,7 @@ impl Reader<'_, '_> {
             return Err(self.mismatch("a list"));
         }
         let start = self.jiter.current_index();
-        let n = match self.floats(item) {
-            Some(n) => n?,
-            None => self.items(item, usize::MAX)?,
-        };
+        let n = self.items(item, usize::MAX)?;
         if let Some(Column::Offsets(offsets)) = offsets.and_then(|id| self.columns.get_mut(id))
             && !offsets.push_row(n)
         {
@@ -225,10 +188,7 @@ impl Reader<'_, '_> {
             return Err(self.mismatch(format!("a list of {size} items")));
         }
         let start = self.jiter.current_index();
-        let n = match self.floats(item) {
-            Some(n) => n?,
-            None => self.items(item, size)?,
-        };
+        let n = self.items(item, size)?;
         match n.cmp(&size) {
             Ordering::Less => Err(wrong_size(start, size, &n.to_string())),
             Ordering::Equal => Ok(()),
@@ -286,30 +246,14 @@ impl Reader<'_, '_> {
         push_text(self.columns, id, self.bytes, start)
     }
 
-    fn validity(&mut self, id: Option<ColumnId>, valid: bool) {
-        if let Some(Column::Bits(bits)) = id.and_then(|id| self.columns.get_mut(id)) {
-            bits.push(valid);
-        }
-    }
-
     fn fill(&mut self, defaults: &[(ColumnId, usize)]) -> Read<()> {
-        for (id, n) in defaults {
-            let filled = self.columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n));
-            filled.map_err(|e| Failure::new(self.jiter.current_index(), e))?;
-        }
-        Ok(())
+        self.columns.push_defaults(defaults).map_err(|e| Failure::new(self.jiter.current_index(), e))
     }
 
     #[cold]
     fn mismatch(&self, wanted: impl Into<String>) -> Box<Failure> {
         Failure::mismatch(self.text, self.jiter.current_index(), wanted)
     }
-}
-
-/// The failure of a quick reading, which nobody sees.
-#[cold]
-fn odd() -> Box<Failure> {
-    Failure::new(0, Error::data("the value is odd"))
 }
 
 fn push_text(columns: &mut Columns, id: ColumnId, text: &[u8], start: usize) -> Read<()> {

@@ -6,7 +6,6 @@
 use super::failure::{Failure, Read};
 use super::skip::skip;
 use jiter::{Jiter, Peek};
-use std::io::BufRead;
 
 /// The bytes of one record, and where they start in the input.
 pub type Piece<'a> = (usize, &'a [u8]);
@@ -96,8 +95,6 @@ pub fn mark_len(input: &[u8]) -> usize {
 }
 
 /// The length of the first line, its end included.
-fn line_len(mut rest: &[u8]) -> usize {
-    let all = rest.len();
-    // A slice does not fail to read; its search for a byte is the C library's, which is the fastest that std offers.
-    rest.skip_until(b'\n').unwrap_or(all)
+fn line_len(rest: &[u8]) -> usize {
+    memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1)
 }

@@ -5,13 +5,15 @@
 use super::layout::{Layout, Records, has_lists, packed};
 use super::shapes::over;
 use super::texts::{Texts, infer_rows};
+use crate::assemble::{Pieces, assemble};
 use crate::columns::{Bits, Decoded, OnError};
 use crate::json::Decoder;
+use crate::parts;
 use crate::plan::Plan;
 use crate::records::RecordSpec;
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value, call, side_by_side};
+use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value, call};
 use extenso_types::{DType, Error, LeafSpec, Nest, Result, Shape, Spec, TensorSpec};
 use std::ops::Range;
 use std::sync::Arc;
@@ -107,23 +109,32 @@ pub fn policy(name: &str) -> Result<OnError> {
 
 /// A decoder of texts of one format.
 pub trait Decode: Clone + Send + Sync {
-    /// Reads texts, the first of which is row `first`; a row without one holds defaults.
+    /// No rows yet.
+    fn start(&self) -> Result<Decoded>;
+
+    /// Adds texts, the first of which is row `first`; a row without one holds defaults.
     fn read(
         &mut self,
         texts: &mut dyn Iterator<Item = Option<&[u8]>>,
         first: usize,
         on_error: OnError,
-    ) -> Result<Decoded>;
+        out: &mut Decoded,
+    ) -> Result<()>;
 }
 
 impl Decode for Decoder {
+    fn start(&self) -> Result<Decoded> {
+        self.start()
+    }
+
     fn read(
         &mut self,
         texts: &mut dyn Iterator<Item = Option<&[u8]>>,
         first: usize,
         on_error: OnError,
-    ) -> Result<Decoded> {
-        self.texts(texts, first, on_error)
+        out: &mut Decoded,
+    ) -> Result<()> {
+        self.texts(texts, first, on_error, out)
     }
 }
 
@@ -170,12 +181,24 @@ impl<D: Decode> Parser<D> {
     /// The outputs.
     pub fn run(&self, args: &[Value]) -> Result<Outputs> {
         let texts = Texts::of(args)?;
-        let read = |rows: Range<usize>| {
-            let first = rows.start;
-            self.decoder.clone().read(&mut rows.map(|row| texts.at(row)), first, self.on_error)
+        let read = |decoder: &mut D, rows: &Range<usize>, first: usize, out: &mut Decoded| {
+            decoder.read(&mut rows.clone().map(|row| texts.at(row)), first, self.on_error, out)
         };
-        let parts: Result<Vec<Decoded>> = side_by_side(texts.parts(), read).into_iter().collect();
-        let Decoded { columns, rows, bad } = Decoded::joined(parts?)?;
+        let mut out = self.decoder.start()?;
+        match parts::piece(texts.bytes()) {
+            Some(size) => {
+                let mut at = 0;
+                let next = |_| {
+                    let rows = texts.piece(at, size);
+                    at = rows.end;
+                    (!rows.is_empty()).then_some(Ok((rows.start, rows)))
+                };
+                let about = Pieces { row: 0, on_error: self.on_error, count: texts.bytes() / size };
+                out = assemble(about, &self.decoder, out, next, read)?;
+            }
+            None => read(&mut self.decoder.clone(), &(0..texts.len), 0, &mut out)?,
+        }
+        let Decoded { columns, rows, bad } = out;
         let leaves = self.records.leaves(columns)?.into_iter().zip(&self.needed);
         let given = leaves.filter(|(_, needed)| **needed).map(|(leaf, _)| leaf);
         let given: Option<Outputs> = given.collect();

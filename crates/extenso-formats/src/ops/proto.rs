@@ -238,15 +238,23 @@ impl Form {
 }
 
 impl Decode for Form {
+    fn start(&self) -> Result<Decoded> {
+        match self {
+            Form::Wire(decoder) => decoder.start(),
+            Form::Json(decoder) => decoder.start(),
+        }
+    }
+
     fn read(
         &mut self,
         texts: &mut dyn Iterator<Item = Option<&[u8]>>,
         first: usize,
         on_error: OnError,
-    ) -> Result<Decoded> {
+        out: &mut Decoded,
+    ) -> Result<()> {
         match self {
-            Form::Wire(decoder) => decoder.texts(texts, first, on_error),
-            Form::Json(decoder) => decoder.texts(texts, first, on_error),
+            Form::Wire(decoder) => decoder.texts(texts, first, on_error, out),
+            Form::Json(decoder) => decoder.texts(texts, first, on_error, out),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Texts as arguments: a vector of them, and which are there.
 
-use crate::parts;
 use extenso_core::{Dense, Offsets, Value};
 use extenso_types::{DTypeKind, Dim, Error, LeafSpec, Result};
 use std::ops::Range;
@@ -95,16 +94,19 @@ impl<'a> Texts<'a> {
         self.valid.at(i).then(|| self.bytes.get(self.offsets.get(i)..self.offsets.get(i + 1)).unwrap_or_default())
     }
 
-    /// The texts in parts of about equal size, as many as there are threads for.
-    pub fn parts(&self) -> Vec<Range<usize>> {
-        let end = |i: usize| self.offsets.get(i) - self.offsets.get(0);
-        parts::of_rows(self.len, end(self.len), |bytes| {
-            let (mut low, mut high) = (0, self.len);
-            while low < high {
-                let middle = low.midpoint(high);
-                if end(middle) < bytes { low = middle + 1 } else { high = middle }
-            }
-            low
-        })
+    /// How many bytes they are.
+    pub fn bytes(&self) -> usize {
+        self.offsets.get(self.len) - self.offsets.get(0)
+    }
+
+    /// The texts from one on that have about so many bytes together; one at least, if there is one.
+    pub fn piece(&self, start: usize, bytes: usize) -> Range<usize> {
+        let most = self.offsets.get(start) + bytes;
+        let (mut low, mut high) = ((start + 1).min(self.len), self.len);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.offsets.get(middle) < most { low = middle + 1 } else { high = middle }
+        }
+        start..low
     }
 }

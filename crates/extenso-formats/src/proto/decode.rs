@@ -8,11 +8,11 @@ use super::frames::{Frame, Messages, damaged};
 use super::node::{Record, compile};
 use super::read::Scratch;
 use super::schema::MessageType;
+use crate::assemble::{Pieces, assemble};
 use crate::columns::{ColumnKind, Decoded, OnError};
 use crate::parts::{self, Start};
 use crate::plan::{ColumnId, Plan, fills};
 use crate::policy::{Policy, no_rows};
-use extenso_core::side_by_side;
 use extenso_types::Result;
 use std::ops::Range;
 use std::sync::Arc;
@@ -64,6 +64,11 @@ impl Decoder {
         Decoder { plan: Arc::new(compiled), scratch: Scratch::default(), marks: Vec::new() }
     }
 
+    /// No rows yet.
+    pub(crate) fn start(&self) -> Result<Decoded> {
+        no_rows(&self.plan.kinds)
+    }
+
     /// Reads messages, one row each.
     ///
     /// Errors: under [`OnError::Raise`], the first bad row's, with row, byte and path; under every policy, lengths that lead outside,
@@ -76,22 +81,26 @@ impl Decoder {
     ///
     /// Errors: as [`Decoder::messages`].
     pub fn block(&mut self, source: Messages<'_>, start: Start, on_error: OnError) -> Result<Decoded> {
-        let Some(frames) = frames_of(source, start) else {
-            let mut out = no_rows(&self.plan.kinds)?;
+        let Some((frames, bytes)) = frames_of(source, start) else {
+            let mut out = self.start()?;
             source.try_each(start, |row, frame| self.record(row, frame, on_error, &mut out))?;
             return Ok(out);
         };
-        let ends: Vec<usize> = frames.iter().scan(0, |end, frame| advance(end, frame.bytes.len())).collect();
-        let row_at = |bytes: usize| ends.partition_point(|end| *end < bytes);
-        let read = |rows: Range<usize>| {
-            let (mut decoder, mut out) = (self.clone(), no_rows(&self.plan.kinds)?);
-            rows.clone()
-                .zip(&frames[rows])
-                .try_for_each(|(row, frame)| decoder.record(start.row + row, *frame, on_error, &mut out))?;
-            Ok(out)
+        let size = parts::piece(bytes).unwrap_or(bytes);
+        let (mut at, about) = (0, Pieces { row: start.row, on_error, count: bytes / size });
+        let next = |_| {
+            let first = at;
+            let mut room = size;
+            while let Some(frame) = frames.get(at)
+                && room > 0
+            {
+                (at, room) = (at + 1, room.saturating_sub(frame.bytes.len().max(1)));
+            }
+            (at > first).then_some(Ok((start.row + first, first..at)))
         };
-        let parts = parts::of_rows(frames.len(), ends.last().copied().unwrap_or(0), row_at);
-        Decoded::joined(side_by_side(parts, read).into_iter().collect::<Result<_>>()?)
+        assemble(about, self, self.start()?, next, |decoder, rows: &Range<usize>, row, out| {
+            (row..).zip(&frames[rows.clone()]).try_for_each(|(row, frame)| decoder.record(row, *frame, on_error, out))
+        })
     }
 
     /// Reads messages, the first of which is row `first`; a row without one holds defaults.
@@ -102,15 +111,15 @@ impl Decoder {
         texts: impl Iterator<Item = Option<&'t [u8]>>,
         first: usize,
         on_error: OnError,
-    ) -> Result<Decoded> {
-        let mut out = no_rows(&self.plan.kinds)?;
+        out: &mut Decoded,
+    ) -> Result<()> {
         for (row, text) in (first..).zip(texts) {
             match text {
-                Some(bytes) => self.record(row, Frame { start: 0, bytes, intact: true }, on_error, &mut out)?,
-                None => Policy { on_error, defaults: &self.plan.defaults }.missing(&mut out)?,
+                Some(bytes) => self.record(row, Frame { start: 0, bytes, intact: true }, on_error, out)?,
+                None => Policy { on_error, defaults: &self.plan.defaults }.missing(out)?,
             }
         }
-        Ok(out)
+        Ok(())
     }
 
     fn record(&mut self, row: usize, frame: Frame<'_>, on_error: OnError, out: &mut Decoded) -> Result<()> {
@@ -124,25 +133,18 @@ impl Decoder {
     }
 }
 
-/// The messages of a source whose lengths are right and that is worth several threads. Checksums are left to the reader of one.
-fn frames_of(source: Messages<'_>, start: Start) -> Option<Vec<Frame<'_>>> {
+/// The messages of a source whose lengths are right and that is worth cutting, and how many bytes they are. Checksums are left to the reader of one.
+fn frames_of(source: Messages<'_>, start: Start) -> Option<(Vec<Frame<'_>>, usize)> {
     let bytes = match source {
         Messages::Each(list) => list.iter().map(|bytes| bytes.len()).sum(),
         Messages::Delimited(bytes) => bytes.len(),
         Messages::TfRecord(_) => 0,
     };
-    if parts::count(bytes) == 1 {
-        return None;
-    }
+    parts::piece(bytes)?;
     let mut frames = Vec::new();
     let all = source.try_each(start, |_, frame| {
         frames.push(frame);
         Ok(())
     });
-    all.ok().map(|()| frames)
-}
-
-fn advance(end: &mut usize, by: usize) -> Option<usize> {
-    *end += by;
-    Some(*end)
+    all.ok().map(|()| (frames, bytes))
 }

@@ -47,7 +47,7 @@ pub use run::{Progress, run_blocks};
 #[cfg(feature = "parquet")]
 pub use sink::ParquetSink;
 pub use sink::{NdjsonSink, Sink, SinkOptions, open_sink, run_to_file};
-pub(crate) use unpack::{MOST, RATIO, reading, unpack, unpacked};
+pub(crate) use unpack::{MOST, RATIO, is_packed, reading, unpack, unpacked};
 
 use crate::columns::{BadRows, OnError};
 #[cfg(feature = "proto")]

@@ -49,6 +49,11 @@ impl Packing {
 
 const BUFFER: usize = 1 << 17;
 
+/// Whether what begins with these bytes is packed.
+pub fn is_packed(head: &[u8]) -> bool {
+    Packing::of(head).is_some()
+}
+
 /// The first bytes of what is in a source, whether it is packed, and a reader of what is in it, from the start.
 ///
 /// Errors: what the operating system refuses; packed bytes that are malformed.

@@ -3,7 +3,9 @@
 use super::random::{Rng, assert_rows, columns, plan, project};
 use super::{decode, list, optional, record, scalar, text};
 use crate::columns::{Columns, Decoded, OnError};
-use crate::json::{Decoder, encode_lines};
+use crate::json::node::Node;
+use crate::json::read::Scratch;
+use crate::json::{Decoder, encode_lines, quick};
 use crate::plan::{ColumnId, Plan};
 use extenso_types::DType;
 
@@ -29,6 +31,39 @@ fn what_was_written_reads_back_bit_for_bit() {
         assert!(same(&before, &after.columns) && after.rows == rows, "seed {seed}");
         assert_eq!(encode(&plan, &after.columns, rows), json, "seed {seed}");
     }
+}
+
+#[test]
+fn what_is_read_quickly_is_what_is_read_carefully() {
+    let (mut quickly, mut refused) = (0, 0);
+    for seed in 0..6000 {
+        let mut rng = Rng(seed);
+        let plan = plan(&mut rng);
+        let mut text = encode(&plan, &columns(&plan, 1, &mut rng), 1);
+        let is_changed = seed % 3 > 0;
+        for _ in 0..if is_changed { 1 + rng.below(3) } else { 0 } {
+            let at = rng.below(text.len());
+            let byte = rng.pick(b"\"\\[]{},:0123456789.eE+-tfnu \n\x01\xc3");
+            if rng.below(2) == 0 { text[at] = byte } else { text.insert(at, byte) }
+        }
+        if std::str::from_utf8(&text).is_err() {
+            continue;
+        }
+        let (root, none) = (Node::compile(&plan).expect("a plan"), columns(&plan, 0, &mut rng));
+        let (mut quick, mut careful) = (none.clone(), none);
+        let read = Scratch::default().read_carefully(&text, &root, &mut careful);
+        match (quick::Scratch::default().read(&text, &root, &mut quick), read) {
+            (Some(()), Ok(())) => {
+                quickly += 1;
+                assert!(same(&quick, &careful), "seed {seed}: {}", text.escape_ascii());
+            }
+            (Some(()), Err(e)) => panic!("seed {seed}: {e:?}: {}", text.escape_ascii()),
+            (None, Ok(())) => refused += usize::from(!is_changed),
+            (None, Err(_)) => {}
+        }
+    }
+    // Little of what was written is odd.
+    assert!(quickly > 2000 && refused < 100, "{quickly} records are read quickly, {refused} are not");
 }
 
 #[test]
