@@ -59,6 +59,7 @@ mod number;
 mod prepare;
 mod push;
 mod put;
+mod quick;
 mod read;
 mod rows;
 mod schema;

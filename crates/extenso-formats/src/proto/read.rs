@@ -3,6 +3,8 @@
 //! Fields go into different columns, so they are written as they come, and only the order within one field matters. A message that a field has
 //! once is read when the one around it ends, because more of it may come until then.
 //!
+//! What is usual is read by `quick`, which has no answer where something is odd: then the record is read again here.
+//!
 //! Invariant: recursion follows the plan; every byte is looked at once for each message around it at most. On a failure the columns are left as
 //! they are; taking the row back is the caller's.
 
@@ -12,6 +14,7 @@ use super::example::Examples;
 use super::node::{Field, Record, Rule, Value};
 use super::number::{Number, Raw};
 use super::push::{fill, missing, push_number, push_row, push_symbol, push_union, push_validity, pushed, wrong_size};
+use super::quick;
 use super::wire::{Span, Tag, Wire, WireType};
 use crate::columns::{Column, Columns};
 use crate::failure::{Failure, Read};
@@ -22,6 +25,10 @@ use std::ops::Range;
 /// Buffers that outlive a record.
 #[derive(Clone, Default, Debug)]
 pub struct Scratch {
+    /// What the quick reader counts.
+    counts: Vec<usize>,
+    /// How long the columns were before a record.
+    marks: Vec<usize>,
     /// What came of each field of the messages that are open.
     slots: Vec<Slot>,
     /// The later parts of messages that came in several.
@@ -56,8 +63,20 @@ struct Goal {
 }
 
 impl Scratch {
-    /// Reads a record.
+    /// Reads a record: quickly, and if that finds anything odd, carefully.
     pub fn read(&mut self, bytes: &[u8], root: &Record, columns: &mut Columns) -> Read<()> {
+        if root.tags.is_some() {
+            columns.mark(&mut self.marks);
+            if quick::read(bytes, root, columns, &mut self.counts).is_some() {
+                return Ok(());
+            }
+            columns.roll_back(&self.marks);
+        }
+        self.read_carefully(bytes, root, columns)
+    }
+
+    /// Reads a record, and says what is wrong with it.
+    pub(super) fn read_carefully(&mut self, bytes: &[u8], root: &Record, columns: &mut Columns) -> Read<()> {
         self.slots.clear();
         self.parts.clear();
         let whole = Span { start: 0, end: bytes.len() };

@@ -21,7 +21,7 @@ pub enum WireType {
 }
 
 impl WireType {
-    fn of(tag: u64) -> Option<WireType> {
+    pub fn of(tag: u64) -> Option<WireType> {
         const ALL: [WireType; 6] = [
             WireType::Varint,
             WireType::Fixed64,
