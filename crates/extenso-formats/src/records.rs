@@ -7,6 +7,7 @@
 use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef, TextRef};
 use crate::plan::{ColumnId, Field, Plan};
 use arrow_buffer::{BooleanBuffer, Buffer};
+use extenso_core::kernels::pool::buffer;
 use extenso_core::{Offsets, RowPartition, Storage, Tensor, TypeSpec, Value};
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, Spelling, StructSpec, UnionSpec};
 use extenso_types::{
@@ -118,7 +119,7 @@ impl Leaf {
                 match $column {
                     $(Column::$variant(v) => {
                         let dims = self.dims(v.len());
-                        Tensor::from_buffer(DType::$dtype, &dims, Buffer::from_vec(v))?.into()
+                        Tensor::from_buffer(DType::$dtype, &dims, buffer(v))?.into()
                     })*
                     // Arrow has no such numbers, whose bytes are copied.
                     Column::BF16(v) => {
@@ -127,13 +128,13 @@ impl Leaf {
                     }
                     Column::Bits(bits) => {
                         let (bytes, n) = bits.into_parts();
-                        Tensor::from_bits(&self.dims(n), BooleanBuffer::new(Buffer::from_vec(bytes), 0, n))?.into()
+                        Tensor::from_bits(&self.dims(n), BooleanBuffer::new(buffer(bytes), 0, n))?.into()
                     }
                     Column::Text(text) => {
                         let (offsets, bytes) = text.into_parts();
                         let (offsets, dtype) = (offsets_of(offsets), self.spec.tensor()?.dtype);
                         let dims = self.dims(offsets.len() - 1);
-                        Tensor::from_text(dtype, &dims, offsets, Buffer::from_vec(bytes))?.into()
+                        Tensor::from_text(dtype, &dims, offsets, buffer(bytes))?.into()
                     }
                     Column::Offsets(offsets) => {
                         let offsets = offsets_of(offsets);
@@ -156,8 +157,8 @@ impl Leaf {
 
 pub(crate) fn offsets_of(offsets: OffsetVec) -> Offsets {
     match offsets {
-        OffsetVec::I32(o) => Offsets::I32(o.into()),
-        OffsetVec::I64(o) => Offsets::I64(o.into()),
+        OffsetVec::I32(o) => Offsets::I32(buffer(o).into()),
+        OffsetVec::I64(o) => Offsets::I64(buffer(o).into()),
     }
 }
 

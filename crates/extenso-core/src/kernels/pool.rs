@@ -8,13 +8,14 @@
 //! Invariant: a block is in the pool or in one buffer, never both; the pool holds at most [`limit`] bytes.
 //! Small results do not come here: one record takes no lock.
 
-use arrow_buffer::Buffer;
+use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::{Pod, Zeroable};
 use extenso_types::{Error, Result};
+use std::any::Any;
 use std::collections::TryReserveError;
 use std::result::Result as StdResult;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Results below this many bytes are plain allocations.
 const SMALL: usize = 1 << 16;
@@ -62,13 +63,15 @@ pub fn reused() -> usize {
 /// Gives everything that the pool holds back to the system.
 pub fn trim() {
     let blocks = std::mem::take(&mut *lock());
-    let bytes: usize = blocks.iter().map(|b| size_of_val(&b[..])).sum();
+    let rooms = std::mem::take(&mut *ROOMS.lock().unwrap_or_else(PoisonError::into_inner));
+    let bytes =
+        blocks.iter().map(|b| size_of_val(&b[..])).sum::<usize>() + rooms.iter().map(|r| r.bytes).sum::<usize>();
     HELD.fetch_sub(bytes, Ordering::Relaxed);
 }
 
 fn lock() -> std::sync::MutexGuard<'static, Vec<Vec<Line>>> {
     // A panic cannot leave the list half changed: every critical section is one push, one swap_remove or one take.
-    FREE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Checks that a result of `len` bytes can be had at all; sizes may come from outside, and running out ends the process.
@@ -231,16 +234,76 @@ fn take(len: usize) -> PoolOwner {
     PoolOwner(block)
 }
 
-/// Makes room for so many more elements, exactly; much of it in large pages.
+/// Vectors without elements, for results that grow: of any type, each with its room.
+static ROOMS: Mutex<Vec<Room>> = Mutex::new(Vec::new());
+
+struct Room {
+    bytes: usize,
+    vector: Box<dyn Any + Send>,
+}
+
+/// Makes room for so many more elements. Much of it is room that went back to the pool, or in large pages; [`buffer`] lets it go back.
 ///
 /// Errors: there is no memory for them.
-pub fn reserve<T>(elements: &mut Vec<T>, n: usize) -> StdResult<(), TryReserveError> {
+pub fn reserve<T: Pod + Send>(elements: &mut Vec<T>, n: usize) -> StdResult<(), TryReserveError> {
     let before = elements.capacity();
-    elements.try_reserve_exact(n)?;
+    let bytes = elements.len().saturating_add(n).saturating_mul(size_of::<T>());
+    if bytes < MANY_PAGES || before.saturating_mul(size_of::<T>()) >= MANY_PAGES {
+        elements.try_reserve_exact(n)?;
+    } else if let Some(mut room) = take_room(bytes) {
+        room.extend_from_slice(elements);
+        *elements = room;
+        return Ok(());
+    } else {
+        let wanted = class(bytes).max(bytes) / size_of::<T>();
+        elements.try_reserve_exact(wanted - elements.len())?;
+    }
     if elements.capacity() > before {
         ask_for_large_pages(elements);
     }
     Ok(())
+}
+
+/// A vector of the pool with room for so many bytes, and not for twice as many.
+fn take_room<T: Pod + Send>(bytes: usize) -> Option<Vec<T>> {
+    let mut rooms = ROOMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let fits = |room: &Room| (bytes..bytes.saturating_mul(2)).contains(&room.bytes) && room.vector.is::<Vec<T>>();
+    let at = rooms.iter().rposition(fits)?;
+    let Room { bytes, vector } = rooms.swap_remove(at);
+    drop(rooms);
+    HELD.fetch_sub(bytes, Ordering::Relaxed);
+    REUSED.fetch_add(1, Ordering::Relaxed);
+    vector.downcast().ok().map(|vector| *vector)
+}
+
+/// The elements as a buffer, whose room returns to the pool when its last owner drops it, if it is large.
+pub fn buffer<T: ArrowNativeType + Pod + Sync>(elements: Vec<T>) -> Buffer {
+    if elements.capacity().saturating_mul(size_of::<T>()) < MANY_PAGES {
+        return Buffer::from_vec(elements);
+    }
+    Buffer::from(bytes::Bytes::from_owner(RoomOwner(elements)))
+}
+
+struct RoomOwner<T: Pod + Send>(Vec<T>);
+
+impl<T: Pod + Send> AsRef<[u8]> for RoomOwner<T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl<T: Pod + Send> Drop for RoomOwner<T> {
+    fn drop(&mut self) {
+        let mut vector = std::mem::take(&mut self.0);
+        vector.clear();
+        let bytes = vector.capacity() * size_of::<T>();
+        if HELD.fetch_add(bytes, Ordering::Relaxed) + bytes > limit() {
+            HELD.fetch_sub(bytes, Ordering::Relaxed);
+            return;
+        }
+        let room = Room { bytes, vector: Box::new(vector) };
+        ROOMS.lock().unwrap_or_else(PoisonError::into_inner).push(room);
+    }
 }
 
 /// Asks for large pages under the whole capacity. Whether the system follows changes no result.
@@ -265,7 +328,7 @@ fn ask_for_large_pages<T>(_: &Vec<T>) {}
 
 /// Rounds up to a power of two or one and a half of one, so that results of similar size share blocks.
 fn class(len: usize) -> usize {
-    let power = len.next_power_of_two();
+    let power = len.checked_next_power_of_two().unwrap_or(len);
     let step = power / 4 * 3;
     if len <= step { step } else { power }
 }
@@ -288,6 +351,24 @@ mod tests {
         drop(alias);
         let addresses = [Block::new(len), Block::new(len)].map(|b| b.freeze().as_ptr());
         assert!(addresses.contains(&address) && reused() > before);
+    }
+
+    #[test]
+    fn the_room_of_a_dropped_buffer_is_taken_again() {
+        // A size of its own, since other tests of this process use the pool too.
+        let n = 31 << 17;
+        let mut elements: Vec<f64> = Vec::new();
+        reserve(&mut elements, n).expect("memory");
+        elements.extend([1.0, 2.0]);
+        let address = elements.as_ptr().addr();
+        let buffer = buffer(elements);
+        assert_eq!((buffer.as_ptr().addr(), buffer.len()), (address, 16));
+        drop(buffer);
+        let (mut others, mut again): (Vec<u64>, Vec<f64>) = (Vec::new(), Vec::new());
+        reserve(&mut others, n).expect("memory");
+        reserve(&mut again, n - 1000).expect("memory");
+        assert!(again.is_empty() && again.capacity() >= n && others.capacity() >= n);
+        assert!(again.as_ptr().addr() == address && others.as_ptr().addr() != address);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Columns joined end to end: what several threads read becomes what one would have read.
 
 use super::{BadRows, Bits, Column, Decoded, MAX_REPORTED, OffsetVec, TextVec};
+use bytemuck::Pod;
 use extenso_core::kernels::pool::reserve;
 use extenso_types::{DType, Error, Result};
 
@@ -79,17 +80,17 @@ impl Column {
     }
 }
 
-fn room<T>(all: &mut Vec<T>, part: &[T], times: usize) {
+fn room<T: Pod + Send>(all: &mut Vec<T>, part: &[T], times: usize) {
     let _ = reserve(all, part.len().saturating_mul(times));
 }
 
 /// Adds elements, and says whether there is memory for them.
-fn extend<T: Copy>(all: &mut Vec<T>, part: &[T]) -> bool {
+fn extend<T: Pod + Send>(all: &mut Vec<T>, part: &[T]) -> bool {
     extend_with(all, part.len(), part.iter().copied())
 }
 
 /// Adds `n` elements; what grows doubles.
-fn extend_with<T>(all: &mut Vec<T>, n: usize, part: impl Iterator<Item = T>) -> bool {
+fn extend_with<T: Pod + Send>(all: &mut Vec<T>, n: usize, part: impl Iterator<Item = T>) -> bool {
     let fits = all.capacity() - all.len() >= n || reserve(all, n.max(all.len())).or_else(|_| reserve(all, n)).is_ok();
     if fits {
         all.extend(part);
