@@ -78,6 +78,7 @@ def of_records(folder: pathlib.Path) -> "Iterator[Callable[[], Work]]":
     for records in sets:
         yield from of_json(records)
         yield from of_messages(records)
+    yield from of_many_fields()
     yield from of_parquet(sets[0])
     yield lambda: one_record(sets[0])
 
@@ -123,6 +124,29 @@ def of_json(records: Records) -> "Iterator[Callable[[], Work]]":
         )
 
 
+    yield lambda: Work(
+        f"W1: the same out, {path.stat().st_size >> 20} MB",
+        Bar(1.0),
+        (lambda: ex.write_json(x, records.path("out.ndjson")), lambda _: {}),
+        writers(records),
+    )
+
+
+def writers(records: Records) -> "dict[str, tuple[Callable[[], Any], Callable[[Any], dict[str, float]]]]":
+    """The peers' ways to write records as lines of JSON."""
+    import duckdb
+    import polars as pl
+    import pyarrow as pa
+
+    table = pa.Table.from_struct_array(records.array)
+    path, frame, connection = records.path("peer.ndjson"), pl.from_arrow(table), duckdb.connect()
+    connection.register("records", table)
+    return {
+        "polars": (lambda: frame.write_ndjson(path), lambda _: {}),
+        "duckdb": (lambda: connection.sql(f"COPY records TO '{path}' (FORMAT json)"), lambda _: {}),
+    }
+
+
 def of_messages(records: Records) -> "Iterator[Callable[[], Work]]":
     import numpy as np
     import ptars
@@ -148,6 +172,32 @@ def of_messages(records: Records) -> "Iterator[Callable[[], Work]]":
             (lambda: ex.read_proto(messages, bytes_of, records.message, paths=paths), ours),
             {"ptars": (lambda: handler.list_to_record_batch(given), theirs)},
         )
+    x, batch = ex.from_arrow(records.array), handler.list_to_record_batch(given)
+    yield lambda: Work(
+        f"W2: the same out, {size} MB",
+        Bar(1.0),
+        (lambda: ex.encode_proto(x, bytes_of, records.message), lambda _: {}),
+        {"ptars": (lambda: handler.record_batch_to_array(batch), lambda _: {})},
+    )
+
+
+def of_many_fields() -> "Iterator[Callable[[], Work]]":
+    """1024 messages of 100 repeated integers, as struct2tensor publishes them, and one of them."""
+    import extenso as ex
+
+    text = "message Wide { " + " ".join(f"repeated int64 f{i} = {i + 1};" for i in range(100)) + " }"
+    schema = f"syntax = 'proto2'; {text}"
+    for n, of_all, of_one in ((1, 1e-3, 20e-6), (100, 50e-3, None)):
+        record = {f"f{i}": [i * 7 + k for k in range(n)] for i in range(100)}
+        many = ex.encode_proto(ex.read_json([record] * 1024), schema, "Wide")
+        one = many[:1]
+        ours = lambda x: {"n": float(x.shape[0]), "sum": total(x["f7"].flat_values)}
+        what = f"messages of 100 lists of {n}"
+        for given, bar, count in ((many, of_all, 1024), (one, of_one, 1)):
+            if bar is not None:
+                yield lambda given=given, bar=bar, count=count, what=what, ours=ours: Work(
+                    f"W2: {count} {what}", Bar(seconds=bar, one_core=True), (lambda: ex.read_proto(given, schema, "Wide"), ours), {}
+                )
 
 
 def of_parquet(records: Records) -> "Iterator[Callable[[], Work]]":

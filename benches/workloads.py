@@ -8,6 +8,7 @@ status is not 0 if a bar is missed or results differ.
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -45,7 +46,8 @@ class Row(NamedTuple):
     def cells(self) -> "tuple[str, ...]":
         bar = self.bar.words() if self.has_bar() else ""
         what = f"{self.what}, one core" if self.one_core else self.what
-        return what, text(self.ours), f"{self.peer} {text(self.other)}", f"{self.ours / self.other:.2f}", bar
+        beside = (f"{self.peer} {text(self.other)}", f"{self.ours / self.other:.2f}") if self.peer else ("", "")
+        return what, text(self.ours), *beside, bar
 
     def has_bar(self) -> bool:
         return self.bar.one_core == self.one_core
@@ -92,7 +94,7 @@ def measured(work: Work, one_core: bool) -> Row:
         compare(work.what, ours, name, of(call()))
     clock = time.process_time if one_core else time.perf_counter
     mine, *others = seconds([run, *(call for call, _ in work.peers.values())], 15, 4.0, clock)
-    other, peer = min(zip(others, work.peers))
+    other, peer = min(zip(others, work.peers), default=(math.nan, ""))
     return Row(work.what, mine, peer, other, one_core, work.bar)
 
 

@@ -40,6 +40,7 @@ impl OffsetVec {
     }
 
     /// The end of the last row.
+    #[inline]
     pub fn last(&self) -> usize {
         match self {
             OffsetVec::I32(ends) => ends.last().map_or(0, |end| *end as usize),
@@ -48,6 +49,7 @@ impl OffsetVec {
     }
 
     /// Adds a row of `n` items, or says that the width cannot count them.
+    #[inline]
     #[must_use]
     pub fn push_row(&mut self, n: usize) -> bool {
         let Some(end) = self.last().checked_add(n) else { return false };
@@ -130,6 +132,7 @@ impl TextVec {
     }
 
     /// Adds a text, or says that the offsets' width cannot count it.
+    #[inline]
     #[must_use]
     pub fn push(&mut self, text: &[u8]) -> bool {
         let fits = self.offsets.push_row(text.len());

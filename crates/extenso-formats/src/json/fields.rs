@@ -46,18 +46,18 @@ impl<T> Fields<T> {
 
     /// The place of a name; `expected` is tried first.
     #[inline]
-    pub fn find(&self, name: &str, expected: usize) -> Option<usize> {
+    pub fn find(&self, name: &[u8], expected: usize) -> Option<usize> {
         match self.list.get(expected) {
-            Some((next, _)) if **next == *name => Some(expected),
+            Some((next, _)) if next.as_bytes() == name => Some(expected),
             _ => self.search(name),
         }
     }
 
-    fn search(&self, name: &str) -> Option<usize> {
-        let mut slot = hash(name.as_bytes()) & (self.table.len() - 1);
+    fn search(&self, name: &[u8]) -> Option<usize> {
+        let mut slot = hash(name) & (self.table.len() - 1);
         loop {
             let place = self.table.get(slot)?.checked_sub(1)?;
-            if *self.list[place].0 == *name {
+            if self.list[place].0.as_bytes() == name {
                 return Some(place);
             }
             slot = (slot + 1) & (self.table.len() - 1);
@@ -106,9 +106,12 @@ mod tests {
             let names: Vec<Arc<str>> = (0..n).map(|i| format!("feature_{i:03}").into()).collect();
             let fields = Fields::new(names.iter().map(|name| (name.clone(), ())).collect());
             for (i, name) in names.iter().enumerate() {
-                assert!([0, i, i + 1, n].iter().all(|expected| fields.find(name, *expected) == Some(i)), "{name}");
+                assert!(
+                    [0, i, i + 1, n].iter().all(|expected| fields.find(name.as_bytes(), *expected) == Some(i)),
+                    "{name}"
+                );
             }
-            assert!(["", "feature", "feature_999x", "\0"].iter().all(|name| fields.find(name, 0).is_none()));
+            assert!(["", "feature", "feature_999x", "\0"].iter().all(|name| fields.find(name.as_bytes(), 0).is_none()));
         }
     }
 }

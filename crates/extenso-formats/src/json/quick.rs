@@ -23,7 +23,7 @@ pub fn skip(text: &[u8], mut at: usize) -> Option<usize> {
     let (mut objects, mut depth) = (0_u128, 0);
     loop {
         at = match *text.get(at)? {
-            b'"' => string(text, at + 1)?,
+            b'"' => string(text, at + 1)?.0,
             b'-' | b'0'..=b'9' => number(text, at)?,
             b't' => word(text, at, b"true")?,
             b'f' => word(text, at, b"false")?,
@@ -104,7 +104,7 @@ fn float<T: Float>(text: &[u8], at: usize) -> Option<(T, usize)> {
 #[cold]
 fn long_float<T: Float>(text: &[u8], at: usize) -> Option<(T, usize)> {
     if text[at] == b'"' {
-        let end = string(text, at + 1)?;
+        let (end, _) = string(text, at + 1)?;
         let name = std::str::from_utf8(text.get(at + 1..end - 1)?).ok()?;
         return decimal::named(name).map(|value| (value, end));
     }
@@ -222,7 +222,7 @@ const POWERS: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_
 /// The highest bit of each byte that is none of 0 to 9.
 #[inline(always)]
 fn not_digits(bytes: u64) -> u64 {
-    ((bytes & !HIGHS) + ONES * 0x76 | bytes) & HIGHS
+    (((bytes & !HIGHS) + ONES * 0x76) | bytes) & HIGHS
 }
 
 /// Behind the digits that start at a byte.
@@ -274,8 +274,10 @@ fn some_digits(text: &[u8], at: usize) -> Option<usize> {
     (end > at).then_some(end)
 }
 
-/// Behind the end of a string, of which a byte is the first or stands inside.
-fn string(text: &[u8], mut at: usize) -> Option<usize> {
+/// Behind the end of a string, of which a byte is the first or stands inside, and whether there is an escape in what is left of it.
+#[inline]
+fn string(text: &[u8], mut at: usize) -> Option<(usize, bool)> {
+    let mut escaped = false;
     loop {
         at = match eight(text, at) {
             Some(bytes) => match special(bytes) {
@@ -288,10 +290,11 @@ fn string(text: &[u8], mut at: usize) -> Option<usize> {
             None => at + text.get(at..)?.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\'))?,
         };
         at = match *text.get(at)? {
-            b'"' => return Some(at + 1),
+            b'"' => return Some((at + 1, escaped)),
             b'\\' => escape(text, at + 1)?,
             _ => return None,
         };
+        escaped = true;
     }
 }
 
@@ -317,7 +320,7 @@ fn escape(text: &[u8], at: usize) -> Option<usize> {
 
 /// Behind a key, its colon and the space around it.
 fn key(text: &[u8], at: usize) -> Option<usize> {
-    let colon = (*text.get(at)? == b'"').then(|| string(text, at + 1)).flatten()?;
+    let (colon, _) = (*text.get(at)? == b'"').then(|| string(text, at + 1)).flatten()?;
     let colon = space(text, colon);
     (*text.get(colon)? == b':').then(|| space(text, colon + 1))
 }

@@ -108,7 +108,7 @@ impl Reader<'_, '_> {
         let (mut expected, mut came) = (0, 0);
         let mut key = self.jiter.known_object()?;
         while let Some(name) = key {
-            match fields.find(name, expected) {
+            match fields.find(name.as_bytes(), expected) {
                 Some(place) => {
                     let (name, node) = &fields.list()[place];
                     let (word, bit) = (base + place / 64, 1 << (place % 64));

@@ -29,7 +29,7 @@ pub struct Decoder {
 
 #[derive(Debug)]
 enum Root {
-    Message(Record),
+    Message(Box<Record>),
     Examples(Examples),
 }
 
@@ -48,7 +48,7 @@ impl Decoder {
     /// another kind, each with its path.
     pub fn new(message: &MessageType, plan: &Plan) -> Result<Decoder> {
         let kinds = plan.kinds()?;
-        Ok(Decoder::of(Compiled { root: Root::Message(compile(message, plan)?), kinds, defaults: fills(plan) }))
+        Ok(Decoder::of(Compiled { root: Root::Message(Box::new(compile(message, plan)?)), kinds, defaults: fills(plan) }))
     }
 
     /// A decoder of examples for this plan.

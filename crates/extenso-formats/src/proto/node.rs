@@ -9,7 +9,7 @@ use super::fields::Numbers;
 use super::json::Known;
 use super::member::{Member, cast, in_brackets, names};
 use super::number::Number;
-use super::quick::Tags;
+use super::quick::Quick;
 use super::schema::MessageType;
 use crate::json::Fields;
 use crate::plan::{self, ColumnId, Plan, fills};
@@ -24,8 +24,8 @@ pub struct Record {
     pub fields: Vec<Field>,
     /// The places of fields in the wire form.
     pub numbers: Numbers,
-    /// The same by tags, where messages are read quickly if nothing in them is odd.
-    pub tags: Option<Tags>,
+    /// How messages are read in the wire form if nothing in them is odd.
+    pub quick: Option<Quick>,
     /// The places of fields in the JSON form, by the names of JSON and of the file.
     pub names: Fields<usize>,
     /// How its parts are looked up, if some of its fields are found by name.
@@ -178,8 +178,8 @@ fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record>
     rivals(message, &mut numbered, &mut ready);
     let lookup = lookup.filter(|lookup| !lookup.is_empty());
     let numbers = Numbers::new(numbered.iter().map(|(member, place)| (member.number(), *place)));
-    let tags = if lookup.is_none() { Tags::new(&ready, |number| numbers.find(number)) } else { None };
-    Ok(Record { fields: ready, numbers, tags, names: by_name(&numbered), lookup, known: Known::of(message) })
+    let quick = if lookup.is_none() { Quick::new(&ready, |number| numbers.find(number)) } else { None };
+    Ok(Record { fields: ready, numbers, quick, names: by_name(&numbered), lookup, known: Known::of(message) })
 }
 
 /// The oneof of this name, which the file names.
@@ -250,7 +250,7 @@ fn keyed(entry: &MessageDescriptor, fields: &[plan::Field], at: &Path) -> Result
         ready.push(found(name, &value.kind(), value.is_group(), plan, &at.child(Segment::Field(name.clone())))?);
     }
     let (numbers, names) = (Numbers::default(), Fields::new(names));
-    Ok(Record { fields: ready, numbers, tags: None, names, lookup: Some(lookup), known: None })
+    Ok(Record { fields: ready, numbers, quick: None, names, lookup: Some(lookup), known: None })
 }
 
 /// A value that is found by name, or is not there.

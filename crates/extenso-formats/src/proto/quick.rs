@@ -12,43 +12,116 @@ use super::wire::{Span, Wire, WireType};
 use crate::columns::{Column, Columns};
 use crate::plan::ColumnId;
 
-/// The fields of a message by the byte of their tag, which has their number and how they are written.
+/// What is read of the fields of a message.
 #[derive(Debug)]
-pub struct Tags([u8; 128]);
+pub struct Quick {
+    /// The place of each field, one added, by its tag, which has its number and how it is written; of the first fields by number.
+    tags: Vec<u16>,
+    steps: Vec<Step>,
+}
 
 /// A field that is not known, and read over.
-const UNKNOWN: u8 = 0;
+const UNKNOWN: u16 = 0;
 
 /// What the careful reader has to look at: a field that is written otherwise than it should be, or a group.
-const ODD: u8 = u8::MAX;
+const ODD: u16 = u16::MAX;
 
-impl Tags {
-    /// The tags of these fields; none if messages that hold them are not read quickly.
-    pub fn new(fields: &[Field], mut place: impl FnMut(u32) -> Option<usize>) -> Option<Tags> {
-        let is_quick = |field: &Field| match &field.value {
-            Value::Message { group: true, .. } | Value::Keyed(_) | Value::Union { .. } => false,
-            Value::Message { record: Some(record), .. } => record.tags.is_some(),
-            Value::Message { record: None, .. }
-            | Value::Number { .. }
-            | Value::Enum { .. }
-            | Value::Text { .. }
-            | Value::Nothing => !matches!(field.rule, Rule::Member),
+/// So many tags have two bytes at most and are looked up.
+const MOST_TAGS: usize = 1 << 11;
+
+/// What is done with a field.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    kind: Kind,
+    column: Option<ColumnId>,
+    repeats: bool,
+    /// Whether it takes other fields back.
+    excludes: bool,
+    end: End,
+}
+
+/// What a value is; what few have is [`Kind::Other`].
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    I64,
+    U64,
+    I32,
+    U32,
+    Bool,
+    F32,
+    F64,
+    Other,
+    Text { utf8: bool },
+    Message,
+    Nothing,
+}
+
+/// What is added when the message ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// A row of as many items as came.
+    Row(Option<ColumnId>),
+    /// What the rule of the field says.
+    Rule,
+}
+
+impl Step {
+    /// What is done with a field; none if it is not read quickly.
+    fn of(field: &Field) -> Option<Step> {
+        let column = field.value.column();
+        let kind = match &field.value {
+            _ if matches!(field.rule, Rule::Member) => return None,
+            Value::Message { group: true, .. } | Value::Keyed(_) | Value::Union { .. } => return None,
+            Value::Message { record: Some(record), .. } => record.quick.as_ref().map(|_| Kind::Message)?,
+            Value::Number { number, .. } => match number {
+                Number::Int64 => Kind::I64,
+                Number::Uint64 => Kind::U64,
+                Number::Int32 => Kind::I32,
+                Number::Uint32 => Kind::U32,
+                Number::Bool => Kind::Bool,
+                Number::Float => Kind::F32,
+                Number::Double => Kind::F64,
+                Number::Sint32
+                | Number::Sint64
+                | Number::Fixed32
+                | Number::Fixed64
+                | Number::Sfixed32
+                | Number::Sfixed64 => Kind::Other,
+            },
+            Value::Enum { .. } => Kind::Other,
+            Value::Text { utf8, column: Some(_) } => Kind::Text { utf8: *utf8 },
+            Value::Message { record: None, .. } | Value::Text { column: None, .. } | Value::Nothing => Kind::Nothing,
         };
-        if fields.len() >= usize::from(ODD) || !fields.iter().all(is_quick) {
+        let end = match field.rule {
+            Rule::Each { offsets } => End::Row(offsets),
+            Rule::Row { offsets } if field.presence => End::Row(offsets),
+            _ => End::Rule,
+        };
+        Some(Step { kind, column, repeats: field.rule.repeats(), excludes: !field.rivals.is_empty(), end })
+    }
+}
+
+impl Quick {
+    /// What is read of these fields; none if messages that hold them are not read quickly.
+    pub fn new(fields: &[Field], mut place: impl FnMut(u32) -> Option<usize>) -> Option<Quick> {
+        if fields.len() >= usize::from(ODD) {
             return None;
         }
-        let mut tags = [UNKNOWN; 128];
+        let steps = fields.iter().map(Step::of).collect::<Option<_>>()?;
+        let mut tags = vec![UNKNOWN; MOST_TAGS];
         for (tag, entry) in tags.iter_mut().enumerate() {
             let wire = WireType::of(tag as u64);
             *entry = match (place(tag as u32 >> 3), wire) {
                 _ if tag < 8 => ODD,
                 (_, None | Some(WireType::GroupStart | WireType::GroupEnd)) => ODD,
                 (None, _) => UNKNOWN,
-                (Some(place), Some(wire)) if fits(&fields[place], wire) => u8::try_from(place + 1).unwrap_or(ODD),
+                (Some(place), Some(wire)) if fits(&fields[place], wire) => u16::try_from(place + 1).unwrap_or(ODD),
                 (Some(_), Some(_)) => ODD,
             };
         }
-        Some(Tags(tags))
+        let last = tags.iter().rposition(|entry| !matches!(*entry, UNKNOWN | ODD)).unwrap_or_default();
+        tags.truncate((last + 1).max(1 << 7));
+        Some(Quick { tags, steps })
     }
 }
 
@@ -65,128 +138,144 @@ fn fits(field: &Field, wire: WireType) -> bool {
 }
 
 /// Reads a record; none if there is anything odd in it.
-pub fn read(bytes: &[u8], root: &Record, columns: &mut Columns, counts: &mut Vec<usize>) -> Option<()> {
-    let tags = root.tags.as_ref()?;
-    counts.clear();
-    Reader { bytes, columns, counts }.message(root, tags, Span { start: 0, end: bytes.len() })
+pub fn read(bytes: &[u8], root: &Record, columns: &mut Columns) -> Option<()> {
+    let quick = root.quick.as_ref()?;
+    Reader { bytes, columns }.message(root, quick, Span { start: 0, end: bytes.len() })
 }
 
 struct Reader<'a, 'j> {
     bytes: &'j [u8],
     columns: &'a mut Columns,
-    /// How many values came of each field of the messages that are open.
-    counts: &'a mut Vec<usize>,
 }
 
+/// So many fields are counted without asking for memory.
+const FEW: usize = 16;
+
 impl<'j> Reader<'_, 'j> {
-    fn message(&mut self, record: &Record, tags: &Tags, part: Span) -> Option<()> {
-        let base = self.counts.len();
-        self.counts.resize(base + record.fields.len(), 0);
+    fn message(&mut self, record: &Record, quick: &Quick, part: Span) -> Option<()> {
+        let (mut few, mut many) = ([0; FEW], Vec::new());
+        let counts = match few.get_mut(..quick.steps.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(quick.steps.len(), 0);
+                &mut many[..]
+            }
+        };
         let mut wire = Cursor { bytes: self.bytes.get(..part.end)?, at: part.start };
-        while let Some(byte) = wire.bytes.get(wire.at) {
-            let (place, kind) = match tags.0.get(usize::from(*byte)) {
+        while let Some(first) = wire.bytes.get(wire.at) {
+            let (tag, len) = match (*first, wire.bytes.get(wire.at + 1)) {
+                (..0x80, _) => (usize::from(*first), 1),
+                (_, Some(second @ ..0x80)) => (usize::from(*first & 0x7f) | usize::from(*second) << 7, 2),
+                _ => (usize::MAX, 0),
+            };
+            let (place, kind) = match quick.tags.get(tag) {
                 Some(&ODD) => return None,
-                Some(entry) => {
-                    wire.at += 1;
-                    (usize::from(*entry), WireType::of(u64::from(*byte))?)
+                Some(place) => {
+                    wire.at += len;
+                    (usize::from(*place), (tag & 7) as u8)
                 }
                 None => long_tag(record, &mut wire)?,
             };
             match place.checked_sub(1) {
-                Some(place) => self.field(&record.fields[place], base, place, kind, &mut wire)?,
+                Some(place) => self.field(record, quick.steps.get(place)?, place, counts, kind, &mut wire)?,
                 None => wire.skip(kind)?,
             }
         }
-        for (place, field) in record.fields.iter().enumerate() {
-            self.end(field, self.counts[base + place])?;
+        for (place, (step, count)) in quick.steps.iter().zip(&*counts).enumerate() {
+            match step.end {
+                End::Row(Some(id)) => match self.columns.get_mut(id)? {
+                    Column::Offsets(offsets) => offsets.push_row(*count as usize).then_some(())?,
+                    _ => return None,
+                },
+                End::Row(None) => {}
+                End::Rule => self.end(&record.fields[place], *count)?,
+            }
         }
-        self.counts.truncate(base);
         Some(())
     }
 
-    #[inline]
-    fn field(&mut self, field: &Field, base: usize, place: usize, kind: WireType, wire: &mut Cursor<'j>) -> Option<()> {
-        let count = self.counts[base + place];
-        if !field.rule.repeats() && count > 0 || field.rivals.iter().any(|rival| self.counts[base + rival] > 0) {
+    #[inline(always)]
+    fn field(
+        &mut self,
+        record: &Record,
+        step: &Step,
+        place: usize,
+        counts: &mut [u32],
+        kind: u8,
+        wire: &mut Cursor<'j>,
+    ) -> Option<()> {
+        let count = *counts.get(place)?;
+        if count > 0 && !step.repeats {
             return None;
         }
-        let came = match &field.value {
-            Value::Number { number, column } => self.number(*number, *column, field.rule.repeats(), kind, wire)?,
-            Value::Text { utf8, column } => self.text(*utf8, *column, wire)?,
-            Value::Enum { .. } if kind == WireType::Bytes => return None,
-            Value::Enum { values, column } => {
-                // The lower half, as of every number of 32 bits.
-                let number = (wire.varint()? as u32).cast_signed();
-                match values.has(number) {
-                    true => push_symbol(self.columns, values, *column, number, 0).ok().map(|()| 1)?,
-                    false => 0,
-                }
-            }
-            Value::Message { record: Some(record), .. } => {
+        if step.excludes && record.fields[place].rivals.iter().any(|rival| counts[*rival] > 0) {
+            return None;
+        }
+        let packed = step.repeats && kind == PACKED;
+        let column = step.column.and_then(|id| self.columns.get_mut(id));
+        let mut came = 1;
+        match (step.kind, column) {
+            (Kind::Message, _) => {
+                let Value::Message { record: Some(record), .. } = &record.fields[place].value else { return None };
                 let part = wire.sized()?;
-                self.message(record, record.tags.as_ref()?, part)?;
-                1
+                self.message(record, record.quick.as_ref()?, part)?;
             }
-            Value::Message { record: None, .. } => wire.sized().map(|_| 1)?,
+            (Kind::Text { utf8 }, Some(Column::Text(texts))) => {
+                let part = wire.sized()?;
+                let text = wire.bytes.get(part.start..part.end)?;
+                if utf8 && !text.is_ascii() {
+                    simdutf8::basic::from_utf8(text).ok()?;
+                }
+                texts.push(text).then_some(())?;
+            }
+            (Kind::I64, Some(Column::I64(numbers))) if !packed => numbers.push(wire.varint()?.cast_signed()),
+            (Kind::U64, Some(Column::U64(numbers))) if !packed => numbers.push(wire.varint()?),
+            (Kind::I32, Some(Column::I32(numbers))) if !packed => numbers.push((wire.varint()? as u32).cast_signed()),
+            (Kind::U32, Some(Column::U32(numbers))) if !packed => numbers.push(wire.varint()? as u32),
+            (Kind::Bool, Some(Column::Bits(bits))) if !packed => bits.push(wire.varint()? != 0),
+            (Kind::F32, Some(Column::F32(numbers))) if !packed => numbers.push(f32::from_le_bytes(wire.take()?)),
+            (Kind::F64, Some(Column::F64(numbers))) if !packed => numbers.push(f64::from_le_bytes(wire.take()?)),
             // That a member of a oneof came which nobody needs still takes back the one that is needed.
-            Value::Nothing => wire.skip(kind).map(|()| 1)?,
-            Value::Keyed(_) | Value::Union { .. } => return None,
-        };
-        self.counts[base + place] = count + came;
+            (Kind::Nothing, _) => wire.skip(kind)?,
+            _ => came = self.other(&record.fields[place], packed, wire)?,
+        }
+        counts[place] = count.checked_add(came)?;
         Some(())
     }
 
-    /// Reads one number or packed ones, and says how many.
-    #[inline]
-    fn number(
-        &mut self,
-        number: Number,
-        column: Option<ColumnId>,
-        repeats: bool,
-        kind: WireType,
-        wire: &mut Cursor<'j>,
-    ) -> Option<usize> {
-        let column = column.and_then(|id| self.columns.get_mut(id));
-        if repeats && kind == WireType::Bytes {
-            let part = wire.sized()?;
-            return number.read_packed(&mut Wire::new(wire.bytes, part), column).ok();
-        }
-        match (number, column) {
-            (_, None) => wire.skip(kind)?,
-            (Number::Int64, Some(Column::I64(numbers))) => numbers.push(wire.varint()?.cast_signed()),
-            (Number::Uint64, Some(Column::U64(numbers))) => numbers.push(wire.varint()?),
-            (Number::Int32, Some(Column::I32(numbers))) => numbers.push((wire.varint()? as u32).cast_signed()),
-            (Number::Uint32, Some(Column::U32(numbers))) => numbers.push(wire.varint()? as u32),
-            (Number::Bool, Some(Column::Bits(bits))) => bits.push(wire.varint()? != 0),
-            (Number::Float, Some(Column::F32(numbers))) => numbers.push(f32::from_le_bytes(wire.take()?)),
-            (Number::Double, Some(Column::F64(numbers))) => numbers.push(f64::from_le_bytes(wire.take()?)),
-            (number, Some(column)) => {
+    /// Reads packed numbers, a number that its column does not hold as it is, or an enum, and says how many values came.
+    fn other(&mut self, field: &Field, packed: bool, wire: &mut Cursor<'j>) -> Option<u32> {
+        match &field.value {
+            Value::Number { number, column } => {
+                let column = column.and_then(|id| self.columns.get_mut(id));
+                if packed {
+                    let part = wire.sized()?;
+                    let came = number.read_packed(&mut Wire::new(wire.bytes, part), column).ok()?;
+                    return u32::try_from(came).ok();
+                }
                 let mut careful = Wire::new(wire.bytes, Span { start: wire.at, end: wire.bytes.len() });
-                push(column, number.read(&mut careful).ok()?)?;
+                let raw = number.read(&mut careful).ok()?;
                 wire.at = careful.at();
+                column.map_or(Some(()), |column| push(column, raw)).map(|()| 1)
             }
+            Value::Enum { values, column } if !packed => {
+                // The lower half, as of every number of 32 bits.
+                let number = (wire.varint()? as u32).cast_signed();
+                if values.has(number) {
+                    return push_symbol(self.columns, values, *column, number, 0).ok().map(|()| 1);
+                }
+                Some(0)
+            }
+            _ => None,
         }
-        Some(1)
-    }
-
-    #[inline]
-    fn text(&mut self, utf8: bool, column: Option<ColumnId>, wire: &mut Cursor<'j>) -> Option<usize> {
-        let part = wire.sized()?;
-        let Some(Column::Text(texts)) = column.and_then(|id| self.columns.get_mut(id)) else { return Some(1) };
-        let text = wire.bytes.get(part.start..part.end)?;
-        if utf8 {
-            simdutf8::basic::from_utf8(text).ok()?;
-        }
-        texts.push(text).then_some(1)
     }
 
     /// Adds what follows from how many values came.
-    #[inline]
-    fn end(&mut self, field: &Field, count: usize) -> Option<()> {
+    fn end(&mut self, field: &Field, count: u32) -> Option<()> {
         let there = count > 0 || !field.presence;
         match field.rule {
-            Rule::Each { offsets } => return push_row(self.columns, offsets, count, 0).ok(),
-            Rule::Exactly { size } => return (count == size).then_some(()),
+            Rule::Each { offsets } => return push_row(self.columns, offsets, count as usize, 0).ok(),
+            Rule::Exactly { size } => return (count as usize == size).then_some(()),
             Rule::Rival => return Some(()),
             Rule::Member => return None,
             Rule::Maybe { validity } => self.columns.push_validity(validity, there),
@@ -206,14 +295,17 @@ impl<'j> Reader<'_, 'j> {
     }
 }
 
+/// How a value with a length is written.
+const PACKED: u8 = 2;
+
 /// Reads a tag of several bytes: the place of the field, one added, and how it is written.
-fn long_tag(record: &Record, wire: &mut Cursor<'_>) -> Option<(usize, WireType)> {
+fn long_tag(record: &Record, wire: &mut Cursor<'_>) -> Option<(usize, u8)> {
     let tag = wire.varint()?;
     let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number))?;
-    let kind = WireType::of(tag)?;
+    let (wire, kind) = (WireType::of(tag)?, (tag & 7) as u8);
     match record.numbers.find(number) {
         None => Some((0, kind)),
-        Some(place) => fits(&record.fields[place], kind).then_some((place + 1, kind)),
+        Some(place) => fits(&record.fields[place], wire).then_some((place + 1, kind)),
     }
 }
 
@@ -277,14 +369,15 @@ impl Cursor<'_> {
         (end <= self.bytes.len()).then_some(Span { start, end })
     }
 
+    /// Reads over a value that is written so; groups are odd.
     #[inline]
-    fn skip(&mut self, kind: WireType) -> Option<()> {
+    fn skip(&mut self, kind: u8) -> Option<()> {
         match kind {
-            WireType::Varint => self.varint().map(drop),
-            WireType::Fixed64 => self.take::<8>().map(drop),
-            WireType::Fixed32 => self.take::<4>().map(drop),
-            WireType::Bytes => self.sized().map(drop),
-            WireType::GroupStart | WireType::GroupEnd => None,
+            0 => self.varint().map(drop),
+            1 => self.take::<8>().map(drop),
+            PACKED => self.sized().map(drop),
+            5 => self.take::<4>().map(drop),
+            _ => None,
         }
     }
 }

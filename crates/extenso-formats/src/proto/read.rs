@@ -25,8 +25,6 @@ use std::ops::Range;
 /// Buffers that outlive a record.
 #[derive(Clone, Default, Debug)]
 pub struct Scratch {
-    /// What the quick reader counts.
-    counts: Vec<usize>,
     /// How long the columns were before a record.
     marks: Vec<usize>,
     /// What came of each field of the messages that are open.
@@ -65,9 +63,9 @@ struct Goal {
 impl Scratch {
     /// Reads a record: quickly, and if that finds anything odd, carefully.
     pub fn read(&mut self, bytes: &[u8], root: &Record, columns: &mut Columns) -> Read<()> {
-        if root.tags.is_some() {
+        if root.quick.is_some() {
             columns.mark(&mut self.marks);
-            if quick::read(bytes, root, columns, &mut self.counts).is_some() {
+            if quick::read(bytes, root, columns).is_some() {
                 return Ok(());
             }
             columns.roll_back(&self.marks);

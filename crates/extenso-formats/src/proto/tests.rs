@@ -451,7 +451,7 @@ fn what_is_read_quickly_is_what_is_read_carefully() {
         }
         let none = Columns::new(&kinds).expect("columns");
         let (mut quick, mut careful) = (none.clone(), none);
-        let is_quick = quick::read(&bytes, &root, &mut quick, &mut Vec::new()).is_some();
+        let is_quick = quick::read(&bytes, &root, &mut quick).is_some();
         let read = Scratch::default().read_carefully(&bytes, &root, &mut careful);
         if is_quick {
             quickly += 1;

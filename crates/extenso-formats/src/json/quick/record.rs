@@ -12,7 +12,6 @@ use crate::plan::ColumnId;
 use crate::spelled;
 use extenso_ext::Spelling;
 use jiter::{Jiter, Peek};
-use std::borrow::Cow;
 
 /// Buffers that outlive a record.
 #[derive(Clone, Default, Debug)]
@@ -187,31 +186,28 @@ impl<'a> Reader<'a> {
         if let Some(value) = fields.starts(self.text, at, expected) {
             return Some((Some(expected), space(self.text, value)));
         }
-        let (name, end) = self.name(at)?;
+        let (name, end, escaped) = self.quoted(at)?;
+        let place =
+            if escaped { fields.find(&self.unescaped(at, end)?, expected) } else { fields.find(name, expected) };
         let colon = space(self.text, end);
-        let place = fields.find(&name, expected);
         (*self.text.get(colon)? == b':').then(|| (place, space(self.text, colon + 1)))
     }
 
-    /// A string, and where it ends.
-    fn name(&self, at: usize) -> Option<(Cow<'a, str>, usize)> {
-        if let Some((name, end)) = self.plain(at) {
-            return Some((Cow::Borrowed(name), end));
-        }
-        let end = (*self.text.get(at)? == b'"').then(|| string(self.text, at + 1)).flatten()?;
-        let mut jiter = Jiter::new(self.text.get(at..end)?);
-        (jiter.peek().ok()? == Peek::String).then_some((Cow::Owned(jiter.known_str().ok()?.to_owned()), end))
-    }
-
-    /// A string without escapes, and where it ends.
-    fn plain(&self, at: usize) -> Option<(&'a str, usize)> {
-        let end = (*self.text.get(at)? == b'"').then(|| string(self.text, at + 1)).flatten()?;
-        let text = self.text.get(at + 1..end - 1)?;
-        if memchr::memchr(b'\\', text).is_some() {
+    /// What stands between the quotes of a string, where it ends, and whether there is an escape in it.
+    #[inline]
+    fn quoted(&self, at: usize) -> Option<(&'a [u8], usize, bool)> {
+        if *self.text.get(at)? != b'"' {
             return None;
         }
-        // The whole text is UTF-8, and so is what stands between two of its quotes.
-        std::str::from_utf8(text).ok().map(|text| (text, end))
+        let (end, escaped) = string(self.text, at + 1)?;
+        Some((self.text.get(at + 1..end - 1)?, end, escaped))
+    }
+
+    /// The text of a string with escapes.
+    #[cold]
+    fn unescaped(&self, at: usize, end: usize) -> Option<Vec<u8>> {
+        let mut jiter = Jiter::new(self.text.get(at..end)?);
+        (jiter.peek().ok()? == Peek::String).then_some(jiter.known_str().ok()?.as_bytes().to_vec())
     }
 
     #[cold]
@@ -246,33 +242,35 @@ impl<'a> Reader<'a> {
     }
 
     fn string(&mut self, id: ColumnId, at: usize) -> Option<usize> {
-        let end = (*self.text.get(at)? == b'"').then(|| string(self.text, at + 1)).flatten()?;
+        let (text, end, escaped) = self.quoted(at)?;
+        let unescaped = if escaped { self.unescaped(at, end)? } else { Vec::new() };
         let Column::Text(texts) = self.columns.get_mut(id)? else { return None };
-        let text = self.text.get(at + 1..end - 1)?;
-        if memchr::memchr(b'\\', text).is_none() {
-            return texts.push(text).then_some(end);
-        }
-        let mut jiter = Jiter::new(self.text.get(at..end)?);
-        (jiter.peek().ok()? == Peek::String && texts.push(jiter.known_str().ok()?.as_bytes())).then_some(end)
+        texts.push(if escaped { &unescaped } else { text }).then_some(end)
     }
 
     fn byte_string(&mut self, id: ColumnId, at: usize) -> Option<usize> {
-        let end = (*self.text.get(at)? == b'"').then(|| string(self.text, at + 1)).flatten()?;
+        // An escape is nothing that base64 has.
+        let (text, end, _) = self.quoted(at)?;
         let Column::Text(texts) = self.columns.get_mut(id)? else { return None };
         let bytes = &mut self.scratch.bytes;
         bytes.clear();
-        (base64::decode(self.text.get(at + 1..end - 1)?, bytes) && texts.push(bytes)).then_some(end)
+        (base64::decode(text, bytes) && texts.push(bytes)).then_some(end)
     }
 
     fn spelled(&mut self, spelling: &Spelling, id: ColumnId, at: usize) -> Option<usize> {
         let (text, end) = match *self.text.get(at)? {
-            b'"' => self.plain(at)?,
+            b'"' => match self.quoted(at)? {
+                (_, _, true) => return None,
+                (text, end, false) => (text, end),
+            },
             _ if spelling.is_number() => {
                 let end = number(self.text, at)?;
-                (std::str::from_utf8(self.text.get(at..end)?).ok()?, end)
+                (self.text.get(at..end)?, end)
             }
             _ => return None,
         };
+        // The whole text is UTF-8, and so is what stands between two of its quotes.
+        let text = std::str::from_utf8(text).ok()?;
         spelled::push(spelling, text, self.columns.get_mut(id)?).then_some(end)
     }
 }

@@ -112,7 +112,7 @@ impl Reader<'_, '_> {
         }
         let (mut expected, mut key) = (0, self.jiter.known_object()?);
         while let Some(name) = key {
-            match record.names.find(name, expected) {
+            match record.names.find(name.as_bytes(), expected) {
                 Some(at) => {
                     expected = at + 1;
                     let place = record.names.list()[at].1;
