@@ -351,8 +351,11 @@ impl OpDef {
         if let Some(outputs) = self.run_few(args.iter().map(Value::dense), attrs)? {
             return Ok(outputs);
         }
-        let specs: Result<SmallVec<[LeafSpec; 4]>> = args.iter().map(Value::leaf_spec).collect();
-        let specs = specs?;
+        // Specs are large, and are made where they stay.
+        let mut specs: SmallVec<[LeafSpec; 4]> = SmallVec::new();
+        for arg in args {
+            specs.push(arg.leaf_spec()?);
+        }
         let inferred = self.infer(&specs, attrs)?;
         let outputs = match self.kernel {
             Kernel::Elementwise(lookup) => match self.on_text(&specs) {

@@ -29,10 +29,11 @@ pub struct Program {
 
 struct Step {
     work: Work,
-    args: SmallVec<[Slot; 4]>,
+    /// What it reads, and whether nothing reads it later.
+    args: SmallVec<[(Slot, bool); 4]>,
     results: SmallVec<[Slot; 1]>,
-    /// What no later step reads.
-    dead: SmallVec<[Slot; 4]>,
+    /// Results that nothing reads.
+    unread: SmallVec<[Slot; 1]>,
 }
 
 enum Work {
@@ -58,9 +59,10 @@ enum End {
 
 impl std::fmt::Debug for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let args: SmallVec<[Slot; 4]> = self.args.iter().map(|(slot, _)| *slot).collect();
         match &self.work {
-            Work::Op(op, _) => write!(f, "{:?} = {}{:?}", self.results, op.name, self.args),
-            Work::Fused(fused) => write!(f, "{:?} = fused {} steps {:?}", self.results, fused.expr.len(), self.args),
+            Work::Op(op, _) => write!(f, "{:?} = {}{args:?}", self.results, op.name),
+            Work::Fused(fused) => write!(f, "{:?} = fused {} steps {args:?}", self.results, fused.expr.len()),
         }
     }
 }
@@ -98,13 +100,13 @@ impl Program {
                     Some(group) if group.roots.first() != Some(&narrow(i)) => {}
                     Some(group) => program.steps.push(fused_step(group, &mut slot_of)?),
                     None => {
-                        let args: Result<_> = node.inputs.iter().map(|v| slot_of.get(*v)).collect();
+                        let args: Result<_> = node.inputs.iter().map(|v| Ok((slot_of.get(*v)?, false))).collect();
                         let results = (0..node.outputs.len()).map(|o| slot_of.new_for(at(o))).collect();
                         program.steps.push(Step {
                             work: Work::Op(op, attrs.clone()),
                             args: args?,
                             results,
-                            dead: SmallVec::new(),
+                            unread: SmallVec::new(),
                         });
                     }
                 },
@@ -129,11 +131,10 @@ impl Program {
         let mut kept = vec![false; self.slots];
         self.outputs.iter().chain(self.constants.iter().map(|(slot, _)| slot)).for_each(|&slot| kept[slot] = true);
         for step in self.steps.iter_mut().rev() {
-            for &slot in step.args.iter().chain(&step.results) {
-                if !std::mem::replace(&mut kept[slot], true) {
-                    step.dead.push(slot);
-                }
-            }
+            let is_last = |slot: Slot, kept: &mut [bool]| !std::mem::replace(&mut kept[slot], true);
+            // Of one that it reads twice, the second time is the last.
+            step.args.iter_mut().rev().for_each(|(slot, last)| *last = is_last(*slot, &mut kept));
+            step.unread = step.results.iter().copied().filter(|&slot| is_last(slot, &mut kept)).collect();
         }
     }
 
@@ -146,7 +147,8 @@ impl Program {
     pub(crate) fn lives(&self) -> impl Iterator<Item = (&[Slot], SmallVec<[Slot; 4]>)> {
         let given = |slot: &Slot| self.inputs.iter().any(|(_, _, input)| input.as_ref() == Some(slot));
         self.steps.iter().map(move |step| {
-            let dead = step.dead.iter().copied().filter(|slot| !given(slot)).collect();
+            let read = step.args.iter().filter(|(_, last)| *last).map(|(slot, _)| *slot);
+            let dead = read.chain(step.unread.iter().copied()).filter(|slot| !given(slot)).collect();
             (step.results.as_slice(), dead)
         })
     }
@@ -257,25 +259,33 @@ impl Slots {
 fn fused_step(group: &Group, slots: &mut Slots) -> Result<Step> {
     let rows = group.inputs.iter().filter_map(|read| read.rows);
     let reads = group.inputs.iter().map(|read| read.at).chain(rows);
-    let mut args: SmallVec<[Slot; 4]> = reads.map(|v| slots.get(v)).collect::<Result<_>>()?;
+    let mut args: SmallVec<[(Slot, bool); 4]> = reads.map(|v| Ok((slots.get(v)?, false))).collect::<Result<_>>()?;
     let end = match &group.sink {
         Sink::Store => End::Store,
         Sink::Axes(fold, attrs) => End::Axes(*fold, Reduce::of(&**attrs)?.clone()),
         Sink::Segments(folds, partition) => {
-            args.push(slots.get(*partition)?);
+            args.push((slots.get(*partition)?, false));
             End::Segments(folds.clone())
         }
     };
     let results = group.roots.iter().map(|&node| slots.new_for(ValueRef { node, output: 0 })).collect();
     let repeated = group.inputs.iter().map(|read| read.rows.is_some()).collect();
     let work = Work::Fused(Fused { expr: group.expr.clone(), repeated, end });
-    Ok(Step { work, args, results, dead: SmallVec::new() })
+    Ok(Step { work, args, results, unread: SmallVec::new() })
+}
+
+#[cold]
+fn early() -> Error {
+    Error::internal("a value was dropped too early")
 }
 
 impl Step {
     fn run(&self, slots: &mut [Option<Value>]) -> Result<()> {
-        let arg = |slot: &Slot| slots[*slot].clone().ok_or_else(|| Error::internal("a value was dropped too early"));
-        let args: SmallVec<[Value; 4]> = self.args.iter().map(arg).collect::<Result<_>>()?;
+        let mut args: SmallVec<[Value; 4]> = SmallVec::new();
+        for (slot, last) in &self.args {
+            let arg = if *last { slots[*slot].take() } else { slots[*slot].clone() };
+            args.push(arg.ok_or_else(early)?);
+        }
         let results = match &self.work {
             Work::Op(op, attrs) => op.run(&args, &**attrs).map_err(|e| e.at(op.name))?,
             Work::Fused(fused) => run_fused(fused, &args)?,
@@ -283,7 +293,7 @@ impl Step {
         for (slot, value) in self.results.iter().zip(results) {
             slots[*slot] = Some(value);
         }
-        for slot in &self.dead {
+        for slot in &self.unread {
             slots[*slot] = None;
         }
         Ok(())

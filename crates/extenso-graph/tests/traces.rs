@@ -129,3 +129,24 @@ fn equal_constants_are_one_and_zeros_of_two_signs_are_two() {
     };
     assert_eq!((ops_of(0.5, 0.5), ops_of(0.5, 1.5), ops_of(0.0, -0.0)), (1, 2, 2));
 }
+
+#[test]
+fn what_undoes_another_op_is_what_was_there_before() {
+    let ops_of = |made: fn(&Value) -> Result<Value>| {
+        let f = Function::new("f", move |args| {
+            let Nest::Leaf(x) = &args else { panic!("one leaf") };
+            made(x).map(Nest::Leaf)
+        });
+        f.concrete(&Nest::Leaf(TensorSpec::new(DType::I64, Shape::partial([N])).into()))
+            .expect("traces")
+            .graph()
+            .op_count()
+    };
+    assert_eq!(ops_of(|x| ops::row_lengths(ops::partition_from_lengths(x)?)), 0);
+    assert_eq!(ops_of(|x| ops::squeeze(ops::expand_dims(x, 1_i64)?, vec![-1_i64])), 0);
+    // An i32 partition counts in i64, and another axis is dropped.
+    let narrow = |x: &Value| ops::row_lengths(ops::partition_from_lengths(ops::cast(x, DType::I32)?)?);
+    assert_eq!(ops_of(narrow), 3);
+    let other = |x: &Value| ops::squeeze(ops::expand_dims(ops::expand_dims(x, 0_i64)?, 2_i64)?, vec![0_i64]);
+    assert_eq!(ops_of(other), 3);
+}

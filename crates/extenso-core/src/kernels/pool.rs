@@ -26,6 +26,9 @@ const LARGE: usize = 1 << 30;
 /// Memory of at least so many bytes is worth large pages, which have 2 MB on most systems.
 const MANY_PAGES: usize = 1 << 22;
 
+/// Vectors with room for fewer bytes are no concern of the pool.
+const ROOM: usize = 1 << 18;
+
 /// A cache line: the alignment of pooled blocks.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
@@ -248,7 +251,7 @@ struct Room {
 pub fn reserve<T: Pod + Send>(elements: &mut Vec<T>, n: usize) -> StdResult<(), TryReserveError> {
     let before = elements.capacity();
     let bytes = elements.len().saturating_add(n).saturating_mul(size_of::<T>());
-    if bytes < MANY_PAGES || before.saturating_mul(size_of::<T>()) >= MANY_PAGES {
+    if bytes < ROOM || before.saturating_mul(size_of::<T>()) >= ROOM {
         elements.try_reserve_exact(n)?;
     } else if let Some(mut room) = take_room(bytes) {
         room.extend_from_slice(elements);
@@ -278,7 +281,7 @@ fn take_room<T: Pod + Send>(bytes: usize) -> Option<Vec<T>> {
 
 /// The elements as a buffer, whose room returns to the pool when its last owner drops it, if it is large.
 pub fn buffer<T: ArrowNativeType + Pod + Sync>(elements: Vec<T>) -> Buffer {
-    if elements.capacity().saturating_mul(size_of::<T>()) < MANY_PAGES {
+    if elements.capacity().saturating_mul(size_of::<T>()) < ROOM {
         return Buffer::from_vec(elements);
     }
     Buffer::from(bytes::Bytes::from_owner(RoomOwner(elements)))

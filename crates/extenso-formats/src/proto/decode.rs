@@ -48,7 +48,11 @@ impl Decoder {
     /// another kind, each with its path.
     pub fn new(message: &MessageType, plan: &Plan) -> Result<Decoder> {
         let kinds = plan.kinds()?;
-        Ok(Decoder::of(Compiled { root: Root::Message(Box::new(compile(message, plan)?)), kinds, defaults: fills(plan) }))
+        Ok(Decoder::of(Compiled {
+            root: Root::Message(Box::new(compile(message, plan)?)),
+            kinds,
+            defaults: fills(plan),
+        }))
     }
 
     /// A decoder of examples for this plan.

@@ -163,22 +163,19 @@ impl<'j> Reader<'_, 'j> {
         };
         let mut wire = Cursor { bytes: self.bytes.get(..part.end)?, at: part.start };
         while let Some(first) = wire.bytes.get(wire.at) {
-            let (tag, len) = match (*first, wire.bytes.get(wire.at + 1)) {
-                (..0x80, _) => (usize::from(*first), 1),
-                (_, Some(second @ ..0x80)) => (usize::from(*first & 0x7f) | usize::from(*second) << 7, 2),
-                _ => (usize::MAX, 0),
-            };
-            let (place, kind) = match quick.tags.get(tag) {
-                Some(&ODD) => return None,
-                Some(place) => {
-                    wire.at += len;
-                    (usize::from(*place), (tag & 7) as u8)
-                }
-                None => long_tag(record, &mut wire)?,
-            };
+            let tag = Tag::of(*first, wire.bytes.get(wire.at + 1));
+            let (place, tag) =
+                match tag.and_then(|tag| quick.tags.get(usize::from(tag.value)).map(|place| (place, tag))) {
+                    Some((&ODD, _)) => return None,
+                    Some((place, tag)) => {
+                        wire.at += tag.len;
+                        (usize::from(*place), tag)
+                    }
+                    None => long_tag(record, &mut wire)?,
+                };
             match place.checked_sub(1) {
-                Some(place) => self.field(record, quick.steps.get(place)?, place, counts, kind, &mut wire)?,
-                None => wire.skip(kind)?,
+                Some(place) => self.field(record, quick.steps.get(place)?, place, counts, tag, &mut wire)?,
+                None => wire.skip(tag.kind())?,
             }
         }
         for (place, (step, count)) in quick.steps.iter().zip(&*counts).enumerate() {
@@ -201,7 +198,7 @@ impl<'j> Reader<'_, 'j> {
         step: &Step,
         place: usize,
         counts: &mut [u32],
-        kind: u8,
+        tag: Tag,
         wire: &mut Cursor<'j>,
     ) -> Option<()> {
         let count = *counts.get(place)?;
@@ -211,32 +208,47 @@ impl<'j> Reader<'_, 'j> {
         if step.excludes && record.fields[place].rivals.iter().any(|rival| counts[*rival] > 0) {
             return None;
         }
-        let packed = step.repeats && kind == PACKED;
+        let packed = step.repeats && tag.kind() == PACKED;
         let column = step.column.and_then(|id| self.columns.get_mut(id));
         let mut came = 1;
+        // Values of one field mostly follow one another.
+        macro_rules! each {
+            ($read:expr) => {{
+                $read;
+                while step.repeats && wire.goes_on(tag) {
+                    came += 1;
+                    $read;
+                }
+            }};
+        }
         match (step.kind, column) {
             (Kind::Message, _) => {
                 let Value::Message { record: Some(record), .. } = &record.fields[place].value else { return None };
-                let part = wire.sized()?;
-                self.message(record, record.quick.as_ref()?, part)?;
+                let quick = record.quick.as_ref()?;
+                each!({
+                    let part = wire.sized()?;
+                    self.message(record, quick, part)?;
+                });
             }
-            (Kind::Text { utf8 }, Some(Column::Text(texts))) => {
+            (Kind::Text { utf8 }, Some(Column::Text(texts))) => each!({
                 let part = wire.sized()?;
                 let text = wire.bytes.get(part.start..part.end)?;
                 if utf8 && !text.is_ascii() {
                     simdutf8::basic::from_utf8(text).ok()?;
                 }
                 texts.push(text).then_some(())?;
+            }),
+            (Kind::I64, Some(Column::I64(numbers))) if !packed => each!(numbers.push(wire.varint()?.cast_signed())),
+            (Kind::U64, Some(Column::U64(numbers))) if !packed => each!(numbers.push(wire.varint()?)),
+            (Kind::I32, Some(Column::I32(numbers))) if !packed => {
+                each!(numbers.push((wire.varint()? as u32).cast_signed()));
             }
-            (Kind::I64, Some(Column::I64(numbers))) if !packed => numbers.push(wire.varint()?.cast_signed()),
-            (Kind::U64, Some(Column::U64(numbers))) if !packed => numbers.push(wire.varint()?),
-            (Kind::I32, Some(Column::I32(numbers))) if !packed => numbers.push((wire.varint()? as u32).cast_signed()),
-            (Kind::U32, Some(Column::U32(numbers))) if !packed => numbers.push(wire.varint()? as u32),
-            (Kind::Bool, Some(Column::Bits(bits))) if !packed => bits.push(wire.varint()? != 0),
-            (Kind::F32, Some(Column::F32(numbers))) if !packed => numbers.push(f32::from_le_bytes(wire.take()?)),
-            (Kind::F64, Some(Column::F64(numbers))) if !packed => numbers.push(f64::from_le_bytes(wire.take()?)),
+            (Kind::U32, Some(Column::U32(numbers))) if !packed => each!(numbers.push(wire.varint()? as u32)),
+            (Kind::Bool, Some(Column::Bits(bits))) if !packed => each!(bits.push(wire.varint()? != 0)),
+            (Kind::F32, Some(Column::F32(numbers))) if !packed => each!(numbers.push(f32::from_le_bytes(wire.take()?))),
+            (Kind::F64, Some(Column::F64(numbers))) if !packed => each!(numbers.push(f64::from_le_bytes(wire.take()?))),
             // That a member of a oneof came which nobody needs still takes back the one that is needed.
-            (Kind::Nothing, _) => wire.skip(kind)?,
+            (Kind::Nothing, _) => wire.skip(tag.kind())?,
             _ => came = self.other(&record.fields[place], packed, wire)?,
         }
         counts[place] = count.checked_add(came)?;
@@ -298,14 +310,42 @@ impl<'j> Reader<'_, 'j> {
 /// How a value with a length is written.
 const PACKED: u8 = 2;
 
+/// A tag of one byte or two; any other has no length, and never goes on.
+#[derive(Clone, Copy)]
+struct Tag {
+    value: u16,
+    bytes: [u8; 2],
+    len: usize,
+}
+
+impl Tag {
+    /// The tag that begins with these bytes; none if it is longer.
+    #[inline(always)]
+    fn of(first: u8, second: Option<&u8>) -> Option<Tag> {
+        match (first, second) {
+            (..0x80, _) => Some(Tag { value: first.into(), bytes: [first, 0], len: 1 }),
+            (_, Some(second @ ..0x80)) => {
+                let value = u16::from(first & 0x7f) | u16::from(*second) << 7;
+                Some(Tag { value, bytes: [first, *second], len: 2 })
+            }
+            _ => None,
+        }
+    }
+
+    /// How the value is written.
+    fn kind(self) -> u8 {
+        (self.value & 7) as u8
+    }
+}
+
 /// Reads a tag of several bytes: the place of the field, one added, and how it is written.
-fn long_tag(record: &Record, wire: &mut Cursor<'_>) -> Option<(usize, u8)> {
+fn long_tag(record: &Record, wire: &mut Cursor<'_>) -> Option<(usize, Tag)> {
     let tag = wire.varint()?;
     let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number))?;
-    let (wire, kind) = (WireType::of(tag)?, (tag & 7) as u8);
+    let (wire, tag) = (WireType::of(tag)?, Tag { value: (tag & 7) as u16, bytes: [0; 2], len: 0 });
     match record.numbers.find(number) {
-        None => Some((0, kind)),
-        Some(place) => fits(&record.fields[place], wire).then_some((place + 1, kind)),
+        None => Some((0, tag)),
+        Some(place) => fits(&record.fields[place], wire).then_some((place + 1, tag)),
     }
 }
 
@@ -316,6 +356,18 @@ struct Cursor<'j> {
 }
 
 impl Cursor<'_> {
+    /// Whether the same tag stands here again, which is read over then.
+    #[inline(always)]
+    fn goes_on(&mut self, tag: Tag) -> bool {
+        let same = match tag.len {
+            1 => self.bytes.get(self.at) == Some(&tag.bytes[0]),
+            2 => self.bytes.get(self.at..self.at + 2) == Some(&tag.bytes[..]),
+            _ => false,
+        };
+        self.at += if same { tag.len } else { 0 };
+        same
+    }
+
     #[inline]
     fn varint(&mut self) -> Option<u64> {
         let first = *self.bytes.get(self.at)?;

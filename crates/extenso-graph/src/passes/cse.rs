@@ -1,7 +1,8 @@
 //! Common subexpressions: the same op on the same values with the same attributes is computed once, and equal constants of a few
-//! elements are one. Effects are never merged.
+//! elements are one; what undoes another op is what was there before. Effects are never merged.
 
 use super::Rewriter;
+use super::inverse::undone;
 use crate::graph::{Graph, NodeKind, ValueRef};
 use extenso_core::attrs::AttrValue;
 use extenso_core::{OpDef, Value};
@@ -23,7 +24,7 @@ pub(crate) fn merge(mut graph: Graph) -> Result<Graph> {
             NodeKind::Constant(value) => {
                 let bits = bits(value);
                 match bits.as_ref().and_then(|bits| constants.get(bits)) {
-                    Some(&at) => rewriter.alias(i, at),
+                    Some(&at) => rewriter.alias(i, first_of(at)),
                     None => {
                         let at = rewriter.keep(i, node)?;
                         constants.extend(bits.map(|bits| (bits, at)));
@@ -43,10 +44,15 @@ pub(crate) fn merge(mut graph: Graph) -> Result<Graph> {
             continue;
         }
         let inputs: Result<SmallVec<[ValueRef; 4]>> = node.inputs.iter().map(|at| rewriter.moved(*at)).collect();
+        let inputs = inputs?;
+        if let Some(back) = undone(&node, &inputs, &rewriter) {
+            rewriter.alias(i, back);
+            continue;
+        }
         let attrs = if values.is_empty() { String::new() } else { format!("{values:?}") };
-        let key = (std::ptr::from_ref(*op), inputs?, attrs);
+        let key = (std::ptr::from_ref(*op), inputs, attrs);
         match seen.get(&key) {
-            Some(&at) => rewriter.alias(i, at),
+            Some(&at) => rewriter.alias(i, first_of(at)),
             None => {
                 let at = rewriter.keep(i, node)?;
                 seen.insert(key, at);
@@ -54,6 +60,11 @@ pub(crate) fn merge(mut graph: Graph) -> Result<Graph> {
         }
     }
     rewriter.finish(graph)
+}
+
+/// The first result of a node.
+fn first_of(node: u32) -> ValueRef {
+    ValueRef { node, output: 0 }
 }
 
 /// What tells constants apart: dtype, sizes and elements.

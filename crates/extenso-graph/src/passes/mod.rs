@@ -5,6 +5,7 @@ mod counts;
 mod cse;
 mod dead;
 pub(crate) mod fuse;
+mod inverse;
 mod narrow;
 
 use crate::graph::{Graph, Node, ValueRef};
@@ -36,7 +37,7 @@ pub(crate) fn narrowed(graph: Graph) -> Result<Graph> {
 /// Builds a new arena node by node, keeping references right.
 pub(crate) struct Rewriter {
     nodes: Vec<Node>,
-    map: Vec<Option<u32>>,
+    map: Vec<Option<ValueRef>>,
     last_effect: Option<u32>,
 }
 
@@ -47,8 +48,9 @@ impl Rewriter {
 
     /// Where an old value is now.
     pub(crate) fn moved(&self, at: ValueRef) -> Result<ValueRef> {
-        let node = self.map.get(at.node as usize).copied().flatten();
-        node.map(|node| ValueRef { node, ..at }).ok_or_else(|| Error::internal("a pass dropped a node that is used"))
+        let first = self.map.get(at.node as usize).copied().flatten();
+        let moved = |first: ValueRef| ValueRef { output: first.output + at.output, ..first };
+        first.map(moved).ok_or_else(|| Error::internal("a pass dropped a node that is used"))
     }
 
     /// Appends the old node `i`, whose inputs are moved, and chains its effect.
@@ -59,13 +61,13 @@ impl Rewriter {
         let at = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         node.after = if node.has_effect() { self.last_effect.replace(at) } else { None };
         self.nodes.push(node);
-        self.map[i] = Some(at);
+        self.map[i] = Some(ValueRef { node: at, output: 0 });
         Ok(at)
     }
 
-    /// Lets the old node `i` be the new node `at`.
-    pub(crate) fn alias(&mut self, i: usize, at: u32) {
-        self.map[i] = Some(at);
+    /// Lets the results of the old node `i` be those values from `first` on that are made already.
+    pub(crate) fn alias(&mut self, i: usize, first: ValueRef) {
+        self.map[i] = Some(first);
     }
 
     pub(crate) fn finish(self, graph: Graph) -> Result<Graph> {
