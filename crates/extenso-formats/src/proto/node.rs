@@ -177,8 +177,9 @@ fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record>
     check_once(&numbered, at)?;
     rivals(message, &mut numbered, &mut ready);
     let lookup = lookup.filter(|lookup| !lookup.is_empty());
-    let numbers = Numbers::new(numbered.iter().map(|(member, place)| (member.number(), *place)));
-    let quick = if lookup.is_none() { Quick::new(&ready, |number| numbers.find(number)) } else { None };
+    let by_number = numbered.iter().map(|(member, place)| (member.number(), *place));
+    let numbers = Numbers::new(by_number.clone());
+    let quick = if lookup.is_none() { Quick::new(&ready, by_number) } else { None };
     Ok(Record { fields: ready, numbers, quick, names: by_name(&numbered), lookup, known: Known::of(message) })
 }
 

@@ -26,8 +26,8 @@ const UNKNOWN: u16 = 0;
 /// What the careful reader has to look at: a field that is written otherwise than it should be, or a group.
 const ODD: u16 = u16::MAX;
 
-/// So many tags have two bytes at most and are looked up.
-const MOST_TAGS: usize = 1 << 11;
+/// The tags of numbers below this have two bytes at most.
+const LOW: u32 = 1 << 8;
 
 /// What is done with a field.
 #[derive(Clone, Copy, Debug)]
@@ -103,24 +103,24 @@ impl Step {
 
 impl Quick {
     /// What is read of these fields; none if messages that hold them are not read quickly.
-    pub fn new(fields: &[Field], mut place: impl FnMut(u32) -> Option<usize>) -> Option<Quick> {
+    pub fn new(fields: &[Field], numbered: impl Iterator<Item = (u32, usize)> + Clone) -> Option<Quick> {
         if fields.len() >= usize::from(ODD) {
             return None;
         }
         let steps = fields.iter().map(Step::of).collect::<Option<_>>()?;
-        let mut tags = vec![UNKNOWN; MOST_TAGS];
-        for (tag, entry) in tags.iter_mut().enumerate() {
-            let wire = WireType::of(tag as u64);
-            *entry = match (place(tag as u32 >> 3), wire) {
-                _ if tag < 8 => ODD,
-                (_, None | Some(WireType::GroupStart | WireType::GroupEnd)) => ODD,
-                (None, _) => UNKNOWN,
-                (Some(place), Some(wire)) if fits(&fields[place], wire) => u16::try_from(place + 1).unwrap_or(ODD),
-                (Some(_), Some(_)) => ODD,
-            };
+        let low = numbered.filter(|(number, _)| *number < LOW);
+        let last = low.clone().map(|(number, _)| number as usize).max().unwrap_or_default();
+        let unknown = |tag: usize| {
+            let is_group = matches!(WireType::of(tag as u64), None | Some(WireType::GroupStart | WireType::GroupEnd));
+            if tag < 8 || is_group { ODD } else { UNKNOWN }
+        };
+        let mut tags: Vec<u16> = (0..(8 * (last + 1)).max(1 << 7)).map(unknown).collect();
+        for (number, place) in low {
+            for (wire, tag) in (0..).zip(&mut tags[8 * number as usize..][..8]) {
+                let fits = WireType::of(wire).is_some_and(|wire| fits(&fields[place], wire));
+                *tag = if fits { u16::try_from(place + 1).unwrap_or(ODD) } else { ODD };
+            }
         }
-        let last = tags.iter().rposition(|entry| !matches!(*entry, UNKNOWN | ODD)).unwrap_or_default();
-        tags.truncate((last + 1).max(1 << 7));
         Some(Quick { tags, steps })
     }
 }
