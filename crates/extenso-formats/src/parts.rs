@@ -40,9 +40,9 @@ pub fn of_rows(rows: usize, work: usize, row_at: impl Fn(usize) -> usize) -> Vec
     parts
 }
 
-/// So many rows in parts of about equal numbers, for so many bytes of work.
+/// So many rows in parts of about equal numbers, each of which fits into a core's cache, for so many bytes of work.
 pub fn even(rows: usize, work: usize) -> Vec<Range<usize>> {
-    let count = count(work).clamp(1, rows.max(1));
+    let count = piece(work).map_or(1, |size| work.div_ceil(size)).clamp(1, rows.max(1));
     let cut = |i: usize| rows / count * i + (rows % count).min(i);
     (0..count).map(|i| cut(i)..cut(i + 1)).collect()
 }

@@ -7,17 +7,17 @@ mod blocks;
 pub use blocks::{Blocks, read_json_blocks};
 
 use crate::columns::{Decoded, OnError};
-use crate::json::{Decoder, infer};
+use crate::json::{Decoder, Lines, infer};
 use crate::plan::Plan;
 use crate::project::Wanted;
 use crate::records::RecordSpec;
-use crate::run::{Rows, encode_ndjson};
+use crate::run::{Batch, Rows};
 use crate::source::{is_packed, reading, unpack};
 use extenso_core::{Provenance, Value, pack};
-use extenso_graph::save::archive::write_atomically;
+use extenso_graph::save::archive::fill_atomically;
 use extenso_types::{Error, Nest, Path, Result, Spec};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 
 /// How JSON is read: `JsonOptions::default()` infers the spec from all records, reads all of it, and fails at a bad row.
 #[derive(Clone, Default, Debug)]
@@ -162,6 +162,9 @@ pub fn read_json_file(file: File, options: &JsonOptions) -> Result<Rows> {
 ///
 /// Errors: a value that no record can express; what the operating system refuses.
 pub fn write_json(value: &Nest<Value>, path: impl AsRef<std::path::Path>) -> Result<()> {
-    let text = encode_ndjson(value)?;
-    write_atomically(path, &text).map_err(|e| Error::io(e.to_string()))
+    let batch = Batch::of_text(value)?;
+    let columns = batch.records.columns(&batch.leaves)?;
+    let lines = Lines::new(batch.records.plan(), &columns, batch.parts())?;
+    let written = fill_atomically(path, |file| lines.put(|lines| file.write_all(lines)));
+    written.map_err(|e| Error::io(e.to_string()))
 }

@@ -65,7 +65,7 @@ impl Batch {
         Ok(Batch { records, leaves, rows })
     }
 
-    /// The rows in parts that are worth a thread each.
+    /// The rows in parts whose text fits into a core's cache, about.
     pub fn parts(&self) -> Vec<Range<usize>> {
         let elements = self.leaves.iter().map(elements).fold(0, usize::saturating_add);
         parts::even(self.rows, elements.saturating_mul(WRITTEN))

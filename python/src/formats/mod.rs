@@ -25,7 +25,7 @@ pub use protobuf::{framing_of, message_of, with_messages};
 pub use report::with_report;
 pub use run::{Said, run, run_to};
 pub use source::with_bytes;
-use target::{batch_of, write_to};
+use target::{batch_of, path_of, write_to};
 
 /// Adds the functions and classes to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -198,6 +198,10 @@ fn write_json<'py>(
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let nest = batch_of(x, "write_json")?;
     let message = protobuf::message_if_said(py, descriptor, message, "write_json")?;
+    if let (None, Some(path)) = (&message, path_of(target)?) {
+        py.detach(|| guarded(|| extenso_formats::write_json(&nest, path))).or_raise()?;
+        return Ok(None);
+    }
     let encode = || match &message {
         Some(message) => extenso_formats::encode_proto_json(&nest, message),
         None => encode_ndjson(&nest),

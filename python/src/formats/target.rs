@@ -75,6 +75,16 @@ fn all_plain(items: Bound<'_, pyo3::types::PyIterator>, depth: usize) -> PyResul
     Ok(true)
 }
 
+/// The path that a target is, if it is one.
+pub fn path_of(target: Option<&Bound<'_, PyAny>>) -> PyResult<Option<PathBuf>> {
+    match target {
+        Some(target) if target.is_instance_of::<PyString>() || target.hasattr("__fspath__")? => {
+            target.extract().map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Writes bytes to a path, where they appear whole or not at all, or to a file object; without a target, gives them back.
 ///
 /// Errors: something that is neither; what the operating system refuses.
@@ -84,8 +94,7 @@ pub fn write_to<'py>(
     bytes: &[u8],
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let Some(target) = target else { return Ok(Some(PyBytes::new(py, bytes))) };
-    if target.is_instance_of::<PyString>() || target.hasattr("__fspath__")? {
-        let path: PathBuf = target.extract()?;
+    if let Some(path) = path_of(Some(target))? {
         let write = || write_atomically(path, bytes).map_err(|e| Error::io(e.to_string()));
         py.detach(write).or_raise()?;
     } else if target.hasattr("write")? {

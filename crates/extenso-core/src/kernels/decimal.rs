@@ -68,7 +68,9 @@ impl Float for f64 {
     }
 
     fn write(self, out: &mut Vec<u8>) {
-        if !write_few(self, out) {
+        if is_plain(self.wide()) {
+            out.extend_from_slice(zmij::Buffer::new().format_finite(self).as_bytes());
+        } else {
             append(out, format_args!("{self:?}"));
         }
     }
@@ -107,7 +109,9 @@ impl Float for f32 {
     }
 
     fn write(self, out: &mut Vec<u8>) {
-        if !write_few(self, out) {
+        if is_plain(self.wide()) {
+            out.extend_from_slice(zmij::Buffer::new().format_finite(self).as_bytes());
+        } else {
             append(out, format_args!("{self:?}"));
         }
     }
@@ -183,46 +187,9 @@ fn append(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// So many decimals are tried before the general way.
-const FEW: usize = 6;
-
-/// Appends the text of a float that so few decimals give, and says whether it is one; the fewest are the shortest text.
-///
-/// A float between these bounds has fewer than 13 digits then, so that no other text of as many decimals reads back as it.
-fn write_few<T: Float>(value: T, out: &mut Vec<u8>) -> bool {
-    let (wide, tens) = (value.wide(), &POWERS[..=FEW]);
-    if !(1e-4..1e6).contains(&wide.abs()) {
-        return false;
-    }
-    for (decimals, power) in (0..).zip(tens) {
-        let digits = (wide.abs() * power).round() as u64;
-        if T::scaled(digits, -decimals).is_some_and(|read| read.wide() == wide.abs()) {
-            out.extend_from_slice(if wide < 0.0 { b"-" } else { b"" });
-            // A float without decimals still has a zero behind its point.
-            let (digits, decimals) = if decimals == 0 { (digits * 10, 1) } else { (digits, decimals as usize) };
-            write_scaled(digits, decimals, out);
-            return true;
-        }
-    }
-    false
-}
-
-/// Appends digits with a point before the last ones, and a zero before the point at least.
-fn write_scaled(mut digits: u64, decimals: usize, out: &mut Vec<u8>) {
-    let mut text = [b'0'; 24];
-    let mut at = text.len();
-    let mut n = 0;
-    while digits > 0 || n <= decimals {
-        if n == decimals {
-            at -= 1;
-            text[at] = b'.';
-        }
-        at -= 1;
-        text[at] = b'0' + (digits % 10) as u8;
-        digits /= 10;
-        n += 1;
-    }
-    out.extend_from_slice(&text[at..]);
+/// Whether a float stands in its text without an exponent, in that of `zmij` as in that of Rust.
+fn is_plain(value: f64) -> bool {
+    value == 0.0 || (1e-4..1e6).contains(&value.abs())
 }
 
 /// Rounds a decimal text to `precision` significant bits, subnormals to multiples of `2^least`.
@@ -284,13 +251,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_decimals_are_written_as_the_shortest_text() {
+    fn floats_are_written_as_rust_shows_them() {
         let check = |value: f64| {
             let (mut wide, mut narrow) = (Vec::new(), Vec::new());
             value.write(&mut wide);
             (value as f32).write(&mut narrow);
-            assert_eq!(String::from_utf8_lossy(&wide), format!("{value:?}"));
-            assert_eq!(String::from_utf8_lossy(&narrow), format!("{:?}", value as f32));
+            // Of two texts as short and as near, each takes its own.
+            let alike = |text: &[u8], shown: &str| text == shown.as_bytes() || text.len() == shown.len();
+            assert!(alike(&wide, &format!("{value:?}")), "{value:?}");
+            assert!(alike(&narrow, &format!("{:?}", value as f32)), "{:?}", value as f32);
+            let (wide, narrow) = (String::from_utf8_lossy(&wide), String::from_utf8_lossy(&narrow));
+            assert!(!value.is_finite() || f64::parse(&wide).map(f64::to_bits) == Some(value.to_bits()), "{wide}");
+            let small = value as f32;
+            assert!(!small.is_finite() || f32::parse(&narrow).map(f32::to_bits) == Some(small.to_bits()), "{narrow}");
         };
         [0.0, -0.0, 1.0, -1.5, 0.1, 0.1 + 0.2, 1e-4, 0.000_1, 123_456.7, 999_999.9, 1e6, 1e16, 1e-7, 0.3, 2.5e-4]
             .into_iter()

@@ -5,17 +5,18 @@
 
 use super::base64;
 use super::number;
+use super::quick::plain_len;
 use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
-use crate::parts;
 use crate::plan::{Field, Plan};
 use crate::prove::{Proof, refuse};
 use crate::spelled;
-use extenso_core::side_by_side;
+use extenso_core::in_order;
+use extenso_core::kernels::pool::reserve;
 use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Result, Segment};
-use std::fmt::Display;
-use std::io::Write;
-use std::ops::Range;
+use std::io::{self, Write};
+use std::ops::{ControlFlow, Range};
+use std::sync::{Mutex, PoisonError};
 
 /// Appends the first `rows` records of the columns to `out`, each with a line end.
 ///
@@ -40,17 +41,58 @@ pub fn encode_lines(plan: &Plan, columns: &[ColumnRef<'_>], rows: usize, out: &m
 ///
 /// Errors: as [`encode_lines`].
 pub(crate) fn encode_parts(plan: &Plan, columns: &[ColumnRef<'_>], parts: Vec<Range<usize>>) -> Result<Vec<u8>> {
-    let prepare = Prepare(Proof { columns, kinds: plan.kinds()? });
-    let writer = prepare.value(plan, 0..parts.last().map_or(0, |part| part.end), &mut Vec::new())?;
-    let lines = |part: Range<usize>| {
-        let mut out = Vec::new();
-        for row in part {
-            writer.write(row, &mut out);
-            out.push(b'\n');
+    let (n, mut all) = (parts.len(), Vec::new());
+    Lines::new(plan, columns, parts)?.put(|lines| {
+        if all.is_empty() {
+            // Without as much memory, it is asked for as it is needed.
+            let _ = reserve(&mut all, lines.len().saturating_mul(n + n / 16));
         }
-        out
-    };
-    Ok(parts::joined(side_by_side(parts, lines)))
+        all.extend_from_slice(lines);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// Lines of rows that are ready to be written.
+pub(crate) struct Lines<'a> {
+    writer: Writer<'a>,
+    parts: Vec<Range<usize>>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of rows, which are given in parts that follow each other.
+    ///
+    /// Errors: as [`encode_lines`].
+    pub fn new(plan: &Plan, columns: &[ColumnRef<'a>], parts: Vec<Range<usize>>) -> Result<Lines<'a>> {
+        let prepare = Prepare(Proof { columns, kinds: plan.kinds()? });
+        let writer = prepare.value(plan, 0..parts.last().map_or(0, |part| part.end), &mut Vec::new())?;
+        Ok(Lines { writer, parts })
+    }
+
+    /// Gives the lines of each part to `put`, in order; they are made side by side.
+    ///
+    /// Errors: those of `put`.
+    pub fn put(self, mut put: impl FnMut(&[u8]) -> io::Result<()> + Send) -> io::Result<()> {
+        let Lines { writer, parts } = self;
+        let (mut parts, mut done) = (parts.into_iter(), Ok(()));
+        let spare: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+        let room = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = |(part, mut out): (Range<usize>, Vec<u8>)| {
+            out.clear();
+            for row in part {
+                writer.write(row, &mut out);
+                out.push(b'\n');
+            }
+            out
+        };
+        let hand_on = |lines: Vec<u8>| {
+            done = put(&lines);
+            room().push(lines);
+            if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        in_order(|| Some((parts.next()?, room().pop().unwrap_or_default())), lines, hand_on);
+        done
+    }
 }
 
 /// The text of each of these rows, and an empty one for those that are not there.
@@ -173,18 +215,19 @@ pub fn write_scalar(column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) {
     }
 }
 
-fn write_integer(value: impl Display, out: &mut Vec<u8>) {
-    // Writing to a vector does not fail.
-    let _ = write!(out, "{value}");
+fn write_integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// Appends a string of UTF-8 with its quotes and escapes.
 pub fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut rest = text;
-    while let Some(n) = rest.iter().position(|b| matches!(b, 0..=0x1f | b'"' | b'\\')) {
+    loop {
+        let n = plain_len(rest);
         out.extend_from_slice(&rest[..n]);
-        match rest[n] {
+        let Some(odd) = rest.get(n) else { break };
+        match odd {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
             b'\n' => out.extend_from_slice(b"\\n"),
@@ -196,7 +239,6 @@ pub fn write_string(text: &[u8], out: &mut Vec<u8>) {
         }
         rest = &rest[n + 1..];
     }
-    out.extend_from_slice(rest);
     out.push(b'"');
 }
 

@@ -35,8 +35,8 @@ mod tests;
 
 pub use crate::parts::Start;
 pub use decode::Decoder;
+pub(crate) use encode::{Lines, encode_parts, encode_texts, write_scalar};
 pub use encode::{encode_lines, write_string};
-pub(crate) use encode::{encode_parts, encode_texts, write_scalar};
 #[cfg(feature = "proto")]
 pub(crate) use fields::Fields;
 pub(crate) use infer::infer;

@@ -298,6 +298,19 @@ fn string(text: &[u8], mut at: usize) -> Option<(usize, bool)> {
     }
 }
 
+/// How many bytes of a text come before the first that has an escape in JSON.
+pub fn plain_len(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(bytes) = eight(text, at) {
+        match special(bytes) {
+            0 => at += 8,
+            found => return at + found.trailing_zeros() as usize / 8,
+        }
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')).unwrap_or(rest.len())
+}
+
 /// The highest bit of each byte that is a quote, a backslash or a control character; those behind the first may be wrong.
 fn special(bytes: u64) -> u64 {
     let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;

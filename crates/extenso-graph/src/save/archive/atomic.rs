@@ -1,6 +1,7 @@
 //! Files and directories that appear under their name whole or not at all.
 //!
-//! Invariant: what is made under a temporary name is synced before it is renamed, and removed if anything fails.
+//! Invariant: what is made under a temporary name is complete before it is renamed, and removed if anything fails. What is saved is synced
+//! too, so that a system that fails does not lose it.
 //! Does not lock: of two writers of one path, the last one wins.
 
 use super::ArchiveError;
@@ -15,18 +16,43 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A symbolic link at `path` is replaced, not followed. Errors: those of the operating system.
 pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), ArchiveError> {
     let create = |temporary: &Path| File::create_new(temporary).map(drop);
-    publish(path.as_ref(), create, |temporary| write_synced(temporary, bytes))
+    publish_synced(path.as_ref(), create, |temporary| write_synced(temporary, bytes))
 }
 
-/// Creates and fills a temporary sibling of `path`, then renames it to `path`.
-pub(super) fn publish(
+/// Fills a file, in place of the one at `path` if there is one; a reader sees the old bytes or the new ones.
+///
+/// It is left to the system when they are on the disk. Errors: those of the operating system, and of `fill`.
+pub fn fill_atomically(
+    path: impl AsRef<Path>,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), ArchiveError> {
+    let create = |temporary: &Path| File::create_new(temporary).map(drop);
+    publish(path.as_ref(), create, |temporary| fill(&mut File::options().write(true).open(temporary)?))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Creates and fills a temporary sibling of `path`, renames it to `path`, and waits until the name is on the disk.
+pub(super) fn publish_synced(
     path: &Path,
     create: impl Fn(&Path) -> io::Result<()>,
     fill: impl FnOnce(&Path) -> io::Result<()>,
 ) -> Result<(), ArchiveError> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    publish(path, create, fill)?;
+    sync_folder(folder_of(path)).map_err(|e| ArchiveError::io("write", path, e))
+}
+
+/// Creates and fills a temporary sibling of `path`, then renames it to `path`.
+fn publish(
+    path: &Path,
+    create: impl Fn(&Path) -> io::Result<()>,
+    fill: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<(), ArchiveError> {
+    let folder = folder_of(path);
     let temporary = create_fresh(folder, create).map_err(|e| ArchiveError::io("write into", folder, e))?;
-    let done = fill(&temporary).and_then(|()| fs::rename(&temporary, path)).and_then(|()| sync_folder(folder));
+    let done = fill(&temporary).and_then(|()| fs::rename(&temporary, path));
     if done.is_err() {
         // The first error is the one to report; whatever this gives, nothing more can be done.
         let _ = fs::remove_file(&temporary).or_else(|_| fs::remove_dir_all(&temporary));
