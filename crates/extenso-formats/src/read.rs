@@ -158,7 +158,7 @@ pub fn read_json_file(file: File, options: &JsonOptions) -> Result<Rows> {
     reader.rows(decoded)
 }
 
-/// Writes a batch as lines of JSON into a file, which appears under its name whole or not at all.
+/// Writes a batch as lines of JSON into a file, which appears under its name whole or not at all; when it is on the disk is left to the system.
 ///
 /// Errors: a value that no record can express; what the operating system refuses.
 pub fn write_json(value: &Nest<Value>, path: impl AsRef<std::path::Path>) -> Result<()> {

@@ -175,7 +175,7 @@ fn read_json<'py>(
 
 /// Writes a value, or a nest of values, as lines of JSON: one for each item of the outer axis.
 ///
-/// Values with different numbers of rows are an error. The target is a path, where the file appears whole or not at all, or a file object that is open for bytes;
+/// Values with different numbers of rows are an error. The target is a path, where the file appears whole or not at all (when it is on the disk is left to the system), or a file object that is open for bytes;
 /// without it, the lines are returned. A table of another library, and lists of Python data, are written as the values that they are.
 ///
 /// With `descriptor` and `message`, each line is the JSON form of a message of protocol buffers: names in camel case, integers of 64 bits as strings,
