@@ -9,8 +9,9 @@
 //!
 //! Invariant: a file is read in ranges, and no range that nobody asked for. Sizes that a file tells are proven before memory is
 //! made for them (`proof.rs`), and a panic of the crate that decodes does not pass `guarded`.
-//! What Arrow's types are as values, `arrow` knows.
+//! Usual columns are decoded by `decode/`, all others by the crate. What Arrow's types are as values, `arrow` knows.
 
+mod decode;
 mod join;
 mod project;
 mod proof;

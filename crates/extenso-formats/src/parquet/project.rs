@@ -51,7 +51,7 @@ pub fn item(data_type: &DataType) -> Option<&FieldRef> {
 }
 
 /// How many leaf columns a type has.
-fn width(data_type: &DataType) -> usize {
+pub fn width(data_type: &DataType) -> usize {
     match (data_type, item(data_type)) {
         (DataType::Struct(fields), _) => fields.iter().map(|field| width(field.data_type())).sum(),
         (_, Some(field)) => width(field.data_type()),

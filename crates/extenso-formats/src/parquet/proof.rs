@@ -41,7 +41,42 @@ pub fn prove_footer(source: &ParquetSource) -> Result<()> {
     Err(Error::data(format!("the metadata at byte {start} is malformed")).wanted("a Parquet file, complete"))
 }
 
-/// Proves the pages of these leaf columns in these row groups, and that they are not too many values to be held at once.
+/// A page of a column chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct PagePlace {
+    /// Where its header begins.
+    pub start: u64,
+    /// How many bytes it has, with its header.
+    pub length: u64,
+    /// How many bytes its content has, unpacked.
+    pub unpacked: u64,
+    kind: i64,
+}
+
+impl PagePlace {
+    pub fn is_dictionary(&self) -> bool {
+        self.kind == PageHeader::DICTIONARY
+    }
+}
+
+/// The pages of leaf columns in row groups.
+#[derive(Debug)]
+pub struct Pages {
+    leaves: Vec<usize>,
+    /// Those of each leaf, in one row group after another.
+    chunks: Vec<Vec<PagePlace>>,
+}
+
+impl Pages {
+    /// The pages of a leaf in the row group of this place among those that were asked for.
+    pub fn of(&self, group: usize, leaf: usize) -> Option<&[PagePlace]> {
+        let place = self.leaves.iter().position(|there| *there == leaf)?;
+        self.chunks.get(group * self.leaves.len() + place).map(Vec::as_slice)
+    }
+}
+
+/// Proves the pages of these leaf columns in these row groups, and that they are not too many values to be held at once; gets where they
+/// are.
 ///
 /// Errors, with the column and the byte: pages beyond the chunk, or with other numbers than the footer; sizes out of proportion.
 pub fn prove_pages(
@@ -49,16 +84,17 @@ pub fn prove_pages(
     metadata: &ParquetMetaData,
     groups: &[usize],
     leaves: &[usize],
-) -> Result<()> {
-    let most = MOST.max(source.size().saturating_mul(RATIO));
-    let mut total = 0_u64;
+) -> Result<Pages> {
+    let most = most(source);
+    let (mut total, mut chunks) = (0_u64, Vec::new());
     for group in groups.iter().map(|group| metadata.row_group(*group)) {
         let rows =
             u64::try_from(group.num_rows()).map_err(|_| Error::data("a row group has a negative number of rows"))?;
         for leaf in leaves {
             let chunk = group.columns().get(*leaf).ok_or_else(|| Error::data("a row group lacks columns"))?;
             let place = |e: Error| e.at(format!("column '{}'", chunk.column_path().string()));
-            let values = prove_chunk(source, chunk).map_err(place)?;
+            let (values, pages) = prove_chunk(source, chunk).map_err(place)?;
+            chunks.push(pages);
             if values < rows {
                 let error = Error::data(format!("the column has {values} values, and its row group {rows} rows"));
                 return Err(place(error));
@@ -71,11 +107,16 @@ pub fn prove_pages(
         let error = error.wanted(format!("at most {most} values to be read at once"));
         return Err(error.hint("Read it in blocks of rows, or fewer row groups or columns"));
     }
-    Ok(())
+    Ok(Pages { leaves: leaves.to_vec(), chunks })
 }
 
-/// Proves the pages of one chunk, and gets how many values they have.
-fn prove_chunk(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Result<u64> {
+/// How much may be made of a file, however small it is.
+pub fn most(source: &ParquetSource) -> u64 {
+    MOST.max(source.size().saturating_mul(RATIO))
+}
+
+/// Proves the pages of one chunk, and gets how many values they have, and where they are.
+fn prove_chunk(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Result<(u64, Vec<PagePlace>)> {
     let wanted = u64::try_from(chunk.num_values()).map_err(|_| Error::data("the number of values is negative"))?;
     let (mut at, length) = byte_range(chunk)?;
     let end = at.checked_add(length).filter(|end| *end <= source.size());
@@ -83,7 +124,7 @@ fn prove_chunk(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Result<u6
         let what = format!("the column lies at byte {at} and has {length} bytes, and the file has {}", source.size());
         Error::data(what)
     })?;
-    let mut values = 0_u64;
+    let (mut values, mut pages) = (0_u64, Vec::new());
     while at < end && values < wanted {
         let header = header(source, at, end)?;
         let refuse = |what: String| Error::data(what).at(format!("the page at byte {at}"));
@@ -101,12 +142,16 @@ fn prove_chunk(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Result<u6
             return Err(error.wanted(format!("at most {MOST} bytes, or {RATIO} times as many")));
         }
         values = values.saturating_add(count);
+        if header.kind != PageHeader::INDEX {
+            let length = start + compressed - at;
+            pages.push(PagePlace { start: at, length, unpacked: uncompressed, kind: header.kind });
+        }
         at = start + compressed;
     }
     if values != wanted {
         return Err(Error::data(format!("the pages have {values} values, and the metadata says {wanted}")));
     }
-    Ok(values)
+    Ok((values, pages))
 }
 
 /// Where a chunk lies. The footer's own numbers may be anything.

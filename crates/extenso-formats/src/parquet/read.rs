@@ -1,12 +1,13 @@
 //! Reading: a whole file as one value, or blocks of rows one after another.
 //!
 //! Invariant: a leaf column is decoded once, into one array for all row groups, so that nothing is copied to put row groups together;
-//! leaf columns are decoded on several threads.
+//! leaf columns are decoded on several threads. Usual columns are decoded by `decode`; where blocks of rows are read, the crate decodes.
 
+use super::decode::{Asked, decode};
 use super::guarded;
 use super::join::{join, units};
 use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns};
-use super::proof::{prove_footer, prove_pages};
+use super::proof::{Pages, most, prove_footer, prove_pages};
 use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::zero::zeroed;
@@ -142,6 +143,9 @@ impl Reader {
 const FEWEST: usize = 1 << 10;
 const MOST: usize = 1 << 20;
 
+/// How many bytes texts may have, however small the file is: what offsets of four bytes count.
+const TEXTS: usize = i32::MAX as usize;
+
 /// A file whose metadata was read, and what is wanted of it.
 pub(crate) struct Opened {
     source: ParquetSource,
@@ -269,15 +273,16 @@ impl Opened {
     /// All rows as one array.
     pub fn whole(&self) -> Result<StructArray> {
         let rows = self.rows()?;
-        prove_pages(&self.source, self.metadata.metadata(), &self.groups, &self.chosen)?;
+        let pages = prove_pages(&self.source, self.metadata.metadata(), &self.groups, &self.chosen)?;
         if self.chosen.is_empty() || rows == 0 {
             return Ok(if rows == 0 { self.empty() } else { StructArray::new_empty_fields(rows, None) });
         }
         let mut parts = units(self.metadata.schema().fields(), &self.chosen);
         // The largest is begun with, so that no thread is left with it at the end.
         parts.sort_by_key(|unit| std::cmp::Reverse(self.size_of(unit)));
-        let read = side_by_side(parts, |unit| Ok((unit[0], self.unit(&unit, rows)?)));
-        let mut read: Vec<(usize, StructArray)> = read.into_iter().collect::<Result<_>>()?;
+        let mut read = self.usual(&pages, &mut parts)?;
+        let others = side_by_side(parts, |unit| Ok((unit[0], self.unit(&unit, rows)?)));
+        read.append(&mut others.into_iter().collect::<Result<_>>()?);
         read.sort_by_key(|(first, _)| *first);
         let joined = guarded(|| {
             let mut parts = read.into_iter().map(|(_, part)| Ok::<_, ArrowError>(part));
@@ -285,6 +290,19 @@ impl Opened {
             parts.try_fold(first, |a, b| join(&a, &b?))
         })?;
         Ok(joined)
+    }
+
+    /// All rows of the usual columns, which are taken out of the units.
+    fn usual(&self, pages: &Pages, parts: &mut Vec<Vec<usize>>) -> Result<Vec<(usize, StructArray)>> {
+        let alone = parts.iter().filter(|unit| unit.len() == 1).map(|unit| unit[0]);
+        let leaves: Vec<usize> = alone.collect();
+        let (metadata, fields) = (self.metadata.metadata(), self.metadata.schema().fields());
+        let texts = usize::try_from(most(&self.source)).unwrap_or(usize::MAX).max(TEXTS);
+        let asked = Asked { source: &self.source, metadata, fields, groups: &self.groups, pages, texts };
+        let read: Vec<(usize, StructArray)> =
+            leaves.iter().zip(decode(asked, &leaves)?).filter_map(|(leaf, rows)| Some((*leaf, rows?))).collect();
+        parts.retain(|unit| !read.iter().any(|(leaf, _)| unit[..] == [*leaf]));
+        Ok(read)
     }
 
     /// All rows of columns that are read together.
@@ -316,4 +334,18 @@ impl Opened {
         };
         Ok(Rows { value, bad, visited: Vec::new() })
     }
+}
+
+/// What a column is, if it is usual, and what the crate makes of it, for each that is read alone.
+#[cfg(test)]
+pub fn both_ways(source: &ParquetSource) -> Result<Vec<(Result<Option<StructArray>>, Result<StructArray>)>> {
+    let opened = Opened::new(source, &ParquetOptions::default())?;
+    let rows = opened.rows()?;
+    let pages = prove_pages(source, opened.metadata.metadata(), &opened.groups, &opened.chosen)?;
+    let alone = units(opened.metadata.schema().fields(), &opened.chosen).into_iter().filter(|unit| unit.len() == 1);
+    let both = alone.map(|unit| {
+        let usual = opened.usual(&pages, &mut vec![unit.clone()]).map(|mut read| read.pop().map(|(_, rows)| rows));
+        (usual, opened.unit(&unit, rows))
+    });
+    Ok(both.collect())
 }

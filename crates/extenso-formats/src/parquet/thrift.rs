@@ -17,10 +17,18 @@ pub struct Thrift<'a> {
 pub struct PageHeader {
     /// How long the header itself is.
     pub len: usize,
+    /// What page it is.
+    pub kind: i64,
     pub uncompressed: i64,
     pub compressed: i64,
     /// How many values a page of data has.
     pub values: i64,
+}
+
+impl PageHeader {
+    /// The kinds of pages without rows.
+    pub const INDEX: i64 = 1;
+    pub const DICTIONARY: i64 = 2;
 }
 
 /// Whether the bytes are a struct whose lists are no longer than the bytes.
@@ -34,6 +42,7 @@ pub fn page_header(bytes: &[u8]) -> Option<PageHeader> {
     let mut thrift = Thrift { bytes, at: 0 };
     thrift.fields(MAX_DEPTH, &mut |thrift, id, kind| {
         match (id, kind) {
+            (1, INT32) => header.kind = thrift.zigzag()?,
             (2, INT32) => header.uncompressed = thrift.zigzag()?,
             (3, INT32) => header.compressed = thrift.zigzag()?,
             // The headers of data pages, in both versions, begin with the number of values.
