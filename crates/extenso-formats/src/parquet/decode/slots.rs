@@ -150,9 +150,10 @@ impl Nest {
     }
 }
 
-fn count(levels: &[u8], level: u8) -> usize {
+/// How many levels are at least `least`.
+fn count(levels: &[u8], least: u8) -> usize {
     // Counted in bytes, as many as a byte can count, so that many are compared at a time.
-    let counts = levels.chunks(255).map(|some| some.iter().map(|other| u8::from(*other == level)).sum::<u8>());
+    let counts = levels.chunks(255).map(|some| some.iter().map(|level| u8::from(*level >= least)).sum::<u8>());
     counts.map(usize::from).sum()
 }
 

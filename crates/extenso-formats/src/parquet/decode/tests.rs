@@ -295,3 +295,20 @@ fn hostile_bytes_give_what_the_crate_gives_or_an_error() {
         }
     }
 }
+
+#[test]
+fn texts_that_are_none_name_their_column() {
+    for dictionary in [true, false] {
+        let properties = WriterProperties::builder().set_dictionary_enabled(dictionary).build();
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["some", "UNIQUE", "texts"]));
+        let rows = RecordBatch::try_from_iter([("t", texts)]).expect("rows");
+        let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), Some(properties)).expect("a writer");
+        writer.write(&rows).expect("writes");
+        let mut bytes = writer.into_inner().expect("a file");
+        let at = bytes.windows(6).position(|text| text == b"UNIQUE").expect("the text");
+        bytes[at] = 0xff;
+        let read = both_ways(&bytes.into()).expect("opens").swap_remove(0).0;
+        let error = read.expect_err("no text").to_string();
+        assert!(error.starts_with("column 't': the Parquet data is malformed"), "{error}");
+    }
+}

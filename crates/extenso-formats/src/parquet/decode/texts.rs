@@ -49,9 +49,12 @@ impl<T: ByteArrayType> Texts<T> {
         Texts { parts: Vec::new(), building, nullable: way.nullable, nothing, budget: budget.clone() }
     }
 
-    /// Makes sure that so many more bytes can be counted.
-    fn grow(&mut self, bytes: usize) -> Result<(), Stop> {
+    /// Makes sure that so many more bytes can be counted, and has room for the first of them.
+    fn grow(&mut self, texts: usize, bytes: usize) -> Result<(), Stop> {
         self.budget.take(bytes)?;
+        if self.building.offsets_slice().len() == 1 {
+            self.building = GenericByteBuilder::with_capacity(texts, bytes);
+        }
         let all = self.building.values_slice().len().checked_add(bytes);
         match all.and_then(T::Offset::from_usize) {
             Some(_) => Ok(()),
@@ -99,7 +102,7 @@ impl<T: ByteArrayType> Leaf for Texts<T> {
 
     fn plain(&mut self, bytes: &[u8], room: Room<'_>) -> Result<(), Stop> {
         let texts = array::<T>(bytes, room.values)?;
-        self.grow(texts.value_data().len())?;
+        self.grow(room.slots, texts.value_data().len())?;
         match room.levels {
             None => self.building.append_array(&texts).map_err(|e| bad(e.to_string()))?,
             Some(_) => self.fill((0..texts.len()).map(|i| texts.value(i)), room),
@@ -123,7 +126,7 @@ impl<T: ByteArrayType> Leaf for Texts<T> {
             return Err(beyond(*place, len));
         }
         let length = |place: &u32| dictionary.value_length(*place as usize).as_usize();
-        self.grow(found.iter().map(length).fold(0, usize::saturating_add))?;
+        self.grow(room.slots, found.iter().map(length).fold(0, usize::saturating_add))?;
         self.fill(found.iter().map(|place| dictionary.value(*place as usize)), room);
         Ok(())
     }
