@@ -55,7 +55,8 @@ impl Leaf for Bits {
         let mut values = Vec::with_capacity(room.values);
         while let Some(run) = runs.next()? {
             match run {
-                Run::Same(value, n) => values.resize(values.len() + n, value & 1 == 1),
+                Run::Same(value @ 0..=1, n) => values.resize(values.len() + n, value == 1),
+                Run::Same(value, _) => return Err(bad(format!("a bit is {value}"))),
                 Run::Packed(packed, n) => unpack(packed, 1, n, |block| {
                     values.extend(block.iter().map(|bit| *bit == 1));
                     Ok(())
