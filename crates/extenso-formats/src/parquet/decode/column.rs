@@ -147,6 +147,17 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_bits_are_bits() {
+        let way = way(Kind::Bits, DataType::Boolean);
+        let runs = |runs: &[u8]| page(4, Encoding::RLE, &four(&[&[2, 0, 0, 0], runs].concat()));
+        check(&way, None, runs(&[8, 1]), Ok("[true,true,true,true,]"));
+        check(&way, None, runs(&[3, 0b1010]), Ok("[false,true,false,true,]"));
+        check(&way, None, runs(&[8, 3]), Err("a bit is 3"));
+        check(&way, None, page(4, Encoding::PLAIN, &four(&[0b0011])), Ok("[true,true,false,false,]"));
+        check(&way, None, page(4, Encoding::PLAIN, &four(&[])), Err("4 bits are said to follow"));
+    }
+
+    #[test]
     fn texts_are_sound_and_in_proportion() {
         let way = way(Kind::Utf8, DataType::Utf8);
         let plain = |text: &[u8]| page(4, Encoding::PLAIN, &four(&[&[2, 0, 0, 0], text].concat().repeat(4)));

@@ -37,19 +37,20 @@ impl<'a> Runs<'a> {
 
     /// The next run; none if all numbers were given.
     ///
-    /// Errors: the bytes end before that.
+    /// Errors: the bytes end before that; a run of no numbers.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Run<'a>>, Stop> {
-        while self.left > 0 {
-            let head = self.head()?;
-            let run = if head & 1 == 0 { self.same(head >> 1)? } else { self.packed(head >> 1)? };
-            let (Run::Same(_, n) | Run::Packed(_, n)) = run;
-            self.left -= n;
-            if n > 0 {
-                return Ok(Some(run));
-            }
+        if self.left == 0 {
+            return Ok(None);
         }
-        Ok(None)
+        let head = self.head()?;
+        if head >> 1 == 0 {
+            return Err(bad("a run is empty"));
+        }
+        let run = if head & 1 == 0 { self.same(head >> 1)? } else { self.packed(head >> 1)? };
+        let (Run::Same(_, n) | Run::Packed(_, n)) = run;
+        self.left -= n;
+        Ok(Some(run))
     }
 
     /// The number that a run begins with, in groups of seven bits.
@@ -90,7 +91,7 @@ impl<'a> Runs<'a> {
         self.bytes = rest;
         let there = (length * 8).checked_div(self.width).unwrap_or(usize::MAX);
         let n = groups.saturating_mul(GROUP).min(there).min(self.left);
-        if n == 0 && groups > 0 {
+        if n == 0 {
             return Err(ended(self.left));
         }
         Ok(Run::Packed(packed, n))
@@ -295,5 +296,7 @@ mod tests {
         {
             assert!(Levels::read(bytes, 1, 1 << 40).is_err(), "{bytes:?}");
         }
+        assert!(Levels::read(&[16, 1], 1, 8).is_ok());
+        assert!(Levels::read(&[0, 1, 16, 1], 1, 8).is_err(), "an empty run");
     }
 }
