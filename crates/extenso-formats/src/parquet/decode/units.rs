@@ -141,8 +141,8 @@ impl<'a> Unit<'a> {
     /// The pages of all chunks, in pieces.
     fn pieces(&'a self, place: usize) -> impl Iterator<Item = Piece<'a>> {
         let pieces = move |chunk: &'a Chunk<'a>| {
-            let pieces = chunk.pieces().map(move |(pages, first, last)| (chunk, pages, first, last));
-            pieces.map(move |(chunk, pages, first, last)| Piece { unit: self, place, chunk, pages, first, last })
+            let piece = move |(pages, first, last)| Piece { unit: self, place, chunk, pages, first, last };
+            chunk.pieces().map(piece)
         };
         self.chunks.iter().flat_map(pieces)
     }
@@ -169,6 +169,20 @@ impl<'a> Piece<'a> {
         }
         Ok(column)
     }
+
+    /// Puts what was made of the piece behind the others of the column.
+    fn put(&self, column: &mut Column, made: Column) -> Result<(), Stop> {
+        if column.entries == 0 {
+            column.values.reserve(self.unit.room())?;
+        }
+        guarded(|| column.append(&self.unit.way, made))?;
+        let (found, wanted) = ((column.rows(), column.entries), self.chunk.ends);
+        if self.last && found != wanted {
+            let rows = format!("the column has {} rows of {} values", found.0, found.1);
+            return Err(bad(format!("{rows}, and the metadata says {} of {}", wanted.0, wanted.1)));
+        }
+        Ok(())
+    }
 }
 
 impl Made<'_> {
@@ -187,21 +201,6 @@ impl Made<'_> {
             }
             Err(Stop::Bad(error)) => Err(piece.unit.named(error)),
         }
-    }
-}
-
-impl Piece<'_> {
-    fn put(&self, column: &mut Column, made: Column) -> Result<(), Stop> {
-        if column.entries == 0 {
-            column.values.reserve(self.unit.room())?;
-        }
-        guarded(|| column.append(&self.unit.way, made))?;
-        let (found, wanted) = ((column.rows(), column.entries), self.chunk.ends);
-        if self.last && found != wanted {
-            let rows = format!("the column has {} rows of {} values", found.0, found.1);
-            return Err(bad(format!("{rows}, and the metadata says {} of {}", wanted.0, wanted.1)));
-        }
-        Ok(())
     }
 }
 

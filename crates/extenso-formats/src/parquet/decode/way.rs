@@ -2,8 +2,10 @@
 //!
 //! Invariant: the levels are those of the file's schema, step by step; a leaf whose Arrow fields tell another way has none.
 
+use super::super::project::width;
 use super::values::Kind;
 use arrow_schema::{DataType, Field, Fields};
+use parquet::basic::Repetition;
 use parquet::schema::types::{ColumnDescriptor, Type};
 use std::sync::Arc;
 
@@ -65,7 +67,7 @@ struct Walk {
 impl Walk {
     /// Whether the leaf is below the field; it is passed otherwise.
     fn leads(&mut self, field: &Field) -> bool {
-        let width = super::super::project::width(field.data_type());
+        let width = width(field.data_type());
         if self.leaf >= width {
             self.leaf -= width;
             return false;
@@ -106,7 +108,6 @@ impl Walk {
 
 /// What makes the levels of a column, by the file's schema.
 fn steps(root: &Type, column: &ColumnDescriptor) -> Option<Vec<Step>> {
-    use parquet::basic::Repetition;
     let (mut at, mut steps) = (root, Vec::new());
     for name in column.path().parts() {
         if !at.is_group() {
