@@ -336,9 +336,13 @@ impl Opened {
     }
 }
 
-/// What a column is, if it is usual, and what the crate makes of it, for each that is read alone.
+/// What a column is, if it is usual, and what the crate makes of it.
 #[cfg(test)]
-pub fn both_ways(source: &ParquetSource) -> Result<Vec<(Result<Option<StructArray>>, Result<StructArray>)>> {
+pub type BothWays = (Result<Option<StructArray>>, Result<StructArray>);
+
+/// Both, for each column that is read alone.
+#[cfg(test)]
+pub fn both_ways(source: &ParquetSource) -> Result<Vec<BothWays>> {
     let opened = Opened::new(source, &ParquetOptions::default())?;
     let rows = opened.rows()?;
     let pages = prove_pages(source, opened.metadata.metadata(), &opened.groups, &opened.chosen)?;
