@@ -182,22 +182,22 @@ def of_messages(records: Records) -> "Iterator[Callable[[], Work]]":
 
 
 def of_many_fields() -> "Iterator[Callable[[], Work]]":
-    """1024 messages of 100 repeated integers, as struct2tensor publishes them, and one of them."""
+    """1024 messages of 100 repeated integers, as struct2tensor publishes them, and one of a single field, which is mostly the call."""
     import extenso as ex
 
-    text = "message Wide { " + " ".join(f"repeated int64 f{i} = {i + 1};" for i in range(100)) + " }"
-    schema = f"syntax = 'proto2'; {text}"
-    for n, of_all, of_one in ((1, 1e-3, 20e-6), (100, 50e-3, None)):
-        record = {f"f{i}": [i * 7 + k for k in range(n)] for i in range(100)}
-        many = ex.encode_proto(ex.read_json([record] * 1024), schema, "Wide")
-        one = many[:1]
-        ours = lambda x: {"n": float(x.shape[0]), "sum": total(x["f7"].flat_values)}
-        what = f"messages of 100 lists of {n}"
-        for given, bar, count in ((many, of_all, 1024), (one, of_one, 1)):
-            if bar is not None:
-                yield lambda given=given, bar=bar, count=count, what=what, ours=ours: Work(
-                    f"W2: {count} {what}", Bar(seconds=bar, one_core=True), (lambda: ex.read_proto(given, schema, "Wide"), ours), {}
-                )
+    def wide(fields: int, n: int) -> "tuple[str, dict[str, list[int]]]":
+        text = " ".join(f"repeated int64 f{i} = {i + 1};" for i in range(fields))
+        return f"syntax = 'proto2'; message Wide {{ {text} }}", {f"f{i}": [i * 7 + k for k in range(n)] for i in range(fields)}
+
+    for rows, fields, n, most in ((1024, 100, 1, 1e-3), (1024, 100, 100, 50e-3), (1, 1, 1, 20e-6)):
+        schema, record = wide(fields, n)
+        given = ex.encode_proto(ex.read_json([record] * rows), schema, "Wide")
+        yield lambda rows=rows, fields=fields, n=n, most=most, given=given, schema=schema: Work(
+            f"W2: {rows} messages of {fields} lists of {n}",
+            Bar(seconds=most, one_core=True),
+            (lambda: ex.read_proto(given, schema, "Wide"), lambda x: {"n": float(x.shape[0]), "sum": total(x["f0"].flat_values)}),
+            {},
+        )
 
 
 def of_parquet(records: Records) -> "Iterator[Callable[[], Work]]":

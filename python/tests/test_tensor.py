@@ -25,7 +25,9 @@ import pytest
         ([[True], [False]], ex.bool, (2, 1)),
         (["a", "", "ß"], ex.string, (3,)),
         ([b"a", b""], ex.bytes, (2,)),
-        ([2**63], None, None),
+        ([2**63], ex.u64, (1,)),
+        ([[2**64 - 1], [0]], ex.u64, (2, 1)),
+        ([2**63, -1], None, None),
     ],
 )
 def test_literals_have_numpys_default_dtypes(value: object, dtype: ex.DType | None, shape: tuple[int, ...] | None) -> None:

@@ -1,6 +1,7 @@
 //! Nested lists as tensors.
 //!
-//! Integers are i64, floats f64, integers with floats f64; all other mixtures are errors that say where they are.
+//! Integers are i64, or u64 if one is above the largest i64; floats f64, integers with floats f64. All other mixtures are errors that say
+//! where they are.
 
 use crate::arg;
 use crate::call::apply_one;
@@ -141,7 +142,7 @@ impl Leaves {
     }
 
     fn tensor(&self, dims: &[usize], dtype: Option<DType>) -> Result<Tensor> {
-        let dtype = dtype.or(self.kind).unwrap_or(DType::F64);
+        let dtype = dtype.or(self.kind()).unwrap_or(DType::F64);
         macro_rules! numbers {
             ($($d:ident $t:ty),*; $($f:ident $u:ty => $narrow:expr),*) => {
                 match dtype {
@@ -176,6 +177,15 @@ impl Leaves {
         }
         numbers!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64;
             F16 f16 => f16::from_f64, BF16 bf16 => bf16::from_f64, F32 f32 => |v| v as f32, F64 f64 => |v| v)
+    }
+
+    /// The dtype that holds all leaves.
+    fn kind(&self) -> Option<DType> {
+        let is_large = |leaf: &Leaf| matches!(leaf, Leaf::Int(v) if *v > i64::MAX.into());
+        match self.kind {
+            Some(DType::I64) if self.items.iter().any(is_large) => Some(DType::U64),
+            kind => kind,
+        }
     }
 
     fn each<'a, T>(&'a self, dtype: DType, f: impl Fn(&'a Leaf) -> Option<T>) -> Result<Vec<T>> {
