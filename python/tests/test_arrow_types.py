@@ -168,6 +168,16 @@ def test_decimals_are_exact() -> None:
     assert (wide > wide[::-1]).tolist() == [True, False]
 
 
+def test_sums_of_decimals_are_exact_along_axes_and_in_rows() -> None:
+    prices = ex.reshape(ex.DecimalTensor.parse(["0.10", "0.20", "-1.00", "99999999.99"], 10, 2), (2, 2))
+    assert ex.sum(prices).to_py() == "99999999.29"
+    summed = ex.function(lambda x: ex.sum(x, axis=1, keepdims=True))
+    assert summed(prices).to_py() == ex.sum(prices, axis=1, keepdims=True).to_py() == [["0.30"], ["99999998.99"]]
+    rows = ex.from_arrow(pa.array([[decimal.Decimal("1.5")], [], [decimal.Decimal("2.5"), decimal.Decimal("0.1")]]))
+    assert ex.sum(rows, axis=1).to_py() == ["1.5", "0.0", "2.6"]
+    assert ex.sum(prices).spec == ex.sum(ex.DecimalTensor.parse(["1"], 38, 2)).spec
+
+
 def test_categories_are_what_they_mean() -> None:
     words = ex.from_arrow(pa.array(["b", None, "a", "b"]).dictionary_encode())
     assert words.to_py() == ["b", None, "a", "b"]

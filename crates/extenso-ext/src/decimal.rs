@@ -7,10 +7,13 @@ use crate::Literal;
 use crate::args::{answer, answer_ext, flat, typed, typed_arg};
 use crate::cells::signed;
 use crate::decimal_ops::{DECIMAL_FLOATS, DECIMAL_SUM, DECIMAL_TEXTS, DecimalScale, DecimalSum};
+use crate::decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL, DecimalAxes, DecimalRows, most_digits};
 use crate::masked::MaskedTensor;
 use crate::meaning::{Meaning, differ, register_moves};
 use crate::ragged::RaggedTensor;
 use arrow_buffer::i256;
+use extenso_core::attrs::{Attrs, Axes};
+use extenso_core::reduce::Reduce;
 use extenso_core::{Answer, Arg, Call, Class, Dense, ExtensionType, Target, Tensor, Value, call_one, on, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result, TypeDef};
@@ -68,6 +71,8 @@ fn register(def: &Arc<TypeDef>) {
     on(Target::Class(Class::Comparison), def, "DecimalTensor comparison", compared);
     on(Target::Op(&ops::ADD), def, "DecimalTensor arithmetic", |call| summed(call, false));
     on(Target::Op(&ops::SUBTRACT), def, "DecimalTensor arithmetic", |call| summed(call, true));
+    on(Target::Op(&ops::SUM), def, "DecimalTensor sum", total);
+    on(Target::Op(&ops::SEGMENT_SUM), def, "DecimalTensor sum", row_totals);
     on(Target::Op(&ops::CAST), def, "DecimalTensor cast", cast);
 }
 
@@ -121,6 +126,11 @@ impl DecimalTensor {
 
     fn width(&self) -> usize {
         if self.bits == 256 { 32 } else { 16 }
+    }
+
+    /// Sums of these decimals.
+    fn sums(&self, elements: Value) -> Result<DecimalTensor> {
+        DecimalTensor::of_bits(elements.tensor()?.clone(), most_digits(self.width()), self.scale, self.bits)
     }
 
     /// The decimals as text, exact.
@@ -257,6 +267,26 @@ fn summed(call: &Call<'_>, subtract: bool) -> Answer {
     x.meets(&y)?;
     let attrs = DecimalSum { precision: x.precision, subtract };
     answer_ext(x.over(call_one(&DECIMAL_SUM, &[Arg::from(&x.cells), Arg::from(&y.cells)], &attrs)?)?)
+}
+
+/// The sums along axes, of as many digits as the bytes hold.
+fn total(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
+    let Reduce { axis, keepdims } = Reduce::of(call.attrs)?.clone();
+    let rank = x.cells.shape().rank().map_or(0, |rank| rank.saturating_sub(1));
+    let axis = match axis {
+        Axes::All => (0..rank).map(|axis| i64::try_from(axis).unwrap_or_default()).collect(),
+        Axes::List(axes) => axes.to_vec(),
+    };
+    answer_ext(x.sums(call_one(&DECIMAL_TOTAL, &[Arg::from(&x.cells)], &DecimalAxes { axis, keepdims })?)?)
+}
+
+/// The sums in rows, of as many digits as the bytes hold.
+fn row_totals(call: &Call<'_>) -> Answer {
+    let [x, rows] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
+    answer_ext(x.sums(call_one(&DECIMAL_ROW_TOTALS, &[Arg::from(&x.cells), rows.clone()], &DecimalRows {})?)?)
 }
 
 /// Decimals as f64, each rounded once; any other dtype from f64.

@@ -3,6 +3,7 @@
 //! Invariant: cells are u8 with 16 or 32 in the last axis, little-endian integers; no digit is lost.
 
 use crate::decimal::{MOST, integers, power, shown};
+use crate::decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL};
 use arrow_buffer::i256;
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value};
@@ -43,12 +44,12 @@ pub static DECIMAL_TEXTS: OpDef = OpDef::general(Class::Structural, infer_texts,
 );
 
 /// The ops of this crate, which files that use them want.
-pub static OPS: &[&OpDef] = &[&DECIMAL_SUM, &DECIMAL_FLOATS, &DECIMAL_TEXTS];
+pub static OPS: &[&OpDef] = &[&DECIMAL_SUM, &DECIMAL_FLOATS, &DECIMAL_TEXTS, &DECIMAL_TOTAL, &DECIMAL_ROW_TOTALS];
 
 /// The spec of cells, and the axes before their bytes.
 ///
 /// Errors: no bytes, or of another width.
-fn cells(arg: &LeafSpec) -> Result<(&TensorSpec, &[Dim])> {
+pub(crate) fn cells(arg: &LeafSpec) -> Result<(&TensorSpec, &[Dim])> {
     let spec = arg.tensor()?;
     let odd = || Error::dtype(format!("the cells are {spec}")).wanted("u8 with 16 or 32 in the last axis");
     let Some([outer @ .., width]) = spec.shape.dims() else { return Err(odd()) };
