@@ -191,6 +191,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
         (r#"{"at": "1970-01-01"}"#, "RFC 3339"),
         (r#"{"took": 5}"#, "a duration in seconds"),
         (r#"{"mask": "foo_bar"}"#, "without underscores"),
+        (r#"{"mask": "a,"}"#, "none of them empty"),
     ] {
         let error = read_proto_json(json.as_bytes(), &message("Times"), &options(&[])).expect_err(json).to_string();
         assert!(error.contains(wanted), "{json}: {error}");

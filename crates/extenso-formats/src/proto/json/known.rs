@@ -114,7 +114,7 @@ pub fn duration(seconds: i64, nanos: i32) -> Option<String> {
     Some(text)
 }
 
-/// A path of a mask as the file names its fields: `a.fooBar` is `a.foo_bar`.
+/// A path of a mask as the file names its fields: `a.fooBar` is `a.foo_bar`. One that is empty, or has an underscore, is none.
 pub fn parse_mask(path: &str, out: &mut Vec<u8>) -> bool {
     for byte in path.bytes() {
         match byte {
@@ -123,7 +123,7 @@ pub fn parse_mask(path: &str, out: &mut Vec<u8>) -> bool {
             _ => out.push(byte),
         }
     }
-    true
+    !path.is_empty()
 }
 
 /// A path of a mask as JSON names its fields; none for one that would not be read back.
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_mask_is_read_as_it_is_written() {
-        for (path, json) in [("foo_bar.b", "fooBar.b"), ("a", "a"), ("", "")] {
+        for (path, json) in [("foo_bar.b", "fooBar.b"), ("a", "a"), ("_a", "A")] {
             let (mut written, mut read) = (Vec::new(), Vec::new());
             assert_eq!(mask(path.as_bytes(), &mut written), Some(()));
             assert!(written == json.as_bytes() && parse_mask(json, &mut read) && read == path.as_bytes());
@@ -309,6 +309,6 @@ mod tests {
                 .iter()
                 .all(|path| mask(path.as_bytes(), &mut Vec::new()).is_none())
         );
-        assert!(!parse_mask("foo_bar", &mut Vec::new()));
+        assert!(["foo_bar", ""].iter().all(|path| !parse_mask(path, &mut Vec::new())));
     }
 }

@@ -72,7 +72,7 @@ impl Reader<'_, '_> {
         for path in text.split(',').filter(|_| !text.is_empty()) {
             self.scratch.bytes.clear();
             if !parse_mask(path, &mut self.scratch.bytes) {
-                return Err(Failure::mismatch(self.part, at, "paths without underscores"));
+                return Err(Failure::mismatch(self.part, at, "paths without underscores, none of them empty"));
             }
             if let Some(Column::Text(texts)) = column.and_then(|id| self.columns.get_mut(id)) {
                 pushed(texts.push(&self.scratch.bytes), at)?;
