@@ -7,12 +7,12 @@ use crate::Literal;
 use crate::args::{answer, answer_ext, flat, typed, typed_arg};
 use crate::cells::signed;
 use crate::decimal_ops::{DECIMAL_FLOATS, DECIMAL_SUM, DECIMAL_TEXTS, DecimalScale, DecimalSum};
-use crate::decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL, DecimalAxes, DecimalRows, most_digits};
+use crate::decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL, DecimalAxes, most_digits};
 use crate::masked::MaskedTensor;
 use crate::meaning::{Meaning, differ, register_moves};
 use crate::ragged::RaggedTensor;
 use arrow_buffer::i256;
-use extenso_core::attrs::{Attrs, Axes};
+use extenso_core::attrs::{Attrs, Axes, NoAttrs};
 use extenso_core::reduce::Reduce;
 use extenso_core::{Answer, Arg, Call, Class, Dense, ExtensionType, Target, Tensor, Value, call_one, on, ops};
 use extenso_derive::ExtensionType;
@@ -286,7 +286,7 @@ fn total(call: &Call<'_>) -> Answer {
 fn row_totals(call: &Call<'_>) -> Answer {
     let [x, rows] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
-    answer_ext(x.sums(call_one(&DECIMAL_ROW_TOTALS, &[Arg::from(&x.cells), rows.clone()], &DecimalRows {})?)?)
+    answer_ext(x.sums(call_one(&DECIMAL_ROW_TOTALS, &[Arg::from(&x.cells), rows.clone()], &NoAttrs {})?)?)
 }
 
 /// Decimals as f64, each rounded once; any other dtype from f64.

@@ -5,7 +5,7 @@
 use crate::decimal::{MOST, integers, power};
 use crate::decimal_ops::cells;
 use arrow_buffer::i256;
-use extenso_core::attrs::{AttrSet, Attrs};
+use extenso_core::attrs::{AttrSet, Attrs, NoAttrs};
 use extenso_core::kernels::pool::affordable;
 use extenso_core::reduce::normalize_axes;
 use extenso_core::{Class, Dense, OpDef, OutputSpecs, Outputs, Tensor, Value};
@@ -14,9 +14,6 @@ use extenso_types::{Dim, Error, LeafSpec, Result, Shape, TensorSpec};
 extenso_core::attrs! {
     /// Which axes before the bytes are summed, and whether they stay, with size 1.
     pub struct DecimalAxes { axis: Vec<i64>, keepdims: bool = false }
-
-    /// Nothing.
-    pub struct DecimalRows {}
 }
 
 /// The sums of decimals of one scale along axes.
@@ -36,7 +33,7 @@ pub static DECIMAL_ROW_TOTALS: OpDef = OpDef::general(Class::Structural, infer_r
     "decimal_row_totals",
     "The sums of decimals of one scale in the rows of a partition, as their bytes.\n",
     &["x", "partition"],
-    DecimalRows::DEF,
+    NoAttrs::DEF,
 );
 
 /// The digits of the largest sum in cells of this width.

@@ -46,16 +46,17 @@ pub fn assemble<W: Clone + Send + Sync, P: Default + Send>(
             piece: P::default(),
             row: 0,
             rows: empty.clone(),
+            came: Ok(()),
             done: Ok(()),
         });
         match next(mem::take(&mut desk.piece))? {
             Ok((row, piece)) => (desk.row, desk.piece) = (row, piece),
-            Err(error) => desk.done = Err(error),
+            Err(error) => desk.came = Err(error),
         }
         Some(desk)
     };
     let decode = |mut desk: Desk<W, P>| {
-        if desk.done.is_ok() {
+        if desk.came.is_ok() {
             desk.done = read(&mut desk.worker, &desk.piece, desk.row, &mut desk.rows);
         }
         desk
@@ -85,6 +86,9 @@ struct Desk<W, P> {
     /// The number of the first row of the piece, as far as it was known.
     row: usize,
     rows: Decoded,
+    /// Whether the source gave the piece.
+    came: Result<()>,
+    /// Whether it was read.
     done: Result<()>,
 }
 
@@ -97,6 +101,8 @@ impl<W, P> Desk<W, P> {
         read: impl Fn(&mut W, &P, usize, &mut Decoded) -> Result<()>,
         all: &mut Decoded,
     ) -> Result<()> {
+        // There is nothing to be read again of a piece that the source did not give.
+        mem::replace(&mut self.came, Ok(()))?;
         let done = mem::replace(&mut self.done, Ok(()));
         if row == self.row || done.is_ok() && self.rows.bad.is_empty() {
             done?;

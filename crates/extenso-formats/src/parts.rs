@@ -53,7 +53,7 @@ pub fn joined(mut parts: Vec<Vec<u8>>) -> Vec<u8> {
 }
 
 /// The most bytes of a piece, which fits into the cache of a core together with what is made of it.
-const MOST: usize = 1 << 18;
+pub const MOST: usize = 1 << 18;
 
 /// How large the pieces are that so many bytes are cut into; none if they are not worth cutting.
 pub fn piece(bytes: usize) -> Option<usize> {

@@ -131,7 +131,7 @@ impl Decoder {
             source.read_to_end(&mut text).map_err(reading)?;
             return self.array(&text, on_error);
         }
-        let size = parts::piece(bytes).unwrap_or(MAX_PIECE);
+        let size = parts::piece(bytes).unwrap_or(parts::MOST);
         let (mut byte, mut begun) = (0, Vec::new());
         let next = |(_, mut text): (usize, Vec<u8>)| {
             // What the piece before ended with is the beginning of a line.
@@ -229,9 +229,6 @@ impl Decoder {
         })
     }
 }
-
-/// How much is read at once of a source that is small, or not known to be large.
-const MAX_PIECE: usize = 1 << 18;
 
 /// Adds about so many bytes to a text, and gives what stands behind its last line break to `begun`, unless the source has ended.
 fn fill(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>, begun: &mut Vec<u8>) -> io::Result<()> {

@@ -6,7 +6,9 @@ mod random;
 use super::{Decoder, encode_lines};
 use crate::columns::{Column, Decoded, OnError, TextVec};
 use crate::plan::{ColumnId, Field, Plan};
+use extenso_core::with_threads;
 use extenso_types::DType;
+use std::io::{self, BufReader, Cursor, Read};
 
 pub fn scalar(dtype: DType, id: u32) -> Plan {
     Plan::Scalar { dtype, column: ColumnId(id) }
@@ -272,4 +274,30 @@ fn columns_that_do_not_fit_are_refused_before_anything_is_written() {
     assert!(
         encode_lines(&list(Some(0), Plan::Skip), &[ColumnRef::Offsets(OffsetsRef::I32(&[0]))], 0, &mut out).is_err()
     );
+}
+
+/// A source that fails behind its first bytes.
+struct Broken(Cursor<Vec<u8>>);
+
+impl Read for Broken {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(out)? {
+            0 => Err(io::Error::other("the wire was cut")),
+            n => Ok(n),
+        }
+    }
+}
+
+#[test]
+fn a_source_that_fails_halfway_is_an_error_under_every_policy() {
+    let plan = record([("id", scalar(DType::I64, 0))]);
+    let text: Vec<u8> = (0..200_000).flat_map(|row| format!("{{\"id\": {row}}}\n").into_bytes()).collect();
+    for on_error in [OnError::Raise, OnError::Skip, OnError::Default] {
+        for threads in [1, 2, 5] {
+            let source = Box::new(BufReader::new(Broken(Cursor::new(text.clone()))));
+            let mut decoder = Decoder::new(&plan).expect("a plan");
+            let read = with_threads(threads, || decoder.stream(source, text.len(), on_error));
+            assert!(read.expect_err("a broken source").to_string().contains("the wire was cut"), "{threads} threads");
+        }
+    }
 }
