@@ -4,12 +4,16 @@
 //! so fusing changes no bit. Inputs that broadcast are read through, not made. Booleans stay one bit each.
 
 mod access;
+mod few;
 mod register;
 mod row_sums;
 mod small;
+mod stored;
 
 pub use access::broadcast_strides;
+pub(crate) use few::with_result;
 pub(crate) use small::run as run_few;
+pub use stored::{Made, evaluate};
 
 use access::{Access, access};
 use register::Register;
@@ -17,15 +21,11 @@ pub(crate) use row_sums::SumsRows;
 
 use crate::attrs::AttrSet;
 use crate::kernels::map::{BlockKernel, Done, Fault};
-use crate::kernels::pool::{Block, affordable};
 use crate::kernels::prefetch::prefetch;
-use crate::kernels::stream::{FAR, arrived, copy_past_caches};
 use crate::op::OutputSpecs;
 use crate::partition::Rows;
-use crate::tensor::{Dense, Storage, Tensor};
-use crate::threads::{pieces_of, side_by_side};
+use crate::tensor::Dense;
 use crate::value::{Outputs, Value};
-use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, DTypeKind, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
 use smallvec::{SmallVec, smallvec};
 
@@ -34,9 +34,6 @@ pub type Lookup = fn(&[DType], &dyn AttrSet) -> Option<BlockKernel>;
 
 /// Elements per block; what one step writes stays in the first-level cache.
 pub const BLOCK: usize = 1024;
-
-/// Work below this many elements stays on the calling thread.
-const PARALLEL: usize = 1 << 18;
 
 /// An expression over blocks.
 #[derive(Clone, Default)]
@@ -51,6 +48,8 @@ struct Step {
     kernel: BlockKernel,
     args: SmallVec<[Slot; 3]>,
     register: usize,
+    /// Whether its result is one of the expression, whatever reads it besides.
+    stored: bool,
 }
 
 /// Where a step finds an argument.
@@ -69,18 +68,29 @@ impl Expr {
         Slot::Input(self.inputs.len() - 1)
     }
 
-    /// Adds a step; the last one added is the result.
+    /// Adds a step; the last one added is a result.
     pub fn step(&mut self, kernel: BlockKernel, args: impl IntoIterator<Item = Slot>) -> Slot {
-        self.steps.push(Step { kernel, args: args.into_iter().collect(), register: self.steps.len() });
+        let register = self.steps.len();
+        self.steps.push(Step { kernel, args: args.into_iter().collect(), register, stored: false });
         self.registers = self.steps.len();
         Slot::Step(self.steps.len() - 1)
+    }
+
+    /// Makes the step that was added last a result, whatever steps come behind it.
+    pub fn store(&mut self) {
+        if let Some(last) = self.steps.last_mut() {
+            last.stored = true;
+        }
     }
 
     /// Lets steps share registers: a register is free after the last step that reads it.
     pub fn plan(&mut self) {
         let reads = |step: &Step, of: usize| step.args.contains(&Slot::Step(of));
         let last_read: Vec<usize> = (0..self.steps.len())
-            .map(|i| self.steps.iter().rposition(|s| reads(s, i)).unwrap_or(self.steps.len()))
+            .map(|i| {
+                let unread = if self.steps[i].stored { i } else { self.steps.len() };
+                self.steps.iter().rposition(|s| reads(s, i)).unwrap_or(unread)
+            })
             .collect();
         let mut owner: Vec<usize> = Vec::new();
         for i in 0..self.steps.len() {
@@ -224,43 +234,7 @@ pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[Leaf
     let mut expr = Expr::default();
     let slots: SmallVec<[Slot; 4]> = dtypes.iter().map(|d| expr.input(*d)).collect();
     expr.step(kernel, slots);
-    Ok(smallvec![Value::Tensor(evaluate(&expr, &inputs, dims)?)])
-}
-
-/// Evaluates an expression whose inputs broadcast to `dims`.
-///
-/// Errors: an input that does not broadcast to `dims`; a fault of a kernel, with its position.
-pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: Dims) -> Result<Tensor> {
-    let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
-    let n: usize = dims.iter().product();
-    let blocks = Blocks::new(expr, inputs, &dims)?;
-    let bytes = dtype.width().map_or(n.div_ceil(8), |w| n.saturating_mul(w));
-    affordable(bytes)?;
-    let mut out = Block::new(bytes);
-    let far = bytes >= FAR && dtype != DType::Bool;
-    let block_bytes = dtype.width().map_or(BLOCK / 8, |w| BLOCK * w);
-    let per_piece = n.div_ceil(BLOCK).div_ceil(pieces_of(n, PARALLEL)).max(1);
-    let write = |(piece, out): (usize, &mut [u8])| {
-        let mut scratch = blocks.scratch();
-        for (i, chunk) in out.chunks_mut(block_bytes).enumerate() {
-            let start = (piece * per_piece + i) * BLOCK;
-            blocks.write(&mut scratch, start, BLOCK.min(n - start), chunk, far).map_err(|fault| (start, fault))?;
-        }
-        arrived();
-        Ok(())
-    };
-    let mut parts = out.bytes_mut().chunks_mut(per_piece * block_bytes).enumerate();
-    // The first fault by position, whichever thread is first.
-    let done: std::result::Result<(), (usize, Fault)> = match parts.len() {
-        0..=1 => parts.try_for_each(write),
-        _ => side_by_side(parts.collect(), write).into_iter().collect(),
-    };
-    done.map_err(|(start, fault)| at_position(fault, start, &dims))?;
-    let storage = match dtype {
-        DType::Bool => Storage::Bits(BooleanBuffer::new(out.freeze(), 0, n)),
-        _ => Storage::Fixed(out.freeze()),
-    };
-    Ok(Tensor::from_dense(dtype, dims.clone(), storage))
+    evaluate(&expr, &inputs, &dims)?.iter().map(|made| made.tensor(dims.clone()).map(Value::Tensor)).collect()
 }
 
 pub(crate) fn at_position(fault: Fault, start: usize, dims: &[usize]) -> Error {
@@ -318,37 +292,16 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Computes `n` elements from `start`, at most a block; the result goes to `out`, or stays in a register.
-    pub fn run(&self, scratch: &mut Scratch, start: usize, n: usize, out: Option<&mut [u8]>) -> Done {
+    /// Computes `n` elements from `start`, at most a block; the last result stays in a register.
+    pub fn run(&self, scratch: &mut Scratch, start: usize, n: usize) -> Done {
+        self.load(scratch, start, n);
+        self.expr.steps.iter().try_for_each(|step| self.step(step, scratch, start, n))
+    }
+
+    fn load(&self, scratch: &mut Scratch, start: usize, n: usize) {
         for (access, register) in self.inputs.iter().zip(&mut scratch.inputs) {
             access.load(self.dims, start, n, register);
         }
-        let Some((last, steps)) = self.expr.steps.split_last() else { return self.copy_input(scratch, start, n, out) };
-        for step in steps {
-            self.step(step, scratch, start, n)?;
-        }
-        match out {
-            // Numbers go straight to the result; bits are whole words in a register and then as many bytes as there are.
-            Some(out) if last.kernel.out != DType::Bool => {
-                (last.kernel.run)(&self.args(last, scratch, start, n), out, n)
-            }
-            Some(out) => {
-                self.step(last, scratch, start, n)?;
-                out.copy_from_slice(&bytemuck::cast_slice(&scratch.steps[last.register])[..out.len()]);
-                Ok(())
-            }
-            None => self.step(last, scratch, start, n),
-        }
-    }
-
-    /// Computes a block into `out`, past the caches if that is `far`.
-    fn write(&self, scratch: &mut Scratch, start: usize, n: usize, out: &mut [u8], far: bool) -> Done {
-        if !far {
-            return self.run(scratch, start, n, Some(out));
-        }
-        self.run(scratch, start, n, None)?;
-        copy_past_caches(self.exact_result(scratch, start, n), out);
-        Ok(())
     }
 
     /// Asks for the block from `start` on, so that it is there when it is run.
@@ -360,14 +313,6 @@ impl<'a> Blocks<'a> {
                 prefetch(&bytes[from..bytes.len().min(from + BLOCK * width)]);
             }
         }
-    }
-
-    /// Gives the first input where there is no step; it stays where it is if nobody asks for it.
-    fn copy_input(&self, scratch: &Scratch, start: usize, n: usize, out: Option<&mut [u8]>) -> Done {
-        if let Some(out) = out {
-            out.copy_from_slice(&self.exact_result(scratch, start, n)[..out.len()]);
-        }
-        Ok(())
     }
 
     /// The bytes of the `n` elements from `start` that [`Blocks::run`] left where they are.

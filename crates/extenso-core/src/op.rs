@@ -3,11 +3,15 @@
 //! From a declaration derive the Rust function, the Python function, inference, the kernel, the gradient, dispatch, the
 //! artifact encoding and a conformance test. No code elsewhere matches on the name of an op.
 
+mod run;
+
+pub use run::FirstSpecs;
+
 use crate::attrs::{AttrSet, Attrs, AttrsDef, NoAttrs};
 use crate::elementwise::Lookup;
 use crate::grad::GradFn;
 use crate::reduce::Fold;
-use crate::tensor::{Dense, element_count};
+use crate::tensor::element_count;
 use crate::value::{Outputs, Value};
 use extenso_types::{DTypeKind, Dims, LeafSpec, Result};
 use smallvec::SmallVec;
@@ -145,6 +149,8 @@ pub struct OpDef {
     /// Whether it gives the elements of the first argument, each for all values of its row of the second, which fused blocks read
     /// through.
     pub repeats_rows: bool,
+    /// Whether it gives the elements of its only argument as they stand, under sizes with more axes of size 1.
+    pub adds_axes: bool,
     /// How an op of several outputs is narrowed to those that are needed.
     pub narrow: Option<NarrowFn>,
 }
@@ -171,6 +177,7 @@ impl OpDef {
             text: None,
             instead: None,
             repeats_rows: false,
+            adds_axes: false,
             narrow: None,
         }
     }
@@ -282,6 +289,12 @@ impl OpDef {
         self
     }
 
+    /// Says that the op gives its argument as it stands, with more axes of size 1.
+    pub const fn adds_axes(mut self) -> OpDef {
+        self.adds_axes = true;
+        self
+    }
+
     /// Adds how the op is narrowed to the outputs that are needed, so that a graph does not compute the others.
     pub const fn narrow(mut self, narrow: NarrowFn) -> OpDef {
         self.narrow = Some(narrow);
@@ -342,55 +355,6 @@ impl OpDef {
     fn on_text(&self, args: &[LeafSpec]) -> Option<(InferFn, KernelFn)> {
         let is_text = |arg: &LeafSpec| arg.tensor().is_ok_and(|t| t.dtype.kind() == DTypeKind::Text);
         self.text.filter(|_| args.iter().any(is_text))
-    }
-
-    /// Infers and runs on data, without dispatch and without tracing: what both the call pipeline and programs do.
-    ///
-    /// Errors: arguments that do not fit, named by the op.
-    pub fn run(&self, args: &[Value], attrs: &dyn AttrSet) -> Result<Outputs> {
-        if let Some(outputs) = self.run_few(args.iter().map(Value::dense), attrs)? {
-            return Ok(outputs);
-        }
-        // Specs are large, and are made where they stay.
-        let mut specs: SmallVec<[LeafSpec; 4]> = SmallVec::new();
-        for arg in args {
-            specs.push(arg.leaf_spec()?);
-        }
-        let inferred = self.infer(&specs, attrs)?;
-        let outputs = match self.kernel {
-            Kernel::Elementwise(lookup) => match self.on_text(&specs) {
-                Some((_, kernel)) => kernel(args, attrs, &inferred),
-                None => crate::elementwise::run(lookup, args, attrs, &inferred),
-            },
-            Kernel::Reduction(fold) => crate::reduce::run_axes(fold, args, attrs),
-            Kernel::Segment(fold) => crate::reduce::run_segments(fold, args),
-            Kernel::General(_, kernel) => kernel(args, attrs, &inferred),
-        }?;
-        debug_assert!(self.holds(&outputs, &inferred), "{}: outputs are not as inferred: {inferred:?}", self.name);
-        Ok(outputs)
-    }
-
-    /// Runs an elementwise op on a few elements, which costs less than their specs do; none if this is no such case.
-    ///
-    /// Errors: a fault of the kernel, with its position.
-    pub(crate) fn run_few<'a>(
-        &self,
-        args: impl Iterator<Item = Option<&'a Dense>>,
-        attrs: &dyn AttrSet,
-    ) -> Result<Option<Outputs>> {
-        let Kernel::Elementwise(lookup) = self.kernel else { return Ok(None) };
-        let mut inputs = SmallVec::<[&Dense; 3]>::new();
-        for arg in args {
-            let Some(input) = arg else { return Ok(None) };
-            inputs.push(input);
-        }
-        crate::elementwise::run_few(lookup, &inputs, attrs)
-    }
-
-    fn holds(&self, outputs: &Outputs, inferred: &[LeafSpec]) -> bool {
-        let mut bindings = extenso_types::Bindings::default();
-        outputs.len() == inferred.len()
-            && outputs.iter().zip(inferred).all(|(o, i)| o.leaf_spec().is_ok_and(|o| i.accepts(&o, &mut bindings)))
     }
 }
 

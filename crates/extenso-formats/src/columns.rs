@@ -76,6 +76,11 @@ macro_rules! each {
     };
 }
 
+/// Room for the elements of one record, which then seldom have to move.
+fn some_room<T>() -> Vec<T> {
+    Vec::with_capacity(32)
+}
+
 impl Column {
     /// An empty column; a column of offsets begins with its zero.
     ///
@@ -86,18 +91,18 @@ impl Column {
             ColumnKind::Text(index) => Column::Text(TextVec::new(index)?),
             ColumnKind::Offsets(index) => Column::Offsets(OffsetVec::new(index)?),
             ColumnKind::Number(dtype) => match dtype {
-                DType::I8 => Column::I8(Vec::new()),
-                DType::I16 => Column::I16(Vec::new()),
-                DType::I32 => Column::I32(Vec::new()),
-                DType::I64 => Column::I64(Vec::new()),
-                DType::U8 => Column::U8(Vec::new()),
-                DType::U16 => Column::U16(Vec::new()),
-                DType::U32 => Column::U32(Vec::new()),
-                DType::U64 => Column::U64(Vec::new()),
-                DType::F16 => Column::F16(Vec::new()),
-                DType::BF16 => Column::BF16(Vec::new()),
-                DType::F32 => Column::F32(Vec::new()),
-                DType::F64 => Column::F64(Vec::new()),
+                DType::I8 => Column::I8(some_room()),
+                DType::I16 => Column::I16(some_room()),
+                DType::I32 => Column::I32(some_room()),
+                DType::I64 => Column::I64(some_room()),
+                DType::U8 => Column::U8(some_room()),
+                DType::U16 => Column::U16(some_room()),
+                DType::U32 => Column::U32(some_room()),
+                DType::U64 => Column::U64(some_room()),
+                DType::F16 => Column::F16(some_room()),
+                DType::BF16 => Column::BF16(some_room()),
+                DType::F32 => Column::F32(some_room()),
+                DType::F64 => Column::F64(some_room()),
                 DType::Bool | DType::String | DType::Bytes | DType::Variant => {
                     return Err(Error::dtype(format!("{dtype} is not the dtype of a number column")));
                 }

@@ -11,7 +11,7 @@ use extenso_core::kernels::pool::buffer;
 use extenso_core::{Offsets, RowPartition, Storage, Tensor, TypeSpec, Value};
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, Spelling, StructSpec, UnionSpec};
 use extenso_types::{
-    DType, Dim, Error, ExtSpec, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
+    DType, Dim, Dims, Error, ExtSpec, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
 };
 
 /// The spec of a batch of records, compiled for the leaves that are needed.
@@ -149,7 +149,7 @@ impl Leaf {
         )
     }
 
-    fn dims(&self, elements: usize) -> Vec<usize> {
+    fn dims(&self, elements: usize) -> Dims {
         let size: usize = self.inner.iter().product();
         std::iter::once(elements.checked_div(size).unwrap_or(0)).chain(self.inner.iter().copied()).collect()
     }

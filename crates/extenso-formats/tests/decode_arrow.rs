@@ -4,7 +4,7 @@ mod support;
 
 use extenso_core::{ExtensionType, Tensor, Value, ops as core_ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
-use extenso_formats::arrow::write_ipc;
+use extenso_formats::arrow::{ArrowOptions, IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 use extenso_formats::{FieldSpec as F, OnError, ops, struct_spec};
 use extenso_graph::{Function, NodeKind, save};
 use extenso_types::{DType, Nest, Shape};
@@ -39,6 +39,20 @@ fn files_are_rows_of_their_records() {
     );
     let none: Value = Tensor::byte_strings::<&[u8]>(&[0], &[]).expect("no files").into();
     assert_eq!(shown(&ops::decode_arrow(&none, &spec(), OnError::Raise).expect("decoded").value), "[]");
+}
+
+#[test]
+fn many_rows_without_a_bit_each_are_read_again() {
+    for n in [1, 16_384, 16_385, 100_000] {
+        let x: Value = Tensor::new::<f32>(&[n, 0], &[]).expect("rows of nothing").into();
+        let options = ArrowOptions::default();
+        for stream in [false, true] {
+            let bytes = write_ipc(&x, stream).expect("written");
+            assert_eq!(shown(&read_ipc(bytes.into(), &options).expect("read").value), shown(&x), "{n}, {stream}");
+            let bytes = write_ipc_compressed(&x, stream, Some(IpcCompression::Zstd)).expect("written");
+            assert_eq!(shown(&read_ipc(bytes.into(), &options).expect("read").value), shown(&x), "{n}, {stream}");
+        }
+    }
 }
 
 #[test]

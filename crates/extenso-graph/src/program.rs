@@ -4,11 +4,11 @@
 //! buffer goes back to the pool. One small record takes no thread and no lock that another caller can hold.
 
 use crate::graph::{Graph, NodeKind, ValueRef};
-use crate::passes::fuse::{Group, Sink, fuse};
-use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::elementwise::{Expr, Source, evaluate};
+use crate::passes::fuse::{Given, Group, Groups, Sink, fuse};
+use extenso_core::attrs::AttrSet;
+use extenso_core::elementwise::{Expr, Made, Source, evaluate};
 use extenso_core::reduce::{Cut, Fold, Reduce, evaluate_folds, fold_axes, normalize_axes};
-use extenso_core::{OpDef, Outputs, Value};
+use extenso_core::{FirstSpecs, OpDef, Outputs, Tensor, Value};
 use extenso_types::{Dims, Error, LeafSpec, Path, Result, broadcast_dims};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ struct Step {
 }
 
 enum Work {
-    Op(&'static OpDef, Arc<dyn AttrSet>),
+    Op(&'static OpDef, Arc<dyn AttrSet>, FirstSpecs),
     Fused(Fused),
 }
 
@@ -51,7 +51,8 @@ struct Fused {
 
 /// What a fused chain ends in.
 enum End {
-    Store,
+    /// Stored results are given as they are, or with more axes.
+    Store(Vec<Given>),
     Axes(Fold, Reduce),
     /// Each fold has a result. The last argument is the partition.
     Segments(Vec<Fold>),
@@ -61,7 +62,7 @@ impl std::fmt::Debug for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let args: SmallVec<[Slot; 4]> = self.args.iter().map(|(slot, _)| *slot).collect();
         match &self.work {
-            Work::Op(op, _) => write!(f, "{:?} = {}{args:?}", self.results, op.name),
+            Work::Op(op, ..) => write!(f, "{:?} = {}{args:?}", self.results, op.name),
             Work::Fused(fused) => write!(f, "{:?} = fused {} steps {args:?}", self.results, fused.expr.len()),
         }
     }
@@ -84,6 +85,7 @@ impl Program {
             specs: Vec::new(),
         };
         let mut input_slots = vec![None; graph.inputs.len()];
+        let mut waiting: Vec<usize> = Vec::new();
         for (i, node) in graph.nodes.iter().enumerate().filter(|(i, _)| live[*i]) {
             let at = |output: usize| ValueRef { node: narrow(i), output: narrow(output) };
             match &node.kind {
@@ -96,21 +98,14 @@ impl Program {
                     let slot = slot_of.new_for(at(0));
                     program.constants.push((slot, value.clone()));
                 }
-                NodeKind::Op(op, attrs) => match &groups[i] {
-                    Some(group) if group.roots.first() != Some(&narrow(i)) => {}
-                    Some(group) => program.steps.push(fused_step(group, &mut slot_of)?),
-                    None => {
-                        let args: Result<_> = node.inputs.iter().map(|v| Ok((slot_of.get(*v)?, false))).collect();
-                        let results = (0..node.outputs.len()).map(|o| slot_of.new_for(at(o))).collect();
-                        program.steps.push(Step {
-                            work: Work::Op(op, attrs.clone()),
-                            args: args?,
-                            results,
-                            unread: SmallVec::new(),
-                        });
-                    }
-                },
+                NodeKind::Op(..) => {
+                    waiting.push(i);
+                    program.add_steps(graph, &groups, &mut slot_of, &mut waiting);
+                }
             }
+        }
+        if let Some(i) = waiting.first() {
+            return Err(Error::internal(format!("node {i} waits for itself")));
         }
         let inputs = graph.inputs.iter().zip(input_slots);
         program.inputs = inputs.map(|(input, slot)| (input.path.clone(), input.spec.clone(), slot)).collect();
@@ -124,6 +119,26 @@ impl Program {
         }
         program.mark_dead();
         Ok(program)
+    }
+
+    /// Adds the steps of the nodes that wait, in order, as far as what they read is there.
+    ///
+    /// A group stores what nodes between its own read, and reads what stands between them: then those wait for it.
+    fn add_steps(&mut self, graph: &Graph, groups: &Groups, slots: &mut Slots, waiting: &mut Vec<usize>) {
+        let mut before = usize::MAX;
+        while before > waiting.len() {
+            before = waiting.len();
+            waiting.retain(|&i| {
+                let step = match &groups[i] {
+                    Some(group) if !group.roots.contains(&narrow(i)) || slots.find(root(i)).is_some() => return false,
+                    Some(group) => fused_step(group, slots),
+                    None => op_step(graph, i, slots),
+                };
+                let waits = step.is_none();
+                self.steps.extend(step);
+                waits
+            });
+        }
     }
 
     /// Notes after each step what no later step reads.
@@ -250,28 +265,45 @@ impl Slots {
         slot
     }
 
+    fn find(&self, at: ValueRef) -> Option<Slot> {
+        self.place(at).and_then(|place| self.of[place])
+    }
+
     fn get(&self, at: ValueRef) -> Result<Slot> {
-        let slot = self.place(at).and_then(|place| self.of[place]);
-        slot.ok_or_else(|| Error::internal(format!("value {}.{} has no slot", at.node, at.output)))
+        self.find(at).ok_or_else(|| Error::internal(format!("value {}.{} has no slot", at.node, at.output)))
     }
 }
 
-fn fused_step(group: &Group, slots: &mut Slots) -> Result<Step> {
+fn root(node: usize) -> ValueRef {
+    ValueRef { node: narrow(node), output: 0 }
+}
+
+/// The step of an op, if what it reads is there.
+fn op_step(graph: &Graph, i: usize, slots: &mut Slots) -> Option<Step> {
+    let node = &graph.nodes[i];
+    let NodeKind::Op(op, attrs) = &node.kind else { return None };
+    let args = node.inputs.iter().map(|v| Some((slots.find(*v)?, false))).collect::<Option<_>>()?;
+    let results = (0..node.outputs.len()).map(|o| slots.new_for(ValueRef { output: narrow(o), ..root(i) })).collect();
+    Some(Step { work: Work::Op(op, attrs.clone(), FirstSpecs::default()), args, results, unread: SmallVec::new() })
+}
+
+/// The step of a group, if what it reads is there.
+fn fused_step(group: &Group, slots: &mut Slots) -> Option<Step> {
     let rows = group.inputs.iter().filter_map(|read| read.rows);
     let reads = group.inputs.iter().map(|read| read.at).chain(rows);
-    let mut args: SmallVec<[(Slot, bool); 4]> = reads.map(|v| Ok((slots.get(v)?, false))).collect::<Result<_>>()?;
+    let mut args: SmallVec<[(Slot, bool); 4]> = reads.map(|v| Some((slots.find(v)?, false))).collect::<Option<_>>()?;
     let end = match &group.sink {
-        Sink::Store => End::Store,
-        Sink::Axes(fold, attrs) => End::Axes(*fold, Reduce::of(&**attrs)?.clone()),
+        Sink::Store(given) => End::Store(given.clone()),
+        Sink::Axes(fold, reduce) => End::Axes(*fold, reduce.clone()),
         Sink::Segments(folds, partition) => {
-            args.push((slots.get(*partition)?, false));
+            args.push((slots.find(*partition)?, false));
             End::Segments(folds.clone())
         }
     };
-    let results = group.roots.iter().map(|&node| slots.new_for(ValueRef { node, output: 0 })).collect();
+    let results = group.roots.iter().map(|&node| slots.new_for(root(node as usize))).collect();
     let repeated = group.inputs.iter().map(|read| read.rows.is_some()).collect();
     let work = Work::Fused(Fused { expr: group.expr.clone(), repeated, end });
-    Ok(Step { work, args, results, unread: SmallVec::new() })
+    Some(Step { work, args, results, unread: SmallVec::new() })
 }
 
 #[cold]
@@ -281,13 +313,13 @@ fn early() -> Error {
 
 impl Step {
     fn run(&self, slots: &mut [Option<Value>]) -> Result<()> {
-        let mut args: SmallVec<[Value; 4]> = SmallVec::new();
+        let mut args: SmallVec<[Value; 4]> = SmallVec::with_capacity(self.args.len());
         for (slot, last) in &self.args {
             let arg = if *last { slots[*slot].take() } else { slots[*slot].clone() };
             args.push(arg.ok_or_else(early)?);
         }
         let results = match &self.work {
-            Work::Op(op, attrs) => op.run(&args, &**attrs).map_err(|e| e.at(op.name))?,
+            Work::Op(op, attrs, first) => op.run_again(&args, &**attrs, first).map_err(|e| e.at(op.name))?,
             Work::Fused(fused) => run_fused(fused, &args)?,
         };
         for (slot, value) in self.results.iter().zip(results) {
@@ -309,7 +341,10 @@ fn run_fused(fused: &Fused, args: &[Value]) -> Result<Outputs> {
     let inputs = sources(args, repeated)?;
     let mut dims = Dims::new();
     for input in &inputs {
-        dims = broadcast_dims(&dims, &input.dims())?;
+        let given = input.data.dims();
+        if input.rows.is_some() || !(given.is_empty() || *given == *dims) {
+            dims = broadcast_dims(&dims, &input.dims())?;
+        }
     }
     match (end, partition) {
         (End::Axes(fold, attrs), _) => run_axes(expr, &inputs, dims, *fold, attrs),
@@ -325,19 +360,35 @@ fn run_fused(fused: &Fused, args: &[Value]) -> Result<Outputs> {
             let folded = evaluate_folds(expr, &inputs, &dims, folds, &Cut::Segments(rows.offsets()), out)?;
             Ok(folded.into_iter().map(Value::Tensor).collect())
         }
-        (End::Store | End::Segments(_), _) => Ok(smallvec![Value::Tensor(evaluate(expr, &inputs, dims)?)]),
+        (End::Store(given), _) => {
+            let stored = evaluate(expr, &inputs, &dims)?;
+            given.iter().map(|given| given_of(given, &stored, &dims).map(Value::Tensor)).collect()
+        }
+        (End::Segments(_), None) => Err(Error::internal("a fused segment fold without rows")),
     }
 }
 
+/// A stored result of the sizes `dims`, under the sizes that it is given.
+fn given_of(given: &Given, stored: &[Made], dims: &Dims) -> Result<Tensor> {
+    let made = stored.get(given.stored).ok_or_else(|| Error::internal("a result was not stored"))?;
+    let size = |axis: &Option<usize>| axis.map_or(1, |axis| dims[axis]);
+    made.tensor(given.axes.as_ref().map_or_else(|| dims.clone(), |axes| axes.iter().map(size).collect()))
+}
+
 /// What an expression reads, from the arguments of its step.
-fn sources<'a>(args: &'a [Value], repeated: &[bool]) -> Result<SmallVec<[Source<'a>; 4]>> {
+fn sources<'a>(args: &'a [Value], repeated: &[bool]) -> Result<SmallVec<[Source<'a>; 8]>> {
     let (inputs, partitions) = args.split_at(repeated.len());
     let mut partitions = partitions.iter();
-    let mut source = |(value, repeated): (&'a Value, &bool)| {
-        let rows = if *repeated { partitions.next() } else { None };
-        Ok(Source { data: value.tensor()?.data()?, rows: rows.map(|rows| rows.partition()?.data()).transpose()? })
-    };
-    inputs.iter().zip(repeated).map(&mut source).collect()
+    // To collect results costs more than this.
+    let mut sources = SmallVec::with_capacity(inputs.len());
+    for (value, repeated) in inputs.iter().zip(repeated) {
+        let rows = match if *repeated { partitions.next() } else { None } {
+            Some(rows) => Some(rows.partition()?.data()?),
+            None => None,
+        };
+        sources.push(Source { data: value.tensor()?.data()?, rows });
+    }
+    Ok(sources)
 }
 
 fn run_axes(expr: &Expr, inputs: &[Source<'_>], dims: Dims, fold: Fold, attrs: &Reduce) -> Result<Outputs> {
@@ -348,8 +399,9 @@ fn run_axes(expr: &Expr, inputs: &[Source<'_>], dims: Dims, fold: Fold, attrs: &
     };
     let kept = rank - axes.len();
     if !axes.iter().copied().eq(kept..rank) {
-        let stored = evaluate(expr, inputs, dims)?;
-        return Ok(smallvec![Value::Tensor(fold_axes(fold, stored.data()?, &axes, attrs.keepdims)?)]);
+        let stored = evaluate(expr, inputs, &dims)?;
+        let [stored] = stored.as_slice() else { return Err(Error::internal("a fold reads one result")) };
+        return Ok(smallvec![Value::Tensor(fold_axes(fold, stored.tensor(dims)?.data()?, &axes, attrs.keepdims)?)]);
     }
     let n = axes.iter().map(|&a| dims[a]).product();
     let mut out = Dims::from_slice(&dims[..kept]);

@@ -1,26 +1,14 @@
 //! Fused folds of rows have the bits of single ops: several folds of one partition, and folds that read through repeated rows.
 
+mod support;
+
 use extenso_core::attrs::{Axes, NoAttrs};
-use extenso_core::kernels::isa::{supported, with_isa};
-use extenso_core::{Offsets, RowPartition, Storage, Tensor, Value, call_one, ops, with_threads};
+use extenso_core::{Offsets, RowPartition, Value, call_one, ops};
 use extenso_graph::Function;
-use extenso_types::{DType, Nest, Result};
-use std::sync::Arc;
+use extenso_types::{DType, Nest};
+use support::{body, check, numbers};
 
 const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
-
-/// Numbers of many magnitudes, so that another order of additions gives other bits.
-fn numbers(dtype: DType, dims: &[usize]) -> Value {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        f64::from(i16::from_le_bytes([state.to_le_bytes()[0], state.to_le_bytes()[1]])) / f64::from(1 << (state % 13))
-    };
-    let all: Vec<f64> = (0..dims.iter().product()).map(|_| next()).collect();
-    ops::cast(Tensor::new(dims, &all).expect("as many"), dtype).expect("numbers")
-}
 
 /// Rows of these lengths; `before` values stand before the first and `behind` after the last.
 fn rows(before: usize, lengths: &[usize], behind: usize) -> Value {
@@ -32,39 +20,6 @@ fn rows(before: usize, lengths: &[usize], behind: usize) -> Value {
         std::iter::once(before).chain(ends).map(|end| i64::try_from(end).expect("few values")).collect();
     let nvalues = before + lengths.iter().sum::<usize>() + behind;
     Value::Partition(RowPartition::from_offsets(Offsets::I64(offsets.into()), nvalues).expect("rows"))
-}
-
-fn bytes(value: &Value) -> Vec<u8> {
-    match value.tensor().expect("a tensor").data().expect("data").storage() {
-        Storage::Fixed(buffer) => buffer.to_vec(),
-        Storage::Bits(_) | Storage::Text { .. } | Storage::Boxed(_) => panic!("not numbers"),
-    }
-}
-
-type Body = Arc<dyn Fn(&[Value]) -> Result<Vec<Value>> + Send + Sync>;
-
-/// The results of a body op by op are those of its program, of so many steps, on any number of threads and any instruction set.
-fn check(body: &Body, args: &[Value], steps: usize, what: &str) {
-    let wanted: Vec<Vec<u8>> = body(args).expect("runs").iter().map(bytes).collect();
-    let traced = body.clone();
-    let f = Function::new("f", move |args| {
-        let leaves: Vec<Value> = args.leaves().into_iter().map(|(_, leaf)| leaf.clone()).collect();
-        Ok(Nest::Tuple(traced(&leaves)?.into_iter().map(Nest::Leaf).collect()))
-    });
-    let nest = Nest::Tuple(args.iter().cloned().map(Nest::Leaf).collect());
-    for &isa in supported() {
-        for threads in [1, 2, 3] {
-            let got = with_threads(threads, || with_isa(isa, || f.call(nest.clone()))).expect("runs");
-            let got: Vec<Vec<u8>> = got.leaves().into_iter().map(|(_, leaf)| bytes(leaf)).collect();
-            assert!(got == wanted, "{what}, {threads} threads, {isa}");
-        }
-    }
-    let traces = f.traces();
-    assert_eq!(traces[0].program().len(), steps, "{what}: {:?}", traces[0].program());
-}
-
-fn body(f: impl Fn(&[Value]) -> Result<Vec<Value>> + Send + Sync + 'static) -> Body {
-    Arc::new(f)
 }
 
 /// Rows of 0 to 50 values, longer and much longer ones among them if wanted.

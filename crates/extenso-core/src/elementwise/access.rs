@@ -106,7 +106,7 @@ pub(super) fn is_whole(from: &[usize], to: &[usize]) -> bool {
 }
 
 /// The sizes from the first that is not 1 on.
-fn without_ones(dims: &[usize]) -> &[usize] {
+pub(super) fn without_ones(dims: &[usize]) -> &[usize] {
     &dims[dims.iter().take_while(|d| **d == 1).count()..]
 }
 

@@ -104,7 +104,7 @@ fn input_of<'a>(input: &'a Dense, dims: &[usize], n: usize) -> Option<Input<'a>>
     }
 }
 
-fn spread_over(one: &[u8], width: usize, out: &mut [u8]) {
+pub(super) fn spread_over(one: &[u8], width: usize, out: &mut [u8]) {
     match width {
         1 => fill::<u8>(one, out),
         2 => fill::<u16>(one, out),

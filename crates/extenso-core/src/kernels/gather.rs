@@ -22,7 +22,30 @@ pub fn elements(source: &[u8], width: usize, at: &[i64], out: &mut [u8]) {
     }
 }
 
-/// The same for a width that the compiler knows.
+/// Copies rows of `width` bytes to rows of `row` bytes, each from the place `at` on.
+pub fn columns(source: &[u8], width: usize, row: usize, at: usize, out: &mut [u8]) {
+    match width {
+        1 => columns_of::<1>(source, row, at, out),
+        2 => columns_of::<2>(source, row, at, out),
+        4 => columns_of::<4>(source, row, at, out),
+        8 => columns_of::<8>(source, row, at, out),
+        0 => {}
+        _ => {
+            for (out, from) in out.chunks_exact_mut(row).zip(source.chunks_exact(width)) {
+                out[at..at + width].copy_from_slice(from);
+            }
+        }
+    }
+}
+
+/// [`columns`] of a width that the compiler knows.
+fn columns_of<const N: usize>(source: &[u8], row: usize, at: usize, out: &mut [u8]) {
+    for (out, from) in out.chunks_exact_mut(row).zip(source.as_chunks::<N>().0) {
+        out[at..at + N].copy_from_slice(from);
+    }
+}
+
+/// [`elements`] of a width that the compiler knows.
 fn fixed<const N: usize>(source: &[u8], at: &[i64], out: &mut [u8]) {
     let source = source.as_chunks::<N>().0;
     for (out, &i) in out.as_chunks_mut::<N>().0.iter_mut().zip(at) {

@@ -125,6 +125,11 @@ impl Block {
         Block { memory, len }
     }
 
+    /// Memory that holds the first `len` bytes of these few words.
+    pub(crate) fn of(words: &[u64], len: usize) -> Block {
+        Block { memory: Memory::Small(words[..len.div_ceil(8)].to_vec()), len }
+    }
+
     /// Memory of `len` zero bytes.
     pub fn zeroed(len: usize) -> Block {
         let mut block = Block::new(len);
@@ -166,13 +171,10 @@ impl Block {
     }
 }
 
-/// Memory of zeros. The allocator has a shorter way to a few bytes than to a few zero bytes.
+/// Memory of zeros. The allocator has a shorter way to a few bytes than to a few zero bytes, which the compiler must not ask for.
 fn zeros(words: usize) -> Vec<u64> {
-    const FEW: [u64; 32] = [0; 32];
-    match FEW.get(..words) {
-        Some(few) => few.to_vec(),
-        None => vec![0; words],
-    }
+    const FEW: usize = 1 << 10;
+    if words <= FEW { vec![std::hint::black_box(0); words] } else { vec![0; words] }
 }
 
 /// Bytes one after the other, as many as come, in memory of the pool.

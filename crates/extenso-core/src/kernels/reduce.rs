@@ -77,7 +77,7 @@ multiversion! {
 
     /// Reduces each row `values[ends[i]..ends[i + 1]]`.
     fn rows<R: Reducer<T>, T: Copy>(values: &[T], ends: &[usize], out: &mut [R::Out]) {
-        let mut lanes: Lanes<R::Acc> = CacheLine([[R::IDENTITY; LANES]; ROWS]);
+        let mut lanes: Option<Lanes<R::Acc>> = None;
         for (block, out) in out.chunks_mut(ROWS).enumerate() {
             let ends = &ends[block * ROWS..][..=out.len()];
             if out.len() <= FEW {
@@ -88,7 +88,12 @@ multiversion! {
             let mut all = [0; ROWS + 1];
             all.iter_mut().enumerate().for_each(|(i, end)| *end = ends[i.min(out.len())]);
             let mut results = [R::finish(R::IDENTITY); ROWS];
-            reduce_block::<R, T>(values, &all, &mut lanes, &mut results);
+            // A few rows need none, and to make them takes as long as these rows.
+            let lanes = match &mut lanes {
+                Some(lanes) => lanes,
+                none => none.insert(CacheLine([[R::IDENTITY; LANES]; ROWS])),
+            };
+            reduce_block::<R, T>(values, &all, lanes, &mut results);
             match <&mut [R::Out; ROWS]>::try_from(&mut *out) {
                 Ok(out) => *out = results,
                 Err(_) => out.copy_from_slice(&results[..out.len()]),

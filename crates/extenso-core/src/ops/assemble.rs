@@ -66,6 +66,41 @@ fn bits(count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Re
     Ok(Storage::Bits(out.finish()))
 }
 
+/// A tensor of numbers whose rows are rows of each source, of so many elements, beside each other.
+pub(super) fn beside(dtype: DType, dims: Dims, sources: &[&Dense], lens: &[usize]) -> Result<Tensor> {
+    /// Rows of a block, which stays in the cache while every source writes to it, have so many bytes.
+    const NEAR: usize = 1 << 14;
+    let width = dtype.width().unwrap_or(1);
+    let parts: Result<Vec<(&[u8], usize)>> =
+        sources.iter().zip(lens).map(|(s, len)| Ok((s.fixed()?.as_slice(), len * width))).collect();
+    let parts = parts?;
+    let (count, row) = (element_count(&dims)?, lens.iter().sum::<usize>() * width);
+    affordable(count.saturating_mul(width))?;
+    let mut block = Block::new(count * width);
+    let rows = count * width / row.max(1);
+    let per_block = (NEAR / row.max(1)).max(1);
+    let write = |(first, out): (usize, &mut [u8])| {
+        for (i, out) in out.chunks_mut((per_block * row).max(1)).enumerate() {
+            let (from, n) = (first + i * per_block, out.len() / row);
+            let mut at = 0;
+            for (bytes, len) in &parts {
+                gather::columns(&bytes[from * len..(from + n) * len], *len, row, at, out);
+                at += len;
+            }
+        }
+    };
+    let per_piece = rows.div_ceil(pieces(count * width)).max(1);
+    let out = block.bytes_mut();
+    match rows <= per_piece {
+        true => write((0, out)),
+        false => {
+            let pieces = out.chunks_mut(per_piece * row).enumerate().map(|(i, out)| (i * per_piece, out)).collect();
+            drop(side_by_side(pieces, write));
+        }
+    }
+    Ok(Tensor::from_dense(dtype, dims, Storage::Fixed(block.freeze())))
+}
+
 /// Copies bytes, many of them by several threads: one does not use all of the memory's speed.
 fn copy(from: &[u8], to: &mut [u8]) {
     const LARGE: usize = 1 << 20;

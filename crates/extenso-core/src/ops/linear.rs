@@ -124,6 +124,9 @@ type Starts = SmallVec<[usize; 4]>;
 
 /// Where each product of a batch begins in a source of sizes `from` that broadcasts to `batch`.
 fn starts(from: &[usize], batch: &[usize], step: usize) -> Result<Starts> {
+    if batch.is_empty() {
+        return Ok(smallvec![0]);
+    }
     let strides = crate::elementwise::broadcast_strides(from, batch)?;
     let n: usize = batch.iter().product();
     let at = |flat: usize| {

@@ -1,7 +1,7 @@
 //! Ops that join tensors, or choose elements of one by position. Elements are copied in runs.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
-use super::assemble::gathered;
+use super::assemble::{beside, gathered};
 use super::structural::OneAxis;
 use super::{Run, add, assemble, ones_like, row_starts, sum, transpose, uniform_partition};
 use crate::attrs::{AttrSet, Attrs, Axes};
@@ -97,13 +97,17 @@ fn infer_concat(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 fn run_concat(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
     let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
     let axis = normalize_axis(OneAxis::of(attrs)?.axis, dims.len())?;
-    let sources: Result<Vec<&Dense>> = (0..args.len()).map(|i| data(args, i)).collect();
+    let sources: Result<SmallVec<[&Dense; 16]>> = (0..args.len()).map(|i| data(args, i)).collect();
     let sources = sources?;
     let outer: usize = dims[..axis].iter().product();
-    let chunks: Vec<usize> = sources.iter().map(|s| s.dims()[axis..].iter().product()).collect();
+    let chunks: SmallVec<[usize; 16]> = sources.iter().map(|s| s.dims()[axis..].iter().product()).collect();
+    let dtype = spec_of(out, 0)?.dtype;
+    if outer > 1 && dtype.width().is_some() && !sources.is_empty() {
+        return one_tensor(beside(dtype, dims, &sources, &chunks)?);
+    }
     let runs = (0..outer)
         .flat_map(|o| chunks.iter().enumerate().map(move |(s, &len)| Run { source: Some(s), start: o * len, len }));
-    one_tensor(assemble(spec_of(out, 0)?.dtype, dims.clone(), &sources, runs)?)
+    one_tensor(assemble(dtype, dims.clone(), &sources, runs)?)
 }
 
 fn grad_concat(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {

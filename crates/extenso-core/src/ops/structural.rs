@@ -51,6 +51,7 @@ crate::ops! {
     ///
     /// Errors: an axis out of range.
     EXPAND_DIMS: expand_dims(x; OneAxis { axis: i64 }) = OpDef::general(Class::Structural, infer_expand_dims, run_like_inferred)
+        .adds_axes()
         .grad(|cx| one(reshape_like(cx.g(), &cx.args[0])))
         .examples(&[("expand_dims([1, 2], axis=1)", "[[1], [2]]")]);
 
@@ -58,6 +59,7 @@ crate::ops! {
     ///
     /// Errors: an axis out of range or named twice.
     EXPAND_DIMS_AT: expand_dims_at(x; ManyAxes { axes: Vec<i64> }) = OpDef::general(Class::Structural, infer_expand_dims_at, run_like_inferred)
+        .adds_axes()
         .grad(|cx| one(reshape_like(cx.g(), &cx.args[0])))
         .examples(&[("expand_dims_at([1, 2], axes=(0, -1))", "[[[1], [2]]]")]);
 
@@ -323,7 +325,8 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
             let mut expr = Expr::default();
             let input = expr.input(dense.dtype());
             expr.step(BlockKernel::new(dense.dtype(), copy_block), [input]);
-            evaluate(&expr, &[dense.into()], dims)
+            let made = evaluate(&expr, &[dense.into()], &dims)?;
+            made.first().ok_or_else(|| Error::internal("a copy gave nothing"))?.tensor(dims)
         }
         Storage::Text { .. } | Storage::Boxed(_) => read_strided(dense, dims, &strides),
     }

@@ -5,7 +5,7 @@
 
 use super::fold::{Fold, FoldKernel, PARALLEL, fold_long};
 use super::{block_of, kernel_of, out_width};
-use crate::elementwise::{BLOCK, Blocks, Expr, Source, SumsRows, at_position};
+use crate::elementwise::{BLOCK, Blocks, Expr, Source, SumsRows, at_position, with_result};
 use crate::kernels::map::Fault;
 use crate::kernels::pool::Block;
 use crate::kernels::reduce::{LEAF, Offset};
@@ -13,7 +13,10 @@ use crate::offsets::{Offsets, with_offsets};
 use crate::tensor::{Storage, Tensor};
 use crate::threads::{pieces_of, side_by_side, split_at_lengths};
 use extenso_types::{Dims, Error, Result};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+
+/// Where the rows of a block end; of a few, on the stack.
+type Ends = SmallVec<[usize; 32]>;
 
 /// What a fused expression ends in: the rows that are folded.
 pub enum Cut<'a> {
@@ -31,8 +34,23 @@ impl Cut<'_> {
         }
     }
 
+    /// Where all rows end, a 0 in front, if they are a few that have all of `n` elements.
+    fn few_ends(&self, nrows: usize, n: usize) -> Option<Ends> {
+        const FEW: usize = 64;
+        if nrows > FEW {
+            return None;
+        }
+        let mut ends: Ends = smallvec![0];
+        for i in 0..nrows {
+            let (start, len) = self.row(i);
+            ends.push(start + len);
+        }
+        let is_first = nrows == 0 || self.row(0).0 == 0;
+        Some(ends).filter(|ends| is_first && ends.last() == Some(&n))
+    }
+
     /// Sets the ends of as many rows from `from` on as fit one block, counted from the start of the first; a 0 stands in front.
-    fn ends_in_block(&self, from: usize, rows: usize, ends: &mut Vec<usize>) {
+    fn ends_in_block(&self, from: usize, rows: usize, ends: &mut Ends) {
         // Rows without elements take no room, but their ends do.
         let rows = rows.min(BLOCK);
         let fits = |end: &usize| *end <= BLOCK;
@@ -61,27 +79,42 @@ pub fn evaluate_folds(
     out_dims: Dims,
 ) -> Result<SmallVec<[Tensor; 1]>> {
     let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
-    let kernels: SmallVec<[FoldKernel; 2]> = folds.iter().map(|fold| kernel_of(*fold, dtype)).collect::<Result<_>>()?;
-    let blocks = Blocks::new(expr, inputs, dims)?;
     let nrows: usize = out_dims.iter().product();
-    let block = |kernel: &FoldKernel| block_of(nrows, out_width(kernel.out));
-    let mut outs: SmallVec<[Block; 2]> = kernels.iter().map(block).collect::<Result<_>>()?;
+    let (mut kernels, mut outs) = (SmallVec::<[FoldKernel; 2]>::new(), SmallVec::<[Block; 2]>::new());
+    for fold in folds {
+        let kernel = kernel_of(*fold, dtype)?;
+        kernels.push(kernel);
+        outs.push(block_of(nrows, out_width(kernel.out))?);
+    }
+    let tensor = |(kernel, out): (&FoldKernel, Block)| {
+        Tensor::from_dense(kernel.out, out_dims.clone(), Storage::Fixed(out.freeze()))
+    };
+    if let Some(ends) = cut.few_ends(nrows, dims.iter().product())
+        && let Some(()) = with_result(expr, inputs, dims, |values| {
+            kernels.iter().zip(&mut outs).for_each(|(kernel, out)| (kernel.between)(values, &ends, out.bytes_mut()));
+        })?
+    {
+        return Ok(kernels.iter().zip(outs).map(tensor).collect());
+    }
+    let blocks = Blocks::new(expr, inputs, dims)?;
     let work = if nrows == 0 { (0, 0) } else { cut.row(nrows - 1) };
     let pieces = pieces_of(work.0 + work.1, PARALLEL);
     let sums = match (cut, folds) {
         (Cut::Rows(n), [Fold::Sum]) => blocks.sums_rows(*n),
         _ => None,
     };
-    let parts = parts(&kernels, &mut outs, nrows, pieces);
-    let done = side_by_side(parts, |part| part.fold(&blocks, cut, sums.as_ref()));
-    let faults = done.into_iter().filter_map(std::result::Result::err);
-    // Parts and their blocks are in order, but rows may overtake what is not in any row.
-    if let Some((start, fault)) = faults.min_by_key(|(start, fault)| start + fault.index) {
+    let fold = |part: Part<'_>| part.fold(&blocks, cut, sums.as_ref());
+    let fault = if pieces == 1 {
+        let whole = kernels.iter().zip(&mut outs).map(|(kernel, out)| (kernel, out.bytes_mut()));
+        fold(Part { from: 0, rows: nrows, outs: whole.collect() }).err()
+    } else {
+        let done = side_by_side(parts(&kernels, &mut outs, nrows, pieces), fold);
+        // Parts and their blocks are in order, but rows may overtake what is not in any row.
+        done.into_iter().filter_map(std::result::Result::err).min_by_key(|(start, fault)| start + fault.index)
+    };
+    if let Some((start, fault)) = fault {
         return Err(at_position(fault, start, dims));
     }
-    let tensor = |(kernel, out): (&FoldKernel, Block)| {
-        Tensor::from_dense(kernel.out, out_dims.clone(), Storage::Fixed(out.freeze()))
-    };
     Ok(kernels.iter().zip(outs).map(tensor).collect())
 }
 
@@ -112,7 +145,7 @@ impl Part<'_> {
         sums: Option<&SumsRows>,
     ) -> std::result::Result<(), (usize, Fault)> {
         let mut scratch = blocks.scratch();
-        let mut ends = Vec::new();
+        let mut ends = Ends::new();
         let mut i = 0;
         while i < self.rows {
             let (start, len) = cut.row(self.from + i);
@@ -132,7 +165,7 @@ impl Part<'_> {
                     continue;
                 }
             }
-            blocks.run(&mut scratch, start, n, None).map_err(|fault| (start, fault))?;
+            blocks.run(&mut scratch, start, n).map_err(|fault| (start, fault))?;
             let values = blocks.result(&scratch, start, n);
             for (kernel, out) in &mut self.outs {
                 let width = out_width(kernel.out);
@@ -156,7 +189,7 @@ impl Part<'_> {
             let mut scratch = blocks.scratch();
             for at in (start + range.start..start + range.end).step_by(LEAF) {
                 let n = LEAF.min(start + range.end - at);
-                blocks.run(&mut scratch, at, n, None).map_err(|fault| (at, fault))?;
+                blocks.run(&mut scratch, at, n).map_err(|fault| (at, fault))?;
                 let leaf = blocks.exact_result(&scratch, at, n);
                 partials.iter_mut().for_each(|partial| partial.push(leaf));
             }

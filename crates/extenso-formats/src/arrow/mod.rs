@@ -9,7 +9,7 @@ mod decode;
 mod export;
 mod import;
 #[cfg(feature = "ipc")]
-mod ipc;
+pub(crate) mod ipc;
 mod registered;
 
 pub use asked::asked;

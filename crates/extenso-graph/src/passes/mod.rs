@@ -6,6 +6,7 @@ mod cse;
 mod dead;
 pub(crate) mod fuse;
 mod inverse;
+mod joins;
 mod narrow;
 
 use crate::graph::{Graph, Node, ValueRef};
@@ -15,8 +16,8 @@ use extenso_types::{Error, Result};
 ///
 /// Errors: the graph is malformed.
 pub fn optimize(graph: Graph) -> Result<Graph> {
-    let passes: [fn(Graph) -> Result<Graph>; 6] =
-        [dead::remove, constants::fold, counts::of_rows, cse::merge, dead::remove, narrow::to_needed];
+    let passes: [fn(Graph) -> Result<Graph>; 7] =
+        [dead::remove, constants::fold, counts::of_rows, cse::merge, joins::flatten, dead::remove, narrow::to_needed];
     passes.into_iter().try_fold(graph, |graph, pass| {
         let graph = pass(graph)?;
         if cfg!(debug_assertions) {

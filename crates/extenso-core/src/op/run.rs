@@ -1,0 +1,119 @@
+//! Running an op on data: what the call pipeline and programs share.
+
+use super::{Kernel, OpDef, OutputSpecs};
+use crate::attrs::AttrSet;
+use crate::tensor::Dense;
+use crate::value::{Outputs, Value};
+use extenso_types::{DTypeKind, LeafSpec, Result};
+use smallvec::SmallVec;
+use std::sync::OnceLock;
+
+impl OpDef {
+    /// Infers and runs on data, without dispatch and without tracing: what both the call pipeline and programs do.
+    ///
+    /// Errors: arguments that do not fit, named by the op.
+    pub fn run(&self, args: &[Value], attrs: &dyn AttrSet) -> Result<Outputs> {
+        if let Some(outputs) = self.run_few(args.iter().map(Value::dense), attrs)? {
+            return Ok(outputs);
+        }
+        self.run_as(args, attrs, &self.infer_of(args, attrs)?)
+    }
+
+    /// Output specs from arguments.
+    ///
+    /// Errors: arguments that do not fit.
+    fn infer_of(&self, args: &[Value], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+        // Specs are large, and are made where they stay.
+        let mut specs: SmallVec<[LeafSpec; 4]> = SmallVec::with_capacity(args.len());
+        for arg in args {
+            specs.push(arg.leaf_spec()?);
+        }
+        self.infer(&specs, attrs)
+    }
+
+    /// Runs on data whose inferred specs are these.
+    fn run_as(&self, args: &[Value], attrs: &dyn AttrSet, inferred: &[LeafSpec]) -> Result<Outputs> {
+        let is_text = |arg: &Value| arg.dense().is_some_and(|dense| dense.dtype().kind() == DTypeKind::Text);
+        let outputs = match self.kernel {
+            Kernel::Elementwise(lookup) => match self.text.filter(|_| args.iter().any(is_text)) {
+                Some((_, kernel)) => kernel(args, attrs, inferred),
+                None => crate::elementwise::run(lookup, args, attrs, inferred),
+            },
+            Kernel::Reduction(fold) => crate::reduce::run_axes(fold, args, attrs),
+            Kernel::Segment(fold) => crate::reduce::run_segments(fold, args),
+            Kernel::General(_, kernel) => kernel(args, attrs, inferred),
+        }?;
+        debug_assert!(self.holds(&outputs, inferred), "{}: outputs are not as inferred: {inferred:?}", self.name);
+        Ok(outputs)
+    }
+
+    /// [`OpDef::run`] at one place of a program, whose arguments have the same dtypes each time: where they have the sizes of the
+    /// first time too, the specs are those that were inferred then.
+    ///
+    /// Errors: arguments that do not fit.
+    pub fn run_again(&self, args: &[Value], attrs: &dyn AttrSet, first: &FirstSpecs) -> Result<Outputs> {
+        if let Some(outputs) = self.run_few(args.iter().map(Value::dense), attrs)? {
+            return Ok(outputs);
+        }
+        let mut sizes = SmallVec::new();
+        push_sizes(args, &mut sizes);
+        match first.0.get() {
+            Some((known, inferred)) if *known == sizes => self.run_as(args, attrs, inferred),
+            known => {
+                let inferred = self.infer_of(args, attrs)?;
+                if known.is_none() {
+                    // Of two threads that are first, either may be remembered.
+                    let _ = first.0.set((sizes, inferred.clone()));
+                }
+                self.run_as(args, attrs, &inferred)
+            }
+        }
+    }
+
+    /// Runs an elementwise op on a few elements, which costs less than their specs do; none if this is no such case.
+    ///
+    /// Errors: a fault of the kernel, with its position.
+    pub(crate) fn run_few<'a>(
+        &self,
+        args: impl Iterator<Item = Option<&'a Dense>>,
+        attrs: &dyn AttrSet,
+    ) -> Result<Option<Outputs>> {
+        let Kernel::Elementwise(lookup) = self.kernel else { return Ok(None) };
+        let mut inputs = SmallVec::<[&Dense; 3]>::new();
+        for arg in args {
+            let Some(input) = arg else { return Ok(None) };
+            inputs.push(input);
+        }
+        crate::elementwise::run_few(lookup, &inputs, attrs)
+    }
+
+    fn holds(&self, outputs: &Outputs, inferred: &[LeafSpec]) -> bool {
+        let mut bindings = extenso_types::Bindings::default();
+        outputs.len() == inferred.len()
+            && outputs.iter().zip(inferred).all(|(o, i)| o.leaf_spec().is_ok_and(|o| i.accepts(&o, &mut bindings)))
+    }
+}
+
+/// The sizes that an op met first at one place of a program, and what was inferred from them.
+#[derive(Default, Debug)]
+pub struct FirstSpecs(OnceLock<(SmallVec<[usize; 16]>, OutputSpecs)>);
+
+/// Adds the sizes of arguments: of each the number of axes and the axes, or the rows and values.
+fn push_sizes(args: &[Value], sizes: &mut SmallVec<[usize; 16]>) {
+    for arg in args {
+        match arg {
+            Value::Tensor(tensor) => {
+                if let Some(dense) = tensor.dense() {
+                    sizes.push(dense.dims().len());
+                    sizes.extend_from_slice(dense.dims());
+                }
+            }
+            Value::Partition(rows) => {
+                if let Ok(rows) = rows.data() {
+                    sizes.extend_from_slice(&[rows.nrows(), rows.nvalues()]);
+                }
+            }
+            Value::Ext(_) => {}
+        }
+    }
+}
