@@ -11,7 +11,7 @@ pub use fused::{Cut, evaluate_folds};
 
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::elementwise::broadcast_strides;
-use crate::kernels::bits::count_ones;
+use crate::kernels::bits::{column_counts, count_ones};
 use crate::kernels::columns::Columns;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::LEAF;
@@ -157,6 +157,18 @@ pub fn fold_axes(fold: Fold, x: &Dense, axes: &[usize], keepdims: bool) -> Resul
         let matrix = |i: usize| i * n..(i + 1) * n;
         return columns_of(kernel, x, &matrix, (rows.checked_div(columns).unwrap_or(0), columns), n * rows, out_dims);
     }
+    if let (Storage::Bits(bits), [first, .., last] | [first @ last]) = (x.storage(), axes)
+        && last - first + 1 == axes.len()
+        && n > 0
+    {
+        let columns: usize = dims[last + 1..].iter().product();
+        return fold_columns_of_rows_of_bits(
+            fold,
+            bits,
+            (rows.checked_div(columns).unwrap_or(0), n, columns),
+            out_dims,
+        );
+    }
     // The folded axes move to the end, so that each result's elements lie together in row-major order.
     let order: Vec<i64> = kept.iter().chain(axes).map(|&a| i64::try_from(a).unwrap_or(i64::MAX)).collect();
     let moved = crate::ops::permute(x, &order)?;
@@ -244,6 +256,28 @@ fn fold_bits(
     }
     let out: Vec<i64> = (0..rows).map(fold_row).collect();
     Tensor::new(&out_dims, &out)
+}
+
+/// Folds the columns of matrices of `n` rows of bits.
+fn fold_columns_of_rows_of_bits(
+    fold: Fold,
+    bits: &BooleanBuffer,
+    (matrices, n, columns): (usize, usize, usize),
+    out_dims: Dims,
+) -> Result<Tensor> {
+    let (dtype, answer) = fold.of_bits().ok_or_else(|| Error::dtype("the op does not take bool"))?;
+    let all = matrices.saturating_mul(columns);
+    affordable(all.saturating_mul(8))?;
+    let mut counts = vec![0_u64; all];
+    for (i, counts) in counts.chunks_mut(columns.max(1)).enumerate() {
+        column_counts(bits.values(), bits.offset() + i * n * columns, n, counts);
+    }
+    let result = |i: usize| answer(usize::try_from(counts[i]).unwrap_or(n), n);
+    if dtype == DType::Bool {
+        let out = BooleanBuffer::collect_bool(all, |i| result(i) == 1);
+        return Ok(Tensor::from_dense(dtype, out_dims, Storage::Bits(out)));
+    }
+    Tensor::new(&out_dims, &(0..all).map(result).collect::<Vec<i64>>())
 }
 
 /// Runs a fold over the rows of a partition on data.

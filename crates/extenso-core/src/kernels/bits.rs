@@ -93,6 +93,25 @@ multiversion! {
         (u64::from(head.count_ones() + tail.count_ones()) + count_ones_of_bytes(body)) as usize
     }
 
+    /// Counts the ones of each column of `rows` rows of bits, which stand one after the other from `bit_offset` on.
+    pub fn column_counts(src: &[u8], bit_offset: usize, rows: usize, out: &mut [u64]) {
+        let columns = out.len();
+        out.fill(0);
+        let mut row = vec![0; words(columns)];
+        let mut few = vec![[0_u8; 64]; words(columns)];
+        // A byte counts so many rows.
+        for from in (0..rows).step_by(255) {
+            few.fill([0; 64]);
+            for r in from..rows.min(from + 255) {
+                load_bits(src, bit_offset + r * columns, columns, &mut row);
+                for (counts, word) in few.iter_mut().zip(&row) {
+                    counts.iter_mut().enumerate().for_each(|(i, count)| *count += (word >> i) as u8 & 1);
+                }
+            }
+            out.iter_mut().zip(few.as_flattened()).for_each(|(out, count)| *out += u64::from(*count));
+        }
+    }
+
     /// Sets `out[i]` to `x[i]` where bit i of `mask` is one and to `y[i]` elsewhere; the slices are equally long.
     pub fn select<T: Copy>(mask: &[u64], x: &[T], y: &[T], out: &mut [T]) {
         let (outs, out_rest) = out.as_chunks_mut::<32>();

@@ -44,6 +44,7 @@ pub mod scan;
 mod short_rows;
 pub mod special;
 pub mod stream;
+pub mod strided;
 pub mod threefry;
 pub mod words;
 

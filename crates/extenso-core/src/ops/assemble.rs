@@ -181,6 +181,31 @@ pub(super) fn gathered(x: &Dense, at: &[i64], dims: Dims) -> Result<Tensor> {
     Ok(Tensor::from_dense(x.dtype(), dims, storage))
 }
 
+/// Of each of `outer` parts of `n` elements of `inner` numbers those at these positions, each of which is one; `dims` are those of
+/// the result.
+///
+/// Errors: more than memory holds.
+pub(super) fn gathered_along(
+    x: &Dense,
+    at: &[i64],
+    (outer, n, inner): (usize, usize, usize),
+    dims: Dims,
+) -> Result<Tensor> {
+    let width = inner * x.dtype().width().unwrap_or(1);
+    let row = at.len() * width;
+    affordable(outer.saturating_mul(row))?;
+    let (bytes, mut block) = (x.fixed()?.as_slice(), Block::new(outer * row));
+    let per_piece = outer.div_ceil(pieces(outer * row)).max(1);
+    let parts: Vec<_> = block.bytes_mut().chunks_mut((per_piece * row).max(1)).enumerate().collect();
+    side_by_side(parts, |(piece, out): (usize, &mut [u8])| {
+        for (i, out) in out.chunks_mut(row).enumerate() {
+            let part = (piece * per_piece + i) * n * width;
+            gather::elements(&bytes[part..part + n * width], width, at, out);
+        }
+    });
+    Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.freeze())))
+}
+
 fn gathered_elements(source: &[u8], width: usize, at: &[i64]) -> Buffer {
     let mut block = Block::new(at.len() * width);
     if width > 0 && !at.is_empty() {

@@ -197,7 +197,11 @@ fn pair(x: Labelled, y: Labelled, needed: &dyn Fn(Label) -> bool) -> Result<Labe
         right: of(&y.labels, &|label| !shared(label)),
     };
     let labels = [&roles.batch[..], &roles.left, &roles.right].concat();
-    let value = if roles.inner.is_empty() { broadcast_product(&x, &y, &roles)? } else { product(&x, &y, &roles)? };
+    let value = match (&roles.inner[..], &roles.left[..], &roles.right[..]) {
+        ([], ..) => broadcast_product(&x, &y, &roles)?,
+        (_, [], []) => row_products(&x, &y, &roles)?,
+        _ => product(&x, &y, &roles)?,
+    };
     Ok(Labelled { value, labels })
 }
 
@@ -213,6 +217,13 @@ fn broadcast_product(x: &Labelled, y: &Labelled, roles: &Roles) -> Result<Value>
     let y = arranged(y, &[&batch[..], right].concat())?;
     let x = widened(x, batch.len() + left.len(), right.len())?;
     multiply(x, widened(y, batch.len(), left.len())?)
+}
+
+/// Where every label that stays is of both: by sums of products, as `vecdot`.
+fn row_products(x: &Labelled, y: &Labelled, roles: &Roles) -> Result<Value> {
+    let order = [&roles.batch[..], &roles.inner].concat();
+    let products = multiply(arranged(x, &order)?, arranged(y, &order)?)?;
+    sum_in_dtype(&products, axes(roles.batch.len(), roles.inner.len()))
 }
 
 /// With `count` axes of size 1 before axis `at`.

@@ -1,7 +1,7 @@
 //! Rearrangements: compositions of the ops that join, choose and reshape. None needs a rule of its own.
 
 use super::{
-    add, argwhere, broadcast_like, concat, expand_dims, gather_rows_of, indices_along, maximum, negative, ones_like,
+    add, argwhere, broadcast_like, concat, expand_dims, gather_rows_of, indices_along, maximum, ones_like,
     partition_from_lengths, remainder, reshape, reshape_like, slice, subtract, sum, take, transpose, zeros,
 };
 use crate::attrs::Axes;
@@ -123,18 +123,20 @@ fn sizes_of(sections: &Sections, n: usize) -> Result<Vec<i64>> {
 /// assert_eq!(ops::flip(Tensor::from_vec(vec![1, 2, 3]), 0).unwrap().to_string(), "[3, 2, 1]");
 /// ```
 pub fn flip(x: impl Into<Arg>, axis: impl Into<Axes>) -> Result<Value> {
-    let flipped = |x: Value, axis: Axes| {
-        axes_of(&x, &axis)?.into_iter().try_fold(x, |x, axis| {
-            // An axis of rows has no one size, but each row can be read backwards.
-            if x.ext().is_ok() {
-                return slice(x, axis, -1, None, -1);
-            }
-            // Negative indices count from the end, whatever the size is.
-            let backwards = subtract(negative(indices_along(&x, axis)?)?, 1)?;
-            take(x, backwards, axis)
-        })
-    };
+    let flipped =
+        |x: Value, axis: Axes| axes_of(&x, &axis)?.into_iter().try_fold(x, |x, axis| slice(x, axis, -1, None, -1));
     x.into().value().cloned().and_then(|x| flipped(x, axis.into())).map_err(|e| e.at("flip"))
+}
+
+/// Repetitions that are copied as they are, at most; more of them are read by their places.
+const MOST_COPIES: i64 = 64;
+
+/// The size of an axis of a tensor, if it is known.
+fn known_size(x: &Value, axis: i64) -> Result<Option<i64>> {
+    let Value::Tensor(x) = x else { return Ok(None) };
+    let shape = x.shape();
+    let Some(dims) = shape.dims() else { return Ok(None) };
+    Ok(dims[normalize_axis(axis, dims.len())?].known().and_then(|n| i64::try_from(n).ok()))
 }
 
 /// The elements moved by `shift` positions along some axes; those that leave at one end enter at the other.
@@ -167,6 +169,14 @@ pub fn roll(x: impl Into<Arg>, shift: impl Into<Vec<i64>>, axis: impl Into<Axes>
 }
 
 fn roll_along(x: Value, shift: i64, axis: i64) -> Result<Value> {
+    if let Some(n) = known_size(&x, axis)? {
+        let from = -shift.checked_rem_euclid(n).unwrap_or(0);
+        // What leaves at the end stands in front.
+        return match from {
+            0 => Ok(x),
+            _ => concat(vec![slice(&x, axis, from, None, 1)?, slice(&x, axis, 0, vec![from], 1)?], axis),
+        };
+    }
     let places = indices_along(&x, axis)?;
     // Of an axis without elements nothing is taken, and one serves as its size.
     let size = maximum(sum(ones_like(&places)?, Axes::All, false)?, 1)?;
@@ -195,6 +205,10 @@ pub fn tile(x: impl Into<Arg>, reps: impl Into<Vec<i64>>) -> Result<Value> {
         // The last number is for the last axis.
         let from_last = reps.iter().rev().zip(1_i64..).filter(|(times, _)| **times != 1);
         from_last.into_iter().try_fold(x, |x, (times, back)| {
+            // A few times are copied as they are.
+            if known_size(&x, -back)?.is_some() && (1..=MOST_COPIES).contains(times) {
+                return concat((0..*times).map(|_| x.clone()).collect::<Vec<_>>(), -back);
+            }
             let places = indices_along(&x, -back)?;
             let again = add(expand_dims(places, 0)?, zeros(vec![*times, 1], DType::I64)?)?;
             take(x, reshape(again, vec![-1_i64])?, -back)

@@ -4,9 +4,11 @@ use crate::attrs::Axes;
 use crate::grad::{GradCx, one};
 use crate::op::OpDef;
 use crate::ops::{broadcast_like, cast, divide, equal, expand_dims_at, multiply, ones_like, where_, zeros_like};
-use crate::reduce::{Fold, Reduce};
+use crate::reduce::{Fold, Reduce, normalize_axes};
+use crate::tensor::Tensor;
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Result};
+use smallvec::SmallVec;
 
 crate::ops! {
     /// Reductions.
@@ -56,12 +58,29 @@ pub fn mean(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<
 
 fn quotient(x: &Arg, axis: &Axes, keepdims: bool) -> Result<Value> {
     let total = sum(x, axis.clone(), keepdims)?;
-    // Booleans are counted in 64 bits, so that counts are exact in every dtype that can hold them.
-    let count = sum(cast(ones_like(x)?, DType::Bool)?, axis.clone(), keepdims)?;
+    let count = counted(x, axis, keepdims)?;
     match dtype_of(&total)? {
         dtype if dtype.is_float() => divide(total, cast(count, dtype)?),
         _ => divide(cast(total, DType::F64)?, cast(count, DType::F64)?),
     }
+}
+
+/// How many elements there are over `axis`, as i64: one number where the sizes are known, otherwise of the shape of a sum.
+pub(super) fn counted(x: &Arg, axis: &Axes, keepdims: bool) -> Result<Value> {
+    if let Arg::Value(Value::Tensor(x)) = x
+        && let Some(dims) = x.shape().dims()
+    {
+        let axes = match axis {
+            Axes::All => (0..dims.len()).collect(),
+            Axes::List(axes) => normalize_axes(axes, dims.len())?,
+        };
+        let sizes: Option<SmallVec<[usize; 4]>> = axes.iter().map(|axis| dims[*axis].known()).collect();
+        if let Some(n) = sizes.and_then(|sizes| i64::try_from(sizes.iter().product::<usize>()).ok()) {
+            return Ok(Tensor::scalar(n).into());
+        }
+    }
+    // Booleans are counted in 64 bits, so that counts are exact in every dtype that can hold them.
+    sum(cast(ones_like(x)?, DType::Bool)?, axis.clone(), keepdims)
 }
 
 pub(super) fn dtype_of(value: &Value) -> Result<DType> {

@@ -1,9 +1,9 @@
 //! Ops that join tensors, or choose elements of one by position. Elements are copied in runs.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
-use super::assemble::{beside, gathered};
-use super::structural::OneAxis;
-use super::{Run, add, assemble, ones_like, row_starts, sum, transpose, uniform_partition};
+use super::assemble::{beside, gathered, gathered_along};
+use super::structural::{OneAxis, numbers_by_strides};
+use super::{Run, add, assemble, indices_along, ones_like, row_starts, sum, transpose, uniform_partition};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::GradCx;
 use crate::kernels::map::Fault;
@@ -226,6 +226,9 @@ fn run_take(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Out
     }
     let outer: usize = x.dims()[..axis].iter().product();
     let inner: usize = x.dims()[axis + 1..].iter().product();
+    if x.dtype().width().is_some() {
+        return one_tensor(gathered_along(x, &places(indices, n)?, (outer, n, inner), dims)?);
+    }
     let runs = (0..outer)
         .flat_map(|o| at.iter().map(move |&i| Run { source: Some(0), start: (o * n + i) * inner, len: inner }));
     one_tensor(assemble(x.dtype(), dims, &[x], runs)?)
@@ -359,6 +362,15 @@ fn run_slice(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Ou
     let outer: usize = x.dims()[..axis].iter().product();
     let inner: usize = x.dims()[axis + 1..].iter().product();
     let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    if x.dtype().width().is_some() {
+        // Strides of what is there, but for the axis, along which a step is as long.
+        let step = isize::try_from(s.step).unwrap_or(isize::MAX);
+        let strides = (0..dims.len()).map(|i| {
+            let stride = x.dims()[i + 1..].iter().product::<usize>().cast_signed();
+            if i == axis && count > 1 { stride.saturating_mul(step) } else { stride }
+        });
+        return one_tensor(numbers_by_strides(x, first * inner, dims.clone(), strides.collect())?);
+    }
     let position = |i: usize| usize::try_from(start + i64::try_from(i).unwrap_or(0) * s.step).unwrap_or(0);
     let runs = (0..outer).flat_map(|o| {
         (0..count).map(move |i| Run { source: Some(0), start: (o * n + position(i)) * inner, len: inner })
@@ -369,13 +381,6 @@ fn run_slice(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Ou
 fn grad_slice(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     let s: &Slice = cx.attrs()?;
     let x = &cx.args[0];
-    let shape = x.tensor()?.shape();
-    let dims = shape.dims().ok_or_else(|| Error::shape("the gradient of slice needs a known rank"))?;
-    let n = dims[normalize_axis(s.axis, dims.len())?].known().ok_or_else(|| {
-        Error::shape(format!("axis {} has a size that is not known while tracing", s.axis))
-            .wanted("a known size along the sliced axis")
-    })?;
-    let (start, count) = slice_range(s, n)?;
-    let indices: Vec<i64> = (0..count).map(|i| start + i64::try_from(i).unwrap_or(0) * s.step).collect();
-    Ok(vec![Some(scatter_along(cx.g(), &Tensor::from_vec(indices).into(), x, s.axis)?)])
+    let places = slice(indices_along(x, s.axis)?, 0, s.start, s.stop.clone(), s.step)?;
+    Ok(vec![Some(scatter_along(cx.g(), &places, x, s.axis)?)])
 }

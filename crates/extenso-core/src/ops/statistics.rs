@@ -1,8 +1,8 @@
 //! Counts, spreads and differences. Compositions of reductions.
 
 use super::rearrange::size_along;
-use super::reduction::dtype_of;
-use super::{cast, concat, divide, full_like, maximum, mean, ones_like, slice, sqrt, square, subtract, sum};
+use super::reduction::{counted, dtype_of};
+use super::{cast, concat, divide, full_like, maximum, mean, slice, sqrt, square, subtract, sum};
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Error, Result};
@@ -52,7 +52,7 @@ fn spread(x: &Arg, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value
     };
     let apart = subtract(&x, mean(&x, axis.clone(), true)?)?;
     let total = sum(square(apart)?, axis.clone(), keepdims)?;
-    let count = cast(sum(cast(ones_like(&x)?, DType::I64)?, axis.clone(), keepdims)?, DType::F64)?;
+    let count = cast(counted(&(&x).into(), axis, keepdims)?, DType::F64)?;
     let free = maximum(subtract(count, correction)?, 0)?;
     let dtype = dtype_of(&total)?;
     divide(total, cast(free, dtype)?)

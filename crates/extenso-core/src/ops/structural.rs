@@ -6,9 +6,12 @@ use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::{Expr, broadcast_strides, evaluate};
 use crate::grad::{GradCx, one};
 use crate::kernels::map::{BlockKernel, Done};
+use crate::kernels::pool::{Block, affordable};
+use crate::kernels::strided;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{Fold, fold_axes, normalize_axes, normalize_axis, stretched_axes};
 use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
 use extenso_types::{Dim, Dims, Error, LeafSpec, Result, Shape};
 use smallvec::{SmallVec, smallvec};
@@ -227,38 +230,56 @@ fn read_strided(x: &Dense, dims: Dims, strides: &[usize]) -> Result<Tensor> {
     if n == 0 {
         return assemble(x.dtype(), dims, &[x], std::iter::empty());
     }
-    crate::kernels::pool::affordable(n.saturating_mul(8))?;
+    affordable(n.saturating_mul(x.dtype().width().unwrap_or(8)))?;
+    if let Storage::Fixed(_) = x.storage() {
+        return numbers_by_strides(x, 0, dims, strides.iter().map(|stride| stride.cast_signed()).collect());
+    }
     let mut starts: Vec<usize> = Vec::with_capacity(n);
     push_positions(&dims, strides, 0, &mut starts);
     let (last, stride) = (dims.last().copied().unwrap_or(1), strides.last().copied().unwrap_or(1));
-    if stride == 1 && last > 1 {
-        let rows = starts.chunks(last).map(move |row| Run { source: Some(0), start: row[0], len: row.len() });
-        return assemble(x.dtype(), dims.clone(), &[x], rows);
-    }
-    match x.storage() {
-        Storage::Fixed(buffer) => {
-            let width = x.dtype().width().unwrap_or(1);
-            let mut block = crate::kernels::pool::Block::new(n * width);
-            match width {
-                1 => pick::<u8>(buffer, &starts, block.slice_mut()),
-                2 => pick::<u16>(buffer, &starts, block.slice_mut()),
-                4 => pick::<u32>(buffer, &starts, block.slice_mut()),
-                _ => pick::<u64>(buffer, &starts, block.slice_mut()),
-            }
-            Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.freeze())))
-        }
-        _ => {
-            let runs = starts.iter().map(|&start| Run { source: Some(0), start, len: 1 });
-            assemble(x.dtype(), dims, &[x], runs)
-        }
-    }
+    let len = if stride == 1 { last } else { 1 };
+    let runs = starts.chunks(len).map(|run| Run { source: Some(0), start: run[0], len: run.len() });
+    assemble(x.dtype(), dims, &[x], runs)
 }
 
-fn pick<T: bytemuck::Pod>(bytes: &[u8], starts: &[usize], out: &mut [T]) {
-    let source = bytemuck::cast_slice::<u8, T>(bytes);
-    for (o, &start) in out.iter_mut().zip(starts) {
-        *o = source[start];
+/// The tensor of sizes `dims` that reads the numbers of `x` from `start` on by strides in elements, of which there is one for each
+/// position. Many are read by several threads, each some of the first axis that has more than one position.
+pub(super) fn numbers_by_strides(x: &Dense, start: usize, dims: Dims, strides: SmallVec<[isize; 4]>) -> Result<Tensor> {
+    fn copy<T: bytemuck::Pod + Send + Sync>(
+        bytes: &[u8],
+        start: usize,
+        (dims, strides): (&[usize], &[isize]),
+        out: &mut [T],
+    ) {
+        let source = bytemuck::cast_slice::<u8, T>(bytes);
+        let ones = dims.iter().take_while(|n| **n == 1).count();
+        let (dims, strides) = (&dims[ones..], &strides[ones..]);
+        let ([outer, inner @ ..], [stride, ..]) = (dims, strides) else {
+            return strided::copy(source, start, dims, strides, out);
+        };
+        let (row, per_piece) = (inner.iter().product::<usize>(), outer.div_ceil(pieces(out.len())).max(1));
+        if per_piece >= *outer {
+            return strided::copy(source, start, dims, strides, out);
+        }
+        let parts: Vec<_> = out.chunks_mut(per_piece * row).enumerate().collect();
+        side_by_side(parts, |(i, out): (usize, &mut [T])| {
+            let mut dims = Dims::from_slice(dims);
+            dims[0] = out.len() / row;
+            let start = start.wrapping_add_signed((i * per_piece).cast_signed() * stride);
+            strided::copy(source, start, &dims, strides, out);
+        });
     }
+    let (n, width) = (element_count(&dims)?, x.dtype().width().unwrap_or(1));
+    affordable(n.saturating_mul(width))?;
+    let (bytes, mut block) = (x.fixed()?.as_slice(), Block::new(n * width));
+    match width {
+        _ if n == 0 => {}
+        1 => copy::<u8>(bytes, start, (&dims, &strides), block.slice_mut()),
+        2 => copy::<u16>(bytes, start, (&dims, &strides), block.slice_mut()),
+        4 => copy::<u32>(bytes, start, (&dims, &strides), block.slice_mut()),
+        _ => copy::<u64>(bytes, start, (&dims, &strides), block.slice_mut()),
+    }
+    Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.freeze())))
 }
 
 fn push_positions(dims: &[usize], strides: &[usize], at: usize, out: &mut Vec<usize>) {
