@@ -78,6 +78,22 @@ fn elements_beside_each_other_have_any_width() {
     }
 }
 
+#[test]
+fn concatenations_of_concatenations_are_one() {
+    let f = body(|args| {
+        let [x, y] = args else { panic!("two arguments") };
+        // Sizes that depend on the elements.
+        let some = |x: &Value| ops::boolean_mask(x, ops::greater(x, 0)?, 0);
+        let both = ops::concat(vec![some(x)?, y.clone()], 0)?;
+        let alone = ops::concat(vec![both], -1)?;
+        let all = ops::concat(vec![y.clone(), ops::concat(vec![some(y)?, x.clone()], -1)?], 0)?;
+        Ok(vec![alone, all])
+    });
+    for n in [0, 1, 70] {
+        check(&f, &[numbers(DType::F32, &[n]), numbers(DType::F32, &[n])], None, &format!("{n} elements"));
+    }
+}
+
 /// A number below `n`, and the next state.
 fn below(state: &mut u64, n: usize) -> usize {
     *state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);

@@ -368,7 +368,7 @@ impl Cursor<'_> {
         same
     }
 
-    #[inline]
+    #[inline(always)]
     fn varint(&mut self) -> Option<u64> {
         let first = *self.bytes.get(self.at)?;
         if first < 0x80 {
@@ -405,7 +405,7 @@ impl Cursor<'_> {
         Some(value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let chunk = self.bytes.get(self.at..)?.first_chunk::<N>()?;
         self.at += N;
@@ -413,7 +413,7 @@ impl Cursor<'_> {
     }
 
     /// Reads over a length and as many bytes, and says where these are.
-    #[inline]
+    #[inline(always)]
     fn sized(&mut self) -> Option<Span> {
         let len = usize::try_from(self.varint()?).ok()?;
         let (start, end) = (self.at, self.at.checked_add(len)?);

@@ -20,7 +20,8 @@ pub(crate) fn flatten(mut graph: Graph) -> Result<Graph> {
     // The inputs of each concatenation, flat already where it reads others.
     let mut flat: Vec<_> = graph.nodes.iter().map(|node| node.inputs.clone()).collect();
     for (i, mut node) in std::mem::take(&mut graph.nodes).into_iter().enumerate() {
-        if axes[i].is_some() {
+        // What is joined with nothing has the sizes of what it is, which would be claimed twice.
+        if axes[i].is_some() && node.inputs.len() > 1 {
             let inner = |at: usize| reads[at] == 1 && axes[at] == axes[i];
             let parts = node.inputs.iter().flat_map(|at| match at.node as usize {
                 before if inner(before) => flat[before].clone(),
