@@ -1,14 +1,18 @@
-//! The order of elements: sorting rows, the positions that would sort them, the first extreme of each.
+//! The order of elements: sorting rows, the positions that would sort them.
 //!
 //! Invariant: NaN comes last, in both directions; equal elements keep their order. Strings compare by their bytes, which
 //! for UTF-8 is the order of code points. Rows are runs of equal length. Does not split work over threads.
 
 use super::isa::multiversion;
+use super::radix::sort_by_digits;
 use half::{bf16, f16};
 use std::cmp::Ordering;
 
 /// Elements that can be sorted.
 pub trait Ordered: Copy {
+    /// The numbers that order as elements do.
+    type Key: Copy + Default + Ord + Into<u64>;
+
     /// Whether elements of equal rank cannot be told apart, and none is last.
     const EQUAL_ARE_ALIKE: bool;
 
@@ -19,14 +23,7 @@ pub trait Ordered: Copy {
     fn place(self, other: Self) -> Ordering;
 
     /// A number that orders as the element does, if there is one; elements of equal rank have equal numbers.
-    #[inline(always)]
-    fn key(self, descending: bool) -> Option<u64> {
-        let key = self.ascending()?;
-        Some(if descending && !self.is_last() { !key } else { key })
-    }
-
-    /// The number that orders as the element does among ascending ones.
-    fn ascending(self) -> Option<u64>;
+    fn key(self, descending: bool) -> Option<Self::Key>;
 
     /// The order of two elements.
     #[inline(always)]
@@ -40,72 +37,87 @@ pub trait Ordered: Copy {
 }
 
 macro_rules! ordered {
-    ($($float:ident)*; $($t:ty: |$x:ident| $key:expr;)*) => {
+    ($($float:ident as $bits:ident;)* | $($t:ty as $key:ty: |$x:ident| $of:expr;)*) => {
         $(impl Ordered for $t {
+            type Key = $key;
             const EQUAL_ARE_ALIKE: bool = true;
             #[inline(always)]
             fn is_last(self) -> bool { false }
             #[inline(always)]
             fn place(self, other: $t) -> Ordering { self.cmp(&other) }
             #[inline(always)]
-            fn ascending(self) -> Option<u64> { let $x = self; $key }
+            fn key(self, descending: bool) -> Option<$key> {
+                let $x = self;
+                let key: Option<$key> = $of;
+                Some(if descending { !key? } else { key? })
+            }
         })*
         $(impl Ordered for $float {
+            type Key = $bits;
             const EQUAL_ARE_ALIKE: bool = false;
             #[inline(always)]
             fn is_last(self) -> bool { self.is_nan() }
             #[inline(always)]
             fn place(self, other: $float) -> Ordering { self.partial_cmp(&other).unwrap_or(Ordering::Equal) }
+            /// The bits of a number, turned so that they order as numbers do; both zeros are one, and NaN is behind all.
             #[inline(always)]
-            fn ascending(self) -> Option<u64> { Some(if self.is_nan() { u64::MAX } else { float_key(f64::from(self)) }) }
+            fn key(self, descending: bool) -> Option<$bits> {
+                const SIGN: $bits = 1 << ($bits::BITS - 1);
+                let (bits, size) = (self.to_bits(), self.to_bits() & !SIGN);
+                let key = if bits > SIGN { !bits } else { size | SIGN };
+                let key = if descending { !key } else { key };
+                Some(if size > $float::INFINITY.to_bits() { $bits::MAX } else { key })
+            }
         })*
     };
 }
 ordered! {
-    f16 bf16 f32 f64;
-    bool: |x| Some(u64::from(x));
-    u8: |x| Some(u64::from(x));
-    u16: |x| Some(u64::from(x));
-    u32: |x| Some(u64::from(x));
-    u64: |x| Some(x);
-    i8: |x| Some(signed_key(i64::from(x)));
-    i16: |x| Some(signed_key(i64::from(x)));
-    i32: |x| Some(signed_key(i64::from(x)));
-    i64: |x| Some(signed_key(x));
-    &[u8]: |_x| None;
-}
-
-#[inline(always)]
-fn signed_key(x: i64) -> u64 {
-    x.cast_unsigned() ^ 1 << 63
-}
-
-/// The bits of a number, turned so that they order as numbers do; both zeros are one.
-#[inline(always)]
-fn float_key(x: f64) -> u64 {
-    let bits = (x + 0.0).to_bits().cast_signed();
-    signed_key(bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed())
+    f16 as u16;
+    bf16 as u16;
+    f32 as u32;
+    f64 as u64;
+    |
+    bool as u8: |x| Some(u8::from(x));
+    u8 as u8: |x| Some(x);
+    u16 as u16: |x| Some(x);
+    u32 as u32: |x| Some(x);
+    u64 as u64: |x| Some(x);
+    i8 as u8: |x| Some(x.cast_unsigned() ^ 1 << 7);
+    i16 as u16: |x| Some(x.cast_unsigned() ^ 1 << 15);
+    i32 as u32: |x| Some(x.cast_unsigned() ^ 1 << 31);
+    i64 as u64: |x| Some(x.cast_unsigned() ^ 1 << 63);
+    &[u8] as u64: |_x| None;
 }
 
 /// Sorts each row of `n` elements.
 pub fn sort_rows<T: Ordered>(x: &[T], n: usize, descending: bool, out: &mut [T]) {
+    let mut spare = Vec::new();
     out.copy_from_slice(x);
-    out.chunks_mut(n.max(1)).for_each(|row| sort_row(row, descending));
+    out.chunks_mut(n.max(1)).for_each(|row| sort_row(row, descending, &mut spare));
 }
 
-/// Sorts a row.
-pub fn sort_row<T: Ordered>(row: &mut [T], descending: bool) {
-    if let (Some(ranks), Some(first)) = (Ranks::of(row, descending), row.first()) {
-        let mut unsorted = [*first; SHORT];
+/// Sorts a row. `spare` is memory that rows use one after the other.
+pub fn sort_row<T: Ordered>(row: &mut [T], descending: bool, spare: &mut Vec<T>) {
+    let Some(&first) = row.first() else { return };
+    if let Some(ranks) = Ranks::of(row, descending) {
+        let mut unsorted = [first; SHORT];
         unsorted[..row.len()].copy_from_slice(row);
         return unsorted.iter().zip(&ranks.0[..row.len()]).for_each(|(x, rank)| row[*rank as usize] = *x);
     }
-    match (T::EQUAL_ARE_ALIKE, descending) {
-        (true, false) => row.sort_unstable_by(|a, b| a.place(*b)),
-        (true, true) => row.sort_unstable_by(|a, b| b.place(*a)),
-        (false, _) => row.sort_by(|a, b| a.order(*b, descending)),
+    let key = |x: T| x.key(descending).unwrap_or_default();
+    match first.key(descending) {
+        None => row.sort_by(|a, b| a.order(*b, descending)),
+        Some(_) if row.len() >= LONG * size_of::<T::Key>() => {
+            spare.resize(row.len().max(spare.len()), first);
+            sort_by_digits(row, &mut spare[..row.len()], key);
+        }
+        Some(_) if T::EQUAL_ARE_ALIKE => row.sort_unstable_by_key(|x| key(*x)),
+        Some(_) => row.sort_by_key(|x| key(*x)),
     }
 }
+
+/// Rows of at least so many elements for each digit of their keys are sorted by digits.
+const LONG: usize = 64;
 
 /// Rows of at most so many elements are sorted by counting.
 const SHORT: usize = 16;
@@ -125,7 +137,7 @@ impl Ranks {
         }
         // What follows the row is not before any of it.
         let (mut keys, mut ranks) = ([u64::MAX; SHORT], [0; SHORT]);
-        keys.iter_mut().zip(row.iter().filter_map(|x| x.key(descending))).for_each(|(to, key)| *to = key);
+        keys.iter_mut().zip(row.iter().filter_map(|x| x.key(descending))).for_each(|(to, key)| *to = key.into());
         match (keys.first_chunk(), ranks.first_chunk_mut()) {
             (Some(keys), Some(ranks)) if row.len() <= SHORT / 2 => rank_eight(keys, ranks),
             _ => rank_sixteen(&keys, &mut ranks),
@@ -168,6 +180,7 @@ pub fn argsort_rows<T: Ordered>(x: &[T], n: usize, descending: bool, out: &mut [
 #[derive(Default)]
 pub struct Scratch {
     narrow: Vec<u64>,
+    spare: Vec<u64>,
     wide: Vec<u128>,
 }
 
@@ -179,7 +192,7 @@ pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch
     if let Some(ranks) = Ranks::of(row, descending) {
         return ranks.0[..row.len()].iter().zip(0..).for_each(|(rank, i)| out[*rank as usize] = i);
     }
-    let keys = || row.iter().filter_map(|x| x.key(descending));
+    let keys = || row.iter().filter_map(|x| x.key(descending)).map(Into::into);
     let (low, high) = keys().fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)));
     let bits = usize::BITS - row.len().leading_zeros();
     if row.first().is_some_and(|x| x.key(descending).is_none()) {
@@ -188,7 +201,13 @@ pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch
     } else if high.saturating_sub(low).leading_zeros() >= bits {
         scratch.narrow.clear();
         scratch.narrow.extend(keys().zip(0_u64..).map(|(key, i)| (key - low) << bits | i));
-        scratch.narrow.sort_unstable();
+        if row.len() >= LONG * size_of::<T::Key>() {
+            // The positions are in order already.
+            scratch.spare.resize(row.len(), 0);
+            sort_by_digits(&mut scratch.narrow, &mut scratch.spare, |key| key >> bits);
+        } else {
+            scratch.narrow.sort_unstable();
+        }
         let mask = (1 << bits) - 1;
         out.iter_mut().zip(&scratch.narrow).for_each(|(at, key)| *at = (key & mask) as i64);
     } else {
@@ -196,43 +215,6 @@ pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch
         scratch.wide.extend(keys().zip(0_u64..).map(|(key, i)| u128::from(key) << 64 | u128::from(i)));
         scratch.wide.sort_unstable();
         out.iter_mut().zip(&scratch.wide).for_each(|(at, key)| *at = *key as i64);
-    }
-}
-
-/// The positions of the `k` largest elements of each row of `n`, the largest first, of equal ones the first.
-pub fn top_rows<T: Ordered>(x: &[T], n: usize, k: usize, out: &mut [i64]) {
-    // Without rows, even one as long as a row may be would be too much.
-    if k == 0 || x.is_empty() {
-        return;
-    }
-    let mut all: Vec<i64> = Vec::with_capacity(n);
-    for (row, out) in x.chunks(n.max(1)).zip(out.chunks_mut(k)) {
-        let order = |a: &i64, b: &i64| row[*a as usize].order(row[*b as usize], true).then(a.cmp(b));
-        all.clear();
-        all.extend(0..n as i64);
-        if k < n {
-            all.select_nth_unstable_by(k - 1, order);
-        }
-        all[..k].sort_unstable_by(order);
-        out.copy_from_slice(&all[..k]);
-    }
-}
-
-/// The position of the first extreme of each row of `n` elements; of the first NaN, if there is one.
-pub fn extreme_rows<T: Ordered>(x: &[T], n: usize, largest: bool, out: &mut [i64]) {
-    let wanted = if largest { Ordering::Greater } else { Ordering::Less };
-    for (row, out) in x.chunks(n.max(1)).zip(out) {
-        let mut best = 0;
-        for (i, x) in row.iter().enumerate() {
-            if x.is_last() {
-                best = i;
-                break;
-            }
-            if x.place(row[best]) == wanted {
-                best = i;
-            }
-        }
-        *out = best as i64;
     }
 }
 
@@ -248,7 +230,7 @@ mod tests {
             argsort(row, descending, &mut found, &mut Scratch::default());
             assert_eq!(found, wanted, "{descending}");
             let mut sorted = row.to_vec();
-            sort_row(&mut sorted, descending);
+            sort_row(&mut sorted, descending, &mut Vec::new());
             let is_alike = |(x, at): (&T, &i64)| x.order(row[*at as usize], descending) == Ordering::Equal;
             assert!(sorted.iter().zip(&wanted).all(is_alike), "{descending}");
         }
@@ -264,9 +246,55 @@ mod tests {
             let zeros = row.iter().copied().filter(|x| !x.is_nan());
             let wanted: Vec<f32> = zeros.chain(row.iter().copied().filter(|x| x.is_nan())).collect();
             let mut sorted = row.clone();
-            sort_row(&mut sorted, false);
+            sort_row(&mut sorted, false, &mut Vec::new());
             assert_eq!(bits(&sorted), bits(&wanted));
         }
+    }
+
+    /// Compares a sort with the old way: the elements at the positions that a stable sort by comparison gives.
+    fn check_bits<T: Ordered + bytemuck::NoUninit>(of: impl Fn(u64) -> T) {
+        for n in [0_u64, 1, 2, 15, 16, 17, 63, 64, 65, 1000, 70_000] {
+            let x: Vec<T> = (0..n).map(|i| of((i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20)).collect();
+            for descending in [false, true] {
+                let mut order: Vec<i64> = (0..n as i64).collect();
+                order.sort_by(|a, b| x[*a as usize].order(x[*b as usize], descending));
+                let wanted: Vec<T> = order.iter().map(|i| x[*i as usize]).collect();
+                let mut sorted = x.clone();
+                sort_rows(&x, x.len(), descending, &mut sorted);
+                assert_eq!(bytemuck::cast_slice::<T, u8>(&sorted), bytemuck::cast_slice::<T, u8>(&wanted), "{n}");
+                let mut found = vec![0; x.len()];
+                argsort(&x, descending, &mut found, &mut Scratch::default());
+                assert_eq!(found, order, "{n}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_sort_takes_the_elements_in_their_order() {
+        let nan = |i: u64| f32::from_bits(0x7fc0_0000 | (i as u32 & 0xff) | (i as u32 & 1) << 31);
+        let float = |i: u64| match i % 100 {
+            0 => nan(i / 100),
+            1 => [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY][i as usize / 100 % 4],
+            2..50 => (i / 100 % 50) as f32 - 25.0,
+            _ => f32::from_bits((i >> 8) as u32),
+        };
+        check_bits(float);
+        check_bits(nan);
+        check_bits(|i| [0.0_f64, -0.0][i as usize % 2]);
+        check_bits(|i| f64::from(float(i)) * 1e100);
+        check_bits(|i| f64::from_bits(i.wrapping_mul(i)));
+        check_bits(|i| f16::from_bits(i as u16));
+        check_bits(|i| bf16::from_bits(i as u16));
+        check_bits(|i| i as u8);
+        check_bits(|i| i as i8);
+        check_bits(|i| i as u16);
+        check_bits(|i| i as i16);
+        check_bits(|i| i as u32);
+        check_bits(|i| i as i32);
+        check_bits(|i| i.wrapping_mul(i));
+        check_bits(|i| i.wrapping_mul(i).cast_signed());
+        check_bits(|i| (i % 1000) as i64 - 500);
+        check_bits(|i| i % 3 == 0);
     }
 
     #[test]

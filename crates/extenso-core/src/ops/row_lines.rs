@@ -10,7 +10,8 @@ use super::recurrence::{check_entering, check_links, grad_scan, grad_shift, move
 use super::sorting::{indices, sortable, with_elements};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::one;
-use crate::kernels::order::{Scratch, argsort, extreme_rows};
+use crate::kernels::extremes::extreme_rows;
+use crate::kernels::order::{Scratch, argsort};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::partition::Rows;
 use crate::reduce::Fold;

@@ -74,10 +74,11 @@ fn sorted(data: &Dense, spans: Vec<Range<usize>>, descending: bool) -> Result<Te
                     let x = data.as_slice::<$t>()?;
                     let mut block = Block::new(size_of_val(x));
                     for_rows(block.slice_mut::<$t>(), &spans, |spans, start, out| {
+                        let mut spare = Vec::new();
                         for span in spans {
                             let row = &mut out[span.start - start..span.end - start];
                             row.copy_from_slice(&x[span.clone()]);
-                            sort_row(row, descending);
+                            sort_row(row, descending, &mut spare);
                         }
                     });
                     Ok(Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.freeze())))

@@ -5,14 +5,16 @@
 use super::args::{one_tensor, spec_of, tensor_spec};
 use super::lines::{Lines, same_shape};
 use super::positions::{scatter_add_along_axis, take_along_axis};
-use super::{Run, assemble, reshape};
+use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::one;
-use crate::kernels::order::{argsort_rows, extreme_rows, sort_rows, top_rows};
+use crate::kernels::extremes::{extreme_columns, extreme_rows, top_rows};
+use crate::kernels::order::{Ordered, argsort_rows, sort_rows};
 use crate::kernels::pool::Block;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{normalize_axes, normalize_axis};
 use crate::tensor::{Storage, Tensor};
+use crate::threads::{pieces, side_by_side};
 use crate::value::{Arg, Outputs, Value};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
 use half::{bf16, f16};
@@ -200,12 +202,14 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
             match data.dtype() {
                 $(DType::$d => {
                     let mut block = Block::new(data.len() * size_of::<$t>());
-                    sort_rows(data.as_slice::<$t>()?, n, attrs.descending, block.slice_mut::<$t>());
+                    by_lines(data.as_slice::<$t>()?, n, block.slice_mut::<$t>(), n, |x, out| {
+                        sort_rows(x, n, attrs.descending, out);
+                    });
                     Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.freeze()))
                 })*
                 DType::Bool | DType::String | DType::Bytes | DType::Variant => {
                     let mut order = vec![0_i64; data.len()];
-                    with_elements!(data, x => argsort_rows(x, n, attrs.descending, &mut order));
+                    with_elements!(data, x => by_lines(x, n, &mut order, n, |x, out| argsort_rows(x, n, attrs.descending, out)));
                     let start = |(i, at): (usize, &i64)| i / n * n + usize::try_from(*at).unwrap_or(0);
                     let runs = order.iter().enumerate().map(|place| Run { source: Some(0), start: start(place), len: 1 });
                     assemble(data.dtype(), data.dims().into(), &[data], runs)?
@@ -222,7 +226,7 @@ fn run_argsort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let lines = Lines::of(&args[0], attrs.axis)?;
     let (data, n) = (lines.data()?, lines.len()?);
     let order = indices(data.dims().into(), |out| {
-        with_elements!(data, x => argsort_rows(x, n, attrs.descending, out));
+        with_elements!(data, x => by_lines(x, n, out, n, |x, out| argsort_rows(x, n, attrs.descending, out)));
         Ok(())
     })?;
     one_tensor(lines.back(order)?)
@@ -234,7 +238,7 @@ fn run_top_k(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
     let (data, n) = (lines.data()?, lines.len()?);
     within(k, n)?;
     one_tensor(indices(lines.dims_with(k)?, |out| {
-        with_elements!(data, x => top_rows(x, n, k, out));
+        with_elements!(data, x => by_lines(x, n, out, k, |x, out| top_rows(x, n, k, out)));
         Ok(())
     })?)
 }
@@ -250,22 +254,60 @@ fn run_argmin(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<O
 fn extreme(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec], largest: bool) -> Result<Outputs> {
     let attrs = ArgExtreme::of(attrs)?;
     let x = args[0].tensor()?.data()?;
-    let lines = match &attrs.axis {
-        Axes::All => Lines::of(&reshape(&args[0], vec![-1_i64])?, 0)?,
-        Axes::List(axes) => {
-            normalize_axis(axes[0], x.dims().len())?;
-            Lines::of(&args[0], axes[0])?
-        }
+    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    let axis = match &attrs.axis {
+        Axes::All => None,
+        Axes::List(axes) => Some(normalize_axis(axes[0], x.dims().len())?),
     };
-    let (data, n) = (lines.data()?, lines.len()?);
+    let n = axis.map_or(x.len(), |axis| x.dims()[axis]);
     if n == 0 {
         return Err(no_element());
     }
-    let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
+    let width = axis.map_or(1, |axis| x.dims()[axis + 1..].iter().product());
+    let lines = match (&attrs.axis, x.dtype()) {
+        // Texts are compared one by one, and so along lines.
+        (Axes::List(axes), DType::String | DType::Bytes | DType::Variant) => Some(Lines::of(&args[0], axes[0])?),
+        _ => None,
+    };
     one_tensor(indices(dims, |out| {
-        with_elements!(data, x => extreme_rows(x, n, largest, out));
+        let (x, width) = match &lines {
+            Some(lines) => (lines.data()?, 1),
+            None => (x, width),
+        };
+        with_elements!(x, x => match width {
+            1 => by_lines(x, n, out, 1, |x, out| extreme_rows(x, n, largest, out)),
+            _ => by_columns(x, n, width, largest, out),
+        });
         Ok(())
     })?)
+}
+
+/// Calls `f` with lines of `n` elements and with what is written of them, `m` elements of each; many lines are worked on side by side.
+pub(super) fn by_lines<T: Sync, U: Send>(
+    x: &[T],
+    n: usize,
+    out: &mut [U],
+    m: usize,
+    f: impl Fn(&[T], &mut [U]) + Sync,
+) {
+    let part = x.len().checked_div(n).unwrap_or(0).div_ceil(pieces(x.len())).max(1);
+    let parts = x.chunks((part * n).max(1)).zip(out.chunks_mut((part * m).max(1)));
+    side_by_side(parts.collect(), |(x, out)| f(x, out));
+}
+
+/// The positions of the extremes along the middle one of three axes, the last of `width` elements. Work is split between those of
+/// the first axis, or between columns if there is one alone.
+fn by_columns<T: Ordered + Sync>(x: &[T], n: usize, width: usize, largest: bool, out: &mut [i64]) {
+    if out.len() > width {
+        let all = |x: &[T], out: &mut [i64]| extreme_columns(x, width, 0, largest, out);
+        return by_lines(x, n * width, out, width, |x, out| {
+            x.chunks(n * width).zip(out.chunks_mut(width)).for_each(|(x, out)| all(x, out));
+        });
+    }
+    let part = width.div_ceil(pieces(x.len())).max(1);
+    side_by_side(out.chunks_mut(part).enumerate().collect(), |(i, out)| {
+        extreme_columns(x, width, i * part, largest, out)
+    });
 }
 
 /// A tensor of positions that a function writes.
