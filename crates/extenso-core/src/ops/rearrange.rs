@@ -259,11 +259,10 @@ fn repeat_outer(x: Value, counts: Arg) -> Result<Value> {
 /// assert_eq!((at[0].to_string(), at[1].to_string()), ("[0, 1]".into(), "[1, 0]".into()));
 /// ```
 pub fn nonzero(x: impl Into<Arg>) -> Result<Vec<Value>> {
-    let positions = |x: Value| {
-        if rank_of(&x)? == 0 {
-            return Err(Error::shape("the argument is a scalar").wanted("at least a vector"));
-        }
-        unstack(argwhere(x)?, 1)
+    let positions = |x: Value| match rank_of(&x)? {
+        0 => Err(Error::shape("the argument is a scalar").wanted("at least a vector")),
+        1 => Ok(vec![reshape(argwhere(x)?, vec![-1_i64])?]),
+        _ => unstack(argwhere(x)?, 1),
     };
     x.into().value().cloned().and_then(positions).map_err(|e| e.at("nonzero"))
 }

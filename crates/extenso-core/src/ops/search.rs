@@ -3,7 +3,7 @@
 //! Invariant: the order is that of `sort`, so that NaN is behind everything.
 
 use super::args::{data, spec_of, tensor_spec};
-use super::sorting::{indices, sortable};
+use super::sorting::{by_lines, indices, sortable};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::order::Ordered;
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -105,7 +105,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn places<T: Ordered>(&self, sorted: &[T], values: &[T], out: &mut [i64]) {
+    fn places<T: Ordered + Sync>(&self, sorted: &[T], values: &[T], out: &mut [i64]) {
         let [.., size] = *self.sorted else { return };
         if self.sorted.len() == 1 {
             return places(sorted, values, self.right, out);
@@ -129,13 +129,18 @@ fn texts(x: &Dense) -> Result<Vec<&[u8]>> {
     (0..x.len()).map(|i| x.text_at(i)).collect()
 }
 
-fn places<T: Ordered>(sorted: &[T], values: &[T], right: bool, out: &mut [i64]) {
-    for (out, value) in out.iter_mut().zip(values) {
-        let before = |x: &T| match x.order(*value, false) {
+/// The places of values in one line, found side by side. Keys are compared where there are any, without branches.
+fn places<T: Ordered + Sync>(sorted: &[T], values: &[T], right: bool, out: &mut [i64]) {
+    let place = |value: T| match value.key(false) {
+        Some(value) if right => sorted.partition_point(|x| x.key(false).unwrap_or_default() <= value),
+        Some(value) => sorted.partition_point(|x| x.key(false).unwrap_or_default() < value),
+        None => sorted.partition_point(|x| match x.order(value, false) {
             Ordering::Less => true,
             Ordering::Equal => right,
             Ordering::Greater => false,
-        };
-        *out = i64::try_from(sorted.partition_point(before)).unwrap_or(i64::MAX);
-    }
+        }),
+    };
+    by_lines(values, 1, out, 1, |values, out| {
+        out.iter_mut().zip(values).for_each(|(out, value)| *out = i64::try_from(place(*value)).unwrap_or(i64::MAX));
+    });
 }

@@ -3,8 +3,8 @@
 //! Invariant: elements are the same if `equal` says so: NaN differs from NaN, and both zeros are one.
 
 use super::{
-    argsort, boolean_mask, concat, cumulative_sum, equal, indices_along, logical_or, maximum, not_equal, reshape,
-    reshape_like, slice, subtract, sum, take,
+    argsort, boolean_mask, concat, cumulative_sum, equal, indices_along, not_equal, reshape, reshape_like, slice, sort,
+    subtract, sum, take,
 };
 use crate::attrs::Axes;
 use crate::ops::{cast, ones_like};
@@ -48,8 +48,9 @@ pub fn unique_all(x: impl Into<Arg>) -> Result<Unique> {
 /// ```
 pub fn unique_values(x: impl Into<Arg>) -> Result<Value> {
     let values = |x: &Value| {
-        let groups = Groups::of(x)?;
-        boolean_mask(groups.sorted, groups.first, 0)
+        x.tensor()?;
+        let sorted = sort(reshape(x, vec![-1_i64])?, -1, false)?;
+        boolean_mask(&sorted, firsts(&sorted)?, 0)
     };
     x.into().value().and_then(values).map_err(|e| e.at("unique_values"))
 }
@@ -93,11 +94,16 @@ impl Groups {
         let flat = reshape(x, vec![-1_i64])?;
         let order = argsort(&flat, -1, false)?;
         let sorted = take(flat, &order, 0)?;
-        let places = indices_along(&sorted, 0)?;
-        let before = take(&sorted, maximum(subtract(&places, 1)?, 0)?, 0)?;
-        let first = logical_or(equal(places, 0)?, not_equal(&sorted, before)?)?;
+        let first = firsts(&sorted)?;
         Ok(Groups { order, sorted, first })
     }
+}
+
+/// Which of sorted elements are the first of their kind: those that differ from the one before.
+fn firsts(sorted: &Value) -> Result<Value> {
+    let is_start = equal(indices_along(slice(sorted, 0, 0, vec![1_i64], 1)?, 0)?, 0)?;
+    let differs = not_equal(slice(sorted, 0, 1, None, 1)?, slice(sorted, 0, 0, vec![-1_i64], 1)?)?;
+    concat(vec![is_start, differs], 0)
 }
 
 fn all(x: &Value) -> Result<Unique> {
