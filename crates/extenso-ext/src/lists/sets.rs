@@ -11,7 +11,7 @@ use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::Attrs;
 use extenso_core::{Answer, Call, ExtensionType, Value, ops};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, DTypeKind, Error, Result};
 
 /// Whether each element of `x` is in `test`: in its list along `axis`, or without an axis in all of `test`.
 ///
@@ -33,9 +33,27 @@ pub fn isin(x: &Value, test: &Value, axis: Option<i64>) -> Result<Value> {
             })?;
             in_shape_of(x, only(found)?)
         }
-        None => with_flat(x, &isin(&flat_values(x)?, &crate::ragged::flatten(test.clone(), None)?, Some(0))?),
+        None => {
+            let (values, test) = (flat_values(x)?, crate::ragged::flatten(test.clone(), None)?);
+            match (&values, &test) {
+                (Value::Tensor(one), Value::Tensor(other)) if one.dtype() == other.dtype() => {
+                    with_flat(x, &members_of_one(&values, &test, one.dtype())?)
+                }
+                _ => with_flat(x, &isin(&values, &test, Some(0))?),
+            }
+        }
     };
     found().map_err(|e: Error| e.at("isin"))
+}
+
+/// For each value of a vector whether it is in another.
+fn members_of_one(values: &Value, test: &Value, dtype: DType) -> Result<Value> {
+    if dtype.kind() == DTypeKind::Text || dtype.is_integer() {
+        return ops::greater_equal(ops::lookup(values, ops::unique_values(test)?, -1, 0)?, 0);
+    }
+    // What is there can enter in front of itself and behind.
+    let test = ops::sort(test, -1, false)?;
+    ops::less(ops::searchsorted(&test, values, "left")?, ops::searchsorted(&test, values, "right")?)
 }
 
 /// For each value whether it is in the row of `test`.
