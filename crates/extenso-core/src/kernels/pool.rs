@@ -66,7 +66,7 @@ pub fn reused() -> usize {
 /// Gives everything that the pool holds back to the system.
 pub fn trim() {
     let blocks = std::mem::take(&mut *lock());
-    let rooms = std::mem::take(&mut *ROOMS.lock().unwrap_or_else(PoisonError::into_inner));
+    let rooms = std::mem::take(&mut *lock_rooms());
     let bytes =
         blocks.iter().map(|b| size_of_val(&b[..])).sum::<usize>() + rooms.iter().map(|r| r.bytes).sum::<usize>();
     HELD.fetch_sub(bytes, Ordering::Relaxed);
@@ -109,12 +109,27 @@ impl AsRef<[u8]> for PoolOwner {
 impl Drop for PoolOwner {
     fn drop(&mut self) {
         let block = std::mem::take(&mut self.0);
-        let bytes = size_of_val(&block[..]);
-        if HELD.fetch_add(bytes, Ordering::Relaxed) + bytes > limit() {
-            HELD.fetch_sub(bytes, Ordering::Relaxed);
+        HELD.fetch_add(size_of_val(&block[..]), Ordering::Relaxed);
+        lock().push(block);
+        drop_oldest();
+    }
+}
+
+/// Gives the oldest of what the pool holds back to the system while that is above the limit: nobody asked for it for longest.
+fn drop_oldest() {
+    while held() > limit() {
+        let mut rooms = lock_rooms();
+        let room = (!rooms.is_empty()).then(|| rooms.remove(0));
+        drop(rooms);
+        let mut blocks = lock();
+        let block = (!blocks.is_empty()).then(|| blocks.remove(0));
+        drop(blocks);
+        let bytes = room.as_ref().map_or(0, |room| room.bytes) + block.as_ref().map_or(0, |b| size_of_val(&b[..]));
+        HELD.fetch_sub(bytes, Ordering::Relaxed);
+        if bytes == 0 {
+            // Another thread is about to add what it counted.
             return;
         }
-        lock().push(block);
     }
 }
 
@@ -247,6 +262,11 @@ struct Room {
     vector: Box<dyn Any + Send>,
 }
 
+fn lock_rooms() -> std::sync::MutexGuard<'static, Vec<Room>> {
+    // As of blocks.
+    ROOMS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Makes room for so many more elements. Much of it is room that went back to the pool, or in large pages; [`buffer`] lets it go back.
 ///
 /// Errors: there is no memory for them.
@@ -271,7 +291,7 @@ pub fn reserve<T: Pod + Send>(elements: &mut Vec<T>, n: usize) -> StdResult<(), 
 
 /// A vector of the pool with room for so many bytes, and not for twice as many.
 fn take_room<T: Pod + Send>(bytes: usize) -> Option<Vec<T>> {
-    let mut rooms = ROOMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut rooms = lock_rooms();
     let fits = |room: &Room| (bytes..bytes.saturating_mul(2)).contains(&room.bytes) && room.vector.is::<Vec<T>>();
     let at = rooms.iter().rposition(fits)?;
     let Room { bytes, vector } = rooms.swap_remove(at);
@@ -302,12 +322,9 @@ impl<T: Pod + Send> Drop for RoomOwner<T> {
         let mut vector = std::mem::take(&mut self.0);
         vector.clear();
         let bytes = vector.capacity() * size_of::<T>();
-        if HELD.fetch_add(bytes, Ordering::Relaxed) + bytes > limit() {
-            HELD.fetch_sub(bytes, Ordering::Relaxed);
-            return;
-        }
-        let room = Room { bytes, vector: Box::new(vector) };
-        ROOMS.lock().unwrap_or_else(PoisonError::into_inner).push(room);
+        HELD.fetch_add(bytes, Ordering::Relaxed);
+        lock_rooms().push(Room { bytes, vector: Box::new(vector) });
+        drop_oldest();
     }
 }
 
@@ -342,8 +359,15 @@ fn class(len: usize) -> usize {
 mod tests {
     use super::*;
 
+    /// The pool is one for all tests of a process: those that look at what is in it take turns.
+    fn turn() -> std::sync::MutexGuard<'static, ()> {
+        static TURN: Mutex<()> = Mutex::new(());
+        TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     #[test]
     fn a_dropped_block_is_handed_out_again() {
+        let _turn = turn();
         // A size of its own, since other tests of this process use the pool too.
         let len = 37 * SMALL;
         let before = reused();
@@ -360,6 +384,7 @@ mod tests {
 
     #[test]
     fn the_room_of_a_dropped_buffer_is_taken_again() {
+        let _turn = turn();
         // A size of its own, since other tests of this process use the pool too.
         let n = 31 << 17;
         let mut elements: Vec<f64> = Vec::new();
@@ -374,6 +399,19 @@ mod tests {
         reserve(&mut again, n - 1000).expect("memory");
         assert!(again.is_empty() && again.capacity() >= n && others.capacity() >= n);
         assert!(again.as_ptr().addr() == address && others.as_ptr().addr() != address);
+    }
+
+    #[test]
+    fn what_is_held_is_within_the_limit_and_the_oldest_goes_first() {
+        let _turn = turn();
+        let len = 41 << 20;
+        let blocks: Vec<Block> = (0..limit().div_ceil(len) + 2).map(|_| Block::new(len)).collect();
+        let last = blocks.last().map(|block| block.bytes().as_ptr().addr());
+        blocks.into_iter().map(Block::freeze).for_each(drop);
+        // Other tests may be about to add a little.
+        assert!(held() <= limit() + len, "{} bytes are held", held());
+        assert_eq!(Some(Block::new(len).freeze().as_ptr().addr()), last, "what was dropped last is kept");
+        trim();
     }
 
     #[test]
