@@ -73,7 +73,7 @@ pub fn trim() {
 }
 
 fn lock() -> std::sync::MutexGuard<'static, Vec<Vec<Line>>> {
-    // A panic cannot leave the list half changed: every critical section is one push, one swap_remove or one take.
+    // A panic cannot leave the list half changed: every critical section is one push, one remove or one take.
     FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -242,7 +242,7 @@ fn take(len: usize) -> PoolOwner {
     let mut free = lock();
     // From the end: what was given back last is warmest.
     if let Some(i) = free.iter().rposition(|b| b.len() == lines) {
-        let block = free.swap_remove(i);
+        let block = free.remove(i);
         drop(free);
         HELD.fetch_sub(size_of_val(&block[..]), Ordering::Relaxed);
         REUSED.fetch_add(1, Ordering::Relaxed);
@@ -294,7 +294,7 @@ fn take_room<T: Pod + Send>(bytes: usize) -> Option<Vec<T>> {
     let mut rooms = lock_rooms();
     let fits = |room: &Room| (bytes..bytes.saturating_mul(2)).contains(&room.bytes) && room.vector.is::<Vec<T>>();
     let at = rooms.iter().rposition(fits)?;
-    let Room { bytes, vector } = rooms.swap_remove(at);
+    let Room { bytes, vector } = rooms.remove(at);
     drop(rooms);
     HELD.fetch_sub(bytes, Ordering::Relaxed);
     REUSED.fetch_add(1, Ordering::Relaxed);
