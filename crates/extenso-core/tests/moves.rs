@@ -161,3 +161,10 @@ fn booleans_are_folded_along_any_axes_as_numbers_are() {
         }
     }
 }
+
+#[test]
+fn what_is_taken_of_nothing_is_nothing_however_large_its_sizes() {
+    let x = Tensor::new::<f64>(&[0, 1, 1 << 60], &[]).expect("nothing");
+    let taken = ops::take(x, Tensor::from_vec(vec![0_i64; 4]), 1).expect("nothing of it");
+    assert_eq!(taken.tensor().and_then(|x| x.data()).expect("data").dims(), [0, 4, 1 << 60]);
+}

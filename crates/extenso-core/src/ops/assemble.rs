@@ -191,8 +191,12 @@ pub(super) fn gathered_along(
     (outer, n, inner): (usize, usize, usize),
     dims: Dims,
 ) -> Result<Tensor> {
+    // Where there is nothing, the sizes of it may be without end.
+    if element_count(&dims)? == 0 {
+        return assemble(x.dtype(), dims, &[x], std::iter::empty());
+    }
     let width = inner * x.dtype().width().unwrap_or(1);
-    let row = at.len() * width;
+    let row = at.len().saturating_mul(width);
     affordable(outer.saturating_mul(row))?;
     let (bytes, mut block) = (x.fixed()?.as_slice(), Block::new(outer * row));
     let per_piece = outer.div_ceil(pieces(outer * row)).max(1);

@@ -296,12 +296,10 @@ pub(super) fn size_along(x: &Value, axis: i64) -> Result<usize> {
     let at = normalize_axis(axis, rank_of(x)?)?;
     // The positions along an axis are as many, whatever type the value has.
     let size = match x {
-        Value::Tensor(t) => t.shape().dims().and_then(|dims| dims[at].known()),
-        Value::Partition(_) | Value::Ext(_) => {
-            indices_along(x, int(at))?.tensor()?.shape().dims().and_then(|dims| dims[0].known())
-        }
+        Value::Tensor(_) => known_size(x, axis)?,
+        Value::Partition(_) | Value::Ext(_) => known_size(&indices_along(x, int(at))?, 0)?,
     };
-    size.ok_or_else(|| {
+    size.and_then(|n| usize::try_from(n).ok()).ok_or_else(|| {
         Error::shape(format!("axis {axis} has a size that is not known while tracing")).wanted("a known size")
     })
 }

@@ -51,7 +51,7 @@ crate::ops! {
 
 /// The mean over `axis`: the sum divided by the count, f64 for integers and booleans. An empty row gives NaN.
 ///
-/// A composition of `sum`, `ones_like` and `divide`.
+/// A composition: the sum divided by the number of elements, which is counted where sizes are not known.
 pub fn mean(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
     quotient(&x.into(), &axis.into(), keepdims).map_err(|e| e.at("mean"))
 }
