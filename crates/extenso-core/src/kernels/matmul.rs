@@ -383,8 +383,7 @@ fn tile<T: Chain, const R: usize, const C: usize>(
     for row in &mut rows {
         *row = &row[..steps];
     }
-    for (p, b) in panel.b.chunks_exact(panel.stride).enumerate().take(steps) {
-        let Some(b) = b[shift..].first_chunk::<C>() else { break };
+    let mut step = |p: usize, b: &[T; C]| {
         for i in 0..R {
             let x = rows[i][p];
             for j in 0..C {
@@ -393,6 +392,14 @@ fn tile<T: Chain, const R: usize, const C: usize>(
         }
         // Keeps the compiler from vectorising across steps; it costs no instruction.
         black_box(());
+    };
+    if panel.stride == C && shift == 0 {
+        // A stride that the compiler knows: a row alone waits for nothing but its chains.
+        let (b, _) = panel.b.as_chunks::<C>();
+        b.iter().take(steps).enumerate().for_each(|(p, b)| step(p, b));
+    } else {
+        let columns = panel.b.chunks_exact(panel.stride).map_while(|b| b[shift..].first_chunk::<C>());
+        columns.take(steps).enumerate().for_each(|(p, b)| step(p, b));
     }
     // In memory the columns are neighbours, which is how the compiler finds the vectors.
     black_box(acc)
