@@ -4,6 +4,7 @@
 //! so fusing changes no bit. Inputs that broadcast are read through, not made. Booleans stay one bit each.
 
 mod access;
+mod epilogue;
 mod few;
 mod register;
 mod row_sums;
@@ -11,6 +12,8 @@ mod small;
 mod stored;
 
 pub use access::broadcast_strides;
+pub use epilogue::Epilogue;
+pub(crate) use epilogue::{Ended, InPlace};
 pub(crate) use few::with_result;
 pub(crate) use small::run as run_few;
 pub use stored::{Made, evaluate};

@@ -8,7 +8,7 @@ mod run;
 pub use run::FirstSpecs;
 
 use crate::attrs::{AttrSet, Attrs, AttrsDef, NoAttrs};
-use crate::elementwise::Lookup;
+use crate::elementwise::{Epilogue, Lookup};
 use crate::grad::GradFn;
 use crate::reduce::Fold;
 use crate::tensor::element_count;
@@ -27,6 +27,9 @@ pub type InferFn = fn(&[LeafSpec], &dyn AttrSet) -> Result<OutputSpecs>;
 
 /// Outputs from arguments, attributes and the inferred specs.
 pub type KernelFn = fn(&[Value], &dyn AttrSet, &[LeafSpec]) -> Result<Outputs>;
+
+/// The output of an op whose elements an expression then takes on, while they are near.
+pub type EpilogueFn = fn(&[Value], &dyn AttrSet, &Epilogue<'_>) -> Result<Value>;
 
 /// The attributes with which an op gives some of its outputs alone, in their order: those that are marked.
 pub type NarrowFn = fn(&dyn AttrSet, &[bool]) -> Result<Arc<dyn AttrSet>>;
@@ -149,6 +152,8 @@ pub struct OpDef {
     /// Whether it gives the elements of the first argument, each for all values of its row of the second, which fused blocks read
     /// through.
     pub repeats_rows: bool,
+    /// How it runs where an elementwise expression replaces its only output, element by element.
+    pub epilogue: Option<EpilogueFn>,
     /// Whether it gives the elements of its only argument as they stand, under sizes with more axes of size 1.
     pub adds_axes: bool,
     /// How an op of several outputs is narrowed to those that are needed.
@@ -177,6 +182,7 @@ impl OpDef {
             text: None,
             instead: None,
             repeats_rows: false,
+            epilogue: None,
             adds_axes: false,
             narrow: None,
         }
@@ -286,6 +292,12 @@ impl OpDef {
     /// Says that the op repeats the elements of its first argument for the values in the rows of its second.
     pub const fn repeats_rows(mut self) -> OpDef {
         self.repeats_rows = true;
+        self
+    }
+
+    /// Adds how the op runs where an elementwise expression replaces its output.
+    pub const fn epilogue(mut self, run: EpilogueFn) -> OpDef {
+        self.epilogue = Some(run);
         self
     }
 

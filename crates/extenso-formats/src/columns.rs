@@ -77,7 +77,7 @@ macro_rules! each {
 }
 
 /// Room for the elements of one record, which then seldom have to move.
-fn some_room<T>() -> Vec<T> {
+pub(super) fn some_room<T>() -> Vec<T> {
     Vec::with_capacity(32)
 }
 
@@ -145,7 +145,11 @@ impl Columns {
     ///
     /// Errors: see [`Column::new`].
     pub fn new(kinds: &[ColumnKind]) -> Result<Columns> {
-        kinds.iter().map(|kind| Column::new(*kind)).collect::<Result<_>>().map(Columns)
+        let mut columns = Vec::with_capacity(kinds.len());
+        for kind in kinds {
+            columns.push(Column::new(*kind)?);
+        }
+        Ok(Columns(columns))
     }
 
     /// The column of this id.

@@ -65,13 +65,17 @@ impl RecordSpec {
     /// Errors: columns of another plan.
     pub fn leaves(&self, columns: Columns) -> Result<Vec<Option<Value>>> {
         let mut columns: Vec<Option<Column>> = columns.into_vec().into_iter().map(Some).collect();
-        let leaf = |leaf: &Leaf| {
+        let mut leaf = |leaf: &Leaf| {
             let Some(id) = leaf.column else { return Ok(None) };
             let column = columns.get_mut(id.index()).and_then(Option::take);
             let column = column.ok_or_else(|| Error::internal(format!("leaf '{}' has no column", leaf.path)))?;
-            Ok(Some(leaf.value(column)?))
+            leaf.value(column).map(Some)
         };
-        self.leaves.iter().map(leaf).collect()
+        let mut leaves = Vec::with_capacity(self.leaves.len());
+        for at in &self.leaves {
+            leaves.push(leaf(at)?);
+        }
+        Ok(leaves)
     }
 
     /// The number of records, which every leaf that stands in no list has as its outer size; none without such a leaf.

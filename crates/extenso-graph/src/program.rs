@@ -4,9 +4,9 @@
 //! buffer goes back to the pool. One small record takes no thread and no lock that another caller can hold.
 
 use crate::graph::{Graph, NodeKind, ValueRef};
-use crate::passes::fuse::{Given, Group, Groups, Sink, fuse};
+use crate::passes::fuse::{Given, Group, Groups, Head, Read, Sink, fuse};
 use extenso_core::attrs::AttrSet;
-use extenso_core::elementwise::{Expr, Made, Source, evaluate};
+use extenso_core::elementwise::{Epilogue, Expr, Made, Source, evaluate};
 use extenso_core::reduce::{Cut, Fold, Reduce, evaluate_folds, fold_axes, normalize_axes};
 use extenso_core::{FirstSpecs, OpDef, Outputs, Tensor, Value};
 use extenso_types::{Dims, Error, LeafSpec, Path, Result, broadcast_dims};
@@ -29,11 +29,21 @@ pub struct Program {
 
 struct Step {
     work: Work,
-    /// What it reads, and whether nothing reads it later.
-    args: SmallVec<[(Slot, bool); 4]>,
+    args: SmallVec<[(Slot, Use); 4]>,
     results: SmallVec<[Slot; 1]>,
     /// Results that nothing reads.
     unread: SmallVec<[Slot; 1]>,
+}
+
+/// How a step reads a value. Where it can, it has the value itself: to count one more owner costs more than to give it back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// The step reads it at another place too.
+    Shared,
+    /// Others read it later.
+    Lent,
+    /// Nothing reads it later.
+    Last,
 }
 
 enum Work {
@@ -41,12 +51,24 @@ enum Work {
     Fused(Fused),
 }
 
-/// A fused chain. Its arguments are what it reads, then the partitions of what is repeated in rows.
+/// A fused chain. Its arguments are those of what it makes first, what it reads, then the partitions of what is repeated in rows.
 struct Fused {
     expr: Expr,
+    head: Option<HeadOp>,
     /// For each argument whether it is repeated.
     repeated: Vec<bool>,
     end: End,
+}
+
+/// What a fused chain makes first and then replaces.
+struct HeadOp {
+    op: &'static OpDef,
+    attrs: Arc<dyn AttrSet>,
+    /// The number of its arguments.
+    args: usize,
+    /// Its place among the inputs of the expression.
+    input: usize,
+    first: FirstSpecs,
 }
 
 /// What a fused chain ends in.
@@ -63,6 +85,9 @@ impl std::fmt::Debug for Step {
         let args: SmallVec<[Slot; 4]> = self.args.iter().map(|(slot, _)| *slot).collect();
         match &self.work {
             Work::Op(op, ..) => write!(f, "{:?} = {}{args:?}", self.results, op.name),
+            Work::Fused(Fused { head: Some(head), expr, .. }) => {
+                write!(f, "{:?} = {} and {} steps {args:?}", self.results, head.op.name, expr.len())
+            }
             Work::Fused(fused) => write!(f, "{:?} = fused {} steps {args:?}", self.results, fused.expr.len()),
         }
     }
@@ -131,7 +156,7 @@ impl Program {
             waiting.retain(|&i| {
                 let step = match &groups[i] {
                     Some(group) if !group.roots.contains(&narrow(i)) || slots.find(root(i)).is_some() => return false,
-                    Some(group) => fused_step(group, slots),
+                    Some(group) => fused_step(graph, group, slots),
                     None => op_step(graph, i, slots),
                 };
                 let waits = step.is_none();
@@ -147,8 +172,15 @@ impl Program {
         self.outputs.iter().chain(self.constants.iter().map(|(slot, _)| slot)).for_each(|&slot| kept[slot] = true);
         for step in self.steps.iter_mut().rev() {
             let is_last = |slot: Slot, kept: &mut [bool]| !std::mem::replace(&mut kept[slot], true);
-            // Of one that it reads twice, the second time is the last.
-            step.args.iter_mut().rev().for_each(|(slot, last)| *last = is_last(*slot, &mut kept));
+            let read: SmallVec<[Slot; 4]> = step.args.iter().map(|(slot, _)| *slot).collect();
+            for (i, (slot, how)) in step.args.iter_mut().enumerate().rev() {
+                let is_read_again = read[i + 1..].contains(slot);
+                *how = match is_last(*slot, &mut kept) {
+                    _ if is_read_again => Use::Shared,
+                    true => Use::Last,
+                    false => Use::Lent,
+                };
+            }
             step.unread = step.results.iter().copied().filter(|&slot| is_last(slot, &mut kept)).collect();
         }
     }
@@ -162,7 +194,7 @@ impl Program {
     pub(crate) fn lives(&self) -> impl Iterator<Item = (&[Slot], SmallVec<[Slot; 4]>)> {
         let given = |slot: &Slot| self.inputs.iter().any(|(_, _, input)| input.as_ref() == Some(slot));
         self.steps.iter().map(move |step| {
-            let read = step.args.iter().filter(|(_, last)| *last).map(|(slot, _)| *slot);
+            let read = step.args.iter().filter(|(_, how)| *how == Use::Last).map(|(slot, _)| *slot);
             let dead = read.chain(step.unread.iter().copied()).filter(|slot| !given(slot)).collect();
             (step.results.as_slice(), dead)
         })
@@ -282,28 +314,40 @@ fn root(node: usize) -> ValueRef {
 fn op_step(graph: &Graph, i: usize, slots: &mut Slots) -> Option<Step> {
     let node = &graph.nodes[i];
     let NodeKind::Op(op, attrs) = &node.kind else { return None };
-    let args = node.inputs.iter().map(|v| Some((slots.find(*v)?, false))).collect::<Option<_>>()?;
+    let args = node.inputs.iter().map(|v| Some((slots.find(*v)?, Use::Lent))).collect::<Option<_>>()?;
     let results = (0..node.outputs.len()).map(|o| slots.new_for(ValueRef { output: narrow(o), ..root(i) })).collect();
     Some(Step { work: Work::Op(op, attrs.clone(), FirstSpecs::default()), args, results, unread: SmallVec::new() })
 }
 
 /// The step of a group, if what it reads is there.
-fn fused_step(group: &Group, slots: &mut Slots) -> Option<Step> {
-    let rows = group.inputs.iter().filter_map(|read| read.rows);
-    let reads = group.inputs.iter().map(|read| read.at).chain(rows);
-    let mut args: SmallVec<[(Slot, bool); 4]> = reads.map(|v| Some((slots.find(v)?, false))).collect::<Option<_>>()?;
+fn fused_step(graph: &Graph, group: &Group, slots: &mut Slots) -> Option<Step> {
+    let head = group.head.and_then(|head| head_op(graph, head));
+    let first = group.head.map_or(&[][..], |head| &graph.nodes[head.node as usize].inputs);
+    let is_read = |(i, _): &(usize, &Read)| group.head.is_none_or(|head| head.input != *i);
+    let read = group.inputs.iter().enumerate().filter(is_read).map(|(_, read)| read);
+    let rows = read.clone().filter_map(|read| read.rows);
+    let reads = first.iter().copied().chain(read.clone().map(|read| read.at)).chain(rows);
+    let mut args: SmallVec<[(Slot, Use); 4]> =
+        reads.map(|v| Some((slots.find(v)?, Use::Lent))).collect::<Option<_>>()?;
     let end = match &group.sink {
         Sink::Store(given) => End::Store(given.clone()),
         Sink::Axes(fold, reduce) => End::Axes(*fold, reduce.clone()),
         Sink::Segments(folds, partition) => {
-            args.push((slots.find(*partition)?, false));
+            args.push((slots.find(*partition)?, Use::Lent));
             End::Segments(folds.clone())
         }
     };
     let results = group.roots.iter().map(|&node| slots.new_for(root(node as usize))).collect();
-    let repeated = group.inputs.iter().map(|read| read.rows.is_some()).collect();
-    let work = Work::Fused(Fused { expr: group.expr.clone(), repeated, end });
+    let repeated = read.map(|read| read.rows.is_some()).collect();
+    let work = Work::Fused(Fused { expr: group.expr.clone(), head, repeated, end });
     Some(Step { work, args, results, unread: SmallVec::new() })
+}
+
+fn head_op(graph: &Graph, head: Head) -> Option<HeadOp> {
+    let node = &graph.nodes[head.node as usize];
+    let NodeKind::Op(op, attrs) = &node.kind else { return None };
+    let (attrs, args) = (attrs.clone(), node.inputs.len());
+    Some(HeadOp { op, attrs, args, input: head.input, first: FirstSpecs::default() })
 }
 
 #[cold]
@@ -314,14 +358,19 @@ fn early() -> Error {
 impl Step {
     fn run(&self, slots: &mut [Option<Value>]) -> Result<()> {
         let mut args: SmallVec<[Value; 4]> = SmallVec::with_capacity(self.args.len());
-        for (slot, last) in &self.args {
-            let arg = if *last { slots[*slot].take() } else { slots[*slot].clone() };
+        for (slot, how) in &self.args {
+            let arg = if *how == Use::Shared { slots[*slot].clone() } else { slots[*slot].take() };
             args.push(arg.ok_or_else(early)?);
         }
         let results = match &self.work {
             Work::Op(op, attrs, first) => op.run_again(&args, &**attrs, first).map_err(|e| e.at(op.name))?,
             Work::Fused(fused) => run_fused(fused, &args)?,
         };
+        for ((slot, how), arg) in self.args.iter().zip(args) {
+            if *how == Use::Lent {
+                slots[*slot] = Some(arg);
+            }
+        }
         for (slot, value) in self.results.iter().zip(results) {
             slots[*slot] = Some(value);
         }
@@ -333,7 +382,10 @@ impl Step {
 }
 
 fn run_fused(fused: &Fused, args: &[Value]) -> Result<Outputs> {
-    let Fused { expr, repeated, end } = fused;
+    let Fused { expr, head, repeated, end } = fused;
+    if let (Some(head), End::Store(given)) = (head, end) {
+        return run_head(head, expr, repeated, given, args);
+    }
     let (args, partition) = match (end, args.split_last()) {
         (End::Segments(_), Some((last, args))) => (args, Some(last.partition()?)),
         _ => (args, None),
@@ -362,17 +414,39 @@ fn run_fused(fused: &Fused, args: &[Value]) -> Result<Outputs> {
         }
         (End::Store(given), _) => {
             let stored = evaluate(expr, &inputs, &dims)?;
-            given.iter().map(|given| given_of(given, &stored, &dims).map(Value::Tensor)).collect()
+            let mut results = Outputs::with_capacity(given.len());
+            for given in given {
+                results.push(Value::Tensor(given_of(given, &stored, &dims)?));
+            }
+            Ok(results)
         }
         (End::Segments(_), None) => Err(Error::internal("a fused segment fold without rows")),
     }
 }
 
+/// Makes what comes first and replaces it by the only result of the expression.
+fn run_head(head: &HeadOp, expr: &Expr, repeated: &[bool], given: &[Given], args: &[Value]) -> Result<Outputs> {
+    let (of_op, others) = args.split_at(head.args);
+    let inputs = sources(others, repeated)?;
+    let epilogue = Epilogue::new(expr, &inputs, head.input)?;
+    let run = head.op.run_epilogue(of_op, &*head.attrs, &head.first, &epilogue);
+    let result = run.map_err(|e| e.at(head.op.name))?;
+    let tensor = result.tensor()?;
+    let dims = tensor.data()?.dims();
+    let mut results = Outputs::with_capacity(given.len());
+    for given in given {
+        results.push(match given.axes {
+            None => result.clone(),
+            Some(_) => Value::Tensor(tensor.with_dims(&given.sizes(dims))?),
+        });
+    }
+    Ok(results)
+}
+
 /// A stored result of the sizes `dims`, under the sizes that it is given.
-fn given_of(given: &Given, stored: &[Made], dims: &Dims) -> Result<Tensor> {
+fn given_of(given: &Given, stored: &[Made], dims: &[usize]) -> Result<Tensor> {
     let made = stored.get(given.stored).ok_or_else(|| Error::internal("a result was not stored"))?;
-    let size = |axis: &Option<usize>| axis.map_or(1, |axis| dims[axis]);
-    made.tensor(given.axes.as_ref().map_or_else(|| dims.clone(), |axes| axes.iter().map(size).collect()))
+    made.tensor(given.sizes(dims))
 }
 
 /// What an expression reads, from the arguments of its step.

@@ -19,6 +19,8 @@ pub enum Access<'a> {
     Full(&'a Buffer, usize),
     /// Bits from an offset.
     FullBits(&'a BooleanBuffer),
+    /// Whoever runs the expression brings it to the register.
+    Given,
     /// One element for all.
     Splat(Register),
     /// A few elements that come again and again, repeated for a block from any of the first `period` on.
@@ -152,7 +154,7 @@ impl Access<'_> {
     /// Brings `n` elements from `start` on to a register, unless they are read where they stand.
     pub fn load(&self, dims: &[usize], start: usize, n: usize, register: &mut [u64]) {
         match self {
-            Access::Full(..) | Access::Splat(_) | Access::Cycle { .. } => {}
+            Access::Full(..) | Access::Given | Access::Splat(_) | Access::Cycle { .. } => {}
             Access::FullBits(bits) => load_bits(bits.values(), bits.offset() + start, n, register),
             Access::Strided { bytes, width, strides } => {
                 let out = bytemuck::cast_slice_mut::<u64, u8>(register);

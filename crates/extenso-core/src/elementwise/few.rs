@@ -8,7 +8,7 @@ use super::small::spread_over;
 use super::{Expr, Made, Slot, Source, at_position};
 use crate::kernels::bits::load_bits;
 use crate::kernels::map::Fault;
-use crate::kernels::pool::Block;
+use crate::kernels::pool::{Block, in_words};
 use crate::tensor::Storage;
 use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Result};
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 
 /// Elements of an expression that is evaluated here, at most.
-const FEW: usize = 512;
+pub(super) const FEW: usize = 1024;
 
 /// Words of all registers, at most: they stay in the first cache.
 const MOST: usize = 1 << 13;
@@ -46,15 +46,21 @@ pub(super) fn evaluate(
     if expr.steps.is_empty() {
         return Ok(None);
     }
-    let mut made = SmallVec::new();
-    let stored = |dtype: DType, words: &[u64]| {
-        let storage = match dtype.width() {
-            Some(width) => Storage::Fixed(Block::of(words, n * width).freeze()),
-            None => Storage::Bits(BooleanBuffer::new(Block::of(words, n.div_ceil(8)).freeze(), 0, n)),
+    let dtypes = expr.stored();
+    let bytes = |dtype: &DType| dtype.width().map_or(n.div_ceil(8), |width| n * width);
+    let mut results = Vec::with_capacity(dtypes.iter().map(|dtype| in_words(bytes(dtype))).sum());
+    let stored = |dtype: DType, words: &[u64]| results.extend_from_slice(&words[..in_words(bytes(&dtype))]);
+    let Some(()) = run(expr, dims, n, bind(inputs, dims, n), stored, |_| ())? else { return Ok(None) };
+    let parts = Block::of(results).freeze_parts(dtypes.iter().map(bytes));
+    let mut made = SmallVec::with_capacity(dtypes.len());
+    made.extend(dtypes.iter().zip(parts).map(|(&dtype, part)| {
+        let storage = match dtype {
+            DType::Bool => Storage::Bits(BooleanBuffer::new(part, 0, n)),
+            _ => Storage::Fixed(part),
         };
-        made.push(Made { dtype, storage, n });
-    };
-    Ok(run(expr, inputs, dims, n, stored, |_| ())?.map(|()| made))
+        Made { dtype, storage, n }
+    }));
+    Ok(Some(made))
 }
 
 /// What `read` makes of the last result, if the inputs are of the shape `dims` or of one element.
@@ -66,15 +72,52 @@ pub(crate) fn with_result<R>(
     dims: &[usize],
     read: impl FnOnce(&[u8]) -> R,
 ) -> Result<Option<R>> {
-    run(expr, inputs, dims, dims.iter().product(), |_, _| (), read)
+    let n = dims.iter().product();
+    run(expr, dims, n, bind(inputs, dims, n), |_, _| (), read)
 }
 
-/// Runs the steps; `stored` is given each result that is stored, and `read` the last.
-fn run<R>(
+/// Puts the last result in the place of the input `held`, which the others stand around, if they are of the shape `dims` or of one
+/// element.
+///
+/// Errors: a fault of the kernel, with its position.
+pub(super) fn in_place(
     expr: &Expr,
     inputs: &[Source<'_>],
+    held: usize,
+    dims: &[usize],
+    elements: &mut [u8],
+) -> Result<bool> {
+    let n = dims.iter().product();
+    // It is read before any step runs, and written when all have run.
+    let elements = RefCell::new(elements);
+    let mut others = bind(inputs, dims, n);
+    let bind = |i: usize, dtype: DType, register: &mut [u64]| {
+        if i != held {
+            return others(i - usize::from(i > held), dtype, register);
+        }
+        let elements = elements.borrow();
+        bytemuck::cast_slice_mut::<u64, u8>(register)[..elements.len()].copy_from_slice(&elements);
+        Some(Input::Spread)
+    };
+    let read = |result: &[u8]| elements.borrow_mut().copy_from_slice(result);
+    Ok(run(expr, dims, n, bind, |_, _| (), read)?.is_some())
+}
+
+/// Binds each input that is alike or one element.
+fn bind<'a>(
+    inputs: &[Source<'a>],
     dims: &[usize],
     n: usize,
+) -> impl FnMut(usize, DType, &mut [u64]) -> Option<Input<'a>> {
+    move |i, dtype, register| input(dtype, inputs.get(i)?, dims, n, register)
+}
+
+/// Runs the steps on what `bind` finds or brings to a register; `stored` is given each result that is stored, and `read` the last.
+fn run<'a, R>(
+    expr: &Expr,
+    dims: &[usize],
+    n: usize,
+    mut bind: impl FnMut(usize, DType, &mut [u64]) -> Option<Input<'a>>,
     stored: impl FnMut(DType, &[u64]),
     read: impl FnOnce(&[u8]) -> R,
 ) -> Result<Option<R>> {
@@ -83,7 +126,7 @@ fn run<R>(
         return Ok(None);
     }
     let words = n.next_multiple_of(LINE).max(LINE);
-    let all = (inputs.len() + expr.registers) * words;
+    let all = (expr.inputs.len() + expr.registers) * words;
     if all > MOST {
         return Ok(None);
     }
@@ -91,10 +134,10 @@ fn run<R>(
         if kept.len() < all {
             kept.resize(all, 0);
         }
-        let (spread, work) = kept[..all].split_at_mut(inputs.len() * words);
+        let (spread, work) = kept[..all].split_at_mut(expr.inputs.len() * words);
         let mut bound: SmallVec<[Input<'_>; 16]> = SmallVec::new();
-        for ((dtype, source), register) in expr.inputs.iter().zip(inputs).zip(spread.chunks_exact_mut(words)) {
-            match input(*dtype, source, dims, n, register) {
+        for ((i, dtype), register) in expr.inputs.iter().enumerate().zip(spread.chunks_exact_mut(words)) {
+            match bind(i, *dtype, register) {
                 Some(input) => bound.push(input),
                 None => return Ok(None),
             }

@@ -119,7 +119,7 @@ impl<'a> Out<'a> {
 
 impl Expr {
     /// The dtypes of what is stored, in the order of the steps.
-    fn stored(&self) -> SmallVec<[DType; 1]> {
+    pub(super) fn stored(&self) -> SmallVec<[DType; 4]> {
         let (last, before) = self.steps.split_last().map_or((None, &[][..]), |(last, before)| (Some(last), before));
         let before = before.iter().filter(|step| step.stored).map(|step| step.kernel.out);
         before.chain(last.map(|last| last.kernel.out).or_else(|| self.inputs.first().copied())).collect()

@@ -8,12 +8,13 @@
 //! `b` is read in panels, a few vectors wide, that lie in memory as they are walked; a tile of a few rows by a few
 //! vectors stays in registers. Blocks of p only store and reload the accumulators. Does not split work over threads.
 
+mod floats;
+
+pub use floats::{Chain, Float};
+
 use std::hint::black_box;
 use std::ops::Range;
 
-use half::{bf16, f16};
-
-use super::elementary::{bf16_to_f32, canonical_f32, canonical_f64, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::isa::{Isa, isa, multiversion};
 
 /// How the weights `b` lie in memory.
@@ -49,10 +50,10 @@ pub fn matmul_packed<T: Float>(m: usize, a: &[T], b: &PackedB<T>, out: &mut [T])
     if let (Some(a), Some(out)) = (T::carried(a), T::carried_mut(out)) {
         return run(&b.job(m, a), out);
     }
-    const ROWS: usize = 48;
-    let rows = ROWS.min(m);
+    const WIDENED: usize = 48;
+    let rows = WIDENED.min(m);
     let (mut wide_a, mut wide_out) = (vec![T::Acc::default(); rows * k], vec![T::Acc::default(); rows * n]);
-    for rows in ranges(m, ROWS) {
+    for rows in ranges(m, WIDENED) {
         let (wide_a, wide_out) = (&mut wide_a[..rows.len() * k], &mut wide_out[..rows.len() * n]);
         widen(&a[rows.start * k..rows.end * k], wide_a);
         run(&b.job(rows.len(), wide_a), wide_out);
@@ -108,6 +109,9 @@ pub struct PackedB<T: Float> {
 /// Rows that one or two tiles cover.
 const FEW_ROWS: usize = 6;
 
+/// Rows that a panel is read for at a time.
+pub const ROWS: usize = 192;
+
 /// The panels of weights are this many units wide, a unit being one cache line.
 const WIDE: usize = 4;
 
@@ -144,75 +148,6 @@ impl<T: Float> PackedB<T> {
     pub fn n(&self) -> usize {
         self.n
     }
-}
-
-/// A float that matrices are made of.
-pub trait Float: Copy + Send + Sync + 'static {
-    /// What a chain is carried in.
-    type Acc: Chain;
-    /// The number, exactly.
-    fn widen(self) -> Self::Acc;
-    /// The number that is nearest to a chain.
-    fn round(acc: Self::Acc) -> Self;
-    /// The slice itself, if chains are carried in this very type.
-    fn carried(x: &[Self]) -> Option<&[Self::Acc]>;
-    /// The slice itself, if chains are carried in this very type.
-    fn carried_mut(x: &mut [Self]) -> Option<&mut [Self::Acc]>;
-}
-
-/// A float that chains are carried in.
-pub trait Chain: Copy + Default + Send + Sync + 'static {
-    /// `self * y + acc`, rounded once.
-    fn fma(self, y: Self, acc: Self) -> Self;
-    /// The number itself, and one NaN for all.
-    fn canonical(self) -> Self;
-}
-
-macro_rules! floats {
-    ($($T:ident in $Acc:ident: $widen:expr, $round:expr, $carried:expr;)*) => {$(
-        impl Float for $T {
-            type Acc = $Acc;
-            #[inline(always)]
-            fn widen(self) -> $Acc {
-                ($widen)(self)
-            }
-            #[inline(always)]
-            fn round(acc: $Acc) -> $T {
-                ($round)(acc)
-            }
-            fn carried(x: &[$T]) -> Option<&[$Acc]> {
-                ($carried)(x)
-            }
-            fn carried_mut(x: &mut [$T]) -> Option<&mut [$Acc]> {
-                ($carried)(x)
-            }
-        }
-    )*};
-}
-floats! {
-    f32 in f32: |x| x, canonical_f32, Some;
-    f64 in f64: |x| x, canonical_f64, Some;
-    f16 in f32: f16_to_f32, f32_to_f16, |_| None;
-    bf16 in f32: bf16_to_f32, f32_to_bf16, |_| None;
-}
-
-macro_rules! chains {
-    ($($T:ident: $canonical:ident;)*) => {$(
-        impl Chain for $T {
-            #[inline(always)]
-            fn fma(self, y: $T, acc: $T) -> $T {
-                self.mul_add(y, acc)
-            }
-            #[inline(always)]
-            fn canonical(self) -> $T {
-                $canonical(self)
-            }
-        }
-    )*};
-}
-chains! {
-    f32: canonical_f32;
-    f64: canonical_f64;
 }
 
 /// A product to be made of `a` and of panels, or of a plain `k x n` matrix where `in_place`.
@@ -257,7 +192,7 @@ fn run<T: Chain>(job: &Job<T>, out: &mut [T]) {
     }
 }
 
-// A tile has 6, 3 or 1 rows, and of columns what the registers then hold: 24 of 32 for accumulators, or 12 of 16.
+// A tile has 6 rows, as many as are left, or 1, and of columns what the registers then hold: 24 of 32 for accumulators, or 12 of 16.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 fn avx512<T: Chain>(job: &Job<T>, out: &mut [T]) {
@@ -287,7 +222,6 @@ fn blocks<T: Chain, const UNIT: usize, const OF_6: usize, const OF_3: usize, con
     job: &Job<T>,
     out: &mut [T],
 ) {
-    const ROWS: usize = 192;
     const STEPS: usize = 256;
     // Few rows read a panel but once; in place some columns come twice, which only chains from start to end bear.
     for ks in ranges(job.k, if job.m <= FEW_ROWS { job.k } else { STEPS }) {
@@ -340,13 +274,12 @@ fn strips<T: Chain, const OF_6: usize, const OF_3: usize, const OF_1: usize>(
         strip::<T, 6, OF_6>(job, panel, row, out);
         row += 6;
     }
-    if rows.end - row >= 3 {
-        strip::<T, 3, OF_3>(job, panel, row, out);
-        row += 3;
-    }
-    while row < rows.end {
-        strip::<T, 1, OF_1>(job, panel, row, out);
-        row += 1;
+    match rows.end - row {
+        5 => strip::<T, 5, OF_3>(job, panel, row, out),
+        4 => strip::<T, 4, OF_3>(job, panel, row, out),
+        3 => strip::<T, 3, OF_3>(job, panel, row, out),
+        // A row alone has as many chains as its columns: more of them at a time.
+        _ => (row..rows.end).for_each(|row| strip::<T, 1, OF_1>(job, panel, row, out)),
     }
 }
 
@@ -426,6 +359,7 @@ fn store<T: Chain, const C: usize>(acc: &[T; C], out: &mut [T]) {
 mod tests {
     use super::super::isa::{supported, with_isa};
     use super::*;
+    use half::{bf16, f16};
 
     fn numbers<T>(n: usize, seed: u32, of: impl Fn(f32) -> T) -> Vec<T> {
         (0..n as u32)

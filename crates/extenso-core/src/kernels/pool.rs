@@ -140,9 +140,23 @@ impl Block {
         Block { memory, len }
     }
 
-    /// Memory that holds the first `len` bytes of these few words.
-    pub(crate) fn of(words: &[u64], len: usize) -> Block {
-        Block { memory: Memory::Small(words[..len.div_ceil(8)].to_vec()), len }
+    /// Memory that holds these few words.
+    pub(crate) fn of(words: Vec<u64>) -> Block {
+        let len = size_of_val(&words[..]);
+        Block { memory: Memory::Small(words), len }
+    }
+
+    /// The finished buffers of parts that lie one after the other in the memory, each of these bytes and from a whole word on.
+    ///
+    /// What holds one of them holds all: this is for a few bytes each, of which the memory itself would cost more.
+    pub(crate) fn freeze_parts(self, lens: impl Iterator<Item = usize>) -> impl Iterator<Item = Buffer> {
+        let whole = self.freeze();
+        let mut start = 0;
+        lens.map(move |len| {
+            let part = whole.slice_with_length(start, len);
+            start += in_words(len) * 8;
+            part
+        })
     }
 
     /// Memory of `len` zero bytes.
@@ -184,6 +198,11 @@ impl Block {
         };
         if buffer.len() == self.len { buffer } else { buffer.slice_with_length(0, self.len) }
     }
+}
+
+/// The words that so many bytes take.
+pub(crate) fn in_words(bytes: usize) -> usize {
+    bytes.div_ceil(8)
 }
 
 /// Memory of zeros. The allocator has a shorter way to a few bytes than to a few zero bytes, which the compiler must not ask for.

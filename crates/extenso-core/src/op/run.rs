@@ -2,9 +2,10 @@
 
 use super::{Kernel, OpDef, OutputSpecs};
 use crate::attrs::AttrSet;
+use crate::elementwise::Epilogue;
 use crate::tensor::Dense;
 use crate::value::{Outputs, Value};
-use extenso_types::{DTypeKind, LeafSpec, Result};
+use extenso_types::{DTypeKind, Error, LeafSpec, Result};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
 
@@ -55,17 +56,41 @@ impl OpDef {
         if let Some(outputs) = self.run_few(args.iter().map(Value::dense), attrs)? {
             return Ok(outputs);
         }
+        self.with_specs(args, attrs, first, |inferred| self.run_as(args, attrs, inferred))
+    }
+
+    /// The same, where an elementwise expression replaces the output of an op that has an epilogue.
+    ///
+    /// Errors: arguments that do not fit; those of the expression.
+    pub fn run_epilogue(
+        &self,
+        args: &[Value],
+        attrs: &dyn AttrSet,
+        first: &FirstSpecs,
+        epilogue: &Epilogue<'_>,
+    ) -> Result<Value> {
+        let run = self.epilogue.ok_or_else(|| Error::internal(format!("`{}` has no epilogue", self.name)))?;
+        self.with_specs(args, attrs, first, |_| run(args, attrs, epilogue))
+    }
+
+    fn with_specs<R>(
+        &self,
+        args: &[Value],
+        attrs: &dyn AttrSet,
+        first: &FirstSpecs,
+        run: impl FnOnce(&[LeafSpec]) -> Result<R>,
+    ) -> Result<R> {
         let mut sizes = SmallVec::new();
         push_sizes(args, &mut sizes);
         match first.0.get() {
-            Some((known, inferred)) if *known == sizes => self.run_as(args, attrs, inferred),
+            Some((known, inferred)) if *known == sizes => run(inferred),
             known => {
                 let inferred = self.infer_of(args, attrs)?;
                 if known.is_none() {
                     // Of two threads that are first, either may be remembered.
                     let _ = first.0.set((sizes, inferred.clone()));
                 }
-                self.run_as(args, attrs, &inferred)
+                run(&inferred)
             }
         }
     }

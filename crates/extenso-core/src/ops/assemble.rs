@@ -9,6 +9,7 @@ use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::Value;
 use arrow_buffer::{BooleanBufferBuilder, Buffer, ScalarBuffer};
 use extenso_types::{DType, Dims, Error, Result};
+use smallvec::SmallVec;
 
 /// Consecutive elements of one source.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +43,10 @@ pub fn assemble(dtype: DType, dims: Dims, sources: &[&Dense], runs: impl Iterato
 fn fixed(width: usize, count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {
     let mut block = Block::new(count * width);
     let mut out = block.bytes_mut();
-    let buffers: Result<Vec<&[u8]>> = sources.iter().map(|s| Ok(s.fixed()?.as_slice())).collect();
-    let buffers = buffers?;
+    let mut buffers: SmallVec<[&[u8]; 16]> = SmallVec::new();
+    for source in sources {
+        buffers.push(source.fixed()?.as_slice());
+    }
     for run in runs {
         let (head, tail) = out.split_at_mut(run.len * width);
         match run.source {

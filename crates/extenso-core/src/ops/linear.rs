@@ -1,8 +1,9 @@
 //! Products of matrices.
 
 use crate::attrs::{AttrSet, Attrs};
+use crate::elementwise::{Ended, Epilogue, InPlace, at_position};
 use crate::grad::GradCx;
-use crate::kernels::matmul::{Float, Layout, PackedB, matmul as kernel, matmul_packed, reads_panels};
+use crate::kernels::matmul::{Float, Layout, PackedB, ROWS, matmul as kernel, matmul_packed, reads_panels};
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{sum_like, transpose};
@@ -32,6 +33,7 @@ crate::ops! {
     /// Errors: scalars, inner sizes that differ, dtypes that differ or are not numbers.
     MATMUL: matmul(x, y; MatMul { transpose_y: bool }) = OpDef::general(Class::Linear, infer_matmul, run_matmul)
         .grad(grad_matmul)
+        .epilogue(run_epilogue)
         .examples(&[
             ("matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]])", "[[21.0], [43.0]]"),
             ("matmul([1.0, 2.0], [[1.0, 10.0]], transpose_y=True)", "[21.0]"),
@@ -93,6 +95,14 @@ fn sizes<D: Copy + std::fmt::Display>(
 }
 
 fn run_matmul(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    Ok(smallvec![product(args, attrs, None)?])
+}
+
+fn run_epilogue(args: &[Value], attrs: &dyn AttrSet, epilogue: &Epilogue<'_>) -> Result<Value> {
+    product(args, attrs, Some(epilogue))
+}
+
+fn product(args: &[Value], attrs: &dyn AttrSet, epilogue: Option<&Epilogue<'_>>) -> Result<Value> {
     let transposed = MatMul::of(attrs)?.transpose_y;
     let (x, y) = (args[0].tensor()?.data()?, args[1].tensor()?.data()?);
     let found = sizes(x.dims(), y.dims(), transposed, |p, q| p == q)?;
@@ -101,22 +111,35 @@ fn run_matmul(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
     let y_batch = &y.dims()[..y.dims().len().saturating_sub(2)];
     let batch = broadcast_dims(&found.batch, y_batch)?;
     let dims: Dims = batch.iter().copied().chain(found.rows).chain(found.columns).collect();
-    affordable(element_count(&dims)?.saturating_mul(x.dtype().width().unwrap_or(1)))?;
+    let bytes = element_count(&dims)?.saturating_mul(x.dtype().width().unwrap_or(1));
+    affordable(bytes)?;
     let layout = if transposed && found.columns.is_some() { Layout::OutIn } else { Layout::InOut };
     let plan =
         Plan { m, k, n, layout, x_at: starts(&found.batch, &batch, m * k)?, y_at: starts(y_batch, &batch, k * n)? };
+    let by_parts = match epilogue {
+        Some(epilogue) => epilogue.by_parts(&dims)?,
+        None => None,
+    };
+    let mut block = Block::new(bytes);
     macro_rules! by_dtype {
         (floats: $($d:ident $t:ty),*; ints: $($i:ident $u:ty),*) => {
             match x.dtype() {
-                $(DType::$d => plan.floats::<$t>(x, y)?,)*
-                $(DType::$i => plan.ints(x, y, |a: $u, b: $u, c: $u| a.wrapping_mul(b).wrapping_add(c))?,)*
+                $(DType::$d => plan.floats::<$t>(x, y, block.slice_mut(), by_parts.as_ref())?,)*
+                $(DType::$i => {
+                    plan.ints(x, y, block.slice_mut(), |a: $u, b: $u, c: $u| a.wrapping_mul(b).wrapping_add(c))?;
+                    by_parts.as_ref().map_or(Ok(()), |epilogue| epilogue.run(0, block.bytes_mut()))
+                })*
                 other => return Err(Error::dtype(format!("the op does not take {other}"))),
             }
         };
     }
-    let storage = by_dtype!(floats: F16 f16, BF16 bf16, F32 f32, F64 f64;
+    let done = by_dtype!(floats: F16 f16, BF16 bf16, F32 f32, F64 f64;
         ints: I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
-    Ok(smallvec![Value::Tensor(Tensor::from_dense(x.dtype(), dims, storage))])
+    done.map_err(|(start, fault)| at_position(fault, start, &dims))?;
+    if let (Some(epilogue), None) = (epilogue, by_parts) {
+        epilogue.run(&dims, block.bytes_mut())?;
+    }
+    Ok(Value::Tensor(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.freeze()))))
 }
 
 /// Where products begin; of one, on the stack.
@@ -171,22 +194,29 @@ struct Plan {
 }
 
 impl Plan {
-    fn floats<T: Float + Element>(&self, x: &Dense, y: &Dense) -> Result<Storage> {
+    fn floats<T: Float + Element>(
+        &self,
+        x: &Dense,
+        y: &Dense,
+        out: &mut [T],
+        then: Option<&InPlace<'_>>,
+    ) -> Result<Ended> {
         let kept = self.kept::<T>(y)?;
         let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
         let (m, k, n) = (self.m, self.k, self.n);
-        let mut block = Block::new(self.x_at.len() * m * n * size_of::<T>());
-        let out = block.slice_mut::<T>();
         if m * n == 0 {
-            return Ok(Storage::Fixed(block.freeze()));
+            return Ok(Ok(()));
         }
         let panels = kept.as_ref().and_then(|kept| kept.panels(m, y));
-        for (i, out) in out.chunks_mut(m * n).enumerate() {
+        let one = |(i, out): (usize, &mut [T])| {
             let x = &x[self.x_at[i]..self.x_at[i] + m * k];
             let y = &y[self.y_at[i]..self.y_at[i] + k * n];
-            self.product(x, y, panels, out);
-        }
-        Ok(Storage::Fixed(block.freeze()))
+            self.product(x, y, panels, out, |row, out| match then {
+                Some(then) => then.run((i * m + row) * n, bytemuck::cast_slice_mut(out)),
+                None => Ok(()),
+            })
+        };
+        Ok(out.chunks_mut(m * n).enumerate().try_for_each(one))
     }
 
     /// What is kept with weights that are one matrix; nothing where they are so many that they should not be there twice.
@@ -200,34 +230,50 @@ impl Plan {
         Ok(Some(kept).filter(|kept| kept.sizes == sizes))
     }
 
-    /// One product, split over threads by rows when there is enough to do.
-    fn product<T: Float + Element>(&self, x: &[T], y: &[T], panels: Option<&PackedB<T>>, out: &mut [T]) {
+    /// One product, split over threads by rows when there is enough to do. `then` is given rows that are done, and the first of them.
+    fn product<T: Float + Element>(
+        &self,
+        x: &[T],
+        y: &[T],
+        panels: Option<&PackedB<T>>,
+        out: &mut [T],
+        then: impl Fn(usize, &mut [T]) -> Ended + Sync,
+    ) -> Ended {
         const PARALLEL: usize = 1 << 23;
         let (m, k, n) = (self.m, self.k, self.n);
         let pieces = pieces_of(m * k * n, PARALLEL).min(m);
         let made;
         let packed = match (panels, pieces) {
-            (Some(panels), 1) => return matmul_packed(m, x, panels, out),
-            (None, 1) => return kernel(m, k, n, x, y, self.layout, out),
+            (None, 1) => {
+                kernel(m, k, n, x, y, self.layout, out);
+                return then(0, out);
+            }
             (Some(panels), _) => panels,
             (None, _) => {
                 made = PackedB::pack(k, n, y, self.layout);
                 &made
             }
         };
+        // As many rows as a product takes at a time anyway: they are in the cache when they are done.
+        let some_rows = |(first, out): (usize, &mut [T])| {
+            out.chunks_mut(ROWS * n).enumerate().try_for_each(|(i, out)| {
+                let (first, count) = (first + i * ROWS, out.len() / n);
+                matmul_packed(count, &x[first * k..(first + count) * k], packed, out);
+                then(first, out)
+            })
+        };
         let rows = m.div_ceil(pieces);
-        side_by_side(out.chunks_mut(rows * n).enumerate().collect(), |(piece, out): (usize, &mut [T])| {
-            let count = out.len() / n;
-            let x = &x[piece * rows * k..(piece * rows + count) * k];
-            matmul_packed(count, x, packed, out);
-        });
+        if pieces == 1 {
+            return some_rows((0, out));
+        }
+        let parts = out.chunks_mut(rows * n).enumerate().map(|(piece, out)| (piece * rows, out)).collect();
+        side_by_side(parts, some_rows).into_iter().collect()
     }
 
-    fn ints<T: Element>(&self, x: &Dense, y: &Dense, step: impl Fn(T, T, T) -> T) -> Result<Storage> {
+    fn ints<T: Element>(&self, x: &Dense, y: &Dense, out: &mut [T], step: impl Fn(T, T, T) -> T) -> Result<()> {
         let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
         let (m, k, n) = (self.m, self.k, self.n);
-        let mut block = Block::zeroed(self.x_at.len() * m * n * size_of::<T>());
-        let out = block.slice_mut::<T>();
+        out.fill(T::zeroed());
         for (i, (&x_at, &y_at)) in self.x_at.iter().zip(&self.y_at).enumerate() {
             for row in 0..m {
                 for column in 0..n {
@@ -242,7 +288,7 @@ impl Plan {
                 }
             }
         }
-        Ok(Storage::Fixed(block.freeze()))
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use super::structural::stretch;
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::GradCx;
+use crate::kernels::gather::repeat;
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{multiply, sum, zeros_like};
@@ -98,11 +99,13 @@ fn run_pad(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
     // Sizes are checked together above, so that no product below overflows.
     let size: usize = inner.iter().product();
     let longest = if count == 0 { 0 } else { width * size };
-    let fill = stretch(args[2].tensor()?, smallvec![longest])?;
-    if let (Storage::Fixed(values_bytes), Storage::Fixed(fill)) = (values.storage(), fill.data()?.storage()) {
-        let padded = padded_numbers(values_bytes, fill, rows, size * values.dtype().width().unwrap_or(1));
+    if let (Storage::Fixed(bytes), Storage::Fixed(fill)) = (values.storage(), data(args, 2)?.storage()) {
+        let mut line = vec![0; longest * fill.len()];
+        repeat(fill, 0, &mut line);
+        let padded = padded_numbers(bytes, &line, rows, size * fill.len());
         return one_tensor(Tensor::from_dense(values.dtype(), dims, Storage::Fixed(padded)));
     }
+    let fill = stretch(args[2].tensor()?, smallvec![longest])?;
     let runs = (0..if longest == 0 { 0 } else { rows.nrows() }).flat_map(|i| {
         let row = rows.row(i);
         let kept = row.len().min(width) * size;
@@ -117,15 +120,20 @@ fn padded_numbers(values: &[u8], fill: &[u8], rows: &Rows, size: usize) -> Buffe
     let mut block = Block::new(if fill.is_empty() { 0 } else { rows.nrows() * fill.len() });
     let bytes = block.bytes_mut();
     let piece = rows.nrows().div_ceil(pieces(bytes.len() / 8)).max(1);
-    let parts: Vec<_> = bytes.chunks_mut((piece * fill.len()).max(1)).enumerate().collect();
-    side_by_side(parts, |(part, out)| {
+    let pad = |(first, out): (usize, &mut [u8])| {
         for (i, out) in out.chunks_mut(fill.len()).enumerate() {
-            let row = rows.row(part * piece + i);
+            let row = rows.row(first + i);
             let kept = (row.len() * size).min(out.len());
             out[..kept].copy_from_slice(&values[row.start * size..][..kept]);
             out[kept..].copy_from_slice(&fill[kept..]);
         }
-    });
+    };
+    if piece >= rows.nrows() && !bytes.is_empty() {
+        pad((0, bytes));
+    } else {
+        let parts = bytes.chunks_mut((piece * fill.len()).max(1)).enumerate().map(|(i, out)| (i * piece, out));
+        side_by_side(parts.collect(), pad);
+    }
     block.freeze()
 }
 

@@ -97,8 +97,10 @@ fn infer_concat(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 fn run_concat(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
     let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
     let axis = normalize_axis(OneAxis::of(attrs)?.axis, dims.len())?;
-    let sources: Result<SmallVec<[&Dense; 16]>> = (0..args.len()).map(|i| data(args, i)).collect();
-    let sources = sources?;
+    let mut sources: SmallVec<[&Dense; 16]> = SmallVec::new();
+    for i in 0..args.len() {
+        sources.push(data(args, i)?);
+    }
     let outer: usize = dims[..axis].iter().product();
     let chunks: SmallVec<[usize; 16]> = sources.iter().map(|s| s.dims()[axis..].iter().product()).collect();
     let dtype = spec_of(out, 0)?.dtype;

@@ -7,11 +7,12 @@ use super::fold::{Fold, FoldKernel, PARALLEL, fold_long};
 use super::{block_of, kernel_of, out_width};
 use crate::elementwise::{BLOCK, Blocks, Expr, Source, SumsRows, at_position, with_result};
 use crate::kernels::map::Fault;
-use crate::kernels::pool::Block;
+use crate::kernels::pool::{Block, in_words};
 use crate::kernels::reduce::{LEAF, Offset};
 use crate::offsets::{Offsets, with_offsets};
 use crate::tensor::{Storage, Tensor};
 use crate::threads::{pieces_of, side_by_side, split_at_lengths};
+use arrow_buffer::Buffer;
 use extenso_types::{Dims, Error, Result};
 use smallvec::{SmallVec, smallvec};
 
@@ -80,22 +81,14 @@ pub fn evaluate_folds(
 ) -> Result<SmallVec<[Tensor; 1]>> {
     let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
     let nrows: usize = out_dims.iter().product();
-    let (mut kernels, mut outs) = (SmallVec::<[FoldKernel; 2]>::new(), SmallVec::<[Block; 2]>::new());
-    for fold in folds {
-        let kernel = kernel_of(*fold, dtype)?;
-        kernels.push(kernel);
-        outs.push(block_of(nrows, out_width(kernel.out))?);
-    }
-    let tensor = |(kernel, out): (&FoldKernel, Block)| {
-        Tensor::from_dense(kernel.out, out_dims.clone(), Storage::Fixed(out.freeze()))
-    };
+    let kernels: SmallVec<[FoldKernel; 2]> = folds.iter().map(|fold| kernel_of(*fold, dtype)).collect::<Result<_>>()?;
     if let Some(ends) = cut.few_ends(nrows, dims.iter().product())
-        && let Some(()) = with_result(expr, inputs, dims, |values| {
-            kernels.iter().zip(&mut outs).for_each(|(kernel, out)| (kernel.between)(values, &ends, out.bytes_mut()));
-        })?
+        && let Some(folded) = few_folds(expr, inputs, dims, &kernels, &ends, &out_dims)?
     {
-        return Ok(kernels.iter().zip(outs).map(tensor).collect());
+        return Ok(folded);
     }
+    let block = |kernel: &FoldKernel| block_of(nrows, out_width(kernel.out));
+    let mut outs: SmallVec<[Block; 2]> = kernels.iter().map(block).collect::<Result<_>>()?;
     let blocks = Blocks::new(expr, inputs, dims)?;
     let work = if nrows == 0 { (0, 0) } else { cut.row(nrows - 1) };
     let pieces = pieces_of(work.0 + work.1, PARALLEL);
@@ -115,7 +108,37 @@ pub fn evaluate_folds(
     if let Some((start, fault)) = fault {
         return Err(at_position(fault, start, dims));
     }
+    let tensor = |(kernel, out): (&FoldKernel, Block)| folded(kernel, &out_dims, out.freeze());
     Ok(kernels.iter().zip(outs).map(tensor).collect())
+}
+
+fn folded(kernel: &FoldKernel, dims: &Dims, elements: Buffer) -> Tensor {
+    Tensor::from_dense(kernel.out, dims.clone(), Storage::Fixed(elements))
+}
+
+/// The folds of a few rows of few elements; nothing where these are more.
+fn few_folds(
+    expr: &Expr,
+    inputs: &[Source<'_>],
+    dims: &[usize],
+    kernels: &[FoldKernel],
+    ends: &Ends,
+    out_dims: &Dims,
+) -> Result<Option<SmallVec<[Tensor; 1]>>> {
+    let nrows = ends.len() - 1;
+    let bytes = |kernel: &FoldKernel| nrows * out_width(kernel.out);
+    let mut block = Block::new(kernels.iter().map(|kernel| in_words(bytes(kernel)) * 8).sum());
+    let fold = |values: &[u8]| {
+        let mut rest = block.bytes_mut();
+        for kernel in kernels {
+            let (out, after) = rest.split_at_mut(in_words(bytes(kernel)) * 8);
+            (kernel.between)(values, ends, &mut out[..bytes(kernel)]);
+            rest = after;
+        }
+    };
+    let Some(()) = with_result(expr, inputs, dims, fold)? else { return Ok(None) };
+    let parts = kernels.iter().zip(block.freeze_parts(kernels.iter().map(bytes)));
+    Ok(Some(parts.map(|(kernel, part)| folded(kernel, out_dims, part)).collect()))
 }
 
 /// Some of the rows, and where their results go.

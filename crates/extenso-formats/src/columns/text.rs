@@ -2,6 +2,7 @@
 //!
 //! Invariant: offsets start at 0, never decrease, and the last is the number of items (for texts: of bytes).
 
+use super::some_room;
 use extenso_types::{DType, Error, Result};
 use std::collections::TryReserveError;
 use std::result::Result as StdResult;
@@ -20,8 +21,8 @@ impl OffsetVec {
     /// Errors: a dtype other than i32 and i64.
     pub fn new(index: DType) -> Result<OffsetVec> {
         match index {
-            DType::I32 => Ok(OffsetVec::I32(vec![0])),
-            DType::I64 => Ok(OffsetVec::I64(vec![0])),
+            DType::I32 => Ok(OffsetVec::I32(starts())),
+            DType::I64 => Ok(OffsetVec::I64(starts())),
             other => Err(Error::dtype(format!("offsets of {other} do not exist")).wanted("i32 or i64")),
         }
     }
@@ -84,6 +85,13 @@ impl OffsetVec {
     }
 }
 
+/// The offset of a first row, and room for a few ends.
+fn starts<T: Default>() -> Vec<T> {
+    let mut offsets = some_room();
+    offsets.push(T::default());
+    offsets
+}
+
 fn repeat_last<T: Copy + Default>(ends: &mut Vec<T>, n: usize) -> StdResult<(), TryReserveError> {
     ends.try_reserve(n)?;
     let last = ends.last().copied().unwrap_or_default();
@@ -103,7 +111,7 @@ impl TextVec {
     ///
     /// Errors: a dtype of offsets other than i32 and i64.
     pub fn new(index: DType) -> Result<TextVec> {
-        Ok(TextVec { offsets: OffsetVec::new(index)?, bytes: Vec::new() })
+        Ok(TextVec { offsets: OffsetVec::new(index)?, bytes: some_room() })
     }
 
     /// How many texts there are.

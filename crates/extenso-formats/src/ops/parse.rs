@@ -199,10 +199,12 @@ impl<D: Decode> Parser<D> {
             None => read(&mut self.decoder.clone(), &(0..texts.len), 0, &mut out)?,
         }
         let Decoded { columns, rows, bad } = out;
-        let leaves = self.records.leaves(columns)?.into_iter().zip(&self.needed);
-        let given = leaves.filter(|(_, needed)| **needed).map(|(leaf, _)| leaf);
-        let given: Option<Outputs> = given.collect();
-        let mut outputs = given.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
+        let mut outputs = Outputs::with_capacity(self.needed.len());
+        for (leaf, needed) in self.records.leaves(columns)?.into_iter().zip(&self.needed) {
+            if *needed {
+                outputs.push(leaf.ok_or_else(|| Error::internal("a leaf was not decoded"))?);
+            }
+        }
         if self.needed.last() == Some(&true) {
             outputs.push(flags(bad.defaulted, rows)?.into());
         }

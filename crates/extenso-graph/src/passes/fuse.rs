@@ -13,7 +13,7 @@ use extenso_core::attrs::Attrs;
 use extenso_core::elementwise::{Expr, Slot};
 use extenso_core::kernels::map::BlockKernel;
 use extenso_core::reduce::{Fold, Reduce};
-use extenso_types::{DType, LeafSpec, Result, Shape, TensorSpec};
+use extenso_types::{DType, Dims, LeafSpec, Result, Shape, TensorSpec};
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -32,6 +32,16 @@ pub(crate) struct Group {
     pub inputs: Vec<Read>,
     /// What becomes of its results.
     pub sink: Sink,
+    /// Which of the inputs the step makes first, by an op whose result the expression replaces.
+    pub head: Option<Head>,
+}
+
+/// An input of an expression that its step makes itself: the result of a node, which nothing else reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Head {
+    pub node: u32,
+    /// Its place among the inputs.
+    pub input: usize,
 }
 
 /// An input of an expression.
@@ -63,6 +73,14 @@ pub(crate) struct Given {
     pub axes: Option<Axes>,
 }
 
+impl Given {
+    /// The sizes that it has where the stored result has these.
+    pub fn sizes(&self, dims: &[usize]) -> Dims {
+        let size = |axis: &Option<usize>| axis.map_or(1, |axis| dims[axis]);
+        self.axes.as_ref().map_or_else(|| Dims::from_slice(dims), |axes| axes.iter().map(size).collect())
+    }
+}
+
 /// For each axis the one that it is among others, or none where it has size 1.
 pub(crate) type Axes = SmallVec<[Option<usize>; 4]>;
 
@@ -81,10 +99,33 @@ pub(crate) fn fuse(graph: &Graph, live: &[bool]) -> Result<Groups> {
             join(&mut groups, fused);
         }
     }
-    for fused in chains::of(&known, &groups) {
-        join(&mut groups, fused);
+    for (mut members, mut group) in chains::of(&known, &groups) {
+        group.head = head(&known, &members, &group, &groups);
+        members.extend(group.head.map(|head| head.node));
+        join(&mut groups, (members, group));
     }
     Ok(groups)
+}
+
+/// The input whose place the only result of a chain can take.
+fn head(known: &Known<'_>, members: &BTreeSet<u32>, group: &Group, taken: &Groups) -> Option<Head> {
+    let (Sink::Store(given), Some(last)) = (&group.sink, group.roots.iter().max()) else { return None };
+    let member = *members.iter().rfind(|member| known.kernel(**member).is_some())?;
+    let result = known.tensor(ValueRef { node: member, output: 0 })?;
+    if given.iter().any(|given| given.stored > 0) || group.expr.dtype() != Some(result.dtype) {
+        return None;
+    }
+    group.inputs.iter().enumerate().find_map(|(input, read)| {
+        let node = read.at.node;
+        let NodeKind::Op(op, _) = &known.graph.nodes[node as usize].kind else { return None };
+        let fits = op.epilogue.is_some()
+            && read.rows.is_none()
+            && known.tensor(read.at) == Some(result)
+            && taken[node as usize].is_none()
+            && known.readers(node).iter().all(|reader| members.contains(reader))
+            && !known.effect_between(node, *last as usize);
+        fits.then_some(Head { node, input })
+    })
 }
 
 /// A group, and the nodes that it runs.
@@ -193,7 +234,7 @@ fn fold(known: &Known<'_>, root: usize, taken: &Groups) -> Result<Option<Fused>>
     let through = read_through(known, root, over, &members, taken);
     let (expr, inputs) = expression(known, &members, &through, |_| false);
     members.extend(roots.iter().copied().chain(through));
-    Ok(Some((members, Group { roots, expr, inputs, sink })))
+    Ok(Some((members, Group { roots, expr, inputs, sink, head: None })))
 }
 
 /// The expression that the elementwise nodes are, in order, and what it reads; `stored` says whose results are kept.
@@ -257,7 +298,7 @@ fn of_stored(known: &Known<'_>, values: ValueRef, sink: Sink, roots: Vec<u32>) -
     let mut expr = Expr::default();
     expr.input(spec.dtype);
     let inputs = vec![Read { at: values, rows: None }];
-    Some((roots.iter().copied().collect(), Group { roots, expr, inputs, sink }))
+    Some((roots.iter().copied().collect(), Group { roots, expr, inputs, sink, head: None }))
 }
 
 /// The nodes that repeat elements in rows for members alone: the group reads through them, and nobody stores what they give.

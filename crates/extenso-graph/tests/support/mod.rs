@@ -33,12 +33,7 @@ pub type Body = Arc<dyn Fn(&[Value]) -> Result<Vec<Value>> + Send + Sync>;
 /// The results of a body op by op are those of its program, of so many steps, on any number of threads and any instruction set.
 pub fn check(body: &Body, args: &[Value], steps: impl Into<Option<usize>>, what: &str) {
     let wanted: Vec<Vec<u8>> = body(args).expect("runs").iter().map(bytes).collect();
-    let traced = body.clone();
-    let f = Function::new("f", move |args| {
-        let leaves: Vec<Value> = args.leaves().into_iter().map(|(_, leaf)| leaf.clone()).collect();
-        Ok(Nest::Tuple(traced(&leaves)?.into_iter().map(Nest::Leaf).collect()))
-    });
-    let nest = Nest::Tuple(args.iter().cloned().map(Nest::Leaf).collect());
+    let (f, nest) = (function(body), nest(args));
     for &isa in supported() {
         for threads in [1, 2, 3] {
             let got = with_threads(threads, || with_isa(isa, || f.call(nest.clone()))).expect("runs");
@@ -50,6 +45,20 @@ pub fn check(body: &Body, args: &[Value], steps: impl Into<Option<usize>>, what:
     // What is random has as many steps as it has.
     let steps = steps.into().unwrap_or(traces[0].program().len());
     assert_eq!(traces[0].program().len(), steps, "{what}: {:?}", traces[0].program());
+}
+
+/// A body that is traced.
+pub fn function(body: &Body) -> Function {
+    let body = body.clone();
+    Function::new("f", move |args| {
+        let leaves: Vec<Value> = args.leaves().into_iter().map(|(_, leaf)| leaf.clone()).collect();
+        Ok(Nest::Tuple(body(&leaves)?.into_iter().map(Nest::Leaf).collect()))
+    })
+}
+
+/// Arguments of a traced body.
+pub fn nest(args: &[Value]) -> Nest<Value> {
+    Nest::Tuple(args.iter().cloned().map(Nest::Leaf).collect())
 }
 
 /// A function as a body.

@@ -138,7 +138,7 @@ fn chain(known: &Known<'_>, mut members: BTreeSet<u32>, taken: &Groups) -> Optio
     }
     let (expr, inputs) = expression(known, &members, &through, |member| stored.contains(&member));
     members.extend(through.into_iter().chain(views));
-    Some((members, Group { roots, expr, inputs, sink: Sink::Store(givens) }))
+    Some((members, Group { roots, expr, inputs, sink: Sink::Store(givens), head: None }))
 }
 
 /// For each axis of what a reader makes of a node the axis that it is, if the reader only adds axes.

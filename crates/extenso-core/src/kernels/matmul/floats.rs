@@ -1,0 +1,75 @@
+//! The floats that matrices are made of, and what chains over them are carried in.
+//!
+//! Invariant: f16 and bf16 are carried in f32 and rounded once; a NaN is the canonical one.
+
+use super::super::elementary::{bf16_to_f32, canonical_f32, canonical_f64, f16_to_f32, f32_to_bf16, f32_to_f16};
+use half::{bf16, f16};
+
+/// A float that matrices are made of.
+pub trait Float: Copy + Send + Sync + 'static {
+    /// What a chain is carried in.
+    type Acc: Chain;
+    /// The number, exactly.
+    fn widen(self) -> Self::Acc;
+    /// The number that is nearest to a chain.
+    fn round(acc: Self::Acc) -> Self;
+    /// The slice itself, if chains are carried in this very type.
+    fn carried(x: &[Self]) -> Option<&[Self::Acc]>;
+    /// The slice itself, if chains are carried in this very type.
+    fn carried_mut(x: &mut [Self]) -> Option<&mut [Self::Acc]>;
+}
+
+/// A float that chains are carried in.
+pub trait Chain: Copy + Default + Send + Sync + 'static {
+    /// `self * y + acc`, rounded once.
+    fn fma(self, y: Self, acc: Self) -> Self;
+    /// The number itself, and one NaN for all.
+    fn canonical(self) -> Self;
+}
+
+macro_rules! floats {
+    ($($T:ident in $Acc:ident: $widen:expr, $round:expr, $carried:expr;)*) => {$(
+        impl Float for $T {
+            type Acc = $Acc;
+            #[inline(always)]
+            fn widen(self) -> $Acc {
+                ($widen)(self)
+            }
+            #[inline(always)]
+            fn round(acc: $Acc) -> $T {
+                ($round)(acc)
+            }
+            fn carried(x: &[$T]) -> Option<&[$Acc]> {
+                ($carried)(x)
+            }
+            fn carried_mut(x: &mut [$T]) -> Option<&mut [$Acc]> {
+                ($carried)(x)
+            }
+        }
+    )*};
+}
+floats! {
+    f32 in f32: |x| x, canonical_f32, Some;
+    f64 in f64: |x| x, canonical_f64, Some;
+    f16 in f32: f16_to_f32, f32_to_f16, |_| None;
+    bf16 in f32: bf16_to_f32, f32_to_bf16, |_| None;
+}
+
+macro_rules! chains {
+    ($($T:ident: $canonical:ident;)*) => {$(
+        impl Chain for $T {
+            #[inline(always)]
+            fn fma(self, y: $T, acc: $T) -> $T {
+                self.mul_add(y, acc)
+            }
+            #[inline(always)]
+            fn canonical(self) -> $T {
+                $canonical(self)
+            }
+        }
+    )*};
+}
+chains! {
+    f32: canonical_f32;
+    f64: canonical_f64;
+}
