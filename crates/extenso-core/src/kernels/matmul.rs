@@ -6,9 +6,11 @@
 //! one.
 //!
 //! `b` is read in panels, a few vectors wide, that lie in memory as they are walked; a tile of a few rows by a few
-//! vectors stays in registers. Blocks of p only store and reload the accumulators. Does not split work over threads.
+//! vectors stays in registers. Blocks of p only store and reload the accumulators. Where `b` has few columns the sides
+//! change places: rows of `a` are turned into panels, piece by piece. Does not split work over threads.
 
 mod floats;
+mod turn;
 
 pub use floats::{Chain, Float};
 
@@ -16,6 +18,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use super::isa::{Isa, isa, multiversion};
+use turn::turn;
 
 /// How the weights `b` lie in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,18 +33,51 @@ pub enum Layout {
 ///
 /// For a `b` that is used again, see [`PackedB`].
 pub fn matmul<T: Float>(m: usize, k: usize, n: usize, a: &[T], b: &[T], layout: Layout, out: &mut [T]) {
-    if !reads_panels(m, layout)
-        && n >= unit::<T::Acc>()
+    if has_few_columns::<T>(m, n) && k > 0 {
+        return few_columns(k, n, a, b, layout, out);
+    }
+    if !reads_panels::<T>(m)
+        && (layout == Layout::OutIn && k > 0 || layout == Layout::InOut && n >= unit::<T::Acc>())
         && let (Some(a), Some(b), Some(out)) = (T::carried(a), T::carried(b), T::carried_mut(out))
     {
-        return run(&Job { m, k, n, a, b, in_place: true }, out);
+        let b = if layout == Layout::OutIn { Weights::Rows(b) } else { Weights::Plain(b) };
+        return run(&Job { m, k, n, a, b }, out);
     }
     matmul_packed(m, a, &PackedB::pack(k, n, b, layout), out);
 }
 
 /// Whether a product of so many rows reads panels: to pack costs more than the product of a few rows.
-pub fn reads_panels(m: usize, layout: Layout) -> bool {
-    layout == Layout::OutIn || m > FEW_ROWS
+pub fn reads_panels<T: Float>(m: usize) -> bool {
+    m > FEW_ROWS || T::carried(&[]).is_none()
+}
+
+/// Whether a product of `m` rows and `n` columns is made of the rows of `a` turned into panels: no weights are packed.
+pub fn has_few_columns<T: Float>(m: usize, n: usize) -> bool {
+    let unit = unit::<T::Acc>();
+    m >= unit && (1..unit).contains(&n)
+}
+
+/// The product where `b` has few columns: the columns of `b` by the rows of `a`, turned.
+fn few_columns<T: Float>(k: usize, n: usize, a: &[T], b: &[T], layout: Layout, out: &mut [T]) {
+    let mut columns = vec![T::Acc::default(); n * k];
+    match layout {
+        Layout::OutIn => widen(b, &mut columns),
+        Layout::InOut => columns.iter_mut().enumerate().for_each(|(i, x)| *x = b[i % k * n + i / k].widen()),
+    }
+    let rows = if T::carried(a).is_some() { 1024 } else { 64 }.min(out.len() / n);
+    let mut wide = vec![T::Acc::default(); if T::carried(a).is_some() { 0 } else { rows * k }];
+    let mut made = vec![T::Acc::default(); rows * n];
+    for (a, out) in a.chunks(rows * k).zip(out.chunks_mut(rows * n)) {
+        let (rows, made) = (out.len() / n, &mut made[..out.len()]);
+        let a = T::carried(a).unwrap_or_else(|| {
+            widen(a, &mut wide[..a.len()]);
+            &wide[..a.len()]
+        });
+        run(&Job { m: n, k, n: rows, a: &columns, b: Weights::Rows(a) }, made);
+        for (row, out) in out.chunks_exact_mut(n).enumerate() {
+            out.iter_mut().zip(made[row..].iter().step_by(rows)).for_each(|(out, x)| *out = T::round(*x));
+        }
+    }
 }
 
 /// Multiplies `a`, `m x k` row-major, by packed weights into `out`, `m x n` row-major.
@@ -73,25 +109,6 @@ multiversion! {
             *out = T::round(*x);
         }
     }
-
-    /// Writes the rows of `b`, of `k` elements each, as columns of a panel.
-    fn transpose<T: Float>(k: usize, b: &[T], width: usize, panel: &mut [T::Acc]) {
-        // Blocks that stay in the nearest cache: a few rows of the panel, of which as many columns are filled at a time.
-        const SIDE: usize = 8;
-        for (block, panel) in panel.chunks_mut(SIDE * width).enumerate() {
-            for (group, b) in b.chunks(SIDE * k).enumerate() {
-                let mut square = [[T::Acc::default(); SIDE]; SIDE];
-                for (column, b) in b.chunks_exact(k).enumerate() {
-                    for (row, b) in square.iter_mut().zip(&b[block * SIDE..]) {
-                        row[column] = b.widen();
-                    }
-                }
-                for (row, square) in panel.chunks_exact_mut(width).zip(&square) {
-                    row[group * SIDE..][..SIDE].copy_from_slice(square);
-                }
-            }
-        }
-    }
 }
 
 /// Weights in the order in which products read them.
@@ -120,6 +137,7 @@ impl<T: Float> PackedB<T> {
     pub fn pack(k: usize, n: usize, b: &[T], layout: Layout) -> Self {
         let mut panels = vec![T::Acc::default(); k * n.next_multiple_of(unit::<T::Acc>()) + unit::<T::Acc>()];
         let start = panels.as_ptr().align_offset(64).min(unit::<T::Acc>());
+        let mut wide = vec![];
         for columns in columns::<T::Acc>(n, false) {
             let (valid, width) = (columns.start..columns.end.min(n), columns.len());
             let panel = &mut panels[start + k * columns.start..][..k * width];
@@ -129,14 +147,22 @@ impl<T: Float> PackedB<T> {
                         widen(&b[p * n..][valid.clone()], &mut row[..valid.len()]);
                     }
                 }
-                Layout::OutIn => transpose(k, &b[valid.start * k..valid.end * k], width, panel),
+                Layout::OutIn => {
+                    let rows = &b[valid.start * k..valid.end * k];
+                    let rows = T::carried(rows).unwrap_or_else(|| {
+                        wide.resize(rows.len(), T::Acc::default());
+                        widen(rows, &mut wide);
+                        &wide
+                    });
+                    turn(rows, k, 0..k, width, panel);
+                }
             }
         }
         PackedB { k, n, panels, start }
     }
 
     fn job<'x>(&'x self, m: usize, a: &'x [T::Acc]) -> Job<'x, T::Acc> {
-        Job { m, k: self.k, n: self.n, a, b: &self.panels[self.start..], in_place: false }
+        Job { m, k: self.k, n: self.n, a, b: Weights::Panels(&self.panels[self.start..]) }
     }
 
     /// The number of inputs.
@@ -150,14 +176,23 @@ impl<T: Float> PackedB<T> {
     }
 }
 
-/// A product to be made of `a` and of panels, or of a plain `k x n` matrix where `in_place`.
+/// A product to be made.
 struct Job<'x, T> {
     m: usize,
     k: usize,
     n: usize,
     a: &'x [T],
-    b: &'x [T],
-    in_place: bool,
+    b: Weights<'x, T>,
+}
+
+/// What panels are made of.
+enum Weights<'x, T> {
+    /// Panels as [`PackedB`] has them.
+    Panels(&'x [T]),
+    /// A `k x n` matrix, whose rows are read where they are.
+    Plain(&'x [T]),
+    /// An `n x k` matrix, whose rows are turned into columns, a piece at a time that stays in the nearest cache.
+    Rows(&'x [T]),
 }
 
 /// The elements of a cache line.
@@ -192,7 +227,7 @@ fn run<T: Chain>(job: &Job<T>, out: &mut [T]) {
     }
 }
 
-// A tile has 6 rows, as many as are left, or 1, and of columns what the registers then hold: 24 of 32 for accumulators, or 12 of 16.
+// A tile has 6 rows, or as many as are left, and of columns what the registers then hold: 24 of 32 for accumulators, or 12 of 16.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 fn avx512<T: Chain>(job: &Job<T>, out: &mut [T]) {
@@ -223,15 +258,22 @@ fn blocks<T: Chain, const UNIT: usize, const OF_6: usize, const OF_3: usize, con
     out: &mut [T],
 ) {
     const STEPS: usize = 256;
-    // Few rows read a panel but once; in place some columns come twice, which only chains from start to end bear.
-    for ks in ranges(job.k, if job.m <= FEW_ROWS { job.k } else { STEPS }) {
+    const TURNED: usize = 64;
+    let (plain, turned) = (matches!(job.b, Weights::Plain(_)), matches!(job.b, Weights::Rows(_)));
+    let mut piece = if turned { vec![T::default(); (WIDE * TURNED + 1) * UNIT] } else { vec![] };
+    let start = piece.as_ptr().align_offset(64).min(piece.len());
+    // Few rows read a panel but once; a plain matrix has columns that come twice, which only chains from start to end bear.
+    for ks in ranges(job.k, if job.m <= FEW_ROWS || turned { job.k } else { STEPS }) {
         for rows in ranges(job.m, ROWS) {
-            for columns in columns::<T>(job.n, job.in_place) {
-                let panel = job.panel(columns, ks.clone());
-                if panel.columns.len() == UNIT {
-                    strips::<T, UNIT, UNIT, UNIT>(job, &panel, rows.clone(), out);
-                } else {
-                    strips::<T, OF_6, OF_3, OF_1>(job, &panel, rows.clone(), out);
+            for columns in columns::<T>(job.n, plain) {
+                for part in ranges(ks.len(), if turned { TURNED } else { ks.len() }) {
+                    let ks = ks.start + part.start..ks.start + part.end;
+                    let panel = job.panel(columns.clone(), ks, &mut piece[start..]);
+                    if panel.columns.len() == UNIT {
+                        strips::<T, UNIT, UNIT, UNIT>(job, &panel, rows.clone(), out);
+                    } else {
+                        strips::<T, OF_6, OF_3, OF_1>(job, &panel, rows.clone(), out);
+                    }
                 }
             }
         }
@@ -253,11 +295,19 @@ struct Panel<'x, T> {
     ks: Range<usize>,
 }
 
-impl<'x, T> Job<'x, T> {
-    fn panel(&self, columns: Range<usize>, ks: Range<usize>) -> Panel<'x, T> {
-        let (start, stride, shift) =
-            if self.in_place { (0, self.n, columns.start) } else { (self.k * columns.start, columns.len(), 0) };
-        let b = &self.b[start + ks.start * stride..start + ks.end * stride];
+impl<T: Chain> Job<'_, T> {
+    /// The steps `ks` of some columns; `piece` has room for those of rows that are turned.
+    fn panel<'x>(&'x self, columns: Range<usize>, ks: Range<usize>, piece: &'x mut [T]) -> Panel<'x, T> {
+        let (width, n) = (columns.len(), self.n);
+        let (b, stride, shift) = match self.b {
+            Weights::Panels(b) => (&b[(self.k * columns.start + ks.start * width)..][..ks.len() * width], width, 0),
+            Weights::Plain(b) => (&b[ks.start * n..ks.end * n], n, columns.start),
+            Weights::Rows(b) => {
+                let rows = &b[columns.start * self.k..columns.end.min(n) * self.k];
+                turn(rows, self.k, ks.clone(), width, piece);
+                (&*piece, width, 0)
+            }
+        };
         Panel { b, stride, shift, columns, ks }
     }
 }
@@ -278,8 +328,12 @@ fn strips<T: Chain, const OF_6: usize, const OF_3: usize, const OF_1: usize>(
         5 => strip::<T, 5, OF_3>(job, panel, row, out),
         4 => strip::<T, 4, OF_3>(job, panel, row, out),
         3 => strip::<T, 3, OF_3>(job, panel, row, out),
-        // A row alone has as many chains as its columns: more of them at a time.
-        _ => (row..rows.end).for_each(|row| strip::<T, 1, OF_1>(job, panel, row, out)),
+        // Loops and functions that are always inlined: what is a call has not the instructions of the caller.
+        _ => {
+            for row in row..rows.end {
+                strip::<T, 1, OF_1>(job, panel, row, out);
+            }
+        }
     }
 }
 
@@ -316,26 +370,35 @@ fn tile<T: Chain, const R: usize, const C: usize>(
     for row in &mut rows {
         *row = &row[..steps];
     }
-    let mut step = |p: usize, b: &[T; C]| {
-        for i in 0..R {
-            let x = rows[i][p];
-            for j in 0..C {
-                acc[i][j] = x.fma(b[j], acc[i][j]);
-            }
-        }
-        // Keeps the compiler from vectorising across steps; it costs no instruction.
-        black_box(());
-    };
+    // Loops and functions that are always inlined: what is a call has not the instructions of the caller.
     if panel.stride == C && shift == 0 {
         // A stride that the compiler knows: a row alone waits for nothing but its chains.
         let (b, _) = panel.b.as_chunks::<C>();
-        b.iter().take(steps).enumerate().for_each(|(p, b)| step(p, b));
+        for (p, b) in b.iter().take(steps).enumerate() {
+            step(rows, p, b, &mut acc);
+        }
     } else {
-        let columns = panel.b.chunks_exact(panel.stride).map_while(|b| b[shift..].first_chunk::<C>());
-        columns.take(steps).enumerate().for_each(|(p, b)| step(p, b));
+        for p in 0..steps {
+            if let Some(b) = panel.b[p * panel.stride + shift..].first_chunk() {
+                step(rows, p, b, &mut acc);
+            }
+        }
     }
     // In memory the columns are neighbours, which is how the compiler finds the vectors.
     black_box(acc)
+}
+
+/// One step of all chains of a tile.
+#[inline(always)]
+fn step<T: Chain, const R: usize, const C: usize>(rows: [&[T]; R], p: usize, b: &[T; C], acc: &mut [[T; C]; R]) {
+    for i in 0..R {
+        let x = rows[i][p];
+        for j in 0..C {
+            acc[i][j] = x.fma(b[j], acc[i][j]);
+        }
+    }
+    // Keeps the compiler from vectorising across steps; it costs no instruction.
+    black_box(());
 }
 
 #[inline(always)]
@@ -356,86 +419,4 @@ fn store<T: Chain, const C: usize>(acc: &[T; C], out: &mut [T]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::isa::{supported, with_isa};
-    use super::*;
-    use half::{bf16, f16};
-
-    fn numbers<T>(n: usize, seed: u32, of: impl Fn(f32) -> T) -> Vec<T> {
-        (0..n as u32)
-            .map(|i| of(((i + seed).wrapping_mul(0x9e37_79b9) >> 8) as f32 * 2.0_f32.powi(-23) - 1.0))
-            .collect()
-    }
-
-    fn transposed<T: Copy>(k: usize, n: usize, b: &[T]) -> Vec<T> {
-        (0..k * n).map(|i| b[i % k * n + i / k]).collect()
-    }
-
-    /// The formula of the module's page, word by word.
-    fn chains<T: Float>(k: usize, n: usize, a: &[T], b: &[T]) -> Vec<T> {
-        let element = |row: &[T], j: usize| {
-            T::round((0..k).fold(T::Acc::default(), |acc, p| row[p].widen().fma(b[p * n + j].widen(), acc)))
-        };
-        a.chunks_exact(k).flat_map(|row| (0..n).map(move |j| element(row, j))).collect()
-    }
-
-    fn bits<T: bytemuck::NoUninit>(x: &[T]) -> &[u8] {
-        bytemuck::cast_slice(x)
-    }
-
-    fn check<T: Float + bytemuck::Pod>(of: impl Fn(f32) -> T + Copy) {
-        #[rustfmt::skip]
-        let sizes = [
-            (1, 1, 1), (1, 5, 16), (2, 300, 17), (3, 40, 100), (4, 7, 63), (5, 3, 130), (13, 600, 70),
-            (200, 9, 33), (2, 4096, 33),
-        ];
-        for (m, k, n) in sizes {
-            let (a, b) = (numbers(m * k, 1, of), numbers(k * n, 2, of));
-            let wanted = chains(k, n, &a, &b);
-            for &isa in supported() {
-                for (layout, b) in [(Layout::InOut, b.clone()), (Layout::OutIn, transposed(k, n, &b))] {
-                    let mut out = vec![of(7.0); m * n];
-                    with_isa(isa, || matmul(m, k, n, &a, &b, layout, &mut out));
-                    assert_eq!(bits(&out), bits(&wanted), "{m} {k} {n} {layout:?} {isa}");
-
-                    // A row equals the same row in a batch, packed or not.
-                    let packed = PackedB::pack(k, n, &b, layout);
-                    for i in 0..m {
-                        let mut row = vec![of(7.0); n];
-                        with_isa(isa, || matmul_packed(1, &a[i * k..][..k], &packed, &mut row));
-                        assert_eq!(bits(&row), bits(&wanted[i * n..][..n]), "row {i}: {m} {k} {n} {layout:?} {isa}");
-                        with_isa(isa, || matmul(1, k, n, &a[i * k..][..k], &b, layout, &mut row));
-                        assert_eq!(bits(&row), bits(&wanted[i * n..][..n]), "row {i}: {m} {k} {n} {layout:?} {isa}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn an_element_is_one_chain_in_every_isa_and_row_equals_batch() {
-        check::<f32>(|x| x);
-        check::<f64>(f64::from);
-        check::<f16>(f16::from_f32);
-        check::<bf16>(bf16::from_f32);
-    }
-
-    #[test]
-    fn a_product_over_nothing_is_zero() {
-        let mut out = [7.0_f32; 6];
-        matmul(2, 0, 3, &[], &[], Layout::OutIn, &mut out);
-        assert_eq!(out, [0.0; 6]);
-        let mut out = [7.0_f32; 40];
-        matmul(2, 0, 20, &[], &[], Layout::InOut, &mut out);
-        assert_eq!(out, [0.0; 40]);
-        matmul::<f32>(0, 3, 2, &[], &[0.0; 6], Layout::InOut, &mut []);
-        matmul::<f32>(3, 2, 0, &[0.0; 6], &[], Layout::InOut, &mut []);
-    }
-
-    #[test]
-    fn nan_is_canonical() {
-        let mut out = [0.0_f32; 2];
-        matmul(1, 2, 2, &[f32::INFINITY, 1.0], &[0.0, 1.0, -f32::NAN, f32::NEG_INFINITY], Layout::InOut, &mut out);
-        assert_eq!(out.map(f32::to_bits), [f32::NAN.to_bits(); 2]);
-    }
-}
+mod tests;

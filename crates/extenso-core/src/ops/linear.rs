@@ -3,7 +3,9 @@
 use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::{Ended, Epilogue, InPlace, at_position};
 use crate::grad::GradCx;
-use crate::kernels::matmul::{Float, Layout, PackedB, ROWS, matmul as kernel, matmul_packed, reads_panels};
+use crate::kernels::matmul::{
+    Float, Layout, PackedB, ROWS, has_few_columns, matmul as kernel, matmul_packed, reads_panels,
+};
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{sum_like, transpose};
@@ -176,7 +178,7 @@ impl<T: Float + Element> Kept<T> {
     fn panels(&self, m: usize, y: &[T]) -> Option<&PackedB<T>> {
         const AGAIN: usize = 4;
         let (k, n, layout) = self.sizes;
-        let wait = || !reads_panels(m, layout) && self.uses.fetch_add(1, Ordering::Relaxed) < AGAIN;
+        let wait = || !reads_panels::<T>(m) && self.uses.fetch_add(1, Ordering::Relaxed) < AGAIN;
         if self.panels.get().is_none() && wait() {
             return None;
         }
@@ -201,7 +203,7 @@ impl Plan {
         out: &mut [T],
         then: Option<&InPlace<'_>>,
     ) -> Result<Ended> {
-        let kept = self.kept::<T>(y)?;
+        let kept = if has_few_columns::<T>(self.m, self.n) { None } else { self.kept::<T>(y)? };
         let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
         let (m, k, n) = (self.m, self.k, self.n);
         if m * n == 0 {
@@ -241,6 +243,15 @@ impl Plan {
     ) -> Ended {
         const PARALLEL: usize = 1 << 23;
         let (m, k, n) = (self.m, self.k, self.n);
+        if has_few_columns::<T>(m, n) {
+            few_columns(k, n, x, y, self.layout, out);
+            return then(0, out);
+        }
+        if m == 1 && self.layout == Layout::OutIn && panels.is_none() {
+            // The weights by a vector.
+            few_columns(k, 1, y, x, Layout::OutIn, out);
+            return then(0, out);
+        }
         let pieces = pieces_of(m * k * n, PARALLEL).min(m);
         let made;
         let packed = match (panels, pieces) {
@@ -290,6 +301,20 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// A product whose right side has few columns, split over threads by rows when the left side is large.
+fn few_columns<T: Float + Element>(k: usize, n: usize, x: &[T], y: &[T], layout: Layout, out: &mut [T]) {
+    const PARALLEL: usize = 1 << 17;
+    // As many rows as are turned at once.
+    const TURNED: usize = 64;
+    let m = out.len() / n;
+    let rows = m.div_ceil(pieces_of(m * k, PARALLEL)).next_multiple_of(TURNED);
+    side_by_side(out.chunks_mut(rows * n).enumerate().collect(), |(piece, out): (usize, &mut [T])| {
+        let count = out.len() / n;
+        let x = &x[piece * rows * k..(piece * rows + count) * k];
+        kernel(count, k, n, x, y, layout, out);
+    });
 }
 
 fn grad_matmul(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {

@@ -3,6 +3,8 @@
 //! Invariant: f16 and bf16 are carried in f32 and rounded once; a NaN is the canonical one.
 
 use super::super::elementary::{bf16_to_f32, canonical_f32, canonical_f64, f16_to_f32, f32_to_bf16, f32_to_f16};
+use super::super::isa::Isa;
+use super::turn::{self, Squares};
 use half::{bf16, f16};
 
 /// A float that matrices are made of.
@@ -25,6 +27,8 @@ pub trait Chain: Copy + Default + Send + Sync + 'static {
     fn fma(self, y: Self, acc: Self) -> Self;
     /// The number itself, and one NaN for all.
     fn canonical(self) -> Self;
+    /// How many rows an instruction set turns at once, and the function that does, if there is one.
+    fn squares(isa: Isa) -> Option<(usize, Squares<Self>)>;
 }
 
 macro_rules! floats {
@@ -56,7 +60,7 @@ floats! {
 }
 
 macro_rules! chains {
-    ($($T:ident: $canonical:ident;)*) => {$(
+    ($($T:ident: $canonical:ident, $of_avx2:literal $avx2:ident, $of_avx512:literal $avx512:ident;)*) => {$(
         impl Chain for $T {
             #[inline(always)]
             fn fma(self, y: $T, acc: $T) -> $T {
@@ -66,10 +70,22 @@ macro_rules! chains {
             fn canonical(self) -> $T {
                 $canonical(self)
             }
+            #[cfg(target_arch = "x86_64")]
+            fn squares(isa: Isa) -> Option<(usize, Squares<$T>)> {
+                match isa {
+                    Isa::Avx512 => Some(($of_avx512, turn::$avx512)),
+                    Isa::Avx2 => Some(($of_avx2, turn::$avx2)),
+                    Isa::Baseline => None,
+                }
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            fn squares(_: Isa) -> Option<(usize, Squares<$T>)> {
+                None
+            }
         }
     )*};
 }
 chains! {
-    f32: canonical_f32;
-    f64: canonical_f64;
+    f32: canonical_f32, 8 f32_avx2, 16 f32_avx512;
+    f64: canonical_f64, 4 f64_avx2, 8 f64_avx512;
 }

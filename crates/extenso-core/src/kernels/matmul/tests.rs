@@ -1,0 +1,82 @@
+//! Products beside their formula, word by word.
+
+use super::*;
+use crate::kernels::isa::{supported, with_isa};
+use half::{bf16, f16};
+
+fn numbers<T>(n: usize, seed: u32, of: impl Fn(f32) -> T) -> Vec<T> {
+    (0..n as u32).map(|i| of(((i + seed).wrapping_mul(0x9e37_79b9) >> 8) as f32 * 2.0_f32.powi(-23) - 1.0)).collect()
+}
+
+fn transposed<T: Copy>(k: usize, n: usize, b: &[T]) -> Vec<T> {
+    (0..k * n).map(|i| b[i % k * n + i / k]).collect()
+}
+
+/// The formula of the module's page, word by word.
+fn chains<T: Float>(k: usize, n: usize, a: &[T], b: &[T]) -> Vec<T> {
+    let element = |row: &[T], j: usize| {
+        T::round((0..k).fold(T::Acc::default(), |acc, p| row[p].widen().fma(b[p * n + j].widen(), acc)))
+    };
+    a.chunks_exact(k).flat_map(|row| (0..n).map(move |j| element(row, j))).collect()
+}
+
+fn bits<T: bytemuck::NoUninit>(x: &[T]) -> &[u8] {
+    bytemuck::cast_slice(x)
+}
+
+fn check<T: Float + bytemuck::Pod>(of: impl Fn(f32) -> T + Copy) {
+    #[rustfmt::skip]
+    let sizes = [
+        (1, 1, 1), (1, 5, 16), (2, 300, 17), (3, 40, 100), (4, 7, 63), (5, 3, 130), (13, 600, 70),
+        (200, 9, 33), (2, 4096, 33), (131, 301, 1), (70, 67, 3), (1100, 5, 2), (40, 130, 15), (16, 64, 1), (1, 200, 150),
+        (6, 131, 77),
+    ];
+    for (m, k, n) in sizes {
+        let (a, b) = (numbers(m * k, 1, of), numbers(k * n, 2, of));
+        let wanted = chains(k, n, &a, &b);
+        for &isa in supported() {
+            for (layout, b) in [(Layout::InOut, b.clone()), (Layout::OutIn, transposed(k, n, &b))] {
+                let mut out = vec![of(7.0); m * n];
+                with_isa(isa, || matmul(m, k, n, &a, &b, layout, &mut out));
+                assert_eq!(bits(&out), bits(&wanted), "{m} {k} {n} {layout:?} {isa}");
+
+                // A row equals the same row in a batch, packed or not.
+                let packed = PackedB::pack(k, n, &b, layout);
+                for i in 0..m {
+                    let mut row = vec![of(7.0); n];
+                    with_isa(isa, || matmul_packed(1, &a[i * k..][..k], &packed, &mut row));
+                    assert_eq!(bits(&row), bits(&wanted[i * n..][..n]), "row {i}: {m} {k} {n} {layout:?} {isa}");
+                    with_isa(isa, || matmul(1, k, n, &a[i * k..][..k], &b, layout, &mut row));
+                    assert_eq!(bits(&row), bits(&wanted[i * n..][..n]), "row {i}: {m} {k} {n} {layout:?} {isa}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_element_is_one_chain_in_every_isa_and_row_equals_batch() {
+    check::<f32>(|x| x);
+    check::<f64>(f64::from);
+    check::<f16>(f16::from_f32);
+    check::<bf16>(bf16::from_f32);
+}
+
+#[test]
+fn a_product_over_nothing_is_zero() {
+    let mut out = [7.0_f32; 6];
+    matmul(2, 0, 3, &[], &[], Layout::OutIn, &mut out);
+    assert_eq!(out, [0.0; 6]);
+    let mut out = [7.0_f32; 40];
+    matmul(2, 0, 20, &[], &[], Layout::InOut, &mut out);
+    assert_eq!(out, [0.0; 40]);
+    matmul::<f32>(0, 3, 2, &[], &[0.0; 6], Layout::InOut, &mut []);
+    matmul::<f32>(3, 2, 0, &[0.0; 6], &[], Layout::InOut, &mut []);
+}
+
+#[test]
+fn nan_is_canonical() {
+    let mut out = [0.0_f32; 2];
+    matmul(1, 2, 2, &[f32::INFINITY, 1.0], &[0.0, 1.0, -f32::NAN, f32::NEG_INFINITY], Layout::InOut, &mut out);
+    assert_eq!(out.map(f32::to_bits), [f32::NAN.to_bits(); 2]);
+}
