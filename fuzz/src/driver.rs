@@ -2,6 +2,7 @@
 //!
 //! An input that leads to a kind of value or error that none before it led to joins the corpus.
 
+use crate::clock;
 use crate::memory;
 use crate::mutate::mutate;
 use crate::outcomes::Outcomes;
@@ -9,13 +10,13 @@ use crate::targets::Target;
 use extenso_testkit::rng::Rng;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The bytes in use that any input may cost, however short.
 pub const BASE: usize = 4 << 20;
 /// The corpus does not grow beyond this.
 const LARGEST: usize = 1 << 12;
-/// How long one input may take.
+/// How much processor time one input may take.
 pub const PER_INPUT: Duration = Duration::from_secs(10);
 
 /// What a run came to.
@@ -30,7 +31,7 @@ pub struct Report {
     pub kinds: (usize, usize),
     /// The most bytes in use that an input took.
     pub memory: usize,
-    /// The longest that an input took.
+    /// The most processor time that an input took.
     pub slowest: Duration,
 }
 
@@ -63,9 +64,9 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs a target for a time. `watch` is told each input before it runs.
+/// Runs a target for so much processor time. `watch` is told each input before it runs.
 pub fn run(target: &Target, seed: u64, time: Duration, watch: &mut dyn FnMut(&[u8])) -> Result<Report, Failure> {
-    let start = Instant::now();
+    let start = clock::used();
     let mut corpus = (target.corpus)();
     let mut rng = Rng::new(seed);
     let mut outcomes = Outcomes::default();
@@ -83,7 +84,7 @@ pub fn run(target: &Target, seed: u64, time: Duration, watch: &mut dyn FnMut(&[u
         execute(input, &mut outcomes)?;
     }
     outcomes.take_fresh();
-    while start.elapsed() < time {
+    while clock::used() - start < time {
         let input = mutate(&corpus, target.structure, target.dictionary, &mut rng);
         execute(&input, &mut outcomes)?;
         if outcomes.take_fresh() && corpus.len() < LARGEST {
@@ -95,9 +96,9 @@ pub fn run(target: &Target, seed: u64, time: Duration, watch: &mut dyn FnMut(&[u
 
 /// Memory and time of one input.
 fn run_one(target: &Target, input: &[u8], outcomes: &mut Outcomes) -> Result<(usize, Duration), Failure> {
-    let (before, clock) = (memory::start(), Instant::now());
+    let (before, start) = (memory::start(), clock::used());
     let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(input, outcomes)));
-    let (memory, took) = (memory::most_since(before), clock.elapsed());
+    let (memory, took) = (memory::most_since(before), clock::used() - start);
     let fail = |what: String| Err(Failure { target: target.name, what, input: input.to_vec() });
     if let Err(panic) = outcome {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());

@@ -3,6 +3,7 @@
 //! Invariant: a seed gives one sequence of inputs. A target gives a value or an error; a panic or memory out of proportion
 //! ends the run with the input as a Rust byte literal and exit code 1. The input of a hang or of an abort is left in a file.
 
+mod clock;
 mod driver;
 mod memory;
 mod mutate;

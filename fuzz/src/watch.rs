@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The input that runs now, in a file.
 pub struct Watch {
@@ -32,18 +32,23 @@ impl Watch {
     }
 }
 
-/// Ends the process when one input runs for much longer than it may.
+/// Ends the process when one input runs for much longer than it may, or waits for something that does not come.
+///
+/// It counts the seconds in which it looked: a pause of the process is none of them.
 pub fn end_when_it_hangs(path: PathBuf) {
+    const LONG: u64 = 30;
     std::thread::spawn(move || {
-        let (mut last, mut since) = (0, Instant::now());
+        let (mut last, mut seconds) = (0, 0);
         loop {
             std::thread::sleep(Duration::from_secs(1));
             let now = BEGUN.load(Ordering::Relaxed);
             if now != last {
-                (last, since) = (now, Instant::now());
-            } else if since.elapsed() > 3 * PER_INPUT {
-                eprintln!("an input runs for {:.0?}; it is in {}", since.elapsed(), path.display());
+                (last, seconds) = (now, 0);
+            } else if seconds > LONG * PER_INPUT.as_secs() {
+                eprintln!("an input runs for {seconds} s; it is in {}", path.display());
                 std::process::exit(1);
+            } else {
+                seconds += 1;
             }
         }
     });

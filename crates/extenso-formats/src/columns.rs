@@ -13,7 +13,7 @@ mod text;
 pub use bits::Bits;
 pub use borrowed::{BitsRef, ColumnRef, OffsetsRef, TextRef};
 pub use outcome::{BadRow, BadRows, Decoded, MAX_REPORTED, OnError};
-pub use text::{OffsetVec, TextVec};
+pub use text::{OffsetVec, SHORT, TextVec};
 
 use crate::plan::ColumnId;
 use extenso_types::{DType, Error, Result};

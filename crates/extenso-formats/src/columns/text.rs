@@ -99,6 +99,9 @@ fn repeat_last<T: Copy + Default>(ends: &mut Vec<T>, n: usize) -> StdResult<(), 
     Ok(())
 }
 
+/// The bytes of short texts, at most.
+pub const SHORT: usize = 16;
+
 /// Growing strings or byte strings: offsets into bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextVec {
@@ -146,6 +149,19 @@ impl TextVec {
         let fits = self.offsets.push_row(text.len());
         if fits {
             self.bytes.extend_from_slice(text);
+        }
+        fits
+    }
+
+    /// The same for a text that begins these bytes: all of them are copied, which is less work than to copy as many as there are.
+    #[inline(always)]
+    #[must_use]
+    pub fn push_short(&mut self, bytes: &[u8; SHORT], len: usize) -> bool {
+        let fits = self.offsets.push_row(len);
+        if fits {
+            let end = self.bytes.len() + len;
+            self.bytes.extend_from_slice(bytes);
+            self.bytes.truncate(end);
         }
         fits
     }

@@ -9,7 +9,7 @@ use super::node::{Field, Record, Rule, Value};
 use super::number::{Number, push};
 use super::push::{push_row, push_symbol};
 use super::wire::{Span, Wire, WireType};
-use crate::columns::{Column, Columns};
+use crate::columns::{Column, Columns, SHORT};
 use crate::plan::ColumnId;
 
 /// What is read of the fields of a message.
@@ -60,9 +60,12 @@ enum Kind {
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// A row of as many items as came.
-    Row(Option<ColumnId>),
+    Row(ColumnId),
+    /// What the rule of the field says, if it did not come.
+    Missing,
     /// What the rule of the field says.
     Rule,
+    Nothing,
 }
 
 impl Step {
@@ -92,9 +95,11 @@ impl Step {
             Value::Text { utf8, column: Some(_) } => Kind::Text { utf8: *utf8 },
             Value::Message { record: None, .. } | Value::Text { column: None, .. } | Value::Nothing => Kind::Nothing,
         };
+        let row = |offsets: Option<ColumnId>| offsets.map_or(End::Nothing, End::Row);
         let end = match field.rule {
-            Rule::Each { offsets } => End::Row(offsets),
-            Rule::Row { offsets } if field.presence => End::Row(offsets),
+            Rule::Each { offsets } => row(offsets),
+            Rule::Row { offsets } if field.presence => row(offsets),
+            Rule::One => End::Missing,
             _ => End::Rule,
         };
         Some(Step { kind, column, repeats: field.rule.repeats(), excludes: !field.rivals.is_empty(), end })
@@ -180,12 +185,13 @@ impl<'j> Reader<'_, 'j> {
         }
         for (place, (step, count)) in quick.steps.iter().zip(&*counts).enumerate() {
             match step.end {
-                End::Row(Some(id)) => match self.columns.get_mut(id)? {
+                End::Row(id) => match self.columns.get_mut(id)? {
                     Column::Offsets(offsets) => offsets.push_row(*count as usize).then_some(())?,
                     _ => return None,
                 },
-                End::Row(None) => {}
-                End::Rule => self.end(&record.fields[place], *count)?,
+                End::Missing if *count > 0 => {}
+                End::Missing | End::Rule => self.end(&record.fields[place], *count)?,
+                End::Nothing => {}
             }
         }
         Some(())
@@ -209,6 +215,7 @@ impl<'j> Reader<'_, 'j> {
             return None;
         }
         let packed = step.repeats && tag.kind() == PACKED;
+        let record_bytes = self.bytes;
         let column = step.column.and_then(|id| self.columns.get_mut(id));
         let mut came = 1;
         // Values of one field mostly follow one another.
@@ -232,11 +239,23 @@ impl<'j> Reader<'_, 'j> {
             }
             (Kind::Text { utf8 }, Some(Column::Text(texts))) => each!({
                 let part = wire.sized()?;
-                let text = wire.bytes.get(part.start..part.end)?;
-                if utf8 && !text.is_ascii() {
-                    simdutf8::basic::from_utf8(text).ok()?;
+                // What may stand behind the message is not read, but copied.
+                match record_bytes.get(part.start..)?.first_chunk() {
+                    Some(bytes) if part.end - part.start <= SHORT => {
+                        let len = part.end - part.start;
+                        if utf8 && !is_ascii(bytes, len) {
+                            simdutf8::basic::from_utf8(&bytes[..len]).ok()?;
+                        }
+                        texts.push_short(bytes, len).then_some(())?;
+                    }
+                    _ => {
+                        let text = wire.bytes.get(part.start..part.end)?;
+                        if utf8 && !text.is_ascii() {
+                            simdutf8::basic::from_utf8(text).ok()?;
+                        }
+                        texts.push(text).then_some(())?;
+                    }
                 }
-                texts.push(text).then_some(())?;
             }),
             (Kind::I64, Some(Column::I64(numbers))) if !packed => each!(numbers.push(wire.varint()?.cast_signed())),
             (Kind::U64, Some(Column::U64(numbers))) if !packed => each!(numbers.push(wire.varint()?)),
@@ -307,6 +326,15 @@ impl<'j> Reader<'_, 'j> {
     }
 }
 
+/// Whether the first `len` of these bytes are ASCII.
+#[inline(always)]
+fn is_ascii(bytes: &[u8; SHORT], len: usize) -> bool {
+    const HIGH: u128 = u128::from_le_bytes([0x80; SHORT]);
+    // What stands behind the text is moved out.
+    let high = u128::from_le_bytes(*bytes) & HIGH;
+    len == 0 || high << (8 * (SHORT - len)) == 0
+}
+
 /// How a value with a length is written.
 const PACKED: u8 = 2;
 
@@ -314,7 +342,9 @@ const PACKED: u8 = 2;
 #[derive(Clone, Copy)]
 struct Tag {
     value: u16,
-    bytes: [u8; 2],
+    /// Its bytes, and which bits of two bytes are those; none are for a longer tag, which stands nowhere.
+    bytes: u16,
+    mask: u16,
     len: usize,
 }
 
@@ -323,10 +353,10 @@ impl Tag {
     #[inline(always)]
     fn of(first: u8, second: Option<&u8>) -> Option<Tag> {
         match (first, second) {
-            (..0x80, _) => Some(Tag { value: first.into(), bytes: [first, 0], len: 1 }),
+            (..0x80, _) => Some(Tag { value: first.into(), bytes: first.into(), mask: 0xff, len: 1 }),
             (_, Some(second @ ..0x80)) => {
                 let value = u16::from(first & 0x7f) | u16::from(*second) << 7;
-                Some(Tag { value, bytes: [first, *second], len: 2 })
+                Some(Tag { value, bytes: u16::from_le_bytes([first, *second]), mask: u16::MAX, len: 2 })
             }
             _ => None,
         }
@@ -342,7 +372,7 @@ impl Tag {
 fn long_tag(record: &Record, wire: &mut Cursor<'_>) -> Option<(usize, Tag)> {
     let tag = wire.varint()?;
     let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number))?;
-    let (wire, tag) = (WireType::of(tag)?, Tag { value: (tag & 7) as u16, bytes: [0; 2], len: 0 });
+    let (wire, tag) = (WireType::of(tag)?, Tag { value: (tag & 7) as u16, bytes: 1, mask: 0, len: 0 });
     match record.numbers.find(number) {
         None => Some((0, tag)),
         Some(place) => fits(&record.fields[place], wire).then_some((place + 1, tag)),
@@ -356,14 +386,11 @@ struct Cursor<'j> {
 }
 
 impl Cursor<'_> {
-    /// Whether the same tag stands here again, which is read over then.
+    /// Whether the same tag stands here again, with a byte of the value or more behind it; it is read over then.
     #[inline(always)]
     fn goes_on(&mut self, tag: Tag) -> bool {
-        let same = match tag.len {
-            1 => self.bytes.get(self.at) == Some(&tag.bytes[0]),
-            2 => self.bytes.get(self.at..self.at + 2) == Some(&tag.bytes[..]),
-            _ => false,
-        };
+        let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk).map(|next| u16::from_le_bytes(*next));
+        let same = next.is_some_and(|next| next & tag.mask == tag.bytes);
         self.at += if same { tag.len } else { 0 };
         same
     }
@@ -375,6 +402,10 @@ impl Cursor<'_> {
             self.at += 1;
             return Some(u64::from(first));
         }
+        if let Some(second @ ..0x80) = self.bytes.get(self.at + 1) {
+            self.at += 2;
+            return Some(u64::from(first & 0x7f) | u64::from(*second) << 7);
+        }
         match self.bytes.get(self.at..)?.first_chunk() {
             Some(eight) => self.eight(u64::from_le_bytes(*eight)),
             None => self.long_varint(),
@@ -382,7 +413,7 @@ impl Cursor<'_> {
     }
 
     /// The varint that eight bytes begin with: groups of seven bits are moved together, neighbours first.
-    #[inline]
+    #[inline(always)]
     fn eight(&mut self, bytes: u64) -> Option<u64> {
         const LAST: u64 = 0x8080_8080_8080_8080;
         let ends = !bytes & LAST;

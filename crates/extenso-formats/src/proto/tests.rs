@@ -461,3 +461,20 @@ fn what_is_read_quickly_is_what_is_read_carefully() {
     }
     assert!(quickly > 5_000, "{quickly} records are read quickly");
 }
+
+#[test]
+fn a_short_text_is_checked_to_its_end_and_no_further() {
+    for len in 0..40 {
+        let note = "é".repeat(len / 2) + &"a".repeat(len % 2);
+        let mut bytes = vec![8, 1, 0x12, u8::try_from(note.len()).expect("short")];
+        bytes.extend(note.as_bytes());
+        // What follows is no UTF-8.
+        bytes.extend(b"\x18\xff\xff\xff\xff\x0f\x18\xff\x01");
+        check(&bytes, &["note", "counts"], &format!(r#"{{"note": "{note}", "counts": [4294967295, 255]}}"#));
+        for at in 0..note.len() {
+            let mut bytes = bytes.clone();
+            bytes[4 + at] = 0xff;
+            check_refused(&bytes, &["note"], "row 0, byte ");
+        }
+    }
+}
