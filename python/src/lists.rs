@@ -3,8 +3,10 @@
 //! Invariant: no logic of a function stands here.
 
 use crate::error::{OrRaise, guarded};
+use crate::rearrange::axes;
 use crate::{arg, value};
 use extenso_core::Value;
+use extenso_core::ops::Quantiles;
 use extenso_ext::lists;
 use extenso_types::Result;
 use pyo3::prelude::*;
@@ -19,7 +21,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
     }
     add! { first last nth head tail take_per_row pad_to run_lengths unique unique_with_counts unique_with_inverse group_by isin union }
-    add! { intersection difference windows combinations cartesian ranges }
+    add! { intersection difference windows combinations cartesian ranges median quantile bincount }
     Ok(())
 }
 
@@ -297,4 +299,45 @@ fn ranges<'py>(starts: Given<'_, 'py>, limits: Option<Given<'_, 'py>>, deltas: O
         None => (extenso_core::Arg::from(0_i64), first),
     };
     made(starts.py(), || lists::ranges(first, limits, deltas))
+}
+
+/// The median over `axis`: the element in the middle, or what is between two. It is NaN where there is a NaN, or nothing.
+///
+/// >>> import extenso as ex
+/// >>> ex.median([4, 1, 3, 2]).item(), ex.to_py(ex.median(ex.constant([[5, 1, 2], [4]]), axis=1))
+/// (2.5, [2.0, 4.0])
+#[pyfunction]
+#[pyo3(signature = (x, axis=None, keepdims=false))]
+fn median<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+    let (given, axis) = (value::from_py(x)?, axes(axis)?);
+    made(x.py(), || lists::median(&given, &axis, keepdims))
+}
+
+/// What is `q` of the way from the smallest to the largest element over `axis`, on the line between the two next to it.
+///
+/// Several `q` are a new first axis. Where there is a NaN, or nothing, it is NaN.
+///
+/// >>> import extenso as ex
+/// >>> ex.quantile([4, 1, 3, 2], 0.25).item(), ex.to_py(ex.quantile([4, 1, 3, 2], [0.0, 1.0]))
+/// (1.75, [1.0, 4.0])
+#[pyfunction]
+#[pyo3(signature = (x, q, axis=None, keepdims=false))]
+fn quantile<'py>(x: Given<'_, 'py>, q: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+    let (given, q, axis) = (value::from_py(x)?, value::from_py(q)?, axes(axis)?);
+    made(x.py(), || {
+        let q = Quantiles::of(&q).map_err(|e| e.at("quantile"))?;
+        lists::quantile(&given, q, &axis, keepdims)
+    })
+}
+
+/// How often each of 0, 1, 2 and so on is among all elements, or the sum of the `weights` beside them.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.bincount([1, 3, 1])), ex.to_py(ex.bincount([1, 0, 1], [0.5, 1.0, 2.0]))
+/// ([0, 2, 0, 1], [1.0, 2.5])
+#[pyfunction]
+#[pyo3(signature = (x, weights=None, minlength=0))]
+fn bincount<'py>(x: Given<'_, 'py>, weights: Option<Given<'_, 'py>>, minlength: i64) -> Made<'py> {
+    let (given, weights) = (value::from_py(x)?, weights.map(value::from_py).transpose()?);
+    made(x.py(), || lists::bincount(&given, weights, minlength))
 }

@@ -215,3 +215,51 @@ def test_gradients_are_finite_differences(f: "Callable[[ex.Tensor], ex.Tensor]",
     x, h = ex.tensor(at), 1e-6
     wanted = (f(x + h) - f(x - h)).item() / (2 * h)
     assert ex.grad(f)(x).item() == pytest.approx(wanted, rel=1e-6)
+
+
+QS = (0.0, 0.1, 0.25, 0.5, 2 / 3, 0.9, 1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+def test_quantiles_are_those_of_numpy(dtype: type) -> None:
+    rng = np.random.default_rng(5)
+    floats = np.dtype(dtype).kind == "f"
+    near = 8 * float(np.finfo(dtype if floats else np.float64).eps)
+    for shape in [(1,), (2,), (7,), (4, 5), (3, 1, 6)]:
+        x = (rng.normal(size=shape) if floats else rng.integers(0, 50, shape)).astype(dtype)
+        for axis in [None, *range(-len(shape), len(shape))]:
+            for keepdims in (False, True):
+                for q in (*QS, QS, ()):
+                    wanted = np.quantile(x, q, axis=axis, keepdims=keepdims)
+                    found = np.asarray(ex.quantile(x, np.array(q, np.float64), axis=axis, keepdims=keepdims))
+                    assert found.dtype == (dtype if floats else np.float64)
+                    assert found.shape == wanted.shape
+                    np.testing.assert_allclose(found, wanted, rtol=near, atol=near)
+                wanted = np.median(x, axis=axis, keepdims=keepdims)
+                found = np.asarray(ex.median(x, axis=axis, keepdims=keepdims))
+                np.testing.assert_allclose(found, wanted, rtol=near, atol=near)
+
+
+def test_quantiles_of_what_has_a_nan_or_nothing_are_nan() -> None:
+    x = np.array([[1.0, math.nan, 0.0], [3.0, 1.0, 2.0]])
+    np.testing.assert_array_equal(np.asarray(ex.median(x, axis=1)), np.median(x, axis=1))
+    np.testing.assert_array_equal(np.asarray(ex.quantile(x, [0.0, 1.0], axis=0)), np.quantile(x, [0.0, 1.0], axis=0))
+    assert ex.to_py(ex.median(np.zeros((2, 0)), axis=1)) == pytest.approx([math.nan] * 2, nan_ok=True)
+    rows = [[4.0, 1.0, 2.0], [], [3.0], [math.nan, 1.0]]
+    wanted = [np.median(row) if row else math.nan for row in rows]
+    assert ex.to_py(ex.median(ex.constant(rows), axis=1)) == pytest.approx(wanted, nan_ok=True)
+
+
+def test_counts_of_small_integers_are_those_of_numpy() -> None:
+    rng = np.random.default_rng(6)
+    for n in (0, 1, 1000, 300_000):
+        x = rng.integers(0, 40, n)
+        weights = rng.normal(size=n)
+        for least in (0, 7, 100):
+            np.testing.assert_array_equal(np.asarray(ex.bincount(x, minlength=least)), np.bincount(x, minlength=least))
+            found = np.asarray(ex.bincount(x, weights, least))
+            np.testing.assert_allclose(found, np.bincount(x, weights, least), rtol=1e-12, atol=1e-12)
+    with pytest.raises(ex.Error, match=r"(?s)\[2\] is -1.*Wanted: integers from 0"):
+        ex.bincount([0, 1, -1])
+    with pytest.raises(ex.Error, match="weights have shape"):
+        ex.bincount([0, 1], [1.0])

@@ -7,6 +7,7 @@ mod groups;
 mod moves;
 mod parts;
 mod pick;
+mod quantiles;
 mod ranges;
 mod sets;
 mod spreads;
@@ -17,6 +18,7 @@ pub use groups::{group_by, run_lengths, unique, unique_with_counts, unique_with_
 pub use moves::{diff, repeat, roll, softmax, tile, top_k};
 pub use parts::split;
 pub use pick::{first, head, last, nth, pad_to, tail, take_per_row};
+pub use quantiles::{bincount, median, quantile};
 pub use ranges::ranges;
 pub(crate) use sets::places;
 pub use sets::{difference, intersection, isin, searchsorted, union};

@@ -9,7 +9,7 @@ use extenso_types::{DType, Dim, Nest, Result, Shape, Spec, TensorSpec};
 
 type Composed = fn(&Value) -> Result<Value>;
 
-const FUNCTIONS: [(&str, Composed); 14] = [
+const FUNCTIONS: [(&str, Composed); 18] = [
     ("full_like", |x| ops::full_like(x, 7, Some(DType::I8))),
     ("tril", |x| ops::tril(x, 0)),
     ("triu", |x| ops::triu(x, 1)),
@@ -21,6 +21,13 @@ const FUNCTIONS: [(&str, Composed); 14] = [
     ("var", |x| ops::var(x, Axes::List(vec![0]), 1.0, false)),
     ("std", |x| ops::std(x, Axes::All, 0.0, true)),
     ("diff", |x| ops::diff(x, -1, 1, Some(x.clone()), None)),
+    ("median", |x| ops::median(x, Axes::List(vec![0]), true)),
+    ("quantile", |x| ops::quantile(x, 0.3, Axes::All, true)),
+    ("quantiles", |x| ops::quantile(x, vec![0.0, 0.9], Axes::List(vec![1]), true)),
+    ("bincount", |x| {
+        let places = ops::cast(ops::add(x, 2)?, DType::I64)?;
+        ops::bincount(places, Some(x.clone()), 2)
+    }),
     ("unique counts", |x| Ok(ops::unique_all(x)?.counts)),
     ("unique inverse", |x| Ok(ops::unique_inverse(x)?.1)),
     ("with_initial", |x| ops::with_initial(&ops::cumulative_sum(x, 1, false)?, 0, 1, false)),

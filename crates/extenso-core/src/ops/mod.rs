@@ -9,6 +9,7 @@ mod bitwise;
 mod comparison;
 mod contract;
 mod convolution;
+mod counting;
 mod creation;
 mod cumulative;
 mod einsum;
@@ -29,6 +30,7 @@ mod partition;
 mod positions;
 mod printing;
 mod products;
+mod quantiles;
 mod random;
 mod ranges;
 mod rearrange;
@@ -60,6 +62,7 @@ pub use assemble::{Run, assemble};
 pub use bitwise::*;
 pub use comparison::*;
 pub use convolution::*;
+pub use counting::*;
 pub use creation::*;
 pub use cumulative::*;
 pub use einsum::*;
@@ -78,6 +81,7 @@ pub use partition::*;
 pub use positions::*;
 pub use printing::*;
 pub use products::*;
+pub use quantiles::*;
 pub use random::*;
 pub use ranges::*;
 pub use rearrange::*;
@@ -126,6 +130,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Masks and borders", MASKS),
     ("Sorting", SORTING),
     ("Searching", SEARCHING),
+    ("Counting", COUNTING),
     ("Row partitions", PARTITIONS),
     ("Places in rows", ROWS),
     ("Rows as a whole", ROW_LINES),

@@ -103,7 +103,9 @@ fn an_element_of_each_list_is_the_element_of_each_row() {
 /// A function of rows.
 type OnRows = fn(&Value) -> Result<Value>;
 
-const DIFFERENTIABLE: [(&str, OnRows); 16] = [
+const DIFFERENTIABLE: [(&str, OnRows); 18] = [
+    ("median", |x| numbers(lists::median(x, &Axes::List(vec![1]), false)?)),
+    ("quantile", |x| numbers(lists::quantile(x, 0.3, &Axes::List(vec![1]), true)?)),
     ("first", |x| lists::first(x, 1, Some(Arg::from(0.5)))),
     ("nth", |x| lists::nth(x, Tensor::from_vec(vec![2_i64, 0, -1, 5]), 1, Some(Arg::from(2.0)))),
     ("head", |x| lists::head(x, 2, 1)),
@@ -121,6 +123,11 @@ const DIFFERENTIABLE: [(&str, OnRows); 16] = [
     ("cumulative_max of columns", |x| ops::cumulative_max(x, 0, false)),
     ("sort of columns", |x| ops::sort(x, 0, true)),
 ];
+
+/// Zero where there is no number: what an empty row has.
+fn numbers(x: Value) -> Result<Value> {
+    ops::where_(ops::isnan(&x)?, 0.0, x)
+}
 
 /// Functions that are not traced for their gradient.
 const OTHERS: [(&str, OnRows); 9] = [

@@ -3,6 +3,7 @@
 use super::rows::composed;
 use super::{Composed, given};
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
+use extenso_core::ops::Quantiles;
 use extenso_core::reduce::Reduce;
 use extenso_core::{Value, ops};
 
@@ -15,6 +16,10 @@ extenso_core::attrs! {
     pub struct Moves { source: Vec<i64>, destination: Vec<i64> }
     /// Of `var` and `std`.
     pub struct Spread { axis: Axes = Axes::All, correction: f64 = 0.0, keepdims: bool = false }
+    /// Of `quantile`.
+    pub struct OfLine { axis: Axes = Axes::All, keepdims: bool = false }
+    /// Of `bincount`.
+    pub struct Bins { minlength: i64 = 0 }
     /// Of `diff`.
     pub struct Steps { axis: i64 = -1, n: i64 = 1 }
 }
@@ -40,6 +45,18 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "std" ("x"; Spread) = |args, attrs| {
         let Spread { axis, correction, keepdims } = Spread::of(attrs)?.clone();
         extenso_ext::lists::std(&given(args, 0)?, &axis, correction, keepdims)
+    };
+    "median" ("x"; Reduce) = |args, attrs| {
+        let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
+        extenso_ext::lists::median(&given(args, 0)?, &axis, keepdims)
+    };
+    "quantile" ("x", "q"; OfLine) = |args, attrs| {
+        let OfLine { axis, keepdims } = OfLine::of(attrs)?.clone();
+        let q = Quantiles::of(&given(args, 1)?).map_err(|e| e.at("quantile"))?;
+        extenso_ext::lists::quantile(&given(args, 0)?, q, &axis, keepdims)
+    };
+    "bincount" ("x"; Bins) = |args, attrs| {
+        extenso_ext::lists::bincount(&given(args, 0)?, None, Bins::of(attrs)?.minlength)
     };
     "diff" ("x"; Steps) = |args, attrs| {
         let Steps { axis, n } = *Steps::of(attrs)?;

@@ -1,0 +1,112 @@
+//! Quantiles and counts of what lists hold, where an axis of one size has a function of the core.
+
+use super::along_one;
+use super::moves::rows_inside;
+use crate::args::{int, typed_ref};
+use crate::axes::rank;
+use crate::masked::MaskedTensor;
+use crate::missing::drop_none;
+use crate::ragged;
+use extenso_core::attrs::Axes;
+use extenso_core::ops::Quantiles;
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Value, ops};
+use extenso_types::{DType, Error, Result};
+
+/// The quantiles of each list along `axis`, or of all elements; NaN where a list is empty.
+///
+/// As [`ops::quantile`], also of rows; what is missing does not count. Shapes: several quantiles are a new first axis. Errors: a
+/// number that is not from 0 to 1; an axis out of range, with ragged rows inside, or more than one; text.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::attrs::Axes;
+/// let x = constant(vec![vec![4, 1, 2], vec![3], vec![]]).unwrap();
+/// let found = lists::quantile(&x, 0.25, &Axes::List(vec![1]), false).unwrap();
+/// assert_eq!(to_literal(&found).unwrap().to_string(), "[1.5, 3.0, nan]");
+/// ```
+pub fn quantile(x: &Value, q: impl Into<Quantiles>, axis: &Axes, keepdims: bool) -> Result<Value> {
+    found(x, &q.into(), axis, keepdims).map_err(|e| e.at("quantile"))
+}
+
+/// The median of each list along `axis`, or of all elements: the quantile at one half.
+///
+/// Errors: as [`quantile`].
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::attrs::Axes;
+/// let x = constant(vec![vec![4, 1, 2], vec![3]]).unwrap();
+/// let found = lists::median(&x, &Axes::List(vec![1]), false).unwrap();
+/// assert_eq!(to_literal(&found).unwrap().to_string(), "[2.0, 3.0]");
+/// ```
+pub fn median(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
+    found(x, &0.5.into(), axis, keepdims).map_err(|e| e.at("median"))
+}
+
+fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let Value::Ext(_) = x else { return ops::quantile(x, q.clone(), axis.clone(), keepdims) };
+    let each = q.numbers()?.iter().map(|q| match axis {
+        Axes::All => of_all(x, *q, keepdims),
+        Axes::List(axes) => match axes[..] {
+            [axis] => of_lists(x, *q, axis, keepdims),
+            _ => Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, or none for all")),
+        },
+    });
+    let each = each.collect::<Result<Vec<Value>>>()?;
+    if q.is_one() { super::only(each) } else { ops::stack(each, 0) }
+}
+
+fn of_all(x: &Value, q: f64, keepdims: bool) -> Result<Value> {
+    let found = ops::quantile(there(x)?, q, Axes::All, false)?;
+    if keepdims { ops::expand_dims_at(found, (0..rank(x)?).map(int).collect::<Vec<_>>()) } else { Ok(found) }
+}
+
+/// All elements that are there, as a vector.
+fn there(x: &Value) -> Result<Value> {
+    match x {
+        Value::Ext(_) => drop_none(&ragged::flatten(x.clone(), None)?, None),
+        Value::Tensor(_) | Value::Partition(_) => ops::reshape(x, vec![-1_i64]),
+    }
+}
+
+fn of_lists(x: &Value, q: f64, axis: i64, keepdims: bool) -> Result<Value> {
+    let at = normalize_axis(axis, rank(x)?)?;
+    if rows_inside(x, at, &|_| true) {
+        return Err(Error::shape(format!("axis {at} has ragged rows inside"))
+            .wanted("the innermost ragged axis, or one inside it"));
+    }
+    // What is missing is left out of lists along the last axis.
+    let (x, last) = match typed_ref::<MaskedTensor>(x) {
+        Some(masked) if masked.values().tensor().is_ok() && at + 1 < rank(x)? => {
+            (ops::moveaxis(x, vec![int(at)], vec![-1])?, rank(x)? - 1)
+        }
+        Some(_) | None => (x.clone(), at),
+    };
+    let x = drop_none(&x, Some(int(last)))?;
+    let found = along_one(&x, int(last), &|rows| ops::segment_quantile(rows.values(), rows.partition(), q))?;
+    if keepdims { ops::expand_dims(found, int(at)) } else { Ok(found) }
+}
+
+/// How often each of 0, 1, 2 and so on is among all elements, or the sum of the weights beside them.
+///
+/// As [`ops::bincount`], also of rows; what is missing does not count. Errors: as there; weights in other rows, or beside what may be
+/// missing.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec![1, 3], vec![1]]).unwrap();
+/// assert_eq!(to_literal(&lists::bincount(&x, None, 0).unwrap()).unwrap().to_string(), "[0, 2, 0, 1]");
+/// ```
+pub fn bincount(x: &Value, weights: Option<Value>, minlength: i64) -> Result<Value> {
+    let counted = || match (x, weights) {
+        (Value::Ext(_), None) => ops::bincount(there(x)?, None, minlength),
+        (Value::Ext(_), Some(weights)) => {
+            let dtype = crate::dtype_of(&weights.spec()?).unwrap_or(DType::F64);
+            let beside = ops::add(&weights, ops::zeros_like(ops::cast(x, dtype)?)?).map_err(|e| e.at("weights"))?;
+            ops::bincount(ragged::flatten(x.clone(), None)?, Some(ragged::flatten(beside, None)?), minlength)
+        }
+        (dense, weights) => ops::bincount(dense, weights, minlength),
+    };
+    counted().map_err(|e| e.at("bincount"))
+}
