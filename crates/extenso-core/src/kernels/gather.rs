@@ -78,6 +78,39 @@ fn repeat_fixed<const N: usize>(element: &[u8], out: &mut [u8]) {
     rest.copy_from_slice(&element[..rest.len()]);
 }
 
+/// Writes each element of `width` bytes so many times.
+pub fn repeat_each(elements: &[u8], width: usize, times: usize, out: &mut [u8]) {
+    match width {
+        1 => numbers_each::<u8>(elements, times, out),
+        2 => numbers_each::<u16>(elements, times, out),
+        4 => numbers_each::<u32>(elements, times, out),
+        8 => numbers_each::<u64>(elements, times, out),
+        0 => {}
+        _ => {
+            for (element, out) in elements.chunks_exact(width).zip(out.chunks_exact_mut(times * width)) {
+                out.chunks_exact_mut(width).for_each(|out| out.copy_from_slice(element));
+            }
+        }
+    }
+}
+
+fn numbers_each<T: bytemuck::Pod>(elements: &[u8], times: usize, out: &mut [u8]) {
+    let (elements, out) = (bytemuck::cast_slice::<u8, T>(elements), bytemuck::cast_slice_mut::<u8, T>(out));
+    match times {
+        2 => times_each::<T, 2>(elements, out),
+        3 => times_each::<T, 3>(elements, out),
+        4 => times_each::<T, 4>(elements, out),
+        5 => times_each::<T, 5>(elements, out),
+        8 => times_each::<T, 8>(elements, out),
+        _ => elements.iter().zip(out.chunks_exact_mut(times.max(1))).for_each(|(x, out)| out.fill(*x)),
+    }
+}
+
+/// As often as the compiler knows.
+fn times_each<T: Copy, const N: usize>(elements: &[T], out: &mut [T]) {
+    out.as_chunks_mut::<N>().0.iter_mut().zip(elements).for_each(|(out, x)| *out = [*x; N]);
+}
+
 /// Repeats elements of `width` bytes for the values of their rows, which offsets cut. `out` is what the rows have.
 pub fn repeat_rows<O: Offset>(elements: &[u8], width: usize, offsets: &[O], out: &mut [u8]) {
     match width {
@@ -176,6 +209,20 @@ pub fn positions_of_ones(words: &[u64], start: usize, out: &mut [i64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elements_of_every_width_are_repeated() {
+        let source: Vec<u8> = (0..=255).collect();
+        for width in [1, 2, 4, 8, 16] {
+            for times in [1, 2, 3, 4, 5, 7, 8, 16] {
+                let source = &source[..6 * width];
+                let mut out = vec![0; times * source.len()];
+                repeat_each(source, width, times, &mut out);
+                let wanted: Vec<u8> = source.chunks(width).flat_map(|x| x.repeat(times)).collect();
+                assert_eq!(out, wanted, "{width} bytes {times} times");
+            }
+        }
+    }
 
     #[test]
     fn elements_of_every_width_are_copied() {

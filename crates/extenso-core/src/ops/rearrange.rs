@@ -1,14 +1,14 @@
 //! Rearrangements: compositions of the ops that join, choose and reshape. None needs a rule of its own.
 
 use super::{
-    add, argwhere, broadcast_like, concat, expand_dims, gather_rows_of, indices_along, maximum, ones_like,
-    partition_from_lengths, remainder, reshape, reshape_like, slice, subtract, sum, take, transpose, zeros,
+    add, argwhere, broadcast_like, broadcast_to, concat, expand_dims, gather_rows_of, indices_along, maximum,
+    ones_like, partition_from_lengths, remainder, reshape, reshape_like, slice, subtract, sum, take, transpose, zeros,
 };
 use crate::attrs::Axes;
 use crate::kernels::pool::affordable;
 use crate::reduce::{normalize_axes, normalize_axis};
 use crate::tensor::Tensor;
-use crate::value::{Arg, Value};
+use crate::value::{Arg, Scalar, Value};
 use extenso_types::{DType, Error, Result, Segment, Spec, StaticValue};
 
 /// Joins values of one shape along a new axis, which comes to stand at `axis` of the result.
@@ -229,19 +229,39 @@ pub fn tile(x: impl Into<Arg>, reps: impl Into<Vec<i64>>) -> Result<Value> {
 /// ```
 pub fn repeat(x: impl Into<Arg>, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Value> {
     let repeated = |x: Value, counts: Arg| match axis {
-        None => repeat_outer(reshape(x, vec![-1_i64])?, counts),
+        None => repeat_along(reshape(x, vec![-1_i64])?, counts, 0),
         Some(axis) => {
-            let rank = rank_of(&x)?;
-            let at = normalize_axis(axis, rank)?;
-            if at == 0 {
-                return repeat_outer(x, counts);
-            }
-            let order = |axes: &mut dyn Iterator<Item = usize>| Some(axes.map(int).collect::<Vec<_>>());
-            let outer = transpose(x, order(&mut std::iter::once(at).chain((0..rank).filter(|i| *i != at))))?;
-            transpose(repeat_outer(outer, counts)?, order(&mut (1..=at).chain([0]).chain(at + 1..rank)))
+            let at = normalize_axis(axis, rank_of(&x)?)?;
+            repeat_along(x, counts, at)
         }
     };
     x.into().value().cloned().and_then(|x| repeated(x, counts.into())).map_err(|e| e.at("repeat"))
+}
+
+fn repeat_along(x: Value, counts: Arg, at: usize) -> Result<Value> {
+    if let Some(repeated) = repeat_evenly(&x, &counts, at)? {
+        return Ok(repeated);
+    }
+    if at == 0 {
+        return repeat_outer(x, counts);
+    }
+    let rank = rank_of(&x)?;
+    let order = |axes: &mut dyn Iterator<Item = usize>| Some(axes.map(int).collect::<Vec<_>>());
+    let outer = transpose(x, order(&mut std::iter::once(at).chain((0..rank).filter(|i| *i != at))))?;
+    transpose(repeat_outer(outer, counts)?, order(&mut (1..=at).chain([0]).chain(at + 1..rank)))
+}
+
+/// The elements of numbers of known sizes, all as often as one count says: a broadcast along a new axis.
+fn repeat_evenly(x: &Value, counts: &Arg, at: usize) -> Result<Option<Value>> {
+    let (Value::Tensor(tensor), Arg::Scalar(Scalar::Int(count))) = (x, counts) else { return Ok(None) };
+    let dims: Option<Vec<i64>> = tensor.shape().to_dims().map(|dims| dims.iter().map(|n| int(*n)).collect());
+    let (Some(mut dims), true, true) = (dims, tensor.dtype().width().is_some(), *count > 0) else { return Ok(None) };
+    let Some(size) = dims[at].checked_mul(*count) else { return Ok(None) };
+    let mut wide = dims.clone();
+    wide.insert(at + 1, *count);
+    dims[at] = size;
+    let beside = broadcast_to(expand_dims(x, int(at + 1))?, wide)?;
+    reshape(beside, dims).map(Some)
 }
 
 fn repeat_outer(x: Value, counts: Arg) -> Result<Value> {

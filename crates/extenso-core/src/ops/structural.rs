@@ -5,6 +5,7 @@ use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::{Expr, broadcast_strides, evaluate};
 use crate::grad::{GradCx, one};
+use crate::kernels::gather::repeat_each;
 use crate::kernels::map::{BlockKernel, Done};
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::strided;
@@ -340,6 +341,15 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
     }
     element_count(&dims)?;
     let strides = broadcast_strides(dense.dims(), &dims)?;
+    if let (Storage::Fixed(elements), Some(times)) = (dense.storage(), repeats_each(dense.dims(), &dims)) {
+        let width = dense.dtype().width().unwrap_or(1);
+        affordable(times * elements.len())?;
+        let mut block = Block::new(times * elements.len());
+        let part = dense.len().div_ceil(pieces(times * dense.len())).max(1) * width;
+        let parts = elements.chunks(part).zip(block.bytes_mut().chunks_mut(part * times)).collect();
+        side_by_side(parts, |(elements, out)| repeat_each(elements, width, times, out));
+        return Ok(Tensor::from_dense(dense.dtype(), dims, Storage::Fixed(block.freeze())));
+    }
     match dense.storage() {
         // The block engine reads through a broadcast; a step that copies makes it.
         Storage::Fixed(_) | Storage::Bits(_) => {
@@ -351,6 +361,15 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
         }
         Storage::Text { .. } | Storage::Boxed(_) => read_strided(dense, dims, &strides),
     }
+}
+
+/// How often each element stands beside itself, if that is all that a broadcast does, and a few times.
+fn repeats_each(from: &[usize], to: &[usize]) -> Option<usize> {
+    const FEW: usize = 16;
+    let same = from.iter().zip(to).take_while(|(a, b)| a == b).count();
+    let times = to[same..].iter().product();
+    let is_all = from.len() == to.len() && from[same..].iter().all(|n| *n == 1);
+    (is_all && (2..=FEW).contains(&times)).then_some(times)
 }
 
 fn copy_block(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
