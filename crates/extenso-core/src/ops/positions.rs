@@ -8,13 +8,14 @@ use super::structural::OneAxis;
 use super::{Run, assemble, cast, positions};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::bits::load_bits;
-use crate::kernels::gather::positions_of_ones;
+use crate::kernels::gather::{elements, positions_of_ones};
 use crate::kernels::map::Number;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::scan::add_rows;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::normalize_axis;
 use crate::tensor::{Dense, Storage, Tensor};
+use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
 use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape, TensorSpec};
@@ -168,11 +169,38 @@ fn run_take_along(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result
         return one_tensor(gathered(vector, &places(indices, n)?, indices.dims().into())?);
     }
     let lines = Lines::of(&args[0], axis)?;
-    let (x, n, at) = (lines.data()?, lines.len()?, along(&args[1], axis, lines.len()?)?);
+    let (x, n) = (lines.data()?, lines.len()?);
+    if x.fixed().is_ok() {
+        return one_tensor(lines.back(numbers_along(&lines, &args[1], axis)?)?);
+    }
+    let at = along(&args[1], axis, n)?;
     let width = at.width;
     let start = |(i, at): (usize, &usize)| i / width * n + at;
     let runs = at.positions.iter().enumerate().map(|place| Run { source: Some(0), start: start(place), len: 1 });
     one_tensor(lines.back(assemble(x.dtype(), lines.dims_with(width)?, &[x], runs)?)?)
+}
+
+/// The numbers of lines at indices along the axis, many lines side by side.
+fn numbers_along(lines: &Lines, indices: &Value, axis: i64) -> Result<Tensor> {
+    let (x, n) = (lines.data()?, lines.len()?);
+    // Proven where they stand, so that an error names their own position.
+    places(indices.tensor()?.data()?, n)?;
+    let indices = Lines::of(indices, axis)?;
+    let (at, count) = (places(indices.data()?, n)?, indices.len()?);
+    let (bytes, width) = (x.fixed()?.as_slice(), x.dtype().width().unwrap_or(1));
+    affordable(at.len().saturating_mul(width))?;
+    let mut block = Block::new(at.len() * width);
+    if !at.is_empty() {
+        let part = (at.len() / count).div_ceil(pieces(at.len())).max(1);
+        let parts = at.chunks(part * count).zip(block.bytes_mut().chunks_mut(part * count * width)).enumerate();
+        side_by_side(parts.collect(), |(i, (at, out)): (usize, (&[i64], &mut [u8]))| {
+            let sources = bytes[i * part * n * width..].chunks(n * width);
+            for ((source, at), out) in sources.zip(at.chunks(count)).zip(out.chunks_mut(count * width)) {
+                elements(source, width, at, out);
+            }
+        });
+    }
+    Ok(Tensor::from_dense(x.dtype(), lines.dims_with(count)?, Storage::Fixed(block.freeze())))
 }
 
 /// Indices along an axis as positions, line by line.
