@@ -241,7 +241,7 @@ impl Plan {
         out: &mut [T],
         then: impl Fn(usize, &mut [T]) -> Ended + Sync,
     ) -> Ended {
-        const PARALLEL: usize = 1 << 23;
+        const PARALLEL: usize = 1 << 21;
         let (m, k, n) = (self.m, self.k, self.n);
         if has_few_columns::<T>(m, n) {
             few_columns(k, n, x, y, self.layout, out);
