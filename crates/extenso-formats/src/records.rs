@@ -8,7 +8,7 @@ use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef,
 use crate::plan::{ColumnId, Field, Plan};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::kernels::pool::buffer;
-use extenso_core::{Offsets, RowPartition, Storage, Tensor, TypeSpec, Value};
+use extenso_core::{Offsets, RowPartition, Storage, Tensor, TypeSpec, Value, side_by_side};
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, Spelling, StructSpec, UnionSpec};
 use extenso_types::{
     DType, Dim, Dims, Error, ExtSpec, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
@@ -64,16 +64,25 @@ impl RecordSpec {
     ///
     /// Errors: columns of another plan.
     pub fn leaves(&self, columns: Columns) -> Result<Vec<Option<Value>>> {
+        /// So many elements are checked side by side.
+        const MANY: usize = 1 << 17;
+        let all: usize = columns.as_slice().iter().map(Column::len).sum();
         let mut columns: Vec<Option<Column>> = columns.into_vec().into_iter().map(Some).collect();
-        let mut leaf = |leaf: &Leaf| {
-            let Some(id) = leaf.column else { return Ok(None) };
-            let column = columns.get_mut(id.index()).and_then(Option::take);
-            let column = column.ok_or_else(|| Error::internal(format!("leaf '{}' has no column", leaf.path)))?;
-            leaf.value(column).map(Some)
+        let mut column = |leaf: &Leaf| match leaf.column {
+            None => Ok(None),
+            Some(id) => match columns.get_mut(id.index()).and_then(Option::take) {
+                Some(column) => Ok(Some(column)),
+                None => Err(Error::internal(format!("leaf '{}' has no column", leaf.path))),
+            },
         };
+        let value = |(leaf, column): (&Leaf, Option<Column>)| column.map(|column| leaf.value(column)).transpose();
         let mut leaves = Vec::with_capacity(self.leaves.len());
-        for at in &self.leaves {
-            leaves.push(leaf(at)?);
+        if all >= MANY {
+            let pairs: Result<Vec<_>> = self.leaves.iter().map(|leaf| Ok((leaf, column(leaf)?))).collect();
+            return side_by_side(pairs?, value).into_iter().collect();
+        }
+        for leaf in &self.leaves {
+            leaves.push(value((leaf, column(leaf)?))?);
         }
         Ok(leaves)
     }

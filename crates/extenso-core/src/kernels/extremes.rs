@@ -6,9 +6,17 @@
 use super::isa::multiversion;
 use super::order::Ordered;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// So many elements are looked at together.
 const TOGETHER: usize = 512;
+
+/// Rows of fewer elements are looked at one by one.
+const SHORT: usize = 48;
+
+/// Where rows stand.
+pub trait Spans: Iterator<Item = Range<usize>> {}
+impl<R: Iterator<Item = Range<usize>>> Spans for R {}
 
 /// The positions of the `k` largest elements of each row of `n`, the largest first, of equal ones the first.
 pub fn top_rows<T: Ordered>(x: &[T], n: usize, k: usize, out: &mut [i64]) {
@@ -73,6 +81,16 @@ multiversion! {
         }
     }
 
+    /// The same of rows of any length, each where it stands; an empty one has none.
+    pub fn extremes_of<T: Ordered, R: Spans>(x: &[T], rows: R, largest: bool, out: &mut [i64]) {
+        for (row, out) in rows.zip(out) {
+            let row = &x[row];
+            if !row.is_empty() {
+                *out = extreme(row, largest) as i64;
+            }
+        }
+    }
+
     /// The same of columns: those from the column `from` on of rows of `width` elements. Elements have keys.
     pub fn extreme_columns<T: Ordered>(x: &[T], width: usize, from: usize, largest: bool, out: &mut [i64]) {
         for (part, out) in out.chunks_mut(TOGETHER).enumerate() {
@@ -96,6 +114,13 @@ fn extreme<T: Ordered>(row: &[T], largest: bool) -> usize {
         return extreme_by_order(row, largest);
     }
     let key = |x: T| x.key(!largest).unwrap_or_default();
+    if row.len() < SHORT {
+        let later = |(best, at): (T::Key, usize), (i, x): (usize, &T)| {
+            let key = key(*x);
+            (key.max(best), if key > best { i } else { at })
+        };
+        return row.iter().enumerate().fold((T::Key::default(), 0), later).1;
+    }
     let (mut best, mut from) = (T::Key::default(), 0);
     for (start, some) in (0..).step_by(TOGETHER).zip(row.chunks(TOGETHER)) {
         let found = folded(some, T::Key::default(), key, |a, b| if b > a { b } else { a });

@@ -10,7 +10,7 @@ use super::recurrence::{check_entering, check_links, grad_scan, grad_shift, move
 use super::sorting::{indices, sortable, with_elements};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::one;
-use crate::kernels::extremes::extreme_rows;
+use crate::kernels::extremes::extremes_of;
 use crate::kernels::order::{Scratch, argsort};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::partition::Rows;
@@ -192,10 +192,8 @@ fn extremes(args: &[Value], largest: bool) -> Result<Outputs> {
     let data = lines.data()?;
     let found = indices(lines.dims_with(rows.nrows())?, |out| {
         out.fill(-1);
-        let spans = lines.spans_of(rows)?.zip(out);
-        with_elements!(data, x => spans.for_each(|(s, out)| {
-            extreme_rows(&x[s.clone()], s.len(), largest, std::slice::from_mut(out));
-        }));
+        let spans = lines.spans_of(rows)?;
+        with_elements!(data, x => extremes_of(x, spans, largest, out));
         Ok(())
     })?;
     one_tensor(lines.back(found)?)
