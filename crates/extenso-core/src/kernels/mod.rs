@@ -37,6 +37,7 @@ pub mod order;
 pub mod pool;
 pub mod power;
 pub mod prefetch;
+pub mod quotient;
 pub mod radix;
 pub mod real;
 pub mod reduce;

@@ -8,6 +8,7 @@ use crate::grad::{GradCx, one, two, unbroadcast};
 use crate::kernels::bits::{select, select_bits};
 use crate::kernels::cast::cast as cast_kernel;
 use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
+use crate::kernels::quotient::Divided;
 use crate::kernels::row_products;
 use crate::op::Fact::{Commutes, Constant, Idempotent, Involution, Linear};
 use crate::op::OpDef;
@@ -153,11 +154,11 @@ crate::ops! {
 }
 
 fn floor_divide_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
-    faulty_ints!(dtypes; "an integer is divided by zero" if |y| y == 0; |x, y| {
+    faulty_ints!(dtypes; "an integer is divided by zero" if |y| y == 0; all by one |x, by, out| Divided::quotients(x, by, out); |x, y| {
         let q = x.wrapping_div(y);
         if x.wrapping_rem(y) != 0 && (x < 0) != (y < 0) { q - 1 } else { q }
     }; I8 i8, I16 i16, I32 i32, I64 i64);
-    faulty_ints!(dtypes; "an integer is divided by zero" if |y| y == 0; |x, y| x / y; U8 u8, U16 u16, U32 u32, U64 u64);
+    faulty_ints!(dtypes; "an integer is divided by zero" if |y| y == 0; all by one |x, by, out| Divided::quotients(x, by, out); |x, y| x / y; U8 u8, U16 u16, U32 u32, U64 u64);
     map!(floats: |x, y| (x / y).floor())(dtypes, attrs)
 }
 

@@ -4,6 +4,7 @@ use crate::attrs::AttrSet;
 use crate::grad::{GradCx, one, two};
 use crate::kernels::angles;
 use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
+use crate::kernels::quotient::Divided;
 use crate::op::Fact::Idempotent;
 use crate::op::OpDef;
 use crate::ops::{
@@ -138,9 +139,14 @@ pub fn clip(x: impl Into<Arg>, low: impl Into<Arg>, high: impl Into<Arg>) -> Res
     maximum(x, low).and_then(|raised| minimum(raised, high)).map_err(|e| e.at("clip"))
 }
 
-/// Kernels of integers that fault at a position, from the fault of an operand and a formula.
+/// Kernels of integers that fault at a position, from the fault of an operand and a formula; where the second operand is one for
+/// all, what does them at once may be given, which says whether it did.
 macro_rules! faulty_ints {
     ($dtypes:expr; $what:literal if |$e:ident| $bad:expr; |$x:ident, $y:ident| $body:expr; $($d:ident $t:ty),*) => {
+        $crate::ops::math::faulty_ints!($dtypes; $what if |$e| $bad; all by one |_x, _by, _out| false; |$x, $y| $body; $($d $t),*)
+    };
+    ($dtypes:expr; $what:literal if |$e:ident| $bad:expr; all by one |$xs:ident, $by:ident, $outs:ident| $at_once:expr;
+     |$x:ident, $y:ident| $body:expr; $($d:ident $t:ty),*) => {
         // The formula is written once for signed and unsigned integers.
         #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
         match $dtypes {
@@ -151,7 +157,12 @@ macro_rules! faulty_ints {
                     if let Some(index) = y.iter().position(|&$e| $bad) {
                         return Err(Fault { index, what: $what });
                     }
-                    each(x, y, bytemuck::cast_slice_mut::<u8, $t>(out));
+                    let out = bytemuck::cast_slice_mut::<u8, $t>(out);
+                    let at_once = |$xs: &[$t], $by: $t, $outs: &mut [$t]| -> bool { $at_once };
+                    if crate::kernels::quotient::same(y).is_some_and(|by| at_once(x, by, out)) {
+                        return Ok(());
+                    }
+                    each(x, y, out);
                     Ok(())
                 }
                 return Some(BlockKernel::new(DType::$d, run));
@@ -180,7 +191,7 @@ fn pow_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
 }
 
 fn remainder_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
-    faulty_ints!(dtypes; "an integer is divided by zero" if |e| e == 0; |x, y| {
+    faulty_ints!(dtypes; "an integer is divided by zero" if |e| e == 0; all by one |x, by, out| Divided::remainders(x, by, out); |x, y| {
         let left = x.wrapping_rem(y);
         if left != 0 && (left < 0) != (y < 0) { left.wrapping_add(y) } else { left }
     }; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
