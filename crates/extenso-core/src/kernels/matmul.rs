@@ -260,7 +260,7 @@ fn blocks<T: Chain, const UNIT: usize, const OF_6: usize, const OF_3: usize, con
     const STEPS: usize = 256;
     const TURNED: usize = 64;
     let (plain, turned) = (matches!(job.b, Weights::Plain(_)), matches!(job.b, Weights::Rows(_)));
-    let mut piece = if turned { vec![T::default(); (WIDE * TURNED + 1) * UNIT] } else { vec![] };
+    let mut piece = if turned { vec![T::default(); (WIDE * TURNED.min(job.k) + 1) * UNIT] } else { vec![] };
     let start = piece.as_ptr().align_offset(64).min(piece.len());
     // Few rows read a panel but once; a plain matrix has columns that come twice, which only chains from start to end bear.
     for ks in ranges(job.k, if job.m <= FEW_ROWS || turned { job.k } else { STEPS }) {
