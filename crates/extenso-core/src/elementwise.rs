@@ -128,27 +128,33 @@ impl Expr {
 
 /// What an expression reads.
 #[derive(Clone, Copy)]
-pub struct Source<'a> {
+pub enum Source<'a> {
     /// The elements.
-    pub data: &'a Dense,
-    /// Where each element of the outer axis stands for all values of its row, the rows.
-    pub rows: Option<&'a Rows>,
+    Elements(&'a Dense),
+    /// Each element of the outer axis, for all values of its row.
+    Repeated(&'a Dense, &'a Rows),
+    /// The lengths of the rows, as i64.
+    Lengths(&'a Rows),
 }
 
 impl<'a> From<&'a Dense> for Source<'a> {
     fn from(data: &'a Dense) -> Source<'a> {
-        Source { data, rows: None }
+        Source::Elements(data)
     }
 }
 
 impl Source<'_> {
     /// The sizes that are read.
     pub fn dims(&self) -> Dims {
-        let mut dims = Dims::from_slice(self.data.dims());
-        if let (Some(rows), Some(outer)) = (self.rows, dims.first_mut()) {
-            *outer = rows.nvalues();
+        match self {
+            Source::Elements(data) => Dims::from_slice(data.dims()),
+            Source::Lengths(rows) => smallvec![rows.nrows()],
+            Source::Repeated(data, rows) => {
+                let mut dims = Dims::from_slice(data.dims());
+                dims.iter_mut().take(1).for_each(|outer| *outer = rows.nvalues());
+                dims
+            }
         }
-        dims
     }
 }
 
@@ -224,10 +230,12 @@ fn taken(lookup: Lookup, arguments: usize, attrs: &dyn AttrSet) -> String {
 /// Errors: a fault of the kernel, such as a division by zero, with its position.
 pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[LeafSpec]) -> Result<Outputs> {
     let mut inputs: SmallVec<[Source<'_>; 4]> = SmallVec::new();
+    let mut dtypes: SmallVec<[DType; 4]> = SmallVec::new();
     for arg in args {
-        inputs.push(arg.tensor()?.data()?.into());
+        let data = arg.tensor()?.data()?;
+        dtypes.push(data.dtype());
+        inputs.push(data.into());
     }
-    let dtypes: SmallVec<[DType; 4]> = inputs.iter().map(|input| input.data.dtype()).collect();
     let kernel = lookup(&dtypes, attrs).ok_or_else(|| no_kernel(lookup, &dtypes, attrs))?;
     let dims = match inferred {
         [LeafSpec::Tensor(spec)] => spec.shape.to_dims(),

@@ -30,7 +30,7 @@ pub use ext::{
     behavior, define, lookup, pack, rebuild, register, resolve, why_opaque,
 };
 pub use offsets::Offsets;
-pub use op::{Class, Fact, FirstSpecs, InferFn, Kernel, KernelFn, NarrowFn, OpDef, OutputSpecs};
+pub use op::{Class, EpilogueFn, Fact, FirstSpecs, InferFn, Kernel, KernelFn, NarrowFn, OfRows, OpDef, OutputSpecs};
 pub use partition::{RowPartition, Rows};
 pub use symbol::{ScopeId, Symbol, Tracer, current_scope, is_open, outer_scope, with_ops, with_scope, without_ops};
 pub use tensor::{Dense, Element, MAX_EMPTY, MAX_RANK, Storage, Tensor, element_count, join_text};

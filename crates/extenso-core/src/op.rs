@@ -98,6 +98,15 @@ pub enum Fact {
     Constant,
 }
 
+/// What fused blocks find in rows themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OfRows {
+    /// The elements of the first argument, each for all values of its row of the second.
+    Repeated,
+    /// The lengths of the rows of the only argument.
+    Lengths,
+}
+
 /// How an op computes.
 #[derive(Clone, Copy)]
 pub enum Kernel {
@@ -149,9 +158,8 @@ pub struct OpDef {
     pub text: Option<(InferFn, KernelFn)>,
     /// What to use instead on dtypes that the op does not take.
     pub instead: Option<&'static str>,
-    /// Whether it gives the elements of the first argument, each for all values of its row of the second, which fused blocks read
-    /// through.
-    pub repeats_rows: bool,
+    /// What it gives of rows, which fused blocks read without it.
+    pub of_rows: Option<OfRows>,
     /// How it runs where an elementwise expression replaces its only output, element by element.
     pub epilogue: Option<EpilogueFn>,
     /// Whether it gives the elements of its only argument as they stand, under sizes with more axes of size 1.
@@ -181,7 +189,7 @@ impl OpDef {
             apart: &[],
             text: None,
             instead: None,
-            repeats_rows: false,
+            of_rows: None,
             epilogue: None,
             adds_axes: false,
             narrow: None,
@@ -289,9 +297,9 @@ impl OpDef {
         self
     }
 
-    /// Says that the op repeats the elements of its first argument for the values in the rows of its second.
-    pub const fn repeats_rows(mut self) -> OpDef {
-        self.repeats_rows = true;
+    /// Says what the op gives of rows, so that nobody has to make it.
+    pub const fn of_rows(mut self, what: OfRows) -> OpDef {
+        self.of_rows = Some(what);
         self
     }
 

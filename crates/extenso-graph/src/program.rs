@@ -4,7 +4,7 @@
 //! buffer goes back to the pool. One small record takes no thread and no lock that another caller can hold.
 
 use crate::graph::{Graph, NodeKind, ValueRef};
-use crate::passes::fuse::{Given, Group, Groups, Head, Read, Sink, fuse};
+use crate::passes::fuse::{Given, Group, Groups, Head, How, Read, Sink, fuse};
 use extenso_core::attrs::AttrSet;
 use extenso_core::elementwise::{Epilogue, Expr, Made, Source, evaluate};
 use extenso_core::reduce::{Cut, Fold, Reduce, evaluate_folds, fold_axes, normalize_axes};
@@ -55,8 +55,8 @@ enum Work {
 struct Fused {
     expr: Expr,
     head: Option<HeadOp>,
-    /// For each argument whether it is repeated.
-    repeated: Vec<bool>,
+    /// How each argument is read.
+    reads: Vec<How>,
     end: End,
 }
 
@@ -325,7 +325,10 @@ fn fused_step(graph: &Graph, group: &Group, slots: &mut Slots) -> Option<Step> {
     let first = group.head.map_or(&[][..], |head| &graph.nodes[head.node as usize].inputs);
     let is_read = |(i, _): &(usize, &Read)| group.head.is_none_or(|head| head.input != *i);
     let read = group.inputs.iter().enumerate().filter(is_read).map(|(_, read)| read);
-    let rows = read.clone().filter_map(|read| read.rows);
+    let rows = read.clone().filter_map(|read| match read.how {
+        How::Repeated(rows) => Some(rows),
+        How::Plain | How::Lengths => None,
+    });
     let reads = first.iter().copied().chain(read.clone().map(|read| read.at)).chain(rows);
     let mut args: SmallVec<[(Slot, Use); 4]> =
         reads.map(|v| Some((slots.find(v)?, Use::Lent))).collect::<Option<_>>()?;
@@ -338,8 +341,8 @@ fn fused_step(graph: &Graph, group: &Group, slots: &mut Slots) -> Option<Step> {
         }
     };
     let results = group.roots.iter().map(|&node| slots.new_for(root(node as usize))).collect();
-    let repeated = read.map(|read| read.rows.is_some()).collect();
-    let work = Work::Fused(Fused { expr: group.expr.clone(), head, repeated, end });
+    let reads = read.map(|read| read.how).collect();
+    let work = Work::Fused(Fused { expr: group.expr.clone(), head, reads, end });
     Some(Step { work, args, results, unread: SmallVec::new() })
 }
 
@@ -382,20 +385,20 @@ impl Step {
 }
 
 fn run_fused(fused: &Fused, args: &[Value]) -> Result<Outputs> {
-    let Fused { expr, head, repeated, end } = fused;
+    let Fused { expr, head, reads, end } = fused;
     if let (Some(head), End::Store(given)) = (head, end) {
-        return run_head(head, expr, repeated, given, args);
+        return run_head(head, expr, reads, given, args);
     }
     let (args, partition) = match (end, args.split_last()) {
         (End::Segments(_), Some((last, args))) => (args, Some(last.partition()?)),
         _ => (args, None),
     };
-    let inputs = sources(args, repeated)?;
+    let inputs = sources(args, reads)?;
     let mut dims = Dims::new();
     for input in &inputs {
-        let given = input.data.dims();
-        if input.rows.is_some() || !(given.is_empty() || *given == *dims) {
-            dims = broadcast_dims(&dims, &input.dims())?;
+        match input {
+            Source::Elements(data) if data.dims().is_empty() || *data.dims() == *dims => {}
+            _ => dims = broadcast_dims(&dims, &input.dims())?,
         }
     }
     match (end, partition) {
@@ -425,9 +428,9 @@ fn run_fused(fused: &Fused, args: &[Value]) -> Result<Outputs> {
 }
 
 /// Makes what comes first and replaces it by the only result of the expression.
-fn run_head(head: &HeadOp, expr: &Expr, repeated: &[bool], given: &[Given], args: &[Value]) -> Result<Outputs> {
+fn run_head(head: &HeadOp, expr: &Expr, reads: &[How], given: &[Given], args: &[Value]) -> Result<Outputs> {
     let (of_op, others) = args.split_at(head.args);
-    let inputs = sources(others, repeated)?;
+    let inputs = sources(others, reads)?;
     let epilogue = Epilogue::new(expr, &inputs, head.input)?;
     let run = head.op.run_epilogue(of_op, &*head.attrs, &head.first, &epilogue);
     let result = run.map_err(|e| e.at(head.op.name))?;
@@ -450,17 +453,20 @@ fn given_of(given: &Given, stored: &[Made], dims: &[usize]) -> Result<Tensor> {
 }
 
 /// What an expression reads, from the arguments of its step.
-fn sources<'a>(args: &'a [Value], repeated: &[bool]) -> Result<SmallVec<[Source<'a>; 8]>> {
-    let (inputs, partitions) = args.split_at(repeated.len());
+fn sources<'a>(args: &'a [Value], reads: &[How]) -> Result<SmallVec<[Source<'a>; 8]>> {
+    let (inputs, partitions) = args.split_at(reads.len());
     let mut partitions = partitions.iter();
     // To collect results costs more than this.
     let mut sources = SmallVec::with_capacity(inputs.len());
-    for (value, repeated) in inputs.iter().zip(repeated) {
-        let rows = match if *repeated { partitions.next() } else { None } {
-            Some(rows) => Some(rows.partition()?.data()?),
-            None => None,
-        };
-        sources.push(Source { data: value.tensor()?.data()?, rows });
+    for (value, how) in inputs.iter().zip(reads) {
+        sources.push(match how {
+            How::Plain => Source::Elements(value.tensor()?.data()?),
+            How::Lengths => Source::Lengths(value.partition()?.data()?),
+            How::Repeated(_) => {
+                let rows = partitions.next().ok_or_else(|| Error::internal("rows are missing"))?;
+                Source::Repeated(value.tensor()?.data()?, rows.partition()?.data()?)
+            }
+        });
     }
     Ok(sources)
 }

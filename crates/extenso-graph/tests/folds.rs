@@ -118,8 +118,35 @@ fn a_mean_of_rows_reads_its_values_once() {
     });
     for (what, rows) in partitions() {
         let n = rows.partition().expect("rows").data().expect("data").nvalues();
-        // The folds, the lengths, and the quotient.
-        check(&f, &[numbers(DType::F64, &[n]), rows], 3, what);
+        // The folds, and the quotient, which reads the lengths.
+        check(&f, &[numbers(DType::F64, &[n]), rows], 2, what);
+    }
+}
+
+#[test]
+fn lengths_are_read_from_the_rows() {
+    let f = body(|args| {
+        let [x, rows] = args else { panic!("two arguments") };
+        let n = ops::cast(ops::row_lengths(rows)?, DType::F32)?;
+        let share = ops::divide(x, &n)?;
+        Ok(vec![ops::where_(ops::greater(ops::row_lengths(rows)?, 3)?, &share, x)?, ops::add(share, n)?])
+    });
+    let stored = body(|args| {
+        let [x, rows] = args else { panic!("two arguments") };
+        let n = ops::row_lengths(rows)?;
+        Ok(vec![ops::multiply(ops::cast(&n, DType::F32)?, x)?, n])
+    });
+    let total = body(|args| {
+        let [x, rows] = args else { panic!("two arguments") };
+        Ok(vec![ops::sum(ops::multiply(ops::cast(ops::row_lengths(rows)?, DType::F32)?, x)?, Axes::All, false)?])
+    });
+    for (what, rows) in partitions().into_iter().chain([("large", large())]) {
+        let nrows = rows.partition().expect("rows").data().expect("data").nrows();
+        let args = [numbers(DType::F32, &[nrows]), rows];
+        check(&f, &args, 1, what);
+        check(&total, &args, 1, what);
+        // Lengths that are a result too are made.
+        check(&stored, &args, 2, what);
     }
 }
 

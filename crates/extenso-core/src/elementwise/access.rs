@@ -7,6 +7,8 @@ use super::{BLOCK, Source};
 use crate::kernels::bits::load_bits;
 use crate::kernels::cast::fill;
 use crate::kernels::gather::repeat;
+use crate::kernels::reduce::Offset;
+use crate::offsets::with_offsets;
 use crate::partition::Rows;
 use crate::tensor::{Dense, Storage};
 use arrow_buffer::{BooleanBuffer, Buffer};
@@ -29,6 +31,8 @@ pub enum Access<'a> {
     Strided { bytes: &'a [u8], width: usize, strides: Dims },
     /// Each element of `size` bytes for all values of its row.
     Repeated { bytes: &'a [u8], size: usize, rows: &'a Rows },
+    /// The lengths of rows.
+    Lengths(&'a Rows),
     /// Bits by strides.
     StridedBits { bits: &'a BooleanBuffer, strides: Dims },
 }
@@ -37,13 +41,21 @@ pub enum Access<'a> {
 ///
 /// Errors: another dtype; sizes that do not broadcast to `dims`.
 pub fn access<'a>(dtype: DType, source: &Source<'a>, dims: &[usize]) -> Result<Access<'a>> {
-    let input = source.data;
-    if input.dtype() != dtype {
-        return Err(Error::dtype(format!("found {}", input.dtype())).wanted(dtype.name()));
+    let found = match source {
+        Source::Elements(data) | Source::Repeated(data, _) => data.dtype(),
+        Source::Lengths(_) => DType::I64,
+    };
+    if found != dtype {
+        return Err(Error::dtype(format!("found {found}")).wanted(dtype.name()));
     }
-    if let Some(rows) = source.rows {
-        return repeated(input, rows, dims);
-    }
+    let input = match *source {
+        Source::Elements(data) => data,
+        Source::Repeated(data, rows) => return repeated(data, rows, dims),
+        Source::Lengths(rows) if is_whole(&[rows.nrows()], dims) => return Ok(Access::Lengths(rows)),
+        Source::Lengths(rows) => {
+            return Err(Error::shape(format!("the lengths of {} rows are not of shape {dims:?}", rows.nrows())));
+        }
+    };
     let full = is_whole(input.dims(), dims);
     match input.storage() {
         Storage::Fixed(buffer) => {
@@ -80,7 +92,7 @@ fn repeated<'a>(input: &'a Dense, rows: &'a Rows, dims: &[usize]) -> Result<Acce
     if given != nrows {
         return Err(Error::shape(format!("{given} elements are given for {nrows} rows")).wanted("one element per row"));
     }
-    if *(Source { data: input, rows: Some(rows) }).dims() != *dims {
+    if *Source::Repeated(input, rows).dims() != *dims {
         return Err(Error::shape(format!("shape {:?} repeated in rows is not {dims:?}", input.dims())));
     }
     let inner: usize = input.dims().iter().skip(1).product();
@@ -171,6 +183,7 @@ impl Access<'_> {
                 let out = &mut bytemuck::cast_slice_mut::<u64, u8>(register)[..n * width];
                 repeat_rows(bytes, *size, rows, start * width, out);
             }
+            Access::Lengths(rows) => write_lengths(rows, start, &mut register[..n]),
             Access::StridedBits { bits, strides } => {
                 register[..n.div_ceil(64)].fill(0);
                 for_each_run(strides, dims, start, n, |at, from, stride, len| {
@@ -181,6 +194,15 @@ impl Access<'_> {
             }
         }
     }
+}
+
+/// Writes the lengths of the rows from `start` on, as words.
+pub(super) fn write_lengths(rows: &Rows, start: usize, out: &mut [u64]) {
+    with_offsets!(rows.offsets(), offsets => {
+        for (out, ends) in out.iter_mut().zip(offsets[start..].windows(2)) {
+            *out = (ends[1].index() - ends[0].index()) as u64;
+        }
+    });
 }
 
 /// Writes the bytes from `start` on of elements of `size` bytes that are repeated in rows; zeros stand outside them.

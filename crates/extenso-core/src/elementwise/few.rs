@@ -3,7 +3,7 @@
 //! Invariant: the same block functions run as everywhere, so the bits are the same. What does not fit here, wrong arguments
 //! included, is left to the general way.
 
-use super::access::{is_whole, without_ones};
+use super::access::{is_whole, without_ones, write_lengths};
 use super::small::spread_over;
 use super::{Expr, Made, Slot, Source, at_position};
 use crate::kernels::bits::load_bits;
@@ -152,10 +152,14 @@ fn run<'a, R>(
 
 /// How an input is read, if it is alike or one element; what is not read as it stands is brought to the register.
 fn input<'a>(dtype: DType, source: &Source<'a>, dims: &[usize], n: usize, register: &mut [u64]) -> Option<Input<'a>> {
-    let input = source.data;
-    if source.rows.is_some() || input.dtype() != dtype {
-        return None;
-    }
+    let input = match *source {
+        Source::Elements(data) if data.dtype() == dtype => data,
+        Source::Lengths(rows) if dtype == DType::I64 && is_whole(&[rows.nrows()], dims) => {
+            write_lengths(rows, 0, &mut register[..n]);
+            return Some(Input::Spread);
+        }
+        Source::Elements(_) | Source::Repeated(..) | Source::Lengths(_) => return None,
+    };
     let alike = is_whole(input.dims(), dims);
     match input.storage() {
         Storage::Fixed(buffer) if alike => return Some(Input::Bytes(buffer.as_slice())),

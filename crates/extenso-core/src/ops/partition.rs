@@ -6,7 +6,7 @@ use crate::attrs::AttrSet;
 use crate::grad::{GradCx, one};
 use crate::kernels::pool::{Block, affordable};
 use crate::offsets::Offsets;
-use crate::op::{Class, OpDef, OutputSpecs};
+use crate::op::{Class, OfRows, OpDef, OutputSpecs};
 use crate::ops::{multiply, ones_like, where_, zeros_like};
 use crate::partition::{RowPartition, Rows};
 use crate::reduce::Fold;
@@ -34,6 +34,7 @@ crate::ops! {
 
     /// The number of values in each row, as i64.
     ROW_LENGTHS: row_lengths(partition) = OpDef::general(Class::Segment, infer_row_lengths, run_row_lengths)
+        .of_rows(OfRows::Lengths)
         .examples(&[("row_lengths([[1, 2], [], [3]])", "[2, 0, 1]"), ("row_lengths(partition_from_lengths([2, 1]))", "[2, 1]")]);
 
     /// The splits of the rows relative to the first, in the width of the partition: one more than rows.
@@ -48,7 +49,7 @@ crate::ops! {
     ///
     /// Shapes: `x` has the partition's rows as outer axis, the result its values.
     GATHER_ROWS_OF: gather_rows_of(x, partition) = OpDef::general(Class::Segment, infer_repeat, run_repeat)
-        .repeats_rows()
+        .of_rows(OfRows::Repeated)
         .grad(|cx| Ok(vec![Some(segment_sum(cx.g(), &cx.args[1])?), None]))
         .examples(&[("gather_rows_of([1.5, 2.5], partition_from_lengths([2, 1]))", "[1.5, 1.5, 2.5]")]);
 

@@ -47,10 +47,20 @@ pub(crate) struct Head {
 /// An input of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Read {
-    /// The tensor.
+    /// The tensor, or the partition.
     pub at: ValueRef,
-    /// The partition in whose rows its elements are repeated.
-    pub rows: Option<ValueRef>,
+    pub how: How,
+}
+
+/// How an input is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum How {
+    /// As it stands.
+    Plain,
+    /// Each element for all values of its row of a partition.
+    Repeated(ValueRef),
+    /// The lengths of the rows of a partition.
+    Lengths,
 }
 
 /// What becomes of the results of an expression.
@@ -119,7 +129,7 @@ fn head(known: &Known<'_>, members: &BTreeSet<u32>, group: &Group, taken: &Group
         let node = read.at.node;
         let NodeKind::Op(op, _) = &known.graph.nodes[node as usize].kind else { return None };
         let fits = op.epilogue.is_some()
-            && read.rows.is_none()
+            && read.how == How::Plain
             && known.tensor(read.at) == Some(result)
             && taken[node as usize].is_none()
             && known.readers(node).iter().all(|reader| members.contains(reader))
@@ -252,8 +262,9 @@ fn expression(
         let mut args: SmallVec<[Slot; 3]> = SmallVec::new();
         for at in &graph.nodes[member as usize].inputs {
             let read = match &graph.nodes[at.node as usize].inputs[..] {
-                [x, rows] if through.contains(&at.node) => Read { at: *x, rows: Some(*rows) },
-                _ => Read { at: *at, rows: None },
+                [x, rows] if through.contains(&at.node) => Read { at: *x, how: How::Repeated(*rows) },
+                [rows] if through.contains(&at.node) => Read { at: *rows, how: How::Lengths },
+                _ => Read { at: *at, how: How::Plain },
             };
             args.push(match (places.get(&at.node), inputs.iter().position(|known| *known == read)) {
                 (Some(slot), _) => *slot,
@@ -297,11 +308,11 @@ fn of_stored(known: &Known<'_>, values: ValueRef, sink: Sink, roots: Vec<u32>) -
     }
     let mut expr = Expr::default();
     expr.input(spec.dtype);
-    let inputs = vec![Read { at: values, rows: None }];
+    let inputs = vec![Read { at: values, how: How::Plain }];
     Some((roots.iter().copied().collect(), Group { roots, expr, inputs, sink, head: None }))
 }
 
-/// The nodes that repeat elements in rows for members alone: the group reads through them, and nobody stores what they give.
+/// The nodes that say something of rows to members alone: the group reads it there, and nobody stores what they give.
 fn read_through(
     known: &Known<'_>,
     root: usize,
@@ -311,15 +322,15 @@ fn read_through(
 ) -> BTreeSet<u32> {
     let nodes = &known.graph.nodes;
     let read = members.iter().flat_map(|&member| nodes[member as usize].inputs.iter().map(|at| at.node));
-    let repeats = |i: &u32| match &nodes[*i as usize].kind {
-        NodeKind::Op(op, _) => op.repeats_rows,
+    let is_of_rows = |i: &u32| match &nodes[*i as usize].kind {
+        NodeKind::Op(op, _) => op.of_rows.is_some(),
         NodeKind::Input(_) | NodeKind::Constant(_) => false,
     };
     let has_blocks = |i: &u32| {
         let spec = known.tensor(ValueRef { node: *i, output: 0 });
         spec.is_some_and(|spec| spec.dtype.width().is_some() && spec.shape == *over)
     };
-    read.filter(|i| repeats(i) && has_blocks(i) && taken[*i as usize].is_none())
+    read.filter(|i| is_of_rows(i) && has_blocks(i) && taken[*i as usize].is_none())
         .filter(|i| known.readers(*i).iter().all(|reader| members.contains(reader)))
         .filter(|i| !known.effect_between(*i, root))
         .collect()
