@@ -6,6 +6,7 @@
 use super::example::{Example, Examples};
 use super::frames::{Frame, Messages, damaged};
 use super::node::{Record, compile};
+use super::quick;
 use super::read::Scratch;
 use super::schema::MessageType;
 use crate::assemble::{Pieces, assemble};
@@ -25,6 +26,8 @@ pub struct Decoder {
     plan: Arc<Compiled>,
     scratch: Scratch,
     marks: Vec<usize>,
+    /// Whether messages came that the quick reader does not take.
+    was_odd: bool,
 }
 
 #[derive(Debug)]
@@ -65,7 +68,7 @@ impl Decoder {
     }
 
     fn of(compiled: Compiled) -> Decoder {
-        Decoder { plan: Arc::new(compiled), scratch: Scratch::default(), marks: Vec::new() }
+        Decoder { plan: Arc::new(compiled), scratch: Scratch::default(), marks: Vec::new(), was_odd: false }
     }
 
     /// No rows yet.
@@ -103,8 +106,31 @@ impl Decoder {
             (at > first).then_some(Ok((start.row + first, first..at)))
         };
         assemble(about, self, self.start()?, next, |decoder, rows: &Range<usize>, row, out| {
-            (row..).zip(&frames[rows.clone()]).try_for_each(|(row, frame)| decoder.record(row, *frame, on_error, out))
+            let frames = &frames[rows.clone()];
+            if decoder.all_quickly(frames, on_error, out) {
+                return Ok(());
+            }
+            (row..).zip(frames).try_for_each(|(row, frame)| decoder.record(row, *frame, on_error, out))
         })
+    }
+
+    /// Reads messages that have nothing odd, all of them or none: how long the columns were is noted once.
+    ///
+    /// After some that were odd it no longer tries.
+    fn all_quickly(&mut self, frames: &[Frame<'_>], on_error: OnError, out: &mut Decoded) -> bool {
+        let Root::Message(root) = &self.plan.root else { return false };
+        // A row that does not hold defaults is noted too.
+        if self.was_odd || on_error == OnError::Default {
+            return false;
+        }
+        out.columns.mark(&mut self.marks);
+        let read = |frame: &Frame<'_>| frame.intact && quick::read(frame.bytes, root, &mut out.columns).is_some();
+        self.was_odd = !frames.iter().all(read);
+        match self.was_odd {
+            true => out.columns.roll_back(&self.marks),
+            false => out.rows += frames.len(),
+        }
+        !self.was_odd
     }
 
     /// Reads messages, the first of which is row `first`; a row without one holds defaults.
@@ -127,7 +153,7 @@ impl Decoder {
     }
 
     fn record(&mut self, row: usize, frame: Frame<'_>, on_error: OnError, out: &mut Decoded) -> Result<()> {
-        let Decoder { plan, scratch, marks } = self;
+        let Decoder { plan, scratch, marks, .. } = self;
         let policy = Policy { on_error, defaults: &plan.defaults };
         policy.row(row, frame.start, marks, out, |columns| match &plan.root {
             _ if !frame.intact => Err(damaged()),

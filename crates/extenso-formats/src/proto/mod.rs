@@ -69,6 +69,8 @@ mod wire;
 #[cfg(test)]
 mod example_tests;
 #[cfg(test)]
+mod quick_tests;
+#[cfg(test)]
 mod tests;
 
 pub use content::Content;

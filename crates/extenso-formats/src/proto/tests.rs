@@ -1,12 +1,9 @@
 //! What messages are read as, and refused.
 
-use super::node::compile;
-use super::read::Scratch;
-use super::{Enums, MessageType, Messages, Optionals, ProtobufOptions, Schema, proto_spec, quick, read_proto};
-use crate::columns::Columns;
-use crate::{FieldSpec as F, OnError, RecordSpec, struct_spec};
+use super::{Enums, MessageType, Messages, Optionals, ProtobufOptions, Schema, proto_spec, read_proto};
+use crate::{FieldSpec as F, OnError, struct_spec};
 use extenso_ext::to_literal;
-use extenso_types::{DType, Nest, Path, Result, Spec};
+use extenso_types::{DType, Path, Result, Spec};
 
 const SHOP: &str = "syntax = 'proto2'; package shop;
     enum Kind { NONE = 0; BOOK = 3; }
@@ -28,11 +25,11 @@ const SHOP: &str = "syntax = 'proto2'; package shop;
     message Empty {}
     message HasEmpty { optional Empty nothing = 1; }";
 
-fn message(name: &str) -> MessageType {
+pub fn message(name: &str) -> MessageType {
     Schema::from_text(SHOP).and_then(|schema| schema.message(name)).expect("a message")
 }
 
-fn masked(paths: &[&str]) -> ProtobufOptions {
+pub fn masked(paths: &[&str]) -> ProtobufOptions {
     let paths = paths.iter().map(|path| path.parse().expect("a path")).collect::<Vec<Path>>();
     let paths = (!paths.is_empty()).then_some(paths);
     ProtobufOptions { optionals: Optionals::Masked, paths, ..ProtobufOptions::default() }
@@ -44,12 +41,12 @@ fn text(bytes: &[u8], options: &ProtobufOptions) -> Result<String> {
 }
 
 /// The parts of one order at these paths.
-fn check(bytes: &[u8], paths: &[&str], wanted: &str) {
+pub fn check(bytes: &[u8], paths: &[&str], wanted: &str) {
     let came = text(bytes, &masked(paths)).unwrap_or_else(|e| panic!("{}: {e}", bytes.escape_ascii()));
     assert_eq!(came, format!("[{wanted}]"), "{}", bytes.escape_ascii());
 }
 
-fn check_refused(bytes: &[u8], paths: &[&str], wanted: &str) {
+pub fn check_refused(bytes: &[u8], paths: &[&str], wanted: &str) {
     let error = text(bytes, &masked(paths)).expect_err(wanted).to_string();
     assert!(error.starts_with(wanted), "wanted: {wanted}\n  came: {error}");
 }
@@ -361,120 +358,4 @@ fn an_any_is_cast_to_the_type_that_a_path_names() {
     let paths = ["detail[\"[shop.Item]\"].sku", "detail[\"[shop.Box]\"].stock.a"];
     check_box(detail, &paths, r#"[{"detail": {"[shop.Item]": {"sku": 7}, "[shop.Box]": None}}]"#);
     check_box(b"", &paths, r#"[{"detail": None}]"#);
-}
-
-/// A small generator of random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).expect("31 bits") % n
-    }
-}
-
-fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// The bytes of an order, of which hardly anything is odd.
-fn random_order(random: &mut Random) -> Vec<u8> {
-    let mut out = vec![0x08, 1];
-    for _ in 0..random.below(8) {
-        let number = [2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 13, 20][random.below(13)];
-        let mut value = Vec::new();
-        let wire = match number {
-            3 | 6 | 7 | 8 | 20 if random.below(2) == 0 => {
-                varint([0, 3, 150, 1 << 31, u64::MAX >> random.below(64)][random.below(5)], &mut value);
-                0
-            }
-            3 | 7 | 13 => {
-                let packed = if number == 13 { vec![0; 4 * random.below(3)] } else { vec![3; random.below(4)] };
-                varint(packed.len() as u64, &mut value);
-                value.extend(packed);
-                2
-            }
-            4 | 5 | 10 => {
-                let item: &[u8] = [&b""[..], b"\x08\x07", b"\x11\0\0\0\0\0\0\xf0\x3f\x08\x96\x01"][random.below(3)];
-                varint(item.len() as u64, &mut value);
-                value.extend(item);
-                2
-            }
-            2 | 9 => {
-                let text = ["", "note", "größe"][random.below(3)];
-                varint(text.len() as u64, &mut value);
-                value.extend(text.as_bytes());
-                2
-            }
-            11 => {
-                value.extend(b"\x05\x0a\x01a\x10\x07");
-                2
-            }
-            _ => {
-                value.push(3);
-                0
-            }
-        };
-        varint(number << 3 | wire, &mut out);
-        out.extend(value);
-    }
-    out
-}
-
-#[test]
-fn what_is_read_quickly_is_what_is_read_carefully() {
-    let order = message("shop.Order");
-    let all = ["id", "note", "counts", "items", "gift", "kind", "kinds", "card", "bank", "swap", "stock", "vector"];
-    let (mut quickly, mut random) = (0, Random(1));
-    for round in 0..20_000 {
-        let paths: Vec<Path> = all
-            .iter()
-            .filter(|_| round % 3 == 0 || random.below(2) == 0)
-            .map(|path| path.parse().expect("a path"))
-            .collect();
-        let optionals = if round % 2 == 0 { Optionals::Masked } else { Optionals::Rows };
-        let enums = if round % 5 == 0 { Enums::Names } else { Enums::Numbers };
-        let paths = (!paths.is_empty()).then_some(paths);
-        let options = ProtobufOptions { paths, optionals, enums, ..ProtobufOptions::default() };
-        let spec = proto_spec(&order, &options).expect("a spec");
-        let plan = RecordSpec::new(&Nest::Leaf(spec), &[]).expect("records");
-        let root = compile(&order, plan.plan()).expect("a record");
-        let kinds = plan.plan().kinds().expect("kinds");
-        let mut bytes = random_order(&mut random);
-        for _ in 0..random.below(3) * (round % 2) {
-            let at = random.below(bytes.len());
-            bytes[at] ^= 1 << random.below(8);
-        }
-        let none = Columns::new(&kinds).expect("columns");
-        let (mut quick, mut careful) = (none.clone(), none);
-        let is_quick = quick::read(&bytes, &root, &mut quick).is_some();
-        let read = Scratch::default().read_carefully(&bytes, &root, &mut careful);
-        if is_quick {
-            quickly += 1;
-            assert!(read.is_ok(), "{}: {read:?}", bytes.escape_ascii());
-            assert_eq!(format!("{quick:?}"), format!("{careful:?}"), "{}", bytes.escape_ascii());
-        }
-    }
-    assert!(quickly > 5_000, "{quickly} records are read quickly");
-}
-
-#[test]
-fn a_short_text_is_checked_to_its_end_and_no_further() {
-    for len in 0..40 {
-        let note = "é".repeat(len / 2) + &"a".repeat(len % 2);
-        let mut bytes = vec![8, 1, 0x12, u8::try_from(note.len()).expect("short")];
-        bytes.extend(note.as_bytes());
-        // What follows is no UTF-8.
-        bytes.extend(b"\x18\xff\xff\xff\xff\x0f\x18\xff\x01");
-        check(&bytes, &["note", "counts"], &format!(r#"{{"note": "{note}", "counts": [4294967295, 255]}}"#));
-        for at in 0..note.len() {
-            let mut bytes = bytes.clone();
-            bytes[4 + at] = 0xff;
-            check_refused(&bytes, &["note"], "row 0, byte ");
-        }
-    }
 }
