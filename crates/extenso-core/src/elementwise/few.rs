@@ -43,7 +43,8 @@ pub(super) fn evaluate(
     dims: &[usize],
     n: usize,
 ) -> Result<Option<SmallVec<[Made; 1]>>> {
-    if expr.steps.is_empty() {
+    // Before memory is taken for results.
+    if expr.steps.is_empty() || n > FEW {
         return Ok(None);
     }
     let dtypes = expr.stored();
