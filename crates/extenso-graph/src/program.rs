@@ -432,8 +432,7 @@ fn run_head(head: &HeadOp, expr: &Expr, reads: &[How], given: &[Given], args: &[
     let (of_op, others) = args.split_at(head.args);
     let inputs = sources(others, reads)?;
     let epilogue = Epilogue::new(expr, &inputs, head.input)?;
-    let run = head.op.run_epilogue(of_op, &*head.attrs, &head.first, &epilogue);
-    let result = run.map_err(|e| e.at(head.op.name))?;
+    let result = head.op.run_epilogue(of_op, &*head.attrs, &head.first, &epilogue)?;
     let tensor = result.tensor()?;
     let dims = tensor.data()?.dims();
     let mut results = Outputs::with_capacity(given.len());

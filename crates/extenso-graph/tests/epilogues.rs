@@ -107,6 +107,6 @@ fn integers_are_replaced_and_a_fault_has_its_position() {
         check(&f, &args(full(&[n], 7)), 1, &format!("{m} rows"));
         let zeros = ops::concat(vec![full(&[1], 7), full(&[n - 1], 0)], 0).expect("joined");
         let error = function(&f).call(nest(&args(zeros))).expect_err("a division by zero").to_string();
-        assert!(error.contains("position [0, 1]"), "{error}");
+        assert!(error.contains("position [0, 1]") && !error.contains("matmul"), "{error}");
     }
 }

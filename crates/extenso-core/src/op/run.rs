@@ -61,7 +61,7 @@ impl OpDef {
 
     /// The same, where an elementwise expression replaces the output of an op that has an epilogue.
     ///
-    /// Errors: arguments that do not fit; those of the expression.
+    /// Errors: arguments that do not fit, named by the op; those of the expression, which are not the op's.
     pub fn run_epilogue(
         &self,
         args: &[Value],
@@ -70,7 +70,8 @@ impl OpDef {
         epilogue: &Epilogue<'_>,
     ) -> Result<Value> {
         let run = self.epilogue.ok_or_else(|| Error::internal(format!("`{}` has no epilogue", self.name)))?;
-        self.with_specs(args, attrs, first, |_| run(args, attrs, epilogue))
+        self.with_specs(args, attrs, first, |_| Ok(())).map_err(|e| e.at(self.name))?;
+        run(args, attrs, epilogue)
     }
 
     fn with_specs<R>(
