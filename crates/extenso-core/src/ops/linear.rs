@@ -244,12 +244,12 @@ impl Plan {
         const PARALLEL: usize = 1 << 21;
         let (m, k, n) = (self.m, self.k, self.n);
         if has_few_columns::<T>(m, n) {
-            few_columns(k, n, x, y, self.layout, out);
+            split_few_columns(k, n, x, y, self.layout, out);
             return then(0, out);
         }
         if m == 1 && self.layout == Layout::OutIn && panels.is_none() {
             // The weights by a vector.
-            few_columns(k, 1, y, x, Layout::OutIn, out);
+            split_few_columns(k, 1, y, x, Layout::OutIn, out);
             return then(0, out);
         }
         let pieces = pieces_of(m * k * n, PARALLEL).min(m);
@@ -304,7 +304,7 @@ impl Plan {
 }
 
 /// A product whose right side has few columns, split over threads by rows when the left side is large.
-fn few_columns<T: Float + Element>(k: usize, n: usize, x: &[T], y: &[T], layout: Layout, out: &mut [T]) {
+fn split_few_columns<T: Float + Element>(k: usize, n: usize, x: &[T], y: &[T], layout: Layout, out: &mut [T]) {
     const PARALLEL: usize = 1 << 17;
     // As many rows as are turned at once.
     const TURNED: usize = 64;
