@@ -2,6 +2,7 @@
 //!
 //! Offsets keep their width so that Arrow's List and LargeList can both share the buffer.
 
+use crate::kernels::pool::{Block, affordable};
 use arrow_buffer::ScalarBuffer;
 use extenso_types::{DType, Error, Result};
 
@@ -40,6 +41,33 @@ impl Offsets {
             end
         });
         Offsets::I64(std::iter::once(0).chain(ends).collect::<Vec<i64>>().into())
+    }
+
+    /// The offsets of rows of one value each, of the dtype `index`, i32 or i64.
+    ///
+    /// Errors: another dtype; more rows than it counts, or than there is memory for.
+    pub fn of_single_values(nrows: usize, index: DType) -> Result<Offsets> {
+        let many = || {
+            let error = Error::value(format!("there are {nrows} rows, more than row splits of {index} count"));
+            error.wanted("row splits of i64")
+        };
+        let len = nrows.checked_add(1).ok_or_else(many)?;
+        affordable(len.saturating_mul(size_of::<i64>()))?;
+        match index {
+            DType::I32 => {
+                let last = i32::try_from(nrows).map_err(|_| many())?;
+                let mut block = Block::new(len * size_of::<i32>());
+                block.slice_mut::<i32>().iter_mut().zip(0..=last).for_each(|(out, end)| *out = end);
+                Ok(Offsets::I32(ScalarBuffer::new(block.freeze(), 0, len)))
+            }
+            DType::I64 => {
+                let last = i64::try_from(nrows).map_err(|_| many())?;
+                let mut block = Block::new(len * size_of::<i64>());
+                block.slice_mut::<i64>().iter_mut().zip(0..=last).for_each(|(out, end)| *out = end);
+                Ok(Offsets::I64(ScalarBuffer::new(block.freeze(), 0, len)))
+            }
+            other => Err(Error::dtype(format!("row splits of {other} do not exist")).wanted("i32 or i64")),
+        }
     }
 
     /// The number of offsets, one more than of rows.

@@ -73,6 +73,21 @@ impl RowPartition {
         RowPartition::from_offsets(Offsets::I32(narrow.into()), rows.nvalues)
     }
 
+    /// The partition of rows of one value each, with offsets of the dtype `index`, i32 or i64.
+    ///
+    /// Errors: another dtype; more rows than it counts, or than there is memory for.
+    ///
+    /// ```
+    /// # use extenso_core::RowPartition;
+    /// # use extenso_types::DType;
+    /// let p = RowPartition::of_single_values(3, DType::I64).unwrap();
+    /// assert_eq!(p.data().unwrap().lengths().collect::<Vec<_>>(), [1, 1, 1]);
+    /// ```
+    pub fn of_single_values(nrows: usize, index: DType) -> Result<RowPartition> {
+        let offsets = Offsets::of_single_values(nrows, index)?;
+        Ok(RowPartition(Repr::Data(Arc::new(Rows { offsets, nvalues: nrows }))))
+    }
+
     /// The partition by a vector of row splits, i32 or i64, whose buffer is shared; splits begin at 0.
     ///
     /// Errors: another dtype or rank, a first split that is not 0, splits that decrease or end beyond `nvalues`.

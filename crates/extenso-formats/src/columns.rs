@@ -8,16 +8,22 @@ mod bits;
 mod borrowed;
 mod join;
 mod outcome;
+mod rows;
 mod text;
 
 pub use bits::Bits;
 pub use borrowed::{BitsRef, ColumnRef, OffsetsRef, TextRef};
 pub use outcome::{BadRow, BadRows, Decoded, MAX_REPORTED, OnError};
+pub use rows::RowVec;
 pub use text::{OffsetVec, SHORT, TextVec};
 
 use crate::plan::ColumnId;
+use bytemuck::Pod;
+use extenso_core::kernels::pool::reserve;
 use extenso_types::{DType, Error, Result};
 use half::{bf16, f16};
+use std::collections::TryReserveError;
+use std::result::Result as StdResult;
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +56,7 @@ pub enum Column {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Text(TextVec),
-    Offsets(OffsetVec),
+    Offsets(RowVec),
 }
 
 /// Applies one body to whatever buffer a column holds.
@@ -81,6 +87,21 @@ pub(super) fn some_room<T>() -> Vec<T> {
     Vec::with_capacity(32)
 }
 
+/// Adds `n` elements to a buffer; what grows doubles.
+///
+/// Errors: there is no memory for them.
+pub(super) fn extend<T: Pod + Send>(
+    all: &mut Vec<T>,
+    n: usize,
+    part: impl Iterator<Item = T>,
+) -> StdResult<(), TryReserveError> {
+    if all.capacity() - all.len() < n {
+        reserve(all, n.max(all.len())).or_else(|_| reserve(all, n))?;
+    }
+    all.extend(part);
+    Ok(())
+}
+
 impl Column {
     /// An empty column; a column of offsets begins with its zero.
     ///
@@ -89,7 +110,7 @@ impl Column {
         Ok(match kind {
             ColumnKind::Bits => Column::Bits(Bits::default()),
             ColumnKind::Text(index) => Column::Text(TextVec::new(index)?),
-            ColumnKind::Offsets(index) => Column::Offsets(OffsetVec::new(index)?),
+            ColumnKind::Offsets(index) => Column::Offsets(RowVec::new(index)?),
             ColumnKind::Number(dtype) => match dtype {
                 DType::I8 => Column::I8(some_room()),
                 DType::I16 => Column::I16(some_room()),
@@ -187,9 +208,11 @@ impl Columns {
         self.0
     }
 
-    /// Borrowed columns, for a writer.
-    pub fn borrow(&self) -> Vec<ColumnRef<'_>> {
-        self.0.iter().map(ColumnRef::from).collect()
+    /// Borrowed columns, for a writer; the ends of all rows are written.
+    ///
+    /// Errors: there is no memory for them.
+    pub fn borrow(&mut self) -> Result<Vec<ColumnRef<'_>>> {
+        self.0.iter_mut().map(ColumnRef::of).collect()
     }
 
     /// Notes how long every column is.

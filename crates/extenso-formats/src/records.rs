@@ -4,7 +4,7 @@
 //! A type that a record's field may have is a struct, a ragged list, a masked value, a union whose elements stand at their own places,
 //! a time or a decimal, which is text, or any type whose components are all fields, which reads as an object.
 
-use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef, TextRef};
+use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef, RowVec, TextRef};
 use crate::plan::{ColumnId, Field, Plan};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::kernels::pool::buffer;
@@ -76,13 +76,27 @@ impl RecordSpec {
             },
         };
         let value = |(leaf, column): (&Leaf, Option<Column>)| column.map(|column| leaf.value(column)).transpose();
+        let mut singles: Vec<RowPartition> = Vec::new();
         let mut leaves = Vec::with_capacity(self.leaves.len());
-        if all >= MANY {
-            let pairs: Result<Vec<_>> = self.leaves.iter().map(|leaf| Ok((leaf, column(leaf)?))).collect();
-            return side_by_side(pairs?, value).into_iter().collect();
-        }
+        let mut pairs = Vec::new();
         for leaf in &self.leaves {
-            leaves.push(value((leaf, column(leaf)?))?);
+            let column = column(leaf)?;
+            match &column {
+                // As many values that are always there have one partition.
+                Some(Column::Offsets(rows)) if rows.counted().is_some() => {
+                    leaves.push(Some(single(rows, &mut singles)?.into()));
+                }
+                _ if all >= MANY => {
+                    pairs.push((leaf, column, leaves.len()));
+                    leaves.push(None);
+                }
+                _ => leaves.push(value((leaf, column))?),
+            }
+        }
+        let made = side_by_side(pairs, |(leaf, column, at)| value((leaf, column)).map(|value| (at, value)));
+        for made in made {
+            let (at, value) = made?;
+            leaves[at] = value;
         }
         Ok(leaves)
     }
@@ -149,7 +163,9 @@ impl Leaf {
                         let dims = self.dims(offsets.len() - 1);
                         Tensor::from_text(dtype, &dims, offsets, buffer(bytes))?.into()
                     }
-                    Column::Offsets(offsets) => {
+                    Column::Offsets(rows) => {
+                        let offsets = rows.into_offsets();
+                        let offsets = offsets.map_err(|_| Error::value("there is no memory for the ends of the rows"))?;
                         let offsets = offsets_of(offsets);
                         let nvalues = offsets.last();
                         RowPartition::from_offsets(offsets, nvalues)?.into()
@@ -166,6 +182,19 @@ impl Leaf {
         let size: usize = self.inner.iter().product();
         std::iter::once(elements.checked_div(size).unwrap_or(0)).chain(self.inner.iter().copied()).collect()
     }
+}
+
+/// The partition of rows of one value each: one of those that there are, or one more.
+fn single(rows: &RowVec, singles: &mut Vec<RowPartition>) -> Result<RowPartition> {
+    for made in &*singles {
+        let data = made.data()?;
+        if data.nrows() == rows.len() && data.offsets().dtype() == rows.dtype() {
+            return Ok(made.clone());
+        }
+    }
+    let made = RowPartition::of_single_values(rows.len(), rows.dtype())?;
+    singles.push(made.clone());
+    Ok(made)
 }
 
 pub(crate) fn offsets_of(offsets: OffsetVec) -> Offsets {

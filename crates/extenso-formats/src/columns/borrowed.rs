@@ -4,7 +4,7 @@
 //! inside a byte. Nothing here is proven; a writer checks what it is given before it starts.
 
 use super::{Bits, Column, ColumnKind, OffsetVec, TextVec};
-use extenso_types::DType;
+use extenso_types::{DType, Error, Result};
 use half::{bf16, f16};
 
 /// Borrowed bits: booleans or validity, least significant bit first.
@@ -131,10 +131,13 @@ impl<'a> From<&'a TextVec> for TextRef<'a> {
     }
 }
 
-impl<'a> From<&'a Column> for ColumnRef<'a> {
-    fn from(column: &'a Column) -> ColumnRef<'a> {
-        match column {
-            Column::Bits(bits) => ColumnRef::Bits(bits.into()),
+impl<'a> ColumnRef<'a> {
+    /// A column, borrowed; the ends of all its rows are written.
+    ///
+    /// Errors: there is no memory for them.
+    pub fn of(column: &'a mut Column) -> Result<ColumnRef<'a>> {
+        Ok(match column {
+            Column::Bits(bits) => ColumnRef::Bits((&*bits).into()),
             Column::I8(numbers) => ColumnRef::I8(numbers),
             Column::I16(numbers) => ColumnRef::I16(numbers),
             Column::I32(numbers) => ColumnRef::I32(numbers),
@@ -147,8 +150,11 @@ impl<'a> From<&'a Column> for ColumnRef<'a> {
             Column::BF16(numbers) => ColumnRef::BF16(numbers),
             Column::F32(numbers) => ColumnRef::F32(numbers),
             Column::F64(numbers) => ColumnRef::F64(numbers),
-            Column::Text(text) => ColumnRef::Text(text.into()),
-            Column::Offsets(offsets) => ColumnRef::Offsets(offsets.into()),
-        }
+            Column::Text(text) => ColumnRef::Text((&*text).into()),
+            Column::Offsets(rows) => {
+                let ends = rows.written().map_err(|_| Error::value("there is no memory for the ends of the rows"))?;
+                ColumnRef::Offsets(ends.into())
+            }
+        })
     }
 }

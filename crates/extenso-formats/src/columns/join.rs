@@ -1,6 +1,6 @@
 //! Columns joined end to end: what several threads read becomes what one would have read.
 
-use super::{BadRows, Bits, Column, Decoded, MAX_REPORTED, OffsetVec, TextVec};
+use super::{BadRows, Bits, Column, Decoded, MAX_REPORTED, OffsetVec, TextVec, extend};
 use bytemuck::Pod;
 use extenso_core::kernels::pool::reserve;
 use extenso_types::{DType, Error, Result};
@@ -56,7 +56,7 @@ impl Column {
     /// Adds all elements of another column.
     fn append(&mut self, part: &Column) -> Result<()> {
         let fits = both!(self, part,
-            numbers, part => extend(numbers, part),
+            numbers, part => extend_from(numbers, part),
             bits => { bits.append(part); true },
             texts => texts.append(part),
             offsets => offsets.append(part));
@@ -73,7 +73,7 @@ impl Column {
                 numbers, part => room(numbers, part, times),
                 bits => bits.reserve(part.len().saturating_mul(times)),
                 texts => texts.reserve(part, times),
-                offsets => offsets.reserve(part.len(), times));
+                offsets => offsets.reserve(part, times));
             Ok(())
         };
         let _ = reserve_all();
@@ -85,17 +85,8 @@ fn room<T: Pod + Send>(all: &mut Vec<T>, part: &[T], times: usize) {
 }
 
 /// Adds elements, and says whether there is memory for them.
-fn extend<T: Pod + Send>(all: &mut Vec<T>, part: &[T]) -> bool {
-    extend_with(all, part.len(), part.iter().copied())
-}
-
-/// Adds `n` elements; what grows doubles.
-fn extend_with<T: Pod + Send>(all: &mut Vec<T>, n: usize, part: impl Iterator<Item = T>) -> bool {
-    let fits = all.capacity() - all.len() >= n || reserve(all, n.max(all.len())).or_else(|_| reserve(all, n)).is_ok();
-    if fits {
-        all.extend(part);
-    }
-    fits
+fn extend_from<T: Pod + Send>(all: &mut Vec<T>, part: &[T]) -> bool {
+    extend(all, part.len(), part.iter().copied()).is_ok()
 }
 
 impl Bits {
@@ -142,7 +133,7 @@ impl TextVec {
     /// Adds all texts of another column, or says that the offsets' width cannot count them.
     #[must_use]
     pub fn append(&mut self, other: &TextVec) -> bool {
-        self.offsets.append(&other.offsets) && extend(&mut self.bytes, &other.bytes)
+        self.offsets.append(&other.offsets) && extend_from(&mut self.bytes, &other.bytes)
     }
 
     fn reserve(&mut self, part: &TextVec, times: usize) {
@@ -159,18 +150,18 @@ impl OffsetVec {
         let Some(end) = last.checked_add(other.last()) else { return false };
         match (self, other) {
             (OffsetVec::I32(ends), OffsetVec::I32(more)) => match (i32::try_from(last), i32::try_from(end)) {
-                (Ok(last), Ok(_)) => extend_with(ends, other.len(), more.iter().skip(1).map(|end| last + end)),
+                (Ok(last), Ok(_)) => extend(ends, other.len(), more.iter().skip(1).map(|end| last + end)).is_ok(),
                 _ => false,
             },
             (OffsetVec::I64(ends), OffsetVec::I64(more)) => match (i64::try_from(last), i64::try_from(end)) {
-                (Ok(last), Ok(_)) => extend_with(ends, other.len(), more.iter().skip(1).map(|end| last + end)),
+                (Ok(last), Ok(_)) => extend(ends, other.len(), more.iter().skip(1).map(|end| last + end)).is_ok(),
                 _ => false,
             },
             (OffsetVec::I32(_), OffsetVec::I64(_)) | (OffsetVec::I64(_), OffsetVec::I32(_)) => false,
         }
     }
 
-    fn reserve(&mut self, rows: usize, times: usize) {
+    pub(super) fn reserve(&mut self, rows: usize, times: usize) {
         let n = rows.saturating_mul(times);
         let _ = match self {
             OffsetVec::I32(ends) => reserve(ends, n),

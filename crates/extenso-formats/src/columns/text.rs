@@ -2,7 +2,7 @@
 //!
 //! Invariant: offsets start at 0, never decrease, and the last is the number of items (for texts: of bytes).
 
-use super::some_room;
+use super::{extend, some_room};
 use extenso_types::{DType, Error, Result};
 use std::collections::TryReserveError;
 use std::result::Result as StdResult;
@@ -66,6 +66,23 @@ impl OffsetVec {
         }
     }
 
+    /// The dtype of the offsets.
+    pub fn dtype(&self) -> DType {
+        match self {
+            OffsetVec::I32(_) => DType::I32,
+            OffsetVec::I64(_) => DType::I64,
+        }
+    }
+
+    /// The largest offset that there can be.
+    #[inline]
+    pub fn most(&self) -> usize {
+        match self {
+            OffsetVec::I32(_) => i32::MAX as usize,
+            OffsetVec::I64(_) => i64::MAX as usize,
+        }
+    }
+
     /// Drops the rows from `len` on.
     pub fn truncate(&mut self, len: usize) {
         match self {
@@ -81,6 +98,17 @@ impl OffsetVec {
         match self {
             OffsetVec::I32(ends) => repeat_last(ends, n),
             OffsetVec::I64(ends) => repeat_last(ends, n),
+        }
+    }
+
+    /// Adds `n` rows of one item each, of which no end is above [`OffsetVec::most`].
+    ///
+    /// Errors: there is no memory for them.
+    pub fn push_ones(&mut self, n: usize) -> StdResult<(), TryReserveError> {
+        let ends = self.last() + 1..self.last() + 1 + n;
+        match self {
+            OffsetVec::I32(all) => extend(all, n, ends.map(|end| end as i32)),
+            OffsetVec::I64(all) => extend(all, n, ends.map(|end| end as i64)),
         }
     }
 }

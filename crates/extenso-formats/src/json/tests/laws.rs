@@ -11,7 +11,7 @@ use extenso_types::DType;
 
 fn encode(plan: &Plan, columns: &Columns, rows: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    encode_lines(plan, &columns.borrow(), rows, &mut out).expect("columns of the plan");
+    encode_lines(plan, &columns.clone().borrow().expect("memory"), rows, &mut out).expect("columns of the plan");
     out
 }
 
