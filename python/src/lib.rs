@@ -20,6 +20,7 @@ mod index;
 mod lists;
 mod literal;
 mod meanings;
+mod memory;
 mod missing;
 mod nests;
 mod neural;

@@ -54,7 +54,7 @@ impl RowVec {
     }
 
     /// Adds a row of `n` items, or says that the width cannot count them.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn push_row(&mut self, n: usize) -> bool {
         match &mut self.ones {
@@ -62,9 +62,14 @@ impl RowVec {
                 *ones += 1;
                 true
             }
-            Some(_) => self.write().is_ok() && self.ends.push_row(n),
-            None => self.ends.push_row(n),
+            _ => self.push_end(n),
         }
+    }
+
+    /// Writes the end of a row of `n` items.
+    #[inline(never)]
+    fn push_end(&mut self, n: usize) -> bool {
+        self.write().is_ok() && self.ends.push_row(n)
     }
 
     /// Drops the rows from `len` on.
@@ -129,7 +134,6 @@ impl RowVec {
     }
 
     /// Writes the ends of rows that were counted.
-    #[cold]
     fn write(&mut self) -> StdResult<(), TryReserveError> {
         if let Some(ones) = self.ones {
             self.ends.push_ones(ones)?;
