@@ -167,8 +167,9 @@ impl<'j> Reader<'_, 'j> {
             }
         };
         let mut wire = Cursor { bytes: self.bytes.get(..part.end)?, at: part.start };
-        while let Some(first) = wire.bytes.get(wire.at) {
-            let tag = Tag::of(*first, wire.bytes.get(wire.at + 1));
+        while wire.at < wire.bytes.len() {
+            // Behind a tag there is a byte of its value or more.
+            let tag = Tag::of(u16::from_le_bytes(*wire.bytes.get(wire.at..)?.first_chunk()?));
             let (place, tag) =
                 match tag.and_then(|tag| quick.tags.get(usize::from(tag.value)).map(|place| (place, tag))) {
                     Some((&ODD, _)) => return None,
@@ -351,15 +352,13 @@ struct Tag {
 impl Tag {
     /// The tag that begins with these bytes; none if it is longer.
     #[inline(always)]
-    fn of(first: u8, second: Option<&u8>) -> Option<Tag> {
-        match (first, second) {
-            (..0x80, _) => Some(Tag { value: first.into(), bytes: first.into(), mask: 0xff, len: 1 }),
-            (_, Some(second @ ..0x80)) => {
-                let value = u16::from(first & 0x7f) | u16::from(*second) << 7;
-                Some(Tag { value, bytes: u16::from_le_bytes([first, *second]), mask: u16::MAX, len: 2 })
-            }
-            _ => None,
+    fn of(bytes: u16) -> Option<Tag> {
+        if bytes & 0x80 == 0 {
+            let first = bytes & 0xff;
+            return Some(Tag { value: first, bytes: first, mask: 0xff, len: 1 });
         }
+        let value = bytes & 0x7f | (bytes & 0x7f00) >> 1;
+        (bytes & 0x8000 == 0).then_some(Tag { value, bytes, mask: u16::MAX, len: 2 })
     }
 
     /// How the value is written.
@@ -391,7 +390,9 @@ impl Cursor<'_> {
     fn goes_on(&mut self, tag: Tag) -> bool {
         let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk).map(|next| u16::from_le_bytes(*next));
         let same = next.is_some_and(|next| next & tag.mask == tag.bytes);
-        self.at += if same { tag.len } else { 0 };
+        if same {
+            self.at += tag.len;
+        }
         same
     }
 
