@@ -20,7 +20,6 @@ mod index;
 mod lists;
 mod literal;
 mod meanings;
-mod memory;
 mod missing;
 mod nests;
 mod neural;
