@@ -96,6 +96,8 @@ pub enum Fact {
     Involution,
     /// `op(x) == op(y)` for `y` of the shape and dtype of `x`
     Constant,
+    /// `partition_from_lengths(row_lengths(op(x))) == op(x)`: every value belongs to a row
+    Covers,
 }
 
 /// What fused blocks find in rows themselves.

@@ -1,6 +1,6 @@
 //! Splitting strings into rows: one more ragged axis.
 //!
-//! Compositions over ops: the pieces of all strings, cut into rows by how many each string has.
+//! Compositions over ops: the pieces of all strings, and the partition that makes a row of those of each string.
 
 use crate::args::typed;
 use crate::axes::{one_row, rank};
@@ -22,7 +22,7 @@ use extenso_types::{Error, Result};
 pub fn string_split(x: &Value, sep: Option<&str>, maxsplit: i64) -> Result<Value> {
     let sep = sep.map(str::to_string);
     let pieces =
-        |x: &Value| Ok((ops::split_values(x, sep.clone(), maxsplit)?, ops::split_lengths(x, sep.clone(), maxsplit)?));
+        |x: &Value| Ok((ops::split_values(x, sep.clone(), maxsplit)?, ops::split_partition(x, sep.clone(), maxsplit)?));
     deeper(x, &pieces).map_err(|e| e.at("string_split"))
 }
 
@@ -30,11 +30,16 @@ pub fn string_split(x: &Value, sep: Option<&str>, maxsplit: i64) -> Result<Value
 ///
 /// A vector gives a ragged tensor, a scalar a vector; missing strings stay missing. Errors: no strings.
 pub fn string_characters(x: &Value) -> Result<Value> {
-    let pieces = |x: &Value| Ok((ops::character_values(x)?, ops::string_length(x, "char")?));
+    let pieces = |x: &Value| Ok((ops::character_values(x)?, of_characters(x)?));
     deeper(x, &pieces).map_err(|e| e.at("string_characters"))
 }
 
-/// The pieces of all strings and how many each has.
+/// The partition that makes a row of the characters of each string of a vector.
+pub(crate) fn of_characters(x: &Value) -> Result<Value> {
+    ops::partition_from_lengths(ops::string_length(x, "char")?)
+}
+
+/// The pieces of all strings of a vector, and the partition that makes a row of those of each.
 pub(crate) type Pieces<'a> = &'a dyn Fn(&Value) -> Result<(Value, Value)>;
 
 /// The strings taken apart, in one more axis.
@@ -55,10 +60,10 @@ pub(crate) fn deeper(x: &Value, pieces: Pieces<'_>) -> Result<Value> {
         return Ok(MaskedTensor::new(deeper(&inside, pieces)?, masked.mask().clone())?.into_value());
     }
     match rank(x)? {
-        0 => Ok(pieces(x)?.0),
+        0 => Ok(pieces(&ops::expand_dims(x, 0)?)?.0),
         1 => {
-            let (values, lengths) = pieces(x)?;
-            Ok(RaggedTensor::from_row_lengths(values, lengths.tensor()?)?.into_value())
+            let (values, partition) = pieces(x)?;
+            Ok(RaggedTensor::from_partition(values, partition.partition()?.clone())?.into_value())
         }
         _ => deeper(&RaggedTensor::of_uniform(x)?.into_value(), pieces),
     }

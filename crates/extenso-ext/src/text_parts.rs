@@ -1,6 +1,6 @@
 //! Parts of strings in rows: pieces from the back, pieces and matches of patterns, groups as records.
 //!
-//! Compositions over ops: the parts of all strings, cut into rows by how many each string has.
+//! Compositions over ops: the parts of all strings, and the partition that makes a row of those of each string.
 
 use crate::args::typed;
 use crate::axes::rank;
@@ -25,8 +25,9 @@ use extenso_types::{DType, Error, Result};
 /// ```
 pub fn string_rsplit(x: &Value, sep: Option<&str>, maxsplit: i64) -> Result<Value> {
     let sep = sep.map(str::to_string);
-    let pieces =
-        |x: &Value| Ok((ops::rsplit_values(x, sep.clone(), maxsplit)?, ops::rsplit_lengths(x, sep.clone(), maxsplit)?));
+    let pieces = |x: &Value| {
+        Ok((ops::rsplit_values(x, sep.clone(), maxsplit)?, ops::rsplit_partition(x, sep.clone(), maxsplit)?))
+    };
     deeper(x, &pieces).map_err(|e| e.at("string_rsplit"))
 }
 
@@ -43,7 +44,7 @@ pub fn string_rsplit(x: &Value, sep: Option<&str>, maxsplit: i64) -> Result<Valu
 /// ```
 pub fn regex_split(x: &Value, pattern: &str, maxsplit: i64) -> Result<Value> {
     let pieces = |x: &Value| {
-        Ok((ops::regex_split_values(x, pattern, maxsplit)?, ops::regex_split_lengths(x, pattern, maxsplit)?))
+        Ok((ops::regex_split_values(x, pattern, maxsplit)?, ops::regex_split_partition(x, pattern, maxsplit)?))
     };
     deeper(x, &pieces).map_err(|e| e.at("regex_split"))
 }
@@ -60,7 +61,8 @@ pub fn regex_split(x: &Value, pattern: &str, maxsplit: i64) -> Result<Value> {
 /// assert_eq!(extenso_ext::to_literal(&found).unwrap().to_string(), r#"[["1", "22"], []]"#);
 /// ```
 pub fn regex_find_all(x: &Value, pattern: &str, group: i64) -> Result<Value> {
-    let found = |x: &Value| Ok((ops::regex_find_values(x, pattern, group)?, ops::regex_count(x, pattern)?));
+    let rows = |x: &Value| ops::partition_from_lengths(ops::regex_count(x, pattern)?);
+    let found = |x: &Value| Ok((ops::regex_find_values(x, pattern, group)?, rows(x)?));
     deeper(x, &found).map_err(|e| e.at("regex_find_all"))
 }
 

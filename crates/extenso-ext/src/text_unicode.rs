@@ -1,9 +1,9 @@
 //! Characters of strings in rows: as code points, with their places, and back.
 //!
-//! Compositions over ops: the characters of all strings, cut into rows by how many each string has.
+//! Compositions over ops: the characters of all strings, and the partition that makes a row of those of each string.
 
 use crate::by_rows::by_rows;
-use crate::text::{deeper, string_characters};
+use crate::text::{deeper, of_characters, string_characters};
 use extenso_core::{RowPartition, Value, ops};
 use extenso_types::Result;
 
@@ -18,7 +18,7 @@ use extenso_types::Result;
 /// assert_eq!(extenso_ext::to_literal(&points).unwrap().to_string(), "[[97, 246], []]");
 /// ```
 pub fn unicode_decode(x: &Value) -> Result<Value> {
-    let pieces = |x: &Value| Ok((ops::code_point_values(x)?, ops::string_length(x, "char")?));
+    let pieces = |x: &Value| Ok((ops::code_point_values(x)?, of_characters(x)?));
     deeper(x, &pieces).map_err(|e| e.at("unicode_decode"))
 }
 
@@ -34,7 +34,7 @@ pub fn unicode_decode(x: &Value) -> Result<Value> {
 /// assert_eq!(extenso_ext::to_literal(&starts).unwrap().to_string(), "[[0, 2], []]");
 /// ```
 pub fn unicode_split_with_offsets(x: &Value) -> Result<(Value, Value)> {
-    let starts = |x: &Value| Ok((ops::character_starts(x)?, ops::string_length(x, "char")?));
+    let starts = |x: &Value| Ok((ops::character_starts(x)?, of_characters(x)?));
     let characters = string_characters(x).map_err(|e| e.at("unicode_split_with_offsets"))?;
     Ok((characters, deeper(x, &starts).map_err(|e| e.at("unicode_split_with_offsets"))?))
 }

@@ -77,6 +77,18 @@ fn several_layers_are_as_many_steps() {
 }
 
 #[test]
+fn one_op_replaces_a_product_too() {
+    let f = body(|args| {
+        let [x, w, b] = args else { panic!("three arguments") };
+        ops::add(ops::matmul(x, w, false)?, b).map(|h| vec![h])
+    });
+    for (m, n) in [(1, 1), (1, 40), (64, 64), (300, 1)] {
+        let args = [numbers(DType::F32, &[m, 30]), numbers(DType::F32, &[30, n]), numbers(DType::F32, &[n])];
+        check(&f, &args, 1, &format!("{m} rows of {n}"));
+    }
+}
+
+#[test]
 fn a_product_that_others_read_is_stored() {
     let f = body(|args| {
         let [x, w, b] = args else { panic!("three arguments") };

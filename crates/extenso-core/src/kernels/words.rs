@@ -8,19 +8,22 @@ const LONGEST: usize = 15;
 /// The number of the text of `len` bytes at `from`, unless it is too long for one.
 #[inline(always)]
 pub fn short(bytes: &[u8], from: usize, len: usize) -> Option<u128> {
-    if len > LONGEST {
-        return None;
-    }
-    let word = match bytes[from..].first_chunk() {
-        Some(chunk) => u128::from_le_bytes(*chunk),
+    // The windows have one test for both ends of theirs; slices have two.
+    match bytes.array_windows().nth(from) {
+        Some(chunk) => marked(chunk, len),
+        None if len > LONGEST => None,
         None => {
             let mut chunk = [0; 16];
             chunk[..len].copy_from_slice(&bytes[from..from + len]);
-            u128::from_le_bytes(chunk)
+            marked(&chunk, len)
         }
-    };
-    let (bytes, length) = MARKS[len];
-    Some(word & bytes | length)
+    }
+}
+
+/// The number of the first `len` bytes, unless they are too many.
+#[inline(always)]
+fn marked(chunk: &[u8; 16], len: usize) -> Option<u128> {
+    MARKS.get(len).map(|(bytes, length)| u128::from_le_bytes(*chunk) & bytes | length)
 }
 
 /// For each length the bytes of a text that has it, and the mark of it behind them.

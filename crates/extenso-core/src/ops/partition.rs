@@ -6,7 +6,7 @@ use crate::attrs::AttrSet;
 use crate::grad::{GradCx, one};
 use crate::kernels::pool::{Block, affordable};
 use crate::offsets::Offsets;
-use crate::op::{Class, OfRows, OpDef, OutputSpecs};
+use crate::op::{Class, Fact, OfRows, OpDef, OutputSpecs};
 use crate::ops::{multiply, ones_like, where_, zeros_like};
 use crate::partition::{RowPartition, Rows};
 use crate::reduce::Fold;
@@ -30,6 +30,7 @@ crate::ops! {
     ///
     /// Errors: lengths that are not a vector of integers; a negative one; a sum that does not fit the splits.
     PARTITION_FROM_LENGTHS: partition_from_lengths(lengths) = OpDef::general(Class::Structural, infer_from_lengths, run_from_lengths)
+        .facts(&[Fact::Covers])
         .examples(&[("partition_from_lengths([2, 0, 1])", "row_partition([0, 2, 2, 3], [7, 8, 9])")]);
 
     /// The number of values in each row, as i64.
@@ -64,7 +65,7 @@ crate::ops! {
 
     /// The sum of each row. An empty row gives zero. Integers and booleans sum in 64 bits.
     SEGMENT_SUM: segment_sum(values, partition) = OpDef::segment(Fold::Sum)
-        .facts(&[crate::op::Fact::Linear])
+        .facts(&[Fact::Linear])
         .grad(|cx| Ok(vec![Some(gather_rows_of(cx.g(), &cx.args[1])?), None]))
         .examples(&[("segment_sum([1.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[3.0, 0.0, 4.0]")]);
 

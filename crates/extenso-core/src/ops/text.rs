@@ -2,6 +2,7 @@
 //!
 //! A string is Unicode: characters are code points, and no op cuts one. Ops that look at bytes alone take tensors of bytes too.
 
+mod case;
 mod composed;
 mod convert;
 mod edits;
@@ -32,12 +33,12 @@ pub use unicode::*;
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::sorting::indices;
 use crate::attrs::{AttrSet, Attrs};
-use crate::kernels::pool::Block;
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
-use crate::tensor::{Dense, Storage, Tensor};
+use crate::tensor::{Dense, Tensor};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
 use arrow_buffer::BooleanBuffer;
+use case::{Case, in_case};
 use extenso_types::{DType, Error, LeafSpec, Result, TensorSpec};
 use memchr::memmem::Finder;
 use texts::mapped;
@@ -65,15 +66,13 @@ crate::ops! {
         .examples(&[("string_length([\"a\", \"größe\"])", "[1, 5]")]);
 
     /// Upper case by the full Unicode mapping, which can lengthen a string.
-    UPPER: upper(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| in_case(args, |s| s.make_ascii_uppercase(), str::to_uppercase))
+    UPPER: upper(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| in_case(data(args, 0)?, &UPPER_CASE))
         .facts(&[Fact::Idempotent])
         .alias_tf("strings.upper")
         .examples(&[("upper([\"straße\", \"A\"])", "[\"STRASSE\", \"A\"]")]);
 
     /// Lower case by the full Unicode mapping, final sigma included.
-    LOWER: lower(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| {
-        in_case(args, |s| s.make_ascii_lowercase(), str::to_lowercase)
-    })
+    LOWER: lower(x) = OpDef::general(Class::UnaryElementwise, infer_string, |args, _, _| in_case(data(args, 0)?, &LOWER_CASE))
         .facts(&[Fact::Idempotent])
         .alias_tf("strings.lower")
         .examples(&[("lower([\"ABC\", \"ΟΔΟΣ\"])", "[\"abc\", \"οδος\"]")]);
@@ -206,29 +205,8 @@ fn mapped_str(args: &[Value], f: impl Fn(&str) -> String + Sync) -> Result<Outpu
     mapped(x, |i, out| out.push(f(x.str_at(i)?).as_bytes()))
 }
 
-/// Strings in another case, by `ascii` if all are ASCII: no length changes then.
-fn in_case(args: &[Value], ascii: fn(&mut [u8]), any: fn(&str) -> String) -> Result<Outputs> {
-    let x = data(args, 0)?;
-    let (offsets, bytes) = x.text()?;
-    let bytes = &bytes.as_slice()[offsets.first()..offsets.last()];
-    if !bytes.is_ascii() {
-        return mapped(x, |i, out| out.push(any(x.str_at(i)?).as_bytes()));
-    }
-    let mut out = Block::new(bytes.len());
-    let part = bytes.len().div_ceil(pieces(bytes.len())).max(1);
-    let parts = out.bytes_mut().chunks_mut(part).zip(bytes.chunks(part));
-    let write = |(out, bytes): (&mut [u8], &[u8])| {
-        out.copy_from_slice(bytes);
-        ascii(out);
-    };
-    if parts.len() > 1 {
-        side_by_side(parts.collect(), write);
-    } else {
-        parts.for_each(write);
-    }
-    let storage = Storage::Text { offsets: offsets.from_zero(), bytes: out.freeze() };
-    one_tensor(Tensor::from_dense(x.dtype(), x.dims().into(), storage))
-}
+const UPPER_CASE: Case = Case { ascii: <[u8]>::make_ascii_uppercase, any: str::to_uppercase };
+const LOWER_CASE: Case = Case { ascii: <[u8]>::make_ascii_lowercase, any: str::to_lowercase };
 
 fn stripped(args: &[Value], attrs: &dyn AttrSet, front: bool, back: bool) -> Result<Outputs> {
     let chars = Strip::of(attrs)?.chars.as_deref();

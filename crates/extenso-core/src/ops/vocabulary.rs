@@ -11,7 +11,7 @@ use crate::attrs::{AttrSet, Attrs};
 use crate::grad::GradCx;
 use crate::kernels::pool::affordable;
 use crate::kernels::reduce::Offset;
-use crate::kernels::stream::{FAR, arrived, copy_past_caches};
+use crate::kernels::stream::{FAR, arrived, ask_for, copy_past_caches};
 use crate::kernels::words::{hash, short};
 use crate::offsets::{Offsets, with_offsets};
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -100,9 +100,13 @@ fn run_lookup(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
     };
     let find = |group: &mut Group, part: (usize, &mut [i64])| match &items {
         Items::Text(offsets, bytes) => with_offsets!(offsets, o => {
-            table.positions(&among, bytes, |i| (o[i].index(), o[i + 1].index()), group, part)
+            let spans = o[part.0..=part.0 + part.1.len()].array_windows();
+            table.positions(&among, bytes, spans.map(|[from, to]| (from.index(), to.index())), group, part.1)
         }),
-        Items::Fixed(bytes, width) => table.positions(&among, bytes, |i| (i * width, (i + 1) * width), group, part),
+        Items::Fixed(bytes, width) => {
+            let spans = (part.0..part.0 + part.1.len()).map(|i| (i * width, (i + 1) * width));
+            table.positions(&among, bytes, spans, group, part.1)
+        }
     };
     one_tensor(found(x.len(), find, unknown)?.with_dims(x.dims())?)
 }
@@ -123,8 +127,10 @@ fn found(
                 let (first, found) = (part * piece + at * GROUP, &mut near[..out.len()]);
                 find(&mut group, (first, found));
                 // What is unknown is filled in while its neighbours are in the nearest cache.
-                let mut unknowns = (first..).zip(&mut *found).filter(|(_, found)| **found == NOWHERE);
-                unknowns.try_for_each(|(i, found)| unknown(i).map(|number| *found = number))?;
+                if has_unknown(found) {
+                    let mut unknowns = (first..).zip(&mut *found).filter(|(_, found)| **found == NOWHERE);
+                    unknowns.try_for_each(|(i, found)| unknown(i).map(|number| *found = number))?;
+                }
                 match far {
                     true => copy_past_caches(bytemuck::cast_slice(found), bytemuck::cast_slice_mut(out)),
                     false => out.copy_from_slice(found),
@@ -141,7 +147,10 @@ fn found(
 const NOWHERE: i64 = -1;
 
 /// So many items are looked up together.
-const GROUP: usize = 32;
+const GROUP: usize = 64;
+
+/// The bytes of text are asked for so far ahead.
+const AHEAD: usize = 640;
 
 fn int(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
@@ -251,10 +260,11 @@ fn shown(keys: &Dense, i: usize) -> Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Positions of keys by their hash, with open addressing. It is at most a quarter full: searches are short, and they end.
+/// Positions of keys by their hash, with open addressing. It is at most a quarter full: searches are short, and they end. They begin
+/// at a pair of slots, of which both are read at once; few keys find no place in their pair.
 struct Table {
     /// One more than a position, or 0 where there is no key.
-    slots: Vec<u32>,
+    slots: Vec<[u32; 2]>,
     /// The keys as numbers behind one that is none; those too long for a number are [`LONG`], as it is.
     words: Vec<u128>,
     // Keys may come from outside: a hash with a random state cannot be made to collide.
@@ -265,16 +275,24 @@ struct Table {
 /// What no short key is.
 const LONG: u128 = u128::MAX;
 
-/// Items that are looked up together: as numbers, the slots in which their searches begin, and what stands there.
+/// What no key is.
+const UNLIKE: u128 = LONG - 1;
+
+/// Whether one of these positions is [`NOWHERE`].
+#[inline(always)]
+fn has_unknown(found: &[i64]) -> bool {
+    found.iter().fold(0, |all, at| all | at) < 0
+}
+
+/// Items that are looked up together: as numbers, the pairs of slots in which their searches begin, and what stands there.
 struct Group {
     words: [u128; GROUP],
-    slots: [usize; GROUP],
-    found: [u32; GROUP],
+    found: [[u32; 2]; GROUP],
 }
 
 impl Group {
     fn new() -> Group {
-        Group { words: [LONG; GROUP], slots: [0; GROUP], found: [0; GROUP] }
+        Group { words: [LONG; GROUP], found: [[0; 2]; GROUP] }
     }
 }
 
@@ -287,11 +305,11 @@ impl Table {
     }
 
     fn new(keys: &Dense) -> Result<Table> {
-        let size = keys.len().saturating_mul(4).next_power_of_two().max(4);
-        affordable(size.saturating_mul(size_of::<u32>()))?;
+        let pairs = keys.len().saturating_mul(2).next_power_of_two().max(2);
+        affordable(pairs.saturating_mul(size_of::<[u32; 2]>()))?;
         let state = RandomState::new();
         let secret = [state.hash_one(0), state.hash_one(1)];
-        let mut table = Table { slots: vec![0; size], words: vec![LONG], state, secret };
+        let mut table = Table { slots: vec![[0; 2]; pairs], words: vec![LONG], state, secret };
         let items = Items::of(keys)?;
         for i in 0..keys.len() {
             let (from, to) = items.span(i);
@@ -301,7 +319,7 @@ impl Table {
                 return Err(Error::value(format!("the keys at [{before}] and [{i}] are both {}", shown(keys, i)?))
                     .wanted("keys that are distinct"));
             }
-            table.slots[slot] = u32::try_from(i + 1)
+            table.slots.as_flattened_mut()[slot] = u32::try_from(i + 1)
                 .map_err(|_| Error::value(format!("{} keys are given", keys.len())).wanted("fewer than 2^32 keys"))?;
         }
         Ok(table)
@@ -318,56 +336,60 @@ impl Table {
         }
     }
 
-    /// The slot at which a search begins.
+    /// The pair of slots at which a search begins.
     #[inline(always)]
-    fn slot_of(&self, hash: u64) -> usize {
+    fn pair_of(&self, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
         usize::try_from(hash & mask as u64).unwrap_or(0)
     }
 
     fn search(&self, hash: u64, is_key: impl Fn(usize) -> bool) -> usize {
-        let mut slot = self.slot_of(hash);
+        let mut slot = 2 * self.pair_of(hash);
         while self.position(slot).is_some_and(|at| !is_key(at)) {
-            slot = (slot + 1) & (self.slots.len() - 1);
+            slot = (slot + 1) & (2 * self.slots.len() - 1);
         }
         slot
     }
 
     #[inline(always)]
     fn position(&self, slot: usize) -> Option<usize> {
-        (self.slots[slot] as usize).checked_sub(1)
+        (self.slots.as_flattened()[slot] as usize).checked_sub(1)
     }
 
     /// Writes the positions of at most [`GROUP`] items, from the one numbered `first` on.
     ///
-    /// All are hashed, then all slots read, then all compared, so that they are waited for together; and those that
-    /// stand in another slot than their first are searched for behind all others, as the processor cannot guess which they are.
+    /// All are hashed, then all pairs read, then all compared, so that they are waited for together; and those that
+    /// stand in another pair than their first are searched for behind all others, as the processor cannot guess which they are.
     fn positions(
         &self,
         keys: &Items<'_>,
         bytes: &[u8],
-        span: impl Fn(usize) -> (usize, usize),
+        spans: impl Iterator<Item = (usize, usize)> + Clone,
         group: &mut Group,
-        (first, out): (usize, &mut [i64]),
+        out: &mut [i64],
     ) {
-        for (i, (word, slot)) in group.words.iter_mut().zip(&mut group.slots).enumerate().take(out.len()) {
-            let (from, to) = span(first + i);
-            *word = short(bytes, from, to - from).unwrap_or(LONG);
-            *slot = self.slot_of(hash(*word, self.secret));
+        for ((word, found), (from, to)) in group.words.iter_mut().zip(&mut group.found).zip(spans.clone()) {
+            ask_for(bytes, from + AHEAD);
+            *word = short(bytes, from, to - from).unwrap_or(UNLIKE);
+            *found = self.slots[self.pair_of(hash(*word, self.secret))];
         }
-        for (slot, found) in group.slots.iter().zip(&mut group.found) {
-            *found = self.slots[*slot];
+        for ((word, found), out) in group.words.iter().zip(&group.found).zip(&mut *out) {
+            let [is_first, is_second] = found.map(|at| self.words[at as usize] == *word);
+            let at = if is_first {
+                found[0]
+            } else if is_second {
+                found[1]
+            } else {
+                0
+            };
+            *out = i64::from(at) - 1;
         }
-        let mut left = 0_u64;
-        for (i, ((word, found), out)) in group.words.iter().zip(&group.found).zip(&mut *out).enumerate() {
-            let (is_long, is_found) = (*word == LONG, self.words[*found as usize] == *word);
-            *out = if is_found { i64::from(*found) - 1 } else { NOWHERE };
-            left |= u64::from(is_long | !is_found & (*found != 0)) << i;
-        }
-        while left != 0 {
-            let i = left.trailing_zeros() as usize;
-            left &= left - 1;
-            out[i] = self.position(self.slot(keys, bytes, span(first + i))).map_or(NOWHERE, int);
+        if has_unknown(out) {
+            for (((word, found), out), span) in group.words.iter().zip(&group.found).zip(&mut *out).zip(spans) {
+                if *out == NOWHERE && (*word == UNLIKE || found[1] != 0) {
+                    *out = self.position(self.slot(keys, bytes, span)).map_or(NOWHERE, int);
+                }
+            }
         }
     }
 

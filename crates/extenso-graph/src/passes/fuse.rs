@@ -112,7 +112,9 @@ pub(crate) fn fuse(graph: &Graph, live: &[bool]) -> Result<Groups> {
     for (mut members, mut group) in chains::of(&known, &groups) {
         group.head = head(&known, &members, &group, &groups);
         members.extend(group.head.map(|head| head.node));
-        join(&mut groups, (members, group));
+        if members.len() > 1 {
+            join(&mut groups, (members, group));
+        }
     }
     Ok(groups)
 }
@@ -127,8 +129,7 @@ fn head(known: &Known<'_>, members: &BTreeSet<u32>, group: &Group, taken: &Group
     }
     group.inputs.iter().enumerate().find_map(|(input, read)| {
         let node = read.at.node;
-        let NodeKind::Op(op, _) = &known.graph.nodes[node as usize].kind else { return None };
-        let fits = op.epilogue.is_some()
+        let fits = known.can_be_head(node)
             && read.how == How::Plain
             && known.tensor(read.at) == Some(result)
             && taken[node as usize].is_none()
@@ -186,6 +187,16 @@ impl<'a> Known<'a> {
     /// Whether an effect runs between two nodes: what can fail must not move past it.
     fn effect_between(&self, from: u32, to: usize) -> bool {
         self.effects[from as usize] != self.effects[to]
+    }
+
+    /// Whether an expression can replace the result of a node.
+    fn can_be_head(&self, i: u32) -> bool {
+        matches!(self.graph.nodes[i as usize].kind, NodeKind::Op(op, _) if op.epilogue.is_some())
+    }
+
+    /// Whether a node reads what an expression can replace.
+    fn reads_a_head(&self, i: u32) -> bool {
+        self.graph.nodes[i as usize].inputs.iter().any(|at| self.can_be_head(at.node))
     }
 
     fn tensor(&self, at: ValueRef) -> Option<&'a TensorSpec> {

@@ -74,6 +74,7 @@ fn facts(op: &OpDef) -> String {
                 Fact::Idempotent => "op(op(x)) == op(x)",
                 Fact::Involution => "op(op(x)) == x",
                 Fact::Constant => "op(x) == op(y)",
+                Fact::Covers => "partition_from_lengths(row_lengths(op(x))) == op(x)",
             }
         )
     }));

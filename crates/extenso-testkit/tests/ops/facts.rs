@@ -52,6 +52,12 @@ fn check(call: &Application, fact: Fact, dtype: DType, dims: &[usize], rng: &mut
         Fact::Idempotent => check_same(&apply(&apply(&x)), &apply(&x), &what),
         Fact::Involution => check_same(&apply(&apply(&x)), &x, &what),
         Fact::Constant => check_same(&apply(&x), &apply(&random(dtype, &dims, draw, rng)), &what),
+        Fact::Covers => {
+            // Of numbers, those that can be lengths.
+            let rows = apply(&ops::bitwise_and(&x, 7).unwrap_or(x));
+            let lengths = ops::row_lengths(&rows).expect("rows");
+            check_same(&ops::partition_from_lengths(lengths).expect("lengths"), &rows, &what);
+        }
     }
     true
 }

@@ -1,14 +1,14 @@
 //! Parts of strings by regular expressions, and pieces from the back.
 //!
-//! Invariant: the numbers of pieces add up to the pieces. Rows are made of both above, in `extenso-ext`.
+//! Invariant: a partition has as many values as there are pieces. Rows are made of both above, in `extenso-ext`.
 
 use super::super::args::{data, one_tensor, tensor_spec};
 use super::pattern::{Pattern, compiled};
-use super::split::{Split, vector};
+use super::split::{Split, partition_spec, rows, vector};
 use super::texts::{Texts, mapped};
 use super::{bits, split, string_spec};
 use crate::attrs::{AttrSet, Attrs};
-use crate::op::{Class, OpDef, OutputSpecs};
+use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape};
@@ -67,11 +67,12 @@ crate::ops! {
     REGEX_SPLIT_VALUES: regex_split_values(x; RegexSplit { pattern: String, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_split_values, run_split_values)
         .examples(&[("regex_split_values([\"a1b22c\", \"\"], \"[0-9]+\")", "[\"a\", \"b\", \"c\", \"\"]"), ("regex_split_values([\"a1b2c\"], \"[0-9]\", maxsplit=1)", "[\"a\", \"b2c\"]")]);
 
-    /// The number of pieces of each string between the matches of `pattern`, as i64; `regex_split_values` has the pieces.
+    /// The row partition that cuts `regex_split_values` into a row for each string, with splits of i64.
     ///
     /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
-    REGEX_SPLIT_LENGTHS: regex_split_lengths(x; RegexSplit { pattern: String, maxsplit: i64 }) = OpDef::general(Class::UnaryElementwise, infer_split_lengths, run_split_lengths)
-        .examples(&[("regex_split_lengths([\"a1b22c\", \"\"], \"[0-9]+\")", "[3, 1]")]);
+    REGEX_SPLIT_PARTITION: regex_split_partition(x; RegexSplit { pattern: String, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_split_partition, run_split_partition)
+        .facts(&[Fact::Covers])
+        .examples(&[("regex_split_partition([\"a1b22c\", \"\"], \"[0-9]+\")", "partition_from_lengths([3, 1])")]);
 
     /// The pieces of all strings, split from the back, one after the other: a vector. `string_rsplit` makes rows of them.
     ///
@@ -80,9 +81,10 @@ crate::ops! {
     RSPLIT_VALUES: rsplit_values(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, split::infer_values, run_rsplit_values)
         .examples(&[("rsplit_values([\"a b c\", \"\"], maxsplit=1)", "[\"a b\", \"c\"]"), ("rsplit_values([\"a-b-c\"], sep=\"-\", maxsplit=1)", "[\"a-b\", \"c\"]")]);
 
-    /// The number of pieces of each string, split from the back, as i64; `rsplit_values` has the pieces. Errors: an empty `sep`.
-    RSPLIT_LENGTHS: rsplit_lengths(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::UnaryElementwise, split::infer_lengths, run_rsplit_lengths)
-        .examples(&[("rsplit_lengths([\"a b c\", \"\"], maxsplit=1)", "[2, 0]")]);
+    /// The row partition that cuts `rsplit_values` into a row for each string, with splits of i64. Errors: an empty `sep`.
+    RSPLIT_PARTITION: rsplit_partition(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, split::infer_partition, run_rsplit_partition)
+        .facts(&[Fact::Covers])
+        .examples(&[("rsplit_partition([\"a b c\", \"\"], maxsplit=1)", "partition_from_lengths([2, 0])")]);
 }
 
 /// A tensor of the shape of the strings, if the pattern compiles.
@@ -238,14 +240,15 @@ fn run_split_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Resu
     vector(out)
 }
 
-fn infer_split_lengths(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    elementwise(args, DType::I64, &RegexSplit::of(attrs)?.pattern)
+fn infer_split_partition(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    compiled(&RegexSplit::of(attrs)?.pattern)?;
+    Ok(partition_spec(&string_spec(args)?.shape))
 }
 
-fn run_split_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let split = RegexSplit::of(attrs)?;
+fn run_split_partition(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, split) = (data(args, 0)?, RegexSplit::of(attrs)?);
     let pattern = compiled(&split.pattern)?;
-    counts(data(args, 0)?, |text| between(text, &pattern, split).count())
+    rows(x, |i| Ok(between(x.str_at(i)?, &pattern, split).count()))
 }
 
 /// The pieces of a text, split from the back, in their order.
@@ -281,9 +284,9 @@ fn run_rsplit_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Res
     vector(out)
 }
 
-fn run_rsplit_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let split = Split::of(attrs)?;
-    counts(data(args, 0)?, |text| from_back(text, split).len())
+fn run_rsplit_partition(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, split) = (data(args, 0)?, Split::of(attrs)?);
+    rows(x, |i| Ok(from_back(x.str_at(i)?, split).len()))
 }
 
 #[cfg(test)]

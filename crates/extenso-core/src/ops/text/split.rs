@@ -1,17 +1,23 @@
-//! Splitting strings: the pieces of all strings one after the other, and how many each string has.
+//! Splitting strings: the pieces of all strings one after the other, and the partition that makes a row of those of each.
 //!
-//! Invariant: the numbers of pieces add up to the pieces. Rows are made of both above, in `extenso-ext`.
+//! Invariant: the partition has as many values as there are pieces. Rows are made of both above, in `extenso-ext`.
 
 use super::super::args::{data, one_tensor, tensor_spec};
 use super::join::{join, rows_of};
-use super::texts::{Texts, in_parts};
-use super::{numbers, string_spec};
+use super::string_spec;
+use super::texts::{ITEM, Texts, in_parts, int};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::marks::Marks;
-use crate::op::{Class, OpDef, OutputSpecs};
+use crate::kernels::pool::{Block, affordable};
+use crate::offsets::Offsets;
+use crate::op::{Class, Fact, OpDef, OutputSpecs};
+use crate::partition::RowPartition;
 use crate::tensor::Dense;
+use crate::threads::{pieces as thread_pieces, side_by_side};
 use crate::value::{Outputs, Value};
-use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape};
+use arrow_buffer::ScalarBuffer;
+use extenso_types::{DType, Dim, Error, LeafSpec, PartitionSpec, Result, Shape};
+use smallvec::smallvec;
 use std::ops::Range;
 
 crate::attrs! {
@@ -32,11 +38,12 @@ crate::ops! {
     SPLIT_VALUES: split_values(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_values, run_values)
         .examples(&[("split_values([\"a b\", \"\", \" c \"])", "[\"a\", \"b\", \"c\"]"), ("split_values([\"a,,b\", \"\"], sep=\",\")", "[\"a\", \"\", \"b\", \"\"]")]);
 
-    /// The number of pieces of each string, as i64; `split_values` has the pieces.
+    /// The row partition that cuts `split_values` into a row for each string, with splits of i64.
     ///
     /// Errors: an empty `sep`.
-    SPLIT_LENGTHS: split_lengths(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::UnaryElementwise, infer_lengths, run_lengths)
-        .examples(&[("split_lengths([\"a b\", \"\", \" c \"])", "[2, 0, 1]"), ("split_lengths([\"a,,b\", \"\"], sep=\",\")", "[3, 1]")]);
+    SPLIT_PARTITION: split_partition(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_partition, run_partition)
+        .facts(&[Fact::Covers])
+        .examples(&[("split_partition([\"a b\", \"\", \" c \"])", "partition_from_lengths([2, 0, 1])"), ("split_partition([\"a,,b\", \"\"], sep=\",\")", "partition_from_lengths([3, 1])")]);
 
     /// The characters of all strings, one after the other: a vector of strings of one Unicode code point each.
     ///
@@ -66,8 +73,19 @@ pub(super) fn infer_values(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<Out
     Ok(tensor_spec(DType::String, Shape::new([Dim::any()])))
 }
 
-pub(super) fn infer_lengths(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    Ok(tensor_spec(DType::I64, check(args, attrs)?))
+pub(super) fn infer_partition(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    Ok(partition_spec(&check(args, attrs)?))
+}
+
+/// A row for each element of a tensor of this shape.
+pub(super) fn partition_spec(shape: &Shape) -> OutputSpecs {
+    let count = |dims: &[Dim]| dims.iter().map(|dim| dim.known()).product::<Option<usize>>();
+    let nrows = match shape.dims() {
+        Some([n]) => *n,
+        Some(dims) => count(dims).map_or_else(Dim::any, Dim::Known),
+        None => Dim::any(),
+    };
+    smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues: Dim::any(), index: DType::I64 })]
 }
 
 fn run_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
@@ -126,24 +144,52 @@ fn at_byte(split: &Split) -> Option<u8> {
     }
 }
 
-fn run_lengths(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+fn run_partition(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, Split::of(attrs)?);
     if let Some(byte) = at_byte(split) {
         let (offsets, bytes) = x.text()?;
         let (start, end) = (offsets.first(), offsets.last());
         let marks = Marks::of(&bytes.as_slice()[start..end], byte);
-        let count = |i| 1 + marks.count_in(offsets.get(i) - start..offsets.get(i + 1) - start);
-        return one_tensor(numbers(x.dims(), |i| Ok(i64::try_from(count(i)).unwrap_or(i64::MAX)))?);
+        return rows(x, |i| Ok(1 + marks.count_in(offsets.get(i) - start..offsets.get(i + 1) - start)));
     }
-    let count = |i: usize| {
-        let mut count = 0_i64;
+    rows(x, |i| {
+        let mut count = 0;
         pieces(x.str_at(i)?, split, |_| {
             count += 1;
             Ok(())
         })?;
         Ok(count)
-    };
-    one_tensor(numbers(x.dims(), count)?)
+    })
+}
+
+/// The partition of a row for each element, as long as `length` says of it.
+///
+/// Errors: the first of `length`; more rows than there is memory for.
+pub(super) fn rows(x: &Dense, length: impl Fn(usize) -> Result<usize> + Sync) -> Result<Outputs> {
+    let len = (x.len() + 1).saturating_mul(size_of::<i64>());
+    affordable(len)?;
+    let mut block = Block::new(len);
+    let (first, ends) = block.slice_mut::<i64>().split_at_mut(1);
+    first.fill(0);
+    let part = x.len().div_ceil(thread_pieces(x.len().saturating_mul(ITEM))).max(1);
+    let parts = ends.chunks_mut(part).enumerate().collect();
+    let sums = side_by_side(parts, |(i, ends): (usize, &mut [i64])| {
+        let mut sum = 0;
+        for (row, end) in (i * part..).zip(ends) {
+            sum += int(length(row)?);
+            *end = sum;
+        }
+        Result::Ok(sum)
+    });
+    let mut before = 0;
+    for (ends, sum) in ends.chunks_mut(part).zip(sums) {
+        if before > 0 {
+            ends.iter_mut().for_each(|end| *end += before);
+        }
+        before += sum?;
+    }
+    let offsets = Offsets::I64(ScalarBuffer::new(block.freeze(), 0, x.len() + 1));
+    Ok(smallvec![Value::Partition(RowPartition::from_offsets(offsets, usize::try_from(before).unwrap_or(usize::MAX))?)])
 }
 
 pub(super) fn vector(texts: Texts) -> Result<Outputs> {

@@ -146,7 +146,7 @@ impl Parts {
     }
 }
 
-fn int(n: usize) -> i64 {
+pub(super) fn int(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
@@ -164,7 +164,7 @@ pub(super) fn in_parts(n: usize, f: impl Fn(Range<usize>, &mut Texts) -> Result<
 }
 
 /// A text costs as much as so many numbers.
-const ITEM: usize = 16;
+pub(super) const ITEM: usize = 16;
 
 /// A text of the dtype of `x` for each of its elements, pushed by `f`.
 pub(super) fn mapped(x: &Dense, f: impl Fn(usize, &mut Texts) -> Result<()> + Sync) -> Result<Outputs> {

@@ -107,7 +107,7 @@ impl Together {
     }
 }
 
-/// The group of a chain, if it saves a step.
+/// The group of a chain, if it may save a step.
 fn chain(known: &Known<'_>, mut members: BTreeSet<u32>, taken: &Groups) -> Option<Fused> {
     let last = *members.last()?;
     let through = read_through(known, last as usize, known.shape(last)?, &members, taken);
@@ -133,7 +133,7 @@ fn chain(known: &Known<'_>, mut members: BTreeSet<u32>, taken: &Groups) -> Optio
             stored.insert(member);
         }
     }
-    if members.len() + through.len() + views.len() < 2 {
+    if members.len() + through.len() + views.len() < 2 && !known.reads_a_head(last) {
         return None;
     }
     let (expr, inputs) = expression(known, &members, &through, |member| stored.contains(&member));
