@@ -5,6 +5,7 @@
 
 use crate::kernels::pool::affordable;
 use crate::offsets::{Offsets, with_offsets};
+use crate::op::Fact;
 use crate::symbol::Symbol;
 use crate::tensor::Tensor;
 use arrow_buffer::ScalarBuffer;
@@ -145,6 +146,14 @@ impl RowPartition {
                 nvalues: Dim::any(),
                 index: DType::I64,
             }),
+        }
+    }
+
+    /// Whether every value is known to belong to a row: of data by a look at the ends, of a symbol by the op that makes it.
+    pub fn covers_all(&self) -> bool {
+        match &self.0 {
+            Repr::Data(rows) => rows.covers_all(),
+            Repr::Symbol(symbol) => symbol.op.is_some_and(|op| op.facts.contains(&Fact::Covers)),
         }
     }
 

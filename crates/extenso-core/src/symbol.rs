@@ -35,6 +35,8 @@ pub struct Symbol {
     pub output: u32,
     /// What is known of it.
     pub spec: LeafSpec,
+    /// The op that it is a result of; none for an argument.
+    pub op: Option<&'static OpDef>,
     /// The traced function's name, for messages.
     pub function: Arc<str>,
 }

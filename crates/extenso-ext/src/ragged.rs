@@ -148,8 +148,10 @@ impl RaggedTensor {
     ///
     /// Errors: none on values that fit.
     pub fn compact(&self) -> Result<RaggedTensor> {
+        if self.partition.covers_all() {
+            return Ok(self.clone());
+        }
         match self.partition.data() {
-            Ok(rows) if rows.covers_all() => Ok(self.clone()),
             Ok(rows) => {
                 let partition = RowPartition::from_lengths_as(rows.lengths(), rows.offsets().dtype())?;
                 let values = slice_values(&self.values, rows.first(), rows.last())?;

@@ -180,6 +180,18 @@ fn a_shared_partition_is_neither_compared_nor_recorded() {
 }
 
 #[test]
+fn rows_that_hold_every_value_by_how_they_were_made_stay_as_they_are() {
+    let x = Tensor::strings(&[2], &["a b", ""]).expect("strings").into();
+    let split =
+        |args: &[Value]| Ok(rows_of(&extenso_ext::string_split(&args[0], Some(" "), -1)?).compact()?.into_value());
+    let (_, nodes) = traced_nodes(&[x], split).expect("traced");
+    assert_eq!(nodes, ["split_values", "split_partition"]);
+    let (_, nodes) =
+        traced_nodes(&[value("[[1, 2], [3]]")], |args| Ok(rows_of(&args[0]).compact()?.into_value())).expect("traced");
+    assert_eq!(nodes, ["row_lengths", "partition_from_lengths", "align_rows"], "of an argument nothing is known");
+}
+
+#[test]
 fn weak_scalars_stay_weak_in_rows() {
     let x = ops::cast(value("[[1, 2], []]"), extenso_types::DType::I8).expect("cast");
     let sum = ops::add(&x, 3).expect("fits");

@@ -22,6 +22,15 @@ fn what_is_encoded_parses_as_it_was() {
 }
 
 #[test]
+fn every_value_belongs_to_a_row() {
+    let mut leaves = Vec::new();
+    parse(&texts(&[FULL, BARE, FULL])).push_leaves(&mut leaves).expect("leaves");
+    let rows: Vec<bool> =
+        leaves.iter().filter_map(|leaf| leaf.partition().ok()).map(|rows| rows.covers_all()).collect();
+    assert!(!rows.is_empty() && rows.iter().all(|covers| *covers), "{rows:?}");
+}
+
+#[test]
 fn records_have_the_axes_of_their_texts() {
     let flat = texts(&[FULL, BARE, FULL]);
     let one = Value::from(Tensor::strings(&[], &[BARE]).expect("a text"));

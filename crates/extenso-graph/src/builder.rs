@@ -75,13 +75,12 @@ impl Builder {
     /// The symbol of a value of this graph.
     pub(crate) fn symbol(&self, at: ValueRef, spec: LeafSpec) -> Value {
         let is_tensor = matches!(spec, LeafSpec::Tensor(_));
-        let symbol = Arc::new(Symbol {
-            scope: self.scope,
-            node: at.node,
-            output: at.output,
-            spec,
-            function: self.function.clone(),
-        });
+        let op = match self.state.borrow().graph.nodes.get(at.node as usize).map(|node| &node.kind) {
+            Some(NodeKind::Op(op, _)) => Some(*op),
+            _ => None,
+        };
+        let (scope, function) = (self.scope, self.function.clone());
+        let symbol = Arc::new(Symbol { scope, node: at.node, output: at.output, spec, op, function });
         if is_tensor { Tensor::from_symbol(symbol).into() } else { RowPartition::from_symbol(symbol).into() }
     }
 

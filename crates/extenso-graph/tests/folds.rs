@@ -3,7 +3,7 @@
 mod support;
 
 use extenso_core::attrs::{Axes, NoAttrs};
-use extenso_core::{Offsets, RowPartition, Tensor, Value, call_one, ops};
+use extenso_core::{Offsets, RowPartition, Value, call_one, ops};
 use extenso_graph::Function;
 use extenso_types::{DType, Nest};
 use support::{body, check, numbers};
@@ -187,19 +187,4 @@ fn factors_of_a_summed_product_may_be_chains_and_read_twice() {
             check(&square, &args, 1, &format!("a square of {dtype} over {what}"));
         }
     }
-}
-
-#[test]
-fn rows_that_are_cut_again_as_they_were_are_the_same_rows() {
-    let f = body(|args| {
-        let [x] = args else { panic!("one argument") };
-        let separator = Some(" ".to_string());
-        let rows = ops::split_partition(x, separator.clone(), -1)?;
-        let lengths = ops::string_length(ops::split_values(x, separator, -1)?, "byte")?;
-        let again = ops::partition_from_lengths(ops::row_lengths(&rows)?)?;
-        let aligned = ops::align_rows(lengths, &rows, &again)?;
-        ops::segment_sum(ops::multiply(&aligned, &aligned)?, again).map(|sums| vec![sums])
-    });
-    let x: Value = Tensor::strings(&[3], &["a bc", "", "d  efg"]).expect("strings").into();
-    check(&f, &[x], 4, "two of the strings, of the lengths and of the sums");
 }

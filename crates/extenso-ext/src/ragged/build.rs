@@ -113,8 +113,10 @@ fn splits_by(given: &Tensor, splits: impl Fn(Value) -> Result<Value>, values: &V
 ///
 /// Errors: values are left behind, known before the graph runs; otherwise whatever takes values and partition together finds it.
 fn to_the_end(partition: &RowPartition) -> Result<RowPartition> {
+    if partition.covers_all() {
+        return Ok(partition.clone());
+    }
     match partition.data() {
-        Ok(rows) if rows.covers_all() => Ok(partition.clone()),
         Ok(rows) => {
             let what = format!("the last row ends at {}, and there are {} values", rows.last(), rows.nvalues());
             Err(Error::value(what).wanted("a last row that ends with the values"))

@@ -30,14 +30,14 @@ impl Tracer for Recorder {
         let mut nodes = self.nodes.borrow_mut();
         nodes.push(Node { op, args: args.to_vec(), attrs: attrs.boxed() });
         let node = self.inputs + nodes.len() - 1;
-        Ok(outputs.iter().enumerate().map(|(i, spec)| symbol(self.scope, node, i, spec.clone())).collect())
+        Ok(outputs.iter().enumerate().map(|(i, spec)| symbol(self.scope, node, i, spec.clone(), Some(op))).collect())
     }
 }
 
-fn symbol(scope: ScopeId, node: usize, output: usize, spec: LeafSpec) -> Value {
+fn symbol(scope: ScopeId, node: usize, output: usize, spec: LeafSpec, op: Option<&'static OpDef>) -> Value {
     let number = |n: usize| u32::try_from(n).expect("few nodes");
     let is_tensor = spec.tensor().is_ok();
-    let symbol = Symbol { scope, node: number(node), output: number(output), spec, function: "test".into() };
+    let symbol = Symbol { scope, node: number(node), output: number(output), spec, op, function: "test".into() };
     let symbol = Arc::new(symbol);
     if is_tensor { Tensor::from_symbol(symbol).into() } else { RowPartition::from_symbol(symbol).into() }
 }
@@ -96,7 +96,7 @@ fn symbolic(arg: &Value, scope: ScopeId, next: &mut usize) -> Result<Value> {
                 LeafSpec::Partition(PartitionSpec { nrows: var(p.nrows), nvalues: var(p.nvalues), index: p.index })
             }
         };
-        leaves.push(symbol(scope, *next, 0, leaf));
+        leaves.push(symbol(scope, *next, 0, leaf, None));
         *next += 1;
     }
     match spec {

@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::records::RecordSpec;
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value, call};
+use extenso_core::{Class, Fact, OpDef, OutputSpecs, Outputs, Tensor, Value, call};
 use extenso_types::{DType, Error, LeafSpec, Nest, Result, Shape, Spec, TensorSpec};
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,12 +28,13 @@ extenso_core::attrs! {
 ///
 /// The second argument says which texts are there; the others give defaults. Errors: a text that is no record of the spec, with row,
 /// byte and path.
-pub static PARSE_JSON: OpDef = OpDef::general(Class::Structural, infer_json, run_json).narrow(narrow_json).named(
-    "parse_json",
-    "The leaves of the records that a vector of JSON texts holds, and which rows hold defaults.\n",
-    &["texts", "there"],
-    ParseJson::DEF,
-);
+pub static PARSE_JSON: OpDef =
+    OpDef::general(Class::Structural, infer_json, run_json).narrow(narrow_json).facts(&[Fact::Covers]).named(
+        "parse_json",
+        "The leaves of the records that a vector of JSON texts holds, and which rows hold defaults.\n",
+        &["texts", "there"],
+        ParseJson::DEF,
+    );
 
 /// What was made of texts.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use crate::json;
 use crate::plan::Plan;
 use crate::proto::{Decoder, MessageType, ProtobufOptions, Schema, encode_json_texts, encode_texts, proto_spec};
 use extenso_core::attrs::{AttrSet, AttrType, AttrValue, Attrs};
-use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Value};
+use extenso_core::{Class, Fact, OpDef, OutputSpecs, Outputs, Value};
 use extenso_types::{DType, LeafSpec, Result};
 use std::fmt;
 use std::ops::Range;
@@ -80,18 +80,21 @@ extenso_core::attrs! {
 ///
 /// The second argument says which messages are there; the others give defaults. Errors: a message that cannot be read by the spec,
 /// with row, byte and path.
-pub static PARSE_PROTO: OpDef = OpDef::general(Class::Structural, infer_parse, run_parse).narrow(narrow_parse).named(
-    "parse_proto",
-    "The leaves of the records that a vector of serialized messages holds, and which rows hold defaults.\n",
-    &["messages", "there"],
-    ParseProto::DEF,
-);
+pub static PARSE_PROTO: OpDef =
+    OpDef::general(Class::Structural, infer_parse, run_parse).narrow(narrow_parse).facts(&[Fact::Covers]).named(
+        "parse_proto",
+        "The leaves of the records that a vector of serialized messages holds, and which rows hold defaults.\n",
+        &["messages", "there"],
+        ParseProto::DEF,
+    );
 
 /// The leaves of the records that a vector of messages in their JSON form holds, and which rows hold defaults.
 ///
 /// As [`PARSE_PROTO`].
-pub static PARSE_PROTO_JSON: OpDef =
-    OpDef::general(Class::Structural, infer_parse_json, run_parse_json).narrow(narrow_parse).named(
+pub static PARSE_PROTO_JSON: OpDef = OpDef::general(Class::Structural, infer_parse_json, run_parse_json)
+    .narrow(narrow_parse)
+    .facts(&[Fact::Covers])
+    .named(
         "parse_proto_json",
         "The leaves of the records that a vector of messages in their JSON form holds, and which rows hold defaults.\n",
         &["texts", "there"],

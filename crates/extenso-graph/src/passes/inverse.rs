@@ -4,10 +4,10 @@
 
 use super::Rewriter;
 use crate::graph::{Node, NodeKind, ValueRef};
+use extenso_core::OpDef;
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{self, OneAxis, Squeeze};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Fact, OpDef};
 use extenso_types::LeafSpec;
 
 /// The value that an op on these values, of an arena that is being built, gives back as it was; none if it makes another.
@@ -15,11 +15,6 @@ pub(crate) fn undone(node: &Node, inputs: &[ValueRef], made: &Rewriter) -> Optio
     let NodeKind::Op(op, attrs) = &node.kind else { return None };
     let back = match inputs {
         [rows] if is(op, &ops::ROW_LENGTHS) => made_of(made, *rows, &ops::PARTITION_FROM_LENGTHS)?.1,
-        [lengths] if is(op, &ops::PARTITION_FROM_LENGTHS) => {
-            let (_, rows) = made_of(made, *lengths, &ops::ROW_LENGTHS)?;
-            made.op(rows)?.facts.contains(&Fact::Covers).then_some(rows)?
-        }
-        [values, from, to] if is(op, &ops::ALIGN_ROWS) && from == to => *values,
         [wide] if is(op, &ops::SQUEEZE) => {
             let (added, back) = made_of(made, *wide, &ops::EXPAND_DIMS)?;
             let rank = made.spec(*wide)?.tensor().ok()?.shape.rank()?;
@@ -49,14 +44,6 @@ fn made_of<'a>(made: &'a Rewriter, at: ValueRef, op: &'static OpDef) -> Option<(
 }
 
 impl Rewriter {
-    /// The op that a value is a result of.
-    fn op(&self, at: ValueRef) -> Option<&'static OpDef> {
-        match self.nodes.get(at.node as usize)?.kind {
-            NodeKind::Op(op, _) => Some(op),
-            _ => None,
-        }
-    }
-
     fn spec(&self, at: ValueRef) -> Option<&LeafSpec> {
         self.nodes.get(at.node as usize)?.outputs.get(at.output as usize)
     }

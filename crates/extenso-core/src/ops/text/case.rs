@@ -26,12 +26,18 @@ pub(super) fn in_case(x: &Dense, case: &Case) -> Result<Outputs> {
     let (offsets, _) = x.text()?;
     let (first, last) = (offsets.first(), offsets.last());
     let mut out = Block::new(last - first);
-    let part = x.len().div_ceil(pieces(last - first)).max(1);
-    let rows = (0..x.len()).step_by(part).map(|row| row..x.len().min(row + part));
-    let lengths = rows.clone().map(|rows| offsets.get(rows.end) - offsets.get(rows.start));
-    let parts = rows.zip(split_at_lengths(out.bytes_mut(), lengths)).collect();
-    let fit = side_by_side(parts, |(rows, out)| write(x, rows, case, out));
-    if !fit.into_iter().try_fold(true, |all, fits| fits.map(|fits| all & fits))? {
+    let fits = match pieces(last - first) {
+        1 => write(x, 0..x.len(), case, out.bytes_mut())?,
+        n => {
+            let part = x.len().div_ceil(n).max(1);
+            let rows = (0..x.len()).step_by(part).map(|row| row..x.len().min(row + part));
+            let lengths = rows.clone().map(|rows| offsets.get(rows.end) - offsets.get(rows.start));
+            let parts = rows.zip(split_at_lengths(out.bytes_mut(), lengths)).collect();
+            let fit = side_by_side(parts, |(rows, out)| write(x, rows, case, out));
+            fit.into_iter().try_fold(true, |all, fits| fits.map(|fits| all & fits))?
+        }
+    };
+    if !fits {
         return mapped(x, |i, out| out.push((case.any)(x.str_at(i)?).as_bytes()));
     }
     let storage = Storage::Text { offsets: offsets.from_zero(), bytes: out.freeze() };

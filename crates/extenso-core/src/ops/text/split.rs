@@ -171,25 +171,26 @@ pub(super) fn rows(x: &Dense, length: impl Fn(usize) -> Result<usize> + Sync) ->
     let mut block = Block::new(len);
     let (first, ends) = block.slice_mut::<i64>().split_at_mut(1);
     first.fill(0);
-    let part = x.len().div_ceil(thread_pieces(x.len().saturating_mul(ITEM))).max(1);
-    let parts = ends.chunks_mut(part).enumerate().collect();
-    let sums = side_by_side(parts, |(i, ends): (usize, &mut [i64])| {
-        let mut sum = 0;
-        for (row, end) in (i * part..).zip(ends) {
-            sum += int(length(row)?);
-            *end = sum;
+    let write = |(first, ends): (usize, &mut [i64])| {
+        (first..).zip(ends).try_fold(0, |sum, (row, end)| {
+            *end = sum + int(length(row)?);
+            Result::Ok(*end)
+        })
+    };
+    let total = match thread_pieces(x.len().saturating_mul(ITEM)) {
+        1 => write((0, ends))?,
+        n => {
+            let part = x.len().div_ceil(n).max(1);
+            let parts = ends.chunks_mut(part).enumerate().map(|(i, ends)| (i * part, ends)).collect();
+            let sums = side_by_side(parts, write);
+            ends.chunks_mut(part).zip(sums).try_fold(0, |before, (ends, sum)| {
+                ends.iter_mut().for_each(|end| *end += before);
+                sum.map(|sum| before + sum)
+            })?
         }
-        Result::Ok(sum)
-    });
-    let mut before = 0;
-    for (ends, sum) in ends.chunks_mut(part).zip(sums) {
-        if before > 0 {
-            ends.iter_mut().for_each(|end| *end += before);
-        }
-        before += sum?;
-    }
+    };
     let offsets = Offsets::I64(ScalarBuffer::new(block.freeze(), 0, x.len() + 1));
-    Ok(smallvec![Value::Partition(RowPartition::from_offsets(offsets, usize::try_from(before).unwrap_or(usize::MAX))?)])
+    Ok(smallvec![Value::Partition(RowPartition::from_offsets(offsets, usize::try_from(total).unwrap_or(usize::MAX))?)])
 }
 
 pub(super) fn vector(texts: Texts) -> Result<Outputs> {
@@ -278,6 +279,8 @@ fn run_ngrams(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensor::Tensor;
+    use crate::threads::with_threads;
 
     fn check(text: &str, sep: Option<&str>, maxsplit: i64, wanted: &[&str]) {
         let mut found = Vec::new();
@@ -288,6 +291,36 @@ mod tests {
         })
         .expect("nothing fails");
         assert_eq!(found, wanted, "{text:?} at {sep:?}, {maxsplit}");
+    }
+
+    #[test]
+    fn many_strings_are_split_as_each_alone() {
+        let texts: Vec<&str> = (0..30_000).map(|i| ["a b", "", "c", " d  e ", "f g h"][i * 7919 % 5]).collect();
+        let x = Tensor::strings(&[texts.len()], &texts).expect("texts");
+        for (sep, threads) in [(Some(" "), 1), (Some(" "), 2), (None, 1), (None, 2)] {
+            let split = Split { sep: sep.map(str::to_string), maxsplit: -1 };
+            let (mut wanted, mut lengths) = (Vec::new(), Vec::new());
+            for text in &texts {
+                let before = wanted.len();
+                pieces(text, &split, |piece| {
+                    wanted.push(piece);
+                    Ok(())
+                })
+                .expect("nothing fails");
+                lengths.push(wanted.len() - before);
+            }
+            let (values, rows) = with_threads(threads, || {
+                let values = split_values(&x, split.sep.clone(), -1).expect("pieces");
+                (values, split_partition(&x, split.sep.clone(), -1).expect("rows"))
+            });
+            let (values, rows) = (values.tensor().expect("a tensor"), rows.partition().expect("rows"));
+            let (values, rows) = (values.data().expect("data"), rows.data().expect("data"));
+            assert!(rows.lengths().eq(lengths) && rows.nvalues() == wanted.len(), "{sep:?}, {threads} threads");
+            assert!(
+                (0..values.len()).map(|i| values.str_at(i).expect("a text")).eq(wanted),
+                "{sep:?}, {threads} threads"
+            );
+        }
     }
 
     #[test]
