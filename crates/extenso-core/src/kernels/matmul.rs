@@ -5,13 +5,17 @@
 //! `b` and the split of rows over threads. f16 and bf16 carry the chain in f32 and round once; a NaN is the canonical
 //! one.
 //!
+//! A product of one column and many steps is made by [`dots`], which has a formula of its own: one chain is no work for many lanes.
+//!
 //! `b` is read in panels, a few vectors wide, that lie in memory as they are walked; a tile of a few rows by a few
 //! vectors stays in registers. Blocks of p only store and reload the accumulators. Where `b` has few columns the sides
 //! change places: rows of `a` are turned into panels, piece by piece. Does not split work over threads.
 
+mod dots;
 mod floats;
 mod turn;
 
+pub use dots::{dots, is_dots};
 pub use floats::{Chain, Float};
 
 use std::hint::black_box;

@@ -4,7 +4,7 @@ use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::{Ended, Epilogue, InPlace, at_position};
 use crate::grad::GradCx;
 use crate::kernels::matmul::{
-    Float, Layout, PackedB, ROWS, has_few_columns, matmul as kernel, matmul_packed, reads_panels,
+    Float, Layout, PackedB, ROWS, dots, has_few_columns, is_dots, matmul as kernel, matmul_packed, reads_panels,
 };
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -30,7 +30,8 @@ crate::ops! {
     /// The matrix product over the last two axes; axes before them broadcast, vectors are rows on the left and columns on the right.
     ///
     /// With `transpose_y` the last two axes of `y` are exchanged: weights stored as `[out, in]`. Every element is one chain of
-    /// fused multiply-adds in increasing order of the inner axis, so a row has the bits that it has in any batch.
+    /// fused multiply-adds in increasing order of the inner axis; of a product with one column and more steps than 256 bytes
+    /// have elements, as many chains as those, added by halves. So a row has the bits that it has in any batch.
     ///
     /// Errors: scalars, inner sizes that differ, dtypes that differ or are not numbers.
     MATMUL: matmul(x, y; MatMul { transpose_y: bool }) = OpDef::general(Class::Linear, infer_matmul, run_matmul)
@@ -203,7 +204,8 @@ impl Plan {
         out: &mut [T],
         then: Option<&InPlace<'_>>,
     ) -> Result<Ended> {
-        let kept = if has_few_columns::<T>(self.m, self.n) { None } else { self.kept::<T>(y)? };
+        let is_kept = !is_dots::<T>(self.k, self.n) && !has_few_columns::<T>(self.m, self.n);
+        let kept = if is_kept { self.kept::<T>(y)? } else { None };
         let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
         let (m, k, n) = (self.m, self.k, self.n);
         if m * n == 0 {
@@ -243,13 +245,20 @@ impl Plan {
     ) -> Ended {
         const PARALLEL: usize = 1 << 21;
         let (m, k, n) = (self.m, self.k, self.n);
+        if is_dots::<T>(k, n) {
+            split_rows(k, 1, x, out, |x, out| dots(x, y, out));
+            return then(0, out);
+        }
+        let few_columns = |n: usize, x: &[T], y: &[T], layout: Layout, out: &mut [T]| {
+            split_rows(k, n, x, out, |x, out| kernel(out.len() / n, k, n, x, y, layout, out));
+        };
         if has_few_columns::<T>(m, n) {
-            split_few_columns(k, n, x, y, self.layout, out);
+            few_columns(n, x, y, self.layout, out);
             return then(0, out);
         }
         if m == 1 && self.layout == Layout::OutIn && panels.is_none() {
             // The weights by a vector.
-            split_few_columns(k, 1, y, x, Layout::OutIn, out);
+            few_columns(1, y, x, Layout::OutIn, out);
             return then(0, out);
         }
         let pieces = pieces_of(m * k * n, PARALLEL).min(m);
@@ -303,17 +312,19 @@ impl Plan {
     }
 }
 
-/// A product whose right side has few columns, split over threads by rows when the left side is large.
-fn split_few_columns<T: Float + Element>(k: usize, n: usize, x: &[T], y: &[T], layout: Layout, out: &mut [T]) {
+/// A product whose right side has few columns, split over threads by rows when the left side is large; `product` makes some rows.
+fn split_rows<T: Float + Element>(k: usize, n: usize, x: &[T], out: &mut [T], product: impl Fn(&[T], &mut [T]) + Sync) {
     const PARALLEL: usize = 1 << 17;
     // As many rows as are turned at once.
     const TURNED: usize = 64;
     let m = out.len() / n;
-    let rows = m.div_ceil(pieces_of(m * k, PARALLEL)).next_multiple_of(TURNED);
+    let pieces = pieces_of(m * k, PARALLEL);
+    if pieces == 1 {
+        return product(x, out);
+    }
+    let rows = m.div_ceil(pieces).next_multiple_of(TURNED);
     side_by_side(out.chunks_mut(rows * n).enumerate().collect(), |(piece, out): (usize, &mut [T])| {
-        let count = out.len() / n;
-        let x = &x[piece * rows * k..(piece * rows + count) * k];
-        kernel(count, k, n, x, y, layout, out);
+        product(&x[piece * rows * k..][..out.len() / n * k], out);
     });
 }
 

@@ -15,7 +15,6 @@ use crate::parts::{self, Start};
 use crate::plan::{ColumnId, Plan, fills};
 use crate::policy::{Policy, no_rows};
 use extenso_types::Result;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Reads serialized messages of one type into the columns of one plan.
@@ -87,26 +86,37 @@ impl Decoder {
     /// [`Decoder::messages`] of a part of a source: rows and bytes are counted from `start`.
     ///
     /// Errors: as [`Decoder::messages`].
-    pub fn block(&mut self, source: Messages<'_>, start: Start, on_error: OnError) -> Result<Decoded> {
-        let Some((frames, bytes)) = frames_of(source, start) else {
+    pub fn block<'a>(&mut self, source: Messages<'a>, start: Start, on_error: OnError) -> Result<Decoded> {
+        let bytes = source.bytes();
+        let Some(size) = parts::piece(bytes) else {
             let mut out = self.start()?;
-            source.try_each(start, |row, frame| self.record(row, frame, on_error, &mut out))?;
+            for (row, frame) in (start.row..).zip(source.frames(start)) {
+                self.record(row, frame?, on_error, &mut out)?;
+            }
             return Ok(out);
         };
-        let size = parts::piece(bytes).unwrap_or(bytes);
-        let (mut at, about) = (0, Pieces { row: start.row, on_error, count: bytes / size });
-        let next = |_| {
-            let first = at;
-            let mut room = size;
-            while let Some(frame) = frames.get(at)
-                && room > 0
+        let about = Pieces { row: start.row, on_error, count: bytes / size };
+        let (mut row, mut frames) = (start.row, source.frames(start).peekable());
+        // Who is free looks for the messages of the next piece, while others read theirs.
+        let next = |mut piece: Vec<Frame<'a>>| {
+            piece.clear();
+            let (first, mut room) = (row, size);
+            // What fails stands alone: the messages before it are read first.
+            while room > 0
+                && let Some(frame) = frames.next_if(|frame| frame.is_ok() || piece.is_empty())
             {
-                (at, room) = (at + 1, room.saturating_sub(frame.bytes.len().max(1)));
+                match frame {
+                    Ok(frame) => {
+                        room = room.saturating_sub(frame.bytes.len().max(1));
+                        piece.push(frame);
+                    }
+                    Err(error) => return Some(Err(error)),
+                }
             }
-            (at > first).then_some(Ok((start.row + first, first..at)))
+            row += piece.len();
+            (!piece.is_empty()).then_some(Ok((first, piece)))
         };
-        assemble(about, self, self.start()?, next, |decoder, rows: &Range<usize>, row, out| {
-            let frames = &frames[rows.clone()];
+        assemble(about, self, self.start()?, next, |decoder, frames: &Vec<Frame<'a>>, row, out| {
             if decoder.all_quickly(frames, on_error, out) {
                 return Ok(());
             }
@@ -161,20 +171,4 @@ impl Decoder {
             Root::Examples(maps) => scratch.read_example(frame.bytes, maps, columns),
         })
     }
-}
-
-/// The messages of a source whose lengths are right and that is worth cutting, and how many bytes they are. Checksums are left to the reader of one.
-fn frames_of(source: Messages<'_>, start: Start) -> Option<(Vec<Frame<'_>>, usize)> {
-    let bytes = match source {
-        Messages::Each(list) => list.iter().map(|bytes| bytes.len()).sum(),
-        Messages::Delimited(bytes) => bytes.len(),
-        Messages::TfRecord(_) => 0,
-    };
-    parts::piece(bytes)?;
-    let mut frames = Vec::new();
-    let all = source.try_each(start, |_, frame| {
-        frames.push(frame);
-        Ok(())
-    });
-    all.ok().map(|()| (frames, bytes))
 }

@@ -144,18 +144,19 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Calls `f` with each message and its number; numbers and bytes are counted from `start`.
+    /// Each message, up to the first error; rows and bytes are counted from `start`.
     ///
-    /// Errors: those of `f`; a length that is none or leads outside; a checksum of a length that is another's.
-    pub fn try_each(self, start: Start, mut f: impl FnMut(usize, Frame<'a>) -> Result<()>) -> Result<()> {
-        let (mut at, mut row) = (0, 0);
-        let refused = |failure: Box<Failure>, row| failure.finish(start.row + row, start.byte).2;
-        while let Some(frame) = self.next(row, at).map_err(|failure| refused(failure, row))? {
-            f(start.row + row, Frame { start: start.byte + frame.start, ..frame })?;
-            row += 1;
-            at = frame.start + frame.bytes.len() + if matches!(self, Messages::TfRecord(_)) { TAIL } else { 0 };
+    /// Errors: a length that is none or leads outside; a checksum of a length that is another's.
+    pub fn frames(self, start: Start) -> Frames<'a> {
+        Frames { source: self, start, row: 0, at: 0, failed: false }
+    }
+
+    /// How many bytes there are.
+    pub fn bytes(self) -> usize {
+        match self {
+            Messages::Each(list) => list.iter().map(|bytes| bytes.len()).sum(),
+            Messages::Delimited(bytes) | Messages::TfRecord(bytes) => bytes.len(),
         }
-        Ok(())
     }
 
     /// The message of this number, or the one at this byte of a file.
@@ -165,6 +166,37 @@ impl<'a> Messages<'a> {
             Messages::Delimited(bytes) if at < bytes.len() => delimited(bytes, at).map(Some),
             Messages::TfRecord(bytes) if at < bytes.len() => tf_record(bytes, at).map(Some),
             Messages::Delimited(_) | Messages::TfRecord(_) => Ok(None),
+        }
+    }
+}
+
+/// The messages of a source, one after the other.
+pub struct Frames<'a> {
+    source: Messages<'a>,
+    start: Start,
+    row: usize,
+    at: usize,
+    failed: bool,
+}
+
+impl<'a> Iterator for Frames<'a> {
+    type Item = Result<Frame<'a>>;
+
+    fn next(&mut self) -> Option<Result<Frame<'a>>> {
+        if self.failed {
+            return None;
+        }
+        match self.source.next(self.row, self.at) {
+            Ok(frame) => frame.map(|frame| {
+                let tail = if matches!(self.source, Messages::TfRecord(_)) { TAIL } else { 0 };
+                self.row += 1;
+                self.at = frame.start + frame.bytes.len() + tail;
+                Ok(Frame { start: self.start.byte + frame.start, ..frame })
+            }),
+            Err(failure) => {
+                self.failed = true;
+                Some(Err(failure.finish(self.start.row + self.row, self.start.byte).2))
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ pub trait Float: Copy + Send + Sync + 'static {
 }
 
 /// A float that chains are carried in.
-pub trait Chain: Copy + Default + Send + Sync + 'static {
+pub trait Chain: Copy + Default + std::ops::Add<Output = Self> + Send + Sync + 'static {
     /// `self * y + acc`, rounded once.
     fn fma(self, y: Self, acc: Self) -> Self;
     /// The number itself, and one NaN for all.

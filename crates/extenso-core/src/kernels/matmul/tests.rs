@@ -62,6 +62,41 @@ fn an_element_is_one_chain_in_every_isa_and_row_equals_batch() {
     check::<bf16>(bf16::from_f32);
 }
 
+/// The formula of the page of [`dots`], word by word.
+fn halved<T: Float>(a: &[T], b: &[T]) -> T {
+    let mut chains = vec![T::Acc::default(); 4 * 64 / size_of::<T::Acc>()];
+    let (lanes, mut all) = (chains.len(), a.iter().zip(b).map(|(a, b)| (a.widen(), b.widen())));
+    for (p, (a, b)) in all.by_ref().take(a.len() / lanes * lanes).enumerate() {
+        chains[p % lanes] = a.fma(b, chains[p % lanes]);
+    }
+    while chains.len() > 1 {
+        let second = chains.split_off(chains.len() / 2);
+        chains.iter_mut().zip(second).for_each(|(x, y)| *x = *x + y);
+    }
+    T::round(all.fold(chains[0], |sum, (a, b)| a.fma(b, sum)))
+}
+
+fn check_dots<T: Float + bytemuck::Pod>(of: impl Fn(f32) -> T + Copy) {
+    for (m, k) in [(0, 3), (1, 0), (1, 1), (3, 15), (2, 16), (1, 63), (5, 64), (2, 65), (3, 200), (1, 1024), (70, 333)]
+    {
+        let (a, b) = (numbers(m * k, 1, of), numbers(k, 2, of));
+        let wanted: Vec<T> = (0..m).map(|i| halved(&a[i * k..][..k], &b)).collect();
+        for &isa in supported() {
+            let mut out = vec![of(7.0); m];
+            with_isa(isa, || dots(&a, &b, &mut out));
+            assert_eq!(bits(&out), bits(&wanted), "{m} {k} {isa}");
+        }
+    }
+}
+
+#[test]
+fn a_dot_product_is_chains_that_are_added_by_halves() {
+    check_dots::<f32>(|x| x);
+    check_dots::<f64>(f64::from);
+    check_dots::<f16>(f16::from_f32);
+    check_dots::<bf16>(bf16::from_f32);
+}
+
 #[test]
 fn a_product_over_nothing_is_zero() {
     let mut out = [7.0_f32; 6];
