@@ -3,7 +3,8 @@
 //! Offsets keep their width so that Arrow's List and LargeList can both share the buffer.
 
 use crate::kernels::pool::{Block, affordable};
-use arrow_buffer::ScalarBuffer;
+use arrow_buffer::{ArrowNativeType, ScalarBuffer};
+use bytemuck::Pod;
 use extenso_types::{DType, Error, Result};
 
 /// Offsets into a list of values, i32 or i64.
@@ -32,6 +33,14 @@ macro_rules! with_offsets {
 }
 pub(crate) use with_offsets;
 
+/// So many numbers from 0 on; nothing where the last is too large for their type.
+fn counted<T: ArrowNativeType + Pod + TryFrom<usize>>(len: usize) -> Option<ScalarBuffer<T>> {
+    T::try_from(len - 1).ok()?;
+    let mut block = Block::new(len * size_of::<T>());
+    block.slice_mut::<T>().iter_mut().enumerate().for_each(|(i, out)| *out = T::usize_as(i));
+    Some(ScalarBuffer::new(block.freeze(), 0, len))
+}
+
 impl Offsets {
     /// The offsets of rows with these lengths.
     pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Offsets {
@@ -54,18 +63,8 @@ impl Offsets {
         let len = nrows.checked_add(1).ok_or_else(many)?;
         affordable(len.saturating_mul(size_of::<i64>()))?;
         match index {
-            DType::I32 => {
-                let last = i32::try_from(nrows).map_err(|_| many())?;
-                let mut block = Block::new(len * size_of::<i32>());
-                block.slice_mut::<i32>().iter_mut().zip(0..=last).for_each(|(out, end)| *out = end);
-                Ok(Offsets::I32(ScalarBuffer::new(block.freeze(), 0, len)))
-            }
-            DType::I64 => {
-                let last = i64::try_from(nrows).map_err(|_| many())?;
-                let mut block = Block::new(len * size_of::<i64>());
-                block.slice_mut::<i64>().iter_mut().zip(0..=last).for_each(|(out, end)| *out = end);
-                Ok(Offsets::I64(ScalarBuffer::new(block.freeze(), 0, len)))
-            }
+            DType::I32 => counted(len).map(Offsets::I32).ok_or_else(many),
+            DType::I64 => counted(len).map(Offsets::I64).ok_or_else(many),
             other => Err(Error::dtype(format!("row splits of {other} do not exist")).wanted("i32 or i64")),
         }
     }

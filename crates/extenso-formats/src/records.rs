@@ -164,9 +164,7 @@ impl Leaf {
                         Tensor::from_text(dtype, &dims, offsets, buffer(bytes))?.into()
                     }
                     Column::Offsets(rows) => {
-                        let offsets = rows.into_offsets();
-                        let offsets = offsets.map_err(|_| Error::value("there is no memory for the ends of the rows"))?;
-                        let offsets = offsets_of(offsets);
+                        let offsets = offsets_of(rows.into_offsets()?);
                         let nvalues = offsets.last();
                         RowPartition::from_offsets(offsets, nvalues)?.into()
                     }

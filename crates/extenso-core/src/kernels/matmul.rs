@@ -9,7 +9,7 @@
 //!
 //! `b` is read in panels, a few vectors wide, that lie in memory as they are walked; a tile of a few rows by a few
 //! vectors stays in registers. Blocks of p only store and reload the accumulators. Where `b` has few columns the sides
-//! change places: rows of `a` are turned into panels, piece by piece. Does not split work over threads.
+//! change places: rows of `a` are turned into panels, piece by piece, unless they are short. Does not split work over threads.
 
 mod dots;
 mod floats;
@@ -68,6 +68,9 @@ fn few_columns<T: Float>(k: usize, n: usize, a: &[T], b: &[T], layout: Layout, o
         Layout::OutIn => widen(b, &mut columns),
         Layout::InOut => columns.iter_mut().enumerate().for_each(|(i, x)| *x = b[i % k * n + i / k].widen()),
     }
+    if k <= if n == 1 { SHORT } else { SHORT / 2 } {
+        return short_chains(k, n, a, &columns, out);
+    }
     let rows = if T::carried(a).is_some() { 1024 } else { 64 }.min(out.len() / n);
     let mut wide = vec![T::Acc::default(); if T::carried(a).is_some() { 0 } else { rows * k }];
     let mut made = vec![T::Acc::default(); rows * n];
@@ -80,6 +83,39 @@ fn few_columns<T: Float>(k: usize, n: usize, a: &[T], b: &[T], layout: Layout, o
         run(&Job { m: n, k, n: rows, a: &columns, b: Weights::Rows(a) }, made);
         for (row, out) in out.chunks_exact_mut(n).enumerate() {
             out.iter_mut().zip(made[row..].iter().step_by(rows)).for_each(|(out, x)| *out = T::round(*x));
+        }
+    }
+}
+
+/// Chains of at most so many steps are worth no panel; of half as many, where there are several columns.
+const SHORT: usize = 16;
+
+multiversion! {
+    /// The product of rows of at most [`SHORT`] elements by `n` columns, which follow each other.
+    fn short_chains<T: Float>(k: usize, n: usize, a: &[T], columns: &[T::Acc], out: &mut [T]) {
+        macro_rules! of_length {
+            ($($k:literal)*) => {
+                match k {
+                    $($k => chains_of::<T, $k>(n, a, columns, out),)*
+                    _ => chains_of::<T, SHORT>(n, a, columns, out),
+                }
+            };
+        }
+        of_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    }
+}
+
+/// Each row waits for its own chain only, and the compiler knows how long that is.
+#[inline(always)]
+fn chains_of<T: Float, const K: usize>(n: usize, a: &[T], columns: &[T::Acc], out: &mut [T]) {
+    let (rows, columns) = (a.as_chunks::<K>().0, columns.as_chunks::<K>().0);
+    for (row, out) in rows.iter().zip(out.chunks_exact_mut(n)) {
+        for (column, out) in columns.iter().zip(out) {
+            let mut chain = T::Acc::default();
+            for p in 0..K {
+                chain = row[p].widen().fma(column[p], chain);
+            }
+            *out = T::round(chain);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! inside a byte. Nothing here is proven; a writer checks what it is given before it starts.
 
 use super::{Bits, Column, ColumnKind, OffsetVec, TextVec};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, Result};
 use half::{bf16, f16};
 
 /// Borrowed bits: booleans or validity, least significant bit first.
@@ -151,10 +151,7 @@ impl<'a> ColumnRef<'a> {
             Column::F32(numbers) => ColumnRef::F32(numbers),
             Column::F64(numbers) => ColumnRef::F64(numbers),
             Column::Text(text) => ColumnRef::Text((&*text).into()),
-            Column::Offsets(rows) => {
-                let ends = rows.written().map_err(|_| Error::value("there is no memory for the ends of the rows"))?;
-                ColumnRef::Offsets(ends.into())
-            }
+            Column::Offsets(rows) => ColumnRef::Offsets(rows.written()?.into()),
         })
     }
 }

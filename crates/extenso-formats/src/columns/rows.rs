@@ -6,10 +6,14 @@
 //! Invariant: ends are written if and only if a row came that has not one item, or rows were taken back behind it.
 
 use super::OffsetVec;
-use extenso_types::{DType, Result};
+use extenso_types::{DType, Error, Result};
 use std::collections::TryReserveError;
 use std::fmt::{self, Debug, Formatter};
 use std::result::Result as StdResult;
+
+fn no_memory(_: TryReserveError) -> Error {
+    Error::value("there is no memory for the ends of the rows")
+}
 
 /// Growing ends of rows, of either width.
 #[derive(Clone)]
@@ -120,16 +124,16 @@ impl RowVec {
     /// The offsets, all of them written.
     ///
     /// Errors: there is no memory for them.
-    pub fn written(&mut self) -> StdResult<&OffsetVec, TryReserveError> {
-        self.write()?;
+    pub fn written(&mut self) -> Result<&OffsetVec> {
+        self.write().map_err(no_memory)?;
         Ok(&self.ends)
     }
 
     /// Gives the offsets away.
     ///
     /// Errors: there is no memory for them.
-    pub fn into_offsets(mut self) -> StdResult<OffsetVec, TryReserveError> {
-        self.write()?;
+    pub fn into_offsets(mut self) -> Result<OffsetVec> {
+        self.write().map_err(no_memory)?;
         Ok(self.ends)
     }
 
