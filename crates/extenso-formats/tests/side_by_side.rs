@@ -1,12 +1,13 @@
 //! What is written and read side by side is what one thread writes and reads, bit for bit; and so are the errors.
 #![cfg(feature = "proto")]
 
-use extenso_core::{Value, with_threads};
+use extenso_core::{ExtensionType, Value, with_threads};
+use extenso_ext::StructTensor;
 use extenso_formats::columns::MAX_REPORTED;
-use extenso_formats::proto::{MessageType, Schema};
+use extenso_formats::proto::{Framing, MessageType, Schema};
 use extenso_formats::{
-    FieldSpec, JsonOptions, OnError, Rows, encode_ndjson, encode_proto, encode_proto_json, read_json, read_json_blocks,
-    read_json_file, struct_spec,
+    FieldSpec, JsonOptions, OnError, ProtobufOptions, Rows, encode_ndjson, encode_proto, encode_proto_json, read_json,
+    read_json_blocks, read_json_file, read_proto, struct_spec,
 };
 use extenso_types::{DType, Error, Nest, Result};
 use std::fs::File;
@@ -109,6 +110,52 @@ fn pieces_are_read_as_the_whole_is() {
                 });
                 assert!(of_bytes == wanted, "{threads} threads, {on_error:?}");
                 assert!(of_file == wanted, "{threads} threads, {on_error:?}, a file");
+            }
+        }
+    }
+}
+
+/// A file of as many messages, of which some are bad; without its last bytes, if it is cut.
+fn file_of_messages(framing: Framing, bad: &[usize], is_cut: bool) -> Vec<u8> {
+    let mut file = Vec::new();
+    for row in 0..ROWS {
+        let [low, high] = [row % 128, row / 128].map(|digits| u8::try_from(digits % 128).expect("seven bits"));
+        let message = [0x08, low | 0x80, high | 0x80, u8::try_from(row >> 14).expect("a few"), 0x12, 2, b't', b'a'];
+        // The text of a bad one leads outside.
+        framing.put(&message[..message.len() - usize::from(bad.contains(&row))], &mut file);
+    }
+    file.truncate(file.len() - if is_cut { 3 } else { 0 });
+    file
+}
+
+#[test]
+fn a_file_of_messages_is_read_up_to_its_first_fault() {
+    let last = ROWS - 1;
+    for framing in [Framing::Delimited, Framing::TfRecord] {
+        for (bad, is_cut, first) in [
+            (vec![], false, None),
+            (vec![20_000], false, Some(20_000)),
+            (vec![], true, Some(last)),
+            (vec![last - 9], true, Some(last - 9)),
+        ] {
+            let file = file_of_messages(framing, &bad, is_cut);
+            for (threads, on_error) in [1, 2, 5].into_iter().flat_map(|n| [(n, OnError::Raise), (n, OnError::Skip)]) {
+                let options = ProtobufOptions { on_error, ..ProtobufOptions::default() };
+                let read = with_threads(threads, || read_proto(framing.messages(&file), &message(), &options));
+                let what = format!("{framing:?}, {bad:?}, cut {is_cut}, {threads} threads, {on_error:?}");
+                let fault = if on_error == OnError::Skip { is_cut.then_some(last) } else { first };
+                match (read, fault) {
+                    (Ok(rows), None) => {
+                        let count = StructTensor::from_value(&rows.value).expect("records").shape().to_dims();
+                        assert_eq!(
+                            (rows.bad.rows, count.as_deref()),
+                            (bad.clone(), Some(&[ROWS - bad.len()][..])),
+                            "{what}"
+                        );
+                    }
+                    (Err(e), Some(row)) => assert!(e.to_string().contains(&format!("row {row}")), "{what}: {e}"),
+                    (read, fault) => panic!("{what}: {:?} instead of {fault:?}", read.err().map(|e| e.to_string())),
+                }
             }
         }
     }

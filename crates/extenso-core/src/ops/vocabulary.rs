@@ -356,10 +356,10 @@ impl Table {
         (self.slots.as_flattened()[slot] as usize).checked_sub(1)
     }
 
-    /// Writes the positions of at most [`GROUP`] items, from the one numbered `first` on.
+    /// Writes the positions of at most [`GROUP`] items, which begin and end at `spans`.
     ///
-    /// All are hashed, then all pairs read, then all compared, so that they are waited for together; and those that
-    /// stand in another pair than their first are searched for behind all others, as the processor cannot guess which they are.
+    /// The pairs of all are asked for, then all are compared, so that they are waited for together; and those that stand in
+    /// another pair than their first are searched for behind all others, as the processor cannot guess which they are.
     fn positions(
         &self,
         keys: &Items<'_>,
