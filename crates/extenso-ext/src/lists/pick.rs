@@ -60,17 +60,27 @@ fn by_position(x: &Value, index: &Arg, axis: i64, default: Option<Arg>) -> Resul
     }
     only(along(x, axis, beside, &|rows, index_of_each| {
         let lengths = Value::from(rows.row_lengths()?);
-        let index = match index_of_each {
-            [each] => ops::add(each, ops::zeros_like(&lengths)?).map_err(|e| e.at("index"))?,
-            _ => ops::add(ops::zeros_like(&lengths)?, as_i64(index)?)?,
+        let (at, there) = match (index, index_of_each) {
+            // What is known now needs no test in each list.
+            (Arg::Scalar(Scalar::Int(i)), _) if *i >= 0 => (Arg::from(*i), ops::greater(lengths, *i)?),
+            (Arg::Scalar(Scalar::Int(i)), _) => {
+                (ops::add(&lengths, *i)?.into(), ops::greater_equal(lengths, i.saturating_neg())?)
+            }
+            (_, [each]) => placed(ops::add(each, ops::zeros_like(&lengths)?).map_err(|e| e.at("index"))?, lengths)?,
+            _ => placed(ops::add(ops::zeros_like(&lengths)?, as_i64(index)?)?, lengths)?,
         };
-        let at = ops::where_(ops::less(&index, 0)?, ops::add(&index, &lengths)?, index)?;
-        let there = ops::logical_and(ops::greater_equal(&at, 0)?, ops::less(&at, lengths)?)?;
         let places = ops::boolean_mask(ops::add(ops::row_starts(rows.partition())?, at)?, &there, 0)?;
         let cut = cut_by(ops::cast(&there, DType::I64)?)?;
         let found = spread(&ops::take(rows.values(), places, 0)?, &cut)?;
         Ok(vec![or_missing(found, &there, default.as_ref())?])
     })?)
+}
+
+/// Where the element at the index of each list stands, and whether it is there.
+fn placed(index: Value, lengths: Value) -> Result<(Arg, Value)> {
+    let at = ops::where_(ops::less(&index, 0)?, ops::add(&index, &lengths)?, index)?;
+    let there = ops::logical_and(ops::greater_equal(&at, 0)?, ops::less(&at, lengths)?)?;
+    Ok((at.into(), there))
 }
 
 fn no_index() -> Error {
