@@ -55,7 +55,7 @@ pub fn from_fn(len: usize, out: &mut [u64], mut f: impl FnMut(usize) -> bool) {
         let start = 64 * i;
         let mut flags = [0; 64];
         for (j, flag) in flags[..64.min(len - start)].iter_mut().enumerate() {
-            *flag = u8::from(f(start + j));
+            *flag = u8::from(f(start + j)).wrapping_neg();
         }
         *word = pack(&flags);
     }
@@ -183,22 +183,36 @@ multiversion! {
     }
 }
 
+/// A byte for each of two slices' elements, all ones where `f` holds and zero elsewhere.
 #[inline(always)]
 fn flags<T: Copy>(x: &[T; 64], y: &[T; 64], f: impl Fn(T, T) -> bool) -> [u8; 64] {
     let mut flags = [0; 64];
     for j in 0..64 {
-        flags[j] = u8::from(f(x[j], y[j]));
+        flags[j] = u8::from(f(x[j], y[j])).wrapping_neg();
     }
     flags
 }
 
-/// Packs 64 zeros and ones. The product gathers the lowest bits of eight bytes in its highest byte.
+/// Packs the highest bits of 64 bytes, each zero or all ones.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[allow(unsafe_code)]
+#[inline(always)]
+fn pack(flags: &[u8; 64]) -> u64 {
+    use std::arch::x86_64::{__m128i, _mm_movemask_epi8};
+    let quarters: [__m128i; 4] = bytemuck::cast(*flags);
+    // SAFETY: it needs SSE2 and nothing else, and this is compiled where that is.
+    let bits = |quarter| unsafe { _mm_movemask_epi8(quarter) }.cast_unsigned();
+    quarters.iter().rev().fold(0, |word, &quarter| word << 16 | u64::from(bits(quarter)))
+}
+
+/// Packs the lowest bits of 64 bytes, each zero or all ones. The product gathers those of eight bytes in its highest byte.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 #[inline(always)]
 fn pack(flags: &[u8; 64]) -> u64 {
     let mut word = 0;
     for flags in flags.as_chunks().0 {
-        let product = u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080);
-        word = (word >> 8) | (product & (0xff << 56));
+        let lowest = u64::from_le_bytes(*flags) & 0x0101_0101_0101_0101;
+        word = (word >> 8) | (lowest.wrapping_mul(0x0102_0408_1020_4080) & (0xff << 56));
     }
     word
 }

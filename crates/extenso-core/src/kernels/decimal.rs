@@ -28,6 +28,9 @@ pub trait Float: Copy {
     /// The nearest value to a float that this dtype holds exactly or not at all.
     fn exact(value: f64) -> Self;
 
+    /// Whether a float that was rounded to f64 and then to this dtype is surely what it would be if it were rounded once.
+    fn is_rounded_once(value: f64) -> bool;
+
     /// The value with the other sign.
     fn negated(self) -> Self;
 
@@ -63,6 +66,10 @@ impl Float for f64 {
         value
     }
 
+    fn is_rounded_once(_: f64) -> bool {
+        true
+    }
+
     fn wide(self) -> f64 {
         self
     }
@@ -90,10 +97,7 @@ impl Float for f32 {
 
     fn scaled(digits: u64, exponent: i32) -> Option<f32> {
         let wide = f64::scaled(digits, exponent)?;
-        // Rounded twice, it errs only where the first result is midway between two of f32, or is none of its normal numbers.
-        let is_midway = wide.to_bits() & MIDWAY_MASK == MIDWAY;
-        let fits = wide == 0.0 || (f64::from(f32::MIN_POSITIVE)..f64::from(f32::MAX)).contains(&wide);
-        (fits && !is_midway).then_some(wide as f32)
+        f32::is_rounded_once(wide).then_some(wide as f32)
     }
 
     fn negated(self) -> f32 {
@@ -102,6 +106,15 @@ impl Float for f32 {
 
     fn exact(value: f64) -> f32 {
         value as f32
+    }
+
+    #[inline(always)]
+    fn is_rounded_once(value: f64) -> bool {
+        // It errs only where the first result is midway between two of f32, or is none of its normal numbers.
+        let is_midway = value.to_bits() & MIDWAY_MASK == MIDWAY;
+        let size = value.abs();
+        let fits = (size == 0.0) | ((size >= f64::from(f32::MIN_POSITIVE)) & (size < f64::from(f32::MAX)));
+        fits & !is_midway
     }
 
     fn wide(self) -> f64 {
@@ -134,6 +147,10 @@ impl Float for f16 {
         f16::from_f64(value)
     }
 
+    fn is_rounded_once(_: f64) -> bool {
+        false
+    }
+
     fn wide(self) -> f64 {
         f64::from(self)
     }
@@ -158,6 +175,10 @@ impl Float for bf16 {
 
     fn exact(value: f64) -> bf16 {
         bf16::from_f64(value)
+    }
+
+    fn is_rounded_once(_: f64) -> bool {
+        false
     }
 
     fn wide(self) -> f64 {

@@ -26,6 +26,7 @@ pub mod decimal;
 pub mod elementary;
 pub mod errors;
 pub mod extremes;
+pub mod float_lists;
 pub mod gamma;
 pub mod gather;
 pub mod hyperbolic;

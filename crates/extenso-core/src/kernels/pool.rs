@@ -208,7 +208,12 @@ pub(crate) fn in_words(bytes: usize) -> usize {
 /// Memory of zeros. The allocator has a shorter way to a few bytes than to a few zero bytes, which the compiler must not ask for.
 fn zeros(words: usize) -> Vec<u64> {
     const FEW: usize = 1 << 10;
-    if words <= FEW { vec![std::hint::black_box(0); words] } else { vec![0; words] }
+    if words > FEW {
+        return vec![0; words];
+    }
+    let mut few = Vec::with_capacity(words);
+    few.resize(words, std::hint::black_box(0));
+    few
 }
 
 /// Bytes one after the other, as many as come, in memory of the pool.

@@ -9,6 +9,7 @@ pub use record::Scratch;
 
 use super::number as decimal;
 use extenso_core::kernels::decimal::Float;
+use extenso_core::kernels::float_lists::{self, Read, joined};
 use std::str::FromStr;
 
 /// How deep a value that is read over here may nest.
@@ -77,8 +78,18 @@ fn floats<T: Float>(text: &[u8], at: usize, out: &mut Vec<T>) -> Option<(usize, 
     if *text.get(at)? == b']' {
         return Some((0, at + 1));
     }
+    let mut are_usual = true;
     loop {
-        let (value, end) = float(text, at)?;
+        let few = short_floats(text, at, out);
+        let mut read = few;
+        if !few.is_whole && are_usual {
+            read = float_lists::read(text, few.end, out);
+            are_usual = read.end > few.end;
+        }
+        if read.is_whole {
+            return Some((out.len() - before, read.end));
+        }
+        let (value, end) = float(text, space(text, read.end))?;
         out.push(value);
         at = space(text, end);
         match *text.get(at)? {
@@ -89,10 +100,32 @@ fn floats<T: Float>(text: &[u8], at: usize, out: &mut Vec<T>) -> Option<(usize, 
     }
 }
 
+/// Reads some numbers of a list, as long as they are short and nothing stands between them but a comma.
+#[inline(always)]
+fn short_floats<T: Float>(text: &[u8], mut at: usize, out: &mut Vec<T>) -> Read {
+    /// More are read several at a time.
+    const FEW: usize = 24;
+    for _ in 0..FEW {
+        let Some((negative, short)) = Short::signed_at(text, at) else { break };
+        let is_last = match text.get(short.end) {
+            Some(b',') => false,
+            Some(b']') => true,
+            _ => break,
+        };
+        let Some(value) = T::few(short.value(), short.decimals, negative) else { break };
+        out.push(value);
+        at = short.end + 1;
+        if is_last {
+            return Read { end: at, is_whole: true };
+        }
+    }
+    Read { end: at, is_whole: false }
+}
+
 #[inline(always)]
 fn float<T: Float>(text: &[u8], at: usize) -> Option<(T, usize)> {
     let negative = *text.get(at)? == b'-';
-    if let Some(short) = Short::at(text, at + usize::from(negative))
+    if let Some(short) = Short::whole_at(text, at + usize::from(negative))
         && let Some(value) = T::few(short.value(), short.decimals, negative)
     {
         return Some((value, short.end));
@@ -118,62 +151,67 @@ fn long_float<T: Float>(text: &[u8], at: usize) -> Option<(T, usize)> {
     Some((value, end))
 }
 
-/// A number of fewer than eight characters without sign and exponent.
+/// Fewer than eight characters that are digits, with a point among them or none.
 struct Short {
-    /// Its digits, the first in the lowest byte, and anything behind them.
+    /// The digits, the last in the highest byte.
     digits: u64,
-    /// How many digits there are: one at least.
-    n: u32,
     /// How many of them stand behind the point.
     decimals: u32,
-    /// Where it ends.
+    /// Where they end.
     end: usize,
 }
 
 impl Short {
+    /// The longest that starts at a byte, if it is a number that more digits, another point or an exponent could only follow.
     #[inline(always)]
     fn at(text: &[u8], at: usize) -> Option<Short> {
-        let bytes = eight(text, at)? ^ (ONES * 0x30);
+        Short::of(eight(text, at)?, at)
+    }
+
+    /// As [`Short::at`], behind a sign or none.
+    #[inline(always)]
+    fn signed_at(text: &[u8], at: usize) -> Option<(bool, Short)> {
+        // To read both words and take one is shorter than to wait for the place of the second.
+        let nine: &[u8; 9] = text.get(at..)?.first_chunk()?;
+        let (plain, behind) = (eight(nine, 0)?, eight(nine, 1)?);
+        let negative = plain & 0xff == u64::from(b'-');
+        let word = std::hint::select_unpredictable(negative, behind, plain);
+        Some((negative, Short::of(word, at + usize::from(negative))?))
+    }
+
+    #[inline(always)]
+    fn of(word: u64, at: usize) -> Option<Short> {
+        let bytes = word ^ (ONES * 0x30);
+        // Of bytes there are the highest bits: seven more than eight times the place.
         let odd = not_digits(bytes);
-        let (whole, behind) = (odd.trailing_zeros() / 8, odd & odd.wrapping_sub(1));
-        if whole == 0 || whole == 8 || whole > 1 && bytes & 0xff == 0 {
+        let (first, others) = (odd.trailing_zeros(), odd & odd.wrapping_sub(1));
+        if first == 7 || odd == 0 || first > 15 && bytes & 0xff == 0 {
             return None;
         }
-        let short = if bytes >> (8 * whole) & 0xff == u64::from(b'.' ^ b'0') {
-            // The point is taken out from between the digits.
-            let (before, n) = (low_bytes(whole), behind.trailing_zeros() / 8 - 1);
-            if n == 7 || n == whole {
-                return None;
-            }
-            let digits = bytes & before | bytes >> 8 & !before;
-            Short { digits, n, decimals: n - whole, end: at + n as usize + 1 }
-        } else {
-            Short { digits: bytes, n: whole, decimals: 0, end: at + whole as usize }
-        };
-        (!matches!(text.get(short.end), Some(b'e' | b'E' | b'.'))).then_some(short)
+        if bytes >> (first - 7) & 0xff != u64::from(b'.' ^ b'0') {
+            return Some(Short { digits: bytes << (71 - first), decimals: 0, end: at + first as usize / 8 });
+        }
+        let second = others.trailing_zeros();
+        if others == 0 || second == first + 8 {
+            return None;
+        }
+        // The point is taken out from between the digits.
+        let before = ((odd ^ others) >> 7) - 1;
+        let digits = (bytes & before | bytes >> 8 & !before) << (79 - second);
+        Some(Short { digits, decimals: (second - first) / 8 - 1, end: at + second as usize / 8 })
+    }
+
+    /// A number that starts at a byte and is no longer than this.
+    #[inline(always)]
+    fn whole_at(text: &[u8], at: usize) -> Option<Short> {
+        Short::at(text, at).filter(|short| !matches!(text.get(short.end), Some(b'e' | b'E' | b'.')))
     }
 
     #[inline(always)]
     fn value(&self) -> u32 {
         // Seven digits at most.
-        value_of(self.digits, self.n) as u32
+        joined(self.digits) as u32
     }
-}
-
-/// A word of so many bytes, at most seven, that are all ones.
-#[inline(always)]
-fn low_bytes(n: u32) -> u64 {
-    (1 << (8 * (n & 7))) - 1
-}
-
-/// The value of the first one to eight of eight digits.
-///
-/// They are moved to the end, and neighbours are joined three times: to numbers of two, four and eight digits.
-#[inline(always)]
-fn value_of(digits: u64, n: u32) -> u64 {
-    let pairs = (digits << (64 - 8 * n)).wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
-    let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_ffff_0000_ffff;
-    fours.wrapping_mul(10_000 << 32 | 1) >> 32
 }
 
 /// Reads the integer that starts at a byte, without point and exponent.
@@ -187,7 +225,7 @@ fn integer<T: TryFrom<i64> + FromStr>(text: &[u8], at: usize) -> Option<(T, usiz
         let bytes = bytes ^ (ONES * 0x30);
         let n = not_digits(bytes).trailing_zeros() / 8;
         if n > 0 {
-            value = value.wrapping_mul(POWERS[n as usize]).wrapping_add(value_of(bytes, n).cast_signed());
+            value = value.wrapping_mul(POWERS[n as usize]).wrapping_add(joined(bytes << (64 - 8 * n)).cast_signed());
             end += n as usize;
         }
         if n < 8 || end - start > MAX_DIGITS {
@@ -244,7 +282,7 @@ fn digits(text: &[u8], mut at: usize) -> usize {
 #[inline(always)]
 pub fn number(text: &[u8], at: usize) -> Option<usize> {
     let start = at + usize::from(*text.get(at)? == b'-');
-    match Short::at(text, start) {
+    match Short::whole_at(text, start) {
         Some(short) => Some(short.end),
         None => long_number(text, start),
     }
