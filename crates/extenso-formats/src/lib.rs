@@ -21,6 +21,7 @@ mod project;
 pub mod proto;
 mod prove;
 mod read;
+mod recent;
 mod records;
 mod run;
 mod seen;
@@ -50,6 +51,7 @@ pub use proto::{
     run_messages, run_proto, write_proto, write_proto_json,
 };
 pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, read_json_file, write_json};
+pub use recent::Recent;
 pub use records::{FieldSpec, RecordSpec, struct_spec};
 pub use run::{Rows, Runner, decode_ndjson, encode_ndjson, run_lines, run_ndjson, run_records};
 pub use source::{Progress, Sink, SourceOptions, run_blocks};

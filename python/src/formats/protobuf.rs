@@ -11,12 +11,11 @@ use crate::{arg, spec, value};
 use extenso_formats::proto::{
     Enums, Example, ExampleOptions, Framing, MessageType, Messages, Oneofs, Optionals, Schema,
 };
-use extenso_formats::{ProtobufOptions, proto_spec as spec_of};
+use extenso_formats::{ProtobufOptions, Recent, proto_spec as spec_of};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -86,35 +85,22 @@ enum Kind {
     Text,
 }
 
-/// A schema with what it was made of.
-type Known = (Kind, Box<[u8]>, Schema);
+/// The schemas that were used last: making one takes longer than most calls that need it.
+static KNOWN: Recent<(Kind, Box<[u8]>), Schema> = Recent::new();
 
-/// The schemas that were used last, the latest at the end: making one takes longer than most calls that need it.
-static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
-
-/// How many schemas are kept, and of how many bytes at most.
-const KEPT: usize = 16;
+/// Descriptors of more bytes are not kept.
 const KEPT_BYTES: usize = 1 << 22;
 
 /// The schema of a source, which is made once while it is in use.
 ///
 /// Errors: those of `make`.
 fn remembered(kind: Kind, source: &[u8], make: impl FnOnce() -> Result<Schema>) -> Result<Schema> {
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    {
-        let mut known = known();
-        if let Some(at) = known.iter().position(|(of, bytes, _)| *of == kind && **bytes == *source) {
-            known[at..].rotate_left(1);
-            return Ok(known[known.len() - 1].2.clone());
-        }
+    if let Some(schema) = KNOWN.find(|(of, bytes)| *of == kind && **bytes == *source) {
+        return Ok(schema);
     }
     let schema = guarded(make)?;
     if source.len() <= KEPT_BYTES {
-        let mut known = known();
-        if known.len() == KEPT {
-            known.remove(0);
-        }
-        known.push((kind, source.into(), schema.clone()));
+        KNOWN.keep((kind, source.into()), schema.clone());
     }
     Ok(schema)
 }

@@ -11,6 +11,9 @@ use std::collections::TryReserveError;
 use std::fmt::{self, Debug, Formatter};
 use std::result::Result as StdResult;
 
+/// So many rows are counted one by one, which either width can.
+const MOST_COUNTED: usize = i32::MAX as usize;
+
 fn no_memory(_: TryReserveError) -> Error {
     Error::value("there is no memory for the ends of the rows")
 }
@@ -62,7 +65,7 @@ impl RowVec {
     #[must_use]
     pub fn push_row(&mut self, n: usize) -> bool {
         match &mut self.ones {
-            Some(ones) if n == 1 && *ones < self.ends.most() => {
+            Some(ones) if n == 1 && *ones < MOST_COUNTED => {
                 *ones += 1;
                 true
             }

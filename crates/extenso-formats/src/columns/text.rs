@@ -53,7 +53,13 @@ impl OffsetVec {
     #[inline]
     #[must_use]
     pub fn push_row(&mut self, n: usize) -> bool {
-        let Some(end) = self.last().checked_add(n) else { return false };
+        self.last().checked_add(n).is_some_and(|end| self.push_end(end))
+    }
+
+    /// Adds a row that ends there, not before the last, or says that the width cannot count so far.
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn push_end(&mut self, end: usize) -> bool {
         match self {
             OffsetVec::I32(ends) => i32::try_from(end).is_ok_and(|end| {
                 ends.push(end);
@@ -174,7 +180,7 @@ impl TextVec {
     #[inline]
     #[must_use]
     pub fn push(&mut self, text: &[u8]) -> bool {
-        let fits = self.offsets.push_row(text.len());
+        let fits = self.offsets.push_end(self.bytes.len() + text.len());
         if fits {
             self.bytes.extend_from_slice(text);
         }
@@ -185,9 +191,9 @@ impl TextVec {
     #[inline(always)]
     #[must_use]
     pub fn push_short(&mut self, bytes: &[u8; SHORT], len: usize) -> bool {
-        let fits = self.offsets.push_row(len);
+        let end = self.bytes.len() + len.min(SHORT);
+        let fits = self.offsets.push_end(end);
         if fits {
-            let end = self.bytes.len() + len;
             self.bytes.extend_from_slice(bytes);
             self.bytes.truncate(end);
         }

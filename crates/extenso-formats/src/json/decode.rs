@@ -35,7 +35,7 @@ pub struct Decoder {
 enum Root {
     Plan(Node),
     #[cfg(feature = "proto")]
-    Message(crate::proto::Record),
+    Message(Box<crate::proto::Record>),
 }
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Decoder {
     #[cfg(feature = "proto")]
     pub fn of_message(message: &crate::proto::MessageType, plan: &Plan) -> Result<Decoder> {
         plan.kinds()?;
-        Decoder::of(plan, Root::Message(crate::proto::compile(message, plan)?))
+        Decoder::of(plan, Root::Message(Box::new(crate::proto::compile(message, plan)?)))
     }
 
     fn of(plan: &Plan, root: Root) -> Result<Decoder> {

@@ -90,6 +90,10 @@ impl Decoder {
         let bytes = source.bytes();
         let Some(size) = parts::piece(bytes) else {
             let mut out = self.start()?;
+            let frames: Result<Vec<Frame<'a>>> = source.frames(start).collect();
+            if frames.is_ok_and(|frames| self.all_quickly(&frames, on_error, &mut out)) {
+                return Ok(out);
+            }
             for (row, frame) in (start.row..).zip(source.frames(start)) {
                 self.record(row, frame?, on_error, &mut out)?;
             }

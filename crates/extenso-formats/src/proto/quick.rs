@@ -18,6 +18,10 @@ pub struct Quick {
     /// The place of each field, one added, by its tag, which has its number and how it is written; of the first fields by number.
     tags: Vec<u16>,
     steps: Vec<Step>,
+    /// The fields of which a row of as many items as came is added when the message ends.
+    rows: Vec<(usize, ColumnId)>,
+    /// The other fields of which something is added then.
+    others: Vec<(usize, End)>,
 }
 
 /// A field that is not known, and read over.
@@ -37,7 +41,6 @@ struct Step {
     repeats: bool,
     /// Whether it takes other fields back.
     excludes: bool,
-    end: End,
 }
 
 /// What a value is; what few have is [`Kind::Other`].
@@ -56,16 +59,12 @@ enum Kind {
     Nothing,
 }
 
-/// What is added when the message ends.
-#[derive(Clone, Copy, Debug)]
+/// When something is added that the rule of a field says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
-    /// A row of as many items as came.
-    Row(ColumnId),
-    /// What the rule of the field says, if it did not come.
+    /// If it did not come.
     Missing,
-    /// What the rule of the field says.
-    Rule,
-    Nothing,
+    Always,
 }
 
 impl Step {
@@ -95,14 +94,7 @@ impl Step {
             Value::Text { utf8, column: Some(_) } => Kind::Text { utf8: *utf8 },
             Value::Message { record: None, .. } | Value::Text { column: None, .. } | Value::Nothing => Kind::Nothing,
         };
-        let row = |offsets: Option<ColumnId>| offsets.map_or(End::Nothing, End::Row);
-        let end = match field.rule {
-            Rule::Each { offsets } => row(offsets),
-            Rule::Row { offsets } if field.presence => row(offsets),
-            Rule::One => End::Missing,
-            _ => End::Rule,
-        };
-        Some(Step { kind, column, repeats: field.rule.repeats(), excludes: !field.rivals.is_empty(), end })
+        Some(Step { kind, column, repeats: field.rule.repeats(), excludes: !field.rivals.is_empty() })
     }
 }
 
@@ -126,7 +118,16 @@ impl Quick {
                 *tag = if fits { u16::try_from(place + 1).unwrap_or(ODD) } else { ODD };
             }
         }
-        Some(Quick { tags, steps })
+        let (mut rows, mut others) = (Vec::new(), Vec::new());
+        for (place, field) in fields.iter().enumerate() {
+            match field.rule {
+                Rule::Each { offsets } => rows.extend(offsets.map(|id| (place, id))),
+                Rule::Row { offsets } if field.presence => rows.extend(offsets.map(|id| (place, id))),
+                Rule::One => others.push((place, End::Missing)),
+                _ => others.push((place, End::Always)),
+            }
+        }
+        Some(Quick { tags, steps, rows, others })
     }
 }
 
@@ -149,6 +150,7 @@ pub fn read(bytes: &[u8], root: &Record, columns: &mut Columns) -> Option<()> {
 }
 
 struct Reader<'a, 'j> {
+    /// The record.
     bytes: &'j [u8],
     columns: &'a mut Columns,
 }
@@ -156,7 +158,7 @@ struct Reader<'a, 'j> {
 /// So many fields are counted without asking for memory.
 const FEW: usize = 16;
 
-impl<'j> Reader<'_, 'j> {
+impl Reader<'_, '_> {
     fn message(&mut self, record: &Record, quick: &Quick, part: Span) -> Option<()> {
         let (mut few, mut many) = ([0; FEW], Vec::new());
         let counts = match few.get_mut(..quick.steps.len()) {
@@ -166,39 +168,37 @@ impl<'j> Reader<'_, 'j> {
                 &mut many[..]
             }
         };
-        let mut wire = Cursor { bytes: self.bytes.get(..part.end)?, at: part.start };
-        while wire.at < wire.bytes.len() {
+        let wire = Bytes(self.bytes.get(..part.end)?);
+        let mut at = part.start;
+        while at < wire.0.len() {
             // Behind a tag there is a byte of its value or more.
-            let tag = Tag::of(u16::from_le_bytes(*wire.bytes.get(wire.at..)?.first_chunk()?));
-            let (place, tag) =
+            let tag = Tag::of(wire.two(at)?);
+            let (place, tag, value) =
                 match tag.and_then(|tag| quick.tags.get(usize::from(tag.value)).map(|place| (place, tag))) {
                     Some((&ODD, _)) => return None,
-                    Some((place, tag)) => {
-                        wire.at += tag.len;
-                        (usize::from(*place), tag)
-                    }
-                    None => long_tag(record, &mut wire)?,
+                    Some((place, tag)) => (usize::from(*place), tag, at + tag.len),
+                    None => long_tag(record, wire, at)?,
                 };
-            match place.checked_sub(1) {
-                Some(place) => self.field(record, quick.steps.get(place)?, place, counts, tag, &mut wire)?,
-                None => wire.skip(tag.kind())?,
-            }
+            at = match place.checked_sub(1) {
+                Some(place) => self.field(record, quick.steps.get(place)?, place, counts, tag, wire, value)?,
+                None => wire.skip(value, tag.kind())?,
+            };
         }
-        for (place, (step, count)) in quick.steps.iter().zip(&*counts).enumerate() {
-            match step.end {
-                End::Row(id) => match self.columns.get_mut(id)? {
-                    Column::Offsets(offsets) => offsets.push_row(*count as usize).then_some(())?,
-                    _ => return None,
-                },
-                End::Missing if *count > 0 => {}
-                End::Missing | End::Rule => self.end(&record.fields[place], *count)?,
-                End::Nothing => {}
+        for &(place, id) in &quick.rows {
+            let Some(Column::Offsets(offsets)) = self.columns.get_mut(id) else { return None };
+            offsets.push_row(counts[place] as usize).then_some(())?;
+        }
+        for &(place, end) in &quick.others {
+            if counts[place] == 0 || end == End::Always {
+                self.end(&record.fields[place], counts[place])?;
             }
         }
         Some(())
     }
 
+    /// Reads the values of a field, the first of which stands at a byte, and says where they end.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // They are what the loop over fields holds in registers.
     fn field(
         &mut self,
         record: &Record,
@@ -206,8 +206,9 @@ impl<'j> Reader<'_, 'j> {
         place: usize,
         counts: &mut [u32],
         tag: Tag,
-        wire: &mut Cursor<'j>,
-    ) -> Option<()> {
+        wire: Bytes<'_>,
+        mut at: usize,
+    ) -> Option<usize> {
         let count = *counts.get(place)?;
         if count > 0 && !step.repeats {
             return None;
@@ -223,23 +224,34 @@ impl<'j> Reader<'_, 'j> {
         macro_rules! each {
             ($read:expr) => {{
                 $read;
-                while step.repeats && wire.goes_on(tag) {
-                    came += 1;
+                while step.repeats && wire.has(tag, at) {
+                    (at, came) = (at + tag.len, came + 1);
                     $read;
                 }
             }};
+        }
+        macro_rules! number {
+            ($numbers:expr, $read:expr, $of:expr) => {
+                each!({
+                    let (value, end) = $read?;
+                    at = end;
+                    $numbers.push($of(value));
+                })
+            };
         }
         match (step.kind, column) {
             (Kind::Message, _) => {
                 let Value::Message { record: Some(record), .. } = &record.fields[place].value else { return None };
                 let quick = record.quick.as_ref()?;
                 each!({
-                    let part = wire.sized()?;
+                    let part = wire.sized(at)?;
+                    at = part.end;
                     self.message(record, quick, part)?;
                 });
             }
             (Kind::Text { utf8 }, Some(Column::Text(texts))) => each!({
-                let part = wire.sized()?;
+                let part = wire.sized(at)?;
+                at = part.end;
                 // What may stand behind the message is not read, but copied.
                 match record_bytes.get(part.start..)?.first_chunk() {
                     Some(bytes) if part.end - part.start <= SHORT => {
@@ -250,7 +262,7 @@ impl<'j> Reader<'_, 'j> {
                         texts.push_short(bytes, len).then_some(())?;
                     }
                     _ => {
-                        let text = wire.bytes.get(part.start..part.end)?;
+                        let text = wire.0.get(part.start..part.end)?;
                         if utf8 && !text.is_ascii() {
                             simdutf8::basic::from_utf8(text).ok()?;
                         }
@@ -258,45 +270,48 @@ impl<'j> Reader<'_, 'j> {
                     }
                 }
             }),
-            (Kind::I64, Some(Column::I64(numbers))) if !packed => each!(numbers.push(wire.varint()?.cast_signed())),
-            (Kind::U64, Some(Column::U64(numbers))) if !packed => each!(numbers.push(wire.varint()?)),
+            (Kind::I64, Some(Column::I64(numbers))) if !packed => number!(numbers, wire.varint(at), u64::cast_signed),
+            (Kind::U64, Some(Column::U64(numbers))) if !packed => number!(numbers, wire.varint(at), |value| value),
             (Kind::I32, Some(Column::I32(numbers))) if !packed => {
-                each!(numbers.push((wire.varint()? as u32).cast_signed()));
+                number!(numbers, wire.varint(at), |value| (value as u32).cast_signed())
             }
-            (Kind::U32, Some(Column::U32(numbers))) if !packed => each!(numbers.push(wire.varint()? as u32)),
-            (Kind::Bool, Some(Column::Bits(bits))) if !packed => each!(bits.push(wire.varint()? != 0)),
-            (Kind::F32, Some(Column::F32(numbers))) if !packed => each!(numbers.push(f32::from_le_bytes(wire.take()?))),
-            (Kind::F64, Some(Column::F64(numbers))) if !packed => each!(numbers.push(f64::from_le_bytes(wire.take()?))),
+            (Kind::U32, Some(Column::U32(numbers))) if !packed => {
+                number!(numbers, wire.varint(at), |value| value as u32)
+            }
+            (Kind::Bool, Some(Column::Bits(bits))) if !packed => number!(bits, wire.varint(at), |value| value != 0),
+            (Kind::F32, Some(Column::F32(numbers))) if !packed => number!(numbers, wire.take(at), f32::from_le_bytes),
+            (Kind::F64, Some(Column::F64(numbers))) if !packed => number!(numbers, wire.take(at), f64::from_le_bytes),
             // That a member of a oneof came which nobody needs still takes back the one that is needed.
-            (Kind::Nothing, _) => wire.skip(tag.kind())?,
-            _ => came = self.other(&record.fields[place], packed, wire)?,
+            (Kind::Nothing, _) => at = wire.skip(at, tag.kind())?,
+            _ => (came, at) = self.other(&record.fields[place], packed, wire, at)?,
         }
         counts[place] = count.checked_add(came)?;
-        Some(())
+        Some(at)
     }
 
-    /// Reads packed numbers, a number that its column does not hold as it is, or an enum, and says how many values came.
-    fn other(&mut self, field: &Field, packed: bool, wire: &mut Cursor<'j>) -> Option<u32> {
+    /// Reads packed numbers, a number that its column does not hold as it is, or an enum, and says how many values came and where
+    /// they end.
+    fn other(&mut self, field: &Field, packed: bool, wire: Bytes<'_>, at: usize) -> Option<(u32, usize)> {
         match &field.value {
             Value::Number { number, column } => {
                 let column = column.and_then(|id| self.columns.get_mut(id));
                 if packed {
-                    let part = wire.sized()?;
-                    let came = number.read_packed(&mut Wire::new(wire.bytes, part), column).ok()?;
-                    return u32::try_from(came).ok();
+                    let part = wire.sized(at)?;
+                    let came = number.read_packed(&mut Wire::new(wire.0, part), column).ok()?;
+                    return Some((u32::try_from(came).ok()?, part.end));
                 }
-                let mut careful = Wire::new(wire.bytes, Span { start: wire.at, end: wire.bytes.len() });
+                let mut careful = Wire::new(wire.0, Span { start: at, end: wire.0.len() });
                 let raw = number.read(&mut careful).ok()?;
-                wire.at = careful.at();
-                column.map_or(Some(()), |column| push(column, raw)).map(|()| 1)
+                column.map_or(Some(()), |column| push(column, raw)).map(|()| (1, careful.at()))
             }
             Value::Enum { values, column } if !packed => {
+                let (number, end) = wire.varint(at)?;
                 // The lower half, as of every number of 32 bits.
-                let number = (wire.varint()? as u32).cast_signed();
+                let number = (number as u32).cast_signed();
                 if values.has(number) {
-                    return push_symbol(self.columns, values, *column, number, 0).ok().map(|()| 1);
+                    return push_symbol(self.columns, values, *column, number, 0).ok().map(|()| (1, end));
                 }
-                Some(0)
+                Some((0, end))
             }
             _ => None,
         }
@@ -330,10 +345,18 @@ impl<'j> Reader<'_, 'j> {
 /// Whether the first `len` of these bytes are ASCII.
 #[inline(always)]
 fn is_ascii(bytes: &[u8; SHORT], len: usize) -> bool {
-    const HIGH: u128 = u128::from_le_bytes([0x80; SHORT]);
-    // What stands behind the text is moved out.
-    let high = u128::from_le_bytes(*bytes) & HIGH;
-    len == 0 || high << (8 * (SHORT - len)) == 0
+    /// From the middle on, zeros: what stands behind a text is not looked at.
+    const HIGHS: [u8; 2 * SHORT] = {
+        let mut bytes = [0; 2 * SHORT];
+        let mut i = 0;
+        while i < SHORT {
+            bytes[i] = 0x80;
+            i += 1;
+        }
+        bytes
+    };
+    let highs = HIGHS[SHORT - len.min(SHORT)..].first_chunk().map_or(u128::MAX, |highs| u128::from_le_bytes(*highs));
+    u128::from_le_bytes(*bytes) & highs == 0
 }
 
 /// How a value with a length is written.
@@ -367,101 +390,98 @@ impl Tag {
     }
 }
 
-/// Reads a tag of several bytes: the place of the field, one added, and how it is written.
-fn long_tag(record: &Record, wire: &mut Cursor<'_>) -> Option<(usize, Tag)> {
-    let tag = wire.varint()?;
+/// Reads a tag of several bytes: the place of the field, one added, how it is written, and where the value starts.
+#[cold]
+fn long_tag(record: &Record, wire: Bytes<'_>, at: usize) -> Option<(usize, Tag, usize)> {
+    let (tag, value) = wire.varint(at)?;
     let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number))?;
     let (wire, tag) = (WireType::of(tag)?, Tag { value: (tag & 7) as u16, bytes: 1, mask: 0, len: 0 });
     match record.numbers.find(number) {
-        None => Some((0, tag)),
-        Some(place) => fits(&record.fields[place], wire).then_some((place + 1, tag)),
+        None => Some((0, tag, value)),
+        Some(place) => fits(&record.fields[place], wire).then_some((place + 1, tag, value)),
     }
 }
 
-/// A message being read: its record to the end of it.
-struct Cursor<'j> {
-    bytes: &'j [u8],
-    at: usize,
-}
+/// A record to the end of the message that is read. Each method is given where something starts, and says where it ends.
+#[derive(Clone, Copy)]
+struct Bytes<'j>(&'j [u8]);
 
-impl Cursor<'_> {
-    /// Whether the same tag stands here again, with a byte of the value or more behind it; it is read over then.
+impl Bytes<'_> {
+    /// The next two bytes.
     #[inline(always)]
-    fn goes_on(&mut self, tag: Tag) -> bool {
-        let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk).map(|next| u16::from_le_bytes(*next));
-        let same = next.is_some_and(|next| next & tag.mask == tag.bytes);
-        if same {
-            self.at += tag.len;
-        }
-        same
+    fn two(self, at: usize) -> Option<u16> {
+        self.0.get(at..)?.first_chunk().map(|two| u16::from_le_bytes(*two))
+    }
+
+    /// The next eight bytes.
+    #[inline(always)]
+    fn eight(self, at: usize) -> Option<u64> {
+        self.0.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
+    }
+
+    /// Whether a tag stands here again, with a byte of the value or more behind it.
+    #[inline(always)]
+    fn has(self, tag: Tag, at: usize) -> bool {
+        self.two(at).is_some_and(|next| next & tag.mask == tag.bytes)
     }
 
     #[inline(always)]
-    fn varint(&mut self) -> Option<u64> {
-        let first = *self.bytes.get(self.at)?;
+    fn varint(self, at: usize) -> Option<(u64, usize)> {
+        let first = *self.0.get(at)?;
         if first < 0x80 {
-            self.at += 1;
-            return Some(u64::from(first));
+            return Some((u64::from(first), at + 1));
         }
-        if let Some(second @ ..0x80) = self.bytes.get(self.at + 1) {
-            self.at += 2;
-            return Some(u64::from(first & 0x7f) | u64::from(*second) << 7);
+        if let Some(second @ ..0x80) = self.0.get(at + 1) {
+            return Some((u64::from(first & 0x7f) | u64::from(*second) << 7, at + 2));
         }
-        match self.bytes.get(self.at..)?.first_chunk() {
-            Some(eight) => self.eight(u64::from_le_bytes(*eight)),
-            None => self.long_varint(),
-        }
-    }
-
-    /// The varint that eight bytes begin with: groups of seven bits are moved together, neighbours first.
-    #[inline(always)]
-    fn eight(&mut self, bytes: u64) -> Option<u64> {
-        const LAST: u64 = 0x8080_8080_8080_8080;
-        let ends = !bytes & LAST;
-        if ends == 0 {
-            return self.long_varint();
-        }
+        // Groups of seven bits are moved together, neighbours first.
+        let Some((bytes, last)) = self.eight(at).map(|bytes| (bytes, !bytes & LAST)).filter(|(_, last)| *last != 0)
+        else {
+            return self.long_varint(at);
+        };
         // All bits up to the one that ends it.
-        let bits = bytes & (ends ^ (ends - 1)) & !LAST;
+        let bits = bytes & (last ^ (last - 1)) & !LAST;
         let bits = bits & 0x007f_007f_007f_007f | (bits & 0x7f00_7f00_7f00_7f00) >> 1;
         let bits = bits & 0x0000_3fff_0000_3fff | (bits & 0x3fff_0000_3fff_0000) >> 2;
-        self.at += ends.trailing_zeros() as usize / 8 + 1;
-        Some(bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) >> 4)
+        let value = bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) >> 4;
+        Some((value, at + last.trailing_zeros() as usize / 8 + 1))
     }
 
+    /// One that is longer than eight bytes, or ends near the end.
     #[cold]
-    fn long_varint(&mut self) -> Option<u64> {
-        let mut careful = Wire::new(self.bytes, Span { start: self.at, end: self.bytes.len() });
-        let value = careful.varint().ok()?;
-        self.at = careful.at();
-        Some(value)
+    fn long_varint(self, at: usize) -> Option<(u64, usize)> {
+        let mut careful = Wire::new(self.0, Span { start: at, end: self.0.len() });
+        careful.varint().ok().map(|value| (value, careful.at()))
     }
 
     #[inline(always)]
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let chunk = self.bytes.get(self.at..)?.first_chunk::<N>()?;
-        self.at += N;
-        Some(*chunk)
+    fn take<const N: usize>(self, at: usize) -> Option<([u8; N], usize)> {
+        Some((*self.0.get(at..)?.first_chunk::<N>()?, at + N))
     }
 
-    /// Reads over a length and as many bytes, and says where these are.
+    /// Reads over a length, and says where as many bytes are.
     #[inline(always)]
-    fn sized(&mut self) -> Option<Span> {
-        let len = usize::try_from(self.varint()?).ok()?;
-        let (start, end) = (self.at, self.at.checked_add(len)?);
-        self.at = end;
-        (end <= self.bytes.len()).then_some(Span { start, end })
+    fn sized(self, at: usize) -> Option<Span> {
+        let (len, start) = self.varint(at)?;
+        let end = start.checked_add(usize::try_from(len).ok()?)?;
+        (end <= self.0.len()).then_some(Span { start, end })
     }
 
     /// Reads over a value that is written so; groups are odd.
-    #[inline]
-    fn skip(&mut self, kind: u8) -> Option<()> {
+    #[inline(always)]
+    fn skip(self, at: usize, kind: u8) -> Option<usize> {
         match kind {
-            0 => self.varint().map(drop),
-            1 => self.take::<8>().map(drop),
-            PACKED => self.sized().map(drop),
-            5 => self.take::<4>().map(drop),
+            0 => match self.eight(at).map_or(0, |bytes| !bytes & LAST) {
+                0 => self.long_varint(at).map(|(_, end)| end),
+                last => Some(at + last.trailing_zeros() as usize / 8 + 1),
+            },
+            1 => self.take::<8>(at).map(|(_, end)| end),
+            PACKED => self.sized(at).map(|part| part.end),
+            5 => self.take::<4>(at).map(|(_, end)| end),
             _ => None,
         }
     }
 }
+
+/// The highest bit of each of eight bytes, which the last of a varint has not.
+const LAST: u64 = 0x8080_8080_8080_8080;

@@ -12,6 +12,7 @@ use super::spec::{Enums, Oneofs, Optionals, Shaping, spec_of};
 use crate::columns::OnError;
 use crate::project::Wanted;
 use crate::read::batch;
+use crate::recent::Recent;
 use crate::records::{RecordSpec, offsets_of};
 use crate::run::{Batch, Rows, run_decoded};
 use arrow_buffer::Buffer;
@@ -19,9 +20,10 @@ use extenso_core::{Tensor, Value};
 use extenso_graph::Concrete;
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{DType, Error, Nest, Path, Result, Spec};
+use std::sync::Arc;
 
 /// How messages are read: `ProtobufOptions::default()` reads every field, optional ones as lists, and fails at a bad row.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct ProtobufOptions {
     /// What the records are read as; what their descriptor gives if there is none.
     pub spec: Option<Spec>,
@@ -105,10 +107,35 @@ pub fn proto_spec(message: &MessageType, options: &ProtobufOptions) -> Result<Sp
 /// );
 /// ```
 pub fn read_proto(source: Messages<'_>, message: &MessageType, options: &ProtobufOptions) -> Result<Rows> {
-    let spec = proto_spec(message, options)?;
-    let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-    let decoded = Decoder::new(message, records.plan())?.messages(source, options.on_error)?;
-    batch(&spec, &records, decoded)
+    let reader = Reader::of(message, options)?;
+    let decoded = reader.decoder.clone().messages(source, options.on_error)?;
+    batch(&reader.spec, &reader.records, decoded)
+}
+
+/// What the messages of a schema were read by lately, by their names and how they were read.
+pub(super) type Readers = Recent<(String, ProtobufOptions), Arc<Reader>>;
+
+/// What is made of a message and how it is read, before any is read.
+#[derive(Debug)]
+pub(super) struct Reader {
+    spec: Spec,
+    records: RecordSpec,
+    decoder: Decoder,
+}
+
+impl Reader {
+    fn of(message: &MessageType, options: &ProtobufOptions) -> Result<Arc<Reader>> {
+        let is = |(name, other): &(String, ProtobufOptions)| name == message.name() && other == options;
+        if let Some(reader) = message.1.find(is) {
+            return Ok(reader);
+        }
+        let spec = proto_spec(message, options)?;
+        let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
+        let decoder = Decoder::new(message, records.plan())?;
+        let reader = Arc::new(Reader { spec, records, decoder });
+        message.1.keep((message.name().to_owned(), options.clone()), reader.clone());
+        Ok(reader)
+    }
 }
 
 /// Runs a function on messages, decoding the leaves that it needs and no others.

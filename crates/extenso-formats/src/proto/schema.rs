@@ -4,6 +4,7 @@
 
 use super::member::ANY;
 use super::put::{put_key, put_varint};
+use super::rows::Readers;
 use super::wire::WireType;
 use extenso_types::{Error, Result};
 use prost_reflect::prost::Message;
@@ -14,6 +15,7 @@ use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The messages and enums of some files, linked.
 ///
@@ -25,7 +27,10 @@ use std::path::Path;
 /// assert_eq!(error, "message: there is no 'Item'.\nWanted: one of shop.Item.");
 /// ```
 #[derive(Clone, Debug)]
-pub struct Schema(DescriptorPool);
+pub struct Schema {
+    pool: DescriptorPool,
+    readers: Arc<Readers>,
+}
 
 /// How many names an error lists.
 const SHOWN: usize = 20;
@@ -42,7 +47,7 @@ impl Schema {
             |text: String| Error::data(text).wanted("a serialized FileDescriptorSet with all imports").at("descriptor");
         let files = FileDescriptorSet::decode(bytes).map_err(|e| refused(e.to_string()))?;
         files.file.iter().try_for_each(check_syntax)?;
-        contained(|| DescriptorPool::decode(bytes).map(Schema).map_err(|e| refused(e.to_string())))
+        contained(|| DescriptorPool::decode(bytes).map(Schema::of).map_err(|e| refused(e.to_string())))
     }
 
     /// The schema of one `.proto` text; it may import the types of `google/protobuf` alone.
@@ -67,18 +72,22 @@ impl Schema {
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         contained(|| {
             let compiled = Compiler::new([beside]).and_then(|mut c| Ok(c.open_file(path)?.descriptor_pool()));
-            compiled.map(Schema).map_err(|e| refused(&e))
+            compiled.map(Schema::of).map_err(|e| refused(&e))
         })
+    }
+
+    fn of(pool: DescriptorPool) -> Schema {
+        Schema { pool, readers: Arc::default() }
     }
 
     /// The message of this full name.
     ///
     /// Errors: there is none, with those that there are.
     pub fn message(&self, name: &str) -> Result<MessageType> {
-        if let Some(message) = self.0.get_message_by_name(name.trim_start_matches('.')) {
-            return Ok(MessageType(message));
+        if let Some(message) = self.pool.get_message_by_name(name.trim_start_matches('.')) {
+            return Ok(MessageType(message, self.readers.clone()));
         }
-        let ours = self.0.all_messages().filter(|m| !m.is_map_entry() && m.package_name() != "google.protobuf");
+        let ours = self.pool.all_messages().filter(|m| !m.is_map_entry() && m.package_name() != "google.protobuf");
         let mut names: Vec<String> = ours.take(SHOWN + 1).map(|m| m.full_name().to_string()).collect();
         if names.len() > SHOWN {
             names[SHOWN] = "others".into();
@@ -90,7 +99,7 @@ impl Schema {
 
 /// The type of a message, with all that it refers to.
 #[derive(Clone, Debug)]
-pub struct MessageType(pub(super) MessageDescriptor);
+pub struct MessageType(pub(super) MessageDescriptor, pub(super) Arc<Readers>);
 
 impl MessageType {
     /// The full name.
@@ -185,7 +194,7 @@ fn compile(path: &Path, files: impl FileResolver + 'static) -> Result<Schema> {
     resolver.add(GoogleFileResolver::new());
     let mut compiler = Compiler::with_file_resolver(resolver);
     compiler.open_file(path).map_err(|e| refused(&e))?;
-    Ok(Schema(compiler.descriptor_pool()))
+    Ok(Schema::of(compiler.descriptor_pool()))
 }
 
 fn refused(error: &protox::Error) -> Error {
