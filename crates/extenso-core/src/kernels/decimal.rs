@@ -75,7 +75,9 @@ impl Float for f64 {
     }
 
     fn write(self, out: &mut Vec<u8>) {
-        if is_plain(self.wide()) {
+        if let Some(few) = Few::of(self.abs(), 1e5, |units| units as f64 / 1e4, 999_999_999_999_999) {
+            few.append(self.is_sign_negative(), out);
+        } else if is_plain(self.wide()) {
             out.extend_from_slice(zmij::Buffer::new().format_finite(self).as_bytes());
         } else {
             append(out, format_args!("{self:?}"));
@@ -122,7 +124,10 @@ impl Float for f32 {
     }
 
     fn write(self, out: &mut Vec<u8>) {
-        if is_plain(self.wide()) {
+        // Below this, ten-thousandths are exact.
+        if let Some(few) = Few::of(self.abs().wide(), 1600.0, |units| f64::from(units as f32 / 1e4), 999_999) {
+            few.append(self.is_sign_negative(), out);
+        } else if is_plain(self.wide()) {
             out.extend_from_slice(zmij::Buffer::new().format_finite(self).as_bytes());
         } else {
             append(out, format_args!("{self:?}"));
@@ -203,6 +208,57 @@ const SMALL_POWERS: [f32; 8] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7];
 const MIDWAY_MASK: u64 = (1 << 29) - 1;
 const MIDWAY: u64 = 1 << 28;
 
+/// A number of at most four decimals, of which most floats are one that people wrote.
+struct Few {
+    /// Its ten-thousandths.
+    units: u64,
+    /// How many decimals it has.
+    decimals: u32,
+}
+
+impl Few {
+    /// The one that reads back as `size`, which is not negative and below `limit`, if it has no more digits than `most`: of numbers
+    /// that have as few, no two are the same float, so that it is the shortest. `nearest` is the float nearest to some units.
+    #[inline]
+    fn of(size: f64, limit: f64, nearest: impl Fn(u64) -> f64, most: u64) -> Option<Few> {
+        if size.is_nan() || size >= limit {
+            return None;
+        }
+        let units = (size * 1e4 + 0.5) as u64;
+        if nearest(units) != size {
+            return None;
+        }
+        let part = units % 10_000;
+        let (decimals, rest) = match part {
+            0 => (0, 10_000),
+            _ if part.is_multiple_of(1000) => (1, 1000),
+            _ if part.is_multiple_of(100) => (2, 100),
+            _ if part.is_multiple_of(10) => (3, 10),
+            _ => (4, 1),
+        };
+        (units / rest <= most).then_some(Few { units, decimals })
+    }
+
+    /// Appends its text, which has one decimal at least.
+    #[inline]
+    fn append(&self, negative: bool, out: &mut Vec<u8>) {
+        let digit = |number: u64, unit: u64| b'0' + (number / unit % 10) as u8;
+        let (whole, part) = (self.units / 10_000, self.units % 10_000);
+        // A sign, five digits at most, the point and four decimals.
+        let (mut text, mut end) = ([b'-'; 16], usize::from(negative));
+        for unit in [10_000, 1000, 100, 10, 1] {
+            text[end % 16] = digit(whole, unit);
+            end += usize::from(whole >= unit || unit == 1);
+        }
+        let decimals = [b'.', digit(part, 1000), digit(part, 100), digit(part, 10), digit(part, 1)];
+        text[end % 8..][..5].copy_from_slice(&decimals);
+        let before = out.len();
+        // All are copied, which is less work than to copy as many as there are.
+        out.extend_from_slice(&text);
+        out.truncate(before + end + 1 + self.decimals.max(1) as usize);
+    }
+}
+
 fn append(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     // Writing to a vector does not fail.
     let _ = out.write_fmt(text);
@@ -270,6 +326,25 @@ fn write_small(value: f64, read: impl Fn(&str) -> Option<f64>, out: &mut Vec<u8>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn floats_of_few_decimals_are_written_as_rust_shows_them() {
+        let mut out = Vec::new();
+        for units in (0..60_000_u64).chain((60_000..20_000_000).step_by(97)).chain((20_000_000..1_100_000_000).step_by(9973)) {
+            let value = units as f64 / 1e4;
+            for value in [value, -value, f64::from_bits(value.to_bits() + 1)] {
+                out.clear();
+                value.write(&mut out);
+                assert_eq!(out, format!("{value:?}").as_bytes());
+                out.clear();
+                let narrow = value as f32;
+                narrow.write(&mut out);
+                // Of two texts as short and as near there may be either.
+                let text = String::from_utf8_lossy(&out);
+                assert_eq!((text.parse(), text.len()), (Ok(narrow), format!("{narrow:?}").len()), "{text}");
+            }
+        }
+    }
 
     #[test]
     fn floats_are_written_as_rust_shows_them() {

@@ -176,11 +176,9 @@ impl Writer<'_> {
 
     fn write_list(&self, items: Range<usize>, out: &mut Vec<u8>) {
         out.push(b'[');
-        for i in items.clone() {
-            if i > items.start {
-                out.push(b',');
-            }
-            self.write(i, out);
+        match self {
+            Writer::Scalar(column) => write_scalars(column, items, out),
+            other => write_each(items, |i, out| other.write(i, out), out),
         }
         out.push(b']');
     }
@@ -196,22 +194,41 @@ fn text_at<'a>(text: &TextRef<'a>, row: usize) -> &'a [u8] {
 
 /// Appends the boolean or number at `row`; what is no number has its name in quotes.
 pub fn write_scalar(column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) {
+    write_scalars(column, row..row + 1, out);
+}
+
+/// Appends the booleans or numbers of some rows, with commas between them.
+fn write_scalars(column: &ColumnRef<'_>, rows: Range<usize>, out: &mut Vec<u8>) {
     match column {
-        ColumnRef::Bits(bits) => out.extend_from_slice(if bits.get(row) { b"true" } else { b"false" }),
-        ColumnRef::I8(numbers) => write_integer(numbers[row], out),
-        ColumnRef::I16(numbers) => write_integer(numbers[row], out),
-        ColumnRef::I32(numbers) => write_integer(numbers[row], out),
-        ColumnRef::I64(numbers) => write_integer(numbers[row], out),
-        ColumnRef::U8(numbers) => write_integer(numbers[row], out),
-        ColumnRef::U16(numbers) => write_integer(numbers[row], out),
-        ColumnRef::U32(numbers) => write_integer(numbers[row], out),
-        ColumnRef::U64(numbers) => write_integer(numbers[row], out),
-        ColumnRef::F16(numbers) => number::write(numbers[row], out),
-        ColumnRef::BF16(numbers) => number::write(numbers[row], out),
-        ColumnRef::F32(numbers) => number::write(numbers[row], out),
-        ColumnRef::F64(numbers) => number::write(numbers[row], out),
+        ColumnRef::Bits(bits) => {
+            let word = |row: usize| if bits.get(row) { "true" } else { "false" };
+            write_each(rows, |row, out| out.extend_from_slice(word(row).as_bytes()), out);
+        }
+        ColumnRef::I8(numbers) => write_each(&numbers[rows], |n, out| write_integer(*n, out), out),
+        ColumnRef::I16(numbers) => write_each(&numbers[rows], |n, out| write_integer(*n, out), out),
+        ColumnRef::I32(numbers) => write_each(&numbers[rows], |n, out| write_integer(*n, out), out),
+        ColumnRef::I64(numbers) => write_each(&numbers[rows], |n, out| write_integer(*n, out), out),
+        ColumnRef::U8(numbers) => write_each(&numbers[rows], |n, out| write_integer(*n, out), out),
+        ColumnRef::U16(numbers) => write_each(&numbers[rows], |n, out| write_integer(*n, out), out),
+        ColumnRef::U32(numbers) => write_each(&numbers[rows], |n, out| write_integer(*n, out), out),
+        ColumnRef::U64(numbers) => write_each(&numbers[rows], |n, out| write_integer(*n, out), out),
+        ColumnRef::F16(numbers) => write_each(&numbers[rows], |n, out| number::write(*n, out), out),
+        ColumnRef::BF16(numbers) => write_each(&numbers[rows], |n, out| number::write(*n, out), out),
+        ColumnRef::F32(numbers) => write_each(&numbers[rows], |n, out| number::write(*n, out), out),
+        ColumnRef::F64(numbers) => write_each(&numbers[rows], |n, out| number::write(*n, out), out),
         // The check has compared the kinds.
         ColumnRef::Text(_) | ColumnRef::Offsets(_) => {}
+    }
+}
+
+/// Appends items with commas between them.
+#[inline(always)]
+fn write_each<T>(items: impl IntoIterator<Item = T>, write: impl Fn(T, &mut Vec<u8>), out: &mut Vec<u8>) {
+    for (i, item) in items.into_iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        write(item, out);
     }
 }
 
