@@ -20,7 +20,7 @@ pub enum Value {
 }
 
 /// The results of one op.
-pub type Outputs = SmallVec<[Value; 1]>;
+pub type Outputs = SmallVec<[Value; 2]>;
 
 /// An argument of an op as the caller wrote it.
 #[derive(Clone)]

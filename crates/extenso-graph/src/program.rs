@@ -231,7 +231,7 @@ impl Program {
     ///
     /// Errors: a needed leaf is missing; those of the ops.
     pub fn run_with(&self, leaf: impl Fn(usize) -> Option<Value>) -> Result<Vec<Value>> {
-        let mut slots: SmallVec<[Option<Value>; 32]> = SmallVec::new();
+        let mut slots: SmallVec<[Option<Value>; 96]> = SmallVec::new();
         slots.resize(self.slots, None);
         for (i, (path, _, slot)) in self.inputs.iter().enumerate() {
             if let Some(slot) = slot {
@@ -360,7 +360,7 @@ fn early() -> Error {
 
 impl Step {
     fn run(&self, slots: &mut [Option<Value>]) -> Result<()> {
-        let mut args: SmallVec<[Value; 4]> = SmallVec::with_capacity(self.args.len());
+        let mut args: SmallVec<[Value; 12]> = SmallVec::with_capacity(self.args.len());
         for (slot, how) in &self.args {
             let arg = if *how == Use::Shared { slots[*slot].clone() } else { slots[*slot].take() };
             args.push(arg.ok_or_else(early)?);
@@ -412,8 +412,7 @@ fn run_fused(fused: &Fused, args: &[Value]) -> Result<Outputs> {
                 return Err(Error::shape(format!("{n} values are given to a partition of {}", rows.nvalues())));
             }
             let out = Dims::from_slice(&[rows.nrows()]);
-            let folded = evaluate_folds(expr, &inputs, &dims, folds, &Cut::Segments(rows.offsets()), out)?;
-            Ok(folded.into_iter().map(Value::Tensor).collect())
+            evaluate_folds(expr, &inputs, &dims, folds, &Cut::Segments(rows.offsets()), out)
         }
         (End::Store(given), _) => {
             let stored = evaluate(expr, &inputs, &dims)?;
@@ -487,6 +486,5 @@ fn run_axes(expr: &Expr, inputs: &[Source<'_>], dims: Dims, fold: Fold, attrs: &
     if attrs.keepdims {
         out.extend(axes.iter().map(|_| 1));
     }
-    let folded = evaluate_folds(expr, inputs, &dims, &[fold], &Cut::Rows(n), out)?;
-    Ok(folded.into_iter().map(Value::Tensor).collect())
+    evaluate_folds(expr, inputs, &dims, &[fold], &Cut::Rows(n), out)
 }

@@ -4,6 +4,7 @@
 
 use super::bits::{test, words};
 use super::isa::multiversion;
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
 multiversion! {
@@ -14,12 +15,12 @@ multiversion! {
 }
 
 /// The places of a byte among others.
-pub struct Marks(Vec<u64>);
+pub struct Marks(SmallVec<[u64; 16]>);
 
 impl Marks {
     /// The places of `wanted` in `bytes`.
     pub fn of(bytes: &[u8], wanted: u8) -> Marks {
-        let mut marks = vec![0; words(bytes.len())];
+        let mut marks = smallvec![0; words(bytes.len())];
         mark(bytes, wanted, &mut marks);
         Marks(marks)
     }

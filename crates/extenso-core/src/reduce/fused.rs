@@ -11,6 +11,7 @@ use crate::kernels::pool::{Block, in_words};
 use crate::kernels::reduce::{LEAF, Offset};
 use crate::offsets::{Offsets, with_offsets};
 use crate::tensor::{Storage, Tensor};
+use crate::value::{Outputs, Value};
 use crate::threads::{pieces_of, side_by_side, split_at_lengths};
 use arrow_buffer::Buffer;
 use extenso_types::{Dims, Error, Result};
@@ -78,7 +79,7 @@ pub fn evaluate_folds(
     folds: &[Fold],
     cut: &Cut<'_>,
     out_dims: Dims,
-) -> Result<SmallVec<[Tensor; 1]>> {
+) -> Result<Outputs> {
     let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
     let nrows: usize = out_dims.iter().product();
     let kernels: SmallVec<[FoldKernel; 2]> = folds.iter().map(|fold| kernel_of(*fold, dtype)).collect::<Result<_>>()?;
@@ -112,8 +113,8 @@ pub fn evaluate_folds(
     Ok(kernels.iter().zip(outs).map(tensor).collect())
 }
 
-fn folded(kernel: &FoldKernel, dims: &Dims, elements: Buffer) -> Tensor {
-    Tensor::from_dense(kernel.out, dims.clone(), Storage::Fixed(elements))
+fn folded(kernel: &FoldKernel, dims: &Dims, elements: Buffer) -> Value {
+    Value::Tensor(Tensor::from_dense(kernel.out, dims.clone(), Storage::Fixed(elements)))
 }
 
 /// The folds of a few rows of few elements; nothing where these are more.
@@ -124,7 +125,7 @@ fn few_folds(
     kernels: &[FoldKernel],
     ends: &Ends,
     out_dims: &Dims,
-) -> Result<Option<SmallVec<[Tensor; 1]>>> {
+) -> Result<Option<Outputs>> {
     let nrows = ends.len() - 1;
     let bytes = |kernel: &FoldKernel| nrows * out_width(kernel.out);
     let mut block = Block::new(kernels.iter().map(|kernel| in_words(bytes(kernel)) * 8).sum());
