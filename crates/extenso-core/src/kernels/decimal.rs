@@ -330,7 +330,9 @@ mod tests {
     #[test]
     fn floats_of_few_decimals_are_written_as_rust_shows_them() {
         let mut out = Vec::new();
-        for units in (0..60_000_u64).chain((60_000..20_000_000).step_by(97)).chain((20_000_000..1_100_000_000).step_by(9973)) {
+        for units in
+            (0..60_000_u64).chain((60_000..20_000_000).step_by(97)).chain((20_000_000..1_100_000_000).step_by(9973))
+        {
             let value = units as f64 / 1e4;
             for value in [value, -value, f64::from_bits(value.to_bits() + 1)] {
                 out.clear();

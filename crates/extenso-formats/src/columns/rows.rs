@@ -69,13 +69,14 @@ impl RowVec {
                 *ones += 1;
                 true
             }
-            _ => self.push_end(n),
+            Some(_) => self.push_first_end(n),
+            None => self.ends.push_row(n),
         }
     }
 
-    /// Writes the end of a row of `n` items.
-    #[inline(never)]
-    fn push_end(&mut self, n: usize) -> bool {
+    /// Writes the ends of the rows that were counted, and that of a row of `n` items.
+    #[cold]
+    fn push_first_end(&mut self, n: usize) -> bool {
         self.write().is_ok() && self.ends.push_row(n)
     }
 

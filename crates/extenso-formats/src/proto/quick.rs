@@ -159,15 +159,16 @@ struct Reader<'a, 'j> {
 const FEW: usize = 16;
 
 impl Reader<'_, '_> {
+    #[inline(always)]
     fn message(&mut self, record: &Record, quick: &Quick, part: Span) -> Option<()> {
-        let (mut few, mut many) = ([0; FEW], Vec::new());
-        let counts = match few.get_mut(..quick.steps.len()) {
-            Some(few) => few,
-            None => {
-                many.resize(quick.steps.len(), 0);
-                &mut many[..]
-            }
-        };
+        match [0; FEW].get_mut(..quick.steps.len()) {
+            Some(counts) => self.fields(record, quick, part, counts),
+            None => self.fields(record, quick, part, &mut vec![0; quick.steps.len()]),
+        }
+    }
+
+    /// Reads the fields of a message, of none of which a value came.
+    fn fields(&mut self, record: &Record, quick: &Quick, part: Span, counts: &mut [u32]) -> Option<()> {
         let wire = Bytes(self.bytes.get(..part.end)?);
         let mut at = part.start;
         while at < wire.0.len() {
