@@ -112,12 +112,12 @@ pub fn with_messages<T: Send>(
     f: impl Fn(Messages<'_>) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
     let py = source.py();
-    let each = |list: &[&[u8]]| py.detach(|| guarded(|| f(Messages::Each(list)))).or_raise();
+    let read = |messages: Messages<'_>| py.detach(|| guarded(|| f(messages))).or_raise();
     if source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>() {
         let items: Vec<Bound<'_, PyAny>> = source.try_iter()?.collect::<PyResult<_>>()?;
         let list: Vec<&[u8]> =
             items.iter().enumerate().map(|(i, item)| serialized(i, item)).collect::<PyResult<_>>()?;
-        return each(&list);
+        return read(Messages::Each(&list));
     }
     if let Ok(tensor) = source.cast::<PyTensor>() {
         let dense = tensor.get().0.data().or_raise()?;
@@ -125,8 +125,8 @@ pub fn with_messages<T: Send>(
             let error = Error::shape(format!("the messages have shape {:?}", dense.dims())).wanted("one axis");
             return Err(raised(py, error.at("source")));
         }
-        let list: Result<Vec<&[u8]>> = (0..dense.len()).map(|i| dense.text_at(i)).collect();
-        return each(&list.map_err(|e| e.at("source")).or_raise()?);
+        dense.text().map_err(|e| e.at("source")).or_raise()?;
+        return read(Messages::Texts(dense));
     }
     with_bytes(source, |bytes| f(Messages::of_file(bytes, framing)))
 }

@@ -6,13 +6,16 @@ use super::put::put_varint;
 use super::wire::{Span, Wire};
 use crate::failure::{Failure, Read};
 use crate::parts::Start;
+use extenso_core::Dense;
 use extenso_types::{Error, Result};
 
 /// Serialized messages, one for each row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum Messages<'a> {
     /// Each by itself; a byte in an error is one of its message.
     Each(&'a [&'a [u8]]),
+    /// The elements of a tensor of byte strings, in row-major order; a byte in an error is one of its message.
+    Texts(&'a Dense),
     /// A file of messages with a varint for the length before each, as `writeDelimitedTo` of Java writes it.
     Delimited(&'a [u8]),
     /// A TFRecord file: lengths, messages, and the masked CRC-32C of both, which are checked.
@@ -155,6 +158,7 @@ impl<'a> Messages<'a> {
     pub fn bytes(self) -> usize {
         match self {
             Messages::Each(list) => list.iter().map(|bytes| bytes.len()).sum(),
+            Messages::Texts(texts) => texts.text().map_or(0, |(offsets, _)| offsets.get(texts.len()) - offsets.get(0)),
             Messages::Delimited(bytes) | Messages::TfRecord(bytes) => bytes.len(),
         }
     }
@@ -163,6 +167,11 @@ impl<'a> Messages<'a> {
     fn next(self, row: usize, at: usize) -> Read<Option<Frame<'a>>> {
         match self {
             Messages::Each(list) => Ok(list.get(row).map(|bytes| Frame { start: 0, bytes, intact: true })),
+            Messages::Texts(texts) if row < texts.len() => {
+                let bytes = texts.text_at(row).map_err(|error| Failure::new(0, error))?;
+                Ok(Some(Frame { start: 0, bytes, intact: true }))
+            }
+            Messages::Texts(_) => Ok(None),
             Messages::Delimited(bytes) if at < bytes.len() => delimited(bytes, at).map(Some),
             Messages::TfRecord(bytes) if at < bytes.len() => tf_record(bytes, at).map(Some),
             Messages::Delimited(_) | Messages::TfRecord(_) => Ok(None),

@@ -2,6 +2,7 @@
 
 use super::{Enums, MessageType, Messages, Optionals, ProtobufOptions, Schema, proto_spec, read_proto};
 use crate::{FieldSpec as F, OnError, struct_spec};
+use extenso_core::{Tensor, join_text};
 use extenso_ext::to_literal;
 use extenso_types::{DType, Path, Result, Spec};
 
@@ -196,11 +197,18 @@ fn bad_messages_are_raised_left_out_or_filled() {
         (OnError::Default, r#"[{"id": 1, "items": [{"sku": 5}]}, {"id": 0, "items": []}, {"id": 3, "items": []}]"#),
     ] {
         let options = ProtobufOptions { on_error, ..masked(&["id", "items[*].sku"]) };
-        let read = read_proto(Messages::Each(&rows), &message("shop.Order"), &options).expect("reads");
-        assert_eq!(to_literal(&read.value).expect("a literal").to_string(), wanted);
-        assert_eq!(read.bad.rows, [1]);
-        assert_eq!((read.bad.first[0].offset, read.bad.first[0].path.to_string()), (7, "items".into()));
+        let (offsets, bytes) = join_text(rows.iter().copied());
+        let texts = Tensor::from_text(DType::Bytes, &[3], offsets, bytes).expect("texts");
+        for source in [Messages::Each(&rows), Messages::Texts(texts.data().expect("data"))] {
+            let read = read_proto(source, &message("shop.Order"), &options).expect("reads");
+            assert_eq!(to_literal(&read.value).expect("a literal").to_string(), wanted);
+            assert_eq!(read.bad.rows, [1]);
+            assert_eq!((read.bad.first[0].offset, read.bad.first[0].path.to_string()), (7, "items".into()));
+        }
     }
+    let numbers = Tensor::from_vec(vec![1_i64]);
+    let error = read_proto(Messages::Texts(numbers.data().expect("data")), &message("shop.Order"), &masked(&["id"]));
+    assert!(error.expect_err("numbers are no messages").to_string().contains("string or bytes"));
 }
 
 #[test]

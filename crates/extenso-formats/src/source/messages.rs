@@ -11,6 +11,7 @@ use crate::records::RecordSpec;
 use extenso_core::{Tensor, Value};
 use extenso_graph::Concrete;
 use extenso_types::{DType, Error, Nest, Result};
+use std::borrow::Cow;
 use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +32,7 @@ pub struct MessageBlocks<'a> {
 
 enum Source<'a> {
     File { framing: Framing, reader: Box<dyn BufRead + Send + 'a>, text: Vec<u8> },
-    List(&'a [&'a [u8]]),
+    List { list: Cow<'a, [&'a [u8]]>, next: usize },
 }
 
 impl<'a> MessageBlocks<'a> {
@@ -53,11 +54,11 @@ impl<'a> MessageBlocks<'a> {
     /// Errors: an argument that the messages cannot be read as.
     pub fn of_list(
         function: &Concrete,
-        list: &'a [&'a [u8]],
+        list: Cow<'a, [&'a [u8]]>,
         content: &Content,
         options: &SourceOptions,
     ) -> Result<MessageBlocks<'a>> {
-        MessageBlocks::new(function, Source::List(list), content, options)
+        MessageBlocks::new(function, Source::List { list, next: 0 }, content, options)
     }
 
     /// The same blocks, of a file that is packed: so many of the packed bytes were read.
@@ -86,9 +87,10 @@ impl<'a> MessageBlocks<'a> {
                 let decoded = self.decoder.block(framing.messages(text), Start { row, byte }, self.on_error)?;
                 Ok((decoded, text.len()))
             }
-            Source::List(rest) => {
-                let (now, later) = rest.split_at(count(rest, self.block));
-                *rest = later;
+            Source::List { list, next } => {
+                let rest = &list[*next..];
+                let now = &rest[..count(rest, self.block)];
+                *next += now.len();
                 // A byte in an error is one of its message.
                 let decoded = self.decoder.block(Messages::Each(now), Start { row, byte: 0 }, self.on_error)?;
                 Ok((decoded, now.iter().map(|message| message.len()).sum()))

@@ -57,6 +57,8 @@ use crate::run::{Rows, run_decoded, run_leaves};
 use extenso_core::Value;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Result};
+#[cfg(feature = "proto")]
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
@@ -299,9 +301,12 @@ pub fn open_messages<'a>(
     source: Messages<'a>,
     options: &SourceOptions,
 ) -> Result<Box<dyn Blocks + 'a>> {
+    let of_list = |list| messages::MessageBlocks::of_list(function, list, content_of(options)?, options);
     let (bytes, framing) = match source {
-        Messages::Each(list) => {
-            return Ok(Box::new(messages::MessageBlocks::of_list(function, list, content_of(options)?, options)?));
+        Messages::Each(list) => return Ok(Box::new(of_list(Cow::Borrowed(list))?)),
+        Messages::Texts(texts) => {
+            let list = (0..texts.len()).map(|i| texts.text_at(i)).collect::<Result<_>>()?;
+            return Ok(Box::new(of_list(Cow::Owned(list))?));
         }
         Messages::Delimited(bytes) => (bytes, Framing::Delimited),
         Messages::TfRecord(bytes) => (bytes, Framing::TfRecord),
