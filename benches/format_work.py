@@ -1,6 +1,9 @@
 """The workloads on records in files and messages: NDJSON, protocol buffers, Parquet, and one record at a time."""
 
 import pathlib
+import statistics
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -301,6 +304,26 @@ def one_record(records: Records) -> Work:
         place[who] = (place[who] + 1) % len(lines)
         return place[who]
 
+    def singles() -> "dict[str, tuple[float, Bar]]":
+        """Single calls, and those of the saved function from Rust."""
+        times = []
+        for line in given * 100:
+            start = time.perf_counter()
+            score(line)
+            times.append(time.perf_counter() - start)
+        path, text = records.folder / "score.exo", records.folder / "lines.ndjson"
+        ex.save(score, str(path))
+        text.write_bytes(b"".join(lines))
+        command = ["cargo", "run", "-q", "--release", "-p", "extenso", "--example", "calls", str(path), "score", str(text)]
+        done = subprocess.run(command, cwd=pathlib.Path(__file__).parent.parent, stdout=subprocess.PIPE, check=True)
+        p50, p99 = map(float, done.stdout.split())
+        low, high = statistics.median(times), statistics.quantiles(times, n=100)[-1]
+        return {
+            "W9: the 99th percentile of single calls": (high, Bar(seconds=2 * low)),
+            "W9: the same from Rust, a single call": (p50, Bar(seconds=18e-6)),
+            "W9: the 99th percentile from Rust": (p99, Bar(seconds=2 * p50)),
+        }
+
     decode = msgspec.json.Decoder().decode
     return Work(
         "W9: one recipe from JSON to the score of a perceptron",
@@ -312,4 +335,5 @@ def one_record(records: Records) -> Work:
                 lambda _: {"sum": sum(float(session.run(None, {"x": features(decode(line))})[0][0, 0]) for line in lines)},
             )
         },
+        singles,
     )

@@ -28,6 +28,8 @@ class Work(NamedTuple):
     bar: Bar
     ours: "tuple[Run, Digest]"
     peers: "dict[str, tuple[Run, Digest]]"
+    also: "Callable[[], dict[str, tuple[float, Bar]]]" = dict
+    """What else is told of our call: seconds, and what is wanted of them."""
 
 
 def text(s: float) -> str:

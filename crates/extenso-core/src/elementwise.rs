@@ -245,7 +245,7 @@ pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[Leaf
     let mut expr = Expr::default();
     let slots: SmallVec<[Slot; 4]> = dtypes.iter().map(|d| expr.input(*d)).collect();
     expr.step(kernel, slots);
-    evaluate(&expr, &inputs, &dims)?.iter().map(|made| made.tensor(dims.clone()).map(Value::Tensor)).collect()
+    evaluate(&expr, &inputs, &dims)?.into_iter().map(|made| made.tensor(dims.clone()).map(Value::Tensor)).collect()
 }
 
 pub(crate) fn at_position(fault: Fault, start: usize, dims: &[usize]) -> Error {

@@ -136,11 +136,12 @@ impl Table<'_> {
             return Ok(total);
         }
         let by = by()?;
-        let by = trailing(&by, self.inner)?;
         let nothing = ops::equal(&by, 0.0)?;
         // A gradient must not see a division by zero, or a root at zero.
         let by = ops::where_(&nothing, 1.0, by)?;
         let by = if self.combiner == Combiner::SqrtN { ops::sqrt(by)? } else { by };
+        // Numbers of rows take an axis when all is done with them: what comes before is one step.
+        let (by, nothing) = (trailing(&by, self.inner)?, trailing(&nothing, self.inner)?);
         ops::where_(nothing, 0.0, ops::divide(total, by)?)
     }
 

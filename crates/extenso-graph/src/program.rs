@@ -3,15 +3,14 @@
 //! Invariant: a program gives the bits that its graph gives op by op. A value is dropped after its last reader, so that its
 //! buffer goes back to the pool. One small record takes no thread and no lock that another caller can hold.
 
+mod step;
+
 use crate::graph::{Graph, NodeKind, ValueRef};
-use crate::passes::fuse::{Given, Group, Groups, Head, How, Read, Sink, fuse};
-use extenso_core::attrs::AttrSet;
-use extenso_core::elementwise::{Epilogue, Expr, Made, Source, evaluate};
-use extenso_core::reduce::{Cut, Fold, Reduce, evaluate_folds, fold_axes, normalize_axes};
-use extenso_core::{FirstSpecs, OpDef, Outputs, Tensor, Value};
-use extenso_types::{Dims, Error, LeafSpec, Path, Result, broadcast_dims};
-use smallvec::{SmallVec, smallvec};
-use std::sync::Arc;
+use crate::passes::fuse::{Group, Groups, Head, How, Read, Sink, fuse};
+use extenso_core::{FirstSpecs, Value};
+use extenso_types::{Error, LeafSpec, Path, Result};
+use smallvec::SmallVec;
+use step::{End, Fused, HeadOp, Step, Use, Work};
 
 type Slot = usize;
 
@@ -20,77 +19,12 @@ type Slot = usize;
 pub struct Program {
     slots: usize,
     inputs: Vec<(Path, LeafSpec, Option<Slot>)>,
-    constants: Vec<(Slot, Value)>,
+    /// Constants by slot, which no step fills.
+    constants: Vec<Option<Value>>,
     steps: Vec<Step>,
     outputs: Vec<Slot>,
     /// What is known of the results of steps, by slot.
     specs: Vec<Option<LeafSpec>>,
-}
-
-struct Step {
-    work: Work,
-    args: SmallVec<[(Slot, Use); 4]>,
-    results: SmallVec<[Slot; 1]>,
-    /// Results that nothing reads.
-    unread: SmallVec<[Slot; 1]>,
-}
-
-/// How a step reads a value. Where it can, it has the value itself: to count one more owner costs more than to give it back.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// The step reads it at another place too.
-    Shared,
-    /// Others read it later.
-    Lent,
-    /// Nothing reads it later.
-    Last,
-}
-
-enum Work {
-    Op(&'static OpDef, Arc<dyn AttrSet>, FirstSpecs),
-    Fused(Fused),
-}
-
-/// A fused chain. Its arguments are those of what it makes first, what it reads, then the partitions of what is repeated in rows.
-struct Fused {
-    expr: Expr,
-    head: Option<HeadOp>,
-    /// How each argument is read.
-    reads: Vec<How>,
-    end: End,
-}
-
-/// What a fused chain makes first and then replaces.
-struct HeadOp {
-    op: &'static OpDef,
-    attrs: Arc<dyn AttrSet>,
-    /// The number of its arguments.
-    args: usize,
-    /// Its place among the inputs of the expression.
-    input: usize,
-    first: FirstSpecs,
-}
-
-/// What a fused chain ends in.
-enum End {
-    /// Stored results are given as they are, or with more axes.
-    Store(Vec<Given>),
-    Axes(Fold, Reduce),
-    /// Each fold has a result. The last argument is the partition.
-    Segments(Vec<Fold>),
-}
-
-impl std::fmt::Debug for Step {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let args: SmallVec<[Slot; 4]> = self.args.iter().map(|(slot, _)| *slot).collect();
-        match &self.work {
-            Work::Op(op, ..) => write!(f, "{:?} = {}{args:?}", self.results, op.name),
-            Work::Fused(Fused { head: Some(head), expr, .. }) => {
-                write!(f, "{:?} = {} and {} steps {args:?}", self.results, head.op.name, expr.len())
-            }
-            Work::Fused(fused) => write!(f, "{:?} = fused {} steps {args:?}", self.results, fused.expr.len()),
-        }
-    }
 }
 
 impl Program {
@@ -110,6 +44,7 @@ impl Program {
             specs: Vec::new(),
         };
         let mut input_slots = vec![None; graph.inputs.len()];
+        let mut constants = Vec::new();
         let mut waiting: Vec<usize> = Vec::new();
         for (i, node) in graph.nodes.iter().enumerate().filter(|(i, _)| live[*i]) {
             let at = |output: usize| ValueRef { node: narrow(i), output: narrow(output) };
@@ -121,7 +56,7 @@ impl Program {
                 }
                 NodeKind::Constant(value) => {
                     let slot = slot_of.new_for(at(0));
-                    program.constants.push((slot, value.clone()));
+                    constants.push((slot, value.clone()));
                 }
                 NodeKind::Op(..) => {
                     waiting.push(i);
@@ -136,6 +71,8 @@ impl Program {
         program.inputs = inputs.map(|(input, slot)| (input.path.clone(), input.spec.clone(), slot)).collect();
         program.outputs = graph.outputs.iter().map(|v| slot_of.get(*v)).collect::<Result<_>>()?;
         program.slots = slot_of.count;
+        program.constants = vec![None; slot_of.count];
+        constants.into_iter().for_each(|(slot, value)| program.constants[slot] = Some(value));
         program.specs = vec![None; slot_of.count];
         for (slot, spec) in slot_of.of.iter().zip(graph.nodes.iter().flat_map(|node| &node.outputs)) {
             if let Some(slot) = slot {
@@ -169,13 +106,14 @@ impl Program {
     /// Notes after each step what no later step reads.
     fn mark_dead(&mut self) {
         let mut kept = vec![false; self.slots];
-        self.outputs.iter().chain(self.constants.iter().map(|(slot, _)| slot)).for_each(|&slot| kept[slot] = true);
+        self.outputs.iter().for_each(|&slot| kept[slot] = true);
         for step in self.steps.iter_mut().rev() {
             let is_last = |slot: Slot, kept: &mut [bool]| !std::mem::replace(&mut kept[slot], true);
             let read: SmallVec<[Slot; 4]> = step.args.iter().map(|(slot, _)| *slot).collect();
             for (i, (slot, how)) in step.args.iter_mut().enumerate().rev() {
                 let is_read_again = read[i + 1..].contains(slot);
                 *how = match is_last(*slot, &mut kept) {
+                    _ if self.constants[*slot].is_some() => Use::Constant,
                     _ if is_read_again => Use::Shared,
                     true => Use::Last,
                     false => Use::Lent,
@@ -231,22 +169,20 @@ impl Program {
     ///
     /// Errors: a needed leaf is missing; those of the ops.
     pub fn run_with(&self, leaf: impl Fn(usize) -> Option<Value>) -> Result<Vec<Value>> {
-        let mut slots: SmallVec<[Option<Value>; 96]> = SmallVec::new();
-        slots.resize(self.slots, None);
+        let mut slots: SmallVec<[Option<Value>; 96]> = SmallVec::with_capacity(self.slots);
+        (0..self.slots).for_each(|_| slots.push(None));
         for (i, (path, _, slot)) in self.inputs.iter().enumerate() {
             if let Some(slot) = slot {
                 let value = leaf(i).ok_or_else(|| Error::missing(format!("the needed leaf '{path}' is missing")))?;
                 slots[*slot] = Some(value);
             }
         }
-        for (slot, value) in &self.constants {
-            slots[*slot] = Some(value.clone());
-        }
         for step in &self.steps {
-            step.run(&mut slots)?;
+            step.run(&self.constants, &mut slots)?;
         }
-        let take = |slot: &Slot| slots[*slot].clone().ok_or_else(|| Error::internal("an output was not computed"));
-        self.outputs.iter().map(take).collect()
+        let value = |slot: &Slot| slots[*slot].as_ref().or(self.constants[*slot].as_ref()).cloned();
+        let computed = |slot| value(slot).ok_or_else(|| Error::internal("an output was not computed"));
+        self.outputs.iter().map(computed).collect()
     }
 }
 
@@ -351,140 +287,4 @@ fn head_op(graph: &Graph, head: Head) -> Option<HeadOp> {
     let NodeKind::Op(op, attrs) = &node.kind else { return None };
     let (attrs, args) = (attrs.clone(), node.inputs.len());
     Some(HeadOp { op, attrs, args, input: head.input, first: FirstSpecs::default() })
-}
-
-#[cold]
-fn early() -> Error {
-    Error::internal("a value was dropped too early")
-}
-
-impl Step {
-    fn run(&self, slots: &mut [Option<Value>]) -> Result<()> {
-        let mut args: SmallVec<[Value; 12]> = SmallVec::with_capacity(self.args.len());
-        for (slot, how) in &self.args {
-            let arg = if *how == Use::Shared { slots[*slot].clone() } else { slots[*slot].take() };
-            args.push(arg.ok_or_else(early)?);
-        }
-        let results = match &self.work {
-            Work::Op(op, attrs, first) => op.run_again(&args, &**attrs, first).map_err(|e| e.at(op.name))?,
-            Work::Fused(fused) => run_fused(fused, &args)?,
-        };
-        for ((slot, how), arg) in self.args.iter().zip(args) {
-            if *how == Use::Lent {
-                slots[*slot] = Some(arg);
-            }
-        }
-        for (slot, value) in self.results.iter().zip(results) {
-            slots[*slot] = Some(value);
-        }
-        for slot in &self.unread {
-            slots[*slot] = None;
-        }
-        Ok(())
-    }
-}
-
-fn run_fused(fused: &Fused, args: &[Value]) -> Result<Outputs> {
-    let Fused { expr, head, reads, end } = fused;
-    if let (Some(head), End::Store(given)) = (head, end) {
-        return run_head(head, expr, reads, given, args);
-    }
-    let (args, partition) = match (end, args.split_last()) {
-        (End::Segments(_), Some((last, args))) => (args, Some(last.partition()?)),
-        _ => (args, None),
-    };
-    let inputs = sources(args, reads)?;
-    let mut dims = Dims::new();
-    for input in &inputs {
-        match input {
-            Source::Elements(data) if data.dims().is_empty() || *data.dims() == *dims => {}
-            _ => dims = broadcast_dims(&dims, &input.dims())?,
-        }
-    }
-    match (end, partition) {
-        (End::Axes(fold, attrs), _) => run_axes(expr, &inputs, dims, *fold, attrs),
-        (End::Segments(folds), Some(partition)) => {
-            let rows = partition.data()?;
-            let [n] = dims.as_slice() else {
-                return Err(Error::internal("a fused segment fold over more than a vector"));
-            };
-            if *n != rows.nvalues() {
-                return Err(Error::shape(format!("{n} values are given to a partition of {}", rows.nvalues())));
-            }
-            let out = Dims::from_slice(&[rows.nrows()]);
-            evaluate_folds(expr, &inputs, &dims, folds, &Cut::Segments(rows.offsets()), out)
-        }
-        (End::Store(given), _) => {
-            let stored = evaluate(expr, &inputs, &dims)?;
-            let mut results = Outputs::with_capacity(given.len());
-            for given in given {
-                results.push(Value::Tensor(given_of(given, &stored, &dims)?));
-            }
-            Ok(results)
-        }
-        (End::Segments(_), None) => Err(Error::internal("a fused segment fold without rows")),
-    }
-}
-
-/// Makes what comes first and replaces it by the only result of the expression.
-fn run_head(head: &HeadOp, expr: &Expr, reads: &[How], given: &[Given], args: &[Value]) -> Result<Outputs> {
-    let (of_op, others) = args.split_at(head.args);
-    let inputs = sources(others, reads)?;
-    let epilogue = Epilogue::new(expr, &inputs, head.input)?;
-    let result = head.op.run_epilogue(of_op, &*head.attrs, &head.first, &epilogue)?;
-    let tensor = result.tensor()?;
-    let dims = tensor.data()?.dims();
-    let mut results = Outputs::with_capacity(given.len());
-    for given in given {
-        results.push(match given.axes {
-            None => result.clone(),
-            Some(_) => Value::Tensor(tensor.with_dims(&given.sizes(dims))?),
-        });
-    }
-    Ok(results)
-}
-
-/// A stored result of the sizes `dims`, under the sizes that it is given.
-fn given_of(given: &Given, stored: &[Made], dims: &[usize]) -> Result<Tensor> {
-    let made = stored.get(given.stored).ok_or_else(|| Error::internal("a result was not stored"))?;
-    made.tensor(given.sizes(dims))
-}
-
-/// What an expression reads, from the arguments of its step.
-fn sources<'a>(args: &'a [Value], reads: &[How]) -> Result<SmallVec<[Source<'a>; 8]>> {
-    let (inputs, partitions) = args.split_at(reads.len());
-    let mut partitions = partitions.iter();
-    // To collect results costs more than this.
-    let mut sources = SmallVec::with_capacity(inputs.len());
-    for (value, how) in inputs.iter().zip(reads) {
-        sources.push(match how {
-            How::Plain => Source::Elements(value.tensor()?.data()?),
-            How::Lengths => Source::Lengths(value.partition()?.data()?),
-            How::Repeated(_) => {
-                let rows = partitions.next().ok_or_else(|| Error::internal("rows are missing"))?;
-                Source::Repeated(value.tensor()?.data()?, rows.partition()?.data()?)
-            }
-        });
-    }
-    Ok(sources)
-}
-
-fn run_axes(expr: &Expr, inputs: &[Source<'_>], dims: Dims, fold: Fold, attrs: &Reduce) -> Result<Outputs> {
-    let rank = dims.len();
-    let axes: SmallVec<[usize; 4]> = match &attrs.axis {
-        extenso_core::attrs::Axes::All => (0..rank).collect(),
-        extenso_core::attrs::Axes::List(axes) => normalize_axes(axes, rank)?,
-    };
-    let kept = rank - axes.len();
-    if !axes.iter().copied().eq(kept..rank) {
-        let stored = evaluate(expr, inputs, &dims)?;
-        let [stored] = stored.as_slice() else { return Err(Error::internal("a fold reads one result")) };
-        return Ok(smallvec![Value::Tensor(fold_axes(fold, stored.tensor(dims)?.data()?, &axes, attrs.keepdims)?)]);
-    }
-    let n = axes.iter().map(|&a| dims[a]).product();
-    let mut out = Dims::from_slice(&dims[..kept]);
-    if attrs.keepdims {
-        out.extend(axes.iter().map(|_| 1));
-    }
-    evaluate_folds(expr, inputs, &dims, &[fold], &Cut::Rows(n), out)
 }

@@ -59,6 +59,20 @@ fn stacked_features_are_a_step_and_a_concatenation() {
 }
 
 #[test]
+fn features_made_early_and_late_are_one_step() {
+    let f = body(|args| {
+        let [x, y] = args else { panic!("two arguments") };
+        // One feature waits for what is no elementwise op; what only adds an axis to the others does not hold them back.
+        let turned = ops::cumulative_sum(x, 0, false)?;
+        let share = ops::divide(&turned, ops::add(x, 1.0)?)?;
+        ops::stack(vec![ops::divide(x, 50.0)?, share, ops::subtract(y, x)?], 1).map(|all| vec![all])
+    });
+    for n in SIZES.into_iter().filter(|n| *n < 100_000) {
+        check(&f, &[numbers(DType::F32, &[n]), numbers(DType::F32, &[n])], 3, &format!("{n} rows"));
+    }
+}
+
+#[test]
 fn elements_beside_each_other_have_any_width() {
     let f = body(|args| {
         let [x, y] = args else { panic!("two arguments") };

@@ -47,20 +47,30 @@ pub(super) fn evaluate(
     if expr.steps.is_empty() || n > FEW {
         return Ok(None);
     }
-    let dtypes = expr.stored();
-    let bytes = |dtype: &DType| dtype.width().map_or(n.div_ceil(8), |width| n * width);
-    let mut results = Vec::with_capacity(dtypes.iter().map(|dtype| in_words(bytes(dtype))).sum());
-    let stored = |dtype: DType, words: &[u64]| results.extend_from_slice(&words[..in_words(bytes(&dtype))]);
+    let bytes = |dtype: DType| dtype.width().map_or(n.div_ceil(8), |width| n * width);
+    let (mut count, mut all) = (0, 0);
+    for dtype in expr.stored() {
+        (count, all) = (count + 1, all + in_words(bytes(dtype)));
+    }
+    let mut results = Vec::with_capacity(all);
+    let stored = |dtype: DType, words: &[u64]| {
+        let (start, len) = (results.len(), bytes(dtype));
+        results.resize(start + in_words(len), 0);
+        let room: &mut [u8] = bytemuck::cast_slice_mut(&mut results[start..]);
+        let skipped = room.len() - len;
+        room[skipped..].copy_from_slice(&bytemuck::cast_slice(words)[..len]);
+    };
     let Some(()) = run(expr, dims, n, bind(inputs, dims, n), stored, |_| ())? else { return Ok(None) };
-    let parts = Block::of(results).freeze_parts(dtypes.iter().map(bytes));
-    let mut made = SmallVec::with_capacity(dtypes.len());
-    made.extend(dtypes.iter().zip(parts).map(|(&dtype, part)| {
+    let mut parts = Block::of(results).freeze_parts();
+    let mut made = SmallVec::with_capacity(count);
+    for dtype in expr.stored() {
+        let part = parts.next(bytes(dtype));
         let storage = match dtype {
             DType::Bool => Storage::Bits(BooleanBuffer::new(part, 0, n)),
             _ => Storage::Fixed(part),
         };
-        Made { dtype, storage, n }
-    }));
+        made.push(Made { dtype, storage, n });
+    }
     Ok(Some(made))
 }
 

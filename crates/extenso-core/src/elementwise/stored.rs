@@ -30,7 +30,7 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: &[usize]) -> Result<Sm
         let bytes = bytes_of(*dtype, n);
         affordable(bytes).map(|()| Block::new(bytes))
     };
-    let dtypes = expr.stored();
+    let dtypes: SmallVec<[DType; 4]> = expr.stored().collect();
     if dtypes.is_empty() {
         return Err(Error::internal("an empty expression"));
     }
@@ -75,6 +75,7 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: &[usize]) -> Result<Sm
 }
 
 /// The elements of a result, in row-major order.
+#[derive(Clone)]
 pub struct Made {
     pub(super) dtype: DType,
     pub(super) storage: Storage,
@@ -86,11 +87,11 @@ impl Made {
     /// The elements as a tensor of these sizes.
     ///
     /// Errors: sizes of another number of elements.
-    pub fn tensor(&self, dims: Dims) -> Result<Tensor> {
+    pub fn tensor(self, dims: Dims) -> Result<Tensor> {
         if dims.iter().product::<usize>() != self.n {
             return Err(Error::internal(format!("{} results are given the sizes {dims:?}", self.n)));
         }
-        Ok(Tensor::from_dense(self.dtype, dims, self.storage.clone()))
+        Ok(Tensor::from_dense(self.dtype, dims, self.storage))
     }
 }
 
@@ -119,10 +120,10 @@ impl<'a> Out<'a> {
 
 impl Expr {
     /// The dtypes of what is stored, in the order of the steps.
-    pub(super) fn stored(&self) -> SmallVec<[DType; 4]> {
+    pub(super) fn stored(&self) -> impl Iterator<Item = DType> {
         let (last, before) = self.steps.split_last().map_or((None, &[][..]), |(last, before)| (Some(last), before));
         let before = before.iter().filter(|step| step.stored).map(|step| step.kernel.out);
-        before.chain(last.map(|last| last.kernel.out).or_else(|| self.inputs.first().copied())).collect()
+        before.chain(last.map(|last| last.kernel.out).or_else(|| self.inputs.first().copied()))
     }
 }
 

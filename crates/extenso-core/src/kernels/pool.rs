@@ -90,6 +90,8 @@ pub fn affordable(len: usize) -> Result<()> {
 /// Memory for one result, to be written once and then frozen into a buffer.
 pub struct Block {
     memory: Memory,
+    /// Where it starts in the memory.
+    start: usize,
     len: usize,
 }
 
@@ -136,27 +138,25 @@ fn drop_oldest() {
 impl Block {
     /// Memory of `len` bytes. Its content is unspecified; small blocks are zero.
     pub fn new(len: usize) -> Block {
-        let memory = if len < SMALL { Memory::Small(zeros(len.div_ceil(8))) } else { Memory::Pooled(take(len)) };
-        Block { memory, len }
+        if len >= SMALL {
+            return Block { memory: Memory::Pooled(take(len)), start: 0, len };
+        }
+        // It stands at the end of its words: to leave the first bytes of a buffer out takes no second owner of it.
+        let words = in_words(len);
+        Block { memory: Memory::Small(zeros(words)), start: words * 8 - len, len }
     }
 
     /// Memory that holds these few words.
     pub(crate) fn of(words: Vec<u64>) -> Block {
         let len = size_of_val(&words[..]);
-        Block { memory: Memory::Small(words), len }
+        Block { memory: Memory::Small(words), start: 0, len }
     }
 
-    /// The finished buffers of parts that lie one after the other in the memory, each of these bytes and from a whole word on.
+    /// The finished buffers of parts that lie one after the other in the memory, each at the end of some whole words.
     ///
     /// What holds one of them holds all: this is for a few bytes each, of which the memory itself would cost more.
-    pub(crate) fn freeze_parts(self, lens: impl Iterator<Item = usize>) -> impl Iterator<Item = Buffer> {
-        let whole = self.freeze();
-        let mut start = 0;
-        lens.map(move |len| {
-            let part = whole.slice_with_length(start, len);
-            start += in_words(len) * 8;
-            part
-        })
+    pub(crate) fn freeze_parts(self) -> Parts {
+        Parts { rest: Some(self.freeze()) }
     }
 
     /// Memory of `len` zero bytes.
@@ -174,7 +174,7 @@ impl Block {
             Memory::Small(words) => bytemuck::cast_slice_mut(words),
             Memory::Pooled(owner) => bytemuck::cast_slice_mut(&mut owner.0),
         };
-        &mut bytes[..self.len]
+        &mut bytes[self.start..self.start + self.len]
     }
 
     fn bytes(&self) -> &[u8] {
@@ -182,7 +182,7 @@ impl Block {
             Memory::Small(words) => bytemuck::cast_slice(words),
             Memory::Pooled(owner) => bytemuck::cast_slice(&owner.0),
         };
-        &bytes[..self.len]
+        &bytes[self.start..self.start + self.len]
     }
 
     /// The memory as elements.
@@ -192,11 +192,35 @@ impl Block {
 
     /// The finished buffer; its pages return to the pool when its last owner drops it.
     pub fn freeze(self) -> Buffer {
-        let buffer = match self.memory {
+        let mut buffer = match self.memory {
             Memory::Small(words) => Buffer::from_vec(words),
             Memory::Pooled(owner) => Buffer::from(bytes::Bytes::from_owner(owner)),
         };
+        buffer.advance(self.start);
         if buffer.len() == self.len { buffer } else { buffer.slice_with_length(0, self.len) }
+    }
+}
+
+/// The parts of a finished buffer.
+pub(crate) struct Parts {
+    rest: Option<Buffer>,
+}
+
+impl Parts {
+    /// The next part, of so many bytes.
+    pub fn next(&mut self, len: usize) -> Buffer {
+        let room = in_words(len) * 8;
+        // The last part is what is left, not one owner more.
+        let mut part = match &mut self.rest {
+            Some(rest) if rest.len() > room => {
+                let part = rest.slice_with_length(0, room);
+                rest.advance(room);
+                part
+            }
+            rest => rest.take().unwrap_or_default(),
+        };
+        part.advance(room - len);
+        part
     }
 }
 
@@ -436,6 +460,27 @@ mod tests {
         assert!(held() <= limit() + len, "{} bytes are held", held());
         assert_eq!(Some(Block::new(len).freeze().as_ptr().addr()), last, "what was dropped last is kept");
         trim();
+    }
+
+    #[test]
+    fn a_small_block_and_its_parts_are_what_was_written() {
+        for len in (0..40).chain([SMALL - 1, SMALL, SMALL + 1]) {
+            let mut block = Block::new(len);
+            assert!(len >= SMALL || block.bytes().iter().all(|byte| *byte == 0));
+            block.bytes_mut().iter_mut().zip(1..).for_each(|(byte, i)| *byte = (i % 251) as u8);
+            let written = block.bytes().to_vec();
+            let buffer = block.freeze();
+            assert_eq!((buffer.as_slice(), buffer.strong_count()), (&written[..], 1), "{len} bytes");
+        }
+        for lens in [&[4][..], &[8, 4], &[1, 0, 9, 2], &[0, 0], &[3, 16, 0], &[]] {
+            let words: Vec<u64> = (1..).take(lens.iter().map(|len| in_words(*len)).sum()).collect();
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            let (mut parts, mut end) = (Block::of(words.clone()).freeze_parts(), 0);
+            for len in lens {
+                end += in_words(*len) * 8;
+                assert_eq!(parts.next(*len).as_slice(), &bytes[end - len..end], "{len} of {lens:?}");
+            }
+        }
     }
 
     #[test]

@@ -357,7 +357,7 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
             let input = expr.input(dense.dtype());
             expr.step(BlockKernel::new(dense.dtype(), copy_block), [input]);
             let made = evaluate(&expr, &[dense.into()], &dims)?;
-            made.first().ok_or_else(|| Error::internal("a copy gave nothing"))?.tensor(dims)
+            made.into_iter().next().ok_or_else(|| Error::internal("a copy gave nothing"))?.tensor(dims)
         }
         Storage::Text { .. } | Storage::Boxed(_) => read_strided(dense, dims, &strides),
     }

@@ -15,7 +15,7 @@ use crate::threads::{pieces_of, side_by_side, split_at_lengths};
 use crate::value::{Outputs, Value};
 use arrow_buffer::Buffer;
 use extenso_types::{Dims, Error, Result};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// Where the rows of a block end; of a few, on the stack.
 type Ends = SmallVec<[usize; 32]>;
@@ -36,19 +36,23 @@ impl Cut<'_> {
         }
     }
 
-    /// Where all rows end, a 0 in front, if they are a few that have all of `n` elements.
-    fn few_ends(&self, nrows: usize, n: usize) -> Option<Ends> {
+    /// Sets where all rows end, a 0 in front, if they are a few that have all of `n` elements.
+    fn few_ends(&self, nrows: usize, n: usize, ends: &mut Ends) -> bool {
         const FEW: usize = 64;
         if nrows > FEW {
-            return None;
+            return false;
         }
-        let mut ends: Ends = smallvec![0];
+        let mut last = 0;
+        ends.push(last);
         for i in 0..nrows {
             let (start, len) = self.row(i);
-            ends.push(start + len);
+            if i == 0 && start > 0 {
+                return false;
+            }
+            last = start + len;
+            ends.push(last);
         }
-        let is_first = nrows == 0 || self.row(0).0 == 0;
-        Some(ends).filter(|ends| is_first && ends.last() == Some(&n))
+        last == n
     }
 
     /// Sets the ends of as many rows from `from` on as fit one block, counted from the start of the first; a 0 stands in front.
@@ -82,11 +86,15 @@ pub fn evaluate_folds(
 ) -> Result<Outputs> {
     let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
     let nrows: usize = out_dims.iter().product();
-    let kernels: SmallVec<[FoldKernel; 2]> = folds.iter().map(|fold| kernel_of(*fold, dtype)).collect::<Result<_>>()?;
-    if let Some(ends) = cut.few_ends(nrows, dims.iter().product())
-        && let Some(folded) = few_folds(expr, inputs, dims, &kernels, &ends, &out_dims)?
+    let mut kernels: SmallVec<[FoldKernel; 2]> = SmallVec::with_capacity(folds.len());
+    for fold in folds {
+        kernels.push(kernel_of(*fold, dtype)?);
+    }
+    let (mut ends, mut outputs) = (Ends::new(), Outputs::with_capacity(folds.len()));
+    if cut.few_ends(nrows, dims.iter().product(), &mut ends)
+        && few_folds(expr, inputs, dims, &kernels, &ends, &out_dims, &mut outputs)?
     {
-        return Ok(folded);
+        return Ok(outputs);
     }
     let block = |kernel: &FoldKernel| block_of(nrows, out_width(kernel.out));
     let mut outs: SmallVec<[Block; 2]> = kernels.iter().map(block).collect::<Result<_>>()?;
@@ -113,19 +121,20 @@ pub fn evaluate_folds(
     Ok(kernels.iter().zip(outs).map(tensor).collect())
 }
 
-fn folded(kernel: &FoldKernel, dims: &Dims, elements: Buffer) -> Value {
-    Value::Tensor(Tensor::from_dense(kernel.out, dims.clone(), Storage::Fixed(elements)))
+fn folded(kernel: &FoldKernel, dims: &[usize], elements: Buffer) -> Value {
+    Value::Tensor(Tensor::from_dense(kernel.out, Dims::from_slice(dims), Storage::Fixed(elements)))
 }
 
-/// The folds of a few rows of few elements; nothing where these are more.
+/// Adds the folds of a few rows of few elements; no where these are more.
 fn few_folds(
     expr: &Expr,
     inputs: &[Source<'_>],
     dims: &[usize],
     kernels: &[FoldKernel],
     ends: &Ends,
-    out_dims: &Dims,
-) -> Result<Option<Outputs>> {
+    out_dims: &[usize],
+    outputs: &mut Outputs,
+) -> Result<bool> {
     let nrows = ends.len() - 1;
     let bytes = |kernel: &FoldKernel| nrows * out_width(kernel.out);
     let mut block = Block::new(kernels.iter().map(|kernel| in_words(bytes(kernel)) * 8).sum());
@@ -133,13 +142,17 @@ fn few_folds(
         let mut rest = block.bytes_mut();
         for kernel in kernels {
             let (out, after) = rest.split_at_mut(in_words(bytes(kernel)) * 8);
-            (kernel.between)(values, ends, &mut out[..bytes(kernel)]);
+            let skipped = out.len() - bytes(kernel);
+            (kernel.between)(values, ends, &mut out[skipped..]);
             rest = after;
         }
     };
-    let Some(()) = with_result(expr, inputs, dims, fold)? else { return Ok(None) };
-    let parts = kernels.iter().zip(block.freeze_parts(kernels.iter().map(bytes)));
-    Ok(Some(parts.map(|(kernel, part)| folded(kernel, out_dims, part)).collect()))
+    let Some(()) = with_result(expr, inputs, dims, fold)? else { return Ok(false) };
+    let mut parts = block.freeze_parts();
+    for kernel in kernels {
+        outputs.push(folded(kernel, out_dims, parts.next(bytes(kernel))));
+    }
+    Ok(true)
 }
 
 /// Some of the rows, and where their results go.

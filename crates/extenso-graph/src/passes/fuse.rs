@@ -86,8 +86,12 @@ pub(crate) struct Given {
 impl Given {
     /// The sizes that it has where the stored result has these.
     pub fn sizes(&self, dims: &[usize]) -> Dims {
-        let size = |axis: &Option<usize>| axis.map_or(1, |axis| dims[axis]);
-        self.axes.as_ref().map_or_else(|| Dims::from_slice(dims), |axes| axes.iter().map(size).collect())
+        let Some(axes) = &self.axes else { return Dims::from_slice(dims) };
+        let mut sizes = Dims::with_capacity(axes.len());
+        for axis in axes {
+            sizes.push(axis.map_or(1, |axis| dims[axis]));
+        }
+        sizes
     }
 }
 

@@ -4,11 +4,12 @@
 //! nodes of one kind; the nodes of a chain have one kind and one level, so each way out of it leads to higher levels only. Nodes
 //! of a kind have one shape, and no effect runs between them.
 //!
-//! An elementwise node goes to the last level of others of its kind that none of its readers forbids. Nodes of one level are a
-//! chain where they share something: one reads the other, or both read the same or are read by the same.
+//! An elementwise node goes to the last level of others of its kind that none of its readers forbids, and what only adds axes as far
+//! up as its own readers let it. Nodes of one level are a chain where they share something: one reads the other, or both read the same
+//! or are read by the same.
 
 use super::{Axes, Fused, Given, Group, Groups, Known, LONGEST, Sink, expression, narrow, read_through};
-use crate::graph::{NodeKind, ValueRef};
+use crate::graph::{Node, NodeKind, ValueRef};
 use extenso_types::{Dim, Shape};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -62,9 +63,12 @@ fn levels(known: &Known<'_>, kinds: &[Option<u32>], taken: &Groups) -> Vec<u32> 
     for i in (0..kinds.len()).rev().filter(|i| taken[*i].is_none()) {
         let readers = known.readers(narrow(i)).iter().map(|reader| *reader as usize);
         let before = |reader: usize| levels.get(reader).map(|level| level.saturating_sub(rise(i, reader)));
-        let limit = readers.filter_map(before).min().unwrap_or(u32::MAX);
-        let last = kinds[i].and_then(|kind| of_kind.get(&kind)?.range(..=limit).next_back());
-        levels[i] = last.map_or(levels[i], |last| levels[i].max(*last));
+        let limit = readers.filter_map(before).min();
+        let last = match kinds[i] {
+            Some(kind) => of_kind.get(&kind).and_then(|of| of.range(..=limit.unwrap_or(u32::MAX)).next_back().copied()),
+            None => limit.filter(|_| adds_axes(&known.graph.nodes[i])),
+        };
+        levels[i] = levels[i].max(last.unwrap_or(0));
     }
     levels
 }
@@ -141,13 +145,13 @@ fn chain(known: &Known<'_>, mut members: BTreeSet<u32>, taken: &Groups) -> Optio
     Some((members, Group { roots, expr, inputs, sink: Sink::Store(givens), head: None }))
 }
 
+fn adds_axes(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Op(op, _) if op.adds_axes)
+}
+
 /// For each axis of what a reader makes of a node the axis that it is, if the reader only adds axes.
 fn view(known: &Known<'_>, i: u32, reader: u32) -> Option<Axes> {
-    let node = known.graph.nodes.get(reader as usize)?;
-    let NodeKind::Op(op, _) = &node.kind else { return None };
-    if !op.adds_axes {
-        return None;
-    }
+    let node = known.graph.nodes.get(reader as usize).filter(|node| adds_axes(node))?;
     let dims = known.shape(i)?.dims()?;
     let mut at = 0;
     let axis = |dim: &Dim| match dims.get(at) {
