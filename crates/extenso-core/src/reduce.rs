@@ -16,6 +16,7 @@ use crate::kernels::columns::Columns;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::LEAF;
 use crate::op::OutputSpecs;
+use crate::partition::Rows;
 use crate::tensor::{Dense, Storage, Tensor};
 use crate::threads::{pieces_of, side_by_side};
 use crate::value::{Outputs, Value};
@@ -155,7 +156,8 @@ pub fn fold_axes(fold: Fold, x: &Dense, axes: &[usize], keepdims: bool) -> Resul
     {
         let columns: usize = dims[last + 1..].iter().product();
         let matrix = |i: usize| i * n..(i + 1) * n;
-        return columns_of(kernel, x, &matrix, (rows.checked_div(columns).unwrap_or(0), columns), n * rows, out_dims);
+        let matrices = rows.checked_div(columns).unwrap_or(0);
+        return columns_of(kernel, x, None, &matrix, (matrices, columns), n * rows, out_dims);
     }
     if let (Storage::Bits(bits), [first, .., last] | [first @ last]) = (x.storage(), axes)
         && last - first + 1 == axes.len()
@@ -316,17 +318,28 @@ pub fn run_segments(fold: Fold, args: &[Value]) -> Result<Outputs> {
     Ok(smallvec![Value::Tensor(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))])
 }
 
+/// Runs a fold over the rows of a partition on the rows of `x` at `places`, which are among them; nothing where its elements have no
+/// kernel.
+///
+/// Errors: another number of places than the partition cuts.
+pub(crate) fn run_segments_of(fold: Fold, x: &Dense, places: &[i64], rows: &Rows) -> Result<Option<Outputs>> {
+    if places.len() != rows.nvalues() {
+        return Err(no_cut(&places.len().to_string(), &rows.nvalues().to_string()));
+    }
+    let Some(kernel) = fold.kernel(x.dtype()) else { return Ok(None) };
+    let mut out_dims = Dims::from_slice(x.dims());
+    out_dims[0] = rows.nrows();
+    let columns: usize = x.dims()[1..].iter().product();
+    let work = columns.saturating_mul(rows.last() - rows.first());
+    let folded = columns_of(kernel, x, Some(places), &|i| rows.row(i), (rows.nrows(), columns), work, out_dims)?;
+    Ok(Some(smallvec![Value::Tensor(folded)]))
+}
+
 /// Folds rows of vectors: each column is a list of its own.
-fn fold_columns(
-    fold: Fold,
-    x: &Dense,
-    rows: &crate::partition::Rows,
-    columns: usize,
-    out_dims: Dims,
-) -> Result<Outputs> {
+fn fold_columns(fold: Fold, x: &Dense, rows: &Rows, columns: usize, out_dims: Dims) -> Result<Outputs> {
     let work = columns.saturating_mul(rows.last() - rows.first());
     if let Some(kernel) = fold.kernel(x.dtype()) {
-        let folded = columns_of(kernel, x, &|i| rows.row(i), (rows.nrows(), columns), work, out_dims)?;
+        let folded = columns_of(kernel, x, None, &|i| rows.row(i), (rows.nrows(), columns), work, out_dims)?;
         return Ok(smallvec![Value::Tensor(folded)]);
     }
     let Storage::Bits(bits) = x.storage() else {
@@ -335,10 +348,11 @@ fn fold_columns(
     fold_columns_of_bits(fold, bits, rows, columns, out_dims)
 }
 
-/// Folds each column of matrices, whose rows `matrix` gives.
+/// Folds each column of matrices, whose rows `matrix` gives, or the `places` of their rows.
 fn columns_of(
     kernel: FoldKernel,
     x: &Dense,
+    places: Option<&[i64]>,
     matrix: &(dyn Fn(usize) -> Range<usize> + Sync),
     (matrices, columns): (usize, usize),
     work: usize,
@@ -347,7 +361,7 @@ fn columns_of(
     let width = out_width(kernel.out);
     let mut out = block_of(matrices.saturating_mul(columns), width)?;
     let bytes = x.fixed()?.as_slice();
-    let all = Columns { stride: columns, range: 0..columns };
+    let all = Columns { stride: columns, range: 0..columns, places };
     if matrices == 1 {
         // The columns of one matrix are parted.
         over_threads(columns, work, out.bytes_mut(), |from, out| {
@@ -365,7 +379,7 @@ fn columns_of(
 fn fold_columns_of_bits(
     fold: Fold,
     bits: &BooleanBuffer,
-    rows: &crate::partition::Rows,
+    rows: &Rows,
     columns: usize,
     out_dims: Dims,
 ) -> Result<Outputs> {

@@ -114,7 +114,10 @@ impl Table<'_> {
     fn rows(&self, ids: &Value, weights: Option<&Value>, rows: &RowPartition) -> Result<Value> {
         if weights.is_none() && matches!(ids, Value::Tensor(_)) {
             // Every id counts once.
-            let total = ops::segment_sum(self.found(ids)?, rows)?;
+            let total = match self.max_norm {
+                None if rank(ids)? == 1 => ops::embedding_bag(self.params, ids, rows)?,
+                _ => ops::segment_sum(self.found(ids)?, rows)?,
+            };
             return self.combined(total, || ops::cast(ops::row_lengths(rows)?, self.dtype));
         }
         let weights = weights.map_or_else(|| self.weights(ids, &Arg::from(1.0)), |weights| Ok(weights.clone()))?;

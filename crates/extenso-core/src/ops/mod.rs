@@ -15,6 +15,7 @@ mod cumulative;
 mod einsum;
 mod elementwise;
 mod elementwise_text;
+mod embeddings;
 mod extremes;
 mod features;
 mod floats;
@@ -67,6 +68,7 @@ pub use creation::*;
 pub use cumulative::*;
 pub use einsum::*;
 pub use elementwise::*;
+pub use embeddings::*;
 pub use extremes::*;
 pub use features::*;
 pub use floats::*;
@@ -132,6 +134,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Searching", SEARCHING),
     ("Counting", COUNTING),
     ("Row partitions", PARTITIONS),
+    ("Embeddings", EMBEDDINGS),
     ("Places in rows", ROWS),
     ("Rows as a whole", ROW_LINES),
     ("Rows in order", ROW_ORDERS),

@@ -12,7 +12,7 @@ use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{Fold, normalize_axis};
 use crate::tensor::{Dense, Tensor};
 use crate::value::{Outputs, Value};
-use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape};
+use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
@@ -154,19 +154,25 @@ fn grad_concat_rows(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
 }
 
 fn infer_take(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    let axis = OneAxis::of(attrs)?.axis;
-    let (x, indices) = (spec_of(args, 0)?, spec_of(args, 1)?);
+    let spec = infer_taken(spec_of(args, 0)?, spec_of(args, 1)?, OneAxis::of(attrs)?.axis)?;
+    Ok(std::iter::once(spec).collect())
+}
+
+/// What `take` gives.
+///
+/// Errors: indices that are no integers; no such axis.
+pub(super) fn infer_taken(x: &TensorSpec, indices: &TensorSpec, axis: i64) -> Result<LeafSpec> {
     if !indices.dtype.is_integer() {
         return Err(Error::dtype(format!("indices are {}", indices.dtype))
             .wanted("integers")
             .hint("Write `cast(indices, 'i64')`."));
     }
     let (Some(dims), Some(inner)) = (x.shape.dims(), indices.shape.dims()) else {
-        return Ok(tensor_spec(x.dtype, Shape::unknown()));
+        return Ok(LeafSpec::Tensor(TensorSpec::new(x.dtype, Shape::unknown())));
     };
     let at = normalize_axis(axis, dims.len())?;
     let out = dims[..at].iter().chain(inner).chain(&dims[at + 1..]).copied();
-    Ok(tensor_spec(x.dtype, Shape::new(out)))
+    Ok(LeafSpec::Tensor(TensorSpec::new(x.dtype, Shape::new(out))))
 }
 
 /// The indices as positions along an axis of `n`; negative ones count from the end.

@@ -37,7 +37,7 @@ pub struct FoldKernel {
     /// Folds the rows of offsets.
     pub(super) segments: fn(&[u8], &Offsets, &mut [u8]),
     /// Folds the columns of matrices whose rows a function gives.
-    pub(super) columns: fn(&[u8], &Columns, &RowsOf<'_>, &mut [u8]),
+    pub(super) columns: fn(&[u8], &Columns<'_>, &RowsOf<'_>, &mut [u8]),
     /// Folds the rows between ends.
     pub(super) between: fn(&[u8], &[usize], &mut [u8]),
     /// Begins a fold that takes a row leaf by leaf.
@@ -122,7 +122,7 @@ macro_rules! fold_kernel {
             let (x, out) = (bytemuck::cast_slice::<u8, $t>(x), bytemuck::cast_slice_mut::<u8, Out>(out));
             k::rows_reduce::<$reducer, $t>(x, ends, out);
         }
-        fn columns(x: &[u8], columns: &Columns, rows: &RowsOf<'_>, out: &mut [u8]) {
+        fn columns(x: &[u8], columns: &Columns<'_>, rows: &RowsOf<'_>, out: &mut [u8]) {
             let (x, out) = (bytemuck::cast_slice::<u8, $t>(x), bytemuck::cast_slice_mut::<u8, Out>(out));
             columns_reduce::<$reducer, $t>(x, columns, rows, out);
         }
