@@ -8,6 +8,7 @@
 
 use super::bits::test;
 use super::decimal::Float;
+use super::digits::{ZEROS, joined, not_digits};
 use super::isa::multiversion;
 
 /// So many numbers are read together.
@@ -172,10 +173,6 @@ impl Numbers {
     }
 }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
-const DIGITS: u64 = 0x30 * ONES;
-
 /// The value of the last `len` of sixteen characters, and whether they are anything but a usual number behind one space or none.
 /// If they are `SHORT`, those of `low` are not looked at.
 ///
@@ -196,8 +193,9 @@ fn value_of<const SHORT: bool>(high: u64, low: u64, len: u64) -> (f64, bool) {
     let of_high =
         if SHORT || len < HALF { u64::MAX << (64_u64.wrapping_sub(len.wrapping_mul(8)) & 63) } else { u64::MAX };
     let of_low = if !SHORT && len > HALF { u64::MAX << (128_u64.wrapping_sub(len.wrapping_mul(8)) & 63) } else { 0 };
-    let (high, low) = ((high ^ DIGITS) & of_high, (low ^ DIGITS) & of_low);
-    let (in_high, in_low) = (not_digits(high), not_digits(low));
+    let (high, low) = ((high ^ ZEROS) & of_high, (low ^ ZEROS) & of_low);
+    // Of the bytes that are no digits, the lowest bits.
+    let (in_high, in_low) = (not_digits(high) >> 7, not_digits(low) >> 7);
     let is_more_than_a_point =
         not_a_point(high, in_high) | not_a_point(low, in_low) != 0 || in_high != 0 && in_low != 0;
     let has_point = in_high | in_low != 0;
@@ -221,12 +219,6 @@ fn value_of<const SHORT: bool>(high: u64, low: u64, len: u64) -> (f64, bool) {
     (f64::from_bits(size.to_bits() | u64::from(is_negative) << 63), is_odd)
 }
 
-/// The lowest bit of each byte that is none of 0 to 9.
-#[inline(always)]
-fn not_digits(bytes: u64) -> u64 {
-    ((((bytes & !HIGHS) + ONES * 0x76) | bytes) & HIGHS) >> 7
-}
-
 /// Ones in the bytes whose lowest bits are given.
 #[inline(always)]
 fn whole_bytes(lowest: u64) -> u64 {
@@ -244,14 +236,6 @@ fn not_a_point(bytes: u64, odd: u64) -> u64 {
 fn closed(bytes: u64, lowest: u64) -> u64 {
     let below = if lowest == 0 { 0 } else { lowest.wrapping_sub(1) };
     (bytes & !(below | whole_bytes(lowest))) | (bytes & below) << 8
-}
-
-/// The number that eight digits are, as bytes 0 to 9, the first in the lowest byte: neighbours are joined three times.
-#[inline(always)]
-pub fn joined(digits: u64) -> u64 {
-    let pairs = digits.wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
-    let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_ffff_0000_ffff;
-    fours.wrapping_mul(10_000 << 32 | 1) >> 32
 }
 
 #[cfg(test)]

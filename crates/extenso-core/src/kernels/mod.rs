@@ -23,6 +23,7 @@ pub mod bits;
 pub mod cast;
 pub mod columns;
 pub mod decimal;
+pub mod digits;
 pub mod elementary;
 pub mod errors;
 pub mod extremes;

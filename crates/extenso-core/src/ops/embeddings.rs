@@ -15,12 +15,12 @@ crate::ops! {
     /// Ops that look up embeddings.
     pub static EMBEDDINGS;
 
-    /// The sum for each row of `partition` of the rows of `params` at its `ids`: what `segment_sum` gives of what `take` gives,
-    /// which is not made. `embedding_lookup` has means and weights too.
+    /// The sum for each row of `partition` of the rows of `params` at its `ids`, which are not gathered first.
     ///
-    /// Negative ids count from the end. An empty row gives zeros. Integers and booleans sum in 64 bits. Shapes: `params` is `[n, ...]`,
-    /// `ids` a vector of the values that the partition cuts, the result `[rows, ...]`. Errors: ids that are no vector of integers, or
-    /// not as many; an id out of range, with its position.
+    /// That is `segment_sum` of what `take` gives; `embedding_lookup` has means and weights too. Negative ids count from the end. An
+    /// empty row gives zeros. Integers and booleans sum in 64 bits. Shapes: `params` is `[n, ...]`, `ids` a vector of the values that the
+    /// partition cuts, the result `[rows, ...]`. Errors: ids that are no vector of integers, or not as many; an id out of range, with
+    /// its position.
     EMBEDDING_BAG: embedding_bag(params, ids, partition) = OpDef::general(Class::Segment, infer_bag, run_bag)
         .apart(&[1])
         .grad(|cx| {

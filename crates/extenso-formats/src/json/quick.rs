@@ -9,14 +9,12 @@ pub use record::Scratch;
 
 use super::number as decimal;
 use extenso_core::kernels::decimal::Float;
-use extenso_core::kernels::float_lists::{self, Read, joined};
+use extenso_core::kernels::digits::{HIGHS, ONES, ZEROS, joined, not_digits};
+use extenso_core::kernels::float_lists::{self, Read};
 use std::str::FromStr;
 
 /// How deep a value that is read over here may nest.
 const MAX_DEPTH: u32 = u128::BITS;
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// Where the value that starts at a byte ends.
 pub fn skip(text: &[u8], mut at: usize) -> Option<usize> {
@@ -181,7 +179,7 @@ impl Short {
 
     #[inline(always)]
     fn of(word: u64, at: usize) -> Option<Short> {
-        let bytes = word ^ (ONES * 0x30);
+        let bytes = word ^ ZEROS;
         // Of bytes there are the highest bits: seven more than eight times the place.
         let odd = not_digits(bytes);
         let (first, others) = (odd.trailing_zeros(), odd & odd.wrapping_sub(1));
@@ -222,7 +220,7 @@ fn integer<T: TryFrom<i64> + FromStr>(text: &[u8], at: usize) -> Option<(T, usiz
     let (mut value, mut end) = (0_i64, start);
     // More digits than an integer has are not looked at, and make it wrap only where it is read again.
     while let Some(bytes) = eight(text, end) {
-        let bytes = bytes ^ (ONES * 0x30);
+        let bytes = bytes ^ ZEROS;
         let n = not_digits(bytes).trailing_zeros() / 8;
         if n > 0 {
             value = value.wrapping_mul(POWERS[n as usize]).wrapping_add(joined(bytes << (64 - 8 * n)).cast_signed());
@@ -257,16 +255,10 @@ fn long_integer<T: FromStr>(text: &[u8], at: usize) -> Option<(T, usize)> {
 
 const POWERS: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// The highest bit of each byte that is none of 0 to 9.
-#[inline(always)]
-fn not_digits(bytes: u64) -> u64 {
-    (((bytes & !HIGHS) + ONES * 0x76) | bytes) & HIGHS
-}
-
 /// Behind the digits that start at a byte.
 fn digits(text: &[u8], mut at: usize) -> usize {
     while let Some(bytes) = eight(text, at) {
-        let odd = not_digits(bytes ^ (ONES * 0x30));
+        let odd = not_digits(bytes ^ ZEROS);
         if odd != 0 {
             return at + odd.trailing_zeros() as usize / 8;
         }
