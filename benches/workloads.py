@@ -122,9 +122,11 @@ def measure(wanted: str, one_core: bool) -> "list[Row]":
     for make in workloads(wanted):
         work = make()
         if work.what[:2] in wanted and (len(wanted) != 3 or work.what.startswith(wanted)):
-            found.append(measured(work, one_core))
-            found.extend(Row(what, ours, "", math.nan, one_core, bar) for what, (ours, bar) in work.also().items())
-            print(" | ".join(found[-1].cells()), file=sys.stderr, flush=True)
+            rows = [measured(work, one_core)]
+            rows += [Row(what, ours, "", math.nan, one_core, bar) for what, (ours, bar) in work.also().items()]
+            for row in rows:
+                print(" | ".join(row.cells()), file=sys.stderr, flush=True)
+            found += rows
     return sorted(found, key=lambda row: row.what.split(":")[0])
 
 
