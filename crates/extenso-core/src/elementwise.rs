@@ -318,8 +318,7 @@ impl<'a> Blocks<'a> {
     /// Asks for the block from `start` on, so that it is there when it is run.
     pub fn prefetch(&self, start: usize) {
         for access in &self.inputs {
-            if let Access::Full(buffer, width) = access {
-                let bytes = buffer.as_slice();
+            if let Access::Full(bytes, width) = access {
                 let from = bytes.len().min(start * width);
                 prefetch(&bytes[from..bytes.len().min(from + BLOCK * width)]);
             }
@@ -336,7 +335,7 @@ impl<'a> Blocks<'a> {
         match self.last() {
             Slot::Step(i) => bytemuck::cast_slice(&scratch.steps[self.expr.steps[i].register]),
             Slot::Input(i) => match &self.inputs[i] {
-                Access::Full(buffer, width) => &buffer.as_slice()[start * width..],
+                Access::Full(bytes, width) => &bytes[start * width..],
                 _ => self.read(&Slot::Input(i), scratch, start, n),
             },
         }
@@ -369,7 +368,7 @@ impl<'a> Blocks<'a> {
                 register_bytes(&scratch.steps[source.register], source.kernel.out, n)
             }
             Slot::Input(i) => match &self.inputs[i] {
-                Access::Full(buffer, width) => &buffer.as_slice()[start * width..(start + n) * width],
+                Access::Full(bytes, width) => &bytes[start * width..(start + n) * width],
                 Access::Splat(register) => register_bytes(register, self.expr.inputs[i], n),
                 Access::Cycle { register, width, period } => {
                     &bytemuck::cast_slice(register)[start % period * width..][..n * width]

@@ -7,7 +7,7 @@ use crate::kernels::pool::affordable;
 use crate::offsets::{Offsets, with_offsets};
 use crate::op::Fact;
 use crate::symbol::Symbol;
-use crate::tensor::Tensor;
+use crate::tensor::{Elements, Tensor};
 use arrow_buffer::ScalarBuffer;
 use extenso_types::{DType, Dim, Error, PartitionSpec, Result};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl RowPartition {
         if dense.dims().len() != 1 {
             return Err(Error::shape(format!("row splits have shape {:?}", dense.dims())).wanted("a vector"));
         }
-        let buffer = || Ok::<_, Error>(dense.fixed()?.clone());
+        let buffer = || dense.fixed().map(Elements::buffer);
         let offsets = match dense.dtype() {
             DType::I32 => Offsets::I32(ScalarBuffer::new(buffer()?, 0, dense.len())),
             DType::I64 => Offsets::I64(ScalarBuffer::new(buffer()?, 0, dense.len())),

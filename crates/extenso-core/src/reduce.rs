@@ -199,7 +199,7 @@ fn fold_rows(fold: Fold, x: &Dense, rows: usize, n: usize, out_dims: Dims) -> Re
             (kernel.rows)(&bytes[from * n * width..(from + count) * n * width], n, out);
         });
     }
-    Ok(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))
+    Ok(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.elements())))
 }
 
 /// Folds one long row.
@@ -315,7 +315,7 @@ pub fn run_segments(fold: Fold, args: &[Value]) -> Result<Outputs> {
         let bytes = x.fixed().map_or(&[][..], |b| b.as_slice());
         (kernel.segments)(bytes, &rows.offsets().slice(from, count + 1), out);
     });
-    Ok(smallvec![Value::Tensor(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))])
+    Ok(smallvec![Value::Tensor(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.elements())))])
 }
 
 /// Runs a fold over the rows of a partition on the rows of `x` at `places`, which are among them; nothing where its elements have no
@@ -373,7 +373,7 @@ fn columns_of(
             (kernel.columns)(bytes, &all, &|i| matrix(from + i), out);
         });
     }
-    Ok(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.freeze())))
+    Ok(Tensor::from_dense(kernel.out, out_dims, Storage::Fixed(out.elements())))
 }
 
 fn fold_columns_of_bits(

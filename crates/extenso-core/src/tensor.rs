@@ -7,6 +7,7 @@ mod text;
 
 pub use text::join_text;
 
+pub use crate::kernels::elements::Elements;
 use crate::offsets::Offsets;
 use crate::symbol::Symbol;
 use crate::value::Value;
@@ -41,7 +42,7 @@ pub struct Dense {
 #[derive(Clone)]
 pub enum Storage {
     /// Numbers, in the machine's byte order.
-    Fixed(Buffer),
+    Fixed(Elements),
     /// Booleans, one bit each.
     Bits(BooleanBuffer),
     /// Strings and bytes: element i is `bytes[offsets[i]..offsets[i + 1]]`.
@@ -78,19 +79,21 @@ impl Tensor {
     /// assert_eq!(t.to_string(), "[[1.0, 2.0], [3.0, 4.0]]");
     /// ```
     pub fn new<T: Element>(dims: &[usize], data: &[T]) -> Result<Tensor> {
-        Tensor::from_buffer(T::DTYPE, dims, Buffer::from_slice_ref(bytemuck::cast_slice::<T, u8>(data)))
+        expect_count(dims, data.len())?;
+        let elements = Elements::copy_of(bytemuck::cast_slice(data));
+        Ok(Tensor::from_dense(T::DTYPE, Dims::from_slice(dims), Storage::Fixed(elements)))
     }
 
     /// A vector of numbers, taking over the allocation.
     pub fn from_vec<T: Element + arrow_buffer::ArrowNativeType>(data: Vec<T>) -> Tensor {
         let dims = Dims::from_slice(&[data.len()]);
-        Tensor::from_dense(T::DTYPE, dims, Storage::Fixed(Buffer::from_vec(data)))
+        Tensor::from_dense(T::DTYPE, dims, Storage::Fixed(Buffer::from_vec(data).into()))
     }
 
     /// A 0-d tensor.
     pub fn scalar<T: Element>(value: T) -> Tensor {
-        let buffer = Buffer::from_slice_ref(bytemuck::bytes_of(&value));
-        Tensor::from_dense(T::DTYPE, Dims::new(), Storage::Fixed(buffer))
+        let elements = Elements::copy_of(bytemuck::bytes_of(&value));
+        Tensor::from_dense(T::DTYPE, Dims::new(), Storage::Fixed(elements))
     }
 
     /// A tensor of numbers in a buffer, which is shared.
@@ -107,7 +110,7 @@ impl Tensor {
         }
         let aligned = buffer.as_ptr().align_offset(width) == 0;
         let buffer = if aligned { buffer } else { Buffer::from_slice_ref(buffer.as_slice()) };
-        Ok(Tensor::from_dense(dtype, Dims::from_slice(dims), Storage::Fixed(buffer)))
+        Ok(Tensor::from_dense(dtype, Dims::from_slice(dims), Storage::Fixed(buffer.into())))
     }
 
     /// A tensor of booleans in a bit buffer, which is shared.
@@ -324,9 +327,9 @@ impl Dense {
     /// The bytes of a tensor of numbers.
     ///
     /// Errors: another dtype.
-    pub fn fixed(&self) -> Result<&Buffer> {
+    pub fn fixed(&self) -> Result<&Elements> {
         match &self.storage {
-            Storage::Fixed(buffer) => Ok(buffer),
+            Storage::Fixed(elements) => Ok(elements),
             _ => Err(self.not("numbers")),
         }
     }
@@ -434,7 +437,7 @@ impl Storage {
     /// `count` elements of `width` bytes from `from`, sharing the buffers.
     fn slice(&self, width: usize, from: usize, count: usize) -> Storage {
         match self {
-            Storage::Fixed(buffer) => Storage::Fixed(buffer.slice_with_length(from * width, count * width)),
+            Storage::Fixed(elements) => Storage::Fixed(elements.slice(from * width, count * width)),
             Storage::Bits(bits) => Storage::Bits(bits.slice(from, count)),
             Storage::Text { offsets, bytes } => {
                 Storage::Text { offsets: offsets.slice(from, count + 1), bytes: bytes.clone() }

@@ -62,8 +62,8 @@ fn check(py: Python<'_>, wish: &Wish<'_, '_>) -> PyResult<()> {
 /// The bytes of the elements, one after another; of booleans a byte each.
 fn memory(dense: &Dense, copy: bool, forbidden: bool) -> Result<Buffer> {
     match dense.storage() {
-        Storage::Fixed(buffer) if copy => Ok(Buffer::from_slice_ref(buffer.as_slice())),
-        Storage::Fixed(buffer) => Ok(buffer.clone()),
+        Storage::Fixed(elements) if copy => Ok(Buffer::from_slice_ref(elements.as_slice())),
+        Storage::Fixed(elements) => Ok(elements.buffer()),
         Storage::Bits(_) if forbidden => {
             Err(Error::value("booleans are bits here and bytes in DLPack").hint("Leave `copy` out."))
         }

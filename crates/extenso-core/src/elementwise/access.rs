@@ -11,14 +11,14 @@ use crate::kernels::reduce::Offset;
 use crate::offsets::with_offsets;
 use crate::partition::Rows;
 use crate::tensor::{Dense, Storage};
-use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Dims, Error, Result};
 use smallvec::smallvec;
 
 /// How an input is read at the positions of the output.
 pub enum Access<'a> {
     /// As it stands.
-    Full(&'a Buffer, usize),
+    Full(&'a [u8], usize),
     /// Bits from an offset.
     FullBits(&'a BooleanBuffer),
     /// Whoever runs the expression brings it to the register.
@@ -101,7 +101,7 @@ fn repeated<'a>(input: &'a Dense, rows: &'a Rows, dims: &[usize]) -> Result<Acce
 }
 
 /// One element as often as a block of `n` elements at most has it.
-fn splat(dtype: DType, one: &Buffer, n: usize) -> Register {
+fn splat(dtype: DType, one: &[u8], n: usize) -> Register {
     let mut register = Register::take();
     let width = dtype.width().unwrap_or(1);
     let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut register)[..n.min(BLOCK) * width];

@@ -8,7 +8,7 @@ use super::small::spread_over;
 use super::{Expr, Made, Slot, Source, at_position};
 use crate::kernels::bits::load_bits;
 use crate::kernels::map::Fault;
-use crate::kernels::pool::{Block, in_words};
+use crate::kernels::pool::Block;
 use crate::tensor::Storage;
 use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Result};
@@ -47,31 +47,18 @@ pub(super) fn evaluate(
     if expr.steps.is_empty() || n > FEW {
         return Ok(None);
     }
-    let bytes = |dtype: DType| dtype.width().map_or(n.div_ceil(8), |width| n * width);
-    let (mut count, mut all) = (0, 0);
-    for dtype in expr.stored() {
-        (count, all) = (count + 1, all + in_words(bytes(dtype)));
-    }
-    let mut results = Vec::with_capacity(all);
+    let mut made = SmallVec::new();
     let stored = |dtype: DType, words: &[u64]| {
-        let (start, len) = (results.len(), bytes(dtype));
-        results.resize(start + in_words(len), 0);
-        let room: &mut [u8] = bytemuck::cast_slice_mut(&mut results[start..]);
-        let skipped = room.len() - len;
-        room[skipped..].copy_from_slice(&bytemuck::cast_slice(words)[..len]);
-    };
-    let Some(()) = run(expr, dims, n, bind(inputs, dims, n), stored, |_| ())? else { return Ok(None) };
-    let mut parts = Block::of(results).freeze_parts();
-    let mut made = SmallVec::with_capacity(count);
-    for dtype in expr.stored() {
-        let part = parts.next(bytes(dtype));
+        let bytes = &bytemuck::cast_slice(words)[..dtype.width().map_or(n.div_ceil(8), |width| n * width)];
+        let mut block = Block::new(bytes.len());
+        block.bytes_mut().copy_from_slice(bytes);
         let storage = match dtype {
-            DType::Bool => Storage::Bits(BooleanBuffer::new(part, 0, n)),
-            _ => Storage::Fixed(part),
+            DType::Bool => Storage::Bits(BooleanBuffer::new(block.freeze(), 0, n)),
+            _ => Storage::Fixed(block.elements()),
         };
         made.push(Made { dtype, storage, n });
-    }
-    Ok(Some(made))
+    };
+    Ok(run(expr, dims, n, bind(inputs, dims, n), stored, |_| ())?.map(|()| made))
 }
 
 /// What `read` makes of the last result, if the inputs are of the shape `dims` or of one element.

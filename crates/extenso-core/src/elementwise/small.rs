@@ -76,7 +76,7 @@ fn compute(kernel: BlockKernel, read: &[Input<'_>], n: usize, dims: &[usize]) ->
     let done = match kernel.out.width() {
         Some(width) => {
             let mut out = Block::new(n * width);
-            (kernel.run)(slices, out.bytes_mut(), n).map(|()| Storage::Fixed(out.freeze()))
+            (kernel.run)(slices, out.bytes_mut(), n).map(|()| Storage::Fixed(out.elements()))
         }
         None if n <= FEW => {
             let mut word = [0_u64];

@@ -67,7 +67,7 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: &[usize]) -> Result<Sm
     let made = dtypes.into_iter().zip(made).map(|(dtype, block)| {
         let storage = match dtype {
             DType::Bool => Storage::Bits(BooleanBuffer::new(block.freeze(), 0, n)),
-            _ => Storage::Fixed(block.freeze()),
+            _ => Storage::Fixed(block.elements()),
         };
         Made { dtype, storage, n }
     });

@@ -25,6 +25,7 @@ pub mod columns;
 pub mod decimal;
 pub mod digits;
 pub mod elementary;
+pub mod elements;
 pub mod errors;
 pub mod extremes;
 pub mod float_lists;

@@ -6,8 +6,9 @@
 //! Where the system gives large pages it is asked for them: the zeroing stays, and five hundred faults become one.
 //!
 //! Invariant: a block is in the pool or in one buffer, never both; the pool holds at most [`limit`] bytes.
-//! Small results do not come here: one record takes no lock.
+//! Small results do not come here: one record takes no lock. A few bytes take no memory of their own.
 
+use super::elements::{Elements, Few};
 use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::{Pod, Zeroable};
 use extenso_types::{Error, Result};
@@ -96,6 +97,7 @@ pub struct Block {
 }
 
 enum Memory {
+    Few(Few),
     Small(Vec<u64>),
     Pooled(PoolOwner),
 }
@@ -141,22 +143,12 @@ impl Block {
         if len >= SMALL {
             return Block { memory: Memory::Pooled(take(len)), start: 0, len };
         }
+        if len <= size_of::<Few>() {
+            return Block { memory: Memory::Few(Few::default()), start: 0, len };
+        }
         // It stands at the end of its words: to leave the first bytes of a buffer out takes no second owner of it.
         let words = in_words(len);
         Block { memory: Memory::Small(zeros(words)), start: words * 8 - len, len }
-    }
-
-    /// Memory that holds these few words.
-    pub(crate) fn of(words: Vec<u64>) -> Block {
-        let len = size_of_val(&words[..]);
-        Block { memory: Memory::Small(words), start: 0, len }
-    }
-
-    /// The finished buffers of parts that lie one after the other in the memory, each at the end of some whole words.
-    ///
-    /// What holds one of them holds all: this is for a few bytes each, of which the memory itself would cost more.
-    pub(crate) fn freeze_parts(self) -> Parts {
-        Parts { rest: Some(self.freeze()) }
     }
 
     /// Memory of `len` zero bytes.
@@ -171,6 +163,7 @@ impl Block {
     /// The memory, to be written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         let bytes: &mut [u8] = match &mut self.memory {
+            Memory::Few(words) => bytemuck::cast_slice_mut(words),
             Memory::Small(words) => bytemuck::cast_slice_mut(words),
             Memory::Pooled(owner) => bytemuck::cast_slice_mut(&mut owner.0),
         };
@@ -179,6 +172,7 @@ impl Block {
 
     fn bytes(&self) -> &[u8] {
         let bytes: &[u8] = match &self.memory {
+            Memory::Few(words) => bytemuck::cast_slice(words),
             Memory::Small(words) => bytemuck::cast_slice(words),
             Memory::Pooled(owner) => bytemuck::cast_slice(&owner.0),
         };
@@ -190,37 +184,23 @@ impl Block {
         bytemuck::cast_slice_mut(self.bytes_mut())
     }
 
+    /// The finished elements; their pages return to the pool when their last owner drops them.
+    pub fn elements(self) -> Elements {
+        match self.memory {
+            Memory::Few(words) => Elements::few(words, self.len),
+            Memory::Small(_) | Memory::Pooled(_) => self.freeze().into(),
+        }
+    }
+
     /// The finished buffer; its pages return to the pool when its last owner drops it.
     pub fn freeze(self) -> Buffer {
         let mut buffer = match self.memory {
+            Memory::Few(words) => return Elements::few(words, self.len).buffer(),
             Memory::Small(words) => Buffer::from_vec(words),
             Memory::Pooled(owner) => Buffer::from(bytes::Bytes::from_owner(owner)),
         };
         buffer.advance(self.start);
         if buffer.len() == self.len { buffer } else { buffer.slice_with_length(0, self.len) }
-    }
-}
-
-/// The parts of a finished buffer.
-pub(crate) struct Parts {
-    rest: Option<Buffer>,
-}
-
-impl Parts {
-    /// The next part, of so many bytes.
-    pub fn next(&mut self, len: usize) -> Buffer {
-        let room = in_words(len) * 8;
-        // The last part is what is left, not one owner more.
-        let mut part = match &mut self.rest {
-            Some(rest) if rest.len() > room => {
-                let part = rest.slice_with_length(0, room);
-                rest.advance(room);
-                part
-            }
-            rest => rest.take().unwrap_or_default(),
-        };
-        part.advance(room - len);
-        part
     }
 }
 
@@ -463,23 +443,21 @@ mod tests {
     }
 
     #[test]
-    fn a_small_block_and_its_parts_are_what_was_written() {
-        for len in (0..40).chain([SMALL - 1, SMALL, SMALL + 1]) {
-            let mut block = Block::new(len);
-            assert!(len >= SMALL || block.bytes().iter().all(|byte| *byte == 0));
-            block.bytes_mut().iter_mut().zip(1..).for_each(|(byte, i)| *byte = (i % 251) as u8);
-            let written = block.bytes().to_vec();
-            let buffer = block.freeze();
-            assert_eq!((buffer.as_slice(), buffer.strong_count()), (&written[..], 1), "{len} bytes");
-        }
-        for lens in [&[4][..], &[8, 4], &[1, 0, 9, 2], &[0, 0], &[3, 16, 0], &[]] {
-            let words: Vec<u64> = (1..).take(lens.iter().map(|len| in_words(*len)).sum()).collect();
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-            let (mut parts, mut end) = (Block::of(words.clone()).freeze_parts(), 0);
-            for len in lens {
-                end += in_words(*len) * 8;
-                assert_eq!(parts.next(*len).as_slice(), &bytes[end - len..end], "{len} of {lens:?}");
-            }
+    fn a_small_block_is_what_was_written() {
+        for len in (0..=size_of::<Few>() + 9).chain([SMALL - 1, SMALL, SMALL + 1]) {
+            let written = |_| {
+                let mut block = Block::new(len);
+                assert!(len >= SMALL || block.bytes().iter().all(|byte| *byte == 0));
+                block.bytes_mut().iter_mut().zip(1..).for_each(|(byte, i)| *byte = (i % 251) as u8);
+                block
+            };
+            let [elements, buffer] = [0, 1].map(written);
+            let bytes = elements.bytes().to_vec();
+            let (elements, buffer) = (elements.elements(), buffer.freeze());
+            assert_eq!((elements.as_slice(), buffer.as_slice()), (&bytes[..], &bytes[..]), "{len} bytes");
+            assert_eq!((elements.buffer().as_slice(), buffer.strong_count()), (&bytes[..], 1), "{len} bytes");
+            let (from, rest) = (len / 3, len - len / 3);
+            assert_eq!(elements.slice(from, rest).as_slice(), &bytes[from..], "{len} bytes");
         }
     }
 

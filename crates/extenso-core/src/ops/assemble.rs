@@ -4,7 +4,7 @@ use crate::kernels::gather;
 use crate::kernels::pool::{Block, Growing, affordable};
 use crate::kernels::stream::{FAR, arrived, copy_past_caches};
 use crate::offsets::{Offsets, with_offsets};
-use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::tensor::{Dense, Elements, Storage, Tensor, element_count};
 use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::Value;
 use arrow_buffer::{BooleanBufferBuilder, Buffer, ScalarBuffer};
@@ -55,7 +55,7 @@ fn fixed(width: usize, count: usize, sources: &[&Dense], runs: impl Iterator<Ite
         }
         out = tail;
     }
-    Ok(Storage::Fixed(block.freeze()))
+    Ok(Storage::Fixed(block.elements()))
 }
 
 fn bits(count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {
@@ -101,7 +101,7 @@ pub(super) fn beside(dtype: DType, dims: Dims, sources: &[&Dense], lens: &[usize
             drop(side_by_side(pieces, write));
         }
     }
-    Ok(Tensor::from_dense(dtype, dims, Storage::Fixed(block.freeze())))
+    Ok(Tensor::from_dense(dtype, dims, Storage::Fixed(block.elements())))
 }
 
 /// Copies bytes, many of them by several threads: one does not use all of the memory's speed.
@@ -210,21 +210,21 @@ pub(super) fn gathered_along(
             gather::elements(&bytes[part..part + n * width], width, at, out);
         }
     });
-    Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.freeze())))
+    Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.elements())))
 }
 
-fn gathered_elements(source: &[u8], width: usize, at: &[i64]) -> Buffer {
+fn gathered_elements(source: &[u8], width: usize, at: &[i64]) -> Elements {
     let mut block = Block::new(at.len() * width);
     if width > 0 && !at.is_empty() {
         let piece = at.len().div_ceil(pieces(at.len() * width.div_ceil(8)));
         if piece == at.len() {
             gather::elements(source, width, at, block.bytes_mut());
-            return block.freeze();
+            return block.elements();
         }
         let parts = at.chunks(piece).zip(block.bytes_mut().chunks_mut(piece * width)).collect();
         side_by_side(parts, |(at, out)| gather::elements(source, width, at, out));
     }
-    block.freeze()
+    block.elements()
 }
 
 fn gathered_texts<O: crate::kernels::reduce::Offset + Sync>(

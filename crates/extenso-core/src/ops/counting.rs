@@ -121,5 +121,5 @@ fn of_bins<T: Element>(x: &[T], bins: usize, bin: &(impl Fn(T) -> Option<usize> 
         });
         made.iter().for_each(|counts| out.iter_mut().zip(counts).for_each(|(out, count)| *out += count));
     }
-    Ok(Tensor::from_dense(DType::I64, smallvec![bins], Storage::Fixed(block.freeze())))
+    Ok(Tensor::from_dense(DType::I64, smallvec![bins], Storage::Fixed(block.elements())))
 }

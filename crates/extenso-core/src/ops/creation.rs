@@ -151,7 +151,7 @@ fn written<T: Element>(count: usize, mut next: impl FnMut() -> T) -> Result<Tens
     affordable(bytes)?;
     let mut block = Block::new(bytes);
     block.slice_mut::<T>().iter_mut().for_each(|out| *out = next());
-    Ok(Tensor::from_dense(T::DTYPE, smallvec![count], Storage::Fixed(block.freeze())))
+    Ok(Tensor::from_dense(T::DTYPE, smallvec![count], Storage::Fixed(block.elements())))
 }
 
 /// `num` numbers from `start` on, equally far from each other, the last one `stop`; in f64, or in `dtype`.

@@ -149,5 +149,5 @@ pub(super) fn products(lines: Lines, spans: impl Iterator<Item = Range<usize>>, 
 
 fn finish<T: Element>(lines: &Lines, block: Block) -> Result<Outputs> {
     let dims = lines.data().map(Dense::dims)?.into();
-    one_tensor(lines.back(Tensor::from_dense(T::DTYPE, dims, Storage::Fixed(block.freeze())))?)
+    one_tensor(lines.back(Tensor::from_dense(T::DTYPE, dims, Storage::Fixed(block.elements())))?)
 }

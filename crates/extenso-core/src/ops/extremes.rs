@@ -210,5 +210,5 @@ fn scanned<T: Extreme + Element>(
     let mut block = Block::zeroed(size_of_val(x));
     let step = |found, x| T::further(found, x, largest);
     scan_rows(x, spans, reverse, T::least(largest), step, T::narrow, block.slice_mut::<T>());
-    Ok(Tensor::from_dense(T::DTYPE, data.dims().into(), Storage::Fixed(block.freeze())))
+    Ok(Tensor::from_dense(T::DTYPE, data.dims().into(), Storage::Fixed(block.elements())))
 }

@@ -142,7 +142,7 @@ fn product(args: &[Value], attrs: &dyn AttrSet, epilogue: Option<&Epilogue<'_>>)
     if let (Some(epilogue), None) = (epilogue, by_parts) {
         epilogue.run(&dims, block.bytes_mut())?;
     }
-    Ok(Value::Tensor(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.freeze()))))
+    Ok(Value::Tensor(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.elements()))))
 }
 
 /// Where products begin; of one, on the stack.

@@ -12,10 +12,9 @@ use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::{multiply, sum, zeros_like};
 use crate::partition::Rows;
-use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::tensor::{Dense, Elements, Storage, Tensor, element_count};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
-use arrow_buffer::Buffer;
 use extenso_types::{Dim, Dims, Error, LeafSpec, PartitionSpec, Result, Shape};
 use smallvec::smallvec;
 
@@ -116,7 +115,7 @@ fn run_pad(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
 }
 
 /// The rows of values of `size` bytes, each filled up with the end of `fill` and as long as it. Many rows are split over threads.
-fn padded_numbers(values: &[u8], fill: &[u8], rows: &Rows, size: usize) -> Buffer {
+fn padded_numbers(values: &[u8], fill: &[u8], rows: &Rows, size: usize) -> Elements {
     let mut block = Block::new(if fill.is_empty() { 0 } else { rows.nrows() * fill.len() });
     let bytes = block.bytes_mut();
     let piece = rows.nrows().div_ceil(pieces(bytes.len() / 8)).max(1);
@@ -134,7 +133,7 @@ fn padded_numbers(values: &[u8], fill: &[u8], rows: &Rows, size: usize) -> Buffe
         let parts = bytes.chunks_mut((piece * fill.len()).max(1)).enumerate().map(|(i, out)| (i * piece, out));
         side_by_side(parts.collect(), pad);
     }
-    block.freeze()
+    block.elements()
 }
 
 fn grad_pad(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {

@@ -192,7 +192,7 @@ fn run_row_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let mut lengths = Block::new(8 * rows.nrows());
     rows.write_lengths(lengths.slice_mut());
     let dims = Dims::from_slice(&[rows.nrows()]);
-    Ok(smallvec![Value::Tensor(Tensor::from_dense(DType::I64, dims, Storage::Fixed(lengths.freeze())))])
+    Ok(smallvec![Value::Tensor(Tensor::from_dense(DType::I64, dims, Storage::Fixed(lengths.elements())))])
 }
 
 fn infer_row_splits(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -83,7 +83,7 @@ fn run_indices(_: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs
     affordable(n.saturating_mul(8))?;
     let mut block = Block::new(n * 8);
     block.slice_mut::<i64>().iter_mut().zip(0..).for_each(|(at, i)| *at = i);
-    one_tensor(Tensor::from_dense(DType::I64, dims, Storage::Fixed(block.freeze())))
+    one_tensor(Tensor::from_dense(DType::I64, dims, Storage::Fixed(block.elements())))
 }
 
 fn infer_argwhere(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -200,7 +200,7 @@ fn numbers_along(lines: &Lines, indices: &Value, axis: i64) -> Result<Tensor> {
             }
         });
     }
-    Ok(Tensor::from_dense(x.dtype(), lines.dims_with(count)?, Storage::Fixed(block.freeze())))
+    Ok(Tensor::from_dense(x.dtype(), lines.dims_with(count)?, Storage::Fixed(block.elements())))
 }
 
 /// Indices along an axis as positions, line by line.
@@ -260,5 +260,5 @@ fn sums<T: Number>(
     let zeros = like.data()?;
     let mut block = Block::new(zeros.len() * size_of::<T>());
     add_rows(x.as_slice::<T>()?, &at.positions, at.width, like.len()?, zero, add, block.slice_mut::<T>());
-    Ok(Tensor::from_dense(T::DTYPE, zeros.dims().into(), Storage::Fixed(block.freeze())))
+    Ok(Tensor::from_dense(T::DTYPE, zeros.dims().into(), Storage::Fixed(block.elements())))
 }

@@ -173,7 +173,7 @@ fn written<T: Element>(dims: Dims, fill: impl Fn(u64, &mut [T]) + Sync) -> Resul
     let out = block.slice_mut::<T>();
     let place = |piece: usize| u64::try_from(piece * PIECE).unwrap_or(u64::MAX);
     side_by_side(out.chunks_mut(PIECE).enumerate().collect(), |(piece, out)| fill(place(piece), out));
-    one_tensor(Tensor::from_dense(T::DTYPE, dims, Storage::Fixed(block.freeze())))
+    one_tensor(Tensor::from_dense(T::DTYPE, dims, Storage::Fixed(block.elements())))
 }
 
 /// From 32 bits for each element.

@@ -181,7 +181,7 @@ pub(super) fn scanned(
                     let mut block = Block::zeroed(x.len() * size_of::<$t>());
                     let step = |x: <$t as Number>::Wide, link, before| x + link * before;
                     recur_rows(x.as_slice::<$t>()?, link.as_slice::<$t>()?, spans, reverse, step, block.slice_mut::<$t>());
-                    Tensor::from_dense(x.dtype(), x.dims().into(), Storage::Fixed(block.freeze()))
+                    Tensor::from_dense(x.dtype(), x.dims().into(), Storage::Fixed(block.elements()))
                 })*
                 other => return Err(Error::dtype(format!("the op does not take {other}")).wanted("floats")),
             }

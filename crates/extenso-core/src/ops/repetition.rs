@@ -9,10 +9,10 @@ use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::Offset;
 use crate::offsets::with_offsets;
 use crate::partition::Rows;
-use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::tensor::{Dense, Elements, Storage, Tensor, element_count};
 use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::{Outputs, Value};
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use extenso_types::{Dims, Result};
 use smallvec::smallvec;
 
@@ -47,7 +47,7 @@ fn one(tensor: Tensor) -> Result<Outputs> {
     Ok(smallvec![Value::Tensor(tensor)])
 }
 
-fn numbers(elements: &[u8], width: usize, rows: &Rows) -> Buffer {
+fn numbers(elements: &[u8], width: usize, rows: &Rows) -> Elements {
     let mut block = Block::new(rows.nvalues() * width);
     let (before, rest) = block.bytes_mut().split_at_mut(rows.first() * width);
     let (inside, behind) = rest.split_at_mut((rows.last() - rows.first()) * width);
@@ -56,7 +56,7 @@ fn numbers(elements: &[u8], width: usize, rows: &Rows) -> Buffer {
     if !inside.is_empty() {
         with_offsets!(rows.offsets(), offsets => fill(elements, width, offsets, inside));
     }
-    block.freeze()
+    block.elements()
 }
 
 /// Fills the values of all rows, large ones in several pieces side by side.

@@ -81,7 +81,7 @@ fn sorted(data: &Dense, spans: Vec<Range<usize>>, descending: bool) -> Result<Te
                             sort_row(row, descending, &mut spare);
                         }
                     });
-                    Ok(Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.freeze())))
+                    Ok(Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.elements())))
                 })*
                 DType::Bool | DType::String | DType::Bytes | DType::Variant => picked(data, &spans, descending),
             }

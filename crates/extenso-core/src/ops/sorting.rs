@@ -205,7 +205,7 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
                     by_lines(data.as_slice::<$t>()?, n, block.slice_mut::<$t>(), n, |x, out| {
                         sort_rows(x, n, attrs.descending, out);
                     });
-                    Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.freeze()))
+                    Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.elements()))
                 })*
                 DType::Bool | DType::String | DType::Bytes | DType::Variant => {
                     let mut order = vec![0_i64; data.len()];
@@ -316,5 +316,5 @@ pub(super) fn indices(dims: Dims, write: impl FnOnce(&mut [i64]) -> Result<()>) 
     crate::kernels::pool::affordable(count.saturating_mul(8))?;
     let mut block = Block::new(count * 8);
     write(block.slice_mut::<i64>())?;
-    Ok(Tensor::from_dense(DType::I64, dims, Storage::Fixed(block.freeze())))
+    Ok(Tensor::from_dense(DType::I64, dims, Storage::Fixed(block.elements())))
 }

@@ -280,7 +280,7 @@ pub(super) fn numbers_by_strides(x: &Dense, start: usize, dims: Dims, strides: S
         4 => copy::<u32>(bytes, start, (&dims, &strides), block.slice_mut()),
         _ => copy::<u64>(bytes, start, (&dims, &strides), block.slice_mut()),
     }
-    Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.freeze())))
+    Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.elements())))
 }
 
 fn push_positions(dims: &[usize], strides: &[usize], at: usize, out: &mut Vec<usize>) {
@@ -348,7 +348,7 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
         let part = dense.len().div_ceil(pieces(times * dense.len())).max(1) * width;
         let parts = elements.chunks(part).zip(block.bytes_mut().chunks_mut(part * times)).collect();
         side_by_side(parts, |(elements, out)| repeat_each(elements, width, times, out));
-        return Ok(Tensor::from_dense(dense.dtype(), dims, Storage::Fixed(block.freeze())));
+        return Ok(Tensor::from_dense(dense.dtype(), dims, Storage::Fixed(block.elements())));
     }
     match dense.storage() {
         // The block engine reads through a broadcast; a step that copies makes it.

@@ -7,13 +7,12 @@ use super::fold::{Fold, FoldKernel, PARALLEL, fold_long};
 use super::{block_of, kernel_of, out_width};
 use crate::elementwise::{BLOCK, Blocks, Expr, Source, SumsRows, at_position, with_result};
 use crate::kernels::map::Fault;
-use crate::kernels::pool::{Block, in_words};
+use crate::kernels::pool::Block;
 use crate::kernels::reduce::{LEAF, Offset};
 use crate::offsets::{Offsets, with_offsets};
 use crate::tensor::{Storage, Tensor};
 use crate::threads::{pieces_of, side_by_side, split_at_lengths};
 use crate::value::{Outputs, Value};
-use arrow_buffer::Buffer;
 use extenso_types::{Dims, Error, Result};
 use smallvec::SmallVec;
 
@@ -117,12 +116,12 @@ pub fn evaluate_folds(
     if let Some((start, fault)) = fault {
         return Err(at_position(fault, start, dims));
     }
-    let tensor = |(kernel, out): (&FoldKernel, Block)| folded(kernel, &out_dims, out.freeze());
+    let tensor = |(kernel, out): (&FoldKernel, Block)| folded(kernel, &out_dims, out);
     Ok(kernels.iter().zip(outs).map(tensor).collect())
 }
 
-fn folded(kernel: &FoldKernel, dims: &[usize], elements: Buffer) -> Value {
-    Value::Tensor(Tensor::from_dense(kernel.out, Dims::from_slice(dims), Storage::Fixed(elements)))
+fn folded(kernel: &FoldKernel, dims: &[usize], out: Block) -> Value {
+    Value::Tensor(Tensor::from_dense(kernel.out, Dims::from_slice(dims), Storage::Fixed(out.elements())))
 }
 
 /// Adds the folds of a few rows of few elements; no where these are more.
@@ -136,21 +135,16 @@ fn few_folds(
     outputs: &mut Outputs,
 ) -> Result<bool> {
     let nrows = ends.len() - 1;
-    let bytes = |kernel: &FoldKernel| nrows * out_width(kernel.out);
-    let mut block = Block::new(kernels.iter().map(|kernel| in_words(bytes(kernel)) * 8).sum());
+    let block = |kernel: &FoldKernel| Block::new(nrows * out_width(kernel.out));
+    let mut outs: SmallVec<[Block; 2]> = kernels.iter().map(block).collect();
     let fold = |values: &[u8]| {
-        let mut rest = block.bytes_mut();
-        for kernel in kernels {
-            let (out, after) = rest.split_at_mut(in_words(bytes(kernel)) * 8);
-            let skipped = out.len() - bytes(kernel);
-            (kernel.between)(values, ends, &mut out[skipped..]);
-            rest = after;
+        for (kernel, out) in kernels.iter().zip(&mut outs) {
+            (kernel.between)(values, ends, out.bytes_mut());
         }
     };
     let Some(()) = with_result(expr, inputs, dims, fold)? else { return Ok(false) };
-    let mut parts = block.freeze_parts();
-    for kernel in kernels {
-        outputs.push(folded(kernel, out_dims, parts.next(bytes(kernel))));
+    for (kernel, out) in kernels.iter().zip(outs) {
+        outputs.push(folded(kernel, out_dims, out));
     }
     Ok(true)
 }

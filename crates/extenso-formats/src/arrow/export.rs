@@ -10,7 +10,7 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use extenso_core::{Dense, Ext, ExtensionType, Offsets, Storage, Tensor, Value, ops};
+use extenso_core::{Dense, Elements, Ext, ExtensionType, Offsets, Storage, Tensor, Value, ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, UnionTensor, outer};
 use extenso_types::{DType, Dim, Error, Result};
 use std::collections::HashMap;
@@ -159,15 +159,15 @@ fn in_lists(elements: ArrayRef, dims: &[usize]) -> Result<ArrayRef> {
 fn flat(tensor: &Dense) -> Result<ArrayRef> {
     match tensor.storage() {
         Storage::Bits(bits) => Ok(Arc::new(BooleanArray::new(bits.clone(), None))),
-        Storage::Fixed(buffer) => of_width(data_type(tensor.dtype())?, tensor.len(), buffer),
+        Storage::Fixed(elements) => of_width(data_type(tensor.dtype())?, tensor.len(), elements),
         Storage::Text { offsets, bytes } => text(tensor.dtype(), offsets, bytes),
         Storage::Boxed(_) => Err(Error::dtype("boxed values have no Arrow array")),
     }
 }
 
 /// An array of one buffer.
-fn of_width(data_type: DataType, len: usize, buffer: &Buffer) -> Result<ArrayRef> {
-    let data = ArrayData::builder(data_type).len(len).add_buffer(buffer.clone()).align_buffers(true).build();
+fn of_width(data_type: DataType, len: usize, elements: &Elements) -> Result<ArrayRef> {
+    let data = ArrayData::builder(data_type).len(len).add_buffer(elements.buffer()).align_buffers(true).build();
     Ok(make_array(data.map_err(arrow)?))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Column, arrow, column, flat, in_lists, of_width};
 use arrow_array::{Array, ArrayRef, UnionArray, make_array};
-use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, FieldRef, IntervalUnit, TimeUnit, UnionFields};
 use extenso_core::{ExtensionType, Tensor, Value, ops};
@@ -108,16 +108,16 @@ fn categories(x: &CategoricalTensor) -> Result<Column> {
     let keys = flat(codes)?;
     let values = column(x.categories())?.array;
     let data_type = DataType::Dictionary(Box::new(keys.data_type().clone()), Box::new(values.data_type().clone()));
-    let data = ArrayData::builder(data_type).len(codes.len()).add_buffer(codes.fixed()?.clone());
+    let data = ArrayData::builder(data_type).len(codes.len()).add_buffer(codes.fixed()?.buffer());
     let array = make_array(data.add_child_data(values.to_data()).build().map_err(arrow)?);
     Ok(Column { ordered: x.ordered(), ..Column::plain(in_lists(array, codes.dims())?) })
 }
 
 fn union(x: &UnionTensor) -> Result<Column> {
-    let tags: &Buffer = x.tags().data()?.fixed()?;
+    let tags = x.tags().data()?.fixed()?.buffer();
     let len = x.tags().data()?.len();
     let offsets = match x.offsets() {
-        Some(offsets) => Some(ScalarBuffer::<i32>::new(offsets.data()?.fixed()?.clone(), 0, len)),
+        Some(offsets) => Some(ScalarBuffer::<i32>::new(offsets.data()?.fixed()?.buffer(), 0, len)),
         None => None,
     };
     let (mut fields, mut children): (Vec<(i8, FieldRef)>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
@@ -128,7 +128,7 @@ fn union(x: &UnionTensor) -> Result<Column> {
     }
     let fields: UnionFields =
         UnionFields::try_new(fields.iter().map(|(id, _)| *id), fields.iter().map(|(_, f)| f.clone())).map_err(arrow)?;
-    let array = UnionArray::try_new(fields, ScalarBuffer::<i8>::new(tags.clone(), 0, len), offsets, children);
+    let array = UnionArray::try_new(fields, ScalarBuffer::<i8>::new(tags, 0, len), offsets, children);
     Ok(Column::plain(Arc::new(array.map_err(arrow)?)))
 }
 
