@@ -46,13 +46,13 @@ pub fn log_f32(x: f32) -> f32 {
 #[inline(always)]
 pub fn log_f64(x: f64) -> f64 {
     let (f, k) = log_split_f64(x);
-    log_edges_f64(x, log_reduced_f64(f, k))
+    log_edges_f64(x, log_reduced_f64(f, k, 0.0))
 }
 
-/// Gives the natural logarithm of 1 and `x`, within 2 ulp. Zero keeps its sign.
+/// Gives the natural logarithm of 1 and `x`, within 1 ulp. Zero keeps its sign.
 ///
 /// -1 gives minus infinity, a number below it NaN.
-/// Source: as [`log_f32`]; what the rounding of `1 + x` loses (Knuth's two-sum) is added to m - 1, so that nothing is lost near 0.
+/// Source: as [`log_f32`]; what the rounding of `1 + x` loses (Knuth's two-sum), and that of m - 1 + k ln 2 (Dekker's), is added last.
 #[inline(always)]
 pub fn log1p_f32(x: f32) -> f32 {
     let u = 1.0 + x;
@@ -62,15 +62,18 @@ pub fn log1p_f32(x: f32) -> f32 {
     let m = f32::from_bits(u.to_bits().wrapping_sub((exponent as u32) << 23));
     // The greatest powers become 0: what is lost does not count there.
     let scale = f32::from_bits(((127 - exponent).max(0) as u32) << 23);
-    let f = if exponent == 0 { x } else { lost.mul_add(scale, m - 1.0) };
-    let y = (exponent as f32).mul_add(std::f32::consts::LN_2, polynomial_f32(f, LOG_F32).mul_add(f * f, f));
+    let (high, low, k) = (m - 1.0, lost * scale, exponent as f32);
+    let sum = k.mul_add(LN_2_HIGH_F32, high);
+    let low = low + k.mul_add(LN_2_LOW_F32, high - (sum - k * LN_2_HIGH_F32));
+    let f = lost.mul_add(scale, high);
+    let y = sum + polynomial_f32(f, LOG_F32).mul_add(f * f, low);
     if x == 0.0 { x } else { log_edges_f32(u, y) }
 }
 
-/// Gives the natural logarithm of 1 and `x`, within 2 ulp. Zero keeps its sign.
+/// Gives the natural logarithm of 1 and `x`, within 1 ulp. Zero keeps its sign.
 ///
 /// -1 gives minus infinity, a number below it NaN.
-/// Source: as [`log_f64`] and [`log1p_f32`].
+/// Source: as [`log_f64`]; what the roundings of `1 + x` and of m - 1 lose is added at the slope there, `1 / m`, or close to it.
 #[inline(always)]
 pub fn log1p_f64(x: f64) -> f64 {
     let u = 1.0 + x;
@@ -80,8 +83,10 @@ pub fn log1p_f64(x: f64) -> f64 {
     let m = f64::from_bits(u.to_bits().wrapping_sub(biased << 52).wrapping_add(BIAS << 52));
     let k = f64::from_bits(TWO_52.to_bits() | (biased & 0xfff)) - (TWO_52 + BIAS as f64);
     let scale = f64::from_bits((1023 + BIAS).saturating_sub(biased & 0xfff) << 52);
-    let f = if biased == BIAS { x } else { lost.mul_add(scale, m - 1.0) };
-    let y = log_reduced_f64(f, k);
+    let (high, low) = (m - 1.0, lost * scale);
+    let f = high + low;
+    let rest = (high - f) + low;
+    let y = log_reduced_f64(f, k, rest * f.mul_add(f - 1.0, 1.0));
     if x == 0.0 { x } else { log_edges_f64(u, y) }
 }
 
@@ -194,9 +199,9 @@ pub(super) fn log_split_f64(x: f64) -> (f64, f64) {
     (f, f64::from_bits(TWO_52.to_bits() | (biased & 0xfff)) - offset)
 }
 
-/// The logarithm of `2^k (1 + f)`.
+/// The logarithm of `2^k (1 + f)`, and `rest`, which is small.
 #[inline(always)]
-fn log_reduced_f64(f: f64, k: f64) -> f64 {
+fn log_reduced_f64(f: f64, k: f64, rest: f64) -> f64 {
     const ODD: [f64; 4] =
         [0.666_666_666_666_673_5, 0.285_714_287_436_623_9, 0.181_835_721_616_180_5, 0.147_981_986_051_005_85];
     const EVEN: [f64; 3] = [0.399_999_999_994_094_2, 0.222_221_984_321_497_84, 0.153_138_376_992_093_73];
@@ -204,7 +209,7 @@ fn log_reduced_f64(f: f64, k: f64) -> f64 {
     let (z, half_square) = (s * s, 0.5 * f * f);
     let w = z * z;
     let r = z.mul_add(polynomial_f64(w, ODD), w * polynomial_f64(w, EVEN));
-    let low = k.mul_add(LN_2_LOW_F64, s * (half_square + r));
+    let low = k.mul_add(LN_2_LOW_F64, s.mul_add(half_square + r, rest));
     k * LN_2_HIGH_F64 - ((half_square - low) - f)
 }
 

@@ -82,7 +82,7 @@ fn lock() -> std::sync::MutexGuard<'static, Vec<Vec<Line>>> {
 ///
 /// Errors: the system refuses as much.
 pub fn affordable(len: usize) -> Result<()> {
-    if len < LARGE || Vec::<u8>::new().try_reserve_exact(len).is_ok() {
+    if len < LARGE || Vec::<u8>::new().try_reserve_exact(class(len)).is_ok() {
         return Ok(());
     }
     Err(Error::value(format!("the result would take {len} bytes, more memory than the system gives")))

@@ -194,6 +194,8 @@ pub fn eye(rows: i64, columns: i64, diagonal: i64, dtype: DType) -> Result<Value
     let matrix = || {
         count_of("the number of rows", rows)?;
         count_of("the number of columns", columns)?;
+        // Before ranges as long as the axes are made.
+        affordable(rows.unsigned_abs().saturating_mul(columns.unsigned_abs()).try_into().unwrap_or(usize::MAX))?;
         let ones = equal(expand_dims(add(up_to(rows)?, diagonal)?, 1)?, up_to(columns)?)?;
         cast(ones, dtype)
     };

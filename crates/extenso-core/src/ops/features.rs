@@ -72,29 +72,49 @@ fn infer_bucketize(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs
 
 fn run_bucketize(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, boundaries, right) = (data(args, 0)?, data(args, 1)?, to_the_right(attrs)?);
-    let buckets = if x.dtype().is_integer() && boundaries.dtype().is_integer() {
-        buckets(&integers(x)?, &integers(boundaries)?, right)
-    } else {
-        buckets(&floats(x)?, &floats(boundaries)?, right)
-    }?;
+    let buckets = match (x.dtype().is_integer(), boundaries.dtype().is_integer()) {
+        (true, true) => buckets(&integers(x)?, &in_order(integers(boundaries)?)?, right),
+        (false, false) => buckets(&floats(x)?, &in_order(floats(boundaries)?)?, right),
+        // Integers that no float holds are compared as integers: a float is between the two next to it.
+        (true, false) => {
+            let whole = |x: f64| (if right { x.ceil() } else { x.floor() }) as i128;
+            buckets(&integers(x)?, &in_order(floats(boundaries)?)?.into_iter().map(whole).collect::<Vec<_>>(), right)
+        }
+        (false, true) => {
+            let whole = |x: f64| match x.is_nan() {
+                true => i128::MAX,
+                false => (if right { x.floor() } else { x.ceil() }) as i128,
+            };
+            let x: Vec<i128> = floats(x)?.into_iter().map(whole).collect();
+            buckets(&x, &in_order(integers(boundaries)?)?, right)
+        }
+    };
     one_tensor(Tensor::new(x.dims(), &buckets)?)
+}
+
+/// The boundaries, if they are in order.
+///
+/// Errors: one that is NaN, or below the one before it.
+#[allow(clippy::eq_op)]
+fn in_order<T: PartialOrd + Copy>(boundaries: Vec<T>) -> Result<Vec<T>> {
+    let faulty = |i: usize| boundaries[i] != boundaries[i] || i > 0 && boundaries[i] < boundaries[i - 1];
+    match (0..boundaries.len()).find(|i| faulty(*i)) {
+        None => Ok(boundaries),
+        Some(i) => Err(Error::value(format!("the boundary at [{i}] is NaN, or below the one before it"))
+            .wanted("boundaries that do not decrease")
+            .hint("Sort them: `sort(boundaries)`.")),
+    }
 }
 
 /// The number of boundaries below each number, or not above it.
 #[allow(clippy::eq_op)]
-fn buckets<T: PartialOrd + Copy>(x: &[T], boundaries: &[T], right: bool) -> Result<Vec<i64>> {
-    let faulty = |i: usize| boundaries[i] != boundaries[i] || i > 0 && boundaries[i] < boundaries[i - 1];
-    if let Some(i) = (0..boundaries.len()).find(|i| faulty(*i)) {
-        return Err(Error::value(format!("the boundary at [{i}] is NaN, or below the one before it"))
-            .wanted("boundaries that do not decrease")
-            .hint("Sort them: `sort(boundaries)`."));
-    }
+fn buckets<T: PartialOrd + Copy>(x: &[T], boundaries: &[T], right: bool) -> Vec<i64> {
     let bucket = |x: &T| match x == x {
         true if right => boundaries.partition_point(|boundary| boundary <= x),
         true => boundaries.partition_point(|boundary| boundary < x),
         false => boundaries.len(),
     };
-    Ok(x.iter().map(|x| i64::try_from(bucket(x)).unwrap_or(i64::MAX)).collect())
+    x.iter().map(|x| i64::try_from(bucket(x)).unwrap_or(i64::MAX)).collect()
 }
 
 fn as_dtype(x: &Dense, dtype: DType) -> Result<Value> {

@@ -7,7 +7,7 @@ use crate::grad::{GradCx, one};
 use crate::kernels::pool::{Block, affordable};
 use crate::offsets::Offsets;
 use crate::op::{Class, Fact, OfRows, OpDef, OutputSpecs};
-use crate::ops::{multiply, ones_like, where_, zeros_like};
+use crate::ops::{multiply, ones_like, segment_cumulative_prod, segment_shift, where_, zeros_like};
 use crate::partition::{RowPartition, Rows};
 use crate::reduce::Fold;
 use crate::tensor::{Storage, Tensor};
@@ -71,6 +71,12 @@ crate::ops! {
 
     /// The product of each row. An empty row gives one. Integers and booleans multiply in 64 bits.
     SEGMENT_PROD: segment_prod(values, partition) = OpDef::segment(Fold::Prod)
+        .grad(|cx| {
+            let (x, rows) = (&cx.args[0], &cx.args[1]);
+            let before = segment_cumulative_prod(segment_shift(x, rows, 1.0, 1)?, rows, false)?;
+            let after = segment_cumulative_prod(segment_shift(x, rows, 1.0, -1)?, rows, true)?;
+            Ok(vec![Some(multiply(gather_rows_of(cx.g(), rows)?, multiply(before, after)?)?), None])
+        })
         .examples(&[("segment_prod([3.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[6.0, 1.0, 4.0]")]);
 
     /// The largest of each row; NaN if one is. An empty row gives -inf, or the smallest integer.

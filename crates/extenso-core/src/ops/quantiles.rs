@@ -5,9 +5,9 @@
 use super::rearrange::{int, rank_of, size_along};
 use super::reduction::dtype_of;
 use super::{
-    add, cast, ceil, concat, equal, expand_dims, expand_dims_at, floor, full_like, greater_equal, indices_along, isnan,
-    maximum, moveaxis, multiply, ones_like, reshape, row_lengths, row_starts, segment_sort, sort, subtract, sum, take,
-    where_,
+    add, cast, ceil, concat, equal, expand_dims, expand_dims_at, floor, full_like, greater_equal, indices_along, isinf,
+    isnan, maximum, moveaxis, multiply, ones_like, reshape, row_lengths, row_starts, segment_sort, sort, subtract, sum,
+    take, where_,
 };
 use crate::attrs::Axes;
 use crate::reduce::normalize_axis;
@@ -198,9 +198,12 @@ fn between(
     let weight = wide(cast(subtract(place, below)?, dtype_of(&low)?)?)?;
     let apart = subtract(&high, &low)?;
     let from_low = add(&low, multiply(&apart, &weight)?)?;
-    let from_high = subtract(&high, multiply(apart, subtract(1, &weight)?)?)?;
-    // The nearer end counts from, so that the line meets both; infinities that are equal have no line between them.
-    let line = where_(greater_equal(weight, 0.5)?, from_high, from_low)?;
+    let rest = subtract(1, &weight)?;
+    let from_high = subtract(&high, multiply(&apart, &rest)?)?;
+    // The nearer end counts from, so that the line meets both; what lies between a number and an infinity is infinite.
+    let line = where_(greater_equal(&weight, 0.5)?, from_high, from_low)?;
+    let mixed = add(multiply(&low, rest)?, multiply(&high, weight)?)?;
+    let line = where_(isinf(apart)?, mixed, line)?;
     where_(equal(&low, high)?, &low, line)
 }
 

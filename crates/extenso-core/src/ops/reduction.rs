@@ -1,9 +1,13 @@
 //! Reductions over axes.
 
+use super::rearrange::{int, rank_of};
 use crate::attrs::Axes;
 use crate::grad::{GradCx, one};
 use crate::op::OpDef;
-use crate::ops::{broadcast_like, cast, divide, equal, expand_dims_at, multiply, ones_like, where_, zeros_like};
+use crate::ops::{
+    broadcast_like, cast, cumulative_prod, divide, equal, expand_dims_at, multiply, ones_like, shift, where_,
+    zeros_like,
+};
 use crate::reduce::{Fold, Reduce, normalize_axes};
 use crate::tensor::Tensor;
 use crate::value::{Arg, Value};
@@ -23,6 +27,7 @@ crate::ops! {
 
     /// Multiplies over `axis`. An empty row gives one. Integers and booleans multiply in 64 bits.
     PROD: prod(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Prod)
+        .grad(|cx| one(times_others(cx)))
         .alias_tf("reduce_prod")
         .examples(&[("prod([[1, 2], [3, 4]], axis=1)", "[2, 12]")]);
 
@@ -51,17 +56,26 @@ crate::ops! {
 
 /// The mean over `axis`: the sum divided by the count, f64 for integers and booleans. An empty row gives NaN.
 ///
-/// A composition: the sum divided by the number of elements, which is counted where sizes are not known.
+/// A composition: the sum divided by the number of elements, which is counted where sizes are not known. What its own dtype may not
+/// hold is summed in a wider one: integers of 64 bits in f64, f16 and bf16 in f32.
+///
+/// ```
+/// # use extenso_core::{Tensor, attrs::Axes, ops};
+/// let nanoseconds = Tensor::from_vec(vec![1_700_000_000_000_000_000_i64; 10]);
+/// assert_eq!(ops::mean(nanoseconds, Axes::All, false).unwrap().to_string(), "1.7e18");
+/// ```
 pub fn mean(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
     quotient(&x.into(), &axis.into(), keepdims).map_err(|e| e.at("mean"))
 }
 
 fn quotient(x: &Arg, axis: &Axes, keepdims: bool) -> Result<Value> {
-    let total = sum(x, axis.clone(), keepdims)?;
     let count = counted(x, axis, keepdims)?;
-    match dtype_of(&total)? {
-        dtype if dtype.is_float() => divide(total, cast(count, dtype)?),
-        _ => divide(cast(total, DType::F64)?, cast(count, DType::F64)?),
+    let quotient = |x: Arg, dtype: DType| divide(cast(sum(x, axis.clone(), keepdims)?, dtype)?, cast(&count, dtype)?);
+    match x.value().and_then(dtype_of)? {
+        narrow @ (DType::F16 | DType::BF16) => cast(quotient(cast(x, DType::F32)?.into(), DType::F32)?, narrow),
+        DType::I64 | DType::U64 => quotient(cast(x, DType::F64)?.into(), DType::F64),
+        dtype if dtype.is_float() => quotient(x.clone(), dtype),
+        _ => quotient(x.clone(), DType::F64),
     }
 }
 
@@ -97,6 +111,24 @@ fn unreduced(cx: &GradCx<'_>, v: &Value) -> Result<Value> {
         Axes::List(axes) if !attrs.keepdims => expand_dims_at(v, axes.clone()),
         Axes::All | Axes::List(_) => Ok(v.clone()),
     }
+}
+
+/// The gradient of a product: for each element that of all others, which a zero among them does not spoil.
+fn times_others(cx: &GradCx<'_>) -> Result<Value> {
+    let x = &cx.args[0];
+    let attrs: &Reduce = cx.attrs()?;
+    let axes = match &attrs.axis {
+        Axes::All => (0..rank_of(x)?).map(int).collect(),
+        Axes::List(axes) => axes.clone(),
+    };
+    let (mut grad, mut lines) = (broadcast_like(unreduced(cx, cx.g())?, x)?, x.clone());
+    for axis in axes {
+        let before = cumulative_prod(shift(&lines, 1.0, axis, 1)?, axis, false)?;
+        let after = cumulative_prod(shift(&lines, 1.0, axis, -1)?, axis, true)?;
+        grad = multiply(grad, multiply(before, after)?)?;
+        lines = prod(lines, axis, true)?;
+    }
+    Ok(grad)
 }
 
 fn shared_among_ties(cx: &GradCx<'_>) -> Result<Value> {

@@ -6,7 +6,8 @@
 use super::{Beside, along, along_one, rows_value};
 use crate::args::typed_ref;
 use crate::ragged::RaggedTensor;
-use extenso_core::{Value, ops};
+use extenso_core::kernels::pool::affordable;
+use extenso_core::{Tensor, Value, ops};
 use extenso_types::{Error, Result};
 
 /// More elements than this in a tuple are taken for a mistake: their number drives how many steps there are.
@@ -67,6 +68,7 @@ fn chosen(rows: &RaggedTensor, n: i64, replacement: bool) -> Result<Value> {
     // As many elements as are still to come must be left behind each.
     let (step, rest) = if replacement { (0, 0) } else { (1, n - 1) };
     let lengths = Value::from(rows.row_lengths()?);
+    count_of_all(&lengths, n, replacement)?;
     let ends = ops::add(ops::row_starts(rows.partition())?, &lengths)?;
     let mut tuples = Tuples::start(rows, ops::maximum(ops::subtract(&lengths, rest)?, 0)?)?;
     for k in 1..n {
@@ -78,6 +80,19 @@ fn chosen(rows: &RaggedTensor, n: i64, replacement: bool) -> Result<Value> {
     }
     let places = ops::stack(tuples.places.into_iter().map(extenso_core::Arg::Value).collect::<Vec<_>>(), 1)?;
     rows_value(ops::take(rows.values(), places, 0)?, &tuples.cut)
+}
+
+/// Checks that all tuples can be had, before shorter ones are made on the way there.
+///
+/// Errors: more than memory holds.
+fn count_of_all(lengths: &Value, n: i64, replacement: bool) -> Result<()> {
+    let Ok(lengths) = lengths.tensor().and_then(Tensor::as_slice::<i64>) else { return Ok(()) };
+    let of = |length: i64| {
+        let most = if replacement { length.saturating_add(n - 1) } else { length };
+        (0..n).map(|i| (most - i).max(0) as f64 / (i + 1) as f64).product::<f64>()
+    };
+    let tuples: f64 = lengths.iter().map(|&length| of(length)).sum();
+    affordable((tuples * n as f64) as usize * size_of::<i64>())
 }
 
 /// All tuples of one element of each of several values, list by list along `axis`, as one value for each position in the tuple.

@@ -14,12 +14,12 @@ multiversion! {
 /// A function, the same one exactly, and the bound in ulp.
 type Case<T, Exact> = (fn(T) -> T, fn(Exact) -> Exact, f64);
 const F32: [Case<f32, f64>; 4] =
-    [(exp_f32, f64::exp, 1.0), (log_f32, f64::ln, 1.0), (log1p_f32, f64::ln_1p, 2.0), (tanh_f32, f64::tanh, 2.0)];
+    [(exp_f32, f64::exp, 1.0), (log_f32, f64::ln, 1.0), (log1p_f32, f64::ln_1p, 1.0), (tanh_f32, f64::tanh, 2.0)];
 const F64: [Case<f64, Pair>; 4] = [
     (exp_f64, Pair::exp, 1.0),
     (log_f64, Pair::ln, 1.0),
     (tanh_f64, Pair::tanh, 2.0),
-    (log1p_f64, |x| Pair(1.0, 0.0).add(x).ln(), 2.0),
+    (log1p_f64, |x| Pair(1.0, 0.0).add(x).ln(), 1.0),
 ];
 
 #[test]
@@ -39,7 +39,7 @@ fn f64_functions_keep_their_bounds() {
     let ranges = [(-700.0, 709.0), (0.0, 1e300), (-20.0, 20.0), (-1.0, 1e300)];
     for ((f, exact, bound), (low, high)) in F64.into_iter().zip(ranges) {
         let spread = (0..50_000).map(|i| low + (high - low) * f64::from(i) / 50_000.0);
-        let near_one = (1..50_000).map(|i| 1.0 + f64::from(i - 25_000) / 40_000.0);
+        let near_one = (1..50_000).map(|i| 1.0 + f64::from(i - 25_000) / 35_000.0);
         let powers = (-1000..1000).map(|i| 1.01 * 2.0_f64.powi(i));
         let edge = 2.0_f64.powi(-20);
         let known = |x: &f64| x.abs() > edge && (x - 1.0).abs() > edge && *x > low && *x < high;

@@ -7,6 +7,7 @@ use super::texts::{Texts, mapped};
 use super::{in_chars, infer_string, infer_text, string_spec, text_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::position;
+use crate::kernels::pool::affordable;
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
 use crate::value::{Outputs, Value};
@@ -266,6 +267,8 @@ fn infer_repeat(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 
 fn run_repeat(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, count) = (data(args, 0)?, usize::try_from(RepeatText::of(attrs)?.count).unwrap_or(usize::MAX));
+    let (offsets, _) = x.text()?;
+    affordable((offsets.last() - offsets.first()).saturating_mul(count))?;
     mapped(x, |i, out| {
         out.write_times(x.text_at(i)?, count)?;
         out.end()
@@ -291,6 +294,7 @@ fn infer_justify(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> 
 fn justified(args: &[Value], attrs: &dyn AttrSet, sides: fn(usize, usize) -> (usize, usize)) -> Result<Outputs> {
     let (x, justify) = (data(args, 0)?, Justify::of(attrs)?);
     let (width, fill) = (width(justify.width)?, justify.fill.as_bytes());
+    affordable(x.len().saturating_mul(width))?;
     mapped(x, |i, out| {
         let (front, back) = sides(missing(x.str_at(i)?, width), width);
         filled(x.text_at(i)?, (front, back), fill, out)
@@ -322,6 +326,7 @@ fn infer_zfill(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 
 fn run_zfill(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, width) = (data(args, 0)?, width(ZeroFill::of(attrs)?.width)?);
+    affordable(x.len().saturating_mul(width))?;
     mapped(x, |i, out| {
         let text = x.str_at(i)?;
         let (sign, digits) = text.split_at(usize::from(text.starts_with(['+', '-'])));
