@@ -358,6 +358,13 @@ def test_gradients_of_gradients() -> None:
     assert ex.grad(ex.grad(cube))(ex.tensor(2.0)).item() == 12.0
     value, (dx, dy) = ex.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(ex.tensor(3.0), ex.tensor(4.0))
     assert (value.item(), dx.item(), dy.item()) == (12.0, 4.0, 3.0)
+    (dx,) = ex.grad(cube, argnums=[0])(ex.tensor(2.0))
+    assert dx.item() == 12.0
+
+    of_all = ex.grad(lambda first, *others: first * others[0] * others[1], argnums=(2, 0))
+    assert [g.item() for g in of_all(*map(ex.tensor, (2.0, 3.0, 5.0)))] == [6.0, 15.0]
+    with pytest.raises(ex.OutOfRangeError, match="there is no argument 3"):
+        ex.grad(lambda *x: x[0], argnums=3)(ex.tensor(1.0))
 
 
 def test_a_method_of_a_type_is_a_function() -> None:

@@ -1,6 +1,6 @@
 //! `function`, `cond`, `grad`, `value_and_grad`.
 
-use super::{How, PyFunction, nest_to_py, py_to_nest};
+use super::{How, PyFunction, Wrt, nest_to_py, py_to_nest};
 use crate::error::{OrCarry, OrRaise, guarded, raised};
 use crate::{arg, value};
 use extenso_core::Value;
@@ -79,28 +79,28 @@ fn cond<'py>(
     nest_to_py(py, &result)
 }
 
-fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Wrt> {
     // Room is made for as many items as a sequence says that it has: a list or a tuple does not lie.
     if argnums.is_instance_of::<PyList>() || argnums.is_instance_of::<PyTuple>() {
-        return argnums.extract();
+        return argnums.extract().map(Wrt::Several);
     }
-    argnums.extract::<usize>().map(|n| vec![n])
+    argnums.extract().map(Wrt::One)
 }
 
-/// A function of the gradient of `f`, whose value is a float scalar, with respect to the arguments at `argnums`.
+/// A function of the gradient of `f`, whose value is a float scalar, with respect to the argument at `argnums`, or a tuple for several.
 ///
 /// The gradient has the structure and the types of the argument: float components hold gradients, all others what they held.
 #[pyfunction]
 #[pyo3(signature = (f, argnums=None))]
 fn grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {
-    let argnums = argnums.map_or_else(|| Ok(vec![0]), numbers)?;
-    PyFunction::make(f, None, None, How::Grad { argnums, with_value: false }, true)
+    let wrt = argnums.map_or(Ok(Wrt::One(0)), numbers)?;
+    PyFunction::make(f, None, None, How::Grad { wrt, with_value: false }, true)
 }
 
 /// A function of the value of `f` and its gradient, as a pair; see `grad`.
 #[pyfunction]
 #[pyo3(signature = (f, argnums=None))]
 fn value_and_grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {
-    let argnums = argnums.map_or_else(|| Ok(vec![0]), numbers)?;
-    PyFunction::make(f, None, None, How::Grad { argnums, with_value: true }, true)
+    let wrt = argnums.map_or(Ok(Wrt::One(0)), numbers)?;
+    PyFunction::make(f, None, None, How::Grad { wrt, with_value: true }, true)
 }

@@ -54,9 +54,15 @@ enum How {
     Call,
     /// The gradient with respect to these parameters, with the value or without.
     Grad {
-        argnums: Vec<usize>,
+        wrt: Wrt,
         with_value: bool,
     },
+}
+
+/// The positions of arguments: one of them, or a sequence, whose gradients are a tuple.
+pub(super) enum Wrt {
+    One(usize),
+    Several(Vec<usize>),
 }
 
 #[pymethods]
@@ -286,7 +292,7 @@ impl Shared {
         let Nest::Record(_, entries) = &args else { return Err(Error::internal("arguments without names")) };
         match &self.how {
             How::Call => self.call(body, entries, variables),
-            How::Grad { argnums, with_value } => self.grad(body, entries, variables, argnums, *with_value),
+            How::Grad { wrt, with_value } => self.grad(body, entries, variables, wrt, *with_value),
         }
     }
 
@@ -309,24 +315,35 @@ impl Shared {
         body: &Bound<'_, PyAny>,
         entries: &[(Arc<str>, Nest<Value>)],
         variables: &[Variable],
-        argnums: &[usize],
+        wrt: &Wrt,
         with_value: bool,
     ) -> Result<Nest<Value>> {
-        let chosen: Option<Vec<Nest<Value>>> =
-            argnums.iter().map(|&i| entries.get(i).map(|(_, n)| n.clone())).collect();
-        let chosen = chosen
-            .ok_or_else(|| Error::index(format!("argnums {argnums:?} are beyond {} arguments", entries.len())))?;
-        let with = |wrt: Nest<Value>| {
+        let argnums = match wrt {
+            Wrt::One(i) => std::slice::from_ref(i),
+            Wrt::Several(argnums) => argnums,
+        };
+        let mut given = entries.to_vec();
+        let mut chosen = Vec::with_capacity(argnums.len());
+        for &i in argnums {
+            let found = self.signature.at(&mut given, i);
+            let found = found.ok_or_else(|| Error::index(format!("there is no argument {i}, which `argnums` names")));
+            chosen.push(found?.clone());
+        }
+        let with = |chosen: Nest<Value>| {
             let mut entries = entries.to_vec();
-            if let Nest::Tuple(items) = wrt {
-                argnums.iter().zip(items).for_each(|(&i, item)| entries[i].1 = item);
+            if let Nest::Tuple(items) = chosen {
+                for (&i, item) in argnums.iter().zip(items) {
+                    if let Some(argument) = self.signature.at(&mut entries, i) {
+                        *argument = item;
+                    }
+                }
             }
             self.call(body, &entries, variables)
         };
         let (value, grads) = extenso_graph::value_and_grad(with, Nest::Tuple(chosen))?;
-        let grads = match grads {
-            Nest::Tuple(mut items) if items.len() == 1 => items.remove(0),
-            other => other,
+        let grads = match (wrt, grads) {
+            (Wrt::One(_), Nest::Tuple(mut items)) if items.len() == 1 => items.remove(0),
+            (_, grads) => grads,
         };
         Ok(if with_value { Nest::Tuple(vec![Nest::Leaf(value), grads]) } else { grads })
     }

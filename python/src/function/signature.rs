@@ -54,6 +54,15 @@ impl Signature {
         self.0.iter().all(|p| p.kind == Kind::Positional)
     }
 
+    /// The argument of a call at a position, among what the parameters hold: `*args` holds one for each from its own on.
+    pub fn at<'a>(&self, entries: &'a mut [(Arc<str>, Nest<Value>)], position: usize) -> Option<&'a mut Nest<Value>> {
+        let rest = self.0.iter().position(|p| p.kind == Kind::Rest).filter(|rest| *rest <= position);
+        match (rest, &mut entries.get_mut(rest.unwrap_or(position))?.1) {
+            (Some(rest), Nest::Tuple(items)) => items.get_mut(position - rest),
+            (_, argument) => Some(argument),
+        }
+    }
+
     /// The arguments by parameter.
     ///
     /// Errors: a missing or unexpected argument.
