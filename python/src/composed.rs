@@ -11,6 +11,9 @@ use pyo3::prelude::*;
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clip, module)?)?;
+    module.add_function(wrap_pyfunction!(isclose, module)?)?;
+    module.add_function(wrap_pyfunction!(nan_to_num, module)?)?;
+    module.add_function(wrap_pyfunction!(ptp, module)?)?;
     module.add_function(wrap_pyfunction!(mean, module)?)?;
     module.add_function(wrap_pyfunction!(softmax, module)?)?;
     module.add_function(wrap_pyfunction!(log_softmax, module)?)?;
@@ -51,6 +54,56 @@ fn clip<'py>(
         (None, None) => ops::positive(given),
     });
     value::to_py(x.py(), clipped.or_raise()?)
+}
+
+/// Whether each element of `x` is the one of `y`, or differs by `atol + rtol * abs(y)` at most.
+///
+/// An infinity is close to itself alone, NaN to nothing, or with `equal_nan` to NaN.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.isclose([1.0, 1.1], 1.0))
+/// [True, False]
+#[pyfunction]
+#[pyo3(signature = (x, y, rtol=1e-5, atol=1e-8, equal_nan=false), text_signature = "(x, y, rtol=1e-05, atol=1e-08, equal_nan=False)")]
+fn isclose<'py>(
+    x: &Bound<'py, PyAny>,
+    y: &Bound<'py, PyAny>,
+    rtol: f64,
+    atol: f64,
+    equal_nan: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (first, second) = (arg::from_py(x)?, arg::from_py(y)?);
+    value::to_py(x.py(), guarded(|| ops::isclose(first, second, rtol, atol, equal_nan)).or_raise()?)
+}
+
+/// The elements, with `nan` where they are NaN, and for infinities `posinf` and `neginf`, or the greatest and least numbers there are.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.nan_to_num([float("nan"), 1.0, float("inf")], posinf=9.0))
+/// [0.0, 1.0, 9.0]
+#[pyfunction]
+#[pyo3(signature = (x, nan=0.0, posinf=None, neginf=None))]
+fn nan_to_num<'py>(
+    x: &Bound<'py, PyAny>,
+    nan: f64,
+    posinf: Option<f64>,
+    neginf: Option<f64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let given = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| ops::nan_to_num(given, nan, posinf, neginf)).or_raise()?)
+}
+
+/// The largest element over `axis` less the smallest.
+///
+/// >>> import extenso as ex
+/// >>> ex.ptp([4, 1, 9]).item()
+/// 8
+#[pyfunction]
+#[pyo3(signature = (x, axis=None, keepdims=false))]
+fn ptp<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: bool) -> PyResult<Bound<'py, PyAny>> {
+    let axes = axis.map_or(Ok(Axes::All), |axis| attribute("axis", axis))?;
+    let argument = arg::from_py(x)?;
+    value::to_py(x.py(), guarded(|| ops::ptp(argument, axes, keepdims)).or_raise()?)
 }
 
 /// The mean over `axis`: the sum divided by the count. An empty row gives NaN.

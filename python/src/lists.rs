@@ -21,7 +21,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
     }
     add! { first last nth head tail take_per_row pad_to run_lengths unique unique_with_counts unique_with_inverse group_by isin union }
-    add! { intersection difference windows combinations cartesian ranges median quantile bincount }
+    add! { intersection difference windows combinations argcombinations cartesian argcartesian ranges median quantile bincount }
     Ok(())
 }
 
@@ -264,6 +264,18 @@ fn combinations<'py>(x: Given<'_, 'py>, n: i64, replacement: bool, axis: i64) ->
     made(x.py(), || lists::combinations(&given, n, replacement, axis))
 }
 
+/// The positions in their list of the elements of each tuple that `combinations` makes.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.argcombinations(ex.constant([["a", "b"], ["c"]]), 2))
+/// [[[0, 1]], []]
+#[pyfunction]
+#[pyo3(signature = (x, n, replacement=false, axis=-1), text_signature = "(x, n, replacement=False, axis=-1)")]
+fn argcombinations<'py>(x: Given<'_, 'py>, n: i64, replacement: bool, axis: i64) -> Made<'py> {
+    let given = value::from_py(x)?;
+    made(x.py(), || lists::argcombinations(&given, n, replacement, axis))
+}
+
 /// All tuples of one element of each of several values, list by list along `axis`: one value for each position in the tuple.
 ///
 /// The last value changes fastest.
@@ -274,11 +286,31 @@ fn combinations<'py>(x: Given<'_, 'py>, n: i64, replacement: bool, axis: i64) ->
 #[pyfunction]
 #[pyo3(signature = (values, axis=-1), text_signature = "(values, axis=-1)")]
 fn cartesian<'py>(values: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyList>> {
+    of_each(values, "cartesian", |items| lists::cartesian(items, axis))
+}
+
+/// The positions in their lists of the elements of each tuple that `cartesian` makes.
+///
+/// >>> import extenso as ex
+/// >>> [ex.to_py(part) for part in ex.argcartesian([["a", "b"], [7, 8]])]
+/// [[0, 0, 1, 1], [0, 1, 0, 1]]
+#[pyfunction]
+#[pyo3(signature = (values, axis=-1), text_signature = "(values, axis=-1)")]
+fn argcartesian<'py>(values: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyList>> {
+    of_each(values, "argcartesian", |items| lists::argcartesian(items, axis))
+}
+
+/// What a function makes of the values of a list or a tuple.
+fn of_each<'py>(
+    values: Given<'_, 'py>,
+    name: &str,
+    f: impl FnOnce(&[Value]) -> Result<Vec<Value>>,
+) -> PyResult<Bound<'py, PyList>> {
     if !values.is_instance_of::<PyList>() && !values.is_instance_of::<PyTuple>() {
-        return Err(arg::no_argument(values, true).at("cartesian")).or_raise();
+        return Err(arg::no_argument(values, true).at(name.to_string())).or_raise();
     }
     let items: Vec<Value> = values.try_iter()?.map(|item| value::from_py(&item?)).collect::<PyResult<_>>()?;
-    let parts = guarded(|| lists::cartesian(&items, axis)).or_raise()?;
+    let parts = guarded(|| f(&items)).or_raise()?;
     let parts: PyResult<Vec<_>> = parts.into_iter().map(|part| value::to_py(values.py(), part)).collect();
     PyList::new(values.py(), parts?)
 }

@@ -14,6 +14,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(is_valid, module)?)?;
     module.add_function(wrap_pyfunction!(count, module)?)?;
     module.add_function(wrap_pyfunction!(mask, module)?)?;
+    module.add_function(wrap_pyfunction!(nan_to_none, module)?)?;
     module.add_function(wrap_pyfunction!(coalesce, module)?)?;
     module.add_function(wrap_pyfunction!(drop_none, module)?)?;
     module.add_function(wrap_pyfunction!(pad_none, module)?)
@@ -56,6 +57,17 @@ fn count<'py>(x: &Object<'py>, axis: Option<&Object<'py>>, keepdims: bool) -> Py
 fn mask<'py>(x: &Object<'py>, condition: &Object<'py>) -> PyResult<Object<'py>> {
     let (values, condition) = (value::from_py(x)?, value::from_py(condition)?);
     value::to_py(x.py(), guarded(|| missing::mask(&values, &condition)).or_raise()?)
+}
+
+/// The values, and nothing where they are NaN.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.nan_to_none([1.0, float("nan")]))
+/// [1.0, None]
+#[pyfunction]
+fn nan_to_none<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
+    let values = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| missing::nan_to_none(&values)).or_raise()?)
 }
 
 /// The first value where it is there, the next one where it is not, and so on.

@@ -24,7 +24,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     macro_rules! add {
         ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
     }
-    add! { top_k stack unstack split flip roll tile repeat nonzero zeros ones full arange linspace eye one_hot }
+    add! { top_k stack unstack split flip roll tile repeat nonzero zeros ones full arange linspace eye one_hot sequence_mask }
     Ok(())
 }
 
@@ -286,6 +286,18 @@ fn eye<'py>(
     // A diagonal so far outside is no other than the farthest.
     let k = i64::try_from(k).unwrap_or(if k > 0 { i64::MAX } else { i64::MIN });
     made(py, || ops::eye(n_rows, n_cols.unwrap_or(n_rows), k, dtype))
+}
+
+/// For each length a row of `maxlen` booleans, of which as many as it says are true; without it, as wide as the greatest length.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.sequence_mask([1, 3], 3))
+/// [[True, False, False], [True, True, True]]
+#[pyfunction]
+#[pyo3(signature = (lengths, maxlen=None))]
+fn sequence_mask<'py>(lengths: Given<'_, 'py>, maxlen: Option<i64>) -> Made<'py> {
+    let given = value::from_py(lengths)?;
+    made(lengths.py(), || ops::sequence_mask(given, maxlen))
 }
 
 /// For each index a row of `depth` zeros with a one at the index, in f64 or `dtype`; an index outside has zeros alone.

@@ -23,7 +23,7 @@ pub use ranges::ranges;
 pub(crate) use sets::places;
 pub use sets::{difference, intersection, isin, searchsorted, union};
 pub use spreads::{log_softmax, logsumexp, std, var};
-pub use tuples::{cartesian, combinations};
+pub use tuples::{argcartesian, argcombinations, cartesian, combinations};
 pub use windows::windows;
 
 use crate::args::{int, typed_ref};

@@ -83,6 +83,19 @@ fn where_true(x: &Value, condition: &Value) -> Result<Value> {
     masked_by(x.clone(), condition.tensor().map_err(|e| e.at("condition"))?)
 }
 
+/// The values, and nothing where they are NaN. Awkward Array's name.
+///
+/// What is missing stays missing; of numbers that are no floats none is NaN. Errors: no numbers.
+///
+/// ```
+/// # use extenso_ext::{constant, missing::nan_to_none, to_literal};
+/// let x = nan_to_none(&constant(vec![1.0, f64::NAN]).unwrap()).unwrap();
+/// assert_eq!(to_literal(&x).unwrap().to_string(), "[1.0, None]");
+/// ```
+pub fn nan_to_none(x: &Value) -> Result<Value> {
+    ops::isnan(x).and_then(ops::logical_not).and_then(|there| where_true(x, &there)).map_err(|e| e.at("nan_to_none"))
+}
+
 /// The first argument where its values are there, the next one where they are not, and so on. Arrow's name.
 ///
 /// Arguments broadcast as those of `where`. A row or record that is missing is replaced as a whole; one that is there is looked

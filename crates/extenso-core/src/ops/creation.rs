@@ -1,6 +1,9 @@
 //! Tensors from sizes and numbers alone. Plain functions: there is nothing to trace in them.
 
-use super::{add, broadcast_to, cast, equal, expand_dims};
+use super::{
+    add, broadcast_to, cast, concat, equal, expand_dims, less, max, maximum, partition_from_lengths, places_in_rows,
+    reshape,
+};
 use crate::call::strengthen;
 use crate::kernels::pool::{Block, affordable};
 use crate::tensor::{Element, Storage, Tensor};
@@ -204,6 +207,31 @@ pub fn eye(rows: i64, columns: i64, diagonal: i64, dtype: DType) -> Result<Value
 
 fn up_to(count: i64) -> Result<Value> {
     int_range(0, count, 1, None).map(Value::from)
+}
+
+/// For each length a row of `width` booleans, of which as many as it says are true; without it, as wide as the greatest length.
+///
+/// Shapes: a last axis comes after those of `lengths`. TensorFlow's `sequence_mask`. Errors: lengths that are no integers; a
+/// negative width; a result beyond memory.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let mask = ops::sequence_mask(Tensor::from_vec(vec![1_i64, 3, 0]), None).unwrap();
+/// assert_eq!(mask.to_string(), "[[True, False, False], [True, True, True], [False, False, False]]");
+/// ```
+pub fn sequence_mask(lengths: impl Into<Arg>, width: Option<i64>) -> Result<Value> {
+    let mask = |lengths: Arg| {
+        let lengths = cast(lengths, DType::I64)?;
+        let places = match width {
+            Some(width) => up_to(count_of("the width", width).map(|_| width)?)?,
+            None => {
+                let width = maximum(max(concat(vec![reshape(&lengths, vec![-1_i64])?, up_to(1)?], 0)?, 0, true)?, 0)?;
+                places_in_rows(partition_from_lengths(width)?)?
+            }
+        };
+        less(places, expand_dims(lengths, -1)?)
+    };
+    mask(lengths.into()).map_err(|e| e.at("sequence_mask"))
 }
 
 /// For each index a row of `depth` zeros with a one at the index; an index outside has zeros alone.

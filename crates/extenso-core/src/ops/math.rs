@@ -1,5 +1,6 @@
 //! Elementwise mathematics: signs, rounding, what floats are, powers and remainders, more elementary functions.
 
+use super::reduction::dtype_of;
 use crate::attrs::AttrSet;
 use crate::grad::{GradCx, one, two};
 use crate::kernels::angles;
@@ -8,10 +9,12 @@ use crate::kernels::quotient::Divided;
 use crate::op::Fact::Idempotent;
 use crate::op::OpDef;
 use crate::ops::{
-    add, divide, equal, greater, log, maximum, minimum, multiply, negative, ones_like, subtract, where_, zeros_like,
+    abs, add, cast, divide, equal, greater, less_equal, log, logical_and, logical_or, maximum, minimum, multiply,
+    negative, ones_like, subtract, where_, zeros_like,
 };
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Result};
+use half::{bf16, f16};
 
 crate::ops! {
     /// Elementwise mathematics.
@@ -137,6 +140,63 @@ crate::ops! {
 /// ```
 pub fn clip(x: impl Into<Arg>, low: impl Into<Arg>, high: impl Into<Arg>) -> Result<Value> {
     maximum(x, low).and_then(|raised| minimum(raised, high)).map_err(|e| e.at("clip"))
+}
+
+/// Whether each element of `x` is the one of `y`, or differs by `atol + rtol * abs(y)` at most; with broadcasting.
+///
+/// An infinity is close to itself alone. NaN is close to nothing, with `equal_nan` to NaN. Integers are compared as f64. A composition.
+///
+/// Errors: shapes that do not broadcast; other dtypes than numbers, or different ones.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let x = Tensor::from_vec(vec![1.0, 1.1, f64::INFINITY]);
+/// assert_eq!(ops::isclose(&x, 1.0, 1e-5, 1e-8, false).unwrap().to_string(), "[True, False, False]");
+/// ```
+pub fn isclose(x: impl Into<Arg>, y: impl Into<Arg>, rtol: f64, atol: f64, equal_nan: bool) -> Result<Value> {
+    let (x, y) = (x.into(), y.into());
+    let close = || {
+        let (x, y) = (floats_of(&x)?, floats_of(&y)?);
+        let room = add(multiply(abs(&y)?, rtol)?, atol)?;
+        let near = logical_and(less_equal(abs(subtract(&x, &y)?)?, room)?, isfinite(&y)?)?;
+        let close = logical_or(equal(&x, &y)?, near)?;
+        if equal_nan { logical_or(close, logical_and(isnan(x)?, isnan(y)?)?) } else { Ok(close) }
+    };
+    close().map_err(|e| e.at("isclose"))
+}
+
+/// The values, in f64 where they are no floats; numbers of the host language as they are.
+fn floats_of(x: &Arg) -> Result<Arg> {
+    match x {
+        Arg::Value(value) if !dtype_of(value)?.is_float() => cast(value, DType::F64).map(Arg::from),
+        _ => Ok(x.clone()),
+    }
+}
+
+/// The elements, with `nan` where they are NaN, and for infinities `posinf` and `neginf`: the greatest and the least number of the
+/// dtype unless they are given. NumPy's name; a composition.
+///
+/// Errors: no numbers.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let x = Tensor::from_vec(vec![f64::NAN, 1.0, f64::INFINITY]);
+/// assert_eq!(ops::nan_to_num(x, 0.0, Some(9.0), None).unwrap().to_string(), "[0.0, 1.0, 9.0]");
+/// ```
+pub fn nan_to_num(x: impl Into<Arg>, nan: f64, posinf: Option<f64>, neginf: Option<f64>) -> Result<Value> {
+    let finite = |x: &Value| {
+        let greatest = match dtype_of(x)? {
+            DType::F16 => f16::MAX.to_f64(),
+            DType::BF16 => bf16::MAX.to_f64(),
+            DType::F32 => f32::MAX.into(),
+            DType::F64 => f64::MAX,
+            _ => return isnan(x).map(|_| x.clone()),
+        };
+        let x = where_(isnan(x)?, nan, x)?;
+        let x = where_(equal(&x, f64::INFINITY)?, posinf.unwrap_or(greatest), x)?;
+        where_(equal(&x, f64::NEG_INFINITY)?, neginf.unwrap_or(-greatest), x)
+    };
+    x.into().value().and_then(finite).map_err(|e| e.at("nan_to_num"))
 }
 
 /// Kernels of integers that fault at a position, from the fault of an operand and a formula; where the second operand is one for

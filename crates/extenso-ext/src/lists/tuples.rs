@@ -4,9 +4,11 @@
 //! that may stand behind it, so that partitions prove every count before it is used.
 
 use super::{Beside, along, along_one, rows_value};
-use crate::args::typed_ref;
-use crate::ragged::RaggedTensor;
+use crate::args::{int, typed_ref};
+use crate::axes::rank;
+use crate::ragged::{RaggedTensor, local_index};
 use extenso_core::kernels::pool::affordable;
+use extenso_core::reduce::normalize_axis;
 use extenso_core::{Tensor, Value, ops};
 use extenso_types::{Error, Result};
 
@@ -64,6 +66,21 @@ pub fn combinations(x: &Value, n: i64, replacement: bool, axis: i64) -> Result<V
     combined().map_err(|e| e.at("combinations"))
 }
 
+/// The positions in their list of the elements of each tuple that [`combinations`] makes.
+///
+/// Shapes and errors: as of [`combinations`].
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec!["a", "b"], vec!["c"]]).unwrap();
+/// let pairs = lists::argcombinations(&x, 2, false, -1).unwrap();
+/// assert_eq!(to_literal(&pairs).unwrap().to_string(), "[[[0, 1]], []]");
+/// ```
+pub fn argcombinations(x: &Value, n: i64, replacement: bool, axis: i64) -> Result<Value> {
+    let places = places_along(x, axis).and_then(|(places, axis)| combinations(&places, n, replacement, axis));
+    places.map_err(|e| e.at("argcombinations"))
+}
+
 fn chosen(rows: &RaggedTensor, n: i64, replacement: bool) -> Result<Value> {
     // As many elements as are still to come must be left behind each.
     let (step, rest) = if replacement { (0, 0) } else { (1, n - 1) };
@@ -112,9 +129,35 @@ pub fn cartesian(values: &[Value], axis: i64) -> Result<Vec<Value>> {
         let (first, rest) = values.split_first().ok_or_else(|| Error::value("no value is given"))?;
         let axis = extenso_core::reduce::normalize_axis(axis, crate::axes::rank(first)?)?;
         let beside = rest.iter().map(|value| Beside::lists("values", value)).collect();
-        along(first, crate::args::int(axis), beside, &paired)
+        along(first, int(axis), beside, &paired)
     };
     product().map_err(|e: Error| e.at("cartesian"))
+}
+
+/// The positions in their lists of the elements of each tuple that [`cartesian`] makes.
+///
+/// Shapes and errors: as of [`cartesian`].
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let (x, y) = (constant(vec![vec![7, 8]]).unwrap(), constant(vec![vec!["a"]]).unwrap());
+/// let both = lists::argcartesian(&[x, y], -1).unwrap();
+/// assert_eq!(to_literal(&both[0]).unwrap().to_string(), "[[0, 1]]");
+/// ```
+pub fn argcartesian(values: &[Value], axis: i64) -> Result<Vec<Value>> {
+    let Some(first) = values.first() else { return cartesian(values, axis).map_err(|e| e.at("argcartesian")) };
+    let product = || {
+        let (_, axis) = places_along(first, axis)?;
+        let places: Vec<Value> = values.iter().map(|x| Ok(places_along(x, axis)?.0)).collect::<Result<_>>()?;
+        cartesian(&places, axis)
+    };
+    product().map_err(|e: Error| e.at("argcartesian"))
+}
+
+/// The position of each element in its list, and the axis counted from the front: those behind it are left out.
+fn places_along(x: &Value, axis: i64) -> Result<(Value, i64)> {
+    let axis = int(normalize_axis(axis, rank(x)?)?);
+    Ok((local_index(x.clone(), axis)?, axis))
 }
 
 fn paired(rows: &RaggedTensor, others: &[Value]) -> Result<Vec<Value>> {

@@ -65,6 +65,10 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         let Combinations { n, replacement, axis } = *Combinations::of(attrs)?;
         lists::combinations(&given(args, 0)?, n, replacement, axis)
     };
+    "argcombinations" ("x"; Combinations) = |args, attrs| {
+        let Combinations { n, replacement, axis } = *Combinations::of(attrs)?;
+        lists::argcombinations(&given(args, 0)?, n, replacement, axis)
+    };
     "ranges" ("starts", "limits", "deltas"; NoAttrs) = |args, _| {
         lists::ranges(args[0].clone(), args[1].clone(), args[2].clone())
     };

@@ -16,6 +16,7 @@ extenso_core::attrs! {
 pub(super) static FUNCTIONS: &[Composed] = composed! {
     "is_valid" ("x"; NoAttrs) = |args, _| missing::is_valid(&given(args, 0)?);
     "mask" ("x", "condition"; NoAttrs) = |args, _| missing::mask(&given(args, 0)?, &given(args, 1)?);
+    "nan_to_none" ("x"; NoAttrs) = |args, _| missing::nan_to_none(&given(args, 0)?);
     "count" ("x"; Reduce) = |args, attrs| {
         let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
         missing::count(&given(args, 0)?, axis, keepdims)

@@ -16,6 +16,12 @@ extenso_core::attrs! {
     pub struct Moves { source: Vec<i64>, destination: Vec<i64> }
     /// Of `var` and `std`.
     pub struct Spread { axis: Axes = Axes::All, correction: f64 = 0.0, keepdims: bool = false }
+    /// Of `isclose`.
+    pub struct Close { rtol: f64 = 1e-5, atol: f64 = 1e-8, equal_nan: bool = false }
+    /// Of `nan_to_num`.
+    pub struct Finite { nan: f64 = 0.0, posinf: f64 = f64::MAX, neginf: f64 = f64::MIN }
+    /// Of `sequence_mask`.
+    pub struct Width { maxlen: Option<i64> = None }
     /// Of `quantile`.
     pub struct OfLine { axis: Axes = Axes::All, keepdims: bool = false }
     /// Of `bincount`.
@@ -38,6 +44,19 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
         ops::count_nonzero(given(args, 0)?, axis, keepdims)
     };
+    "ptp" ("x"; Reduce) = |args, attrs| {
+        let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
+        ops::ptp(&args[0], axis, keepdims)
+    };
+    "isclose" ("x", "y"; Close) = |args, attrs| {
+        let Close { rtol, atol, equal_nan } = *Close::of(attrs)?;
+        ops::isclose(&args[0], &args[1], rtol, atol, equal_nan)
+    };
+    "nan_to_num" ("x"; Finite) = |args, attrs| {
+        let Finite { nan, posinf, neginf } = *Finite::of(attrs)?;
+        ops::nan_to_num(&args[0], nan, Some(posinf), Some(neginf))
+    };
+    "sequence_mask" ("lengths"; Width) = |args, attrs| ops::sequence_mask(&args[0], Width::of(attrs)?.maxlen);
     "var" ("x"; Spread) = |args, attrs| {
         let Spread { axis, correction, keepdims } = Spread::of(attrs)?.clone();
         extenso_ext::lists::var(&given(args, 0)?, &axis, correction, keepdims)
