@@ -12,7 +12,7 @@ use extenso_types::{DType, Nest, Result, Shape, Spec};
 /// A function of lists along an axis.
 type OnLists = fn(&Value, i64) -> Result<Value>;
 
-const FUNCTIONS: [(&str, OnLists); 21] = [
+const FUNCTIONS: [(&str, OnLists); 22] = [
     ("head", |x, axis| lists::head(x, 2, axis)),
     ("tail", |x, axis| lists::tail(x, 3, axis)),
     ("pad_to", |x, axis| lists::pad_to(x, 4, None, axis, false)),
@@ -29,6 +29,7 @@ const FUNCTIONS: [(&str, OnLists); 21] = [
     ("windows apart", |x, axis| lists::windows(x, 3, 2, axis)),
     ("combinations", |x, axis| lists::combinations(&lists::head(x, 5, axis)?, 3, false, axis)),
     ("combinations again", |x, axis| lists::combinations(&lists::head(x, 4, axis)?, 2, true, axis)),
+    ("argcombinations", |x, axis| lists::argcombinations(&lists::head(x, 4, axis)?, 2, false, axis)),
     ("cartesian", |x, axis| {
         Ok(lists::cartesian(&[lists::head(x, 3, axis)?, lists::tail(x, 2, axis)?], axis)?.remove(1))
     }),
