@@ -5,7 +5,9 @@ mod support;
 use extenso_core::{ExtensionType, Offsets, RowPartition, Tensor, Value, ops};
 use extenso_ext::RaggedTensor;
 use extenso_types::Result;
-use support::{check, fails, is_ragged, ragged, traced, traced_nodes, value};
+use support::{
+    check, fails, is_ragged, ragged, traced, traced_nodes, traced_without_rows, traced_without_sizes, value,
+};
 
 fn splits(values: &str, splits: &[i64]) -> Result<Value> {
     RaggedTensor::from_row_splits(value(values), &Tensor::from_vec(splits.to_vec())).map(ExtensionType::into_value)
@@ -76,7 +78,7 @@ fn a_unary_op_is_the_op_on_each_row() {
 }
 
 /// The tables of the broadcasting rules: two operands and their sum.
-const SUMS: [(&str, &str, &str); 20] = [
+const SUMS: [(&str, &str, &str); 28] = [
     ("[[1, 2, 3], [], [4, 5]]", "[[1, 1, 1], [], [2, 2]]", "[[2, 3, 4], [], [6, 7]]"),
     ("[[1, 2, 3], [], [4, 5]]", "[[10], [20], [30]]", "[[11, 12, 13], [], [34, 35]]"),
     ("[[1, 2], [], [3]]", "[10]", "[[11, 12], [], [13]]"),
@@ -97,6 +99,18 @@ const SUMS: [(&str, &str, &str); 20] = [
     ("[[1], [2]]", "[10, 20, 30]", "[[11, 21, 31], [12, 22, 32]]"),
     ("[[[1], [2]]]", "[[[1, 2], [3]], [[4], [5, 6]], [[], [7]]]", "[[[2, 3], [5]], [[5], [7, 8]], [[], [9]]]"),
     ("[[[1, 2], [3]]]", "[[[10]], [[20]]]", "[[[11, 12], [13]], [[21, 22], [23]]]"),
+    ("[[1], [2, 3]]", "[[5]]", "[[6], [7, 8]]"),
+    ("[[1, 2]]", "[[10], [20], [30]]", "[[11, 12], [21, 22], [31, 32]]"),
+    ("[[1, 2]]", "[[10, 20], [30, 40]]", "[[11, 22], [31, 42]]"),
+    ("[[1, 2], [3, 4]]", "[[10, 20]]", "[[11, 22], [13, 24]]"),
+    ("[[5]]", "[[1, 2], [], [3]]", "[[6, 7], [], [8]]"),
+    ("[[[1, 2], [3, 4]], [[5, 6]]]", "[[[10, 20]]]", "[[[11, 22], [13, 24]], [[15, 26]]]"),
+    (
+        "[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]",
+        "[[[10, 20], [30, 40]], [[50, 60], [70, 80]]]",
+        "[[[11, 22], [33, 44]], [[55, 66], [77, 88]]]",
+    ),
+    ("[[], []]", "[[1.0]]", "[[], []]"),
 ];
 
 #[test]
@@ -113,6 +127,47 @@ fn traced_add_is_eager_add() {
         check(traced(&[ragged(x), value(y)], |args| ops::add(&args[0], &args[1])), sum);
         check(traced(&[ragged(x)], |args| ops::add(value(y), &args[0])), sum);
     }
+}
+
+/// The result on data, and while tracing, whichever sizes are known.
+fn however_traced(args: &[Value], f: impl Fn(&[Value]) -> Result<Value>, wanted: &str) {
+    check(f(args), wanted);
+    check(traced(args, &f), wanted);
+    check(traced_without_rows(args, &f), wanted);
+    check(traced_without_sizes(args, &f), wanted);
+}
+
+#[test]
+fn rows_broadcast_alike_whatever_sizes_are_known() {
+    for (x, y, sum) in SUMS {
+        for pair in [[ragged(x), value(y)], [value(y), ragged(x)], [ragged(x), ragged_if_rows(y)]] {
+            however_traced(&pair, |args| ops::add(&args[0], &args[1]), sum);
+        }
+    }
+    let choice = |args: &[Value]| ops::where_(&args[0], &args[1], &args[2]);
+    however_traced(&[value("[[True]]"), ragged("[[1], [2, 3]]"), value("[[7]]")], choice, "[[1], [2, 3]]");
+    however_traced(&[ragged("[[True, False]]"), value("[[1], [2]]"), value("[[7]]")], choice, "[[1, 7], [2, 7]]");
+    let like = |args: &[Value]| ops::broadcast_like(&args[0], &args[1]);
+    however_traced(&[value("[[7]]"), ragged("[[1], [2, 3]]")], like, "[[7], [7, 7]]");
+    however_traced(&[ragged("[[7, 8]]"), ragged("[[1, 1], [2, 3]]")], like, "[[7, 8], [7, 8]]");
+    however_traced(&[value("[[7], [8]]"), ragged("[[1], [2, 3]]")], like, "[[7], [8, 8]]");
+    let masked = |args: &[Value]| ops::add(&args[0], &args[1]);
+    however_traced(&[value("[[1, None], [2]]"), value("[[10]]")], masked, "[[11, None], [12]]");
+    fails(traced_without_sizes(&[value("[[1, 2], [3]]"), value("[[1], [2], [3]]")], masked), &["2", "3"]);
+    fails(traced_without_sizes(&[ragged("[[1, 2], [3]]"), ragged("[[1, 2]]")], masked), &["row 1", "1", "2"]);
+}
+
+fn ragged_if_rows(text: &str) -> Value {
+    if text.starts_with("[[") { ragged(text) } else { value(text) }
+}
+
+#[test]
+fn uniform_axes_are_rows_whatever_sizes_are_known() {
+    let x = value("[[[1, 2], [3, 4], [5, 6]]]");
+    let rows = |args: &[Value]| RaggedTensor::from_dense(args[0].clone(), 2).map(ExtensionType::into_value);
+    check(traced_without_sizes(std::slice::from_ref(&x), rows), "[[[1, 2], [3, 4], [5, 6]]]");
+    let masked = value("[[[1, None], [3, 4]]]");
+    check(traced_without_sizes(&[masked], rows), "[[[1, None], [3, 4]]]");
 }
 
 #[test]
@@ -174,9 +229,9 @@ fn a_shared_partition_is_neither_compared_nor_recorded() {
     assert!(rows_of(&sum).partition().same(&partition));
     let (_, nodes) = traced_nodes(&[x], |args| ops::add(ops::multiply(&args[0], 2)?, &args[0])).expect("traced");
     assert_eq!(nodes, ["multiply", "add"]);
-    let column = |args: &[Value]| ops::add(&args[0], value("[[1], [2], [3]]"));
+    let column = |args: &[Value]| ops::add(&args[0], ops::sum(&args[0], 1, true)?);
     let (_, nodes) = traced_nodes(&[value("[[1, 2], [], [3]]")], column).expect("traced");
-    assert_eq!(nodes, ["gather_rows_of", "add"]);
+    assert_eq!(nodes, ["segment_sum", "expand_dims", "squeeze", "gather_rows_of", "add"]);
 }
 
 #[test]

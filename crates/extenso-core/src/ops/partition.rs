@@ -257,11 +257,17 @@ fn run_repeat(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs
     repeat_rows(x, rows)
 }
 
-pub(super) fn infer_align(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
-    let (values, from, to) = (arg(args, 0)?.tensor()?, arg(args, 1)?.partition()?, arg(args, 2)?.partition()?);
+fn infer_align(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (from, to) = (arg(args, 1)?.partition()?, arg(args, 2)?.partition()?);
     if !from.nrows.is_compatible_with(to.nrows) {
         return Err(no_alignment(&from.nrows.to_string(), &to.nrows.to_string()));
     }
+    infer_moved(args)
+}
+
+/// The spec of values that go from one partition to another.
+pub(super) fn infer_moved(args: &[LeafSpec]) -> Result<OutputSpecs> {
+    let (values, from, to) = (arg(args, 0)?.tensor()?, arg(args, 1)?.partition()?, arg(args, 2)?.partition()?);
     let shape = match values.shape.dims() {
         None => Shape::unknown(),
         Some([]) => return Err(Error::shape("values are a scalar").wanted("at least a vector")),
@@ -319,8 +325,12 @@ pub(super) fn check_equal_rows(from: &Rows, to: &Rows) -> Result<()> {
         return Ok(());
     }
     let (row, (a, b)) = from.lengths().zip(to.lengths()).enumerate().find(|(_, (a, b))| a != b).unwrap_or((0, (0, 0)));
-    Err(Error::shape(format!("row {row} has {a} values in one partition and {b} in the other"))
-        .wanted("rows of equal lengths. One value for each row is a column: `expand_dims(x, -1)`"))
+    Err(unequal_row(row, a, b))
+}
+
+pub(super) fn unequal_row(row: usize, a: usize, b: usize) -> Error {
+    Error::shape(format!("row {row} has {a} values in one partition and {b} in the other"))
+        .wanted("rows of equal lengths. One value for each row is a column: `expand_dims(x, -1)`")
 }
 
 /// Whether partitions of as many rows have rows of the same lengths.

@@ -7,7 +7,7 @@
 
 use super::RaggedTensor;
 use crate::args::{again, answer_ext, flat, held, int, on_value, typed, typed_arg, wrap};
-use crate::axes::{dim, one_row, outer, rank, zeros};
+use crate::axes::{dim, one_row, outer, rank};
 use crate::masked::MaskedTensor;
 use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Value, ops};
 use extenso_types::{Dim, Error, Result};
@@ -68,7 +68,7 @@ fn is_single(arg: &Arg) -> bool {
 fn operands_of(call: &Call<'_>) -> Result<Option<Vec<Operand>>> {
     let Some(mut operands) = flat(call).iter().map(Operand::of).collect::<Option<Vec<_>>>() else { return Ok(None) };
     pad_ranks(&mut operands)?;
-    match_outer_sizes(&mut operands)?;
+    check_outer_sizes(&operands)?;
     compact(&mut operands)?;
     Ok(Some(operands))
 }
@@ -148,14 +148,6 @@ impl Operand {
         }
     }
 
-    fn zeros(&self) -> Result<Value> {
-        match self {
-            Operand::Single(arg) => zeros(arg.value()?),
-            Operand::Uniform(value) => zeros(value),
-            Operand::Ragged(x) => zeros(&x.clone().into_value()),
-        }
-    }
-
     /// The operand's values as the partition cuts them, one axis less.
     fn in_rows_of(&self, partition: &RowPartition) -> Result<Arg> {
         match self {
@@ -182,38 +174,48 @@ impl RaggedTensor {
         ops::align_rows(&self.values, &self.partition, partition)
     }
 
-    /// The same, with the only value of each row repeated if every row has one.
+    /// The same, with the only value of each row repeated if every row has one, and the only row if there is one.
     fn stretched_in(&self, partition: &RowPartition) -> Result<Value> {
-        if self.partition.same(partition) || !may_have_length_one(&self.partition) {
+        if self.partition.same(partition) || !may_stretch(&self.partition) {
             return self.values_in(partition);
         }
         ops::stretch_rows(&self.values, &self.partition, partition)
     }
 }
 
-/// Whether every row has length 1, as far as is known.
-fn may_have_length_one(partition: &RowPartition) -> bool {
+/// Whether there is one row, or every row has length 1, as far as is known.
+fn may_stretch(partition: &RowPartition) -> bool {
     match partition.data() {
-        Ok(rows) => rows.all_have_length_one(),
+        Ok(rows) => rows.nrows() == 1 || rows.all_have_length_one(),
         Err(_) => {
             let spec = partition.spec();
-            spec.nrows.known().zip(spec.nvalues.known()).is_none_or(|(nrows, nvalues)| nvalues >= nrows)
+            let known = spec.nrows.known().zip(spec.nvalues.known());
+            known.is_none_or(|(nrows, nvalues)| nrows == 1 || nvalues >= nrows)
         }
     }
 }
 
-/// Uniform operands as rows where those may be longer than the rows of another, or of size 1 after all.
+/// Uniform operands as rows where those may be longer or more than the rows of another, or of size 1 after all.
 fn rows_of_uniform(operands: &mut [Operand]) -> Result<()> {
-    let Some(nrows) = operands.iter().find_map(Operand::partition).cloned() else { return Ok(()) };
-    let stretched = operands.iter().filter_map(Operand::partition).any(may_have_length_one);
+    let partitions: Vec<RowPartition> = operands.iter().filter_map(Operand::partition).cloned().collect();
+    if partitions.is_empty() {
+        return Ok(());
+    }
+    let stretched = partitions.iter().any(may_stretch);
     for operand in operands {
         let Operand::Uniform(value) = operand else { continue };
-        let size = dim(value, 1)?;
-        if size != Dim::Known(1) && (stretched || size.known().is_none()) {
-            *operand = Operand::Ragged(uniform_rows(value, &nrows)?);
+        let (nrows, size) = (outer(value), dim(value, 1)?);
+        let as_many = partitions.iter().all(|partition| may_stand_beside(nrows, partition));
+        if !as_many || (size != Dim::Known(1) && (stretched || size.known().is_none())) {
+            *operand = Operand::Ragged(RaggedTensor::of_uniform(value)?);
         }
     }
     Ok(())
+}
+
+/// Whether so many rows are known to be one, or as many as a partition has.
+fn may_stand_beside(nrows: Option<Dim>, partition: &RowPartition) -> bool {
+    nrows == Some(Dim::Known(1)) || nrows == Some(partition.spec().nrows)
 }
 
 /// The rows that all ragged operands broadcast to.
@@ -221,7 +223,7 @@ fn common_rows(operands: &[Operand]) -> Result<Option<RowPartition>> {
     let mut partitions = operands.iter().filter_map(Operand::partition);
     let Some(first) = partitions.next().cloned() else { return Ok(None) };
     let join = |all: RowPartition, other: &RowPartition| {
-        if all.same(other) || !(may_have_length_one(&all) || may_have_length_one(other)) {
+        if all.same(other) || !(may_stretch(&all) || may_stretch(other)) {
             return Ok(all);
         }
         ops::broadcast_rows(all, other)?.partition().cloned()
@@ -259,37 +261,20 @@ fn pad_ranks(operands: &mut [Operand]) -> Result<()> {
     Ok(())
 }
 
-/// Repeats ragged operands of one row where others have more. Uniform ones of one row broadcast as they stand.
+/// Checks that operands of more than one row have as many.
 ///
 /// Errors: known numbers of rows that differ.
-fn match_outer_sizes(operands: &mut [Operand]) -> Result<()> {
-    let many = |operand: &&Operand| operand.outer().is_some_and(|n| n != Dim::Known(1));
-    let Some(first) = operands.iter().find(many) else { return Ok(()) };
-    let known = operands.iter().filter(many).find_map(|operand| operand.outer()?.known());
-    for operand in operands.iter().filter(many) {
-        let (given, wanted) = (operand.outer().and_then(Dim::known), known);
-        if given.is_some_and(|given| Some(given) != wanted) {
-            return Err(rows_differ(given, wanted));
-        }
+fn check_outer_sizes(operands: &[Operand]) -> Result<()> {
+    let known = || operands.iter().filter_map(|operand| operand.outer()?.known()).filter(|&n| n != 1);
+    let wanted = known().next();
+    match known().find(|&n| Some(n) != wanted) {
+        Some(given) => Err(rows_differ(given, wanted.unwrap_or(given))),
+        None => Ok(()),
     }
-    let once = |operand: &Operand| matches!(operand, Operand::Ragged(x) if x.nrows() == Dim::Known(1));
-    if !operands.iter().any(once) {
-        return Ok(());
-    }
-    let indices = first.zeros()?;
-    for operand in operands.iter_mut().filter(|operand| once(operand)) {
-        if let Operand::Ragged(x) = operand {
-            let repeated = ops::take(x.clone().into_value(), &indices, 0)?;
-            *x = RaggedTensor::from_value(&repeated)?;
-        }
-    }
-    Ok(())
 }
 
-fn rows_differ(given: Option<usize>, wanted: Option<usize>) -> Error {
-    let text = |n: Option<usize>| n.map_or("?".to_string(), |n| n.to_string());
-    Error::shape(format!("one argument has {} rows, another {}", text(wanted), text(given)))
-        .wanted("as many rows in each, or one row")
+fn rows_differ(given: usize, wanted: usize) -> Error {
+    Error::shape(format!("one argument has {wanted} rows, another {given}")).wanted("as many rows in each, or one row")
 }
 
 /// Leaves values outside every row behind, so that an op cannot fail on them; operands that share rows still do.
@@ -312,21 +297,10 @@ fn compact(operands: &mut [Operand]) -> Result<()> {
 
 /// A uniform operand in the rows of a partition.
 fn uniform_in(value: &Value, partition: &RowPartition) -> Result<Value> {
-    let one = Dim::Known(1);
-    let single = outer(value) == Some(one);
-    if dim(value, 1)? == one {
-        let column = ops::squeeze(value, vec![1_i64])?;
-        return if single { Ok(column) } else { ops::gather_rows_of(column, partition) };
+    let nrows = outer(value);
+    if dim(value, 1)? != Dim::Known(1) || !may_stand_beside(nrows, partition) {
+        return RaggedTensor::of_uniform(value)?.stretched_in(partition);
     }
-    uniform_rows(value, partition)?.values_in(partition)
-}
-
-/// The rows of a uniform operand, as many as a partition has.
-fn uniform_rows(value: &Value, partition: &RowPartition) -> Result<RaggedTensor> {
-    let one = Some(Dim::Known(1));
-    if outer(value) == one && Some(partition.spec().nrows) != one {
-        let rows = ops::row_lengths(partition)?;
-        return RaggedTensor::of_uniform(&ops::take(value, ops::zeros_like(rows)?, 0)?);
-    }
-    RaggedTensor::of_uniform(value)
+    let column = ops::squeeze(value, vec![1_i64])?;
+    if nrows == Some(Dim::Known(1)) { Ok(column) } else { ops::gather_rows_of(column, partition) }
 }

@@ -9,7 +9,7 @@ use extenso_types::{Dim, Error, Result};
 impl RaggedTensor {
     /// The rows of a uniform second axis, which may then be compared with ragged ones.
     ///
-    /// Errors: fewer than two axes; while tracing, more than one inner size that is not known.
+    /// Errors: fewer than two axes.
     pub(crate) fn of_uniform(value: &Value) -> Result<RaggedTensor> {
         let sizes: Result<Vec<Dim>> = (0..rank(value)?).map(|axis| dim(value, axis)).collect();
         let [n, k, inner @ ..] = &sizes?[..] else {
@@ -24,9 +24,13 @@ impl RaggedTensor {
             (Some(0), _) | (_, Some(0)) => 0,
             (n, k) => n.zip(k).map_or(-1, |(n, k)| int(n.saturating_mul(k))),
         };
+        let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+        let unknown = inner.iter().filter(|size| size.known().is_none()).count() + usize::from(together < 0);
+        if unknown > 1 {
+            return RaggedTensor::from_partition(ops::unpad_rows(value, &partition, false)?, partition);
+        }
         let size = |d: &Dim| d.known().map_or(-1, int);
         let shape: Vec<i64> = std::iter::once(together).chain(inner.iter().map(size)).collect();
-        let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
         RaggedTensor::from_partition(ops::reshape(value, shape)?, partition)
     }
 

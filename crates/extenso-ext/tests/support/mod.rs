@@ -5,7 +5,7 @@ mod parse;
 mod trace;
 
 pub use parse::parse;
-pub use trace::{traced, traced_nodes};
+pub use trace::{traced, traced_nodes, traced_without_rows, traced_without_sizes};
 
 use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_ext::{RaggedTensor, constant, to_literal};

@@ -42,18 +42,40 @@ fn symbol(scope: ScopeId, node: usize, output: usize, spec: LeafSpec, op: Option
     if is_tensor { Tensor::from_symbol(symbol).into() } else { RowPartition::from_symbol(symbol).into() }
 }
 
-/// What `f` gives when it is traced with sizes that are not known, and the graph then run on these values.
+/// Which sizes are not known: of an axis, and so long.
+type Unknown = fn(usize, usize) -> bool;
+
+/// What `f` gives when it is traced with sizes that are not known, but for those of 1, and the graph then run on these values.
 pub fn traced(args: &[Value], f: impl Fn(&[Value]) -> Result<Value>) -> Result<Value> {
     traced_nodes(args, f).map(|(value, _)| value)
 }
 
-/// The same, and the names of the ops in the graph.
+/// The same with no size known, those of 1 neither.
+pub fn traced_without_sizes(args: &[Value], f: impl Fn(&[Value]) -> Result<Value>) -> Result<Value> {
+    traced_by(args, |_, _| true, f).map(|(value, _)| value)
+}
+
+/// The same with the sizes of inner axes known, and those of outer axes not.
+pub fn traced_without_rows(args: &[Value], f: impl Fn(&[Value]) -> Result<Value>) -> Result<Value> {
+    traced_by(args, |axis, _| axis == 0, f).map(|(value, _)| value)
+}
+
+/// What [`traced`] gives, and the names of the ops in the graph.
 pub fn traced_nodes(args: &[Value], f: impl Fn(&[Value]) -> Result<Value>) -> Result<(Value, Vec<&'static str>)> {
+    traced_by(args, |_, size| size != 1, f)
+}
+
+fn traced_by(
+    args: &[Value],
+    unknown: Unknown,
+    f: impl Fn(&[Value]) -> Result<Value>,
+) -> Result<(Value, Vec<&'static str>)> {
     let mut inputs = Vec::new();
     args.iter().try_for_each(|arg| arg.push_leaves(&mut inputs))?;
     let recorder = Rc::new(Recorder { scope: ScopeId::fresh(), inputs: inputs.len(), nodes: RefCell::default() });
     let mut next = 0;
-    let symbols: Result<Vec<Value>> = args.iter().map(|arg| symbolic(arg, recorder.scope, &mut next)).collect();
+    let symbols: Result<Vec<Value>> =
+        args.iter().map(|arg| symbolic(arg, unknown, recorder.scope, &mut next)).collect();
     let symbols = symbols?;
     let output = with_scope(recorder.clone(), || f(&symbols))?;
     let nodes = recorder.nodes.borrow();
@@ -69,13 +91,13 @@ pub fn traced_nodes(args: &[Value], f: impl Fn(&[Value]) -> Result<Value>) -> Re
     Ok((value, nodes.iter().map(|node| node.op.name).collect()))
 }
 
-fn symbolic(arg: &Value, scope: ScopeId, next: &mut usize) -> Result<Value> {
+fn symbolic(arg: &Value, unknown: Unknown, scope: ScopeId, next: &mut usize) -> Result<Value> {
     let spec = arg.spec()?;
     let specs = spec.leaves(&Path::root());
     let mut sizes: Vec<(usize, Dim)> = Vec::new();
     // One variable per size within a value: its leaves fit each other.
-    let mut var = |dim: Dim| match dim {
-        Dim::Known(n) if n != 1 => match sizes.iter().find(|(known, _)| *known == n) {
+    let mut var = |axis: usize, dim: Dim| match dim {
+        Dim::Known(n) if unknown(axis, n) => match sizes.iter().find(|(known, _)| *known == n) {
             Some((_, dim)) => *dim,
             None => {
                 let dim = Dim::any();
@@ -89,12 +111,15 @@ fn symbolic(arg: &Value, scope: ScopeId, next: &mut usize) -> Result<Value> {
     for (_, leaf) in specs {
         let leaf = match leaf {
             LeafSpec::Tensor(t) => {
-                let dims = t.shape.dims().expect("data").iter().map(|d| var(*d)).collect::<Vec<_>>();
+                let dims = t.shape.dims().expect("data").iter().enumerate();
+                let dims: Vec<Dim> = dims.map(|(axis, d)| var(axis, *d)).collect();
                 LeafSpec::Tensor(TensorSpec::new(t.dtype, Shape::new(dims)))
             }
-            LeafSpec::Partition(p) => {
-                LeafSpec::Partition(PartitionSpec { nrows: var(p.nrows), nvalues: var(p.nvalues), index: p.index })
-            }
+            LeafSpec::Partition(p) => LeafSpec::Partition(PartitionSpec {
+                nrows: var(0, p.nrows),
+                nvalues: var(0, p.nvalues),
+                index: p.index,
+            }),
         };
         leaves.push(symbol(scope, *next, 0, leaf, None));
         *next += 1;
