@@ -13,10 +13,11 @@ use crate::args::typed;
 use crate::axes::{outer, positions, rank, zeros_of};
 use crate::masked::{MaskedTensor, fill_none, is_none};
 use crate::ragged::RaggedTensor;
-use crate::structs::{Field, StructTensor, masked_by};
+use crate::structs::{Field, StructTensor, masked_by, select};
 use extenso_core::attrs::Axes;
 use extenso_core::{Arg, ExtensionType, Value, ops};
 use extenso_types::{Error, Result};
+use std::sync::Arc;
 
 /// Whether each value is there, in the rows of the value: the opposite of [`is_none`].
 ///
@@ -99,7 +100,8 @@ pub fn nan_to_none(x: &Value) -> Result<Value> {
 /// The first argument where its values are there, the next one where they are not, and so on. Arrow's name.
 ///
 /// Arguments broadcast as those of `where`. A row or record that is missing is replaced as a whole; one that is there is looked
-/// through, field by field and item by item. An argument of which nothing may be missing is the last that is looked at.
+/// through, field by field and item by item. One row for all stands in for missing rows alone. An argument of which nothing may be
+/// missing is the last that is looked at.
 /// Errors: no argument; arguments of other dtypes, rows or fields.
 ///
 /// ```
@@ -128,10 +130,19 @@ fn not_a_value() -> Error {
 }
 
 fn or_else(x: &Value, y: &Arg) -> Result<Value> {
+    if !may_lack(x) {
+        return Ok(x.clone());
+    }
     if let Some(masked) = typed::<MaskedTensor>(x) {
-        return match typed::<RaggedTensor>(masked.values()) {
-            Some(_) => rows_or_else(&masked, y),
-            None => masked.filled(y.clone()),
+        let is_rows = typed::<RaggedTensor>(masked.values()).is_some();
+        let whole = if is_rows { rows_or_else(&masked, y)? } else { masked.filled(y.clone())? };
+        let for_all = is_rows && y.value().is_ok_and(|y| rank(y).ok() < rank(x).ok());
+        if for_all || !may_lack(masked.values()) {
+            return Ok(whole);
+        }
+        return match typed::<MaskedTensor>(&whole) {
+            Some(whole) => masked_by(or_else(whole.values(), y)?, whole.mask()),
+            None => or_else(&whole, y),
         };
     }
     if let Some(records) = typed::<StructTensor>(x) {
@@ -145,7 +156,7 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
     let Some(rows) = typed::<RaggedTensor>(x) else { return Ok(x.clone()) };
     let rows = rows.compact()?;
     let inner = match y {
-        Arg::Value(y) if rank(y)? == rows.rank()? => Arg::Value(as_rows(y)?.values_in(rows.partition())?),
+        Arg::Value(y) if rank(y)? == rows.rank()? => Arg::Value(rows_beside(&rows, y)?.values_in(rows.partition())?),
         Arg::Value(y) if rank(y)? > 0 => {
             return Err(Error::shape(format!(
                 "rows of rank {} stand beside a value of rank {}",
@@ -159,11 +170,31 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
     Ok(rows.with_values(or_else(rows.values(), &inner)?)?.into_value())
 }
 
+/// Whether something may be missing at some level.
+pub(crate) fn may_lack(x: &Value) -> bool {
+    if let Some(rows) = typed::<RaggedTensor>(x) {
+        return may_lack(rows.values());
+    }
+    let records = typed::<StructTensor>(x);
+    typed::<MaskedTensor>(x).is_some() || records.is_some_and(|x| x.fields().iter().any(|(_, field)| may_lack(field)))
+}
+
+/// Other rows, and these where one of the others is missing.
+fn rows_beside(rows: &RaggedTensor, other: &Value) -> Result<RaggedTensor> {
+    match typed::<MaskedTensor>(other).filter(|other| typed::<RaggedTensor>(other.values()).is_some()) {
+        Some(masked) => as_rows(&rows_or_else(&masked, &Arg::Value(rows.clone().into_value()))?),
+        None => as_rows(other),
+    }
+}
+
 /// The field of records that stand for missing ones; one value that is no record serves every field.
-fn field_of(y: &Arg, name: &str) -> Result<Arg> {
-    match y.value().ok().and_then(typed::<StructTensor>) {
-        Some(records) => Ok(Arg::from(records.field(name)?)),
-        None => Ok(y.clone()),
+fn field_of(y: &Arg, name: &Arc<str>) -> Result<Arg> {
+    let is_record = |y: &Value| typed::<StructTensor>(y).is_some();
+    match y {
+        Arg::Value(y) if is_record(y) || typed::<MaskedTensor>(y).is_some_and(|y| is_record(y.values())) => {
+            select(y, name).map(Arg::Value)
+        }
+        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => Ok(y.clone()),
     }
 }
 

@@ -68,6 +68,19 @@ fn the_first_value_that_is_there_is_chosen() {
     two(r#"[{"a": 1}, None]"#, r#"[{"a": 7}, {"a": 8}]"#, first, r#"[{"a": 1}, {"a": 8}]"#);
     two(r#"[{"a": 1}, None]"#, r#"{"a": 8}"#, first, r#"[{"a": 1}, {"a": 8}]"#);
     two(r#"[{"a": 1}, {"a": None}]"#, r#"[{"a": 7}, {"a": 8}]"#, first, r#"[{"a": 1}, {"a": 8}]"#);
+    two("[[3, None], None, [1]]", "[[9, 9], [8], [7]]", first, "[[3, 9], [8], [1]]");
+    two("[[3, None], None, [1, None]]", "[[9, 9], None, None]", first, "[[3, 9], None, [1, None]]");
+    two("[[3, None], [1, None], [4]]", "[[None, 9], None, [7]]", first, "[[3, 9], [1, None], [4]]");
+    two("[[[3, None], None], None]", "[[[7, 8], [9]], [[6]]]", first, "[[[3, 8], [9]], [[6]]]");
+    two("[[3, None], None]", "[7, 8, 9]", first, "[[3, None], [7, 8, 9]]");
+    two(
+        r#"[{"a": 1}, {"a": None}, None]"#,
+        r#"[{"a": 7}, {"a": 8}, {"a": 9}]"#,
+        first,
+        r#"[{"a": 1}, {"a": 8}, {"a": 9}]"#,
+    );
+    let records = r#"[{"a": None}, {"a": 1}, None, None]"#;
+    two(records, r#"[{"a": 7}, None, {"a": 8}, None]"#, first, r#"[{"a": 7}, {"a": 1}, {"a": 8}, None]"#);
     two("[1, 2]", "[7, 8]", first, "[1, 2]");
     let three = coalesce(&[value("[None, None]").into(), value("[1, None]").into(), 0.into()]);
     fails(three, &["coalesce"]);
