@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Records of these fields, as deep inside as the lists of the deepest one go, or `depth_limit` axes deep. Awkward Array's name.
 ///
 /// Lists at one depth have the same lengths in all fields that have them; a field that has no list there is repeated for each
-/// item. Errors: lists of other lengths, with the field; no field; a limit below 1.
+/// item. Errors: lists of other lengths, with the field; lists that are missing as a whole; no field; a limit below 1.
 ///
 /// ```
 /// # use extenso_ext::{constant, to_literal, zip};
@@ -46,6 +46,12 @@ fn zipped(mut fields: Vec<Field>, depth: usize) -> Result<Value> {
     let ranks = ranks?;
     let most = ranks.iter().copied().max().unwrap_or(0);
     let (deepest, axes) = (ranks.iter().position(|rank| *rank == most).unwrap_or(0), most.min(depth));
+    if let Some((name, _)) = fields.iter().find(|(_, value)| axes > 1 && rows_are_masked(value)) {
+        return Err(Error::shape("rows are missing as a whole")
+            .at(format!("field '{name}'"))
+            .wanted("rows that are all there")
+            .hint("Write `depth_limit=1` for records that hold rows."));
+    }
     if let Some(rows) = fields.iter().find_map(|(_, value)| typed::<RaggedTensor>(value)).filter(|_| axes > 1) {
         let rows = rows.compact()?;
         for ((name, value), rank) in fields.iter_mut().zip(ranks) {
@@ -69,9 +75,6 @@ fn in_rows(value: &Value, rank: usize, rows: &RaggedTensor) -> Result<Value> {
     match rank {
         0 => Ok(value.clone()),
         1 => ops::gather_rows_of(value, rows.partition()),
-        _ if rows_are_masked(value) => Err(Error::shape("rows are missing as a whole")
-            .wanted("rows that are all there")
-            .hint("Write `depth_limit=1` for records that hold rows.")),
         _ => typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok)?.compact()?.values_in(rows.partition()),
     }
 }
