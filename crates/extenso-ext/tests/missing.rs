@@ -94,6 +94,21 @@ fn the_first_value_that_is_there_is_chosen() {
 }
 
 #[test]
+fn a_column_of_which_some_is_missing_meets_rows_of_which_some_are() {
+    let (column, rows) = ("[[1], [None], [None], [3]]", "[[3, 1], None, [4], [2]]");
+    let wanted = "[[4, 2], None, [None], [5]]";
+    two(column, rows, |x, y| ops::add(x, y), wanted);
+    two(rows, column, |x, y| ops::add(x, y), wanted);
+    two(rows, column, |x, y| ops::greater(x, y), "[[True, False], None, [None], [False]]");
+    two(rows, column, |x, y| ops::maximum(x, y), "[[3, 1], None, [None], [3]]");
+    two(rows, column, |x, y| ops::floor_divide(x, y), "[[3, 1], None, [None], [0]]");
+    two("[[1], [None]]", "[[[1, 2], []], None]", |x, y| ops::add(ops::expand_dims(x, 1)?, y), "[[[2, 3], []], None]");
+    let vector = |x: &Value, y: &Value| ops::add(ops::expand_dims(x, 1)?, y);
+    two("[1, None, None, 3]", rows, vector, wanted);
+    fails(ops::add(value("[[1], [None]]"), value(rows)), &["add"]);
+}
+
+#[test]
 fn what_is_missing_is_left_out() {
     let all = |x: &Value| drop_none(x, None);
     both("[1, None, 3]", all, "[1, 3]");

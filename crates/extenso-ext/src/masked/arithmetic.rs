@@ -26,9 +26,29 @@ pub(super) fn elementwise(call: &Call<'_>) -> Answer {
     if let Some((values, mask)) = alike(call)? {
         return wrap(again(call, &values)?, |values| Ok(MaskedTensor { values, mask: mask.clone() }.into_value()));
     }
-    let Some(operands) = Operands::of(call)? else { return Ok(None) };
+    let Some(given) = Operands::given(call)? else { return Ok(None) };
+    if let Some(rows) = rows_outside(call, &given)? {
+        return Ok(Some(rows));
+    }
+    let Some(operands) = given.with_masks_first()? else { return Ok(None) };
     let mask = operands.mask()?;
     wrap(again(call, &operands.values())?, |values| mask.over(values))
+}
+
+/// The op on rows of which some are missing as a whole, beside a mask of what is in them: the rows come first, and their mask after.
+fn rows_outside(call: &Call<'_>, operands: &Operands) -> Answer {
+    let missing = if operands.cover_rows() { operands.row_mask()? } else { None };
+    let Some(mask) = missing else { return Ok(None) };
+    let mut there = Vec::new();
+    for (item, arg) in operands.items.iter().zip(flat(call)) {
+        there.push(match item.rows() {
+            Some(rows) if rows.rank()? == operands.rank => Arg::Value(rows.only_where(&mask)?.into_value()),
+            Some(_) => return Ok(None),
+            None => arg.clone(),
+        });
+    }
+    let mask = Mask { mask: mask.into(), covers: 1, rank: operands.rank };
+    wrap(again(call, &there)?, |values| mask.over(values))
 }
 
 /// The values of dense operands that are masked element by element, all of one shape, and where all are there.
@@ -62,7 +82,11 @@ fn whole(x: &MaskedTensor) -> Option<&[usize]> {
 
 /// The second operand is one under a missing value: integers there are not divided by zero, nor have a negative power.
 pub(super) fn faulting(call: &Call<'_>) -> Answer {
-    let Some(operands) = Operands::of(call)? else { return Ok(None) };
+    let Some(given) = Operands::given(call)? else { return Ok(None) };
+    if let Some(rows) = rows_outside(call, &given)? {
+        return Ok(Some(rows));
+    }
+    let Some(operands) = given.with_masks_first()? else { return Ok(None) };
     let mask = operands.mask()?;
     let [x, y] = &operands.values()[..] else { return Ok(None) };
     let y = match y {
@@ -77,7 +101,8 @@ pub(super) fn where_(call: &Call<'_>) -> Answer {
     if let Some(rows) = super::choice::of_rows(call)? {
         return answer(rows);
     }
-    let Some(operands) = Operands::of(call)? else { return Ok(None) };
+    let Some(given) = Operands::given(call)? else { return Ok(None) };
+    let Some(operands) = given.with_masks_first()? else { return Ok(None) };
     let [condition, x, y] = &operands.items[..] else { return Ok(None) };
     let picked = again(call, &operands.values())?;
     let present = |item: &Item| item.wide_mask(operands.rank).map(|mask| mask.map_or(Arg::from(true), Arg::Value));
@@ -104,8 +129,8 @@ enum Item {
 }
 
 impl Operands {
-    /// None if a ragged operand has its rows inside the masked ones: then the rows come first and the mask after.
-    fn of(call: &Call<'_>) -> Result<Option<Operands>> {
+    /// The operands as they are given; none if one is a list.
+    fn given(call: &Call<'_>) -> Result<Option<Operands>> {
         let mut items = Vec::new();
         for arg in flat(call) {
             items.push(match (typed_arg::<MaskedTensor>(arg), arg) {
@@ -121,15 +146,34 @@ impl Operands {
             });
         }
         let rank = items.iter().map(|item| item.rank().unwrap_or(0)).max().unwrap_or(0);
+        Ok(Some(Operands { items, rank }))
+    }
+
+    /// None if a ragged operand has its rows inside the masked ones: then the rows come first and the mask after.
+    fn with_masks_first(self) -> Result<Option<Operands>> {
         let rows_first = |item: &Item| match item {
             Item::Plain(arg, _) => typed_arg::<RaggedTensor>(arg).is_some(),
             Item::Masked(..) => false,
         };
-        let covers_rows = |item: &Item| matches!(item, Item::Masked(_, values, mask) if rank - values + mask > 1);
-        if items.iter().any(rows_first) && items.iter().any(covers_rows) {
+        if self.items.iter().any(rows_first) && self.cover_rows() {
             return Ok(None);
         }
-        Operands { items, rank }.with_rows_there().map(Some)
+        self.with_rows_there().map(Some)
+    }
+
+    /// Whether a mask says something of an axis that may be ragged.
+    fn cover_rows(&self) -> bool {
+        self.items.iter().any(|item| item.covers(self.rank).is_some_and(|covers| covers > 1))
+    }
+
+    /// Where rows are there in every operand that may miss some as a whole; none if no operand may.
+    fn row_mask(&self) -> Result<Option<Tensor>> {
+        let masks = self.items.iter().filter_map(|item| match item {
+            Item::Masked(x, _, 1) if typed::<RaggedTensor>(x.values()).is_some() => Some(Ok(x.mask.clone())),
+            Item::Plain(..) | Item::Masked(..) => None,
+        });
+        let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
+        masks.reduce(both).transpose()
     }
 
     /// With nothing in rows that are missing in one operand, where the rows of several meet: their lengths need not agree there.
@@ -145,13 +189,8 @@ impl Operands {
                 return Ok(self);
             }
         }
-        let masks = self.items.iter().filter_map(|item| match item {
-            Item::Masked(x, _, 1) if typed::<RaggedTensor>(x.values()).is_some() => Some(Ok(x.mask.clone())),
-            Item::Plain(..) | Item::Masked(..) => None,
-        });
-        let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
-        let mask = masks.reduce(both).transpose()?;
-        let Some(mask) = mask.filter(|_| others > 0 && !alike) else { return Ok(self) };
+        let mask = if others > 0 && !alike { self.row_mask()? } else { None };
+        let Some(mask) = mask else { return Ok(self) };
         let items = self.items.into_iter().zip(rows).map(|(item, rows)| match rows {
             Some(rows) => item.with_values(rows.only_where(&mask)?.into_value()),
             None => Ok(item),
