@@ -7,8 +7,9 @@ use super::{MaskedTensor, same_axes, trailing};
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
 use crate::ragged::RaggedTensor;
-use extenso_core::attrs::Axes;
-use extenso_core::reduce::{Fold, Reduce};
+use crate::structs::masked_by;
+use extenso_core::attrs::{Attrs, Axes};
+use extenso_core::reduce::{Fold, Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, Tensor, Value, call_one, ops};
 use extenso_types::{DType, Dim, Error, Result};
 use smallvec::SmallVec;
@@ -293,12 +294,17 @@ impl Mask {
     }
 }
 
-/// A reduction passes over what is missing; where nothing is there it gives its identity.
+/// A reduction passes over what is missing; where nothing is there it gives its identity. Rows that are not folded stay missing.
 pub(super) fn reduce(call: &Call<'_>) -> Answer {
     let (Kernel::Reduction(_), [arg]) = (call.op.kernel, flat(call)) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
     if let Some(rows) = x.rows_there()? {
-        return answer(on_value(call, &rows.into_value())?);
+        let folded = on_value(call, &rows.into_value())?;
+        let axes = match &Reduce::of(call.attrs)?.axis {
+            Axes::List(axes) => normalize_axes(axes, rank(x.values())?)?.to_vec(),
+            Axes::All => vec![0],
+        };
+        return answer(if axes.iter().all(|&axis| axis > 1) { masked_by(folded, x.mask())? } else { folded });
     }
     answer(on_value(call, &x.filled(identity(call.op, &x)?)?)?)
 }
