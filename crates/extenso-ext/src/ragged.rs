@@ -13,7 +13,7 @@ mod handlers;
 mod levels;
 mod lines;
 mod products;
-mod reduction;
+pub(crate) mod reduction;
 mod rows;
 mod select;
 mod shape;

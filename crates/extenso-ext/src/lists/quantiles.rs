@@ -6,17 +6,19 @@ use crate::args::{int, typed_ref};
 use crate::axes::rank;
 use crate::masked::MaskedTensor;
 use crate::missing::drop_none;
-use crate::ragged;
+use crate::ragged::{self, RaggedTensor, reduction};
+use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::ops::Quantiles;
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Value, ops};
+use extenso_core::{ExtensionType, RowPartition, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 /// The quantiles of each list along `axis`, or of all elements; NaN where a list is empty.
 ///
-/// As [`ops::quantile`], also of rows; what is missing does not count. Shapes: several quantiles are a new first axis. Errors: a
-/// number that is not from 0 to 1; an axis out of range, with ragged rows inside, or more than one; text.
+/// As [`ops::quantile`], also of rows; what is missing does not count. Along an axis with ragged rows inside, of each column of the
+/// rows. Shapes: several quantiles are a new first axis. Errors: a number that is not from 0 to 1; an axis out of range, or more
+/// than one; text.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -72,10 +74,12 @@ fn there(x: &Value) -> Result<Value> {
 
 fn of_lists(x: &Value, q: f64, axis: i64, keepdims: bool) -> Result<Value> {
     let at = normalize_axis(axis, rank(x)?)?;
-    if rows_inside(x, at, &|_| true) {
-        return Err(Error::shape(format!("axis {at} has ragged rows inside"))
-            .wanted("the innermost ragged axis, or one inside it"));
-    }
+    let found = if rows_inside(x, at, &|_| true) { of_columns(x, at, q)? } else { of_each(x, at, q)? };
+    if keepdims { ops::expand_dims(found, int(at)) } else { Ok(found) }
+}
+
+/// The quantile of each list along an axis without ragged rows inside.
+fn of_each(x: &Value, at: usize, q: f64) -> Result<Value> {
     // What is missing is left out of lists along the last axis.
     let (x, last) = match typed_ref::<MaskedTensor>(x) {
         Some(masked) if masked.values().tensor().is_ok() && at + 1 < rank(x)? => {
@@ -84,8 +88,32 @@ fn of_lists(x: &Value, q: f64, axis: i64, keepdims: bool) -> Result<Value> {
         Some(_) | None => (x.clone(), at),
     };
     let x = drop_none(&x, Some(int(last)))?;
-    let found = along_one(&x, int(last), &|rows| ops::segment_quantile(rows.values(), rows.partition(), q))?;
-    if keepdims { ops::expand_dims(found, int(at)) } else { Ok(found) }
+    along_one(&x, int(last), &|rows| ops::segment_quantile(rows.values(), rows.partition(), q))
+}
+
+/// The quantile of each column of the rows inside an axis. Rows that are not folded stay missing.
+fn of_columns(x: &Value, at: usize, q: f64) -> Result<Value> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(x) {
+        let rows = masked.rows_there()?.map_or_else(|| masked.values().clone(), ExtensionType::into_value);
+        let found = of_columns(&rows, at, q)?;
+        return if at > 1 { masked_by(found, masked.mask()) } else { Ok(found) };
+    }
+    let rows: RaggedTensor = RaggedTensor::from_value(x)?;
+    match at {
+        0 => reduction::outer_rows(&|values, cut| of_lines(values, cut, q), &rows),
+        1 => reduction::rows(&|values, cut| of_lines(values, cut, q), &rows),
+        inner => Ok(rows.with_values(of_columns(rows.values(), inner - 1, q)?)?.into_value()),
+    }
+}
+
+/// The quantile of each line that a partition cuts: of what is there of it.
+fn of_lines(values: &Value, cut: &RowPartition, q: f64) -> Result<Value> {
+    if let Some(rows) = typed_ref::<MaskedTensor>(values).map(|x| x.rows_there()).transpose()?.flatten() {
+        let lines = RaggedTensor::from_partition(rows.into_value(), cut.clone())?;
+        return reduction::rows(&|values, cut| of_lines(values, cut, q), &lines);
+    }
+    let lines = RaggedTensor::from_partition(values.clone(), cut.clone())?.into_value();
+    of_each(&lines, 1, q)
 }
 
 /// How often each of 0, 1, 2 and so on is among all elements, or the sum of the weights beside them.

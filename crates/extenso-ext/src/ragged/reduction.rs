@@ -94,14 +94,14 @@ impl Reduction {
 }
 
 /// What a fold makes of values that a partition cuts.
-pub(super) type OfRows<'a> = &'a dyn Fn(&Value, &RowPartition) -> Result<Value>;
+pub(crate) type OfRows<'a> = &'a dyn Fn(&Value, &RowPartition) -> Result<Value>;
 
 fn segment(op: &'static OpDef) -> impl Fn(&Value, &RowPartition) -> Result<Value> {
     move |values, rows| call_one(op, &[Arg::from(values), Arg::from(rows)], &extenso_core::attrs::NoAttrs {})
 }
 
 /// Folds axis 1.
-pub(super) fn rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
+pub(crate) fn rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
     let Some(inner) = typed::<RaggedTensor>(x.values()) else {
         return fold(x.values(), x.partition());
     };
@@ -113,7 +113,7 @@ pub(super) fn rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
 }
 
 /// Folds axis 0 alone: each column of all rows.
-pub(super) fn outer_rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
+pub(crate) fn outer_rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
     fold_columns(fold, &one_row(&x.clone().into_value())?, x)
 }
 
