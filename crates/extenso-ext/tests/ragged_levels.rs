@@ -34,7 +34,9 @@ fn num_counts_the_elements_of_lists() {
 
 #[test]
 fn local_index_numbers_the_elements_of_lists() {
-    let table: [(&str, i64, &str); 7] = [
+    let table: [(&str, i64, &str); 9] = [
+        ("[[3, 1], None, [2]]", -1, "[[0, 1], None, [0]]"),
+        ("[[[3, 1], None], None]", -1, "[[[0, 1], None], None]"),
         (NESTED, 0, "[0, 1, 2]"),
         (NESTED, 1, "[[0, 1], [], [0, 1, 2]]"),
         (NESTED, -1, "[[[0, 1], [0]], [], [[0], [], [0, 1]]]"),

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::attrs::Axes;
 use crate::ops::{cast, ones_like};
+use crate::tensor::Tensor;
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Result};
 
@@ -48,7 +49,7 @@ pub fn unique_all(x: impl Into<Arg>) -> Result<Unique> {
 /// ```
 pub fn unique_values(x: impl Into<Arg>) -> Result<Value> {
     let values = |x: &Value| {
-        x.tensor()?;
+        dense(x)?;
         let sorted = sort(reshape(x, vec![-1_i64])?, -1, false)?;
         boolean_mask(&sorted, firsts(&sorted)?, 0)
     };
@@ -81,6 +82,15 @@ pub fn unique_inverse(x: impl Into<Arg>) -> Result<(Value, Value)> {
     x.into().value().and_then(all).map(|u| (u.values, u.inverse_indices)).map_err(|e| e.at("unique_inverse"))
 }
 
+/// Checks that all elements are there and in one shape.
+fn dense(x: &Value) -> Result<&Tensor> {
+    x.tensor().map_err(|e| {
+        e.at("x").hint(
+            "`unique`, `unique_with_counts` and `unique_with_inverse` take rows and what may be missing, along one axis.",
+        )
+    })
+}
+
 /// The elements in order, and which of them are the first of their kind.
 struct Groups {
     order: Value,
@@ -90,7 +100,7 @@ struct Groups {
 
 impl Groups {
     fn of(x: &Value) -> Result<Groups> {
-        x.tensor()?;
+        dense(x)?;
         let flat = reshape(x, vec![-1_i64])?;
         let order = argsort(&flat, -1, false)?;
         let sorted = take(flat, &order, 0)?;

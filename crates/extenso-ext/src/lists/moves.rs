@@ -3,6 +3,7 @@
 use super::{Beside, along, along_one, count, only, rows_value};
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank};
+use crate::missing::may_lack;
 use crate::ragged::RaggedTensor;
 use crate::ragged::columns::{across, across_changed};
 use extenso_core::attrs::Axes;
@@ -168,7 +169,7 @@ fn turned(rows: &RaggedTensor, by: i64) -> Result<Value> {
 /// Each element as often as `counts` says, one after the other, along `axis`; without an axis, of all in row-major order.
 ///
 /// Shapes: `counts` is one integer; or along a uniform axis one for each position, and along a ragged one as many as there are
-/// elements, in the same rows. Errors: a negative count, other rows, an axis out of range, a result beyond memory.
+/// elements, in the same rows. Errors: a negative count, one that may be missing, other rows, an axis out of range, a result beyond memory.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -177,8 +178,14 @@ fn turned(rows: &RaggedTensor, by: i64) -> Result<Value> {
 /// ```
 pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Value> {
     let counts = counts.into();
-    let at = axis.map(|axis| normalize_axis(axis, rank(x)?)).transpose();
-    let Some(at) = at.map_err(|e| e.at("repeat"))?.filter(|&at| is_ragged(x, at)) else {
+    let at = || match &counts {
+        Arg::Value(given) if may_lack(given) => Err(Error::value("some of the counts may be missing")
+            .at("counts")
+            .wanted("counts that are all there")
+            .hint("Write `fill_none(counts, 0)` around them.")),
+        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => axis.map(|axis| normalize_axis(axis, rank(x)?)).transpose(),
+    };
+    let Some(at) = at().map_err(|e| e.at("repeat"))?.filter(|&at| is_ragged(x, at)) else {
         return ops::repeat(x, counts, axis);
     };
     let repeated = || {

@@ -6,7 +6,7 @@
 use super::{MaskedTensor, same_axes, trailing};
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
-use crate::ragged::RaggedTensor;
+use crate::ragged::{RaggedTensor, zero};
 use crate::structs::masked_by;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::reduce::{Fold, Reduce, normalize_axes};
@@ -335,7 +335,7 @@ fn over_axes(fold: Fold) -> &'static OpDef {
 /// What a reduction gives for no elements, in the dtype of the values.
 pub(super) fn identity(op: &'static OpDef, x: &MaskedTensor) -> Result<Value> {
     let dtype = dtype_below(x.values())?;
-    let nothing = ops::cast(Tensor::from_vec(Vec::<i64>::new()), dtype)?;
+    let nothing = ops::slice(ops::expand_dims(zero(dtype)?, 0)?, 0, 0, Some(vec![0]), 1)?;
     let identity = call_one(op, &[Arg::Value(nothing)], &Reduce { axis: Axes::All, keepdims: false })?;
     call_one(&ops::CAST, &[Arg::Value(identity)], &ops::Cast { dtype })
 }

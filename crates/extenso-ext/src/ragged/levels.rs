@@ -92,9 +92,7 @@ pub fn num(x: impl Into<Value>, axis: i64) -> Result<Value> {
 }
 
 fn counts(x: &Value, axis: usize) -> Result<Value> {
-    if let Some(masked) =
-        typed::<MaskedTensor>(x).filter(|masked| axis > 0 && typed::<RaggedTensor>(masked.values()).is_some())
-    {
+    if let Some(masked) = missing_rows(x).filter(|_| axis > 0) {
         return Ok(MaskedTensor::new(counts(masked.values(), axis)?, masked.mask().clone())?.into_value());
     }
     match (axis, typed::<RaggedTensor>(x)) {
@@ -106,6 +104,11 @@ fn counts(x: &Value, axis: usize) -> Result<Value> {
             None => ops::sum(ops::add(zeros_of(x, axis + 1)?, 1)?, int(axis), false),
         },
     }
+}
+
+/// Rows of which some are missing as a whole.
+fn missing_rows(x: &Value) -> Option<MaskedTensor> {
+    typed::<MaskedTensor>(x).filter(|masked| typed::<RaggedTensor>(masked.values()).is_some())
 }
 
 /// The position of each element in its list along `axis`. Awkward Array's name.
@@ -125,6 +128,9 @@ pub fn local_index(x: impl Into<Value>, axis: i64) -> Result<Value> {
 }
 
 fn places(x: &Value, axis: usize) -> Result<Value> {
+    if let Some(masked) = missing_rows(x).filter(|_| axis > 0) {
+        return Ok(MaskedTensor::new(places(masked.values(), axis)?, masked.mask().clone())?.into_value());
+    }
     match (axis, typed::<RaggedTensor>(x)) {
         (0, _) => positions(x),
         (1, Some(ragged)) => Ok(ragged.with_values(ops::places_in_rows(ragged.partition())?)?.into_value()),
