@@ -157,6 +157,18 @@ fn rows_broadcast_alike_whatever_sizes_are_known() {
     fails(traced_without_sizes(&[ragged("[[1, 2], [3]]"), ragged("[[1, 2]]")], masked), &["row 1", "1", "2"]);
 }
 
+#[test]
+fn arrays_broadcast_to_the_same_rows() {
+    for i in [0, 1, 2] {
+        let one = |args: &[Value]| Ok(ops::broadcast_arrays(args)?.remove(i));
+        let wanted = ["[[1, 2], [], [3]]", "[[10, 10], [], [30]]", "[[7, 7], [], [7]]"][i];
+        however_traced(&[ragged("[[1, 2], [], [3]]"), value("[[10], [20], [30]]"), value("7")], one, wanted);
+        let wanted = ["[[5, 5], [5]]", "[[1, None], [2]]", "[[7, 7], [7]]"][i];
+        however_traced(&[value("[[5]]"), value("[[1, None], [2]]"), value("[7]")], one, wanted);
+    }
+    fails(ops::broadcast_arrays(&[ragged("[[1, 2], [3]]"), value("[[1], [2], [3]]")]), &["broadcast_arrays", "2", "3"]);
+}
+
 fn ragged_if_rows(text: &str) -> Value {
     if text.starts_with("[[") { ragged(text) } else { value(text) }
 }
@@ -166,6 +178,9 @@ fn uniform_axes_are_rows_whatever_sizes_are_known() {
     let x = value("[[[1, 2], [3, 4], [5, 6]]]");
     let rows = |args: &[Value]| RaggedTensor::from_dense(args[0].clone(), 2).map(ExtensionType::into_value);
     check(traced_without_sizes(std::slice::from_ref(&x), rows), "[[[1, 2], [3, 4], [5, 6]]]");
+    let stacked = |args: &[Value]| ops::stack(args.to_vec(), 0);
+    let both = [value("[[1, 2], [3]]"), value("[[4, 5], [6, 7]]")];
+    check(traced_without_sizes(&both, stacked), "[[[1, 2], [3]], [[4, 5], [6, 7]]]");
     let masked = value("[[[1, None], [3, 4]]]");
     check(traced_without_sizes(&[masked], rows), "[[[1, None], [3, 4]]]");
 }

@@ -143,7 +143,7 @@ fn moveaxis<'py>(x: Given<'_, 'py>, source: Given<'_, 'py>, destination: Given<'
     made(x.py(), || ops::moveaxis(given, from, to))
 }
 
-/// Values repeated to the one shape that they broadcast to together.
+/// Values repeated to the one shape that they broadcast to together, and to the same rows.
 ///
 /// >>> import extenso as ex
 /// >>> [ex.to_py(x) for x in ex.broadcast_arrays([1, 2], [[3], [4]])]

@@ -3,6 +3,7 @@
 use super::rearrange::{int, rank_of};
 use super::{broadcast_like, broadcast_to, equal, expand_dims_at, logical_and, transpose};
 use crate::reduce::{normalize_axes, normalize_axis};
+use crate::tensor::Tensor;
 use crate::value::{Arg, Value};
 use extenso_types::{Error, Result, Shape};
 
@@ -71,9 +72,9 @@ pub fn moveaxis(x: impl Into<Arg>, source: impl Into<Vec<i64>>, destination: imp
     x.into().value().and_then(|x| moved(x, source.into(), destination.into())).map_err(|e| e.at("moveaxis"))
 }
 
-/// Values repeated to the one shape that they broadcast to together.
+/// Values repeated to the one shape that they broadcast to together, and to the same rows.
 ///
-/// Errors: shapes that do not broadcast; a result beyond memory.
+/// Errors: shapes or rows that do not broadcast; a result beyond memory.
 ///
 /// ```
 /// # use extenso_core::{Tensor, Value, ops};
@@ -85,13 +86,15 @@ pub fn broadcast_arrays(values: &[Value]) -> Result<Vec<Value>> {
 }
 
 fn alike(values: &[Value]) -> Result<Vec<Value>> {
-    let shapes: Result<Vec<Shape>> = values.iter().map(|x| Ok(x.tensor()?.shape())).collect();
-    let common = shapes?.iter().try_fold(Shape::scalar(), |common, shape| common.broadcast(shape))?;
-    if let Some(dims) = common.to_dims() {
-        let sizes: Vec<i64> = dims.iter().copied().map(int).collect();
-        return values.iter().map(|x| broadcast_to(x, sizes.clone())).collect();
+    let shapes: Option<Vec<Shape>> = values.iter().map(|x| x.tensor().ok().map(Tensor::shape)).collect();
+    if let Some(shapes) = shapes {
+        let common = shapes.iter().try_fold(Shape::scalar(), |common, shape| common.broadcast(shape))?;
+        if let Some(dims) = common.to_dims() {
+            let sizes: Vec<i64> = dims.iter().copied().map(int).collect();
+            return values.iter().map(|x| broadcast_to(x, sizes.clone())).collect();
+        }
     }
-    // While tracing, sizes may be known to the data alone: something of that shape stands for them.
+    // Rows have no one shape, and while tracing sizes may be known to the data alone: something of that shape stands for them.
     let Some((first, others)) = values.split_first() else { return Ok(Vec::new()) };
     let like = others.iter().try_fold(equal(first, first)?, |like, x| logical_and(like, equal(x, x)?))?;
     values.iter().map(|x| broadcast_like(x, &like)).collect()
