@@ -153,6 +153,11 @@ fn rows_of_vectors_are_multiplied_by_a_matrix() {
     check(ops::matmul(&x, &weights, false), wanted);
     check(traced(&[x, weights.clone()], |a| ops::matmul(&a[0], &a[1], false)), wanted);
     fails(ops::matmul(value("[[1.0, 2.0], []]"), weights, false), &["matmul", "axis 1 is ragged"]);
+    let x = value("[[[1.0, 2.0]], [], [[3.0, 4.0], [5.0, 6.0]]]");
+    let each = value("[[[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]], [[2.0, 0.0], [0.0, 3.0]]]");
+    let wanted = "[[[1.0, 2.0]], [], [[6.0, 12.0], [10.0, 18.0]]]";
+    check(ops::matmul(&x, &each, false), wanted);
+    check(traced(&[x, each], |a| ops::matmul(&a[0], &a[1], false)), wanted);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Composed functions of the Array API: traced without sizes they give what they give eagerly; distinct elements keep their laws.
 
 use extenso_core::attrs::Axes;
+use extenso_core::ops::Sections;
 use extenso_core::{Tensor, Value, ops};
 use extenso_graph::{Concrete, trace};
 use extenso_testkit::eval::{Closeness, difference};
@@ -9,7 +10,7 @@ use extenso_types::{DType, Dim, Nest, Result, Shape, Spec, TensorSpec};
 
 type Composed = fn(&Value) -> Result<Value>;
 
-const FUNCTIONS: [(&str, Composed); 18] = [
+const FUNCTIONS: [(&str, Composed); 29] = [
     ("full_like", |x| ops::full_like(x, 7, Some(DType::I8))),
     ("tril", |x| ops::tril(x, 0)),
     ("triu", |x| ops::triu(x, 1)),
@@ -21,6 +22,17 @@ const FUNCTIONS: [(&str, Composed); 18] = [
     ("var", |x| ops::var(x, Axes::List(vec![0]), 1.0, false)),
     ("std", |x| ops::std(x, Axes::All, 0.0, true)),
     ("diff", |x| ops::diff(x, -1, 1, Some(x.clone()), None)),
+    ("diff of diff", |x| ops::diff(x, -1, 2, None, None)),
+    ("diff of nothing", |x| ops::diff(x, 0, 3, None, None)),
+    ("first part", |x| Ok(ops::split(x, vec![1, 2], -1)?.remove(0))),
+    ("second part", |x| Ok(ops::split(x, vec![1, 2], 1)?.remove(1))),
+    ("equal part", |x| Ok(ops::split(x, 3, 1)?.remove(2))),
+    ("glu", |x| ops::glu(x, 0)),
+    ("diagonal", |x| ops::diagonal(x, 1, 0, 1)),
+    ("diagonal below", |x| ops::diagonal(x, -1, 1, 0)),
+    ("diagonal outside", |x| ops::diagonal(x, 5, 0, 1)),
+    ("trace", |x| ops::trace(x, 0, 0, 1)),
+    ("random_shuffle", |x| ops::random_shuffle(7, x, -1)),
     ("median", |x| ops::median(x, Axes::List(vec![0]), true)),
     ("quantile", |x| ops::quantile(x, 0.3, Axes::All, true)),
     ("quantiles", |x| ops::quantile(x, vec![0.0, 0.9], Axes::List(vec![1]), true)),
@@ -50,6 +62,25 @@ fn a_composed_function_without_sizes_gives_what_it_gives_eagerly() {
         let results = concrete.call(&Nest::Tuple(vec![Nest::Leaf(input.clone())])).expect("runs");
         check(results.leaves()[0].1, &f(&input).expect(name), name);
     }
+}
+
+#[test]
+fn parts_that_do_not_come_to_the_size_are_found_when_the_graph_runs() {
+    let input: Value = Tensor::from_vec(vec![1.0, 2.0, 3.0]).into();
+    let spec = TensorSpec::new(DType::F64, Shape::new([Dim::any()]));
+    let specs: Nest<Spec> = Nest::Tuple(vec![Nest::Leaf(spec.into())]);
+    for sections in [Sections::Sizes(vec![1, 1]), Sections::Sizes(vec![2, 2]), Sections::Equal(2)] {
+        let part = |x: &Value| -> Result<Value> { Ok(ops::split(x, sections.clone(), 0)?.remove(0)) };
+        let traced = trace("split", &specs, |args| Ok(Nest::Leaf(part(args.leaves()[0].1)?))).expect("traced");
+        let concrete = Concrete::new("split", specs.clone(), traced.output, traced.graph).expect("compiles");
+        let error = concrete.call(&Nest::Tuple(vec![Nest::Leaf(input.clone())])).expect_err("another size");
+        assert!(error.to_string().contains('3'), "{sections:?}: {error}");
+    }
+    let negative = trace("split", &specs, |args| {
+        let parts = ops::split(args.leaves()[0].1, vec![4, -1], 0)?;
+        Ok(Nest::Tuple(parts.into_iter().map(Nest::Leaf).collect()))
+    });
+    assert!(negative.expect_err("a negative size").to_string().contains("[4, -1]"));
 }
 
 #[test]

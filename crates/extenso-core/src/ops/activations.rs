@@ -209,7 +209,7 @@ fn rectified(x: Arg, slope: Arg) -> Result<Value> {
 
 /// The first half of `x` along `axis`, times the `sigmoid` of the second: a gated linear unit (Dauphin et al., 2016).
 ///
-/// Errors: no floats; an axis out of range, of odd size, or of a size that is not known.
+/// Errors: no floats; an axis out of range, or of odd size.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};

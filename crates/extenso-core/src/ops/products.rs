@@ -2,7 +2,8 @@
 
 use super::contract::{Label, Labelled, contract, diagonal_of, int, sum_in_dtype};
 use super::{
-    abs, equal, expand_dims, max, min, multiply, ones_like, pow, reshape, sqrt, square, subtract, sum, take, where_,
+    abs, boolean_mask, equal, expand_dims, indices_along, max, min, moveaxis, multiply, ones_like, pow, reshape, sqrt,
+    square, subtract, sum, take, where_,
 };
 use crate::attrs::Axes;
 use crate::reduce::{normalize_axes, normalize_axis};
@@ -168,7 +169,7 @@ pub fn inner(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
 
 /// The elements at equal positions of two axes, that of `axis2` moved on by `offset`, as a new last axis.
 ///
-/// Errors: an axis out of range, or one axis twice; sizes that are not known while tracing.
+/// Errors: an axis out of range, or one axis twice.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -183,7 +184,15 @@ pub fn diagonal(x: impl Into<Arg>, offset: i64, axis1: i64, axis2: i64) -> Resul
 fn diagonal_along(x: &Arg, offset: i64, axis1: i64, axis2: i64) -> Result<Value> {
     let rank = rank(x.value()?)?;
     normalize_axes(&[axis1, axis2], rank)?;
-    diagonal_of(x.value()?, offset, normalize_axis(axis1, rank)?, normalize_axis(axis2, rank)?)
+    let (first, second) = (normalize_axis(axis1, rank)?, normalize_axis(axis2, rank)?);
+    if size(x.value()?, axis1)?.known().is_some() && size(x.value()?, axis2)?.known().is_some() {
+        return diagonal_of(x.value()?, offset, first, second);
+    }
+    // Which places are on it is known to the data alone.
+    let along = |axis: usize, at: i64| expand_dims(indices_along(x, int(axis))?, at);
+    let on_it = equal(subtract(along(second, 0)?, along(first, 1)?)?, offset)?;
+    let ends = moveaxis(x, vec![axis1, axis2], vec![-2, -1])?;
+    boolean_mask(ends, on_it, int(rank - 2))
 }
 
 /// The sum of a [`diagonal`]; integers and booleans sum in 64 bits.

@@ -70,8 +70,7 @@ impl From<Vec<i64>> for Sections {
 
 /// The parts of a value along `axis`: as many of one size as `sections` says, or of the sizes that it lists.
 ///
-/// Errors: parts that do not come to the size of the axis; a negative size; an axis out of range, or of a size that is not
-/// known.
+/// Errors: parts that do not come to the size of the axis; a negative size; an axis out of range.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -80,6 +79,10 @@ impl From<Vec<i64>> for Sections {
 /// ```
 pub fn split(x: impl Into<Arg>, sections: impl Into<Sections>, axis: i64) -> Result<Vec<Value>> {
     let parts = |x: Arg, sections: Sections| {
+        if let Some(positions) = positions_of_unknown(x.value()?, axis)? {
+            let part = |places: Value| take(&x, places, axis);
+            return places_of(&sections, &positions)?.into_iter().map(part).collect();
+        }
         let sizes = sizes_of(&sections, size_along(x.value()?, axis)?)?;
         let mut stop = 0;
         let part = |size: i64| {
@@ -90,6 +93,43 @@ pub fn split(x: impl Into<Arg>, sections: impl Into<Sections>, axis: i64) -> Res
         sizes.into_iter().map(part).collect::<Result<Vec<Value>>>()
     };
     parts(x.into(), sections.into()).map_err(|e| e.at("split"))
+}
+
+/// The positions along an axis of a tensor of which the size is not known while tracing.
+pub(super) fn positions_of_unknown(x: &Value, axis: i64) -> Result<Option<Value>> {
+    let unknown = x.tensor().is_ok() && known_size(x, axis)?.is_none();
+    let at = normalize_axis(axis, rank_of(x)?)?;
+    if unknown { indices_along(x, int(at)).map(Some) } else { Ok(None) }
+}
+
+/// The positions of each part; that the parts come to the size of the axis is seen when the graph runs.
+fn places_of(sections: &Sections, positions: &Value) -> Result<Vec<Value>> {
+    match sections {
+        Sections::Equal(count) => {
+            let parts = sizes_of(sections, usize::try_from((*count).max(0)).unwrap_or(0))?;
+            let rows = reshape(positions, vec![*count, -1])?;
+            (0..int(parts.len())).map(|i| take(&rows, Tensor::scalar(i), 0)).collect()
+        }
+        Sections::Sizes(sizes) => {
+            let total = total_of(sizes).ok_or_else(|| no_sizes(sizes, "an unknown number of"))?;
+            let positions = reshape(positions, vec![total])?;
+            let mut stop = 0;
+            let part = |size: &i64| {
+                stop += size;
+                slice(&positions, 0, stop - size, Some(vec![stop]), 1)
+            };
+            sizes.iter().map(part).collect()
+        }
+    }
+}
+
+fn total_of(sizes: &[i64]) -> Option<i64> {
+    sizes.iter().try_fold(0_i64, |sum, size| sum.checked_add(*size).filter(|_| *size >= 0))
+}
+
+fn no_sizes(sizes: &[i64], elements: &str) -> Error {
+    Error::value(format!("the sizes are {sizes:?} for {elements} elements"))
+        .wanted("sizes that are not negative and come to as many")
 }
 
 fn sizes_of(sections: &Sections, n: usize) -> Result<Vec<i64>> {
@@ -104,12 +144,10 @@ fn sizes_of(sections: &Sections, n: usize) -> Result<Vec<i64>> {
             Ok(vec![n / count; parts])
         }
         Sections::Sizes(sizes) => {
-            let total = sizes.iter().try_fold(0_i64, |sum, size| sum.checked_add(*size).filter(|_| *size >= 0));
-            if total == Some(n) {
+            if total_of(sizes) == Some(n) {
                 return Ok(sizes.clone());
             }
-            Err(Error::value(format!("the sizes are {sizes:?} for {n} elements"))
-                .wanted("sizes that are not negative and come to as many"))
+            Err(no_sizes(sizes, &n.to_string()))
         }
     }
 }

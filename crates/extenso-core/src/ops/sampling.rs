@@ -5,9 +5,9 @@
 
 use super::rearrange::{int, size_along};
 use super::{
-    add, arange, argmax, argsort, cast, cumulative_sum, expand_dims, greater_equal, less, log, log1p, maximum, minimum,
-    multiply, negative, random_bits, random_integers, random_keys, random_unit, random_unit_like, reshape, slice,
-    subtract, sum, take, top_k_indices, where_,
+    add, arange, argmax, argsort, cast, cumulative_sum, expand_dims, greater_equal, indices_along, less, log, log1p,
+    maximum, minimum, multiply, negative, random_bits, random_integers, random_keys, random_unit, random_unit_like,
+    reshape, slice, subtract, sum, take, top_k_indices, where_,
 };
 use crate::attrs::Axes;
 use crate::kernels::special::Special;
@@ -291,7 +291,7 @@ pub fn random_permutation(key: impl Into<Arg>, count: i64) -> Result<Value> {
 
 /// The elements of `x` along `axis` in random order; what stands at one position stays together.
 ///
-/// Errors: an axis out of range, or of a size that is not known; a key of another form.
+/// Errors: an axis out of range; a key of another form.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -300,8 +300,8 @@ pub fn random_permutation(key: impl Into<Arg>, count: i64) -> Result<Value> {
 /// ```
 pub fn random_shuffle(key: impl Into<Arg>, x: impl Into<Arg>, axis: i64) -> Result<Value> {
     let shuffled = |key: Arg, x: Arg| {
-        let order = random_permutation(key, int(size_along(x.value()?, axis)?))?;
-        take(x, order, axis)
+        let numbers = cast(indices_along(&x, axis)?, DType::F64)?;
+        take(x, argsort(random_unit_like(key, numbers, DType::F64)?, 0, false)?, axis)
     };
     shuffled(key.into(), x.into()).map_err(|e| e.at("random_shuffle"))
 }

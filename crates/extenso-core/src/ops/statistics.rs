@@ -1,6 +1,6 @@
 //! Counts, spreads and differences. Compositions of reductions.
 
-use super::rearrange::size_along;
+use super::rearrange::{positions_of_unknown, size_along};
 use super::reduction::{counted, dtype_of};
 use super::{cast, concat, divide, full_like, max, maximum, mean, min, slice, sqrt, square, subtract, sum};
 use crate::attrs::Axes;
@@ -89,11 +89,21 @@ pub fn diff(x: impl Into<Arg>, axis: i64, n: i64, prepend: Option<Value>, append
     x.into().value().and_then(joined).and_then(|x| differences(x, axis, n)).map_err(|e| e.at("diff"))
 }
 
+/// More steps along an axis of an unknown size are taken for a mistake.
+const MOST_STEPS: usize = 64;
+
 fn differences(x: Value, axis: i64, n: i64) -> Result<Value> {
     let n =
         usize::try_from(n).map_err(|_| Error::value(format!("n is {n}")).wanted("a number that is not negative"))?;
     // Of an axis of some size, nothing is left after as many steps.
-    let steps = if n > 1 { n.min(size_along(&x, axis)?) } else { n };
+    let steps = match positions_of_unknown(&x, axis)? {
+        Some(_) if n > MOST_STEPS => {
+            return Err(Error::value(format!("n is {n} along an axis of a size that is not known while tracing"))
+                .wanted(format!("at most {MOST_STEPS}, or a known size")));
+        }
+        None if n > 1 => n.min(size_along(&x, axis)?),
+        Some(_) | None => n,
+    };
     (0..steps).try_fold(x, |x, _| {
         let next = slice(&x, axis, 1, None, 1)?;
         subtract(next, slice(&x, axis, 0, Some(vec![-1]), 1)?)

@@ -4,7 +4,7 @@
 use super::RaggedTensor;
 use super::dense::zero;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::{dim, rank, rows_of_one};
+use crate::axes::{rank, rows_of_one};
 use crate::masked::fill_none;
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{ManyAxes, Squeeze, Transpose};
@@ -108,14 +108,7 @@ fn rows_by_matrices(call: &Call<'_>, x: &RaggedTensor, matrices: &Tensor) -> Res
     let zero = zero(x.values().tensor().map_err(|_| ragged_vectors())?.dtype())?;
     let dense = ops::pad_rows(x.values(), x.partition(), zero, None)?;
     let product = call_one(call.op, &[Arg::Value(dense), Arg::from(matrices)], call.attrs)?;
-    let size = dim(&product, 2)?.known().ok_or_else(|| {
-        Error::shape("the number of columns of the matrices is not known while tracing").wanted("a known size")
-    })?;
-    // The rows of the product are as long as the longest.
-    let width = ops::maximum(ops::max(x.row_lengths()?, 0, false)?, 0)?;
-    let rows = ops::multiply(ops::value_rowids(x.partition())?, width)?;
-    let places = ops::add(rows, ops::places_in_rows(x.partition())?)?;
-    x.with_values(ops::take(ops::reshape(product, vec![-1, int(size)])?, places, 0)?)
+    x.with_values(ops::unpad_rows(product, x.partition(), false)?)
 }
 
 fn ragged_vectors() -> Error {
