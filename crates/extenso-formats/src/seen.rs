@@ -4,7 +4,7 @@
 //! |---|---|
 //! | booleans | bool |
 //! | integers | i64; u64 if one is above i64 and none below zero; what fits neither is an error |
-//! | floats, also beside integers of any size | f64 |
+//! | floats, also beside integers that f64 holds | f64; an integer that it would round is an error |
 //! | `"NaN"`, `"Infinity"`, `"-Infinity"` beside numbers | f64; a string like any other elsewhere |
 //! | strings | string |
 //! | lists | ragged, whatever their lengths |
@@ -41,6 +41,8 @@ pub enum Sign {
     Big,
     /// An integer that fits neither.
     Huge,
+    /// An integer that f64 does not hold, beside what else it is.
+    Rounded,
     Float,
     /// The name of a float that is no number: a float beside numbers, a string elsewhere.
     Name,
@@ -52,7 +54,7 @@ pub enum Sign {
 /// Signs that stand for one kind of value, with its name.
 const KINDS: [(&str, &[Sign]); 5] = [
     ("true or false", &[Sign::Bool]),
-    ("a number", &[Sign::Int, Sign::Negative, Sign::Big, Sign::Huge, Sign::Float]),
+    ("a number", &[Sign::Int, Sign::Negative, Sign::Big, Sign::Huge, Sign::Rounded, Sign::Float]),
     ("a string", &[Sign::Text]),
     ("a list", &[Sign::List]),
     ("a record", &[Sign::Record]),
@@ -71,7 +73,7 @@ pub struct Place {
 /// What the values at one path were seen to be.
 #[derive(Clone, Default, Debug)]
 pub struct Seen {
-    first: [Option<Place>; 11],
+    first: [Option<Place>; 12],
     /// Of lists: what their items are.
     item: Option<Box<Seen>>,
     /// Of records: what their fields are.
@@ -178,7 +180,7 @@ impl Seen {
         let of = |dtype| Spec::from(TensorSpec::new(dtype, Shape::new([rows])));
         match (self.kind(), self.at(Sign::Name)) {
             (Some(("true or false", _)), _) => Ok(Some(of(DType::Bool))),
-            (Some(("a number", _)), name) => Ok(Some(of(self.number(name.is_some(), at)?))),
+            (Some(("a number", _)), name) => Ok(Some(of(self.number(name, at)?))),
             (Some(("a list", _)), _) => self.list(rows, at).map(Some),
             (Some(("a record", _)), _) => self.record.as_ref().map_or(Ok(None), |r| r.spec(rows, at)),
             (Some(_), _) | (None, Some(_)) => Ok(Some(of(DType::String))),
@@ -193,16 +195,19 @@ impl Seen {
         Ok(if masked { spec.map(|spec| optional_spec(spec, rows)) } else { spec })
     }
 
-    fn number(&self, named: bool, at: &[Segment]) -> Result<DType> {
-        if named || self.at(Sign::Float).is_some() {
-            return Ok(DType::F64);
-        }
-        let beyond = |place: Place, what: String| {
+    fn number(&self, name: Option<Place>, at: &[Segment]) -> Result<DType> {
+        let refused = |place: Place, what: String, wanted: &str| {
             let path: Path = at.iter().cloned().collect();
-            let error = Error::data(what).wanted("integers that all fit i64, or all fit u64");
-            let error = error.hint("Give a spec with f64, which rounds them");
+            let error = Error::data(what).wanted(wanted).hint("Give a spec with f64, which rounds them");
             error.at(format!("row {}, byte {}, '{path}'", place.row, place.byte))
         };
+        if let Some(float) = self.at(Sign::Float).or(name) {
+            return self.at(Sign::Rounded).map_or(Ok(DType::F64), |place| {
+                let what = format!("an integer came that f64 does not hold, beside a float in row {}", float.row);
+                Err(refused(place, what, "integers that f64 holds, or no floats beside them"))
+            });
+        }
+        let beyond = |place, what| refused(place, what, "integers that all fit i64, or all fit u64");
         match (self.at(Sign::Huge), self.at(Sign::Big), self.at(Sign::Negative)) {
             (Some(place), _, _) => Err(beyond(place, "an integer came that fits neither i64 nor u64".into())),
             (None, Some(place), Some(negative)) => {
@@ -292,6 +297,16 @@ impl Record {
         }
         Ok(Some(Spec::from(StructSpec::new(1, fields)?.serialize())))
     }
+}
+
+/// Whether f64 does not hold the integer of these digits, which may have a sign; what is no integer is none.
+pub fn is_rounded(digits: &str) -> bool {
+    let value = digits.strip_prefix(['-', '+']).unwrap_or(digits).trim_start_matches('0');
+    // Fifteen digits are below 2^53.
+    if value.len() <= 15 || !value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    value.parse().is_ok_and(|float: f64| format!("{float:.0}") != value)
 }
 
 fn belongs(sign: Sign, kind: &str) -> bool {

@@ -52,6 +52,7 @@ fn scalars_have_the_dtype_that_holds_all_of_them() {
     check_spec("{\"a\": 1}\n{\"a\": 18446744073709551615}", "(a: u64)");
     check_spec("{\"a\": 0.5}\n{\"a\": 18446744073709551616}\n{\"a\": -1}", "(a: f64)");
     check_spec("{\"a\": \"NaN\"}\n{\"a\": 1}", "(a: f64)");
+    check_spec("{\"a\": 0.5}\n{\"a\": 9007199254740992}\n{\"a\": -18446744073709551616}", "(a: f64)");
     check_spec("{\"a\": 1}\n{\"a\": \"-Infinity\"}", "(a: f64)");
     check_spec("{\"a\": \"NaN\"}\n{\"a\": \"nan\"}", "(a: string)");
     check_spec("{\"a\": \"Infinity\"}", "(a: string)");
@@ -110,6 +111,13 @@ fn values_of_two_kinds_are_refused_with_both_rows() {
         &options(),
         &["row 1, byte 16, 'a': a list came.\nWanted: a record, as in row 0."],
     );
+    for (rows, place) in [
+        ("{\"a\": 9007199254740993}\n{\"a\": 0.5}", "row 0, byte 6, 'a'"),
+        ("{\"a\": [0.5, -9007199254740993]}", "row 0, byte 12, 'a[*]'"),
+        ("{\"a\": \"NaN\"}\n{\"a\": 18446744073709551617}", "row 1, byte 19, 'a'"),
+    ] {
+        check_refused(rows, &options(), &[place, "an integer came that f64 does not hold", "Give a spec with f64"]);
+    }
     check_refused("{\"a\": \"NaN\"}\n{\"a\": true}", &options(), &["row 1", "true came", "a string, as in row 0"]);
     check_refused("{\"a\": 1}\n[1]", &options(), &["row 1, byte 9: a list came.\nWanted: a record, as in row 0."]);
     check_refused("{\"a\": 1}\nnull", &options(), &["row 1, byte 9: null came.\nWanted: a record in each row."]);

@@ -3,7 +3,7 @@
 //! Invariant: a number is exact or rounded once, or refused; nothing is pushed for a cell that is refused.
 
 use crate::columns::Column;
-use crate::seen::Sign;
+use crate::seen::{self, Sign};
 use extenso_core::kernels::decimal::Float;
 
 /// How much of a cell a message shows.
@@ -59,7 +59,12 @@ fn named(text: &str) -> Option<f64> {
     }
 }
 
-/// What a cell is by itself.
+/// Whether a cell is an integer that f64 does not hold.
+pub fn is_rounded(cell: &[u8]) -> bool {
+    std::str::from_utf8(cell.trim_ascii()).is_ok_and(seen::is_rounded)
+}
+
+/// What a cell is by itself; a name of a float is one, since it stands without quotes.
 pub fn sign(cell: &[u8]) -> Sign {
     if cell.is_empty() {
         return Sign::Null;
@@ -75,10 +80,8 @@ pub fn sign(cell: &[u8]) -> Sign {
             (None, Some(_)) => Sign::Big,
             (None, None) => Sign::Huge,
         }
-    } else if f64::parse(text).is_some() {
+    } else if float::<f64>(text).is_some() {
         Sign::Float
-    } else if named(text).is_some() {
-        Sign::Name
     } else {
         Sign::Text
     }

@@ -5,7 +5,7 @@
 //!
 //! Invariant: the rows that were seen can all be read by the spec that follows.
 
-use super::cell::sign;
+use super::cell::{is_rounded, sign};
 use crate::seen::{MAX_FIELDS, Place, Record, Seen, Sign};
 use extenso_types::{Error, Path, Result, Segment};
 use std::sync::Arc;
@@ -17,9 +17,10 @@ pub struct Found(Vec<(Sign, Place)>);
 impl Found {
     /// Notes a cell.
     pub fn note(&mut self, cell: &[u8], at: Place) {
-        let sign = sign(cell);
-        if !self.0.iter().any(|(known, _)| *known == sign) {
-            self.0.push((sign, at));
+        for sign in [Some(sign(cell)), is_rounded(cell).then_some(Sign::Rounded)].into_iter().flatten() {
+            if !self.0.iter().any(|(known, _)| *known == sign) {
+                self.0.push((sign, at));
+            }
         }
     }
 
@@ -29,7 +30,7 @@ impl Found {
 
     /// The signs that the cells have in common.
     fn signs(&self) -> Vec<(Sign, Place)> {
-        let number = [Sign::Int, Sign::Negative, Sign::Big, Sign::Huge, Sign::Float, Sign::Name];
+        let number = [Sign::Int, Sign::Negative, Sign::Big, Sign::Huge, Sign::Float];
         let text = self.first(&[Sign::Text]);
         let mixed = self.first(&[Sign::Bool]).zip(self.first(&number)).map(|(a, _)| a);
         match text.or(mixed) {

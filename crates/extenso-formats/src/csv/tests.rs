@@ -27,6 +27,8 @@ fn cells_are_what_they_all_are() {
     let big = read_csv(b"a\n18446744073709551615\n", &CsvOptions::default()).expect("reads").value;
     assert_eq!(big.spec().expect("a spec").to_string(), "StructTensor(a: u64[1], rank=1)");
     check("a\n18446744073709551616\n", "Wanted: integers that all fit i64, or all fit u64");
+    check("a\n9007199254740993\n0.5\n", "row 0, byte 2, 'a': an integer came that f64 does not hold");
+    check("a\n9007199254740993\nx\n", r#"[{"a": "9007199254740993"}, {"a": "x"}]"#);
     check("\u{feff}u.a,u.b.c,d\n1,2,3\n", r#"[{"u": {"a": 1, "b": {"c": 2}}, "d": 3}]"#);
     check("a;b,c\r\n\"x\"\"y\n\",2\r\n", r#"[{"a;b": "x\"y\n", "c": 2}]"#);
 }
@@ -76,4 +78,18 @@ fn what_was_written_is_read() {
     let list = crate::read_json(br#"{"a": [1]}"#, &Default::default()).expect("reads").value;
     let error = encode_csv(&Nest::Leaf(list), b',').expect_err("a list").to_string();
     assert!(error.contains("'a' is a list, and CSV has none"), "{error}");
+}
+
+#[test]
+fn floats_that_are_no_numbers_are_floats_again() {
+    let floats = vec![f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    for floats in [floats.clone(), floats[..1].to_vec(), floats[2..].to_vec()] {
+        let value = Nest::dict([("f", Nest::Leaf(extenso_core::Tensor::from_vec(floats).into()))]);
+        let text = encode_csv(&value, b',').expect("writes");
+        let again = read_csv(&text, &CsvOptions::default()).expect("reads").value;
+        assert!(again.spec().expect("a spec").to_string().contains("f: f64"));
+        assert_eq!(encode_csv(&Nest::Leaf(again), b',').expect("writes"), text);
+    }
+    check("a\nNaN\nx\n", r#"[{"a": "NaN"}, {"a": "x"}]"#);
+    check("a,b\n,1\ninf,2\n", r#"[{"a": None, "b": 1}, {"a": "#);
 }

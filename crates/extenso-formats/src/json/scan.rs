@@ -8,7 +8,7 @@ use super::failure::{Failure, Read};
 use super::number::named;
 use super::skip::skip;
 use crate::project::Wanted;
-use crate::seen::{MAX_NESTING, Place, Seen, Sign};
+use crate::seen::{MAX_NESTING, Place, Seen, Sign, is_rounded};
 use extenso_core::kernels::decimal::Float;
 use extenso_types::{Error, Segment};
 use jiter::{Jiter, Peek};
@@ -46,6 +46,9 @@ impl Scan<'_, '_> {
             _ => self.number(peek)?,
         };
         self.note(sign, at, seen)?;
+        if matches!(sign, Sign::Int | Sign::Negative | Sign::Big | Sign::Huge) && self.is_rounded(at) {
+            self.note(Sign::Rounded, at, seen)?;
+        }
         match sign {
             Sign::List => self.nested(at, |scan| scan.list(wanted, seen)),
             Sign::Record => self.nested(at, |scan| scan.record(wanted, seen)),
@@ -82,6 +85,12 @@ impl Scan<'_, '_> {
             return Err(Failure::mismatch(self.text, at, "a number that fits f64"));
         }
         Ok(sign)
+    }
+
+    /// Whether f64 does not hold the integer that was read from here on.
+    fn is_rounded(&self, at: usize) -> bool {
+        let digits = self.text.get(at..self.jiter.current_index()).unwrap_or_default();
+        std::str::from_utf8(digits).is_ok_and(is_rounded)
     }
 
     fn nested(&mut self, at: usize, read: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
