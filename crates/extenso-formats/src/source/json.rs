@@ -27,6 +27,7 @@ pub struct JsonBlocks<'a> {
     block: usize,
     at: Start,
     text: Vec<u8>,
+    given: bool,
 }
 
 impl<'a> JsonBlocks<'a> {
@@ -42,13 +43,16 @@ impl<'a> JsonBlocks<'a> {
         let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
         let decoder = decoder_of(records.plan(), options)?;
         let (on_error, block) = (options.on_error, options.block.max(1));
-        Ok(JsonBlocks { source, packed, records, decoder, on_error, block, at: Start::default(), text: Vec::new() })
+        let (at, text) = (Start::default(), Vec::new());
+        Ok(JsonBlocks { source, packed, records, decoder, on_error, block, at, text, given: false })
     }
 
     fn decode(&mut self) -> Result<Option<Decoded>> {
-        if !self.fill()? {
+        // Without a line there is a block without rows, which still tells what the results are.
+        if !self.fill()? && self.given {
             return Ok(None);
         }
+        self.given = true;
         if self.at.byte == 0 && matches!(self.records.plan(), Plan::Record { .. }) && is_array(&self.text) {
             self.source.read_to_end(&mut self.text).map_err(reading)?;
             return self.decoder.array(&self.text, self.on_error).map(Some);

@@ -196,3 +196,31 @@ fn results_go_into_files_of_every_format() {
     assert_eq!(batches.map(|batch| batch.expect("a batch").num_rows()).sum::<usize>(), 3);
     assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 4);
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn no_records_give_a_file_of_no_rows_with_its_columns() {
+    let (dir, function) = (tempfile::tempdir().expect("a directory"), totals());
+    for none in [b"".to_vec(), b"\n\n".to_vec(), b"[]".to_vec(), gzip(b""), zstd(b"")] {
+        let run = |name: &str| {
+            let (path, options) = (dir.path().join(name), SourceOptions::default());
+            let source = open_bytes(&function, none.clone(), &options).expect("opens");
+            let done = run_to_file(&function, source, &path, &SinkOptions::default(), &mut |_, _| {}).expect("runs");
+            assert_eq!((done.rows, done.bad), (0, 0));
+            std::fs::read(path).expect("written")
+        };
+        assert_eq!((run("out.ndjson"), run("out.csv")), (b"".to_vec(), b"total\n".to_vec()));
+        let columns = |value: Value| value.spec().expect("a spec").to_string();
+        let parquet = crate::read_parquet(&run("out.parquet").into(), &Default::default()).expect("reads").value;
+        assert_eq!(columns(parquet), "StructTensor(total: f64[0], rank=1)");
+        let names =
+            |schema: arrow_schema::SchemaRef| schema.fields().iter().map(|f| f.name().clone()).collect::<Vec<_>>();
+        let file = std::io::Cursor::new(run("out.arrow"));
+        let file = arrow_ipc::reader::FileReader::try_new(file, None).expect("a file");
+        let stream = std::io::Cursor::new(run("out.arrows"));
+        let stream = arrow_ipc::reader::StreamReader::try_new(stream, None).expect("a stream");
+        assert_eq!((names(file.schema()), names(stream.schema())), (vec!["total".into()], vec!["total".into()]));
+        let rows = file.chain(stream).map(|batch| batch.expect("a batch").num_rows());
+        assert_eq!(rows.sum::<usize>(), 0);
+    }
+}
