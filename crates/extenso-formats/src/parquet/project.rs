@@ -1,7 +1,8 @@
 //! Projection to leaf columns: which columns of a file hold what is wanted.
 //!
 //! Invariant: leaf columns are numbered as they stand in the file, which is the order of the leaves of its Arrow fields. Of a struct of
-//! which nothing is wanted but that it is there, one column is read.
+//! which nothing is wanted but that it is there, one column is read; of a map, one of its keys and one of its values at least, since the
+//! crate decodes no half of one.
 
 use crate::project::Wanted;
 use crate::records::{is, is_record};
@@ -65,7 +66,7 @@ pub fn width(data_type: &DataType) -> usize {
 pub fn columns_of_paths(fields: &Fields, wanted: &Wanted) -> Result<Vec<usize>> {
     let mut walk = Walk::default();
     walk.wanted_fields(&Path::root(), fields, wanted)?;
-    Ok(walk.chosen)
+    Ok(with_both_halves(fields, walk.chosen))
 }
 
 /// The columns that records of this spec, or values of it in the only column, are made of. A field that the file lacks has none.
@@ -76,7 +77,45 @@ pub fn columns_of_spec(fields: &Fields, spec: &Spec) -> Vec<usize> {
         (_, [only]) => walk.of_spec(only.data_type(), spec),
         _ => {}
     }
-    walk.chosen
+    with_both_halves(fields, walk.chosen)
+}
+
+/// The chosen columns, with a column of the keys and one of the values of each map of which any is chosen.
+fn with_both_halves(fields: &Fields, mut chosen: Vec<usize>) -> Vec<usize> {
+    fn below(data_type: &DataType, first: usize, chosen: &mut Vec<usize>) {
+        let among = |chosen: &[usize], (from, to): (usize, usize)| chosen.iter().any(|leaf| (from..to).contains(leaf));
+        match (data_type, item(data_type)) {
+            (DataType::Struct(fields), _) => {
+                each(fields, first, &mut |field, (from, _)| below(field.data_type(), from, chosen));
+            }
+            (DataType::Map(..), Some(entries)) => {
+                if let (DataType::Struct(halves), true) =
+                    (entries.data_type(), among(chosen, (first, first + width(data_type))))
+                {
+                    each(halves, first, &mut |_, half| {
+                        if !among(chosen, half) {
+                            chosen.push(half.0);
+                        }
+                    });
+                }
+                below(entries.data_type(), first, chosen);
+            }
+            (_, Some(field)) => below(field.data_type(), first, chosen),
+            (_, None) => {}
+        }
+    }
+    each(fields, 0, &mut |field, (from, _)| below(field.data_type(), from, &mut chosen));
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Tells of each field the number of its first leaf column, and of the one behind its last.
+fn each(fields: &Fields, first: usize, tell: &mut dyn FnMut(&Field, (usize, usize))) {
+    fields.iter().fold(first, |from, field| {
+        let to = from + width(field.data_type());
+        tell(field, (from, to));
+        to
+    });
 }
 
 #[derive(Default)]

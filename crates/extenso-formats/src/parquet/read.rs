@@ -33,7 +33,8 @@ use std::sync::Arc;
 pub struct ParquetOptions {
     /// What the records are; what the file says, if there is none.
     pub spec: Option<Spec>,
-    /// What is read of them: the parts at or below these paths, such as `items[*].price`. Everything, if there is none.
+    /// What is read of them: the parts at or below these paths, such as `items[*].price`. Everything, if there is none. The keys of a
+    /// map come with its values, and without a spec its values with its keys.
     pub paths: Option<Vec<Path>>,
     /// Which row groups are read, in this order; all, if there is none.
     pub row_groups: Option<Vec<usize>>,
@@ -104,7 +105,7 @@ impl ParquetBlocks {
         let batch = match self.reader.next()? {
             Some(batch) => batch,
             // A file without rows is a block without rows, which still tells what the records are.
-            None if !self.given => self.opened.empty(),
+            None if !self.given => self.opened.empty()?,
             None => return Ok(None),
         };
         self.given = true;
@@ -168,6 +169,13 @@ impl Opened {
             Some(spec) => columns_of_spec(&fields, spec),
             None => columns_of_paths(&fields, &wanted).map_err(|e| e.at("paths"))?,
         };
+        if let Some(spec) = &opened.spec {
+            // A missing column is told of before a row is read, with all the columns that there are.
+            let none: ArrayRef = Arc::new(opened.no_rows());
+            array_rows(&none, 0, OnError::Raise, spec)
+                .map(drop)
+                .or_else(|e| if e.is_missing() { Err(e) } else { Ok(()) })?;
+        }
         if let Some(groups) = &options.row_groups {
             opened.choose_groups(groups)?;
         }
@@ -258,24 +266,31 @@ impl Opened {
     }
 
     /// No rows of what is wanted.
-    pub fn empty(&self) -> StructArray {
+    ///
+    /// Errors: columns that cannot be read.
+    pub fn empty(&self) -> Result<StructArray> {
         let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), self.chosen.iter().copied());
-        let empty = guarded(|| {
+        guarded(|| {
             let none = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
             let reader = none.with_projection(mask).with_row_groups(Vec::new()).build()?;
-            Ok::<_, parquet::errors::ParquetError>(RecordBatch::new_empty(arrow_array::RecordBatchReader::schema(
-                &reader,
-            )))
-        });
-        empty.map_or_else(|_| StructArray::new_empty_fields(0, None), StructArray::from)
+            let schema = arrow_array::RecordBatchReader::schema(&reader);
+            Ok::<_, parquet::errors::ParquetError>(RecordBatch::new_empty(schema).into())
+        })
+    }
+
+    /// No rows of all columns that there are.
+    pub fn no_rows(&self) -> StructArray {
+        RecordBatch::new_empty(self.metadata.schema().clone()).into()
     }
 
     /// All rows as one array.
+    ///
+    /// Errors: columns that cannot be read.
     pub fn whole(&self) -> Result<StructArray> {
         let rows = self.rows()?;
         let pages = prove_pages(&self.source, self.metadata.metadata(), &self.groups, &self.chosen)?;
         if self.chosen.is_empty() || rows == 0 {
-            return Ok(if rows == 0 { self.empty() } else { StructArray::new_empty_fields(rows, None) });
+            return if rows == 0 { self.empty() } else { Ok(StructArray::new_empty_fields(rows, None)) };
         }
         let mut parts = units(self.metadata.schema().fields(), &self.chosen);
         // The largest is begun with, so that no thread is left with it at the end.

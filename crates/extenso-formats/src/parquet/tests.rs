@@ -53,6 +53,68 @@ fn only_the_wanted_leaves_are_read() {
     }
 }
 
+/// Two rows, `{id: 1, m: {k: {x: 1, y: 2}}}` and `{id: 2, m: {}}`, of which `m` is a map, once in a struct and once not.
+fn maps() -> ParquetSource {
+    use arrow_array::{Array, ArrayRef, Int64Array, MapArray, RecordBatch, StringArray, StructArray};
+    use std::sync::Arc;
+    let column = |values: &[i64]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+    let value = StructArray::try_from(vec![("x", column(&[1])), ("y", column(&[2]))]).expect("a record");
+    let keys = Arc::new(StringArray::from(vec!["k"])) as ArrayRef;
+    let entries = StructArray::try_from(vec![("key", keys), ("value", Arc::new(value) as ArrayRef)]).expect("entries");
+    let field = arrow_schema::Field::new("entries", entries.data_type().clone(), false);
+    let offsets = arrow_buffer::OffsetBuffer::from_lengths([1, 0]);
+    let map: ArrayRef = Arc::new(MapArray::new(Arc::new(field), offsets, entries, None, false));
+    let inside: ArrayRef = Arc::new(StructArray::try_from(vec![("m", map.clone())]).expect("a record"));
+    let batch = RecordBatch::try_from_iter([("m", map), ("id", column(&[1, 2])), ("r", inside)]).expect("columns");
+    let mut bytes = Vec::new();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("a writer");
+    writer.write(&batch).and_then(|()| writer.close()).expect("writes");
+    bytes.into()
+}
+
+#[test]
+fn of_a_map_both_halves_are_read_where_one_is_wanted() {
+    let source = maps();
+    for (wanted, read) in [
+        (&["m[*].value.x"][..], &["m[*].key", "m[*].value.x"][..]),
+        (&["m[*].key"], &["m[*].key", "m[*].value.x"]),
+        (&["r.m[*].value.y", "id"], &["id", "r.m[*].key", "r.m[*].value.y"]),
+        (&["id"], &["id"]),
+    ] {
+        let rows =
+            read_parquet(&source, &ParquetOptions { paths: paths(wanted), ..Default::default() }).expect("reads");
+        assert_eq!(rows.visited.iter().map(|(path, _)| path.to_string()).collect::<Vec<_>>(), read);
+    }
+}
+
+#[test]
+fn a_spec_takes_the_half_of_a_map_that_it_has() {
+    let rows = |rows: &str| crate::infer_spec(rows.as_bytes(), &Default::default()).expect("a spec");
+    for (record, wanted) in [
+        (r#"{"m": [{"value": {"y": 1}}]}"#, r#"[{"m": [{"value": {"y": 2}}]}, {"m": []}]"#),
+        (r#"{"m": [{"key": "a"}]}"#, r#"[{"m": [{"key": "k"}]}, {"m": []}]"#),
+        (
+            r#"{"id": 1, "r": {"m": [{"key": "a"}]}}"#,
+            r#"[{"id": 1, "r": {"m": [{"key": "k"}]}}, {"id": 2, "r": {"m": []}}]"#,
+        ),
+    ] {
+        let options = ParquetOptions { spec: Some(rows(record)), ..Default::default() };
+        assert_eq!(literal(&maps(), &options), wanted);
+    }
+}
+
+#[test]
+fn a_missing_column_is_told_with_those_of_the_file() {
+    let spec = crate::infer_spec(br#"{"id": 1, "user": {"email": "x"}}"#, &Default::default()).expect("a spec");
+    let error = read_parquet(&file(ROWS), &ParquetOptions { spec: Some(spec), ..Default::default() });
+    let error = error.expect_err("no such column").to_string();
+    assert!(error.contains("there is no column 'user.email'; there are: name, age."), "{error}");
+    let spec = crate::infer_spec(br#"{"key": 1}"#, &Default::default()).expect("a spec");
+    let error = read_parquet(&file(ROWS), &ParquetOptions { spec: Some(spec), ..Default::default() });
+    let error = error.expect_err("no such column").to_string();
+    assert!(error.contains("there is no column 'key'; there are: id, user, items."), "{error}");
+}
+
 #[test]
 fn a_path_that_leads_nowhere_is_named() {
     let source = file(ROWS);

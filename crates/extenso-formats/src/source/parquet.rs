@@ -40,7 +40,7 @@ impl Blocks for ParquetBlocks {
     fn next(&mut self) -> Result<Option<Block>> {
         let rows = match self.reader.next()? {
             Some(rows) => rows,
-            None if !self.given => self.opened.empty(),
+            None if !self.given => self.opened.empty()?,
             None => return Ok(None),
         };
         self.given = true;
@@ -68,8 +68,8 @@ fn opened(function: &Concrete, source: &ParquetSource) -> Result<(Opened, Needs)
     let mut opened = Opened::metadata(source)?;
     if let Some(spec) = &needs.spec {
         opened.choose(spec);
-        // What does not fit by its type is told before a row is read.
-        leaves(&needs, &items(&needs, opened.empty())?, 0, OnError::Raise)?;
+        // What does not fit by its type is told before a row is read, of all the columns that there are.
+        leaves(&needs, &items(&needs, opened.no_rows())?, 0, OnError::Raise)?;
     }
     Ok((opened, needs))
 }

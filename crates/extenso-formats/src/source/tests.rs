@@ -224,3 +224,48 @@ fn no_records_give_a_file_of_no_rows_with_its_columns() {
         assert_eq!(rows.sum::<usize>(), 0);
     }
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_function_reads_a_part_of_a_map() {
+    use arrow_array::builder::{Int64Builder, MapBuilder, MapFieldNames, StringBuilder};
+    let names = MapFieldNames { entry: "entries".into(), key: "key".into(), value: "value".into() };
+    let mut map = MapBuilder::new(Some(names), StringBuilder::new(), Int64Builder::new());
+    for row in [&[("k", 1), ("l", 2)][..], &[]] {
+        row.iter().for_each(|(key, value)| {
+            map.keys().append_value(key);
+            map.values().append_value(*value);
+        });
+        map.append(true).expect("entries");
+    }
+    let map = Arc::new(map.finish()) as arrow_array::ArrayRef;
+    let ids = Arc::new(arrow_array::Int64Array::from(vec![7, 8])) as arrow_array::ArrayRef;
+    let batch = arrow_array::RecordBatch::try_from_iter([("m", map), ("id", ids)]).expect("columns");
+    let mut file = Vec::new();
+    let mut writer = ::parquet::arrow::ArrowWriter::try_new(&mut file, batch.schema(), None).expect("a writer");
+    writer.write(&batch).and_then(|()| writer.close()).expect("writes");
+
+    let scalar = |dtype| F::Scalar(dtype, vec![]);
+    let entry = F::Record(vec![("key", scalar(DType::String)), ("value", F::Optional(Box::new(scalar(DType::I64))))]);
+    let spec = struct_spec([("id", scalar(DType::I64)), ("m", F::List(Box::new(entry)))]).expect("a spec");
+    let run = |wanted: &'static str| {
+        let function = Function::new("part", move |args| {
+            let rows = StructTensor::from_value(args.leaves()[0].1)?;
+            let part = match wanted {
+                "rows" => extenso_ext::ragged::num(rows.field("m")?.clone(), 1)?,
+                path => rows.field_value(&path.parse()?)?,
+            };
+            Ok(Nest::dict([("part", Nest::Leaf(part)), ("id", Nest::Leaf(rows.field("id")?.clone()))]))
+        });
+        let function = function.concrete(&Nest::Leaf(spec.clone())).expect("traces");
+        let whole = run_bytes(&function, &file, &SourceOptions::default()).expect("runs").value;
+        let (mut out, options) = (Vec::new(), SourceOptions::default());
+        let source = open_bytes(&function, file.clone(), &options).expect("opens");
+        run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| {}).expect("runs");
+        assert_eq!(encode_ndjson(&whole).expect("writes"), out);
+        String::from_utf8(out).expect("text").replace('\n', " ")
+    };
+    assert_eq!(run("m[*].value"), r#"{"id":7,"part":[1,2]} {"id":8,"part":[]} "#);
+    assert_eq!(run("m[*].key"), r#"{"id":7,"part":["k","l"]} {"id":8,"part":[]} "#);
+    assert_eq!(run("rows"), r#"{"id":7,"part":2} {"id":8,"part":0} "#);
+}
