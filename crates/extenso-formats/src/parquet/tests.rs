@@ -131,14 +131,21 @@ fn a_path_that_leads_nowhere_is_named() {
 
 #[test]
 fn blocks_are_the_whole() {
-    let source = file(ROWS);
-    let whole = literal(&source, &ParquetOptions::default());
-    for rows in 1..5 {
-        let blocks = read_parquet_blocks(&source, rows, ParquetOptions::default()).expect("opens");
-        let texts: Vec<String> =
-            blocks.map(|b| to_literal(&b.expect("a block").value).expect("one").to_string()).collect();
-        let joined = texts.iter().map(|text| &text[1..text.len() - 1]).collect::<Vec<_>>().join(", ");
-        assert_eq!(format!("[{joined}]"), whole);
+    // Fields that may not be null, in records that may be, in lists and not.
+    let inside = r#"{"c": [null, {"f": {"g": 1, "s": "x", "l": [1], "t": true}}], "d": null}
+{"c": [], "d": {"f": {"g": 2, "l": []}}}
+{"c": [null, null], "d": null}
+"#;
+    for rows in [ROWS, inside] {
+        let source = file(rows);
+        let whole = literal(&source, &ParquetOptions::default());
+        for rows in 1..5 {
+            let blocks = read_parquet_blocks(&source, rows, ParquetOptions::default()).expect("opens");
+            let texts: Vec<String> =
+                blocks.map(|b| to_literal(&b.expect("a block").value).expect("one").to_string()).collect();
+            let joined = texts.iter().map(|text| &text[1..text.len() - 1]).collect::<Vec<_>>().join(", ");
+            assert_eq!(format!("[{joined}]"), whole);
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Zeros under nulls.
 //!
 //! Invariant: what lies under a null is zero, so that one spec and the same records give the same bits whatever they are read from. The
-//! decoder leaves there what it happened to write.
+//! decoder leaves there what it happened to write. A field that may not be null has no nulls, though what it is a part of may have some.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, GenericListArray, OffsetSizeTrait, StructArray, make_array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, FieldRef};
 use std::sync::Arc;
 
 /// The same rows, with zeros under their nulls.
@@ -26,8 +26,22 @@ fn record(rows: StructArray, above: Option<&NullBuffer>) -> Result<StructArray, 
     let n = rows.len();
     let (fields, columns, nulls) = rows.into_parts();
     let all = with(nulls.as_ref(), above);
-    let columns = columns.into_iter().map(|column| array(column, all.as_ref()));
-    StructArray::try_new_with_length(fields, columns.collect::<Result<_, _>>()?, nulls, n)
+    let column = |(field, column): (&FieldRef, ArrayRef)| {
+        let column = array(column, all.as_ref())?;
+        if field.is_nullable() { Ok(column) } else { all_there(column, all.as_ref()) }
+    };
+    let columns = fields.iter().zip(columns).map(column).collect::<Result<_, ArrowError>>()?;
+    StructArray::try_new_with_length(fields, columns, nulls, n)
+}
+
+/// The array of a field that may not be null, without the nulls that the decoder gives it where what it is a part of is null.
+fn all_there(array: ArrayRef, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
+    match (array.nulls(), above) {
+        (Some(own), Some(above)) if above.contains(own) => {
+            Ok(make_array(array.to_data().into_builder().nulls(None).build()?))
+        }
+        _ => Ok(array),
+    }
 }
 
 fn array(array: ArrayRef, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
