@@ -26,6 +26,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::Compression;
 use std::sync::Arc;
 
 /// How Parquet is read: `ParquetOptions::default()` reads all of a file as what it is.
@@ -46,7 +47,7 @@ pub struct ParquetOptions {
 
 /// Reads a Parquet file as one batch, whose outer axis is the rows.
 ///
-/// Errors: a file that is malformed, or whose sizes are out of proportion to its bytes; a path that leads nowhere; a row group that there is not;
+/// Errors: a file that is malformed, or whose sizes are out of proportion to its bytes; columns that are packed by Brotli or LZO; a path that leads nowhere; a row group that there is not;
 /// a column that does not fit the spec, with path, what came and what is wanted; a row that does not fit, unless `on_error` says
 /// otherwise.
 ///
@@ -260,8 +261,30 @@ impl Opened {
         })
     }
 
+    /// Checks that what is wanted is packed by a codec that is read.
+    ///
+    /// Errors: another codec, with the column.
+    fn codecs(&self) -> Result<()> {
+        let groups = self.groups.iter().map(|group| self.metadata.metadata().row_group(*group).columns());
+        let chunks = groups.flat_map(|columns| self.chosen.iter().filter_map(|leaf| Some((leaf, columns.get(*leaf)?))));
+        for (leaf, chunk) in chunks {
+            let codec = match chunk.compression() {
+                Compression::BROTLI(_) => "Brotli",
+                Compression::LZO => "LZO",
+                _ => continue,
+            };
+            let error = Error::value(format!("column '{}' is packed by {codec}", self.columns[*leaf].path));
+            let error = error.wanted("Snappy, gzip, zstd, LZ4, or nothing");
+            return Err(error.hint("Write the file with another codec, or leave the column out by `paths`"));
+        }
+        Ok(())
+    }
+
     /// The rows in batches of a size, one after another.
+    ///
+    /// Errors: columns that cannot be read.
     pub fn batches(&self, rows: usize) -> Result<Reader> {
+        self.codecs()?;
         self.reader(&self.chosen, rows)
     }
 
@@ -287,6 +310,7 @@ impl Opened {
     ///
     /// Errors: columns that cannot be read.
     pub fn whole(&self) -> Result<StructArray> {
+        self.codecs()?;
         let rows = self.rows()?;
         let pages = prove_pages(&self.source, self.metadata.metadata(), &self.groups, &self.chosen)?;
         if self.chosen.is_empty() || rows == 0 {

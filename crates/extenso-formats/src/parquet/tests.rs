@@ -150,6 +150,32 @@ fn blocks_are_the_whole() {
 }
 
 #[test]
+fn a_codec_that_is_not_read_is_named() {
+    use parquet::basic::{BrotliLevel, Compression};
+    use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
+    let value = read_json(ROWS.as_bytes(), &Default::default()).expect("reads").value;
+    let mut bytes = encode_parquet(&Nest::Leaf(value)).expect("writes");
+    let read = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(bytes.clone())).expect("a file");
+    let mut columns = Vec::new();
+    for column in read.row_group(0).columns() {
+        let brotli = Compression::BROTLI(BrotliLevel::default());
+        let odd = column.column_path().string() == "user.name";
+        let column = column.clone().into_builder().set_compression(if odd { brotli } else { column.compression() });
+        columns.push(column.build().expect("a column"));
+    }
+    let group = read.row_group(0).clone().into_builder().set_column_metadata(columns);
+    let odd = read.into_builder().set_row_groups(vec![group.build().expect("a row group")]).build();
+    ParquetMetaDataWriter::new(&mut bytes, &odd).finish().expect("writes");
+    let source: ParquetSource = bytes.into();
+    let error = read_parquet(&source, &ParquetOptions::default()).expect_err("a codec").to_string();
+    assert!(error.contains("column 'user.name' is packed by Brotli"), "{error}");
+    let error = read_parquet_blocks(&source, 1, ParquetOptions::default()).err().expect("a codec").to_string();
+    assert!(error.contains("column 'user.name' is packed by Brotli"), "{error}");
+    let others = ParquetOptions { paths: paths(&["id", "user.age"]), ..Default::default() };
+    assert!(literal(&source, &others).starts_with(r#"[{"id": 1, "user": {"age": 7}}"#));
+}
+
+#[test]
 fn row_groups_are_chosen_and_pruned() {
     let mut writer = ParquetWriter::new(Vec::new());
     for group in 0..3 {
