@@ -145,6 +145,29 @@ fn any_values_are_read_as_the_messages_that_they_are() {
 }
 
 #[test]
+fn a_value_that_goes_on_beyond_the_depth_does_not_fit() {
+    let free = message("Free");
+    let rows = "{\"value\":{\"a\":{\"b\":1.0}}}\n{\"value\":2.0}\n{\"list\":[[1.0]]}\n";
+    for depth in 2..12 {
+        for optionals in [Optionals::Masked, Optionals::Rows] {
+            let options =
+                ProtobufOptions { optionals, depth: Some(depth), on_error: OnError::Skip, ..Default::default() };
+            let read = read_proto_json(rows.as_bytes(), &free, &options).expect("skips");
+            let fits = |row: usize| !read.bad.rows.contains(&row);
+            assert_eq!([fits(0), fits(1), fits(2)], [depth > 6, true, depth > 3], "{depth}");
+            assert!(read.bad.first.iter().all(|bad| bad.error.to_string().contains("Give a larger `depth`")));
+            let written = encode_proto_json(&Nest::Leaf(read.value), &free).expect("writes");
+            let kept = rows.lines().enumerate().filter(|(row, _)| fits(*row)).map(|(_, line)| format!("{line}\n"));
+            assert_eq!(String::from_utf8(written).expect("text"), kept.collect::<String>());
+        }
+    }
+    let options = ProtobufOptions { optionals: Optionals::Masked, depth: Some(4), ..ProtobufOptions::default() };
+    let error = read_proto_json(rows.as_bytes(), &free, &options).expect_err("too deep").to_string();
+    let place = "row 0, byte 14, 'value.struct_value.fields[0].value': the value goes on beyond the depth";
+    assert!(error.contains(place), "{error}");
+}
+
+#[test]
 fn an_any_is_read_by_the_name_of_its_message() {
     let json = r#"{"detail": {"n": 7, "@type": "type.googleapis.com/Inner"}}
 {"detail": {"@type": "x/google.protobuf.Duration", "value": "2s"}}

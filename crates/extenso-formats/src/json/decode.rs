@@ -65,6 +65,16 @@ impl Decoder {
         Decoder::of(plan, Root::Message(Box::new(crate::proto::compile(message, plan)?)))
     }
 
+    /// As [`Decoder::of_message`], of a plan that a depth ends: a value of any kind that goes on beyond it is an error.
+    ///
+    /// Errors: as [`Decoder::of_message`].
+    #[cfg(feature = "proto")]
+    pub fn of_message_to_depth(message: &crate::proto::MessageType, plan: &Plan) -> Result<Decoder> {
+        let mut record = crate::proto::compile(message, plan)?;
+        record.end_at_depth();
+        Decoder::of(plan, Root::Message(Box::new(record)))
+    }
+
     fn of(plan: &Plan, root: Root) -> Result<Decoder> {
         let (kinds, objects) = (plan.kinds()?, matches!(plan, Plan::Record { .. }));
         let plan = Arc::new(Compiled { root, objects, kinds, defaults: fills(plan) });

@@ -32,12 +32,33 @@ pub struct Record {
     pub lookup: Option<Lookup>,
     /// The JSON form that it has of its own.
     pub known: Option<Known>,
+    /// Whether it is of a value of any kind that a depth ends: what it has no field for lies beyond, and nobody left it out.
+    pub ends: bool,
 }
 
 impl Record {
     /// The place of a field, by its name in the file.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| *field.name == *name)
+    }
+
+    /// Marks the values of any kind below, which a depth ends.
+    pub fn end_at_depth(&mut self) {
+        self.ends |= matches!(self.known, Some(Known::Struct | Known::Value | Known::ListValue));
+        for field in &mut self.fields {
+            match &mut field.value {
+                Value::Message { record: Some(record), .. } | Value::Keyed(record) => {
+                    // The entries of a struct hold such values too.
+                    record.ends = self.known == Some(Known::Struct);
+                    record.end_at_depth();
+                }
+                Value::Number { .. }
+                | Value::Enum { .. }
+                | Value::Text { .. }
+                | Value::Message { record: None, .. } => {}
+                Value::Union { .. } | Value::Nothing => {}
+            }
+        }
     }
 }
 
@@ -180,7 +201,15 @@ fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record>
     let by_number = numbered.iter().map(|(member, place)| (member.number(), *place));
     let numbers = Numbers::new(by_number.clone());
     let quick = if lookup.is_none() { Quick::new(&ready, by_number) } else { None };
-    Ok(Record { fields: ready, numbers, quick, names: by_name(&numbered), lookup, known: Known::of(message) })
+    Ok(Record {
+        fields: ready,
+        numbers,
+        quick,
+        names: by_name(&numbered),
+        lookup,
+        known: Known::of(message),
+        ends: false,
+    })
 }
 
 /// The oneof of this name, which the file names.
@@ -251,7 +280,7 @@ fn keyed(entry: &MessageDescriptor, fields: &[plan::Field], at: &Path) -> Result
         ready.push(found(name, &value.kind(), value.is_group(), plan, &at.child(Segment::Field(name.clone())))?);
     }
     let (numbers, names) = (Numbers::default(), Fields::new(names));
-    Ok(Record { fields: ready, numbers, quick: None, names, lookup: Some(lookup), known: None })
+    Ok(Record { fields: ready, numbers, quick: None, names, lookup: Some(lookup), known: None, ends: false })
 }
 
 /// A value that is found by name, or is not there.

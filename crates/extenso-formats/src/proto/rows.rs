@@ -36,13 +36,18 @@ pub struct ProtobufOptions {
     /// Without a spec: what a oneof becomes.
     pub oneofs: Oneofs,
     /// Without a spec: how many levels of messages below the first are followed; deeper ones are left out. It must be given for messages
-    /// that hold themselves, unless paths say what is read of them.
+    /// that hold themselves, unless paths say what is read of them. In the JSON form a value of any kind that goes on beyond it does not fit.
     pub depth: Option<usize>,
     /// What becomes of a row that does not fit.
     pub on_error: OnError,
 }
 
 impl ProtobufOptions {
+    /// Whether a depth alone says what is left out.
+    pub(crate) fn is_to_depth(&self) -> bool {
+        self.depth.is_some() && self.spec.is_none() && self.paths.is_none()
+    }
+
     /// What is wanted of a spec, by the paths.
     ///
     /// Errors: a path that leads nowhere.

@@ -243,7 +243,7 @@ impl Reader<'_, '_> {
         let read = match value {
             Some(place) if peek == Peek::Null && !record.fields[place].null => Err(self.mismatch(self.at(), "a value")),
             Some(place) => self.field(record, place, base, peek),
-            None => skip(&mut self.jiter, peek),
+            None => self.left_out(record, peek),
         };
         read.map_err(|e| e.inside(Segment::field("value")))?;
         self.close(record, base, at)

@@ -21,8 +21,8 @@ use std::ops::Range;
 ///
 /// The value is of the spec that [`read_proto`](crate::read_proto) gives for these options. See [the table](crate::proto).
 ///
-/// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; a spec that the messages cannot
-/// be read as; those of [`proto_spec`].
+/// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; among them one in which a `Value`,
+/// `Struct` or `ListValue` goes on beyond the depth of the options; a spec that the messages cannot be read as; those of [`proto_spec`].
 ///
 /// ```
 /// # use extenso_formats::{ProtobufOptions, proto::Schema, read_proto_json};
@@ -39,7 +39,8 @@ use std::ops::Range;
 pub fn read_proto_json(input: &[u8], message: &MessageType, options: &ProtobufOptions) -> Result<Rows> {
     let spec = proto_spec(message, options)?;
     let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-    let decoded = Decoder::of_message(message, records.plan())?.records(&unpack(input)?, options.on_error)?;
+    let made = if options.is_to_depth() { Decoder::of_message_to_depth } else { Decoder::of_message };
+    let decoded = made(message, records.plan())?.records(&unpack(input)?, options.on_error)?;
     batch(&spec, &records, decoded)
 }
 

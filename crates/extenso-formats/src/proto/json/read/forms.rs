@@ -34,12 +34,23 @@ impl Reader<'_, '_> {
             },
         };
         match record.place(member) {
-            Some(place) => {
+            Some(place) if !record.ends || record.fields[place].value.is_needed() => {
                 let read = self.field(record, place, base, peek);
                 read.map_err(|e| e.inside(Segment::Field(record.fields[place].name.clone())))
             }
-            None => skip(&mut self.jiter, peek),
+            _ => self.left_out(record, peek),
         }
+    }
+
+    /// Reads over a value that the record has no field for.
+    ///
+    /// Errors: the record has none because a depth ends it.
+    pub(super) fn left_out(&mut self, record: &Record, peek: Peek) -> Read<()> {
+        if record.ends {
+            let error = Error::data("the value goes on beyond the depth").wanted("a value that ends within it");
+            return Err(Failure::new(self.at(), error.hint("Give a larger `depth`, or the `paths` that are read")));
+        }
+        skip(&mut self.jiter, peek)
     }
 
     fn time(&mut self, known: Known, record: &Record, base: usize, peek: Peek) -> Read<()> {
