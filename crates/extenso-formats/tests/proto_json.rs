@@ -4,7 +4,9 @@
 use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_ext::{StructTensor, to_literal};
 use extenso_formats::proto::{Enums, MessageType, Messages, Optionals, Schema};
-use extenso_formats::{OnError, ProtobufOptions, encode_proto, encode_proto_json, ops, read_proto, read_proto_json};
+use extenso_formats::{
+    OnError, ProtobufOptions, encode_proto, encode_proto_json, ops, read_json, read_proto, read_proto_json,
+};
 use extenso_graph::Function;
 use extenso_graph::save::{from_bytes, to_bytes};
 use extenso_types::{Nest, Path};
@@ -265,6 +267,18 @@ fn an_any_is_written_by_the_message_that_it_holds() {
         ];
         again.iter().for_each(|again| assert_eq!(to_literal(again).expect("a literal").to_string(), wanted));
     }
+}
+
+#[test]
+fn a_list_that_is_missing_is_written_as_no_items() {
+    let rows = br#"{"many": [1], "by_name": null}
+{"many": null, "by_name": [{"key": "a", "value": 2}]}"#;
+    let value = Nest::Leaf(read_json(rows, &Default::default()).expect("reads").value);
+    let lines = encode_proto_json(&value, &message("All")).expect("writes");
+    assert_eq!(lines, b"{\"many\":[\"1\"]}\n{\"byName\":{\"a\":\"2\"}}\n");
+    let wire = encode_proto(&value, &message("All")).expect("writes");
+    let text = |i| wire.data().expect("data").text_at(i).expect("a text").to_vec();
+    assert_eq!((text(0), text(1)), (b"\x5a\x01\x01".to_vec(), b"\x62\x05\x0a\x01a\x10\x02".to_vec()));
 }
 
 #[test]

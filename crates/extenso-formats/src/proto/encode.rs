@@ -101,8 +101,9 @@ pub enum Rule<'a> {
     One,
     Maybe(Option<BitsRef<'a>>),
     Row(OffsetsRef<'a>),
-    Each(OffsetsRef<'a>),
-    Exactly(usize),
+    /// A list, which has no items where it is missing.
+    Each(OffsetsRef<'a>, Option<BitsRef<'a>>),
+    Exactly(usize, Option<BitsRef<'a>>),
 }
 
 pub enum Value<'a> {
@@ -142,7 +143,7 @@ impl Record<'_> {
 impl Field<'_> {
     /// Whether it is repeated.
     pub fn repeats(&self) -> bool {
-        matches!(self.rule, Rule::Each(_) | Rule::Exactly(_))
+        matches!(self.rule, Rule::Each(..) | Rule::Exactly(..))
     }
 
     /// The places of the row's values.
@@ -157,10 +158,12 @@ impl Field<'_> {
     fn of_rule(&self, row: usize) -> Read<Range<usize>> {
         Ok(match &self.rule {
             Rule::One => row..row + 1,
-            Rule::Maybe(Some(bits)) if !bits.get(row) => row..row,
+            Rule::Maybe(Some(bits)) | Rule::Each(_, Some(bits)) | Rule::Exactly(_, Some(bits)) if !bits.get(row) => {
+                row..row
+            }
             Rule::Maybe(_) => row..row + 1,
-            Rule::Each(offsets) => bounds(offsets, row),
-            Rule::Exactly(size) => row * size..(row + 1) * size,
+            Rule::Each(offsets, _) => bounds(offsets, row),
+            Rule::Exactly(size, _) => row * size..(row + 1) * size,
             Rule::Row(offsets) => {
                 let items = bounds(offsets, row);
                 if items.len() > 1 {
@@ -188,12 +191,12 @@ impl Field<'_> {
             put_key(self.number, self.value.wire(), out);
             let start = out.len();
             let written = self.value.write(i, out);
-            written.map_err(|e| if matches!(self.rule, Rule::Each(_)) { e.inside(Segment::Index(n)) } else { e })?;
+            written.map_err(|e| if matches!(self.rule, Rule::Each(..)) { e.inside(Segment::Index(n)) } else { e })?;
             if matches!(self.value, Value::Message(_, true)) {
                 put_key(self.number, WireType::GroupEnd, out);
             }
             let is_default = !self.presence && out[start..].iter().all(|byte| *byte == 0);
-            if is_default && !matches!(self.rule, Rule::Each(_) | Rule::Exactly(_)) {
+            if is_default && !matches!(self.rule, Rule::Each(..) | Rule::Exactly(..)) {
                 out.truncate(before);
             }
         }

@@ -9,9 +9,9 @@ use super::member::{Member, cast, names};
 use super::node::{member, oneof, refuse as refuse_at};
 use super::number::Number;
 use super::schema::MessageType;
-use crate::columns::ColumnRef;
+use crate::columns::{BitsRef, ColumnRef};
 use crate::json::write_string;
-use crate::plan::{self, Plan};
+use crate::plan::{self, ColumnId, Plan};
 use crate::prove::Proof;
 use extenso_types::{DType, Error, Path, Result, Segment};
 use prost_reflect::{Kind, MessageDescriptor, OneofDescriptor};
@@ -126,12 +126,14 @@ impl<'a> Prepare<'_, 'a> {
                 let (offsets, items) = self.proof.list(*offsets, &rows, at.segments())?;
                 (Rule::Row(offsets), &**item, items)
             }
-            Plan::Optional { validity, inner } => {
-                let bits = validity.map(|id| self.proof.bits(id, &rows, at.segments())).transpose()?.flatten();
-                (Rule::Maybe(bits), &**inner, rows)
-            }
+            Plan::Optional { validity, inner } => (Rule::Maybe(self.there(*validity, &rows, at)?), &**inner, rows),
             one => (Rule::One, one, rows),
         })
+    }
+
+    /// Which values are there; none if all are.
+    fn there(&self, validity: Option<ColumnId>, rows: &Range<usize>, at: &Path) -> Result<Option<BitsRef<'a>>> {
+        Ok(validity.map(|id| self.proof.bits(id, rows, at.segments())).transpose()?.flatten())
     }
 
     fn field(
@@ -144,16 +146,20 @@ impl<'a> Prepare<'_, 'a> {
     ) -> Result<Field<'a>> {
         let repeated = field.repeats();
         let steps = at.segments();
+        let (there, plan) = match plan {
+            Plan::Optional { validity, inner } if repeated => (self.there(*validity, &rows, at)?, &**inner),
+            plan => (None, plan),
+        };
         let (rule, inner, items) = match plan {
             Plan::List { offsets, item, .. } if repeated => {
                 let (offsets, items) = self.proof.list(*offsets, &rows, steps)?;
-                (Rule::Each(offsets), &**item, items)
+                (Rule::Each(offsets, there), &**item, items)
             }
             Plan::Fixed { size, item } if repeated => {
                 let (Some(start), Some(end)) = (rows.start.checked_mul(*size), rows.end.checked_mul(*size)) else {
                     return Err(refuse(at, "there are more items than can be counted".into(), "fewer"));
                 };
-                (Rule::Exactly(*size), &**item, start..end)
+                (Rule::Exactly(*size, there), &**item, start..end)
             }
             _ if repeated => return Err(refuse(at, "a repeated field is given one value".into(), "a list")),
             once => self.rule(once, rows, at)?,
