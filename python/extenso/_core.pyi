@@ -1074,18 +1074,18 @@ def read_examples(
 @overload
 def write_proto(
     x: Any,
-    descriptor: _Descriptor,
-    message: str,
-    path: None = None,
+    target: None = None,
+    descriptor: _Descriptor | None = None,
+    message: str | None = None,
     *,
     framing: Literal["delimited", "tfrecord"] = "delimited",
 ) -> Tensor: ...
 @overload
 def write_proto(
     x: Any,
-    descriptor: _Descriptor,
-    message: str,
-    path: str | PathLike[str],
+    target: str | PathLike[str] | IO[builtins.bytes],
+    descriptor: _Descriptor | None = None,
+    message: str | None = None,
     *,
     framing: Literal["delimited", "tfrecord"] = "delimited",
 ) -> None: ...

@@ -79,7 +79,7 @@ def _through_pyarrow(value: Any) -> Any:
 
 FORMATS: "dict[str, Callable[[Any], Any]]" = {
     "json": lambda value: ex.read_json(ex.write_json(value), SPEC),
-    "protobuf": lambda value: ex.read_proto(ex.write_proto(value, SCHEMA, "Row"), SCHEMA, "Row", SPEC),
+    "protobuf": lambda value: ex.read_proto(ex.write_proto(value, descriptor=SCHEMA, message="Row"), SCHEMA, "Row", SPEC),
     "arrow": lambda value: ex.from_arrow(value.to_arrow(), SPEC),
     "parquet": lambda value: ex.read_parquet(ex.write_parquet(value), SPEC),
     "parquet of pyarrow": _through_pyarrow,
@@ -112,7 +112,7 @@ def test_a_function_gives_the_same_bits_over_every_format(tmp_path: Any) -> None
     total = lambda r: {"total": ex.sum(r["items", "price"], axis=1), "name": r["user", "name"], "score": r["score"]}
     f = ex.function(total, name="total").get_concrete_function(SPEC)
     wanted = _components(f(value))
-    messages = ex.write_proto(value, SCHEMA, "Row")
+    messages = ex.write_proto(value, descriptor=SCHEMA, message="Row")
     assert _components(f.run(messages, descriptor=SCHEMA, message="Row")) == wanted
     json, parquet = ex.write_json(value), ex.write_parquet(value)
     for source in [json, parquet]:

@@ -25,9 +25,9 @@ def _total() -> Any:
 
 @pytest.mark.parametrize("framing", ["delimited", "tfrecord"])
 def test_every_source_of_messages_runs_alike(total: Any, framing: Any, tmp_path: pathlib.Path) -> None:
-    messages = ex.write_proto(ex.constant(ORDERS), SHOP, "Order")
+    messages = ex.write_proto(ex.constant(ORDERS), descriptor=SHOP, message="Order")
     path = tmp_path / "orders.bin"
-    ex.write_proto(ex.constant(ORDERS), SHOP, "Order", path, framing=framing)
+    ex.write_proto(ex.constant(ORDERS), path, SHOP, "Order", framing=framing)
     data = path.read_bytes()
     said: dict[str, Any] = {"descriptor": SHOP, "message": "Order"}
     for make in (lambda: messages.tolist(), lambda: messages, lambda: path, lambda: data, lambda: io.BytesIO(data), lambda: gzip.compress(data)):
@@ -48,13 +48,13 @@ def test_messages_are_written_from_other_records_and_raw_ones_as_they_are(total:
     assert ex.read_proto(tmp_path / "out.pb", SHOP, "Total")["total"].tolist() == [4.0, 0.0, 4.0]
     raw = ex.function(lambda orders: ex.encode_proto(orders, SHOP, "Order"), name="raw")
     f = raw.get_concrete_function(ex.proto_spec(SHOP, "Order"))
-    messages = ex.write_proto(ex.constant(ORDERS), SHOP, "Order")
+    messages = ex.write_proto(ex.constant(ORDERS), descriptor=SHOP, message="Order")
     f.run(messages, target=tmp_path / "raw.tfrecord", descriptor=SHOP, message="Order")
     assert ex.to_py(ex.read_proto(tmp_path / "raw.tfrecord", SHOP, "Order")) == ex.to_py(ex.read_proto(messages, SHOP, "Order"))
 
 
 def test_a_run_over_messages_tells_of_bad_ones(total: Any, tmp_path: pathlib.Path) -> None:
-    messages = [*ex.write_proto(ex.constant(ORDERS), SHOP, "Order").tolist(), b"\x12\x01\x09"]
+    messages = [*ex.write_proto(ex.constant(ORDERS), descriptor=SHOP, message="Order").tolist(), b"\x12\x01\x09"]
     said: dict[str, Any] = {"descriptor": SHOP, "message": "Order"}
     for target in ({}, {"target": tmp_path / "out.ndjson"}):
         with pytest.raises(ex.DataError, match=r"row 3, byte 3, 'items\[0\].price'"):

@@ -256,13 +256,18 @@ def test_what_is_written_is_what_google_reads(tmp_path: pathlib.Path) -> None:
     options: dict[str, Any]
     for options in [{"optional": "masked"}, {"optional": "rows"}, {"optional": "masked", "enums": "names"}]:
         value = ex.read_proto(rows, SET, "t.All", **options)
-        written = ex.write_proto(value, SET, "t.All")
+        written = ex.write_proto(value, descriptor=SET, message="t.All")
         assert [ALL.FromString(row) for row in written.tolist()] == [ALL.FromString(row) for row in rows]
         for framing in ("delimited", "tfrecord"):
             path = tmp_path / f"rows.{framing}"
-            ex.write_proto(value, SET, "t.All", path, framing=framing)
+            ex.write_proto(value, path, SET, "t.All", framing=framing)
             again = ex.read_proto(path, SET, "t.All", **options)
-            assert ex.write_proto(again, SET, "t.All").tolist() == written.tolist()
+            assert ex.write_proto(again, descriptor=SET, message="t.All").tolist() == written.tolist()
+            # A file object is a target as a path is, and serialized messages are messages already.
+            for x, of in [(value, (SET, "t.All")), (written, ())]:
+                file = io.BytesIO()
+                assert ex.write_proto(x, file, *of, framing=framing) is None
+                assert file.getvalue() == path.read_bytes()
 
 
 def test_what_a_message_cannot_hold_is_named() -> None:
@@ -281,9 +286,15 @@ def test_what_a_message_cannot_hold_is_named() -> None:
     ]
     for rows, wanted in cases:
         with pytest.raises(ex.Error, match=wanted):
-            ex.write_proto(ex.constant(rows), one, "M")
+            ex.write_proto(ex.constant(rows), descriptor=one, message="M")
+    with pytest.raises(ex.Error, match="nothing says which message"):
+        ex.write_proto(ex.constant([{"id": 1}]))
+    with pytest.raises(ex.Error, match="nothing says which message"):
+        ex.write_proto(ex.constant([{"id": 1}]), io.BytesIO())
+    with pytest.raises(ex.Error, match="one of `descriptor` and `message` is given"):
+        ex.write_proto(ex.constant([{"id": 1}]), io.BytesIO(), one)
     with pytest.raises(ex.Error, match="encode: message M requires 'id'"):
-        ex.write_proto(ex.constant([{"x": 1}]), "message M { required int32 id = 1; optional int32 x = 2; }", "M")
+        ex.write_proto(ex.constant([{"x": 1}]), None, "message M { required int32 id = 1; optional int32 x = 2; }", "M")
 
 
 EXAMPLE = """
@@ -310,7 +321,7 @@ def test_examples_are_read_by_the_names_of_their_features(tmp_path: pathlib.Path
     one = {"features": None}
     spec = ex.proto_spec(EXAMPLE, "tf.Example", optional="masked")
     lines = json.dumps([{**one, "features": {"feature": _jsonable(row)}} for row in rows]).encode()
-    examples = ex.write_proto(ex.read_json(lines, spec), EXAMPLE, "tf.Example")
+    examples = ex.write_proto(ex.read_json(lines, spec), descriptor=EXAMPLE, message="tf.Example")
     features = ex.StructTensorSpec(
         [None],
         {

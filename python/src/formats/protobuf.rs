@@ -3,7 +3,7 @@
 //! Holds no logic of the format: descriptors become schemas, sources messages, and options those of the formats crate.
 
 use super::source::with_bytes;
-use super::target::batch_of;
+use super::target::{batch_of, write_to};
 use super::{parsed_paths, paths_of, policy, with_report};
 use crate::error::{OrRaise, guarded, raised};
 use crate::tensor::PyTensor;
@@ -11,6 +11,7 @@ use crate::{arg, spec, value};
 use extenso_formats::proto::{
     Enums, Example, ExampleOptions, Framing, MessageType, Messages, Oneofs, Optionals, Schema,
 };
+use extenso_formats::source::{MessageSink, Sink};
 use extenso_formats::{ProtobufOptions, Recent, proto_spec as spec_of};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
@@ -321,33 +322,40 @@ fn read_examples<'py>(
 /// Writes a value, or a dict of values, as serialized messages: one for each item of the outer axis.
 ///
 /// Fields are written by name; those of the message that the value does not have are not written. A field that may be missing is masked or a list of
-/// no or one value, an enum a name or a number. With `path`, the messages go into a file that appears under its name whole or not at all,
-/// with a length before each, or with `framing="tfrecord"` as TFRecords; without it, they are returned as a tensor of byte strings.
+/// no or one value, an enum a name or a number; a list that is missing has no items. The target is a path, where the file appears whole or not at all,
+/// or a file object that is open for bytes: the messages have a length before each, or with `framing="tfrecord"` they are TFRecords. Without it, they are
+/// returned as a tensor of byte strings; such a tensor is messages already, and goes into a target without `descriptor` and `message`.
 ///
 /// >>> import extenso as ex
 /// >>> item = "syntax = 'proto3'; message Item { int64 id = 1; optional float price = 2; repeated string tags = 3; }"
-/// >>> ex.write_proto(ex.constant([{"id": 7, "tags": ["a"]}, {"id": 0, "tags": []}]), item, "Item").tolist()
+/// >>> items = ex.constant([{"id": 7, "tags": ["a"]}, {"id": 0, "tags": []}])
+/// >>> ex.write_proto(items, descriptor=item, message="Item").tolist()
 /// [b'\x08\x07\x1a\x01a', b'']
 #[pyfunction]
-#[pyo3(signature = (x, descriptor, message, path=None, *, framing="delimited"))]
+#[pyo3(signature = (x, target=None, descriptor=None, message=None, *, framing="delimited"))]
 fn write_proto<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
-    descriptor: &Bound<'py, PyAny>,
-    message: &str,
-    path: Option<PathBuf>,
+    target: Option<&Bound<'py, PyAny>>,
+    descriptor: Option<&Bound<'py, PyAny>>,
+    message: Option<&str>,
     framing: &str,
 ) -> PyResult<Option<PyTensor>> {
-    let (nest, message) = (batch_of(x, "write_proto")?, message_of(descriptor, message)?);
-    let framing = framing_of(py, framing)?;
-    match path {
-        Some(path) => {
-            let write = || extenso_formats::write_proto(&nest, &message, path, framing);
-            py.detach(|| guarded(write)).or_raise().map(|()| None)
-        }
-        None => {
-            let written = py.detach(|| guarded(|| extenso_formats::encode_proto(&nest, &message)));
-            written.or_raise().map(|messages| Some(PyTensor(messages)))
-        }
+    let nest = batch_of(x, "write_proto")?;
+    let (message, framing) = (message_if_said(py, descriptor, message, "write_proto")?, framing_of(py, framing)?);
+    if target.is_some() {
+        let encode = || {
+            let mut file = Vec::new();
+            MessageSink::new(&mut file, framing, message).write(&nest)?;
+            Ok(file)
+        };
+        let file = py.detach(|| guarded(encode)).or_raise()?;
+        return write_to(py, target, &file).map(|_| None);
     }
+    let message = message.ok_or_else(|| {
+        let error = Error::missing("nothing says which message the value is").wanted("`descriptor` and `message`");
+        raised(py, error.at("write_proto"))
+    })?;
+    let written = py.detach(|| guarded(|| extenso_formats::encode_proto(&nest, &message)));
+    written.or_raise().map(|messages| Some(PyTensor(messages)))
 }
