@@ -185,6 +185,21 @@ def test_blocks_read_a_file_object_piece_by_piece(tmp_path: pathlib.Path) -> Non
         ex.read_json(Broken())
 
 
+def test_python_floats_that_are_no_numbers_are_floats() -> None:
+    nan, inf = float("nan"), float("inf")
+    for rows in ([{"a": nan}], [{"a": -inf}, {"a": None}], [{"a": [inf, nan]}, {"a": []}], [{"a": nan}, {"a": 1}]):
+        spec = ex.infer_spec(rows)
+        assert "f64" in repr(spec) and "string" not in repr(spec)
+        value = ex.read_json(rows)
+        assert ex.write_json(value) == ex.write_json(ex.constant(rows))
+        (block,) = ex.read_json_blocks(rows)
+        assert ex.write_json(block) == ex.write_json(value)
+    assert ex.to_py(ex.read_json([{"a": "NaN", "b": nan}], paths=["a"])) == [{"a": "NaN"}]
+    assert ex.to_py(ex.read_json([{"a": "NaN"}])) == [{"a": "NaN"}]
+    with pytest.raises(ex.DataError, match="row 1"):
+        ex.read_json([{"a": inf}, {"a": "x"}])
+
+
 def test_what_is_written_is_read(tmp_path: pathlib.Path) -> None:
     value = ex.read_json([{**row, "f": f} for row, f in zip(ROWS, [0.1, float("nan"), float("-inf")], strict=True)])
     path = tmp_path / "out.ndjson"

@@ -2,6 +2,7 @@
 //!
 //! Holds no logic of the format: sources become bytes or arrays, and options those of the formats crate.
 
+use super::rows::Lines;
 use super::source::Source;
 use super::target::batch_of;
 use super::{parsed_paths, paths_of, policy, with_report};
@@ -78,7 +79,7 @@ fn bytes_of(source: &Bound<'_, PyAny>, memory_map: bool) -> PyResult<Buffer> {
             if size == 0 { Ok(Buffer::from_vec(Vec::<u8>::new())) } else { mapped(py, &path) }
         }
         Source::Bytes(bytes) => Ok(Buffer::from(bytes::Bytes::from_owner(PyBackedBytes::from(bytes)))),
-        Source::Text(text) => Ok(Buffer::from_vec(text)),
+        Source::Text(text) | Source::Rows(Lines { text, .. }) => Ok(Buffer::from_vec(text)),
         source @ (Source::Path(_) | Source::File(_)) => {
             let mut reader = source.reader()?;
             let read = || {

@@ -1,8 +1,8 @@
 //! `read_json_blocks`: an iterator of batches.
 
-use super::options;
 use super::report::with_report;
 use super::source::Source;
+use super::{of_objects, options};
 use crate::error::{OrRaise, guarded};
 use crate::value;
 use extenso_formats::{Blocks, OnError, Rows};
@@ -32,7 +32,9 @@ pub fn read_json_blocks(
     on_error: &str,
 ) -> PyResult<PyBlocks> {
     let options = options(py, spec, paths, sample, on_error)?;
-    let (policy, reader) = (options.on_error, Source::of(source)?.reader()?);
+    let source = Source::of(source)?;
+    let options = of_objects(py, &source, options, rows)?;
+    let (policy, reader) = (options.on_error, source.reader()?);
     let blocks = extenso_formats::read_json_blocks(reader, rows, options).or_raise()?;
     Ok(PyBlocks { blocks: Mutex::new(blocks), policy })
 }

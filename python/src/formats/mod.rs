@@ -24,6 +24,7 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 pub use protobuf::{framing_of, message_of, with_messages};
 pub use report::with_report;
 pub use run::{Said, run, run_to};
+use source::Source;
 pub use source::with_bytes;
 use target::{batch_of, path_of, write_to};
 
@@ -95,6 +96,17 @@ fn options(
     })
 }
 
+/// The options with the spec of Python objects, of whose floats the text tells some as strings; the spec is inferred from `most` records at most.
+///
+/// Errors: those of [`extenso_formats::infer_spec`].
+fn of_objects(py: Python<'_>, source: &Source<'_>, options: JsonOptions, most: usize) -> PyResult<JsonOptions> {
+    let Source::Rows(lines) = source else { return Ok(options) };
+    let Some(text) = lines.with_numbers().filter(|_| options.spec.is_none()) else { return Ok(options) };
+    let of_first = JsonOptions { sample: Some(options.sample.unwrap_or(most).min(most)), ..options.clone() };
+    let spec = py.detach(|| guarded(|| extenso_formats::infer_spec(&text, &of_first))).or_raise()?;
+    Ok(JsonOptions { spec: Some(spec), ..options })
+}
+
 /// The spec of records: of lines of JSON, an array of records, or a list of dicts.
 ///
 /// The source is bytes, a path, a file object, or the list. Integers are i64 (u64 where they need it), numbers otherwise
@@ -114,8 +126,13 @@ fn infer_spec<'py>(
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options = options(py, None, paths, sample, on_error)?;
-    spec::to_py(py, with_bytes(source, |bytes| extenso_formats::infer_spec(bytes, &options))?)
+    let source = Source::of(source)?;
+    let options = of_objects(py, &source, options(py, None, paths, sample, on_error)?, usize::MAX)?;
+    if let Some(spec) = options.spec {
+        return spec::to_py(py, spec);
+    }
+    let infer = |bytes: &[u8]| extenso_formats::infer_spec(bytes, &options);
+    spec::to_py(py, source::with_source_bytes(py, source, infer)?)
 }
 
 /// The records of lines of JSON, an array of records, or a list of dicts, as one value whose outer axis is the records.
@@ -161,9 +178,10 @@ fn read_json<'py>(
     let shaped = protobuf::Shaped { optional, enums, oneof, depth };
     let rows = match protobuf::message_if_said(py, descriptor, message, "read_json")? {
         None => {
-            let options = options(py, spec, paths, sample, on_error)?;
+            let source = Source::of(source)?;
+            let options = of_objects(py, &source, options(py, spec, paths, sample, on_error)?, usize::MAX)?;
             let of_bytes = |bytes: &[u8]| extenso_formats::read_json(bytes, &options);
-            source::with_file_or_bytes(source, |file| extenso_formats::read_json_file(file, &options), of_bytes)?
+            source::with_file_or_bytes(py, source, |file| extenso_formats::read_json_file(file, &options), of_bytes)?
         }
         Some(message) => {
             let options = shaped.options(py, spec, paths, on_error)?;

@@ -2,6 +2,7 @@
 
 use super::blocks::next_of;
 use super::report::with_report;
+use super::rows::Lines;
 use super::source::Source;
 use super::target::{batch_of, write_to};
 use super::{parsed_paths, paths_of, policy};
@@ -41,7 +42,7 @@ fn source_of(object: &Bound<'_, PyAny>) -> PyResult<ParquetSource> {
             let bytes = bytes::Bytes::from_owner(pyo3::pybacked::PyBackedBytes::from(bytes));
             Ok(bytes.into())
         }
-        Source::Text(bytes) => Ok(bytes.into()),
+        Source::Text(bytes) | Source::Rows(Lines { text: bytes, .. }) => Ok(bytes.into()),
         Source::Path(path) => ParquetSource::open(path).or_raise(),
         Source::File(file) => match file.call_method0("read")?.cast_into::<PyBytes>() {
             Ok(bytes) => Ok(bytes::Bytes::from_owner(pyo3::pybacked::PyBackedBytes::from(bytes)).into()),
@@ -88,7 +89,7 @@ pub fn told<'py>(source: &Bound<'py, PyAny>) -> PyResult<Told<'py>> {
                 Err(_) => Ok(Told::Other(read)),
             }
         }
-        Source::Bytes(_) | Source::Text(_) => other(),
+        Source::Bytes(_) | Source::Text(_) | Source::Rows(_) => other(),
     }
 }
 

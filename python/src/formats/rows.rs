@@ -1,6 +1,7 @@
 //! Lists of Python objects as lines of JSON.
 //!
-//! Invariant: what is written reads back as the same values; integers of any size are exact.
+//! Invariant: what is written reads back as the same values; integers of any size are exact. Where floats stand that are no numbers is
+//! known, because JSON has strings for them.
 
 use crate::arg;
 use crate::error::raised;
@@ -9,24 +10,46 @@ use extenso_types::{Error, Path, Segment};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::io::Write;
+use std::ops::Range;
 
 /// Deeper rows are refused by the reader too; this bounds the recursion here.
 const MAX_DEPTH: usize = 200;
 
+/// Python objects as lines of JSON.
+pub struct Lines {
+    pub text: Vec<u8>,
+    /// Where the names of floats stand.
+    named: Vec<Range<usize>>,
+}
+
+impl Lines {
+    /// The lines with numbers of the same length in place of the names of floats, so that all floats are seen to be floats; none if there
+    /// are no names.
+    pub fn with_numbers(&self) -> Option<Vec<u8>> {
+        let mut text = (!self.named.is_empty()).then(|| self.text.clone())?;
+        for name in &self.named {
+            text[name.clone()].fill(b'0');
+            text[name.start + 1] = b'.';
+        }
+        Some(text)
+    }
+}
+
 /// One line for each item of a list.
 ///
 /// Errors, with the path: an object that JSON does not have; keys that are no strings; rows that nest too deep.
-pub fn text(rows: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    let mut writer = Writer { out: Vec::new(), at: Vec::new() };
+pub fn lines(rows: &Bound<'_, PyAny>) -> PyResult<Lines> {
+    let mut writer = Writer { out: Vec::new(), named: Vec::new(), at: Vec::new() };
     for (i, row) in rows.try_iter()?.enumerate() {
         writer.below(Segment::Index(i), &row?)?;
         writer.out.push(b'\n');
     }
-    Ok(writer.out)
+    Ok(Lines { text: writer.out, named: writer.named })
 }
 
 struct Writer {
     out: Vec<u8>,
+    named: Vec<Range<usize>>,
     at: Vec<Segment>,
 }
 
@@ -76,12 +99,16 @@ impl Writer {
     }
 
     fn float(&mut self, value: f64) {
+        let start = self.out.len();
         let _ = match value {
             v if v.is_nan() => write!(self.out, "\"NaN\""),
             f64::INFINITY => write!(self.out, "\"Infinity\""),
             f64::NEG_INFINITY => write!(self.out, "\"-Infinity\""),
             v => write!(self.out, "{v:?}"),
         };
+        if !value.is_finite() {
+            self.named.push(start..self.out.len());
+        }
     }
 
     fn string(&mut self, text: &Bound<'_, PyString>) -> PyResult<()> {

@@ -103,7 +103,7 @@ fn run_whole(
 ) -> PyResult<Rows<Nest<Value>>> {
     let options = match Source::of(source)? {
         Source::Path(path) => options.named(&path),
-        Source::Bytes(_) | Source::Text(_) | Source::File(_) => options.clone(),
+        Source::Bytes(_) | Source::Text(_) | Source::Rows(_) | Source::File(_) => options.clone(),
     };
     with_bytes(source, |bytes| run_bytes(function, bytes, &options))
 }

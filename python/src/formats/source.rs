@@ -1,6 +1,6 @@
 //! Where records come from: bytes, a path, a file object, a list of Python objects.
 
-use super::rows;
+use super::rows::{self, Lines};
 use crate::arg;
 use crate::error::{OrRaise, guarded, raised};
 use extenso_types::{Error, Result};
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 pub enum Source<'py> {
     Bytes(Bound<'py, PyBytes>),
     Text(Vec<u8>),
+    Rows(Lines),
     Path(PathBuf),
     File(Bound<'py, PyAny>),
 }
@@ -32,7 +33,7 @@ impl<'py> Source<'py> {
         } else if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
             object.extract().map(Source::Path)
         } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-            rows::text(object).map(Source::Text)
+            rows::lines(object).map(Source::Rows)
         } else if object.hasattr("read")? {
             Ok(Source::File(object.clone()))
         } else {
@@ -46,7 +47,7 @@ impl<'py> Source<'py> {
     pub fn reader(self) -> PyResult<Box<dyn BufRead + Send>> {
         Ok(match self {
             Source::Bytes(bytes) => Box::new(Cursor::new(pyo3::pybacked::PyBackedBytes::from(bytes))),
-            Source::Text(text) => Box::new(Cursor::new(text)),
+            Source::Text(text) | Source::Rows(Lines { text, .. }) => Box::new(Cursor::new(text)),
             Source::Path(path) => {
                 Box::new(BufReader::new(File::open(&path).map_err(|e| refused(&path, &e)).or_raise()?))
             }
@@ -57,25 +58,34 @@ impl<'py> Source<'py> {
 
 /// Calls `f` with all bytes of a source, while other Python threads run.
 pub fn with_bytes<T: Send>(source: &Bound<'_, PyAny>, f: impl Fn(&[u8]) -> Result<T> + Send + Sync) -> PyResult<T> {
+    with_source_bytes(source.py(), Source::of(source)?, f)
+}
+
+/// As [`with_bytes`], of a source that was recognised.
+pub fn with_source_bytes<T: Send>(
+    py: Python<'_>,
+    source: Source<'_>,
+    f: impl Fn(&[u8]) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
     let of_file = |mut file: File| {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         f(&bytes)
     };
-    with_file_or_bytes(source, of_file, &f)
+    with_file_or_bytes(py, source, of_file, &f)
 }
 
 /// Calls `of_file` with the file that a source is the path of, or `of_bytes` with all its bytes, while other Python threads run.
 pub fn with_file_or_bytes<T: Send>(
-    source: &Bound<'_, PyAny>,
+    py: Python<'_>,
+    source: Source<'_>,
     of_file: impl Fn(File) -> Result<T> + Send + Sync,
     of_bytes: impl Fn(&[u8]) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
-    let py = source.py();
     let run = |bytes: &[u8]| py.detach(|| guarded(|| of_bytes(bytes))).or_raise();
-    match Source::of(source)? {
+    match source {
         Source::Bytes(bytes) => run(bytes.as_bytes()),
-        Source::Text(text) => run(&text),
+        Source::Text(text) | Source::Rows(Lines { text, .. }) => run(&text),
         Source::Path(path) => {
             let read = || of_file(opened(&path).map_err(|e| refused(&path, &e))?);
             py.detach(|| guarded(read)).or_raise()
