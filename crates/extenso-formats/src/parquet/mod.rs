@@ -19,6 +19,7 @@ mod prune;
 mod read;
 mod source;
 mod thrift;
+mod times;
 mod write;
 mod zero;
 

@@ -4,6 +4,7 @@
 //! which nothing is wanted but that it is there, one column is read; of a map, one of its keys and one of its values at least, since the
 //! crate decodes no half of one.
 
+use super::times::scales;
 use crate::project::Wanted;
 use crate::records::{is, is_record};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
@@ -16,21 +17,24 @@ pub struct LeafColumn {
     pub number: usize,
     pub path: Path,
     pub data_type: DataType,
+    /// What its statistics, and a count that they are compared with, are multiplied by.
+    pub scales: (i128, i128),
 }
 
 /// All leaf columns below these fields.
 pub fn leaf_columns(fields: &Fields) -> Vec<LeafColumn> {
-    fn below(at: &Path, data_type: &DataType, out: &mut Vec<LeafColumn>) {
-        match data_type {
-            DataType::Struct(fields) => fields.iter().for_each(|f| below(&of_field(at, f), f.data_type(), out)),
-            _ => match item(data_type) {
-                Some(field) => below(&at.child(Segment::Each), field.data_type(), out),
-                None => out.push(LeafColumn { number: out.len(), path: at.clone(), data_type: data_type.clone() }),
-            },
+    fn below(at: &Path, field: &Field, out: &mut Vec<LeafColumn>) {
+        let data_type = field.data_type().clone();
+        match (&data_type, item(&data_type)) {
+            (DataType::Struct(fields), _) => fields.iter().for_each(|field| below(&of_field(at, field), field, out)),
+            (_, Some(item)) => below(&at.child(Segment::Each), item, out),
+            (_, None) => {
+                out.push(LeafColumn { number: out.len(), path: at.clone(), data_type, scales: scales(field) });
+            }
         }
     }
     let mut out = Vec::new();
-    fields.iter().for_each(|field| below(&of_field(&Path::root(), field), field.data_type(), &mut out));
+    fields.iter().for_each(|field| below(&of_field(&Path::root(), field), field, &mut out));
     out
 }
 

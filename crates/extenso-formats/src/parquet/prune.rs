@@ -4,6 +4,7 @@
 //! read are not looked at.
 
 use super::project::LeafColumn;
+use super::times::DAY;
 use arrow_schema::DataType;
 use extenso_types::{Error, Path, Result};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
@@ -155,15 +156,19 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Literal) -> Op
     // The old fields have no stated order but that of signed numbers.
     let deprecated = statistics.is_min_max_deprecated();
     let compare = |a: f64, b: f64| a.partial_cmp(&b);
+    // A date of milliseconds has statistics of days where it is stored so.
+    let days = column.data_type == DataType::Date64 && matches!(statistics, Statistics::Int32(_));
+    let (times, per) = if days { (DAY.into(), 1) } else { column.scales };
+    let count = |n: i128, v: &i128| n.saturating_mul(times).cmp(&v.saturating_mul(per));
     match (statistics, literal) {
         (Statistics::Boolean(s), Literal::Bool(v)) => Some((s.min_opt()?.cmp(v), s.max_opt()?.cmp(v))),
         (Statistics::Int32(s), Literal::Int(v)) if !(unsigned && deprecated) => {
             let wide = |n: &i32| if unsigned { i128::from(n.cast_unsigned()) } else { i128::from(*n) };
-            Some((wide(s.min_opt()?).cmp(v), wide(s.max_opt()?).cmp(v)))
+            Some((count(wide(s.min_opt()?), v), count(wide(s.max_opt()?), v)))
         }
         (Statistics::Int64(s), Literal::Int(v)) if !(unsigned && deprecated) => {
             let wide = |n: &i64| if unsigned { i128::from(n.cast_unsigned()) } else { i128::from(*n) };
-            Some((wide(s.min_opt()?).cmp(v), wide(s.max_opt()?).cmp(v)))
+            Some((count(wide(s.min_opt()?), v), count(wide(s.max_opt()?), v)))
         }
         (Statistics::Float(s), _) => {
             let v = number(literal)?;

@@ -10,6 +10,7 @@ use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns
 use super::proof::{Pages, most, prove_footer, prove_pages};
 use super::prune::{Condition, prune};
 use super::source::ParquetSource;
+use super::times::given;
 use super::zero::zeroed;
 use crate::arrow::from_arrow;
 use crate::columns::{BadRows, OnError};
@@ -134,6 +135,11 @@ pub(crate) struct Reader(ParquetRecordBatchReader);
 
 impl Reader {
     pub fn next(&mut self) -> Result<Option<StructArray>> {
+        self.stored()?.map(given).transpose()
+    }
+
+    /// The next batch, whose times are in the units of Parquet.
+    fn stored(&mut self) -> Result<Option<StructArray>> {
         guarded(|| match self.0.next().transpose()? {
             Some(batch) => zeroed(StructArray::from(batch)).map(Some),
             None => Ok(None),
@@ -172,7 +178,7 @@ impl Opened {
         };
         if let Some(spec) = &opened.spec {
             // A missing column is told of before a row is read, with all the columns that there are.
-            let none: ArrayRef = Arc::new(opened.no_rows());
+            let none: ArrayRef = Arc::new(opened.no_rows()?);
             array_rows(&none, 0, OnError::Raise, spec)
                 .map(drop)
                 .or_else(|e| if e.is_missing() { Err(e) } else { Ok(()) })?;
@@ -293,17 +299,20 @@ impl Opened {
     /// Errors: columns that cannot be read.
     pub fn empty(&self) -> Result<StructArray> {
         let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), self.chosen.iter().copied());
-        guarded(|| {
+        let none = guarded(|| {
             let none = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
             let reader = none.with_projection(mask).with_row_groups(Vec::new()).build()?;
             let schema = arrow_array::RecordBatchReader::schema(&reader);
-            Ok::<_, parquet::errors::ParquetError>(RecordBatch::new_empty(schema).into())
-        })
+            Ok::<_, parquet::errors::ParquetError>(RecordBatch::new_empty(schema))
+        });
+        given(none?.into())
     }
 
     /// No rows of all columns that there are.
-    pub fn no_rows(&self) -> StructArray {
-        RecordBatch::new_empty(self.metadata.schema().clone()).into()
+    ///
+    /// Errors: none that a file without rows has.
+    pub fn no_rows(&self) -> Result<StructArray> {
+        given(RecordBatch::new_empty(self.metadata.schema().clone()).into())
     }
 
     /// All rows as one array.
@@ -328,7 +337,7 @@ impl Opened {
             let first = parts.next().unwrap_or_else(|| Ok(StructArray::new_empty_fields(rows, None)))?;
             parts.try_fold(first, |a, b| join(&a, &b?))
         })?;
-        Ok(joined)
+        given(joined)
     }
 
     /// All rows of the usual columns, which are taken out of the units.
@@ -349,7 +358,7 @@ impl Opened {
         let name = || format!("column '{}'", self.columns[leaves[0]].path);
         let mut reader = self.reader(leaves, rows).map_err(|e| e.at(name()))?;
         let mut batches = Vec::new();
-        while let Some(batch) = reader.next().map_err(|e| e.at(name()))? {
+        while let Some(batch) = reader.stored().map_err(|e| e.at(name()))? {
             batches.push(batch);
         }
         let found: usize = batches.iter().map(|batch| batch.len()).sum();

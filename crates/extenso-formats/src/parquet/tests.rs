@@ -272,3 +272,63 @@ fn flipped_bytes_give_an_error_or_a_value() {
         assert!(error.is_data(), "{error}");
     }
 }
+
+/// A column of seconds, clocks of seconds and dates of milliseconds, plain, missing, in lists and in records that may be missing.
+fn times(seconds: i64, day: i64) -> Nest<extenso_core::Value> {
+    use extenso_core::{ExtensionType, Tensor};
+    use extenso_ext::{DateTensor, MaskedTensor, RaggedTensor, StructTensor, TimeTensor, TimestampTensor};
+    let of = |counts: [i64; 3]| Tensor::from_vec(counts.to_vec());
+    let bits = |bits: [bool; 3]| Tensor::from_bits(&[3], bits.into_iter().collect()).expect("bits");
+    let clock = TimeTensor::new(Tensor::from_vec(vec![0_i32, 1, 86_399]), "s").expect("times").into_value();
+    let date = DateTensor::new(of([0, day, -2 * 86_400_000]), "ms").expect("dates").into_value();
+    let at = |zone| TimestampTensor::new(of([-1, 0, seconds]), "s", zone).expect("times").into_value();
+    // What is missing may be anything.
+    let hidden = TimestampTensor::new(of([i64::MAX, 0, seconds]), "s", None).expect("times").into_value();
+    let hidden = MaskedTensor::new(hidden, bits([false, true, true])).expect("masked").into_value();
+    let lists = RaggedTensor::from_row_lengths(at(None), &of([2, 0, 1])).expect("rows").into_value();
+    let fields = [("clock", clock.clone()), ("date", date.clone())];
+    let record = StructTensor::from_fields(extenso_types::Shape::known(&[3]), fields).expect("a record").into_value();
+    let record = MaskedTensor::new(record, bits([true, false, true])).expect("masked").into_value();
+    let columns = [("at", at(Some("Europe/Berlin"))), ("clock", clock), ("date", date), ("lists", lists)];
+    let columns = columns.into_iter().chain([("hidden", hidden), ("record", record)]);
+    Nest::dict(columns.map(|(name, value)| (name, Nest::Leaf(value))))
+}
+
+#[test]
+fn times_of_units_that_parquet_lacks_are_read_as_they_were_written() {
+    let value = times(1_700_000_000, 86_400_000);
+    let source: ParquetSource = encode_parquet(&value).expect("writes").into();
+    let bytes = bytes::Bytes::from(encode_parquet(&value).expect("writes"));
+    let file = parquet::file::metadata::ParquetMetaDataReader::new().parse_and_finish(&bytes).expect("a file");
+    let file = file.file_metadata().schema_descr();
+    let read = read_parquet(&source, &ParquetOptions::default()).expect("reads").value;
+    let specs = value.leaves().into_iter().map(|(_, value)| value.spec().expect("a spec").to_string());
+    let fields = <extenso_ext::StructTensor as extenso_core::ExtensionType>::from_value(&read).expect("records");
+    for ((name, value), spec) in value.leaves().iter().map(|(at, value)| (at.to_string(), *value)).zip(specs) {
+        let again = fields.field(&name).expect("a field");
+        assert_eq!(again.spec().expect("a spec").to_string(), spec, "{name}");
+        assert_eq!(to_literal(again).expect("a literal"), to_literal(value).expect("a literal"), "{name}");
+    }
+    let stored = |leaf: usize| file.column(leaf).logical_type_ref().cloned();
+    assert!((0..file.num_columns()).all(|leaf| stored(leaf).is_some()));
+    let blocks = read_parquet_blocks(&source, 2, ParquetOptions::default()).expect("opens");
+    let texts = blocks.map(|b| to_literal(&b.expect("a block").value).expect("one").to_string()).collect::<Vec<_>>();
+    let joined = texts.iter().map(|text| &text[1..text.len() - 1]).collect::<Vec<_>>().join(", ");
+    assert_eq!(format!("[{joined}]"), to_literal(&read).expect("one").to_string());
+    let kept = |path: &str, count: i128| {
+        let comparison = "==".parse().expect("a sign");
+        let condition = Condition { path: path.parse().expect("a path"), comparison, literal: Literal::Int(count) };
+        let options = ParquetOptions { prune: vec![condition], ..ParquetOptions::default() };
+        literal(&source, &options) != "[]"
+    };
+    assert!(kept("at", 1_700_000_000) && kept("date", 86_400_000));
+    assert!(!kept("at", 1_700_000_001) && !kept("date", 2 * 86_400_000));
+}
+
+#[test]
+fn times_that_parquet_does_not_hold_are_refused() {
+    let error = encode_parquet(&times(i64::MAX / 999, 0)).expect_err("too late").to_string();
+    assert!(error.contains("column 'at'") && error.contains("milliseconds"), "{error}");
+    let error = encode_parquet(&times(0, 1)).expect_err("no day").to_string();
+    assert!(error.contains("column 'date'") && error.contains("Wanted: whole days"), "{error}");
+}

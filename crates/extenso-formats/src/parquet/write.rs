@@ -1,9 +1,11 @@
 //! Writing: values as Parquet files.
 //!
 //! Invariant: the columns of all batches of one file have one schema, which follows from the spec of what is written and not from
-//! whether a batch happens to have nulls. What Arrow knows of types beyond Parquet stands in the file's metadata.
+//! whether a batch happens to have nulls. What Arrow knows of types beyond Parquet stands in the file's metadata. Units of time that Parquet
+//! does not have are written in those that it has (`times.rs`).
 
 use super::said;
+use super::times::stored;
 use crate::arrow::{to_arrow, to_arrow_field};
 use crate::records::is;
 use crate::run::check_rows;
@@ -31,7 +33,8 @@ const ROW_GROUP: usize = 64 << 20;
 /// Writes a batch as the bytes of a Parquet file, one row for each item of the outer axis.
 ///
 /// A dict of values has a column for each, a record one for each field, and another value one that is named `value`.
-/// Errors: a value that Arrow has no array for; values, or parts of one, with another number of rows.
+/// Errors: a value that Arrow has no array for; values, or parts of one, with another number of rows; a time in seconds that milliseconds do
+/// not hold, and a date that is no whole day.
 ///
 /// ```
 /// # use extenso_ext::constant;
@@ -77,7 +80,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     ///
     /// Errors: those of [`encode_parquet`]; other columns than before; what the operating system refuses.
     pub fn write(&mut self, value: &Nest<Value>) -> Result<()> {
-        let batch = record_batch(value)?;
+        let batch = RecordBatch::from(stored(record_batch(value)?.into())?);
         let (mut writer, schema) = match std::mem::replace(&mut self.state, State::Failed) {
             State::New(sink) => {
                 let schema = batch.schema();

@@ -69,7 +69,7 @@ fn opened(function: &Concrete, source: &ParquetSource) -> Result<(Opened, Needs)
     if let Some(spec) = &needs.spec {
         opened.choose(spec);
         // What does not fit by its type is told before a row is read, of all the columns that there are.
-        leaves(&needs, &items(&needs, opened.no_rows())?, 0, OnError::Raise)?;
+        leaves(&needs, &items(&needs, opened.no_rows()?)?, 0, OnError::Raise)?;
     }
     Ok((opened, needs))
 }

@@ -1,0 +1,208 @@
+//! Times of units that Parquet does not have: seconds are written as milliseconds, dates of milliseconds as days.
+//!
+//! Invariant: what was written is read again in its own unit, which stands in the metadata of its field; other readers see times of
+//! Parquet. Counts are exact or refused; those that nobody sees are zero.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Time32MillisecondType, Time32SecondType, TimestampMillisecondType, TimestampSecondType,
+};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, FixedSizeListArray, GenericListArray, OffsetSizeTrait, PrimitiveArray,
+    StructArray,
+};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, TimeUnit};
+use extenso_types::{Error, Path, Result, Segment};
+use std::sync::Arc;
+
+/// Where the metadata of a field says in which unit its counts were given.
+const UNIT: &str = "extenso:unit";
+
+/// How many milliseconds a day has.
+pub const DAY: i64 = 86_400_000;
+
+/// Which way counts are brought.
+#[derive(Clone, Copy)]
+enum Way {
+    Stored,
+    Given,
+}
+
+/// The rows as Parquet has them.
+///
+/// Errors: a time that milliseconds do not hold, or a date that is no whole day, with the column.
+pub fn stored(rows: StructArray) -> Result<StructArray> {
+    brought(rows, Way::Stored)
+}
+
+/// The rows that were read in the units that were given.
+///
+/// Errors: counts that are not whole in the unit that the field names, with the column.
+pub fn given(rows: StructArray) -> Result<StructArray> {
+    brought(rows, Way::Given)
+}
+
+/// What a statistic of a field and a count that was given are multiplied by before they are compared.
+pub fn scales(field: &Field) -> (i128, i128) {
+    match (unit_of(field), field.data_type()) {
+        (Some("s"), DataType::Timestamp(..) | DataType::Time32(_)) => (1, 1000),
+        (Some("ms"), DataType::Date32) => (DAY.into(), 1),
+        _ => (1, 1),
+    }
+}
+
+fn unit_of(field: &Field) -> Option<&str> {
+    field.metadata().get(UNIT).map(String::as_str)
+}
+
+impl Way {
+    /// The type that a leaf becomes; none if it stays.
+    fn of(self, field: &Field) -> Option<DataType> {
+        use TimeUnit::{Millisecond, Second};
+        match (self, field.data_type(), unit_of(field)) {
+            (Way::Stored, DataType::Timestamp(Second, zone), _) => Some(DataType::Timestamp(Millisecond, zone.clone())),
+            (Way::Stored, DataType::Time32(Second), _) => Some(DataType::Time32(Millisecond)),
+            (Way::Stored, DataType::Date64, _) => Some(DataType::Date32),
+            (Way::Given, DataType::Timestamp(Millisecond, zone), Some("s")) => {
+                Some(DataType::Timestamp(Second, zone.clone()))
+            }
+            (Way::Given, DataType::Time32(Millisecond), Some("s")) => Some(DataType::Time32(Second)),
+            (Way::Given, DataType::Date32, Some("ms")) => Some(DataType::Date64),
+            _ => None,
+        }
+    }
+
+    /// The field of another type, which says how it was given.
+    fn field(self, field: &Field, data_type: DataType) -> Field {
+        let mut metadata = field.metadata().clone();
+        match self {
+            Way::Stored => metadata.insert(UNIT.into(), if data_type == DataType::Date32 { "ms" } else { "s" }.into()),
+            Way::Given => metadata.remove(UNIT),
+        };
+        field.clone().with_data_type(data_type).with_metadata(metadata)
+    }
+
+    /// Whether there are such leaves below a field.
+    fn concerns(self, field: &Field) -> bool {
+        match field.data_type() {
+            DataType::Struct(fields) => fields.iter().any(|field| self.concerns(field)),
+            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => self.concerns(item),
+            _ => self.of(field).is_some(),
+        }
+    }
+}
+
+fn brought(rows: StructArray, way: Way) -> Result<StructArray> {
+    if !rows.fields().iter().any(|field| way.concerns(field)) {
+        return Ok(rows);
+    }
+    record(&Path::root(), &rows, None, way)
+}
+
+fn record(at: &Path, rows: &StructArray, above: Option<&NullBuffer>, way: Way) -> Result<StructArray> {
+    let hidden = NullBuffer::union(rows.nulls(), above);
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for (field, column) in rows.fields().iter().zip(rows.columns()) {
+        let at = at.child(Segment::field(field.name().as_str()));
+        let (field, column) = column_of(&at, field, column, hidden.as_ref(), way)?;
+        fields.push(field);
+        columns.push(column);
+    }
+    StructArray::try_new_with_length(fields.into(), columns, rows.nulls().cloned(), rows.len()).map_err(|e| odd(&e))
+}
+
+fn column_of(
+    at: &Path,
+    field: &FieldRef,
+    array: &ArrayRef,
+    above: Option<&NullBuffer>,
+    way: Way,
+) -> Result<(FieldRef, ArrayRef)> {
+    if !way.concerns(field) {
+        return Ok((field.clone(), array.clone()));
+    }
+    let made: ArrayRef = match array.data_type() {
+        DataType::Struct(_) => Arc::new(record(at, array.as_struct(), above, way)?),
+        DataType::List(item) => list(at, item, array.as_list::<i32>(), way)?,
+        DataType::LargeList(item) => list(at, item, array.as_list::<i64>(), way)?,
+        DataType::FixedSizeList(item, size) => {
+            let lists = array.as_fixed_size_list();
+            let (item, values) = column_of(&at.child(Segment::Each), item, lists.values(), None, way)?;
+            let nulls = lists.nulls().cloned();
+            let made = FixedSizeListArray::try_new_with_length(item, *size, values, nulls, lists.len());
+            Arc::new(made.map_err(|e| odd(&e))?)
+        }
+        _ => {
+            let Some(data_type) = way.of(field) else { return Ok((field.clone(), array.clone())) };
+            let hidden = NullBuffer::union(array.nulls(), above);
+            let made = leaf(array, &data_type, hidden.as_ref(), way).map_err(|e| e.at(format!("column '{at}'")))?;
+            return Ok((Arc::new(way.field(field, data_type)), made));
+        }
+    };
+    Ok((Arc::new(field.as_ref().clone().with_data_type(made.data_type().clone())), made))
+}
+
+fn list<O: OffsetSizeTrait>(at: &Path, item: &FieldRef, lists: &GenericListArray<O>, way: Way) -> Result<ArrayRef> {
+    let (item, values) = column_of(&at.child(Segment::Each), item, lists.values(), None, way)?;
+    let made = GenericListArray::<O>::try_new(item, lists.offsets().clone(), values, lists.nulls().cloned());
+    Ok(Arc::new(made.map_err(|e| odd(&e))?))
+}
+
+fn leaf(array: &ArrayRef, data_type: &DataType, hidden: Option<&NullBuffer>, way: Way) -> Result<ArrayRef> {
+    let fine = |n: i64| n.checked_mul(1000);
+    let coarse = |n: i64| (n % 1000 == 0).then_some(n / 1000);
+    let fine_clock = |n: i32| n.checked_mul(1000);
+    let coarse_clock = |n: i32| (n % 1000 == 0).then_some(n / 1000);
+    let days = |n: i64| (n % DAY == 0).then(|| i32::try_from(n / DAY).ok()).flatten();
+    let made: std::result::Result<ArrayRef, String> = match (way, data_type) {
+        (Way::Stored, DataType::Timestamp(_, zone)) => {
+            counts::<TimestampSecondType, TimestampMillisecondType>(array, hidden, fine)
+                .map(|made| Arc::new(made.with_timezone_opt(zone.clone())) as ArrayRef)
+        }
+        (Way::Given, DataType::Timestamp(_, zone)) => {
+            counts::<TimestampMillisecondType, TimestampSecondType>(array, hidden, coarse)
+                .map(|made| Arc::new(made.with_timezone_opt(zone.clone())) as ArrayRef)
+        }
+        (Way::Stored, DataType::Date32) => {
+            counts::<Date64Type, Date32Type>(array, hidden, days).map(|made| Arc::new(made) as ArrayRef)
+        }
+        (Way::Given, DataType::Date64) => {
+            counts::<Date32Type, Date64Type>(array, hidden, |n| i64::from(n).checked_mul(DAY))
+                .map(|made| Arc::new(made) as ArrayRef)
+        }
+        (Way::Stored, _) => counts::<Time32SecondType, Time32MillisecondType>(array, hidden, fine_clock)
+            .map(|made| Arc::new(made) as ArrayRef),
+        (Way::Given, _) => counts::<Time32MillisecondType, Time32SecondType>(array, hidden, coarse_clock)
+            .map(|made| Arc::new(made) as ArrayRef),
+    };
+    made.map_err(|count| {
+        let error = Error::value(format!("{count} of {} is not exact in {data_type}", array.data_type()));
+        match (way, data_type) {
+            (Way::Stored, DataType::Date32) => error.wanted("whole days").hint("Write a timestamp instead of a date"),
+            (Way::Stored, _) => error.wanted("times that milliseconds count, because Parquet has no seconds"),
+            (Way::Given, _) => error.wanted("counts of the unit that the field names"),
+        }
+    })
+}
+
+/// The counts in another unit, zero where nobody sees them.
+///
+/// Errors: a count that it does not have.
+fn counts<A: ArrowPrimitiveType, B: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    hidden: Option<&NullBuffer>,
+    of: impl Fn(A::Native) -> Option<B::Native>,
+) -> std::result::Result<PrimitiveArray<B>, String> {
+    let array = array.as_primitive::<A>();
+    let count = |(i, n): (usize, &A::Native)| match hidden {
+        Some(hidden) if hidden.is_null(i) => Ok(B::Native::default()),
+        _ => of(*n).ok_or_else(|| format!("{n:?}")),
+    };
+    let counts: std::result::Result<Vec<B::Native>, String> = array.values().iter().enumerate().map(count).collect();
+    Ok(PrimitiveArray::new(counts?.into(), array.nulls().cloned()))
+}
+
+fn odd(e: &ArrowError) -> Error {
+    Error::internal(format!("Arrow refuses what was proven: {e}"))
+}
