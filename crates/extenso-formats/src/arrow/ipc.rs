@@ -3,12 +3,14 @@
 //! Invariant: the buffers of the value are those of the bytes, but for compressed ones. Bytes from outside give a value or an error: what Arrow's reader would
 //! panic on is caught, and lengths are checked before they are used.
 
+mod cover;
 mod stream;
 
 pub(crate) use stream::{IpcReader, guarded};
 
 use super::chunks::{ArrowOptions, from_chunks};
 use super::export::to_arrow_field;
+use cover::covered;
 use crate::project::Wanted;
 use crate::records::is;
 use crate::run::Rows;
@@ -362,22 +364,23 @@ pub fn write_ipc_compressed(value: &Value, stream: bool, compression: Option<Ipc
     let mut out = Vec::new();
     if stream {
         let mut writer = StreamWriter::try_new_with_options(&mut out, &schema, options).map_err(fault)?;
-        readable(batch).try_for_each(|batch| writer.write(&batch)).and_then(|()| writer.finish()).map_err(fault)?;
+        readable(batch).try_for_each(|batch| writer.write(&batch?)).and_then(|()| writer.finish()).map_err(fault)?;
     } else {
         let mut writer = FileWriter::try_new_with_options(&mut out, &schema, options).map_err(fault)?;
-        readable(batch).try_for_each(|batch| writer.write(&batch)).and_then(|()| writer.finish()).map_err(fault)?;
+        readable(batch).try_for_each(|batch| writer.write(&batch?)).and_then(|()| writer.finish()).map_err(fault)?;
     }
     Ok(out)
 }
 
-/// The rows in as many batches as are needed for [`read_ipc`] to take them: rows without a bit each are many in none.
-pub(crate) fn readable(batch: RecordBatch) -> impl Iterator<Item = RecordBatch> {
+/// The rows in as many batches as are needed for [`read_ipc`] to take them: rows without a bit each are many in none. Lists of unions are
+/// as Arrow's writer wants them.
+pub(crate) fn readable(batch: RecordBatch) -> impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> {
     let size = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
     let bits = batch.columns().iter().map(size).sum::<usize>().saturating_mul(8);
     let n = batch.num_rows();
     let at_once = if n > bits.saturating_add(BARE) { BARE } else { n.max(1) };
     // No rows are a batch too.
-    (0..n.max(1)).step_by(at_once).map(move |start| batch.slice(start, at_once.min(n - start)))
+    (0..n.max(1)).step_by(at_once).map(move |start| covered(batch.slice(start, at_once.min(n - start))))
 }
 
 fn batch_of(value: &Value) -> Result<RecordBatch> {

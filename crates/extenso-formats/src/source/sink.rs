@@ -133,8 +133,8 @@ impl<W: Write> Sink for ArrowSink<W> {
         };
         let mut batches = crate::arrow::ipc::readable(batch);
         match &mut opened {
-            Sinking::File(writer) => batches.try_for_each(|batch| writer.write(&batch)).map_err(writing)?,
-            Sinking::Stream(writer) => batches.try_for_each(|batch| writer.write(&batch)).map_err(writing)?,
+            Sinking::File(writer) => batches.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?,
+            Sinking::Stream(writer) => batches.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?,
             Sinking::New(_) | Sinking::Ended => {
                 return Err(Error::value("the file ended or failed before").wanted("a new one"));
             }

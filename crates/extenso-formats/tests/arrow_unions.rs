@@ -1,0 +1,92 @@
+//! Unions in files and streams of Arrow.
+
+use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, LargeListArray, ListArray, MapArray, StringArray};
+use arrow_array::{StructArray, UnionArray};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, Fields, UnionFields};
+use extenso_core::Value;
+use extenso_ext::to_literal;
+use extenso_formats::arrow::{ArrowOptions, from_arrow, read_ipc, write_ipc};
+use std::sync::Arc;
+
+fn shown(value: &Value) -> String {
+    to_literal(value).expect("a literal").to_string()
+}
+
+fn children(numbers: Vec<i64>, texts: Vec<&str>) -> (UnionFields, Vec<ArrayRef>) {
+    let fields = [Field::new("n", DataType::Int64, true), Field::new("s", DataType::Utf8, true)];
+    let children: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(numbers)), Arc::new(StringArray::from(texts))];
+    (UnionFields::try_new([0, 1], fields).expect("fields"), children)
+}
+
+/// 1, "a", 2, "b", 3, "c".
+fn dense() -> ArrayRef {
+    let (fields, children) = children(vec![1, 2, 3], vec!["a", "b", "c"]);
+    let (tags, offsets) = (vec![0_i8, 1, 0, 1, 0, 1], vec![0_i32, 0, 1, 1, 2, 2]);
+    Arc::new(UnionArray::try_new(fields, tags.into(), Some(offsets.into()), children).expect("a union"))
+}
+
+/// The elements of [`dense`].
+fn sparse() -> ArrayRef {
+    let (fields, children) = children(vec![1, 0, 2, 0, 3, 0], vec!["", "a", "", "b", "", "c"]);
+    let tags: ScalarBuffer<i8> = Int8Array::from(vec![0, 1, 0, 1, 0, 1]).values().clone();
+    Arc::new(UnionArray::try_new(fields, tags, None, children).expect("a union"))
+}
+
+fn item(array: &ArrayRef) -> Arc<Field> {
+    Arc::new(Field::new("item", array.data_type().clone(), true))
+}
+
+/// Rows of the items 1 to 5, of which the first and the last are in none.
+fn list(items: ArrayRef) -> ArrayRef {
+    Arc::new(ListArray::new(item(&items), OffsetBuffer::new(vec![1, 2, 4, 5].into()), items, None))
+}
+
+fn large_list(items: ArrayRef) -> ArrayRef {
+    Arc::new(LargeListArray::new(item(&items), OffsetBuffer::new(vec![1, 2, 4, 5].into()), items, None))
+}
+
+fn record(column: ArrayRef) -> ArrayRef {
+    Arc::new(StructArray::new(Fields::from(vec![Field::new("u", column.data_type().clone(), true)]), vec![column], None))
+}
+
+fn map(values: ArrayRef) -> ArrayRef {
+    let keys: ArrayRef = Arc::new(StringArray::from(vec!["k"; values.len()]));
+    let key = Field::new("key", DataType::Utf8, false);
+    let fields = Fields::from(vec![key, Field::new("value", values.data_type().clone(), true)]);
+    let entries = StructArray::new(fields, vec![keys, values], None);
+    let field = Arc::new(Field::new("entries", entries.data_type().clone(), false));
+    Arc::new(MapArray::new(field, OffsetBuffer::new(vec![1, 2, 4, 5].into()), entries, None, false))
+}
+
+fn written(value: &Value, stream: bool) -> Value {
+    let bytes = write_ipc(value, stream).expect("a file");
+    read_ipc(bytes.into(), &ArrowOptions::default()).expect("read").value
+}
+
+#[test]
+fn unions_in_lists_are_read_as_they_were_written_wherever_the_lists_begin() {
+    for union in [dense(), sparse()] {
+        let rows = list(union.clone());
+        let nested = ListArray::new(item(&rows), OffsetBuffer::new(vec![0, 1, 2, 3].into()), rows.clone(), None);
+        let kinds = [
+            rows,
+            large_list(union.clone()),
+            map(union.clone()),
+            list(record(union.clone())),
+            record(list(union.clone())),
+            Arc::new(nested),
+        ];
+        for array in kinds {
+            for (from, len) in [(0, 3), (1, 2), (2, 1), (0, 1), (1, 0)] {
+                let value = from_arrow(&array.slice(from, len)).expect("comes in");
+                for stream in [false, true] {
+                    let again = written(&value, stream);
+                    assert_eq!(shown(&again), shown(&value), "{} from {from}", array.data_type());
+                }
+            }
+        }
+    }
+    let value = from_arrow(&list(dense()).slice(1, 2)).expect("comes in");
+    assert_eq!(shown(&written(&value, false)), r#"[[2, "b"], [3]]"#);
+}
