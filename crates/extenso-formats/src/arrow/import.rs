@@ -16,8 +16,8 @@ use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
 use extenso_types::{DType, Error, Path, Result, Segment, Shape};
 use std::sync::Arc;
 
-pub(crate) use layouts::picked_of;
-pub(super) use layouts::{Items, lists_of, nulls_of, repeated, uniform_items, without_runs};
+pub(super) use layouts::{Items, lists_of, repeated, uniform_items, without_runs};
+pub(crate) use layouts::{nulls_of, picked_of};
 
 /// The value of an array, sharing its buffers.
 ///

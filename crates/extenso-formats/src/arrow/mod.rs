@@ -17,7 +17,7 @@ pub use chunks::{ArrowOptions, from_chunks};
 pub(crate) use decode::{defaults, rows_as};
 pub use decode::{from_arrow_as, from_arrow_field_as};
 pub use export::{to_arrow, to_arrow_field};
-pub(crate) use import::{field_of, picked_of};
+pub(crate) use import::{field_of, nulls_of, picked_of};
 pub use import::{from_arrow, from_arrow_field};
 #[cfg(feature = "ipc")]
 pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};

@@ -4,14 +4,15 @@
 //!
 //! Invariant: the booleans have the rows and the nulls of the records.
 
+use crate::arrow::nulls_of;
 use crate::records::is;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, GenericListViewArray, OffsetSizeTrait,
-    StructArray,
+    StructArray, make_array,
 };
 use arrow_buffer::{BooleanBuffer, OffsetBuffer};
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use extenso_ext::{MaskedTensorSpec, StructSpec};
 use extenso_types::{DType, Dim, ExtSpec, Segment, Shape, Spec, TensorSpec};
 use std::sync::Arc;
@@ -56,7 +57,7 @@ pub fn array_of(array: &ArrayRef, spec: &Spec) -> Result<ArrayRef, ArrowError> {
     match array.data_type() {
         _ if is_bare(ext) => {
             let bits = BooleanBuffer::new_unset(array.len());
-            Ok(Arc::new(BooleanArray::new(bits, array.nulls().cloned())))
+            Ok(Arc::new(BooleanArray::new(bits, nulls_of(array.as_ref()))))
         }
         _ if is::<MaskedTensorSpec>(ext) => match ext.component(&Segment::Itself) {
             Some(inner) => array_of(array, inner),
@@ -74,6 +75,7 @@ pub fn array_of(array: &ArrayRef, spec: &Spec) -> Result<ArrayRef, ArrowError> {
         DataType::FixedSizeList(..) => equal_rows(array, array.as_fixed_size_list(), ext),
         DataType::ListView(_) => views(array, array.as_list_view::<i32>(), ext),
         DataType::LargeListView(_) => views(array, array.as_list_view::<i64>(), ext),
+        DataType::RunEndEncoded(ends, values) => runs(array, ends, values, spec),
         DataType::Map(..) => {
             let map = array.as_map();
             rows(array, map.offsets(), &(Arc::new(map.entries().clone()) as ArrayRef), ext)
@@ -88,7 +90,9 @@ fn record(record: &StructArray, ext: &ExtSpec) -> Result<ArrayRef, ArrowError> {
     for (field, column) in record.fields().iter().zip(record.columns()) {
         let wanted = ext.component(&Segment::field(field.name().as_str()));
         let column = wanted.map_or_else(|| Ok(column.clone()), |spec| array_of(column, spec))?;
-        fields.push(Arc::new(field.as_ref().clone().with_data_type(column.data_type().clone())));
+        // Runs and words say by their values that a record is missing, of which a field need not tell.
+        let field = field.as_ref().clone().with_nullable(true);
+        fields.push(Arc::new(field.with_data_type(column.data_type().clone())));
         columns.push(column);
     }
     let nulls = record.nulls().cloned();
@@ -104,6 +108,15 @@ fn rows<O: OffsetSizeTrait>(
     let Some((field, changed)) = changed(items, ext)? else { return Ok(array.clone()) };
     let nulls = array.nulls().cloned();
     Ok(Arc::new(GenericListArray::<O>::try_new(field, offsets.clone(), changed, nulls)?))
+}
+
+fn runs(array: &ArrayRef, ends: &FieldRef, values: &FieldRef, spec: &Spec) -> Result<ArrayRef, ArrowError> {
+    let data = array.to_data();
+    let [at, of] = data.child_data() else { return Ok(array.clone()) };
+    let changed = array_of(&make_array(of.clone()), spec)?.to_data();
+    let values = values.as_ref().clone().with_data_type(changed.data_type().clone());
+    let (at, data_type) = (at.clone(), DataType::RunEndEncoded(ends.clone(), Arc::new(values)));
+    Ok(make_array(data.into_builder().data_type(data_type).child_data(vec![at, changed]).build()?))
 }
 
 fn equal_rows(array: &ArrayRef, lists: &FixedSizeListArray, ext: &ExtSpec) -> Result<ArrayRef, ArrowError> {

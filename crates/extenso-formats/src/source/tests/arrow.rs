@@ -2,7 +2,15 @@
 
 use super::*;
 use crate::arrow::write_ipc;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int8Array, Int32Array, Int64Array, RecordBatch, RunArray, StructArray,
+};
+use arrow_buffer::NullBuffer;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{DataType, Field};
 use extenso_core::Value;
+use extenso_ext::MaskedTensor;
 
 fn value(rows: &str) -> Value {
     crate::read_json(rows.as_bytes(), &Default::default()).expect("reads").value
@@ -119,4 +127,43 @@ fn no_batch_is_no_row_and_lists_that_are_counted_are_not_read() {
     let function = function.concrete(&Nest::Leaf(spec)).expect("traces");
     let ran = run_bytes(&function, &bytes(false), &SourceOptions::default()).expect("runs");
     assert_eq!(encode_ndjson(&ran.value).expect("writes"), b"{\"items\":2}\n{\"items\":0}\n{\"items\":1}\n");
+}
+
+/// A stream of one column in which a record is missing, by the runs or the words of the column.
+fn missing_records(column: ArrayRef) -> Vec<u8> {
+    let rows = RecordBatch::try_from_iter([("c", column)]).expect("rows");
+    let mut writer = StreamWriter::try_new(Vec::new(), &rows.schema()).expect("a stream");
+    writer.write(&rows).and_then(|()| writer.into_inner()).expect("written")
+}
+
+#[test]
+fn which_records_are_missing_is_read_without_their_fields() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None]));
+    let inner: ArrayRef = Arc::new(StructArray::try_from(vec![("a", numbers.clone())]).expect("records"));
+    let fields = vec![Field::new("a", DataType::Int64, true), Field::new("b", inner.data_type().clone(), true)];
+    let nulls = Some(NullBuffer::from(vec![true, false]));
+    let records: ArrayRef = Arc::new(StructArray::new(fields.into(), vec![numbers, inner], nulls));
+    let runs = RunArray::<Int32Type>::try_new(&Int32Array::from(vec![2, 3]), &records).expect("runs");
+    let words = DictionaryArray::new(Int8Array::from(vec![0, 0, 1]), records.clone());
+
+    let optional = |inner| F::Optional(Box::new(inner));
+    let number = || optional(F::Scalar(DType::I64, vec![]));
+    let inner = F::Record(vec![("a", number())]);
+    let spec =
+        struct_spec([("c", optional(F::Record(vec![("a", number()), ("b", optional(inner))])))]).expect("a spec");
+    let missing = |path: &'static [&'static str]| {
+        let function = Function::new("missing", move |args| {
+            let field = StructTensor::from_value(args.leaves()[0].1)?.select(path)?;
+            Ok(Nest::dict([("there", Nest::Leaf(MaskedTensor::from_value(&field)?.mask().clone().into()))]))
+        });
+        function.concrete(&Nest::Leaf(spec.clone())).expect("traces")
+    };
+    let there = "{\"there\":true}\n{\"there\":true}\n{\"there\":false}\n";
+    let of = |path, column: ArrayRef| {
+        let ran = run_bytes(&missing(path), &missing_records(column), &SourceOptions::default()).expect("runs");
+        String::from_utf8(encode_ndjson(&ran.value).expect("writes")).expect("text")
+    };
+    assert_eq!(of(&["c"], Arc::new(runs.clone())), there);
+    assert_eq!(of(&["c"], Arc::new(words)), there);
+    assert_eq!(of(&["c", "b"], Arc::new(runs)), there);
 }
