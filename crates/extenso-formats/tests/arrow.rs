@@ -1,13 +1,17 @@
 //! Arrow in and out: the same addresses, sliced or not, with nulls at every level.
 
 use arrow_array::builder::{Float32Builder, ListBuilder, StringBuilder, StructBuilder};
-use arrow_array::{Array, ArrayRef, Float32Array, cast::AsArray, types::Float32Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Float32Array, Int8Array, StringArray, StructArray, cast::AsArray,
+    types::Float32Type,
+};
 use arrow_schema::{DataType, Field};
-use extenso_core::{ExtensionType, ops};
-use extenso_ext::{MaskedTensor, RaggedTensor};
-use extenso_formats::arrow::{from_arrow, to_arrow};
+use extenso_core::{ExtensionType, Value, ops};
+use extenso_ext::{CategoricalTensor, MaskedTensor, RaggedTensor, to_literal};
+use extenso_formats::arrow::{from_arrow, from_arrow_as, to_arrow};
+use extenso_formats::{FieldSpec, encode_ndjson, struct_spec};
 use extenso_graph::Function;
-use extenso_types::Nest;
+use extenso_types::{DType, Nest};
 use std::sync::Arc;
 
 /// `list<struct<name: utf8, amount: f32>>` with null lists, null structs, null names and null amounts.
@@ -125,4 +129,29 @@ fn axes_without_elements_keep_their_sizes() {
         let again = from_arrow(&array).expect("comes in");
         assert_eq!(again.spec().expect("a spec"), value.spec().expect("a spec"));
     }
+}
+
+#[test]
+fn an_element_of_a_word_that_is_null_is_missing_and_no_word_is_null() {
+    let check = |words: &[Option<&str>], codes: &[Option<i8>], text: &str, there: &str, left: &str| {
+        let words: ArrayRef = Arc::new(StringArray::from(words.to_vec()));
+        let array = DictionaryArray::new(Int8Array::from(codes.to_vec()), words);
+        let value = from_arrow(&array).expect("comes in");
+        assert_eq!(to_literal(&value).expect("a literal").to_string(), text);
+        let masked = MaskedTensor::from_value(&value).expect("masked");
+        let categories = CategoricalTensor::from_value(masked.values()).expect("categories");
+        assert_eq!((masked.mask().to_string().as_str(), categories.categories().to_string().as_str()), (there, left));
+        assert_eq!(categories.codes().dtype(), DType::I8);
+        let optional = FieldSpec::Optional(Box::new(FieldSpec::Scalar(DType::String, vec![])));
+        let rows = StructArray::try_from(vec![("w", Arc::new(array) as ArrayRef)]).expect("rows");
+        let texts = from_arrow_as(&rows, &struct_spec([("w", optional)]).expect("a spec")).expect("strings");
+        let lines = |value: Value| encode_ndjson(&Nest::Leaf(value)).expect("written");
+        assert_eq!(lines(from_arrow(&rows).expect("comes in")), lines(texts));
+    };
+    check(&[Some("a"), None], &[Some(0), Some(1), None], r#"["a", None, None]"#, "[True, False, False]", r#"["a"]"#);
+    let words = [None, Some("a"), None, Some("b")];
+    let codes = [Some(3), Some(2), Some(1), Some(0), Some(3)];
+    let text = r#"["b", None, "a", None, "b"]"#;
+    check(&words, &codes, text, "[True, False, True, False, True]", r#"["a", "b"]"#);
+    check(&[None], &[Some(0), None], "[None, None]", "[False, False]", r#"[""]"#);
 }

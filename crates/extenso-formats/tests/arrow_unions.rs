@@ -47,7 +47,11 @@ fn large_list(items: ArrayRef) -> ArrayRef {
 }
 
 fn record(column: ArrayRef) -> ArrayRef {
-    Arc::new(StructArray::new(Fields::from(vec![Field::new("u", column.data_type().clone(), true)]), vec![column], None))
+    Arc::new(StructArray::new(
+        Fields::from(vec![Field::new("u", column.data_type().clone(), true)]),
+        vec![column],
+        None,
+    ))
 }
 
 fn map(values: ArrayRef) -> ArrayRef {

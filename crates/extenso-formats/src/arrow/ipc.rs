@@ -10,7 +10,6 @@ pub(crate) use stream::{IpcReader, guarded};
 
 use super::chunks::{ArrowOptions, from_chunks};
 use super::export::to_arrow_field;
-use cover::covered;
 use crate::project::Wanted;
 use crate::records::is;
 use crate::run::Rows;
@@ -23,6 +22,7 @@ use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+use cover::covered;
 use extenso_core::Value;
 use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;

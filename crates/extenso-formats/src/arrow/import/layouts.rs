@@ -26,6 +26,10 @@ pub struct Items {
 /// Which items are there, where some are not: those of dictionaries and runs by what they stand for.
 pub fn nulls_of(array: &dyn Array) -> Option<NullBuffer> {
     let nulls = match array.data_type() {
+        // Where every word is there, the validity is that of the codes, as it stands.
+        DataType::Dictionary(..) if nulls_of(array.as_any_dictionary().values().as_ref()).is_none() => {
+            array.nulls().cloned()
+        }
         DataType::Dictionary(..) | DataType::RunEndEncoded(..) | DataType::Union(..) | DataType::Null => {
             array.logical_nulls()
         }
@@ -37,7 +41,7 @@ pub fn nulls_of(array: &dyn Array) -> Option<NullBuffer> {
 /// Which items are there, where the value does not say so itself.
 pub fn validity_of(array: &dyn Array) -> Option<NullBuffer> {
     match array.data_type() {
-        DataType::Dictionary(..) | DataType::Union(..) => array.nulls().filter(|n| n.null_count() > 0).cloned(),
+        DataType::Union(..) => None,
         _ => nulls_of(array),
     }
 }

@@ -1,11 +1,12 @@
 //! Arrow's types beyond numbers, text and lists: times, decimals, dictionaries, unions, and the registered extension types.
 //!
-//! Invariant: buffers are shared. A code under a null that is no place of a category is the one exception: the codes are written anew.
+//! Invariant: buffers are shared, with two exceptions: codes of which one under a null is no place of a category, and codes and words of a
+//! dictionary of which a word is null, are written anew. No word is null in a value: elements of such a word are missing.
 
-use super::{extension_name, plain, value};
+use super::{extension_name, nulls_of, picked_of, plain, value};
 use crate::arrow::registered;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, UnionArray};
+use arrow_array::{Array, ArrayRef, UnionArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
 use arrow_schema::{DataType, FieldRef, IntervalUnit, TimeUnit, UnionFields};
@@ -145,17 +146,19 @@ fn fixed_bytes(at: &Path, array: &dyn Array, width: i32, kind: Option<&str>) -> 
 /// Codes and vocabulary.
 fn dictionary(at: &Path, field: &FieldRef, array: &dyn Array) -> Result<Value> {
     let any = array.as_any_dictionary();
-    let (keys, values) = (any.keys(), any.values());
-    let inner = std::sync::Arc::new(arrow_schema::Field::new("", values.data_type().clone(), true));
-    let mut categories = value(&at.child(Segment::component("categories")), &inner, values.as_ref())?;
-    let codes = plain(at, &super::field_of(keys), keys)?;
-    let mut codes = codes.tensor()?.clone();
+    let (keys, mut words) = (any.keys(), any.values().clone());
+    let mut codes = plain(at, &super::field_of(keys), keys)?.tensor()?.clone();
     if !array.is_empty() {
-        if values.is_empty() {
-            // Codes of nothing but nulls mean nothing; a vocabulary of one keeps them places.
-            categories = crate::arrow::decode::defaults(&categories.spec()?, 1)?;
-        }
-        codes = within(codes, keys.nulls(), values.len().max(1))?;
+        codes = within(codes, keys.nulls(), words.len().max(1))?;
+    }
+    if let Some(nulls) = nulls_of(words.as_ref()) {
+        (codes, words) = without_nulls(&codes, words.as_ref(), &nulls)?;
+    }
+    let inner = super::field_of(words.as_ref());
+    let mut categories = value(&at.child(Segment::component("categories")), &inner, words.as_ref())?;
+    if words.is_empty() && !array.is_empty() {
+        // Codes of nothing but nulls mean nothing; a vocabulary of one keeps them places.
+        categories = crate::arrow::decode::defaults(&categories.spec()?, 1)?;
     }
     let ordered = field.dict_is_ordered().unwrap_or(false);
     Ok(CategoricalTensor::new(codes, categories, ordered)?.into_value())
@@ -171,6 +174,19 @@ fn within(codes: Tensor, nulls: Option<&NullBuffer>, count: usize) -> Result<Ten
     }
     let there = Tensor::from_bits(&[codes.data()?.len()], nulls.inner().clone())?;
     ops::where_(there, &codes, ops::zeros_like(&codes)?)?.tensor().cloned()
+}
+
+/// The words that are there, and codes of them; those of the others are places of no meaning.
+fn without_nulls(codes: &Tensor, words: &dyn Array, nulls: &NullBuffer) -> Result<(Tensor, ArrayRef)> {
+    let mut count = 0;
+    let places = nulls.iter().map(|there| {
+        count += i64::from(there);
+        if there { count - 1 } else { 0 }
+    });
+    let places = Tensor::from_vec(places.collect::<Vec<i64>>());
+    let moved = ops::cast(ops::take(places, codes, 0_i64)?, codes.dtype())?;
+    let there = nulls.inner().set_slices().map(|(from, to)| from..to);
+    Ok((moved.tensor()?.clone(), picked_of(words, there, words.len() - nulls.null_count())?))
 }
 
 fn union(at: &Path, fields: &UnionFields, array: &UnionArray) -> Result<Value> {
