@@ -2,14 +2,18 @@
 //!
 //! Invariant: a column that nobody wants is not looked at in any of them.
 
-use super::import::from_arrow_field;
+use super::import::{extension_name, from_arrow_field};
+use super::registered;
 use crate::columns::{BadRows, MAX_REPORTED, OnError};
 use crate::ops::any_rows;
 use crate::policy::field_rows;
 use crate::project::Wanted;
 use crate::run::Rows;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, StructArray, new_empty_array};
+use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, StructArray, make_array, new_empty_array};
+use arrow_data::ArrayData;
+use arrow_data::transform::MutableArrayData;
+use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use extenso_core::{MAX_EMPTY, Value, ops};
 use extenso_types::{Error, Path, Result, Segment, Spec};
@@ -37,8 +41,12 @@ impl ArrowOptions {
 /// Errors: those of [`from_arrow_as`](super::from_arrow_as) with a spec and of [`from_arrow`](super::from_arrow) without; a path that leads
 /// nowhere.
 pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions) -> Result<Rows> {
-    let none = [new_empty_array(field.data_type())];
-    let chunks = if chunks.is_empty() { &none } else { chunks };
+    let whole = match chunks {
+        [] => Some(new_empty_array(field.data_type())),
+        [_, _, ..] if has_components(field) => Some(joined(chunks)?),
+        _ => None,
+    };
+    let chunks = whole.as_ref().map_or(chunks, std::slice::from_ref);
     let wanted = options.wanted()?;
     let mut bad = BadRows::default();
     let mut before = 0;
@@ -62,6 +70,37 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
         _ => ops::concat(read, 0_i64)?,
     };
     Ok(Rows { value, bad, visited: Vec::new() })
+}
+
+/// Whether some values are of a type that is stored by its components, at any level: such a type need not know `concat`.
+fn has_components(field: &Field) -> bool {
+    let text = field.metadata().get(EXTENSION_TYPE_METADATA_KEY);
+    let named = extension_name(field).zip(text);
+    named.is_some_and(|(name, text)| registered::frame(name, text).is_some())
+        || match field.data_type() {
+            DataType::Struct(fields) => fields.iter().any(|field| has_components(field)),
+            DataType::List(item)
+            | DataType::LargeList(item)
+            | DataType::ListView(item)
+            | DataType::LargeListView(item)
+            | DataType::FixedSizeList(item, _)
+            | DataType::Map(item, _)
+            | DataType::RunEndEncoded(_, item) => has_components(item),
+            DataType::Union(fields, _) => fields.iter().any(|(_, field)| has_components(field)),
+            _ => false,
+        }
+}
+
+/// The chunks as one array.
+///
+/// Errors: more items than the offsets or codes of the arrays count.
+fn joined(chunks: &[ArrayRef]) -> Result<ArrayRef> {
+    let parts: Vec<ArrayData> = chunks.iter().map(|chunk| chunk.to_data()).collect();
+    let mut rows = MutableArrayData::new(parts.iter().collect(), false, parts.iter().map(ArrayData::len).sum());
+    for (i, part) in parts.iter().enumerate() {
+        rows.try_extend(i, 0, part.len()).map_err(refused)?;
+    }
+    Ok(make_array(rows.freeze()))
 }
 
 /// Adds the bad rows of a chunk that comes behind others.

@@ -1,0 +1,76 @@
+//! Values of a user's type in files and streams of Arrow.
+
+use arrow_array::{ArrayRef, StructArray};
+use arrow_schema::{DataType, Field, FieldRef, Fields};
+use extenso_core::{ExtensionType, Tensor, Value};
+use extenso_derive::ExtensionType;
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
+use extenso_formats::arrow::{ArrowOptions, from_chunks, to_arrow_field};
+use extenso_types::Shape;
+use std::sync::Arc;
+
+/// A type without a component that holds the value itself, which knows no op.
+#[derive(ExtensionType, Clone)]
+#[extenso(name = "tests/Money")]
+struct Money {
+    amount: Tensor,
+    #[extenso(static)]
+    currency: String,
+}
+
+fn money(amounts: &[f64]) -> Value {
+    Money { amount: Tensor::from_vec(amounts.to_vec()), currency: "EUR".into() }.into_value()
+}
+
+fn amounts(value: &Value) -> String {
+    let money = Money::from_value(value).expect("money");
+    format!("{} {}", money.amount, money.currency)
+}
+
+/// Rows of money by itself, in lists, under a mask, and in records.
+fn columns(a: &[f64]) -> Vec<(&'static str, Value)> {
+    let n = a.len();
+    let lengths = Tensor::from_vec(vec![1_i64; n]);
+    let listed = RaggedTensor::from_row_lengths(money(a), &lengths).expect("rows").into_value();
+    let there: Vec<bool> = (0..n).map(|i| i % 2 == 0).collect();
+    let masked = MaskedTensor::new(money(a), Tensor::bools(&[n], &there).expect("a mask")).expect("masked");
+    let inner = StructTensor::from_fields(Shape::known(&[n]), [("m", money(a))]).expect("records").into_value();
+    vec![("m", money(a)), ("listed", listed), ("masked", masked.into_value()), ("inner", inner)]
+}
+
+fn chunk(a: &[f64]) -> (FieldRef, ArrayRef) {
+    let columns = columns(a).into_iter().map(|(name, value)| {
+        let (field, array) = to_arrow_field(&value).expect("goes out");
+        (Arc::new(field.as_ref().clone().with_name(name)), array)
+    });
+    let (fields, arrays): (Vec<FieldRef>, Vec<ArrayRef>) = columns.unzip();
+    let rows = StructArray::new(Fields::from(fields), arrays, None);
+    (Arc::new(Field::new("", DataType::Struct(rows.fields().clone()), false)), Arc::new(rows))
+}
+
+fn checked(value: &Value) {
+    let rows = StructTensor::from_value(value).expect("records");
+    let field = |name: &str| rows.field(name).expect("a field").clone();
+    let wanted = "[1.5, 2.5, 3.5] EUR";
+    assert_eq!(amounts(&field("m")), wanted);
+    assert_eq!(amounts(RaggedTensor::from_value(&field("listed")).expect("rows").values()), wanted);
+    let masked = MaskedTensor::from_value(&field("masked")).expect("masked");
+    assert_eq!((amounts(masked.values()), masked.mask().to_string()), (wanted.into(), "[True, False, True]".into()));
+    let inner = StructTensor::from_value(&field("inner")).expect("records");
+    assert_eq!(amounts(inner.field("m").expect("a field")), wanted);
+}
+
+#[test]
+fn chunks_of_a_type_that_knows_no_op_are_one_value() {
+    let (field, first) = chunk(&[1.5, 2.5]);
+    let (_, second) = chunk(&[3.5]);
+    let chunks = [first, second];
+    let read = from_chunks(&field, &chunks, &ArrowOptions::default()).expect("one value").value;
+    checked(&read);
+    let spec = Some(read.spec().expect("a spec"));
+    checked(&from_chunks(&field, &chunks, &ArrowOptions { spec, ..ArrowOptions::default() }).expect("one value").value);
+    let paths = Some(vec!["m".parse().expect("a path")]);
+    let few = from_chunks(&field, &chunks, &ArrowOptions { paths, ..ArrowOptions::default() }).expect("one value");
+    let few = StructTensor::from_value(&few.value).expect("records");
+    assert_eq!(few.field_names().collect::<Vec<_>>(), ["m"]);
+}
