@@ -1,12 +1,14 @@
-//! Values of a user's type in files and streams of Arrow.
+//! Values of a user's type in files and streams of Arrow, and as columns.
 
 use arrow_array::{ArrayRef, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_derive::ExtensionType;
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
-use extenso_formats::arrow::{ArrowOptions, from_chunks, to_arrow_field};
-use extenso_types::Shape;
+use extenso_formats::arrow::{ArrowOptions, from_chunks, read_ipc, to_arrow_field, write_ipc};
+use extenso_formats::source::{Format, SinkOptions, open_sink};
+use extenso_formats::{ParquetOptions, encode_parquet, read_parquet};
+use extenso_types::{Dim, Nest, Shape};
 use std::sync::Arc;
 
 /// A type without a component that holds the value itself, which knows no op.
@@ -73,4 +75,31 @@ fn chunks_of_a_type_that_knows_no_op_are_one_value() {
     let few = from_chunks(&field, &chunks, &ArrowOptions { paths, ..ArrowOptions::default() }).expect("one value");
     let few = StructTensor::from_value(&few.value).expect("records");
     assert_eq!(few.field_names().collect::<Vec<_>>(), ["m"]);
+}
+
+#[test]
+fn a_column_of_a_type_that_knows_no_op_has_the_rows_of_its_array() {
+    let dict = |a: &[f64]| Nest::dict([("m", Nest::Leaf(money(a))), ("x", Nest::Leaf(money(a)))]);
+    let of = |value: &Value, wanted: &str| {
+        let rows = StructTensor::from_value(value).expect("records");
+        rows.fields().iter().for_each(|(_, field)| assert_eq!(amounts(field), wanted));
+    };
+    let file = encode_parquet(&dict(&[1.5, 2.5])).expect("a file");
+    of(&read_parquet(&file.into(), &ParquetOptions::default()).expect("read").value, "[1.5, 2.5] EUR");
+    let mut out = Vec::new();
+    let options = SinkOptions { format: Some(Format::Arrow), ..SinkOptions::default() };
+    let mut sink = open_sink(&options, Box::new(&mut out)).expect("a sink");
+    sink.write(&dict(&[1.5])).and_then(|()| sink.write(&dict(&[2.5]))).and_then(|()| sink.finish()).expect("a file");
+    drop(sink);
+    of(&read_ipc(out.into(), &ArrowOptions::default()).expect("read").value, "[1.5, 2.5] EUR");
+    let records = |shape, x| StructTensor::from_fields(shape, [("m", money(&[1.5, 2.5])), ("x", x)]);
+    let open = records(Shape::new([Dim::any()]), money(&[1.5, 2.5])).expect("records").into_value();
+    let bytes = write_ipc(&open, false).expect("a file");
+    of(&read_ipc(bytes.into(), &ArrowOptions::default()).expect("read").value, "[1.5, 2.5] EUR");
+    let odd = records(Shape::known(&[3]), Tensor::from_vec(vec![1_i64, 2, 3]).into()).expect("records");
+    let error = write_ipc(&odd.into_value(), false).expect_err("2 of 3").to_string();
+    assert_eq!(error, "field 'm': 2 values are of 3 records.\nWanted: one number of rows.");
+    let odd = Nest::dict([("m", Nest::Leaf(money(&[1.5]))), ("x", Nest::Leaf(money(&[1.5, 2.5])))]);
+    let error = encode_parquet(&odd).expect_err("1 and 2").to_string();
+    assert!(error.contains("'x' has 2 rows, and 'm' has 1"), "{error}");
 }

@@ -11,7 +11,7 @@ use crate::error::{OrRaise, guarded, raised};
 use crate::{arg, spec, value};
 use arrow_buffer::Buffer;
 use extenso_core::{ExtensionType, Value};
-use extenso_ext::{StructTensor, outer};
+use extenso_ext::StructTensor;
 use extenso_formats::arrow::{ArrowOptions, IpcCompression, from_chunks, read_ipc, write_ipc_compressed};
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Dim, Error, Nest, Result, Shape};
@@ -181,8 +181,9 @@ fn records(nest: &Nest<Value>) -> Result<Value> {
             let fields: Result<Vec<_>> =
                 entries.iter().map(|(name, nest)| Ok((name.clone(), records(nest)?))).collect();
             let fields = fields?;
-            let len = fields.first().and_then(|(_, value)| outer(value)).and_then(Dim::known).unwrap_or(0);
-            Ok(StructTensor::from_fields(Shape::known(&[len]), fields)?.into_value())
+            // How many rows there are, the values say, or their arrays.
+            let shape = if fields.is_empty() { Shape::known(&[0]) } else { Shape::new([Dim::any()]) };
+            Ok(StructTensor::from_fields(shape, fields)?.into_value())
         }
         Nest::Tuple(_) | Nest::List(_) | Nest::Static(_) => {
             Err(Error::dtype("found a list of values").wanted("a value, or a dict of columns"))

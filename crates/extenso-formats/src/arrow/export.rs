@@ -241,10 +241,16 @@ fn structs(record: &StructTensor) -> Result<ArrayRef> {
     }
     let shape = record.shape();
     let n = match shape.dims() {
-        Some([n]) => n.known(),
+        Some([n]) => n.known().or_else(|| columns.first().map(|column| column.len())),
         _ => None,
     };
+    // The spec of a field of a type that is not known here need not tell how many it has; its array does.
     let n =
         n.ok_or_else(|| Error::shape(format!("a struct of shape {shape} has no array")).wanted("a vector of structs"))?;
     Ok(Arc::new(StructArray::try_new_with_length(fields.into(), columns, None, n).map_err(arrow)?))
 }
+    if let Some((name, column)) = record.field_names().zip(&columns).find(|(_, column)| column.len() != n) {
+        return Err(Error::shape(format!("{} values are of {n} records", column.len()))
+            .wanted("one number of rows")
+            .at(format!("field '{name}'")));
+    }

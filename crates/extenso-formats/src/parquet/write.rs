@@ -165,8 +165,14 @@ fn rows_of(value: &Nest<Value>) -> Result<usize> {
     let (mut first, mut leaves): (Option<(Place, usize)>, Vec<Value>) = (None, Vec::new());
     for (at, value) in value.leaves() {
         let named = || if at.is_root() { "the value".to_string() } else { format!("'{at}'") };
-        let Some(Dim::Known(rows)) = outer(value) else {
-            return Err(Error::shape(format!("{} is {}", named(), value.spec()?)).wanted("the records as outer axis"));
+        let rows = match outer(value) {
+            Some(Dim::Known(rows)) => rows,
+            // What a type that is not known here has as rows, its array tells.
+            Some(_) => to_arrow(value).map_err(|e| e.at(named()))?.len(),
+            None => {
+                let error = Error::shape(format!("{} is {}", named(), value.spec()?));
+                return Err(error.wanted("the records as outer axis"));
+            }
         };
         match &first {
             Some((other, known)) if *known != rows => {
