@@ -4,9 +4,10 @@ use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, LargeListArray, ListAr
 use arrow_array::{StructArray, UnionArray};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields, UnionFields};
-use extenso_core::Value;
-use extenso_ext::to_literal;
+use extenso_core::{ExtensionType, Tensor, Value};
+use extenso_ext::{MaskedTensor, StructTensor, to_literal};
 use extenso_formats::arrow::{ArrowOptions, from_arrow, read_ipc, write_ipc};
+use extenso_types::Shape;
 use std::sync::Arc;
 
 fn shown(value: &Value) -> String {
@@ -93,4 +94,30 @@ fn unions_in_lists_are_read_as_they_were_written_wherever_the_lists_begin() {
     }
     let value = from_arrow(&list(dense()).slice(1, 2)).expect("comes in");
     assert_eq!(shown(&written(&value, false)), r#"[[2, "b"], [3]]"#);
+}
+
+/// Elements 1, "a", 2, "b", 3, "c" of which some are missing by a mask around the union.
+fn masked(union: &ArrayRef, there: &[bool]) -> Value {
+    let mask = Tensor::bools(&[there.len()], there).expect("a mask");
+    MaskedTensor::new(from_arrow(union).expect("comes in"), mask).expect("masked").into_value()
+}
+
+#[test]
+fn a_union_under_a_mask_is_read_again_by_its_own_spec() {
+    for union in [dense(), sparse()] {
+        let value = masked(&union, &[true, false, true, true, false, true]);
+        let records = StructTensor::from_fields(Shape::known(&[6]), [("u", value)]).expect("records").into_value();
+        let bytes = write_ipc(&records, false).expect("a file");
+        let spec = records.spec().expect("a spec");
+        let options = ArrowOptions { spec: Some(spec.clone()), ..ArrowOptions::default() };
+        let again = read_ipc(bytes.clone().into(), &options).expect("read").value;
+        assert_eq!((again.spec().expect("a spec"), shown(&again)), (spec, shown(&records)));
+
+        let plain = StructTensor::from_fields(Shape::known(&[6]), [("u", from_arrow(&union).expect("comes in"))]);
+        let spec = plain.expect("records").into_value().spec().expect("a spec");
+        let options = ArrowOptions { spec: Some(spec), ..ArrowOptions::default() };
+        let error = read_ipc(bytes.into(), &options).expect_err("no mask").to_string();
+        // Numbers are read first, of which that of row 4 is missing.
+        assert!(error.starts_with("row 4, 'u[0]': null came."), "{error}");
+    }
 }

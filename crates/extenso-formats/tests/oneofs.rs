@@ -3,6 +3,7 @@
 
 use extenso_core::{ExtensionType, Tensor, Value, ops as core_ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, UnionTensor, to_literal};
+use extenso_formats::arrow::{ArrowOptions, read_ipc, write_ipc};
 use extenso_formats::proto::{Enums, MessageType, Messages, Oneofs, Optionals, Schema};
 use extenso_formats::{
     OnError, ProtobufOptions, encode_ndjson, encode_proto, encode_proto_json, ops, proto_spec, read_proto,
@@ -112,6 +113,18 @@ fn unions_are_written_as_they_were_read() {
             assert_eq!(shown(&again), shown(value));
             assert_eq!(again.spec().expect("a spec").to_string(), value.spec().expect("a spec").to_string());
         }
+    }
+}
+
+#[test]
+fn unions_go_through_files_of_arrow_by_their_own_spec() {
+    for optionals in [Optionals::Rows, Optionals::Masked] {
+        let value = read(&options(optionals, &[]));
+        let spec = value.spec().expect("a spec");
+        let arrow = ArrowOptions { spec: Some(spec.clone()), ..ArrowOptions::default() };
+        let again = read_ipc(write_ipc(&value, false).expect("writes").into(), &arrow).expect("reads").value;
+        assert_eq!(shown(&again), shown(&value));
+        assert_eq!(again.spec().expect("a spec").to_string(), spec.to_string());
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod absent;
 mod source;
+mod union;
 
 use super::import;
 use crate::columns::{BadRow, OnError};
@@ -326,9 +327,8 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     if fields && source.array.as_struct_opt().is_some() && import::extension_name(&source.field).is_none() {
         return record(source, ext);
     }
-    // What is missing in a union is so in its children, whose specs say whether that may be.
-    if !matches!(source.array.data_type(), DataType::Union(..)) {
-        source.all_there(&wanted)?;
+    if let Some(union) = union::union(source, ext) {
+        return union;
     }
     let found = import::plain(&source.at, &source.field, source.array.as_ref())?;
     match found.spec()? {
@@ -358,6 +358,7 @@ fn finer(given: &ExtSpec, wanted: &ExtSpec) -> Option<String> {
 
 /// Whether an item is there and somebody sees it.
 fn both(seen: Option<&BooleanBuffer>, nulls: Option<&NullBuffer>) -> Option<BooleanBuffer> {
+    source.all_there(&wanted)?;
     match (seen, nulls) {
         (Some(seen), Some(nulls)) => Some(seen & nulls.inner()),
         (Some(seen), None) => Some(seen.clone()),

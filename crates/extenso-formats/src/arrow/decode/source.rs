@@ -22,6 +22,8 @@ pub enum Rows<'a> {
     Lists(&'a Offsets, &'a Rows<'a>),
     /// So many items are one around them.
     Uniform(usize, &'a Rows<'a>),
+    /// Each item is the one around it that is named.
+    Places(&'a [usize], &'a Rows<'a>),
 }
 
 impl Rows<'_> {
@@ -33,6 +35,7 @@ impl Rows<'_> {
                 outer.of(list)
             }
             Rows::Uniform(size, outer) => outer.of(item.checked_div(*size).unwrap_or(0)),
+            Rows::Places(places, outer) => outer.of(places.get(item).copied().unwrap_or(0)),
         }
     }
 }
@@ -87,15 +90,16 @@ impl<'a> Source<'a> {
     where
         'a: 'b,
     {
-        Source {
-            at: self.at.child(Segment::Each),
-            field: items.field,
-            array: items.array,
-            rows,
-            start: self.start,
-            seen,
-            faults: self.faults,
-        }
+        self.part(Segment::Each, items, rows, seen)
+    }
+
+    /// The items of a part of this array.
+    pub fn part<'b>(&self, part: Segment, items: Items, rows: Rows<'b>, seen: Option<BooleanBuffer>) -> Source<'b>
+    where
+        'a: 'b,
+    {
+        let (at, Items { field, array }) = (self.at.child(part), items);
+        Source { at, field, array, rows, start: self.start, seen, faults: self.faults }
     }
 
     /// Checks that no item that is seen is null.
@@ -171,6 +175,11 @@ impl<'a> Source<'a> {
         Some(Ok((size, Items { array, ..items })))
     }
 
+    /// Whether somebody sees an item.
+    pub fn sees(&self, item: usize) -> bool {
+        self.seen.as_ref().is_none_or(|seen| seen.value(item))
+    }
+
     /// Which items of lists of this size are seen.
     pub fn seen_of(&self, size: usize) -> Option<BooleanBuffer> {
         self.seen.as_ref().map(|seen| import::repeated(seen, size))
@@ -184,8 +193,7 @@ impl<'a> Source<'a> {
         let mut bits = BooleanBufferBuilder::new(items.len());
         bits.append_n(offsets.first(), false);
         for list in 0..offsets.len() - 1 {
-            let seen = self.seen.as_ref().is_none_or(|seen| seen.value(list));
-            bits.append_n(offsets.get(list + 1) - offsets.get(list), seen);
+            bits.append_n(offsets.get(list + 1) - offsets.get(list), self.sees(list));
         }
         bits.append_n(items.len() - offsets.last(), false);
         Some(bits.finish())
@@ -193,7 +201,7 @@ impl<'a> Source<'a> {
 }
 
 /// Whether an item is null, at any level.
-fn has_nulls(array: &dyn Array) -> bool {
+pub fn has_nulls(array: &dyn Array) -> bool {
     fn any(data: &arrow_data::ArrayData) -> bool {
         data.null_count() > 0 || *data.data_type() == DataType::Null || data.child_data().iter().any(any)
     }
