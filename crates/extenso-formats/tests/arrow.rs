@@ -7,7 +7,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field};
 use extenso_core::{ExtensionType, Value, ops};
-use extenso_ext::{CategoricalTensor, MaskedTensor, RaggedTensor, to_literal};
+use extenso_ext::{CategoricalTensor, Literal, MaskedTensor, RaggedTensor, TimestampTensor, constant, to_literal};
 use extenso_formats::arrow::{from_arrow, from_arrow_as, to_arrow};
 use extenso_formats::{FieldSpec, encode_ndjson, struct_spec};
 use extenso_graph::Function;
@@ -154,4 +154,26 @@ fn an_element_of_a_word_that_is_null_is_missing_and_no_word_is_null() {
     let text = r#"["b", None, "a", None, "b"]"#;
     check(&words, &codes, text, "[True, False, True, False, True]", r#"["a", "b"]"#);
     check(&[None], &[Some(0), None], "[None, None]", "[False, False]", r#"[""]"#);
+}
+
+#[test]
+fn what_is_missing_in_lists_of_one_size_goes_out_and_comes_back() {
+    let item = |a: Option<i64>| a.map_or(Literal::None, |a| Literal::record([("a", Literal::Int(a))]));
+    let rows = [[Some(1), None], [None, Some(2)]].map(|row| Literal::List(row.map(item).into()));
+    let records = constant(Literal::List(rows.into())).expect("records");
+    let texts = constant(vec![vec![Some("a"), None], vec![None, Some("b")]]).expect("texts");
+    let stamps =
+        MaskedTensor::from_value(&constant(vec![vec![Some(1_i64), None], vec![None, Some(2)]]).expect("counts"));
+    let stamps = stamps.and_then(|counts| {
+        let times = TimestampTensor::new(counts.values().tensor()?.clone(), "s", Some("UTC"))?;
+        MaskedTensor::new(times.into_value(), counts.mask().clone())
+    });
+    for value in [records, texts, stamps.expect("times").into_value()] {
+        let array = to_arrow(&value).expect("goes out");
+        assert_eq!((array.len(), array.null_count()), (2, 0));
+        assert_eq!(array.as_fixed_size_list().values().null_count(), 2);
+        let again = from_arrow(&array).expect("comes in");
+        let literal = |value: &Value| to_literal(value).expect("a literal").to_string();
+        assert_eq!(literal(&again), literal(&value));
+    }
 }

@@ -11,7 +11,7 @@ use arrow_data::ArrayData;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use extenso_core::{Dense, Elements, Ext, ExtensionType, Offsets, Storage, Tensor, Value, ops};
-use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, UnionTensor, outer};
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, UnionTensor, outer, shape_of};
 use extenso_types::{DType, Dim, Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -142,17 +142,21 @@ fn dense(tensor: &Dense) -> Result<ArrayRef> {
 
 /// Elements in lists of one size for each axis behind the first.
 fn in_lists(elements: ArrayRef, dims: &[usize]) -> Result<ArrayRef> {
+    items_in_lists(Column::plain(elements), dims).map(|column| column.array)
+}
+
+/// As [`in_lists`], of elements whose field says more than their type.
+fn items_in_lists(elements: Column, dims: &[usize]) -> Result<Column> {
     if dims.is_empty() {
         return Err(Error::shape("a scalar has no array").wanted("at least a vector").hint("Use `expand_dims`."));
     }
     (1..dims.len()).rev().try_fold(elements, |items, axis| {
-        let field = Arc::new(Field::new("item", items.data_type().clone(), true));
         let size = i32::try_from(dims[axis])
             .map_err(|_| Error::shape(format!("an axis of {} is too long for Arrow", dims[axis])))?;
         // Lists of no items do not tell how many they are.
         let lists = dims[..axis].iter().product();
-        let list = FixedSizeListArray::try_new_with_length(field, size, items, None, lists);
-        Ok(Arc::new(list.map_err(arrow)?) as ArrayRef)
+        let list = FixedSizeListArray::try_new_with_length(items.field("item"), size, items.array, None, lists);
+        Ok(Column::plain(Arc::new(list.map_err(arrow)?)))
     })
 }
 
@@ -215,16 +219,16 @@ fn optional(masked: &MaskedTensor) -> Result<Column> {
 /// Values whose inner elements may be missing: nulls inside lists of one size.
 fn inside(masked: &MaskedTensor) -> Result<Column> {
     let (mask, dims) = (masked.mask(), masked.mask().data()?.dims());
-    let (Value::Tensor(values), [_, ..]) = (masked.values(), dims) else {
-        return Err(
-            Error::shape(format!("a mask of {} has no Arrow validity", mask.spec())).wanted("a mask of the outer axis")
-        );
-    };
+    let sizes = shape_of(&masked.values().spec()?).to_dims();
+    let inner = sizes.as_ref().and_then(|sizes| sizes.get(dims.len()..)).filter(|_| !dims.is_empty());
+    let inner = inner.ok_or_else(|| {
+        Error::shape(format!("a mask of {} has no Arrow validity", mask.spec())).wanted("a mask of the outer axis")
+    })?;
     let count = dims.iter().product();
-    let inner = values.data()?.dims().iter().skip(dims.len()).copied();
-    let flat: Vec<usize> = std::iter::once(count).chain(inner).collect();
-    let flat = MaskedTensor::new(values.with_dims(&flat)?, mask.with_dims(&[count])?)?;
-    Ok(Column::plain(in_lists(optional(&flat)?.array, dims)?))
+    let long = |size: usize| i64::try_from(size).map_err(|_| Error::shape(format!("an axis of {size} is too long")));
+    let flat: Vec<i64> = std::iter::once(count).chain(inner.iter().copied()).map(long).collect::<Result<_>>()?;
+    let flat = MaskedTensor::new(ops::reshape(masked.values(), flat)?, mask.with_dims(&[count])?)?;
+    items_in_lists(optional(&flat)?, dims)
 }
 
 fn structs(record: &StructTensor) -> Result<ArrayRef> {
@@ -240,17 +244,17 @@ fn structs(record: &StructTensor) -> Result<ArrayRef> {
         columns.push(column.array);
     }
     let shape = record.shape();
+    // The spec of a field of a type that is not known here need not tell how many it has; its array does.
     let n = match shape.dims() {
         Some([n]) => n.known().or_else(|| columns.first().map(|column| column.len())),
         _ => None,
     };
-    // The spec of a field of a type that is not known here need not tell how many it has; its array does.
     let n =
         n.ok_or_else(|| Error::shape(format!("a struct of shape {shape} has no array")).wanted("a vector of structs"))?;
-    Ok(Arc::new(StructArray::try_new_with_length(fields.into(), columns, None, n).map_err(arrow)?))
-}
     if let Some((name, column)) = record.field_names().zip(&columns).find(|(_, column)| column.len() != n) {
         return Err(Error::shape(format!("{} values are of {n} records", column.len()))
             .wanted("one number of rows")
             .at(format!("field '{name}'")));
     }
+    Ok(Arc::new(StructArray::try_new_with_length(fields.into(), columns, None, n).map_err(arrow)?))
+}
