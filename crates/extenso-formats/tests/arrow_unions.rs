@@ -5,9 +5,10 @@ use arrow_array::{StructArray, UnionArray};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields, UnionFields};
 use extenso_core::{ExtensionType, Tensor, Value};
-use extenso_ext::{MaskedTensor, StructTensor, to_literal};
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, to_literal};
 use extenso_formats::arrow::{ArrowOptions, from_arrow, read_ipc, write_ipc};
-use extenso_types::Shape;
+use extenso_formats::encode_parquet;
+use extenso_types::{Nest, Shape};
 use std::sync::Arc;
 
 fn shown(value: &Value) -> String {
@@ -96,6 +97,13 @@ fn unions_in_lists_are_read_as_they_were_written_wherever_the_lists_begin() {
     assert_eq!(shown(&written(&value, false)), r#"[[2, "b"], [3]]"#);
 }
 
+/// 1, None.
+fn without_texts() -> ArrayRef {
+    let (fields, mut columns) = children(vec![1], vec![""]);
+    columns[1] = Arc::new(StringArray::from(vec![None::<&str>]));
+    Arc::new(UnionArray::try_new(fields, vec![0_i8, 1].into(), Some(vec![0_i32, 0].into()), columns).expect("a union"))
+}
+
 /// Elements 1, "a", 2, "b", 3, "c" of which some are missing by a mask around the union.
 fn masked(union: &ArrayRef, there: &[bool]) -> Value {
     let mask = Tensor::bools(&[there.len()], there).expect("a mask");
@@ -119,5 +127,25 @@ fn a_union_under_a_mask_is_read_again_by_its_own_spec() {
         let error = read_ipc(bytes.into(), &options).expect_err("no mask").to_string();
         // Numbers are read first, of which that of row 4 is missing.
         assert!(error.starts_with("row 4, 'u[0]': null came."), "{error}");
+    }
+}
+
+#[test]
+fn a_union_below_the_columns_of_a_parquet_file_is_refused_as_one_on_top_is() {
+    for union in [dense(), sparse()] {
+        let mask = [true, false, true, true, false, true];
+        let lists = RaggedTensor::from_row_lengths(masked(&union, &mask), &Tensor::from_vec(vec![4_i64, 2]));
+        let plain = from_arrow(&list(record(union.clone()))).expect("comes in");
+        let field = StructTensor::from_fields(Shape::known(&[6]), [("u", masked(&union, &mask))]).expect("records");
+        for value in
+            [from_arrow(&union).expect("comes in"), plain, field.into_value(), lists.expect("rows").into_value()]
+        {
+            let error = encode_parquet(&Nest::dict([("x", Nest::Leaf(value))])).expect_err("a union").to_string();
+            assert!(error.starts_with("Parquet refuses the value"), "{error}");
+        }
+        // What is missing in children is missing in no field.
+        let column = from_arrow(&record(without_texts())).expect("comes in");
+        let error = encode_parquet(&Nest::Leaf(column)).expect_err("a union").to_string();
+        assert!(error.starts_with("Parquet refuses the value"), "{error}");
     }
 }

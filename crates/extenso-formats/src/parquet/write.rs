@@ -13,7 +13,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, LargeListArray, ListArray, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use extenso_core::Value;
-use extenso_ext::{MaskedTensorSpec, outer};
+use extenso_ext::{MaskedTensorSpec, UnionSpec, outer};
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Dim, Error, ExtSpec, Nest, Path as Place, Result, Segment, Spec};
 use parquet::arrow::ArrowWriter;
@@ -234,7 +234,8 @@ fn item_of(ext: &ExtSpec) -> Option<&Spec> {
 }
 
 fn refit(field: &FieldRef, array: &ArrayRef, spec: &Spec) -> FieldRef {
-    let masked = matches!(spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext));
+    // What is missing in a union is so in its children.
+    let masked = matches!(spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) || is::<UnionSpec>(ext));
     let field = field.as_ref().clone().with_data_type(array.data_type().clone());
     Arc::new(field.with_nullable(masked || array.null_count() > 0))
 }
