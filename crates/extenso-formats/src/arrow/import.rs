@@ -16,6 +16,8 @@ use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
 use extenso_types::{DType, Error, Path, Result, Segment, Shape};
 use std::sync::Arc;
 
+#[cfg(feature = "ipc")]
+pub(super) use layouts::runs_of;
 pub(super) use layouts::{Items, lists_of, repeated, uniform_items, without_runs};
 pub(crate) use layouts::{nulls_of, picked_of};
 

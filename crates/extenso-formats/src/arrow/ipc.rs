@@ -4,6 +4,7 @@
 //! panic on is caught, and lengths are checked before they are used.
 
 mod cover;
+mod shared;
 mod stream;
 
 pub(crate) use stream::{IpcReader, guarded};
@@ -28,6 +29,7 @@ use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use std::collections::HashMap;
+use shared::{apart, words_apart};
 use std::sync::Arc;
 
 const MAGIC: &[u8] = b"ARROW1";
@@ -198,10 +200,14 @@ struct Decoding {
     columns: Option<Vec<usize>>,
     dictionaries: HashMap<i64, ArrayRef>,
 }
+    /// How many bytes the messages had so far.
+    bytes: u64,
+    /// How many bytes items take by themselves that share them in the messages.
+    apart: u64,
 
 impl Decoding {
     fn new(schema: Schema, version: MetadataVersion, columns: Option<Vec<usize>>) -> Decoding {
-        Decoding { whole: Arc::new(schema), version, columns, dictionaries: HashMap::new() }
+        Decoding { whole: Arc::new(schema), version, columns, dictionaries: HashMap::new(), bytes: 0, apart: 0 }
     }
 
     /// What the batches have.
@@ -216,6 +222,7 @@ impl Decoding {
     fn take(&mut self, part: &Part) -> Result<Option<StructArray>> {
         let fault = |e: ArrowError| malformed(part.at, e);
         let head: Message<'_> = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
+        self.bytes = self.bytes.saturating_add(part.body.len() as u64);
         match head.header_type() {
             MessageHeader::DictionaryBatch => {
                 let batch = head.header_as_dictionary_batch().ok_or_else(|| malformed(part.at, "no dictionary"))?;
@@ -223,18 +230,34 @@ impl Decoding {
                 read_dictionary(&part.body, batch, &self.whole, &mut self.dictionaries, &self.version)
                     .map_err(fault)?;
                 Ok(None)
+                let words = self.dictionaries.get(&batch.id()).cloned();
+                words.map_or(Ok(()), |words| self.bounded(part, |most| words_apart(words.as_ref(), most)))?;
             }
             MessageHeader::RecordBatch => {
                 let batch = head.header_as_record_batch().ok_or_else(|| malformed(part.at, "no batch"))?;
                 plausible(part, batch)?;
                 let (whole, columns) = (self.whole.clone(), self.columns.as_deref());
                 let batch = read_record_batch(&part.body, batch, whole, &self.dictionaries, columns, &self.version);
-                Ok(Some(StructArray::from(batch.map_err(fault)?)))
+                let records = StructArray::from(batch.map_err(fault)?);
+                self.bounded(part, |most| apart(&records, most))?;
+                Ok(Some(records))
             }
             _ => Err(malformed(part.at, "a message is neither a dictionary nor a batch")),
         }
     }
 }
+
+    /// Checks that items that share bytes do not take far more by themselves than there came; `apart` counts up to what is left.
+    fn bounded(&mut self, part: &Part, apart: impl FnOnce(u64) -> Option<u64>) -> Result<()> {
+        let most = MOST.max(RATIO.saturating_mul(self.bytes));
+        let size = apart(most.saturating_sub(self.apart)).ok_or_else(|| {
+            let what =
+                format!("items that share their bytes take more than {most} by themselves, of {} bytes", self.bytes);
+            malformed(part.at, what).wanted(format!("at most {RATIO} times as many, or {} MB", MOST >> 20))
+        })?;
+        self.apart = self.apart.saturating_add(size);
+        Ok(())
+    }
 
 /// How many items a column may have without a bit of the batch for each, as nulls and runs have.
 const BARE: usize = 1 << 14;

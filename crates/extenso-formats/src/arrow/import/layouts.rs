@@ -175,7 +175,9 @@ pub fn without_runs(array: &dyn Array) -> Result<ArrayRef> {
 }
 
 /// For each item the run that it is in, and the values of the runs.
-fn runs_of(array: &dyn Array) -> Result<(Vec<i64>, ArrayRef)> {
+///
+/// Errors: as [`runs`].
+pub fn runs_of(array: &dyn Array) -> Result<(Vec<i64>, ArrayRef)> {
     fn picked<R: RunEndIndexType>(array: &RunArray<R>) -> Result<(Vec<i64>, ArrayRef)> {
         affordable(array.len().saturating_mul(16))?;
         let ends = array.run_ends();

@@ -1,0 +1,147 @@
+//! How many bytes the items of a batch take by themselves, where their layout lets them share bytes: views, list views, runs.
+//!
+//! Invariant: what is counted is no less than the elements that a value has of them, and no more memory is taken for counting than a
+//! number for each item.
+
+use crate::arrow::import::{runs_of, uniform_items};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, GenericListArray, GenericListViewArray, OffsetSizeTrait, StructArray, UnionArray};
+use arrow_buffer::ArrowNativeType;
+use arrow_schema::DataType;
+
+/// The bytes that the items of records take by themselves; 0 where no item shares its bytes with another, none if they are more than `most`.
+pub fn apart(records: &StructArray, most: u64) -> Option<u64> {
+    let shared = records.columns().iter().filter(|column| shares(column.data_type()));
+    shared
+        .map(|column| size(column.as_ref(), most))
+        .try_fold(0_u64, |total, size| within(total.checked_add(size?)?, most))
+}
+
+/// As [`apart`], of the words of a dictionary.
+pub fn words_apart(words: &dyn Array, most: u64) -> Option<u64> {
+    if shares(words.data_type()) { size(words, most) } else { Some(0) }
+}
+
+fn size(array: &dyn Array, most: u64) -> Option<u64> {
+    ends(array, most)?.last().copied()
+}
+
+fn within(total: u64, most: u64) -> Option<u64> {
+    (total <= most).then_some(total)
+}
+
+fn shares(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8View
+        | DataType::BinaryView
+        | DataType::ListView(_)
+        | DataType::LargeListView(_)
+        | DataType::RunEndEncoded(..) => true,
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => shares(item.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| shares(field.data_type())),
+        DataType::Union(fields, _) => fields.iter().any(|(_, field)| shares(field.data_type())),
+        _ => false,
+    }
+}
+
+/// The bytes before each item, and those of all; none if they are more than `most`.
+fn ends(array: &dyn Array, most: u64) -> Option<Vec<u64>> {
+    let len = array.len();
+    match array.data_type() {
+        DataType::Utf8View => summed(array.as_string_view().lengths().map(u64::from), most),
+        DataType::BinaryView => summed(array.as_binary_view().lengths().map(u64::from), most),
+        DataType::Utf8 => cuts(array.as_string::<i32>().value_offsets(), most),
+        DataType::LargeUtf8 => cuts(array.as_string::<i64>().value_offsets(), most),
+        DataType::Binary => cuts(array.as_binary::<i32>().value_offsets(), most),
+        DataType::LargeBinary => cuts(array.as_binary::<i64>().value_offsets(), most),
+        DataType::List(_) => lists(array.as_list::<i32>(), most),
+        DataType::LargeList(_) => lists(array.as_list::<i64>(), most),
+        DataType::ListView(_) => list_views(array.as_list_view::<i32>(), most),
+        DataType::LargeListView(_) => list_views(array.as_list_view::<i64>(), most),
+        DataType::Map(..) => {
+            let map = array.as_map();
+            let items = ends(map.entries(), most)?;
+            summed(
+                map.value_offsets().windows(2).map(|cut| between(&items, cut[0].as_usize(), cut[1].as_usize())),
+                most,
+            )
+        }
+        DataType::FixedSizeList(_, width) => {
+            let (items, width) = (uniform_items(array.as_fixed_size_list()), width.as_usize());
+            let items = ends(items.as_ref(), most)?;
+            summed((0..len).map(|i| between(&items, i * width, (i + 1) * width)), most)
+        }
+        DataType::Struct(_) => {
+            let columns = array.as_struct().columns().iter().map(|column| ends(column.as_ref(), most));
+            let columns = columns.collect::<Option<Vec<_>>>()?;
+            summed((0..len).map(|i| columns.iter().map(|ends| between(ends, i, i + 1)).sum()), most)
+        }
+        DataType::Union(..) => union(array.as_union(), most),
+        DataType::RunEndEncoded(..) => {
+            let (runs, values) = runs_of(array).ok()?;
+            let values = ends(values.as_ref(), most)?;
+            let value = |run: i64| usize::try_from(run).map_or(0, |run| between(&values, run, run + 1));
+            summed(runs.into_iter().map(value), most)
+        }
+        other => summed(std::iter::repeat_n(width(other) as u64, len), most),
+    }
+}
+
+/// The bytes of an item of a type whose items all take as many.
+fn width(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::Dictionary(codes, _) => width(codes),
+        DataType::FixedSizeBinary(width) => width.as_usize(),
+        DataType::Null => size_of::<f64>(),
+        other => other.primitive_width().unwrap_or(1),
+    }
+}
+
+/// The bytes of the items in a range, each of which counts for one at least.
+fn between(ends: &[u64], from: usize, to: usize) -> u64 {
+    let bytes = ends.get(to).zip(ends.get(from)).map_or(0, |(to, from)| to.saturating_sub(*from));
+    bytes.max(to.saturating_sub(from) as u64).max(1)
+}
+
+fn summed(sizes: impl Iterator<Item = u64>, most: u64) -> Option<Vec<u64>> {
+    let mut ends = Vec::with_capacity(sizes.size_hint().0 + 1);
+    ends.push(0);
+    let mut total = 0_u64;
+    for size in sizes {
+        total = within(total.checked_add(size)?, most)?;
+        ends.push(total);
+    }
+    Some(ends)
+}
+
+fn cuts<O: OffsetSizeTrait>(offsets: &[O], most: u64) -> Option<Vec<u64>> {
+    summed(offsets.windows(2).map(|cut| (cut[1] - cut[0]).as_usize() as u64), most)
+}
+
+fn lists<O: OffsetSizeTrait>(array: &GenericListArray<O>, most: u64) -> Option<Vec<u64>> {
+    let items = ends(array.values().as_ref(), most)?;
+    summed(array.value_offsets().windows(2).map(|cut| between(&items, cut[0].as_usize(), cut[1].as_usize())), most)
+}
+
+fn list_views<O: OffsetSizeTrait>(array: &GenericListViewArray<O>, most: u64) -> Option<Vec<u64>> {
+    let items = ends(array.values().as_ref(), most)?;
+    let views = array.value_offsets().iter().zip(array.value_sizes()).map(|(from, size)| {
+        let from = from.as_usize();
+        between(&items, from, from.saturating_add(size.as_usize()))
+    });
+    summed(views, most)
+}
+
+fn union(array: &UnionArray, most: u64) -> Option<Vec<u64>> {
+    let DataType::Union(fields, _) = array.data_type() else { return None };
+    let children = fields.iter().map(|(id, _)| Some((id, ends(array.child(id).as_ref(), most)?)));
+    let children = children.collect::<Option<Vec<_>>>()?;
+    let element = |i: usize| {
+        let child = children.iter().find(|(id, _)| *id == array.type_id(i));
+        child.map_or(0, |(_, ends)| between(ends, array.value_offset(i), array.value_offset(i) + 1))
+    };
+    summed((0..array.len()).map(element), most)
+}

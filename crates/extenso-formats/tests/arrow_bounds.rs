@@ -1,0 +1,78 @@
+//! What few bytes of Arrow's files may ask for.
+
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, ListViewArray, RecordBatch, RunArray, StringArray};
+use arrow_array::{DictionaryArray, StringViewArray, StructArray, builder::StringViewBuilder};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::Field;
+use extenso_formats::arrow::{ArrowOptions, from_arrow, read_ipc};
+use extenso_types::Error;
+use std::sync::Arc;
+
+/// Rows that all have the same items.
+fn rows_of(items: ArrayRef, rows: usize) -> ArrayRef {
+    let size = i32::try_from(items.len()).expect("few");
+    let field = Arc::new(Field::new("item", items.data_type().clone(), true));
+    Arc::new(ListViewArray::new(field, vec![0; rows].into(), vec![size; rows].into(), items, None))
+}
+
+fn numbers(n: i64) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(0..n))
+}
+
+/// Views of one long text.
+fn texts(len: usize, rows: usize) -> ArrayRef {
+    let mut builder = StringViewBuilder::new();
+    let block = builder.append_block("x".repeat(len).into_bytes().into());
+    let len = u32::try_from(len).expect("few");
+    (0..rows).for_each(|_| builder.try_append_view(block, 0, len).expect("a view"));
+    let views: StringViewArray = builder.finish();
+    Arc::new(views)
+}
+
+/// One long text, in one run.
+fn run(len: usize, rows: i32) -> ArrayRef {
+    let text = StringArray::from(vec!["x".repeat(len)]);
+    Arc::new(RunArray::<Int32Type>::try_new(&Int32Array::from(vec![rows]), &text).expect("a run"))
+}
+
+fn stream(column: &ArrayRef, batches: usize) -> Vec<u8> {
+    let rows = RecordBatch::try_from_iter([("x", column.clone())]).expect("rows");
+    let mut writer = StreamWriter::try_new(Vec::new(), &rows.schema()).expect("a stream");
+    (0..batches).for_each(|_| writer.write(&rows).expect("a batch"));
+    writer.into_inner().expect("written")
+}
+
+fn read(bytes: Vec<u8>) -> Result<String, Error> {
+    read_ipc(bytes.into(), &ArrowOptions::default()).map(|rows| rows.value.spec().expect("a spec").to_string())
+}
+
+#[test]
+fn items_that_share_bytes_in_a_file_are_bounded_and_in_memory_are_not() {
+    let below = rows_of(numbers(300), 300);
+    let hostile = [
+        rows_of(numbers(3000), 3000),
+        rows_of(below, 100),
+        texts(100_000, 1000),
+        rows_of(texts(1000, 300), 300),
+        run(5000, 16_000),
+        Arc::new(StructArray::try_from(vec![("a", texts(100_000, 1000))]).expect("records")),
+        Arc::new(DictionaryArray::new(Int32Array::from(vec![0]), rows_of(numbers(3000), 3000))),
+    ];
+    for column in hostile {
+        let bytes = stream(&column, 1);
+        assert!(bytes.len() < 200_000, "{}", bytes.len());
+        let error = read(bytes).expect_err("too much");
+        assert!(error.is_data() && error.to_string().contains("items that share their bytes take more"), "{error}");
+        assert_eq!(from_arrow(column.as_ref()).map(|_| ()), Ok(()), "{}", column.data_type());
+    }
+    // What no batch asks for alone, all of them do.
+    let few = rows_of(numbers(1000), 1000);
+    assert!(read(stream(&few, 7)).is_ok());
+    assert!(read(stream(&few, 12)).is_err());
+    for column in [rows_of(numbers(10), 3), texts(20, 5), run(5, 100)] {
+        let rows = StructArray::try_from(vec![("x", column.clone())]).expect("records");
+        let value = from_arrow(&rows).expect("comes in");
+        assert_eq!(read(stream(&column, 1)), Ok(value.spec().expect("a spec").to_string()));
+    }
+}
