@@ -5,8 +5,13 @@ use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, ListViewArray, Record
 use arrow_array::{DictionaryArray, StringViewArray, StructArray, builder::StringViewBuilder};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::Field;
-use extenso_formats::arrow::{ArrowOptions, from_arrow, read_ipc};
-use extenso_types::Error;
+use extenso_core::ExtensionType;
+use extenso_ext::StructTensor;
+use extenso_formats::arrow::{ArrowOptions, from_arrow, read_ipc, write_ipc};
+use extenso_formats::source::run_bytes;
+use extenso_formats::{FieldSpec, ParquetOptions, SourceOptions, encode_parquet, read_parquet, struct_spec};
+use extenso_graph::Function;
+use extenso_types::{DType, Error, Nest};
 use std::sync::Arc;
 
 /// Rows that all have the same items.
@@ -74,5 +79,30 @@ fn items_that_share_bytes_in_a_file_are_bounded_and_in_memory_are_not() {
         let rows = StructArray::try_from(vec![("x", column.clone())]).expect("records");
         let value = from_arrow(&rows).expect("comes in");
         assert_eq!(read(stream(&column, 1)), Ok(value.spec().expect("a spec").to_string()));
+    }
+}
+
+#[test]
+fn a_column_that_is_missing_is_told_with_those_that_there_are() {
+    let rows = StructArray::try_from(vec![("x", numbers(2)), ("y", numbers(2))]).expect("records");
+    let value = from_arrow(&rows).expect("comes in");
+    let bytes = write_ipc(&value, false).expect("a file");
+    let spec = struct_spec([("a", FieldSpec::Scalar(DType::I64, vec![]))]).expect("a spec");
+    let options = ArrowOptions { spec: Some(spec.clone()), ..ArrowOptions::default() };
+    let parquet = encode_parquet(&Nest::Leaf(value)).expect("a file");
+    let columns = ParquetOptions { spec: Some(spec.clone()), ..ParquetOptions::default() };
+    let function =
+        Function::new("a", |args| Ok(Nest::Leaf(StructTensor::from_value(args.leaves()[0].1)?.field("a")?.clone())));
+    let function = function.concrete(&Nest::Leaf(spec)).expect("traced");
+    let run = |bytes: &[u8]| run_bytes(&function, bytes, &SourceOptions::default()).map(|_| ());
+    let errors = [
+        run(&bytes),
+        run(&parquet),
+        read_ipc(bytes.into(), &options).map(|_| ()),
+        read_parquet(&parquet.into(), &columns).map(|_| ()),
+    ];
+    for error in errors {
+        let error = error.expect_err("no column").to_string();
+        assert!(error.starts_with("there is no column 'a'; there are: x, y.\nWanted: i64[?]."), "{error}");
     }
 }

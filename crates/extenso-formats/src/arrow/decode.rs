@@ -310,13 +310,41 @@ fn record(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
 fn missing(at: &Path, known: Vec<&str>, spec: &Spec, len: usize) -> Result<Value> {
     match spec {
         Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => defaults(spec, len),
-        _ => {
-            let shown: Vec<&str> = known.iter().take(20).copied().collect();
-            let more = if known.len() > shown.len() { ", ..." } else { "" };
-            Err(Error::missing(format!("there is no column '{at}'; there are: {}{more}", shown.join(", ")))
-                .wanted(spec.to_string())
-                .hint("Give a masked spec for a field that may be missing."))
-        }
+        _ => Err(no_column(at, &known, spec)),
+    }
+}
+
+fn no_column(at: &Path, known: &[&str], wanted: &Spec) -> Error {
+    let shown: Vec<&str> = known.iter().take(20).copied().collect();
+    let more = if known.len() > shown.len() { ", ..." } else { "" };
+    Error::missing(format!("there is no column '{at}'; there are: {}{more}", shown.join(", ")))
+        .wanted(wanted.to_string())
+        .hint("Give a masked spec for a field that may be missing.")
+}
+
+/// The fields of records, by their names.
+#[cfg(feature = "ipc")]
+pub(crate) fn named(ext: &ExtSpec) -> impl Iterator<Item = (&Arc<str>, &Spec)> + Clone {
+    ext.components.iter().filter_map(|(segment, spec)| match segment {
+        Segment::Field(name) => Some((name, spec)),
+        _ => None,
+    })
+}
+
+/// Checks that there are columns for these fields, before the others are left out.
+///
+/// Errors: there is none for a field that is not optional; the error names all columns.
+#[cfg(feature = "ipc")]
+pub(crate) fn columns_there<'a>(
+    columns: &arrow_schema::Fields,
+    fields: impl IntoIterator<Item = (&'a Arc<str>, &'a Spec)>,
+) -> Result<()> {
+    let known: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
+    let optional = |spec: &Spec| matches!(spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext));
+    let mut fields = fields.into_iter();
+    match fields.find(|(name, spec)| !known.contains(&&***name) && !optional(spec)) {
+        Some((name, spec)) => Err(no_column(&Path::root().child(Segment::Field(name.clone())), &known, spec)),
+        None => Ok(()),
     }
 }
 
@@ -330,6 +358,7 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     if let Some(union) = union::union(source, ext) {
         return union;
     }
+    source.all_there(&wanted)?;
     let found = import::plain(&source.at, &source.field, source.array.as_ref())?;
     match found.spec()? {
         Spec::Ext(given) if given.def == ext.def && given.static_data == ext.static_data => Ok(found),
@@ -358,7 +387,6 @@ fn finer(given: &ExtSpec, wanted: &ExtSpec) -> Option<String> {
 
 /// Whether an item is there and somebody sees it.
 fn both(seen: Option<&BooleanBuffer>, nulls: Option<&NullBuffer>) -> Option<BooleanBuffer> {
-    source.all_there(&wanted)?;
     match (seen, nulls) {
         (Some(seen), Some(nulls)) => Some(seen & nulls.inner()),
         (Some(seen), None) => Some(seen.clone()),

@@ -10,6 +10,7 @@ mod stream;
 pub(crate) use stream::{IpcReader, guarded};
 
 use super::chunks::{ArrowOptions, from_chunks};
+use super::decode::{columns_there, named};
 use super::export::to_arrow_field;
 use crate::project::Wanted;
 use crate::records::is;
@@ -28,8 +29,8 @@ use extenso_core::Value;
 use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
-use std::collections::HashMap;
 use shared::{apart, words_apart};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const MAGIC: &[u8] = b"ARROW1";
@@ -199,11 +200,11 @@ struct Decoding {
     /// Which columns are decoded; all, if there is none to leave out.
     columns: Option<Vec<usize>>,
     dictionaries: HashMap<i64, ArrayRef>,
-}
     /// How many bytes the messages had so far.
     bytes: u64,
     /// How many bytes items take by themselves that share them in the messages.
     apart: u64,
+}
 
 impl Decoding {
     fn new(schema: Schema, version: MetadataVersion, columns: Option<Vec<usize>>) -> Decoding {
@@ -221,17 +222,17 @@ impl Decoding {
     /// The batch that a message is; none of a dictionary, which is kept.
     fn take(&mut self, part: &Part) -> Result<Option<StructArray>> {
         let fault = |e: ArrowError| malformed(part.at, e);
-        let head: Message<'_> = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
         self.bytes = self.bytes.saturating_add(part.body.len() as u64);
+        let head: Message<'_> = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
         match head.header_type() {
             MessageHeader::DictionaryBatch => {
                 let batch = head.header_as_dictionary_batch().ok_or_else(|| malformed(part.at, "no dictionary"))?;
                 batch.data().map_or(Ok(()), |data| plausible(part, data))?;
                 read_dictionary(&part.body, batch, &self.whole, &mut self.dictionaries, &self.version)
                     .map_err(fault)?;
-                Ok(None)
                 let words = self.dictionaries.get(&batch.id()).cloned();
                 words.map_or(Ok(()), |words| self.bounded(part, |most| words_apart(words.as_ref(), most)))?;
+                Ok(None)
             }
             MessageHeader::RecordBatch => {
                 let batch = head.header_as_record_batch().ok_or_else(|| malformed(part.at, "no batch"))?;
@@ -245,7 +246,6 @@ impl Decoding {
             _ => Err(malformed(part.at, "a message is neither a dictionary nor a batch")),
         }
     }
-}
 
     /// Checks that items that share bytes do not take far more by themselves than there came; `apart` counts up to what is left.
     fn bounded(&mut self, part: &Part, apart: impl FnOnce(u64) -> Option<u64>) -> Result<()> {
@@ -258,6 +258,7 @@ impl Decoding {
         self.apart = self.apart.saturating_add(size);
         Ok(())
     }
+}
 
 /// How many items a column may have without a bit of the batch for each, as nulls and runs have.
 const BARE: usize = 1 << 14;
@@ -320,15 +321,11 @@ fn needed(schema: &Schema, options: &ArrowOptions) -> Result<Option<Vec<usize>>>
     }
     let wanted = Wanted::of_paths(options.paths.as_deref()).map_err(|e| e.at("paths"))?;
     let named: Option<Vec<String>> = match &options.spec {
-        Some(Spec::Ext(ext)) if is::<StructSpec>(ext) => Some(
-            ext.components
-                .iter()
-                .filter_map(|(segment, _)| match segment {
-                    Segment::Field(name) => wanted.field(name).map(|_| name.to_string()),
-                    _ => None,
-                })
-                .collect(),
-        ),
+        Some(Spec::Ext(ext)) if is::<StructSpec>(ext) => {
+            let fields = named(ext).filter(|(name, _)| wanted.field(name).is_some());
+            columns_there(schema.fields(), fields.clone())?;
+            Some(fields.map(|(name, _)| name.to_string()).collect())
+        }
         Some(_) => None,
         None if wanted.is_all() => None,
         None => {

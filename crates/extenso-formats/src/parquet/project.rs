@@ -5,10 +5,11 @@
 //! crate decodes no half of one.
 
 use super::times::scales;
+use crate::arrow::{columns_there, named};
 use crate::project::Wanted;
 use crate::records::{is, is_record};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
-use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec};
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
 use extenso_types::{Error, Path, Result, Segment, Spec};
 
 /// A leaf column: its number, where it stands in a record, and what it is in Arrow.
@@ -73,15 +74,20 @@ pub fn columns_of_paths(fields: &Fields, wanted: &Wanted) -> Result<Vec<usize>> 
     Ok(with_both_halves(fields, walk.chosen))
 }
 
-/// The columns that records of this spec, or values of it in the only column, are made of. A field that the file lacks has none.
-pub fn columns_of_spec(fields: &Fields, spec: &Spec) -> Vec<usize> {
+/// The columns that records of this spec, or values of it in the only column, are made of. An optional field that the file lacks has none.
+///
+/// Errors: the file lacks a field that is not optional, with the columns that there are.
+pub fn columns_of_spec(fields: &Fields, spec: &Spec) -> Result<Vec<usize>> {
     let mut walk = Walk::default();
     match (spec, &fields[..]) {
-        (Spec::Ext(ext), _) if is_record(ext) => walk.fields_of_spec(fields, spec),
+        (Spec::Ext(ext), _) if is_record(ext) => {
+            columns_there(fields, named(ext).filter(|_| is::<StructSpec>(ext)))?;
+            walk.fields_of_spec(fields, spec);
+        }
         (_, [only]) => walk.of_spec(only.data_type(), spec),
         _ => {}
     }
-    with_both_halves(fields, walk.chosen)
+    Ok(with_both_halves(fields, walk.chosen))
 }
 
 /// The chosen columns, with a column of the keys and one of the values of each map of which any is chosen.

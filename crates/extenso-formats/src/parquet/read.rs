@@ -173,7 +173,7 @@ impl Opened {
         opened.spec =
             options.spec.as_ref().map(|spec| wanted.of(&any_rows(spec))).transpose().map_err(|e| e.at("paths"))?;
         opened.chosen = match &opened.spec {
-            Some(spec) => columns_of_spec(&fields, spec),
+            Some(spec) => columns_of_spec(&fields, spec)?,
             None => columns_of_paths(&fields, &wanted).map_err(|e| e.at("paths"))?,
         };
         if let Some(spec) = &opened.spec {
@@ -209,8 +209,11 @@ impl Opened {
     }
 
     /// Wants the columns that records of this spec are made of.
-    pub fn choose(&mut self, spec: &Spec) {
-        self.chosen = columns_of_spec(self.metadata.schema().fields(), spec);
+    ///
+    /// Errors: the file lacks a field that is not optional.
+    pub fn choose(&mut self, spec: &Spec) -> Result<()> {
+        self.chosen = columns_of_spec(self.metadata.schema().fields(), spec)?;
+        Ok(())
     }
 
     fn choose_groups(&mut self, groups: &[usize]) -> Result<()> {

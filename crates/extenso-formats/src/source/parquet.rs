@@ -67,8 +67,8 @@ fn opened(function: &Concrete, source: &ParquetSource) -> Result<(Opened, Needs)
     let needs = Needs::new(function.record_spec(), &function.graph().needed_inputs())?;
     let mut opened = Opened::metadata(source)?;
     if let Some(spec) = &needs.spec {
-        opened.choose(spec);
-        // What does not fit by its type is told before a row is read, of all the columns that there are.
+        opened.choose(spec)?;
+        // What does not fit by its type is told before a row is read.
         leaves(&needs, &items(&needs, opened.no_rows()?)?, 0, OnError::Raise)?;
     }
     Ok((opened, needs))
