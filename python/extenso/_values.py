@@ -42,6 +42,10 @@ class Composite:
         """Returns the C interface of Arrow: a schema and an array in capsules."""
         return to_arrow(self).__arrow_c_array__(requested_schema)
 
+    def __arrow_c_stream__(self, requested_schema: "Any" = None) -> "Any":
+        """Returns the C interface of Arrow: a stream of one array in a capsule."""
+        return to_arrow(self).__arrow_c_stream__(requested_schema)
+
     def __getitem__(self, key: "Any") -> "Any":
         """Returns what a key chooses: positions, slices, `...`, `None`, integers, masks, and names of fields among them.
 

@@ -9,7 +9,6 @@ use extenso_core::{Ext, ExtensionType, Value};
 use extenso_ext::{CategoricalTensor, DecimalTensor, IntervalTensor, UnionTensor};
 use extenso_types::Result;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
 
 /// Adds the functions and the class to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -164,8 +163,17 @@ impl PyUnion {
     fn __arrow_c_array__<'py>(
         slf: &Bound<'py, Self>,
         requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    ) -> PyResult<arrow::Capsules<'py>> {
         arrow::capsules_of(slf.py(), &value_of(slf), requested_schema.as_ref())
+    }
+
+    /// The C interface of Arrow: a stream of one array in a capsule.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        slf: &Bound<'py, Self>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<arrow::Stream<'py>> {
+        arrow::stream_of(slf.py(), &value_of(slf), requested_schema.as_ref())
     }
 
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Object<'py>) -> PyResult<Object<'py>> {

@@ -232,6 +232,16 @@ impl PyStruct {
         arrow::capsules_of(py, &self.value(), requested_schema.as_ref())
     }
 
+    /// The C interface of Arrow: a stream of one array in a capsule.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<arrow::Stream<'py>> {
+        arrow::stream_of(py, &self.value(), requested_schema.as_ref())
+    }
+
     /// The records as dicts, in nested lists.
     fn to_py<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         literal::to_py(slf)

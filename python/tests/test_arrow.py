@@ -106,3 +106,12 @@ def test_a_python_class_refines_a_rust_type_and_comes_first() -> None:
     # It declines; the handlers of the Rust type answer, and the weak scalar keeps the dtype.
     out = ex.add(Noted(ex.tensor([1, 2], dtype="i8"), [True, False]), 3)
     assert isinstance(out, ex.MaskedTensor) and out.values.dtype == ex.i8 and ex.to_py(out) == [4, None]
+
+
+def test_a_value_is_a_stream_of_one_array() -> None:
+    x = ex.constant([{"a": 1, "b": [1.5]}, {"a": 2, "b": []}])
+    assert pa.RecordBatchReader.from_stream(x).read_all().to_pylist() == x.to_py()
+    for value in ([[1], [], [2, 3]], ["a", "b"], [1, None], [{"a": None}, None]):
+        assert pa.chunked_array(ex.constant(value)).to_pylist() == value
+    assert ex.from_arrow(pa.chunked_array(ex.to_arrow([1, 2]))).tolist() == [1, 2]
+    assert ex.tensor([1, 2]).__arrow_c_stream__() is not None, "nobody reads it, and it is released"

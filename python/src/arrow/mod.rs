@@ -4,6 +4,7 @@
 
 mod capsule;
 mod offset;
+mod stream;
 
 pub use capsule::chunks;
 
@@ -47,7 +48,7 @@ fn from_arrow<'py>(obj: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyAny>>) ->
     value::to_py(py, read.map_err(|e| e.at("from_arrow")).or_raise()?.value)
 }
 
-/// An Arrow array that shares the buffers of a value; libraries take it through `__arrow_c_array__`.
+/// An Arrow array that shares the buffers of a value; libraries take it through `__arrow_c_array__` or `__arrow_c_stream__`.
 #[pyclass(name = "ArrowArray", module = "extenso", frozen)]
 pub struct PyArrowArray {
     field: FieldRef,
@@ -77,6 +78,12 @@ impl PyArrowArray {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
+    /// The C interface: a stream of the array alone in a capsule.
+    fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let stream = stream::of_one(self.field.clone(), offset::export(&self.array.to_data()));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
     /// The C interface: a schema and an array in capsules.
     fn capsules<'py>(&self, py: Python<'py>) -> PyResult<Capsules<'py>> {
         let array = PyCapsule::new_with_value(py, offset::export(&self.array.to_data()), c"arrow_array")?;
@@ -85,6 +92,7 @@ impl PyArrowArray {
 }
 
 pub type Capsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
+pub type Stream<'py> = Bound<'py, PyCapsule>;
 
 /// The C interface of a value, in the layout that a consumer asks for where that is of the same elements.
 ///
@@ -95,6 +103,13 @@ pub fn capsules_of<'py>(
     requested: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Capsules<'py>> {
     PyArrowArray::of(value)?.asked(py, requested)?.capsules(py)
+}
+
+/// The C interface of a value as a stream of one array, in the layout that a consumer asks for where that is of the same elements.
+///
+/// Errors: as [`capsules_of`].
+pub fn stream_of<'py>(py: Python<'py>, value: &Value, requested: Option<&Bound<'py, PyAny>>) -> PyResult<Stream<'py>> {
+    PyArrowArray::of(value)?.asked(py, requested)?.stream(py)
 }
 
 /// The array of a value as an array of pyarrow where that is installed and knows its type.
@@ -119,6 +134,17 @@ impl PyArrowArray {
     ) -> PyResult<Capsules<'py>> {
         let array = PyArrowArray { field: self.field.clone(), array: self.array.clone() };
         array.asked(py, requested_schema.as_ref())?.capsules(py)
+    }
+
+    /// The C interface: a stream of the array alone in a capsule.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let array = PyArrowArray { field: self.field.clone(), array: self.array.clone() };
+        array.asked(py, requested_schema.as_ref())?.stream(py)
     }
 
     /// The C interface: the schema in a capsule.

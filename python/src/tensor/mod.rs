@@ -132,6 +132,16 @@ with_operators!(PyTensor {
         arrow::capsules_of(py, &self.0.clone().into(), requested_schema.as_ref())
     }
 
+    /// The C interface of Arrow: a stream of one array in a capsule.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<arrow::Stream<'py>> {
+        arrow::stream_of(py, &self.0.clone().into(), requested_schema.as_ref())
+    }
+
     /// The only element.
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         scalar::item(py, &self.0)
