@@ -247,6 +247,10 @@ fn a_shared_partition_is_neither_compared_nor_recorded() {
     let column = |args: &[Value]| ops::add(&args[0], ops::sum(&args[0], 1, true)?);
     let (_, nodes) = traced_nodes(&[value("[[1, 2], [], [3]]")], column).expect("traced");
     assert_eq!(nodes, ["segment_sum", "expand_dims", "squeeze", "gather_rows_of", "add"]);
+    let column = |args: &[Value]| ops::add(&args[0], &args[1]);
+    let args = [value("[[1, 2], [], [3]]"), value("[[1], [2], [3]]")];
+    let (_, nodes) = traced_nodes(&args, column).expect("traced");
+    assert_eq!(nodes[nodes.len() - 2..], ["gather_rows_of", "add"], "where fusion finds it: {nodes:?}");
 }
 
 #[test]

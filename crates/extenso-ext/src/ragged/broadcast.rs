@@ -7,7 +7,7 @@
 
 use super::RaggedTensor;
 use crate::args::{again, answer_ext, flat, held, int, on_value, typed, typed_arg, wrap};
-use crate::axes::{dim, one_row, outer, rank};
+use crate::axes::{dim, one_row, outer, rank, rows_of_one};
 use crate::masked::MaskedTensor;
 use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Value, ops};
 use extenso_types::{Dim, Error, Result};
@@ -195,7 +195,7 @@ fn may_stretch(partition: &RowPartition) -> bool {
     }
 }
 
-/// Uniform operands as rows where those may be longer or more than the rows of another, or of size 1 after all.
+/// Uniform operands as rows where those may be longer or more than the rows of another, or of size 1 after all; columns stay.
 fn rows_of_uniform(operands: &mut [Operand]) -> Result<()> {
     let partitions: Vec<RowPartition> = operands.iter().filter_map(Operand::partition).cloned().collect();
     if partitions.is_empty() {
@@ -204,31 +204,39 @@ fn rows_of_uniform(operands: &mut [Operand]) -> Result<()> {
     let stretched = partitions.iter().any(may_stretch);
     for operand in operands {
         let Operand::Uniform(value) = operand else { continue };
-        let (nrows, size) = (outer(value), dim(value, 1)?);
-        let as_many = partitions.iter().all(|partition| may_stand_beside(nrows, partition));
-        if !as_many || (size != Dim::Known(1) && (stretched || size.known().is_none())) {
+        let size = dim(value, 1)?;
+        let alone = stretched || size.known().is_none() || !may_stand_beside(outer(value), &partitions);
+        if size != Dim::Known(1) && alone {
             *operand = Operand::Ragged(RaggedTensor::of_uniform(value)?);
         }
     }
     Ok(())
 }
 
-/// Whether so many rows are known to be one, or as many as a partition has.
-fn may_stand_beside(nrows: Option<Dim>, partition: &RowPartition) -> bool {
-    nrows == Some(Dim::Known(1)) || nrows == Some(partition.spec().nrows)
+/// Whether so many rows are known to be one, or as many as each partition has.
+fn may_stand_beside(nrows: Option<Dim>, partitions: &[RowPartition]) -> bool {
+    nrows == Some(Dim::Known(1)) || partitions.iter().all(|partition| nrows == Some(partition.spec().nrows))
 }
 
-/// The rows that all ragged operands broadcast to.
+/// The rows that all operands broadcast to; none if none is ragged.
 fn common_rows(operands: &[Operand]) -> Result<Option<RowPartition>> {
-    let mut partitions = operands.iter().filter_map(Operand::partition);
-    let Some(first) = partitions.next().cloned() else { return Ok(None) };
+    let mut partitions: Vec<RowPartition> = operands.iter().filter_map(Operand::partition).cloned().collect();
+    let Some(first) = partitions.first().cloned() else { return Ok(None) };
+    for operand in operands {
+        // A column has one value in each row, which says how many rows there are.
+        if let Operand::Uniform(value) = operand
+            && !may_stand_beside(outer(value), &partitions)
+        {
+            partitions.push(rows_of_one(value)?);
+        }
+    }
     let join = |all: RowPartition, other: &RowPartition| {
         if all.same(other) || !(may_stretch(&all) || may_stretch(other)) {
             return Ok(all);
         }
         ops::broadcast_rows(all, other)?.partition().cloned()
     };
-    partitions.try_fold(first, join).map(Some)
+    partitions[1..].iter().try_fold(first, join).map(Some)
 }
 
 /// Axes of size 1 in front of operands of a lower rank.
@@ -297,10 +305,16 @@ fn compact(operands: &mut [Operand]) -> Result<()> {
 
 /// A uniform operand in the rows of a partition.
 fn uniform_in(value: &Value, partition: &RowPartition) -> Result<Value> {
-    let nrows = outer(value);
-    if dim(value, 1)? != Dim::Known(1) || !may_stand_beside(nrows, partition) {
+    if dim(value, 1)? != Dim::Known(1) {
         return RaggedTensor::of_uniform(value)?.stretched_in(partition);
     }
-    let column = ops::squeeze(value, vec![1_i64])?;
-    if nrows == Some(Dim::Known(1)) { Ok(column) } else { ops::gather_rows_of(column, partition) }
+    let (nrows, column) = (outer(value), ops::squeeze(value, vec![1_i64])?);
+    if nrows == Some(Dim::Known(1)) {
+        return Ok(column);
+    }
+    if may_stand_beside(nrows, std::slice::from_ref(partition)) {
+        return ops::gather_rows_of(column, partition);
+    }
+    let rows = ops::broadcast_like(ops::indices_along(&column, 0)?, ops::row_lengths(partition)?)?;
+    ops::gather_rows_of(ops::take(column, rows, 0)?, partition)
 }
