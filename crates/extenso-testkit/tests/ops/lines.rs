@@ -129,7 +129,7 @@ fn missing_elements_are_sorted_as_if_they_were_left_out() {
 /// A function of rows.
 type OnRows = fn(&Value) -> Result<Value>;
 
-const DIFFERENTIABLE: [(&str, OnRows); 14] = [
+const DIFFERENTIABLE: [(&str, OnRows); 17] = [
     ("cumulative_prod", |x| ops::cumulative_prod(x, 1, false)),
     ("cumulative_prod reverse", |x| ops::cumulative_prod(x, 1, true)),
     ("cumulative_prod of columns", |x| ops::cumulative_prod(x, 0, false)),
@@ -143,6 +143,9 @@ const DIFFERENTIABLE: [(&str, OnRows); 14] = [
     ("flip", |x| ops::flip(x, Axes::List(vec![1]))),
     ("pad", |x| ops::pad(x, 0.5, vec![0_i64, 0, 1, 1])),
     ("pairs in each row", |x| ops::multiply(ops::expand_dims(x, 1)?, ops::expand_dims(x, 2)?)),
+    ("one value for all rows", |x| ops::multiply(x, ops::slice(x, 0, 3, None, 1)?)),
+    ("one row beside a column", |x| ops::multiply(ops::sum(x, 1, true)?, ops::slice(x, 0, 0, Some(vec![1]), 1)?)),
+    ("one row of a column", |x| ops::multiply(x, ops::slice(ops::sum(x, 1, true)?, 0, 3, None, 1)?)),
     ("one vector for each row", |x| ops::multiply(ops::expand_dims(ops::exp(x)?, 1)?, ops::expand_dims(x, 1)?)),
 ];
 
