@@ -176,22 +176,22 @@ impl RaggedTensor {
 
     /// The same, with the only value of each row repeated if every row has one, and the only row if there is one.
     fn stretched_in(&self, partition: &RowPartition) -> Result<Value> {
-        if self.partition.same(partition) || !may_stretch(&self.partition) {
+        if self.partition.same(partition) || !may_stretch(&self.partition, partition.spec().nrows) {
             return self.values_in(partition);
         }
         ops::stretch_rows(&self.values, &self.partition, partition)
     }
 }
 
-/// Whether there is one row, or every row has length 1, as far as is known.
-fn may_stretch(partition: &RowPartition) -> bool {
+/// Whether rows are repeated beside so many others, as far as is known: every one has length 1, or there is one beside several.
+fn may_stretch(partition: &RowPartition, beside: Dim) -> bool {
+    let spec = partition.spec();
+    if spec.nrows != beside && spec.nrows.known().is_none_or(|n| n == 1) {
+        return true;
+    }
     match partition.data() {
-        Ok(rows) => rows.nrows() == 1 || rows.all_have_length_one(),
-        Err(_) => {
-            let spec = partition.spec();
-            let known = spec.nrows.known().zip(spec.nvalues.known());
-            known.is_none_or(|(nrows, nvalues)| nrows == 1 || nvalues >= nrows)
-        }
+        Ok(rows) => rows.all_have_length_one(),
+        Err(_) => spec.nrows.known().zip(spec.nvalues.known()).is_none_or(|(nrows, nvalues)| nvalues >= nrows),
     }
 }
 
@@ -201,11 +201,11 @@ fn rows_of_uniform(operands: &mut [Operand]) -> Result<()> {
     if partitions.is_empty() {
         return Ok(());
     }
-    let stretched = partitions.iter().any(may_stretch);
     for operand in operands {
         let Operand::Uniform(value) = operand else { continue };
-        let size = dim(value, 1)?;
-        let alone = stretched || size.known().is_none() || !may_stand_beside(outer(value), &partitions);
+        let (nrows, size) = (outer(value), dim(value, 1)?);
+        let stretched = |partition| may_stretch(partition, nrows.unwrap_or(Dim::Known(1)));
+        let alone = size.known().is_none() || partitions.iter().any(stretched) || !may_stand_beside(nrows, &partitions);
         if size != Dim::Known(1) && alone {
             *operand = Operand::Ragged(RaggedTensor::of_uniform(value)?);
         }
@@ -231,7 +231,8 @@ fn common_rows(operands: &[Operand]) -> Result<Option<RowPartition>> {
         }
     }
     let join = |all: RowPartition, other: &RowPartition| {
-        if all.same(other) || !(may_stretch(&all) || may_stretch(other)) {
+        let (one, two) = (all.spec().nrows, other.spec().nrows);
+        if all.same(other) || !(may_stretch(&all, two) || may_stretch(other, one)) {
             return Ok(all);
         }
         ops::broadcast_rows(all, other)?.partition().cloned()
