@@ -96,13 +96,14 @@ fn differences(x: Value, axis: i64, n: i64) -> Result<Value> {
     let n =
         usize::try_from(n).map_err(|_| Error::value(format!("n is {n}")).wanted("a number that is not negative"))?;
     // Of an axis of some size, nothing is left after as many steps.
-    let steps = match positions_of_unknown(&x, axis)? {
-        Some(_) if n > MOST_STEPS => {
+    let steps = match n {
+        0 | 1 => n,
+        _ if positions_of_unknown(&x, axis)?.is_none() => n.min(size_along(&x, axis)?),
+        _ if n > MOST_STEPS => {
             return Err(Error::value(format!("n is {n} along an axis of a size that is not known while tracing"))
                 .wanted(format!("at most {MOST_STEPS}, or a known size")));
         }
-        None if n > 1 => n.min(size_along(&x, axis)?),
-        Some(_) | None => n,
+        _ => n,
     };
     (0..steps).try_fold(x, |x, _| {
         let next = slice(&x, axis, 1, None, 1)?;
