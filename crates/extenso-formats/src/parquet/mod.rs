@@ -12,6 +12,7 @@
 //! Usual columns are decoded by `decode/`, all others by the crate. What Arrow's types are as values, `arrow` knows.
 
 mod decode;
+mod halves;
 mod join;
 mod project;
 mod proof;

@@ -5,6 +5,7 @@
 
 use super::decode::{Asked, decode};
 use super::guarded;
+use super::halves::wanted_halves;
 use super::join::{join, units};
 use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns};
 use super::proof::{Pages, most, prove_footer, prove_pages};
@@ -35,8 +36,7 @@ use std::sync::Arc;
 pub struct ParquetOptions {
     /// What the records are; what the file says, if there is none.
     pub spec: Option<Spec>,
-    /// What is read of them: the parts at or below these paths, such as `items[*].price`. Everything, if there is none. The keys of a
-    /// map come with its values, and without a spec its values with its keys.
+    /// What is read of them: the parts at or below these paths, such as `items[*].price`. Everything, if there is none.
     pub paths: Option<Vec<Path>>,
     /// Which row groups are read, in this order; all, if there is none.
     pub row_groups: Option<Vec<usize>>,
@@ -161,6 +161,7 @@ pub(crate) struct Opened {
     columns: Vec<LeafColumn>,
     chosen: Vec<usize>,
     groups: Vec<usize>,
+    wanted: Wanted,
     spec: Option<Spec>,
     on_error: OnError,
 }
@@ -189,7 +190,7 @@ impl Opened {
         let groups = std::mem::take(&mut opened.groups);
         let pruned = prune(opened.metadata.metadata(), &opened.columns, groups, &options.prune);
         opened.groups = pruned.map_err(|e| e.at("prune"))?;
-        opened.on_error = options.on_error;
+        (opened.wanted, opened.on_error) = (wanted, options.on_error);
         Ok(opened)
     }
 
@@ -204,8 +205,8 @@ impl Opened {
             return Err(Error::data(what));
         }
         let groups = (0..metadata.metadata().num_row_groups()).collect();
-        let (chosen, spec, on_error) = (Vec::new(), None, OnError::Raise);
-        Ok(Opened { source: source.clone(), metadata, columns, chosen, groups, spec, on_error })
+        let (chosen, wanted, spec, on_error) = (Vec::new(), Wanted::all(), None, OnError::Raise);
+        Ok(Opened { source: source.clone(), metadata, columns, chosen, groups, wanted, spec, on_error })
     }
 
     /// Wants the columns that records of this spec are made of.
@@ -380,7 +381,10 @@ impl Opened {
     /// The value of rows, of which the first has the number `start`.
     fn value(&self, rows: &StructArray, start: usize) -> Result<Rows> {
         let (value, bad) = match (&self.spec, self.on_error) {
-            (None, _) => (from_arrow(rows)?, BadRows::default()),
+            (None, _) => {
+                let rows = guarded(|| wanted_halves(rows.clone(), &self.wanted))?;
+                (from_arrow(&rows)?, BadRows::default())
+            }
             (Some(spec), on_error) => array_rows(&(Arc::new(rows.clone()) as ArrayRef), start, on_error, spec)?,
         };
         Ok(Rows { value, bad, visited: Vec::new() })

@@ -75,15 +75,20 @@ fn maps() -> ParquetSource {
 #[test]
 fn of_a_map_both_halves_are_read_where_one_is_wanted() {
     let source = maps();
-    for (wanted, read) in [
-        (&["m[*].value.x"][..], &["m[*].key", "m[*].value.x"][..]),
-        (&["m[*].key"], &["m[*].key", "m[*].value.x"]),
-        (&["r.m[*].value.y", "id"], &["id", "r.m[*].key", "r.m[*].value.y"]),
-        (&["id"], &["id"]),
+    for (wanted, read, value) in [
+        (&["m[*].value.x"][..], &["m[*].key", "m[*].value.x"][..], r#"[{"m": [{"value": {"x": 1}}]}, {"m": []}]"#),
+        (&["m[*].key"], &["m[*].key", "m[*].value.x"], r#"[{"m": [{"key": "k"}]}, {"m": []}]"#),
+        (
+            &["r.m[*].value.y", "id"],
+            &["id", "r.m[*].key", "r.m[*].value.y"],
+            r#"[{"id": 1, "r": {"m": [{"value": {"y": 2}}]}}, {"id": 2, "r": {"m": []}}]"#,
+        ),
+        (&["id"], &["id"], r#"[{"id": 1}, {"id": 2}]"#),
     ] {
         let rows =
             read_parquet(&source, &ParquetOptions { paths: paths(wanted), ..Default::default() }).expect("reads");
         assert_eq!(rows.visited.iter().map(|(path, _)| path.to_string()).collect::<Vec<_>>(), read);
+        assert_eq!(to_literal(&rows.value).expect("a literal").to_string(), value);
     }
 }
 
