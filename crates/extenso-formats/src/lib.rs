@@ -6,6 +6,8 @@
 
 pub mod arrow;
 mod assemble;
+#[cfg(any(feature = "parquet", feature = "proto"))]
+mod caught;
 pub mod columns;
 pub mod csv;
 mod failure;

@@ -34,16 +34,16 @@ pub use source::ParquetSource;
 pub(crate) use write::record_batch;
 pub use write::{ParquetWriter, encode_parquet, write_parquet};
 
+use crate::caught::caught;
 use extenso_types::{Error, Result};
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Calls into the crate that decodes: its errors and its panics are errors about the file.
 fn guarded<T, E: std::fmt::Display>(f: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
     let malformed = |what: &dyn std::fmt::Display| {
         Error::data(format!("the Parquet data is malformed: {what}")).wanted("a Parquet file, complete")
     };
-    match catch_unwind(AssertUnwindSafe(f)) {
+    match caught(f) {
         Ok(done) => done.map_err(|e| malformed(&e)),
         Err(panic) => Err(malformed(&said(&*panic).unwrap_or("it cannot be decoded"))),
     }

@@ -7,6 +7,7 @@
 use super::said;
 use super::times::stored;
 use crate::arrow::{to_arrow, to_arrow_field};
+use crate::caught::caught;
 use crate::records::is;
 use crate::run::check_rows;
 use arrow_array::cast::AsArray;
@@ -20,7 +21,6 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ fn writing<T>(f: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
         Error::dtype(format!("Parquet refuses the value: {what}"))
             .wanted("types that Parquet has: no unions, records without fields, or decimals of a negative scale")
     };
-    match catch_unwind(AssertUnwindSafe(f)) {
+    match caught(f) {
         Ok(done) => done.map_err(|e| match e {
             parquet::errors::ParquetError::External(e) => Error::io(e.to_string()),
             other => refused(&other),

@@ -6,6 +6,7 @@ use super::member::ANY;
 use super::put::{put_key, put_varint};
 use super::rows::Readers;
 use super::wire::WireType;
+use crate::caught::caught;
 use extenso_types::{Error, Result};
 use prost_reflect::prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
@@ -13,7 +14,6 @@ use prost_reflect::{DescriptorPool, MessageDescriptor};
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use std::collections::HashSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -169,7 +169,7 @@ fn editions(file: &str) -> Error {
 
 /// Calls a reader of descriptors. That of prost-reflect 0.16 panics while it makes the text of some errors.
 fn contained(read: impl FnOnce() -> Result<Schema>) -> Result<Schema> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+    caught(read).unwrap_or_else(|_| {
         let error = Error::data("the files do not fit together");
         Err(error.wanted("every type that is named, once, and each file behind those that it imports").at("descriptor"))
     })
