@@ -233,6 +233,21 @@ def test_types_of_users_come_back_from_a_file() -> None:
     assert isinstance(ex.from_arrow(ex.to_arrow(priced)), Priced)
     bound = pa.table(ex.to_arrow(ex.StructTensor([2], {"p": priced})))
     assert isinstance(ex.from_arrow(bound)["p"], Priced)
+    twice = ex.from_arrow(pa.concat_tables([bound, bound]))["p"]
+    assert twice.amount.tolist() == [1.5, 2.5] * 2 and twice.tags.to_py() == [["a"], []] * 2
+
+
+def test_a_column_of_a_users_type_has_the_rows_of_its_array() -> None:
+    class Amounts(ex.ExtensionType):
+        __extenso_name__ = "tests.arrow/Amounts"
+        amount: ex.Tensor
+
+    amounts = Amounts([1.5, 2.5])
+    for entries in ({"m": amounts}, {"m": amounts, "n": ex.tensor([1, 2])}, {"n": ex.tensor([1, 2]), "m": amounts}):
+        for stream in (False, True):
+            assert ex.read_arrow(ex.write_arrow(entries, stream=stream))["m"].amount.tolist() == [1.5, 2.5]
+    with pytest.raises(ex.ShapeError, match="field 'm': 2 values are of 3 records"):
+        ex.write_arrow({"m": amounts, "n": ex.tensor([1, 2, 3])})
 
 
 def test_tables_of_several_batches_are_one_value() -> None:

@@ -29,7 +29,7 @@ use extenso_core::Value;
 use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
-use shared::{apart, words_apart};
+use shared::apart;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -231,7 +231,7 @@ impl Decoding {
                 read_dictionary(&part.body, batch, &self.whole, &mut self.dictionaries, &self.version)
                     .map_err(fault)?;
                 let words = self.dictionaries.get(&batch.id()).cloned();
-                words.map_or(Ok(()), |words| self.bounded(part, |most| words_apart(words.as_ref(), most)))?;
+                words.map_or(Ok(()), |words| self.bounded(part, words.as_ref()))?;
                 Ok(None)
             }
             MessageHeader::RecordBatch => {
@@ -240,17 +240,17 @@ impl Decoding {
                 let (whole, columns) = (self.whole.clone(), self.columns.as_deref());
                 let batch = read_record_batch(&part.body, batch, whole, &self.dictionaries, columns, &self.version);
                 let records = StructArray::from(batch.map_err(fault)?);
-                self.bounded(part, |most| apart(&records, most))?;
+                self.bounded(part, &records)?;
                 Ok(Some(records))
             }
             _ => Err(malformed(part.at, "a message is neither a dictionary nor a batch")),
         }
     }
 
-    /// Checks that items that share bytes do not take far more by themselves than there came; `apart` counts up to what is left.
-    fn bounded(&mut self, part: &Part, apart: impl FnOnce(u64) -> Option<u64>) -> Result<()> {
+    /// Checks that items that share bytes do not take far more by themselves than there came.
+    fn bounded(&mut self, part: &Part, array: &dyn Array) -> Result<()> {
         let most = MOST.max(RATIO.saturating_mul(self.bytes));
-        let size = apart(most.saturating_sub(self.apart)).ok_or_else(|| {
+        let size = apart(array, most.saturating_sub(self.apart)).ok_or_else(|| {
             let what =
                 format!("items that share their bytes take more than {most} by themselves, of {} bytes", self.bytes);
             malformed(part.at, what).wanted(format!("at most {RATIO} times as many, or {} MB", MOST >> 20))

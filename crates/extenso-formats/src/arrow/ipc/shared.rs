@@ -1,33 +1,37 @@
 //! How many bytes the items of a batch take by themselves, where their layout lets them share bytes: views, list views, runs.
 //!
-//! Invariant: what is counted is no less than the elements that a value has of them, and no more memory is taken for counting than a
-//! number for each item.
+//! Invariant: what is counted is no less than the elements that a value has of them; counting takes a number for each item of list views
+//! and runs, and no memory otherwise.
 
 use crate::arrow::import::{runs_of, uniform_items};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, GenericListArray, GenericListViewArray, OffsetSizeTrait, StructArray, UnionArray};
+use arrow_array::{Array, GenericListArray, GenericListViewArray, OffsetSizeTrait, UnionArray};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
 
-/// The bytes that the items of records take by themselves; 0 where no item shares its bytes with another, none if they are more than `most`.
-pub fn apart(records: &StructArray, most: u64) -> Option<u64> {
-    let shared = records.columns().iter().filter(|column| shares(column.data_type()));
-    shared
-        .map(|column| size(column.as_ref(), most))
-        .try_fold(0_u64, |total, size| within(total.checked_add(size?)?, most))
+/// The bytes that items take by themselves, of those parts of an array where they share bytes; none if they are more than `most`.
+pub fn apart(array: &dyn Array, most: u64) -> Option<u64> {
+    match array.data_type() {
+        data_type if !shares(data_type) => Some(0),
+        DataType::Utf8View => total(array.as_string_view().lengths().map(u64::from), most),
+        DataType::BinaryView => total(array.as_binary_view().lengths().map(u64::from), most),
+        DataType::List(_) => apart(array.as_list::<i32>().values().as_ref(), most),
+        DataType::LargeList(_) => apart(array.as_list::<i64>().values().as_ref(), most),
+        DataType::Map(..) => apart(array.as_map().entries(), most),
+        DataType::Struct(_) => {
+            let columns = array.as_struct().columns().iter().map(|column| apart(column.as_ref(), most));
+            total(columns.collect::<Option<Vec<u64>>>()?.into_iter(), most)
+        }
+        _ => ends(array, most)?.last().copied(),
+    }
 }
 
-/// As [`apart`], of the words of a dictionary.
-pub fn words_apart(words: &dyn Array, most: u64) -> Option<u64> {
-    if shares(words.data_type()) { size(words, most) } else { Some(0) }
+fn total(mut sizes: impl Iterator<Item = u64>, most: u64) -> Option<u64> {
+    sizes.try_fold(0, |total, size| add(total, size, most))
 }
 
-fn size(array: &dyn Array, most: u64) -> Option<u64> {
-    ends(array, most)?.last().copied()
-}
-
-fn within(total: u64, most: u64) -> Option<u64> {
-    (total <= most).then_some(total)
+fn add(total: u64, size: u64, most: u64) -> Option<u64> {
+    total.checked_add(size).filter(|total| *total <= most)
 }
 
 fn shares(data_type: &DataType) -> bool {
@@ -111,7 +115,7 @@ fn summed(sizes: impl Iterator<Item = u64>, most: u64) -> Option<Vec<u64>> {
     ends.push(0);
     let mut total = 0_u64;
     for size in sizes {
-        total = within(total.checked_add(size)?, most)?;
+        total = add(total, size, most)?;
         ends.push(total);
     }
     Some(ends)
