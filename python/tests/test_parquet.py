@@ -63,6 +63,55 @@ def test_codecs_and_page_versions(codec: str, version: str) -> None:
         assert ex.to_py(ex.read_parquet(file)) == rows
 
 
+def test_a_codec_that_is_not_read_is_named() -> None:
+    file = _file(ROWS, compression={"id": "BROTLI"})
+    with pytest.raises(ex.InvalidValueError, match="column 'id' is packed by Brotli"):
+        ex.read_parquet(file)
+    assert ex.to_py(ex.read_parquet(file, paths=["user"])) == [{"user": row["user"]} for row in ROWS]
+
+
+def test_a_part_of_a_map_is_read() -> None:
+    table = pa.table({"m": pa.array([[("k", 1), ("l", None)], []], pa.map_(pa.string(), pa.int64())), "id": [7, 8]})
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    whole = ex.read_parquet(sink.getvalue())
+    for part in [
+        lambda r: r["m", "value"],
+        lambda r: r["m", "key"],
+        lambda r: ex.num(r["m"]),
+        lambda r: {"n": ex.num(r["m"]), "i": r["id"]},
+    ]:
+        f = ex.function(part, name="part").get_concrete_function(whole)
+        assert ex.write_json(f.run(sink.getvalue())) == ex.write_json(part(whole))
+    read = ex.read_parquet(sink.getvalue(), paths=["m[*].value"])
+    assert ex.to_py(read) == [{"m": [{"value": 1}, {"value": None}]}, {"m": []}]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 100])
+def test_times_are_times_to_others_and_what_they_were_to_us(batch: int) -> None:
+    day = 86_400_000
+    types = [
+        (pa.timestamp("s", "UTC"), [-1, None, 1_700_000_000], pa.timestamp("ms", "UTC")),
+        (pa.time32("s"), [0, 86_399, None], pa.time32("ms")),
+        (pa.date64(), [0, -day, 20_000 * day], pa.date32()),
+        (pa.list_(pa.timestamp("s")), [[1], [], [2, None]], pa.list_(pa.timestamp("ms"))),
+        (pa.timestamp("ns"), [1, None, 3], pa.timestamp("ns")),
+    ]
+    columns = [pa.array(values, pa.list_(pa.int64()) if pa.types.is_list(t) else None).cast(t) for t, values, _ in types[3:]]
+    columns = [pa.array(values, t) for t, values, _ in types[:3]] + columns
+    table = pa.table({f"c{i}": column for i, column in enumerate(columns)})
+    file = ex.write_parquet(table)
+    theirs = pq.read_table(io.BytesIO(file))
+    for i, (given, _, stored) in enumerate(types):
+        assert str(theirs.schema.field(i).type).replace("element", "item") == str(stored)
+        assert theirs.column(i).cast(given).to_pylist() == table.column(i).to_pylist()
+    wanted = ex.to_py(ex.from_arrow(table))
+    assert ex.to_py(ex.read_parquet(file)) == wanted
+    blocks = [row for block in ex.read_parquet_blocks(file, batch) for row in ex.to_py(block)]
+    assert blocks == wanted
+    assert pa.table(ex.read_parquet(file)).schema.types == pa.table(ex.from_arrow(table)).schema.types
+
+
 def test_only_what_is_asked_for_is_read(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.Table.from_pylist(ROWS), path)
