@@ -97,7 +97,7 @@ impl RowPartition {
         if dense.dims().len() != 1 {
             return Err(Error::shape(format!("row splits have shape {:?}", dense.dims())).wanted("a vector"));
         }
-        let buffer = || dense.fixed().map(Elements::buffer);
+        let buffer = || dense.fixed().map(Elements::to_buffer);
         let offsets = match dense.dtype() {
             DType::I32 => Offsets::I32(ScalarBuffer::new(buffer()?, 0, dense.len())),
             DType::I64 => Offsets::I64(ScalarBuffer::new(buffer()?, 0, dense.len())),

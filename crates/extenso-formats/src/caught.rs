@@ -14,7 +14,10 @@ thread_local! {
 /// Calls `f`, and catches its panic, of which the program's hook is not told.
 pub fn caught<T>(f: impl FnOnce() -> T) -> thread::Result<T> {
     static ONCE: Once = Once::new();
-    ONCE.call_once(hush);
+    // The hook cannot be changed while this thread panics.
+    if !thread::panicking() {
+        ONCE.call_once(hush);
+    }
     let before = INSIDE.replace(true);
     let done = catch_unwind(AssertUnwindSafe(f));
     INSIDE.set(before);

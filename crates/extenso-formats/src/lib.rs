@@ -6,7 +6,7 @@
 
 pub mod arrow;
 mod assemble;
-#[cfg(any(feature = "parquet", feature = "proto"))]
+#[cfg(any(feature = "ipc", feature = "parquet", feature = "proto"))]
 mod caught;
 pub mod columns;
 pub mod csv;

@@ -2,7 +2,7 @@
 
 use crate::error::{OrRaise, raised};
 use arrow_buffer::Buffer;
-use extenso_core::{Dense, Storage, Tensor};
+use extenso_core::{Storage, Tensor};
 use extenso_types::{DType, Error, Result};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -31,7 +31,7 @@ pub fn capsule<'py>(py: Python<'py>, tensor: &Tensor, wish: &Wish<'_, 'py>) -> P
     })?;
     let versioned = wish.max_version.is_some_and(|(major, _)| major >= VERSION.major);
     let copy = wish.copy.unwrap_or(!versioned);
-    let memory = memory(dense, copy, wish.copy == Some(false)).map_err(|e| PyBufferError::new_err(e.to_string()))?;
+    let memory = memory(tensor, copy, wish.copy == Some(false)).map_err(|e| PyBufferError::new_err(e.to_string()))?;
     let copied = copy || dense.dtype() == DType::Bool;
     let held = Held::new(memory, dense.dims(), element).or_raise()?;
     if versioned {
@@ -60,10 +60,11 @@ fn check(py: Python<'_>, wish: &Wish<'_, '_>) -> PyResult<()> {
 }
 
 /// The bytes of the elements, one after another; of booleans a byte each.
-fn memory(dense: &Dense, copy: bool, forbidden: bool) -> Result<Buffer> {
+fn memory(tensor: &Tensor, copy: bool, forbidden: bool) -> Result<Buffer> {
+    let dense = tensor.data()?;
     match dense.storage() {
         Storage::Fixed(elements) if copy => Ok(Buffer::from_slice_ref(elements.as_slice())),
-        Storage::Fixed(elements) => Ok(elements.buffer()),
+        Storage::Fixed(_) => tensor.buffer(),
         Storage::Bits(_) if forbidden => {
             Err(Error::value("booleans are bits here and bytes in DLPack").hint("Leave `copy` out."))
         }

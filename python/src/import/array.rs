@@ -132,7 +132,7 @@ fn from_numpy(array: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor
         let bits = array.call_method1("view", ("uint16",))?;
         let bits = from_buffer(&bits)?.ok_or_else(|| not_an_array(array))?;
         let dense = bits.data().or_raise()?;
-        let made = Tensor::from_buffer(DType::BF16, dense.dims(), dense.fixed().or_raise()?.buffer()).or_raise()?;
+        let made = Tensor::from_buffer(DType::BF16, dense.dims(), bits.buffer().or_raise()?).or_raise()?;
         return to_dtype(made, dtype);
     }
     match kind.as_str() {

@@ -39,13 +39,13 @@ pub fn _text_of(
     bytes: &Bound<'_, PyAny>,
 ) -> PyResult<PyTensor> {
     let (cuts, bytes) = (arg::tensor(offsets, None)?, arg::tensor(bytes, Some(DType::U8))?);
-    let memory: Buffer = cuts.data().and_then(|cuts| cuts.fixed()).or_raise()?.buffer();
+    let memory: Buffer = cuts.buffer().or_raise()?;
     let count = cuts.data().or_raise()?.len();
     let offsets = match cuts.dtype() {
         DType::I32 => Offsets::I32(ScalarBuffer::new(memory, 0, count)),
         DType::I64 => Offsets::I64(ScalarBuffer::new(memory, 0, count)),
         other => return Err(Error::dtype(format!("the offsets are {other}")).wanted("i32 or i64")).or_raise(),
     };
-    let bytes = bytes.data().and_then(|bytes| bytes.fixed()).or_raise()?.buffer();
+    let bytes = bytes.buffer().or_raise()?;
     Tensor::from_text(crate::dtype::from_py(dtype)?, &shape, offsets, bytes).or_raise().map(PyTensor)
 }

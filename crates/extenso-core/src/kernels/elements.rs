@@ -52,10 +52,15 @@ impl Elements {
     }
 
     /// The bytes as a buffer, which is shared; of what stands in the value it is a copy.
-    pub fn buffer(&self) -> Buffer {
+    pub fn to_buffer(&self) -> Buffer {
+        self.shared().cloned().unwrap_or_else(|| in_buffer(self.as_slice()))
+    }
+
+    /// The buffer that holds them, unless they stand in the value.
+    pub(crate) fn shared(&self) -> Option<&Buffer> {
         match &self.0 {
-            Memory::Few(..) => in_buffer(self.as_slice()),
-            Memory::Shared(buffer) => buffer.clone(),
+            Memory::Few(..) => None,
+            Memory::Shared(buffer) => Some(buffer),
         }
     }
 

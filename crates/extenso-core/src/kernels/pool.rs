@@ -195,7 +195,7 @@ impl Block {
     /// The finished buffer; its pages return to the pool when its last owner drops it.
     pub fn freeze(self) -> Buffer {
         let mut buffer = match self.memory {
-            Memory::Few(words) => return Elements::few(words, self.len).buffer(),
+            Memory::Few(words) => return Elements::few(words, self.len).to_buffer(),
             Memory::Small(words) => Buffer::from_vec(words),
             Memory::Pooled(owner) => Buffer::from(bytes::Bytes::from_owner(owner)),
         };
@@ -455,7 +455,7 @@ mod tests {
             let bytes = elements.bytes().to_vec();
             let (elements, buffer) = (elements.elements(), buffer.freeze());
             assert_eq!((elements.as_slice(), buffer.as_slice()), (&bytes[..], &bytes[..]), "{len} bytes");
-            assert_eq!((elements.buffer().as_slice(), buffer.strong_count()), (&bytes[..], 1), "{len} bytes");
+            assert_eq!((elements.to_buffer().as_slice(), buffer.strong_count()), (&bytes[..], 1), "{len} bytes");
             let (from, rest) = (len / 3, len - len / 3);
             assert_eq!(elements.slice(from, rest).as_slice(), &bytes[from..], "{len} bytes");
         }

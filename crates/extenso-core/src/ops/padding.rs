@@ -10,7 +10,7 @@ use crate::grad::GradCx;
 use crate::kernels::gather::repeat;
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
-use crate::ops::{multiply, sum, zeros_like};
+use crate::ops::{concat, indices_along, max, minimum, multiply, reshape, row_lengths, sum, take, zeros_like};
 use crate::partition::Rows;
 use crate::tensor::{Dense, Elements, Storage, Tensor, element_count};
 use crate::threads::{pieces, side_by_side};
@@ -198,11 +198,14 @@ fn unpadded<'a>(rows: &'a Rows, x: &Dense, width: usize) -> impl Iterator<Item =
 }
 
 fn grad_unpad(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
-    let shape = cx.args[0].tensor()?.shape();
-    let width = shape.dims().and_then(|dims| dims.get(1)?.known()).ok_or_else(|| {
-        Error::shape("the axis that holds the rows has a size that is not known while tracing")
-            .wanted("a known size of axis 1")
-    })?;
-    let width = vec![i64::try_from(width).unwrap_or(i64::MAX)];
-    Ok(vec![Some(pad_rows(cx.g(), &cx.args[1], 0, Some(width))?), None])
+    let (x, partition) = (&cx.args[0], &cx.args[1]);
+    if let Some(width) = x.tensor()?.shape().dims().and_then(|dims| dims.get(1)?.known()) {
+        let width = vec![i64::try_from(width).unwrap_or(i64::MAX)];
+        return Ok(vec![Some(pad_rows(cx.g(), partition, 0, Some(width))?), None]);
+    }
+    // As wide as the longest row, and a column of zeros for all places that no row has.
+    let padded = pad_rows(cx.g(), partition, 0, None)?;
+    let longest = max(concat(vec![row_lengths(partition)?, reshape(0, vec![1_i64])?], 0)?, 0, false)?;
+    let wide = concat(vec![padded, sum(zeros_like(x)?, 1, true)?], 1)?;
+    Ok(vec![Some(take(wide, minimum(indices_along(x, 1)?, longest)?, 1)?), None])
 }

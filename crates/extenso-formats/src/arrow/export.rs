@@ -10,7 +10,7 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use extenso_core::{Dense, Elements, Ext, ExtensionType, Offsets, Storage, Tensor, Value, ops};
+use extenso_core::{Ext, ExtensionType, Offsets, Storage, Tensor, Value, ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, UnionTensor, outer, shape_of};
 use extenso_types::{DType, Dim, Error, Result};
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ impl Column {
 
 fn column(value: &Value) -> Result<Column> {
     match value {
-        Value::Tensor(tensor) => dense(tensor.data()?).map(Column::plain),
+        Value::Tensor(tensor) => dense(tensor).map(Column::plain),
         Value::Partition(_) => Err(Error::dtype("a row partition has no array of its own").wanted("a ragged tensor")),
         Value::Ext(ext) => extension(value, ext),
     }
@@ -136,8 +136,8 @@ fn data_type(dtype: DType) -> Result<DataType> {
     })
 }
 
-fn dense(tensor: &Dense) -> Result<ArrayRef> {
-    in_lists(flat(tensor)?, tensor.dims())
+fn dense(tensor: &Tensor) -> Result<ArrayRef> {
+    in_lists(flat(tensor)?, tensor.data()?.dims())
 }
 
 /// Elements in lists of one size for each axis behind the first.
@@ -160,18 +160,19 @@ fn items_in_lists(elements: Column, dims: &[usize]) -> Result<Column> {
     })
 }
 
-fn flat(tensor: &Dense) -> Result<ArrayRef> {
-    match tensor.storage() {
+fn flat(tensor: &Tensor) -> Result<ArrayRef> {
+    let dense = tensor.data()?;
+    match dense.storage() {
         Storage::Bits(bits) => Ok(Arc::new(BooleanArray::new(bits.clone(), None))),
-        Storage::Fixed(elements) => of_width(data_type(tensor.dtype())?, tensor.len(), elements),
+        Storage::Fixed(_) => of_width(data_type(dense.dtype())?, dense.len(), tensor.buffer()?),
         Storage::Text { offsets, bytes } => text(tensor.dtype(), offsets, bytes),
         Storage::Boxed(_) => Err(Error::dtype("boxed values have no Arrow array")),
     }
 }
 
 /// An array of one buffer.
-fn of_width(data_type: DataType, len: usize, elements: &Elements) -> Result<ArrayRef> {
-    let data = ArrayData::builder(data_type).len(len).add_buffer(elements.buffer()).align_buffers(true).build();
+fn of_width(data_type: DataType, len: usize, buffer: Buffer) -> Result<ArrayRef> {
+    let data = ArrayData::builder(data_type).len(len).add_buffer(buffer).align_buffers(true).build();
     Ok(make_array(data.map_err(arrow)?))
 }
 

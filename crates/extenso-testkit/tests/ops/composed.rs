@@ -9,7 +9,7 @@ use extenso_types::{DType, Dim, Nest, Result, Shape, Spec, TensorSpec};
 type Composed = fn(&Value) -> Result<Value>;
 
 /// The functions that need no size while they are traced.
-const FUNCTIONS: [(&str, Composed); 19] = [
+const FUNCTIONS: [(&str, Composed); 21] = [
     ("clip", |x| ops::clip(x, -0.5, 1.5)),
     ("stack", |x| ops::stack(vec![x.clone(), ops::exp(x)?], 1)),
     ("flip", |x| ops::flip(x, Axes::All)),
@@ -28,8 +28,14 @@ const FUNCTIONS: [(&str, Composed); 19] = [
     ("nan_to_num", |x| ops::nan_to_num(ops::log(x)?, 0.5, None, None)),
     ("ptp", |x| ops::ptp(x, 1, true)),
     ("sequence_mask", |x| ops::cast(ops::sequence_mask(ops::cast(x, DType::I64)?, None)?, DType::F64)),
+    ("unpad_rows", |x| ops::unpad_rows(x, rows([2, 1])?, false)),
+    ("unpad_rows cropped", |x| ops::unpad_rows(x, rows([0, 5])?, true)),
     ("pad", |x| ops::pad(x, 0.5, vec![1_i64, 2, 0, 1])),
 ];
+
+fn rows(lengths: [i64; 2]) -> Result<Value> {
+    ops::partition_from_lengths(Tensor::from_vec(lengths.to_vec()))
+}
 
 fn input() -> Value {
     Tensor::new(&[2, 3], &[0.3, -1.2, 2.1, 0.9, 0.1, -0.4]).expect("six").into()

@@ -56,7 +56,7 @@ fn bytes_or_codes(value: &Value) -> Result<Option<Column>> {
         return Ok(made.map(|made| Column::named(made.array, "arrow.bool8", String::new())));
     }
     if let Ok(x) = JsonTensor::from_value(value) {
-        let array = super::dense(x.text().data()?)?;
+        let array = super::dense(x.text())?;
         return Ok(Some(Column::named(array, "arrow.json", String::new())));
     }
     if let Ok(x) = CategoricalTensor::from_value(value) {
@@ -81,7 +81,7 @@ fn unit(text: &str) -> Result<TimeUnit> {
 /// Integers under another type.
 fn counts(values: &Tensor, data_type: DataType) -> Result<Option<Column>> {
     let dense = values.data()?;
-    let elements = of_width(data_type, dense.len(), dense.fixed()?)?;
+    let elements = of_width(data_type, dense.len(), values.buffer()?)?;
     Ok(Some(Column::plain(in_lists(elements, dense.dims())?)))
 }
 
@@ -90,7 +90,7 @@ fn cells(cells: &Tensor, data_type: impl Fn(i32) -> Result<DataType>) -> Result<
     let dense = cells.data()?;
     let (width, dims) = dense.dims().split_last().ok_or_else(|| Error::internal("cells without an axis"))?;
     let width = i32::try_from(*width).map_err(|_| Error::shape(format!("{width} bytes are too wide for Arrow")))?;
-    let elements = of_width(data_type(width)?, dims.iter().product(), dense.fixed()?)?;
+    let elements = of_width(data_type(width)?, dims.iter().product(), cells.buffer()?)?;
     Ok(Some(Column::plain(in_lists(elements, dims)?)))
 }
 
@@ -104,20 +104,20 @@ fn decimals(x: &DecimalTensor) -> Result<Option<Column>> {
 }
 
 fn categories(x: &CategoricalTensor) -> Result<Column> {
+    let keys = flat(x.codes())?;
     let codes = x.codes().data()?;
-    let keys = flat(codes)?;
     let values = column(x.categories())?.array;
     let data_type = DataType::Dictionary(Box::new(keys.data_type().clone()), Box::new(values.data_type().clone()));
-    let data = ArrayData::builder(data_type).len(codes.len()).add_buffer(codes.fixed()?.buffer());
+    let data = ArrayData::builder(data_type).len(codes.len()).add_buffer(x.codes().buffer()?);
     let array = make_array(data.add_child_data(values.to_data()).build().map_err(arrow)?);
     Ok(Column { ordered: x.ordered(), ..Column::plain(in_lists(array, codes.dims())?) })
 }
 
 fn union(x: &UnionTensor) -> Result<Column> {
-    let tags = x.tags().data()?.fixed()?.buffer();
+    let tags = x.tags().buffer()?;
     let len = x.tags().data()?.len();
     let offsets = match x.offsets() {
-        Some(offsets) => Some(ScalarBuffer::<i32>::new(offsets.data()?.fixed()?.buffer(), 0, len)),
+        Some(offsets) => Some(ScalarBuffer::<i32>::new(offsets.buffer()?, 0, len)),
         None => None,
     };
     let (mut fields, mut children): (Vec<(i8, FieldRef)>, Vec<ArrayRef>) = (Vec::new(), Vec::new());

@@ -5,6 +5,7 @@
 
 use super::super::chunks::ArrowOptions;
 use super::{Decoding, MAGIC, Part, ROOT, body_length, malformed, needed, schema_of, size};
+use crate::caught::caught;
 use crate::source::reading;
 use arrow_array::{RecordBatch, StructArray};
 use arrow_buffer::Buffer;
@@ -12,11 +13,10 @@ use arrow_ipc::root_as_footer;
 use arrow_schema::Schema;
 use extenso_types::{Error, Result, Spec};
 use std::io::Read;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Calls into the crate that decodes: its panics are errors about the bytes.
 pub(crate) fn guarded<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
-    let read = catch_unwind(AssertUnwindSafe(f));
+    let read = caught(f);
     read.unwrap_or_else(|_| Err(Error::data("the IPC bytes are malformed: Arrow's reader gave up on them")))
 }
 
