@@ -3,6 +3,7 @@
 //! Invariant: a storage holds exactly the elements that the sizes say, aligned, with string bytes proven to be UTF-8.
 //! Booleans are one bit each. A tensor is a value or a symbol; which it is, only code that needs the data asks.
 
+mod buffer;
 mod text;
 
 pub use text::join_text;
@@ -247,21 +248,6 @@ impl Tensor {
         self.data()?.as_slice()
     }
 
-    /// The bytes of a tensor of numbers as a buffer of the same memory. The buffer of a few, which stand in the tensor, keeps the tensor.
-    ///
-    /// Errors: this is a symbol, or of another dtype.
-    ///
-    /// ```
-    /// # use extenso_core::Tensor;
-    /// let x = Tensor::new(&[2], &[1.0_f32, 2.0]).unwrap();
-    /// assert_eq!(x.buffer().unwrap().as_ptr().addr(), x.data().unwrap().addresses()[0]);
-    /// ```
-    pub fn buffer(&self) -> Result<Buffer> {
-        let elements = self.data()?.fixed()?;
-        let kept = || Buffer::from(bytes::Bytes::from_owner(Kept(self.clone())));
-        Ok(elements.shared().cloned().unwrap_or_else(kept))
-    }
-
     /// A range of the outer axis, sharing the buffers.
     ///
     /// Errors: a symbol, a scalar, a range beyond the axis.
@@ -300,15 +286,6 @@ impl Tensor {
             Storage::Bits(bits) if bits.len() == 1 => Ok(bits.value(0)),
             _ => Err(Error::dtype(format!("found {}", self.spec())).wanted("one boolean")),
         }
-    }
-}
-
-/// A tensor of numbers as the owner of its bytes.
-struct Kept(Tensor);
-
-impl AsRef<[u8]> for Kept {
-    fn as_ref(&self) -> &[u8] {
-        self.0.data().and_then(Dense::fixed).map_or(&[], |elements| elements.as_slice())
     }
 }
 
