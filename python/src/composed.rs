@@ -13,7 +13,6 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clip, module)?)?;
     module.add_function(wrap_pyfunction!(isclose, module)?)?;
     module.add_function(wrap_pyfunction!(nan_to_num, module)?)?;
-    module.add_function(wrap_pyfunction!(ptp, module)?)?;
     module.add_function(wrap_pyfunction!(mean, module)?)?;
     module.add_function(wrap_pyfunction!(softmax, module)?)?;
     module.add_function(wrap_pyfunction!(log_softmax, module)?)?;
@@ -91,19 +90,6 @@ fn nan_to_num<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let given = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| ops::nan_to_num(given, nan, posinf, neginf)).or_raise()?)
-}
-
-/// The largest element over `axis` less the smallest.
-///
-/// >>> import extenso as ex
-/// >>> ex.ptp([4, 1, 9]).item()
-/// 8
-#[pyfunction]
-#[pyo3(signature = (x, axis=None, keepdims=false))]
-fn ptp<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: bool) -> PyResult<Bound<'py, PyAny>> {
-    let axes = axis.map_or(Ok(Axes::All), |axis| attribute("axis", axis))?;
-    let argument = arg::from_py(x)?;
-    value::to_py(x.py(), guarded(|| ops::ptp(argument, axes, keepdims)).or_raise()?)
 }
 
 /// The mean over `axis`: the sum divided by the count. An empty row gives NaN.

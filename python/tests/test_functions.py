@@ -365,6 +365,8 @@ def test_gradients_of_gradients() -> None:
     assert [g.item() for g in of_all(*map(ex.tensor, (2.0, 3.0, 5.0)))] == [6.0, 15.0]
     with pytest.raises(ex.OutOfRangeError, match="there is no argument 3"):
         ex.grad(lambda *x: x[0], argnums=3)(ex.tensor(1.0))
+    with pytest.raises(ex.InvalidValueError, match="argument 0 twice"):
+        ex.grad(cube, argnums=(0, 0))(ex.tensor(1.0))
 
 
 def test_a_method_of_a_type_is_a_function() -> None:

@@ -299,14 +299,15 @@ impl Record {
     }
 }
 
-/// Whether f64 does not hold the integer of these digits, which may have a sign; what is no integer is none.
+/// Whether f64 does not hold the integer of these digits, which may have a sign; what is no integer is none. The digits by which other
+/// writers name a float that is whole, the fewest and then zeros, are that float.
 pub fn is_rounded(digits: &str) -> bool {
     let value = digits.strip_prefix(['-', '+']).unwrap_or(digits).trim_start_matches('0');
     // Fifteen digits are below 2^53.
     if value.len() <= 15 || !value.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
     }
-    value.parse().is_ok_and(|float: f64| format!("{float:.0}") != value)
+    value.parse().is_ok_and(|float: f64| format!("{float:.0}") != value && format!("{float}") != value)
 }
 
 fn belongs(sign: Sign, kind: &str) -> bool {

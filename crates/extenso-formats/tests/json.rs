@@ -59,6 +59,7 @@ fn scalars_have_the_dtype_that_holds_all_of_them() {
     let largest = read_json(b"{\"a\": 18446744073709551615}", &options()).expect("reads").value;
     assert_eq!(encode_ndjson(&Nest::Leaf(largest)).expect("writes"), b"{\"a\":18446744073709551615}\n");
     check_read("{\"a\": 9007199254740993}", "[{\"a\": 9007199254740993}]");
+    check_read("{\"a\": 1.5}\n{\"a\": 123456789012345680000}", "[{\"a\": 1.5}, {\"a\": 1.2345678901234568e20}]");
 }
 
 #[test]

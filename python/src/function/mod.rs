@@ -324,7 +324,10 @@ impl Shared {
         };
         let mut given = entries.to_vec();
         let mut chosen = Vec::with_capacity(argnums.len());
-        for &i in argnums {
+        for (at, &i) in argnums.iter().enumerate() {
+            if argnums[..at].contains(&i) {
+                return Err(Error::value(format!("`argnums` names argument {i} twice")).wanted("different positions"));
+            }
             let found = self.signature.at(&mut given, i);
             let found = found.ok_or_else(|| Error::index(format!("there is no argument {i}, which `argnums` names")));
             chosen.push(found?.clone());

@@ -1,8 +1,9 @@
 //! Tensors from sizes and numbers alone. Plain functions: there is nothing to trace in them.
 
+use super::reduction::dtype_of;
 use super::{
-    add, broadcast_to, cast, concat, equal, expand_dims, less, max, maximum, partition_from_lengths, places_in_rows,
-    reshape,
+    add, broadcast_to, cast, concat, equal, expand_dims, less, max, maximum, minimum, partition_from_lengths,
+    places_in_rows, reshape,
 };
 use crate::call::strengthen;
 use crate::kernels::pool::{Block, affordable};
@@ -221,7 +222,7 @@ fn up_to(count: i64) -> Result<Value> {
 /// ```
 pub fn sequence_mask(lengths: impl Into<Arg>, width: Option<i64>) -> Result<Value> {
     let mask = |lengths: Arg| {
-        let lengths = cast(lengths, DType::I64)?;
+        let lengths = whole(lengths)?;
         let places = match width {
             Some(width) => up_to(count_of("the width", width).map(|_| width)?)?,
             None => {
@@ -232,6 +233,19 @@ pub fn sequence_mask(lengths: impl Into<Arg>, width: Option<i64>) -> Result<Valu
         less(places, expand_dims(lengths, -1)?)
     };
     mask(lengths.into()).map_err(|e| e.at("sequence_mask"))
+}
+
+/// Integers as i64; those above its largest are its largest.
+///
+/// Errors: other dtypes.
+fn whole(numbers: Arg) -> Result<Value> {
+    let Arg::Value(value) = &numbers else { return cast(numbers, DType::I64) };
+    let dtype = value.tensor().map_or_else(|_| dtype_of(value), |x| Ok(x.dtype()))?;
+    match dtype {
+        DType::U64 => cast(minimum(numbers, i64::MAX)?, DType::I64),
+        dtype if dtype.is_integer() => cast(numbers, DType::I64),
+        dtype => Err(Error::dtype(format!("the lengths are {dtype}")).wanted("integers")),
+    }
 }
 
 /// For each index a row of `depth` zeros with a one at the index; an index outside has zeros alone.

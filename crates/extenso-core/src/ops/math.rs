@@ -12,7 +12,7 @@ use crate::ops::{
     abs, add, cast, divide, equal, greater, less_equal, log, logical_and, logical_or, maximum, minimum, multiply,
     negative, ones_like, subtract, where_, zeros_like,
 };
-use crate::value::{Arg, Value};
+use crate::value::{Arg, Scalar, Value};
 use extenso_types::{DType, Result};
 use half::{bf16, f16};
 
@@ -168,8 +168,9 @@ pub fn isclose(x: impl Into<Arg>, y: impl Into<Arg>, rtol: f64, atol: f64, equal
 /// The values, in f64 where they are no floats; numbers of the host language as they are.
 fn floats_of(x: &Arg) -> Result<Arg> {
     match x {
-        Arg::Value(value) if !dtype_of(value)?.is_float() => cast(value, DType::F64).map(Arg::from),
-        _ => Ok(x.clone()),
+        Arg::Value(value) if dtype_of(value)?.is_float() => Ok(x.clone()),
+        Arg::Scalar(Scalar::Float(_)) => Ok(x.clone()),
+        _ => cast(x, DType::F64).map(Arg::from),
     }
 }
 
@@ -192,9 +193,9 @@ pub fn nan_to_num(x: impl Into<Arg>, nan: f64, posinf: Option<f64>, neginf: Opti
             DType::F64 => f64::MAX,
             _ => return isnan(x).map(|_| x.clone()),
         };
-        let x = where_(isnan(x)?, nan, x)?;
-        let x = where_(equal(&x, f64::INFINITY)?, posinf.unwrap_or(greatest), x)?;
-        where_(equal(&x, f64::NEG_INFINITY)?, neginf.unwrap_or(-greatest), x)
+        let low = where_(equal(x, f64::NEG_INFINITY)?, neginf.unwrap_or(-greatest), x)?;
+        let ends = where_(equal(x, f64::INFINITY)?, posinf.unwrap_or(greatest), low)?;
+        where_(isnan(x)?, nan, ends)
     };
     x.into().value().and_then(finite).map_err(|e| e.at("nan_to_num"))
 }

@@ -2,7 +2,7 @@
 
 use super::rearrange::{positions_of_unknown, size_along};
 use super::reduction::{counted, dtype_of};
-use super::{cast, concat, divide, full_like, max, maximum, mean, min, slice, sqrt, square, subtract, sum};
+use super::{cast, concat, divide, full_like, maximum, mean, slice, sqrt, square, subtract, sum};
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Error, Result};
@@ -17,20 +17,6 @@ use extenso_types::{DType, Error, Result};
 /// ```
 pub fn count_nonzero(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
     cast(x, DType::Bool).and_then(|found| sum(found, axis, keepdims)).map_err(|e| e.at("count_nonzero"))
-}
-
-/// The largest element over `axis` less the smallest, as of NumPy's `ptp`. A composition.
-///
-/// Errors: an axis out of range or named twice; other dtypes than numbers.
-///
-/// ```
-/// # use extenso_core::{Tensor, attrs::Axes, ops};
-/// assert_eq!(ops::ptp(Tensor::from_vec(vec![4, 1, 9]), Axes::All, false).unwrap().to_string(), "8");
-/// ```
-pub fn ptp(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
-    let (x, axis) = (x.into(), axis.into());
-    let apart = || subtract(max(&x, axis.clone(), keepdims)?, min(&x, axis.clone(), keepdims)?);
-    apart().map_err(|e| e.at("ptp"))
 }
 
 /// The variance over `axis`: the sum of the squares of what elements differ from their mean, divided by the count less

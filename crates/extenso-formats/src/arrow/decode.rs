@@ -21,6 +21,7 @@ use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
 };
 use source::{Faults, Rows, Source};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The value of an array as one of `spec`, sharing the buffers whose type is the wanted one.
@@ -339,11 +340,14 @@ pub(crate) fn columns_there<'a>(
     columns: &arrow_schema::Fields,
     fields: impl IntoIterator<Item = (&'a Arc<str>, &'a Spec)>,
 ) -> Result<()> {
-    let known: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
+    let known: HashSet<&str> = columns.iter().map(|column| column.name().as_str()).collect();
     let optional = |spec: &Spec| matches!(spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext));
     let mut fields = fields.into_iter();
-    match fields.find(|(name, spec)| !known.contains(&&***name) && !optional(spec)) {
-        Some((name, spec)) => Err(no_column(&Path::root().child(Segment::Field(name.clone())), &known, spec)),
+    match fields.find(|(name, spec)| !known.contains(&***name) && !optional(spec)) {
+        Some((name, spec)) => {
+            let known: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
+            Err(no_column(&Path::root().child(Segment::Field(name.clone())), &known, spec))
+        }
         None => Ok(()),
     }
 }

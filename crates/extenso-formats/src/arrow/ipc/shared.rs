@@ -1,7 +1,7 @@
 //! How many bytes the items of a batch take by themselves, where their layout lets them share bytes: views, list views, runs.
 //!
 //! Invariant: what is counted is no less than the elements that a value has of them; counting takes a number for each item of list views
-//! and runs, and no memory otherwise.
+//! and runs that are not all as wide, and no memory otherwise.
 
 use crate::arrow::import::{runs_of, uniform_items};
 use arrow_array::cast::AsArray;
@@ -22,8 +22,20 @@ pub fn apart(array: &dyn Array, most: u64) -> Option<u64> {
             let columns = array.as_struct().columns().iter().map(|column| apart(column.as_ref(), most));
             total(columns.collect::<Option<Vec<u64>>>()?.into_iter(), most)
         }
+        DataType::ListView(item) if item.data_type().primitive_width().is_some() => {
+            total(of_views(array.as_list_view::<i32>()), most)
+        }
+        DataType::LargeListView(item) if item.data_type().primitive_width().is_some() => {
+            total(of_views(array.as_list_view::<i64>()), most)
+        }
         _ => ends(array, most)?.last().copied(),
     }
+}
+
+/// The bytes of each view of items that all take as many.
+fn of_views<O: OffsetSizeTrait>(array: &GenericListViewArray<O>) -> impl Iterator<Item = u64> {
+    let width = width(array.values().data_type()) as u64;
+    array.value_sizes().iter().map(move |size| (size.as_usize() as u64).saturating_mul(width).max(1))
 }
 
 fn total(mut sizes: impl Iterator<Item = u64>, most: u64) -> Option<u64> {

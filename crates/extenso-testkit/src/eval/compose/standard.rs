@@ -44,10 +44,6 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
         ops::count_nonzero(given(args, 0)?, axis, keepdims)
     };
-    "ptp" ("x"; Reduce) = |args, attrs| {
-        let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
-        ops::ptp(&args[0], axis, keepdims)
-    };
     "isclose" ("x", "y"; Close) = |args, attrs| {
         let Close { rtol, atol, equal_nan } = *Close::of(attrs)?;
         ops::isclose(&args[0], &args[1], rtol, atol, equal_nan)
