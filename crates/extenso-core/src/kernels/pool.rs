@@ -205,7 +205,7 @@ impl Block {
 }
 
 /// The words that so many bytes take.
-pub(crate) fn in_words(bytes: usize) -> usize {
+fn in_words(bytes: usize) -> usize {
     bytes.div_ceil(8)
 }
 
