@@ -36,6 +36,7 @@ pub mod isa;
 pub mod map;
 pub mod marks;
 pub mod matmul;
+pub mod means;
 pub mod order;
 pub mod pool;
 pub mod power;

@@ -17,7 +17,7 @@
 
 use super::isa::multiversion;
 use super::reducers::{Lane, SHORT};
-pub use super::reducers::{Max, Min, Prod, Reducer, Sum};
+pub use super::reducers::{Max, Min, Prod, Reducer, Sum, SumHigh};
 use super::short_rows::{FEW, Lanes, ROWS, reduce_block};
 use std::hint::black_box;
 

@@ -78,6 +78,10 @@ lanes! {
 #[derive(Clone, Copy, Debug)]
 pub struct Sum;
 
+/// The sum of the upper 32 bits of integers of 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct SumHigh;
+
 /// The product, typed as the sum. The product of nothing is 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Prod;
@@ -156,3 +160,6 @@ macro_rules! integers {
     )*};
 }
 integers!(i8 in i64, i16 in i64, i32 in i64, i64 in i64, u8 in u64, u16 in u64, u32 in u64, u64 in u64,);
+
+reducer!(SumHigh<i64>, i64 => i64: 0, |x: i64| x >> 32, i64::wrapping_add, |acc| acc);
+reducer!(SumHigh<u64>, u64 => u64: 0, |x: u64| x >> 32, u64::wrapping_add, |acc| acc);

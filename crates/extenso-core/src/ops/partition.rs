@@ -69,6 +69,10 @@ crate::ops! {
         .grad(|cx| Ok(vec![Some(gather_rows_of(cx.g(), &cx.args[1])?), None]))
         .examples(&[("segment_sum([1.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[3.0, 0.0, 4.0]")]);
 
+    /// The sum of the upper 32 bits of each row's integers of 64 bits, see `sum_high`.
+    SEGMENT_SUM_HIGH: segment_sum_high(values, partition) = OpDef::segment(Fold::SumHigh)
+        .examples(&[("segment_sum_high([4294967296, 5, 8589934592], partition_from_lengths([2, 0, 1]))", "[1, 0, 2]")]);
+
     /// The product of each row. An empty row gives one. Integers and booleans multiply in 64 bits.
     SEGMENT_PROD: segment_prod(values, partition) = OpDef::segment(Fold::Prod)
         .grad(|cx| {

@@ -1,15 +1,17 @@
 //! Reductions over axes.
 
 use super::rearrange::{int, rank_of};
-use crate::attrs::Axes;
+use crate::attrs::{AttrSet, Axes};
 use crate::grad::{GradCx, one};
+use crate::kernels::map::{BlockKernel, Done};
+use crate::kernels::means::{quotient_of, total};
 use crate::op::OpDef;
 use crate::ops::{
-    broadcast_like, cast, cumulative_prod, divide, equal, expand_dims_at, multiply, ones_like, shift, where_,
-    zeros_like,
+    bitwise_right_shift, broadcast_like, cast, cumulative_prod, divide, equal, expand_dims_at, multiply, ones_like,
+    shift, where_, zeros_like,
 };
 use crate::reduce::{Fold, Reduce, normalize_axes};
-use crate::tensor::Tensor;
+use crate::tensor::{Element, Tensor};
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Result};
 use smallvec::SmallVec;
@@ -24,6 +26,18 @@ crate::ops! {
         .grad(|cx| one(broadcast_like(unreduced(cx, cx.g())?, &cx.args[0])))
         .alias_tf("reduce_sum")
         .examples(&[("sum([[1.0, 2.0], [3.0, 4.0]], axis=0)", "[4.0, 6.0]"), ("sum([[1.0, 2.0], [], [4.0]], axis=-1)", "[3.0, 0.0, 4.0]")]);
+
+    /// Sums the upper 32 bits of integers of 64 bits over `axis`: each is `bitwise_right_shift(x, 32)`.
+    ///
+    /// Beside `sum`, which wraps, it says how often that wrapped.
+    SUM_HIGH: sum_high(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::SumHigh)
+        .examples(&[("sum_high([4294967296, 8589934592, 5])", "3"), ("sum_high([[4294967296, -1], [], [7]], axis=-1)", "[0, 0, 0]")]);
+
+    /// The mean of integers by their `sum`, which may have wrapped, their `sum_high` and their number, rounded once. Of none it is NaN.
+    ///
+    /// The three are of one dtype, i64 or u64.
+    MEAN_OF_SUMS: mean_of_sums(sum, high, count) = OpDef::elementwise(mean_kernel)
+        .examples(&[("mean_of_sums([7, 0], [0, 4294967296], [2, 4])", "f64([3.5, 4611686018427387904.0])")]);
 
     /// Multiplies over `axis`. An empty row gives one. Integers and booleans multiply in 64 bits.
     PROD: prod(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Prod)
@@ -56,8 +70,8 @@ crate::ops! {
 
 /// The mean over `axis`: the sum divided by the count, f64 for integers and booleans. An empty row gives NaN.
 ///
-/// A composition: the sum divided by the number of elements, which is counted where sizes are not known. What its own dtype may not
-/// hold is summed in a wider one: integers of 64 bits in f64, f16 and bf16 in f32.
+/// A composition: the sum divided by the number of elements, which is counted where sizes are not known. Of integers it is exact but for
+/// one rounding, whatever their sum, and f16 and bf16 are summed in f32.
 ///
 /// ```
 /// # use extenso_core::{Tensor, attrs::Axes, ops};
@@ -73,10 +87,43 @@ fn quotient(x: &Arg, axis: &Axes, keepdims: bool) -> Result<Value> {
     let quotient = |x: Arg, dtype: DType| divide(cast(sum(x, axis.clone(), keepdims)?, dtype)?, cast(&count, dtype)?);
     match x.value().and_then(dtype_of)? {
         narrow @ (DType::F16 | DType::BF16) => cast(quotient(cast(x, DType::F32)?.into(), DType::F32)?, narrow),
-        DType::I64 | DType::U64 => quotient(cast(x, DType::F64)?.into(), DType::F64),
+        wide @ (DType::I32 | DType::U32 | DType::I64 | DType::U64) => {
+            match of_integers(x, wide, axis, keepdims, &count) {
+                // A type that knows sums alone.
+                Err(error) if error.is_dispatch() => quotient(cast(x, DType::F64)?.into(), DType::F64),
+                mean => mean,
+            }
+        }
         dtype if dtype.is_float() => quotient(x.clone(), dtype),
+        // The sum of narrower ones is exact in f64.
         _ => quotient(x.clone(), DType::F64),
     }
+}
+
+fn of_integers(x: &Arg, dtype: DType, axis: &Axes, keepdims: bool, count: &Value) -> Result<Value> {
+    let total = sum(x, axis.clone(), keepdims)?;
+    let high = match dtype {
+        DType::I64 | DType::U64 => sum_high(x, axis.clone(), keepdims)?,
+        _ => bitwise_right_shift(&total, 32)?,
+    };
+    mean_of_sums(&total, high, cast(count, dtype_of(&total)?)?)
+}
+
+fn mean_kernel(dtypes: &[DType], _: &dyn AttrSet) -> Option<BlockKernel> {
+    match dtypes {
+        [DType::I64, DType::I64, DType::I64] => Some(BlockKernel::new(DType::F64, means::<i64>)),
+        [DType::U64, DType::U64, DType::U64] => Some(BlockKernel::new(DType::F64, means::<u64>)),
+        _ => None,
+    }
+}
+
+fn means<T: Element + Into<i128>>(ins: &[&[u8]], out: &mut [u8], _: usize) -> Done {
+    let [sum, high, count] = [0, 1, 2].map(|i| bytemuck::cast_slice::<u8, T>(ins[i]));
+    let out = bytemuck::cast_slice_mut::<u8, f64>(out);
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = quotient_of(total(sum[i].into(), high[i].into()), count[i].into());
+    }
+    Ok(())
 }
 
 /// How many elements there are over `axis`, as i64: one number where the sizes are known, otherwise of the shape of a sum.

@@ -20,6 +20,7 @@ pub(super) const PARALLEL: usize = 1 << 17;
 #[allow(missing_docs)] // The variants' names are their meaning.
 pub enum Fold {
     Sum,
+    SumHigh,
     Prod,
     Max,
     Min,
@@ -154,16 +155,27 @@ impl Fold {
     pub fn kernel(self, dtype: DType) -> Option<FoldKernel> {
         match self {
             Fold::Sum => fold_table!(dtype, k::Sum),
+            Fold::SumHigh if dtype == DType::I64 => Some(fold_kernel!(k::SumHigh, i64)),
+            Fold::SumHigh if dtype == DType::U64 => Some(fold_kernel!(k::SumHigh, u64)),
             Fold::Prod => fold_table!(dtype, k::Prod),
             Fold::Max => fold_table!(dtype, k::Max),
             Fold::Min => fold_table!(dtype, k::Min),
-            Fold::Any | Fold::All => None,
+            Fold::SumHigh | Fold::Any | Fold::All => None,
+        }
+    }
+
+    /// What folds the results of this fold of parts into its result of the whole.
+    pub fn of_parts(self) -> Fold {
+        match self {
+            Fold::Sum | Fold::SumHigh => Fold::Sum,
+            Fold::Prod | Fold::Max | Fold::Min | Fold::Any | Fold::All => self,
         }
     }
 
     /// The fold of booleans, if there is one: the result's dtype and the function of (set bits, all bits).
     pub(super) fn of_bits(self) -> Option<(DType, OfBits)> {
         match self {
+            Fold::SumHigh => None,
             Fold::Sum => Some((DType::I64, |set, _| i64::try_from(set).unwrap_or(i64::MAX))),
             Fold::Prod => Some((DType::I64, |set, n| i64::from(set == n))),
             Fold::Max | Fold::Any => Some((DType::Bool, |set, _| i64::from(set > 0))),
@@ -183,9 +195,12 @@ impl Fold {
         let out = match (dtype, self) {
             (DType::Bool, _) => self.of_bits().map(|(out, _)| out),
             (number, Fold::Any | Fold::All) => number.is_numeric().then_some(DType::Bool),
-            (number, Fold::Sum | Fold::Prod | Fold::Max | Fold::Min) => self.kernel(number).map(|k| k.out),
+            (number, Fold::Sum | Fold::SumHigh | Fold::Prod | Fold::Max | Fold::Min) => {
+                self.kernel(number).map(|k| k.out)
+            }
         };
-        out.ok_or_else(|| Error::dtype(format!("the op does not take {dtype}")).wanted("numbers or booleans"))
+        let wanted = if self == Fold::SumHigh { "integers of 64 bits" } else { "numbers or booleans" };
+        out.ok_or_else(|| Error::dtype(format!("the op does not take {dtype}")).wanted(wanted))
     }
 }
 

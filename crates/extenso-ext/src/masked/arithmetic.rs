@@ -6,10 +6,11 @@
 use super::{MaskedTensor, same_axes, trailing};
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
+use crate::ragged::reduction::over_axes;
 use crate::ragged::{RaggedTensor, zero};
 use crate::structs::masked_by;
 use extenso_core::attrs::{Attrs, Axes};
-use extenso_core::reduce::{Fold, Reduce, normalize_axes};
+use extenso_core::reduce::{Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, Tensor, Value, call_one, ops};
 use extenso_types::{DType, Dim, Error, Result};
 use smallvec::SmallVec;
@@ -318,18 +319,6 @@ pub(super) fn segments(call: &Call<'_>) -> Answer {
     }
     let filled = x.filled(identity(over_axes(fold), &x)?)?;
     answer(call_one(call.op, &[Arg::Value(filled), partition.clone()], call.attrs)?)
-}
-
-/// The op that folds axes as `fold` does.
-fn over_axes(fold: Fold) -> &'static OpDef {
-    match fold {
-        Fold::Sum => &ops::SUM,
-        Fold::Prod => &ops::PROD,
-        Fold::Max => &ops::MAX,
-        Fold::Min => &ops::MIN,
-        Fold::Any => &ops::ANY,
-        Fold::All => &ops::ALL,
-    }
 }
 
 /// What a reduction gives for no elements, in the dtype of the values.

@@ -21,7 +21,7 @@ pub(super) fn reduce(call: &Call<'_>) -> Answer {
         Axes::All => (0..rank).collect(),
         Axes::List(list) => normalize_axes(list, rank)?.to_vec(),
     };
-    let reduction = Reduction { op: call.op, segment: segment_op(fold), keepdims: *keepdims };
+    let reduction = Reduction { fold, op: call.op, keepdims: *keepdims };
     if axes.len() == rank {
         return answer(reduction.all(&x, rank)?);
     }
@@ -45,6 +45,7 @@ pub(super) fn segments(call: &Call<'_>) -> Answer {
 fn segment_op(fold: Fold) -> &'static OpDef {
     match fold {
         Fold::Sum => &ops::SEGMENT_SUM,
+        Fold::SumHigh => &ops::SEGMENT_SUM_HIGH,
         Fold::Prod => &ops::SEGMENT_PROD,
         Fold::Max => &ops::SEGMENT_MAX,
         Fold::Min => &ops::SEGMENT_MIN,
@@ -53,9 +54,22 @@ fn segment_op(fold: Fold) -> &'static OpDef {
     }
 }
 
+/// The op that folds axes as `fold` does.
+pub(crate) fn over_axes(fold: Fold) -> &'static OpDef {
+    match fold {
+        Fold::Sum => &ops::SUM,
+        Fold::SumHigh => &ops::SUM_HIGH,
+        Fold::Prod => &ops::PROD,
+        Fold::Max => &ops::MAX,
+        Fold::Min => &ops::MIN,
+        Fold::Any => &ops::ANY,
+        Fold::All => &ops::ALL,
+    }
+}
+
 struct Reduction {
+    fold: Fold,
     op: &'static OpDef,
-    segment: &'static OpDef,
     keepdims: bool,
 }
 
@@ -70,22 +84,24 @@ impl Reduction {
     fn over(&self, x: RaggedTensor, axes: &[usize]) -> Result<Value> {
         let inner: Vec<i64> = axes.iter().filter(|&&axis| axis > 1).map(|&axis| int(axis - 1)).collect();
         let (first, second) = (axes.contains(&0), axes.contains(&1));
-        let mut x = x;
+        let (mut x, mut fold) = (x, self.fold);
         if !inner.is_empty() || axes.is_empty() {
-            x = x.with_values(self.on(x.values(), inner)?)?;
+            x = x.with_values(self.on(self.op, x.values(), inner)?)?;
+            fold = fold.of_parts();
         }
+        let segment = segment(segment_op(fold));
         if second {
-            let folded = self.kept(rows(&segment(self.segment), &x)?, 1)?;
-            return if first { self.on(&folded, vec![0]) } else { Ok(folded) };
+            let folded = self.kept(rows(&segment, &x)?, 1)?;
+            return if first { self.on(over_axes(fold.of_parts()), &folded, vec![0]) } else { Ok(folded) };
         }
         if first {
-            return self.kept(outer_rows(&segment(self.segment), &x)?, 0);
+            return self.kept(outer_rows(&segment, &x)?, 0);
         }
         Ok(x.into_value())
     }
 
-    fn on(&self, value: &Value, axes: Vec<i64>) -> Result<Value> {
-        call_one(self.op, &[Arg::from(value)], &Reduce { axis: Axes::List(axes), keepdims: self.keepdims })
+    fn on(&self, op: &'static OpDef, value: &Value, axes: Vec<i64>) -> Result<Value> {
+        call_one(op, &[Arg::from(value)], &Reduce { axis: Axes::List(axes), keepdims: self.keepdims })
     }
 
     fn kept(&self, folded: Value, axis: i64) -> Result<Value> {
