@@ -135,6 +135,8 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "ragged": ragged,
     "masked": masked,
     "field": lambda x, path: x[path],
+    "random_choice_weighted": lambda key, x, p, shape, replace=True: ex.random_choice(key, x, shape, replace, p),
+    "top_k_values": lambda x, k, axis=-1: ex.top_k(x, k, axis)[0],
     "index": lambda x, key: eval(f"x[{key}]", {"x": x}),
     "ragged_from_dense": lambda dense, ragged_rank=1: ex.RaggedTensor.from_tensor(dense, ragged_rank=ragged_rank),
     "ragged_from_dense_lengths": lambda dense, lengths: ex.RaggedTensor.from_tensor(dense, lengths=lengths),

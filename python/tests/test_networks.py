@@ -106,6 +106,24 @@ def test_draws_are_distinct_where_they_should_be() -> None:
         random.choice(1, x, 30, replace=False)
 
 
+def test_a_choice_does_not_need_the_size_while_tracing() -> None:
+    def drawn(x: ex.Tensor) -> "tuple[object, ...]":
+        weights = ex.cast(ex.greater(x, 2), "f64")
+        return (
+            random.choice(1, x, (2, 3)),
+            random.choice(2, x, 4, replace=False),
+            random.choice(3, x, 5, p=weights),
+            random.choice(4, x, 2, replace=False, p=weights),
+        )
+
+    traced = ex.function(drawn, input_signature=[ex.TensorSpec([None], "i64")])
+    for n in (5, 9):
+        x = ex.tensor(list(range(n)))
+        assert [y.tolist() for y in traced(x)] == [y.tolist() for y in drawn(x)]
+    with pytest.raises(ex.Error, match="random_choice"):
+        traced(ex.tensor([7, 8]))
+
+
 def test_draws_follow_their_weights() -> None:
     weights = [0.1, 0.0, 0.6, 0.3]
     by_weight = Counter(random.choice(1, [0, 1, 2, 3], 20_000, p=weights).tolist())

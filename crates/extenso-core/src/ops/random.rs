@@ -5,6 +5,7 @@
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use crate::attrs::{AttrSet, Attrs};
+use crate::elementwise::position;
 use crate::kernels::elementary::{f32_to_bf16, f32_to_f16};
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::threefry::{Key, derived, fill_below, fill_blocks, fill_words, key_of};
@@ -22,6 +23,12 @@ crate::attrs! {
     pub struct RandomUnit { shape: Vec<i64>, dtype: DType = DType::F64 }
     /// The attributes of `random_unit_like`.
     pub struct RandomUnitLike { dtype: DType = DType::F64 }
+    /// The attributes of `random_bits_like`.
+    pub struct RandomBitsLike { dtype: DType = DType::U32 }
+    /// The attributes of `random_below`.
+    pub struct RandomBelow { shape: Vec<i64> }
+    /// The attributes of `check_weights`.
+    pub struct CheckWeights { most: f64, least: i64 = 0 }
     /// The attributes of `random_integers`.
     pub struct RandomIntegers { low: i64, high: i64, shape: Vec<i64>, dtype: DType = DType::I64 }
 }
@@ -52,6 +59,28 @@ crate::ops! {
     RANDOM_UNIT_LIKE: random_unit_like(key, like; RandomUnitLike { dtype: DType }) = OpDef::general(Class::Structural, infer_unit_like, run_unit)
         .apart(&[0, 1])
         .examples(&[("random_unit_like(0, [7, 8], dtype='f64')", "f64([0.6004990931643306, 0.7533912179792955])")]);
+
+    /// As `random_bits`, in the shape of `like`.
+    ///
+    /// Errors: a key that is neither two u32 nor an integer of 64 bits; a dtype without integers.
+    RANDOM_BITS_LIKE: random_bits_like(key, like; RandomBitsLike { dtype: DType }) = OpDef::general(Class::Structural, infer_bits_like, run_bits)
+        .apart(&[0, 1])
+        .examples(&[("random_bits_like(0, [7, 8], dtype='u32')", "u32([1797259609, 2579123966])")]);
+
+    /// Integers from 0 up to `count`, an i64, without it: those of `random_integers`, below a number that need not be known while tracing.
+    ///
+    /// Errors: a count that is no i64, or not above zero where an integer is asked for; a key that is neither two u32 nor an integer
+    /// of 64 bits; a negative size; more elements than memory holds.
+    RANDOM_BELOW: random_below(key, count; RandomBelow { shape: Vec<i64> }) = OpDef::general(Class::Structural, infer_below, run_below)
+        .apart(&[0, 1])
+        .examples(&[("random_below(0, 6, shape=(4,))", "[3, 4, 5, 0]")]);
+
+    /// `p` as it stands, if each number is from 0 up to `most`, `least` of them at least are above zero, and they have the shape of `like`.
+    ///
+    /// Errors: what is not so; other dtypes than floats.
+    CHECK_WEIGHTS: check_weights(p, like; CheckWeights { most: f64, least: i64 }) = OpDef::general(Class::Structural, infer_weights, run_weights)
+        .apart(&[0, 1])
+        .examples(&[("check_weights([0.0, 0.5], [7, 8], most=1.0, least=1)", "[0.0, 0.5]")]);
 
     /// Integers from `low` up to `high`, without `high`, every one as likely as the others.
     ///
@@ -147,6 +176,37 @@ fn infer_integers(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs>
     asked(shape, *dtype)
 }
 
+fn infer_bits_like(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let dtype = RandomBitsLike::of(attrs)?.dtype;
+    check_key(args)?;
+    check_dtype(dtype, dtype.is_integer(), "integers")?;
+    Ok(tensor_spec(dtype, spec_of(args, 1)?.shape.clone()))
+}
+
+fn infer_below(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    check_key(args)?;
+    let count = spec_of(args, 1)?;
+    if count.dtype != DType::I64 || !count.shape.is_compatible_with(&Shape::scalar()) {
+        return Err(Error::dtype(format!("found {count}")).at("argument 'count'").wanted("integers: one i64"));
+    }
+    asked(&RandomBelow::of(attrs)?.shape, DType::I64)
+}
+
+fn infer_weights(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (p, like) = (spec_of(args, 0)?, spec_of(args, 1)?);
+    if !p.dtype.is_float() {
+        return Err(Error::dtype(format!("found {}", p.dtype)).at("argument 'p'").wanted("floats"));
+    }
+    if !p.shape.is_compatible_with(&like.shape) {
+        return Err(no_weights(&p.shape.to_string(), &like.shape.to_string()));
+    }
+    Ok(smallvec![args[0].clone()])
+}
+
+fn no_weights(found: &str, like: &str) -> Error {
+    Error::shape(format!("the weights have shape {found} for {like}")).at("argument 'p'").wanted("one for each element")
+}
+
 fn infer_keys(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
     check_key(args)?;
     let numbers = spec_of(args, 1)?;
@@ -231,6 +291,49 @@ fn run_integers(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let made = by_dtype!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
     made
+}
+
+fn run_below(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    let ((_, dims), key) = (target(out)?, key(args)?);
+    let count = data(args, 1)?.as_slice::<i64>()?.first().copied().unwrap_or(0);
+    let span = u64::try_from(count).ok().filter(|count| *count > 0 || dims.contains(&0)).ok_or_else(|| {
+        Error::value(format!("the count is {count}")).wanted("a number above zero where something is to be drawn")
+    })?;
+    // Of no numbers none is drawn, but a span is divided by.
+    written(dims, |first, out: &mut [i64]| fill_below(key, first, span.max(1), out, u64::cast_signed))
+}
+
+fn run_weights(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let CheckWeights { most, least } = *CheckWeights::of(attrs)?;
+    let (p, like) = (data(args, 0)?, data(args, 1)?);
+    if p.dims() != like.dims() {
+        return Err(no_weights(&format!("{:?}", p.dims()), &format!("{:?}", like.dims())));
+    }
+    let wide = super::cast(&args[0], DType::F64)?;
+    check_weights_of(wide.tensor()?.as_slice::<f64>()?, p.dims(), most, least).map_err(|e| e.at("argument 'p'"))?;
+    Ok(smallvec![args[0].clone()])
+}
+
+fn check_weights_of(p: &[f64], dims: &[usize], most: f64, least: i64) -> Result<()> {
+    let (mut above, mut total) = (0_i64, 0.0);
+    for (i, p) in p.iter().copied().enumerate() {
+        if !(0.0..=most).contains(&p) {
+            let what = Error::value(format!("{p} stands at {:?}", position(i, dims)));
+            return Err(what.wanted(match most {
+                f64::MAX => "finite numbers from 0 on".to_string(),
+                most => format!("numbers from 0 to {most}"),
+            }));
+        }
+        above += i64::from(p > 0.0);
+        total += p;
+    }
+    if above < least {
+        return Err(Error::value(format!("{above} of the weights are above zero")).wanted(format!("at least {least}")));
+    }
+    if least > 0 && total.is_infinite() {
+        return Err(Error::value("the weights add up to an infinity").wanted("smaller weights"));
+    }
+    Ok(())
 }
 
 fn run_keys(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {

@@ -170,7 +170,7 @@ pub fn flip(x: impl Into<Arg>, axis: impl Into<Axes>) -> Result<Value> {
 const MOST_COPIES: i64 = 64;
 
 /// The size of an axis of a tensor, if it is known.
-fn known_size(x: &Value, axis: i64) -> Result<Option<i64>> {
+pub(super) fn known_size(x: &Value, axis: i64) -> Result<Option<i64>> {
     let Value::Tensor(x) = x else { return Ok(None) };
     let shape = x.shape();
     let Some(dims) = shape.dims() else { return Ok(None) };

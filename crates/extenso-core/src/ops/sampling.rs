@@ -3,13 +3,14 @@
 //! None keeps state: the same key gives the same numbers, and keys that are to give others come from [`random_split`] and
 //! [`random_fold_in`]. Numbers in f16 and bf16 are drawn in f32 and rounded.
 
-use super::rearrange::{int, size_along};
+use super::rearrange::known_size;
 use super::{
-    add, arange, argmax, argsort, cast, cumulative_sum, expand_dims, greater_equal, indices_along, less, log, log1p,
-    maximum, minimum, multiply, negative, random_bits, random_integers, random_keys, random_unit, random_unit_like,
-    reshape, slice, subtract, sum, take, top_k_indices, where_,
+    add, arange, argmax, argsort, cast, check_weights, cumulative_sum, expand_dims, greater_equal, indices_along, less,
+    log, log1p, maximum, minimum, multiply, negative, ones_like, random_below, random_bits, random_bits_like,
+    random_keys, random_unit, random_unit_like, reshape, slice, subtract, sum, take, top_k_indices, where_,
 };
 use crate::attrs::Axes;
+use crate::call::strengthen;
 use crate::kernels::special::Special;
 use crate::ops::erfinv;
 use crate::tensor::Tensor;
@@ -131,7 +132,7 @@ pub fn random_uniform(
 /// Normal numbers of a mean and a standard deviation, by the inverse of the error function.
 ///
 /// In f32 none is further than 5.4 standard deviations from the mean, in f64 8.3. Errors: a mean or a deviation that is not
-/// finite; those of `random_unit`.
+/// finite; a negative deviation; those of `random_unit`.
 ///
 /// ```
 /// # use extenso_core::ops;
@@ -149,6 +150,9 @@ pub fn random_normal(
     let numbers = |key: Arg, shape: Vec<i64>| {
         finite("the mean", mean)?;
         finite("the standard deviation", stddev)?;
+        if stddev < 0.0 {
+            return Err(Error::value(format!("the standard deviation is {stddev}")).wanted("a number from 0 on"));
+        }
         let normal = multiply(erfinv(symmetric(key, shape, dtype)?)?, std::f64::consts::SQRT_2)?;
         rounded(add(multiply(normal, stddev)?, mean)?, dtype)
     };
@@ -224,7 +228,7 @@ fn gumbel(unit: Value, dtype: DType) -> Result<Value> {
 
 /// True with probability `p`, in `shape`, or in the shape of `p`.
 ///
-/// Errors: no floats; probabilities that do not broadcast to the shape; those of `random_unit`.
+/// Errors: no floats; probabilities below 0, above 1 or NaN, or that do not broadcast to the shape; those of `random_unit`.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -238,8 +242,15 @@ pub fn random_bernoulli(key: impl Into<Arg>, p: impl Into<Arg>, shape: Option<Ve
             Arg::Scalar(_) | Arg::List(_) => DType::F64,
         };
         let p = match p {
-            Arg::Value(p) => Arg::from(rounded_up(p, dtype)?),
-            weak => weak,
+            Arg::Value(p) => {
+                let p = rounded_up(p, dtype)?;
+                Arg::from(check_weights(&p, &p, 1.0, 0)?)
+            }
+            Arg::Scalar(p) => {
+                check_weights(strengthen(&p, Some(DType::F64))?, 0.0, 1.0, 0)?;
+                Arg::Scalar(p)
+            }
+            list @ Arg::List(_) => list,
         };
         let unit = match shape {
             Some(shape) => random_unit(key, shape, drawn(dtype))?,
@@ -308,8 +319,8 @@ pub fn random_shuffle(key: impl Into<Arg>, x: impl Into<Arg>, axis: i64) -> Resu
 
 /// Elements of `x` along its first axis, drawn at random, in `shape`; each may be drawn again if `replace` says so.
 ///
-/// With weights `p`, one for each, an element is drawn by its weight, of which those below zero count as zero. Errors: more elements than there are to draw without
-/// replacement; nothing to draw from; weights of another size; an axis of a size that is not known.
+/// With weights `p`, one for each, an element is drawn by its weight. Errors: more elements than there are to draw without
+/// replacement, of weights above zero if there are weights; nothing to draw from; weights below 0, infinite or NaN, or of another size.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -326,53 +337,55 @@ pub fn random_choice(
     p: Option<Value>,
 ) -> Result<Value> {
     let chosen = |key: Arg, x: Arg, shape: Vec<i64>| {
-        let places = random_places(key, int(size_along(x.value()?, 0)?), shape, replace, p)?;
+        let places = random_places(key, &indices_along(&x, 0)?, shape, replace, p)?;
         take(x, places, 0)
     };
     chosen(key.into(), x.into(), shape.into()).map_err(|e| e.at("random_choice"))
 }
 
-/// Positions from 0 up to `count`, drawn at random.
-fn random_places(key: Arg, count: i64, shape: Vec<i64>, replace: bool, p: Option<Value>) -> Result<Value> {
+/// Some of the positions `among`, which are those from 0 on, drawn at random.
+fn random_places(key: Arg, among: &Value, shape: Vec<i64>, replace: bool, p: Option<Value>) -> Result<Value> {
     if shape.iter().any(|size| *size < 0) {
         return Err(Error::value(format!("shape {shape:?} is asked for")).wanted("sizes that are not negative"));
     }
     let wanted = shape.iter().try_fold(1_i64, |product, size| product.checked_mul(*size)).unwrap_or(i64::MAX);
-    if (count == 0 && wanted != 0) || (!replace && wanted > count) {
+    // A size that is not known while tracing is looked at by the ops that draw.
+    let count = known_size(among, 0)?;
+    if let Some(count) = count
+        && ((count == 0 && wanted != 0) || (!replace && wanted > count))
+    {
         return Err(Error::value(format!("{wanted} elements are to be drawn of {count}"))
             .wanted("as many at most")
             .hint("With `replace` each may be drawn again, if there is one."));
     }
     let Some(p) = p else {
         if replace {
-            return random_integers(key, 0, count.max(1), shape, DType::I64);
+            return random_below(key, sum(ones_like(among)?, Axes::All, false)?, shape);
         }
-        let order = random_permutation(key, count)?;
+        let order = argsort(random_bits_like(key, among, DType::U64)?, 0, false)?;
         return reshape(slice(order, 0, 0, Some(vec![wanted]), 1)?, shape);
     };
-    let weights = p.tensor()?;
-    if !weights.shape().is_compatible_with(&extenso_types::Shape::partial([usize::try_from(count).ok()])) {
-        let found = format!("the weights are {} for {count} elements", weights.spec());
-        return Err(Error::shape(found).at("argument 'p'").wanted("a vector of one for each element"));
-    }
-    let weights = maximum(cast(p, DType::F64)?, 0)?;
-    if replace { by_weight(key, weights, count, shape) } else { by_rank(key, weights, count, wanted, shape) }
+    let least = if replace { wanted.min(1) } else { wanted };
+    let weights = check_weights(cast(p, DType::F64)?, among, f64::MAX, least)?;
+    if replace { by_weight(key, weights, shape) } else { by_rank(key, weights, wanted, shape) }
 }
 
 /// The positions at which running sums of the weights first pass random parts of their total.
-fn by_weight(key: Arg, weights: Value, count: i64, shape: Vec<i64>) -> Result<Value> {
+fn by_weight(key: Arg, weights: Value, shape: Vec<i64>) -> Result<Value> {
     let ends = cumulative_sum(&weights, 0, false)?;
     let total = slice(&ends, 0, -1, None, 1)?;
+    // A part is less than the total, as the last end is that, and positive: so it is before an end.
     let drawn = multiply(random_unit(key, shape, DType::F64)?, reshape(total, Vec::new())?)?;
     let passed = greater_equal(expand_dims(drawn, -1)?, ends)?;
-    minimum(sum(cast(passed, DType::I64)?, Axes::List(vec![-1]), false)?, count - 1)
+    sum(cast(passed, DType::I64)?, Axes::List(vec![-1]), false)
 }
 
 /// The positions of the largest Gumbel numbers that the weights shift, which are those of drawing one after the other.
 ///
 /// Source: W. Kool, H. van Hoof and M. Welling, "Stochastic beams and where to find them" (2019).
-fn by_rank(key: Arg, weights: Value, count: i64, wanted: i64, shape: Vec<i64>) -> Result<Value> {
-    let ranks = add(log(weights)?, random_gumbel(key, vec![count], DType::F64)?)?;
+fn by_rank(key: Arg, weights: Value, wanted: i64, shape: Vec<i64>) -> Result<Value> {
+    let unit = subtract(1, random_unit_like(key, &weights, DType::F64)?)?;
+    let ranks = add(log(weights)?, gumbel(unit, DType::F64)?)?;
     reshape(top_k_indices(ranks, wanted)?, shape)
 }
 

@@ -29,6 +29,12 @@ extenso_core::attrs! {
     pub struct Uniform { shape: Vec<i64>, low: f64 = 0.0, high: f64 = 1.0, dtype: DType = DType::F64 }
     /// Of `random_normal`.
     pub struct Normal { shape: Vec<i64>, mean: f64 = 0.0, stddev: f64 = 1.0, dtype: DType = DType::F64 }
+    /// Of `random_truncated_normal`.
+    pub struct Truncated { shape: Vec<i64>, low: f64 = -2.0, high: f64 = 2.0, dtype: DType = DType::F64 }
+    /// Of `random_bernoulli`.
+    pub struct Trials { shape: Option<Vec<i64>> = None }
+    /// Of `random_choice`.
+    pub struct Choice { shape: Vec<i64>, replace: bool = true }
     /// Of `random_split` and `random_permutation`.
     pub struct Count { count: i64 }
     /// Of `diagonal` and `trace`.
@@ -110,7 +116,21 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "random_split" ("key"; Count) = |args, attrs| ops::random_split(&args[0], Count::of(attrs)?.count);
     "random_permutation" ("key"; Count) = |args, attrs| ops::random_permutation(&args[0], Count::of(attrs)?.count);
     "random_fold_in" ("key", "data"; NoAttrs) = |args, _| ops::random_fold_in(&args[0], &args[1]);
-    "random_bernoulli" ("key", "p"; NoAttrs) = |args, _| ops::random_bernoulli(&args[0], &args[1], None);
+    "random_truncated_normal" ("key"; Truncated) = |args, attrs| {
+        let Truncated { shape, low, high, dtype } = Truncated::of(attrs)?.clone();
+        ops::random_truncated_normal(&args[0], shape, low, high, dtype)
+    };
+    "random_bernoulli" ("key", "p"; Trials) = |args, attrs| {
+        ops::random_bernoulli(&args[0], &args[1], Trials::of(attrs)?.shape.clone())
+    };
+    "random_choice" ("key", "x"; Choice) = |args, attrs| {
+        let Choice { shape, replace } = Choice::of(attrs)?.clone();
+        ops::random_choice(&args[0], &args[1], shape, replace, None)
+    };
+    "random_choice_weighted" ("key", "x", "p"; Choice) = |args, attrs| {
+        let Choice { shape, replace } = Choice::of(attrs)?.clone();
+        ops::random_choice(&args[0], &args[1], shape, replace, Some(given(args, 2)?))
+    };
     "vecdot" ("x", "y"; LastAxis) = |args, attrs| ops::vecdot(&args[0], &args[1], LastAxis::of(attrs)?.axis);
     "outer" ("x", "y"; NoAttrs) = |args, _| ops::outer(given(args, 0)?, given(args, 1)?);
     "inner" ("x", "y"; NoAttrs) = |args, _| ops::inner(given(args, 0)?, given(args, 1)?);
