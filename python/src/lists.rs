@@ -72,27 +72,29 @@ fn nth<'py>(x: Given<'_, 'py>, index: Given<'_, 'py>, axis: i64, default: Option
     made(x.py(), || lists::nth(&given, index, axis, default))
 }
 
-/// The first `n` elements of each list along `axis`, or all where there are fewer.
+/// The first `n` elements of each list along `axis`, or all where there are fewer; `n` is one for all lists or one for each.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.head(ex.constant([[1, 2, 3], [], [4]]), 2))
 /// [[1, 2], [], [4]]
+/// >>> ex.to_py(ex.head(ex.constant([[1, 2, 3], [], [4]]), [1, 1, 0]))
+/// [[1], [], []]
 #[pyfunction]
 #[pyo3(signature = (x, n, axis=-1), text_signature = "(x, n, axis=-1)")]
-fn head<'py>(x: Given<'_, 'py>, n: i64, axis: i64) -> Made<'py> {
-    let given = value::from_py(x)?;
+fn head<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (given, n) = (value::from_py(x)?, arg::from_py(n)?);
     made(x.py(), || lists::head(&given, n, axis))
 }
 
-/// The last `n` elements of each list along `axis`, or all where there are fewer.
+/// The last `n` elements of each list along `axis`, or all where there are fewer; `n` is one for all lists or one for each.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.tail(ex.constant([[1, 2, 3], [], [4]]), 2))
 /// [[2, 3], [], [4]]
 #[pyfunction]
 #[pyo3(signature = (x, n, axis=-1), text_signature = "(x, n, axis=-1)")]
-fn tail<'py>(x: Given<'_, 'py>, n: i64, axis: i64) -> Made<'py> {
-    let given = value::from_py(x)?;
+fn tail<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: i64) -> Made<'py> {
+    let (given, n) = (value::from_py(x)?, arg::from_py(n)?);
     made(x.py(), || lists::tail(&given, n, axis))
 }
 
@@ -110,7 +112,7 @@ fn take_per_row<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, axis: i64) -> M
 
 /// Each list along `axis` with at least `length` elements: `value` is put behind shorter ones, or what is missing without one.
 ///
-/// With `crop`, longer lists lose their end, so that all have `length` elements.
+/// With `crop`, longer lists lose their end, so that all have `length` elements, which is one number for all lists or one for each.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.pad_to(ex.constant([[1, 2, 3], [], [4]]), 2))
@@ -120,8 +122,14 @@ fn take_per_row<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, axis: i64) -> M
     signature = (x, length, value=None, axis=-1, crop=false),
     text_signature = "(x, length, value=None, axis=-1, crop=False)"
 )]
-fn pad_to<'py>(x: Given<'_, 'py>, length: i64, value: Option<Given<'_, 'py>>, axis: i64, crop: bool) -> Made<'py> {
-    let (given, value) = (value::from_py(x)?, value.map(arg::from_py).transpose()?);
+fn pad_to<'py>(
+    x: Given<'_, 'py>,
+    length: Given<'_, 'py>,
+    value: Option<Given<'_, 'py>>,
+    axis: i64,
+    crop: bool,
+) -> Made<'py> {
+    let (given, length, value) = (value::from_py(x)?, arg::from_py(length)?, value.map(arg::from_py).transpose()?);
     made(x.py(), || lists::pad_to(&given, length, value, axis, crop))
 }
 

@@ -49,7 +49,8 @@ pub fn dtype_of(object: Option<Given<'_, '_>>) -> PyResult<Option<DType>> {
     object.map(dtype::from_py).transpose()
 }
 
-/// The `k` largest elements along `axis`, the largest first, and their positions; all of a ragged list that has fewer.
+/// The `k` largest elements along `axis`, the largest first, and their positions; all of a ragged list that has fewer. `k` is one for
+/// all lists or one for each.
 ///
 /// >>> import extenso as ex
 /// >>> values, indices = ex.top_k([1.0, 3.0, 2.0], 2)
@@ -57,8 +58,8 @@ pub fn dtype_of(object: Option<Given<'_, '_>>) -> PyResult<Option<DType>> {
 /// ([3.0, 2.0], [1, 2])
 #[pyfunction]
 #[pyo3(signature = (x, k, axis=-1), text_signature = "(x, k, axis=-1)")]
-fn top_k<'py>(x: Given<'_, 'py>, k: i64, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
-    let given = value::from_py(x)?;
+fn top_k<'py>(x: Given<'_, 'py>, k: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
+    let (given, k) = (value::from_py(x)?, arg::from_py(k)?);
     let (values, indices) = guarded(|| lists::top_k(&given, k, axis)).or_raise()?;
     PyTuple::new(x.py(), [value::to_py(x.py(), values)?, value::to_py(x.py(), indices)?])
 }
@@ -122,14 +123,23 @@ fn flip<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
 
 /// The elements moved by `shift` positions along some axes; those that leave at one end enter at the other.
 ///
+/// Numbers in a list or tuple are of the axes, a tensor has one for each list along one axis.
+///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.roll([1, 2, 3], 1))
 /// [3, 1, 2]
+/// >>> ex.to_py(ex.roll(ex.constant([[1, 2, 3], [4, 5]]), ex.tensor([1, -1]), axis=1))
+/// [[3, 1, 2], [5, 4]]
 #[pyfunction]
 #[pyo3(signature = (x, shift, axis=None))]
 fn roll<'py>(x: Given<'_, 'py>, shift: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (given, shift, axes) = (value::from_py(x)?, attribute::<Vec<i64>>("shift", shift)?, axes(axis)?);
-    made(x.py(), || lists::roll(&given, &shift, &axes))
+    let (given, axes) = (value::from_py(x)?, axes(axis)?);
+    // A list or tuple is of numbers for the axes, as in NumPy.
+    let shift = match shift.is_instance_of::<PyList>() || shift.is_instance_of::<PyTuple>() {
+        true => Arg::List(attribute::<Vec<i64>>("shift", shift)?.into_iter().map(Arg::from).collect()),
+        false => arg::from_py(shift)?,
+    };
+    made(x.py(), || lists::roll(&given, shift, &axes))
 }
 
 /// The whole of `x` as often as `reps` say along each axis, counted from the last.

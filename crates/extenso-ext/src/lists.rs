@@ -3,6 +3,7 @@
 //! Invariant: a list gets what the function gives of it alone, and no list sees another. All are compositions over ops, so they
 //! trace and have gradients as these have.
 
+mod counts;
 mod groups;
 mod moves;
 mod parts;

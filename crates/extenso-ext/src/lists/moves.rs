@@ -1,6 +1,8 @@
 //! Elements of lists moved, repeated and compared with their neighbours, where an axis of one size has a function of the core.
 
-use super::{Beside, along, along_one, count, only, rows_value};
+use super::counts::Counts;
+use super::pick::first_of;
+use super::{Beside, along, along_one, count, in_shape_of, only, rows_value};
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank};
 use crate::missing::may_lack;
@@ -79,8 +81,9 @@ fn steps(x: &Value, axis: i64) -> Result<Value> {
 
 /// The `k` largest elements of each list along `axis`, the largest first, or all where a ragged list has fewer; and their positions.
 ///
-/// Along an axis with ragged rows inside, lists are the columns of the rows, and positions are numbers of rows. Errors:
-/// a negative `k`, or one above the size of a uniform axis; an axis out of range.
+/// Along an axis with ragged rows inside, lists are the columns of the rows, and positions are numbers of rows. Shapes: `k` is one
+/// integer, or one for each list, with the axes and rows of `x` before `axis`; then all are taken where a list has fewer. Errors:
+/// a negative `k`, or one above the size of a uniform axis; one that is no integer, may be missing, or has other rows; an axis out of range.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -88,10 +91,23 @@ fn steps(x: &Value, axis: i64) -> Result<Value> {
 /// let (values, _) = lists::top_k(&x, 2, 0).unwrap();
 /// assert_eq!(to_literal(&values).unwrap().to_string(), "[[5, 9], [3, 4]]");
 /// ```
-pub fn top_k(x: &Value, k: i64, axis: i64) -> Result<(Value, Value)> {
+pub fn top_k(x: &Value, k: impl Into<Arg>, axis: i64) -> Result<(Value, Value)> {
+    let k = k.into();
     let largest = || {
-        let (rank, k) = (rank(x)?, count("k", k)?);
+        let rank = rank(x)?;
         let at = normalize_axis(axis, rank)?;
+        let k = match Counts::natural("k", &k)? {
+            Counts::All(k) => k,
+            Counts::Data(..) if rows_inside(x, at, &|_| true) => {
+                return Err(Error::shape(format!("axis {axis} has ragged rows inside"))
+                    .at("k")
+                    .wanted("one integer for all its columns"));
+            }
+            k @ Counts::Data(..) => {
+                let first = |x: Value| first_of(&x, &k, int(at));
+                return Ok((first(ops::sort(x, int(at), true)?)?, first(ops::argsort(x, int(at), true)?)?));
+            }
+        };
         if at + 1 == rank {
             return ops::top_k(x, k);
         }
@@ -121,47 +137,79 @@ fn top_of(x: &Value, k: i64, axis: i64) -> Result<(Value, Value)> {
 
 /// The elements moved by `shift` positions along some axes; those that leave a list at one end enter it at the other.
 ///
-/// One shift serves all axes. Without an axis, the elements move in row-major order. Errors: an axis out of range or named
-/// twice; another number of shifts than axes.
+/// One shift serves all axes. Without an axis, the elements move in row-major order. Shapes: several shifts are a list, one for each
+/// axis; a tensor or rows are one for each list along one axis, with the axes and rows of `x` before it. Errors: an axis out of range
+/// or named twice; another number of shifts than axes; a shift that is no integer, may be missing, or has other rows.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
-/// # use extenso_core::attrs::Axes;
+/// # use extenso_core::{Tensor, attrs::Axes};
 /// let x = constant(vec![vec![1, 2, 3], vec![], vec![4, 5]]).unwrap();
-/// let y = lists::roll(&x, &[1], &Axes::List(vec![1])).unwrap();
+/// let y = lists::roll(&x, 1, &Axes::List(vec![1])).unwrap();
 /// assert_eq!(to_literal(&y).unwrap().to_string(), "[[3, 1, 2], [], [5, 4]]");
+/// let y = lists::roll(&x, Tensor::from_vec(vec![-1_i64, 0, 2]), &Axes::List(vec![1])).unwrap();
+/// assert_eq!(to_literal(&y).unwrap().to_string(), "[[2, 3, 1], [], [4, 5]]");
 /// ```
-pub fn roll(x: &Value, shift: &[i64], axis: &Axes) -> Result<Value> {
-    let Axes::List(axes) = axis else { return ops::roll(x, shift.to_vec(), Axes::All) };
+pub fn roll(x: &Value, shift: impl Into<Arg>, axis: &Axes) -> Result<Value> {
+    let shift = shift.into();
     let rolled = || {
-        let places = axes.iter().map(|&axis| normalize_axis(axis, rank(x)?)).collect::<Result<Vec<usize>>>()?;
-        if !places.iter().any(|&at| is_ragged(x, at)) {
-            return ops::roll(x, shift.to_vec(), axis.clone());
-        }
-        extenso_core::reduce::normalize_axes(axes, rank(x)?)?;
-        if shift.len() != 1 && shift.len() != axes.len() {
-            return Err(Error::value(format!("{} shifts are given for {} axes", shift.len(), axes.len()))
-                .wanted("one shift, or one for each axis"));
-        }
-        let shifts = shift.iter().cycle();
-        places.into_iter().zip(shifts).try_fold(x.clone(), |x, (at, &by)| {
-            if is_ragged(&x, at) {
-                along_one(&x, int(at), &|rows| turned(rows, by))
-            } else {
-                ops::roll(x, vec![by], int(at))
-            }
-        })
+        let shifts = match &shift {
+            Arg::List(shifts) => shifts.iter().map(one_shift).collect::<Result<Vec<i64>>>()?,
+            one => match (Counts::of("shift", one)?, axis) {
+                (Counts::All(by), _) => vec![by],
+                (each, Axes::List(axes)) if axes.len() == 1 => {
+                    let rolled = only(along(x, axes[0], each.beside()?, &|rows, beside| {
+                        Ok(vec![turned(rows, &each.for_each(rows, beside)?)?])
+                    })?)?;
+                    return in_shape_of(x, rolled);
+                }
+                (Counts::Data(..), _) => {
+                    return Err(Error::value("the shifts are data")
+                        .at("axis")
+                        .wanted("the one axis that they are for"));
+                }
+            },
+        };
+        by_axes(x, &shifts, axis)
     };
     rolled().map_err(|e| e.at("roll"))
 }
 
-/// The elements of each row moved in a circle.
-fn turned(rows: &RaggedTensor, by: i64) -> Result<Value> {
+fn one_shift(shift: &Arg) -> Result<i64> {
+    match Counts::of("shift", shift)? {
+        Counts::All(by) => Ok(by),
+        Counts::Data(..) => Err(Error::value("a shift among several is data").at("shift").wanted("integers")),
+    }
+}
+
+fn by_axes(x: &Value, shift: &[i64], axis: &Axes) -> Result<Value> {
+    let Axes::List(axes) = axis else { return ops::roll(x, shift.to_vec(), Axes::All) };
+    let places = axes.iter().map(|&axis| normalize_axis(axis, rank(x)?)).collect::<Result<Vec<usize>>>()?;
+    if !places.iter().any(|&at| is_ragged(x, at)) {
+        return ops::roll(x, shift.to_vec(), axis.clone());
+    }
+    extenso_core::reduce::normalize_axes(axes, rank(x)?)?;
+    if shift.len() != 1 && shift.len() != axes.len() {
+        return Err(Error::value(format!("{} shifts are given for {} axes", shift.len(), axes.len()))
+            .wanted("one shift, or one for each axis"));
+    }
+    let shifts = shift.iter().cycle();
+    places.into_iter().zip(shifts).try_fold(x.clone(), |x, (at, &by)| {
+        if is_ragged(&x, at) {
+            along_one(&x, int(at), &|rows| turned(rows, &ops::add(ops::zeros_like(rows.row_lengths()?)?, by)?))
+        } else {
+            ops::roll(x, vec![by], int(at))
+        }
+    })
+}
+
+/// The elements of each row moved in a circle, as far as `by` says for it.
+fn turned(rows: &RaggedTensor, by: &Value) -> Result<Value> {
     let each = |of_row: Value| ops::gather_rows_of(of_row, rows.partition());
-    let lengths = each(ops::maximum(rows.row_lengths()?, 1)?)?;
+    let lengths = ops::maximum(rows.row_lengths()?, 1)?;
     // The shift is reduced first, so that no difference is beyond 64 bits.
-    let by = ops::remainder(ops::add(ops::zeros_like(&lengths)?, by)?, &lengths)?;
-    let from = ops::remainder(ops::subtract(ops::places_in_rows(rows.partition())?, by)?, lengths)?;
+    let by = each(ops::remainder(by, &lengths)?)?;
+    let from = ops::remainder(ops::subtract(ops::places_in_rows(rows.partition())?, by)?, each(lengths)?)?;
     let places = ops::add(from, each(ops::row_starts(rows.partition())?)?)?;
     Ok(rows.with_values(ops::take(rows.values(), places, 0)?)?.into_value())
 }

@@ -1,6 +1,7 @@
 //! Elements of lists by their positions: the first, the last, one for each list, parts; and lists made longer.
 
-use super::{Beside, along, along_one, count, cut_by, only, or_missing, rows_value, spread};
+use super::counts::{Counts, are_integers};
+use super::{Beside, along, cut_by, only, or_missing, rows_value, spread};
 use crate::args::typed_ref;
 use crate::axes::{rank, zeros};
 use crate::masked::MaskedTensor;
@@ -54,7 +55,7 @@ fn by_position(x: &Value, index: &Arg, axis: i64, default: Option<Arg>) -> Resul
         Arg::Scalar(_) | Arg::List(_) => return Err(no_index()),
     };
     if let Arg::Value(value) = index
-        && !integers(value)
+        && !are_integers(value)
     {
         return Err(no_index());
     }
@@ -91,14 +92,6 @@ fn is_scalar(value: &Value) -> Result<bool> {
     Ok(value.tensor().is_ok() && rank(value)? == 0)
 }
 
-/// Whether a value holds integers below its rows.
-fn integers(value: &Value) -> bool {
-    match typed_ref::<crate::ragged::RaggedTensor>(value) {
-        Some(rows) => integers(rows.values()),
-        None => value.tensor().is_ok_and(|tensor| tensor.dtype().is_integer()),
-    }
-}
-
 fn as_i64(index: &Arg) -> Result<Arg> {
     match index {
         Arg::Value(value) => Ok(Arg::Value(ops::cast(value, DType::I64)?)),
@@ -108,33 +101,64 @@ fn as_i64(index: &Arg) -> Result<Arg> {
 
 /// The first `n` elements of each list along `axis`, or all where there are fewer.
 ///
-/// Errors: a negative `n`; an axis out of range.
+/// Shapes: `n` is one integer, or one for each list, with the axes and rows of `x` before `axis`. Errors: a negative `n`; one that is no
+/// integer, may be missing, or has other rows; an axis out of range.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::Tensor;
 /// let x = constant(vec![vec![1, 2, 3], vec![], vec![4]]).unwrap();
 /// assert_eq!(to_literal(&lists::head(&x, 2, -1).unwrap()).unwrap().to_string(), "[[1, 2], [], [4]]");
+/// let n = Tensor::from_vec(vec![1_i64, 5, 0]);
+/// assert_eq!(to_literal(&lists::head(&x, n, -1).unwrap()).unwrap().to_string(), "[[1], [], []]");
 /// ```
-pub fn head(x: &Value, n: i64, axis: i64) -> Result<Value> {
-    count("n", n).and_then(|n| ops::slice(x, axis, 0_i64, Some(vec![n]), 1_i64)).map_err(|e| e.at("head"))
+pub fn head(x: &Value, n: impl Into<Arg>, axis: i64) -> Result<Value> {
+    Counts::natural("n", &n.into()).and_then(|n| first_of(x, &n, axis)).map_err(|e| e.at("head"))
+}
+
+pub(super) fn first_of(x: &Value, n: &Counts, axis: i64) -> Result<Value> {
+    match n {
+        Counts::All(n) => ops::slice(x, axis, 0_i64, Some(vec![*n]), 1_i64),
+        Counts::Data(..) => part_of_each(x, n, axis, &|_, _, start| Ok(start)),
+    }
 }
 
 /// The last `n` elements of each list along `axis`, or all where there are fewer.
 ///
-/// Errors: a negative `n`; an axis out of range.
+/// Shapes and errors: as [`head`].
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
 /// let x = constant(vec![vec![1, 2, 3], vec![], vec![4]]).unwrap();
 /// assert_eq!(to_literal(&lists::tail(&x, 2, -1).unwrap()).unwrap().to_string(), "[[2, 3], [], [4]]");
 /// ```
-pub fn tail(x: &Value, n: i64, axis: i64) -> Result<Value> {
-    let part = |n: i64| {
+pub fn tail(x: &Value, n: impl Into<Arg>, axis: i64) -> Result<Value> {
+    let part = |n: &Counts| match n {
         // The last none would be a slice from the beginning.
-        let (start, stop) = if n == 0 { (0, Some(vec![0])) } else { (-n, None) };
-        ops::slice(x, axis, start, stop, 1_i64)
+        Counts::All(0) => ops::slice(x, axis, 0_i64, Some(vec![0]), 1_i64),
+        Counts::All(n) => ops::slice(x, axis, -n, None, 1_i64),
+        Counts::Data(..) => {
+            part_of_each(x, n, axis, &|lengths, kept, start| ops::add(start, ops::subtract(lengths, kept)?))
+        }
     };
-    count("n", n).and_then(part).map_err(|e| e.at("tail"))
+    Counts::natural("n", &n.into()).and_then(|n| part(&n)).map_err(|e| e.at("tail"))
+}
+
+/// As many neighbours of each list as `n` says, from where `from` says by the lengths, what is kept of them, and the starts of lists.
+fn part_of_each(
+    x: &Value,
+    n: &Counts,
+    axis: i64,
+    from: &dyn Fn(&Value, &Value, Value) -> Result<Value>,
+) -> Result<Value> {
+    only(along(x, axis, n.beside()?, &|rows, beside| {
+        let lengths = Value::from(rows.row_lengths()?);
+        let kept = ops::minimum(&lengths, n.not_negative(n.for_each(rows, beside)?)?)?;
+        let start = from(&lengths, &kept, ops::row_starts(rows.partition())?)?;
+        let cut = cut_by(kept)?;
+        let places = ops::add(ops::gather_rows_of(start, &cut)?, ops::places_in_rows(&cut)?)?;
+        Ok(vec![rows_value(ops::take(rows.values(), places, 0)?, &cut)?])
+    })?)
 }
 
 /// The elements of each list along `axis` at `indices`, which say positions for each list; negative ones count from its end.
@@ -161,8 +185,9 @@ pub fn take_per_row(x: &Value, indices: &Value, axis: i64) -> Result<Value> {
 
 /// Each list along `axis` with at least `length` elements: `value` is put behind shorter ones, or what is missing without one.
 ///
-/// With `crop`, longer lists lose their end, so that all have `length` elements. Errors: a negative length; a value of another
-/// dtype; an axis out of range; more elements than memory holds.
+/// With `crop`, longer lists lose their end, so that all have `length` elements. Shapes: `length` is one integer, or one for each list,
+/// with the axes and rows of `x` before `axis`. Errors: a negative length; one that is no integer, may be missing, or has other rows; a
+/// value of another dtype; an axis out of range; more elements than memory holds.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -170,18 +195,18 @@ pub fn take_per_row(x: &Value, indices: &Value, axis: i64) -> Result<Value> {
 /// let y = lists::pad_to(&x, 2, None, -1, false).unwrap();
 /// assert_eq!(to_literal(&y).unwrap().to_string(), "[[1, 2, 3], [None, None], [4, None]]");
 /// ```
-pub fn pad_to(x: &Value, length: i64, value: Option<Arg>, axis: i64, crop: bool) -> Result<Value> {
-    let padded = |length: i64| {
-        let x = if crop { head(x, length, axis)? } else { x.clone() };
-        along_one(&x, axis, &|rows| {
+pub fn pad_to(x: &Value, length: impl Into<Arg>, value: Option<Arg>, axis: i64, crop: bool) -> Result<Value> {
+    let padded = |wanted: &Counts| {
+        let x = if crop { first_of(x, wanted, axis)? } else { x.clone() };
+        only(along(&x, axis, wanted.beside()?, &|rows, beside| {
             let lengths = Value::from(rows.row_lengths()?);
-            let slots = cut_by(ops::maximum(&lengths, length)?)?;
+            let slots = cut_by(ops::maximum(&lengths, wanted.not_negative(wanted.for_each(rows, beside)?)?)?)?;
             let there = ops::less(ops::places_in_rows(&slots)?, ops::gather_rows_of(lengths, &slots)?)?;
             let found = spread(rows.values(), &cut_by(ops::cast(&there, DType::I64)?)?)?;
-            rows_value(or_missing(found, &there, value.as_ref())?, &slots)
-        })
+            Ok(vec![rows_value(or_missing(found, &there, value.as_ref())?, &slots)?])
+        })?)
     };
-    count("length", length).and_then(padded).map_err(|e| e.at("pad_to"))
+    Counts::natural("length", &length.into()).and_then(|n| padded(&n)).map_err(|e| e.at("pad_to"))
 }
 
 /// Values of which some may be missing, with which are there; all where none can be missing.

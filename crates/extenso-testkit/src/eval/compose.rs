@@ -37,8 +37,6 @@ extenso_core::attrs! {
     pub struct OfAxis { axis: i64 }
     /// One axis, or none for all.
     pub struct OfAxes { axis: Axes = Axes::All }
-    /// Of `roll`.
-    pub struct Roll { shift: Vec<i64>, axis: Axes = Axes::All }
     /// Of `tile`.
     pub struct Tile { reps: Vec<i64> }
     /// Of `one_hot`.
@@ -68,12 +66,9 @@ static FUNCTIONS: &[Composed] = &[
     },
     Composed {
         name: "roll",
-        params: &["x"],
-        attrs: Roll::DEF,
-        run: |args, attrs| {
-            let Roll { shift, axis } = Roll::of(attrs)?.clone();
-            extenso_ext::lists::roll(&given(args, 0)?, &shift, &axis)
-        },
+        params: &["x", "shift"],
+        attrs: OfAxes::DEF,
+        run: |args, attrs| extenso_ext::lists::roll(&given(args, 0)?, &args[1], &OfAxes::of(attrs)?.axis),
     },
     Composed {
         name: "tile",

@@ -33,7 +33,7 @@ const FUNCTIONS: [(&str, OnLists); 22] = [
     ("cartesian", |x, axis| {
         Ok(lists::cartesian(&[lists::head(x, 3, axis)?, lists::tail(x, 2, axis)?], axis)?.remove(1))
     }),
-    ("roll", |x, axis| lists::roll(x, &[2], &Axes::List(vec![axis]))),
+    ("roll", |x, axis| lists::roll(x, 2, &Axes::List(vec![axis]))),
     ("repeat", |x, axis| lists::repeat(x, 2, Some(axis))),
     ("diff", |x, axis| lists::diff(x, 2, axis)),
     ("top_k", |x, axis| Ok(lists::top_k(&lists::head(x, 3, axis)?, 0, axis)?.0)),
@@ -104,18 +104,34 @@ fn an_element_of_each_list_is_the_element_of_each_row() {
 /// A function of rows.
 type OnRows = fn(&Value) -> Result<Value>;
 
-const DIFFERENTIABLE: [(&str, OnRows); 18] = [
+/// A number for each list of the input.
+fn each(numbers: [i64; 4]) -> Tensor {
+    Tensor::from_vec(numbers.to_vec())
+}
+
+/// Numbers of lists that are data, as their lengths are.
+fn halves(x: &Value) -> Result<Value> {
+    ops::floor_divide(RaggedTensor::from_value(x)?.row_lengths()?, 2)
+}
+
+const DIFFERENTIABLE: [(&str, OnRows); 24] = [
     ("median", |x| numbers(lists::median(x, &Axes::List(vec![1]), false)?)),
     ("quantile", |x| numbers(lists::quantile(x, 0.3, &Axes::List(vec![1]), true)?)),
     ("first", |x| lists::first(x, 1, Some(Arg::from(0.5)))),
     ("nth", |x| lists::nth(x, Tensor::from_vec(vec![2_i64, 0, -1, 5]), 1, Some(Arg::from(2.0)))),
     ("head", |x| lists::head(x, 2, 1)),
     ("tail", |x| lists::tail(x, 2, 1)),
+    ("head of each", |x| lists::head(x, each([2, 1, 0, 5]), 1)),
+    ("head of data", |x| lists::head(x, halves(x)?, 1)),
+    ("tail of data", |x| lists::tail(x, halves(x)?, 1)),
+    ("top_k of data", |x| Ok(lists::top_k(x, halves(x)?, 1)?.0)),
+    ("roll of data", |x| lists::roll(x, halves(x)?, &Axes::List(vec![1]))),
     ("pad_to", |x| lists::pad_to(x, 2, Some(Arg::from(0.5)), 1, false)),
+    ("pad_to of each", |x| lists::pad_to(x, each([5, 1, 2, 2]), Some(Arg::from(0.5)), 1, true)),
     ("windows", |x| lists::windows(x, 2, 1, 1)),
     ("combinations", |x| lists::combinations(x, 2, false, 1)),
     ("cartesian", |x| Ok(lists::cartesian(&[x.clone(), lists::head(x, 2, 1)?], 1)?.remove(1))),
-    ("roll", |x| lists::roll(x, &[1], &Axes::List(vec![1]))),
+    ("roll", |x| lists::roll(x, 1, &Axes::List(vec![1]))),
     ("repeat", |x| lists::repeat(x, 2, Some(1))),
     ("tile", |x| lists::tile(x, &[1, 2])),
     ("diff", |x| lists::diff(x, 1, 1)),

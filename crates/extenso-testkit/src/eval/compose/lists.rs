@@ -8,12 +8,10 @@ use extenso_ext::lists;
 use extenso_types::Result;
 
 extenso_core::attrs! {
-    /// How many elements, along an axis.
-    pub struct Part { n: i64, axis: i64 = -1 }
     /// Of `take_per_row`.
     pub struct RowAxis { axis: i64 = 1 }
     /// Of `pad_to`.
-    pub struct PadTo { length: i64, axis: i64 = -1, crop: bool = false }
+    pub struct PadTo { axis: i64 = -1, crop: bool = false }
     /// Of `isin`.
     pub struct WithinAxis { axis: Option<Vec<i64>> = None }
     /// Of `windows`.
@@ -34,20 +32,17 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "nth" ("x", "index"; InnerAxis) = |args, attrs| {
         lists::nth(&given(args, 0)?, args[1].clone(), InnerAxis::of(attrs)?.axis, None)
     };
-    "head" ("x"; Part) = |args, attrs| {
-        let Part { n, axis } = *Part::of(attrs)?;
-        lists::head(&given(args, 0)?, n, axis)
-    };
-    "tail" ("x"; Part) = |args, attrs| {
-        let Part { n, axis } = *Part::of(attrs)?;
-        lists::tail(&given(args, 0)?, n, axis)
+    "head" ("x", "n"; InnerAxis) = |args, attrs| lists::head(&given(args, 0)?, &args[1], InnerAxis::of(attrs)?.axis);
+    "tail" ("x", "n"; InnerAxis) = |args, attrs| lists::tail(&given(args, 0)?, &args[1], InnerAxis::of(attrs)?.axis);
+    "top_k_values" ("x", "k"; InnerAxis) = |args, attrs| {
+        Ok(lists::top_k(&given(args, 0)?, &args[1], InnerAxis::of(attrs)?.axis)?.0)
     };
     "take_per_row" ("x", "indices"; RowAxis) = |args, attrs| {
         lists::take_per_row(&given(args, 0)?, &given(args, 1)?, RowAxis::of(attrs)?.axis)
     };
-    "pad_to" ("x"; PadTo) = |args, attrs| {
-        let PadTo { length, axis, crop } = *PadTo::of(attrs)?;
-        lists::pad_to(&given(args, 0)?, length, None, axis, crop)
+    "pad_to" ("x", "length"; PadTo) = |args, attrs| {
+        let PadTo { axis, crop } = *PadTo::of(attrs)?;
+        lists::pad_to(&given(args, 0)?, &args[1], None, axis, crop)
     };
     "run_lengths" ("x"; InnerAxis) = |args, attrs| lists::run_lengths(&given(args, 0)?, InnerAxis::of(attrs)?.axis);
     "unique" ("x"; InnerAxis) = |args, attrs| lists::unique(&given(args, 0)?, InnerAxis::of(attrs)?.axis);

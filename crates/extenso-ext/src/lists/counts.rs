@@ -1,0 +1,99 @@
+//! Numbers that functions of lists take: one for all lists, or one for each.
+
+use super::{Beside, count};
+use crate::args::typed_ref;
+use crate::axes::rank;
+use crate::missing::may_lack;
+use crate::ragged::RaggedTensor;
+use extenso_core::{Arg, Scalar, Tensor, Value, ops};
+use extenso_types::{DType, Error, Result};
+
+/// One integer for all lists, or one for each.
+pub(super) enum Counts {
+    /// Known now.
+    All(i64),
+    /// Data: of all lists if it has no axes, otherwise of each.
+    Data(&'static str, Value),
+}
+
+impl Counts {
+    /// The argument of this name.
+    ///
+    /// Errors: no integers; some that may be missing.
+    pub(super) fn of(name: &'static str, given: &Arg) -> Result<Counts> {
+        let wanted =
+            || Error::dtype(format!("{name} is no integer")).at(name).wanted("one integer, or one for each list");
+        match given {
+            Arg::Scalar(Scalar::Int(n)) => Ok(Counts::All(*n)),
+            Arg::Value(value) if may_lack(value) => Err(Error::value("some of the numbers may be missing")
+                .at(name)
+                .wanted("numbers that are all there")
+                .hint(format!("Write `fill_none({name}, 0)` around them."))),
+            Arg::Value(value) if are_integers(value) => {
+                let value = ops::cast(value, DType::I64)?;
+                // A number that is data now is as good as one that is written.
+                match value.tensor().ok().filter(|_| rank(&value).is_ok_and(|rank| rank == 0)).map(Tensor::data) {
+                    Some(Ok(data)) => Ok(Counts::All(data.as_slice::<i64>()?[0])),
+                    Some(Err(_)) | None => Ok(Counts::Data(name, value)),
+                }
+            }
+            Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => Err(wanted()),
+        }
+    }
+
+    /// The same, of numbers that must not be negative. Those of data are looked at by [`Counts::not_negative`].
+    ///
+    /// Errors: as [`Counts::of`], and a negative number.
+    pub(super) fn natural(name: &'static str, given: &Arg) -> Result<Counts> {
+        match Counts::of(name, given)? {
+            Counts::All(n) => count(name, n).map(Counts::All),
+            data @ Counts::Data(..) => Ok(data),
+        }
+    }
+
+    /// What stands beside the lists.
+    pub(super) fn beside(&self) -> Result<Vec<Beside>> {
+        match self {
+            Counts::Data(name, value) if rank(value)? > 0 => Ok(vec![Beside::each(name, value.clone())]),
+            Counts::All(_) | Counts::Data(..) => Ok(Vec::new()),
+        }
+    }
+
+    /// The number of each of these lists, with what stands beside them.
+    ///
+    /// Errors: other axes than one number for each.
+    pub(super) fn for_each(&self, rows: &RaggedTensor, beside: &[Value]) -> Result<Value> {
+        let none = ops::zeros_like(rows.row_lengths()?)?;
+        match (self, beside) {
+            (Counts::All(n), _) => ops::add(none, *n),
+            (Counts::Data(name, _), [each]) if rank(each)? != 1 => {
+                Err(Error::shape(format!("there are {} axes inside the lists", rank(each)? - 1))
+                    .at(*name)
+                    .wanted("one number for each list"))
+            }
+            (Counts::Data(name, _), [each]) => ops::add(each, none).map_err(|e| e.at(*name)),
+            (Counts::Data(_, value), _) => ops::add(none, value),
+        }
+    }
+
+    /// Numbers of lists that must not be negative, as the lengths that they are of.
+    ///
+    /// Errors: a negative one, with the list that it is of.
+    pub(super) fn not_negative(&self, numbers: Value) -> Result<Value> {
+        match self {
+            Counts::All(_) => Ok(numbers),
+            Counts::Data(name, _) => {
+                let cut = ops::partition_from_lengths(numbers).map_err(|e| e.at(*name))?;
+                ops::row_lengths(cut)
+            }
+        }
+    }
+}
+
+/// Whether a value holds integers below its rows.
+pub(super) fn are_integers(value: &Value) -> bool {
+    match typed_ref::<RaggedTensor>(value) {
+        Some(rows) => are_integers(rows.values()),
+        None => value.tensor().is_ok_and(|tensor| tensor.dtype().is_integer()),
+    }
+}
