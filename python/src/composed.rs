@@ -5,6 +5,7 @@ use crate::op::attr;
 use crate::{arg, value};
 use extenso_core::attrs::{AttrType, Axes, Param};
 use extenso_core::ops;
+use extenso_ext::NgramPads;
 use extenso_types::Error;
 use pyo3::prelude::*;
 
@@ -194,16 +195,30 @@ fn string_characters<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> 
     value::to_py(x.py(), guarded(|| extenso_ext::string_characters(&strings)).or_raise()?)
 }
 
-/// The n-grams of each innermost row: each `width` neighbours joined, with `separator` between them.
+/// The n-grams of each innermost row: each `width` neighbours joined, with `separator` between them; of several widths, one after the other.
 ///
-/// A row shorter than `width` has none.
+/// A row shorter than a width has none of it. With `left` and `right`, these texts are put around each row first, as often as the width
+/// less one, or `padding_width` times if that is less.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.string_ngrams(["a", "b", "c"], 2))
 /// ['a b', 'b c']
+/// >>> ex.to_py(ex.string_ngrams(["a", "b"], [1, 2], "", left="<", right=">"))
+/// ['a', 'b', '<a', 'ab', 'b>']
 #[pyfunction]
-#[pyo3(signature = (x, width, separator=" "))]
-fn string_ngrams<'py>(x: &Bound<'py, PyAny>, width: i64, separator: &str) -> PyResult<Bound<'py, PyAny>> {
-    let strings = value::from_py(x)?;
-    value::to_py(x.py(), guarded(|| extenso_ext::string_ngrams(&strings, width, separator)).or_raise()?)
+#[pyo3(signature = (x, width, separator=" ", left=None, right=None, padding_width=None))]
+fn string_ngrams<'py>(
+    x: &Bound<'py, PyAny>,
+    width: &Bound<'py, PyAny>,
+    separator: &str,
+    left: Option<String>,
+    right: Option<String>,
+    padding_width: Option<i64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (strings, widths) = (value::from_py(x)?, attribute::<Vec<i64>>("width", width)?);
+    let none_given = left.is_none() && right.is_none();
+    let text = Option::unwrap_or_default;
+    let pads = (!none_given).then(|| NgramPads { left: text(left), right: text(right), most: padding_width });
+    let made = guarded(|| extenso_ext::string_ngrams(&strings, &widths, separator, pads.as_ref()));
+    value::to_py(x.py(), made.or_raise()?)
 }

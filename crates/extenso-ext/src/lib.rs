@@ -59,7 +59,7 @@ pub use temporal::{
     DateTensor, DateTensorSpec, DurationTensor, DurationTensorSpec, IntervalTensor, IntervalTensorSpec, TimeTensor,
     TimeTensorSpec, TimeUnit, TimestampTensor, TimestampTensorSpec, cast_unit, date_part,
 };
-pub use text::{string_characters, string_ngrams, string_split};
+pub use text::{NgramPads, string_characters, string_ngrams, string_split};
 pub use text_parts::{drop_empty, regex_find_all, regex_groups, regex_split, string_rsplit};
 pub use text_unicode::{unicode_decode, unicode_encode, unicode_split_with_offsets};
 pub use union::{UnionChild, UnionSpec, UnionTensor};

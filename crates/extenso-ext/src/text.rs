@@ -69,17 +69,64 @@ pub(crate) fn deeper(x: &Value, pieces: Pieces<'_>) -> Result<Value> {
     }
 }
 
-/// The n-grams of each innermost row: each `width` neighbours joined, with `separator` between them.
+/// What stands around rows before n-grams are taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NgramPads {
+    /// The text in front.
+    pub left: String,
+    /// The text behind.
+    pub right: String,
+    /// How often at most; otherwise, and never more, one time less than the width.
+    pub most: Option<i64>,
+}
+
+/// The n-grams of each innermost row: each `width` neighbours joined, with `separator` between them; of several widths, those of the
+/// first in front.
 ///
-/// A row shorter than `width` has none. Errors: no strings; a scalar; a width below one; rows in which strings may be missing.
+/// A row shorter than a width has none of it. With `pads`, texts that stand for nothing are put around each row first, so that the
+/// ends are in as many n-grams as what is between. Errors: no strings; a scalar; no width, or one below one; rows in which strings may
+/// be missing; a negative number of pads.
 ///
 /// ```
 /// # use extenso_core::Tensor;
-/// let x = Tensor::strings(&[3], &["a", "b", "c"]).unwrap();
-/// assert_eq!(extenso_ext::string_ngrams(&x.into(), 2, " ").unwrap().to_string(), r#"["a b", "b c"]"#);
+/// # use extenso_ext::{NgramPads, string_ngrams};
+/// let x = Tensor::strings(&[3], &["a", "b", "c"]).unwrap().into();
+/// assert_eq!(string_ngrams(&x, &[2], " ", None).unwrap().to_string(), r#"["a b", "b c"]"#);
+/// let pads = NgramPads { left: "<".into(), right: ">".into(), most: None };
+/// assert_eq!(string_ngrams(&x, &[3, 2], "", Some(&pads)).unwrap().to_string(), r#"["<<a", "<ab", "abc", "bc>", "c>>", "<a", "ab", "bc", "c>"]"#);
 /// ```
-pub fn string_ngrams(x: &Value, width: i64, separator: &str) -> Result<Value> {
-    neighbours(x, width, separator).map_err(|e| e.at("string_ngrams"))
+pub fn string_ngrams(x: &Value, widths: &[i64], separator: &str, pads: Option<&NgramPads>) -> Result<Value> {
+    let of_width = |&width: &i64| match pads {
+        Some(pads) if width > 1 => neighbours(&padded(x, pads, width - 1)?, width, separator),
+        _ => neighbours(x, width, separator),
+    };
+    let all = || {
+        if let Some(most) = pads.and_then(|pads| pads.most).filter(|most| *most < 0) {
+            return Err(Error::value(format!("the number of pads is {most}")).wanted("a number that is not negative"));
+        }
+        let mut grams = widths.iter().map(of_width).collect::<Result<Vec<Value>>>()?;
+        match grams.len() {
+            0 => Err(Error::value("no width is given").wanted("at least one width")),
+            1 => Ok(grams.remove(0)),
+            _ => ops::concat(grams, -1),
+        }
+    };
+    all().map_err(|e| e.at("string_ngrams"))
+}
+
+/// The innermost rows with texts around them, as often as n-grams want.
+fn padded(x: &Value, pads: &NgramPads, wanted: i64) -> Result<Value> {
+    let often = pads.most.map_or(wanted, |most| most.min(wanted));
+    let mut widths = vec![0; 2 * rank(x)?];
+    let at = widths.len().checked_sub(2).ok_or_else(no_neighbours)?;
+    widths[at] = often;
+    let behind = ops::pad(x, pads.left.as_str(), widths.clone())?;
+    widths.swap(at, at + 1);
+    ops::pad(behind, pads.right.as_str(), widths)
+}
+
+fn no_neighbours() -> Error {
+    Error::shape("a scalar has no neighbours").wanted("at least a vector of strings")
 }
 
 fn neighbours(x: &Value, width: i64, separator: &str) -> Result<Value> {
@@ -99,7 +146,7 @@ fn neighbours(x: &Value, width: i64, separator: &str) -> Result<Value> {
         return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
     }
     match rank(x)? {
-        0 => Err(Error::shape("a scalar has no neighbours").wanted("at least a vector of strings")),
+        0 => Err(no_neighbours()),
         1 => ops::ngram_values(x, one_row(x)?, width, separator),
         _ => neighbours(&RaggedTensor::of_uniform(x)?.into_value(), width, separator),
     }

@@ -39,12 +39,12 @@ fn characters_and_neighbours_are_rows() {
     check(string_characters(&x), r#"[["a", "b"], [], ["ö"]]"#);
     check(traced(&[x], |args| string_characters(&args[0])), r#"[["a", "b"], [], ["ö"]]"#);
     let x = value(r#"[["a", "b", "c"], [], ["d"]]"#);
-    check(string_ngrams(&x, 2, "+"), r#"[["a+b", "b+c"], [], []]"#);
-    check(traced(&[x], |args| string_ngrams(&args[0], 2, "+")), r#"[["a+b", "b+c"], [], []]"#);
-    check(string_ngrams(&value(r#"[[["a", "b"]], []]"#), 2, " "), r#"[[["a b"]], []]"#);
-    check(string_ngrams(&sliced(["x", "a", "b", "y"]), 2, " "), r#"[[], ["a b"]]"#);
-    fails(string_ngrams(&value(r#"[["a", None], []]"#), 2, " "), &["string_ngrams", "missing", "fill_none"]);
-    fails(string_ngrams(&ragged(r#"[["a"], []]"#), i64::MIN, " "), &["string_ngrams", "width"]);
+    check(string_ngrams(&x, &[2], "+", None), r#"[["a+b", "b+c"], [], []]"#);
+    check(traced(&[x], |args| string_ngrams(&args[0], &[2], "+", None)), r#"[["a+b", "b+c"], [], []]"#);
+    check(string_ngrams(&value(r#"[[["a", "b"]], []]"#), &[2], " ", None), r#"[[["a b"]], []]"#);
+    check(string_ngrams(&sliced(["x", "a", "b", "y"]), &[2], " ", None), r#"[[], ["a b"]]"#);
+    fails(string_ngrams(&value(r#"[["a", None], []]"#), &[2], " ", None), &["string_ngrams", "missing", "fill_none"]);
+    fails(string_ngrams(&ragged(r#"[["a"], []]"#), &[i64::MIN], " ", None), &["string_ngrams", "width"]);
 }
 
 #[test]

@@ -23,20 +23,24 @@ crate::ops! {
         .facts(&[Commutes])
         .examples(&[("not_equal([1, 2], [1, 3])", "[False, True]")]);
 
-    /// Whether elements of `x` are below those of `y`.
+    /// Whether elements of `x` are below those of `y`. Strings are in the order of their code points.
     LESS: less(x, y) = OpDef::comparison(map!(test numbers: |x, y| x < y))
+        .text(text::infer_comparison, text::less)
         .examples(&[("less([1, 2], [2, 2])", "[True, False]")]);
 
-    /// Whether elements of `x` are below those of `y` or equal to them.
+    /// Whether elements of `x` are below those of `y` or equal to them. Strings are in the order of their code points.
     LESS_EQUAL: less_equal(x, y) = OpDef::comparison(map!(test numbers: |x, y| x <= y))
+        .text(text::infer_comparison, text::less_equal)
         .examples(&[("less_equal([1, 2], [2, 2])", "[True, True]")]);
 
-    /// Whether elements of `x` are above those of `y`.
+    /// Whether elements of `x` are above those of `y`. Strings are in the order of their code points.
     GREATER: greater(x, y) = OpDef::comparison(map!(test numbers: |x, y| x > y))
+        .text(text::infer_comparison, text::greater)
         .examples(&[("greater([1.0, 3.0], 2.0)", "[False, True]")]);
 
-    /// Whether elements of `x` are above those of `y` or equal to them.
+    /// Whether elements of `x` are above those of `y` or equal to them. Strings are in the order of their code points.
     GREATER_EQUAL: greater_equal(x, y) = OpDef::comparison(map!(test numbers: |x, y| x >= y))
+        .text(text::infer_comparison, text::greater_equal)
         .examples(&[("greater_equal([1.0, 2.0], 2.0)", "[False, True]")]);
 
     /// Whether both are true.

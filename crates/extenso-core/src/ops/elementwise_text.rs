@@ -1,6 +1,6 @@
 //! Elementwise ops on strings and bytes, which the blocks of numbers and bits do not hold.
 //!
-//! Bytes are compared as they stand: equal strings are those of equal code points.
+//! Bytes are compared as they stand: equal strings are those of equal code points, and UTF-8 has the order of code points.
 
 use super::structural::stretch;
 use super::{Run, assemble};
@@ -46,6 +46,26 @@ pub(super) fn equal(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result
 /// Whether texts differ.
 pub(super) fn not_equal(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
     compare(args, out, |x, y| x != y)
+}
+
+/// Whether texts of `x` are in front of those of `y`.
+pub(super) fn less(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    compare(args, out, |x, y| x < y)
+}
+
+/// Whether texts of `x` are in front of those of `y` or equal to them.
+pub(super) fn less_equal(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    compare(args, out, |x, y| x <= y)
+}
+
+/// Whether texts of `x` are behind those of `y`.
+pub(super) fn greater(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    compare(args, out, |x, y| x > y)
+}
+
+/// Whether texts of `x` are behind those of `y` or equal to them.
+pub(super) fn greater_equal(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    compare(args, out, |x, y| x >= y)
 }
 
 fn compare(args: &[Value], out: &[LeafSpec], holds: impl Fn(&[u8], &[u8]) -> bool) -> Result<Outputs> {

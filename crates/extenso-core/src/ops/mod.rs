@@ -144,6 +144,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Strings", TEXT),
     ("Letters", TEXT_LETTERS),
     ("Finding and filling strings", TEXT_EDITS),
+    ("Strings with an argument each", TEXT_EACH),
     ("Joining strings", TEXT_JOINS),
     ("Splitting strings", TEXT_SPLITS),
     ("Patterns in strings", TEXT_PATTERNS),

@@ -5,6 +5,7 @@
 mod case;
 mod composed;
 mod convert;
+mod each;
 mod edits;
 mod encode;
 mod extract;
@@ -19,6 +20,7 @@ mod unicode;
 pub use composed::*;
 pub(super) use convert::write_number;
 pub use convert::*;
+pub use each::*;
 pub use edits::*;
 pub use encode::*;
 pub use extract::*;

@@ -15,12 +15,12 @@ use super::apply::Signature;
 use super::{Evaluated, Scope};
 use crate::case::Expr;
 use extenso_core::attrs::{AttrSet, Attrs, AttrsDef, Axes, NoAttrs};
-use extenso_core::ops::{Ngrams, Split};
+use extenso_core::ops::Split;
 use extenso_core::reduce::Reduce;
 use extenso_core::{Arg, ExtensionType, Scalar, Value, ops, strengthen};
 use extenso_ext::{
-    FieldPath, Index, RaggedTensor, broadcast, fill_none, index, is_none, promote, string_characters, string_ngrams,
-    string_split,
+    FieldPath, Index, NgramPads, RaggedTensor, broadcast, fill_none, index, is_none, promote, string_characters,
+    string_ngrams, string_split,
 };
 use extenso_types::{DType, Error, Result};
 
@@ -45,6 +45,8 @@ extenso_core::attrs! {
     pub struct Filled { shape: Vec<i64>, dtype: DType = DType::F64 }
     /// Of `full`.
     pub struct Sized { shape: Vec<i64> }
+    /// Of `string_ngrams`.
+    pub struct OfNgrams { width: Vec<i64>, separator: String = " ".to_string(), left: Option<String> = None, right: Option<String> = None, padding_width: Option<i64> = None }
     /// Of `linspace`.
     pub struct Linspace { start: f64, stop: f64, num: i64, endpoint: bool = true }
     /// Of `eye`.
@@ -212,10 +214,11 @@ static FUNCTIONS: &[Composed] = &[
     Composed {
         name: "string_ngrams",
         params: &["x"],
-        attrs: Ngrams::DEF,
+        attrs: OfNgrams::DEF,
         run: |args, attrs| {
-            let Ngrams { width, separator } = Ngrams::of(attrs)?;
-            string_ngrams(&given(args, 0)?, *width, separator)
+            let OfNgrams { width, separator, left, right, padding_width } = OfNgrams::of(attrs)?.clone();
+            let pads = left.zip(right).map(|(left, right)| NgramPads { left, right, most: padding_width });
+            string_ngrams(&given(args, 0)?, &width, &separator, pads.as_ref())
         },
     },
     Composed {

@@ -21,6 +21,8 @@ const SHOWN: usize = 40;
 crate::attrs! {
     /// The attributes of `to_number`.
     pub struct ToNumber { dtype: DType, default: Option<Number> = None }
+    /// The attributes of `format_float`.
+    pub struct FormatFloat { precision: i64 = 6, scientific: bool = false }
 }
 
 crate::ops! {
@@ -44,6 +46,14 @@ crate::ops! {
     AS_STRING: as_string(x) = OpDef::general(Class::UnaryElementwise, infer_as_string, run_as_string)
         .alias_tf("strings.as_string")
         .examples(&[("as_string([1, -20])", "[\"1\", \"-20\"]"), ("as_string([1.0, 0.5])", "[\"1.0\", \"0.5\"]"), ("as_string([True, False])", "[\"true\", \"false\"]")]);
+
+    /// Each float as text with `precision` digits behind the point, rounded once as C's `printf` does: `1.50`, or with `scientific`
+    /// `1.50e+00`; and `nan`, `inf`, `-inf`.
+    ///
+    /// `rjust` and `zfill` bring texts to one width. Errors: a precision below 0 or above 400; other dtypes than floats.
+    FORMAT_FLOAT: format_float(x; FormatFloat { precision: i64, scientific: bool }) = OpDef::general(Class::UnaryElementwise, infer_format, run_format)
+        .instead("`as_string(x)` gives the text of other numbers.")
+        .examples(&[("format_float([1.5, -0.125], precision=2)", "[\"1.50\", \"-0.12\"]"), ("format_float([1.5, 12345.0], precision=1, scientific=True)", "[\"1.5e+00\", \"1.2e+04\"]")]);
 }
 
 /// Runs `$body` with `$t` as the type of an integer dtype, `$f` with that of a float dtype.
@@ -148,15 +158,60 @@ fn run_as_string(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
     if x.dtype().kind() == DTypeKind::Text {
         return one_tensor(args[0].tensor()?.clone());
     }
+    written(x, |i, text| write_number(x, i, text))
+}
+
+/// A text for each element.
+fn written(x: &Dense, write: impl Fn(usize, &mut Vec<u8>) -> Result<()> + Sync) -> Result<Outputs> {
     let texts = in_parts(x.len(), |mut items, out| {
         let mut text = Vec::new();
         items.try_for_each(|i| {
             text.clear();
-            write_number(x, i, &mut text)?;
+            write(i, &mut text)?;
             out.push(&text)
         })
     })?;
     one_tensor(texts.finish(DType::String, x.dims())?)
+}
+
+/// More digits than any float has in front of them.
+const MOST_DIGITS: i64 = 400;
+
+fn infer_format(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (spec, precision) = (spec_of(args, 0)?, FormatFloat::of(attrs)?.precision);
+    if !spec.dtype.is_float() {
+        return Err(Error::dtype(format!("the op does not take {}", spec.dtype)).wanted("floats"));
+    }
+    if !(0..=MOST_DIGITS).contains(&precision) {
+        return Err(Error::value(format!("the precision is {precision}")).wanted(format!("from 0 to {MOST_DIGITS}")));
+    }
+    Ok(tensor_spec(DType::String, spec.shape.clone()))
+}
+
+fn run_format(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, FormatFloat { precision, scientific }) = (data(args, 0)?, FormatFloat::of(attrs)?);
+    let digits = usize::try_from(*precision).unwrap_or(0);
+    written(x, |i, text| {
+        let number = match x.dtype() {
+            DType::F16 => x.as_slice::<f16>()?[i].to_f64(),
+            DType::BF16 => x.as_slice::<bf16>()?[i].to_f64(),
+            DType::F32 => f64::from(x.as_slice::<f32>()?[i]),
+            _ => x.as_slice::<f64>()?[i],
+        };
+        match (number.is_finite(), *scientific) {
+            (false, _) => write_float(number, text),
+            (true, false) => write_shown(format_args!("{number:.digits$}"), text),
+            (true, true) => write_scientific(&format!("{number:.digits$e}"), text),
+        }
+        Ok(())
+    })
+}
+
+/// A number as Rust writes it, with a sign and two digits of the exponent at least.
+fn write_scientific(shown: &str, out: &mut Vec<u8>) {
+    let (digits, exponent) = shown.split_once('e').unwrap_or((shown, "0"));
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+    write_shown(format_args!("{digits}e{sign}{exponent:0>2}"), out);
 }
 
 /// Appends the text of element `i`, a number or a boolean.

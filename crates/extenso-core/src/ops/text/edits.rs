@@ -4,7 +4,7 @@
 
 use super::super::args::{data, one_tensor, tensor_spec};
 use super::texts::{Texts, mapped};
-use super::{in_chars, infer_string, infer_text, string_spec, text_spec};
+use super::{in_chars, infer_string, infer_text, part, place, string_spec, text_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::position;
 use crate::kernels::pool::affordable;
@@ -27,6 +27,8 @@ crate::attrs! {
     pub struct Suffix { suffix: String }
     /// The attributes of `string_slice`.
     pub struct SliceText { start: Option<i64> = None, stop: Option<i64> = None, step: i64 = 1, unit: String = "char".to_string() }
+    /// The attributes of `string_replace_slice`.
+    pub struct ReplaceSlice { start: i64, stop: i64, new: String, unit: String = "char".to_string() }
     /// The attributes of `string_repeat`.
     pub struct RepeatText { count: i64 }
     /// The attributes of `ljust`, `rjust` and `center`.
@@ -84,6 +86,13 @@ crate::ops! {
     STRING_SLICE: string_slice(x; SliceText { start: Option<i64>, stop: Option<i64>, step: i64, unit: String }) = OpDef::general(Class::UnaryElementwise, infer_slice, run_slice)
         .examples(&[("string_slice([\"größe\", \"a\"], 1, -1)", "[\"röß\", \"\"]"), ("string_slice([\"abcdef\"], step=-2)", "[\"fdb\"]")]);
 
+    /// Each string with `new` in the place of its characters (`unit="char"`) or bytes (`unit="byte"`) from `start` to before `stop`.
+    ///
+    /// Places are those of Python's slices: negative ones count from the end, and where `stop` is not behind `start`, `new` is put in
+    /// at `start`. Errors: another unit; characters of bytes; bytes of a string.
+    STRING_REPLACE_SLICE: string_replace_slice(x; ReplaceSlice { start: i64, stop: i64, new: String, unit: String }) = OpDef::general(Class::UnaryElementwise, infer_replace_slice, run_replace_slice)
+        .examples(&[("string_replace_slice([\"größe\", \"a\"], 1, 3, \"--\")", "[\"g--ße\", \"a--\"]"), ("string_replace_slice([\"abc\"], -1, -2, \"+\")", "[\"ab+c\"]")]);
+
     /// Each string `count` times in a row. Errors: a negative count; more memory than the system gives.
     STRING_REPEAT: string_repeat(x; RepeatText { count: i64 }) = OpDef::general(Class::UnaryElementwise, infer_repeat, run_repeat)
         .examples(&[("string_repeat([\"ab\", \"\"], 2)", "[\"abab\", \"\"]")]);
@@ -140,7 +149,7 @@ fn run_replace(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
 }
 
 /// An integer for each text.
-fn integers(x: &Dense, f: impl Fn(usize) -> Result<i64>) -> Result<Outputs> {
+pub(super) fn integers(x: &Dense, f: impl Fn(usize) -> Result<i64>) -> Result<Outputs> {
     let integers: Result<Vec<i64>> = (0..x.len()).map(f).collect();
     one_tensor(Tensor::new(x.dims(), &integers?)?)
 }
@@ -169,7 +178,7 @@ fn infer_find(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 }
 
 /// The place of the byte at `at`, in the unit.
-fn in_unit(x: &Dense, i: usize, at: usize, unit: &str) -> Result<i64> {
+pub(super) fn in_unit(x: &Dense, i: usize, at: usize, unit: &str) -> Result<i64> {
     let chars = in_chars(unit, x.dtype())?;
     Ok(int(if chars { x.str_at(i)?[..at].chars().count() } else { at }))
 }
@@ -214,16 +223,46 @@ fn run_removesuffix(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Resu
 }
 
 fn infer_slice(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    let (spec, SliceText { step, unit, .. }) = (text_spec(args)?, SliceText::of(attrs)?);
+    let SliceText { step, unit, .. } = SliceText::of(attrs)?;
+    let specs = infer_parts(args, unit)?;
+    if *step == 0 {
+        return Err(Error::value("the step is 0").wanted("a step forwards or backwards"));
+    }
+    Ok(specs)
+}
+
+/// Texts of which parts are taken by a unit.
+fn infer_parts(args: &[LeafSpec], unit: &str) -> Result<OutputSpecs> {
+    let spec = text_spec(args)?;
     if !in_chars(unit, spec.dtype)? && spec.dtype == DType::String {
         return Err(Error::dtype("a part of the bytes of a string may be no string")
             .wanted("bytes, for `unit='byte'`")
             .hint("Or count characters: `unit='char'`, which takes strings."));
     }
-    if *step == 0 {
-        return Err(Error::value("the step is 0").wanted("a step forwards or backwards"));
-    }
     Ok(tensor_spec(spec.dtype, spec.shape.clone()))
+}
+
+fn infer_replace_slice(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    infer_parts(args, &ReplaceSlice::of(attrs)?.unit)
+}
+
+fn run_replace_slice(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, ReplaceSlice { start, stop, new, unit }) = (data(args, 0)?, ReplaceSlice::of(attrs)?);
+    let chars = in_chars(unit, x.dtype())?;
+    mapped(x, |i, out| {
+        let text = x.text_at(i)?;
+        let (from, to) = if chars {
+            let text = x.str_at(i)?;
+            // What is before a place, if that counts from the end, is what the rest is behind.
+            let at = |place: i64| part(text, place, usize::MAX).len();
+            (text.len() - at(*start), text.len() - at(*stop))
+        } else {
+            (place(*start, text.len()), place(*stop, text.len()))
+        };
+        out.write(&text[..from])?;
+        out.write(new.as_bytes())?;
+        out.push(&text[to.max(from)..])
+    })
 }
 
 fn run_slice(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {

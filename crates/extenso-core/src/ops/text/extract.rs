@@ -3,10 +3,11 @@
 //! Invariant: a partition has as many values as there are pieces. Rows are made of both above, in `extenso-ext`.
 
 use super::super::args::{data, one_tensor, tensor_spec};
+use super::edits::{in_unit, integers};
 use super::pattern::{Pattern, compiled};
 use super::split::{Split, partition_spec, rows, vector};
 use super::texts::{Texts, mapped};
-use super::{bits, split, string_spec};
+use super::{bits, in_chars, split, string_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
@@ -17,6 +18,8 @@ use regex::Regex;
 crate::attrs! {
     /// The attributes of `match_like`.
     pub struct Like { pattern: String, ignore_case: bool = false }
+    /// The attributes of `regex_find`.
+    pub struct FindPattern { pattern: String, unit: String = "char".to_string() }
     /// The attributes of `regex_extract`.
     pub struct Extract { pattern: String, group: i64 = 1, default: String = String::new() }
     /// The attributes of `regex_find_values`.
@@ -46,6 +49,12 @@ crate::ops! {
     /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
     REGEX_COUNT: regex_count(x; Pattern { pattern: String }) = OpDef::general(Class::UnaryElementwise, infer_count, run_count)
         .examples(&[("regex_count([\"a1b22\", \"c\"], \"[0-9]+\")", "[2, 0]")]);
+
+    /// Where `pattern` first matches in each string, in characters (`unit="char"`) or bytes (`unit="byte"`), as i64; -1 where it does not.
+    ///
+    /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does; another unit.
+    REGEX_FIND: regex_find(x; FindPattern { pattern: String, unit: String }) = OpDef::general(Class::UnaryElementwise, infer_place, run_place)
+        .examples(&[("regex_find([\"größe7\", \"ab\"], \"[0-9]\")", "[5, -1]"), ("regex_find([\"größe7\"], \"[0-9]\", unit=\"byte\")", "[7]")]);
 
     /// What a group of `pattern` matches, in its first match in each string; group 0 is the whole match.
     ///
@@ -157,6 +166,18 @@ fn infer_count(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 fn run_count(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let pattern = compiled(&Pattern::of(attrs)?.pattern)?;
     counts(data(args, 0)?, |text| pattern.find_iter(text).count())
+}
+
+fn infer_place(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let FindPattern { pattern, unit } = FindPattern::of(attrs)?;
+    in_chars(unit, string_spec(args)?.dtype)?;
+    elementwise(args, DType::I64, pattern)
+}
+
+fn run_place(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, FindPattern { pattern, unit }) = (data(args, 0)?, FindPattern::of(attrs)?);
+    let pattern = compiled(pattern)?;
+    integers(x, |i| pattern.find(x.str_at(i)?).map_or(Ok(-1), |found| in_unit(x, i, found.start(), unit)))
 }
 
 /// The names of a pattern's groups, from the first on; a group without a name has its number.

@@ -41,7 +41,9 @@ crate::ops! {
     IS_ALPHA: is_alpha(x) = OpDef::general(Class::UnaryElementwise, infer_kind, |args, _, _| of_kind(args, r"\A\p{L}+\z"))
         .examples(&[("is_alpha([\"aß日\", \"a1\", \"\"])", "[True, False, False]")]);
 
-    /// Whether each string has characters, and all are decimal digits, of any script: the Unicode category Nd. Errors: bytes.
+    /// Whether each string has characters, and all are decimal digits, of any script: the Unicode category Nd, as of Python's `str.isdecimal`.
+    ///
+    /// Errors: bytes.
     IS_DIGIT: is_digit(x) = OpDef::general(Class::UnaryElementwise, infer_kind, |args, _, _| of_kind(args, r"\A\p{Nd}+\z"))
         .examples(&[("is_digit([\"12\", \"٣\", \"½\", \"\"])", "[True, True, False, False]")]);
 
@@ -56,6 +58,19 @@ crate::ops! {
     /// Whether each string has characters, and all are Unicode white space. Errors: bytes.
     IS_SPACE: is_space(x) = OpDef::general(Class::UnaryElementwise, infer_kind, |args, _, _| of_kind(args, r"\A\p{White_Space}+\z"))
         .examples(&[("is_space([\" \u{3000}\", \"\", \" a\"])", "[True, False, False]")]);
+
+    /// Whether all characters of each string are ASCII; an empty string has none that is not. Errors: bytes.
+    IS_ASCII: is_ascii(x) = OpDef::general(Class::UnaryElementwise, infer_kind, |args, _, _| {
+            let x = data(args, 0)?;
+            bits(x, |i| Ok(x.text_at(i)?.is_ascii()))
+        })
+        .examples(&[("is_ascii([\"a~\\n\", \"ß\", \"\"])", "[True, False, True]")]);
+
+    /// Whether all characters of each string can be seen, or are a space: none of the Unicode categories C and Z but that.
+    ///
+    /// An empty string has none that cannot. Errors: bytes.
+    IS_PRINTABLE: is_printable(x) = OpDef::general(Class::UnaryElementwise, infer_kind, |args, _, _| of_kind(args, r"\A(?:[^\p{C}\p{Z}]| )*\z"))
+        .examples(&[("is_printable([\"a ß\", \"a\\n\", \"\"])", "[True, False, True]")]);
 
     /// Whether each string has a letter in upper case, and none in lower or title case. Errors: bytes.
     IS_UPPER: is_upper(x) = OpDef::general(Class::UnaryElementwise, infer_kind, |args, _, _| of_kind(args, r"\A[^\p{Lowercase}\p{Lt}]*\p{Uppercase}[^\p{Lowercase}\p{Lt}]*\z"))
