@@ -23,6 +23,7 @@ _Source: TypeAlias = builtins.bytes | bytearray | memoryview | str | PathLike[st
 _Policy: TypeAlias = Literal["raise", "skip", "default"]
 _Condition: TypeAlias = tuple[str, Literal["==", "!=", "<", "<=", ">", ">="], float | str | builtins.bytes]
 _Framing: TypeAlias = Literal["delimited", "tfrecord"] | None
+_Format: TypeAlias = Literal["json", "csv", "parquet", "arrow", "arrows", "protobuf", "tfrecord"]
 _Descriptor: TypeAlias = builtins.bytes | str | PathLike[str]
 _ShapeLike: TypeAlias = Shape | Sequence[int | None]
 _FieldPath: TypeAlias = str | Sequence[str]
@@ -434,6 +435,7 @@ __all__ = [
     "to_arrow",
     "BadRow",
     "BadRows",
+    "Progress",
     "JsonBlocks",
     "UnionTensor",
     "date_part",
@@ -455,10 +457,13 @@ __all__ = [
     "read_proto",
     "read_examples",
     "write_proto",
+    "write_examples",
     "parse_json",
     "encode_json",
     "parse_proto",
     "encode_proto",
+    "parse_examples",
+    "encode_examples",
     "decode_arrow",
     "Function",
     "function",
@@ -887,6 +892,18 @@ class BadRow:
     def message(self) -> str: ...
 
 @final
+class Progress:
+    """What a run over records has done so far."""
+    @property
+    def rows(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def bad(self) -> int: ...
+    @property
+    def size(self) -> int | None: ...
+
+@final
 class BadRows:
     """The rows that did not fit, under a policy other than raising."""
     @property
@@ -1100,6 +1117,18 @@ def write_proto(
     framing: Literal["delimited", "tfrecord"] = "delimited",
 ) -> None: ...
 @overload
+def write_examples(
+    x: Any, target: None = None, *, sequence: builtins.bool = False, framing: Literal["delimited", "tfrecord"] = "tfrecord"
+) -> Tensor: ...
+@overload
+def write_examples(
+    x: Any,
+    target: str | PathLike[str] | IO[builtins.bytes],
+    *,
+    sequence: builtins.bool = False,
+    framing: Literal["delimited", "tfrecord"] = "tfrecord",
+) -> None: ...
+@overload
 def parse_json(
     strings: _Argument,
     spec: Any = None,
@@ -1157,6 +1186,25 @@ def parse_proto(
     on_error: Literal["default"],
 ) -> tuple[Any, Any]: ...
 def encode_proto(x: Any, descriptor: _Descriptor, message: str) -> Any: ...
+@overload
+def parse_examples(
+    messages: _Argument,
+    spec: Any,
+    *,
+    paths: Sequence[str] | None = None,
+    sequence: builtins.bool = False,
+    on_error: Literal["raise"] = "raise",
+) -> Any: ...
+@overload
+def parse_examples(
+    messages: _Argument,
+    spec: Any,
+    *,
+    paths: Sequence[str] | None = None,
+    sequence: builtins.bool = False,
+    on_error: Literal["default"],
+) -> tuple[Any, Any]: ...
+def encode_examples(x: Any, *, sequence: builtins.bool = False) -> Any: ...
 @overload
 def decode_arrow(files: _Argument, spec: Any, *, on_error: Literal["raise"] = "raise") -> Any: ...
 @overload
@@ -1534,10 +1582,12 @@ class ConcreteFunction:
         source: _Source | Tensor,
         *,
         target: None = None,
+        format: _Format | None = None,
         descriptor: _Descriptor | None = None,
         message: str | None = None,
         framing: _Framing = None,
         on_error: Literal["raise"] = "raise",
+        bad_rows: str | PathLike[str] | None = None,
     ) -> Any: ...
     @overload
     def run(
@@ -1545,22 +1595,28 @@ class ConcreteFunction:
         source: _Source | Tensor,
         *,
         target: None = None,
+        format: _Format | None = None,
         descriptor: _Descriptor | None = None,
         message: str | None = None,
         framing: _Framing = None,
         on_error: Literal["skip", "default"],
+        bad_rows: str | PathLike[str] | None = None,
     ) -> tuple[Any, BadRows]: ...
     @overload
     def run(
         self,
         source: _Source | Tensor,
         *,
-        target: str | PathLike[str],
+        target: str | PathLike[str] | IO[builtins.bytes],
+        format: _Format | None = None,
+        target_format: _Format | None = None,
         descriptor: _Descriptor | None = None,
         message: str | None = None,
         framing: _Framing = None,
         target_message: str | None = None,
         on_error: _Policy = "raise",
+        bad_rows: str | PathLike[str] | None = None,
+        progress: builtins.bool | Callable[[Progress], object] | None = None,
     ) -> BadRows | None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 

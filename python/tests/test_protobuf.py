@@ -193,7 +193,9 @@ def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
     assert (ex.to_py(value), bad.rows, bad.first[0].offset) == ([{"id": []}, {"id": [2]}], [0], 12)
 
 
-@pytest.mark.parametrize("name", ["proto_spec", "read_proto", "read_examples", "write_proto"])
+@pytest.mark.parametrize(
+    "name", ["proto_spec", "read_proto", "write_proto", "read_examples", "write_examples", "parse_examples", "encode_examples"]
+)
 def test_the_examples_of_the_docstrings_hold(name: str) -> None:
     text = inspect.getdoc(getattr(ex, name)) or ""
     test = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
@@ -337,6 +339,71 @@ def test_examples_are_read_by_the_names_of_their_features(tmp_path: pathlib.Path
     assert f.run(examples, message="tf.train.Example").tolist() == [1.5, 5.0]
     value, bad = ex.read_examples([*examples.tolist(), b""], features, on_error="skip")
     assert (ex.to_py(value), bad.rows, bad.first[0].path) == (wanted, [2], "x")
+
+
+FEATURES = ex.StructTensorSpec(
+    [None],
+    {
+        "age": ex.TensorSpec([None], "i64"),
+        "x": ex.MaskedTensorSpec(ex.TensorSpec([None], "f32")),
+        "pair": ex.TensorSpec([None, 2], "f64"),
+        "tags": ex.RaggedTensorSpec([None, None], "string"),
+    },
+)
+USERS: "list[dict[str, Any]]" = [
+    {"age": 7, "x": 0.5, "pair": [0.25, 1.0], "tags": ["a", "b"]},
+    {"age": -1, "x": None, "pair": [-1.5, 0.0], "tags": []},
+]
+
+
+def test_examples_are_written_and_read_again(tmp_path: pathlib.Path) -> None:
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in USERS)
+    users = ex.read_json(lines, FEATURES)
+    messages = ex.write_examples(users)
+    assert ex.to_py(ex.read_examples(messages, FEATURES)) == USERS
+    for framing in ("tfrecord", "delimited"):
+        path, sink = tmp_path / framing, io.BytesIO()
+        ex.write_examples(users, path, framing=framing)
+        ex.write_examples(users, sink, framing=framing)
+        assert path.read_bytes() == sink.getvalue()
+        assert ex.to_py(ex.read_examples(path, FEATURES, framing=framing)) == USERS
+    # What a descriptor says of an example reads what was written too.
+    plain = ex.read_proto(messages, EXAMPLE, "tf.Example")
+    features = [entry for feature in ex.to_py(plain)[0]["features"] for entry in feature["feature"]]
+    assert [entry["key"] for entry in features] == ["age", "x", "pair", "tags"]
+    assert features[0]["value"] == {"bytes_list": [], "float_list": [], "int64_list": [{"value": [7]}]}
+    with pytest.raises(ex.Error, match="fits f32"):
+        ex.write_examples(ex.constant([{"y": 0.5}, {"y": 0.1}]))
+    with pytest.raises(ex.Error, match="a feature cannot hold this"):
+        ex.write_examples(ex.constant([{"ok": True}]))
+
+
+def test_a_graph_decodes_the_features_that_it_uses() -> None:
+    messages = ex.encode_examples(ex.read_json([{**row} for row in USERS], FEATURES))
+    assert ex.to_py(ex.parse_examples(messages, FEATURES)) == USERS
+    age = ex.function(lambda raw: ex.parse_examples(raw, FEATURES)["age"] + 1, name="age")
+    assert age(messages).tolist() == [8, 0]
+    # The bytes of the tags are no UTF-8, and nobody looks at them.
+    odd = ex.write_examples(ex.constant([{"age": 1, "pair": [0.0, 0.0], "tags": [b"\xff"]}]))
+    assert age(odd).tolist() == [2]
+    with pytest.raises(ex.DataError, match="'tags'.*UTF-8"):
+        ex.parse_examples(odd, FEATURES)
+    records, bad = ex.parse_examples(odd, FEATURES, on_error="default")
+    assert (ex.to_py(records["tags"]), bad.tolist()) == ([[]], [True])
+    rows = ex.constant([messages.tolist(), []])
+    assert ex.to_py(ex.parse_examples(rows, FEATURES, paths=["age"])) == [[{"age": 7}, {"age": -1}], []]
+
+
+def test_a_run_writes_examples(tmp_path: pathlib.Path) -> None:
+    f = ex.function(lambda users: {"n": ex.num(users["tags"], axis=1)}, name="f").get_concrete_function(FEATURES)
+    messages = ex.encode_examples(ex.read_json([{**row} for row in USERS], FEATURES))
+    said: dict[str, Any] = {"message": "tf.train.Example"}
+    for more in ({}, {"target_message": "tf.train.Example"}):
+        f.run(messages, target=tmp_path / "out.tfrecord", **said, **more)
+        counts = ex.StructTensorSpec([None], {"n": ex.TensorSpec([None], "i32")})
+        assert ex.to_py(ex.read_examples(tmp_path / "out.tfrecord", counts)) == [{"n": 2}, {"n": 0}]
+    with pytest.raises(ex.InvalidValueError, match="JSON form"):
+        f.run(messages, target=tmp_path / "out.ndjson", target_message="tf.train.Example", **said)
 
 
 def _jsonable(row: "list[dict[str, Any]]") -> "list[dict[str, Any]]":

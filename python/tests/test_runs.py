@@ -51,3 +51,85 @@ def test_what_is_cut_short_or_does_not_fit_raises(totals: Any, stream: bool, tmp
         with pytest.raises(ex.Error, match=wanted):
             totals.run(source, target=tmp_path / "out.ndjson")
         assert not (tmp_path / "out.ndjson").exists()
+
+
+LINES = b'{"items": [{"price": 2.5}]}\n{"items": [{"price": "free"}]}\n{"items": []}\n'
+
+
+def test_the_format_of_a_source_may_be_said(totals: Any, tmp_path: pathlib.Path) -> None:
+    double = ex.function(lambda rows: rows["x"] * 2, name="double")
+    f = double.get_concrete_function(ex.infer_spec([{"x": 1}]))
+    data = b"x\n1\n2\n"
+    (tmp_path / "rows.txt").write_bytes(data)
+    for source in (data, tmp_path / "rows.txt", io.BytesIO(data)):
+        assert f.run(source, format="csv").tolist() == [2, 4]
+    # What is said counts more than what the first bytes and the name say.
+    with pytest.raises(ex.DataError):
+        totals.run(_written(stream=True), format="json")
+    with pytest.raises(ex.InvalidValueError, match="one of json, parquet, csv"):
+        f.run(data, format="xml")  # type: ignore[call-overload]
+    with pytest.raises(ex.InvalidValueError, match="records already"):
+        f.run([{"x": 1}], format="json")
+    with pytest.raises(ex.InvalidValueError, match="two different things"):
+        f.run(data, format="csv", descriptor="message M { optional int64 x = 1; }", message="M", framing="tfrecord")
+
+
+@pytest.mark.parametrize("name", ["json", "csv", "parquet", "arrow", "arrows"])
+def test_the_format_of_a_target_may_be_said_and_it_may_be_a_file_object(totals: Any, name: Any, tmp_path: pathlib.Path) -> None:
+    sink = io.BytesIO()
+    assert totals.run(ROWS, target=sink, target_format=name) is None
+    totals.run(ROWS, target=tmp_path / "out", target_format=name)
+    assert sink.getvalue() == (tmp_path / "out").read_bytes() != b""
+    back = ex.function(lambda rows: rows["total"], name="back").get_concrete_function(ex.infer_spec([{"total": 0.5}]))
+    assert back.run(sink.getvalue(), format=name).tolist() == TOTALS
+
+
+def test_what_a_file_object_raises_comes_out(totals: Any) -> None:
+    class Full(io.RawIOBase):
+        def write(self, data: Any) -> int:
+            raise RuntimeError(f"no room for {len(data)} bytes")
+
+    with pytest.raises(RuntimeError, match="no room"):
+        totals.run(ROWS, target=Full())
+    with pytest.raises(ex.DTypeError, match="open for bytes"):
+        totals.run(ROWS, target=7)
+    with pytest.raises(ex.MissingNameError, match="`target`"):
+        totals.run(ROWS, target_format="csv")
+
+
+@pytest.mark.parametrize("into_file", [False, True])
+def test_bad_rows_go_into_a_file_of_their_own(totals: Any, into_file: bool, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "bad.ndjson"
+    target: dict[str, Any] = {"target": tmp_path / "out.ndjson"} if into_file else {}
+    totals.run(LINES, on_error="skip", bad_rows=path, **target)
+    told = ex.to_py(ex.read_json(path))
+    assert [(bad["row"], bad["byte"], bad["path"]) for bad in told] == [(1, 49, "items[0].price")]
+    assert "free" in told[0]["error"]
+
+
+def test_a_callback_is_told_of_each_block_and_may_end_the_run(totals: Any, tmp_path: pathlib.Path) -> None:
+    data = _written(stream=True)
+    told: list[Any] = []
+    totals.run(data, target=tmp_path / "out.ndjson", progress=told.append)
+    assert [(done.rows, done.bad, done.size) for done in told] == [(2, 0, len(data)), (3, 0, len(data))]
+    assert 0 < told[0].bytes < told[1].bytes <= len(data)
+
+    def stop(done: ex.Progress) -> None:
+        raise KeyError(done.rows)
+
+    (tmp_path / "out.ndjson").unlink()
+    with pytest.raises(KeyError):
+        totals.run(data, target=tmp_path / "out.ndjson", progress=stop)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ex.MissingNameError, match="`target`"):
+        totals.run(data, progress=told.append)
+    with pytest.raises(ex.DTypeError, match="a function of one argument"):
+        totals.run(data, target=tmp_path / "out.ndjson", progress=7)
+
+
+def test_progress_ends_with_what_was_done(totals: Any, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    totals.run(LINES, target=tmp_path / "out.ndjson", on_error="skip", progress=True)
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.startswith(f"1 of 3 rows did not fit.\n3 rows, {len(LINES)} bytes, ")
+    totals.run(LINES, target=tmp_path / "out.ndjson", on_error="skip", progress=False)
+    assert capsys.readouterr().err == ""

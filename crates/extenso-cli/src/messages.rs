@@ -18,15 +18,18 @@ pub struct Messages {
 impl Messages {
     /// What the records are, if they are messages.
     pub fn content(&self) -> Result<Option<Content>, Failure> {
-        let Some(name) = &self.message else { return Ok(None) };
+        self.message.as_deref().map(|name| self.named(name)).transpose()
+    }
+
+    /// The message of this name; examples want no descriptor.
+    fn named(&self, name: &str) -> Result<Content, Failure> {
         match Content::of_examples(name) {
-            Some(examples) if self.descriptor.is_none() => Ok(Some(examples)),
-            Some(_) | None => Ok(Some(Content::Message(self.named(name)?))),
+            Some(examples) if self.descriptor.is_none() => Ok(examples),
+            Some(_) | None => Ok(Content::Message(self.described(name)?)),
         }
     }
 
-    /// The message of this name.
-    pub fn named(&self, name: &str) -> Result<MessageType, Failure> {
+    fn described(&self, name: &str) -> Result<MessageType, Failure> {
         let Some(path) = &self.descriptor else {
             let error = extenso::Error::missing(format!("nothing says what '{name}' is")).wanted("a descriptor");
             return Err(error.hint("Give its file by `--descriptor`").into());
@@ -35,11 +38,7 @@ impl Messages {
     }
 
     /// The message that results are: of this name, or what the records are.
-    pub fn of_results(&self, name: Option<&str>) -> Result<Option<MessageType>, Failure> {
-        match (name, self.content()?) {
-            (Some(name), _) => self.named(name).map(Some),
-            (None, Some(Content::Message(message))) => Ok(Some(message)),
-            (None, Some(Content::Examples(_)) | None) => Ok(None),
-        }
+    pub fn of_results(&self, name: Option<&str>) -> Result<Option<Content>, Failure> {
+        name.map_or_else(|| self.content(), |name| self.named(name).map(Some))
     }
 }

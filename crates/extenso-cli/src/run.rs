@@ -6,13 +6,11 @@ use crate::Failure;
 use crate::messages::Messages;
 use clap::{Args, ValueEnum};
 use extenso::formats::source::{
-    Blocks, Format, SinkOptions, open_file, open_reader, open_sink, run_blocks, run_to_file,
+    BadRowsFile, Blocks, Format, SinkOptions, Watch, open_file, open_reader, open_sink, run_blocks, run_to_file,
 };
 use extenso::formats::{BadRows, OnError, Progress, SourceOptions};
 use extenso::{Concrete, save};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::json;
-use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,12 +77,12 @@ impl Run {
 
     fn pass(&self, function: &Arc<Concrete>) -> Result<Progress, Failure> {
         let (source, size) = self.source(function)?;
-        let mut bad_rows = self.bad_rows.as_deref().map(SideFile::create).transpose()?;
+        let mut bad_rows = self.bad_rows.as_deref().map(BadRowsFile::create).transpose()?;
         let bar = self.bar(size);
         let mut watch = |done: &Progress, bad: &BadRows| {
             bar.set_position(done.bytes as u64);
             bar.set_message(format!("{} rows", done.rows));
-            bad_rows.iter_mut().for_each(|file| file.write(bad));
+            bad_rows.as_mut().map_or(Ok(()), |file| file.write(bad))
         };
         let done = if is_dash(&self.output) {
             self.print(function, source, &mut watch)
@@ -93,7 +91,7 @@ impl Run {
         };
         bar.finish_and_clear();
         let done = done?;
-        bad_rows.map_or(Ok(()), SideFile::finish)?;
+        bad_rows.map_or(Ok(()), BadRowsFile::finish)?;
         Ok(done)
     }
 
@@ -103,12 +101,11 @@ impl Run {
         let options = SourceOptions { format: self.from, on_error, content, ..SourceOptions::default() };
         let dash = Path::new("-");
         let data = self.data.as_deref().or(self.input.as_deref()).unwrap_or(dash);
-        if is_dash(data) {
-            let input = Box::new(BufReader::new(std::io::stdin()));
-            return Ok((open_reader(function, input, &options)?, None));
-        }
-        let size = std::fs::metadata(data).map_err(Failure::io(&data.display().to_string()))?.len();
-        Ok((open_file(function, data, &options)?, Some(size)))
+        let size = match is_dash(data) {
+            true => None,
+            false => Some(std::fs::metadata(data).map_err(Failure::io(&data.display().to_string()))?.len()),
+        };
+        Ok((opened(function, data, &options)?, size))
     }
 
     /// How the results are written.
@@ -123,7 +120,7 @@ impl Run {
         &self,
         function: &Arc<Concrete>,
         source: Box<dyn Blocks>,
-        watch: &mut dyn FnMut(&Progress, &BadRows),
+        watch: &mut Watch<'_>,
     ) -> Result<Progress, Failure> {
         let failed = Mutex::new(None);
         let output = Watched { sink: BufWriter::new(std::io::stdout()), failed: &failed };
@@ -173,6 +170,14 @@ impl From<Policy> for OnError {
     }
 }
 
+/// The records of a file, or of standard input where the name is `-`.
+pub fn opened(function: &Arc<Concrete>, data: &Path, options: &SourceOptions) -> Result<Box<dyn Blocks>, Failure> {
+    if is_dash(data) {
+        return Ok(open_reader(function, Box::new(BufReader::new(std::io::stdin())), options)?);
+    }
+    Ok(open_file(function, data, options)?)
+}
+
 fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -187,40 +192,6 @@ pub fn function_of(module: &save::Module, name: Option<&str>) -> Result<Arc<Conc
             let error = extenso::Error::value(format!("the file has {} functions", several.len()));
             Err(error.wanted("one").hint(format!("Choose by `--function`: {}", names.join(", "))).into())
         }
-    }
-}
-
-/// A file of bad rows, which keeps why it could not be written.
-struct SideFile<'a> {
-    path: &'a Path,
-    file: BufWriter<File>,
-    failed: Option<std::io::Error>,
-}
-
-impl SideFile<'_> {
-    fn create(path: &Path) -> Result<SideFile<'_>, Failure> {
-        let file = File::create(path).map_err(Failure::io(&path.display().to_string()))?;
-        Ok(SideFile { path, file: BufWriter::new(file), failed: None })
-    }
-
-    /// Writes a line for each row; what is wrong with it, for the first ones of a block.
-    fn write(&mut self, bad: &BadRows) {
-        for (i, row) in bad.rows.iter().enumerate() {
-            let line = match bad.first.get(i) {
-                Some(first) => json!({
-                    "row": row, "byte": first.offset, "path": first.path.to_string(), "error": first.error.to_string(),
-                }),
-                None => json!({ "row": row }),
-            };
-            if let Err(e) = writeln!(self.file, "{line}") {
-                self.failed.get_or_insert(e);
-            }
-        }
-    }
-
-    fn finish(mut self) -> Result<(), Failure> {
-        let done = self.failed.take().map_or_else(|| self.file.flush(), Err);
-        done.map_err(Failure::io(&self.path.display().to_string()))
     }
 }
 

@@ -49,8 +49,8 @@ pub use parquet::{
 };
 #[cfg(feature = "proto")]
 pub use proto::{
-    ProtobufOptions, encode_proto, encode_proto_json, proto_spec, read_examples, read_proto, read_proto_json,
-    run_messages, run_proto, write_proto, write_proto_json,
+    ProtobufOptions, encode_examples, encode_proto, encode_proto_json, proto_spec, read_examples, read_proto,
+    read_proto_json, run_messages, run_proto, write_examples, write_proto, write_proto_json,
 };
 pub use read::{Blocks, JsonOptions, infer_spec, read_json, read_json_blocks, read_json_file, write_json};
 pub use recent::Recent;

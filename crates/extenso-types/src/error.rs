@@ -177,7 +177,10 @@ impl StdError for Error {
 
 impl From<std::io::Error> for Error {
     fn from(e: std::io::Error) -> Error {
-        Error::io(e.to_string())
+        let mut error = Error::io(e.to_string());
+        // A file object of a host language raises what its user wants to see.
+        error.0.cause = e.into_inner().map(Arc::from);
+        error
     }
 }
 
@@ -191,5 +194,12 @@ mod tests {
         let carried = plain.clone().caused_by(std::io::Error::other("end of file"));
         assert!(carried.source().is_some_and(|cause| cause.downcast_ref::<std::io::Error>().is_some()));
         assert_eq!((plain.to_string(), plain), (carried.to_string(), carried));
+    }
+
+    #[test]
+    fn what_a_reader_or_writer_failed_with_is_the_cause() {
+        let through = Error::from(std::io::Error::other(Error::value("the file object is closed")));
+        assert!(through.source().is_some_and(|cause| cause.downcast_ref::<Error>().is_some_and(Error::is_value)));
+        assert!(Error::from(std::io::Error::from(std::io::ErrorKind::NotFound)).source().is_none());
     }
 }

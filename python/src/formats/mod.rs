@@ -13,6 +13,7 @@ mod rows;
 mod run;
 mod source;
 mod target;
+mod watch;
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::{arg, spec, value};
@@ -22,16 +23,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
 pub use protobuf::{framing_of, message_of, with_messages};
-pub use report::with_report;
-pub use run::{Said, run, run_to};
+use report::with_report;
+pub use run::{Run, Said};
 use source::Source;
 pub use source::with_bytes;
 use target::{batch_of, path_of, write_to};
+pub use watch::Watchers;
 
 /// Adds the functions and classes to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<report::PyBadRow>()?;
     module.add_class::<report::PyBadRows>()?;
+    module.add_class::<watch::PyProgress>()?;
     module.add_class::<blocks::PyBlocks>()?;
     module.add_function(wrap_pyfunction!(infer_spec, module)?)?;
     module.add_function(wrap_pyfunction!(read_json, module)?)?;

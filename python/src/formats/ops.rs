@@ -1,8 +1,8 @@
-//! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`; `decode_arrow` on files of them.
+//! Ops on texts that are records: `parse_json`, `parse_proto`, `parse_examples`, and `encode_` of each; `decode_arrow` on files of them.
 //!
 //! Holds no logic of a format: arguments become values and specs, and the ops are those of the formats crate.
 
-use super::protobuf::{Shaped, message_if_said, message_of};
+use super::protobuf::{Shaped, example_of, example_options, message_if_said, message_of};
 use super::{paths_of, policy};
 use crate::error::{OrRaise, guarded};
 use crate::{literal, spec, value};
@@ -19,6 +19,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(encode_json, module)?)?;
     module.add_function(wrap_pyfunction!(parse_proto, module)?)?;
     module.add_function(wrap_pyfunction!(encode_proto, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_examples, module)?)?;
+    module.add_function(wrap_pyfunction!(encode_examples, module)?)?;
     module.add_function(wrap_pyfunction!(decode_arrow, module)?)
 }
 
@@ -182,6 +184,48 @@ fn encode_proto<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, records, message) = (x.py(), given(x)?, message_of(descriptor, message)?);
     value::to_py(py, py.detach(|| guarded(|| ops::encode_proto(&records, &message))).or_raise()?)
+}
+
+/// The record in each serialized `tf.train.Example`, or with `sequence=True` in each `SequenceExample`.
+///
+/// `spec`, `paths` and `sequence` are those of `read_examples`. The records have the axes of the messages, rows included, and are missing where a
+/// message is. In a traced function only the features that it uses are decoded. A message that does not fit raises, with its row, byte and path.
+/// With `on_error="default"` its record holds zeros, empty rows and missing values; then the result is `(records, bad)`, where `bad` says which
+/// these are.
+///
+/// >>> import extenso as ex
+/// >>> spec = ex.StructTensorSpec([None], {"age": ex.TensorSpec([None], "i64"), "tags": ex.RaggedTensorSpec([None, None], "string")})
+/// >>> ex.to_py(ex.parse_examples([b"\x0a\x0e\x0a\x0c\x0a\x03age\x12\x05\x1a\x03\x0a\x01\x07"], spec))
+/// [{'age': 7, 'tags': []}]
+#[pyfunction]
+#[pyo3(signature = (messages, spec, *, paths=None, sequence=false, on_error="raise"))]
+fn parse_examples<'py>(
+    messages: &Bound<'py, PyAny>,
+    spec: &Bound<'py, PyAny>,
+    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    sequence: bool,
+    on_error: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = messages.py();
+    let options = example_options(py, spec, paths, sequence, on_error)?;
+    let texts = texts(messages)?;
+    let parsed = py.detach(|| guarded(|| ops::parse_examples(&texts, &options))).or_raise()?;
+    parsed_to_py(py, parsed, options.on_error)
+}
+
+/// The serialized `tf.train.Example` of each record, or with `sequence=True` the `SequenceExample`, as byte strings under the axes of the records.
+///
+/// Features are written by name, as `write_examples` does. Where a record is missing, so is its message.
+///
+/// >>> import extenso as ex
+/// >>> ex.encode_examples(ex.constant([{"age": 7}])).tolist()
+/// [b'\n\x0e\n\x0c\n\x03age\x12\x05\x1a\x03\n\x01\x07']
+#[pyfunction]
+#[pyo3(signature = (x, *, sequence=false))]
+fn encode_examples<'py>(x: &Bound<'py, PyAny>, sequence: bool) -> PyResult<Bound<'py, PyAny>> {
+    let (py, records) = (x.py(), given(x)?);
+    let encode = || ops::encode_examples(&records, example_of(sequence));
+    value::to_py(py, py.detach(|| guarded(encode)).or_raise()?)
 }
 
 /// The records in the bytes of Arrow's IPC files and streams, by the spec of a batch of records, or by an example of one.

@@ -1,4 +1,4 @@
-//! Protocol buffers in and out: `proto_spec`, `read_proto`, `read_examples`, `write_proto`, and what a function runs over.
+//! Protocol buffers in and out: `proto_spec`, `read_proto`, `write_proto`, `read_examples`, `write_examples`, and what a function runs over.
 //!
 //! Holds no logic of the format: descriptors become schemas, sources messages, and options those of the formats crate.
 
@@ -8,12 +8,13 @@ use super::{parsed_paths, paths_of, policy, with_report};
 use crate::error::{OrRaise, guarded, raised};
 use crate::tensor::PyTensor;
 use crate::{arg, spec, value};
+use extenso_core::Value;
 use extenso_formats::proto::{
-    Enums, Example, ExampleOptions, Framing, MessageType, Messages, Oneofs, Optionals, Schema,
+    Content, Enums, Example, ExampleOptions, Framing, MessageType, Messages, Oneofs, Optionals, Schema,
 };
 use extenso_formats::source::{MessageSink, Sink};
 use extenso_formats::{ProtobufOptions, Recent, proto_spec as spec_of};
-use extenso_types::{Error, Result};
+use extenso_types::{Error, Nest, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use std::path::PathBuf;
@@ -23,7 +24,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(proto_spec, module)?)?;
     module.add_function(wrap_pyfunction!(read_proto, module)?)?;
     module.add_function(wrap_pyfunction!(read_examples, module)?)?;
-    module.add_function(wrap_pyfunction!(write_proto, module)?)
+    module.add_function(wrap_pyfunction!(write_proto, module)?)?;
+    module.add_function(wrap_pyfunction!(write_examples, module)?)
 }
 
 /// The framing of this name.
@@ -285,6 +287,29 @@ fn read_proto<'py>(
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
 
+/// Which message an example is.
+pub fn example_of(sequence: bool) -> Example {
+    if sequence { Example::Sequence } else { Example::Plain }
+}
+
+/// How examples are read.
+///
+/// Errors: no spec; a path or a policy that is none.
+pub fn example_options(
+    py: Python<'_>,
+    spec: &Bound<'_, PyAny>,
+    paths: Option<Vec<String>>,
+    sequence: bool,
+    on_error: &str,
+) -> PyResult<ExampleOptions> {
+    Ok(ExampleOptions {
+        spec: spec::spec_or_value(spec)?,
+        paths: parsed_paths(py, paths)?,
+        example: example_of(sequence),
+        on_error: policy(py, on_error)?,
+    })
+}
+
 /// TensorFlow's `Example` messages, or with `sequence=True` `SequenceExample` messages, as one value, whose outer axis is the examples.
 ///
 /// The source and `framing` are those of `read_proto`. `spec` is a struct of the features by name: a scalar or dense axes where there are
@@ -308,12 +333,7 @@ fn read_examples<'py>(
     framing: Option<&str>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options = ExampleOptions {
-        spec: spec::spec_or_value(spec)?,
-        paths: parsed_paths(py, paths)?,
-        example: if sequence { Example::Sequence } else { Example::Plain },
-        on_error: policy(py, on_error)?,
-    };
+    let options = example_options(py, spec, paths, sequence, on_error)?;
     let framing = framing.map(|name| framing_of(py, name)).transpose()?;
     let rows = with_messages(source, framing, |messages| extenso_formats::read_examples(messages, &options))?;
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
@@ -344,18 +364,56 @@ fn write_proto<'py>(
     let nest = batch_of(x, "write_proto")?;
     let (message, framing) = (message_if_said(py, descriptor, message, "write_proto")?, framing_of(py, framing)?);
     if target.is_some() {
-        let encode = || {
-            let mut file = Vec::new();
-            MessageSink::new(&mut file, framing, message).write(&nest)?;
-            Ok(file)
-        };
-        let file = py.detach(|| guarded(encode)).or_raise()?;
-        return write_to(py, target, &file).map(|_| None);
+        return write_messages(py, target, &nest, framing, message.map(Content::Message)).map(|()| None);
     }
     let message = message.ok_or_else(|| {
         let error = Error::missing("nothing says which message the value is").wanted("`descriptor` and `message`");
         raised(py, error.at("write_proto"))
     })?;
     let written = py.detach(|| guarded(|| extenso_formats::encode_proto(&nest, &message)));
+    written.or_raise().map(|messages| Some(PyTensor(messages)))
+}
+
+fn write_messages<'py>(
+    py: Python<'py>,
+    target: Option<&Bound<'py, PyAny>>,
+    nest: &Nest<Value>,
+    framing: Framing,
+    content: Option<Content>,
+) -> PyResult<()> {
+    let encode = || {
+        let mut file = Vec::new();
+        MessageSink::new(&mut file, framing, content).write(nest)?;
+        Ok(file)
+    };
+    let file = py.detach(|| guarded(encode)).or_raise()?;
+    write_to(py, target, &file).map(drop)
+}
+
+/// Writes a value, or a dict of values, as TensorFlow's `Example` messages, or with `sequence=True` as `SequenceExample` messages: one for each item
+/// of the outer axis.
+///
+/// The fields are the features: integers become int64 lists, floats float lists, `bytes` and `string` bytes lists; a value that is missing is left
+/// out. An `f64` has to be an `f32` exactly. A sequence example is a struct of two, `context` and `feature_lists`. The target is a path, where the
+/// file appears whole or not at all, or a file object that is open for bytes, of TFRecords, or with `framing="delimited"` of messages with a length
+/// before each. Without it, the messages are returned as a tensor of byte strings. `read_examples` reads them by the spec of the value.
+///
+/// >>> import extenso as ex
+/// >>> ex.write_examples(ex.constant([{"age": 7}])).tolist()
+/// [b'\n\x0e\n\x0c\n\x03age\x12\x05\x1a\x03\n\x01\x07']
+#[pyfunction]
+#[pyo3(signature = (x, target=None, *, sequence=false, framing="tfrecord"))]
+fn write_examples<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    target: Option<&Bound<'py, PyAny>>,
+    sequence: bool,
+    framing: &str,
+) -> PyResult<Option<PyTensor>> {
+    let (nest, example, framing) = (batch_of(x, "write_examples")?, example_of(sequence), framing_of(py, framing)?);
+    if target.is_some() {
+        return write_messages(py, target, &nest, framing, Some(Content::Examples(example))).map(|()| None);
+    }
+    let written = py.detach(|| guarded(|| extenso_formats::encode_examples(&nest, example)));
     written.or_raise().map(|messages| Some(PyTensor(messages)))
 }

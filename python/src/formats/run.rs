@@ -3,24 +3,30 @@
 use super::parquet::{Told, told};
 use super::report::PyBadRows;
 use super::source::Source;
-use super::{framing_of, message_of, with_bytes, with_messages};
+use super::target::{PyTarget, path_of};
+use super::watch::Watchers;
+use super::{framing_of, message_of, with_bytes, with_messages, with_report};
 use crate::error::{OrRaise, guarded, raised};
+use crate::function::nest_to_py;
 use crate::tensor::PyTensor;
 use extenso_core::Value;
 use extenso_formats::proto::{Content, Framing, run_messages};
 use extenso_formats::source::{
-    Blocks, Format, SinkOptions, open_file, open_messages, open_reader, run_bytes, run_to_file,
+    Blocks, Format, SinkOptions, open_file, open_messages, open_reader, open_sink, run_blocks, run_bytes, run_to_file,
 };
-use extenso_formats::{BadRows, OnError, Rows, SourceOptions};
+use extenso_formats::{BadRows, OnError, Progress, Rows, SourceOptions};
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::io::{BufRead, BufWriter};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
-/// What the keywords of `run` say of messages.
+/// What the keywords of `run` say of formats and messages.
 pub struct Said<'a, 'py> {
+    pub format: Option<&'a str>,
+    pub target_format: Option<&'a str>,
     pub descriptor: Option<&'a Bound<'py, PyAny>>,
     pub message: Option<&'a str>,
     pub framing: Option<&'a str>,
@@ -30,7 +36,7 @@ pub struct Said<'a, 'py> {
 impl Said<'_, '_> {
     /// How the records are read.
     ///
-    /// Errors: some of the keywords without others that they want.
+    /// Errors: some of the keywords without others that they want; a format and a framing that are two.
     pub fn source(&self, py: Python<'_>, on_error: OnError) -> PyResult<SourceOptions> {
         let content = match (self.descriptor, self.message) {
             (Some(descriptor), Some(name)) => Some(Content::Message(message_of(descriptor, name)?)),
@@ -38,30 +44,39 @@ impl Said<'_, '_> {
             (Some(_), None) if self.target_message.is_none() => return Err(partial(py)),
             (Some(_) | None, None) => None,
         };
-        let format = match self.framing.map(|name| framing_of(py, name)).transpose()? {
+        let framed = match self.framing.map(|name| framing_of(py, name)).transpose()? {
             Some(_) if content.is_none() => return Err(partial(py)),
             Some(Framing::TfRecord) => Some(Format::TfRecord),
             Some(Framing::Delimited) => Some(Format::Protobuf),
             None => None,
         };
-        Ok(SourceOptions { format, on_error, content, ..SourceOptions::default() })
+        let named = format_of(self.format, "format")?;
+        if let (Some(_), Some(_), true) = (named, framed, named != framed) {
+            let error = Error::value("`format` and `framing` say two different things").wanted("one of them");
+            return Err(raised(py, error.at("run")));
+        }
+        Ok(SourceOptions { format: named.or(framed), on_error, content, ..SourceOptions::default() })
     }
 
     /// How the results are written.
     ///
-    /// Errors: a name without a descriptor.
+    /// Errors: a name without a descriptor; a format that is none.
     pub fn sink(&self, py: Python<'_>, source: &SourceOptions) -> PyResult<SinkOptions> {
         let json = match (self.target_message, self.descriptor) {
-            (Some(name), Some(descriptor)) => Some(message_of(descriptor, name)?),
-            (Some(_), None) => return Err(partial(py)),
+            (Some(name), Some(descriptor)) => Some(Content::Message(message_of(descriptor, name)?)),
+            (Some(name), None) => Some(Content::of_examples(name).ok_or_else(|| partial(py))?),
             (None, _) => None,
         };
-        let of_records = match &source.content {
-            Some(Content::Message(message)) => Some(message.clone()),
-            Some(Content::Examples(_)) | None => None,
-        };
-        Ok(SinkOptions { message: json.clone().or(of_records), json, ..SinkOptions::default() })
+        let format = format_of(self.target_format, "target_format")?;
+        Ok(SinkOptions { format, message: json.clone().or_else(|| source.content.clone()), json })
     }
+}
+
+/// The format of this name.
+///
+/// Errors: another name.
+fn format_of(name: Option<&str>, argument: &str) -> PyResult<Option<Format>> {
+    name.map(|name| name.parse().map_err(|e: Error| e.at(argument))).transpose().or_raise()
 }
 
 fn partial(py: Python<'_>) -> PyErr {
@@ -70,92 +85,166 @@ fn partial(py: Python<'_>) -> PyErr {
     raised(py, error.at("run"))
 }
 
-/// Whether a source is messages, each an object by itself.
+/// Whether a source is records or messages, each an object by itself.
 fn is_list(source: &Bound<'_, PyAny>) -> bool {
     source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>() || source.is_instance_of::<PyTensor>()
 }
 
-/// Runs a function on all records of a source.
-pub fn run(
-    function: &Arc<Concrete>,
-    source: &Bound<'_, PyAny>,
-    options: &SourceOptions,
-) -> PyResult<Rows<Nest<Value>>> {
-    if let Some(content) = options.content.as_ref() {
-        if is_list(source) {
-            return with_messages(source, None, |list| run_messages(function, list, content, options.on_error));
-        }
-        return run_whole(function, source, options);
-    }
-    match told(source)? {
-        Told::Parquet(file) => {
-            let run = || extenso_formats::source::run_parquet(function, &file, options.on_error);
-            source.py().detach(|| guarded(run)).or_raise()
-        }
-        Told::Other(source) => run_whole(function, &source, options),
-    }
+/// A function over the records of a source.
+pub struct Run<'a, 'py> {
+    function: &'a Arc<Concrete>,
+    source: &'a Bound<'py, PyAny>,
+    options: SourceOptions,
+    watchers: Watchers,
 }
 
-fn run_whole(
-    function: &Arc<Concrete>,
-    source: &Bound<'_, PyAny>,
-    options: &SourceOptions,
-) -> PyResult<Rows<Nest<Value>>> {
-    let options = match Source::of(source)? {
-        Source::Path(path) => options.named(&path),
-        Source::Bytes(_) | Source::Text(_) | Source::Rows(_) | Source::File(_) => options.clone(),
-    };
-    with_bytes(source, |bytes| run_bytes(function, bytes, &options))
-}
+impl<'a, 'py> Run<'a, 'py> {
+    /// A run that is ready to begin.
+    ///
+    /// Errors: a format for objects, which have none.
+    pub fn new(
+        function: &'a Arc<Concrete>,
+        source: &'a Bound<'py, PyAny>,
+        options: SourceOptions,
+        watchers: Watchers,
+    ) -> PyResult<Run<'a, 'py>> {
+        if options.format.is_some() && is_list(source) {
+            let error = Error::value("a list or a tensor is records already, and has no format");
+            return Err(raised(source.py(), error.wanted("bytes, a path or a file object").at("format")));
+        }
+        Ok(Run { function, source, options, watchers })
+    }
 
-/// Runs a function on the records of a source, block by block, into a file; the rows that did not fit are given back under a policy other
-/// than raising.
-pub fn run_to<'py>(
-    function: &Arc<Concrete>,
-    source: &Bound<'py, PyAny>,
-    target: &Path,
-    options: &SourceOptions,
-    sink: &SinkOptions,
-) -> PyResult<Option<Bound<'py, PyBadRows>>> {
-    let py = source.py();
-    let bad = if options.content.is_some() && is_list(source) {
-        with_messages(source, None, |list| into_file(function, open_messages(function, list, options)?, target, sink))?
-    } else {
-        let source = match Source::of(source)? {
-            Source::Path(path) => Opening::Path(path),
-            other => Opening::Reader(other.reader()?),
+    /// The results, and the bad rows where the policy leaves some.
+    pub fn results(self) -> PyResult<Bound<'py, PyAny>> {
+        let (py, on_error) = (self.source.py(), self.options.on_error);
+        if self.watchers.has_progress() {
+            let error = Error::missing("`progress` is given, and no target").wanted("`target`");
+            let hint = "Without a target all rows are decoded, and then the function runs once";
+            return Err(raised(py, error.hint(hint).at("run")));
+        }
+        let ran = self.ran()?;
+        let mut watchers = self.watchers;
+        let told = || {
+            watchers.bad(&ran.bad)?;
+            watchers.finish(&Progress::default())
         };
-        let run = || {
-            let source: Box<dyn Blocks> = match source {
-                Opening::Path(path) => open_file(function, &path, options)?,
-                Opening::Reader(reader) => open_reader(function, reader, options)?,
+        py.detach(|| guarded(told)).or_raise()?;
+        with_report(nest_to_py(py, &ran.value)?, ran.bad, on_error)
+    }
+
+    fn ran(&self) -> PyResult<Rows<Nest<Value>>> {
+        let Run { function, source, options, .. } = self;
+        if let Some(content) = options.content.as_ref() {
+            if is_list(source) {
+                return with_messages(source, None, |list| run_messages(function, list, content, options.on_error));
+            }
+            return self.whole(source);
+        }
+        if options.format.is_some() {
+            return self.whole(source);
+        }
+        match told(source)? {
+            Told::Parquet(file) => {
+                let run = || extenso_formats::source::run_parquet(function, &file, options.on_error);
+                source.py().detach(|| guarded(run)).or_raise()
+            }
+            Told::Other(source) => self.whole(&source),
+        }
+    }
+
+    fn whole(&self, source: &Bound<'_, PyAny>) -> PyResult<Rows<Nest<Value>>> {
+        let options = match Source::of(source)? {
+            Source::Path(path) => self.options.named(&path),
+            Source::Bytes(_) | Source::Text(_) | Source::Rows(_) | Source::File(_) => self.options.clone(),
+        };
+        with_bytes(source, |bytes| run_bytes(self.function, bytes, &options))
+    }
+
+    /// Runs block by block into a file; gives the bad rows where the policy leaves some.
+    pub fn into_target(self, target: &Bound<'py, PyAny>, sink: &SinkOptions) -> PyResult<Bound<'py, PyAny>> {
+        let Run { function, source, options, watchers } = self;
+        let py = source.py();
+        let target = match path_of(Some(target))? {
+            Some(path) => Target::Path(path),
+            None => Target::File(PyTarget::of(target)?),
+        };
+        let bad = if options.content.is_some() && is_list(source) {
+            let once = Mutex::new(Some((target, watchers)));
+            with_messages(source, None, |list| {
+                let held = once.lock().ok().and_then(|mut held| held.take());
+                let (target, watchers) = held.ok_or_else(|| Error::internal("messages are read twice"))?;
+                into_file(function, open_messages(function, list, &options)?, target, sink, watchers)
+            })?
+        } else {
+            let (source, size) = opening(source)?;
+            let watchers = watchers.of_size(size);
+            let run = || {
+                let source: Box<dyn Blocks> = match source {
+                    Opening::Path(path) => open_file(function, &path, &options)?,
+                    Opening::Reader(reader) => open_reader(function, reader, &options)?,
+                };
+                into_file(function, source, target, sink, watchers)
             };
-            into_file(function, source, target, sink)
+            py.detach(|| guarded(run)).or_raise()?
         };
-        py.detach(|| guarded(run)).or_raise()?
-    };
-    match options.on_error {
-        OnError::Raise => Ok(None),
-        OnError::Skip | OnError::Default => Bound::new(py, PyBadRows::new(bad)).map(Some),
+        match options.on_error {
+            OnError::Raise => Ok(py.None().into_bound(py)),
+            OnError::Skip | OnError::Default => Bound::new(py, PyBadRows::new(bad)).map(Bound::into_any),
+        }
     }
+}
+
+/// Where results go.
+enum Target {
+    Path(PathBuf),
+    File(PyTarget),
+}
+
+enum Opening {
+    Path(PathBuf),
+    Reader(Box<dyn BufRead + Send>),
+}
+
+/// A source that is not opened yet, and how many bytes it has if that is known.
+fn opening(source: &Bound<'_, PyAny>) -> PyResult<(Opening, Option<u64>)> {
+    Ok(match Source::of(source)? {
+        Source::Path(path) => {
+            // What cannot be looked at is told of by who opens it.
+            let size = std::fs::metadata(&path).ok().map(|about| about.len());
+            (Opening::Path(path), size)
+        }
+        other => {
+            let size = other.size();
+            (Opening::Reader(other.reader()?), size)
+        }
+    })
 }
 
 fn into_file(
     function: &Arc<Concrete>,
     source: Box<dyn Blocks + '_>,
-    target: &Path,
+    target: Target,
     sink: &SinkOptions,
+    mut watchers: Watchers,
 ) -> Result<BadRows> {
     let mut all = BadRows::default();
-    run_to_file(function, source, target, sink, &mut |done, bad| {
+    let mut watch = |done: &Progress, bad: &BadRows| {
         all.first.clone_from(&done.first);
         all.rows.extend(&bad.rows);
         (0..bad.defaulted.len()).for_each(|i| all.defaulted.push(bad.defaulted.get(i)));
-    })?;
+        watchers.block(done, bad)
+    };
+    let done = match target {
+        Target::Path(path) => run_to_file(function, source, &path, sink, &mut watch)?,
+        Target::File(file) => {
+            let mut sink = open_sink(sink, Box::new(BufWriter::with_capacity(WRITTEN, file)))?;
+            run_blocks(function, source, &mut *sink, &mut watch)?
+        }
+    };
+    watchers.finish(&done)?;
     Ok(all)
 }
 
-enum Opening {
-    Path(PathBuf),
-    Reader(Box<dyn std::io::BufRead + Send>),
-}
+/// How much is written to a file object at a time.
+const WRITTEN: usize = 1 << 16;

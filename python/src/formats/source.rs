@@ -43,6 +43,15 @@ impl<'py> Source<'py> {
         }
     }
 
+    /// How many bytes it has, if that is known without reading.
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Source::Bytes(bytes) => Some(bytes.as_bytes().len() as u64),
+            Source::Text(text) | Source::Rows(Lines { text, .. }) => Some(text.len() as u64),
+            Source::Path(_) | Source::File(_) => None,
+        }
+    }
+
     /// A reader of the source that needs no Python but for file objects.
     pub fn reader(self) -> PyResult<Box<dyn BufRead + Send>> {
         Ok(match self {

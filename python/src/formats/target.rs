@@ -10,6 +10,7 @@ use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Error, Nest};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// How deep Python data may be nested that is looked at.
@@ -100,8 +101,43 @@ pub fn write_to<'py>(
     } else if target.hasattr("write")? {
         target.call_method1("write", (PyBytes::new(py, bytes),))?;
     } else {
-        let error = Error::dtype(format!("found a value of type {}", arg::type_name(target)));
-        return Err(raised(py, error.wanted("a path, or a file object that is open for bytes").at("target")));
+        return Err(no_target(target));
     }
     Ok(None)
+}
+
+fn no_target(target: &Bound<'_, PyAny>) -> PyErr {
+    let error = Error::dtype(format!("found a value of type {}", arg::type_name(target)));
+    raised(target.py(), error.wanted("a path, or a file object that is open for bytes").at("target"))
+}
+
+/// A file object that bytes are written to as they come.
+pub struct PyTarget(Py<PyAny>);
+
+impl PyTarget {
+    /// The file object that a target is.
+    ///
+    /// Errors: something that is none.
+    pub fn of(target: &Bound<'_, PyAny>) -> PyResult<PyTarget> {
+        if target.hasattr("write")? { Ok(PyTarget(target.clone().unbind())) } else { Err(no_target(target)) }
+    }
+}
+
+impl Write for PyTarget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = |py: Python<'_>| {
+            let count = self.0.bind(py).call_method1("write", (PyBytes::new(py, bytes),))?;
+            // What is buffered takes all, and some writers do not say so.
+            if count.is_none() { Ok(bytes.len()) } else { count.extract::<usize>() }
+        };
+        Ok(Python::attach(written).map_err(io::Error::other)?.min(bytes.len()))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = |py: Python<'_>| {
+            let target = self.0.bind(py);
+            if target.hasattr("flush")? { target.call_method0("flush").map(drop) } else { Ok(()) }
+        };
+        Python::attach(flushed).map_err(io::Error::other)
+    }
 }

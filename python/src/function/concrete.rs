@@ -71,34 +71,45 @@ impl PyConcrete {
     /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_proto` takes them.
     /// The messages `tf.train.Example` and `tf.train.SequenceExample` want no descriptor, and are read as by `read_examples`. Results that are
     /// written as messages are those of the name `target_message`, or of `message`; a tensor of byte strings is messages already.
+    ///
+    /// `format` says what the source is where neither its first bytes nor its name do, and `target_format` what is written whatever the name of
+    /// the target, which may then be a file object: `"json"`, `"csv"`, `"parquet"`, `"arrow"`, `"arrows"`, `"protobuf"` or `"tfrecord"`. `bad_rows`
+    /// is the path of a file that gets a line of JSON for each row that did not fit. With `progress=True` and a target, a line on standard error tells how
+    /// far the run is; a function is called after each block with an object that has `rows`, `bytes`, `bad` and `size`.
     #[pyo3(signature = (
-        source, *, target=None, descriptor=None, message=None, framing=None, target_message=None, on_error="raise"
+        source, *, target=None, format=None, target_format=None, descriptor=None, message=None, framing=None, target_message=None,
+        on_error="raise", bad_rows=None, progress=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn run<'py>(
         &self,
         py: Python<'py>,
         source: &Bound<'py, PyAny>,
-        target: Option<PathBuf>,
+        target: Option<&Bound<'py, PyAny>>,
+        format: Option<&str>,
+        target_format: Option<&str>,
         descriptor: Option<&Bound<'py, PyAny>>,
         message: Option<&str>,
         framing: Option<&str>,
         target_message: Option<&str>,
         on_error: &str,
+        bad_rows: Option<PathBuf>,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let policy = formats::policy(py, on_error)?;
-        let said = formats::Said { descriptor, message, framing, target_message };
-        let options = said.source(py, policy)?;
-        let Some(target) = target else {
-            if target_message.is_some() {
-                let error = Error::missing("`target_message` is given, and no target");
-                return Err(raised(py, error.wanted("`target`, the file that messages are written into").at("run")));
-            }
-            let ran = formats::run(&self.0, source, &options)?;
-            return formats::with_report(nest::nest_to_py(py, &ran.value)?, ran.bad, policy);
-        };
-        let bad = formats::run_to(&self.0, source, &target, &options, &said.sink(py, &options)?)?;
-        Ok(bad.map_or_else(|| py.None().into_bound(py), Bound::into_any))
+        let said = formats::Said { format, target_format, descriptor, message, framing, target_message };
+        let options = said.source(py, formats::policy(py, on_error)?)?;
+        let of_target = [("target_message", target_message), ("target_format", target_format)];
+        if let (None, Some((name, _))) = (target, of_target.iter().find(|(_, said)| said.is_some())) {
+            let error = Error::missing(format!("`{name}` is given, and no target"));
+            return Err(raised(py, error.wanted("`target`, what the results are written into").at("run")));
+        }
+        let sink = target.map(|target| Ok::<_, PyErr>((target, said.sink(py, &options)?))).transpose()?;
+        let watchers = formats::Watchers::new(py, progress, bad_rows.as_deref())?;
+        let run = formats::Run::new(&self.0, source, options, watchers)?;
+        match sink {
+            Some((target, sink)) => run.into_target(target, &sink),
+            None => run.results(),
+        }
     }
 
     /// The name.

@@ -1,5 +1,5 @@
 //! Ops on texts that are records: `parse_json`, `parse_proto`, `encode_json`, `encode_proto`, both also for the JSON form of messages;
-//! `decode_arrow` on files of them.
+//! `parse_examples` and `encode_examples`; `decode_arrow` on files of them.
 //!
 //! An op has one flat list of leaves: those of what is read or written. The functions here put values of any shape together with it:
 //! one record for each text, under the axes of the texts.
@@ -9,6 +9,8 @@
 #[cfg(feature = "ipc")]
 mod arrow;
 mod encode;
+#[cfg(feature = "proto")]
+mod examples;
 mod layout;
 mod parse;
 #[cfg(feature = "proto")]
@@ -19,6 +21,8 @@ mod texts;
 #[cfg(feature = "ipc")]
 pub use arrow::{DECODE_ARROW, decode_arrow};
 pub use encode::{ENCODE_JSON, encode_json};
+#[cfg(feature = "proto")]
+pub use examples::{ENCODE_EXAMPLES, PARSE_EXAMPLES, encode_examples, parse_examples};
 pub(crate) use layout::any_rows;
 pub use parse::{PARSE_JSON, Parsed, parse_json};
 #[cfg(feature = "proto")]
@@ -41,6 +45,10 @@ pub static OPS: &[&OpDef] = &[
     &PARSE_PROTO_JSON,
     #[cfg(feature = "proto")]
     &ENCODE_PROTO_JSON,
+    #[cfg(feature = "proto")]
+    &PARSE_EXAMPLES,
+    #[cfg(feature = "proto")]
+    &ENCODE_EXAMPLES,
     #[cfg(feature = "ipc")]
     &DECODE_ARROW,
 ];

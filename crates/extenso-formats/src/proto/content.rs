@@ -2,9 +2,11 @@
 
 use super::decode::Decoder;
 use super::example::Example;
+use super::rows::{encode_examples, encode_proto};
 use super::schema::MessageType;
 use crate::plan::Plan;
-use extenso_types::Result;
+use extenso_core::{Tensor, Value};
+use extenso_types::{Nest, Result};
 
 /// What the messages of a source are: of a type that a descriptor has, or TensorFlow's examples, which need none.
 #[derive(Clone, Debug)]
@@ -38,6 +40,16 @@ impl Content {
         match self {
             Content::Message(message) => Decoder::new(message, plan),
             Content::Examples(example) => Decoder::examples(*example, plan),
+        }
+    }
+
+    /// A batch as these messages: a byte string for each row.
+    ///
+    /// Errors: those of [`encode_proto`] and [`encode_examples`].
+    pub fn encode(&self, value: &Nest<Value>) -> Result<Tensor> {
+        match self {
+            Content::Message(message) => encode_proto(value, message),
+            Content::Examples(example) => encode_examples(value, *example),
         }
     }
 }

@@ -276,7 +276,7 @@ fn both(other: &str, oneof: usize) -> Box<Failure> {
     Failure::new(0, error.wanted("one at most"))
 }
 
-fn bounds(offsets: &OffsetsRef<'_>, row: usize) -> Range<usize> {
+pub fn bounds(offsets: &OffsetsRef<'_>, row: usize) -> Range<usize> {
     offsets.get(row).unwrap_or(0)..offsets.get(row + 1).unwrap_or(0)
 }
 

@@ -44,25 +44,26 @@ struct Map {
     places: HashMap<Arc<str>, usize>,
 }
 
+/// How a feature stands in columns.
 #[derive(Debug)]
-struct Feature {
+pub struct Feature {
     name: Arc<str>,
     /// Whether it has a value for each of some steps, and where the ends of these go.
-    steps: Option<Option<ColumnId>>,
+    pub steps: Option<Option<ColumnId>>,
     /// Whether it may be missing, and where that goes.
-    optional: Option<Option<ColumnId>>,
+    pub optional: Option<Option<ColumnId>>,
     /// Where the ends of rows go, if it has any number of values.
-    row: Option<Option<ColumnId>>,
+    pub row: Option<Option<ColumnId>>,
     /// How many values it has, or how many an item of its rows has.
-    size: usize,
-    holds: Holds,
-    column: Option<ColumnId>,
+    pub size: usize,
+    pub holds: Holds,
+    pub column: Option<ColumnId>,
     defaults: Vec<(ColumnId, usize)>,
 }
 
 /// What a feature holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Holds {
+pub enum Holds {
     Bytes {
         utf8: bool,
     },
@@ -99,21 +100,7 @@ impl Examples {
     ///
     /// Errors, each with its path: a plan that is no record; a feature that examples cannot hold.
     pub fn new(plan: &Plan, example: Example) -> Result<Examples> {
-        let root = Path::root();
-        if example == Example::Plain {
-            return Ok(Examples(vec![map(None, 1, false, plan, &root)?]));
-        }
-        let mut maps = Vec::new();
-        for plan::Field { name, plan } in record(plan, &root)?.iter().filter(|field| !field.plan.is_unused()) {
-            let at = root.child(Segment::Field(name.clone()));
-            let (number, steps) = match &**name {
-                "context" => (1, false),
-                "feature_lists" => (2, true),
-                _ => return Err(refuse(&at, "a sequence example has no such map", "context or feature_lists")),
-            };
-            maps.push(map(Some(name.clone()), number, steps, plan, &at)?);
-        }
-        Ok(Examples(maps))
+        maps(plan, example)?.into_iter().map(map).collect::<Result<_>>().map(Examples)
     }
 
     /// Reads a record.
@@ -154,16 +141,46 @@ fn record<'a>(plan: &'a Plan, at: &Path) -> Result<&'a [plan::Field]> {
     }
 }
 
-fn map(name: Option<Arc<str>>, number: u32, steps: bool, plan: &Plan, at: &Path) -> Result<Map> {
+/// A map of features: the number of its field, its name in the record, whether each value is a list of features, and the features.
+pub type Parts<'p> = (u32, Option<Arc<str>>, bool, &'p [plan::Field]);
+
+/// The maps of a record of examples.
+///
+/// Errors: a plan that is no record, or has other maps, with the path.
+pub fn maps(plan: &Plan, example: Example) -> Result<Vec<Parts<'_>>> {
+    let root = Path::root();
+    let fields = record(plan, &root)?;
+    if example == Example::Plain {
+        return Ok(vec![(1, None, false, fields)]);
+    }
+    let mut maps = Vec::new();
+    for plan::Field { name, plan } in fields.iter().filter(|field| !field.plan.is_unused()) {
+        let at = root.child(Segment::Field(name.clone()));
+        let (number, steps) = match &**name {
+            "context" => (1, false),
+            "feature_lists" => (2, true),
+            _ => return Err(refuse(&at, "a sequence example has no such map", "context or feature_lists")),
+        };
+        maps.push((number, Some(name.clone()), steps, record(plan, &at)?));
+    }
+    Ok(maps)
+}
+
+fn map((number, name, steps, fields): Parts<'_>) -> Result<Map> {
+    let root = Path::root();
+    let at = name.as_ref().map_or(root.clone(), |name| root.child(Segment::Field(name.clone())));
     let mut features = Vec::new();
-    for plan::Field { name, plan } in record(plan, at)?.iter().filter(|field| !field.plan.is_unused()) {
+    for plan::Field { name, plan } in fields.iter().filter(|field| !field.plan.is_unused()) {
         features.push(feature(name, steps, plan, &at.child(Segment::Field(name.clone())))?);
     }
     let places = features.iter().enumerate().map(|(place, feature)| (feature.name.clone(), place)).collect();
     Ok(Map { number, name, steps, features, places })
 }
 
-fn feature(name: &Arc<str>, steps: bool, plan: &Plan, at: &Path) -> Result<Feature> {
+/// How a feature of this plan stands in columns.
+///
+/// Errors: a plan that no feature can hold, with the path.
+pub fn feature(name: &Arc<str>, steps: bool, plan: &Plan, at: &Path) -> Result<Feature> {
     let (steps, plan) = match plan {
         Plan::List { offsets, item, .. } if steps => (Some(*offsets), &**item),
         _ if steps => return Err(refuse(at, "a list of features is read as one value", "a list, of the steps")),
@@ -200,7 +217,8 @@ fn feature(name: &Arc<str>, steps: bool, plan: &Plan, at: &Path) -> Result<Featu
     Ok(Feature { name: name.clone(), steps, optional, row, size, holds, column, defaults })
 }
 
-fn refuse(at: &Path, what: &str, wanted: &str) -> Error {
+/// The error of a plan at a path.
+pub fn refuse(at: &Path, what: &str, wanted: &str) -> Error {
     super::node::refuse(at, what.to_string(), wanted)
 }
 

@@ -1,9 +1,9 @@
 //! What examples are read as, and refused.
 
-use super::{Example, ExampleOptions, Messages, read_examples};
+use super::{Example, ExampleOptions, Messages, encode_examples, read_examples};
 use crate::{FieldSpec as F, OnError, struct_spec};
-use extenso_ext::to_literal;
-use extenso_types::{DType, Result, Spec};
+use extenso_ext::{Literal, constant, to_literal};
+use extenso_types::{DType, Nest, Result, Spec};
 
 fn sized(number: u8, bytes: &[u8]) -> Vec<u8> {
     let len = u8::try_from(bytes.len()).expect("a short message");
@@ -24,7 +24,14 @@ fn example(entries: &[(&str, u8, &[u8])]) -> Vec<u8> {
 
 fn read(spec: &Spec, example: Example, bytes: &[u8]) -> Result<String> {
     let options = ExampleOptions { spec: spec.clone(), paths: None, example, on_error: OnError::Raise };
-    Ok(to_literal(&read_examples(Messages::Each(&[bytes]), &options)?.value)?.to_string())
+    let value = read_examples(Messages::Each(&[bytes]), &options)?.value;
+    let literal = to_literal(&value)?.to_string();
+    // What was read is written, and reads as the same.
+    let written = encode_examples(&Nest::Leaf(value), example)?;
+    let again = read_examples(Messages::Texts(written.data()?), &options)?.value;
+    assert_eq!(to_literal(&again)?.to_string(), literal);
+    assert_eq!(encode_examples(&Nest::Leaf(again), example)?.to_string(), written.to_string());
+    Ok(literal)
 }
 
 fn scalar(dtype: DType) -> F {
@@ -130,4 +137,26 @@ fn a_sequence_example_has_a_context_and_steps() {
     for end in 0..twice.len() {
         drop(read(&spec, Example::Sequence, &twice[..end]));
     }
+}
+
+#[test]
+fn what_no_feature_holds_is_not_written() {
+    let written = |rows: Vec<Literal>| {
+        let value = constant(Literal::List(rows)).expect("a value");
+        encode_examples(&Nest::Leaf(value), Example::Plain).expect_err("not written").to_string()
+    };
+    let one = |value: Literal| Literal::record([("a", value)]);
+    let fits = [one(Literal::Float(0.5)), one(Literal::Float(f64::NAN)), one(Literal::Float(f64::INFINITY))];
+    encode_examples(&Nest::Leaf(constant(Literal::List(fits.to_vec())).expect("a value")), Example::Plain)
+        .expect("floats that are f32");
+    let error = written(vec![one(Literal::Float(0.5)), one(Literal::Float(0.1))]);
+    assert!(error.contains("row 1") && error.contains("'a'") && error.contains("fits f32"), "{error}");
+    let wide =
+        crate::read_json(br#"{"a": 18446744073709551615}"#, &crate::JsonOptions::default()).expect("reads").value;
+    let error = encode_examples(&Nest::Leaf(wide), Example::Plain).expect_err("too wide").to_string();
+    assert!(error.contains("row 0") && error.contains("fits i64"), "{error}");
+    let error = written(vec![one(Literal::Bool(true))]);
+    assert!(error.contains("'a': a feature cannot hold this"), "{error}");
+    let error = written(vec![Literal::Int(1)]);
+    assert!(error.contains("examples are records"), "{error}");
 }

@@ -40,6 +40,7 @@
 //! | integers; f32, f64; bytes, string | `int64_list`; `float_list`; `bytes_list` |
 //!
 //! Those of a sequence example stand in two structs: `context`, and `feature_lists`, in which each is the item of a list over the steps.
+//! Values are written as the same table says; an f64 has to be an f32 exactly.
 //!
 //! Invariant: a record is looked at once, and only what is needed of it goes into columns; there are no messages in between.
 //! Recursion follows the plan, never the input.
@@ -59,6 +60,7 @@ mod number;
 mod prepare;
 mod push;
 mod put;
+mod put_example;
 mod quick;
 mod read;
 mod rows;
@@ -82,9 +84,10 @@ pub use frames::{Framing, Messages};
 pub(crate) use json::encode_json_texts;
 pub use json::{encode_proto_json, read_proto_json, write_proto_json};
 pub(crate) use node::{Record, compile};
+pub(crate) use put_example::encode_example_texts;
 pub use rows::{
-    ExampleOptions, ProtobufOptions, encode_proto, proto_spec, read_examples, read_proto, run_messages, run_proto,
-    write_proto,
+    ExampleOptions, ProtobufOptions, encode_examples, encode_proto, proto_spec, read_examples, read_proto,
+    run_messages, run_proto, write_examples, write_proto,
 };
 pub use schema::{MessageType, Schema};
 pub use spec::{Enums, Oneofs, Optionals};

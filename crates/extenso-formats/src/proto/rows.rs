@@ -7,6 +7,7 @@ use super::decode::Decoder;
 use super::encode::encode;
 use super::example::Example;
 use super::frames::{Framing, Messages};
+use super::put_example;
 use super::schema::MessageType;
 use super::spec::{Enums, Oneofs, Optionals, Shaping, spec_of};
 use crate::columns::OnError;
@@ -232,6 +233,40 @@ pub fn encode_proto(value: &Nest<Value>, message: &MessageType) -> Result<Tensor
     Tensor::from_text(DType::Bytes, &[rows], offsets_of(offsets), Buffer::from_vec(bytes))
 }
 
+/// Writes a batch as `tf.train.Example` or `SequenceExample` messages: a byte string for each row.
+///
+/// The fields of the value are the features, as [the table](crate::proto) says; what reads them is the spec of the value.
+///
+/// Errors: a value that examples cannot hold, with its path; a number that does not fit, with its row.
+///
+/// ```
+/// # use extenso_ext::{Literal, constant};
+/// # use extenso_formats::proto::{Example, encode_examples};
+/// # use extenso_types::Nest;
+/// let users = constant(Literal::List(vec![Literal::record([("age", Literal::Int(7))])])).unwrap();
+/// let examples = encode_examples(&Nest::Leaf(users), Example::Plain).unwrap();
+/// assert_eq!(examples.data().unwrap().text_at(0).unwrap(), b"\x0a\x0e\x0a\x0c\x0a\x03age\x12\x05\x1a\x03\x0a\x01\x07");
+/// ```
+pub fn encode_examples(value: &Nest<Value>, example: Example) -> Result<Tensor> {
+    let batch = Batch::of(value)?;
+    let (plan, rows) = (batch.records.plan(), batch.rows);
+    let texts = put_example::encode(example, plan, &batch.records.columns(&batch.leaves)?, batch.parts())?;
+    let (offsets, bytes) = texts.into_parts();
+    Tensor::from_text(DType::Bytes, &[rows], offsets_of(offsets), Buffer::from_vec(bytes))
+}
+
+/// Writes a batch as examples into a file, which appears under its name whole or not at all.
+///
+/// Errors: those of [`encode_examples`]; what the operating system refuses.
+pub fn write_examples(
+    value: &Nest<Value>,
+    example: Example,
+    path: impl AsRef<std::path::Path>,
+    framing: Framing,
+) -> Result<()> {
+    write_messages(&encode_examples(value, example)?, path, framing)
+}
+
 /// Writes a batch as messages into a file, which appears under its name whole or not at all.
 ///
 /// Errors: those of [`encode_proto`]; what the operating system refuses.
@@ -241,7 +276,10 @@ pub fn write_proto(
     path: impl AsRef<std::path::Path>,
     framing: Framing,
 ) -> Result<()> {
-    let messages = encode_proto(value, message)?;
+    write_messages(&encode_proto(value, message)?, path, framing)
+}
+
+fn write_messages(messages: &Tensor, path: impl AsRef<std::path::Path>, framing: Framing) -> Result<()> {
     let (dense, mut file) = (messages.data()?, Vec::new());
     for i in 0..dense.len() {
         framing.put(dense.text_at(i)?, &mut file);

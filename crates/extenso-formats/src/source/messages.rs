@@ -6,7 +6,7 @@ use super::unpack::reading;
 use super::{Block, Blocks, Sink, SourceOptions};
 use crate::columns::{Decoded, OnError};
 use crate::parts::Start;
-use crate::proto::{Content, Decoder, Extent, Framing, MessageType, Messages, encode_proto, encode_proto_json};
+use crate::proto::{Content, Decoder, Extent, Framing, MessageType, Messages, encode_proto_json};
 use crate::records::RecordSpec;
 use extenso_core::{Tensor, Value};
 use extenso_graph::Concrete;
@@ -147,12 +147,12 @@ impl Blocks for MessageBlocks<'_> {
 pub struct MessageSink<W> {
     sink: W,
     framing: Framing,
-    message: Option<MessageType>,
+    message: Option<Content>,
 }
 
 impl<W: Write> MessageSink<W> {
-    /// A file of messages of this type; results that are a vector of byte strings are messages already, and want none.
-    pub fn new(sink: W, framing: Framing, message: Option<MessageType>) -> MessageSink<W> {
+    /// A file of these messages; results that are a vector of byte strings are messages already, and want none.
+    pub fn new(sink: W, framing: Framing, message: Option<Content>) -> MessageSink<W> {
         MessageSink { sink, framing, message }
     }
 
@@ -164,7 +164,7 @@ impl<W: Write> MessageSink<W> {
             {
                 Ok(texts.clone())
             }
-            (_, Some(message)) => encode_proto(results, message),
+            (_, Some(message)) => message.encode(results),
             (_, None) => {
                 let error = Error::missing("nothing says which message the results are");
                 Err(error.wanted("a message, or results that are serialized messages: bytes[n]").at("target"))

@@ -29,6 +29,7 @@ mod parquet;
 mod rows;
 mod run;
 mod sink;
+mod told;
 mod unpack;
 
 #[cfg(test)]
@@ -43,10 +44,11 @@ pub(crate) use messages::JsonMessageSink;
 pub use messages::MessageSink;
 #[cfg(feature = "parquet")]
 pub use parquet::run_parquet;
-pub use run::{Progress, run_blocks};
+pub use run::{Progress, Watch, run_blocks};
 #[cfg(feature = "parquet")]
 pub use sink::ParquetSink;
 pub use sink::{NdjsonSink, Sink, SinkOptions, open_sink, run_to_file};
+pub use told::BadRowsFile;
 pub(crate) use unpack::{MOST, RATIO, is_packed, reading, unpack, unpacked};
 
 use crate::columns::{BadRows, OnError};

@@ -22,16 +22,20 @@ pub struct Progress {
     pub first: Vec<BadRow>,
 }
 
+/// Is told after each block what has been done, and which rows of the block did not fit.
+pub type Watch<'a> = dyn FnMut(&Progress, &BadRows) -> Result<()> + 'a;
+
 /// Runs a function on the blocks of a source and writes its results into a sink, while the next block is decoded on another thread.
 ///
-/// The function is called once for each block, on the rows that it has. `watch` is told after each block what has been done, and which rows of the block did not fit.
+/// The function is called once for each block, on the rows that it has. `watch` is told after each block what has been done, and which rows of the block did not fit; an error
+/// of it ends the run.
 ///
-/// Errors: those of the source, of the ops and of the sink.
+/// Errors: those of the source, of the ops, of the sink and of `watch`.
 pub fn run_blocks(
     function: &Concrete,
     mut source: Box<dyn Blocks + '_>,
     sink: &mut dyn Sink,
-    watch: &mut dyn FnMut(&Progress, &BadRows),
+    watch: &mut Watch<'_>,
 ) -> Result<Progress> {
     let (send, receive) = sync_channel::<Result<Block>>(1);
     std::thread::scope(|threads| {
@@ -53,7 +57,7 @@ pub fn run_blocks(
             let room = MAX_REPORTED - done.first.len();
             done.first.extend(bad.first.iter().take(room).cloned());
             done = Progress { rows, bytes, bad: done.bad + bad.count(), first: done.first };
-            watch(&done, &bad);
+            watch(&done, &bad)?;
         }
         sink.finish()?;
         Ok(done)

@@ -2,11 +2,10 @@
 //!
 //! Invariant: a file appears under its name whole or not at all.
 
-use super::{Blocks, Format, Progress, run_blocks};
-use crate::columns::BadRows;
+use super::{Blocks, Format, Progress, Watch, run_blocks};
 use crate::csv::encode_csv;
 #[cfg(feature = "proto")]
-use crate::proto::MessageType;
+use crate::proto::Content;
 use crate::run::encode_ndjson;
 use extenso_core::Value;
 use extenso_graph::Concrete;
@@ -169,10 +168,10 @@ pub struct SinkOptions {
     pub format: Option<Format>,
     /// Which message the results are, where they are written as messages; byte strings are messages already.
     #[cfg(feature = "proto")]
-    pub message: Option<MessageType>,
+    pub message: Option<Content>,
     /// Which message each line of JSON is, which is then in the JSON form of it; lines are the results themselves without one.
     #[cfg(feature = "proto")]
-    pub json: Option<MessageType>,
+    pub json: Option<Content>,
 }
 
 /// A sink that writes into `sink`.
@@ -180,7 +179,7 @@ pub struct SinkOptions {
 /// Errors: a format that this build does not have.
 pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dyn Sink + 'a>> {
     match options.format.unwrap_or(Format::Json) {
-        Format::Json => Ok(lines(options, sink)),
+        Format::Json => lines(options, sink),
         Format::Csv => Ok(Box::new(CsvSink { sink, begun: false })),
         #[cfg(feature = "parquet")]
         Format::Parquet => Ok(Box::new(ParquetSink::new(sink))),
@@ -205,17 +204,22 @@ pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) ->
 
 /// Lines of JSON: of the results, or of the messages that they are said to be.
 #[cfg(feature = "proto")]
-fn lines<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Box<dyn Sink + 'a> {
+fn lines<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dyn Sink + 'a>> {
     match &options.json {
-        Some(message) => Box::new(super::JsonMessageSink::new(sink, message.clone())),
-        None => Box::new(NdjsonSink(sink)),
+        Some(Content::Message(message)) => Ok(Box::new(super::JsonMessageSink::new(sink, message.clone()))),
+        Some(Content::Examples(_)) => {
+            let error =
+                Error::value("examples are written in their JSON form").wanted("TFRecords, or messages with lengths");
+            Err(error.hint("Give the target such a name or format, or leave out the message").at("target"))
+        }
+        None => Ok(Box::new(NdjsonSink(sink))),
     }
 }
 
 /// Lines of JSON.
 #[cfg(not(feature = "proto"))]
-fn lines<'a>(_: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Box<dyn Sink + 'a> {
-    Box::new(NdjsonSink(sink))
+fn lines<'a>(_: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dyn Sink + 'a>> {
+    Ok(Box::new(NdjsonSink(sink)))
 }
 
 /// Runs a function on the blocks of a source as [`run_blocks`] does, and writes its results into a file; what its name ends in says what
@@ -227,7 +231,7 @@ pub fn run_to_file(
     source: Box<dyn Blocks + '_>,
     path: &Path,
     options: &SinkOptions,
-    watch: &mut dyn FnMut(&Progress, &BadRows),
+    watch: &mut Watch<'_>,
 ) -> Result<Progress> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.part", std::process::id()));

@@ -46,7 +46,7 @@ fn run(bytes: Vec<u8>, options: &SourceOptions) -> Result<String> {
     let function = totals();
     let mut out = Vec::new();
     let source = open_bytes(&function, bytes, options)?;
-    run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| {})?;
+    run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| Ok(()))?;
     Ok(String::from_utf8(out).expect("text"))
 }
 
@@ -120,7 +120,10 @@ fn bad_rows_are_counted_over_blocks() {
     let mut numbers = Vec::new();
     let source = open_bytes(&function, gzip(rows.as_bytes()), &options).expect("opens");
     let mut out = Vec::new();
-    let done = run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, bad| numbers.extend(&bad.rows));
+    let done = run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, bad| {
+        numbers.extend(&bad.rows);
+        Ok(())
+    });
     let done = done.expect("runs");
     assert_eq!((done.rows, done.bad, numbers), (12, 3, vec![3, 7, 11]));
     assert_eq!(done.first[1].row, 7);
@@ -164,7 +167,7 @@ fn tables_are_sources_and_sinks() {
         let mut out = Vec::new();
         let mut sink =
             open_sink(&SinkOptions { format: Some(Format::Csv), ..SinkOptions::default() }, Box::new(&mut out))?;
-        run_blocks(&function, source, &mut *sink, &mut |_, _| {})?;
+        run_blocks(&function, source, &mut *sink, &mut |_, _| Ok(()))?;
         drop(sink);
         Ok::<_, Error>(String::from_utf8(out).expect("text"))
     };
@@ -184,7 +187,7 @@ fn results_go_into_files_of_every_format() {
         let path = dir.path().join(name);
         let options = SourceOptions { block: 80, ..SourceOptions::default() };
         let source = open_bytes(&function, ROWS.as_bytes().to_vec(), &options).expect("opens");
-        run_to_file(&function, source, &path, &SinkOptions::default(), &mut |_, _| {}).expect("runs");
+        run_to_file(&function, source, &path, &SinkOptions::default(), &mut |_, _| Ok(())).expect("runs");
         std::fs::read(path).expect("written")
     };
     assert_eq!(run("out.ndjson"), TOTALS.as_bytes());
@@ -205,7 +208,8 @@ fn no_records_give_a_file_of_no_rows_with_its_columns() {
         let run = |name: &str| {
             let (path, options) = (dir.path().join(name), SourceOptions::default());
             let source = open_bytes(&function, none.clone(), &options).expect("opens");
-            let done = run_to_file(&function, source, &path, &SinkOptions::default(), &mut |_, _| {}).expect("runs");
+            let done =
+                run_to_file(&function, source, &path, &SinkOptions::default(), &mut |_, _| Ok(())).expect("runs");
             assert_eq!((done.rows, done.bad), (0, 0));
             std::fs::read(path).expect("written")
         };
@@ -261,7 +265,7 @@ fn a_function_reads_a_part_of_a_map() {
         let whole = run_bytes(&function, &file, &SourceOptions::default()).expect("runs").value;
         let (mut out, options) = (Vec::new(), SourceOptions::default());
         let source = open_bytes(&function, file.clone(), &options).expect("opens");
-        run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| {}).expect("runs");
+        run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| Ok(())).expect("runs");
         assert_eq!(encode_ndjson(&whole).expect("writes"), out);
         String::from_utf8(out).expect("text").replace('\n', " ")
     };

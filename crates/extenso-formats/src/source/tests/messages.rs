@@ -50,7 +50,7 @@ fn options(block: usize) -> SourceOptions {
 fn ran(bytes: Vec<u8>, options: &SourceOptions) -> Result<(Progress, String)> {
     let (function, mut out) = (function(), Vec::new());
     let source = open_bytes(&function, bytes, options)?;
-    let done = run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| {})?;
+    let done = run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| Ok(()))?;
     Ok((done, String::from_utf8(out).expect("text")))
 }
 
@@ -72,7 +72,7 @@ fn messages_of_every_framing_and_block_give_the_same_results() {
     for block in [1, 40, BLOCK] {
         let (function, mut out) = (function(), Vec::new());
         let source = open_messages(&function, Messages::Each(&list), &options(block)).expect("opens");
-        run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| {}).expect("runs");
+        run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| Ok(())).expect("runs");
         assert_eq!(out, TOTALS.as_bytes());
     }
     assert_eq!(ran(Vec::new(), &options(8)).expect("runs").1, "");
@@ -123,15 +123,15 @@ fn a_file_that_is_cut_or_lies_gives_an_error_under_every_policy() {
 #[test]
 fn results_are_written_as_messages() {
     let (dir, function) = (tempfile::tempdir().expect("a directory"), function());
-    let written = |name: &str, message: Option<MessageType>| {
+    let written = |name: &str, message: Option<Content>| {
         let path = dir.path().join(name);
         let bytes = file(&texts(&messages()), Framing::Delimited);
         let source = open_bytes(&function, bytes, &options(16)).expect("opens");
         let sink = SinkOptions { message, ..SinkOptions::default() };
-        run_to_file(&function, source, &path, &sink, &mut |_, _| {})?;
+        run_to_file(&function, source, &path, &sink, &mut |_, _| Ok(()))?;
         Ok::<_, Error>(std::fs::read(path).expect("written"))
     };
-    let total = message("Total");
+    let total = Content::Message(message("Total"));
     let wanted = [b"\x09\0\0\0\0\0\0\x10\x40".to_vec(), Vec::new(), b"\x09\0\0\0\0\0\0\x10\x40".to_vec()];
     assert_eq!(written("a.pb", Some(total.clone())).expect("written"), file(&wanted, Framing::Delimited));
     assert_eq!(written("a.binpb", Some(total.clone())).expect("written"), file(&wanted, Framing::Delimited));
@@ -147,10 +147,11 @@ fn results_that_are_messages_are_written_as_they_are() {
     let spec = Spec::from(TensorSpec::new(DType::Bytes, Shape::new([Dim::any()])));
     let copy = copy.concrete(&Nest::Leaf(spec)).expect("traces");
     let mut out = Vec::new();
-    let options = SinkOptions { format: Some(Format::TfRecord), message: Some(message("Total")), json: None };
+    let options =
+        SinkOptions { format: Some(Format::TfRecord), message: Some(Content::Message(message("Total"))), json: None };
     let mut sink = open_sink(&options, Box::new(&mut out)).expect("opens");
     let source = open_bytes(&copy, b"\"YWI=\"\n\"\"\n".to_vec(), &SourceOptions::default()).expect("opens");
-    run_blocks(&copy, source, &mut *sink, &mut |_, _| {}).expect("runs");
+    run_blocks(&copy, source, &mut *sink, &mut |_, _| Ok(())).expect("runs");
     drop(sink);
     assert_eq!(out, file(&[b"ab".to_vec(), Vec::new()], Framing::TfRecord));
 }
@@ -186,8 +187,30 @@ fn results_are_lines_of_messages_in_their_json_form() {
     for name in ["out.ndjson", "out"] {
         let source = open_bytes(&function, file(&texts(&messages()), Framing::Delimited), &options(20)).expect("opens");
         let path = folder.path().join(name);
-        let sink = SinkOptions { json: Some(message("Total")), ..SinkOptions::default() };
-        run_to_file(&function, source, &path, &sink, &mut |_, _| {}).expect("runs");
+        let sink = SinkOptions { json: Some(Content::Message(message("Total"))), ..SinkOptions::default() };
+        run_to_file(&function, source, &path, &sink, &mut |_, _| Ok(())).expect("runs");
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), wanted);
     }
+}
+
+#[test]
+fn results_are_written_as_examples_and_read_again() {
+    let (function, folder) = (function(), tempfile::tempdir().expect("a folder"));
+    let example = Content::of_examples("tf.train.Example");
+    let run = |name: &str, sink: &SinkOptions| {
+        let source = open_bytes(&function, file(&texts(&messages()), Framing::Delimited), &options(20))?;
+        run_to_file(&function, source, &folder.path().join(name), sink, &mut |_, _| Ok(()))
+    };
+    let sink = SinkOptions { message: example.clone(), ..SinkOptions::default() };
+    run("out.tfrecord", &sink).expect("runs");
+    let back = Function::new("back", |args| {
+        Ok(Nest::Leaf(StructTensor::from_value(args.leaves()[0].1)?.field("total")?.clone()))
+    });
+    let spec = crate::struct_spec([("total", crate::FieldSpec::Scalar(DType::F32, vec![]))]).expect("a spec");
+    let back = back.concrete(&Nest::Leaf(spec)).expect("traces");
+    let bytes = std::fs::read(folder.path().join("out.tfrecord")).expect("written");
+    let read = run_bytes(&back, &bytes, &SourceOptions { content: example.clone(), ..SourceOptions::default() });
+    assert_eq!(encode_ndjson(&read.expect("reads").value).expect("writes"), b"4.0\n0.0\n4.0\n");
+    let error = run("out.ndjson", &SinkOptions { json: example, ..SinkOptions::default() }).expect_err("no such form");
+    assert!(error.to_string().contains("examples are written in their JSON form"), "{error}");
 }

@@ -1,0 +1,70 @@
+//! A file that tells of the rows that did not fit.
+//!
+//! Invariant: a line of JSON for each row, in the order of the rows; it is written while a run goes on, so that a run that fails leaves
+//! what it knew.
+
+use crate::columns::BadRows;
+use crate::json::write_string;
+use extenso_types::{Error, Result};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file with a line of JSON for each bad row: its number, and for the first rows of a block their byte, path and error.
+#[derive(Debug)]
+pub struct BadRowsFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl BadRowsFile {
+    /// An empty file of this name.
+    ///
+    /// Errors: what the operating system refuses.
+    pub fn create(path: &Path) -> Result<BadRowsFile> {
+        let file = File::create(path).map_err(|e| refused(path, &e))?;
+        Ok(BadRowsFile { path: path.to_path_buf(), file: BufWriter::new(file) })
+    }
+
+    /// Adds the bad rows of a block.
+    ///
+    /// Errors: what the operating system refuses.
+    ///
+    /// ```
+    /// # use extenso_formats::{BadRow, BadRows, source::BadRowsFile};
+    /// # use extenso_types::Error;
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("bad.ndjson");
+    /// let first = BadRow { row: 3, offset: 70, path: "price".parse().unwrap(), error: Error::data("a string came") };
+    /// let mut file = BadRowsFile::create(&path).unwrap();
+    /// file.write(&BadRows { rows: vec![3, 5], first: vec![first], ..BadRows::default() }).unwrap();
+    /// file.finish().unwrap();
+    /// let wanted = "{\"row\":3,\"byte\":70,\"path\":\"price\",\"error\":\"a string came.\"}\n{\"row\":5}\n";
+    /// assert_eq!(std::fs::read_to_string(&path).unwrap(), wanted);
+    /// ```
+    pub fn write(&mut self, bad: &BadRows) -> Result<()> {
+        let mut lines = Vec::new();
+        for (i, row) in bad.rows.iter().enumerate() {
+            lines.extend_from_slice(format!("{{\"row\":{row}").as_bytes());
+            if let Some(first) = bad.first.get(i) {
+                lines.extend_from_slice(format!(",\"byte\":{},\"path\":", first.offset).as_bytes());
+                write_string(first.path.to_string().as_bytes(), &mut lines);
+                lines.extend_from_slice(b",\"error\":");
+                write_string(first.error.to_string().as_bytes(), &mut lines);
+            }
+            lines.extend_from_slice(b"}\n");
+        }
+        self.file.write_all(&lines).map_err(|e| refused(&self.path, &e))
+    }
+
+    /// Writes what is left.
+    ///
+    /// Errors: what the operating system refuses.
+    pub fn finish(mut self) -> Result<()> {
+        self.file.flush().map_err(|e| refused(&self.path, &e))
+    }
+}
+
+fn refused(path: &Path, e: &std::io::Error) -> Error {
+    Error::io(format!("'{}': {e}", path.display()))
+}

@@ -1,0 +1,105 @@
+//! What a run tells while it goes on: a callback, a line on standard error, the file of bad rows.
+//!
+//! Invariant: a callback that raises ends the run, and so does a signal; what they raised comes out of it.
+
+use crate::arg;
+use crate::error::{OrCarry, OrRaise, raised};
+use extenso_formats::source::BadRowsFile;
+use extenso_formats::{BadRows, Progress};
+use extenso_types::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use std::path::Path;
+
+/// Who is told of a run.
+pub struct Watchers {
+    /// A callable of one argument.
+    progress: Option<Py<PyAny>>,
+    /// Whether the callable is ours, which is told of the end too.
+    bar: bool,
+    file: Option<BadRowsFile>,
+    /// How many bytes the source has, if that is known.
+    size: Option<u64>,
+}
+
+impl Watchers {
+    /// Those of the keywords `progress` and `bad_rows`.
+    ///
+    /// Errors: a `progress` that is neither a boolean nor callable; what the operating system refuses.
+    pub fn new(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, bad_rows: Option<&Path>) -> PyResult<Watchers> {
+        let file = bad_rows.map(BadRowsFile::create).transpose().or_raise()?;
+        let said = progress.and_then(|progress| progress.cast::<PyBool>().ok()).map(|said| said.is_true());
+        let (progress, bar) = match (progress, said) {
+            (None, _) | (_, Some(false)) => (None, false),
+            (Some(_), Some(true)) => (Some(py.import("extenso._progress")?.getattr("Line")?.call0()?), true),
+            (Some(callback), None) if callback.is_callable() => (Some(callback.clone()), false),
+            (Some(other), None) => {
+                let error = Error::dtype(format!("found a value of type {}", arg::type_name(other)));
+                return Err(raised(py, error.wanted("True, False or a function of one argument").at("progress")));
+            }
+        };
+        Ok(Watchers { progress: progress.map(Bound::unbind), bar, file, size: None })
+    }
+
+    /// Whether someone is told of progress.
+    pub fn has_progress(&self) -> bool {
+        self.progress.is_some()
+    }
+
+    /// The same for a source of so many bytes.
+    pub fn of_size(self, size: Option<u64>) -> Watchers {
+        Watchers { size, ..self }
+    }
+
+    /// Tells of the bad rows of a block, or of all.
+    ///
+    /// Errors: what the operating system refuses.
+    pub fn bad(&mut self, bad: &BadRows) -> Result<()> {
+        self.file.as_mut().map_or(Ok(()), |file| file.write(bad))
+    }
+
+    /// Tells of a block; Python threads run while this is called.
+    ///
+    /// Errors: what the operating system refuses; what the callback or the handler of a signal raised.
+    pub fn block(&mut self, done: &Progress, bad: &BadRows) -> Result<()> {
+        self.bad(bad)?;
+        Python::attach(|py| py.check_signals().and_then(|()| self.tell(py, "__call__", done)).or_carry(py))
+    }
+
+    /// Tells of the end.
+    ///
+    /// Errors: as [`Watchers::block`].
+    pub fn finish(mut self, done: &Progress) -> Result<()> {
+        if self.bar {
+            Python::attach(|py| self.tell(py, "finish", done).or_carry(py))?;
+        }
+        self.file.take().map_or(Ok(()), BadRowsFile::finish)
+    }
+
+    fn tell(&self, py: Python<'_>, method: &str, done: &Progress) -> PyResult<()> {
+        let Some(progress) = &self.progress else { return Ok(()) };
+        let done = PyProgress { rows: done.rows, bytes: done.bytes, bad: done.bad, size: self.size };
+        progress.bind(py).call_method1(method, (done,)).map(drop)
+    }
+}
+
+/// What a run over records has done so far.
+#[pyclass(name = "Progress", module = "extenso", frozen, get_all)]
+pub struct PyProgress {
+    /// Rows read, bad ones included.
+    rows: usize,
+    /// Bytes read of the source.
+    bytes: usize,
+    /// How many rows did not fit.
+    bad: usize,
+    /// How many bytes the source has, or None if that is not known.
+    size: Option<u64>,
+}
+
+#[pymethods]
+impl PyProgress {
+    fn __repr__(&self) -> String {
+        let of = self.size.map_or(String::new(), |size| format!(" of {size}"));
+        format!("<{} rows, {} bad, {}{of} bytes>", self.rows, self.bad, self.bytes)
+    }
+}
