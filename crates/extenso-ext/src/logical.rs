@@ -240,7 +240,8 @@ pub(crate) fn literals(value: &Value) -> Result<Option<Vec<Literal>>> {
     (0..dense.len()).map(|i| Ok(Literal::Str(dense.str_at(i)?.to_string()))).collect::<Result<Vec<_>>>().map(Some)
 }
 
-fn uuid_text(bytes: &[u8]) -> String {
+/// The text of a uuid: its digits in groups.
+pub(crate) fn uuid_text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(36);
     for (i, byte) in bytes.iter().enumerate() {
         if matches!(i, 4 | 6 | 8 | 10) {

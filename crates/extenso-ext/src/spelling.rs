@@ -1,14 +1,15 @@
-//! How times and decimals are spelled: their numbers as text, and text as their numbers.
+//! How times, decimals and identifiers are spelled: their numbers as text, and text as their numbers.
 //!
 //! Invariant: text that was written reads as the number that it was written of, and a number is read exactly or not at all.
 
 use crate::decimal::{self, DecimalTensorSpec};
+use crate::logical::{FixedBytesTensorSpec, uuid_text};
 use crate::temporal::{DateTensorSpec, DurationTensorSpec, TimeTensorSpec, TimeUnit, TimestampTensorSpec, read, show};
 use arrow_buffer::i256;
 use extenso_core::TypeSpec;
-use extenso_types::{DType, ExtSpec, StaticValue};
+use extenso_types::{DType, ExtSpec, Spec, StaticValue};
 
-/// The text of the elements of a type of times or decimals, each of which is an integer.
+/// The text of the elements of a type of times, decimals or bytes of one width, each of which is an integer or so many bytes.
 ///
 /// | type | text |
 /// |---|---|
@@ -18,6 +19,8 @@ use extenso_types::{DType, ExtSpec, StaticValue};
 /// | times of a day | `04:05:06.5` |
 /// | durations | a number and its unit, `1.5s`, `1500ms`; ISO 8601, `P1DT2H3M4.5S` |
 /// | decimals | a number of JSON, or one with a `+` |
+/// | bytes of one width that are a `uuid` | `01234567-89ab-cdef-0123-456789abcdef`, in either case, the hyphens may be left out |
+/// | other bytes of one width | none; a format writes them as it writes byte strings |
 ///
 /// ```
 /// # use extenso_core::{ExtensionType, Tensor};
@@ -40,6 +43,8 @@ enum Of {
     Time { unit: TimeUnit },
     Duration { unit: TimeUnit },
     Decimal { precision: i64, scale: i64, width: usize },
+    Uuid,
+    Bytes { width: usize },
 }
 
 /// A zone: what stands behind a time of it, and how many seconds it is ahead of UTC there.
@@ -78,6 +83,9 @@ impl Spelling {
         } else if name == DecimalTensorSpec::def().name() {
             let width = if number("bits")? == 256 { 32 } else { 16 };
             Of::Decimal { precision: number("precision")?, scale: number("scale")?, width }
+        } else if name == FixedBytesTensorSpec::def().name() {
+            let width = bytes_of(spec)?;
+            if text("kind").as_deref() == Some("uuid") { Of::Uuid } else { Of::Bytes { width } }
         } else {
             return None;
         }))
@@ -85,10 +93,10 @@ impl Spelling {
 
     /// The dtype of the component that holds the integers: i32, i64, or u8 where they have an axis of bytes.
     pub fn dtype(&self) -> DType {
-        match self.width() {
-            4 => DType::I32,
-            8 => DType::I64,
-            _ => DType::U8,
+        match (&self.0, self.width()) {
+            (Of::Decimal { .. } | Of::Uuid | Of::Bytes { .. }, _) => DType::U8,
+            (_, 4) => DType::I32,
+            (_, _) => DType::I64,
         }
     }
 
@@ -97,8 +105,14 @@ impl Spelling {
         match &self.0 {
             Of::Date { milliseconds: false } | Of::Time { unit: TimeUnit::Second | TimeUnit::Millisecond } => 4,
             Of::Timestamp { .. } | Of::Date { .. } | Of::Time { .. } | Of::Duration { .. } => 8,
-            Of::Decimal { width, .. } => *width,
+            Of::Decimal { width, .. } | Of::Bytes { width } => *width,
+            Of::Uuid => UUID,
         }
+    }
+
+    /// Whether an element is bytes without a text of their own.
+    pub fn is_bytes(&self) -> bool {
+        matches!(self.0, Of::Bytes { .. })
     }
 
     /// Whether a number is text of it too.
@@ -117,12 +131,14 @@ impl Spelling {
             }
             Of::Time { unit } => i256::from_i128(read::time(text, *unit)?),
             Of::Duration { unit } => i256::from_i128(read::duration(text, *unit)?),
+            Of::Uuid => return uuid(text),
+            Of::Bytes { .. } => return None,
         };
         let cell = wide.to_le_bytes();
         (integer(cell.get(..self.width())?) == wide).then_some(cell)
     }
 
-    /// The text of an integer, whose bytes these are.
+    /// The text of an integer, whose bytes these are; none of bytes without a text.
     pub fn show(&self, cell: &[u8]) -> String {
         let wide = integer(cell);
         let units = || wide.to_i128().unwrap_or_default();
@@ -134,6 +150,8 @@ impl Spelling {
             }
             Of::Time { unit } => show::time(units(), *unit),
             Of::Duration { unit } => format!("{}{}", units(), unit.name()),
+            Of::Uuid => uuid_text(cell),
+            Of::Bytes { .. } => String::new(),
         }
     }
 
@@ -158,8 +176,36 @@ impl Spelling {
             Of::Decimal { precision, scale, .. } => {
                 format!("a decimal number of {precision} digits, {scale} of them behind the point, or its text")
             }
+            Of::Uuid => "a uuid, such as \"01234567-89ab-cdef-0123-456789abcdef\"".into(),
+            Of::Bytes { width } => format!("{width} bytes"),
         }
     }
+}
+
+/// How many bytes a uuid has.
+const UUID: usize = 16;
+
+/// The bytes of a uuid, written with its four hyphens or with none.
+fn uuid(text: &str) -> Option<Cell> {
+    let text = text.as_bytes();
+    let hyphens = [8, 13, 18, 23];
+    let hyphenated = text.len() == 36 && hyphens.iter().all(|at| text[*at] == b'-');
+    if !hyphenated && text.len() != 2 * UUID {
+        return None;
+    }
+    let mut digits = text.iter().enumerate().filter(|(i, _)| !hyphenated || !hyphens.contains(i)).map(|(_, d)| d);
+    let mut digit = || char::from(*digits.next()?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut cell = Cell::default();
+    for byte in &mut cell[..UUID] {
+        *byte = digit()? << 4 | digit()?;
+    }
+    Some(cell)
+}
+
+/// How many bytes each of these has; none if that is not known, or if they have none, so that nothing would count them.
+fn bytes_of(spec: &ExtSpec) -> Option<usize> {
+    let [(_, Spec::Tensor(cells))] = spec.components.as_slice() else { return None };
+    cells.shape.dims()?.last()?.known().filter(|width| *width > 0)
 }
 
 /// The integer of some bytes, the lowest first.
@@ -263,6 +309,28 @@ mod tests {
             "P1DT",
         ] {
             check(duration(), odd, None);
+        }
+    }
+
+    #[test]
+    fn uuids_are_read_with_their_hyphens_or_without() {
+        let (spelling, text) = (Spelling(Of::Uuid), "01234567-89ab-cdef-0123-456789abcdef");
+        let cell = spelling.parse(text).expect("a uuid");
+        assert_eq!(cell[..4], [0x01, 0x23, 0x45, 0x67]);
+        assert_eq!((spelling.show(&cell[..16]).as_str(), spelling.dtype(), spelling.width()), (text, DType::U8, 16));
+        for same in [text.to_uppercase(), text.replace('-', "")] {
+            assert_eq!(spelling.parse(&same), Some(cell), "{same}");
+        }
+        let odd = [&text[1..], "0123456789ab-cdef-0123-456789abcdef-", "g1234567-89ab-cdef-0123-456789abcdef", ""];
+        assert!(odd.iter().all(|odd| spelling.parse(odd).is_none()));
+        assert!(spelling.parse("é1234567-89ab-cdef-0123-456789abcde").is_none());
+    }
+
+    #[test]
+    fn bytes_have_the_width_of_their_spec_whatever_it_is() {
+        for width in [1, 4, 8, 16, 40] {
+            let spelling = Spelling(Of::Bytes { width });
+            assert!(spelling.dtype() == DType::U8 && spelling.width() == width && spelling.is_bytes());
         }
     }
 

@@ -16,6 +16,7 @@ pub mod ops;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod parts;
+mod plain;
 pub mod plan;
 mod policy;
 mod project;

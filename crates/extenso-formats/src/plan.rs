@@ -42,7 +42,7 @@ pub enum Plan {
         /// Where values go.
         column: ColumnId,
     },
-    /// A time or a decimal, which is an integer that a text spells.
+    /// A time or a decimal, which is an integer that a text spells, or bytes of one width.
     Spelled {
         /// What the text of an integer is.
         spelling: Spelling,

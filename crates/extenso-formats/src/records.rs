@@ -2,7 +2,7 @@
 //!
 //! Invariant: leaves stand in the order of the spec's leaves; a leaf that is not needed has no column and no value.
 //! A type that a record's field may have is a struct, a ragged list, a masked value, a union whose elements stand at their own places,
-//! a time or a decimal, which is text, or any type whose components are all fields, which reads as an object.
+//! a time, a decimal or bytes of one width, which are text, or any type whose components are all fields, which reads as an object.
 
 use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef, RowVec, TextRef};
 use crate::plan::{ColumnId, Field, Plan};
@@ -325,7 +325,7 @@ impl Compiler<'_> {
         Ok(fixed(&own, Plan::Optional { validity, inner: Box::new(inner) }))
     }
 
-    /// Times or decimals, whose integers are their only component; those of bytes have an axis more.
+    /// Times, decimals or bytes of one width, whose integers are their only component; those of bytes have an axis more.
     fn spelled(&mut self, at: &Path, ext: &ExtSpec, spelling: Spelling, outer: usize) -> Result<Plan> {
         let [(segment, Spec::Tensor(integers))] = ext.components.as_slice() else {
             return Err(Error::internal(format!("'{at}' has other components than its integers")));
@@ -375,7 +375,7 @@ impl Compiler<'_> {
                 Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec, inside)? })
             }
             _ => Err(Error::dtype(format!("'{at}' is of type {}, which is no record", ext.def))
-                .wanted("a struct, a ragged list, a masked value, a union, a time, a decimal, or a type whose components are fields")),
+                .wanted("a struct, a ragged list, a masked value, a union, a time, a decimal, bytes of one width, or a type whose components are fields")),
         }
         };
         Ok(fixed(&own, Plan::Record { fields: ext.components.iter().map(field).collect::<Result<_>>()? }))

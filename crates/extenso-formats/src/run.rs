@@ -3,6 +3,7 @@
 use crate::columns::{BadRows, Decoded, OnError};
 use crate::json::{Decoder, Start, encode_parts};
 use crate::parts;
+use crate::plain::plain;
 use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
 use crate::source::{JsonBlocks, NdjsonSink, Progress, SourceOptions, run_blocks, unpack};
@@ -54,6 +55,7 @@ impl Batch {
     ///
     /// Errors: a value that no record can express; values, or parts of one, with another number of rows.
     pub fn of(value: &Nest<Value>) -> Result<Batch> {
+        let value = &value.try_map(|_, value| plain(value))?;
         let spec = value.try_map(|_, v| v.spec())?;
         let records = RecordSpec::new(&spec, &[])?;
         let mut leaves = Vec::new();

@@ -1,4 +1,4 @@
-//! Times and decimals in columns: integers of the width that their spelling says, those of bytes as so many bytes each.
+//! Times, decimals and bytes of one width in columns: integers of the width that their spelling says, those of bytes as so many bytes each.
 //!
 //! Invariant: a column of the spelling's dtype takes and gives whole integers.
 
@@ -24,17 +24,32 @@ pub fn push(spelling: &Spelling, text: &str, column: &mut Column) -> bool {
     true
 }
 
+/// Adds bytes that have no text of their own; whether there are as many as the spelling says.
+pub fn push_bytes(spelling: &Spelling, bytes: &[u8], column: &mut Column) -> bool {
+    match column {
+        Column::U8(column) if bytes.len() == spelling.width() => column.extend_from_slice(bytes),
+        _ => return false,
+    }
+    true
+}
+
 /// The text of an integer of a column.
 pub fn text(spelling: &Spelling, column: &ColumnRef<'_>, row: usize) -> String {
     let of = |cell: &[u8]| spelling.show(cell);
     match column {
         ColumnRef::I32(numbers) => of(&numbers[row].to_le_bytes()),
         ColumnRef::I64(numbers) => of(&numbers[row].to_le_bytes()),
-        ColumnRef::U8(bytes) => {
-            let width = spelling.width();
-            of(bytes.get(row * width..(row + 1) * width).unwrap_or_default())
-        }
+        ColumnRef::U8(_) => of(bytes(spelling, column, row)),
         // The check has compared the kinds.
         _ => of(&Cell::default()),
+    }
+}
+
+/// The bytes of a column that has so many for each row.
+pub fn bytes<'a>(spelling: &Spelling, column: &ColumnRef<'a>, row: usize) -> &'a [u8] {
+    let width = spelling.width();
+    match column {
+        ColumnRef::U8(bytes) => bytes.get(row * width..(row + 1) * width).unwrap_or_default(),
+        _ => &[],
     }
 }

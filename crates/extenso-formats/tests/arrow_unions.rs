@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Fields, UnionFields};
 use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, to_literal};
 use extenso_formats::arrow::{ArrowOptions, from_arrow, read_ipc, write_ipc};
-use extenso_formats::encode_parquet;
+use extenso_formats::{encode_ndjson, encode_parquet, ops};
 use extenso_types::{Nest, Shape};
 use std::sync::Arc;
 
@@ -148,4 +148,53 @@ fn a_union_below_the_columns_of_a_parquet_file_is_refused_as_one_on_top_is() {
         let error = encode_parquet(&Nest::Leaf(column)).expect_err("a union").to_string();
         assert!(error.starts_with("Parquet refuses the value"), "{error}");
     }
+}
+
+#[test]
+fn unions_with_offsets_are_written_as_rows() {
+    let (fields, columns) = children(vec![1, 2, 3], vec!["a", "b", "c"]);
+    let named = UnionFields::try_new([7, 3], fields.iter().map(|(_, field)| field.as_ref().clone())).expect("fields");
+    let (tags, offsets) = (vec![7_i8, 3, 7, 3, 7, 3], vec![0_i32, 0, 1, 1, 2, 2]);
+    let ids: ArrayRef =
+        Arc::new(UnionArray::try_new(named, tags.into(), Some(offsets.into()), columns).expect("a union"));
+    let kinds = |union: &ArrayRef| -> Vec<(ArrayRef, &str)> {
+        let plain = "1\n\"a\"\n2\n\"b\"\n3\n\"c\"\n";
+        vec![
+            (union.clone(), plain),
+            (list(union.clone()).slice(1, 2), "[2,\"b\"]\n[3]\n"),
+            (record(union.clone()).slice(4, 2), "{\"u\":3}\n{\"u\":\"c\"}\n"),
+            (
+                map(union.clone()),
+                "[{\"key\":\"k\",\"value\":\"a\"}]\n[{\"key\":\"k\",\"value\":2},{\"key\":\"k\",\"value\":\"b\"}]\n[{\"key\":\"k\",\"value\":3}]\n",
+            ),
+        ]
+    };
+    for union in [dense(), sparse(), ids] {
+        for (array, wanted) in kinds(&union) {
+            let value = from_arrow(array.as_ref()).expect("comes in");
+            let lines = encode_ndjson(&Nest::Leaf(value.clone())).expect("written");
+            assert_eq!(String::from_utf8(lines).expect("text"), wanted, "{}", array.data_type());
+            // Records in rows have a text each there.
+            if matches!(array.data_type(), DataType::Map(..)) {
+                continue;
+            }
+            let texts = ops::encode_json(&value).expect("encoded");
+            let texts = texts.tensor().expect("texts").data().expect("data");
+            let lines: String = (0..texts.len()).map(|i| format!("{}\n", texts.str_at(i).expect("a text"))).collect();
+            assert_eq!(lines, wanted);
+        }
+        let value = masked(&union, &[true, false, true, true, false, true]);
+        let lines = encode_ndjson(&Nest::Leaf(value)).expect("written");
+        assert_eq!(String::from_utf8(lines).expect("text"), "1\nnull\n2\n\"b\"\nnull\n\"c\"\n");
+    }
+}
+
+#[test]
+fn a_union_with_offsets_and_a_child_without_values_is_written() {
+    let (fields, columns) = children(vec![1, 2], vec![]);
+    let union: ArrayRef = Arc::new(
+        UnionArray::try_new(fields, vec![0_i8, 0].into(), Some(vec![1_i32, 0].into()), columns).expect("a union"),
+    );
+    let lines = encode_ndjson(&Nest::Leaf(from_arrow(union.as_ref()).expect("comes in"))).expect("written");
+    assert_eq!(lines, b"2\n1\n");
 }

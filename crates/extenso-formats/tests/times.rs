@@ -1,8 +1,9 @@
-//! Times and decimals in JSON and CSV by a spec: exact both ways, eager and in a graph, and refused where they do not fit.
+//! Times, decimals and bytes of one width in JSON and CSV by a spec: exact both ways, eager and in a graph, and refused where they do not fit.
 
 use extenso_core::{ExtensionType, Tensor, TypeSpec, Value};
 use extenso_ext::{
-    DateTensor, DecimalTensor, DurationTensor, StructSpec, StructTensor, TimeTensor, TimestampTensor, to_literal,
+    Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, JsonTensor,
+    StructSpec, StructTensor, TimeTensor, TimestampTensor, to_literal,
 };
 use extenso_formats::csv::{CsvOptions, encode_csv, read_csv};
 use extenso_formats::{OnError, Rows, decode_ndjson, encode_ndjson, ops, run_records};
@@ -51,11 +52,19 @@ fn one_each() -> Spec {
         ("took", DurationTensor::new(i64s(), "ms").expect("durations").into_value()),
         ("price", DecimalTensor::parse(&["0"], 10, 2).expect("decimals").into_value()),
         ("wide", DecimalTensor::parse(&["0"], 60, 30).expect("decimals").into_value()),
+        ("id", cells(16, Some("uuid"))),
+        ("mac", cells(6, None)),
+        ("digest", cells(40, None)),
     ])
 }
 
-const GIVEN: &str = r#"{"utc": "2001-02-03T04:05:06.500Z", "zone": "1970-01-01T00:00:00Z", "named": "1970-01-01T01:00:00.000000001+01:00", "local": "1969-12-31 23:59:59.999999", "day": "2000-02-29", "day_ms": "1969-12-31", "time": "23:59:59.000001", "second": "00:00:01", "took": "PT1.5S", "price": 12.5, "wide": "-1e-30"}"#;
-const WRITTEN: &str = r#"{"utc":"2001-02-03T04:05:06.500Z","zone":"1970-01-01T05:30:00+05:30","named":"1970-01-01T00:00:00.000000001Z[Europe/Berlin]","local":"1969-12-31T23:59:59.999999","day":"2000-02-29","day_ms":"1969-12-31","time":"23:59:59.000001","second":"00:00:01","took":"1500ms","price":"12.50","wide":"-0.000000000000000000000000000001"}"#;
+fn cells(width: usize, kind: Option<&str>) -> Value {
+    let cells = Tensor::new::<u8>(&[1, width], &vec![0; width]).expect("bytes");
+    FixedBytesTensor::new(cells, kind).expect("bytes").into_value()
+}
+
+const GIVEN: &str = r#"{"utc": "2001-02-03T04:05:06.500Z", "zone": "1970-01-01T00:00:00Z", "named": "1970-01-01T01:00:00.000000001+01:00", "local": "1969-12-31 23:59:59.999999", "day": "2000-02-29", "day_ms": "1969-12-31", "time": "23:59:59.000001", "second": "00:00:01", "took": "PT1.5S", "price": 12.5, "wide": "-1e-30", "id": "01234567-89AB-cdef-0123-456789abcdef", "mac": "AAECLCIK", "digest": "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ"}"#;
+const WRITTEN: &str = r#"{"utc":"2001-02-03T04:05:06.500Z","zone":"1970-01-01T05:30:00+05:30","named":"1970-01-01T00:00:00.000000001Z[Europe/Berlin]","local":"1969-12-31T23:59:59.999999","day":"2000-02-29","day_ms":"1969-12-31","time":"23:59:59.000001","second":"00:00:01","took":"1500ms","price":"12.50","wide":"-0.000000000000000000000000000001","id":"01234567-89ab-cdef-0123-456789abcdef","mac":"AAECLCIK","digest":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ=="}"#;
 
 fn shown(value: &Value) -> String {
     to_literal(value).expect("a literal").to_string()
@@ -158,7 +167,37 @@ fn what_does_not_fit_is_named() -> Result<()> {
         "the number 1.001 came.\nWanted: a decimal number of 10 digits, 2 of them behind the point, or its text.",
     );
     check("price", "123456789", "a decimal number");
+    check("id", "\"0123\"", "Wanted: a uuid, such as");
+    check("mac", "\"AAECLCI=\"", "the string \"AAECLCI=\" came.\nWanted: a base64 string of 6 bytes.");
+    check("mac", "6", "a base64 string of 6 bytes");
     let rows = decode_ndjson(b"{\"day\": \"no\"}", &spec, OnError::Default)?;
     assert_eq!((rows.bad.count(), shown(&rows.value).contains("\"1970-01-01\"")), (1, true));
     Ok(())
+}
+
+#[test]
+fn categories_booleans_of_eight_bits_and_json_are_written_by_the_op_as_into_a_file() {
+    let words = || Tensor::strings(&[2], &["a", "b"]).expect("words");
+    let codes = Tensor::new::<i8>(&[3], &[1, 0, 1]).expect("codes");
+    let word = CategoricalTensor::new(codes, words(), false).expect("categories").into_value();
+    let bits = Tensor::new::<i8>(&[3], &[1, 0, 7]).expect("bytes");
+    let flag = Bool8Tensor::new(bits).expect("booleans").into_value();
+    let json = JsonTensor::new(Tensor::strings(&[3], &["[1]", "{}", "2"]).expect("texts")).expect("JSON").into_value();
+    let there = Tensor::bools(&[3], &[true, false, true]).expect("bits");
+    let maybe = extenso_ext::MaskedTensor::new(word.clone(), there).expect("masked").into_value();
+    let lengths = Tensor::from_vec(vec![2_i64, 0, 1]);
+    let each = extenso_ext::RaggedTensor::from_row_lengths(word.clone(), &lengths).expect("rows").into_value();
+    let fields = [("word", word), ("flag", flag), ("json", json), ("maybe", maybe), ("each", each)];
+    let value = StructTensor::from_fields(Shape::known(&[3]), fields).expect("records").into_value();
+    let wanted = [
+        r#"{"word":"b","flag":true,"json":"[1]","maybe":"b","each":["b","a"]}"#,
+        r#"{"word":"a","flag":false,"json":"{}","maybe":null,"each":[]}"#,
+        r#"{"word":"b","flag":true,"json":"2","maybe":"b","each":["b"]}"#,
+    ];
+    let lines = encode_ndjson(&Nest::Leaf(value.clone())).expect("writes");
+    assert_eq!(String::from_utf8(lines).expect("text"), wanted.map(|line| format!("{line}\n")).concat());
+    let wanted = Value::from(Tensor::strings(&[3], &wanted).expect("texts")).to_string();
+    assert_eq!(ops::encode_json(&value).expect("writes").to_string(), wanted);
+    let f = Function::new("texts", |args| Ok(Nest::Leaf(ops::encode_json(args.leaves()[0].1)?)));
+    assert_eq!(f.call(Nest::Leaf(value)).expect("ran").leaves()[0].1.to_string(), wanted);
 }

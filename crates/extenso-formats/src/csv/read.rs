@@ -265,8 +265,13 @@ impl Node {
                 if pushed { Ok(()) } else { Err(refuse(*cell, wanted(*dtype))) }
             }
             Node::Spelled { spelling, column, cell } => {
-                let given = std::str::from_utf8(text(*cell).trim_ascii()).unwrap_or_default();
-                let pushed = columns.get_mut(*column).is_some_and(|column| spelled::push(spelling, given, column));
+                let given = text(*cell);
+                let push = |column| match std::str::from_utf8(given.trim_ascii()) {
+                    _ if spelling.is_bytes() => spelled::push_bytes(spelling, given, column),
+                    Ok(given) => spelled::push(spelling, given, column),
+                    Err(_) => false,
+                };
+                let pushed = columns.get_mut(*column).is_some_and(push);
                 if pushed { Ok(()) } else { Err(refuse(*cell, spelling.wanted())) }
             }
             Node::Text { dtype, column, cell } => {

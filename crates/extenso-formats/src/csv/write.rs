@@ -82,6 +82,9 @@ impl Cell<'_> {
                 // JSON puts the names of floats that are no numbers into quotes.
                 out.retain(|byte| *byte != b'"');
             }
+            Content::Spelled(spelling, column) if spelling.is_bytes() => {
+                out.extend_from_slice(spelled::bytes(spelling, column, row));
+            }
             Content::Spelled(spelling, column) => {
                 out.extend_from_slice(spelled::text(spelling, column, row).as_bytes());
             }

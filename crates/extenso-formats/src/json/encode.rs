@@ -147,6 +147,11 @@ impl Writer<'_> {
     fn write(&self, row: usize, out: &mut Vec<u8>) {
         match self {
             Writer::Scalar(column) => write_scalar(column, row, out),
+            Writer::Spelled(spelling, column) if spelling.is_bytes() => {
+                out.push(b'"');
+                base64::encode(spelled::bytes(spelling, column, row), out);
+                out.push(b'"');
+            }
             Writer::Spelled(spelling, column) => write_string(spelled::text(spelling, column, row).as_bytes(), out),
             Writer::String(text) => write_string(text_at(text, row), out),
             Writer::Bytes(text) => {

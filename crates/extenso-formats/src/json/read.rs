@@ -213,6 +213,9 @@ impl Reader<'_, '_> {
     /// Reads the text of a time or a decimal, or the digits of a number where that is text of it.
     fn spelled(&mut self, spelling: &Spelling, id: ColumnId, peek: Peek) -> Read<()> {
         let start = self.jiter.current_index();
+        if spelling.is_bytes() {
+            return self.cells(spelling, id, peek);
+        }
         let text = match peek {
             Peek::String => self.jiter.known_str()?,
             _ if spelling.is_number() && starts_number(peek) => {
@@ -222,6 +225,21 @@ impl Reader<'_, '_> {
         };
         let pushed = self.columns.get_mut(id).is_some_and(|column| spelled::push(spelling, text, column));
         if pushed { Ok(()) } else { Err(Failure::mismatch(self.text, start, spelling.wanted())) }
+    }
+
+    /// Reads byte strings of one width.
+    fn cells(&mut self, spelling: &Spelling, id: ColumnId, peek: Peek) -> Read<()> {
+        let wanted = || format!("a base64 string of {}", spelling.wanted());
+        if peek != Peek::String {
+            return Err(self.mismatch(wanted()));
+        }
+        let start = self.jiter.current_index();
+        let text = self.jiter.known_str()?;
+        self.bytes.clear();
+        let decoded = base64::decode(text.as_bytes(), self.bytes);
+        let column = self.columns.get_mut(id).filter(|_| decoded);
+        let pushed = column.is_some_and(|column| spelled::push_bytes(spelling, self.bytes, column));
+        if pushed { Ok(()) } else { Err(Failure::mismatch(self.text, start, wanted())) }
     }
 
     fn string(&mut self, id: ColumnId, peek: Peek) -> Read<()> {

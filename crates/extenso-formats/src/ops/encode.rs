@@ -6,6 +6,7 @@ use super::texts::{Valid, infer_valid};
 use crate::columns::{ColumnRef, TextVec};
 use crate::json::encode_texts;
 use crate::parts;
+use crate::plain::plain;
 use crate::records::{RecordSpec, offsets_of};
 use crate::run::check_rows;
 use arrow_buffer::Buffer;
@@ -51,6 +52,7 @@ pub fn encode_json(x: &Value) -> Result<Value> {
 
 /// An op that encodes vectors of records, on records of any shape.
 pub fn encoded<A: AttrSet>(op: &'static OpDef, x: &Value, attrs: impl Fn(Spec) -> A) -> Result<Value> {
+    let x = &plain(x).map_err(|e| e.at(op.name))?;
     let all: Value = Tensor::bools(&[], &[true])?.into();
     let of_vector = |records: &Value, there: Option<&Value>| {
         let mut leaves = vec![there.unwrap_or(&all).clone()];

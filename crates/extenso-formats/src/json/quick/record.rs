@@ -258,6 +258,13 @@ impl<'a> Reader<'a> {
     }
 
     fn spelled(&mut self, spelling: &Spelling, id: ColumnId, at: usize) -> Option<usize> {
+        if spelling.is_bytes() {
+            let (text, end, _) = self.quoted(at)?;
+            let bytes = &mut self.scratch.bytes;
+            bytes.clear();
+            let decoded = base64::decode(text, bytes);
+            return (decoded && spelled::push_bytes(spelling, bytes, self.columns.get_mut(id)?)).then_some(end);
+        }
         let (text, end) = match *self.text.get(at)? {
             b'"' => match self.quoted(at)? {
                 (_, _, true) => return None,
