@@ -82,6 +82,35 @@ fn items_that_share_bytes_in_a_file_are_bounded_and_in_memory_are_not() {
     }
 }
 
+/// One number, in one run.
+fn number_run(rows: i32) -> ArrayRef {
+    let ends = Int32Array::from(vec![rows]);
+    Arc::new(RunArray::<Int32Type>::try_new(&ends, &Int64Array::from(vec![7])).expect("a run"))
+}
+
+#[test]
+fn long_runs_are_read_within_a_stated_bound() {
+    let long = number_run(10_000_000);
+    let inside: ArrayRef = Arc::new(StructArray::try_from(vec![("a", long.clone())]).expect("records"));
+    let words = run(3, 10_000_000);
+    for column in [long.clone(), inside, words] {
+        let bytes = stream(&column, 1);
+        assert!(bytes.len() < 2000);
+        read(bytes).expect("a run is honest");
+    }
+    let rows = read_ipc(stream(&long, 1).into(), &ArrowOptions::default()).expect("read").value;
+    let numbers = StructTensor::from_value(&rows).expect("records").field("x").expect("a field").clone();
+    let numbers = numbers.tensor().expect("dense").as_slice::<i64>().expect("integers").to_vec();
+    assert!(numbers.len() == 10_000_000 && numbers.iter().all(|n| *n == 7));
+    for (column, batches) in [(number_run(20_000_000), 1), (long, 4), (run(20, 10_000_000), 1), (run(1, 20_000_000), 1)]
+    {
+        let bytes = stream(&column, batches);
+        assert!(bytes.len() < 3000);
+        let error = read(bytes).expect_err("a bomb");
+        assert!(error.is_data() && error.to_string().contains("at most"), "{error}");
+    }
+}
+
 #[test]
 fn a_column_that_is_missing_is_told_with_those_that_there_are() {
     let rows = StructArray::try_from(vec![("x", numbers(2)), ("y", numbers(2))]).expect("records");
@@ -104,5 +133,31 @@ fn a_column_that_is_missing_is_told_with_those_that_there_are() {
     for error in errors {
         let error = error.expect_err("no column").to_string();
         assert!(error.starts_with("there is no column 'a'; there are: x, y.\nWanted: i64[?]."), "{error}");
+    }
+}
+
+#[test]
+fn a_field_of_nested_records_that_is_missing_is_told_with_those_that_there_are() {
+    let inner = || StructArray::try_from(vec![("x", numbers(2)), ("y", numbers(2))]).expect("records");
+    let field = Arc::new(Field::new("item", inner().data_type().clone(), true));
+    let ends = arrow_buffer::OffsetBuffer::new(vec![0, 1, 2].into());
+    let lists: ArrayRef = Arc::new(arrow_array::ListArray::new(field, ends, Arc::new(inner()), None));
+    let scalar = || FieldSpec::Scalar(DType::I64, vec![]);
+    let wanted = || FieldSpec::Record(vec![("y", scalar()), ("a", scalar())]);
+    for (name, column, wanted, path) in [
+        ("r", Arc::new(inner()) as ArrayRef, wanted(), "r.a"),
+        ("l", lists, FieldSpec::List(Box::new(wanted())), "l[*].a"),
+    ] {
+        let rows = StructArray::try_from(vec![(name, column)]).expect("records");
+        let value = from_arrow(&rows).expect("comes in");
+        let spec = Some(struct_spec([(name, wanted)]).expect("a spec"));
+        let bytes = write_ipc(&value, false).expect("a file");
+        let of_ipc = read_ipc(bytes.into(), &ArrowOptions { spec: spec.clone(), ..ArrowOptions::default() });
+        let parquet = encode_parquet(&Nest::Leaf(value)).expect("a file");
+        let of_parquet = read_parquet(&parquet.into(), &ParquetOptions { spec, ..ParquetOptions::default() });
+        for error in [of_ipc.map(|_| ()), of_parquet.map(|_| ())] {
+            let error = error.expect_err("no column").to_string();
+            assert!(error.contains(&format!("there is no column '{path}'; there are: x, y.")), "{error}");
+        }
     }
 }

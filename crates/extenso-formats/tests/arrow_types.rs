@@ -1,13 +1,14 @@
 //! Values of a user's type in files and streams of Arrow, and as columns.
 
-use arrow_array::{ArrayRef, StructArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, Int64Array, StructArray};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_derive::ExtensionType;
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
 use extenso_formats::arrow::{ArrowOptions, from_chunks, read_ipc, to_arrow_field, write_ipc};
 use extenso_formats::source::{Format, SinkOptions, open_sink};
-use extenso_formats::{ParquetOptions, encode_parquet, read_parquet};
+use extenso_formats::{OnError, ParquetOptions, encode_parquet, ops, read_parquet};
 use extenso_types::{Dim, Nest, Shape};
 use std::sync::Arc;
 
@@ -102,4 +103,41 @@ fn a_column_of_a_type_that_knows_no_op_has_the_rows_of_its_array() {
     let odd = Nest::dict([("m", Nest::Leaf(money(&[1.5]))), ("x", Nest::Leaf(money(&[1.5, 2.5])))]);
     let error = encode_parquet(&odd).expect_err("1 and 2").to_string();
     assert!(error.contains("'x' has 2 rows, and 'm' has 1"), "{error}");
+}
+
+fn records(a: &[f64]) -> Value {
+    StructTensor::from_fields(Shape::known(&[a.len()]), columns(a)).expect("records").into_value()
+}
+
+#[test]
+fn files_of_a_type_that_knows_no_op_are_one_value() {
+    let files =
+        [records(&[1.5, 2.5]), records(&[]), records(&[3.5])].map(|rows| write_ipc(&rows, false).expect("written"));
+    let files: Value = Tensor::byte_strings(&[3], &files).expect("files").into();
+    let spec = records(&[0.0]).spec().expect("a spec");
+    for on_error in [OnError::Raise, OnError::Skip, OnError::Default] {
+        let decoded = ops::decode_arrow(&files, &spec, on_error).expect("decoded").value;
+        checked(RaggedTensor::from_value(&decoded).expect("rows").values());
+    }
+}
+
+#[test]
+fn bad_rows_of_a_type_that_knows_no_op_are_left_out_or_filled() {
+    let (field, array) = chunk(&[1.5, 2.5, 3.5]);
+    let ids: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
+    let (mut fields, mut arrays) = (array.as_struct().fields().to_vec(), array.as_struct().columns().to_vec());
+    fields.push(Arc::new(Field::new("id", DataType::Int64, true)));
+    arrays.push(ids);
+    let rows = StructArray::new(Fields::from(fields), arrays, None);
+    let field = Arc::new(field.as_ref().clone().with_data_type(DataType::Struct(rows.fields().clone())));
+    let mut wanted = columns(&[0.0]);
+    wanted.push(("id", Tensor::from_vec(vec![0_i64]).into()));
+    let spec =
+        StructTensor::from_fields(Shape::known(&[1]), wanted).expect("records").into_value().spec().expect("a spec");
+    for (on_error, wanted) in [(OnError::Skip, "[1.5, 3.5] EUR"), (OnError::Default, "[1.5, 0.0, 3.5] EUR")] {
+        let options = ArrowOptions { spec: Some(spec.clone()), on_error, ..ArrowOptions::default() };
+        let read = from_chunks(&field, &[Arc::new(rows.clone()) as ArrayRef], &options).expect("read");
+        let money = StructTensor::from_value(&read.value).expect("records").field("m").expect("a field").clone();
+        assert_eq!((amounts(&money), read.bad.rows.clone()), (wanted.to_string(), vec![1]));
+    }
 }

@@ -3,21 +3,19 @@
 //! Invariant: a column that nobody wants is not looked at in any of them.
 
 use super::import::{extension_name, from_arrow_field};
+use super::moved::{end_to_end, joined};
+use super::parts::part;
 use super::registered;
 use crate::columns::{BadRows, MAX_REPORTED, OnError};
 use crate::ops::any_rows;
 use crate::policy::field_rows;
 use crate::project::Wanted;
 use crate::run::Rows;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, StructArray, make_array, new_empty_array};
-use arrow_data::ArrayData;
-use arrow_data::transform::MutableArrayData;
+use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef};
-use extenso_core::{MAX_EMPTY, Value, ops};
-use extenso_types::{Error, Path, Result, Segment, Spec};
-use std::sync::Arc;
+use arrow_schema::{DataType, Field, FieldRef};
+use extenso_core::{MAX_EMPTY, Value};
+use extenso_types::{Error, Path, Result, Spec};
 
 /// What is read of Arrow arrays: everything as it is, by default.
 #[derive(Clone, Default, Debug)]
@@ -65,15 +63,11 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
         before += chunk.len();
         read.push(value);
     }
-    let value = match read.len() {
-        1 => read.pop().ok_or_else(|| Error::internal("a chunk is lost"))?,
-        _ => ops::concat(read, 0_i64)?,
-    };
-    Ok(Rows { value, bad, visited: Vec::new() })
+    Ok(Rows { value: end_to_end(read)?, bad, visited: Vec::new() })
 }
 
 /// Whether some values are of a type that is stored by its components, at any level: such a type need not know `concat`.
-fn has_components(field: &Field) -> bool {
+pub fn has_components(field: &Field) -> bool {
     let text = field.metadata().get(EXTENSION_TYPE_METADATA_KEY);
     let named = extension_name(field).zip(text);
     named.is_some_and(|(name, text)| registered::frame(name, text).is_some())
@@ -91,18 +85,6 @@ fn has_components(field: &Field) -> bool {
         }
 }
 
-/// The chunks as one array.
-///
-/// Errors: more items than the offsets or codes of the arrays count.
-fn joined(chunks: &[ArrayRef]) -> Result<ArrayRef> {
-    let parts: Vec<ArrayData> = chunks.iter().map(|chunk| chunk.to_data()).collect();
-    let mut rows = MutableArrayData::new(parts.iter().collect(), false, parts.iter().map(ArrayData::len).sum());
-    for (i, part) in parts.iter().enumerate() {
-        rows.try_extend(i, 0, part.len()).map_err(refused)?;
-    }
-    Ok(make_array(rows.freeze()))
-}
-
 /// Adds the bad rows of a chunk that comes behind others.
 fn add(bad: &mut BadRows, next: BadRows) {
     bad.rows.extend(next.rows);
@@ -116,61 +98,4 @@ fn pruned(field: &FieldRef, array: &ArrayRef, wanted: &Wanted) -> Result<Value> 
     }
     let (field, array) = part(&Path::root(), field, array, wanted)?;
     from_arrow_field(&field, array.as_ref())
-}
-
-/// The array with the wanted columns alone.
-fn part(at: &Path, field: &FieldRef, array: &ArrayRef, wanted: &Wanted) -> Result<(FieldRef, ArrayRef)> {
-    if wanted.is_all() {
-        return Ok((field.clone(), array.clone()));
-    }
-    let kept: ArrayRef = match array.data_type() {
-        DataType::Struct(_) => columns(at, array.as_struct(), wanted)?,
-        DataType::List(item) => items(at, item, array.as_list::<i32>(), wanted)?,
-        DataType::LargeList(item) => items(at, item, array.as_list::<i64>(), wanted)?,
-        other => {
-            return Err(Error::missing(format!("the path goes on behind '{at}', which is {other}"))
-                .wanted("fields of structs and `[*]` of lists"));
-        }
-    };
-    let typed = Field::new(field.name(), kept.data_type().clone(), field.is_nullable());
-    Ok((Arc::new(typed.with_metadata(field.metadata().clone())), kept))
-}
-
-fn refused(e: ArrowError) -> Error {
-    Error::data(format!("Arrow refuses the array: {e}"))
-}
-
-fn columns(at: &Path, array: &StructArray, wanted: &Wanted) -> Result<ArrayRef> {
-    let names: Vec<&str> = array.column_names();
-    if let Some(name) = wanted.names().find(|name| !names.contains(name)) {
-        let path = at.child(Segment::field(name));
-        return Err(
-            Error::missing(format!("there is no column '{path}'")).wanted(format!("one of: {}", names.join(", ")))
-        );
-    }
-    let (mut fields, mut kept) = (Vec::new(), Vec::new());
-    for (field, column) in array.fields().iter().zip(array.columns()) {
-        if let Some(wanted) = wanted.field(field.name()) {
-            let (field, column) = part(&at.child(Segment::field(field.name().as_str())), field, column, wanted)?;
-            fields.push(field);
-            kept.push(column);
-        }
-    }
-    let made = StructArray::try_new_with_length(fields.into(), kept, array.nulls().cloned(), array.len());
-    Ok(Arc::new(made.map_err(refused)?))
-}
-
-fn items<O: OffsetSizeTrait>(
-    at: &Path,
-    field: &FieldRef,
-    array: &GenericListArray<O>,
-    wanted: &Wanted,
-) -> Result<ArrayRef> {
-    let each = at.child(Segment::Each);
-    let Some(wanted) = wanted.item() else {
-        return Err(Error::missing(format!("'{at}' is a list")).wanted("`[*]` behind it"));
-    };
-    let (field, items) = part(&each, field, array.values(), wanted)?;
-    let made = GenericListArray::<O>::try_new(field, array.offsets().clone(), items, array.nulls().cloned());
-    Ok(Arc::new(made.map_err(refused)?))
 }

@@ -8,6 +8,7 @@ mod source;
 mod union;
 
 use super::import;
+use super::moved::picked;
 use crate::columns::{BadRow, OnError};
 use crate::records::is;
 pub(crate) use absent::defaults;
@@ -79,10 +80,9 @@ pub(crate) fn rows_as(
     bad.iter().for_each(|bad| places[bad.row - start] = fill);
     let kept = if on_error == OnError::Skip {
         places.retain(|place| *place != fill);
-        ops::take(read, Tensor::from_vec(places), 0_i64)?
+        picked(vec![read], places)?
     } else {
-        let read = ops::concat(vec![read, defaults(spec, 1)?], 0_i64)?;
-        ops::take(read, Tensor::from_vec(places), 0_i64)?
+        picked(vec![read, defaults(spec, 1)?], places)?
     };
     Ok((kept, bad))
 }
@@ -332,11 +332,12 @@ pub(crate) fn named(ext: &ExtSpec) -> impl Iterator<Item = (&Arc<str>, &Spec)> +
     })
 }
 
-/// Checks that there are columns for these fields, before the others are left out.
+/// Checks that there are columns for these fields of the records at a path, before the others are left out.
 ///
 /// Errors: there is none for a field that is not optional; the error names all columns.
 #[cfg(feature = "ipc")]
 pub(crate) fn columns_there<'a>(
+    at: &Path,
     columns: &arrow_schema::Fields,
     fields: impl IntoIterator<Item = (&'a Arc<str>, &'a Spec)>,
 ) -> Result<()> {
@@ -346,7 +347,7 @@ pub(crate) fn columns_there<'a>(
     match fields.find(|(name, spec)| !known.contains(&***name) && !optional(spec)) {
         Some((name, spec)) => {
             let known: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
-            Err(no_column(&Path::root().child(Segment::Field(name.clone())), &known, spec))
+            Err(no_column(&at.child(Segment::Field(name.clone())), &known, spec))
         }
         None => Ok(()),
     }

@@ -4,6 +4,7 @@
 //! panic on is caught, and lengths are checked before they are used.
 
 mod cover;
+mod nodes;
 mod shared;
 mod stream;
 
@@ -29,7 +30,8 @@ use extenso_core::Value;
 use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
-use shared::apart;
+use nodes::checked_lengths;
+use shared::{apart, numbers_in_runs};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -204,11 +206,21 @@ struct Decoding {
     bytes: u64,
     /// How many bytes items take by themselves that share them in the messages.
     apart: u64,
+    /// How many bytes numbers take that runs of them say.
+    in_runs: u64,
 }
 
 impl Decoding {
     fn new(schema: Schema, version: MetadataVersion, columns: Option<Vec<usize>>) -> Decoding {
-        Decoding { whole: Arc::new(schema), version, columns, dictionaries: HashMap::new(), bytes: 0, apart: 0 }
+        Decoding {
+            whole: Arc::new(schema),
+            version,
+            columns,
+            dictionaries: HashMap::new(),
+            bytes: 0,
+            apart: 0,
+            in_runs: 0,
+        }
     }
 
     /// What the batches have.
@@ -227,7 +239,7 @@ impl Decoding {
         match head.header_type() {
             MessageHeader::DictionaryBatch => {
                 let batch = head.header_as_dictionary_batch().ok_or_else(|| malformed(part.at, "no dictionary"))?;
-                batch.data().map_or(Ok(()), |data| plausible(part, data))?;
+                batch.data().map_or(Ok(()), |data| plausible(part, data, None))?;
                 read_dictionary(&part.body, batch, &self.whole, &mut self.dictionaries, &self.version)
                     .map_err(fault)?;
                 let words = self.dictionaries.get(&batch.id()).cloned();
@@ -236,7 +248,7 @@ impl Decoding {
             }
             MessageHeader::RecordBatch => {
                 let batch = head.header_as_record_batch().ok_or_else(|| malformed(part.at, "no batch"))?;
-                plausible(part, batch)?;
+                plausible(part, batch, Some(&self.whole))?;
                 let (whole, columns) = (self.whole.clone(), self.columns.as_deref());
                 let batch = read_record_batch(&part.body, batch, whole, &self.dictionaries, columns, &self.version);
                 let records = StructArray::from(batch.map_err(fault)?);
@@ -247,8 +259,15 @@ impl Decoding {
         }
     }
 
-    /// Checks that items that share bytes do not take far more by themselves than there came.
+    /// Checks that items that share bytes do not take far more by themselves than there came, and numbers in runs no more than is stated.
     fn bounded(&mut self, part: &Part, array: &dyn Array) -> Result<()> {
+        let most = IN_RUNS.max(RATIO.saturating_mul(self.bytes));
+        self.in_runs = self.in_runs.saturating_add(numbers_in_runs(array));
+        if self.in_runs > most {
+            let what = format!("runs of numbers say {} bytes, of {} bytes", self.in_runs, self.bytes);
+            let error = malformed(part.at, what);
+            return Err(error.wanted(format!("at most {RATIO} times as many, or {} MB", IN_RUNS >> 20)));
+        }
         let most = MOST.max(RATIO.saturating_mul(self.bytes));
         let size = apart(array, most.saturating_sub(self.apart)).ok_or_else(|| {
             let what =
@@ -260,11 +279,15 @@ impl Decoding {
     }
 }
 
-/// How many items a column may have without a bit of the batch for each, as nulls and runs have.
+/// How many items a column may have without a bit of the batch for each, as nulls have.
 const BARE: usize = 1 << 14;
 
-/// Checks that a batch has a bit for each item that it says, so that what is made of it is in proportion, and that its buffers lie in it.
-fn plausible(part: &Part, batch: arrow_ipc::RecordBatch<'_>) -> Result<()> {
+/// How many bytes numbers may take that runs of them say, whatever the messages have: honest runs may be long.
+const IN_RUNS: u64 = 256 << 20;
+
+/// Checks that a batch has a bit for each item that it says outside of runs, so that what is made of it is in proportion, and that its buffers
+/// lie in it.
+fn plausible(part: &Part, batch: arrow_ipc::RecordBatch<'_>, schema: Option<&Schema>) -> Result<()> {
     let (mut bytes, packed) = (0_usize, batch.compression().is_some());
     for buffer in batch.buffers().into_iter().flatten() {
         let (start, length) = (usize::try_from(buffer.offset()), usize::try_from(buffer.length()));
@@ -278,13 +301,11 @@ fn plausible(part: &Part, batch: arrow_ipc::RecordBatch<'_>) -> Result<()> {
     }
     let bytes = if packed { bytes } else { part.body.len() };
     proportionate(part, bytes)?;
-    let most = bytes.saturating_mul(8).saturating_add(BARE);
-    let lengths = batch.nodes().into_iter().flatten().map(|node| node.length());
-    match lengths.chain([batch.length()]).find(|&len| usize::try_from(len).is_ok_and(|len| len > most) || len < 0) {
-        None => Ok(()),
-        Some(len) => Err(malformed(part.at, format!("a column has {len} items, of a batch of {bytes} bytes"))
-            .wanted(format!("at most {BARE} items without a bit each"))),
-    }
+    let lengths: Vec<i64> = batch.nodes().into_iter().flatten().map(|node| node.length()).collect();
+    checked_lengths(batch.length(), &lengths, schema, bytes.saturating_mul(8).saturating_add(BARE)).map_err(|fault| {
+        let error = malformed(part.at, format!("{fault}, of a batch of {bytes} bytes"));
+        error.wanted(format!("at most {BARE} items without a bit each, and {} in runs", nodes::IN_RUNS))
+    })
 }
 
 /// How many bytes a buffer of a compressed batch says that it holds.
@@ -323,7 +344,7 @@ fn needed(schema: &Schema, options: &ArrowOptions) -> Result<Option<Vec<usize>>>
     let named: Option<Vec<String>> = match &options.spec {
         Some(Spec::Ext(ext)) if is::<StructSpec>(ext) => {
             let fields = named(ext).filter(|(name, _)| wanted.field(name).is_some());
-            columns_there(schema.fields(), fields.clone())?;
+            columns_there(&Path::root(), schema.fields(), fields.clone())?;
             Some(fields.map(|(name, _)| name.to_string()).collect())
         }
         Some(_) => None,

@@ -10,6 +10,8 @@ mod export;
 mod import;
 #[cfg(feature = "ipc")]
 pub(crate) mod ipc;
+mod moved;
+mod parts;
 mod registered;
 
 pub use asked::asked;
@@ -27,3 +29,5 @@ pub use import::{from_arrow, from_arrow_field};
 pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 #[cfg(feature = "ipc")]
 pub(crate) use ipc::{IpcReader, guarded};
+#[cfg(feature = "ipc")]
+pub(crate) use moved::end_to_end;

@@ -6,7 +6,7 @@ use super::layout::{Layout, Records, of_rows, packed};
 use super::parse::{Parsed, left, marked, name_of, policy};
 use super::shapes::over;
 use super::texts::{Texts, infer_rows};
-use crate::arrow::{ArrowOptions, defaults, read_ipc};
+use crate::arrow::{ArrowOptions, defaults, end_to_end, read_ipc};
 use crate::columns::OnError;
 use crate::records::is;
 use arrow_buffer::Buffer;
@@ -136,11 +136,7 @@ impl Files {
 
     fn run(&self, args: &[Value]) -> Result<Outputs> {
         let (batches, lengths, bad) = self.read(args)?;
-        let batch = match <[Value; 1]>::try_from(batches) {
-            Ok([batch]) => batch,
-            Err(none) if none.is_empty() => defaults(&self.decoded, 0)?,
-            Err(several) => ops::concat(several, 0_i64)?,
-        };
+        let batch = if batches.is_empty() { defaults(&self.decoded, 0)? } else { end_to_end(batches)? };
         let mut leaves = Vec::new();
         batch.push_leaves(&mut leaves)?;
         let mut outputs = Outputs::default();

@@ -10,7 +10,7 @@ use crate::project::Wanted;
 use crate::records::{is, is_record};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
-use extenso_types::{Error, Path, Result, Segment, Spec};
+use extenso_types::{Error, ExtSpec, Path, Result, Segment, Spec};
 
 /// A leaf column: its number, where it stands in a record, and what it is in Arrow.
 #[derive(Clone, Debug)]
@@ -81,10 +81,9 @@ pub fn columns_of_spec(fields: &Fields, spec: &Spec) -> Result<Vec<usize>> {
     let mut walk = Walk::default();
     match (spec, &fields[..]) {
         (Spec::Ext(ext), _) if is_record(ext) => {
-            columns_there(fields, named(ext).filter(|_| is::<StructSpec>(ext)))?;
-            walk.fields_of_spec(fields, spec);
+            walk.fields_of_spec(&Path::root(), fields, ext)?;
         }
-        (_, [only]) => walk.of_spec(only.data_type(), spec),
+        (_, [only]) => walk.of_spec(&Path::root(), only.data_type(), spec)?,
         _ => {}
     }
     Ok(with_both_halves(fields, walk.chosen))
@@ -185,35 +184,36 @@ impl Walk {
         }
     }
 
-    fn fields_of_spec(&mut self, fields: &Fields, spec: &Spec) {
+    fn fields_of_spec(&mut self, at: &Path, fields: &Fields, ext: &ExtSpec) -> Result<()> {
+        columns_there(at, fields, named(ext).filter(|_| is::<StructSpec>(ext)))?;
         let from = self.mark();
         for field in fields {
-            let wanted = match spec {
-                Spec::Ext(ext) => ext.component(&Segment::field(field.name().as_str())),
-                Spec::Tensor(_) | Spec::Partition(_) => None,
-            };
-            match wanted {
-                Some(spec) => self.of_spec(field.data_type(), spec),
+            match ext.component(&Segment::field(field.name().as_str())) {
+                Some(spec) => self.of_spec(&of_field(at, field), field.data_type(), spec)?,
                 None => self.none(field.data_type()),
             }
         }
         self.one_at_least(from);
+        Ok(())
     }
 
-    fn of_spec(&mut self, data_type: &DataType, spec: &Spec) {
+    fn of_spec(&mut self, at: &Path, data_type: &DataType, spec: &Spec) -> Result<()> {
         match (spec, data_type, item(data_type)) {
             (Spec::Ext(ext), _, _) if is::<MaskedTensorSpec>(ext) => match ext.component(&Segment::Itself) {
-                Some(inner) => self.of_spec(data_type, inner),
+                Some(inner) => return self.of_spec(at, data_type, inner),
                 None => self.all(data_type),
             },
             (Spec::Ext(ext), _, Some(field)) if is::<RaggedTensorSpec>(ext) => {
                 match ext.components.iter().find(|(_, spec)| !matches!(spec, Spec::Partition(_))) {
-                    Some((_, spec)) => self.of_spec(field.data_type(), spec),
+                    Some((_, spec)) => return self.of_spec(&at.child(Segment::Each), field.data_type(), spec),
                     None => self.all(data_type),
                 }
             }
-            (Spec::Ext(ext), DataType::Struct(fields), _) if is_record(ext) => self.fields_of_spec(fields, spec),
+            (Spec::Ext(ext), DataType::Struct(fields), _) if is_record(ext) => {
+                return self.fields_of_spec(at, fields, ext);
+            }
             _ => self.all(data_type),
         }
+        Ok(())
     }
 }

@@ -13,6 +13,8 @@ use arrow_schema::DataType;
 pub fn apart(array: &dyn Array, most: u64) -> Option<u64> {
     match array.data_type() {
         data_type if !shares(data_type) => Some(0),
+        // They have a bound of their own: see `numbers_in_runs`.
+        data_type if are_runs_of_numbers(data_type) => Some(0),
         DataType::Utf8View => total(array.as_string_view().lengths().map(u64::from), most),
         DataType::BinaryView => total(array.as_binary_view().lengths().map(u64::from), most),
         DataType::List(_) => apart(array.as_list::<i32>().values().as_ref(), most),
@@ -29,6 +31,32 @@ pub fn apart(array: &dyn Array, most: u64) -> Option<u64> {
             total(of_views(array.as_list_view::<i64>()), most)
         }
         _ => ends(array, most)?.last().copied(),
+    }
+}
+
+/// The bytes that numbers take which runs say, of those columns that need no counting: each counts for the place of its run, at least.
+pub fn numbers_in_runs(array: &dyn Array) -> u64 {
+    match array.data_type() {
+        data_type if are_runs_of_numbers(data_type) => {
+            let width = size_of::<u64>().max(runs_width(data_type));
+            (array.len() as u64).saturating_mul(width as u64)
+        }
+        DataType::Struct(_) => {
+            let columns = array.as_struct().columns().iter().map(|column| numbers_in_runs(column.as_ref()));
+            columns.fold(0, u64::saturating_add)
+        }
+        _ => 0,
+    }
+}
+
+fn are_runs_of_numbers(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::RunEndEncoded(_, values) if values.data_type().primitive_width().is_some())
+}
+
+fn runs_width(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::RunEndEncoded(_, values) => width(values.data_type()),
+        other => width(other),
     }
 }
 

@@ -1,0 +1,109 @@
+//! Rows of values moved: end to end, picked, repeated.
+//!
+//! Invariant: a type that is stored by its components need not know the ops that move rows. Its values move as the Arrow arrays do that they
+//! are stored in, and come out as what they were.
+
+use super::chunks::has_components;
+use super::decode::from_arrow_field_as;
+use super::export::to_arrow_field;
+use crate::ops::any_rows;
+use arrow_array::{Array, ArrayRef, make_array};
+use arrow_data::ArrayData;
+use arrow_data::transform::MutableArrayData;
+use arrow_schema::ArrowError;
+use extenso_core::{Tensor, Value, ops};
+use extenso_types::{Error, Result};
+
+/// The rows of values of one spec, one value after the other.
+///
+/// Errors: no value; those of `concat`, and of Arrow for types that are stored by their components.
+pub fn end_to_end(mut values: Vec<Value>) -> Result<Value> {
+    match (values.pop(), values.is_empty()) {
+        (Some(only), true) => return Ok(only),
+        (Some(last), false) => values.push(last),
+        (None, _) => return Err(Error::internal("there are no values to join")),
+    }
+    match components(&values)? {
+        Some(stored) => stored.rebuilt(&values, &joined(&stored.arrays)?),
+        None => ops::concat(values, 0_i64),
+    }
+}
+
+/// The rows at these places of values of one spec, counted from the first row of the first value.
+///
+/// Errors: as [`end_to_end`], and of `take`.
+pub fn picked(values: Vec<Value>, places: Vec<i64>) -> Result<Value> {
+    match components(&values)? {
+        Some(stored) => stored.rebuilt(&values, &taken(&stored.arrays, &places)?),
+        None => ops::take(end_to_end(values)?, Tensor::from_vec(places), 0_i64),
+    }
+}
+
+/// Values as the arrays that they are stored in.
+struct Stored {
+    field: arrow_schema::FieldRef,
+    arrays: Vec<ArrayRef>,
+}
+
+/// The arrays of values of which a part is stored by its components; none if no part is.
+fn components(values: &[Value]) -> Result<Option<Stored>> {
+    let (mut field, mut arrays) = (None, Vec::with_capacity(values.len()));
+    for value in values {
+        // What has no type of an extension inside is not looked at further.
+        let Value::Ext(_) = value else { return Ok(None) };
+        let (stored, array) = to_arrow_field(value)?;
+        if !has_components(&stored) {
+            return Ok(None);
+        }
+        field.get_or_insert(stored);
+        arrays.push(array);
+    }
+    Ok(field.map(|field| Stored { field, arrays }))
+}
+
+impl Stored {
+    fn rebuilt(&self, values: &[Value], array: &ArrayRef) -> Result<Value> {
+        let first = values.first().ok_or_else(|| Error::internal("there are no values to move"))?;
+        from_arrow_field_as(&self.field, array.as_ref(), &any_rows(&first.spec()?))
+    }
+}
+
+/// The arrays as one.
+///
+/// Errors: arrays of two types; more items than the offsets or codes of the arrays count.
+pub fn joined(arrays: &[ArrayRef]) -> Result<ArrayRef> {
+    let every = arrays.iter().enumerate().map(|(i, array)| (i, 0, array.len()));
+    extended(arrays, arrays.iter().map(|array| array.len()).sum(), every)
+}
+
+fn taken(arrays: &[ArrayRef], places: &[i64]) -> Result<ArrayRef> {
+    let of = |place: &i64| {
+        let mut row = usize::try_from(*place).unwrap_or(usize::MAX);
+        for (i, array) in arrays.iter().enumerate() {
+            if row < array.len() {
+                return Ok((i, row, row + 1));
+            }
+            row -= array.len();
+        }
+        Err(Error::internal(format!("there is no row {place}")))
+    };
+    let places: Vec<(usize, usize, usize)> = places.iter().map(of).collect::<Result<_>>()?;
+    extended(arrays, places.len(), places.into_iter())
+}
+
+fn extended(arrays: &[ArrayRef], rows: usize, ranges: impl Iterator<Item = (usize, usize, usize)>) -> Result<ArrayRef> {
+    let parts: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
+    if let Some(two) = parts.windows(2).find(|two| two[0].data_type() != two[1].data_type()) {
+        let error = Error::dtype(format!("parts of one column are {} and {}", two[0].data_type(), two[1].data_type()));
+        return Err(error.wanted("one type"));
+    }
+    let mut made = MutableArrayData::new(parts.iter().collect(), false, rows);
+    for (i, from, to) in ranges {
+        made.try_extend(i, from, to).map_err(refused)?;
+    }
+    Ok(make_array(made.freeze()))
+}
+
+fn refused(e: ArrowError) -> Error {
+    Error::data(format!("Arrow refuses the array: {e}"))
+}
