@@ -8,10 +8,10 @@ use arrow_array::types::{
     Date32Type, Date64Type, Time32MillisecondType, Time32SecondType, TimestampMillisecondType, TimestampSecondType,
 };
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, FixedSizeListArray, GenericListArray, OffsetSizeTrait, PrimitiveArray,
-    StructArray,
+    AnyDictionaryArray, Array, ArrayRef, ArrowPrimitiveType, FixedSizeListArray, GenericListArray,
+    GenericListViewArray, MapArray, OffsetSizeTrait, PrimitiveArray, StructArray,
 };
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, TimeUnit};
 use extenso_types::{Error, Path, Result, Segment};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub fn given(rows: StructArray) -> Result<StructArray> {
 
 /// What a statistic of a field and a count that was given are multiplied by before they are compared.
 pub fn scales(field: &Field) -> (i128, i128) {
-    match (unit_of(field), field.data_type()) {
+    match (unit_of(field), counts_of(field.data_type())) {
         (Some("s"), DataType::Timestamp(..) | DataType::Time32(_)) => (1, 1000),
         (Some("ms"), DataType::Date32) => (DAY.into(), 1),
         _ => (1, 1),
@@ -57,10 +57,20 @@ fn unit_of(field: &Field) -> Option<&str> {
 }
 
 impl Way {
-    /// The type that a leaf becomes; none if it stays.
+    /// The type that a leaf becomes; none if it stays. The values of a dictionary are what its field says.
     fn of(self, field: &Field) -> Option<DataType> {
+        match field.data_type() {
+            DataType::Dictionary(keys, values) => {
+                let made = self.of_counts(values, unit_of(field))?;
+                Some(DataType::Dictionary(keys.clone(), Box::new(made)))
+            }
+            counts => self.of_counts(counts, unit_of(field)),
+        }
+    }
+
+    fn of_counts(self, data_type: &DataType, unit: Option<&str>) -> Option<DataType> {
         use TimeUnit::{Millisecond, Second};
-        match (self, field.data_type(), unit_of(field)) {
+        match (self, data_type, unit) {
             (Way::Stored, DataType::Timestamp(Second, zone), _) => Some(DataType::Timestamp(Millisecond, zone.clone())),
             (Way::Stored, DataType::Time32(Second), _) => Some(DataType::Time32(Millisecond)),
             (Way::Stored, DataType::Date64, _) => Some(DataType::Date32),
@@ -77,7 +87,9 @@ impl Way {
     fn field(self, field: &Field, data_type: DataType) -> Field {
         let mut metadata = field.metadata().clone();
         match self {
-            Way::Stored => metadata.insert(UNIT.into(), if data_type == DataType::Date32 { "ms" } else { "s" }.into()),
+            Way::Stored => {
+                metadata.insert(UNIT.into(), if *counts_of(&data_type) == DataType::Date32 { "ms" } else { "s" }.into())
+            }
             Way::Given => metadata.remove(UNIT),
         };
         field.clone().with_data_type(data_type).with_metadata(metadata)
@@ -87,9 +99,22 @@ impl Way {
     fn concerns(self, field: &Field) -> bool {
         match field.data_type() {
             DataType::Struct(fields) => fields.iter().any(|field| self.concerns(field)),
-            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => self.concerns(item),
+            DataType::List(item)
+            | DataType::LargeList(item)
+            | DataType::ListView(item)
+            | DataType::LargeListView(item)
+            | DataType::FixedSizeList(item, _)
+            | DataType::Map(item, _) => self.concerns(item),
             _ => self.of(field).is_some(),
         }
+    }
+}
+
+/// The type of the counts of a leaf.
+fn counts_of(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        counts => counts,
     }
 }
 
@@ -122,31 +147,112 @@ fn column_of(
     if !way.concerns(field) {
         return Ok((field.clone(), array.clone()));
     }
+    let hidden = NullBuffer::union(array.nulls(), above);
+    let hidden = hidden.as_ref();
+    let each = at.child(Segment::Each);
     let made: ArrayRef = match array.data_type() {
         DataType::Struct(_) => Arc::new(record(at, array.as_struct(), above, way)?),
-        DataType::List(item) => list(at, item, array.as_list::<i32>(), way)?,
-        DataType::LargeList(item) => list(at, item, array.as_list::<i64>(), way)?,
+        DataType::List(item) => list(&each, item, array.as_list::<i32>(), hidden, way)?,
+        DataType::LargeList(item) => list(&each, item, array.as_list::<i64>(), hidden, way)?,
+        DataType::ListView(item) => list_view(&each, item, array.as_list_view::<i32>(), hidden, way)?,
+        DataType::LargeListView(item) => list_view(&each, item, array.as_list_view::<i64>(), hidden, way)?,
         DataType::FixedSizeList(item, size) => {
             let lists = array.as_fixed_size_list();
-            let (item, values) = column_of(&at.child(Segment::Each), item, lists.values(), None, way)?;
+            let width = size.as_usize();
+            let seen =
+                seen((0..lists.len()).map(|i| (lists.value_offset(i).as_usize(), width)), hidden, lists.values());
+            let (item, values) = column_of(&each, item, lists.values(), seen.as_ref(), way)?;
             let nulls = lists.nulls().cloned();
             let made = FixedSizeListArray::try_new_with_length(item, *size, values, nulls, lists.len());
             Arc::new(made.map_err(|e| odd(&e))?)
         }
+        DataType::Map(entries, sorted) => {
+            let map = array.as_map();
+            let all: ArrayRef = Arc::new(map.entries().clone());
+            let (entries, kept) = column_of(&each, entries, &all, seen_of(map.offsets(), hidden, &all).as_ref(), way)?;
+            let (offsets, nulls) = (map.offsets().clone(), map.nulls().cloned());
+            let made = MapArray::try_new(entries, offsets, kept.as_struct().clone(), nulls, *sorted);
+            Arc::new(made.map_err(|e| odd(&e))?)
+        }
         _ => {
             let Some(data_type) = way.of(field) else { return Ok((field.clone(), array.clone())) };
-            let hidden = NullBuffer::union(array.nulls(), above);
-            let made = leaf(array, &data_type, hidden.as_ref(), way).map_err(|e| e.at(format!("column '{at}'")))?;
+            let made = match array.as_any_dictionary_opt() {
+                Some(words) => dictionary(words, counts_of(&data_type), hidden, way),
+                None => leaf(array, &data_type, hidden, way),
+            };
+            let made = made.map_err(|e| e.at(format!("column '{at}'")))?;
             return Ok((Arc::new(way.field(field, data_type)), made));
         }
     };
     Ok((Arc::new(field.as_ref().clone().with_data_type(made.data_type().clone())), made))
 }
 
-fn list<O: OffsetSizeTrait>(at: &Path, item: &FieldRef, lists: &GenericListArray<O>, way: Way) -> Result<ArrayRef> {
-    let (item, values) = column_of(&at.child(Segment::Each), item, lists.values(), None, way)?;
+fn list<O: OffsetSizeTrait>(
+    each: &Path,
+    item: &FieldRef,
+    lists: &GenericListArray<O>,
+    hidden: Option<&NullBuffer>,
+    way: Way,
+) -> Result<ArrayRef> {
+    let seen = seen_of(lists.offsets(), hidden, lists.values());
+    let (item, values) = column_of(each, item, lists.values(), seen.as_ref(), way)?;
     let made = GenericListArray::<O>::try_new(item, lists.offsets().clone(), values, lists.nulls().cloned());
     Ok(Arc::new(made.map_err(|e| odd(&e))?))
+}
+
+fn list_view<O: OffsetSizeTrait>(
+    each: &Path,
+    item: &FieldRef,
+    lists: &GenericListViewArray<O>,
+    hidden: Option<&NullBuffer>,
+    way: Way,
+) -> Result<ArrayRef> {
+    let (offsets, sizes) = (lists.offsets(), lists.sizes());
+    let views = offsets.iter().zip(sizes).map(|(from, size)| (from.as_usize(), size.as_usize()));
+    let seen = seen(views, hidden, lists.values());
+    let (item, values) = column_of(each, item, lists.values(), seen.as_ref(), way)?;
+    let nulls = lists.nulls().cloned();
+    let made = GenericListViewArray::<O>::try_new(item, offsets.clone(), sizes.clone(), values, nulls);
+    Ok(Arc::new(made.map_err(|e| odd(&e))?))
+}
+
+fn seen_of<O: OffsetSizeTrait>(
+    offsets: &OffsetBuffer<O>,
+    hidden: Option<&NullBuffer>,
+    items: &ArrayRef,
+) -> Option<NullBuffer> {
+    let row = |cut: &[O]| (cut[0].as_usize(), cut[1].as_usize() - cut[0].as_usize());
+    seen(offsets.windows(2).map(row), hidden, items)
+}
+
+/// Which items stand in rows that are seen, each row being where it begins and how long it is; none if all do.
+fn seen(
+    rows: impl Iterator<Item = (usize, usize)>,
+    hidden: Option<&NullBuffer>,
+    items: &ArrayRef,
+) -> Option<NullBuffer> {
+    let mut seen = BooleanBufferBuilder::new(items.len());
+    seen.append_n(items.len(), false);
+    for (row, (from, size)) in rows.enumerate() {
+        if hidden.is_none_or(|hidden| hidden.is_valid(row)) {
+            (from..from + size).for_each(|item| seen.set_bit(item, true));
+        }
+    }
+    Some(NullBuffer::new(seen.finish())).filter(|seen| seen.null_count() > 0)
+}
+
+/// A dictionary whose values are of another type; those that no row that is seen has are zero.
+fn dictionary(
+    words: &dyn AnyDictionaryArray,
+    counts: &DataType,
+    hidden: Option<&NullBuffer>,
+    way: Way,
+) -> Result<ArrayRef> {
+    let values = words.values();
+    let keys = if values.is_empty() { Vec::new() } else { words.normalized_keys() };
+    let used = seen(keys.into_iter().map(|key| (key, 1)), hidden, values);
+    let hidden = NullBuffer::union(values.nulls(), used.as_ref());
+    Ok(words.with_values(leaf(values, counts, hidden.as_ref(), way)?))
 }
 
 fn leaf(array: &ArrayRef, data_type: &DataType, hidden: Option<&NullBuffer>, way: Way) -> Result<ArrayRef> {
