@@ -167,6 +167,27 @@ fn a_value_that_goes_on_beyond_the_depth_does_not_fit() {
     let error = read_proto_json(rows.as_bytes(), &free, &options).expect_err("too deep").to_string();
     let place = "row 0, byte 14, 'value.struct_value.fields[0].value': the value goes on beyond the depth";
     assert!(error.contains(place), "{error}");
+
+    // The op says the same, eager and in a graph that uses a part of the record.
+    let texts: Vec<&str> = rows.lines().collect();
+    let texts: Value = Tensor::strings(&[3], &texts).expect("texts").into();
+    let read = |x: &Value, depth: usize| {
+        let options = ProtobufOptions { depth: Some(depth), ..options.clone() };
+        ops::parse_proto_json(x, &message("Free"), &options).map(|parsed| parsed.value)
+    };
+    let error = read(&texts, 4).expect_err("too deep").to_string();
+    assert!(error.starts_with("parse_proto_json: ") && error.contains(place), "{error}");
+    for (name, fits) in [("value", false), ("list", true)] {
+        let of_graph = options.clone();
+        let part = Function::new("part", move |args| {
+            let records = ops::parse_proto_json(args.leaves()[0].1, &message("Free"), &of_graph)?.value;
+            Ok(Nest::Leaf(StructTensor::from_value(&records)?.field(name)?.clone()))
+        });
+        let ran = part.call(Nest::Leaf(texts.clone())).map(|_| ()).map_err(|e| e.to_string());
+        assert_eq!(ran.is_ok(), fits, "{ran:?}");
+        assert!(fits || ran.is_err_and(|error| error.contains("goes on beyond the depth")));
+    }
+    read(&texts, 11).expect("deep enough");
 }
 
 #[test]

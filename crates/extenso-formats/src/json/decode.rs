@@ -65,13 +65,13 @@ impl Decoder {
         Decoder::of(plan, Root::Message(Box::new(crate::proto::compile(message, plan)?)))
     }
 
-    /// As [`Decoder::of_message`], of a plan that a depth ends: a value of any kind that goes on beyond it is an error.
+    /// As [`Decoder::of_message`], of a part of the `whole` plan, which a depth ends: a value of any kind that goes on beyond it is an error.
     ///
     /// Errors: as [`Decoder::of_message`].
     #[cfg(feature = "proto")]
-    pub fn of_message_to_depth(message: &crate::proto::MessageType, plan: &Plan) -> Result<Decoder> {
+    pub fn of_message_to_depth(message: &crate::proto::MessageType, plan: &Plan, whole: &Plan) -> Result<Decoder> {
         let mut record = crate::proto::compile(message, plan)?;
-        record.end_at_depth();
+        record.end_at_depth(&crate::proto::compile(message, whole)?);
         Decoder::of(plan, Root::Message(Box::new(record)))
     }
 

@@ -8,9 +8,10 @@ use crate::columns::{ColumnRef, Decoded, OnError};
 use crate::json;
 use crate::plan::Plan;
 use crate::proto::{Decoder, MessageType, ProtobufOptions, Schema, encode_json_texts, encode_texts, proto_spec};
+use crate::records::RecordSpec;
 use extenso_core::attrs::{AttrSet, AttrType, AttrValue, Attrs};
 use extenso_core::{Class, Fact, OpDef, OutputSpecs, Outputs, Value};
-use extenso_types::{DType, LeafSpec, Result};
+use extenso_types::{DType, LeafSpec, Nest, Result, Spec};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -63,13 +64,15 @@ impl AttrType for Descriptor {
 }
 
 extenso_core::attrs! {
-    /// The attributes of `parse_proto` and `parse_proto_json`: what the messages are, and as for `parse_json`.
+    /// The attributes of `parse_proto` and `parse_proto_json`: what the messages are, as for `parse_json`, and whether a depth ends the spec, so
+    /// that a value of any kind that goes on beyond it does not fit.
     pub struct ParseProto {
         spec: Records<Parser<Form>>,
         descriptor: Descriptor,
         message: String,
         needed: Option<Vec<i64>> = None,
         on_error: String = "raise".to_string(),
+        to_depth: bool = false,
     }
 
     /// The attributes of `encode_proto` and `encode_proto_json`: the spec of the records, and what the messages are.
@@ -173,6 +176,7 @@ fn parsed_as(op: &'static OpDef, x: &Value, message: &MessageType, options: &Pro
         message: message.name().to_string(),
         needed: None,
         on_error: name_of(options.on_error).to_string(),
+        to_depth: options.is_to_depth(),
     };
     parsed(op, x, &spec, &attrs)
 }
@@ -238,6 +242,11 @@ impl Form {
     fn json(message: &MessageType, plan: &Plan) -> Result<Form> {
         json::Decoder::of_message(message, plan).map(Form::Json)
     }
+
+    fn json_to_depth(message: &MessageType, plan: &Plan, spec: &Spec) -> Result<Form> {
+        let whole = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
+        json::Decoder::of_message_to_depth(message, plan, whole.plan()).map(Form::Json)
+    }
 }
 
 impl Decode for Form {
@@ -262,30 +271,40 @@ impl Decode for Form {
     }
 }
 
-type MakeForm = fn(&MessageType, &Plan) -> Result<Form>;
-
-fn parser(attrs: &dyn AttrSet, form: MakeForm) -> Result<&Parser<Form>> {
-    let ParseProto { spec, descriptor, message, needed, on_error } = ParseProto::of(attrs)?;
+fn parser(attrs: &dyn AttrSet) -> Result<&Parser<Form>> {
+    let ParseProto { spec, descriptor, message, needed, on_error, .. } = ParseProto::of(attrs)?;
     spec.ready(|spec| {
         let message = descriptor.message(message)?;
-        Parser::new(spec, needed.as_deref(), on_error, |plan| form(&message, plan))
+        Parser::new(spec, needed.as_deref(), on_error, |plan| Form::wire(&message, plan))
+    })
+}
+
+fn json_parser(attrs: &dyn AttrSet) -> Result<&Parser<Form>> {
+    let ParseProto { spec, descriptor, message, needed, on_error, to_depth } = ParseProto::of(attrs)?;
+    spec.ready(|spec| {
+        let message = descriptor.message(message)?;
+        let form = |plan: &Plan| match to_depth {
+            true => Form::json_to_depth(&message, plan, spec),
+            false => Form::json(&message, plan),
+        };
+        Parser::new(spec, needed.as_deref(), on_error, form)
     })
 }
 
 fn infer_parse(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    parser(attrs, Form::wire)?.infer(args)
+    parser(attrs)?.infer(args)
 }
 
 fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    parser(attrs, Form::wire)?.run(args)
+    parser(attrs)?.run(args)
 }
 
 fn infer_parse_json(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    parser(attrs, Form::json)?.infer(args)
+    json_parser(attrs)?.infer(args)
 }
 
 fn run_parse_json(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    parser(attrs, Form::json)?.run(args)
+    json_parser(attrs)?.run(args)
 }
 
 fn narrow_parse(attrs: &dyn AttrSet, used: &[bool]) -> Result<Arc<dyn AttrSet>> {

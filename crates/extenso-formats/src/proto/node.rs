@@ -42,23 +42,25 @@ impl Record {
         self.fields.iter().position(|field| *field.name == *name)
     }
 
-    /// Marks the values of any kind below, which a depth ends.
-    pub fn end_at_depth(&mut self) {
-        self.ends |= matches!(self.known, Some(Known::Struct | Known::Value | Known::ListValue));
+    /// Marks the values of any kind below, which a depth ends. This may be a part of the `whole` that the depth says: of a value of which
+    /// something is left out because nobody needs it, nothing tells where it ends.
+    pub fn end_at_depth(&mut self, whole: &Record) {
+        let known = matches!(self.known, Some(Known::Struct | Known::Value | Known::ListValue));
+        self.ends = (self.ends || known) && self.is_all_of(whole);
         for field in &mut self.fields {
-            match &mut field.value {
-                Value::Message { record: Some(record), .. } | Value::Keyed(record) => {
-                    // The entries of a struct hold such values too.
-                    record.ends = self.known == Some(Known::Struct);
-                    record.end_at_depth();
-                }
-                Value::Number { .. }
-                | Value::Enum { .. }
-                | Value::Text { .. }
-                | Value::Message { record: None, .. } => {}
-                Value::Union { .. } | Value::Nothing => {}
+            let whole = whole.place(&field.name).and_then(|place| whole.fields[place].value.record());
+            if let (Some(record), Some(whole)) = (field.value.record_mut(), whole) {
+                // The entries of a struct hold such values too.
+                record.ends = self.known == Some(Known::Struct);
+                record.end_at_depth(whole);
             }
         }
+    }
+
+    /// Whether all is read of it that is read of the whole.
+    fn is_all_of(&self, whole: &Record) -> bool {
+        let is_read = |name: &str| self.place(name).is_some_and(|place| self.fields[place].value.is_needed());
+        whole.fields.iter().all(|field| !field.value.is_needed() || is_read(&field.name))
     }
 }
 
@@ -156,6 +158,27 @@ impl Value {
             Value::Message { record, .. } => record.is_some(),
             Value::Keyed(_) | Value::Union { .. } => true,
             Value::Nothing => false,
+        }
+    }
+
+    /// The record that it is, if it is one.
+    fn record(&self) -> Option<&Record> {
+        match self {
+            Value::Message { record: Some(record), .. } | Value::Keyed(record) => Some(record),
+            Value::Number { .. } | Value::Enum { .. } | Value::Text { .. } | Value::Message { record: None, .. } => {
+                None
+            }
+            Value::Union { .. } | Value::Nothing => None,
+        }
+    }
+
+    fn record_mut(&mut self) -> Option<&mut Record> {
+        match self {
+            Value::Message { record: Some(record), .. } | Value::Keyed(record) => Some(record),
+            Value::Number { .. } | Value::Enum { .. } | Value::Text { .. } | Value::Message { record: None, .. } => {
+                None
+            }
+            Value::Union { .. } | Value::Nothing => None,
         }
     }
 }

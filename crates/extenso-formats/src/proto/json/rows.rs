@@ -39,8 +39,12 @@ use std::ops::Range;
 pub fn read_proto_json(input: &[u8], message: &MessageType, options: &ProtobufOptions) -> Result<Rows> {
     let spec = proto_spec(message, options)?;
     let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-    let made = if options.is_to_depth() { Decoder::of_message_to_depth } else { Decoder::of_message };
-    let decoded = made(message, records.plan())?.records(&unpack(input)?, options.on_error)?;
+    let plan = records.plan();
+    let mut decoder = match options.is_to_depth() {
+        true => Decoder::of_message_to_depth(message, plan, plan)?,
+        false => Decoder::of_message(message, plan)?,
+    };
+    let decoded = decoder.records(&unpack(input)?, options.on_error)?;
     batch(&spec, &records, decoded)
 }
 
