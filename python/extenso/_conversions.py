@@ -85,7 +85,8 @@ def to_jax(
     Rows become a pair of padded `values` and `lengths`: padded to the longest row, to `length`, or to the smallest of
     `buckets` that holds it, so that a compiled function meets few shapes. `fill` stands in the padding: zero without it.
     Records become a dict of their fields, masked values a dict of `values` and `mask`, and a value of a class that a user
-    wrote a dict of its components. Text has no counterpart.
+    wrote a dict of its components. Text has no counterpart. Without `jax_enable_x64`, JAX has 32 bits for numbers: integers that
+    do not fit raise, and `f64` becomes `float32` with a warning.
     """
     from extenso._interop import jax
 

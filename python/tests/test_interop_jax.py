@@ -23,7 +23,7 @@ def test_dense_tensors_are_shared() -> None:
 
 
 def test_rows_are_padded_to_sizes_that_do_not_vary() -> None:
-    rows = ex.constant([[1.0, 2.0], [], [3.0]])
+    rows = ex.cast(ex.constant([[1.0, 2.0], [], [3.0]]), "f32")
     values, lengths = rows.to_jax()
     assert values.tolist() == [[1.0, 2.0], [0.0, 0.0], [3.0, 0.0]] and lengths.tolist() == [2, 0, 1]
     assert rows.to_jax(buckets=[8, 4]).values.shape == (3, 4)
@@ -41,10 +41,23 @@ def test_rows_are_padded_to_sizes_that_do_not_vary() -> None:
 
 
 def test_records_and_masked_values_are_dicts() -> None:
-    made = ex.constant([{"a": 1.5, "b": [1], "m": None}, {"a": 2.5, "b": [], "m": 3}]).to_jax()
+    given = ex.constant([{"a": 1.5, "b": [1], "m": None}, {"a": 2.5, "b": [], "m": 3}])
+    made = given.with_updates({"a": ex.cast(given["a"], "f32")}).to_jax()
     assert made["a"].tolist() == [1.5, 2.5] and made["b"].lengths.tolist() == [1, 0]
     assert made["m"]["values"].tolist() == [0, 3] and made["m"]["mask"].tolist() == [False, True]
     assert ex.constant([[{"a": 1}, {"a": 2}], []]).to_jax()["a"].values.tolist() == [[1, 2], [0, 0]]
+
+
+def test_floats_that_jax_makes_narrow_are_told_of() -> None:
+    for value in (ex.tensor([0.1]), ex.constant([[0.1], []]), ex.constant([{"x": 0.1}])):
+        with pytest.warns(UserWarning, match="float32 of f64.*jax_enable_x64") as told:
+            value.to_jax()
+        assert [warning.filename for warning in told] == [__file__]
+    jax.config.update("jax_enable_x64", True)
+    try:
+        assert ex.tensor([0.1]).to_jax().dtype == "float64"
+    finally:
+        jax.config.update("jax_enable_x64", False)
 
 
 def test_what_jax_would_lose_is_refused() -> None:

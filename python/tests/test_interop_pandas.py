@@ -103,3 +103,13 @@ def test_what_has_no_counterpart_is_refused() -> None:
         ex.from_pandas([1])
     with pytest.raises(ValueError, match="Wanted: a vector of records"):
         ex.constant({"a": 1}).to_pandas()
+
+
+def test_periods_are_refused_and_their_times_are_not() -> None:
+    months = pd.Series(pd.period_range("2001-01", periods=2, freq="M"))
+    frame = pd.DataFrame({"when": months, "n": [1, 2]})
+    for given in (months, frame, frame.set_index("when")):
+        with pytest.raises(ex.DTypeError, match="period is a span of time.*\n.*to_timestamp"):
+            ex.from_pandas(given)
+    times = ex.from_pandas(months.dt.to_timestamp())
+    assert isinstance(times, ex.TimestampTensor) and len(ex.to_py(times)) == 2

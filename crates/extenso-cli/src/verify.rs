@@ -2,9 +2,9 @@
 
 use crate::Failure;
 use crate::messages::Messages;
-use crate::run::function_of;
+use crate::run::{function_of, opened};
 use clap::Args;
-use extenso::formats::source::{Format, open_file};
+use extenso::formats::source::Format;
 use extenso::formats::{OnError, SourceOptions};
 use extenso::save;
 use std::io::Write;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub struct Verify {
     /// The file, or the directory of its members.
     file: PathBuf,
-    /// The records: JSON, CSV, an Arrow file or stream, messages or TFRecords, packed by gzip or zstd or not, or Parquet.
+    /// The records: JSON, CSV, an Arrow file or stream, messages or TFRecords, packed by gzip or zstd or not, or Parquet; `-` is standard input.
     data: PathBuf,
     /// The function, if the file has several.
     #[arg(long, value_name = "NAME")]
@@ -34,7 +34,7 @@ impl Verify {
         let content = self.messages.content()?;
         let options =
             SourceOptions { format: self.from, on_error: OnError::Raise, content, ..SourceOptions::default() };
-        let first = open_file(&function, &self.data, &options)?.next()?;
+        let first = opened(&function, &self.data, &options)?.next()?;
         let rows = first.map_or(0, |block| block.rows);
         let paths: Vec<String> = function.required_paths().iter().map(ToString::to_string).collect();
         let text = format!("The first {rows} rows fit. {} reads {}.\n", function.name(), listed(&paths));

@@ -1,7 +1,7 @@
 //! The binary as a user runs it: what it prints, writes and exits with.
 
 use extenso::prelude::*;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path as File, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -143,6 +143,26 @@ fn verify_says_whether_records_fit() {
             said.contains(if fits { "The first 1 rows fit. priced reads items[*].price." } else { "items" }),
             "{said}"
         );
+    }
+}
+
+#[test]
+fn verify_reads_standard_input() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    for (rows, fits) in [("{\"items\": [{\"price\": 8.0}]}\n", true), (ROWS, false)] {
+        let verify = Command::new(env!("CARGO_BIN_EXE_extenso"))
+            .args(["verify", "priced.exo", "-"])
+            .current_dir(dir.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut verify = verify.expect("starts");
+        verify.stdin.take().expect("its input").write_all(rows.as_bytes()).expect("written");
+        let done = verify.wait_with_output().expect("ends");
+        assert_eq!(done.status.success(), fits, "{}", text(&done.stderr));
+        assert_eq!(text(&done.stdout).contains("The first 1 rows fit."), fits);
     }
 }
 

@@ -1,6 +1,9 @@
 """Values as arrays of JAX: dense ones share their memory, rows are padded to sizes that do not vary from call to call."""
 
+import sys
+import warnings
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any, NamedTuple
 
 from extenso._core import InvalidValueError, Tensor, cast, max, min, num
@@ -50,7 +53,14 @@ def to_jax(x: Any, length: "int | None" = None, buckets: "Sequence[int] | None" 
 
 
 def _check_narrowed(x: Tensor, dtype: Any) -> None:
-    """Refuses integers that JAX would cut: it has 32 bits for them, unless it is told otherwise."""
+    """Refuses integers that JAX would cut, and warns of floats: it has 32 bits for them, unless it is told otherwise."""
+    if x.dtype.name == "f64" and dtype.itemsize < 8:
+        warnings.warn(
+            f"to_jax: JAX makes {dtype} of f64. Call `jax.config.update('jax_enable_x64', True)` before to keep it, "
+            "or `cast` to f32 to say that it is meant.",
+            stacklevel=_outside(),
+        )
+        return
     if not x.dtype.is_integer or x.dtype.itemsize == dtype.itemsize or x.size == 0:
         return
     low, high = min(x).item(), max(x).item()
@@ -60,6 +70,15 @@ def _check_narrowed(x: Tensor, dtype: Any) -> None:
             f"to_jax: found integers from {low} to {high}, and JAX makes {dtype} of them.\n"
             "Wanted: integers that fit. Call `jax.config.update('jax_enable_x64', True)` before."
         )
+
+
+def _outside() -> int:
+    """Returns how many calls lie between the function that warns and the one that called this package."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 0
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "extenso":
+        frame, level = frame.f_back, level + 1
+    return level + 1
 
 
 def _sizes(length: "int | None", buckets: "Sequence[int] | None") -> "list[int] | None":

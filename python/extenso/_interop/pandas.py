@@ -21,7 +21,7 @@ def from_pandas(x: Any) -> Any:
     Every column is a field. The levels of the index come first, as fields by their names: `index`, or `level_0` and so
     on, where they have none; the default index, which counts rows from 0, is left out. Columns of several levels become records
     in records. A column of a nullable dtype of numbers is masked, any other one where something is missing; columns of
-    objects hold text, lists or dicts. The values of a Series beside a named index are the field of its name, `values`
+    objects hold text, lists or dicts; periods are refused, since they are spans of time. The values of a Series beside a named index are the field of its name, `values`
     without one.
 
     >>> import extenso as ex, pandas as pd
@@ -89,6 +89,12 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
         return from_numpy(series.to_numpy())
     if isinstance(dtype, pd.ArrowDtype):
         return from_arrow(series.array.__arrow_array__())
+    if isinstance(dtype, pd.PeriodDtype):
+        where = ".".join(labels) or "values"
+        raise DTypeError(
+            f"from_pandas: column '{where}' is of {dtype}, and a period is a span of time.\n"
+            "Wanted: times. `series.dt.to_timestamp()` gives where each begins, and `index.to_timestamp()` those of an index."
+        )
     if isinstance(dtype, pd.SparseDtype):
         return _values(pd, pd.Series(series.to_numpy()), labels)
     nullable: Any = getattr(dtype, "numpy_dtype", None)
