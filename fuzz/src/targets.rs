@@ -5,6 +5,7 @@ use crate::outcomes::Outcomes;
 
 mod arrow;
 mod artifact;
+mod avro;
 mod cases;
 mod csv;
 mod examples;
@@ -150,6 +151,14 @@ pub static TARGETS: &[Target] = &[
         structure: Structure::Bytes,
         cost: RUNS,
         run: parquet::run,
+    },
+    Target {
+        name: "avro",
+        corpus: avro::corpus,
+        dictionary: avro::DICTIONARY,
+        structure: Structure::Bytes,
+        cost: RUNS,
+        run: avro::run,
     },
     Target {
         name: "paths",

@@ -453,6 +453,8 @@ __all__ = [
     "read_parquet",
     "read_parquet_blocks",
     "write_parquet",
+    "read_avro",
+    "write_avro",
     "proto_spec",
     "read_proto",
     "read_examples",
@@ -1038,6 +1040,21 @@ def read_parquet_blocks(
 def write_parquet(x: Any, target: None = None) -> builtins.bytes: ...
 @overload
 def write_parquet(x: Any, target: str | PathLike[str] | IO[builtins.bytes]) -> None: ...
+
+_AvroCodec: TypeAlias = Literal["null", "deflate", "snappy", "zstandard"]
+
+@overload
+def read_avro(
+    source: _Source, spec: Any = None, paths: Sequence[str] | None = None, *, on_error: Literal["raise"] = "raise"
+) -> Any: ...
+@overload
+def read_avro(
+    source: _Source, spec: Any = None, paths: Sequence[str] | None = None, *, on_error: Literal["skip", "default"]
+) -> tuple[Any, BadRows]: ...
+@overload
+def write_avro(x: Any, target: None = None, *, codec: _AvroCodec = "deflate") -> builtins.bytes: ...
+@overload
+def write_avro(x: Any, target: str | PathLike[str] | IO[builtins.bytes], *, codec: _AvroCodec = "deflate") -> None: ...
 def proto_spec(
     descriptor: _Descriptor,
     message: str,

@@ -83,6 +83,7 @@ FORMATS: "dict[str, Callable[[Any], Any]]" = {
     "arrow": lambda value: ex.from_arrow(value.to_arrow(), SPEC),
     "parquet": lambda value: ex.read_parquet(ex.write_parquet(value), SPEC),
     "parquet of pyarrow": _through_pyarrow,
+    "avro": lambda value: ex.read_avro(ex.write_avro(value), SPEC),
 }
 
 
@@ -114,10 +115,12 @@ def test_a_function_gives_the_same_bits_over_every_format(tmp_path: Any) -> None
     wanted = _components(f(value))
     messages = ex.write_proto(value, descriptor=SCHEMA, message="Row")
     assert _components(f.run(messages, descriptor=SCHEMA, message="Row")) == wanted
-    json, parquet = ex.write_json(value), ex.write_parquet(value)
-    for source in [json, parquet]:
+    json, parquet, avro = ex.write_json(value), ex.write_parquet(value), ex.write_avro(value)
+    for source in [json, parquet, avro]:
         assert _components(f.run(source)) == wanted
         f.run(source, target=tmp_path / "out.parquet")
         assert _components(ex.read_parquet(tmp_path / "out.parquet", RESULTS)) == wanted
+        f.run(source, target=tmp_path / "out.avro")
+        assert _components(ex.read_avro(tmp_path / "out.avro", RESULTS)) == wanted
         f.run(source, target=tmp_path / "out.ndjson")
         assert (tmp_path / "out.ndjson").read_bytes() == ex.write_json(f(value))

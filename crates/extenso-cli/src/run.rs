@@ -21,19 +21,19 @@ use std::time::Instant;
 pub struct Run {
     /// The file, or the directory of its members.
     file: PathBuf,
-    /// The records: JSON, CSV, an Arrow file or stream, messages or TFRecords, packed by gzip or zstd or not, or Parquet; `-` is standard input.
+    /// The records: JSON, CSV, an Arrow file or stream, messages or TFRecords, packed by gzip or zstd or not, Avro or Parquet; `-` is standard input.
     #[arg(value_name = "DATA", conflicts_with = "input")]
     data: Option<PathBuf>,
     /// The same, by name.
     #[arg(long, short, value_name = "DATA")]
     input: Option<PathBuf>,
-    /// Where the results go: Parquet where the name ends in `.parquet`, an Arrow file for `.arrow`, a stream for `.arrows`, CSV for `.csv`, messages for `.pb` and `.binpb`, TFRecords for `.tfrecord`, otherwise a line of JSON for each row; `-` is standard output.
+    /// Where the results go: Parquet where the name ends in `.parquet`, Avro for `.avro`, an Arrow file for `.arrow`, a stream for `.arrows`, CSV for `.csv`, messages for `.pb` and `.binpb`, TFRecords for `.tfrecord`, otherwise a line of JSON for each row; `-` is standard output.
     #[arg(long, short, default_value = "-", value_name = "FILE")]
     output: PathBuf,
-    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet, arrow, arrows, protobuf, tfrecord.
+    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet, avro, arrow, arrows, protobuf, tfrecord.
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
-    /// What the results are written as, whatever the name: json, csv, parquet, arrow, arrows, protobuf, tfrecord.
+    /// What the results are written as, whatever the name: json, csv, parquet, avro, arrow, arrows, protobuf, tfrecord.
     #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
     #[command(flatten)]

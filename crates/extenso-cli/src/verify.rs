@@ -14,12 +14,13 @@ use std::path::PathBuf;
 pub struct Verify {
     /// The file, or the directory of its members.
     file: PathBuf,
-    /// The records: JSON, CSV, an Arrow file or stream, messages or TFRecords, packed by gzip or zstd or not, or Parquet; `-` is standard input.
+    /// The records: JSON, CSV, an Arrow file or stream, messages or TFRecords, packed by gzip or zstd or not, Avro or Parquet; `-` is
+    /// standard input.
     data: PathBuf,
     /// The function, if the file has several.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet, arrow, arrows, protobuf, tfrecord.
+    /// What the records are, where neither their first bytes nor the name say it: json, csv, parquet, avro, arrow, arrows, protobuf, tfrecord.
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
     #[command(flatten)]

@@ -6,6 +6,8 @@
 
 pub mod arrow;
 mod assemble;
+#[cfg(feature = "avro")]
+pub mod avro;
 #[cfg(any(feature = "ipc", feature = "parquet", feature = "proto"))]
 mod caught;
 pub mod columns;
@@ -42,6 +44,8 @@ pub fn init() -> Result<()> {
     extenso_graph::join_table(ops::OPS)
 }
 
+#[cfg(feature = "avro")]
+pub use avro::{AvroCodec, AvroOptions, AvroWriter, encode_avro, read_avro, write_avro};
 pub use columns::{BadRow, BadRows, OnError};
 #[cfg(feature = "parquet")]
 pub use parquet::{

@@ -4,7 +4,7 @@
 
 mod arrays;
 
-#[cfg(feature = "ipc")]
+#[cfg(feature = "parquet")]
 pub use arrays::array_rows;
 pub use arrays::field_rows;
 

@@ -97,7 +97,7 @@ impl Wanted {
     /// What is wanted of the items of a list.
     ///
     /// Errors: the path goes on with a field.
-    #[cfg(feature = "parquet")]
+    #[cfg(any(feature = "parquet", feature = "avro"))]
     pub fn only_item(&self, at: &Path) -> Result<&Wanted> {
         let item = self.item().filter(|_| self.fields.is_empty());
         item.ok_or_else(|| self.astray(at, "a list", "`[*]`"))
@@ -106,7 +106,7 @@ impl Wanted {
     /// Checks that a record of these fields has those that are wanted.
     ///
     /// Errors: a field that it lacks, with those that there are; the path goes on with `[*]`.
-    #[cfg(feature = "parquet")]
+    #[cfg(any(feature = "parquet", feature = "avro"))]
     pub fn check_fields<'n>(&self, at: &Path, names: impl Iterator<Item = &'n str> + Clone) -> Result<()> {
         if self.item.is_some() {
             return Err(self.astray(at, "a record", "the name of a field"));

@@ -1,8 +1,9 @@
-//! JSON in and out: `infer_spec`, `read_json`, `read_json_blocks`, `write_json`; CSV; Parquet; and protocol buffers.
+//! JSON in and out: `infer_spec`, `read_json`, `read_json_blocks`, `write_json`; CSV; Parquet; Avro; and protocol buffers.
 //!
 //! Holds no logic of a format: sources become bytes, options those of the formats crate, and reports Python objects.
 
 mod arrow;
+mod avro;
 mod blocks;
 mod csv;
 mod ops;
@@ -41,6 +42,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(blocks::read_json_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(write_json, module)?)?;
     arrow::add_to(module)?;
+    avro::add_to(module)?;
     csv::add_to(module)?;
     parquet::add_to(module)?;
     protobuf::add_to(module)?;

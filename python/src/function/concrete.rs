@@ -59,13 +59,13 @@ impl PyConcrete {
 
     /// Runs the function on records and returns its results; only the fields that it needs are decoded.
     ///
-    /// The source is lines of JSON, an array of records, or an Arrow file or stream, packed by gzip or zstd or not, or Parquet, as bytes, a path or a
+    /// The source is lines of JSON, an array of records, or an Arrow file or stream, packed by gzip or zstd or not, Avro or Parquet, as bytes, a path or a
     /// file object, or a list of dicts; what it is, its first bytes tell, then its name. A row that does not fit raises, with its number, byte offset and path; with
     /// `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values, and the result is
     /// `(results, bad)`, where `bad` lists these rows.
     ///
     /// With `target`, the records are read block by block, and the results are written into that file: Parquet where its name ends in
-    /// `.parquet`, an Arrow file for `.arrow`, a stream for `.arrows`, CSV for `.csv`, messages for `.pb` and `.binpb`, TFRecords for `.tfrecord`,
+    /// `.parquet`, Avro for `.avro`, an Arrow file for `.arrow`, a stream for `.arrows`, CSV for `.csv`, messages for `.pb` and `.binpb`, TFRecords for `.tfrecord`,
     /// otherwise lines of JSON. Memory does not grow with the source. The result is then None, or the bad rows.
     ///
     /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_proto` takes them.

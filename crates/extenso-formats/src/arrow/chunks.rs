@@ -56,7 +56,7 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
                 .wanted(format!("at most {MAX_EMPTY} items without data")));
         }
         let (value, faults) = match &spec {
-            Some(spec) => field_rows(field, chunk, before, options.on_error, spec)?,
+            Some(spec) => field_rows(field, chunk, before, Vec::new(), options.on_error, spec)?,
             None => (pruned(field, chunk, &wanted)?, BadRows::default()),
         };
         add(&mut bad, faults);

@@ -54,20 +54,22 @@ pub fn from_arrow_as(array: &dyn Array, spec: &Spec) -> Result<Value> {
 ///
 /// Errors: as [`from_arrow_as`].
 pub fn from_arrow_field_as(field: &FieldRef, array: &dyn Array, spec: &Spec) -> Result<Value> {
-    Ok(rows_as(field, array, 0, spec, OnError::Raise)?.0)
+    Ok(rows_as(field, array, 0, Vec::new(), spec, OnError::Raise)?.0)
 }
 
-/// As [`from_arrow_field_as`], with the rows that do not fit left out or replaced by defaults, and noted; rows are counted from `start`.
+/// As [`from_arrow_field_as`], with the rows that do not fit left out or replaced by defaults, and noted; rows are counted from `start`. Of some it is
+/// known that they do not fit.
 ///
 /// Errors: as [`from_arrow_field_as`], but for nulls where they are noted.
 pub(crate) fn rows_as(
     field: &FieldRef,
     array: &dyn Array,
     start: usize,
+    known: Vec<BadRow>,
     spec: &Spec,
     on_error: OnError,
 ) -> Result<(Value, Vec<BadRow>)> {
-    let faults = Faults::default();
+    let faults = Faults::new(known.into_iter().map(|bad| (bad.row, bad)).collect());
     let noted = (on_error != OnError::Raise).then_some(&faults);
     let source = Source::root(field.clone(), array.slice(0, array.len()), start, noted);
     let read = checked(value(&source, spec)?, spec)?;
@@ -315,7 +317,8 @@ fn missing(at: &Path, known: Vec<&str>, spec: &Spec, len: usize) -> Result<Value
     }
 }
 
-fn no_column(at: &Path, known: &[&str], wanted: &Spec) -> Error {
+/// The error that a field is missing, with those that there are.
+pub(crate) fn no_column(at: &Path, known: &[&str], wanted: &Spec) -> Error {
     let shown: Vec<&str> = known.iter().take(20).copied().collect();
     let more = if known.len() > shown.len() { ", ..." } else { "" };
     Error::missing(format!("there is no column '{at}'; there are: {}{more}", shown.join(", ")))

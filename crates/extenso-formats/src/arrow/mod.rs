@@ -4,6 +4,8 @@
 //! offsets as they stand, sliced or not.
 
 mod asked;
+#[cfg(any(feature = "parquet", feature = "avro"))]
+mod batch;
 mod chunks;
 mod decode;
 mod export;
@@ -15,7 +17,11 @@ mod parts;
 mod registered;
 
 pub use asked::asked;
+#[cfg(any(feature = "parquet", feature = "avro"))]
+pub(crate) use batch::record_batch;
 pub use chunks::{ArrowOptions, from_chunks};
+#[cfg(feature = "avro")]
+pub(crate) use decode::no_column;
 #[cfg(feature = "parquet")]
 pub(crate) use decode::{columns_there, named};
 pub(crate) use decode::{defaults, rows_as};
@@ -23,6 +29,8 @@ pub use decode::{from_arrow_as, from_arrow_field_as};
 pub use export::{to_arrow, to_arrow_field};
 #[cfg(feature = "ipc")]
 pub(crate) use import::nulls_of;
+#[cfg(feature = "avro")]
+pub(crate) use import::uniform_items;
 pub(crate) use import::{field_of, picked_of};
 pub use import::{from_arrow, from_arrow_field};
 #[cfg(feature = "ipc")]

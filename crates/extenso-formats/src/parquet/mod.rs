@@ -31,7 +31,6 @@ pub use prune::{Comparison, Condition, Literal};
 pub(crate) use read::{Opened, Reader};
 pub use read::{ParquetBlocks, ParquetOptions, read_parquet, read_parquet_blocks};
 pub use source::ParquetSource;
-pub(crate) use write::record_batch;
 pub use write::{ParquetWriter, encode_parquet, write_parquet};
 
 use crate::caught::caught;

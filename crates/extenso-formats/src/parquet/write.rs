@@ -6,26 +6,18 @@
 
 use super::said;
 use super::times::stored;
-use crate::arrow::{to_arrow, to_arrow_field};
+use crate::arrow::record_batch;
 use crate::caught::caught;
-use crate::records::is;
-use crate::run::check_rows;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, LargeListArray, ListArray, RecordBatch, RecordBatchOptions, StructArray};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use extenso_core::Value;
-use extenso_ext::{MaskedTensorSpec, UnionSpec, outer};
 use extenso_graph::save::archive::write_atomically;
-use extenso_types::{Dim, Error, ExtSpec, Nest, Path as Place, Result, Segment, Spec};
+use extenso_types::{Error, Nest, Result};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
-
-/// The name of the only column of a value that is no record.
-const VALUE: &str = "value";
 
 /// How large a row group grows before it is written, in bytes.
 const ROW_GROUP: usize = 64 << 20;
@@ -138,143 +130,4 @@ fn writing<T>(f: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
         }),
         Err(panic) => Err(refused(&said(&*panic).unwrap_or("it cannot be written"))),
     }
-}
-
-/// The rows of a value as columns, whose schema follows from the spec of the value alone.
-///
-/// Errors: those of [`encode_parquet`].
-pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
-    let rows = rows_of(value)?;
-    let (fields, columns) = match value {
-        Nest::Leaf(leaf) => match settled(&to_arrow(leaf)?, &leaf.spec()?)?.as_struct_opt() {
-            Some(record) if record.nulls().is_none() => (record.fields().clone(), record.columns().to_vec()),
-            _ => one_column(VALUE, leaf)?,
-        },
-        Nest::Static(_) => (Fields::empty(), Vec::new()),
-        Nest::Tuple(_) | Nest::List(_) | Nest::Dict(_) | Nest::Record(..) => columns_of(value)?,
-    };
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    let schema = Arc::new(Schema::new(fields));
-    RecordBatch::try_new_with_options(schema, columns, &options).map_err(|e| internal(&e))
-}
-
-/// The number of rows, which all values of a nest have alike.
-///
-/// Errors: a value without an outer axis; two numbers, with the paths of both.
-fn rows_of(value: &Nest<Value>) -> Result<usize> {
-    let (mut first, mut leaves): (Option<(Place, usize)>, Vec<Value>) = (None, Vec::new());
-    for (at, value) in value.leaves() {
-        let named = || if at.is_root() { "the value".to_string() } else { format!("'{at}'") };
-        let rows = match outer(value) {
-            Some(Dim::Known(rows)) => rows,
-            // What a type that is not known here has as rows, its array tells.
-            Some(_) => to_arrow(value).map_err(|e| e.at(named()))?.len(),
-            None => {
-                let error = Error::shape(format!("{} is {}", named(), value.spec()?));
-                return Err(error.wanted("the records as outer axis"));
-            }
-        };
-        match &first {
-            Some((other, known)) if *known != rows => {
-                let what = format!("'{at}' has {rows} rows, and '{other}' has {known}");
-                return Err(Error::shape(what).wanted("one number of rows"));
-            }
-            Some(_) => {}
-            None => first = Some((at, rows)),
-        }
-        value.push_leaves(&mut leaves)?;
-    }
-    let rows = first.map_or(0, |(_, rows)| rows);
-    check_rows(rows, &leaves)?;
-    Ok(rows)
-}
-
-/// The array, whose fields may be null where the spec says so, and not where nulls happen to be.
-fn settled(array: &ArrayRef, spec: &Spec) -> Result<ArrayRef> {
-    let Spec::Ext(ext) = spec else { return Ok(array.clone()) };
-    let nulls = array.nulls().cloned();
-    let done: std::result::Result<ArrayRef, ArrowError> = match array.data_type() {
-        _ if is::<MaskedTensorSpec>(ext) => {
-            return ext.component(&Segment::Itself).map_or_else(|| Ok(array.clone()), |inner| settled(array, inner));
-        }
-        DataType::List(field) => {
-            let Some(item) = item_of(ext) else { return Ok(array.clone()) };
-            let list = array.as_list::<i32>();
-            let values = settled(list.values(), item)?;
-            let list = ListArray::try_new(refit(field, &values, item), list.offsets().clone(), values, nulls);
-            list.map(|list| Arc::new(list) as ArrayRef)
-        }
-        DataType::LargeList(field) => {
-            let Some(item) = item_of(ext) else { return Ok(array.clone()) };
-            let list = array.as_list::<i64>();
-            let values = settled(list.values(), item)?;
-            let list = LargeListArray::try_new(refit(field, &values, item), list.offsets().clone(), values, nulls);
-            list.map(|list| Arc::new(list) as ArrayRef)
-        }
-        DataType::Struct(fields) => {
-            let mut refitted = Vec::with_capacity(fields.len());
-            let mut columns = Vec::with_capacity(fields.len());
-            for (field, column) in fields.iter().zip(array.as_struct().columns()) {
-                let spec = ext.component(&Segment::field(field.name().as_str()));
-                let column = spec.map_or_else(|| Ok(column.clone()), |spec| settled(column, spec))?;
-                refitted.push(spec.map_or_else(|| field.clone(), |spec| refit(field, &column, spec)));
-                columns.push(column);
-            }
-            let record = StructArray::try_new_with_length(refitted.into(), columns, nulls, array.len());
-            record.map(|record| Arc::new(record) as ArrayRef)
-        }
-        _ => Ok(array.clone()),
-    };
-    done.map_err(|e| internal(&e))
-}
-
-/// What the items of a list are.
-fn item_of(ext: &ExtSpec) -> Option<&Spec> {
-    ext.components.iter().map(|(_, spec)| spec).find(|spec| !matches!(spec, Spec::Partition(_)))
-}
-
-fn refit(field: &FieldRef, array: &ArrayRef, spec: &Spec) -> FieldRef {
-    // What is missing in a union is so in its children.
-    let masked = matches!(spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) || is::<UnionSpec>(ext));
-    let field = field.as_ref().clone().with_data_type(array.data_type().clone());
-    Arc::new(field.with_nullable(masked || array.null_count() > 0))
-}
-
-fn one_column(name: &str, value: &Value) -> Result<(Fields, Vec<ArrayRef>)> {
-    let (field, column) = column_of(name, &Nest::Leaf(value.clone()))?;
-    Ok((vec![field].into(), vec![column]))
-}
-
-fn columns_of(nest: &Nest<Value>) -> Result<(Fields, Vec<ArrayRef>)> {
-    let entries: Vec<(String, &Nest<Value>)> = match nest {
-        Nest::Tuple(items) | Nest::List(items) => items.iter().enumerate().map(|(i, n)| (i.to_string(), n)).collect(),
-        Nest::Dict(entries) | Nest::Record(_, entries) => entries.iter().map(|(k, n)| (k.to_string(), n)).collect(),
-        Nest::Leaf(_) | Nest::Static(_) => Vec::new(),
-    };
-    let of_data = entries.into_iter().filter(|(_, nest)| !matches!(nest, Nest::Static(_)));
-    let columns: Result<Vec<(FieldRef, ArrayRef)>> = of_data.map(|(name, nest)| column_of(&name, nest)).collect();
-    let (fields, columns): (Vec<FieldRef>, Vec<ArrayRef>) = columns?.into_iter().unzip();
-    Ok((fields.into(), columns))
-}
-
-fn column_of(name: &str, nest: &Nest<Value>) -> Result<(FieldRef, ArrayRef)> {
-    let column: ArrayRef = match nest {
-        Nest::Leaf(value) => {
-            let spec = value.spec()?;
-            let place = |e: Error| e.at(format!("field '{name}'"));
-            let (field, array) = to_arrow_field(value).map_err(place)?;
-            let array = settled(&array, &spec).map_err(place)?;
-            return Ok((refit(&Arc::new(field.as_ref().clone().with_name(name)), &array, &spec), array));
-        }
-        Nest::Static(_) | Nest::Tuple(_) | Nest::List(_) | Nest::Dict(_) | Nest::Record(..) => {
-            let (fields, columns) = columns_of(nest)?;
-            let rows = columns.first().map_or(0, |column| column.len());
-            Arc::new(StructArray::try_new_with_length(fields, columns, None, rows).map_err(|e| internal(&e))?)
-        }
-    };
-    Ok((Arc::new(Field::new(name, column.data_type().clone(), false)), column))
-}
-
-fn internal(e: &ArrowError) -> Error {
-    Error::internal(format!("Arrow refuses what was proven: {e}"))
 }

@@ -3,7 +3,7 @@
 //! Invariant: rows that fit are decoded as one array. Nulls that may not be are found in it; a row that does not fit for another reason is found
 //! by halving.
 
-use crate::arrow::{defaults, field_of, picked_of, rows_as};
+use crate::arrow::{defaults, picked_of, rows_as};
 use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::FieldRef;
@@ -13,12 +13,13 @@ use extenso_types::{Error, Path, Result, Spec};
 /// The rows that fit the spec, and a report of the others; rows are counted from `start`.
 ///
 /// Errors: as [`field_rows`].
-#[cfg(feature = "ipc")]
+#[cfg(feature = "parquet")]
 pub fn array_rows(rows: &ArrayRef, start: usize, on_error: OnError, spec: &Spec) -> Result<(Value, BadRows)> {
-    field_rows(&field_of(rows.as_ref()), rows, start, on_error, spec)
+    field_rows(&crate::arrow::field_of(rows.as_ref()), rows, start, Vec::new(), on_error, spec)
 }
 
-/// As [`array_rows`], of an array whose field says what type of an extension it is.
+/// As [`array_rows`], of an array whose field says what type of an extension it is, and of which some rows are known not to fit: these hold defaults,
+/// and are reported first.
 ///
 /// Errors: a row that does not fit, under the policy that raises; what an array without rows fails with, which are errors of columns and not of
 /// rows; no memory.
@@ -26,17 +27,18 @@ pub fn field_rows(
     field: &FieldRef,
     rows: &ArrayRef,
     start: usize,
+    known: Vec<BadRow>,
     on_error: OnError,
     spec: &Spec,
 ) -> Result<(Value, BadRows)> {
-    match rows_as(field, rows.as_ref(), start, spec, on_error) {
+    match rows_as(field, rows.as_ref(), start, known.clone(), spec, on_error) {
         Ok((value, faults)) => {
             let mut kept = vec![true; rows.len()];
             faults.iter().for_each(|fault| kept[fault.row - start] = false);
             Ok((value, reported(faults, &kept, on_error)))
         }
         Err(error) if on_error == OnError::Raise => Err(error),
-        Err(_) => halved(field, rows, start, on_error, spec),
+        Err(_) => halved(field, rows, start, known, on_error, spec),
     }
 }
 
@@ -50,17 +52,30 @@ fn reported(faults: Vec<BadRow>, kept: &[bool], on_error: OnError) -> BadRows {
     bad
 }
 
-fn halved(field: &FieldRef, rows: &ArrayRef, start: usize, on_error: OnError, spec: &Spec) -> Result<(Value, BadRows)> {
-    let decode = &|rows: &ArrayRef, at: usize| Ok(rows_as(field, rows.as_ref(), at, spec, OnError::Raise)?.0);
+fn halved(
+    field: &FieldRef,
+    rows: &ArrayRef,
+    start: usize,
+    known: Vec<BadRow>,
+    on_error: OnError,
+    spec: &Spec,
+) -> Result<(Value, BadRows)> {
+    let decode =
+        &|rows: &ArrayRef, at: usize| Ok(rows_as(field, rows.as_ref(), at, Vec::new(), spec, OnError::Raise)?.0);
     decode(&rows.slice(0, 0), start)?;
-    let (mut kept, mut faults) = (vec![true; rows.len()], Vec::new());
+    let (mut kept, mut faults) = (vec![true; rows.len()], known);
+    faults.iter().for_each(|fault| kept[fault.row - start] = false);
     find(rows, (0, rows.len()), start, decode, &mut |row, error: Error| {
+        if !kept[row] {
+            return;
+        }
         kept[row] = false;
         let row = start + row;
         let told = error.to_string().starts_with("row ");
         let error = if told { error } else { error.at(format!("row {row}")) };
         faults.push(BadRow { row, offset: 0, path: Path::root(), error });
     });
+    faults.sort_by_key(|fault| fault.row);
     let value = decode(&kept_rows(rows, &kept)?, start)?;
     let bad = reported(faults, &kept, on_error);
     match on_error {

@@ -51,7 +51,7 @@ impl<R: Read + Send> Blocks for ArrowBlocks<R> {
         self.given = true;
         let count = rows.len();
         let rows = self.batches.values(rows)?;
-        let (leaves, bad) = leaves(&self.batches.needs, &rows, self.row, self.on_error)?;
+        let (leaves, bad) = leaves(&self.batches.needs, &rows, self.row, Vec::new(), self.on_error)?;
         self.row += count;
         let here = self.batches.reader.bytes() as u64;
         let bytes = self.packed.as_ref().map_or(here, |read| read.load(Ordering::Relaxed));
@@ -74,7 +74,7 @@ pub fn run_arrow(function: &Concrete, source: impl Read, on_error: OnError) -> R
         1 => read.swap_remove(0),
         _ => joined(&read)?,
     };
-    let (leaves, bad) = leaves(&batches.needs, &batches.values(rows)?, 0, on_error)?;
+    let (leaves, bad) = leaves(&batches.needs, &batches.values(rows)?, 0, Vec::new(), on_error)?;
     Ok(Rows { value: run_leaves(function, &leaves)?, bad, visited: Vec::new() })
 }
 
@@ -101,7 +101,7 @@ impl<R: Read> Batches<R> {
         let reader = IpcReader::new(source, needs.spec.as_ref())?;
         let batches = Batches { reader, needs };
         // What does not fit by its type is told before a row is read.
-        leaves(&batches.needs, &batches.values(batches.reader.empty()?)?, 0, OnError::Raise)?;
+        leaves(&batches.needs, &batches.values(batches.reader.empty()?)?, 0, Vec::new(), OnError::Raise)?;
         Ok(batches)
     }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `1f 8b`, `28 b5 2f fd` | gzip, zstd: what is packed in it is looked at the same way |
 //! | `PAR1` | Parquet |
+//! | `Obj`, `01` | Avro |
 //! | `ARROW1`, `ff ff ff ff` | a file or a stream of Arrow's IPC |
 //! | anything else | what its name ends in: `.csv`, `.arrows`, otherwise JSON |
 //!
@@ -15,6 +16,8 @@
 
 #[cfg(feature = "ipc")]
 mod arrow;
+#[cfg(feature = "avro")]
+mod avro;
 #[cfg(feature = "ipc")]
 mod bare;
 mod csv;
@@ -45,6 +48,8 @@ pub use messages::MessageSink;
 #[cfg(feature = "parquet")]
 pub use parquet::run_parquet;
 pub use run::{Progress, Watch, run_blocks};
+#[cfg(feature = "avro")]
+pub use sink::AvroSink;
 #[cfg(feature = "parquet")]
 pub use sink::ParquetSink;
 pub use sink::{NdjsonSink, Sink, SinkOptions, open_sink, run_to_file};
@@ -95,6 +100,8 @@ pub enum Format {
     Json,
     /// Parquet.
     Parquet,
+    /// Object container files of Avro.
+    Avro,
     /// CSV: a row of names, and rows of cells.
     Csv,
     /// A file of Arrow's IPC.
@@ -108,9 +115,10 @@ pub enum Format {
 }
 
 /// The names of formats, the endings of file names that they are known by.
-const FORMATS: [(Format, &str, &[&str]); 7] = [
+const FORMATS: [(Format, &str, &[&str]); 8] = [
     (Format::Json, "json", &["json", "ndjson", "jsonl"]),
     (Format::Parquet, "parquet", &["parquet", "pq"]),
+    (Format::Avro, "avro", &["avro"]),
     (Format::Csv, "csv", &["csv", "tsv"]),
     (Format::Arrow, "arrow", &["arrow", "feather"]),
     (Format::Arrows, "arrows", &["arrows"]),
@@ -138,8 +146,12 @@ impl Format {
 
     /// The format that a source with these first bytes is, if they say so.
     pub fn of_head(head: &[u8]) -> Option<Format> {
-        const MAGIC: [(&[u8], Format); 3] =
-            [(b"PAR1", Format::Parquet), (b"ARROW1", Format::Arrow), (&[0xff; 4], Format::Arrows)];
+        const MAGIC: [(&[u8], Format); 4] = [
+            (b"PAR1", Format::Parquet),
+            (b"Obj\x01", Format::Avro),
+            (b"ARROW1", Format::Arrow),
+            (&[0xff; 4], Format::Arrows),
+        ];
         MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, format)| *format)
     }
 }
@@ -251,11 +263,32 @@ pub fn open_reader<'a>(
     let read = packed.then_some(read);
     match options.format_of(&head) {
         Format::Parquet => whole_columns(function, source, options),
+        Format::Avro => containers(function, source, read, options),
         Format::Arrow | Format::Arrows => batches(function, source, read, options.on_error),
         Format::Csv => Ok(Box::new(csv::CsvBlocks::new(function, source, read, options)?)),
         Format::Json => Ok(Box::new(JsonBlocks::new(function, source, read, options)?)),
         format @ (Format::Protobuf | Format::TfRecord) => messages_of(function, source, read, format, options),
     }
+}
+
+#[cfg(feature = "avro")]
+fn containers<'a>(
+    function: &Arc<Concrete>,
+    source: Box<dyn BufRead + Send + 'a>,
+    packed: Option<Arc<AtomicU64>>,
+    options: &SourceOptions,
+) -> Result<Box<dyn Blocks + 'a>> {
+    Ok(Box::new(avro::AvroBlocks::new(function, source, packed, options)?))
+}
+
+#[cfg(not(feature = "avro"))]
+fn containers<'a>(
+    _: &Arc<Concrete>,
+    _: Box<dyn BufRead + Send + 'a>,
+    _: Option<Arc<AtomicU64>>,
+    _: &SourceOptions,
+) -> Result<Box<dyn Blocks + 'a>> {
+    Err(Error::value("the source is Avro").wanted("a build with the feature `avro`"))
 }
 
 #[cfg(feature = "proto")]

@@ -45,7 +45,7 @@ impl Blocks for ParquetBlocks {
         };
         self.given = true;
         let count = rows.len();
-        let (leaves, bad) = leaves(&self.needs, &items(&self.needs, rows)?, self.row, self.on_error)?;
+        let (leaves, bad) = leaves(&self.needs, &items(&self.needs, rows)?, self.row, Vec::new(), self.on_error)?;
         self.row += count;
         let done = self.size as f64 * self.row as f64 / self.total.max(1) as f64;
         Ok(Some(Block { leaves, rows: self.row, bytes: (done as u64).min(self.size), bad }))
@@ -59,7 +59,7 @@ impl Blocks for ParquetBlocks {
 pub fn run_parquet(function: &Concrete, source: &ParquetSource, on_error: OnError) -> Result<Rows<Nest<Value>>> {
     let (opened, needs) = opened(function, source)?;
     let rows = opened.whole()?;
-    let (leaves, bad) = leaves(&needs, &items(&needs, rows)?, 0, on_error)?;
+    let (leaves, bad) = leaves(&needs, &items(&needs, rows)?, 0, Vec::new(), on_error)?;
     Ok(Rows { value: run_leaves(function, &leaves)?, bad, visited: opened.visited() })
 }
 
@@ -69,7 +69,7 @@ fn opened(function: &Concrete, source: &ParquetSource) -> Result<(Opened, Needs)
     if let Some(spec) = &needs.spec {
         opened.choose(spec)?;
         // What does not fit by its type is told before a row is read.
-        leaves(&needs, &items(&needs, opened.no_rows()?)?, 0, OnError::Raise)?;
+        leaves(&needs, &items(&needs, opened.no_rows()?)?, 0, Vec::new(), OnError::Raise)?;
     }
     Ok((opened, needs))
 }

@@ -2,28 +2,30 @@
 
 use super::bare;
 use super::needs::Needs;
-use crate::columns::{BadRows, OnError};
-use crate::policy::array_rows;
+use crate::arrow::field_of;
+use crate::columns::{BadRow, BadRows, OnError};
+use crate::policy::field_rows;
 use crate::records::is_record;
 use arrow_array::{ArrayRef, StructArray};
 use extenso_core::Value;
 use extenso_types::{Error, Result, Spec};
 use std::sync::Arc;
 
-/// The leaves of a function's argument, of rows of which the first has the number `start`.
+/// The leaves of a function's argument, of rows of which the first has the number `start`, and some are known not to fit.
 ///
 /// Errors: columns that are missing or of another type; rows that do not fit, under the policy that raises.
 pub fn leaves(
     needs: &Needs,
     rows: &ArrayRef,
     start: usize,
+    known: Vec<BadRow>,
     on_error: OnError,
 ) -> Result<(Vec<Option<Value>>, BadRows)> {
     let Some(spec) = &needs.spec else { return Ok((needs.none(), BadRows::default())) };
     let odd = |e: arrow_schema::ArrowError| Error::data(format!("the rows cannot be put together: {e}"));
     let rows = bare::array_of(rows, spec).map_err(odd)?;
     let (spec, places) = bare::spec_of(spec, &needs.places);
-    let (value, bad) = array_rows(&rows, start, on_error, &spec)?;
+    let (value, bad) = field_rows(&field_of(rows.as_ref()), &rows, start, known, on_error, &spec)?;
     let mut found = Vec::with_capacity(places.len());
     value.push_leaves(&mut found)?;
     Ok((needs.leaves(found, &places)?, bad))

@@ -1,4 +1,4 @@
-//! Where results go: lines of JSON, CSV, Parquet, files and streams of Arrow, or messages.
+//! Where results go: lines of JSON, CSV, Parquet, Avro, files and streams of Arrow, or messages.
 //!
 //! Invariant: a file appears under its name whole or not at all.
 
@@ -86,6 +86,32 @@ impl<W: Write + Send> Sink for ParquetSink<W> {
     }
 }
 
+/// An Avro file.
+#[cfg(feature = "avro")]
+pub struct AvroSink<W>(Option<crate::avro::AvroWriter<W>>);
+
+#[cfg(feature = "avro")]
+impl<W: Write> AvroSink<W> {
+    /// A file that is written into `sink`.
+    pub fn new(sink: W) -> AvroSink<W> {
+        AvroSink(Some(crate::avro::AvroWriter::new(sink, crate::avro::AvroCodec::default())))
+    }
+}
+
+#[cfg(feature = "avro")]
+impl<W: Write> Sink for AvroSink<W> {
+    fn write(&mut self, results: &Nest<Value>) -> Result<()> {
+        self.0.as_mut().map_or(Ok(()), |writer| writer.write(results))
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        match self.0.take() {
+            Some(writer) => Ok(writer.finish()?.flush()?),
+            None => Ok(()),
+        }
+    }
+}
+
 /// An IPC file or stream of Arrow, a batch for each block.
 #[cfg(feature = "parquet")]
 pub struct ArrowSink<W: Write> {
@@ -125,7 +151,7 @@ impl<W: Write> ArrowSink<W> {
 #[cfg(feature = "parquet")]
 impl<W: Write> Sink for ArrowSink<W> {
     fn write(&mut self, results: &Nest<Value>) -> Result<()> {
-        let batch = crate::parquet::record_batch(results)?;
+        let batch = crate::arrow::record_batch(results)?;
         let mut opened = match std::mem::replace(&mut self.sinking, Sinking::Ended) {
             Sinking::New(sink) => Sinking::open(sink, &batch.schema(), self.stream)?,
             other => other,
@@ -181,6 +207,8 @@ pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) ->
     match options.format.unwrap_or(Format::Json) {
         Format::Json => lines(options, sink),
         Format::Csv => Ok(Box::new(CsvSink { sink, begun: false })),
+        #[cfg(feature = "avro")]
+        Format::Avro => Ok(Box::new(AvroSink::new(sink))),
         #[cfg(feature = "parquet")]
         Format::Parquet => Ok(Box::new(ParquetSink::new(sink))),
         #[cfg(feature = "parquet")]
@@ -193,6 +221,11 @@ pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) ->
         Format::Protobuf | Format::TfRecord => {
             drop(sink);
             Err(Error::value("the target is of messages").wanted("a build with the feature `proto`"))
+        }
+        #[cfg(not(feature = "avro"))]
+        Format::Avro => {
+            drop(sink);
+            Err(Error::value("the target is Avro").wanted("a build with the feature `avro`"))
         }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow | Format::Arrows => {

@@ -1,0 +1,546 @@
+//! Arrow arrays on their way out: the schema of a file, and how each value is written.
+//!
+//! Invariant: the schema follows from the fields of the arrays, and from the words of categories, alone. A field whose name is no name of Avro gets one
+//! and keeps its own beside it; so do types that Avro has not, so that reading what was written gives the same value.
+
+use super::numbers::uuid_text;
+use crate::arrow::nulls_of;
+use crate::json::write_string;
+use arrow_array::cast::AsArray;
+use arrow_array::types::ArrowDictionaryKeyType;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
+use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit, UnionFields};
+use extenso_types::{Error, Path, Result, Segment};
+use std::collections::HashSet;
+
+/// How the rows of a batch are written.
+#[derive(Debug)]
+pub struct Rows {
+    root: Put,
+    pub count: usize,
+}
+
+/// How the values of one place are written.
+#[derive(Debug)]
+enum Put {
+    Nothing,
+    Bool(BooleanBuffer),
+    I8(ScalarBuffer<i8>),
+    I16(ScalarBuffer<i16>),
+    I32(ScalarBuffer<i32>),
+    I64(ScalarBuffer<i64>),
+    U8(ScalarBuffer<u8>),
+    U16(ScalarBuffer<u16>),
+    U32(ScalarBuffer<u32>),
+    /// Bytes as they are, so many for each value.
+    Cells(Buffer, usize),
+    /// Integers of so many bytes, the lowest first, written with the highest first.
+    Decimal(Buffer, usize),
+    /// The texts of identifiers of 16 bytes.
+    Uuid(Buffer),
+    Text32(ScalarBuffer<i32>, Buffer),
+    Text64(ScalarBuffer<i64>, Buffer),
+    Optional(Option<NullBuffer>, Box<Put>),
+    List32(ScalarBuffer<i32>, Box<Put>),
+    List64(ScalarBuffer<i64>, Box<Put>),
+    /// Lists of so many items.
+    Sized(usize, Box<Put>),
+    Record(Vec<Put>),
+    Union {
+        ids: ScalarBuffer<i8>,
+        offsets: Option<ScalarBuffer<i32>>,
+        /// The children with their ids.
+        children: Vec<(i8, Option<NullBuffer>, Put)>,
+    },
+}
+
+/// The schema of a batch, as text, and how its rows are written.
+///
+/// Errors: a type that Avro cannot hold, with its path and what to do.
+pub fn rows_of(batch: &RecordBatch) -> Result<(Vec<u8>, Rows)> {
+    let mut layout = Layout::default();
+    let mut schema = Vec::new();
+    let schema_of = batch.schema();
+    let fields: Vec<(&Field, &ArrayRef)> = schema_of.fields().iter().map(|f| &**f).zip(batch.columns()).collect();
+    let root = layout.record("row", &[], fields, &Path::root(), &mut schema)?;
+    Ok((schema, Rows { root, count: batch.num_rows() }))
+}
+
+impl Rows {
+    /// Writes a row.
+    pub fn put(&self, row: usize, out: &mut Vec<u8>) {
+        self.root.put(row, out);
+    }
+}
+
+/// What the object of a type says beside what it is.
+type Said<'a> = Vec<(&'a str, Json)>;
+
+#[derive(Clone)]
+enum Json {
+    Text(String),
+    Int(i64),
+    Bool(bool),
+}
+
+/// A schema being written.
+#[derive(Default)]
+struct Layout {
+    /// The names of definitions.
+    names: HashSet<String>,
+}
+
+impl Layout {
+    /// The type of a field, with null if it may be missing.
+    fn optional(&mut self, field: &Field, array: &ArrayRef, at: &Path, out: &mut Vec<u8>) -> Result<Put> {
+        let nulls = !matches!(field.data_type(), DataType::Union(..) | DataType::Null) && field.is_nullable();
+        if !nulls {
+            return Ok(self.value(field, array, &[], at, out)?.0);
+        }
+        out.extend_from_slice(b"[\"null\",");
+        let put = self.value(field, array, &[], at, out)?.0;
+        out.push(b']');
+        Ok(Put::Optional(nulls_of(array.as_ref()), Box::new(put)))
+    }
+
+    /// The type of a field's values, and what two of a union cannot both be; none of a type with a name of its own.
+    fn value(
+        &mut self,
+        field: &Field,
+        array: &ArrayRef,
+        more: &[(&'static str, Json)],
+        at: &Path,
+        out: &mut Vec<u8>,
+    ) -> Result<(Put, Option<&'static str>)> {
+        let mut said: Said<'_> = more.to_vec();
+        let extension = field.metadata().get(EXTENSION_TYPE_NAME_KEY).map(String::as_str);
+        if let Some(name) = extension.filter(|name| *name != "arrow.uuid") {
+            said.push(("arrowExtension", Json::Text(name.to_string())));
+            let text = field.metadata().get(EXTENSION_TYPE_METADATA_KEY).cloned().unwrap_or_default();
+            said.push(("arrowExtensionMetadata", Json::Text(text)));
+        }
+        let data_type = field.data_type();
+        if let Some((kind, logical, put)) = scalar(data_type, array) {
+            said.extend(logical.map(|logical| ("logicalType", Json::Text(logical.to_string()))));
+            if let DataType::Timestamp(_, Some(zone)) = data_type
+                && **zone != *"UTC"
+            {
+                said.push(("arrowZone", Json::Text(zone.to_string())));
+            }
+            plain(kind, &said, out);
+            return Ok((put, Some(kind)));
+        }
+        if let Some((size, logical)) = fixed(data_type) {
+            let cells = buffer(array, size);
+            if extension == Some("arrow.uuid") && size == 16 {
+                said.push(("logicalType", Json::Text("uuid".to_string())));
+                plain("string", &said, out);
+                return Ok((Put::Uuid(cells), Some("string")));
+            }
+            said.extend(logical.map(|logical| ("logicalType", Json::Text(logical.to_string()))));
+            said.push(("size", Json::Int(i64::try_from(size).unwrap_or(i64::MAX))));
+            self.begin("fixed", field.name(), &said, out);
+            out.push(b'}');
+            return Ok((Put::Cells(cells, size), None));
+        }
+        match data_type {
+            DataType::Decimal128(precision, scale) => decimal(array, (*precision, *scale), 16, said, at, out),
+            DataType::Decimal256(precision, scale) => decimal(array, (*precision, *scale), 32, said, at, out),
+            DataType::Dictionary(..) => self.words(field, array, said, at, out),
+            DataType::List(item) => {
+                said.push(("arrowLargeList", Json::Bool(false)));
+                let list = array.as_list::<i32>();
+                let item = self.items(item, list.values(), said, at, out)?;
+                Ok((Put::List32(list.offsets().inner().clone(), Box::new(item)), Some("array")))
+            }
+            DataType::LargeList(item) => {
+                let list = array.as_list::<i64>();
+                let item = self.items(item, list.values(), said, at, out)?;
+                Ok((Put::List64(list.offsets().inner().clone(), Box::new(item)), Some("array")))
+            }
+            DataType::FixedSizeList(item, size) => {
+                said.push(("arrowFixedSize", Json::Int(i64::from(*size))));
+                let list = array.as_fixed_size_list();
+                let items = crate::arrow::uniform_items(list);
+                let item = self.items(item, &items, said, at, out)?;
+                Ok((Put::Sized(usize::try_from(*size).unwrap_or(0), Box::new(item)), Some("array")))
+            }
+            DataType::Struct(fields) => {
+                let fields = fields.iter().map(|f| &**f).zip(array.as_struct().columns()).collect();
+                Ok((self.record(field.name(), &said, fields, at, out)?, None))
+            }
+            DataType::Union(fields, _) => Ok((self.union(fields, array, at, out)?, Some("union"))),
+            other => Err(Error::dtype(format!("'{at}' has the Arrow type {other}, and Avro has no such type"))
+                .wanted("numbers, booleans, text, times, decimals, categories, lists, records or unions")),
+        }
+    }
+
+    fn items(&mut self, item: &Field, items: &ArrayRef, said: Said<'_>, at: &Path, out: &mut Vec<u8>) -> Result<Put> {
+        out.extend_from_slice(b"{\"type\":\"array\"");
+        put_said(&said, out);
+        out.extend_from_slice(b",\"items\":");
+        let put = self.optional(item, items, &at.child(Segment::Each), out)?;
+        out.push(b'}');
+        Ok(put)
+    }
+
+    fn record(
+        &mut self,
+        name: &str,
+        said: &[(&str, Json)],
+        fields: Vec<(&Field, &ArrayRef)>,
+        at: &Path,
+        out: &mut Vec<u8>,
+    ) -> Result<Put> {
+        self.begin("record", name, said, out);
+        out.extend_from_slice(b",\"fields\":[");
+        let (mut names, mut parts) = (HashSet::new(), Vec::with_capacity(fields.len()));
+        for (i, (field, array)) in fields.into_iter().enumerate() {
+            out.extend_from_slice(if i > 0 { b",{\"name\":" } else { b"{\"name\":" });
+            let own = unique(field.name(), &mut names);
+            write_string(own.as_bytes(), out);
+            if own != *field.name() {
+                put_said(&[("arrowName", Json::Text(field.name().clone()))], out);
+            }
+            out.extend_from_slice(b",\"type\":");
+            parts.push(self.optional(field, array, &at.child(Segment::field(field.name().as_str())), out)?);
+            out.push(b'}');
+        }
+        out.extend_from_slice(b"]}");
+        Ok(Put::Record(parts))
+    }
+
+    /// Words as an enum, whose symbols they are.
+    fn words(
+        &mut self,
+        field: &Field,
+        array: &ArrayRef,
+        mut said: Said<'_>,
+        at: &Path,
+        out: &mut Vec<u8>,
+    ) -> Result<(Put, Option<&'static str>)> {
+        let any = array.as_any_dictionary();
+        let refuse = |what: String| {
+            Error::dtype(format!("'{at}' is of categories, and {what}"))
+                .wanted("words that are names: letters, digits and '_', with no digit first, each once")
+                .hint("Write the words as strings: `take(x.categories, x.codes)`")
+        };
+        let words: Vec<&str> = match any.values().data_type() {
+            DataType::Utf8 => any.values().as_string::<i32>().iter().flatten().collect(),
+            DataType::LargeUtf8 => any.values().as_string::<i64>().iter().flatten().collect(),
+            other => return Err(refuse(format!("its words are of type {other}"))),
+        };
+        if let Some(odd) = words.iter().find(|word| !is_name(word)) {
+            return Err(refuse(format!("the word {odd:?} is no symbol of Avro")));
+        }
+        if words.iter().collect::<HashSet<_>>().len() < any.values().len() {
+            return Err(refuse("a word is there twice".to_string()));
+        }
+        let DataType::Dictionary(key, _) = field.data_type() else { return Err(Error::internal("no dictionary")) };
+        let (index, put) = codes(key, array).ok_or_else(|| refuse(format!("its codes are of type {key}")))?;
+        said.extend((index != "int32").then(|| ("arrowIndex", Json::Text(index.to_string()))));
+        said.extend(field.dict_is_ordered().filter(|ordered| *ordered).map(|_| ("arrowOrdered", Json::Bool(true))));
+        self.begin("enum", field.name(), &said, out);
+        out.extend_from_slice(b",\"symbols\":[");
+        for (i, word) in words.into_iter().enumerate() {
+            out.extend_from_slice(if i > 0 { b"," } else { b"" });
+            write_string(word.as_bytes(), out);
+        }
+        out.extend_from_slice(b"]}");
+        Ok((put, None))
+    }
+
+    fn union(&mut self, fields: &UnionFields, array: &ArrayRef, at: &Path, out: &mut Vec<u8>) -> Result<Put> {
+        let union = array.as_union();
+        out.extend_from_slice(b"[\"null\"");
+        let (mut kinds, mut children) = (HashSet::new(), Vec::new());
+        for (place, (id, field)) in fields.iter().enumerate() {
+            let child = union.child(id);
+            let mut said = vec![("arrowName", Json::Text(field.name().clone()))];
+            if usize::try_from(id).ok() != Some(place) {
+                said.push(("arrowTypeId", Json::Int(i64::from(id))));
+            }
+            if union.offsets().is_some() {
+                said.push(("arrowDense", Json::Bool(true)));
+            }
+            let mut text = Vec::new();
+            let at = at.child(Segment::field(field.name().as_str()));
+            let (put, kind) = self.value(field, child, &said, &at, &mut text)?;
+            out.push(b',');
+            // No two types of a union are of one kind, unless they have names; and none is a union.
+            if kind.is_none_or(|kind| kind != "union" && kind != "null" && kinds.insert(kind)) {
+                out.extend_from_slice(&text);
+            } else {
+                said.push(("arrowBoxed", Json::Bool(true)));
+                self.begin("record", field.name(), &said, out);
+                out.extend_from_slice(b",\"fields\":[{\"name\":\"value\",\"type\":");
+                out.extend_from_slice(&text);
+                out.extend_from_slice(b"}]}");
+            }
+            children.push((id, nulls_of(child.as_ref()), put));
+        }
+        out.push(b']');
+        Ok(Put::Union { ids: union.type_ids().clone(), offsets: union.offsets().cloned(), children })
+    }
+
+    /// The beginning of a definition.
+    fn begin(&mut self, kind: &str, name: &str, said: &[(&str, Json)], out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("{{\"type\":\"{kind}\",\"name\":").as_bytes());
+        write_string(unique(name, &mut self.names).as_bytes(), out);
+        put_said(said, out);
+    }
+}
+
+/// Whether Avro takes a text for a name.
+fn is_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// A name of Avro that is not there yet, the text itself if it can be.
+fn unique(text: &str, names: &mut HashSet<String>) -> String {
+    let known = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+    let mut name: String = text.chars().map(known).collect();
+    if !is_name(&name) || is_primitive(&name) {
+        name.insert(0, '_');
+    }
+    let first = name.clone();
+    for n in 2.. {
+        if names.insert(name.clone()) {
+            break;
+        }
+        name = format!("{first}_{n}");
+    }
+    name
+}
+
+/// Whether a definition of this name would be taken for a type that is there before.
+fn is_primitive(name: &str) -> bool {
+    matches!(name, "null" | "boolean" | "int" | "long" | "float" | "double" | "bytes" | "string")
+}
+
+fn put_said(said: &[(&str, Json)], out: &mut Vec<u8>) {
+    for (key, value) in said {
+        out.extend_from_slice(format!(",\"{key}\":").as_bytes());
+        match value {
+            Json::Text(text) => write_string(text.as_bytes(), out),
+            Json::Int(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            Json::Bool(flag) => out.extend_from_slice(flag.to_string().as_bytes()),
+        }
+    }
+}
+
+/// A type without a name.
+fn plain(kind: &str, said: &[(&str, Json)], out: &mut Vec<u8>) {
+    if said.is_empty() {
+        return write_string(kind.as_bytes(), out);
+    }
+    out.extend_from_slice(format!("{{\"type\":\"{kind}\"").as_bytes());
+    put_said(said, out);
+    out.push(b'}');
+}
+
+/// The buffer of values of a fixed number of bytes.
+fn buffer(array: &ArrayRef, width: usize) -> Buffer {
+    let data = array.to_data();
+    match data.buffers().first() {
+        Some(buffer) => buffer.slice_with_length(data.offset() * width, data.len() * width),
+        None => Buffer::default(),
+    }
+}
+
+fn numbers<T: ArrowNativeType>(array: &ArrayRef) -> ScalarBuffer<T> {
+    ScalarBuffer::new(buffer(array, size_of::<T>()), 0, array.len())
+}
+
+/// The type, the logical type, and how values without parts are written; none of others.
+fn scalar(data_type: &DataType, array: &ArrayRef) -> Option<(&'static str, Option<&'static str>, Put)> {
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    let int = |logical| Some(("int", logical, Put::I32(numbers(array))));
+    let long = |logical| Some(("long", logical, Put::I64(numbers(array))));
+    match data_type {
+        DataType::Null => Some(("null", None, Put::Nothing)),
+        DataType::Boolean => Some(("boolean", None, Put::Bool(array.as_boolean().values().clone()))),
+        DataType::Int8 => Some(("int", Some("arrow.int8"), Put::I8(numbers(array)))),
+        DataType::Int16 => Some(("int", Some("arrow.int16"), Put::I16(numbers(array)))),
+        DataType::Int32 => int(None),
+        DataType::Int64 => long(None),
+        DataType::UInt8 => Some(("int", Some("arrow.uint8"), Put::U8(numbers(array)))),
+        DataType::UInt16 => Some(("int", Some("arrow.uint16"), Put::U16(numbers(array)))),
+        DataType::UInt32 => Some(("long", Some("arrow.uint32"), Put::U32(numbers(array)))),
+        DataType::Float32 => Some(("float", None, Put::Cells(buffer(array, 4), 4))),
+        DataType::Float64 => Some(("double", None, Put::Cells(buffer(array, 8), 8))),
+        DataType::Utf8 => Some(("string", None, text32(array))),
+        DataType::LargeUtf8 => Some(("string", None, text64(array))),
+        DataType::Binary => Some(("bytes", None, text32(array))),
+        DataType::LargeBinary => Some(("bytes", None, text64(array))),
+        DataType::Date32 => int(Some("date")),
+        DataType::Date64 => long(Some("arrow.date64")),
+        DataType::Time32(Second) => int(Some("arrow.time32-second")),
+        DataType::Time32(_) => int(Some("time-millis")),
+        DataType::Time64(Nanosecond) => long(Some("arrow.time64-nanosecond")),
+        DataType::Time64(_) => long(Some("time-micros")),
+        DataType::Timestamp(Second, Some(_)) => long(Some("arrow.timestamp-second")),
+        DataType::Timestamp(Millisecond, Some(_)) => long(Some("timestamp-millis")),
+        DataType::Timestamp(Microsecond, Some(_)) => long(Some("timestamp-micros")),
+        DataType::Timestamp(Nanosecond, Some(_)) => long(Some("timestamp-nanos")),
+        DataType::Timestamp(Second, None) => long(Some("arrow.local-timestamp-second")),
+        DataType::Timestamp(Millisecond, None) => long(Some("local-timestamp-millis")),
+        DataType::Timestamp(Microsecond, None) => long(Some("local-timestamp-micros")),
+        DataType::Timestamp(Nanosecond, None) => long(Some("local-timestamp-nanos")),
+        DataType::Duration(Second) => long(Some("arrow.duration-seconds")),
+        DataType::Duration(Millisecond) => long(Some("arrow.duration-millis")),
+        DataType::Duration(Microsecond) => long(Some("arrow.duration-micros")),
+        DataType::Duration(Nanosecond) => long(Some("arrow.duration-nanos")),
+        _ => None,
+    }
+}
+
+/// How many bytes the values of a type have that is written as a fixed, and its logical type.
+fn fixed(data_type: &DataType) -> Option<(usize, Option<&'static str>)> {
+    match data_type {
+        DataType::UInt64 => Some((8, Some("arrow.uint64"))),
+        DataType::Float16 => Some((2, Some("arrow.float16"))),
+        DataType::FixedSizeBinary(size) => Some((usize::try_from(*size).ok()?, None)),
+        DataType::Interval(IntervalUnit::YearMonth) => Some((4, Some("arrow.interval-year-month"))),
+        DataType::Interval(IntervalUnit::DayTime) => Some((8, Some("arrow.interval-day-time"))),
+        DataType::Interval(IntervalUnit::MonthDayNano) => Some((16, Some("arrow.interval-month-day-nano"))),
+        _ => None,
+    }
+}
+
+fn text32(array: &ArrayRef) -> Put {
+    let data = array.to_data();
+    let ends = ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len() + 1);
+    Put::Text32(ends, data.buffers()[1].clone())
+}
+
+fn text64(array: &ArrayRef) -> Put {
+    let data = array.to_data();
+    let ends = ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len() + 1);
+    Put::Text64(ends, data.buffers()[1].clone())
+}
+
+fn decimal(
+    array: &ArrayRef,
+    (precision, scale): (u8, i8),
+    width: usize,
+    mut said: Said<'_>,
+    at: &Path,
+    out: &mut Vec<u8>,
+) -> Result<(Put, Option<&'static str>)> {
+    if !u8::try_from(scale).is_ok_and(|scale| scale <= precision) {
+        let error = Error::dtype(format!("'{at}' is a decimal of {precision} digits and a scale of {scale}"));
+        return Err(error.wanted("a scale from 0 to the number of digits").hint("Rescale it before"));
+    }
+    said.push(("logicalType", Json::Text("decimal".to_string())));
+    said.push(("precision", Json::Int(i64::from(precision))));
+    said.push(("scale", Json::Int(i64::from(scale))));
+    said.extend((width == 32 && precision <= 38).then_some(("arrowDecimalBytes", Json::Int(32))));
+    plain("bytes", &said, out);
+    Ok((Put::Decimal(buffer(array, width), width), Some("bytes")))
+}
+
+/// The codes of words, and what they are.
+fn codes(key: &DataType, array: &ArrayRef) -> Option<(&'static str, Put)> {
+    use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
+    fn keys<K: ArrowDictionaryKeyType>(array: &ArrayRef) -> ScalarBuffer<K::Native> {
+        array.as_dictionary::<K>().keys().values().clone()
+    }
+    Some(match key {
+        DataType::Int8 => ("int8", Put::I8(keys::<Int8Type>(array))),
+        DataType::Int16 => ("int16", Put::I16(keys::<Int16Type>(array))),
+        DataType::Int32 => ("int32", Put::I32(keys::<Int32Type>(array))),
+        DataType::Int64 => ("int64", Put::I64(keys::<Int64Type>(array))),
+        DataType::UInt8 => ("uint8", Put::U8(keys::<UInt8Type>(array))),
+        DataType::UInt16 => ("uint16", Put::U16(keys::<UInt16Type>(array))),
+        DataType::UInt32 => ("uint32", Put::U32(keys::<UInt32Type>(array))),
+        _ => return None,
+    })
+}
+
+/// Writes a number of variable length.
+#[inline]
+pub fn put_long(number: i64, out: &mut Vec<u8>) {
+    let mut bits = (number << 1 ^ number >> 63).cast_unsigned();
+    while bits >= 0x80 {
+        out.push(bits.to_le_bytes()[0] | 0x80);
+        bits >>= 7;
+    }
+    out.push(bits.to_le_bytes()[0]);
+}
+
+/// Writes bytes behind their length.
+pub fn put_text(text: &[u8], out: &mut Vec<u8>) {
+    put_long(i64::try_from(text.len()).unwrap_or(i64::MAX), out);
+    out.extend_from_slice(text);
+}
+
+fn place(n: impl TryInto<usize>) -> usize {
+    n.try_into().unwrap_or(0)
+}
+
+impl Put {
+    fn put(&self, row: usize, out: &mut Vec<u8>) {
+        match self {
+            Put::Nothing => {}
+            Put::Bool(bits) => out.push(u8::from(bits.value(row))),
+            Put::I8(numbers) => put_long(numbers[row].into(), out),
+            Put::I16(numbers) => put_long(numbers[row].into(), out),
+            Put::I32(numbers) => put_long(numbers[row].into(), out),
+            Put::I64(numbers) => put_long(numbers[row], out),
+            Put::U8(numbers) => put_long(numbers[row].into(), out),
+            Put::U16(numbers) => put_long(numbers[row].into(), out),
+            Put::U32(numbers) => put_long(numbers[row].into(), out),
+            Put::Cells(bytes, width) => out.extend_from_slice(&bytes[row * width..(row + 1) * width]),
+            Put::Decimal(bytes, width) => put_decimal(&bytes[row * width..(row + 1) * width], out),
+            Put::Uuid(bytes) => put_text(uuid_text(&bytes[row * 16..(row + 1) * 16]).as_bytes(), out),
+            Put::Text32(ends, bytes) => put_text(&bytes[place(ends[row])..place(ends[row + 1])], out),
+            Put::Text64(ends, bytes) => put_text(&bytes[place(ends[row])..place(ends[row + 1])], out),
+            Put::Optional(nulls, inner) => {
+                if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                    return out.push(0);
+                }
+                out.push(2);
+                inner.put(row, out);
+            }
+            Put::List32(ends, item) => item.put_items(place(ends[row])..place(ends[row + 1]), out),
+            Put::List64(ends, item) => item.put_items(place(ends[row])..place(ends[row + 1]), out),
+            Put::Sized(size, item) => item.put_items(row * size..(row + 1) * size, out),
+            Put::Record(parts) => parts.iter().for_each(|part| part.put(row, out)),
+            Put::Union { ids, offsets, children } => {
+                let child = children.iter().position(|(id, ..)| *id == ids[row]);
+                let at = offsets.as_ref().map_or(row, |offsets| place(offsets[row]));
+                match child.map(|child| (child, &children[child])) {
+                    Some((child, (_, nulls, put))) if nulls.as_ref().is_none_or(|nulls| nulls.is_valid(at)) => {
+                        put_long(i64::try_from(child).unwrap_or(0) + 1, out);
+                        put.put(at, out);
+                    }
+                    _ => out.push(0),
+                }
+            }
+        }
+    }
+
+    fn put_items(&self, items: std::ops::Range<usize>, out: &mut Vec<u8>) {
+        if !items.is_empty() {
+            put_long(i64::try_from(items.len()).unwrap_or(i64::MAX), out);
+            items.for_each(|item| self.put(item, out));
+        }
+        out.push(0);
+    }
+}
+
+/// Writes an integer, whose lowest byte is first, in as few bytes as hold it.
+fn put_decimal(bytes: &[u8], out: &mut Vec<u8>) {
+    let fill = if bytes.last().is_some_and(|high| *high >= 0x80) { 0xff } else { 0 };
+    let mut n = bytes.len();
+    while n > 1 && bytes[n - 1] == fill && (bytes[n - 2] >= 0x80) == (fill == 0xff) {
+        n -= 1;
+    }
+    put_long(i64::try_from(n).unwrap_or(0), out);
+    out.extend(bytes[..n].iter().rev());
+}
