@@ -83,7 +83,7 @@ pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
         if let Some(file) = outcomes.of("written", file) {
             let again = read_avro(&file[..], &AvroOptions::default()).expect("what was written is read").value;
             // As text, in which what is no number is equal to itself; a value that is no record comes back as the field of one.
-            let text = |value| to_literal(value).map(|literal| literal.to_string());
+            let text = |value: &Value| to_literal(value).map(|literal| literal.to_string());
             let records = StructTensor::from_value(&again).expect("records");
             let same = |value: &Value| text(value) == text(&rows.value);
             let same = same(&again) || records.field("value").is_ok_and(same);
