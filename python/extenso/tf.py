@@ -21,6 +21,7 @@ _OTHERS = {
     "einsum": "einsum",
     "expand_dims": "expand_dims",
     "gather_nd": "gather_nd",
+    "io.parse_example": "parse_examples",
     "linalg.matmul": "matmul",
     "math.cumprod": "cumulative_prod",
     "math.cumsum": "cumulative_sum",

@@ -311,3 +311,20 @@ def test_maps_and_tensors_come_back_as_the_type_that_is_asked_for() -> None:
     for value, asked in [(ex.tensor([1, 2]), pa.int8()), (ex.constant([[1, 2], []]), pa.map_(pa.string(), pa.string()))]:
         kept = pa.Array._import_from_c_capsule(*value.__arrow_c_array__(asked.__arrow_c_schema__()))
         assert kept.equals(pa.array(value))
+
+
+def test_one_long_run_is_read_and_dense_unions_go_into_rows() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([10_000_000], pa.int32()), pa.array([7]))
+    table, out = pa.table({"x": runs}), io.BytesIO()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    x = ex.read_arrow(out.getvalue())["x"]
+    assert x.shape == (10_000_000,) and x[0].item() == x[-1].item() == 7
+    tags, offsets = pa.array([0, 1, 0], pa.int8()), pa.array([1, 0, 0], pa.int32())
+    union = ex.from_arrow(pa.UnionArray.from_dense(tags, offsets, [pa.array([1, 2]), pa.array(["a"])], ["n", "s"]))
+    assert ex.write_json({"u": union}) == b'{"u":2}\n{"u":"a"}\n{"u":1}\n'
+    records = ex.StructTensor([3], {"u": union})
+    schema = "syntax = 'proto3'; message E { oneof u { int64 n = 1; string s = 2; } }"
+    assert ex.encode_proto(records, schema, "E").tolist() == [b"\x08\x02", b"\x12\x01a", b"\x08\x01"]
+    encoded = ex.function(ex.encode_json, name="encoded")
+    assert encoded(records).tolist() == ['{"u":2}', '{"u":"a"}', '{"u":1}']

@@ -2,14 +2,14 @@
 //!
 //! Invariant: leaves stand in the order of the spec's leaves; a leaf that is not needed has no column and no value.
 //! A type that a record's field may have is a struct, a ragged list, a masked value, a union whose elements stand at their own places,
-//! a time, a decimal or bytes of one width, which are text, or any type whose components are all fields, which reads as an object.
+//! a time, a decimal, bytes of one width or JSON, which are text, or any type whose components are all fields, which reads as an object.
 
 use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef, RowVec, TextRef};
 use crate::plan::{ColumnId, Field, Plan};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::kernels::pool::buffer;
 use extenso_core::{Offsets, RowPartition, Storage, Tensor, TypeSpec, Value, side_by_side};
-use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, Spelling, StructSpec, UnionSpec};
+use extenso_ext::{JsonTensorSpec, MaskedTensorSpec, RaggedTensorSpec, Spelling, StructSpec, UnionSpec};
 use extenso_types::{
     DType, Dim, Dims, Error, ExtSpec, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
 };
@@ -271,6 +271,7 @@ impl Compiler<'_> {
             Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => self.list(at, ext),
             Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => self.optional(at, ext, outer),
             Spec::Ext(ext) if is::<UnionSpec>(ext) => self.union(at, ext),
+            Spec::Ext(ext) if is::<JsonTensorSpec>(ext) => self.json(at, ext, outer),
             Spec::Ext(ext) => match Spelling::of(ext) {
                 Some(spelling) => self.spelled(at, ext, spelling, outer),
                 None => self.record(at, ext, outer),
@@ -341,6 +342,14 @@ impl Compiler<'_> {
         Ok(fixed(&own, column.map_or(Plan::Skip, |column| Plan::Spelled { spelling, column })))
     }
 
+    /// Texts of JSON, which stand in a record as strings.
+    fn json(&mut self, at: &Path, ext: &ExtSpec, outer: usize) -> Result<Plan> {
+        match ext.components.as_slice() {
+            [(segment, Spec::Tensor(text))] => self.tensor(&at.child(segment.clone()), text, outer),
+            _ => Err(Error::internal(format!("'{at}' has other components than its text"))),
+        }
+    }
+
     /// Values of several types, each of which has an element for every one.
     fn union(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
         let spec = UnionSpec::deserialize(ext)?;
@@ -375,7 +384,7 @@ impl Compiler<'_> {
                 Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec, inside)? })
             }
             _ => Err(Error::dtype(format!("'{at}' is of type {}, which is no record", ext.def))
-                .wanted("a struct, a ragged list, a masked value, a union, a time, a decimal, bytes of one width, or a type whose components are fields")),
+                .wanted("a struct, a ragged list, a masked value, a union, a time, a decimal, bytes of one width, JSON, or a type whose components are fields")),
         }
         };
         Ok(fixed(&own, Plan::Record { fields: ext.components.iter().map(field).collect::<Result<_>>()? }))

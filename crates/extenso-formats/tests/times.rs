@@ -55,6 +55,7 @@ fn one_each() -> Spec {
         ("id", cells(16, Some("uuid"))),
         ("mac", cells(6, None)),
         ("digest", cells(40, None)),
+        ("doc", JsonTensor::new(Tensor::strings(&[1], &["1"]).expect("texts")).expect("JSON").into_value()),
     ])
 }
 
@@ -63,8 +64,8 @@ fn cells(width: usize, kind: Option<&str>) -> Value {
     FixedBytesTensor::new(cells, kind).expect("bytes").into_value()
 }
 
-const GIVEN: &str = r#"{"utc": "2001-02-03T04:05:06.500Z", "zone": "1970-01-01T00:00:00Z", "named": "1970-01-01T01:00:00.000000001+01:00", "local": "1969-12-31 23:59:59.999999", "day": "2000-02-29", "day_ms": "1969-12-31", "time": "23:59:59.000001", "second": "00:00:01", "took": "PT1.5S", "price": 12.5, "wide": "-1e-30", "id": "01234567-89AB-cdef-0123-456789abcdef", "mac": "AAECLCIK", "digest": "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ"}"#;
-const WRITTEN: &str = r#"{"utc":"2001-02-03T04:05:06.500Z","zone":"1970-01-01T05:30:00+05:30","named":"1970-01-01T00:00:00.000000001Z[Europe/Berlin]","local":"1969-12-31T23:59:59.999999","day":"2000-02-29","day_ms":"1969-12-31","time":"23:59:59.000001","second":"00:00:01","took":"1500ms","price":"12.50","wide":"-0.000000000000000000000000000001","id":"01234567-89ab-cdef-0123-456789abcdef","mac":"AAECLCIK","digest":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ=="}"#;
+const GIVEN: &str = r#"{"utc": "2001-02-03T04:05:06.500Z", "zone": "1970-01-01T00:00:00Z", "named": "1970-01-01T01:00:00.000000001+01:00", "local": "1969-12-31 23:59:59.999999", "day": "2000-02-29", "day_ms": "1969-12-31", "time": "23:59:59.000001", "second": "00:00:01", "took": "PT1.5S", "price": 12.5, "wide": "-1e-30", "id": "01234567-89AB-cdef-0123-456789abcdef", "mac": "AAECLCIK", "digest": "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ", "doc": "{\"a\": [1]}"}"#;
+const WRITTEN: &str = r#"{"utc":"2001-02-03T04:05:06.500Z","zone":"1970-01-01T05:30:00+05:30","named":"1970-01-01T00:00:00.000000001Z[Europe/Berlin]","local":"1969-12-31T23:59:59.999999","day":"2000-02-29","day_ms":"1969-12-31","time":"23:59:59.000001","second":"00:00:01","took":"1500ms","price":"12.50","wide":"-0.000000000000000000000000000001","id":"01234567-89ab-cdef-0123-456789abcdef","mac":"AAECLCIK","digest":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ==","doc":"{\"a\": [1]}"}"#;
 
 fn shown(value: &Value) -> String {
     to_literal(value).expect("a literal").to_string()
@@ -170,6 +171,7 @@ fn what_does_not_fit_is_named() -> Result<()> {
     check("id", "\"0123\"", "Wanted: a uuid, such as");
     check("mac", "\"AAECLCI=\"", "the string \"AAECLCI=\" came.\nWanted: a base64 string of 6 bytes.");
     check("mac", "6", "a base64 string of 6 bytes");
+    check("digest", "{}", "a base64 string of 40 bytes");
     let rows = decode_ndjson(b"{\"day\": \"no\"}", &spec, OnError::Default)?;
     assert_eq!((rows.bad.count(), shown(&rows.value).contains("\"1970-01-01\"")), (1, true));
     Ok(())
