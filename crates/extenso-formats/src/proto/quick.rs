@@ -9,14 +9,16 @@ use super::node::{Field, Record, Rule, Value};
 use super::number::{Number, push};
 use super::push::{push_row, push_symbol};
 use super::wire::{Span, Wire, WireType};
-use crate::columns::{Column, Columns, SHORT};
+use crate::columns::{Column, Columns, SHORT, TextVec};
 use crate::plan::ColumnId;
 
 /// What is read of the fields of a message.
 #[derive(Debug)]
 pub struct Quick {
-    /// The place of each field, one added, by its tag, which has its number and how it is written; of the first fields by number.
+    /// The place of each step, one added, by its tag, which has the number of the field and how it is written; of the first fields by
+    /// number.
     tags: Vec<u16>,
+    /// One of each field, then those of packed numbers.
     steps: Vec<Step>,
     /// The fields of which a row of as many items as came is added when the message ends.
     rows: Vec<(usize, ColumnId)>,
@@ -33,11 +35,13 @@ const ODD: u16 = u16::MAX;
 /// The tags of numbers below this have two bytes at most.
 const LOW: u32 = 1 << 8;
 
-/// What is done with a field.
+/// What is done with a field that is written in some way.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     kind: Kind,
     column: Option<ColumnId>,
+    /// The place of the field.
+    field: usize,
     repeats: bool,
     /// Whether it takes other fields back.
     excludes: bool,
@@ -54,6 +58,8 @@ enum Kind {
     F32,
     F64,
     Other,
+    /// Packed numbers.
+    Packed,
     Text { utf8: bool },
     Message,
     Nothing,
@@ -69,7 +75,7 @@ enum End {
 
 impl Step {
     /// What is done with a field; none if it is not read quickly.
-    fn of(field: &Field) -> Option<Step> {
+    fn of((place, field): (usize, &Field)) -> Option<Step> {
         let column = field.value.column();
         let kind = match &field.value {
             _ if matches!(field.rule, Rule::Member) => return None,
@@ -94,17 +100,23 @@ impl Step {
             Value::Text { utf8, column: Some(_) } => Kind::Text { utf8: *utf8 },
             Value::Message { record: None, .. } | Value::Text { column: None, .. } | Value::Nothing => Kind::Nothing,
         };
-        Some(Step { kind, column, repeats: field.rule.repeats(), excludes: !field.rivals.is_empty() })
+        Some(Step { kind, column, field: place, repeats: field.rule.repeats(), excludes: !field.rivals.is_empty() })
+    }
+
+    fn of_packed((place, field): (usize, &Field)) -> Step {
+        let column = field.value.column();
+        Step { kind: Kind::Packed, column, field: place, repeats: true, excludes: !field.rivals.is_empty() }
     }
 }
 
 impl Quick {
     /// What is read of these fields; none if messages that hold them are not read quickly.
     pub fn new(fields: &[Field], numbered: impl Iterator<Item = (u32, usize)> + Clone) -> Option<Quick> {
-        if fields.len() >= usize::from(ODD) {
+        let mut steps = fields.iter().enumerate().map(Step::of).collect::<Option<Vec<_>>>()?;
+        steps.extend((0..).zip(fields).filter(|(_, field)| may_be_packed(field)).map(Step::of_packed));
+        if steps.len() >= usize::from(ODD) {
             return None;
         }
-        let steps = fields.iter().map(Step::of).collect::<Option<_>>()?;
         let low = numbered.filter(|(number, _)| *number < LOW);
         let last = low.clone().map(|(number, _)| number as usize).max().unwrap_or_default();
         let unknown = |tag: usize| {
@@ -114,8 +126,8 @@ impl Quick {
         let mut tags: Vec<u16> = (0..(8 * (last + 1)).max(1 << 7)).map(unknown).collect();
         for (number, place) in low {
             for (wire, tag) in (0..).zip(&mut tags[8 * number as usize..][..8]) {
-                let fits = WireType::of(wire).is_some_and(|wire| fits(&fields[place], wire));
-                *tag = if fits { u16::try_from(place + 1).unwrap_or(ODD) } else { ODD };
+                let step = WireType::of(wire).and_then(|wire| step_of(fields, &steps, place, wire));
+                *tag = step.and_then(|step| u16::try_from(step + 1).ok()).unwrap_or(ODD);
             }
         }
         let (mut rows, mut others) = (Vec::new(), Vec::new());
@@ -131,16 +143,25 @@ impl Quick {
     }
 }
 
-/// Whether a field may be written so.
-fn fits(field: &Field, wire: WireType) -> bool {
-    let packed = field.rule.repeats() && wire == WireType::Bytes;
-    match &field.value {
-        Value::Number { number, .. } => number.wire() == wire || packed,
-        Value::Enum { .. } => wire == WireType::Varint || packed,
+/// Whether its values may stand side by side, with one tag.
+fn may_be_packed(field: &Field) -> bool {
+    field.rule.repeats() && matches!(field.value, Value::Number { .. } | Value::Enum { .. })
+}
+
+/// What is done with a field that is written so; none if it may not be.
+fn step_of(fields: &[Field], steps: &[Step], place: usize, wire: WireType) -> Option<usize> {
+    let field = &fields[place];
+    if wire == WireType::Bytes && may_be_packed(field) {
+        return (fields.len()..steps.len()).find(|step| steps[*step].field == place);
+    }
+    let fits = match &field.value {
+        Value::Number { number, .. } => number.wire() == wire,
+        Value::Enum { .. } => wire == WireType::Varint,
         Value::Text { .. } | Value::Message { .. } => wire == WireType::Bytes,
         Value::Keyed(_) | Value::Union { .. } => false,
         Value::Nothing => true,
-    }
+    };
+    fits.then_some(place)
 }
 
 /// Reads a record; none if there is anything odd in it.
@@ -174,14 +195,14 @@ impl Reader<'_, '_> {
         while at < wire.0.len() {
             // Behind a tag there is a byte of its value or more.
             let tag = Tag::of(wire.two(at)?);
-            let (place, tag, value) =
-                match tag.and_then(|tag| quick.tags.get(usize::from(tag.value)).map(|place| (place, tag))) {
+            let (step, tag, value) =
+                match tag.and_then(|tag| quick.tags.get(usize::from(tag.value)).map(|step| (step, tag))) {
                     Some((&ODD, _)) => return None,
-                    Some((place, tag)) => (usize::from(*place), tag, at + tag.len),
-                    None => long_tag(record, wire, at)?,
+                    Some((step, tag)) => (usize::from(*step), tag, at + tag.len),
+                    None => long_tag(record, quick, wire, at)?,
                 };
-            at = match place.checked_sub(1) {
-                Some(place) => self.field(record, quick.steps.get(place)?, place, counts, tag, wire, value)?,
+            at = match step.checked_sub(1) {
+                Some(step) => self.field(record, quick.steps.get(step)?, counts, tag, wire, value)?,
                 None => wire.skip(value, tag.kind())?,
             };
         }
@@ -199,27 +220,22 @@ impl Reader<'_, '_> {
 
     /// Reads the values of a field, the first of which stands at a byte, and says where they end.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)] // They are what the loop over fields holds in registers.
     fn field(
         &mut self,
         record: &Record,
         step: &Step,
-        place: usize,
         counts: &mut [u32],
         tag: Tag,
         wire: Bytes<'_>,
         mut at: usize,
     ) -> Option<usize> {
-        let count = *counts.get(place)?;
+        let count = *counts.get(step.field)?;
         if count > 0 && !step.repeats {
             return None;
         }
-        if step.excludes && record.fields[place].rivals.iter().any(|rival| counts[*rival] > 0) {
+        if step.excludes && record.fields[step.field].rivals.iter().any(|rival| counts[*rival] > 0) {
             return None;
         }
-        let packed = step.repeats && tag.kind() == PACKED;
-        let record_bytes = self.bytes;
-        let column = step.column.and_then(|id| self.columns.get_mut(id));
         let mut came = 1;
         // Values of one field mostly follow one another.
         macro_rules! each {
@@ -231,18 +247,38 @@ impl Reader<'_, '_> {
                 }
             }};
         }
-        macro_rules! number {
-            ($numbers:expr, $read:expr, $of:expr) => {
-                each!({
-                    let (value, end) = $read?;
-                    at = end;
-                    $numbers.push($of(value));
-                })
+        macro_rules! numbers {
+            ($Kind:ident, $read:ident, $of:expr) => {
+                match step.column.and_then(|id| self.columns.get_mut(id)) {
+                    Some(Column::$Kind(numbers)) => each!({
+                        let (value, end) = wire.$read(at)?;
+                        at = end;
+                        numbers.push($of(value));
+                    }),
+                    _ => (came, at) = self.other(&record.fields[step.field], wire, at)?,
+                }
             };
         }
-        match (step.kind, column) {
-            (Kind::Message, _) => {
-                let Value::Message { record: Some(record), .. } = &record.fields[place].value else { return None };
+        match step.kind {
+            Kind::I64 => numbers!(I64, varint, u64::cast_signed),
+            Kind::U64 => numbers!(U64, varint, |value| value),
+            Kind::I32 => numbers!(I32, varint, |value| (value as u32).cast_signed()),
+            Kind::U32 => numbers!(U32, varint, |value| value as u32),
+            Kind::Bool => numbers!(Bits, varint, |value| value != 0),
+            Kind::F32 => numbers!(F32, take, f32::from_le_bytes),
+            Kind::F64 => numbers!(F64, take, f64::from_le_bytes),
+            Kind::Other => (came, at) = self.other(&record.fields[step.field], wire, at)?,
+            Kind::Packed => (came, at) = self.packed(&record.fields[step.field], wire, at)?,
+            Kind::Text { utf8 } => {
+                let Some(Column::Text(texts)) = step.column.and_then(|id| self.columns.get_mut(id)) else { return None };
+                each!({
+                    let part = wire.sized(at)?;
+                    at = part.end;
+                    push_text(texts, self.bytes, part, utf8)?;
+                });
+            }
+            Kind::Message => {
+                let Value::Message { record: Some(record), .. } = &record.fields[step.field].value else { return None };
                 let quick = record.quick.as_ref()?;
                 each!({
                     let part = wire.sized(at)?;
@@ -250,62 +286,32 @@ impl Reader<'_, '_> {
                     self.message(record, quick, part)?;
                 });
             }
-            (Kind::Text { utf8 }, Some(Column::Text(texts))) => each!({
-                let part = wire.sized(at)?;
-                at = part.end;
-                // What may stand behind the message is not read, but copied.
-                match record_bytes.get(part.start..)?.first_chunk() {
-                    Some(bytes) if part.end - part.start <= SHORT => {
-                        let len = part.end - part.start;
-                        if utf8 && !is_ascii(bytes, len) {
-                            simdutf8::basic::from_utf8(&bytes[..len]).ok()?;
-                        }
-                        texts.push_short(bytes, len).then_some(())?;
-                    }
-                    _ => {
-                        let text = wire.0.get(part.start..part.end)?;
-                        if utf8 && !text.is_ascii() {
-                            simdutf8::basic::from_utf8(text).ok()?;
-                        }
-                        texts.push(text).then_some(())?;
-                    }
-                }
-            }),
-            (Kind::I64, Some(Column::I64(numbers))) if !packed => number!(numbers, wire.varint(at), u64::cast_signed),
-            (Kind::U64, Some(Column::U64(numbers))) if !packed => number!(numbers, wire.varint(at), |value| value),
-            (Kind::I32, Some(Column::I32(numbers))) if !packed => {
-                number!(numbers, wire.varint(at), |value| (value as u32).cast_signed())
-            }
-            (Kind::U32, Some(Column::U32(numbers))) if !packed => {
-                number!(numbers, wire.varint(at), |value| value as u32)
-            }
-            (Kind::Bool, Some(Column::Bits(bits))) if !packed => number!(bits, wire.varint(at), |value| value != 0),
-            (Kind::F32, Some(Column::F32(numbers))) if !packed => number!(numbers, wire.take(at), f32::from_le_bytes),
-            (Kind::F64, Some(Column::F64(numbers))) if !packed => number!(numbers, wire.take(at), f64::from_le_bytes),
             // That a member of a oneof came which nobody needs still takes back the one that is needed.
-            (Kind::Nothing, _) => at = wire.skip(at, tag.kind())?,
-            _ => (came, at) = self.other(&record.fields[place], packed, wire, at)?,
+            Kind::Nothing => at = wire.skip(at, tag.kind())?,
         }
-        counts[place] = count.checked_add(came)?;
+        counts[step.field] = count.checked_add(came)?;
         Some(at)
     }
 
-    /// Reads packed numbers, a number that its column does not hold as it is, or an enum, and says how many values came and where
-    /// they end.
-    fn other(&mut self, field: &Field, packed: bool, wire: Bytes<'_>, at: usize) -> Option<(u32, usize)> {
+    /// Reads packed numbers, and says how many values came and where they end.
+    fn packed(&mut self, field: &Field, wire: Bytes<'_>, at: usize) -> Option<(u32, usize)> {
+        let Value::Number { number, column } = &field.value else { return None };
+        let column = column.and_then(|id| self.columns.get_mut(id));
+        let part = wire.sized(at)?;
+        let came = number.read_packed(&mut Wire::new(wire.0, part), column).ok()?;
+        Some((u32::try_from(came).ok()?, part.end))
+    }
+
+    /// Reads a number that its column does not hold as it is, or an enum, and says how many values came and where they end.
+    fn other(&mut self, field: &Field, wire: Bytes<'_>, at: usize) -> Option<(u32, usize)> {
         match &field.value {
             Value::Number { number, column } => {
                 let column = column.and_then(|id| self.columns.get_mut(id));
-                if packed {
-                    let part = wire.sized(at)?;
-                    let came = number.read_packed(&mut Wire::new(wire.0, part), column).ok()?;
-                    return Some((u32::try_from(came).ok()?, part.end));
-                }
                 let mut careful = Wire::new(wire.0, Span { start: at, end: wire.0.len() });
                 let raw = number.read(&mut careful).ok()?;
                 column.map_or(Some(()), |column| push(column, raw)).map(|()| (1, careful.at()))
             }
-            Value::Enum { values, column } if !packed => {
+            Value::Enum { values, column } => {
                 let (number, end) = wire.varint(at)?;
                 // The lower half, as of every number of 32 bits.
                 let number = (number as u32).cast_signed();
@@ -341,6 +347,26 @@ impl Reader<'_, '_> {
             _ => Some(()),
         }
     }
+}
+
+/// Adds a text that stands there in a record.
+#[inline(always)]
+fn push_text(texts: &mut TextVec, record: &[u8], part: Span, utf8: bool) -> Option<()> {
+    let len = part.end - part.start;
+    // What may stand behind the message is not read, but copied.
+    if len <= SHORT
+        && let Some(bytes) = record.get(part.start..)?.first_chunk()
+    {
+        if utf8 && !is_ascii(bytes, len) {
+            simdutf8::basic::from_utf8(&bytes[..len]).ok()?;
+        }
+        return texts.push_short(bytes, len).then_some(());
+    }
+    let text = record.get(part.start..part.end)?;
+    if utf8 && !text.is_ascii() {
+        simdutf8::basic::from_utf8(text).ok()?;
+    }
+    texts.push(text).then_some(())
 }
 
 /// Whether the first `len` of these bytes are ASCII.
@@ -391,15 +417,15 @@ impl Tag {
     }
 }
 
-/// Reads a tag of several bytes: the place of the field, one added, how it is written, and where the value starts.
+/// Reads a tag of several bytes: the place of the step, one added, how it is written, and where the value starts.
 #[cold]
-fn long_tag(record: &Record, wire: Bytes<'_>, at: usize) -> Option<(usize, Tag, usize)> {
+fn long_tag(record: &Record, quick: &Quick, wire: Bytes<'_>, at: usize) -> Option<(usize, Tag, usize)> {
     let (tag, value) = wire.varint(at)?;
     let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number))?;
     let (wire, tag) = (WireType::of(tag)?, Tag { value: (tag & 7) as u16, bytes: 1, mask: 0, len: 0 });
     match record.numbers.find(number) {
         None => Some((0, tag, value)),
-        Some(place) => fits(&record.fields[place], wire).then_some((place + 1, tag, value)),
+        Some(place) => step_of(&record.fields, &quick.steps, place, wire).map(|step| (step + 1, tag, value)),
     }
 }
 
