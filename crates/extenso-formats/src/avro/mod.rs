@@ -34,9 +34,11 @@ mod container;
 mod encode;
 mod node;
 mod numbers;
+mod put;
 mod read;
 mod schema;
 mod shape;
+mod skip;
 mod wire;
 mod write;
 

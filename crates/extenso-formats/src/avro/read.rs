@@ -5,9 +5,10 @@
 
 use super::codec::Budget;
 use super::container::{Container, Stored, malformed};
-use super::node::{Node, skip};
+use super::node::Node;
 use super::schema::Schema;
 use super::shape::{Want, compile};
+use super::skip::skip;
 use super::wire::Wire;
 use crate::arrow::from_arrow_field;
 use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};

@@ -1,6 +1,6 @@
 //! Laws of Avro: what is written is read; bytes from outside give a value or an error, and no more memory than they are worth.
 
-use super::encode::{put_long, put_text};
+use super::put::{put_long, put_text};
 use super::{AvroCodec, AvroOptions, encode_avro, read_avro};
 use crate::arrow::from_arrow;
 use crate::{FieldSpec, OnError, struct_spec};

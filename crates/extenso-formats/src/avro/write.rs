@@ -4,7 +4,8 @@
 
 use super::codec::AvroCodec;
 use super::container::{MAGIC, MARKER};
-use super::encode::{put_long, put_text, rows_of};
+use super::encode::rows_of;
+use super::put::{put_long, put_text};
 use crate::arrow::record_batch;
 use extenso_core::Value;
 use extenso_graph::save::archive::write_atomically;
