@@ -5,8 +5,8 @@
 use crate::error::{OrRaise, guarded};
 use crate::rearrange::axes;
 use crate::{arg, value};
-use extenso_core::Value;
 use extenso_core::ops::Quantiles;
+use extenso_core::{Arg, Value};
 use extenso_ext::lists;
 use extenso_types::Result;
 use pyo3::prelude::*;
@@ -204,8 +204,16 @@ fn group_by<'py>(values: Given<'_, 'py>, keys: Given<'_, 'py>, axis: i64) -> PyR
 #[pyfunction]
 #[pyo3(signature = (x, test, axis=None))]
 fn isin<'py>(x: Given<'_, 'py>, test: Given<'_, 'py>, axis: Option<i64>) -> Made<'py> {
-    let (given, test) = (value::from_py(x)?, value::from_py(test)?);
-    made(x.py(), || lists::isin(&given, &test, axis))
+    let (given, test) = (value::from_py(x)?, weak(test)?);
+    made(x.py(), || lists::isin(&given, test, axis))
+}
+
+/// What is written in Python as numbers or strings, one or a list, as it is written; else the value.
+fn weak(object: Given<'_, '_>) -> PyResult<Arg> {
+    match arg::list(object) {
+        Ok(Some(Arg::List(items))) if items.iter().all(|item| matches!(item, Arg::Scalar(_))) => Ok(Arg::List(items)),
+        Ok(_) | Err(_) => arg::from_py(object),
+    }
 }
 
 /// The distinct elements that `x` or `y` have in their lists along `axis`, in increasing order.

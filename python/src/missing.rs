@@ -17,6 +17,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(nan_to_none, module)?)?;
     module.add_function(wrap_pyfunction!(coalesce, module)?)?;
     module.add_function(wrap_pyfunction!(drop_none, module)?)?;
+    module.add_function(wrap_pyfunction!(singletons, module)?)?;
     module.add_function(wrap_pyfunction!(pad_none, module)?)
 }
 
@@ -83,6 +84,18 @@ fn coalesce<'py>(values: &Bound<'py, PyTuple>) -> PyResult<Object<'py>> {
     let given: PyResult<Vec<Arg>> = values.iter().map(|item| arg::from_py(&item)).collect();
     let given = given?;
     value::to_py(values.py(), guarded(|| missing::coalesce(&given)).or_raise()?)
+}
+
+/// Each element along `axis` as a list of one, and what is missing as an empty list.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.singletons(ex.constant([1, None, 3])))
+/// [[1], [], [3]]
+#[pyfunction]
+#[pyo3(signature = (x, axis=0))]
+fn singletons<'py>(x: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
+    let values = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| missing::singletons(&values, axis)).or_raise()?)
 }
 
 /// The value without what is missing: of the elements along `axis`, or along every axis.

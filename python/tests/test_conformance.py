@@ -139,6 +139,7 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "top_k_values": lambda x, k, axis=-1: ex.top_k(x, k, axis)[0],
     "index": lambda x, key: eval(f"x[{key}]", {"x": x}),
     "ragged_from_dense": lambda dense, ragged_rank=1: ex.RaggedTensor.from_tensor(dense, ragged_rank=ragged_rank),
+    "ragged_from_dense_nested_lengths": lambda dense, lengths: ex.RaggedTensor.from_tensor(dense, lengths=lengths),
     "ragged_from_dense_lengths": lambda dense, lengths: ex.RaggedTensor.from_tensor(dense, lengths=lengths),
     "ragged_from_dense_padding": lambda dense, padding, ragged_rank=1: ex.RaggedTensor.from_tensor(
         dense, padding=padding, ragged_rank=ragged_rank

@@ -5,6 +5,7 @@
 
 mod counts;
 mod groups;
+mod keys;
 mod moves;
 mod parts;
 mod pick;

@@ -10,13 +10,14 @@ pub use drop::drop_none;
 pub use pad::pad_none;
 
 use crate::args::typed;
-use crate::axes::{outer, positions, rank, zeros_of};
+use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};
 use crate::masked::{MaskedTensor, fill_none, is_none};
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor, masked_by, select};
 use extenso_core::attrs::Axes;
+use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
-use extenso_types::{Error, Result};
+use extenso_types::{DType, Error, Result};
 use std::sync::Arc;
 
 /// Whether each value is there, in the rows of the value: the opposite of [`is_none`].
@@ -95,6 +96,40 @@ fn where_true(x: &Value, condition: &Value) -> Result<Value> {
 /// ```
 pub fn nan_to_none(x: &Value) -> Result<Value> {
     ops::isnan(x).and_then(ops::logical_not).and_then(|there| where_true(x, &there)).map_err(|e| e.at("nan_to_none"))
+}
+
+/// Each element along `axis` as a list of one, and what is missing as an empty list. Awkward Array's name.
+///
+/// Shapes: one more axis, behind `axis`. Errors: an axis out of range.
+///
+/// ```
+/// # use extenso_ext::{constant, missing::singletons, to_literal};
+/// let x = singletons(&constant(vec![Some(1), None, Some(3)]).unwrap(), 0).unwrap();
+/// assert_eq!(to_literal(&x).unwrap().to_string(), "[[1], [], [3]]");
+/// ```
+pub fn singletons(x: &Value, axis: i64) -> Result<Value> {
+    normalize_axis(axis, drop::depth(x).map_err(|e| e.at("singletons"))?)
+        .and_then(|axis| of_one(x, axis))
+        .map_err(|e| e.at("singletons"))
+}
+
+fn of_one(x: &Value, axis: usize) -> Result<Value> {
+    match typed::<MaskedTensor>(x) {
+        Some(masked) if axis > 0 && masked.mask_rank()? <= axis => {
+            Ok(MaskedTensor::new(of_one(masked.values(), axis)?, masked.mask().clone())?.into_value())
+        }
+        _ if axis > 0 => {
+            let rows = as_rows(x)?;
+            Ok(rows.with_values(of_one(rows.values(), axis - 1)?)?.into_value())
+        }
+        Some(masked) if masked.mask_rank()? == 1 => {
+            let mask = Value::from(masked.mask().clone());
+            let lengths = ops::partition_from_lengths(ops::cast(&mask, DType::I64)?)?;
+            let there = ops::boolean_mask(masked.values(), mask, 0)?;
+            Ok(RaggedTensor::from_partition(there, lengths.partition()?.clone())?.into_value())
+        }
+        _ => Ok(RaggedTensor::from_partition(x.clone(), rows_of_one(x)?)?.into_value()),
+    }
 }
 
 /// The first argument where its values are there, the next one where they are not, and so on. Arrow's name.

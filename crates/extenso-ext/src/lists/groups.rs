@@ -1,9 +1,10 @@
 //! Equal elements of lists: neighbours that are equal, distinct elements, and elements by keys.
 
+use super::keys::keys;
 use super::pick::parts;
-use super::{Beside, along, along_one, check_scalars, cut_by, in_shape_of, only, rows_value};
+use super::{Beside, along, along_one, cut_by, in_shape_of, only, rows_value};
 use crate::args::typed_ref;
-use crate::axes::positions;
+use crate::axes::{positions, rank};
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{DType, Error, Result};
@@ -53,18 +54,12 @@ fn same(a: &Value, b: &Value) -> Result<Value> {
     ops::logical_or(neither, ops::logical_and(ops::logical_and(a, b)?, equal)?)
 }
 
-/// Lists in increasing order.
-///
-/// Errors: elements that have no order, or axes of their own.
-fn in_order(rows: &RaggedTensor) -> Result<RaggedTensor> {
-    check_scalars(rows)?;
-    rows.with_values(ops::segment_sort(rows.values(), rows.partition(), false)?)
-}
-
 /// Lists in order, with the places that their elements had among all.
 pub(super) struct Sorted {
     /// The lists in order.
     pub rows: RaggedTensor,
+    /// For each element in order that by which it is equal to others.
+    keys: RaggedTensor,
     /// For each element in order the place that it had.
     pub places: Value,
 }
@@ -72,12 +67,18 @@ pub(super) struct Sorted {
 impl Sorted {
     /// The rows in increasing order.
     ///
-    /// Errors: elements that have no order, or axes of their own.
+    /// Errors: elements that have no order, or are rows.
     pub fn of(rows: &RaggedTensor) -> Result<Sorted> {
-        check_scalars(rows)?;
-        let order = ops::segment_argsort(rows.values(), rows.partition(), false)?;
+        let keys = keys(rows)?;
+        let order = ops::segment_argsort(keys.values(), rows.partition(), false)?;
         let places = ops::places_by_row(order, rows.partition(), rows.partition())?;
-        Ok(Sorted { rows: rows.with_values(ops::take(rows.values(), &places, 0)?)?, places })
+        let ordered = |rows: &RaggedTensor| rows.with_values(ops::take(rows.values(), &places, 0)?);
+        Ok(Sorted { rows: ordered(rows)?, keys: ordered(&keys)?, places })
+    }
+
+    /// The runs of equal elements.
+    pub fn runs(&self) -> Result<Runs> {
+        runs(&self.keys)
     }
 
     /// What stands for each element in order, back in the places that the elements had.
@@ -86,9 +87,30 @@ impl Sorted {
     }
 }
 
+/// The values of lists in increasing order, and their runs of equal elements.
+///
+/// Errors: as [`Sorted::of`].
+fn in_order(rows: &RaggedTensor) -> Result<(Value, Runs)> {
+    if rank(rows.values())? > 1 {
+        let sorted = Sorted::of(rows)?;
+        return Ok((sorted.rows.values().clone(), sorted.runs()?));
+    }
+    // Numbers, booleans and text are sorted without their places.
+    let sorted = rows.with_values(ops::segment_sort(rows.values(), rows.partition(), false)?)?;
+    Ok((sorted.values().clone(), runs(&sorted)?))
+}
+
+/// For each element of a vector the number of distinct ones before it in order. What is missing comes behind all.
+pub(super) fn ranks(x: &Value) -> Result<Value> {
+    let sorted = Sorted::of(&super::one_list(x)?)?;
+    let Runs { cut, .. } = sorted.runs()?;
+    sorted.back(ops::value_rowids(&cut)?)
+}
+
 /// The lengths of the runs of equal neighbours of each list along `axis`. Awkward Array's name.
 ///
-/// NaN equals NaN here, and missing equals missing. Errors: an axis out of range; elements with axes of their own.
+/// NaN equals NaN here, and missing equals missing; elements with axes of one size are equal as a whole. Errors: an axis out of range;
+/// elements that are rows.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -97,8 +119,7 @@ impl Sorted {
 /// ```
 pub fn run_lengths(x: &Value, axis: i64) -> Result<Value> {
     let lengths = |rows: &RaggedTensor| {
-        check_scalars(rows)?;
-        let runs = runs(rows)?;
+        let runs = runs(&keys(rows)?)?;
         rows_value(ops::row_lengths(&runs.cut)?, &runs.of_rows)
     };
     along_one(x, axis, &lengths).map_err(|e| e.at("run_lengths"))
@@ -106,7 +127,8 @@ pub fn run_lengths(x: &Value, axis: i64) -> Result<Value> {
 
 /// The distinct elements of each list along `axis`, in increasing order; NaN behind all, and one for what is missing last.
 ///
-/// Errors: an axis out of range; elements without an order, or with axes of their own.
+/// Elements with axes of one size, as the rows of a matrix along axis 0, are in the order of their first parts that differ. Errors: an
+/// axis out of range; elements without an order, or that are rows.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -118,9 +140,8 @@ pub fn unique(x: &Value, axis: i64) -> Result<Value> {
 }
 
 pub(super) fn distinct(rows: &RaggedTensor) -> Result<Value> {
-    let sorted = in_order(rows)?;
-    let runs = runs(&sorted)?;
-    rows_value(ops::take(sorted.values(), ops::row_starts(&runs.cut)?, 0)?, &runs.of_rows)
+    let (values, runs) = in_order(rows)?;
+    rows_value(ops::take(values, ops::row_starts(&runs.cut)?, 0)?, &runs.of_rows)
 }
 
 /// The distinct elements of each list along `axis`, as [`unique`] gives them, and how often each stands there.
@@ -136,9 +157,8 @@ pub(super) fn distinct(rows: &RaggedTensor) -> Result<Value> {
 /// ```
 pub fn unique_with_counts(x: &Value, axis: i64) -> Result<(Value, Value)> {
     let counted = |rows: &RaggedTensor| {
-        let sorted = in_order(rows)?;
-        let Runs { cut, of_rows } = runs(&sorted)?;
-        let values = ops::take(sorted.values(), ops::row_starts(&cut)?, 0)?;
+        let (values, Runs { cut, of_rows }) = in_order(rows)?;
+        let values = ops::take(values, ops::row_starts(&cut)?, 0)?;
         Ok(vec![rows_value(values, &of_rows)?, rows_value(ops::row_lengths(&cut)?, &of_rows)?])
     };
     along(x, axis, Vec::new(), &|rows, _| counted(rows)).and_then(pair).map_err(|e| e.at("unique_with_counts"))
@@ -156,7 +176,7 @@ pub fn unique_with_counts(x: &Value, axis: i64) -> Result<(Value, Value)> {
 pub fn unique_with_inverse(x: &Value, axis: i64) -> Result<(Value, Value)> {
     let numbered = |rows: &RaggedTensor| {
         let sorted = Sorted::of(rows)?;
-        let Runs { cut, of_rows } = runs(&sorted.rows)?;
+        let Runs { cut, of_rows } = sorted.runs()?;
         let values = ops::take(sorted.rows.values(), ops::row_starts(&cut)?, 0)?;
         let first = ops::gather_rows_of(ops::row_starts(&of_rows)?, rows.partition())?;
         let inverse = sorted.back(ops::subtract(ops::value_rowids(&cut)?, first)?)?;
@@ -173,7 +193,7 @@ pub fn unique_with_inverse(x: &Value, axis: i64) -> Result<(Value, Value)> {
 /// have it, in the order that they had.
 ///
 /// Shapes: `keys` has the axes and rows of `values` up to and with `axis`; the second result has one axis more than `values`,
-/// the groups before their elements. Errors: an axis out of range; other rows; keys without an order, or with axes of their own.
+/// the groups before their elements. Errors: an axis out of range; other rows; keys without an order, or that are rows.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -187,7 +207,7 @@ pub fn group_by(values: &Value, keys: &Value, axis: i64) -> Result<(Value, Value
         let rows = typed_ref::<RaggedTensor>(values).ok_or_else(|| Error::internal("lists are rows"))?;
         let values = rows.values_in(keys.partition()).map_err(|e| e.at("values"))?;
         let sorted = Sorted::of(keys)?;
-        let Runs { cut, of_rows } = runs(&sorted.rows)?;
+        let Runs { cut, of_rows } = sorted.runs()?;
         let distinct = ops::take(sorted.rows.values(), ops::row_starts(&cut)?, 0)?;
         let groups = rows_value(ops::take(values, &sorted.places, 0)?, &cut)?;
         Ok(vec![rows_value(distinct, &of_rows)?, rows_value(groups, &of_rows)?])

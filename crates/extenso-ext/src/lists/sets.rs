@@ -2,7 +2,7 @@
 //!
 //! Both are found in the order of two lists together, so that anything that can be sorted can be looked for.
 
-use super::groups::{Sorted, distinct, runs};
+use super::groups::{Sorted, distinct};
 use super::pick::{filled_like, parts};
 use super::{Beside, along, check_scalars, flat_values, in_shape_of, only, with_flat};
 use crate::args::{answer, typed_ref};
@@ -10,13 +10,14 @@ use crate::axes::rank;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::Attrs;
-use extenso_core::{Answer, Call, ExtensionType, Value, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Scalar, Tensor, Value, ops, strengthen};
 use extenso_types::{DType, DTypeKind, Error, Result};
 
 /// Whether each element of `x` is in `test`: in its list along `axis`, or without an axis in all of `test`.
 ///
 /// NaN equals NaN here. Shapes: `test` has the rows of `x` before the axis; the result has the shape and the rows of `x`; what is
-/// missing stays missing without an axis, and equals what is missing along one. Errors: other rows; dtypes that differ.
+/// missing stays missing without an axis, and equals what is missing along one. Numbers that are written, one or a list, take the dtype
+/// of `x`. Errors: other rows; dtypes that differ; a number that the dtype does not hold.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -24,8 +25,48 @@ use extenso_types::{DType, DTypeKind, Error, Result};
 /// assert_eq!(to_literal(&lists::isin(&x, &test, Some(-1)).unwrap()).unwrap().to_string(), "[[False, True], [False]]");
 /// assert_eq!(to_literal(&lists::isin(&x, &test, None).unwrap()).unwrap().to_string(), "[[False, True], [True]]");
 /// ```
-pub fn isin(x: &Value, test: &Value, axis: Option<i64>) -> Result<Value> {
-    let found = || match axis {
+pub fn isin(x: &Value, test: impl Into<Arg>, axis: Option<i64>) -> Result<Value> {
+    let test = test.into();
+    let found = || within(x, &written(&test, x).map_err(|e| e.at("test"))?, axis);
+    found().map_err(|e: Error| e.at("isin"))
+}
+
+/// The value, or what is written in the dtype of another.
+fn written(test: &Arg, like: &Value) -> Result<Value> {
+    let items = match test {
+        Arg::Value(value) => return Ok(value.clone()),
+        Arg::Scalar(_) => std::slice::from_ref(test),
+        Arg::List(items) => items,
+    };
+    let dtype = crate::dtype_of(&like.spec()?);
+    let whole: Option<Vec<i64>> = items.iter().map(integer).collect();
+    match (whole, dtype) {
+        (Some(numbers), Some(dtype)) if dtype.is_numeric() => {
+            for end in numbers.iter().min().into_iter().chain(numbers.iter().max()) {
+                strengthen(&Scalar::Int(*end), Some(dtype))?;
+            }
+            ops::cast(Tensor::from_vec(numbers), dtype)
+        }
+        _ if items.is_empty() => Ok(Tensor::from_vec(Vec::<f64>::new()).into()),
+        _ => {
+            let one = |item: &Arg| match item {
+                Arg::Scalar(scalar) => ops::expand_dims(strengthen(scalar, dtype)?, 0),
+                Arg::Value(_) | Arg::List(_) => Err(Error::dtype("found a list").wanted("numbers or strings alone")),
+            };
+            ops::concat(items.iter().map(one).collect::<Result<Vec<Value>>>()?, 0)
+        }
+    }
+}
+
+fn integer(item: &Arg) -> Option<i64> {
+    match item {
+        Arg::Scalar(Scalar::Int(number)) => Some(*number),
+        Arg::Scalar(_) | Arg::Value(_) | Arg::List(_) => None,
+    }
+}
+
+fn within(x: &Value, test: &Value, axis: Option<i64>) -> Result<Value> {
+    match axis {
         Some(axis) => {
             let lists = vec![Beside::lists("test", test)];
             let found = along(x, axis, lists, &|rows, test| {
@@ -39,11 +80,10 @@ pub fn isin(x: &Value, test: &Value, axis: Option<i64>) -> Result<Value> {
                 (Value::Tensor(one), Value::Tensor(other)) if one.dtype() == other.dtype() => {
                     with_flat(x, &members_of_one(&values, &test, one.dtype())?)
                 }
-                _ => with_flat(x, &isin(&values, &test, Some(0))?),
+                _ => with_flat(x, &within(&values, &test, Some(0))?),
             }
         }
-    };
-    found().map_err(|e: Error| e.at("isin"))
+    }
 }
 
 /// For each value of a vector whether it is in another.
@@ -58,9 +98,8 @@ fn members_of_one(values: &Value, test: &Value, dtype: DType) -> Result<Value> {
 
 /// For each value whether it is in the row of `test`.
 fn members(rows: &RaggedTensor, test: &Value) -> Result<Value> {
-    check_scalars(rows)?;
     let both = Both::of(rows, test, true)?;
-    let runs = runs(&both.sorted.rows)?;
+    let runs = both.sorted.runs()?;
     let found = ops::segment_any(ops::cast(&both.second, DType::Bool)?, &runs.cut)?;
     both.of_first(ops::gather_rows_of(found, &runs.cut)?)
 }
@@ -78,7 +117,6 @@ impl Both {
     /// The rows joined with others; of equal elements those of the first come first if `before`.
     fn of(rows: &RaggedTensor, others: &Value, before: bool) -> Result<Both> {
         let others = typed_ref::<RaggedTensor>(others).ok_or_else(|| Error::internal("lists are rows"))?.into_owned();
-        check_scalars(&others)?;
         let marked = |rows: &RaggedTensor, mark: i64| rows.with_values(filled_like(rows.values(), mark)?);
         let joined = |first: RaggedTensor, second: RaggedTensor| {
             let parts = if before { [first, second] } else { [second, first] };
@@ -100,7 +138,7 @@ impl Both {
 
 /// The distinct elements that `x` or `y` have in their lists along `axis`, in increasing order.
 ///
-/// Shapes: both have the same rows before the axis. Errors: other rows; dtypes that differ; elements with axes of their own.
+/// Shapes: both have the same rows before the axis. Errors: other rows; dtypes that differ; elements that are rows.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};

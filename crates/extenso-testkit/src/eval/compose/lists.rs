@@ -47,7 +47,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "run_lengths" ("x"; InnerAxis) = |args, attrs| lists::run_lengths(&given(args, 0)?, InnerAxis::of(attrs)?.axis);
     "unique" ("x"; InnerAxis) = |args, attrs| lists::unique(&given(args, 0)?, InnerAxis::of(attrs)?.axis);
     "isin" ("x", "test"; WithinAxis) = |args, attrs| {
-        lists::isin(&given(args, 0)?, &given(args, 1)?, single(&WithinAxis::of(attrs)?.axis)?)
+        lists::isin(&given(args, 0)?, &args[1], single(&WithinAxis::of(attrs)?.axis)?)
     };
     "union" ("x", "y"; InnerAxis) = |args, attrs| of_two(args, InnerAxis::of(attrs)?.axis, lists::union);
     "intersection" ("x", "y"; InnerAxis) = |args, attrs| of_two(args, InnerAxis::of(attrs)?.axis, lists::intersection);

@@ -1,7 +1,7 @@
 //! Functions of missing data.
 
 use super::rows::{AnyAxis, composed, single};
-use super::{Composed, given};
+use super::{Composed, OfAxis, given};
 use extenso_core::Arg;
 use extenso_core::attrs::{Attrs, NoAttrs};
 use extenso_core::reduce::Reduce;
@@ -25,6 +25,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         Arg::List(values) => missing::coalesce(values),
         Arg::Value(_) | Arg::Scalar(_) => Err(Error::dtype("found a value").wanted("a tuple of values")),
     };
+    "singletons" ("x"; OfAxis) = |args, attrs| missing::singletons(&given(args, 0)?, OfAxis::of(attrs)?.axis);
     "drop_none" ("x"; AnyAxis) = |args, attrs| {
         missing::drop_none(&given(args, 0)?, single(&AnyAxis::of(attrs)?.axis)?)
     };

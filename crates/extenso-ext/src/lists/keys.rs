@@ -1,0 +1,64 @@
+//! Elements of lists as keys: numbers that are equal where elements are, and in their order.
+//!
+//! Invariant: elements with axes of their own, which have one size, are in the order of their first parts that differ.
+
+use super::flat_values;
+use super::groups::ranks;
+use crate::args::{int, typed_ref};
+use crate::axes::{dim, rank};
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::{ExtensionType, Tensor, Value, ops};
+use extenso_types::{Dim, Error, Result};
+
+/// The lists with a key for each element in its place: the element itself, if it has no axes.
+///
+/// Errors: elements that are rows, or of a size that is not known while tracing; elements without an order.
+pub(super) fn keys(rows: &RaggedTensor) -> Result<RaggedTensor> {
+    let values = rows.values();
+    match rank(values)? {
+        1 => Ok(rows.clone()),
+        n => rows.with_values(of_parts(values, n)?),
+    }
+}
+
+fn of_parts(values: &Value, rank: usize) -> Result<Value> {
+    if !is_dense(values) {
+        return Err(Error::shape("the elements along the axis are rows themselves")
+            .wanted("numbers, booleans or text along the axis, or vectors of them of one size")
+            .hint("Give the last axis, or `flatten` the axes inside."));
+    }
+    let sizes = (1..rank).map(|axis| dim(values, axis).map(Dim::known)).collect::<Result<Option<Vec<usize>>>>()?;
+    let size = sizes.map(|sizes| sizes.iter().product::<usize>()).ok_or_else(|| {
+        Error::shape("the elements along the axis have sizes that are not known while tracing").wanted("known sizes")
+    })?;
+    // Of parts that may be missing the mask covers all.
+    let parts = match typed_ref::<MaskedTensor>(values) {
+        Some(masked) => MaskedTensor::new(
+            flat_values(masked.values())?,
+            ops::reshape(masked.wide_mask()?, vec![-1_i64])?.tensor()?.clone(),
+        )?
+        .into_value(),
+        None => ops::reshape(values, vec![-1_i64])?,
+    };
+    let none = ops::cast(ops::zeros_like(crate::axes::positions(values)?)?, extenso_types::DType::I64)?;
+    if size == 0 {
+        return Ok(none);
+    }
+    let parts = ops::reshape(ranks(&parts)?, vec![-1, int(size)])?;
+    // There are no more ranks than parts.
+    let most = ops::add(ops::sum(ops::add(&none, int(size))?, 0, false)?, 1)?;
+    let mut keys = none;
+    for at in 0..int(size) {
+        let part = ops::take(&parts, Tensor::scalar(at), 1)?;
+        keys = ranks(&ops::add(ops::multiply(keys, &most)?, part)?)?;
+    }
+    Ok(keys)
+}
+
+fn is_dense(values: &Value) -> bool {
+    match typed_ref::<MaskedTensor>(values) {
+        Some(masked) => is_dense(masked.values()),
+        None => values.tensor().is_ok(),
+    }
+}
