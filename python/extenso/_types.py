@@ -125,12 +125,12 @@ class RaggedTensor(Composite, ExtensionType):
 
     @staticmethod
     def from_tensor(
-        tensor: object, lengths: object = None, padding: object = None, ragged_rank: int = 1
+        tensor: object, lengths: object = None, padding: object = None, ragged_rank: int | None = None
     ) -> "RaggedTensor":
-        """Makes rows of a dense tensor, `ragged_rank` of whose axes behind the first become ragged.
+        """Makes rows of a dense tensor, `ragged_rank` of whose axes behind the first become ragged: one if nothing is said.
 
-        With `lengths`, row i is the first `lengths[i]` elements; with `padding`, rows lose the elements at their ends that
-        equal it.
+        With `lengths`, row i is the first `lengths[i]` elements; a list of vectors has those of several axes. With `padding`,
+        rows lose the elements at their ends that equal it.
         """
         ragged: RaggedTensor = _Rows.from_tensor(tensor, lengths, padding, ragged_rank)
         return ragged

@@ -34,6 +34,7 @@ mod ragged;
 mod random;
 mod rearrange;
 mod record;
+mod scatter;
 mod shape;
 mod shapes;
 mod spec;
@@ -82,6 +83,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ragged::add_to(module)?;
     rearrange::add_to(module)?;
     lists::add_to(module)?;
+    scatter::add_to(module)?;
     shapes::add_to(module)?;
     standard::add_to(module)?;
     strings::add_to(module)?;

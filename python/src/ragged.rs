@@ -93,20 +93,26 @@ impl Rows {
     ) -> PyResult<Object<'py>> {
         let py = tensor.py();
         let dense = Value::from(arg::tensor(tensor, None)?);
-        let rank = ragged_rank.map_or(Ok(1), |rank| size(rank, "ragged_rank"))?;
+        let nested = lengths.filter(|lengths| is_nested(lengths)).map(tensors).transpose()?;
+        let depth = nested.as_ref().map_or(1, Vec::len);
+        let rank = ragged_rank.map_or(Ok(depth), |rank| size(rank, "ragged_rank"))?;
         match (lengths, padding) {
             (None, None) => made(py, || RaggedTensor::from_dense(dense, rank)),
             (None, Some(padding)) => {
                 let padding = arg::from_py(padding)?;
                 made(py, || RaggedTensor::from_dense_padding(dense, padding, rank))
             }
-            (Some(lengths), None) if rank == 1 => {
+            (Some(_), None) if nested.is_some() && rank == depth => {
+                let lengths: Vec<Value> = nested.into_iter().flatten().map(Value::from).collect();
+                made(py, || RaggedTensor::from_dense_nested_lengths(dense, &lengths))
+            }
+            (Some(lengths), None) if nested.is_none() && rank == 1 => {
                 let lengths = arg::tensor(lengths, None)?;
                 made(py, || RaggedTensor::from_dense_lengths(dense, lengths))
             }
             (Some(_), None) => {
                 let error = Error::value(format!("lengths are given for a ragged_rank of {rank}"));
-                Err(raised(py, error.wanted("a ragged_rank of 1").at("from_tensor")))
+                Err(raised(py, error.wanted(format!("a ragged_rank of {depth}")).at("from_tensor")))
             }
             (Some(_), Some(_)) => {
                 let error = Error::value("lengths and padding are given");
@@ -179,6 +185,12 @@ fn vector(given: &Object<'_>) -> PyResult<Tensor> {
         Ok(list) if list.is_empty() => Ok(Tensor::from_vec::<i64>(Vec::new())),
         _ => arg::tensor(given, None),
     }
+}
+
+/// Whether lengths are of several axes: a list or tuple of vectors, and no vector itself.
+fn is_nested(lengths: &Object<'_>) -> bool {
+    let is_list = |object: &Object<'_>| object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+    is_list(lengths) && lengths.get_item(0).is_ok_and(|first| is_list(&first) || first.len().is_ok())
 }
 
 /// A vector for each ragged axis.

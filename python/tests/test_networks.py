@@ -120,7 +120,7 @@ def test_a_choice_does_not_need_the_size_while_tracing() -> None:
     for n in (5, 9):
         x = ex.tensor(list(range(n)))
         assert [y.tolist() for y in traced(x)] == [y.tolist() for y in drawn(x)]
-    with pytest.raises(ex.Error, match="random_choice"):
+    with pytest.raises(ex.Error, match="drawn.*2 elements"):
         traced(ex.tensor([7, 8]))
 
 

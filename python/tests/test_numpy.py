@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import extenso as ex
@@ -139,3 +140,42 @@ def test_records_are_structured_arrays() -> None:
     nested = ex.StructTensor([2], {"at": ex.StructTensor([2], {"xy": [[0.0, 1.0], [2.0, 3.0]]})}).to_numpy()
     assert nested["at"]["xy"].tolist() == [[0.0, 1.0], [2.0, 3.0]]
     assert ex.constant({"a": 1}).to_numpy()["a"] == 1
+
+
+def test_means_of_integers_are_rounded_once() -> None:
+    rng = np.random.default_rng(5)
+    for dtype in (np.int64, np.uint64, np.int32, np.uint32):
+        ends = np.iinfo(dtype)
+        for n in (1, 3, 17, 1000, 300_000):
+            x = rng.integers(ends.min, ends.max, n, dtype=dtype, endpoint=True)
+            wanted = float(Fraction(sum(map(int, x)), n))
+            assert ex.mean(ex.tensor(x)).item() == wanted, (dtype, n)
+            rows = ex.RaggedTensor.from_row_lengths(ex.tensor(x), [n // 3, 0, n - n // 3])
+            last = x[n // 3 :]
+            assert ex.mean(rows, axis=1).tolist()[2] == float(Fraction(sum(map(int, last)), len(last)))
+            assert ex.function(lambda x: ex.mean(x))(ex.tensor(x)).item() == wanted
+
+
+def test_distinct_rows_are_those_of_numpy() -> None:
+    rng = np.random.default_rng(6)
+    for n, k in ((0, 2), (1, 1), (40, 2), (300, 3)):
+        x = rng.integers(-2, 2, (n, k))
+        values, times = ex.unique_with_counts(ex.tensor(x), axis=0)
+        wanted, counts = np.unique(x, axis=0, return_counts=True)
+        assert np.array_equal(np.asarray(values), wanted) and np.array_equal(np.asarray(times), counts)
+        inverse = np.asarray(ex.unique_with_inverse(ex.tensor(x), axis=0)[1])
+        assert np.array_equal(wanted[inverse], x)
+
+
+def test_elements_are_put_where_numpy_puts_them() -> None:
+    rng = np.random.default_rng(7)
+    at = rng.integers(0, 4, (50, 2))
+    updates = rng.integers(-9, 9, (50, 3))
+    sums, last = np.zeros((4, 4, 3), np.int64), np.ones((4, 4, 3), np.int64)
+    np.add.at(sums, tuple(at.T), updates)
+    for place, update in zip(at, updates):
+        last[tuple(place)] = update
+    assert np.array_equal(np.asarray(ex.scatter_nd(at, updates, (4, 4, 3))), sums)
+    assert np.array_equal(np.asarray(ex.scatter_nd_update(np.ones((4, 4, 3), np.int64), at, updates)), last)
+    segments = ex.unsorted_segment_sum(updates, at[:, 0], 4)
+    assert np.array_equal(np.asarray(segments), sums.sum(axis=1))

@@ -24,6 +24,7 @@ mod masked;
 mod meaning;
 pub mod missing;
 pub mod ragged;
+pub mod scatter;
 mod shapes;
 mod specs;
 mod spelled;

@@ -24,7 +24,7 @@ pub use quantiles::{bincount, median, quantile};
 pub use ranges::ranges;
 pub(crate) use sets::places;
 pub use sets::{difference, intersection, isin, searchsorted, union};
-pub use spreads::{log_softmax, logsumexp, std, var};
+pub use spreads::{corr, covar, log_softmax, logsumexp, moment, std, var};
 pub use tuples::{argcartesian, argcombinations, cartesian, combinations};
 pub use windows::windows;
 

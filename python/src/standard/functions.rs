@@ -19,7 +19,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
     }
     add! { astype empty empty_like full_like tril triu permute_dims matrix_transpose moveaxis broadcast_arrays meshgrid }
-    add! { count_nonzero var deviation diff unique_all unique_counts unique_inverse unique_values }
+    add! { count_nonzero covar corr moment var deviation diff unique_all unique_counts unique_inverse unique_values }
     Ok(())
 }
 
@@ -203,6 +203,50 @@ fn count_nonzero<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims:
 fn var<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, keepdims: bool) -> Made<'py> {
     let (given, axis) = (value::from_py(x)?, axes(axis)?);
     made(x.py(), || lists::var(&given, &axis, correction, keepdims))
+}
+
+/// The covariance of `x` and `y` over `axis`: the sum of the products of their distances from the means, divided by the count less `correction`.
+///
+/// Where one is missing, neither counts.
+///
+/// >>> import extenso as ex
+/// >>> ex.covar([1.0, 3.0], [0.0, 4.0]).item()
+/// 2.0
+#[pyfunction]
+#[pyo3(signature = (x, y, axis=None, correction=0.0, keepdims=false))]
+fn covar<'py>(
+    x: Given<'_, 'py>,
+    y: Given<'_, 'py>,
+    axis: Option<Given<'_, 'py>>,
+    correction: f64,
+    keepdims: bool,
+) -> Made<'py> {
+    let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes(axis)?);
+    made(x.py(), || lists::covar(&a, &b, &axis, correction, keepdims))
+}
+
+/// The correlation of `x` and `y` over `axis`: their covariance, divided by the standard deviations of both.
+///
+/// >>> import extenso as ex
+/// >>> ex.corr([1.0, 2.0, 3.0], [6.0, 4.0, 2.0]).item()
+/// -1.0
+#[pyfunction]
+#[pyo3(signature = (x, y, axis=None, keepdims=false))]
+fn corr<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+    let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes(axis)?);
+    made(x.py(), || lists::corr(&a, &b, &axis, keepdims))
+}
+
+/// The `n`-th raw moment over `axis`: the mean of the `n`-th powers.
+///
+/// >>> import extenso as ex
+/// >>> ex.moment([1.0, 3.0], 2).item()
+/// 5.0
+#[pyfunction]
+#[pyo3(signature = (x, n, axis=None, keepdims=false))]
+fn moment<'py>(x: Given<'_, 'py>, n: i64, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+    let (given, axis) = (value::from_py(x)?, axes(axis)?);
+    made(x.py(), || lists::moment(&given, n, &axis, keepdims))
 }
 
 /// The standard deviation over `axis`: the square root of `var`.

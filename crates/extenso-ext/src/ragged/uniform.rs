@@ -66,6 +66,31 @@ impl RaggedTensor {
         RaggedTensor::from_partition(values, partition.partition()?.clone())
     }
 
+    /// The first elements of each row of a dense tensor, in as many ragged axes as there are vectors of lengths, the outermost first.
+    ///
+    /// Each vector has the lengths of the rows that those before it leave. Errors: no vector, or as many as the tensor has axes; as
+    /// [`from_dense_lengths`](RaggedTensor::from_dense_lengths).
+    ///
+    /// ```
+    /// # use extenso_ext::RaggedTensor;
+    /// # use extenso_core::{Tensor, Value};
+    /// let dense = Tensor::new(&[2, 2, 2], &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+    /// let lengths: Vec<Value> = vec![Tensor::from_vec(vec![2_i64, 1]).into(), Tensor::from_vec(vec![1_i64, 0, 2]).into()];
+    /// let x = RaggedTensor::from_dense_nested_lengths(dense, &lengths).unwrap();
+    /// assert_eq!(x.to_string(), "[[[1], []], [[5, 6]]]");
+    /// ```
+    pub fn from_dense_nested_lengths(dense: impl Into<Value>, lengths: &[Value]) -> Result<RaggedTensor> {
+        let dense = dense.into();
+        check_ragged_rank(&dense, lengths.len())?;
+        let [outer, inner @ ..] = lengths else { return Err(Error::internal("no lengths passed the check")) };
+        let x = RaggedTensor::from_dense_lengths(dense, outer.clone())?;
+        if inner.is_empty() {
+            return Ok(x);
+        }
+        let values = RaggedTensor::from_dense_nested_lengths(x.values().clone(), inner)?;
+        x.with_values(values.into_value())
+    }
+
     /// The rows of a dense tensor without the `padding` at their ends; the innermost of `ragged_rank` axes loses it.
     ///
     /// An element of a row is padding if all that is in it equals `padding`. Errors: as [`from_dense`](RaggedTensor::from_dense).

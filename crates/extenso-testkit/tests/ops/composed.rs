@@ -4,12 +4,13 @@ use crate::support::check_same;
 use crate::traces::{check_gradient, run, traced};
 use extenso_core::attrs::Axes;
 use extenso_core::{Tensor, Value, ops};
+use extenso_ext::{lists, scatter};
 use extenso_types::{DType, Dim, Nest, Result, Shape, Spec, TensorSpec};
 
 type Composed = fn(&Value) -> Result<Value>;
 
 /// The functions that need no size while they are traced.
-const FUNCTIONS: [(&str, Composed); 20] = [
+const FUNCTIONS: [(&str, Composed); 29] = [
     ("clip", |x| ops::clip(x, -0.5, 1.5)),
     ("stack", |x| ops::stack(vec![x.clone(), ops::exp(x)?], 1)),
     ("flip", |x| ops::flip(x, Axes::All)),
@@ -30,10 +31,33 @@ const FUNCTIONS: [(&str, Composed); 20] = [
     ("unpad_rows", |x| ops::unpad_rows(x, rows([2, 1])?, false)),
     ("unpad_rows cropped", |x| ops::unpad_rows(x, rows([0, 5])?, true)),
     ("pad", |x| ops::pad(x, 0.5, vec![1_i64, 2, 0, 1])),
+    ("covar", |x| lists::covar(x, &ops::exp(x)?, &Axes::List(vec![1]), 1.0, false)),
+    ("corr", |x| lists::corr(x, &ops::exp(x)?, &Axes::List(vec![1]), true)),
+    ("moment", |x| lists::moment(x, 2, &Axes::List(vec![0]), false)),
+    ("unsorted_segment_sum", |x| scatter::unsorted_segment_sum(x, &vector([2, 0]), 3)),
+    ("unsorted_segment_prod", |x| scatter::unsorted_segment_prod(x, &vector([1, 1]), 2)),
+    ("unsorted_segment_mean", |x| scatter::unsorted_segment_mean(x, &vector([1, 1]), 2).and_then(numbers)),
+    ("scatter_nd_add", |x| scatter::scatter_nd_add(x, &places(), &ops::multiply(x, x)?)),
+    ("scatter_nd_update", |x| scatter::scatter_nd_update(x, &places(), &ops::multiply(x, x)?)),
+    ("unique rows", |x| lists::unique(&ops::reshape(x, vec![-1_i64, 3])?, 0)),
 ];
 
 fn rows(lengths: [i64; 2]) -> Result<Value> {
     ops::partition_from_lengths(Tensor::from_vec(lengths.to_vec()))
+}
+
+fn vector(numbers: [i64; 2]) -> Value {
+    Tensor::from_vec(numbers.to_vec()).into()
+}
+
+/// Two positions along the outer axis, which are one.
+fn places() -> Value {
+    Tensor::new(&[2, 1], &[1_i64, -1]).expect("two").into()
+}
+
+/// Zero where there is no number.
+fn numbers(x: Value) -> Result<Value> {
+    ops::where_(ops::isnan(&x)?, 0.0, x)
 }
 
 fn input() -> Value {

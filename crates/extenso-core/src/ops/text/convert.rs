@@ -47,10 +47,9 @@ crate::ops! {
         .alias_tf("strings.as_string")
         .examples(&[("as_string([1, -20])", "[\"1\", \"-20\"]"), ("as_string([1.0, 0.5])", "[\"1.0\", \"0.5\"]"), ("as_string([True, False])", "[\"true\", \"false\"]")]);
 
-    /// Each float as text with `precision` digits behind the point, rounded once as C's `printf` does: `1.50`, or with `scientific`
-    /// `1.50e+00`; and `nan`, `inf`, `-inf`.
+    /// Each float as text with `precision` digits behind the point, rounded once as C's `printf` does.
     ///
-    /// `rjust` and `zfill` bring texts to one width. Errors: a precision below 0 or above 400; other dtypes than floats.
+    /// That is `1.50`, or with `scientific` `1.50e+00`; and `nan`, `inf`, `-inf`. `rjust` and `zfill` bring texts to one width. Errors: a precision below 0 or above 400; other dtypes than floats.
     FORMAT_FLOAT: format_float(x; FormatFloat { precision: i64, scientific: bool }) = OpDef::general(Class::UnaryElementwise, infer_format, run_format)
         .instead("`as_string(x)` gives the text of other numbers.")
         .examples(&[("format_float([1.5, -0.125], precision=2)", "[\"1.50\", \"-0.12\"]"), ("format_float([1.5, 12345.0], precision=1, scientific=True)", "[\"1.5e+00\", \"1.2e+04\"]")]);

@@ -1,9 +1,9 @@
 //! Functions of rows that are no ops: the ways to write rows down, and compositions.
 
-use super::{Composed, given};
+use super::{Composed, Sized, given};
 use extenso_core::attrs::{Attrs, NoAttrs};
 use extenso_core::{Arg, ExtensionType, Tensor, Value};
-use extenso_ext::{RaggedTensor, ragged};
+use extenso_ext::{RaggedTensor, ragged, scatter};
 use extenso_types::{Error, Result};
 
 extenso_core::attrs! {
@@ -11,6 +11,8 @@ extenso_core::attrs! {
     pub struct Nrows { nrows: Option<Vec<i64>> = None }
     /// Rows of one length.
     pub struct RowLength { uniform_row_length: i64, nrows: Option<Vec<i64>> = None }
+    /// A number of segments.
+    pub struct Segments { count: i64 }
     /// How many axes become ragged.
     pub struct RaggedRank { ragged_rank: i64 = 1 }
     /// One axis.
@@ -52,6 +54,38 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "ragged_from_dense" ("dense"; RaggedRank) = |args, attrs| {
         let rank = size(RaggedRank::of(attrs)?.ragged_rank)?;
         Ok(RaggedTensor::from_dense(given(args, 0)?, rank)?.into_value())
+    };
+    "ragged_from_dense_nested_lengths" ("dense", "lengths"; NoAttrs) = |args, _| {
+        let Arg::List(lengths) = &args[1] else { return Err(Error::dtype("found a value").wanted("a tuple of vectors")) };
+        let lengths = lengths.iter().map(|one| one.value().cloned()).collect::<Result<Vec<Value>>>()?;
+        Ok(RaggedTensor::from_dense_nested_lengths(given(args, 0)?, &lengths)?.into_value())
+    };
+    "segment_mean" ("values", "partition"; NoAttrs) = |args, _| {
+        scatter::segment_mean(&given(args, 0)?, given(args, 1)?.partition()?)
+    };
+    "unsorted_segment_sum" ("x", "segments"; Segments) = |args, attrs| {
+        scatter::unsorted_segment_sum(&given(args, 0)?, &given(args, 1)?, Segments::of(attrs)?.count)
+    };
+    "unsorted_segment_prod" ("x", "segments"; Segments) = |args, attrs| {
+        scatter::unsorted_segment_prod(&given(args, 0)?, &given(args, 1)?, Segments::of(attrs)?.count)
+    };
+    "unsorted_segment_max" ("x", "segments"; Segments) = |args, attrs| {
+        scatter::unsorted_segment_max(&given(args, 0)?, &given(args, 1)?, Segments::of(attrs)?.count)
+    };
+    "unsorted_segment_min" ("x", "segments"; Segments) = |args, attrs| {
+        scatter::unsorted_segment_min(&given(args, 0)?, &given(args, 1)?, Segments::of(attrs)?.count)
+    };
+    "unsorted_segment_mean" ("x", "segments"; Segments) = |args, attrs| {
+        scatter::unsorted_segment_mean(&given(args, 0)?, &given(args, 1)?, Segments::of(attrs)?.count)
+    };
+    "scatter_nd" ("indices", "updates"; Sized) = |args, attrs| {
+        scatter::scatter_nd(&given(args, 0)?, &given(args, 1)?, &Sized::of(attrs)?.shape)
+    };
+    "scatter_nd_add" ("x", "indices", "updates"; NoAttrs) = |args, _| {
+        scatter::scatter_nd_add(&given(args, 0)?, &given(args, 1)?, &given(args, 2)?)
+    };
+    "scatter_nd_update" ("x", "indices", "updates"; NoAttrs) = |args, _| {
+        scatter::scatter_nd_update(&given(args, 0)?, &given(args, 1)?, &given(args, 2)?)
     };
     "ragged_from_dense_lengths" ("dense", "lengths"; NoAttrs) = |args, _| {
         Ok(RaggedTensor::from_dense_lengths(given(args, 0)?, given(args, 1)?)?.into_value())

@@ -16,6 +16,8 @@ extenso_core::attrs! {
     pub struct Moves { source: Vec<i64>, destination: Vec<i64> }
     /// Of `var` and `std`.
     pub struct Spread { axis: Axes = Axes::All, correction: f64 = 0.0, keepdims: bool = false }
+    /// Of `moment`.
+    pub struct Moment { n: i64, axis: Axes = Axes::All, keepdims: bool = false }
     /// Of `isclose`.
     pub struct Close { rtol: f64 = 1e-5, atol: f64 = 1e-8, equal_nan: bool = false }
     /// Of `nan_to_num`.
@@ -53,6 +55,18 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         ops::nan_to_num(&args[0], nan, Some(posinf), Some(neginf))
     };
     "sequence_mask" ("lengths"; Width) = |args, attrs| ops::sequence_mask(&args[0], Width::of(attrs)?.maxlen);
+    "covar" ("x", "y"; Spread) = |args, attrs| {
+        let Spread { axis, correction, keepdims } = Spread::of(attrs)?.clone();
+        extenso_ext::lists::covar(&given(args, 0)?, &given(args, 1)?, &axis, correction, keepdims)
+    };
+    "corr" ("x", "y"; Reduce) = |args, attrs| {
+        let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
+        extenso_ext::lists::corr(&given(args, 0)?, &given(args, 1)?, &axis, keepdims)
+    };
+    "moment" ("x"; Moment) = |args, attrs| {
+        let Moment { n, axis, keepdims } = Moment::of(attrs)?.clone();
+        extenso_ext::lists::moment(&given(args, 0)?, n, &axis, keepdims)
+    };
     "var" ("x"; Spread) = |args, attrs| {
         let Spread { axis, correction, keepdims } = Spread::of(attrs)?.clone();
         extenso_ext::lists::var(&given(args, 0)?, &axis, correction, keepdims)
