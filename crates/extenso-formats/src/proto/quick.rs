@@ -5,12 +5,15 @@
 //! Invariant: what is read here the careful reader would have read to the same columns; where there is no answer, columns hold some of
 //! the record, and taking it back is the caller's.
 
+mod bytes;
+
 use super::node::{Field, Record, Rule, Value};
 use super::number::{Number, push};
 use super::push::{push_row, push_symbol};
 use super::wire::{Span, Wire, WireType};
 use crate::columns::{Column, Columns, SHORT, TextVec};
 use crate::plan::ColumnId;
+use bytes::{Bytes, Tag};
 
 /// What is read of the fields of a message.
 #[derive(Debug)]
@@ -60,7 +63,9 @@ enum Kind {
     Other,
     /// Packed numbers.
     Packed,
-    Text { utf8: bool },
+    Text {
+        utf8: bool,
+    },
     Message,
     Nothing,
 }
@@ -270,7 +275,9 @@ impl Reader<'_, '_> {
             Kind::Other => (came, at) = self.other(&record.fields[step.field], wire, at)?,
             Kind::Packed => (came, at) = self.packed(&record.fields[step.field], wire, at)?,
             Kind::Text { utf8 } => {
-                let Some(Column::Text(texts)) = step.column.and_then(|id| self.columns.get_mut(id)) else { return None };
+                let Some(Column::Text(texts)) = step.column.and_then(|id| self.columns.get_mut(id)) else {
+                    return None;
+                };
                 each!({
                     let part = wire.sized(at)?;
                     at = part.end;
@@ -386,37 +393,6 @@ fn is_ascii(bytes: &[u8; SHORT], len: usize) -> bool {
     u128::from_le_bytes(*bytes) & highs == 0
 }
 
-/// How a value with a length is written.
-const PACKED: u8 = 2;
-
-/// A tag of one byte or two; any other has no length, and never goes on.
-#[derive(Clone, Copy)]
-struct Tag {
-    value: u16,
-    /// Its bytes, and which bits of two bytes are those; none are for a longer tag, which stands nowhere.
-    bytes: u16,
-    mask: u16,
-    len: usize,
-}
-
-impl Tag {
-    /// The tag that begins with these bytes; none if it is longer.
-    #[inline(always)]
-    fn of(bytes: u16) -> Option<Tag> {
-        if bytes & 0x80 == 0 {
-            let first = bytes & 0xff;
-            return Some(Tag { value: first, bytes: first, mask: 0xff, len: 1 });
-        }
-        let value = bytes & 0x7f | (bytes & 0x7f00) >> 1;
-        (bytes & 0x8000 == 0).then_some(Tag { value, bytes, mask: u16::MAX, len: 2 })
-    }
-
-    /// How the value is written.
-    fn kind(self) -> u8 {
-        (self.value & 7) as u8
-    }
-}
-
 /// Reads a tag of several bytes: the place of the step, one added, how it is written, and where the value starts.
 #[cold]
 fn long_tag(record: &Record, quick: &Quick, wire: Bytes<'_>, at: usize) -> Option<(usize, Tag, usize)> {
@@ -428,87 +404,3 @@ fn long_tag(record: &Record, quick: &Quick, wire: Bytes<'_>, at: usize) -> Optio
         Some(place) => step_of(&record.fields, &quick.steps, place, wire).map(|step| (step + 1, tag, value)),
     }
 }
-
-/// A record to the end of the message that is read. Each method is given where something starts, and says where it ends.
-#[derive(Clone, Copy)]
-struct Bytes<'j>(&'j [u8]);
-
-impl Bytes<'_> {
-    /// The next two bytes.
-    #[inline(always)]
-    fn two(self, at: usize) -> Option<u16> {
-        self.0.get(at..)?.first_chunk().map(|two| u16::from_le_bytes(*two))
-    }
-
-    /// The next eight bytes.
-    #[inline(always)]
-    fn eight(self, at: usize) -> Option<u64> {
-        self.0.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
-    }
-
-    /// Whether a tag stands here again, with a byte of the value or more behind it.
-    #[inline(always)]
-    fn has(self, tag: Tag, at: usize) -> bool {
-        self.two(at).is_some_and(|next| next & tag.mask == tag.bytes)
-    }
-
-    #[inline(always)]
-    fn varint(self, at: usize) -> Option<(u64, usize)> {
-        let first = *self.0.get(at)?;
-        if first < 0x80 {
-            return Some((u64::from(first), at + 1));
-        }
-        if let Some(second @ ..0x80) = self.0.get(at + 1) {
-            return Some((u64::from(first & 0x7f) | u64::from(*second) << 7, at + 2));
-        }
-        // Groups of seven bits are moved together, neighbours first.
-        let Some((bytes, last)) = self.eight(at).map(|bytes| (bytes, !bytes & LAST)).filter(|(_, last)| *last != 0)
-        else {
-            return self.long_varint(at);
-        };
-        // All bits up to the one that ends it.
-        let bits = bytes & (last ^ (last - 1)) & !LAST;
-        let bits = bits & 0x007f_007f_007f_007f | (bits & 0x7f00_7f00_7f00_7f00) >> 1;
-        let bits = bits & 0x0000_3fff_0000_3fff | (bits & 0x3fff_0000_3fff_0000) >> 2;
-        let value = bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) >> 4;
-        Some((value, at + last.trailing_zeros() as usize / 8 + 1))
-    }
-
-    /// One that is longer than eight bytes, or ends near the end.
-    #[cold]
-    fn long_varint(self, at: usize) -> Option<(u64, usize)> {
-        let mut careful = Wire::new(self.0, Span { start: at, end: self.0.len() });
-        careful.varint().ok().map(|value| (value, careful.at()))
-    }
-
-    #[inline(always)]
-    fn take<const N: usize>(self, at: usize) -> Option<([u8; N], usize)> {
-        Some((*self.0.get(at..)?.first_chunk::<N>()?, at + N))
-    }
-
-    /// Reads over a length, and says where as many bytes are.
-    #[inline(always)]
-    fn sized(self, at: usize) -> Option<Span> {
-        let (len, start) = self.varint(at)?;
-        let end = start.checked_add(usize::try_from(len).ok()?)?;
-        (end <= self.0.len()).then_some(Span { start, end })
-    }
-
-    /// Reads over a value that is written so; groups are odd.
-    #[inline(always)]
-    fn skip(self, at: usize, kind: u8) -> Option<usize> {
-        match kind {
-            0 => match self.eight(at).map_or(0, |bytes| !bytes & LAST) {
-                0 => self.long_varint(at).map(|(_, end)| end),
-                last => Some(at + last.trailing_zeros() as usize / 8 + 1),
-            },
-            1 => self.take::<8>(at).map(|(_, end)| end),
-            PACKED => self.sized(at).map(|part| part.end),
-            5 => self.take::<4>(at).map(|(_, end)| end),
-            _ => None,
-        }
-    }
-}
-
-/// The highest bit of each of eight bytes, which the last of a varint has not.
-const LAST: u64 = 0x8080_8080_8080_8080;
