@@ -66,7 +66,7 @@ def test_the_format_of_a_source_may_be_said(totals: Any, tmp_path: pathlib.Path)
     # What is said counts more than what the first bytes and the name say.
     with pytest.raises(ex.DataError):
         totals.run(_written(stream=True), format="json")
-    with pytest.raises(ex.InvalidValueError, match="one of json, parquet, csv"):
+    with pytest.raises(ex.InvalidValueError, match="one of json, parquet, avro, csv"):
         f.run(data, format="xml")  # type: ignore[call-overload]
     with pytest.raises(ex.InvalidValueError, match="records already"):
         f.run([{"x": 1}], format="json")
