@@ -34,7 +34,7 @@ unsorted! {
     unsorted_segment_prod prod "The product" "A segment without elements gives one." "[2.0, 1.0, 4.0]";
     unsorted_segment_max max "The largest" "A segment without elements gives -inf, or the smallest integer." "[2.0, -inf, 4.0]";
     unsorted_segment_min min "The smallest" "A segment without elements gives inf, or the largest integer." "[2.0, inf, 1.0]";
-    unsorted_segment_mean segment_mean "The mean" "A segment without elements gives NaN." "[2.0, nan, 2.5]";
+    unsorted_segment_mean segment_mean "The mean" "A segment without elements gives NaN." "[2.0, NaN, 2.5]";
 }
 
 fn sum(values: &Value, rows: &RowPartition) -> Result<Value> {
@@ -61,7 +61,7 @@ fn min(values: &Value, rows: &RowPartition) -> Result<Value> {
 /// # use extenso_core::{RowPartition, Tensor};
 /// # use extenso_ext::scatter::segment_mean;
 /// let rows = RowPartition::from_lengths([2, 0, 1]).unwrap();
-/// assert_eq!(segment_mean(&Tensor::from_vec(vec![1, 2, 4]).into(), &rows).unwrap().to_string(), "[1.5, nan, 4.0]");
+/// assert_eq!(segment_mean(&Tensor::from_vec(vec![1, 2, 4]).into(), &rows).unwrap().to_string(), "[1.5, NaN, 4.0]");
 /// ```
 pub fn segment_mean(values: &Value, rows: &RowPartition) -> Result<Value> {
     RaggedTensor::from_partition(values.clone(), rows.clone())
