@@ -81,10 +81,7 @@ def _rows(seed: int, n: int) -> "list[dict[str, Any]]":
 def test_files_of_another_writer_give_its_records(codec: str, seed: int, n: int) -> None:
     fastavro = pytest.importorskip("fastavro")
     rows, sink = _rows(seed, n), io.BytesIO()
-    try:
-        fastavro.writer(sink, SCHEMA, rows, codec=codec, sync_interval=1000)
-    except ValueError as error:
-        pytest.skip(str(error))
+    fastavro.writer(sink, SCHEMA, rows, codec=codec, sync_interval=1000)
     read = ex.read_avro(sink.getvalue())
     table = pa.RecordBatch.from_struct_array(pa.array(read.to_arrow()))
     for name in ["id", "flag", "small", "price", "exact", "name", "raw", "maybe", "other", "tags", "again", "color", "code", "user", "items", "day", "at", "amount"]:
