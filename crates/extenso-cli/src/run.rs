@@ -124,9 +124,8 @@ impl Run {
     ) -> Result<Progress, Failure> {
         let failed = Mutex::new(None);
         let output = Watched { sink: BufWriter::new(std::io::stdout()), failed: &failed };
-        let mut sink = open_sink(&self.sink()?, Box::new(output))?;
-        let done = run_blocks(function, source, &mut *sink, watch);
-        drop(sink);
+        let sink = open_sink(&self.sink()?, Box::new(output))?;
+        let done = run_blocks(function, source, sink, watch);
         match failed.into_inner().ok().flatten() {
             Some(kind) => Err(Failure::io("standard output")(std::io::Error::from(kind))),
             None => Ok(done?),

@@ -224,7 +224,7 @@ pub fn run_lines(
 ) -> Result<Progress> {
     let options = SourceOptions { on_error, block, ..SourceOptions::default() };
     let lines = JsonBlocks::new(function, Box::new(source), None, &options)?;
-    run_blocks(function, Box::new(lines), &mut NdjsonSink(sink), &mut |done, _| {
+    run_blocks(function, Box::new(lines), Box::new(NdjsonSink(sink)), &mut |done, _| {
         watch(done);
         Ok(())
     })

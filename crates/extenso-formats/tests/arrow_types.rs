@@ -90,8 +90,8 @@ fn a_column_of_a_type_that_knows_no_op_has_the_rows_of_its_array() {
     let mut out = Vec::new();
     let options = SinkOptions { format: Some(Format::Arrow), ..SinkOptions::default() };
     let mut sink = open_sink(&options, Box::new(&mut out)).expect("a sink");
-    sink.write(&dict(&[1.5])).and_then(|()| sink.write(&dict(&[2.5]))).and_then(|()| sink.finish()).expect("a file");
-    drop(sink);
+    sink.write(&dict(&[1.5])).and_then(|()| sink.write(&dict(&[2.5]))).expect("writes");
+    sink.finish().expect("a file");
     of(&read_ipc(out.into(), &ArrowOptions::default()).expect("read").value, "[1.5, 2.5] EUR");
     let records = |shape, x| StructTensor::from_fields(shape, [("m", money(&[1.5, 2.5])), ("x", x)]);
     let open = records(Shape::new([Dim::any()]), money(&[1.5, 2.5])).expect("records").into_value();

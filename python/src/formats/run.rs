@@ -238,8 +238,8 @@ fn into_file(
     let done = match target {
         Target::Path(path) => run_to_file(function, source, &path, sink, &mut watch)?,
         Target::File(file) => {
-            let mut sink = open_sink(sink, Box::new(BufWriter::with_capacity(WRITTEN, file)))?;
-            run_blocks(function, source, &mut *sink, &mut watch)?
+            let sink = open_sink(sink, Box::new(BufWriter::with_capacity(WRITTEN, file)))?;
+            run_blocks(function, source, sink, &mut watch)?
         }
     };
     watchers.finish(&done)?;

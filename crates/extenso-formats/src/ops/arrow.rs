@@ -236,6 +236,6 @@ fn run(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
 
 fn narrow(attrs: &dyn AttrSet, used: &[bool]) -> Result<Arc<dyn AttrSet>> {
     let DecodeArrow { spec, needed, on_error } = DecodeArrow::of(attrs)?;
-    let (spec, needed) = (Records::new(spec.spec().clone()), left(needed.as_deref(), used));
+    let (spec, needed) = (spec.anew(), left(needed.as_deref(), used));
     Ok(Arc::new(DecodeArrow { spec, needed, on_error: on_error.clone() }))
 }

@@ -2,9 +2,9 @@
 
 use super::encode::{Writer, encoded};
 use super::layout::Records;
-use super::parse::{Decode, Parsed, Parser, left, name_of, parsed};
+use super::parse::{Form, Parsed, Parser, left, name_of, parsed};
 use super::texts::Valid;
-use crate::columns::{ColumnRef, Decoded, OnError};
+use crate::columns::ColumnRef;
 use crate::project::Wanted;
 use crate::proto::{Decoder, Example, ExampleOptions, encode_example_texts};
 use extenso_core::attrs::{AttrSet, Attrs};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 extenso_core::attrs! {
     /// The attributes of `parse_examples`: as for `parse_json`, and whether the messages are sequence examples.
     pub struct ParseExamples {
-        spec: Records<Parser<Decoder>>,
+        spec: Records<Parser>,
         sequence: bool = false,
         needed: Option<Vec<i64>> = None,
         on_error: String = "raise".to_string(),
@@ -100,30 +100,16 @@ pub fn encode_examples(x: &Value, example: Example) -> Result<Value> {
     encoded(&ENCODE_EXAMPLES, x, |spec| EncodeExamples { spec: Records::new(spec), sequence })
 }
 
-impl Decode for Decoder {
-    fn start(&self) -> Result<Decoded> {
-        Decoder::start(self)
-    }
-
-    fn read(
-        &mut self,
-        texts: &mut dyn Iterator<Item = Option<&[u8]>>,
-        first: usize,
-        on_error: OnError,
-        out: &mut Decoded,
-    ) -> Result<()> {
-        self.texts(texts, first, on_error, out)
-    }
-}
-
 fn example(sequence: bool) -> Example {
     if sequence { Example::Sequence } else { Example::Plain }
 }
 
-fn parser(attrs: &dyn AttrSet) -> Result<&Parser<Decoder>> {
+fn parser(attrs: &dyn AttrSet) -> Result<&Parser> {
     let ParseExamples { spec, sequence, needed, on_error } = ParseExamples::of(attrs)?;
     spec.ready(|spec| {
-        Parser::new(spec, needed.as_deref(), on_error, |plan| Decoder::examples(example(*sequence), plan))
+        Parser::new(spec, needed.as_deref(), on_error, |plan| {
+            Decoder::examples(example(*sequence), plan).map(Form::Proto)
+        })
     })
 }
 
@@ -137,7 +123,7 @@ fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
 
 fn narrow_parse(attrs: &dyn AttrSet, used: &[bool]) -> Result<Arc<dyn AttrSet>> {
     let attrs = ParseExamples::of(attrs)?.clone();
-    let (spec, needed) = (Records::new(attrs.spec.spec().clone()), left(attrs.needed.as_deref(), used));
+    let (spec, needed) = (attrs.spec.anew(), left(attrs.needed.as_deref(), used));
     Ok(Arc::new(ParseExamples { spec, needed, ..attrs }))
 }
 

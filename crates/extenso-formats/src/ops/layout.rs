@@ -23,9 +23,9 @@ impl<R> Records<R> {
         Records { spec, ready: Arc::default() }
     }
 
-    /// The spec.
-    pub fn spec(&self) -> &Spec {
-        &self.spec
+    /// The same spec, of which nothing is made yet.
+    pub fn anew(&self) -> Records<R> {
+        Records::new(self.spec.clone())
     }
 
     /// What `make` makes of the spec, which is done once.

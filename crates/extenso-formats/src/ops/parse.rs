@@ -7,7 +7,7 @@ use super::shapes::over;
 use super::texts::{Texts, infer_rows};
 use crate::assemble::{Pieces, assemble};
 use crate::columns::{Bits, Decoded, OnError};
-use crate::json::Decoder;
+use crate::json;
 use crate::parts;
 use crate::plan::Plan;
 use crate::records::RecordSpec;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 extenso_core::attrs! {
     /// The attributes of `parse_json`: the spec of a batch of records, which of its leaves are given (and last, which rows hold defaults),
     /// and what becomes of a bad row.
-    pub struct ParseJson { spec: Records<Parser<Decoder>>, needed: Option<Vec<i64>> = None, on_error: String = "raise".to_string() }
+    pub struct ParseJson { spec: Records<Parser>, needed: Option<Vec<i64>> = None, on_error: String = "raise".to_string() }
 }
 
 /// The leaves of the records that a vector of JSON texts holds, and which rows hold defaults.
@@ -108,10 +108,23 @@ pub fn policy(name: &str) -> Result<OnError> {
     }
 }
 
-/// A decoder of texts of one format.
-pub trait Decode: Clone + Send + Sync {
+/// A decoder of texts, each of which is a record.
+#[derive(Clone, Debug)]
+pub enum Form {
+    Json(json::Decoder),
+    #[cfg(feature = "proto")]
+    Proto(crate::proto::Decoder),
+}
+
+impl Form {
     /// No rows yet.
-    fn start(&self) -> Result<Decoded>;
+    fn start(&self) -> Result<Decoded> {
+        match self {
+            Form::Json(decoder) => decoder.start(),
+            #[cfg(feature = "proto")]
+            Form::Proto(decoder) => decoder.start(),
+        }
+    }
 
     /// Adds texts, the first of which is row `first`; a row without one holds defaults.
     fn read(
@@ -120,46 +133,36 @@ pub trait Decode: Clone + Send + Sync {
         first: usize,
         on_error: OnError,
         out: &mut Decoded,
-    ) -> Result<()>;
-}
-
-impl Decode for Decoder {
-    fn start(&self) -> Result<Decoded> {
-        self.start()
-    }
-
-    fn read(
-        &mut self,
-        texts: &mut dyn Iterator<Item = Option<&[u8]>>,
-        first: usize,
-        on_error: OnError,
-        out: &mut Decoded,
     ) -> Result<()> {
-        self.texts(texts, first, on_error, out)
+        match self {
+            Form::Json(decoder) => decoder.texts(texts, first, on_error, out),
+            #[cfg(feature = "proto")]
+            Form::Proto(decoder) => decoder.texts(texts, first, on_error, out),
+        }
     }
 }
 
 /// A spec made ready for parsing.
 #[derive(Debug)]
-pub struct Parser<D> {
+pub struct Parser {
     layout: Layout,
     records: RecordSpec,
-    decoder: D,
+    form: Form,
     on_error: OnError,
     /// For each leaf, and last for which rows hold defaults, whether it is given.
     needed: Vec<bool>,
 }
 
-impl<D: Decode> Parser<D> {
+impl Parser {
     /// Makes a spec ready.
     ///
-    /// Errors: a spec that no record can express; outputs that do not exist; those of `decoder`.
+    /// Errors: a spec that no record can express; outputs that do not exist; those of `form`.
     pub fn new(
         spec: &Spec,
         needed: Option<&[i64]>,
         on_error: &str,
-        decoder: impl FnOnce(&Plan) -> Result<D>,
-    ) -> Result<Parser<D>> {
+        form: impl FnOnce(&Plan) -> Result<Form>,
+    ) -> Result<Parser> {
         let (layout, on_error) = (Layout::new(spec)?, policy(on_error)?);
         let needed = marked(needed, layout.len() + 1)?;
         let decoded = match on_error {
@@ -167,8 +170,8 @@ impl<D: Decode> Parser<D> {
             OnError::Raise | OnError::Skip => needed[..layout.len()].to_vec(),
         };
         let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &decoded)?;
-        let decoder = decoder(records.plan())?;
-        Ok(Parser { layout, records, decoder, on_error, needed })
+        let form = form(records.plan())?;
+        Ok(Parser { layout, records, form, on_error, needed })
     }
 
     /// The specs of the outputs.
@@ -182,10 +185,10 @@ impl<D: Decode> Parser<D> {
     /// The outputs.
     pub fn run(&self, args: &[Value]) -> Result<Outputs> {
         let texts = Texts::of(args)?;
-        let read = |decoder: &mut D, rows: &Range<usize>, first: usize, out: &mut Decoded| {
-            decoder.read(&mut rows.clone().map(|row| texts.at(row)), first, self.on_error, out)
+        let read = |form: &mut Form, rows: &Range<usize>, first: usize, out: &mut Decoded| {
+            form.read(&mut rows.clone().map(|row| texts.at(row)), first, self.on_error, out)
         };
-        let mut out = self.decoder.start()?;
+        let mut out = self.form.start()?;
         match parts::piece(texts.bytes()) {
             Some(size) => {
                 let mut at = 0;
@@ -195,9 +198,9 @@ impl<D: Decode> Parser<D> {
                     (!rows.is_empty()).then_some(Ok((rows.start, rows)))
                 };
                 let about = Pieces { row: 0, on_error: self.on_error, count: texts.bytes() / size };
-                out = assemble(about, &self.decoder, out, next, read)?;
+                out = assemble(about, &self.form, out, next, read)?;
             }
-            None => read(&mut self.decoder.clone(), &(0..texts.len), 0, &mut out)?,
+            None => read(&mut self.form.clone(), &(0..texts.len), 0, &mut out)?,
         }
         let Decoded { columns, rows, bad } = out;
         let mut outputs = Outputs::with_capacity(self.needed.len());
@@ -245,21 +248,21 @@ pub fn left(needed: Option<&[i64]>, used: &[bool]) -> Option<Vec<i64>> {
     Some(places.into_iter().zip(used).filter(|(_, used)| **used).map(|(place, _)| place).collect())
 }
 
-fn json(attrs: &dyn AttrSet) -> Result<&Parser<Decoder>> {
+fn parser(attrs: &dyn AttrSet) -> Result<&Parser> {
     let ParseJson { spec, needed, on_error } = ParseJson::of(attrs)?;
-    spec.ready(|spec| Parser::new(spec, needed.as_deref(), on_error, Decoder::new))
+    spec.ready(|spec| Parser::new(spec, needed.as_deref(), on_error, |plan| json::Decoder::new(plan).map(Form::Json)))
 }
 
 fn infer_json(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    json(attrs)?.infer(args)
+    parser(attrs)?.infer(args)
 }
 
 fn run_json(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    json(attrs)?.run(args)
+    parser(attrs)?.run(args)
 }
 
 fn narrow_json(attrs: &dyn AttrSet, used: &[bool]) -> Result<Arc<dyn AttrSet>> {
     let ParseJson { spec, needed, on_error } = ParseJson::of(attrs)?;
-    let (spec, needed) = (Records::new(spec.spec().clone()), left(needed.as_deref(), used));
-    Ok(Arc::new(ParseJson { spec, needed, on_error: on_error.clone() }))
+    let needed = left(needed.as_deref(), used);
+    Ok(Arc::new(ParseJson { spec: spec.anew(), needed, on_error: on_error.clone() }))
 }

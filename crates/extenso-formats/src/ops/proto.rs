@@ -2,16 +2,16 @@
 
 use super::encode::{Writer, encoded};
 use super::layout::Records;
-use super::parse::{Decode, Parsed, Parser, left, name_of, parsed};
+use super::parse::{Form, Parsed, Parser, left, name_of, parsed};
 use super::texts::Valid;
-use crate::columns::{ColumnRef, Decoded, OnError};
+use crate::columns::ColumnRef;
 use crate::json;
 use crate::plan::Plan;
 use crate::proto::{Decoder, MessageType, ProtobufOptions, Schema, encode_json_texts, encode_texts, proto_spec};
 use crate::records::RecordSpec;
 use extenso_core::attrs::{AttrSet, AttrType, AttrValue, Attrs};
 use extenso_core::{Class, Fact, OpDef, OutputSpecs, Outputs, Value};
-use extenso_types::{DType, LeafSpec, Nest, Result, Spec};
+use extenso_types::{DType, LeafSpec, Nest, Result};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -67,7 +67,7 @@ extenso_core::attrs! {
     /// The attributes of `parse_proto` and `parse_proto_json`: what the messages are, as for `parse_json`, and whether a depth ends the spec, so
     /// that a value of any kind that goes on beyond it does not fit.
     pub struct ParseProto {
-        spec: Records<Parser<Form>>,
+        spec: Records<Parser>,
         descriptor: Descriptor,
         message: String,
         needed: Option<Vec<i64>> = None,
@@ -227,67 +227,26 @@ fn encoded_as(op: &'static OpDef, x: &Value, message: &MessageType) -> Result<Va
     })
 }
 
-/// A decoder of either form of messages. The op says which; the attributes of one application are of one op.
-#[derive(Clone, Debug)]
-pub enum Form {
-    Wire(Decoder),
-    Json(json::Decoder),
-}
-
-impl Form {
-    fn wire(message: &MessageType, plan: &Plan) -> Result<Form> {
-        Decoder::new(message, plan).map(Form::Wire)
-    }
-
-    fn json(message: &MessageType, plan: &Plan) -> Result<Form> {
-        json::Decoder::of_message(message, plan).map(Form::Json)
-    }
-
-    fn json_to_depth(message: &MessageType, plan: &Plan, spec: &Spec) -> Result<Form> {
-        let whole = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-        json::Decoder::of_message_to_depth(message, plan, whole.plan()).map(Form::Json)
-    }
-}
-
-impl Decode for Form {
-    fn start(&self) -> Result<Decoded> {
-        match self {
-            Form::Wire(decoder) => decoder.start(),
-            Form::Json(decoder) => decoder.start(),
-        }
-    }
-
-    fn read(
-        &mut self,
-        texts: &mut dyn Iterator<Item = Option<&[u8]>>,
-        first: usize,
-        on_error: OnError,
-        out: &mut Decoded,
-    ) -> Result<()> {
-        match self {
-            Form::Wire(decoder) => decoder.texts(texts, first, on_error, out),
-            Form::Json(decoder) => decoder.texts(texts, first, on_error, out),
-        }
-    }
-}
-
-fn parser(attrs: &dyn AttrSet) -> Result<&Parser<Form>> {
+fn parser(attrs: &dyn AttrSet) -> Result<&Parser> {
     let ParseProto { spec, descriptor, message, needed, on_error, .. } = ParseProto::of(attrs)?;
     spec.ready(|spec| {
         let message = descriptor.message(message)?;
-        Parser::new(spec, needed.as_deref(), on_error, |plan| Form::wire(&message, plan))
+        Parser::new(spec, needed.as_deref(), on_error, |plan| Decoder::new(&message, plan).map(Form::Proto))
     })
 }
 
-fn json_parser(attrs: &dyn AttrSet) -> Result<&Parser<Form>> {
+fn json_parser(attrs: &dyn AttrSet) -> Result<&Parser> {
     let ParseProto { spec, descriptor, message, needed, on_error, to_depth } = ParseProto::of(attrs)?;
     spec.ready(|spec| {
         let message = descriptor.message(message)?;
-        let form = |plan: &Plan| match to_depth {
-            true => Form::json_to_depth(&message, plan, spec),
-            false => Form::json(&message, plan),
+        let decoder = |plan: &Plan| match to_depth {
+            true => {
+                let whole = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
+                json::Decoder::of_message_to_depth(&message, plan, whole.plan())
+            }
+            false => json::Decoder::of_message(&message, plan),
         };
-        Parser::new(spec, needed.as_deref(), on_error, form)
+        Parser::new(spec, needed.as_deref(), on_error, |plan| decoder(plan).map(Form::Json))
     })
 }
 
@@ -309,7 +268,7 @@ fn run_parse_json(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result
 
 fn narrow_parse(attrs: &dyn AttrSet, used: &[bool]) -> Result<Arc<dyn AttrSet>> {
     let attrs = ParseProto::of(attrs)?.clone();
-    let (spec, needed) = (Records::new(attrs.spec.spec().clone()), left(attrs.needed.as_deref(), used));
+    let (spec, needed) = (attrs.spec.anew(), left(attrs.needed.as_deref(), used));
     Ok(Arc::new(ParseProto { spec, needed, ..attrs }))
 }
 

@@ -183,7 +183,7 @@ impl<W: Write> Sink for MessageSink<W> {
         Ok(self.sink.write_all(&text)?)
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn finish(mut self: Box<Self>) -> Result<()> {
         Ok(self.sink.flush()?)
     }
 }
@@ -206,7 +206,7 @@ impl<W: Write> Sink for JsonMessageSink<W> {
         Ok(self.sink.write_all(&encode_proto_json(results, &self.message)?)?)
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn finish(mut self: Box<Self>) -> Result<()> {
         Ok(self.sink.flush()?)
     }
 }

@@ -48,10 +48,6 @@ pub use messages::MessageSink;
 #[cfg(feature = "parquet")]
 pub use parquet::run_parquet;
 pub use run::{Progress, Watch, run_blocks};
-#[cfg(feature = "avro")]
-pub use sink::AvroSink;
-#[cfg(feature = "parquet")]
-pub use sink::ParquetSink;
 pub use sink::{NdjsonSink, Sink, SinkOptions, open_sink, run_to_file};
 pub use told::BadRowsFile;
 pub(crate) use unpack::{MOST, RATIO, is_packed, reading, unpack, unpacked};

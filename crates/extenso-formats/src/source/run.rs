@@ -34,7 +34,7 @@ pub type Watch<'a> = dyn FnMut(&Progress, &BadRows) -> Result<()> + 'a;
 pub fn run_blocks(
     function: &Concrete,
     mut source: Box<dyn Blocks + '_>,
-    sink: &mut dyn Sink,
+    mut sink: Box<dyn Sink + '_>,
     watch: &mut Watch<'_>,
 ) -> Result<Progress> {
     let (send, receive) = sync_channel::<Result<Block>>(1);

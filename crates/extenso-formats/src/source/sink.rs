@@ -24,7 +24,7 @@ pub trait Sink {
     /// Writes what is left.
     ///
     /// Errors: what the operating system refuses.
-    fn finish(&mut self) -> Result<()>;
+    fn finish(self: Box<Self>) -> Result<()>;
 }
 
 /// Lines of JSON.
@@ -35,7 +35,7 @@ impl<W: Write> Sink for NdjsonSink<W> {
         Ok(self.0.write_all(&encode_ndjson(results)?)?)
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn finish(mut self: Box<Self>) -> Result<()> {
         Ok(self.0.flush()?)
     }
 }
@@ -55,60 +55,30 @@ impl<W: Write> Sink for CsvSink<W> {
         Ok(self.sink.write_all(&text[names..])?)
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn finish(mut self: Box<Self>) -> Result<()> {
         Ok(self.sink.flush()?)
     }
 }
 
-/// A Parquet file.
 #[cfg(feature = "parquet")]
-pub struct ParquetSink<W: Write + Send>(Option<crate::parquet::ParquetWriter<W>>);
-
-#[cfg(feature = "parquet")]
-impl<W: Write + Send> ParquetSink<W> {
-    /// A file that is written into `sink`.
-    pub fn new(sink: W) -> ParquetSink<W> {
-        ParquetSink(Some(crate::parquet::ParquetWriter::new(sink)))
-    }
-}
-
-#[cfg(feature = "parquet")]
-impl<W: Write + Send> Sink for ParquetSink<W> {
+impl<W: Write + Send> Sink for crate::parquet::ParquetWriter<W> {
     fn write(&mut self, results: &Nest<Value>) -> Result<()> {
-        self.0.as_mut().map_or(Ok(()), |writer| writer.write(results))
+        self.write(results)
     }
 
-    fn finish(&mut self) -> Result<()> {
-        match self.0.take() {
-            Some(writer) => Ok(writer.finish()?.flush()?),
-            None => Ok(()),
-        }
-    }
-}
-
-/// An Avro file.
-#[cfg(feature = "avro")]
-pub struct AvroSink<W>(Option<crate::avro::AvroWriter<W>>);
-
-#[cfg(feature = "avro")]
-impl<W: Write> AvroSink<W> {
-    /// A file that is written into `sink`.
-    pub fn new(sink: W) -> AvroSink<W> {
-        AvroSink(Some(crate::avro::AvroWriter::new(sink, crate::avro::AvroCodec::default())))
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok((*self).finish()?.flush()?)
     }
 }
 
 #[cfg(feature = "avro")]
-impl<W: Write> Sink for AvroSink<W> {
+impl<W: Write> Sink for crate::avro::AvroWriter<W> {
     fn write(&mut self, results: &Nest<Value>) -> Result<()> {
-        self.0.as_mut().map_or(Ok(()), |writer| writer.write(results))
+        self.write(results)
     }
 
-    fn finish(&mut self) -> Result<()> {
-        match self.0.take() {
-            Some(writer) => Ok(writer.finish()?.flush()?),
-            None => Ok(()),
-        }
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok((*self).finish()?.flush()?)
     }
 }
 
@@ -125,7 +95,7 @@ enum Sinking<W: Write> {
     New(W),
     File(Box<arrow_ipc::writer::FileWriter<W>>),
     Stream(Box<arrow_ipc::writer::StreamWriter<W>>),
-    Ended,
+    Failed,
 }
 
 #[cfg(feature = "parquet")]
@@ -152,7 +122,7 @@ impl<W: Write> ArrowSink<W> {
 impl<W: Write> Sink for ArrowSink<W> {
     fn write(&mut self, results: &Nest<Value>) -> Result<()> {
         let batch = crate::arrow::record_batch(results)?;
-        let mut opened = match std::mem::replace(&mut self.sinking, Sinking::Ended) {
+        let mut opened = match std::mem::replace(&mut self.sinking, Sinking::Failed) {
             Sinking::New(sink) => Sinking::open(sink, &batch.schema(), self.stream)?,
             other => other,
         };
@@ -160,22 +130,27 @@ impl<W: Write> Sink for ArrowSink<W> {
         match &mut opened {
             Sinking::File(writer) => batches.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?,
             Sinking::Stream(writer) => batches.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?,
-            Sinking::New(_) | Sinking::Ended => {
-                return Err(Error::value("the file ended or failed before").wanted("a new one"));
+            Sinking::New(_) | Sinking::Failed => {
+                return Err(failed());
             }
         }
         self.sinking = opened;
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<()> {
-        match std::mem::replace(&mut self.sinking, Sinking::Ended) {
+    fn finish(self: Box<Self>) -> Result<()> {
+        match self.sinking {
             Sinking::File(writer) => Ok(writer.into_inner().map_err(writing)?.flush()?),
             Sinking::Stream(writer) => Ok(writer.into_inner().map_err(writing)?.flush()?),
             Sinking::New(mut sink) => Ok(sink.flush()?),
-            Sinking::Ended => Ok(()),
+            Sinking::Failed => Err(failed()),
         }
     }
+}
+
+#[cfg(feature = "parquet")]
+fn failed() -> Error {
+    Error::value("a write failed before").wanted("a new file")
 }
 
 /// The error of a writer of Arrow.
@@ -208,9 +183,9 @@ pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) ->
         Format::Json => lines(options, sink),
         Format::Csv => Ok(Box::new(CsvSink { sink, begun: false })),
         #[cfg(feature = "avro")]
-        Format::Avro => Ok(Box::new(AvroSink::new(sink))),
+        Format::Avro => Ok(Box::new(crate::avro::AvroWriter::new(sink, crate::avro::AvroCodec::default()))),
         #[cfg(feature = "parquet")]
-        Format::Parquet => Ok(Box::new(ParquetSink::new(sink))),
+        Format::Parquet => Ok(Box::new(crate::parquet::ParquetWriter::new(sink))),
         #[cfg(feature = "parquet")]
         format @ (Format::Arrow | Format::Arrows) => Ok(Box::new(ArrowSink::new(sink, format == Format::Arrows))),
         #[cfg(feature = "proto")]
@@ -274,8 +249,8 @@ pub fn run_to_file(
     let write = |file: File| {
         let mut options = options.clone();
         options.format = options.format.or_else(|| Format::of_name(path));
-        let mut sink = open_sink(&options, Box::new(BufWriter::new(file.try_clone().map_err(refused)?)))?;
-        let done = run_blocks(function, source, &mut *sink, watch)?;
+        let sink = open_sink(&options, Box::new(BufWriter::new(file.try_clone().map_err(refused)?)))?;
+        let done = run_blocks(function, source, sink, watch)?;
         file.sync_all().and_then(|()| std::fs::rename(&part, path)).map_err(refused)?;
         Ok(done)
     };

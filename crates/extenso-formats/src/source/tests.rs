@@ -46,7 +46,7 @@ fn run(bytes: Vec<u8>, options: &SourceOptions) -> Result<String> {
     let function = totals();
     let mut out = Vec::new();
     let source = open_bytes(&function, bytes, options)?;
-    run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| Ok(()))?;
+    run_blocks(&function, source, Box::new(NdjsonSink(&mut out)), &mut |_, _| Ok(()))?;
     Ok(String::from_utf8(out).expect("text"))
 }
 
@@ -120,7 +120,7 @@ fn bad_rows_are_counted_over_blocks() {
     let mut numbers = Vec::new();
     let source = open_bytes(&function, gzip(rows.as_bytes()), &options).expect("opens");
     let mut out = Vec::new();
-    let done = run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, bad| {
+    let done = run_blocks(&function, source, Box::new(NdjsonSink(&mut out)), &mut |_, bad| {
         numbers.extend(&bad.rows);
         Ok(())
     });
@@ -165,10 +165,8 @@ fn tables_are_sources_and_sinks() {
         let options = SourceOptions { format: Some(Format::Csv), block, ..SourceOptions::default() };
         let source = open_bytes(&function, gzip(text.as_bytes()), &options)?;
         let mut out = Vec::new();
-        let mut sink =
-            open_sink(&SinkOptions { format: Some(Format::Csv), ..SinkOptions::default() }, Box::new(&mut out))?;
-        run_blocks(&function, source, &mut *sink, &mut |_, _| Ok(()))?;
-        drop(sink);
+        let sink = open_sink(&SinkOptions { format: Some(Format::Csv), ..SinkOptions::default() }, Box::new(&mut out))?;
+        run_blocks(&function, source, sink, &mut |_, _| Ok(()))?;
         Ok::<_, Error>(String::from_utf8(out).expect("text"))
     };
     for block in [1, 1000] {
@@ -265,7 +263,7 @@ fn a_function_reads_a_part_of_a_map() {
         let whole = run_bytes(&function, &file, &SourceOptions::default()).expect("runs").value;
         let (mut out, options) = (Vec::new(), SourceOptions::default());
         let source = open_bytes(&function, file.clone(), &options).expect("opens");
-        run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| Ok(())).expect("runs");
+        run_blocks(&function, source, Box::new(NdjsonSink(&mut out)), &mut |_, _| Ok(())).expect("runs");
         assert_eq!(encode_ndjson(&whole).expect("writes"), out);
         String::from_utf8(out).expect("text").replace('\n', " ")
     };

@@ -29,7 +29,6 @@ fn bytes(stream: bool) -> Vec<u8> {
         sink.write(&Nest::Leaf(rows)).expect("writes");
     }
     sink.finish().expect("ends");
-    drop(sink);
     out
 }
 

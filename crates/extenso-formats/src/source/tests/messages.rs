@@ -50,7 +50,7 @@ fn options(block: usize) -> SourceOptions {
 fn ran(bytes: Vec<u8>, options: &SourceOptions) -> Result<(Progress, String)> {
     let (function, mut out) = (function(), Vec::new());
     let source = open_bytes(&function, bytes, options)?;
-    let done = run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| Ok(()))?;
+    let done = run_blocks(&function, source, Box::new(NdjsonSink(&mut out)), &mut |_, _| Ok(()))?;
     Ok((done, String::from_utf8(out).expect("text")))
 }
 
@@ -72,7 +72,7 @@ fn messages_of_every_framing_and_block_give_the_same_results() {
     for block in [1, 40, BLOCK] {
         let (function, mut out) = (function(), Vec::new());
         let source = open_messages(&function, Messages::Each(&list), &options(block)).expect("opens");
-        run_blocks(&function, source, &mut NdjsonSink(&mut out), &mut |_, _| Ok(())).expect("runs");
+        run_blocks(&function, source, Box::new(NdjsonSink(&mut out)), &mut |_, _| Ok(())).expect("runs");
         assert_eq!(out, TOTALS.as_bytes());
     }
     assert_eq!(ran(Vec::new(), &options(8)).expect("runs").1, "");
@@ -149,10 +149,9 @@ fn results_that_are_messages_are_written_as_they_are() {
     let mut out = Vec::new();
     let options =
         SinkOptions { format: Some(Format::TfRecord), message: Some(Content::Message(message("Total"))), json: None };
-    let mut sink = open_sink(&options, Box::new(&mut out)).expect("opens");
+    let sink = open_sink(&options, Box::new(&mut out)).expect("opens");
     let source = open_bytes(&copy, b"\"YWI=\"\n\"\"\n".to_vec(), &SourceOptions::default()).expect("opens");
-    run_blocks(&copy, source, &mut *sink, &mut |_, _| Ok(())).expect("runs");
-    drop(sink);
+    run_blocks(&copy, source, sink, &mut |_, _| Ok(())).expect("runs");
     assert_eq!(out, file(&[b"ab".to_vec(), Vec::new()], Framing::TfRecord));
 }
 
