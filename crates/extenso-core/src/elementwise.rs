@@ -306,7 +306,7 @@ impl<'a> Blocks<'a> {
     /// Computes `n` elements from `start`, at most a block; the last result stays in a register.
     pub fn run(&self, scratch: &mut Scratch, start: usize, n: usize) -> Done {
         self.load(scratch, start, n);
-        self.expr.steps.iter().try_for_each(|step| self.step(step, scratch, start, n))
+        self.expr.steps.iter().try_for_each(|step| self.step(step, scratch, &[], start, n))
     }
 
     fn load(&self, scratch: &mut Scratch, start: usize, n: usize) {
@@ -327,7 +327,7 @@ impl<'a> Blocks<'a> {
 
     /// The bytes of the `n` elements from `start` that [`Blocks::run`] left where they are.
     pub fn exact_result<'s>(&'s self, scratch: &'s Scratch, start: usize, n: usize) -> &'s [u8] {
-        self.read(&self.last(), scratch, start, n)
+        self.read(&self.last(), scratch, &[], start, n)
     }
 
     /// The same, and some more bytes where there are any: what stands in them is left open.
@@ -336,7 +336,7 @@ impl<'a> Blocks<'a> {
             Slot::Step(i) => bytemuck::cast_slice(&scratch.steps[self.expr.steps[i].register]),
             Slot::Input(i) => match &self.inputs[i] {
                 Access::Full(bytes, width) => &bytes[start * width..],
-                _ => self.read(&Slot::Input(i), scratch, start, n),
+                _ => self.read(&Slot::Input(i), scratch, &[], start, n),
             },
         }
     }
@@ -345,23 +345,31 @@ impl<'a> Blocks<'a> {
         self.expr.steps.len().checked_sub(1).map_or(Slot::Input(0), Slot::Step)
     }
 
-    fn step(&self, step: &Step, scratch: &mut Scratch, start: usize, n: usize) -> Done {
+    /// Makes what a step makes of these elements; `given` are those of the input that is [`Access::Given`], if there is one.
+    fn step(&self, step: &Step, scratch: &mut Scratch, given: &[u8], start: usize, n: usize) -> Done {
         let mut register = std::mem::take(&mut scratch.steps[step.register]);
         let bytes = match step.kernel.out.width() {
             Some(width) => n * width,
             None => n.div_ceil(64) * 8,
         };
         let out = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut register)[..bytes];
-        let done = (step.kernel.run)(&self.args(step, scratch, start, n), out, n);
+        let done = (step.kernel.run)(&self.args(step, scratch, given, start, n), out, n);
         scratch.steps[step.register] = register;
         done
     }
 
-    fn args<'s>(&'s self, step: &Step, scratch: &'s Scratch, start: usize, n: usize) -> SmallVec<[&'s [u8]; 3]> {
-        step.args.iter().map(|slot| self.read(slot, scratch, start, n)).collect()
+    fn args<'s>(
+        &'s self,
+        step: &Step,
+        scratch: &'s Scratch,
+        given: &'s [u8],
+        start: usize,
+        n: usize,
+    ) -> SmallVec<[&'s [u8]; 3]> {
+        step.args.iter().map(|slot| self.read(slot, scratch, given, start, n)).collect()
     }
 
-    fn read<'s>(&'s self, slot: &Slot, scratch: &'s Scratch, start: usize, n: usize) -> &'s [u8] {
+    fn read<'s>(&'s self, slot: &Slot, scratch: &'s Scratch, given: &'s [u8], start: usize, n: usize) -> &'s [u8] {
         match *slot {
             Slot::Step(i) => {
                 let source = &self.expr.steps[i];
@@ -369,6 +377,7 @@ impl<'a> Blocks<'a> {
             }
             Slot::Input(i) => match &self.inputs[i] {
                 Access::Full(bytes, width) => &bytes[start * width..(start + n) * width],
+                Access::Given => given,
                 Access::Splat(register) => register_bytes(register, self.expr.inputs[i], n),
                 Access::Cycle { register, width, period } => {
                     &bytemuck::cast_slice(register)[start % period * width..][..n * width]

@@ -21,7 +21,7 @@ pub enum Access<'a> {
     Full(&'a [u8], usize),
     /// Bits from an offset.
     FullBits(&'a BooleanBuffer),
-    /// Whoever runs the expression brings it to the register.
+    /// Whoever runs the expression has it.
     Given,
     /// One element for all.
     Splat(Register),

@@ -3,7 +3,7 @@
 //! Invariant: each element has the bits that it has where the input is stored first and then read.
 
 use super::access::{Access, access};
-use super::{BLOCK, Blocks, Expr, Scratch, Source, at_position, few};
+use super::{BLOCK, Blocks, Expr, Scratch, Slot, Source, at_position, few};
 use crate::kernels::map::{Done, Fault};
 use extenso_types::{DType, Error, Result};
 
@@ -89,9 +89,16 @@ impl Blocks<'_> {
     /// Puts the last result in the place of the input `held`.
     fn replace(&self, scratch: &mut Scratch, held: usize, start: usize, n: usize, elements: &mut [u8]) -> Done {
         self.load(scratch, start, n);
-        bytemuck::cast_slice_mut::<u64, u8>(&mut scratch.inputs[held])[..elements.len()].copy_from_slice(elements);
         let Some((last, steps)) = self.expr.steps.split_last() else { return Ok(()) };
-        steps.iter().try_for_each(|step| self.step(step, scratch, start, n))?;
-        (last.kernel.run)(&self.args(last, scratch, start, n), elements, n)
+        steps.iter().try_for_each(|step| self.step(step, scratch, elements, start, n))?;
+        // What the last step reads and replaces is put aside; the others read it where it stands.
+        let mut aside = std::mem::take(&mut scratch.inputs[held]);
+        let kept: &mut [u8] = bytemuck::cast_slice_mut(&mut aside);
+        let reads = last.args.iter().any(|slot| matches!(slot, Slot::Input(i) if *i == held));
+        let kept = if reads { &mut kept[..elements.len()] } else { &mut [] };
+        kept.copy_from_slice(&elements[..kept.len()]);
+        let done = (last.kernel.run)(&self.args(last, scratch, kept, start, n), elements, n);
+        scratch.inputs[held] = aside;
+        done
     }
 }

@@ -69,11 +69,11 @@ impl Blocks<'_> {
             }
         }
         for step in &self.expr.steps[..self.expr.steps.len() - 1] {
-            self.step(step, scratch, start, rows * sums.n)?;
+            self.step(step, scratch, &[], start, rows * sums.n)?;
         }
         let factor = |i: usize| {
             let bytes = match sums.args[i] {
-                Arg::Slot(slot) => self.read(&slot, scratch, start, rows * sums.n),
+                Arg::Slot(slot) => self.read(&slot, scratch, &[], start, rows * sums.n),
                 Arg::Repeated(input) => self.repeated(input).map_or(&[][..], |(bytes, _)| bytes),
             };
             Factor { bytes, at: &at[i][..rows] }

@@ -138,18 +138,18 @@ impl Blocks<'_> {
             return Ok(());
         };
         for (i, step) in steps.iter().enumerate() {
-            self.step(step, scratch, start, n)?;
+            self.step(step, scratch, &[], start, n)?;
             if step.stored
                 && let Some(out) = before.next()
             {
-                out.fill(self.read(&Slot::Step(i), scratch, start, n));
+                out.fill(self.read(&Slot::Step(i), scratch, &[], start, n));
             }
         }
         // Numbers go straight to the result; bits are whole words in a register and then as many bytes as there are.
         if !last.far && end.kernel.out != DType::Bool {
-            return (end.kernel.run)(&self.args(end, scratch, start, n), last.bytes, n);
+            return (end.kernel.run)(&self.args(end, scratch, &[], start, n), last.bytes, n);
         }
-        self.step(end, scratch, start, n)?;
+        self.step(end, scratch, &[], start, n)?;
         last.fill(self.exact_result(scratch, start, n));
         Ok(())
     }

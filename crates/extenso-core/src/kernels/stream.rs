@@ -5,6 +5,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::isa::{Isa, isa};
+use bytemuck::Pod;
 
 /// Results of at least so many bytes are behind themselves in the caches: what is written first is gone when the last is there.
 pub const FAR: usize = 1 << 23;
@@ -12,20 +13,56 @@ pub const FAR: usize = 1 << 23;
 /// Copies bytes without reading the lines that they are written to. Slower than a plain copy where those are in a cache.
 ///
 /// Both have one length. Whoever calls it calls [`arrived`] before another thread is told of what was written.
-#[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 pub fn copy_past_caches(from: &[u8], to: &mut [u8]) {
     assert_eq!(from.len(), to.len(), "a copy has the length of its source");
-    let head = to.as_ptr().align_offset(LINE).min(to.len());
-    let whole = (to.len() - head) / LINE * LINE;
-    to[..head].copy_from_slice(&from[..head]);
-    to[head + whole..].copy_from_slice(&from[head + whole..]);
-    let (from, to) = (from[head..head + whole].as_chunks::<LINE>().0, to[head..head + whole].as_chunks_mut::<LINE>().0);
-    match isa() {
-        // SAFETY: `isa()` only gives instruction sets that this machine was found to support; `to` begins with a line.
-        Isa::Avx512 => unsafe { by_lines(from, to) },
-        // SAFETY: `to` begins with a line.
-        Isa::Avx2 | Isa::Baseline => unsafe { by_quarters(from, to) },
+    // SAFETY: `to` has as many bytes.
+    unsafe { past_caches(from, to.as_mut_ptr()) }
+}
+
+/// Adds elements behind those of a vector that has room for them, as [`copy_past_caches`] copies.
+#[allow(unsafe_code)]
+pub fn extend_past_caches<T: Pod>(all: &mut Vec<T>, part: &[T]) {
+    let room = &mut all.spare_capacity_mut()[..part.len()];
+    // SAFETY: the room has as many bytes, all of which are written before the vector counts them.
+    unsafe {
+        past_caches(bytemuck::cast_slice(part), room.as_mut_ptr().cast());
+        all.set_len(all.len() + part.len());
+    }
+}
+
+/// Copies bytes; where stores have no other way, through the caches.
+///
+/// # Safety
+///
+/// As many bytes as `from` has may be written at `to`.
+#[cfg(not(target_arch = "x86_64"))]
+#[allow(unsafe_code)]
+unsafe fn past_caches(from: &[u8], to: *mut u8) {
+    // SAFETY: the caller says so.
+    unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) }
+}
+
+/// Copies bytes, whole lines of them past the caches.
+///
+/// # Safety
+///
+/// As many bytes as `from` has may be written at `to`.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+unsafe fn past_caches(from: &[u8], to: *mut u8) {
+    let (head, from) = from.split_at(to.align_offset(LINE).min(from.len()));
+    let (lines, tail) = from.as_chunks::<LINE>();
+    // SAFETY: the three parts have as many bytes as all; the lines begin where one begins, and `isa()` only gives instruction sets
+    // that this machine was found to support.
+    unsafe {
+        to.copy_from_nonoverlapping(head.as_ptr(), head.len());
+        let to = to.add(head.len());
+        match isa() {
+            Isa::Avx512 => by_lines(lines, to.cast()),
+            Isa::Avx2 | Isa::Baseline => by_quarters(lines, to.cast()),
+        }
+        to.add(lines.len() * LINE).copy_from_nonoverlapping(tail.as_ptr(), tail.len());
     }
 }
 
@@ -37,15 +74,15 @@ const LINE: usize = 64;
 ///
 /// # Safety
 ///
-/// `to` begins at a multiple of 64 bytes.
+/// As many lines may be written at `to`, which is a multiple of 64 bytes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 #[allow(unsafe_code)]
-unsafe fn by_lines(from: &[[u8; LINE]], to: &mut [[u8; LINE]]) {
+unsafe fn by_lines(from: &[[u8; LINE]], to: *mut [u8; LINE]) {
     use std::arch::x86_64::{_mm512_loadu_si512, _mm512_stream_si512};
-    for (from, to) in from.iter().zip(to) {
-        // SAFETY: both have 64 bytes, and `to` begins at a multiple of as many.
-        unsafe { _mm512_stream_si512(to.as_mut_ptr().cast(), _mm512_loadu_si512(from.as_ptr().cast())) };
+    for (i, from) in from.iter().enumerate() {
+        // SAFETY: the caller says so.
+        unsafe { _mm512_stream_si512(to.add(i).cast(), _mm512_loadu_si512(from.as_ptr().cast())) };
     }
 }
 
@@ -53,16 +90,19 @@ unsafe fn by_lines(from: &[[u8; LINE]], to: &mut [[u8; LINE]]) {
 ///
 /// # Safety
 ///
-/// `to` begins at a multiple of 16 bytes.
+/// As many lines may be written at `to`, which is a multiple of 16 bytes.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
-unsafe fn by_quarters(from: &[[u8; LINE]], to: &mut [[u8; LINE]]) {
+unsafe fn by_quarters(from: &[[u8; LINE]], to: *mut [u8; LINE]) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    for (from, to) in from.iter().zip(to) {
-        let (from, to) = (from.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
-        for i in 0..LINE / size_of::<__m128i>() {
-            // SAFETY: both have 64 bytes; `to` begins at a multiple of 16; every x86-64 has these instructions.
-            unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
+    for (i, from) in from.iter().enumerate() {
+        let from = from.as_ptr().cast::<__m128i>();
+        // SAFETY: the caller says so; every x86-64 has these instructions.
+        unsafe {
+            let to = to.add(i).cast::<__m128i>();
+            for i in 0..LINE / size_of::<__m128i>() {
+                _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i)));
+            }
         }
     }
 }
@@ -75,14 +115,6 @@ pub fn arrived() {
     unsafe {
         std::arch::x86_64::_mm_sfence();
     }
-}
-
-/// Copies bytes; elsewhere stores have no other way.
-///
-/// Both have one length.
-#[cfg(not(target_arch = "x86_64"))]
-pub fn copy_past_caches(from: &[u8], to: &mut [u8]) {
-    to.copy_from_slice(from);
 }
 
 /// Asks for the line with the byte at `at`, to be read soon; it may lie behind the last.
@@ -104,7 +136,7 @@ pub fn ask_for(bytes: &[u8], at: usize) {
 #[cfg(test)]
 mod tests {
     use super::super::isa::{supported, with_isa};
-    use super::copy_past_caches;
+    use super::{copy_past_caches, extend_past_caches};
 
     #[test]
     fn every_byte_is_copied_and_no_other() {
@@ -115,6 +147,11 @@ mod tests {
                 with_isa(isa, || copy_past_caches(&from[start / 2..start / 2 + len], &mut to[start..start + len]));
                 assert_eq!(to[start..start + len], from[start / 2..start / 2 + len], "{what}");
                 assert!(to[..start].iter().chain(&to[start + len..]).all(|byte| *byte == 0), "{what}");
+                let mut more = Vec::with_capacity(1000);
+                with_isa(isa, || {
+                    [&from[..start], &from[start..start + len]].map(|part| extend_past_caches(&mut more, part))
+                });
+                assert_eq!(more, from[..start + len], "{what}");
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::{BadRows, Bits, Column, Decoded, MAX_REPORTED, OffsetVec, TextVec, extend};
 use bytemuck::Pod;
 use extenso_core::kernels::pool::reserve;
+use extenso_core::kernels::stream::{FAR, arrived, extend_past_caches};
 use extenso_types::{DType, Error, Result};
 
 impl Decoded {
@@ -15,7 +16,9 @@ impl Decoded {
         let room = MAX_REPORTED.saturating_sub(self.bad.first.len());
         self.bad.first.extend(part.bad.first.iter().take(room).cloned());
         self.bad.defaulted.append(&part.bad.defaulted);
-        self.columns.0.iter_mut().zip(&part.columns.0).try_for_each(|(column, part)| column.append(part))
+        let done = self.columns.0.iter_mut().zip(&part.columns.0).try_for_each(|(column, part)| column.append(part));
+        arrived();
+        done
     }
 
     /// Makes room for so many times what a part has. Where there is not as much memory, it is made later, for what comes.
@@ -84,9 +87,32 @@ fn room<T: Pod + Send>(all: &mut Vec<T>, part: &[T], times: usize) {
     let _ = reserve(all, part.len().saturating_mul(times));
 }
 
-/// Adds elements, and says whether there is memory for them.
+/// Adds elements, and says whether there is memory for them. Whoever calls it calls [`arrived`].
 fn extend_from<T: Pod + Send>(all: &mut Vec<T>, part: &[T]) -> bool {
+    if is_far(all, part.len()) {
+        extend_past_caches(all, part);
+        return true;
+    }
     extend(all, part.len(), part.iter().copied()).is_ok()
+}
+
+/// As [`extend_from`], of what becomes of each element.
+fn extend_with<T: Pod + Send>(all: &mut Vec<T>, part: &[T], f: impl Fn(T) -> T) -> bool {
+    if !is_far(all, part.len()) {
+        return extend(all, part.len(), part.iter().map(|x| f(*x))).is_ok();
+    }
+    let mut near = [T::zeroed(); 512];
+    for part in part.chunks(near.len()) {
+        let near = &mut near[..part.len()];
+        near.iter_mut().zip(part).for_each(|(near, x)| *near = f(*x));
+        extend_past_caches(all, near);
+    }
+    true
+}
+
+/// Whether a column has room for `n` elements more, and is larger than the caches.
+fn is_far<T>(all: &Vec<T>, n: usize) -> bool {
+    all.capacity() >= FAR / size_of::<T>() && all.capacity() - all.len() >= n
 }
 
 impl Bits {
@@ -127,6 +153,7 @@ impl TextVec {
                 return Err(Error::value("the texts are longer than offsets can count"));
             }
         }
+        arrived();
         Ok(all)
     }
 
@@ -150,11 +177,11 @@ impl OffsetVec {
         let Some(end) = last.checked_add(other.last()) else { return false };
         match (self, other) {
             (OffsetVec::I32(ends), OffsetVec::I32(more)) => match (i32::try_from(last), i32::try_from(end)) {
-                (Ok(last), Ok(_)) => extend(ends, other.len(), more.iter().skip(1).map(|end| last + end)).is_ok(),
+                (Ok(last), Ok(_)) => extend_with(ends, more.get(1..).unwrap_or_default(), |end| last + end),
                 _ => false,
             },
             (OffsetVec::I64(ends), OffsetVec::I64(more)) => match (i64::try_from(last), i64::try_from(end)) {
-                (Ok(last), Ok(_)) => extend(ends, other.len(), more.iter().skip(1).map(|end| last + end)).is_ok(),
+                (Ok(last), Ok(_)) => extend_with(ends, more.get(1..).unwrap_or_default(), |end| last + end),
                 _ => false,
             },
             (OffsetVec::I32(_), OffsetVec::I64(_)) | (OffsetVec::I64(_), OffsetVec::I32(_)) => false,
@@ -186,7 +213,7 @@ mod tests {
         for (i, column) in rows.flat_map(|row| (0..4).map(move |i| (row, i))) {
             match &mut columns.0[column] {
                 Column::Bits(bits) => bits.push(i % 3 == 0),
-                Column::F32(numbers) => numbers.push(1.5),
+                Column::F32(numbers) => numbers.push(i as f32),
                 Column::Text(texts) => assert!(texts.push(&b"abcdefg"[..i % 7])),
                 Column::Offsets(offsets) => assert!(offsets.push_row(i % 5)),
                 _ => {}
@@ -202,13 +229,16 @@ mod tests {
             columns: filled(rows),
             bad: super::super::BadRows::default(),
         };
-        for cuts in [vec![0, 40], vec![0, 8, 40], vec![0, 3, 3, 21, 40], vec![0, 1, 2, 9, 12, 40]] {
+        let cuts =
+            [vec![0, 40], vec![0, 8, 40], vec![0, 3, 3, 21, 40], vec![0, 1, 2, 9, 12, 40], vec![0, 3, 700, 1300]];
+        // With room for a few rows, and for more than the caches have.
+        for (cuts, times) in cuts.iter().flat_map(|cuts| [3, 250_000].map(|times| (cuts, times))) {
             let mut all = part(0..0);
-            all.reserve(&part(0..9), 3);
+            all.reserve(&part(0..9), times);
             for cut in cuts.windows(2) {
                 all.append(&part(cut[0]..cut[1])).expect("joined");
             }
-            assert_eq!(all, part(0..40), "{cuts:?}");
+            assert_eq!(all, part(0..*cuts.last().expect("a cut")), "{cuts:?}");
             all.clear();
             assert_eq!(all, part(0..0));
         }
