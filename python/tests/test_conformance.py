@@ -65,8 +65,13 @@ def evaluate(expr: ast.expr, scope: Scope) -> object:
                 return FUNCTIONS[name](typed(plain(args[0], scope), DTYPES[str(named["dtype"])]))
             if name == "tensor" and "dtype" in named:
                 return ex.reshape(typed(flat(plain(args[0], scope)), DTYPES[str(named["dtype"])]), named.get("shape", (-1,)))
-            return FUNCTIONS.get(name, getattr(ex, name, None))(*given, **named)  # type: ignore[misc]
+            return function(name)(*given, **named)
     raise AssertionError(f"{ast.dump(expr)} is outside the grammar")
+
+
+def function(name: str) -> "Callable[..., object]":
+    """Returns the function of a name; cases name ops that are parts of others, too, which the package does not export."""
+    return FUNCTIONS.get(name) or getattr(ex, name, None) or getattr(ex._core._op(name), name)
 
 
 def plain(expr: ast.expr, scope: Scope) -> object:

@@ -6,6 +6,7 @@ import ast
 import doctest
 import inspect
 import math
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,20 @@ def test_every_op_is_a_documented_builtin(name: str) -> None:
     assert doc.split("\n")[0].endswith(".")
 
 
+def test_parts_of_other_functions_are_for_handlers_alone() -> None:
+    parts = {name for name, _, _ in EXAMPLES} - set(NAMES)
+    assert {"sum_high", "split_values", "check_weights"} <= parts
+    manual = (Path(__file__).parents[2] / "book" / "ops.md").read_text(encoding="utf-8")
+    for name in parts:
+        op = getattr(ex._core._op(name), name)
+        assert pickle.loads(pickle.dumps(op)) is op
+        assert ">>>" not in op.__doc__
+        assert not hasattr(ex, name) and not hasattr(ex._core, name) and name not in STUBS
+        assert f"### {name}\n" not in manual
+    # A handler for a class is asked for the parts too, and can tell of which class they are.
+    assert ex._core._op("sum_high").sum_high in ex.reduction
+
+
 @pytest.mark.parametrize(("name", "call", "result"), EXAMPLES, ids=[call for _, call, _ in EXAMPLES])
 def test_examples_hold(name: str, call: str, result: str) -> None:
     assert value_of(ast.parse(call, mode="eval").body) == value_of(ast.parse(result, mode="eval").body)
@@ -88,9 +103,10 @@ def evaluate(node: ast.expr, narrow: bool = False) -> Any:
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
             given = [evaluate(arg, narrow) for arg in args]
-            if isinstance(getattr(ex, name), ex.DType):
+            if isinstance(getattr(ex, name, None), ex.DType):
                 return ex.tensor(given[0], getattr(ex, name))
-            return getattr(ex, name)(*given, **{k.arg: evaluate(k.value, narrow) for k in keywords if k.arg})
+            op = getattr(ex._core._op(name), name)
+            return op(*given, **{k.arg: evaluate(k.value, narrow) for k in keywords if k.arg})
         case ast.List():
             value = ex.constant([evaluate_literal(item) for item in node.elts])
             return ex.cast(value, "f32") if narrow and "f64" in str(ex.spec_of(value)) else value

@@ -150,6 +150,8 @@ pub struct OpDef {
     pub version: u32,
     /// Whether it reads or changes state, and must be ordered and never dropped.
     pub effect: bool,
+    /// Whether it is a part of functions that give users the whole: graphs and files name it, Python and the manual do not.
+    pub part: bool,
     /// TensorFlow's name, for the compatibility namespace.
     pub alias_tf: Option<&'static str>,
     /// The first parameter whose dtype weak scalars take.
@@ -186,6 +188,7 @@ impl OpDef {
             examples: &[],
             version: 1,
             effect: false,
+            part: false,
             alias_tf: None,
             like: 0,
             apart: &[],
@@ -260,6 +263,12 @@ impl OpDef {
     /// Says that the op reads or changes state.
     pub const fn effect(mut self) -> OpDef {
         self.effect = true;
+        self
+    }
+
+    /// Says that the op is a part of other functions and not for users itself.
+    pub const fn part(mut self) -> OpDef {
+        self.part = true;
         self
     }
 

@@ -20,7 +20,7 @@ extenso_core::attrs! {
 /// The sums, or differences, of decimals of one scale.
 ///
 /// Errors: bytes of another width or number; a result of more digits than the precision.
-pub static DECIMAL_SUM: OpDef = OpDef::general(Class::Structural, infer_sum, run_sum).named(
+pub static DECIMAL_SUM: OpDef = OpDef::general(Class::Structural, infer_sum, run_sum).part().named(
     "decimal_sum",
     "The sums, or differences, of decimals of one scale, as their bytes.\n",
     &["x", "y"],
@@ -28,7 +28,7 @@ pub static DECIMAL_SUM: OpDef = OpDef::general(Class::Structural, infer_sum, run
 );
 
 /// The nearest f64 of each decimal.
-pub static DECIMAL_FLOATS: OpDef = OpDef::general(Class::Structural, infer_floats, run_floats).named(
+pub static DECIMAL_FLOATS: OpDef = OpDef::general(Class::Structural, infer_floats, run_floats).part().named(
     "decimal_floats",
     "The nearest f64 of each decimal, of which the bytes are given.\n",
     &["x"],
@@ -36,7 +36,7 @@ pub static DECIMAL_FLOATS: OpDef = OpDef::general(Class::Structural, infer_float
 );
 
 /// The text of each decimal, exact.
-pub static DECIMAL_TEXTS: OpDef = OpDef::general(Class::Structural, infer_texts, run_texts).named(
+pub static DECIMAL_TEXTS: OpDef = OpDef::general(Class::Structural, infer_texts, run_texts).part().named(
     "decimal_texts",
     "The text of each decimal, of which the bytes are given.\n",
     &["x"],

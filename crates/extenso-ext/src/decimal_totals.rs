@@ -19,7 +19,7 @@ extenso_core::attrs! {
 /// The sums of decimals of one scale along axes.
 ///
 /// Errors: an axis out of range or named twice; a sum that its bytes do not hold.
-pub static DECIMAL_TOTAL: OpDef = OpDef::general(Class::Structural, infer_total, run_total).named(
+pub static DECIMAL_TOTAL: OpDef = OpDef::general(Class::Structural, infer_total, run_total).part().named(
     "decimal_total",
     "The sums of decimals of one scale along axes, as their bytes.\n",
     &["x"],
@@ -29,7 +29,7 @@ pub static DECIMAL_TOTAL: OpDef = OpDef::general(Class::Structural, infer_total,
 /// The sums of decimals of one scale in rows.
 ///
 /// Errors: another number of decimals than the partition has values; a sum that its bytes do not hold.
-pub static DECIMAL_ROW_TOTALS: OpDef = OpDef::general(Class::Structural, infer_rows, run_rows).named(
+pub static DECIMAL_ROW_TOTALS: OpDef = OpDef::general(Class::Structural, infer_rows, run_rows).part().named(
     "decimal_row_totals",
     "The sums of decimals of one scale in the rows of a partition, as their bytes.\n",
     &["x", "partition"],

@@ -27,9 +27,14 @@ use std::sync::Arc;
 
 use crate::pointers::PointerMap;
 
-/// Every op that is a function of the module, in the order of the tables.
+/// Every op that is a builtin, in the order of the tables: those of the module, and the parts of other functions.
 pub fn all_ops() -> impl Iterator<Item = &'static OpDef> {
     extenso_graph::tables().filter(|op| signature::is_callable(op))
+}
+
+/// Every op that is a function of the module.
+fn public_ops() -> impl Iterator<Item = &'static OpDef> {
+    all_ops().filter(|op| signature::is_public(op))
 }
 
 /// What a builtin is bound to: a declaration, made ready for parsing calls.
@@ -84,7 +89,7 @@ pub fn op_by_name<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny
 
 static FUNCTIONS: PyOnceLock<PointerMap<Py<PyAny>>> = PyOnceLock::new();
 
-/// Adds a builtin for every op to the module.
+/// Makes a builtin for every op, and adds those that users call to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add_class::<PyOp>()?;
@@ -95,7 +100,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         }
         PyResult::Ok(functions)
     })?;
-    all_ops().try_for_each(|op| match functions.get(std::ptr::from_ref(op).addr()) {
+    public_ops().try_for_each(|op| match functions.get(std::ptr::from_ref(op).addr()) {
         Some(function) => module.add(op.name, function),
         None => Ok(()),
     })
@@ -103,7 +108,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The builtin of an op.
 ///
-/// Errors: the op is no function of the module.
+/// Errors: the op is no builtin.
 pub fn function<'py>(py: Python<'py>, op: &'static OpDef) -> PyResult<Bound<'py, PyAny>> {
     let known = FUNCTIONS.get(py).and_then(|functions| functions.get(std::ptr::from_ref(op).addr()));
     let missing = || Error::missing(format!("the op '{}' is no Python function", op.name));
@@ -230,9 +235,9 @@ impl PyOpClass {
         CLASSES.iter().find(|(_, class)| *class == self.0).map_or("", |(name, _)| name)
     }
 
-    /// The functions of the class, in the order of the tables.
+    /// The functions of the module that belong to the class, in the order of the tables.
     fn ops<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let ops: PyResult<Vec<_>> = all_ops().filter(|op| belongs(op, self.0)).map(|op| function(py, op)).collect();
+        let ops: PyResult<Vec<_>> = public_ops().filter(|op| belongs(op, self.0)).map(|op| function(py, op)).collect();
         PyTuple::new(py, ops?)
     }
 

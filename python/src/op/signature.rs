@@ -6,11 +6,14 @@ use super::keywords::{Keyword, keywords};
 use extenso_core::OpDef;
 use extenso_core::attrs::{AttrValue, Param};
 
-/// Whether the op can be called by hand: subgraphs are made by the functions that trace, leaves of specs by those that take values apart, and
-/// the bytes of decimals by their handlers.
+/// Whether the op can be called by hand: subgraphs are made by the functions that trace, leaves of specs by those that take values apart.
 pub fn is_callable(op: &OpDef) -> bool {
-    let of_bytes = extenso_ext::OPS.iter().any(|own| std::ptr::eq(*own, op));
-    !of_bytes && op.attrs.params.iter().all(|param| !matches!(param.kind, "graph" | "spec"))
+    op.attrs.params.iter().all(|param| !matches!(param.kind, "graph" | "spec"))
+}
+
+/// Whether the op is a function of the module; a part of other functions is a builtin that handlers are given alone.
+pub fn is_public(op: &OpDef) -> bool {
+    !op.part && is_callable(op)
 }
 
 /// `name(x, y, axis=None)`.

@@ -16,7 +16,8 @@ pub fn doc(op: &OpDef) -> String {
 fn docstring(op: &OpDef) -> String {
     let mut text = op.doc.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n");
     text.truncate(text.trim_end().len());
-    let examples: Vec<_> = op.examples.iter().filter_map(|(call, result)| doctest(call, result)).collect();
+    let shown = op.examples.iter().filter(|_| !op.part);
+    let examples: Vec<_> = shown.filter_map(|(call, result)| doctest(call, result)).collect();
     if !examples.is_empty() {
         let _ = write!(text, "\n\n{}", examples.join("\n"));
     }

@@ -61,6 +61,7 @@ crate::ops! {
     /// another number of rows, or a row of another length, which is named.
     ALIGN_ROWS: align_rows(values, source, target) = OpDef::general(Class::Segment, infer_align, run_align)
         .grad(|cx| Ok(vec![Some(align_rows(cx.g(), &cx.args[2], &cx.args[1])?), None, None]))
+        .part()
         .examples(&[("align_rows([1.0, 2.0, 3.0], partition_from_lengths([2, 1]), partition_from_lengths([2, 1]))", "[1.0, 2.0, 3.0]")]);
 
     /// The sum of each row. An empty row gives zero. Integers and booleans sum in 64 bits.
@@ -71,6 +72,7 @@ crate::ops! {
 
     /// The sum of the upper 32 bits of each row's integers of 64 bits, see `sum_high`.
     SEGMENT_SUM_HIGH: segment_sum_high(values, partition) = OpDef::segment(Fold::SumHigh)
+        .part()
         .examples(&[("segment_sum_high([4294967296, 5, 8589934592], partition_from_lengths([2, 0, 1]))", "[1, 0, 2]")]);
 
     /// The product of each row. An empty row gives one. Integers and booleans multiply in 64 bits.

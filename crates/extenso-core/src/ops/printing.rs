@@ -26,6 +26,7 @@ crate::ops! {
     PRINT_LINE: print_line(values; Template { template: String }) = OpDef::general(Class::Effect, infer, run)
         .variadic()
         .effect()
+        .part()
         .examples(&[("print_line(([1, 2], [0.5]), template=\"{} times {}\")", "\"[1, 2] times [0.5]\"")]);
 }
 

@@ -65,6 +65,7 @@ crate::ops! {
     /// Errors: a key that is neither two u32 nor an integer of 64 bits; a dtype without integers.
     RANDOM_BITS_LIKE: random_bits_like(key, like; RandomBitsLike { dtype: DType }) = OpDef::general(Class::Structural, infer_bits_like, run_bits)
         .apart(&[0, 1])
+        .part()
         .examples(&[("random_bits_like(0, [7, 8], dtype='u32')", "u32([1797259609, 2579123966])")]);
 
     /// Integers from 0 up to `count`, an i64, without it: those of `random_integers`, below a number that need not be known while tracing.
@@ -73,6 +74,7 @@ crate::ops! {
     /// of 64 bits; a negative size; more elements than memory holds.
     RANDOM_BELOW: random_below(key, count; RandomBelow { shape: Vec<i64> }) = OpDef::general(Class::Structural, infer_below, run_below)
         .apart(&[0, 1])
+        .part()
         .examples(&[("random_below(0, 6, shape=(4,))", "[3, 4, 5, 0]")]);
 
     /// `p` as it stands, if each number is from 0 up to `most`, `least` of them at least are above zero, and they have the shape of `like`.
@@ -80,6 +82,7 @@ crate::ops! {
     /// Errors: what is not so; other dtypes than floats.
     CHECK_WEIGHTS: check_weights(p, like; CheckWeights { most: f64, least: i64 }) = OpDef::general(Class::Structural, infer_weights, run_weights)
         .apart(&[0, 1])
+        .part()
         .examples(&[("check_weights([0.0, 0.5], [7, 8], most=1.0, least=1)", "[0.0, 0.5]")]);
 
     /// Integers from `low` up to `high`, without `high`, every one as likely as the others.

@@ -19,6 +19,7 @@ crate::ops! {
     /// None where the steps lead away from the limit. Shapes: vectors of one length. Errors: a delta of zero, with its row;
     /// floats that are not finite; dtypes or lengths that differ.
     RANGE_LENGTHS: range_lengths(starts, limits, deltas) = OpDef::general(Class::Structural, infer, run)
+        .part()
         .examples(&[("range_lengths([0, 5, 2], [3, 0, 2], [1, -2, 1])", "[3, 3, 0]"), ("range_lengths([0.0], [1.0], [0.3])", "[4]")]);
 }
 

@@ -31,12 +31,14 @@ crate::ops! {
     ///
     /// Beside `sum`, which wraps, it says how often that wrapped.
     SUM_HIGH: sum_high(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::SumHigh)
+        .part()
         .examples(&[("sum_high([4294967296, 8589934592, 5])", "3"), ("sum_high([[4294967296, -1], [], [7]], axis=-1)", "[0, 0, 0]")]);
 
     /// The mean of integers by their `sum`, which may have wrapped, their `sum_high` and their number, rounded once. Of none it is NaN.
     ///
     /// The three are of one dtype, i64 or u64.
     MEAN_OF_SUMS: mean_of_sums(sum, high, count) = OpDef::elementwise(mean_kernel)
+        .part()
         .examples(&[("mean_of_sums([7, 9], [0, 0], [2, 2])", "f64([3.5, 4.5])")]);
 
     /// Multiplies over `axis`. An empty row gives one. Integers and booleans multiply in 64 bits.

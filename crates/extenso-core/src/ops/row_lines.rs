@@ -94,6 +94,7 @@ crate::ops! {
     /// Negative indices count from the end of the row. Shapes: `cut` cuts the indices into rows, one for each of `rows`. Errors: an index out of range for its row, with both;
     /// another number of rows.
     PLACES_BY_ROW: places_by_row(indices, cut, rows) = OpDef::general(Class::Segment, infer_places, run_places)
+        .part()
         .examples(&[("places_by_row([1, 0, -1], partition_from_lengths([2, 1]), partition_from_lengths([2, 3]))", "[1, 0, 4]")]);
 }
 

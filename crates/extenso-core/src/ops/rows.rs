@@ -53,12 +53,14 @@ crate::ops! {
     ///
     /// Errors: a step of zero.
     SLICED_ROWS: sliced_rows(partition; RowSlice { start: i64, stop: Option<Vec<i64>>, step: i64 }) = OpDef::general(Class::Segment, infer_sliced_rows, run_sliced_rows)
+        .part()
         .examples(&[("sliced_rows(partition_from_lengths([2, 0, 3]), start=1)", "partition_from_lengths([1, 0, 2])")]);
 
     /// The places of the values that a slice picks of each row, as i64, row after row.
     ///
     /// Errors: a step of zero.
     SLICED_PLACES: sliced_places(partition; RowSlice { start: i64, stop: Option<Vec<i64>>, step: i64 }) = OpDef::general(Class::Segment, infer_sliced_places, run_sliced_places)
+        .part()
         .examples(&[("sliced_places(partition_from_lengths([2, 0, 3]), start=-1, step=-2)", "[1, 4, 2]")]);
 
     /// The places among all values of positions in rows, as i64; negative positions count from the end of their row.
@@ -66,18 +68,21 @@ crate::ops! {
     /// Shapes: `at` is a vector of integers, which `cut` cuts into the positions of each row of `partition`. Errors: another
     /// number of rows; a position outside its row.
     PLACES_AT: places_at(partition, at, cut) = OpDef::general(Class::Segment, infer_places_at, run_places_at)
+        .part()
         .examples(&[("places_at(partition_from_lengths([2, 0, 3]), [-1, 0, 2], partition_from_lengths([1, 0, 2]))", "[1, 2, 4]")]);
 
     /// How many rows of each group reach each of its columns, as i64, group after group; rows begin in their first column.
     ///
     /// Shapes: `groups` cuts the rows of `rows`. Errors: it cuts another number.
     COLUMN_LENGTHS: column_lengths(groups, rows) = OpDef::general(Class::Segment, infer_columns, run_column_lengths)
+        .part()
         .examples(&[("column_lengths(partition_from_lengths([2, 1]), partition_from_lengths([1, 3, 2]))", "[2, 1, 1, 1, 1]")]);
 
     /// The places of the values of each group column by column, those of a column in the order of their rows.
     ///
     /// Shapes: `groups` cuts the rows of `rows`. Errors: it cuts another number.
     COLUMN_ORDER: column_order(groups, rows) = OpDef::general(Class::Segment, infer_columns, run_column_order)
+        .part()
         .examples(&[("column_order(partition_from_lengths([2, 1]), partition_from_lengths([1, 3, 2]))", "[0, 1, 2, 3, 4, 5]"), ("column_order(partition_from_lengths([2]), partition_from_lengths([2, 2]))", "[0, 2, 1, 3]")]);
 }
 

@@ -24,6 +24,7 @@ crate::ops! {
     /// One row is repeated to the number of the others. Errors: another number of rows, none of which is 1; a row of different
     /// lengths, which is named, unless all rows of one have length 1.
     BROADCAST_ROWS: broadcast_rows(x, y) = OpDef::general(Class::Segment, infer_broadcast, run_broadcast)
+        .part()
         .examples(&[("broadcast_rows(partition_from_lengths([1, 1]), partition_from_lengths([3, 0]))", "partition_from_lengths([3, 0])"), ("broadcast_rows(partition_from_lengths([2, 1]), partition_from_lengths([2, 1]))", "partition_from_lengths([2, 1])"), ("broadcast_rows(partition_from_lengths([2]), partition_from_lengths([1, 1, 1]))", "partition_from_lengths([2, 2, 2])")]);
 
     /// The rows that `source` cuts out of `values`, as `target` cuts them; if all have length 1, each value is repeated.
@@ -33,6 +34,7 @@ crate::ops! {
     /// row of another length, which is named, unless all have length 1.
     STRETCH_ROWS: stretch_rows(values, source, target) = OpDef::general(Class::Segment, infer_stretch, run_stretch)
         .grad(|cx| Ok(vec![Some(sum_stretched_rows(cx.g(), &cx.args[1], &cx.args[2])?), None, None]))
+        .part()
         .examples(&[("stretch_rows([1.5, 2.5], partition_from_lengths([1, 1]), partition_from_lengths([2, 1]))", "[1.5, 1.5, 2.5]"), ("stretch_rows([1.5, 2.5], partition_from_lengths([0, 2]), partition_from_lengths([0, 2]))", "[1.5, 2.5]"), ("stretch_rows([1.5, 2.5], partition_from_lengths([2]), partition_from_lengths([2, 2]))", "[1.5, 2.5, 1.5, 2.5]"), ("stretch_rows([1.5], partition_from_lengths([1]), partition_from_lengths([2, 0, 1]))", "[1.5, 1.5, 1.5]")]);
 
     /// The sum of what each value was repeated to by `stretch_rows`, from `source` to `target`; the gradient of that.
@@ -40,6 +42,7 @@ crate::ops! {
     /// Shapes: `x` has the values of `target` as outer axis, the result those of `source`. Errors: as there; no floats.
     SUM_STRETCHED_ROWS: sum_stretched_rows(x, source, target) = OpDef::general(Class::Segment, infer_sum, run_sum)
         .grad(|cx| Ok(vec![Some(stretch_rows(cx.g(), &cx.args[1], &cx.args[2])?), None, None]))
+        .part()
         .examples(&[("sum_stretched_rows([1.0, 2.0, 4.0], partition_from_lengths([1, 1]), partition_from_lengths([2, 1]))", "[3.0, 4.0]"), ("sum_stretched_rows([1.0, 2.0, 4.0, 8.0], partition_from_lengths([2]), partition_from_lengths([2, 2]))", "[5.0, 10.0]"), ("sum_stretched_rows([1.0, 2.0, 4.0], partition_from_lengths([1]), partition_from_lengths([2, 0, 1]))", "[7.0]")]);
 }
 

@@ -16,7 +16,7 @@ const END: &str = "# @end\n";
 ///
 /// Errors: a mark is missing.
 pub fn stubs(old: &str) -> Result<String, String> {
-    let ops: Vec<_> = extenso_graph::tables().filter(|op| signature::is_callable(op)).collect();
+    let ops: Vec<_> = extenso_graph::tables().filter(|op| signature::is_public(op)).collect();
     let names = ops.iter().map(|op| format!("    \"{}\",\n", op.name)).collect::<String>() + "    ";
     let functions = ops.iter().map(|op| stub(op) + "\n").collect::<String>();
     let (head, rest) = after(old, START)?;

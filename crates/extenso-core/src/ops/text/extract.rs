@@ -68,12 +68,14 @@ crate::ops! {
     /// A group that takes no part is empty. `regex_count` has the number in each string, and `regex_find_all` makes rows of them.
     /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does; a group that it does not have.
     REGEX_FIND_VALUES: regex_find_values(x; FindAll { pattern: String, group: i64 }) = OpDef::general(Class::Structural, infer_find, run_find)
+        .part()
         .examples(&[("regex_find_values([\"a1b22\", \"c\", \"3\"], \"[0-9]+\")", "[\"1\", \"22\", \"3\"]"), ("regex_find_values([\"k=v, x=y\"], \"(\\\\w)=(\\\\w)\", group=2)", "[\"v\", \"y\"]")]);
 
     /// The pieces of all strings between the matches of `pattern`, one after the other: a vector. `regex_split` makes rows of them.
     ///
     /// After `maxsplit` splits the rest is one piece. Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
     REGEX_SPLIT_VALUES: regex_split_values(x; RegexSplit { pattern: String, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_split_values, run_split_values)
+        .part()
         .examples(&[("regex_split_values([\"a1b22c\", \"\"], \"[0-9]+\")", "[\"a\", \"b\", \"c\", \"\"]"), ("regex_split_values([\"a1b2c\"], \"[0-9]\", maxsplit=1)", "[\"a\", \"b2c\"]")]);
 
     /// The row partition that cuts `regex_split_values` into a row for each string, with splits of i64.
@@ -81,6 +83,7 @@ crate::ops! {
     /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
     REGEX_SPLIT_PARTITION: regex_split_partition(x; RegexSplit { pattern: String, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_split_partition, run_split_partition)
         .facts(&[Fact::Covers])
+        .part()
         .examples(&[("regex_split_partition([\"a1b22c\", \"\"], \"[0-9]+\")", "partition_from_lengths([3, 1])")]);
 
     /// The pieces of all strings, split from the back, one after the other: a vector. `string_rsplit` makes rows of them.
@@ -88,11 +91,13 @@ crate::ops! {
     /// Without `sep` a string is split at runs of Unicode white space, and no piece is empty; with it at every `sep`, and pieces may be.
     /// After `maxsplit` splits the front is one piece, as of Python's `str.rsplit`. Errors: an empty `sep`.
     RSPLIT_VALUES: rsplit_values(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, split::infer_values, run_rsplit_values)
+        .part()
         .examples(&[("rsplit_values([\"a b c\", \"\"], maxsplit=1)", "[\"a b\", \"c\"]"), ("rsplit_values([\"a-b-c\"], sep=\"-\", maxsplit=1)", "[\"a-b\", \"c\"]")]);
 
     /// The row partition that cuts `rsplit_values` into a row for each string, with splits of i64. Errors: an empty `sep`.
     RSPLIT_PARTITION: rsplit_partition(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, split::infer_partition, run_rsplit_partition)
         .facts(&[Fact::Covers])
+        .part()
         .examples(&[("rsplit_partition([\"a b c\", \"\"], maxsplit=1)", "partition_from_lengths([2, 0])")]);
 }
 

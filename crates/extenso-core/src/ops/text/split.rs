@@ -36,6 +36,7 @@ crate::ops! {
     /// Without `sep` a string is split at runs of Unicode white space, and no piece is empty; with it at every `sep`, and pieces may be.
     /// After `maxsplit` splits the rest is one piece, as of Python's `str.split`. Errors: an empty `sep`.
     SPLIT_VALUES: split_values(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_values, run_values)
+        .part()
         .examples(&[("split_values([\"a b\", \"\", \" c \"])", "[\"a\", \"b\", \"c\"]"), ("split_values([\"a,,b\", \"\"], sep=\",\")", "[\"a\", \"\", \"b\", \"\"]")]);
 
     /// The row partition that cuts `split_values` into a row for each string, with splits of i64.
@@ -43,18 +44,21 @@ crate::ops! {
     /// Errors: an empty `sep`.
     SPLIT_PARTITION: split_partition(x; Split { sep: Option<String>, maxsplit: i64 }) = OpDef::general(Class::Structural, infer_partition, run_partition)
         .facts(&[Fact::Covers])
+        .part()
         .examples(&[("split_partition([\"a b\", \"\", \" c \"])", "partition_from_lengths([2, 0, 1])"), ("split_partition([\"a,,b\", \"\"], sep=\",\")", "partition_from_lengths([3, 1])")]);
 
     /// The characters of all strings, one after the other: a vector of strings of one Unicode code point each.
     ///
     /// `string_length` has their number in each string, and `string_characters` makes rows of them.
     CHARACTER_VALUES: character_values(x) = OpDef::general(Class::Structural, infer_characters, run_characters)
+        .part()
         .examples(&[("character_values([\"ab\", \"\", \"ö\"])", "[\"a\", \"b\", \"ö\"]")]);
 
     /// The n-grams of all rows, one after the other: each `width` neighbours of a row joined, with `separator` between them.
     ///
     /// A row shorter than `width` has none. `string_ngrams` makes rows of them. Errors: a width below one.
     NGRAM_VALUES: ngram_values(values, partition; Ngrams { width: i64, separator: String }) = OpDef::general(Class::Segment, infer_ngrams, run_ngrams)
+        .part()
         .examples(&[("ngram_values([\"a\", \"b\", \"c\", \"d\"], partition_from_lengths([3, 1]), width=2)", "[\"a b\", \"b c\"]")]);
 }
 

@@ -35,12 +35,14 @@ crate::ops! {
     ///
     /// `string_length` has their number in each string, and `unicode_decode` makes rows of them. Errors: bytes.
     CODE_POINT_VALUES: code_point_values(x) = OpDef::general(Class::Structural, infer_code_points, run_code_points)
+        .part()
         .examples(&[("code_point_values([\"aö\", \"\", \"日\"])", "i32([97, 246, 26085])")]);
 
     /// Where the characters of each string begin, in bytes, one after the other, as i64: a vector.
     ///
     /// `string_length` has their number in each string. Errors: bytes.
     CHARACTER_STARTS: character_starts(x) = OpDef::general(Class::Structural, infer_starts, run_starts)
+        .part()
         .examples(&[("character_starts([\"aöb\", \"\", \"日\"])", "[0, 1, 3, 0]")]);
 
     /// The string of each row of code points.
@@ -49,6 +51,7 @@ crate::ops! {
     /// Shapes: `values` is a vector, cut by the partition; the result has one string for each row.
     /// Errors: such a number, with its position among the values; values that are no integers.
     SEGMENT_CHARACTERS: segment_characters(values, partition; CharacterFaults { errors: String }) = OpDef::general(Class::Segment, infer_characters, run_characters)
+        .part()
         .examples(&[("segment_characters([97, 246, 26085], partition_from_lengths([2, 0, 1]))", "[\"aö\", \"\", \"日\"]"), ("segment_characters([97, 55296], partition_from_lengths([2]), errors=\"ignore\")", "[\"a\"]")]);
 
     /// The script of each code point, as the four letters of ISO 15924; `Zzzz` for a number that is no character.
