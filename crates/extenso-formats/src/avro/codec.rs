@@ -149,3 +149,15 @@ impl AvroCodec {
             .wanted("the bytes as they were packed, complete")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_unpacked_ends_a_byte_behind_the_budget() {
+        let endless = AvroCodec::Deflate.whole(std::io::repeat(0), 10).expect("reads");
+        assert_eq!(endless.len(), 11);
+        assert!(Budget(10).charge(endless.len()).is_err());
+    }
+}

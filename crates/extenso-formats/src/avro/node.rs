@@ -371,7 +371,16 @@ impl Data {
                         Some(bytes) if matches!(item.data, Data::Over(_)) && !item.empty && more <= bytes => {
                             wire.take(bytes)?;
                         }
-                        _ => item.read_items(schema, wire, count, more)?,
+                        _ => {
+                            let from = wire.at();
+                            item.read_items(schema, wire, count, more)?;
+                            // Who reads over the block goes by its bytes, so these are those of the items.
+                            if let Some(bytes) = bytes.filter(|bytes| *bytes != wire.at() - from) {
+                                let read = wire.at() - from;
+                                let what = format!("{bytes} bytes are said to be here, and {more} items have {read}");
+                                return Err(wire.unfit(what, COMPLETE));
+                            }
+                        }
                     }
                     count = count.saturating_add(more);
                 }

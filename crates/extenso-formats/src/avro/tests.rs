@@ -21,11 +21,13 @@ use extenso_types::{DType, Nest, Path, Result, Spec};
 use half::f16;
 use std::sync::Arc;
 
+const MAGIC: &[u8] = b"Obj\x01";
+
 const CODECS: [AvroCodec; 4] = [AvroCodec::Null, AvroCodec::Deflate, AvroCodec::Snappy, AvroCodec::Zstd];
 
 /// A file of one block, and what stands in the header beside the schema.
 fn file(schema: &str, codec: &str, rows: i64, data: &[u8]) -> Vec<u8> {
-    let mut out = b"Obj\x01".to_vec();
+    let mut out = MAGIC.to_vec();
     put_long(2, &mut out);
     for (key, value) in [("avro.schema", schema), ("avro.codec", codec)] {
         put_text(key.as_bytes(), &mut out);
@@ -313,6 +315,13 @@ fn few_bytes_make_no_more_than_they_may() {
     refused(&field(r#""string""#), 1, &longs(&[i64::MAX]), "bytes are said to be here");
     refused(&field(r#""string""#), 1, &longs(&[-1]), "a length is -1");
     refused(&field(r#""long""#), 1, &longs(&[1, 2]), "1 bytes are behind the 1 rows");
+    refused(&field(r#""long""#), -1, &[], "a length is -1");
+    let odd = "3 bytes are said to be here, and 2 items have 2";
+    refused(&field(r#"{"type":"array","items":"long"}"#), 1, &longs(&[-2, 3, 7, 8, 0]), odd);
+    let over = record(r#"{"name":"l","type":{"type":"array","items":"long"}},{"name":"x","type":"long"}"#);
+    for (bytes, wanted) in [(i64::MAX, "bytes are said to be here"), (-5, "a length is -5")] {
+        check_refused(&file(&over, "null", 1, &longs(&[-1, bytes, 7, 0, 9])), &paths(&["x"]), wanted);
+    }
     let huge = r#"["null",{"type":"fixed","name":"f","size":2000000000}]"#;
     refused(&field(huge), 1, &longs(&[0]), far);
     let sized = r#"["null",{"type":"array","arrowFixedSize":16000000,"items":"double"}]"#;
@@ -334,6 +343,26 @@ fn few_bytes_make_no_more_than_they_may() {
 }
 
 #[test]
+fn blocks_and_headers_say_how_long_they_are() {
+    let schema = record(r#"{"name":"x","type":"long"}"#);
+    let whole = file(&schema, "null", 1, &[2]);
+    // The length of the block stands before its byte and the marker.
+    let block = |length: i64| [&whole[..whole.len() - 18], &longs(&[length]), &whole[whole.len() - 17..]].concat();
+    assert_eq!(read(&block(1), &AvroOptions::default()).expect("reads"), r#"[{"x": 1}]"#);
+    check_refused(&block(-1), &AvroOptions::default(), "a length is -1");
+    check_refused(&block(i64::MAX), &AvroOptions::default(), "bytes are said to be here");
+    check_refused(&block(0), &AvroOptions::default(), "the marker behind a block is not that of the header");
+    // The entries of a header come behind how many they are, or behind that and their bytes.
+    let headed = |counts: &[i64]| [MAGIC, &longs(counts), &whole[5..]].concat();
+    let entries = i64::try_from(header(&whole) - 16 - 1 - 5).expect("short");
+    assert_eq!(read(&headed(&[-2, entries]), &AvroOptions::default()).expect("reads"), r#"[{"x": 1}]"#);
+    for counts in [&[i64::MAX][..], &[i64::MIN, 0]] {
+        check_refused(&headed(counts), &AvroOptions::default(), "the Avro data is malformed");
+    }
+    check_refused(&[MAGIC, &longs(&[1, 1 << 40])].concat(), &AvroOptions::default(), "bytes are in the header");
+}
+
+#[test]
 fn packed_blocks_hold_no_more_than_they_may() {
     let schema = record(r#"{"name":"x","type":"bytes"}"#);
     let zeros = vec![0; 80 << 20];
@@ -345,6 +374,7 @@ fn packed_blocks_hold_no_more_than_they_may() {
         let odd = file(&schema, codec.name(), 1, b"\xff\xff\xff\xff\x0f odd bytes");
         assert!(read(&odd, &AvroOptions::default()).is_err(), "{codec:?}");
     }
+    check_refused(&file(&schema, "snappy", 1, b"\xff\xff\xff\xff\x0f odd bytes"), &AvroOptions::default(), "far more");
     check_refused(&file(&schema, "snappy", 1, b"ab"), &AvroOptions::default(), "it has no checksum");
     check_refused(&file(&schema, "bzip2", 1, b"ab"), &AvroOptions::default(), "the blocks are packed by 'bzip2'");
 }

@@ -347,3 +347,10 @@ fn times_that_parquet_does_not_hold_are_refused() {
     let error = encode_parquet(&times(0, 1)).expect_err("no day").to_string();
     assert!(error.contains("column 'date'") && error.contains("Wanted: whole days"), "{error}");
 }
+
+#[test]
+fn a_panic_of_the_reader_is_an_error() {
+    let error = guarded::<(), String>(|| std::panic::panic_any("odd pages")).expect_err("a panic");
+    assert!(error.is_data() && error.to_string().starts_with("the Parquet data is malformed: odd pages"), "{error}");
+    assert!(guarded::<(), String>(|| std::panic::panic_any(7)).is_err());
+}

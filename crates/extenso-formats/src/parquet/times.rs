@@ -312,3 +312,92 @@ fn counts<A: ArrowPrimitiveType, B: ArrowPrimitiveType>(
 fn odd(e: &ArrowError) -> Error {
     Error::internal(format!("Arrow refuses what was proven: {e}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{DictionaryArray, Int8Array, StringArray};
+    use arrow_buffer::ScalarBuffer;
+
+    /// Four counts of each type that Parquet lacks, plain and as the words of categories. Parquet does not hold the third.
+    fn leaves() -> Vec<ArrayRef> {
+        let seconds = PrimitiveArray::<TimestampSecondType>::from(vec![-1, 0, i64::MAX, 1_700_000_000]);
+        let plain: Vec<ArrayRef> = vec![
+            Arc::new(seconds.clone()),
+            Arc::new(seconds.with_timezone("Europe/Berlin")),
+            Arc::new(PrimitiveArray::<Time32SecondType>::from(vec![0, 1, i32::MAX, 86_399])),
+            Arc::new(PrimitiveArray::<Date64Type>::from(vec![0, DAY, 1, -2 * DAY])),
+        ];
+        let words = |values: &ArrayRef| {
+            Arc::new(DictionaryArray::new(Int8Array::from(vec![3, 1, 2, 0]), values.clone())) as ArrayRef
+        };
+        let categories: Vec<ArrayRef> = plain.iter().map(words).collect();
+        [plain, categories].concat()
+    }
+
+    /// What times may stand in.
+    const KINDS: [&str; 8] = ["list", "large list", "view", "large view", "fixed size", "keys", "values", "record"];
+
+    /// Four rows of a kind, of one item each. The third is seen, or it is missing where a kind has rows that are.
+    fn wrapped(kind: &str, items: &ArrayRef, seen: bool) -> ArrayRef {
+        let field = |name: &str, items: &ArrayRef| Arc::new(Field::new(name, items.data_type().clone(), true));
+        let item = field("item", items);
+        let nulls = Some(NullBuffer::from(vec![true, true, seen, true]));
+        // A view need not be null to show nothing.
+        let (from, size) = (ScalarBuffer::from(vec![3, 1, 2, 0]), ScalarBuffer::from(vec![1, 1, i32::from(seen), 1]));
+        let (far, long) = (ScalarBuffer::from(vec![0_i64, 1, 2, 3]), ScalarBuffer::from(vec![1_i64; 4]));
+        let ends = OffsetBuffer::from_lengths([1; 4]);
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"; 4]));
+        let map = |keys: &ArrayRef, values: &ArrayRef| {
+            let key = Field::new("key", keys.data_type().clone(), false);
+            let fields = vec![Arc::new(key), field("value", values)];
+            let entries = StructArray::new(fields.into(), vec![keys.clone(), values.clone()], None);
+            let field = Field::new("entries", entries.data_type().clone(), false);
+            MapArray::new(Arc::new(field), OffsetBuffer::from_lengths([1; 4]), entries, nulls.clone(), false)
+        };
+        let items = items.clone();
+        match kind {
+            "list" => Arc::new(GenericListArray::<i32>::new(item, ends, items, nulls)),
+            "large list" => {
+                Arc::new(GenericListArray::<i64>::new(item, OffsetBuffer::from_lengths([1; 4]), items, nulls))
+            }
+            "view" => Arc::new(GenericListViewArray::<i32>::new(item, from, size, items, None)),
+            "large view" => Arc::new(GenericListViewArray::<i64>::new(item, far, long, items, nulls)),
+            "fixed size" => Arc::new(FixedSizeListArray::new(item, 1, items, nulls)),
+            "keys" => Arc::new(map(&items, &texts)),
+            "values" => Arc::new(map(&texts, &items)),
+            _ => Arc::new(StructArray::new(vec![item].into(), vec![items], nulls)),
+        }
+    }
+
+    fn column(array: ArrayRef) -> StructArray {
+        StructArray::from(vec![(Arc::new(Field::new("x", array.data_type().clone(), true)), array)])
+    }
+
+    #[test]
+    fn times_in_whatever_they_stand_are_given_as_they_were() {
+        for (leaf, outer, inner) in each() {
+            let rows = column(wrapped(outer, &wrapped(inner, &leaf, true), false));
+            let stored = stored(rows.clone()).unwrap_or_else(|e| panic!("{outer} of {inner}: {e}"));
+            let name = format!("{outer} of {inner} of {}", leaf.data_type());
+            assert!(!stored.fields().iter().any(|field| Way::Stored.concerns(field)), "{name}");
+            let again = given(stored).expect("what was stored");
+            assert_eq!(again.fields(), rows.fields(), "{name}");
+            assert_eq!(again, rows, "{name}");
+        }
+    }
+
+    #[test]
+    fn times_in_whatever_they_stand_are_exact_or_refused() {
+        for (leaf, outer, inner) in each() {
+            let rows = column(wrapped(outer, &wrapped(inner, &leaf, true), true));
+            let error = stored(rows).expect_err("a count that Parquet does not hold").to_string();
+            assert!(error.contains("column 'x") && error.contains("is not exact in"), "{outer} of {inner}: {error}");
+        }
+    }
+
+    fn each() -> impl Iterator<Item = (ArrayRef, &'static str, &'static str)> {
+        let kinds = KINDS.iter().flat_map(|outer| KINDS.iter().map(move |inner| (*outer, *inner)));
+        kinds.flat_map(|(outer, inner)| leaves().into_iter().map(move |leaf| (leaf, outer, inner)))
+    }
+}

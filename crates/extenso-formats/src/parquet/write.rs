@@ -131,3 +131,15 @@ fn writing<T>(f: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
         Err(panic) => Err(refused(&said(&*panic).unwrap_or("it cannot be written"))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_writer_is_an_error() {
+        let error = writing::<()>(|| std::panic::panic_any("no such type")).expect_err("a panic").to_string();
+        assert!(error.starts_with("Parquet refuses the value: no such type"), "{error}");
+        assert!(writing::<()>(|| std::panic::panic_any(7)).is_err());
+    }
+}

@@ -202,3 +202,14 @@ fn refused(error: &protox::Error) -> Error {
     let text = format!("{error:?}");
     Error::data(text.trim_end().to_string()).wanted("the text of a .proto file").at("descriptor")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_reader_is_an_error() {
+        let error = contained(|| std::panic::panic_any("odd names")).map(drop).expect_err("a panic").to_string();
+        assert!(error.starts_with("descriptor: the files do not fit together"), "{error}");
+    }
+}

@@ -188,3 +188,14 @@ impl<R: Read> Messages<R> {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_reader_is_an_error() {
+        let error = guarded::<()>(|| std::panic::panic_any("odd buffers")).expect_err("a panic");
+        assert!(error.is_data() && error.to_string().starts_with("the IPC bytes are malformed"), "{error}");
+    }
+}
