@@ -50,6 +50,23 @@ impl Literal {
         Literal::Record(fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 
+    /// The items of a list, or the values of a record; none of anything else.
+    fn inner(&self) -> impl Iterator<Item = &Literal> {
+        let (items, fields): (&[Literal], &[(String, Literal)]) = match self {
+            Literal::List(items) => (items, &[]),
+            Literal::Record(fields) => (&[], fields),
+            Literal::None
+            | Literal::Bool(_)
+            | Literal::Int(_)
+            | Literal::Unsigned(_)
+            | Literal::Float(_)
+            | Literal::Str(_)
+            | Literal::Bytes(_)
+            | Literal::Value(_) => (&[], &[]),
+        };
+        items.iter().chain(fields.iter().map(|(_, value)| value))
+    }
+
     fn kind(&self) -> &'static str {
         match self {
             Literal::None => "None",
@@ -71,18 +88,7 @@ fn check_depth(literal: &Literal, depth: usize) -> Result<()> {
             Error::value(format!("the literal is nested deeper than {MAX_DEPTH} levels")).wanted("fewer levels")
         );
     }
-    match literal {
-        Literal::List(items) => items.iter().try_for_each(|item| check_depth(item, depth + 1)),
-        Literal::Record(fields) => fields.iter().try_for_each(|(_, value)| check_depth(value, depth + 1)),
-        Literal::None
-        | Literal::Bool(_)
-        | Literal::Int(_)
-        | Literal::Unsigned(_)
-        | Literal::Float(_)
-        | Literal::Str(_)
-        | Literal::Bytes(_)
-        | Literal::Value(_) => Ok(()),
-    }
+    literal.inner().try_for_each(|item| check_depth(item, depth + 1))
 }
 
 macro_rules! literal_from {

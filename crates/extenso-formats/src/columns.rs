@@ -208,13 +208,6 @@ impl Columns {
         self.0
     }
 
-    /// Borrowed columns, for a writer; the ends of all rows are written.
-    ///
-    /// Errors: there is no memory for them.
-    pub fn borrow(&mut self) -> Result<Vec<ColumnRef<'_>>> {
-        self.0.iter_mut().map(ColumnRef::of).collect()
-    }
-
     /// Notes how long every column is.
     pub fn mark(&self, marks: &mut Vec<usize>) {
         marks.clear();

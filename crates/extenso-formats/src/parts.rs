@@ -19,14 +19,6 @@ const PIECE: usize = 1 << 16;
 /// How many parts each thread gets, so that one that is late is not waited for long.
 const PER_THREAD: usize = 4;
 
-/// How many parts so many bytes are cut into.
-pub fn count(bytes: usize) -> usize {
-    match extenso_core::threads() {
-        1 => 1,
-        threads => (bytes / PIECE).clamp(1, threads * PER_THREAD),
-    }
-}
-
 /// So many rows in parts of about equal work; `row_at` says before which row so much of it lies.
 pub fn of_rows(rows: usize, work: usize, row_at: impl Fn(usize) -> usize) -> Vec<Range<usize>> {
     let count = count(work);
@@ -42,7 +34,7 @@ pub fn of_rows(rows: usize, work: usize, row_at: impl Fn(usize) -> usize) -> Vec
 
 /// So many rows in parts of about equal numbers, each of which fits into a core's cache, for so many bytes of work.
 pub fn even(rows: usize, work: usize) -> Vec<Range<usize>> {
-    let count = piece(work).map_or(1, |size| work.div_ceil(size)).clamp(1, rows.max(1));
+    let count = count(work).clamp(1, rows.max(1));
     let cut = |i: usize| rows / count * i + (rows % count).min(i);
     (0..count).map(|i| cut(i)..cut(i + 1)).collect()
 }
@@ -59,6 +51,11 @@ pub const MOST: usize = 1 << 18;
 pub fn piece(bytes: usize) -> Option<usize> {
     let piece = (bytes / (PER_THREAD * extenso_core::threads())).clamp(PIECE, MOST);
     (bytes >= 2 * piece).then_some(piece)
+}
+
+/// How many pieces so many bytes are cut into.
+fn count(bytes: usize) -> usize {
+    piece(bytes).map_or(1, |size| bytes.div_ceil(size))
 }
 
 /// The next piece of whole lines of about this size, and what is left of the text.

@@ -64,18 +64,7 @@ pub(super) fn written_out(literal: &Literal) -> Result<Literal> {
 
 /// Whether a value stands somewhere in the literal.
 pub(super) fn holds_values(literal: &Literal) -> bool {
-    match literal {
-        Literal::Value(_) => true,
-        Literal::List(items) => items.iter().any(holds_values),
-        Literal::Record(fields) => fields.iter().any(|(_, item)| holds_values(item)),
-        Literal::None
-        | Literal::Bool(_)
-        | Literal::Int(_)
-        | Literal::Unsigned(_)
-        | Literal::Float(_)
-        | Literal::Str(_)
-        | Literal::Bytes(_) => false,
-    }
+    matches!(literal, Literal::Value(_)) || literal.inner().any(holds_values)
 }
 
 /// The values as the items of one, if they have one dtype and one number of axes: dense where their shapes are one, otherwise

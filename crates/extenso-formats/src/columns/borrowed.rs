@@ -3,8 +3,8 @@
 //! Offsets may begin above zero (a slice of a partition): rows then point into the whole of the items. Bits may begin
 //! inside a byte. Nothing here is proven; a writer checks what it is given before it starts.
 
-use super::{Bits, Column, ColumnKind, OffsetVec, TextVec};
-use extenso_types::{DType, Result};
+use super::{Bits, ColumnKind, OffsetVec, TextVec};
+use extenso_types::DType;
 use half::{bf16, f16};
 
 /// Borrowed bits: booleans or validity, least significant bit first.
@@ -131,11 +131,11 @@ impl<'a> From<&'a TextVec> for TextRef<'a> {
     }
 }
 
+#[cfg(test)]
 impl<'a> ColumnRef<'a> {
-    /// A column, borrowed; the ends of all its rows are written.
-    ///
-    /// Errors: there is no memory for them.
-    pub fn of(column: &'a mut Column) -> Result<ColumnRef<'a>> {
+    /// A column that was read, as a writer takes it; the ends of all its rows are written.
+    pub(crate) fn of(column: &'a mut super::Column) -> extenso_types::Result<ColumnRef<'a>> {
+        use super::Column;
         Ok(match column {
             Column::Bits(bits) => ColumnRef::Bits((&*bits).into()),
             Column::I8(numbers) => ColumnRef::I8(numbers),

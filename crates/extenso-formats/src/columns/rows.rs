@@ -126,9 +126,8 @@ impl RowVec {
     }
 
     /// The offsets, all of them written.
-    ///
-    /// Errors: there is no memory for them.
-    pub fn written(&mut self) -> Result<&OffsetVec> {
+    #[cfg(test)]
+    pub(crate) fn written(&mut self) -> Result<&OffsetVec> {
         self.write().map_err(no_memory)?;
         Ok(&self.ends)
     }

@@ -2,16 +2,17 @@
 
 use super::random::{Rng, assert_rows, columns, plan, project};
 use super::{decode, list, optional, record, scalar, text};
-use crate::columns::{Columns, Decoded, OnError};
+use crate::columns::{ColumnRef, Columns, Decoded, OnError};
 use crate::json::node::Node;
 use crate::json::read::Scratch;
 use crate::json::{Decoder, encode_lines, quick};
 use crate::plan::{ColumnId, Plan};
-use extenso_types::DType;
+use extenso_types::{DType, Result};
 
 fn encode(plan: &Plan, columns: &Columns, rows: usize) -> Vec<u8> {
-    let mut out = Vec::new();
-    encode_lines(plan, &columns.clone().borrow().expect("memory"), rows, &mut out).expect("columns of the plan");
+    let (mut out, mut columns) = (Vec::new(), columns.clone().into_vec());
+    let columns: Result<Vec<ColumnRef<'_>>> = columns.iter_mut().map(ColumnRef::of).collect();
+    encode_lines(plan, &columns.expect("memory"), rows, &mut out).expect("columns of the plan");
     out
 }
 
