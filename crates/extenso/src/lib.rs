@@ -34,7 +34,7 @@
 //! | what is known without data | [`Spec`], [`Shape`], [`Nest`], [`Path`] |
 //! | traced functions, control flow, gradients | [`Function`], [`Concrete`], [`cond`], [`value_and_grad`] |
 //! | the saved file | [`save`] |
-//! | records: JSON lines, protocol buffers, Arrow | [`formats`] |
+//! | records: JSON, CSV, protocol buffers, Parquet, Avro, Arrow | [`formats`] |
 
 pub use extenso_core::*;
 pub use extenso_derive::FacadeExtensionType as ExtensionType;
