@@ -191,6 +191,54 @@ fn arrow_files_and_streams_go_in_and_out() {
     }
 }
 
+#[test]
+fn avro_goes_in_and_out() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    let rows = |json: &str| extenso::formats::read_json(json.as_bytes(), &Default::default()).expect("reads").value;
+    let file = |json: &str| {
+        let codec = extenso::formats::AvroCodec::Deflate;
+        extenso::formats::encode_avro(&Nest::Leaf(rows(json)), codec).expect("written")
+    };
+    let good = file(r#"{"items": [{"price": 8.0}], "other": 1}"#);
+    // The first bytes say what it is, and so does the name.
+    for name in ["rows", "rows.avro"] {
+        std::fs::write(dir.path().join(name), &good).expect("written");
+        let run = extenso(&["run", "priced.exo", name, "-q"], dir.path());
+        assert_eq!((text(&run.stdout), text(&run.stderr)), ("{\"total\":10.0}\n".into(), String::new()));
+        let verified = text(&extenso(&["verify", "priced.exo", name], dir.path()).stdout);
+        assert_eq!(verified, "The first 1 rows fit. priced reads items[*].price.\n");
+    }
+    // The results are rows of Avro, by the name of the file or because it is asked for.
+    for more in [&["-o", "out.avro"][..], &["-o", "out", "--to", "avro"]] {
+        let run = extenso(&[&["run", "priced.exo", "rows.avro", "-q"], more].concat(), dir.path());
+        assert!(run.status.success(), "{}", text(&run.stderr));
+        let written = std::fs::read(dir.path().join(more[1])).expect("written");
+        assert!(written.starts_with(b"Obj\x01"));
+        let read = extenso::formats::read_avro(&written[..], &Default::default()).expect("reads").value;
+        assert_eq!(to_literal(&read).expect("a literal").to_string(), r#"[{"total": 10.0}]"#);
+    }
+    // A row that does not fit is told of.
+    let odd = file("{\"items\": [{\"price\": 8.0}]}\n{\"items\": [{\"price\": null}]}\n{\"items\": []}\n");
+    std::fs::write(dir.path().join("rows.avro"), odd).expect("written");
+    for refused in [&["run", "priced.exo", "rows.avro"][..], &["verify", "priced.exo", "rows.avro"]] {
+        let refused = extenso(refused, dir.path());
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(text(&refused.stderr).contains("row 1, 'items[*].price': null came"), "{}", text(&refused.stderr));
+    }
+    let args = ["run", "priced.exo", "rows.avro", "-q", "--on-error", "skip", "--bad-rows", "bad.ndjson"];
+    assert_eq!(text(&extenso(&args, dir.path()).stdout), "{\"total\":10.0}\n{\"total\":0.0}\n");
+    assert!(std::fs::read_to_string(dir.path().join("bad.ndjson")).expect("written").starts_with("{\"row\":1,"));
+    // Columns that the function wants and the file lacks, and a file that is cut short.
+    std::fs::write(dir.path().join("rows.avro"), file(r#"{"x": 1}"#)).expect("written");
+    let other = extenso(&["verify", "priced.exo", "rows.avro"], dir.path());
+    assert!(!other.status.success() && text(&other.stderr).contains("there is no column 'items'"));
+    std::fs::write(dir.path().join("rows.avro"), &good[..good.len() - 1]).expect("written");
+    let cut = extenso(&["run", "priced.exo", "rows.avro", "-q"], dir.path());
+    assert_eq!(cut.status.code(), Some(1));
+    assert!(text(&cut.stderr).contains("the Avro data is malformed"), "{}", text(&cut.stderr));
+}
+
 const SHOP: &str = "syntax = 'proto3';
     message Order { repeated Item items = 1; }
     message Item { double price = 1; }
