@@ -38,14 +38,17 @@ def _runs(values: pa.Array, ends: "list[int]") -> pa.Array:
         pa.array([2**63 - 1, -(2**63), None]),
         pa.array([Decimal("1.5"), None, Decimal("-2")], pa.decimal128(5, 1)),
         pa.array([b"ab", None, b"cd"], pa.binary(2)),
+        pa.array(["ab", None, "cde"]),
+        pa.array(["ab", None, "cde"], pa.large_string()),
+        pa.array([b"ab", b"", b"cde"], pa.binary()),
     ],
     ids=str,
 )
 def test_slices_and_chunks_are_their_items(array: pa.Array) -> None:
     items = array.to_pylist()
-    for sliced in (array, array[1:], array[:2], array[1:2], array[:0]):
+    for sliced in (array, array[1:], array[:2], array[1:2], array[:0], array[1:1], array[3:]):
         assert pa.array(ex.from_arrow(sliced).to_arrow()).to_pylist() == sliced.to_pylist()
-    chunks = pa.chunked_array([array[1:], array[:1], array[:0], array])
+    chunks = pa.chunked_array([array[1:], array[:1], array[:0], array[3:], array])
     assert pa.array(ex.from_arrow(chunks).to_arrow()).to_pylist() == items[1:] + items[:1] + items
     rows = pa.ListArray.from_arrays([0, 1, len(array)], array)[1:]
     assert pa.array(ex.from_arrow(rows).to_arrow()).to_pylist() == [items[1:]]

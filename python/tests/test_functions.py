@@ -52,6 +52,15 @@ def test_a_concrete_function_shows_its_signature() -> None:
     assert repr(f.get_concrete_function(ex.TensorSpec([None], "f32"))) == "<concrete function scaled(x: f32[?], k: 2) -> f32[?]>"
 
 
+def test_one_spec_for_two_arguments_is_as_two_that_are_equal() -> None:
+    vector = ex.TensorSpec([None], "f64")
+    for f in (
+        ex.function(lambda x, y: ex.concat([x, y], axis=0)).get_concrete_function(vector, vector),
+        ex.function(lambda x, y: ex.concat([x, y], axis=0), input_signature=[vector, vector]),
+    ):
+        assert f(ex.tensor([1.0, 2.0]), ex.tensor([3.0])).to_py() == [1.0, 2.0, 3.0]
+
+
 def test_a_variable_stands_for_what_it_holds_in_operators() -> None:
     weights = ex.Variable("operators/weights", [1.0, 2.0])
     assert (weights * 2).tolist() == [2.0, 4.0] and (2 - weights).tolist() == [1.0, 0.0]

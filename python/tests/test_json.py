@@ -200,6 +200,14 @@ def test_python_floats_that_are_no_numbers_are_floats() -> None:
         ex.read_json([{"a": inf}, {"a": "x"}])
 
 
+def test_rows_that_are_python_data_hold_arrays_and_numbers_of_numpy() -> None:
+    rows = [{"id": 1, "v": np.array([1.0, 2.0])}, {"id": np.int64(2), "v": np.array([3.0])}]
+    assert ex.write_json(rows) == b'{"id":1,"v":[1.0,2.0]}\n{"id":2,"v":[3.0]}\n'
+    assert ex.read_parquet(ex.write_parquet(rows)).to_py() == [{"id": 1, "v": [1.0, 2.0]}, {"id": 2, "v": [3.0]}]
+    # Values are a nest as ever.
+    assert ex.write_json({"a": [ex.tensor([1, 2])]}) == ex.write_json({"a": {"0": ex.tensor([1, 2])}})
+
+
 def test_what_is_written_is_read(tmp_path: pathlib.Path) -> None:
     value = ex.read_json([{**row, "f": f} for row, f in zip(ROWS, [0.1, float("nan"), float("-inf")], strict=True)])
     path = tmp_path / "out.ndjson"

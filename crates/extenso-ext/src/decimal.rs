@@ -6,7 +6,7 @@
 use crate::Literal;
 use crate::args::{answer, answer_ext, flat, typed, typed_arg};
 use crate::cells::signed;
-use crate::decimal_ops::{DECIMAL_FLOATS, DECIMAL_SUM, DECIMAL_TEXTS, DecimalScale, DecimalSum};
+use crate::decimal_ops::{DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS, DecimalIntegers, DecimalScale, DecimalSum};
 use crate::decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL, DecimalAxes, most_digits};
 use crate::masked::MaskedTensor;
 use crate::meaning::{Meaning, differ, register_moves};
@@ -289,12 +289,25 @@ fn row_totals(call: &Call<'_>) -> Answer {
     answer_ext(x.sums(call_one(&DECIMAL_ROW_TOTALS, &[Arg::from(&x.cells), rows.clone()], &NoAttrs {})?)?)
 }
 
-/// Decimals as f64, each rounded once; any other dtype from f64.
+/// Decimals as numbers: floats are rounded once, and integers lose what stands behind the point.
 fn cast(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
-    let floats = call_one(&DECIMAL_FLOATS, &[Arg::from(&x.cells)], &DecimalScale { scale: x.scale })?;
-    answer(call_one(call.op, &[Arg::from(floats)], call.attrs)?)
+    let (cells, scale, dtype) = (Arg::from(&x.cells), x.scale, ops::Cast::of(call.attrs)?.dtype);
+    answer(match dtype {
+        DType::Bool => ops::cast(floats(cells, scale, DType::F64)?, dtype)?,
+        _ if dtype.is_integer() => call_one(&DECIMAL_INTEGERS, &[cells], &DecimalIntegers { scale, dtype })?,
+        _ if dtype.is_float() => floats(cells, scale, dtype)?,
+        _ => {
+            let error = Error::dtype(format!("decimals are cast to {dtype}")).wanted("numbers or booleans");
+            return Err(error.hint("`decimal_to_string` gives their text."));
+        }
+    })
+}
+
+/// The floats that are nearest: the text is exact, and its parser rounds once.
+fn floats(cells: Arg, scale: i64, dtype: DType) -> Result<Value> {
+    ops::to_number(call_one(&DECIMAL_TEXTS, &[cells], &DecimalScale { scale })?, dtype, None)
 }
 
 /// Decimals as strings, exact, in the rows and under the masks of the value.

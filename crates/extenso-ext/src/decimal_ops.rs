@@ -1,4 +1,4 @@
-//! Ops on the bytes of decimals: sums, floats and text. They are traced like any other, and check the digits where there are data.
+//! Ops on the bytes of decimals: sums, integers and text. They are traced like any other, and check the digits where there are data.
 //!
 //! Invariant: cells are u8 with 16 or 32 in the last axis, little-endian integers; no digit is lost.
 
@@ -8,6 +8,7 @@ use arrow_buffer::i256;
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value};
 use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape, TensorSpec};
+use std::cmp::Ordering;
 
 extenso_core::attrs! {
     /// How many digits a sum may have, and whether it is a difference.
@@ -15,6 +16,9 @@ extenso_core::attrs! {
 
     /// How many digits stand behind the point.
     pub struct DecimalScale { scale: i64 }
+
+    /// How many digits stand behind the point, and which integers are made.
+    pub struct DecimalIntegers { scale: i64, dtype: DType = DType::I64 }
 }
 
 /// The sums, or differences, of decimals of one scale.
@@ -27,12 +31,12 @@ pub static DECIMAL_SUM: OpDef = OpDef::general(Class::Structural, infer_sum, run
     DecimalSum::DEF,
 );
 
-/// The nearest f64 of each decimal.
-pub static DECIMAL_FLOATS: OpDef = OpDef::general(Class::Structural, infer_floats, run_floats).part().named(
-    "decimal_floats",
-    "The nearest f64 of each decimal, of which the bytes are given.\n",
+/// The integer of each decimal without what stands behind the point; beyond the dtype, its last one.
+pub static DECIMAL_INTEGERS: OpDef = OpDef::general(Class::Structural, infer_integers, run_integers).part().named(
+    "decimal_integers",
+    "The integer of each decimal, of which the bytes are given, without what stands behind the point.\n",
     &["x"],
-    DecimalScale::DEF,
+    DecimalIntegers::DEF,
 );
 
 /// The text of each decimal, exact.
@@ -44,7 +48,7 @@ pub static DECIMAL_TEXTS: OpDef = OpDef::general(Class::Structural, infer_texts,
 );
 
 /// The ops of this crate, which files that use them want.
-pub static OPS: &[&OpDef] = &[&DECIMAL_SUM, &DECIMAL_FLOATS, &DECIMAL_TEXTS, &DECIMAL_TOTAL, &DECIMAL_ROW_TOTALS];
+pub static OPS: &[&OpDef] = &[&DECIMAL_SUM, &DECIMAL_INTEGERS, &DECIMAL_TEXTS, &DECIMAL_TOTAL, &DECIMAL_ROW_TOTALS];
 
 /// The spec of cells, and the axes before their bytes.
 ///
@@ -96,36 +100,65 @@ fn run_sum(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
     Ok(Outputs::from_iter([Tensor::new::<u8>(x.dims(), &bytes)?.into()]))
 }
 
-fn infer_as(args: &[LeafSpec], attrs: &dyn AttrSet, dtype: DType) -> Result<OutputSpecs> {
-    within(DecimalScale::of(attrs)?.scale, -MOST, "scale")?;
+/// Tensors of this dtype with the axes of the decimals.
+fn infer_as(args: &[LeafSpec], scale: i64, dtype: DType) -> Result<OutputSpecs> {
+    within(scale, -MOST, "scale")?;
     let [x] = args else { return Err(Error::value(format!("{} arguments are given", args.len())).wanted("one")) };
     let (_, outer) = cells(x)?;
     Ok(OutputSpecs::from_iter([LeafSpec::Tensor(TensorSpec::new(dtype, Shape::new(outer.iter().copied())))]))
 }
 
-/// The axes of decimals, and the text of each.
-fn texts(args: &[Value], attrs: &dyn AttrSet) -> Result<(Vec<usize>, Vec<String>)> {
-    let (x, scale) = (args[0].tensor()?.data()?, DecimalScale::of(attrs)?.scale);
-    let outer = x.dims().split_last().map(|(_, outer)| outer.to_vec()).unwrap_or_default();
-    Ok((outer, integers(x)?.map(|v| shown(v, scale)).collect()))
+/// The axes of decimals, and their integers.
+fn elements(args: &[Value]) -> Result<(Vec<usize>, impl Iterator<Item = i256> + '_)> {
+    let x = args[0].tensor()?.data()?;
+    Ok((x.dims().split_last().map(|(_, outer)| outer.to_vec()).unwrap_or_default(), integers(x)?))
 }
 
-fn infer_floats(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    infer_as(args, attrs, DType::F64)
+fn infer_integers(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let DecimalIntegers { scale, dtype } = DecimalIntegers::of(attrs)?;
+    if !dtype.is_integer() {
+        return Err(Error::dtype(format!("found {dtype}")).wanted("integers").at("dtype"));
+    }
+    infer_as(args, *scale, *dtype)
 }
 
-fn run_floats(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let (dims, texts) = texts(args, attrs)?;
-    // The text is exact, and its parser rounds once.
-    let values: Vec<f64> = texts.iter().map(|text| text.parse().unwrap_or(f64::NAN)).collect();
-    Ok(Outputs::from_iter([Tensor::new(&dims, &values)?.into()]))
+fn run_integers(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let DecimalIntegers { scale, dtype } = DecimalIntegers::of(attrs)?;
+    let (dims, elements) = elements(args)?;
+    // No number has as many digits as a power that is too large.
+    let power = power(scale.abs());
+    let whole = elements.map(|v| match power {
+        Some(power) if *scale >= 0 => v.wrapping_div(power),
+        None if *scale >= 0 => i256::ZERO,
+        _ => power.and_then(|power| v.checked_mul(power)).unwrap_or(match v.cmp(&i256::ZERO) {
+            Ordering::Less => i256::MIN,
+            Ordering::Equal => v,
+            Ordering::Greater => i256::MAX,
+        }),
+    });
+    macro_rules! by_dtype {
+        ($($D:ident $t:ty),*) => {
+            match dtype {
+                $(DType::$D => {
+                    let (least, most) = (i256::from_i128(<$t>::MIN.into()), i256::from_i128(<$t>::MAX.into()));
+                    let near = |v: i256| v.clamp(least, most).to_i128().and_then(|v| <$t>::try_from(v).ok());
+                    Tensor::new::<$t>(&dims, &whole.map(|v| near(v).unwrap_or_default()).collect::<Vec<_>>())?
+                })*
+                other => return Err(Error::dtype(format!("found {other}")).wanted("integers").at("dtype")),
+            }
+        };
+    }
+    let made = by_dtype!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
+    Ok(Outputs::from_iter([made.into()]))
 }
 
 fn infer_texts(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    infer_as(args, attrs, DType::String)
+    infer_as(args, DecimalScale::of(attrs)?.scale, DType::String)
 }
 
 fn run_texts(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let (dims, texts) = texts(args, attrs)?;
+    let scale = DecimalScale::of(attrs)?.scale;
+    let (dims, elements) = elements(args)?;
+    let texts: Vec<String> = elements.map(|v| shown(v, scale)).collect();
     Ok(Outputs::from_iter([Tensor::strings(&dims, &texts)?.into()]))
 }

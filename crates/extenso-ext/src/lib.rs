@@ -40,7 +40,7 @@ pub use axes::{outer, rank};
 pub use categorical::{CategoricalTensor, CategoricalTensorSpec};
 pub use cross::{CROSS_KEY, cross, cross_hashed};
 pub use decimal::{DecimalTensor, DecimalTensorSpec, decimal_to_string};
-pub use decimal_ops::{DECIMAL_FLOATS, DECIMAL_SUM, DECIMAL_TEXTS, OPS};
+pub use decimal_ops::{DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS, OPS};
 pub use decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL};
 pub use dropout::dropout;
 pub use einsum::{einsum, tensordot};

@@ -228,6 +228,11 @@ impl Spec {
         self.is_subtype_of(other) && other.is_subtype_of(self) && known_alike(self, other)
     }
 
+    /// An equal spec, whose unknown sizes are those of no other: two arguments of one spec have sizes that may differ.
+    pub fn with_sizes_of_its_own(&self) -> Spec {
+        renamed(self, &mut Bindings::default())
+    }
+
     /// The most specific spec that both satisfy, or none.
     ///
     /// Sizes that differ in the same way become the same variable.
@@ -326,6 +331,35 @@ impl Bindings {
     }
 }
 
+impl Dim {
+    fn renamed(self, names: &mut Bindings) -> Dim {
+        let Dim::Var(id) = self else { return self };
+        names.get(id).unwrap_or_else(|| {
+            let fresh = Dim::any();
+            names.0.push((id, fresh));
+            fresh
+        })
+    }
+}
+
+fn renamed(spec: &Spec, names: &mut Bindings) -> Spec {
+    match spec {
+        Spec::Tensor(tensor) => match tensor.shape.dims() {
+            Some(dims) => TensorSpec::new(tensor.dtype, Shape::new(dims.iter().map(|dim| dim.renamed(names)))).into(),
+            None => spec.clone(),
+        },
+        Spec::Partition(p) => {
+            let (nrows, nvalues) = (p.nrows.renamed(names), p.nvalues.renamed(names));
+            Spec::Partition(PartitionSpec { nrows, nvalues, index: p.index })
+        }
+        Spec::Ext(ext) => {
+            let part = |(segment, part): &(Segment, Spec)| (segment.clone(), renamed(part, names));
+            let components = ext.components.iter().map(part).collect();
+            ExtSpec { def: ext.def.clone(), static_data: ext.static_data.clone(), components }.into()
+        }
+    }
+}
+
 #[derive(Default)]
 struct Joiner(SmallVec<[((Dim, Dim), Dim); 8]>);
 
@@ -400,6 +434,16 @@ mod tests {
     fn specs_are_equal_up_to_names_of_variables() {
         assert!(tensor(&[None, Some(3)]).equals(&tensor(&[None, Some(3)])));
         assert!(!tensor(&[None, Some(3)]).equals(&tensor(&[Some(3), Some(3)])));
+    }
+
+    #[test]
+    fn sizes_of_its_own_are_tied_to_each_other_and_to_no_other() {
+        let n = Dim::any();
+        let square: Spec = TensorSpec::new(DType::F32, Shape::new([n, n, Dim::Known(2)])).into();
+        let other = square.with_sizes_of_its_own();
+        assert!(other.equals(&square));
+        assert_ne!(format!("{other:?}"), format!("{square:?}"));
+        assert_eq!(format!("{square:?}"), format!("{:?}", square.clone()));
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn check(stream: &mut FFI_ArrowArrayStream, code: i32) -> Result<()> {
 
 /// The array of the C interface, validated.
 fn imported(mut data: FFI_ArrowArray, data_type: &DataType) -> Result<ArrayRef> {
-    drop_null_buffers(&mut data, data_type);
+    put_right(&mut data, data_type);
     let malformed = |e: arrow_schema::ArrowError| Error::data(format!("the Arrow array is malformed: {e}"));
     guarded(|| {
         // SAFETY: the array comes with this type, by the protocol.
@@ -157,8 +157,9 @@ struct Raw {
     private_data: *mut c_void,
 }
 
-/// Takes the buffers that some libraries give to arrays of nulls, which have none, out of sight.
-fn drop_null_buffers(data: &mut FFI_ArrowArray, data_type: &DataType) {
+/// Puts right what libraries may do and the crate refuses: arrays of nulls have no buffers, and those that some give them are taken
+/// out of sight; no text begins nowhere, as its bytes are none.
+fn put_right(data: &mut FFI_ArrowArray, data_type: &DataType) {
     /// # Safety
     /// The array, if there is one, is of this type and not released.
     unsafe fn inside(array: *mut Raw, data_type: &DataType) {
@@ -167,6 +168,10 @@ fn drop_null_buffers(data: &mut FFI_ArrowArray, data_type: &DataType) {
         let children: Vec<&DataType> = match data_type {
             DataType::Null => {
                 array.n_buffers = 0;
+                return;
+            }
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary if array.length == 0 => {
+                array.offset = 0;
                 return;
             }
             // SAFETY: a dictionary is of the type of its values.

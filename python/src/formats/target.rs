@@ -9,7 +9,7 @@ use extenso_formats::arrow::{ArrowOptions, from_chunks};
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Error, Nest};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -45,35 +45,24 @@ fn made_of(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Option<Value>> {
         return read.map(|rows| Some(rows.value)).map_err(|e| e.at(op)).or_raise();
     }
     let list = object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyTuple>();
-    if list && is_plain(object, 0)? { literal::value(object).map(Some) } else { Ok(None) }
+    if list && !holds_values(object, 0)? { literal::value(object).map(Some) } else { Ok(None) }
 }
 
-/// Whether an object is Python data alone: numbers, text, and lists and dicts of these.
-fn is_plain(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
-    if depth > MAX_DEPTH {
-        return Ok(false);
-    }
-    if let Ok(entries) = object.cast_exact::<PyDict>() {
-        return all_plain(entries.values().try_iter()?, depth);
-    }
-    if object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyTuple>() {
-        return all_plain(object.try_iter()?, depth);
-    }
-    Ok(object.is_none()
-        || object.is_exact_instance_of::<PyInt>()
-        || object.is_exact_instance_of::<PyFloat>()
-        || object.is_exact_instance_of::<PyBool>()
-        || object.is_exact_instance_of::<PyString>()
-        || object.is_exact_instance_of::<PyBytes>())
-}
-
-fn all_plain(items: Bound<'_, pyo3::types::PyIterator>, depth: usize) -> PyResult<bool> {
+/// Whether a value stands among lists and dicts of Python data, which are a nest of values then; too deep it seems so.
+fn holds_values(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    let items = if let Ok(entries) = object.cast_exact::<PyDict>() {
+        entries.values().try_iter()?
+    } else if object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyTuple>() {
+        object.try_iter()?
+    } else {
+        return Ok(arg::is_value(object));
+    };
     for item in items {
-        if !is_plain(&item?, depth + 1)? {
-            return Ok(false);
+        if depth == MAX_DEPTH || holds_values(&item?, depth + 1)? {
+            return Ok(true);
         }
     }
-    Ok(true)
+    Ok(false)
 }
 
 /// The path that a target is, if it is one.

@@ -38,7 +38,8 @@ pub fn py_to_argument(object: &Bound<'_, PyAny>, variables: &Variables) -> PyRes
 pub fn py_to_specs(object: &Bound<'_, PyAny>, variables: &Variables) -> PyResult<Nest<Spec>> {
     convert(object, 0, &|object| match object.cast_exact::<PyVariable>() {
         Ok(variable) => Ok(Nest::Static(alias(&variable.get().0, variables))),
-        Err(_) => spec::spec_or_value(object).map(Nest::Leaf),
+        // One spec object for two arguments says no more than two equal ones: their sizes are each their own.
+        Err(_) => spec::spec_or_value(object).map(|spec| Nest::Leaf(spec.with_sizes_of_its_own())),
     })
 }
 

@@ -13,6 +13,7 @@
 
 mod cell;
 mod infer;
+mod quotes;
 mod read;
 mod write;
 

@@ -5,6 +5,7 @@
 use super::cell::{push_scalar, shown};
 use super::infer::{Found, seen};
 use super::path_of;
+use super::quotes::Quotes;
 use crate::columns::{Column, ColumnKind, Columns, Decoded, OnError};
 use crate::failure::{Failure, Read};
 use crate::json::mark_len;
@@ -99,7 +100,7 @@ fn infer(input: &[u8], options: &CsvOptions) -> Result<Spec> {
 
 /// Rows of cells, one after another.
 pub(crate) struct Table<R> {
-    reader: Reader<R>,
+    reader: Reader<Quotes<R>>,
     /// The paths that the names of the columns say.
     pub paths: Vec<Path>,
     record: ByteRecord,
@@ -115,8 +116,12 @@ impl<R: Bytes> Table<R> {
     ///
     /// Errors: no names; names that are not UTF-8; what the operating system refuses.
     pub fn new(source: R, delimiter: u8) -> Result<Table<R>> {
-        let mut reader = ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(source);
+        let mut reader =
+            ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(Quotes::new(source, delimiter));
         let names = reader.byte_headers().map_err(reading)?.clone();
+        if reader.get_ref().is_cut() {
+            return Err(cut_off().at("the row of names"));
+        }
         if names.is_empty() {
             return Err(Error::data("there is no row of names").wanted("the names of the columns in the first row"));
         }
@@ -133,13 +138,16 @@ impl<R: Bytes> Table<R> {
 
     /// Reads the next row; whether there is one.
     ///
-    /// Errors: what the operating system refuses.
+    /// Errors: the table ends inside a quoted cell, with row and byte; what the operating system refuses.
     pub fn next(&mut self) -> Result<bool> {
         let there = self.reader.read_byte_record(&mut self.record).map_err(reading)?;
         if there {
             self.row += usize::from(self.begun);
             self.begun = true;
             self.start = self.record.position().map_or(0, |at| usize::try_from(at.byte()).unwrap_or(usize::MAX));
+        }
+        if self.reader.get_ref().is_cut() {
+            return Err(cut_off().at(format!("row {}, byte {}", self.row, self.start)));
         }
         Ok(there)
     }
@@ -158,6 +166,10 @@ impl<R: Bytes> Table<R> {
         let what = format!("the row has {} cells", self.record.len());
         Failure::new(0, Error::data(what).wanted(format!("{}, as the row of names", self.paths.len())))
     }
+}
+
+fn cut_off() -> Error {
+    Error::data("the table ends inside a quoted cell").wanted("a quote that ends it")
 }
 
 fn reading(e: csv::Error) -> Error {

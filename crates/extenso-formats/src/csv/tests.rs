@@ -36,6 +36,8 @@ fn cells_are_what_they_all_are() {
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
     check("", "there is no row of names");
+    check("id,s\n1,x\n2,\"tru", "row 1, byte 9: the table ends inside a quoted cell.\nWanted: a quote that ends it.");
+    check("\"a,b\n1,2\n", "the row of names: the table ends inside a quoted cell");
     check("a,a\n1,2\n", "column 2 has the name 'a', which another has");
     check("a,a.b\n1,2\n", "column 2 has the name 'a.b'");
     check("a,b\n1,2\n3\n", "row 1, byte 8: the row has 1 cells.\nWanted: 2, as the row of names.");
