@@ -40,6 +40,7 @@ pub fn even(rows: usize, work: usize) -> Vec<Range<usize>> {
 }
 
 /// The parts as one text.
+#[cfg(feature = "proto")]
 pub fn joined(mut parts: Vec<Vec<u8>>) -> Vec<u8> {
     if parts.len() == 1 { parts.pop().unwrap_or_default() } else { parts.concat() }
 }

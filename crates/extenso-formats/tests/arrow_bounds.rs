@@ -1,4 +1,5 @@
 //! What few bytes of Arrow's files may ask for.
+#![cfg(feature = "parquet")]
 
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, ListViewArray, RecordBatch, RunArray, StringArray};

@@ -1,4 +1,7 @@
 //! Values of a user's type in files and streams of Arrow, and as columns.
+#![cfg(feature = "parquet")]
+// Without messages, the format is all that the options of a sink say.
+#![allow(clippy::needless_update)]
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, Int64Array, StructArray};

@@ -1,4 +1,5 @@
 //! Unions in files and streams of Arrow.
+#![cfg(feature = "parquet")]
 
 use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, LargeListArray, ListArray, MapArray, StringArray};
 use arrow_array::{StructArray, UnionArray};

@@ -1,4 +1,5 @@
 //! Files of Arrow as values: eager, traced, narrowed, saved and loaded.
+#![cfg(feature = "ipc")]
 
 mod support;
 

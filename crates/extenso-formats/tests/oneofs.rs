@@ -1,5 +1,5 @@
 //! Oneofs as unions: the same records as with a field for each member, in both forms of messages, narrowed, and back.
-#![cfg(feature = "proto")]
+#![cfg(all(feature = "proto", feature = "ipc"))]
 
 use extenso_core::{ExtensionType, Tensor, Value, ops as core_ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, UnionTensor, to_literal};

@@ -1,4 +1,5 @@
 //! Texts that are records as ops: eager, traced, narrowed, saved and loaded.
+#![cfg(feature = "proto")]
 
 mod support;
 

@@ -22,6 +22,7 @@ use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
 };
 use source::{Faults, Rows, Source};
+#[cfg(feature = "ipc")]
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -380,7 +380,8 @@ mod tests {
             let rows = column(wrapped(outer, &wrapped(inner, &leaf, true), false));
             let stored = stored(rows.clone()).unwrap_or_else(|e| panic!("{outer} of {inner}: {e}"));
             let name = format!("{outer} of {inner} of {}", leaf.data_type());
-            assert!(!stored.fields().iter().any(|field| Way::Stored.concerns(field)), "{name}");
+            let made = stored.data_type().to_string();
+            assert!(!["Timestamp(s", "Time32(s", "Date64"].iter().any(|lacking| made.contains(lacking)), "{made}");
             let again = given(stored).expect("what was stored");
             assert_eq!(again.fields(), rows.fields(), "{name}");
             assert_eq!(again, rows, "{name}");

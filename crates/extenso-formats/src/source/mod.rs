@@ -50,7 +50,9 @@ pub use parquet::run_parquet;
 pub use run::{Progress, Watch, run_blocks};
 pub use sink::{NdjsonSink, Sink, SinkOptions, open_sink, run_to_file};
 pub use told::BadRowsFile;
-pub(crate) use unpack::{MOST, RATIO, is_packed, reading, unpack, unpacked};
+#[cfg(feature = "ipc")]
+pub(crate) use unpack::{MOST, RATIO};
+pub(crate) use unpack::{is_packed, reading, unpack, unpacked};
 
 use crate::columns::{BadRows, OnError};
 #[cfg(feature = "proto")]
