@@ -133,3 +133,18 @@ def test_progress_ends_with_what_was_done(totals: Any, tmp_path: pathlib.Path, c
     assert captured.out == "" and captured.err.startswith(f"1 of 3 rows did not fit.\n3 rows, {len(LINES)} bytes, ")
     totals.run(LINES, target=tmp_path / "out.ndjson", on_error="skip", progress=False)
     assert capsys.readouterr().err == ""
+
+
+def test_the_name_of_a_target_says_what_stands_between_cells_and_packs_nothing(tmp_path: pathlib.Path) -> None:
+    integers = ex.TensorSpec([None], "i64")
+    spec = ex.StructTensorSpec([None], {"a": integers, "b": integers})
+    both = ex.function(lambda r: {"a": r["a"], "b": r["b"]}, name="both").get_concrete_function(spec)
+    source = tmp_path / "x.tsv"
+    source.write_text("a\tb\n1\t2\n")
+    both.run(source, target=tmp_path / "y.tsv")
+    both.run(source, target=tmp_path / "y.csv")
+    assert (tmp_path / "y.tsv").read_text() == "a\tb\n1\t2\n"
+    assert (tmp_path / "y.csv").read_text() == "a,b\n1,2\n"
+    with pytest.raises(ex.InvalidValueError, match="is the name of a packed file"):
+        both.run(source, target=tmp_path / "y.csv.gz")
+    assert not (tmp_path / "y.csv.gz").exists()

@@ -112,7 +112,7 @@ impl Run {
     fn sink(&self) -> Result<SinkOptions, Failure> {
         let named = self.to_message.as_deref();
         let message = self.messages.of_results(named)?;
-        Ok(SinkOptions { format: self.to, json: message.clone().filter(|_| named.is_some()), message })
+        Ok(SinkOptions { format: self.to, delimiter: None, json: message.clone().filter(|_| named.is_some()), message })
     }
 
     /// Runs into standard output.

@@ -68,7 +68,7 @@ impl Said<'_, '_> {
             (None, _) => None,
         };
         let format = format_of(self.target_format, "target_format")?;
-        Ok(SinkOptions { format, message: json.clone().or_else(|| source.content.clone()), json })
+        Ok(SinkOptions { format, delimiter: None, message: json.clone().or_else(|| source.content.clone()), json })
     }
 }
 

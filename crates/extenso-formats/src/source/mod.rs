@@ -136,7 +136,7 @@ impl Format {
     /// ```
     pub fn of_name(name: &Path) -> Option<Format> {
         let ending = name.extension()?.to_str()?.to_ascii_lowercase();
-        if matches!(&*ending, "gz" | "gzip" | "zst" | "zstd") {
+        if is_packed_name(name) {
             return Format::of_name(Path::new(name.file_stem()?));
         }
         FORMATS.iter().find(|(_, _, endings)| endings.contains(&&*ending)).map(|(format, _, _)| *format)
@@ -201,8 +201,7 @@ impl Default for SourceOptions {
 impl SourceOptions {
     /// The options for a source of this name, which says what its first bytes do not.
     pub fn named(&self, path: &Path) -> SourceOptions {
-        let tabs = path.to_str().is_some_and(|name| name.contains(".tsv"));
-        let delimiter = if tabs && self.delimiter == b',' { b'\t' } else { self.delimiter };
+        let delimiter = if self.delimiter == b',' { delimiter_of_name(path) } else { self.delimiter };
         SourceOptions { named: Format::of_name(path), delimiter, ..self.clone() }
     }
 
@@ -218,6 +217,21 @@ impl SourceOptions {
         self.format.or_else(|| Format::of_head(head)).or(self.named).unwrap_or(Format::Json)
     }
 }
+
+/// What stands between the cells of a table of this name.
+fn delimiter_of_name(path: &Path) -> u8 {
+    if path.to_str().is_some_and(|name| name.contains(".tsv")) { b'\t' } else { b',' }
+}
+
+/// Whether the name says that a file is packed.
+fn is_packed_name(path: &Path) -> bool {
+    path.extension()
+        .and_then(|ending| ending.to_str())
+        .is_some_and(|ending| PACKED.contains(&&*ending.to_ascii_lowercase()))
+}
+
+/// What the names of packed files end in.
+const PACKED: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
 
 /// Enough to fill the threads, and little beside the memory.
 const BLOCK: usize = 8 << 20;

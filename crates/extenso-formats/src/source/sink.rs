@@ -2,7 +2,7 @@
 //!
 //! Invariant: a file appears under its name whole or not at all.
 
-use super::{Blocks, Format, Progress, Watch, run_blocks};
+use super::{Blocks, Format, Progress, Watch, delimiter_of_name, is_packed_name, run_blocks};
 use crate::csv::encode_csv;
 #[cfg(feature = "proto")]
 use crate::proto::Content;
@@ -40,15 +40,16 @@ impl<W: Write> Sink for NdjsonSink<W> {
     }
 }
 
-/// Rows of a table, with commas.
+/// Rows of a table.
 pub struct CsvSink<W> {
     sink: W,
+    delimiter: u8,
     begun: bool,
 }
 
 impl<W: Write> Sink for CsvSink<W> {
     fn write(&mut self, results: &Nest<Value>) -> Result<()> {
-        let text = encode_csv(results, b',')?;
+        let text = encode_csv(results, self.delimiter)?;
         // The names stand before the first block alone; they are no cells, so no line end is inside them.
         let names = if self.begun { text.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1) } else { 0 };
         self.begun = true;
@@ -167,6 +168,8 @@ fn writing(e: arrow_schema::ArrowError) -> Error {
 pub struct SinkOptions {
     /// What as; what the name of the file says if there is none, and lines of JSON if that says nothing.
     pub format: Option<Format>,
+    /// What stands between the cells of CSV; what the name of the file says, and a comma if that says nothing.
+    pub delimiter: Option<u8>,
     /// Which message the results are, where they are written as messages; byte strings are messages already.
     #[cfg(feature = "proto")]
     pub message: Option<Content>,
@@ -181,7 +184,7 @@ pub struct SinkOptions {
 pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dyn Sink + 'a>> {
     match options.format.unwrap_or(Format::Json) {
         Format::Json => lines(options, sink),
-        Format::Csv => Ok(Box::new(CsvSink { sink, begun: false })),
+        Format::Csv => Ok(Box::new(CsvSink { sink, delimiter: options.delimiter.unwrap_or(b','), begun: false })),
         #[cfg(feature = "avro")]
         Format::Avro => Ok(Box::new(crate::avro::AvroWriter::new(sink, crate::avro::AvroCodec::default()))),
         #[cfg(feature = "parquet")]
@@ -233,7 +236,7 @@ fn lines<'a>(_: &SinkOptions, sink: Box<dyn Write + Send + 'a>) -> Result<Box<dy
 /// Runs a function on the blocks of a source as [`run_blocks`] does, and writes its results into a file; what its name ends in says what
 /// it holds, unless the options do.
 ///
-/// Errors: those of [`run_blocks`], which leave no file behind.
+/// Errors: a name of a packed file, as none is packed here; those of [`run_blocks`], which leave no file behind.
 pub fn run_to_file(
     function: &Concrete,
     source: Box<dyn Blocks + '_>,
@@ -241,6 +244,10 @@ pub fn run_to_file(
     options: &SinkOptions,
     watch: &mut Watch<'_>,
 ) -> Result<Progress> {
+    if is_packed_name(path) {
+        let error = Error::value(format!("'{}' is the name of a packed file", path.display()));
+        return Err(error.wanted("a name without such an ending").hint("Pack the file that was written").at("target"));
+    }
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
@@ -249,6 +256,7 @@ pub fn run_to_file(
     let write = |file: File| {
         let mut options = options.clone();
         options.format = options.format.or_else(|| Format::of_name(path));
+        options.delimiter = options.delimiter.or(Some(delimiter_of_name(path)));
         let sink = open_sink(&options, Box::new(BufWriter::new(file.try_clone().map_err(refused)?)))?;
         let done = run_blocks(function, source, sink, watch)?;
         file.sync_all().and_then(|()| std::fs::rename(&part, path)).map_err(refused)?;
