@@ -115,9 +115,68 @@ impl Spelling {
         matches!(self.0, Of::Bytes { .. })
     }
 
+    /// Whether an element is bytes, with a text of their own or without.
+    pub fn is_cells(&self) -> bool {
+        matches!(self.0, Of::Uuid | Of::Bytes { .. })
+    }
+
     /// Whether a number is text of it too.
     pub fn is_number(&self) -> bool {
         matches!(self.0, Of::Decimal { .. })
+    }
+
+    /// Whether it is of timestamps, dates, times or durations, which are counts of a unit.
+    pub fn is_time(&self) -> bool {
+        matches!(self.0, Of::Timestamp { .. } | Of::Date { .. } | Of::Time { .. } | Of::Duration { .. })
+    }
+
+    /// Whether it is of points in time: timestamps with a zone.
+    pub fn is_instant(&self) -> bool {
+        matches!(self.0, Of::Timestamp { zone: Some(_), .. })
+    }
+
+    /// Whether it is of durations.
+    pub fn is_duration(&self) -> bool {
+        matches!(self.0, Of::Duration { .. })
+    }
+
+    /// How many nanoseconds an integer is, whose bytes these are: of points in time, since 1970 in UTC; none of others than these and durations.
+    pub fn nanoseconds(&self, cell: &[u8]) -> Option<i128> {
+        integer(cell).to_i128()?.checked_mul(self.nanoseconds_each()?)
+    }
+
+    /// The integer of so many nanoseconds; none if there is none, or none exactly.
+    pub fn of_nanoseconds(&self, nanoseconds: i128) -> Option<Cell> {
+        let each = self.nanoseconds_each()?;
+        let cell = i64::try_from(nanoseconds / each).ok().filter(|_| nanoseconds % each == 0)?;
+        Some(i256::from_i128(cell.into()).to_le_bytes())
+    }
+
+    /// The integer of a decimal of another scale, whose bytes these are; none of one that is none of these digits.
+    pub fn of_decimal(&self, cell: &[u8], scale: i64) -> Option<Cell> {
+        let Of::Decimal { precision, scale: own, .. } = &self.0 else { return None };
+        let (value, shift) = (integer(cell), own.checked_sub(scale)?);
+        let scaled = match shift {
+            _ if value == i256::ZERO => value,
+            0.. => value.checked_mul(decimal::power(shift)?)?,
+            _ => {
+                let each = decimal::power(shift.checked_neg()?)?;
+                value.checked_rem(each).filter(|rest| *rest == i256::ZERO)?;
+                value.checked_div(each)?
+            }
+        };
+        let most = decimal::power(*precision)?;
+        (scaled > most.wrapping_neg() && scaled < most).then(|| scaled.to_le_bytes())
+    }
+
+    /// How many nanoseconds a unit of points in time or of durations has.
+    fn nanoseconds_each(&self) -> Option<i128> {
+        match &self.0 {
+            Of::Timestamp { unit, zone: Some(_) } | Of::Duration { unit } => {
+                Some(i128::from(1_000_000_000 / unit.per_second()))
+            }
+            _ => None,
+        }
     }
 
     /// The integer of a text; none if it is no such text, or not exactly an integer of the unit or scale that fits.
@@ -310,6 +369,39 @@ mod tests {
         ] {
             check(duration(), odd, None);
         }
+    }
+
+    #[test]
+    fn nanoseconds_are_exactly_units_or_none() {
+        let cell = |n: i64| i256::from_i128(n.into()).to_le_bytes();
+        for (spelling, each) in [
+            (at(TimeUnit::Millisecond, Some("UTC")), 1_000_000),
+            (Of::Duration { unit: TimeUnit::Second }, 1_000_000_000),
+        ] {
+            let spelling = Spelling(spelling);
+            assert_eq!(spelling.of_nanoseconds(-7 * each), Some(cell(-7)));
+            assert_eq!(spelling.nanoseconds(&(-7_i64).to_le_bytes()), Some(-7 * each));
+            assert_eq!(spelling.of_nanoseconds(each + 1), None);
+            assert_eq!(spelling.of_nanoseconds(i128::MAX), None);
+        }
+        assert_eq!(Spelling(at(TimeUnit::Second, None)).nanoseconds(&[0; 8]), None);
+    }
+
+    #[test]
+    fn decimals_of_other_digits_are_exact_or_none() {
+        let of = |precision, scale| Spelling(Of::Decimal { precision, scale, width: 16 });
+        let check = |spelling: Spelling, value: i64, scale, wanted: Option<i64>| {
+            let found = spelling.of_decimal(&value.to_le_bytes(), scale).map(|cell| integer(&cell));
+            assert_eq!(found, wanted.map(|wanted| i256::from_i128(wanted.into())), "{value} of scale {scale}");
+        };
+        check(of(10, 4), -125, 2, Some(-12_500));
+        check(of(10, 0), 12_300, 2, Some(123));
+        check(of(10, 0), 12_345, 2, None);
+        check(of(4, 4), 125, 2, None);
+        check(of(3, -2), 12_300, 0, Some(123));
+        check(of(10, 2), 0, 300, Some(0));
+        check(of(10, 2), 1, 300, None);
+        check(of(10, 2), 1, i64::MIN, None);
     }
 
     #[test]

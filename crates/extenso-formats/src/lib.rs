@@ -8,6 +8,7 @@ pub mod arrow;
 mod assemble;
 #[cfg(feature = "avro")]
 pub mod avro;
+mod categories;
 #[cfg(any(feature = "ipc", feature = "parquet", feature = "proto"))]
 mod caught;
 pub mod columns;

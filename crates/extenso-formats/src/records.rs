@@ -2,17 +2,23 @@
 //!
 //! Invariant: leaves stand in the order of the spec's leaves; a leaf that is not needed has no column and no value.
 //! A type that a record's field may have is a struct, a ragged list, a masked value, a union whose elements stand at their own places,
-//! a time, a decimal, bytes of one width or JSON, which are text, or any type whose components are all fields, which reads as an object.
+//! a time, a decimal, bytes of one width or JSON, which are text, categories, which read as what they mean, booleans of eight bits, or any
+//! type whose components are all fields, which reads as an object.
 
+use crate::categories::{asked, encoded};
 use crate::columns::{BitsRef, Column, ColumnRef, Columns, OffsetVec, OffsetsRef, RowVec, TextRef};
 use crate::plan::{ColumnId, Field, Plan};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::kernels::pool::buffer;
 use extenso_core::{Offsets, RowPartition, Storage, Tensor, TypeSpec, Value, side_by_side};
-use extenso_ext::{JsonTensorSpec, MaskedTensorSpec, RaggedTensorSpec, Spelling, StructSpec, UnionSpec};
+use extenso_ext::{
+    Bool8TensorSpec, CategoricalTensorSpec, JsonTensorSpec, MaskedTensorSpec, RaggedTensorSpec, Spelling, StructSpec,
+    UnionSpec,
+};
 use extenso_types::{
     DType, Dim, Dims, Error, ExtSpec, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
 };
+use std::sync::Arc;
 
 /// The spec of a batch of records, compiled for the leaves that are needed.
 #[derive(Clone, Debug)]
@@ -20,6 +26,37 @@ pub struct RecordSpec {
     plan: Plan,
     leaves: Vec<Leaf>,
     columns: u32,
+    vocabularies: Vec<Vocabulary>,
+}
+
+/// Values of which two leaves are made: their places among categories, and these.
+#[derive(Clone, Debug)]
+struct Vocabulary {
+    spec: Arc<ExtSpec>,
+    /// The values, with what they are.
+    values: Leaf,
+    /// The leaves of the places and of the categories, of which at least one is needed, in the order of the spec.
+    leaves: Vec<(usize, Part)>,
+    /// What says whether a value is there, at every level of its list.
+    there: Vec<There>,
+    /// The list that it stands in.
+    list: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    Places,
+    Categories,
+}
+
+/// A column that says whether values are there.
+#[derive(Clone, Debug)]
+struct There {
+    column: ColumnId,
+    /// How many elements of it there are for each value behind the outer axis.
+    size: usize,
+    /// The type of a union whose values they are.
+    tag: Option<i8>,
 }
 
 #[derive(Clone, Debug)]
@@ -37,9 +74,11 @@ impl RecordSpec {
     /// `needed` says for each leaf of the spec whether it is wanted; leaves beyond it are.
     /// Errors: a field whose type no record can express, with its path.
     pub fn new(spec: &Nest<Spec>, needed: &[bool]) -> Result<RecordSpec> {
-        let mut compiler = Compiler { leaves: Vec::new(), columns: 0, needed };
+        let mut compiler =
+            Compiler { leaves: Vec::new(), columns: 0, vocabularies: Vec::new(), lists: 0, list: 0, needed };
         let plan = compiler.nest(&Path::root(), spec)?;
-        Ok(RecordSpec { plan, leaves: compiler.leaves, columns: compiler.columns })
+        let Compiler { leaves, columns, vocabularies, .. } = compiler;
+        Ok(RecordSpec { plan, leaves, columns, vocabularies })
     }
 
     /// What readers and writers do with a record.
@@ -49,7 +88,7 @@ impl RecordSpec {
 
     /// The paths of the leaves that are read.
     pub fn needed_paths(&self) -> Vec<&Path> {
-        self.leaves.iter().filter(|l| l.column.is_some()).map(|l| &l.path).collect()
+        self.visible().map(|leaf| &leaf.path).collect()
     }
 
     /// What a reader visited: the path of each leaf that has a column, and how many elements it got.
@@ -57,7 +96,13 @@ impl RecordSpec {
     /// Rows of lists count as elements of their partition.
     pub fn visited(&self, columns: &Columns) -> Vec<(Path, usize)> {
         let count = |leaf: &Leaf| Some((leaf.path.clone(), columns.get(leaf.column?)?.len()));
-        self.leaves.iter().filter_map(count).collect()
+        self.visible().filter_map(count).collect()
+    }
+
+    /// What has a column; categories and their places have that of the values.
+    fn visible(&self) -> impl Iterator<Item = &Leaf> {
+        let values = self.vocabularies.iter().map(|vocabulary| &vocabulary.values);
+        self.leaves.iter().filter(|leaf| leaf.column.is_some()).chain(values)
     }
 
     /// The leaves of decoded columns; none where a leaf was not needed.
@@ -67,6 +112,7 @@ impl RecordSpec {
         /// So many elements are checked side by side.
         const MANY: usize = 1 << 17;
         let all: usize = columns.as_slice().iter().map(Column::len).sum();
+        let words = self.words(&columns)?;
         let mut columns: Vec<Option<Column>> = columns.into_vec().into_iter().map(Some).collect();
         let mut column = |leaf: &Leaf| match leaf.column {
             None => Ok(None),
@@ -98,7 +144,18 @@ impl RecordSpec {
             let (at, value) = made?;
             leaves[at] = value;
         }
+        for (at, value) in words {
+            leaves[at] = Some(value);
+        }
         Ok(leaves)
+    }
+
+    /// The leaves that are made of values by their categories, and where they stand.
+    fn words(&self, columns: &Columns) -> Result<Vec<(usize, Value)>> {
+        let made = side_by_side(self.vocabularies.iter().collect(), |vocabulary| vocabulary.made(columns));
+        made.into_iter()
+            .flat_map(|made| made.map_or_else(|e| vec![Err(e)], |made| made.into_iter().map(Ok).collect()))
+            .collect()
     }
 
     /// The number of records, which every leaf that stands in no list has as its outer size; none without such a leaf.
@@ -131,11 +188,42 @@ impl RecordSpec {
     ///
     /// Errors: a leaf that is missing or not what the spec says.
     pub fn columns<'a>(&self, leaves: &'a [Value]) -> Result<Vec<ColumnRef<'a>>> {
+        if let Some(Vocabulary { values, .. }) = self.vocabularies.first() {
+            return Err(Error::internal(format!("'{}' is written by its categories", values.path)));
+        }
         let mut columns = Vec::with_capacity(self.columns as usize);
         for (leaf, value) in self.leaves.iter().zip(leaves).filter(|(leaf, _)| leaf.column.is_some()) {
             columns.push(borrow(value).map_err(|e| e.at(format!("'{}'", leaf.path)))?);
         }
         Ok(columns)
+    }
+}
+
+impl Vocabulary {
+    /// The leaves that are needed, and where they stand.
+    fn made(&self, columns: &Columns) -> Result<Vec<(usize, Value)>> {
+        let id = self.values.column.ok_or_else(|| Error::internal("a vocabulary without values"))?;
+        let column = columns.get(id).ok_or_else(|| Error::internal("a vocabulary without a column"))?;
+        let values = self.values.value(column.clone())?;
+        let each: usize = self.values.inner.iter().product();
+        let there = |i: usize| {
+            self.there.iter().all(|There { column, size, tag }| {
+                // As many of both stand behind the outer axis, or one of these for several values.
+                let place = i * size / each.max(1);
+                match (columns.get(*column), tag) {
+                    (Some(Column::Bits(bits)), _) => bits.get(place),
+                    (Some(Column::I8(tags)), Some(tag)) => tags.get(place) == Some(tag),
+                    _ => true,
+                }
+            })
+        };
+        let made = encoded(values.tensor()?, there, &self.spec).map_err(|e| e.at(format!("'{}'", self.values.path)));
+        let (places, words) = made?;
+        let value = |(at, part): &(usize, Part)| match part {
+            Part::Places => (*at, places.clone().into()),
+            Part::Categories => (*at, words.clone().into()),
+        };
+        Ok(self.leaves.iter().map(value).collect())
     }
 }
 
@@ -152,6 +240,10 @@ impl Leaf {
                     Column::BF16(v) => {
                         let bytes = Buffer::from_slice_ref(bytemuck::cast_slice::<_, u8>(&v));
                         Tensor::from_buffer(DType::BF16, &self.dims(v.len()), bytes)?.into()
+                    }
+                    Column::Bits(bits) if self.spec.tensor()?.dtype == DType::I8 => {
+                        let bytes: Vec<i8> = (0..bits.len()).map(|i| i8::from(bits.get(i))).collect();
+                        Tensor::from_buffer(DType::I8, &self.dims(bytes.len()), buffer(bytes))?.into()
                     }
                     Column::Bits(bits) => {
                         let (bytes, n) = bits.into_parts();
@@ -237,6 +329,10 @@ fn borrow(value: &Value) -> Result<ColumnRef<'_>> {
 struct Compiler<'a> {
     leaves: Vec<Leaf>,
     columns: u32,
+    vocabularies: Vec<Vocabulary>,
+    /// How many lists there are, and in which one stands what is looked at; 0 is none.
+    lists: usize,
+    list: usize,
     needed: &'a [bool],
 }
 
@@ -272,6 +368,8 @@ impl Compiler<'_> {
             Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => self.optional(at, ext, outer),
             Spec::Ext(ext) if is::<UnionSpec>(ext) => self.union(at, ext),
             Spec::Ext(ext) if is::<JsonTensorSpec>(ext) => self.json(at, ext, outer),
+            Spec::Ext(ext) if is::<Bool8TensorSpec>(ext) => self.bytes_of_bits(at, ext, outer),
+            Spec::Ext(ext) if is::<CategoricalTensorSpec>(ext) => self.categories(at, ext, outer),
             Spec::Ext(ext) => match Spelling::of(ext) {
                 Some(spelling) => self.spelled(at, ext, spelling, outer),
                 None => self.record(at, ext, outer),
@@ -283,17 +381,14 @@ impl Compiler<'_> {
         let inner = inner_sizes(at, &Spec::Tensor(spec.clone()), &spec.shape, 1)?;
         let own = inner.get(outer - 1..).unwrap_or_default().to_vec();
         let column = self.leaf(at, LeafSpec::Tensor(spec.clone()), inner);
-        let scalar = match (column, spec.dtype) {
-            (None, _) => Plan::Skip,
-            (Some(column), DType::String | DType::Bytes) => Plan::Text { dtype: spec.dtype, index: DType::I64, column },
-            (Some(column), dtype) => Plan::Scalar { dtype, column },
-        };
-        Ok(fixed(&own, scalar))
+        Ok(fixed(&own, column.map_or(Plan::Skip, |column| of_dtype(spec.dtype, column))))
     }
 
     fn list(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
         let mut item = Plan::Skip;
         let mut rows = (None, DType::I64);
+        self.lists += 1;
+        let around = std::mem::replace(&mut self.list, self.lists);
         for (segment, spec) in &ext.components {
             let at = at.child(segment.clone());
             match spec {
@@ -301,6 +396,7 @@ impl Compiler<'_> {
                 Spec::Tensor(_) | Spec::Ext(_) => item = self.spec(&at, spec, 1)?,
             }
         }
+        self.list = around;
         Ok(Plan::List { offsets: rows.0, index: rows.1, item: Box::new(item) })
     }
 
@@ -314,15 +410,20 @@ impl Compiler<'_> {
         });
         let mask = mask.ok_or_else(|| Error::internal("a mask that is no tensor"))?;
         let sizes = inner_sizes(at, &Spec::Tensor(mask.clone()), &mask.shape, 1)?;
+        let since = self.vocabularies.len();
         for (segment, spec) in &ext.components {
             let at = at.child(segment.clone());
             if *segment == Segment::Itself {
                 inner = self.spec(&at, spec, outer.max(sizes.len() + 1))?;
             } else {
                 own = sizes.get(outer - 1..).unwrap_or_default().to_vec();
-                validity = self.leaf(&at, LeafSpec::Tensor(mask.clone()), sizes.clone());
+                // Categories are those of the values that are there.
+                let needed = self.in_list(since).next().is_some() || self.is_next_needed();
+                validity = self.leaf_if(needed, &at, LeafSpec::Tensor(mask.clone()), sizes.clone());
             }
         }
+        let size = sizes.iter().product();
+        self.note(since, validity.map(|column| There { column, size, tag: None }));
         Ok(fixed(&own, Plan::Optional { validity, inner: Box::new(inner) }))
     }
 
@@ -350,6 +451,69 @@ impl Compiler<'_> {
         }
     }
 
+    /// Booleans that have eight bits each, and read as others.
+    fn bytes_of_bits(&mut self, at: &Path, ext: &ExtSpec, outer: usize) -> Result<Plan> {
+        let [(segment, Spec::Tensor(bytes))] = ext.components.as_slice() else {
+            return Err(Error::internal(format!("'{at}' has other components than its bytes")));
+        };
+        let inner = inner_sizes(at, &Spec::from(ext.clone()), &bytes.shape, 1)?;
+        let own = inner.get(outer - 1..).unwrap_or_default().to_vec();
+        let column = self.leaf(&at.child(segment.clone()), LeafSpec::Tensor(bytes.clone()), inner);
+        Ok(fixed(&own, column.map_or(Plan::Skip, |column| Plan::Scalar { dtype: DType::Bool, column })))
+    }
+
+    /// Values of few kinds, which read as what they mean.
+    fn categories(&mut self, at: &Path, ext: &Arc<ExtSpec>, outer: usize) -> Result<Plan> {
+        let (codes, words) = asked(ext).map_err(|e| e.at(named(at)))?;
+        let inner = inner_sizes(at, &Spec::from((**ext).clone()), &codes.shape, 1)?;
+        let own = inner.get(outer - 1..).unwrap_or_default().to_vec();
+        let mut leaves = Vec::new();
+        for (segment, spec) in &ext.components {
+            if self.is_next_needed() {
+                let part = if *segment == Segment::Itself { Part::Places } else { Part::Categories };
+                leaves.push((self.leaves.len(), part));
+            }
+            let spec = LeafSpec::Tensor(if let Spec::Tensor(spec) = spec { spec.clone() } else { words.clone() });
+            self.leaves.push(Leaf { path: at.child(segment.clone()), spec, column: None, inner: Vec::new() });
+        }
+        if leaves.is_empty() {
+            return Ok(fixed(&own, Plan::Skip));
+        }
+        let column = self.column();
+        let spec = LeafSpec::Tensor(TensorSpec::new(words.dtype, codes.shape.clone()));
+        let values = Leaf { path: at.clone(), spec, column: Some(column), inner };
+        let (spec, list) = (ext.clone(), self.list);
+        self.vocabularies.push(Vocabulary { spec, values, leaves, there: Vec::new(), list });
+        Ok(fixed(&own, of_dtype(words.dtype, column)))
+    }
+
+    /// Whether categories are needed of a value whose leaves come next.
+    fn needs_categories(&self, ext: &ExtSpec) -> bool {
+        fn any(ext: &ExtSpec, needed: &mut impl Iterator<Item = bool>) -> bool {
+            let part = |(_, spec): &(Segment, Spec)| match spec {
+                Spec::Ext(part) => any(part, needed),
+                Spec::Tensor(_) | Spec::Partition(_) => needed.next() == Some(true) && is::<CategoricalTensorSpec>(ext),
+            };
+            // Every part is asked, since each of them takes its leaves.
+            ext.components.iter().map(part).fold(false, |all, part| all | part)
+        }
+        let given = self.needed.get(self.leaves.len()..).unwrap_or_default().iter().copied();
+        any(ext, &mut given.chain(std::iter::repeat(true)))
+    }
+
+    /// The vocabularies since a place whose values stand in no other list than what is looked at.
+    fn in_list(&mut self, since: usize) -> impl Iterator<Item = &mut Vocabulary> {
+        let list = self.list;
+        self.vocabularies.iter_mut().skip(since).filter(move |vocabulary| vocabulary.list == list)
+    }
+
+    /// Notes what says whether their values are there.
+    fn note(&mut self, since: usize, there: Option<There>) {
+        if let Some(there) = there {
+            self.in_list(since).for_each(|vocabulary| vocabulary.there.push(there.clone()));
+        }
+    }
+
     /// Values of several types, each of which has an element for every one.
     fn union(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
         let spec = UnionSpec::deserialize(ext)?;
@@ -359,11 +523,18 @@ impl Compiler<'_> {
             return Err(error.wanted("a union without offsets, whose ids are 0, 1, 2 and so on"));
         }
         let tags = match spec.tags() {
-            Spec::Tensor(tags) => self.leaf(&at.child(Segment::Itself), LeafSpec::Tensor(tags.clone()), Vec::new()),
+            Spec::Tensor(tags) => {
+                // Categories are those of the values that are there.
+                let needed = self.is_next_needed() || self.needs_categories(ext);
+                self.leaf_if(needed, &at.child(Segment::Itself), LeafSpec::Tensor(tags.clone()), Vec::new())
+            }
             Spec::Partition(_) | Spec::Ext(_) => return Err(Error::internal("tags that are no tensor")),
         };
-        let child = |(i, (_, name, spec)): (usize, &(i8, std::sync::Arc<str>, Spec))| {
-            Ok(Field { name: name.clone(), plan: self.spec(&at.child(Segment::Index(i)), spec, 1)? })
+        let child = |(i, (tag, name, spec)): (usize, &(i8, Arc<str>, Spec))| {
+            let since = self.vocabularies.len();
+            let plan = self.spec(&at.child(Segment::Index(i)), spec, 1)?;
+            self.note(since, tags.map(|column| There { column, size: 1, tag: Some(*tag) }));
+            Ok(Field { name: name.clone(), plan })
         };
         Ok(Plan::Union { tags, children: spec.children().iter().enumerate().map(child).collect::<Result<_>>()? })
     }
@@ -384,20 +555,37 @@ impl Compiler<'_> {
                 Ok(Field { name: name.clone(), plan: self.spec(&at.child(segment.clone()), spec, inside)? })
             }
             _ => Err(Error::dtype(format!("'{at}' is of type {}, which is no record", ext.def))
-                .wanted("a struct, a ragged list, a masked value, a union, a time, a decimal, bytes of one width, JSON, or a type whose components are fields")),
+                .wanted("a struct, a ragged list, a masked value, a union, a time, a decimal, bytes of one width, JSON, categories, or a type whose components are fields")),
         }
         };
         Ok(fixed(&own, Plan::Record { fields: ext.components.iter().map(field).collect::<Result<_>>()? }))
     }
 
+    fn column(&mut self) -> ColumnId {
+        self.columns += 1;
+        ColumnId(self.columns - 1)
+    }
+
+    fn is_next_needed(&self) -> bool {
+        self.needed.get(self.leaves.len()).copied().unwrap_or(true)
+    }
+
     fn leaf(&mut self, at: &Path, spec: LeafSpec, inner: Vec<usize>) -> Option<ColumnId> {
-        let needed = self.needed.get(self.leaves.len()).copied().unwrap_or(true);
-        let column = needed.then(|| {
-            self.columns += 1;
-            ColumnId(self.columns - 1)
-        });
+        self.leaf_if(self.is_next_needed(), at, spec, inner)
+    }
+
+    fn leaf_if(&mut self, needed: bool, at: &Path, spec: LeafSpec, inner: Vec<usize>) -> Option<ColumnId> {
+        let column = needed.then(|| self.column());
         self.leaves.push(Leaf { path: at.clone(), spec, column, inner });
         column
+    }
+}
+
+/// The plan of an element of a tensor.
+fn of_dtype(dtype: DType, column: ColumnId) -> Plan {
+    match dtype {
+        DType::String | DType::Bytes => Plan::Text { dtype, index: DType::I64, column },
+        dtype => Plan::Scalar { dtype, column },
     }
 }
 
@@ -491,6 +679,6 @@ pub(crate) fn optional_spec(inner: Spec, rows: Dim) -> Spec {
     ext(MaskedTensorSpec::def(), vec![(Segment::Itself, inner), (Segment::component("mask"), mask.into())])
 }
 
-fn ext(def: &std::sync::Arc<extenso_types::TypeDef>, components: Vec<(Segment, Spec)>) -> Spec {
+fn ext(def: &Arc<extenso_types::TypeDef>, components: Vec<(Segment, Spec)>) -> Spec {
     Spec::from(ExtSpec { def: def.clone(), static_data: extenso_types::StaticValue::None, components })
 }

@@ -3,8 +3,10 @@
 //! Invariant: a column of the spelling's dtype takes and gives whole integers.
 
 use crate::columns::{Column, ColumnRef};
+use extenso_core::Tensor;
+use extenso_core::kernels::pool::buffer;
 use extenso_ext::{Cell, Spelling};
-use extenso_types::DType;
+use extenso_types::{DType, Error, Result};
 
 /// How many elements of its column an integer has.
 pub fn elements(spelling: &Spelling) -> usize {
@@ -13,8 +15,12 @@ pub fn elements(spelling: &Spelling) -> usize {
 
 /// Adds the integer of a text; whether there is one.
 pub fn push(spelling: &Spelling, text: &str, column: &mut Column) -> bool {
-    let Some(cell) = spelling.parse(text) else { return false };
-    let [a, b, c, d, e, f, g, h, ..] = cell;
+    spelling.parse(text).is_some_and(|cell| push_cell(spelling, &cell, column))
+}
+
+/// Adds an integer; whether the column holds such.
+pub fn push_cell(spelling: &Spelling, cell: &Cell, column: &mut Column) -> bool {
+    let [a, b, c, d, e, f, g, h, ..] = *cell;
     match column {
         Column::I32(numbers) => numbers.push(i32::from_le_bytes([a, b, c, d])),
         Column::I64(numbers) => numbers.push(i64::from_le_bytes([a, b, c, d, e, f, g, h])),
@@ -33,15 +39,34 @@ pub fn push_bytes(spelling: &Spelling, bytes: &[u8], column: &mut Column) -> boo
     true
 }
 
+/// The integers of a column, under these axes.
+///
+/// Errors: another number of them.
+pub fn tensor(spelling: &Spelling, dims: &[usize], column: Column) -> Result<Tensor> {
+    match column {
+        Column::I32(numbers) => Tensor::from_buffer(DType::I32, dims, buffer(numbers)),
+        Column::I64(numbers) => Tensor::from_buffer(DType::I64, dims, buffer(numbers)),
+        Column::U8(bytes) => {
+            let dims: Vec<usize> = dims.iter().copied().chain([spelling.width()]).collect();
+            Tensor::from_buffer(DType::U8, &dims, buffer(bytes))
+        }
+        _ => Err(Error::internal("a column of another kind")),
+    }
+}
+
 /// The text of an integer of a column.
 pub fn text(spelling: &Spelling, column: &ColumnRef<'_>, row: usize) -> String {
-    let of = |cell: &[u8]| spelling.show(cell);
+    with_cell(spelling, column, row, |cell| spelling.show(cell))
+}
+
+/// What `f` makes of an integer of a column.
+pub fn with_cell<R>(spelling: &Spelling, column: &ColumnRef<'_>, row: usize, f: impl Fn(&[u8]) -> R) -> R {
     match column {
-        ColumnRef::I32(numbers) => of(&numbers[row].to_le_bytes()),
-        ColumnRef::I64(numbers) => of(&numbers[row].to_le_bytes()),
-        ColumnRef::U8(_) => of(bytes(spelling, column, row)),
+        ColumnRef::I32(numbers) => f(&numbers[row].to_le_bytes()),
+        ColumnRef::I64(numbers) => f(&numbers[row].to_le_bytes()),
+        ColumnRef::U8(_) => f(bytes(spelling, column, row)),
         // The check has compared the kinds.
-        _ => of(&Cell::default()),
+        _ => f(&Cell::default()),
     }
 }
 

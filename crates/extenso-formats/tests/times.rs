@@ -8,7 +8,7 @@ use extenso_ext::{
 use extenso_formats::csv::{CsvOptions, encode_csv, read_csv};
 use extenso_formats::{OnError, Rows, decode_ndjson, encode_ndjson, ops, run_records};
 use extenso_graph::Function;
-use extenso_types::{Dim, Nest, Result, Shape, Spec, TensorSpec};
+use extenso_types::{Dim, Nest, Result, Segment, Shape, Spec, TensorSpec};
 
 /// The spec of a batch with a field for each of these values, for any number of rows.
 fn spec_of(fields: Vec<(&str, Value)>) -> Spec {
@@ -27,7 +27,10 @@ fn rows_of(spec: Spec, rows: Dim) -> Spec {
         Spec::Partition(_) => panic!("no rows here"),
         Spec::Ext(mut ext) => {
             let parts = std::mem::take(&mut ext_mut(&mut ext).components);
-            ext_mut(&mut ext).components = parts.into_iter().map(|(s, part)| (s, rows_of(part, rows))).collect();
+            // A vocabulary has a size of its own.
+            let own = |s: &Segment| if *s == Segment::component("categories") { Dim::any() } else { rows };
+            let open = |(s, part)| (Segment::clone(&s), rows_of(part, own(&s)));
+            ext_mut(&mut ext).components = parts.into_iter().map(open).collect();
             Spec::Ext(ext)
         }
     }
@@ -39,6 +42,7 @@ fn ext_mut(ext: &mut std::sync::Arc<extenso_types::ExtSpec>) -> &mut extenso_typ
 
 fn one_each() -> Spec {
     let i64s = || Tensor::from_vec(vec![0_i64]);
+    let words = Tensor::strings(&[1], &["w"]).expect("words");
     let zoned = |unit, zone| TimestampTensor::new(i64s(), unit, zone).expect("times").into_value();
     spec_of(vec![
         ("utc", zoned("ms", Some("UTC"))),
@@ -56,6 +60,8 @@ fn one_each() -> Spec {
         ("mac", cells(6, None)),
         ("digest", cells(40, None)),
         ("doc", JsonTensor::new(Tensor::strings(&[1], &["1"]).expect("texts")).expect("JSON").into_value()),
+        ("word", CategoricalTensor::new(Tensor::from_vec(vec![0_i32]), words, true).expect("categories").into_value()),
+        ("flag", Bool8Tensor::new(Tensor::new::<i8>(&[1], &[0]).expect("bytes")).expect("booleans").into_value()),
     ])
 }
 
@@ -64,8 +70,8 @@ fn cells(width: usize, kind: Option<&str>) -> Value {
     FixedBytesTensor::new(cells, kind).expect("bytes").into_value()
 }
 
-const GIVEN: &str = r#"{"utc": "2001-02-03T04:05:06.500Z", "zone": "1970-01-01T00:00:00Z", "named": "1970-01-01T01:00:00.000000001+01:00", "local": "1969-12-31 23:59:59.999999", "day": "2000-02-29", "day_ms": "1969-12-31", "time": "23:59:59.000001", "second": "00:00:01", "took": "PT1.5S", "price": 12.5, "wide": "-1e-30", "id": "01234567-89AB-cdef-0123-456789abcdef", "mac": "AAECLCIK", "digest": "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ", "doc": "{\"a\": [1]}"}"#;
-const WRITTEN: &str = r#"{"utc":"2001-02-03T04:05:06.500Z","zone":"1970-01-01T05:30:00+05:30","named":"1970-01-01T00:00:00.000000001Z[Europe/Berlin]","local":"1969-12-31T23:59:59.999999","day":"2000-02-29","day_ms":"1969-12-31","time":"23:59:59.000001","second":"00:00:01","took":"1500ms","price":"12.50","wide":"-0.000000000000000000000000000001","id":"01234567-89ab-cdef-0123-456789abcdef","mac":"AAECLCIK","digest":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ==","doc":"{\"a\": [1]}"}"#;
+const GIVEN: &str = r#"{"utc": "2001-02-03T04:05:06.500Z", "zone": "1970-01-01T00:00:00Z", "named": "1970-01-01T01:00:00.000000001+01:00", "local": "1969-12-31 23:59:59.999999", "day": "2000-02-29", "day_ms": "1969-12-31", "time": "23:59:59.000001", "second": "00:00:01", "took": "PT1.5S", "price": 12.5, "wide": "-1e-30", "id": "01234567-89AB-cdef-0123-456789abcdef", "mac": "AAECLCIK", "digest": "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ", "doc": "{\"a\": [1]}", "word": "b", "flag": true}"#;
+const WRITTEN: &str = r#"{"utc":"2001-02-03T04:05:06.500Z","zone":"1970-01-01T05:30:00+05:30","named":"1970-01-01T00:00:00.000000001Z[Europe/Berlin]","local":"1969-12-31T23:59:59.999999","day":"2000-02-29","day_ms":"1969-12-31","time":"23:59:59.000001","second":"00:00:01","took":"1500ms","price":"12.50","wide":"-0.000000000000000000000000000001","id":"01234567-89ab-cdef-0123-456789abcdef","mac":"AAECLCIK","digest":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQ==","doc":"{\"a\": [1]}","word":"b","flag":true}"#;
 
 fn shown(value: &Value) -> String {
     to_literal(value).expect("a literal").to_string()

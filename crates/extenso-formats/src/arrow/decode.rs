@@ -4,6 +4,7 @@
 //! know are not looked at; a buffer of the wanted type is shared.
 
 mod absent;
+mod meant;
 mod source;
 mod union;
 
@@ -17,7 +18,9 @@ use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
-use extenso_ext::{MaskedTensor, MaskedTensorSpec, RaggedTensorSpec, StructSpec, StructTensor, cast_unit};
+use extenso_ext::{
+    CategoricalTensorSpec, MaskedTensor, MaskedTensorSpec, RaggedTensorSpec, StructSpec, StructTensor, cast_unit,
+};
 use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
 };
@@ -29,7 +32,8 @@ use std::sync::Arc;
 /// The value of an array as one of `spec`, sharing the buffers whose type is the wanted one.
 ///
 /// Fields that the spec does not know are not looked at; an optional field that the array lacks is null; numbers are widened where that is
-/// exact; an array that may have nulls and has none is a plain value.
+/// exact; an array that may have nulls and has none is a plain value. Text is read as the times, decimals, identifiers and JSON that it spells, and
+/// values as categories in the order in which they come first; decimals may have any digits in which they are exact.
 /// Shapes: the array's length is the outer axis.
 /// Errors: a null where the spec is not optional, with its row and path; a field that is missing or of another type, with its path, what it
 /// is and what is wanted.
@@ -369,13 +373,17 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     }
     source.all_there(&wanted)?;
     let found = import::plain(&source.at, &source.field, source.array.as_ref())?;
+    let categories = is::<CategoricalTensorSpec>(ext);
     match found.spec()? {
-        Spec::Ext(given) if given.def == ext.def && given.static_data == ext.static_data => Ok(found),
+        Spec::Ext(given) if given.def == ext.def && given.static_data == ext.static_data && !categories => Ok(found),
         Spec::Ext(given) if given.def == ext.def && finer(&given, ext).is_some() => {
             let unit = finer(&given, ext).unwrap_or_default();
             cast_unit(&found, &unit).map_err(|e| e.at_path(&source.at))
         }
-        given => Err(source.mismatch(&wanted).note(format!("By itself it is a {given}."))),
+        given => match meant::meant(source, &found, ext) {
+            Some(made) => made,
+            None => Err(source.mismatch(&wanted).note(format!("By itself it is a {given}."))),
+        },
     }
 }
 

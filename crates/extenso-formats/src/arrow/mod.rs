@@ -28,6 +28,8 @@ pub(crate) use decode::{defaults, rows_as};
 pub use decode::{from_arrow_as, from_arrow_field_as};
 pub use export::{to_arrow, to_arrow_field};
 pub(crate) use import::picked_of;
+#[cfg(feature = "parquet")]
+pub(crate) use import::repeated;
 #[cfg(feature = "avro")]
 pub(crate) use import::uniform_items;
 #[cfg(feature = "ipc")]

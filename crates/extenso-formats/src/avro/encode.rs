@@ -9,9 +9,12 @@ use crate::json::write_string;
 use arrow_array::cast::AsArray;
 use arrow_array::types::ArrowDictionaryKeyType;
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
+use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer, i256};
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
-use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit, UnionFields};
+use arrow_schema::{
+    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, IntervalUnit, TimeUnit, UnionFields,
+};
+use arrow_select::take::take;
 use extenso_types::{Error, Path, Result, Segment};
 use std::collections::HashSet;
 
@@ -114,6 +117,11 @@ impl Layout {
         match data_type {
             DataType::Decimal128(precision, scale) => decimal(array, (*precision, *scale), 16, said, at, out),
             DataType::Decimal256(precision, scale) => decimal(array, (*precision, *scale), 32, said, at, out),
+            DataType::Dictionary(_, words) if !are_symbols(array) => {
+                let plain = take(array.as_any_dictionary().values(), array.as_any_dictionary().keys(), None);
+                let plain = plain.map_err(|e| Error::internal(format!("Arrow refuses codes: {e}")))?;
+                self.value(&Field::new(field.name(), (**words).clone(), field.is_nullable()), &plain, more, at, out)
+            }
             DataType::Dictionary(..) => self.words(field, array, said, at, out),
             DataType::List(item) => {
                 said.push(("arrowLargeList", Json::Bool(false)));
@@ -188,24 +196,10 @@ impl Layout {
         out: &mut Vec<u8>,
     ) -> Result<(Put, Option<&'static str>)> {
         let any = array.as_any_dictionary();
-        let refuse = |what: String| {
-            Error::dtype(format!("'{at}' is of categories, and {what}"))
-                .wanted("words that are names: letters, digits and '_', with no digit first, each once")
-                .hint("Write the words as strings: `take(x.categories, x.codes)`")
+        let (DataType::Dictionary(key, _), Some(words)) = (field.data_type(), texts(any.values())) else {
+            return Err(Error::internal("no dictionary of words").at_path(at));
         };
-        let words: Vec<&str> = match any.values().data_type() {
-            DataType::Utf8 => any.values().as_string::<i32>().iter().flatten().collect(),
-            DataType::LargeUtf8 => any.values().as_string::<i64>().iter().flatten().collect(),
-            other => return Err(refuse(format!("its words are of type {other}"))),
-        };
-        if let Some(odd) = words.iter().find(|word| !is_name(word)) {
-            return Err(refuse(format!("the word {odd:?} is no symbol of Avro")));
-        }
-        if words.iter().collect::<HashSet<_>>().len() < any.values().len() {
-            return Err(refuse("a word is there twice".to_string()));
-        }
-        let DataType::Dictionary(key, _) = field.data_type() else { return Err(Error::internal("no dictionary")) };
-        let (index, put) = codes(key, array).ok_or_else(|| refuse(format!("its codes are of type {key}")))?;
+        let (index, put) = codes(key, array).ok_or_else(|| Error::internal(format!("codes of type {key}")))?;
         said.extend((index != "int32").then(|| ("arrowIndex", Json::Text(index.to_string()))));
         said.extend(field.dict_is_ordered().filter(|ordered| *ordered).map(|_| ("arrowOrdered", Json::Bool(true))));
         self.begin("enum", field.name(), &said, out);
@@ -257,6 +251,23 @@ impl Layout {
         write_string(unique(name, &mut self.names).as_bytes(), out);
         put_said(said, out);
     }
+}
+
+/// The words of a dictionary of strings, but for null.
+fn texts(words: &ArrayRef) -> Option<Vec<&str>> {
+    match words.data_type() {
+        DataType::Utf8 => Some(words.as_string::<i32>().iter().flatten().collect()),
+        DataType::LargeUtf8 => Some(words.as_string::<i64>().iter().flatten().collect()),
+        _ => None,
+    }
+}
+
+/// Whether the words of a dictionary may be the symbols of an enum: names, each of which is there once.
+fn are_symbols(array: &ArrayRef) -> bool {
+    let any = array.as_any_dictionary();
+    let coded = codes(any.keys().data_type(), array).is_some();
+    let words = texts(any.values()).filter(|words| words.iter().all(|word| is_name(word)));
+    coded && words.is_some_and(|words| words.iter().collect::<HashSet<_>>().len() == any.values().len())
 }
 
 /// Whether Avro takes a text for a name.
@@ -392,22 +403,46 @@ fn text64(array: &ArrayRef) -> Put {
 
 fn decimal(
     array: &ArrayRef,
-    (precision, scale): (u8, i8),
-    width: usize,
+    (mut precision, mut scale): (u8, i8),
+    mut width: usize,
     mut said: Said<'_>,
     at: &Path,
     out: &mut Vec<u8>,
 ) -> Result<(Put, Option<&'static str>)> {
-    if !u8::try_from(scale).is_ok_and(|scale| scale <= precision) {
-        let error = Error::dtype(format!("'{at}' is a decimal of {precision} digits and a scale of {scale}"));
-        return Err(error.wanted("a scale from 0 to the number of digits").hint("Rescale it before"));
+    let mut cells = buffer(array, width);
+    if scale < 0 {
+        (precision, cells) = without_scale(&cells, (precision, scale), width, at)?;
+        (scale, width) = (0, if precision <= DECIMAL128_MAX_PRECISION { 16 } else { 32 });
     }
     said.push(("logicalType", Json::Text("decimal".to_string())));
     said.push(("precision", Json::Int(i64::from(precision))));
     said.push(("scale", Json::Int(i64::from(scale))));
     said.extend((width == 32 && precision <= 38).then_some(("arrowDecimalBytes", Json::Int(32))));
     plain("bytes", &said, out);
-    Ok((Put::Decimal(buffer(array, width), width), Some("bytes")))
+    Ok((Put::Decimal(cells, width), Some("bytes")))
+}
+
+/// Decimals of a scale below zero, which Avro has not, with the zeros as digits: how many digits there are then, and the integers.
+///
+/// Errors: more digits than a decimal has.
+fn without_scale(cells: &Buffer, (precision, scale): (u8, i8), width: usize, at: &Path) -> Result<(u8, Buffer)> {
+    let digits = precision.saturating_add(scale.unsigned_abs());
+    if digits > DECIMAL256_MAX_PRECISION {
+        let error = Error::dtype(format!("'{at}' is a decimal of {precision} digits and a scale of {scale}"));
+        let wanted = format!("at most {DECIMAL256_MAX_PRECISION} digits with its zeros");
+        return Err(error.wanted(wanted).hint("Rescale it before"));
+    }
+    let each = i256::from_i128(10).checked_pow(scale.unsigned_abs().into()).unwrap_or(i256::ONE);
+    let bytes = if digits <= DECIMAL128_MAX_PRECISION { 16 } else { 32 };
+    let mut wide = Vec::with_capacity((cells.len() / width).saturating_mul(bytes));
+    for cell in cells.chunks_exact(width) {
+        let mut value = if cell.last().is_some_and(|top| *top >= 0x80) { [0xff; 32] } else { [0; 32] };
+        value[..width].copy_from_slice(cell);
+        // What lies under a null may be any number.
+        let value = i256::from_le_bytes(value).checked_mul(each).unwrap_or_default();
+        wide.extend_from_slice(&value.to_le_bytes()[..bytes]);
+    }
+    Ok((digits, Buffer::from_vec(wide)))
 }
 
 /// The codes of words, and what they are.

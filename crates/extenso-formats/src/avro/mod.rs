@@ -23,7 +23,8 @@
 //!
 //! A value is written as the same table says. Types that Avro has not are written as one that has all their values, under a logical type or an attribute
 //! whose name begins with `arrow`, which other readers pass over: integers of other widths, f16, dense axes, other units of time, names that are none in
-//! Avro. Reading gives the same value.
+//! Avro. Reading gives the same value. Categories whose words are no names are written as these, and decimals of a scale below zero with their
+//! zeros as digits: a spec of the value reads the same value.
 //!
 //! Invariant: what is not wanted is read over and makes no column. Lengths and counts are compared with the bytes that there are before anything is made
 //! of them, and what is made of few bytes has a bound (`codec::Budget`). The crate arrow-avro is not used: it unpacks blocks without a bound, and reads

@@ -5,6 +5,7 @@
 //! | bool | `true`, `false`, also with capitals |
 //! | integers, floats | a number, with blanks around it or not; `NaN`, `Infinity`, `-Infinity`, also as `nan`, `inf`, `-inf` |
 //! | string, bytes | the cell as it is, empty or not |
+//! | times, decimals, identifiers; categories | their text; what they mean |
 //! | optional | empty where it is missing; a record is missing where all its cells are empty |
 //! | record | a column for each field, whose name is its path: `user.name` |
 //! | list | none: CSV has no lists |

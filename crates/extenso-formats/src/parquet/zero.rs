@@ -3,8 +3,11 @@
 //! Invariant: what lies under a null is zero, so that one spec and the same records give the same bits whatever they are read from. The
 //! decoder leaves there what it happened to write. A field that may not be null has no nulls, though what it is a part of may have some.
 
+use crate::arrow::repeated;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, GenericListArray, OffsetSizeTrait, StructArray, make_array};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, StructArray, make_array,
+};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, FieldRef};
@@ -53,11 +56,22 @@ fn array(array: ArrayRef, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowE
         }
         DataType::List(_) => list::<i32>(array),
         DataType::LargeList(_) => list::<i64>(array),
+        DataType::FixedSizeList(..) => lists_of_a_size(array, above),
         DataType::Boolean => Ok(booleans(&array, above)),
-        data_type => match (data_type.primitive_width(), with(array.nulls(), above)) {
+        data_type => match (width_of(data_type), with(array.nulls(), above)) {
             (Some(width), Some(nulls)) => numbers(array, width, &nulls),
             _ => Ok(array),
         },
+    }
+}
+
+/// How many bytes each value has, where all have as many.
+fn width_of(data_type: &DataType) -> Option<usize> {
+    match data_type {
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).ok().filter(|width| *width > 0),
+        // The first place is one of every dictionary that has a value.
+        DataType::Dictionary(keys, _) => keys.primitive_width(),
+        data_type => data_type.primitive_width(),
     }
 }
 
@@ -68,6 +82,21 @@ fn list<O: OffsetSizeTrait>(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
     let (field, offsets, values, nulls) = list.into_parts();
     let values = self::array(values, None)?;
     Ok(Arc::new(GenericListArray::<O>::try_new(field, offsets, values, nulls)?))
+}
+
+/// Items of a null list of one size are there, and are null with it.
+fn lists_of_a_size(array: ArrayRef, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
+    let list = array.as_fixed_size_list().clone();
+    drop(array);
+    let n = list.len();
+    let (field, size, values, nulls) = list.into_parts();
+    let each = usize::try_from(size).unwrap_or(0);
+    let all = with(nulls.as_ref(), above).map(|nulls| NullBuffer::new(repeated(nulls.inner(), each)));
+    let mut values = self::array(values, all.as_ref())?;
+    if !field.is_nullable() {
+        values = all_there(values, all.as_ref())?;
+    }
+    Ok(Arc::new(FixedSizeListArray::try_new_with_length(field, size, values, nulls, n)?))
 }
 
 fn booleans(array: &ArrayRef, above: Option<&NullBuffer>) -> ArrayRef {
@@ -86,6 +115,7 @@ fn numbers(array: ArrayRef, width: usize, nulls: &NullBuffer) -> Result<ArrayRef
     let data = array.to_data();
     drop(array);
     let (data_type, len, own) = (data.data_type().clone(), data.len(), data.nulls().cloned());
+    let words = data.child_data().to_vec();
     let (start, buffer) = (data.offset() * width, data.buffers().first().cloned().unwrap_or_default());
     drop(data);
     let mut bytes = buffer.into_mutable().unwrap_or_else(|shared| shared.as_slice().to_vec().into());
@@ -95,15 +125,25 @@ fn numbers(array: ArrayRef, width: usize, nulls: &NullBuffer) -> Result<ArrayRef
         }
     }
     let buffer = arrow_buffer::Buffer::from(bytes).slice(start);
-    let data = ArrayData::builder(data_type).len(len).nulls(own).add_buffer(buffer).align_buffers(true).build()?;
+    let data = ArrayData::builder(data_type).len(len).nulls(own).add_buffer(buffer).child_data(words);
+    let data = data.align_buffers(true).build()?;
     Ok(make_array(data))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{Float32Array, Int64Array};
+    use arrow_array::{FixedSizeBinaryArray, Float32Array, Int64Array};
     use arrow_schema::Field;
+
+    #[test]
+    fn bytes_of_one_width_under_a_null_are_zero() {
+        let nulls = Some(NullBuffer::from(vec![true, false, true]));
+        let cells: ArrayRef = Arc::new(FixedSizeBinaryArray::new(2, b"aabbcc".into(), nulls));
+        let field = Field::new("c", cells.data_type().clone(), true);
+        let rows = zeroed(StructArray::new(vec![field].into(), vec![cells], None)).expect("an array");
+        assert_eq!(rows.column(0).as_fixed_size_binary().value_data(), b"aa\0\0cc");
+    }
 
     #[test]
     fn what_lies_under_a_null_is_zero() {

@@ -5,6 +5,7 @@
 
 use super::enums::Values;
 use super::json::Known;
+use super::meant::{self, Form};
 use super::number::{Number, Raw};
 use super::prepare::prepared;
 use super::put::{put_key, put_number, put_sized, put_varint};
@@ -14,6 +15,7 @@ use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
 use crate::failure::{Failure, Read};
 use crate::plan::Plan;
 use extenso_core::side_by_side;
+use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Result, Segment};
 use std::ops::Range;
 use std::sync::Arc;
@@ -112,6 +114,8 @@ pub enum Value<'a> {
     Name(Arc<Values>, TextRef<'a>),
     /// A text, which is a string or any bytes.
     Text(TextRef<'a>, bool),
+    /// A time, a decimal or bytes of one width.
+    Spelled(Form, Spelling, ColumnRef<'a>),
     Message(Record<'a>, bool),
     /// The message that an `Any` holds, and its URL.
     Held(Record<'a>, String),
@@ -209,7 +213,7 @@ impl Value<'_> {
         match self {
             Value::Number(number, ..) => number.wire(),
             Value::Name(..) => WireType::Varint,
-            Value::Text(..) | Value::Message(_, false) | Value::Held(..) => WireType::Bytes,
+            Value::Text(..) | Value::Spelled(..) | Value::Message(_, false) | Value::Held(..) => WireType::Bytes,
             Value::Message(_, true) => WireType::GroupStart,
         }
     }
@@ -231,6 +235,7 @@ impl Value<'_> {
                     Ok(())
                 })
             }
+            Value::Spelled(form, spelling, column) => meant::put(*form, spelling, column, i, out),
             Value::Message(record, false) => put_sized(out, |out| record.write(i, out)),
             Value::Message(record, true) => record.write(i, out),
             Value::Held(record, url) => put_held(record, url, i, out),

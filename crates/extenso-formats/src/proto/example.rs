@@ -6,13 +6,16 @@
 //!
 //! Invariant: features that nobody needs are read over, whatever they hold; of a name that comes twice the last holds.
 
-use super::number::Number;
+use super::meant::{Form, push_text};
+use super::number::{Number, Raw};
 use super::push::pushed;
 use super::read::check_utf8;
 use super::wire::{Span, Tag, Wire, WireType};
 use crate::columns::{Column, Columns};
 use crate::failure::{Failure, Read};
 use crate::plan::{self, ColumnId, Plan, fills};
+use crate::spelled;
+use extenso_ext::Spelling;
 use extenso_types::{DType, DTypeKind, Error, Path, Result, Segment};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -57,6 +60,8 @@ pub struct Feature {
     /// How many values it has, or how many an item of its rows has.
     pub size: usize,
     pub holds: Holds,
+    /// How its byte strings are decimals or bytes of one width, if they are.
+    pub spelled: Option<(Form, Spelling)>,
     pub column: Option<ColumnId>,
     defaults: Vec<(ColumnId, usize)>,
 }
@@ -69,6 +74,8 @@ pub enum Holds {
     },
     Floats,
     Integers,
+    /// Integers that are booleans: 0 and 1.
+    Flags,
     /// Nobody needs its values.
     Anything,
 }
@@ -79,7 +86,7 @@ impl Holds {
         match self {
             Holds::Bytes { .. } => Some(1),
             Holds::Floats => Some(2),
-            Holds::Integers => Some(3),
+            Holds::Integers | Holds::Flags => Some(3),
             Holds::Anything => None,
         }
     }
@@ -199,8 +206,16 @@ pub fn feature(name: &Arc<str>, steps: bool, plan: &Plan, at: &Path) -> Result<F
     while let Plan::Fixed { size: more, item } = plan {
         (size, plan) = (size * more, item);
     }
+    let mut spelled = None;
     let (holds, column) = match plan {
         Plan::Skip => (Holds::Anything, None),
+        Plan::Spelled { spelling, column } if spelling.is_time() => (Holds::Integers, Some(*column)),
+        Plan::Spelled { spelling, column } => {
+            let form = if spelling.is_cells() { Form::Bytes } else { Form::Text };
+            spelled = Some((form, spelling.clone()));
+            (Holds::Bytes { utf8: form == Form::Text }, Some(*column))
+        }
+        Plan::Scalar { dtype: DType::Bool, column } => (Holds::Flags, Some(*column)),
         Plan::Text { dtype, column, .. } => (Holds::Bytes { utf8: *dtype == DType::String }, Some(*column)),
         Plan::Scalar { dtype: DType::F32 | DType::F64, column } => (Holds::Floats, Some(*column)),
         Plan::Scalar { dtype, column } if matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned) => {
@@ -210,11 +225,11 @@ pub fn feature(name: &Arc<str>, steps: bool, plan: &Plan, at: &Path) -> Result<F
             return Err(refuse(
                 at,
                 "a feature cannot hold this",
-                "integers, f32, f64, bytes, strings, or lists of these",
+                "integers, booleans, f32, f64, bytes, strings, times, decimals, or lists of these",
             ));
         }
     };
-    Ok(Feature { name: name.clone(), steps, optional, row, size, holds, column, defaults })
+    Ok(Feature { name: name.clone(), steps, optional, row, size, holds, spelled, column, defaults })
 }
 
 /// The error of a plan at a path.
@@ -237,6 +252,11 @@ struct Came {
 }
 
 impl Feature {
+    /// How many elements of its column a value has.
+    pub fn elements(&self) -> usize {
+        self.spelled.as_ref().map_or(1, |(_, spelling)| spelled::elements(spelling))
+    }
+
     /// The columns of its values; the one of steps is written at the end.
     fn columns(&self) -> [Option<ColumnId>; 3] {
         [self.column, self.row.flatten(), self.optional.flatten()]
@@ -347,7 +367,7 @@ impl<'j> Reader<'_, 'j> {
             let list = reader.sized(tag, wire)?;
             if came.kind.replace(tag.number) != Some(tag.number) {
                 if let Some(column) = feature.column.and_then(|id| reader.columns.get_mut(id)) {
-                    column.truncate(column.len().saturating_sub(came.values));
+                    column.truncate(column.len().saturating_sub(came.values * feature.elements()));
                 }
                 came.values = 0;
             }
@@ -372,6 +392,11 @@ impl<'j> Reader<'_, 'j> {
             _ => {
                 let span = self.sized(tag, wire)?;
                 let text = wire.bytes(span);
+                let column = feature.column.and_then(|id| self.columns.get_mut(id));
+                if let (Some((form, spelling)), Some(column)) = (&feature.spelled, column) {
+                    push_text(*form, spelling, text, column, span.start)?;
+                    return Ok(1);
+                }
                 if feature.holds == (Holds::Bytes { utf8: true }) {
                     check_utf8(text, span.start)?;
                 }
@@ -381,6 +406,9 @@ impl<'j> Reader<'_, 'j> {
                 return Ok(1);
             }
         };
+        if feature.holds == Holds::Flags {
+            return self.flags(feature, tag, wire);
+        }
         let column = feature.column.and_then(|id| self.columns.get_mut(id));
         if tag.wire == WireType::Bytes {
             let span = wire.sized()?;
@@ -391,6 +419,37 @@ impl<'j> Reader<'_, 'j> {
         let start = wire.at();
         number.read(wire)?;
         number.read_packed(&mut Wire::new(self.bytes, Span { start, end: wire.at() }), column)
+    }
+
+    /// Reads integers that are booleans, and says how many.
+    fn flags(&mut self, feature: &Feature, tag: Tag, wire: &mut Wire<'j>) -> Read<usize> {
+        let is_packed = tag.wire == WireType::Bytes;
+        if !is_packed {
+            super::read::expect(tag, Number::Int64.wire())?;
+        }
+        let start = wire.at();
+        let part = if is_packed {
+            wire.sized()?
+        } else {
+            wire.varint()?;
+            Span { start, end: wire.at() }
+        };
+        let (mut numbers, mut n) = (Wire::new(self.bytes, part), 0);
+        while !numbers.is_done() {
+            let at = numbers.at();
+            let bit = match Number::Int64.read(&mut numbers)? {
+                Raw::Signed(0) => false,
+                Raw::Signed(1) => true,
+                other => {
+                    return Err(Failure::new(at, Error::data(format!("the number {other} came")).wanted("0 or 1")));
+                }
+            };
+            if let Some(Column::Bits(bits)) = feature.column.and_then(|id| self.columns.get_mut(id)) {
+                bits.push(bit);
+            }
+            n += 1;
+        }
+        Ok(n)
     }
 
     /// Ends a feature of a record.

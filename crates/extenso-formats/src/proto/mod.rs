@@ -17,6 +17,10 @@
 //! | `repeated` | a list | a list, or a dense axis of exactly so many |
 //! | `map` | a list of structs of `key` and `value`: the entries as they stand in the message | the same, or a struct whose fields are the values at these keys |
 //! | an extension that the schema knows | as a field, under its full name in brackets: `[shop.discount]` | the same |
+//! | `string` | | also times, decimals, uuids and JSON, which their text says; categories |
+//! | `bytes` | | also uuids and other bytes of one width |
+//! | kinds of integers | | also times, dates and durations, as counts of the unit that the spec says |
+//! | `google.protobuf.Timestamp`, `Duration` | a struct of `seconds` and `nanos` | also timestamps with a zone, and durations, in any unit in which they are exact |
 //! | `google.protobuf.Any` | a struct of `type_url` and `value` | also `[shop.Item]`: the message, if it is of that type |
 //!
 //! A path leads to the value at a key, `stock["apples"]`, to an extension, `["[shop.discount]"]`, and into an `Any`,
@@ -24,7 +28,7 @@
 //!
 //! Packed and unpacked numbers are read alike. Of a singular field that comes twice the last holds; a message that comes twice is merged;
 //! the member of a oneof that came last is the one that is there. A member that a union does not have counts as not there. A number that a closed enum (one of proto2) does not have
-//! counts as not there. Fields that the spec does not have are read over, whatever they are, and a field that the spec has must
+//! counts as not there. A text of a time, a decimal or an identifier that does not come is missing, as if the field had presence. Fields that the spec does not have are read over, whatever they are, and a field that the spec has must
 //! come as what the descriptor says.
 //!
 //! A value is written as the same table says: a masked value or a list of no or one for a field that may be missing, names or numbers for an enum,
@@ -38,6 +42,8 @@
 //! | a list, of scalars or dense axes | any number of values; none if it is missing |
 //! | either, masked | the same, or missing |
 //! | integers; f32, f64; bytes, string | `int64_list`; `float_list`; `bytes_list` |
+//! | booleans, as 0 and 1; times, dates and durations, as counts of the unit that the spec says | `int64_list` |
+//! | decimals and JSON, as text; uuids and bytes of one width, as they are; categories of one of these | `bytes_list` |
 //!
 //! Those of a sequence example stand in two structs: `context`, and `feature_lists`, in which each is the item of a list over the steps.
 //! Values are written as the same table says; an f64 has to be an f32 exactly.
@@ -54,6 +60,7 @@ mod example;
 mod fields;
 mod frames;
 pub(crate) mod json;
+mod meant;
 mod member;
 mod node;
 mod number;

@@ -7,12 +7,15 @@ use super::entries::Lookup;
 use super::enums::{Values, is_null};
 use super::fields::Numbers;
 use super::json::Known;
+use super::meant::Form;
 use super::member::{Member, cast, in_brackets, names};
 use super::number::Number;
 use super::quick::Quick;
 use super::schema::MessageType;
 use crate::json::Fields;
 use crate::plan::{self, ColumnId, Plan, fills};
+use crate::spelled;
+use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Path, Result, Segment};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, OneofDescriptor};
 use std::collections::HashSet;
@@ -126,6 +129,12 @@ pub enum Value {
         utf8: bool,
         column: Option<ColumnId>,
     },
+    /// A time, a decimal, or bytes of one width.
+    Spelled {
+        form: Form,
+        spelling: Spelling,
+        column: ColumnId,
+    },
     Message {
         record: Option<Box<Record>>,
         group: bool,
@@ -147,7 +156,16 @@ impl Value {
     pub fn column(&self) -> Option<ColumnId> {
         match self {
             Value::Number { column, .. } | Value::Enum { column, .. } | Value::Text { column, .. } => *column,
+            Value::Spelled { column, .. } => Some(*column),
             Value::Message { .. } | Value::Keyed(_) | Value::Union { .. } | Value::Nothing => None,
+        }
+    }
+
+    /// How many elements of its column it has.
+    pub fn elements(&self) -> usize {
+        match self {
+            Value::Spelled { spelling, .. } => spelled::elements(spelling),
+            _ => 1,
         }
     }
 
@@ -156,7 +174,7 @@ impl Value {
         match self {
             Value::Number { column, .. } | Value::Enum { column, .. } | Value::Text { column, .. } => column.is_some(),
             Value::Message { record, .. } => record.is_some(),
-            Value::Keyed(_) | Value::Union { .. } => true,
+            Value::Keyed(_) | Value::Union { .. } | Value::Spelled { .. } => true,
             Value::Nothing => false,
         }
     }
@@ -168,7 +186,7 @@ impl Value {
             Value::Number { .. } | Value::Enum { .. } | Value::Text { .. } | Value::Message { record: None, .. } => {
                 None
             }
-            Value::Union { .. } | Value::Nothing => None,
+            Value::Union { .. } | Value::Spelled { .. } | Value::Nothing => None,
         }
     }
 
@@ -178,7 +196,7 @@ impl Value {
             Value::Number { .. } | Value::Enum { .. } | Value::Text { .. } | Value::Message { record: None, .. } => {
                 None
             }
-            Value::Union { .. } | Value::Nothing => None,
+            Value::Union { .. } | Value::Spelled { .. } | Value::Nothing => None,
         }
     }
 }
@@ -397,12 +415,25 @@ fn field(member: &Member, plan: &Plan, at: &Path) -> Result<Field> {
         }
         _ => value(&kind, member.is_group(), inner, at)?,
     };
-    let (presence, null, defaults) = (member.has_presence(), has_null(&kind), fills(inner));
+    // No text is a time or a decimal if it is empty, so that one that does not come is not there.
+    let presence = member.has_presence() || matches!(&value, Value::Spelled { form, .. } if !form.is_message());
+    let (null, defaults) = (has_null(&kind), fills(inner));
     Ok(Field { name: member.name().into(), rule, presence, map, null, value, defaults, rivals: Vec::new() })
 }
 
 fn value(kind: &Kind, group: bool, plan: &Plan, at: &Path) -> Result<Value> {
     let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is read as {}", shape(plan)), wanted));
+    if let Plan::Spelled { spelling, column } = plan {
+        if let Some(form) = Form::of(kind, spelling) {
+            return Ok(Value::Spelled { form, spelling: spelling.clone(), column: *column });
+        }
+        let counts =
+            |number: &Number| spelling.is_time() && !matches!(kind, Kind::Enum(_)) && number.reads_as(spelling.dtype());
+        return match Number::of(kind).filter(counts) {
+            Some(number) => Ok(Value::Number { number, column: Some(*column) }),
+            None => wrong(fields_of(spelling)),
+        };
+    }
     Ok(match (kind, plan) {
         (Kind::Message(_), plan) if plan.is_unused() => Value::Message { record: None, group },
         (Kind::Message(message), plan) => Value::Message { record: Some(Box::new(record(message, plan, at)?)), group },
@@ -437,12 +468,26 @@ fn value(kind: &Kind, group: bool, plan: &Plan, at: &Path) -> Result<Value> {
     })
 }
 
+/// The fields that hold values of a spelling, as an error says them.
+pub fn fields_of(spelling: &Spelling) -> &'static str {
+    match () {
+        () if spelling.is_instant() => "a field of google.protobuf.Timestamp, a string, or integers",
+        () if spelling.is_duration() => "a field of google.protobuf.Duration, a string, or integers",
+        () if spelling.is_time() => "a field of strings or integers",
+        () if spelling.is_bytes() => "a field of bytes",
+        () if spelling.is_cells() => "a field of strings or bytes",
+        () => "a field of strings",
+    }
+}
+
 /// What an error calls a plan.
 fn shape(plan: &Plan) -> String {
     match plan {
         Plan::Skip => "nothing".into(),
         Plan::Scalar { dtype, .. } | Plan::Text { dtype, .. } => dtype.to_string(),
-        Plan::Spelled { .. } => "a time or a decimal".into(),
+        Plan::Spelled { spelling, .. } if spelling.is_cells() => format!("{} bytes of one width", spelling.width()),
+        Plan::Spelled { spelling, .. } if spelling.is_time() => "a time".into(),
+        Plan::Spelled { .. } => "a decimal".into(),
         Plan::Optional { .. } => "a masked value".into(),
         Plan::List { .. } => "a list".into(),
         Plan::Fixed { size, .. } => format!("an axis of {size}"),

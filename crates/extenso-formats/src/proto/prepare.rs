@@ -5,14 +5,17 @@
 use super::encode::{Field, HELD, Record, Rule, Value};
 use super::enums::Values;
 use super::json::Known;
+use super::meant::Form;
 use super::member::{Member, cast, names};
-use super::node::{member, oneof, refuse as refuse_at};
+use super::node::{fields_of, member, oneof, refuse as refuse_at};
 use super::number::Number;
 use super::schema::MessageType;
 use crate::columns::{BitsRef, ColumnRef};
 use crate::json::write_string;
 use crate::plan::{self, ColumnId, Plan};
 use crate::prove::Proof;
+use crate::spelled;
+use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Path, Result, Segment};
 use prost_reflect::{Kind, MessageDescriptor, OneofDescriptor};
 use std::ops::Range;
@@ -175,6 +178,7 @@ impl<'a> Prepare<'_, 'a> {
         let (kind, steps) = (field.kind(), at.segments());
         let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given another value"), wanted));
         match (&kind, plan) {
+            (kind, Plan::Spelled { spelling, column }) => self.spelled(kind, spelling, *column, rows, at),
             (Kind::Message(message), plan) => {
                 Ok(Value::Message(self.record(message, plan, rows, at)?, field.is_group()))
             }
@@ -202,6 +206,31 @@ impl<'a> Prepare<'_, 'a> {
                 },
             },
             (_, _) => wrong("a number"),
+        }
+    }
+
+    /// A time, a decimal or bytes of one width, in the form that a field of this kind gives them.
+    fn spelled(
+        &self,
+        kind: &Kind,
+        spelling: &Spelling,
+        id: ColumnId,
+        rows: Range<usize>,
+        at: &Path,
+    ) -> Result<Value<'a>> {
+        let n = spelled::elements(spelling);
+        let (Some(start), Some(end)) = (rows.start.checked_mul(n), rows.end.checked_mul(n)) else {
+            return Err(refuse(at, "there are more bytes than can be counted".into(), "fewer"));
+        };
+        let column = self.proof.column(id, &(start..end), at.segments())?;
+        if let Some(form) = Form::of(kind, spelling) {
+            return Ok(Value::Spelled(form, spelling.clone(), column));
+        }
+        let counts =
+            |number: &Number| spelling.is_time() && !matches!(kind, Kind::Enum(_)) && number.writes(spelling.dtype());
+        match Number::of(kind).filter(counts) {
+            Some(number) => Ok(Value::Number(number, column, None)),
+            None => Err(refuse(at, format!("a field of kind {kind:?} is given another value"), fields_of(spelling))),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::encode::{bounds, raw_at, text_at, unfit};
 use super::example::{Example, Holds, Parts, maps, refuse};
+use super::meant::{self, Form};
 use super::number::{Number, Raw};
 use super::put::{put_key, put_number, put_sized};
 use super::wire::WireType;
@@ -13,6 +14,7 @@ use crate::failure::{Failure, Read};
 use crate::plan::Plan;
 use crate::prove::Proof;
 use extenso_core::side_by_side;
+use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Path, Result, Segment};
 use std::ops::Range;
 use std::sync::Arc;
@@ -80,6 +82,8 @@ struct Feature<'a> {
 /// The elements of a list, and with them its kind.
 enum List<'a> {
     Bytes(TextRef<'a>),
+    /// Decimals, or bytes of one width.
+    Spelled(Form, Spelling, ColumnRef<'a>),
     Floats(ColumnRef<'a>),
     Integers(ColumnRef<'a>),
 }
@@ -124,11 +128,18 @@ fn feature<'a>(
     };
     let missing = || Error::internal("a feature has no column").at_path(at);
     let (elements, id) = (start..end, shape.column.ok_or_else(missing)?);
-    let list = match shape.holds {
-        Holds::Bytes { utf8 } => List::Bytes(proof.text(id, utf8, &elements, segments)?),
-        Holds::Floats => List::Floats(proof.column(id, &elements, segments)?),
-        Holds::Integers => List::Integers(proof.column(id, &elements, segments)?),
-        Holds::Anything => return Err(missing()),
+    let each = shape.elements();
+    let list = match (shape.holds, shape.spelled) {
+        (_, Some((form, spelling))) => {
+            let (Some(start), Some(end)) = (start.checked_mul(each), end.checked_mul(each)) else {
+                return Err(refuse(at, "there are more bytes than can be counted", "fewer"));
+            };
+            List::Spelled(form, spelling, proof.column(id, &(start..end), segments)?)
+        }
+        (Holds::Bytes { utf8 }, None) => List::Bytes(proof.text(id, utf8, &elements, segments)?),
+        (Holds::Floats, None) => List::Floats(proof.column(id, &elements, segments)?),
+        (Holds::Integers | Holds::Flags, None) => List::Integers(proof.column(id, &elements, segments)?),
+        (Holds::Anything, None) => return Err(missing()),
     };
     Ok(Feature { name: name.clone(), steps, there, row, size: shape.size, list })
 }
@@ -196,6 +207,15 @@ impl List<'_> {
                     })
                 });
             }
+            List::Spelled(form, spelling, column) => {
+                put_key(1, WireType::Bytes, out);
+                return put_sized(out, |out| {
+                    elements.into_iter().try_for_each(|i| {
+                        put_key(1, WireType::Bytes, out);
+                        meant::put(*form, spelling, column, i, out)
+                    })
+                });
+            }
             List::Floats(column) => (2, Number::Float, column),
             List::Integers(column) => (3, Number::Int64, column),
         };
@@ -208,19 +228,20 @@ impl List<'_> {
             put_sized(out, |out| {
                 elements.into_iter().try_for_each(|i| {
                     let raw = raw_at(column, i);
-                    raw.map(narrowed).and_then(|raw| put_number(kind, raw, out)).ok_or_else(|| unfit(kind, raw))
+                    raw.map(plain).and_then(|raw| put_number(kind, raw, out)).ok_or_else(|| unfit(kind, raw))
                 })
             })
         })
     }
 }
 
-/// A wide float as the float that it is exactly, if it is one; any other number as it stands.
-fn narrowed(raw: Raw) -> Raw {
+/// A wide float as the float that it is exactly, if it is one; a boolean as 0 or 1; any other number as it stands.
+fn plain(raw: Raw) -> Raw {
     match raw {
         #[expect(clippy::cast_possible_truncation, reason = "what does not come back is left as it is")]
         Raw::Double(wide) if f64::from(wide as f32) == wide || wide.is_nan() => Raw::Float(wide as f32),
-        Raw::Bool(_) | Raw::Signed(_) | Raw::Unsigned(_) | Raw::Float(_) | Raw::Double(_) => raw,
+        Raw::Bool(bit) => Raw::Signed(bit.into()),
+        Raw::Signed(_) | Raw::Unsigned(_) | Raw::Float(_) | Raw::Double(_) => raw,
     }
 }
 

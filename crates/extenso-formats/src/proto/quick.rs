@@ -7,6 +7,7 @@
 
 mod bytes;
 
+use super::meant::{Parts, push_text as push_spelled};
 use super::node::{Field, Record, Rule, Value};
 use super::number::{Number, push};
 use super::push::{push_row, push_symbol};
@@ -101,7 +102,7 @@ impl Step {
                 | Number::Sfixed32
                 | Number::Sfixed64 => Kind::Other,
             },
-            Value::Enum { .. } => Kind::Other,
+            Value::Enum { .. } | Value::Spelled { .. } => Kind::Other,
             Value::Text { utf8, column: Some(_) } => Kind::Text { utf8: *utf8 },
             Value::Message { record: None, .. } | Value::Text { column: None, .. } | Value::Nothing => Kind::Nothing,
         };
@@ -162,7 +163,7 @@ fn step_of(fields: &[Field], steps: &[Step], place: usize, wire: WireType) -> Op
     let fits = match &field.value {
         Value::Number { number, .. } => number.wire() == wire,
         Value::Enum { .. } => wire == WireType::Varint,
-        Value::Text { .. } | Value::Message { .. } => wire == WireType::Bytes,
+        Value::Text { .. } | Value::Spelled { .. } | Value::Message { .. } => wire == WireType::Bytes,
         Value::Keyed(_) | Value::Union { .. } => false,
         Value::Nothing => true,
     };
@@ -309,7 +310,7 @@ impl Reader<'_, '_> {
         Some((u32::try_from(came).ok()?, part.end))
     }
 
-    /// Reads a number that its column does not hold as it is, or an enum, and says how many values came and where they end.
+    /// Reads a number that its column does not hold as it is, an enum, a time or a decimal, and says how many values came and where they end.
     fn other(&mut self, field: &Field, wire: Bytes<'_>, at: usize) -> Option<(u32, usize)> {
         match &field.value {
             Value::Number { number, column } => {
@@ -326,6 +327,18 @@ impl Reader<'_, '_> {
                     return push_symbol(self.columns, values, *column, number, 0).ok().map(|()| (1, end));
                 }
                 Some((0, end))
+            }
+            Value::Spelled { form, spelling, column } => {
+                let column = self.columns.get_mut(*column)?;
+                let part = wire.sized(at)?;
+                if form.is_message() {
+                    let mut time = Parts::default();
+                    time.read(wire.0, part, &mut Vec::new()).ok()?;
+                    time.push(*form, spelling, column, 0).ok()?;
+                } else {
+                    push_spelled(*form, spelling, wire.0.get(part.start..part.end)?, column, 0).ok()?;
+                }
+                Some((1, part.end))
             }
             _ => None,
         }

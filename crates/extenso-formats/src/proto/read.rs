@@ -11,6 +11,7 @@
 use super::entries::Found;
 use super::enums::Values;
 use super::example::Examples;
+use super::meant::{self, Form};
 use super::node::{Field, Record, Rule, Value};
 use super::number::{Number, Raw};
 use super::push::{fill, missing, push_number, push_row, push_symbol, push_union, push_validity, pushed, wrong_size};
@@ -19,6 +20,7 @@ use super::wire::{Span, Tag, Wire, WireType};
 use crate::columns::{Column, Columns};
 use crate::failure::{Failure, Read};
 use crate::plan::ColumnId;
+use extenso_ext::Spelling;
 use extenso_types::{Error, Segment};
 use std::ops::Range;
 
@@ -56,6 +58,8 @@ struct Part {
 #[derive(Clone, Copy)]
 struct Goal {
     column: Option<ColumnId>,
+    /// How many elements of the column it has.
+    elements: usize,
     rule: Rule,
     slot: usize,
 }
@@ -159,6 +163,8 @@ impl Reader<'_, '_> {
         match &field.value {
             Value::Message { .. } | Value::Keyed(_) | Value::Union { .. } | Value::Nothing => Ok(()),
             Value::Enum { values, column } => push_symbol(self.columns, values, *column, values.default, part.end),
+            Value::Spelled { form, .. } if form.is_message() => Ok(()),
+            Value::Spelled { .. } => Err(missing(part.end)),
             Value::Number { .. } | Value::Text { .. } => fill(self.columns, &field.defaults, part.end),
         }
     }
@@ -168,11 +174,14 @@ impl Reader<'_, '_> {
         for rival in &field.rivals {
             self.take_back(&record.fields[*rival].value, base + rival);
         }
-        let goal = Goal { column: field.value.column(), rule: field.rule, slot: base + place };
+        let (column, elements) = (field.value.column(), field.value.elements());
+        let goal = Goal { column, elements, rule: field.rule, slot: base + place };
         match &field.value {
             Value::Number { number, .. } => self.number(*number, goal, tag, wire),
             Value::Enum { values, .. } => self.symbols(values, goal, tag, wire),
             Value::Text { utf8, .. } => self.text(*utf8, goal, tag, wire),
+            Value::Spelled { form, spelling, .. } if form.is_message() => self.time(*form, spelling, goal, tag, wire),
+            Value::Spelled { form, spelling, .. } => self.spelled(*form, spelling, goal, tag, wire),
             Value::Message { record, group } => self.nested(record.as_deref(), *group, goal, tag, wire),
             Value::Keyed(record) => self.nested(Some(record), false, goal, tag, wire),
             // A union has no number; its members have.
@@ -183,8 +192,10 @@ impl Reader<'_, '_> {
     /// Forgets what came of a field that has at most one value.
     fn take_back(&mut self, value: &Value, slot: usize) {
         if self.scratch.slots[slot].count > 0 {
-            if let Some(column) = value.column().and_then(|id| self.columns.get_mut(id)) {
-                column.truncate(column.len().saturating_sub(1));
+            // A message that a field has once is read when the one around it ends.
+            let waits = matches!(value, Value::Spelled { form, .. } if form.is_message());
+            if let Some(column) = value.column().filter(|_| !waits).and_then(|id| self.columns.get_mut(id)) {
+                column.truncate(column.len().saturating_sub(value.elements()));
             }
             self.scratch.slots[slot] = Slot::default();
         }
@@ -195,7 +206,7 @@ impl Reader<'_, '_> {
         let slot = &mut self.scratch.slots[goal.slot];
         if slot.count > 0 && !goal.rule.repeats() {
             if let Some(column) = goal.column.and_then(|id| self.columns.get_mut(id)) {
-                column.truncate(column.len().saturating_sub(1));
+                column.truncate(column.len().saturating_sub(goal.elements));
             }
             slot.count = 0;
         }
@@ -255,6 +266,54 @@ impl Reader<'_, '_> {
             check_utf8(text, span.start)?;
         }
         pushed(texts.push(text), span.start)
+    }
+
+    /// Reads what a string or bytes are.
+    fn spelled(&mut self, form: Form, spelling: &Spelling, goal: Goal, tag: Tag, wire: &mut Wire<'_>) -> Read<()> {
+        expect(tag, WireType::Bytes)?;
+        let span = wire.sized()?;
+        self.begin(goal);
+        let Some(column) = goal.column.and_then(|id| self.columns.get_mut(id)) else { return Ok(()) };
+        meant::push_text(form, spelling, wire.bytes(span), column, span.start)
+    }
+
+    /// Reads one of several times or durations that are messages; one that a field has once is read when the message ends.
+    fn time(&mut self, form: Form, spelling: &Spelling, goal: Goal, tag: Tag, wire: &mut Wire<'_>) -> Read<()> {
+        let (n, start) = (self.scratch.slots[goal.slot].count, wire.at());
+        self.nested(None, false, goal, tag, wire)?;
+        if !goal.rule.repeats() {
+            return Ok(());
+        }
+        let part = Wire::new(self.bytes, Span { start, end: wire.at() }).sized()?;
+        self.time_of(form, spelling, goal.column, [part].into_iter()).map_err(|e| e.inside(Segment::Index(n)))
+    }
+
+    /// Adds a time or a duration of these parts.
+    fn time_of(
+        &mut self,
+        form: Form,
+        spelling: &Spelling,
+        column: Option<ColumnId>,
+        parts: impl Iterator<Item = Span>,
+    ) -> Read<()> {
+        let (mut time, mut at) = (meant::Parts::default(), 0);
+        for part in parts {
+            at = part.start;
+            time.read(self.bytes, part, &mut self.scratch.groups)?;
+        }
+        match column.and_then(|id| self.columns.get_mut(id)) {
+            Some(column) => time.push(form, spelling, column, at),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a time or a duration that came in so many parts.
+    fn time_once(&mut self, value: &Value, slot: usize, parts: usize, count: usize) -> Read<()> {
+        let Value::Spelled { form, spelling, column } = value else { return Ok(()) };
+        let later = self.later(slot, parts, count);
+        let first = std::iter::once(self.scratch.slots[slot].first);
+        let all: Vec<Span> = first.chain(self.scratch.parts[later].iter().map(|part| part.span)).collect();
+        self.time_of(*form, spelling, Some(*column), all.into_iter())
     }
 
     fn nested(&mut self, record: Option<&Record>, group: bool, goal: Goal, tag: Tag, wire: &mut Wire<'_>) -> Read<()> {
@@ -318,6 +377,9 @@ impl Reader<'_, '_> {
             (Value::Message { record: Some(record), .. } | Value::Keyed(record), n) if there => {
                 self.once(record, slot, parts, n)
             }
+            (Value::Spelled { form, .. }, n) if form.is_message() && n > 0 => {
+                self.time_once(&field.value, slot, parts, n)
+            }
             (Value::Enum { values, column }, 0) if there => {
                 push_symbol(self.columns, values, *column, values.default, start)
             }
@@ -351,6 +413,10 @@ impl Reader<'_, '_> {
             match &member.value {
                 Value::Message { record: Some(record), .. } if Some(i) == tag => {
                     let read = self.once(record, slot, parts, count);
+                    read.map_err(|e| e.inside(Segment::Field(member.name.clone())))?;
+                }
+                Value::Spelled { form, .. } if form.is_message() && Some(i) == tag => {
+                    let read = self.time_once(&member.value, slot, parts, count);
                     read.map_err(|e| e.inside(Segment::Field(member.name.clone())))?;
                 }
                 _ if Some(i) == tag => {}

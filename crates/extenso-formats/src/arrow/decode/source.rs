@@ -112,25 +112,25 @@ impl<'a> Source<'a> {
             Some(seen) => &null & seen,
             None => null,
         };
-        let fault = |item: usize| {
-            let row = self.start + self.rows.of(item);
+        let null = || Error::data("null came").wanted(wanted.to_string());
+        found
+            .set_indices()
+            .try_for_each(|item| self.refuse(item, || null().hint("Give a masked spec where values may be null.")))
+    }
+
+    /// Notes that an item does not fit, where that is noted, and not only that its row does not fit for what was noted before.
+    ///
+    /// Errors: the one of the item, with its row and path, where rows that do not fit fail the call.
+    pub fn refuse(&self, item: usize, error: impl FnOnce() -> Error) -> Result<()> {
+        let row = self.start + self.rows.of(item);
+        let fault = || {
             let place = if self.at.is_root() { format!("row {row}") } else { format!("row {row}, '{}'", self.at) };
-            let error = Error::data("null came").wanted(wanted.to_string());
-            BadRow {
-                row,
-                offset: 0,
-                path: self.at.clone(),
-                error: error.hint("Give a masked spec where values may be null.").at(place),
-            }
+            BadRow { row, offset: 0, path: self.at.clone(), error: error().at(place) }
         };
         match self.faults {
-            None => found.set_indices().next().map_or(Ok(()), |item| Err(fault(item).error)),
+            None => Err(fault().error),
             Some(faults) => {
-                let mut faults = faults.borrow_mut();
-                for item in found.set_indices() {
-                    let row = self.start + self.rows.of(item);
-                    faults.entry(row).or_insert_with(|| fault(item));
-                }
+                faults.borrow_mut().entry(row).or_insert_with(fault);
                 Ok(())
             }
         }
@@ -185,9 +185,9 @@ impl<'a> Source<'a> {
         self.seen.as_ref().map(|seen| import::repeated(seen, size))
     }
 
-    /// Which items of lists are seen; all, where no item is null at any level, so that nobody asks.
+    /// Which items of lists are seen; all, where every list is seen and every item is in one.
     pub fn seen_in(&self, offsets: &Offsets, items: &dyn Array) -> Option<BooleanBuffer> {
-        if !has_nulls(items) {
+        if self.seen.is_none() && offsets.first() == 0 && offsets.last() == items.len() {
             return None;
         }
         let mut bits = BooleanBufferBuilder::new(items.len());

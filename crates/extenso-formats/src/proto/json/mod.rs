@@ -25,7 +25,7 @@ mod read;
 mod rows;
 mod write;
 
-pub use known::Known;
+pub use known::{Known, duration, parse_duration, parse_timestamp, timestamp};
 pub use read::Scratch;
 pub(crate) use rows::encode_json_texts;
 pub use rows::{encode_proto_json, read_proto_json, write_proto_json};

@@ -11,12 +11,14 @@ use crate::failure::{Failure, Read};
 use crate::json::{base64, named_float, number_end, skip};
 use crate::plan::ColumnId;
 use crate::proto::enums::Values;
+use crate::proto::meant::{Form, push_json, wanted_of_json};
 use crate::proto::node::{Field, Record, Rule, Value};
 use crate::proto::number::{Number, Raw};
 use crate::proto::push::{
     fill, missing, push_number, push_row, push_symbol, push_union, push_validity, pushed, wrong_size,
 };
 use extenso_core::kernels::decimal::Float;
+use extenso_ext::Spelling;
 use extenso_types::{Error, Segment};
 use jiter::{Jiter, Peek};
 use std::ops::Range;
@@ -181,6 +183,7 @@ impl Reader<'_, '_> {
             Value::Number { number, column } => self.number(*number, *column, peek),
             Value::Enum { values, column } => self.symbol(values, *column, peek),
             Value::Text { utf8, column } => self.text_value(*utf8, *column, peek),
+            Value::Spelled { form, spelling, column } => self.spelled(*form, spelling, *column, peek),
             Value::Message { record: Some(record), .. } => self.message(record, peek),
             Value::Keyed(record) => {
                 let (base, at) = (self.open(record), self.at());
@@ -261,6 +264,12 @@ impl Reader<'_, '_> {
                 return pushed(texts.push(text), at);
             }
             Value::Number { number, column } => (*number, *column),
+            Value::Spelled { form, spelling, column } => {
+                let text = std::str::from_utf8(text).unwrap_or_default();
+                let column = self.columns.get_mut(*column);
+                let pushed = column.and_then(|column| push_json(*form, spelling, text, &mut Vec::new(), column));
+                return pushed.ok_or_else(|| odd(&wanted_of_json(*form, spelling)));
+            }
             Value::Text { .. }
             | Value::Enum { .. }
             | Value::Message { .. }
@@ -387,6 +396,18 @@ impl Reader<'_, '_> {
         };
         let number = number.ok_or_else(|| self.mismatch(at, "a name or a number of the enum"))?;
         push_symbol(self.columns, values, column, number, at)
+    }
+
+    fn spelled(&mut self, form: Form, spelling: &Spelling, column: ColumnId, peek: Peek) -> Read<()> {
+        let at = self.at();
+        let wanted = || wanted_of_json(form, spelling);
+        if peek != Peek::String {
+            return Err(self.mismatch(at, wanted()));
+        }
+        let text = self.jiter.known_str()?;
+        let column = self.columns.get_mut(column);
+        let pushed = column.and_then(|column| push_json(form, spelling, text, &mut self.scratch.bytes, column));
+        pushed.ok_or_else(|| Failure::mismatch(self.part, at, wanted()))
     }
 
     fn text_value(&mut self, utf8: bool, column: Option<ColumnId>, peek: Peek) -> Read<()> {

@@ -7,6 +7,7 @@ use super::known::{Known, duration, mask, timestamp};
 use crate::failure::{Failure, Read};
 use crate::json::{base64, write_float, write_string};
 use crate::proto::encode::{Field, Record, Value, number_of, raw_at, text_at, unfit};
+use crate::proto::meant::put_json;
 use crate::proto::number::{Number, Raw};
 use crate::proto::put::fitting;
 use extenso_types::{Error, Segment};
@@ -95,7 +96,9 @@ fn key(entry: &Record<'_>, i: usize, out: &mut Vec<u8>) -> Read<()> {
             put_quoted(fits, out);
             Ok(())
         }
-        Value::Name(..) | Value::Text(..) | Value::Message(..) | Value::Held(..) => value(&held.value, place, out),
+        Value::Name(..) | Value::Text(..) | Value::Spelled(..) | Value::Message(..) | Value::Held(..) => {
+            value(&held.value, place, out)
+        }
     }
 }
 
@@ -147,6 +150,7 @@ fn value(held: &Value<'_>, i: usize, out: &mut Vec<u8>) -> Read<()> {
             out.push(b'"');
             Ok(())
         }
+        Value::Spelled(form, spelling, column) => put_json(*form, spelling, column, i, out),
         Value::Message(record, _) => write(record, i, out),
         Value::Held(record, url) => any(record, url, i, out),
     }
@@ -185,7 +189,7 @@ fn is_default(held: &Value<'_>, i: usize) -> Read<bool> {
         },
         Value::Name(values, text) => number_of(values, text_at(text, i))? == 0,
         Value::Text(text, _) => text_at(text, i).is_empty(),
-        Value::Message(..) | Value::Held(..) => false,
+        Value::Spelled(..) | Value::Message(..) | Value::Held(..) => false,
     })
 }
 
