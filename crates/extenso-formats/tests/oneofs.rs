@@ -117,6 +117,54 @@ fn unions_are_written_as_they_were_read() {
 }
 
 #[test]
+fn a_member_without_fields_is_there_or_not() {
+    let text = "syntax = 'proto3'; message Stop {} message Move { int32 x = 1; }
+        message Step { oneof what { Stop stop = 1; Move move = 2; Stop wait = 3; } repeated Step then = 4; }";
+    let message = Schema::from_text(text).and_then(|schema| schema.message("Step")).expect("a schema");
+    let steps: [&[u8]; 6] =
+        [b"\x0a\x00", b"\x12\x02\x08\x07", b"", b"\x1a\x00", b"\x0a\x00\x1a\x02\x08\x01", b"\x22\x02\x1a\x00\x22\x00"];
+    let spec_of = |optionals, paths: &[&str]| self::options(optionals, paths);
+    for (optionals, wanted) in [
+        (Optionals::Rows, r#"[[{}], [{"x": 7}], [], [{}], [{}], []]"#),
+        (Optionals::Masked, r#"[{}, {"x": 7}, None, {}, {}, None]"#),
+    ] {
+        let options = spec_of(optionals, &["what", "then[*].what"]);
+        let value = read_proto(Messages::Each(&steps), &message, &options).expect("reads").value;
+        assert_eq!(shown(&field(&value, "what")), wanted);
+        let written = encode_proto(&Nest::Leaf(value.clone()), &message).expect("writes");
+        let bytes: Vec<&[u8]> = (0..6).map(|i| written.data().expect("data").text_at(i).expect("bytes")).collect();
+        assert_eq!((bytes[0], bytes[2], bytes[4]), (&b"\x0a\x00"[..], &b""[..], &b"\x1a\x00"[..]));
+        let lines = encode_proto_json(&Nest::Leaf(value.clone()), &message).expect("writes");
+        let text = String::from_utf8_lossy(&lines).into_owned();
+        assert_eq!(
+            text.lines().collect::<Vec<_>>()[..4],
+            [r#"{"stop":{}}"#, r#"{"move":{"x":7}}"#, "{}", r#"{"wait":{}}"#]
+        );
+        let texts: Value = Tensor::byte_strings(&[6], &bytes).expect("messages").into();
+        let again = [
+            read_proto(Messages::Each(&bytes), &message, &options).expect("reads").value,
+            read_proto_json(&lines, &message, &options).expect("reads").value,
+            ops::parse_proto(&texts, &message, &options).expect("parses").value,
+        ];
+        for again in again {
+            assert_eq!(shown(&again), shown(&value));
+            assert_eq!(again.spec().expect("a spec").to_string(), value.spec().expect("a spec").to_string());
+        }
+        let arrow = ArrowOptions { spec: Some(value.spec().expect("a spec")), ..ArrowOptions::default() };
+        let again = read_ipc(write_ipc(&value, false).expect("writes").into(), &arrow).expect("reads").value;
+        assert_eq!(shown(&again), shown(&value));
+        let what = match optionals {
+            Optionals::Rows => RaggedTensor::from_value(&field(&value, "what")).expect("rows").values().clone(),
+            Optionals::Masked => MaskedTensor::from_value(&field(&value, "what")).expect("masked").values().clone(),
+        };
+        let waits = UnionTensor::from_value(&what).and_then(|union| union.child("wait")).expect("a child");
+        let there =
+            if optionals == Optionals::Rows { "[None, None, {}, {}]" } else { "[None, None, None, {}, {}, None]" };
+        assert_eq!(shown(&waits), there);
+    }
+}
+
+#[test]
 fn unions_go_through_files_of_arrow_by_their_own_spec() {
     for optionals in [Optionals::Rows, Optionals::Masked] {
         let value = read(&options(optionals, &[]));

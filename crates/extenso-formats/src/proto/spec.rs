@@ -161,6 +161,10 @@ impl Builder<'_> {
             self.count()?;
             let at = at.child(Segment::field(member.name()));
             let spec = match wanted.field(member.name()) {
+                // That it is there is all that a message without fields says.
+                Some(_) if self.is_bare(&member.kind()) => {
+                    Some(StructSpec::bare(Shape::new([rows])).serialize().into())
+                }
                 Some(wanted) => self.value(&member.kind(), rows, wanted, &at)?,
                 None => Some(unwanted(rows)),
             };
@@ -171,6 +175,12 @@ impl Builder<'_> {
         let children: Vec<(i8, Arc<str>, Spec)> =
             children.into_iter().enumerate().map(numbered).collect::<Result<_>>()?;
         Ok((!children.is_empty()).then(|| UnionSpec::new(tags, None, children).serialize().into()))
+    }
+
+    /// Whether values are messages without fields, within the depth.
+    fn is_bare(&self, kind: &Kind) -> bool {
+        let within = self.how.depth.is_none_or(|depth| self.above.len() <= depth);
+        within && matches!(kind, Kind::Message(message) if Member::all(message).is_empty())
     }
 
     /// The spec of the values of a map at the keys that are wanted.
