@@ -5,8 +5,12 @@
 
 use super::project::LeafColumn;
 use super::times::DAY;
+use crate::arrow::from_arrow;
+use arrow_array::new_empty_array;
+use arrow_buffer::i256;
 use arrow_schema::DataType;
-use extenso_types::{Error, Path, Result};
+use extenso_ext::{DecimalTensor, Spelling};
+use extenso_types::{Error, Path, Result, Spec};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 use std::cmp::Ordering;
@@ -44,12 +48,22 @@ pub enum Comparison {
 pub enum Literal {
     /// True or false.
     Bool(bool),
-    /// An integer.
+    /// An integer; of times, a count of their unit.
     Int(i128),
     /// A float.
     Float(f64),
-    /// Text, or bytes.
+    /// Text, or bytes; of times and decimals, the text that JSON has for them.
     Text(Vec<u8>),
+}
+
+/// What the statistics of a column are compared with.
+enum Compared<'a> {
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Text(&'a [u8]),
+    /// A decimal as an integer, and what those of the column are multiplied by to be of its scale.
+    Decimal(i256, i256),
 }
 
 const SIGNS: [(&str, Comparison); 6] = [
@@ -88,40 +102,103 @@ pub fn prune(
             Error::missing(format!("there is no column '{}'", condition.path))
                 .wanted(format!("one of {}", paths.join(", ")))
         })?;
-        comparable(column, &condition.literal)?;
-        left.retain(|group| may_fit(metadata.row_group(*group), column, condition));
+        let literal = compared(column, &condition.literal)?;
+        left.retain(|group| may_fit(metadata.row_group(*group), column, condition.comparison, &literal));
     }
     Ok(left)
 }
 
-fn comparable(column: &LeafColumn, literal: &Literal) -> Result<()> {
-    let known = match literal {
-        Literal::Bool(_) => matches!(column.data_type, DataType::Boolean),
-        Literal::Int(_) => {
-            column.data_type.is_integer() || is_float(&column.data_type) || column.data_type.is_temporal()
+/// The literal as the column's values compare with it.
+///
+/// Errors: they do not.
+fn compared<'a>(column: &LeafColumn, literal: &'a Literal) -> Result<Compared<'a>> {
+    let data_type = plain(&column.data_type);
+    let spelling = spelling_of(data_type);
+    let decimals = spelling.as_ref().is_some_and(Spelling::is_number);
+    let found = match literal {
+        Literal::Bool(bit) => (*data_type == DataType::Boolean).then_some(Compared::Bool(*bit)),
+        Literal::Int(number) if decimals => decimal(data_type, &number.to_string()),
+        Literal::Int(number) => {
+            (data_type.is_integer() || is_float(data_type) || data_type.is_temporal()).then_some(Compared::Int(*number))
         }
-        Literal::Float(_) => is_float(&column.data_type),
-        Literal::Text(_) => matches!(
-            column.data_type,
-            DataType::Utf8
-                | DataType::LargeUtf8
-                | DataType::Utf8View
-                | DataType::Binary
-                | DataType::LargeBinary
-                | DataType::BinaryView
-        ),
+        Literal::Float(number) => is_float(data_type).then_some(Compared::Float(*number)),
+        Literal::Text(text) => match (data_type, std::str::from_utf8(text)) {
+            (DataType::FixedSizeBinary(width), _) => {
+                (usize::try_from(*width) == Ok(text.len())).then_some(Compared::Text(text))
+            }
+            (_, Ok(text)) if decimals => decimal(data_type, text),
+            (_, Ok(text)) if spelling.is_some() => spelling
+                .as_ref()
+                .and_then(|spelling| spelling.parse(text))
+                .map(|cell| Compared::Int(count(&cell).into())),
+            _ => is_text(data_type).then_some(Compared::Text(text)),
+        },
     };
-    if known {
-        return Ok(());
+    found.ok_or_else(|| {
+        let wanted = match (data_type, &spelling) {
+            (DataType::Boolean, _) => "True or False".to_string(),
+            (DataType::FixedSizeBinary(width), _) => format!("{width} bytes"),
+            (other, Some(spelling)) if other.is_temporal() => format!("{}, or a count", spelling.wanted()),
+            (_, Some(_)) if decimals => "a decimal number, an integer or text".to_string(),
+            (other, _) if other.is_integer() => "an integer".to_string(),
+            (other, _) if is_float(other) => "a number".to_string(),
+            _ => "a string, for a column of strings; other columns have no order here".to_string(),
+        };
+        let what = format!("column '{}' is {}, which does not compare with {literal:?}", column.path, column.data_type);
+        Error::dtype(what).wanted(wanted)
+    })
+}
+
+/// What the values are that statistics are of.
+fn plain(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, words) => words,
+        other => other,
     }
-    let wanted = match &column.data_type {
-        DataType::Boolean => "True or False",
-        other if other.is_integer() || other.is_temporal() => "an integer",
-        other if is_float(other) => "a number",
-        _ => "a string, for a column of strings; other columns have no order here",
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
+    matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
+}
+
+/// How values of a type are spelled, if they are times or decimals.
+fn spelling_of(data_type: &DataType) -> Option<Spelling> {
+    match from_arrow(&new_empty_array(data_type)).ok()?.spec().ok()? {
+        Spec::Ext(ext) => Spelling::of(&ext),
+        Spec::Tensor(_) | Spec::Partition(_) => None,
+    }
+}
+
+/// The count that the bytes of an integer are, which are filled up with its sign.
+fn count(cell: &[u8; 32]) -> i64 {
+    let [a, b, c, d, e, f, g, h, ..] = *cell;
+    i64::from_le_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// The decimal of a text, in the scale of the column, or in a finer one that it needs.
+fn decimal<'a>(data_type: &DataType, text: &str) -> Option<Compared<'a>> {
+    let own = match data_type {
+        DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) => *scale,
+        DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) => *scale,
+        _ => return None,
     };
-    let what = format!("column '{}' is {}, which does not compare with {literal:?}", column.path, column.data_type);
-    Err(Error::dtype(what).wanted(wanted))
+    let read = |scale: i8| Some((scale, DecimalTensor::parse(&[text], DIGITS, scale.into()).ok()?));
+    let (scale, read) = (own.max(0)..=i8::try_from(DIGITS).unwrap_or(i8::MAX)).find_map(read)?;
+    let cell = read.cells().as_slice::<u8>().ok()?.first_chunk::<32>().copied()?;
+    let times = i256::from_i128(10).checked_pow(u32::from(scale.abs_diff(own)))?;
+    Some(Compared::Decimal(i256::from_le_bytes(cell), times))
+}
+
+/// The most digits of a decimal.
+const DIGITS: i64 = 76;
+
+/// The integer of some bytes, the highest first.
+fn integer(bytes: &[u8]) -> Option<i256> {
+    let negative = bytes.first().is_some_and(|top| *top >= 0x80);
+    let mut wide = if negative { [0xff; 32] } else { [0; 32] };
+    wide.get_mut(32_usize.checked_sub(bytes.len())?..)?.copy_from_slice(bytes);
+    Some(i256::from_be_bytes(wide))
 }
 
 fn is_float(data_type: &DataType) -> bool {
@@ -129,15 +206,14 @@ fn is_float(data_type: &DataType) -> bool {
 }
 
 /// Whether the statistics leave room for a row that fits.
-fn may_fit(group: &RowGroupMetaData, column: &LeafColumn, condition: &Condition) -> bool {
+fn may_fit(group: &RowGroupMetaData, column: &LeafColumn, comparison: Comparison, literal: &Compared<'_>) -> bool {
     let Some(chunk) = group.columns().get(column.number) else { return true };
     let Some(statistics) = chunk.statistics() else { return true };
     if chunk.num_values() > 0 && statistics.null_count_opt().map(i64::try_from) == Some(Ok(chunk.num_values())) {
         return false;
     }
-    let literal = &condition.literal;
     let Some((least, most)) = bounds(statistics, column, literal) else { return true };
-    match condition.comparison {
+    match comparison {
         Comparison::Equal => least != Ordering::Greater && most != Ordering::Less,
         Comparison::NotEqual => {
             let exact = statistics.min_is_exact() && statistics.max_is_exact();
@@ -151,7 +227,7 @@ fn may_fit(group: &RowGroupMetaData, column: &LeafColumn, condition: &Condition)
 }
 
 /// How the least and the greatest value compare with the literal, if the statistics have them in its order.
-fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Literal) -> Option<(Ordering, Ordering)> {
+fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Compared<'_>) -> Option<(Ordering, Ordering)> {
     let unsigned = column.data_type.is_unsigned_integer();
     // The old fields have no stated order but that of signed numbers.
     let deprecated = statistics.is_min_max_deprecated();
@@ -161,12 +237,12 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Literal) -> Op
     let (times, per) = if days { (DAY.into(), 1) } else { column.scales };
     let count = |n: i128, v: &i128| n.saturating_mul(times).cmp(&v.saturating_mul(per));
     match (statistics, literal) {
-        (Statistics::Boolean(s), Literal::Bool(v)) => Some((s.min_opt()?.cmp(v), s.max_opt()?.cmp(v))),
-        (Statistics::Int32(s), Literal::Int(v)) if !(unsigned && deprecated) => {
+        (Statistics::Boolean(s), Compared::Bool(v)) => Some((s.min_opt()?.cmp(v), s.max_opt()?.cmp(v))),
+        (Statistics::Int32(s), Compared::Int(v)) if !(unsigned && deprecated) => {
             let wide = |n: &i32| if unsigned { i128::from(n.cast_unsigned()) } else { i128::from(*n) };
             Some((count(wide(s.min_opt()?), v), count(wide(s.max_opt()?), v)))
         }
-        (Statistics::Int64(s), Literal::Int(v)) if !(unsigned && deprecated) => {
+        (Statistics::Int64(s), Compared::Int(v)) if !(unsigned && deprecated) => {
             let wide = |n: &i64| if unsigned { i128::from(n.cast_unsigned()) } else { i128::from(*n) };
             Some((count(wide(s.min_opt()?), v), count(wide(s.max_opt()?), v)))
         }
@@ -178,18 +254,40 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Literal) -> Op
             let v = number(literal)?;
             Some((compare(*s.min_opt()?, v)?, compare(*s.max_opt()?, v)?))
         }
-        (Statistics::ByteArray(s), Literal::Text(v)) if !deprecated => {
+        (Statistics::ByteArray(s), Compared::Text(v)) if !deprecated => {
             Some((s.min_opt()?.data().cmp(v), s.max_opt()?.data().cmp(v)))
+        }
+        (Statistics::FixedLenByteArray(s), Compared::Text(v)) if !deprecated => {
+            Some((s.min_opt()?.data().cmp(v), s.max_opt()?.data().cmp(v)))
+        }
+        (Statistics::Int32(s), Compared::Decimal(v, each)) => {
+            let of = |n: &i32| Some(i256::from_i128((*n).into()).checked_mul(*each)?.cmp(v));
+            Some((of(s.min_opt()?)?, of(s.max_opt()?)?))
+        }
+        (Statistics::Int64(s), Compared::Decimal(v, each)) => {
+            let of = |n: &i64| Some(i256::from_i128((*n).into()).checked_mul(*each)?.cmp(v));
+            Some((of(s.min_opt()?)?, of(s.max_opt()?)?))
+        }
+        // Bytes have the order of signed numbers in the new fields alone.
+        (Statistics::FixedLenByteArray(s), Compared::Decimal(v, each)) if !deprecated => {
+            let of = |bytes: &[u8]| Some(integer(bytes)?.checked_mul(*each)?.cmp(v));
+            Some((of(s.min_opt()?.data())?, of(s.max_opt()?.data())?))
+        }
+        (Statistics::ByteArray(s), Compared::Decimal(v, each))
+            if !deprecated && statistics.min_is_exact() && statistics.max_is_exact() =>
+        {
+            let of = |bytes: &[u8]| Some(integer(bytes)?.checked_mul(*each)?.cmp(v));
+            Some((of(s.min_opt()?.data())?, of(s.max_opt()?.data())?))
         }
         _ => None,
     }
 }
 
 /// The number that floats are compared with; an integer only if a float is that integer.
-fn number(literal: &Literal) -> Option<f64> {
+fn number(literal: &Compared<'_>) -> Option<f64> {
     match literal {
-        Literal::Float(v) => Some(*v),
-        Literal::Int(v) => i32::try_from(*v).ok().map(f64::from),
-        Literal::Bool(_) | Literal::Text(_) => None,
+        Compared::Float(v) => Some(*v),
+        Compared::Int(v) => i32::try_from(*v).ok().map(f64::from),
+        Compared::Bool(_) | Compared::Text(_) | Compared::Decimal(..) => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{OnError, read_json};
+use extenso_core::{ExtensionType, Tensor};
 use extenso_ext::to_literal;
 use extenso_types::{Nest, Path};
 
@@ -220,6 +221,65 @@ fn row_groups_are_chosen_and_pruned() {
 }
 
 #[test]
+fn row_groups_are_pruned_by_times_and_decimals() {
+    use extenso_ext::{DateTensor, DecimalTensor, FixedBytesTensor, TimestampTensor};
+    let mut writer = ParquetWriter::new(Vec::new());
+    for group in 0..3_i64 {
+        let days = DateTensor::new(Tensor::from_vec(vec![11_000 + i32::try_from(group).expect("few")]), "d");
+        let at = TimestampTensor::new(Tensor::from_vec(vec![group * 3_600_000_000]), "us", Some("UTC"));
+        let local = TimestampTensor::new(Tensor::from_vec(vec![group * 3_600_000]), "ms", None);
+        let price = |digits, scale| DecimalTensor::parse(&[format!("{}", (group - 1) * 100)], digits, scale);
+        let id = FixedBytesTensor::new(Tensor::new::<u8>(&[1, 2], &[200, group as u8]).expect("bytes"), None);
+        let value = Nest::dict([
+            ("x", Nest::Leaf(Tensor::from_vec(vec![group]).into())),
+            ("day", Nest::Leaf(days.expect("days").into_value())),
+            ("at", Nest::Leaf(at.expect("times").into_value())),
+            ("local", Nest::Leaf(local.expect("times").into_value())),
+            ("small", Nest::Leaf(price(8, 2).expect("decimals").into_value())),
+            ("price", Nest::Leaf(price(18, 4).expect("decimals").into_value())),
+            ("wide", Nest::Leaf(price(60, 20).expect("decimals").into_value())),
+            ("id", Nest::Leaf(id.expect("bytes").into_value())),
+        ]);
+        writer.write(&value).expect("writes");
+        writer.end_group().expect("writes");
+    }
+    let source: ParquetSource = writer.finish().expect("a file").into();
+    let of = |path: &str, sign: &str, literal: Literal| {
+        let condition =
+            Condition { path: path.parse().expect("a path"), comparison: sign.parse().expect("a sign"), literal };
+        let options = ParquetOptions { prune: vec![condition], paths: paths(&["x"]), ..Default::default() };
+        read_parquet(&source, &options).map(|read| to_literal(&read.value).expect("a literal").to_string())
+    };
+    let check = |path: &str, sign: &str, text: &str, wanted: &[i64]| {
+        let found = of(path, sign, Literal::Text(text.as_bytes().to_vec())).expect("reads");
+        let wanted: Vec<String> = wanted.iter().map(|x| format!("{{\"x\": {x}}}")).collect();
+        assert_eq!(found, format!("[{}]", wanted.join(", ")), "{path} {sign} {text}");
+    };
+    check("day", "==", "2000-02-14", &[1]);
+    check("day", ">", "2000-02-13", &[1, 2]);
+    check("at", "<", "1970-01-01T02:00:00+01:00", &[0]);
+    check("at", ">=", "1970-01-01T01:00:00Z", &[1, 2]);
+    check("local", "!=", "1970-01-01T01:00:00", &[0, 2]);
+    for price in ["small", "price", "wide"] {
+        check(price, "==", "1e2", &[2]);
+        check(price, "<", "0.000000000000000000000000001", &[0, 1]);
+        check(price, ">", "-100", &[1, 2]);
+    }
+    for (path, literal, wanted) in [
+        ("day", Literal::Text(b"2000-02-30".to_vec()), "Wanted: a date, such as \"2001-02-03\", or a count"),
+        ("at", Literal::Text(b"1970-01-01T01:00:00".to_vec()), "a time of RFC 3339 with its zone"),
+        ("price", Literal::Text(b"ten".to_vec()), "Wanted: a decimal number, an integer or text"),
+        ("price", Literal::Float(1.5), "Wanted: a decimal number, an integer or text"),
+        ("id", Literal::Text(b"abc".to_vec()), "Wanted: 2 bytes"),
+    ] {
+        let error = of(path, "==", literal).expect_err(wanted).to_string();
+        assert!(error.contains(&format!("prune: column '{path}' is")) && error.contains(wanted), "{error}");
+    }
+    assert_eq!(of("price", ">=", Literal::Int(100)).expect("reads"), "[{\"x\": 2}]");
+    assert_eq!(of("id", "==", Literal::Text(vec![200, 1])).expect("reads"), "[{\"x\": 1}]");
+}
+
+#[test]
 fn rows_that_do_not_fit_are_told_of() {
     let source = file("{\"x\": 1}\n{\"x\": null}\n{\"x\": 3}\n");
     let spec = crate::infer_spec(b"{\"x\": 1}", &Default::default()).expect("a spec");
@@ -281,7 +341,6 @@ fn flipped_bytes_give_an_error_or_a_value() {
 /// A column of seconds, clocks of seconds and dates of milliseconds, plain, missing, in lists, in lists and records that may be missing, and as
 /// categories.
 fn times(seconds: i64, day: i64) -> Nest<extenso_core::Value> {
-    use extenso_core::{ExtensionType, Tensor};
     use extenso_ext::{
         CategoricalTensor, DateTensor, MaskedTensor, RaggedTensor, StructTensor, TimeTensor, TimestampTensor,
     };
