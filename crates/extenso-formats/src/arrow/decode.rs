@@ -5,6 +5,7 @@
 
 mod absent;
 mod meant;
+mod rectangle;
 mod source;
 mod union;
 
@@ -18,9 +19,7 @@ use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
-use extenso_ext::{
-    CategoricalTensorSpec, MaskedTensor, MaskedTensorSpec, RaggedTensorSpec, StructSpec, StructTensor, cast_unit,
-};
+use extenso_ext::{CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, StructTensor, cast_unit};
 use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
 };
@@ -32,7 +31,7 @@ use std::sync::Arc;
 /// The value of an array as one of `spec`, sharing the buffers whose type is the wanted one.
 ///
 /// Fields that the spec does not know are not looked at; an optional field that the array lacks is null; numbers are widened where that is
-/// exact; an array that may have nulls and has none is a plain value. Text is read as the times, decimals, identifiers and JSON that it spells, and
+/// exact; lists of one size are further axes, of tensors, records and values under a mask; an array that may have nulls and has none is a plain value. Text is read as the times, decimals, identifiers and JSON that it spells, and
 /// values as categories in the order in which they come first; decimals may have any digits in which they are exact.
 /// Shapes: the array's length is the outer axis.
 /// Errors: a null where the spec is not optional, with its row and path; a field that is missing or of another type, with its path, what it
@@ -105,6 +104,11 @@ fn checked(found: Value, spec: &Spec) -> Result<Value> {
 fn value(source: &Source<'_>, spec: &Spec) -> Result<Value> {
     if let (DataType::RunEndEncoded(..), Spec::Ext(_)) = (source.array.data_type(), spec) {
         return value(&source.without_runs()?, spec);
+    }
+    if let Spec::Ext(ext) = spec
+        && let Some(made) = rectangle::rectangle(source, ext)
+    {
+        return made;
     }
     match spec {
         Spec::Tensor(tensor) => dense(source, tensor).map(Value::Tensor),
@@ -190,13 +194,6 @@ fn holds(dtype: DType, from: DType) -> bool {
 /// Values of which some may be null.
 fn optional(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     let inner = ext.component(&Segment::Itself).ok_or_else(|| Error::internal("a masked spec without values"))?;
-    let deep = |spec: &Spec| matches!(spec, Spec::Tensor(mask) if mask.shape.rank().is_some_and(|rank| rank > 1));
-    if let (Some((segment, Spec::Tensor(mask))), Spec::Tensor(values)) =
-        (ext.components.iter().find(|(segment, spec)| *segment != Segment::Itself && deep(spec)), inner)
-    {
-        let made = masked_items(source, ext, values, mask, segment)?;
-        return rebuild(ext, parts(ext, made.values().clone(), made.mask().clone()), Provenance::Outside);
-    }
     let len = source.array.len();
     let there = import::nulls_of(source.array.as_ref());
     let values = match source.array.data_type() {
@@ -214,42 +211,6 @@ fn parts(ext: &ExtSpec, values: Value, mask: Tensor) -> Vec<Value> {
         _ => mask.clone().into(),
     };
     ext.components.iter().map(part).collect()
-}
-
-/// Lists of one size whose items may be null: a mask with the axes of the values.
-fn masked_items(
-    source: &Source<'_>,
-    ext: &ExtSpec,
-    values: &TensorSpec,
-    mask: &TensorSpec,
-    segment: &Segment,
-) -> Result<MaskedTensor> {
-    let wanted = || source.mismatch(&Spec::from(values.clone()));
-    let inner = |spec: &TensorSpec| {
-        let dims = spec.shape.dims().unwrap_or_default().iter().skip(2).copied();
-        TensorSpec::new(spec.dtype, Shape::new(std::iter::once(Dim::any()).chain(dims)))
-    };
-    let size = values.shape.dims().and_then(|dims| dims.get(1)?.known());
-    let (size, items) = source.uniform(size).ok_or_else(wanted)??;
-    let components = vec![(Segment::Itself, inner(values).into()), (segment.clone(), Spec::from(inner(mask)))];
-    let spec = ExtSpec { components, ..ext.clone() };
-    let there = import::nulls_of(source.array.as_ref());
-    let shown = source.seen_where(there.as_ref());
-    let rows = Rows::Uniform(size, &source.rows);
-    let made = optional(&shown.each(items, rows, shown.seen_of(size)), &spec)?;
-    let made = MaskedTensor::from_value(&made)?;
-    let under = |tensor: &Tensor| {
-        let inner = tensor.data()?.dims()[1..].iter().copied();
-        let dims: Vec<usize> = [source.array.len(), size].into_iter().chain(inner).collect();
-        tensor.with_dims(&dims)
-    };
-    let mut bits = made.mask().clone();
-    if let Some(there) = there {
-        let wide = bits.data()?.len().checked_div(there.len()).unwrap_or(0);
-        let outer = import::repeated(there.inner(), wide);
-        bits = Tensor::from_bits(bits.data()?.dims(), &outer & bits.data()?.bits()?)?;
-    }
-    MaskedTensor::new(under(made.values().tensor()?)?, under(&bits)?)
 }
 
 /// Rows, from lists of any layout.

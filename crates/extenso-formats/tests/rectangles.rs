@@ -1,0 +1,155 @@
+//! Records that are rectangular by their own spec, masked as a whole or inside, in lists and out of them: what was written is read as the
+//! components that it had, from every format that can say so.
+#![cfg(all(feature = "proto", feature = "parquet", feature = "avro"))]
+
+use extenso_core::{ExtensionType, Tensor, Value};
+use extenso_ext::{CategoricalTensor, DateTensor, MaskedTensor, RaggedTensor, StructTensor};
+use extenso_formats::arrow::{ArrowOptions, from_arrow_field_as, read_ipc, to_arrow_field, write_ipc};
+use extenso_formats::proto::{Messages, Schema};
+use extenso_formats::{
+    AvroOptions, OnError, ParquetOptions, ProtobufOptions, decode_ndjson, encode_avro, encode_ndjson, encode_parquet,
+    encode_proto, encode_proto_json, read_avro, read_parquet, read_proto, read_proto_json,
+};
+use extenso_types::{Nest, Result, Shape, Spec};
+
+fn components(value: &Value) -> Vec<String> {
+    let mut leaves = Vec::new();
+    value.push_leaves(&mut leaves).expect("leaves");
+    leaves.iter().map(|leaf| format!("{} {leaf}", leaf.spec().expect("a spec"))).collect()
+}
+
+fn check(what: &str, value: &Value, again: impl FnOnce(&Nest<Value>, &Spec) -> Result<Value>) {
+    let spec = value.spec().expect("a spec");
+    let read = again(&Nest::Leaf(value.clone()), &spec).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert_eq!(components(&read), components(value), "{what}");
+    assert_eq!(read.spec().expect("a spec").to_string(), spec.to_string(), "{what}");
+}
+
+fn numbers(dims: &[usize], zeros: &[usize]) -> Value {
+    let n: usize = dims.iter().product();
+    let all: Vec<i64> = (0..n).map(|i| if zeros.contains(&i) { 0 } else { i as i64 + 1 }).collect();
+    Tensor::new::<i64>(dims, &all).expect("numbers").into()
+}
+
+fn days(dims: &[usize], zeros: &[usize]) -> Value {
+    let n: usize = dims.iter().product();
+    let all: Vec<i32> = (0..n).map(|i| if zeros.contains(&i) { 0 } else { i as i32 + 1 }).collect();
+    DateTensor::new(Tensor::new::<i32>(dims, &all).expect("days"), "d").expect("days").into_value()
+}
+
+fn masked(values: Value, dims: &[usize], there: &[bool]) -> Value {
+    MaskedTensor::new(values, Tensor::bools(dims, there).expect("bits")).expect("masked").into_value()
+}
+
+fn record(dims: &[usize], fields: Vec<(&'static str, Value)>) -> Value {
+    StructTensor::from_fields(Shape::known(dims), fields).expect("records").into_value()
+}
+
+fn listed(values: Value, lengths: &[i64]) -> Value {
+    RaggedTensor::from_row_lengths(values, &Tensor::from_vec(lengths.to_vec())).expect("rows").into_value()
+}
+
+/// Each shape with its name, in three rows.
+fn shapes() -> Vec<(&'static str, Value)> {
+    let words = || {
+        let words = Tensor::strings(&[2], &["b", "a"]).expect("words");
+        let codes = Tensor::new::<i8>(&[3, 2], &[0, 1, 0, 0, 1, 0]).expect("codes");
+        CategoricalTensor::new(codes, words, false).expect("categories").into_value()
+    };
+    let pairs = |zeros: &[usize]| record(&[3, 2], vec![("x", numbers(&[3, 2], zeros)), ("day", days(&[3, 2], zeros))]);
+    let each = [true, false, true, true, false, true];
+    vec![
+        ("tensors in lists", listed(numbers(&[4, 2], &[]), &[3, 0, 1])),
+        ("tensors of tensors in lists", listed(numbers(&[4, 2, 3], &[]), &[3, 0, 1])),
+        ("times in lists", listed(days(&[4, 2], &[]), &[0, 4, 0])),
+        ("lists of a size", numbers(&[3, 2, 2], &[])),
+        ("words of a size", words()),
+        ("a missing tensor", masked(numbers(&[3, 2], &[2, 3]), &[3], &[true, false, true])),
+        ("a missing time of a size", masked(days(&[3, 2], &[2, 3]), &[3], &[true, false, true])),
+        ("missing elements", masked(numbers(&[3, 2], &[1, 4]), &[3, 2], &each)),
+        ("missing times", masked(days(&[3, 2], &[1, 4]), &[3, 2], &each)),
+        ("records of a size", pairs(&[])),
+        ("records with tensors", record(&[3, 2], vec![("x", numbers(&[3, 2, 2], &[]))])),
+        (
+            "records with missing fields",
+            record(
+                &[3, 2],
+                vec![("x", masked(numbers(&[3, 2], &[1, 4]), &[3, 2], &each)), ("y", numbers(&[3, 2], &[]))],
+            ),
+        ),
+        ("missing records of a size", masked(pairs(&[1, 4]), &[3, 2], &each)),
+        ("records of a size that are missing as one", masked(pairs(&[2, 3]), &[3], &[true, false, true])),
+        (
+            "records of a size in lists",
+            listed(record(&[4, 2], vec![("x", numbers(&[4, 2], &[])), ("day", days(&[4, 2], &[]))]), &[3, 0, 1]),
+        ),
+        (
+            "missing records of a size in lists",
+            listed(masked(record(&[3, 2], vec![("x", numbers(&[3, 2], &[1, 4]))]), &[3, 2], &each), &[2, 0, 1]),
+        ),
+        (
+            "records of a size in such",
+            record(
+                &[3, 2],
+                vec![("in", record(&[3, 2, 2], vec![("x", numbers(&[3, 2, 2], &[]))])), ("y", numbers(&[3, 2], &[]))],
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn rectangles_are_read_from_every_format() {
+    let mut odd = Vec::new();
+    for (name, value) in shapes() {
+        let rows = record(&[3], vec![("v", value), ("id", numbers(&[3], &[]))]);
+        let mut check = |what: &str, again: &dyn Fn(&Nest<Value>, &Spec) -> Result<Value>| {
+            let all = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                check(&format!("{name} in {what}"), &rows, again)
+            }));
+            if all.is_err() {
+                odd.push(format!("{name} in {what}"));
+            }
+        };
+        check("JSON", &|value, spec| Ok(decode_ndjson(&encode_ndjson(value)?, spec, OnError::Raise)?.value));
+        check("Arrow", &|value, spec| {
+            let (field, array) = to_arrow_field(value.leaves()[0].1)?;
+            from_arrow_field_as(&field, array.as_ref(), spec)
+        });
+        check("IPC", &|value, spec| {
+            let options = ArrowOptions { spec: Some(spec.clone()), ..ArrowOptions::default() };
+            Ok(read_ipc(write_ipc(value.leaves()[0].1, false)?.into(), &options)?.value)
+        });
+        check("Parquet", &|value, spec| {
+            let options = ParquetOptions { spec: Some(spec.clone()), ..ParquetOptions::default() };
+            Ok(read_parquet(&encode_parquet(value)?.into(), &options)?.value)
+        });
+        check("Avro", &|value, spec| {
+            let options = AvroOptions { spec: Some(spec.clone()), ..AvroOptions::default() };
+            Ok(read_avro(&encode_avro(value, Default::default())?[..], &options)?.value)
+        });
+    }
+    assert_eq!(odd, Vec::<String>::new());
+}
+
+#[test]
+fn repeated_messages_are_records_of_a_size() {
+    let text = "syntax = 'proto3'; message Pair { int64 x = 1; optional int64 y = 2; repeated int64 z = 3; }
+        message Row { int64 id = 1; repeated Pair v = 2; repeated List w = 3; } message List { repeated Pair v = 1; }";
+    let row = Schema::from_text(text).and_then(|schema| schema.message("Row")).expect("a message");
+    let y = masked(numbers(&[3, 2], &[1, 4]), &[3, 2], &[true, false, true, true, false, true]);
+    let pairs = record(&[3, 2], vec![("x", numbers(&[3, 2], &[])), ("y", y), ("z", numbers(&[3, 2, 2], &[]))]);
+    let inner = record(&[4, 2], vec![("x", numbers(&[4, 2], &[]))]);
+    let lists = listed(record(&[4], vec![("v", inner)]), &[3, 0, 1]);
+    let value = record(&[3], vec![("v", pairs), ("id", numbers(&[3], &[])), ("w", lists)]);
+    let of = |spec: &Spec| ProtobufOptions { spec: Some(spec.clone()), ..ProtobufOptions::default() };
+    check("messages", &value, |value, spec| {
+        let messages = encode_proto(value, &row)?;
+        let messages: Vec<Vec<u8>> =
+            (0..3).map(|i| messages.data().expect("data").text_at(i).expect("bytes").to_vec()).collect();
+        let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        Ok(read_proto(Messages::Each(&messages), &row, &of(spec))?.value)
+    });
+    check("the JSON of messages", &value, |value, spec| {
+        Ok(read_proto_json(&encode_proto_json(value, &row)?, &row, &of(spec))?.value)
+    });
+}
