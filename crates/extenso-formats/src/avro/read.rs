@@ -17,6 +17,7 @@ use crate::ops::any_rows;
 use crate::policy::field_rows;
 use crate::project::Wanted;
 use crate::run::Rows;
+use crate::source::{is_packed, reading, unpack};
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 use extenso_core::{Tensor, ops};
@@ -34,7 +35,7 @@ pub struct AvroOptions {
     pub on_error: OnError,
 }
 
-/// Reads an Avro file as one batch, whose outer axis is the rows. What is not wanted is read over.
+/// Reads an Avro file as one batch, whose outer axis is the rows. What is not wanted is read over. The file may be packed by gzip or zstd.
 ///
 /// Without a spec the value is what the file says: see [the table](crate::avro). With one, fields that it does not have are not looked at, an optional
 /// field that the file lacks is missing, and numbers are widened where that is exact.
@@ -55,7 +56,16 @@ pub struct AvroOptions {
 ///     r#"[{"items": [{"price": 2.5}]}, {"items": []}]"#
 /// );
 /// ```
-pub fn read_avro(source: impl BufRead, options: &AvroOptions) -> Result<Rows> {
+pub fn read_avro(mut source: impl BufRead, options: &AvroOptions) -> Result<Rows> {
+    if is_packed(source.fill_buf().map_err(reading)?) {
+        let mut packed = Vec::new();
+        source.read_to_end(&mut packed).map_err(reading)?;
+        return read_plain(&unpack(&packed)?[..], options);
+    }
+    read_plain(source, options)
+}
+
+fn read_plain(source: impl BufRead, options: &AvroOptions) -> Result<Rows> {
     let wanted = Wanted::of_paths(options.paths.as_deref()).map_err(|e| e.at("paths"))?;
     let spec = options.spec.as_ref().map(|spec| wanted.of(&any_rows(spec))).transpose().map_err(|e| e.at("paths"))?;
     let want = match &spec {

@@ -424,6 +424,23 @@ fn header(bytes: &[u8]) -> usize {
 }
 
 #[test]
+fn a_packed_file_is_the_file_in_it() {
+    use std::io::{Read, Write};
+    let value = Nest::dict([("x", Nest::Leaf(extenso_core::Tensor::from_vec(vec![1_i64, 2]).into()))]);
+    let plain = encode_avro(&value, AvroCodec::Null).expect("writes");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&plain).expect("packs");
+    let gzip = gzip.finish().expect("packs");
+    let zstd = zstd::encode_all(&plain[..], 1).expect("packs");
+    for bytes in [&plain, &gzip, &zstd] {
+        assert_eq!(read(bytes, &AvroOptions::default()).expect("reads"), r#"[{"x": 1}, {"x": 2}]"#);
+    }
+    check_refused(&gzip[..gzip.len() - 9], &AvroOptions::default(), "the gzip data is malformed");
+    let bomb = zstd::encode_all(std::io::repeat(0).take(70 << 20), 1).expect("packs");
+    check_refused(&bomb, &AvroOptions::default(), "of zstd hold more than");
+}
+
+#[test]
 fn a_row_says_where_it_is_wrong() {
     let schema = record(r#"{"name":"a","type":{"type":"array","items":{"type":"enum","name":"e","symbols":["x"]}}}"#);
     let bytes = file(&schema, "null", 2, &longs(&[0, 2, 0, 5, 0]));
