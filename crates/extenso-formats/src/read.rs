@@ -82,7 +82,7 @@ impl Reader {
 /// The value of decoded columns, of which every leaf is there.
 pub(crate) fn batch(spec: &Spec, records: &RecordSpec, decoded: Decoded) -> Result<Rows> {
     let visited = records.visited(&decoded.columns);
-    let leaves: Option<Vec<Value>> = records.leaves(decoded.columns)?.into_iter().collect();
+    let leaves: Option<Vec<Value>> = records.leaves(decoded.columns, decoded.rows)?.into_iter().collect();
     let leaves = leaves.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
     let value = pack(spec, &mut leaves.into_iter(), Provenance::Outside)?;
     Ok(Rows { value, bad: decoded.bad, visited })

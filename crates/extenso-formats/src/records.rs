@@ -105,14 +105,15 @@ impl RecordSpec {
         self.leaves.iter().filter(|leaf| leaf.column.is_some()).chain(values)
     }
 
-    /// The leaves of decoded columns; none where a leaf was not needed.
+    /// The leaves of the columns of so many rows; none where a leaf was not needed.
     ///
     /// Errors: columns of another plan.
-    pub fn leaves(&self, columns: Columns) -> Result<Vec<Option<Value>>> {
+    pub fn leaves(&self, columns: Columns, rows: usize) -> Result<Vec<Option<Value>>> {
         /// So many elements are checked side by side.
         const MANY: usize = 1 << 17;
         let all: usize = columns.as_slice().iter().map(Column::len).sum();
         let words = self.words(&columns)?;
+        let empty: Vec<usize> = self.leaves.iter().map(|leaf| self.outer_size(leaf, &columns, rows)).collect();
         let mut columns: Vec<Option<Column>> = columns.into_vec().into_iter().map(Some).collect();
         let mut column = |leaf: &Leaf| match leaf.column {
             None => Ok(None),
@@ -121,7 +122,9 @@ impl RecordSpec {
                 None => Err(Error::internal(format!("leaf '{}' has no column", leaf.path))),
             },
         };
-        let value = |(leaf, column): (&Leaf, Option<Column>)| column.map(|column| leaf.value(column)).transpose();
+        let value = |(leaf, column, at): (&Leaf, Option<Column>, usize)| {
+            column.map(|column| leaf.value(column, empty[at])).transpose()
+        };
         let mut singles: Vec<RowPartition> = Vec::new();
         let mut leaves = Vec::with_capacity(self.leaves.len());
         let mut pairs = Vec::new();
@@ -136,10 +139,10 @@ impl RecordSpec {
                     pairs.push((leaf, column, leaves.len()));
                     leaves.push(None);
                 }
-                _ => leaves.push(value((leaf, column))?),
+                _ => leaves.push(value((leaf, column, leaves.len()))?),
             }
         }
-        let made = side_by_side(pairs, |(leaf, column, at)| value((leaf, column)).map(|value| (at, value)));
+        let made = side_by_side(pairs, |(leaf, column, at)| value((leaf, column, at)).map(|value| (at, value)));
         for made in made {
             let (at, value) = made?;
             leaves[at] = value;
@@ -148,6 +151,28 @@ impl RecordSpec {
             leaves[at] = Some(value);
         }
         Ok(leaves)
+    }
+
+    /// How many elements stand along the outer axis of a leaf that has an axis of size 0, which its values do not say; 0 for another.
+    fn outer_size(&self, leaf: &Leaf, columns: &Columns, rows: usize) -> usize {
+        if !leaf.inner.contains(&0) {
+            return 0;
+        }
+        let path = leaf.path.segments();
+        let Some(list) = path.iter().rposition(|step| *step == Segment::Each) else { return rows };
+        let beside = |other: &&Leaf| {
+            other
+                .path
+                .segments()
+                .split_last()
+                .is_some_and(|(last, list_of)| list_of == &path[..list] && *last != Segment::Each)
+        };
+        let offsets = self.leaves.iter().filter(beside);
+        let mut ends = offsets.filter_map(|other| match columns.get(other.column?) {
+            Some(Column::Offsets(ends)) => Some(ends.last()),
+            _ => None,
+        });
+        ends.next().unwrap_or(0)
     }
 
     /// The leaves that are made of values by their categories, and where they stand.
@@ -204,7 +229,7 @@ impl Vocabulary {
     fn made(&self, columns: &Columns) -> Result<Vec<(usize, Value)>> {
         let id = self.values.column.ok_or_else(|| Error::internal("a vocabulary without values"))?;
         let column = columns.get(id).ok_or_else(|| Error::internal("a vocabulary without a column"))?;
-        let values = self.values.value(column.clone())?;
+        let values = self.values.value(column.clone(), 0)?;
         let each: usize = self.values.inner.iter().product();
         let there = |i: usize| {
             self.there.iter().all(|There { column, size, tag }| {
@@ -228,31 +253,32 @@ impl Vocabulary {
 }
 
 impl Leaf {
-    fn value(&self, column: Column) -> Result<Value> {
+    /// The value of a column; `empty` is the size of the outer axis if another has the size 0.
+    fn value(&self, column: Column, empty: usize) -> Result<Value> {
         macro_rules! numbers {
             ($column:expr; $($variant:ident $dtype:ident),*) => {
                 match $column {
                     $(Column::$variant(v) => {
-                        let dims = self.dims(v.len());
+                        let dims = self.dims(v.len(), empty);
                         Tensor::from_buffer(DType::$dtype, &dims, buffer(v))?.into()
                     })*
                     // Arrow has no such numbers, whose bytes are copied.
                     Column::BF16(v) => {
                         let bytes = Buffer::from_slice_ref(bytemuck::cast_slice::<_, u8>(&v));
-                        Tensor::from_buffer(DType::BF16, &self.dims(v.len()), bytes)?.into()
+                        Tensor::from_buffer(DType::BF16, &self.dims(v.len(), empty), bytes)?.into()
                     }
                     Column::Bits(bits) if self.spec.tensor()?.dtype == DType::I8 => {
                         let bytes: Vec<i8> = (0..bits.len()).map(|i| i8::from(bits.get(i))).collect();
-                        Tensor::from_buffer(DType::I8, &self.dims(bytes.len()), buffer(bytes))?.into()
+                        Tensor::from_buffer(DType::I8, &self.dims(bytes.len(), empty), buffer(bytes))?.into()
                     }
                     Column::Bits(bits) => {
                         let (bytes, n) = bits.into_parts();
-                        Tensor::from_bits(&self.dims(n), BooleanBuffer::new(buffer(bytes), 0, n))?.into()
+                        Tensor::from_bits(&self.dims(n, empty), BooleanBuffer::new(buffer(bytes), 0, n))?.into()
                     }
                     Column::Text(text) => {
                         let (offsets, bytes) = text.into_parts();
                         let (offsets, dtype) = (offsets_of(offsets), self.spec.tensor()?.dtype);
-                        let dims = self.dims(offsets.len() - 1);
+                        let dims = self.dims(offsets.len() - 1, empty);
                         Tensor::from_text(dtype, &dims, offsets, buffer(bytes))?.into()
                     }
                     Column::Offsets(rows) => {
@@ -268,9 +294,9 @@ impl Leaf {
         )
     }
 
-    fn dims(&self, elements: usize) -> Dims {
+    fn dims(&self, elements: usize, empty: usize) -> Dims {
         let size: usize = self.inner.iter().product();
-        std::iter::once(elements.checked_div(size).unwrap_or(0)).chain(self.inner.iter().copied()).collect()
+        std::iter::once(elements.checked_div(size).unwrap_or(empty)).chain(self.inner.iter().copied()).collect()
     }
 }
 

@@ -167,7 +167,7 @@ impl Runner {
 /// Errors: those of the ops.
 pub(crate) fn run_decoded(function: &Concrete, records: &RecordSpec, decoded: Decoded) -> Result<Rows<Nest<Value>>> {
     let visited = records.visited(&decoded.columns);
-    let leaves = records.leaves(decoded.columns)?;
+    let leaves = records.leaves(decoded.columns, decoded.rows)?;
     Ok(Rows { value: run_leaves(function, &leaves)?, bad: decoded.bad, visited })
 }
 

@@ -7,10 +7,10 @@ use extenso_ext::{CategoricalTensor, DateTensor, MaskedTensor, RaggedTensor, Str
 use extenso_formats::arrow::{ArrowOptions, from_arrow_field_as, read_ipc, to_arrow_field, write_ipc};
 use extenso_formats::proto::{Messages, Schema};
 use extenso_formats::{
-    AvroOptions, OnError, ParquetOptions, ProtobufOptions, decode_ndjson, encode_avro, encode_ndjson, encode_parquet,
-    encode_proto, encode_proto_json, read_avro, read_parquet, read_proto, read_proto_json,
+    AvroOptions, FieldSpec, OnError, ParquetOptions, ProtobufOptions, decode_ndjson, encode_avro, encode_ndjson,
+    encode_parquet, encode_proto, encode_proto_json, read_avro, read_parquet, read_proto, read_proto_json, struct_spec,
 };
-use extenso_types::{Nest, Result, Shape, Spec};
+use extenso_types::{DType, Nest, Result, Shape, Spec};
 
 fn components(value: &Value) -> Vec<String> {
     let mut leaves = Vec::new();
@@ -152,4 +152,18 @@ fn repeated_messages_are_records_of_a_size() {
     check("the JSON of messages", &value, |value, spec| {
         Ok(read_proto_json(&encode_proto_json(value, &row)?, &row, &of(spec))?.value)
     });
+}
+
+#[test]
+fn an_axis_of_size_zero_loses_no_row() {
+    let number = |sizes: &[usize]| FieldSpec::Scalar(DType::I64, sizes.to_vec());
+    let item = FieldSpec::Record(vec![("e", number(&[0])), ("n", number(&[]))]);
+    let spec = struct_spec([("a", number(&[0, 2])), ("items", FieldSpec::List(Box::new(item)))]).expect("a spec");
+    let text = "{\"a\":[],\"items\":[{\"e\":[],\"n\":1},{\"e\":[],\"n\":2}]}\n{\"a\":[],\"items\":[]}\n";
+    let value = decode_ndjson(text.as_bytes(), &spec, OnError::Raise).expect("reads").value;
+    assert_eq!(String::from_utf8(encode_ndjson(&Nest::Leaf(value)).expect("writes")).expect("text"), text);
+    // No other field says how many rows there are.
+    let alone = struct_spec([("a", number(&[0]))]).expect("a spec");
+    let value = decode_ndjson(b"{\"a\":[]}\n{\"a\":[]}\n", &alone, OnError::Raise).expect("reads").value;
+    assert_eq!(value.spec().expect("a spec").to_string(), "StructTensor(a: i64[2, 0], rank=1)");
 }

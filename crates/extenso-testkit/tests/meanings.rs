@@ -8,7 +8,7 @@ use extenso_ext::{
 };
 use extenso_graph::{Function, save};
 use extenso_testkit::laws::check_type;
-use extenso_types::{Nest, Result};
+use extenso_types::{DType, Nest, Result};
 
 fn check<T: ExtensionType>(values: &[T]) {
     check_type(values).unwrap_or_else(|e| panic!("{e}"));
@@ -63,7 +63,7 @@ fn a_traced_function_does_with_times_what_an_eager_one_does() {
         let by = DurationTensor::new(longs(&[1, 2, 3]), "s")?.into_value();
         let later = ops::subtract(ops::add(x, by)?, x)?;
         let year = date_part(x, "year")?;
-        Ok((cast_unit(&later, "s")?, ops::add(year, ops::cast(ops::less(x, x)?, extenso_types::DType::I64)?)?))
+        Ok((cast_unit(&later, "s")?, ops::add(year, ops::cast(ops::less(x, x)?, DType::I64)?)?))
     };
     let f = Function::new("parts", move |args| {
         let (later, year) = body(args.leaves()[0].1)?;
@@ -75,11 +75,36 @@ fn a_traced_function_does_with_times_what_an_eager_one_does() {
 }
 
 #[test]
+fn decimals_are_cast_as_their_digits_say() {
+    let cast = |texts: &[&str], scale, dtype| {
+        let x = DecimalTensor::parse(texts, 30, scale).expect("decimals").into_value();
+        ops::cast(x, dtype).expect("numbers").to_string()
+    };
+    // Neither goes by way of the other's nearest number.
+    assert_eq!(
+        cast(&["9007199254740993", "-9007199254740993"], 0, DType::I64),
+        "[9007199254740993, -9007199254740993]"
+    );
+    assert_eq!(cast(&["16777217.0000000001"], 10, DType::F32), "[16777218.0]");
+    assert_eq!(
+        cast(&["18446744073709551615", "1e25", "-1"], 0, DType::U64),
+        "[18446744073709551615, 18446744073709551615, 0]"
+    );
+    assert_eq!(cast(&["1.99", "-1.99", "0.5", "300"], 2, DType::I8), "[1, -1, 0, 127]");
+    assert_eq!(cast(&["1200", "-100", "0"], -2, DType::I32), "[1200, -100, 0]");
+    assert_eq!(cast(&["0.01", "0"], 2, DType::Bool), "[True, False]");
+    assert_eq!(cast(&["0.1", "2.5"], 1, DType::F16), "[0.1, 2.5]");
+    let x = DecimalTensor::parse(&["1"], 3, 0).expect("decimals").into_value();
+    let error = ops::cast(x, DType::String).expect_err("no number").to_string();
+    assert!(error.contains("decimals are cast to string") && error.contains("decimal_to_string"), "{error}");
+}
+
+#[test]
 fn a_traced_function_does_with_decimals_what_an_eager_one_does() {
     extenso_formats::init().expect("known");
     let body = |x: &Value| -> Result<Vec<Value>> {
         let sum = ops::subtract(ops::add(x, x)?, ops::take(x, longs(&[1, 0]), 0_i64)?)?;
-        let floats = ops::cast(&sum, extenso_types::DType::F64)?;
+        let floats = ops::cast(&sum, DType::F64)?;
         let over = ops::greater(&sum, x)?;
         Ok(vec![decimal_to_string(&sum)?, floats, over, sum])
     };

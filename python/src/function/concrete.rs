@@ -66,7 +66,8 @@ impl PyConcrete {
     ///
     /// With `target`, the records are read block by block, and the results are written into that file: Parquet where its name ends in
     /// `.parquet`, Avro for `.avro`, an Arrow file for `.arrow`, a stream for `.arrows`, CSV for `.csv`, messages for `.pb` and `.binpb`, TFRecords for `.tfrecord`,
-    /// otherwise lines of JSON. Memory does not grow with the source. The result is then None, or the bad rows.
+    /// otherwise lines of JSON. Memory does not grow with the source. The function sees one block at a time: what it computes over the rows,
+    /// such as a mean or a sort, is the block's. The result is then None, or the bad rows.
     ///
     /// With `descriptor` and `message`, the records are serialized messages; these, the source and `framing` are as `read_proto` takes them.
     /// The messages `tf.train.Example` and `tf.train.SequenceExample` want no descriptor, and are read as by `read_examples`. Results that are

@@ -204,7 +204,7 @@ impl Parser {
         }
         let Decoded { columns, rows, bad } = out;
         let mut outputs = Outputs::with_capacity(self.needed.len());
-        for (leaf, needed) in self.records.leaves(columns)?.into_iter().zip(&self.needed) {
+        for (leaf, needed) in self.records.leaves(columns, rows)?.into_iter().zip(&self.needed) {
             if *needed {
                 outputs.push(leaf.ok_or_else(|| Error::internal("a leaf was not decoded"))?);
             }

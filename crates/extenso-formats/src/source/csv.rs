@@ -62,7 +62,7 @@ impl Blocks for CsvBlocks<'_> {
         }
         self.given = true;
         let bytes = self.packed.as_ref().map_or(self.table.bytes(), |read| read.load(Ordering::Relaxed));
-        let leaves = self.records.leaves(out.columns)?;
+        let leaves = self.records.leaves(out.columns, out.rows)?;
         Ok(Some(Block { leaves, rows: self.table.rows(), bytes, bad: out.bad }))
     }
 }

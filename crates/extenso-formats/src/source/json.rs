@@ -101,6 +101,6 @@ impl Blocks for JsonBlocks<'_> {
         let skipped = if self.on_error == OnError::Skip { bad.count() } else { 0 };
         self.at = Start { row: self.at.row + rows + skipped, byte: self.at.byte + self.text.len() };
         let bytes = self.packed.as_ref().map_or(self.at.byte as u64, |read| read.load(Ordering::Relaxed));
-        Ok(Some(Block { leaves: self.records.leaves(columns)?, rows: self.at.row, bytes, bad }))
+        Ok(Some(Block { leaves: self.records.leaves(columns, rows)?, rows: self.at.row, bytes, bad }))
     }
 }

@@ -139,7 +139,7 @@ impl Blocks for MessageBlocks<'_> {
         self.row += rows + skipped;
         self.bytes += bytes;
         let bytes = self.packed.as_ref().map_or(self.bytes as u64, |read| read.load(Ordering::Relaxed));
-        Ok(Some(Block { leaves: self.records.leaves(columns)?, rows: self.row, bytes, bad }))
+        Ok(Some(Block { leaves: self.records.leaves(columns, rows)?, rows: self.row, bytes, bad }))
     }
 }
 

@@ -147,8 +147,11 @@ fn results_that_are_messages_are_written_as_they_are() {
     let spec = Spec::from(TensorSpec::new(DType::Bytes, Shape::new([Dim::any()])));
     let copy = copy.concrete(&Nest::Leaf(spec)).expect("traces");
     let mut out = Vec::new();
-    let options =
-        SinkOptions { format: Some(Format::TfRecord), message: Some(Content::Message(message("Total"))), json: None };
+    let options = SinkOptions {
+        format: Some(Format::TfRecord),
+        message: Some(Content::Message(message("Total"))),
+        ..SinkOptions::default()
+    };
     let sink = open_sink(&options, Box::new(&mut out)).expect("opens");
     let source = open_bytes(&copy, b"\"YWI=\"\n\"\"\n".to_vec(), &SourceOptions::default()).expect("opens");
     run_blocks(&copy, source, sink, &mut |_, _| Ok(())).expect("runs");
