@@ -279,3 +279,18 @@ def test_records_are_read_as_json_and_pyarrow_read_them(seed: int) -> None:
     except pa.ArrowInvalid:
         return  # It has no dtype for integers beside floats that do not fit.
     assert _pruned(come) == _pruned(table.to_pylist())
+
+
+def test_records_are_the_array_that_a_path_leads_to(tmp_path: pathlib.Path) -> None:
+    records = [{"id": i, "tags": ["a"] * (i % 3)} for i in range(10)]
+    text = json.dumps({"status": "ok", "data": {"pages": [{"rows": records}], "n": 10}}).encode()
+    path = tmp_path / "page.json"
+    path.write_bytes(gzip.compress(text))
+    spec = ex.infer_spec(records)
+    for source in [lambda: text, lambda: path, lambda: io.BytesIO(text)]:
+        assert ex.to_py(ex.read_json(source(), items="data.pages[0].rows")) == records
+        assert ex.to_py(ex.read_json(source(), spec, items="data.pages[0].rows")) == records
+    assert ex.to_py(ex.read_json(text, items="data.pages[0].rows", paths=["id"])) == [{"id": i} for i in range(10)]
+    for items, wanted in [("data.rows", "there is no 'data.rows'"), ("data.n", "an array of records"), ("data[*]", "fields and places")]:
+        with pytest.raises(ex.Error, match=wanted):
+            ex.read_json(text, items=items)

@@ -55,6 +55,11 @@ impl Failure {
         self.error.at(format!("row {row}, '{path}'"))
     }
 
+    /// The whole error, for a document of which a part starts at byte `start`.
+    pub fn of_document(self, start: usize) -> Error {
+        self.error.at(format!("byte {}", start + self.offset))
+    }
+
     /// The byte of the input, the path and the whole error, for a record that starts at byte `start`.
     pub fn finish(self, row: usize, start: usize) -> (usize, Path, Error) {
         let offset = start + self.offset;

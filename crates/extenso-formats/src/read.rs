@@ -7,7 +7,7 @@ mod blocks;
 pub use blocks::{Blocks, read_json_blocks};
 
 use crate::columns::{Decoded, OnError};
-use crate::json::{Decoder, Lines, infer};
+use crate::json::{Decoder, Lines, infer, locate};
 use crate::plan::Plan;
 use crate::project::Wanted;
 use crate::records::RecordSpec;
@@ -27,6 +27,8 @@ pub struct JsonOptions {
     /// What is read of them: the parts at or below these paths, such as `items[*].price`. The others are checked for syntax
     /// alone and are not in the value. Everything, if there is none.
     pub paths: Option<Vec<Path>>,
+    /// Where the list of records is in the input, which is one document then, such as `data.rows`; the input itself, if there is none.
+    pub items: Option<Path>,
     /// From how many records the spec is inferred: from all, if there is none. A later record that contradicts is a bad
     /// row; a field that only later records have is read over.
     pub sample: Option<usize>,
@@ -40,17 +42,25 @@ impl JsonOptions {
         Wanted::of_paths(self.paths.as_deref())
     }
 
-    /// The spec of what is wanted, from the options or from the input.
-    fn spec_of(&self, input: &[u8]) -> Result<Spec> {
+    /// The records in an input: the bytes that end with them, and where the list of them starts that the path leads to.
+    ///
+    /// Errors: the path leads to no list.
+    fn records<'t>(&self, input: &'t [u8]) -> Result<(&'t [u8], Option<usize>)> {
+        let Some(path) = &self.items else { return Ok((input, None)) };
+        let span = locate(input, path)?;
+        Ok((input.get(..span.end).unwrap_or_default(), Some(span.start)))
+    }
+
+    /// The spec of what is wanted, from the options or from the input, whose list of records starts at a byte if that is given.
+    fn spec_of(&self, input: &[u8], array: Option<usize>) -> Result<Spec> {
         if self.sample == Some(0) {
             return Err(Error::value("the sample has 0 records").wanted("at least one").at("sample"));
         }
         let wanted = self.wanted()?;
         match &self.spec {
             Some(spec) => wanted.of(spec),
-            None => {
-                infer(input, &wanted, self.sample.unwrap_or(usize::MAX), self.on_error).map_err(|e| e.at("infer_spec"))
-            }
+            None => infer(input, array, &wanted, self.sample.unwrap_or(usize::MAX), self.on_error)
+                .map_err(|e| e.at("infer_spec")),
         }
     }
 }
@@ -63,8 +73,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(options: &JsonOptions, input: &[u8], sample: Option<usize>) -> Result<Reader> {
-        let spec = options.spec_of(input)?;
+    fn new(options: &JsonOptions, input: &[u8], array: Option<usize>, sample: Option<usize>) -> Result<Reader> {
+        let spec = options.spec_of(input, array)?;
         let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
         let mut decoder = Decoder::new(records.plan())?;
         if let (None, Some(sample)) = (&options.spec, sample) {
@@ -114,10 +124,21 @@ fn reads_lists(spec: &Spec) -> Result<bool> {
 /// );
 /// ```
 pub fn infer_spec(input: &[u8], options: &JsonOptions) -> Result<Spec> {
-    JsonOptions { spec: None, ..options.clone() }.spec_of(&unpack(input)?)
+    let (options, text) = (JsonOptions { spec: None, ..options.clone() }, unpack(input)?);
+    let (text, array) = options.records(&text)?;
+    options.spec_of(text, array)
 }
 
-/// Reads lines of JSON, or an array of records, as one batch, whose outer axis is the records. They may be packed by gzip or zstd.
+/// Reads lines of JSON, or an array of records, as one batch, whose outer axis is the records. They may be packed by gzip or zstd. With `items`, the
+/// input is one document, and the records are the array at that path of it.
+///
+/// ```
+/// # use extenso_formats::{JsonOptions, read_json};
+/// let text = br#"{"status": "ok", "data": {"rows": [{"id": 1}, {"id": 2}]}}"#;
+/// let options = JsonOptions { items: Some("data.rows".parse().unwrap()), ..JsonOptions::default() };
+/// let rows = read_json(text, &options).unwrap();
+/// assert_eq!(extenso_ext::to_literal(&rows.value).unwrap().to_string(), r#"[{"id": 1}, {"id": 2}]"#);
+/// ```
 ///
 /// Errors: a row that does not fit, with its number, byte offset and path, unless `on_error` says otherwise; a path that
 /// leads nowhere; a spec that no record can express; those of [`infer_spec`] without a spec.
@@ -137,8 +158,12 @@ pub fn infer_spec(input: &[u8], options: &JsonOptions) -> Result<Spec> {
 /// ```
 pub fn read_json(input: &[u8], options: &JsonOptions) -> Result<Rows> {
     let text = unpack(input)?;
-    let mut reader = Reader::new(options, &text, options.sample)?;
-    let decoded = reader.decoder.records(&text, options.on_error)?;
+    let (text, array) = options.records(&text)?;
+    let mut reader = Reader::new(options, text, array, options.sample)?;
+    let decoded = match array {
+        Some(start) => reader.decoder.array_at(text, start, options.on_error)?,
+        None => reader.decoder.records(text, options.on_error)?,
+    };
     reader.rows(decoded)
 }
 
@@ -148,12 +173,12 @@ pub fn read_json(input: &[u8], options: &JsonOptions) -> Result<Rows> {
 pub fn read_json_file(file: File, options: &JsonOptions) -> Result<Rows> {
     let bytes = file.metadata().map_or(0, |data| usize::try_from(data.len()).unwrap_or(usize::MAX));
     let mut source = BufReader::new(file);
-    if options.spec.is_none() || is_packed(source.fill_buf().map_err(reading)?) {
+    if options.spec.is_none() || options.items.is_some() || is_packed(source.fill_buf().map_err(reading)?) {
         let mut text = Vec::with_capacity(bytes.min(1 << 30));
         source.read_to_end(&mut text).map_err(reading)?;
         return read_json(&text, options);
     }
-    let mut reader = Reader::new(options, &[], None)?;
+    let mut reader = Reader::new(options, &[], None, None)?;
     let decoded = reader.decoder.stream(Box::new(source), bytes, options.on_error)?;
     reader.rows(decoded)
 }

@@ -2,8 +2,11 @@
 
 use extenso_core::{Tensor, Value};
 use extenso_ext::{Literal, constant, to_literal};
-use extenso_formats::{JsonOptions, OnError, encode_ndjson, infer_spec, read_json, read_json_blocks, write_json};
+use extenso_formats::{
+    JsonOptions, OnError, encode_ndjson, infer_spec, read_json, read_json_blocks, read_json_file, write_json,
+};
 use extenso_types::{Nest, Path};
+use std::io::{Seek, Write};
 
 /// A short text of a spec: `?` behind what is optional, lists in brackets.
 fn short(text: &str) -> String {
@@ -291,4 +294,40 @@ fn a_packed_input_is_unpacked() {
     assert_eq!(literal(&read_json(&packed, &options()).expect("reads").value), "[{\"a\": 1}]");
     let blocks = read_json_blocks(&packed[..], 1, options()).expect("blocks");
     assert_eq!(blocks.map(|block| literal(&block.expect("a block").value)).collect::<String>(), "[{\"a\": 1}]");
+}
+
+#[test]
+fn records_are_the_array_that_a_path_leads_to() {
+    let text = br#" {"ok": true, "data": {"pages": [{"rows": []}, {"rows": [{"id": 1}, {"id": "x"}, {"id": 3, "more": {}}]}], "n": 2}} "#;
+    let read = |text: &[u8], path: &str, on_error| {
+        let items = Some(path.parse::<Path>().expect("a path"));
+        let read = read_json(text, &JsonOptions { items, on_error, ..JsonOptions::default() });
+        read.map_or_else(|e| e.to_string(), |rows| to_literal(&rows.value).expect("a literal").to_string())
+    };
+    let check = |text: &[u8], path: &str, on_error, wanted: &str| {
+        let found = read(text, path, on_error);
+        assert!(found.contains(wanted), "{path}: {found}");
+    };
+    let rows = "data.pages[1].rows";
+    check(text, rows, OnError::Skip, r#"[{"id": 1}, {"id": 3}]"#);
+    check(text, "data.pages", OnError::Skip, r#"[{"rows": []}"#);
+    let at = text.windows(3).position(|part| part == b"\"x\"").expect("there");
+    check(text, rows, OnError::Raise, &format!("row 1, byte {at}, 'id'"));
+    check(br#"[{"a": [{"x": 1}]}]"#, "[0].a", OnError::Raise, r#"[{"x": 1}]"#);
+    check(text, "data.rows", OnError::Raise, "there is no 'data.rows'.\nWanted: one of pages, n.");
+    check(text, "data.pages[2]", OnError::Raise, "there is no 'data.pages[2]'.\nWanted: a place below 2.");
+    check(text, "data.n.rows", OnError::Raise, "'data.n' is no object, and the path goes on with 'rows'");
+    check(text, "data.pages.rows", OnError::Raise, "'data.pages' is a list, and the path goes on with 'rows'");
+    check(text, "data.pages[*]", OnError::Raise, "fields and places alone");
+    check(text, "data", OnError::Raise, "an array of records");
+    check(&text[..40], rows, OnError::Raise, "items: byte");
+    check(br#"{"a": [], "a": [{"x": 1}]}"#, "a", OnError::Raise, "the key \"a\" came a second time");
+    check(br#"{"a": [1]} x"#, "a", OnError::Raise, "items: byte");
+    let options = JsonOptions { items: Some(rows.parse().expect("a path")), ..JsonOptions::default() };
+    let error = read_json_blocks(&text[..], 1, options.clone()).map(drop).expect_err("no lines").to_string();
+    assert!(error.contains("read_json_blocks: a path to the records is given"), "{error}");
+    let mut file = tempfile::tempfile().expect("a file");
+    file.write_all(text).and_then(|()| file.rewind()).expect("writes");
+    let options = JsonOptions { on_error: OnError::Skip, ..options };
+    assert_eq!(read_json_file(file, &options).expect("reads").bad.rows, [1]);
 }

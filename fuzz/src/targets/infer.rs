@@ -52,7 +52,7 @@ pub fn run(bytes: &[u8], outcomes: &mut Outcomes) {
     for on_error in [OnError::Raise, OnError::Skip, OnError::Default] {
         for paths in [None, Some(paths.clone())] {
             for sample in [None, Some(1)] {
-                one(bytes, &JsonOptions { spec: None, paths: paths.clone(), sample, on_error }, outcomes);
+                one(bytes, &JsonOptions { paths: paths.clone(), sample, on_error, ..JsonOptions::default() }, outcomes);
             }
         }
     }
@@ -71,7 +71,7 @@ fn one(bytes: &[u8], options: &JsonOptions, outcomes: &mut Outcomes) {
     outcomes.value("read", &spec);
     assert!(rows.value.spec().expect("a spec").is_subtype_of(&spec), "the value is of the spec");
     let text = written(&rows.value);
-    let given = JsonOptions { spec: Some(spec), paths: None, sample: None, on_error: OnError::Raise };
+    let given = JsonOptions { spec: Some(spec), ..JsonOptions::default() };
     let again = read_json(&text, &given).expect("what was written can be read");
     assert_eq!(text, written(&again.value), "reading what was written gives the same");
     blocks(

@@ -96,6 +96,7 @@ fn options(
     Ok(JsonOptions {
         spec: spec.map(spec::spec_or_value).transpose()?,
         paths: parsed_paths(py, paths)?,
+        items: None,
         sample,
         on_error: policy(py, on_error)?,
     })
@@ -145,7 +146,7 @@ fn infer_spec<'py>(
 /// The source is bytes, a path, a file object such as `gzip.open(path)`, or the list. Without `spec` it is inferred from all
 /// records, or from the first `sample`: then a later record that contradicts does not fit, and a field that only later records
 /// have is read over. With `paths`, such as `["id", "items[*].price"]`, only these parts are read and in the value; the rest is checked for syntax
-/// alone. A row that does not fit raises, with its number, byte offset and path. With `on_error="skip"` it is left out, with
+/// alone. With `items`, such as `"data.rows"`, the source is one document, and the records are the array at that path of it. A row that does not fit raises, with its number, byte offset and path. With `on_error="skip"` it is left out, with
 /// `"default"` it holds zeros, empty rows and missing values; then the result is `(value, bad)`, where `bad` lists these rows.
 ///
 /// >>> import extenso as ex
@@ -162,7 +163,7 @@ fn infer_spec<'py>(
 /// [{'item_id': 7, 'stock': [{'key': 'a', 'value': 1}]}]
 #[pyfunction]
 #[pyo3(signature = (
-    source, spec=None, *, paths=None, sample=None, descriptor=None, message=None, optional="rows", enums="numbers", oneof="members", depth=None,
+    source, spec=None, *, paths=None, items=None, sample=None, descriptor=None, message=None, optional="rows", enums="numbers", oneof="members", depth=None,
     on_error="raise"
 ))]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
@@ -171,6 +172,7 @@ fn read_json<'py>(
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    items: Option<&str>,
     sample: Option<usize>,
     descriptor: Option<&Bound<'py, PyAny>>,
     message: Option<&str>,
@@ -184,9 +186,15 @@ fn read_json<'py>(
     let rows = match protobuf::message_if_said(py, descriptor, message, "read_json")? {
         None => {
             let source = Source::of(source)?;
-            let options = of_objects(py, &source, options(py, spec, paths, sample, on_error)?, usize::MAX)?;
+            let items = items.map(str::parse::<Path>).transpose().map_err(|e| raised(py, e.at("items")))?;
+            let options = JsonOptions { items, ..options(py, spec, paths, sample, on_error)? };
+            let options = of_objects(py, &source, options, usize::MAX)?;
             let of_bytes = |bytes: &[u8]| extenso_formats::read_json(bytes, &options);
             source::with_file_or_bytes(py, source, |file| extenso_formats::read_json_file(file, &options), of_bytes)?
+        }
+        Some(_) if items.is_some() => {
+            let error = Error::value("a path to the records is given").wanted("lines or an array of messages");
+            return Err(raised(py, error.at("items")));
         }
         Some(message) => {
             let options = shaped.options(py, spec, paths, on_error)?;

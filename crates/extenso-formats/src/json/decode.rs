@@ -191,8 +191,15 @@ impl Decoder {
     /// Errors: as [`Decoder::lines`]; under every policy, what is no array or no JSON, because a bad item then hides where
     /// the next one starts.
     pub fn array(&mut self, input: &[u8], on_error: OnError) -> Result<Decoded> {
+        self.array_at(input, mark_len(input), on_error)
+    }
+
+    /// [`Decoder::array`] of the array that starts at this byte and ends with the input.
+    ///
+    /// Errors: as [`Decoder::array`].
+    pub(crate) fn array_at(&mut self, input: &[u8], start: usize, on_error: OnError) -> Result<Decoded> {
         let mut out = self.start()?;
-        for (row, item) in Items::new(input).enumerate() {
+        for (row, item) in Items::at(input, start).enumerate() {
             let (byte, item) = item.map_err(|failure| failure.finish(row, 0).2)?;
             self.record(item, byte, row, on_error, &mut out)?;
         }

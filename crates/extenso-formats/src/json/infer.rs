@@ -4,20 +4,20 @@
 //! spec that follows.
 
 use super::scan::scan;
-use super::split::{Items, is_array, lines};
+use super::split::{Items, is_array, lines, mark_len};
 use crate::columns::OnError;
 use crate::project::Wanted;
 use crate::seen::{MAX_FIELDS, Seen};
 use extenso_types::{Error, Result, Spec};
 
-/// The spec of what is wanted of the first `sample` records of lines or of an array.
+/// The spec of what is wanted of the first `sample` records of lines or of an array, which may start at a byte that is given.
 ///
 /// Errors: under [`OnError::Raise`], a record that is no JSON, or contradicts an earlier one, with row, byte and path; under
 /// the other policies such records are passed over; see `seen` for what has no spec.
-pub fn infer(input: &[u8], wanted: &Wanted, sample: usize, on_error: OnError) -> Result<Spec> {
+pub fn infer(input: &[u8], array: Option<usize>, wanted: &Wanted, sample: usize, on_error: OnError) -> Result<Spec> {
     let mut found = Findings { wanted, on_error, seen: Seen::default(), room: MAX_FIELDS, bytes: 0 };
-    if is_array(input) {
-        for (row, item) in Items::new(input).take(sample).enumerate() {
+    if let Some(start) = array.or_else(|| is_array(input).then(|| mark_len(input))) {
+        for (row, item) in Items::at(input, start).take(sample).enumerate() {
             let (start, text) = item.map_err(|failure| failure.finish(row, 0).2)?;
             found.add(text, row, start)?;
         }

@@ -21,6 +21,7 @@ mod encode;
 mod failure;
 mod fields;
 mod infer;
+mod locate;
 mod node;
 mod number;
 mod quick;
@@ -40,6 +41,7 @@ pub use encode::{encode_lines, write_string};
 #[cfg(feature = "proto")]
 pub(crate) use fields::Fields;
 pub(crate) use infer::infer;
+pub(crate) use locate::locate;
 #[cfg(feature = "proto")]
 pub(crate) use number::{named as named_float, write as write_float};
 #[cfg(feature = "proto")]

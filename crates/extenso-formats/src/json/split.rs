@@ -50,10 +50,9 @@ enum State {
 }
 
 impl<'a> Items<'a> {
-    /// The items of the array that the input is.
-    pub fn new(input: &'a [u8]) -> Items<'a> {
-        let start = mark_len(input);
-        Items { jiter: Jiter::new(&input[start..]), start, state: State::Before }
+    /// The items of the array that starts at this byte and ends with the input.
+    pub fn at(input: &'a [u8], start: usize) -> Items<'a> {
+        Items { jiter: Jiter::new(input.get(start..).unwrap_or_default()), start, state: State::Before }
     }
 
     fn step(&mut self) -> Read<Option<Piece<'a>>> {

@@ -29,6 +29,10 @@ pub fn read_json_blocks<'a, R>(source: R, rows: usize, options: JsonOptions) -> 
 where
     R: BufRead + Send + 'a,
 {
+    if options.items.is_some() {
+        let error = Error::value("a path to the records is given").wanted("lines of records, which blocks are read of");
+        return Err(error.hint("Use `read_json`").at("read_json_blocks"));
+    }
     if rows == 0 {
         return Err(Error::value("the blocks have 0 rows").wanted("at least one").at("read_json_blocks"));
     }
@@ -81,6 +85,7 @@ impl Blocks<'_> {
             none => none.insert(Reader::new(
                 &self.options,
                 &self.text,
+                None,
                 Some(self.options.sample.unwrap_or(rows).min(rows)),
             )?),
         };
