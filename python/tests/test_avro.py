@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import gzip
 import io
 import random
 import uuid
@@ -146,3 +147,12 @@ def test_runs_read_and_write_avro_block_by_block(tmp_path: Path) -> None:
         f.run(ex.write_avro(ex.constant([{"id": 1, "items": [{"cost": 1.0}]}])))
     counted = ex.function(lambda r: r["items"].row_lengths(), name="count")
     assert counted.get_concrete_function(ex.spec_of(value)).run(file).tolist() == [len(r["items"]) for r in records]
+
+
+def test_a_packed_file_is_the_file_in_it(tmp_path: Path) -> None:
+    records = [{"id": i, "s": "x" * (i % 5)} for i in range(100)]
+    file = ex.write_avro(ex.constant(records))
+    path = tmp_path / "rows.avro.gz"
+    path.write_bytes(gzip.compress(file))
+    for source in [file, path, path.read_bytes(), io.BytesIO(path.read_bytes())]:
+        assert ex.to_py(ex.read_avro(source)) == records

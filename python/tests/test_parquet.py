@@ -1,5 +1,7 @@
 """Parquet in and out: projection, row groups, conditions, blocks, policies, files; against pyarrow."""
 
+import datetime
+import decimal
 import doctest
 import inspect
 import io
@@ -174,6 +176,35 @@ def test_row_groups_are_chosen_and_pruned() -> None:
     ]:
         with pytest.raises(ex.Error, match=wanted):
             ex.read_parquet(file, **options)
+
+
+def test_row_groups_are_pruned_by_dates_times_and_decimals() -> None:
+    day = lambda i: datetime.date(2020, 1, 1 + i // 10)
+    at = lambda i: datetime.datetime(2020, 1, 1, i // 10, tzinfo=datetime.timezone.utc)
+    price = lambda i: decimal.Decimal(i // 10) / 4
+    columns = {
+        "x": pa.array(range(40)),
+        "day": pa.array([day(i) for i in range(40)]),
+        "at": pa.array([at(i) for i in range(40)]),
+        "local": pa.array([at(i).replace(tzinfo=None) for i in range(40)]),
+        "clock": pa.array([at(i).time() for i in range(40)]),
+        "price": pa.array([price(i) for i in range(40)], pa.decimal128(10, 2)),
+        "wide": pa.array([price(i) for i in range(40)], pa.decimal128(30, 4)),
+    }
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink, row_group_size=10)
+    first = lambda *prune: [row["x"] for row in ex.to_py(ex.read_parquet(sink.getvalue(), paths=["x"], prune=prune))][::10]
+    assert first("day", "==", datetime.date(2020, 1, 3)) == first("day", "==", "2020-01-03") == [20]
+    assert first("at", ">=", at(20)) == first("at", ">=", "2020-01-01T03:00:00+01:00") == [20, 30]
+    assert first("local", "<", at(20).replace(tzinfo=None)) == [0, 10]
+    assert first("clock", "!=", datetime.time(1)) == [0, 20, 30]
+    for name in ["price", "wide"]:
+        assert first(name, ">", decimal.Decimal("0.25")) == first(name, ">", "2.5e-1") == [20, 30]
+        assert first(name, "<=", decimal.Decimal("0.2500001")) == [0, 10]
+        assert first(name, "<", 0) == []
+    for value, wanted in [(at(0), "column 'day' is Date32"), (1.5, "does not compare"), (object(), "a date, a time, a duration or a decimal")]:
+        with pytest.raises(ex.Error, match=wanted):
+            first("day", "==", value)
 
 
 def test_blocks_are_the_whole(tmp_path: pathlib.Path) -> None:

@@ -375,7 +375,9 @@ def test_examples_are_written_and_read_again(tmp_path: pathlib.Path) -> None:
     with pytest.raises(ex.Error, match="fits f32"):
         ex.write_examples(ex.constant([{"y": 0.5}, {"y": 0.1}]))
     with pytest.raises(ex.Error, match="a feature cannot hold this"):
-        ex.write_examples(ex.constant([{"ok": True}]))
+        ex.write_examples(ex.constant([{"deep": {"ok": 1}}]))
+    flags = ex.constant([{"ok": True}, {"ok": False}])
+    assert ex.to_py(ex.read_examples(ex.write_examples(flags), ex.StructTensorSpec([None], {"ok": ex.TensorSpec([None], "bool")}))) == ex.to_py(flags)
 
 
 def test_a_graph_decodes_the_features_that_it_uses() -> None:

@@ -130,10 +130,32 @@ fn literal_of(object: &Bound<'_, PyAny>) -> PyResult<Literal> {
         Ok(Literal::Text(text.to_cow()?.as_bytes().to_vec()))
     } else if object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>() {
         Ok(Literal::Text(object.extract()?))
+    } else if let Some(text) = spelled(object)? {
+        Ok(Literal::Text(text.into_bytes()))
     } else {
         let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)));
-        Err(raised(object.py(), error.wanted("a number, a string, bytes, True or False").at("prune")))
+        let wanted = "a number, a string, bytes, True, False, a date, a time, a duration or a decimal";
+        Err(raised(object.py(), error.wanted(wanted).at("prune")))
     }
+}
+
+/// The text of a date, a time, a duration or a decimal of Python; none of other values.
+fn spelled(object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let py = object.py();
+    let is = |module: &str, name: &str| object.is_instance(&py.import(module)?.getattr(name)?);
+    if is("decimal", "Decimal")? {
+        return Ok(Some(object.str()?.to_string()));
+    }
+    if is("datetime", "timedelta")? {
+        let one = py.import("datetime")?.getattr("timedelta")?.call1((0, 0, 1))?;
+        return Ok(Some(format!("{}us", object.floor_div(one)?)));
+    }
+    for name in ["date", "time"] {
+        if is("datetime", name)? {
+            return Ok(Some(object.call_method0("isoformat")?.extract()?));
+        }
+    }
+    Ok(None)
 }
 
 /// Which row groups are asked for.
