@@ -124,7 +124,8 @@ pub(super) fn slice(call: &Call<'_>) -> Answer {
 
 fn slice_rows(x: &RaggedTensor, attrs: &Slice) -> Answer {
     let Ok(rows) = x.partition.data() else {
-        let picked = call_one(&ops::SLICE, &[Arg::Value(positions(&x.clone().into_value())?)], attrs)?;
+        let attrs = Slice { axis: 0, ..attrs.clone() };
+        let picked = call_one(&ops::SLICE, &[Arg::Value(positions(&x.clone().into_value())?)], &attrs)?;
         return answer_ext(rows_at(x, picked.tensor()?)?);
     };
     let (first, count) = ops::slice_range(attrs, rows.nrows())?;
