@@ -54,6 +54,13 @@ impl Budget {
         }
     }
 
+    /// Takes so many bytes; whether there were as many.
+    pub fn take(&mut self, bytes: u64) -> bool {
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+
     /// How many bytes are left.
     pub fn left(self) -> u64 {
         self.0

@@ -38,6 +38,30 @@ pub struct Stored {
     pub plain: bool,
 }
 
+/// Rows as they stand in the file.
+#[derive(Clone)]
+pub struct Packed {
+    /// How many there are.
+    pub rows: usize,
+    pub bytes: Vec<u8>,
+    /// The place of the bytes in the file.
+    at: u64,
+    /// The place of the block.
+    start: u64,
+    codec: AvroCodec,
+}
+
+impl Packed {
+    /// What is in it.
+    ///
+    /// Errors: a block that is malformed or holds too much.
+    pub fn unpack(self, budget: &mut Budget) -> Result<Stored> {
+        let Packed { rows, bytes, at, start, codec } = self;
+        let bytes = codec.unpack(bytes, budget).map_err(|e| e.at(format!("the block at byte {start}")))?;
+        Ok(Stored { rows, bytes, at, plain: codec == AvroCodec::Null })
+    }
+}
+
 impl<R: BufRead> Container<R> {
     /// Reads the header, and the schema in it.
     ///
@@ -75,6 +99,13 @@ impl<R: BufRead> Container<R> {
     ///
     /// Errors: a block that is cut off, or has another marker; one that is malformed or holds too much.
     pub fn next(&mut self, budget: &mut Budget) -> Result<Option<Stored>> {
+        self.packed()?.map(|block| block.unpack(budget)).transpose()
+    }
+
+    /// The next block as it stands in the file; none at the end.
+    ///
+    /// Errors: a block that is cut off, or has another marker.
+    pub fn packed(&mut self) -> Result<Option<Packed>> {
         if self.source.fill_buf().map_err(reading)?.is_empty() {
             return Ok(None);
         }
@@ -87,8 +118,7 @@ impl<R: BufRead> Container<R> {
         if self.exact(MARKER)? != self.marker {
             return Err(malformed(behind, "the marker behind a block is not that of the header").wanted(COMPLETE));
         }
-        let bytes = self.codec.unpack(packed, budget).map_err(|e| e.at(format!("the block at byte {start}")))?;
-        Ok(Some(Stored { rows, bytes, at, plain: self.codec == AvroCodec::Null }))
+        Ok(Some(Packed { rows, bytes: packed, at, start, codec: self.codec }))
     }
 
     /// How many entries the next part of the header has; none at its end.

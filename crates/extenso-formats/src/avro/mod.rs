@@ -33,6 +33,7 @@
 mod codec;
 mod container;
 mod encode;
+mod join;
 mod node;
 mod numbers;
 mod put;

@@ -446,7 +446,7 @@ impl Union {
 
 impl Child {
     /// Adds defaults where values of other types stand.
-    fn upto(&mut self, len: usize) {
+    pub fn upto(&mut self, len: usize) {
         self.node.fill(len.saturating_sub(self.len));
         self.len = self.len.max(len);
     }
@@ -457,7 +457,8 @@ fn step(field: &FieldRef) -> Segment {
     Segment::field(field.name().as_str())
 }
 
-fn last(ends: &[i64]) -> i64 {
+/// Where the last row ends.
+pub fn last(ends: &[i64]) -> i64 {
     ends.last().copied().unwrap_or(0)
 }
 

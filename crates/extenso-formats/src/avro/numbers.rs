@@ -63,6 +63,20 @@ impl Ints {
         each!(self, numbers => fit(numbers, number))
     }
 
+    /// Takes the numbers of another column of the same kind.
+    pub fn append(&mut self, other: &mut Ints) {
+        match (self, other) {
+            (Ints::I8(numbers), Ints::I8(more)) => numbers.append(more),
+            (Ints::I16(numbers), Ints::I16(more)) => numbers.append(more),
+            (Ints::I32(numbers), Ints::I32(more)) => numbers.append(more),
+            (Ints::I64(numbers), Ints::I64(more)) => numbers.append(more),
+            (Ints::U8(numbers), Ints::U8(more)) => numbers.append(more),
+            (Ints::U16(numbers), Ints::U16(more)) => numbers.append(more),
+            (Ints::U32(numbers), Ints::U32(more)) => numbers.append(more),
+            _ => {}
+        }
+    }
+
     /// How many numbers there are.
     pub fn len(&self) -> usize {
         each!(self, numbers => numbers.len())

@@ -4,7 +4,7 @@
 //! left out or replaced, as the policy says, if its end can be found.
 
 use super::codec::Budget;
-use super::container::{Container, Stored, malformed};
+use super::container::{Container, Packed, Stored, malformed};
 use super::node::Node;
 use super::schema::Schema;
 use super::shape::{Want, compile};
@@ -20,7 +20,7 @@ use crate::run::Rows;
 use crate::source::{is_packed, reading, unpack};
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
-use extenso_core::{Tensor, ops};
+use extenso_core::{Tensor, ops, side_by_side, threads};
 use extenso_types::{Path, Result, Spec};
 use std::io::BufRead;
 
@@ -77,7 +77,7 @@ fn read_plain(source: impl BufRead, options: &AvroOptions) -> Result<Rows> {
         None if e.is_missing() => e.at("paths"),
         _ => e,
     })?;
-    let Batch { rows, bad, count } = match reader.next(usize::MAX)? {
+    let Batch { rows, bad, count } = match reader.all(want)? {
         Some(batch) => batch,
         None => reader.empty()?,
     };
@@ -128,7 +128,6 @@ pub(crate) struct Reader<R> {
     on_error: OnError,
     budget: Budget,
     row: usize,
-    marks: Vec<usize>,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -138,7 +137,7 @@ impl<R: BufRead> Reader<R> {
     pub fn open(source: R, want: Want<'_>, on_error: OnError) -> Result<Reader<R>> {
         let (file, schema) = Container::open(source)?;
         let root = compile(&schema, want)?;
-        Ok(Reader { file, schema, root, on_error, budget: Budget::default(), row: 0, marks: Vec::new() })
+        Ok(Reader { file, schema, root, on_error, budget: Budget::default(), row: 0 })
     }
 
     /// What the rows are.
@@ -179,43 +178,154 @@ impl<R: BufRead> Reader<R> {
         Ok(Some(Batch { rows: self.root.finish(count)?, count, bad }))
     }
 
-    /// Decodes the rows of a block.
-    fn rows(&mut self, block: &Stored, bad: &mut Vec<BadRow>) -> Result<()> {
-        let Reader { schema, root, budget, marks, on_error, row, .. } = self;
-        let mut wire = Wire::new(&block.bytes, budget);
-        let told = |failure: Box<Failure>, row: usize| block.told(*failure, row);
-        if root.empty {
-            wire.charge(block.rows.saturating_mul(root.weight)).map_err(|e| told(e, *row).error)?;
-            root.fill(block.rows);
-            *row += block.rows;
-        } else {
-            for _ in 0..block.rows {
-                let start = wire.at();
-                marks.clear();
-                if *on_error != OnError::Raise {
-                    root.mark(marks);
+    /// All rows that are left, of which blocks are decoded side by side; none if there is none. `want` is what the file was opened with.
+    ///
+    /// Errors: as [`Reader::next`], and the same ones.
+    pub fn all(&mut self, want: Want<'_>) -> Result<Option<Batch>> {
+        let most = threads() * PER_THREAD;
+        if threads() < 2 || self.root.empty {
+            return self.next(usize::MAX);
+        }
+        self.budget = Budget::default();
+        let (before, mut bad, mut desks, mut any, mut ended) = (self.row, Vec::new(), Vec::new(), false, Ok(false));
+        while let Ok(false) = ended {
+            let mut blocks = Vec::new();
+            while blocks.len() < most && matches!(ended, Ok(false)) {
+                match self.file.packed() {
+                    Ok(Some(block)) => blocks.push(block),
+                    Ok(None) => ended = Ok(true),
+                    // The blocks before may have an error that comes first.
+                    Err(e) => ended = Err(e),
                 }
-                if let Err(failure) = root.read(schema, &mut wire) {
-                    let fault = told(failure, *row);
-                    if *on_error == OnError::Raise {
-                        return Err(fault.error);
-                    }
-                    // A row whose end is not found hides where the next begins.
-                    wire.go_back(start);
-                    root.roll_back(&mut marks.drain(..));
-                    let over = skip(schema, schema.root, &mut wire, 0).and_then(|()| wire.charge(root.weight));
-                    over.map_err(|e| told(e, *row).error)?;
-                    root.fill(1);
-                    bad.push(fault);
+            }
+            any |= !blocks.is_empty();
+            while desks.len() < blocks.len() {
+                desks.push(compile(&self.schema, want)?);
+            }
+            self.together(blocks, &mut desks, want, &mut bad)?;
+        }
+        ended?;
+        if !any {
+            return Ok(None);
+        }
+        let count = self.row - before;
+        Ok(Some(Batch { rows: self.root.finish(count)?, count, bad }))
+    }
+
+    /// Decodes blocks side by side, each into a node of its own, and puts these behind the rows that there are.
+    ///
+    /// What a block may hold follows from the blocks before, of which not all is known yet: each is given the most that may be left, and one
+    /// that has an error or took more than was left is decoded again, alone.
+    fn together(
+        &mut self,
+        blocks: Vec<Packed>,
+        desks: &mut [Node],
+        want: Want<'_>,
+        bad: &mut Vec<BadRow>,
+    ) -> Result<()> {
+        let (mut most, mut row, mut tasks) = (self.budget, self.row, Vec::new());
+        for (block, desk) in blocks.into_iter().zip(desks) {
+            let (given, first) = (most, row);
+            most.add(block.bytes.len());
+            row = row.saturating_add(block.rows);
+            tasks.push((block, desk, given, first));
+        }
+        let (schema, on_error) = (&self.schema, self.on_error);
+        let done = side_by_side(tasks, |(block, desk, given, row)| {
+            let (mut left, mut bad) = (given, Vec::new());
+            let read = block
+                .clone()
+                .unpack(&mut left)
+                .and_then(|stored| rows(schema, desk, &stored, Place { on_error, row }, &mut left, &mut bad));
+            let mut all = given;
+            all.add(block.bytes.len());
+            let used = all.left().saturating_sub(left.left());
+            (block, desk, read.map(|()| (used, bad)))
+        });
+        for (block, desk, read) in done {
+            let mut left = self.budget;
+            left.add(block.bytes.len());
+            match read {
+                Ok((used, odd)) if left.take(used) => {
+                    self.budget = left;
+                    self.row += block.rows;
+                    self.root.append(desk);
+                    bad.extend(odd);
                 }
-                *row += 1;
+                _ => {
+                    *desk = compile(&self.schema, want)?;
+                    let stored = block.unpack(&mut self.budget)?;
+                    self.rows(&stored, bad)?;
+                }
             }
         }
-        match wire.rest() {
-            0 => Ok(()),
-            rest => Err(malformed(block.at, format!("{rest} bytes are behind the {} rows of a block", block.rows))
-                .wanted("blocks of the rows that they say")),
+        Ok(())
+    }
+
+    /// Decodes the rows of a block.
+    fn rows(&mut self, block: &Stored, bad: &mut Vec<BadRow>) -> Result<()> {
+        let place = Place { on_error: self.on_error, row: self.row };
+        rows(&self.schema, &mut self.root, block, place, &mut self.budget, bad)?;
+        self.row += block.rows;
+        Ok(())
+    }
+}
+
+/// So many blocks are taken for each thread, so that one that is late is not waited for long.
+const PER_THREAD: usize = 4;
+
+/// The first row of a block, and what becomes of rows that do not fit.
+#[derive(Clone, Copy)]
+struct Place {
+    on_error: OnError,
+    row: usize,
+}
+
+/// Decodes the rows of a block into a node.
+///
+/// Errors: malformed bytes; rows that do not fit, under the policy that raises.
+fn rows(
+    schema: &Schema,
+    root: &mut Node,
+    block: &Stored,
+    Place { on_error, mut row }: Place,
+    budget: &mut Budget,
+    bad: &mut Vec<BadRow>,
+) -> Result<()> {
+    let (marks, row) = (&mut Vec::new(), &mut row);
+    let mut wire = Wire::new(&block.bytes, budget);
+    let told = |failure: Box<Failure>, row: usize| block.told(*failure, row);
+    if root.empty {
+        wire.charge(block.rows.saturating_mul(root.weight)).map_err(|e| told(e, *row).error)?;
+        root.fill(block.rows);
+        *row += block.rows;
+    } else {
+        for _ in 0..block.rows {
+            let start = wire.at();
+            marks.clear();
+            if on_error != OnError::Raise {
+                root.mark(marks);
+            }
+            if let Err(failure) = root.read(schema, &mut wire) {
+                let fault = told(failure, *row);
+                if on_error == OnError::Raise {
+                    return Err(fault.error);
+                }
+                // A row whose end is not found hides where the next begins.
+                wire.go_back(start);
+                root.roll_back(&mut marks.drain(..));
+                let over = skip(schema, schema.root, &mut wire, 0).and_then(|()| wire.charge(root.weight));
+                over.map_err(|e| told(e, *row).error)?;
+                root.fill(1);
+                bad.push(fault);
+            }
+            *row += 1;
         }
+    }
+    match wire.rest() {
+        0 => Ok(()),
+        rest => Err(malformed(block.at, format!("{rest} bytes are behind the {} rows of a block", block.rows))
+            .wanted("blocks of the rows that they say")),
     }
 }
 

@@ -424,6 +424,58 @@ fn header(bytes: &[u8]) -> usize {
 }
 
 #[test]
+fn blocks_side_by_side_are_those_of_one_reader() {
+    use super::{Reader, Want};
+    let schema = record(
+        r#"{"name":"n","type":["null","long"]},{"name":"s","type":{"type":"array","items":"string"}},{"name":"u","type":["int","string","null"]},
+           {"name":"b","type":"boolean"},{"name":"e","type":{"type":"enum","name":"e","symbols":["x","y"]}}"#,
+    );
+    let row = |i: i64| {
+        let mut row = if i % 3 == 0 { longs(&[0]) } else { longs(&[1, i]) };
+        row.extend(longs(&[2]));
+        for _ in 0..2 {
+            put_text(format!("s{i}").as_bytes(), &mut row);
+        }
+        row.extend(longs(&[0]));
+        match i % 4 {
+            0 => row.extend(longs(&[0, i])),
+            1 => row.extend(longs(&[2])),
+            _ => {
+                row.extend(longs(&[1]));
+                put_text(b"t", &mut row);
+            }
+        }
+        row.push(u8::from(i % 2 == 0));
+        // The last one of some is no symbol.
+        row.extend(longs(&[if i % 50 == 49 { 5 } else { i % 2 }]));
+        row
+    };
+    let mut bytes = file(&schema, "null", 0, &[]);
+    let empty = bytes.split_off(bytes.len() - 18);
+    let marker = empty[2..].to_vec();
+    for block in 0..40 {
+        let rows: Vec<u8> = (block * 7..block * 7 + 7).flat_map(row).collect();
+        put_long(7, &mut bytes);
+        put_text(&rows, &mut bytes);
+        bytes.extend(&marker);
+    }
+    for on_error in [OnError::Raise, OnError::Skip, OnError::Default] {
+        let told = |batch: Result<Option<super::Batch>>| {
+            let batch = batch.map_err(|e| e.to_string())?;
+            Ok::<_, String>(batch.map(|batch| {
+                let bad: Vec<_> = batch.bad.iter().map(|bad| (bad.row, bad.offset, bad.error.to_string())).collect();
+                (batch.rows.to_data(), batch.count, bad)
+            }))
+        };
+        for end in [bytes.len(), bytes.len() - 5, bytes.len() - 200] {
+            let open = || Reader::open(&bytes[..end], Want::All, on_error).expect("opens");
+            let together = extenso_core::with_threads(3, || told(open().all(Want::All)));
+            assert!(together == told(open().next(usize::MAX)), "{on_error:?}, {end}");
+        }
+    }
+}
+
+#[test]
 fn a_packed_file_is_the_file_in_it() {
     use std::io::{Read, Write};
     let value = Nest::dict([("x", Nest::Leaf(extenso_core::Tensor::from_vec(vec![1_i64, 2]).into()))]);
