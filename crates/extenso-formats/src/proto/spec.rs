@@ -13,6 +13,7 @@ use extenso_core::TypeSpec;
 use extenso_ext::{StructSpec, UnionSpec};
 use extenso_types::{DType, Dim, Error, Path, Result, Segment, Shape, Spec, TensorSpec};
 use prost_reflect::{Kind, MessageDescriptor, OneofDescriptor};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What a field that may come once or not at all becomes.
@@ -51,7 +52,7 @@ pub struct Shaping<'a> {
     pub optionals: Optionals,
     pub enums: Enums,
     pub oneofs: Oneofs,
-    /// How many levels of messages below the first are followed.
+    /// How many levels of messages that may hold themselves are followed below the first of them; others are followed to their end.
     pub depth: Option<usize>,
     pub wanted: &'a Wanted,
 }
@@ -60,7 +61,7 @@ pub struct Shaping<'a> {
 ///
 /// Errors: a path that leads nowhere; a message that holds itself without a depth; more than 10,000 fields or 60 levels; no fields.
 pub fn spec_of(message: &MessageType, how: Shaping<'_>) -> Result<Spec> {
-    let mut builder = Builder { how, above: Vec::new(), fields: 0 };
+    let mut builder = Builder { how, above: Vec::new(), endless: HashMap::new(), fields: 0 };
     let spec = builder.record(&message.0, Dim::any(), how.wanted, &Path::root())?;
     let spec = spec.ok_or_else(|| {
         Error::value(format!("message {} has no field to read", message.name())).wanted("a field at least")
@@ -72,6 +73,8 @@ struct Builder<'a> {
     how: Shaping<'a>,
     /// The names of the messages around the one that is looked at.
     above: Vec<Arc<str>>,
+    /// Whether messages may hold themselves, by name.
+    endless: HashMap<Arc<str>, bool>,
     fields: usize,
 }
 
@@ -117,7 +120,11 @@ impl Builder<'_> {
             let error = Error::value(format!("{name} nests too deep")).wanted(format!("at most {MAX_LEVELS} levels"));
             return Err(error.at("message"));
         }
-        self.above.push(name.into());
+        let name: Arc<str> = name.into();
+        if self.how.depth.is_some() {
+            self.endless.entry(name.clone()).or_insert_with(|| is_endless(message));
+        }
+        self.above.push(name);
         Ok(())
     }
 
@@ -162,9 +169,7 @@ impl Builder<'_> {
             let at = at.child(Segment::field(member.name()));
             let spec = match wanted.field(member.name()) {
                 // That it is there is all that a message without fields says.
-                Some(_) if self.is_bare(&member.kind()) => {
-                    Some(StructSpec::bare(Shape::new([rows])).serialize().into())
-                }
+                Some(_) if is_bare(&member.kind()) => Some(StructSpec::bare(Shape::new([rows])).serialize().into()),
                 Some(wanted) => self.value(&member.kind(), rows, wanted, &at)?,
                 None => Some(unwanted(rows)),
             };
@@ -177,10 +182,11 @@ impl Builder<'_> {
         Ok((!children.is_empty()).then(|| UnionSpec::new(tags, None, children).serialize().into()))
     }
 
-    /// Whether values are messages without fields, within the depth.
-    fn is_bare(&self, kind: &Kind) -> bool {
-        let within = self.how.depth.is_none_or(|depth| self.above.len() <= depth);
-        within && matches!(kind, Kind::Message(message) if Member::all(message).is_empty())
+    /// Whether a message may hold itself and stands below as many of its kind as are followed.
+    fn is_too_deep(&mut self, message: &MessageDescriptor) -> bool {
+        let Some(depth) = self.how.depth else { return false };
+        let endless = self.endless.entry(message.full_name().into()).or_insert_with(|| is_endless(message));
+        *endless && self.above.iter().filter(|above| self.endless.get(*above) == Some(&true)).count() > depth
     }
 
     /// The spec of the values of a map at the keys that are wanted.
@@ -212,7 +218,7 @@ impl Builder<'_> {
 
     fn value(&mut self, kind: &Kind, rows: Dim, wanted: &Wanted, at: &Path) -> Result<Option<Spec>> {
         let dtype = match kind {
-            Kind::Message(_) if self.how.depth.is_some_and(|depth| self.above.len() > depth) => return Ok(None),
+            Kind::Message(message) if self.is_too_deep(message) => return Ok(None),
             Kind::Message(message) => return self.record(message, rows, wanted, at),
             Kind::String => DType::String,
             Kind::Bytes => DType::Bytes,
@@ -221,6 +227,29 @@ impl Builder<'_> {
         };
         Ok(Some(TensorSpec::new(dtype, Shape::new([rows])).into()))
     }
+}
+
+/// Whether values are messages without fields.
+fn is_bare(kind: &Kind) -> bool {
+    matches!(kind, Kind::Message(message) if Member::all(message).is_empty())
+}
+
+/// Whether a message may hold one of its own type, in messages between or not.
+fn is_endless(message: &MessageDescriptor) -> bool {
+    let held = |message: &MessageDescriptor| {
+        let kinds: Vec<Kind> = Member::all(message).iter().map(Member::kind).collect();
+        kinds.into_iter().filter_map(|kind| if let Kind::Message(held) = kind { Some(held) } else { None })
+    };
+    let (mut open, mut seen) = (held(message).collect::<Vec<_>>(), HashSet::new());
+    while let Some(next) = open.pop() {
+        if next == *message {
+            return true;
+        }
+        if seen.insert(next.full_name().to_string()) {
+            open.extend(held(&next));
+        }
+    }
+    false
 }
 
 /// What stands for a field of which nothing is wanted.

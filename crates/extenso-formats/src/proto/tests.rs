@@ -277,6 +277,17 @@ fn specs_follow_the_descriptor() {
         &masked(&["children[*].children[*].value"]),
         "children: RaggedTensor([*]: StructTensor(children: RaggedTensor",
     );
+    // What cannot hold itself is followed to its end.
+    let chain =
+        "message A { optional int32 x = 4; optional B b = 1; optional A rec = 3; } message B { optional C c = 1; }
+        message C { optional int32 y = 1; }";
+    let chain = Schema::from_text(chain).and_then(|schema| schema.message("A")).expect("a schema");
+    let spec = proto_spec(&chain, &ProtobufOptions { depth: Some(1), ..masked(&[]) }).expect("a spec").to_string();
+    assert_eq!(
+        (spec.matches("y: ").count(), spec.matches("x: ").count(), spec.matches("rec: ").count()),
+        (2, 2, 1),
+        "{spec}"
+    );
     check_spec("shop.HasEmpty", &masked(&[]), "message shop.HasEmpty has no field to read");
 }
 
