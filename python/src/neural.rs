@@ -176,7 +176,7 @@ fn l2_normalize<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, epsilon: f
 #[pyo3(signature = (x, y, axis=-1, epsilon=1e-8), text_signature = "(x, y, axis=-1, epsilon=1e-08)")]
 fn cosine_similarity<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64, epsilon: f64) -> Made<'py> {
     let (given, other) = (value::from_py(x)?, value::from_py(y)?);
-    made(x.py(), || ops::cosine_similarity(given, other, axis, epsilon))
+    made(x.py(), || extenso_ext::cosine_similarity(given, other, axis, epsilon))
 }
 
 /// The cross entropy between the probabilities `labels` and those that `softmax` gives the logits along `axis`, which is left out.

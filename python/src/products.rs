@@ -65,7 +65,7 @@ fn dot_axes(object: Given<'_, '_>) -> PyResult<DotAxes> {
 #[pyo3(signature = (x, y, axis=-1), text_signature = "(x, y, axis=-1)")]
 fn vecdot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'py> {
     let (given, other) = (arg::from_py(x)?, arg::from_py(y)?);
-    made(x.py(), || ops::vecdot(given, other, axis))
+    made(x.py(), || extenso_ext::vecdot(given, other, axis))
 }
 
 /// The product of every element of `x` with every element of `y`: a matrix.

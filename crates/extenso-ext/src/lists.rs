@@ -29,10 +29,12 @@ pub use tuples::{argcartesian, argcombinations, cartesian, combinations};
 pub use windows::windows;
 
 use crate::args::{int, typed_ref};
-use crate::axes::{dim, one_row, outer, rank, zeros_of};
+use crate::axes::{dim, one_row, outer, rank, zeros, zeros_of};
 use crate::masked::{MaskedTensor, trailing};
+use crate::products::checked;
 use crate::ragged::{RaggedTensor, dense};
 use crate::structs::StructTensor;
+use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
 use extenso_types::{Dim, Error, Result, Shape};
@@ -67,7 +69,12 @@ impl Beside {
         let value = value.map_err(|e| e.at(self.name))?;
         let (given, wanted) = (outer(&value), rows.nrows());
         match given {
-            Some(given) if given.is_compatible_with(wanted) => Ok(value),
+            Some(given) if given == wanted => Ok(value),
+            Some(given) if given.is_compatible_with(wanted) => {
+                let count = |zeros: Value| ops::sum(ops::ones_like(zeros)?, Axes::All, false);
+                let (given, wanted) = (count(zeros(&value)?)?, count(rows.row_lengths()?.into())?);
+                checked(&value, &given, &wanted, "the number of rows and of lists").map_err(|e| e.at(self.name))
+            }
             _ => Err(Error::shape(format!("there are {} rows", given.map_or_else(|| "no".into(), |n| n.to_string())))
                 .at(self.name)
                 .wanted(format!("one for each of {wanted} lists"))),

@@ -6,6 +6,7 @@ mod activations;
 mod args;
 mod assemble;
 mod bitwise;
+mod checks;
 mod comparison;
 mod contract;
 mod convolution;
@@ -61,6 +62,7 @@ mod vocabulary;
 pub use activations::*;
 pub use assemble::{Run, assemble};
 pub use bitwise::*;
+pub use checks::*;
 pub use comparison::*;
 pub use convolution::*;
 pub use counting::*;
@@ -157,6 +159,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Features", FEATURES),
     ("Linear algebra", LINEAR),
     ("Random numbers", RANDOM),
+    ("Checks", CHECKS),
     ("State", STATE),
     ("Printing", PRINTING),
 ];

@@ -2,6 +2,7 @@
 //!
 //! Tensors of f16 and bf16 are computed in f32 and rounded once.
 
+use super::products::as_long;
 use super::{add, cast, divide, expand_dims_at, maximum, mean, multiply, sqrt, square, subtract, sum};
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
@@ -160,7 +161,7 @@ pub fn l2_normalize(x: impl Into<Arg>, axis: impl Into<Axes>, epsilon: f64) -> R
 
 /// The cosine of the angle between vectors along `axis`, which is left out; a product of lengths counts as no less than `epsilon`.
 ///
-/// Errors: no floats; shapes that do not broadcast; an axis out of range; a negative `epsilon`.
+/// Errors: no floats; vectors of different sizes; other axes that do not broadcast; an axis out of range; a negative `epsilon`.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -170,6 +171,7 @@ pub fn l2_normalize(x: impl Into<Arg>, axis: impl Into<Axes>, epsilon: f64) -> R
 pub fn cosine_similarity(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64, epsilon: f64) -> Result<Value> {
     let cosine = |x: Arg, y: Arg| {
         epsilon_fits(epsilon)?;
+        let y = as_long(&x, y, axis)?;
         in_f32(&[&x, &y], |args| {
             let length = |v: &Arg| sqrt(sum(square(v)?, axis, false)?);
             let lengths = maximum(multiply(length(&args[0])?, length(&args[1])?)?, epsilon)?;

@@ -1,5 +1,6 @@
 //! Products of vectors and tensors, and what is made of them: compositions over `matmul`, `multiply` and `sum`.
 
+use super::checks::of_one_size;
 use super::contract::{Label, Labelled, contract, diagonal_of, int, sum_in_dtype};
 use super::{
     abs, boolean_mask, equal, expand_dims, indices_along, max, min, moveaxis, multiply, ones_like, pow, reshape, sqrt,
@@ -60,7 +61,7 @@ fn dotted(x: &Arg, y: &Arg, axes: DotAxes) -> Result<Value> {
     }
     normalize_axes(&of_x, rx).map_err(|e| e.at("argument 'x'"))?;
     normalize_axes(&of_y, ry).map_err(|e| e.at("argument 'y'"))?;
-    check_sizes(x, &of_x, y, &of_y)?;
+    let y = &with_sizes_of(x, &of_x, y, &of_y)?;
     let label = |n: usize| Label::try_from(n).unwrap_or(Label::MAX);
     let left: Vec<Label> = (0..rx).map(label).collect();
     let mut right: Vec<Label> = (rx..rx + ry).map(label).collect();
@@ -73,16 +74,18 @@ fn dotted(x: &Arg, y: &Arg, axes: DotAxes) -> Result<Value> {
     contract(factors, &out)
 }
 
-/// Summed axes are not stretched.
-fn check_sizes(x: &Value, of_x: &[i64], y: &Value, of_y: &[i64]) -> Result<()> {
+/// `y`, of which the summed axes have the sizes of those of `x`: they are not stretched.
+fn with_sizes_of(x: &Value, of_x: &[i64], y: &Value, of_y: &[i64]) -> Result<Value> {
+    let mut checked = y.clone();
     for (a, b) in of_x.iter().zip(of_y) {
         let (size_x, size_y) = (size(x, *a)?, size(y, *b)?);
         if !size_x.is_compatible_with(size_y) {
             return Err(Error::shape(format!("axis {a} of 'x' has size {size_x}, and axis {b} of 'y' {size_y}"))
                 .wanted("one size for both"));
         }
+        checked = of_one_size(&checked, *b, x, *a, &format!("the sizes of axis {a} of 'x' and axis {b} of 'y'"))?;
     }
-    Ok(())
+    Ok(checked)
 }
 
 fn rank(x: &Value) -> Result<usize> {
@@ -98,7 +101,7 @@ fn size(x: &Value, axis: i64) -> Result<Dim> {
 
 /// The sum of the products of vectors along `axis`, which broadcast in the other axes.
 ///
-/// Errors: an axis out of range; shapes that do not broadcast; dtypes that differ or are not numbers.
+/// Errors: an axis out of range; vectors of different sizes; other axes that do not broadcast; dtypes that differ or are not numbers.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -107,18 +110,24 @@ fn size(x: &Value, axis: i64) -> Result<Dim> {
 /// ```
 pub fn vecdot(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64) -> Result<Value> {
     let dot = |x: Arg, y: Arg| {
-        if let (Arg::Value(Value::Tensor(a)), Arg::Value(Value::Tensor(b))) = (&x, &y)
-            && a.shape().rank().is_some()
-            && b.shape().rank().is_some()
-        {
-            let (a, b) = (size(x.value()?, axis)?, size(y.value()?, axis)?);
-            if !a.is_compatible_with(b) {
-                return Err(Error::shape(format!("the vectors have sizes {a} and {b}")).wanted("one size for both"));
-            }
-        }
+        let y = as_long(&x, y, axis)?;
         in_dtype_of(multiply(x, y)?, axis)
     };
     dot(x.into(), y.into()).map_err(|e| e.at("vecdot"))
+}
+
+/// `y`, if its vectors along `axis` are as long as those of `x`: of tensors, where a size of 1 would be stretched.
+///
+/// Errors: sizes that differ, now or when the graph runs.
+pub(super) fn as_long(x: &Arg, y: Arg, axis: i64) -> Result<Arg> {
+    let (Arg::Value(x @ Value::Tensor(a)), Arg::Value(other @ Value::Tensor(b))) = (x, &y) else { return Ok(y) };
+    if a.shape().rank().is_some() && b.shape().rank().is_some() {
+        let (a, b) = (size(x, axis)?, size(other, axis)?);
+        if !a.is_compatible_with(b) {
+            return Err(Error::shape(format!("the vectors have sizes {a} and {b}")).wanted("one size for both"));
+        }
+    }
+    Ok(of_one_size(other, axis, x, axis, "the sizes of the vectors")?.into())
 }
 
 /// The sum along an axis; that of a tensor in its dtype.

@@ -1,5 +1,6 @@
 //! Rearrangements: compositions of the ops that join, choose and reshape. None needs a rule of its own.
 
+use super::checks::with_size;
 use super::{
     add, argwhere, broadcast_like, broadcast_to, concat, expand_dims, gather_rows_of, indices_along, maximum,
     ones_like, partition_from_lengths, remainder, reshape, reshape_like, slice, subtract, sum, take, transpose, zeros,
@@ -111,8 +112,11 @@ fn places_of(sections: &Sections, positions: &Value) -> Result<Vec<Value>> {
             (0..int(parts.len())).map(|i| take(&rows, Tensor::scalar(i), 0)).collect()
         }
         Sections::Sizes(sizes) => {
-            let total = total_of(sizes).ok_or_else(|| no_sizes(sizes, "an unknown number of"))?;
-            let positions = reshape(positions, vec![total])?;
+            // No part is left that could see whether there is something to cut.
+            let total = total_of(sizes).filter(|_| !sizes.is_empty());
+            let total = total.ok_or_else(|| no_sizes(sizes, "an unknown number of"))?;
+            let positions =
+                reshape(with_size(positions, total, "the sizes of the axis and of all parts")?, vec![total])?;
             let mut stop = 0;
             let part = |size: &i64| {
                 stop += size;

@@ -32,6 +32,10 @@ pub fn split(x: &Value, sections: impl Into<Sections>, axis: i64) -> Result<Vec<
 }
 
 fn parts(rows: &RaggedTensor, sections: &Sections) -> Result<Vec<Value>> {
+    if *sections == Sections::Sizes(Vec::new()) && rows.partition().data().is_err() {
+        return Err(Error::value("no size is given, and the lengths of lists are not known while tracing")
+            .wanted("at least one size"));
+    }
     let lengths = lengths_of(rows, sections)?;
     let total = lengths.iter().try_fold(ops::zeros_like(rows.row_lengths()?)?, ops::add)?;
     let whole = ops::partition_from_lengths(total)?;

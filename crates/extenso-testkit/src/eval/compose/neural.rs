@@ -74,7 +74,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         ops::batch_norm(&args[0], &args[1], &args[2], None, None, axis, epsilon)
     };
     "cosine_similarity" ("x", "y"; LastAxis) = |args, attrs| {
-        ops::cosine_similarity(&args[0], &args[1], LastAxis::of(attrs)?.axis, 1e-8)
+        extenso_ext::cosine_similarity(&args[0], &args[1], LastAxis::of(attrs)?.axis, 1e-8)
     };
     "softmax_cross_entropy" ("logits", "labels"; LastAxis) = |args, attrs| {
         ops::softmax_cross_entropy(&args[0], &args[1], LastAxis::of(attrs)?.axis)
@@ -131,7 +131,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         let Choice { shape, replace } = Choice::of(attrs)?.clone();
         ops::random_choice(&args[0], &args[1], shape, replace, Some(given(args, 2)?))
     };
-    "vecdot" ("x", "y"; LastAxis) = |args, attrs| ops::vecdot(&args[0], &args[1], LastAxis::of(attrs)?.axis);
+    "vecdot" ("x", "y"; LastAxis) = |args, attrs| extenso_ext::vecdot(&args[0], &args[1], LastAxis::of(attrs)?.axis);
     "outer" ("x", "y"; NoAttrs) = |args, _| ops::outer(given(args, 0)?, given(args, 1)?);
     "inner" ("x", "y"; NoAttrs) = |args, _| ops::inner(given(args, 0)?, given(args, 1)?);
     "cross_product" ("x", "y"; OfAxis) = |args, attrs| ops::cross_product(&args[0], &args[1], OfAxis::of(attrs)?.axis);

@@ -1,0 +1,85 @@
+//! Products of vectors in rows: those of `ops`, which see no rows, with vectors that are as long as each other.
+
+use crate::args::typed;
+use crate::masked::MaskedTensor;
+use crate::ragged::{self, RaggedTensor};
+use extenso_core::attrs::Axes;
+use extenso_core::{Arg, ExtensionType, Value, ops};
+use extenso_types::{DType, Result};
+
+/// The sum of the products of vectors along `axis`, which broadcast in the other axes; of rows too.
+///
+/// As [`ops::vecdot`] for tensors; what is missing adds nothing. Errors: as there; a row of another length, also of one value.
+///
+/// ```
+/// # use extenso_ext::{constant, vecdot};
+/// let x = constant(vec![vec![1, 2], vec![3]]).unwrap();
+/// assert_eq!(vecdot(&x, &x, -1).unwrap().to_string(), "[5, 9]");
+/// assert!(vecdot(&x, constant(vec![vec![1], vec![3]]).unwrap(), -1).is_err());
+/// ```
+pub fn vecdot(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64) -> Result<Value> {
+    let (x, y) = (x.into(), y.into());
+    as_long(&x, y, axis).map_err(|e| e.at("vecdot")).and_then(|y| ops::vecdot(x, y, axis))
+}
+
+/// The cosine of the angle between vectors along `axis`, which is left out; of rows too.
+///
+/// As [`ops::cosine_similarity`] for tensors. Errors: as there; a row of another length, also of one value.
+///
+/// ```
+/// # use extenso_ext::{constant, cosine_similarity};
+/// let (x, y) = (constant(vec![vec![3.0, 4.0], vec![2.0]]).unwrap(), constant(vec![vec![4.0, 3.0], vec![5.0]]).unwrap());
+/// assert_eq!(cosine_similarity(&x, &y, -1, 1e-8).unwrap().to_string(), "[0.96, 1.0]");
+/// ```
+pub fn cosine_similarity(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64, epsilon: f64) -> Result<Value> {
+    let (x, y) = (x.into(), y.into());
+    let y = as_long(&x, y, axis).map_err(|e| e.at("cosine_similarity"));
+    y.and_then(|y| ops::cosine_similarity(x, y, axis, epsilon))
+}
+
+/// `y`, if its vectors along `axis` are as long as those of `x` that they meet.
+///
+/// Errors: lengths that differ, now or when the graph runs.
+fn as_long(x: &Arg, y: Arg, axis: i64) -> Result<Arg> {
+    let (Arg::Value(x), Arg::Value(other)) = (x, &y) else { return Ok(y) };
+    let in_rows = |value: &Value| typed::<RaggedTensor>(value).is_some() || typed::<MaskedTensor>(value).is_some();
+    if !in_rows(x) && !in_rows(other) {
+        return Ok(y);
+    }
+    let lengths = |value: &Value| {
+        let ones = ops::cast(ops::ones_like(without_mask(value)?)?, DType::Bool)?;
+        ops::sum(ones, Axes::List(vec![axis]), false)
+    };
+    let (wanted, given) = (lengths(x)?, lengths(other)?);
+    let beside = |one: &Value, other: &Value| {
+        let both = ops::add(one, ops::zeros_like(other)?)?;
+        if both.tensor().is_ok() { Ok(both) } else { ragged::flatten(both, None) }
+    };
+    let (wanted, given) = (beside(&wanted, &given)?, beside(&given, &wanted)?);
+    Ok(checked(other, &given, &wanted, "the sizes of the vectors")?.into())
+}
+
+/// The values, those that are missing with them.
+fn without_mask(value: &Value) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(value) {
+        return without_mask(masked.values());
+    }
+    match typed::<RaggedTensor>(value) {
+        Some(rows) => Ok(rows.with_values(without_mask(rows.values())?)?.into_value()),
+        None => Ok(value.clone()),
+    }
+}
+
+/// The value, if the sizes are those that are wanted; `what` says of what.
+///
+/// Errors: sizes that differ, now or when the graph runs.
+pub(crate) fn checked(value: &Value, given: &Value, wanted: &Value, what: &str) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(value) {
+        let values = checked(masked.values(), given, wanted, what)?;
+        return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
+    }
+    match typed::<RaggedTensor>(value) {
+        Some(rows) => Ok(rows.with_values(checked(rows.values(), given, wanted, what)?)?.into_value()),
+        None => ops::check_equal(value, given, wanted, what),
+    }
+}
