@@ -4,8 +4,8 @@
 //! `glu`. Where a function tends to zero it is zero at the infinity too, never NaN.
 
 use super::{
-    Sections, abs, add, divide, erfc, exp, expm1, greater, less, logical_and, minimum, multiply, negative, ones_like,
-    sigmoid, split, square, subtract, tanh, where_, zeros_like,
+    Sections, abs, add, divide, erfc, exp, expm1, greater, less, logical_and, multiply, negative, ones_like, sigmoid,
+    split, square, subtract, tanh, where_, zeros_like,
 };
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::{GradCx, one};
@@ -149,6 +149,12 @@ fn inside(x: &Value, low: i64, high: i64) -> Result<Value> {
     logical_and(greater(x, low)?, less(x, high)?)
 }
 
+/// The elements that are not above zero, and zero for the others: there the exponential is not looked at, and may not be infinite, for
+/// its gradient's sake. That of zero itself is seen.
+fn not_above_zero(x: &Arg) -> Result<Value> {
+    where_(greater(x, 0)?, 0, x)
+}
+
 /// The exponential linear unit: `x` above zero, `alpha (exp(x) - 1)` below.
 ///
 /// Errors: no floats.
@@ -159,8 +165,7 @@ fn inside(x: &Value, low: i64, high: i64) -> Result<Value> {
 /// ```
 pub fn elu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
     let x = x.into();
-    // Above zero the exponential is not looked at, and may not be infinite, for its gradient's sake.
-    let below = minimum(&x, 0).and_then(expm1).and_then(|y| multiply(y, alpha));
+    let below = not_above_zero(&x).and_then(expm1).and_then(|y| multiply(y, alpha));
     below.and_then(|below| where_(greater(&x, 0)?, &x, below)).map_err(|e| e.at("elu"))
 }
 
@@ -174,7 +179,7 @@ pub fn elu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
 /// ```
 pub fn celu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
     let x = x.into();
-    let below = minimum(&x, 0).and_then(|x| multiply(expm1(divide(x, alpha)?)?, alpha));
+    let below = not_above_zero(&x).and_then(|x| multiply(expm1(divide(x, alpha)?)?, alpha));
     below.and_then(|below| where_(greater(&x, 0)?, &x, below)).map_err(|e| e.at("celu"))
 }
 
