@@ -4,7 +4,7 @@
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::vocabulary::Items;
-use super::{Run, assemble, cast, divide, equal, max, mean, min, sqrt, square, subtract, where_, zeros_like};
+use super::{Run, assemble, cast, divide, equal, max, mean, min, root, square, subtract, where_, zeros_like};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
@@ -211,7 +211,7 @@ fn standard(x: &Arg, center: Option<Arg>, deviation: Option<Arg>) -> Result<Valu
     let moved = subtract(x, &center)?;
     let spread = match deviation {
         Some(deviation) => deviation,
-        None => sqrt(mean(square(subtract(x, mean(x, Axes::All, false)?)?)?, Axes::All, false)?)?.into(),
+        None => root(mean(square(subtract(x, mean(x, Axes::All, false)?)?)?, Axes::All, false)?)?.into(),
     };
     over(moved, spread)
 }

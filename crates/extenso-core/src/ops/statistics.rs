@@ -2,7 +2,7 @@
 
 use super::rearrange::{positions_of_unknown, size_along};
 use super::reduction::{counted, dtype_of};
-use super::{cast, concat, divide, full_like, maximum, mean, slice, sqrt, square, subtract, sum};
+use super::{cast, concat, divide, equal, full_like, maximum, mean, slice, sqrt, square, subtract, sum, where_};
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Error, Result};
@@ -42,7 +42,21 @@ pub fn var(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: 
 /// assert_eq!(ops::std(Tensor::from_vec(vec![1.0, 3.0]), Axes::All, 0.0, false).unwrap().to_string(), "1.0");
 /// ```
 pub fn std(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: bool) -> Result<Value> {
-    spread(&x.into(), &axis.into(), correction, keepdims).and_then(sqrt).map_err(|e| e.at("std"))
+    spread(&x.into(), &axis.into(), correction, keepdims).and_then(root).map_err(|e| e.at("std"))
+}
+
+/// The square root of a variance. Its gradient is 0 where the variance is: data that do not differ are where the spread is least.
+///
+/// Errors: no floats.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// assert_eq!(ops::root(Tensor::from_vec(vec![4.0, 0.0])).unwrap().to_string(), "[2.0, 0.0]");
+/// ```
+pub fn root(variance: impl Into<Arg>) -> Result<Value> {
+    let variance = variance.into();
+    let none = equal(&variance, 0.0)?;
+    where_(&none, 0.0, sqrt(where_(&none, 1.0, variance)?)?)
 }
 
 fn spread(x: &Arg, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {

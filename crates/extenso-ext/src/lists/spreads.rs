@@ -134,7 +134,7 @@ fn floats(x: &Value) -> Result<Value> {
 /// assert_eq!(to_literal(&spread).unwrap().to_string(), "[1.0, 0.0]");
 /// ```
 pub fn std(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
-    var(x, axis, correction, keepdims).and_then(ops::sqrt).map_err(|e| e.at("std"))
+    var(x, axis, correction, keepdims).and_then(ops::root).map_err(|e| e.at("std"))
 }
 
 /// The logarithm of the sum of exponentials over `axis`; over an axis with ragged rows inside, of each column of the rows.
