@@ -3,7 +3,7 @@
 //! Compositions over ops. The crosses and their hashes are those of TensorFlow's `tf.ragged.cross` and `cross_hashed`.
 
 use crate::args::typed;
-use crate::axes::{outer, rank};
+use crate::axes::rank;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::specs::dtype_of;
@@ -14,6 +14,8 @@ use extenso_types::{DType, DTypeKind, Error, Result};
 const FACTOR: u64 = 0xc6a4_a793_5bd1_e995;
 /// What a number is divided by to shift it right by 47 bits.
 const SHIFT: u64 = 1 << 47;
+/// More combinations than there can be; fewer are whole numbers in f64.
+const MOST: f64 = 9_007_199_254_740_992.0;
 /// The key of crosses where none is given, which is TensorFlow's.
 pub const CROSS_KEY: i64 = 0xDE_CAFC_AFFE;
 
@@ -21,7 +23,8 @@ pub const CROSS_KEY: i64 = 0xDE_CAFC_AFFE;
 ///
 /// Values of the last input change first. Integers are written as by `as_string`. Shapes: inputs are `[n, k]`, dense or ragged; the
 /// result is ragged, with as many values in a row as the product of the inputs' rows.
-/// Errors: no input; an input of another rank; different numbers of rows; values that are no text and no integers, or may be missing.
+/// Errors: no input; an input of another rank; different numbers of rows; values that are no text and no integers, or may be missing;
+/// more combinations than memory holds.
 ///
 /// ```
 /// # use extenso_ext::{constant, cross, to_literal};
@@ -106,14 +109,28 @@ impl Crosses {
         let inputs: Result<Vec<RaggedTensor>> =
             inputs.iter().enumerate().map(|(i, x)| rows_of(x).map_err(|e| e.at(format!("input {}", i + 1)))).collect();
         let inputs = inputs?;
-        let Some((first, rest)) = inputs.split_first() else {
+        let Some(first) = inputs.first() else {
             return Err(Error::value("no input is given").wanted("at least one"));
         };
-        let ids = first.partition().clone();
-        let start = ops::add(ops::places_in_rows(&ids)?, ops::gather_rows_of(ops::row_starts(&ids)?, &ids)?)?;
-        let (mut partition, mut places) = (ids, vec![start]);
-        for input in rest {
-            (partition, places) = with_input(&partition, &places, first, input)?;
+        inputs.iter().try_for_each(|input| check_rows(first, input))?;
+        // How many combinations the inputs from each on have; those of all are known before one is made.
+        let mut strides: Vec<Value> = Vec::new();
+        for input in inputs.iter().rev() {
+            let counts = ops::row_lengths(input.partition())?;
+            strides.push(strides.last().map_or_else(|| Ok(counts.clone()), |inner| times(inner, &counts))?);
+        }
+        let all = strides.pop().ok_or_else(|| Error::internal("an input has combinations"))?;
+        let partition = ops::partition_from_lengths(all)?.partition()?.clone();
+        strides.reverse();
+        let at = ops::places_in_rows(&partition)?;
+        let of_rows = |each: Value| ops::gather_rows_of(each, &partition);
+        let mut places = Vec::new();
+        for (i, input) in inputs.iter().enumerate() {
+            let turn = strides
+                .get(i)
+                .map_or_else(|| Ok(at.clone()), |stride| ops::floor_divide(&at, of_rows(stride.clone())?))?;
+            let of_input = ops::remainder(turn, of_rows(ops::row_lengths(input.partition())?)?)?;
+            places.push(ops::add(of_rows(ops::row_starts(input.partition())?)?, of_input)?);
         }
         Ok(Crosses { inputs, partition, places })
     }
@@ -128,30 +145,20 @@ impl Crosses {
     }
 }
 
-/// Every combination so far with every value of one more input.
-fn with_input(
-    partition: &RowPartition,
-    places: &[Value],
-    first: &RaggedTensor,
-    input: &RaggedTensor,
-) -> Result<(RowPartition, Vec<Value>)> {
-    let rows = |x: &RaggedTensor| outer(&x.clone().into_value());
-    if let (Some(n), Some(m)) = (rows(first), rows(input))
-        && !n.is_compatible_with(m)
-    {
-        return Err(
-            Error::shape(format!("one input has {m} rows, and the first {n}")).wanted("one number of rows for all")
-        );
+/// The products of numbers of combinations, and a number that no memory holds where they are more.
+fn times(x: &Value, y: &Value) -> Result<Value> {
+    let float = |x: &Value| ops::cast(x, DType::F64);
+    let product = ops::minimum(ops::multiply(float(x)?, float(y)?)?, MOST)?;
+    ops::cast(product, DType::I64)
+}
+
+fn check_rows(first: &RaggedTensor, input: &RaggedTensor) -> Result<()> {
+    let rows = |x: &RaggedTensor| x.partition().spec().nrows;
+    let (n, m) = (rows(first), rows(input));
+    if n.is_compatible_with(m) {
+        return Ok(());
     }
-    let counts = ops::row_lengths(input.partition())?;
-    let lengths = ops::multiply(ops::row_lengths(partition)?, &counts)?;
-    let crossed = ops::partition_from_lengths(lengths)?.partition()?.clone();
-    let (at, counts) = (ops::places_in_rows(&crossed)?, ops::gather_rows_of(counts, &crossed)?);
-    let begin = |partition: &RowPartition| ops::gather_rows_of(ops::row_starts(partition)?, &crossed);
-    let before = ops::add(begin(partition)?, ops::floor_divide(&at, &counts)?)?;
-    let new = ops::add(begin(input.partition())?, ops::remainder(&at, &counts)?)?;
-    let moved: Result<Vec<Value>> = places.iter().map(|places| ops::take(places, &before, 0)).collect();
-    Ok((crossed, moved?.into_iter().chain([new]).collect()))
+    Err(Error::shape(format!("one input has {m} rows, and the first {n}")).wanted("one number of rows for all"))
 }
 
 /// The input as rows of texts or integers.
