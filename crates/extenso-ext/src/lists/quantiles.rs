@@ -4,9 +4,10 @@ use super::along_one;
 use super::moves::rows_inside;
 use crate::args::{int, typed_ref};
 use crate::axes::rank;
-use crate::masked::MaskedTensor;
-use crate::missing::drop_none;
+use crate::masked::{MaskedTensor, fill_none};
+use crate::missing::{drop_none, may_lack};
 use crate::ragged::{self, RaggedTensor, reduction};
+use crate::specs::shape_of;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::ops::Quantiles;
@@ -118,8 +119,8 @@ fn of_lines(values: &Value, cut: &RowPartition, q: f64) -> Result<Value> {
 
 /// How often each of 0, 1, 2 and so on is among all elements, or the sum of the weights beside them.
 ///
-/// As [`ops::bincount`], also of rows; what is missing does not count. Errors: as there; weights in other rows, or beside what may be
-/// missing.
+/// As [`ops::bincount`], also of rows; what is missing does not count, nor does its weight; a weight that is missing adds nothing. Errors: as there;
+/// weights in other rows.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -130,11 +131,32 @@ pub fn bincount(x: &Value, weights: Option<Value>, minlength: i64) -> Result<Val
     let counted = || match (x, weights) {
         (Value::Ext(_), None) => ops::bincount(there(x)?, None, minlength),
         (Value::Ext(_), Some(weights)) => {
-            let dtype = crate::dtype_of(&weights.spec()?).unwrap_or(DType::F64);
-            let beside = ops::add(&weights, ops::zeros_like(ops::cast(x, dtype)?)?).map_err(|e| e.at("weights"))?;
-            ops::bincount(ragged::flatten(x.clone(), None)?, Some(ragged::flatten(beside, None)?), minlength)
+            let beside = weights_beside(x, &weights).map_err(|e| e.at("weights"))?;
+            ops::bincount(there(x)?, Some(there(&beside)?), minlength)
         }
-        (dense, weights) => ops::bincount(dense, weights, minlength),
+        (dense, Some(weights)) => ops::bincount(dense, Some(of_what_is_there(&weights)?), minlength),
+        (dense, None) => ops::bincount(dense, None, minlength),
     };
     counted().map_err(|e| e.at("bincount"))
+}
+
+/// The weights, zero where they are missing.
+fn of_what_is_there(weights: &Value) -> Result<Value> {
+    if may_lack(weights) { fill_none(weights, 0) } else { Ok(weights.clone()) }
+}
+
+/// The weights in the rows of `x`, and missing where that is.
+///
+/// Errors: no weight for each element.
+fn weights_beside(x: &Value, weights: &Value) -> Result<Value> {
+    let weights = of_what_is_there(weights)?;
+    if let Some(Value::Tensor(values)) = typed_ref::<MaskedTensor>(x).map(|x| x.values().clone()) {
+        let (wanted, given) = (values.shape(), shape_of(&weights.spec()?));
+        if !given.is_compatible_with(&wanted) {
+            return Err(Error::shape(format!("the shape is {given}, and that of x {wanted}"))
+                .wanted("a weight for each element"));
+        }
+    }
+    let dtype = crate::dtype_of(&weights.spec()?).unwrap_or(DType::F64);
+    ops::add(&weights, ops::zeros_like(ops::cast(x, dtype)?)?)
 }
