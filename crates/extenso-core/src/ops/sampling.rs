@@ -12,7 +12,7 @@ use super::{
 use crate::attrs::Axes;
 use crate::call::strengthen;
 use crate::kernels::special::Special;
-use crate::ops::erfinv;
+use crate::ops::{divide, erfcinv, erfinv, sqrt};
 use crate::tensor::Tensor;
 use crate::value::{Arg, Scalar, Value};
 use extenso_types::{DType, Error, Result};
@@ -159,7 +159,10 @@ pub fn random_normal(
     numbers(key.into(), shape.into()).map_err(|e| e.at("random_normal"))
 }
 
-/// Numbers of the standard normal distribution between `low` and `high`.
+/// Numbers of the standard normal distribution between `low` and `high`: the quantiles of uniform numbers.
+///
+/// Source: the inverse of the distribution's upper tail by Wichura's algorithm AS 241 (1988), and from 30 on by the asymptotic series of
+/// the tail (Abramowitz and Stegun, 26.2.12), so that intervals far from 0 have the numbers of the distribution too.
 ///
 /// Errors: `low` is not below `high`, or one is NaN; those of `random_unit`.
 ///
@@ -180,6 +183,13 @@ pub fn random_truncated_normal(
         if !matches!(low.partial_cmp(&high), Some(std::cmp::Ordering::Less)) {
             return Err(Error::value(format!("low is {low} and high is {high}")).wanted("low < high"));
         }
+        if low >= 0.0 {
+            return rounded_from_f64(upper_tail(uniform(key, shape, dtype)?, low, high)?, low, high, dtype);
+        }
+        if high <= 0.0 {
+            let mirrored = negative(upper_tail(uniform(key, shape, dtype)?, -high, -low)?)?;
+            return rounded_from_f64(mirrored, low, high, dtype);
+        }
         let scale = std::f64::consts::FRAC_1_SQRT_2;
         let (from, to) = ((low * scale).erf_(), (high * scale).erf_());
         let unit = random_unit(key, shape, drawn(dtype))?;
@@ -188,6 +198,50 @@ pub fn random_truncated_normal(
         rounded(maximum(minimum(normal, high)?, low)?, dtype)
     };
     numbers(key.into(), shape.into()).map_err(|e| e.at("random_truncated_normal"))
+}
+
+/// Numbers from 0 up to 1, without 1, in f64, of as many digits as the dtype has.
+fn uniform(key: Arg, shape: Vec<i64>, dtype: DType) -> Result<Value> {
+    let unit = random_unit(key, shape, drawn(dtype))?;
+    if drawn(dtype) == DType::F64 { Ok(unit) } else { add(cast(unit, DType::F64)?, half_step(dtype)) }
+}
+
+fn rounded_from_f64(x: Value, low: f64, high: f64, dtype: DType) -> Result<Value> {
+    let inside = maximum(minimum(x, high)?, low)?;
+    if dtype == DType::F64 { Ok(inside) } else { cast(inside, dtype) }
+}
+
+/// From here on the asymptotic series of the tail has twelve digits.
+const ASYMPTOTIC: f64 = 30.0;
+
+/// What the normal distribution from `near` to `far`, which are not negative, has at these shares of its weight.
+fn upper_tail(share: Value, near: f64, far: f64) -> Result<Value> {
+    let scale = std::f64::consts::FRAC_1_SQRT_2;
+    if near < ASYMPTOTIC {
+        let (from, to) = ((near * scale).erfc_(), (far * scale).erfc_());
+        // Of the larger of two numbers of one size, little is lost.
+        let left = multiply(subtract(1, multiply(share, 1.0 - to / from)?)?, from)?;
+        return multiply(erfcinv(left)?, std::f64::consts::SQRT_2);
+    }
+    let square = near * near;
+    // x times the tail over the density, by the square of 1 / x.
+    let series = |v: f64| 1.0 - v * (1.0 - v * (3.0 - 15.0 * v));
+    let lost = if far.is_finite() {
+        let ratio = near / far * series(1.0 / far / far) / series(1.0 / square);
+        -(-0.5 * (far - near) * (far + near) + ratio.ln()).exp_m1()
+    } else {
+        1.0
+    };
+    let twice = multiply(log1p(negative(multiply(share, lost)?)?)?, -2)?;
+    // x^2 = near^2 + more, where more = twice + 2 log of the ratio of the series over x: each step gives three digits.
+    let more = (0..4).try_fold(twice.clone(), |more, _| {
+        let wider = divide(more, square)?;
+        let v = divide(1.0 / square, add(&wider, 1)?)?;
+        let tail = subtract(1, multiply(&v, subtract(1, multiply(&v, subtract(3, multiply(&v, 15)?)?)?)?)?)?;
+        let bent = multiply(log(divide(tail, series(1.0 / square))?)?, 2)?;
+        add(&twice, subtract(bent, log1p(wider)?)?)
+    })?;
+    multiply(sqrt(add(divide(more, square)?, 1)?)?, near)
 }
 
 /// Numbers of the exponential distribution of rate 1: waiting times of mean 1.

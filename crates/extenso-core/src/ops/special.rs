@@ -29,6 +29,12 @@ crate::ops! {
         .grad(|cx| one(divide(cx.g(), bell(cx.y())?)))
         .examples(&[("erfinv([0.0, -0.0])", "[0.0, -0.0]")]);
 
+    /// The number whose `erfc` each element is, also where that is near 0; from 0 to 2, beyond NaN.
+    ERFCINV: erfcinv(x) = OpDef::unary(map!(floats: |x| x.erfcinv_()))
+        .grad(|cx| one(negative(divide(cx.g(), bell(cx.y())?)?)))
+        .part()
+        .examples(&[("erfcinv([1.0])", "[0.0]")]);
+
     /// The natural logarithm of the magnitude of the gamma function: of `(n - 1)!` for a whole number.
     ///
     /// Zero and the negative whole numbers give an infinity.
