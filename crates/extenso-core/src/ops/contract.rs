@@ -1,6 +1,6 @@
 //! Products of tensors whose axes have labels: what `einsum` and `tensordot` come to.
 //!
-//! Two factors at a time, from the left. Labels that both have and nothing later needs are summed by `matmul`, with the labels
+//! Two factors at a time: those whose product has the fewest labels, the first of several. Labels that both have and nothing later needs are summed by `matmul`, with the labels
 //! that stay as its batch; a label that one factor alone has and nothing needs is summed before. Where nothing is summed the factors
 //! broadcast against each other.
 
@@ -26,22 +26,40 @@ pub(super) struct Labelled {
 pub(super) fn contract(factors: Vec<Labelled>, out: &[Label]) -> Result<Value> {
     let factors: Result<Vec<Labelled>> = factors.into_iter().map(without_repeats).collect();
     let mut rest = without_stretched(factors?)?;
-    rest.reverse();
-    let first = rest.pop().ok_or_else(|| Error::value("no tensor is given").wanted("at least one"))?;
-    let mut product = first;
-    loop {
-        let needed = |label: Label| out.contains(&label) || rest.iter().any(|factor| factor.labels.contains(&label));
-        let Some(next) = rest.last() else { break };
-        product = summed(product, &|label| needed(label))?;
-        let later = |label: Label| {
-            out.contains(&label) || rest[..rest.len() - 1].iter().any(|factor| factor.labels.contains(&label))
-        };
-        let next = summed(next.clone(), &|label| later(label) || product.labels.contains(&label))?;
-        product = pair(product, next, &later)?;
-        rest.pop();
+    while rest.len() > 1 {
+        let (first, second) = next_pair(&rest, out);
+        let (y, x) = (rest.remove(second), rest.remove(first));
+        let later = |label: Label| out.contains(&label) || rest.iter().any(|factor| factor.labels.contains(&label));
+        let x = summed(x, &|label| later(label) || y.labels.contains(&label))?;
+        let y = summed(y, &|label| later(label) || x.labels.contains(&label))?;
+        let product = pair(x, y, &later)?;
+        rest.insert(first, product);
     }
+    let product = rest.pop().ok_or_else(|| Error::value("no tensor is given").wanted("at least one"))?;
     let product = summed(product, &|label| out.contains(&label))?;
     arranged(&product, out)
+}
+
+/// Of more factors than this, the first alone are compared, so that the time to choose stays small.
+const MOST_COMPARED: usize = 32;
+
+/// The two factors whose product has the fewest labels once it is summed; the first of several. Sizes do not count, since those that are
+/// not known while tracing must not change the order of sums.
+fn next_pair(factors: &[Labelled], out: &[Label]) -> (usize, usize) {
+    let mut fewest = (usize::MAX, (0, 1));
+    for second in 1..factors.len().min(MOST_COMPARED) {
+        for first in 0..second {
+            let of = |at: usize| factors[at].labels.iter();
+            let later = |label: &&Label| {
+                let others = (0..factors.len()).filter(|at| ![first, second].contains(at));
+                out.contains(label) || others.into_iter().any(|at| factors[at].labels.contains(label))
+            };
+            let of_second = of(second).filter(|label| !factors[first].labels.contains(label));
+            let kept = of(first).chain(of_second).filter(later).count();
+            fewest = fewest.min((kept, (first, second)));
+        }
+    }
+    fewest.1
 }
 
 /// The size of each axis.

@@ -12,7 +12,7 @@ use extenso_types::{Error, Result};
 /// in alphabetical order. A letter that stands twice in an operand is its diagonal. As in NumPy, spaces do not count, and an
 /// axis of size 1 is stretched.
 ///
-/// Shapes: what the subscripts say. Two operands at a time are multiplied, from the left, by `matmul` wherever a subscript is summed.
+/// Shapes: what the subscripts say. Two operands at a time are multiplied, those first whose product has the fewest axes, by `matmul` wherever a subscript is summed.
 /// Errors: subscripts that do not read so, or do not fit the operands; sizes of a letter that differ; dtypes that differ or are
 /// not numbers.
 ///
