@@ -13,6 +13,7 @@ mod lines;
 mod lists;
 mod networks;
 mod reference;
+mod sizes;
 mod support;
 mod traces;
 mod tracing;
