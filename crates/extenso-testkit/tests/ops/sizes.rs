@@ -160,7 +160,7 @@ fn the_normal_distribution_far_from_its_middle() {
             (29.999, 31.0, 30.032_260_8),
             (30.0, 31.0, 30.033_259_7),
             (-31.0, -30.0, -30.033_259_7),
-            (1000.0, f64::INFINITY, 1000.000_999_998),
+            (1_000.0, f64::INFINITY, 1_000.000_999_998),
         ] {
             let x = draw(low, high, dtype);
             assert!(x.iter().all(|x| (low..=high).contains(x)), "{low} to {high} of {dtype}");
