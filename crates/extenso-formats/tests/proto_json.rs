@@ -156,14 +156,14 @@ fn a_value_that_goes_on_beyond_the_depth_does_not_fit() {
                 ProtobufOptions { optionals, depth: Some(depth), on_error: OnError::Skip, ..Default::default() };
             let read = read_proto_json(rows.as_bytes(), &free, &options).expect("skips");
             let fits = |row: usize| !read.bad.rows.contains(&row);
-            assert_eq!([fits(0), fits(1), fits(2)], [depth > 6, true, depth > 3], "{depth}");
+            assert_eq!([fits(0), fits(1), fits(2)], [depth > 5, true, depth > 2], "{depth}");
             assert!(read.bad.first.iter().all(|bad| bad.error.to_string().contains("Give a larger `depth`")));
             let written = encode_proto_json(&Nest::Leaf(read.value), &free).expect("writes");
             let kept = rows.lines().enumerate().filter(|(row, _)| fits(*row)).map(|(_, line)| format!("{line}\n"));
             assert_eq!(String::from_utf8(written).expect("text"), kept.collect::<String>());
         }
     }
-    let options = ProtobufOptions { optionals: Optionals::Masked, depth: Some(4), ..ProtobufOptions::default() };
+    let options = ProtobufOptions { optionals: Optionals::Masked, depth: Some(3), ..ProtobufOptions::default() };
     let error = read_proto_json(rows.as_bytes(), &free, &options).expect_err("too deep").to_string();
     let place = "row 0, byte 14, 'value.struct_value.fields[0].value': the value goes on beyond the depth";
     assert!(error.contains(place), "{error}");
@@ -175,7 +175,7 @@ fn a_value_that_goes_on_beyond_the_depth_does_not_fit() {
         let options = ProtobufOptions { depth: Some(depth), ..options.clone() };
         ops::parse_proto_json(x, &message("Free"), &options).map(|parsed| parsed.value)
     };
-    let error = read(&texts, 4).expect_err("too deep").to_string();
+    let error = read(&texts, 3).expect_err("too deep").to_string();
     assert!(error.starts_with("parse_proto_json: ") && error.contains(place), "{error}");
     for (name, fits) in [("value", false), ("list", true)] {
         let of_graph = options.clone();
