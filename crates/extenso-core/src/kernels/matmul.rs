@@ -359,23 +359,26 @@ fn strips<T: Chain, const OF_6: usize, const OF_3: usize, const OF_1: usize>(
     rows: Range<usize>,
     out: &mut [T],
 ) {
-    // Tiles of about as many rows: one of few rows waits for the panel longer than it computes.
-    let (tiles, mut row) = (rows.len().div_ceil(6), rows.start);
-    for left in (1..=tiles).rev() {
-        let n = (rows.end - row).div_ceil(left);
-        match n {
-            6 => strip::<T, 6, OF_6>(job, panel, row, out),
-            5 => strip::<T, 5, OF_3>(job, panel, row, out),
-            4 => strip::<T, 4, OF_3>(job, panel, row, out),
-            3 => strip::<T, 3, OF_3>(job, panel, row, out),
-            // Loops and functions that are always inlined: what is a call has not the instructions of the caller.
-            _ => {
-                for row in row..row + n {
-                    strip::<T, 1, OF_1>(job, panel, row, out);
-                }
+    let mut row = rows.start;
+    while matches!(rows.end - row, 6 | 9..) {
+        strip::<T, 6, OF_6>(job, panel, row, out);
+        row += 6;
+    }
+    // Seven or eight rows are two tiles: one or two rows alone wait for the panel longer than they compute.
+    if rows.end - row > 6 {
+        strip::<T, 4, OF_3>(job, panel, row, out);
+        row += 4;
+    }
+    match rows.end - row {
+        5 => strip::<T, 5, OF_3>(job, panel, row, out),
+        4 => strip::<T, 4, OF_3>(job, panel, row, out),
+        3 => strip::<T, 3, OF_3>(job, panel, row, out),
+        // Loops and functions that are always inlined: what is a call has not the instructions of the caller.
+        _ => {
+            for row in row..rows.end {
+                strip::<T, 1, OF_1>(job, panel, row, out);
             }
         }
-        row += n;
     }
 }
 
