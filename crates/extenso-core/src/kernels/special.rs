@@ -40,6 +40,7 @@ impl Special for f32 {
     fn erfcinv_(self) -> f32 {
         erfcinv_f64(self.into()) as f32
     }
+
     #[inline(always)]
     fn erfinv_(self) -> f32 {
         canonical_f32(erfinv_f32(self))
@@ -71,6 +72,7 @@ impl Special for f64 {
     fn erfcinv_(self) -> f64 {
         erfcinv_f64(self)
     }
+
     #[inline(always)]
     fn erfinv_(self) -> f64 {
         canonical_f64(erfinv_f64(self))

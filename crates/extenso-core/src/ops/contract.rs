@@ -1,8 +1,8 @@
 //! Products of tensors whose axes have labels: what `einsum` and `tensordot` come to.
 //!
-//! Two factors at a time: those whose product has the fewest labels, the first of several. Labels that both have and nothing later needs are summed by `matmul`, with the labels
-//! that stay as its batch; a label that one factor alone has and nothing needs is summed before. Where nothing is summed the factors
-//! broadcast against each other.
+//! Two factors at a time: those whose product has the fewest labels, the first of several. Labels that both have and nothing later
+//! needs are summed by `matmul`, with the labels that stay as its batch; a label that one factor alone has and nothing needs is summed
+//! before. Where nothing is summed the factors broadcast against each other.
 
 use super::{expand_dims_at, matmul, multiply, reshape, squeeze, sum, take, transpose};
 use crate::attrs::Axes;
