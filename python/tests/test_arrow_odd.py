@@ -296,11 +296,20 @@ def test_maps_and_tensors_come_back_as_the_type_that_is_asked_for() -> None:
         pa.array([[[1], [2, 3]], []], pa.list_(pa.large_list(pa.int64()))),
         pa.array([{"m": [("a", [1])], "x": 1}, None], pa.struct([("m", pa.map_(pa.string(), pa.list_(pa.int8()))), ("x", pa.int8())])),
         pa.array([[[("a", 1)], []], []], pa.list_(pa.map_(pa.string(), pa.int64()))),
+        pa.array([["a", None], ["longer than twelve bytes"], []], pa.list_(pa.string_view())),
+        pa.array([{"s": "a", "b": b"\xff"}, {"s": None, "b": b""}], pa.struct([("s", pa.large_string()), ("b", pa.binary_view())])),
     ]
     for array in arrays:
         for part in (array, array[1:]):
             again = pa.array(ex.from_arrow(part), type=array.type)
             assert (again.type, again.to_pylist()) == (array.type, part.to_pylist())
+    for texts in ["string", "large_string", "string_view", "binary", "large_binary", "binary_view"]:
+        wanted = getattr(pa, texts)()
+        given = ["a", "longer than twelve bytes", ""] if "string" in texts else [b"a", b"\xff" * 20, b""]
+        for others in ["", "large_"]:
+            own = pa.array(given, getattr(pa, others + texts.removeprefix("large_").removesuffix("_view"))())
+            again = pa.array(ex.from_arrow(own), type=wanted)
+            assert (again.type, again.to_pylist()) == (wanted, given)
     again = pa.array(ex.from_arrow(arrays[0]), type=arrays[0].type)
     buffers = [[buffer.address for buffer in a.buffers() if buffer and buffer.size] for a in (again, arrays[0])]
     # The validity of the values is all that may differ: what has no null has none.

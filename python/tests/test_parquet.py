@@ -236,6 +236,22 @@ def test_malformed_files_give_errors() -> None:
             assert not isinstance(error, ex.InternalError), error
 
 
+def test_a_flipped_bit_does_not_pass_a_checksum() -> None:
+    rows: "list[dict[str, object]]" = [{"x": i * 0x0101_0101, "s": "name %d" % i, "l": [0.5 * i]} for i in range(100)]
+    for version in ["1.0", "2.0"]:
+        options = {"use_dictionary": False, "compression": "none", "write_statistics": False, "data_page_version": version}
+        file = bytearray(_file(rows, write_page_checksum=True, **options))
+        assert ex.to_py(ex.read_parquet(file)) == rows
+        for content, field in [((99 * 0x0101_0101).to_bytes(8, "little"), "x"), (b"name 99", "s")]:
+            file[file.index(content)] ^= 1
+            # Only what is read is looked at.
+            assert ex.to_py(ex.read_parquet(file, paths=["l"])) == [{"l": row["l"]} for row in rows]
+            with pytest.raises(ex.DataError, match="CRC"):
+                ex.read_parquet(file, paths=[field])
+            file[file.index(content[1:]) - 1] ^= 1
+        assert ex.to_py(ex.read_parquet(file)) == rows
+
+
 def test_the_examples_of_the_docstrings_run() -> None:
     for function in [ex.read_parquet, ex.read_parquet_blocks, ex.write_parquet]:
         source = inspect.getdoc(function) or ""

@@ -223,7 +223,7 @@ pub fn run_lines(
     watch: &mut dyn FnMut(&Progress),
 ) -> Result<Progress> {
     let options = SourceOptions { on_error, block, ..SourceOptions::default() };
-    let lines = JsonBlocks::new(function, Box::new(source), None, &options)?;
+    let lines = JsonBlocks::new(function, Box::new(source), &options)?;
     run_blocks(function, Box::new(lines), Box::new(NdjsonSink(sink)), &mut |done, _| {
         watch(done);
         Ok(())

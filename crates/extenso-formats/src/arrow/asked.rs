@@ -1,12 +1,14 @@
-//! Arrays in the layout that a reader asks for: maps, tensors of one shape, lists of the other width, at every level.
+//! Arrays in the layout that a reader asks for: maps, tensors of one shape, lists and texts of the other width, views, at every level.
 //!
-//! Invariant: the elements are the same and share their buffers, but for offsets of the other width; what cannot be had as asked stays
-//! as it is, which the C interface allows.
+//! Invariant: the elements are the same and share their buffers, but for offsets of the other width and views; what cannot be had as asked
+//! stays as it is, which the C interface allows.
 
 use super::registered::tensor_shape;
 use arrow_array::cast::AsArray;
+use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, GenericListArray, MapArray, OffsetSizeTrait, StructArray, new_empty_array,
+    Array, ArrayRef, BinaryViewArray, FixedSizeListArray, GenericByteArray, GenericListArray, MapArray,
+    OffsetSizeTrait, StringViewArray, StructArray, new_empty_array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
@@ -64,8 +66,25 @@ fn elements(array: &ArrayRef, wanted: &DataType) -> Option<ArrayRef> {
             let columns = named.then(|| columns(records, fields))??;
             made(StructArray::try_new_with_length(fields.clone(), columns, records.nulls().cloned(), records.len()))
         }
+        (DataType::Utf8, DataType::LargeUtf8) => of_width::<Utf8Type, LargeUtf8Type>(array),
+        (DataType::LargeUtf8, DataType::Utf8) => of_width::<LargeUtf8Type, Utf8Type>(array),
+        (DataType::Binary, DataType::LargeBinary) => of_width::<BinaryType, LargeBinaryType>(array),
+        (DataType::LargeBinary, DataType::Binary) => of_width::<LargeBinaryType, BinaryType>(array),
+        (DataType::Utf8, DataType::Utf8View) => Some(Arc::new(StringViewArray::from(array.as_string::<i32>()))),
+        (DataType::LargeUtf8, DataType::Utf8View) => Some(Arc::new(StringViewArray::from(array.as_string::<i64>()))),
+        (DataType::Binary, DataType::BinaryView) => Some(Arc::new(BinaryViewArray::from(array.as_binary::<i32>()))),
+        (DataType::LargeBinary, DataType::BinaryView) => {
+            Some(Arc::new(BinaryViewArray::from(array.as_binary::<i64>())))
+        }
         _ => None,
     }
+}
+
+/// Texts with offsets of the other width.
+fn of_width<T: ByteArrayType, U: ByteArrayType>(array: &ArrayRef) -> Option<ArrayRef> {
+    let array = array.as_bytes::<T>();
+    let offsets = offsets::<T::Offset, U::Offset>(array.offsets())?;
+    made(GenericByteArray::<U>::try_new(offsets, array.values().clone(), array.nulls().cloned()))
 }
 
 /// The columns of records as those of other fields, by their place.

@@ -10,8 +10,8 @@ use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
 use crate::plan::{Field, Plan};
 use crate::prove::{Proof, refuse};
 use crate::spelled;
-use extenso_core::in_order;
 use extenso_core::kernels::pool::reserve;
+use extenso_core::{in_order, threads, with_threads};
 use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Result, Segment};
 use std::io::{self, Write};
@@ -90,7 +90,9 @@ impl<'a> Lines<'a> {
             room().push(lines);
             if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        in_order(|| Some((parts.next()?, room().pop().unwrap_or_default())), lines, hand_on);
+        // What is little is not worth waking another thread for.
+        let most = if parts.len() > 1 { threads() } else { 1 };
+        with_threads(most, || in_order(|| Some((parts.next()?, room().pop().unwrap_or_default())), lines, hand_on));
         done
     }
 }

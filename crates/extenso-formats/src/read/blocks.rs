@@ -5,9 +5,10 @@
 use super::{JsonOptions, Reader};
 use crate::json::{Start, is_array, is_blank, mark_len};
 use crate::run::Rows;
-use crate::source::{reading, unpacked};
+use crate::source::{Packed, Unpacked, reading, unpacked};
 use extenso_types::{Error, Result};
 use std::io::BufRead;
+use std::sync::Arc;
 
 /// Reads lines of JSON in blocks of `rows` records; the last one may have fewer. They may be packed by gzip or zstd, and are unpacked as they are
 /// read.
@@ -56,7 +57,7 @@ type Lines<'a> = Box<dyn BufRead + Send + 'a>;
 enum Source<'a> {
     /// Nothing was read of it, so that it is not known whether it is packed.
     New(Lines<'a>),
-    Open(Lines<'a>),
+    Open(Lines<'a>, Option<Arc<Packed>>),
     Failed,
 }
 
@@ -65,10 +66,15 @@ impl<'a> Source<'a> {
         if matches!(self, Source::New(_))
             && let Source::New(source) = std::mem::replace(self, Source::Failed)
         {
-            *self = Source::Open(unpacked(source)?.2);
+            let Unpacked { packed, source, .. } = unpacked(source, 0)?;
+            *self = Source::Open(source, packed);
         }
         match self {
-            Source::Open(lines) => Ok(lines),
+            Source::Open(lines, packed) => {
+                // A line has a bound; how many are held is the caller's choice.
+                packed.iter().for_each(|packed| packed.begin_block());
+                Ok(lines)
+            }
             Source::New(_) | Source::Failed => Err(Error::internal("a source that failed is read on")),
         }
     }

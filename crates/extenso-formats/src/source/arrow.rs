@@ -12,14 +12,10 @@ use extenso_core::Value;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Result};
 use std::io::Read;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A block for each batch.
 pub struct ArrowBlocks<R> {
     batches: Batches<R>,
-    /// How much was read of what the bytes are packed in.
-    packed: Option<Arc<AtomicU64>>,
     on_error: OnError,
     row: usize,
     given: bool,
@@ -29,14 +25,9 @@ impl<R: Read + Send> ArrowBlocks<R> {
     /// The leaves that a function needs, of the rows of these bytes.
     ///
     /// Errors: bytes that are neither a file nor a stream; a column that does not fit, with path, what came and what is wanted.
-    pub fn new(
-        function: &Concrete,
-        source: R,
-        packed: Option<Arc<AtomicU64>>,
-        on_error: OnError,
-    ) -> Result<ArrowBlocks<R>> {
+    pub fn new(function: &Concrete, source: R, on_error: OnError) -> Result<ArrowBlocks<R>> {
         let batches = Batches::new(function, source)?;
-        Ok(ArrowBlocks { batches, packed, on_error, row: 0, given: false })
+        Ok(ArrowBlocks { batches, on_error, row: 0, given: false })
     }
 }
 
@@ -53,8 +44,7 @@ impl<R: Read + Send> Blocks for ArrowBlocks<R> {
         let rows = self.batches.values(rows)?;
         let (leaves, bad) = leaves(&self.batches.needs, &rows, self.row, Vec::new(), self.on_error)?;
         self.row += count;
-        let here = self.batches.reader.bytes() as u64;
-        let bytes = self.packed.as_ref().map_or(here, |read| read.load(Ordering::Relaxed));
+        let bytes = self.batches.reader.bytes() as u64;
         Ok(Some(Block { leaves, rows: self.row, bytes, bad }))
     }
 }

@@ -10,14 +10,10 @@ use arrow_array::cast::AsArray;
 use extenso_graph::Concrete;
 use extenso_types::Result;
 use std::io::BufRead;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Blocks of rows: those of the file, put together until they have about as many bytes as a block has.
 pub struct AvroBlocks<R> {
     reader: Reader<R>,
-    /// How much was read of what the file is packed in.
-    packed: Option<Arc<AtomicU64>>,
     needs: Needs,
     on_error: OnError,
     block: usize,
@@ -29,19 +25,14 @@ impl<R: BufRead> AvroBlocks<R> {
     /// The leaves that a function needs, of the rows of this file.
     ///
     /// Errors: a malformed file; a needed field that is missing or of another type, with path, what came and what is wanted.
-    pub fn new(
-        function: &Concrete,
-        source: R,
-        packed: Option<Arc<AtomicU64>>,
-        options: &SourceOptions,
-    ) -> Result<AvroBlocks<R>> {
+    pub fn new(function: &Concrete, source: R, options: &SourceOptions) -> Result<AvroBlocks<R>> {
         let needs = Needs::new(function.record_spec(), &function.graph().needed_inputs())?;
         let want = needs.spec.as_ref().map_or(Want::Nothing, Want::Spec);
         let mut reader = Reader::open(source, want, options.on_error)?;
         // What does not fit by its type is told before a row is read.
         leaves(&needs, &values(&needs, reader.empty()?.rows)?, 0, Vec::new(), OnError::Raise)?;
         let (on_error, block) = (options.on_error, options.block.max(1));
-        Ok(AvroBlocks { reader, packed, needs, on_error, block, row: 0, given: false })
+        Ok(AvroBlocks { reader, needs, on_error, block, row: 0, given: false })
     }
 }
 
@@ -56,7 +47,7 @@ impl<R: BufRead + Send> Blocks for AvroBlocks<R> {
         self.given = true;
         let (leaves, bad) = leaves(&self.needs, &values(&self.needs, rows)?, self.row, bad, self.on_error)?;
         self.row += count;
-        let bytes = self.packed.as_ref().map_or(self.reader.bytes(), |read| read.load(Ordering::Relaxed));
+        let bytes = self.reader.bytes();
         Ok(Some(Block { leaves, rows: self.row, bytes, bad }))
     }
 }

@@ -7,14 +7,10 @@ use crate::records::RecordSpec;
 use extenso_graph::Concrete;
 use extenso_types::Result;
 use std::io::BufRead;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Blocks of rows.
 pub struct CsvBlocks<'a> {
     table: Table<Box<dyn BufRead + Send + 'a>>,
-    /// How much was read of what the rows are packed in.
-    packed: Option<Arc<AtomicU64>>,
     records: RecordSpec,
     rows: Rows,
     on_error: OnError,
@@ -29,21 +25,12 @@ impl<'a> CsvBlocks<'a> {
     pub fn new(
         function: &Concrete,
         source: Box<dyn BufRead + Send + 'a>,
-        packed: Option<Arc<AtomicU64>>,
         options: &SourceOptions,
     ) -> Result<CsvBlocks<'a>> {
         let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
         let table = Table::new(source, options.delimiter)?;
         let rows = Rows::new(records.plan(), &table.paths)?;
-        Ok(CsvBlocks {
-            table,
-            packed,
-            records,
-            rows,
-            on_error: options.on_error,
-            block: options.block as u64,
-            given: false,
-        })
+        Ok(CsvBlocks { table, records, rows, on_error: options.on_error, block: options.block as u64, given: false })
     }
 }
 
@@ -61,8 +48,7 @@ impl Blocks for CsvBlocks<'_> {
             return Ok(None);
         }
         self.given = true;
-        let bytes = self.packed.as_ref().map_or(self.table.bytes(), |read| read.load(Ordering::Relaxed));
         let leaves = self.records.leaves(out.columns, out.rows)?;
-        Ok(Some(Block { leaves, rows: self.table.rows(), bytes, bad: out.bad }))
+        Ok(Some(Block { leaves, rows: self.table.rows(), bytes: self.table.bytes(), bad: out.bad }))
     }
 }

@@ -13,14 +13,10 @@ use extenso_graph::Concrete;
 use extenso_types::Error;
 use extenso_types::Result;
 use std::io::{BufRead, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Blocks of lines.
 pub struct JsonBlocks<'a> {
     source: Box<dyn BufRead + Send + 'a>,
-    /// How much was read of what the lines are packed in.
-    packed: Option<Arc<AtomicU64>>,
     records: RecordSpec,
     decoder: Decoder,
     on_error: OnError,
@@ -37,14 +33,13 @@ impl<'a> JsonBlocks<'a> {
     pub fn new(
         function: &Concrete,
         source: Box<dyn BufRead + Send + 'a>,
-        packed: Option<Arc<AtomicU64>>,
         options: &SourceOptions,
     ) -> Result<JsonBlocks<'a>> {
         let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
         let decoder = decoder_of(records.plan(), options)?;
         let (on_error, block) = (options.on_error, options.block.max(1));
         let (at, text) = (Start::default(), Vec::new());
-        Ok(JsonBlocks { source, packed, records, decoder, on_error, block, at, text, given: false })
+        Ok(JsonBlocks { source, records, decoder, on_error, block, at, text, given: false })
     }
 
     fn decode(&mut self) -> Result<Option<Decoded>> {
@@ -100,7 +95,7 @@ impl Blocks for JsonBlocks<'_> {
         let Some(Decoded { columns, rows, bad }) = self.decode()? else { return Ok(None) };
         let skipped = if self.on_error == OnError::Skip { bad.count() } else { 0 };
         self.at = Start { row: self.at.row + rows + skipped, byte: self.at.byte + self.text.len() };
-        let bytes = self.packed.as_ref().map_or(self.at.byte as u64, |read| read.load(Ordering::Relaxed));
+        let bytes = self.at.byte as u64;
         Ok(Some(Block { leaves: self.records.leaves(columns, rows)?, rows: self.at.row, bytes, bad }))
     }
 }

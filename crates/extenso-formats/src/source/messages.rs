@@ -13,14 +13,10 @@ use extenso_graph::Concrete;
 use extenso_types::{DType, Error, Nest, Result};
 use std::borrow::Cow;
 use std::io::{BufRead, Read, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Blocks of messages.
 pub struct MessageBlocks<'a> {
     source: Source<'a>,
-    /// How much was read of what the messages are packed in.
-    packed: Option<Arc<AtomicU64>>,
     records: RecordSpec,
     decoder: Decoder,
     on_error: OnError,
@@ -61,11 +57,6 @@ impl<'a> MessageBlocks<'a> {
         MessageBlocks::new(function, Source::List { list, next: 0 }, content, options)
     }
 
-    /// The same blocks, of a file that is packed: so many of the packed bytes were read.
-    pub fn packed(self, packed: Option<Arc<AtomicU64>>) -> MessageBlocks<'a> {
-        MessageBlocks { packed, ..self }
-    }
-
     fn new(
         function: &Concrete,
         source: Source<'a>,
@@ -75,7 +66,7 @@ impl<'a> MessageBlocks<'a> {
         let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
         let decoder = content.decoder(records.plan())?;
         let (on_error, block) = (options.on_error, options.block.max(1));
-        Ok(MessageBlocks { source, packed: None, records, decoder, on_error, block, row: 0, bytes: 0, given: false })
+        Ok(MessageBlocks { source, records, decoder, on_error, block, row: 0, bytes: 0, given: false })
     }
 
     /// Decodes the next messages, and says in how many bytes they are.
@@ -138,7 +129,7 @@ impl Blocks for MessageBlocks<'_> {
         self.given = true;
         self.row += rows + skipped;
         self.bytes += bytes;
-        let bytes = self.packed.as_ref().map_or(self.bytes as u64, |read| read.load(Ordering::Relaxed));
+        let bytes = self.bytes as u64;
         Ok(Some(Block { leaves: self.records.leaves(columns, rows)?, rows: self.row, bytes, bad }))
     }
 }

@@ -52,7 +52,7 @@ pub use sink::{NdjsonSink, Sink, SinkOptions, open_sink, run_to_file};
 pub use told::BadRowsFile;
 #[cfg(feature = "ipc")]
 pub(crate) use unpack::{MOST, RATIO};
-pub(crate) use unpack::{is_packed, reading, unpack, unpacked};
+pub(crate) use unpack::{Packed, Unpacked, is_packed, reading, unpack, unpacked};
 
 use crate::columns::{BadRows, OnError};
 #[cfg(feature = "proto")]
@@ -65,10 +65,9 @@ use extenso_types::{Error, Nest, Result};
 #[cfg(feature = "proto")]
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows of a source, decoded as far as a function needs them.
 #[derive(Debug)]
@@ -269,17 +268,32 @@ pub fn open_reader<'a>(
     source: Box<dyn BufRead + Send + 'a>,
     options: &SourceOptions,
 ) -> Result<Box<dyn Blocks + 'a>> {
-    let read = Arc::new(AtomicU64::new(0));
-    let counted = BufReader::new(Counted { source, read: read.clone() });
-    let (head, packed, source) = unpacked(Box::new(counted))?;
-    let read = packed.then_some(read);
-    match options.format_of(&head) {
-        Format::Parquet => whole_columns(function, source, options),
-        Format::Avro => containers(function, source, read, options),
-        Format::Arrow | Format::Arrows => batches(function, source, read, options.on_error),
-        Format::Csv => Ok(Box::new(csv::CsvBlocks::new(function, source, read, options)?)),
-        Format::Json => Ok(Box::new(JsonBlocks::new(function, source, read, options)?)),
-        format @ (Format::Protobuf | Format::TfRecord) => messages_of(function, source, read, format, options),
+    let Unpacked { head, packed, source } = unpacked(source, options.block)?;
+    let blocks: Box<dyn Blocks + 'a> = match options.format_of(&head) {
+        Format::Parquet => whole_columns(function, source, options)?,
+        Format::Avro => containers(function, source, options)?,
+        Format::Arrow | Format::Arrows => batches(function, source, options.on_error)?,
+        Format::Csv => Box::new(csv::CsvBlocks::new(function, source, options)?),
+        Format::Json => Box::new(JsonBlocks::new(function, source, options)?),
+        format @ (Format::Protobuf | Format::TfRecord) => messages_of(function, source, format, options)?,
+    };
+    Ok(match packed {
+        Some(packed) => Box::new(PackedBlocks { packed, blocks }),
+        None => blocks,
+    })
+}
+
+/// The blocks of what is packed, each of which has a bound.
+struct PackedBlocks<'a> {
+    packed: Arc<Packed>,
+    blocks: Box<dyn Blocks + 'a>,
+}
+
+impl Blocks for PackedBlocks<'_> {
+    fn next(&mut self) -> Result<Option<Block>> {
+        self.packed.begin_block();
+        let block = self.blocks.next()?;
+        Ok(block.map(|block| Block { bytes: self.packed.bytes(), ..block }))
     }
 }
 
@@ -287,17 +301,15 @@ pub fn open_reader<'a>(
 fn containers<'a>(
     function: &Arc<Concrete>,
     source: Box<dyn BufRead + Send + 'a>,
-    packed: Option<Arc<AtomicU64>>,
     options: &SourceOptions,
 ) -> Result<Box<dyn Blocks + 'a>> {
-    Ok(Box::new(avro::AvroBlocks::new(function, source, packed, options)?))
+    Ok(Box::new(avro::AvroBlocks::new(function, source, options)?))
 }
 
 #[cfg(not(feature = "avro"))]
 fn containers<'a>(
     _: &Arc<Concrete>,
     _: Box<dyn BufRead + Send + 'a>,
-    _: Option<Arc<AtomicU64>>,
     _: &SourceOptions,
 ) -> Result<Box<dyn Blocks + 'a>> {
     Err(Error::value("the source is Avro").wanted("a build with the feature `avro`"))
@@ -307,19 +319,17 @@ fn containers<'a>(
 fn messages_of<'a>(
     function: &Arc<Concrete>,
     source: Box<dyn BufRead + Send + 'a>,
-    packed: Option<Arc<AtomicU64>>,
     format: Format,
     options: &SourceOptions,
 ) -> Result<Box<dyn Blocks + 'a>> {
     let (framing, content) = (framing_of(format), content_of(options)?);
-    Ok(Box::new(messages::MessageBlocks::of_file(function, source, framing, content, options)?.packed(packed)))
+    Ok(Box::new(messages::MessageBlocks::of_file(function, source, framing, content, options)?))
 }
 
 #[cfg(not(feature = "proto"))]
 fn messages_of<'a>(
     _: &Arc<Concrete>,
     _: Box<dyn BufRead + Send + 'a>,
-    _: Option<Arc<AtomicU64>>,
     _: Format,
     _: &SourceOptions,
 ) -> Result<Box<dyn Blocks + 'a>> {
@@ -385,19 +395,13 @@ fn whole_columns<'a>(
 fn batches<'a>(
     function: &Arc<Concrete>,
     source: Box<dyn BufRead + Send + 'a>,
-    packed: Option<Arc<AtomicU64>>,
     on_error: OnError,
 ) -> Result<Box<dyn Blocks + 'a>> {
-    Ok(Box::new(arrow::ArrowBlocks::new(function, source, packed, on_error)?))
+    Ok(Box::new(arrow::ArrowBlocks::new(function, source, on_error)?))
 }
 
 #[cfg(not(feature = "ipc"))]
-fn batches<'a>(
-    _: &Arc<Concrete>,
-    _: Box<dyn BufRead + Send + 'a>,
-    _: Option<Arc<AtomicU64>>,
-    _: OnError,
-) -> Result<Box<dyn Blocks + 'a>> {
+fn batches<'a>(_: &Arc<Concrete>, _: Box<dyn BufRead + Send + 'a>, _: OnError) -> Result<Box<dyn Blocks + 'a>> {
     Err(Error::value("the source is of Arrow's IPC").wanted("a build with the feature `ipc`"))
 }
 
@@ -439,18 +443,4 @@ pub fn open_bytes<'a>(
     options: &SourceOptions,
 ) -> Result<Box<dyn Blocks + 'a>> {
     open_reader(function, Box::new(Cursor::new(bytes)), options)
-}
-
-/// A reader that says how much was read of it.
-struct Counted<R> {
-    source: R,
-    read: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let n = self.source.read(out)?;
-        self.read.fetch_add(n as u64, Ordering::Relaxed);
-        Ok(n)
-    }
 }

@@ -155,6 +155,24 @@ fn a_bomb_is_refused_whole_and_streamed_in_blocks() {
 }
 
 #[test]
+fn what_few_packed_bytes_hold_of_one_block_has_a_bound() {
+    let blank = vec![b' '; 1 << 20];
+    let long = |begin: &[u8], end: &[u8]| {
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        writer.write_all(begin).expect("packs");
+        (0..80).for_each(|_| writer.write_all(&blank).expect("packs"));
+        writer.write_all(end).expect("packs");
+        writer.finish().expect("packs")
+    };
+    let lines = long(b"{\"id\": 1, \"unknown\": \"", b"\"}\n");
+    let array = long(b"[{\"id\": 1}", b"]");
+    for bytes in [lines, array] {
+        let error = run(bytes, &SourceOptions::default()).expect_err("80 MB at once").to_string();
+        assert!(error.contains("rows of at most 200 times as many, or 64 MB"), "{error}");
+    }
+}
+
+#[test]
 fn tables_are_sources_and_sinks() {
     let scalar = |dtype| F::Scalar(dtype, vec![]);
     let fields = [("a", scalar(DType::F64)), ("b", scalar(DType::F64)), ("s", scalar(DType::String))];

@@ -1,11 +1,13 @@
 //! gzip and zstd, told by the first bytes.
 //!
-//! Invariant: a stream is unpacked as it is read, so that memory does not grow with what is in it. What is unpacked whole has a bound that
-//! is stated in the error.
+//! Invariant: a stream is unpacked as it is read, so that memory does not grow with what is in it. What is held at a time, all of it or a
+//! block, has a bound that is stated in the error.
 
 use extenso_types::{Error, Result};
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much unpacked bytes may be, whatever they are packed in.
 pub(crate) const MOST: u64 = 64 << 20;
@@ -38,12 +40,12 @@ impl Packing {
         }
     }
 
-    fn reader<'a>(self, source: Box<dyn BufRead + Send + 'a>) -> io::Result<Box<dyn BufRead + Send + 'a>> {
+    fn reader<'a>(self, source: Lines<'a>) -> io::Result<Unpacking<'a>> {
         let plain: Box<dyn Read + Send + 'a> = match self {
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
             Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(source)?),
         };
-        Ok(Box::new(BufReader::with_capacity(BUFFER, Unpacking { plain, name: self.name() })))
+        Ok(Unpacking { plain, name: self.name() })
     }
 }
 
@@ -54,24 +56,98 @@ pub fn is_packed(head: &[u8]) -> bool {
     Packing::of(head).is_some()
 }
 
-/// The first bytes of what is in a source, whether it is packed, and a reader of what is in it, from the start.
-///
-/// Errors: what the operating system refuses; packed bytes that are malformed.
-pub fn unpacked<'a>(source: Box<dyn BufRead + Send + 'a>) -> Result<(Vec<u8>, bool, Box<dyn BufRead + Send + 'a>)> {
-    let (head, source) = peeked(source)?;
-    match Packing::of(&head) {
-        Some(packing) => {
-            let (head, source) = peeked(packing.reader(source).map_err(reading)?)?;
-            Ok((head, true, source))
-        }
-        None => Ok((head, false, source)),
-    }
+type Lines<'a> = Box<dyn BufRead + Send + 'a>;
+
+/// A source whose bytes are as they were before they were packed.
+pub struct Unpacked<'a> {
+    /// The first bytes, which `source` gives too.
+    pub head: Vec<u8>,
+    /// What is known of the packed bytes; none where the source was not packed.
+    pub packed: Option<Arc<Packed>>,
+    /// All of them.
+    pub source: Lines<'a>,
 }
 
-fn peeked<'a>(mut source: Box<dyn BufRead + Send + 'a>) -> Result<(Vec<u8>, Box<dyn BufRead + Send + 'a>)> {
+/// What a source reads of blocks of about so many bytes, from the start, packed or not.
+///
+/// Errors: what the operating system refuses; packed bytes that are malformed.
+pub fn unpacked<'a>(source: Lines<'a>, block: usize) -> Result<Unpacked<'a>> {
+    let packed =
+        Arc::new(Packed { read: AtomicU64::new(0), given: AtomicU64::new(0), most: MOST.saturating_add(block as u64) });
+    let counted = BufReader::new(Counted { source, packed: packed.clone() });
+    let (head, source) = peeked(Box::new(counted))?;
+    let Some(packing) = Packing::of(&head) else { return Ok(Unpacked { head, packed: None, source }) };
+    let plain = Bounded { plain: packing.reader(source).map_err(reading)?, packed: packed.clone() };
+    let (head, source) = peeked(Box::new(BufReader::with_capacity(BUFFER, plain)))?;
+    Ok(Unpacked { head, packed: Some(packed), source })
+}
+
+fn peeked<'a>(mut source: Lines<'a>) -> Result<(Vec<u8>, Lines<'a>)> {
     let mut head = Vec::new();
     source.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(reading)?;
     Ok((head.clone(), Box::new(Cursor::new(head).chain(source))))
+}
+
+/// How much was read of packed bytes, and how much they gave.
+pub struct Packed {
+    read: AtomicU64,
+    /// Since the block was begun.
+    given: AtomicU64,
+    /// What a block may be, whatever it is packed in.
+    most: u64,
+}
+
+impl Packed {
+    /// How many packed bytes were read so far.
+    pub fn bytes(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// Begins a block: what came before is no longer held.
+    pub fn begin_block(&self) {
+        self.given.store(0, Ordering::Relaxed);
+    }
+
+    /// Counts what is held of a block.
+    ///
+    /// Errors: too much.
+    fn hold(&self, bytes: u64) -> Result<()> {
+        let given = self.given.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if given <= self.most.max(RATIO.saturating_mul(self.bytes())) {
+            return Ok(());
+        }
+        let error = Error::data(format!("{} packed bytes hold {given} that are read at once", self.bytes()));
+        let error = error.wanted(format!("rows of at most {RATIO} times as many, or {} MB", MOST >> 20));
+        Err(error.hint("Unpack the bytes first, if rows as long as this one are meant"))
+    }
+}
+
+/// A reader that says how much was read of it.
+struct Counted<R> {
+    source: R,
+    packed: Arc<Packed>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.source.read(out)?;
+        self.packed.read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// A reader of what is packed, of which little is held.
+struct Bounded<R> {
+    plain: R,
+    packed: Arc<Packed>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.plain.read(out)?;
+        self.packed.hold(n as u64).map_err(|error| io::Error::other(Refused(error)))?;
+        Ok(n)
+    }
 }
 
 /// What is in these bytes, whole.
@@ -91,22 +167,22 @@ pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     Err(error.hint("Read them in blocks, which takes the memory of one block"))
 }
 
-/// Packed bytes that are not what their packing says.
+/// An error of a reader that is no refusal of the operating system.
 #[derive(Debug)]
-struct Malformed(String);
+struct Refused(Error);
 
-impl std::fmt::Display for Malformed {
+impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        self.0.fmt(f)
     }
 }
 
-impl std::error::Error for Malformed {}
+impl std::error::Error for Refused {}
 
 /// The error of a reader: what is malformed is the data's, the rest the operating system's.
 pub fn reading(e: io::Error) -> Error {
-    match e.get_ref().and_then(|e| e.downcast_ref::<Malformed>()) {
-        Some(Malformed(what)) => Error::data(what.clone()).wanted("the bytes as they were packed, complete"),
+    match e.get_ref().and_then(|e| e.downcast_ref::<Refused>()) {
+        Some(Refused(error)) => error.clone(),
         None => e.into(),
     }
 }
@@ -121,7 +197,10 @@ impl Read for Unpacking<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.plain.read(out).map_err(|e| match e.kind() {
             io::ErrorKind::Interrupted => e,
-            _ => io::Error::other(Malformed(format!("the {} data is malformed: {e}", self.name))),
+            _ => {
+                let error = Error::data(format!("the {} data is malformed: {e}", self.name));
+                io::Error::other(Refused(error.wanted("the bytes as they were packed, complete")))
+            }
         })
     }
 }
