@@ -968,7 +968,7 @@ def read_csv(
     paths: Sequence[str] | None = None,
     *,
     sample: int | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     on_error: Literal["raise"] = "raise",
 ) -> Any: ...
 @overload
@@ -978,13 +978,13 @@ def read_csv(
     paths: Sequence[str] | None = None,
     *,
     sample: int | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     on_error: Literal["skip", "default"],
 ) -> tuple[Any, BadRows]: ...
 @overload
-def write_csv(x: Any, target: None = None, *, delimiter: str = ",") -> builtins.bytes: ...
+def write_csv(x: Any, target: None = None, *, delimiter: str | None = None) -> builtins.bytes: ...
 @overload
-def write_csv(x: Any, target: str | PathLike[str] | IO[builtins.bytes], *, delimiter: str = ",") -> None: ...
+def write_csv(x: Any, target: str | PathLike[str] | IO[builtins.bytes], *, delimiter: str | None = None) -> None: ...
 @final
 class ParquetBlocks:
     """The blocks that `read_parquet_blocks` reads."""

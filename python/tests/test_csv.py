@@ -32,6 +32,12 @@ def test_every_kind_of_source_gives_the_same(tmp_path: pathlib.Path) -> None:
         assert ex.to_py(ex.read_csv(source)) == RECORDS
     assert ex.to_py(ex.read_csv(_table(ROWS, delimiter="\t"), delimiter="\t")) == RECORDS
     assert ex.to_py(ex.read_csv(text, paths=["user", "id"])) == [{"id": r["id"], "user": r["user"]} for r in RECORDS]
+    for name in ["rows.tsv", "rows.TSV"]:
+        ex.write_csv(ex.constant(RECORDS), tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(b"id\tuser.name\tscore\tok\n")
+        assert ex.to_py(ex.read_csv(tmp_path / name)) == RECORDS
+        ex.write_csv(ex.constant(RECORDS), tmp_path / name, delimiter=",")
+        assert ex.to_py(ex.read_csv(str(tmp_path / name), delimiter=",")) == RECORDS
     for delimiter in ["", ",,", "\n", "é"]:
         with pytest.raises(ex.InvalidValueError, match="delimiter: found"):
             ex.read_csv(text, delimiter=delimiter)

@@ -58,7 +58,9 @@ fn rewound(data: &ArrayData, lead: usize) -> Option<ArrayData> {
     let offset = first.checked_sub(lead)?;
     let back = first.checked_sub(data.offset())?;
     let layout = layout(data.data_type());
-    let buffers = data.buffers().iter().zip(&layout.buffers).map(|(buffer, spec)| match spec {
+    // Behind the views of texts stand as many buffers of bytes as there are.
+    let specs = layout.buffers.iter().chain(std::iter::repeat(&BufferSpec::VariableWidth));
+    let buffers = data.buffers().iter().zip(specs).map(|(buffer, spec)| match spec {
         BufferSpec::FixedWidth { byte_width, .. } => earlier(buffer, back.checked_mul(*byte_width)?),
         BufferSpec::BitMap => back.is_multiple_of(8).then(|| earlier(buffer, back / 8))?,
         BufferSpec::VariableWidth | BufferSpec::AlwaysNull => Some(buffer.clone()),

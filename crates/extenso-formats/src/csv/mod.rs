@@ -27,6 +27,18 @@ pub use write::{encode_csv, write_csv};
 
 use extenso_types::{Path, Segment};
 
+/// What stands between the cells of a file of this name: a tab where it ends in `.tsv`, packed or not, and a comma otherwise.
+///
+/// ```
+/// # use extenso_formats::csv::delimiter_of_name;
+/// assert_eq!(delimiter_of_name("rows.tsv.gz".as_ref()), b'\t');
+/// assert_eq!(delimiter_of_name("rows.csv".as_ref()), b',');
+/// ```
+pub fn delimiter_of_name(path: &std::path::Path) -> u8 {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
+    if name.is_some_and(|name| name.split('.').skip(1).any(|ending| ending == "tsv")) { b'\t' } else { b',' }
+}
+
 /// The path that a column's name says: fields with dots between them, or one field where it is no such path.
 fn path_of(name: &str) -> Path {
     let path = name.parse::<Path>().ok();

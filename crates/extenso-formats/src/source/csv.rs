@@ -28,7 +28,7 @@ impl<'a> CsvBlocks<'a> {
         options: &SourceOptions,
     ) -> Result<CsvBlocks<'a>> {
         let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
-        let table = Table::new(source, options.delimiter)?;
+        let table = Table::new(source, options.delimiter.unwrap_or(b','))?;
         let rows = Rows::new(records.plan(), &table.paths)?;
         Ok(CsvBlocks { table, records, rows, on_error: options.on_error, block: options.block as u64, given: false })
     }

@@ -55,6 +55,7 @@ pub(crate) use unpack::{MOST, RATIO};
 pub(crate) use unpack::{Packed, Unpacked, is_packed, reading, unpack, unpacked};
 
 use crate::columns::{BadRows, OnError};
+use crate::csv::delimiter_of_name;
 #[cfg(feature = "proto")]
 use crate::proto::{Content, Framing, Messages, run_messages};
 use crate::records::RecordSpec;
@@ -174,8 +175,8 @@ pub struct SourceOptions {
     pub named: Option<Format>,
     /// What becomes of a row that does not fit.
     pub on_error: OnError,
-    /// What stands between the cells of CSV.
-    pub delimiter: u8,
+    /// What stands between the cells of CSV: a comma, where neither this nor the name says otherwise.
+    pub delimiter: Option<u8>,
     /// About how many bytes of rows are decoded at a time.
     pub block: usize,
     /// What the messages are, of a source of messages.
@@ -189,7 +190,7 @@ impl Default for SourceOptions {
             format: None,
             named: None,
             on_error: OnError::Raise,
-            delimiter: b',',
+            delimiter: None,
             block: BLOCK,
             #[cfg(feature = "proto")]
             content: None,
@@ -200,7 +201,7 @@ impl Default for SourceOptions {
 impl SourceOptions {
     /// The options for a source of this name, which says what its first bytes do not.
     pub fn named(&self, path: &Path) -> SourceOptions {
-        let delimiter = if self.delimiter == b',' { delimiter_of_name(path) } else { self.delimiter };
+        let delimiter = self.delimiter.or(Some(delimiter_of_name(path)));
         SourceOptions { named: Format::of_name(path), delimiter, ..self.clone() }
     }
 
@@ -215,11 +216,6 @@ impl SourceOptions {
         }
         self.format.or_else(|| Format::of_head(head)).or(self.named).unwrap_or(Format::Json)
     }
-}
-
-/// What stands between the cells of a table of this name.
-fn delimiter_of_name(path: &Path) -> u8 {
-    if path.to_str().is_some_and(|name| name.contains(".tsv")) { b'\t' } else { b',' }
 }
 
 /// Whether the name says that a file is packed.

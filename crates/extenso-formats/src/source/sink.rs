@@ -2,7 +2,8 @@
 //!
 //! Invariant: a file appears under its name whole or not at all.
 
-use super::{Blocks, Format, Progress, Watch, delimiter_of_name, is_packed_name, run_blocks};
+use super::{Blocks, Format, Progress, Watch, is_packed_name, run_blocks};
+use crate::csv::delimiter_of_name;
 use crate::csv::encode_csv;
 #[cfg(feature = "proto")]
 use crate::proto::Content;
