@@ -3,9 +3,10 @@
 //! Invariant: no call gives columns of rows that differ in number. How a message is read is the reader's (`read`), where it comes from the
 //! source's (`frames`), what becomes of a bad one `policy`'s.
 
+use super::compile::compile;
 use super::example::{Example, Examples};
 use super::frames::{Frame, Messages, damaged};
-use super::node::{Record, compile};
+use super::node::Record;
 use super::quick;
 use super::read::Scratch;
 use super::schema::MessageType;

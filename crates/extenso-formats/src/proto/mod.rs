@@ -51,6 +51,7 @@
 //! Invariant: a record is looked at once, and only what is needed of it goes into columns; there are no messages in between.
 //! Recursion follows the plan, never the input.
 
+mod compile;
 mod content;
 mod decode;
 mod encode;
@@ -82,6 +83,7 @@ mod quick_tests;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use compile::compile;
 pub use content::Content;
 pub use decode::Decoder;
 pub(crate) use encode::encode_texts;
@@ -90,7 +92,7 @@ pub(crate) use frames::Extent;
 pub use frames::{Framing, Messages};
 pub(crate) use json::encode_json_texts;
 pub use json::{encode_proto_json, read_proto_json, write_proto_json};
-pub(crate) use node::{Record, compile};
+pub(crate) use node::Record;
 pub(crate) use put_example::encode_example_texts;
 pub use rows::{
     ExampleOptions, ProtobufOptions, encode_examples, encode_proto, proto_spec, read_examples, read_proto,

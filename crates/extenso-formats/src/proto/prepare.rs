@@ -2,12 +2,12 @@
 //!
 //! Invariant: what is prepared can be written, but for what the values of a row have; every column is proven to hold what will be read of it.
 
+use super::compile::{fields_of, member, oneof, refuse as refuse_at};
 use super::encode::{Field, HELD, Record, Rule, Value};
 use super::enums::Values;
 use super::json::Known;
 use super::meant::Form;
 use super::member::{Member, cast, names};
-use super::node::{fields_of, member, oneof, refuse as refuse_at};
 use super::number::Number;
 use super::schema::MessageType;
 use crate::columns::{BitsRef, ColumnRef};

@@ -1,6 +1,6 @@
 //! What is read quickly is what is read carefully, and the rest is read all the same.
 
-use super::node::compile;
+use super::compile::compile;
 use super::read::Scratch;
 use super::tests::{check, check_refused, masked, message};
 use super::{Enums, Messages, Optionals, ProtobufOptions, proto_spec, quick, read_proto};
