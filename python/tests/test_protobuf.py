@@ -280,7 +280,7 @@ def test_what_a_message_cannot_hold_is_named() -> None:
         ([{"x": 1, "e": 0}], "encode: row 0, 'e': this member of a oneof and 'x' are both there"),
         ([{"x": [1, 2]}, {"x": []}], "encode: row 0, 'x': 2 values stand here"),
         ([{"e": "B"}], "encode: row 0, 'e': the enum has no 'B'"),
-        ([{"id": "a"}], "encode: 'id': a field of kind int32 is given another value"),
+        ([{"id": "a"}], "encode: 'id': a field of kind int32 is given string"),
         ([{"other": 1}], "encode: 'other': message M has no field 'other'"),
         ([{"n": 1}], "encode: 'n': a repeated field is given one value"),
         ([{"m": {"z": 1}}], "encode: 'm.z': message M has no field 'z'"),

@@ -51,7 +51,9 @@ pub fn message_of(descriptor: &Bound<'_, PyAny>, name: &str) -> PyResult<Message
         remembered(Kind::Set, set.as_bytes(), || Schema::from_descriptor_set(set.as_bytes()))
     } else if let Ok(text) = descriptor.cast::<PyString>() {
         let text = text.to_cow()?;
-        remembered(Kind::Text, text.as_bytes(), || Schema::from_text(&text))
+        let schema = remembered(Kind::Text, text.as_bytes(), || Schema::from_text(&text));
+        let is_text = text.contains(['{', ';', '\n']);
+        schema.map_err(|e| if is_text { e } else { e.hint("A path is given as a pathlib.Path") })
     } else if descriptor.hasattr("__fspath__")? {
         let path: PathBuf = descriptor.extract()?;
         py.detach(|| guarded(|| Schema::from_file(&path)))

@@ -56,13 +56,24 @@ pub enum Literal {
     Text(Vec<u8>),
 }
 
+impl std::fmt::Display for Literal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Literal::Bool(bit) => f.write_str(if *bit { "True" } else { "False" }),
+            Literal::Int(number) => number.fmt(f),
+            Literal::Float(number) => write!(f, "{number:?}"),
+            Literal::Text(text) => write!(f, "'{}'", text.escape_ascii()),
+        }
+    }
+}
+
 /// What the statistics of a column are compared with.
 enum Compared<'a> {
     Bool(bool),
     Int(i128),
     Float(f64),
     Text(&'a [u8]),
-    /// A decimal as an integer, and what those of the column are multiplied by to be of its scale.
+    /// A number with a fraction as an integer, and what the integers of the column are multiplied by to be of its scale.
     Decimal(i256, i256),
 }
 
@@ -121,6 +132,7 @@ fn compared<'a>(column: &LeafColumn, literal: &'a Literal) -> Result<Compared<'a
         Literal::Int(number) => {
             (data_type.is_integer() || is_float(data_type) || data_type.is_temporal()).then_some(Compared::Int(*number))
         }
+        Literal::Float(number) if data_type.is_integer() => halves(*number),
         Literal::Float(number) => is_float(data_type).then_some(Compared::Float(*number)),
         Literal::Text(text) => match (data_type, std::str::from_utf8(text)) {
             (DataType::FixedSizeBinary(width), _) => {
@@ -140,13 +152,19 @@ fn compared<'a>(column: &LeafColumn, literal: &'a Literal) -> Result<Compared<'a
             (DataType::FixedSizeBinary(width), _) => format!("{width} bytes"),
             (other, Some(spelling)) if other.is_temporal() => format!("{}, or a count", spelling.wanted()),
             (_, Some(_)) if decimals => "a decimal number, an integer or text".to_string(),
-            (other, _) if other.is_integer() => "an integer".to_string(),
-            (other, _) if is_float(other) => "a number".to_string(),
+            (other, _) if other.is_integer() || is_float(other) => "a number".to_string(),
             _ => "a string, for a column of strings; other columns have no order here".to_string(),
         };
-        let what = format!("column '{}' is {}, which does not compare with {literal:?}", column.path, column.data_type);
+        let what = format!("column '{}' is {}, which does not compare with {literal}", column.path, column.data_type);
         Error::dtype(what).wanted(wanted)
     })
+}
+
+/// What integers compare with as they do with a float: their doubles with an even number, or with the odd one between two.
+fn halves<'a>(number: f64) -> Option<Compared<'a>> {
+    let whole = i256::from_i128(number.floor() as i128);
+    let odd = i256::from_i128((number.fract() != 0.0 && number.is_finite()).into());
+    (!number.is_nan()).then(|| Compared::Decimal(whole.wrapping_add(whole).wrapping_add(odd), i256::from_i128(2)))
 }
 
 /// What the values are that statistics are of.
@@ -238,13 +256,14 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Compared<'_>) 
     let count = |n: i128, v: &i128| n.saturating_mul(times).cmp(&v.saturating_mul(per));
     match (statistics, literal) {
         (Statistics::Boolean(s), Compared::Bool(v)) => Some((s.min_opt()?.cmp(v), s.max_opt()?.cmp(v))),
-        (Statistics::Int32(s), Compared::Int(v)) if !(unsigned && deprecated) => {
-            let wide = |n: &i32| if unsigned { i128::from(n.cast_unsigned()) } else { i128::from(*n) };
-            Some((count(wide(s.min_opt()?), v), count(wide(s.max_opt()?), v)))
+        (Statistics::Int32(_) | Statistics::Int64(_), Compared::Int(v)) if !(unsigned && deprecated) => {
+            let (least, most) = integers(statistics, unsigned)?;
+            Some((count(least, v), count(most, v)))
         }
-        (Statistics::Int64(s), Compared::Int(v)) if !(unsigned && deprecated) => {
-            let wide = |n: &i64| if unsigned { i128::from(n.cast_unsigned()) } else { i128::from(*n) };
-            Some((count(wide(s.min_opt()?), v), count(wide(s.max_opt()?), v)))
+        (Statistics::Int32(_) | Statistics::Int64(_), Compared::Decimal(v, each)) if !(unsigned && deprecated) => {
+            let (least, most) = integers(statistics, unsigned)?;
+            let of = |n: i128| Some(i256::from_i128(n).checked_mul(*each)?.cmp(v));
+            Some((of(least)?, of(most)?))
         }
         (Statistics::Float(s), _) => {
             let v = number(literal)?;
@@ -260,14 +279,6 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Compared<'_>) 
         (Statistics::FixedLenByteArray(s), Compared::Text(v)) if !deprecated => {
             Some((s.min_opt()?.data().cmp(v), s.max_opt()?.data().cmp(v)))
         }
-        (Statistics::Int32(s), Compared::Decimal(v, each)) => {
-            let of = |n: &i32| Some(i256::from_i128((*n).into()).checked_mul(*each)?.cmp(v));
-            Some((of(s.min_opt()?)?, of(s.max_opt()?)?))
-        }
-        (Statistics::Int64(s), Compared::Decimal(v, each)) => {
-            let of = |n: &i64| Some(i256::from_i128((*n).into()).checked_mul(*each)?.cmp(v));
-            Some((of(s.min_opt()?)?, of(s.max_opt()?)?))
-        }
         // Bytes have the order of signed numbers in the new fields alone.
         (Statistics::FixedLenByteArray(s), Compared::Decimal(v, each)) if !deprecated => {
             let of = |bytes: &[u8]| Some(integer(bytes)?.checked_mul(*each)?.cmp(v));
@@ -279,6 +290,17 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Compared<'_>) 
             let of = |bytes: &[u8]| Some(integer(bytes)?.checked_mul(*each)?.cmp(v));
             Some((of(s.min_opt()?.data())?, of(s.max_opt()?.data())?))
         }
+        _ => None,
+    }
+}
+
+/// The least and the greatest of integers.
+fn integers(statistics: &Statistics, unsigned: bool) -> Option<(i128, i128)> {
+    let narrow = |n: i32| if unsigned { n.cast_unsigned().into() } else { n.into() };
+    let wide = |n: i64| if unsigned { n.cast_unsigned().into() } else { n.into() };
+    match statistics {
+        Statistics::Int32(s) => Some((narrow(*s.min_opt()?), narrow(*s.max_opt()?))),
+        Statistics::Int64(s) => Some((wide(*s.min_opt()?), wide(*s.max_opt()?))),
         _ => None,
     }
 }

@@ -210,6 +210,12 @@ fn row_groups_are_chosen_and_pruned() {
         (when("x", "<=", Literal::Int(10)), 8),
         (when("x", ">", Literal::Int(13)), 4),
         (when("x", "!=", Literal::Int(13)), 12),
+        (when("x", "<", Literal::Float(10.5)), 8),
+        (when("x", "<=", Literal::Float(9.5)), 4),
+        (when("x", ">", Literal::Float(13.5)), 4),
+        (when("x", "==", Literal::Float(12.0)), 4),
+        (when("x", "==", Literal::Float(1e300)), 0),
+        (when("x", ">", Literal::Float(f64::NEG_INFINITY)), 12),
         (when("s", "==", Literal::Text(b"k1".to_vec())), 4),
         (when("s", "!=", Literal::Text(b"k1".to_vec())), 8),
         (when("s", ">=", Literal::Text(b"k1".to_vec())), 8),
@@ -217,7 +223,7 @@ fn row_groups_are_chosen_and_pruned() {
         assert_eq!(of(None, vec![condition.clone()]).expect("reads"), rows, "{condition:?}");
     }
     let odd = of(None, vec![when("x", "==", Literal::Text(b"7".to_vec()))]).expect_err("a string").to_string();
-    assert!(odd.contains("prune: column 'x' is Int64"), "{odd}");
+    assert!(odd.contains("prune: column 'x' is Int64, which does not compare with '7'"), "{odd}");
 }
 
 #[test]

@@ -300,7 +300,7 @@ pub fn fields_of(spelling: &Spelling) -> &'static str {
 }
 
 /// What an error calls a plan.
-fn shape(plan: &Plan) -> String {
+pub fn shape(plan: &Plan) -> String {
     match plan {
         Plan::Skip => "nothing".into(),
         Plan::Scalar { dtype, .. } | Plan::Text { dtype, .. } => dtype.to_string(),

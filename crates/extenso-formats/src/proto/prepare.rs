@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is prepared can be written, but for what the values of a row have; every column is proven to hold what will be read of it.
 
-use super::compile::{fields_of, member, oneof, refuse as refuse_at};
+use super::compile::{fields_of, member, oneof, refuse as refuse_at, shape};
 use super::encode::{Field, HELD, Record, Rule, Value};
 use super::enums::Values;
 use super::json::Known;
@@ -106,7 +106,7 @@ impl<'a> Prepare<'_, 'a> {
         let Plan::Union { tags: Some(tags), children } = inner else {
             return Err(refuse(
                 at,
-                "a oneof is given another value".into(),
+                format!("a oneof is given {}", shape(inner)),
                 "a union, masked or in a list of no or one",
             ));
         };
@@ -176,7 +176,7 @@ impl<'a> Prepare<'_, 'a> {
 
     fn value(&self, field: &Member, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Value<'a>> {
         let (kind, steps) = (field.kind(), at.segments());
-        let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given another value"), wanted));
+        let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given {}", shape(plan)), wanted));
         match (&kind, plan) {
             (kind, Plan::Spelled { spelling, column }) => self.spelled(kind, spelling, *column, rows, at),
             (Kind::Message(message), plan) => {
@@ -230,7 +230,10 @@ impl<'a> Prepare<'_, 'a> {
             |number: &Number| spelling.is_time() && !matches!(kind, Kind::Enum(_)) && number.writes(spelling.dtype());
         match Number::of(kind).filter(counts) {
             Some(number) => Ok(Value::Number(number, column, None)),
-            None => Err(refuse(at, format!("a field of kind {kind:?} is given another value"), fields_of(spelling))),
+            None => {
+                let what = if spelling.is_time() { "a time" } else { "a value that is written as text" };
+                Err(refuse(at, format!("a field of kind {kind:?} is given {what}"), fields_of(spelling)))
+            },
         }
     }
 }

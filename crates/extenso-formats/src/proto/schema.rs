@@ -66,9 +66,8 @@ impl Schema {
             let read = std::fs::read(path).map_err(|e| Error::io(format!("'{}': {e}", path.display())));
             return Schema::from_descriptor_set(&read?);
         }
-        if let Ok(text) = std::fs::read_to_string(path) {
-            check_edition(&text)?;
-        }
+        let text = std::fs::read_to_string(path).map_err(|e| Error::io(format!("'{}': {e}", path.display())))?;
+        check_edition(&text)?;
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         contained(|| {
             let compiled = Compiler::new([beside]).and_then(|mut c| Ok(c.open_file(path)?.descriptor_pool()));
