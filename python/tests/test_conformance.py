@@ -135,6 +135,20 @@ def masked(value: object) -> object:
     return ex.MaskedTensor(value, ex.ones_like(ex.equal(value, value)))
 
 
+def decimals(texts: ex.Tensor, precision: int, scale: int) -> object:
+    """Returns decimals of texts; no text is zero."""
+    parsed = ex.DecimalTensor.parse([text or "0" for text in ex.reshape(texts, (-1,)).tolist()], precision, scale)
+    return ex.reshape(parsed, texts.shape)
+
+
+def union_of(tags: object, children: "tuple[object, ...]") -> object:
+    pa = pytest.importorskip("pyarrow", reason="unions are made of Arrow's")
+    if isinstance(tags, ex.RaggedTensor):
+        return ex.RaggedTensor(union_of(tags.values, children), tags.partition)
+    names = [f"c{i}" for i in range(len(children))]
+    return ex.from_arrow(pa.UnionArray.from_sparse(pa.array(ex.to_arrow(tags)), [pa.array(ex.to_arrow(c)) for c in children], names))
+
+
 FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "tensor": lambda value, shape=None: value if shape is None else ex.reshape(value, shape),
     "ragged": ragged,
@@ -154,6 +168,16 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "einsum": lambda subscripts, operands: ex.einsum(subscripts, *operands),
     "bounding_shape": lambda x: x.bounding_shape(),
     "coalesce": lambda values: ex.coalesce(*values),
+    "first_or": lambda x, default, axis=-1: ex.first(x, axis=axis, default=default),
+    "last_or": lambda x, default, axis=-1: ex.last(x, axis=axis, default=default),
+    "pad_with": lambda x, length, value, axis=-1, crop=False: ex.pad_to(x, length, value, axis=axis, crop=crop),
+    "timestamps": lambda x, unit="s": on_values(x, lambda v: ex.TimestampTensor(v, unit)),
+    "durations": lambda x, unit="s": on_values(x, lambda v: ex.DurationTensor(v, unit)),
+    "dates": lambda x: on_values(ex.cast(x, "i32"), lambda v: ex.DateTensor(v, "d")),
+    "decimals": lambda x, precision=10, scale=2: on_values(x, lambda v: decimals(v, precision, scale)),
+    "categories": lambda x: on_values(x, ex.CategoricalTensor.of),
+    "union_of": lambda tags, children: union_of(ex.cast(tags, "i8"), children),
+    "shown": lambda x: ex.constant(ex.to_py(x)),
     "zip_fields": lambda x, depth_limit=None: ex.zip(ex.unzip(x), depth_limit),
 }
 FUNCTIONS |= {f"{name}_at": getattr(ex.paths, name) for name in ex.paths.__all__}

@@ -14,6 +14,7 @@ mod spec;
 mod update;
 mod zip;
 
+pub(crate) use handlers::has_rows;
 pub use levels::{broadcast, promote};
 pub use names::FieldPath;
 pub use path::field_value;

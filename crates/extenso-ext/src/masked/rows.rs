@@ -6,6 +6,7 @@ use super::MaskedTensor;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{one_row, rank, rows_of_one};
 use crate::ragged::RaggedTensor;
+use crate::structs::has_rows;
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{LastAxis, ManyAxes, OneAxis, Squeeze};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
@@ -17,26 +18,29 @@ fn masked_rows(arg: &Arg) -> Option<MaskedTensor> {
     typed_arg::<MaskedTensor>(arg).filter(|x| typed::<RaggedTensor>(x.values()).is_some())
 }
 
-/// `expand_dims` outside the rows puts them as they are into rows, and inside them it is the op on the values.
+/// `expand_dims` among the axes of the mask is one of values and mask, and inside them of the values alone; outside ragged rows it
+/// puts them as they are into rows.
 pub(super) fn expand_dims(call: &Call<'_>) -> Answer {
     let [arg] = flat(call) else { return Ok(None) };
-    let Some(x) = masked_rows(arg) else { return super::structure::whole(call) };
+    let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())? + 1)?;
-    let whole = x.clone().into_value();
-    match axis {
-        0 => answer_ext(RaggedTensor::from_partition(whole.clone(), one_row(&whole)?)?),
-        1 => answer_ext(RaggedTensor::from_partition(whole.clone(), rows_of_one(&whole)?)?),
-        inner => {
-            let values = call_one(call.op, &[Arg::from(x.values())], &OneAxis { axis: int(inner) })?;
-            answer_ext(MaskedTensor::new(values, x.mask)?)
-        }
+    let (known, attrs) = (x.mask_rank()?, OneAxis { axis: int(axis) });
+    if axis > known {
+        return answer_ext(super::structure::inside(call, &x, &[], &attrs)?);
     }
+    // Rows come first in a field, so that records with rows in them become rows too.
+    if known == 1 && has_rows(x.values()) {
+        let whole = x.into_value();
+        let rows = if axis == 0 { one_row(&whole)? } else { rows_of_one(&whole)? };
+        return answer_ext(RaggedTensor::from_partition(whole, rows)?);
+    }
+    answer_ext(super::structure::both(call, &x, &[], &attrs)?)
 }
 
 /// `expand_dims_at` puts in one axis after the other, from the outside.
 pub(super) fn expand_dims_at(call: &Call<'_>) -> Answer {
     let [arg] = flat(call) else { return Ok(None) };
-    let Some(x) = masked_rows(arg) else { return super::structure::whole(call) };
+    let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
     let axes = &ManyAxes::of(call.attrs)?.axes;
     let axes = normalize_axes(axes, rank(x.values())? + axes.len())?;
     answer(axes.iter().try_fold(x.into_value(), |x, &axis| ops::expand_dims(x, int(axis)))?)

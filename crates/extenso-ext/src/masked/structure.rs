@@ -39,7 +39,7 @@ pub(super) fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
 }
 
 /// The op on values and mask.
-fn both(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], attrs: &dyn AttrSet) -> Result<MaskedTensor> {
+pub(super) fn both(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg], attrs: &dyn AttrSet) -> Result<MaskedTensor> {
     let on = |value: Arg| {
         let args: Vec<Arg> = std::iter::once(value).chain(rest.iter().cloned()).collect();
         call_one(call.op, &args, attrs)

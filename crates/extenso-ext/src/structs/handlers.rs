@@ -2,8 +2,9 @@
 
 use super::{Field, StructTensor, moves};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::{dim, one_row, outer, rank, rows_of_one};
+use crate::axes::{dim, is_ragged, one_row, outer, rank, rows_of_one};
 use crate::masked::MaskedTensor;
+use crate::missing::as_rows;
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Reshape, Slice};
@@ -104,7 +105,7 @@ fn expand_dims(call: &Call<'_>) -> Answer {
 }
 
 /// Whether the value has a ragged axis, or a field of it has.
-fn has_rows(value: &Value) -> bool {
+pub(crate) fn has_rows(value: &Value) -> bool {
     if let Some(masked) = typed::<MaskedTensor>(value) {
         return has_rows(masked.values());
     }
@@ -117,15 +118,29 @@ fn reshape(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
     let wanted = &Reshape::of(call.attrs)?.shape;
-    let field = |(name, value): &Field| {
-        let inner = (x.rank()..rank(value)?).map(|axis| Ok(dim(value, axis)?.known().map_or(-1, int)));
-        let sizes: Result<Vec<i64>> = wanted.iter().map(|&n| Ok(n)).chain(inner).collect();
-        Ok((name.clone(), ops::reshape(value, sizes?).map_err(|e| at_field(e, name))?))
-    };
+    if x.fields().iter().any(|(_, value)| has_rows(value)) && x.rank() > 0 {
+        return moves::by_numbers(call);
+    }
+    let field =
+        |(name, value): &Field| Ok((name.clone(), reshaped(value, x.rank(), wanted).map_err(|e| at_field(e, name))?));
     let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
     let fields = fields?;
     let bare = if fields.is_empty() { Some(ops::reshape(x.witness()?, wanted.clone())?) } else { None };
     answer_ext(StructTensor::new(shape_of(bare.as_ref().or(fields.first().map(|(_, v)| v)), wanted.len())?, fields)?)
+}
+
+/// A field under another shape of the records, of which it has so many axes; what is missing in records stays so as a whole.
+fn reshaped(value: &Value, axes: usize, wanted: &[i64]) -> Result<Value> {
+    if axes == 0 && has_rows(value) {
+        return wanted.iter().try_fold(value.clone(), |value, _| ops::expand_dims(value, 0));
+    }
+    if let Some(masked) = typed::<MaskedTensor>(value).filter(|x| x.mask_rank().is_ok_and(|rank| rank == axes)) {
+        let mask = ops::reshape(masked.mask(), wanted.to_vec())?;
+        return Ok(MaskedTensor::new(reshaped(masked.values(), axes, wanted)?, mask.tensor()?.clone())?.into_value());
+    }
+    let inner = (axes..rank(value)?).map(|axis| Ok(dim(value, axis)?.known().map_or(-1, int)));
+    let sizes: Result<Vec<i64>> = wanted.iter().map(|&n| Ok(n)).chain(inner).collect();
+    ops::reshape(value, sizes?)
 }
 
 fn along_rows(call: &Call<'_>) -> Answer {
@@ -192,11 +207,39 @@ fn concat(call: &Call<'_>) -> Answer {
             .wanted("one rank and the same fields for all"));
         }
     }
-    let join = |values: Result<Vec<Value>>| ops::concat(values?, axis);
+    let join = |values: Result<Vec<Value>>| ops::concat(lists_alike(values?, first.rank())?, axis);
     let field =
         |name: &str| join(parts.iter().map(|part| part.field(name).cloned()).collect()).map_err(|e| at_field(e, name));
     let fields: Result<Vec<Field>> = first.fields().iter().map(|(name, _)| Ok((name.clone(), field(name)?))).collect();
     let fields = fields?;
     let bare = if fields.is_empty() { Some(join(parts.iter().map(StructTensor::witness).collect())?) } else { None };
     answer_ext(StructTensor::new(shape_of(bare.as_ref().or(fields.first().map(|(_, v)| v)), first.rank())?, fields)?)
+}
+
+/// The parts of a field of a vector of records, with lists as rows where these are of several lengths.
+fn lists_alike(parts: Vec<Value>, axes: usize) -> Result<Vec<Value>> {
+    let ranks = parts.iter().map(rank).collect::<Result<Vec<usize>>>()?;
+    let Some(&of) = ranks.first().filter(|of| axes == 1 && ranks.iter().all(|rank| rank == *of)) else {
+        return Ok(parts);
+    };
+    let unlike = |axis: &usize| {
+        let size = |part: &Value| dim(part, *axis).ok().and_then(Dim::known);
+        parts.iter().any(|part| is_ragged(part, *axis) || size(part).is_none() || size(part) != size(&parts[0]))
+    };
+    match (1..of).rfind(unlike) {
+        Some(levels) => parts.iter().map(|part| in_rows(part, levels)).collect(),
+        None => Ok(parts),
+    }
+}
+
+/// The value with so many axes behind the first as ragged ones, under the masks that it has.
+fn in_rows(value: &Value, levels: usize) -> Result<Value> {
+    if levels == 0 {
+        return Ok(value.clone());
+    }
+    if let Some(masked) = typed::<MaskedTensor>(value).filter(|x| x.mask_rank().is_ok_and(|rank| rank == 1)) {
+        return Ok(MaskedTensor::new(in_rows(masked.values(), levels)?, masked.mask().clone())?.into_value());
+    }
+    let rows = as_rows(value)?;
+    Ok(rows.with_values(in_rows(rows.values(), levels - 1)?)?.into_value())
 }

@@ -4,6 +4,7 @@ mod features;
 mod formats;
 mod keys;
 mod lists;
+mod meanings;
 mod missing;
 mod neural;
 mod paths;
@@ -267,7 +268,7 @@ fn path(args: &[Arg], i: usize) -> Result<FieldPath> {
 /// Every function, family by family.
 fn functions() -> impl Iterator<Item = &'static Composed> {
     let families = [rows::FUNCTIONS, lists::FUNCTIONS, missing::FUNCTIONS, paths::FUNCTIONS, standard::FUNCTIONS];
-    let more = [text::FUNCTIONS, features::FUNCTIONS, neural::FUNCTIONS, formats::FUNCTIONS];
+    let more = [text::FUNCTIONS, features::FUNCTIONS, neural::FUNCTIONS, formats::FUNCTIONS, meanings::FUNCTIONS];
     FUNCTIONS.iter().chain(families.into_iter().chain(more).flatten())
 }
 

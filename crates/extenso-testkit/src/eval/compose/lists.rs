@@ -29,6 +29,12 @@ macro_rules! composed {
 pub(super) static FUNCTIONS: &[Composed] = composed! {
     "first" ("x"; InnerAxis) = |args, attrs| lists::first(&given(args, 0)?, InnerAxis::of(attrs)?.axis, None);
     "last" ("x"; InnerAxis) = |args, attrs| lists::last(&given(args, 0)?, InnerAxis::of(attrs)?.axis, None);
+    "first_or" ("x", "default"; InnerAxis) = |args, attrs| {
+        lists::first(&given(args, 0)?, InnerAxis::of(attrs)?.axis, Some(args[1].clone()))
+    };
+    "last_or" ("x", "default"; InnerAxis) = |args, attrs| {
+        lists::last(&given(args, 0)?, InnerAxis::of(attrs)?.axis, Some(args[1].clone()))
+    };
     "nth" ("x", "index"; InnerAxis) = |args, attrs| {
         lists::nth(&given(args, 0)?, args[1].clone(), InnerAxis::of(attrs)?.axis, None)
     };
@@ -43,6 +49,10 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "pad_to" ("x", "length"; PadTo) = |args, attrs| {
         let PadTo { axis, crop } = *PadTo::of(attrs)?;
         lists::pad_to(&given(args, 0)?, &args[1], None, axis, crop)
+    };
+    "pad_with" ("x", "length", "value"; PadTo) = |args, attrs| {
+        let PadTo { axis, crop } = *PadTo::of(attrs)?;
+        lists::pad_to(&given(args, 0)?, &args[1], Some(args[2].clone()), axis, crop)
     };
     "run_lengths" ("x"; InnerAxis) = |args, attrs| lists::run_lengths(&given(args, 0)?, InnerAxis::of(attrs)?.axis);
     "unique" ("x"; InnerAxis) = |args, attrs| lists::unique(&given(args, 0)?, InnerAxis::of(attrs)?.axis);
