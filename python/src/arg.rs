@@ -34,6 +34,8 @@ enum Role {
     Array,
     /// Lists and tuples.
     Sequence,
+    /// Numbers and times of Python's `decimal` and `datetime`.
+    Meaning,
     /// Nothing that an op takes.
     Other,
 }
@@ -95,6 +97,7 @@ fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
         Role::Scalar => scalar(object).map(|scalar| Some(Arg::Scalar(scalar))),
         Role::Registered(_) | Role::Protocol | Role::Array => Ok(Some(Arg::from(tensor(object, None)?))),
         Role::Sequence => import::list_value(object).map(|value| Some(Arg::Value(value))),
+        Role::Meaning => crate::meanings::of_object(object).map(|value| Some(Arg::Value(value))),
         Role::Other => Ok(None),
     }
 }
@@ -175,7 +178,7 @@ pub fn tensor(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
         Role::Array => return import::array(object, dtype),
         Role::Sequence => return import::nested(object, dtype),
         Role::Extension(class) => as_tensor(object, class.value(object))?,
-        Role::Other => return Err(no_argument(object, false)).or_raise(),
+        Role::Meaning | Role::Other => return Err(no_argument(object, false)).or_raise(),
     };
     import::to_dtype(made, dtype)
 }
@@ -280,9 +283,24 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
         Role::Array
     } else if class.is_subclass_of::<PyFloat>()? {
         Role::Scalar
+    } else if is_meaning(class)? {
+        Role::Meaning
     } else {
         Role::Other
     })
+}
+
+/// Whether a class is one of `decimal` or `datetime`, which stand in `sys.modules` if there are objects of theirs.
+fn is_meaning(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let modules = class.py().import("sys")?.getattr("modules")?;
+    for (module, name) in [("decimal", "Decimal"), ("datetime", "date"), ("datetime", "timedelta")] {
+        if let Ok(module) = modules.get_item(module)
+            && class.is_subclass(&module.getattr(name)?)?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn has_buffer(class: &Bound<'_, PyType>) -> bool {

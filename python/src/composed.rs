@@ -95,6 +95,9 @@ fn nan_to_num<'py>(
 
 /// The mean over `axis`: the sum divided by the count. An empty row gives NaN.
 ///
+/// The mean of times is a time, rounded down to their unit, that of decimals a decimal with at least six digits behind the point; an
+/// empty row gives `None`.
+///
 /// >>> import extenso as ex
 /// >>> ex.mean(ex.tensor([1.0, 3.0])).item()
 /// 2.0
@@ -102,8 +105,8 @@ fn nan_to_num<'py>(
 #[pyo3(signature = (x, axis=None, keepdims=false))]
 fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: bool) -> PyResult<Bound<'py, PyAny>> {
     let axes = axis.map_or(Ok(Axes::All), |axis| attribute("axis", axis))?;
-    let argument = arg::from_py(x)?;
-    value::to_py(x.py(), guarded(|| ops::mean(argument, axes, keepdims)).or_raise()?)
+    let given = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::mean(&given, axes, keepdims)).or_raise()?)
 }
 
 /// Exponentials along `axis`, divided by their sum; along an axis with ragged rows inside, column by column of the rows.

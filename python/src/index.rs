@@ -5,12 +5,13 @@
 use crate::error::{OrRaise, guarded, raised};
 use crate::{arg, value};
 use extenso_core::{Tensor, Value};
-use extenso_ext::Index;
+use extenso_ext::{FieldPath, Index};
 use extenso_types::{DTypeKind, Error};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple};
 
-const WANTED: &str = "names of fields, integers, slices, `...`, `None`, and tensors of booleans or integers";
+const WANTED: &str =
+    "names of fields, lists of these, integers, slices, `...`, `None`, and tensors of booleans or integers";
 
 /// What `x[key]` chooses of any value: what classes written in Python call.
 #[pyfunction]
@@ -78,6 +79,9 @@ fn read(part: &Bound<'_, PyAny>, at: Option<usize>) -> PyResult<Index> {
     if part.is_instance_of::<PyInt>() {
         return arg::int(part).map(Index::At);
     }
+    if let Some(paths) = names(part)? {
+        return Ok(Index::Fields(paths));
+    }
     match value::from_py(part) {
         Ok(Value::Tensor(tensor)) if is_empty_list(part, &tensor) => {
             let dims = tensor.data().or_raise()?.dims().to_vec();
@@ -91,6 +95,21 @@ fn read(part: &Bound<'_, PyAny>, at: Option<usize>) -> PyResult<Index> {
             Err(error)
         }
     }
+}
+
+/// The fields that a list of names, or of tuples of names, says; none of another list.
+fn names(part: &Bound<'_, PyAny>) -> PyResult<Option<Vec<FieldPath>>> {
+    let Ok(list) = part.cast::<PyList>() else { return Ok(None) };
+    let mut paths = Vec::with_capacity(list.len());
+    for item in list.iter() {
+        let path: Vec<String> = match item.cast::<PyTuple>() {
+            Ok(path) if path.iter().all(|name| name.is_instance_of::<PyString>()) => path.extract()?,
+            _ if item.is_instance_of::<PyString>() => vec![item.extract()?],
+            _ => return Ok(None),
+        };
+        paths.push(path.into_iter().collect());
+    }
+    Ok((!paths.is_empty()).then_some(paths))
 }
 
 /// An empty list has no dtype of its own; it picks nothing.

@@ -5,10 +5,14 @@
 use crate::error::{OrRaise, guarded};
 use crate::value::PyOpaque;
 use crate::{arrow, index, literal, spec, value};
-use extenso_core::{Ext, ExtensionType, Value};
-use extenso_ext::{CategoricalTensor, DecimalTensor, IntervalTensor, UnionTensor};
-use extenso_types::Result;
+use extenso_core::{Ext, ExtensionType, Tensor, Value};
+use extenso_ext::{
+    CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, IntervalTensor, TimestampTensor, UnionTensor,
+};
+use extenso_types::{Error, Result};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 /// Adds the functions and the class to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -16,6 +20,11 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Meanings>()?;
     module.add_function(wrap_pyfunction!(date_part, module)?)?;
     module.add_function(wrap_pyfunction!(cast_unit, module)?)?;
+    module.add_function(wrap_pyfunction!(to_decimal, module)?)?;
+    module.add_function(wrap_pyfunction!(to_timestamp, module)?)?;
+    module.add_function(wrap_pyfunction!(to_date, module)?)?;
+    module.add_function(wrap_pyfunction!(to_time, module)?)?;
+    module.add_function(wrap_pyfunction!(to_duration, module)?)?;
     module.add_function(wrap_pyfunction!(decimal_to_string, module)?)
 }
 
@@ -59,6 +68,103 @@ fn cast_unit<'py>(x: &Object<'py>, unit: &str) -> PyResult<Object<'py>> {
 #[pyfunction]
 fn decimal_to_string<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
     applied(x, extenso_ext::decimal_to_string)
+}
+
+/// Numbers, or texts of numbers, as decimals of `precision` digits, of which `scale` stand behind the point, rounded half to even.
+///
+/// Decimals get other digits so. A float is the shortest number that is read as it.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_decimal([1.005, 2.0], 10, 2).to_py()
+/// ['1.00', '2.00']
+#[pyfunction]
+fn to_decimal<'py>(x: &Object<'py>, precision: i64, scale: i64) -> PyResult<Object<'py>> {
+    applied(x, |x| extenso_ext::to_decimal(x, precision, scale))
+}
+
+/// Integers as timestamps: so many units (`s`, `ms`, `us` or `ns`) since 1970-01-01T00:00:00, in UTC where there is a zone.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_timestamp([[0, 60], []], "s").to_py()
+/// [['1970-01-01T00:00:00', '1970-01-01T00:01:00'], []]
+#[pyfunction]
+#[pyo3(signature = (x, unit, zone=None))]
+fn to_timestamp<'py>(x: &Object<'py>, unit: &str, zone: Option<&str>) -> PyResult<Object<'py>> {
+    applied(x, |x| extenso_ext::to_timestamp(x, unit, zone))
+}
+
+/// Integers as dates: so many days since 1970-01-01.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_date([0, 31]).to_py()
+/// ['1970-01-01', '1970-02-01']
+#[pyfunction]
+fn to_date<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
+    applied(x, extenso_ext::to_date)
+}
+
+/// Integers as times of a day: so many units (`s`, `ms`, `us` or `ns`) since midnight.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_time([90], "s").to_py()
+/// ['00:01:30']
+#[pyfunction]
+fn to_time<'py>(x: &Object<'py>, unit: &str) -> PyResult<Object<'py>> {
+    applied(x, |x| extenso_ext::to_time(x, unit))
+}
+
+/// Integers as durations: so many units (`s`, `ms`, `us` or `ns`).
+///
+/// >>> import extenso as ex
+/// >>> ex.to_duration([90], "s").to_py()
+/// ['90s']
+#[pyfunction]
+fn to_duration<'py>(x: &Object<'py>, unit: &str) -> PyResult<Object<'py>> {
+    applied(x, |x| extenso_ext::to_duration(x, unit))
+}
+
+/// The value that an object of Python's `decimal` or `datetime` is.
+///
+/// Errors: a decimal that is no number, or has too many digits; a time that 64 bits of microseconds do not hold.
+pub fn of_object(object: &Object<'_>) -> PyResult<Value> {
+    let py = object.py();
+    if object.hasattr("as_tuple")? {
+        let odd = || Error::value(format!("found {object}")).wanted("a decimal number of at most 76 digits");
+        let large = |at: i64| !(-76..76).contains(&at);
+        if !object.call_method0("is_finite")?.is_truthy()? || large(object.call_method0("adjusted")?.extract()?) {
+            return Err(odd()).or_raise();
+        }
+        let text: String = object.call_method1("__format__", ("f",))?.extract()?;
+        return DecimalTensor::one(&text).map(ExtensionType::into_value).or_raise();
+    }
+    let datetime = py.import("datetime")?;
+    if object.hasattr("total_seconds")? {
+        let duration = DurationTensor::new(Tensor::scalar(microseconds(object)?), "us");
+        return duration.map(ExtensionType::into_value).or_raise();
+    }
+    if !object.hasattr("hour")? {
+        let days = object.call_method0("toordinal")?.extract::<i32>()? - 719_163;
+        return DateTensor::new(Tensor::scalar(days), "d").map(ExtensionType::into_value).or_raise();
+    }
+    let utc = datetime.getattr("timezone")?.getattr("utc")?;
+    let zone = (!object.call_method0("utcoffset")?.is_none()).then_some("UTC");
+    let moment = match zone {
+        Some(_) => {
+            let naive = PyDict::new(py);
+            naive.set_item("tzinfo", py.None())?;
+            object.call_method1("astimezone", (utc,))?.call_method("replace", (), Some(&naive))?
+        }
+        None => object.clone(),
+    };
+    let epoch = datetime.getattr("datetime")?.call1((1970, 1, 1))?;
+    let counts = Tensor::scalar(microseconds(&moment.sub(epoch)?)?);
+    TimestampTensor::new(counts, "us", zone).map(ExtensionType::into_value).or_raise()
+}
+
+/// The microseconds of a `timedelta`.
+fn microseconds(delta: &Object<'_>) -> PyResult<i64> {
+    let part = |name: &str| delta.getattr(name)?.extract::<i64>();
+    Ok((part("days")? * 86_400 + part("seconds")?) * 1_000_000 + part("microseconds")?)
 }
 
 /// What the classes of these types call.
@@ -128,8 +234,8 @@ impl PyUnion {
 
     /// The sizes of the axes.
     #[getter]
-    fn shape(slf: &Bound<'_, Self>) -> PyResult<(usize,)> {
-        Self::__len__(slf).map(|len| (len,))
+    fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(slf.py(), union_of(slf)?.tags().data().or_raise()?.dims())
     }
 
     /// The type ids of the children, in order: those that `tags` names.
@@ -181,7 +287,9 @@ impl PyUnion {
     }
 
     fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(union_of(slf)?.tags().data().or_raise()?.len())
+        let union = union_of(slf)?;
+        let outer = union.tags().data().or_raise()?.dims().first();
+        outer.copied().ok_or_else(|| PyTypeError::new_err("one element has no length"))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -177,6 +177,7 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "decimals": lambda x, precision=10, scale=2: on_values(x, lambda v: decimals(v, precision, scale)),
     "categories": lambda x: on_values(x, ex.CategoricalTensor.of),
     "union_of": lambda tags, children: union_of(ex.cast(tags, "i8"), children),
+    "zip_of": lambda names, values: ex.zip(dict(zip(names, values))),
     "shown": lambda x: ex.constant(ex.to_py(x)),
     "zip_fields": lambda x, depth_limit=None: ex.zip(ex.unzip(x), depth_limit),
 }

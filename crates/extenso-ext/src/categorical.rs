@@ -5,7 +5,9 @@
 
 use crate::Literal;
 use crate::args::{again, answer, answer_ext, flat, typed, typed_arg};
-use crate::axes::outer;
+use crate::axes::{outer, positions};
+use crate::lists::ranks;
+use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, register_moves};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::OneAxis;
@@ -75,6 +77,10 @@ fn register(def: &Arc<TypeDef>) {
     on(Target::Any, def, "CategoricalTensor by its values", by_values);
     on(Target::Class(Class::UnaryElementwise), def, "CategoricalTensor elementwise", by_categories);
     register_moves::<CategoricalTensor>(def, "CategoricalTensor moves");
+    register_order::<CategoricalTensor>(def, "CategoricalTensor order");
+    for op in [&ops::MAXIMUM, &ops::MINIMUM, &ops::SEARCHSORTED, &ops::FINGERPRINT] {
+        on(Target::Op(op), def, "CategoricalTensor by its values", by_values);
+    }
     on(Target::Op(&ops::CONCAT), def, "CategoricalTensor concat", concat);
 }
 
@@ -121,6 +127,8 @@ impl CategoricalTensor {
 }
 
 impl Meaning for CategoricalTensor {
+    const BY_KEYS: bool = true;
+
     fn elements(&self) -> Value {
         self.codes.clone().into()
     }
@@ -137,6 +145,24 @@ impl Meaning for CategoricalTensor {
         Err(Error::value("the categories are two vocabularies")
             .wanted("one vocabulary for both")
             .hint("Decode both: `x.decoded()`"))
+    }
+
+    /// The places of categories whose order means something, and otherwise the order of what they are.
+    fn order(&self) -> Result<Value> {
+        if self.ordered { Ok(self.elements()) } else { ops::take(self.in_order()?, &self.codes, 0_i64) }
+    }
+
+    fn ends(&self) -> Result<CategoricalTensor> {
+        let order = self.in_order()?;
+        let ends = ops::stack(vec![ops::argmin(&order, 0_i64, false)?, ops::argmax(&order, 0_i64, false)?], 0)?;
+        self.over(ops::cast(ops::maximum(ends, 0)?, self.codes.dtype())?)
+    }
+}
+
+impl CategoricalTensor {
+    /// Numbers of the categories in their order.
+    fn in_order(&self) -> Result<Value> {
+        if self.ordered { positions(&self.categories) } else { ranks(&self.categories) }
     }
 }
 

@@ -1,20 +1,22 @@
 //! Decimals: integers of 128 or 256 bits, of which the last digits stand behind the point.
 //!
-//! Invariant: precision and scale are static data; no digit is lost. Comparisons, sums, casts and text are ops over the bytes, so that
-//! they are traced.
+//! Invariant: precision and scale are static data; no digit is lost but where a function says so. What is computed are ops over the
+//! bytes, so that it is traced.
 
 use crate::Literal;
 use crate::args::{answer, answer_ext, flat, typed, typed_arg};
-use crate::cells::signed;
-use crate::decimal_ops::{DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS, DecimalIntegers, DecimalScale, DecimalSum};
+use crate::cells::keys;
+use crate::decimal_numbers;
+use crate::decimal_ops::{DECIMAL_INTEGERS, DECIMAL_TEXTS, DecimalIntegers, DecimalScale};
 use crate::decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL, DecimalAxes, most_digits};
 use crate::masked::MaskedTensor;
+use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, differ, register_moves};
 use crate::ragged::RaggedTensor;
 use arrow_buffer::i256;
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
 use extenso_core::reduce::Reduce;
-use extenso_core::{Answer, Arg, Call, Class, Dense, ExtensionType, Target, Tensor, Value, call_one, on, ops};
+use extenso_core::{Answer, Arg, Call, Dense, ExtensionType, Target, Tensor, Value, call_one, on, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result, TypeDef};
 use std::sync::Arc;
@@ -68,9 +70,8 @@ fn fits(x: &DecimalTensor) -> Result<()> {
 
 fn register(def: &Arc<TypeDef>) {
     register_moves::<DecimalTensor>(def, "DecimalTensor");
-    on(Target::Class(Class::Comparison), def, "DecimalTensor comparison", compared);
-    on(Target::Op(&ops::ADD), def, "DecimalTensor arithmetic", |call| summed(call, false));
-    on(Target::Op(&ops::SUBTRACT), def, "DecimalTensor arithmetic", |call| summed(call, true));
+    register_order::<DecimalTensor>(def, "DecimalTensor order");
+    decimal_numbers::register(def);
     on(Target::Op(&ops::SUM), def, "DecimalTensor sum", total);
     on(Target::Op(&ops::SEGMENT_SUM), def, "DecimalTensor sum", row_totals);
     on(Target::Op(&ops::CAST), def, "DecimalTensor cast", cast);
@@ -86,7 +87,7 @@ impl DecimalTensor {
         DecimalTensor::of_bits(cells, precision, scale, bits)
     }
 
-    fn of_bits(cells: Tensor, precision: i64, scale: i64, bits: i64) -> Result<DecimalTensor> {
+    pub(crate) fn of_bits(cells: Tensor, precision: i64, scale: i64, bits: i64) -> Result<DecimalTensor> {
         let made = DecimalTensor { cells, precision, scale, bits };
         fits(&made).map_err(|e| e.at("DecimalTensor"))?;
         Ok(made)
@@ -124,7 +125,7 @@ impl DecimalTensor {
         self.scale
     }
 
-    fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         if self.bits == 256 { 32 } else { 16 }
     }
 
@@ -218,6 +219,7 @@ pub(crate) fn shown(value: i256, scale: i64) -> String {
 
 impl Meaning for DecimalTensor {
     const CELLS: bool = true;
+    const BY_KEYS: bool = true;
 
     fn elements(&self) -> Value {
         self.cells.clone().into()
@@ -232,41 +234,21 @@ impl Meaning for DecimalTensor {
         let alike = (self.precision, self.scale, self.width()) == (other.precision, other.scale, other.width());
         if alike { Ok(()) } else { Err(differ(show(self), show(other))) }
     }
-}
 
-/// Decimals of one scale and width, compared eight bytes at a time from the top: equal or ordered by the first that differ.
-fn compared(call: &Call<'_>) -> Answer {
-    let [x, y] = flat(call) else { return Ok(None) };
-    let (Some(x), Some(y)) = (typed_arg::<DecimalTensor>(x), typed_arg::<DecimalTensor>(y)) else { return Ok(None) };
-    if (x.scale, x.width()) != (y.scale, y.width()) {
-        x.meets(&y)?;
+    fn alike(&self, other: &DecimalTensor) -> Result<(DecimalTensor, DecimalTensor)> {
+        decimal_numbers::alike(self, other)
     }
-    let words = x.width() / 8;
-    let mut order: Option<Value> = None;
-    for word in 0..words {
-        let (mut a, mut b) = (signed(&x.cells, 8 * word, 8 * word + 8)?, signed(&y.cells, 8 * word, 8 * word + 8)?);
-        if word + 1 < words {
-            // All but the topmost are without a sign.
-            (a, b) = (ops::bitwise_xor(a, i64::MIN)?, ops::bitwise_xor(b, i64::MIN)?);
-        }
-        let sign = |less: Value| ops::cast(less, DType::I64);
-        let here = ops::subtract(sign(ops::greater(&a, &b)?)?, sign(ops::less(&a, &b)?)?)?;
-        order = Some(match order {
-            None => here,
-            Some(below) => ops::where_(ops::equal(&here, 0_i64)?, below, &here)?,
-        });
-    }
-    let order = order.ok_or_else(|| Error::internal("decimals without bytes"))?;
-    answer(call_one(call.op, &[Arg::from(order), Arg::from(0_i64)], call.attrs)?)
-}
 
-/// The sum or difference of decimals of one scale.
-fn summed(call: &Call<'_>, subtract: bool) -> Answer {
-    let [x, y] = flat(call) else { return Ok(None) };
-    let (Some(x), Some(y)) = (typed_arg::<DecimalTensor>(x), typed_arg::<DecimalTensor>(y)) else { return Ok(None) };
-    x.meets(&y)?;
-    let attrs = DecimalSum { precision: x.precision, subtract };
-    answer_ext(x.over(call_one(&DECIMAL_SUM, &[Arg::from(&x.cells), Arg::from(&y.cells)], &attrs)?)?)
+    fn order(&self) -> Result<Value> {
+        keys(&self.cells, true)
+    }
+
+    fn ends(&self) -> Result<DecimalTensor> {
+        let most = power(self.precision).unwrap_or(i256::MAX).wrapping_sub(i256::ONE);
+        let cells = [most.wrapping_neg(), most].map(|end| end.to_le_bytes());
+        let cells: Vec<u8> = cells.iter().flat_map(|cell| &cell[..self.width()]).copied().collect();
+        self.over(Tensor::new::<u8>(&[2, self.width()], &cells)?.into())
+    }
 }
 
 /// The sums along axes, of as many digits as the bytes hold.

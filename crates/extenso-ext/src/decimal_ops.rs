@@ -2,7 +2,9 @@
 //!
 //! Invariant: cells are u8 with 16 or 32 in the last axis, little-endian integers; no digit is lost.
 
+use crate::cells::CELL_KEYS;
 use crate::decimal::{MOST, integers, power, shown};
+use crate::decimal_arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED};
 use crate::decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL};
 use arrow_buffer::i256;
 use extenso_core::attrs::{AttrSet, Attrs};
@@ -48,7 +50,18 @@ pub static DECIMAL_TEXTS: OpDef = OpDef::general(Class::Structural, infer_texts,
 );
 
 /// The ops of this crate, which files that use them want.
-pub static OPS: &[&OpDef] = &[&DECIMAL_SUM, &DECIMAL_INTEGERS, &DECIMAL_TEXTS, &DECIMAL_TOTAL, &DECIMAL_ROW_TOTALS];
+pub static OPS: &[&OpDef] = &[
+    &DECIMAL_SUM,
+    &DECIMAL_INTEGERS,
+    &DECIMAL_TEXTS,
+    &DECIMAL_TOTAL,
+    &DECIMAL_ROW_TOTALS,
+    &CELL_KEYS,
+    &DECIMAL_SCALED,
+    &DECIMAL_PRODUCT,
+    &DECIMAL_QUOTIENT,
+    &DECIMAL_PARSE,
+];
 
 /// The spec of cells, and the axes before their bytes.
 ///

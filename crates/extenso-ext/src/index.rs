@@ -7,8 +7,10 @@
 mod place;
 mod several;
 
+use crate::FieldPath;
 use crate::args::int;
 use crate::axes::rank;
+use crate::structs::paths::project;
 use crate::structs::select;
 use extenso_core::{Value, ops};
 use extenso_types::{Error, Result};
@@ -19,6 +21,8 @@ use std::sync::Arc;
 pub enum Index {
     /// The field of this name, through rows and masks.
     Field(Arc<str>),
+    /// The records with these fields only, which names or paths of names lead to, through rows and masks.
+    Fields(Vec<FieldPath>),
     /// The element at a position, from the end if negative; its axis is gone.
     At(i64),
     /// A part of an axis, by the rules of Python; of each row for itself where the axis is ragged.
@@ -101,6 +105,10 @@ fn chosen(value: &Value, key: &[Index]) -> Result<Value> {
             Index::Field(name) => {
                 spread(&mut places, &value)?;
                 value = select(&value, name).map_err(|e| at_part(e, at, key.len()))?;
+            }
+            Index::Fields(paths) => {
+                spread(&mut places, &value)?;
+                value = project(&value, paths.iter().cloned()).map_err(|e| at_part(e, at, key.len()))?;
             }
             Index::At(_) | Index::Slice { .. } | Index::NewAxis | Index::Ellipsis | Index::Pick(_) => {
                 places.push(Place { part: part.clone(), at });

@@ -10,6 +10,8 @@ mod categorical;
 mod cells;
 mod cross;
 mod decimal;
+mod decimal_arithmetic;
+mod decimal_numbers;
 mod decimal_ops;
 mod decimal_totals;
 mod dropout;
@@ -21,6 +23,7 @@ pub mod lists;
 mod literal;
 mod logical;
 mod masked;
+mod mean;
 mod meaning;
 pub mod missing;
 mod products;
@@ -39,8 +42,11 @@ mod union;
 
 pub use axes::{outer, rank};
 pub use categorical::{CategoricalTensor, CategoricalTensorSpec};
+pub use cells::CELL_KEYS;
 pub use cross::{CROSS_KEY, cross, cross_hashed};
 pub use decimal::{DecimalTensor, DecimalTensorSpec, decimal_to_string};
+pub use decimal_arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED};
+pub use decimal_numbers::to_decimal;
 pub use decimal_ops::{DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS, OPS};
 pub use decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL};
 pub use dropout::dropout;
@@ -51,6 +57,7 @@ pub use index::{Index, index};
 pub use literal::{Held, Literal, constant, constant_of, to_literal};
 pub use logical::{Bool8Tensor, Bool8TensorSpec, FixedBytesTensor, FixedBytesTensorSpec, JsonTensor, JsonTensorSpec};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
+pub use mean::mean;
 pub use products::{cosine_similarity, vecdot};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use shapes::{gather_nd, shape, size};
@@ -62,6 +69,7 @@ pub use temporal::{
     DateTensor, DateTensorSpec, DurationTensor, DurationTensorSpec, IntervalTensor, IntervalTensorSpec, TimeTensor,
     TimeTensorSpec, TimeUnit, TimestampTensor, TimestampTensorSpec, cast_unit, date_part,
 };
+pub use temporal::{to_date, to_duration, to_time, to_timestamp};
 pub use text::{NgramPads, string_characters, string_ngrams, string_split};
 pub use text_parts::{drop_empty, regex_find_all, regex_groups, regex_split, string_rsplit};
 pub use text_unicode::{unicode_decode, unicode_encode, unicode_split_with_offsets};

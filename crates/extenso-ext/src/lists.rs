@@ -16,6 +16,7 @@ mod spreads;
 mod tuples;
 mod windows;
 
+pub(crate) use groups::ranks;
 pub use groups::{group_by, run_lengths, unique, unique_with_counts, unique_with_inverse};
 pub use moves::{diff, repeat, roll, softmax, tile, top_k};
 pub use parts::split;
@@ -31,6 +32,7 @@ pub use windows::windows;
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, one_row, outer, rank, zeros, zeros_of};
 use crate::masked::{MaskedTensor, trailing};
+use crate::missing::with_one_more;
 use crate::products::checked;
 use crate::ragged::{RaggedTensor, dense};
 use crate::structs::StructTensor;
@@ -230,7 +232,14 @@ pub(crate) fn spread(found: &Value, cut: &Value) -> Result<Value> {
         let rows = RaggedTensor::from_partition(found.clone(), partition.clone())?;
         return crate::ragged::flatten(rows.into_value(), Some(2));
     }
-    Err(Error::dtype("the elements are of a type that has no empty value").wanted("tensors, rows, records"))
+    let there = ops::row_lengths(partition)?;
+    // What stands where nothing is: one more element, or of a type that nothing is known of the first.
+    let (found, nothing) = match with_one_more(found) {
+        Some(more) => (more?, Arg::Value(ops::sum(&there, 0, false)?)),
+        None => (found.clone(), Arg::from(0_i64)),
+    };
+    let at = ops::where_(ops::greater(&there, 0)?, ops::row_starts(partition)?, nothing)?;
+    ops::take(found, at, 0)
 }
 
 /// The elements of short lists: `default` where none is there, or missing without one.

@@ -4,6 +4,8 @@
 
 use crate::Literal;
 use crate::args::{again, answer, flat, typed, typed_arg};
+use crate::cells::keys;
+use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, differ, register_moves};
 use extenso_core::attrs::Axes;
 use extenso_core::{Answer, Arg, Call, Class, Target, Tensor, Value, on, ops};
@@ -73,8 +75,7 @@ fn fits_json(x: &JsonTensor) -> Result<()> {
 }
 
 fn byte_strings(x: &FixedBytesTensor) -> Result<Tensor> {
-    let dims = x.cells.data()?.dims();
-    Tensor::byte_strings(&dims[..dims.len() - 1], &x.strings()?)
+    keys(&x.cells, false)?.tensor().cloned()
 }
 
 fn booleans(x: &Bool8Tensor) -> Result<Tensor> {
@@ -87,6 +88,7 @@ fn texts(x: &JsonTensor) -> Result<Tensor> {
 
 fn register_bytes(def: &Arc<TypeDef>) {
     register_moves::<FixedBytesTensor>(def, "FixedBytesTensor");
+    register_order::<FixedBytesTensor>(def, "FixedBytesTensor order");
     on(Target::Class(Class::Comparison), def, "FixedBytesTensor comparison", equal_cells);
 }
 
@@ -180,6 +182,7 @@ impl JsonTensor {
 
 impl Meaning for FixedBytesTensor {
     const CELLS: bool = true;
+    const BY_KEYS: bool = true;
 
     fn elements(&self) -> Value {
         self.cells.clone().into()
@@ -194,6 +197,17 @@ impl Meaning for FixedBytesTensor {
         let width = |x: &FixedBytesTensor| x.cells.shape().dims().and_then(|dims| dims.last()?.known());
         let alike = self.kind == other.kind && width(self) == width(other);
         if alike { Ok(()) } else { Err(differ(show(self), show(other))) }
+    }
+
+    fn order(&self) -> Result<Value> {
+        keys(&self.cells, false)
+    }
+
+    fn ends(&self) -> Result<FixedBytesTensor> {
+        let width = self.cells.shape().dims().and_then(|dims| dims.last()?.known());
+        let width = width.ok_or_else(|| Error::shape("the width is not known").wanted("a known width"))?;
+        let cells: Vec<u8> = [0, 0xff].into_iter().flat_map(|byte| std::iter::repeat_n(byte, width)).collect();
+        self.over(Tensor::new::<u8>(&[2, width], &cells)?.into())
     }
 }
 

@@ -2,8 +2,15 @@
 //!
 //! Invariant: no op is computed on the elements here. What has a value under the meaning is for each type to say.
 
-use crate::args::{again, answer, answer_ext, flat, int, typed_arg};
-use crate::axes::rank;
+pub(crate) mod nested;
+pub(crate) mod order;
+
+use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg};
+use crate::axes::{positions, rank, zeros_of};
+use crate::{
+    Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor,
+    JsonTensor, TimeTensor, TimestampTensor,
+};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{BroadcastTo, OneAxis, Reshape, Slice, Transpose};
 use extenso_core::reduce::normalize_axis;
@@ -16,6 +23,9 @@ pub(crate) trait Meaning: ExtensionType {
     /// Whether an element is the innermost axis of the value: so many bytes.
     const CELLS: bool = false;
 
+    /// Whether the order of elements is that of keys, and not that of numbers that they are.
+    const BY_KEYS: bool = false;
+
     /// The elements.
     fn elements(&self) -> Value;
 
@@ -24,6 +34,67 @@ pub(crate) trait Meaning: ExtensionType {
 
     /// Checks that the elements of both mean the same.
     fn meets(&self, other: &Self) -> Result<()>;
+
+    /// Both as values whose elements mean the same.
+    ///
+    /// Errors: there are none.
+    fn alike(&self, other: &Self) -> Result<(Self, Self)> {
+        self.meets(other)?;
+        Ok((self.clone(), other.clone()))
+    }
+
+    /// Numbers or texts in the order of the elements.
+    ///
+    /// Errors: those of the ops that make them.
+    fn order(&self) -> Result<Value> {
+        Ok(self.elements())
+    }
+
+    /// The least and the greatest element that there can be, of a type whose order is that of keys.
+    ///
+    /// Errors: a type that has none.
+    fn ends(&self) -> Result<Self> {
+        Err(Error::dtype("the elements have no order").wanted("times, decimals or categories"))
+    }
+}
+
+/// What the first of some types makes of a value that is one of its values.
+macro_rules! first_of {
+    ($of:ident, $value:expr; $($type:ty),* $(,)?) => {
+        None$(.or_else(|| $of::<$type>($value)))*
+    };
+}
+pub(crate) use first_of;
+
+/// The elements of a value under a meaning; none of another value.
+pub(crate) fn elements_of(value: &Value) -> Option<Value> {
+    fn of<T: Meaning>(value: &Value) -> Option<Value> {
+        typed::<T>(value).map(|x| x.elements())
+    }
+    first_of!(of, value; TimestampTensor, DateTensor, TimeTensor, DurationTensor, IntervalTensor, DecimalTensor,
+        CategoricalTensor, FixedBytesTensor, Bool8Tensor, JsonTensor)
+}
+
+/// What `f` makes of the elements, under the same meaning; none of another value.
+pub(crate) fn over_elements(value: &Value, f: &dyn Fn(Value) -> Result<Value>) -> Option<Result<Value>> {
+    fn of<T: Meaning>(value: &Value, f: &dyn Fn(Value) -> Result<Value>) -> Option<Result<Value>> {
+        typed::<T>(value).map(|x| Ok(x.over(f(x.elements())?)?.into_value()))
+    }
+    macro_rules! any {
+        ($($type:ty),*) => { None$(.or_else(|| of::<$type>(value, f)))* };
+    }
+    any!(
+        TimestampTensor,
+        DateTensor,
+        TimeTensor,
+        DurationTensor,
+        IntervalTensor,
+        DecimalTensor,
+        CategoricalTensor,
+        FixedBytesTensor,
+        Bool8Tensor,
+        JsonTensor
+    )
 }
 
 type Handle = fn(&Call<'_>) -> Answer;
@@ -39,39 +110,44 @@ pub(crate) fn register_moves<T: Meaning>(def: &Arc<TypeDef>, name: &'static str)
         &ops::ALIGN_ROWS,
         &ops::STRETCH_ROWS,
     ];
-    let shapes: [&'static OpDef; 7] = [
-        &ops::RESHAPE,
-        &ops::RESHAPE_LIKE,
-        &ops::EXPAND_DIMS_AT,
-        &ops::SQUEEZE,
-        &ops::TRANSPOSE,
-        &ops::BROADCAST_TO,
-        &ops::TAKE_ALONG_AXIS,
-    ];
-    let shapes = shapes.into_iter().filter(|_| !T::CELLS);
-    moves.into_iter().chain(shapes).for_each(|op| {
+    for op in moves {
         on(Target::Op(op), def, name, moved::<T>);
-    });
-    if T::CELLS {
-        for op in [&ops::RESHAPE, &ops::BROADCAST_TO, &ops::TRANSPOSE] {
-            on(Target::Op(op), def, name, reshaped::<T>);
-        }
     }
-    let others: [(&'static OpDef, Handle); 4] = [
+    let shapes: [(&'static OpDef, Handle); 8] = [
+        (&ops::RESHAPE, reshaped::<T>),
+        (&ops::TRANSPOSE, reshaped::<T>),
+        (&ops::BROADCAST_TO, reshaped::<T>),
+        (&ops::EXPAND_DIMS_AT, by_numbers::<T>),
+        (&ops::SQUEEZE, by_numbers::<T>),
+        (&ops::TAKE_ALONG_AXIS, by_numbers::<T>),
+        (&ops::RESHAPE_LIKE, by_numbers::<T>),
+        (&ops::UNPAD_ROWS, by_numbers::<T>),
+    ];
+    for (op, cells) in shapes {
+        on(Target::Op(op), def, name, if T::CELLS { cells } else { moved::<T> });
+    }
+    let others: [(&'static OpDef, Handle); 9] = [
         (&ops::CONCAT, concat::<T>),
         (&ops::WHERE, chosen::<T>),
         (&ops::ROW_PARTITION, row_partition::<T>),
         (&ops::BROADCAST_LIKE, broadcast_like::<T>),
+        (&ops::INDICES_ALONG, indices_along::<T>),
+        (&ops::SHIFT, beside_another::<T>),
+        (&ops::SEGMENT_SHIFT, beside_another::<T>),
+        (&ops::PAD, beside_another::<T>),
+        (&ops::PAD_ROWS, beside_another::<T>),
     ];
     for (op, handle) in others {
         on(Target::Op(op), def, name, handle);
     }
+    on(Target::Op(&ops::RESHAPE_LIKE), def, name, shape_lent::<T>);
 }
 
 /// An op of one such value, and of other arguments that are tensors and partitions.
 pub(crate) fn moved<T: Meaning>(call: &Call<'_>) -> Answer {
     let [x, rest @ ..] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<T>(x) else { return Ok(None) };
+    let rest = rest.iter().map(shape_alone::<T>).collect::<Result<Vec<Arg>>>()?;
     if rest.iter().any(|arg| matches!(arg, Arg::Value(Value::Ext(_)))) {
         return Ok(None);
     }
@@ -115,41 +191,105 @@ fn reshaped<T: Meaning>(call: &Call<'_>) -> Answer {
     answer_ext(x.over(made)?)
 }
 
+/// Zeros of the shape of such a value; any other argument as it is.
+fn shape_alone<T: Meaning>(arg: &Arg) -> Result<Arg> {
+    match typed_arg::<T>(arg) {
+        Some(x) => zeros_of(arg.value()?, rank_of(&x)?).map(Arg::Value),
+        None => Ok(arg.clone()),
+    }
+}
+
+fn rank_of<T: Meaning>(x: &T) -> Result<usize> {
+    rank(&x.elements()).map(|rank| rank - usize::from(T::CELLS))
+}
+
+/// The elements as one vector, and the number of each in it, in the shape that they have.
+fn in_a_row<T: Meaning>(x: &T) -> Result<(Value, Value)> {
+    let (whole, axes) = (x.clone().into_value(), rank_of(x)?);
+    let zeros = zeros_of(&whole, axes)?;
+    Ok(match axes {
+        0 => (ops::expand_dims(whole, 0)?, zeros),
+        1 => (whole, positions(&zeros)?),
+        _ => {
+            let numbers = positions(&ops::reshape(&zeros, vec![-1_i64])?)?;
+            (ops::reshape(whole, vec![-1_i64])?, ops::reshape_like(numbers, zeros)?)
+        }
+    })
+}
+
+/// An op that moves elements, on their numbers.
+fn by_numbers<T: Meaning>(call: &Call<'_>) -> Answer {
+    let [x, rest @ ..] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<T>(x) else { return Ok(None) };
+    let rest = rest.iter().map(shape_alone::<T>).collect::<Result<Vec<Arg>>>()?;
+    let (row, numbers) = in_a_row(&x)?;
+    let args: Vec<Arg> = std::iter::once(Arg::Value(numbers)).chain(rest).collect();
+    answer(ops::take(row, call_one(call.op, &args, call.attrs)?, 0)?)
+}
+
+/// An op that puts one further element, its last argument, beside those of the first.
+fn beside_another<T: Meaning>(call: &Call<'_>) -> Answer {
+    let [x, rest @ .., other] = call.args else { return Ok(None) };
+    let (Some(x), Some(other)) = (typed_arg::<T>(x), typed_arg::<T>(other)) else { return Ok(None) };
+    let (x, other) = x.alike(&other)?;
+    let (row, numbers) = in_a_row(&x)?;
+    let (other, _) = in_a_row(&other)?;
+    let behind = ops::sum(ops::ones_like(positions(&row)?)?, 0, false)?;
+    let args = std::iter::once(Arg::Value(numbers)).chain(rest.iter().cloned()).chain([Arg::Value(behind)]);
+    let places = call_one(call.op, &args.collect::<Vec<Arg>>(), call.attrs)?;
+    answer(ops::take(ops::concat(vec![row, other], 0)?, places, 0)?)
+}
+
+/// An op on another value, to which such a value lends its shape alone.
+fn shape_lent<T: Meaning>(call: &Call<'_>) -> Answer {
+    let [x, like] = flat(call) else { return Ok(None) };
+    if typed_arg::<T>(x).is_some() || typed_arg::<T>(like).is_none() {
+        return Ok(None);
+    }
+    answer(call_one(call.op, &[x.clone(), shape_alone::<T>(like)?], call.attrs)?)
+}
+
+/// `indices_along` counts the elements of an axis.
+fn indices_along<T: Meaning>(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    if typed_arg::<T>(x).is_none() {
+        return Ok(None);
+    }
+    answer(call_one(call.op, &[shape_alone::<T>(x)?], call.attrs)?)
+}
+
 /// An op whose result is no element, such as an order.
 pub(crate) fn measured<T: Meaning>(call: &Call<'_>) -> Answer {
-    let [x, rest @ ..] = flat(call) else { return Ok(None) };
+    let args = flat(call);
+    let [x, rest @ ..] = args else { return Ok(None) };
     let Some(x) = typed_arg::<T>(x) else { return Ok(None) };
-    let mut args = vec![Arg::from(x.elements())];
-    for arg in rest {
-        args.push(match typed_arg::<T>(arg) {
-            Some(other) => {
-                x.meets(&other)?;
-                Arg::from(other.elements())
-            }
-            None => arg.clone(),
-        });
+    if let [other] = rest
+        && let Some(other) = typed_arg::<T>(other)
+    {
+        let (x, other) = x.alike(&other)?;
+        return again(call, &[Arg::from(x.order()?), Arg::from(other.order()?)]).map(Some);
     }
+    let args: Vec<Arg> = std::iter::once(Arg::Value(x.order()?)).chain(rest.iter().cloned()).collect();
     again(call, &args).map(Some)
 }
 
 fn concat<T: Meaning>(call: &Call<'_>) -> Answer {
     let Some(parts) = flat(call).iter().map(typed_arg::<T>).collect::<Option<Vec<_>>>() else { return Ok(None) };
     let Some(first) = parts.first() else { return Ok(None) };
-    parts
-        .iter()
-        .enumerate()
-        .try_for_each(|(i, part)| first.meets(part).map_err(|e| e.at(format!("argument {}", i + 1))))?;
-    let axes = rank(&first.elements())? - usize::from(T::CELLS);
-    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, axes)?;
-    let elements: Vec<Value> = parts.iter().map(T::elements).collect();
-    answer_ext(first.over(ops::concat(elements, int(axis))?)?)
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank_of(first)?)?;
+    let mut common = first.clone();
+    for (i, part) in parts.iter().enumerate() {
+        common = common.alike(part).map_err(|e| e.at(format!("argument {}", i + 1)))?.0;
+    }
+    let elements = parts.iter().map(|part| Ok(common.alike(part)?.1.elements())).collect::<Result<Vec<Value>>>()?;
+    answer_ext(common.over(ops::concat(elements, int(axis))?)?)
 }
 
 /// `where` of elements that mean the same.
-fn chosen<T: Meaning>(call: &Call<'_>) -> Answer {
+pub(crate) fn chosen<T: Meaning>(call: &Call<'_>) -> Answer {
     let [condition, x, y] = flat(call) else { return Ok(None) };
     let (Some(x), Some(y)) = (typed_arg::<T>(x), typed_arg::<T>(y)) else { return Ok(None) };
-    x.meets(&y)?;
+    let (x, y) = x.alike(&y)?;
     let condition = match condition {
         Arg::Value(value) if T::CELLS => Arg::from(ops::expand_dims(value, -1_i64)?),
         other => other.clone(),
@@ -166,14 +306,11 @@ fn row_partition<T: Meaning>(call: &Call<'_>) -> Answer {
 /// `broadcast_like` keeps the meaning of the first argument; the second lends its shape alone.
 fn broadcast_like<T: Meaning>(call: &Call<'_>) -> Answer {
     let [x, like] = flat(call) else { return Ok(None) };
-    let shape = match typed_arg::<T>(like) {
-        Some(like) => Arg::from(like.elements()),
-        None => like.clone(),
-    };
+    let like = shape_alone::<T>(like)?;
     match typed_arg::<T>(x) {
-        Some(x) => answer_ext(x.over(call_one(call.op, &[Arg::from(x.elements()), shape], call.attrs)?)?),
-        None if T::CELLS => Ok(None),
-        None => answer(call_one(call.op, &[x.clone(), shape], call.attrs)?),
+        Some(_) if T::CELLS => by_numbers::<T>(call),
+        Some(x) => answer_ext(x.over(call_one(call.op, &[Arg::from(x.elements()), like], call.attrs)?)?),
+        None => answer(call_one(call.op, &[x.clone(), like], call.attrs)?),
     }
 }
 

@@ -8,6 +8,7 @@ mod pad;
 
 pub use drop::drop_none;
 pub use pad::pad_none;
+pub(crate) use pad::{one_more, with_one_more};
 
 use crate::args::typed;
 use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};

@@ -6,12 +6,14 @@
 mod arithmetic;
 mod calendar;
 mod interval;
+mod made;
 pub(crate) mod read;
 pub(crate) mod show;
 mod unit;
 
 pub use calendar::date_part;
 pub use interval::{IntervalTensor, IntervalTensorSpec};
+pub use made::{to_date, to_duration, to_time, to_timestamp};
 pub use unit::{TimeUnit, cast_unit};
 
 use crate::meaning::{Meaning, differ};
@@ -149,6 +151,10 @@ macro_rules! of_unit {
                 let show = |x: &$name| format!("{}[{}]", stringify!($name), x.unit);
                 if self.unit == other.unit { Ok(()) } else { Err(differ(show(self), show(other)).hint("Use `cast_unit`.")) }
             }
+
+            fn alike(&self, other: &$name) -> Result<($name, $name)> {
+                arithmetic::in_one_unit(self, other)
+            }
         }
     )* };
 }
@@ -188,5 +194,9 @@ impl Meaning for TimestampTensor {
         let show = |x: &TimestampTensor| format!("TimestampTensor[{}, {}]", x.unit, x.zone().unwrap_or("no zone"));
         let alike = self.unit == other.unit && self.zone.is_some() == other.zone.is_some();
         if alike { Ok(()) } else { Err(differ(show(self), show(other)).hint("Use `cast_unit`.")) }
+    }
+
+    fn alike(&self, other: &TimestampTensor) -> Result<(TimestampTensor, TimestampTensor)> {
+        arithmetic::in_one_unit(self, other)
     }
 }

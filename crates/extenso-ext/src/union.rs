@@ -3,17 +3,15 @@
 //! Invariant: tags are type ids of children. Without offsets every child is as long as the tags, and an element stands at its own place
 //! (sparse); with them it stands at its offset (dense).
 
+mod moves;
+
 use crate::Literal;
-use crate::args::{answer_ext, flat, int, typed, typed_arg};
+use crate::args::typed;
 use crate::axes::{outer, rank};
 use crate::masked::MaskedTensor;
+use crate::missing::one_more;
 use crate::structs::StructTensor;
-use extenso_core::attrs::Attrs;
-use extenso_core::ops::OneAxis;
-use extenso_core::reduce::normalize_axis;
-use extenso_core::{
-    Answer, Arg, Call, ExtensionType, OpDef, Target, Tensor, TypeSpec, Value, call_one, define, on, ops,
-};
+use extenso_core::{ExtensionType, Tensor, TypeSpec, Value, define, ops};
 use extenso_types::{DType, Dim, Error, ExtSpec, Result, Segment, Shape, Spec, StaticValue, TensorSpec, TypeDef};
 use std::sync::{Arc, LazyLock};
 
@@ -111,9 +109,7 @@ impl UnionTensor {
             Some(_) if outer(&child.values) == Some(Dim::Known(0)) => return self.nothing_of(&child.values),
             Some(offsets) => ops::take(&child.values, ops::where_(&mask, offsets, ops::zeros_like(offsets)?)?, 0_i64)?,
         };
-        if let Some(inner) =
-            typed::<MaskedTensor>(&values).filter(|inner| inner.mask_rank().is_ok_and(|rank| rank == 1))
-        {
+        if let Some(inner) = typed::<MaskedTensor>(&values).filter(|inner| inner.mask_rank().ok() == self.tags.rank()) {
             let mask = ops::logical_and(mask, inner.mask())?;
             return Ok(MaskedTensor::new(inner.values().clone(), mask.tensor()?.clone())?.into_value());
         }
@@ -134,9 +130,30 @@ impl UnionTensor {
         Ok(MaskedTensor::new(zeros, mask.tensor()?.clone())?.into_value())
     }
 
+    /// The same elements and one more, which stands where nothing is.
+    pub(crate) fn one_more(&self) -> Result<UnionTensor> {
+        let Some(first) = self.children.first() else {
+            return Err(Error::value("the union has no children").wanted("at least one"));
+        };
+        let behind = |x: &Tensor, one: i64| {
+            let one = ops::cast(Tensor::from_vec(vec![one]), x.dtype())?;
+            ops::concat(vec![x.clone().into(), one], 0)?.tensor().cloned()
+        };
+        let child = |child: &UnionChild| {
+            let values = match &self.offsets {
+                Some(_) if child.id != first.id || outer(&child.values) != Some(Dim::Known(0)) => child.values.clone(),
+                Some(_) | None => one_more(&child.values)?,
+            };
+            Ok(UnionChild { values, ..child.clone() })
+        };
+        let children = self.children.iter().map(child).collect::<Result<Vec<UnionChild>>>()?;
+        let offsets = self.offsets.as_ref().map(|offsets| behind(offsets, 0)).transpose()?;
+        Ok(UnionTensor { tags: behind(&self.tags, first.id.into())?, offsets, children })
+    }
+
     fn check(&self) -> Result<()> {
-        if self.tags.dtype() != DType::I8 || self.tags.rank().is_some_and(|rank| rank != 1) {
-            return Err(Error::dtype(format!("the tags are {}", self.tags.spec())).wanted("a vector of i8"));
+        if self.tags.dtype() != DType::I8 || self.tags.rank().is_some_and(|rank| rank > 1) {
+            return Err(Error::dtype(format!("the tags are {}", self.tags.spec())).wanted("a vector of i8, or one"));
         }
         if let Some(offsets) = self.offsets.as_ref().filter(|offsets| offsets.dtype() != DType::I32) {
             return Err(Error::dtype(format!("the offsets are {}", offsets.spec())).wanted("a vector of i32"));
@@ -215,7 +232,7 @@ impl TypeSpec for UnionSpec {
         static DEF: LazyLock<Arc<TypeDef>> = LazyLock::new(|| {
             let text = "tags=;offsets=@offsets?;children=[i];ids=static;names=static";
             let def = define::<UnionSpec>("extenso/UnionTensor", 1, text, Vec::new());
-            register(&def);
+            moves::register(&def);
             def
         });
         &DEF
@@ -291,93 +308,6 @@ impl TypeSpec for UnionSpec {
     fn validate_data(&self, value: &UnionTensor) -> Result<()> {
         value.check_data()
     }
-}
-
-fn register(def: &Arc<TypeDef>) {
-    let moves: [&'static OpDef; 6] =
-        [&ops::TAKE, &ops::SLICE, &ops::BOOLEAN_MASK, &ops::GATHER_ROWS_OF, &ops::ALIGN_ROWS, &ops::STRETCH_ROWS];
-    for op in moves {
-        on(Target::Op(op), def, "UnionTensor moves", moved);
-    }
-    on(Target::Op(&ops::CONCAT), def, "UnionTensor concat", concat);
-    on(Target::Op(&ops::ROW_PARTITION), def, "UnionTensor rows", row_partition);
-}
-
-/// Tags move, with their offsets, or with every child.
-fn moved(call: &Call<'_>) -> Answer {
-    let [x, rest @ ..] = flat(call) else { return Ok(None) };
-    let Some(x) = typed_arg::<UnionTensor>(x) else { return Ok(None) };
-    if rest.iter().any(|arg| matches!(arg, Arg::Value(Value::Ext(_)))) {
-        return Ok(None);
-    }
-    let apply = |value: Value| {
-        let args: Vec<Arg> = std::iter::once(Arg::Value(value)).chain(rest.iter().cloned()).collect();
-        call_one(call.op, &args, call.attrs)
-    };
-    let vector = |value: Value| apply(value)?.tensor().cloned();
-    let offsets = x.offsets.as_ref().map(|offsets| vector(offsets.clone().into())).transpose()?;
-    let child = |child: &UnionChild| {
-        let values = if x.offsets.is_some() { child.values.clone() } else { apply(child.values.clone())? };
-        Ok(UnionChild { values, ..child.clone() })
-    };
-    let children: Result<Vec<UnionChild>> = x.children.iter().map(child).collect();
-    let tags = vector(x.tags.into())?;
-    if tags.rank() != Some(1) {
-        return Err(
-            Error::shape(format!("the elements would have shape {}", tags.shape())).wanted("a vector of elements")
-        );
-    }
-    answer_ext(UnionTensor { tags, offsets, children: children? })
-}
-
-/// Unions of the same children; the offsets of later ones move behind the values of earlier ones.
-fn concat(call: &Call<'_>) -> Answer {
-    let Some(parts) = flat(call).iter().map(typed_arg::<UnionTensor>).collect::<Option<Vec<_>>>() else {
-        return Ok(None);
-    };
-    let Some(first) = parts.first() else { return Ok(None) };
-    normalize_axis(OneAxis::of(call.attrs)?.axis, 1)?;
-    let key = |x: &UnionTensor| {
-        let ids: Vec<(i8, Arc<str>)> = x.children.iter().map(|child| (child.id, child.name.clone())).collect();
-        (x.offsets.is_some(), ids)
-    };
-    if parts.iter().any(|part| key(part) != key(first)) {
-        return Err(Error::dtype("the unions have other children").wanted("the same children in all"));
-    }
-    let joined = |values: Vec<Value>| ops::concat(values, 0_i64);
-    let tags = joined(parts.iter().map(|part| part.tags.clone().into()).collect())?.tensor()?.clone();
-    let child = |(i, child): (usize, &UnionChild)| {
-        let values = joined(parts.iter().map(|part| part.children[i].values.clone()).collect())?;
-        Ok(UnionChild { values, ..child.clone() })
-    };
-    let children: Result<Vec<UnionChild>> = first.children.iter().enumerate().map(child).collect();
-    let offsets = first.offsets.is_some().then(|| later_offsets(&parts)).transpose()?;
-    answer_ext(UnionTensor::new(tags, offsets, children?)?)
-}
-
-fn later_offsets(parts: &[UnionTensor]) -> Result<Tensor> {
-    let mut before = vec![0_i64; parts[0].children.len()];
-    let mut offsets = Vec::new();
-    for part in parts {
-        let mut moved: Value =
-            part.offsets.clone().ok_or_else(|| Error::internal("a dense union without offsets"))?.into();
-        for (child, before) in part.children.iter().zip(&mut before) {
-            let here = ops::equal(&part.tags, i64::from(child.id))?;
-            moved = ops::where_(here, ops::add(&moved, *before)?, moved)?;
-            let Some(Dim::Known(len)) = outer(&child.values) else {
-                return Err(Error::scope("the number of values of a child is not known while tracing"));
-            };
-            *before += int(len);
-        }
-        offsets.push(moved);
-    }
-    ops::concat(offsets, 0_i64)?.tensor().cloned()
-}
-
-fn row_partition(call: &Call<'_>) -> Answer {
-    let [splits, values] = call.args else { return Ok(None) };
-    let Some(x) = typed_arg::<UnionTensor>(values) else { return Ok(None) };
-    crate::args::answer(call_one(call.op, &[splits.clone(), Arg::from(x.tags)], call.attrs)?)
 }
 
 /// The elements, each of its own type; none of another type.

@@ -3,7 +3,8 @@
 use super::checks::with_size;
 use super::{
     add, argwhere, broadcast_like, broadcast_to, concat, expand_dims, gather_rows_of, indices_along, maximum,
-    ones_like, partition_from_lengths, remainder, reshape, reshape_like, slice, subtract, sum, take, transpose, zeros,
+    ones_like, partition_from_lengths, remainder, reshape, reshape_like, slice, subtract, sum, take, transpose,
+    value_rowids, zeros,
 };
 use crate::attrs::Axes;
 use crate::kernels::pool::affordable;
@@ -308,7 +309,12 @@ fn repeat_evenly(x: &Value, counts: &Arg, at: usize) -> Result<Option<Value>> {
 
 fn repeat_outer(x: Value, counts: Arg) -> Result<Value> {
     let lengths = broadcast_like(counts, indices_along(&x, 0)?)?;
-    gather_rows_of(x, partition_from_lengths(lengths)?)
+    let rows = partition_from_lengths(lengths)?;
+    match gather_rows_of(&x, &rows) {
+        // A type that knows no rows may know positions.
+        Err(error) if error.is_dispatch() => take(x, value_rowids(rows)?, 0),
+        repeated => repeated,
+    }
 }
 
 /// The positions of the elements that are not zero, one vector for each axis, in row-major order.
@@ -332,7 +338,11 @@ pub fn nonzero(x: impl Into<Arg>) -> Result<Vec<Value>> {
 /// The number of axes. A value of an extension type has those of the component that holds it, and one for rows around it; a type
 /// whose components have further axes says its own number by the static data `rank`, as records do.
 pub(super) fn rank_of(x: &Value) -> Result<usize> {
-    rank_of_spec(&x.spec()?).ok_or_else(|| Error::shape("the rank is not known while tracing").wanted("a known rank"))
+    // What is repeated like a value has its axes, where its components do not show them.
+    let lent = || broadcast_like(Tensor::scalar(0_i64), x).ok()?.tensor().ok()?.rank();
+    rank_of_spec(&x.spec()?)
+        .or_else(|| if matches!(x, Value::Ext(_)) { lent() } else { None })
+        .ok_or_else(|| Error::shape("the rank is not known while tracing").wanted("a known rank"))
 }
 
 fn rank_of_spec(spec: &Spec) -> Option<usize> {

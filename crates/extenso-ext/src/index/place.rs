@@ -14,7 +14,7 @@ use extenso_types::{DType, Error, Result};
 /// The number of axes that a part is about.
 pub(super) fn width(part: &Index) -> Result<usize> {
     match part {
-        Index::Field(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
+        Index::Field(_) | Index::Fields(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
         Index::At(_) | Index::Slice { .. } => Ok(1),
         Index::Pick(picked) if is_mask(picked) => rank(picked),
         Index::Pick(_) => Ok(1),
@@ -30,9 +30,11 @@ pub(super) fn is_tensor(part: &Index) -> bool {
 pub(super) fn taken(x: &Value, axis: usize, named: usize, part: &Index) -> Result<Value> {
     match part {
         Index::At(i) => at(x, axis, named, *i),
-        Index::Field(_) | Index::NewAxis | Index::Ellipsis | Index::Slice { start: None, stop: None, step: 1 } => {
-            Ok(x.clone())
-        }
+        Index::Field(_)
+        | Index::Fields(_)
+        | Index::NewAxis
+        | Index::Ellipsis
+        | Index::Slice { start: None, stop: None, step: 1 } => Ok(x.clone()),
         Index::Slice { start, stop, step } => {
             let start = start.unwrap_or(if *step < 0 { i64::MAX } else { 0 });
             ops::slice(x, int(axis), start, stop.map(|stop| vec![stop]), *step)
@@ -44,7 +46,7 @@ pub(super) fn taken(x: &Value, axis: usize, named: usize, part: &Index) -> Resul
 /// How many axes a part leaves in the place of those that it is about.
 pub(super) fn left(part: &Index, before: &Value, axis: usize, after: &Value) -> Result<usize> {
     match part {
-        Index::At(_) | Index::Field(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
+        Index::At(_) | Index::Field(_) | Index::Fields(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
         Index::Slice { .. } => Ok(1),
         Index::Pick(picked) if is_mask(picked) => Ok(rank(after)? + rank(picked)? - rank(before)?),
         Index::Pick(_) if is_ragged(before, axis) => Ok(1),

@@ -43,7 +43,12 @@ fn together(places: &[Place]) -> Option<Range<usize>> {
     let integers = |place: &Place| match &place.part {
         Index::Pick(Value::Tensor(t)) => t.dtype().is_integer(),
         Index::At(_) => true,
-        Index::Pick(_) | Index::Field(_) | Index::Slice { .. } | Index::NewAxis | Index::Ellipsis => false,
+        Index::Pick(_)
+        | Index::Field(_)
+        | Index::Fields(_)
+        | Index::Slice { .. }
+        | Index::NewAxis
+        | Index::Ellipsis => false,
     };
     (first < last && places[first..=last].iter().all(integers)).then_some(first..last + 1)
 }
@@ -54,6 +59,6 @@ fn position(x: &Tensor, axis: usize, part: &Index) -> Result<Value> {
     match part {
         Index::Pick(picked) => ops::take(all, picked, 0),
         Index::At(i) => ops::take(all, Tensor::scalar(*i), 0),
-        Index::Field(_) | Index::Slice { .. } | Index::NewAxis | Index::Ellipsis => Ok(all),
+        Index::Field(_) | Index::Fields(_) | Index::Slice { .. } | Index::NewAxis | Index::Ellipsis => Ok(all),
     }
 }

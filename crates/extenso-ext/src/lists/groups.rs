@@ -46,7 +46,7 @@ fn runs_of_parts(rows: &RaggedTensor) -> Result<Runs> {
 fn same(a: &Value, b: &Value) -> Result<Value> {
     let ((a, mask_a), (b, mask_b)) = (parts(a)?, parts(b)?);
     let mut equal = ops::equal(&a, &b)?;
-    if a.tensor()?.dtype().is_float() {
+    if a.tensor().is_ok_and(|a| a.dtype().is_float()) {
         equal = ops::logical_or(equal, ops::logical_and(ops::isnan(a)?, ops::isnan(b)?)?)?;
     }
     let (Some(a), Some(b)) = (mask_a, mask_b) else { return Ok(equal) };
@@ -101,7 +101,7 @@ fn in_order(rows: &RaggedTensor) -> Result<(Value, Runs)> {
 }
 
 /// For each element of a vector the number of distinct ones before it in order. What is missing comes behind all.
-pub(super) fn ranks(x: &Value) -> Result<Value> {
+pub(crate) fn ranks(x: &Value) -> Result<Value> {
     let sorted = Sorted::of(&super::one_list(x)?)?;
     let Runs { cut, .. } = sorted.runs()?;
     sorted.back(ops::value_rowids(&cut)?)

@@ -4,6 +4,7 @@
 //! value is replaced wherever the op could fail on it or count it.
 
 use super::{MaskedTensor, same_axes, trailing};
+use crate::DecimalTensor;
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
 use crate::ragged::reduction::over_axes;
@@ -12,7 +13,7 @@ use crate::structs::masked_by;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::reduce::{Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, Tensor, Value, call_one, ops};
-use extenso_types::{DType, Dim, Error, Result};
+use extenso_types::{Dim, Error, Result};
 use smallvec::SmallVec;
 
 /// A unary op is the op on the values, under the same mask.
@@ -96,6 +97,15 @@ pub(super) fn faulting(call: &Call<'_>) -> Answer {
         Arg::Scalar(_) | Arg::List(_) => y.clone(),
     };
     wrap(again(call, &[x.clone(), y])?, |values| mask.over(values))
+}
+
+/// Quotients of floats are there whatever they are of; decimals are not divided by zero, nor by what lies under a missing one.
+pub(super) fn divide(call: &Call<'_>) -> Answer {
+    let of_decimals = |arg: &Arg| match arg {
+        Arg::Value(value) => typed::<DecimalTensor>(&below_rows(value)).is_some(),
+        Arg::Scalar(_) | Arg::List(_) => false,
+    };
+    if flat(call).iter().any(of_decimals) { faulting(call) } else { elementwise(call) }
 }
 
 /// The result is there where the condition is and what it picks.
@@ -321,20 +331,23 @@ pub(super) fn segments(call: &Call<'_>) -> Answer {
     answer(call_one(call.op, &[Arg::Value(filled), partition.clone()], call.attrs)?)
 }
 
-/// What a reduction gives for no elements, in the dtype of the values.
+/// What a reduction gives for no elements, in the type of the values.
 pub(super) fn identity(op: &'static OpDef, x: &MaskedTensor) -> Result<Value> {
-    let dtype = dtype_below(x.values())?;
-    let nothing = ops::slice(ops::expand_dims(zero(dtype)?, 0)?, 0, 0, Some(vec![0]), 1)?;
-    let identity = call_one(op, &[Arg::Value(nothing)], &Reduce { axis: Axes::All, keepdims: false })?;
+    let below = below_rows(x.values());
+    let all = Reduce { axis: Axes::All, keepdims: false };
+    let none = |values: Value| ops::slice(values, 0, 0, Some(vec![0]), 1);
+    let Value::Tensor(tensor) = &below else {
+        let elements = if rank(&below)? == 0 { ops::expand_dims(below, 0)? } else { below };
+        return call_one(op, &[Arg::Value(none(elements)?)], &all);
+    };
+    let dtype = tensor.dtype();
+    let identity = call_one(op, &[Arg::Value(none(ops::expand_dims(zero(dtype)?, 0)?)?)], &all)?;
     call_one(&ops::CAST, &[Arg::Value(identity)], &ops::Cast { dtype })
 }
 
-/// The dtype of the values below every ragged axis and mask.
-fn dtype_below(values: &Value) -> Result<DType> {
+/// The values below every ragged axis and mask.
+fn below_rows(values: &Value) -> Value {
     let below = typed::<RaggedTensor>(values).map(|x| x.values().clone());
     let below = below.or_else(|| typed::<MaskedTensor>(values).map(|x| x.values().clone()));
-    match below {
-        Some(below) => dtype_below(&below),
-        None => Ok(values.tensor()?.dtype()),
-    }
+    below.map_or_else(|| values.clone(), |below| below_rows(&below))
 }

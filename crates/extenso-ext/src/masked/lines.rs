@@ -9,6 +9,7 @@ use super::structure::{inside, stretched};
 use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, on_value, typed, typed_arg};
 use crate::axes::rank;
+use crate::meaning::order::in_numbers;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::{ArgExtreme, Cumulative, RowSort, Shift, Sort};
 use extenso_core::reduce::normalize_axis;
@@ -178,6 +179,14 @@ fn segment_extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
 
 /// The values as numbers, so that they have a largest and a smallest for no elements.
 fn comparable(x: &MaskedTensor) -> Result<MaskedTensor> {
+    if let Some(numbers) = in_numbers(x.values())? {
+        return MaskedTensor::new(numbers, x.mask().clone());
+    }
+    if let Value::Ext(ext) = x.values()
+        && let Some(tensor) = ext.to_tensor()
+    {
+        return comparable(&MaskedTensor::new(tensor?, x.mask().clone())?);
+    }
     let Ok(values) = x.values().tensor() else {
         return Err(Error::shape("rows are missing as a whole").wanted("an axis inside the rows"));
     };

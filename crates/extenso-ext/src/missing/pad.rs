@@ -5,8 +5,10 @@ use super::drop::depth;
 use crate::args::{int, typed};
 use crate::axes::{counted, dim, outer, positions, rank};
 use crate::masked::MaskedTensor;
+use crate::meaning::over_elements;
 use crate::ragged::{RaggedTensor, cut_like, zero};
 use crate::structs::{Field, StructTensor, masked_by};
+use crate::{CategoricalTensor, UnionTensor};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result, Shape};
@@ -149,7 +151,7 @@ fn split(x: &Value, count: Dim, size: usize) -> Result<Value> {
 }
 
 /// The value with one more element at its end: zero, empty, or missing. It stands where nothing is.
-fn one_more(x: &Value) -> Result<Value> {
+pub(crate) fn one_more(x: &Value) -> Result<Value> {
     if let Some(rows) = typed::<RaggedTensor>(x) {
         let rows = rows.compact()?;
         let lengths = ops::concat(vec![Value::from(rows.row_lengths()?), Tensor::from_vec(vec![0_i64]).into()], 0)?;
@@ -168,6 +170,9 @@ fn one_more(x: &Value) -> Result<Value> {
         let shape = dims.iter().take(1).map(more).chain(dims.iter().skip(1).copied());
         return Ok(StructTensor::new(Shape::new(shape), fields?)?.into_value());
     }
+    if let Some(more) = with_one_more(x) {
+        return more;
+    }
     match x {
         Value::Tensor(tensor) => padded(tensor),
         // A type that nothing is known of lends its first element, if it has one.
@@ -176,6 +181,21 @@ fn one_more(x: &Value) -> Result<Value> {
         }
         Value::Ext(_) | Value::Partition(_) => Ok(x.clone()),
     }
+}
+
+/// The same of a value under a meaning; of categories of which there are none, one is made.
+pub(crate) fn with_one_more(x: &Value) -> Option<Result<Value>> {
+    if let Some(x) = typed::<CategoricalTensor>(x).filter(|x| outer(x.categories()) == Some(Dim::Known(0))) {
+        let made = || {
+            let codes = padded(x.codes())?.tensor()?.clone();
+            Ok(CategoricalTensor::new(codes, one_more(x.categories())?, x.ordered())?.into_value())
+        };
+        return Some(made());
+    }
+    if let Some(x) = typed::<UnionTensor>(x) {
+        return Some(x.one_more().map(ExtensionType::into_value));
+    }
+    over_elements(x, &|elements| one_more(&elements))
 }
 
 /// The tensor with a zero, an empty text or rows of these at its end.

@@ -1,8 +1,9 @@
 //! What struct tensors do under ops: records move, field by field. Nothing is computed on them.
 
 use super::{Field, StructTensor, moves};
+use crate::UnionTensor;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::{dim, is_ragged, one_row, outer, rank, rows_of_one};
+use crate::axes::{dim, has_axes, is_ragged, one_row, outer, rank, rows_of_one};
 use crate::masked::MaskedTensor;
 use crate::missing::as_rows;
 use crate::ragged::RaggedTensor;
@@ -104,12 +105,13 @@ fn expand_dims(call: &Call<'_>) -> Answer {
     answer_ext(StructTensor::new(Shape::new(dims), fields?)?)
 }
 
-/// Whether the value has a ragged axis, or a field of it has.
+/// Whether the value has a ragged axis, or a field of it has, or it has one as soon as it has several axes.
 pub(crate) fn has_rows(value: &Value) -> bool {
     if let Some(masked) = typed::<MaskedTensor>(value) {
         return has_rows(masked.values());
     }
     typed::<RaggedTensor>(value).is_some()
+        || typed::<UnionTensor>(value).is_some()
         || typed::<StructTensor>(value).is_some_and(|x| x.fields().iter().any(|(_, value)| has_rows(value)))
 }
 
@@ -118,7 +120,7 @@ fn reshape(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
     let wanted = &Reshape::of(call.attrs)?.shape;
-    if x.fields().iter().any(|(_, value)| has_rows(value)) && x.rank() > 0 {
+    if x.rank() < 2 && x.fields().iter().any(|(_, value)| has_rows(value) || !has_axes(value)) {
         return moves::by_numbers(call);
     }
     let field =
@@ -131,9 +133,6 @@ fn reshape(call: &Call<'_>) -> Answer {
 
 /// A field under another shape of the records, of which it has so many axes; what is missing in records stays so as a whole.
 fn reshaped(value: &Value, axes: usize, wanted: &[i64]) -> Result<Value> {
-    if axes == 0 && has_rows(value) {
-        return wanted.iter().try_fold(value.clone(), |value, _| ops::expand_dims(value, 0));
-    }
     if let Some(masked) = typed::<MaskedTensor>(value).filter(|x| x.mask_rank().is_ok_and(|rank| rank == axes)) {
         let mask = ops::reshape(masked.mask(), wanted.to_vec())?;
         return Ok(MaskedTensor::new(reshaped(masked.values(), axes, wanted)?, mask.tensor()?.clone())?.into_value());
@@ -149,7 +148,14 @@ fn along_rows(call: &Call<'_>) -> Answer {
     if x.rank() == 0 {
         return Err(Error::shape("the argument is one record").wanted("a vector of records"));
     }
-    each_field(call, &x, rest, call.attrs, x.rank())
+    let made = each_field(call, &x, rest, call.attrs, x.rank());
+    match (made, rest) {
+        // A type that knows no rows may know positions.
+        (Err(error), [rows]) if error.is_dispatch() && *call.op == ops::GATHER_ROWS_OF => {
+            answer(ops::take(x.into_value(), ops::value_rowids(rows)?, 0)?)
+        }
+        (made, _) => made,
+    }
 }
 
 fn row_partition(call: &Call<'_>) -> Answer {
@@ -218,6 +224,9 @@ fn concat(call: &Call<'_>) -> Answer {
 
 /// The parts of a field of a vector of records, with lists as rows where these are of several lengths.
 fn lists_alike(parts: Vec<Value>, axes: usize) -> Result<Vec<Value>> {
+    if parts.iter().any(|part| !has_axes(part)) {
+        return Ok(parts);
+    }
     let ranks = parts.iter().map(rank).collect::<Result<Vec<usize>>>()?;
     let Some(&of) = ranks.first().filter(|of| axes == 1 && ranks.iter().all(|rank| rank == *of)) else {
         return Ok(parts);

@@ -3,6 +3,7 @@
 use super::unit::{check_none, rescaled};
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::{answer, answer_ext, flat, typed_arg};
+use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, measured, moved, register_moves};
 use extenso_core::{Answer, Arg, Call, Class, ExtensionType, OpDef, Target, Tensor, Value, call_one, on, ops};
 use extenso_types::{DType, Result, TypeDef};
@@ -43,15 +44,10 @@ pub(super) fn durations(def: &Arc<TypeDef>) {
 fn ordered<T: Meaning + Count>(def: &Arc<TypeDef>, name: &'static str) {
     register_moves::<T>(def, name);
     on(Target::Class(Class::Comparison), def, name, compared::<T>);
-    let kept: [&'static OpDef; 3] = [&ops::MAX, &ops::MIN, &ops::SORT];
-    for op in kept {
-        on(Target::Op(op), def, name, moved::<T>);
-    }
-    let positions: [&'static OpDef; 6] =
-        [&ops::ARGSORT, &ops::ARGMAX, &ops::ARGMIN, &ops::TOP_K_INDICES, &ops::SEARCHSORTED, &ops::FINGERPRINT];
-    for op in positions {
-        on(Target::Op(op), def, name, measured::<T>);
-    }
+    register_order::<T>(def, name);
+    on(Target::Op(&ops::MAXIMUM), def, name, extreme::<T>);
+    on(Target::Op(&ops::MINIMUM), def, name, extreme::<T>);
+    on(Target::Op(&ops::CAST), def, name, measured::<T>);
 }
 
 /// What counts units of time.
@@ -60,6 +56,9 @@ pub(super) trait Count: ExtensionType {
     ///
     /// Errors: on data, a count that does not fit; two meanings that no unit joins.
     fn aligned(&self, other: &Self) -> Result<(Tensor, Tensor)>;
+
+    /// Counts of the unit in which both are aligned, as values of this type.
+    fn joined(&self, other: &Self, counts: Tensor) -> Result<Self>;
 }
 
 /// The finer of two units.
@@ -83,6 +82,10 @@ impl Count for TimestampTensor {
         }
         in_finer((self.values(), self.unit()), (other.values(), other.unit()))
     }
+
+    fn joined(&self, other: &TimestampTensor, counts: Tensor) -> Result<TimestampTensor> {
+        TimestampTensor::new(counts, finer(self.unit(), other.unit())?, self.zone())
+    }
 }
 
 impl Count for DateTensor {
@@ -93,11 +96,24 @@ impl Count for DateTensor {
         let days = |x: &DateTensor| ops::cast(x.days()?, DType::I64)?.tensor().cloned();
         Ok((days(self)?, days(other)?))
     }
+
+    fn joined(&self, other: &DateTensor, counts: Tensor) -> Result<DateTensor> {
+        if self.unit() == other.unit() {
+            return DateTensor::new(counts, self.unit());
+        }
+        DateTensor::new(ops::cast(counts, DType::I32)?.tensor()?.clone(), "d")
+    }
 }
 
 impl Count for TimeTensor {
     fn aligned(&self, other: &TimeTensor) -> Result<(Tensor, Tensor)> {
         in_finer((self.values(), self.unit()), (other.values(), other.unit()))
+    }
+
+    fn joined(&self, other: &TimeTensor, counts: Tensor) -> Result<TimeTensor> {
+        let unit = finer(self.unit(), other.unit())?;
+        let dtype = if matches!(unit, "s" | "ms") { DType::I32 } else { DType::I64 };
+        TimeTensor::new(ops::cast(counts, dtype)?.tensor()?.clone(), unit)
     }
 }
 
@@ -105,6 +121,19 @@ impl Count for DurationTensor {
     fn aligned(&self, other: &DurationTensor) -> Result<(Tensor, Tensor)> {
         in_finer((self.values(), self.unit()), (other.values(), other.unit()))
     }
+
+    fn joined(&self, other: &DurationTensor, counts: Tensor) -> Result<DurationTensor> {
+        DurationTensor::new(counts, finer(self.unit(), other.unit())?)
+    }
+}
+
+/// Both in the finer unit.
+pub(super) fn in_one_unit<T: Meaning + Count>(x: &T, y: &T) -> Result<(T, T)> {
+    if x.meets(y).is_ok() {
+        return Ok((x.clone(), y.clone()));
+    }
+    let (a, b) = x.aligned(y)?;
+    Ok((x.joined(y, a)?, x.joined(y, b)?))
 }
 
 fn compared<T: Count>(call: &Call<'_>) -> Answer {
@@ -112,6 +141,15 @@ fn compared<T: Count>(call: &Call<'_>) -> Answer {
     let (Some(x), Some(y)) = (typed_arg::<T>(x), typed_arg::<T>(y)) else { return Ok(None) };
     let (x, y) = x.aligned(&y)?;
     answer(call_one(call.op, &[Arg::from(x), Arg::from(y)], call.attrs)?)
+}
+
+/// The later or the earlier of two, in the finer unit.
+fn extreme<T: Count>(call: &Call<'_>) -> Answer {
+    let [x, y] = flat(call) else { return Ok(None) };
+    let (Some(x), Some(y)) = (typed_arg::<T>(x), typed_arg::<T>(y)) else { return Ok(None) };
+    let (a, b) = x.aligned(&y)?;
+    let counts = call_one(call.op, &[Arg::from(a), Arg::from(b)], call.attrs)?;
+    answer_ext(x.joined(&y, counts.tensor()?.clone())?)
 }
 
 /// A timestamp and a duration, or two durations.

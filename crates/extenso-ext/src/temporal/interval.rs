@@ -1,8 +1,8 @@
 //! Calendar intervals: months, days and a rest of time, which no one length is equal to.
 
-use crate::cells::{count, signed};
-use crate::meaning::{Meaning, differ, register_moves};
-use extenso_core::{Tensor, Value};
+use crate::cells::{count, keys, signed};
+use crate::meaning::{Meaning, differ, measured, register_moves};
+use extenso_core::{Target, Tensor, Value, on, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result, TypeDef};
 use std::sync::Arc;
@@ -48,6 +48,10 @@ fn fits(x: &IntervalTensor) -> Result<()> {
 
 fn register(def: &Arc<TypeDef>) {
     register_moves::<IntervalTensor>(def, "IntervalTensor");
+    // A month has no length, so that intervals are equal part by part, and have no order.
+    for op in [&ops::EQUAL, &ops::NOT_EQUAL] {
+        on(Target::Op(op), def, "IntervalTensor comparison", measured::<IntervalTensor>);
+    }
 }
 
 impl IntervalTensor {
@@ -111,5 +115,9 @@ impl Meaning for IntervalTensor {
 
     fn meets(&self, other: &IntervalTensor) -> Result<()> {
         if self.unit == other.unit { Ok(()) } else { Err(differ(&self.unit, &other.unit)) }
+    }
+
+    fn order(&self) -> Result<Value> {
+        keys(&self.cells, false)
     }
 }

@@ -274,7 +274,7 @@ fn functions() -> impl Iterator<Item = &'static Composed> {
 
 fn mean(args: &[Arg], attrs: &dyn AttrSet) -> Result<Value> {
     let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
-    ops::mean(&args[0], axis, keepdims)
+    extenso_ext::mean(&given(args, 0)?, axis, keepdims)
 }
 
 /// The argument as a value.

@@ -1,12 +1,12 @@
 //! Keys of cases: what stands between the brackets of `x[...]` in Python, as a text.
 
 use super::super::{Scope, value};
-use crate::case::parse_expr;
+use crate::case::{Expr, parse_expr};
 use extenso_core::{Arg, Scalar};
-use extenso_ext::Index;
+use extenso_ext::{FieldPath, Index};
 use extenso_types::{Error, Result};
 
-/// The parts of a key: names in quotes, integers, slices, `...`, `None`, and lists of booleans or integers.
+/// The parts of a key: names in quotes, integers, slices, `...`, `None`, lists of booleans or integers, and lists of names.
 pub(super) fn key(arg: &Arg) -> Result<Vec<Index>> {
     match arg {
         Arg::Scalar(Scalar::Str(text)) => split(text).into_iter().map(|part| read(part.trim())).collect(),
@@ -32,6 +32,9 @@ fn read(part: &str) -> Result<Index> {
     }
     if part.starts_with('[') {
         let expr = parse_expr(part).map_err(|_| wrong())?;
+        if let Some(paths) = paths(&expr) {
+            return Ok(Index::Fields(paths));
+        }
         return value(&expr, &Scope::default()).map(Index::Pick).map_err(|_| wrong());
     }
     let number = |text: &str| text.trim().parse().map_err(|_| wrong());
@@ -45,5 +48,18 @@ fn read(part: &str) -> Result<Index> {
             Ok(Index::Slice { start, stop, step: step.unwrap_or(1) })
         }
         _ => number(part).map(Index::At),
+    }
+}
+
+/// The names, or tuples of names, of a list that has nothing else.
+fn paths(expr: &Expr) -> Option<Vec<FieldPath>> {
+    let name = |expr: &Expr| if let Expr::Str(name) = expr { Some(name.clone()) } else { None };
+    let path = |expr: &Expr| match expr {
+        Expr::Tuple(names) => names.iter().map(name).collect::<Option<FieldPath>>(),
+        one => name(one).map(FieldPath::from),
+    };
+    match expr {
+        Expr::List(items) if !items.is_empty() => items.iter().map(path).collect(),
+        _ => None,
     }
 }

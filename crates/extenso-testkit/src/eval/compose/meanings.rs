@@ -1,6 +1,6 @@
 //! Times, decimals, categories and unions, and what values show themselves as.
 
-use super::{Composed, given};
+use super::{Composed, given, path};
 use extenso_core::attrs::{Attrs, NoAttrs};
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_ext::{
@@ -71,6 +71,49 @@ pub(super) static FUNCTIONS: &[Composed] = &[
             let children = (0_i8..).zip(children).map(child).collect::<Result<Vec<UnionChild>>>()?;
             let tags = ops::cast(given(args, 0)?, DType::I8)?;
             inside(&tags, &|tags| Ok(UnionTensor::new(tags, None, children.clone())?.into_value()))
+        },
+    },
+    Composed {
+        name: "to_decimal",
+        params: &["x"],
+        attrs: Digits::DEF,
+        run: |args, attrs| {
+            let Digits { precision, scale } = *Digits::of(attrs)?;
+            extenso_ext::to_decimal(&given(args, 0)?, precision, scale)
+        },
+    },
+    Composed {
+        name: "to_timestamp",
+        params: &["x"],
+        attrs: Unit::DEF,
+        run: |args, attrs| extenso_ext::to_timestamp(&given(args, 0)?, &Unit::of(attrs)?.unit, None),
+    },
+    Composed {
+        name: "to_duration",
+        params: &["x"],
+        attrs: Unit::DEF,
+        run: |args, attrs| extenso_ext::to_duration(&given(args, 0)?, &Unit::of(attrs)?.unit),
+    },
+    Composed {
+        name: "to_time",
+        params: &["x"],
+        attrs: Unit::DEF,
+        run: |args, attrs| extenso_ext::to_time(&given(args, 0)?, &Unit::of(attrs)?.unit),
+    },
+    Composed {
+        name: "to_date",
+        params: &["x"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| extenso_ext::to_date(&given(args, 0)?),
+    },
+    Composed {
+        name: "zip_of",
+        params: &["names", "values"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| {
+            let Arg::List(values) = &args[1] else { return Err(Error::dtype("the values are no tuple")) };
+            let values = values.iter().map(|value| value.value().cloned()).collect::<Result<Vec<Value>>>()?;
+            extenso_ext::zip(path(args, 0)?.names().iter().cloned().zip(values), None)
         },
     },
     Composed {

@@ -1,0 +1,255 @@
+//! Decimals as numbers: compared, added, multiplied, divided, beside each other and beside integers and floats.
+//!
+//! Invariant: sums and products are exact, and have a type that depends on the types of the operands alone; a quotient is rounded once.
+
+use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
+use crate::axes::zeros_of;
+use crate::decimal::{DecimalTensor, MOST};
+use crate::decimal_arithmetic::{
+    DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift,
+};
+use crate::decimal_ops::{DECIMAL_SUM, DECIMAL_TEXTS, DecimalScale, DecimalSum};
+use crate::decimal_totals::most_digits;
+use crate::masked::MaskedTensor;
+use crate::meaning::{Meaning, chosen};
+use crate::ragged::RaggedTensor;
+use extenso_core::{Answer, Arg, Call, Class, ExtensionType, OpDef, Scalar, Target, Value, call_one, on, ops};
+use extenso_types::{DType, Error, Result, TypeDef};
+use std::sync::Arc;
+
+/// The digits behind the point that a quotient has at least.
+const BEHIND: i64 = 6;
+
+/// Registers what is computed of decimals.
+pub(crate) fn register(def: &Arc<TypeDef>) {
+    type Handle = fn(&Call<'_>) -> Answer;
+    on(Target::Class(Class::Comparison), def, "DecimalTensor comparison", compared);
+    let ops: [(&'static OpDef, Handle); 10] = [
+        (&ops::WHERE, where_),
+        (&ops::ADD, |call| summed(call, false)),
+        (&ops::SUBTRACT, |call| summed(call, true)),
+        (&ops::MULTIPLY, multiplied),
+        (&ops::DIVIDE, divided),
+        (&ops::NEGATIVE, negative),
+        (&ops::ABS, absolute),
+        (&ops::MAXIMUM, |call| extreme(call, &ops::GREATER_EQUAL)),
+        (&ops::MINIMUM, |call| extreme(call, &ops::LESS_EQUAL)),
+        (&ops::AS_STRING, texts),
+    ];
+    for (op, handle) in ops {
+        on(Target::Op(op), def, "DecimalTensor arithmetic", handle);
+    }
+}
+
+/// Numbers as decimals of `precision` digits, of which `scale` stand behind the point, rounded half to even.
+///
+/// Integers, floats, strings and decimals, in rows and under masks. A float is the shortest number that is read as it.
+/// Errors: text that is no number; a number of more digits; another type.
+///
+/// ```
+/// # use extenso_ext::{constant, to_decimal, to_literal};
+/// let x = to_decimal(&constant(vec![1.005, 2.0]).unwrap(), 10, 2).unwrap();
+/// assert_eq!(to_literal(&x).unwrap().to_string(), r#"["1.00", "2.00"]"#);
+/// ```
+pub fn to_decimal(x: &Value, precision: i64, scale: i64) -> Result<Value> {
+    made(x, precision, scale).map_err(|e| e.at("to_decimal"))
+}
+
+fn made(x: &Value, precision: i64, scale: i64) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        // What lies under a missing text need be no number.
+        let values = match crate::dtype_of(&masked.values().spec()?) {
+            Some(DType::String) if typed::<RaggedTensor>(masked.values()).is_none() => masked.filled("0")?,
+            _ => masked.values().clone(),
+        };
+        return Ok(MaskedTensor::new(made(&values, precision, scale)?, masked.mask().clone())?.into_value());
+    }
+    if let Some(rows) = typed::<RaggedTensor>(x) {
+        let rows = rows.compact()?;
+        return Ok(rows.with_values(made(rows.values(), precision, scale)?)?.into_value());
+    }
+    let bits = if precision > 38 { 256 } else { 128 };
+    if let Some(x) = typed::<DecimalTensor>(x) {
+        return Ok(in_form(&x, precision, scale, bits.max(if x.width() == 32 { 256 } else { 128 }))?.into_value());
+    }
+    let texts = match x.tensor().map(|tensor| tensor.dtype()) {
+        Ok(DType::String) => x.clone(),
+        Ok(dtype) if dtype.is_integer() || dtype.is_float() => ops::as_string(x)?,
+        _ => return Err(Error::dtype(format!("found {}", x.spec()?)).wanted("integers, floats, strings or decimals")),
+    };
+    parsed(texts, precision, scale, bits).map(ExtensionType::into_value)
+}
+
+fn parsed(texts: Value, precision: i64, scale: i64, bits: i64) -> Result<DecimalTensor> {
+    let cells = call_one(&DECIMAL_PARSE, &[Arg::Value(texts)], &DecimalForm { precision, scale, bits })?;
+    DecimalTensor::of_bits(cells.tensor()?.clone(), precision, scale, bits)
+}
+
+/// The decimals with another number of digits; what no longer stands behind the point is rounded half to even.
+fn in_form(x: &DecimalTensor, precision: i64, scale: i64, bits: i64) -> Result<DecimalTensor> {
+    if (x.precision(), x.scale(), bits_of(x)) == (precision, scale, bits) {
+        return Ok(x.clone());
+    }
+    let attrs = DecimalShift { by: scale - x.scale(), precision, bits };
+    let cells = call_one(&DECIMAL_SCALED, &[Arg::from(x.cells())], &attrs)?;
+    DecimalTensor::of_bits(cells.tensor()?.clone(), precision, scale, bits)
+}
+
+fn bits_of(x: &DecimalTensor) -> i64 {
+    if x.width() == 32 { 256 } else { 128 }
+}
+
+/// The bits that so many digits need, at least those of both operands.
+fn bits_for(precision: i64, x: &DecimalTensor, y: &DecimalTensor) -> i64 {
+    if precision > 38 { 256 } else { bits_of(x).max(bits_of(y)) }
+}
+
+/// Both with as many digits before and behind the point as either has.
+pub(crate) fn alike(x: &DecimalTensor, y: &DecimalTensor) -> Result<(DecimalTensor, DecimalTensor)> {
+    let scale = x.scale().max(y.scale());
+    let whole = (x.precision() - x.scale()).max(y.precision() - y.scale());
+    let precision = (whole + scale).clamp(1, MOST);
+    let bits = bits_for(precision, x, y);
+    Ok((in_form(x, precision, scale, bits)?, in_form(y, precision, scale, bits)?))
+}
+
+/// Two operands of which one is of decimals; none if the other is no number.
+fn operands(call: &Call<'_>) -> Result<Option<(DecimalTensor, DecimalTensor)>> {
+    let [x, y] = flat(call) else { return Ok(None) };
+    Ok(number(x)?.zip(number(y)?))
+}
+
+/// A decimal, an integer, or a number of the host language, as a decimal of its own digits.
+fn number(arg: &Arg) -> Result<Option<DecimalTensor>> {
+    let text = match arg {
+        Arg::Scalar(Scalar::Int(v)) => v.to_string(),
+        Arg::Scalar(Scalar::Unsigned(v)) => v.to_string(),
+        Arg::Scalar(Scalar::Float(v)) => v.to_string(),
+        Arg::Scalar(_) | Arg::List(_) => return Ok(None),
+        Arg::Value(value) => {
+            return match value.tensor().map(|tensor| tensor.dtype()) {
+                Ok(dtype) if dtype.is_integer() => parsed(ops::as_string(value)?, 20, 0, 128).map(Some),
+                Ok(_) => Ok(None),
+                Err(_) => Ok(typed(value)),
+            };
+        }
+    };
+    DecimalTensor::one(&text).map(Some)
+}
+
+impl DecimalTensor {
+    /// One decimal, of the digits that its text has, without an exponent.
+    ///
+    /// Errors: text that is no decimal number, or has more than 76 digits.
+    ///
+    /// ```
+    /// # use extenso_ext::DecimalTensor;
+    /// assert_eq!(DecimalTensor::one("-1.50").unwrap().texts().unwrap(), ["-1.50"]);
+    /// ```
+    pub fn one(text: &str) -> Result<DecimalTensor> {
+        let (whole, behind) =
+            text.trim_start_matches('-').split_once('.').unwrap_or((text.trim_start_matches('-'), ""));
+        let digits = int(whole.trim_start_matches('0').len() + behind.len()).max(1);
+        if digits > MOST {
+            let shown: String = text.chars().take(100).collect();
+            return Err(Error::value(format!("'{shown}' has {digits} digits")).wanted(format!("at most {MOST}")));
+        }
+        let one = DecimalTensor::parse(&[text], digits, int(behind.len()))?;
+        one.over(ops::squeeze(one.cells(), vec![0_i64])?)
+    }
+}
+
+/// Both with the shape that they broadcast to.
+fn stretched(x: DecimalTensor, y: DecimalTensor) -> Result<(DecimalTensor, DecimalTensor)> {
+    let outer = |x: &DecimalTensor| x.cells().shape().to_dims().map(|dims| dims[..dims.len() - 1].to_vec());
+    if outer(&x).is_some() && outer(&x) == outer(&y) {
+        return Ok((x, y));
+    }
+    let (x, y) = (x.into_value(), y.into_value());
+    let zeros = |x: &Value| zeros_of(x, crate::axes::rank(x)?);
+    let like = ops::add(zeros(&x)?, zeros(&y)?)?;
+    let repeated = |x: Value| DecimalTensor::from_value(&ops::broadcast_like(x, &like)?);
+    Ok((repeated(x)?, repeated(y)?))
+}
+
+/// Decimals are compared by their keys.
+fn compared(call: &Call<'_>) -> Answer {
+    let Some((x, y)) = operands(call)? else { return Ok(None) };
+    let (x, y) = alike(&x, &y)?;
+    answer(call_one(call.op, &[Arg::from(x.order()?), Arg::from(y.order()?)], call.attrs)?)
+}
+
+/// The sum or difference.
+fn summed(call: &Call<'_>, subtract: bool) -> Answer {
+    let Some((x, y)) = operands(call)? else { return Ok(None) };
+    let (x, y) = alike(&x, &y)?;
+    let (x, y) = stretched(x, y)?;
+    let attrs = DecimalSum { precision: x.precision(), subtract };
+    answer_ext(x.over(call_one(&DECIMAL_SUM, &[Arg::from(x.cells()), Arg::from(y.cells())], &attrs)?)?)
+}
+
+/// The product, which has the digits of both.
+fn multiplied(call: &Call<'_>) -> Answer {
+    let Some((x, y)) = operands(call)? else { return Ok(None) };
+    let precision = (x.precision() + y.precision()).min(MOST);
+    let (scale, bits) = (x.scale() + y.scale(), bits_for(precision, &x, &y));
+    if scale > precision {
+        return Err(Error::value(format!("the product has {scale} digits behind the point"))
+            .wanted(format!("at most {MOST}"))
+            .hint("Use `to_decimal` for fewer digits."));
+    }
+    let (x, y) = stretched(x, y)?;
+    let attrs = DecimalForm { precision, scale, bits };
+    let cells = call_one(&DECIMAL_PRODUCT, &[Arg::from(x.cells()), Arg::from(y.cells())], &attrs)?;
+    answer_ext(DecimalTensor::of_bits(cells.tensor()?.clone(), precision, scale, bits)?)
+}
+
+/// The quotient, rounded half to even, with the digits behind the point that the operands have, and at least six.
+fn divided(call: &Call<'_>) -> Answer {
+    let Some((x, y)) = operands(call)? else { return Ok(None) };
+    let scale = x.scale().max(y.scale()).max(BEHIND);
+    let bits = bits_of(&x).max(bits_of(&y));
+    let precision = most_digits(if bits == 256 { 32 } else { 16 });
+    let by = scale - x.scale() + y.scale();
+    let (x, y) = stretched(x, y)?;
+    let attrs = DecimalShift { by, precision, bits };
+    let cells = call_one(&DECIMAL_QUOTIENT, &[Arg::from(x.cells()), Arg::from(y.cells())], &attrs)?;
+    answer_ext(DecimalTensor::of_bits(cells.tensor()?.clone(), precision, scale, bits)?)
+}
+
+fn negative(call: &Call<'_>) -> Answer {
+    let Some(x) = flat(call).first().and_then(typed_arg::<DecimalTensor>) else { return Ok(None) };
+    let none = ops::zeros_like(x.cells())?;
+    let attrs = DecimalSum { precision: x.precision(), subtract: true };
+    answer_ext(x.over(call_one(&DECIMAL_SUM, &[Arg::Value(none), Arg::from(x.cells())], &attrs)?)?)
+}
+
+fn absolute(call: &Call<'_>) -> Answer {
+    let Some(x) = flat(call).first().and_then(typed_arg::<DecimalTensor>) else { return Ok(None) };
+    let x = x.into_value();
+    answer(ops::where_(ops::less(&x, 0)?, ops::negative(&x)?, x)?)
+}
+
+/// The larger or the smaller of two.
+fn extreme(call: &Call<'_>, comparison: &'static OpDef) -> Answer {
+    let Some((x, y)) = operands(call)? else { return Ok(None) };
+    let (x, y) = alike(&x, &y)?;
+    let (x, y) = (Arg::Value(x.into_value()), Arg::Value(y.into_value()));
+    answer(ops::where_(call_one(comparison, &[x.clone(), y.clone()], call.attrs)?, x, y)?)
+}
+
+/// `where` of decimals, and of numbers beside them.
+fn where_(call: &Call<'_>) -> Answer {
+    let [condition, x, y] = flat(call) else { return Ok(None) };
+    if typed_arg::<DecimalTensor>(x).is_some() && typed_arg::<DecimalTensor>(y).is_some() {
+        return chosen::<DecimalTensor>(call);
+    }
+    let (Some(x), Some(y)) = (number(x)?, number(y)?) else { return Ok(None) };
+    answer(ops::where_(condition, x.into_value(), y.into_value())?)
+}
+
+/// The texts, exact.
+fn texts(call: &Call<'_>) -> Answer {
+    let Some(x) = flat(call).first().and_then(typed_arg::<DecimalTensor>) else { return Ok(None) };
+    answer(call_one(&DECIMAL_TEXTS, &[Arg::from(x.cells())], &DecimalScale { scale: x.scale() })?)
+}

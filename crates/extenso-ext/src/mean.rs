@@ -1,0 +1,78 @@
+//! The mean of any value that has one: of numbers, and of times and decimals, which are not floats.
+//!
+//! Invariant: the mean of times is exact, rounded down to their unit; that of decimals is a quotient of their exact sum.
+
+use crate::args::{int, typed};
+use crate::axes::{dim, rank};
+use crate::masked::MaskedTensor;
+use crate::meaning::nested::{innermost, plain, under_meaning_of};
+use crate::missing::{count, mask};
+use crate::ragged::RaggedTensor;
+use crate::{DateTensor, DecimalTensor, DurationTensor, TimeTensor, TimestampTensor};
+use extenso_core::attrs::Axes;
+use extenso_core::reduce::normalize_axes;
+use extenso_core::{Value, ops};
+use extenso_types::{DType, Result};
+
+/// The mean over `axis`: the sum divided by the count. What is missing is left out.
+///
+/// Of numbers it is what [`ops::mean`] gives. Of times it is a time, rounded down, and of decimals a decimal with at least six digits behind
+/// the point; in rows and under masks it is missing where there is nothing. Errors: an axis out of range; a type that has no mean.
+///
+/// ```
+/// # use extenso_core::{ExtensionType, Tensor, attrs::Axes};
+/// # use extenso_ext::{DateTensor, mean, to_literal};
+/// let days = DateTensor::new(Tensor::from_vec(vec![0, 3]), "d").unwrap().into_value();
+/// assert_eq!(to_literal(&mean(&days, Axes::All, false).unwrap()).unwrap().to_string(), r#""1970-01-02""#);
+/// ```
+pub fn mean(x: &Value, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
+    let (axis, like) = (axis.into(), innermost(x));
+    let made = if typed::<DecimalTensor>(&like).is_some() {
+        of_decimals(x, &axis, keepdims)
+    } else if is_time(&like) {
+        of_times(x, &like, &axis, keepdims)
+    } else {
+        return ops::mean(x, axis, keepdims);
+    };
+    made.map_err(|e| e.at("mean"))
+}
+
+fn is_time(x: &Value) -> bool {
+    let moment = typed::<TimestampTensor>(x).is_some() || typed::<DateTensor>(x).is_some();
+    moment || typed::<TimeTensor>(x).is_some() || typed::<DurationTensor>(x).is_some()
+}
+
+fn of_decimals(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let n = count(x, axis.clone(), keepdims)?;
+    let mean = ops::divide(ops::sum(x, axis.clone(), keepdims)?, ops::maximum(&n, 1)?)?;
+    where_any(x, axis, mean, &n)
+}
+
+/// Quotients and remainders are added apart, since the sum of the counts may not fit 64 bits.
+fn of_times(x: &Value, like: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let counts = ops::cast(plain(x)?, DType::I64)?;
+    let n = count(x, axis.clone(), keepdims)?;
+    let each = count(x, axis.clone(), *axis != Axes::All)?;
+    let each = ops::maximum(each, 1)?;
+    let whole = ops::sum(ops::floor_divide(&counts, &each)?, axis.clone(), keepdims)?;
+    let rest = ops::sum(ops::remainder(&counts, &each)?, axis.clone(), keepdims)?;
+    let mean = ops::add(whole, ops::floor_divide(rest, ops::maximum(&n, 1)?)?)?;
+    let dtype = crate::dtype_of(&like.spec()?).unwrap_or(DType::I64);
+    where_any(x, axis, under_meaning_of(like, &ops::cast(mean, dtype)?)?, &n)
+}
+
+/// The means, missing where nothing was there, of a value of which that may be so.
+fn where_any(x: &Value, axis: &Axes, mean: Value, n: &Value) -> Result<Value> {
+    let may_be_none = typed::<MaskedTensor>(x).is_some() || typed::<RaggedTensor>(x).is_some() || is_empty(x, axis)?;
+    if may_be_none { mask(&mean, &ops::greater(n, 0)?) } else { Ok(mean) }
+}
+
+fn is_empty(x: &Value, axis: &Axes) -> Result<bool> {
+    let rank = rank(x)?;
+    let axes = match axis {
+        Axes::All => (0..rank).map(int).collect::<Vec<i64>>(),
+        Axes::List(axes) => axes.to_vec(),
+    };
+    let size = |axis: &usize| if *axis == 0 { crate::axes::outer(x) } else { dim(x, *axis).ok() };
+    Ok(normalize_axes(&axes, rank)?.iter().any(|axis| size(axis).and_then(|dim| dim.known()) == Some(0)))
+}

@@ -1,0 +1,37 @@
+//! Values under a meaning in rows and under masks, as their elements and back.
+
+use super::{elements_of, over_elements};
+use crate::args::{typed, typed_ref};
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::{ExtensionType, Value};
+use extenso_types::Result;
+
+/// The value with `f` of what is below every row and mask.
+pub(crate) fn below(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(x) {
+        return Ok(MaskedTensor::new(below(masked.values(), f)?, masked.mask().clone())?.into_value());
+    }
+    match typed_ref::<RaggedTensor>(x) {
+        Some(rows) => Ok(rows.with_values(below(rows.values(), f)?)?.into_value()),
+        None => f(x),
+    }
+}
+
+/// What is below every row and mask.
+pub(crate) fn innermost(x: &Value) -> Value {
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        return innermost(masked.values());
+    }
+    typed::<RaggedTensor>(x).map_or_else(|| x.clone(), |rows| innermost(rows.values()))
+}
+
+/// The elements of a value under a meaning, in its rows and under its masks; what has no meaning stays.
+pub(crate) fn plain(x: &Value) -> Result<Value> {
+    below(x, &|x| Ok(elements_of(x).unwrap_or_else(|| x.clone())))
+}
+
+/// Elements in rows and under masks, under the meaning of another value.
+pub(crate) fn under_meaning_of(like: &Value, elements: &Value) -> Result<Value> {
+    below(elements, &|elements| over_elements(like, &|_| Ok(elements.clone())).unwrap_or_else(|| Ok(elements.clone())))
+}
