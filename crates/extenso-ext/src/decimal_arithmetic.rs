@@ -127,7 +127,7 @@ fn pairs(args: &[Value]) -> Result<(Vec<usize>, impl Iterator<Item = (i256, i256
 
 fn infer_shifted(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     let DecimalShift { by, precision, bits } = *DecimalShift::of(attrs)?;
-    if by.abs() > 4 * MOST {
+    if !(-4 * MOST..=4 * MOST).contains(&by) {
         return Err(Error::value(format!("found {by}")).wanted("fewer digits").at("by"));
     }
     Ok(Form::of(precision, bits)?.spec(outer(args)?))

@@ -45,7 +45,9 @@ pub use categorical::{CategoricalTensor, CategoricalTensorSpec};
 pub use cells::CELL_KEYS;
 pub use cross::{CROSS_KEY, cross, cross_hashed};
 pub use decimal::{DecimalTensor, DecimalTensorSpec, decimal_to_string};
-pub use decimal_arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED};
+pub use decimal_arithmetic::{
+    DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift,
+};
 pub use decimal_numbers::to_decimal;
 pub use decimal_ops::{DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS, OPS};
 pub use decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL};

@@ -165,7 +165,7 @@ fn values_and_mask_move_together() {
     check(ops::gather_rows_of(value("[1, None]"), partition), "[1, 1, None]");
     let prefix = masked(value("[[1, 2], [3, 4]]"), "[True, False]").expect("fits");
     check(ops::slice(&prefix, 1, 0, Some(vec![1]), 1), "[[1], None]");
-    check(ops::expand_dims(prefix, 2), "[[[1], [2]], [[None], [None]]]");
+    check(ops::expand_dims(prefix, 2), "[[[1], [2]], None]");
 }
 
 #[test]

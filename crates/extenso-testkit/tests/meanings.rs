@@ -1,10 +1,12 @@
 //! The laws of types that are one value under a meaning: times, decimals, categories, unions.
 
-use extenso_core::{ExtensionType, Tensor, Value, ops};
+use extenso_core::attrs::Axes;
+use extenso_core::{Arg, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_ext::{
-    Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor,
-    JsonTensor, MaskedTensor, RaggedTensor, TimeTensor, TimestampTensor, UnionChild, UnionTensor, cast_unit, date_part,
-    decimal_to_string, to_literal,
+    Bool8Tensor, CategoricalTensor, DECIMAL_PARSE, DECIMAL_SCALED, DateTensor, DecimalForm, DecimalShift,
+    DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor, JsonTensor, MaskedTensor, RaggedTensor,
+    TimeTensor, TimestampTensor, UnionChild, UnionTensor, cast_unit, date_part, decimal_to_string, lists, mean,
+    to_decimal, to_literal,
 };
 use extenso_graph::{Function, save};
 use extenso_testkit::laws::check_type;
@@ -147,4 +149,109 @@ fn what_is_a_value_under_a_meaning_stands_in_rows_and_under_masks() {
             to_literal(&both.expect("joined")).expect("a literal").to_string().starts_with(&items[..items.len() - 1])
         );
     }
+}
+
+/// The results of a function on a value as text: called, traced, and saved and loaded.
+fn every_way(x: &Value, body: fn(&Value) -> Result<Vec<Value>>) -> [Vec<String>; 3] {
+    extenso_formats::init().expect("known");
+    let show = |v: &Value| to_literal(v).expect("shown").to_string();
+    let shown = |out: Nest<Value>| out.leaves().iter().map(|(_, v)| show(v)).collect();
+    let f = Function::new("f", move |args| {
+        Ok(Nest::Tuple(body(args.leaves()[0].1)?.into_iter().map(Nest::Leaf).collect()))
+    });
+    let concrete = f.concrete(&Nest::Leaf(x.spec().expect("a spec"))).expect("traced");
+    let loaded = save::from_bytes(save::to_bytes(&[concrete]).expect("saved")).expect("loaded");
+    [
+        body(x).expect("runs").iter().map(show).collect(),
+        shown(f.call(Nest::Leaf(x.clone())).expect("runs")),
+        shown(loaded.function("f").expect("there").call(&Nest::Leaf(x.clone())).expect("runs")),
+    ]
+}
+
+#[test]
+fn orders_and_positions_are_the_same_eager_traced_and_loaded() {
+    let body = |x: &Value| -> Result<Vec<Value>> {
+        let last = ops::take(ops::sort(x, 1, true)?, longs(&[2, 0]), 0)?;
+        Ok(vec![
+            ops::sort(x, 1, false)?,
+            ops::argsort(x, 1, true)?,
+            ops::max(x, 1, false)?,
+            ops::argmin(x, 1, false)?,
+            ops::cumulative_min(x, 1, false)?,
+            lists::last(x, 1, None)?,
+            lists::last(x, 1, Some(ops::max(x, Axes::All, false)?.into()))?,
+            lists::pad_to(x, 2, None, 1, false)?,
+            lists::unique(x, 1)?,
+            lists::roll(x, 1, &Axes::List(vec![1]))?,
+            ops::stack(vec![x.clone(), x.clone()], 1)?,
+            ops::equal(x, x)?,
+            last,
+        ])
+    };
+    let decimals = DecimalTensor::parse(&["1.5", "-2.0", "0.5", "-2.0"], 10, 1).expect("fits").into_value();
+    let times = TimestampTensor::new(longs(&[5, -7, 0, -7]), "us", None).expect("fits").into_value();
+    let words = Tensor::strings(&[3], &["b", "a", "c"]).expect("words");
+    let codes = Tensor::new::<i8>(&[4], &[2, 0, 1, 0]).expect("codes");
+    let uuids = FixedBytesTensor::new(bytes(&[4, 16]), Some("uuid")).expect("fits").into_value();
+    let ordered = CategoricalTensor::new(codes, words, true).expect("fits").into_value();
+    for values in [decimals, times, uuids, ordered] {
+        let mask = Tensor::bools(&[4], &[true, true, false, true]).expect("a mask");
+        let masked = MaskedTensor::new(values.clone(), mask).expect("fits").into_value();
+        for values in [values, masked] {
+            let rows = RaggedTensor::from_row_lengths(values, &longs(&[3, 0, 1])).expect("rows").into_value();
+            let [eager, traced, loaded] = every_way(&rows, body);
+            assert_eq!(eager, traced);
+            assert_eq!(eager, loaded);
+        }
+    }
+}
+
+#[test]
+fn what_is_computed_of_decimals_is_the_same_eager_traced_and_loaded() {
+    let body = |x: &Value| -> Result<Vec<Value>> {
+        Ok(vec![
+            ops::multiply(x, x)?,
+            ops::divide(x, 7)?,
+            ops::subtract(0.125, x)?,
+            ops::abs(x)?,
+            ops::where_(ops::less(x, 0)?, 0, x)?,
+            ops::as_string(x)?,
+            ops::maximum(x, 1)?,
+            to_decimal(x, 30, 0)?,
+            mean(x, 1, false)?,
+        ])
+    };
+    for (precision, scale) in [(10, 2), (60, 20)] {
+        let x = DecimalTensor::parse(&["1.10", "-0.05", "2.5"], precision, scale).expect("fits").into_value();
+        let rows = RaggedTensor::from_row_lengths(x, &longs(&[2, 0, 1])).expect("rows").into_value();
+        let [eager, traced, loaded] = every_way(&rows, body);
+        assert_eq!(eager, traced);
+        assert_eq!(eager, loaded);
+        assert_eq!(eager[7], r#"[["1", "0"], [], ["2"]]"#);
+    }
+}
+
+#[test]
+fn the_order_of_ordered_categories_is_that_of_their_vocabulary() {
+    let words = Tensor::strings(&[3], &["low", "mid", "high"]).expect("words");
+    let codes = Tensor::new::<i8>(&[4], &[2, 0, 1, 0]).expect("codes");
+    let of = |ordered| CategoricalTensor::new(codes.clone(), words.clone(), ordered).expect("fits").into_value();
+    let sorted = |x: Value| to_literal(&ops::sort(x, 0, false).expect("sorted")).expect("shown").to_string();
+    assert_eq!(sorted(of(true)), r#"["low", "low", "mid", "high"]"#);
+    assert_eq!(sorted(of(false)), r#"["high", "low", "low", "mid"]"#);
+    assert_eq!(to_literal(&ops::max(of(true), 0, false).expect("one")).expect("shown").to_string(), r#""high""#);
+}
+
+#[test]
+fn the_bytes_of_decimals_are_checked() {
+    let cells = Tensor::new::<u8>(&[1, 16], &[0; 16]).expect("cells");
+    let texts = Tensor::strings(&[1], &["1"]).expect("texts");
+    for (precision, bits) in [(0, 128), (39, 128), (77, 256), (5, 64)] {
+        let form = DecimalForm { precision, scale: 0, bits };
+        assert!(call_one(&DECIMAL_PARSE, &[Arg::from(&texts)], &form).is_err(), "{precision}, {bits}");
+        let shift = DecimalShift { by: 0, precision, bits };
+        assert!(call_one(&DECIMAL_SCALED, &[Arg::from(&cells)], &shift).is_err(), "{precision}, {bits}");
+    }
+    let far = DecimalShift { by: i64::MIN, precision: 5, bits: 128 };
+    assert!(call_one(&DECIMAL_SCALED, &[Arg::from(&cells)], &far).is_err());
 }

@@ -224,7 +224,12 @@ fn concat(call: &Call<'_>) -> Answer {
 
 /// The parts of a field of a vector of records, with lists as rows where these are of several lengths.
 fn lists_alike(parts: Vec<Value>, axes: usize) -> Result<Vec<Value>> {
-    if parts.iter().any(|part| !has_axes(part)) {
+    // Rows inside a type that nothing is known of are for that type to join.
+    let rows_inside = |part: &Value| {
+        let known = typed::<RaggedTensor>(part).is_some() || typed::<MaskedTensor>(part).is_some();
+        is_ragged(part, 1) && !known
+    };
+    if parts.iter().any(|part| !has_axes(part) || rows_inside(part)) {
         return Ok(parts);
     }
     let ranks = parts.iter().map(rank).collect::<Result<Vec<usize>>>()?;
@@ -233,7 +238,9 @@ fn lists_alike(parts: Vec<Value>, axes: usize) -> Result<Vec<Value>> {
     };
     let unlike = |axis: &usize| {
         let size = |part: &Value| dim(part, *axis).ok().and_then(Dim::known);
-        parts.iter().any(|part| is_ragged(part, *axis) || size(part).is_none() || size(part) != size(&parts[0]))
+        let ragged = parts.iter().filter(|part| is_ragged(part, *axis)).count();
+        let sizes = || parts.iter().any(|part| size(part).is_none() || size(part) != size(&parts[0]));
+        ragged < parts.len() && (ragged > 0 || sizes())
     };
     match (1..of).rfind(unlike) {
         Some(levels) => parts.iter().map(|part| in_rows(part, levels)).collect(),

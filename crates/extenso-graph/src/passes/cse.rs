@@ -3,6 +3,7 @@
 
 use super::Rewriter;
 use super::inverse::undone;
+use super::sizes::Renamed;
 use crate::graph::{Graph, NodeKind, ValueRef};
 use extenso_core::attrs::AttrValue;
 use extenso_core::{OpDef, Value};
@@ -18,7 +19,9 @@ pub(crate) fn merge(mut graph: Graph) -> Result<Graph> {
     let mut seen: HashMap<Key, u32> = HashMap::new();
     let mut constants: HashMap<Bits, u32> = HashMap::new();
     let mut rewriter = Rewriter::new(&graph);
-    for (i, node) in std::mem::take(&mut graph.nodes).into_iter().enumerate() {
+    let mut renamed = Renamed::default();
+    for (i, mut node) in std::mem::take(&mut graph.nodes).into_iter().enumerate() {
+        renamed.apply(&mut node.outputs);
         let (op, attrs) = match &node.kind {
             NodeKind::Op(op, attrs) => (op, attrs),
             NodeKind::Constant(value) => {
@@ -52,7 +55,10 @@ pub(crate) fn merge(mut graph: Graph) -> Result<Graph> {
         let attrs = if values.is_empty() { String::new() } else { format!("{values:?}") };
         let key = (std::ptr::from_ref(*op), inputs, attrs);
         match seen.get(&key) {
-            Some(&at) => rewriter.alias(i, first_of(at)),
+            Some(&at) => {
+                renamed.note(&node.outputs, &rewriter.nodes[at as usize].outputs);
+                rewriter.alias(i, first_of(at));
+            }
             None => {
                 let at = rewriter.keep(i, node)?;
                 seen.insert(key, at);

@@ -8,6 +8,7 @@ pub(crate) mod fuse;
 mod inverse;
 mod joins;
 mod narrow;
+mod sizes;
 
 use crate::graph::{Graph, Node, ValueRef};
 use extenso_types::{Error, Result};
