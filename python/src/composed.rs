@@ -1,6 +1,7 @@
 //! Functions that are no ops: compositions, as Rust has them.
 
 use crate::error::{OrRaise, guarded};
+use crate::int::{Int, ints};
 use crate::op::attr;
 use crate::{arg, value};
 use extenso_core::attrs::{AttrType, Axes, Param};
@@ -28,9 +29,10 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// An attribute of a function that is no op.
 ///
 /// Errors: an object of another type.
-pub fn attribute<T: AttrType>(name: &'static str, object: &Bound<'_, PyAny>) -> PyResult<T> {
-    let given = attr(&Param { name, kind: T::NAME, default: || None }, object)?;
-    T::from_attr(&given).ok_or_else(|| Error::dtype(format!("{name} is {given}")).wanted(T::NAME)).or_raise()
+pub fn attribute<T: AttrType>(function: &str, name: &'static str, object: &Bound<'_, PyAny>) -> PyResult<T> {
+    let given = attr(function, &Param { name, kind: T::NAME, default: || None }, object)?;
+    let misfit = || Error::dtype(format!("argument '{name}' is {given}")).wanted(T::NAME).at(function);
+    T::from_attr(&given).ok_or_else(misfit).or_raise()
 }
 
 /// Each element of `x`, but not below `min` and not above `max`; with broadcasting. Without a bound, there is none.
@@ -104,7 +106,7 @@ fn nan_to_num<'py>(
 #[pyfunction]
 #[pyo3(signature = (x, axis=None, keepdims=false))]
 fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: bool) -> PyResult<Bound<'py, PyAny>> {
-    let axes = axis.map_or(Ok(Axes::All), |axis| attribute("axis", axis))?;
+    let axes = axis.map_or(Ok(Axes::All), |axis| attribute("mean", "axis", axis))?;
     let given = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::mean(&given, axes, keepdims)).or_raise()?)
 }
@@ -115,8 +117,9 @@ fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: 
 /// >>> ex.to_py(ex.softmax([1.0, 1.0]))
 /// [0.5, 0.5]
 #[pyfunction]
-#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
-fn softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
+fn softmax<'py>(x: &Bound<'py, PyAny>, axis: Int) -> PyResult<Bound<'py, PyAny>> {
+    ints!(softmax: axis);
     let argument = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::lists::softmax(&argument, axis)).or_raise()?)
 }
@@ -127,8 +130,9 @@ fn softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>>
 /// >>> ex.to_py(ex.log_softmax([0.0, -800.0]))
 /// [0.0, -800.0]
 #[pyfunction]
-#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
-fn log_softmax<'py>(x: &Bound<'py, PyAny>, axis: i64) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
+fn log_softmax<'py>(x: &Bound<'py, PyAny>, axis: Int) -> PyResult<Bound<'py, PyAny>> {
+    ints!(log_softmax: axis);
     let argument = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::lists::log_softmax(&argument, axis)).or_raise()?)
 }
@@ -145,7 +149,7 @@ fn logsumexp<'py>(
     axis: Option<&Bound<'py, PyAny>>,
     keepdims: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let axes = axis.map_or(Ok(Axes::All), |axis| attribute("axis", axis))?;
+    let axes = axis.map_or(Ok(Axes::All), |axis| attribute("logsumexp", "axis", axis))?;
     let argument = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::lists::logsumexp(&argument, &axes, keepdims)).or_raise()?)
 }
@@ -181,8 +185,9 @@ fn is_none<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// >>> ex.to_py(ex.string_split(["a b", ""]))
 /// [['a', 'b'], []]
 #[pyfunction]
-#[pyo3(signature = (x, sep=None, maxsplit=-1), text_signature = "(x, sep=None, maxsplit=-1)")]
-fn string_split<'py>(x: &Bound<'py, PyAny>, sep: Option<&str>, maxsplit: i64) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (x, sep=None, maxsplit=Int::new(-1)), text_signature = "(x, sep=None, maxsplit=-1)")]
+fn string_split<'py>(x: &Bound<'py, PyAny>, sep: Option<&str>, maxsplit: Int) -> PyResult<Bound<'py, PyAny>> {
+    ints!(string_split: maxsplit);
     let strings = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::string_split(&strings, sep, maxsplit)).or_raise()?)
 }
@@ -216,9 +221,10 @@ fn string_ngrams<'py>(
     separator: &str,
     left: Option<String>,
     right: Option<String>,
-    padding_width: Option<i64>,
+    padding_width: Option<Int>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (strings, widths) = (value::from_py(x)?, attribute::<Vec<i64>>("width", width)?);
+    ints!(string_ngrams: padding_width);
+    let (strings, widths) = (value::from_py(x)?, attribute::<Vec<i64>>("string_ngrams", "width", width)?);
     let none_given = left.is_none() && right.is_none();
     let text = Option::unwrap_or_default;
     let pads = (!none_given).then(|| NgramPads { left: text(left), right: text(right), most: padding_width });

@@ -3,6 +3,7 @@
 //! Invariant: no logic of a function stands here.
 
 use crate::error::{OrRaise, guarded};
+use crate::int::{Int, ints};
 use crate::strings::list;
 use crate::{arg, dtype, value};
 use extenso_core::{Arg, Value, ops};
@@ -66,8 +67,9 @@ fn cross<'py>(inputs: Given<'_, 'py>, separator: &str) -> Made<'py> {
 /// >>> ex.to_py(ex.cross_hashed([ex.constant([["a"], ["b", "c"]]), ex.constant([["d"], ["e"]])], 10))
 /// [[2], [1, 1]]
 #[pyfunction]
-#[pyo3(signature = (inputs, num_buckets=0, key=extenso_ext::CROSS_KEY), text_signature = "(inputs, num_buckets=0, key=956888297470)")]
-fn cross_hashed<'py>(inputs: Given<'_, 'py>, num_buckets: i64, key: i64) -> Made<'py> {
+#[pyo3(signature = (inputs, num_buckets=Int::new(0), key=Int::new(extenso_ext::CROSS_KEY)), text_signature = "(inputs, num_buckets=0, key=956888297470)")]
+fn cross_hashed<'py>(inputs: Given<'_, 'py>, num_buckets: Int, key: Int) -> Made<'py> {
+    ints!(cross_hashed: num_buckets, key);
     let values = values("cross_hashed", inputs)?;
     made(inputs.py(), || extenso_ext::cross_hashed(&values, num_buckets, key))
 }
@@ -93,7 +95,8 @@ fn values(function: &'static str, inputs: Given<'_, '_>) -> PyResult<Vec<Value>>
 /// [[1, 0, 1], [0, 0, 0]]
 #[pyfunction]
 #[pyo3(signature = (ids, depth, dtype=None))]
-fn multi_hot<'py>(ids: Given<'_, 'py>, depth: i64, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+fn multi_hot<'py>(ids: Given<'_, 'py>, depth: Int, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    ints!(multi_hot: depth);
     let given = value::from_py(ids)?;
     let dtype = dtype.map_or(Ok(DType::F64), dtype::from_py)?;
     made(ids.py(), || extenso_ext::multi_hot(&given, depth, dtype))

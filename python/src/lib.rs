@@ -17,6 +17,7 @@ mod formats;
 mod function;
 mod import;
 mod index;
+mod int;
 mod lists;
 mod literal;
 mod meanings;

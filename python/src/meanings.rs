@@ -3,6 +3,7 @@
 //! Holds no logic of a type: arguments become values, `extenso_ext` does the work.
 
 use crate::error::{OrRaise, guarded};
+use crate::int::{Int, ints};
 use crate::value::PyOpaque;
 use crate::{arrow, index, literal, spec, value};
 use extenso_core::{Ext, ExtensionType, Tensor, Value};
@@ -174,7 +175,8 @@ struct Meanings;
 #[pymethods]
 impl Meanings {
     #[staticmethod]
-    fn decimals<'py>(py: Python<'py>, texts: Vec<String>, precision: i64, scale: i64) -> PyResult<Object<'py>> {
+    fn decimals<'py>(py: Python<'py>, texts: Vec<String>, precision: Int, scale: Int) -> PyResult<Object<'py>> {
+        ints!(decimals: precision, scale);
         let made = guarded(|| DecimalTensor::parse(&texts, precision, scale)).or_raise()?;
         value::to_py(py, made.into_value())
     }

@@ -5,6 +5,7 @@
 use crate::arg;
 use crate::composed::attribute;
 use crate::error::OrRaise;
+use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, axes, made};
 use crate::value;
 use extenso_core::Arg;
@@ -29,8 +30,8 @@ fn optional(object: Option<Given<'_, '_>>) -> PyResult<Option<Arg>> {
 }
 
 /// The axes, or the last where none are given.
-fn last(axis: Option<Given<'_, '_>>) -> PyResult<Axes> {
-    axis.map_or(Ok(Axes::from(-1)), |axis| attribute("axis", axis))
+fn last(function: &str, axis: Option<Given<'_, '_>>) -> PyResult<Axes> {
+    axis.map_or(Ok(Axes::from(-1)), |axis| attribute(function, "axis", axis))
 }
 
 fn padding(text: &str) -> PyResult<Padding> {
@@ -90,8 +91,9 @@ fn prelu<'py>(x: Given<'_, 'py>, slope: Given<'_, 'py>) -> Made<'py> {
 /// >>> ex.to_py(ex.glu([3.0, 0.0]))
 /// [1.5]
 #[pyfunction]
-#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
-fn glu<'py>(x: Given<'_, 'py>, axis: i64) -> Made<'py> {
+#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
+fn glu<'py>(x: Given<'_, 'py>, axis: Int) -> Made<'py> {
+    ints!(glu: axis);
     let given = value::from_py(x)?;
     made(x.py(), || ops::glu(given, axis))
 }
@@ -110,7 +112,7 @@ fn layer_norm<'py>(
     axis: Option<Given<'_, 'py>>,
     epsilon: f64,
 ) -> Made<'py> {
-    let (given, scale, bias, over) = (value::from_py(x)?, optional(scale)?, optional(bias)?, last(axis)?);
+    let (given, scale, bias, over) = (value::from_py(x)?, optional(scale)?, optional(bias)?, last("layer_norm", axis)?);
     made(x.py(), || ops::layer_norm(given, scale, bias, over, epsilon))
 }
 
@@ -127,7 +129,7 @@ fn rms_norm<'py>(
     axis: Option<Given<'_, 'py>>,
     epsilon: f64,
 ) -> Made<'py> {
-    let (given, scale, over) = (value::from_py(x)?, optional(scale)?, last(axis)?);
+    let (given, scale, over) = (value::from_py(x)?, optional(scale)?, last("rms_norm", axis)?);
     made(x.py(), || ops::rms_norm(given, scale, over, epsilon))
 }
 
@@ -138,7 +140,7 @@ fn rms_norm<'py>(
 /// [0.0, 1.0]
 #[pyfunction]
 #[pyo3(
-    signature = (x, average, variance, scale=None, bias=None, axis=-1, epsilon=1e-3),
+    signature = (x, average, variance, scale=None, bias=None, axis=Int::new(-1), epsilon=1e-3),
     text_signature = "(x, average, variance, scale=None, bias=None, axis=-1, epsilon=0.001)"
 )]
 fn batch_norm<'py>(
@@ -147,9 +149,10 @@ fn batch_norm<'py>(
     variance: Given<'_, 'py>,
     scale: Option<Given<'_, 'py>>,
     bias: Option<Given<'_, 'py>>,
-    axis: i64,
+    axis: Int,
     epsilon: f64,
 ) -> Made<'py> {
+    ints!(batch_norm: axis);
     let (given, average, variance) = (value::from_py(x)?, value::from_py(average)?, value::from_py(variance)?);
     let (scale, bias) = (optional(scale)?, optional(bias)?);
     made(x.py(), || ops::batch_norm(given, average, variance, scale, bias, axis, epsilon))
@@ -163,7 +166,7 @@ fn batch_norm<'py>(
 #[pyfunction]
 #[pyo3(signature = (x, axis=None, epsilon=1e-12))]
 fn l2_normalize<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, epsilon: f64) -> Made<'py> {
-    let (given, over) = (value::from_py(x)?, last(axis)?);
+    let (given, over) = (value::from_py(x)?, last("l2_normalize", axis)?);
     made(x.py(), || ops::l2_normalize(given, over, epsilon))
 }
 
@@ -173,8 +176,9 @@ fn l2_normalize<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, epsilon: f
 /// >>> ex.cosine_similarity([3.0, 4.0], [4.0, 3.0]).item()
 /// 0.96
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=-1, epsilon=1e-8), text_signature = "(x, y, axis=-1, epsilon=1e-08)")]
-fn cosine_similarity<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64, epsilon: f64) -> Made<'py> {
+#[pyo3(signature = (x, y, axis=Int::new(-1), epsilon=1e-8), text_signature = "(x, y, axis=-1, epsilon=1e-08)")]
+fn cosine_similarity<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int, epsilon: f64) -> Made<'py> {
+    ints!(cosine_similarity: axis);
     let (given, other) = (value::from_py(x)?, value::from_py(y)?);
     made(x.py(), || extenso_ext::cosine_similarity(given, other, axis, epsilon))
 }
@@ -185,8 +189,9 @@ fn cosine_similarity<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64, epsil
 /// >>> ex.softmax_cross_entropy([0.0, -800.0], [0.0, 1.0]).item()
 /// 800.0
 #[pyfunction]
-#[pyo3(signature = (logits, labels, axis=-1), text_signature = "(logits, labels, axis=-1)")]
-fn softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: i64) -> Made<'py> {
+#[pyo3(signature = (logits, labels, axis=Int::new(-1)), text_signature = "(logits, labels, axis=-1)")]
+fn softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: Int) -> Made<'py> {
+    ints!(softmax_cross_entropy: axis);
     let (given, wanted) = (value::from_py(logits)?, value::from_py(labels)?);
     made(logits.py(), || ops::softmax_cross_entropy(given, wanted, axis))
 }
@@ -197,8 +202,9 @@ fn softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, ax
 /// >>> ex.to_py(ex.sparse_softmax_cross_entropy([[0.0, -800.0]], [1]))
 /// [800.0]
 #[pyfunction]
-#[pyo3(signature = (logits, labels, axis=-1), text_signature = "(logits, labels, axis=-1)")]
-fn sparse_softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: i64) -> Made<'py> {
+#[pyo3(signature = (logits, labels, axis=Int::new(-1)), text_signature = "(logits, labels, axis=-1)")]
+fn sparse_softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: Int) -> Made<'py> {
+    ints!(sparse_softmax_cross_entropy: axis);
     let (given, wanted) = (value::from_py(logits)?, value::from_py(labels)?);
     made(logits.py(), || ops::sparse_softmax_cross_entropy(given, wanted, axis))
 }
@@ -226,7 +232,8 @@ fn mean_squared_error<'py>(
     targets: Given<'_, 'py>,
     axis: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
-    let (given, wanted, over) = (value::from_py(predictions)?, arg::from_py(targets)?, axes(axis)?);
+    let (given, wanted, over) =
+        (value::from_py(predictions)?, arg::from_py(targets)?, axes("mean_squared_error", axis)?);
     made(predictions.py(), || ops::mean_squared_error(given, wanted, over))
 }
 
@@ -251,15 +258,16 @@ fn huber<'py>(predictions: Given<'_, 'py>, targets: Given<'_, 'py>, delta: f64) 
 /// >>> ex.to_py(ex.conv1d([[1.0], [2.0], [4.0]], [[[-1.0]], [[1.0]]]))
 /// [[1.0], [2.0]]
 #[pyfunction]
-#[pyo3(signature = (x, weights, stride=1, padding="valid", dilation=1, groups=1))]
+#[pyo3(signature = (x, weights, stride=Int::new(1), padding="valid", dilation=Int::new(1), groups=Int::new(1)), text_signature = "(x, weights, stride=1, padding=\"valid\", dilation=1, groups=1)")]
 fn conv1d<'py>(
     x: Given<'_, 'py>,
     weights: Given<'_, 'py>,
-    stride: i64,
+    stride: Int,
     padding: &str,
-    dilation: i64,
-    groups: i64,
+    dilation: Int,
+    groups: Int,
 ) -> Made<'py> {
+    ints!(conv1d: stride, dilation, groups);
     let (given, weights) = (value::from_py(x)?, value::from_py(weights)?);
     let windows = Windows { stride, dilation, padding: self::padding(padding)? };
     made(x.py(), || ops::conv1d(given, weights, windows, groups))
@@ -272,7 +280,8 @@ fn conv1d<'py>(
 /// [[3.0], [2.0]]
 #[pyfunction]
 #[pyo3(signature = (x, width, stride=None, padding="valid"))]
-fn max_pool1d<'py>(x: Given<'_, 'py>, width: i64, stride: Option<i64>, padding: &str) -> Made<'py> {
+fn max_pool1d<'py>(x: Given<'_, 'py>, width: Int, stride: Option<Int>, padding: &str) -> Made<'py> {
+    ints!(max_pool1d: width, stride);
     let (given, padding) = (value::from_py(x)?, self::padding(padding)?);
     made(x.py(), || ops::max_pool1d(given, width, stride, padding))
 }
@@ -284,7 +293,8 @@ fn max_pool1d<'py>(x: Given<'_, 'py>, width: i64, stride: Option<i64>, padding: 
 /// [[2.0], [1.0]]
 #[pyfunction]
 #[pyo3(signature = (x, width, stride=None, padding="valid"))]
-fn avg_pool1d<'py>(x: Given<'_, 'py>, width: i64, stride: Option<i64>, padding: &str) -> Made<'py> {
+fn avg_pool1d<'py>(x: Given<'_, 'py>, width: Int, stride: Option<Int>, padding: &str) -> Made<'py> {
+    ints!(avg_pool1d: width, stride);
     let (given, padding) = (value::from_py(x)?, self::padding(padding)?);
     made(x.py(), || ops::avg_pool1d(given, width, stride, padding))
 }

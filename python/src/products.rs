@@ -4,6 +4,7 @@
 
 use crate::arg;
 use crate::composed::attribute;
+use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, axes, made};
 use crate::value;
 use extenso_core::Arg;
@@ -44,16 +45,16 @@ fn einsum<'py>(py: Python<'py>, subscripts: &str, operands: &Bound<'py, PyTuple>
 #[pyo3(signature = (x, y, axes=None), text_signature = "(x, y, axes=2)")]
 fn tensordot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axes: Option<Given<'_, 'py>>) -> Made<'py> {
     let (given, other) = (value::from_py(x)?, value::from_py(y)?);
-    let axes = axes.map_or(Ok(DotAxes::Count(2)), dot_axes)?;
+    let axes = axes.map_or(Ok(DotAxes::Count(2)), |axes| dot_axes("tensordot", axes))?;
     made(x.py(), || extenso_ext::tensordot(&given, &other, axes))
 }
 
-fn dot_axes(object: Given<'_, '_>) -> PyResult<DotAxes> {
+fn dot_axes(function: &str, object: Given<'_, '_>) -> PyResult<DotAxes> {
     if object.is_instance_of::<PyInt>() {
-        return Ok(DotAxes::Count(arg::int(object)?));
+        return Ok(DotAxes::Count(attribute(function, "axes", object)?));
     }
     let (of_x, of_y): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
-    Ok(DotAxes::Pairs(attribute("axes", &of_x)?, attribute("axes", &of_y)?))
+    Ok(DotAxes::Pairs(attribute(function, "axes", &of_x)?, attribute(function, "axes", &of_y)?))
 }
 
 /// The sum of the products of vectors along `axis`, which broadcast in the other axes.
@@ -62,8 +63,9 @@ fn dot_axes(object: Given<'_, '_>) -> PyResult<DotAxes> {
 /// >>> ex.to_py(ex.vecdot([[1, 2], [3, 4]], [1, 10]))
 /// [21, 43]
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=-1), text_signature = "(x, y, axis=-1)")]
-fn vecdot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'py> {
+#[pyo3(signature = (x, y, axis=Int::new(-1)), text_signature = "(x, y, axis=-1)")]
+fn vecdot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'py> {
+    ints!(vecdot: axis);
     let (given, other) = (arg::from_py(x)?, arg::from_py(y)?);
     made(x.py(), || extenso_ext::vecdot(given, other, axis))
 }
@@ -96,8 +98,9 @@ fn inner<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
 /// >>> ex.to_py(ex.diagonal([[1, 2], [3, 4]]))
 /// [1, 4]
 #[pyfunction]
-#[pyo3(signature = (x, offset=0, axis1=0, axis2=1))]
-fn diagonal<'py>(x: Given<'_, 'py>, offset: i64, axis1: i64, axis2: i64) -> Made<'py> {
+#[pyo3(signature = (x, offset=Int::new(0), axis1=Int::new(0), axis2=Int::new(1)), text_signature = "(x, offset=0, axis1=0, axis2=1)")]
+fn diagonal<'py>(x: Given<'_, 'py>, offset: Int, axis1: Int, axis2: Int) -> Made<'py> {
+    ints!(diagonal: offset, axis1, axis2);
     let given = value::from_py(x)?;
     made(x.py(), || ops::diagonal(given, offset, axis1, axis2))
 }
@@ -108,8 +111,9 @@ fn diagonal<'py>(x: Given<'_, 'py>, offset: i64, axis1: i64, axis2: i64) -> Made
 /// >>> ex.trace([[1, 2], [3, 4]]).item()
 /// 5
 #[pyfunction]
-#[pyo3(signature = (x, offset=0, axis1=0, axis2=1))]
-fn trace<'py>(x: Given<'_, 'py>, offset: i64, axis1: i64, axis2: i64) -> Made<'py> {
+#[pyo3(signature = (x, offset=Int::new(0), axis1=Int::new(0), axis2=Int::new(1)), text_signature = "(x, offset=0, axis1=0, axis2=1)")]
+fn trace<'py>(x: Given<'_, 'py>, offset: Int, axis1: Int, axis2: Int) -> Made<'py> {
+    ints!(trace: offset, axis1, axis2);
     let given = value::from_py(x)?;
     made(x.py(), || ops::trace(given, offset, axis1, axis2))
 }
@@ -122,7 +126,7 @@ fn trace<'py>(x: Given<'_, 'py>, offset: i64, axis1: i64, axis2: i64) -> Made<'p
 #[pyfunction]
 #[pyo3(signature = (x, ord=2.0, axis=None, keepdims=false))]
 fn norm<'py>(x: Given<'_, 'py>, ord: f64, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
-    let (given, over) = (value::from_py(x)?, axes(axis)?);
+    let (given, over) = (value::from_py(x)?, axes("norm", axis)?);
     made(x.py(), || ops::norm(given, ord, over, keepdims))
 }
 
@@ -132,8 +136,9 @@ fn norm<'py>(x: Given<'_, 'py>, ord: f64, axis: Option<Given<'_, 'py>>, keepdims
 /// >>> ex.to_py(ex.cross_product([1, 0, 0], [0, 1, 0]))
 /// [0, 0, 1]
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=-1), text_signature = "(x, y, axis=-1)")]
-fn cross_product<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: i64) -> Made<'py> {
+#[pyo3(signature = (x, y, axis=Int::new(-1)), text_signature = "(x, y, axis=-1)")]
+fn cross_product<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'py> {
+    ints!(cross_product: axis);
     let (given, other) = (value::from_py(x)?, value::from_py(y)?);
     made(x.py(), || ops::cross_product(given, other, axis))
 }

@@ -3,6 +3,7 @@
 //! Holds no logic of rows: arguments become values, `extenso_ext::ragged` does the work.
 
 use crate::error::{OrRaise, guarded, raised};
+use crate::int::{Int, ints};
 use crate::{arg, value};
 use extenso_core::{ExtensionType, MAX_RANK, Tensor, Value};
 use extenso_ext::RaggedTensor;
@@ -245,8 +246,9 @@ fn sizes(shape: &Object<'_>) -> PyResult<Vec<Option<i64>>> {
 /// >>> ex.to_py(ex.num(ex.constant([[1, 2], [], [3]])))
 /// [2, 0, 1]
 #[pyfunction]
-#[pyo3(signature = (x, axis=1))]
-fn num<'py>(x: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
+#[pyo3(signature = (x, axis=Int::new(1)), text_signature = "(x, axis=1)")]
+fn num<'py>(x: &Object<'py>, axis: Int) -> PyResult<Object<'py>> {
+    ints!(num: axis);
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| ragged::num(values, axis)).or_raise()?)
 }
@@ -257,8 +259,9 @@ fn num<'py>(x: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
 /// >>> ex.to_py(ex.local_index(ex.constant([[7, 7], [], [7]])))
 /// [[0, 1], [], [0]]
 #[pyfunction]
-#[pyo3(signature = (x, axis=-1), text_signature = "(x, axis=-1)")]
-fn local_index<'py>(x: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
+#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
+fn local_index<'py>(x: &Object<'py>, axis: Int) -> PyResult<Object<'py>> {
+    ints!(local_index: axis);
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| ragged::local_index(values, axis)).or_raise()?)
 }
@@ -270,7 +273,8 @@ fn local_index<'py>(x: &Object<'py>, axis: i64) -> PyResult<Object<'py>> {
 /// [1, 2, 3]
 #[pyfunction]
 #[pyo3(signature = (x, axis=None))]
-fn flatten<'py>(x: &Object<'py>, axis: Option<i64>) -> PyResult<Object<'py>> {
+fn flatten<'py>(x: &Object<'py>, axis: Option<Int>) -> PyResult<Object<'py>> {
+    ints!(flatten: axis);
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| ragged::flatten(values, axis)).or_raise()?)
 }

@@ -5,6 +5,7 @@
 use crate::arg;
 use crate::composed::attribute;
 use crate::error::OrRaise;
+use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, dtype_of, made};
 use crate::value;
 use extenso_core::ops;
@@ -22,8 +23,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-fn sizes(shape: Given<'_, '_>) -> PyResult<Vec<i64>> {
-    attribute("shape", shape)
+fn sizes(function: &str, shape: Given<'_, '_>) -> PyResult<Vec<i64>> {
+    attribute(function, "shape", shape)
 }
 
 fn float(dtype: Option<Given<'_, '_>>) -> PyResult<DType> {
@@ -50,8 +51,9 @@ fn random_key<'py>(seed: Given<'_, 'py>) -> Made<'py> {
 /// >>> ex.random_split(42, 3).shape
 /// (3, 2)
 #[pyfunction]
-#[pyo3(signature = (key, count=2))]
-fn random_split<'py>(key: Given<'_, 'py>, count: i64) -> Made<'py> {
+#[pyo3(signature = (key, count=Int::new(2)), text_signature = "(key, count=2)")]
+fn random_split<'py>(key: Given<'_, 'py>, count: Int) -> Made<'py> {
+    ints!(random_split: count);
     let from = arg::from_py(key)?;
     made(key.py(), || ops::random_split(from, count))
 }
@@ -81,7 +83,7 @@ fn random_uniform<'py>(
     high: f64,
     dtype: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_uniform", shape)?, float(dtype)?);
     made(key.py(), || ops::random_uniform(from, shape, low, high, dtype))
 }
 
@@ -99,7 +101,7 @@ fn random_normal<'py>(
     stddev: f64,
     dtype: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_normal", shape)?, float(dtype)?);
     made(key.py(), || ops::random_normal(from, shape, mean, stddev, dtype))
 }
 
@@ -121,7 +123,7 @@ fn random_truncated_normal<'py>(
     high: f64,
     dtype: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_truncated_normal", shape)?, float(dtype)?);
     made(key.py(), || ops::random_truncated_normal(from, shape, low, high, dtype))
 }
 
@@ -133,7 +135,7 @@ fn random_truncated_normal<'py>(
 #[pyfunction]
 #[pyo3(signature = (key, shape, dtype=None))]
 fn random_exponential<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_exponential", shape)?, float(dtype)?);
     made(key.py(), || ops::random_exponential(from, shape, dtype))
 }
 
@@ -145,7 +147,7 @@ fn random_exponential<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Op
 #[pyfunction]
 #[pyo3(signature = (key, shape, dtype=None))]
 fn random_gumbel<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes(shape)?, float(dtype)?);
+    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_gumbel", shape)?, float(dtype)?);
     made(key.py(), || ops::random_gumbel(from, shape, dtype))
 }
 
@@ -157,7 +159,8 @@ fn random_gumbel<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Option<
 #[pyfunction]
 #[pyo3(signature = (key, p, shape=None))]
 fn random_bernoulli<'py>(key: Given<'_, 'py>, p: Given<'_, 'py>, shape: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (from, p, shape) = (arg::from_py(key)?, arg::from_py(p)?, shape.map(sizes).transpose()?);
+    let (from, p, shape) =
+        (arg::from_py(key)?, arg::from_py(p)?, shape.map(|shape| sizes("random_bernoulli", shape)).transpose()?);
     made(key.py(), || ops::random_bernoulli(from, p, shape))
 }
 
@@ -167,8 +170,9 @@ fn random_bernoulli<'py>(key: Given<'_, 'py>, p: Given<'_, 'py>, shape: Option<G
 /// >>> ex.random_categorical(0, [float("-inf"), 0.0]).item()
 /// 1
 #[pyfunction]
-#[pyo3(signature = (key, logits, axis=-1), text_signature = "(key, logits, axis=-1)")]
-fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: i64) -> Made<'py> {
+#[pyo3(signature = (key, logits, axis=Int::new(-1)), text_signature = "(key, logits, axis=-1)")]
+fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: Int) -> Made<'py> {
+    ints!(random_categorical: axis);
     let (from, logits) = (arg::from_py(key)?, value::from_py(logits)?);
     made(key.py(), || ops::random_categorical(from, logits, axis))
 }
@@ -179,7 +183,8 @@ fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: i6
 /// >>> sorted(ex.random_permutation(0, 4).tolist())
 /// [0, 1, 2, 3]
 #[pyfunction]
-fn random_permutation<'py>(key: Given<'_, 'py>, count: i64) -> Made<'py> {
+fn random_permutation<'py>(key: Given<'_, 'py>, count: Int) -> Made<'py> {
+    ints!(random_permutation: count);
     let from = arg::from_py(key)?;
     made(key.py(), || ops::random_permutation(from, count))
 }
@@ -190,8 +195,9 @@ fn random_permutation<'py>(key: Given<'_, 'py>, count: i64) -> Made<'py> {
 /// >>> sorted(ex.random_shuffle(0, [7, 8, 9]).tolist())
 /// [7, 8, 9]
 #[pyfunction]
-#[pyo3(signature = (key, x, axis=0))]
-fn random_shuffle<'py>(key: Given<'_, 'py>, x: Given<'_, 'py>, axis: i64) -> Made<'py> {
+#[pyo3(signature = (key, x, axis=Int::new(0)), text_signature = "(key, x, axis=0)")]
+fn random_shuffle<'py>(key: Given<'_, 'py>, x: Given<'_, 'py>, axis: Int) -> Made<'py> {
+    ints!(random_shuffle: axis);
     let (from, given) = (arg::from_py(key)?, value::from_py(x)?);
     made(key.py(), || ops::random_shuffle(from, given, axis))
 }
@@ -210,7 +216,7 @@ fn random_choice<'py>(
     replace: bool,
     p: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
-    let (from, given, shape) = (arg::from_py(key)?, value::from_py(x)?, sizes(shape)?);
+    let (from, given, shape) = (arg::from_py(key)?, value::from_py(x)?, sizes("random_choice", shape)?);
     let weights = p.map(value::from_py).transpose()?;
     made(key.py(), || ops::random_choice(from, given, shape, replace, weights))
 }

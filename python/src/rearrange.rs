@@ -4,6 +4,7 @@
 
 use crate::composed::attribute;
 use crate::error::{OrRaise, guarded};
+use crate::int::{Int, ints};
 use crate::standard::device as only;
 use crate::{arg, dtype, value};
 use extenso_core::attrs::Axes;
@@ -40,8 +41,8 @@ pub fn made_list<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Vec<Value>>
 }
 
 /// Axes as they are written: all, one or several.
-pub fn axes(object: Option<Given<'_, '_>>) -> PyResult<Axes> {
-    object.map_or(Ok(Axes::All), |object| attribute("axis", object))
+pub fn axes(function: &str, object: Option<Given<'_, '_>>) -> PyResult<Axes> {
+    object.map_or(Ok(Axes::All), |object| attribute(function, "axis", object))
 }
 
 /// A dtype, if one is named.
@@ -57,8 +58,9 @@ pub fn dtype_of(object: Option<Given<'_, '_>>) -> PyResult<Option<DType>> {
 /// >>> ex.to_py(values), ex.to_py(indices)
 /// ([3.0, 2.0], [1, 2])
 #[pyfunction]
-#[pyo3(signature = (x, k, axis=-1), text_signature = "(x, k, axis=-1)")]
-fn top_k<'py>(x: Given<'_, 'py>, k: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
+#[pyo3(signature = (x, k, axis=Int::new(-1)), text_signature = "(x, k, axis=-1)")]
+fn top_k<'py>(x: Given<'_, 'py>, k: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyTuple>> {
+    ints!(top_k: axis);
     let (given, k) = (value::from_py(x)?, arg::from_py(k)?);
     let (values, indices) = guarded(|| lists::top_k(&given, k, axis)).or_raise()?;
     PyTuple::new(x.py(), [value::to_py(x.py(), values)?, value::to_py(x.py(), indices)?])
@@ -70,8 +72,9 @@ fn top_k<'py>(x: Given<'_, 'py>, k: Given<'_, 'py>, axis: i64) -> PyResult<Bound
 /// >>> ex.to_py(ex.stack([[1, 2], [3, 4]], axis=1))
 /// [[1, 3], [2, 4]]
 #[pyfunction]
-#[pyo3(signature = (values, axis=0))]
-fn stack<'py>(values: Given<'_, 'py>, axis: i64) -> Made<'py> {
+#[pyo3(signature = (values, axis=Int::new(0)), text_signature = "(values, axis=0)")]
+fn stack<'py>(values: Given<'_, 'py>, axis: Int) -> Made<'py> {
+    ints!(stack: axis);
     if !values.is_instance_of::<PyList>() && !values.is_instance_of::<PyTuple>() {
         return Err(arg::no_argument(values, true).at("stack")).or_raise();
     }
@@ -86,8 +89,9 @@ fn stack<'py>(values: Given<'_, 'py>, axis: i64) -> Made<'py> {
 /// >>> [ex.to_py(part) for part in ex.unstack([[1, 2], [3, 4]], axis=1)]
 /// [[1, 3], [2, 4]]
 #[pyfunction]
-#[pyo3(signature = (x, axis=0))]
-fn unstack<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
+#[pyo3(signature = (x, axis=Int::new(0)), text_signature = "(x, axis=0)")]
+fn unstack<'py>(x: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyTuple>> {
+    ints!(unstack: axis);
     let given = value::from_py(x)?;
     made_list(x.py(), || ops::unstack(given, axis)).map(|parts| parts.to_tuple())
 }
@@ -98,13 +102,14 @@ fn unstack<'py>(x: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyTuple>> {
 /// >>> [ex.to_py(part) for part in ex.split([1, 2, 3], [1, 2])]
 /// [[1], [2, 3]]
 #[pyfunction]
-#[pyo3(signature = (x, sections, axis=0))]
-fn split<'py>(x: Given<'_, 'py>, sections: Given<'_, 'py>, axis: i64) -> PyResult<Bound<'py, PyList>> {
+#[pyo3(signature = (x, sections, axis=Int::new(0)), text_signature = "(x, sections, axis=0)")]
+fn split<'py>(x: Given<'_, 'py>, sections: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyList>> {
+    ints!(split: axis);
     let given = value::from_py(x)?;
     let sections = if sections.is_instance_of::<PyInt>() {
-        Sections::Equal(arg::int(sections)?)
+        Sections::Equal(attribute("split", "sections", sections)?)
     } else {
-        Sections::Sizes(attribute("sections", sections)?)
+        Sections::Sizes(attribute("split", "sections", sections)?)
     };
     made_list(x.py(), || lists::split(&given, sections, axis))
 }
@@ -117,7 +122,7 @@ fn split<'py>(x: Given<'_, 'py>, sections: Given<'_, 'py>, axis: i64) -> PyResul
 #[pyfunction]
 #[pyo3(signature = (x, axis=None))]
 fn flip<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (given, axes) = (value::from_py(x)?, axes(axis)?);
+    let (given, axes) = (value::from_py(x)?, axes("flip", axis)?);
     made(x.py(), || ops::flip(given, axes))
 }
 
@@ -133,10 +138,10 @@ fn flip<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
 #[pyfunction]
 #[pyo3(signature = (x, shift, axis=None))]
 fn roll<'py>(x: Given<'_, 'py>, shift: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (given, axes) = (value::from_py(x)?, axes(axis)?);
+    let (given, axes) = (value::from_py(x)?, axes("roll", axis)?);
     // A list or tuple is of numbers for the axes, as in NumPy.
     let shift = match shift.is_instance_of::<PyList>() || shift.is_instance_of::<PyTuple>() {
-        true => Arg::List(attribute::<Vec<i64>>("shift", shift)?.into_iter().map(Arg::from).collect()),
+        true => Arg::List(attribute::<Vec<i64>>("roll", "shift", shift)?.into_iter().map(Arg::from).collect()),
         false => arg::from_py(shift)?,
     };
     made(x.py(), || lists::roll(&given, shift, &axes))
@@ -149,7 +154,7 @@ fn roll<'py>(x: Given<'_, 'py>, shift: Given<'_, 'py>, axis: Option<Given<'_, 'p
 /// [1, 2, 1, 2]
 #[pyfunction]
 fn tile<'py>(x: Given<'_, 'py>, reps: Given<'_, 'py>) -> Made<'py> {
-    let (given, reps) = (value::from_py(x)?, attribute::<Vec<i64>>("reps", reps)?);
+    let (given, reps) = (value::from_py(x)?, attribute::<Vec<i64>>("tile", "reps", reps)?);
     made(x.py(), || lists::tile(&given, &reps))
 }
 
@@ -160,7 +165,8 @@ fn tile<'py>(x: Given<'_, 'py>, reps: Given<'_, 'py>) -> Made<'py> {
 /// [7, 7, 9]
 #[pyfunction]
 #[pyo3(signature = (x, counts, axis=None))]
-fn repeat<'py>(x: Given<'_, 'py>, counts: Given<'_, 'py>, axis: Option<i64>) -> Made<'py> {
+fn repeat<'py>(x: Given<'_, 'py>, counts: Given<'_, 'py>, axis: Option<Int>) -> Made<'py> {
+    ints!(repeat: axis);
     let (given, counts) = (value::from_py(x)?, arg::from_py(counts)?);
     made(x.py(), || lists::repeat(&given, counts, axis))
 }
@@ -185,7 +191,7 @@ fn nonzero<'py>(x: Given<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
 #[pyo3(signature = (shape, dtype=None, device=None))]
 fn zeros<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Option<Given<'_, 'py>>) -> Made<'py> {
     only(device)?;
-    let (sizes, dtype) = (attribute::<Vec<i64>>("shape", shape)?, dtype_of(dtype)?);
+    let (sizes, dtype) = (attribute::<Vec<i64>>("zeros", "shape", shape)?, dtype_of(dtype)?);
     made(shape.py(), || ops::zeros(sizes, dtype.unwrap_or(DType::F64)))
 }
 
@@ -198,7 +204,7 @@ fn zeros<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Opti
 #[pyo3(signature = (shape, dtype=None, device=None))]
 fn ones<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Option<Given<'_, 'py>>) -> Made<'py> {
     only(device)?;
-    let (sizes, dtype) = (attribute::<Vec<i64>>("shape", shape)?, dtype_of(dtype)?);
+    let (sizes, dtype) = (attribute::<Vec<i64>>("ones", "shape", shape)?, dtype_of(dtype)?);
     made(shape.py(), || ops::ones(sizes, dtype.unwrap_or(DType::F64)))
 }
 
@@ -216,7 +222,7 @@ fn full<'py>(
     device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
     only(device)?;
-    let sizes = attribute::<Vec<i64>>("shape", shape)?;
+    let sizes = attribute::<Vec<i64>>("full", "shape", shape)?;
     let (given, dtype) = (arg::from_py(fill_value)?, dtype_of(dtype)?);
     made(shape.py(), || ops::full(sizes, given, dtype))
 }
@@ -266,11 +272,12 @@ fn linspace<'py>(
     py: Python<'py>,
     start: f64,
     stop: f64,
-    num: i64,
+    num: Int,
     endpoint: bool,
     dtype: Option<Given<'_, 'py>>,
     device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    ints!(linspace: num);
     only(device)?;
     let dtype = dtype_of(dtype)?;
     made(py, || ops::linspace(start, stop, num, endpoint, dtype))
@@ -285,12 +292,13 @@ fn linspace<'py>(
 #[pyo3(signature = (n_rows, n_cols=None, k=0, dtype=None, device=None))]
 fn eye<'py>(
     py: Python<'py>,
-    n_rows: i64,
-    n_cols: Option<i64>,
+    n_rows: Int,
+    n_cols: Option<Int>,
     k: i128,
     dtype: Option<Given<'_, 'py>>,
     device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    ints!(eye: n_rows, n_cols);
     only(device)?;
     let dtype = dtype_of(dtype)?.unwrap_or(DType::F64);
     // A diagonal so far outside is no other than the farthest.
@@ -305,7 +313,8 @@ fn eye<'py>(
 /// [[True, False, False], [True, True, True]]
 #[pyfunction]
 #[pyo3(signature = (lengths, maxlen=None))]
-fn sequence_mask<'py>(lengths: Given<'_, 'py>, maxlen: Option<i64>) -> Made<'py> {
+fn sequence_mask<'py>(lengths: Given<'_, 'py>, maxlen: Option<Int>) -> Made<'py> {
+    ints!(sequence_mask: maxlen);
     let given = value::from_py(lengths)?;
     made(lengths.py(), || ops::sequence_mask(given, maxlen))
 }
@@ -317,7 +326,8 @@ fn sequence_mask<'py>(lengths: Given<'_, 'py>, maxlen: Option<i64>) -> Made<'py>
 /// [[0, 1], [1, 0]]
 #[pyfunction]
 #[pyo3(signature = (indices, depth, dtype=None))]
-fn one_hot<'py>(indices: Given<'_, 'py>, depth: i64, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+fn one_hot<'py>(indices: Given<'_, 'py>, depth: Int, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    ints!(one_hot: depth);
     let (given, dtype) = (value::from_py(indices)?, dtype_of(dtype)?.unwrap_or(DType::F64));
     made(indices.py(), || ops::one_hot(given, depth, dtype))
 }

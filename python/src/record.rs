@@ -5,6 +5,7 @@ mod spec;
 pub use spec::{PyStructSpec, struct_spec_object};
 
 use crate::error::{OrRaise, guarded, noted, raised};
+use crate::int::Int;
 use crate::paths::Paths;
 use crate::{arrow, index, literal, shape, value};
 use extenso_core::attrs::Axes;
@@ -201,8 +202,8 @@ impl PyStruct {
     fn slice<'py>(
         slf: &Bound<'py, Self>,
         path: &Bound<'py, PyAny>,
-        begin: Option<i64>,
-        end: Option<i64>,
+        begin: Option<Int>,
+        end: Option<Int>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Paths::slice(slf, path, begin, end)
     }

@@ -3,6 +3,7 @@
 //! Invariant: no logic of a function stands here.
 
 use crate::composed::attribute;
+use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, made};
 use crate::value;
 use extenso_ext::scatter;
@@ -35,7 +36,8 @@ fn segment_mean<'py>(values: Given<'_, 'py>, partition: Given<'_, 'py>) -> Made<
 /// >>> ex.to_py(ex.unsorted_segment_sum([1, 2, 4], [2, 0, 2], 3))
 /// [2, 0, 5]
 #[pyfunction]
-fn unsorted_segment_sum<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: i64) -> Made<'py> {
+fn unsorted_segment_sum<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
+    ints!(unsorted_segment_sum: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_sum(&given, &numbers, count))
 }
@@ -46,7 +48,8 @@ fn unsorted_segment_sum<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count:
 /// >>> ex.to_py(ex.unsorted_segment_prod([1, 2, 4], [2, 0, 2], 3))
 /// [2, 1, 4]
 #[pyfunction]
-fn unsorted_segment_prod<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: i64) -> Made<'py> {
+fn unsorted_segment_prod<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
+    ints!(unsorted_segment_prod: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_prod(&given, &numbers, count))
 }
@@ -57,7 +60,8 @@ fn unsorted_segment_prod<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count
 /// >>> ex.to_py(ex.unsorted_segment_max([1.0, 2.0, 4.0], [2, 0, 2], 3))
 /// [2.0, -inf, 4.0]
 #[pyfunction]
-fn unsorted_segment_max<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: i64) -> Made<'py> {
+fn unsorted_segment_max<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
+    ints!(unsorted_segment_max: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_max(&given, &numbers, count))
 }
@@ -68,7 +72,8 @@ fn unsorted_segment_max<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count:
 /// >>> ex.to_py(ex.unsorted_segment_min([1.0, 2.0, 4.0], [2, 0, 2], 3))
 /// [2.0, inf, 1.0]
 #[pyfunction]
-fn unsorted_segment_min<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: i64) -> Made<'py> {
+fn unsorted_segment_min<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
+    ints!(unsorted_segment_min: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_min(&given, &numbers, count))
 }
@@ -79,7 +84,8 @@ fn unsorted_segment_min<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count:
 /// >>> ex.to_py(ex.unsorted_segment_mean([1, 2, 4], [1, 0, 1], 2))
 /// [2.0, 2.5]
 #[pyfunction]
-fn unsorted_segment_mean<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: i64) -> Made<'py> {
+fn unsorted_segment_mean<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
+    ints!(unsorted_segment_mean: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_mean(&given, &numbers, count))
 }
@@ -92,7 +98,7 @@ fn unsorted_segment_mean<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count
 #[pyfunction]
 fn scatter_nd<'py>(indices: Given<'_, 'py>, updates: Given<'_, 'py>, shape: Given<'_, 'py>) -> Made<'py> {
     let (at, given) = (value::from_py(indices)?, value::from_py(updates)?);
-    let sizes: Vec<i64> = attribute("shape", shape)?;
+    let sizes: Vec<i64> = attribute("scatter_nd", "shape", shape)?;
     made(indices.py(), || scatter::scatter_nd(&at, &given, &sizes))
 }
 

@@ -4,6 +4,7 @@
 
 use crate::composed::attribute;
 use crate::error::{OrRaise, guarded};
+use crate::int::{Int, ints};
 use crate::{arg, value};
 use extenso_core::{Arg, Value, ops};
 use extenso_types::{Error, Result};
@@ -43,8 +44,9 @@ fn made_tuple<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Vec<Value>>) -
 /// >>> ex.to_py(ex.string_rsplit(["a/b/c"], "/", maxsplit=1))
 /// [['a/b', 'c']]
 #[pyfunction]
-#[pyo3(signature = (x, sep=None, maxsplit=-1), text_signature = "(x, sep=None, maxsplit=-1)")]
-fn string_rsplit<'py>(x: Given<'_, 'py>, sep: Option<&str>, maxsplit: i64) -> Made<'py> {
+#[pyo3(signature = (x, sep=None, maxsplit=Int::new(-1)), text_signature = "(x, sep=None, maxsplit=-1)")]
+fn string_rsplit<'py>(x: Given<'_, 'py>, sep: Option<&str>, maxsplit: Int) -> Made<'py> {
+    ints!(string_rsplit: maxsplit);
     let strings = value::from_py(x)?;
     made(x.py(), || extenso_ext::string_rsplit(&strings, sep, maxsplit))
 }
@@ -57,8 +59,9 @@ fn string_rsplit<'py>(x: Given<'_, 'py>, sep: Option<&str>, maxsplit: i64) -> Ma
 /// >>> ex.to_py(ex.regex_split(["a, b;c", ""], "[,;] *"))
 /// [['a', 'b', 'c'], ['']]
 #[pyfunction]
-#[pyo3(signature = (x, pattern, maxsplit=-1), text_signature = "(x, pattern, maxsplit=-1)")]
-fn regex_split<'py>(x: Given<'_, 'py>, pattern: &str, maxsplit: i64) -> Made<'py> {
+#[pyo3(signature = (x, pattern, maxsplit=Int::new(-1)), text_signature = "(x, pattern, maxsplit=-1)")]
+fn regex_split<'py>(x: Given<'_, 'py>, pattern: &str, maxsplit: Int) -> Made<'py> {
+    ints!(regex_split: maxsplit);
     let strings = value::from_py(x)?;
     made(x.py(), || extenso_ext::regex_split(&strings, pattern, maxsplit))
 }
@@ -71,8 +74,9 @@ fn regex_split<'py>(x: Given<'_, 'py>, pattern: &str, maxsplit: i64) -> Made<'py
 /// >>> ex.to_py(ex.regex_find_all(["a1b22", "c"], "[0-9]+"))
 /// [['1', '22'], []]
 #[pyfunction]
-#[pyo3(signature = (x, pattern, group=0))]
-fn regex_find_all<'py>(x: Given<'_, 'py>, pattern: &str, group: i64) -> Made<'py> {
+#[pyo3(signature = (x, pattern, group=Int::new(0)), text_signature = "(x, pattern, group=0)")]
+fn regex_find_all<'py>(x: Given<'_, 'py>, pattern: &str, group: Int) -> Made<'py> {
+    ints!(regex_find_all: group);
     let strings = value::from_py(x)?;
     made(x.py(), || extenso_ext::regex_find_all(&strings, pattern, group))
 }
@@ -210,13 +214,14 @@ fn unicode_transcode<'py>(x: Given<'_, 'py>, input_encoding: &str, output_encodi
 /// [1, 7, 8]
 #[pyfunction]
 #[pyo3(signature = (x, buckets, key=None))]
-fn hash_bucket<'py>(x: Given<'_, 'py>, buckets: i64, key: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (given, key) = (arg::from_py(x)?, key.map(pair).transpose()?);
+fn hash_bucket<'py>(x: Given<'_, 'py>, buckets: Int, key: Option<Given<'_, 'py>>) -> Made<'py> {
+    ints!(hash_bucket: buckets);
+    let (given, key) = (arg::from_py(x)?, key.map(|key| pair("hash_bucket", key)).transpose()?);
     made(x.py(), || ops::hash_bucket(given, buckets, key))
 }
 
-fn pair(key: Given<'_, '_>) -> PyResult<[i64; 2]> {
-    let numbers: Vec<i64> = attribute("key", key)?;
+fn pair(function: &str, key: Given<'_, '_>) -> PyResult<[i64; 2]> {
+    let numbers: Vec<i64> = attribute(function, "key", key)?;
     let fits = <[i64; 2]>::try_from(numbers.as_slice());
     fits.map_err(|_| Error::value(format!("the key is {numbers:?}")).wanted("two numbers").at("hash_bucket")).or_raise()
 }

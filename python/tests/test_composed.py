@@ -1,5 +1,7 @@
 """Functions that are no ops and give several values, or take what cases cannot write."""
 
+from collections.abc import Callable
+
 import extenso as ex
 import pytest
 
@@ -56,3 +58,35 @@ def test_errors_name_the_function_or_the_argument(call: "object", words: "list[s
     with pytest.raises(ex.Error) as raised:
         call()  # type: ignore[operator]
     assert all(word in str(raised.value) for word in words), raised.value
+
+
+@pytest.mark.parametrize("function", [
+    "softmax(x, {})", "first(x, {})", "windows(x, {})", "combinations(x, {})", "one_hot([1], {})", "eye({})", "eye(2, {})",
+    "linspace(0, 1, {})", "multi_hot([1], {})", "random_split(0, {})", "tril(x, {})", "string_rsplit(['a'], ' ', {})",
+    "infer_spec(b'', {})", "read_csv(b'', sample={})", "read_json(b'', sample={})", "read_json(b'', depth={})",
+    "read_json_blocks(b'', {})", "read_parquet_blocks(b'', {})", "proto_spec(b'', 'A', depth={})", "sum(x, {})", "mean(x, axis={})",
+    "cumulative_sum(x, {})", "zeros(({},))",
+])
+def test_an_argument_that_is_no_integer_of_64_bits_is_named(function: str) -> None:
+    call: Callable[[object], object] = eval(f"lambda n: ex.{function.format('n')}", {"ex": ex, "x": [1.0]})
+    name = function.split("(")[0]
+    for n in [2**70, -(2**70), 10**6000]:
+        with pytest.raises(ex.InvalidValueError, match=f"(?s)^{name}: (argument|attribute) '.*Wanted: an integer from"):
+            call(n)
+    for other in [1.5, "a"]:
+        with pytest.raises(ex.DTypeError, match=f"(?s)^{name}: (argument|attribute) '.*({type(other).__name__}|{other})"):
+            call(other)
+
+
+@pytest.mark.parametrize("function", [
+    "infer_spec(b'', {})", "read_csv(b'', sample={})", "read_json(b'', sample={})", "read_json(b'', depth={})",
+    "read_json_blocks(b'', {})", "read_parquet_blocks(b'', {})",
+])
+def test_a_number_that_may_not_be_negative_is_named(function: str) -> None:
+    with pytest.raises(ex.InvalidValueError, match=f"(?s)^{function.split('(')[0]}: argument '.*found -1.*from 0"):
+        eval(f"ex.{function.format(-1)}")
+
+
+def test_a_symbol_is_no_number_of_elements() -> None:
+    with pytest.raises(ex.ScopeError, match="has no data"):
+        ex.function(lambda n: ex.eye(n))(ex.tensor(3))

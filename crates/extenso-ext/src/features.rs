@@ -21,8 +21,9 @@ use extenso_types::{DType, Error, Result};
 /// ```
 pub fn multi_hot(ids: &Value, depth: i64, dtype: DType) -> Result<Value> {
     let hot = |ids: &Value, _: Option<&Value>, rows: &RowPartition| {
-        let named = fill_none(&ops::one_hot(ids, depth, DType::Bool)?, false)?;
-        ops::cast(ops::segment_any(named, rows)?, dtype)
+        // Below zero is no position.
+        let named = fill_none(&ops::whole(ids)?, -1)?;
+        ops::cast(ops::segment_multi_hot(named, rows, depth)?, dtype)
     };
     by_rows(ids, None, &hot).map_err(|e| e.at("multi_hot"))
 }

@@ -6,7 +6,7 @@ use crate::args::int;
 use crate::axes::{dim, rank};
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{Error, Result};
 
 macro_rules! unsorted {
     ($($name:ident $segment:ident $what:literal $none:literal $example:literal;)*) => { $(
@@ -89,7 +89,7 @@ fn by_segment(x: &Value, segments: &Value, count: i64) -> Result<(Value, RowPart
 
 fn positions(given: &Value) -> Result<Value> {
     match given.tensor() {
-        Ok(tensor) if tensor.dtype().is_integer() => ops::cast(given, DType::I64),
+        Ok(tensor) if tensor.dtype().is_integer() => ops::whole(given),
         Ok(tensor) => Err(Error::dtype(format!("found {}", tensor.dtype())).wanted("integers")),
         Err(error) => Err(error),
     }

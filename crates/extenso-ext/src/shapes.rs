@@ -4,7 +4,7 @@ use crate::axes::{dim, is_ragged, rank};
 use crate::lists::take_per_row;
 use crate::{MaskedTensor, RaggedTensor, args::int, args::typed_ref};
 use extenso_core::{Tensor, Value, ops};
-use extenso_types::{DType, Dim, Error, Result};
+use extenso_types::{Dim, Error, Result};
 
 /// The sizes of the axes of `x`, as an i64 vector; of records, those of their own axes.
 ///
@@ -99,7 +99,7 @@ fn gathered(x: &Value, indices: &Value) -> Result<Value> {
         let found = format!("{places} positions are given for {} axes", rank(x)?);
         return Err(wrong(Error::shape(found).wanted("at most one position for each axis")));
     }
-    let indices = ops::cast(indices, DType::I64)?;
+    let indices = ops::whole(indices)?;
     let before = rank(&indices)? - 1;
     let flat = ops::reshape(&indices, vec![-1, int(places)])?;
     let along = |axis: usize| ops::take(&flat, Tensor::scalar(int(axis)), 1);

@@ -3,6 +3,7 @@
 mod support;
 
 use extenso_core::ExtensionType;
+use extenso_core::attrs::Axes;
 use extenso_core::{Arg, Offsets, RowPartition, Tensor, Value, ops};
 use extenso_ext::{
     CROSS_KEY, Combiner, RaggedTensor, cross, cross_hashed, drop_empty, embedding_lookup, multi_hot, regex_find_all,
@@ -73,6 +74,16 @@ fn what_lies_outside_the_rows_does_not_count() {
     );
     let params = Tensor::new(&[2, 1], &[1.0, 2.0]).expect("two").into();
     check(embedding_lookup(&params, &numbers([-9, 0, 1, 9]), None, Combiner::Sum, None), "[[0.0], [3.0]]");
+}
+
+/// A vector for each id would take more than a terabyte.
+#[test]
+fn several_hot_vectors_take_the_memory_of_the_result() {
+    let (ids, depth) = (100_000, 10_000_000);
+    let rows = RowPartition::from_lengths([ids]).expect("one row");
+    let x = RaggedTensor::from_partition(Tensor::from_vec((0..ids as i64).collect::<Vec<_>>()), rows).expect("fits");
+    let hot = multi_hot(&x.into_value(), depth, DType::I8).expect("fits into memory");
+    check(ops::sum(hot, Axes::All, false), "100000");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::report::with_report;
 use super::target::{batch_of, path_of, write_to};
 use super::{parsed_paths, paths_of, policy, with_bytes};
 use crate::error::{OrRaise, guarded, raised};
+use crate::int::{Int, ints};
 use crate::{spec, value};
 use extenso_formats::csv::{self, CsvOptions, delimiter_of_name, encode_csv};
 use extenso_types::Error;
@@ -45,10 +46,11 @@ fn read_csv<'py>(
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    sample: Option<usize>,
+    sample: Option<Int<usize>>,
     delimiter: Option<&str>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    ints!(read_csv: sample);
     let options = CsvOptions {
         spec: spec.map(spec::spec_or_value).transpose()?,
         paths: parsed_paths(py, paths)?,

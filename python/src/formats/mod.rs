@@ -17,6 +17,7 @@ mod target;
 mod watch;
 
 use crate::error::{OrRaise, guarded, raised};
+use crate::int::{Int, ints};
 use crate::{arg, spec, value};
 use extenso_formats::{JsonOptions, OnError, encode_ndjson};
 use extenso_types::{Error, Path};
@@ -128,10 +129,11 @@ fn of_objects(py: Python<'_>, source: &Source<'_>, options: JsonOptions, most: u
 fn infer_spec<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
-    sample: Option<usize>,
+    sample: Option<Int<usize>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    ints!(infer_spec: sample);
     let source = Source::of(source)?;
     let options = of_objects(py, &source, options(py, None, paths, sample, on_error)?, usize::MAX)?;
     if let Some(spec) = options.spec {
@@ -173,15 +175,16 @@ fn read_json<'py>(
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     items: Option<&str>,
-    sample: Option<usize>,
+    sample: Option<Int<usize>>,
     descriptor: Option<&Bound<'py, PyAny>>,
     message: Option<&str>,
     optional: &str,
     enums: &str,
     oneof: &str,
-    depth: Option<usize>,
+    depth: Option<Int<usize>>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    ints!(read_json: sample, depth);
     let shaped = protobuf::Shaped { optional, enums, oneof, depth };
     let rows = match protobuf::message_if_said(py, descriptor, message, "read_json")? {
         None => {

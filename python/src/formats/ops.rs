@@ -5,6 +5,7 @@
 use super::protobuf::{Shaped, example_of, example_options, message_if_said, message_of};
 use super::{paths_of, policy};
 use crate::error::{OrRaise, guarded};
+use crate::int::{Int, ints};
 use crate::{literal, spec, value};
 use extenso_core::{Tensor, Value};
 use extenso_formats::ops::Parsed;
@@ -83,9 +84,10 @@ fn parse_json<'py>(
     optional: &str,
     enums: &str,
     oneof: &str,
-    depth: Option<usize>,
+    depth: Option<Int<usize>>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    ints!(parse_json: depth);
     let py = strings.py();
     let message = message_if_said(py, descriptor, message, "parse_json")?;
     let shaped = Shaped { optional, enums, oneof, depth };
@@ -157,9 +159,10 @@ fn parse_proto<'py>(
     optional: &str,
     enums: &str,
     oneof: &str,
-    depth: Option<usize>,
+    depth: Option<Int<usize>>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    ints!(parse_proto: depth);
     let py = messages.py();
     let shaped = Shaped { optional, enums, oneof, depth };
     let options = shaped.options(py, spec, paths, on_error)?;

@@ -6,6 +6,7 @@ use super::source::with_bytes;
 use super::target::{batch_of, write_to};
 use super::{parsed_paths, paths_of, policy, with_report};
 use crate::error::{OrRaise, guarded, raised};
+use crate::int::{Int, ints};
 use crate::tensor::PyTensor;
 use crate::{arg, spec, value};
 use extenso_core::Value;
@@ -241,8 +242,9 @@ fn proto_spec<'py>(
     optional: &str,
     enums: &str,
     oneof: &str,
-    depth: Option<usize>,
+    depth: Option<Int<usize>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    ints!(proto_spec: depth);
     let options = Shaped { optional, enums, oneof, depth }.options(py, None, paths, "raise")?;
     let message = message_of(descriptor, message)?;
     spec::to_py(py, guarded(|| spec_of(&message, &options)).or_raise()?)
@@ -277,10 +279,11 @@ fn read_proto<'py>(
     optional: &str,
     enums: &str,
     oneof: &str,
-    depth: Option<usize>,
+    depth: Option<Int<usize>>,
     framing: Option<&str>,
     on_error: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    ints!(read_proto: depth);
     let shaped = Shaped { optional, enums, oneof, depth };
     let options = shaped.options(py, spec, paths, on_error)?;
     let (message, framing) = (message_of(descriptor, message)?, framing.map(|name| framing_of(py, name)).transpose()?);

@@ -1,18 +1,18 @@
 //! Attributes: Python objects as plain values, and back.
 
 use crate::arg::type_name;
+use crate::dtype;
 use crate::error::{OrRaise, raised};
 use crate::variable::PyVariable;
-use crate::{arg, dtype};
 use extenso_core::attrs::{AttrValue, Param};
 use extenso_types::Error;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// The plain value of an attribute.
+/// The plain value of an attribute of a function.
 ///
-/// Errors: an object that no attribute takes.
-pub fn attr(param: &Param, object: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
+/// Errors: an object that no attribute takes, under the names of both.
+pub fn attr(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
     if param.kind == "dtype" {
         return dtype::from_py(object).map(AttrValue::DType);
     }
@@ -23,7 +23,7 @@ pub fn attr(param: &Param, object: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
         return Ok(AttrValue::Bool(v.is_true()));
     }
     if object.is_instance_of::<PyInt>() {
-        return arg::int(object).map(AttrValue::Int);
+        return int(function, param, object).map(AttrValue::Int);
     }
     if object.is_instance_of::<PyFloat>() {
         return Ok(AttrValue::Float(object.extract()?));
@@ -35,16 +35,16 @@ pub fn attr(param: &Param, object: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
         return Ok(AttrValue::Variable(variable.get().0.clone()));
     }
     if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        let ints: PyResult<Vec<i64>> = object.try_iter()?.map(|item| index(&item?, param)).collect();
+        let ints: PyResult<Vec<i64>> = object.try_iter()?.map(|item| index(function, param, &item?)).collect();
         return ints.map(AttrValue::Ints);
     }
-    index(object, param).map(AttrValue::Int)
+    index(function, param, object).map(AttrValue::Int)
 }
 
 /// An integer, or what can stand for one: a NumPy integer, a tensor of one.
-fn index(object: &Bound<'_, PyAny>, param: &Param) -> PyResult<i64> {
+fn index(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResult<i64> {
     if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
-        return arg::int(object);
+        return int(function, param, object);
     }
     match object.extract::<i64>() {
         Ok(index) if !object.is_instance_of::<PyBool>() => Ok(index),
@@ -52,9 +52,19 @@ fn index(object: &Bound<'_, PyAny>, param: &Param) -> PyResult<i64> {
         Err(exception) if exception.is_instance_of::<pyo3::exceptions::PyRuntimeError>(object.py()) => Err(exception),
         _ => {
             let error = Error::dtype(format!("found a value of type {}", type_name(object))).wanted(param.kind);
-            Err(raised(object.py(), error.at(format!("attribute '{}'", param.name))))
+            Err(raised(object.py(), named(error, function, param)))
         }
     }
+}
+
+fn int(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResult<i64> {
+    object
+        .extract()
+        .map_err(|exception| raised(object.py(), named(crate::int::refused::<i64>(object, exception), function, param)))
+}
+
+fn named(error: Error, function: &str, param: &Param) -> Error {
+    error.at(format!("argument '{}'", param.name)).at(function)
 }
 
 /// The Python object of a plain value.

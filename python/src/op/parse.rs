@@ -133,7 +133,7 @@ fn attributes(op: &PyOp, args: &mut Args, given: &[Option<&Bound<'_, PyAny>>]) -
                 flattened(args).or_raise()?;
                 AttrValue::Int(0)
             }
-            Some(object) => attr(param, object)?,
+            Some(object) => attr(op.def.name, param, object)?,
             None => (param.default)().ok_or_else(missing).or_raise()?,
         });
     }

@@ -3,6 +3,7 @@
 use super::device as only;
 use crate::composed::attribute;
 use crate::error::{OrRaise, guarded};
+use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, axes, dtype_of, made, made_list};
 use crate::{arg, dtype, value};
 use extenso_core::ops::{self, Indexing};
@@ -47,7 +48,7 @@ fn astype<'py>(x: Given<'_, 'py>, dtype: Given<'_, 'py>, copy: bool, device: Opt
 #[pyo3(signature = (shape, dtype=None, device=None))]
 fn empty<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Option<Given<'_, 'py>>) -> Made<'py> {
     only(device)?;
-    let (sizes, dtype) = (attribute::<Vec<i64>>("shape", shape)?, dtype_of(dtype)?);
+    let (sizes, dtype) = (attribute::<Vec<i64>>("empty", "shape", shape)?, dtype_of(dtype)?);
     made(shape.py(), || ops::zeros(sizes, dtype.unwrap_or(DType::F64)))
 }
 
@@ -91,8 +92,9 @@ fn full_like<'py>(
 /// >>> ex.to_py(ex.tril([[1, 2], [3, 4]]))
 /// [[1, 0], [3, 4]]
 #[pyfunction]
-#[pyo3(signature = (x, k=0))]
-fn tril<'py>(x: Given<'_, 'py>, k: i64) -> Made<'py> {
+#[pyo3(signature = (x, k=Int::new(0)), text_signature = "(x, k=0)")]
+fn tril<'py>(x: Given<'_, 'py>, k: Int) -> Made<'py> {
+    ints!(tril: k);
     let given = value::from_py(x)?;
     made(x.py(), || ops::tril(given, k))
 }
@@ -103,8 +105,9 @@ fn tril<'py>(x: Given<'_, 'py>, k: i64) -> Made<'py> {
 /// >>> ex.to_py(ex.triu([[1, 2], [3, 4]]))
 /// [[1, 2], [0, 4]]
 #[pyfunction]
-#[pyo3(signature = (x, k=0))]
-fn triu<'py>(x: Given<'_, 'py>, k: i64) -> Made<'py> {
+#[pyo3(signature = (x, k=Int::new(0)), text_signature = "(x, k=0)")]
+fn triu<'py>(x: Given<'_, 'py>, k: Int) -> Made<'py> {
+    ints!(triu: k);
     let given = value::from_py(x)?;
     made(x.py(), || ops::triu(given, k))
 }
@@ -116,7 +119,7 @@ fn triu<'py>(x: Given<'_, 'py>, k: i64) -> Made<'py> {
 /// [[1], [2]]
 #[pyfunction]
 fn permute_dims<'py>(x: Given<'_, 'py>, axes: Given<'_, 'py>) -> Made<'py> {
-    let (given, axes) = (value::from_py(x)?, attribute::<Vec<i64>>("axes", axes)?);
+    let (given, axes) = (value::from_py(x)?, attribute::<Vec<i64>>("permute_dims", "axes", axes)?);
     made(x.py(), || ops::permute_dims(given, axes))
 }
 
@@ -139,7 +142,10 @@ fn matrix_transpose<'py>(x: Given<'_, 'py>) -> Made<'py> {
 #[pyfunction]
 fn moveaxis<'py>(x: Given<'_, 'py>, source: Given<'_, 'py>, destination: Given<'_, 'py>) -> Made<'py> {
     let given = value::from_py(x)?;
-    let (from, to) = (attribute::<Vec<i64>>("source", source)?, attribute::<Vec<i64>>("destination", destination)?);
+    let (from, to) = (
+        attribute::<Vec<i64>>("moveaxis", "source", source)?,
+        attribute::<Vec<i64>>("moveaxis", "destination", destination)?,
+    );
     made(x.py(), || ops::moveaxis(given, from, to))
 }
 
@@ -189,7 +195,7 @@ fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: &str) -> PyResult<Bound
 #[pyfunction]
 #[pyo3(signature = (x, axis=None, keepdims=false))]
 fn count_nonzero<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
-    let (given, axis) = (value::from_py(x)?, axes(axis)?);
+    let (given, axis) = (value::from_py(x)?, axes("count_nonzero", axis)?);
     made(x.py(), || ops::count_nonzero(given, axis, keepdims))
 }
 
@@ -201,7 +207,7 @@ fn count_nonzero<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims:
 #[pyfunction]
 #[pyo3(signature = (x, axis=None, correction=0.0, keepdims=false))]
 fn var<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, keepdims: bool) -> Made<'py> {
-    let (given, axis) = (value::from_py(x)?, axes(axis)?);
+    let (given, axis) = (value::from_py(x)?, axes("var", axis)?);
     made(x.py(), || lists::var(&given, &axis, correction, keepdims))
 }
 
@@ -221,7 +227,7 @@ fn covar<'py>(
     correction: f64,
     keepdims: bool,
 ) -> Made<'py> {
-    let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes(axis)?);
+    let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes("covar", axis)?);
     made(x.py(), || lists::covar(&a, &b, &axis, correction, keepdims))
 }
 
@@ -233,7 +239,7 @@ fn covar<'py>(
 #[pyfunction]
 #[pyo3(signature = (x, y, axis=None, keepdims=false))]
 fn corr<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
-    let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes(axis)?);
+    let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes("corr", axis)?);
     made(x.py(), || lists::corr(&a, &b, &axis, keepdims))
 }
 
@@ -244,8 +250,9 @@ fn corr<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Option<Given<'_, 'py>>,
 /// 5.0
 #[pyfunction]
 #[pyo3(signature = (x, n, axis=None, keepdims=false))]
-fn moment<'py>(x: Given<'_, 'py>, n: i64, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
-    let (given, axis) = (value::from_py(x)?, axes(axis)?);
+fn moment<'py>(x: Given<'_, 'py>, n: Int, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+    ints!(moment: n);
+    let (given, axis) = (value::from_py(x)?, axes("moment", axis)?);
     made(x.py(), || lists::moment(&given, n, &axis, keepdims))
 }
 
@@ -257,7 +264,7 @@ fn moment<'py>(x: Given<'_, 'py>, n: i64, axis: Option<Given<'_, 'py>>, keepdims
 #[pyfunction]
 #[pyo3(name = "std", signature = (x, axis=None, correction=0.0, keepdims=false))]
 fn deviation<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, keepdims: bool) -> Made<'py> {
-    let (given, axis) = (value::from_py(x)?, axes(axis)?);
+    let (given, axis) = (value::from_py(x)?, axes("deviation", axis)?);
     made(x.py(), || lists::std(&given, &axis, correction, keepdims))
 }
 
@@ -267,14 +274,15 @@ fn deviation<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f
 /// >>> ex.to_py(ex.diff([1, 4, 9])), ex.to_py(ex.diff([1, 4], prepend=[0]))
 /// ([3, 5], [1, 3])
 #[pyfunction]
-#[pyo3(signature = (x, axis=-1, n=1, prepend=None, append=None), text_signature = "(x, axis=-1, n=1, prepend=None, append=None)")]
+#[pyo3(signature = (x, axis=Int::new(-1), n=Int::new(1), prepend=None, append=None), text_signature = "(x, axis=-1, n=1, prepend=None, append=None)")]
 fn diff<'py>(
     x: Given<'_, 'py>,
-    axis: i64,
-    n: i64,
+    axis: Int,
+    n: Int,
     prepend: Option<Given<'_, 'py>>,
     append: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    ints!(diff: axis, n);
     let given = value::from_py(x)?;
     let (front, behind) = (prepend.map(value::from_py).transpose()?, append.map(value::from_py).transpose()?);
     made(x.py(), || match given {

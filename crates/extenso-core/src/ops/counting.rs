@@ -1,7 +1,7 @@
 //! How often each small integer is there.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
-use super::{cast, reshape, scatter_add_like, zeros_like};
+use super::{cast, reshape, scatter_add_like, whole, zeros_like};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -53,7 +53,7 @@ pub fn bincount(x: impl Into<Arg>, weights: Option<Value>, minlength: i64) -> Re
             );
         }
         let zeros = cast(zeros_like(counts)?, dtype_of(&weights)?)?;
-        scatter_add_like(reshape(weights, vec![-1_i64])?, reshape(cast(x, DType::I64)?, vec![-1_i64])?, zeros)
+        scatter_add_like(reshape(weights, vec![-1_i64])?, reshape(whole(x)?, vec![-1_i64])?, zeros)
     };
     x.value().and_then(summed).map_err(|e| e.at("bincount"))
 }

@@ -222,7 +222,7 @@ fn up_to(count: i64) -> Result<Value> {
 /// ```
 pub fn sequence_mask(lengths: impl Into<Arg>, width: Option<i64>) -> Result<Value> {
     let mask = |lengths: Arg| {
-        let lengths = whole(lengths)?;
+        let lengths = whole(lengths).map_err(|e| e.at("lengths"))?;
         let places = match width {
             Some(width) => up_to(count_of("the width", width).map(|_| width)?)?,
             None => {
@@ -235,16 +235,24 @@ pub fn sequence_mask(lengths: impl Into<Arg>, width: Option<i64>) -> Result<Valu
     mask(lengths.into()).map_err(|e| e.at("sequence_mask"))
 }
 
-/// Integers as i64; those above its largest are its largest.
+/// Integers as i64; those above its largest are its largest, which no position or length reaches.
 ///
 /// Errors: other dtypes.
-fn whole(numbers: Arg) -> Result<Value> {
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let places = Tensor::from_vec(vec![7, u64::MAX]);
+/// assert_eq!(ops::whole(places).unwrap().to_string(), "[7, 9223372036854775807]");
+/// ```
+pub fn whole(numbers: impl Into<Arg>) -> Result<Value> {
+    let numbers = numbers.into();
     let Arg::Value(value) = &numbers else { return cast(numbers, DType::I64) };
     let dtype = value.tensor().map_or_else(|_| dtype_of(value), |x| Ok(x.dtype()))?;
     match dtype {
+        DType::I64 => Ok(value.clone()),
         DType::U64 => cast(minimum(numbers, i64::MAX)?, DType::I64),
         dtype if dtype.is_integer() => cast(numbers, DType::I64),
-        dtype => Err(Error::dtype(format!("the lengths are {dtype}")).wanted("integers")),
+        dtype => Err(Error::dtype(format!("found {dtype}")).wanted("integers")),
     }
 }
 
@@ -262,12 +270,7 @@ fn whole(numbers: Arg) -> Result<Value> {
 pub fn one_hot(indices: impl Into<Arg>, depth: i64, dtype: DType) -> Result<Value> {
     let rows = |indices: Arg| {
         count_of("depth", depth)?;
-        if let Arg::Value(Value::Tensor(t)) = &indices
-            && !t.dtype().is_integer()
-        {
-            return Err(Error::dtype(format!("indices are {}", t.dtype())).wanted("integers"));
-        }
-        let rows = expand_dims(cast(indices, DType::I64)?, -1)?;
+        let rows = expand_dims(whole(indices).map_err(|e| e.at("indices"))?, -1)?;
         cast(equal(rows, up_to(depth)?)?, dtype)
     };
     rows(indices.into()).map_err(|e| e.at("one_hot"))

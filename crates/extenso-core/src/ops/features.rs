@@ -3,12 +3,15 @@
 //! Invariant: each element is treated on its own; only `vocabulary` looks at all of them.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
+use super::row_lines::{cut_by, rows};
 use super::vocabulary::Items;
-use super::{Run, assemble, cast, divide, equal, max, mean, min, root, square, subtract, where_, zeros_like};
+use super::{Run, assemble, cast, divide, equal, max, mean, min, root, square, subtract, where_, whole, zeros_like};
 use crate::attrs::{AttrSet, Attrs, Axes};
+use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
 use crate::value::{Arg, Outputs, Scalar, Value};
+use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, DTypeKind, Dim, Dims, Error, LeafSpec, Result, Shape};
 use smallvec::smallvec;
 use std::collections::HashMap;
@@ -18,6 +21,8 @@ crate::attrs! {
     pub struct Bucketize { side: String = "right".to_string() }
     /// The attributes of `vocabulary`.
     pub struct Vocabulary { size: Option<i64> = None, min_count: i64 = 1 }
+    /// The attributes of `segment_multi_hot`.
+    pub struct Depth { depth: i64 }
 }
 
 crate::ops! {
@@ -32,6 +37,14 @@ crate::ops! {
     BUCKETIZE: bucketize(x, boundaries; Bucketize { side: String }) = OpDef::general(Class::Structural, infer_bucketize, run_bucketize)
         .apart(&[0])
         .examples(&[("bucketize([-5.0, 0.0, 50.0, 100.5], [0.0, 10.0, 100.0])", "[0, 1, 2, 3]"), ("bucketize([0, 5, 10], [0, 10], side=\"left\")", "[0, 1, 1]")]);
+
+    /// For each row of ids `depth` booleans, true at each position that an id of the row names. An id outside names none.
+    ///
+    /// Shapes: `ids` is a vector, cut into n rows; the result is n by `depth`. Errors: ids that are no integers, or of another number than
+    /// the partition cuts; a negative depth; a result beyond memory.
+    SEGMENT_MULTI_HOT: segment_multi_hot(ids, partition; Depth { depth: i64 }) = OpDef::general(Class::Segment, infer_multi_hot, run_multi_hot)
+        .part()
+        .examples(&[("segment_multi_hot([0, 2, 2, 5], partition_from_lengths([3, 0, 1]), 3)", "[[True, False, True], [False, False, False], [False, False, False]]")]);
 
     /// FarmHash's `Fingerprint64` of each string's bytes, as u64: the same on every machine and in every version.
     FINGERPRINT: fingerprint(x) = OpDef::general(Class::UnaryElementwise, infer_fingerprint, run_fingerprint)
@@ -130,6 +143,39 @@ fn integers(x: &Dense) -> Result<Vec<i128>> {
 
 fn floats(x: &Dense) -> Result<Vec<f64>> {
     Ok(as_dtype(x, DType::F64)?.tensor()?.as_slice::<f64>()?.to_vec())
+}
+
+fn depth(attrs: &dyn AttrSet) -> Result<usize> {
+    let depth = Depth::of(attrs)?.depth;
+    usize::try_from(depth)
+        .map_err(|_| Error::value(format!("depth is {depth}")).wanted("a number that is not negative"))
+}
+
+fn infer_multi_hot(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let ids = cut_by(args, 1)?;
+    if !ids.dtype.is_integer() {
+        return Err(Error::dtype(format!("the ids are {}", ids.dtype)).wanted("integers"));
+    }
+    if ids.shape.rank().is_some_and(|rank| rank != 1) {
+        return Err(Error::shape(format!("the ids have shape {}", ids.shape)).wanted("a vector"));
+    }
+    let nrows = args[1].partition()?.nrows;
+    Ok(tensor_spec(DType::Bool, Shape::new([nrows, Dim::Known(depth(attrs)?)])))
+}
+
+fn run_multi_hot(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (rows, depth) = (rows(args, 1)?, depth(attrs)?);
+    let wide = whole(&args[0])?;
+    let ids = wide.tensor()?.as_slice::<i64>()?;
+    let count = rows.nrows().saturating_mul(depth);
+    affordable(count / 8)?;
+    let mut marks = Block::zeroed(count.div_ceil(8));
+    let bytes = marks.bytes_mut();
+    for row in 0..rows.nrows() {
+        let named = ids[rows.row(row)].iter().filter_map(|id| usize::try_from(*id).ok().filter(|id| *id < depth));
+        named.map(|id| row * depth + id).for_each(|at| bytes[at / 8] |= 1 << (at % 8));
+    }
+    one_tensor(Tensor::from_bits(&[rows.nrows(), depth], BooleanBuffer::new(marks.freeze(), 0, count))?)
 }
 
 fn infer_fingerprint(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -164,7 +164,7 @@ fn infer_from_lengths(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs>
 
 fn run_from_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let given = arg(args, 0)?.tensor()?;
-    let wide = crate::ops::cast(given, DType::I64)?;
+    let wide = crate::ops::whole(given)?;
     let lengths = wide.tensor()?.as_slice::<i64>()?;
     let mut offsets = Vec::with_capacity(lengths.len() + 1);
     let mut end = 0_i64;

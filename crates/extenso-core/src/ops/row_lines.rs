@@ -270,7 +270,7 @@ fn run_places(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs
     if cut.nrows() != rows.nrows() {
         return Err(no_rows(&cut.nrows().to_string(), &rows.nrows().to_string()));
     }
-    let wide = super::cast(&args[0], DType::I64)?;
+    let wide = super::whole(&args[0])?;
     let lines = Lines::of_rows(&wide, cut)?;
     let given = lines.data()?.as_slice::<i64>()?;
     let places = indices(lines.data()?.dims().into(), |out| {

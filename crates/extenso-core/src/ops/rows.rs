@@ -136,7 +136,7 @@ fn infer_from_rowids(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpe
 }
 
 fn run_from_rowids(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let wide = crate::ops::cast(&args[0], DType::I64)?;
+    let wide = crate::ops::whole(&args[0])?;
     let ids = wide.tensor()?.as_slice::<i64>()?;
     check_sorted(ids)?;
     let last = ids.last().map(|&id| usize::try_from(id).unwrap_or(usize::MAX));
@@ -304,7 +304,7 @@ fn other_rows(given: &str, rows: &str) -> Error {
 
 fn run_places_at(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (rows, cut) = (rows(args, 0)?, rows(args, 2)?);
-    let wide = crate::ops::cast(&args[1], DType::I64)?;
+    let wide = crate::ops::whole(&args[1])?;
     let at = wide.tensor()?.as_slice::<i64>()?;
     if cut.nrows() != rows.nrows() {
         return Err(other_rows(&cut.nrows().to_string(), &rows.nrows().to_string()));

@@ -179,21 +179,29 @@ pub(super) fn infer_taken(x: &TensorSpec, indices: &TensorSpec, axis: i64) -> Re
 ///
 /// Errors: not integers; one out of range, with its position.
 pub fn positions(indices: &Dense, n: usize) -> Result<Vec<usize>> {
+    let size = i64::try_from(n).unwrap_or(i64::MAX);
+    let from_start = |at: i64| usize::try_from(if at < 0 { at.saturating_add(size) } else { at }).ok();
+    if indices.dtype() == DType::U64 {
+        return positions_of(indices.as_slice::<u64>()?, indices, n, |at| usize::try_from(at).ok());
+    }
     if indices.dtype() == DType::I64 {
-        return positions_of(indices.as_slice::<i64>()?, indices, n);
+        return positions_of(indices.as_slice::<i64>()?, indices, n, from_start);
     }
     let wide = crate::ops::cast(
         Tensor::from_dense(indices.dtype(), Dims::from_slice(indices.dims()), indices.storage().clone()),
         DType::I64,
     )?;
-    positions_of(wide.tensor()?.as_slice::<i64>()?, indices, n)
+    positions_of(wide.tensor()?.as_slice::<i64>()?, indices, n, from_start)
 }
 
-fn positions_of(at: &[i64], indices: &Dense, n: usize) -> Result<Vec<usize>> {
-    let size = i64::try_from(n).unwrap_or(i64::MAX);
-    let position = |(i, &index): (usize, &i64)| {
-        let at = if index < 0 { index.saturating_add(size) } else { index };
-        usize::try_from(at).ok().filter(|at| *at < n).ok_or_else(|| {
+fn positions_of<T: Copy + std::fmt::Display>(
+    at: &[T],
+    indices: &Dense,
+    n: usize,
+    from_start: impl Fn(T) -> Option<usize>,
+) -> Result<Vec<usize>> {
+    let position = |(i, &index): (usize, &T)| {
+        from_start(index).filter(|at| *at < n).ok_or_else(|| {
             let what = format!("index {index} is out of range for an axis of {n}");
             at_position_of(&what, i, indices.dims())
         })

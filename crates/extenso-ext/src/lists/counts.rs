@@ -6,7 +6,7 @@ use crate::axes::rank;
 use crate::missing::may_lack;
 use crate::ragged::RaggedTensor;
 use extenso_core::{Arg, Scalar, Tensor, Value, ops};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{Error, Result};
 
 /// One integer for all lists, or one for each.
 pub(super) enum Counts {
@@ -30,7 +30,7 @@ impl Counts {
                 .wanted("numbers that are all there")
                 .hint(format!("Write `fill_none({name}, 0)` around them."))),
             Arg::Value(value) if are_integers(value) => {
-                let value = ops::cast(value, DType::I64)?;
+                let value = ops::whole(value)?;
                 // A number that is data now is as good as one that is written.
                 match value.tensor().ok().filter(|_| rank(&value).is_ok_and(|rank| rank == 0)).map(Tensor::data) {
                     Some(Ok(data)) => Ok(Counts::All(data.as_slice::<i64>()?[0])),

@@ -11,7 +11,7 @@ use crate::ragged::columns::{across, across_changed};
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
-use extenso_types::{DType, Dim, Error, Result};
+use extenso_types::{Dim, Error, Result};
 
 /// Whether the elements along an axis have ragged rows inside, along one of the axes that count, so that lines go across rows.
 pub(super) fn rows_inside(x: &Value, axis: usize, counts: &dyn Fn(usize) -> bool) -> bool {
@@ -246,7 +246,7 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
             let counts = match lists {
                 [lists] => {
                     let lists = typed_ref::<RaggedTensor>(lists).ok_or_else(|| Error::internal("lists are rows"))?;
-                    ops::cast(lists.values_in(rows.partition()).map_err(|e| e.at("counts"))?, DType::I64)?
+                    ops::whole(lists.values_in(rows.partition()).map_err(|e| e.at("counts"))?)?
                 }
                 _ => ops::add(each, integer(&counts)?)?,
             };
@@ -262,7 +262,7 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
 fn integer(counts: &Arg) -> Result<Arg> {
     match counts {
         Arg::Value(value) if value.tensor().is_ok_and(|tensor| tensor.dtype().is_integer()) => {
-            Ok(Arg::Value(ops::cast(value, DType::I64)?))
+            Ok(Arg::Value(ops::whole(value)?))
         }
         Arg::Scalar(extenso_core::Scalar::Int(_)) => Ok(counts.clone()),
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => {

@@ -51,7 +51,7 @@ fn by_position(x: &Value, index: &Arg, axis: i64, default: Option<Arg>) -> Resul
     let beside = match index {
         Arg::Scalar(Scalar::Int(_)) => Vec::new(),
         Arg::Value(value) if is_scalar(value)? => Vec::new(),
-        Arg::Value(value) => vec![Beside::each("index", ops::cast(value, DType::I64).map_err(|e| e.at("index"))?)],
+        Arg::Value(value) => vec![Beside::each("index", ops::whole(value).map_err(|e| e.at("index"))?)],
         Arg::Scalar(_) | Arg::List(_) => return Err(no_index()),
     };
     if let Arg::Value(value) = index
@@ -94,7 +94,7 @@ fn is_scalar(value: &Value) -> Result<bool> {
 
 fn as_i64(index: &Arg) -> Result<Arg> {
     match index {
-        Arg::Value(value) => Ok(Arg::Value(ops::cast(value, DType::I64)?)),
+        Arg::Value(value) => Ok(Arg::Value(ops::whole(value)?)),
         Arg::Scalar(_) | Arg::List(_) => Ok(index.clone()),
     }
 }
