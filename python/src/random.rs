@@ -174,7 +174,7 @@ fn random_bernoulli<'py>(key: Given<'_, 'py>, p: Given<'_, 'py>, shape: Option<G
 fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: Int) -> Made<'py> {
     ints!(random_categorical: axis);
     let (from, logits) = (arg::from_py(key)?, value::from_py(logits)?);
-    made(key.py(), || ops::random_categorical(from, logits, axis))
+    made(key.py(), || extenso_ext::lists::random_categorical(from, &logits, axis))
 }
 
 /// The integers from 0 up to `count` in random order.
@@ -199,7 +199,7 @@ fn random_permutation<'py>(key: Given<'_, 'py>, count: Int) -> Made<'py> {
 fn random_shuffle<'py>(key: Given<'_, 'py>, x: Given<'_, 'py>, axis: Int) -> Made<'py> {
     ints!(random_shuffle: axis);
     let (from, given) = (arg::from_py(key)?, value::from_py(x)?);
-    made(key.py(), || ops::random_shuffle(from, given, axis))
+    made(key.py(), || extenso_ext::lists::random_shuffle(from, &given, axis))
 }
 
 /// Elements of `x` along its first axis, drawn at random, in `shape`; with weights `p`, each by its weight.

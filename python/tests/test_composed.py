@@ -90,3 +90,20 @@ def test_a_number_that_may_not_be_negative_is_named(function: str) -> None:
 def test_a_symbol_is_no_number_of_elements() -> None:
     with pytest.raises(ex.ScopeError, match="has no data"):
         ex.function(lambda n: ex.eye(n))(ex.tensor(3))
+
+
+def test_widths_are_numbers_or_pairs() -> None:
+    x = ex.tensor([[1, 2]])
+    assert ex.pad(x, 0, ((1, 0), (0, 2))).tolist() == ex.pad(x, 0, (1, 0, 0, 2)).tolist() == [[0, 0, 0, 0], [1, 2, 0, 0]]
+    assert ex.pad(x, 0, [[1, 0]]).tolist() == ex.pad(x, 0, (1, 0)).tolist() == [[0, 0, 0], [0, 1, 2]]
+    for widths in [((1,), (2,)), ((1, 2, 3),), ((1, 2), 3), (1, (2, 3))]:
+        with pytest.raises(ex.DTypeError, match="pad: argument 'widths'"):
+            ex.pad(x, 0, widths)  # type: ignore[arg-type]
+
+
+def test_a_shuffle_of_rows_orders_each_by_itself() -> None:
+    rows = ex.constant([list(range(20)), [], list(range(20))])
+    first, second, third = ex.to_py(ex.random_shuffle(0, rows, axis=1))
+    assert sorted(first) == sorted(third) == list(range(20)) and second == []
+    assert first != third and first != list(range(20))
+    assert ex.to_py(ex.function(lambda x: ex.random_shuffle(0, x, axis=1))(rows)) == [first, second, third]

@@ -211,3 +211,13 @@ def test_the_first_that_is_there_agrees_with_arrow() -> None:
 
     x, y = [1, None, None], [7, 8, None]
     assert ex.to_py(ex.coalesce(ex.constant(x), ex.constant(y))) == pc.coalesce(pa.array(x), pa.array(y)).to_pylist()
+
+
+def test_a_list_that_is_missing_has_no_tuples() -> None:
+    x, y = ex.constant([None, [1, 2], [3], []]), ex.constant([[9], [7, 8], None, [5]])
+    for first, second in [(x, y), (y, x)]:
+        left, right = ex.cartesian([first, second], axis=1)
+        pairs = [None if a is None else list(zip(a, b, strict=True)) for a, b in zip(ex.to_py(left), ex.to_py(right), strict=True)]
+        assert [row and sorted(map(sorted, row)) for row in pairs] == [None, [[1, 7], [1, 8], [2, 7], [2, 8]], None, []]
+    assert ex.to_py(ex.argcartesian([x, y], axis=1)[0]) == [None, [0, 0, 1, 1], None, []]
+    assert ex.to_py(ex.function(lambda x, y: ex.union(x, y, axis=1))(x, y)) == [None, [1, 2, 7, 8], None, [5]]

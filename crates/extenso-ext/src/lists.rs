@@ -4,6 +4,7 @@
 //! trace and have gradients as these have.
 
 mod counts;
+mod draws;
 mod groups;
 mod keys;
 mod moves;
@@ -16,6 +17,7 @@ mod spreads;
 mod tuples;
 mod windows;
 
+pub use draws::{random_categorical, random_shuffle};
 pub(crate) use groups::ranks;
 pub use groups::{group_by, run_lengths, unique, unique_with_counts, unique_with_inverse};
 pub use moves::{diff, repeat, roll, softmax, tile, top_k};
@@ -35,10 +37,10 @@ use crate::masked::{MaskedTensor, trailing};
 use crate::missing::with_one_more;
 use crate::products::checked;
 use crate::ragged::{RaggedTensor, dense};
-use crate::structs::StructTensor;
+use crate::structs::{StructTensor, masked_by};
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Arg, ExtensionType, Value, ops};
+use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result, Shape};
 
 /// A further argument of a function of lists.
@@ -110,6 +112,15 @@ fn only(values: Vec<Value>) -> Result<Value> {
 }
 
 fn at(x: &Value, axis: usize, beside: Vec<Beside>, f: OfLists<'_>) -> Result<Vec<Value>> {
+    if let Some(mask) = rows_missing(x, &beside)?.filter(|_| axis > 0) {
+        let there = |value: &Value| rows_under(value)?.only_where(&mask).map(RaggedTensor::into_value);
+        let lists = |other: Beside| {
+            let value = if other.each { other.value } else { there(&other.value).map_err(|e| e.at(other.name))? };
+            Ok(Beside { value, ..other })
+        };
+        let made = at(&there(x)?, axis, beside.into_iter().map(lists).collect::<Result<_>>()?, f)?;
+        return made.into_iter().map(|y| masked_by(y, &mask)).collect();
+    }
     if let Some(masked) = typed_ref::<MaskedTensor>(x)
         && masked.mask_rank()? <= axis.min(1)
     {
@@ -275,6 +286,27 @@ fn count(name: &str, n: i64) -> Result<i64> {
 /// Rows of these lengths.
 fn cut_by(lengths: Value) -> Result<Value> {
     ops::partition_from_lengths(lengths)
+}
+
+/// Where lists are there in `x` and beside it, if some may be missing beside it.
+fn rows_missing(x: &Value, beside: &[Beside]) -> Result<Option<Tensor>> {
+    let mask = |value: &Value| {
+        let masked = typed_ref::<MaskedTensor>(value).filter(|x| typed_ref::<RaggedTensor>(x.values()).is_some());
+        masked.map(|x| x.mask().clone())
+    };
+    let lists = beside.iter().filter(|other| !other.each).filter_map(|other| mask(&other.value));
+    let Some(other) = lists.map(Ok).reduce(both) else { return Ok(None) };
+    mask(x).into_iter().map(Ok).chain([other]).reduce(both).transpose()
+}
+
+fn both(x: Result<Tensor>, y: Result<Tensor>) -> Result<Tensor> {
+    ops::logical_and(x?, y?)?.tensor().cloned()
+}
+
+/// The rows, those that are missing too.
+fn rows_under(x: &Value) -> Result<RaggedTensor> {
+    let masked = typed_ref::<MaskedTensor>(x).filter(|x| typed_ref::<RaggedTensor>(x.values()).is_some());
+    as_rows(masked.as_ref().map_or(x, |masked| masked.values()))
 }
 
 /// Rows as a value.

@@ -36,7 +36,7 @@ pub fn is_valid(x: &Value) -> Result<Value> {
 
 /// How many values are there, over `axis`: `sum` of ones where a value is and zeros where none is. Awkward Array's name.
 ///
-/// Shapes: those of `sum`; i64. A record counts as one. Errors: an axis out of range.
+/// Shapes: those of `sum`; i64. A record counts as one; of a list that is missing the number is missing. Errors: an axis out of range.
 ///
 /// ```
 /// # use extenso_ext::{constant, missing::count, to_literal};
@@ -47,10 +47,14 @@ pub fn count(x: &Value, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> 
     ones(x).and_then(|ones| ops::sum(ones, axis, keepdims)).map_err(|e| e.at("count"))
 }
 
-/// One for each value that is there and zero for each that is not, as i64.
+/// One for each value that is there and zero for each that is not, as i64; missing lists stay so.
 fn ones(x: &Value) -> Result<Value> {
     if let Some(masked) = typed::<MaskedTensor>(x) {
-        return ops::where_(masked.wide_mask()?, ones(masked.values())?, 0);
+        let ones = ones(masked.values())?;
+        return match masked.mask_rank()? < rank(masked.values())? {
+            true => masked_by(ones, masked.mask()),
+            false => ops::where_(masked.mask(), ones, 0),
+        };
     }
     match typed::<RaggedTensor>(x) {
         Some(rows) => Ok(rows.with_values(ones(rows.values())?)?.into_value()),

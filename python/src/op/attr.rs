@@ -34,11 +34,35 @@ pub fn attr(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResul
     if let Ok(variable) = object.cast::<PyVariable>() {
         return Ok(AttrValue::Variable(variable.get().0.clone()));
     }
-    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+    if is_list(object) {
+        if param.name == "widths"
+            && let Some(widths) = in_pairs(function, param, object)?
+        {
+            return Ok(AttrValue::Ints(widths));
+        }
         let ints: PyResult<Vec<i64>> = object.try_iter()?.map(|item| index(function, param, &item?)).collect();
         return ints.map(AttrValue::Ints);
     }
     index(function, param, object).map(AttrValue::Int)
+}
+
+fn is_list(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>()
+}
+
+/// The integers of a list of pairs, as NumPy writes widths; none of a list of something else.
+fn in_pairs(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
+    let mut numbers = Vec::new();
+    for pair in object.try_iter()? {
+        let pair = pair?;
+        if !is_list(&pair) || pair.len()? != 2 {
+            return Ok(None);
+        }
+        for item in pair.try_iter()? {
+            numbers.push(index(function, param, &item?)?);
+        }
+    }
+    Ok(Some(numbers))
 }
 
 /// An integer, or what can stand for one: a NumPy integer, a tensor of one.

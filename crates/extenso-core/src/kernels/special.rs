@@ -23,6 +23,8 @@ pub trait Special: Copy {
     fn lgamma_(self) -> Self;
     /// The derivative of [`Special::lgamma_`].
     fn digamma_(self) -> Self;
+    /// The derivative of [`Special::digamma_`].
+    fn trigamma_(self) -> Self;
 }
 
 impl Special for f32 {
@@ -55,6 +57,11 @@ impl Special for f32 {
     fn digamma_(self) -> f32 {
         canonical_f32(digamma(self.into()) as f32)
     }
+
+    #[inline(always)]
+    fn trigamma_(self) -> f32 {
+        canonical_f32(trigamma(self.into()) as f32)
+    }
 }
 
 impl Special for f64 {
@@ -86,6 +93,11 @@ impl Special for f64 {
     #[inline(always)]
     fn digamma_(self) -> f64 {
         canonical_f64(digamma(self))
+    }
+
+    #[inline(always)]
+    fn trigamma_(self) -> f64 {
+        canonical_f64(trigamma(self))
     }
 }
 
@@ -194,6 +206,35 @@ fn digamma_above_zero(x: f64) -> f64 {
     let series = horner!(square; 0.083_333_333_333_333_33, -0.021_092_796_092_796_094, 0.007_575_757_575_757_576,
         -0.004_166_666_666_666_667, 0.003_968_253_968_253_968, -0.008_333_333_333_333_333, 0.083_333_333_333_333_33);
     x.ln_() - 0.5 / x - square * series - below
+}
+
+/// Source: Abramowitz and Stegun, 6.4.6, 6.4.7 and 6.4.12: recurrence up to 10, reflection below 0, then the asymptotic series.
+#[inline(always)]
+fn trigamma(x: f64) -> f64 {
+    let below = x < 0.0;
+    let y = trigamma_above_zero(if below { 1.0 - x } else { x });
+    let fraction = x - ((x + MAGIC_F64) - MAGIC_F64);
+    let whole = (fraction == 0.0) | (x < -0.25 * MAGIC_F64);
+    let slope = near_tan(std::f64::consts::PI * fraction);
+    // The square of the sine is that of the tangent, divided by 1 more.
+    let reflected = std::f64::consts::PI * std::f64::consts::PI * (1.0 + 1.0 / (slope * slope)) - y;
+    let pole = if x == f64::NEG_INFINITY { f64::NAN } else { f64::INFINITY };
+    if below { if whole { pole } else { reflected } } else { y }
+}
+
+#[inline(always)]
+fn trigamma_above_zero(x: f64) -> f64 {
+    let (mut x, mut below) = (x, 0.0);
+    for _ in 0..10 {
+        let near = x < 10.0;
+        below += if near { 1.0 / (x * x) } else { 0.0 };
+        x += if near { 1.0 } else { 0.0 };
+    }
+    let (inverse, square) = (1.0 / x, 1.0 / (x * x));
+    let series = horner!(square; -7.092_156_862_745_098, 1.166_666_666_666_666_7, -0.253_113_553_113_553_1,
+        0.075_757_575_757_575_76, -0.033_333_333_333_333_33, 0.023_809_523_809_523_81, -0.033_333_333_333_333_33,
+        0.166_666_666_666_666_67);
+    inverse + (0.5 * square + inverse * square * series) + below
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Conditions that only data can tell: checked at once on data, and when a traced graph runs.
 
 use super::args::{data, one_tensor, spec_of};
+use super::cast;
 use super::{indices_along, ones_like, sum};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::elementwise::position;
@@ -14,6 +15,8 @@ use smallvec::smallvec;
 crate::attrs! {
     /// The attributes of `check_equal`.
     pub struct CheckEqual { what: String }
+    /// The attributes of `check_within`.
+    pub struct CheckWithin { low: f64, high: f64, what: String }
 }
 
 crate::ops! {
@@ -29,6 +32,34 @@ crate::ops! {
         .grad(|cx| Ok(vec![Some(cx.g().clone()), None, None]))
         .part()
         .examples(&[("check_equal([0.5, 1.5], [2, 3], [2, 3], what='the sizes')", "[0.5, 1.5]")]);
+
+    /// `x` as it stands, if each of its floats is from `low` to `high`; an error calls them `what`.
+    ///
+    /// Errors: a number that is not, NaN too, with its position; other dtypes.
+    CHECK_WITHIN: check_within(x; CheckWithin { low: f64, high: f64, what: String }) = OpDef::general(Class::Structural, infer_within, run_within)
+        .grad(|cx| Ok(vec![Some(cx.g().clone())]))
+        .part()
+        .examples(&[("check_within([0.5, 1.0], low=0.0, high=2.0, what='q')", "[0.5, 1.0]")]);
+}
+
+fn infer_within(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let x = spec_of(args, 0)?;
+    if !x.dtype.is_float() {
+        return Err(Error::dtype(format!("found {}", x.dtype)).wanted("floats"));
+    }
+    Ok(smallvec![args[0].clone()])
+}
+
+fn run_within(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let wide = cast(&args[0], DType::F64)?;
+    let (x, CheckWithin { low, high, what }) = (wide.tensor()?.data()?, CheckWithin::of(attrs)?);
+    match x.as_slice::<f64>()?.iter().enumerate().find(|(_, number)| !(*low..=*high).contains(*number)) {
+        None => one_tensor(args[0].tensor()?.clone()),
+        Some((at, number)) => {
+            let place = if x.dims().is_empty() { String::new() } else { format!("{:?}", position(at, x.dims())) };
+            Err(Error::value(format!("{what}{place} is {number}")).wanted(format!("numbers from {low} to {high}")))
+        }
+    }
 }
 
 fn infer_equal(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -23,23 +23,23 @@ crate::ops! {
         .facts(&[Commutes])
         .examples(&[("not_equal([1, 2], [1, 3])", "[False, True]")]);
 
-    /// Whether elements of `x` are below those of `y`. Strings are in the order of their code points.
-    LESS: less(x, y) = OpDef::comparison(map!(test numbers: |x, y| x < y))
+    /// Whether elements of `x` are below those of `y`. Strings are in the order of their code points; false is below true.
+    LESS: less(x, y) = OpDef::comparison(less_kernel)
         .text(text::infer_comparison, text::less)
         .examples(&[("less([1, 2], [2, 2])", "[True, False]")]);
 
     /// Whether elements of `x` are below those of `y` or equal to them. Strings are in the order of their code points.
-    LESS_EQUAL: less_equal(x, y) = OpDef::comparison(map!(test numbers: |x, y| x <= y))
+    LESS_EQUAL: less_equal(x, y) = OpDef::comparison(less_equal_kernel)
         .text(text::infer_comparison, text::less_equal)
         .examples(&[("less_equal([1, 2], [2, 2])", "[True, True]")]);
 
     /// Whether elements of `x` are above those of `y`. Strings are in the order of their code points.
-    GREATER: greater(x, y) = OpDef::comparison(map!(test numbers: |x, y| x > y))
+    GREATER: greater(x, y) = OpDef::comparison(greater_kernel)
         .text(text::infer_comparison, text::greater)
         .examples(&[("greater([1.0, 3.0], 2.0)", "[False, True]")]);
 
     /// Whether elements of `x` are above those of `y` or equal to them. Strings are in the order of their code points.
-    GREATER_EQUAL: greater_equal(x, y) = OpDef::comparison(map!(test numbers: |x, y| x >= y))
+    GREATER_EQUAL: greater_equal(x, y) = OpDef::comparison(greater_equal_kernel)
         .text(text::infer_comparison, text::greater_equal)
         .examples(&[("greater_equal([1.0, 2.0], 2.0)", "[False, True]")]);
 
@@ -65,4 +65,20 @@ fn equal_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
 
 fn not_equal_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
     map!(test numbers: |x, y| x != y)(dtypes, attrs).or_else(|| map!(bits: |x, y| x ^ y)(dtypes, attrs))
+}
+
+fn less_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
+    map!(test numbers: |x, y| x < y)(dtypes, attrs).or_else(|| map!(bits: |x, y| !x & y)(dtypes, attrs))
+}
+
+fn less_equal_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
+    map!(test numbers: |x, y| x <= y)(dtypes, attrs).or_else(|| map!(bits: |x, y| !x | y)(dtypes, attrs))
+}
+
+fn greater_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
+    map!(test numbers: |x, y| x > y)(dtypes, attrs).or_else(|| map!(bits: |x, y| x & !y)(dtypes, attrs))
+}
+
+fn greater_equal_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
+    map!(test numbers: |x, y| x >= y)(dtypes, attrs).or_else(|| map!(bits: |x, y| x | !y)(dtypes, attrs))
 }

@@ -3,7 +3,7 @@
 //! Tensors of f16 and bf16 are computed in f32 and rounded once.
 
 use super::products::as_long;
-use super::{add, cast, divide, expand_dims_at, maximum, mean, multiply, sqrt, square, subtract, sum};
+use super::{add, cast, divide, expand_dims_at, maximum, mean, multiply, root, sqrt, square, subtract, sum};
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Error, Result};
@@ -173,7 +173,8 @@ pub fn cosine_similarity(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64, epsilo
         epsilon_fits(epsilon)?;
         let y = as_long(&x, y, axis)?;
         in_f32(&[&x, &y], |args| {
-            let length = |v: &Arg| sqrt(sum(square(v)?, axis, false)?);
+            // The gradient of the length is 0 at a vector of zeros.
+            let length = |v: &Arg| root(sum(square(v)?, axis, false)?);
             let lengths = maximum(multiply(length(&args[0])?, length(&args[1])?)?, epsilon)?;
             divide(sum(multiply(&args[0], &args[1])?, axis, false)?, lengths)
         })

@@ -156,7 +156,8 @@ pub fn outer(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
 }
 
 fn vector(x: &Value) -> Result<Value> {
-    if rank(x)? == 1 { Ok(x.clone()) } else { reshape(x, vec![-1_i64]) }
+    let is_one = matches!(x, Value::Tensor(_)) && rank(x)? == 1;
+    if is_one { Ok(x.clone()) } else { reshape(x, vec![-1_i64]) }
 }
 
 /// The products summed over the last axes of both; with a scalar, all products.

@@ -5,9 +5,9 @@
 use super::rearrange::{int, rank_of, size_along};
 use super::reduction::dtype_of;
 use super::{
-    add, cast, ceil, concat, equal, expand_dims, expand_dims_at, floor, full_like, greater_equal, indices_along, isinf,
-    isnan, maximum, moveaxis, multiply, ones_like, reshape, row_lengths, row_starts, segment_sort, sort, subtract, sum,
-    take, where_,
+    add, cast, ceil, check_within, concat, equal, expand_dims, expand_dims_at, floor, full_like, greater_equal,
+    indices_along, isinf, isnan, maximum, moveaxis, multiply, ones_like, reshape, row_lengths, row_starts,
+    segment_sort, sort, subtract, sum, take, where_,
 };
 use crate::attrs::Axes;
 use crate::reduce::normalize_axis;
@@ -18,47 +18,44 @@ use extenso_types::{DType, Error, Result};
 /// Which quantiles are wanted: one number, or several.
 #[derive(Clone, Debug)]
 pub struct Quantiles {
-    numbers: Vec<f64>,
+    /// In f64.
+    numbers: Value,
     is_one: bool,
 }
 
 impl Quantiles {
-    /// The numbers that a tensor holds: a scalar is one, a vector several.
+    /// The numbers of a tensor, which may be a symbol: a scalar is one, a vector several.
     ///
-    /// Errors: other ranks, no numbers, a tensor without data.
+    /// Errors: other ranks, no numbers.
     ///
     /// ```
     /// # use extenso_core::{Tensor, ops::Quantiles};
     /// assert!(Quantiles::of(&Tensor::scalar(0.5).into()).unwrap().is_one());
     /// ```
     pub fn of(q: &Value) -> Result<Quantiles> {
-        let read = || {
-            let q = cast(q, DType::F64)?;
-            let (numbers, rank) = (q.tensor()?.as_slice::<f64>()?.to_vec(), rank_of(&q)?);
-            match rank {
-                0 | 1 => Ok(Quantiles { numbers, is_one: rank == 0 }),
-                _ => Err(Error::shape(format!("found rank {rank}")).wanted("one number, or a vector of them")),
-            }
+        let read = || match rank_of(q)? {
+            rank @ (0 | 1) => Ok(Quantiles { numbers: cast(q.tensor()?, DType::F64)?, is_one: rank == 0 }),
+            rank => Err(Error::shape(format!("found rank {rank}")).wanted("one number, or a vector of them")),
         };
         read().map_err(|e: Error| e.at("q"))
     }
 
-    /// The numbers, if they are from 0 to 1.
+    /// Each number by itself.
     ///
-    /// Errors: a number that is not, with its position.
+    /// Errors: a number that is not from 0 to 1, with its position; how many there are is not known.
     ///
     /// ```
     /// # use extenso_core::ops::Quantiles;
-    /// assert_eq!(Quantiles::from(vec![0.25, 0.5]).numbers().unwrap(), [0.25, 0.5]);
+    /// assert_eq!(Quantiles::from(vec![0.25, 0.5]).each().unwrap().len(), 2);
     /// ```
-    pub fn numbers(&self) -> Result<&[f64]> {
-        match self.numbers.iter().enumerate().find(|(_, q)| !(0.0..=1.0).contains(*q)) {
-            None => Ok(&self.numbers),
-            Some((i, q)) => {
-                let place = if self.is_one { "q".to_owned() } else { format!("q[{i}]") };
-                Err(Error::value(format!("{place} is {q}")).wanted("numbers from 0 to 1"))
-            }
+    pub fn each(&self) -> Result<Vec<Quantiles>> {
+        if self.is_one {
+            return Ok(vec![self.clone()]);
         }
+        let numbers = self.value()?;
+        let count = size_along(&numbers, 0).map_err(|e| e.at("q"))?;
+        let one = |i| Ok(Quantiles { numbers: take(&numbers, Tensor::scalar(int(i)), 0)?, is_one: true });
+        (0..count).map(one).collect()
     }
 
     /// Whether it is one number, which adds no axis.
@@ -71,21 +68,21 @@ impl Quantiles {
         self.is_one
     }
 
+    /// The numbers, from 0 to 1: known now, or seen when the graph runs.
     fn value(&self) -> Result<Value> {
-        let numbers = self.numbers()?;
-        Ok(if self.is_one { Tensor::scalar(numbers[0]) } else { Tensor::from_vec(numbers.to_vec()) }.into())
+        check_within(&self.numbers, 0.0, 1.0, "q")
     }
 }
 
 impl From<f64> for Quantiles {
     fn from(q: f64) -> Quantiles {
-        Quantiles { numbers: vec![q], is_one: true }
+        Quantiles { numbers: Tensor::scalar(q).into(), is_one: true }
     }
 }
 
 impl From<Vec<f64>> for Quantiles {
     fn from(numbers: Vec<f64>) -> Quantiles {
-        Quantiles { numbers, is_one: false }
+        Quantiles { numbers: Tensor::from_vec(numbers).into(), is_one: false }
     }
 }
 
@@ -121,7 +118,7 @@ pub fn median(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Resul
 
 /// The quantile of each row of values, as [`quantile`] of the row alone.
 ///
-/// Errors: as [`quantile`]; values whose number is not the partition's.
+/// Errors: as [`quantile`]; several quantiles; values whose number is not the partition's.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -129,9 +126,9 @@ pub fn median(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Resul
 /// let medians = ops::segment_quantile(Tensor::from_vec(vec![4.0, 1.0, 3.0, 2.0]), rows, 0.5).unwrap();
 /// assert_eq!(medians.to_string(), "[3.0, NaN, 2.0]");
 /// ```
-pub fn segment_quantile(values: impl Into<Arg>, partition: impl Into<Arg>, q: f64) -> Result<Value> {
-    let (values, partition) = (values.into(), partition.into());
-    values.value().and_then(|x| of_rows(x, &partition, q)).map_err(|e| e.at("segment_quantile"))
+pub fn segment_quantile(values: impl Into<Arg>, partition: impl Into<Arg>, q: impl Into<Quantiles>) -> Result<Value> {
+    let (values, partition, q) = (values.into(), partition.into(), q.into());
+    values.value().and_then(|x| of_rows(x, &partition, &q)).map_err(|e| e.at("segment_quantile"))
 }
 
 fn along(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {
@@ -169,8 +166,11 @@ fn along(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value>
     }
 }
 
-fn of_rows(x: &Value, partition: &Arg, q: f64) -> Result<Value> {
-    let (x, q) = (as_floats(x)?, Quantiles::from(q).value()?);
+fn of_rows(x: &Value, partition: &Arg, q: &Quantiles) -> Result<Value> {
+    if !q.is_one {
+        return Err(Error::shape("several quantiles are given").wanted("one number"));
+    }
+    let (x, q) = (as_floats(x)?, q.value()?);
     let inner = rank_of(&x)?.saturating_sub(1);
     let sorted = segment_sort(&x, partition, false)?;
     // Empty rows find the NaN behind all others.

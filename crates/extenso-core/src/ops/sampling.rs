@@ -4,10 +4,12 @@
 //! [`random_fold_in`]. Numbers in f16 and bf16 are drawn in f32 and rounded.
 
 use super::rearrange::known_size;
+use super::reduction::dtype_of;
 use super::{
-    add, arange, argmax, argsort, cast, check_weights, cumulative_sum, expand_dims, greater_equal, indices_along, less,
-    log, log1p, maximum, minimum, multiply, negative, ones_like, random_below, random_bits, random_bits_like,
-    random_keys, random_unit, random_unit_like, reshape, slice, subtract, sum, take, top_k_indices, where_,
+    add, arange, argmax, argsort, cast, check_weights, check_within, cumulative_sum, expand_dims, greater_equal,
+    indices_along, less, log, log1p, maximum, minimum, multiply, negative, ones_like, random_below, random_bits,
+    random_bits_like, random_keys, random_unit, random_unit_like, reshape, slice, subtract, sum, take, top_k_indices,
+    where_,
 };
 use crate::attrs::Axes;
 use crate::call::strengthen;
@@ -322,7 +324,7 @@ fn rounded_up(x: Value, dtype: DType) -> Result<Value> {
 
 /// For each vector of logarithms of weights along `axis` a position, drawn by the weights.
 ///
-/// The axis is left out of the result. Errors: no floats; an axis out of range or empty; a key of another form.
+/// The axis is left out of the result. Errors: no floats, or NaN; an axis out of range or empty; a key of another form.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -331,12 +333,26 @@ fn rounded_up(x: Value, dtype: DType) -> Result<Value> {
 /// ```
 pub fn random_categorical(key: impl Into<Arg>, logits: impl Into<Arg>, axis: i64) -> Result<Value> {
     let drawn_by = |key: Arg, logits: Arg| {
-        let dtype = logits.value()?.tensor()?.dtype();
-        let unit = subtract(1, random_unit_like(key, &logits, drawn(dtype))?)?;
-        let logits = rounded_up(logits.value()?.clone(), dtype)?;
-        argmax(add(logits, gumbel(unit, dtype)?)?, axis, false)
+        let logits = check_within(logits, f64::NEG_INFINITY, f64::INFINITY, "logits")?;
+        let unit = random_unit_like(key, &logits, drawn(logits.tensor()?.dtype()))?;
+        categorical_of(&logits, unit, axis)
     };
     drawn_by(key.into(), logits.into()).map_err(|e| e.at("random_categorical"))
+}
+
+/// [`random_categorical`] by random numbers from 0 to below 1, one for each of the logits.
+///
+/// Errors: no floats; an axis out of range or empty; numbers of another shape.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let (logits, unit) = (Tensor::from_vec(vec![0.0, 0.0]), Tensor::from_vec(vec![0.25, 0.75]));
+/// assert_eq!(ops::categorical_of(&logits.into(), unit, 0).unwrap().to_string(), "0");
+/// ```
+pub fn categorical_of(logits: &Value, unit: impl Into<Arg>, axis: i64) -> Result<Value> {
+    let dtype = dtype_of(logits)?;
+    let noise = gumbel(subtract(1, unit)?, dtype)?;
+    argmax(add(rounded_up(logits.clone(), dtype)?, noise)?, axis, false)
 }
 
 /// The integers from 0 up to `count` in random order, every order as likely as the others.

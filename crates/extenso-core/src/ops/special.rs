@@ -42,11 +42,18 @@ crate::ops! {
         .grad(|cx| one(multiply(cx.g(), digamma(&cx.args[0])?)))
         .examples(&[("lgamma([1.0, 2.0])", "[0.0, 0.0]")]);
 
-    /// The derivative of `lgamma`, within four units in the last place of the larger of it and 1. It has no gradient.
+    /// The derivative of `lgamma`, within four units in the last place of the larger of it and 1.
     ///
     /// Zero gives an infinity of the opposite sign, a negative whole number NaN.
     DIGAMMA: digamma(x) = OpDef::unary(map!(floats: |x| x.digamma_()))
-        .examples(&[("digamma([0.0, -1.0])", "[-inf, nan]")]);
+        .grad(|cx| one(multiply(cx.g(), trigamma(&cx.args[0])?)))
+        .examples(&[("digamma([inf])", "[inf]")]);
+
+    /// The derivative of `digamma`, within eight units in the last place. It has no gradient.
+    ///
+    /// Zero and the negative whole numbers give infinity.
+    TRIGAMMA: trigamma(x) = OpDef::unary(map!(floats: |x| x.trigamma_()))
+        .examples(&[("trigamma([0.0, -1.0])", "[inf, inf]")]);
 }
 
 /// The derivative of the error function.

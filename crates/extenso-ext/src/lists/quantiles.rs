@@ -49,10 +49,11 @@ pub fn median(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
 
 fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {
     let Value::Ext(_) = x else { return ops::quantile(x, q.clone(), axis.clone(), keepdims) };
-    let each = q.numbers()?.iter().map(|q| match axis {
-        Axes::All => of_all(x, *q, keepdims),
+    let each = q.each()?;
+    let each = each.iter().map(|q| match axis {
+        Axes::All => of_all(x, q, keepdims),
         Axes::List(axes) => match axes[..] {
-            [axis] => of_lists(x, *q, axis, keepdims),
+            [axis] => of_lists(x, q, axis, keepdims),
             _ => Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, or none for all")),
         },
     });
@@ -60,8 +61,8 @@ fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value>
     if q.is_one() { super::only(each) } else { ops::stack(each, 0) }
 }
 
-fn of_all(x: &Value, q: f64, keepdims: bool) -> Result<Value> {
-    let found = ops::quantile(there(x)?, q, Axes::All, false)?;
+fn of_all(x: &Value, q: &Quantiles, keepdims: bool) -> Result<Value> {
+    let found = ops::quantile(there(x)?, q.clone(), Axes::All, false)?;
     if keepdims { ops::expand_dims_at(found, (0..rank(x)?).map(int).collect::<Vec<_>>()) } else { Ok(found) }
 }
 
@@ -73,14 +74,14 @@ fn there(x: &Value) -> Result<Value> {
     }
 }
 
-fn of_lists(x: &Value, q: f64, axis: i64, keepdims: bool) -> Result<Value> {
+fn of_lists(x: &Value, q: &Quantiles, axis: i64, keepdims: bool) -> Result<Value> {
     let at = normalize_axis(axis, rank(x)?)?;
     let found = if rows_inside(x, at, &|_| true) { of_columns(x, at, q)? } else { of_each(x, at, q)? };
     if keepdims { ops::expand_dims(found, int(at)) } else { Ok(found) }
 }
 
 /// The quantile of each list along an axis without ragged rows inside.
-fn of_each(x: &Value, at: usize, q: f64) -> Result<Value> {
+fn of_each(x: &Value, at: usize, q: &Quantiles) -> Result<Value> {
     // What is missing is left out of lists along the last axis.
     let (x, last) = match typed_ref::<MaskedTensor>(x) {
         Some(masked) if masked.values().tensor().is_ok() && at + 1 < rank(x)? => {
@@ -89,11 +90,11 @@ fn of_each(x: &Value, at: usize, q: f64) -> Result<Value> {
         Some(_) | None => (x.clone(), at),
     };
     let x = drop_none(&x, Some(int(last)))?;
-    along_one(&x, int(last), &|rows| ops::segment_quantile(rows.values(), rows.partition(), q))
+    along_one(&x, int(last), &|rows| ops::segment_quantile(rows.values(), rows.partition(), q.clone()))
 }
 
 /// The quantile of each column of the rows inside an axis. Rows that are not folded stay missing.
-fn of_columns(x: &Value, at: usize, q: f64) -> Result<Value> {
+fn of_columns(x: &Value, at: usize, q: &Quantiles) -> Result<Value> {
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
         let rows = masked.rows_there()?.map_or_else(|| masked.values().clone(), ExtensionType::into_value);
         let found = of_columns(&rows, at, q)?;
@@ -108,7 +109,7 @@ fn of_columns(x: &Value, at: usize, q: f64) -> Result<Value> {
 }
 
 /// The quantile of each line that a partition cuts: of what is there of it.
-fn of_lines(values: &Value, cut: &RowPartition, q: f64) -> Result<Value> {
+fn of_lines(values: &Value, cut: &RowPartition, q: &Quantiles) -> Result<Value> {
     if let Some(rows) = typed_ref::<MaskedTensor>(values).map(|x| x.rows_there()).transpose()?.flatten() {
         let lines = RaggedTensor::from_partition(rows.into_value(), cut.clone())?;
         return reduction::rows(&|values, cut| of_lines(values, cut, q), &lines);

@@ -218,6 +218,9 @@ fn unfolded(folded: &Value, x: &Value, axes: &[usize]) -> Result<Value> {
 fn unfolded_along(folded: &Value, x: &Value, axis: usize) -> Result<Value> {
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
         let rows = masked.rows_there()?.map(ExtensionType::into_value);
+        // What was folded of a missing row is missing too, and has no element beside it.
+        let of_rows = typed_ref::<MaskedTensor>(folded).filter(|_| axis > 0);
+        let folded = of_rows.as_deref().map_or(folded, MaskedTensor::values);
         return unfolded_along(folded, rows.as_ref().unwrap_or(masked.values()), axis);
     }
     let Some(rows) = typed_ref::<RaggedTensor>(x) else {

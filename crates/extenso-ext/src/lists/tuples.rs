@@ -125,13 +125,14 @@ fn count_of_all(lengths: &Value, n: i64, replacement: bool) -> Result<()> {
 /// assert_eq!(to_literal(&both[1]).unwrap().to_string(), r#"[["a", "b", "a", "b"], []]"#);
 /// ```
 pub fn cartesian(values: &[Value], axis: i64) -> Result<Vec<Value>> {
-    let product = || {
-        let (first, rest) = values.split_first().ok_or_else(|| Error::value("no value is given"))?;
-        let axis = extenso_core::reduce::normalize_axis(axis, crate::axes::rank(first)?)?;
-        let beside = rest.iter().map(|value| Beside::lists("values", value)).collect();
-        along(first, int(axis), beside, &paired)
-    };
-    product().map_err(|e: Error| e.at("cartesian"))
+    product(values, axis).map_err(|e: Error| e.at("cartesian"))
+}
+
+fn product(values: &[Value], axis: i64) -> Result<Vec<Value>> {
+    let (first, rest) = values.split_first().ok_or_else(|| Error::value("no value is given"))?;
+    let axis = extenso_core::reduce::normalize_axis(axis, crate::axes::rank(first)?)?;
+    let beside = rest.iter().map(|value| Beside::lists("values", value)).collect();
+    along(first, int(axis), beside, &paired)
 }
 
 /// The positions in their lists of the elements of each tuple that [`cartesian`] makes.
@@ -145,13 +146,13 @@ pub fn cartesian(values: &[Value], axis: i64) -> Result<Vec<Value>> {
 /// assert_eq!(to_literal(&both[0]).unwrap().to_string(), "[[0, 1]]");
 /// ```
 pub fn argcartesian(values: &[Value], axis: i64) -> Result<Vec<Value>> {
-    let Some(first) = values.first() else { return cartesian(values, axis).map_err(|e| e.at("argcartesian")) };
-    let product = || {
+    let of_places = || {
+        let Some(first) = values.first() else { return product(values, axis) };
         let (_, axis) = places_along(first, axis)?;
         let places: Vec<Value> = values.iter().map(|x| Ok(places_along(x, axis)?.0)).collect::<Result<_>>()?;
-        cartesian(&places, axis)
+        product(&places, axis)
     };
-    product().map_err(|e: Error| e.at("argcartesian"))
+    of_places().map_err(|e: Error| e.at("argcartesian"))
 }
 
 /// The position of each element in its list, and the axis counted from the front: those behind it are left out.

@@ -117,6 +117,9 @@ pub(super) fn where_(call: &Call<'_>) -> Answer {
     let Some(operands) = given.with_masks_first()? else { return Ok(None) };
     let [condition, x, y] = &operands.items[..] else { return Ok(None) };
     let picked = again(call, &operands.values())?;
+    if let Some(mask) = condition.only_mask(&[x, y], operands.rank)? {
+        return wrap(picked, |values| mask.over(values));
+    }
     let present = |item: &Item| item.wide_mask(operands.rank).map(|mask| mask.map_or(Arg::from(true), Arg::Value));
     let chosen = ops::where_(condition.value(), present(x)?, present(y)?)?;
     let mask = match condition.wide_mask(operands.rank)? {
@@ -273,6 +276,18 @@ impl Item {
         }
     }
 
+    /// The mask of a condition, if what it chooses from has no other: what is missing as a whole stays so.
+    fn only_mask(&self, chosen: &[&Item], rank: usize) -> Result<Option<Mask>> {
+        let Item::Masked(condition, ..) = self else { return Ok(None) };
+        let same = |item: &&Item| match item {
+            Item::Plain(..) => true,
+            Item::Masked(x, ..) => x.mask.same(&condition.mask) && item.covers(rank) == self.covers(rank),
+        };
+        let covers = self.covers(rank).filter(|_| chosen.iter().all(same));
+        let Some(covers) = covers else { return Ok(None) };
+        Ok(self.mask(rank, covers)?.map(|mask| Mask { mask, covers, rank }))
+    }
+
     fn wide_mask(&self, rank: usize) -> Result<Option<Value>> {
         self.mask(rank, rank)
     }
@@ -305,19 +320,26 @@ impl Mask {
     }
 }
 
-/// A reduction passes over what is missing; where nothing is there it gives its identity. Rows that are not folded stay missing.
+/// A reduction passes over what is missing; where nothing is there it gives its identity. What is missing as a whole, beside the axes that
+/// are folded, stays missing: a list that is not there has no sum.
 pub(super) fn reduce(call: &Call<'_>) -> Answer {
     let (Kernel::Reduction(_), [arg]) = (call.op.kernel, flat(call)) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
-    if let Some(rows) = x.rows_there()? {
-        let folded = on_value(call, &rows.into_value())?;
-        let axes = match &Reduce::of(call.attrs)?.axis {
-            Axes::List(axes) => normalize_axes(axes, rank(x.values())?)?.to_vec(),
-            Axes::All => vec![0],
-        };
-        return answer(if axes.iter().all(|&axis| axis > 1) { masked_by(folded, x.mask())? } else { folded });
+    let rows = x.rows_there()?.map(ExtensionType::into_value);
+    let inside = match &Reduce::of(call.attrs)?.axis {
+        Axes::All => false,
+        Axes::List(axes) => {
+            let known = x.mask_rank()?;
+            normalize_axes(axes, rank(x.values())?)?.iter().all(|&axis| axis >= known)
+        }
+    };
+    if inside {
+        return answer(masked_by(on_value(call, rows.as_ref().unwrap_or(x.values()))?, x.mask())?);
     }
-    answer(on_value(call, &x.filled(identity(call.op, &x)?)?)?)
+    match rows {
+        Some(rows) => answer(on_value(call, &rows)?),
+        None => answer(on_value(call, &x.filled(identity(call.op, &x)?)?)?),
+    }
 }
 
 /// A fold over the rows of a partition passes over what is missing.

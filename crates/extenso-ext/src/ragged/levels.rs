@@ -4,6 +4,8 @@ use super::{RaggedTensor, common_index, cut_as};
 use crate::args::{int, typed};
 use crate::axes::{dim, outer, positions, rank, zeros, zeros_of};
 use crate::masked::MaskedTensor;
+use crate::missing::as_rows;
+use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Scalar, Tensor, Value, ops};
@@ -181,17 +183,21 @@ fn flatten_all(x: &Value) -> Result<Value> {
 }
 
 fn flatten_at(x: &Value, axis: usize) -> Result<Value> {
-    if axis == 1
-        && let Some(rows) = typed::<MaskedTensor>(x).map(|x| x.rows_there()).transpose()?.flatten()
+    if let Some(masked) = typed::<MaskedTensor>(x)
+        && let Some(rows) = masked.rows_there()?
     {
-        return flatten_at(&rows.into_value(), 1);
+        let flat = flatten_at(&rows.into_value(), axis)?;
+        return if axis == 1 { Ok(flat) } else { masked_by(flat, masked.mask()) };
     }
     let Some(ragged) = typed::<RaggedTensor>(x) else { return merge_axes(x, axis) };
     match axis {
         1 => Ok(ragged.compact()?.values),
         2 => {
             let outer = ragged.compact()?;
-            let inner = typed(&outer.values).map_or_else(|| RaggedTensor::of_uniform(&outer.values), Ok)?.compact()?;
+            let inner = match typed::<MaskedTensor>(&outer.values).map(|x| x.rows_there()).transpose()?.flatten() {
+                Some(rows) => rows,
+                None => as_rows(&outer.values)?.compact()?,
+            };
             let lengths = ops::segment_sum(inner.row_lengths()?, &outer.partition)?;
             let index = common_index([&inner.partition, &outer.partition].into_iter());
             Ok(RaggedTensor::from_partition(inner.values, cut_as(lengths, index)?)?.into_value())
@@ -224,7 +230,10 @@ pub fn unflatten(flat: impl Into<Value>, counts: impl Into<Arg>) -> Result<Ragge
     let cut = || match &counts {
         Arg::Scalar(Scalar::Int(n)) => RaggedTensor::from_uniform_row_length(flat, *n, None),
         Arg::Value(Value::Tensor(counts)) if counts.shape().rank() == Some(0) => {
-            let length = ops::cast(counts, extenso_types::DType::I64)?;
+            let length = ops::whole(counts)?;
+            if length.tensor()?.symbol().is_some() {
+                return by_length(flat, &length);
+            }
             let length = length.tensor()?.as_slice::<i64>()?.first().copied();
             RaggedTensor::from_uniform_row_length(flat, length.unwrap_or(0), None)
         }
@@ -234,6 +243,13 @@ pub fn unflatten(flat: impl Into<Value>, counts: impl Into<Arg>) -> Result<Ragge
         }
     };
     cut().map_err(|e| e.at("unflatten"))
+}
+
+/// Rows of one length that is seen when the graph runs.
+fn by_length(flat: Value, length: &Value) -> Result<RaggedTensor> {
+    let count = ops::sum(ops::ones_like(positions(&flat)?)?, 0, true)?;
+    let rows = ops::partition_from_lengths(ops::floor_divide(count, ops::maximum(length, 1)?)?)?;
+    by_counts(flat, ops::add(ops::zeros_like(ops::places_in_rows(rows)?)?, length)?.tensor()?)
 }
 
 fn by_counts(flat: Value, counts: &Tensor) -> Result<RaggedTensor> {

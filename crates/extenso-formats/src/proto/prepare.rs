@@ -176,7 +176,8 @@ impl<'a> Prepare<'_, 'a> {
 
     fn value(&self, field: &Member, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Value<'a>> {
         let (kind, steps) = (field.kind(), at.segments());
-        let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given {}", shape(plan)), wanted));
+        let wrong =
+            |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given {}", shape(plan)), wanted));
         match (&kind, plan) {
             (kind, Plan::Spelled { spelling, column }) => self.spelled(kind, spelling, *column, rows, at),
             (Kind::Message(message), plan) => {
@@ -233,7 +234,7 @@ impl<'a> Prepare<'_, 'a> {
             None => {
                 let what = if spelling.is_time() { "a time" } else { "a value that is written as text" };
                 Err(refuse(at, format!("a field of kind {kind:?} is given {what}"), fields_of(spelling)))
-            },
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Composed, OfAxes, OfAxis, given};
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
-use extenso_core::ops::{self, DotAxes, Windows};
+use extenso_core::ops::{self, DotAxes, OneAxis, Windows};
 use extenso_core::{Arg, Scalar};
 use extenso_types::{DType, Error, Result};
 
@@ -115,6 +115,12 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     };
     "random_split" ("key"; Count) = |args, attrs| ops::random_split(&args[0], Count::of(attrs)?.count);
     "random_permutation" ("key"; Count) = |args, attrs| ops::random_permutation(&args[0], Count::of(attrs)?.count);
+    "random_shuffle" ("key", "x"; OneAxis) = |args, attrs| {
+        extenso_ext::lists::random_shuffle(&args[0], &given(args, 1)?, OneAxis::of(attrs)?.axis)
+    };
+    "random_categorical" ("key", "logits"; LastAxis) = |args, attrs| {
+        extenso_ext::lists::random_categorical(&args[0], &given(args, 1)?, LastAxis::of(attrs)?.axis)
+    };
     "random_fold_in" ("key", "data"; NoAttrs) = |args, _| ops::random_fold_in(&args[0], &args[1]);
     "random_truncated_normal" ("key"; Truncated) = |args, attrs| {
         let Truncated { shape, low, high, dtype } = Truncated::of(attrs)?.clone();

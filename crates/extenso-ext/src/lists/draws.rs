@@ -1,0 +1,77 @@
+//! Lists in random order, and positions drawn by the weights of a list.
+
+use super::along_one;
+use crate::args::{int, typed_ref};
+use crate::axes::{is_ragged, rank};
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Arg, ExtensionType, Value, ops};
+use extenso_types::{DType, Result};
+
+/// The elements of each list along `axis` in random order.
+///
+/// As [`ops::random_shuffle`], also along a ragged axis. Errors: as there.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// # use extenso_core::ops;
+/// let x = lists::random_shuffle(0, &constant(vec![vec![3, 4, 5], vec![7]]).unwrap(), 1).unwrap();
+/// assert_eq!(to_literal(&ops::sort(x, 1, false).unwrap()).unwrap().to_string(), "[[3, 4, 5], [7]]");
+/// ```
+pub fn random_shuffle(key: impl Into<Arg>, x: &Value, axis: i64) -> Result<Value> {
+    let (key, at) = (key.into(), rank(x).and_then(|rank| normalize_axis(axis, rank)));
+    let Some(at) = at.map_err(|e| e.at("random_shuffle")).map(|at| is_ragged(x, at).then_some(at))? else {
+        return ops::random_shuffle(key, x, axis);
+    };
+    let shuffled = along_one(x, int(at), &|rows| {
+        let (cut, places) = (rows.partition(), ops::places_in_rows(rows.partition())?);
+        let order = ops::segment_argsort(ops::random_unit_like(key.clone(), places, DType::F64)?, cut, false)?;
+        let elements = ops::take(rows.values(), ops::places_by_row(order, cut, cut)?, 0)?;
+        Ok(rows.with_values(elements)?.into_value())
+    });
+    shuffled.map_err(|e| e.at("random_shuffle"))
+}
+
+/// For each list of logarithms of weights along `axis` a position, drawn by the weights.
+///
+/// As [`ops::random_categorical`], also of rows; what is missing is not drawn, and of an empty list the position is missing. Errors: as there.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let logits = constant(vec![vec![0.0, f64::NEG_INFINITY], vec![0.0]]).unwrap();
+/// let drawn = lists::random_categorical(0, &logits, -1).unwrap();
+/// assert_eq!(to_literal(&drawn).unwrap().to_string(), "[0, 0]");
+/// ```
+pub fn random_categorical(key: impl Into<Arg>, logits: &Value, axis: i64) -> Result<Value> {
+    if logits.tensor().is_ok() {
+        return ops::random_categorical(key, logits, axis);
+    }
+    let key = key.into();
+    let drawn = || ops::categorical_of(&each(logits, &checked)?, each(logits, &|x| unit(&key, x))?, axis);
+    drawn().map_err(|e| e.at("random_categorical"))
+}
+
+/// A function of the elements below rows and masks; zeros lie under what is missing.
+fn each(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
+    if let Some(rows) = typed_ref::<RaggedTensor>(x) {
+        return Ok(rows.with_values(each(rows.values(), f)?)?.into_value());
+    }
+    match typed_ref::<MaskedTensor>(x) {
+        Some(masked) if masked.values().tensor().is_ok() => {
+            Ok(MaskedTensor::new(f(&masked.filled(0)?)?, masked.mask().clone())?.into_value())
+        }
+        Some(masked) => Ok(MaskedTensor::new(each(masked.values(), f)?, masked.mask().clone())?.into_value()),
+        None => f(x),
+    }
+}
+
+fn checked(logits: &Value) -> Result<Value> {
+    ops::check_within(logits, f64::NEG_INFINITY, f64::INFINITY, "logits")
+}
+
+fn unit(key: &Arg, x: &Value) -> Result<Value> {
+    let dtype = x.tensor()?.dtype();
+    let dtype = if dtype == DType::F64 { dtype } else { DType::F32 };
+    ops::random_unit_like(key.clone(), x, dtype)
+}
