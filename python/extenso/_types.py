@@ -10,6 +10,7 @@ from extenso._core import (
     Tensor,
     _Meanings,
     _Rows,
+    constant,
     date_part,
     decimal_to_string,
     num,
@@ -381,10 +382,14 @@ class CategoricalTensor(Composite, ExtensionType):
     ordered: bool = False
 
     @staticmethod
-    def of(values: object) -> "CategoricalTensor":
-        """Returns values by their distinct ones, in the order of how often they come."""
-        made: CategoricalTensor = _Meanings.categorical(values)
-        return made
+    def of(values: object) -> "Any":
+        """Returns values by their distinct ones, in the order of how often they come; in rows and with what is missing, as they are.
+
+        >>> import extenso as ex
+        >>> ex.CategoricalTensor.of(["b", None, "a", "b"]).to_py()
+        ['b', None, 'a', 'b']
+        """
+        return _Meanings.categorical(constant(values) if isinstance(values, (list, tuple)) else values)
 
     def decoded(self) -> "Any":
         """Returns the values that the codes mean."""

@@ -9,6 +9,7 @@ use crate::{arrow, index, literal, spec, value};
 use extenso_core::{Ext, ExtensionType, Tensor, Value};
 use extenso_ext::{
     CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, IntervalTensor, TimestampTensor, UnionTensor,
+    to_categorical,
 };
 use extenso_types::{Error, Result};
 use pyo3::exceptions::PyTypeError;
@@ -183,7 +184,7 @@ impl Meanings {
 
     #[staticmethod]
     fn categorical<'py>(values: &Object<'py>) -> PyResult<Object<'py>> {
-        applied(values, |values| Ok(CategoricalTensor::of(values)?.into_value()))
+        applied(values, to_categorical)
     }
 
     #[staticmethod]

@@ -175,7 +175,7 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "durations": lambda x, unit="s": on_values(x, lambda v: ex.DurationTensor(v, unit)),
     "dates": lambda x: on_values(ex.cast(x, "i32"), lambda v: ex.DateTensor(v, "d")),
     "decimals": lambda x, precision=10, scale=2: on_values(x, lambda v: decimals(v, precision, scale)),
-    "categories": lambda x: on_values(x, ex.CategoricalTensor.of),
+    "categories": ex.CategoricalTensor.of,
     "union_of": lambda tags, children: union_of(ex.cast(tags, "i8"), children),
     "zip_of": lambda names, values: ex.zip(dict(zip(names, values))),
     "shown": lambda x: ex.constant(ex.to_py(x)),

@@ -7,11 +7,12 @@ use crate::Literal;
 use crate::args::{again, answer, answer_ext, flat, typed, typed_arg};
 use crate::axes::{outer, positions};
 use crate::lists::ranks;
+use crate::meaning::nested::{below, innermost};
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, register_moves};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::OneAxis;
-use extenso_core::{Answer, Arg, Call, Class, Target, Tensor, Value, call_one, on, ops};
+use extenso_core::{Answer, Arg, Call, Class, ExtensionType as _, Target, Tensor, Value, call_one, on, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result, TypeDef};
 use std::sync::Arc;
@@ -124,6 +125,27 @@ impl CategoricalTensor {
     pub fn decoded(&self) -> Result<Value> {
         ops::take(&self.categories, &self.codes, 0_i64)
     }
+}
+
+/// Values by their distinct ones, in the order of how often they come; in rows and under masks, where what is missing stays so.
+///
+/// Errors: values that no vocabulary is made of.
+///
+/// ```
+/// # use extenso_ext::{constant, to_categorical, to_literal};
+/// let words = constant(vec![vec!["b", "a"], vec!["b"]]).unwrap();
+/// assert_eq!(to_literal(&to_categorical(&words).unwrap()).unwrap().to_string(), r#"[["b", "a"], ["b"]]"#);
+/// ```
+pub fn to_categorical(values: &Value) -> Result<Value> {
+    let known = ops::vocabulary(values, None, 1_i64)?;
+    // Where all are missing, what stands under the masks is the vocabulary: a code is the place of a category.
+    let none = outer(&known).and_then(|dim| dim.known()) == Some(0);
+    let categories = if none { ops::vocabulary(innermost(values), None, 1_i64)? } else { known };
+    // What is missing is looked up too, and stands at the first.
+    let codes = ops::lookup(values, &categories, 0_i64, 0_i64)?;
+    let made =
+        |codes: &Value| Ok(CategoricalTensor::new(codes.tensor()?.clone(), categories.clone(), false)?.into_value());
+    below(&codes, &made).map_err(|e| e.at("to_categorical"))
 }
 
 impl Meaning for CategoricalTensor {

@@ -41,7 +41,7 @@ mod text_unicode;
 mod union;
 
 pub use axes::{outer, rank};
-pub use categorical::{CategoricalTensor, CategoricalTensorSpec};
+pub use categorical::{CategoricalTensor, CategoricalTensorSpec, to_categorical};
 pub use cells::CELL_KEYS;
 pub use cross::{CROSS_KEY, cross, cross_hashed};
 pub use decimal::{DecimalTensor, DecimalTensorSpec, decimal_to_string};

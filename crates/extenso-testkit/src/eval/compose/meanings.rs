@@ -4,8 +4,8 @@ use super::{Composed, given, path};
 use extenso_core::attrs::{Attrs, NoAttrs};
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_ext::{
-    CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, MaskedTensor, RaggedTensor, TimestampTensor,
-    UnionChild, UnionTensor, constant, to_literal,
+    DateTensor, DecimalTensor, DurationTensor, MaskedTensor, RaggedTensor, TimestampTensor, UnionChild, UnionTensor,
+    constant, to_categorical, to_literal,
 };
 use extenso_types::{DType, Error, Result};
 
@@ -57,7 +57,7 @@ pub(super) static FUNCTIONS: &[Composed] = &[
         name: "categories",
         params: &["x"],
         attrs: NoAttrs::DEF,
-        run: |args, _| inside(&given(args, 0)?, &|x| Ok(CategoricalTensor::of(&x.into())?.into_value())),
+        run: |args, _| to_categorical(&given(args, 0)?),
     },
     Composed {
         name: "union_of",
