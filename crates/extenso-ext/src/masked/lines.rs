@@ -153,6 +153,8 @@ fn extreme_beside(call: &Call<'_>, x: &MaskedTensor, fold: &'static OpDef) -> An
         call_one(fold, &[Arg::Value(x)], &attrs)
     };
     let best = folded(fold, x.clone().into_value(), true)?;
+    // Over no axes, what is missing stays so.
+    let best = typed::<MaskedTensor>(&best).map_or(best, |best| best.values().clone());
     // Of booleans the first true one is the largest.
     let found = ops::argmax(hits(&x, &best)?, axis.clone(), keepdims)?;
     found_where(found, folded(&ops::ANY, x.mask().clone().into(), keepdims)?)
