@@ -1,6 +1,5 @@
 """Traced functions from Python: traces, scopes, control flow, gradients, types through the graph."""
 
-import math
 import pathlib
 import re
 from typing import Any
@@ -492,47 +491,3 @@ def test_print_prints_each_time_the_function_comes_there(capsys: pytest.CaptureF
     assert capsys.readouterr().out == 'a|1|True|ß|["b"]\n'
     with pytest.raises(ValueError, match="holds `{}`"):
         ex.print("{}", 1)
-
-
-def test_numbers_that_are_traced_say_which_quantiles_and_how_long_lists_are() -> None:
-    @ex.function
-    def quantiles(x: Any, q: Any) -> Any:
-        return ex.quantile(x, q, axis=1)
-
-    rows, several = ex.constant([[1.0, 2.0], [], [3.0]]), ex.tensor([0.25, 0.5])
-    assert ex.to_py(ex.fill_none(ex.nan_to_none(quantiles(rows, several)), 0)) == [[1.25, 0, 3.0], [1.5, 0, 3.0]]
-    assert ex.to_py(ex.fill_none(ex.nan_to_none(quantiles(rows, ex.tensor(0.5))), 0)) == [1.5, 0, 3.0]
-    with pytest.raises(ex.InvalidValueError, match=r"q\[1\] is 1.5"):
-        quantiles(rows, ex.tensor([0.0, 1.5]))
-    lists = ex.function(ex.unflatten)
-    assert ex.to_py(lists(ex.tensor([1, 2, 3, 4]), ex.tensor(2))) == [[1, 2], [3, 4]]
-    for length in [3, 0, -1]:
-        with pytest.raises(ex.Error):
-            lists(ex.tensor([1, 2, 3, 4]), ex.tensor(length))
-
-
-@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "var", "std", "median", "logsumexp"])
-@pytest.mark.parametrize("x", [
-    ex.constant([[1.0, 2.0], None, [3.0]]), ex.mask([[1.0, 2.0], [5.0, float("nan")], [3.0, 4.0]], [True, False, True])
-])
-def test_a_missing_list_has_no_reduction_and_no_gradient(name: str, x: Any) -> None:
-    def reduced(x: Any) -> Any:
-        return getattr(ex, name)(x, axis=1)
-
-    found = ex.to_py(reduced(x))
-    assert found == ex.to_py(ex.function(reduced)(x))
-    assert [value is None for value in found] == [False, True, False]
-    slopes = ex.to_py(ex.grad(lambda x: ex.sum(reduced(x)))(x))
-    assert slopes[1] is None
-    assert all(math.isfinite(slope) for row in slopes if row is not None for slope in row)
-
-
-def test_slopes_at_a_vector_of_zeros_are_finite() -> None:
-    zeros, y = ex.tensor([0.0, 0.0]), ex.tensor([3.0, 4.0])
-    assert ex.grad(lambda x: ex.cosine_similarity(x, y, epsilon=0.5))(zeros).tolist() == [6.0, 8.0]
-    assert ex.grad(lambda x: ex.cosine_similarity(x, x))(zeros).tolist() == [0.0, 0.0]
-
-
-def test_the_gradient_of_digamma_is_trigamma() -> None:
-    x = ex.tensor([1.0, 2.5, -0.5])
-    assert ex.grad(lambda x: ex.sum(ex.digamma(x)))(x).tolist() == ex.trigamma(x).tolist()
