@@ -47,7 +47,7 @@ crate::ops! {
     /// Zero gives an infinity of the opposite sign, a negative whole number NaN.
     DIGAMMA: digamma(x) = OpDef::unary(map!(floats: |x| x.digamma_()))
         .grad(|cx| one(multiply(cx.g(), trigamma(&cx.args[0])?)))
-        .examples(&[("digamma([inf])", "[inf]")]);
+        .examples(&[("digamma([1.0])", "[-0.5772156649015323]")]);
 
     /// The derivative of `digamma`, within eight units in the last place. It has no gradient.
     ///
