@@ -58,21 +58,28 @@ pub(crate) trait Meaning: ExtensionType {
     }
 }
 
-/// What the first of some types makes of a value that is one of its values.
+/// What the first of some types makes of arguments, the first of which is one of its values.
 macro_rules! first_of {
-    ($of:ident, $value:expr; $($type:ty),* $(,)?) => {
-        None$(.or_else(|| $of::<$type>($value)))*
+    ($of:ident $args:tt; $($type:ty),* $(,)?) => {
+        None$(.or_else(|| $of::<$type> $args))*
     };
 }
 pub(crate) use first_of;
+
+/// The same of all types under a meaning.
+macro_rules! first_of_all {
+    ($of:ident $args:tt) => {
+        first_of!($of $args; TimestampTensor, DateTensor, TimeTensor, DurationTensor, IntervalTensor, DecimalTensor,
+            CategoricalTensor, FixedBytesTensor, Bool8Tensor, JsonTensor)
+    };
+}
 
 /// The elements of a value under a meaning; none of another value.
 pub(crate) fn elements_of(value: &Value) -> Option<Value> {
     fn of<T: Meaning>(value: &Value) -> Option<Value> {
         typed::<T>(value).map(|x| x.elements())
     }
-    first_of!(of, value; TimestampTensor, DateTensor, TimeTensor, DurationTensor, IntervalTensor, DecimalTensor,
-        CategoricalTensor, FixedBytesTensor, Bool8Tensor, JsonTensor)
+    first_of_all!(of(value))
 }
 
 /// What `f` makes of the elements, under the same meaning; none of another value.
@@ -80,21 +87,7 @@ pub(crate) fn over_elements(value: &Value, f: &dyn Fn(Value) -> Result<Value>) -
     fn of<T: Meaning>(value: &Value, f: &dyn Fn(Value) -> Result<Value>) -> Option<Result<Value>> {
         typed::<T>(value).map(|x| Ok(x.over(f(x.elements())?)?.into_value()))
     }
-    macro_rules! any {
-        ($($type:ty),*) => { None$(.or_else(|| of::<$type>(value, f)))* };
-    }
-    any!(
-        TimestampTensor,
-        DateTensor,
-        TimeTensor,
-        DurationTensor,
-        IntervalTensor,
-        DecimalTensor,
-        CategoricalTensor,
-        FixedBytesTensor,
-        Bool8Tensor,
-        JsonTensor
-    )
+    first_of_all!(of(value, f))
 }
 
 type Handle = fn(&Call<'_>) -> Answer;

@@ -135,7 +135,7 @@ pub(crate) fn in_numbers(value: &Value) -> Result<Option<Value>> {
         let x = typed::<T>(value)?;
         Some(if T::BY_KEYS { Numbered::of(&x).map(|found| found.numbers) } else { x.order() })
     }
-    super::first_of!(of, value; TimestampTensor, DateTensor, TimeTensor, DurationTensor, DecimalTensor, CategoricalTensor,
+    super::first_of!(of(value); TimestampTensor, DateTensor, TimeTensor, DurationTensor, DecimalTensor, CategoricalTensor,
         FixedBytesTensor)
     .transpose()
 }
