@@ -2,7 +2,9 @@
 //!
 //! Offsets keep their width so that Arrow's List and LargeList can both share the buffer.
 
+use crate::kernels::isa::multiversion;
 use crate::kernels::pool::{Block, affordable};
+use crate::threads::{pieces, side_by_side};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use bytemuck::Pod;
 use extenso_types::{DType, Error, Result};
@@ -137,8 +139,8 @@ impl Offsets {
             if first < 0 {
                 return Err(Error::value(format!("the first row split is {first}")).wanted("a split that is not negative"));
             }
-            // One pass that vectorises; the position is looked for only on failure.
-            if !o.windows(2).fold(true, |ok, w| ok & (w[0] <= w[1])) {
+            // The position is looked for only on failure.
+            if !never_decrease(o) {
                 let i = o.windows(2).position(|w| w[0] > w[1]).unwrap_or(0);
                 return Err(Error::value(format!("row splits decrease at [{}]: {} comes after {}", i + 1, o[i + 1], o[i]))
                     .wanted("splits that never decrease"));
@@ -152,9 +154,27 @@ impl Offsets {
     }
 }
 
+/// Whether none of the numbers is below the one before it.
+fn never_decrease<T: Copy + PartialOrd + Sync>(o: &[T]) -> bool {
+    let pieces = pieces(o.len());
+    if pieces == 1 {
+        return rises(o);
+    }
+    let piece = o.len().div_ceil(pieces);
+    let parts = (0..o.len()).step_by(piece).map(|start| &o[start..o.len().min(start + piece + 1)]).collect();
+    side_by_side(parts, |part| rises(part)).into_iter().all(|rises| rises)
+}
+
+multiversion! {
+    fn rises<T: Copy + PartialOrd>(o: &[T]) -> bool {
+        o.array_windows().fold(true, |ok, [before, after]| ok & (before <= after))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::threads::with_threads;
 
     fn check(splits: &[i64], nvalues: usize, error: &str) {
         let text = Offsets::I64(splits.to_vec().into()).prove(nvalues).expect_err("malformed").to_string();
@@ -169,5 +189,22 @@ mod tests {
         check(&[0, 5], 4, "last row split is 5");
         check(&[0, i64::MAX], 4, "last row split");
         assert!(Offsets::I64(vec![2, 3, 4].into()).prove(5).is_ok());
+    }
+
+    #[test]
+    fn offsets_that_are_proven_in_pieces_never_decrease() {
+        let mut splits: Vec<i64> = (0..200_000).collect();
+        let (rises, piece) = (
+            |o: &[i64]| with_threads(2, || never_decrease(o)),
+            200_000_usize.div_ceil(with_threads(2, || pieces(200_000))),
+        );
+        assert!(rises(&splits) && piece < 200_000);
+        // Wherever a piece begins, the step into it is looked at.
+        for at in (piece..200_000).step_by(piece).flat_map(|start| start - 1..=start + 1) {
+            let kept = splits[at];
+            splits[at] = splits[at - 1] - 1;
+            assert!(!rises(&splits), "decreases at {at}");
+            splits[at] = kept;
+        }
     }
 }

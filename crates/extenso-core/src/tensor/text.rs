@@ -1,6 +1,7 @@
 //! Texts as offsets and bytes.
 
 use crate::offsets::{Offsets, with_offsets};
+use crate::threads::{pieces_of, side_by_side};
 use arrow_buffer::{Buffer, MutableBuffer, ScalarBuffer};
 use extenso_types::{Error, Result};
 
@@ -25,7 +26,7 @@ pub(super) fn check_utf8(offsets: &Offsets, bytes: &Buffer) -> Result<()> {
     };
     let bytes = &bytes.as_slice()[first..last];
     // No offset can cut a character of one byte.
-    if bytes.is_ascii() {
+    if is_ascii(bytes) {
         return Ok(());
     }
     let text = std::str::from_utf8(bytes).map_err(|e| bad(first + e.valid_up_to()))?;
@@ -39,3 +40,17 @@ pub(super) fn check_utf8(offsets: &Offsets, bytes: &Buffer) -> Result<()> {
     });
     Ok(())
 }
+
+/// Whether all bytes are characters of their own.
+fn is_ascii(bytes: &[u8]) -> bool {
+    match pieces_of(bytes.len(), MANY) {
+        1 => bytes.is_ascii(),
+        pieces => {
+            let parts = bytes.chunks(bytes.len().div_ceil(pieces)).collect();
+            side_by_side(parts, <[u8]>::is_ascii).into_iter().all(|ascii| ascii)
+        }
+    }
+}
+
+/// So many bytes are looked at side by side.
+const MANY: usize = 1 << 20;
