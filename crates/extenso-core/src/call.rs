@@ -29,7 +29,7 @@ pub fn call(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Result<Out
     } else {
         on_tensors(op, args, attrs)
     };
-    outputs.map_err(|e| e.at(op.name))
+    outputs.map_err(|e| if op.part { e.at_part(op.name) } else { e.at(op.name) })
 }
 
 /// Applies an op of one output.

@@ -25,6 +25,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: Kind,
     places: Vec<String>,
+    /// Whether the outermost place is a part of a composition.
+    part: bool,
     what: String,
     wanted: Option<String>,
     hint: Option<String>,
@@ -92,6 +94,7 @@ impl Error {
         Error(Box::new(Inner {
             kind,
             places: Vec::new(),
+            part: false,
             what,
             wanted: None,
             hint: None,
@@ -115,10 +118,27 @@ impl Error {
     /// Puts a place (an op, an argument, a path) in front of the text; the outermost comes first.
     pub fn at(mut self, place: impl Into<String>) -> Error {
         let place = place.into();
+        if std::mem::take(&mut self.0.part) {
+            self.0.places.remove(0);
+        }
         if self.0.places.first() != Some(&place) {
             self.0.places.insert(0, place);
         }
         self
+    }
+
+    /// Puts an op that no user calls in front of the text, until an outer place says what was called.
+    ///
+    /// ```
+    /// # use extenso_types::Error;
+    /// let e = Error::value("q is 2.0").at_part("check_within");
+    /// assert_eq!(e.to_string(), "check_within: q is 2.0.");
+    /// assert_eq!(e.at("quantile").to_string(), "quantile: q is 2.0.");
+    /// ```
+    pub fn at_part(self, name: impl Into<String>) -> Error {
+        let mut error = self.at(name);
+        error.0.part = true;
+        error
     }
 
     /// Puts a path in front of the text; the path of the whole says nothing.

@@ -71,9 +71,14 @@ impl RaggedTensor {
     ///
     /// Errors: a negative length; values that are not `nrows` rows of it; more rows than memory holds.
     pub fn from_uniform_row_length(values: impl Into<Value>, length: i64, nrows: Option<i64>) -> Result<RaggedTensor> {
-        let values = rows_of(values.into())?;
+        RaggedTensor::of_length(values.into(), length, nrows, "uniform_row_length")
+    }
+
+    /// Rows of one length, which the caller was given as the argument `name`.
+    pub(crate) fn of_length(values: Value, length: i64, nrows: Option<i64>, name: &str) -> Result<RaggedTensor> {
+        let values = rows_of(values)?;
         let partition = ops::uniform_partition(witness(&values)?, length, nrows.map(|n| vec![n]));
-        RaggedTensor::from_partition(values, partition.map_err(|e| e.at("uniform_row_length"))?.partition()?.clone())
+        RaggedTensor::from_partition(values, partition.map_err(|e| e.at(name))?.partition()?.clone())
     }
 
     /// Rows of rows by the splits of each ragged axis, the outermost first.

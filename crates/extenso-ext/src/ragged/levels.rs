@@ -228,14 +228,14 @@ fn merge_axes(x: &Value, axis: usize) -> Result<Value> {
 pub fn unflatten(flat: impl Into<Value>, counts: impl Into<Arg>) -> Result<RaggedTensor> {
     let (flat, counts) = (flat.into(), counts.into());
     let cut = || match &counts {
-        Arg::Scalar(Scalar::Int(n)) => RaggedTensor::from_uniform_row_length(flat, *n, None),
+        Arg::Scalar(Scalar::Int(n)) => RaggedTensor::of_length(flat, *n, None, "counts"),
         Arg::Value(Value::Tensor(counts)) if counts.shape().rank() == Some(0) => {
             let length = ops::whole(counts)?;
             if length.tensor()?.symbol().is_some() {
                 return by_length(flat, &length);
             }
             let length = length.tensor()?.as_slice::<i64>()?.first().copied();
-            RaggedTensor::from_uniform_row_length(flat, length.unwrap_or(0), None)
+            RaggedTensor::of_length(flat, length.unwrap_or(0), None, "counts")
         }
         Arg::Value(Value::Tensor(counts)) => by_counts(flat, counts),
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => {
