@@ -1,8 +1,8 @@
 //! Functions that are no ops: compositions, as Rust has them.
 
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
 use crate::op::attr;
+use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::attrs::{AttrType, Axes, Param};
 use extenso_core::ops;
@@ -66,14 +66,15 @@ fn clip<'py>(
 /// >>> ex.to_py(ex.isclose([1.0, 1.1], 1.0))
 /// [True, False]
 #[pyfunction]
-#[pyo3(signature = (x, y, rtol=1e-5, atol=1e-8, equal_nan=false), text_signature = "(x, y, rtol=1e-05, atol=1e-08, equal_nan=False)")]
+#[pyo3(signature = (x, y, rtol=Typed::new(1e-5), atol=Typed::new(1e-8), equal_nan=Typed::new(false)), text_signature = "(x, y, rtol=1e-05, atol=1e-08, equal_nan=False)")]
 fn isclose<'py>(
     x: &Bound<'py, PyAny>,
     y: &Bound<'py, PyAny>,
-    rtol: f64,
-    atol: f64,
-    equal_nan: bool,
+    rtol: Typed<f64>,
+    atol: Typed<f64>,
+    equal_nan: Typed<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(isclose: rtol, atol, equal_nan);
     let (first, second) = (arg::from_py(x)?, arg::from_py(y)?);
     value::to_py(x.py(), guarded(|| ops::isclose(first, second, rtol, atol, equal_nan)).or_raise()?)
 }
@@ -84,13 +85,14 @@ fn isclose<'py>(
 /// >>> ex.to_py(ex.nan_to_num([float("nan"), 1.0, float("inf")], posinf=9.0))
 /// [0.0, 1.0, 9.0]
 #[pyfunction]
-#[pyo3(signature = (x, nan=0.0, posinf=None, neginf=None))]
+#[pyo3(signature = (x, nan=Typed::new(0.0), posinf=None, neginf=None), text_signature = "(x, nan=0.0, posinf=None, neginf=None)")]
 fn nan_to_num<'py>(
     x: &Bound<'py, PyAny>,
-    nan: f64,
-    posinf: Option<f64>,
-    neginf: Option<f64>,
+    nan: Typed<f64>,
+    posinf: Option<Typed<f64>>,
+    neginf: Option<Typed<f64>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(nan_to_num: nan, posinf, neginf);
     let given = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| ops::nan_to_num(given, nan, posinf, neginf)).or_raise()?)
 }
@@ -104,8 +106,13 @@ fn nan_to_num<'py>(
 /// >>> ex.mean(ex.tensor([1.0, 3.0])).item()
 /// 2.0
 #[pyfunction]
-#[pyo3(signature = (x, axis=None, keepdims=false))]
-fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: bool) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (x, axis=None, keepdims=Typed::new(false)), text_signature = "(x, axis=None, keepdims=False)")]
+fn mean<'py>(
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: Typed<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    typed!(mean: keepdims);
     let axes = axis.map_or(Ok(Axes::All), |axis| attribute("mean", "axis", axis))?;
     let given = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::mean(&given, axes, keepdims)).or_raise()?)
@@ -117,9 +124,9 @@ fn mean<'py>(x: &Bound<'py, PyAny>, axis: Option<&Bound<'py, PyAny>>, keepdims: 
 /// >>> ex.to_py(ex.softmax([1.0, 1.0]))
 /// [0.5, 0.5]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
-fn softmax<'py>(x: &Bound<'py, PyAny>, axis: Int) -> PyResult<Bound<'py, PyAny>> {
-    ints!(softmax: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
+fn softmax<'py>(x: &Bound<'py, PyAny>, axis: Typed<i64>) -> PyResult<Bound<'py, PyAny>> {
+    typed!(softmax: axis);
     let argument = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::lists::softmax(&argument, axis)).or_raise()?)
 }
@@ -130,9 +137,9 @@ fn softmax<'py>(x: &Bound<'py, PyAny>, axis: Int) -> PyResult<Bound<'py, PyAny>>
 /// >>> ex.to_py(ex.log_softmax([0.0, -800.0]))
 /// [0.0, -800.0]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
-fn log_softmax<'py>(x: &Bound<'py, PyAny>, axis: Int) -> PyResult<Bound<'py, PyAny>> {
-    ints!(log_softmax: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
+fn log_softmax<'py>(x: &Bound<'py, PyAny>, axis: Typed<i64>) -> PyResult<Bound<'py, PyAny>> {
+    typed!(log_softmax: axis);
     let argument = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::lists::log_softmax(&argument, axis)).or_raise()?)
 }
@@ -143,12 +150,13 @@ fn log_softmax<'py>(x: &Bound<'py, PyAny>, axis: Int) -> PyResult<Bound<'py, PyA
 /// >>> ex.logsumexp([800.0]).item()
 /// 800.0
 #[pyfunction]
-#[pyo3(signature = (x, axis=None, keepdims=false))]
+#[pyo3(signature = (x, axis=None, keepdims=Typed::new(false)), text_signature = "(x, axis=None, keepdims=False)")]
 fn logsumexp<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
-    keepdims: bool,
+    keepdims: Typed<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(logsumexp: keepdims);
     let axes = axis.map_or(Ok(Axes::All), |axis| attribute("logsumexp", "axis", axis))?;
     let argument = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::lists::logsumexp(&argument, &axes, keepdims)).or_raise()?)
@@ -185,9 +193,13 @@ fn is_none<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// >>> ex.to_py(ex.string_split(["a b", ""]))
 /// [['a', 'b'], []]
 #[pyfunction]
-#[pyo3(signature = (x, sep=None, maxsplit=Int::new(-1)), text_signature = "(x, sep=None, maxsplit=-1)")]
-fn string_split<'py>(x: &Bound<'py, PyAny>, sep: Option<&str>, maxsplit: Int) -> PyResult<Bound<'py, PyAny>> {
-    ints!(string_split: maxsplit);
+#[pyo3(signature = (x, sep=None, maxsplit=Typed::new(-1)), text_signature = "(x, sep=None, maxsplit=-1)")]
+fn string_split<'py>(
+    x: &Bound<'py, PyAny>,
+    sep: Option<Typed<&str>>,
+    maxsplit: Typed<i64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    typed!(string_split: sep, maxsplit);
     let strings = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::string_split(&strings, sep, maxsplit)).or_raise()?)
 }
@@ -214,16 +226,16 @@ fn string_characters<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> 
 /// >>> ex.to_py(ex.string_ngrams(["a", "b"], [1, 2], "", left="<", right=">"))
 /// ['a', 'b', '<a', 'ab', 'b>']
 #[pyfunction]
-#[pyo3(signature = (x, width, separator=" ", left=None, right=None, padding_width=None))]
+#[pyo3(signature = (x, width, separator=Typed::new(" "), left=None, right=None, padding_width=None), text_signature = "(x, width, separator=\" \", left=None, right=None, padding_width=None)")]
 fn string_ngrams<'py>(
     x: &Bound<'py, PyAny>,
     width: &Bound<'py, PyAny>,
-    separator: &str,
-    left: Option<String>,
-    right: Option<String>,
-    padding_width: Option<Int>,
+    separator: Typed<&str>,
+    left: Option<Typed<String>>,
+    right: Option<Typed<String>>,
+    padding_width: Option<Typed<i64>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ints!(string_ngrams: padding_width);
+    typed!(string_ngrams: separator, left, right, padding_width);
     let (strings, widths) = (value::from_py(x)?, attribute::<Vec<i64>>("string_ngrams", "width", width)?);
     let none_given = left.is_none() && right.is_none();
     let text = Option::unwrap_or_default;

@@ -3,8 +3,8 @@
 //! Invariant: no logic of a function stands here.
 
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
 use crate::strings::list;
+use crate::typed::{Typed, typed};
 use crate::{arg, dtype, value};
 use extenso_core::{Arg, Value, ops};
 use extenso_ext::Combiner;
@@ -39,8 +39,9 @@ fn given(object: Option<Given<'_, '_>>) -> PyResult<Option<Arg>> {
 /// >>> ex.to_py(ex.digitize([0.5, 1.0, 9.0], [1.0, 2.0]))
 /// [0, 1, 2]
 #[pyfunction]
-#[pyo3(signature = (x, bins, right=false))]
-fn digitize<'py>(x: Given<'_, 'py>, bins: Given<'_, 'py>, right: bool) -> Made<'py> {
+#[pyo3(signature = (x, bins, right=Typed::new(false)), text_signature = "(x, bins, right=False)")]
+fn digitize<'py>(x: Given<'_, 'py>, bins: Given<'_, 'py>, right: Typed<bool>) -> Made<'py> {
+    typed!(digitize: right);
     let (x, bins, py) = (arg::from_py(x)?, arg::from_py(bins)?, x.py());
     made(py, || ops::digitize(x, bins, right))
 }
@@ -53,8 +54,9 @@ fn digitize<'py>(x: Given<'_, 'py>, bins: Given<'_, 'py>, right: bool) -> Made<'
 /// >>> ex.to_py(ex.cross([ex.constant([["a"], ["b", "c"]]), ex.constant([["d"], ["e"]])]))
 /// [['a_X_d'], ['b_X_e', 'c_X_e']]
 #[pyfunction]
-#[pyo3(signature = (inputs, separator="_X_"))]
-fn cross<'py>(inputs: Given<'_, 'py>, separator: &str) -> Made<'py> {
+#[pyo3(signature = (inputs, separator=Typed::new("_X_")), text_signature = "(inputs, separator=\"_X_\")")]
+fn cross<'py>(inputs: Given<'_, 'py>, separator: Typed<&str>) -> Made<'py> {
+    typed!(cross: separator);
     let values = values("cross", inputs)?;
     made(inputs.py(), || extenso_ext::cross(&values, separator))
 }
@@ -67,9 +69,9 @@ fn cross<'py>(inputs: Given<'_, 'py>, separator: &str) -> Made<'py> {
 /// >>> ex.to_py(ex.cross_hashed([ex.constant([["a"], ["b", "c"]]), ex.constant([["d"], ["e"]])], 10))
 /// [[2], [1, 1]]
 #[pyfunction]
-#[pyo3(signature = (inputs, num_buckets=Int::new(0), key=Int::new(extenso_ext::CROSS_KEY)), text_signature = "(inputs, num_buckets=0, key=956888297470)")]
-fn cross_hashed<'py>(inputs: Given<'_, 'py>, num_buckets: Int, key: Int) -> Made<'py> {
-    ints!(cross_hashed: num_buckets, key);
+#[pyo3(signature = (inputs, num_buckets=Typed::new(0), key=Typed::new(extenso_ext::CROSS_KEY)), text_signature = "(inputs, num_buckets=0, key=956888297470)")]
+fn cross_hashed<'py>(inputs: Given<'_, 'py>, num_buckets: Typed<i64>, key: Typed<i64>) -> Made<'py> {
+    typed!(cross_hashed: num_buckets, key);
     let values = values("cross_hashed", inputs)?;
     made(inputs.py(), || extenso_ext::cross_hashed(&values, num_buckets, key))
 }
@@ -95,8 +97,8 @@ fn values(function: &'static str, inputs: Given<'_, '_>) -> PyResult<Vec<Value>>
 /// [[1, 0, 1], [0, 0, 0]]
 #[pyfunction]
 #[pyo3(signature = (ids, depth, dtype=None))]
-fn multi_hot<'py>(ids: Given<'_, 'py>, depth: Int, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
-    ints!(multi_hot: depth);
+fn multi_hot<'py>(ids: Given<'_, 'py>, depth: Typed<i64>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    typed!(multi_hot: depth);
     let given = value::from_py(ids)?;
     let dtype = dtype.map_or(Ok(DType::F64), dtype::from_py)?;
     made(ids.py(), || extenso_ext::multi_hot(&given, depth, dtype))
@@ -112,14 +114,15 @@ fn multi_hot<'py>(ids: Given<'_, 'py>, depth: Int, dtype: Option<Given<'_, 'py>>
 /// >>> ex.to_py(ex.embedding_lookup(params, ex.constant([[0, 2], []])))
 /// [[3.0, 4.0], [0.0, 0.0]]
 #[pyfunction]
-#[pyo3(signature = (params, ids, weights=None, combiner="mean", max_norm=None))]
+#[pyo3(signature = (params, ids, weights=None, combiner=Typed::new("mean"), max_norm=None), text_signature = "(params, ids, weights=None, combiner=\"mean\", max_norm=None)")]
 fn embedding_lookup<'py>(
     params: Given<'_, 'py>,
     ids: Given<'_, 'py>,
     weights: Option<Given<'_, 'py>>,
-    combiner: &str,
-    max_norm: Option<f64>,
+    combiner: Typed<&str>,
+    max_norm: Option<Typed<f64>>,
 ) -> Made<'py> {
+    typed!(embedding_lookup: combiner, max_norm);
     let (table, places, weights) = (value::from_py(params)?, value::from_py(ids)?, given(weights)?);
     made(params.py(), || {
         let combiner: Combiner = combiner.parse().map_err(|e: Error| e.at("embedding_lookup"))?;

@@ -17,7 +17,6 @@ mod formats;
 mod function;
 mod import;
 mod index;
-mod int;
 mod lists;
 mod literal;
 mod meanings;
@@ -42,6 +41,7 @@ mod spec;
 mod standard;
 mod strings;
 mod tensor;
+mod typed;
 mod value;
 mod variable;
 

@@ -3,8 +3,8 @@
 //! Invariant: no logic of a function stands here.
 
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
 use crate::rearrange::axes;
+use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::ops::Quantiles;
 use extenso_core::{Arg, Value};
@@ -41,9 +41,9 @@ fn made_pair<'py>(py: Python<'py>, make: impl FnOnce() -> Result<(Value, Value)>
 /// >>> ex.to_py(ex.first(ex.constant([[1, 2], [], [3]])))
 /// [1, None, 3]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1), default=None), text_signature = "(x, axis=-1, default=None)")]
-fn first<'py>(x: Given<'_, 'py>, axis: Int, default: Option<Given<'_, 'py>>) -> Made<'py> {
-    ints!(first: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1), default=None), text_signature = "(x, axis=-1, default=None)")]
+fn first<'py>(x: Given<'_, 'py>, axis: Typed<i64>, default: Option<Given<'_, 'py>>) -> Made<'py> {
+    typed!(first: axis);
     let (given, default) = (value::from_py(x)?, default.map(arg::from_py).transpose()?);
     made(x.py(), || lists::first(&given, axis, default))
 }
@@ -54,9 +54,9 @@ fn first<'py>(x: Given<'_, 'py>, axis: Int, default: Option<Given<'_, 'py>>) -> 
 /// >>> ex.to_py(ex.last(ex.constant([[1, 2], [], [3]]), default=0))
 /// [2, 0, 3]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1), default=None), text_signature = "(x, axis=-1, default=None)")]
-fn last<'py>(x: Given<'_, 'py>, axis: Int, default: Option<Given<'_, 'py>>) -> Made<'py> {
-    ints!(last: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1), default=None), text_signature = "(x, axis=-1, default=None)")]
+fn last<'py>(x: Given<'_, 'py>, axis: Typed<i64>, default: Option<Given<'_, 'py>>) -> Made<'py> {
+    typed!(last: axis);
     let (given, default) = (value::from_py(x)?, default.map(arg::from_py).transpose()?);
     made(x.py(), || lists::last(&given, axis, default))
 }
@@ -68,9 +68,9 @@ fn last<'py>(x: Given<'_, 'py>, axis: Int, default: Option<Given<'_, 'py>>) -> M
 /// >>> ex.to_py(ex.nth(ex.constant([[1, 2], [], [3]]), [1, 0, -1]))
 /// [2, None, 3]
 #[pyfunction]
-#[pyo3(signature = (x, index, axis=Int::new(-1), default=None), text_signature = "(x, index, axis=-1, default=None)")]
-fn nth<'py>(x: Given<'_, 'py>, index: Given<'_, 'py>, axis: Int, default: Option<Given<'_, 'py>>) -> Made<'py> {
-    ints!(nth: axis);
+#[pyo3(signature = (x, index, axis=Typed::new(-1), default=None), text_signature = "(x, index, axis=-1, default=None)")]
+fn nth<'py>(x: Given<'_, 'py>, index: Given<'_, 'py>, axis: Typed<i64>, default: Option<Given<'_, 'py>>) -> Made<'py> {
+    typed!(nth: axis);
     let (given, index) = (value::from_py(x)?, arg::from_py(index)?);
     let default = default.map(arg::from_py).transpose()?;
     made(x.py(), || lists::nth(&given, index, axis, default))
@@ -84,9 +84,9 @@ fn nth<'py>(x: Given<'_, 'py>, index: Given<'_, 'py>, axis: Int, default: Option
 /// >>> ex.to_py(ex.head(ex.constant([[1, 2, 3], [], [4]]), [1, 1, 0]))
 /// [[1], [], []]
 #[pyfunction]
-#[pyo3(signature = (x, n, axis=Int::new(-1)), text_signature = "(x, n, axis=-1)")]
-fn head<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(head: axis);
+#[pyo3(signature = (x, n, axis=Typed::new(-1)), text_signature = "(x, n, axis=-1)")]
+fn head<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(head: axis);
     let (given, n) = (value::from_py(x)?, arg::from_py(n)?);
     made(x.py(), || lists::head(&given, n, axis))
 }
@@ -97,9 +97,9 @@ fn head<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Int) -> Made<'py> {
 /// >>> ex.to_py(ex.tail(ex.constant([[1, 2, 3], [], [4]]), 2))
 /// [[2, 3], [], [4]]
 #[pyfunction]
-#[pyo3(signature = (x, n, axis=Int::new(-1)), text_signature = "(x, n, axis=-1)")]
-fn tail<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(tail: axis);
+#[pyo3(signature = (x, n, axis=Typed::new(-1)), text_signature = "(x, n, axis=-1)")]
+fn tail<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(tail: axis);
     let (given, n) = (value::from_py(x)?, arg::from_py(n)?);
     made(x.py(), || lists::tail(&given, n, axis))
 }
@@ -110,9 +110,9 @@ fn tail<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Int) -> Made<'py> {
 /// >>> ex.to_py(ex.take_per_row(ex.constant([[1, 2, 3], [4]]), ex.constant([[-1, 0, 0], []], ex.RaggedTensorSpec([None, None], "i64"))))
 /// [[3, 1, 1], []]
 #[pyfunction]
-#[pyo3(signature = (x, indices, axis=Int::new(1)), text_signature = "(x, indices, axis=1)")]
-fn take_per_row<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(take_per_row: axis);
+#[pyo3(signature = (x, indices, axis=Typed::new(1)), text_signature = "(x, indices, axis=1)")]
+fn take_per_row<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(take_per_row: axis);
     let (given, indices) = (value::from_py(x)?, value::from_py(indices)?);
     made(x.py(), || lists::take_per_row(&given, &indices, axis))
 }
@@ -126,17 +126,17 @@ fn take_per_row<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, axis: Int) -> M
 /// [[1, 2, 3], [None, None], [4, None]]
 #[pyfunction]
 #[pyo3(
-    signature = (x, length, value=None, axis=Int::new(-1), crop=false),
+    signature = (x, length, value=None, axis=Typed::new(-1), crop=Typed::new(false)),
     text_signature = "(x, length, value=None, axis=-1, crop=False)"
 )]
 fn pad_to<'py>(
     x: Given<'_, 'py>,
     length: Given<'_, 'py>,
     value: Option<Given<'_, 'py>>,
-    axis: Int,
-    crop: bool,
+    axis: Typed<i64>,
+    crop: Typed<bool>,
 ) -> Made<'py> {
-    ints!(pad_to: axis);
+    typed!(pad_to: axis, crop);
     let (given, length, value) = (value::from_py(x)?, arg::from_py(length)?, value.map(arg::from_py).transpose()?);
     made(x.py(), || lists::pad_to(&given, length, value, axis, crop))
 }
@@ -147,9 +147,9 @@ fn pad_to<'py>(
 /// >>> ex.to_py(ex.run_lengths(ex.constant([[1, 1, 2, 1], [], [3]])))
 /// [[2, 1, 1], [], [1]]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
-fn run_lengths<'py>(x: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(run_lengths: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
+fn run_lengths<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(run_lengths: axis);
     let given = value::from_py(x)?;
     made(x.py(), || lists::run_lengths(&given, axis))
 }
@@ -160,9 +160,9 @@ fn run_lengths<'py>(x: Given<'_, 'py>, axis: Int) -> Made<'py> {
 /// >>> ex.to_py(ex.unique(ex.constant([[3, 1, 3], [], [2]])))
 /// [[1, 3], [], [2]]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
-fn unique<'py>(x: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(unique: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
+fn unique<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(unique: axis);
     let given = value::from_py(x)?;
     made(x.py(), || lists::unique(&given, axis))
 }
@@ -174,9 +174,9 @@ fn unique<'py>(x: Given<'_, 'py>, axis: Int) -> Made<'py> {
 /// >>> ex.to_py(values), ex.to_py(counts)
 /// ([1, 3], [1, 2])
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
-fn unique_with_counts<'py>(x: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyTuple>> {
-    ints!(unique_with_counts: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
+fn unique_with_counts<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
+    typed!(unique_with_counts: axis);
     let given = value::from_py(x)?;
     made_pair(x.py(), || lists::unique_with_counts(&given, axis))
 }
@@ -188,9 +188,9 @@ fn unique_with_counts<'py>(x: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, 
 /// >>> ex.to_py(values), ex.to_py(inverse)
 /// ([1, 3], [1, 0, 1])
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
-fn unique_with_inverse<'py>(x: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyTuple>> {
-    ints!(unique_with_inverse: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
+fn unique_with_inverse<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
+    typed!(unique_with_inverse: axis);
     let given = value::from_py(x)?;
     made_pair(x.py(), || lists::unique_with_inverse(&given, axis))
 }
@@ -202,9 +202,9 @@ fn unique_with_inverse<'py>(x: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py,
 /// >>> ex.to_py(keys), ex.to_py(groups)
 /// (['a', 'b'], [[20], [10, 30]])
 #[pyfunction]
-#[pyo3(signature = (values, keys, axis=Int::new(0)), text_signature = "(values, keys, axis=0)")]
-fn group_by<'py>(values: Given<'_, 'py>, keys: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyTuple>> {
-    ints!(group_by: axis);
+#[pyo3(signature = (values, keys, axis=Typed::new(0)), text_signature = "(values, keys, axis=0)")]
+fn group_by<'py>(values: Given<'_, 'py>, keys: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
+    typed!(group_by: axis);
     let (given, keys) = (value::from_py(values)?, value::from_py(keys)?);
     made_pair(values.py(), || lists::group_by(&given, &keys, axis))
 }
@@ -216,8 +216,8 @@ fn group_by<'py>(values: Given<'_, 'py>, keys: Given<'_, 'py>, axis: Int) -> PyR
 /// [[False, True], [True]]
 #[pyfunction]
 #[pyo3(signature = (x, test, axis=None))]
-fn isin<'py>(x: Given<'_, 'py>, test: Given<'_, 'py>, axis: Option<Int>) -> Made<'py> {
-    ints!(isin: axis);
+fn isin<'py>(x: Given<'_, 'py>, test: Given<'_, 'py>, axis: Option<Typed<i64>>) -> Made<'py> {
+    typed!(isin: axis);
     let (given, test) = (value::from_py(x)?, weak(test)?);
     made(x.py(), || lists::isin(&given, test, axis))
 }
@@ -236,9 +236,9 @@ fn weak(object: Given<'_, '_>) -> PyResult<Arg> {
 /// >>> ex.to_py(ex.union(ex.constant([[3, 1], [4]]), ex.constant([[2, 3], [5]])))
 /// [[1, 2, 3], [4, 5]]
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=Int::new(-1)), text_signature = "(x, y, axis=-1)")]
-fn union<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(union: axis);
+#[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
+fn union<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(union: axis);
     let (a, b) = (value::from_py(x)?, value::from_py(y)?);
     made(x.py(), || lists::union(&a, &b, axis))
 }
@@ -249,9 +249,9 @@ fn union<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'py> {
 /// >>> ex.to_py(ex.intersection(ex.constant([[3, 1], [4]]), ex.constant([[2, 3], [5]])))
 /// [[3], []]
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=Int::new(-1)), text_signature = "(x, y, axis=-1)")]
-fn intersection<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(intersection: axis);
+#[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
+fn intersection<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(intersection: axis);
     let (a, b) = (value::from_py(x)?, value::from_py(y)?);
     made(x.py(), || lists::intersection(&a, &b, axis))
 }
@@ -262,9 +262,9 @@ fn intersection<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'p
 /// >>> ex.to_py(ex.difference(ex.constant([[3, 1], [4]]), ex.constant([[2, 3], [5]])))
 /// [[1], [4]]
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=Int::new(-1)), text_signature = "(x, y, axis=-1)")]
-fn difference<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(difference: axis);
+#[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
+fn difference<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(difference: axis);
     let (a, b) = (value::from_py(x)?, value::from_py(y)?);
     made(x.py(), || lists::difference(&a, &b, axis))
 }
@@ -277,9 +277,9 @@ fn difference<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'py>
 /// >>> ex.to_py(ex.windows(ex.constant([[1, 2, 3], [], [4]]), 2))
 /// [[[1, 2], [2, 3]], [], []]
 #[pyfunction]
-#[pyo3(signature = (x, size, stride=Int::new(1), axis=Int::new(-1)), text_signature = "(x, size, stride=1, axis=-1)")]
-fn windows<'py>(x: Given<'_, 'py>, size: Int, stride: Int, axis: Int) -> Made<'py> {
-    ints!(windows: size, stride, axis);
+#[pyo3(signature = (x, size, stride=Typed::new(1), axis=Typed::new(-1)), text_signature = "(x, size, stride=1, axis=-1)")]
+fn windows<'py>(x: Given<'_, 'py>, size: Typed<i64>, stride: Typed<i64>, axis: Typed<i64>) -> Made<'py> {
+    typed!(windows: size, stride, axis);
     let given = value::from_py(x)?;
     made(x.py(), || lists::windows(&given, size, stride, axis))
 }
@@ -292,9 +292,9 @@ fn windows<'py>(x: Given<'_, 'py>, size: Int, stride: Int, axis: Int) -> Made<'p
 /// >>> ex.to_py(ex.combinations(ex.constant([[1, 2, 3], [4]]), 2))
 /// [[[1, 2], [1, 3], [2, 3]], []]
 #[pyfunction]
-#[pyo3(signature = (x, n, replacement=false, axis=Int::new(-1)), text_signature = "(x, n, replacement=False, axis=-1)")]
-fn combinations<'py>(x: Given<'_, 'py>, n: Int, replacement: bool, axis: Int) -> Made<'py> {
-    ints!(combinations: n, axis);
+#[pyo3(signature = (x, n, replacement=Typed::new(false), axis=Typed::new(-1)), text_signature = "(x, n, replacement=False, axis=-1)")]
+fn combinations<'py>(x: Given<'_, 'py>, n: Typed<i64>, replacement: Typed<bool>, axis: Typed<i64>) -> Made<'py> {
+    typed!(combinations: n, replacement, axis);
     let given = value::from_py(x)?;
     made(x.py(), || lists::combinations(&given, n, replacement, axis))
 }
@@ -305,9 +305,9 @@ fn combinations<'py>(x: Given<'_, 'py>, n: Int, replacement: bool, axis: Int) ->
 /// >>> ex.to_py(ex.argcombinations(ex.constant([["a", "b"], ["c"]]), 2))
 /// [[[0, 1]], []]
 #[pyfunction]
-#[pyo3(signature = (x, n, replacement=false, axis=Int::new(-1)), text_signature = "(x, n, replacement=False, axis=-1)")]
-fn argcombinations<'py>(x: Given<'_, 'py>, n: Int, replacement: bool, axis: Int) -> Made<'py> {
-    ints!(argcombinations: n, axis);
+#[pyo3(signature = (x, n, replacement=Typed::new(false), axis=Typed::new(-1)), text_signature = "(x, n, replacement=False, axis=-1)")]
+fn argcombinations<'py>(x: Given<'_, 'py>, n: Typed<i64>, replacement: Typed<bool>, axis: Typed<i64>) -> Made<'py> {
+    typed!(argcombinations: n, replacement, axis);
     let given = value::from_py(x)?;
     made(x.py(), || lists::argcombinations(&given, n, replacement, axis))
 }
@@ -320,9 +320,9 @@ fn argcombinations<'py>(x: Given<'_, 'py>, n: Int, replacement: bool, axis: Int)
 /// >>> [ex.to_py(part) for part in ex.cartesian([[1, 2], ["a", "b"]])]
 /// [[1, 1, 2, 2], ['a', 'b', 'a', 'b']]
 #[pyfunction]
-#[pyo3(signature = (values, axis=Int::new(-1)), text_signature = "(values, axis=-1)")]
-fn cartesian<'py>(values: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyList>> {
-    ints!(cartesian: axis);
+#[pyo3(signature = (values, axis=Typed::new(-1)), text_signature = "(values, axis=-1)")]
+fn cartesian<'py>(values: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyList>> {
+    typed!(cartesian: axis);
     of_each(values, "cartesian", |items| lists::cartesian(items, axis))
 }
 
@@ -332,9 +332,9 @@ fn cartesian<'py>(values: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyLi
 /// >>> [ex.to_py(part) for part in ex.argcartesian([["a", "b"], [7, 8]])]
 /// [[0, 0, 1, 1], [0, 1, 0, 1]]
 #[pyfunction]
-#[pyo3(signature = (values, axis=Int::new(-1)), text_signature = "(values, axis=-1)")]
-fn argcartesian<'py>(values: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyList>> {
-    ints!(argcartesian: axis);
+#[pyo3(signature = (values, axis=Typed::new(-1)), text_signature = "(values, axis=-1)")]
+fn argcartesian<'py>(values: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyList>> {
+    typed!(argcartesian: axis);
     of_each(values, "argcartesian", |items| lists::argcartesian(items, axis))
 }
 
@@ -377,8 +377,9 @@ fn ranges<'py>(starts: Given<'_, 'py>, limits: Option<Given<'_, 'py>>, deltas: O
 /// >>> ex.median([4, 1, 3, 2]).item(), ex.to_py(ex.median(ex.constant([[5, 1, 2], [4]]), axis=1))
 /// (2.5, [2.0, 4.0])
 #[pyfunction]
-#[pyo3(signature = (x, axis=None, keepdims=false))]
-fn median<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+#[pyo3(signature = (x, axis=None, keepdims=Typed::new(false)), text_signature = "(x, axis=None, keepdims=False)")]
+fn median<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
+    typed!(median: keepdims);
     let (given, axis) = (value::from_py(x)?, axes("median", axis)?);
     made(x.py(), || lists::median(&given, &axis, keepdims))
 }
@@ -391,8 +392,14 @@ fn median<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) 
 /// >>> ex.quantile([4, 1, 3, 2], 0.25).item(), ex.to_py(ex.quantile([4, 1, 3, 2], [0.0, 1.0]))
 /// (1.75, [1.0, 4.0])
 #[pyfunction]
-#[pyo3(signature = (x, q, axis=None, keepdims=false))]
-fn quantile<'py>(x: Given<'_, 'py>, q: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+#[pyo3(signature = (x, q, axis=None, keepdims=Typed::new(false)), text_signature = "(x, q, axis=None, keepdims=False)")]
+fn quantile<'py>(
+    x: Given<'_, 'py>,
+    q: Given<'_, 'py>,
+    axis: Option<Given<'_, 'py>>,
+    keepdims: Typed<bool>,
+) -> Made<'py> {
+    typed!(quantile: keepdims);
     let (given, q, axis) = (value::from_py(x)?, value::from_py(q)?, axes("quantile", axis)?);
     made(x.py(), || {
         let q = Quantiles::of(&q).map_err(|e| e.at("quantile"))?;
@@ -406,9 +413,9 @@ fn quantile<'py>(x: Given<'_, 'py>, q: Given<'_, 'py>, axis: Option<Given<'_, 'p
 /// >>> ex.to_py(ex.bincount([1, 3, 1])), ex.to_py(ex.bincount([1, 0, 1], [0.5, 1.0, 2.0]))
 /// ([0, 2, 0, 1], [1.0, 2.5])
 #[pyfunction]
-#[pyo3(signature = (x, weights=None, minlength=Int::new(0)), text_signature = "(x, weights=None, minlength=0)")]
-fn bincount<'py>(x: Given<'_, 'py>, weights: Option<Given<'_, 'py>>, minlength: Int) -> Made<'py> {
-    ints!(bincount: minlength);
+#[pyo3(signature = (x, weights=None, minlength=Typed::new(0)), text_signature = "(x, weights=None, minlength=0)")]
+fn bincount<'py>(x: Given<'_, 'py>, weights: Option<Given<'_, 'py>>, minlength: Typed<i64>) -> Made<'py> {
+    typed!(bincount: minlength);
     let (given, weights) = (value::from_py(x)?, weights.map(value::from_py).transpose()?);
     made(x.py(), || lists::bincount(&given, weights, minlength))
 }

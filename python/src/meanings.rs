@@ -3,7 +3,7 @@
 //! Holds no logic of a type: arguments become values, `extenso_ext` does the work.
 
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::value::PyOpaque;
 use crate::{arrow, index, literal, spec, value};
 use extenso_core::{Ext, ExtensionType, Tensor, Value};
@@ -46,7 +46,8 @@ fn applied<'py>(x: &Object<'py>, f: impl FnOnce(&Value) -> Result<Value>) -> PyR
 /// >>> ex.date_part(ex.DateTensor([0, 19782], "d"), "year").tolist()
 /// [1970, 2024]
 #[pyfunction]
-fn date_part<'py>(x: &Object<'py>, part: &str) -> PyResult<Object<'py>> {
+fn date_part<'py>(x: &Object<'py>, part: Typed<&str>) -> PyResult<Object<'py>> {
+    typed!(date_part: part);
     applied(x, |x| extenso_ext::date_part(x, part))
 }
 
@@ -58,7 +59,8 @@ fn date_part<'py>(x: &Object<'py>, part: &str) -> PyResult<Object<'py>> {
 /// >>> ex.cast_unit(ex.DurationTensor([1500], "ms"), "s").to_py()
 /// ['1s']
 #[pyfunction]
-fn cast_unit<'py>(x: &Object<'py>, unit: &str) -> PyResult<Object<'py>> {
+fn cast_unit<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>> {
+    typed!(cast_unit: unit);
     applied(x, |x| extenso_ext::cast_unit(x, unit))
 }
 
@@ -80,7 +82,8 @@ fn decimal_to_string<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 /// >>> ex.to_decimal([1.005, 2.0], 10, 2).to_py()
 /// ['1.00', '2.00']
 #[pyfunction]
-fn to_decimal<'py>(x: &Object<'py>, precision: i64, scale: i64) -> PyResult<Object<'py>> {
+fn to_decimal<'py>(x: &Object<'py>, precision: Typed<i64>, scale: Typed<i64>) -> PyResult<Object<'py>> {
+    typed!(to_decimal: precision, scale);
     applied(x, |x| extenso_ext::to_decimal(x, precision, scale))
 }
 
@@ -91,7 +94,8 @@ fn to_decimal<'py>(x: &Object<'py>, precision: i64, scale: i64) -> PyResult<Obje
 /// [['1970-01-01T00:00:00', '1970-01-01T00:01:00'], []]
 #[pyfunction]
 #[pyo3(signature = (x, unit, zone=None))]
-fn to_timestamp<'py>(x: &Object<'py>, unit: &str, zone: Option<&str>) -> PyResult<Object<'py>> {
+fn to_timestamp<'py>(x: &Object<'py>, unit: Typed<&str>, zone: Option<Typed<&str>>) -> PyResult<Object<'py>> {
+    typed!(to_timestamp: unit, zone);
     applied(x, |x| extenso_ext::to_timestamp(x, unit, zone))
 }
 
@@ -111,7 +115,8 @@ fn to_date<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 /// >>> ex.to_time([90], "s").to_py()
 /// ['00:01:30']
 #[pyfunction]
-fn to_time<'py>(x: &Object<'py>, unit: &str) -> PyResult<Object<'py>> {
+fn to_time<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>> {
+    typed!(to_time: unit);
     applied(x, |x| extenso_ext::to_time(x, unit))
 }
 
@@ -121,7 +126,8 @@ fn to_time<'py>(x: &Object<'py>, unit: &str) -> PyResult<Object<'py>> {
 /// >>> ex.to_duration([90], "s").to_py()
 /// ['90s']
 #[pyfunction]
-fn to_duration<'py>(x: &Object<'py>, unit: &str) -> PyResult<Object<'py>> {
+fn to_duration<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>> {
+    typed!(to_duration: unit);
     applied(x, |x| extenso_ext::to_duration(x, unit))
 }
 
@@ -176,8 +182,13 @@ struct Meanings;
 #[pymethods]
 impl Meanings {
     #[staticmethod]
-    fn decimals<'py>(py: Python<'py>, texts: Vec<String>, precision: Int, scale: Int) -> PyResult<Object<'py>> {
-        ints!(decimals: precision, scale);
+    fn decimals<'py>(
+        py: Python<'py>,
+        texts: Vec<String>,
+        precision: Typed<i64>,
+        scale: Typed<i64>,
+    ) -> PyResult<Object<'py>> {
+        typed!(decimals: precision, scale);
         let made = guarded(|| DecimalTensor::parse(&texts, precision, scale)).or_raise()?;
         value::to_py(py, made.into_value())
     }

@@ -2,7 +2,7 @@
 
 use crate::composed::attribute;
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::Arg;
 use extenso_core::attrs::Axes;
@@ -41,8 +41,9 @@ fn is_valid<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 /// >>> ex.to_py(ex.count(ex.constant([[1, None], [], [3]]), axis=1))
 /// [1, 0, 1]
 #[pyfunction]
-#[pyo3(signature = (x, axis=None, keepdims=false))]
-fn count<'py>(x: &Object<'py>, axis: Option<&Object<'py>>, keepdims: bool) -> PyResult<Object<'py>> {
+#[pyo3(signature = (x, axis=None, keepdims=Typed::new(false)), text_signature = "(x, axis=None, keepdims=False)")]
+fn count<'py>(x: &Object<'py>, axis: Option<&Object<'py>>, keepdims: Typed<bool>) -> PyResult<Object<'py>> {
+    typed!(count: keepdims);
     let axes = axis.map_or(Ok(Axes::All), |axis| attribute("count", "axis", axis))?;
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| missing::count(&values, axes, keepdims)).or_raise()?)
@@ -93,9 +94,9 @@ fn coalesce<'py>(values: &Bound<'py, PyTuple>) -> PyResult<Object<'py>> {
 /// >>> ex.to_py(ex.singletons(ex.constant([1, None, 3])))
 /// [[1], [], [3]]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(0)), text_signature = "(x, axis=0)")]
-fn singletons<'py>(x: &Object<'py>, axis: Int) -> PyResult<Object<'py>> {
-    ints!(singletons: axis);
+#[pyo3(signature = (x, axis=Typed::new(0)), text_signature = "(x, axis=0)")]
+fn singletons<'py>(x: &Object<'py>, axis: Typed<i64>) -> PyResult<Object<'py>> {
+    typed!(singletons: axis);
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| missing::singletons(&values, axis)).or_raise()?)
 }
@@ -109,8 +110,8 @@ fn singletons<'py>(x: &Object<'py>, axis: Int) -> PyResult<Object<'py>> {
 /// [[1], [4], [5, 6]]
 #[pyfunction]
 #[pyo3(signature = (x, axis=None))]
-fn drop_none<'py>(x: &Object<'py>, axis: Option<Int>) -> PyResult<Object<'py>> {
-    ints!(drop_none: axis);
+fn drop_none<'py>(x: &Object<'py>, axis: Option<Typed<i64>>) -> PyResult<Object<'py>> {
+    typed!(drop_none: axis);
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| missing::drop_none(&values, axis)).or_raise()?)
 }
@@ -123,9 +124,9 @@ fn drop_none<'py>(x: &Object<'py>, axis: Option<Int>) -> PyResult<Object<'py>> {
 /// >>> ex.to_py(ex.pad_none(ex.constant([[1, 2, 3], [], [4]]), 2, clip=True))
 /// [[1, 2], [None, None], [4, None]]
 #[pyfunction]
-#[pyo3(signature = (x, target, axis=Int::new(1), clip=false), text_signature = "(x, target, axis=1, clip=False)")]
-fn pad_none<'py>(x: &Object<'py>, target: Int, axis: Int, clip: bool) -> PyResult<Object<'py>> {
-    ints!(pad_none: target, axis);
+#[pyo3(signature = (x, target, axis=Typed::new(1), clip=Typed::new(false)), text_signature = "(x, target, axis=1, clip=False)")]
+fn pad_none<'py>(x: &Object<'py>, target: Typed<i64>, axis: Typed<i64>, clip: Typed<bool>) -> PyResult<Object<'py>> {
+    typed!(pad_none: target, axis, clip);
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| missing::pad_none(&values, target, axis, clip)).or_raise()?)
 }

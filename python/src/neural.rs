@@ -5,8 +5,8 @@
 use crate::arg;
 use crate::composed::attribute;
 use crate::error::OrRaise;
-use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, axes, made};
+use crate::typed::{Typed, typed};
 use crate::value;
 use extenso_core::Arg;
 use extenso_core::attrs::Axes;
@@ -44,8 +44,9 @@ fn padding(text: &str) -> PyResult<Padding> {
 /// >>> ex.to_py(ex.elu([2.0, -800.0]))
 /// [2.0, -1.0]
 #[pyfunction]
-#[pyo3(signature = (x, alpha=1.0))]
-fn elu<'py>(x: Given<'_, 'py>, alpha: f64) -> Made<'py> {
+#[pyo3(signature = (x, alpha=Typed::new(1.0)), text_signature = "(x, alpha=1.0)")]
+fn elu<'py>(x: Given<'_, 'py>, alpha: Typed<f64>) -> Made<'py> {
+    typed!(elu: alpha);
     let given = arg::from_py(x)?;
     made(x.py(), || ops::elu(given, alpha))
 }
@@ -56,8 +57,9 @@ fn elu<'py>(x: Given<'_, 'py>, alpha: f64) -> Made<'py> {
 /// >>> ex.to_py(ex.celu([2.0, -800.0], 2.0))
 /// [2.0, -2.0]
 #[pyfunction]
-#[pyo3(signature = (x, alpha=1.0))]
-fn celu<'py>(x: Given<'_, 'py>, alpha: f64) -> Made<'py> {
+#[pyo3(signature = (x, alpha=Typed::new(1.0)), text_signature = "(x, alpha=1.0)")]
+fn celu<'py>(x: Given<'_, 'py>, alpha: Typed<f64>) -> Made<'py> {
+    typed!(celu: alpha);
     let given = arg::from_py(x)?;
     made(x.py(), || ops::celu(given, alpha))
 }
@@ -68,8 +70,9 @@ fn celu<'py>(x: Given<'_, 'py>, alpha: f64) -> Made<'py> {
 /// >>> ex.to_py(ex.leaky_relu([2.0, -2.0], 0.5))
 /// [2.0, -1.0]
 #[pyfunction]
-#[pyo3(signature = (x, slope=0.01))]
-fn leaky_relu<'py>(x: Given<'_, 'py>, slope: f64) -> Made<'py> {
+#[pyo3(signature = (x, slope=Typed::new(0.01)), text_signature = "(x, slope=0.01)")]
+fn leaky_relu<'py>(x: Given<'_, 'py>, slope: Typed<f64>) -> Made<'py> {
+    typed!(leaky_relu: slope);
     let given = arg::from_py(x)?;
     made(x.py(), || ops::leaky_relu(given, slope))
 }
@@ -91,9 +94,9 @@ fn prelu<'py>(x: Given<'_, 'py>, slope: Given<'_, 'py>) -> Made<'py> {
 /// >>> ex.to_py(ex.glu([3.0, 0.0]))
 /// [1.5]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
-fn glu<'py>(x: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(glu: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
+fn glu<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(glu: axis);
     let given = value::from_py(x)?;
     made(x.py(), || ops::glu(given, axis))
 }
@@ -104,14 +107,15 @@ fn glu<'py>(x: Given<'_, 'py>, axis: Int) -> Made<'py> {
 /// >>> ex.to_py(ex.layer_norm([1.0, 3.0], epsilon=0.0))
 /// [-1.0, 1.0]
 #[pyfunction]
-#[pyo3(signature = (x, scale=None, bias=None, axis=None, epsilon=1e-5))]
+#[pyo3(signature = (x, scale=None, bias=None, axis=None, epsilon=Typed::new(1e-5)), text_signature = "(x, scale=None, bias=None, axis=None, epsilon=1e-05)")]
 fn layer_norm<'py>(
     x: Given<'_, 'py>,
     scale: Option<Given<'_, 'py>>,
     bias: Option<Given<'_, 'py>>,
     axis: Option<Given<'_, 'py>>,
-    epsilon: f64,
+    epsilon: Typed<f64>,
 ) -> Made<'py> {
+    typed!(layer_norm: epsilon);
     let (given, scale, bias, over) = (value::from_py(x)?, optional(scale)?, optional(bias)?, last("layer_norm", axis)?);
     made(x.py(), || ops::layer_norm(given, scale, bias, over, epsilon))
 }
@@ -122,13 +126,14 @@ fn layer_norm<'py>(
 /// >>> ex.to_py(ex.rms_norm([3.0, -3.0], epsilon=0.0))
 /// [1.0, -1.0]
 #[pyfunction]
-#[pyo3(signature = (x, scale=None, axis=None, epsilon=1e-6))]
+#[pyo3(signature = (x, scale=None, axis=None, epsilon=Typed::new(1e-6)), text_signature = "(x, scale=None, axis=None, epsilon=1e-06)")]
 fn rms_norm<'py>(
     x: Given<'_, 'py>,
     scale: Option<Given<'_, 'py>>,
     axis: Option<Given<'_, 'py>>,
-    epsilon: f64,
+    epsilon: Typed<f64>,
 ) -> Made<'py> {
+    typed!(rms_norm: epsilon);
     let (given, scale, over) = (value::from_py(x)?, optional(scale)?, last("rms_norm", axis)?);
     made(x.py(), || ops::rms_norm(given, scale, over, epsilon))
 }
@@ -140,7 +145,7 @@ fn rms_norm<'py>(
 /// [0.0, 1.0]
 #[pyfunction]
 #[pyo3(
-    signature = (x, average, variance, scale=None, bias=None, axis=Int::new(-1), epsilon=1e-3),
+    signature = (x, average, variance, scale=None, bias=None, axis=Typed::new(-1), epsilon=Typed::new(1e-3)),
     text_signature = "(x, average, variance, scale=None, bias=None, axis=-1, epsilon=0.001)"
 )]
 fn batch_norm<'py>(
@@ -149,10 +154,10 @@ fn batch_norm<'py>(
     variance: Given<'_, 'py>,
     scale: Option<Given<'_, 'py>>,
     bias: Option<Given<'_, 'py>>,
-    axis: Int,
-    epsilon: f64,
+    axis: Typed<i64>,
+    epsilon: Typed<f64>,
 ) -> Made<'py> {
-    ints!(batch_norm: axis);
+    typed!(batch_norm: axis, epsilon);
     let (given, average, variance) = (value::from_py(x)?, value::from_py(average)?, value::from_py(variance)?);
     let (scale, bias) = (optional(scale)?, optional(bias)?);
     made(x.py(), || ops::batch_norm(given, average, variance, scale, bias, axis, epsilon))
@@ -164,8 +169,9 @@ fn batch_norm<'py>(
 /// >>> ex.to_py(ex.l2_normalize([6.0, -8.0]))
 /// [0.6, -0.8]
 #[pyfunction]
-#[pyo3(signature = (x, axis=None, epsilon=1e-12))]
-fn l2_normalize<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, epsilon: f64) -> Made<'py> {
+#[pyo3(signature = (x, axis=None, epsilon=Typed::new(1e-12)), text_signature = "(x, axis=None, epsilon=1e-12)")]
+fn l2_normalize<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, epsilon: Typed<f64>) -> Made<'py> {
+    typed!(l2_normalize: epsilon);
     let (given, over) = (value::from_py(x)?, last("l2_normalize", axis)?);
     made(x.py(), || ops::l2_normalize(given, over, epsilon))
 }
@@ -176,9 +182,9 @@ fn l2_normalize<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, epsilon: f
 /// >>> ex.cosine_similarity([3.0, 4.0], [4.0, 3.0]).item()
 /// 0.96
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=Int::new(-1), epsilon=1e-8), text_signature = "(x, y, axis=-1, epsilon=1e-08)")]
-fn cosine_similarity<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int, epsilon: f64) -> Made<'py> {
-    ints!(cosine_similarity: axis);
+#[pyo3(signature = (x, y, axis=Typed::new(-1), epsilon=Typed::new(1e-8)), text_signature = "(x, y, axis=-1, epsilon=1e-08)")]
+fn cosine_similarity<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>, epsilon: Typed<f64>) -> Made<'py> {
+    typed!(cosine_similarity: axis, epsilon);
     let (given, other) = (value::from_py(x)?, value::from_py(y)?);
     made(x.py(), || extenso_ext::cosine_similarity(given, other, axis, epsilon))
 }
@@ -189,9 +195,9 @@ fn cosine_similarity<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int, epsil
 /// >>> ex.softmax_cross_entropy([0.0, -800.0], [0.0, 1.0]).item()
 /// 800.0
 #[pyfunction]
-#[pyo3(signature = (logits, labels, axis=Int::new(-1)), text_signature = "(logits, labels, axis=-1)")]
-fn softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(softmax_cross_entropy: axis);
+#[pyo3(signature = (logits, labels, axis=Typed::new(-1)), text_signature = "(logits, labels, axis=-1)")]
+fn softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(softmax_cross_entropy: axis);
     let (given, wanted) = (value::from_py(logits)?, value::from_py(labels)?);
     made(logits.py(), || ops::softmax_cross_entropy(given, wanted, axis))
 }
@@ -202,9 +208,9 @@ fn softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, ax
 /// >>> ex.to_py(ex.sparse_softmax_cross_entropy([[0.0, -800.0]], [1]))
 /// [800.0]
 #[pyfunction]
-#[pyo3(signature = (logits, labels, axis=Int::new(-1)), text_signature = "(logits, labels, axis=-1)")]
-fn sparse_softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(sparse_softmax_cross_entropy: axis);
+#[pyo3(signature = (logits, labels, axis=Typed::new(-1)), text_signature = "(logits, labels, axis=-1)")]
+fn sparse_softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(sparse_softmax_cross_entropy: axis);
     let (given, wanted) = (value::from_py(logits)?, value::from_py(labels)?);
     made(logits.py(), || ops::sparse_softmax_cross_entropy(given, wanted, axis))
 }
@@ -243,8 +249,9 @@ fn mean_squared_error<'py>(
 /// >>> ex.to_py(ex.huber([0.5, 3.0], [0.0, 0.0]))
 /// [0.125, 2.5]
 #[pyfunction]
-#[pyo3(signature = (predictions, targets, delta=1.0))]
-fn huber<'py>(predictions: Given<'_, 'py>, targets: Given<'_, 'py>, delta: f64) -> Made<'py> {
+#[pyo3(signature = (predictions, targets, delta=Typed::new(1.0)), text_signature = "(predictions, targets, delta=1.0)")]
+fn huber<'py>(predictions: Given<'_, 'py>, targets: Given<'_, 'py>, delta: Typed<f64>) -> Made<'py> {
+    typed!(huber: delta);
     let (given, wanted) = (value::from_py(predictions)?, arg::from_py(targets)?);
     made(predictions.py(), || ops::huber(given, wanted, delta))
 }
@@ -258,16 +265,16 @@ fn huber<'py>(predictions: Given<'_, 'py>, targets: Given<'_, 'py>, delta: f64) 
 /// >>> ex.to_py(ex.conv1d([[1.0], [2.0], [4.0]], [[[-1.0]], [[1.0]]]))
 /// [[1.0], [2.0]]
 #[pyfunction]
-#[pyo3(signature = (x, weights, stride=Int::new(1), padding="valid", dilation=Int::new(1), groups=Int::new(1)), text_signature = "(x, weights, stride=1, padding=\"valid\", dilation=1, groups=1)")]
+#[pyo3(signature = (x, weights, stride=Typed::new(1), padding=Typed::new("valid"), dilation=Typed::new(1), groups=Typed::new(1)), text_signature = "(x, weights, stride=1, padding=\"valid\", dilation=1, groups=1)")]
 fn conv1d<'py>(
     x: Given<'_, 'py>,
     weights: Given<'_, 'py>,
-    stride: Int,
-    padding: &str,
-    dilation: Int,
-    groups: Int,
+    stride: Typed<i64>,
+    padding: Typed<&str>,
+    dilation: Typed<i64>,
+    groups: Typed<i64>,
 ) -> Made<'py> {
-    ints!(conv1d: stride, dilation, groups);
+    typed!(conv1d: stride, padding, dilation, groups);
     let (given, weights) = (value::from_py(x)?, value::from_py(weights)?);
     let windows = Windows { stride, dilation, padding: self::padding(padding)? };
     made(x.py(), || ops::conv1d(given, weights, windows, groups))
@@ -279,9 +286,14 @@ fn conv1d<'py>(
 /// >>> ex.to_py(ex.max_pool1d([[1.0], [3.0], [2.0], [0.0]], 2))
 /// [[3.0], [2.0]]
 #[pyfunction]
-#[pyo3(signature = (x, width, stride=None, padding="valid"))]
-fn max_pool1d<'py>(x: Given<'_, 'py>, width: Int, stride: Option<Int>, padding: &str) -> Made<'py> {
-    ints!(max_pool1d: width, stride);
+#[pyo3(signature = (x, width, stride=None, padding=Typed::new("valid")), text_signature = "(x, width, stride=None, padding=\"valid\")")]
+fn max_pool1d<'py>(
+    x: Given<'_, 'py>,
+    width: Typed<i64>,
+    stride: Option<Typed<i64>>,
+    padding: Typed<&str>,
+) -> Made<'py> {
+    typed!(max_pool1d: width, stride, padding);
     let (given, padding) = (value::from_py(x)?, self::padding(padding)?);
     made(x.py(), || ops::max_pool1d(given, width, stride, padding))
 }
@@ -292,9 +304,14 @@ fn max_pool1d<'py>(x: Given<'_, 'py>, width: Int, stride: Option<Int>, padding: 
 /// >>> ex.to_py(ex.avg_pool1d([[1.0], [3.0], [2.0], [0.0]], 2))
 /// [[2.0], [1.0]]
 #[pyfunction]
-#[pyo3(signature = (x, width, stride=None, padding="valid"))]
-fn avg_pool1d<'py>(x: Given<'_, 'py>, width: Int, stride: Option<Int>, padding: &str) -> Made<'py> {
-    ints!(avg_pool1d: width, stride);
+#[pyo3(signature = (x, width, stride=None, padding=Typed::new("valid")), text_signature = "(x, width, stride=None, padding=\"valid\")")]
+fn avg_pool1d<'py>(
+    x: Given<'_, 'py>,
+    width: Typed<i64>,
+    stride: Option<Typed<i64>>,
+    padding: Typed<&str>,
+) -> Made<'py> {
+    typed!(avg_pool1d: width, stride, padding);
     let (given, padding) = (value::from_py(x)?, self::padding(padding)?);
     made(x.py(), || ops::avg_pool1d(given, width, stride, padding))
 }

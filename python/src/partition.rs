@@ -1,7 +1,7 @@
 //! `RowPartition`: how a flat list is cut into rows, as a Python object.
 
 use crate::error::OrRaise;
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::{arg, call, spec, value};
 use extenso_core::attrs::NoAttrs;
 use extenso_core::{Arg, RowPartition, ops};
@@ -22,8 +22,8 @@ impl PyRowPartition {
     /// `nvalues` is the number of values; without it, the last split.
     #[staticmethod]
     #[pyo3(signature = (splits, nvalues=None))]
-    fn from_row_splits(splits: &Bound<'_, PyAny>, nvalues: Option<Int<usize>>) -> PyResult<PyRowPartition> {
-        ints!(from_row_splits: nvalues);
+    fn from_row_splits(splits: &Bound<'_, PyAny>, nvalues: Option<Typed<usize>>) -> PyResult<PyRowPartition> {
+        typed!(from_row_splits: nvalues);
         let splits = arg::tensor(splits, None)?;
         let nvalues = nvalues.map_or_else(|| last_split(&splits), Ok)?;
         RowPartition::from_row_splits(&splits, nvalues).or_raise().map(PyRowPartition)

@@ -3,8 +3,8 @@
 //! Holds no logic of records: arguments become values, `extenso_ext::paths` does the work.
 
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
 use crate::record::{field_name, field_path, field_paths};
+use crate::typed::{Typed, typed};
 use crate::value;
 use extenso_core::Value;
 use extenso_ext::paths;
@@ -69,10 +69,10 @@ impl Paths {
     pub fn slice<'py>(
         x: &Object<'py>,
         path: &Object<'py>,
-        begin: Option<Int>,
-        end: Option<Int>,
+        begin: Option<Typed<i64>>,
+        end: Option<Typed<i64>>,
     ) -> PyResult<Object<'py>> {
-        ints!(slice: begin, end);
+        typed!(slice: begin, end);
         let (whole, path) = (value::from_py(x)?, field_path(path)?);
         value::to_py(x.py(), guarded(|| paths::slice(&whole, path, begin, end)).or_raise()?)
     }
@@ -118,8 +118,8 @@ fn called(function: &Object<'_>, values: &[Value]) -> PyResult<Value> {
 /// [[{'n': 1, 'm': 'a'}, {'n': 2, 'm': 'a'}], [{'n': 3, 'm': 'b'}]]
 #[pyfunction]
 #[pyo3(signature = (fields, depth_limit=None))]
-fn zip<'py>(fields: &Bound<'py, PyMapping>, depth_limit: Option<Int>) -> PyResult<Object<'py>> {
-    ints!(zip: depth_limit);
+fn zip<'py>(fields: &Bound<'py, PyMapping>, depth_limit: Option<Typed<i64>>) -> PyResult<Object<'py>> {
+    typed!(zip: depth_limit);
     let mut named: Vec<(String, Value)> = Vec::new();
     for entry in fields.items()? {
         let (name, field): (Object<'py>, Object<'py>) = entry.extract()?;

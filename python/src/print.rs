@@ -1,6 +1,7 @@
 //! `print`: values and texts as a line, in a traced function each time it runs.
 
 use crate::error::{OrRaise, guarded, raised};
+use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::ops;
 use extenso_types::{Error, Result};
@@ -21,8 +22,9 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> ex.print("x =", ex.tensor([1, 2]))
 /// x = [1, 2]
 #[pyfunction]
-#[pyo3(signature = (*values, sep=" "))]
-fn print(py: Python<'_>, values: &Bound<'_, PyTuple>, sep: &str) -> PyResult<()> {
+#[pyo3(signature = (*values, sep=Typed::new(" ")), text_signature = "(*values, sep=\" \")")]
+fn print(py: Python<'_>, values: &Bound<'_, PyTuple>, sep: Typed<&str>) -> PyResult<()> {
+    typed!(print: sep);
     let mut shown = Vec::with_capacity(values.len());
     let mut template = Vec::with_capacity(values.len());
     for given in values {

@@ -4,8 +4,8 @@
 
 use crate::arg;
 use crate::composed::attribute;
-use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, axes, made};
+use crate::typed::{Typed, typed};
 use crate::value;
 use extenso_core::Arg;
 use extenso_core::ops::{self, DotAxes};
@@ -30,7 +30,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// [21, 43]
 #[pyfunction]
 #[pyo3(signature = (subscripts, *operands))]
-fn einsum<'py>(py: Python<'py>, subscripts: &str, operands: &Bound<'py, PyTuple>) -> Made<'py> {
+fn einsum<'py>(py: Python<'py>, subscripts: Typed<&str>, operands: &Bound<'py, PyTuple>) -> Made<'py> {
+    typed!(einsum: subscripts);
     let operands: PyResult<Vec<Arg>> = operands.iter().map(|operand| arg::from_py(&operand)).collect();
     let operands = operands?;
     made(py, || extenso_ext::einsum(subscripts, operands))
@@ -63,9 +64,9 @@ fn dot_axes(function: &str, object: Given<'_, '_>) -> PyResult<DotAxes> {
 /// >>> ex.to_py(ex.vecdot([[1, 2], [3, 4]], [1, 10]))
 /// [21, 43]
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=Int::new(-1)), text_signature = "(x, y, axis=-1)")]
-fn vecdot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(vecdot: axis);
+#[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
+fn vecdot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(vecdot: axis);
     let (given, other) = (arg::from_py(x)?, arg::from_py(y)?);
     made(x.py(), || extenso_ext::vecdot(given, other, axis))
 }
@@ -98,9 +99,9 @@ fn inner<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
 /// >>> ex.to_py(ex.diagonal([[1, 2], [3, 4]]))
 /// [1, 4]
 #[pyfunction]
-#[pyo3(signature = (x, offset=Int::new(0), axis1=Int::new(0), axis2=Int::new(1)), text_signature = "(x, offset=0, axis1=0, axis2=1)")]
-fn diagonal<'py>(x: Given<'_, 'py>, offset: Int, axis1: Int, axis2: Int) -> Made<'py> {
-    ints!(diagonal: offset, axis1, axis2);
+#[pyo3(signature = (x, offset=Typed::new(0), axis1=Typed::new(0), axis2=Typed::new(1)), text_signature = "(x, offset=0, axis1=0, axis2=1)")]
+fn diagonal<'py>(x: Given<'_, 'py>, offset: Typed<i64>, axis1: Typed<i64>, axis2: Typed<i64>) -> Made<'py> {
+    typed!(diagonal: offset, axis1, axis2);
     let given = value::from_py(x)?;
     made(x.py(), || ops::diagonal(given, offset, axis1, axis2))
 }
@@ -111,9 +112,9 @@ fn diagonal<'py>(x: Given<'_, 'py>, offset: Int, axis1: Int, axis2: Int) -> Made
 /// >>> ex.trace([[1, 2], [3, 4]]).item()
 /// 5
 #[pyfunction]
-#[pyo3(signature = (x, offset=Int::new(0), axis1=Int::new(0), axis2=Int::new(1)), text_signature = "(x, offset=0, axis1=0, axis2=1)")]
-fn trace<'py>(x: Given<'_, 'py>, offset: Int, axis1: Int, axis2: Int) -> Made<'py> {
-    ints!(trace: offset, axis1, axis2);
+#[pyo3(signature = (x, offset=Typed::new(0), axis1=Typed::new(0), axis2=Typed::new(1)), text_signature = "(x, offset=0, axis1=0, axis2=1)")]
+fn trace<'py>(x: Given<'_, 'py>, offset: Typed<i64>, axis1: Typed<i64>, axis2: Typed<i64>) -> Made<'py> {
+    typed!(trace: offset, axis1, axis2);
     let given = value::from_py(x)?;
     made(x.py(), || ops::trace(given, offset, axis1, axis2))
 }
@@ -124,8 +125,9 @@ fn trace<'py>(x: Given<'_, 'py>, offset: Int, axis1: Int, axis2: Int) -> Made<'p
 /// >>> ex.norm([3.0, -4.0]).item()
 /// 5.0
 #[pyfunction]
-#[pyo3(signature = (x, ord=2.0, axis=None, keepdims=false))]
-fn norm<'py>(x: Given<'_, 'py>, ord: f64, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+#[pyo3(signature = (x, ord=Typed::new(2.0), axis=None, keepdims=Typed::new(false)), text_signature = "(x, ord=2.0, axis=None, keepdims=False)")]
+fn norm<'py>(x: Given<'_, 'py>, ord: Typed<f64>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
+    typed!(norm: ord, keepdims);
     let (given, over) = (value::from_py(x)?, axes("norm", axis)?);
     made(x.py(), || ops::norm(given, ord, over, keepdims))
 }
@@ -136,9 +138,9 @@ fn norm<'py>(x: Given<'_, 'py>, ord: f64, axis: Option<Given<'_, 'py>>, keepdims
 /// >>> ex.to_py(ex.cross_product([1, 0, 0], [0, 1, 0]))
 /// [0, 0, 1]
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=Int::new(-1)), text_signature = "(x, y, axis=-1)")]
-fn cross_product<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(cross_product: axis);
+#[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
+fn cross_product<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(cross_product: axis);
     let (given, other) = (value::from_py(x)?, value::from_py(y)?);
     made(x.py(), || ops::cross_product(given, other, axis))
 }

@@ -3,7 +3,7 @@
 //! Holds no logic of rows: arguments become values, `extenso_ext::ragged` does the work.
 
 use crate::error::{OrRaise, guarded, raised};
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::{ExtensionType, MAX_RANK, Tensor, Value};
 use extenso_ext::RaggedTensor;
@@ -246,9 +246,9 @@ fn sizes(shape: &Object<'_>) -> PyResult<Vec<Option<i64>>> {
 /// >>> ex.to_py(ex.num(ex.constant([[1, 2], [], [3]])))
 /// [2, 0, 1]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(1)), text_signature = "(x, axis=1)")]
-fn num<'py>(x: &Object<'py>, axis: Int) -> PyResult<Object<'py>> {
-    ints!(num: axis);
+#[pyo3(signature = (x, axis=Typed::new(1)), text_signature = "(x, axis=1)")]
+fn num<'py>(x: &Object<'py>, axis: Typed<i64>) -> PyResult<Object<'py>> {
+    typed!(num: axis);
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| ragged::num(values, axis)).or_raise()?)
 }
@@ -259,9 +259,9 @@ fn num<'py>(x: &Object<'py>, axis: Int) -> PyResult<Object<'py>> {
 /// >>> ex.to_py(ex.local_index(ex.constant([[7, 7], [], [7]])))
 /// [[0, 1], [], [0]]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1)), text_signature = "(x, axis=-1)")]
-fn local_index<'py>(x: &Object<'py>, axis: Int) -> PyResult<Object<'py>> {
-    ints!(local_index: axis);
+#[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
+fn local_index<'py>(x: &Object<'py>, axis: Typed<i64>) -> PyResult<Object<'py>> {
+    typed!(local_index: axis);
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| ragged::local_index(values, axis)).or_raise()?)
 }
@@ -273,8 +273,8 @@ fn local_index<'py>(x: &Object<'py>, axis: Int) -> PyResult<Object<'py>> {
 /// [1, 2, 3]
 #[pyfunction]
 #[pyo3(signature = (x, axis=None))]
-fn flatten<'py>(x: &Object<'py>, axis: Option<Int>) -> PyResult<Object<'py>> {
-    ints!(flatten: axis);
+fn flatten<'py>(x: &Object<'py>, axis: Option<Typed<i64>>) -> PyResult<Object<'py>> {
+    typed!(flatten: axis);
     let values = value::from_py(x)?;
     value::to_py(x.py(), guarded(|| ragged::flatten(values, axis)).or_raise()?)
 }

@@ -5,8 +5,8 @@
 use crate::arg;
 use crate::composed::attribute;
 use crate::error::OrRaise;
-use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, dtype_of, made};
+use crate::typed::{Typed, typed};
 use crate::value;
 use extenso_core::ops;
 use extenso_types::{DType, Error};
@@ -51,9 +51,9 @@ fn random_key<'py>(seed: Given<'_, 'py>) -> Made<'py> {
 /// >>> ex.random_split(42, 3).shape
 /// (3, 2)
 #[pyfunction]
-#[pyo3(signature = (key, count=Int::new(2)), text_signature = "(key, count=2)")]
-fn random_split<'py>(key: Given<'_, 'py>, count: Int) -> Made<'py> {
-    ints!(random_split: count);
+#[pyo3(signature = (key, count=Typed::new(2)), text_signature = "(key, count=2)")]
+fn random_split<'py>(key: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
+    typed!(random_split: count);
     let from = arg::from_py(key)?;
     made(key.py(), || ops::random_split(from, count))
 }
@@ -75,14 +75,15 @@ fn random_fold_in<'py>(key: Given<'_, 'py>, data: Given<'_, 'py>) -> Made<'py> {
 /// >>> ex.to_py(ex.random_uniform(0, 2))
 /// [0.6004990931643306, 0.7533912179792955]
 #[pyfunction]
-#[pyo3(signature = (key, shape, low=0.0, high=1.0, dtype=None))]
+#[pyo3(signature = (key, shape, low=Typed::new(0.0), high=Typed::new(1.0), dtype=None), text_signature = "(key, shape, low=0.0, high=1.0, dtype=None)")]
 fn random_uniform<'py>(
     key: Given<'_, 'py>,
     shape: Given<'_, 'py>,
-    low: f64,
-    high: f64,
+    low: Typed<f64>,
+    high: Typed<f64>,
     dtype: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    typed!(random_uniform: low, high);
     let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_uniform", shape)?, float(dtype)?);
     made(key.py(), || ops::random_uniform(from, shape, low, high, dtype))
 }
@@ -93,14 +94,15 @@ fn random_uniform<'py>(
 /// >>> ex.random_normal(0, (2, 3), dtype="f32").shape
 /// (2, 3)
 #[pyfunction]
-#[pyo3(signature = (key, shape, mean=0.0, stddev=1.0, dtype=None))]
+#[pyo3(signature = (key, shape, mean=Typed::new(0.0), stddev=Typed::new(1.0), dtype=None), text_signature = "(key, shape, mean=0.0, stddev=1.0, dtype=None)")]
 fn random_normal<'py>(
     key: Given<'_, 'py>,
     shape: Given<'_, 'py>,
-    mean: f64,
-    stddev: f64,
+    mean: Typed<f64>,
+    stddev: Typed<f64>,
     dtype: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    typed!(random_normal: mean, stddev);
     let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_normal", shape)?, float(dtype)?);
     made(key.py(), || ops::random_normal(from, shape, mean, stddev, dtype))
 }
@@ -113,16 +115,17 @@ fn random_normal<'py>(
 /// True
 #[pyfunction]
 #[pyo3(
-    signature = (key, shape, low=-2.0, high=2.0, dtype=None),
+    signature = (key, shape, low=Typed::new(-2.0), high=Typed::new(2.0), dtype=None),
     text_signature = "(key, shape, low=-2.0, high=2.0, dtype=None)"
 )]
 fn random_truncated_normal<'py>(
     key: Given<'_, 'py>,
     shape: Given<'_, 'py>,
-    low: f64,
-    high: f64,
+    low: Typed<f64>,
+    high: Typed<f64>,
     dtype: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    typed!(random_truncated_normal: low, high);
     let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_truncated_normal", shape)?, float(dtype)?);
     made(key.py(), || ops::random_truncated_normal(from, shape, low, high, dtype))
 }
@@ -170,9 +173,9 @@ fn random_bernoulli<'py>(key: Given<'_, 'py>, p: Given<'_, 'py>, shape: Option<G
 /// >>> ex.random_categorical(0, [float("-inf"), 0.0]).item()
 /// 1
 #[pyfunction]
-#[pyo3(signature = (key, logits, axis=Int::new(-1)), text_signature = "(key, logits, axis=-1)")]
-fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(random_categorical: axis);
+#[pyo3(signature = (key, logits, axis=Typed::new(-1)), text_signature = "(key, logits, axis=-1)")]
+fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(random_categorical: axis);
     let (from, logits) = (arg::from_py(key)?, value::from_py(logits)?);
     made(key.py(), || extenso_ext::lists::random_categorical(from, &logits, axis))
 }
@@ -183,8 +186,8 @@ fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: In
 /// >>> sorted(ex.random_permutation(0, 4).tolist())
 /// [0, 1, 2, 3]
 #[pyfunction]
-fn random_permutation<'py>(key: Given<'_, 'py>, count: Int) -> Made<'py> {
-    ints!(random_permutation: count);
+fn random_permutation<'py>(key: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
+    typed!(random_permutation: count);
     let from = arg::from_py(key)?;
     made(key.py(), || ops::random_permutation(from, count))
 }
@@ -195,9 +198,9 @@ fn random_permutation<'py>(key: Given<'_, 'py>, count: Int) -> Made<'py> {
 /// >>> sorted(ex.random_shuffle(0, [7, 8, 9]).tolist())
 /// [7, 8, 9]
 #[pyfunction]
-#[pyo3(signature = (key, x, axis=Int::new(0)), text_signature = "(key, x, axis=0)")]
-fn random_shuffle<'py>(key: Given<'_, 'py>, x: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(random_shuffle: axis);
+#[pyo3(signature = (key, x, axis=Typed::new(0)), text_signature = "(key, x, axis=0)")]
+fn random_shuffle<'py>(key: Given<'_, 'py>, x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(random_shuffle: axis);
     let (from, given) = (arg::from_py(key)?, value::from_py(x)?);
     made(key.py(), || extenso_ext::lists::random_shuffle(from, &given, axis))
 }
@@ -208,14 +211,15 @@ fn random_shuffle<'py>(key: Given<'_, 'py>, x: Given<'_, 'py>, axis: Int) -> Mad
 /// >>> ex.to_py(ex.random_choice(0, [7, 8, 9], 2, p=[0.0, 1.0, 0.0]))
 /// [8, 8]
 #[pyfunction]
-#[pyo3(signature = (key, x, shape, replace=true, p=None))]
+#[pyo3(signature = (key, x, shape, replace=Typed::new(true), p=None), text_signature = "(key, x, shape, replace=True, p=None)")]
 fn random_choice<'py>(
     key: Given<'_, 'py>,
     x: Given<'_, 'py>,
     shape: Given<'_, 'py>,
-    replace: bool,
+    replace: Typed<bool>,
     p: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
+    typed!(random_choice: replace);
     let (from, given, shape) = (arg::from_py(key)?, value::from_py(x)?, sizes("random_choice", shape)?);
     let weights = p.map(value::from_py).transpose()?;
     made(key.py(), || ops::random_choice(from, given, shape, replace, weights))
@@ -227,7 +231,8 @@ fn random_choice<'py>(
 /// >>> ex.to_py(ex.dropout([1.0, 2.0], 0.0, key=42))
 /// [1.0, 2.0]
 #[pyfunction]
-fn dropout<'py>(x: Given<'_, 'py>, rate: f64, key: Given<'_, 'py>) -> Made<'py> {
+fn dropout<'py>(x: Given<'_, 'py>, rate: Typed<f64>, key: Given<'_, 'py>) -> Made<'py> {
+    typed!(dropout: rate);
     let (given, from) = (value::from_py(x)?, arg::from_py(key)?);
     made(x.py(), || extenso_ext::dropout(&given, rate, from))
 }

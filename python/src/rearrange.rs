@@ -4,8 +4,8 @@
 
 use crate::composed::attribute;
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
 use crate::standard::device as only;
+use crate::typed::{Typed, typed};
 use crate::{arg, dtype, value};
 use extenso_core::attrs::Axes;
 use extenso_core::ops::{self, Sections};
@@ -58,9 +58,9 @@ pub fn dtype_of(object: Option<Given<'_, '_>>) -> PyResult<Option<DType>> {
 /// >>> ex.to_py(values), ex.to_py(indices)
 /// ([3.0, 2.0], [1, 2])
 #[pyfunction]
-#[pyo3(signature = (x, k, axis=Int::new(-1)), text_signature = "(x, k, axis=-1)")]
-fn top_k<'py>(x: Given<'_, 'py>, k: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyTuple>> {
-    ints!(top_k: axis);
+#[pyo3(signature = (x, k, axis=Typed::new(-1)), text_signature = "(x, k, axis=-1)")]
+fn top_k<'py>(x: Given<'_, 'py>, k: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
+    typed!(top_k: axis);
     let (given, k) = (value::from_py(x)?, arg::from_py(k)?);
     let (values, indices) = guarded(|| lists::top_k(&given, k, axis)).or_raise()?;
     PyTuple::new(x.py(), [value::to_py(x.py(), values)?, value::to_py(x.py(), indices)?])
@@ -72,9 +72,9 @@ fn top_k<'py>(x: Given<'_, 'py>, k: Given<'_, 'py>, axis: Int) -> PyResult<Bound
 /// >>> ex.to_py(ex.stack([[1, 2], [3, 4]], axis=1))
 /// [[1, 3], [2, 4]]
 #[pyfunction]
-#[pyo3(signature = (values, axis=Int::new(0)), text_signature = "(values, axis=0)")]
-fn stack<'py>(values: Given<'_, 'py>, axis: Int) -> Made<'py> {
-    ints!(stack: axis);
+#[pyo3(signature = (values, axis=Typed::new(0)), text_signature = "(values, axis=0)")]
+fn stack<'py>(values: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
+    typed!(stack: axis);
     if !values.is_instance_of::<PyList>() && !values.is_instance_of::<PyTuple>() {
         return Err(arg::no_argument(values, true).at("stack")).or_raise();
     }
@@ -89,9 +89,9 @@ fn stack<'py>(values: Given<'_, 'py>, axis: Int) -> Made<'py> {
 /// >>> [ex.to_py(part) for part in ex.unstack([[1, 2], [3, 4]], axis=1)]
 /// [[1, 3], [2, 4]]
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(0)), text_signature = "(x, axis=0)")]
-fn unstack<'py>(x: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyTuple>> {
-    ints!(unstack: axis);
+#[pyo3(signature = (x, axis=Typed::new(0)), text_signature = "(x, axis=0)")]
+fn unstack<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
+    typed!(unstack: axis);
     let given = value::from_py(x)?;
     made_list(x.py(), || ops::unstack(given, axis)).map(|parts| parts.to_tuple())
 }
@@ -102,9 +102,9 @@ fn unstack<'py>(x: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyTuple>> {
 /// >>> [ex.to_py(part) for part in ex.split([1, 2, 3], [1, 2])]
 /// [[1], [2, 3]]
 #[pyfunction]
-#[pyo3(signature = (x, sections, axis=Int::new(0)), text_signature = "(x, sections, axis=0)")]
-fn split<'py>(x: Given<'_, 'py>, sections: Given<'_, 'py>, axis: Int) -> PyResult<Bound<'py, PyList>> {
-    ints!(split: axis);
+#[pyo3(signature = (x, sections, axis=Typed::new(0)), text_signature = "(x, sections, axis=0)")]
+fn split<'py>(x: Given<'_, 'py>, sections: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyList>> {
+    typed!(split: axis);
     let given = value::from_py(x)?;
     let sections = if sections.is_instance_of::<PyInt>() {
         Sections::Equal(attribute("split", "sections", sections)?)
@@ -165,8 +165,8 @@ fn tile<'py>(x: Given<'_, 'py>, reps: Given<'_, 'py>) -> Made<'py> {
 /// [7, 7, 9]
 #[pyfunction]
 #[pyo3(signature = (x, counts, axis=None))]
-fn repeat<'py>(x: Given<'_, 'py>, counts: Given<'_, 'py>, axis: Option<Int>) -> Made<'py> {
-    ints!(repeat: axis);
+fn repeat<'py>(x: Given<'_, 'py>, counts: Given<'_, 'py>, axis: Option<Typed<i64>>) -> Made<'py> {
+    typed!(repeat: axis);
     let (given, counts) = (value::from_py(x)?, arg::from_py(counts)?);
     made(x.py(), || lists::repeat(&given, counts, axis))
 }
@@ -267,17 +267,17 @@ fn scalar(object: Given<'_, '_>) -> PyResult<Scalar> {
 /// >>> ex.to_py(ex.linspace(0.0, 1.0, 3))
 /// [0.0, 0.5, 1.0]
 #[pyfunction]
-#[pyo3(signature = (start, stop, num, endpoint=true, dtype=None, device=None))]
+#[pyo3(signature = (start, stop, num, endpoint=Typed::new(true), dtype=None, device=None), text_signature = "(start, stop, num, endpoint=True, dtype=None, device=None)")]
 fn linspace<'py>(
     py: Python<'py>,
-    start: f64,
-    stop: f64,
-    num: Int,
-    endpoint: bool,
+    start: Typed<f64>,
+    stop: Typed<f64>,
+    num: Typed<i64>,
+    endpoint: Typed<bool>,
     dtype: Option<Given<'_, 'py>>,
     device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
-    ints!(linspace: num);
+    typed!(linspace: start, stop, num, endpoint);
     only(device)?;
     let dtype = dtype_of(dtype)?;
     made(py, || ops::linspace(start, stop, num, endpoint, dtype))
@@ -289,16 +289,16 @@ fn linspace<'py>(
 /// >>> ex.to_py(ex.eye(2, 3, 1, "i64"))
 /// [[0, 1, 0], [0, 0, 1]]
 #[pyfunction]
-#[pyo3(signature = (n_rows, n_cols=None, k=0, dtype=None, device=None))]
+#[pyo3(signature = (n_rows, n_cols=None, k=Typed::new(0), dtype=None, device=None), text_signature = "(n_rows, n_cols=None, k=0, dtype=None, device=None)")]
 fn eye<'py>(
     py: Python<'py>,
-    n_rows: Int,
-    n_cols: Option<Int>,
-    k: i128,
+    n_rows: Typed<i64>,
+    n_cols: Option<Typed<i64>>,
+    k: Typed<i128>,
     dtype: Option<Given<'_, 'py>>,
     device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
-    ints!(eye: n_rows, n_cols);
+    typed!(eye: n_rows, n_cols, k);
     only(device)?;
     let dtype = dtype_of(dtype)?.unwrap_or(DType::F64);
     // A diagonal so far outside is no other than the farthest.
@@ -313,8 +313,8 @@ fn eye<'py>(
 /// [[True, False, False], [True, True, True]]
 #[pyfunction]
 #[pyo3(signature = (lengths, maxlen=None))]
-fn sequence_mask<'py>(lengths: Given<'_, 'py>, maxlen: Option<Int>) -> Made<'py> {
-    ints!(sequence_mask: maxlen);
+fn sequence_mask<'py>(lengths: Given<'_, 'py>, maxlen: Option<Typed<i64>>) -> Made<'py> {
+    typed!(sequence_mask: maxlen);
     let given = value::from_py(lengths)?;
     made(lengths.py(), || ops::sequence_mask(given, maxlen))
 }
@@ -326,8 +326,8 @@ fn sequence_mask<'py>(lengths: Given<'_, 'py>, maxlen: Option<Int>) -> Made<'py>
 /// [[0, 1], [1, 0]]
 #[pyfunction]
 #[pyo3(signature = (indices, depth, dtype=None))]
-fn one_hot<'py>(indices: Given<'_, 'py>, depth: Int, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
-    ints!(one_hot: depth);
+fn one_hot<'py>(indices: Given<'_, 'py>, depth: Typed<i64>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
+    typed!(one_hot: depth);
     let (given, dtype) = (value::from_py(indices)?, dtype_of(dtype)?.unwrap_or(DType::F64));
     made(indices.py(), || ops::one_hot(given, depth, dtype))
 }

@@ -5,8 +5,8 @@ mod spec;
 pub use spec::{PyStructSpec, struct_spec_object};
 
 use crate::error::{OrRaise, guarded, noted, raised};
-use crate::int::Int;
 use crate::paths::Paths;
+use crate::typed::Typed;
 use crate::{arrow, index, literal, shape, value};
 use extenso_core::attrs::Axes;
 use extenso_core::{Ext, ExtensionType, Value};
@@ -202,8 +202,8 @@ impl PyStruct {
     fn slice<'py>(
         slf: &Bound<'py, Self>,
         path: &Bound<'py, PyAny>,
-        begin: Option<Int>,
-        end: Option<Int>,
+        begin: Option<Typed<i64>>,
+        end: Option<Typed<i64>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Paths::slice(slf, path, begin, end)
     }

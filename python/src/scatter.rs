@@ -3,8 +3,8 @@
 //! Invariant: no logic of a function stands here.
 
 use crate::composed::attribute;
-use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, made};
+use crate::typed::{Typed, typed};
 use crate::value;
 use extenso_ext::scatter;
 use pyo3::prelude::*;
@@ -36,8 +36,8 @@ fn segment_mean<'py>(values: Given<'_, 'py>, partition: Given<'_, 'py>) -> Made<
 /// >>> ex.to_py(ex.unsorted_segment_sum([1, 2, 4], [2, 0, 2], 3))
 /// [2, 0, 5]
 #[pyfunction]
-fn unsorted_segment_sum<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
-    ints!(unsorted_segment_sum: count);
+fn unsorted_segment_sum<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
+    typed!(unsorted_segment_sum: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_sum(&given, &numbers, count))
 }
@@ -48,8 +48,8 @@ fn unsorted_segment_sum<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count:
 /// >>> ex.to_py(ex.unsorted_segment_prod([1, 2, 4], [2, 0, 2], 3))
 /// [2, 1, 4]
 #[pyfunction]
-fn unsorted_segment_prod<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
-    ints!(unsorted_segment_prod: count);
+fn unsorted_segment_prod<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
+    typed!(unsorted_segment_prod: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_prod(&given, &numbers, count))
 }
@@ -60,8 +60,8 @@ fn unsorted_segment_prod<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count
 /// >>> ex.to_py(ex.unsorted_segment_max([1.0, 2.0, 4.0], [2, 0, 2], 3))
 /// [2.0, -inf, 4.0]
 #[pyfunction]
-fn unsorted_segment_max<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
-    ints!(unsorted_segment_max: count);
+fn unsorted_segment_max<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
+    typed!(unsorted_segment_max: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_max(&given, &numbers, count))
 }
@@ -72,8 +72,8 @@ fn unsorted_segment_max<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count:
 /// >>> ex.to_py(ex.unsorted_segment_min([1.0, 2.0, 4.0], [2, 0, 2], 3))
 /// [2.0, inf, 1.0]
 #[pyfunction]
-fn unsorted_segment_min<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
-    ints!(unsorted_segment_min: count);
+fn unsorted_segment_min<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
+    typed!(unsorted_segment_min: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_min(&given, &numbers, count))
 }
@@ -84,8 +84,8 @@ fn unsorted_segment_min<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count:
 /// >>> ex.to_py(ex.unsorted_segment_mean([1, 2, 4], [1, 0, 1], 2))
 /// [2.0, 2.5]
 #[pyfunction]
-fn unsorted_segment_mean<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Int) -> Made<'py> {
-    ints!(unsorted_segment_mean: count);
+fn unsorted_segment_mean<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
+    typed!(unsorted_segment_mean: count);
     let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
     made(x.py(), || scatter::unsorted_segment_mean(&given, &numbers, count))
 }

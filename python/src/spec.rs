@@ -3,7 +3,7 @@
 //! Invariant: what specs mean to each other is computed by the core spec behind each of them.
 
 use crate::error::OrRaise;
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::{dtype, ext, shape, value};
 use extenso_types::{DType, Dim, Error, PartitionSpec, Spec, TensorSpec};
 use pyo3::prelude::*;
@@ -205,11 +205,11 @@ impl PyPartitionSpec {
     #[new]
     #[pyo3(signature = (nrows=None, nvalues=None, dtype=None))]
     fn new(
-        nrows: Option<Int<usize>>,
-        nvalues: Option<Int<usize>>,
+        nrows: Option<Typed<usize>>,
+        nvalues: Option<Typed<usize>>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<PyPartitionSpec>> {
-        ints!(RowPartitionSpec: nrows, nvalues);
+        typed!(RowPartitionSpec: nrows, nvalues);
         let index = dtype.map_or(Ok(DType::I64), dtype::from_py)?;
         if !matches!(index, DType::I32 | DType::I64) {
             let error = Error::dtype(format!("found {index}")).wanted("i32 or i64").at("RowPartitionSpec");

@@ -4,7 +4,7 @@
 
 use crate::composed::attribute;
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::{Arg, Value, ops};
 use extenso_types::{Error, Result};
@@ -44,9 +44,9 @@ fn made_tuple<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Vec<Value>>) -
 /// >>> ex.to_py(ex.string_rsplit(["a/b/c"], "/", maxsplit=1))
 /// [['a/b', 'c']]
 #[pyfunction]
-#[pyo3(signature = (x, sep=None, maxsplit=Int::new(-1)), text_signature = "(x, sep=None, maxsplit=-1)")]
-fn string_rsplit<'py>(x: Given<'_, 'py>, sep: Option<&str>, maxsplit: Int) -> Made<'py> {
-    ints!(string_rsplit: maxsplit);
+#[pyo3(signature = (x, sep=None, maxsplit=Typed::new(-1)), text_signature = "(x, sep=None, maxsplit=-1)")]
+fn string_rsplit<'py>(x: Given<'_, 'py>, sep: Option<Typed<&str>>, maxsplit: Typed<i64>) -> Made<'py> {
+    typed!(string_rsplit: sep, maxsplit);
     let strings = value::from_py(x)?;
     made(x.py(), || extenso_ext::string_rsplit(&strings, sep, maxsplit))
 }
@@ -59,9 +59,9 @@ fn string_rsplit<'py>(x: Given<'_, 'py>, sep: Option<&str>, maxsplit: Int) -> Ma
 /// >>> ex.to_py(ex.regex_split(["a, b;c", ""], "[,;] *"))
 /// [['a', 'b', 'c'], ['']]
 #[pyfunction]
-#[pyo3(signature = (x, pattern, maxsplit=Int::new(-1)), text_signature = "(x, pattern, maxsplit=-1)")]
-fn regex_split<'py>(x: Given<'_, 'py>, pattern: &str, maxsplit: Int) -> Made<'py> {
-    ints!(regex_split: maxsplit);
+#[pyo3(signature = (x, pattern, maxsplit=Typed::new(-1)), text_signature = "(x, pattern, maxsplit=-1)")]
+fn regex_split<'py>(x: Given<'_, 'py>, pattern: Typed<&str>, maxsplit: Typed<i64>) -> Made<'py> {
+    typed!(regex_split: pattern, maxsplit);
     let strings = value::from_py(x)?;
     made(x.py(), || extenso_ext::regex_split(&strings, pattern, maxsplit))
 }
@@ -74,9 +74,9 @@ fn regex_split<'py>(x: Given<'_, 'py>, pattern: &str, maxsplit: Int) -> Made<'py
 /// >>> ex.to_py(ex.regex_find_all(["a1b22", "c"], "[0-9]+"))
 /// [['1', '22'], []]
 #[pyfunction]
-#[pyo3(signature = (x, pattern, group=Int::new(0)), text_signature = "(x, pattern, group=0)")]
-fn regex_find_all<'py>(x: Given<'_, 'py>, pattern: &str, group: Int) -> Made<'py> {
-    ints!(regex_find_all: group);
+#[pyo3(signature = (x, pattern, group=Typed::new(0)), text_signature = "(x, pattern, group=0)")]
+fn regex_find_all<'py>(x: Given<'_, 'py>, pattern: Typed<&str>, group: Typed<i64>) -> Made<'py> {
+    typed!(regex_find_all: pattern, group);
     let strings = value::from_py(x)?;
     made(x.py(), || extenso_ext::regex_find_all(&strings, pattern, group))
 }
@@ -90,7 +90,8 @@ fn regex_find_all<'py>(x: Given<'_, 'py>, pattern: &str, group: Int) -> Made<'py
 /// >>> ex.to_py(ex.regex_groups(["k=v", "x"], "(?P<key>[a-z])=(?P<value>[a-z])"))
 /// [{'key': 'k', 'value': 'v'}, {'key': None, 'value': None}]
 #[pyfunction]
-fn regex_groups<'py>(x: Given<'_, 'py>, pattern: &str) -> Made<'py> {
+fn regex_groups<'py>(x: Given<'_, 'py>, pattern: Typed<&str>) -> Made<'py> {
+    typed!(regex_groups: pattern);
     let strings = value::from_py(x)?;
     made(x.py(), || extenso_ext::regex_groups(&strings, pattern))
 }
@@ -114,7 +115,8 @@ fn drop_empty<'py>(x: Given<'_, 'py>) -> Made<'py> {
 /// >>> [ex.to_py(part) for part in ex.string_partition(["a=b=c", "d"], "=")]
 /// [['a', 'd'], ['=', ''], ['b=c', '']]
 #[pyfunction]
-fn string_partition<'py>(x: Given<'_, 'py>, sep: &str) -> PyResult<Bound<'py, PyTuple>> {
+fn string_partition<'py>(x: Given<'_, 'py>, sep: Typed<&str>) -> PyResult<Bound<'py, PyTuple>> {
+    typed!(string_partition: sep);
     let strings = arg::from_py(x)?;
     made_tuple(x.py(), || Ok(ops::string_partition(strings, sep)?.into()))
 }
@@ -127,7 +129,8 @@ fn string_partition<'py>(x: Given<'_, 'py>, sep: &str) -> PyResult<Bound<'py, Py
 /// >>> [ex.to_py(part) for part in ex.string_rpartition(["a/b/c", "d"], "/")]
 /// [['a/b', ''], ['/', ''], ['c', 'd']]
 #[pyfunction]
-fn string_rpartition<'py>(x: Given<'_, 'py>, sep: &str) -> PyResult<Bound<'py, PyTuple>> {
+fn string_rpartition<'py>(x: Given<'_, 'py>, sep: Typed<&str>) -> PyResult<Bound<'py, PyTuple>> {
+    typed!(string_rpartition: sep);
     let strings = arg::from_py(x)?;
     made_tuple(x.py(), || Ok(ops::string_rpartition(strings, sep)?.into()))
 }
@@ -140,7 +143,8 @@ fn string_rpartition<'py>(x: Given<'_, 'py>, sep: &str) -> PyResult<Bound<'py, P
 /// >>> ex.to_py(ex.string_format("{}: {}", [[1, 2], "x"]))
 /// ['1: x', '2: x']
 #[pyfunction]
-fn string_format<'py>(template: &str, values: Given<'_, 'py>) -> Made<'py> {
+fn string_format<'py>(template: Typed<&str>, values: Given<'_, 'py>) -> Made<'py> {
+    typed!(string_format: template);
     let args = list("string_format", values)?;
     made(values.py(), || ops::string_format(template, &args))
 }
@@ -174,8 +178,9 @@ fn unicode_decode<'py>(x: Given<'_, 'py>) -> Made<'py> {
 /// >>> ex.to_py(ex.unicode_encode(ex.constant([[97, 246], []])))
 /// ['aö', '']
 #[pyfunction]
-#[pyo3(signature = (x, errors="strict"))]
-fn unicode_encode<'py>(x: Given<'_, 'py>, errors: &str) -> Made<'py> {
+#[pyo3(signature = (x, errors=Typed::new("strict")), text_signature = "(x, errors=\"strict\")")]
+fn unicode_encode<'py>(x: Given<'_, 'py>, errors: Typed<&str>) -> Made<'py> {
+    typed!(unicode_encode: errors);
     let points = value::from_py(x)?;
     made(x.py(), || extenso_ext::unicode_encode(&points, errors))
 }
@@ -199,8 +204,14 @@ fn unicode_split_with_offsets<'py>(x: Given<'_, 'py>) -> PyResult<Bound<'py, PyT
 /// >>> ex.to_py(ex.unicode_transcode(ex.tensor([b"a"]), "utf-8", "utf-16-be"))
 /// [b'\x00a']
 #[pyfunction]
-#[pyo3(signature = (x, input_encoding, output_encoding, errors="strict"))]
-fn unicode_transcode<'py>(x: Given<'_, 'py>, input_encoding: &str, output_encoding: &str, errors: &str) -> Made<'py> {
+#[pyo3(signature = (x, input_encoding, output_encoding, errors=Typed::new("strict")), text_signature = "(x, input_encoding, output_encoding, errors=\"strict\")")]
+fn unicode_transcode<'py>(
+    x: Given<'_, 'py>,
+    input_encoding: Typed<&str>,
+    output_encoding: Typed<&str>,
+    errors: Typed<&str>,
+) -> Made<'py> {
+    typed!(unicode_transcode: input_encoding, output_encoding, errors);
     let bytes = arg::from_py(x)?;
     made(x.py(), || ops::unicode_transcode(bytes, input_encoding, output_encoding, errors))
 }
@@ -214,8 +225,8 @@ fn unicode_transcode<'py>(x: Given<'_, 'py>, input_encoding: &str, output_encodi
 /// [1, 7, 8]
 #[pyfunction]
 #[pyo3(signature = (x, buckets, key=None))]
-fn hash_bucket<'py>(x: Given<'_, 'py>, buckets: Int, key: Option<Given<'_, 'py>>) -> Made<'py> {
-    ints!(hash_bucket: buckets);
+fn hash_bucket<'py>(x: Given<'_, 'py>, buckets: Typed<i64>, key: Option<Given<'_, 'py>>) -> Made<'py> {
+    typed!(hash_bucket: buckets);
     let (given, key) = (arg::from_py(x)?, key.map(|key| pair("hash_bucket", key)).transpose()?);
     made(x.py(), || ops::hash_bucket(given, buckets, key))
 }

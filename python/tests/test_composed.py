@@ -87,6 +87,29 @@ def test_a_number_that_may_not_be_negative_is_named(function: str) -> None:
         eval(f"ex.{function.format(-1)}")
 
 
+@pytest.mark.parametrize("function", [
+    "isclose(x, x, rtol={})", "isclose(x, x, equal_nan={})", "nan_to_num(x, posinf={})", "mean(x, keepdims={})",
+    "string_split(t, sep={})", "string_ngrams(t, 2, separator={})", "string_ngrams(t, 2, left={})", "regex_groups(t, pattern={})",
+    "string_partition(t, sep={})", "unicode_transcode(t, input_encoding={}, output_encoding='utf-8')", "elu(x, alpha={})",
+    "layer_norm(x, epsilon={})", "batch_norm(x, x, x, epsilon={})", "conv1d(x, x, padding={})", "einsum(subscripts={})", "norm(x, ord={})",
+    "linspace(start={}, stop=1, num=3)", "linspace(0, 1, 3, endpoint={})", "eye(2, k={})", "combinations(x, 2, replacement={})",
+    "pad_to(x, 2, crop={})", "quantile(x, 0.5, keepdims={})", "digitize(x, x, right={})", "cross([t, t], separator={})",
+    "embedding_lookup([x], [[0]], combiner={})", "embedding_lookup([x], [[0]], max_norm={})", "count(x, keepdims={})",
+    "pad_none(x, 2, clip={})", "random_uniform(0, (2,), low={})", "random_normal(0, (2,), stddev={})", "dropout(x, rate={}, key=0)",
+    "random_truncated_normal(0, (2,), high={})", "random_choice(0, x, (2,), replace={})", "date_part(x, part={})",
+    "to_timestamp([1], unit={})", "to_timestamp([1], 's', zone={})", "to_decimal([1], precision={}, scale=0)", "var(x, correction={})",
+    "std(x, keepdims={})", "astype(x, 'f32', copy={})", "read_json(b'', on_error={})", "read_csv(b'', delimiter={})",
+    "read_examples(b'', None, sequence={})", "write_json(x, message={})", "read_arrow(b'', memory_map={})", "load(path={})",
+    "function(name={})", "read_json(b'', paths=[{}])",
+])
+def test_an_argument_of_another_type_is_named(function: str) -> None:
+    call: Callable[[object], object] = eval(f"lambda n: ex.{function.format('n')}", {"ex": ex, "x": [1.0], "t": ["a"]})
+    name, argument = function.split("(")[0], function[: function.index("{}")].rstrip("=[").split("(")[-1].split(" ")[-1]
+    with pytest.raises(ex.DTypeError, match=f"(?s)^({name}: )?argument '{argument}': found a value of type object.*Wanted: ") as raised:
+        call(object())
+    assert isinstance(raised.value, TypeError)
+
+
 def test_a_symbol_is_no_number_of_elements() -> None:
     with pytest.raises(ex.ScopeError, match="has no data"):
         ex.function(lambda n: ex.eye(n))(ex.tensor(3))

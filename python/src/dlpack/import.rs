@@ -2,6 +2,7 @@
 
 use crate::error::{OrRaise, raised};
 use crate::tensor::PyTensor;
+use crate::typed::{Typed, typed};
 use crate::{arg, standard};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use extenso_core::{Tensor, element_count};
@@ -26,7 +27,12 @@ use super::{CPU, Managed, READABLE, RawTensor, Unversioned, VERSION, Versioned};
 /// Tensor([[1, 2], [3, 4]], i64[2, 2])
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device=None, copy=None))]
-pub fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>, copy: Option<bool>) -> PyResult<PyTensor> {
+pub fn from_dlpack(
+    x: &Bound<'_, PyAny>,
+    device: Option<&Bound<'_, PyAny>>,
+    copy: Option<Typed<bool>>,
+) -> PyResult<PyTensor> {
+    typed!(from_dlpack: copy);
     standard::device(device)?;
     tensor_of(x, copy).map(PyTensor)
 }

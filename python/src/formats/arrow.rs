@@ -8,6 +8,7 @@ use super::target::batch_of;
 use super::{parsed_paths, paths_of, policy, with_report};
 use crate::arrow::chunks;
 use crate::error::{OrRaise, guarded, raised};
+use crate::typed::{Typed, typed};
 use crate::{arg, spec, value};
 use arrow_buffer::Buffer;
 use extenso_core::{ExtensionType, Value};
@@ -46,15 +47,16 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> ex.to_py(ex.read_arrow(data, paths=["tags"]))
 /// [{'tags': ['a', 'b']}, {'tags': []}]
 #[pyfunction]
-#[pyo3(signature = (source, spec=None, *, paths=None, on_error="raise", memory_map=false))]
+#[pyo3(signature = (source, spec=None, *, paths=None, on_error=Typed::new("raise"), memory_map=Typed::new(false)), text_signature = "(source, spec=None, *, paths=None, on_error=\"raise\", memory_map=False)")]
 fn read_arrow<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    on_error: &str,
-    memory_map: bool,
+    on_error: Typed<&str>,
+    memory_map: Typed<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(read_arrow: on_error, memory_map);
     let spec = spec.map(spec::spec_or_value).transpose()?;
     let options = ArrowOptions { spec, paths: parsed_paths(py, paths)?, on_error: policy(py, on_error)? };
     let at = |e: Error| e.at("read_arrow");
@@ -130,9 +132,10 @@ fn write_arrow<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
-    stream: Option<bool>,
-    compression: Option<&str>,
+    stream: Option<Typed<bool>>,
+    compression: Option<Typed<&str>>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    typed!(write_arrow: stream, compression);
     let value = records(&batch_of(x, "write_arrow")?).map_err(|e| e.at("write_arrow")).or_raise()?;
     let path = match target {
         Some(target) if target.hasattr("write")? => None,

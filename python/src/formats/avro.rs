@@ -5,6 +5,7 @@ use super::source::{Source, with_file_or_bytes};
 use super::target::{batch_of, write_to};
 use super::{parsed_paths, paths_of, policy};
 use crate::error::{OrRaise, guarded, raised};
+use crate::typed::{Typed, typed};
 use crate::{spec, value};
 use extenso_formats::{AvroCodec, AvroOptions, encode_avro};
 use pyo3::prelude::*;
@@ -29,14 +30,15 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> ex.to_py(ex.read_avro(file, paths=["items[*].price"]))
 /// [{'items': [{'price': 2.5}]}, {'items': []}]
 #[pyfunction]
-#[pyo3(signature = (source, spec=None, paths=None, *, on_error="raise"))]
+#[pyo3(signature = (source, spec=None, paths=None, *, on_error=Typed::new("raise")), text_signature = "(source, spec=None, paths=None, *, on_error=\"raise\")")]
 fn read_avro<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    on_error: &str,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(read_avro: on_error);
     let options = AvroOptions {
         spec: spec.map(spec::spec_or_value).transpose()?,
         paths: parsed_paths(py, paths)?,
@@ -59,13 +61,14 @@ fn read_avro<'py>(
 /// >>> ex.to_py(ex.read_avro(file))
 /// [{'x': [1, 2]}, {'x': []}]
 #[pyfunction]
-#[pyo3(signature = (x, target=None, *, codec="deflate"))]
+#[pyo3(signature = (x, target=None, *, codec=Typed::new("deflate")), text_signature = "(x, target=None, *, codec=\"deflate\")")]
 fn write_avro<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
-    codec: &str,
+    codec: Typed<&str>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    typed!(write_avro: codec);
     let codec: AvroCodec = codec.parse().map_err(|e| raised(py, e))?;
     let nest = batch_of(x, "write_avro")?;
     let bytes = py.detach(|| guarded(|| encode_avro(&nest, codec))).or_raise()?;

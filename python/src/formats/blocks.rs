@@ -4,7 +4,7 @@ use super::report::with_report;
 use super::source::Source;
 use super::{of_objects, options};
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::value;
 use extenso_formats::{Blocks, OnError, Rows};
 use extenso_types::Result;
@@ -22,17 +22,17 @@ use std::sync::{Mutex, PoisonError};
 /// >>> [ex.to_py(block) for block in ex.read_json_blocks(rows, 2)]
 /// [[{'x': 1}, {'x': 2}], [{'x': 3}]]
 #[pyfunction]
-#[pyo3(signature = (source, rows=Int::new(65536), spec=None, *, paths=None, sample=None, on_error="raise"), text_signature = "(source, rows=65536, spec=None, *, paths=None, sample=None, on_error=\"raise\")")]
+#[pyo3(signature = (source, rows=Typed::new(65536), spec=None, *, paths=None, sample=None, on_error=Typed::new("raise")), text_signature = "(source, rows=65536, spec=None, *, paths=None, sample=None, on_error=\"raise\")")]
 pub fn read_json_blocks(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
-    rows: Int<usize>,
+    rows: Typed<usize>,
     spec: Option<&Bound<'_, PyAny>>,
     #[pyo3(from_py_with = super::paths_of)] paths: Option<Vec<String>>,
-    sample: Option<Int<usize>>,
-    on_error: &str,
+    sample: Option<Typed<usize>>,
+    on_error: Typed<&str>,
 ) -> PyResult<PyBlocks> {
-    ints!(read_json_blocks: rows, sample);
+    typed!(read_json_blocks: rows, sample, on_error);
     let options = options(py, spec, paths, sample, on_error)?;
     let source = Source::of(source)?;
     let options = of_objects(py, &source, options, rows)?;

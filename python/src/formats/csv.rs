@@ -4,7 +4,7 @@ use super::report::with_report;
 use super::target::{batch_of, path_of, write_to};
 use super::{parsed_paths, paths_of, policy, with_bytes};
 use crate::error::{OrRaise, guarded, raised};
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::{spec, value};
 use extenso_formats::csv::{self, CsvOptions, delimiter_of_name, encode_csv};
 use extenso_types::Error;
@@ -40,17 +40,17 @@ fn delimiter_of(file: Option<&Bound<'_, PyAny>>, py: Python<'_>, delimiter: Opti
 /// >>> ex.to_py(ex.read_csv(b"id,user.name,score\n1,Ann,0.5\n2,Bo,\n"))
 /// [{'id': 1, 'user': {'name': 'Ann'}, 'score': 0.5}, {'id': 2, 'user': {'name': 'Bo'}, 'score': None}]
 #[pyfunction]
-#[pyo3(signature = (source, spec=None, paths=None, *, sample=None, delimiter=None, on_error="raise"))]
+#[pyo3(signature = (source, spec=None, paths=None, *, sample=None, delimiter=None, on_error=Typed::new("raise")), text_signature = "(source, spec=None, paths=None, *, sample=None, delimiter=None, on_error=\"raise\")")]
 fn read_csv<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    sample: Option<Int<usize>>,
-    delimiter: Option<&str>,
-    on_error: &str,
+    sample: Option<Typed<usize>>,
+    delimiter: Option<Typed<&str>>,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ints!(read_csv: sample);
+    typed!(read_csv: sample, delimiter, on_error);
     let options = CsvOptions {
         spec: spec.map(spec::spec_or_value).transpose()?,
         paths: parsed_paths(py, paths)?,
@@ -76,8 +76,9 @@ fn write_csv<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
-    delimiter: Option<&str>,
+    delimiter: Option<Typed<&str>>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    typed!(write_csv: delimiter);
     let (nest, delimiter) = (batch_of(x, "write_csv")?, delimiter_of(target, py, delimiter)?);
     let text = py.detach(|| guarded(|| encode_csv(&nest, delimiter))).or_raise()?;
     write_to(py, target, &text)

@@ -17,7 +17,7 @@ mod target;
 mod watch;
 
 use crate::error::{OrRaise, guarded, raised};
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::{arg, spec, value};
 use extenso_formats::{JsonOptions, OnError, encode_ndjson};
 use extenso_types::{Error, Path};
@@ -72,11 +72,15 @@ pub fn paths_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     if object.is_none() {
         return Ok(None);
     }
-    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        return object.extract().map(Some);
+    let refused = |found: &Bound<'_, PyAny>| {
+        let error = Error::dtype(format!("found a value of type {}", arg::type_name(found)));
+        raised(object.py(), error.wanted("a list of paths, which are strings").at("argument 'paths'"))
+    };
+    if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
+        return Err(refused(object));
     }
-    let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)));
-    Err(raised(object.py(), error.wanted("a list of paths").at("paths")))
+    let texts = object.try_iter()?.map(|item| item.and_then(|item| item.extract().map_err(|_| refused(&item))));
+    texts.collect::<PyResult<_>>().map(Some)
 }
 
 /// The paths as paths.
@@ -125,15 +129,15 @@ fn of_objects(py: Python<'_>, source: &Source<'_>, options: JsonOptions, most: u
 /// >>> ex.infer_spec([{"id": 1, "paid": True}, {"id": 2, "paid": False}])
 /// StructTensorSpec([None], {'id': TensorSpec([None], 'i64'), 'paid': TensorSpec([None], 'bool')})
 #[pyfunction]
-#[pyo3(signature = (source, sample=None, *, paths=None, on_error="raise"))]
+#[pyo3(signature = (source, sample=None, *, paths=None, on_error=Typed::new("raise")), text_signature = "(source, sample=None, *, paths=None, on_error=\"raise\")")]
 fn infer_spec<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
-    sample: Option<Int<usize>>,
+    sample: Option<Typed<usize>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    on_error: &str,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ints!(infer_spec: sample);
+    typed!(infer_spec: sample, on_error);
     let source = Source::of(source)?;
     let options = of_objects(py, &source, options(py, None, paths, sample, on_error)?, usize::MAX)?;
     if let Some(spec) = options.spec {
@@ -165,26 +169,26 @@ fn infer_spec<'py>(
 /// [{'item_id': 7, 'stock': [{'key': 'a', 'value': 1}]}]
 #[pyfunction]
 #[pyo3(signature = (
-    source, spec=None, *, paths=None, items=None, sample=None, descriptor=None, message=None, optional="rows", enums="numbers", oneof="members", depth=None,
-    on_error="raise"
-))]
+    source, spec=None, *, paths=None, items=None, sample=None, descriptor=None, message=None, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None,
+    on_error=Typed::new("raise")
+), text_signature = "(source, spec=None, *, paths=None, items=None, sample=None, descriptor=None, message=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, on_error=\"raise\")")]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn read_json<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    items: Option<&str>,
-    sample: Option<Int<usize>>,
+    items: Option<Typed<&str>>,
+    sample: Option<Typed<usize>>,
     descriptor: Option<&Bound<'py, PyAny>>,
-    message: Option<&str>,
-    optional: &str,
-    enums: &str,
-    oneof: &str,
-    depth: Option<Int<usize>>,
-    on_error: &str,
+    message: Option<Typed<&str>>,
+    optional: Typed<&str>,
+    enums: Typed<&str>,
+    oneof: Typed<&str>,
+    depth: Option<Typed<usize>>,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ints!(read_json: sample, depth);
+    typed!(read_json: items, sample, message, optional, enums, oneof, depth, on_error);
     let shaped = protobuf::Shaped { optional, enums, oneof, depth };
     let rows = match protobuf::message_if_said(py, descriptor, message, "read_json")? {
         None => {
@@ -228,8 +232,9 @@ fn write_json<'py>(
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
     descriptor: Option<&Bound<'py, PyAny>>,
-    message: Option<&str>,
+    message: Option<Typed<&str>>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    typed!(write_json: message);
     let nest = batch_of(x, "write_json")?;
     let message = protobuf::message_if_said(py, descriptor, message, "write_json")?;
     if let (None, Some(path)) = (&message, path_of(target)?) {

@@ -5,7 +5,7 @@
 use super::protobuf::{Shaped, example_of, example_options, message_if_said, message_of};
 use super::{paths_of, policy};
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::{literal, spec, value};
 use extenso_core::{Tensor, Value};
 use extenso_formats::ops::Parsed;
@@ -71,23 +71,23 @@ fn texts(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 /// [{'item_id': 7, 'stock': [{'key': 'a', 'value': 1}]}]
 #[pyfunction]
 #[pyo3(signature = (
-    strings, spec=None, *, descriptor=None, message=None, paths=None, optional="rows", enums="numbers", oneof="members", depth=None,
-    on_error="raise"
-))]
+    strings, spec=None, *, descriptor=None, message=None, paths=None, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None,
+    on_error=Typed::new("raise")
+), text_signature = "(strings, spec=None, *, descriptor=None, message=None, paths=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, on_error=\"raise\")")]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn parse_json<'py>(
     strings: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
     descriptor: Option<&Bound<'py, PyAny>>,
-    message: Option<&str>,
+    message: Option<Typed<&str>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    optional: &str,
-    enums: &str,
-    oneof: &str,
-    depth: Option<Int<usize>>,
-    on_error: &str,
+    optional: Typed<&str>,
+    enums: Typed<&str>,
+    oneof: Typed<&str>,
+    depth: Option<Typed<usize>>,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ints!(parse_json: depth);
+    typed!(parse_json: message, optional, enums, oneof, depth, on_error);
     let py = strings.py();
     let message = message_if_said(py, descriptor, message, "parse_json")?;
     let shaped = Shaped { optional, enums, oneof, depth };
@@ -123,8 +123,9 @@ fn parse_json<'py>(
 fn encode_json<'py>(
     x: &Bound<'py, PyAny>,
     descriptor: Option<&Bound<'py, PyAny>>,
-    message: Option<&str>,
+    message: Option<Typed<&str>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(encode_json: message);
     let (py, records) = (x.py(), given(x)?);
     let message = message_if_said(py, descriptor, message, "encode_json")?;
     let encode = || match &message {
@@ -147,22 +148,22 @@ fn encode_json<'py>(
 /// [{'id': 7, 'price': None, 'tags': ['a']}, {'id': 0, 'price': None, 'tags': []}]
 #[pyfunction]
 #[pyo3(signature = (
-    messages, descriptor, message, spec=None, *, paths=None, optional="rows", enums="numbers", oneof="members", depth=None, on_error="raise"
-))]
+    messages, descriptor, message, spec=None, *, paths=None, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None, on_error=Typed::new("raise")
+), text_signature = "(messages, descriptor, message, spec=None, *, paths=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, on_error=\"raise\")")]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn parse_proto<'py>(
     messages: &Bound<'py, PyAny>,
     descriptor: &Bound<'py, PyAny>,
-    message: &str,
+    message: Typed<&str>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    optional: &str,
-    enums: &str,
-    oneof: &str,
-    depth: Option<Int<usize>>,
-    on_error: &str,
+    optional: Typed<&str>,
+    enums: Typed<&str>,
+    oneof: Typed<&str>,
+    depth: Option<Typed<usize>>,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ints!(parse_proto: depth);
+    typed!(parse_proto: message, optional, enums, oneof, depth, on_error);
     let py = messages.py();
     let shaped = Shaped { optional, enums, oneof, depth };
     let options = shaped.options(py, spec, paths, on_error)?;
@@ -183,8 +184,9 @@ fn parse_proto<'py>(
 fn encode_proto<'py>(
     x: &Bound<'py, PyAny>,
     descriptor: &Bound<'py, PyAny>,
-    message: &str,
+    message: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(encode_proto: message);
     let (py, records, message) = (x.py(), given(x)?, message_of(descriptor, message)?);
     value::to_py(py, py.detach(|| guarded(|| ops::encode_proto(&records, &message))).or_raise()?)
 }
@@ -201,14 +203,15 @@ fn encode_proto<'py>(
 /// >>> ex.to_py(ex.parse_examples([b"\x0a\x0e\x0a\x0c\x0a\x03age\x12\x05\x1a\x03\x0a\x01\x07"], spec))
 /// [{'age': 7, 'tags': []}]
 #[pyfunction]
-#[pyo3(signature = (messages, spec, *, paths=None, sequence=false, on_error="raise"))]
+#[pyo3(signature = (messages, spec, *, paths=None, sequence=Typed::new(false), on_error=Typed::new("raise")), text_signature = "(messages, spec, *, paths=None, sequence=False, on_error=\"raise\")")]
 fn parse_examples<'py>(
     messages: &Bound<'py, PyAny>,
     spec: &Bound<'py, PyAny>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    sequence: bool,
-    on_error: &str,
+    sequence: Typed<bool>,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(parse_examples: sequence, on_error);
     let py = messages.py();
     let options = example_options(py, spec, paths, sequence, on_error)?;
     let texts = texts(messages)?;
@@ -224,8 +227,9 @@ fn parse_examples<'py>(
 /// >>> ex.encode_examples(ex.constant([{"age": 7}])).tolist()
 /// [b'\n\x0e\n\x0c\n\x03age\x12\x05\x1a\x03\n\x01\x07']
 #[pyfunction]
-#[pyo3(signature = (x, *, sequence=false))]
-fn encode_examples<'py>(x: &Bound<'py, PyAny>, sequence: bool) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (x, *, sequence=Typed::new(false)), text_signature = "(x, *, sequence=False)")]
+fn encode_examples<'py>(x: &Bound<'py, PyAny>, sequence: Typed<bool>) -> PyResult<Bound<'py, PyAny>> {
+    typed!(encode_examples: sequence);
     let (py, records) = (x.py(), given(x)?);
     let encode = || ops::encode_examples(&records, example_of(sequence));
     value::to_py(py, py.detach(|| guarded(encode)).or_raise()?)
@@ -243,12 +247,13 @@ fn encode_examples<'py>(x: &Bound<'py, PyAny>, sequence: bool) -> PyResult<Bound
 /// >>> ex.to_py(ex.decode_arrow([ex.write_arrow(items), ex.write_arrow(items[1:])], items))
 /// [[{'id': 7, 'tags': ['a']}, {'id': 8, 'tags': []}], [{'id': 8, 'tags': []}]]
 #[pyfunction]
-#[pyo3(signature = (files, spec, *, on_error="raise"))]
+#[pyo3(signature = (files, spec, *, on_error=Typed::new("raise")), text_signature = "(files, spec, *, on_error=\"raise\")")]
 fn decode_arrow<'py>(
     files: &Bound<'py, PyAny>,
     spec: &Bound<'py, PyAny>,
-    on_error: &str,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(decode_arrow: on_error);
     let py = files.py();
     let (files, spec, on_error) = (texts(files)?, spec::spec_or_value(spec)?, policy(py, on_error)?);
     parsed_to_py(py, py.detach(|| guarded(|| ops::decode_arrow(&files, &spec, on_error))).or_raise()?, on_error)

@@ -8,7 +8,7 @@ use super::target::{batch_of, write_to};
 use super::{parsed_paths, paths_of, policy};
 use crate::arg;
 use crate::error::{OrRaise, guarded, raised};
-use crate::int::{Int, ints};
+use crate::typed::{Typed, typed};
 use crate::{spec, value};
 use extenso_formats::parquet::{Condition, Literal};
 use extenso_formats::{OnError, ParquetBlocks, ParquetOptions, ParquetSource, encode_parquet};
@@ -206,7 +206,7 @@ fn options(
 /// >>> ex.read_parquet(file, prune=("id", ">", 2)).shape
 /// (0,)
 #[pyfunction]
-#[pyo3(signature = (source, spec=None, paths=None, *, row_groups=None, prune=None, on_error="raise"))]
+#[pyo3(signature = (source, spec=None, paths=None, *, row_groups=None, prune=None, on_error=Typed::new("raise")), text_signature = "(source, spec=None, paths=None, *, row_groups=None, prune=None, on_error=\"raise\")")]
 fn read_parquet<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
@@ -214,8 +214,9 @@ fn read_parquet<'py>(
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     #[pyo3(from_py_with = groups_of)] row_groups: Option<Vec<usize>>,
     prune: Option<&Bound<'py, PyAny>>,
-    on_error: &str,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(read_parquet: on_error);
     let options = options(py, spec, paths, row_groups, prune, on_error)?;
     let source = source_of(source)?;
     let rows = py.detach(|| guarded(|| extenso_formats::read_parquet(&source, &options))).or_raise()?;
@@ -231,19 +232,19 @@ fn read_parquet<'py>(
 /// >>> [ex.to_py(block) for block in ex.read_parquet_blocks(file, 2)]
 /// [[{'x': 1}, {'x': 2}], [{'x': 3}]]
 #[pyfunction]
-#[pyo3(signature = (source, rows=Int::new(65536), spec=None, *, paths=None, row_groups=None, prune=None, on_error="raise"), text_signature = "(source, rows=65536, spec=None, *, paths=None, row_groups=None, prune=None, on_error=\"raise\")")]
+#[pyo3(signature = (source, rows=Typed::new(65536), spec=None, *, paths=None, row_groups=None, prune=None, on_error=Typed::new("raise")), text_signature = "(source, rows=65536, spec=None, *, paths=None, row_groups=None, prune=None, on_error=\"raise\")")]
 #[expect(clippy::too_many_arguments, reason = "they are keywords")]
 fn read_parquet_blocks(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
-    rows: Int<usize>,
+    rows: Typed<usize>,
     spec: Option<&Bound<'_, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
     #[pyo3(from_py_with = groups_of)] row_groups: Option<Vec<usize>>,
     prune: Option<&Bound<'_, PyAny>>,
-    on_error: &str,
+    on_error: Typed<&str>,
 ) -> PyResult<PyParquetBlocks> {
-    ints!(read_parquet_blocks: rows);
+    typed!(read_parquet_blocks: rows, on_error);
     let options = options(py, spec, paths, row_groups, prune, on_error)?;
     let (policy, source) = (options.on_error, source_of(source)?);
     let blocks = py.detach(|| guarded(|| extenso_formats::read_parquet_blocks(&source, rows, options))).or_raise()?;

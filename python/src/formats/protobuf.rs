@@ -6,8 +6,8 @@ use super::source::with_bytes;
 use super::target::{batch_of, write_to};
 use super::{parsed_paths, paths_of, policy, with_report};
 use crate::error::{OrRaise, guarded, raised};
-use crate::int::{Int, ints};
 use crate::tensor::PyTensor;
+use crate::typed::{Typed, typed};
 use crate::{arg, spec, value};
 use extenso_core::Value;
 use extenso_formats::proto::{
@@ -232,19 +232,19 @@ fn oneofs_of(py: Python<'_>, name: &str) -> PyResult<Oneofs> {
 /// >>> ex.proto_spec(item, "Item", paths=["id", "tags"])
 /// StructTensorSpec([None], {'id': TensorSpec([None], 'i64'), 'tags': RaggedTensorSpec([None, None], 'string')})
 #[pyfunction]
-#[pyo3(signature = (descriptor, message, *, paths=None, optional="rows", enums="numbers", oneof="members", depth=None))]
+#[pyo3(signature = (descriptor, message, *, paths=None, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None), text_signature = "(descriptor, message, *, paths=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None)")]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn proto_spec<'py>(
     py: Python<'py>,
     descriptor: &Bound<'py, PyAny>,
-    message: &str,
+    message: Typed<&str>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    optional: &str,
-    enums: &str,
-    oneof: &str,
-    depth: Option<Int<usize>>,
+    optional: Typed<&str>,
+    enums: Typed<&str>,
+    oneof: Typed<&str>,
+    depth: Option<Typed<usize>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ints!(proto_spec: depth);
+    typed!(proto_spec: message, optional, enums, oneof, depth);
     let options = Shaped { optional, enums, oneof, depth }.options(py, None, paths, "raise")?;
     let message = message_of(descriptor, message)?;
     spec::to_py(py, guarded(|| spec_of(&message, &options)).or_raise()?)
@@ -265,25 +265,25 @@ fn proto_spec<'py>(
 /// [{'id': 7, 'price': None, 'tags': ['a']}, {'id': 0, 'price': 0.5, 'tags': []}]
 #[pyfunction]
 #[pyo3(signature = (
-    source, descriptor, message, spec=None, *, paths=None, optional="rows", enums="numbers", oneof="members", depth=None, framing=None,
-    on_error="raise"
-))]
+    source, descriptor, message, spec=None, *, paths=None, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None, framing=None,
+    on_error=Typed::new("raise")
+), text_signature = "(source, descriptor, message, spec=None, *, paths=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, framing=None, on_error=\"raise\")")]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn read_proto<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     descriptor: &Bound<'py, PyAny>,
-    message: &str,
+    message: Typed<&str>,
     spec: Option<&Bound<'py, PyAny>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    optional: &str,
-    enums: &str,
-    oneof: &str,
-    depth: Option<Int<usize>>,
-    framing: Option<&str>,
-    on_error: &str,
+    optional: Typed<&str>,
+    enums: Typed<&str>,
+    oneof: Typed<&str>,
+    depth: Option<Typed<usize>>,
+    framing: Option<Typed<&str>>,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ints!(read_proto: depth);
+    typed!(read_proto: message, optional, enums, oneof, depth, framing, on_error);
     let shaped = Shaped { optional, enums, oneof, depth };
     let options = shaped.options(py, spec, paths, on_error)?;
     let (message, framing) = (message_of(descriptor, message)?, framing.map(|name| framing_of(py, name)).transpose()?);
@@ -328,16 +328,17 @@ pub fn example_options(
 /// >>> ex.to_py(ex.read_examples([b"\x0a\x0e\x0a\x0c\x0a\x03age\x12\x05\x1a\x03\x0a\x01\x07"], spec))
 /// [{'age': 7, 'tags': []}]
 #[pyfunction]
-#[pyo3(signature = (source, spec, *, paths=None, sequence=false, framing=None, on_error="raise"))]
+#[pyo3(signature = (source, spec, *, paths=None, sequence=Typed::new(false), framing=None, on_error=Typed::new("raise")), text_signature = "(source, spec, *, paths=None, sequence=False, framing=None, on_error=\"raise\")")]
 fn read_examples<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: &Bound<'py, PyAny>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    sequence: bool,
-    framing: Option<&str>,
-    on_error: &str,
+    sequence: Typed<bool>,
+    framing: Option<Typed<&str>>,
+    on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(read_examples: sequence, framing, on_error);
     let options = example_options(py, spec, paths, sequence, on_error)?;
     let framing = framing.map(|name| framing_of(py, name)).transpose()?;
     let rows = with_messages(source, framing, |messages| extenso_formats::read_examples(messages, &options))?;
@@ -357,15 +358,16 @@ fn read_examples<'py>(
 /// >>> ex.write_proto(items, descriptor=item, message="Item").tolist()
 /// [b'\x08\x07\x1a\x01a', b'']
 #[pyfunction]
-#[pyo3(signature = (x, target=None, descriptor=None, message=None, *, framing="delimited"))]
+#[pyo3(signature = (x, target=None, descriptor=None, message=None, *, framing=Typed::new("delimited")), text_signature = "(x, target=None, descriptor=None, message=None, *, framing=\"delimited\")")]
 fn write_proto<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
     descriptor: Option<&Bound<'py, PyAny>>,
-    message: Option<&str>,
-    framing: &str,
+    message: Option<Typed<&str>>,
+    framing: Typed<&str>,
 ) -> PyResult<Option<PyTensor>> {
+    typed!(write_proto: message, framing);
     let nest = batch_of(x, "write_proto")?;
     let (message, framing) = (message_if_said(py, descriptor, message, "write_proto")?, framing_of(py, framing)?);
     if target.is_some() {
@@ -407,14 +409,15 @@ fn write_messages<'py>(
 /// >>> ex.write_examples(ex.constant([{"age": 7}])).tolist()
 /// [b'\n\x0e\n\x0c\n\x03age\x12\x05\x1a\x03\n\x01\x07']
 #[pyfunction]
-#[pyo3(signature = (x, target=None, *, sequence=false, framing="tfrecord"))]
+#[pyo3(signature = (x, target=None, *, sequence=Typed::new(false), framing=Typed::new("tfrecord")), text_signature = "(x, target=None, *, sequence=False, framing=\"tfrecord\")")]
 fn write_examples<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
-    sequence: bool,
-    framing: &str,
+    sequence: Typed<bool>,
+    framing: Typed<&str>,
 ) -> PyResult<Option<PyTensor>> {
+    typed!(write_examples: sequence, framing);
     let (nest, example, framing) = (batch_of(x, "write_examples")?, example_of(sequence), framing_of(py, framing)?);
     if target.is_some() {
         return write_messages(py, target, &nest, framing, Some(Content::Examples(example))).map(|()| None);

@@ -3,6 +3,7 @@
 use super::nest::{Variables, py_to_nest_like};
 use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
+use crate::typed::{Typed, typed};
 use crate::{formats, value};
 use extenso_core::{Provenance, Value, Variable, current_scope, pack, with_variables};
 use extenso_formats::{OnError, run_ndjson};
@@ -357,6 +358,7 @@ fn save_functions(py: Python<'_>, functions: &Bound<'_, PyAny>, path: PathBuf) -
 ///
 /// Values of types that are not defined here, or defined differently, come out as `OpaqueExtension`.
 #[pyfunction]
-fn load(path: PathBuf) -> PyResult<PyModel> {
+fn load(path: Typed<PathBuf>) -> PyResult<PyModel> {
+    typed!(load: path);
     guarded(|| extenso_formats::init().and_then(|()| save::load(path))).or_raise().map(PyModel)
 }

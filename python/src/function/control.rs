@@ -2,6 +2,7 @@
 
 use super::{How, PyFunction, Wrt, nest_to_py, py_to_nest};
 use crate::error::{OrCarry, OrRaise, guarded, raised};
+use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::Value;
 use extenso_types::{Error, Nest};
@@ -30,14 +31,15 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> f(ex.tensor([1.0, 2.0]))
 /// Tensor([2.0, 4.0], f64[2])
 #[pyfunction]
-#[pyo3(signature = (f=None, input_signature=None, *, name=None, reduce_retracing=true))]
+#[pyo3(signature = (f=None, input_signature=None, *, name=None, reduce_retracing=Typed::new(true)), text_signature = "(f=None, input_signature=None, *, name=None, reduce_retracing=True)")]
 fn function<'py>(
     py: Python<'py>,
     f: Option<Bound<'py, PyAny>>,
     input_signature: Option<Bound<'py, PyAny>>,
-    name: Option<String>,
-    reduce_retracing: bool,
+    name: Option<Typed<String>>,
+    reduce_retracing: Typed<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    typed!(function: name, reduce_retracing);
     let make = move |f: &Bound<'py, PyAny>, specs: Option<&Bound<'py, PyAny>>, name| {
         PyFunction::make(f, specs, name, How::Call, reduce_retracing)
     };

@@ -82,9 +82,9 @@ fn index(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResult<i
 }
 
 fn int(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResult<i64> {
-    object
-        .extract()
-        .map_err(|exception| raised(object.py(), named(crate::int::refused::<i64>(object, exception), function, param)))
+    object.extract().map_err(|exception| {
+        raised(object.py(), named(crate::typed::refused::<i64>(object, exception), function, param))
+    })
 }
 
 fn named(error: Error, function: &str, param: &Param) -> Error {

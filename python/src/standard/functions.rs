@@ -3,8 +3,8 @@
 use super::device as only;
 use crate::composed::attribute;
 use crate::error::{OrRaise, guarded};
-use crate::int::{Int, ints};
 use crate::rearrange::{Given, Made, axes, dtype_of, made, made_list};
+use crate::typed::{Typed, typed};
 use crate::{arg, dtype, value};
 use extenso_core::ops::{self, Indexing};
 use extenso_core::{Tensor, Value};
@@ -30,8 +30,14 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> ex.astype(ex.tensor([1.5]), ex.int64)
 /// Tensor([1], i64[1])
 #[pyfunction]
-#[pyo3(signature = (x, dtype, copy=true, device=None))]
-fn astype<'py>(x: Given<'_, 'py>, dtype: Given<'_, 'py>, copy: bool, device: Option<Given<'_, 'py>>) -> Made<'py> {
+#[pyo3(signature = (x, dtype, copy=Typed::new(true), device=None), text_signature = "(x, dtype, copy=True, device=None)")]
+fn astype<'py>(
+    x: Given<'_, 'py>,
+    dtype: Given<'_, 'py>,
+    copy: Typed<bool>,
+    device: Option<Given<'_, 'py>>,
+) -> Made<'py> {
+    typed!(astype: copy);
     // Values are immutable, so that no one can tell a copy from the value.
     let _ = copy;
     only(device)?;
@@ -92,9 +98,9 @@ fn full_like<'py>(
 /// >>> ex.to_py(ex.tril([[1, 2], [3, 4]]))
 /// [[1, 0], [3, 4]]
 #[pyfunction]
-#[pyo3(signature = (x, k=Int::new(0)), text_signature = "(x, k=0)")]
-fn tril<'py>(x: Given<'_, 'py>, k: Int) -> Made<'py> {
-    ints!(tril: k);
+#[pyo3(signature = (x, k=Typed::new(0)), text_signature = "(x, k=0)")]
+fn tril<'py>(x: Given<'_, 'py>, k: Typed<i64>) -> Made<'py> {
+    typed!(tril: k);
     let given = value::from_py(x)?;
     made(x.py(), || ops::tril(given, k))
 }
@@ -105,9 +111,9 @@ fn tril<'py>(x: Given<'_, 'py>, k: Int) -> Made<'py> {
 /// >>> ex.to_py(ex.triu([[1, 2], [3, 4]]))
 /// [[1, 2], [0, 4]]
 #[pyfunction]
-#[pyo3(signature = (x, k=Int::new(0)), text_signature = "(x, k=0)")]
-fn triu<'py>(x: Given<'_, 'py>, k: Int) -> Made<'py> {
-    ints!(triu: k);
+#[pyo3(signature = (x, k=Typed::new(0)), text_signature = "(x, k=0)")]
+fn triu<'py>(x: Given<'_, 'py>, k: Typed<i64>) -> Made<'py> {
+    typed!(triu: k);
     let given = value::from_py(x)?;
     made(x.py(), || ops::triu(given, k))
 }
@@ -173,8 +179,9 @@ fn values(arrays: &Bound<'_, PyTuple>) -> PyResult<Vec<Value>> {
 /// >>> [ex.to_py(x) for x in ex.meshgrid([1, 2], [7], indexing="ij")]
 /// [[[1], [2]], [[7], [7]]]
 #[pyfunction]
-#[pyo3(signature = (*arrays, indexing="xy"))]
-fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: &str) -> PyResult<Bound<'py, PyList>> {
+#[pyo3(signature = (*arrays, indexing=Typed::new("xy")), text_signature = "(*arrays, indexing=\"xy\")")]
+fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: Typed<&str>) -> PyResult<Bound<'py, PyList>> {
+    typed!(meshgrid: indexing);
     let indexing = match indexing {
         "xy" => Indexing::Xy,
         "ij" => Indexing::Ij,
@@ -193,8 +200,9 @@ fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: &str) -> PyResult<Bound
 /// >>> ex.count_nonzero([0, 5, 7]).item()
 /// 2
 #[pyfunction]
-#[pyo3(signature = (x, axis=None, keepdims=false))]
-fn count_nonzero<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+#[pyo3(signature = (x, axis=None, keepdims=Typed::new(false)), text_signature = "(x, axis=None, keepdims=False)")]
+fn count_nonzero<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
+    typed!(count_nonzero: keepdims);
     let (given, axis) = (value::from_py(x)?, axes("count_nonzero", axis)?);
     made(x.py(), || ops::count_nonzero(given, axis, keepdims))
 }
@@ -205,8 +213,14 @@ fn count_nonzero<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims:
 /// >>> ex.var([1.0, 3.0]).item(), ex.var([1.0, 3.0], correction=1).item()
 /// (1.0, 2.0)
 #[pyfunction]
-#[pyo3(signature = (x, axis=None, correction=0.0, keepdims=false))]
-fn var<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, keepdims: bool) -> Made<'py> {
+#[pyo3(signature = (x, axis=None, correction=Typed::new(0.0), keepdims=Typed::new(false)), text_signature = "(x, axis=None, correction=0.0, keepdims=False)")]
+fn var<'py>(
+    x: Given<'_, 'py>,
+    axis: Option<Given<'_, 'py>>,
+    correction: Typed<f64>,
+    keepdims: Typed<bool>,
+) -> Made<'py> {
+    typed!(var: correction, keepdims);
     let (given, axis) = (value::from_py(x)?, axes("var", axis)?);
     made(x.py(), || lists::var(&given, &axis, correction, keepdims))
 }
@@ -219,14 +233,15 @@ fn var<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, ke
 /// >>> ex.covar([1.0, 3.0], [0.0, 4.0]).item()
 /// 2.0
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=None, correction=0.0, keepdims=false))]
+#[pyo3(signature = (x, y, axis=None, correction=Typed::new(0.0), keepdims=Typed::new(false)), text_signature = "(x, y, axis=None, correction=0.0, keepdims=False)")]
 fn covar<'py>(
     x: Given<'_, 'py>,
     y: Given<'_, 'py>,
     axis: Option<Given<'_, 'py>>,
-    correction: f64,
-    keepdims: bool,
+    correction: Typed<f64>,
+    keepdims: Typed<bool>,
 ) -> Made<'py> {
+    typed!(covar: correction, keepdims);
     let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes("covar", axis)?);
     made(x.py(), || lists::covar(&a, &b, &axis, correction, keepdims))
 }
@@ -237,8 +252,9 @@ fn covar<'py>(
 /// >>> ex.corr([1.0, 2.0, 3.0], [6.0, 4.0, 2.0]).item()
 /// -1.0
 #[pyfunction]
-#[pyo3(signature = (x, y, axis=None, keepdims=false))]
-fn corr<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
+#[pyo3(signature = (x, y, axis=None, keepdims=Typed::new(false)), text_signature = "(x, y, axis=None, keepdims=False)")]
+fn corr<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
+    typed!(corr: keepdims);
     let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes("corr", axis)?);
     made(x.py(), || lists::corr(&a, &b, &axis, keepdims))
 }
@@ -249,9 +265,9 @@ fn corr<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Option<Given<'_, 'py>>,
 /// >>> ex.moment([1.0, 3.0], 2).item()
 /// 5.0
 #[pyfunction]
-#[pyo3(signature = (x, n, axis=None, keepdims=false))]
-fn moment<'py>(x: Given<'_, 'py>, n: Int, axis: Option<Given<'_, 'py>>, keepdims: bool) -> Made<'py> {
-    ints!(moment: n);
+#[pyo3(signature = (x, n, axis=None, keepdims=Typed::new(false)), text_signature = "(x, n, axis=None, keepdims=False)")]
+fn moment<'py>(x: Given<'_, 'py>, n: Typed<i64>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
+    typed!(moment: n, keepdims);
     let (given, axis) = (value::from_py(x)?, axes("moment", axis)?);
     made(x.py(), || lists::moment(&given, n, &axis, keepdims))
 }
@@ -262,8 +278,14 @@ fn moment<'py>(x: Given<'_, 'py>, n: Int, axis: Option<Given<'_, 'py>>, keepdims
 /// >>> ex.std([1.0, 3.0]).item()
 /// 1.0
 #[pyfunction]
-#[pyo3(name = "std", signature = (x, axis=None, correction=0.0, keepdims=false))]
-fn deviation<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f64, keepdims: bool) -> Made<'py> {
+#[pyo3(name = "std", signature = (x, axis=None, correction=Typed::new(0.0), keepdims=Typed::new(false)), text_signature = "(x, axis=None, correction=0.0, keepdims=False)")]
+fn deviation<'py>(
+    x: Given<'_, 'py>,
+    axis: Option<Given<'_, 'py>>,
+    correction: Typed<f64>,
+    keepdims: Typed<bool>,
+) -> Made<'py> {
+    typed!(std: correction, keepdims);
     let (given, axis) = (value::from_py(x)?, axes("deviation", axis)?);
     made(x.py(), || lists::std(&given, &axis, correction, keepdims))
 }
@@ -274,15 +296,15 @@ fn deviation<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, correction: f
 /// >>> ex.to_py(ex.diff([1, 4, 9])), ex.to_py(ex.diff([1, 4], prepend=[0]))
 /// ([3, 5], [1, 3])
 #[pyfunction]
-#[pyo3(signature = (x, axis=Int::new(-1), n=Int::new(1), prepend=None, append=None), text_signature = "(x, axis=-1, n=1, prepend=None, append=None)")]
+#[pyo3(signature = (x, axis=Typed::new(-1), n=Typed::new(1), prepend=None, append=None), text_signature = "(x, axis=-1, n=1, prepend=None, append=None)")]
 fn diff<'py>(
     x: Given<'_, 'py>,
-    axis: Int,
-    n: Int,
+    axis: Typed<i64>,
+    n: Typed<i64>,
     prepend: Option<Given<'_, 'py>>,
     append: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
-    ints!(diff: axis, n);
+    typed!(diff: axis, n);
     let given = value::from_py(x)?;
     let (front, behind) = (prepend.map(value::from_py).transpose()?, append.map(value::from_py).transpose()?);
     made(x.py(), || match given {

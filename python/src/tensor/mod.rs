@@ -12,6 +12,7 @@ pub use text::{_text_of, _text_parts};
 
 use crate::error::OrRaise;
 use crate::operators::with_operators;
+use crate::typed::{Typed, typed};
 use crate::{arg, arrow, call, dlpack, dtype, index, shape, spec, standard, value};
 use arrow_buffer::Buffer;
 use extenso_core::{Dense, Storage, Tensor, ops};
@@ -309,8 +310,9 @@ pub fn asarray(
     obj: &Bound<'_, PyAny>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
-    copy: Option<bool>,
+    copy: Option<Typed<bool>>,
 ) -> PyResult<PyTensor> {
+    typed!(asarray: copy);
     standard::device(device)?;
     let made = tensor(obj, dtype)?;
     match copy {
