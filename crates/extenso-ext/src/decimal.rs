@@ -3,23 +3,32 @@
 //! Invariant: precision and scale are static data; no digit is lost but where a function says so. What is computed are ops over the
 //! bytes, so that it is traced.
 
+mod arithmetic;
+mod bytes;
+mod numbers;
+mod totals;
+
+pub use arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift};
+pub use bytes::{DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS};
+pub use numbers::to_decimal;
+pub use totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL};
+
 use crate::Literal;
 use crate::args::{answer, answer_ext, flat, typed, typed_arg};
 use crate::cells::keys;
-use crate::decimal_numbers;
-use crate::decimal_ops::{DECIMAL_INTEGERS, DECIMAL_TEXTS, DecimalIntegers, DecimalScale};
-use crate::decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL, DecimalAxes, most_digits};
 use crate::masked::MaskedTensor;
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, differ, register_moves};
 use crate::ragged::RaggedTensor;
 use arrow_buffer::i256;
+use bytes::{DecimalIntegers, DecimalScale};
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
 use extenso_core::reduce::Reduce;
 use extenso_core::{Answer, Arg, Call, Dense, ExtensionType, Target, Tensor, Value, call_one, on, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result, TypeDef};
 use std::sync::Arc;
+use totals::{DecimalAxes, most_digits};
 
 /// Decimals: `cells` are little-endian integers of 128 or 256 `bits` each, `scale` of whose at most `precision` digits stand behind the point.
 ///
@@ -71,7 +80,7 @@ fn fits(x: &DecimalTensor) -> Result<()> {
 fn register(def: &Arc<TypeDef>) {
     register_moves::<DecimalTensor>(def, "DecimalTensor");
     register_order::<DecimalTensor>(def, "DecimalTensor order");
-    decimal_numbers::register(def);
+    numbers::register(def);
     on(Target::Op(&ops::SUM), def, "DecimalTensor sum", total);
     on(Target::Op(&ops::SEGMENT_SUM), def, "DecimalTensor sum", row_totals);
     on(Target::Op(&ops::CAST), def, "DecimalTensor cast", cast);
@@ -236,7 +245,7 @@ impl Meaning for DecimalTensor {
     }
 
     fn alike(&self, other: &DecimalTensor) -> Result<(DecimalTensor, DecimalTensor)> {
-        decimal_numbers::alike(self, other)
+        numbers::alike(self, other)
     }
 
     fn order(&self) -> Result<Value> {

@@ -10,10 +10,6 @@ mod categorical;
 mod cells;
 mod cross;
 mod decimal;
-mod decimal_arithmetic;
-mod decimal_numbers;
-mod decimal_ops;
-mod decimal_totals;
 mod dropout;
 mod einsum;
 mod expand;
@@ -44,13 +40,11 @@ pub use axes::{outer, rank};
 pub use categorical::{CategoricalTensor, CategoricalTensorSpec, to_categorical};
 pub use cells::CELL_KEYS;
 pub use cross::{CROSS_KEY, cross, cross_hashed};
-pub use decimal::{DecimalTensor, DecimalTensorSpec, decimal_to_string};
-pub use decimal_arithmetic::{
-    DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift,
+pub use decimal::{
+    DECIMAL_INTEGERS, DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_ROW_TOTALS, DECIMAL_SCALED,
+    DECIMAL_SUM, DECIMAL_TEXTS, DECIMAL_TOTAL, DecimalForm, DecimalShift, DecimalTensor, DecimalTensorSpec,
+    decimal_to_string, to_decimal,
 };
-pub use decimal_numbers::to_decimal;
-pub use decimal_ops::{DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS, OPS};
-pub use decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL};
 pub use dropout::dropout;
 pub use einsum::{einsum, tensordot};
 pub use expand::{collapse, collapse_spec, expand, expand_spec};
@@ -77,7 +71,7 @@ pub use text_parts::{drop_empty, regex_find_all, regex_groups, regex_split, stri
 pub use text_unicode::{unicode_decode, unicode_encode, unicode_split_with_offsets};
 pub use union::{UnionChild, UnionSpec, UnionTensor};
 
-use extenso_core::TypeSpec;
+use extenso_core::{OpDef, TypeSpec};
 
 /// Defines every type of this crate and registers its handlers.
 ///
@@ -98,3 +92,17 @@ pub fn init() {
     Bool8TensorSpec::def();
     JsonTensorSpec::def();
 }
+
+/// The ops of this crate, which files that use them want.
+pub static OPS: &[&OpDef] = &[
+    &DECIMAL_SUM,
+    &DECIMAL_INTEGERS,
+    &DECIMAL_TEXTS,
+    &DECIMAL_TOTAL,
+    &DECIMAL_ROW_TOTALS,
+    &CELL_KEYS,
+    &DECIMAL_SCALED,
+    &DECIMAL_PRODUCT,
+    &DECIMAL_QUOTIENT,
+    &DECIMAL_PARSE,
+];

@@ -2,10 +2,7 @@
 //!
 //! Invariant: cells are u8 with 16 or 32 in the last axis, little-endian integers; no digit is lost.
 
-use crate::cells::CELL_KEYS;
-use crate::decimal::{MOST, integers, power, shown};
-use crate::decimal_arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED};
-use crate::decimal_totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL};
+use super::{MOST, integers, power, shown};
 use arrow_buffer::i256;
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value};
@@ -49,24 +46,10 @@ pub static DECIMAL_TEXTS: OpDef = OpDef::general(Class::Structural, infer_texts,
     DecimalScale::DEF,
 );
 
-/// The ops of this crate, which files that use them want.
-pub static OPS: &[&OpDef] = &[
-    &DECIMAL_SUM,
-    &DECIMAL_INTEGERS,
-    &DECIMAL_TEXTS,
-    &DECIMAL_TOTAL,
-    &DECIMAL_ROW_TOTALS,
-    &CELL_KEYS,
-    &DECIMAL_SCALED,
-    &DECIMAL_PRODUCT,
-    &DECIMAL_QUOTIENT,
-    &DECIMAL_PARSE,
-];
-
 /// The spec of cells, and the axes before their bytes.
 ///
 /// Errors: no bytes, or of another width.
-pub(crate) fn cells(arg: &LeafSpec) -> Result<(&TensorSpec, &[Dim])> {
+pub(super) fn cells(arg: &LeafSpec) -> Result<(&TensorSpec, &[Dim])> {
     let spec = arg.tensor()?;
     let odd = || Error::dtype(format!("the cells are {spec}")).wanted("u8 with 16 or 32 in the last axis");
     let Some([outer @ .., width]) = spec.shape.dims() else { return Err(odd()) };

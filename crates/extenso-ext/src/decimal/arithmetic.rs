@@ -2,8 +2,8 @@
 //!
 //! Invariant: a result is exact, or rounded once, half to even; what does not fit its digits is an error with its place.
 
-use crate::decimal::{MOST, integers, power};
-use crate::decimal_ops::cells;
+use super::bytes::cells;
+use super::{MOST, integers, power};
 use arrow_buffer::i256;
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value};

@@ -2,8 +2,8 @@
 //!
 //! Invariant: a sum has as many digits as its bytes hold, and is an error where it needs more; none is lost on the way.
 
-use crate::decimal::{MOST, integers, power};
-use crate::decimal_ops::cells;
+use super::bytes::cells;
+use super::{MOST, integers, power};
 use arrow_buffer::i256;
 use extenso_core::attrs::{AttrSet, Attrs, NoAttrs};
 use extenso_core::kernels::pool::affordable;

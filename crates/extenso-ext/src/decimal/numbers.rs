@@ -2,14 +2,12 @@
 //!
 //! Invariant: sums and products are exact, and have a type that depends on the types of the operands alone; a quotient is rounded once.
 
+use super::arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift};
+use super::bytes::{DECIMAL_SUM, DECIMAL_TEXTS, DecimalScale, DecimalSum};
+use super::totals::most_digits;
+use super::{DecimalTensor, MOST};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::zeros_of;
-use crate::decimal::{DecimalTensor, MOST};
-use crate::decimal_arithmetic::{
-    DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift,
-};
-use crate::decimal_ops::{DECIMAL_SUM, DECIMAL_TEXTS, DecimalScale, DecimalSum};
-use crate::decimal_totals::most_digits;
 use crate::masked::MaskedTensor;
 use crate::meaning::{Meaning, chosen};
 use crate::ragged::RaggedTensor;
@@ -21,7 +19,7 @@ use std::sync::Arc;
 const BEHIND: i64 = 6;
 
 /// Registers what is computed of decimals.
-pub(crate) fn register(def: &Arc<TypeDef>) {
+pub(super) fn register(def: &Arc<TypeDef>) {
     type Handle = fn(&Call<'_>) -> Answer;
     on(Target::Class(Class::Comparison), def, "DecimalTensor comparison", compared);
     let ops: [(&'static OpDef, Handle); 10] = [
