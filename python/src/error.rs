@@ -13,12 +13,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// One exception class: its name, the builtin that it also is, the errors that it stands for.
 struct Kind(&'static str, &'static str, fn(&Error) -> bool, &'static str);
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind("DTypeError", "TypeError", Error::is_dtype, "A dtype or a type that does not fit."),
     Kind("ShapeError", "ValueError", Error::is_shape, "Shapes or partitions that do not fit."),
     Kind("InvalidValueError", "ValueError", Error::is_value, "A value outside what is allowed."),
     Kind("OutOfRangeError", "IndexError", Error::is_index, "An index out of range."),
     Kind("MissingNameError", "KeyError", Error::is_missing, "A name that does not exist."),
+    Kind("OutOfMemoryError", "MemoryError", Error::is_memory, "More memory than the system gives."),
     Kind("DispatchError", "TypeError", Error::is_dispatch, "No handler takes these types."),
     Kind("ScopeError", "RuntimeError", Error::is_scope, "A symbol used where it has no meaning."),
     Kind("DataError", "ValueError", Error::is_data, "Malformed bytes from outside."),

@@ -2,8 +2,10 @@
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::spec::{PyTypeSpec, core_spec};
+use crate::tensor::OBJECT;
 use crate::{arg, value};
-use extenso_core::Value;
+use extenso_core::kernels::pool::affordable;
+use extenso_core::{Dense, Value};
 use extenso_ext::{Literal, to_literal};
 use extenso_types::{Error, Path, Segment, Spec};
 use pyo3::prelude::*;
@@ -74,7 +76,14 @@ pub fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 #[pyfunction]
 pub fn to_py<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let value = value::from_py(x)?;
-    write(x.py(), &guarded(|| to_literal(&value)).or_raise()?)
+    let literal = guarded(|| {
+        let mut leaves = Vec::new();
+        value.push_leaves(&mut leaves)?;
+        let counts = leaves.iter().filter_map(|leaf| leaf.tensor().ok()?.data().ok()).map(Dense::len);
+        affordable(counts.sum::<usize>().saturating_mul(size_of::<Literal>() + OBJECT))?;
+        to_literal(&value)
+    });
+    write(x.py(), &literal.or_raise()?)
 }
 
 /// Outer elements that are shown of a value that has more of them.

@@ -32,6 +32,36 @@ def test_any_call_gives_a_value_or_a_documented_error(tmp_path: pathlib.Path) ->
     assert ran.stdout.strip() == "", ran.stdout
 
 
+LARGE = """
+import resource
+import extenso as ex
+
+n = 20_000_000
+x = ex.cast(ex.arange(n), "f64")
+held = x + 1
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {room}, -1))
+try:
+    {call}
+except MemoryError as e:
+    print(type(e).__name__, e)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
+@pytest.mark.parametrize("room", [2**26, 2**28])
+@pytest.mark.parametrize("call", [
+    "ex.sort(x)", "ex.argsort(x)", "ex.unique(x)", "ex.concat([x, x, x], 0)", "ex.take(ex.concat([x], 0), ex.cast(x, 'i64'), 0)",
+    "ex.cumulative_sum(ex.cast(x, 'bool'))", "x.tolist()", "ex.to_py(x)", "x + 1", "ex.sort(ex.cast(x, 'bool'))",
+])
+def test_what_memory_does_not_hold_is_an_error_that_names_the_size(call: str, room: int) -> None:
+    program = LARGE.format(call=call, room=room)
+    ran = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    if room == 2**26:
+        assert ran.stdout.startswith("OutOfMemoryError") and " bytes" in ran.stdout, ran.stdout
+
+
 @pytest.mark.parametrize(
     ("call", "wanted"),
     [

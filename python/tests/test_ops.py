@@ -175,6 +175,7 @@ def test_every_exception_is_an_error_of_the_package() -> None:
         ex.InvalidValueError: ValueError,
         ex.OutOfRangeError: IndexError,
         ex.MissingNameError: KeyError,
+        ex.OutOfMemoryError: MemoryError,
         ex.DispatchError: TypeError,
         ex.ScopeError: RuntimeError,
         ex.DataError: ValueError,

@@ -51,6 +51,7 @@ enum Kind {
     Value,
     Index,
     Missing,
+    Memory,
     Dispatch,
     Scope,
     Data,
@@ -82,6 +83,7 @@ kinds! {
     Value value is_value "a value outside what is allowed"
     Index index is_index "an index out of range"
     Missing missing is_missing "a name that does not exist"
+    Memory memory is_memory "more memory than the system gives"
     Dispatch dispatch is_dispatch "no handler takes these types"
     Scope scope is_scope "a symbol used where it has no meaning"
     Data data is_data "malformed bytes from outside"

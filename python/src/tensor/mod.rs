@@ -8,6 +8,7 @@ mod scalar;
 mod text;
 
 pub use pickle::tensor_from_bytes;
+pub use scalar::OBJECT;
 pub use text::{_text_of, _text_parts};
 
 use crate::error::OrRaise;

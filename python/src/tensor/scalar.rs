@@ -1,6 +1,7 @@
 //! Elements as Python objects: lists, single elements, truth and numbers.
 
 use crate::error::OrRaise;
+use extenso_core::kernels::pool::affordable;
 use extenso_core::{Dense, Storage, Tensor};
 use extenso_types::{DType, DTypeKind, Error, Result};
 use half::{bf16, f16};
@@ -12,8 +13,12 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString};
 /// Errors: endless lists without an element.
 pub fn to_list<'py>(py: Python<'py>, dense: &Dense) -> PyResult<Bound<'py, PyAny>> {
     dense.check_lists().or_raise()?;
+    affordable(dense.len().saturating_mul(OBJECT)).or_raise()?;
     axis(py, dense, dense.dims(), 0)
 }
+
+/// What an element takes in a list: a number of Python, where it stands, and where it stood before.
+pub const OBJECT: usize = 48;
 
 fn axis<'py>(py: Python<'py>, dense: &Dense, dims: &[usize], at: usize) -> PyResult<Bound<'py, PyAny>> {
     let Some((&n, inner)) = dims.split_first() else { return element(py, dense, at) };

@@ -200,6 +200,7 @@ pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch
         out.sort_by(|a, b| row[*a as usize].order(row[*b as usize], descending));
     } else if high.saturating_sub(low).leading_zeros() >= bits {
         scratch.narrow.clear();
+        scratch.narrow.reserve_exact(row.len());
         scratch.narrow.extend(keys().zip(0_u64..).map(|(key, i)| (key - low) << bits | i));
         if row.len() >= LONG * size_of::<T::Key>() {
             // The positions are in order already.
@@ -212,6 +213,7 @@ pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch
         out.iter_mut().zip(&scratch.narrow).for_each(|(at, key)| *at = (key & mask) as i64);
     } else {
         scratch.wide.clear();
+        scratch.wide.reserve_exact(row.len());
         scratch.wide.extend(keys().zip(0_u64..).map(|(key, i)| u128::from(key) << 64 | u128::from(i)));
         scratch.wide.sort_unstable();
         out.iter_mut().zip(&scratch.wide).for_each(|(at, key)| *at = *key as i64);

@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 const SMALL: usize = 1 << 16;
 
 /// Results below this many bytes are taken without asking first.
-const LARGE: usize = 1 << 30;
+const LARGE: usize = 1 << 26;
 
 /// Memory of at least so many bytes is worth large pages, which have 2 MB on most systems.
 const MANY_PAGES: usize = 1 << 22;
@@ -82,10 +82,17 @@ fn lock() -> std::sync::MutexGuard<'static, Vec<Vec<Line>>> {
 ///
 /// Errors: the system refuses as much.
 pub fn affordable(len: usize) -> Result<()> {
-    if len < LARGE || Vec::<u8>::new().try_reserve_exact(class(len)).is_ok() {
+    let given = || Vec::<u8>::new().try_reserve_exact(class(len)).is_ok();
+    if len < LARGE || given() {
         return Ok(());
     }
-    Err(Error::value(format!("the result would take {len} bytes, more memory than the system gives")))
+    // What the pool holds is the system's again, and may be enough.
+    trim();
+    if given() {
+        return Ok(());
+    }
+    Err(Error::memory(format!("the result would take {len} bytes, more memory than the system gives"))
+        .hint("Work on parts of the data, or free other values."))
 }
 
 /// Memory for one result, to be written once and then frozen into a buffer.

@@ -107,6 +107,7 @@ macro_rules! by_dtype {
                 scan!(lines, spans, reverse, x, $float_one, |acc: <$ft as Number>::Wide, x| acc $op x.widen(), <$ft>::narrow => $ft)
             })*
             DType::Bool => {
+                affordable(data.len())?;
                 let bits: Vec<bool> = data.bits()?.iter().collect();
                 scan!(lines, spans, reverse, &bits[..], $one, |acc: i64, x| acc.$int(i64::from(x)), |sum| sum => i64)
             }

@@ -258,6 +258,7 @@ fn sums<T: Number>(
     add: impl Fn(T::Wide, T::Wide) -> T::Wide,
 ) -> Result<Tensor> {
     let zeros = like.data()?;
+    affordable(zeros.len().saturating_mul(size_of::<T>()))?;
     let mut block = Block::new(zeros.len() * size_of::<T>());
     add_rows(x.as_slice::<T>()?, &at.positions, at.width, like.len()?, zero, add, block.slice_mut::<T>());
     Ok(Tensor::from_dense(T::DTYPE, zeros.dims().into(), Storage::Fixed(block.elements())))

@@ -10,7 +10,7 @@ use super::sorting::{indices, sortable, with_elements};
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::order::{Ordered, Scratch, argsort, sort_row};
-use crate::kernels::pool::Block;
+use crate::kernels::pool::{Block, affordable};
 use crate::offsets::Offsets;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::partition::{RowPartition, Rows};
@@ -72,6 +72,8 @@ fn sorted(data: &Dense, spans: Vec<Range<usize>>, descending: bool) -> Result<Te
             match data.dtype() {
                 $(DType::$d => {
                     let x = data.as_slice::<$t>()?;
+                    // A long row is sorted from one place to another.
+                    affordable(size_of_val(x).saturating_mul(2))?;
                     let mut block = Block::new(size_of_val(x));
                     for_rows(block.slice_mut::<$t>(), &spans, |spans, start, out| {
                         let mut spare = Vec::new();
@@ -92,6 +94,7 @@ fn sorted(data: &Dense, spans: Vec<Range<usize>>, descending: bool) -> Result<Te
 
 /// As `sorted`, for elements that are not moved one by one.
 fn picked(data: &Dense, spans: &[Range<usize>], descending: bool) -> Result<Tensor> {
+    affordable(data.len().saturating_mul(size_of::<i64>() + size_of::<u128>() + size_of::<Run>()))?;
     let mut order = vec![0_i64; data.len()];
     with_elements!(data, x => for_rows(&mut order, spans, |spans, start, out| {
         let mut scratch = Scratch::default();
@@ -181,6 +184,7 @@ fn run_runs(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> 
     let offsets = with_elements!(data, x => {
         count_runs(x, rows, &mut counts);
         let count = usize::try_from(counts.iter().sum::<i64>()).unwrap_or(0);
+        affordable((count + 1).saturating_mul(size_of::<i64>()))?;
         let mut offsets = Block::new((count + 1) * size_of::<i64>());
         let (begin, end) = offsets.slice_mut::<i64>().split_at_mut(count);
         write_runs(x, rows, &counts, begin);

@@ -10,7 +10,7 @@ use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::one;
 use crate::kernels::extremes::{extreme_columns, extreme_rows, top_rows};
 use crate::kernels::order::{Ordered, argsort_rows, sort_rows};
-use crate::kernels::pool::Block;
+use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{normalize_axes, normalize_axis};
 use crate::tensor::{Storage, Tensor};
@@ -177,11 +177,13 @@ macro_rules! with_elements {
                 $body
             })*
             DType::Bool => {
+                $crate::kernels::pool::affordable($data.len())?;
                 let bits: Vec<bool> = $data.bits()?.iter().collect();
                 let $x = &bits[..];
                 $body
             }
             DType::String | DType::Bytes | DType::Variant => {
+                $crate::kernels::pool::affordable($data.len().saturating_mul(size_of::<&[u8]>()))?;
                 let texts: Result<Vec<&[u8]>> = (0..$data.len()).map(|i| $data.text_at(i)).collect();
                 let texts = texts?;
                 let $x = &texts[..];
@@ -201,6 +203,7 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
         ($($d:ident $t:ty),*) => {
             match data.dtype() {
                 $(DType::$d => {
+                    affordable((data.len() + spare(data.len(), n)).saturating_mul(size_of::<$t>()))?;
                     let mut block = Block::new(data.len() * size_of::<$t>());
                     by_lines(data.as_slice::<$t>()?, n, block.slice_mut::<$t>(), n, |x, out| {
                         sort_rows(x, n, attrs.descending, out);
@@ -208,6 +211,7 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
                     Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.elements()))
                 })*
                 DType::Bool | DType::String | DType::Bytes | DType::Variant => {
+                    affordable(to_order(data.len(), n))?;
                     let mut order = vec![0_i64; data.len()];
                     with_elements!(data, x => by_lines(x, n, &mut order, n, |x, out| argsort_rows(x, n, attrs.descending, out)));
                     let start = |(i, at): (usize, &i64)| i / n * n + usize::try_from(*at).unwrap_or(0);
@@ -221,10 +225,21 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
     one_tensor(lines.back(sorted)?)
 }
 
+/// How many elements are sorted at once, in memory of their own: lines of `n` elements, side by side.
+fn spare(len: usize, n: usize) -> usize {
+    n.saturating_mul(pieces(len).min(len.checked_div(n).unwrap_or(0)))
+}
+
+/// How many bytes the positions in order take, and what their keys and positions side by side take.
+fn to_order(len: usize, n: usize) -> usize {
+    len.saturating_mul(size_of::<i64>()).saturating_add(spare(len, n).saturating_mul(size_of::<u128>()))
+}
+
 fn run_argsort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let attrs = Sort::of(attrs)?;
     let lines = Lines::of(&args[0], attrs.axis)?;
     let (data, n) = (lines.data()?, lines.len()?);
+    affordable(to_order(data.len(), n))?;
     let order = indices(data.dims().into(), |out| {
         with_elements!(data, x => by_lines(x, n, out, n, |x, out| argsort_rows(x, n, attrs.descending, out)));
         Ok(())
@@ -313,7 +328,7 @@ fn by_columns<T: Ordered + Sync>(x: &[T], n: usize, width: usize, largest: bool,
 /// A tensor of positions that a function writes.
 pub(super) fn indices(dims: Dims, write: impl FnOnce(&mut [i64]) -> Result<()>) -> Result<Tensor> {
     let count: usize = dims.iter().product();
-    crate::kernels::pool::affordable(count.saturating_mul(8))?;
+    affordable(count.saturating_mul(8))?;
     let mut block = Block::new(count * 8);
     write(block.slice_mut::<i64>())?;
     Ok(Tensor::from_dense(DType::I64, dims, Storage::Fixed(block.elements())))

@@ -7,6 +7,7 @@ use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::specs::shape_of;
 use crate::structs::{Field, StructTensor};
+use extenso_core::kernels::pool::affordable;
 use extenso_core::{Dense, ExtensionType, Storage, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result, Shape};
 
@@ -135,6 +136,7 @@ fn merged(t: &Tensor) -> Result<(Tensor, usize, usize)> {
 
 /// The elements of a tensor without inner axes.
 fn leaves(dense: &Dense) -> Result<Vec<Literal>> {
+    affordable(dense.len().saturating_mul(size_of::<Literal>()))?;
     macro_rules! numbers {
         ($($d:ident $t:ty => $x:ident: $literal:expr;)*) => {
             match (dense.dtype(), dense.storage()) {
