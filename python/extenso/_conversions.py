@@ -111,6 +111,21 @@ def to_numpy(self: "Any") -> "Any":
     return numpy.to_numpy(self)
 
 
+def __array_ufunc__(self: "Any", ufunc: "Any", method: str, *inputs: "Any", **options: "Any") -> "Any":
+    """Returns what the op of the meaning of one of NumPy's universal functions gives.
+
+    So that `numpy.float64(2) * x` and `numpy.sqrt(x)` are values as `2 * x` and `sqrt(x)` are. `reduce`, which is behind `numpy.sum`, is a
+    reduction. A function without such an op, and `out=`, are a TypeError of NumPy.
+
+    >>> import extenso as ex, numpy as np
+    >>> np.float64(2) * ex.constant([[1.0, 2.0], [], [3.0]])
+    RaggedTensor([[2.0, 4.0], [], [6.0]], f64[3, ?])
+    """
+    from extenso._interop import ufuncs
+
+    return ufuncs.apply(ufunc, method, inputs, options)
+
+
 def attach() -> None:
     """Gives the methods to the classes of values."""
     for convert in (to_pandas, to_polars, to_awkward, to_torch, to_kjt, to_jax, to_tensorflow):
@@ -118,3 +133,6 @@ def attach() -> None:
             setattr(cls, convert.__name__, convert)
     for cls in (ExtensionType, OpaqueExtension):
         setattr(cls, "to_numpy", to_numpy)
+    # A tensor is an array to NumPy, whose functions give arrays of it.
+    for cls in (StructTensor, ExtensionType, OpaqueExtension):
+        setattr(cls, "__array_ufunc__", __array_ufunc__)

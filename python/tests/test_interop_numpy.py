@@ -115,3 +115,51 @@ def test_integers_are_those_of_numpy() -> None:
         array = np.asarray(ex.tensor([1], ex.as_dtype(name)))
         # NumPy has two dtypes of this width on some machines, which equal each other and differ in their letter.
         assert array.dtype.char == np.dtype(name).char
+
+
+def test_universal_functions_on_values_are_the_ops() -> None:
+    rows, masked = ex.constant([[1.0, 4.0], [], [9.0]]), ex.constant([1.0, None])
+    column = np.array([[1.0], [2.0], [3.0]])
+    for given, wanted in [
+        (np.float64(2) * rows, 2.0 * rows),
+        (column + rows, rows + column),
+        (column < rows, rows > column),
+        (np.sqrt(rows), ex.sqrt(rows)),
+        (np.absolute(-rows), rows),
+        (np.arctan2(rows, 2.0), ex.atan2(rows, 2.0)),
+        (np.power(masked, 2), masked**2),
+        (np.add(ex.tensor([1.0, 2.0]), masked), ex.tensor([1.0, 2.0]) + masked),
+        (np.sum(rows, axis=1), ex.sum(rows, axis=1)),
+        (np.sum(rows), ex.sum(rows)),
+        (np.maximum.reduce(rows, axis=1, keepdims=True), ex.max(rows, axis=1, keepdims=True)),
+        (np.any(rows > 3.0, axis=1), ex.any(rows > 3.0, axis=1)),
+    ]:
+        same(given, wanted)
+    # A tensor is an array to NumPy.
+    assert isinstance(np.sqrt(ex.tensor([4.0])), np.ndarray)
+
+
+def test_universal_functions_without_an_op_are_refused() -> None:
+    rows = ex.constant([[1.0, 4.0], [], [9.0]])
+    for call in (
+        lambda: np.heaviside(rows, 0.0),
+        lambda: np.add(rows, 1.0, out=np.zeros(3)),
+        lambda: np.add.accumulate(rows),
+        lambda: np.sum(rows, initial=2.0),
+    ):
+        with pytest.raises(TypeError, match="__array_ufunc__"):
+            call()
+
+
+def test_universal_functions_ask_the_type_of_a_user() -> None:
+    class Metres(ex.ExtensionType):
+        value: ex.Tensor
+
+    @ex.dispatch_for(ex.multiply, Metres)
+    def _(x: object, y: object) -> object:
+        (metres, factor) = (x, y) if isinstance(x, Metres) else (y, x)
+        assert isinstance(metres, Metres)
+        return Metres(ex.multiply(metres.value, factor))
+
+    doubled = np.array([2.0, 3.0]) * Metres(ex.tensor([1.0, 2.0]))
+    assert isinstance(doubled, Metres) and doubled.value.tolist() == [2.0, 6.0]
