@@ -294,3 +294,51 @@ def test_records_are_the_array_that_a_path_leads_to(tmp_path: pathlib.Path) -> N
     for items, wanted in [("data.rows", "there is no 'data.rows'"), ("data.n", "an array of records"), ("data[*]", "fields and places")]:
         with pytest.raises(ex.Error, match=wanted):
             ex.read_json(text, items=items)
+
+
+def test_records_without_fields_are_counted_by_the_data(tmp_path):
+    rows = [{"id": 1, "e": {}, "l": [{}, {}], "o": None}, {"id": 2, "e": {}, "l": [], "o": {}}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    x = ex.read_json(path)
+    assert x.to_py() == rows
+    assert ex.from_arrow(x.to_arrow(), spec=x.spec).to_py() == rows
+    assert ex.concat([x, x[1:]]).to_py() == rows + rows[1:]
+    for name, write, read in [("a.arrow", ex.write_arrow, ex.read_arrow), ("a.avro", ex.write_avro, ex.read_avro)]:
+        write(x, tmp_path / name)
+        assert read(tmp_path / name).to_py() == rows
+    with pytest.raises(ex.DTypeError, match="records without fields"):
+        ex.write_parquet(x, tmp_path / "a.parquet")
+
+    @ex.function
+    def f(r):
+        kept = r["e"][r["id"] > 1]
+        return {"kept": kept, "first": r["l"][:, :1], "pairs": ex.reshape(ex.concat([r["e"], r["e"]]), [-1, 2])}
+
+    expect = {"kept": [{}], "first": [[{}], []], "pairs": [[{}, {}], [{}, {}]]}
+    assert {name: value.to_py() for name, value in f(x).items()} == expect
+    ex.save(f, tmp_path / "f.exo")
+    assert {name: value.to_py() for name, value in ex.load(tmp_path / "f.exo")(x).items()} == expect
+
+    @ex.function
+    def parts(r):
+        return {"e": r["e"], "l": r["l"], "missing": ex.is_none(r["o"])}
+
+    parts(x)
+    ex.save(parts, tmp_path / "parts.exo")
+    ran = ex.load(tmp_path / "parts.exo").run(tmp_path / "a.arrow")
+    wanted = {"e": [{}, {}], "l": [[{}, {}], []], "missing": [True, False]}
+    assert {name: value.to_py() for name, value in ran.items()} == wanted
+    path.write_text('{"id": 1, "e": 5, "l": [], "o": null}')
+    with pytest.raises(ex.DataError, match="'e': the number 5 came"):
+        ex.read_json(path, spec=x.spec)
+
+
+def test_messages_without_fields_are_there(tmp_path):
+    text = 'syntax="proto3"; message E {} message M { E e = 1; repeated E l = 2; map<string, E> m = 3; }'
+    messages = [b"\x0a\x00\x12\x00\x12\x00", b"", b"\x1a\x03\x0a\x01a"]
+    x = ex.parse_proto(ex.constant(messages), text, "M")
+    entry = [{"key": "a", "value": {}}]
+    expect = [{"e": [{}], "l": [{}, {}], "m": []}, {"e": [], "l": [], "m": []}, {"e": [], "l": [], "m": entry}]
+    assert x.to_py() == expect
+    assert ex.encode_proto(x, text, "M").to_py() == [messages[0], b"", messages[2]]

@@ -42,6 +42,7 @@ fn push(value: &Value, out: &mut Vec<Tensor>) -> Result<()> {
                 return push(&masked.mask().clone().into(), out);
             }
             if let Some(records) = typed::<StructTensor>(value) {
+                out.extend(records.count().cloned());
                 return records.fields().iter().try_for_each(|(_, field)| push(field, out));
             }
             ext.components()?.iter().try_for_each(|component| push(component, out))?;

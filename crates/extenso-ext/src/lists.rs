@@ -233,6 +233,10 @@ pub(crate) fn spread(found: &Value, cut: &Value) -> Result<Value> {
         return Ok(MaskedTensor::new(spread(masked.values(), cut)?, mask.tensor()?.clone())?.into_value());
     }
     if let Some(records) = typed_ref::<StructTensor>(found) {
+        if let Some(count) = records.count() {
+            let count = spread(&count.clone().into(), cut)?;
+            return Ok(StructTensor::counted(count.tensor()?.clone(), records.rank())?.into_value());
+        }
         let inner = records.shape().dims().unwrap_or_default().iter().skip(1).copied();
         let shape = Shape::new(std::iter::once(partition.spec().nrows).chain(inner));
         let fields = records.fields().iter().map(|(name, value)| Ok((name.clone(), spread(value, cut)?)));

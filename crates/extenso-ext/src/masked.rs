@@ -145,7 +145,7 @@ pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
             Ok((name.clone(), fill_none(value, fill.clone()).map_err(|e| e.at(format!("field '{name}'")))?))
         };
         let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
-        fields.and_then(|fields| Ok(StructTensor::new(records.shape().clone(), fields)?.into_value()))
+        fields.and_then(|fields| Ok(records.with_fields(fields)?.into_value()))
     } else {
         Ok(x.clone())
     };

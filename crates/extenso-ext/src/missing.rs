@@ -191,7 +191,7 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
             Ok((name.clone(), or_else(value, &other).map_err(|e| e.at(format!("field '{name}'")))?))
         };
         let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
-        return Ok(StructTensor::new(records.shape().clone(), fields?)?.into_value());
+        return Ok(records.with_fields(fields?)?.into_value());
     }
     let Some(rows) = typed::<RaggedTensor>(x) else { return Ok(x.clone()) };
     let rows = rows.compact()?;

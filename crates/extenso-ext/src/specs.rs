@@ -179,7 +179,7 @@ fn with_outer_parts(ext: &ExtSpec, outer: &[Dim]) -> Result<Spec> {
     let mut ext = ext.clone();
     let is = |def: &Arc<extenso_types::TypeDef>| ext.def.is_a(def);
     let (ragged, masked, record) = (is(RaggedTensorSpec::def()), is(MaskedTensorSpec::def()), is(StructSpec::def()));
-    if record && ext.components.is_empty() {
+    if record && !ext.components.iter().any(|(segment, _)| matches!(segment, Segment::Field(_))) {
         let dims = meet(shape_of(&ext.clone().into()).dims().unwrap_or_default(), outer)?;
         return Ok(StructSpec::bare(Shape::new(dims)).serialize().into());
     }

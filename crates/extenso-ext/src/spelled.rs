@@ -38,7 +38,7 @@ pub fn spelled(value: &Value) -> Result<Value> {
         let field =
             |(name, field): &Field| Ok((name.clone(), spelled(field).map_err(|e| e.at(format!("field '{name}'")))?));
         let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
-        return Ok(StructTensor::new(x.shape().clone(), fields?)?.into_value());
+        return Ok(x.with_fields(fields?)?.into_value());
     }
     if let Some(x) = typed::<CategoricalTensor>(value) {
         return spelled(&x.decoded()?);

@@ -10,6 +10,7 @@ mod moves;
 mod names;
 mod path;
 pub mod paths;
+mod rows;
 mod spec;
 mod update;
 mod zip;
@@ -54,6 +55,8 @@ pub(crate) type Field = (Arc<str>, Value);
 pub struct StructTensor {
     shape: Shape,
     fields: Vec<Field>,
+    /// What counts records with axes and without fields.
+    records: Option<Tensor>,
 }
 
 impl ExtensionType for StructTensor {
@@ -67,7 +70,8 @@ impl ExtensionType for StructTensor {
 impl StructTensor {
     /// Records of this shape with these fields; the outer sizes of every field are the shape.
     ///
-    /// Errors: a shape of unknown rank, an empty name, a name that comes twice, a field of another outer shape.
+    /// Errors: a shape of unknown rank, an empty name, a name that comes twice, a field of another outer shape; no field, and a size that is
+    /// not known.
     pub fn from_fields<N: Into<Arc<str>>, V: Into<Value>>(
         shape: Shape,
         fields: impl IntoIterator<Item = (N, V)>,
@@ -78,7 +82,20 @@ impl StructTensor {
 
     pub(crate) fn new(shape: Shape, fields: Vec<Field>) -> Result<StructTensor> {
         let shape = sharpened(&shape, &fields);
-        let made = StructTensor { shape, fields };
+        let records = match (fields.is_empty(), shape.to_dims()) {
+            (true, Some(sizes)) => {
+                within_bounds(&sizes)?;
+                rows::of_sizes(&sizes)?
+            }
+            (true, None) if shape.rank().is_some() => {
+                return Err(Error::shape(format!(
+                    "records of the shape {shape} have no field that tells how many there are"
+                ))
+                .wanted("a field, or sizes that are known"));
+            }
+            (true, None) | (false, _) => None,
+        };
+        let made = StructTensor { shape, fields, records };
         made.check()?;
         Ok(made)
     }
@@ -88,12 +105,7 @@ impl StructTensor {
             Error::shape("the shape of a struct has an unknown rank").wanted("a known rank: 0 for one record")
         })?;
         if let Some(sizes) = self.shape.to_dims().filter(|_| self.fields.is_empty()) {
-            let count = element_count(&sizes)?;
-            if count > MAX_BARE {
-                return Err(
-                    Error::value(format!("{count} records without fields")).wanted(format!("at most {MAX_BARE}"))
-                );
-            }
+            within_bounds(&sizes)?;
         }
         let mut names = HashSet::new();
         for (i, (name, value)) in self.fields.iter().enumerate() {
@@ -207,11 +219,14 @@ impl StructTensor {
             Some((_, old)) => *old = value,
             None => fields.push((name.clone(), value)),
         }
-        Ok(StructTensor { shape: sharpened(&self.shape, &fields), fields })
+        Ok(StructTensor { shape: sharpened(&self.shape, &fields), fields, records: None })
     }
 
     /// A tensor with the outer axis of the records.
     pub(crate) fn witness(&self) -> Result<Value> {
+        if let Some(records) = &self.records {
+            return Ok(records.clone().into());
+        }
         if let Some(dims) = self.shape.to_dims().filter(|dims| !dims.is_empty()) {
             return crate::axes::filled(Tensor::bools(&[], &[false])?, &dims);
         }
@@ -223,6 +238,16 @@ impl StructTensor {
         let path = Path::from_iter([Segment::field(name)]);
         let known: Vec<_> = self.field_names().collect();
         Error::missing(format!("there is no field '{path}'")).wanted(format!("one of: {}", known.join(", ")))
+    }
+}
+
+/// Checks that there are not too many records without fields.
+fn within_bounds(sizes: &[usize]) -> Result<()> {
+    match element_count(sizes)? {
+        count if count > MAX_BARE => {
+            Err(Error::value(format!("{count} records without fields")).wanted(format!("at most {MAX_BARE}")))
+        }
+        _ => Ok(()),
     }
 }
 

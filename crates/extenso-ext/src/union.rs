@@ -10,9 +10,8 @@ use crate::args::typed;
 use crate::axes::{outer, rank};
 use crate::masked::MaskedTensor;
 use crate::missing::one_more;
-use crate::structs::StructTensor;
 use extenso_core::{ExtensionType, Tensor, TypeSpec, Value, define, ops};
-use extenso_types::{DType, Dim, Error, ExtSpec, Result, Segment, Shape, Spec, StaticValue, TensorSpec, TypeDef};
+use extenso_types::{DType, Dim, Error, ExtSpec, Result, Segment, Spec, StaticValue, TensorSpec, TypeDef};
 use std::sync::{Arc, LazyLock};
 
 /// One child: its type id, its name, and its values.
@@ -284,19 +283,8 @@ impl TypeSpec for UnionSpec {
             Some(_) => Some(next()?.tensor()?.clone()),
             None => None,
         };
-        // Nothing but the tags says how many records without fields there are.
-        let outer = tags.spec().shape.dims().and_then(|dims| dims.first().copied()).unwrap_or_else(Dim::any);
-        let counted = |values: Value| -> Result<Value> {
-            match typed::<StructTensor>(&values) {
-                Some(records) if offsets.is_none() && records.fields().is_empty() && records.rank() == 1 => {
-                    Ok(StructTensor::new(Shape::new([outer]), Vec::new())?.into_value())
-                }
-                _ => Ok(values),
-            }
-        };
-        let child = |(id, name, _): &(i8, Arc<str>, Spec)| {
-            Ok(UnionChild { id: *id, name: name.clone(), values: counted(next()?)? })
-        };
+        let child =
+            |(id, name, _): &(i8, Arc<str>, Spec)| Ok(UnionChild { id: *id, name: name.clone(), values: next()? });
         let children: Result<Vec<UnionChild>> = self.children.iter().map(child).collect();
         Ok(UnionTensor { tags, offsets, children: children? })
     }

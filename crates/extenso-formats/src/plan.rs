@@ -79,7 +79,7 @@ pub enum Plan {
         /// The types, by name. Those that a value is not of get defaults.
         children: Vec<Field>,
     },
-    /// A record. Fields that the plan does not name are read over.
+    /// A record. Fields that the plan does not name are read over; one without fields has to be a record all the same.
     Record {
         /// The fields, in the order in which a writer writes them.
         fields: Vec<Field>,
@@ -144,6 +144,8 @@ impl Plan {
             }
             Plan::Fixed { item, .. } => item.is_unused(),
             Plan::Union { tags: Some(_), .. } => false,
+            // That it is a record is what is wanted of one without fields.
+            Plan::Record { fields } if fields.is_empty() => false,
             Plan::Union { tags: None, children: fields } | Plan::Record { fields } => {
                 fields.iter().all(|field| field.plan.is_unused())
             }

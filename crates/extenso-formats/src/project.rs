@@ -190,7 +190,11 @@ impl Wanted {
         let shown = |name: &Arc<str>| Path::from_iter([Segment::Field(name.clone())]).to_string();
         let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
         let known: Path = at.child(Segment::Field(missing.clone()));
-        Err(Error::missing(format!("there is no '{known}'")).wanted(format!("one of {}", names.join(", "))))
+        let wanted = match names.as_slice() {
+            [] => "a field of these records, of which none was seen".to_string(),
+            names => format!("one of {}", names.join(", ")),
+        };
+        Err(Error::missing(format!("there is no '{known}'")).wanted(wanted))
     }
 
     fn astray(&self, at: &Path, what: &str, wanted: &str) -> Error {

@@ -68,6 +68,8 @@ struct Leaf {
     column: Option<ColumnId>,
     /// Sizes of the dense axes inside one element.
     inner: Vec<usize>,
+    /// Whether it is needed and counts records, of which there is nothing else: then it has no column.
+    is_count: bool,
 }
 
 impl RecordSpec {
@@ -167,14 +169,18 @@ impl Compiler<'_> {
     }
 
     fn list(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
-        let mut item = Plan::Skip;
+        let (first, mut item) = (self.leaves.len(), Plan::Skip);
         let mut rows = (None, DType::I64);
         self.lists += 1;
         let around = std::mem::replace(&mut self.list, self.lists);
         for (segment, spec) in &ext.components {
             let at = at.child(segment.clone());
             match spec {
-                Spec::Partition(p) => rows = (self.leaf(&at, LeafSpec::Partition(p.clone()), Vec::new()), p.index),
+                Spec::Partition(p) => {
+                    // Only the ends of rows say how many items without elements there are.
+                    let needed = self.is_next_needed() || self.leaves[first..].iter().any(Leaf::is_hollow);
+                    rows = (self.leaf_if(needed, &at, LeafSpec::Partition(p.clone()), Vec::new()), p.index);
+                }
                 Spec::Tensor(_) | Spec::Ext(_) => item = self.spec(&at, spec, 1)?,
             }
         }
@@ -256,14 +262,20 @@ impl Compiler<'_> {
                 leaves.push((self.leaves.len(), part));
             }
             let spec = LeafSpec::Tensor(if let Spec::Tensor(spec) = spec { spec.clone() } else { words.clone() });
-            self.leaves.push(Leaf { path: at.child(segment.clone()), spec, column: None, inner: Vec::new() });
+            self.leaves.push(Leaf {
+                path: at.child(segment.clone()),
+                spec,
+                column: None,
+                inner: Vec::new(),
+                is_count: false,
+            });
         }
         if leaves.is_empty() {
             return Ok(fixed(&own, Plan::Skip));
         }
         let column = self.column();
         let spec = LeafSpec::Tensor(TensorSpec::new(words.dtype, codes.shape.clone()));
-        let values = Leaf { path: at.clone(), spec, column: Some(column), inner };
+        let values = Leaf { path: at.clone(), spec, column: Some(column), inner, is_count: false };
         let (spec, list) = (ext.clone(), self.list);
         self.vocabularies.push(Vocabulary { spec, values, leaves, there: Vec::new(), list });
         Ok(fixed(&own, of_dtype(words.dtype, column)))
@@ -331,6 +343,11 @@ impl Compiler<'_> {
             }
         }
         let inside = outer + own.len();
+        if let [(Segment::Component(_), Spec::Tensor(count))] = ext.components.as_slice()
+            && is::<StructSpec>(ext)
+        {
+            return self.count(&at.child(ext.components[0].0.clone()), count, &own);
+        }
         let field = |(segment, spec): &(Segment, Spec)| {
             match segment {
             Segment::Field(name) => {
@@ -341,6 +358,19 @@ impl Compiler<'_> {
         }
         };
         Ok(fixed(&own, Plan::Record { fields: ext.components.iter().map(field).collect::<Result<_>>()? }))
+    }
+
+    /// Records without fields, whose number is all there is of them.
+    fn count(&mut self, at: &Path, spec: &TensorSpec, own: &[usize]) -> Result<Plan> {
+        let shape = Shape::new(
+            spec.shape.dims().and_then(|dims| dims.split_last()).map_or(&[][..], |(_, shape)| shape).iter().copied(),
+        );
+        let mut inner = inner_sizes(at, &Spec::Tensor(spec.clone()), &shape, 1)?;
+        inner.push(0);
+        let is_count = self.is_next_needed();
+        let spec = LeafSpec::Tensor(spec.clone());
+        self.leaves.push(Leaf { path: at.clone(), spec, column: None, inner, is_count });
+        Ok(fixed(own, if is_count { Plan::Record { fields: Vec::new() } } else { Plan::Skip }))
     }
 
     fn column(&mut self) -> ColumnId {
@@ -358,7 +388,7 @@ impl Compiler<'_> {
 
     fn leaf_if(&mut self, needed: bool, at: &Path, spec: LeafSpec, inner: Vec<usize>) -> Option<ColumnId> {
         let column = needed.then(|| self.column());
-        self.leaves.push(Leaf { path: at.clone(), spec, column, inner });
+        self.leaves.push(Leaf { path: at.clone(), spec, column, inner, is_count: false });
         column
     }
 }

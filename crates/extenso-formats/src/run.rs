@@ -7,8 +7,8 @@ use crate::plain::plain;
 use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
 use crate::source::{JsonBlocks, NdjsonSink, Progress, SourceOptions, run_blocks, unpack};
-use extenso_core::{Dense, ExtensionType, MAX_EMPTY, Value};
-use extenso_ext::{StructTensor, spelled};
+use extenso_core::{Dense, MAX_EMPTY, Value};
+use extenso_ext::spelled;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Path, Result, Spec};
 use std::io::{BufRead, Write};
@@ -62,7 +62,7 @@ impl Batch {
         for (_, value) in value.leaves() {
             value.push_leaves(&mut leaves)?;
         }
-        let rows = records.rows(&leaves)?.unwrap_or_else(|| bare_rows(value));
+        let rows = records.rows(&leaves)?.unwrap_or(0);
         check_rows(rows, &leaves)?;
         Ok(Batch { records, leaves, rows })
     }
@@ -100,12 +100,6 @@ pub(crate) fn check_rows(rows: usize, leaves: &[Value]) -> Result<()> {
         return Ok(());
     }
     Err(Error::shape(format!("{rows} rows are without an element")).wanted(format!("at most {MAX_EMPTY} such rows")))
-}
-
-/// The number of records without fields, which no leaf tells.
-fn bare_rows(value: &Nest<Value>) -> usize {
-    let structs = value.leaves().into_iter().filter_map(|(_, value)| StructTensor::from_value(value).ok());
-    structs.filter_map(|s| s.shape().to_dims()?.first().copied()).next().unwrap_or(0)
 }
 
 /// A function made ready for records: the plan of the leaves that it needs, and a decoder.

@@ -11,7 +11,7 @@
 //! | records | a struct of the fields, in the order in which they were first seen |
 //! | null, or a record without the field | masked |
 //! | nothing but null; items that never came | f64, as `constant` makes of `[None]` and `[]` |
-//! | a record in which no field ever came | left out, because there is nothing to hold; an error as item of a list |
+//! | records in which no field ever came | a struct without fields |
 //! | values of two kinds | an error that names both rows |
 //!
 //! Invariant: every record that was seen can be read by the spec. Knows no format.
@@ -146,8 +146,8 @@ impl Seen {
 
     /// The spec of a batch of these records, as far as it is wanted.
     ///
-    /// Errors, each with its path: nothing but other values than records; integers that fit no dtype; a list of records
-    /// without fields; a name that no field may have.
+    /// Errors, each with its path: nothing but other values than records; integers that fit no dtype; a name that no field may
+    /// have.
     pub fn batch(&self, wanted: &Wanted) -> Result<Spec> {
         let found = match (self.kind(), self.at(Sign::Null)) {
             (Some(("a record", _)), None) => self.element(Dim::any(), &mut Vec::new())?,
@@ -159,8 +159,7 @@ impl Seen {
                 return Err(error.hint("Give a spec to read an empty input"));
             }
         };
-        let bare = || Error::value("no record has a field").wanted("records with fields");
-        wanted.of(&found.ok_or_else(bare)?)
+        wanted.of(&found)
     }
 
     fn at(&self, sign: Sign) -> Option<Place> {
@@ -175,24 +174,27 @@ impl Seen {
         })
     }
 
-    /// The spec of `rows` values, null among them or not; none if they hold nothing.
-    fn element(&self, rows: Dim, at: &mut Vec<Segment>) -> Result<Option<Spec>> {
+    /// The spec of `rows` values, null among them or not.
+    fn element(&self, rows: Dim, at: &mut Vec<Segment>) -> Result<Spec> {
         let of = |dtype| Spec::from(TensorSpec::new(dtype, Shape::new([rows])));
         match (self.kind(), self.at(Sign::Name)) {
-            (Some(("true or false", _)), _) => Ok(Some(of(DType::Bool))),
-            (Some(("a number", _)), name) => Ok(Some(of(self.number(name, at)?))),
-            (Some(("a list", _)), _) => self.list(rows, at).map(Some),
-            (Some(("a record", _)), _) => self.record.as_ref().map_or(Ok(None), |r| r.spec(rows, at)),
-            (Some(_), _) | (None, Some(_)) => Ok(Some(of(DType::String))),
-            (None, None) => Ok(Some(of(DType::F64))),
+            (Some(("true or false", _)), _) => Ok(of(DType::Bool)),
+            (Some(("a number", _)), name) => Ok(of(self.number(name, at)?)),
+            (Some(("a list", _)), _) => self.list(rows, at),
+            (Some(("a record", _)), _) => match &self.record {
+                Some(record) => record.spec(rows, at),
+                None => Ok(StructSpec::bare(Shape::new([rows])).serialize().into()),
+            },
+            (Some(_), _) | (None, Some(_)) => Ok(of(DType::String)),
+            (None, None) => Ok(of(DType::F64)),
         }
     }
 
     /// [`Seen::element`], masked if null is among the values or records lack the field.
-    fn place(&self, rows: Dim, missing: bool, at: &mut Vec<Segment>) -> Result<Option<Spec>> {
+    fn place(&self, rows: Dim, missing: bool, at: &mut Vec<Segment>) -> Result<Spec> {
         let spec = self.element(rows, at)?;
         let masked = missing || self.at(Sign::Null).is_some();
-        Ok(if masked { spec.map(|spec| optional_spec(spec, rows)) } else { spec })
+        Ok(if masked { optional_spec(spec, rows) } else { spec })
     }
 
     fn number(&self, name: Option<Place>, at: &[Segment]) -> Result<DType> {
@@ -224,12 +226,6 @@ impl Seen {
         at.push(Segment::Each);
         let unseen = Seen::default();
         let item = self.item.as_deref().unwrap_or(&unseen).place(items, false, at)?;
-        let item = item.ok_or_else(|| {
-            let path: Path = at.iter().cloned().collect();
-            let error =
-                Error::value(format!("no field of the records of '{path}' was seen")).wanted("records with fields");
-            error.hint("Give a spec that leaves the list out, or other paths")
-        })?;
         at.pop();
         Ok(list_spec(item, rows, items))
     }
@@ -284,18 +280,18 @@ impl Record {
         Ok(self.fields.len() - 1)
     }
 
-    fn spec(&self, rows: Dim, at: &mut Vec<Segment>) -> Result<Option<Spec>> {
+    fn spec(&self, rows: Dim, at: &mut Vec<Segment>) -> Result<Spec> {
         let mut fields = Vec::with_capacity(self.fields.len());
         for field in &self.fields {
             at.push(Segment::Field(field.name.clone()));
             let spec = field.seen.place(rows, field.count < self.count, at)?;
-            fields.extend(spec.map(|spec| (field.name.clone(), spec)));
+            fields.push((field.name.clone(), spec));
             at.pop();
         }
         if fields.is_empty() {
-            return Ok(None);
+            return Ok(StructSpec::bare(Shape::new([rows])).serialize().into());
         }
-        Ok(Some(Spec::from(StructSpec::new(1, fields)?.serialize())))
+        Ok(Spec::from(StructSpec::new(1, fields)?.serialize()))
     }
 }
 

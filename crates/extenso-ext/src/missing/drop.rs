@@ -73,7 +73,7 @@ impl Along {
             Ok((name.clone(), self.left(value, inside).map_err(|e| e.at(format!("field '{name}'")))?))
         };
         let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
-        Ok(StructTensor::new(records.shape().clone(), fields?)?.into_value())
+        Ok(records.with_fields(fields?)?.into_value())
     }
 
     fn of_rows(&self, rows: &RaggedTensor, at: Place) -> Result<Value> {

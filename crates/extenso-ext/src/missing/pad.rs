@@ -50,7 +50,7 @@ impl Padding {
                 Ok((name.clone(), self.along(value, axis).map_err(at)?))
             };
             let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
-            return Ok(StructTensor::new(records.shape().clone(), fields?)?.into_value());
+            return Ok(records.with_fields(fields?)?.into_value());
         }
         if let Some(masked) = typed::<MaskedTensor>(x)
             && masked.mask_rank()? <= axis

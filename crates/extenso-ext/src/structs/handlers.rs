@@ -1,9 +1,9 @@
 //! What struct tensors do under ops: records move, field by field. Nothing is computed on them.
 
-use super::{Field, StructTensor, moves};
+use super::{Field, StructTensor, moves, rows};
 use crate::UnionTensor;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::{dim, has_axes, is_ragged, one_row, outer, rank, rows_of_one};
+use crate::axes::{dim, has_axes, is_ragged, one_row, outer, rank, rows_of_one, zeros_of};
 use crate::masked::MaskedTensor;
 use crate::missing::as_rows;
 use crate::ragged::RaggedTensor;
@@ -99,6 +99,10 @@ fn expand_dims(call: &Call<'_>) -> Answer {
         let expanded = ops::expand_dims(value, int(at)).map_err(|e| at_field(e, name))?;
         Ok((name.clone(), expanded))
     };
+    if let Some(records) = &x.records {
+        let records = ops::expand_dims(records, int(at))?;
+        return answer_ext(StructTensor::counted(records.tensor()?.clone(), x.rank() + 1)?);
+    }
     let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
     let mut dims = x.shape().dims().unwrap_or_default().to_vec();
     dims.insert(at, Dim::Known(1));
@@ -123,12 +127,16 @@ fn reshape(call: &Call<'_>) -> Answer {
     if x.rank() < 2 && x.fields().iter().any(|(_, value)| has_rows(value) || !has_axes(value)) {
         return moves::by_numbers(call);
     }
+    if x.fields().is_empty() {
+        // Of no elements, -1 could be any size.
+        let records = ops::reshape(zeros_of(&x.clone().into_value(), x.rank())?, wanted.clone())?;
+        return answer_ext(StructTensor::counted(rows::like(&records)?, wanted.len())?);
+    }
     let field =
         |(name, value): &Field| Ok((name.clone(), reshaped(value, x.rank(), wanted).map_err(|e| at_field(e, name))?));
     let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
     let fields = fields?;
-    let bare = if fields.is_empty() { Some(ops::reshape(x.witness()?, wanted.clone())?) } else { None };
-    answer_ext(StructTensor::new(shape_of(bare.as_ref().or(fields.first().map(|(_, v)| v)), wanted.len())?, fields)?)
+    answer_ext(StructTensor::new(shape_of(fields.first().map(|(_, v)| v), wanted.len())?, fields)?)
 }
 
 /// A field under another shape of the records, of which it has so many axes; what is missing in records stays so as a whole.
@@ -164,7 +172,7 @@ fn row_partition(call: &Call<'_>) -> Answer {
     answer(call_one(call.op, &[splits.clone(), Arg::Value(x.witness()?)], call.attrs)?)
 }
 
-/// The op on each field, which gives records of `rank` axes. A tensor of the records' shape goes along, so that records without fields have a shape after it.
+/// The op on each field, which gives records of `rank` axes; records without fields are counted after it.
 fn each_field(call: &Call<'_>, x: &StructTensor, rest: &[Arg], attrs: &dyn AttrSet, rank: usize) -> Answer {
     let apply = |value: Value| {
         let args: Vec<Arg> = std::iter::once(Arg::Value(value)).chain(rest.iter().cloned()).collect();
@@ -173,8 +181,12 @@ fn each_field(call: &Call<'_>, x: &StructTensor, rest: &[Arg], attrs: &dyn AttrS
     let field = |(name, value): &Field| Ok((name.clone(), apply(value.clone()).map_err(|e| at_field(e, name))?));
     let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
     let fields = fields?;
-    let bare = if fields.is_empty() { Some(apply(x.witness()?)?) } else { None };
-    answer_ext(StructTensor::new(shape_of(bare.as_ref().or(fields.first().map(|(_, v)| v)), rank)?, fields)?)
+    match &x.records {
+        Some(records) if rank > 0 => {
+            answer_ext(StructTensor::counted(apply(records.clone().into())?.tensor()?.clone(), rank)?)
+        }
+        _ => answer_ext(StructTensor::new(shape_of(fields.first().map(|(_, v)| v), rank)?, fields)?),
+    }
 }
 
 fn at_field(error: Error, name: &str) -> Error {
@@ -218,8 +230,12 @@ fn concat(call: &Call<'_>) -> Answer {
         |name: &str| join(parts.iter().map(|part| part.field(name).cloned()).collect()).map_err(|e| at_field(e, name));
     let fields: Result<Vec<Field>> = first.fields().iter().map(|(name, _)| Ok((name.clone(), field(name)?))).collect();
     let fields = fields?;
-    let bare = if fields.is_empty() { Some(join(parts.iter().map(StructTensor::witness).collect())?) } else { None };
-    answer_ext(StructTensor::new(shape_of(bare.as_ref().or(fields.first().map(|(_, v)| v)), first.rank())?, fields)?)
+    let counts: Option<Vec<Value>> = parts.iter().map(|part| Some(part.records.clone()?.into())).collect();
+    if let Some(counts) = counts {
+        let records = ops::concat(counts, axis)?;
+        return answer_ext(StructTensor::counted(records.tensor()?.clone(), first.rank())?);
+    }
+    answer_ext(StructTensor::new(shape_of(fields.first().map(|(_, v)| v), first.rank())?, fields)?)
 }
 
 /// The parts of a field of a vector of records, with lists as rows where these are of several lengths.

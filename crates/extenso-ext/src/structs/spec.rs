@@ -1,8 +1,9 @@
 //! The spec of struct tensors, written by hand.
 //!
-//! Invariant: the shape stands in the outer sizes of the fields; only records without fields keep it as static data.
+//! Invariant: the shape stands in the outer sizes of the fields; records without fields have a component without elements whose outer
+//! sizes it is, so that their number comes with the data as that of all others does.
 
-use super::{Field, StructTensor, handlers};
+use super::{Field, StructTensor, handlers, rows};
 use crate::axes::rank;
 use crate::specs::axis_of;
 use extenso_core::{TypeSpec, Value, define};
@@ -13,8 +14,8 @@ use std::sync::{Arc, LazyLock};
 #[derive(Clone, Debug)]
 pub struct StructSpec {
     rank: usize,
-    /// The shape of records without fields.
-    bare: Option<Shape>,
+    /// What counts records without fields: booleans of their shape with an axis of size 0 behind it.
+    records: Option<Spec>,
     fields: Vec<(Arc<str>, Spec)>,
 }
 
@@ -27,12 +28,12 @@ impl StructSpec {
         if fields.is_empty() {
             return Err(Error::value("there is no field").wanted("a field").hint("Use `StructSpec::bare`."));
         }
-        Ok(StructSpec { rank, bare: None, fields })
+        Ok(StructSpec { rank, records: None, fields })
     }
 
-    /// The spec of records without fields.
+    /// The spec of records without fields, of a shape whose rank is known.
     pub fn bare(shape: Shape) -> StructSpec {
-        StructSpec { rank: shape.rank().unwrap_or(0), bare: Some(shape), fields: Vec::new() }
+        StructSpec { rank: shape.rank().unwrap_or(0), records: rows::spec_of(&shape), fields: Vec::new() }
     }
 
     /// The number of axes; 0 for one record.
@@ -47,11 +48,9 @@ impl StructSpec {
 
     /// The sizes of the records, as the fields tell them.
     pub fn known_shape(&self) -> Shape {
-        if let Some(shape) = &self.bare {
-            return shape.clone();
-        }
         let size = |axis: usize| {
-            let sizes = || self.fields.iter().filter_map(|(_, spec)| axis_of(spec, axis));
+            let fields = self.fields.iter().map(|(_, spec)| spec);
+            let sizes = || fields.clone().chain(&self.records).filter_map(|spec| axis_of(spec, axis));
             sizes().find(|dim| dim.known().is_some()).or_else(|| sizes().next()).unwrap_or_else(Dim::any)
         };
         Shape::new((0..self.rank).map(size))
@@ -63,23 +62,18 @@ impl StructSpec {
             let unknown = || extenso_types::TensorSpec::new(extenso_types::DType::Variant, Shape::unknown()).into();
             (name.clone(), value.spec().unwrap_or_else(|_| unknown()))
         };
-        let bare = value.fields.is_empty().then(|| value.shape.clone());
-        StructSpec { rank: value.rank(), bare, fields: value.fields.iter().map(spec).collect() }
+        let records = value.records.as_ref().map(|records| records.spec().clone().into());
+        StructSpec { rank: value.rank(), records, fields: value.fields.iter().map(spec).collect() }
     }
 
     /// The sizes of the records, as the fields tell them.
     fn shape(&self, fields: &[Field]) -> Shape {
-        match &self.bare {
-            Some(shape) => shape.clone(),
-            None => {
-                let tells = fields.iter().find(|(_, value)| rank(value).is_ok_and(|rank| rank >= self.rank));
-                let dim = |axis: usize| {
-                    let known = tells.and_then(|(_, value)| crate::axes::dim(value, axis).ok());
-                    known.unwrap_or_else(Dim::any)
-                };
-                Shape::new((0..self.rank).map(dim))
-            }
-        }
+        let tells = fields.iter().find(|(_, value)| rank(value).is_ok_and(|rank| rank >= self.rank));
+        let dim = |axis: usize| {
+            let known = tells.and_then(|(_, value)| crate::axes::dim(value, axis).ok());
+            known.unwrap_or_else(Dim::any)
+        };
+        Shape::new((0..self.rank).map(dim))
     }
 }
 
@@ -88,8 +82,12 @@ impl TypeSpec for StructSpec {
 
     fn def() -> &'static Arc<TypeDef> {
         static DEF: LazyLock<Arc<TypeDef>> = LazyLock::new(|| {
-            let def =
-                define::<StructSpec>("extenso/StructTensor", 1, "rank=static;shape=static;fields=.name", Vec::new());
+            let def = define::<StructSpec>(
+                "extenso/StructTensor",
+                1,
+                "rank=static;fields=.name;records=@records?",
+                Vec::new(),
+            );
             handlers::register(&def);
             def
         });
@@ -98,12 +96,12 @@ impl TypeSpec for StructSpec {
 
     fn serialize(&self) -> ExtSpec {
         let rank = ("rank", StaticValue::Int(crate::args::int(self.rank)));
-        let shape = self.bare.as_ref().map(|shape| ("shape", StaticValue::Shape(shape.clone())));
-        let components = self.fields.iter().map(|(name, spec)| (Segment::field(name.clone()), spec.clone()));
+        let fields = self.fields.iter().map(|(name, spec)| (Segment::field(name.clone()), spec.clone()));
+        let records = self.records.iter().map(|spec| (rows::segment(), spec.clone()));
         ExtSpec {
             def: StructSpec::def().clone(),
-            static_data: StaticValue::map(std::iter::once(rank).chain(shape)),
-            components: components.collect(),
+            static_data: StaticValue::map([rank]),
+            components: fields.chain(records).collect(),
         }
     }
 
@@ -113,36 +111,38 @@ impl TypeSpec for StructSpec {
             _ => None,
         };
         let rank = rank.ok_or_else(|| Error::value("the spec has no fitting static data 'rank'"))?;
-        let bare = match spec.static_data.get("shape") {
-            None => None,
-            Some(StaticValue::Shape(shape)) if shape.rank() == Some(rank) => Some(shape.clone()),
-            Some(other) => return Err(Error::value(format!("static data 'shape' is {other} for rank {rank}"))),
-        };
+        let (records, fields): (Vec<_>, Vec<_>) =
+            spec.components.iter().partition(|(segment, _)| *segment == rows::segment());
         let field = |(segment, spec): &(Segment, Spec)| match segment {
             Segment::Field(name) => Ok((name.clone(), spec.clone())),
             Segment::Index(_) | Segment::Each | Segment::Component(_) | Segment::Itself => {
                 Err(Error::value(format!("{segment:?} is not a field")).wanted("fields alone"))
             }
         };
-        let fields: Result<Vec<_>> = spec.components.iter().map(field).collect();
-        let fields = fields?;
-        if fields.is_empty() != bare.is_some() {
-            return Err(Error::value("the spec has neither fields nor a shape, or both").wanted("one of the two"));
+        let fields = fields.into_iter().map(field).collect::<Result<Vec<_>>>()?;
+        if records.len() != usize::from(fields.is_empty() && rank > 0) {
+            let what = format!("{} fields and {} counts of records of rank {rank}", fields.len(), records.len());
+            return Err(Error::value(what).wanted("a count where there are axes and no fields, and nowhere else"));
         }
-        Ok(StructSpec { rank, bare, fields })
+        Ok(StructSpec { rank, records: records.into_iter().map(|(_, spec)| spec.clone()).next(), fields })
     }
 
     fn to_components(&self, value: &StructTensor) -> Result<Vec<Value>> {
-        Ok(value.fields.iter().map(|(_, value)| value.clone()).collect())
+        let records = value.records.iter().map(|records| records.clone().into());
+        Ok(value.fields.iter().map(|(_, value)| value.clone()).chain(records).collect())
     }
 
-    fn from_components(&self, components: Vec<Value>) -> Result<StructTensor> {
-        if components.len() != self.fields.len() {
-            return Err(Error::value(format!("{} fields are given", components.len()))
-                .wanted(format!("{} fields", self.fields.len())));
+    fn from_components(&self, mut components: Vec<Value>) -> Result<StructTensor> {
+        let wanted = self.fields.len() + usize::from(self.records.is_some());
+        if components.len() != wanted {
+            return Err(Error::value(format!("{} components are given", components.len()))
+                .wanted(format!("{wanted}: those of {} fields", self.fields.len())));
+        }
+        if let Some(records) = self.records.as_ref().and_then(|_| components.pop()) {
+            return StructTensor::counted(records.tensor()?.clone(), self.rank);
         }
         let fields: Vec<Field> = self.fields.iter().map(|(name, _)| name.clone()).zip(components).collect();
-        Ok(StructTensor { shape: super::sharpened(&self.shape(&fields), &fields), fields })
+        Ok(StructTensor { shape: super::sharpened(&self.shape(&fields), &fields), fields, records: None })
     }
 
     fn validate(&self, value: &StructTensor) -> Result<()> {

@@ -98,7 +98,7 @@ pub(super) fn without_field(value: &Value, names: &[Arc<str>]) -> Result<Value> 
             return Ok(records.replaced(name, without_field(inner, rest)?)?.into_value());
         }
         let kept = records.fields.iter().filter(|(known, _)| known != name).cloned().collect();
-        Ok(StructTensor::new(records.shape.clone(), kept)?.into_value())
+        Ok(records.with_fields(kept)?.into_value())
     })
 }
 
@@ -126,6 +126,6 @@ pub(super) fn only_fields(value: &Value, paths: &[&[Arc<str>]]) -> Result<Value>
             Ok(((*name).clone(), kept))
         };
         let fields: Result<Vec<Field>> = groups.iter().map(field).collect();
-        Ok(StructTensor::new(records.shape.clone(), fields?)?.into_value())
+        Ok(records.with_fields(fields?)?.into_value())
     })
 }

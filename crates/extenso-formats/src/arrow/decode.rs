@@ -18,8 +18,8 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType, FieldRef};
-use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
-use extenso_ext::{CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, StructTensor, cast_unit};
+use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
+use extenso_ext::{CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, cast_unit};
 use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
 };
@@ -250,13 +250,23 @@ fn in_width(offsets: &Offsets, index: DType) -> Result<Offsets> {
 /// A struct, by the names of its fields.
 fn record(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     let wanted = || Spec::from(ext.clone());
-    let Some(array) = source.array.as_struct_opt() else { return Err(source.mismatch(&wanted())) };
-    source.all_there(&wanted())?;
-    if ext.components.is_empty() {
-        return Ok(
-            StructTensor::from_fields(Shape::known(&[array.len()]), Vec::<(Arc<str>, Value)>::new())?.into_value()
-        );
+    let count = |(segment, spec): &(Segment, Spec)| match segment {
+        Segment::Component(_) if is::<StructSpec>(ext) => Some(defaults(spec, source.array.len())),
+        _ => None,
+    };
+    let records = match source.array.data_type() {
+        // Of records without fields, words tell as much as the records that they stand for.
+        DataType::Dictionary(_, words) if ext.components.iter().all(|part| count(part).is_some()) => words,
+        other => other,
+    };
+    if !matches!(records, DataType::Struct(_)) {
+        return Err(source.mismatch(&wanted()));
     }
+    source.all_there(&wanted())?;
+    if let Some(counts) = ext.components.iter().map(count).collect::<Option<Result<Vec<Value>>>>() {
+        return rebuild(ext, counts?, Provenance::Outside);
+    }
+    let Some(array) = source.array.as_struct_opt() else { return Err(source.mismatch(&wanted())) };
     let component = |(segment, spec): &(Segment, Spec)| {
         let Segment::Field(name) = segment else { return Err(source.mismatch(&wanted())) };
         let at = source.at.child(segment.clone());

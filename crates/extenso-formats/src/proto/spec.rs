@@ -1,6 +1,7 @@
 //! The spec of messages, from their descriptor.
 //!
-//! Invariant: every message of the type can be read by the spec. A message without fields that are followed has nothing to hold and is left out.
+//! Invariant: every message of the type can be read by the spec. A message of which no field is followed, because it nests too deep,
+//! has nothing to hold and is left out.
 
 use super::member::{Member, cast};
 use super::number::Number;
@@ -107,6 +108,10 @@ impl Builder<'_> {
             }
         }
         self.above.pop();
+        if Member::all(message).is_empty() {
+            // That it is there is all that a message without fields says.
+            return Ok(Some(StructSpec::bare(Shape::new([rows])).serialize().into()));
+        }
         if fields.is_empty() { Ok(None) } else { Ok(Some(StructSpec::new(1, fields)?.serialize().into())) }
     }
 
@@ -168,8 +173,6 @@ impl Builder<'_> {
             self.count()?;
             let at = at.child(Segment::field(member.name()));
             let spec = match wanted.field(member.name()) {
-                // That it is there is all that a message without fields says.
-                Some(_) if is_bare(&member.kind()) => Some(StructSpec::bare(Shape::new([rows])).serialize().into()),
                 Some(wanted) => self.value(&member.kind(), rows, wanted, &at)?,
                 None => Some(unwanted(rows)),
             };
@@ -227,11 +230,6 @@ impl Builder<'_> {
         };
         Ok(Some(TensorSpec::new(dtype, Shape::new([rows])).into()))
     }
-}
-
-/// Whether values are messages without fields.
-fn is_bare(kind: &Kind) -> bool {
-    matches!(kind, Kind::Message(message) if Member::all(message).is_empty())
 }
 
 /// Whether a message may hold one of its own type, in messages between or not.

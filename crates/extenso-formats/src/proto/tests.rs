@@ -288,7 +288,13 @@ fn specs_follow_the_descriptor() {
         (2, 2, 1),
         "{spec}"
     );
-    check_spec("shop.HasEmpty", &masked(&[]), "message shop.HasEmpty has no field to read");
+    let empty = "StructTensor(@records: bool[?, 0], rank=1)";
+    check_spec("shop.Empty", &masked(&[]), empty);
+    check_spec(
+        "shop.HasEmpty",
+        &masked(&[]),
+        &format!("StructTensor(nothing: MaskedTensor({empty}, @mask: bool[?]), rank=1)"),
+    );
 }
 
 #[test]

@@ -35,6 +35,11 @@ impl RecordSpec {
         let mut leaves = Vec::with_capacity(self.leaves.len());
         let mut pairs = Vec::new();
         for leaf in &self.leaves {
+            if leaf.is_count {
+                let dims = leaf.dims(0, empty[leaves.len()]);
+                leaves.push(Some(Tensor::bools(&dims, &[])?.into()));
+                continue;
+            }
             let column = column(leaf)?;
             match &column {
                 // As many values that are always there have one partition.
@@ -159,6 +164,11 @@ impl Vocabulary {
 }
 
 impl Leaf {
+    /// Whether it is needed and has no elements, so that none of them says how many rows there are.
+    pub(super) fn is_hollow(&self) -> bool {
+        (self.is_count || self.column.is_some()) && self.inner.contains(&0)
+    }
+
     /// The value of a column; `empty` is the size of the outer axis if another has the size 0.
     fn value(&self, column: Column, empty: usize) -> Result<Value> {
         macro_rules! numbers {

@@ -19,7 +19,6 @@ mod arrow;
 #[cfg(feature = "avro")]
 mod avro;
 #[cfg(feature = "ipc")]
-mod bare;
 mod csv;
 mod json;
 #[cfg(feature = "proto")]

@@ -14,8 +14,8 @@ use std::sync::Arc;
 pub struct Needs {
     /// The spec of the records, in which records of which nothing is needed have no fields; none if nothing at all is needed.
     pub spec: Option<Spec>,
-    /// For each leaf of that spec, which leaf of the argument it is.
-    pub places: Vec<usize>,
+    /// For each leaf of that spec, which leaf of the argument it is; none of what counts records of which nothing else is needed.
+    pub places: Vec<Option<usize>>,
     /// How many leaves the argument has.
     leaves: usize,
 }
@@ -36,16 +36,16 @@ impl Needs {
         Ok(Needs { spec, places: keep.places, leaves })
     }
 
-    /// The leaves of the argument, from the leaves of a value and what each of them is.
+    /// The leaves of the argument, from those of a value of the spec.
     ///
     /// Errors: leaves of another spec.
-    pub fn leaves(&self, found: Vec<Value>, places: &[Option<usize>]) -> Result<Vec<Option<Value>>> {
-        if found.len() != places.len() {
-            let what = format!("{} leaves came, and {} are needed", found.len(), places.len());
+    pub fn leaves(&self, found: Vec<Value>) -> Result<Vec<Option<Value>>> {
+        if found.len() != self.places.len() {
+            let what = format!("{} leaves came, and {} are needed", found.len(), self.places.len());
             return Err(Error::internal(what));
         }
         let mut leaves = self.none();
-        for (place, value) in places.iter().zip(found) {
+        for (place, value) in self.places.iter().zip(found) {
             if let Some(place) = place {
                 leaves[*place] = Some(value);
             }
@@ -119,7 +119,7 @@ fn width(spec: &Spec) -> usize {
 struct Keep<'a> {
     needed: &'a [bool],
     next: usize,
-    places: Vec<usize>,
+    places: Vec<Option<usize>>,
 }
 
 impl Keep<'_> {
@@ -149,7 +149,7 @@ impl Keep<'_> {
             let leaf = self.next - 1;
             let needed = self.needed.get(leaf).copied().unwrap_or(true);
             return needed.then(|| {
-                self.places.push(leaf);
+                self.places.push(Some(leaf));
                 of_any_rows(spec)
             });
         };
@@ -160,8 +160,13 @@ impl Keep<'_> {
         for (segment, spec) in &ext.components {
             components.extend(self.spec(spec, wraps && any).map(|spec| (segment.clone(), spec)));
         }
-        let kept = any || there && is::<StructSpec>(ext);
-        kept.then(|| Spec::from(ExtSpec { def: ext.def.clone(), static_data: ext.static_data.clone(), components }))
+        if !any && there && is::<StructSpec>(ext) {
+            let shape = StructSpec::deserialize(ext).ok()?.known_shape();
+            let dims = shape.dims()?.iter().skip(1).copied();
+            self.places.push(None);
+            return Some(StructSpec::bare(Shape::new(std::iter::once(Dim::any()).chain(dims))).serialize().into());
+        }
+        any.then(|| Spec::from(ExtSpec { def: ext.def.clone(), static_data: ext.static_data.clone(), components }))
     }
 }
 
@@ -195,7 +200,7 @@ mod tests {
         // The leaves: id, price, tags, rows of tags, rows of items, age, mask of age.
         let needs = Needs::new(&Nest::Leaf(spec), needed).expect("fields");
         let text = needs.spec.map_or("nothing".into(), |spec| spec.to_string());
-        let text = format!("{text} {:?}", needs.places);
+        let text = format!("{text} {:?}", needs.places.iter().flatten().collect::<Vec<_>>());
         assert_eq!(text, wanted, "{needed:?}");
     }
 
@@ -211,7 +216,9 @@ mod tests {
         check(&[n, y, n, n, n, n, n], &price);
         check(
             &[n, n, n, n, y, n, n],
-            &format!("StructTensor(items: RaggedTensor([*]: StructTensor(rank=1), {rows}, rank=1) [4]"),
+            &format!(
+                "StructTensor(items: RaggedTensor([*]: StructTensor(@records: bool[?, 0], rank=1), {rows}, rank=1) [4]"
+            ),
         );
         let tags = format!(
             "StructTensor(items: RaggedTensor([*]: StructTensor(tags: RaggedTensor([*]: string[?], {rows}, rank=1), {rows}, rank=1) [2, 3, 4]"

@@ -1,6 +1,5 @@
 //! Rows of Arrow arrays as the leaves that a function needs of its argument.
 
-use super::bare;
 use super::needs::Needs;
 use crate::arrow::field_of;
 use crate::columns::{BadRow, BadRows, OnError};
@@ -22,13 +21,10 @@ pub fn leaves(
     on_error: OnError,
 ) -> Result<(Vec<Option<Value>>, BadRows)> {
     let Some(spec) = &needs.spec else { return Ok((needs.none(), BadRows::default())) };
-    let odd = |e: arrow_schema::ArrowError| Error::data(format!("the rows cannot be put together: {e}"));
-    let rows = bare::array_of(rows, spec).map_err(odd)?;
-    let (spec, places) = bare::spec_of(spec, &needs.places);
-    let (value, bad) = field_rows(&field_of(rows.as_ref()), &rows, start, known, on_error, &spec)?;
-    let mut found = Vec::with_capacity(places.len());
+    let (value, bad) = field_rows(&field_of(rows.as_ref()), rows, start, known, on_error, spec)?;
+    let mut found = Vec::with_capacity(needs.places.len());
     value.push_leaves(&mut found)?;
-    Ok((needs.leaves(found, &places)?, bad))
+    Ok((needs.leaves(found)?, bad))
 }
 
 /// The rows as what a function takes: records, or the values of the only column.

@@ -2,10 +2,9 @@
 
 use crate::records::is;
 use arrow_buffer::{BooleanBuffer, MutableBuffer};
-use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, rebuild};
-use extenso_ext::{MaskedTensorSpec, StructSpec, StructTensor};
-use extenso_types::{DType, Error, Result, Segment, Shape, Spec, TensorSpec};
-use std::sync::Arc;
+use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, rebuild};
+use extenso_ext::MaskedTensorSpec;
+use extenso_types::{DType, Error, Result, Segment, Spec, TensorSpec};
 
 /// `len` nulls, zeros, empty texts or empty lists of this spec.
 ///
@@ -19,9 +18,6 @@ pub fn defaults(spec: &Spec, len: usize) -> Result<Value> {
                 _ => Offsets::I64(vec![0; len + 1].into()),
             };
             Ok(RowPartition::from_offsets(offsets, 0)?.into())
-        }
-        Spec::Ext(ext) if is::<StructSpec>(ext) && ext.components.is_empty() => {
-            Ok(StructTensor::from_fields(Shape::known(&[len]), Vec::<(Arc<str>, Value)>::new())?.into_value())
         }
         Spec::Ext(ext) => {
             let masked = is::<MaskedTensorSpec>(ext);

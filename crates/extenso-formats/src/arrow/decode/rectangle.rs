@@ -110,17 +110,9 @@ fn without(spec: &Spec, along: bool, leaves: &mut Vec<bool>) -> Option<Spec> {
                     }
                     _ => return None,
                 };
-                ext.static_data = with_rank(&ext.static_data, rank)?;
+                ext.static_data = StaticValue::map([("rank", StaticValue::Int(i64::try_from(rank).ok()?))]);
             }
             Some(Spec::from(ext))
         }
-    }
-}
-
-/// The static data of records of another rank, which have fields.
-fn with_rank(data: &StaticValue, rank: usize) -> Option<StaticValue> {
-    match data.get("shape") {
-        Some(_) => None,
-        None => Some(StaticValue::map([("rank", StaticValue::Int(i64::try_from(rank).ok()?))])),
     }
 }
