@@ -342,3 +342,9 @@ def test_messages_without_fields_are_there(tmp_path):
     expect = [{"e": [{}], "l": [{}, {}], "m": []}, {"e": [], "l": [], "m": []}, {"e": [], "l": [], "m": entry}]
     assert x.to_py() == expect
     assert ex.encode_proto(x, text, "M").to_py() == [messages[0], b"", messages[2]]
+
+
+@pytest.mark.parametrize("path", ["z", "at.z", "at.x.z", "a[*]"])
+def test_a_path_to_no_field_is_named_where_the_spec_is_inferred(path: str) -> None:
+    with pytest.raises(ex.MissingNameError, match="there is no|the path goes on"):
+        ex.read_json(b'{"a": 1, "at": {"x": 1}}', paths=[path])

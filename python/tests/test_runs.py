@@ -148,3 +148,16 @@ def test_the_name_of_a_target_says_what_stands_between_cells_and_packs_nothing(t
     with pytest.raises(ex.InvalidValueError, match="is the name of a packed file"):
         both.run(source, target=tmp_path / "y.csv.gz")
     assert not (tmp_path / "y.csv.gz").exists()
+
+
+def test_a_function_with_an_input_signature_runs_over_records() -> None:
+    def total(rows: Any) -> Any:
+        return {"total": ex.sum(rows["items", "price"], axis=1)}
+
+    f = ex.function(total, input_signature=[ex.infer_spec(ROWS)])
+    assert f.run(ROWS)["total"].tolist() == f.run(_written(True), on_error="raise")["total"].tolist() == TOTALS
+    with pytest.raises(ex.MissingNameError, match="no input signature") as raised:
+        ex.function(total).run(ROWS)
+    assert "get_concrete_function" in str(raised.value)
+    with pytest.raises(TypeError, match="sauce"):
+        f.run(ROWS, sauce=1)

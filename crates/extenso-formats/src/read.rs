@@ -107,7 +107,7 @@ fn reads_lists(spec: &Spec) -> Result<bool> {
 ///
 /// Integers are i64 (u64 where they need it), numbers otherwise f64, lists ragged, and a field that a record lacks, or has
 /// as null, masked. A field that is never anything but null, and the items of lists that are all empty, are f64. A record
-/// in which no field ever came is left out.
+/// in which no field ever came has none.
 ///
 /// Errors: no records; values of two kinds at one path, with both rows; integers that neither i64 nor u64 holds; records
 /// that nest deeper than 60 levels or have more than 10,000 fields.

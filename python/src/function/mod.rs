@@ -158,6 +158,20 @@ impl PyFunction {
         found.or_raise().map(PyConcrete)
     }
 
+    /// Runs a function with an input signature on records, as `ConcreteFunction.run` does, with its keywords.
+    ///
+    /// Without one, nothing says which records the function takes: `f.get_concrete_function(spec).run(source)` does.
+    #[pyo3(signature = (source, **kwargs))]
+    fn run<'py>(&self, source: &Bound<'py, PyAny>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        let py = source.py();
+        if self.input_signature.is_none() {
+            let error = Error::missing(format!("function '{}' has no input signature", self.core.name()));
+            let hint = "Trace it for the spec of the records: `f.get_concrete_function(spec).run(source)`; `infer_spec` has that of lines of JSON";
+            return Err(raised(py, error.wanted("the spec of the records").hint(hint).at("run")));
+        }
+        Bound::new(py, PyConcrete(self.only_trace(py)?))?.call_method("run", (source,), kwargs)
+    }
+
     fn __repr__(&self) -> String {
         format!("<function {}, {} traces>", self.core.name(), self.core.traces().len())
     }
