@@ -95,7 +95,8 @@ fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
     match role(&object.get_type())? {
         Role::Extension(class) => Ok(Some(Arg::Value(class.value(object)))),
         Role::Scalar => scalar(object).map(|scalar| Some(Arg::Scalar(scalar))),
-        Role::Registered(_) | Role::Protocol | Role::Array => Ok(Some(Arg::from(tensor(object, None)?))),
+        Role::Registered(_) | Role::Protocol => Ok(Some(Arg::from(tensor(object, None)?))),
+        Role::Array => import::array_value(object).map(|value| Some(Arg::Value(value))),
         Role::Sequence => import::list_value(object).map(|value| Some(Arg::Value(value))),
         Role::Meaning => crate::meanings::of_object(object).map(|value| Some(Arg::Value(value))),
         Role::Other => Ok(None),
@@ -178,7 +179,12 @@ pub fn tensor(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
         Role::Array => return import::array(object, dtype),
         Role::Sequence => return import::nested(object, dtype),
         Role::Extension(class) => as_tensor(object, class.value(object))?,
-        Role::Meaning | Role::Other => return Err(no_argument(object, false)).or_raise(),
+        Role::Meaning => {
+            let error = Error::dtype(format!("a {} is no tensor", type_name(object)));
+            let error = error.wanted("a tensor, a number, an array, or a list of these");
+            return Err(error.hint("`constant` makes times and decimals of it.")).or_raise();
+        }
+        Role::Other => return Err(no_argument(object, false)).or_raise(),
     };
     import::to_dtype(made, dtype)
 }
@@ -218,6 +224,16 @@ pub fn is_value(object: &Bound<'_, PyAny>) -> bool {
         || object.is_exact_instance_of::<PyStruct>()
         || object.is_instance_of::<PyOpaque>()
         || matches!(role(&object.get_type()), Ok(Role::Extension(_)))
+}
+
+/// The value that an object of `decimal` or `datetime` is; none of another object.
+///
+/// Errors: as `of_object` has them.
+pub fn meaning(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    match role(&object.get_type())? {
+        Role::Meaning => crate::meanings::of_object(object).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// Whether a class has a spec written by hand.
@@ -293,7 +309,8 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
 /// Whether a class is one of `decimal` or `datetime`, which stand in `sys.modules` if there are objects of theirs.
 fn is_meaning(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let modules = class.py().import("sys")?.getattr("modules")?;
-    for (module, name) in [("decimal", "Decimal"), ("datetime", "date"), ("datetime", "timedelta")] {
+    let names = [("decimal", "Decimal"), ("datetime", "date"), ("datetime", "time"), ("datetime", "timedelta")];
+    for (module, name) in names {
         if let Ok(module) = modules.get_item(module)
             && class.is_subclass(&module.getattr(name)?)?
         {

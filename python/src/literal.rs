@@ -3,7 +3,7 @@
 use crate::error::{OrRaise, guarded, raised};
 use crate::spec::{PyTypeSpec, core_spec};
 use crate::tensor::OBJECT;
-use crate::{arg, value};
+use crate::{arg, import, value};
 use extenso_core::kernels::pool::affordable;
 use extenso_core::{Dense, Value};
 use extenso_ext::{Literal, to_literal};
@@ -24,7 +24,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The value of nested lists and dicts: dense where lengths agree, ragged where they differ; dicts are structs, `None` is
 /// a missing element.
 ///
-/// A value stays what it is, and an array keeps its dtype. With a `spec` it is a value of that spec: its dtypes, rows and masks, whatever the lengths. An error has the path.
+/// A value stays what it is, and an array keeps its dtype; objects of `datetime` and `decimal` and times of NumPy are times and decimals. With a `spec` it is a value of that spec: its dtypes, rows and masks, whatever the lengths. An error has the path.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.constant([[1, 2], [3]]))
@@ -49,11 +49,20 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if arg::is_value(object) {
         return value::from_py(object).map(Some);
     }
-    if !object.hasattr("__array__")? || object.hasattr("mask")? {
+    if let Some(value) = arg::meaning(object)? {
+        return Ok(Some(value));
+    }
+    if !object.hasattr("__array__")? {
+        return Ok(None);
+    }
+    if let Some(times) = import::times(object)? {
+        return Ok(Some(times));
+    }
+    if object.hasattr("mask")? {
         return Ok(None);
     }
     // An array of objects may hold `None`, which its elements say.
-    Ok(arg::tensor(object, None).ok().map(Value::from))
+    Ok(import::array_value(object).ok())
 }
 
 /// The core value of this spec that nested lists and dicts say.
@@ -155,7 +164,7 @@ fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Lit
         read(&object.call_method0("tolist")?, at, depth + 1)
     } else {
         let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)))
-            .wanted("numbers, strings, bytes, None, and lists, tuples and dicts of these");
+            .wanted("numbers, strings, bytes, times, decimals, None, and lists, tuples and dicts of these");
         Err(raised(object.py(), placed(error, &at.path())))
     }
 }

@@ -8,8 +8,8 @@ use crate::value::PyOpaque;
 use crate::{arrow, index, literal, spec, value};
 use extenso_core::{Ext, ExtensionType, Tensor, Value};
 use extenso_ext::{
-    CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, IntervalTensor, TimestampTensor, UnionTensor,
-    to_categorical,
+    CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, IntervalTensor, TimeTensor, TimestampTensor,
+    UnionTensor, to_categorical,
 };
 use extenso_types::{Error, Result};
 use pyo3::exceptions::PyTypeError;
@@ -133,46 +133,87 @@ fn to_duration<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>>
 
 /// The value that an object of Python's `decimal` or `datetime` is.
 ///
-/// Errors: a decimal that is no number, or has too many digits; a time that 64 bits of microseconds do not hold.
+/// Errors: a decimal that is no number, or has too many digits; a time that 64 bits do not hold; a time of day of a zone.
 pub fn of_object(object: &Object<'_>) -> PyResult<Value> {
-    let py = object.py();
     if object.hasattr("as_tuple")? {
-        let odd = || Error::value(format!("found {object}")).wanted("a decimal number of at most 76 digits");
-        let large = |at: i64| !(-76..76).contains(&at);
-        if !object.call_method0("is_finite")?.is_truthy()? || large(object.call_method0("adjusted")?.extract()?) {
-            return Err(odd()).or_raise();
-        }
-        let text: String = object.call_method1("__format__", ("f",))?.extract()?;
-        return DecimalTensor::one(&text).map(ExtensionType::into_value).or_raise();
+        return of_decimal(object);
     }
-    let datetime = py.import("datetime")?;
+    // The `NaT` of pandas is an object of `datetime`, and is not what it is.
+    if object.ne(object)? {
+        let error = Error::value(format!("found {object}")).wanted("a time").hint("Write None in `constant`.");
+        return Err(error).or_raise();
+    }
     if object.hasattr("total_seconds")? {
-        let duration = DurationTensor::new(Tensor::scalar(microseconds(object)?), "us");
-        return duration.map(ExtensionType::into_value).or_raise();
+        let (count, unit) = counted(object, "nanoseconds", object)?;
+        return DurationTensor::new(count, unit).map(ExtensionType::into_value).or_raise();
     }
-    if !object.hasattr("hour")? {
-        let days = object.call_method0("toordinal")?.extract::<i32>()? - 719_163;
-        return DateTensor::new(Tensor::scalar(days), "d").map(ExtensionType::into_value).or_raise();
-    }
-    let utc = datetime.getattr("timezone")?.getattr("utc")?;
-    let zone = (!object.call_method0("utcoffset")?.is_none()).then_some("UTC");
-    let moment = match zone {
-        Some(_) => {
-            let naive = PyDict::new(py);
-            naive.set_item("tzinfo", py.None())?;
-            object.call_method1("astimezone", (utc,))?.call_method("replace", (), Some(&naive))?
+    match (object.hasattr("hour")?, object.hasattr("toordinal")?) {
+        (false, _) => {
+            let days = object.call_method0("toordinal")?.extract::<i32>()? - 719_163;
+            DateTensor::new(Tensor::scalar(days), "d").map(ExtensionType::into_value).or_raise()
         }
-        None => object.clone(),
-    };
-    let epoch = datetime.getattr("datetime")?.call1((1970, 1, 1))?;
-    let counts = Tensor::scalar(microseconds(&moment.sub(epoch)?)?);
-    TimestampTensor::new(counts, "us", zone).map(ExtensionType::into_value).or_raise()
+        (true, false) => of_day(object),
+        (true, true) => of_moment(object),
+    }
 }
 
-/// The microseconds of a `timedelta`.
-fn microseconds(delta: &Object<'_>) -> PyResult<i64> {
+fn of_decimal(object: &Object<'_>) -> PyResult<Value> {
+    let large = |at: i64| !(-76..76).contains(&at);
+    if !object.call_method0("is_finite")?.is_truthy()? || large(object.call_method0("adjusted")?.extract()?) {
+        return Err(Error::value(format!("found {object}")).wanted("a decimal number of at most 76 digits")).or_raise();
+    }
+    let text: String = object.call_method1("__format__", ("f",))?.extract()?;
+    DecimalTensor::one(&text).map(ExtensionType::into_value).or_raise()
+}
+
+/// A time of day.
+fn of_day(object: &Object<'_>) -> PyResult<Value> {
+    if !object.getattr("tzinfo")?.is_none() {
+        let error = Error::value(format!("the time of day {object} has a zone")).wanted("a time of day without a zone");
+        return Err(error.hint("Use `.replace(tzinfo=None)`.")).or_raise();
+    }
+    let part = |name: &str| object.getattr(name)?.extract::<i64>();
+    let seconds = (part("hour")? * 60 + part("minute")?) * 60 + part("second")?;
+    let count = Tensor::scalar(seconds * 1_000_000 + part("microsecond")?);
+    TimeTensor::new(count, "us").map(ExtensionType::into_value).or_raise()
+}
+
+/// A point in time; in UTC if it has a zone.
+fn of_moment(object: &Object<'_>) -> PyResult<Value> {
+    let py = object.py();
+    let datetime = py.import("datetime")?;
+    let zone = (!object.call_method0("utcoffset")?.is_none()).then_some("UTC");
+    let epoch = datetime.getattr("datetime")?.call1((1970, 1, 1))?;
+    let since = match zone {
+        Some(_) => {
+            let named = PyDict::new(py);
+            named.set_item("tzinfo", datetime.getattr("timezone")?.getattr("utc")?)?;
+            object.sub(epoch.call_method("replace", (), Some(&named))?)?
+        }
+        None => object.sub(epoch)?,
+    };
+    let (count, unit) = counted(&since, "nanosecond", object)?;
+    TimestampTensor::new(count, unit, zone).map(ExtensionType::into_value).or_raise()
+}
+
+/// The microseconds of a `timedelta`; nanoseconds where the object, which is then one of pandas, has some.
+///
+/// Errors: a count that 64 bits do not hold.
+fn counted(delta: &Object<'_>, name: &str, object: &Object<'_>) -> PyResult<(Tensor, &'static str)> {
     let part = |name: &str| delta.getattr(name)?.extract::<i64>();
-    Ok((part("days")? * 86_400 + part("seconds")?) * 1_000_000 + part("microseconds")?)
+    let (seconds, below) = (part("days")? * 86_400 + part("seconds")?, part("microseconds")?);
+    let beyond = || Error::value(format!("found {object}")).wanted("a count that fits 64 bits");
+    let micros = seconds.checked_mul(1_000_000).and_then(|count| count.checked_add(below));
+    let micros = micros.ok_or_else(beyond).or_raise()?;
+    let nanos = match object.getattr_opt(name)? {
+        Some(nanos) => nanos.extract::<i64>()?,
+        None => 0,
+    };
+    if nanos == 0 {
+        return Ok((Tensor::scalar(micros), "us"));
+    }
+    let count = micros.checked_mul(1_000).and_then(|count| count.checked_add(nanos));
+    Ok((Tensor::scalar(count.ok_or_else(beyond).or_raise()?), "ns"))
 }
 
 /// What the classes of these types call.

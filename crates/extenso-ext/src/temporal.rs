@@ -193,7 +193,11 @@ impl Meaning for TimestampTensor {
     fn meets(&self, other: &TimestampTensor) -> Result<()> {
         let show = |x: &TimestampTensor| format!("TimestampTensor[{}, {}]", x.unit, x.zone().unwrap_or("no zone"));
         let alike = self.unit == other.unit && self.zone.is_some() == other.zone.is_some();
-        if alike { Ok(()) } else { Err(differ(show(self), show(other)).hint("Use `cast_unit`.")) }
+        let hint = match self.zone.is_some() == other.zone.is_some() {
+            true => "Use `cast_unit`.",
+            false => "Say the zone of the others: `to_timestamp(x.values, x.unit, zone)`.",
+        };
+        if alike { Ok(()) } else { Err(differ(show(self), show(other)).hint(hint)) }
     }
 
     fn alike(&self, other: &TimestampTensor) -> Result<(TimestampTensor, TimestampTensor)> {

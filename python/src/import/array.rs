@@ -3,8 +3,9 @@
 use crate::arg::type_name;
 use crate::dlpack;
 use crate::error::{OrRaise, raised};
+use crate::value;
 use arrow_buffer::Buffer;
-use extenso_core::Tensor;
+use extenso_core::{Tensor, Value};
 use extenso_types::{DType, Error};
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::prelude::*;
@@ -12,33 +13,83 @@ use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::{nested, to_dtype};
+use super::{list_value, nested, to_dtype};
 
 /// The tensor of an object with a buffer, `__array__` or `__dlpack__`.
 ///
 /// Errors: a dtype that tensors do not have.
 pub fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
+    match read(object)? {
+        Found::Tensor(tensor) => to_dtype(tensor, dtype),
+        Found::Array(array) => from_numpy(&array, dtype),
+    }
+}
+
+/// The value of such an object: times of an array of times, and what objects are in an array of objects.
+///
+/// Errors: a dtype that no value has.
+pub fn array_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let array = match read(object)? {
+        Found::Tensor(tensor) => return Ok(Value::Tensor(tensor)),
+        Found::Array(array) => array,
+    };
+    // The object itself may say what is missing.
+    let value = times(object)?;
+    if let Some(value) = value.map_or_else(|| times(&array), |value| Ok(Some(value)))? {
+        return Ok(value);
+    }
+    match kind(&array).as_str() {
+        "O" if array.getattr("ndim")?.ne(0)? && array.getattr("size")?.ne(0)? => {
+            list_value(&array.call_method0("tolist")?)
+        }
+        _ => from_numpy(&array, None).map(Value::Tensor),
+    }
+}
+
+/// The dates, points in time or durations of an array of `datetime64` or `timedelta64`, or of one element; none of another object.
+///
+/// Errors: a unit that no times have; a count that does not fit.
+pub fn times(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    if !matches!(kind(object).as_str(), "m" | "M") {
+        return Ok(None);
+    }
+    let made = object.py().import("extenso._interop.numpy")?.call_method1("from_numpy", (object,))?;
+    value::from_py(&made).map(Some)
+}
+
+/// What is in an object: a tensor, or an array that NumPy reads.
+enum Found<'py> {
+    Tensor(Tensor),
+    Array(Bound<'py, PyAny>),
+}
+
+fn read<'py>(object: &Bound<'py, PyAny>) -> PyResult<Found<'py>> {
     if let Some(tensor) = from_buffer(object)? {
-        return to_dtype(tensor, dtype);
+        return Ok(Found::Tensor(tensor));
     }
     let array = match object.getattr_opt("__array__")?.map(|make| make.call0()) {
         // NumPy does not have every dtype of other libraries, such as bfloat16.
         None | Some(Err(_)) if object.hasattr("__dlpack__")? => {
-            return to_dtype(dlpack::tensor_of(object, None)?, dtype);
+            return dlpack::tensor_of(object, None).map(Found::Tensor);
         }
         Some(array) => array?,
         None => object.clone(),
     };
     if let Some(tensor) = from_buffer(&array)? {
-        return to_dtype(tensor, dtype);
+        return Ok(Found::Tensor(tensor));
     }
     // The buffer of a 0-d array has no shape, which PyO3 does not read.
     if array.getattr_opt("ndim")?.is_some_and(|rank| rank.eq(0).unwrap_or(false))
         && let Some(tensor) = from_buffer(&array.call_method1("reshape", (1,))?)?
     {
-        return to_dtype(tensor.with_dims(&[]).or_raise()?, dtype);
+        return tensor.with_dims(&[]).map(Found::Tensor).or_raise();
     }
-    from_numpy(&array, dtype)
+    Ok(Found::Array(array))
+}
+
+/// The letter of the kind of dtype that an array has; empty if it has none.
+fn kind(array: &Bound<'_, PyAny>) -> String {
+    array.getattr("dtype").and_then(|d| d.getattr("kind")).and_then(|k| k.extract()).unwrap_or_default()
 }
 
 /// The tensor of a buffer, or none if the object has no buffer or one that needs NumPy to be read.
@@ -124,8 +175,6 @@ pub fn advance(at: &mut [usize], sizes: &[usize]) {
 /// The tensor of a NumPy array whose memory no buffer describes: text, objects, foreign byte order, bfloat16.
 fn from_numpy(array: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
     let py = array.py();
-    let kind: String =
-        array.getattr("dtype").and_then(|d| d.getattr("kind")).and_then(|k| k.extract()).unwrap_or_default();
     let name: String =
         array.getattr("dtype").and_then(|d| d.getattr("name")).and_then(|n| n.extract()).unwrap_or_default();
     if name == "bfloat16" {
@@ -135,7 +184,7 @@ fn from_numpy(array: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor
         let made = Tensor::from_buffer(DType::BF16, dense.dims(), bits.buffer().or_raise()?).or_raise()?;
         return to_dtype(made, dtype);
     }
-    match kind.as_str() {
+    match kind(array).as_str() {
         "U" | "S" | "O" | "T" => {
             let dims: Vec<usize> = array.getattr("shape")?.extract()?;
             let flat = array.call_method1("ravel", ())?.call_method0("tolist")?;
@@ -147,6 +196,10 @@ fn from_numpy(array: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor
             let native = array.call_method1("astype", (native,))?;
             let made = from_buffer(&native)?.ok_or_else(|| not_an_array(array))?;
             to_dtype(made, dtype)
+        }
+        "m" | "M" => {
+            let error = unknown_dtype(&name, array).hint("`constant` and `from_numpy` make times of it.");
+            Err(raised(py, error))
         }
         _ => Err(raised(py, unknown_dtype(&name, array))),
     }

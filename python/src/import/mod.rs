@@ -5,7 +5,7 @@
 mod array;
 mod nested;
 
-pub use array::{advance, array};
+pub use array::{advance, array, array_value, times};
 pub use nested::{list_value, nested};
 
 use crate::call::apply_one;

@@ -31,10 +31,10 @@ pub fn nested(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
 pub fn list_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let mut leaves = Leaves::default();
     match walk(object, &mut Vec::new(), &mut leaves) {
-        Err(_) if leaves.is_ragged => crate::literal::value(object),
+        _ if leaves.is_ragged => crate::literal::value(object),
         Ok(dims) if !leaves.has_values => leaves.tensor(&dims, None).map(Value::Tensor).or_raise(),
-        // The place of a leaf that does not fit is the same for all other lists.
-        _ => nested(object, None).map(Value::Tensor),
+        Ok(_) => joined(object, None),
+        Err(error) => Err(error).or_raise(),
     }
 }
 
@@ -88,6 +88,10 @@ fn walk(object: &Bound<'_, PyAny>, at: &mut Vec<usize>, leaves: &mut Leaves) -> 
             Some(first) if *first != sizes && !leaves.has_values => {
                 leaves.is_ragged = true;
                 return Err(uneven(at, first, &sizes));
+            }
+            Some(first) if first.len() == sizes.len() && *first != sizes => {
+                leaves.is_ragged = true;
+                inner = Some(sizes);
             }
             _ => inner = Some(sizes),
         }
@@ -245,6 +249,11 @@ fn stacked(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> 
     if !is_list(object) {
         return arg::tensor(object, dtype);
     }
+    super::to_dtype(joined(object, dtype)?.tensor().cloned().or_raise()?, dtype)
+}
+
+/// The same, of values of any type.
+fn joined(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Value> {
     let items: PyResult<Vec<Arg>> = object.try_iter()?.map(|item| arg::from_py(&item?)).collect();
     let mut items = items?;
     let like = items.iter().find_map(|item| match item {
@@ -257,6 +266,5 @@ fn stacked(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> 
         }
         *item = Arg::Value(apply_one(&ops::EXPAND_DIMS, std::slice::from_ref(item), &ops::OneAxis { axis: 0 })?);
     }
-    let joined = apply_one(&ops::CONCAT, &[Arg::List(items)], &ops::OneAxis { axis: 0 })?;
-    super::to_dtype(joined.tensor().cloned().or_raise()?, dtype)
+    apply_one(&ops::CONCAT, &[Arg::List(items)], &ops::OneAxis { axis: 0 })
 }

@@ -4,10 +4,11 @@
 //! have one length and everything inside is uniform too; otherwise it is ragged. Levels are built from what is there, and
 //! then spread over the places of `None`.
 
-use super::held::{side_by_side, written_out};
+use super::held::{side_by_side, single_of_meaning, written_out};
 use super::{Literal, check_depth};
 use crate::args::typed;
 use crate::masked::MaskedTensor;
+use crate::meaning::over_elements;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
 use extenso_core::ops::{Run, assemble};
@@ -101,6 +102,14 @@ fn held(items: &[&Item<'_>]) -> Result<Value> {
     {
         return joined.map_err(|e| at(e, &items[0].path));
     }
+    // The text of a time is no time: single ones stand beside their kind alone.
+    if let Some(single) = items.iter().find_map(|item| single_of_meaning(item.literal)) {
+        let other = |item: &&&Item<'_>| single_of_meaning(item.literal) != Some(single);
+        let item = items.iter().find(other).unwrap_or(&items[0]);
+        let found = single_of_meaning(item.literal).unwrap_or_else(|| item.literal.kind());
+        let error = Error::dtype(format!("{found} stands beside {single}")).wanted("items of one kind");
+        return Err(at(error, &item.path));
+    }
     let written: Result<Vec<Literal>> =
         items.iter().map(|item| written_out(item.literal).map_err(|e| at(e, &item.path))).collect();
     let written = written?;
@@ -149,6 +158,10 @@ fn split_outer(value: &Value, n: usize, k: usize) -> Option<Result<Value>> {
     if let Some(x) = typed::<MaskedTensor>(value) {
         let values = split_outer(x.values(), n, k)?;
         return Some(values.and_then(|values| Ok(MaskedTensor::new(values, split(x.mask())?)?.into_value())));
+    }
+    let inside = |elements: Value| split_outer(&elements, n, k).unwrap_or_else(|| Err(Error::dtype("rows inside")));
+    if let Some(made) = over_elements(value, &inside) {
+        return Some(made);
     }
     let x = typed::<StructTensor>(value)?;
     let fields: Option<Result<Vec<Field>>> = x
@@ -271,6 +284,9 @@ fn spread(value: &Value, present: &[bool]) -> Result<Value> {
         let inner = x.shape().dims().unwrap_or_default().iter().skip(1).copied();
         let shape = Shape::new(std::iter::once(present.len().into()).chain(inner));
         return Ok(StructTensor::new(shape, fields?)?.into_value());
+    }
+    if let Some(made) = over_elements(value, &|elements| spread(&elements, present)) {
+        return made;
     }
     spread_tensor(value.tensor()?, &runs).map(Value::Tensor)
 }

@@ -2,11 +2,11 @@
 
 use super::unit::{check_none, rescaled};
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
-use crate::args::{answer, answer_ext, flat, typed_arg};
+use crate::args::{again, answer, answer_ext, flat, typed_arg};
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, measured, moved, register_moves};
 use extenso_core::{Answer, Arg, Call, Class, ExtensionType, OpDef, Target, Tensor, Value, call_one, on, ops};
-use extenso_types::{DType, Result, TypeDef};
+use extenso_types::{DType, Error, Result, TypeDef};
 use std::sync::Arc;
 
 type Handle = fn(&Call<'_>) -> Answer;
@@ -15,6 +15,10 @@ pub(super) fn timestamps(def: &Arc<TypeDef>) {
     ordered::<TimestampTensor>(def, "TimestampTensor");
     on(Target::Op(&ops::ADD), def, "TimestampTensor arithmetic", add);
     on(Target::Op(&ops::SUBTRACT), def, "TimestampTensor arithmetic", subtract);
+    on(Target::Class(Class::Comparison), def, "TimestampTensor beside dates", beside_dates);
+    for op in [&ops::WHERE, &ops::SUBTRACT, &ops::MAXIMUM, &ops::MINIMUM] {
+        on(Target::Op(op), def, "TimestampTensor beside dates", beside_dates);
+    }
 }
 
 pub(super) fn dates(def: &Arc<TypeDef>) {
@@ -141,6 +145,27 @@ fn compared<T: Count>(call: &Call<'_>) -> Answer {
     let (Some(x), Some(y)) = (typed_arg::<T>(x), typed_arg::<T>(y)) else { return Ok(None) };
     let (x, y) = x.aligned(&y)?;
     answer(call_one(call.op, &[Arg::from(x), Arg::from(y)], call.attrs)?)
+}
+
+/// Dates beside timestamps of no zone are the points in time at which they begin.
+fn beside_dates(call: &Call<'_>) -> Answer {
+    let args = flat(call);
+    let zones = args.iter().filter_map(typed_arg::<TimestampTensor>).map(|x| x.zone().map(str::to_string));
+    let zone = zones.max().flatten();
+    let is_date = |arg: &Arg| typed_arg::<DateTensor>(arg).is_some();
+    match (args.iter().any(is_date), zone) {
+        (false, _) => Ok(None),
+        (true, Some(zone)) => Err(Error::dtype(format!("dates stand beside timestamps of zone {zone}"))
+            .wanted("timestamps of one zone")
+            .hint("Write the timestamps at which the days begin there.")),
+        (true, None) => {
+            let args = args.iter().map(|arg| match typed_arg::<DateTensor>(arg) {
+                Some(date) => Ok(Arg::Value(date.midnights()?.into_value())),
+                None => Ok(arg.clone()),
+            });
+            again(call, &args.collect::<Result<Vec<Arg>>>()?).map(Some)
+        }
+    }
 }
 
 /// The later or the earlier of two, in the finer unit.

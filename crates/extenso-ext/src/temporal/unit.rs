@@ -108,6 +108,12 @@ impl DateTensor {
             _ => ops::floor_divide(self.values(), 86_400_000_i64),
         }
     }
+
+    /// The points in time at which the days begin, of no zone.
+    pub(super) fn midnights(&self) -> Result<TimestampTensor> {
+        let seconds = ops::multiply(ops::cast(self.days()?, DType::I64)?, 86_400_i64)?;
+        TimestampTensor::new(seconds.tensor()?.clone(), "s", None)
+    }
 }
 
 /// Counts of one unit as i64 counts of another.

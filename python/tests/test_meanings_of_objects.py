@@ -1,0 +1,143 @@
+"""Tests of times and decimals of Python and NumPy as arguments of ops, and in `constant`."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import extenso as ex
+import numpy as np
+import pytest
+
+SECONDS = [0, 1704067200, 1800000000]
+TIMES = ex.to_timestamp(SECONDS, "s")
+ZONED = ex.to_timestamp(SECONDS, "s", "UTC")
+ARRAY = np.array(SECONDS, "M8[s]")
+MOMENTS = [dt.datetime(2024, 1, 1), np.datetime64("2024-01-01T00:00:00"), np.datetime64("2024-01-01T00:00:00", "ns")]
+
+
+@pytest.mark.parametrize("moment", [*MOMENTS, np.datetime64("2024-01-01"), dt.date(2024, 1, 1)])
+def test_one_time_beside_times_is_what_it_is_in_numpy(moment: Any) -> None:
+    wanted = np.datetime64(moment)
+    assert (moment > TIMES).tolist() == (TIMES < moment).tolist() == (wanted > ARRAY).tolist() == [True, False, False]
+    assert (moment == TIMES).tolist() == (TIMES == moment).tolist() == (wanted == ARRAY).tolist()
+    assert (TIMES - moment).to_numpy().tolist() == (ARRAY - wanted).astype("m8[us]").tolist() or moment is MOMENTS[2]
+    assert np.array_equal((moment - TIMES).to_numpy(), wanted - ARRAY)
+    mask = np.array([True, False, True])
+    assert np.array_equal(ex.where(mask, TIMES, moment).to_numpy(), np.where(mask, ARRAY, wanted))
+    masked = ex.MaskedTensor(TIMES, ex.tensor([False, True, True]))
+    assert np.array_equal(ex.fill_none(masked, moment).to_numpy(), np.where([False, True, True], ARRAY, wanted))
+
+
+@pytest.mark.parametrize("step", [dt.timedelta(hours=1), np.timedelta64(1, "h"), np.timedelta64(3_600_000, "ms")])
+def test_one_duration_beside_times(step: Any) -> None:
+    wanted = ARRAY - np.timedelta64(1, "h")
+    assert np.array_equal((TIMES - step).to_numpy(), wanted) and np.array_equal((TIMES + step - step).to_numpy(), ARRAY)
+    durations = ex.to_duration([3599, 3600], "s")
+    assert (durations < step).tolist() == (step > durations).tolist() == [True, False]
+
+
+def test_arrays_and_lists_of_times_beside_times() -> None:
+    for other in (ARRAY[::-1], ARRAY[::-1].astype("M8[ns]"), ARRAY[::-1].tolist(), np.array(ARRAY[::-1].tolist(), object)):
+        assert (TIMES < other).tolist() == (ARRAY < ARRAY[::-1]).tolist() == [True, False, False]
+        assert ex.concat([TIMES, other], 0).to_py() == TIMES.to_py() + TIMES.to_py()[::-1]
+    assert (ARRAY > TIMES).tolist() == [False] * 3 and (ARRAY[:, None] > TIMES).shape == (3, 3)
+    assert (TIMES < np.array(["NaT", "2024", "2030"], "M8[s]")).to_py() == [None, False, True]
+    assert (TIMES == np.datetime64("NaT", "s")).to_py() == [None] * 3
+    rows = ex.constant([[MOMENTS[0]], [], [MOMENTS[0], MOMENTS[1]]])
+    assert (rows == [[MOMENTS[0]], [], [dt.datetime(1970, 1, 1), MOMENTS[1]]]).to_py() == [[True], [], [False, True]]
+
+
+def test_zones_are_kept_apart() -> None:
+    east = dt.timezone(dt.timedelta(hours=2))
+    assert (ZONED == dt.datetime(2024, 1, 1, 2, tzinfo=east)).tolist() == [False, True, False]
+    assert ex.constant(dt.datetime(2024, 1, 1, 2, tzinfo=east)).to_py() == "2024-01-01T00:00:00Z"
+    for moment in MOMENTS:
+        with pytest.raises(ex.Error, match="no zone.*\n.*to_timestamp"):
+            _ = ZONED < moment
+    with pytest.raises(ex.Error, match="dates stand beside timestamps of zone UTC"):
+        _ = ZONED < np.datetime64("2024-01-01")
+    with pytest.raises(ex.Error, match="without a zone"):
+        ex.constant(dt.time(1, tzinfo=dt.timezone.utc))
+
+
+def test_dates_times_of_day_and_decimals() -> None:
+    assert (ex.to_date([0, 19723]) < dt.date(2024, 1, 1)).tolist() == [True, False]
+    assert (ex.to_date([0, 19723]) < np.datetime64("2024-01-01")).tolist() == [True, False]
+    assert (ex.to_time([59, 60], "s") < dt.time(0, 1)).tolist() == [True, False]
+    prices = ex.DecimalTensor.parse(["1.5", "2"], 10, 2)
+    assert (prices * Decimal("1.1")).to_py() == (Decimal("1.1") * prices).to_py() == ["1.650", "2.200"]
+    assert (prices == [Decimal("1.50"), Decimal("2.1")]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "text"),
+    [
+        (dt.datetime(2024, 1, 1, 0, 0, 0, 1), "TimestampTensor", "2024-01-01T00:00:00.000001"),
+        (dt.date(1, 1, 1), "DateTensor", "0001-01-01"),
+        (dt.time(23, 59, 59, 999999), "TimeTensor", "23:59:59.999999"),
+        (dt.timedelta(days=-1), "DurationTensor", "-86400000000us"),
+        (Decimal("1.10"), "DecimalTensor", "1.10"),
+        (Decimal("-1E+3"), "DecimalTensor", "-1000"),
+        (np.datetime64("2024-01-01"), "DateTensor", "2024-01-01"),
+        (np.datetime64("2024-01-01T00:00:00.000000001"), "TimestampTensor", "2024-01-01T00:00:00.000000001"),
+        (np.timedelta64(5, "ns"), "DurationTensor", "5ns"),
+    ],
+)
+def test_constants_of_one_kind(given: Any, kind: str, text: str) -> None:
+    one = ex.constant(given)
+    assert type(one).__name__ == kind and one.to_py() == text
+    row = ex.constant([given, None, given])
+    assert isinstance(row, ex.MaskedTensor) and type(row.values).__name__ == kind
+    assert row.to_py() == [text, None, text]
+    dense = ex.constant([[given, given], [given, given], [given, given]])
+    assert type(dense).__name__ == kind and dense.to_py() == [[text, text]] * 3
+    assert ex.constant([[given, None], []]).to_py() == [[text, None], []]
+    assert ex.constant([[given], None]).to_py() == [[text], None]
+    assert ex.constant([{"a": given}, {"a": None}, None]).to_py() == [{"a": text}, {"a": None}, None]
+    assert type(ex.constant({"a": given})["a"]).__name__ == kind
+
+
+def test_constants_of_arrays_and_of_what_is_missing() -> None:
+    array = np.array(["2024-01-01", "NaT"], "M8[ns]")
+    assert ex.constant(array).to_py() == ["2024-01-01T00:00:00", None]
+    assert ex.constant([array, array[:1]]).to_py() == [["2024-01-01T00:00:00", None], ["2024-01-01T00:00:00"]]
+    assert ex.constant(list(array)).to_py() == ["2024-01-01T00:00:00", None]
+    assert ex.constant(np.ma.array(array, mask=[True, False])).to_py() == [None, None]
+    assert ex.constant(np.array([dt.datetime(2024, 1, 1), None])).to_py() == ["2024-01-01T00:00:00", None]
+    assert ex.constant([Decimal("1.1"), Decimal("22.55")]).to_py() == ["1.10", "22.55"]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ([dt.datetime(2024, 1, 1), dt.date(2024, 1, 1)], r"\[1\]: a DateTensor stands beside a TimestampTensor"),
+        ([None, dt.datetime(2024, 1, 1), "2024"], r"\[2\]: a string stands beside a TimestampTensor"),
+        ([1, Decimal(1)], r"\[0\]: an integer stands beside a DecimalTensor"),
+        ([dt.timedelta(1), dt.datetime(2024, 1, 1)], "a TimestampTensor stands beside a DurationTensor"),
+        (dt.timedelta.max, "fits 64 bits"),
+        (Decimal("NaN"), "at most 76 digits"),
+        (np.datetime64(1, "ps"), "steps of 1 ps"),
+        (np.timedelta64(1), "without a unit"),
+    ],
+)
+def test_what_has_no_value_is_refused(given: Any, text: str) -> None:
+    with pytest.raises(ex.Error, match=text):
+        ex.constant(given)
+
+
+def test_tensors_are_not_made_of_times() -> None:
+    for given in (dt.datetime(2024, 1, 1), Decimal(1), ARRAY, ARRAY[0]):
+        with pytest.raises(ex.Error, match="`constant`"):
+            ex.tensor(given)
+
+
+def test_objects_of_pandas_keep_nanoseconds() -> None:
+    pd: Any = pytest.importorskip("pandas", reason="this test needs pandas")
+    moment = pd.Timestamp("2024-01-01T00:00:00.000000001")
+    assert (ex.constant([moment, moment.floor("s")])).to_py() == ["2024-01-01T00:00:00.000000001", "2024-01-01T00:00:00"]
+    assert ex.constant(pd.Timedelta(5, "ns")).to_py() == "5ns"
+    with pytest.raises(ex.Error, match="None"):
+        _ = TIMES < pd.NaT
+    assert (TIMES < pd.Series(ARRAY[::-1])).tolist() == [True, False, False]
