@@ -237,7 +237,8 @@ impl StructTensor {
     fn no_field(&self, name: &str) -> Error {
         let path = Path::from_iter([Segment::field(name)]);
         let known: Vec<_> = self.field_names().collect();
-        let error = Error::missing(format!("there is no field '{path}'")).wanted(format!("one of: {}", known.join(", ")));
+        let error =
+            Error::missing(format!("there is no field '{path}'")).wanted(format!("one of: {}", known.join(", ")));
         match name.split_once('.') {
             Some((outer, inner)) if known.contains(&outer) => {
                 error.hint(format!("Each level of a path is a name of its own: '{outer}', then '{inner}'"))

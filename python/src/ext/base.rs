@@ -49,12 +49,6 @@ with_operators!(PyExtensionBase with __init__ = init; {
         }
     }
 
-    /// NumPy leaves operators between an array and a value to the value.
-    #[classattr]
-    fn __array_priority__() -> f64 {
-        1000.0
-    }
-
     /// Checks dtypes, shapes and static data. Overridden by classes that have something to check; calls no op.
     fn __validate__(&self) {}
 
