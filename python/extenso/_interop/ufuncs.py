@@ -32,11 +32,12 @@ REDUCTIONS = {
 
 def apply(ufunc: Any, method: str, inputs: "tuple[Any, ...]", options: "dict[str, Any]") -> Any:
     """Returns what the op of that meaning gives; `NotImplemented` where there is none, or where an option asks for what no op does."""
+    function: str = ufunc.__name__
     given = {name: option for name, option in options.items() if option is not None or name == "axis"}
     if method == "__call__":
-        op = getattr(ex, OPS.get(ufunc.__name__, ufunc.__name__), None)
+        op = getattr(ex, OPS.get(function, function), None)
         return NotImplemented if op is None or given else op(*inputs)
-    name = REDUCTIONS.get(ufunc.__name__, "")
+    name = REDUCTIONS.get(function, "")
     if name in ("any", "all") and given.get("dtype") is bool:
         del given["dtype"]
     op = getattr(ex, name, None)
