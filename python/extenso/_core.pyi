@@ -916,7 +916,13 @@ class JsonBlocks:
     def __next__(self) -> Any: ...
 
 def infer_spec(
-    source: _Source, sample: int | None = None, *, paths: Sequence[str] | None = None, on_error: _Policy = "raise"
+    source: _Source,
+    sample: int | None = None,
+    *,
+    paths: Sequence[str] | None = None,
+    items: str | None = None,
+    format: _Format | None = None,
+    on_error: _Policy = "raise",
 ) -> TypeSpec: ...
 @overload
 def read_json(

@@ -156,8 +156,72 @@ def test_a_function_with_an_input_signature_runs_over_records() -> None:
 
     f = ex.function(total, input_signature=[ex.infer_spec(ROWS)])
     assert f.run(ROWS)["total"].tolist() == f.run(_written(True), on_error="raise")["total"].tolist() == TOTALS
-    with pytest.raises(ex.MissingNameError, match="no input signature") as raised:
-        ex.function(total).run(ROWS)
-    assert "get_concrete_function" in str(raised.value)
     with pytest.raises(TypeError, match="sauce"):
         f.run(ROWS, sauce=1)
+
+
+def _stored(path: pathlib.Path) -> "dict[str, Any]":
+    """The rows in each format: their source, and what else `run` is told."""
+    value, item = ex.constant(ROWS), 'syntax = "proto3"; message Item { double price = 1; } message Row { int64 id = 1; repeated Item items = 2; }'
+    message = {"descriptor": item, "message": "Row"}
+    ex.write_parquet(value, path / "rows.parquet")
+    return {
+        "objects": (lambda: ROWS, {}),
+        "json": (lambda: ex.write_json(value), {}),
+        "lines": (lambda: io.BytesIO(ex.write_json(value)), {}),
+        "parquet": (lambda: path / "rows.parquet", {}),
+        "parquet in a file object": (lambda: io.BytesIO(ex.write_parquet(value)), {}),
+        "avro": (lambda: ex.write_avro(value), {}),
+        "arrow": (lambda: _written(False), {}),
+        "stream": (lambda: gzip.compress(_written(True)), {}),
+        "messages": (lambda: ex.write_proto(value, **message), message),
+        "list of messages": (lambda: ex.encode_proto(value, **message), message),
+        "JSON of messages": (lambda: ex.write_json(value, **message), {**message, "format": "json"}),
+    }
+
+
+def test_a_function_that_was_not_traced_runs_over_every_format(tmp_path: pathlib.Path) -> None:
+    for name, (source, said) in _stored(tmp_path).items():
+        of_records = ex.function(lambda rows: ex.sum(rows["items", "price"], axis=1) + ex.cast(rows["id"], "f64"), name="of_records")
+        of_fields = ex.function(lambda items, id: ex.sum(items["price"], axis=1) + ex.cast(id, "f64"), name="of_fields")
+        for f in (of_records, of_fields):
+            assert f.run(source(), **said).tolist() == [5.0, 2.0, 7.0], name
+            f.run(source(), target=tmp_path / "out.parquet", **said)
+            assert ex.read_parquet(tmp_path / "out.parquet").to_numpy()["value"].tolist() == [5.0, 2.0, 7.0], name
+            assert len(f.traces) == 1, name
+
+
+def test_the_spec_of_a_source_is_that_of_what_its_reader_gives(tmp_path: pathlib.Path) -> None:
+    value = ex.constant([{"id": 1, "note": None, "tags": ["a", "b"]}, {"id": 2, "note": "x", "tags": []}])
+    ex.write_parquet(value, tmp_path / "rows.parquet")
+    ex.write_csv({"id": [1, 2], "note": [None, "x"]}, tmp_path / "rows.tsv")
+    for source, read in (
+        (tmp_path / "rows.parquet", ex.read_parquet),
+        (ex.write_avro(value), ex.read_avro),
+        (ex.write_arrow(value), ex.read_arrow),
+        (ex.write_json(value), ex.read_json),
+        (tmp_path / "rows.tsv", ex.read_csv),
+    ):
+        spec = ex.infer_spec(source)
+        assert spec.shape == (None,) if isinstance(spec.shape, tuple) else True
+        assert ex.to_py(read(source, spec)) == ex.to_py(read(source))
+        assert {name: type(field) for name, field in spec.field_specs.items()} == {
+            name: type(field) for name, field in ex.spec_of(read(source)).field_specs.items()
+        }
+        assert list(ex.infer_spec(source, paths=["id"]).field_specs) == ["id"]
+    assert ex.infer_spec(b'{"data": [{"a": 1}]}', items="data") == ex.infer_spec([{"a": 1}])
+
+
+def test_what_a_function_takes_and_records_lack_is_told() -> None:
+    with pytest.raises(ex.MissingNameError, match="no field 'price', which the function takes") as raised:
+        ex.function(lambda price, id, tax=1: price).run(b'{"cost": 1}')
+    assert "cost" in str(raised.value)
+    assert ex.function(lambda rows, share=2: rows["cost"] * share).run(b'{"cost": 1}').tolist() == [2]
+    assert ex.function(lambda cost, id, share=2: cost * share).run(b'{"cost": 1, "id": 3}').tolist() == [2]
+    assert ex.function(lambda cost, id, share=2: cost * share).run(b'{"cost": 1, "id": 3, "share": 5}').tolist() == [5]
+    with pytest.raises(ex.InvalidValueError, match="has no format"):
+        ex.infer_spec([{"a": 1}], format="csv")
+    with pytest.raises(ex.InvalidValueError, match="format"):
+        ex.infer_spec(b"a", format="cvs")
+    with pytest.raises(ex.MissingNameError, match="nothing says of which"):
+        ex.infer_spec(b"\x03\x08\x01\x10", format="protobuf")

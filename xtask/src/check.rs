@@ -25,6 +25,12 @@ pub fn run(repo: &Repo, args: &[String]) -> Outcome {
 fn rust(repo: &Repo, steps: &mut Steps) -> Outcome {
     steps.command("format", repo.cargo("fmt --all --check"))?;
     steps.command("clippy", repo.cargo("clippy --workspace --all-targets -- -D warnings"))?;
+    // Each format is there without the others.
+    for features in ["", "ipc", "proto", "avro", "parquet"] {
+        let check =
+            format!("clippy --package extenso-formats --no-default-features --features={features} -- -D warnings");
+        steps.command(&format!("formats: {features}"), repo.cargo(&check))?;
+    }
     // The binding is a library for the Python process and does not link without one; pytest covers it.
     steps.command("cargo test", repo.cargo("test --workspace --exclude extenso-py"))?;
     // The main job, on few records; the tests have built it.

@@ -19,14 +19,14 @@ mod watch;
 use crate::error::{OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::{arg, spec, value};
-use extenso_formats::{JsonOptions, OnError, encode_ndjson};
+use extenso_formats::{JsonOptions, OnError, SourceOptions, encode_ndjson};
 use extenso_types::{Error, Path};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
 pub use protobuf::{framing_of, message_of, with_messages};
 use report::with_report;
-pub use run::{Run, Said};
+pub use run::{Run, Said, with_spec};
 use source::Source;
 pub use source::with_bytes;
 use target::{batch_of, path_of, write_to};
@@ -118,31 +118,47 @@ fn of_objects(py: Python<'_>, source: &Source<'_>, options: JsonOptions, most: u
     Ok(JsonOptions { spec: Some(spec), ..options })
 }
 
-/// The spec of records: of lines of JSON, an array of records, or a list of dicts.
+/// The spec of the records of a source: a spec that all of them can be read by.
 ///
-/// The source is bytes, a path, a file object, or the list. Integers are i64 (u64 where they need it), numbers otherwise
-/// f64, lists ragged, and a field that a record lacks, or has as None, masked. `sample` is how many records are looked at,
-/// `paths` which parts of them. Values of two kinds at one path are an error that names both rows; `on_error="skip"` passes
-/// over such records instead.
+/// The source is bytes, a path, a file object, or a list of dicts, and its format what its first bytes say, then its name: JSON, CSV, Parquet, Arrow or
+/// Avro, packed by gzip or zstd or not; `format` says it where neither does. Of JSON and CSV, integers are i64 (u64 where they need it), numbers otherwise
+/// f64, lists ragged, and a field that a record lacks, or has as None, masked. Of the others, the types are those of the file, and masked is what
+/// is missing in a record. It is the spec of the value that the reader of the format gives, with any number of records.
+///
+/// `sample` is how many records are looked at, from the first on; `paths` which parts of them; `items` where they are in a document of JSON, as
+/// `read_json` takes it. Values of two kinds at one path are an error that names both rows; `on_error="skip"` passes over such records instead.
 ///
 /// >>> import extenso as ex
 /// >>> ex.infer_spec([{"id": 1, "paid": True}, {"id": 2, "paid": False}])
 /// StructTensorSpec([None], {'id': TensorSpec([None], 'i64'), 'paid': TensorSpec([None], 'bool')})
+/// >>> ex.infer_spec(b"id,score\n1,0.5\n2,\n", format="csv")
+/// StructTensorSpec([None], {'id': TensorSpec([None], 'i64'), 'score': MaskedTensorSpec(TensorSpec([None], 'f64'))})
 #[pyfunction]
-#[pyo3(signature = (source, sample=None, *, paths=None, on_error=Typed::new("raise")), text_signature = "(source, sample=None, *, paths=None, on_error=\"raise\")")]
+#[pyo3(
+    signature = (source, sample=None, *, paths=None, items=None, format=None, on_error=Typed::new("raise")),
+    text_signature = "(source, sample=None, *, paths=None, items=None, format=None, on_error=\"raise\")"
+)]
 fn infer_spec<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     sample: Option<Typed<usize>>,
     #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    items: Option<Typed<&str>>,
+    format: Option<Typed<&str>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(infer_spec: sample, on_error);
+    typed!(infer_spec: sample, items, format, on_error);
     let source = Source::of(source)?;
-    let options = of_objects(py, &source, options(py, None, paths, sample, on_error)?, usize::MAX)?;
-    if let Some(spec) = options.spec {
-        return spec::to_py(py, spec);
-    }
+    let options = options(py, None, paths, sample, on_error)?;
+    let Some(items) = items else {
+        let read = SourceOptions {
+            format: run::format_of(format, "format")?,
+            on_error: options.on_error,
+            ..SourceOptions::default()
+        };
+        return spec::to_py(py, run::spec_in(py, source, &read, &options)?);
+    };
+    let options = JsonOptions { items: Some(items.parse().map_err(|e: Error| raised(py, e.at("items")))?), ..options };
     let infer = |bytes: &[u8]| extenso_formats::infer_spec(bytes, &options);
     spec::to_py(py, source::with_source_bytes(py, source, infer)?)
 }

@@ -2,23 +2,24 @@
 
 use super::parquet::{Told, told};
 use super::report::PyBadRows;
-use super::source::Source;
+use super::source::{Source, chunk};
 use super::target::{PyTarget, path_of};
 use super::watch::Watchers;
-use super::{framing_of, message_of, with_bytes, with_messages, with_report};
+use super::{framing_of, message_of, of_objects, policy, with_bytes, with_messages, with_report};
 use crate::error::{OrRaise, guarded, raised};
 use crate::function::nest_to_py;
 use crate::tensor::PyTensor;
 use extenso_core::Value;
 use extenso_formats::proto::{Content, Framing, run_messages};
 use extenso_formats::source::{
-    Blocks, Format, SinkOptions, open_file, open_messages, open_reader, open_sink, run_blocks, run_bytes, run_to_file,
+    Asked, Blocks, Format, SinkOptions, open_file, open_messages, open_reader, open_sink, run_blocks, run_bytes,
+    run_to_file, spec_of_file, spec_of_reader,
 };
-use extenso_formats::{BadRows, OnError, Progress, Rows, SourceOptions};
+use extenso_formats::{BadRows, JsonOptions, OnError, Progress, Rows, SourceOptions};
 use extenso_graph::Concrete;
-use extenso_types::{Error, Nest, Result};
+use extenso_types::{Error, Nest, Result, Spec};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::io::{BufRead, BufWriter};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -75,14 +76,79 @@ impl Said<'_, '_> {
 /// The format of this name.
 ///
 /// Errors: another name.
-fn format_of(name: Option<&str>, argument: &str) -> PyResult<Option<Format>> {
+pub fn format_of(name: Option<&str>, argument: &str) -> PyResult<Option<Format>> {
     name.map(|name| name.parse().map_err(|e: Error| e.at(argument))).transpose().or_raise()
+}
+
+/// The spec of the records of a source, of which the options of JSON say what is looked at.
+///
+/// Errors: those of `infer_spec`.
+pub fn spec_in(py: Python<'_>, source: Source<'_>, options: &SourceOptions, looked: &JsonOptions) -> PyResult<Spec> {
+    if let Source::Rows(_) = source {
+        no_format(py, options)?;
+    }
+    if let Some(spec) = of_objects(py, &source, looked.clone(), usize::MAX)?.spec {
+        return Ok(spec);
+    }
+    let asked = Asked { paths: looked.paths.clone(), sample: looked.sample };
+    let opening = opening(source)?.0;
+    let look = || match opening {
+        Opening::Path(path) => spec_of_file(&path, options, &asked),
+        Opening::Reader(reader) => spec_of_reader(reader, options, &asked),
+    };
+    py.detach(|| guarded(look)).or_raise()
 }
 
 fn partial(py: Python<'_>) -> PyErr {
     let error = Error::value("some arguments of protocol buffers are given, and others are not");
     let error = error.wanted("`descriptor` and `message` for records, `descriptor` and `target_message` for results");
     raised(py, error.at("run"))
+}
+
+/// A source that `run` is called with, and the spec of its records. What a file object has is read once, and is the source then.
+///
+/// Errors: those of `infer_spec`; some of the keywords of messages without others.
+pub fn with_spec<'py>(
+    source: &Bound<'py, PyAny>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<(Bound<'py, PyAny>, Spec)> {
+    let py = source.py();
+    let keyword = |name: &str| match keywords.map(|keywords| keywords.get_item(name)).transpose()?.flatten() {
+        Some(object) if !object.is_none() => Ok::<_, PyErr>(Some(object)),
+        Some(_) | None => Ok(None),
+    };
+    let text = |name: &str| keyword(name)?.map(|object| object.extract::<String>()).transpose();
+    let (format, message, framing, on_error) = (text("format")?, text("message")?, text("framing")?, text("on_error")?);
+    let descriptor = keyword("descriptor")?.filter(|_| message.is_some());
+    let said = Said {
+        format: format.as_deref(),
+        target_format: None,
+        descriptor: descriptor.as_ref(),
+        message: message.as_deref(),
+        framing: framing.as_deref(),
+        target_message: None,
+    };
+    let options = said.source(py, policy(py, on_error.as_deref().unwrap_or("raise"))?)?;
+    if options.content.is_some() {
+        let spec = spec_of_reader(Box::new(std::io::empty()), &options, &Asked::default()).or_raise()?;
+        return Ok((source.clone(), spec));
+    }
+    let source = match Source::of(source)? {
+        Source::File(file) => PyBytes::new(py, &chunk(&file.call_method0("read")?)?).into_any(),
+        _ => source.clone(),
+    };
+    let looked = JsonOptions { on_error: options.on_error, ..JsonOptions::default() };
+    let spec = spec_in(py, Source::of(&source)?, &options, &looked)?;
+    Ok((source, spec))
+}
+
+/// Checks that objects that are records already are not said to have a format.
+fn no_format(py: Python<'_>, options: &SourceOptions) -> PyResult<()> {
+    if options.format.is_none() {
+        return Ok(());
+    }
+    let error = Error::value("a list or a tensor is records already, and has no format");
+    Err(raised(py, error.wanted("bytes, a path or a file object").at("format")))
 }
 
 /// Whether a source is records or messages, each an object by itself.
@@ -108,9 +174,8 @@ impl<'a, 'py> Run<'a, 'py> {
         options: SourceOptions,
         watchers: Watchers,
     ) -> PyResult<Run<'a, 'py>> {
-        if options.format.is_some() && is_list(source) {
-            let error = Error::value("a list or a tensor is records already, and has no format");
-            return Err(raised(source.py(), error.wanted("bytes, a path or a file object").at("format")));
+        if is_list(source) {
+            no_format(source.py(), &options)?;
         }
         Ok(Run { function, source, options, watchers })
     }
@@ -177,7 +242,7 @@ impl<'a, 'py> Run<'a, 'py> {
                 into_file(function, open_messages(function, list, &options)?, target, sink, watchers)
             })?
         } else {
-            let (source, size) = opening(source)?;
+            let (source, size) = opening(Source::of(source)?)?;
             let watchers = watchers.of_size(size);
             let run = || {
                 let source: Box<dyn Blocks> = match source {
@@ -207,8 +272,8 @@ enum Opening {
 }
 
 /// A source that is not opened yet, and how many bytes it has if that is known.
-fn opening(source: &Bound<'_, PyAny>) -> PyResult<(Opening, Option<u64>)> {
-    Ok(match Source::of(source)? {
+fn opening(source: Source<'_>) -> PyResult<(Opening, Option<u64>)> {
+    Ok(match source {
         Source::Path(path) => {
             // What cannot be looked at is told of by who opens it.
             let size = std::fs::metadata(&path).ok().map(|about| about.len());

@@ -120,7 +120,7 @@ fn refused(path: &Path, e: &io::Error) -> Error {
 }
 
 /// What `read` of a file object gave.
-fn chunk(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+pub fn chunk(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(bytes.as_bytes().to_vec());
     }

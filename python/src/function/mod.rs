@@ -9,10 +9,10 @@ mod signature;
 
 use crate::error::{OrCarry, OrRaise, guarded, raised};
 use crate::ext::from_static;
-use crate::spec;
+use crate::{formats, spec};
 use extenso_core::{Value, Variable, current_scope};
 use extenso_graph::{ARGUMENTS, Concrete, Function};
-use extenso_types::{Error, Nest, Result, Spec};
+use extenso_types::{Error, Nest, Result, Segment, Spec};
 use nest::Variables;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySequence, PyTuple};
@@ -158,18 +158,26 @@ impl PyFunction {
         found.or_raise().map(PyConcrete)
     }
 
-    /// Runs a function with an input signature on records, as `ConcreteFunction.run` does, with its keywords.
+    /// Runs the function on the records of a source, as `ConcreteFunction.run` does, with its keywords.
     ///
-    /// Without one, nothing says which records the function takes: `f.get_concrete_function(spec).run(source)` does.
+    /// Without an input signature the source is first looked at as by `infer_spec`, and the function is traced for the spec that is found, unless it was
+    /// before. A function of one parameter, those with defaults aside, takes the records, one of several the fields of their names. To trace once for many sources,
+    /// `f.get_concrete_function(spec).run(source)`.
+    ///
+    /// >>> import extenso as ex
+    /// >>> ex.function(lambda x: x["a"] + x["b"]).run(b"a,b\n1,2\n3,4\n", format="csv")
+    /// Tensor([3, 7], i64[2])
     #[pyo3(signature = (source, **kwargs))]
     fn run<'py>(&self, source: &Bound<'py, PyAny>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
         let py = source.py();
-        if self.input_signature.is_none() {
-            let error = Error::missing(format!("function '{}' has no input signature", self.core.name()));
-            let hint = "Trace it for the spec of the records: `f.get_concrete_function(spec).run(source)`; `infer_spec` has that of lines of JSON";
-            return Err(raised(py, error.wanted("the spec of the records").hint(hint).at("run")));
-        }
-        Bound::new(py, PyConcrete(self.only_trace(py)?))?.call_method("run", (source,), kwargs)
+        let (source, concrete) = match self.input_signature {
+            Some(_) => (source.clone(), PyConcrete(self.only_trace(py)?)),
+            None => {
+                let (source, spec) = formats::with_spec(source, kwargs)?;
+                (source, self.of_records(py, spec)?)
+            }
+        };
+        Bound::new(py, concrete)?.call_method("run", (source,), kwargs)
     }
 
     fn __repr__(&self) -> String {
@@ -228,6 +236,42 @@ impl PyFunction {
         };
         let entries = bound.into_iter().enumerate().map(entry).collect::<PyResult<_>>()?;
         Ok(Nest::Record(ARGUMENTS.into(), entries))
+    }
+
+    /// The concrete function for records of a spec: the only argument, defaults aside, or the fields that are named as the parameters are.
+    ///
+    /// Errors: a parameter without a default that no field has the name of; those of the trace.
+    fn of_records(&self, py: Python<'_>, spec: Spec) -> PyResult<PyConcrete> {
+        let parameters = self.shared.signature.parameters();
+        let mut of_caller = parameters.iter().filter(|(_, has_default)| !has_default);
+        if let (Some((name, _)), None) = (of_caller.next().or(parameters.first()), of_caller.next()) {
+            let records = PyDict::new(py);
+            records.set_item(&**name, spec::to_py(py, spec)?)?;
+            return self.get_concrete_function(&PyTuple::empty(py), Some(&records));
+        }
+        let components = match &spec {
+            Spec::Ext(ext) => &ext.components[..],
+            Spec::Tensor(_) | Spec::Partition(_) => &[],
+        };
+        let mut fields: Vec<(&str, &Spec)> = Vec::new();
+        for (segment, spec) in components {
+            if let Segment::Field(name) = segment {
+                fields.push((name, spec));
+            }
+        }
+        let arguments = PyDict::new(py);
+        for (name, has_default) in parameters {
+            match fields.iter().find(|(field, _)| *field == &*name) {
+                Some((_, field)) => arguments.set_item(&*name, spec::to_py(py, (*field).clone())?)?,
+                None if has_default => {}
+                None => {
+                    let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+                    let error = Error::missing(format!("the records have no field '{name}', which the function takes"));
+                    return Err(raised(py, error.wanted(format!("one of: {}", names.join(", "))).at("run")));
+                }
+            }
+        }
+        self.get_concrete_function(&PyTuple::empty(py), Some(&arguments))
     }
 
     /// The concrete function for arguments of these specs.

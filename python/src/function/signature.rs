@@ -63,6 +63,12 @@ impl Signature {
         }
     }
 
+    /// The names of the parameters that an argument is given to by name, and whether they have a default.
+    pub fn parameters(&self) -> Vec<(Arc<str>, bool)> {
+        let named = self.0.iter().filter(|p| matches!(p.kind, Kind::Positional | Kind::Named));
+        named.map(|p| (p.name.clone(), p.default.is_some())).collect()
+    }
+
     /// The arguments by parameter.
     ///
     /// Errors: a missing or unexpected argument.

@@ -26,6 +26,7 @@ use extenso_types::{
 use source::{Faults, Rows, Source};
 #[cfg(feature = "ipc")]
 use std::collections::HashSet;
+#[cfg(feature = "ipc")]
 use std::sync::Arc;
 
 /// The value of an array as one of `spec`, sharing the buffers whose type is the wanted one.

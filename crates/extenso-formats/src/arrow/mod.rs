@@ -42,4 +42,4 @@ pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 #[cfg(feature = "ipc")]
 pub(crate) use ipc::{IpcReader, guarded};
 #[cfg(feature = "ipc")]
-pub(crate) use moved::end_to_end;
+pub(crate) use moved::{end_to_end, first_rows, picked};

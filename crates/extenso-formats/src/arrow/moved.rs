@@ -76,6 +76,13 @@ pub fn joined(arrays: &[ArrayRef]) -> Result<ArrayRef> {
     extended(arrays, arrays.iter().map(|array| array.len()).sum(), every)
 }
 
+/// The first rows, without what the others have: a slice of lists still holds the items of all.
+///
+/// Errors: those of Arrow.
+pub fn first_rows(array: ArrayRef, rows: usize) -> Result<ArrayRef> {
+    if rows >= array.len() { Ok(array) } else { extended(&[array], rows, std::iter::once((0, 0, rows))) }
+}
+
 fn taken(arrays: &[ArrayRef], places: &[i64]) -> Result<ArrayRef> {
     let of = |place: &i64| {
         let mut row = usize::try_from(*place).unwrap_or(usize::MAX);

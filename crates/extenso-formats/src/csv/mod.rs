@@ -22,7 +22,7 @@ mod write;
 mod tests;
 
 pub use read::{CsvOptions, read_csv};
-pub(crate) use read::{Rows, Table};
+pub(crate) use read::{Inference, Rows, Table};
 pub use write::{encode_csv, write_csv};
 
 use extenso_types::{Path, Segment};

@@ -83,19 +83,51 @@ fn infer(input: &[u8], options: &CsvOptions) -> Result<Spec> {
         return Err(Error::value("the sample has 0 records").wanted("at least one").at("sample"));
     }
     let wanted = Wanted::of_paths(options.paths.as_deref())?;
-    let mut table = Table::new(input, options.delimiter)?;
-    let mut found = vec![Found::default(); table.paths.len()];
-    while table.rows() < options.sample.unwrap_or(usize::MAX) && table.next()? {
-        if table.record.len() != found.len() {
-            match options.on_error {
-                OnError::Raise => return Err(table.lengths().finish(table.row, table.start).2),
-                OnError::Skip | OnError::Default => continue,
-            }
-        }
-        let at = Place { row: table.row, byte: table.start };
-        found.iter_mut().zip(&table.record).for_each(|(found, cell)| found.note(cell, at));
+    let mut found = Inference::new(Table::new(input, options.delimiter)?, options.on_error);
+    found.rows(options.sample.unwrap_or(usize::MAX))?;
+    found.spec(&wanted).map_err(|e| e.at("infer_spec"))
+}
+
+/// What was found in the rows of a table so far.
+pub(crate) struct Inference<R> {
+    table: Table<R>,
+    found: Vec<Found>,
+    on_error: OnError,
+}
+
+impl<R: Bytes> Inference<R> {
+    /// Nothing yet.
+    pub fn new(table: Table<R>, on_error: OnError) -> Inference<R> {
+        let found = vec![Found::default(); table.paths.len()];
+        Inference { table, found, on_error }
     }
-    seen(&table.paths, &found).and_then(|seen| seen.batch(&wanted)).map_err(|e| e.at("infer_spec"))
+
+    /// Looks at the next rows, at most so many; how many there were.
+    ///
+    /// Errors: under the policy that raises, a row of another length; a table that is cut off; what the operating system refuses.
+    pub fn rows(&mut self, most: usize) -> Result<usize> {
+        let Inference { table, found, on_error } = self;
+        let mut rows = 0;
+        while rows < most && table.next()? {
+            rows += 1;
+            if table.record.len() != found.len() {
+                match on_error {
+                    OnError::Raise => return Err(table.lengths().finish(table.row, table.start).2),
+                    OnError::Skip | OnError::Default => continue,
+                }
+            }
+            let at = Place { row: table.row, byte: table.start };
+            found.iter_mut().zip(&table.record).for_each(|(found, cell)| found.note(cell, at));
+        }
+        Ok(rows)
+    }
+
+    /// The spec of what is wanted of the rows.
+    ///
+    /// Errors: two columns of one name; a path that leads nowhere.
+    pub fn spec(&self, wanted: &Wanted) -> Result<Spec> {
+        seen(&self.table.paths, &self.found).and_then(|seen| seen.batch(wanted))
+    }
 }
 
 /// Rows of cells, one after another.

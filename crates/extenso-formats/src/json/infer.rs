@@ -3,8 +3,9 @@
 //! Invariant: what is kept is what was seen at each path, never a record; the records that were seen can all be read by the
 //! spec that follows.
 
+use super::Start;
 use super::scan::scan;
-use super::split::{Items, is_array, lines, mark_len};
+use super::split::{Items, is_array, lines_from, mark_len};
 use crate::columns::OnError;
 use crate::project::Wanted;
 use crate::seen::{MAX_FIELDS, Seen};
@@ -15,22 +16,17 @@ use extenso_types::{Error, Result, Spec};
 /// Errors: under [`OnError::Raise`], a record that is no JSON, or contradicts an earlier one, with row, byte and path; under
 /// the other policies such records are passed over; see `seen` for what has no spec.
 pub fn infer(input: &[u8], array: Option<usize>, wanted: &Wanted, sample: usize, on_error: OnError) -> Result<Spec> {
-    let mut found = Findings { wanted, on_error, seen: Seen::default(), room: MAX_FIELDS, bytes: 0 };
-    if let Some(start) = array.or_else(|| is_array(input).then(|| mark_len(input))) {
-        for (row, item) in Items::at(input, start).take(sample).enumerate() {
-            let (start, text) = item.map_err(|failure| failure.finish(row, 0).2)?;
-            found.add(text, row, start)?;
-        }
-    } else {
-        for (row, (start, text)) in lines(input).take(sample).enumerate() {
-            found.add(text, row, start)?;
-        }
+    let mut found = Inference::new(wanted.clone(), on_error);
+    match array.or_else(|| is_array(input).then(|| mark_len(input))) {
+        Some(start) => found.array(input, start, sample)?,
+        None => found.lines(input, Start::default(), sample).map(drop)?,
     }
     found.spec()
 }
 
-struct Findings<'a> {
-    wanted: &'a Wanted,
+/// What was found in the records so far.
+pub struct Inference {
+    wanted: Wanted,
     on_error: OnError,
     seen: Seen,
     room: usize,
@@ -38,17 +34,46 @@ struct Findings<'a> {
     bytes: usize,
 }
 
-impl Findings<'_> {
+impl Inference {
+    /// Nothing yet.
+    pub fn new(wanted: Wanted, on_error: OnError) -> Inference {
+        Inference { wanted, on_error, seen: Seen::default(), room: MAX_FIELDS, bytes: 0 }
+    }
+
+    /// Looks at the first `most` records of the array that starts at a byte.
+    ///
+    /// Errors: those of [`infer`].
+    pub fn array(&mut self, input: &[u8], start: usize, most: usize) -> Result<()> {
+        for (row, item) in Items::at(input, start).take(most).enumerate() {
+            let (start, text) = item.map_err(|failure| failure.finish(row, 0).2)?;
+            self.add(text, row, start)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at the first `most` records of whole lines, which start at a place of the input; how many there were.
+    ///
+    /// Errors: those of [`infer`].
+    pub fn lines(&mut self, block: &[u8], at: Start, most: usize) -> Result<usize> {
+        let mark = if at.byte == 0 { mark_len(block) } else { 0 };
+        let mut rows = 0;
+        for (start, text) in lines_from(block, mark).take(most) {
+            self.add(text, at.row + rows, at.byte + start)?;
+            rows += 1;
+        }
+        Ok(rows)
+    }
+
     fn add(&mut self, text: &[u8], row: usize, start: usize) -> Result<()> {
         self.bytes += text.len();
         match self.on_error {
             OnError::Raise => {
-                let scanned = scan(text, row, start, self.wanted, &mut self.seen, &mut self.room);
+                let scanned = scan(text, row, start, &self.wanted, &mut self.seen, &mut self.room);
                 scanned.map_err(|failure| failure.finish(row, start).2)
             }
             OnError::Skip | OnError::Default => {
                 let (mut one, mut room) = (Seen::default(), MAX_FIELDS);
-                if scan(text, row, start, self.wanted, &mut one, &mut room).is_ok() && one.is_record() {
+                if scan(text, row, start, &self.wanted, &mut one, &mut room).is_ok() && one.is_record() {
                     self.seen.take_in(&one, &mut self.room);
                 }
                 Ok(())
@@ -56,7 +81,10 @@ impl Findings<'_> {
         }
     }
 
-    fn spec(&self) -> Result<Spec> {
+    /// The spec of all that was looked at.
+    ///
+    /// Errors: see `seen` for what has no spec; fields that are almost all missing.
+    pub fn spec(&self) -> Result<Spec> {
         let (cells, most) = (self.seen.cells(), MIN_CELLS.max(self.bytes.saturating_mul(CELLS_PER_BYTE)));
         if cells > most {
             let error =
@@ -64,7 +92,7 @@ impl Findings<'_> {
             let error = error.wanted(format!("at most {most} for this input"));
             return Err(error.hint("Give a spec, or paths, if the keys are data"));
         }
-        self.seen.batch(self.wanted)
+        self.seen.batch(&self.wanted)
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) use encode::{Lines, encode_parts, encode_texts, write_scalar};
 pub use encode::{encode_lines, write_string};
 #[cfg(feature = "proto")]
 pub(crate) use fields::Fields;
-pub(crate) use infer::infer;
+pub(crate) use infer::{Inference, infer};
 pub(crate) use locate::locate;
 #[cfg(feature = "proto")]
 pub(crate) use number::{named as named_float, write as write_float};

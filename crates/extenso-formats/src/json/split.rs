@@ -10,11 +10,6 @@ use jiter::{Jiter, Peek};
 /// The bytes of one record, and where they start in the input.
 pub type Piece<'a> = (usize, &'a [u8]);
 
-/// The lines of NDJSON that are not blank; a byte order mark is passed over.
-pub fn lines(input: &[u8]) -> impl Iterator<Item = Piece<'_>> {
-    lines_from(input, mark_len(input))
-}
-
 /// The lines from a byte on that are not blank.
 pub fn lines_from(input: &[u8], mut start: usize) -> impl Iterator<Item = Piece<'_>> {
     let next = move || {

@@ -28,7 +28,7 @@ mod zero;
 mod tests;
 
 pub use prune::{Comparison, Condition, Literal};
-pub(crate) use read::{Opened, Reader};
+pub(crate) use read::{Opened, Reader, blocks_of};
 pub use read::{ParquetBlocks, ParquetOptions, read_parquet, read_parquet_blocks};
 pub use source::ParquetSource;
 pub use write::{ParquetWriter, encode_parquet, write_parquet};

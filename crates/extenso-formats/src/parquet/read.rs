@@ -13,7 +13,7 @@ use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::times::given;
 use super::zero::zeroed;
-use crate::arrow::from_arrow;
+use crate::arrow::{first_rows, from_arrow};
 use crate::columns::{BadRows, OnError};
 use crate::ops::any_rows;
 use crate::policy::array_rows;
@@ -88,9 +88,16 @@ pub fn read_parquet_blocks(source: &ParquetSource, rows: usize, options: Parquet
     if rows == 0 {
         return Err(Error::value("the blocks have 0 rows").wanted("at least one").at("read_parquet_blocks"));
     }
-    let opened = Opened::new(source, &options)?;
-    let reader = opened.batches(rows)?;
-    Ok(ParquetBlocks { opened, reader, row: 0, given: false, ended: false })
+    ParquetBlocks::new(Opened::new(source, &options)?, rows)
+}
+
+/// Reads a Parquet file in blocks of about so many bytes.
+///
+/// Errors: those of [`read_parquet_blocks`].
+pub(crate) fn blocks_of(source: &ParquetSource, bytes: usize, options: &ParquetOptions) -> Result<ParquetBlocks> {
+    let opened = Opened::new(source, options)?;
+    let rows = opened.rows_of(bytes)?;
+    ParquetBlocks::new(opened, rows)
 }
 
 /// The blocks that [`read_parquet_blocks`] reads.
@@ -103,7 +110,18 @@ pub struct ParquetBlocks {
 }
 
 impl ParquetBlocks {
-    fn block(&mut self) -> Result<Option<Rows>> {
+    fn new(opened: Opened, rows: usize) -> Result<ParquetBlocks> {
+        let reader = opened.batches(rows)?;
+        Ok(ParquetBlocks { opened, reader, row: 0, given: false, ended: false })
+    }
+
+    /// How many rows were read.
+    pub(crate) fn rows(&self) -> usize {
+        self.row
+    }
+
+    /// The next block, or the first `most` rows of it; none at the end.
+    pub(crate) fn block(&mut self, most: usize) -> Result<Option<Rows>> {
         let batch = match self.reader.next()? {
             Some(batch) => batch,
             // A file without rows is a block without rows, which still tells what the records are.
@@ -111,6 +129,10 @@ impl ParquetBlocks {
             None => return Ok(None),
         };
         self.given = true;
+        let batch = match first_rows(Arc::new(batch), most)?.as_struct_opt() {
+            Some(batch) => batch.clone(),
+            None => return Err(Error::internal("rows are no records")),
+        };
         let rows = self.opened.value(&batch, self.row)?;
         self.row += batch.len();
         Ok(Some(rows))
@@ -124,7 +146,7 @@ impl Iterator for ParquetBlocks {
         if self.ended {
             return None;
         }
-        let block = self.block().transpose();
+        let block = self.block(usize::MAX).transpose();
         self.ended = !matches!(block, Some(Ok(_)));
         block
     }

@@ -1,16 +1,17 @@
 //! Arrow's IPC files and streams as a source: of each batch the columns that a function needs.
 
+use super::look::{Asked, Common, Look};
 use super::needs::Needs;
 use super::rows::{items, leaves};
 use super::{Block, Blocks};
-use crate::arrow::{IpcReader, guarded};
+use crate::arrow::{ArrowOptions, IpcReader, first_rows, from_chunks, guarded};
 use crate::columns::OnError;
 use crate::run::{Rows, run_leaves};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StructArray};
 use extenso_core::Value;
 use extenso_graph::Concrete;
-use extenso_types::{Error, Nest, Result};
+use extenso_types::{Error, Nest, Result, Spec};
 use std::io::Read;
 
 /// A block for each batch.
@@ -88,7 +89,8 @@ struct Batches<R> {
 impl<R: Read> Batches<R> {
     fn new(function: &Concrete, source: R) -> Result<Batches<R>> {
         let needs = Needs::new(function.record_spec(), &function.graph().needed_inputs())?;
-        let reader = IpcReader::new(source, needs.spec.as_ref())?;
+        let options = needs.spec.clone().map(|spec| ArrowOptions { spec: Some(spec), ..ArrowOptions::default() });
+        let reader = IpcReader::new(source, options.as_ref())?;
         let batches = Batches { reader, needs };
         // What does not fit by its type is told before a row is read.
         leaves(&batches.needs, &batches.values(batches.reader.empty()?)?, 0, Vec::new(), OnError::Raise)?;
@@ -100,5 +102,44 @@ impl<R: Read> Batches<R> {
             Some(root) => Ok(rows.column(root).clone()),
             None => items(&self.needs, rows),
         }
+    }
+}
+
+/// Rows that are looked at for what they are.
+pub struct ArrowLook<R> {
+    reader: IpcReader<R>,
+    options: ArrowOptions,
+    common: Common,
+}
+
+impl<R: Read> ArrowLook<R> {
+    /// Nothing was looked at yet but the schema.
+    ///
+    /// Errors: bytes that are neither a file nor a stream; a path that leads nowhere.
+    pub fn new(source: R, asked: &Asked) -> Result<ArrowLook<R>> {
+        let options = ArrowOptions { paths: asked.paths.clone(), ..ArrowOptions::default() };
+        let reader = IpcReader::new(source, Some(&options))?;
+        let mut look = ArrowLook { reader, options, common: Common::default() };
+        let none = look.reader.empty()?;
+        look.add(none, 0)?;
+        Ok(look)
+    }
+
+    fn add(&mut self, batch: StructArray, most: usize) -> Result<()> {
+        let (field, rows) = self.reader.rows(batch)?;
+        self.common.add(from_chunks(&field, &[first_rows(rows, most)?], &self.options)?.value)
+    }
+}
+
+impl<R: Read + Send> Look for ArrowLook<R> {
+    fn look(&mut self, most: usize) -> Result<Option<usize>> {
+        let Some(batch) = self.reader.next()? else { return Ok(None) };
+        let rows = batch.len();
+        self.add(batch, most)?;
+        Ok(Some(rows))
+    }
+
+    fn spec(&self) -> Result<Spec> {
+        self.common.spec()
     }
 }

@@ -1,14 +1,16 @@
 //! Avro as a source: of each block the fields that a function needs.
 
+use super::look::{Asked, Common, Look};
 use super::needs::Needs;
 use super::rows::{items, leaves};
 use super::{Block, Blocks, SourceOptions};
+use crate::arrow::{first_rows, from_arrow_field};
 use crate::avro::{Batch, Reader, Want};
 use crate::columns::OnError;
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use extenso_graph::Concrete;
-use extenso_types::Result;
+use extenso_types::{Result, Spec};
 use std::io::BufRead;
 
 /// Blocks of rows: those of the file, put together until they have about as many bytes as a block has.
@@ -57,5 +59,43 @@ fn values(needs: &Needs, rows: ArrayRef) -> Result<ArrayRef> {
     match rows.as_struct_opt() {
         Some(records) => items(needs, records.clone()),
         None => Ok(rows),
+    }
+}
+
+/// Rows that are looked at for what they are.
+pub struct AvroLook<R> {
+    reader: Reader<R>,
+    common: Common,
+    block: usize,
+}
+
+impl<R: BufRead> AvroLook<R> {
+    /// Nothing was looked at yet but the header.
+    ///
+    /// Errors: a malformed file; a path that leads nowhere; a record that holds itself, where all of it is wanted.
+    pub fn new(source: R, asked: &Asked, options: &SourceOptions) -> Result<AvroLook<R>> {
+        let wanted = asked.wanted()?;
+        let want = if wanted.is_all() { Want::All } else { Want::Paths(&wanted) };
+        let reader = Reader::open(source, want, options.on_error)?;
+        let mut look = AvroLook { reader, common: Common::default(), block: options.block.max(1) };
+        let none = look.reader.empty()?.rows;
+        look.add(&none)?;
+        Ok(look)
+    }
+
+    fn add(&mut self, rows: &ArrayRef) -> Result<()> {
+        self.common.add(from_arrow_field(self.reader.field(), rows.as_ref())?)
+    }
+}
+
+impl<R: BufRead + Send> Look for AvroLook<R> {
+    fn look(&mut self, most: usize) -> Result<Option<usize>> {
+        let Some(Batch { rows, count, .. }) = self.reader.next(self.block)? else { return Ok(None) };
+        self.add(&first_rows(rows, most)?)?;
+        Ok(Some(count))
+    }
+
+    fn spec(&self) -> Result<Spec> {
+        self.common.spec()
     }
 }

@@ -1,11 +1,13 @@
 //! CSV as a source: some rows of a table at a time.
 
+use super::look::Look;
 use super::{Block, Blocks, SourceOptions};
 use crate::columns::OnError;
-use crate::csv::{Rows, Table};
+use crate::csv::{Inference, Rows, Table};
+use crate::project::Wanted;
 use crate::records::RecordSpec;
 use extenso_graph::Concrete;
-use extenso_types::Result;
+use extenso_types::{Result, Spec};
 use std::io::BufRead;
 
 /// Blocks of rows.
@@ -52,3 +54,33 @@ impl Blocks for CsvBlocks<'_> {
         Ok(Some(Block { leaves, rows: self.table.rows(), bytes: self.table.bytes(), bad: out.bad }))
     }
 }
+
+/// Rows that are looked at for what they are.
+pub struct CsvLook<'a> {
+    found: Inference<Box<dyn BufRead + Send + 'a>>,
+    wanted: Wanted,
+}
+
+impl<'a> CsvLook<'a> {
+    /// Nothing was looked at yet but the names.
+    ///
+    /// Errors: no row of names.
+    pub fn new(source: Box<dyn BufRead + Send + 'a>, wanted: Wanted, options: &SourceOptions) -> Result<CsvLook<'a>> {
+        let table = Table::new(source, options.delimiter.unwrap_or(b','))?;
+        Ok(CsvLook { found: Inference::new(table, options.on_error), wanted })
+    }
+}
+
+impl Look for CsvLook<'_> {
+    fn look(&mut self, most: usize) -> Result<Option<usize>> {
+        // A bound of packed bytes is one of what is held, and no more than a row is.
+        Ok(Some(self.found.rows(most.min(ROWS))?).filter(|rows| *rows > 0))
+    }
+
+    fn spec(&self) -> Result<Spec> {
+        self.found.spec(&self.wanted)
+    }
+}
+
+/// How many rows are looked at at a time.
+const ROWS: usize = 1 << 12;

@@ -1,17 +1,19 @@
 //! Lines of JSON as a source; an array of records too, which is held whole.
 
+use super::look::Look;
 use super::unpack::reading;
 use super::{Block, Blocks, SourceOptions};
 use crate::columns::{Decoded, OnError};
-use crate::json::{Decoder, Start, is_array};
+use crate::json::{Decoder, Inference, Start, is_array, mark_len};
 use crate::plan::Plan;
+use crate::project::Wanted;
 #[cfg(feature = "proto")]
 use crate::proto::Content;
 use crate::records::RecordSpec;
 use extenso_graph::Concrete;
 #[cfg(feature = "proto")]
 use extenso_types::Error;
-use extenso_types::Result;
+use extenso_types::{Result, Spec};
 use std::io::{BufRead, Read};
 
 /// Blocks of lines.
@@ -44,7 +46,8 @@ impl<'a> JsonBlocks<'a> {
 
     fn decode(&mut self) -> Result<Option<Decoded>> {
         // Without a line there is a block without rows, which still tells what the results are.
-        if !self.fill()? && self.given {
+        fill(&mut self.source, self.block, &mut self.text)?;
+        if self.text.is_empty() && self.given {
             return Ok(None);
         }
         self.given = true;
@@ -54,16 +57,53 @@ impl<'a> JsonBlocks<'a> {
         }
         self.decoder.block(&self.text, self.at, self.on_error).map(Some)
     }
+}
 
-    /// Reads whole lines until there are about as many bytes as a block has; whether there are any.
-    fn fill(&mut self) -> Result<bool> {
-        self.text.clear();
-        let size = self.block as u64;
-        self.source.by_ref().take(size).read_to_end(&mut self.text).map_err(reading)?;
-        if self.text.len() as u64 == size && self.text.last() != Some(&b'\n') {
-            self.source.read_until(b'\n', &mut self.text).map_err(reading)?;
+/// Reads whole lines until there are about so many bytes; none at the end.
+fn fill(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> Result<()> {
+    text.clear();
+    source.take(size as u64).read_to_end(text).map_err(reading)?;
+    if text.len() == size && text.last() != Some(&b'\n') {
+        source.read_until(b'\n', text).map_err(reading)?;
+    }
+    Ok(())
+}
+
+/// Lines that are looked at for what the records are.
+pub struct JsonLook<'a> {
+    source: Box<dyn BufRead + Send + 'a>,
+    found: Inference,
+    block: usize,
+    at: Start,
+    text: Vec<u8>,
+}
+
+impl<'a> JsonLook<'a> {
+    /// Nothing was looked at yet.
+    pub fn new(source: Box<dyn BufRead + Send + 'a>, wanted: Wanted, options: &SourceOptions) -> JsonLook<'a> {
+        let found = Inference::new(wanted, options.on_error);
+        JsonLook { source, found, block: options.block.max(1), at: Start::default(), text: Vec::new() }
+    }
+}
+
+impl Look for JsonLook<'_> {
+    fn look(&mut self, most: usize) -> Result<Option<usize>> {
+        fill(&mut self.source, self.block, &mut self.text)?;
+        if self.text.is_empty() {
+            return Ok(None);
         }
-        Ok(!self.text.is_empty())
+        if self.at.byte == 0 && is_array(&self.text) {
+            self.source.read_to_end(&mut self.text).map_err(reading)?;
+            self.found.array(&self.text, mark_len(&self.text), most)?;
+            return Ok(Some(most));
+        }
+        let rows = self.found.lines(&self.text, self.at, most)?;
+        self.at = Start { row: self.at.row + rows, byte: self.at.byte + self.text.len() };
+        Ok(Some(rows))
+    }
+
+    fn spec(&self) -> Result<Spec> {
+        self.found.spec()
     }
 }
 

@@ -18,9 +18,9 @@
 mod arrow;
 #[cfg(feature = "avro")]
 mod avro;
-#[cfg(feature = "ipc")]
 mod csv;
 mod json;
+mod look;
 #[cfg(feature = "proto")]
 mod messages;
 #[cfg(feature = "ipc")]
@@ -40,6 +40,7 @@ mod tests;
 #[cfg(feature = "ipc")]
 pub use arrow::run_arrow;
 pub(crate) use json::JsonBlocks;
+pub use look::{Asked, spec_of_file, spec_of_reader};
 #[cfg(feature = "proto")]
 pub(crate) use messages::JsonMessageSink;
 #[cfg(feature = "proto")]
@@ -234,25 +235,37 @@ const BLOCK: usize = 8 << 20;
 ///
 /// Errors: an argument that no record can express; a format that a packed file cannot be; what the operating system refuses; those of the format's own reader.
 pub fn open_file(function: &Arc<Concrete>, path: &Path, options: &SourceOptions) -> Result<Box<dyn Blocks>> {
+    let (opened, options) = opened(path, options)?;
+    match opened {
+        #[cfg(feature = "parquet")]
+        Opened::Columns(source) => Ok(Box::new(parquet::ParquetBlocks::new(function, &source, &options)?)),
+        Opened::Reader(source) => open_reader(function, source, &options),
+    }
+}
+
+/// A file of records.
+enum Opened {
+    /// One that is read in ranges.
+    #[cfg(feature = "parquet")]
+    Columns(crate::parquet::ParquetSource),
+    /// One that is read from its start.
+    Reader(Box<dyn BufRead + Send>),
+}
+
+/// Opens a file, with the options that its name says.
+///
+/// Errors: what the operating system refuses; no Parquet, where the file begins as Parquet.
+fn opened(path: &Path, options: &SourceOptions) -> Result<(Opened, SourceOptions)> {
     let refused = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
     let mut file = BufReader::new(File::open(path).map_err(refused)?);
     let head = file.fill_buf().map_err(refused)?;
     let options = options.named(path);
+    #[cfg(feature = "parquet")]
     if options.format_of(head) == Format::Parquet {
-        return columns(function, path, &options);
+        return Ok((Opened::Columns(crate::parquet::ParquetSource::open(path)?), options));
     }
-    open_reader(function, Box::new(file), &options)
-}
-
-#[cfg(feature = "parquet")]
-fn columns(function: &Arc<Concrete>, path: &Path, options: &SourceOptions) -> Result<Box<dyn Blocks>> {
-    let source = crate::parquet::ParquetSource::open(path)?;
-    Ok(Box::new(parquet::ParquetBlocks::new(function, &source, options)?))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn columns(_: &Arc<Concrete>, path: &Path, _: &SourceOptions) -> Result<Box<dyn Blocks>> {
-    Err(Error::value(format!("'{}' is Parquet", path.display())).wanted("a build with the feature `parquet`"))
+    let _ = head;
+    Ok((Opened::Reader(Box::new(file)), options))
 }
 
 /// Opens a stream of records for a function, packed or not.
@@ -265,17 +278,46 @@ pub fn open_reader<'a>(
 ) -> Result<Box<dyn Blocks + 'a>> {
     let Unpacked { head, packed, source } = unpacked(source, options.block)?;
     let blocks: Box<dyn Blocks + 'a> = match options.format_of(&head) {
-        Format::Parquet => whole_columns(function, source, options)?,
-        Format::Avro => containers(function, source, options)?,
-        Format::Arrow | Format::Arrows => batches(function, source, options.on_error)?,
+        Format::Json => Box::new(json::JsonBlocks::new(function, source, options)?),
         Format::Csv => Box::new(csv::CsvBlocks::new(function, source, options)?),
-        Format::Json => Box::new(JsonBlocks::new(function, source, options)?),
-        format @ (Format::Protobuf | Format::TfRecord) => messages_of(function, source, format, options)?,
+        #[cfg(feature = "ipc")]
+        Format::Arrow | Format::Arrows => Box::new(arrow::ArrowBlocks::new(function, source, options.on_error)?),
+        #[cfg(feature = "avro")]
+        Format::Avro => Box::new(avro::AvroBlocks::new(function, source, options)?),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Box::new(parquet::ParquetBlocks::new(function, &whole_columns(source)?, options)?),
+        #[cfg(feature = "proto")]
+        format @ (Format::Protobuf | Format::TfRecord) => {
+            let (framing, content) = (framing_of(format), content_of(options)?);
+            Box::new(messages::MessageBlocks::of_file(function, source, framing, content, options)?)
+        }
+        #[cfg(not(all(feature = "ipc", feature = "avro", feature = "parquet", feature = "proto")))]
+        other => return Err(not_built(other)),
     };
     Ok(match packed {
         Some(packed) => Box::new(PackedBlocks { packed, blocks }),
         None => blocks,
     })
+}
+
+/// The error of a source that this build has no reader of.
+#[cfg(not(all(feature = "ipc", feature = "avro", feature = "parquet", feature = "proto")))]
+fn not_built(format: Format) -> Error {
+    let feature = match format {
+        Format::Parquet => "parquet",
+        Format::Avro => "avro",
+        Format::Protobuf | Format::TfRecord => "proto",
+        Format::Json | Format::Csv | Format::Arrow | Format::Arrows => "ipc",
+    };
+    Error::value(format!("the source is {format:?}")).wanted(format!("a build with the feature `{feature}`"))
+}
+
+/// A stream of Parquet, whose metadata is at its end.
+#[cfg(feature = "parquet")]
+fn whole_columns(mut source: Box<dyn BufRead + Send + '_>) -> Result<crate::parquet::ParquetSource> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes).map_err(reading)?;
+    Ok(bytes.into())
 }
 
 /// The blocks of what is packed, each of which has a bound.
@@ -292,45 +334,6 @@ impl Blocks for PackedBlocks<'_> {
     }
 }
 
-#[cfg(feature = "avro")]
-fn containers<'a>(
-    function: &Arc<Concrete>,
-    source: Box<dyn BufRead + Send + 'a>,
-    options: &SourceOptions,
-) -> Result<Box<dyn Blocks + 'a>> {
-    Ok(Box::new(avro::AvroBlocks::new(function, source, options)?))
-}
-
-#[cfg(not(feature = "avro"))]
-fn containers<'a>(
-    _: &Arc<Concrete>,
-    _: Box<dyn BufRead + Send + 'a>,
-    _: &SourceOptions,
-) -> Result<Box<dyn Blocks + 'a>> {
-    Err(Error::value("the source is Avro").wanted("a build with the feature `avro`"))
-}
-
-#[cfg(feature = "proto")]
-fn messages_of<'a>(
-    function: &Arc<Concrete>,
-    source: Box<dyn BufRead + Send + 'a>,
-    format: Format,
-    options: &SourceOptions,
-) -> Result<Box<dyn Blocks + 'a>> {
-    let (framing, content) = (framing_of(format), content_of(options)?);
-    Ok(Box::new(messages::MessageBlocks::of_file(function, source, framing, content, options)?))
-}
-
-#[cfg(not(feature = "proto"))]
-fn messages_of<'a>(
-    _: &Arc<Concrete>,
-    _: Box<dyn BufRead + Send + 'a>,
-    _: Format,
-    _: &SourceOptions,
-) -> Result<Box<dyn Blocks + 'a>> {
-    Err(Error::value("the source is of messages").wanted("a build with the feature `proto`"))
-}
-
 #[cfg(feature = "proto")]
 fn framing_of(format: Format) -> Framing {
     if format == Format::TfRecord { Framing::TfRecord } else { Framing::Delimited }
@@ -338,10 +341,13 @@ fn framing_of(format: Format) -> Framing {
 
 #[cfg(feature = "proto")]
 fn content_of(options: &SourceOptions) -> Result<&Content> {
-    options.content.as_ref().ok_or_else(|| {
-        let error = Error::missing("the source is of messages, and nothing says of which").wanted("a message");
-        error.hint("Give a descriptor and the name of the message, or one of TensorFlow's examples").at("source")
-    })
+    options.content.as_ref().ok_or_else(no_content)
+}
+
+#[cfg(feature = "proto")]
+fn no_content() -> Error {
+    let error = Error::missing("the source is of messages, and nothing says of which").wanted("a message");
+    error.hint("Give a descriptor and the name of the message, or one of TensorFlow's examples").at("source")
 }
 
 /// Opens messages in memory for a function: a list of them, or the bytes of a file as they are framed.
@@ -364,40 +370,6 @@ pub fn open_messages<'a>(
         Messages::TfRecord(bytes) => (bytes, Framing::TfRecord),
     };
     Ok(Box::new(messages::MessageBlocks::of_file(function, Box::new(bytes), framing, content_of(options)?, options)?))
-}
-
-#[cfg(feature = "parquet")]
-fn whole_columns<'a>(
-    function: &Arc<Concrete>,
-    mut source: Box<dyn BufRead + Send + 'a>,
-    options: &SourceOptions,
-) -> Result<Box<dyn Blocks + 'a>> {
-    let mut bytes = Vec::new();
-    source.read_to_end(&mut bytes).map_err(reading)?;
-    Ok(Box::new(parquet::ParquetBlocks::new(function, &bytes.into(), options)?))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn whole_columns<'a>(
-    _: &Arc<Concrete>,
-    _: Box<dyn BufRead + Send + 'a>,
-    _: &SourceOptions,
-) -> Result<Box<dyn Blocks + 'a>> {
-    Err(Error::value("the source is Parquet").wanted("a build with the feature `parquet`"))
-}
-
-#[cfg(feature = "ipc")]
-fn batches<'a>(
-    function: &Arc<Concrete>,
-    source: Box<dyn BufRead + Send + 'a>,
-    on_error: OnError,
-) -> Result<Box<dyn Blocks + 'a>> {
-    Ok(Box::new(arrow::ArrowBlocks::new(function, source, on_error)?))
-}
-
-#[cfg(not(feature = "ipc"))]
-fn batches<'a>(_: &Arc<Concrete>, _: Box<dyn BufRead + Send + 'a>, _: OnError) -> Result<Box<dyn Blocks + 'a>> {
-    Err(Error::value("the source is of Arrow's IPC").wanted("a build with the feature `ipc`"))
 }
 
 /// Runs a function on all records in memory, of any format, packed or not.

@@ -1,15 +1,16 @@
 //! Parquet as a source: the columns that a function needs, some rows of them at a time.
 
+use super::look::{Asked, Common, Look};
 use super::needs::Needs;
 use super::rows::{items, leaves};
 use super::{Block, Blocks, SourceOptions};
 use crate::columns::OnError;
-use crate::parquet::{Opened, ParquetSource, Reader};
+use crate::parquet::{self, Opened, ParquetOptions, ParquetSource, Reader, blocks_of};
 use crate::run::{Rows, run_leaves};
 use arrow_array::Array;
 use extenso_core::Value;
 use extenso_graph::Concrete;
-use extenso_types::{Nest, Result};
+use extenso_types::{Nest, Result, Spec};
 
 /// Blocks of rows.
 pub struct ParquetBlocks {
@@ -72,4 +73,34 @@ fn opened(function: &Concrete, source: &ParquetSource) -> Result<(Opened, Needs)
         leaves(&needs, &items(&needs, opened.no_rows()?)?, 0, Vec::new(), OnError::Raise)?;
     }
     Ok((opened, needs))
+}
+
+/// Rows that are looked at for what they are.
+pub struct ParquetLook {
+    blocks: parquet::ParquetBlocks,
+    common: Common,
+}
+
+impl ParquetLook {
+    /// Nothing was looked at yet but the metadata.
+    ///
+    /// Errors: a malformed file; a path that leads nowhere.
+    pub fn new(source: &ParquetSource, asked: &Asked, options: &SourceOptions) -> Result<ParquetLook> {
+        let read = ParquetOptions { paths: asked.paths.clone(), ..ParquetOptions::default() };
+        let blocks = blocks_of(source, options.block, &read)?;
+        Ok(ParquetLook { blocks, common: Common::default() })
+    }
+}
+
+impl Look for ParquetLook {
+    fn look(&mut self, most: usize) -> Result<Option<usize>> {
+        let before = self.blocks.rows();
+        let Some(rows) = self.blocks.block(most)? else { return Ok(None) };
+        self.common.add(rows.value)?;
+        Ok(Some(self.blocks.rows() - before))
+    }
+
+    fn spec(&self) -> Result<Spec> {
+        self.common.spec()
+    }
 }

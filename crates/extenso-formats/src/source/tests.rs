@@ -4,6 +4,8 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+#[cfg(all(feature = "parquet", feature = "avro", feature = "proto"))]
+mod look;
 #[cfg(feature = "proto")]
 mod messages;
 

@@ -7,12 +7,13 @@ use super::super::chunks::ArrowOptions;
 use super::{Decoding, MAGIC, Part, ROOT, body_length, malformed, needed, schema_of, size};
 use crate::caught::caught;
 use crate::source::reading;
-use arrow_array::{RecordBatch, StructArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_buffer::Buffer;
 use arrow_ipc::root_as_footer;
-use arrow_schema::Schema;
-use extenso_types::{Error, Result, Spec};
+use arrow_schema::{Field, FieldRef};
+use extenso_types::{Error, Result};
 use std::io::Read;
+use std::sync::Arc;
 
 /// Calls into the crate that decodes: its panics are errors about the bytes.
 pub(crate) fn guarded<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -30,16 +31,16 @@ pub(crate) struct IpcReader<R> {
 }
 
 impl<R: Read> IpcReader<R> {
-    /// A reader of the columns that records of `spec` have; of none, if there is no spec.
+    /// A reader of the columns that are asked for; of none, if there are no options.
     ///
     /// Errors: bytes that do not begin with the schema of a file or stream; what the operating system refuses.
-    pub fn new(source: R, spec: Option<&Spec>) -> Result<IpcReader<R>> {
+    pub fn new(source: R, options: Option<&ArrowOptions>) -> Result<IpcReader<R>> {
         let mut messages = Messages { source, at: 0, file: false };
         guarded(|| {
             let first = messages.begin()?.ok_or_else(|| malformed(0, "there is no message"))?;
             let (schema, version) = schema_of(&first)?;
-            let columns = columns_of(&schema, spec)?;
-            let root = schema.metadata().get(ROOT).filter(|_| spec.is_some());
+            let columns = options.map_or(Ok(Some(Vec::new())), |options| needed(&schema, options))?;
+            let root = schema.metadata().get(ROOT).filter(|_| options.is_some());
             let root = root.map(|name| schema.index_of(name).map_err(|e| malformed(0, e))).transpose()?;
             let decoding = Decoding::new(schema, version, columns);
             Ok(IpcReader { messages, decoding, root, batches: 0, ended: false })
@@ -63,6 +64,19 @@ impl<R: Read> IpcReader<R> {
         self.root
     }
 
+    /// A batch as an array of what the value is, and its field: of its rows, or of the column that the bytes say.
+    ///
+    /// Errors: none that a schema that was read has.
+    pub fn rows(&self, batch: StructArray) -> Result<(FieldRef, ArrayRef)> {
+        match self.root {
+            Some(root) => {
+                let field = batch.fields().get(root).ok_or_else(|| Error::internal("a column was not read"))?;
+                Ok((field.clone(), batch.column(root).clone()))
+            }
+            None => Ok((Arc::new(Field::new("", batch.data_type().clone(), false)), Arc::new(batch))),
+        }
+    }
+
     /// The next batch; none at the end.
     ///
     /// Errors: a message that is malformed or cut off, with its place; what the operating system refuses.
@@ -81,13 +95,6 @@ impl<R: Read> IpcReader<R> {
             }
             Ok(None)
         })
-    }
-}
-
-fn columns_of(schema: &Schema, spec: Option<&Spec>) -> Result<Option<Vec<usize>>> {
-    match spec {
-        Some(spec) => needed(schema, &ArrowOptions { spec: Some(spec.clone()), ..ArrowOptions::default() }),
-        None => Ok(Some(Vec::new())),
     }
 }
 
