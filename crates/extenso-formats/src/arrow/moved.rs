@@ -76,6 +76,7 @@ pub fn joined(arrays: &[ArrayRef]) -> Result<ArrayRef> {
     extended(arrays, arrays.iter().map(|array| array.len()).sum(), every)
 }
 
+#[cfg(feature = "ipc")]
 /// The first rows, without what the others have: a slice of lists still holds the items of all.
 ///
 /// Errors: those of Arrow.
