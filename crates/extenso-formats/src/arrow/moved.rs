@@ -76,10 +76,10 @@ pub fn joined(arrays: &[ArrayRef]) -> Result<ArrayRef> {
     extended(arrays, arrays.iter().map(|array| array.len()).sum(), every)
 }
 
-#[cfg(feature = "ipc")]
 /// The first rows, without what the others have: a slice of lists still holds the items of all.
 ///
 /// Errors: those of Arrow.
+#[cfg(feature = "ipc")]
 pub fn first_rows(array: ArrayRef, rows: usize) -> Result<ArrayRef> {
     if rows >= array.len() { Ok(array) } else { extended(&[array], rows, std::iter::once((0, 0, rows))) }
 }
