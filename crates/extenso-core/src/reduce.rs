@@ -5,6 +5,7 @@
 
 mod fold;
 mod fused;
+mod texts;
 
 pub use fold::{Fold, FoldKernel};
 pub use fused::{Cut, evaluate_folds};
@@ -76,6 +77,9 @@ pub fn infer_axes(fold: Fold, args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<
         (None, _) => Shape::unknown(),
         (Some(dims), axes) => {
             let axes = reduced_axes(axes, dims.len())?;
+            if texts::picks(fold, dtype) && axes.iter().any(|axis| dims[*axis] == Dim::Known(0)) {
+                return Err(texts::no_text());
+            }
             let kept = dims.iter().enumerate().filter_map(|(i, d)| match (axes.contains(&i), attrs.keepdims) {
                 (false, _) => Some(*d),
                 (true, true) => Some(Dim::Known(1)),
@@ -186,6 +190,9 @@ fn tested(x: &Dense) -> Result<Tensor> {
 fn fold_rows(fold: Fold, x: &Dense, rows: usize, n: usize, out_dims: Dims) -> Result<Tensor> {
     if let Storage::Bits(bits) = x.storage() {
         return fold_bits(fold, bits, rows, |i| (i * n, n), out_dims);
+    }
+    if texts::picks(fold, x.dtype()) {
+        return texts::of_runs(fold, x, rows, n, out_dims);
     }
     let kernel = kernel_of(fold, x.dtype())?;
     let mut out = block_of(rows, out_width(kernel.out))?;
@@ -300,6 +307,9 @@ pub fn run_segments(fold: Fold, args: &[Value]) -> Result<Outputs> {
     let mut out_dims = Dims::from_slice(x.dims());
     out_dims[0] = rows.nrows();
     let columns: usize = inner.iter().product();
+    if texts::picks(fold, x.dtype()) {
+        return Ok(smallvec![Value::Tensor(texts::of_segments(fold, x, rows, columns, out_dims)?)]);
+    }
     if columns != 1 {
         return fold_columns(fold, x, rows, columns, out_dims);
     }

@@ -192,7 +192,7 @@ fn shape_alone<T: Meaning>(arg: &Arg) -> Result<Arg> {
     }
 }
 
-fn rank_of<T: Meaning>(x: &T) -> Result<usize> {
+pub(crate) fn rank_of<T: Meaning>(x: &T) -> Result<usize> {
     rank(&x.elements()).map(|rank| rank - usize::from(T::CELLS))
 }
 

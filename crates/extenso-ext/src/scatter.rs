@@ -5,6 +5,8 @@
 use crate::args::int;
 use crate::axes::{dim, rank};
 use crate::ragged::RaggedTensor;
+use crate::ragged::reduction::of_rows;
+use extenso_core::reduce::Fold;
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_types::{Error, Result};
 
@@ -32,8 +34,8 @@ macro_rules! unsorted {
 unsorted! {
     unsorted_segment_sum sum "The sum" "A segment without elements gives zero." "[2.0, 0.0, 5.0]";
     unsorted_segment_prod prod "The product" "A segment without elements gives one." "[2.0, 1.0, 4.0]";
-    unsorted_segment_max max "The largest" "A segment without elements gives -inf, or the smallest integer." "[2.0, -inf, 4.0]";
-    unsorted_segment_min min "The smallest" "A segment without elements gives inf, or the largest integer." "[2.0, inf, 1.0]";
+    unsorted_segment_max max "The largest" "A segment without elements gives -inf or the smallest integer, and is missing where elements have no such end." "[2.0, -inf, 4.0]";
+    unsorted_segment_min min "The smallest" "A segment without elements gives inf or the largest integer, and is missing where elements have no such end." "[2.0, inf, 1.0]";
     unsorted_segment_mean segment_mean "The mean" "A segment without elements gives NaN." "[2.0, NaN, 2.5]";
 }
 
@@ -46,11 +48,11 @@ fn prod(values: &Value, rows: &RowPartition) -> Result<Value> {
 }
 
 fn max(values: &Value, rows: &RowPartition) -> Result<Value> {
-    ops::segment_max(values, rows)
+    of_rows(Fold::Max)(values, rows)
 }
 
 fn min(values: &Value, rows: &RowPartition) -> Result<Value> {
-    ops::segment_min(values, rows)
+    of_rows(Fold::Min)(values, rows)
 }
 
 /// The mean of each row that the partition cuts, as of `mean`. An empty row gives NaN.

@@ -18,7 +18,7 @@ use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::Fold;
 use crate::tensor::{Element, Storage, Tensor};
 use crate::value::{Outputs, Value};
-use extenso_types::{DType, Error, LeafSpec, Result, Shape, TensorSpec};
+use extenso_types::{DType, DTypeKind, Error, LeafSpec, Result, Shape, TensorSpec};
 use half::{bf16, f16};
 use std::ops::Range;
 
@@ -105,6 +105,9 @@ fn infer_rows_min(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
 }
 
 fn infer(fold: Fold, x: &TensorSpec, shape: Shape) -> Result<OutputSpecs> {
+    if x.dtype.kind() == DTypeKind::Text {
+        return Err(Error::dtype(format!("the op does not take {}", x.dtype)).wanted("numbers or booleans"));
+    }
     Ok(tensor_spec(fold.out_dtype(x.dtype)?, shape))
 }
 

@@ -85,12 +85,12 @@ crate::ops! {
         })
         .examples(&[("segment_prod([3.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[6.0, 1.0, 4.0]")]);
 
-    /// The largest of each row; NaN if one is. An empty row gives -inf, or the smallest integer.
+    /// The largest of each row; NaN if one is. An empty row gives -inf, the smallest integer or an empty text.
     SEGMENT_MAX: segment_max(values, partition) = OpDef::segment(Fold::Max)
         .grad(shared_among_ties)
         .examples(&[("segment_max([1.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[2.0, -inf, 4.0]")]);
 
-    /// The smallest of each row; NaN if one is. An empty row gives inf, or the largest integer.
+    /// The smallest of each row; NaN if one is. An empty row gives inf, the largest integer or an empty text.
     SEGMENT_MIN: segment_min(values, partition) = OpDef::segment(Fold::Min)
         .grad(shared_among_ties)
         .examples(&[("segment_min([1.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[1.0, inf, 4.0]")]);

@@ -48,16 +48,21 @@ crate::ops! {
         .examples(&[("prod([[1, 2], [3, 4]], axis=1)", "[2, 12]")]);
 
     /// The largest element over `axis`; NaN if one is. An empty row gives -inf, or the smallest integer.
+    ///
+    /// Texts are in the order of their bytes. They, times, decimals and categories have no such end: the result of rows is missing where
+    /// one is empty, and that under a mask where all is missing. Errors: of these, an axis without elements.
     MAX: max(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Max)
         .grad(|cx| one(shared_among_ties(cx)))
         .alias_tf("reduce_max")
-        .examples(&[("max([[1.0, 5.0], [3.0, 2.0]], axis=-1)", "[5.0, 3.0]")]);
+        .examples(&[("max([[1.0, 5.0], [3.0, 2.0]], axis=-1)", "[5.0, 3.0]"), ("max([[\"b\", \"a\"], [], [\"c\"]], axis=1)", "masked([\"b\", None, \"c\"])")]);
 
     /// The smallest element over `axis`; NaN if one is. An empty row gives inf, or the largest integer.
+    ///
+    /// Of texts, times, decimals and categories as `max`. Errors: of these, an axis without elements.
     MIN: min(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Min)
         .grad(|cx| one(shared_among_ties(cx)))
         .alias_tf("reduce_min")
-        .examples(&[("min([[1.0, 5.0], [3.0, 2.0]], axis=-1)", "[1.0, 2.0]")]);
+        .examples(&[("min([[1.0, 5.0], [3.0, 2.0]], axis=-1)", "[1.0, 2.0]"), ("min([\"b\", \"a\"])", "string(\"a\")")]);
 
     /// Whether any element over `axis` is true, or a number that is not zero. An empty row gives false.
     ANY: any(x; Reduce { axis: Axes, keepdims: bool }) = OpDef::reduction(Fold::Any)

@@ -194,12 +194,17 @@ impl Fold {
     pub fn out_dtype(self, dtype: DType) -> Result<DType> {
         let out = match (dtype, self) {
             (DType::Bool, _) => self.of_bits().map(|(out, _)| out),
+            (DType::String | DType::Bytes, Fold::Max | Fold::Min) => Some(dtype),
             (number, Fold::Any | Fold::All) => number.is_numeric().then_some(DType::Bool),
             (number, Fold::Sum | Fold::SumHigh | Fold::Prod | Fold::Max | Fold::Min) => {
                 self.kernel(number).map(|k| k.out)
             }
         };
-        let wanted = if self == Fold::SumHigh { "integers of 64 bits" } else { "numbers or booleans" };
+        let wanted = match self {
+            Fold::SumHigh => "integers of 64 bits",
+            Fold::Max | Fold::Min => "numbers, booleans or texts",
+            Fold::Sum | Fold::Prod | Fold::Any | Fold::All => "numbers or booleans",
+        };
         out.ok_or_else(|| Error::dtype(format!("the op does not take {dtype}")).wanted(wanted))
     }
 }

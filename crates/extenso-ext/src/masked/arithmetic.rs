@@ -3,17 +3,19 @@
 //! A result is there where every masked operand is; a reduction passes over what is missing. What lies under a missing
 //! value is replaced wherever the op could fail on it or count it.
 
+use super::structure::stretched;
 use super::{MaskedTensor, same_axes, trailing};
 use crate::DecimalTensor;
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
-use crate::ragged::reduction::over_axes;
+use crate::meaning::order::lacks_identity;
+use crate::ragged::reduction::{over_axes, segment_op};
 use crate::ragged::{RaggedTensor, zero};
 use crate::structs::masked_by;
-use extenso_core::attrs::{Attrs, Axes};
-use extenso_core::reduce::{Reduce, normalize_axes};
+use extenso_core::attrs::{Attrs, Axes, NoAttrs};
+use extenso_core::reduce::{Fold, Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, Tensor, Value, call_one, ops};
-use extenso_types::{Dim, Error, Result};
+use extenso_types::{DTypeKind, Dim, Error, Result};
 use smallvec::SmallVec;
 
 /// A unary op is the op on the values, under the same mask.
@@ -320,10 +322,10 @@ impl Mask {
     }
 }
 
-/// A reduction passes over what is missing; where nothing is there it gives its identity. What is missing as a whole, beside the axes that
-/// are folded, stays missing: a list that is not there has no sum.
+/// A reduction passes over what is missing; where nothing is there it gives its identity, and nothing if it has none. What is missing as a
+/// whole, beside the axes that are folded, stays missing: a list that is not there has no sum.
 pub(super) fn reduce(call: &Call<'_>) -> Answer {
-    let (Kernel::Reduction(_), [arg]) = (call.op.kernel, flat(call)) else { return Ok(None) };
+    let (Kernel::Reduction(fold), [arg]) = (call.op.kernel, flat(call)) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
     let rows = x.rows_there()?.map(ExtensionType::into_value);
     let inside = match &Reduce::of(call.attrs)?.axis {
@@ -338,6 +340,7 @@ pub(super) fn reduce(call: &Call<'_>) -> Answer {
     }
     match rows {
         Some(rows) => answer(on_value(call, &rows)?),
+        None if lacks_identity(fold, x.values()) => answer(extreme_of_those_there(call, fold, &x)?),
         None => answer(on_value(call, &x.filled(identity(call.op, &x)?)?)?),
     }
 }
@@ -349,20 +352,69 @@ pub(super) fn segments(call: &Call<'_>) -> Answer {
     if let Some(rows) = x.rows_there()? {
         return answer(call_one(call.op, &[Arg::Value(rows.into_value()), partition.clone()], call.attrs)?);
     }
-    let filled = x.filled(identity(over_axes(fold), &x)?)?;
-    answer(call_one(call.op, &[Arg::Value(filled), partition.clone()], call.attrs)?)
+    let filled = x.filled(passed_over(fold, &x)?)?;
+    let folded = call_one(call.op, &[Arg::Value(filled), partition.clone()], call.attrs)?;
+    if !lacks_identity(fold, x.values()) {
+        return answer(folded);
+    }
+    answer(masked_by(folded, ops::segment_any(stretched(&x)?.mask(), partition)?.tensor()?)?)
 }
 
-/// What a reduction gives for no elements, in the type of the values.
+/// The largest or the smallest of the elements that are there, which is missing where none is.
+fn extreme_of_those_there(call: &Call<'_>, fold: Fold, x: &MaskedTensor) -> Result<Value> {
+    let fill = passed_over(fold, x)?;
+    let axes: Vec<usize> = match &Reduce::of(call.attrs)?.axis {
+        Axes::All => (0..rank(x.values())?).collect(),
+        Axes::List(axes) => normalize_axes(axes, rank(x.values())?)?.to_vec(),
+    };
+    let best = on_value(call, &at_least_one(x.filled(&fill)?, &fill, &axes)?)?;
+    masked_by(best, call_one(&ops::ANY, &[Arg::from(stretched(x)?.mask())], call.attrs)?.tensor()?)
+}
+
+/// The values with one more element along each of the axes that may have none.
+fn at_least_one(values: Value, fill: &Value, axes: &[usize]) -> Result<Value> {
+    let mut widths = Vec::new();
+    for axis in 0..rank(&values)? {
+        let size = if axis == 0 { outer(&values).unwrap_or_else(Dim::any) } else { dim(&values, axis)? };
+        let more = axes.contains(&axis) && !size.known().is_some_and(|size| size > 0);
+        widths.extend([0, i64::from(more)]);
+    }
+    if widths.iter().all(|width| *width == 0) { Ok(values) } else { ops::pad(values, fill, widths) }
+}
+
+/// An element that the fold passes over beside those of the value.
+fn passed_over(fold: Fold, x: &MaskedTensor) -> Result<Value> {
+    match &below_rows(x.values()) {
+        // No text is the greatest that there can be: it is the greatest of these.
+        Value::Tensor(texts) if fold == Fold::Min && texts.dtype().kind() == DTypeKind::Text => {
+            let flat = ops::reshape(texts, vec![-1_i64])?;
+            ops::max(at_least_one(flat, &zero(texts.dtype())?, &[0])?, Axes::All, false)
+        }
+        _ => identity(over_axes(fold), x),
+    }
+}
+
+/// What a reduction gives for no elements, in the type of the values; of those that lack it, what it gives for an empty row.
 pub(super) fn identity(op: &'static OpDef, x: &MaskedTensor) -> Result<Value> {
     let below = below_rows(x.values());
     let all = Reduce { axis: Axes::All, keepdims: false };
     let none = |values: Value| ops::slice(values, 0, 0, Some(vec![0]), 1);
     let Value::Tensor(tensor) = &below else {
-        let elements = if rank(&below)? == 0 { ops::expand_dims(below, 0)? } else { below };
-        return call_one(op, &[Arg::Value(none(elements)?)], &all);
+        let elements =
+            none(if rank(&below)? == 0 { ops::expand_dims(&below, 0)? } else { ops::reshape(&below, vec![-1_i64])? })?;
+        return match op.kernel {
+            Kernel::Reduction(fold) if lacks_identity(fold, &below) => {
+                let row = ops::partition_from_lengths(Tensor::from_vec(vec![0_i64]))?;
+                let of_row = call_one(segment_op(fold), &[Arg::Value(elements), Arg::Value(row)], &NoAttrs {})?;
+                ops::take(of_row, 0, 0)
+            }
+            _ => call_one(op, &[Arg::Value(elements)], &all),
+        };
     };
     let dtype = tensor.dtype();
+    if dtype.kind() == DTypeKind::Text {
+        return zero(dtype);
+    }
     let identity = call_one(op, &[Arg::Value(none(ops::expand_dims(zero(dtype)?, 0)?)?)], &all)?;
     call_one(&ops::CAST, &[Arg::Value(identity)], &ops::Cast { dtype })
 }

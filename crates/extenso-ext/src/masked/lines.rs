@@ -152,9 +152,8 @@ fn extreme_beside(call: &Call<'_>, x: &MaskedTensor, fold: &'static OpDef) -> An
         let attrs = extenso_core::reduce::Reduce { axis: axis.clone(), keepdims };
         call_one(fold, &[Arg::Value(x)], &attrs)
     };
-    let best = folded(fold, x.clone().into_value(), true)?;
-    // Over no axes, what is missing stays so.
-    let best = typed::<MaskedTensor>(&best).map_or(best, |best| best.values().clone());
+    // Where none is there, nothing is the best.
+    let best = unmasked(folded(fold, x.clone().into_value(), true)?);
     // Of booleans the first true one is the largest.
     let found = ops::argmax(hits(&x, &best)?, axis.clone(), keepdims)?;
     found_where(found, folded(&ops::ANY, x.mask().clone().into(), keepdims)?)
@@ -174,12 +173,16 @@ fn segment_extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
     let [x, rows] = call.args else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let x = comparable(&stretched(&x)?)?;
-    let best = call_one(fold, &[Arg::Value(x.clone().into_value()), rows.clone()], call.attrs)?;
+    let best = unmasked(call_one(fold, &[Arg::Value(x.clone().into_value()), rows.clone()], call.attrs)?);
     let found = ops::segment_argmax(hits(&x, &ops::gather_rows_of(best, rows)?)?, rows)?;
     found_where(found, ops::segment_any(x.mask(), rows)?)
 }
 
-/// The values as numbers, so that they have a largest and a smallest for no elements.
+fn unmasked(best: Value) -> Value {
+    typed::<MaskedTensor>(&best).map_or(best, |best| best.values().clone())
+}
+
+/// The values as numbers or texts, which are equal where they are alike in the order.
 fn comparable(x: &MaskedTensor) -> Result<MaskedTensor> {
     if let Some(numbers) = in_numbers(x.values())? {
         return MaskedTensor::new(numbers, x.mask().clone());
@@ -194,10 +197,10 @@ fn comparable(x: &MaskedTensor) -> Result<MaskedTensor> {
     };
     match values.dtype().kind() {
         DTypeKind::Bool => MaskedTensor::new(ops::cast(values, DType::U8)?, x.mask().clone()),
-        DTypeKind::Signed | DTypeKind::Unsigned | DTypeKind::Float => Ok(x.clone()),
-        DTypeKind::Text | DTypeKind::Variant => {
+        DTypeKind::Signed | DTypeKind::Unsigned | DTypeKind::Float | DTypeKind::Text => Ok(x.clone()),
+        DTypeKind::Variant => {
             Err(Error::dtype(format!("some of the elements, which are {}, may be missing", values.dtype()))
-                .wanted("numbers or booleans, or elements that are all there")
+                .wanted("numbers, booleans or texts, or elements that are all there")
                 .hint("Write `fill_none(x, value)` around them."))
         }
     }

@@ -1,25 +1,25 @@
 //! The order of values under a meaning: sorted, the largest and the smallest, equal ones.
 //!
-//! Invariant: elements are in the order of what [`Meaning::order`] gives of them; an element of a result is one of the value, or one of
-//! the ends of the type where there is none.
+//! Invariant: elements are in the order of what [`Meaning::order`] gives of them; an element of a result is one of the value. Where a fold
+//! over rows finds none, one of the ends of the type stands under the mask of the result.
 
-use super::{Handle, Meaning, measured, moved};
-use crate::args::{answer, flat, typed, typed_arg};
+use super::nested::innermost;
+use super::{Handle, Meaning, measured, moved, rank_of};
+use crate::args::{answer, flat, int, typed, typed_arg, typed_ref};
 use crate::axes::{rank, zeros_of};
 use crate::lists::unique_with_inverse;
 use crate::{
     CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, TimeTensor, TimestampTensor,
 };
-use extenso_core::attrs::Attrs;
-use extenso_core::ops::{RowSort, Sort};
+use extenso_core::attrs::{Attrs, Axes};
+use extenso_core::ops::{ArgExtreme, RowSort, Sort};
+use extenso_core::reduce::{Fold, Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, OpDef, Target, Value, call_one, on, ops};
-use extenso_types::{Result, TypeDef};
+use extenso_types::{DTypeKind, Result, TypeDef};
 use std::sync::Arc;
 
 /// Ops that give some of the elements, by their order.
-static PICKS: [&OpDef; 8] = [
-    &ops::MAX,
-    &ops::MIN,
+static PICKS: [&OpDef; 6] = [
     &ops::SEGMENT_MAX,
     &ops::SEGMENT_MIN,
     &ops::CUMULATIVE_MAX,
@@ -46,6 +46,8 @@ pub(crate) fn register_order<T: Meaning>(def: &Arc<TypeDef>, name: &'static str)
     for op in PICKS {
         on(Target::Op(op), def, name, by(moved::<T>, picked::<T>));
     }
+    on(Target::Op(&ops::MAX), def, name, |call| extreme::<T>(call, &ops::ARGMAX));
+    on(Target::Op(&ops::MIN), def, name, |call| extreme::<T>(call, &ops::ARGMIN));
     for op in POSITIONS {
         on(Target::Op(op), def, name, measured::<T>);
     }
@@ -58,6 +60,24 @@ pub(crate) fn register_order<T: Meaning>(def: &Arc<TypeDef>, name: &'static str)
         on(Target::Op(&ops::MAXIMUM), def, name, |call| larger::<T>(call, &ops::GREATER_EQUAL));
         on(Target::Op(&ops::MINIMUM), def, name, |call| larger::<T>(call, &ops::LESS_EQUAL));
     }
+}
+
+/// The elements at the positions of the extremes: an axis without elements has none.
+fn extreme<T: Meaning>(call: &Call<'_>, position: &'static OpDef) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(typed) = typed_arg::<T>(x) else { return Ok(None) };
+    let (rank, whole) = (rank_of(&typed)?, x.value()?);
+    let Reduce { axis, keepdims } = Reduce::of(call.attrs)?;
+    let place = |x: &Value, axis, keepdims| call_one(position, &[Arg::from(x)], &ArgExtreme { axis, keepdims });
+    let Axes::List(axes) = axis else {
+        let flat = if rank == 1 { whole.clone() } else { ops::reshape(whole, vec![-1_i64])? };
+        let found = ops::take(&flat, place(&flat, Axes::All, false)?, 0)?;
+        return answer(if *keepdims { ops::reshape(found, vec![1_i64; rank])? } else { found });
+    };
+    let axes: Vec<i64> = normalize_axes(axes, rank)?.iter().map(|&axis| int(axis)).collect();
+    let along = |x: Value, &axis: &i64| ops::take_along_axis(&x, place(&x, Axes::List(vec![axis]), true)?, axis);
+    let found = axes.iter().try_fold(whole.clone(), along)?;
+    answer(if *keepdims || axes.is_empty() { found } else { ops::squeeze(found, axes)? })
 }
 
 /// `sort` takes the elements in their order.
@@ -129,13 +149,38 @@ fn larger<T: Meaning>(call: &Call<'_>, comparison: &'static OpDef) -> Answer {
     answer(ops::where_(call_one(comparison, &[a.clone(), b.clone()], call.attrs)?, a, b)?)
 }
 
+/// What the first of the types whose elements have an order makes of arguments.
+macro_rules! first_of_ordered {
+    ($of:ident $args:tt) => {
+        super::first_of!($of $args; TimestampTensor, DateTensor, TimeTensor, DurationTensor, DecimalTensor, CategoricalTensor,
+            FixedBytesTensor)
+    };
+}
+
 /// Numbers in the order of the elements of a type that has one; none of another value.
 pub(crate) fn in_numbers(value: &Value) -> Result<Option<Value>> {
     fn of<T: Meaning>(value: &Value) -> Option<Result<Value>> {
         let x = typed::<T>(value)?;
         Some(if T::BY_KEYS { Numbered::of(&x).map(|found| found.numbers) } else { x.order() })
     }
-    super::first_of!(of(value); TimestampTensor, DateTensor, TimeTensor, DurationTensor, DecimalTensor, CategoricalTensor,
-        FixedBytesTensor)
-    .transpose()
+    first_of_ordered!(of(value)).transpose()
+}
+
+/// Whether the fold has nothing to say of no elements like those of the value: texts, times, decimals and categories have no largest and no
+/// smallest of none.
+pub(crate) fn lacks_identity(fold: Fold, value: &Value) -> bool {
+    fn of<T: Meaning>(value: &Value) -> Option<()> {
+        typed_ref::<T>(value).map(|_| ())
+    }
+    if !matches!(fold, Fold::Max | Fold::Min) {
+        return false;
+    }
+    match &innermost(value) {
+        Value::Tensor(tensor) => tensor.dtype().kind() == DTypeKind::Text,
+        Value::Partition(_) => false,
+        inner @ Value::Ext(ext) => {
+            let as_text = || ext.to_tensor().and_then(Result::ok).is_some_and(|x| x.dtype().kind() == DTypeKind::Text);
+            first_of_ordered!(of(inner)).is_some() || as_text()
+        }
+    }
 }

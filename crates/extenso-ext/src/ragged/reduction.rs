@@ -1,11 +1,14 @@
 //! Reductions of ragged tensors over any axes.
 //!
 //! Axis 1 folds each row; axes inside the rows are folded in the values; axis 0 folds the columns of rows that are aligned on
-//! the left; all axes together fold the values that are in rows. Of several axes the innermost is folded first.
+//! the left; all axes together fold the values that are in rows. Of several axes the innermost is folded first. Where rows are folded whose
+//! elements have no identity, the result of an empty one is missing.
 
 use super::RaggedTensor;
 use crate::args::{answer, flat, int, typed, typed_arg};
-use crate::axes::one_row;
+use crate::axes::{one_row, rank};
+use crate::masked::{MaskedTensor, trailing};
+use crate::meaning::order::lacks_identity;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::reduce::{Fold, Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, RowPartition, Value, call_one, ops};
@@ -42,7 +45,7 @@ pub(super) fn segments(call: &Call<'_>) -> Answer {
 }
 
 /// The op that folds rows as `fold` does.
-fn segment_op(fold: Fold) -> &'static OpDef {
+pub(crate) fn segment_op(fold: Fold) -> &'static OpDef {
     match fold {
         Fold::Sum => &ops::SEGMENT_SUM,
         Fold::SumHigh => &ops::SEGMENT_SUM_HIGH,
@@ -76,7 +79,12 @@ struct Reduction {
 impl Reduction {
     fn all(&self, x: &RaggedTensor, rank: usize) -> Result<Value> {
         let attrs = Reduce { axis: Axes::All, keepdims: false };
-        let folded = call_one(self.op, &[Arg::Value(x.flat_values()?)], &attrs)?;
+        let folded = if lacks_identity(self.fold, x.values()) {
+            let flat = super::flatten(x.clone().into_value(), None)?;
+            ops::take(of_rows(self.fold)(&flat, &one_row(&flat)?)?, 0, 0)?
+        } else {
+            call_one(self.op, &[Arg::Value(x.flat_values()?)], &attrs)?
+        };
         if self.keepdims { ops::reshape(folded, vec![1_i64; rank]) } else { Ok(folded) }
     }
 
@@ -89,13 +97,17 @@ impl Reduction {
             x = x.with_values(self.on(self.op, x.values(), inner)?)?;
             fold = fold.of_parts();
         }
-        let segment = segment(segment_op(fold));
         if second {
-            let folded = self.kept(rows(&segment, &x)?, 1)?;
+            // Columns of rows are lists of at least one element.
+            let folded = match typed::<RaggedTensor>(x.values()) {
+                Some(_) => rows(&segment(segment_op(fold)), &x)?,
+                None => rows(&of_rows(fold), &x)?,
+            };
+            let folded = self.kept(folded, 1)?;
             return if first { self.on(over_axes(fold.of_parts()), &folded, vec![0]) } else { Ok(folded) };
         }
         if first {
-            return self.kept(outer_rows(&segment, &x)?, 0);
+            return self.kept(outer_rows(&segment(segment_op(fold)), &x)?, 0);
         }
         Ok(x.into_value())
     }
@@ -114,6 +126,20 @@ pub(crate) type OfRows<'a> = &'a dyn Fn(&Value, &RowPartition) -> Result<Value>;
 
 fn segment(op: &'static OpDef) -> impl Fn(&Value, &RowPartition) -> Result<Value> {
     move |values, rows| call_one(op, &[Arg::from(values), Arg::from(rows)], &extenso_core::attrs::NoAttrs {})
+}
+
+/// The fold of rows that may be empty: of elements without identity nothing is there then.
+pub(crate) fn of_rows(fold: Fold) -> impl Fn(&Value, &RowPartition) -> Result<Value> {
+    let folded = segment(segment_op(fold));
+    move |values, rows| {
+        let made = folded(values, rows)?;
+        if typed::<MaskedTensor>(&made).is_some() || !lacks_identity(fold, values) {
+            return Ok(made);
+        }
+        let there = trailing(&ops::greater(ops::row_lengths(rows)?, 0)?, rank(&made)? - 1)?;
+        let there = if rank(&made)? == 1 { there } else { ops::broadcast_like(there, &made)? };
+        Ok(MaskedTensor::new(made, there.tensor()?.clone())?.into_value())
+    }
 }
 
 /// Folds axis 1.
