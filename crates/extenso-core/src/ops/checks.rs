@@ -17,6 +17,8 @@ crate::attrs! {
     pub struct CheckEqual { what: String }
     /// The attributes of `check_within`.
     pub struct CheckWithin { low: f64, high: f64, what: String }
+    /// The attributes of `check_all`.
+    pub struct CheckAll { what: String, wanted: String }
 }
 
 crate::ops! {
@@ -40,6 +42,15 @@ crate::ops! {
         .grad(|cx| Ok(vec![Some(cx.g().clone())]))
         .part()
         .examples(&[("check_within([0.5, 1.0], low=0.0, high=2.0, what='q')", "[0.5, 1.0]")]);
+
+    /// `x` as it stands, if all of `conditions` are true; an error says `what` of the first that is not, and what is `wanted`.
+    ///
+    /// Errors: a condition that is false, with its position; other conditions than booleans.
+    CHECK_ALL: check_all(x, conditions; CheckAll { what: String, wanted: String }) = OpDef::general(Class::Structural, infer_all, run_all)
+        .apart(&[1])
+        .grad(|cx| Ok(vec![Some(cx.g().clone()), None]))
+        .part()
+        .examples(&[("check_all([7, 8], [True], what='no weight', wanted='one')", "[7, 8]")]);
 }
 
 fn infer_within(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -58,6 +69,28 @@ fn run_within(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
         Some((at, number)) => {
             let place = if x.dims().is_empty() { String::new() } else { format!("{:?}", position(at, x.dims())) };
             Err(Error::value(format!("{what}{place} is {number}")).wanted(format!("numbers from {low} to {high}")))
+        }
+    }
+}
+
+fn infer_all(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let conditions = spec_of(args, 1)?;
+    if conditions.dtype != DType::Bool {
+        return Err(Error::dtype(format!("found {}", conditions.dtype)).wanted("booleans"));
+    }
+    spec_of(args, 0)?;
+    Ok(smallvec![args[0].clone()])
+}
+
+fn run_all(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let conditions = data(args, 1)?;
+    match conditions.bits()?.iter().position(|condition| !condition) {
+        None => one_tensor(args[0].tensor()?.clone()),
+        Some(at) => {
+            let CheckAll { what, wanted } = CheckAll::of(attrs)?;
+            let dims = conditions.dims();
+            let place = if dims.is_empty() { String::new() } else { format!(" at {:?}", position(at, dims)) };
+            Err(Error::value(format!("{what}{place}")).wanted(wanted.as_str()))
         }
     }
 }

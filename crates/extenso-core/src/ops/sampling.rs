@@ -6,10 +6,10 @@
 use super::rearrange::known_size;
 use super::reduction::dtype_of;
 use super::{
-    add, arange, argmax, argsort, cast, check_weights, check_within, cumulative_sum, expand_dims, greater_equal,
-    indices_along, less, log, log1p, maximum, minimum, multiply, negative, ones_like, random_below, random_bits,
-    random_bits_like, random_keys, random_unit, random_unit_like, reshape, slice, subtract, sum, take, top_k_indices,
-    where_,
+    add, any, arange, argmax, argsort, cast, check_all, check_weights, check_within, cumulative_sum, expand_dims,
+    greater, greater_equal, indices_along, less, log, log1p, maximum, minimum, multiply, negative, ones_like,
+    random_below, random_bits, random_bits_like, random_keys, random_unit, random_unit_like, reshape, slice, subtract,
+    sum, take, top_k_indices, where_,
 };
 use crate::attrs::Axes;
 use crate::call::strengthen;
@@ -324,7 +324,8 @@ fn rounded_up(x: Value, dtype: DType) -> Result<Value> {
 
 /// For each vector of logarithms of weights along `axis` a position, drawn by the weights.
 ///
-/// The axis is left out of the result. Errors: no floats, or NaN; an axis out of range or empty; a key of another form.
+/// The axis is left out of the result. Errors: no floats, or NaN; logits of one vector that are all -inf, so that nothing is to be drawn; an
+/// axis out of range or empty; a key of another form.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -335,9 +336,23 @@ pub fn random_categorical(key: impl Into<Arg>, logits: impl Into<Arg>, axis: i64
     let drawn_by = |key: Arg, logits: Arg| {
         let logits = check_within(logits, f64::NEG_INFINITY, f64::INFINITY, "logits")?;
         let unit = random_unit_like(key, &logits, drawn(logits.tensor()?.dtype()))?;
-        categorical_of(&logits, unit, axis)
+        some_drawn(&categorical_of(&logits, unit, axis)?, any(greater(&logits, f64::NEG_INFINITY)?, axis, false)?)
     };
     drawn_by(key.into(), logits.into()).map_err(|e| e.at("random_categorical"))
+}
+
+/// The positions drawn, if there was something to draw in each list.
+///
+/// Errors: a list in which there was not.
+///
+/// ```
+/// # use extenso_core::{Tensor, ops};
+/// let drawn = Tensor::from_vec(vec![2_i64]).into();
+/// assert_eq!(ops::some_drawn(&drawn, Tensor::bools(&[1], &[true]).unwrap()).unwrap().to_string(), "[2]");
+/// assert!(ops::some_drawn(&drawn, Tensor::bools(&[1], &[false]).unwrap()).unwrap_err().to_string().contains("all -inf at [0]"));
+/// ```
+pub fn some_drawn(positions: &Value, drawable: impl Into<Arg>) -> Result<Value> {
+    check_all(positions, drawable, "the logits are all -inf", "one that is above -inf in each list to draw from")
 }
 
 /// [`random_categorical`] by random numbers from 0 to below 1, one for each of the logits.

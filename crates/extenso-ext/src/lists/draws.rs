@@ -3,8 +3,9 @@
 use super::along_one;
 use crate::args::{int, typed_ref};
 use crate::axes::{is_ragged, rank};
-use crate::masked::MaskedTensor;
-use crate::ragged::RaggedTensor;
+use crate::masked::{MaskedTensor, fill_none};
+use crate::meaning::nested::below;
+use crate::ragged::{RaggedTensor, flatten};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
 use extenso_types::{DType, Result};
@@ -35,7 +36,8 @@ pub fn random_shuffle(key: impl Into<Arg>, x: &Value, axis: i64) -> Result<Value
 
 /// For each list of logarithms of weights along `axis` a position, drawn by the weights.
 ///
-/// As [`ops::random_categorical`], also of rows; what is missing is not drawn, and of an empty list the position is missing. Errors: as there.
+/// As [`ops::random_categorical`], also of rows; what is missing is not drawn, and of an empty list the position is missing.
+/// Errors: as there.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -49,7 +51,16 @@ pub fn random_categorical(key: impl Into<Arg>, logits: &Value, axis: i64) -> Res
     }
     let key = key.into();
     let drawn = || ops::categorical_of(&each(logits, &checked)?, each(logits, &|x| unit(&key, x))?, axis);
-    drawn().map_err(|e| e.at("random_categorical"))
+    drawn().and_then(|drawn| some_drawn(&drawn, logits, axis)).map_err(|e| e.at("random_categorical"))
+}
+
+/// The positions drawn, if every list in which something stands has a logit above -inf.
+fn some_drawn(drawn: &Value, logits: &Value, axis: i64) -> Result<Value> {
+    let above = ops::greater(logits, f64::NEG_INFINITY)?;
+    let none = ops::any(ops::logical_or(&above, true)?, axis, false).and_then(ops::logical_not)?;
+    let drawable = ops::logical_or(ops::any(above, axis, false)?, none)?;
+    let drawable = flatten(fill_none(&drawable, true)?, None)?;
+    below(drawn, &|positions| ops::some_drawn(positions, &drawable))
 }
 
 /// A function of the elements below rows and masks; zeros lie under what is missing.
