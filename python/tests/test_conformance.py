@@ -176,6 +176,9 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "dates": lambda x: on_values(ex.cast(x, "i32"), lambda v: ex.DateTensor(v, "d")),
     "decimals": lambda x, precision=10, scale=2: on_values(x, lambda v: decimals(v, precision, scale)),
     "categories": ex.CategoricalTensor.of,
+    "ordered": lambda x, categories: on_values(
+        ex.lookup(x, categories, default=0), lambda codes: ex.CategoricalTensor(codes, categories, True)
+    ),
     "union_of": lambda tags, children: union_of(ex.cast(tags, "i8"), children),
     "zip_of": lambda names, values: ex.zip(dict(zip(names, values))),
     "shown": lambda x: ex.constant(ex.to_py(x)),

@@ -5,19 +5,24 @@
 
 use crate::Literal;
 use crate::args::{again, answer, answer_ext, flat, typed, typed_arg};
-use crate::axes::{outer, positions};
+use crate::axes::{outer, positions, rank};
 use crate::lists::ranks;
 use crate::meaning::nested::{below, innermost};
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, register_moves};
-use extenso_core::attrs::Attrs;
+use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::OneAxis;
-use extenso_core::{Answer, Arg, Call, Class, ExtensionType as _, Target, Tensor, Value, call_one, on, ops};
+use extenso_core::{
+    Answer, Arg, Call, Class, ExtensionType as _, Target, Tensor, Value, call_one, on, ops, strengthen,
+};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result, TypeDef};
 use std::sync::Arc;
 
-/// Values by their places in a vocabulary; `ordered` says that its order means something. Ops see the values that the codes mean.
+/// Values by their places in a vocabulary. Ops see the values that the codes mean.
+///
+/// `ordered` says that the order of the vocabulary means something: then values are sorted and compared by it, and compared with what has the
+/// same order or is one of the categories.
 ///
 /// ```
 /// # use extenso_core::{ExtensionType, Tensor, ops};
@@ -79,9 +84,12 @@ fn register(def: &Arc<TypeDef>) {
     on(Target::Class(Class::UnaryElementwise), def, "CategoricalTensor elementwise", by_categories);
     register_moves::<CategoricalTensor>(def, "CategoricalTensor moves");
     register_order::<CategoricalTensor>(def, "CategoricalTensor order");
-    for op in [&ops::MAXIMUM, &ops::MINIMUM, &ops::SEARCHSORTED, &ops::FINGERPRINT] {
-        on(Target::Op(op), def, "CategoricalTensor by its values", by_values);
+    on(Target::Op(&ops::FINGERPRINT), def, "CategoricalTensor by its values", by_values);
+    for op in [&ops::LESS, &ops::LESS_EQUAL, &ops::GREATER, &ops::GREATER_EQUAL, &ops::SEARCHSORTED] {
+        on(Target::Op(op), def, "CategoricalTensor by its order", compared);
     }
+    on(Target::Op(&ops::MAXIMUM), def, "CategoricalTensor by its order", picked);
+    on(Target::Op(&ops::MINIMUM), def, "CategoricalTensor by its order", picked);
     on(Target::Op(&ops::CONCAT), def, "CategoricalTensor concat", concat);
 }
 
@@ -164,9 +172,7 @@ impl Meaning for CategoricalTensor {
         if same(&self.categories, &other.categories) && self.codes.dtype() == other.codes.dtype() {
             return Ok(());
         }
-        Err(Error::value("the categories are two vocabularies")
-            .wanted("one vocabulary for both")
-            .hint("Decode both: `x.decoded()`"))
+        Err(two_vocabularies())
     }
 
     /// The places of categories whose order means something, and otherwise the order of what they are.
@@ -216,6 +222,83 @@ fn by_categories(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<CategoricalTensor>(x) else { return Ok(None) };
     let made = call_one(call.op, &[Arg::from(&x.categories)], call.attrs)?;
     answer(ops::take(made, &x.codes, 0_i64)?)
+}
+
+/// Where the order of categories means something, it is what is compared.
+fn compared(call: &Call<'_>) -> Answer {
+    match in_one_order(call)? {
+        Some((_, places)) => again(call, &places).map(Some),
+        None => by_values(call),
+    }
+}
+
+/// The later or the earlier of two in their order.
+fn picked(call: &Call<'_>) -> Answer {
+    let Some((like, places)) = in_one_order(call)? else { return by_values(call) };
+    let codes = call_one(call.op, &places, call.attrs)?;
+    answer_ext(like.over(ops::cast(codes, like.codes.dtype())?)?)
+}
+
+/// Places in the vocabulary of two arguments, and the one whose vocabulary it is; none if the order of neither means something.
+fn in_one_order(call: &Call<'_>) -> Result<Option<(CategoricalTensor, [Arg; 2])>> {
+    let [x, y] = flat(call) else { return Ok(None) };
+    let (a, b) = (typed_arg::<CategoricalTensor>(x), typed_arg::<CategoricalTensor>(y));
+    let Some(like) = [&a, &b].into_iter().flatten().find(|x| x.ordered).cloned() else { return Ok(None) };
+    let places = |arg: &Arg, typed: &Option<CategoricalTensor>| match typed {
+        Some(other) => like.places_of(other).map(Arg::Value),
+        None => like.place_of(arg).map(Arg::Value),
+    };
+    let both = [places(x, &a)?, places(y, &b)?];
+    Ok(Some((like, both)))
+}
+
+impl CategoricalTensor {
+    /// The places of other values in this order.
+    fn places_of(&self, other: &CategoricalTensor) -> Result<Value> {
+        if !other.ordered {
+            return Err(Error::dtype("categories that have no order stand beside some that have one")
+                .wanted("one order for both")
+                .hint("Compare what they are: `x.decoded()`."));
+        }
+        let places = ops::cast(&other.codes, DType::I64)?;
+        let (a, b) = (&self.categories, &other.categories);
+        let on_data = |x: &Value| matches!(x, Value::Tensor(x) if x.data().is_ok());
+        match same(a, b) {
+            true => Ok(places),
+            false if on_data(a) && on_data(b) => Err(two_vocabularies()),
+            false => ops::check_all(places, ops::equal(a, b)?, "the categories are two vocabularies", "one for both"),
+        }
+    }
+
+    /// The place of one value, which is a category.
+    fn place_of(&self, word: &Arg) -> Result<Value> {
+        if let Arg::Value(words) = word
+            && rank(words)? > 0
+        {
+            return Err(Error::dtype("values stand beside categories that have an order")
+                .wanted("one category, or others of the same order")
+                .hint("Compare what they are: `x.decoded()`."));
+        }
+        let found = ops::equal(&self.categories, word.clone())?;
+        let known = ops::any(&found, Axes::All, false)?;
+        let named = match word {
+            Arg::Scalar(word) => strengthen(word, None)?.to_string(),
+            Arg::Value(word) if word.tensor().is_ok_and(|word| word.data().is_ok()) => word.to_string(),
+            Arg::Value(_) | Arg::List(_) => "a value".to_string(),
+        };
+        ops::check_all(
+            ops::argmax(found, 0_i64, false)?,
+            known,
+            format!("{named} is no category"),
+            "one of the categories",
+        )
+    }
+}
+
+fn two_vocabularies() -> Error {
+    Error::value("the categories are two vocabularies")
+        .wanted("one vocabulary for both")
+        .hint("Decode both: `x.decoded()`")
 }
 
 /// One vocabulary stays; several are one that has each category once.

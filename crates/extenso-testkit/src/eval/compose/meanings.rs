@@ -4,8 +4,8 @@ use super::{Composed, given, path};
 use extenso_core::attrs::{Attrs, NoAttrs};
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_ext::{
-    DateTensor, DecimalTensor, DurationTensor, MaskedTensor, RaggedTensor, TimestampTensor, UnionChild, UnionTensor,
-    constant, to_categorical, to_literal,
+    CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, MaskedTensor, RaggedTensor, TimestampTensor,
+    UnionChild, UnionTensor, constant, to_categorical, to_literal,
 };
 use extenso_types::{DType, Error, Result};
 
@@ -58,6 +58,16 @@ pub(super) static FUNCTIONS: &[Composed] = &[
         params: &["x"],
         attrs: NoAttrs::DEF,
         run: |args, _| to_categorical(&given(args, 0)?),
+    },
+    Composed {
+        name: "ordered",
+        params: &["x", "categories"],
+        attrs: NoAttrs::DEF,
+        run: |args, _| {
+            let categories = given(args, 1)?;
+            let codes = ops::lookup(given(args, 0)?, &categories, 0_i64, 0_i64)?;
+            inside(&codes, &|codes| Ok(CategoricalTensor::new(codes, categories.clone(), true)?.into_value()))
+        },
     },
     Composed {
         name: "union_of",
