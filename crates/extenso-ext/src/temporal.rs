@@ -8,6 +8,7 @@ mod calendar;
 mod interval;
 mod made;
 pub(crate) mod read;
+mod scaled;
 pub(crate) mod show;
 mod unit;
 

@@ -5,13 +5,13 @@
 
 use super::structure::stretched;
 use super::{MaskedTensor, same_axes, trailing};
-use crate::DecimalTensor;
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
 use crate::meaning::order::lacks_identity;
 use crate::ragged::reduction::{over_axes, segment_op};
 use crate::ragged::{RaggedTensor, zero};
 use crate::structs::masked_by;
+use crate::{DecimalTensor, DurationTensor};
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
 use extenso_core::reduce::{Fold, Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, Tensor, Value, call_one, ops};
@@ -95,19 +95,30 @@ pub(super) fn faulting(call: &Call<'_>) -> Answer {
     let mask = operands.mask()?;
     let [x, y] = &operands.values()[..] else { return Ok(None) };
     let y = match y {
-        Arg::Value(second) => Arg::Value(ops::where_(mask.against(operands.rank)?, second, 1)?),
+        Arg::Value(second) => Arg::Value(ops::where_(mask.against(operands.rank)?, second, one_like(second)?)?),
         Arg::Scalar(_) | Arg::List(_) => y.clone(),
     };
     wrap(again(call, &[x.clone(), y])?, |values| mask.over(values))
 }
 
-/// Quotients of floats are there whatever they are of; decimals are not divided by zero, nor by what lies under a missing one.
+/// One, which is one unit of durations.
+fn one_like(value: &Value) -> Result<Arg> {
+    match typed::<DurationTensor>(&below_rows(value)) {
+        Some(by) => Ok(Arg::Value(DurationTensor::new(Tensor::scalar(1_i64), by.unit())?.into_value())),
+        None => Ok(Arg::from(1_i64)),
+    }
+}
+
+/// Quotients of floats are there whatever they are of; decimals and durations are not divided by zero, nor by what lies under a missing one.
 pub(super) fn divide(call: &Call<'_>) -> Answer {
-    let of_decimals = |arg: &Arg| match arg {
-        Arg::Value(value) => typed::<DecimalTensor>(&below_rows(value)).is_some(),
+    let of_integers = |arg: &Arg| match arg {
+        Arg::Value(value) => {
+            let below = below_rows(value);
+            typed::<DecimalTensor>(&below).is_some() || typed::<DurationTensor>(&below).is_some()
+        }
         Arg::Scalar(_) | Arg::List(_) => false,
     };
-    if flat(call).iter().any(of_decimals) { faulting(call) } else { elementwise(call) }
+    if flat(call).iter().any(of_integers) { faulting(call) } else { elementwise(call) }
 }
 
 /// The result is there where the condition is and what it picks.

@@ -1,7 +1,7 @@
 //! What times do under ops: they are compared, ordered, subtracted, and durations added.
 
 use super::unit::{check_none, rescaled};
-use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
+use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor, scaled};
 use crate::args::{again, answer, answer_ext, flat, typed_arg};
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, measured, moved, register_moves};
@@ -24,6 +24,8 @@ pub(super) fn timestamps(def: &Arc<TypeDef>) {
 pub(super) fn dates(def: &Arc<TypeDef>) {
     ordered::<DateTensor>(def, "DateTensor");
     on(Target::Op(&ops::SUBTRACT), def, "DateTensor arithmetic", days_between);
+    on(Target::Op(&ops::ADD), def, "DateTensor and days", scaled::days_later);
+    on(Target::Op(&ops::SUBTRACT), def, "DateTensor and days", scaled::days_later);
 }
 
 pub(super) fn times(def: &Arc<TypeDef>) {
@@ -32,12 +34,20 @@ pub(super) fn times(def: &Arc<TypeDef>) {
 
 pub(super) fn durations(def: &Arc<TypeDef>) {
     ordered::<DurationTensor>(def, "DurationTensor");
-    let arithmetic: [(&'static OpDef, Handle); 5] = [
+    let arithmetic: [(&'static OpDef, Handle); 13] = [
         (&ops::ADD, add),
         (&ops::SUBTRACT, subtract),
         (&ops::NEGATIVE, moved::<DurationTensor>),
         (&ops::ABS, moved::<DurationTensor>),
+        (&ops::POSITIVE, moved::<DurationTensor>),
         (&ops::SUM, moved::<DurationTensor>),
+        (&ops::SEGMENT_SUM, moved::<DurationTensor>),
+        (&ops::CUMULATIVE_SUM, moved::<DurationTensor>),
+        (&ops::SEGMENT_CUMULATIVE_SUM, moved::<DurationTensor>),
+        (&ops::MULTIPLY, scaled::multiplied),
+        (&ops::DIVIDE, scaled::divided),
+        (&ops::FLOOR_DIVIDE, scaled::floor_divided),
+        (&ops::REMAINDER, scaled::remainder),
     ];
     for (op, handle) in arithmetic {
         on(Target::Op(op), def, "DurationTensor arithmetic", handle);
