@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// Registers the handlers; called once, when the type is defined.
 pub(super) fn register(def: &Arc<TypeDef>) {
     type Handle = fn(&Call<'_>) -> Answer;
+    on(Target::Any, def, "UnionTensor alone", refused);
     let handlers: [(&'static OpDef, Handle); 14] = [
         (&ops::TAKE, take),
         (&ops::SLICE, moved),
@@ -35,6 +36,19 @@ pub(super) fn register(def: &Arc<TypeDef>) {
     }
     on(Target::Op(&ops::CONCAT), def, "UnionTensor concat", concat);
     on(Target::Op(&ops::ROW_PARTITION), def, "UnionTensor rows", row_partition);
+}
+
+/// Nothing is computed on elements of several types, nor do they have an order; another type may have an answer.
+fn refused(call: &Call<'_>) -> Answer {
+    let is_other = |arg: &Arg| matches!(arg, Arg::Value(Value::Ext(_))) && typed_arg::<UnionTensor>(arg).is_none();
+    let args = flat(call);
+    let Some(union) = args.iter().find_map(typed_arg::<UnionTensor>).filter(|_| !args.iter().any(is_other)) else {
+        return Ok(None);
+    };
+    let name = union.children.first().map_or("name", |child| &*child.name);
+    Err(Error::dispatch("the elements of a union are of several types")
+        .wanted("elements of one type")
+        .hint(format!("Take those of one child, the others are missing: `x.child('{name}')`.")))
 }
 
 /// `take` by several axes of positions gives rows of elements.
