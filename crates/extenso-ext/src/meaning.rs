@@ -5,7 +5,7 @@
 pub(crate) mod nested;
 pub(crate) mod order;
 
-use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg};
+use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg, typed_ref};
 use crate::axes::{positions, rank, zeros_of};
 use crate::{
     Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor,
@@ -14,7 +14,7 @@ use crate::{
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{BroadcastTo, OneAxis, Reshape, Slice, Transpose};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Target, Value, call_one, on, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Target, TypeSpec, Value, call_one, on, ops};
 use extenso_types::{Error, Result, TypeDef};
 use std::sync::Arc;
 
@@ -88,6 +88,16 @@ pub(crate) fn over_elements(value: &Value, f: &dyn Fn(Value) -> Result<Value>) -
         typed::<T>(value).map(|x| Ok(x.over(f(x.elements())?)?.into_value()))
     }
     first_of_all!(of(value, f))
+}
+
+/// The name of the type with its article; none of a value of another type.
+pub(crate) fn name_of(value: &Value) -> Option<String> {
+    fn of<T: Meaning>(value: &Value) -> Option<String> {
+        typed_ref::<T>(value).map(|_| T::Spec::def().name().to_string())
+    }
+    let name = first_of_all!(of(value))?;
+    let name = name.rsplit('/').next().unwrap_or_default();
+    Some(format!("{} {name}", if name.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" }))
 }
 
 type Handle = fn(&Call<'_>) -> Answer;

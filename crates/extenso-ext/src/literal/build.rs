@@ -104,9 +104,9 @@ fn held(items: &[&Item<'_>]) -> Result<Value> {
     }
     // The text of a time is no time: single ones stand beside their kind alone.
     if let Some(single) = items.iter().find_map(|item| single_of_meaning(item.literal)) {
-        let other = |item: &&&Item<'_>| single_of_meaning(item.literal) != Some(single);
+        let other = |item: &&&Item<'_>| single_of_meaning(item.literal).as_ref() != Some(&single);
         let item = items.iter().find(other).unwrap_or(&items[0]);
-        let found = single_of_meaning(item.literal).unwrap_or_else(|| item.literal.kind());
+        let found = single_of_meaning(item.literal).unwrap_or_else(|| item.literal.kind().to_string());
         let error = Error::dtype(format!("{found} stands beside {single}")).wanted("items of one kind");
         return Err(at(error, &item.path));
     }

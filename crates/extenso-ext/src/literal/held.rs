@@ -5,10 +5,10 @@ use super::read::to_literal;
 use crate::args::typed;
 use crate::axes::{outer, rank};
 use crate::masked::MaskedTensor;
+use crate::meaning;
 use crate::ragged::RaggedTensor;
 use crate::specs::{dtype_of, shape_of};
 use crate::structs::{Field, StructTensor};
-use crate::{DateTensor, DecimalTensor, DurationTensor, IntervalTensor, TimeTensor, TimestampTensor};
 use extenso_core::{ExtensionType, RowPartition, Value, ops};
 use extenso_types::{DType, Dim, Error, Result, Shape};
 use std::fmt;
@@ -76,27 +76,21 @@ pub(super) fn side_by_side(values: &[&Value]) -> Option<Result<Value>> {
     values.iter().all(|value| alike(value).as_ref() == Some(&first)).then(|| joined(values))
 }
 
-/// The name of the type of a single time or decimal, which may be missing; none of anything else.
-pub(super) fn single_of_meaning(literal: &Literal) -> Option<&'static str> {
+/// The name of the type of a single value under a meaning, which may be missing; none of anything else.
+pub(super) fn single_of_meaning(literal: &Literal) -> Option<String> {
     let Literal::Value(held) = literal else { return None };
     single(&held.0)
 }
 
-fn single(value: &Value) -> Option<&'static str> {
+fn single(value: &Value) -> Option<String> {
     if let Some(x) = typed::<MaskedTensor>(value) {
         return single(x.values());
     }
-    macro_rules! name {
-        ($($type:ident)*) => {
-            None$(.or_else(|| typed::<$type>(value).map(|_| concat!("a ", stringify!($type)))))*
-        };
-    }
-    let name = name!(TimestampTensor DateTensor TimeTensor DurationTensor IntervalTensor DecimalTensor);
-    name.filter(|_| rank(value).is_ok_and(|axes| axes == 0))
+    meaning::name_of(value).filter(|_| rank(value).is_ok_and(|axes| axes == 0))
 }
 
 /// What values that are joined have in common; the fields of records are looked at by themselves.
-fn alike(value: &Value) -> Option<(Option<DType>, usize, Option<&'static str>)> {
+fn alike(value: &Value) -> Option<(Option<DType>, usize, Option<String>)> {
     let spec = value.spec().ok()?;
     Some((dtype_of(&spec), rank(value).ok()?, single(value)))
 }
