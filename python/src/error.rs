@@ -93,6 +93,22 @@ pub fn noted(py: Python<'_>, exception: PyErr, note: String) -> PyErr {
     exception.add_note(py, note).map_or_else(|e| e, |()| exception)
 }
 
+/// The exception with the text that `f` makes of its own, if it is one of ours; another as it is.
+pub fn reworded(py: Python<'_>, exception: PyErr, f: impl FnOnce(&str) -> String) -> PyErr {
+    let ours = classes(py).is_ok_and(|classes| exception.is_instance(py, classes.base.bind(py)));
+    if !ours {
+        return exception;
+    }
+    let made = PyErr::from_type(exception.get_type(py), f(&exception.value(py).to_string()));
+    made.set_cause(py, exception.cause(py));
+    made
+}
+
+/// The exception that says in front where it was, or what was called.
+pub fn at(py: Python<'_>, exception: PyErr, place: &str) -> PyErr {
+    reworded(py, exception, |text| format!("{place}: {text}"))
+}
+
 /// The core error that carries an exception through Rust.
 pub fn carried(py: Python<'_>, exception: PyErr) -> Error {
     let name = exception.get_type(py).name().map_or_else(|_| "an exception".to_string(), |name| name.to_string());

@@ -1,6 +1,6 @@
 //! Nested Python lists and dicts to values and back.
 
-use crate::error::{OrRaise, guarded, raised};
+use crate::error::{self, OrRaise, guarded, raised};
 use crate::spec::{PyTypeSpec, core_spec};
 use crate::tensor::OBJECT;
 use crate::{arg, import, value};
@@ -36,7 +36,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn constant<'py>(object: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyTypeSpec>>) -> PyResult<Bound<'py, PyAny>> {
     let made = match spec {
         Some(spec) => of_spec(object, &core_spec(spec)?)?,
-        None => match array(object)? {
+        None => match array(object).map_err(|e| error::at(object.py(), e, "constant"))? {
             Some(array) => array,
             None => value(object)?,
         },
@@ -128,6 +128,14 @@ enum Trail<'a> {
 }
 
 impl Trail<'_> {
+    /// What an error says in front.
+    fn said(&self) -> String {
+        match self {
+            Trail::Root => "constant".to_string(),
+            Trail::Item(..) | Trail::Field(..) => format!("constant: {}", self.path()),
+        }
+    }
+
     fn path(&self) -> Path {
         match self {
             Trail::Root => Path::root(),
@@ -158,7 +166,7 @@ fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Lit
     } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
         let items = object.try_iter()?.enumerate();
         items.map(|(i, item)| read(&item?, &Trail::Item(at, i), depth + 1)).collect::<PyResult<_>>().map(Literal::List)
-    } else if let Some(value) = array(object)? {
+    } else if let Some(value) = array(object).map_err(|e| error::at(object.py(), e, &at.said()))? {
         Ok(Literal::from(value))
     } else if object.hasattr("tolist")? {
         read(&object.call_method0("tolist")?, at, depth + 1)

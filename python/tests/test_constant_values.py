@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
 from typing import Any
 
 import extenso as ex
@@ -47,3 +49,43 @@ def test_a_spec_says_the_dtypes() -> None:
     spec = ex.StructTensorSpec([], {"a": ex.TensorSpec([2], "f64")})
     x = ex.constant({"a": np.array([1, 2], dtype=np.float32)}, spec)
     assert x["a"].dtype == ex.f64
+
+
+def test_a_spec_of_times_takes_objects_and_texts() -> None:
+    moment, day, hour = dt.datetime(2020, 1, 5, 3), dt.date(2020, 1, 5), dt.timedelta(hours=1)
+    amount = decimal.Decimal("1.5")
+    for item in (moment, day, hour, amount, dt.time(3, 4)):
+        like = ex.constant([[item], [item, item], []])
+        wanted = ex.constant([[item], [], [item, item]])
+        given: Any = [[item], [], [item, item]]
+        found = ex.constant(given, like.spec)
+        assert found.spec == wanted.spec and found.to_py() == wanted.to_py()
+        assert ex.constant(wanted.to_py(), like.spec).to_py() == wanted.to_py()
+        masked = ex.constant([item, None])
+        assert ex.constant([None, item], masked.spec).to_py() == [None, ex.constant([item]).to_py()[0]]
+        record = ex.constant([{"a": item}])
+        assert ex.constant([{"a": item}], record.spec).to_py() == record.to_py()
+    milliseconds = ex.TimestampTensor(ex.constant([0]), "ms").spec
+    assert ex.constant([moment], milliseconds).to_py() == ["2020-01-05T03:00:00"]
+    with pytest.raises(ValueError, match=r"constant: \[0\]: found '2020-01-05T03:00:00.000001'"):
+        ex.constant([moment + dt.timedelta(microseconds=1)], milliseconds)
+    with pytest.raises(ValueError, match=r"constant: \[0\]: found an integer"):
+        ex.constant([3], milliseconds)
+    whole = ex.DecimalTensor.parse(["1"], 10, 2).spec
+    assert ex.constant([3], whole).to_py() == ["3.00"]
+    with pytest.raises(ex.Error, match="missing"):
+        ex.constant([None], milliseconds)
+
+
+def test_errors_name_what_was_called() -> None:
+    months = np.array([1], dtype="m8[M]")
+    with pytest.raises(ex.Error, match=r"^constant: found an array of timedelta64\[M\]"):
+        ex.constant(months)
+    with pytest.raises(ex.Error, match=r"^constant: .*a.*: found an array"):
+        ex.constant({"a": months})
+    with pytest.raises(ex.Error, match=r"^add: found an array of timedelta64\[M\]"):
+        ex.add(ex.DurationTensor(ex.constant([1]), "s"), months)
+    with pytest.raises(ex.Error, match=r"^from_numpy: found an array of timedelta64\[M\]"):
+        ex.from_numpy(months)
+    with pytest.raises(ex.Error, match=r"^constant: \[1\]: found 1E\+80"):
+        ex.constant([decimal.Decimal(1), decimal.Decimal("1e80")])

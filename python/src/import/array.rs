@@ -2,7 +2,7 @@
 
 use crate::arg::type_name;
 use crate::dlpack;
-use crate::error::{OrRaise, raised};
+use crate::error::{OrRaise, raised, reworded};
 use crate::value;
 use arrow_buffer::Buffer;
 use extenso_core::{Tensor, Value};
@@ -53,8 +53,10 @@ pub fn times(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if !matches!(kind(object).as_str(), "m" | "M") {
         return Ok(None);
     }
-    let made = object.py().import("extenso._interop.numpy")?.call_method1("from_numpy", (object,))?;
-    value::from_py(&made).map(Some)
+    let made = object.py().import("extenso._interop.numpy")?.call_method1("from_numpy", (object,));
+    // What was called says its own name.
+    let unnamed = |text: &str| text.strip_prefix("from_numpy: ").unwrap_or(text).to_string();
+    value::from_py(&made.map_err(|e| reworded(object.py(), e, unnamed))?).map(Some)
 }
 
 /// What is in an object: a tensor, or an array that NumPy reads.

@@ -12,7 +12,7 @@ mod text;
 pub use attr::{attr, attr_to_py};
 pub use text::{op_examples, op_tf_names};
 
-use crate::error::{OrRaise, raised};
+use crate::error::{self, OrRaise, raised};
 use crate::{arg, call};
 use extenso_core::attrs::{AttrSet, AttrValue, Param};
 use extenso_core::{Class, OpDef};
@@ -183,15 +183,16 @@ unsafe extern "C" fn entry(
 impl PyOp {
     fn call<'py>(&self, py: Python<'py>, given: &parse::Given<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         // Most calls give their arguments by position and no attribute, which needs no table of what was given.
+        let operand = |object| arg::operand(object).map_err(|e| error::at(py, e, self.def.name));
         if let Some(defaults) = self.defaults.as_deref() {
             match given.plain(self.def) {
                 Some([x]) => {
-                    if let Some(x) = arg::operand(x)? {
+                    if let Some(x) = operand(x)? {
                         return call::apply(py, self.def, &[x], defaults);
                     }
                 }
                 Some([x, y]) => {
-                    if let (Some(x), Some(y)) = (arg::operand(x)?, arg::operand(y)?) {
+                    if let (Some(x), Some(y)) = (operand(x)?, operand(y)?) {
                         return call::apply(py, self.def, &[x, y], defaults);
                     }
                 }

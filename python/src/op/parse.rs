@@ -5,7 +5,7 @@ use super::attr::attr;
 use super::keywords::keywords;
 use super::standard::{Asked, flattened};
 use crate::arg;
-use crate::error::OrRaise;
+use crate::error::{self, OrRaise};
 use extenso_core::attrs::{AttrSet, AttrValue};
 use extenso_core::{Arg, OpDef};
 use extenso_types::Error;
@@ -111,7 +111,8 @@ fn arguments(op: &PyOp, params: &[Option<&Bound<'_, PyAny>>]) -> PyResult<Args> 
     for (object, name) in params.iter().zip(op.def.params) {
         let missing = || misuse(op, Error::dtype(format!("the argument '{name}' is missing")));
         let object = object.ok_or_else(missing).or_raise()?;
-        let arg = if op.def.variadic { arg::list(object)? } else { arg::operand(object)? };
+        let arg = if op.def.variadic { arg::list(object) } else { arg::operand(object) };
+        let arg = arg.map_err(|e| error::at(object.py(), e, op.def.name))?;
         let misfit = || arg::no_argument(object, op.def.variadic).at(format!("argument '{name}'")).at(op.def.name);
         args.push(arg.ok_or_else(misfit).or_raise()?);
     }

@@ -7,8 +7,12 @@ use super::held::{holds_values, written_out};
 use super::{Literal, check_depth};
 use crate::masked::{MaskedTensor, MaskedTensorSpec};
 use crate::ragged::{RaggedTensor, RaggedTensorSpec};
+use crate::spelling::{Cell, Spelling};
 use crate::structs::{Field, StructSpec, StructTensor};
-use extenso_core::{ExtensionType, Offsets, RowPartition, Tensor, TypeSpec, Value, element_count, ops};
+use extenso_core::kernels::pool::{affordable, buffer};
+use extenso_core::{
+    ExtensionType, Offsets, Provenance, RowPartition, Tensor, TypeSpec, Value, element_count, ops, pack,
+};
 use extenso_types::{
     DType, DTypeKind, Dim, Error, ExtSpec, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
 };
@@ -22,6 +26,9 @@ const MAX_ABSENT: usize = 1 << 28;
 /// An element that may be missing is `None`, and so is the field of a record that does not have it.
 /// Errors, with the path: a literal that is not of the spec's dtypes, sizes or fields; a number outside its dtype; a missing
 /// element that the spec does not allow; a spec of row partitions or foreign types, which have no literals.
+///
+/// Times, decimals and identifiers are values of themselves, or texts that spell them ([`Spelling`]); one that the unit, the scale or the zone
+/// of the spec does not have exactly is an error.
 ///
 /// ```
 /// # use extenso_ext::{Literal, constant, constant_of, to_literal};
@@ -84,10 +91,49 @@ fn build(spec: &Spec, lead: Vec<usize>, items: Vec<Item<'_>>) -> Result<Value> {
         Spec::Ext(spec) if spec.def.is_a(StructSpec::def()) => records(spec, lead, items),
         Spec::Ext(spec) if spec.def.is_a(RaggedTensorSpec::def()) => rows(spec, lead, items),
         Spec::Ext(spec) if spec.def.is_a(MaskedTensorSpec::def()) => masked(spec, lead, items),
-        Spec::Ext(spec) => Err(Error::dtype(format!("the spec is of a {}", spec.def.name()))
-            .wanted("tensors, rows, masked values and records")
-            .hint("Make the value by its own constructor, and the record by `StructTensor`.")),
+        Spec::Ext(spec) => match Spelling::of(spec).filter(|spelling| !spelling.is_bytes()) {
+            Some(spelling) => meant(spec, &spelling, lead, items),
+            None => Err(Error::dtype(format!("the spec is of a {}", spec.def.name()))
+                .wanted("tensors, rows, masked values, records, times and decimals")
+                .hint("Make the value by its own constructor, and the record by `StructTensor`.")),
+        },
     }
+}
+
+/// Times, decimals and identifiers of the texts that spell them; an absent one is zero.
+fn meant(spec: &ExtSpec, spelling: &Spelling, lead: Vec<usize>, items: Vec<Item<'_>>) -> Result<Value> {
+    let Spec::Tensor(cells) = component(spec, 0)? else { return Err(Error::value(format!("{spec} has no tensor"))) };
+    let inner = usize::from(spelling.dtype() == DType::U8);
+    let (mut dims, items) = match cells.shape.dims() {
+        Some(dims) if dims.len() < lead.len() + inner => {
+            return Err(too_few_axes(dims.len().saturating_sub(inner), lead.len()));
+        }
+        Some(dims) => to_axes(&dims[..dims.len() - inner], lead, items)?,
+        None => any_axes(lead, items)?,
+    };
+    let width = spelling.width();
+    affordable(element_count(&dims)?.saturating_mul(width))?;
+    let mut bytes = Vec::with_capacity(items.len() * width);
+    for item in &items {
+        bytes.extend_from_slice(&cell(spelling, item)?[..width]);
+    }
+    dims.extend((inner > 0).then_some(width));
+    let cells = Tensor::from_buffer(spelling.dtype(), &dims, buffer(bytes))?;
+    pack(&Spec::Ext(spec.clone().into()), &mut std::iter::once(cells.into()), Provenance::Outside)
+}
+
+fn cell(spelling: &Spelling, item: &Item<'_>) -> Result<Cell> {
+    let text = match item.literal {
+        None => return Ok(Cell::default()),
+        Some(Literal::None) => return Err(missing(item)),
+        Some(Literal::Str(text)) => text.clone(),
+        Some(number @ (Literal::Int(_) | Literal::Unsigned(_) | Literal::Float(_))) if spelling.is_number() => {
+            number.to_string()
+        }
+        Some(_) => return Err(item.found(&spelling.wanted())),
+    };
+    let wrong = || item.error(Error::value(format!("found '{text}'")).wanted(spelling.wanted()));
+    spelling.parse(&text).ok_or_else(wrong)
 }
 
 /// The items one list further in, and the sizes with that of the lists; `wanted` is what the spec says of it.
