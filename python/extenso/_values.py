@@ -26,6 +26,11 @@ class Composite:
         return dims
 
     @property
+    def ndim(self) -> int:
+        """The number of axes, ragged ones included."""
+        return len(self.shape)
+
+    @property
     def dtype(self) -> "DType | None":
         """The dtype of the elements; `None` where they are records."""
         return _dtype_of(self)

@@ -2,11 +2,12 @@
 //!
 //! Invariant: a panic in Rust becomes an error; large work runs without the GIL.
 
-use crate::error::{OrRaise, guarded};
+use crate::error::{self, OrRaise, guarded};
 use crate::{arg, value};
 use extenso_core::OpDef;
-use extenso_core::attrs::{AttrSet, NoAttrs};
+use extenso_core::attrs::{AttrSet, Axes, NoAttrs};
 use extenso_core::{Arg, Value, ops};
+use extenso_types::Error;
 use pyo3::basic::CompareOp;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -47,10 +48,64 @@ fn is_large(arg: &Arg) -> bool {
 #[inline]
 pub fn binary<'py>(op: &'static OpDef, x: &Bound<'py, PyAny>, y: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
-    match (arg::operand(x)?, arg::operand(y)?) {
+    let operand = |object| arg::operand(object).map_err(|e| error::at(py, e, op.name));
+    match (operand(x)?, operand(y)?) {
         (Some(x), Some(y)) => apply(py, op, &[x, y], &NoAttrs {}),
         _ => Ok(py.NotImplemented().into_bound(py)),
     }
+}
+
+/// The quotient, rounded down, and the remainder.
+pub fn divmod<'py>(x: &Bound<'py, PyAny>, y: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let quotient = binary(&ops::FLOOR_DIVIDE, x, y)?;
+    if quotient.is(x.py().NotImplemented()) {
+        return Ok(quotient);
+    }
+    let rest = binary(&ops::REMAINDER, x, y)?;
+    Ok(PyTuple::new(x.py(), [quotient, rest])?.into_any())
+}
+
+/// Elements rounded to whole numbers, or to so many digits.
+pub fn rounded<'py>(x: &Bound<'py, PyAny>, digits: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(digits) = digits else { return unary(&ops::ROUND, x) };
+    let given = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::round_to(&given, digits)).or_raise()?)
+}
+
+/// Whether any element equals the item; `None` is equal to what is missing.
+///
+/// Errors: an item that the elements are not compared with; a symbol, of which nobody knows it.
+pub fn contains(x: &Bound<'_, PyAny>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let given = value::from_py(x)?;
+    let item = if item.is_none() { None } else { Some(arg::from_py(item)?) };
+    let found = guarded(|| {
+        let equal = match item {
+            None => extenso_ext::is_none(&given)?,
+            Some(item) => ops::equal(&given, item)?,
+        };
+        let any = ops::any(extenso_ext::fill_none(&equal, false)?, Axes::All, false)?;
+        any.tensor()?.to_bool()
+    });
+    found.map_err(|e| e.at("in")).or_raise()
+}
+
+/// The text of one element by a format, as Python writes it; of other values without one.
+///
+/// Errors: a format for more than one element.
+pub fn formatted(x: &Bound<'_, PyAny>, format: &str) -> PyResult<String> {
+    if format.is_empty() {
+        return Ok(x.str()?.to_string());
+    }
+    let spec = value::from_py(x)?.spec().or_raise()?;
+    let shape = extenso_ext::shape_of(&spec);
+    if shape.rank() != Some(0) {
+        let error = Error::value(format!("the format '{format}' is given for a value of shape {shape}"))
+            .wanted("one element")
+            .hint("Take one, or write each: `[format(item, spec) for item in x.to_py()]`.");
+        return Err(error.at("format")).or_raise();
+    }
+    let item = crate::literal::to_py(x)?;
+    x.py().import("builtins")?.call_method1("format", (item, format))?.extract()
 }
 
 /// Applies `**`; no op has the modulus of `pow(x, y, modulus)`.

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clip, module)?)?;
+    module.add_function(wrap_pyfunction!(round_to, module)?)?;
     module.add_function(wrap_pyfunction!(isclose, module)?)?;
     module.add_function(wrap_pyfunction!(nan_to_num, module)?)?;
     module.add_function(wrap_pyfunction!(mean, module)?)?;
@@ -33,6 +34,17 @@ pub fn attribute<T: AttrType>(function: &str, name: &'static str, object: &Bound
     let given = attr(function, &Param { name, kind: T::NAME, default: || None }, object)?;
     let misfit = || Error::dtype(format!("argument '{name}' is {given}")).wanted(T::NAME).at(function);
     T::from_attr(&given).ok_or_else(misfit).or_raise()
+}
+
+/// Numbers rounded to `digits` behind the point, or before it if it is negative; of two as near to the even one. `round(x, digits)` is this.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.round_to([[1.256], [], [2.5]], 1)), ex.to_py(round(ex.constant([15, 25, -26]), -1))
+/// ([[1.3], [], [2.5]], [20, 20, -30])
+#[pyfunction]
+fn round_to<'py>(x: &Bound<'py, PyAny>, digits: i64) -> PyResult<Bound<'py, PyAny>> {
+    let given = value::from_py(x)?;
+    value::to_py(x.py(), guarded(|| extenso_ext::round_to(&given, digits)).or_raise()?)
 }
 
 /// Each element of `x`, but not below `min` and not above `max`; with broadcasting. Without a bound, there is none.

@@ -293,6 +293,12 @@ impl PyUnion {
         PyTuple::new(slf.py(), union_of(slf)?.tags().data().or_raise()?.dims())
     }
 
+    /// The number of axes.
+    #[getter]
+    fn ndim(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(Self::shape(slf)?.len())
+    }
+
     /// The type ids of the children, in order: those that `tags` names.
     fn child_ids(slf: &Bound<'_, Self>) -> PyResult<Vec<i8>> {
         Ok(union_of(slf)?.children().iter().map(|child| child.id).collect())

@@ -54,6 +54,22 @@ macro_rules! with_operators {
             fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 crate::call::binary(&extenso_core::ops::REMAINDER, other, slf)
             }
+            fn __divmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::divmod(slf, other)
+            }
+            fn __rdivmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::divmod(other, slf)
+            }
+            #[pyo3(signature = (ndigits=None, /))]
+            fn __round__<'py>(slf: &Bound<'py, Self>, ndigits: Option<i64>) -> PyResult<Bound<'py, PyAny>> {
+                crate::call::rounded(slf, ndigits)
+            }
+            fn __contains__(slf: &Bound<'_, Self>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+                crate::call::contains(slf, item)
+            }
+            fn __format__(slf: &Bound<'_, Self>, spec: &str) -> PyResult<String> {
+                crate::call::formatted(slf, spec)
+            }
             fn __pow__<'py>(
                 slf: &Bound<'py, Self>,
                 other: &Bound<'py, PyAny>,

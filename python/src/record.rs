@@ -72,6 +72,12 @@ impl PyStruct {
 
     /// The number of axes; 0 for one record.
     #[getter]
+    fn ndim(&self) -> PyResult<usize> {
+        self.rank()
+    }
+
+    /// The number of axes; 0 for one record.
+    #[getter]
     fn rank(&self) -> PyResult<usize> {
         Ok(self.records()?.rank())
     }
@@ -260,6 +266,17 @@ impl PyStruct {
         });
         let unknown = || Error::scope("the number of records is not known while the function is traced");
         outer.and_then(|dim| dim.known().ok_or_else(unknown)).or_raise()
+    }
+
+    /// Whether records have a field of this name.
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(name) = name.extract::<String>() else {
+            let error = Error::dtype(format!("found a value of type {}", crate::arg::type_name(name)))
+                .wanted("the name of a field")
+                .hint("Of the values of a field: `item in x['field']`.");
+            return Err(error.at("in")).or_raise();
+        };
+        Ok(self.records()?.fields().iter().any(|(known, _)| **known == *name))
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

@@ -67,6 +67,12 @@ with_operators!(PyVariable {
         shape::tuple(py, &self.0.spec().shape)
     }
 
+    /// The number of axes.
+    #[getter]
+    fn ndim(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.shape(py)?.len())
+    }
+
     // An op that is given a variable takes what it holds.
     fn __extenso_tensor__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.read(py)

@@ -115,3 +115,52 @@ def test_one_vector_for_each_row_times_rows_of_vectors() -> None:
     users, raters = ex.constant([[1.0, 2.0], [3.0]]), ex.constant([[[1.0, 1.0], [2.0, 2.0]], [[5.0]]])
     scores = ex.sum(ex.expand_dims(users, 1) * raters, axis=-1)
     assert ex.to_py(scores) == [[3.0, 6.0], [15.0]]
+
+
+def test_divmod_is_the_quotient_and_the_remainder() -> None:
+    for x in (ex.constant([7, -7]), ex.constant([[7], [], [-7]]), ex.constant([7, None])):
+        quotient, rest = divmod(x, 3)
+        assert (quotient.to_py(), rest.to_py()) == ((x // 3).to_py(), (x % 3).to_py())
+    assert [part.to_py() for part in divmod(7, ex.constant([2, 3]))] == [[3, 2], [1, 1]]
+    with pytest.raises(TypeError):
+        divmod(ex.constant([1]), object())
+
+
+def test_round_takes_digits() -> None:
+    assert round(ex.constant([0.5, 1.5])).to_py() == [0.0, 2.0]
+    assert round(ex.constant([[1.256], [], [2.5]]), 1).to_py() == [[1.3], [], [2.5]]
+    numbers = np.array([1.2549, -2.5, 1e17, 0.045])
+    for digits in (-3, -1, 1, 2, 3):
+        assert round(ex.constant(numbers), digits).to_py() == np.round(numbers, digits).tolist()
+        integers = np.array([1250, -1350, 5, 15, 2**40 + 1])
+        assert round(ex.constant(integers), digits).to_py() == np.round(integers, digits).tolist()
+
+
+def test_one_element_has_a_format() -> None:
+    assert f"{ex.constant(3.14159):.2f}" == "3.14"
+    assert f"{ex.constant([7, 8])[0]:05d}" == "00007"
+    assert f"{ex.constant([7, None])[0]:d}" == "7"
+    rows = ex.constant([[1], []])
+    assert f"{rows}" == str(rows)
+    with pytest.raises(ValueError, match=r"format: the format '\.2f' is given for a value of shape \[2\]"):
+        f"{ex.constant([1.0, 2.0]):.2f}"
+
+
+def test_in_asks_whether_any_element_is_equal() -> None:
+    rows, masked = ex.constant([[1, 2], [], [3]]), ex.constant([1, None])
+    assert 3 in rows and 9 not in rows
+    assert 1 in masked and 2 not in masked and None in masked
+    assert 2 in ex.constant([[1, 2], [3, 4]]) and 5 not in ex.constant([[1, 2], [3, 4]])
+    assert "a" in ex.constant(["b", "a"]) and None not in rows
+    records = ex.constant([{"a": 1}])
+    assert "a" in records and "b" not in records
+    with pytest.raises(TypeError, match="in: found a value of type int"):
+        1 in records  # noqa: B015
+
+
+def test_values_have_a_number_of_axes() -> None:
+    assert ex.constant([[1], []]).ndim == 2
+    assert ex.constant([1, None]).ndim == 1
+    assert ex.constant([{"a": 1}]).ndim == 1
+    assert ex.DurationTensor(ex.constant([[1, 2]]), "s").ndim == 2
+    assert ex.Variable("v", [1.0]).ndim == 1

@@ -34,6 +34,8 @@ pub(super) struct Composed {
 }
 
 extenso_core::attrs! {
+    /// Of `round_to`.
+    pub struct RoundTo { digits: i64 }
     /// One axis.
     pub struct OfAxis { axis: i64 }
     /// One axis, or none for all.
@@ -173,6 +175,12 @@ static FUNCTIONS: &[Composed] = &[
             let Reduce { axis, keepdims } = Reduce::of(attrs)?.clone();
             extenso_ext::lists::logsumexp(&given(args, 0)?, &axis, keepdims)
         },
+    },
+    Composed {
+        name: "round_to",
+        params: &["x"],
+        attrs: RoundTo::DEF,
+        run: |args, attrs| extenso_ext::round_to(&given(args, 0)?, RoundTo::of(attrs)?.digits),
     },
     Composed {
         name: "clip",
