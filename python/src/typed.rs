@@ -19,6 +19,12 @@ impl<T> Typed<T> {
     }
 }
 
+impl<T> From<Result<T>> for Typed<T> {
+    fn from(read: Result<T>) -> Typed<T> {
+        Typed(read)
+    }
+}
+
 /// What arguments are.
 pub trait Wanted {
     /// What is wanted of the caller.

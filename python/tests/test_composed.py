@@ -100,14 +100,28 @@ def test_a_number_that_may_not_be_negative_is_named(function: str) -> None:
     "to_timestamp([1], unit={})", "to_timestamp([1], 's', zone={})", "to_decimal([1], precision={}, scale=0)", "var(x, correction={})",
     "std(x, keepdims={})", "astype(x, 'f32', copy={})", "read_json(b'', on_error={})", "read_csv(b'', delimiter={})",
     "read_examples(b'', None, sequence={})", "write_json(x, message={})", "read_arrow(b'', memory_map={})", "load(path={})",
-    "function(name={})", "read_json(b'', paths=[{}])",
+    "function(name={})", "infer_spec(b'', format={})", *(
+        f"{name}, paths={paths})"
+        for name in ("read_json(b''", "read_json_blocks(b''", "read_csv(b''", "read_parquet(b''", "read_parquet_blocks(b''", "read_avro(b''",
+                     "read_arrow(b''", "infer_spec(b''", "parse_json(t", "read_proto(b'', '', 'A'", "proto_spec('', 'A'")
+        for paths in ("{}", "[{}]")
+    ),
 ])
 def test_an_argument_of_another_type_is_named(function: str) -> None:
     call: Callable[[object], object] = eval(f"lambda n: ex.{function.format('n')}", {"ex": ex, "x": [1.0], "t": ["a"]})
     name, argument = function.split("(")[0], function[: function.index("{}")].rstrip("=[").split("(")[-1].split(" ")[-1]
-    with pytest.raises(ex.DTypeError, match=f"(?s)^({name}: )?argument '{argument}': found a value of type object.*Wanted: ") as raised:
+    with pytest.raises(ex.DTypeError, match=f"(?s)^{name}: argument '{argument}': found a value of type object.*Wanted: ") as raised:
         call(object())
     assert isinstance(raised.value, TypeError)
+
+
+def test_paths_and_row_groups_that_are_none_are_named() -> None:
+    for call in (lambda paths: ex.read_json(b"{}", paths=paths), lambda paths: ex.infer_spec(b"{}", paths=paths), lambda paths: ex.read_avro(b"", paths=paths)):
+        with pytest.raises(ex.InvalidValueError, match=r"^(read_json|infer_spec|read_avro): argument 'paths': "):
+            call(["a..b"])
+    for groups in (1, ["a"], [-1], {0}):
+        with pytest.raises(ex.DTypeError, match="^read_parquet: argument 'row_groups': found .*\n?Wanted: a list of numbers"):
+            ex.read_parquet(b"", row_groups=groups)  # type: ignore[arg-type]
 
 
 def test_a_symbol_is_no_number_of_elements() -> None:

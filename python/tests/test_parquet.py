@@ -168,7 +168,7 @@ def test_row_groups_are_chosen_and_pruned() -> None:
     assert first(prune=("x", ">", 1000)) == []
     for options, wanted in [
         ({"row_groups": [4]}, "row group 4 is asked for, and the file has 4"),
-        ({"row_groups": "0"}, "row_groups: found 0"),
+        ({"row_groups": "0"}, "argument 'row_groups': found 0"),
         ({"prune": ("x", "=", 1)}, "found '='"),
         ({"prune": ("y", "==", 1)}, "there is no column 'y'"),
         ({"prune": ("x", "==", "a")}, "column 'x' is Int64"),

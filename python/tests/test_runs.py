@@ -32,6 +32,7 @@ def test_every_kind_of_source_gives_the_same(totals: Any, stream: bool, tmp_path
     data = _written(stream)
     path = tmp_path / ("rows.arrows" if stream else "rows.arrow")
     path.write_bytes(data)
+    assert ex.to_py(ex.read_arrow(gzip.compress(data))) == ex.to_py(ex.read_arrow(path)) == ROWS
     for make in (lambda: data, lambda: path, lambda: io.BytesIO(data), lambda: gzip.compress(data)):
         assert totals.run(make())["total"].tolist() == TOTALS
         totals.run(make(), target=tmp_path / "out.csv")

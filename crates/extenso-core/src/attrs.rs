@@ -169,6 +169,22 @@ impl<const N: usize> From<[i64; N]> for Axes {
     }
 }
 
+/// Integers in pairs, one pair after the other; Python's callers may write each pair by itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pairs(pub Vec<i64>);
+
+impl From<Vec<i64>> for Pairs {
+    fn from(numbers: Vec<i64>) -> Pairs {
+        Pairs(numbers)
+    }
+}
+
+impl<const N: usize> From<[i64; N]> for Pairs {
+    fn from(numbers: [i64; N]) -> Pairs {
+        Pairs(numbers.to_vec())
+    }
+}
+
 /// An integer or a float.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[allow(missing_docs)] // The variants' names are their meaning.
@@ -207,6 +223,7 @@ attr_types! {
         { AttrValue::None => None, AttrValue::Str(v) => Some(v.clone()) };
     DType, "dtype", x => AttrValue::DType(*x), { AttrValue::DType(v) => *v };
     Vec<i64>, "ints", x => AttrValue::Ints(x.clone()), { AttrValue::Ints(v) => v.clone(), AttrValue::Int(v) => vec![*v] };
+    Pairs, "pairs of ints", x => AttrValue::Ints(x.0.clone()), { AttrValue::Ints(v) => Pairs(v.clone()), AttrValue::Int(v) => Pairs(vec![*v]) };
     Option<Vec<i64>>, "ints or None", x => x.as_ref().map_or(AttrValue::None, |v| AttrValue::Ints(v.clone())),
         { AttrValue::None => None, AttrValue::Int(v) => Some(vec![*v]), AttrValue::Ints(v) => Some(v.clone()) };
     Axes, "axes", x => match x { Axes::All => AttrValue::None, Axes::List(v) => AttrValue::Ints(v.clone()) },

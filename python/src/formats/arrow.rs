@@ -5,7 +5,7 @@
 use super::rows::Lines;
 use super::source::Source;
 use super::target::batch_of;
-use super::{parsed_paths, paths_of, policy, with_report};
+use super::{Paths, policy, with_report};
 use crate::arrow::chunks;
 use crate::error::{OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
@@ -52,13 +52,13 @@ fn read_arrow<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     on_error: Typed<&str>,
     memory_map: Typed<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(read_arrow: on_error, memory_map);
+    typed!(read_arrow: paths, on_error, memory_map);
     let spec = spec.map(spec::spec_or_value).transpose()?;
-    let options = ArrowOptions { spec, paths: parsed_paths(py, paths)?, on_error: policy(py, on_error)? };
+    let options = ArrowOptions { spec, paths: paths.map(|paths| paths.0), on_error: policy(py, on_error)? };
     let at = |e: Error| e.at("read_arrow");
     let rows = if source.hasattr("__arrow_c_stream__")? || source.hasattr("__arrow_c_array__")? {
         let chunks = chunks(source, "read_arrow")?;

@@ -3,7 +3,7 @@
 use super::report::with_report;
 use super::source::{Source, with_file_or_bytes};
 use super::target::{batch_of, write_to};
-use super::{parsed_paths, paths_of, policy};
+use super::{Paths, policy};
 use crate::error::{OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::{spec, value};
@@ -35,13 +35,13 @@ fn read_avro<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(read_avro: on_error);
+    typed!(read_avro: paths, on_error);
     let options = AvroOptions {
         spec: spec.map(spec::spec_or_value).transpose()?,
-        paths: parsed_paths(py, paths)?,
+        paths: paths.map(|paths| paths.0),
         on_error: policy(py, on_error)?,
     };
     let of_file = |file| extenso_formats::read_avro(BufReader::new(file), &options);

@@ -2,7 +2,7 @@
 
 use super::report::with_report;
 use super::source::Source;
-use super::{of_objects, options};
+use super::{Paths, of_objects, options};
 use crate::error::{OrRaise, guarded};
 use crate::typed::{Typed, typed};
 use crate::value;
@@ -28,11 +28,11 @@ pub fn read_json_blocks(
     source: &Bound<'_, PyAny>,
     rows: Typed<usize>,
     spec: Option<&Bound<'_, PyAny>>,
-    #[pyo3(from_py_with = super::paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     sample: Option<Typed<usize>>,
     on_error: Typed<&str>,
 ) -> PyResult<PyBlocks> {
-    typed!(read_json_blocks: rows, sample, on_error);
+    typed!(read_json_blocks: paths, rows, sample, on_error);
     let options = options(py, spec, paths, sample, on_error)?;
     let source = Source::of(source)?;
     let options = of_objects(py, &source, options, rows)?;

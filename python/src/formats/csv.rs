@@ -2,7 +2,7 @@
 
 use super::report::with_report;
 use super::target::{batch_of, path_of, write_to};
-use super::{parsed_paths, paths_of, policy, with_bytes};
+use super::{Paths, policy, with_bytes};
 use crate::error::{OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::{spec, value};
@@ -45,15 +45,15 @@ fn read_csv<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     sample: Option<Typed<usize>>,
     delimiter: Option<Typed<&str>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(read_csv: sample, delimiter, on_error);
+    typed!(read_csv: paths, sample, delimiter, on_error);
     let options = CsvOptions {
         spec: spec.map(spec::spec_or_value).transpose()?,
-        paths: parsed_paths(py, paths)?,
+        paths: paths.map(|paths| paths.0),
         sample,
         delimiter: delimiter_of(Some(source), py, delimiter)?,
         on_error: policy(py, on_error)?,

@@ -16,11 +16,11 @@ mod source;
 mod target;
 mod watch;
 
-use crate::error::{OrRaise, guarded, raised};
+use crate::error::{OrRaise, carried, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::{arg, spec, value};
 use extenso_formats::{JsonOptions, OnError, SourceOptions, encode_ndjson};
-use extenso_types::{Error, Path};
+use extenso_types::{Error, Path, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
@@ -66,41 +66,45 @@ pub fn policy(py: Python<'_>, name: &str) -> PyResult<OnError> {
 }
 
 /// The paths that are asked for.
-///
-/// Errors: something other than a list or a tuple of strings; another sequence may say any length, for which room would be made.
-pub fn paths_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-    if object.is_none() {
-        return Ok(None);
+pub struct Paths(Vec<Path>);
+
+impl<'py> FromPyObject<'_, 'py> for Typed<Paths> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Typed<Paths>> {
+        Ok(paths_of(&object).into())
     }
-    let refused = |found: &Bound<'_, PyAny>| {
-        let error = Error::dtype(format!("found a value of type {}", arg::type_name(found)));
-        raised(object.py(), error.wanted("a list of paths, which are strings").at("argument 'paths'"))
-    };
-    if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
-        return Err(refused(object));
-    }
-    let texts = object.try_iter()?.map(|item| item.and_then(|item| item.extract().map_err(|_| refused(&item))));
-    texts.collect::<PyResult<_>>().map(Some)
 }
 
-/// The paths as paths.
-///
-/// Errors: a string that is none.
-fn parsed_paths(py: Python<'_>, paths: Option<Vec<String>>) -> PyResult<Option<Vec<Path>>> {
-    let path = |path: String| path.parse::<Path>().map_err(|e| raised(py, e.at("paths")));
-    paths.map(|paths| paths.into_iter().map(path).collect()).transpose()
+/// Errors: something other than a list or a tuple of strings, since another sequence may say any length, for which room would be made; a string that
+/// is no path.
+fn paths_of(object: &Bound<'_, PyAny>) -> Result<Paths> {
+    let refused = |found: &Bound<'_, PyAny>| {
+        let error = Error::dtype(format!("found a value of type {}", arg::type_name(found)));
+        error.wanted("a list of paths, which are strings")
+    };
+    let path = |item: PyResult<Bound<'_, PyAny>>| {
+        let item = item.map_err(|e| carried(object.py(), e))?;
+        item.extract::<String>().map_err(|_| refused(&item))?.parse::<Path>()
+    };
+    match object.try_iter() {
+        Ok(items) if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() => {
+            items.map(path).collect::<Result<_>>().map(Paths)
+        }
+        _ => Err(refused(object)),
+    }
 }
 
 fn options(
     py: Python<'_>,
     spec: Option<&Bound<'_, PyAny>>,
-    paths: Option<Vec<String>>,
+    paths: Option<Paths>,
     sample: Option<usize>,
     on_error: &str,
 ) -> PyResult<JsonOptions> {
     Ok(JsonOptions {
         spec: spec.map(spec::spec_or_value).transpose()?,
-        paths: parsed_paths(py, paths)?,
+        paths: paths.map(|paths| paths.0),
         items: None,
         sample,
         on_error: policy(py, on_error)?,
@@ -142,12 +146,12 @@ fn infer_spec<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     sample: Option<Typed<usize>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     items: Option<Typed<&str>>,
     format: Option<Typed<&str>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(infer_spec: sample, items, format, on_error);
+    typed!(infer_spec: paths, sample, items, format, on_error);
     let source = Source::of(source)?;
     let options = options(py, None, paths, sample, on_error)?;
     let Some(items) = items else {
@@ -193,7 +197,7 @@ fn read_json<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     items: Option<Typed<&str>>,
     sample: Option<Typed<usize>>,
     descriptor: Option<&Bound<'py, PyAny>>,
@@ -204,7 +208,7 @@ fn read_json<'py>(
     depth: Option<Typed<usize>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(read_json: items, sample, message, optional, enums, oneof, depth, on_error);
+    typed!(read_json: paths, items, sample, message, optional, enums, oneof, depth, on_error);
     let shaped = protobuf::Shaped { optional, enums, oneof, depth };
     let rows = match protobuf::message_if_said(py, descriptor, message, "read_json")? {
         None => {

@@ -3,7 +3,7 @@
 //! Holds no logic of a format: arguments become values and specs, and the ops are those of the formats crate.
 
 use super::protobuf::{Shaped, example_of, example_options, message_if_said, message_of};
-use super::{paths_of, policy};
+use super::{Paths, policy};
 use crate::error::{OrRaise, guarded};
 use crate::typed::{Typed, typed};
 use crate::{literal, spec, value};
@@ -80,14 +80,14 @@ fn parse_json<'py>(
     spec: Option<&Bound<'py, PyAny>>,
     descriptor: Option<&Bound<'py, PyAny>>,
     message: Option<Typed<&str>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     optional: Typed<&str>,
     enums: Typed<&str>,
     oneof: Typed<&str>,
     depth: Option<Typed<usize>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(parse_json: message, optional, enums, oneof, depth, on_error);
+    typed!(parse_json: paths, message, optional, enums, oneof, depth, on_error);
     let py = strings.py();
     let message = message_if_said(py, descriptor, message, "parse_json")?;
     let shaped = Shaped { optional, enums, oneof, depth };
@@ -156,14 +156,14 @@ fn parse_proto<'py>(
     descriptor: &Bound<'py, PyAny>,
     message: Typed<&str>,
     spec: Option<&Bound<'py, PyAny>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     optional: Typed<&str>,
     enums: Typed<&str>,
     oneof: Typed<&str>,
     depth: Option<Typed<usize>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(parse_proto: message, optional, enums, oneof, depth, on_error);
+    typed!(parse_proto: paths, message, optional, enums, oneof, depth, on_error);
     let py = messages.py();
     let shaped = Shaped { optional, enums, oneof, depth };
     let options = shaped.options(py, spec, paths, on_error)?;
@@ -207,11 +207,11 @@ fn encode_proto<'py>(
 fn parse_examples<'py>(
     messages: &Bound<'py, PyAny>,
     spec: &Bound<'py, PyAny>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     sequence: Typed<bool>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(parse_examples: sequence, on_error);
+    typed!(parse_examples: paths, sequence, on_error);
     let py = messages.py();
     let options = example_options(py, spec, paths, sequence, on_error)?;
     let texts = texts(messages)?;

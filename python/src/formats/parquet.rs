@@ -5,7 +5,7 @@ use super::report::with_report;
 use super::rows::Lines;
 use super::source::Source;
 use super::target::{batch_of, write_to};
-use super::{parsed_paths, paths_of, policy};
+use super::{Paths, policy};
 use crate::arg;
 use crate::error::{OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
@@ -160,30 +160,33 @@ fn spelled(object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 }
 
 /// Which row groups are asked for.
-fn groups_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<usize>>> {
-    if object.is_none() {
-        return Ok(None);
+struct RowGroups(Vec<usize>);
+
+impl<'py> FromPyObject<'_, 'py> for Typed<RowGroups> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Typed<RowGroups>> {
+        let list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+        let groups = list.then(|| object.extract::<Vec<usize>>().ok()).flatten();
+        let groups = groups.ok_or_else(|| {
+            Error::dtype(format!("found {}", &*object)).wanted("a list of numbers of row groups, from 0")
+        });
+        Ok(groups.map(RowGroups).into())
     }
-    let list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
-    let groups = list.then(|| object.extract::<Vec<usize>>().ok()).flatten();
-    groups.map(Some).ok_or_else(|| {
-        let error = Error::dtype(format!("found {object}")).wanted("a list of numbers of row groups, from 0");
-        raised(object.py(), error.at("row_groups"))
-    })
 }
 
 fn options(
     py: Python<'_>,
     spec: Option<&Bound<'_, PyAny>>,
-    paths: Option<Vec<String>>,
-    row_groups: Option<Vec<usize>>,
+    paths: Option<Paths>,
+    row_groups: Option<RowGroups>,
     prune: Option<&Bound<'_, PyAny>>,
     on_error: &str,
 ) -> PyResult<ParquetOptions> {
     Ok(ParquetOptions {
         spec: spec.map(spec::spec_or_value).transpose()?,
-        paths: parsed_paths(py, paths)?,
-        row_groups,
+        paths: paths.map(|paths| paths.0),
+        row_groups: row_groups.map(|groups| groups.0),
         prune: conditions_of(prune)?,
         on_error: policy(py, on_error)?,
     })
@@ -211,12 +214,12 @@ fn read_parquet<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: Option<&Bound<'py, PyAny>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    #[pyo3(from_py_with = groups_of)] row_groups: Option<Vec<usize>>,
+    paths: Option<Typed<Paths>>,
+    row_groups: Option<Typed<RowGroups>>,
     prune: Option<&Bound<'py, PyAny>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(read_parquet: on_error);
+    typed!(read_parquet: paths, row_groups, on_error);
     let options = options(py, spec, paths, row_groups, prune, on_error)?;
     let source = source_of(source)?;
     let rows = py.detach(|| guarded(|| extenso_formats::read_parquet(&source, &options))).or_raise()?;
@@ -239,12 +242,12 @@ fn read_parquet_blocks(
     source: &Bound<'_, PyAny>,
     rows: Typed<usize>,
     spec: Option<&Bound<'_, PyAny>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
-    #[pyo3(from_py_with = groups_of)] row_groups: Option<Vec<usize>>,
+    paths: Option<Typed<Paths>>,
+    row_groups: Option<Typed<RowGroups>>,
     prune: Option<&Bound<'_, PyAny>>,
     on_error: Typed<&str>,
 ) -> PyResult<PyParquetBlocks> {
-    typed!(read_parquet_blocks: rows, on_error);
+    typed!(read_parquet_blocks: paths, row_groups, rows, on_error);
     let options = options(py, spec, paths, row_groups, prune, on_error)?;
     let (policy, source) = (options.on_error, source_of(source)?);
     let blocks = py.detach(|| guarded(|| extenso_formats::read_parquet_blocks(&source, rows, options))).or_raise()?;

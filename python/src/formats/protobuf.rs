@@ -4,7 +4,7 @@
 
 use super::source::with_bytes;
 use super::target::{batch_of, write_to};
-use super::{parsed_paths, paths_of, policy, with_report};
+use super::{Paths, policy, with_report};
 use crate::error::{OrRaise, guarded, raised};
 use crate::tensor::PyTensor;
 use crate::typed::{Typed, typed};
@@ -162,12 +162,12 @@ impl Shaped<'_> {
         &self,
         py: Python<'_>,
         spec: Option<&Bound<'_, PyAny>>,
-        paths: Option<Vec<String>>,
+        paths: Option<Paths>,
         on_error: &str,
     ) -> PyResult<ProtobufOptions> {
         Ok(ProtobufOptions {
             spec: spec.map(spec::spec_or_value).transpose()?,
-            paths: parsed_paths(py, paths)?,
+            paths: paths.map(|paths| paths.0),
             optionals: optionals_of(py, self.optional)?,
             enums: enums_of(py, self.enums)?,
             oneofs: oneofs_of(py, self.oneof)?,
@@ -238,13 +238,13 @@ fn proto_spec<'py>(
     py: Python<'py>,
     descriptor: &Bound<'py, PyAny>,
     message: Typed<&str>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     optional: Typed<&str>,
     enums: Typed<&str>,
     oneof: Typed<&str>,
     depth: Option<Typed<usize>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(proto_spec: message, optional, enums, oneof, depth);
+    typed!(proto_spec: paths, message, optional, enums, oneof, depth);
     let options = Shaped { optional, enums, oneof, depth }.options(py, None, paths, "raise")?;
     let message = message_of(descriptor, message)?;
     spec::to_py(py, guarded(|| spec_of(&message, &options)).or_raise()?)
@@ -275,7 +275,7 @@ fn read_proto<'py>(
     descriptor: &Bound<'py, PyAny>,
     message: Typed<&str>,
     spec: Option<&Bound<'py, PyAny>>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     optional: Typed<&str>,
     enums: Typed<&str>,
     oneof: Typed<&str>,
@@ -283,7 +283,7 @@ fn read_proto<'py>(
     framing: Option<Typed<&str>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(read_proto: message, optional, enums, oneof, depth, framing, on_error);
+    typed!(read_proto: paths, message, optional, enums, oneof, depth, framing, on_error);
     let shaped = Shaped { optional, enums, oneof, depth };
     let options = shaped.options(py, spec, paths, on_error)?;
     let (message, framing) = (message_of(descriptor, message)?, framing.map(|name| framing_of(py, name)).transpose()?);
@@ -303,13 +303,13 @@ pub fn example_of(sequence: bool) -> Example {
 pub fn example_options(
     py: Python<'_>,
     spec: &Bound<'_, PyAny>,
-    paths: Option<Vec<String>>,
+    paths: Option<Paths>,
     sequence: bool,
     on_error: &str,
 ) -> PyResult<ExampleOptions> {
     Ok(ExampleOptions {
         spec: spec::spec_or_value(spec)?,
-        paths: parsed_paths(py, paths)?,
+        paths: paths.map(|paths| paths.0),
         example: example_of(sequence),
         on_error: policy(py, on_error)?,
     })
@@ -333,12 +333,12 @@ fn read_examples<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,
     spec: &Bound<'py, PyAny>,
-    #[pyo3(from_py_with = paths_of)] paths: Option<Vec<String>>,
+    paths: Option<Typed<Paths>>,
     sequence: Typed<bool>,
     framing: Option<Typed<&str>>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(read_examples: sequence, framing, on_error);
+    typed!(read_examples: paths, sequence, framing, on_error);
     let options = example_options(py, spec, paths, sequence, on_error)?;
     let framing = framing.map(|name| framing_of(py, name)).transpose()?;
     let rows = with_messages(source, framing, |messages| extenso_formats::read_examples(messages, &options))?;

@@ -4,7 +4,7 @@ use crate::arg::type_name;
 use crate::dtype;
 use crate::error::{OrRaise, raised};
 use crate::variable::PyVariable;
-use extenso_core::attrs::{AttrValue, Param};
+use extenso_core::attrs::{AttrType, AttrValue, Pairs, Param};
 use extenso_types::Error;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -35,7 +35,7 @@ pub fn attr(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResul
         return Ok(AttrValue::Variable(variable.get().0.clone()));
     }
     if is_list(object) {
-        if param.name == "widths"
+        if param.kind == Pairs::NAME
             && let Some(widths) = in_pairs(function, param, object)?
         {
             return Ok(AttrValue::Ints(widths));

@@ -5,7 +5,7 @@ use super::assemble::gathered;
 use super::positions::places_of_ones;
 use super::structural::{OneAxis, stretch};
 use super::{Run, assemble, multiply, slice, sum, zeros_like};
-use crate::attrs::{AttrSet, Attrs, Axes};
+use crate::attrs::{AttrSet, Attrs, Axes, Pairs};
 use crate::grad::GradCx;
 use crate::kernels::pool::affordable;
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -17,7 +17,7 @@ use smallvec::smallvec;
 
 crate::attrs! {
     /// The attributes of `pad`.
-    pub struct Pad { widths: Vec<i64> }
+    pub struct Pad { widths: Pairs }
 }
 
 crate::ops! {
@@ -51,7 +51,7 @@ crate::ops! {
     ///
     /// `widths` are two numbers for each axis in order, before and after, or two for every axis. Errors: another number of
     /// widths; a negative one; a value that is no scalar of the dtype of `x`.
-    PAD: pad(x, value; Pad { widths: Vec<i64> }) = OpDef::general(Class::Structural, infer_pad, run_pad)
+    PAD: pad(x, value; Pad { widths: Pairs }) = OpDef::general(Class::Structural, infer_pad, run_pad)
         .grad(grad_pad)
         .examples(&[("pad([1.5, 2.5], 0.0, widths=(1, 2))", "[0.0, 1.5, 2.5, 0.0, 0.0]"), ("pad([[1, 2]], 7, widths=(0, 1, 1, 0))", "[[7, 1, 2], [7, 7, 7]]")]);
 }
@@ -154,7 +154,7 @@ fn run_scatter(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
 
 /// The widths before and after each axis.
 fn widths(attrs: &dyn AttrSet, rank: usize) -> Result<Vec<(usize, usize)>> {
-    let given = &Pad::of(attrs)?.widths;
+    let given = &Pad::of(attrs)?.widths.0;
     let width = |w: i64| {
         usize::try_from(w)
             .map_err(|_| Error::value(format!("a width is {w}, in {given:?}")).wanted("widths that are not negative"))

@@ -387,7 +387,7 @@ fn at_least_one(values: Value, fill: &Value, axes: &[usize]) -> Result<Value> {
     let mut widths = Vec::new();
     for axis in 0..rank(&values)? {
         let size = if axis == 0 { outer(&values).unwrap_or_else(Dim::any) } else { dim(&values, axis)? };
-        let more = axes.contains(&axis) && !size.known().is_some_and(|size| size > 0);
+        let more = axes.contains(&axis) && size.known().is_none_or(|size| size == 0);
         widths.extend([0, i64::from(more)]);
     }
     if widths.iter().all(|width| *width == 0) { Ok(values) } else { ops::pad(values, fill, widths) }

@@ -40,7 +40,7 @@ pub(super) fn pad(call: &Call<'_>) -> Answer {
     let [x, value] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     let rank = x.rank()?;
-    let given = &Pad::of(call.attrs)?.widths;
+    let given = &Pad::of(call.attrs)?.widths.0;
     let widths = match given.len() {
         2 => given.repeat(rank),
         n if n == 2 * rank => given.clone(),
@@ -64,7 +64,7 @@ pub(super) fn pad(call: &Call<'_>) -> Answer {
     let mut inner = widths[4..].to_vec();
     let x = if inner.iter().any(|w| *w > 0) {
         inner.splice(0..0, [0, 0]);
-        x.with_values(call_one(call.op, &[Arg::from(x.values()), value.clone()], &Pad { widths: inner })?)?
+        x.with_values(call_one(call.op, &[Arg::from(x.values()), value.clone()], &Pad { widths: inner.into() })?)?
     } else {
         x
     };
@@ -78,7 +78,7 @@ pub(super) fn pad(call: &Call<'_>) -> Answer {
 fn padded_rows(call: &Call<'_>, x: &RaggedTensor, value: &Arg, before: i64, after: i64) -> Result<RaggedTensor> {
     let mut one_behind = vec![0; 2 * (x.rank()? - 1)];
     one_behind[1] = 1;
-    let values = call_one(call.op, &[Arg::from(x.values()), value.clone()], &Pad { widths: one_behind })?;
+    let values = call_one(call.op, &[Arg::from(x.values()), value.clone()], &Pad { widths: one_behind.into() })?;
     let last = ops::sum(ops::add(zeros(x.values())?, 1)?, 0, false)?;
     let each = ops::add(zeros(&x.clone().into_value())?, last)?;
     let border = |width: i64| {

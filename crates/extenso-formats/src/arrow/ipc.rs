@@ -16,7 +16,7 @@ use super::export::to_arrow_field;
 use crate::project::Wanted;
 use crate::records::is;
 use crate::run::Rows;
-use crate::source::{MOST, RATIO};
+use crate::source::{MOST, RATIO, unpack};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_buffer::Buffer;
@@ -32,6 +32,7 @@ use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use nodes::checked_lengths;
 use shared::{apart, numbers_in_runs};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ const ROOT: &str = "extenso:value";
 /// The rows of an IPC file or stream, which its first bytes tell apart; a struct of its columns.
 ///
 /// Columns that neither `spec` nor `paths` ask for are not decoded. Buffers may be compressed, by LZ4 or zstd; the others are those of `bytes`, which
-/// may be a file that is mapped into memory.
+/// may be a file that is mapped into memory. The whole may be packed by gzip or zstd.
 ///
 /// Errors: bytes that are neither, with the place of the first message that is malformed; those of [`from_chunks`].
 ///
@@ -56,7 +57,10 @@ const ROOT: &str = "extenso:value";
 /// assert_eq!(extenso_ext::to_literal(&again.value).unwrap().to_string(), "[[1, 2], [], [3]]");
 /// ```
 pub fn read_ipc(bytes: Buffer, options: &ArrowOptions) -> Result<Rows> {
-    guarded(|| read(&bytes, options))
+    match unpack(&bytes)? {
+        Cow::Borrowed(_) => guarded(|| read(&bytes, options)),
+        Cow::Owned(plain) => guarded(|| read(&plain.into(), options)),
+    }
 }
 
 fn read(bytes: &Buffer, options: &ArrowOptions) -> Result<Rows> {

@@ -41,17 +41,16 @@ fn before<'a>(text: &'a str, mark: &str) -> Result<(&'a str, &'a str), String> {
 fn stub(op: &OpDef) -> String {
     let argument = if op.variadic { "Sequence[_Argument]" } else { "_Argument" };
     let params = op.params.iter().map(|param| format!("{param}: {argument}"));
-    let attrs =
-        signature::attr_texts(op, |param| format!("{}: {}", param.name, annotation(param.name, param.kind)), " = ");
+    let attrs = signature::attr_texts(op, |param| format!("{}: {}", param.name, annotation(param.kind)), " = ");
     let keywords = signature::keyword_texts(op, |keyword| format!("{}: {}", keyword.name(), keyword.stub().0), " = ");
     let params = params.chain(attrs).chain(keywords).collect::<Vec<_>>().join(", ");
     format!("def {}({params}) -> Any: ...", op.name)
 }
 
 /// The annotation of an attribute's type.
-fn annotation<'a>(name: &str, kind: &'a str) -> &'a str {
+fn annotation(kind: &str) -> &str {
     match kind {
-        "ints" if name == "widths" => "int | Sequence[int] | Sequence[Sequence[int]]",
+        "pairs of ints" => "int | Sequence[int] | Sequence[Sequence[int]]",
         "bool" => "builtins.bool",
         "ints" => "int | Sequence[int]",
         "ints or None" => "int | Sequence[int] | None",

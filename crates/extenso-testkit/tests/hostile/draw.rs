@@ -223,7 +223,9 @@ impl Draw {
             "str" | "str or None" => AttrValue::Str(self.0.pick(&TEXTS).to_string()),
             "dtype" => AttrValue::DType(self.dtype()),
             "axes" if self.0.below(4) == 0 => AttrValue::None,
-            "ints" | "ints or None" | "axes" => AttrValue::Ints((0..self.0.below(5)).map(|_| self.int()).collect()),
+            "ints" | "pairs of ints" | "ints or None" | "axes" => {
+                AttrValue::Ints((0..self.0.below(5)).map(|_| self.int()).collect())
+            }
             "variable" => AttrValue::Variable(Variable::new("v", Tensor::scalar(1.0)).expect("a variable")),
             _ => AttrValue::None,
         }
