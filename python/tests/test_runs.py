@@ -226,3 +226,9 @@ def test_what_a_function_takes_and_records_lack_is_told() -> None:
         ex.infer_spec(b"a", format="cvs")
     with pytest.raises(ex.MissingNameError, match="nothing says of which"):
         ex.infer_spec(b"\x03\x08\x01\x10", format="protobuf")
+    with pytest.raises(ex.InvalidValueError, match="^run: function '<lambda>' has no parameter with a name"):
+        ex.function(lambda *rows: rows).run(b'{"a": 1}')
+    with pytest.raises(ex.FileError, match="A string is a path"):
+        ex.infer_spec('{"a": 1}')
+    with pytest.raises(ex.FileError, match="A string is a path"):
+        ex.function(lambda rows: rows).run('{"a": 1}', target=io.BytesIO())

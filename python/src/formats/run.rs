@@ -2,7 +2,7 @@
 
 use super::parquet::{Told, told};
 use super::report::PyBadRows;
-use super::source::{Source, chunk};
+use super::source::{Source, chunk, opened};
 use super::target::{PyTarget, path_of};
 use super::watch::Watchers;
 use super::{framing_of, message_of, of_objects, policy, with_bytes, with_messages, with_report};
@@ -93,7 +93,7 @@ pub fn spec_in(py: Python<'_>, source: Source<'_>, options: &SourceOptions, look
     let asked = Asked { paths: looked.paths.clone(), sample: looked.sample };
     let opening = opening(source)?.0;
     let look = || match opening {
-        Opening::Path(path) => spec_of_file(&path, options, &asked),
+        Opening::Path(path) => opened(&path).and_then(|_| spec_of_file(&path, options, &asked)),
         Opening::Reader(reader) => spec_of_reader(reader, options, &asked),
     };
     py.detach(|| guarded(look)).or_raise()

@@ -57,9 +57,7 @@ impl<'py> Source<'py> {
         Ok(match self {
             Source::Bytes(bytes) => Box::new(Cursor::new(pyo3::pybacked::PyBackedBytes::from(bytes))),
             Source::Text(text) | Source::Rows(Lines { text, .. }) => Box::new(Cursor::new(text)),
-            Source::Path(path) => {
-                Box::new(BufReader::new(File::open(&path).map_err(|e| refused(&path, &e)).or_raise()?))
-            }
+            Source::Path(path) => Box::new(BufReader::new(opened(&path).or_raise()?)),
             Source::File(file) => Box::new(BufReader::new(PyFile { file: file.unbind(), rest: Cursor::default() })),
         })
     }
@@ -96,7 +94,7 @@ pub fn with_file_or_bytes<T: Send>(
         Source::Bytes(bytes) => run(bytes.as_bytes()),
         Source::Text(text) | Source::Rows(Lines { text, .. }) => run(&text),
         Source::Path(path) => {
-            let read = || of_file(opened(&path).map_err(|e| refused(&path, &e))?);
+            let read = || of_file(opened(&path)?);
             py.detach(|| guarded(read)).or_raise()
         }
         Source::File(file) => run(&chunk(&file.call_method0("read")?)?),
@@ -104,9 +102,14 @@ pub fn with_file_or_bytes<T: Send>(
 }
 
 /// A file to read; what is a directory is opened as well, and would fail at the first byte.
-fn opened(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(file) }
+///
+/// Errors: what the operating system refuses, with a hint where the path is text of records.
+pub fn opened(path: &Path) -> Result<File> {
+    let file = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
+        true => Err(io::ErrorKind::IsADirectory.into()),
+        false => Ok(file),
+    });
+    file.map_err(|e| refused(path, &e))
 }
 
 fn refused(path: &Path, e: &io::Error) -> Error {

@@ -240,14 +240,21 @@ impl PyFunction {
 
     /// The concrete function for records of a spec: the only argument, defaults aside, or the fields that are named as the parameters are.
     ///
-    /// Errors: a parameter without a default that no field has the name of; those of the trace.
+    /// Errors: no parameters; one without a default that no field has the name of; those of the trace.
     fn of_records(&self, py: Python<'_>, spec: Spec) -> PyResult<PyConcrete> {
         let parameters = self.shared.signature.parameters();
         let mut of_caller = parameters.iter().filter(|(_, has_default)| !has_default);
-        if let (Some((name, _)), None) = (of_caller.next().or(parameters.first()), of_caller.next()) {
-            let records = PyDict::new(py);
-            records.set_item(&**name, spec::to_py(py, spec)?)?;
-            return self.get_concrete_function(&PyTuple::empty(py), Some(&records));
+        match (of_caller.next().or(parameters.first()), of_caller.next()) {
+            (Some((name, _)), None) => {
+                let records = PyDict::new(py);
+                records.set_item(&**name, spec::to_py(py, spec)?)?;
+                return self.get_concrete_function(&PyTuple::empty(py), Some(&records));
+            }
+            (None, _) => {
+                let error = Error::value(format!("function '{}' has no parameter with a name", self.core.name()));
+                return Err(raised(py, error.wanted("one that takes the records, or one for each field").at("run")));
+            }
+            (Some(_), Some(_)) => {}
         }
         let components = match &spec {
             Spec::Ext(ext) => &ext.components[..],
