@@ -5,6 +5,7 @@
 use crate::attrs::{AttrSet, AttrValue};
 use crate::dispatch::{Call, dispatch};
 use crate::op::OpDef;
+use crate::ops::{CAST, Cast};
 use crate::symbol::{current_scope, forbidden_place};
 use crate::tensor::{Dense, Tensor, join_text};
 use crate::value::{Arg, Outputs, Scalar, Value};
@@ -12,7 +13,8 @@ use extenso_types::{DType, DTypeKind, Error, LeafSpec, Result};
 use half::{bf16, f16};
 use smallvec::SmallVec;
 
-type Values = SmallVec<[Value; 4]>;
+/// The arguments of a call.
+pub type Values = SmallVec<[Value; 4]>;
 
 /// Applies an op.
 ///
@@ -79,7 +81,10 @@ fn dense_of(arg: &Arg) -> Option<&Dense> {
     }
 }
 
-fn canonicalize(op: &'static OpDef, args: &[Arg]) -> Result<Values> {
+/// The arguments as the op gets them: lists spread, weak scalars strengthened, numbers of one kind promoted.
+///
+/// Errors: another number of arguments than the op has; a scalar that does not fit the tensors beside it.
+pub fn canonicalize(op: &'static OpDef, args: &[Arg]) -> Result<Values> {
     let flat: &[Arg] = match args {
         [Arg::List(items)] if op.variadic => items,
         _ => args,
@@ -92,12 +97,12 @@ fn canonicalize(op: &'static OpDef, args: &[Arg]) -> Result<Values> {
         )));
     }
     let sharing = || flat.iter().enumerate().filter(|(i, _)| op.shares_dtype(*i)).map(|(_, arg)| arg);
-    let like = sharing().find_map(dtype_of).or_else(|| common(sharing()));
+    let like = promoted(sharing().filter_map(dtype_of)).or_else(|| common(sharing()));
     let mut values = Values::new();
     for (i, arg) in flat.iter().enumerate() {
         let like = if op.shares_dtype(i) { like } else { None };
         let value = match arg {
-            Arg::Value(value) => Ok(value.clone()),
+            Arg::Value(value) => widened(value, like),
             Arg::Scalar(scalar) => strengthen(scalar, like).map(Value::Tensor),
             Arg::List(_) => Err(Error::dtype("found a list").wanted("a tensor")),
         };
@@ -117,6 +122,22 @@ fn dtype_of(arg: &Arg) -> Option<DType> {
     match arg {
         Arg::Value(Value::Tensor(t)) => Some(t.dtype()),
         Arg::Value(Value::Partition(_) | Value::Ext(_)) | Arg::Scalar(_) | Arg::List(_) => None,
+    }
+}
+
+/// The dtype that holds the values of all, or the first where none does: the op then says what it wants.
+fn promoted(mut dtypes: impl Iterator<Item = DType>) -> Option<DType> {
+    let first = dtypes.next()?;
+    Some(dtypes.try_fold(first, DType::promote).unwrap_or(first))
+}
+
+/// The value in a dtype that holds all its values; as it is where that dtype does not.
+fn widened(value: &Value, like: Option<DType>) -> Result<Value> {
+    match (value, like) {
+        (Value::Tensor(t), Some(like)) if t.dtype() != like && t.dtype().can_cast(like) => {
+            call_one(&CAST, &[Arg::from(t)], &Cast { dtype: like })
+        }
+        _ => Ok(value.clone()),
     }
 }
 

@@ -23,7 +23,7 @@ mod threads;
 mod value;
 mod variable;
 
-pub use call::{call, call_one, strengthen};
+pub use call::{call, call_one, canonicalize, strengthen};
 pub use dispatch::{Answer, Call, Handler, HandlerId, Target, on, register_handler, unregister};
 pub use ext::{
     Component, Ext, Extension, ExtensionType, OpaqueExtension, Provenance, StaticData, TypeBehavior, TypeSpec,

@@ -290,10 +290,16 @@ impl OpDef {
         self
     }
 
-    /// Says which parameters have a dtype of their own: a weak scalar there does not take the dtype of the others, nor they
-    /// its own.
+    /// Says which parameters have a dtype of their own: what is there is not promoted with the others, a weak scalar there does not
+    /// take their dtype, nor they its own.
     pub const fn apart(mut self, params: &'static [usize]) -> OpDef {
         self.apart = params;
+        self
+    }
+
+    /// Says that every parameter has a dtype of its own.
+    pub const fn unrelated(mut self) -> OpDef {
+        self.like = usize::MAX;
         self
     }
 

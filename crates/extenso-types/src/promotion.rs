@@ -1,7 +1,7 @@
 //! Which dtype holds the values of two, and what numbers a dtype holds.
 //!
 //! Source: the promotion table of the Python Array API standard 2024.12; f16 beside bf16 gives f32, which holds both.
-//! Ops do not promote: the table says which cast to write.
+//! The call pipeline promotes by it; where it has no dtype, an op says which cast to write.
 
 use crate::{DType, DTypeKind, Error, Result};
 

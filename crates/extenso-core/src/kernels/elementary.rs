@@ -24,18 +24,19 @@ pub fn exp_f64(x: f64) -> f64 {
     canonical_f64(exp_reduced_f64(clamp_f64(x, -746.0, 710.0)))
 }
 
-/// Gives the natural logarithm of `x`, within 1 ulp; over all arguments within 0.95.
+/// Gives the natural logarithm of `x`, within 1 ulp; over all arguments within 0.99.
 ///
 /// Zero of either sign gives minus infinity, a negative number NaN.
-/// Source: `x = 2^k m` with m in [2/3, 4/3), then a minimax polynomial of degree 10 in m - 1 (Remez).
+/// Source: `x = 2^k m` with m in [sqrt(1/2), sqrt(2)), then a minimax polynomial of degree 10 in m - 1 (Remez).
 #[inline(always)]
 pub fn log_f32(x: f32) -> f32 {
     let subnormal = x < f32::MIN_POSITIVE;
     let bits = if subnormal { x * 8_388_608.0 } else { x }.to_bits();
-    let exponent = (bits.wrapping_sub(TWO_THIRDS_F32) as i32) >> 23;
-    let f = f32::from_bits(bits.wrapping_sub((exponent as u32) << 23)) - 1.0;
-    let k = exponent as f32 - if subnormal { 23.0 } else { 0.0 };
-    let y = k.mul_add(std::f32::consts::LN_2, polynomial_f32(f, LOG_F32).mul_add(f * f, f));
+    let power = power_f32(bits);
+    let f = f32::from_bits(bits.wrapping_sub(power)) - 1.0;
+    let k = (power as i32) as f32 - if subnormal { 23.0 / ONE_POWER_F32 } else { 0.0 };
+    let square = f * f;
+    let y = k.mul_add(std::f32::consts::LN_2 * ONE_POWER_F32, log_polynomial_f32(f, square).mul_add(square, f));
     log_edges_f32(x, y)
 }
 
@@ -49,24 +50,29 @@ pub fn log_f64(x: f64) -> f64 {
     log_edges_f64(x, log_reduced_f64(f, k, 0.0))
 }
 
-/// Gives the natural logarithm of 1 and `x`, within 1 ulp. Zero keeps its sign.
+/// Gives the natural logarithm of 1 and `x`, within 1 ulp; over all arguments within 0.99. Zero keeps its sign.
 ///
 /// -1 gives minus infinity, a number below it NaN.
-/// Source: as [`log_f32`]; what the rounding of `1 + x` loses (Knuth's two-sum), and that of m - 1 + k ln 2 (Dekker's), is added last.
+/// Source: as [`log_f32`]; what the roundings of `1 + x`, of m - 1 and of its sum with k ln 2 lose (Dekker's two-sum) is added last.
 #[inline(always)]
 pub fn log1p_f32(x: f32) -> f32 {
     let u = 1.0 + x;
-    let whole = u - 1.0;
-    let lost = (1.0 - (u - whole)) + (x - whole);
-    let exponent = (u.to_bits().wrapping_sub(TWO_THIRDS_F32) as i32) >> 23;
-    let m = f32::from_bits(u.to_bits().wrapping_sub((exponent as u32) << 23));
-    // The greatest powers become 0: what is lost does not count there.
-    let scale = f32::from_bits(((127 - exponent).max(0) as u32) << 23);
-    let (high, low, k) = (m - 1.0, lost * scale, exponent as f32);
-    let sum = k.mul_add(LN_2_HIGH_F32, high);
-    let low = low + k.mul_add(LN_2_LOW_F32, high - (sum - k * LN_2_HIGH_F32));
+    let (great, small) = if x > 1.0 { (x, 1.0) } else { (1.0, x) };
+    let lost = small - (u - great);
+    let power = power_f32(u.to_bits());
+    let high = f32::from_bits(u.to_bits().wrapping_sub(power)) - 1.0;
+    // Of the greatest powers it is 0: what is lost does not count there.
+    let scale = f32::from_bits(ONE_F32.wrapping_sub(power as i32).max(0) as u32);
+    let k = (power as i32) as f32;
+    let whole = k * (LN_2_HIGH_F32 * ONE_POWER_F32);
+    let sum = whole + high;
+    let low = lost.mul_add(scale, high - (sum - whole));
+    let low = k.mul_add(LN_2_LOW_F32 * ONE_POWER_F32, low);
     let f = lost.mul_add(scale, high);
-    let y = sum + polynomial_f32(f, LOG_F32).mul_add(f * f, low);
+    // What f lost counts as much as the slope at f is less than 1, which is about f.
+    let low = lost.mul_add(scale, high - f).mul_add(-f, low);
+    let square = f * f;
+    let y = sum + log_polynomial_f32(f, square).mul_add(square, low);
     if x == 0.0 { x } else { log_edges_f32(u, y) }
 }
 
@@ -171,22 +177,40 @@ pub(super) const LN_2_HIGH_F64: f64 = 6.931_471_803_691_238e-1;
 pub(super) const LN_2_LOW_F64: f64 = 1.908_214_929_270_587_7e-10;
 pub(super) const TWO_52: f64 = 4_503_599_627_370_496.0;
 
-// The least m of log_f32, and its polynomial.
-const TWO_THIRDS_F32: u32 = 0x3f2a_aaab;
+// The least m of log_f32, the square root of 1/2, and its polynomial.
+const SQRT_HALF_F32: u32 = 0x3f35_04f3;
+const ONE_F32: i32 = 0x3f80_0000;
+// An exponent stays where it stands in the bits, and so counts in these steps.
+const ONE_POWER_F32: f32 = 1.0 / 8_388_608.0;
 const LOG_F32: [f32; 9] = [
-    -0.5,
-    0.333_332_1,
-    -0.249_997_17,
-    0.200_107_47,
-    -0.166_823_06,
-    0.140_011_64,
-    -0.121_671_535,
-    0.140_047_4,
-    -0.129_489_66,
+    -0.499_999_88,
+    0.333_333_25,
+    -0.250_016_2,
+    0.200_020_45,
+    -0.166_080_13,
+    0.141_793_47,
+    -0.132_502_7,
+    0.129_262_73,
+    -0.076_315_59,
 ];
 // The least m of log_f64. A biased exponent stays positive: few instruction sets shift 64-bit lanes arithmetically or convert them.
 const SQRT_HALF_F64: u64 = 0x3fe6_a09e_667f_3bcd;
 const BIAS: u64 = 1024;
+
+/// The bits of k, in the place of the exponent, of `2^k m` with m in [sqrt(1/2), sqrt(2)).
+#[inline(always)]
+fn power_f32(bits: u32) -> u32 {
+    bits.wrapping_sub(SQRT_HALF_F32) & 0xff80_0000
+}
+
+/// The polynomial of the logarithm by Estrin's scheme (1960): no term waits for all those above it.
+#[inline(always)]
+fn log_polynomial_f32(x: f32, square: f32) -> f32 {
+    let c = LOG_F32;
+    let pair = |i: usize| c[i + 1].mul_add(x, c[i]);
+    let high = c[8].mul_add(square, pair(6)).mul_add(square, pair(4));
+    high.mul_add(square * square, pair(2).mul_add(square, pair(0)))
+}
 
 /// The `f` and `k` of `x = 2^k (1 + f)` with 1 + f in [sqrt(1/2), sqrt(2)).
 #[inline(always)]
@@ -349,9 +373,10 @@ macro_rules! helpers {
         /// The logarithm `y` of `x` where `x` is positive and finite, and what the others have instead.
         #[inline(always)]
         pub(super) fn $log_edges(x: $float, y: $float) -> $float {
-            let y = if x < $float::INFINITY { y } else { $float::INFINITY };
-            let y = if x == 0.0 { $float::NEG_INFINITY } else { y };
-            if x >= 0.0 { y } else { $float::NAN }
+            // Chosen in this order, the compiler makes three comparisons of it; of others it makes tests of the kind of float.
+            let y = if x < $float::INFINITY { y } else { x };
+            let edge = if x == 0.0 { $float::NEG_INFINITY } else { $float::NAN };
+            if x > 0.0 { y } else { edge }
         }
     };
 }

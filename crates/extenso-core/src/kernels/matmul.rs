@@ -163,8 +163,11 @@ pub struct PackedB<T: Float> {
     start: usize,
 }
 
+/// The rows of a tile: products of as many, or of a multiple, have no smaller tiles at their end.
+pub const TILE_ROWS: usize = 6;
+
 /// Rows that one or two tiles cover.
-const FEW_ROWS: usize = 6;
+const FEW_ROWS: usize = TILE_ROWS;
 
 /// Rows that a panel is read for at a time.
 pub const ROWS: usize = 192;

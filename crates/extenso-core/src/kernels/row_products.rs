@@ -42,43 +42,58 @@ pub fn kernel(dtype: DType) -> Option<RowSums> {
         }};
     }
     match dtype {
-        DType::F32 => of!(f32, sixteens),
+        DType::F32 => of!(f32, groups),
         DType::F64 => of!(f64, |_, _, _, _, _, _: &mut [f64]| 0),
         _ => None,
     }
 }
 
-/// Sums as many rows as make whole sixteens, where there are instructions that let the lanes of sixteen rows meet in registers.
+/// Sums as many rows as make whole groups, where there are instructions that let the lanes of several rows meet in registers.
 ///
 /// Gives how many rows that are.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
-fn sixteens(x: &[f32], xs: &[usize], y: &[f32], ys: &[usize], n: usize, out: &mut [f32]) -> usize {
-    if isa() != Isa::Avx512 {
-        return 0;
+fn groups(x: &[f32], xs: &[usize], y: &[f32], ys: &[usize], n: usize, out: &mut [f32]) -> usize {
+    macro_rules! all {
+        ($rows:literal, $group:ident) => {{
+            let rows = xs.as_chunks::<$rows>().0.iter().zip(ys.as_chunks::<$rows>().0);
+            let outs = out.as_chunks_mut::<$rows>().0;
+            for ((xs, ys), out) in rows.zip(&mut *outs) {
+                // SAFETY: `isa()` only gives instruction sets that this machine was found to support.
+                unsafe { $group(x, xs, y, ys, n, out) };
+            }
+            $rows * outs.len()
+        }};
     }
-    let rows = xs.as_chunks().0.iter().zip(ys.as_chunks().0);
-    let outs = out.as_chunks_mut().0;
-    for ((xs, ys), out) in rows.zip(&mut *outs) {
-        // SAFETY: `isa()` only gives instruction sets that this machine was found to support.
-        unsafe { sixteen_avx512(x, xs, y, ys, n, out) };
+    match isa() {
+        Isa::Avx512 => all!(16, sixteen_avx512),
+        Isa::Avx2 => all!(8, eight_avx2),
+        Isa::Baseline => 0,
     }
-    ROWS * outs.len()
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn sixteens(_: &[f32], _: &[usize], _: &[f32], _: &[usize], _: usize, _: &mut [f32]) -> usize {
+fn groups(_: &[f32], _: &[usize], _: &[f32], _: &[usize], _: usize, _: &mut [f32]) -> usize {
     0
+}
+
+/// The sum of two vectors of which one holds the first halves of the lanes of two rows, the other the second halves.
+#[cfg(target_arch = "x86_64")]
+macro_rules! halves {
+    ($add:ident, $shuffle:ident, $low:literal, $high:literal; $a:expr, $b:expr) => {{
+        let (a, b) = ($a, $b);
+        $add($shuffle::<$low>(a, b), $shuffle::<$high>(a, b))
+    }};
 }
 
 /// Sums sixteen rows. Two neighbours become one vector of both their halves, and so four times; then they are put in order.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[target_feature(enable = "avx512f")]
-fn sixteen_avx512(x: &[f32], xs: &[usize; ROWS], y: &[f32], ys: &[usize; ROWS], n: usize, out: &mut [f32; ROWS]) {
+fn sixteen_avx512(x: &[f32], xs: &[usize; 16], y: &[f32], ys: &[usize; 16], n: usize, out: &mut [f32; 16]) {
     use std::arch::x86_64::{
-        __m512, _mm512_add_ps, _mm512_loadu_ps, _mm512_mul_ps, _mm512_permutexvar_ps, _mm512_setr_epi32,
-        _mm512_setzero_ps, _mm512_shuffle_f32x4, _mm512_shuffle_ps, _mm512_storeu_ps,
+        _mm512_add_ps, _mm512_loadu_ps, _mm512_mul_ps, _mm512_permutexvar_ps, _mm512_setr_epi32, _mm512_setzero_ps,
+        _mm512_shuffle_f32x4, _mm512_shuffle_ps, _mm512_storeu_ps,
     };
     // SAFETY: a group has sixteen floats.
     let load = |group: &[f32; LANES]| unsafe { _mm512_loadu_ps(group.as_ptr()) };
@@ -87,19 +102,43 @@ fn sixteen_avx512(x: &[f32], xs: &[usize; ROWS], y: &[f32], ys: &[usize; ROWS], 
         let groups = x.as_chunks().0.iter().zip(y.as_chunks().0);
         groups.fold(_mm512_setzero_ps(), |sum, (x, y)| _mm512_add_ps(sum, _mm512_mul_ps(load(x), load(y))))
     };
-    macro_rules! halves {
-        ($shuffle:ident, $low:literal, $high:literal; $a:expr, $b:expr) => {{
-            let (a, b): (__m512, __m512) = ($a, $b);
-            _mm512_add_ps($shuffle::<$low>(a, b), $shuffle::<$high>(a, b))
-        }};
-    }
-    let of_two = |i: usize| halves!(_mm512_shuffle_f32x4, 0x44, 0xee; row(i), row(i + 1));
-    let of_four = |i: usize| halves!(_mm512_shuffle_f32x4, 0x88, 0xdd; of_two(i), of_two(i + 2));
-    let of_eight = |i: usize| halves!(_mm512_shuffle_ps, 0x44, 0xee; of_four(i), of_four(i + 4));
-    let sums = halves!(_mm512_shuffle_ps, 0x88, 0xdd; of_eight(0), of_eight(8));
+    let of_two = |i: usize| halves!(_mm512_add_ps, _mm512_shuffle_f32x4, 0x44, 0xee; row(i), row(i + 1));
+    let of_four = |i: usize| halves!(_mm512_add_ps, _mm512_shuffle_f32x4, 0x88, 0xdd; of_two(i), of_two(i + 2));
+    let of_eight = |i: usize| halves!(_mm512_add_ps, _mm512_shuffle_ps, 0x44, 0xee; of_four(i), of_four(i + 4));
+    let sums = halves!(_mm512_add_ps, _mm512_shuffle_ps, 0x88, 0xdd; of_eight(0), of_eight(8));
     let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     // SAFETY: there is room for sixteen floats.
     unsafe { _mm512_storeu_ps(out.as_mut_ptr(), _mm512_permutexvar_ps(order, sums)) };
+    *out = out.map(canonical_f32);
+}
+
+/// Sums eight rows, whose lanes are two vectors each: these meet first, then neighbours as those of sixteen rows do.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+#[target_feature(enable = "avx2")]
+fn eight_avx2(x: &[f32], xs: &[usize; 8], y: &[f32], ys: &[usize; 8], n: usize, out: &mut [f32; 8]) {
+    use std::arch::x86_64::{
+        _mm256_add_ps, _mm256_loadu_ps, _mm256_mul_ps, _mm256_permute2f128_ps, _mm256_permutevar8x32_ps,
+        _mm256_setr_epi32, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_storeu_ps,
+    };
+    // SAFETY: half a group has eight floats.
+    let load = |half: &[f32; LANES / 2]| unsafe { _mm256_loadu_ps(half.as_ptr()) };
+    let row = |i: usize| {
+        let (x, y) = (&x[xs[i]..xs[i] + n], &y[ys[i]..ys[i] + n]);
+        let mut sums = [_mm256_setzero_ps(); 2];
+        for (x, y) in x.as_chunks::<LANES>().0.iter().zip(y.as_chunks::<LANES>().0) {
+            for (sum, (x, y)) in sums.iter_mut().zip(x.as_chunks().0.iter().zip(y.as_chunks().0)) {
+                *sum = _mm256_add_ps(*sum, _mm256_mul_ps(load(x), load(y)));
+            }
+        }
+        _mm256_add_ps(sums[0], sums[1])
+    };
+    let of_two = |i: usize| halves!(_mm256_add_ps, _mm256_permute2f128_ps, 0x20, 0x31; row(i), row(i + 1));
+    let of_four = |i: usize| halves!(_mm256_add_ps, _mm256_shuffle_ps, 0x44, 0xee; of_two(i), of_two(i + 2));
+    let sums = halves!(_mm256_add_ps, _mm256_shuffle_ps, 0x88, 0xdd; of_four(0), of_four(4));
+    let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    // SAFETY: there is room for eight floats.
+    unsafe { _mm256_storeu_ps(out.as_mut_ptr(), _mm256_permutevar8x32_ps(sums, order)) };
     *out = out.map(canonical_f32);
 }
 

@@ -4,7 +4,8 @@ use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::{Ended, Epilogue, InPlace, at_position};
 use crate::grad::GradCx;
 use crate::kernels::matmul::{
-    Float, Layout, PackedB, ROWS, dots, has_few_columns, is_dots, matmul as kernel, matmul_packed, reads_panels,
+    Float, Layout, PackedB, ROWS, TILE_ROWS, dots, has_few_columns, is_dots, matmul as kernel, matmul_packed,
+    reads_panels,
 };
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -282,10 +283,10 @@ impl Plan {
                 then(first, out)
             })
         };
-        let rows = m.div_ceil(pieces);
         if pieces == 1 {
             return some_rows((0, out));
         }
+        let rows = m.div_ceil(pieces).next_multiple_of(TILE_ROWS);
         let parts = out.chunks_mut(rows * n).enumerate().map(|(piece, out)| (piece * rows, out)).collect();
         side_by_side(parts, some_rows).into_iter().collect()
     }

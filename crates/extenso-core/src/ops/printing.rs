@@ -25,6 +25,7 @@ crate::ops! {
     /// Errors: a number of `{}` other than that of values; lines that cannot be written.
     PRINT_LINE: print_line(values; Template { template: String }) = OpDef::general(Class::Effect, infer, run)
         .variadic()
+        .unrelated()
         .effect()
         .part()
         .examples(&[("print_line(([1, 2], [0.5]), template=\"{} times {}\")", "\"[1, 2] times [0.5]\"")]);

@@ -8,7 +8,7 @@ mod draw;
 
 use draw::Draw;
 use extenso_core::attrs::NoAttrs;
-use extenso_core::{Arg, OpDef, Outputs, Tensor, Value, call, ops};
+use extenso_core::{Arg, OpDef, Outputs, Tensor, Value, call, canonicalize, ops};
 use extenso_ext::to_literal;
 use extenso_graph::trace;
 use extenso_testkit::rng::Rng;
@@ -99,17 +99,11 @@ fn one(op: &'static OpDef, args: &[Arg], attrs: &Attrs) -> Result<bool, String> 
     Ok(true)
 }
 
-/// The arguments as the op itself gets them, if they are as many as it has and each is a tensor or a partition.
-fn leaves(op: &OpDef, args: &[Arg]) -> Option<Vec<Value>> {
-    let flat: &[Arg] = match args {
-        [Arg::List(items)] if op.variadic => items,
-        _ => args,
-    };
-    let value = |arg: &Arg| Some(arg.value().ok()?.clone()).filter(|value| value.ext().is_err());
-    if !op.variadic && flat.len() != op.params.len() {
-        return None;
-    }
-    flat.iter().map(value).collect()
+/// The arguments as the op itself gets them, if each is a tensor or a partition.
+fn leaves(op: &'static OpDef, args: &[Arg]) -> Option<Vec<Value>> {
+    let values = canonicalize(op, args).ok()?.into_vec();
+    (op.variadic || values.len() == op.params.len()).then_some(())?;
+    values.iter().all(|value| value.ext().is_err()).then_some(values)
 }
 
 /// What was inferred from known sizes, from an unknown outer one and from unknown ones holds for what came.

@@ -12,6 +12,7 @@ mod gradients;
 mod lines;
 mod lists;
 mod networks;
+mod promotion;
 mod reference;
 mod sizes;
 mod support;
