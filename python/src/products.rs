@@ -4,11 +4,13 @@
 
 use crate::arg;
 use crate::composed::attribute;
+use crate::error::raised;
 use crate::rearrange::{Given, Made, axes, made};
 use crate::typed::{Typed, typed};
 use crate::value;
 use extenso_core::Arg;
 use extenso_core::ops::{self, DotAxes};
+use extenso_types::Error;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
@@ -54,8 +56,13 @@ fn dot_axes(function: &str, object: Given<'_, '_>) -> PyResult<DotAxes> {
     if object.is_instance_of::<PyInt>() {
         return Ok(DotAxes::Count(attribute(function, "axes", object)?));
     }
-    let (of_x, of_y): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
-    Ok(DotAxes::Pairs(attribute(function, "axes", &of_x)?, attribute(function, "axes", &of_y)?))
+    let pair: Vec<Bound<'_, PyAny>> = object.try_iter().and_then(Iterator::collect).unwrap_or_default();
+    let [of_x, of_y] = pair.as_slice() else {
+        let error =
+            Error::value(format!("{} lists of axes are given", pair.len())).wanted("two: those of x and those of y");
+        return Err(raised(object.py(), error.at("axes").at(function)));
+    };
+    Ok(DotAxes::Pairs(attribute(function, "axes", of_x)?, attribute(function, "axes", of_y)?))
 }
 
 /// The sum of the products of vectors along `axis`, which broadcast in the other axes.

@@ -1,6 +1,6 @@
-"""Makes the suite of the Array API standard ask for what Extenso has: no complex numbers, and operands of one dtype.
+"""Makes the suite of the Array API standard ask for what Extenso has: no complex numbers.
 
-The suite takes it for granted that there is a widest complex dtype, and mixes dtypes in nearly every binary function.
+The suite takes it for granted that there is a widest complex dtype.
 """
 
 import builtins
@@ -19,21 +19,7 @@ def _widest(*items: Any, **how: Any) -> Any:
 
 
 with mock.patch("builtins.max", _widest):
-    from array_api_tests import dtype_helpers
-
-
-def pytest_sessionstart() -> None:
-    """Replaces the strategy of dtypes that promote to one another; the suite looks it up by name in each call."""
-    from array_api_tests import hypothesis_helpers
-    from array_api_tests._array_module import _UndefinedStub
-    from hypothesis import strategies
-
-    def one_dtype(max_size: "int | None" = 2, *, dtypes: Any = dtype_helpers.all_dtypes) -> Any:
-        known = strategies.sampled_from([dtype for dtype in dtypes if not isinstance(dtype, _UndefinedStub)])
-        counts = strategies.integers(2, max_size or 4)
-        return strategies.tuples(known, counts).map(lambda drawn: (drawn[0],) * drawn[1])
-
-    hypothesis_helpers.mutually_promotable_dtypes = one_dtype
+    from array_api_tests import dtype_helpers as dtype_helpers
 
 
 def pytest_collection_modifyitems(items: "list[pytest.Item]") -> None:

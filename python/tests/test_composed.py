@@ -144,3 +144,15 @@ def test_a_shuffle_of_rows_orders_each_by_itself() -> None:
     assert sorted(first) == sorted(third) == list(range(20)) and second == []
     assert first != third and first != list(range(20))
     assert ex.to_py(ex.function(lambda x: ex.random_shuffle(0, x, axis=1))(rows)) == [first, second, third]
+
+
+def test_the_axes_of_tensordot_are_two_lists_in_a_list_too() -> None:
+    x, y = ex.reshape(ex.arange(6), (2, 3)), ex.reshape(ex.arange(6), (3, 2))
+    assert ex.tensordot(x, y, axes=[[1], [0]]).tolist() == ex.tensordot(x, y, axes=([1], [0])).tolist() == (x @ y).tolist()
+    with pytest.raises(ex.Error, match="tensordot: axes: 1 lists"):
+        ex.tensordot(x, y, axes=[[1]])
+
+
+def test_a_tiling_that_no_memory_holds_is_refused_before_any_of_it_is_made() -> None:
+    with pytest.raises(ex.Error, match="tile: .*memory"):
+        ex.tile(ex.tensor([1.0, 2.0, 3.0]), (2**31, 2**31))

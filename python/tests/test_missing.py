@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import extenso as ex
+import pyarrow as pa
 import pytest
 
 SEEDS = range(40)
@@ -221,3 +222,73 @@ def test_a_list_that_is_missing_has_no_tuples() -> None:
         assert [row and sorted(map(sorted, row)) for row in pairs] == [None, [[1, 7], [1, 8], [2, 7], [2, 8]], None, []]
     assert ex.to_py(ex.argcartesian([x, y], axis=1)[0]) == [None, [0, 0, 1, 1], None, []]
     assert ex.to_py(ex.function(lambda x, y: ex.union(x, y, axis=1))(x, y)) == [None, [1, 2, 7, 8], None, [5]]
+
+
+def pairs(rows: "list[Any]") -> Any:
+    """Lists of one size, of which some are missing as a whole, and some of what is in them."""
+    return ex.from_arrow(pa.array(rows, pa.list_(pa.int64(), 2)))
+
+
+def test_a_list_of_one_size_that_is_missing_has_no_length_and_no_elements() -> None:
+    x = pairs([[1, 2], None, [None, 3]])
+    assert ex.to_py(ex.num(x)) == [2, None, 2]
+    assert ex.to_py(ex.local_index(x)) == [[0, 1], None, [0, 1]]
+    assert ex.to_py(ex.flatten(x)) == ex.to_py(ex.flatten(x, axis=1)) == [1, 2, None, 3]
+    assert ex.to_py(ex.function(ex.flatten)(x)) == [1, 2, None, 3]
+
+
+def test_what_is_missing_below_what_is_missing_is_filled_too() -> None:
+    x = pairs([[None, 1], None])
+    assert ex.to_py(ex.fill_none(x, 0)) == ex.to_py(ex.coalesce(x, 0)) == [[0, 1], [0, 0]]
+    assert ex.to_py(ex.boolean_mask(pairs([[3, None], [1, 2]]), ex.fill_none(pairs([[3, None], [1, 2]]) > 1, False))) == [3, 2]
+
+
+@pytest.mark.parametrize("f", [ex.log, ex.sqrt, lambda x: 1.0 / x])
+def test_no_slope_depends_on_what_lies_under_what_is_missing(f: Any) -> None:
+    def loss(x: Any) -> Any:
+        return ex.sum(f(ex.mask(x, x > 0.0)))
+
+    slope = ex.grad(loss)(ex.tensor([1.0, 0.0, 2.0])).tolist()
+    assert slope[1] == 0.0 and slope == ex.function(ex.grad(loss))(ex.tensor([1.0, 0.0, 2.0])).tolist()
+
+
+def test_no_slope_depends_on_rows_that_are_missing() -> None:
+    def loss(x: Any) -> Any:
+        rows = ex.mask(ex.RaggedTensor.from_row_lengths(x, [2, 1]), ex.tensor([True, False]))
+        return ex.sum(ex.softmax(rows, axis=-1) ** 2.0)
+
+    slope = ex.grad(loss)(ex.tensor([1.0, 2.0, 3.0])).tolist()
+    assert slope[2] == 0.0 and slope[0] == -slope[1] != 0.0
+
+
+def sliced(rows: "list[Any]", before: Any) -> Any:
+    """Rows whose values begin with others, which are in no row."""
+    return ex.from_arrow(pa.array([before, *rows])[1:])
+
+
+def test_values_outside_every_row_do_not_matter_in_a_traced_function() -> None:
+    x = sliced([[1, 2], []], [0])
+    for f in (lambda q: ex.floor_divide(10, q), lambda q: ex.remainder(q, q), lambda q: ex.floor_divide(q + 1, q)):
+        assert ex.to_py(ex.function(f)(x)) == ex.to_py(f(x))
+    deep, plain = sliced([[[1, 2], []], [[3]]], [[9, 9]]), ex.constant([[[1, 2], []], [[3]]])
+    for g in (lambda a, b: a + b, lambda a, b: ex.where(a > b, a, b), lambda a, b: a == b):
+        assert ex.to_py(ex.function(g)(deep, plain)) == ex.to_py(g(deep, plain))
+
+
+def test_a_dense_value_of_unknown_sizes_is_flattened() -> None:
+    f = ex.function(lambda x: ex.flatten(x, axis=1))
+    for shape in ((2, 3, 2), (2, 4, 5), (3, 1, 2)):
+        assert f(ex.ones(shape)).shape == (shape[0] * shape[1], shape[2])
+
+
+def test_lists_inside_rows_that_were_sliced_are_joined() -> None:
+    x, y = sliced([[[1]]], [[9, 9]]), sliced([[[5]]], [[8]])
+    assert ex.to_py(ex.concat([x, y], axis=-1)) == ex.to_py(ex.function(lambda a, b: ex.concat([a, b], axis=-1))(x, y)) == [[[1, 5]]]
+
+
+def test_rows_of_records_are_grouped_whatever_their_number() -> None:
+    f = ex.function(lambda v, k: ex.group_by(v, k, axis=1)[1])
+    for n in (2, 3):
+        values = ex.constant([[{"n": 1}, {"n": 2}]] + [[{"n": 3}]] * (n - 1))
+        keys = ex.constant([["x", "y"]] + [["x"]] * (n - 1))
+        assert ex.to_py(f(values, keys)) == [[[{"n": 1}], [{"n": 2}]]] + [[[{"n": 3}]]] * (n - 1)

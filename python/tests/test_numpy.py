@@ -65,8 +65,9 @@ def test_arrays_of_any_layout_come_in(array: Any) -> None:
 
 def test_numpy_scalars_are_not_weak() -> None:
     assert (ex.tensor([1.0], "f32") + np.float32(1)).dtype is ex.f32
-    with pytest.raises(TypeError, match="f32 and f64"):
-        ex.tensor([1.0], "f32") + np.float64(1)
+    assert (ex.tensor([1.0], "f32") + np.float64(1)).dtype is ex.f64
+    with pytest.raises(TypeError, match="i64 and f64"):
+        ex.tensor([1]) + np.float64(1)
 
 
 @pytest.mark.parametrize("array", [np.zeros(2, complex), np.zeros(2, "datetime64[s]")])
@@ -179,3 +180,10 @@ def test_elements_are_put_where_numpy_puts_them() -> None:
     assert np.array_equal(np.asarray(ex.scatter_nd_update(np.ones((4, 4, 3), np.int64), at, updates)), last)
     segments = ex.unsorted_segment_sum(updates, at[:, 0], 4)
     assert np.array_equal(np.asarray(segments), sums.sum(axis=1))
+
+
+def test_an_array_of_no_texts_is_one_of_texts() -> None:
+    for array, dtype in ((np.array([], "U3"), ex.string), (np.zeros((0, 3), "U1"), ex.string), (np.array([], "S1"), ex.bytes)):
+        tensor = ex.tensor(array)
+        assert (tensor.dtype, tensor.shape) == (dtype, array.shape)
+    assert ex.concat([ex.tensor(np.array(["a"])), ex.tensor(np.array([], "U1"))]).tolist() == ["a"]

@@ -98,6 +98,8 @@ pub enum Fact {
     Constant,
     /// `partition_from_lengths(row_lengths(op(x))) == op(x)`: every value belongs to a row
     Covers,
+    /// `op(x, 0)` or `op(x, -1)` is an error: of integers it is not defined everywhere
+    Partial,
 }
 
 /// What fused blocks find in rows themselves.

@@ -135,6 +135,10 @@ pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
     let filled = if let Some(masked) = typed::<MaskedTensor>(x) {
         match masked.rows_there() {
             Ok(Some(rows)) => rows_filled(x, &rows, fill),
+            // Below a mask may lie another, whose elements are missing too.
+            Ok(None) if typed::<MaskedTensor>(masked.values()).is_some() => {
+                masked.filled(fill.clone()).and_then(|filled| fill_none(&filled, fill))
+            }
             Ok(None) => masked.filled(fill),
             Err(error) => Err(error),
         }

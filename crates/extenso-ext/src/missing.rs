@@ -12,7 +12,7 @@ pub(crate) use pad::{one_more, with_one_more};
 
 use crate::args::typed;
 use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};
-use crate::masked::{MaskedTensor, fill_none, is_none};
+use crate::masked::{MaskedTensor, fill_none, is_none, trailing};
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor, masked_by, select};
 use extenso_core::attrs::Axes;
@@ -87,7 +87,28 @@ fn where_true(x: &Value, condition: &Value) -> Result<Value> {
         let inner = as_rows(&condition)?.values_in(rows.partition()).map_err(|e| e.at("condition"))?;
         return Ok(rows.with_values(where_true(rows.values(), &inner)?)?.into_value());
     }
-    masked_by(x.clone(), condition.tensor().map_err(|e| e.at("condition"))?)
+    let there = condition.tensor().map_err(|e| e.at("condition"))?;
+    masked_by(without_slope_under(x, &condition)?, there)
+}
+
+/// The value with zeros where floats are to be missing: a slope of what lies there would be infinite or NaN for many ops, and times the
+/// zero that comes from behind the mask still be no zero.
+fn without_slope_under(x: &Value, there: &Value) -> Result<Value> {
+    if let Some(rows) = typed::<RaggedTensor>(x) {
+        let rows = rows.compact()?;
+        let in_rows = ops::gather_rows_of(there, rows.partition())?;
+        return Ok(rows.with_values(without_slope_under(rows.values(), &in_rows)?)?.into_value());
+    }
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        let values = without_slope_under(masked.values(), there)?;
+        return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
+    }
+    match x {
+        Value::Tensor(t) if t.dtype().is_float() => {
+            ops::where_(trailing(there, rank(x)?.saturating_sub(rank(there)?))?, x, 0.0)
+        }
+        _ => Ok(x.clone()),
+    }
 }
 
 /// The values, and nothing where they are NaN. Awkward Array's name.
@@ -181,8 +202,11 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
             return Ok(whole);
         }
         return match typed::<MaskedTensor>(&whole) {
-            Some(whole) => masked_by(or_else(whole.values(), y)?, whole.mask()),
-            None => or_else(&whole, y),
+            Some(whole) if typed::<MaskedTensor>(masked.values()).is_none() => {
+                masked_by(or_else(whole.values(), y)?, whole.mask())
+            }
+            // Of a mask over another there is one left now.
+            Some(_) | None => or_else(&whole, y),
         };
     }
     if let Some(records) = typed::<StructTensor>(x) {

@@ -2,7 +2,9 @@
 
 use crate::args::typed;
 use crate::masked::MaskedTensor;
+use crate::meaning::over_elements;
 use crate::ragged::{self, RaggedTensor};
+use crate::structs::{Field, StructTensor};
 use extenso_core::attrs::Axes;
 use extenso_core::{Arg, ExtensionType, Value, ops};
 use extenso_types::{DType, Result};
@@ -78,8 +80,14 @@ pub(crate) fn checked(value: &Value, given: &Value, wanted: &Value, what: &str) 
         let values = checked(masked.values(), given, wanted, what)?;
         return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
     }
-    match typed::<RaggedTensor>(value) {
-        Some(rows) => Ok(rows.with_values(checked(rows.values(), given, wanted, what)?)?.into_value()),
-        None => ops::check_equal(value, given, wanted, what),
+    if let Some(rows) = typed::<RaggedTensor>(value) {
+        return Ok(rows.with_values(checked(rows.values(), given, wanted, what)?)?.into_value());
     }
+    if let Some(records) = typed::<StructTensor>(value) {
+        let field = |(name, value): &Field| Ok((name.clone(), checked(value, given, wanted, what)?));
+        let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
+        return Ok(records.with_fields(fields?)?.into_value());
+    }
+    over_elements(value, &|elements| ops::check_equal(elements, given, wanted, what))
+        .unwrap_or_else(|| ops::check_equal(value, given, wanted, what))
 }

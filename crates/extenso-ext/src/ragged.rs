@@ -30,6 +30,7 @@ pub(crate) use within::take_in_rows;
 
 use crate::args::{int, typed};
 use crate::axes::{outer, rank};
+use extenso_core::attrs::Axes;
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result};
@@ -142,6 +143,18 @@ impl RaggedTensor {
         let lengths = ops::where_(mask, rows.row_lengths()?, 0)?;
         let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
         RaggedTensor::from_partition(ops::boolean_mask(rows.values(), kept, 0)?, partition)
+    }
+
+    /// The rows where `mask` is true, and empty ones elsewhere; as they are where each has one value, which other rows repeat.
+    pub(crate) fn only_where_unless_single(&self, mask: &Tensor) -> Result<RaggedTensor> {
+        match self.partition.data() {
+            Ok(rows) if rows.all_have_length_one() => Ok(self.clone()),
+            Ok(_) => self.only_where(mask),
+            Err(_) => {
+                let single = ops::all(ops::equal(self.row_lengths()?, 1)?, Axes::All, false)?;
+                self.only_where(ops::logical_or(mask, single)?.tensor()?)
+            }
+        }
     }
 
     /// The same rows over values that are all in some row; this value itself where that holds already.

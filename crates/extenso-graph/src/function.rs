@@ -316,8 +316,16 @@ impl Function {
             let differences = self.nearest(specs).map_or_else(Vec::new, |old| differences(&old.input, specs));
             return self.trace(specs.clone(), Retrace { differences, generalised: false }, false);
         };
-        let retrace = Retrace { differences: differences(&old.input, specs), generalised: true };
-        let concrete = self.trace(joined, retrace, false)?;
+        let why = |generalised| Retrace { differences: differences(&old.input, specs), generalised };
+        let Ok(concrete) = self.trace(joined, why(true), false) else {
+            // What the body does needs sizes that are known: those of this call then, and those of the other stay as they are.
+            self.write()
+                .traces
+                .iter_mut()
+                .filter(|kept| Arc::ptr_eq(&kept.concrete, &old))
+                .for_each(|kept| kept.exact = true);
+            return self.trace(specs.clone(), why(false), false);
+        };
         self.write().traces.retain(|kept| !Arc::ptr_eq(&kept.concrete, &old));
         Ok(concrete)
     }

@@ -190,7 +190,13 @@ fn from_numpy(array: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor
         "U" | "S" | "O" | "T" => {
             let dims: Vec<usize> = array.getattr("shape")?.extract()?;
             let flat = array.call_method1("ravel", ())?.call_method0("tolist")?;
-            let made = nested(&flat, dtype)?;
+            // Of no elements, the list does not say what they are.
+            let own = match kind(array).as_str() {
+                "U" | "T" => Some(DType::String),
+                "S" => Some(DType::Bytes),
+                _ => None,
+            };
+            let made = nested(&flat, dtype.or(own.filter(|_| dims.contains(&0))))?;
             made.with_dims(&dims).or_raise()
         }
         "b" | "i" | "u" | "f" => {

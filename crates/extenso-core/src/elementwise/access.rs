@@ -67,7 +67,7 @@ pub fn access<'a>(dtype: DType, source: &Source<'a>, dims: &[usize]) -> Result<A
                 return Ok(Access::Splat(splat(dtype, buffer, dims.iter().product())));
             }
             let strides = broadcast_strides(input.dims(), dims)?;
-            if input.len() <= BLOCK && dims.ends_with(without_ones(input.dims())) {
+            if (1..=BLOCK).contains(&input.len()) && dims.ends_with(without_ones(input.dims())) {
                 return Ok(Access::Cycle {
                     register: cycle(buffer, width, dims.iter().product()),
                     width,

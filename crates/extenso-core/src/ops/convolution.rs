@@ -4,6 +4,7 @@
 //! of a convolution is one chain of fused multiply-adds, over the places of the window in order and at each over the channels in
 //! order, because it is an element of a `matmul`: a sequence has the bits that it has in any batch.
 
+use super::normalize::in_f32;
 use super::{add, concat, divide, matmul, maximum, ones_like, pad, reshape, slice, split};
 use crate::ops::Sections;
 use crate::tensor::Tensor;
@@ -211,9 +212,15 @@ pub fn max_pool1d(x: impl Into<Arg>, width: i64, stride: Option<i64>, padding: P
 pub fn avg_pool1d(x: impl Into<Arg>, width: i64, stride: Option<i64>, padding: Padding) -> Result<Value> {
     let pooled = |x: Arg| {
         let total = |x: &Value| folded(pooled_places(x, 0.0, width, stride, padding)?, |x, y| add(x, y));
-        let x = x.value()?;
-        let totals = total(x)?;
-        if padding == Padding::Valid { divide(totals, width as f64) } else { divide(totals, total(&ones_like(x)?)?) }
+        in_f32(&[&x], |args| {
+            let x = args[0].value()?;
+            let totals = total(x)?;
+            if padding == Padding::Valid {
+                divide(totals, width as f64)
+            } else {
+                divide(totals, total(&ones_like(x)?)?)
+            }
+        })
     };
     pooled(x.into()).map_err(|e| e.at("avg_pool1d"))
 }

@@ -80,6 +80,9 @@ fn number(value: i64, dtype: DType) -> Result<Value> {
 pub fn arange(start: Scalar, stop: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Value> {
     let values = match (&start, &stop, &step) {
         (Scalar::Int(start), Scalar::Int(stop), Scalar::Int(step)) => int_range(*start, *stop, *step, dtype),
+        (Scalar::Int(_) | Scalar::Unsigned(_), Scalar::Int(_) | Scalar::Unsigned(_), Scalar::Int(step)) => {
+            unsigned_range(integer(&start)?, integer(&stop)?, *step)
+        }
         _ => float_range(float(&start)?, float(&stop)?, float(&step)?),
     };
     values.and_then(|values| in_dtype(values, dtype)).map_err(|e| e.at("arange"))
@@ -98,6 +101,34 @@ fn float(scalar: &Scalar) -> Result<f64> {
 
 fn in_dtype(values: Tensor, dtype: Option<DType>) -> Result<Value> {
     dtype.map_or_else(|| Ok(values.clone().into()), |dtype| cast(&values, dtype))
+}
+
+fn integer(scalar: &Scalar) -> Result<i128> {
+    match scalar {
+        Scalar::Int(v) => Ok((*v).into()),
+        Scalar::Unsigned(v) => Ok((*v).into()),
+        Scalar::Float(_) | Scalar::Bool(_) | Scalar::Str(_) => Err(Error::internal("no integer").at("arange")),
+    }
+}
+
+/// The range as u64, of which an end is beyond i64.
+fn unsigned_range(start: i128, stop: i128, step: i64) -> Result<Tensor> {
+    if step == 0 {
+        return Err(no_step());
+    }
+    let (span, width) = (stop - start, i128::from(step));
+    let count = ((span + width - width.signum()) / width).max(0);
+    let count = usize::try_from(count).map_err(|_| too_many(count))?;
+    let first = u64::try_from(start).map_err(|_| {
+        Error::value(format!("the range from {start} to {stop} is in no dtype of integers"))
+            .wanted("numbers from 0, or up to the largest i64")
+    });
+    let mut next = if count == 0 { 0 } else { first? };
+    written(count, || {
+        let value = next;
+        next = next.wrapping_add_signed(step);
+        value
+    })
 }
 
 fn int_range(start: i64, stop: i64, step: i64, dtype: Option<DType>) -> Result<Tensor> {

@@ -10,7 +10,7 @@ use crate::kernels::cast::cast as cast_kernel;
 use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
 use crate::kernels::quotient::Divided;
 use crate::kernels::row_products;
-use crate::op::Fact::{Commutes, Constant, Idempotent, Involution, Linear};
+use crate::op::Fact::{Commutes, Constant, Idempotent, Involution, Linear, Partial};
 use crate::op::OpDef;
 use crate::value::Value;
 use extenso_types::{DType, Result};
@@ -27,7 +27,7 @@ crate::ops! {
 
     /// Adds elementwise, with broadcasting. Integers wrap.
     ///
-    /// Numbers of one dtype; Python scalars take the dtype of the tensor.
+    /// Numbers of one kind are promoted to the dtype that holds both; Python scalars take the dtype of the tensor.
     ADD: add(x, y) = OpDef::binary(map!(ints: |x, y| x.wrapping_add(y); floats: |x, y| x + y))
         .facts(&[Commutes])
         .grad(|cx| two(cx, Ok(cx.g().clone()), Ok(cx.g().clone())))
@@ -60,6 +60,7 @@ crate::ops! {
     ///
     /// Errors: an integer is divided by zero; the message names the position.
     FLOOR_DIVIDE: floor_divide(x, y) = OpDef::binary(floor_divide_kernel)
+        .facts(&[Partial])
         .examples(&[("floor_divide([7, -7], 2)", "[3, -4]"), ("floor_divide([7.0], [2.0])", "[3.0]")])
         .alias_tf("floordiv");
 

@@ -1,13 +1,14 @@
 //! Losses: how far predictions are from what was wanted. Compositions, so that their gradients follow.
 
 use super::normalize::in_f32;
+use super::reduction::dtype_of;
 use super::{
-    abs, add, equal, expand_dims, less_equal, log_softmax, mean, multiply, negative, relu, softplus, square, squeeze,
-    subtract, sum, take_along_axis, where_, zeros_like,
+    abs, add, cast, equal, expand_dims, less_equal, log_softmax, mean, multiply, negative, relu, softplus, square,
+    squeeze, subtract, sum, take_along_axis, where_, zeros_like,
 };
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
-use extenso_types::{Error, Result};
+use extenso_types::{DType, Error, Result};
 
 /// The cross entropy between the probabilities `labels` and those that `softmax` gives the logits along `axis`, which is left out.
 ///
@@ -70,9 +71,17 @@ pub fn sigmoid_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>) -> 
     loss(logits.into(), labels.into()).map_err(|e| e.at("sigmoid_cross_entropy"))
 }
 
-/// The mean of the squared differences over `axis`.
+/// Integers in f64, which their differences do not wrap in; anything else as it is.
+fn in_f64(x: &Arg) -> Result<Arg> {
+    match x.value().ok().and_then(|x| dtype_of(x).ok()) {
+        Some(dtype) if dtype.is_integer() => cast(x.clone(), DType::F64).map(Arg::from),
+        Some(_) | None => Ok(x.clone()),
+    }
+}
+
+/// The mean of the squared differences over `axis`; in f64 for integers.
 ///
-/// Errors: no floats; shapes that do not broadcast; an axis out of range.
+/// Errors: no numbers; shapes that do not broadcast; an axis out of range.
 ///
 /// ```
 /// # use extenso_core::{Tensor, attrs::Axes, ops};
@@ -85,6 +94,7 @@ pub fn mean_squared_error(
     axis: impl Into<Axes>,
 ) -> Result<Value> {
     let loss = |predictions: Arg, targets: Arg, axis| {
+        let (predictions, targets) = (in_f64(&predictions)?, in_f64(&targets)?);
         in_f32(&[&predictions, &targets], |args| mean(square(subtract(&args[0], &args[1])?)?, axis, false))
     };
     loss(predictions.into(), targets.into(), axis.into()).map_err(|e| e.at("mean_squared_error"))

@@ -6,7 +6,7 @@ use crate::grad::{GradCx, one, two};
 use crate::kernels::angles;
 use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
 use crate::kernels::quotient::Divided;
-use crate::op::Fact::Idempotent;
+use crate::op::Fact::{Idempotent, Partial};
 use crate::op::OpDef;
 use crate::ops::{
     abs, add, cast, divide, equal, greater, less_equal, log, logical_and, logical_or, maximum, minimum, multiply,
@@ -112,6 +112,7 @@ crate::ops! {
     /// For floats as in IEEE 754: a power of 0 gives 1, and a negative number has only whole powers.
     /// Errors: an integer has a negative power; the message names the position.
     POW: pow(x, y) = OpDef::binary(pow_kernel)
+        .facts(&[Partial])
         .grad(grad_pow)
         .examples(&[("pow([2.0, 3.0], [3.0, 2.0])", "[8.0, 9.0]"), ("pow([2, 3], 2)", "[4, 9]")]);
 
@@ -119,6 +120,7 @@ crate::ops! {
     ///
     /// A float divided by zero gives NaN. Errors: an integer is divided by zero; the message names the position.
     REMAINDER: remainder(x, y) = OpDef::binary(remainder_kernel)
+        .facts(&[Partial])
         .grad(|cx| {
             let times = floor(divide(&cx.args[0], &cx.args[1])?)?;
             two(cx, Ok(cx.g().clone()), negative(multiply(cx.g(), times)?))

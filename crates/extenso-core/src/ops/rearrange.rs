@@ -242,6 +242,12 @@ pub fn tile(x: impl Into<Arg>, reps: impl Into<Vec<i64>>) -> Result<Value> {
                 Error::value(format!("{times} is among the repetitions")).wanted("numbers that are not negative")
             );
         }
+        // All of it is asked for before any of it is made, which is axis by axis.
+        if let Some(data) = x.tensor().ok().and_then(|x| x.data().ok()) {
+            let times =
+                reps.iter().fold(1, |all: usize, times| all.saturating_mul(usize::try_from(*times).unwrap_or(0)));
+            affordable(data.len().saturating_mul(data.dtype().width().unwrap_or(1)).saturating_mul(times))?;
+        }
         for _ in rank_of(&x)?..reps.len() {
             x = expand_dims(x, 0)?;
         }

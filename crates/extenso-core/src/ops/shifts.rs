@@ -4,7 +4,7 @@ use super::math::faulty_ints;
 use crate::attrs::AttrSet;
 use crate::grad::one;
 use crate::kernels::map::{BlockKernel, Done, Fault, map};
-use crate::op::Fact::{Commutes, Idempotent, Linear};
+use crate::op::Fact::{Commutes, Idempotent, Linear, Partial};
 use crate::op::OpDef;
 use extenso_types::DType;
 
@@ -16,6 +16,7 @@ crate::ops! {
     ///
     /// By as many places as the dtype has bits, or more, it is 0. Errors: a negative number of places, with its position.
     BITWISE_LEFT_SHIFT: bitwise_left_shift(x, y) = OpDef::binary(left_kernel)
+        .facts(&[Partial])
         .instead("Multiply floats by powers of 2.")
         .examples(&[("bitwise_left_shift([1, 3], 2)", "[4, 12]")]);
 
@@ -24,6 +25,7 @@ crate::ops! {
     /// By as many places as the dtype has bits, or more, it is 0, or -1 for what is negative. Errors: a negative number of
     /// places, with its position.
     BITWISE_RIGHT_SHIFT: bitwise_right_shift(x, y) = OpDef::binary(right_kernel)
+        .facts(&[Partial])
         .instead("Divide floats by powers of 2.")
         .examples(&[("bitwise_right_shift([5, -5], 1)", "[2, -3]")]);
 

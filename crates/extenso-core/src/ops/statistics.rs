@@ -1,5 +1,6 @@
 //! Counts, spreads and differences. Compositions of reductions.
 
+use super::normalize::in_f32;
 use super::rearrange::{positions_of_unknown, size_along};
 use super::reduction::{counted, dtype_of};
 use super::{cast, concat, divide, equal, full_like, maximum, mean, slice, sqrt, square, subtract, sum, where_};
@@ -30,7 +31,8 @@ pub fn count_nonzero(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -
 /// assert_eq!(ops::var(Tensor::from_vec(vec![1.0, 3.0]), Axes::All, 0.0, false).unwrap().to_string(), "1.0");
 /// ```
 pub fn var(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: bool) -> Result<Value> {
-    spread(&x.into(), &axis.into(), correction, keepdims).map_err(|e| e.at("var"))
+    let (x, axis) = (x.into(), axis.into());
+    in_f32(&[&x], |args| spread(&args[0], &axis, correction, keepdims)).map_err(|e| e.at("var"))
 }
 
 /// The standard deviation over `axis`: the square root of `var`.
@@ -42,7 +44,8 @@ pub fn var(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: 
 /// assert_eq!(ops::std(Tensor::from_vec(vec![1.0, 3.0]), Axes::All, 0.0, false).unwrap().to_string(), "1.0");
 /// ```
 pub fn std(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: bool) -> Result<Value> {
-    spread(&x.into(), &axis.into(), correction, keepdims).and_then(root).map_err(|e| e.at("std"))
+    let (x, axis) = (x.into(), axis.into());
+    in_f32(&[&x], |args| spread(&args[0], &axis, correction, keepdims).and_then(root)).map_err(|e| e.at("std"))
 }
 
 /// The square root of a variance. Its gradient is 0 where the variance is: data that do not differ are where the spread is least.
@@ -59,6 +62,7 @@ pub fn root(variance: impl Into<Arg>) -> Result<Value> {
     where_(&none, 0.0, sqrt(where_(&none, 1.0, variance)?)?)
 }
 
+/// The variance of what is in f32 at least: squares and counts go beyond the halves.
 fn spread(x: &Arg, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
     let x = match x.value()? {
         Value::Tensor(t) if !t.dtype().is_float() => cast(t, DType::F64)?,

@@ -98,7 +98,7 @@ fn of_columns(x: &Value, at: usize, q: &Quantiles) -> Result<Value> {
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
         let rows = masked.rows_there()?.map_or_else(|| masked.values().clone(), ExtensionType::into_value);
         let found = of_columns(&rows, at, q)?;
-        return if at > 1 { masked_by(found, masked.mask()) } else { Ok(found) };
+        return if at >= masked.mask_rank()? { masked_by(found, masked.mask()) } else { Ok(found) };
     }
     let rows: RaggedTensor = RaggedTensor::from_value(x)?;
     match at {

@@ -47,7 +47,9 @@ fn rows_outside(call: &Call<'_>, operands: &Operands) -> Answer {
     let mut there = Vec::new();
     for (item, arg) in operands.items.iter().zip(flat(call)) {
         there.push(match item.rows() {
-            Some(rows) if rows.rank()? == operands.rank => Arg::Value(rows.only_where(&mask)?.into_value()),
+            Some(rows) if rows.rank()? == operands.rank => {
+                Arg::Value(rows.only_where_unless_single(&mask)?.into_value())
+            }
             Some(_) => return Ok(None),
             None => arg.clone(),
         });
@@ -220,7 +222,7 @@ impl Operands {
         let mask = if others > 0 && !alike { self.row_mask()? } else { None };
         let Some(mask) = mask else { return Ok(self) };
         let items = self.items.into_iter().zip(rows).map(|(item, rows)| match rows {
-            Some(rows) => item.with_values(rows.only_where(&mask)?.into_value()),
+            Some(rows) => item.with_values(rows.only_where_unless_single(&mask)?.into_value()),
             None => Ok(item),
         });
         Ok(Operands { items: items.collect::<Result<_>>()?, rank: self.rank })

@@ -9,7 +9,7 @@ use super::RaggedTensor;
 use crate::args::{again, answer_ext, flat, held, int, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, one_row, outer, rank, rows_of_one};
 use crate::masked::MaskedTensor;
-use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Value, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Fact, RowPartition, Value, ops};
 use extenso_types::{Dim, Error, Result};
 
 /// A unary op is the op on the values.
@@ -52,8 +52,16 @@ fn sharing_rows<'a>(call: &'a Call<'_>) -> Option<(Vec<Arg>, &'a RowPartition)> 
     }
     let (partition, _) = shared?;
     // Values outside every row are left behind first, so that an op cannot fail on them.
-    let whole = partition.symbol().is_some() || partition.data().is_ok_and(|rows| rows.covers_all());
-    whole.then_some((values, partition))
+    (partition.covers_all() || partition.symbol().is_some() && !looks_outside(call, &values))
+        .then_some((values, partition))
+}
+
+/// Whether it matters to the op what lies outside the rows of its operands, whose values these are: it may fail there, or compare the
+/// rows that are there.
+fn looks_outside(call: &Call<'_>, values: &[Arg]) -> bool {
+    let mut inner = values.iter().filter_map(held::<RaggedTensor>).map(RaggedTensor::partition);
+    let first = inner.next();
+    call.op.facts.contains(&Fact::Partial) || inner.any(|other| first.is_some_and(|first| !first.same(other)))
 }
 
 fn is_single(arg: &Arg) -> bool {
@@ -69,7 +77,7 @@ fn operands_of(call: &Call<'_>) -> Result<Option<Vec<Operand>>> {
     let Some(mut operands) = flat(call).iter().map(Operand::of).collect::<Option<Vec<_>>>() else { return Ok(None) };
     pad_ranks(&mut operands)?;
     check_outer_sizes(&operands)?;
-    compact(&mut operands)?;
+    compact(call, &mut operands)?;
     Ok(Some(operands))
 }
 
@@ -287,11 +295,12 @@ fn rows_differ(given: usize, wanted: usize) -> Error {
 }
 
 /// Leaves values outside every row behind, so that an op cannot fail on them; operands that share rows still do.
-fn compact(operands: &mut [Operand]) -> Result<()> {
+fn compact(call: &Call<'_>, operands: &mut [Operand]) -> Result<()> {
     let mut done: Vec<(RowPartition, RowPartition)> = Vec::new();
     for operand in operands {
         let Operand::Ragged(x) = operand else { continue };
-        if x.partition.data().map_or(true, |rows| rows.covers_all()) {
+        let open = x.partition.symbol().is_some() && typed::<RaggedTensor>(&x.values).is_none();
+        if x.partition.covers_all() || open && !call.op.facts.contains(&Fact::Partial) {
             continue;
         }
         let before = x.partition.clone();

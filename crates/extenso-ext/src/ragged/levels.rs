@@ -94,7 +94,7 @@ pub fn num(x: impl Into<Value>, axis: i64) -> Result<Value> {
 }
 
 fn counts(x: &Value, axis: usize) -> Result<Value> {
-    if let Some(masked) = missing_rows(x).filter(|_| axis > 0) {
+    if let Some(masked) = missing_lists(x, axis)? {
         return Ok(MaskedTensor::new(counts(masked.values(), axis)?, masked.mask().clone())?.into_value());
     }
     match (axis, typed::<RaggedTensor>(x)) {
@@ -108,9 +108,12 @@ fn counts(x: &Value, axis: usize) -> Result<Value> {
     }
 }
 
-/// Rows of which some are missing as a whole.
-fn missing_rows(x: &Value) -> Option<MaskedTensor> {
-    typed::<MaskedTensor>(x).filter(|masked| typed::<RaggedTensor>(masked.values()).is_some())
+/// Lists along an axis of which some are missing as a whole.
+fn missing_lists(x: &Value, axis: usize) -> Result<Option<MaskedTensor>> {
+    match typed::<MaskedTensor>(x) {
+        Some(masked) => Ok((masked.mask_rank()? <= axis).then_some(masked)),
+        None => Ok(None),
+    }
 }
 
 /// The position of each element in its list along `axis`. Awkward Array's name.
@@ -130,7 +133,7 @@ pub fn local_index(x: impl Into<Value>, axis: i64) -> Result<Value> {
 }
 
 fn places(x: &Value, axis: usize) -> Result<Value> {
-    if let Some(masked) = missing_rows(x).filter(|_| axis > 0) {
+    if let Some(masked) = missing_lists(x, axis)? {
         return Ok(MaskedTensor::new(places(masked.values(), axis)?, masked.mask().clone())?.into_value());
     }
     match (axis, typed::<RaggedTensor>(x)) {
@@ -175,6 +178,9 @@ fn flatten_all(x: &Value) -> Result<Value> {
     if let Some(rows) = typed::<MaskedTensor>(x).map(|x| x.rows_there()).transpose()?.flatten() {
         return flatten_all(&rows.into_value());
     }
+    if let Some(there) = lists_there(x)? {
+        return flatten_all(&there);
+    }
     let flat = typed::<RaggedTensor>(x).map_or_else(|| Ok(x.clone()), |ragged| ragged.flat_values())?;
     if typed::<RaggedTensor>(x).is_some() && typed::<MaskedTensor>(&flat).is_some() {
         return flatten_all(&flat);
@@ -188,6 +194,12 @@ fn flatten_at(x: &Value, axis: usize) -> Result<Value> {
     {
         let flat = flatten_at(&rows.into_value(), axis)?;
         return if axis == 1 { Ok(flat) } else { masked_by(flat, masked.mask()) };
+    }
+    if let Some(masked) = missing_lists(x, axis)? {
+        return match lists_there(x)?.filter(|_| masked.mask_rank().is_ok_and(|rank| rank == 1 && axis == 1)) {
+            Some(there) => flatten_at(&there, axis),
+            None => merge_axes(x, axis),
+        };
     }
     let Some(ragged) = typed::<RaggedTensor>(x) else { return merge_axes(x, axis) };
     match axis {
@@ -206,10 +218,22 @@ fn flatten_at(x: &Value, axis: usize) -> Result<Value> {
     }
 }
 
+/// Of dense lists of which some are missing as a whole, those that are there, as one list; none if no list may be missing.
+fn lists_there(x: &Value) -> Result<Option<Value>> {
+    let Some(masked) = typed::<MaskedTensor>(x) else { return Ok(None) };
+    if masked.mask_rank()? >= rank(masked.values())? {
+        return Ok(None);
+    }
+    ops::boolean_mask(masked.values(), masked.mask(), 0).map(Some)
+}
+
 /// The dense value with `axis` joined to the one before.
 fn merge_axes(x: &Value, axis: usize) -> Result<Value> {
     let sizes: Result<Vec<Option<usize>>> = (0..rank(x)?).map(|axis| Ok(dim(x, axis)?.known())).collect();
     let mut sizes = sizes?;
+    if axis == 1 && x.tensor().is_ok() && sizes.iter().filter(|size| size.is_none()).count() > 1 {
+        return Ok(RaggedTensor::of_uniform(x)?.values);
+    }
     let merged = sizes[axis - 1].zip(sizes[axis]).map(|(a, b)| a.saturating_mul(b));
     sizes.splice(axis - 1..=axis, [merged]);
     ops::reshape(x, sizes.into_iter().map(|n| n.map_or(-1, int)).collect::<Vec<i64>>())

@@ -192,6 +192,9 @@ pub(super) fn concat(call: &Call<'_>) -> Answer {
         0 => concat_rows(&ragged)?,
         1 => concat_within_rows(&ragged)?,
         inner => {
+            // Of data: values outside every row have rows inside, which would be joined too.
+            let within = |x: RaggedTensor| if x.partition.data().is_ok() { x.compact() } else { Ok(x) };
+            let ragged = ragged.into_iter().map(within).collect::<Result<Vec<_>>>()?;
             let partition = &ragged[0].partition;
             let values: Result<Vec<Value>> = ragged.iter().map(|x| x.values_in(partition)).collect();
             RaggedTensor::from_partition(ops::concat(values?, int(inner - 1))?, partition.clone())?

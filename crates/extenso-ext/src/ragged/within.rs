@@ -4,6 +4,7 @@ use super::RaggedTensor;
 use crate::args::{typed, typed_ref};
 use crate::axes::rank;
 use crate::masked::MaskedTensor;
+use crate::missing::mask;
 use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::Result;
 
@@ -14,7 +15,11 @@ use extenso_types::Result;
 pub(crate) fn take_in_rows(x: &Value, indices: &Value, axis: usize) -> Result<Value> {
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
         let values = take_in_rows(masked.values(), indices, axis)?;
-        return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
+        // A mask of elements moves with them, one of whole rows stays.
+        return match masked.mask_rank()? > axis {
+            true => mask(&values, &take_in_rows(&masked.mask().clone().into(), indices, axis)?),
+            false => Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value()),
+        };
     }
     let rows =
         typed_ref::<RaggedTensor>(x).map_or_else(|| RaggedTensor::of_uniform(x), |rows| Ok(rows.into_owned()))?;

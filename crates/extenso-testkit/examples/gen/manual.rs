@@ -75,6 +75,7 @@ fn facts(op: &OpDef) -> String {
                 Fact::Involution => "op(op(x)) == x",
                 Fact::Constant => "op(x) == op(y)",
                 Fact::Covers => "partition_from_lengths(row_lengths(op(x))) == op(x)",
+                Fact::Partial => "op(x, 0) or op(x, -1) is an error",
             }
         )
     }));

@@ -1,10 +1,10 @@
 //! Declared facts hold on generated inputs, in every dtype that the op takes.
 
 use crate::support::{Draw, check_same, dtypes, examples_of, random, rows, run, takes};
-use extenso_core::{Arg, Class, Fact, Value, ops};
+use extenso_core::{Arg, Class, Fact, Kernel, Value, ops};
 use extenso_testkit::eval::Application;
 use extenso_testkit::rng::Rng;
-use extenso_types::DType;
+use extenso_types::{DType, DTypeKind};
 
 const SHAPES: [&[usize]; 4] = [&[], &[70], &[3, 1, 5], &[2, 0]];
 
@@ -21,6 +21,24 @@ fn declared_facts_hold() {
         }
     }
     assert!(checked > 200, "only {checked} equations were checked");
+}
+
+#[test]
+fn an_elementwise_op_is_defined_everywhere_unless_it_says_so() {
+    let mut tried = 0;
+    for op in extenso_graph::tables().filter(|op| matches!(op.kernel, Kernel::Elementwise(_))) {
+        let call = examples_of(op).remove(0).call;
+        for (dtype, seed) in dtypes().flat_map(|dtype| (0..4).map(move |seed| (dtype, seed))) {
+            let mut rng = Rng::new(seed);
+            let args: Vec<Value> = op.params.iter().map(|_| random(dtype, &[70], Draw::Wide, &mut rng)).collect();
+            let call = call.with_args(args.iter().map(Arg::from).collect());
+            if takes(&call) && !op.facts.contains(&Fact::Partial) {
+                run(&call, &format!("{} of {dtype}", op.name));
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 1000, "only {tried} calls were tried");
 }
 
 /// Checks one equation; false if the op does not take the dtype.
@@ -57,6 +75,13 @@ fn check(call: &Application, fact: Fact, dtype: DType, dims: &[usize], rng: &mut
             let rows = apply(&ops::bitwise_and(&x, 7).unwrap_or(x));
             let lengths = ops::row_lengths(&rows).expect("rows");
             check_same(&ops::partition_from_lengths(lengths).expect("lengths"), &rows, &what);
+        }
+        Fact::Partial => {
+            let fails = |y: i64| call.with_args(vec![Arg::from(&x), Arg::from(y)]).call_one().is_err();
+            if dtype.kind() != DTypeKind::Signed || dims.contains(&0) {
+                return false;
+            }
+            assert!(fails(0) || fails(-1), "{what}");
         }
     }
     true
