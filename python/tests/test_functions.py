@@ -491,26 +491,3 @@ def test_print_prints_each_time_the_function_comes_there(capsys: pytest.CaptureF
     assert capsys.readouterr().out == 'a|1|True|ß|["b"]\n'
     with pytest.raises(ValueError, match="holds `{}`"):
         ex.print("{}", 1)
-
-
-def test_a_body_that_needs_known_sizes_is_traced_for_each() -> None:
-    """Where the trace of unknown sizes fails, each call has a trace of its own sizes."""
-    diagonal = ex.function(lambda x: ex.einsum("ii->i", x))
-    chosen = ex.function(lambda x, a, b: x[a, b])
-    for n in (2, 3, 4, 2):
-        x, at = ex.reshape(ex.arange(n * n), (n, n)), ex.arange(n)
-        assert diagonal(x).tolist() == chosen(x, at, at).tolist() == [i * (n + 1) for i in range(n)]
-
-
-def test_an_error_of_the_body_is_that_of_the_sizes_that_were_given() -> None:
-    f = ex.function(lambda x: ex.reshape(x, (2, 2)))
-    f(ex.ones(4))
-    with pytest.raises(ex.Error, match="5"):
-        f(ex.ones(5))
-
-
-def test_a_fused_reduction_of_no_elements_that_broadcast() -> None:
-    for shape, other in (((2, 0), (0,)), ((3, 0), (1, 0)), ((2, 3, 0), (3, 0))):
-        x, y = ex.zeros(shape), ex.zeros(other)
-        f = ex.function(lambda x, y: ex.sum(x * y, axis=-1))
-        assert f(x, y).tolist() == ex.sum(x * y, axis=-1).tolist()

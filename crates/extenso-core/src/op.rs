@@ -292,8 +292,7 @@ impl OpDef {
         self
     }
 
-    /// Says which parameters have a dtype of their own: what is there is not promoted with the others, a weak scalar there does not
-    /// take their dtype, nor they its own.
+    /// Says which parameters have a dtype of their own: it is not promoted with that of the others, nor taken by weak scalars of theirs.
     pub const fn apart(mut self, params: &'static [usize]) -> OpDef {
         self.apart = params;
         self
