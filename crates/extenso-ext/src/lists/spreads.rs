@@ -134,6 +134,7 @@ fn floats(x: &Value) -> Result<Value> {
 /// assert_eq!(to_literal(&spread).unwrap().to_string(), "[1.0, 0.0]");
 /// ```
 pub fn std(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
+    let Value::Ext(_) = x else { return ops::std(x, axis.clone(), correction, keepdims) };
     var(x, axis, correction, keepdims).and_then(ops::root).map_err(|e| e.at("std"))
 }
 
