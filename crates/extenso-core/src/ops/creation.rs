@@ -80,8 +80,10 @@ fn number(value: i64, dtype: DType) -> Result<Value> {
 pub fn arange(start: Scalar, stop: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Value> {
     let values = match (&start, &stop, &step) {
         (Scalar::Int(start), Scalar::Int(stop), Scalar::Int(step)) => int_range(*start, *stop, *step, dtype),
-        (Scalar::Int(_) | Scalar::Unsigned(_), Scalar::Int(_) | Scalar::Unsigned(_), Scalar::Int(step)) => {
-            unsigned_range(integer(&start)?, integer(&stop)?, *step)
+        (Scalar::Int(_) | Scalar::Unsigned(_), Scalar::Int(_) | Scalar::Unsigned(_), Scalar::Int(step))
+            if dtype.is_none_or(DType::is_integer) =>
+        {
+            unsigned_range(integer(&start)?, integer(&stop)?, *step, dtype)
         }
         _ => float_range(float(&start)?, float(&stop)?, float(&step)?),
     };
@@ -112,18 +114,22 @@ fn integer(scalar: &Scalar) -> Result<i128> {
 }
 
 /// The range as u64, of which an end is beyond i64.
-fn unsigned_range(start: i128, stop: i128, step: i64) -> Result<Tensor> {
+fn unsigned_range(start: i128, stop: i128, step: i64, dtype: Option<DType>) -> Result<Tensor> {
     if step == 0 {
         return Err(no_step());
     }
     let (span, width) = (stop - start, i128::from(step));
     let count = ((span + width - width.signum()) / width).max(0);
+    let of_dtype = dtype.filter(|dtype| dtype.is_integer()).unwrap_or(DType::U64);
+    for end in [start, start + width * (count - 1)].into_iter().filter(|_| count > 0) {
+        let beyond = || Error::value(format!("{end} is in the range")).wanted("integers of at most 64 bits");
+        let short = i64::try_from(end).map(Scalar::Int);
+        let literal = short.or_else(|_| u64::try_from(end).map(Scalar::Unsigned)).map_err(|_| beyond())?;
+        strengthen(&literal, Some(of_dtype))?;
+    }
     let count = usize::try_from(count).map_err(|_| too_many(count))?;
-    let first = u64::try_from(start).map_err(|_| {
-        Error::value(format!("the range from {start} to {stop} is in no dtype of integers"))
-            .wanted("numbers from 0, or up to the largest i64")
-    });
-    let mut next = if count == 0 { 0 } else { first? };
+    // Both ends are in the dtype, so what wraps comes back.
+    let mut next = u64::try_from(start.rem_euclid(1 << 64)).unwrap_or(0);
     written(count, || {
         let value = next;
         next = next.wrapping_add_signed(step);
