@@ -57,12 +57,10 @@ fn dot_axes(function: &str, object: Given<'_, '_>) -> PyResult<DotAxes> {
         return Ok(DotAxes::Count(attribute(function, "axes", object)?));
     }
     // Three tell that there are too many, however many a tensor of empty rows has.
-    let pair: Vec<Bound<'_, PyAny>> =
-        object.try_iter().and_then(|lists| lists.take(3).collect()).unwrap_or_default();
+    let pair: Vec<Bound<'_, PyAny>> = object.try_iter().and_then(|lists| lists.take(3).collect()).unwrap_or_default();
     let [of_x, of_y] = pair.as_slice() else {
         let found = ["no list", "one list", "more than two lists"][pair.len().min(2)];
-        let error =
-            Error::value(format!("{found} of axes is given")).wanted("two: those of x and those of y");
+        let error = Error::value(format!("{found} of axes is given")).wanted("two: those of x and those of y");
         return Err(raised(object.py(), error.at("axes").at(function)));
     };
     Ok(DotAxes::Pairs(attribute(function, "axes", of_x)?, attribute(function, "axes", of_y)?))

@@ -27,3 +27,21 @@ def test_a_fused_reduction_of_no_elements_that_broadcast() -> None:
         x, y = ex.zeros(shape), ex.zeros(other)
         f = ex.function(lambda x, y: ex.sum(x * y, axis=-1))
         assert f(x, y).tolist() == ex.sum(x * y, axis=-1).tolist()
+
+
+def test_the_gradient_of_parts_that_were_joined_along_an_axis_of_unknown_size() -> None:
+    spec = ex.TensorSpec([None, None], "f64")
+    f = ex.function(lambda x, y: ex.sum(ex.concat([x, y], axis=1) ** 2.0), input_signature=[spec, spec])
+    x, y = ex.tensor([[1.0, 2.0], [3.0, 4.0]]), ex.tensor([[5.0], [6.0]])
+    assert [g.tolist() for g in ex.grad(f, argnums=(0, 1))(x, y)] == [[[2.0, 4.0], [6.0, 8.0]], [[10.0], [12.0]]]
+
+
+def test_rows_that_were_cut_out_of_deeper_rows() -> None:
+    """What stands in front of the rows is in no result."""
+    x = ex.constant([[[9.0, 9.0]], [[1.0], [2.0, 3.0]]])[1:]
+    wanted = [[[1.0], [2.0, 9.0]]]
+    for f in (lambda x, y: ex.linear_scan(x, y, axis=-1), ex.function(lambda x, y: ex.linear_scan(x, y, axis=-1))):
+        assert ex.to_py(f(x, ex.constant([[[1.0], [2.0, 3.0]]]))) == wanted
+    records = ex.constant([[{"r": [9, 9]}], [{"r": [6, 3]}, {"r": []}]])[1:]
+    for g in (lambda x: ex.paths.filter(x, "r", x["r"] > 3), ex.function(lambda x: ex.paths.filter(x, "r", x["r"] > 3))):
+        assert ex.to_py(g(records)) == [[{"r": [6]}, {"r": []}]]

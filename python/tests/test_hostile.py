@@ -48,6 +48,37 @@ except MemoryError as e:
 """
 
 
+GROWTH = """
+import resource
+import extenso as ex
+
+text = ex.tensor(["a" * 100_000])
+texts = ex.concat([text] * 40, 0)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**31, -1))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    {call}
+except MemoryError as e:
+    print(type(e).__name__, e, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
+@pytest.mark.parametrize("call", [
+    "ex.string_replace(texts, 'a', 'b' * 100_000)", "ex.regex_replace(texts, '(a)', r'\\1' + 'b' * 100_000)",
+    "ex.string_replace_slice(texts, 0, 1, 'b' * 100_000_000)",
+    "ex.string_join([texts, texts], separator='b' * 100_000_000)",
+    "ex.reduce_join(texts, separator='b' * 100_000_000)", "ex.cartesian([ex.constant([list(range(40))])] * 7)",
+])
+def test_texts_and_tuples_are_counted_before_they_are_made(call: str) -> None:
+    program = GROWTH.format(call=call)
+    ran = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=100, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert ran.stdout.startswith("OutOfMemoryError") and " bytes" in ran.stdout, ran.stdout
+    assert int(ran.stdout.split()[-1]) < 2**20, "a GiB was used before"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
 @pytest.mark.parametrize("room", [2**26, 2**28])
 @pytest.mark.parametrize("call", [

@@ -292,3 +292,53 @@ def test_rows_of_records_are_grouped_whatever_their_number() -> None:
         values = ex.constant([[{"n": 1}, {"n": 2}]] + [[{"n": 3}]] * (n - 1))
         keys = ex.constant([["x", "y"]] + [["x"]] * (n - 1))
         assert ex.to_py(f(values, keys)) == [[[{"n": 1}], [{"n": 2}]]] + [[[{"n": 3}]]] * (n - 1)
+
+
+def test_a_missing_list_of_a_record_that_is_there_stays_missing_in_updates() -> None:
+    x = ex.from_arrow(pa.array([{"a": [1]}, None, {"a": None}]))
+    wanted = [{"a": [1], "b": [1]}, None, {"a": None, "b": None}]
+    for f in (lambda x: ex.paths.apply(x, ["a"], lambda a: a, "b"), ex.function(lambda x: ex.paths.apply(x, ["a"], lambda a: a, "b"))):
+        assert ex.to_py(f(x)) == wanted
+    rows = ex.from_arrow(pa.array([[{"a": [1]}, {"a": None}], None, []]))
+    assert ex.to_py(ex.paths.apply(rows, ["a"], lambda a: a, "b")) == [
+        [{"a": [1], "b": [1]}, {"a": None, "b": None}],
+        None,
+        [],
+    ]
+
+
+def test_rows_that_may_be_missing_beside_a_condition_of_unknown_size() -> None:
+    """A condition of one column chooses rows, any other chooses elements: the results are of two types."""
+    x = ex.constant([[1, 2], None])
+    f = ex.function(lambda c, x: ex.where(c, x, x))
+    column, row, wide = ex.tensor([[False], [True]]), ex.tensor([[False]]), ex.tensor([[True, False], [True, True]])
+    assert ex.to_py(f(column, x)) == [[1, 2], None]
+    assert ex.to_py(f(row, x[:1])) == [[1, 2]]
+    assert ex.to_py(f(wide, x)) == ex.to_py(ex.where(wide, x, x))
+    spec = ex.spec_of(x)
+    with pytest.raises(ex.Error, match="the size of axis 1 of the condition is not known"):
+        ex.function(lambda c, x: ex.where(c, x, x), input_signature=[ex.TensorSpec([None, None], "bool"), spec])(column, x)
+
+
+def test_rows_that_may_be_missing_are_taken_by_a_matrix_and_in_tuples() -> None:
+    x = ex.constant([[1, 2], None, [3]])
+    assert ex.to_py(ex.take(x, ex.tensor([[0, 1], [2, 2]]))) == [[[1, 2], None], [[3], [3]]]
+    assert ex.to_py(ex.combinations(x, 2, axis=0)) == [[[1, 2], None], [[1, 2], [3]], [None, [3]]]
+    assert ex.to_py(ex.windows(x, 2, axis=0)) == [[[1, 2], None], [None, [3]]]
+
+
+def test_a_value_that_may_be_missing_as_a_whole() -> None:
+    x = ex.constant([[[1], [2, 3]], []])
+    assert ex.to_py(ex.fill_none(ex.first(x, axis=0), 0)) == [[1], [2, 3]]
+    assert ex.to_py(ex.fill_none(ex.nth(x, 2, axis=0), 0)) == []
+    assert ex.to_py(ex.sum(ex.nth(x, 0, axis=0))) == 6
+
+
+def test_one_row_beside_rows_that_may_be_missing_of_unknown_sizes() -> None:
+    x, one = ex.constant([[1, 2], None]), ex.RaggedTensor.from_row_lengths([10], [1])
+    spec = ex.MaskedTensorSpec(ex.RaggedTensorSpec([None, None], "i64"))
+    f = ex.function(lambda x, y: x + y, input_signature=[spec, ex.RaggedTensorSpec([None, None], "i64")])
+    assert ex.to_py(f(x, one)) == ex.to_py(x + one) == [[11, 12], None]
+    assert ex.to_py(f(x, ex.RaggedTensor.from_row_lengths([10, 20], [1, 1]))) == [[11, 12], None]
+    two = ex.RaggedTensor.from_row_lengths([1, 2, 3, 4], [2, 2])
+    assert ex.to_py(f(x, two)) == ex.to_py(x + two) == [[2, 4], None]

@@ -12,7 +12,7 @@ mod rows;
 mod structure;
 mod text;
 
-pub(crate) use structure::mask_may_be_missing;
+pub(crate) use structure::{mask_may_be_missing, stretched};
 
 use crate::args::{int, typed};
 use crate::axes::{dim, rank, zeros_of};

@@ -16,7 +16,6 @@ use crate::masked::{MaskedTensor, fill_none, is_none, trailing};
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor, masked_by, select};
 use extenso_core::attrs::Axes;
-use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
 use extenso_types::{DType, Error, Result};
 use std::sync::Arc;
@@ -134,9 +133,7 @@ pub fn nan_to_none(x: &Value) -> Result<Value> {
 /// assert_eq!(to_literal(&x).unwrap().to_string(), "[[1], [], [3]]");
 /// ```
 pub fn singletons(x: &Value, axis: i64) -> Result<Value> {
-    normalize_axis(axis, drop::depth(x).map_err(|e| e.at("singletons"))?)
-        .and_then(|axis| of_one(x, axis))
-        .map_err(|e| e.at("singletons"))
+    drop::axis_at(axis, x).and_then(|axis| of_one(x, axis)).map_err(|e| e.at("singletons"))
 }
 
 fn of_one(x: &Value, axis: usize) -> Result<Value> {

@@ -21,6 +21,7 @@ mod text;
 mod uniform;
 mod within;
 
+pub(crate) use columns::has_rows;
 pub use dense::to_dense;
 pub(crate) use dense::zero;
 pub use levels::{flatten, local_index, num, unflatten};
@@ -136,23 +137,37 @@ impl RaggedTensor {
         Ok(rank(&self.values)? + 1)
     }
 
-    /// The rows where `mask` is true, and empty ones elsewhere.
+    /// The rows where `mask` is true, and empty ones elsewhere; all rows or none of a mask without axes.
     pub(crate) fn only_where(&self, mask: &Tensor) -> Result<RaggedTensor> {
         let rows = self.compact()?;
+        if mask.rank() == Some(0) {
+            let kept = ops::broadcast_like(mask, rows.row_lengths()?)?;
+            return RaggedTensor::from_value(&ops::boolean_mask(rows.into_value(), kept, 0)?);
+        }
         let kept = ops::gather_rows_of(mask, rows.partition())?;
         let lengths = ops::where_(mask, rows.row_lengths()?, 0)?;
         let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
         RaggedTensor::from_partition(ops::boolean_mask(rows.values(), kept, 0)?, partition)
     }
 
-    /// The rows where `mask` is true, and empty ones elsewhere; as they are where each has one value, which other rows repeat.
+    /// The rows where `mask` is true, and empty ones elsewhere; as they are where each has one value, which other rows repeat, or where
+    /// they are one row beside several.
     pub(crate) fn only_where_unless_single(&self, mask: &Tensor) -> Result<RaggedTensor> {
         match self.partition.data() {
             Ok(rows) if rows.all_have_length_one() => Ok(self.clone()),
             Ok(_) => self.only_where(mask),
             Err(_) => {
-                let single = ops::all(ops::equal(self.row_lengths()?, 1)?, Axes::All, false)?;
-                self.only_where(ops::logical_or(mask, single)?.tensor()?)
+                let lengths = self.row_lengths()?;
+                let single = ops::all(ops::equal(&lengths, 1)?, Axes::All, false)?;
+                if mask.shape().dims().and_then(|dims| dims.first()) == Some(&self.nrows()) {
+                    return self.only_where(ops::logical_or(mask, single)?.tensor()?);
+                }
+                let several = |of: &Tensor| ops::sum(ops::ones_like(of)?, Axes::All, false);
+                let (count, rows) = (several(&ops::cast(mask, DType::I64)?.tensor()?.clone())?, several(&lengths)?);
+                let alone = ops::logical_or(single, ops::not_equal(&count, rows)?)?;
+                let padded = ops::concat(vec![Value::from(mask.clone()), Tensor::bools(&[1], &[true])?.into()], 0)?;
+                let own = ops::take(padded, ops::minimum(ops::indices_along(&lengths, 0)?, count)?, 0)?;
+                self.only_where(ops::logical_or(own, alone)?.tensor()?)
             }
         }
     }

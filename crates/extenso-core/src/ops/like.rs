@@ -1,6 +1,7 @@
 //! Tensors made after another: of its shape with one value, and its triangles. Compositions.
 
 use super::rearrange::rank_of;
+use super::reduction::dtype_of;
 use super::{
     broadcast_like, cast, expand_dims, greater_equal, indices_along, less_equal, subtract, where_, zeros_like,
 };
@@ -10,7 +11,7 @@ use extenso_types::{DType, Error, Result};
 
 /// `value` at each place of the shape of `x`, in the dtype of `x`, or in `dtype`.
 ///
-/// Errors: `x` is no tensor; a value that does not broadcast to its shape, or that the dtype cannot hold.
+/// Rows stay rows, and what is missing stays so. Errors: a value that does not broadcast to its shape, or that the dtype cannot hold.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -18,7 +19,7 @@ use extenso_types::{DType, Error, Result};
 /// ```
 pub fn full_like(x: impl Into<Arg>, value: impl Into<Arg>, dtype: Option<DType>) -> Result<Value> {
     let filled = |x: &Value, value: Arg| {
-        let dtype = dtype.map_or_else(|| x.tensor().map(crate::Tensor::dtype), Ok)?;
+        let dtype = dtype.map_or_else(|| dtype_of(x), Ok)?;
         let one = match &value {
             Arg::Scalar(scalar) => strengthen(scalar, Some(dtype))?.into(),
             Arg::Value(value) => cast(value, dtype)?,

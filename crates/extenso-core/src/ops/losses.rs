@@ -3,8 +3,8 @@
 use super::normalize::in_f32;
 use super::reduction::dtype_of;
 use super::{
-    abs, add, cast, equal, expand_dims, less_equal, log_softmax, mean, multiply, negative, relu, softplus, square,
-    squeeze, subtract, sum, take_along_axis, where_, zeros_like,
+    abs, add, cast, check_all, equal, expand_dims, greater_equal, less_equal, log_softmax, mean, multiply, negative,
+    relu, softplus, square, squeeze, subtract, sum, take_along_axis, where_, zeros_like,
 };
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
@@ -32,8 +32,8 @@ pub fn softmax_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>, axi
 
 /// The cross entropy between classes and the probabilities that `softmax` gives the logits along `axis`, which is left out.
 ///
-/// `labels` are positions along the axis, in the shape of the result. Errors: no floats; labels that are no integers, or out of
-/// range; shapes that do not fit.
+/// `labels` are positions along the axis, in the shape of the result. Errors: no floats; labels that are no integers, negative or out
+/// of range; shapes that do not fit.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -44,7 +44,11 @@ pub fn softmax_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>, axi
 pub fn sparse_softmax_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>, axis: i64) -> Result<Value> {
     let loss = |logits: Arg, labels: Arg| {
         in_f32(&[&logits], |args| {
-            let places = expand_dims(&labels, axis)?;
+            // An index counts from the end; a class does not.
+            let given = labels.value()?;
+            let labels =
+                check_all(given, greater_equal(given, 0)?, "a label is negative", "positions of classes, from 0")?;
+            let places = expand_dims(labels, axis)?;
             let chosen = take_along_axis(log_softmax(&args[0], axis)?, places, axis)?;
             negative(squeeze(chosen, vec![axis])?)
         })

@@ -3,6 +3,7 @@
 //! Tensors of f16 and bf16 are computed in f32 and rounded once.
 
 use super::products::as_long;
+use super::reduction::dtype_of;
 use super::{add, cast, divide, expand_dims_at, maximum, mean, multiply, root, sqrt, square, subtract, sum};
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
@@ -11,8 +12,8 @@ use extenso_types::{DType, Error, Result};
 /// What `f` makes of the arguments; of f16 and bf16 in f32, rounded once.
 pub(super) fn in_f32(args: &[&Arg], f: impl FnOnce(&[Arg]) -> Result<Value>) -> Result<Value> {
     let narrow = |arg: &Arg| match arg {
-        Arg::Value(Value::Tensor(t)) => Some(t.dtype()).filter(|d| matches!(d, DType::F16 | DType::BF16)),
-        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => None,
+        Arg::Value(x) => dtype_of(x).ok().filter(|d| matches!(d, DType::F16 | DType::BF16)),
+        Arg::Scalar(_) | Arg::List(_) => None,
     };
     let Some(dtype) = args.first().and_then(|x| narrow(x)) else {
         return f(&args.iter().map(|&arg| arg.clone()).collect::<Vec<_>>());

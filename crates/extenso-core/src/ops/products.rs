@@ -2,6 +2,7 @@
 
 use super::checks::of_one_size;
 use super::contract::{Label, Labelled, contract, diagonal_of, int, sum_in_dtype};
+use super::normalize::in_f32;
 use super::{
     abs, boolean_mask, equal, expand_dims, indices_along, max, min, moveaxis, multiply, ones_like, pow, reshape, sqrt,
     square, subtract, sum, take, where_,
@@ -228,12 +229,13 @@ pub fn trace(x: impl Into<Arg>, offset: i64, axis1: i64, axis2: i64) -> Result<V
 /// assert_eq!(ops::norm(Tensor::from_vec(vec![3.0, -4.0]), 2.0, Axes::All, false).unwrap().to_string(), "5.0");
 /// ```
 pub fn norm(x: impl Into<Arg>, ord: f64, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
-    norm_over(x.into(), ord, axis.into(), keepdims).map_err(|e| e.at("norm"))
+    let axis = axis.into();
+    in_f32(&[&x.into()], |x| norm_over(&x[0], ord, axis, keepdims)).map_err(|e| e.at("norm"))
 }
 
-fn norm_over(x: Arg, ord: f64, axis: Axes, keepdims: bool) -> Result<Value> {
+fn norm_over(x: &Arg, ord: f64, axis: Axes, keepdims: bool) -> Result<Value> {
     // Of floats alone: the square root of integers is none.
-    if let Arg::Value(Value::Tensor(t)) = &x
+    if let Arg::Value(Value::Tensor(t)) = x
         && !t.dtype().is_float()
     {
         return Err(Error::dtype(format!("found {}", t.dtype())).wanted("floats").hint("Write `cast(x, 'f64')`."));
@@ -244,7 +246,7 @@ fn norm_over(x: Arg, ord: f64, axis: Axes, keepdims: bool) -> Result<Value> {
     if ord == 2.0 {
         return sqrt(sum(square(x)?, axis, keepdims)?);
     }
-    let size = abs(&x)?;
+    let size = abs(x)?;
     if ord == f64::INFINITY {
         return max(size, axis, keepdims);
     }

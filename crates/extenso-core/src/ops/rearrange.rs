@@ -345,7 +345,7 @@ pub fn nonzero(x: impl Into<Arg>) -> Result<Vec<Value>> {
 /// whose components have further axes says its own number by the static data `rank`, as records do.
 pub(super) fn rank_of(x: &Value) -> Result<usize> {
     // What is repeated like a value has its axes, where its components do not show them.
-    let lent = || broadcast_like(Tensor::scalar(0_i64), x).ok()?.tensor().ok()?.rank();
+    let lent = || rank_of_spec(&broadcast_like(Tensor::scalar(0_i64), x).ok()?.spec().ok()?);
     rank_of_spec(&x.spec()?)
         .or_else(|| if matches!(x, Value::Ext(_)) { lent() } else { None })
         .ok_or_else(|| Error::shape("the rank is not known while tracing").wanted("a known rank"))

@@ -3,7 +3,7 @@
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::assemble::{beside, gathered, gathered_along};
 use super::structural::{OneAxis, numbers_by_strides};
-use super::{Run, add, assemble, indices_along, ones_like, row_starts, sum, transpose, uniform_partition};
+use super::{Run, add, assemble, indices_along, ones_like, sum, transpose};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::GradCx;
 use crate::kernels::map::Fault;
@@ -115,7 +115,7 @@ fn run_concat(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<O
 fn grad_concat(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     let axis = cx.attrs::<OneAxis>()?.axis;
     let sizes: Result<Vec<Option<usize>>> = cx.args.iter().map(|arg| joined_size(arg, axis)).collect();
-    let Some(sizes) = sizes?.into_iter().collect::<Option<Vec<usize>>>() else { return grad_concat_rows(cx) };
+    let Some(sizes) = sizes?.into_iter().collect::<Option<Vec<usize>>>() else { return grad_concat_open(cx, axis) };
     let mut start = 0_i64;
     let mut grads = Vec::new();
     for n in sizes {
@@ -126,28 +126,21 @@ fn grad_concat(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     Ok(grads)
 }
 
-/// The size of an argument along the joined axis, or none while tracing along the outer axis.
-///
-/// Errors: another axis has a size that is not known.
+/// The size of an argument along the joined axis; none if it is not known while tracing.
 fn joined_size(arg: &Value, axis: i64) -> Result<Option<usize>> {
     let shape = arg.tensor()?.shape();
     let dims = shape.dims().ok_or_else(|| Error::shape("the gradient of concat needs a known rank"))?;
-    let at = normalize_axis(axis, dims.len())?;
-    match dims[at].known() {
-        None if at > 0 => Err(Error::shape(format!("axis {axis} has a size that is not known while tracing"))
-            .wanted("a known size along the joined axis")),
-        size => Ok(size),
-    }
+    Ok(dims[normalize_axis(axis, dims.len())?].known())
 }
 
-/// The same along the outer axis, whose sizes are counted when the graph runs.
-fn grad_concat_rows(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
+/// The same along an axis whose sizes are counted when the graph runs.
+fn grad_concat_open(cx: &GradCx<'_>, axis: i64) -> Result<Vec<Option<Value>>> {
     let mut start = Value::from(Tensor::scalar(0_i64));
     let mut grads = Vec::new();
     for arg in cx.args {
-        let places = row_starts(uniform_partition(arg, 1, None)?)?;
+        let places = indices_along(arg, axis)?;
         let count = sum(ones_like(&places)?, Axes::All, false)?;
-        grads.push(Some(take(cx.g(), add(places, &start)?, 0)?));
+        grads.push(Some(take(cx.g(), add(places, &start)?, axis)?));
         start = add(start, count)?;
     }
     Ok(grads)

@@ -4,7 +4,7 @@ use super::along_one;
 use super::moves::rows_inside;
 use crate::args::{int, typed_ref};
 use crate::axes::rank;
-use crate::masked::{MaskedTensor, fill_none};
+use crate::masked::{MaskedTensor, fill_none, stretched};
 use crate::missing::{drop_none, may_lack};
 use crate::ragged::{self, RaggedTensor, reduction};
 use crate::specs::shape_of;
@@ -90,7 +90,20 @@ fn of_each(x: &Value, at: usize, q: &Quantiles) -> Result<Value> {
         Some(_) | None => (x.clone(), at),
     };
     let x = drop_none(&x, Some(int(last)))?;
-    along_one(&x, int(last), &|rows| ops::segment_quantile(rows.values(), rows.partition(), q.clone()))
+    along_one(&x, int(last), &|rows| of_segments(rows.values(), rows.partition(), q))
+}
+
+/// The quantile of each list of values; of lists of vectors of which some elements are missing, of what is there in each column.
+fn of_segments(values: &Value, cut: &RowPartition, q: &Quantiles) -> Result<Value> {
+    let Some(masked) = typed_ref::<MaskedTensor>(values) else { return ops::segment_quantile(values, cut, q.clone()) };
+    let masked = stretched(&masked)?;
+    let mask = Value::from(masked.mask().clone());
+    let counts = ops::moveaxis(ops::segment_sum(ops::cast(&mask, DType::I64)?, cut)?, vec![0], vec![-1])?;
+    let columns = |x: &Value| ops::moveaxis(x, vec![0], vec![-1]);
+    let there = ops::boolean_mask(columns(masked.values())?, columns(&mask)?, 0)?;
+    let lists = ops::partition_from_lengths(ops::reshape(&counts, vec![-1_i64])?)?;
+    let found = ops::segment_quantile(there, lists, q.clone())?;
+    ops::moveaxis(ops::reshape_like(found, counts)?, vec![-1], vec![0])
 }
 
 /// The quantile of each column of the rows inside an axis. Rows that are not folded stay missing.

@@ -27,14 +27,19 @@ use extenso_types::{DType, Error, Result};
 /// assert_eq!(to_literal(&spread).unwrap().to_string(), "[1.0, 0.0]");
 /// ```
 pub fn var(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
-    let spread = || {
-        let x = &as_floats(x)?;
-        match columns(x, axis)? {
-            None => ops::var(x, axis.clone(), correction, keepdims),
-            Some(_) => shared(ops::square(apart(x, axis)?)?, axis, correction, keepdims),
-        }
+    let spread = |x: &Value| match columns(x, axis)? {
+        None => ops::var(x, axis.clone(), correction, keepdims),
+        Some(_) => shared(ops::square(apart(x, axis)?)?, axis, correction, keepdims),
     };
-    spread().map_err(|e| e.at("var"))
+    as_floats(x).and_then(|x| in_f32(&x, spread)).map_err(|e| e.at("var"))
+}
+
+/// What `f` makes of a value; of f16 and bf16 in f32, rounded once.
+fn in_f32(x: &Value, f: impl FnOnce(&Value) -> Result<Value>) -> Result<Value> {
+    match dtype_of(x)? {
+        narrow @ (DType::F16 | DType::BF16) => ops::cast(f(&ops::cast(x, DType::F32)?)?, narrow),
+        _ => f(x),
+    }
 }
 
 /// What elements differ from the mean over `axis`.
@@ -67,11 +72,11 @@ fn shared(x: Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Valu
 /// assert_eq!(to_literal(&covar).unwrap().to_string(), "[2.0, 0.0]");
 /// ```
 pub fn covar(x: &Value, y: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
-    let covar = || {
+    let covar = |x: &Value| {
         let (x, y) = alike(x, y)?;
         shared(ops::multiply(apart(&x, axis)?, apart(&y, axis)?)?, axis, correction, keepdims)
     };
-    covar().map_err(|e| e.at("covar"))
+    in_f32(x, covar).map_err(|e| e.at("covar"))
 }
 
 /// The correlation of `x` and `y` over `axis`: their covariance, divided by the standard deviations of both. Awkward Array's name.
@@ -85,14 +90,14 @@ pub fn covar(x: &Value, y: &Value, axis: &Axes, correction: f64, keepdims: bool)
 /// assert_eq!(to_literal(&lists::corr(&x, &y, &Axes::All, false).unwrap()).unwrap().to_string(), "-1.0");
 /// ```
 pub fn corr(x: &Value, y: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
-    let corr = || {
+    let corr = |x: &Value| {
         let (x, y) = alike(x, y)?;
         let (x, y) = (apart(&x, axis)?, apart(&y, axis)?);
         let total = |x: Value| ops::sum(x, axis.clone(), keepdims);
         let sizes = ops::multiply(total(ops::square(&x)?)?, total(ops::square(&y)?)?)?;
         ops::divide(total(ops::multiply(&x, &y)?)?, ops::sqrt(sizes)?)
     };
-    corr().map_err(|e| e.at("corr"))
+    in_f32(x, corr).map_err(|e| e.at("corr"))
 }
 
 /// The `n`-th raw moment over `axis`: the mean of the `n`-th powers. Awkward Array's name.
@@ -107,8 +112,8 @@ pub fn corr(x: &Value, y: &Value, axis: &Axes, keepdims: bool) -> Result<Value> 
 /// assert_eq!(to_literal(&moment).unwrap().to_string(), "[5.0, nan, 4.0]");
 /// ```
 pub fn moment(x: &Value, n: i64, axis: &Axes, keepdims: bool) -> Result<Value> {
-    let moment = || ops::mean(ops::pow(floats(x)?, super::count("n", n)? as f64)?, axis.clone(), keepdims);
-    moment().map_err(|e| e.at("moment"))
+    let moment = |x: &Value| ops::mean(ops::pow(floats(x)?, super::count("n", n)? as f64)?, axis.clone(), keepdims);
+    in_f32(x, moment).map_err(|e| e.at("moment"))
 }
 
 /// Both as floats of one shape, and missing where one is.

@@ -109,7 +109,7 @@ fn count_of_all(lengths: &Value, n: i64, replacement: bool) -> Result<()> {
         (0..n).map(|i| (most - i).max(0) as f64 / (i + 1) as f64).product::<f64>()
     };
     let tuples: f64 = lengths.iter().map(|&length| of(length)).sum();
-    affordable((tuples * n as f64) as usize * size_of::<i64>())
+    affordable(((tuples * n as f64) as usize).saturating_mul(size_of::<i64>()))
 }
 
 /// All tuples of one element of each of several values, list by list along `axis`, as one value for each position in the tuple.
@@ -167,6 +167,7 @@ fn paired(rows: &RaggedTensor, others: &[Value]) -> Result<Vec<Value>> {
         let other = typed_ref::<RaggedTensor>(other).ok_or_else(|| Error::internal("lists are rows"))?;
         lists.push(other.into_owned());
     }
+    count_of_pairs(&lists)?;
     let mut tuples = Tuples::start(rows, rows.row_lengths()?.into())?;
     for list in &lists[1..] {
         let first = ops::gather_rows_of(ops::row_starts(list.partition())?, &tuples.cut)?;
@@ -175,4 +176,17 @@ fn paired(rows: &RaggedTensor, others: &[Value]) -> Result<Vec<Value>> {
     }
     let Tuples { places, cut } = tuples;
     lists.iter().zip(places).map(|(list, at)| rows_value(ops::take(list.values(), at, 0)?, &cut)).collect()
+}
+
+/// Checks that all tuples of one element of each list can be had, before those of the first lists are made.
+///
+/// Errors: more than memory holds.
+fn count_of_pairs(lists: &[RaggedTensor]) -> Result<()> {
+    let lengths = lists.iter().map(RaggedTensor::row_lengths).collect::<Result<Vec<Tensor>>>()?;
+    let Ok(lengths) = lengths.iter().map(Tensor::as_slice::<i64>).collect::<Result<Vec<&[i64]>>>() else {
+        return Ok(());
+    };
+    let of = |row: usize| lengths.iter().map(|each| each.get(row).map_or(0.0, |n| *n as f64)).product::<f64>();
+    let tuples: f64 = (0..lengths[0].len()).map(of).sum();
+    affordable(((tuples * lists.len() as f64) as usize).saturating_mul(size_of::<i64>()))
 }

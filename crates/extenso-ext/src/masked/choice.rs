@@ -12,7 +12,7 @@ use crate::lists::spread;
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::{Arg, Call, ExtensionType, RowPartition, Tensor, Value, ops};
-use extenso_types::{DType, Dim, Result};
+use extenso_types::{DType, Dim, Error, Result};
 
 /// The rows that are chosen; none unless an argument has rows that may be missing, and all rows are of one rank.
 pub(super) fn of_rows(call: &Call<'_>) -> Result<Option<Value>> {
@@ -89,10 +89,18 @@ impl Side {
         };
         let given = rank(value)?;
         let first = usize::from(given == of);
+        let mut unknown = None;
         for axis in first..given {
-            if dim(value, axis)? != Dim::Known(1) {
-                return Ok(None);
+            match dim(value, axis)? {
+                Dim::Known(1) => {}
+                Dim::Known(_) => return Ok(None),
+                Dim::Var(_) => unknown = Some(axis),
             }
+        }
+        // Whether rows or elements are chosen decides of which type the result is.
+        if let Some(axis) = unknown {
+            return Err(Error::shape(format!("the size of axis {axis} of the condition is not known"))
+                .wanted("a known size beside rows that may be missing: 1 chooses rows, any other elements"));
         }
         ops::squeeze(value, (first..given).map(int).collect::<Vec<_>>()).map(|value| Some(Arg::Value(value)))
     }

@@ -25,7 +25,7 @@ pub(super) fn whole(call: &Call<'_>) -> Answer {
 }
 
 /// The same values under a mask with all of their axes.
-pub(super) fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
+pub(crate) fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
     if x.mask_rank()? == rank(x.values())? {
         return Ok(x.clone());
     }
@@ -66,6 +66,16 @@ pub(super) fn take(call: &Call<'_>) -> Answer {
         return take_by_rows(call);
     }
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
+    if let [Arg::Value(indices)] = rest
+        && axis == 0
+        && rank(indices)? > 1
+        && typed_ref::<RaggedTensor>(x.values()).is_some()
+    {
+        // The axes of the indices come first, and behind them rows that may be missing.
+        let rows = RaggedTensor::of_uniform(indices)?;
+        let taken = call_one(call.op, &[Arg::Value(x.into_value()), Arg::from(rows.values())], call.attrs)?;
+        return answer_ext(rows.with_values(taken)?);
+    }
     along(call, &x, rest, axis, &OneAxis { axis: int(axis) })
 }
 
@@ -90,6 +100,22 @@ fn take_present(call: &Call<'_>, x: &Arg, indices: &MaskedTensor) -> Answer {
     }
     let taken = call_one(call.op, &[x.clone(), Arg::Value(indices.filled(0)?)], call.attrs)?;
     answer_ext(super::lines::merged(taken, indices)?)
+}
+
+/// `check_all` holds of what is missing.
+pub(super) fn check_all(call: &Call<'_>) -> Answer {
+    let [x, conditions] = flat(call) else { return Ok(None) };
+    let conditions = match typed_arg::<MaskedTensor>(conditions) {
+        Some(masked) => Arg::Value(masked.filled(true)?),
+        None => conditions.clone(),
+    };
+    match typed_arg::<MaskedTensor>(x) {
+        Some(x) => {
+            let values = call_one(call.op, &[Arg::from(x.values()), conditions], call.attrs)?;
+            answer_ext(MaskedTensor::new(values, x.mask)?)
+        }
+        None => answer(call_one(call.op, &[x.clone(), conditions], call.attrs)?),
+    }
 }
 
 /// `pad` puts values that are there around the others.

@@ -13,7 +13,8 @@ use extenso_types::{Error, Result};
 /// The value without what is missing: of the elements along `axis`, or along every axis. Awkward Array's name.
 ///
 /// A vector stays a vector; lists inside become rows, because they may lose different numbers of elements. Lists in the fields
-/// of records are looked through, but a missing field of a record stays, as a record has all of its fields.
+/// of records are looked through, but a missing field of a record stays, as a record has all of its fields. A negative axis is one
+/// of the value's own, as everywhere; lists in fields are counted on behind them.
 /// Errors: an axis out of range; elements inside records of two axes or more.
 ///
 /// ```
@@ -23,14 +24,19 @@ use extenso_types::{Error, Result};
 /// ```
 pub fn drop_none(x: &Value, axis: Option<i64>) -> Result<Value> {
     let left = || {
-        let axis = axis.map(|axis| normalize_axis(axis, depth(x)?)).transpose()?;
+        let axis = axis.map(|axis| axis_at(axis, x)).transpose()?;
         Along { axis }.left(x, Place { fixed: 0, outer: 0 })
     };
     left().map_err(|e| e.at("drop_none"))
 }
 
+/// Which axis of a value is meant: counted from the end among its own, from the beginning also inside the fields of records.
+pub(super) fn axis_at(axis: i64, x: &Value) -> Result<usize> {
+    normalize_axis(axis, if axis < 0 { rank(x)? } else { depth(x)? })
+}
+
 /// The number of axes, those inside the fields of records included.
-pub(super) fn depth(x: &Value) -> Result<usize> {
+fn depth(x: &Value) -> Result<usize> {
     if let Some(rows) = typed::<RaggedTensor>(x) {
         return Ok(1 + depth(rows.values())?);
     }

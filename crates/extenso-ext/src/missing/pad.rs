@@ -1,7 +1,7 @@
 //! Lists filled up with missing values.
 
 use super::as_rows;
-use super::drop::depth;
+use super::drop::axis_at;
 use crate::args::{int, typed};
 use crate::axes::{counted, dim, outer, positions, rank};
 use crate::masked::MaskedTensor;
@@ -9,14 +9,13 @@ use crate::meaning::over_elements;
 use crate::ragged::{RaggedTensor, cut_like, zero};
 use crate::structs::{Field, StructTensor, masked_by};
 use crate::{CategoricalTensor, UnionTensor};
-use extenso_core::reduce::normalize_axis;
 use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result, Shape};
 
 /// The value with missing elements at the ends of the lists along `axis` that have fewer than `target`; with `clip`, those
 /// that have more lose the rest, and the axis is uniform. Awkward Array's name.
 ///
-/// An axis inside records is that of the lists in each field. Errors: a negative target; an axis out of range, or one that a
+/// An axis inside records is that of the lists in each field; a negative one is one of the value's own. Errors: a negative target; an axis out of range, or one that a
 /// field does not have; more elements than memory holds.
 ///
 /// ```
@@ -31,7 +30,7 @@ pub fn pad_none(x: &Value, target: i64, axis: i64, clip: bool) -> Result<Value> 
         if target < 0 {
             return Err(Error::value(format!("target is {target}")).wanted("a number that is not negative"));
         }
-        Padding { target, clip }.along(x, normalize_axis(axis, depth(x)?)?)
+        Padding { target, clip }.along(x, axis_at(axis, x)?)
     };
     padded().map_err(|e| e.at("pad_none"))
 }
@@ -46,7 +45,7 @@ impl Padding {
         if let Some(records) = typed::<StructTensor>(x).filter(|records| records.rank() <= axis) {
             let field = |(name, value): &Field| {
                 let at = |e: Error| e.at(format!("field '{name}'"));
-                normalize_axis(int(axis), depth(value).map_err(at)?).map_err(at)?;
+                axis_at(int(axis), value).map_err(at)?;
                 Ok((name.clone(), self.along(value, axis).map_err(at)?))
             };
             let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();

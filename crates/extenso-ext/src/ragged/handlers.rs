@@ -35,6 +35,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::TAKE, "RaggedTensor take", rows::take),
         (&ops::SLICE, "RaggedTensor slice", rows::slice),
         (&ops::BOOLEAN_MASK, "RaggedTensor boolean_mask", select::boolean_mask),
+        (&ops::CHECK_ALL, "RaggedTensor check_all", select::check_all),
         (&ops::CONCAT, "RaggedTensor concat", rows::concat),
         (&ops::EXPAND_DIMS, "RaggedTensor expand_dims", rows::expand_dims),
         (&ops::REDUCE_JOIN, "RaggedTensor reduce_join", text::reduce_join),

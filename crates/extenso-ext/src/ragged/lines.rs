@@ -174,13 +174,14 @@ pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
         let args = [Arg::from(&lines[0]), Arg::from(&lines[1]), rows.into()];
         call_one(&ops::SEGMENT_LINEAR_SCAN, &args, &RowScan { reverse })
     };
+    // Rows outside every row are not aligned.
+    let x = if has_rows(x.values()) { x.compact()? } else { x };
     match normalize_axis(axis, x.rank()?)? {
         0 => {
             let whole = x.into_value();
             answer(across(&[whole.clone(), link.into_value()], &one_row(&whole)?, &scanned)?)
         }
         1 => {
-            let x = if has_rows(x.values()) { x.compact()? } else { x };
             let link = link.values_in(x.partition())?;
             answer_ext(x.with_values(across(&[x.values().clone(), link], x.partition(), &scanned)?)?)
         }
@@ -212,6 +213,7 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
             answer_ext(indices.with_values(ops::take_along_axis(x.values(), places, 0)?)?)
         }
         inner => {
+            let x = if has_rows(x.values()) { x.compact()? } else { x };
             let attrs = LastAxis { axis: int(inner - 1) };
             let args = [Arg::from(x.values()), Arg::Value(indices.values_in(x.partition())?)];
             answer_ext(x.with_values(call_one(call.op, &args, &attrs)?)?)

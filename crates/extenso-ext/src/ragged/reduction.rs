@@ -24,11 +24,10 @@ pub(super) fn reduce(call: &Call<'_>) -> Answer {
         Axes::All => (0..rank).collect(),
         Axes::List(list) => normalize_axes(list, rank)?.to_vec(),
     };
-    let reduction = Reduction { fold, op: call.op, keepdims: *keepdims };
-    if axes.len() == rank {
-        return answer(reduction.all(&x, rank)?);
-    }
-    answer(reduction.over(x, &axes)?)
+    let reduction = Reduction { fold, op: call.op };
+    let folded = if axes.len() == rank { reduction.all(&x)? } else { reduction.over(x, &axes)? };
+    // An axis that is kept has size 1 in every row, in those too of which nothing is left.
+    answer(if *keepdims { ops::expand_dims_at(folded, axes.into_iter().map(int).collect::<Vec<_>>())? } else { folded })
 }
 
 /// A fold over the rows of a partition whose values are ragged.
@@ -73,19 +72,16 @@ pub(crate) fn over_axes(fold: Fold) -> &'static OpDef {
 struct Reduction {
     fold: Fold,
     op: &'static OpDef,
-    keepdims: bool,
 }
 
 impl Reduction {
-    fn all(&self, x: &RaggedTensor, rank: usize) -> Result<Value> {
+    fn all(&self, x: &RaggedTensor) -> Result<Value> {
         let attrs = Reduce { axis: Axes::All, keepdims: false };
-        let folded = if lacks_identity(self.fold, x.values()) {
+        if lacks_identity(self.fold, x.values()) {
             let flat = super::flatten(x.clone().into_value(), None)?;
-            ops::take(of_rows(self.fold)(&flat, &one_row(&flat)?)?, 0, 0)?
-        } else {
-            call_one(self.op, &[Arg::Value(x.flat_values()?)], &attrs)?
-        };
-        if self.keepdims { ops::reshape(folded, vec![1_i64; rank]) } else { Ok(folded) }
+            return ops::take(of_rows(self.fold)(&flat, &one_row(&flat)?)?, 0, 0);
+        }
+        call_one(self.op, &[Arg::Value(x.flat_values()?)], &attrs)
     }
 
     /// Folds some axes, which are sorted; axis 0 and 1 are looked at one by one, those inside together.
@@ -94,7 +90,7 @@ impl Reduction {
         let (first, second) = (axes.contains(&0), axes.contains(&1));
         let (mut x, mut fold) = (x, self.fold);
         if !inner.is_empty() || axes.is_empty() {
-            x = x.with_values(self.on(self.op, x.values(), inner)?)?;
+            x = x.with_values(Reduction::on(self.op, x.values(), inner)?)?;
             fold = fold.of_parts();
         }
         if second {
@@ -103,21 +99,16 @@ impl Reduction {
                 Some(_) => rows(&segment(segment_op(fold)), &x)?,
                 None => rows(&of_rows(fold), &x)?,
             };
-            let folded = self.kept(folded, 1)?;
-            return if first { self.on(over_axes(fold.of_parts()), &folded, vec![0]) } else { Ok(folded) };
+            return if first { Reduction::on(over_axes(fold.of_parts()), &folded, vec![0]) } else { Ok(folded) };
         }
         if first {
-            return self.kept(outer_rows(&segment(segment_op(fold)), &x)?, 0);
+            return outer_rows(&segment(segment_op(fold)), &x);
         }
         Ok(x.into_value())
     }
 
-    fn on(&self, op: &'static OpDef, value: &Value, axes: Vec<i64>) -> Result<Value> {
-        call_one(op, &[Arg::from(value)], &Reduce { axis: Axes::List(axes), keepdims: self.keepdims })
-    }
-
-    fn kept(&self, folded: Value, axis: i64) -> Result<Value> {
-        if self.keepdims { ops::expand_dims(folded, axis) } else { Ok(folded) }
+    fn on(op: &'static OpDef, value: &Value, axes: Vec<i64>) -> Result<Value> {
+        call_one(op, &[Arg::from(value)], &Reduce { axis: Axes::List(axes), keepdims: false })
     }
 }
 

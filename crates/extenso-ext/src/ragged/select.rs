@@ -1,13 +1,13 @@
 //! Choosing by a mask.
 
 use super::{RaggedTensor, cut_like};
-use crate::args::{answer, flat, int, typed};
+use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, is_ragged, outer, rank, rows_of_one};
 use crate::masked::{MaskedTensor, mask_may_be_missing};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::OneAxis;
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, Value, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
 use extenso_types::{DType, Error, Result};
 
 /// `boolean_mask` of ragged values, or by a ragged mask.
@@ -28,6 +28,17 @@ pub(crate) fn boolean_mask(call: &Call<'_>) -> Answer {
     }
     Err(Error::value(format!("axis is {axis}"))
         .wanted("0, or a mask of one axis that is not ragged: rows are masked from the first axis on"))
+}
+
+/// `check_all` looks at the conditions in rows alone.
+pub(super) fn check_all(call: &Call<'_>) -> Answer {
+    let [x, conditions] = flat(call) else { return Ok(None) };
+    let (Some(x), Some(conditions)) = (typed_arg::<RaggedTensor>(x), typed_arg::<RaggedTensor>(conditions)) else {
+        return Ok(None);
+    };
+    let (x, conditions) = (x.compact()?, conditions.compact()?);
+    let args = [Arg::from(x.values()), Arg::from(conditions.values())];
+    answer_ext(x.with_values(call_one(call.op, &args, call.attrs)?)?)
 }
 
 fn may_be_missing(mask: &Value) -> bool {

@@ -6,7 +6,7 @@
 use super::levels::{lift, rows_and_parents};
 use super::names::FieldPath;
 use super::path::{masked_by, select};
-use super::update::{each_record, in_rows, only_fields, records, under_mask, with_field};
+use super::update::{each_record, in_rows, only_fields, records, rows_of, under_mask, with_field};
 use crate::args::{int, typed};
 use crate::axes::{positions, rank, zeros_of};
 use crate::masked::{MaskedTensor, fill_none, trailing};
@@ -162,7 +162,7 @@ pub fn filter(x: &Value, path: impl Into<FieldPath>, mask: &Value) -> Result<Val
     let kept = |field: &Value, axes: usize, mask: Option<&Value>| {
         check_list(field, axes)?;
         let mask = mask.ok_or_else(|| Error::internal("the mask is lost"))?;
-        let mask = fill_none(&under_mask(mask), false)?;
+        let mask = fill_none(&rows_of(mask), false)?;
         match axes {
             0 => ops::boolean_mask(field, mask, 0),
             _ => ops::boolean_mask(
@@ -263,11 +263,14 @@ fn changed(x: &Value, path: FieldPath, what: &str, with: Option<&Value>, f: NewF
 
 fn changed_below(x: &Value, way: &[Arc<str>], name: &Arc<str>, with: Option<&Value>, f: NewField<'_>) -> Result<Value> {
     if let Some(masked) = typed::<MaskedTensor>(x) {
-        let values = changed_below(masked.values(), way, name, with.map(under_mask).as_ref(), f)?;
+        let values = changed_below(masked.values(), way, name, with.map(|with| under_mask(&masked, with)).as_ref(), f)?;
         return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
     }
     if let Some(rows) = typed::<RaggedTensor>(x) {
-        let inner = with.map(|with| in_rows(&rows, with)).transpose()?;
+        let (rows, inner) = match with {
+            Some(with) => in_rows(rows, with).map(|(rows, inner)| (rows, Some(inner)))?,
+            None => (rows, None),
+        };
         let values = changed_below(rows.values(), way, name, inner.as_ref(), f)?;
         return Ok(rows.with_values(values)?.into_value());
     }

@@ -4,7 +4,7 @@ use super::names::FieldPath;
 use super::{Field, StructTensor};
 use crate::args::{typed, typed_ref};
 use crate::masked::MaskedTensor;
-use crate::ragged::RaggedTensor;
+use crate::ragged::{RaggedTensor, has_rows};
 use extenso_core::{ExtensionType, Value};
 use extenso_types::{Error, Result};
 use std::borrow::Cow;
@@ -27,11 +27,11 @@ fn at(error: Error, path: &FieldPath) -> Error {
 
 fn put(value: &Value, way: &[Arc<str>], name: &Arc<str>, new: &Value) -> Result<Value> {
     if let Some(masked) = typed::<MaskedTensor>(value) {
-        let values = put(masked.values(), way, name, &under_mask(new))?;
+        let values = put(masked.values(), way, name, &under_mask(&masked, new))?;
         return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
     }
     if let Some(rows) = typed::<RaggedTensor>(value) {
-        let inner = in_rows(&rows, new).map_err(|e| e.at(format!("field '{name}'")))?;
+        let (rows, inner) = in_rows(rows, new).map_err(|e| e.at(format!("field '{name}'")))?;
         return Ok(rows.with_values(put(rows.values(), way, name, &inner)?)?.into_value());
     }
     let records = records(value)?;
@@ -42,22 +42,29 @@ fn put(value: &Value, way: &[Arc<str>], name: &Arc<str>, new: &Value) -> Result<
     Ok(records.replaced(name, new)?.into_value())
 }
 
-/// The rows of a value that is missing where the records around it are; anything else as it is.
-pub(super) fn under_mask(value: &Value) -> Value {
+/// What stands under the mask of some records: where rows of records are missing as a whole, the rows of the value, which are missing
+/// there too; anything else as it is, because a list may be missing in a record that is there.
+pub(super) fn under_mask(records: &MaskedTensor, value: &Value) -> Value {
+    if typed::<RaggedTensor>(records.values()).is_some() { rows_of(value) } else { value.clone() }
+}
+
+/// The rows of a value, whether or not they are missing; anything else as it is.
+pub(super) fn rows_of(value: &Value) -> Value {
     match typed::<MaskedTensor>(value) {
         Some(masked) if typed::<RaggedTensor>(masked.values()).is_some() => masked.values().clone(),
         _ => value.clone(),
     }
 }
 
-/// The values of `new` as the rows cut them.
-pub(super) fn in_rows(rows: &RaggedTensor, new: &Value) -> Result<Value> {
-    if let Some(given) = typed::<RaggedTensor>(new) {
-        return given.values_in(rows.partition());
-    }
-    RaggedTensor::of_uniform(new)
-        .map_err(|e| e.note("The records stand in rows, and their new field must have the same rows."))?
-        .values_in(rows.partition())
+/// The rows, and the values of `new` as they cut them.
+pub(super) fn in_rows(rows: RaggedTensor, new: &Value) -> Result<(RaggedTensor, Value)> {
+    let given = typed::<RaggedTensor>(new).map_or_else(|| RaggedTensor::of_uniform(new), Ok);
+    let given = given.map_err(|e| e.note("The records stand in rows, and their new field must have the same rows."))?;
+    // Lists in rows are not aligned with rows that leave some of their values out.
+    let apart = has_rows(given.values()) && !given.partition().same(rows.partition());
+    let rows = if apart { rows.compact()? } else { rows };
+    let values = given.values_in(rows.partition())?;
+    Ok((rows, values))
 }
 
 /// The records that a value is.

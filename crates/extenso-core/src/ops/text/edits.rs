@@ -3,7 +3,7 @@
 //! Invariant: positions and widths are in characters for strings and in bytes for bytes; no op cuts a character.
 
 use super::super::args::{data, one_tensor, tensor_spec};
-use super::texts::{Texts, mapped};
+use super::texts::{Texts, bytes_of, grown, mapped};
 use super::{in_chars, infer_string, infer_text, part, place, string_spec, text_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::position;
@@ -137,7 +137,9 @@ fn infer_replace(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> 
 fn run_replace(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, ReplaceText { old, new, count }) = (data(args, 0)?, ReplaceText::of(attrs)?);
     let (finder, most) = (Finder::new(old), usize::try_from(*count).unwrap_or(usize::MAX));
-    mapped(x, |i, out| {
+    let bytes = bytes_of(x)?;
+    let finds = (bytes / old.len().max(1)).saturating_add(x.len()).min(x.len().saturating_mul(most));
+    grown(x.dtype(), x.dims(), finds.saturating_mul(new.len()).saturating_add(bytes), |i, out| {
         let (text, mut end) = (x.text_at(i)?, 0);
         for at in finder.find_iter(text).take(most) {
             out.write(&text[end..at])?;
@@ -249,7 +251,8 @@ fn infer_replace_slice(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputS
 fn run_replace_slice(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, ReplaceSlice { start, stop, new, unit }) = (data(args, 0)?, ReplaceSlice::of(attrs)?);
     let chars = in_chars(unit, x.dtype())?;
-    mapped(x, |i, out| {
+    let size = x.len().saturating_mul(new.len()).saturating_add(bytes_of(x)?);
+    grown(x.dtype(), x.dims(), size, |i, out| {
         let text = x.text_at(i)?;
         let (from, to) = if chars {
             let text = x.str_at(i)?;
@@ -306,8 +309,7 @@ fn infer_repeat(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 
 fn run_repeat(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, count) = (data(args, 0)?, usize::try_from(RepeatText::of(attrs)?.count).unwrap_or(usize::MAX));
-    let (offsets, _) = x.text()?;
-    affordable((offsets.last() - offsets.first()).saturating_mul(count))?;
+    affordable(bytes_of(x)?.saturating_mul(count))?;
     mapped(x, |i, out| {
         out.write_times(x.text_at(i)?, count)?;
         out.end()

@@ -3,12 +3,12 @@
 use super::super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::super::structural::stretch;
 use super::text_spec;
-use super::texts::{Texts, made};
+use super::texts::{Texts, bytes_of, grown};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::partition::Rows;
 use crate::reduce::{normalize_axes, normalize_axis};
-use crate::tensor::{Dense, Tensor};
+use crate::tensor::{Dense, Tensor, element_count};
 use crate::value::{Outputs, Value};
 use extenso_types::{Dims, Error, LeafSpec, Result, Shape};
 
@@ -74,7 +74,10 @@ fn run_join(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Out
     let stretched = stretched?;
     let texts: Result<Vec<&Dense>> = stretched.iter().map(Tensor::data).collect();
     let (texts, separator) = (texts?, Separator::of(attrs)?.separator.as_bytes());
-    made(spec_of(out, 0)?.dtype, &dims, |i, out| join(texts.iter().map(|text| text.text_at(i)), separator, out))
+    let bytes = texts.iter().try_fold(0, |sum: usize, text| Ok::<_, Error>(sum.saturating_add(bytes_of(text)?)))?;
+    let between = element_count(&dims)?.saturating_mul(texts.len()).saturating_mul(separator.len());
+    let size = bytes.saturating_add(between);
+    grown(spec_of(out, 0)?.dtype, &dims, size, |i, out| join(texts.iter().map(|text| text.text_at(i)), separator, out))
 }
 
 /// Adds one element: the items with the separator between them.
@@ -123,11 +126,16 @@ fn run_reduce(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
 fn joined_along(x: &Dense, at: usize, separator: &[u8]) -> Result<Tensor> {
     let (n, inner) = (x.dims()[at], x.dims()[at + 1..].iter().product::<usize>());
     let dims: Dims = (0..x.dims().len()).filter(|axis| *axis != at).map(|axis| x.dims()[axis]).collect();
-    let made = made(x.dtype(), &dims, |i, out| {
+    let made = grown(x.dtype(), &dims, joined_size(x, separator)?, |i, out| {
         let first = i / inner.max(1) * n * inner + i % inner.max(1);
         join((0..n).map(|k| x.text_at(first + k * inner)), separator, out)
     })?;
     made.into_iter().next().ok_or_else(|| Error::internal("joined strings are lost"))?.tensor().cloned()
+}
+
+/// The bytes that all texts take with a separator behind each.
+fn joined_size(x: &Dense, separator: &[u8]) -> Result<usize> {
+    Ok(bytes_of(x)?.saturating_add(x.len().saturating_mul(separator.len())))
 }
 
 fn infer_segments(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -160,7 +168,7 @@ fn run_segments(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<O
     }
     let width: usize = inner.iter().product();
     let dims: Dims = std::iter::once(rows.nrows()).chain(inner.iter().copied()).collect();
-    made(x.dtype(), &dims, |i, out| {
+    grown(x.dtype(), &dims, joined_size(x, separator)?, |i, out| {
         let items = rows.row(i / width.max(1)).map(|value| x.text_at(value * width + i % width.max(1)));
         join(items, separator, out)
     })

@@ -4,7 +4,7 @@
 //! a search for each, so that some patterns take time quadratic in the text.
 
 use super::super::args::{data, tensor_spec};
-use super::texts::{Texts, mapped};
+use super::texts::{Texts, bytes_of, grown};
 use super::{bits, string_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -152,7 +152,11 @@ fn run_replace(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let pattern = compiled(&replace.pattern)?;
     let parts = parts(&replace.rewrite, pattern.captures_len())?;
     let most = if replace.replace_all { usize::MAX } else { 1 };
-    mapped(x, |i, out| {
+    // What groups hold together is no longer than the text, for each group that is written.
+    let (bytes, groups) = (bytes_of(x)?, parts.iter().filter(|part| matches!(part, Part::Group(_))).count());
+    let finds = bytes.saturating_add(x.len()).min(x.len().saturating_mul(most));
+    let size = bytes.saturating_mul(groups + 1).saturating_add(finds.saturating_mul(replace.rewrite.len()));
+    grown(x.dtype(), x.dims(), size, |i, out| {
         let text = x.str_at(i)?;
         let mut end = 0;
         for groups in pattern.captures_iter(text).take(most) {

@@ -17,6 +17,8 @@ pub(super) struct Texts {
     /// 0, and where each element ends.
     offsets: Growing,
     bytes: Growing,
+    /// The number of bytes, if they are counted alone.
+    counted: Option<usize>,
 }
 
 /// The bytes of an offset.
@@ -31,7 +33,7 @@ impl Texts {
         affordable(len)?;
         let (mut offsets, bytes) = (Growing::with_capacity(len), Growing::with_capacity(0));
         offsets.more(OFFSET)?.fill(0);
-        Ok(Texts { offsets, bytes })
+        Ok(Texts { offsets, bytes, counted: None })
     }
 
     /// Adds so many elements of so many bytes together, to be written: the bytes in front of them, where each ends, their bytes.
@@ -47,6 +49,10 @@ impl Texts {
     ///
     /// Errors: more memory than the system gives.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        if let Some(count) = &mut self.counted {
+            *count = count.saturating_add(bytes.len());
+            return Ok(());
+        }
         self.bytes.more(bytes.len())?.copy_from_slice(bytes);
         Ok(())
     }
@@ -55,6 +61,10 @@ impl Texts {
     ///
     /// Errors: more memory than the system gives.
     pub fn write_times(&mut self, bytes: &[u8], count: usize) -> Result<()> {
+        if let Some(counted) = &mut self.counted {
+            *counted = counted.saturating_add(bytes.len().saturating_mul(count));
+            return Ok(());
+        }
         if let Some(step) = Some(bytes.len()).filter(|step| *step > 0) {
             self.bytes
                 .more(step.saturating_mul(count))?
@@ -68,6 +78,9 @@ impl Texts {
     ///
     /// Errors: more memory than the system gives.
     pub fn end(&mut self) -> Result<()> {
+        if self.counted.is_some() {
+            return Ok(());
+        }
         let end = int(self.bytes.len());
         self.offsets.more(OFFSET)?.copy_from_slice(&end.to_ne_bytes());
         Ok(())
@@ -184,4 +197,28 @@ pub(super) fn made(
     affordable(count.saturating_mul(size_of::<i64>()))?;
     let out = in_parts(count, |mut items, out| items.try_for_each(|i| f(i, out)))?;
     one_tensor(out.finish(dtype, dims)?)
+}
+
+/// As [`made`], of texts that may be much longer than the arguments: they take `most` bytes at most, as is quickly told. Where that is
+/// more than the system gives they are counted before any is made, because memory that is given as it is used runs out without a word.
+///
+/// Errors: those of `f`; more memory than the system gives.
+pub(super) fn grown(
+    dtype: DType,
+    dims: &[usize],
+    most: usize,
+    f: impl Fn(usize, &mut Texts) -> Result<()> + Sync,
+) -> Result<Outputs> {
+    if affordable(most).is_err() {
+        let mut texts = Texts { counted: Some(0), ..Texts::with_capacity(0)? };
+        (0..element_count(dims)?).try_for_each(|i| f(i, &mut texts))?;
+        affordable(texts.counted.unwrap_or(0))?;
+    }
+    made(dtype, dims, f)
+}
+
+/// The bytes of all texts.
+pub(super) fn bytes_of(x: &Dense) -> Result<usize> {
+    let (offsets, _) = x.text()?;
+    Ok(offsets.last() - offsets.first())
 }
