@@ -3,7 +3,7 @@
 //! Invariant: what a class is, is found once; a tensor and a number of Python are known by their type alone.
 //! Numbers, booleans and strings of Python stay weak: they take the dtype of the tensors beside them.
 
-use crate::error::{OrRaise, raised};
+use crate::error::{self, OrRaise, raised};
 use crate::ext::{Class, PyExtensionBase};
 use crate::import;
 use crate::meanings::PyUnion;
@@ -45,6 +45,31 @@ enum Role {
 /// Errors: nothing that an op takes.
 pub fn from_py(object: &Bound<'_, PyAny>) -> PyResult<Arg> {
     operand(object)?.ok_or_else(|| no_argument(object, false)).or_raise()
+}
+
+/// An argument of a function that is no op, which an error names.
+///
+/// Errors: nothing that an op takes.
+pub fn given(function: &str, argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Arg> {
+    from_py(object).map_err(|e| error::at(object.py(), e, &format!("{function}: argument '{argument}'")))
+}
+
+/// The same, if one is given.
+///
+/// Errors: as [`given`].
+pub fn optional(function: &str, argument: &str, object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arg>> {
+    object.map(|object| given(function, argument, object)).transpose()
+}
+
+/// Arguments of a function that takes as many as there are, which an error names by their positions.
+///
+/// Errors: nothing that an op takes.
+pub fn each<'py>(function: &str, objects: &Bound<'py, PyAny>) -> PyResult<Vec<Arg>> {
+    let one = |(i, object): (usize, PyResult<Bound<'py, PyAny>>)| {
+        let object = object?;
+        from_py(&object).map_err(|e| error::at(object.py(), e, &format!("{function}: [{i}]")))
+    };
+    objects.try_iter()?.enumerate().map(one).collect()
 }
 
 /// The error of an object that no op takes, or that is no list where one is wanted.

@@ -43,7 +43,7 @@ pub fn attribute<T: AttrType>(function: &str, name: &'static str, object: &Bound
 /// ([[1.3], [], [2.5]], [20, 20, -30])
 #[pyfunction]
 fn round_to<'py>(x: &Bound<'py, PyAny>, digits: i64) -> PyResult<Bound<'py, PyAny>> {
-    let given = value::from_py(x)?;
+    let given = value::given("round_to", "x", x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::round_to(&given, digits)).or_raise()?)
 }
 
@@ -59,8 +59,8 @@ fn clip<'py>(
     min: Option<&Bound<'py, PyAny>>,
     max: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let given = arg::from_py(x)?;
-    let (low, high) = (min.map(arg::from_py).transpose()?, max.map(arg::from_py).transpose()?);
+    let given = arg::given("clip", "x", x)?;
+    let (low, high) = (arg::optional("clip", "min", min)?, arg::optional("clip", "max", max)?);
     let clipped = guarded(|| match (low, high) {
         (Some(low), Some(high)) => ops::clip(given, low, high),
         (Some(low), None) => ops::maximum(given, low),
@@ -87,7 +87,7 @@ fn isclose<'py>(
     equal_nan: Typed<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(isclose: rtol, atol, equal_nan);
-    let (first, second) = (arg::from_py(x)?, arg::from_py(y)?);
+    let (first, second) = (arg::given("isclose", "x", x)?, arg::given("isclose", "y", y)?);
     value::to_py(x.py(), guarded(|| ops::isclose(first, second, rtol, atol, equal_nan)).or_raise()?)
 }
 
@@ -105,7 +105,7 @@ fn nan_to_num<'py>(
     neginf: Option<Typed<f64>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(nan_to_num: nan, posinf, neginf);
-    let given = value::from_py(x)?;
+    let given = value::given("nan_to_num", "x", x)?;
     value::to_py(x.py(), guarded(|| ops::nan_to_num(given, nan, posinf, neginf)).or_raise()?)
 }
 
@@ -126,7 +126,7 @@ fn mean<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(mean: keepdims);
     let axes = axis.map_or(Ok(Axes::All), |axis| attribute("mean", "axis", axis))?;
-    let given = value::from_py(x)?;
+    let given = value::given("mean", "x", x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::mean(&given, axes, keepdims)).or_raise()?)
 }
 
@@ -139,7 +139,7 @@ fn mean<'py>(
 #[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
 fn softmax<'py>(x: &Bound<'py, PyAny>, axis: Typed<i64>) -> PyResult<Bound<'py, PyAny>> {
     typed!(softmax: axis);
-    let argument = value::from_py(x)?;
+    let argument = value::given("softmax", "x", x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::lists::softmax(&argument, axis)).or_raise()?)
 }
 
@@ -152,7 +152,7 @@ fn softmax<'py>(x: &Bound<'py, PyAny>, axis: Typed<i64>) -> PyResult<Bound<'py, 
 #[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
 fn log_softmax<'py>(x: &Bound<'py, PyAny>, axis: Typed<i64>) -> PyResult<Bound<'py, PyAny>> {
     typed!(log_softmax: axis);
-    let argument = value::from_py(x)?;
+    let argument = value::given("log_softmax", "x", x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::lists::log_softmax(&argument, axis)).or_raise()?)
 }
 
@@ -170,7 +170,7 @@ fn logsumexp<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(logsumexp: keepdims);
     let axes = axis.map_or(Ok(Axes::All), |axis| attribute("logsumexp", "axis", axis))?;
-    let argument = value::from_py(x)?;
+    let argument = value::given("logsumexp", "x", x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::lists::logsumexp(&argument, &axes, keepdims)).or_raise()?)
 }
 
@@ -181,7 +181,7 @@ fn logsumexp<'py>(
 /// [1, 0]
 #[pyfunction]
 fn fill_none<'py>(x: &Bound<'py, PyAny>, fill: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let (masked, fill) = (value::from_py(x)?, arg::from_py(fill)?);
+    let (masked, fill) = (value::given("fill_none", "x", x)?, arg::given("fill_none", "fill", fill)?);
     value::to_py(x.py(), guarded(|| extenso_ext::fill_none(&masked, fill)).or_raise()?)
 }
 
@@ -192,7 +192,7 @@ fn fill_none<'py>(x: &Bound<'py, PyAny>, fill: &Bound<'py, PyAny>) -> PyResult<B
 /// [False, True]
 #[pyfunction]
 fn is_none<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let masked = value::from_py(x)?;
+    let masked = value::given("is_none", "x", x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::is_none(&masked)).or_raise()?)
 }
 
@@ -212,7 +212,7 @@ fn string_split<'py>(
     maxsplit: Typed<i64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(string_split: sep, maxsplit);
-    let strings = value::from_py(x)?;
+    let strings = value::given("string_split", "x", x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::string_split(&strings, sep, maxsplit)).or_raise()?)
 }
 
@@ -223,7 +223,7 @@ fn string_split<'py>(
 /// [['a', 'b'], []]
 #[pyfunction]
 fn string_characters<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let strings = value::from_py(x)?;
+    let strings = value::given("string_characters", "x", x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::string_characters(&strings)).or_raise()?)
 }
 
@@ -248,7 +248,8 @@ fn string_ngrams<'py>(
     padding_width: Option<Typed<i64>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(string_ngrams: separator, left, right, padding_width);
-    let (strings, widths) = (value::from_py(x)?, attribute::<Vec<i64>>("string_ngrams", "width", width)?);
+    let (strings, widths) =
+        (value::given("string_ngrams", "x", x)?, attribute::<Vec<i64>>("string_ngrams", "width", width)?);
     let none_given = left.is_none() && right.is_none();
     let text = Option::unwrap_or_default;
     let pads = (!none_given).then(|| NgramPads { left: text(left), right: text(right), most: padding_width });

@@ -27,10 +27,6 @@ fn made<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Value>) -> Made<'py>
     value::to_py(py, guarded(make).or_raise()?)
 }
 
-fn given(object: Option<Given<'_, '_>>) -> PyResult<Option<Arg>> {
-    object.map(arg::from_py).transpose()
-}
-
 /// The bucket of each number between `bins`: `bucketize` with the arguments of NumPy's `digitize`.
 ///
 /// With `right` a number that is a boundary is in the bucket to the left of it.
@@ -42,7 +38,7 @@ fn given(object: Option<Given<'_, '_>>) -> PyResult<Option<Arg>> {
 #[pyo3(signature = (x, bins, right=Typed::new(false)), text_signature = "(x, bins, right=False)")]
 fn digitize<'py>(x: Given<'_, 'py>, bins: Given<'_, 'py>, right: Typed<bool>) -> Made<'py> {
     typed!(digitize: right);
-    let (x, bins, py) = (arg::from_py(x)?, arg::from_py(bins)?, x.py());
+    let (x, bins, py) = (arg::given("digitize", "x", x)?, arg::given("digitize", "bins", bins)?, x.py());
     made(py, || ops::digitize(x, bins, right))
 }
 
@@ -99,7 +95,7 @@ fn values(function: &'static str, inputs: Given<'_, '_>) -> PyResult<Vec<Value>>
 #[pyo3(signature = (ids, depth, dtype=None))]
 fn multi_hot<'py>(ids: Given<'_, 'py>, depth: Typed<i64>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
     typed!(multi_hot: depth);
-    let given = value::from_py(ids)?;
+    let given = value::given("multi_hot", "ids", ids)?;
     let dtype = dtype.map_or(Ok(DType::F64), dtype::from_py)?;
     made(ids.py(), || extenso_ext::multi_hot(&given, depth, dtype))
 }
@@ -123,7 +119,11 @@ fn embedding_lookup<'py>(
     max_norm: Option<Typed<f64>>,
 ) -> Made<'py> {
     typed!(embedding_lookup: combiner, max_norm);
-    let (table, places, weights) = (value::from_py(params)?, value::from_py(ids)?, given(weights)?);
+    let (table, places, weights) = (
+        value::given("embedding_lookup", "params", params)?,
+        value::given("embedding_lookup", "ids", ids)?,
+        arg::optional("embedding_lookup", "weights", weights)?,
+    );
     made(params.py(), || {
         let combiner: Combiner = combiner.parse().map_err(|e: Error| e.at("embedding_lookup"))?;
         extenso_ext::embedding_lookup(&table, &places, weights.as_ref(), combiner, max_norm)
@@ -138,7 +138,11 @@ fn embedding_lookup<'py>(
 #[pyfunction]
 #[pyo3(signature = (x, mean=None, deviation=None))]
 fn z_score<'py>(x: Given<'_, 'py>, mean: Option<Given<'_, 'py>>, deviation: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (numbers, mean, deviation) = (arg::from_py(x)?, given(mean)?, given(deviation)?);
+    let (numbers, mean, deviation) = (
+        arg::given("z_score", "x", x)?,
+        arg::optional("z_score", "mean", mean)?,
+        arg::optional("z_score", "deviation", deviation)?,
+    );
     made(x.py(), || ops::z_score(numbers, mean, deviation))
 }
 
@@ -150,6 +154,10 @@ fn z_score<'py>(x: Given<'_, 'py>, mean: Option<Given<'_, 'py>>, deviation: Opti
 #[pyfunction]
 #[pyo3(signature = (x, low=None, high=None))]
 fn min_max_scale<'py>(x: Given<'_, 'py>, low: Option<Given<'_, 'py>>, high: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (numbers, low, high) = (arg::from_py(x)?, given(low)?, given(high)?);
+    let (numbers, low, high) = (
+        arg::given("min_max_scale", "x", x)?,
+        arg::optional("min_max_scale", "low", low)?,
+        arg::optional("min_max_scale", "high", high)?,
+    );
     made(x.py(), || ops::min_max_scale(numbers, low, high))
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no logic of a function stands here.
 
-use crate::error::{OrRaise, guarded};
+use crate::error::{self, OrRaise, guarded};
 use crate::rearrange::axes;
 use crate::typed::{Typed, typed};
 use crate::{arg, value};
@@ -44,7 +44,7 @@ fn made_pair<'py>(py: Python<'py>, make: impl FnOnce() -> Result<(Value, Value)>
 #[pyo3(signature = (x, axis=Typed::new(-1), default=None), text_signature = "(x, axis=-1, default=None)")]
 fn first<'py>(x: Given<'_, 'py>, axis: Typed<i64>, default: Option<Given<'_, 'py>>) -> Made<'py> {
     typed!(first: axis);
-    let (given, default) = (value::from_py(x)?, default.map(arg::from_py).transpose()?);
+    let (given, default) = (value::given("first", "x", x)?, arg::optional("first", "default", default)?);
     made(x.py(), || lists::first(&given, axis, default))
 }
 
@@ -57,7 +57,7 @@ fn first<'py>(x: Given<'_, 'py>, axis: Typed<i64>, default: Option<Given<'_, 'py
 #[pyo3(signature = (x, axis=Typed::new(-1), default=None), text_signature = "(x, axis=-1, default=None)")]
 fn last<'py>(x: Given<'_, 'py>, axis: Typed<i64>, default: Option<Given<'_, 'py>>) -> Made<'py> {
     typed!(last: axis);
-    let (given, default) = (value::from_py(x)?, default.map(arg::from_py).transpose()?);
+    let (given, default) = (value::given("last", "x", x)?, arg::optional("last", "default", default)?);
     made(x.py(), || lists::last(&given, axis, default))
 }
 
@@ -71,8 +71,8 @@ fn last<'py>(x: Given<'_, 'py>, axis: Typed<i64>, default: Option<Given<'_, 'py>
 #[pyo3(signature = (x, index, axis=Typed::new(-1), default=None), text_signature = "(x, index, axis=-1, default=None)")]
 fn nth<'py>(x: Given<'_, 'py>, index: Given<'_, 'py>, axis: Typed<i64>, default: Option<Given<'_, 'py>>) -> Made<'py> {
     typed!(nth: axis);
-    let (given, index) = (value::from_py(x)?, arg::from_py(index)?);
-    let default = default.map(arg::from_py).transpose()?;
+    let (given, index) = (value::given("nth", "x", x)?, arg::given("nth", "index", index)?);
+    let default = arg::optional("nth", "default", default)?;
     made(x.py(), || lists::nth(&given, index, axis, default))
 }
 
@@ -87,7 +87,7 @@ fn nth<'py>(x: Given<'_, 'py>, index: Given<'_, 'py>, axis: Typed<i64>, default:
 #[pyo3(signature = (x, n, axis=Typed::new(-1)), text_signature = "(x, n, axis=-1)")]
 fn head<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(head: axis);
-    let (given, n) = (value::from_py(x)?, arg::from_py(n)?);
+    let (given, n) = (value::given("head", "x", x)?, arg::given("head", "n", n)?);
     made(x.py(), || lists::head(&given, n, axis))
 }
 
@@ -100,7 +100,7 @@ fn head<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py
 #[pyo3(signature = (x, n, axis=Typed::new(-1)), text_signature = "(x, n, axis=-1)")]
 fn tail<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(tail: axis);
-    let (given, n) = (value::from_py(x)?, arg::from_py(n)?);
+    let (given, n) = (value::given("tail", "x", x)?, arg::given("tail", "n", n)?);
     made(x.py(), || lists::tail(&given, n, axis))
 }
 
@@ -113,7 +113,7 @@ fn tail<'py>(x: Given<'_, 'py>, n: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py
 #[pyo3(signature = (x, indices, axis=Typed::new(1)), text_signature = "(x, indices, axis=1)")]
 fn take_per_row<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(take_per_row: axis);
-    let (given, indices) = (value::from_py(x)?, value::from_py(indices)?);
+    let (given, indices) = (value::given("take_per_row", "x", x)?, value::given("take_per_row", "indices", indices)?);
     made(x.py(), || lists::take_per_row(&given, &indices, axis))
 }
 
@@ -137,7 +137,11 @@ fn pad_to<'py>(
     crop: Typed<bool>,
 ) -> Made<'py> {
     typed!(pad_to: axis, crop);
-    let (given, length, value) = (value::from_py(x)?, arg::from_py(length)?, value.map(arg::from_py).transpose()?);
+    let (given, length, value) = (
+        value::given("pad_to", "x", x)?,
+        arg::given("pad_to", "length", length)?,
+        arg::optional("pad_to", "value", value)?,
+    );
     made(x.py(), || lists::pad_to(&given, length, value, axis, crop))
 }
 
@@ -150,7 +154,7 @@ fn pad_to<'py>(
 #[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
 fn run_lengths<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(run_lengths: axis);
-    let given = value::from_py(x)?;
+    let given = value::given("run_lengths", "x", x)?;
     made(x.py(), || lists::run_lengths(&given, axis))
 }
 
@@ -163,7 +167,7 @@ fn run_lengths<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
 #[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
 fn unique<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(unique: axis);
-    let given = value::from_py(x)?;
+    let given = value::given("unique", "x", x)?;
     made(x.py(), || lists::unique(&given, axis))
 }
 
@@ -177,7 +181,7 @@ fn unique<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
 #[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
 fn unique_with_counts<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
     typed!(unique_with_counts: axis);
-    let given = value::from_py(x)?;
+    let given = value::given("unique_with_counts", "x", x)?;
     made_pair(x.py(), || lists::unique_with_counts(&given, axis))
 }
 
@@ -191,7 +195,7 @@ fn unique_with_counts<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Boun
 #[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
 fn unique_with_inverse<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
     typed!(unique_with_inverse: axis);
-    let given = value::from_py(x)?;
+    let given = value::given("unique_with_inverse", "x", x)?;
     made_pair(x.py(), || lists::unique_with_inverse(&given, axis))
 }
 
@@ -205,7 +209,7 @@ fn unique_with_inverse<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bou
 #[pyo3(signature = (values, keys, axis=Typed::new(0)), text_signature = "(values, keys, axis=0)")]
 fn group_by<'py>(values: Given<'_, 'py>, keys: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
     typed!(group_by: axis);
-    let (given, keys) = (value::from_py(values)?, value::from_py(keys)?);
+    let (given, keys) = (value::given("group_by", "values", values)?, value::given("group_by", "keys", keys)?);
     made_pair(values.py(), || lists::group_by(&given, &keys, axis))
 }
 
@@ -218,7 +222,7 @@ fn group_by<'py>(values: Given<'_, 'py>, keys: Given<'_, 'py>, axis: Typed<i64>)
 #[pyo3(signature = (x, test, axis=None))]
 fn isin<'py>(x: Given<'_, 'py>, test: Given<'_, 'py>, axis: Option<Typed<i64>>) -> Made<'py> {
     typed!(isin: axis);
-    let (given, test) = (value::from_py(x)?, weak(test)?);
+    let (given, test) = (value::given("isin", "x", x)?, weak(test)?);
     made(x.py(), || lists::isin(&given, test, axis))
 }
 
@@ -239,7 +243,7 @@ fn weak(object: Given<'_, '_>) -> PyResult<Arg> {
 #[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
 fn union<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(union: axis);
-    let (a, b) = (value::from_py(x)?, value::from_py(y)?);
+    let (a, b) = (value::given("union", "x", x)?, value::given("union", "y", y)?);
     made(x.py(), || lists::union(&a, &b, axis))
 }
 
@@ -252,7 +256,7 @@ fn union<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'p
 #[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
 fn intersection<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(intersection: axis);
-    let (a, b) = (value::from_py(x)?, value::from_py(y)?);
+    let (a, b) = (value::given("intersection", "x", x)?, value::given("intersection", "y", y)?);
     made(x.py(), || lists::intersection(&a, &b, axis))
 }
 
@@ -265,7 +269,7 @@ fn intersection<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> 
 #[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
 fn difference<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(difference: axis);
-    let (a, b) = (value::from_py(x)?, value::from_py(y)?);
+    let (a, b) = (value::given("difference", "x", x)?, value::given("difference", "y", y)?);
     made(x.py(), || lists::difference(&a, &b, axis))
 }
 
@@ -280,7 +284,7 @@ fn difference<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Ma
 #[pyo3(signature = (x, size, stride=Typed::new(1), axis=Typed::new(-1)), text_signature = "(x, size, stride=1, axis=-1)")]
 fn windows<'py>(x: Given<'_, 'py>, size: Typed<i64>, stride: Typed<i64>, axis: Typed<i64>) -> Made<'py> {
     typed!(windows: size, stride, axis);
-    let given = value::from_py(x)?;
+    let given = value::given("windows", "x", x)?;
     made(x.py(), || lists::windows(&given, size, stride, axis))
 }
 
@@ -295,7 +299,7 @@ fn windows<'py>(x: Given<'_, 'py>, size: Typed<i64>, stride: Typed<i64>, axis: T
 #[pyo3(signature = (x, n, replacement=Typed::new(false), axis=Typed::new(-1)), text_signature = "(x, n, replacement=False, axis=-1)")]
 fn combinations<'py>(x: Given<'_, 'py>, n: Typed<i64>, replacement: Typed<bool>, axis: Typed<i64>) -> Made<'py> {
     typed!(combinations: n, replacement, axis);
-    let given = value::from_py(x)?;
+    let given = value::given("combinations", "x", x)?;
     made(x.py(), || lists::combinations(&given, n, replacement, axis))
 }
 
@@ -308,7 +312,7 @@ fn combinations<'py>(x: Given<'_, 'py>, n: Typed<i64>, replacement: Typed<bool>,
 #[pyo3(signature = (x, n, replacement=Typed::new(false), axis=Typed::new(-1)), text_signature = "(x, n, replacement=False, axis=-1)")]
 fn argcombinations<'py>(x: Given<'_, 'py>, n: Typed<i64>, replacement: Typed<bool>, axis: Typed<i64>) -> Made<'py> {
     typed!(argcombinations: n, replacement, axis);
-    let given = value::from_py(x)?;
+    let given = value::given("argcombinations", "x", x)?;
     made(x.py(), || lists::argcombinations(&given, n, replacement, axis))
 }
 
@@ -347,7 +351,11 @@ fn of_each<'py>(
     if !values.is_instance_of::<PyList>() && !values.is_instance_of::<PyTuple>() {
         return Err(arg::no_argument(values, true).at(name.to_string())).or_raise();
     }
-    let items: Vec<Value> = values.try_iter()?.map(|item| value::from_py(&item?)).collect::<PyResult<_>>()?;
+    let item = |(i, item): (usize, PyResult<Bound<'py, PyAny>>)| {
+        let item = item?;
+        value::from_py(&item).map_err(|e| error::at(item.py(), e, &format!("{name}: [{i}]")))
+    };
+    let items: Vec<Value> = values.try_iter()?.enumerate().map(item).collect::<PyResult<_>>()?;
     let parts = guarded(|| f(&items)).or_raise()?;
     let parts: PyResult<Vec<_>> = parts.into_iter().map(|part| value::to_py(values.py(), part)).collect();
     PyList::new(values.py(), parts?)
@@ -362,10 +370,10 @@ fn of_each<'py>(
 #[pyfunction]
 #[pyo3(signature = (starts, limits=None, deltas=None))]
 fn ranges<'py>(starts: Given<'_, 'py>, limits: Option<Given<'_, 'py>>, deltas: Option<Given<'_, 'py>>) -> Made<'py> {
-    let first = arg::from_py(starts)?;
-    let deltas = deltas.map_or(Ok(extenso_core::Arg::from(1_i64)), arg::from_py)?;
+    let first = arg::given("ranges", "starts", starts)?;
+    let deltas = deltas.map_or(Ok(extenso_core::Arg::from(1_i64)), |deltas| arg::given("ranges", "deltas", deltas))?;
     let (first, limits) = match limits {
-        Some(limits) => (first, arg::from_py(limits)?),
+        Some(limits) => (first, arg::given("ranges", "limits", limits)?),
         None => (extenso_core::Arg::from(0_i64), first),
     };
     made(starts.py(), || lists::ranges(first, limits, deltas))
@@ -380,7 +388,7 @@ fn ranges<'py>(starts: Given<'_, 'py>, limits: Option<Given<'_, 'py>>, deltas: O
 #[pyo3(signature = (x, axis=None, keepdims=Typed::new(false)), text_signature = "(x, axis=None, keepdims=False)")]
 fn median<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
     typed!(median: keepdims);
-    let (given, axis) = (value::from_py(x)?, axes("median", axis)?);
+    let (given, axis) = (value::given("median", "x", x)?, axes("median", axis)?);
     made(x.py(), || lists::median(&given, &axis, keepdims))
 }
 
@@ -400,7 +408,8 @@ fn quantile<'py>(
     keepdims: Typed<bool>,
 ) -> Made<'py> {
     typed!(quantile: keepdims);
-    let (given, q, axis) = (value::from_py(x)?, value::from_py(q)?, axes("quantile", axis)?);
+    let (given, q, axis) =
+        (value::given("quantile", "x", x)?, value::given("quantile", "q", q)?, axes("quantile", axis)?);
     made(x.py(), || {
         let q = Quantiles::of(&q).map_err(|e| e.at("quantile"))?;
         lists::quantile(&given, q, &axis, keepdims)
@@ -416,6 +425,9 @@ fn quantile<'py>(
 #[pyo3(signature = (x, weights=None, minlength=Typed::new(0)), text_signature = "(x, weights=None, minlength=0)")]
 fn bincount<'py>(x: Given<'_, 'py>, weights: Option<Given<'_, 'py>>, minlength: Typed<i64>) -> Made<'py> {
     typed!(bincount: minlength);
-    let (given, weights) = (value::from_py(x)?, weights.map(value::from_py).transpose()?);
+    let (given, weights) = (
+        value::given("bincount", "x", x)?,
+        weights.map(|weights| value::given("bincount", "weights", weights)).transpose()?,
+    );
     made(x.py(), || lists::bincount(&given, weights, minlength))
 }

@@ -4,7 +4,6 @@ use crate::composed::attribute;
 use crate::error::{OrRaise, guarded};
 use crate::typed::{Typed, typed};
 use crate::{arg, value};
-use extenso_core::Arg;
 use extenso_core::attrs::Axes;
 use extenso_ext::missing;
 use pyo3::prelude::*;
@@ -31,7 +30,7 @@ type Object<'py> = Bound<'py, PyAny>;
 /// [True, False]
 #[pyfunction]
 fn is_valid<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
-    let values = value::from_py(x)?;
+    let values = value::given("is_valid", "x", x)?;
     value::to_py(x.py(), guarded(|| missing::is_valid(&values)).or_raise()?)
 }
 
@@ -45,7 +44,7 @@ fn is_valid<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 fn count<'py>(x: &Object<'py>, axis: Option<&Object<'py>>, keepdims: Typed<bool>) -> PyResult<Object<'py>> {
     typed!(count: keepdims);
     let axes = axis.map_or(Ok(Axes::All), |axis| attribute("count", "axis", axis))?;
-    let values = value::from_py(x)?;
+    let values = value::given("count", "x", x)?;
     value::to_py(x.py(), guarded(|| missing::count(&values, axes, keepdims)).or_raise()?)
 }
 
@@ -58,7 +57,7 @@ fn count<'py>(x: &Object<'py>, axis: Option<&Object<'py>>, keepdims: Typed<bool>
 /// [1, None, 3]
 #[pyfunction]
 fn mask<'py>(x: &Object<'py>, condition: &Object<'py>) -> PyResult<Object<'py>> {
-    let (values, condition) = (value::from_py(x)?, value::from_py(condition)?);
+    let (values, condition) = (value::given("mask", "x", x)?, value::given("mask", "condition", condition)?);
     value::to_py(x.py(), guarded(|| missing::mask(&values, &condition)).or_raise()?)
 }
 
@@ -69,7 +68,7 @@ fn mask<'py>(x: &Object<'py>, condition: &Object<'py>) -> PyResult<Object<'py>> 
 /// [1.0, None]
 #[pyfunction]
 fn nan_to_none<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
-    let values = value::from_py(x)?;
+    let values = value::given("nan_to_none", "x", x)?;
     value::to_py(x.py(), guarded(|| missing::nan_to_none(&values)).or_raise()?)
 }
 
@@ -83,8 +82,7 @@ fn nan_to_none<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 #[pyfunction]
 #[pyo3(signature = (*values))]
 fn coalesce<'py>(values: &Bound<'py, PyTuple>) -> PyResult<Object<'py>> {
-    let given: PyResult<Vec<Arg>> = values.iter().map(|item| arg::from_py(&item)).collect();
-    let given = given?;
+    let given = arg::each("coalesce", values)?;
     value::to_py(values.py(), guarded(|| missing::coalesce(&given)).or_raise()?)
 }
 
@@ -97,7 +95,7 @@ fn coalesce<'py>(values: &Bound<'py, PyTuple>) -> PyResult<Object<'py>> {
 #[pyo3(signature = (x, axis=Typed::new(0)), text_signature = "(x, axis=0)")]
 fn singletons<'py>(x: &Object<'py>, axis: Typed<i64>) -> PyResult<Object<'py>> {
     typed!(singletons: axis);
-    let values = value::from_py(x)?;
+    let values = value::given("singletons", "x", x)?;
     value::to_py(x.py(), guarded(|| missing::singletons(&values, axis)).or_raise()?)
 }
 
@@ -112,7 +110,7 @@ fn singletons<'py>(x: &Object<'py>, axis: Typed<i64>) -> PyResult<Object<'py>> {
 #[pyo3(signature = (x, axis=None))]
 fn drop_none<'py>(x: &Object<'py>, axis: Option<Typed<i64>>) -> PyResult<Object<'py>> {
     typed!(drop_none: axis);
-    let values = value::from_py(x)?;
+    let values = value::given("drop_none", "x", x)?;
     value::to_py(x.py(), guarded(|| missing::drop_none(&values, axis)).or_raise()?)
 }
 
@@ -127,6 +125,6 @@ fn drop_none<'py>(x: &Object<'py>, axis: Option<Typed<i64>>) -> PyResult<Object<
 #[pyo3(signature = (x, target, axis=Typed::new(1), clip=Typed::new(false)), text_signature = "(x, target, axis=1, clip=False)")]
 fn pad_none<'py>(x: &Object<'py>, target: Typed<i64>, axis: Typed<i64>, clip: Typed<bool>) -> PyResult<Object<'py>> {
     typed!(pad_none: target, axis, clip);
-    let values = value::from_py(x)?;
+    let values = value::given("pad_none", "x", x)?;
     value::to_py(x.py(), guarded(|| missing::pad_none(&values, target, axis, clip)).or_raise()?)
 }

@@ -8,7 +8,6 @@ use crate::error::OrRaise;
 use crate::rearrange::{Given, Made, axes, made};
 use crate::typed::{Typed, typed};
 use crate::value;
-use extenso_core::Arg;
 use extenso_core::attrs::Axes;
 use extenso_core::ops::{self, Padding, Windows};
 use pyo3::prelude::*;
@@ -22,11 +21,6 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add! { softmax_cross_entropy sparse_softmax_cross_entropy sigmoid_cross_entropy mean_squared_error huber }
     add! { conv1d max_pool1d avg_pool1d }
     Ok(())
-}
-
-/// The argument, if one is given.
-fn optional(object: Option<Given<'_, '_>>) -> PyResult<Option<Arg>> {
-    object.map(arg::from_py).transpose()
 }
 
 /// The axes, or the last where none are given.
@@ -47,7 +41,7 @@ fn padding(text: &str) -> PyResult<Padding> {
 #[pyo3(signature = (x, alpha=Typed::new(1.0)), text_signature = "(x, alpha=1.0)")]
 fn elu<'py>(x: Given<'_, 'py>, alpha: Typed<f64>) -> Made<'py> {
     typed!(elu: alpha);
-    let given = arg::from_py(x)?;
+    let given = arg::given("elu", "x", x)?;
     made(x.py(), || ops::elu(given, alpha))
 }
 
@@ -60,7 +54,7 @@ fn elu<'py>(x: Given<'_, 'py>, alpha: Typed<f64>) -> Made<'py> {
 #[pyo3(signature = (x, alpha=Typed::new(1.0)), text_signature = "(x, alpha=1.0)")]
 fn celu<'py>(x: Given<'_, 'py>, alpha: Typed<f64>) -> Made<'py> {
     typed!(celu: alpha);
-    let given = arg::from_py(x)?;
+    let given = arg::given("celu", "x", x)?;
     made(x.py(), || ops::celu(given, alpha))
 }
 
@@ -73,7 +67,7 @@ fn celu<'py>(x: Given<'_, 'py>, alpha: Typed<f64>) -> Made<'py> {
 #[pyo3(signature = (x, slope=Typed::new(0.01)), text_signature = "(x, slope=0.01)")]
 fn leaky_relu<'py>(x: Given<'_, 'py>, slope: Typed<f64>) -> Made<'py> {
     typed!(leaky_relu: slope);
-    let given = arg::from_py(x)?;
+    let given = arg::given("leaky_relu", "x", x)?;
     made(x.py(), || ops::leaky_relu(given, slope))
 }
 
@@ -84,7 +78,7 @@ fn leaky_relu<'py>(x: Given<'_, 'py>, slope: Typed<f64>) -> Made<'py> {
 /// [2.0, -0.5]
 #[pyfunction]
 fn prelu<'py>(x: Given<'_, 'py>, slope: Given<'_, 'py>) -> Made<'py> {
-    let (given, slope) = (arg::from_py(x)?, arg::from_py(slope)?);
+    let (given, slope) = (arg::given("prelu", "x", x)?, arg::given("prelu", "slope", slope)?);
     made(x.py(), || ops::prelu(given, slope))
 }
 
@@ -97,7 +91,7 @@ fn prelu<'py>(x: Given<'_, 'py>, slope: Given<'_, 'py>) -> Made<'py> {
 #[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
 fn glu<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(glu: axis);
-    let given = value::from_py(x)?;
+    let given = value::given("glu", "x", x)?;
     made(x.py(), || ops::glu(given, axis))
 }
 
@@ -116,7 +110,12 @@ fn layer_norm<'py>(
     epsilon: Typed<f64>,
 ) -> Made<'py> {
     typed!(layer_norm: epsilon);
-    let (given, scale, bias, over) = (value::from_py(x)?, optional(scale)?, optional(bias)?, last("layer_norm", axis)?);
+    let (given, scale, bias, over) = (
+        value::given("layer_norm", "x", x)?,
+        arg::optional("layer_norm", "scale", scale)?,
+        arg::optional("layer_norm", "bias", bias)?,
+        last("layer_norm", axis)?,
+    );
     made(x.py(), || ops::layer_norm(given, scale, bias, over, epsilon))
 }
 
@@ -134,7 +133,8 @@ fn rms_norm<'py>(
     epsilon: Typed<f64>,
 ) -> Made<'py> {
     typed!(rms_norm: epsilon);
-    let (given, scale, over) = (value::from_py(x)?, optional(scale)?, last("rms_norm", axis)?);
+    let (given, scale, over) =
+        (value::given("rms_norm", "x", x)?, arg::optional("rms_norm", "scale", scale)?, last("rms_norm", axis)?);
     made(x.py(), || ops::rms_norm(given, scale, over, epsilon))
 }
 
@@ -158,8 +158,11 @@ fn batch_norm<'py>(
     epsilon: Typed<f64>,
 ) -> Made<'py> {
     typed!(batch_norm: axis, epsilon);
-    let (given, average, variance) = (value::from_py(x)?, value::from_py(average)?, value::from_py(variance)?);
-    let (scale, bias) = (optional(scale)?, optional(bias)?);
+    let given = value::given("batch_norm", "x", x)?;
+    let average = value::given("batch_norm", "average", average)?;
+    let variance = value::given("batch_norm", "variance", variance)?;
+    let scale = arg::optional("batch_norm", "scale", scale)?;
+    let bias = arg::optional("batch_norm", "bias", bias)?;
     made(x.py(), || ops::batch_norm(given, average, variance, scale, bias, axis, epsilon))
 }
 
@@ -172,7 +175,7 @@ fn batch_norm<'py>(
 #[pyo3(signature = (x, axis=None, epsilon=Typed::new(1e-12)), text_signature = "(x, axis=None, epsilon=1e-12)")]
 fn l2_normalize<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, epsilon: Typed<f64>) -> Made<'py> {
     typed!(l2_normalize: epsilon);
-    let (given, over) = (value::from_py(x)?, last("l2_normalize", axis)?);
+    let (given, over) = (value::given("l2_normalize", "x", x)?, last("l2_normalize", axis)?);
     made(x.py(), || ops::l2_normalize(given, over, epsilon))
 }
 
@@ -185,7 +188,7 @@ fn l2_normalize<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, epsilon: T
 #[pyo3(signature = (x, y, axis=Typed::new(-1), epsilon=Typed::new(1e-8)), text_signature = "(x, y, axis=-1, epsilon=1e-08)")]
 fn cosine_similarity<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>, epsilon: Typed<f64>) -> Made<'py> {
     typed!(cosine_similarity: axis, epsilon);
-    let (given, other) = (value::from_py(x)?, value::from_py(y)?);
+    let (given, other) = (value::given("cosine_similarity", "x", x)?, value::given("cosine_similarity", "y", y)?);
     made(x.py(), || extenso_ext::cosine_similarity(given, other, axis, epsilon))
 }
 
@@ -198,7 +201,10 @@ fn cosine_similarity<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>
 #[pyo3(signature = (logits, labels, axis=Typed::new(-1)), text_signature = "(logits, labels, axis=-1)")]
 fn softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(softmax_cross_entropy: axis);
-    let (given, wanted) = (value::from_py(logits)?, value::from_py(labels)?);
+    let (given, wanted) = (
+        value::given("softmax_cross_entropy", "logits", logits)?,
+        value::given("softmax_cross_entropy", "labels", labels)?,
+    );
     made(logits.py(), || ops::softmax_cross_entropy(given, wanted, axis))
 }
 
@@ -211,7 +217,10 @@ fn softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, ax
 #[pyo3(signature = (logits, labels, axis=Typed::new(-1)), text_signature = "(logits, labels, axis=-1)")]
 fn sparse_softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(sparse_softmax_cross_entropy: axis);
-    let (given, wanted) = (value::from_py(logits)?, value::from_py(labels)?);
+    let (given, wanted) = (
+        value::given("sparse_softmax_cross_entropy", "logits", logits)?,
+        value::given("sparse_softmax_cross_entropy", "labels", labels)?,
+    );
     made(logits.py(), || ops::sparse_softmax_cross_entropy(given, wanted, axis))
 }
 
@@ -222,7 +231,10 @@ fn sparse_softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, '
 /// [0.0, 800.0]
 #[pyfunction]
 fn sigmoid_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>) -> Made<'py> {
-    let (given, wanted) = (value::from_py(logits)?, arg::from_py(labels)?);
+    let (given, wanted) = (
+        value::given("sigmoid_cross_entropy", "logits", logits)?,
+        arg::given("sigmoid_cross_entropy", "labels", labels)?,
+    );
     made(logits.py(), || ops::sigmoid_cross_entropy(given, wanted))
 }
 
@@ -238,8 +250,11 @@ fn mean_squared_error<'py>(
     targets: Given<'_, 'py>,
     axis: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
-    let (given, wanted, over) =
-        (value::from_py(predictions)?, arg::from_py(targets)?, axes("mean_squared_error", axis)?);
+    let (given, wanted, over) = (
+        value::given("mean_squared_error", "predictions", predictions)?,
+        arg::given("mean_squared_error", "targets", targets)?,
+        axes("mean_squared_error", axis)?,
+    );
     made(predictions.py(), || ops::mean_squared_error(given, wanted, over))
 }
 
@@ -252,7 +267,8 @@ fn mean_squared_error<'py>(
 #[pyo3(signature = (predictions, targets, delta=Typed::new(1.0)), text_signature = "(predictions, targets, delta=1.0)")]
 fn huber<'py>(predictions: Given<'_, 'py>, targets: Given<'_, 'py>, delta: Typed<f64>) -> Made<'py> {
     typed!(huber: delta);
-    let (given, wanted) = (value::from_py(predictions)?, arg::from_py(targets)?);
+    let (given, wanted) =
+        (value::given("huber", "predictions", predictions)?, arg::given("huber", "targets", targets)?);
     made(predictions.py(), || ops::huber(given, wanted, delta))
 }
 
@@ -275,7 +291,7 @@ fn conv1d<'py>(
     groups: Typed<i64>,
 ) -> Made<'py> {
     typed!(conv1d: stride, padding, dilation, groups);
-    let (given, weights) = (value::from_py(x)?, value::from_py(weights)?);
+    let (given, weights) = (value::given("conv1d", "x", x)?, value::given("conv1d", "weights", weights)?);
     let windows = Windows { stride, dilation, padding: self::padding(padding)? };
     made(x.py(), || ops::conv1d(given, weights, windows, groups))
 }
@@ -294,7 +310,7 @@ fn max_pool1d<'py>(
     padding: Typed<&str>,
 ) -> Made<'py> {
     typed!(max_pool1d: width, stride, padding);
-    let (given, padding) = (value::from_py(x)?, self::padding(padding)?);
+    let (given, padding) = (value::given("max_pool1d", "x", x)?, self::padding(padding)?);
     made(x.py(), || ops::max_pool1d(given, width, stride, padding))
 }
 
@@ -312,6 +328,6 @@ fn avg_pool1d<'py>(
     padding: Typed<&str>,
 ) -> Made<'py> {
     typed!(avg_pool1d: width, stride, padding);
-    let (given, padding) = (value::from_py(x)?, self::padding(padding)?);
+    let (given, padding) = (value::given("avg_pool1d", "x", x)?, self::padding(padding)?);
     made(x.py(), || ops::avg_pool1d(given, width, stride, padding))
 }

@@ -8,7 +8,6 @@ use crate::error::raised;
 use crate::rearrange::{Given, Made, axes, made};
 use crate::typed::{Typed, typed};
 use crate::value;
-use extenso_core::Arg;
 use extenso_core::ops::{self, DotAxes};
 use extenso_types::Error;
 use pyo3::prelude::*;
@@ -34,8 +33,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyo3(signature = (subscripts, *operands))]
 fn einsum<'py>(py: Python<'py>, subscripts: Typed<&str>, operands: &Bound<'py, PyTuple>) -> Made<'py> {
     typed!(einsum: subscripts);
-    let operands: PyResult<Vec<Arg>> = operands.iter().map(|operand| arg::from_py(&operand)).collect();
-    let operands = operands?;
+    let operands = arg::each("einsum", operands)?;
     made(py, || extenso_ext::einsum(subscripts, operands))
 }
 
@@ -47,7 +45,7 @@ fn einsum<'py>(py: Python<'py>, subscripts: Typed<&str>, operands: &Bound<'py, P
 #[pyfunction]
 #[pyo3(signature = (x, y, axes=None), text_signature = "(x, y, axes=2)")]
 fn tensordot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axes: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (given, other) = (value::from_py(x)?, value::from_py(y)?);
+    let (given, other) = (value::given("tensordot", "x", x)?, value::given("tensordot", "y", y)?);
     let axes = axes.map_or(Ok(DotAxes::Count(2)), |axes| dot_axes("tensordot", axes))?;
     made(x.py(), || extenso_ext::tensordot(&given, &other, axes))
 }
@@ -75,7 +73,7 @@ fn dot_axes(function: &str, object: Given<'_, '_>) -> PyResult<DotAxes> {
 #[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
 fn vecdot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(vecdot: axis);
-    let (given, other) = (arg::from_py(x)?, arg::from_py(y)?);
+    let (given, other) = (arg::given("vecdot", "x", x)?, arg::given("vecdot", "y", y)?);
     made(x.py(), || extenso_ext::vecdot(given, other, axis))
 }
 
@@ -86,7 +84,7 @@ fn vecdot<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'
 /// [[3, 4], [6, 8]]
 #[pyfunction]
 fn outer<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
-    let (given, other) = (value::from_py(x)?, value::from_py(y)?);
+    let (given, other) = (value::given("outer", "x", x)?, value::given("outer", "y", y)?);
     made(x.py(), || ops::outer(given, other))
 }
 
@@ -97,7 +95,7 @@ fn outer<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
 /// [21, 43]
 #[pyfunction]
 fn inner<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
-    let (given, other) = (value::from_py(x)?, value::from_py(y)?);
+    let (given, other) = (value::given("inner", "x", x)?, value::given("inner", "y", y)?);
     made(x.py(), || ops::inner(given, other))
 }
 
@@ -110,7 +108,7 @@ fn inner<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
 #[pyo3(signature = (x, offset=Typed::new(0), axis1=Typed::new(0), axis2=Typed::new(1)), text_signature = "(x, offset=0, axis1=0, axis2=1)")]
 fn diagonal<'py>(x: Given<'_, 'py>, offset: Typed<i64>, axis1: Typed<i64>, axis2: Typed<i64>) -> Made<'py> {
     typed!(diagonal: offset, axis1, axis2);
-    let given = value::from_py(x)?;
+    let given = value::given("diagonal", "x", x)?;
     made(x.py(), || ops::diagonal(given, offset, axis1, axis2))
 }
 
@@ -123,7 +121,7 @@ fn diagonal<'py>(x: Given<'_, 'py>, offset: Typed<i64>, axis1: Typed<i64>, axis2
 #[pyo3(signature = (x, offset=Typed::new(0), axis1=Typed::new(0), axis2=Typed::new(1)), text_signature = "(x, offset=0, axis1=0, axis2=1)")]
 fn trace<'py>(x: Given<'_, 'py>, offset: Typed<i64>, axis1: Typed<i64>, axis2: Typed<i64>) -> Made<'py> {
     typed!(trace: offset, axis1, axis2);
-    let given = value::from_py(x)?;
+    let given = value::given("trace", "x", x)?;
     made(x.py(), || ops::trace(given, offset, axis1, axis2))
 }
 
@@ -136,7 +134,7 @@ fn trace<'py>(x: Given<'_, 'py>, offset: Typed<i64>, axis1: Typed<i64>, axis2: T
 #[pyo3(signature = (x, ord=Typed::new(2.0), axis=None, keepdims=Typed::new(false)), text_signature = "(x, ord=2.0, axis=None, keepdims=False)")]
 fn norm<'py>(x: Given<'_, 'py>, ord: Typed<f64>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
     typed!(norm: ord, keepdims);
-    let (given, over) = (value::from_py(x)?, axes("norm", axis)?);
+    let (given, over) = (value::given("norm", "x", x)?, axes("norm", axis)?);
     made(x.py(), || ops::norm(given, ord, over, keepdims))
 }
 
@@ -149,6 +147,6 @@ fn norm<'py>(x: Given<'_, 'py>, ord: Typed<f64>, axis: Option<Given<'_, 'py>>, k
 #[pyo3(signature = (x, y, axis=Typed::new(-1)), text_signature = "(x, y, axis=-1)")]
 fn cross_product<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(cross_product: axis);
-    let (given, other) = (value::from_py(x)?, value::from_py(y)?);
+    let (given, other) = (value::given("cross_product", "x", x)?, value::given("cross_product", "y", y)?);
     made(x.py(), || ops::cross_product(given, other, axis))
 }

@@ -249,7 +249,7 @@ fn sizes(shape: &Object<'_>) -> PyResult<Vec<Option<i64>>> {
 #[pyo3(signature = (x, axis=Typed::new(1)), text_signature = "(x, axis=1)")]
 fn num<'py>(x: &Object<'py>, axis: Typed<i64>) -> PyResult<Object<'py>> {
     typed!(num: axis);
-    let values = value::from_py(x)?;
+    let values = value::given("num", "x", x)?;
     value::to_py(x.py(), guarded(|| ragged::num(values, axis)).or_raise()?)
 }
 
@@ -262,7 +262,7 @@ fn num<'py>(x: &Object<'py>, axis: Typed<i64>) -> PyResult<Object<'py>> {
 #[pyo3(signature = (x, axis=Typed::new(-1)), text_signature = "(x, axis=-1)")]
 fn local_index<'py>(x: &Object<'py>, axis: Typed<i64>) -> PyResult<Object<'py>> {
     typed!(local_index: axis);
-    let values = value::from_py(x)?;
+    let values = value::given("local_index", "x", x)?;
     value::to_py(x.py(), guarded(|| ragged::local_index(values, axis)).or_raise()?)
 }
 
@@ -275,7 +275,7 @@ fn local_index<'py>(x: &Object<'py>, axis: Typed<i64>) -> PyResult<Object<'py>> 
 #[pyo3(signature = (x, axis=None))]
 fn flatten<'py>(x: &Object<'py>, axis: Option<Typed<i64>>) -> PyResult<Object<'py>> {
     typed!(flatten: axis);
-    let values = value::from_py(x)?;
+    let values = value::given("flatten", "x", x)?;
     value::to_py(x.py(), guarded(|| ragged::flatten(values, axis)).or_raise()?)
 }
 
@@ -286,6 +286,6 @@ fn flatten<'py>(x: &Object<'py>, axis: Option<Typed<i64>>) -> PyResult<Object<'p
 /// [[1, 2], [], [3]]
 #[pyfunction]
 fn unflatten<'py>(flat: &Object<'py>, counts: &Object<'py>) -> PyResult<Object<'py>> {
-    let (values, counts) = (value::from_py(flat)?, arg::from_py(counts)?);
+    let (values, counts) = (value::given("unflatten", "flat", flat)?, arg::given("unflatten", "counts", counts)?);
     made(flat.py(), || ragged::unflatten(values, counts))
 }

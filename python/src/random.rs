@@ -54,7 +54,7 @@ fn random_key<'py>(seed: Given<'_, 'py>) -> Made<'py> {
 #[pyo3(signature = (key, count=Typed::new(2)), text_signature = "(key, count=2)")]
 fn random_split<'py>(key: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
     typed!(random_split: count);
-    let from = arg::from_py(key)?;
+    let from = arg::given("random_split", "key", key)?;
     made(key.py(), || ops::random_split(from, count))
 }
 
@@ -65,7 +65,7 @@ fn random_split<'py>(key: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
 /// (2,)
 #[pyfunction]
 fn random_fold_in<'py>(key: Given<'_, 'py>, data: Given<'_, 'py>) -> Made<'py> {
-    let (from, number) = (arg::from_py(key)?, arg::from_py(data)?);
+    let (from, number) = (arg::given("random_fold_in", "key", key)?, arg::given("random_fold_in", "data", data)?);
     made(key.py(), || ops::random_fold_in(from, number))
 }
 
@@ -84,7 +84,8 @@ fn random_uniform<'py>(
     dtype: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
     typed!(random_uniform: low, high);
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_uniform", shape)?, float(dtype)?);
+    let (from, shape, dtype) =
+        (arg::given("random_uniform", "key", key)?, sizes("random_uniform", shape)?, float(dtype)?);
     made(key.py(), || ops::random_uniform(from, shape, low, high, dtype))
 }
 
@@ -103,7 +104,8 @@ fn random_normal<'py>(
     dtype: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
     typed!(random_normal: mean, stddev);
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_normal", shape)?, float(dtype)?);
+    let (from, shape, dtype) =
+        (arg::given("random_normal", "key", key)?, sizes("random_normal", shape)?, float(dtype)?);
     made(key.py(), || ops::random_normal(from, shape, mean, stddev, dtype))
 }
 
@@ -126,7 +128,8 @@ fn random_truncated_normal<'py>(
     dtype: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
     typed!(random_truncated_normal: low, high);
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_truncated_normal", shape)?, float(dtype)?);
+    let (from, shape, dtype) =
+        (arg::given("random_truncated_normal", "key", key)?, sizes("random_truncated_normal", shape)?, float(dtype)?);
     made(key.py(), || ops::random_truncated_normal(from, shape, low, high, dtype))
 }
 
@@ -138,7 +141,8 @@ fn random_truncated_normal<'py>(
 #[pyfunction]
 #[pyo3(signature = (key, shape, dtype=None))]
 fn random_exponential<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_exponential", shape)?, float(dtype)?);
+    let (from, shape, dtype) =
+        (arg::given("random_exponential", "key", key)?, sizes("random_exponential", shape)?, float(dtype)?);
     made(key.py(), || ops::random_exponential(from, shape, dtype))
 }
 
@@ -150,7 +154,8 @@ fn random_exponential<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Op
 #[pyfunction]
 #[pyo3(signature = (key, shape, dtype=None))]
 fn random_gumbel<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (from, shape, dtype) = (arg::from_py(key)?, sizes("random_gumbel", shape)?, float(dtype)?);
+    let (from, shape, dtype) =
+        (arg::given("random_gumbel", "key", key)?, sizes("random_gumbel", shape)?, float(dtype)?);
     made(key.py(), || ops::random_gumbel(from, shape, dtype))
 }
 
@@ -162,8 +167,11 @@ fn random_gumbel<'py>(key: Given<'_, 'py>, shape: Given<'_, 'py>, dtype: Option<
 #[pyfunction]
 #[pyo3(signature = (key, p, shape=None))]
 fn random_bernoulli<'py>(key: Given<'_, 'py>, p: Given<'_, 'py>, shape: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (from, p, shape) =
-        (arg::from_py(key)?, arg::from_py(p)?, shape.map(|shape| sizes("random_bernoulli", shape)).transpose()?);
+    let (from, p, shape) = (
+        arg::given("random_bernoulli", "key", key)?,
+        arg::given("random_bernoulli", "p", p)?,
+        shape.map(|shape| sizes("random_bernoulli", shape)).transpose()?,
+    );
     made(key.py(), || ops::random_bernoulli(from, p, shape))
 }
 
@@ -176,7 +184,8 @@ fn random_bernoulli<'py>(key: Given<'_, 'py>, p: Given<'_, 'py>, shape: Option<G
 #[pyo3(signature = (key, logits, axis=Typed::new(-1)), text_signature = "(key, logits, axis=-1)")]
 fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(random_categorical: axis);
-    let (from, logits) = (arg::from_py(key)?, value::from_py(logits)?);
+    let (from, logits) =
+        (arg::given("random_categorical", "key", key)?, value::given("random_categorical", "logits", logits)?);
     made(key.py(), || extenso_ext::lists::random_categorical(from, &logits, axis))
 }
 
@@ -188,7 +197,7 @@ fn random_categorical<'py>(key: Given<'_, 'py>, logits: Given<'_, 'py>, axis: Ty
 #[pyfunction]
 fn random_permutation<'py>(key: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
     typed!(random_permutation: count);
-    let from = arg::from_py(key)?;
+    let from = arg::given("random_permutation", "key", key)?;
     made(key.py(), || ops::random_permutation(from, count))
 }
 
@@ -201,7 +210,7 @@ fn random_permutation<'py>(key: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> 
 #[pyo3(signature = (key, x, axis=Typed::new(0)), text_signature = "(key, x, axis=0)")]
 fn random_shuffle<'py>(key: Given<'_, 'py>, x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(random_shuffle: axis);
-    let (from, given) = (arg::from_py(key)?, value::from_py(x)?);
+    let (from, given) = (arg::given("random_shuffle", "key", key)?, value::given("random_shuffle", "x", x)?);
     made(key.py(), || extenso_ext::lists::random_shuffle(from, &given, axis))
 }
 
@@ -220,8 +229,12 @@ fn random_choice<'py>(
     p: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
     typed!(random_choice: replace);
-    let (from, given, shape) = (arg::from_py(key)?, value::from_py(x)?, sizes("random_choice", shape)?);
-    let weights = p.map(value::from_py).transpose()?;
+    let (from, given, shape) = (
+        arg::given("random_choice", "key", key)?,
+        value::given("random_choice", "x", x)?,
+        sizes("random_choice", shape)?,
+    );
+    let weights = p.map(|p| value::given("random_choice", "p", p)).transpose()?;
     made(key.py(), || ops::random_choice(from, given, shape, replace, weights))
 }
 
@@ -233,6 +246,6 @@ fn random_choice<'py>(
 #[pyfunction]
 fn dropout<'py>(x: Given<'_, 'py>, rate: Typed<f64>, key: Given<'_, 'py>) -> Made<'py> {
     typed!(dropout: rate);
-    let (given, from) = (value::from_py(x)?, arg::from_py(key)?);
+    let (given, from) = (value::given("dropout", "x", x)?, arg::given("dropout", "key", key)?);
     made(x.py(), || extenso_ext::dropout(&given, rate, from))
 }

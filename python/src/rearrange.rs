@@ -61,7 +61,7 @@ pub fn dtype_of(object: Option<Given<'_, '_>>) -> PyResult<Option<DType>> {
 #[pyo3(signature = (x, k, axis=Typed::new(-1)), text_signature = "(x, k, axis=-1)")]
 fn top_k<'py>(x: Given<'_, 'py>, k: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
     typed!(top_k: axis);
-    let (given, k) = (value::from_py(x)?, arg::from_py(k)?);
+    let (given, k) = (value::given("top_k", "x", x)?, arg::given("top_k", "k", k)?);
     let (values, indices) = guarded(|| lists::top_k(&given, k, axis)).or_raise()?;
     PyTuple::new(x.py(), [value::to_py(x.py(), values)?, value::to_py(x.py(), indices)?])
 }
@@ -78,8 +78,7 @@ fn stack<'py>(values: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     if !values.is_instance_of::<PyList>() && !values.is_instance_of::<PyTuple>() {
         return Err(arg::no_argument(values, true).at("stack")).or_raise();
     }
-    let items: PyResult<Vec<Arg>> = values.try_iter()?.map(|item| arg::from_py(&item?)).collect();
-    let items = items?;
+    let items = arg::each("stack", values)?;
     made(values.py(), || ops::stack(items, axis))
 }
 
@@ -92,7 +91,7 @@ fn stack<'py>(values: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
 #[pyo3(signature = (x, axis=Typed::new(0)), text_signature = "(x, axis=0)")]
 fn unstack<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTuple>> {
     typed!(unstack: axis);
-    let given = value::from_py(x)?;
+    let given = value::given("unstack", "x", x)?;
     made_list(x.py(), || ops::unstack(given, axis)).map(|parts| parts.to_tuple())
 }
 
@@ -105,7 +104,7 @@ fn unstack<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyTu
 #[pyo3(signature = (x, sections, axis=Typed::new(0)), text_signature = "(x, sections, axis=0)")]
 fn split<'py>(x: Given<'_, 'py>, sections: Given<'_, 'py>, axis: Typed<i64>) -> PyResult<Bound<'py, PyList>> {
     typed!(split: axis);
-    let given = value::from_py(x)?;
+    let given = value::given("split", "x", x)?;
     let sections = if sections.is_instance_of::<PyInt>() {
         Sections::Equal(attribute("split", "sections", sections)?)
     } else {
@@ -122,7 +121,7 @@ fn split<'py>(x: Given<'_, 'py>, sections: Given<'_, 'py>, axis: Typed<i64>) -> 
 #[pyfunction]
 #[pyo3(signature = (x, axis=None))]
 fn flip<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (given, axes) = (value::from_py(x)?, axes("flip", axis)?);
+    let (given, axes) = (value::given("flip", "x", x)?, axes("flip", axis)?);
     made(x.py(), || ops::flip(given, axes))
 }
 
@@ -138,11 +137,11 @@ fn flip<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
 #[pyfunction]
 #[pyo3(signature = (x, shift, axis=None))]
 fn roll<'py>(x: Given<'_, 'py>, shift: Given<'_, 'py>, axis: Option<Given<'_, 'py>>) -> Made<'py> {
-    let (given, axes) = (value::from_py(x)?, axes("roll", axis)?);
+    let (given, axes) = (value::given("roll", "x", x)?, axes("roll", axis)?);
     // A list or tuple is of numbers for the axes, as in NumPy.
     let shift = match shift.is_instance_of::<PyList>() || shift.is_instance_of::<PyTuple>() {
         true => Arg::List(attribute::<Vec<i64>>("roll", "shift", shift)?.into_iter().map(Arg::from).collect()),
-        false => arg::from_py(shift)?,
+        false => arg::given("roll", "shift", shift)?,
     };
     made(x.py(), || lists::roll(&given, shift, &axes))
 }
@@ -154,7 +153,7 @@ fn roll<'py>(x: Given<'_, 'py>, shift: Given<'_, 'py>, axis: Option<Given<'_, 'p
 /// [1, 2, 1, 2]
 #[pyfunction]
 fn tile<'py>(x: Given<'_, 'py>, reps: Given<'_, 'py>) -> Made<'py> {
-    let (given, reps) = (value::from_py(x)?, attribute::<Vec<i64>>("tile", "reps", reps)?);
+    let (given, reps) = (value::given("tile", "x", x)?, attribute::<Vec<i64>>("tile", "reps", reps)?);
     made(x.py(), || lists::tile(&given, &reps))
 }
 
@@ -167,7 +166,7 @@ fn tile<'py>(x: Given<'_, 'py>, reps: Given<'_, 'py>) -> Made<'py> {
 #[pyo3(signature = (x, counts, axis=None))]
 fn repeat<'py>(x: Given<'_, 'py>, counts: Given<'_, 'py>, axis: Option<Typed<i64>>) -> Made<'py> {
     typed!(repeat: axis);
-    let (given, counts) = (value::from_py(x)?, arg::from_py(counts)?);
+    let (given, counts) = (value::given("repeat", "x", x)?, arg::given("repeat", "counts", counts)?);
     made(x.py(), || lists::repeat(&given, counts, axis))
 }
 
@@ -178,7 +177,7 @@ fn repeat<'py>(x: Given<'_, 'py>, counts: Given<'_, 'py>, axis: Option<Typed<i64
 /// [[0, 1], [1, 0]]
 #[pyfunction]
 fn nonzero<'py>(x: Given<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
-    let given = value::from_py(x)?;
+    let given = value::given("nonzero", "x", x)?;
     made_list(x.py(), || ops::nonzero(given)).map(|positions| positions.to_tuple())
 }
 
@@ -223,7 +222,7 @@ fn full<'py>(
 ) -> Made<'py> {
     only(device)?;
     let sizes = attribute::<Vec<i64>>("full", "shape", shape)?;
-    let (given, dtype) = (arg::from_py(fill_value)?, dtype_of(dtype)?);
+    let (given, dtype) = (arg::given("full", "fill_value", fill_value)?, dtype_of(dtype)?);
     made(shape.py(), || ops::full(sizes, given, dtype))
 }
 
@@ -315,7 +314,7 @@ fn eye<'py>(
 #[pyo3(signature = (lengths, maxlen=None))]
 fn sequence_mask<'py>(lengths: Given<'_, 'py>, maxlen: Option<Typed<i64>>) -> Made<'py> {
     typed!(sequence_mask: maxlen);
-    let given = value::from_py(lengths)?;
+    let given = value::given("sequence_mask", "lengths", lengths)?;
     made(lengths.py(), || ops::sequence_mask(given, maxlen))
 }
 
@@ -328,6 +327,6 @@ fn sequence_mask<'py>(lengths: Given<'_, 'py>, maxlen: Option<Typed<i64>>) -> Ma
 #[pyo3(signature = (indices, depth, dtype=None))]
 fn one_hot<'py>(indices: Given<'_, 'py>, depth: Typed<i64>, dtype: Option<Given<'_, 'py>>) -> Made<'py> {
     typed!(one_hot: depth);
-    let (given, dtype) = (value::from_py(indices)?, dtype_of(dtype)?.unwrap_or(DType::F64));
+    let (given, dtype) = (value::given("one_hot", "indices", indices)?, dtype_of(dtype)?.unwrap_or(DType::F64));
     made(indices.py(), || ops::one_hot(given, depth, dtype))
 }

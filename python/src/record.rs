@@ -384,7 +384,7 @@ pub fn promote<'py>(
     path: &Bound<'py, PyAny>,
     to: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (whole, path, to) = (value::from_py(x)?, field_path(path)?, field_path(to)?);
+    let (whole, path, to) = (value::given("promote", "x", x)?, field_path(path)?, field_path(to)?);
     value::to_py(x.py(), guarded(|| extenso_ext::promote(&whole, path, to)).or_raise()?)
 }
 
@@ -400,7 +400,7 @@ pub fn broadcast<'py>(
     path: &Bound<'py, PyAny>,
     to: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (whole, path, to) = (value::from_py(x)?, field_path(path)?, field_path(to)?);
+    let (whole, path, to) = (value::given("broadcast", "x", x)?, field_path(path)?, field_path(to)?);
     value::to_py(x.py(), guarded(|| extenso_ext::broadcast(&whole, path, to)).or_raise()?)
 }
 

@@ -26,7 +26,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// [1.5, 4.0]
 #[pyfunction]
 fn segment_mean<'py>(values: Given<'_, 'py>, partition: Given<'_, 'py>) -> Made<'py> {
-    let (given, rows) = (value::from_py(values)?, value::from_py(partition)?);
+    let (given, rows) =
+        (value::given("segment_mean", "values", values)?, value::given("segment_mean", "partition", partition)?);
     made(values.py(), || scatter::segment_mean(&given, rows.partition()?))
 }
 
@@ -38,7 +39,8 @@ fn segment_mean<'py>(values: Given<'_, 'py>, partition: Given<'_, 'py>) -> Made<
 #[pyfunction]
 fn unsorted_segment_sum<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
     typed!(unsorted_segment_sum: count);
-    let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
+    let (given, numbers) =
+        (value::given("unsorted_segment_sum", "x", x)?, value::given("unsorted_segment_sum", "segments", segments)?);
     made(x.py(), || scatter::unsorted_segment_sum(&given, &numbers, count))
 }
 
@@ -50,7 +52,8 @@ fn unsorted_segment_sum<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count:
 #[pyfunction]
 fn unsorted_segment_prod<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
     typed!(unsorted_segment_prod: count);
-    let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
+    let (given, numbers) =
+        (value::given("unsorted_segment_prod", "x", x)?, value::given("unsorted_segment_prod", "segments", segments)?);
     made(x.py(), || scatter::unsorted_segment_prod(&given, &numbers, count))
 }
 
@@ -62,7 +65,8 @@ fn unsorted_segment_prod<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count
 #[pyfunction]
 fn unsorted_segment_max<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
     typed!(unsorted_segment_max: count);
-    let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
+    let (given, numbers) =
+        (value::given("unsorted_segment_max", "x", x)?, value::given("unsorted_segment_max", "segments", segments)?);
     made(x.py(), || scatter::unsorted_segment_max(&given, &numbers, count))
 }
 
@@ -74,7 +78,8 @@ fn unsorted_segment_max<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count:
 #[pyfunction]
 fn unsorted_segment_min<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
     typed!(unsorted_segment_min: count);
-    let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
+    let (given, numbers) =
+        (value::given("unsorted_segment_min", "x", x)?, value::given("unsorted_segment_min", "segments", segments)?);
     made(x.py(), || scatter::unsorted_segment_min(&given, &numbers, count))
 }
 
@@ -86,7 +91,8 @@ fn unsorted_segment_min<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count:
 #[pyfunction]
 fn unsorted_segment_mean<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count: Typed<i64>) -> Made<'py> {
     typed!(unsorted_segment_mean: count);
-    let (given, numbers) = (value::from_py(x)?, value::from_py(segments)?);
+    let (given, numbers) =
+        (value::given("unsorted_segment_mean", "x", x)?, value::given("unsorted_segment_mean", "segments", segments)?);
     made(x.py(), || scatter::unsorted_segment_mean(&given, &numbers, count))
 }
 
@@ -97,7 +103,8 @@ fn unsorted_segment_mean<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count
 /// [0, 12, 0, 6]
 #[pyfunction]
 fn scatter_nd<'py>(indices: Given<'_, 'py>, updates: Given<'_, 'py>, shape: Given<'_, 'py>) -> Made<'py> {
-    let (at, given) = (value::from_py(indices)?, value::from_py(updates)?);
+    let (at, given) =
+        (value::given("scatter_nd", "indices", indices)?, value::given("scatter_nd", "updates", updates)?);
     let sizes: Vec<i64> = attribute("scatter_nd", "shape", shape)?;
     made(indices.py(), || scatter::scatter_nd(&at, &given, &sizes))
 }
@@ -109,7 +116,11 @@ fn scatter_nd<'py>(indices: Given<'_, 'py>, updates: Given<'_, 'py>, shape: Give
 /// [31, 2, 3]
 #[pyfunction]
 fn scatter_nd_add<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, updates: Given<'_, 'py>) -> Made<'py> {
-    let (base, at, given) = (value::from_py(x)?, value::from_py(indices)?, value::from_py(updates)?);
+    let (base, at, given) = (
+        value::given("scatter_nd_add", "x", x)?,
+        value::given("scatter_nd_add", "indices", indices)?,
+        value::given("scatter_nd_add", "updates", updates)?,
+    );
     made(x.py(), || scatter::scatter_nd_add(&base, &at, &given))
 }
 
@@ -120,6 +131,10 @@ fn scatter_nd_add<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, updates: Give
 /// [10, 2, 20]
 #[pyfunction]
 fn scatter_nd_update<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, updates: Given<'_, 'py>) -> Made<'py> {
-    let (base, at, given) = (value::from_py(x)?, value::from_py(indices)?, value::from_py(updates)?);
+    let (base, at, given) = (
+        value::given("scatter_nd_update", "x", x)?,
+        value::given("scatter_nd_update", "indices", indices)?,
+        value::given("scatter_nd_update", "updates", updates)?,
+    );
     made(x.py(), || scatter::scatter_nd_update(&base, &at, &given))
 }

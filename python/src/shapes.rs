@@ -19,8 +19,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 type Object<'py> = Bound<'py, PyAny>;
 
-fn of<'py>(x: &Object<'py>, f: impl FnOnce(&Value) -> Result<Value>) -> PyResult<Object<'py>> {
-    let given = value::from_py(x)?;
+fn of<'py>(x: &Object<'py>, function: &str, f: impl FnOnce(&Value) -> Result<Value>) -> PyResult<Object<'py>> {
+    let given = value::given(function, "x", x)?;
     value::to_py(x.py(), guarded(|| f(&given)).or_raise()?)
 }
 
@@ -31,7 +31,7 @@ fn of<'py>(x: &Object<'py>, f: impl FnOnce(&Value) -> Result<Value>) -> PyResult
 /// (2,)
 #[pyfunction]
 fn identity<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
-    of(x, |x| Ok(x.clone()))
+    of(x, "identity", |x| Ok(x.clone()))
 }
 
 /// The number of axes of `x`, ragged ones included; of records, their own axes.
@@ -43,7 +43,7 @@ fn identity<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 /// 2
 #[pyfunction]
 fn rank(x: &Object<'_>) -> PyResult<usize> {
-    let given = value::from_py(x)?;
+    let given = value::given("rank", "x", x)?;
     guarded(|| extenso_ext::rank(&given).map_err(|e| e.at("rank"))).or_raise()
 }
 
@@ -56,7 +56,7 @@ fn rank(x: &Object<'_>) -> PyResult<usize> {
 /// [2, 3]
 #[pyfunction]
 fn shape<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
-    of(x, extenso_ext::shape)
+    of(x, "shape", extenso_ext::shape)
 }
 
 /// The number of elements of `x`, as an i64 scalar: of rows, those in them; of records, the records; what is missing counts.
@@ -66,7 +66,7 @@ fn shape<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 /// 4
 #[pyfunction]
 fn size<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
-    of(x, extenso_ext::size)
+    of(x, "size", extenso_ext::size)
 }
 
 /// The elements of `x` at positions along its first axes: a vector along the last axis of `indices` for each.
@@ -80,6 +80,6 @@ fn size<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 /// [3, 4]
 #[pyfunction]
 fn gather_nd<'py>(x: &Object<'py>, indices: &Object<'py>) -> PyResult<Object<'py>> {
-    let at = value::from_py(indices)?;
-    of(x, |x| extenso_ext::gather_nd(x, &at))
+    let at = value::given("gather_nd", "indices", indices)?;
+    of(x, "gather_nd", |x| extenso_ext::gather_nd(x, &at))
 }

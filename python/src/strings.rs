@@ -47,7 +47,7 @@ fn made_tuple<'py>(py: Python<'py>, make: impl FnOnce() -> Result<Vec<Value>>) -
 #[pyo3(signature = (x, sep=None, maxsplit=Typed::new(-1)), text_signature = "(x, sep=None, maxsplit=-1)")]
 fn string_rsplit<'py>(x: Given<'_, 'py>, sep: Option<Typed<&str>>, maxsplit: Typed<i64>) -> Made<'py> {
     typed!(string_rsplit: sep, maxsplit);
-    let strings = value::from_py(x)?;
+    let strings = value::given("string_rsplit", "x", x)?;
     made(x.py(), || extenso_ext::string_rsplit(&strings, sep, maxsplit))
 }
 
@@ -62,7 +62,7 @@ fn string_rsplit<'py>(x: Given<'_, 'py>, sep: Option<Typed<&str>>, maxsplit: Typ
 #[pyo3(signature = (x, pattern, maxsplit=Typed::new(-1)), text_signature = "(x, pattern, maxsplit=-1)")]
 fn regex_split<'py>(x: Given<'_, 'py>, pattern: Typed<&str>, maxsplit: Typed<i64>) -> Made<'py> {
     typed!(regex_split: pattern, maxsplit);
-    let strings = value::from_py(x)?;
+    let strings = value::given("regex_split", "x", x)?;
     made(x.py(), || extenso_ext::regex_split(&strings, pattern, maxsplit))
 }
 
@@ -77,7 +77,7 @@ fn regex_split<'py>(x: Given<'_, 'py>, pattern: Typed<&str>, maxsplit: Typed<i64
 #[pyo3(signature = (x, pattern, group=Typed::new(0)), text_signature = "(x, pattern, group=0)")]
 fn regex_find_all<'py>(x: Given<'_, 'py>, pattern: Typed<&str>, group: Typed<i64>) -> Made<'py> {
     typed!(regex_find_all: pattern, group);
-    let strings = value::from_py(x)?;
+    let strings = value::given("regex_find_all", "x", x)?;
     made(x.py(), || extenso_ext::regex_find_all(&strings, pattern, group))
 }
 
@@ -92,7 +92,7 @@ fn regex_find_all<'py>(x: Given<'_, 'py>, pattern: Typed<&str>, group: Typed<i64
 #[pyfunction]
 fn regex_groups<'py>(x: Given<'_, 'py>, pattern: Typed<&str>) -> Made<'py> {
     typed!(regex_groups: pattern);
-    let strings = value::from_py(x)?;
+    let strings = value::given("regex_groups", "x", x)?;
     made(x.py(), || extenso_ext::regex_groups(&strings, pattern))
 }
 
@@ -103,7 +103,7 @@ fn regex_groups<'py>(x: Given<'_, 'py>, pattern: Typed<&str>) -> Made<'py> {
 /// [['a', 'b'], []]
 #[pyfunction]
 fn drop_empty<'py>(x: Given<'_, 'py>) -> Made<'py> {
-    let strings = value::from_py(x)?;
+    let strings = value::given("drop_empty", "x", x)?;
     made(x.py(), || extenso_ext::drop_empty(&strings))
 }
 
@@ -117,7 +117,7 @@ fn drop_empty<'py>(x: Given<'_, 'py>) -> Made<'py> {
 #[pyfunction]
 fn string_partition<'py>(x: Given<'_, 'py>, sep: Typed<&str>) -> PyResult<Bound<'py, PyTuple>> {
     typed!(string_partition: sep);
-    let strings = arg::from_py(x)?;
+    let strings = arg::given("string_partition", "x", x)?;
     made_tuple(x.py(), || Ok(ops::string_partition(strings, sep)?.into()))
 }
 
@@ -131,7 +131,7 @@ fn string_partition<'py>(x: Given<'_, 'py>, sep: Typed<&str>) -> PyResult<Bound<
 #[pyfunction]
 fn string_rpartition<'py>(x: Given<'_, 'py>, sep: Typed<&str>) -> PyResult<Bound<'py, PyTuple>> {
     typed!(string_rpartition: sep);
-    let strings = arg::from_py(x)?;
+    let strings = arg::given("string_rpartition", "x", x)?;
     made_tuple(x.py(), || Ok(ops::string_rpartition(strings, sep)?.into()))
 }
 
@@ -156,7 +156,7 @@ pub fn list(function: &'static str, values: Given<'_, '_>) -> PyResult<Vec<Arg>>
     if !values.is_instance_of::<PyList>() && !values.is_instance_of::<PyTuple>() {
         return Err(arg::no_argument(values, true).at(function)).or_raise();
     }
-    values.try_iter()?.map(|item| arg::from_py(&item?)).collect()
+    arg::each(function, values)
 }
 
 /// The code points of each string's characters, in one more axis, as i32.
@@ -166,7 +166,7 @@ pub fn list(function: &'static str, values: Given<'_, '_>) -> PyResult<Vec<Arg>>
 /// [[97, 246], []]
 #[pyfunction]
 fn unicode_decode<'py>(x: Given<'_, 'py>) -> Made<'py> {
-    let strings = value::from_py(x)?;
+    let strings = value::given("unicode_decode", "x", x)?;
     made(x.py(), || extenso_ext::unicode_decode(&strings))
 }
 
@@ -181,7 +181,7 @@ fn unicode_decode<'py>(x: Given<'_, 'py>) -> Made<'py> {
 #[pyo3(signature = (x, errors=Typed::new("strict")), text_signature = "(x, errors=\"strict\")")]
 fn unicode_encode<'py>(x: Given<'_, 'py>, errors: Typed<&str>) -> Made<'py> {
     typed!(unicode_encode: errors);
-    let points = value::from_py(x)?;
+    let points = value::given("unicode_encode", "x", x)?;
     made(x.py(), || extenso_ext::unicode_encode(&points, errors))
 }
 
@@ -192,7 +192,7 @@ fn unicode_encode<'py>(x: Given<'_, 'py>, errors: Typed<&str>) -> Made<'py> {
 /// [[['ö', 'a'], []], [[0, 2], []]]
 #[pyfunction]
 fn unicode_split_with_offsets<'py>(x: Given<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
-    let strings = value::from_py(x)?;
+    let strings = value::given("unicode_split_with_offsets", "x", x)?;
     made_tuple(x.py(), || extenso_ext::unicode_split_with_offsets(&strings).map(|(x, starts)| vec![x, starts]))
 }
 
@@ -212,7 +212,7 @@ fn unicode_transcode<'py>(
     errors: Typed<&str>,
 ) -> Made<'py> {
     typed!(unicode_transcode: input_encoding, output_encoding, errors);
-    let bytes = arg::from_py(x)?;
+    let bytes = arg::given("unicode_transcode", "x", x)?;
     made(x.py(), || ops::unicode_transcode(bytes, input_encoding, output_encoding, errors))
 }
 
@@ -227,7 +227,7 @@ fn unicode_transcode<'py>(
 #[pyo3(signature = (x, buckets, key=None))]
 fn hash_bucket<'py>(x: Given<'_, 'py>, buckets: Typed<i64>, key: Option<Given<'_, 'py>>) -> Made<'py> {
     typed!(hash_bucket: buckets);
-    let (given, key) = (arg::from_py(x)?, key.map(|key| pair("hash_bucket", key)).transpose()?);
+    let (given, key) = (arg::given("hash_bucket", "x", x)?, key.map(|key| pair("hash_bucket", key)).transpose()?);
     made(x.py(), || ops::hash_bucket(given, buckets, key))
 }
 

@@ -1,7 +1,7 @@
 //! Values: what comes out of ops as Python objects, and Python objects as values.
 
 use crate::arg;
-use crate::error::{OrRaise, raised};
+use crate::error::{self, OrRaise, raised};
 use crate::ext::{Class, PyExtension};
 use crate::meanings::PyUnion;
 use crate::partition::PyRowPartition;
@@ -75,6 +75,13 @@ pub fn from_py(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         Arg::Scalar(_) => arg::tensor(object, None).map(Value::Tensor),
         Arg::List(_) => Err(arg::no_argument(object, false)).or_raise(),
     }
+}
+
+/// The same of an argument of a function that is no op, which an error names.
+///
+/// Errors: as [`from_py`].
+pub fn given(function: &str, argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    from_py(object).map_err(|e| error::at(object.py(), e, &format!("{function}: argument '{argument}'")))
 }
 
 /// A value whose type no class of this process stands for: its components by name.

@@ -207,7 +207,8 @@ def difference(got: object, want: object, near: bool) -> "str | None":
         lengths = [ex.row_lengths(v.partition).tolist() for v in (got, want)]
         if lengths[0] != lengths[1]:
             return f"the rows have lengths {lengths[0]}, wanted {lengths[1]}"
-        if isinstance(got.values, ex.StructTensor):
+        records = got.values.values if isinstance(got.values, ex.MaskedTensor) else got.values
+        if isinstance(records, ex.StructTensor):
             return difference(got.values, want.values, near)
         inner = [type(v.values) for v in (got, want)]
         return f"{inner[0]} inside, wanted {inner[1]}" if inner[0] is not inner[1] else leaves_differ(got, want, near)

@@ -98,6 +98,15 @@ def test_offsets_and_numbers_are_shared() -> None:
     assert address(again.offsets.data) == address(layout.offsets.data)
 
 
+def test_axes_without_elements() -> None:
+    for shape in ((2, 3, 0), (2, 0), (0, 3), (0, 2, 0), (3, 0, 2)):
+        for dtype in ("f64", "bool", "string"):
+            x = ex.reshape(ex.tensor([], dtype=dtype), shape)
+            array = x.to_awkward()
+            assert array.to_list() == x.tolist() and str(array.type) == str(ak.Array(np.zeros(shape)).type).replace("float64", {"f64": "float64"}.get(dtype, dtype))
+            assert ex.from_awkward(array).shape == shape
+
+
 def test_a_record_is_one() -> None:
     one = ex.from_awkward(ak.Record({"a": 1, "b": ["x"]}))
     assert one.shape == () and one.to_py() == {"a": 1, "b": ["x"]}

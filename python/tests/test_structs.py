@@ -7,6 +7,7 @@ import pickle
 from typing import Any
 
 import extenso as ex
+import pyarrow as pa
 import pytest
 
 USERS = [
@@ -313,3 +314,11 @@ def test_a_path_in_one_name_is_told_how_it_is_written() -> None:
     for call in (lambda: ex.paths.size(x, "ev.t"), lambda: x["ev.t"], lambda: ex.promote(x, "ev.t", "t")):
         with pytest.raises(ex.Error, match="level of a path is a name of its own: 'ev', then 't'|is promoted to 't'"):
             call()
+
+
+def test_rows_that_were_cut_out_of_others_are_pickled_alone() -> None:
+    nested = ex.from_arrow(pa.array([[[1]], [[2], [5, 6]], [[3]]])[1:])
+    records = ex.from_arrow(pa.array([{"a": [1] * 1000}, {"a": [2]}])[1:])
+    for x in (nested, nested[:1], records, ex.from_arrow(pa.array([["a"], ["b", "c"]])[1:])):
+        assert ex.to_py(pickle.loads(pickle.dumps(x))) == ex.to_py(x)
+    assert len(pickle.dumps(records)) < 4000

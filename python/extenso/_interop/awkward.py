@@ -201,7 +201,8 @@ def _layout(ak: Any, x: Any) -> Any:
     if components_of(x):
         return _layout(ak, records_of(x))
     if isinstance(x, TimestampTensor | DateTensor | DurationTensor):
-        return ak.to_layout(ak.from_numpy(x.to_numpy(), regulararray=True))
+        # Awkward reads sizes of NumPy's arrays from their elements, of which there are none beside a size of 0.
+        return _below(ak, x, x.shape, lambda flat, _: ak.to_layout(ak.from_numpy(flat.to_numpy())))
     if isinstance(x, TimeTensor):
         # There are no times of a day: they are how long after midnight.
         return _layout(ak, DurationTensor(cast(x.values, "i64"), x.unit))
@@ -250,7 +251,8 @@ def _of_tensor(ak: Any, x: Tensor) -> Any:
     if text is None:
         if not x.shape:
             return _below(ak, x, x.shape, None)
-        return ak.to_layout(ak.from_numpy(x.to_numpy(), regulararray=True))
+        # Awkward reads sizes of NumPy's arrays from their elements, of which there are none beside a size of 0.
+        return _below(ak, x, x.shape, lambda flat, _: ak.to_layout(ak.from_numpy(flat.to_numpy())))
 
     def made(flat: Tensor, count: int) -> Any:
         offsets, data = (part.to_numpy() for part in _text_parts(flat))

@@ -5,7 +5,8 @@
 use crate::error::{OrRaise, guarded, raised};
 use crate::operators::with_operators;
 use crate::{arg, call, spec, value};
-use extenso_core::{Ext, Provenance, Value, with_ops, without_ops};
+use extenso_core::{Ext, ExtensionType, Provenance, Value, with_ops, without_ops};
+use extenso_ext::RaggedTensor;
 use extenso_types::{Error, ExtSpec, StaticValue};
 use pyo3::basic::CompareOp;
 use pyo3::ffi;
@@ -101,6 +102,13 @@ with_operators!(PyExtensionBase with __init__ = init; {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
+        // Rows that were cut out of others are written without these.
+        if let Some(rows) = slf.get().in_rust.get().and_then(Ext::downcast::<RaggedTensor>)
+            && !rows.partition().covers_all()
+        {
+            let alone = value::to_py(py, rows.compact().or_raise()?.into_value())?;
+            return Ok(alone.call_method0("__reduce__")?.cast_into()?);
+        }
         let make = py.import("extenso._core")?.getattr("_extension_from_fields")?;
         let fields: PyResult<Vec<_>> = slf.get().fields(slf)?.iter().map(|value| plain(value.bind(py))).collect();
         let args = (slf.get_type(), PyTuple::new(py, fields?)?).into_pyobject(py)?;

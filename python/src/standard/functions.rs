@@ -2,7 +2,7 @@
 
 use super::device as only;
 use crate::composed::attribute;
-use crate::error::{OrRaise, guarded};
+use crate::error::{self, OrRaise, guarded};
 use crate::rearrange::{Given, Made, axes, dtype_of, made, made_list};
 use crate::typed::{Typed, typed};
 use crate::{arg, dtype, value};
@@ -41,7 +41,7 @@ fn astype<'py>(
     // Values are immutable, so that no one can tell a copy from the value.
     let _ = copy;
     only(device)?;
-    let (given, dtype) = (value::from_py(x)?, dtype::from_py(dtype)?);
+    let (given, dtype) = (value::given("astype", "x", x)?, dtype::from_py(dtype)?);
     made(x.py(), || ops::cast(given, dtype))
 }
 
@@ -67,7 +67,7 @@ fn empty<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Opti
 #[pyo3(signature = (x, dtype=None, device=None))]
 fn empty_like<'py>(x: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Option<Given<'_, 'py>>) -> Made<'py> {
     only(device)?;
-    let (given, dtype) = (value::from_py(x)?, dtype_of(dtype)?);
+    let (given, dtype) = (value::given("empty_like", "x", x)?, dtype_of(dtype)?);
     made(x.py(), || match dtype {
         Some(dtype) => ops::cast(ops::zeros_like(given)?, dtype),
         None => ops::zeros_like(given),
@@ -88,7 +88,8 @@ fn full_like<'py>(
     device: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
     only(device)?;
-    let (given, fill, dtype) = (value::from_py(x)?, arg::from_py(fill_value)?, dtype_of(dtype)?);
+    let (given, fill, dtype) =
+        (value::given("full_like", "x", x)?, arg::given("full_like", "fill_value", fill_value)?, dtype_of(dtype)?);
     made(x.py(), || ops::full_like(given, fill, dtype))
 }
 
@@ -101,7 +102,7 @@ fn full_like<'py>(
 #[pyo3(signature = (x, k=Typed::new(0)), text_signature = "(x, k=0)")]
 fn tril<'py>(x: Given<'_, 'py>, k: Typed<i64>) -> Made<'py> {
     typed!(tril: k);
-    let given = value::from_py(x)?;
+    let given = value::given("tril", "x", x)?;
     made(x.py(), || ops::tril(given, k))
 }
 
@@ -114,7 +115,7 @@ fn tril<'py>(x: Given<'_, 'py>, k: Typed<i64>) -> Made<'py> {
 #[pyo3(signature = (x, k=Typed::new(0)), text_signature = "(x, k=0)")]
 fn triu<'py>(x: Given<'_, 'py>, k: Typed<i64>) -> Made<'py> {
     typed!(triu: k);
-    let given = value::from_py(x)?;
+    let given = value::given("triu", "x", x)?;
     made(x.py(), || ops::triu(given, k))
 }
 
@@ -125,7 +126,7 @@ fn triu<'py>(x: Given<'_, 'py>, k: Typed<i64>) -> Made<'py> {
 /// [[1], [2]]
 #[pyfunction]
 fn permute_dims<'py>(x: Given<'_, 'py>, axes: Given<'_, 'py>) -> Made<'py> {
-    let (given, axes) = (value::from_py(x)?, attribute::<Vec<i64>>("permute_dims", "axes", axes)?);
+    let (given, axes) = (value::given("permute_dims", "x", x)?, attribute::<Vec<i64>>("permute_dims", "axes", axes)?);
     made(x.py(), || ops::permute_dims(given, axes))
 }
 
@@ -136,7 +137,7 @@ fn permute_dims<'py>(x: Given<'_, 'py>, axes: Given<'_, 'py>) -> Made<'py> {
 /// [[1], [2]]
 #[pyfunction]
 fn matrix_transpose<'py>(x: Given<'_, 'py>) -> Made<'py> {
-    let given = value::from_py(x)?;
+    let given = value::given("matrix_transpose", "x", x)?;
     made(x.py(), || ops::matrix_transpose(given))
 }
 
@@ -147,7 +148,7 @@ fn matrix_transpose<'py>(x: Given<'_, 'py>) -> Made<'py> {
 /// (4, 2, 3)
 #[pyfunction]
 fn moveaxis<'py>(x: Given<'_, 'py>, source: Given<'_, 'py>, destination: Given<'_, 'py>) -> Made<'py> {
-    let given = value::from_py(x)?;
+    let given = value::given("moveaxis", "x", x)?;
     let (from, to) = (
         attribute::<Vec<i64>>("moveaxis", "source", source)?,
         attribute::<Vec<i64>>("moveaxis", "destination", destination)?,
@@ -163,12 +164,15 @@ fn moveaxis<'py>(x: Given<'_, 'py>, source: Given<'_, 'py>, destination: Given<'
 #[pyfunction]
 #[pyo3(signature = (*arrays))]
 fn broadcast_arrays<'py>(arrays: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyList>> {
-    let values = values(arrays)?;
+    let values = values("broadcast_arrays", arrays)?;
     made_list(arrays.py(), || ops::broadcast_arrays(&values))
 }
 
-fn values(arrays: &Bound<'_, PyTuple>) -> PyResult<Vec<Value>> {
-    arrays.iter().map(|array| value::from_py(&array)).collect()
+fn values(function: &str, arrays: &Bound<'_, PyTuple>) -> PyResult<Vec<Value>> {
+    let one = |(i, array): (usize, Bound<'_, PyAny>)| {
+        value::from_py(&array).map_err(|e| error::at(array.py(), e, &format!("{function}: [{i}]")))
+    };
+    arrays.iter().enumerate().map(one).collect()
 }
 
 /// The coordinates of a grid: for each vector a tensor that repeats it along the axes of the others.
@@ -190,7 +194,7 @@ fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: Typed<&str>) -> PyResul
             return Err(error.at("meshgrid")).or_raise();
         }
     };
-    let values = values(arrays)?;
+    let values = values("meshgrid", arrays)?;
     made_list(arrays.py(), || ops::meshgrid(&values, indexing))
 }
 
@@ -203,7 +207,7 @@ fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: Typed<&str>) -> PyResul
 #[pyo3(signature = (x, axis=None, keepdims=Typed::new(false)), text_signature = "(x, axis=None, keepdims=False)")]
 fn count_nonzero<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
     typed!(count_nonzero: keepdims);
-    let (given, axis) = (value::from_py(x)?, axes("count_nonzero", axis)?);
+    let (given, axis) = (value::given("count_nonzero", "x", x)?, axes("count_nonzero", axis)?);
     made(x.py(), || ops::count_nonzero(given, axis, keepdims))
 }
 
@@ -221,7 +225,7 @@ fn var<'py>(
     keepdims: Typed<bool>,
 ) -> Made<'py> {
     typed!(var: correction, keepdims);
-    let (given, axis) = (value::from_py(x)?, axes("var", axis)?);
+    let (given, axis) = (value::given("var", "x", x)?, axes("var", axis)?);
     made(x.py(), || lists::var(&given, &axis, correction, keepdims))
 }
 
@@ -242,7 +246,7 @@ fn covar<'py>(
     keepdims: Typed<bool>,
 ) -> Made<'py> {
     typed!(covar: correction, keepdims);
-    let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes("covar", axis)?);
+    let (a, b, axis) = (value::given("covar", "x", x)?, value::given("covar", "y", y)?, axes("covar", axis)?);
     made(x.py(), || lists::covar(&a, &b, &axis, correction, keepdims))
 }
 
@@ -255,7 +259,7 @@ fn covar<'py>(
 #[pyo3(signature = (x, y, axis=None, keepdims=Typed::new(false)), text_signature = "(x, y, axis=None, keepdims=False)")]
 fn corr<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
     typed!(corr: keepdims);
-    let (a, b, axis) = (value::from_py(x)?, value::from_py(y)?, axes("corr", axis)?);
+    let (a, b, axis) = (value::given("corr", "x", x)?, value::given("corr", "y", y)?, axes("corr", axis)?);
     made(x.py(), || lists::corr(&a, &b, &axis, keepdims))
 }
 
@@ -268,7 +272,7 @@ fn corr<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>, axis: Option<Given<'_, 'py>>,
 #[pyo3(signature = (x, n, axis=None, keepdims=Typed::new(false)), text_signature = "(x, n, axis=None, keepdims=False)")]
 fn moment<'py>(x: Given<'_, 'py>, n: Typed<i64>, axis: Option<Given<'_, 'py>>, keepdims: Typed<bool>) -> Made<'py> {
     typed!(moment: n, keepdims);
-    let (given, axis) = (value::from_py(x)?, axes("moment", axis)?);
+    let (given, axis) = (value::given("moment", "x", x)?, axes("moment", axis)?);
     made(x.py(), || lists::moment(&given, n, &axis, keepdims))
 }
 
@@ -286,7 +290,7 @@ fn deviation<'py>(
     keepdims: Typed<bool>,
 ) -> Made<'py> {
     typed!(std: correction, keepdims);
-    let (given, axis) = (value::from_py(x)?, axes("deviation", axis)?);
+    let (given, axis) = (value::given("std", "x", x)?, axes("deviation", axis)?);
     made(x.py(), || lists::std(&given, &axis, correction, keepdims))
 }
 
@@ -305,8 +309,11 @@ fn diff<'py>(
     append: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
     typed!(diff: axis, n);
-    let given = value::from_py(x)?;
-    let (front, behind) = (prepend.map(value::from_py).transpose()?, append.map(value::from_py).transpose()?);
+    let given = value::given("diff", "x", x)?;
+    let (front, behind) = (
+        prepend.map(|prepend| value::given("diff", "prepend", prepend)).transpose()?,
+        append.map(|append| value::given("diff", "append", append)).transpose()?,
+    );
     made(x.py(), || match given {
         Value::Ext(_) => {
             let parts: Vec<Value> = front.into_iter().chain([given]).chain(behind).collect();
@@ -364,7 +371,7 @@ fn unique_inverse<'py>(x: Given<'_, 'py>) -> Made<'py> {
 /// [3, 5]
 #[pyfunction]
 fn unique_values<'py>(x: Given<'_, 'py>) -> Made<'py> {
-    let given = value::from_py(x)?;
+    let given = value::given("unique_values", "x", x)?;
     made(x.py(), || ops::unique_values(given))
 }
 
@@ -377,7 +384,7 @@ fn named<'py>(
     make: impl FnOnce(Value) -> Result<Vec<Value>>,
 ) -> Made<'py> {
     let py = x.py();
-    let given = value::from_py(x)?;
+    let given = value::given(name, "x", x)?;
     let found: PyResult<Vec<_>> =
         guarded(|| make(given)).or_raise()?.into_iter().map(|found| value::to_py(py, found)).collect();
     let class = class.get_or_try_init(py, || {

@@ -144,9 +144,14 @@ fn split(x: &Value, count: Dim, size: usize) -> Result<Value> {
         let values = split(masked.values(), count, size)?;
         return Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value());
     }
-    let inner = (1..rank(x)?).map(|axis| Ok(dim(x, axis)?.known().map_or(-1, int)));
-    let sizes = [Ok(count.known().map_or(-1, int)), Ok(int(size))].into_iter().chain(inner);
-    ops::reshape(x, sizes.collect::<Result<Vec<i64>>>()?)
+    let sized = |dim: Dim| dim.known().map_or(-1, int);
+    let inner = (1..rank(x)?).map(|axis| dim(x, axis).map(sized)).collect::<Result<Vec<i64>>>()?;
+    let sizes = [sized(count), int(size)];
+    if sizes.iter().chain(&inner).filter(|size| **size < 0).count() < 2 {
+        return ops::reshape(x, sizes.into_iter().chain(inner).collect::<Vec<_>>());
+    }
+    // The sizes inside are told by the value alone.
+    ops::take(x, ops::reshape(positions(x)?, sizes.to_vec())?, 0)
 }
 
 /// The value with one more element at its end: zero, empty, or missing. It stands where nothing is.
