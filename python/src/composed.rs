@@ -42,7 +42,8 @@ pub fn attribute<T: AttrType>(function: &str, name: &'static str, object: &Bound
 /// >>> ex.to_py(ex.round_to([[1.256], [], [2.5]], 1)), ex.to_py(round(ex.constant([15, 25, -26]), -1))
 /// ([[1.3], [], [2.5]], [20, 20, -30])
 #[pyfunction]
-fn round_to<'py>(x: &Bound<'py, PyAny>, digits: i64) -> PyResult<Bound<'py, PyAny>> {
+fn round_to<'py>(x: &Bound<'py, PyAny>, digits: Typed<i64>) -> PyResult<Bound<'py, PyAny>> {
+    typed!(round_to: digits);
     let given = value::given("round_to", "x", x)?;
     value::to_py(x.py(), guarded(|| extenso_ext::round_to(&given, digits)).or_raise()?)
 }

@@ -3,6 +3,7 @@
 //! Invariant: keys are read here alone. What they choose, `extenso_ext::index` says.
 
 use crate::error::{OrRaise, guarded, raised};
+use crate::tensor::PyTensor;
 use crate::{arg, value};
 use extenso_core::{Tensor, Value};
 use extenso_ext::{FieldPath, Index};
@@ -58,6 +59,17 @@ fn read(part: &Bound<'_, PyAny>, at: Option<usize>) -> PyResult<Index> {
         return arg::int(part).map(Index::At);
     }
     if let Ok(slice) = part.cast::<PySlice>() {
+        let bounds = ["start", "stop"].map(|name| slice.getattr(name));
+        if bounds.iter().flatten().any(is_symbol) {
+            let bound = |bound: PyResult<Bound<'_, PyAny>>| match bound? {
+                bound if bound.is_none() => Ok(None),
+                bound => value::from_py(&bound).map(Some),
+            };
+            let step = slice.getattr("step")?;
+            let step = if step.is_none() { 1 } else { clamped(&step, &wrong)? };
+            let [start, stop] = bounds.map(bound);
+            return Ok(Index::Between { start: start?, stop: stop?, step });
+        }
         let bound = |name: &str| {
             let bound = slice.getattr(name)?;
             if bound.is_none() { Ok(None) } else { clamped(&bound, &wrong).map(Some) }
@@ -117,6 +129,11 @@ fn is_empty_list(part: &Bound<'_, PyAny>, tensor: &Tensor) -> bool {
     part.is_instance_of::<PyList>()
         && tensor.dtype().kind() == DTypeKind::Float
         && tensor.data().is_ok_and(|dense| dense.is_empty())
+}
+
+/// Whether an object is a tensor that has no data while a function is traced.
+fn is_symbol(object: &Bound<'_, PyAny>) -> bool {
+    object.cast::<PyTensor>().is_ok_and(|tensor| tensor.get().0.symbol().is_some())
 }
 
 /// A bound of a slice; beyond 64 bits is as good as the end.

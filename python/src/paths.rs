@@ -2,10 +2,10 @@
 //!
 //! Holds no logic of records: arguments become values, `extenso_ext::paths` does the work.
 
-use crate::error::{OrRaise, guarded};
+use crate::error::{self, OrRaise, guarded};
 use crate::record::{field_name, field_path, field_paths};
 use crate::typed::{Typed, typed};
-use crate::value;
+use crate::{arg, value};
 use extenso_core::Value;
 use extenso_ext::paths;
 use extenso_types::Error;
@@ -118,12 +118,18 @@ fn called(function: &Object<'_>, values: &[Value]) -> PyResult<Value> {
 /// [[{'n': 1, 'm': 'a'}, {'n': 2, 'm': 'a'}], [{'n': 3, 'm': 'b'}]]
 #[pyfunction]
 #[pyo3(signature = (fields, depth_limit=None))]
-fn zip<'py>(fields: &Bound<'py, PyMapping>, depth_limit: Option<Typed<i64>>) -> PyResult<Object<'py>> {
+fn zip<'py>(fields: &Object<'py>, depth_limit: Option<Typed<i64>>) -> PyResult<Object<'py>> {
     typed!(zip: depth_limit);
     let mut named: Vec<(String, Value)> = Vec::new();
-    for entry in fields.items()? {
+    let Ok(mapping) = fields.cast::<PyMapping>() else {
+        let found = Error::dtype(format!("found a value of type {}", arg::type_name(fields)));
+        return Err(found.wanted("values by the names of their fields, as a dict").at("zip")).or_raise();
+    };
+    for entry in mapping.items()? {
         let (name, field): (Object<'py>, Object<'py>) = entry.extract()?;
-        named.push((field_name(&name)?, value::from_py(&field)?));
+        let name = field_name(&name)?;
+        let field = value::from_py(&field).map_err(|e| error::at(fields.py(), e, &format!("zip: field '{name}'")))?;
+        named.push((name, field));
     }
     value::to_py(fields.py(), guarded(|| extenso_ext::zip(named, depth_limit)).or_raise()?)
 }

@@ -45,3 +45,52 @@ def test_rows_that_were_cut_out_of_deeper_rows() -> None:
     records = ex.constant([[{"r": [9, 9]}], [{"r": [6, 3]}, {"r": []}]])[1:]
     for g in (lambda x: ex.paths.filter(x, "r", x["r"] > 3), ex.function(lambda x: ex.paths.filter(x, "r", x["r"] > 3))):
         assert ex.to_py(g(records)) == [[{"r": [6]}, {"r": []}]]
+
+
+@pytest.mark.parametrize("step", [None, 2, -1, -3])
+def test_slices_by_numbers_that_a_function_is_given(step: int | None) -> None:
+    """A traced function slices as Python does, whatever the bounds are when it is called."""
+    rows = ex.constant([[1, 2, 3, 4, 5], [], [6, 7]])
+    masked = ex.constant([[1, None, 3], None, [4, 5]])
+    records = ex.constant([{"a": [1, 2]}, {"a": []}, {"a": [3]}])
+    between = ex.function(lambda x, a, b: x[a:b:step])
+    behind = ex.function(lambda x, a: x[a::step])
+    before = ex.function(lambda x, b: x[:b:step])
+    inner = ex.function(lambda x, a, b: x[:, a:b:step])
+    for a in (-9, -2, 0, 1, 3, 9):
+        for b in (-9, -1, 0, 2, 9):
+            first, last = ex.tensor(a), ex.tensor(b, dtype="i32")
+            for x in (ex.arange(6), ex.reshape(ex.arange(6), (3, 2)), rows, masked, records):
+                assert ex.to_py(between(x, first, last)) == ex.to_py(x[a:b:step])
+                assert ex.to_py(behind(x, first)) == ex.to_py(x[a::step])
+                assert ex.to_py(before(x, last)) == ex.to_py(x[:b:step])
+            for x in (ex.reshape(ex.arange(6), (2, 3)), rows, masked):
+                assert ex.to_py(inner(x, first, last)) == ex.to_py(x[:, a:b:step])
+
+
+def test_what_is_no_bound_of_a_slice() -> None:
+    with pytest.raises(ex.DTypeError, match="a bound of the slice is f64"):
+        ex.function(lambda x, a: x[a:])(ex.arange(3), ex.tensor(1.0))
+    with pytest.raises(ex.DTypeError, match=r"a bound of the slice is i64\[2\]"):
+        ex.function(lambda x, a: x[a:])(ex.arange(3), ex.arange(2))
+    with pytest.raises(ex.Error, match="the step is 0"):
+        ex.function(lambda x, a: x[a::0])(ex.arange(3), ex.tensor(1))
+
+
+def test_the_gradient_at_numbers_of_python() -> None:
+    assert ex.grad(lambda x: x * x)(3.0).tolist() == 6.0
+    value, grads = ex.value_and_grad(lambda p, x: ex.sum(p["w"] * x + p["b"]))({"w": 2.0, "b": 0.5}, ex.tensor([1.0, 2.0]))
+    assert value.tolist() == 7.0 and {name: g.tolist() for name, g in grads.items()} == {"w": 3.0, "b": 2.0}
+
+
+def test_the_gradient_at_data_in_a_traced_function() -> None:
+    """What is computed of data alone is data while a function is traced; a gradient must not be zero for that."""
+    two = ex.tensor(2.0)
+    assert ex.function(lambda x: ex.grad(lambda y: y * y * x)(3.0))(two).tolist() == 12.0
+    assert ex.function(lambda x: ex.grad(lambda y: y * y * y)(ex.tensor(3.0)) + 0.0 * x)(two).tolist() == 27.0
+    assert ex.function(lambda x: ex.grad(ex.grad(lambda y: y * y * y * x))(ex.tensor(3.0)))(two).tolist() == 36.0
+    rows = ex.constant([[1.0, 2.0], [3.0]])
+    found = ex.function(lambda x: ex.grad(lambda r: ex.sum(r * r) * x)(rows))(two)
+    assert ex.to_py(found) == [[4.0, 8.0], [12.0]]
+    at = ex.tensor([1.0, 2.0])
+    assert ex.function(lambda x: ex.grad(lambda y: ex.sum(y * at))(at) * x)(two).tolist() == [2.0, 4.0]

@@ -342,3 +342,15 @@ def test_one_row_beside_rows_that_may_be_missing_of_unknown_sizes() -> None:
     assert ex.to_py(f(x, ex.RaggedTensor.from_row_lengths([10, 20], [1, 1]))) == [[11, 12], None]
     two = ex.RaggedTensor.from_row_lengths([1, 2, 3, 4], [2, 2])
     assert ex.to_py(f(x, two)) == ex.to_py(x + two) == [[2, 4], None]
+
+
+def test_missing_vectors_of_one_size_and_missing_rows_in_functions_of_positions() -> None:
+    x = ex.from_arrow(pa.array([None, [1, 2], [5, 3]], pa.list_(pa.int64(), 2)))
+    values, places = ex.top_k(x, 1)
+    assert (ex.to_py(values), ex.to_py(places)) == ([None, [2], [5]], [None, [1], [0]])
+    rows = ex.constant([[1, 2], None, [3]])
+    assert ex.to_py(ex.broadcast_like(ex.max(rows, axis=1, keepdims=True), rows)) == [[2, 2], None, [3]]
+    column = ex.constant([[1], [None], [3]])
+    assert ex.to_py(ex.broadcast_like(column, ex.constant([[1, 2], [], [3]]))) == [[1, 1], [], [3]]
+    assert ex.to_py(ex.roll(ex.constant([[1, None], [2, 3]]), 1)) == [[3, 1], [None, 2]]
+    assert ex.to_py(ex.roll(ex.constant([[1, 2, 3], [], [4]]), 1)) == [[4, 1, 2], [], [3]]

@@ -56,11 +56,11 @@ pub fn normalize_axis(axis: i64, rank: usize) -> Result<usize> {
     let n = i64::try_from(rank).unwrap_or(i64::MAX);
     let at = if axis < 0 { axis.saturating_add(n) } else { axis };
     usize::try_from(at).ok().filter(|at| *at < rank).ok_or_else(|| {
-        Error::index(format!("axis {axis} is out of range for rank {rank}")).wanted(format!(
-            "an axis from {} to {}",
-            -n,
-            n - 1
-        ))
+        let error = Error::index(format!("axis {axis} is out of range for rank {rank}"));
+        if rank == 0 {
+            return error.wanted("no axis, of a scalar");
+        }
+        error.wanted(format!("an axis from {} to {}", -n, n - 1))
     })
 }
 

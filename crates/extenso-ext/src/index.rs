@@ -34,6 +34,15 @@ pub enum Index {
         /// The distance of two positions; not 0.
         step: i64,
     },
+    /// The same with bounds that are known when the graph runs: one integer each.
+    Between {
+        /// As of [`Index::Slice`].
+        start: Option<Value>,
+        /// As of [`Index::Slice`].
+        stop: Option<Value>,
+        /// As of [`Index::Slice`].
+        step: i64,
+    },
     /// An axis of size 1 before the next one.
     NewAxis,
     /// All axes that the other parts leave over.
@@ -110,7 +119,12 @@ fn chosen(value: &Value, key: &[Index]) -> Result<Value> {
                 spread(&mut places, &value)?;
                 value = project(&value, paths.iter().cloned()).map_err(|e| at_part(e, at, key.len()))?;
             }
-            Index::At(_) | Index::Slice { .. } | Index::NewAxis | Index::Ellipsis | Index::Pick(_) => {
+            Index::At(_)
+            | Index::Slice { .. }
+            | Index::Between { .. }
+            | Index::NewAxis
+            | Index::Ellipsis
+            | Index::Pick(_) => {
                 places.push(Place { part: part.clone(), at });
             }
         }

@@ -3,6 +3,7 @@
 //! Invariant: a list gets what the function gives of it alone, and no list sees another. All are compositions over ops, so they
 //! trace and have gradients as these have.
 
+mod bounds;
 mod counts;
 mod draws;
 mod groups;
@@ -17,6 +18,7 @@ mod spreads;
 mod tuples;
 mod windows;
 
+pub(crate) use bounds::{Bounds, between};
 pub use draws::{random_categorical, random_shuffle};
 pub(crate) use groups::ranks;
 pub use groups::{group_by, run_lengths, unique, unique_with_counts, unique_with_inverse};

@@ -8,7 +8,7 @@
 use crate::builder::{Builder, current_builder};
 use crate::graph::{NodeKind, ValueRef};
 use extenso_core::grad::GradCx;
-use extenso_core::{Provenance, Value, ops, pack};
+use extenso_core::{Provenance, Tracer, Value, ops, pack};
 use extenso_types::{Error, Nest, Result};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -117,6 +117,24 @@ impl Tape {
     }
 }
 
+/// The value with its floats as results of the graph, so that what depends on them is part of it too: what is computed of data alone is
+/// data, in which no gradient finds its way.
+fn traced(value: &Value) -> Result<Value> {
+    let Some(builder) = current_builder() else { return Ok(value.clone()) };
+    let mut leaves = Vec::new();
+    value.push_leaves(&mut leaves)?;
+    for leaf in &mut leaves {
+        let Value::Tensor(x) = &*leaf else { continue };
+        if let Some(dims) = x.shape().to_dims().filter(|_| x.dtype().is_float() && x.symbol().is_none()) {
+            let shape = dims.iter().map(|n| i64::try_from(*n).unwrap_or(i64::MAX)).collect();
+            let spec = leaf.leaf_spec()?;
+            let made = builder.record(&ops::RESHAPE, std::slice::from_ref(leaf), &ops::Reshape { shape }, &[spec])?;
+            *leaf = made.into_iter().next().ok_or_else(|| Error::internal("an op gave nothing"))?;
+        }
+    }
+    pack(&value.spec()?, &mut leaves.into_iter(), Provenance::Trusted)
+}
+
 /// Calls `f` on traced arguments and returns its value, a float scalar, and the gradient with respect to `args`.
 ///
 /// The gradient has the structure and the types of `args`: float components hold gradients, all others what they held.
@@ -126,6 +144,7 @@ pub fn value_and_grad(
     f: impl FnOnce(Nest<Value>) -> Result<Nest<Value>>,
     args: Nest<Value>,
 ) -> Result<(Value, Nest<Value>)> {
+    let args = args.try_map(|_, value| traced(value))?;
     let results = f(args.clone())?;
     let y = match results.leaves().as_slice() {
         [(_, y)] => (*y).clone(),

@@ -91,7 +91,12 @@ fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Wrt> {
 
 /// A function of the gradient of `f`, whose value is a float scalar, with respect to the argument at `argnums`, or a tuple for several.
 ///
-/// The gradient has the structure and the types of the argument: float components hold gradients, all others what they held.
+/// The gradient has the structure and the types of the argument: float components hold gradients, all others what they held. A float of
+/// Python is a scalar of f64 there.
+///
+/// >>> import extenso as ex
+/// >>> ex.grad(lambda x: x * x)(3.0)
+/// <Tensor f64[] 6.0>
 #[pyfunction]
 #[pyo3(signature = (f, argnums=None))]
 fn grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {

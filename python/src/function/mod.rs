@@ -65,6 +65,15 @@ pub(super) enum Wrt {
     Several(Vec<usize>),
 }
 
+impl Wrt {
+    fn positions(&self) -> &[usize] {
+        match self {
+            Wrt::One(i) => std::slice::from_ref(i),
+            Wrt::Several(argnums) => argnums,
+        }
+    }
+}
+
 #[pymethods]
 impl PyFunction {
     #[new]
@@ -234,7 +243,14 @@ impl PyFunction {
             };
             Ok((name, nest))
         };
-        let entries = bound.into_iter().enumerate().map(entry).collect::<PyResult<_>>()?;
+        let mut entries = bound.into_iter().enumerate().map(entry).collect::<PyResult<Vec<_>>>()?;
+        if let How::Grad { wrt, .. } = &self.shared.how {
+            for &i in wrt.positions() {
+                if let Some(argument) = self.shared.signature.at(&mut entries, i) {
+                    nest::floats_as_tensors(argument);
+                }
+            }
+        }
         Ok(Nest::Record(ARGUMENTS.into(), entries))
     }
 
@@ -383,10 +399,7 @@ impl Shared {
         wrt: &Wrt,
         with_value: bool,
     ) -> Result<Nest<Value>> {
-        let argnums = match wrt {
-            Wrt::One(i) => std::slice::from_ref(i),
-            Wrt::Several(argnums) => argnums,
-        };
+        let argnums = wrt.positions();
         let mut given = entries.to_vec();
         let mut chosen = Vec::with_capacity(argnums.len());
         for (at, &i) in argnums.iter().enumerate() {

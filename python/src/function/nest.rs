@@ -5,7 +5,7 @@ use crate::ext::{from_static, plain_components};
 use crate::tensor::PyTensor;
 use crate::variable::PyVariable;
 use crate::{arg, literal, spec, value};
-use extenso_core::{Value, Variable};
+use extenso_core::{Tensor, Value, Variable};
 use extenso_types::{Bindings, Error, Nest, Spec, StaticValue, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
@@ -212,6 +212,16 @@ fn convert<T>(
 }
 
 /// The static value of a number, a string, bytes or `None`.
+/// Numbers of Python in what a gradient is with respect to are scalars of f64, and no part of the structure.
+pub fn floats_as_tensors(nest: &mut Nest<Value>) {
+    match nest {
+        Nest::Static(StaticValue::Float(number)) => *nest = Nest::Leaf(Tensor::scalar(*number).into()),
+        Nest::Leaf(_) | Nest::Static(_) => {}
+        Nest::List(items) | Nest::Tuple(items) => items.iter_mut().for_each(floats_as_tensors),
+        Nest::Dict(items) | Nest::Record(_, items) => items.iter_mut().for_each(|(_, item)| floats_as_tensors(item)),
+    }
+}
+
 fn static_value(object: &Bound<'_, PyAny>) -> PyResult<Option<StaticValue>> {
     Ok(if object.is_none() {
         Some(StaticValue::None)

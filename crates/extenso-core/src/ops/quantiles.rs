@@ -2,7 +2,7 @@
 //!
 //! Invariant: a quantile is of its line alone. It is NaN where the line has a NaN, or nothing.
 
-use super::rearrange::{int, rank_of, size_along};
+use super::rearrange::{int, known_size, rank_of, size_along};
 use super::reduction::dtype_of;
 use super::{
     add, cast, ceil, check_within, concat, equal, expand_dims, expand_dims_at, floor, full_like, greater_equal,
@@ -10,7 +10,7 @@ use super::{
     segment_sort, sort, subtract, sum, take, where_,
 };
 use crate::attrs::Axes;
-use crate::reduce::normalize_axis;
+use crate::reduce::normalize_axes;
 use crate::tensor::Tensor;
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Error, Result};
@@ -90,7 +90,7 @@ impl From<Vec<f64>> for Quantiles {
 /// between the two elements next to it. In f64 for integers and booleans.
 ///
 /// Shapes: without the axis, or with one element there if `keepdims`; several quantiles are a new first axis. Errors: a number that
-/// is not from 0 to 1; an axis out of range, or more than one; text.
+/// is not from 0 to 1; an axis out of range or named twice; text.
 ///
 /// ```
 /// # use extenso_core::{Tensor, attrs::Axes, ops};
@@ -136,13 +136,10 @@ fn along(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value>
     let x = as_floats(x)?;
     let (lines, gone) = match axis {
         Axes::All => (reshape(x, vec![-1_i64])?, (0..rank).map(int).collect()),
-        Axes::List(axes) => match axes[..] {
-            [axis] => {
-                let axis = int(normalize_axis(axis, rank)?);
-                (if axis + 1 == int(rank) { x } else { moveaxis(x, vec![axis], vec![-1])? }, vec![axis])
-            }
-            _ => return Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, or none for all")),
-        },
+        Axes::List(axes) => {
+            let axes: Vec<i64> = normalize_axes(axes, rank)?.iter().map(|axis| int(*axis)).collect();
+            (lines_along(x, &axes, rank)?, axes)
+        }
     };
     let size = size_along(&lines, -1).ok();
     let count = match size {
@@ -164,6 +161,24 @@ fn along(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value>
     } else {
         Ok(found)
     }
+}
+
+/// The elements along some axes, which are sorted, as one last axis.
+fn lines_along(x: Value, axes: &[i64], rank: usize) -> Result<Value> {
+    let last = (-int(axes.len())..0).collect::<Vec<i64>>();
+    let moved = match axes {
+        [axis] if axis + 1 == int(rank) => return Ok(x),
+        [] => return expand_dims(x, -1),
+        axes => moveaxis(x, axes.to_vec(), last)?,
+    };
+    if axes.len() == 1 {
+        return Ok(moved);
+    }
+    let sizes = (0..int(rank)).map(|axis| known_size(&moved, axis)).collect::<Result<Vec<Option<i64>>>>()?;
+    let (kept, joined) = sizes.split_at(rank - axes.len());
+    let joined = joined.iter().try_fold(1, |all: i64, size| Some(all * (*size)?)).unwrap_or(-1);
+    let kept = kept.iter().map(|size| size.unwrap_or(-1));
+    reshape(moved, kept.chain([joined]).collect::<Vec<_>>())
 }
 
 fn of_rows(x: &Value, partition: &Arg, q: &Quantiles) -> Result<Value> {

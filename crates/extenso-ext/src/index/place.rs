@@ -5,6 +5,7 @@
 use super::Index;
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, is_ragged, rank};
+use crate::lists::{Bounds, between};
 use crate::ragged::take_in_rows;
 use crate::specs::dtype_of;
 use crate::{MaskedTensor, RaggedTensor};
@@ -15,7 +16,7 @@ use extenso_types::{DType, Error, Result};
 pub(super) fn width(part: &Index) -> Result<usize> {
     match part {
         Index::Field(_) | Index::Fields(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
-        Index::At(_) | Index::Slice { .. } => Ok(1),
+        Index::At(_) | Index::Slice { .. } | Index::Between { .. } => Ok(1),
         Index::Pick(picked) if is_mask(picked) => rank(picked),
         Index::Pick(_) => Ok(1),
     }
@@ -39,6 +40,9 @@ pub(super) fn taken(x: &Value, axis: usize, named: usize, part: &Index) -> Resul
             let start = start.unwrap_or(if *step < 0 { i64::MAX } else { 0 });
             ops::slice(x, int(axis), start, stop.map(|stop| vec![stop]), *step)
         }
+        Index::Between { start, stop, step } => {
+            between(x, axis, &Bounds { start: start.as_ref(), stop: stop.as_ref(), step: *step })
+        }
         Index::Pick(picked) => pick(x, axis, named, picked),
     }
 }
@@ -47,7 +51,7 @@ pub(super) fn taken(x: &Value, axis: usize, named: usize, part: &Index) -> Resul
 pub(super) fn left(part: &Index, before: &Value, axis: usize, after: &Value) -> Result<usize> {
     match part {
         Index::At(_) | Index::Field(_) | Index::Fields(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
-        Index::Slice { .. } => Ok(1),
+        Index::Slice { .. } | Index::Between { .. } => Ok(1),
         Index::Pick(picked) if is_mask(picked) => Ok(rank(after)? + rank(picked)? - rank(before)?),
         Index::Pick(_) if is_ragged(before, axis) => Ok(1),
         Index::Pick(picked) => rank(picked),

@@ -47,6 +47,7 @@ fn together(places: &[Place]) -> Option<Range<usize>> {
         | Index::Field(_)
         | Index::Fields(_)
         | Index::Slice { .. }
+        | Index::Between { .. }
         | Index::NewAxis
         | Index::Ellipsis => false,
     };
@@ -59,6 +60,11 @@ fn position(x: &Tensor, axis: usize, part: &Index) -> Result<Value> {
     match part {
         Index::Pick(picked) => ops::take(all, picked, 0),
         Index::At(i) => ops::take(all, Tensor::scalar(*i), 0),
-        Index::Field(_) | Index::Fields(_) | Index::Slice { .. } | Index::NewAxis | Index::Ellipsis => Ok(all),
+        Index::Field(_)
+        | Index::Fields(_)
+        | Index::Slice { .. }
+        | Index::Between { .. }
+        | Index::NewAxis
+        | Index::Ellipsis => Ok(all),
     }
 }

@@ -11,7 +11,7 @@ use crate::specs::shape_of;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::ops::Quantiles;
-use extenso_core::reduce::normalize_axis;
+use extenso_core::reduce::{normalize_axes, normalize_axis};
 use extenso_core::{ExtensionType, RowPartition, Value, ops};
 use extenso_types::{DType, Error, Result};
 
@@ -54,7 +54,8 @@ fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value>
         Axes::All => of_all(x, q, keepdims),
         Axes::List(axes) => match axes[..] {
             [axis] => of_lists(x, q, axis, keepdims),
-            _ => Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, or none for all")),
+            _ if normalize_axes(axes, rank(x)?)?.len() == rank(x)? => of_all(x, q, keepdims),
+            _ => Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, or all")),
         },
     });
     let each = each.collect::<Result<Vec<Value>>>()?;

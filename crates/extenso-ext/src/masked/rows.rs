@@ -128,11 +128,26 @@ pub(super) fn concat(call: &Call<'_>) -> Result<Option<Value>> {
     Ok(Some(MaskedTensor::new(ops::concat(Arg::List(parts), int(axis))?, mask)?.into_value()))
 }
 
+/// `take_along_axis` of dense values by positions of which some are missing: vectors that are missing in either as a whole stay so.
+fn taken_there(call: &Call<'_>, x: &MaskedTensor, at: &MaskedTensor) -> Result<Value> {
+    let axes = x.mask_rank()?;
+    if axes == at.mask_rank()? && axes <= normalize_axis(LastAxis::of(call.attrs)?.axis, rank(x.values())?)? {
+        let values = call_one(call.op, &[Arg::from(x.values()), Arg::from(at.values())], call.attrs)?;
+        let mask = ops::logical_and(x.mask(), at.mask())?;
+        return Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value());
+    }
+    let taken = call_one(call.op, &[Arg::Value(x.clone().into_value()), Arg::Value(at.filled(0)?)], call.attrs)?;
+    Ok(super::lines::merged(taken, at)?.into_value())
+}
+
 /// `take_along_axis` inside rows; what is missing in the elements or in the positions is missing.
 pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
     let [x, indices] = flat(call) else { return Ok(None) };
     let Some((args, mask)) = rows_there(&[x.clone(), indices.clone()])? else {
-        return super::structure::whole(call);
+        return match (typed_arg(x), typed_arg(indices)) {
+            (Some(x), Some(at)) => answer(taken_there(call, &x, &at)?),
+            _ => super::structure::whole(call),
+        };
     };
     if normalize_axis(LastAxis::of(call.attrs)?.axis, rank(x.value()?)?)? == 0 {
         return Err(Error::shape("rows are missing as a whole").wanted("an axis inside the rows"));

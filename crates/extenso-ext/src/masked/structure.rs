@@ -5,8 +5,10 @@
 
 use super::MaskedTensor;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg, typed_ref};
-use crate::axes::{is_ragged, rank, witness, zeros_of};
+use crate::axes::{is_ragged, outer, rank, witness, zeros_of};
+use crate::missing::mask;
 use crate::ragged::{RaggedTensor, mask_by_rows, take_by_rows};
+use crate::structs::masked_by;
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Slice};
 use extenso_core::reduce::normalize_axis;
@@ -102,6 +104,16 @@ fn take_present(call: &Call<'_>, x: &Arg, indices: &MaskedTensor) -> Answer {
     answer_ext(super::lines::merged(taken, indices)?)
 }
 
+/// `reshape_like` moves values and mask; the second lends its shape alone.
+pub(super) fn reshape_like(call: &Call<'_>) -> Answer {
+    let [x, like] = flat(call) else { return Ok(None) };
+    match typed_arg::<MaskedTensor>(like) {
+        Some(like) => answer(call_one(call.op, &[x.clone(), Arg::from(like.values())], call.attrs)?),
+        None if typed_arg::<RaggedTensor>(like).is_some() => Ok(None),
+        None => whole(call),
+    }
+}
+
 /// `check_all` holds of what is missing.
 pub(super) fn check_all(call: &Call<'_>) -> Answer {
     let [x, conditions] = flat(call) else { return Ok(None) };
@@ -138,10 +150,22 @@ pub(super) fn broadcast_like(call: &Call<'_>) -> Answer {
     if let Some(rows) = super::rows::like(call)? {
         return answer(rows);
     }
-    match typed_arg::<MaskedTensor>(like) {
-        Some(like) => answer(call_one(call.op, &[x.clone(), Arg::from(like.values())], call.attrs)?),
-        None => whole(call),
+    if let Some(like) = typed_arg::<MaskedTensor>(like) {
+        return answer(call_one(call.op, &[x.clone(), Arg::from(like.values())], call.attrs)?);
     }
+    match (typed_arg::<MaskedTensor>(x), typed_arg::<RaggedTensor>(like)) {
+        (Some(x), Some(rows)) => answer(over_rows(call, &x, &rows)?),
+        _ => whole(call),
+    }
+}
+
+/// Dense values over rows: one that says that a row is missing says it of the row, and else of its elements.
+fn over_rows(call: &Call<'_>, x: &MaskedTensor, rows: &RaggedTensor) -> Result<Value> {
+    let over =
+        |value: Value| call_one(call.op, &[Arg::Value(value), Arg::Value(rows.clone().into_value())], call.attrs);
+    let values = over(x.values().clone())?;
+    let for_rows = rank(x.values())? == rows.rank()? && outer(x.values()) == Some(rows.nrows());
+    if for_rows && x.mask_rank()? == 1 { masked_by(values, x.mask()) } else { mask(&values, &over(x.wide_mask()?)?) }
 }
 
 /// `boolean_mask` picks of values and mask; in rows that it keeps, of the values alone.

@@ -22,6 +22,14 @@ pub(super) fn reshape(call: &Call<'_>) -> Answer {
         .hint("Write `flatten(x, axis)` to join rows, `unflatten(x, counts)` to cut them, or `to_tensor(x)` first."))
 }
 
+/// `reshape_like` puts elements into the rows of another value.
+pub(super) fn reshape_like(call: &Call<'_>) -> Answer {
+    let [x, like] = flat(call) else { return Ok(None) };
+    let Some(like) = typed_arg::<RaggedTensor>(like) else { return Ok(None) };
+    let like = like.compact()?;
+    answer_ext(like.with_values(call_one(call.op, &[x.clone(), Arg::from(like.values())], call.attrs)?)?)
+}
+
 /// `broadcast_to` has no shape for rows.
 pub(super) fn broadcast_to(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };

@@ -54,6 +54,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::TRANSPOSE, "RaggedTensor transpose", shape::transpose),
         (&ops::MATMUL, "RaggedTensor matmul", shape::matmul),
         (&ops::RESHAPE, "RaggedTensor reshape", arrange::reshape),
+        (&ops::RESHAPE_LIKE, "RaggedTensor reshape", arrange::reshape_like),
         (&ops::BROADCAST_TO, "RaggedTensor broadcasting", arrange::broadcast_to),
         (&ops::PAD, "RaggedTensor pad", arrange::pad),
         (&ops::ARGWHERE, "RaggedTensor positions", arrange::argwhere),
