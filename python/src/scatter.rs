@@ -15,7 +15,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
     }
     add! { segment_mean unsorted_segment_sum unsorted_segment_prod unsorted_segment_max unsorted_segment_min }
-    add! { unsorted_segment_mean scatter_nd scatter_nd_add scatter_nd_update }
+    add! { unsorted_segment_mean unsorted_segment_join scatter_nd scatter_nd_add scatter_nd_update }
     Ok(())
 }
 
@@ -94,6 +94,27 @@ fn unsorted_segment_mean<'py>(x: Given<'_, 'py>, segments: Given<'_, 'py>, count
     let (given, numbers) =
         (value::given("unsorted_segment_mean", "x", x)?, value::given("unsorted_segment_mean", "segments", segments)?);
     made(x.py(), || scatter::unsorted_segment_mean(&given, &numbers, count))
+}
+
+/// The strings of each segment along the outer axis joined into one, in their order, with `separator` between them.
+///
+/// `segments` has the number of a segment for each string, below `count`; one without strings gives an empty string.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.unsorted_segment_join(["a", "b", "c"], [2, 0, 2], 3, separator="+"))
+/// ['b', '', 'a+c']
+#[pyfunction]
+#[pyo3(signature = (x, segments, count, separator=Typed::new("")), text_signature = "(x, segments, count, separator='')")]
+fn unsorted_segment_join<'py>(
+    x: Given<'_, 'py>,
+    segments: Given<'_, 'py>,
+    count: Typed<i64>,
+    separator: Typed<&str>,
+) -> Made<'py> {
+    typed!(unsorted_segment_join: count, separator);
+    let given = value::given("unsorted_segment_join", "x", x)?;
+    let numbers = value::given("unsorted_segment_join", "segments", segments)?;
+    made(x.py(), || scatter::unsorted_segment_join(&given, &numbers, count, separator))
 }
 
 /// A tensor of `shape` with `updates` at positions, as of `gather_nd`, and zeros elsewhere; what meets at one is added up.

@@ -21,7 +21,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     add! {
         string_rsplit regex_split regex_find_all regex_groups drop_empty string_partition string_rpartition string_format
-        unicode_decode unicode_encode unicode_split_with_offsets unicode_transcode hash_bucket
+        unicode_decode unicode_decode_with_offsets unicode_encode unicode_split_with_offsets unicode_transcode hash_bucket
     }
     Ok(())
 }
@@ -183,6 +183,17 @@ fn unicode_encode<'py>(x: Given<'_, 'py>, errors: Typed<&str>) -> Made<'py> {
     typed!(unicode_encode: errors);
     let points = value::given("unicode_encode", "x", x)?;
     made(x.py(), || extenso_ext::unicode_encode(&points, errors))
+}
+
+/// The code points of each string's characters, in one more axis, as i32, and where each begins in the string, in bytes, as i64.
+///
+/// >>> import extenso as ex
+/// >>> [ex.to_py(x) for x in ex.unicode_decode_with_offsets(["öa", ""])]
+/// [[[246, 97], []], [[0, 2], []]]
+#[pyfunction]
+fn unicode_decode_with_offsets<'py>(x: Given<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+    let strings = value::given("unicode_decode_with_offsets", "x", x)?;
+    made_tuple(x.py(), || extenso_ext::unicode_decode_with_offsets(&strings).map(|(x, starts)| vec![x, starts]))
 }
 
 /// The characters of each string, in one more axis, and where each begins in the string, in bytes.

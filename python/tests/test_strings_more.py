@@ -52,6 +52,8 @@ def test_parts_are_a_tuple_and_keep_rows() -> None:
     assert [ex.to_py(p) for p in parts] == [[["a"], [], ["c", ""]], [["="], [], ["", "="]], [["b"], [], ["", "d="]]]
     assert [ex.to_py(p) for p in strings.rpartition("a.b.c", ".")] == ["a.b", ".", "c"]
     assert [ex.to_py(p) for p in strings.partition(ex.constant(["a.b", None]), ".")] == [["a", None], [".", None], ["b", None]]
+    points, starts = ex.tf.strings.unicode_decode_with_offsets(ex.constant(["öa", None]))
+    assert (ex.to_py(points), ex.to_py(starts)) == ([[246, 97], None], [[0, 2], None])
     characters, starts = strings.unicode_split_with_offsets(ex.constant(["öa", None]))
     assert (ex.to_py(characters), ex.to_py(starts)) == ([["ö", "a"], None], [[0, 2], None])
 

@@ -70,7 +70,7 @@ pub use temporal::{
 pub use temporal::{to_date, to_duration, to_time, to_timestamp};
 pub use text::{NgramPads, string_characters, string_ngrams, string_split};
 pub use text_parts::{drop_empty, regex_find_all, regex_groups, regex_split, string_rsplit};
-pub use text_unicode::{unicode_decode, unicode_encode, unicode_split_with_offsets};
+pub use text_unicode::{unicode_decode, unicode_decode_with_offsets, unicode_encode, unicode_split_with_offsets};
 pub use union::{UnionChild, UnionSpec, UnionTensor};
 
 use extenso_core::{OpDef, TypeSpec};

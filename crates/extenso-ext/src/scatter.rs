@@ -39,6 +39,23 @@ unsorted! {
     unsorted_segment_mean segment_mean "The mean" "A segment without elements gives NaN." "[2.0, NaN, 2.5]";
 }
 
+/// The strings of each segment along the outer axis joined into one, in their order, with `separator` between them. TensorFlow's name.
+///
+/// Shapes and errors: as [`unsorted_segment_sum`], of texts; a segment without elements gives an empty string.
+///
+/// ```
+/// # use extenso_core::Tensor;
+/// # use extenso_ext::scatter;
+/// let (x, segments) = (Tensor::strings(&[3], &["a", "b", "c"]).unwrap(), Tensor::from_vec(vec![2_i64, 0, 2]));
+/// let joined = scatter::unsorted_segment_join(&x.into(), &segments.into(), 3, "+").unwrap();
+/// assert_eq!(joined.to_string(), r#"["b", "", "a+c"]"#);
+/// ```
+pub fn unsorted_segment_join(x: &Value, segments: &Value, count: i64, separator: &str) -> Result<Value> {
+    by_segment(x, segments, count)
+        .and_then(|(values, rows)| ops::segment_join(values, rows, separator))
+        .map_err(|e| e.at("unsorted_segment_join"))
+}
+
 fn sum(values: &Value, rows: &RowPartition) -> Result<Value> {
     ops::segment_sum(values, rows)
 }

@@ -5,7 +5,7 @@
 use crate::by_rows::by_rows;
 use crate::text::{deeper, of_characters, string_characters};
 use extenso_core::{RowPartition, Value, ops};
-use extenso_types::Result;
+use extenso_types::{Error, Result};
 
 /// The code points of each string's characters, in one more axis, as i32.
 ///
@@ -22,6 +22,27 @@ pub fn unicode_decode(x: &Value) -> Result<Value> {
     deeper(x, &pieces).map_err(|e| e.at("unicode_decode"))
 }
 
+/// The code points of each string's characters, as of [`unicode_decode`], and where each begins in the string, in bytes, as i64.
+///
+/// Errors: no strings.
+///
+/// ```
+/// # use extenso_core::Tensor;
+/// let x = Tensor::strings(&[2], &["öa", ""]).unwrap();
+/// let (points, starts) = extenso_ext::unicode_decode_with_offsets(&x.into()).unwrap();
+/// assert_eq!(extenso_ext::to_literal(&points).unwrap().to_string(), "[[246, 97], []]");
+/// assert_eq!(extenso_ext::to_literal(&starts).unwrap().to_string(), "[[0, 2], []]");
+/// ```
+pub fn unicode_decode_with_offsets(x: &Value) -> Result<(Value, Value)> {
+    let both = || Ok((unicode_decode(x)?, starts(x)?));
+    both().map_err(|e: Error| e.at("unicode_decode_with_offsets"))
+}
+
+/// Where each character begins in its string.
+fn starts(x: &Value) -> Result<Value> {
+    deeper(x, &|x| Ok((ops::character_starts(x)?, of_characters(x)?)))
+}
+
 /// The characters of each string, in one more axis, and where each begins in the string, in bytes, as i64.
 ///
 /// A vector gives ragged tensors, a scalar vectors; missing strings stay missing. Errors: no strings.
@@ -34,9 +55,8 @@ pub fn unicode_decode(x: &Value) -> Result<Value> {
 /// assert_eq!(extenso_ext::to_literal(&starts).unwrap().to_string(), "[[0, 2], []]");
 /// ```
 pub fn unicode_split_with_offsets(x: &Value) -> Result<(Value, Value)> {
-    let starts = |x: &Value| Ok((ops::character_starts(x)?, of_characters(x)?));
-    let characters = string_characters(x).map_err(|e| e.at("unicode_split_with_offsets"))?;
-    Ok((characters, deeper(x, &starts).map_err(|e| e.at("unicode_split_with_offsets"))?))
+    let both = || Ok((string_characters(x)?, starts(x)?));
+    both().map_err(|e: Error| e.at("unicode_split_with_offsets"))
 }
 
 /// The string of each innermost row of code points: one axis less.

@@ -149,9 +149,9 @@ pub fn value_and_grad(
     let y = match results.leaves().as_slice() {
         [(_, y)] => (*y).clone(),
         other => {
-            return Err(Error::value(format!("the function returns {} values", other.len()))
-                .wanted("one float scalar")
-                .at("grad"));
+            let error = Error::value(format!("the function returns {} values", other.len())).wanted("one float scalar");
+            let hint = "An integer of Python is no tensor, and neither is what is computed of it: write `3.0` for `3`.";
+            return Err(if other.is_empty() { error.hint(hint) } else { error }.at("grad"));
         }
     };
     let mut leaves = Vec::new();

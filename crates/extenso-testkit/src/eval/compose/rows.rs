@@ -13,6 +13,8 @@ extenso_core::attrs! {
     pub struct RowLength { uniform_row_length: i64, nrows: Option<Vec<i64>> = None }
     /// A number of segments.
     pub struct Segments { count: i64 }
+    /// The same, and what stands between joined strings.
+    pub struct JoinedSegments { count: i64, separator: String = String::new() }
     /// How many axes become ragged.
     pub struct RaggedRank { ragged_rank: i64 = 1 }
     /// One axis.
@@ -77,6 +79,10 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     };
     "unsorted_segment_mean" ("x", "segments"; Segments) = |args, attrs| {
         scatter::unsorted_segment_mean(&given(args, 0)?, &given(args, 1)?, Segments::of(attrs)?.count)
+    };
+    "unsorted_segment_join" ("x", "segments"; JoinedSegments) = |args, attrs| {
+        let JoinedSegments { count, separator } = JoinedSegments::of(attrs)?;
+        scatter::unsorted_segment_join(&given(args, 0)?, &given(args, 1)?, *count, separator)
     };
     "scatter_nd" ("indices", "updates"; Sized) = |args, attrs| {
         scatter::scatter_nd(&given(args, 0)?, &given(args, 1)?, &Sized::of(attrs)?.shape)
