@@ -66,11 +66,12 @@ def to_torch(self: "Any", layout: "Any" = None) -> "Any":
     return torch.to_torch(self, layout)
 
 
-def to_kjt(self: "Any", keys: "Sequence[str] | None" = None) -> "Any":
+def to_kjt(self: "Any", keys: "Sequence[str | tuple[str, ...]] | None" = None) -> "Any":
     """Returns the KeyedJaggedTensor of torchrec: for each key the rows of the field of that name.
 
-    `keys` chooses and orders the fields; without it, all are taken. A plain field is a row of one for each record, and a
-    masked one of none or one. Rows that are no field of records need the one key that they get.
+    `keys` chooses and orders the fields, also by paths, whose keys are the names with dots between; without it, all are taken. A
+    plain field is a row of one for each record, and a masked one of none or one; lists of one size are rows; what is missing in
+    a row is not in it, and a row that is missing has none. Rows that are no field of records need the one key that they get.
     """
     from extenso._interop import torch
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import extenso as ex
 import numpy as np
+import pyarrow as pa
 import pytest
 from extenso._interop.torch import keyed
 from interop_values import address
@@ -22,6 +23,17 @@ def test_the_keys_are_fields_in_order() -> None:
     assert [lengths.tolist() for _, lengths in rows] == [[0, 1], [2, 0], [1, 1]]
     assert keyed(ex.constant(RECORDS))[0] == ["ids", "one", "some"]
     assert keyed(ex.constant([[1], []]), ["k"])[1][0][1].tolist() == [1, 0]
+    odd = ex.StructTensor([3], {
+        "size": ex.tensor([[1, 2], [3, 4], [5, 6]]),
+        "lists": ex.from_arrow(pa.array([[1, None], None, []])),
+        "sized": ex.from_arrow(pa.array([[1, 2], None, [5, None]], pa.list_(pa.int64(), 2))),
+        "whole": ex.from_arrow(pa.array([[1, 2], None, [5, 6]], pa.list_(pa.int64(), 2))),
+        "inner": ex.constant([{"ids": [7]}, {"ids": []}, {"ids": [8, 9]}]),
+    })
+    names, rows = keyed(odd, ["size", "lists", "sized", "whole", ("inner", "ids")])
+    assert names == ["size", "lists", "sized", "whole", "inner.ids"]
+    assert [values.tolist() for values, _ in rows] == [[1, 2, 3, 4, 5, 6], [1], [1, 2, 5], [1, 2, 5, 6], [7, 8, 9]]
+    assert [lengths.tolist() for _, lengths in rows] == [[2, 2, 2], [1, 0, 0], [2, 0, 1], [2, 0, 2], [1, 0, 2]]
     for value, keys in ((ex.constant([[1], []]), None), (ex.tensor([1]), ["a"]), (ex.constant([{"a": [[1], []]}]), None)):
         with pytest.raises(TypeError, match="to_kjt: found a value"):
             keyed(value, keys)

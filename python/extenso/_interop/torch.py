@@ -2,7 +2,19 @@
 
 from typing import Any
 
-from extenso._core import InvalidValueError, StructTensor, Tensor, cast, concat, expand_dims, i32, num
+from extenso._core import (
+    InvalidValueError,
+    StructTensor,
+    Tensor,
+    cast,
+    concat,
+    drop_none,
+    expand_dims,
+    fill_none,
+    i32,
+    mask,
+    num,
+)
 from extenso._interop.peers import of_tensor, parts_of, peer, refused
 from extenso._types import MaskedTensor, RaggedTensor
 
@@ -50,10 +62,11 @@ def to_kjt(x: Any, keys: Any = None) -> Any:
 def keyed(x: Any, keys: Any = None) -> "tuple[list[str], list[tuple[Tensor, Tensor]]]":
     """Returns the keys, and for each the values of all its rows and the length of each row."""
     if isinstance(x, StructTensor) and x.rank == 1:
-        names = x.field_names() if keys is None else list(keys)
-        if not names:
+        paths = x.field_names() if keys is None else list(keys)
+        if not paths:
             raise InvalidValueError("to_kjt: there are no keys.\nWanted: the names of some fields.")
-        return names, [_key(name, x.field_value((name,))) for name in names]
+        names = [path if isinstance(path, str) else ".".join(path) for path in paths]
+        return names, [_key(name, x[path]) for name, path in zip(names, paths, strict=True)]
     if isinstance(x, RaggedTensor) and keys is not None and len(list(keys)) == 1:
         (name,) = keys
         return [name], [_key(name, x)]
@@ -61,11 +74,17 @@ def keyed(x: Any, keys: Any = None) -> "tuple[list[str], list[tuple[Tensor, Tens
 
 
 def _key(name: str, field: Any) -> "tuple[Tensor, Tensor]":
-    if isinstance(field, MaskedTensor) and isinstance(field.values, Tensor) and len(field.shape) == 1:
-        # An element that may be missing is a row of none or one.
-        return field.values[field.mask], cast(field.mask, i32)
-    if isinstance(field, Tensor) and len(field.shape) == 1:
-        field = RaggedTensor.from_tensor(expand_dims(field, 1))
+    if isinstance(field, MaskedTensor) and isinstance(field.values, Tensor):
+        if len(field.shape) == 1:
+            # An element that may be missing is a row of none or one.
+            return field.values[field.mask], cast(field.mask, i32)
+        if len(field.mask.shape) == 1 and len(field.shape) == 2:
+            field = mask(RaggedTensor.from_tensor(field.values), field.mask)
+    if isinstance(field, Tensor) and len(field.shape) in (1, 2):
+        field = RaggedTensor.from_tensor(expand_dims(field, 1) if len(field.shape) == 1 else field)
+    if isinstance(field, (MaskedTensor, RaggedTensor)):
+        # What is missing in a row is not in it, and a row that is missing is one of none.
+        field = fill_none(drop_none(field, axis=1), 0)
     if not isinstance(field, RaggedTensor) or field.ragged_rank != 1 or not isinstance(field.flat_values, Tensor):
         raise refused("to_kjt", field, f"rows of numbers with one ragged axis in field '{name}'")
     return of_tensor(field.flat_values, "to_kjt"), cast(num(field, 1), i32)
