@@ -1,4 +1,5 @@
-//! Arrays in the layout that a reader asks for: maps, tensors of one shape, lists and texts of the other width, views, at every level.
+//! Arrays in the layout that a reader asks for: maps, tensors of one shape, lists and texts of the other width, views, at every level, in
+//! words of dictionaries and children of unions too.
 //!
 //! Invariant: the elements are the same and share their buffers, but for offsets of the other width and views; what cannot be had as asked
 //! stays as it is, which the C interface allows.
@@ -8,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
 use arrow_array::{
     Array, ArrayRef, BinaryViewArray, FixedSizeListArray, GenericByteArray, GenericListArray, MapArray,
-    OffsetSizeTrait, StringViewArray, StructArray, new_empty_array,
+    OffsetSizeTrait, StringViewArray, StructArray, UnionArray, new_empty_array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
@@ -45,9 +46,14 @@ fn column(array: &ArrayRef, own: &Field, wanted: &Field) -> Option<ArrayRef> {
             let fits = order.is_none() && axes(array.data_type()).0 == sizes;
             if fits { elements(array, wanted.data_type()) } else { None }
         }
-        name if name == own.extension_type_name() => elements(array, wanted.data_type()),
+        name if name == own.extension_type_name() && said(own) == said(wanted) => elements(array, wanted.data_type()),
         _ => None,
     }
+}
+
+/// What the type of a field says beside its name.
+fn said(field: &Field) -> &str {
+    field.metadata().get(EXTENSION_TYPE_METADATA_KEY).map_or("", String::as_str)
 }
 
 fn elements(array: &ArrayRef, wanted: &DataType) -> Option<ArrayRef> {
@@ -65,6 +71,21 @@ fn elements(array: &ArrayRef, wanted: &DataType) -> Option<ArrayRef> {
             let named = own.len() == fields.len() && own.iter().zip(fields).all(|(a, b)| a.name() == b.name());
             let columns = named.then(|| columns(records, fields))??;
             made(StructArray::try_new_with_length(fields.clone(), columns, records.nulls().cloned(), records.len()))
+        }
+        (DataType::Dictionary(keys, _), DataType::Dictionary(wanted, words)) if keys == wanted => {
+            let array = array.as_any_dictionary();
+            Some(array.with_values(elements(array.values(), words)?))
+        }
+        (DataType::Union(own, mode), DataType::Union(fields, wanted))
+            if mode == wanted && own.len() == fields.len() =>
+        {
+            let union = array.as_union();
+            let children = own.iter().zip(fields.iter()).map(|((id, own), (number, wanted))| {
+                let same = id == number && own.name() == wanted.name();
+                if same { column(union.child(id), own, wanted) } else { None }
+            });
+            let (tags, offsets) = (union.type_ids().clone(), union.offsets().cloned());
+            made(UnionArray::try_new(fields.clone(), tags, offsets, children.collect::<Option<_>>()?))
         }
         (DataType::Utf8, DataType::LargeUtf8) => of_width::<Utf8Type, LargeUtf8Type>(array),
         (DataType::LargeUtf8, DataType::Utf8) => of_width::<LargeUtf8Type, Utf8Type>(array),

@@ -2,11 +2,15 @@
 //!
 //! Invariant: the schema follows from the spec of what is written, and not from whether a batch happens to have nulls.
 
+#[cfg(feature = "parquet")]
+use super::asked;
 use super::{to_arrow, to_arrow_field};
 use crate::records::is;
 use crate::run::check_rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, LargeListArray, ListArray, RecordBatch, RecordBatchOptions, StructArray};
+#[cfg(feature = "parquet")]
+use arrow_schema::SchemaRef;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema};
 use extenso_core::Value;
 use extenso_ext::{MaskedTensorSpec, UnionSpec, outer};
@@ -33,6 +37,25 @@ pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     let schema = Arc::new(Schema::new(fields));
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(|e| internal(&e))
+}
+
+/// The rows in the columns of those before: texts and lists may have offsets of another width, as blocks with bad rows do.
+///
+/// Errors: columns of other elements.
+#[cfg(feature = "parquet")]
+pub fn in_schema(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    if batch.schema() == *schema {
+        return Ok(batch);
+    }
+    let own: FieldRef = Arc::new(Field::new_struct("", batch.schema().fields().clone(), false));
+    let wanted = Field::new_struct("", schema.fields().clone(), false);
+    let (_, rows) = asked(own, Arc::new(StructArray::from(batch.clone())), &wanted);
+    if rows.data_type() != wanted.data_type() {
+        return Err(Error::dtype(format!("a batch has the columns {}", batch.schema())).wanted(schema.to_string()));
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let columns = rows.as_struct().columns().to_vec();
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(|e| internal(&e))
 }
 
 /// The number of rows, which all values of a nest have alike.

@@ -17,6 +17,8 @@ mod parts;
 mod registered;
 
 pub use asked::asked;
+#[cfg(feature = "parquet")]
+pub(crate) use batch::in_schema;
 #[cfg(any(feature = "parquet", feature = "avro"))]
 pub(crate) use batch::record_batch;
 pub use chunks::{ArrowOptions, from_chunks};

@@ -6,7 +6,7 @@
 
 use super::said;
 use super::times::stored;
-use crate::arrow::record_batch;
+use crate::arrow::{in_schema, record_batch};
 use crate::caught::caught;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -86,10 +86,7 @@ impl<W: Write + Send> ParquetWriter<W> {
             State::Open(writer, schema) => (writer, schema),
             State::Failed => return Err(Error::value("the file failed before").wanted("a new one")),
         };
-        if batch.schema() != schema {
-            let error = Error::dtype(format!("a batch has the columns {}", batch.schema()));
-            return Err(error.wanted(schema.to_string()));
-        }
+        let batch = in_schema(batch, &schema)?;
         writing(|| writer.write(&batch))?;
         self.state = State::Open(writer, schema);
         Ok(())

@@ -3,11 +3,15 @@
 //! Invariant: a file appears under its name whole or not at all.
 
 use super::{Blocks, Format, Progress, Watch, is_packed_name, run_blocks};
+#[cfg(feature = "parquet")]
+use crate::arrow::{in_schema, ipc::readable};
 use crate::csv::delimiter_of_name;
 use crate::csv::encode_csv;
 #[cfg(feature = "proto")]
 use crate::proto::Content;
 use crate::run::encode_ndjson;
+#[cfg(feature = "parquet")]
+use arrow_schema::SchemaRef;
 use extenso_core::Value;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Result};
@@ -95,19 +99,19 @@ pub struct ArrowSink<W: Write> {
 enum Sinking<W: Write> {
     /// No block has said yet what the columns are.
     New(W),
-    File(Box<arrow_ipc::writer::FileWriter<W>>),
-    Stream(Box<arrow_ipc::writer::StreamWriter<W>>),
+    File(Box<arrow_ipc::writer::FileWriter<W>>, SchemaRef),
+    Stream(Box<arrow_ipc::writer::StreamWriter<W>>, SchemaRef),
     Failed,
 }
 
 #[cfg(feature = "parquet")]
 impl<W: Write> Sinking<W> {
-    fn open(sink: W, schema: &arrow_schema::Schema, stream: bool) -> Result<Sinking<W>> {
+    fn open(sink: W, schema: SchemaRef, stream: bool) -> Result<Sinking<W>> {
         use arrow_ipc::writer::{FileWriter, StreamWriter};
         Ok(if stream {
-            Sinking::Stream(Box::new(StreamWriter::try_new(sink, schema).map_err(writing)?))
+            Sinking::Stream(Box::new(StreamWriter::try_new(sink, &schema).map_err(writing)?), schema)
         } else {
-            Sinking::File(Box::new(FileWriter::try_new(sink, schema).map_err(writing)?))
+            Sinking::File(Box::new(FileWriter::try_new(sink, &schema).map_err(writing)?), schema)
         })
     }
 }
@@ -125,13 +129,17 @@ impl<W: Write> Sink for ArrowSink<W> {
     fn write(&mut self, results: &Nest<Value>) -> Result<()> {
         let batch = crate::arrow::record_batch(results)?;
         let mut opened = match std::mem::replace(&mut self.sinking, Sinking::Failed) {
-            Sinking::New(sink) => Sinking::open(sink, &batch.schema(), self.stream)?,
+            Sinking::New(sink) => Sinking::open(sink, batch.schema(), self.stream)?,
             other => other,
         };
-        let mut batches = crate::arrow::ipc::readable(batch);
+        let batches = |schema: &SchemaRef| Ok::<_, Error>(readable(in_schema(batch, schema)?));
         match &mut opened {
-            Sinking::File(writer) => batches.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?,
-            Sinking::Stream(writer) => batches.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?,
+            Sinking::File(writer, schema) => {
+                batches(schema)?.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?;
+            }
+            Sinking::Stream(writer, schema) => {
+                batches(schema)?.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?;
+            }
             Sinking::New(_) | Sinking::Failed => {
                 return Err(failed());
             }
@@ -142,8 +150,8 @@ impl<W: Write> Sink for ArrowSink<W> {
 
     fn finish(self: Box<Self>) -> Result<()> {
         match self.sinking {
-            Sinking::File(writer) => Ok(writer.into_inner().map_err(writing)?.flush()?),
-            Sinking::Stream(writer) => Ok(writer.into_inner().map_err(writing)?.flush()?),
+            Sinking::File(writer, _) => Ok(writer.into_inner().map_err(writing)?.flush()?),
+            Sinking::Stream(writer, _) => Ok(writer.into_inner().map_err(writing)?.flush()?),
             Sinking::New(mut sink) => Ok(sink.flush()?),
             Sinking::Failed => Err(failed()),
         }

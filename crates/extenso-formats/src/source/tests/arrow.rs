@@ -1,12 +1,13 @@
 //! Laws of Arrow's IPC as a source.
 
 use super::*;
-use crate::arrow::write_ipc;
+use crate::arrow::{read_ipc, write_ipc};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int8Array, Int32Array, Int64Array, RecordBatch, RunArray, StructArray,
+    Array, ArrayRef, DictionaryArray, Int8Array, Int32Array, Int64Array, ListArray, RecordBatch, RunArray, StringArray,
+    StructArray,
 };
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field};
 use extenso_core::Value;
@@ -165,4 +166,45 @@ fn which_records_are_missing_is_read_without_their_fields() {
     assert_eq!(of(&["c"], Arc::new(runs.clone())), there);
     assert_eq!(of(&["c"], Arc::new(words)), there);
     assert_eq!(of(&["c", "b"], Arc::new(runs)), there);
+}
+
+/// Texts of two batches, of which the second has a missing one, through a run into a format.
+fn texts_through(format: Format, on_error: OnError) -> Vec<u8> {
+    let texts = F::Scalar(DType::String, vec![]);
+    let words = F::List(Box::new(texts.clone()));
+    let spec = struct_spec([("s", texts), ("l", words)]).expect("a spec");
+    let function = Function::new("same", |args| Ok(Nest::Leaf(args.leaves()[0].1.clone())));
+    let function = function.concrete(&Nest::Leaf(spec)).expect("traces");
+    let column = |rows: [Option<&str>; 3]| -> ArrayRef { Arc::new(StringArray::from(rows.to_vec())) };
+    let lists = |rows: [Option<&str>; 3]| -> ArrayRef {
+        let item = Arc::new(Field::new("item", DataType::Utf8, true));
+        Arc::new(ListArray::new(item, OffsetBuffer::from_lengths([1, 0, 2]), column(rows), None))
+    };
+    let rows = |s, l| RecordBatch::try_from_iter_with_nullable([("s", column(s), true), ("l", lists(l), true)]);
+    let words = [Some("x"), Some("yy"), Some("zzz")];
+    let first = rows([Some("one"), Some("two"), Some("three")], words).expect("rows");
+    let second = rows([Some("four"), None, Some("six")], words).expect("rows");
+    let mut writer = StreamWriter::try_new(Vec::new(), &first.schema()).expect("a stream");
+    let written = writer.write(&first).and_then(|()| writer.write(&second)).and_then(|()| writer.into_inner());
+    let options = SourceOptions { on_error, ..SourceOptions::default() };
+    let source = open_bytes(&function, written.expect("written"), &options).expect("opens");
+    let mut out = Vec::new();
+    let sink = SinkOptions { format: Some(format), ..SinkOptions::default() };
+    run_blocks(&function, source, open_sink(&sink, Box::new(&mut out)).expect("a sink"), &mut |_, _| Ok(()))
+        .expect("runs");
+    out
+}
+
+#[test]
+fn blocks_with_bad_rows_are_written_as_those_without() {
+    for on_error in [OnError::Skip, OnError::Default] {
+        let wanted = String::from_utf8(texts_through(Format::Json, on_error)).expect("text");
+        assert!(wanted.contains(r#""six""#), "{wanted}");
+        let arrow = |format| read_ipc(texts_through(format, on_error).into(), &Default::default());
+        let parquet = crate::read_parquet(&texts_through(Format::Parquet, on_error).into(), &Default::default());
+        for read in [arrow(Format::Arrow), arrow(Format::Arrows), parquet] {
+            let lines = encode_ndjson(&Nest::Leaf(read.expect("reads").value)).expect("writes");
+            assert_eq!(String::from_utf8(lines).expect("text"), wanted);
+        }
+    }
 }
