@@ -18,7 +18,7 @@ pub struct LeafColumn {
     pub number: usize,
     pub path: Path,
     pub data_type: DataType,
-    /// What its statistics, and a count that they are compared with, are multiplied by.
+    /// What its statistics, and a count in the unit that was given, are multiplied by before they are compared.
     pub scales: (i128, i128),
 }
 

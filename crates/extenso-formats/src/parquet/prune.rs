@@ -70,7 +70,8 @@ impl std::fmt::Display for Literal {
 /// What the statistics of a column are compared with.
 enum Compared<'a> {
     Bool(bool),
-    Int(i128),
+    /// A count, and what those of the column are multiplied by to be of its unit.
+    Int(i128, i128),
     Float(f64),
     Text(&'a [u8]),
     /// A number with a fraction as an integer, and what the integers of the column are multiplied by to be of its scale.
@@ -130,7 +131,9 @@ fn compared<'a>(column: &LeafColumn, literal: &'a Literal) -> Result<Compared<'a
         Literal::Bool(bit) => (*data_type == DataType::Boolean).then_some(Compared::Bool(*bit)),
         Literal::Int(number) if decimals => decimal(data_type, &number.to_string()),
         Literal::Int(number) => {
-            (data_type.is_integer() || is_float(data_type) || data_type.is_temporal()).then_some(Compared::Int(*number))
+            let (times, per) = column.scales;
+            let counts = data_type.is_integer() || is_float(data_type) || data_type.is_temporal();
+            counts.then_some(Compared::Int(number.saturating_mul(per), times))
         }
         Literal::Float(number) if data_type.is_integer() => halves(*number),
         Literal::Float(number) => is_float(data_type).then_some(Compared::Float(*number)),
@@ -139,10 +142,11 @@ fn compared<'a>(column: &LeafColumn, literal: &'a Literal) -> Result<Compared<'a
                 (usize::try_from(*width) == Ok(text.len())).then_some(Compared::Text(text))
             }
             (_, Ok(text)) if decimals => decimal(data_type, text),
+            // What is spelled is counted in the unit of the file, and not in the one that was given.
             (_, Ok(text)) if spelling.is_some() => spelling
                 .as_ref()
                 .and_then(|spelling| spelling.parse(text))
-                .map(|cell| Compared::Int(count(&cell).into())),
+                .map(|cell| Compared::Int(count(&cell).into(), 1)),
             _ => is_text(data_type).then_some(Compared::Text(text)),
         },
     };
@@ -220,7 +224,7 @@ fn integer(bytes: &[u8]) -> Option<i256> {
 }
 
 fn is_float(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Float32 | DataType::Float64)
+    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
 }
 
 /// Whether the statistics leave room for a row that fits.
@@ -233,6 +237,8 @@ fn may_fit(group: &RowGroupMetaData, column: &LeafColumn, comparison: Comparison
     let Some((least, most)) = bounds(statistics, column, literal) else { return true };
     match comparison {
         Comparison::Equal => least != Ordering::Greater && most != Ordering::Less,
+        // Statistics do not tell of NaN, which is not equal to any number.
+        Comparison::NotEqual if is_float(plain(&column.data_type)) => true,
         Comparison::NotEqual => {
             let exact = statistics.min_is_exact() && statistics.max_is_exact();
             !(exact && least == Ordering::Equal && most == Ordering::Equal)
@@ -252,13 +258,13 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Compared<'_>) 
     let compare = |a: f64, b: f64| a.partial_cmp(&b);
     // A date of milliseconds has statistics of days where it is stored so.
     let days = column.data_type == DataType::Date64 && matches!(statistics, Statistics::Int32(_));
-    let (times, per) = if days { (DAY.into(), 1) } else { column.scales };
-    let count = |n: i128, v: &i128| n.saturating_mul(times).cmp(&v.saturating_mul(per));
+    let day: i128 = if days { DAY.into() } else { 1 };
     match (statistics, literal) {
         (Statistics::Boolean(s), Compared::Bool(v)) => Some((s.min_opt()?.cmp(v), s.max_opt()?.cmp(v))),
-        (Statistics::Int32(_) | Statistics::Int64(_), Compared::Int(v)) if !(unsigned && deprecated) => {
+        (Statistics::Int32(_) | Statistics::Int64(_), Compared::Int(v, times)) if !(unsigned && deprecated) => {
             let (least, most) = integers(statistics, unsigned)?;
-            Some((count(least, v), count(most, v)))
+            let of = |n: i128| n.saturating_mul(day).saturating_mul(*times).cmp(v);
+            Some((of(least), of(most)))
         }
         (Statistics::Int32(_) | Statistics::Int64(_), Compared::Decimal(v, each)) if !(unsigned && deprecated) => {
             let (least, most) = integers(statistics, unsigned)?;
@@ -272,6 +278,11 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Compared<'_>) 
         (Statistics::Double(s), _) => {
             let v = number(literal)?;
             Some((compare(*s.min_opt()?, v)?, compare(*s.max_opt()?, v)?))
+        }
+        (Statistics::FixedLenByteArray(s), _) if !deprecated && *plain(&column.data_type) == DataType::Float16 => {
+            let v = number(literal)?;
+            let of = |bytes: &[u8]| compare(half::f16::from_le_bytes(bytes.try_into().ok()?).into(), v);
+            Some((of(s.min_opt()?.data())?, of(s.max_opt()?.data())?))
         }
         (Statistics::ByteArray(s), Compared::Text(v)) if !deprecated => {
             Some((s.min_opt()?.data().cmp(v), s.max_opt()?.data().cmp(v)))
@@ -309,7 +320,7 @@ fn integers(statistics: &Statistics, unsigned: bool) -> Option<(i128, i128)> {
 fn number(literal: &Compared<'_>) -> Option<f64> {
     match literal {
         Compared::Float(v) => Some(*v),
-        Compared::Int(v) => i32::try_from(*v).ok().map(f64::from),
+        Compared::Int(v, _) => i32::try_from(*v).ok().map(f64::from),
         Compared::Bool(_) | Compared::Text(_) | Compared::Decimal(..) => None,
     }
 }
