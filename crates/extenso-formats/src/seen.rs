@@ -270,10 +270,7 @@ impl Record {
             let error = Error::data("the name of a field is empty").wanted("a name");
             return Err(error.hint("Give a spec, or paths; what they leave out is read over"));
         }
-        *room = room.checked_sub(1).ok_or_else(|| {
-            let error = Error::value(format!("the records have more than {MAX_FIELDS} fields"));
-            error.wanted("the same fields in most records").hint("Give a spec, or paths, if the keys are data")
-        })?;
+        *room = room.checked_sub(1).ok_or_else(too_many)?;
         let name: Arc<str> = name.into();
         self.places.insert(name.clone(), self.fields.len());
         self.fields.push(Field { name, count: 0, last: 0, seen: Seen::default() });
@@ -317,6 +314,12 @@ fn belongs(sign: Sign, kind: &str) -> bool {
 fn no_record(what: &str, at: Place) -> Error {
     let error = Error::data(format!("{what} came")).wanted("a record in each row").hint("Give a spec of other values");
     error.at(format!("row {}, byte {}", at.row, at.byte))
+}
+
+/// What is said of records of more fields.
+pub fn too_many() -> Error {
+    let error = Error::value(format!("the records have more than {MAX_FIELDS} fields"));
+    error.wanted("the same fields in most records").hint("Give a spec, or paths, if the keys are data")
 }
 
 /// How deep lists and records may nest: each level may be optional, and a plan is at most [`crate::plan::MAX_DEPTH`] deep.

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "parquet")]
 use super::asked;
+use super::levels::checked_levels;
 use super::{to_arrow, to_arrow_field};
 use crate::records::is;
 use crate::run::check_rows;
@@ -35,6 +36,7 @@ pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
         Nest::Tuple(_) | Nest::List(_) | Nest::Dict(_) | Nest::Record(..) => columns_of(value)?,
     };
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    fields.iter().try_for_each(|field| checked_levels(field.data_type()))?;
     let schema = Arc::new(Schema::new(fields));
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(|e| internal(&e))
 }

@@ -3,6 +3,7 @@
 //! Invariant: a column that nobody wants is not looked at in any of them.
 
 use super::import::{extension_name, from_arrow_field};
+use super::levels::checked_levels;
 use super::moved::{end_to_end, joined};
 use super::parts::part;
 use super::registered;
@@ -39,6 +40,7 @@ impl ArrowOptions {
 /// Errors: those of [`from_arrow_as`](super::from_arrow_as) with a spec and of [`from_arrow`](super::from_arrow) without; a path that leads
 /// nowhere.
 pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions) -> Result<Rows> {
+    checked_levels(field.data_type())?;
     let whole = match chunks {
         [] => Some(new_empty_array(field.data_type())),
         [_, _, ..] if has_components(field) => Some(joined(chunks)?),

@@ -10,6 +10,7 @@ mod source;
 mod union;
 
 use super::import;
+use super::levels::checked_levels;
 use super::moved::picked;
 use crate::columns::{BadRow, OnError};
 use crate::records::is;
@@ -74,6 +75,7 @@ pub(crate) fn rows_as(
     spec: &Spec,
     on_error: OnError,
 ) -> Result<(Value, Vec<BadRow>)> {
+    checked_levels(array.data_type())?;
     let faults = Faults::new(known.into_iter().map(|bad| (bad.row, bad)).collect());
     let noted = (on_error != OnError::Raise).then_some(&faults);
     let source = Source::root(field.clone(), array.slice(0, array.len()), start, noted);

@@ -2,6 +2,7 @@
 
 mod typed;
 
+use super::levels::checked_levels;
 use super::registered;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeListArray, ListArray, StructArray, make_array,
@@ -19,9 +20,9 @@ use std::sync::Arc;
 /// The array of a value, sharing its buffers.
 ///
 /// Shapes: the outer axis is the array's length; further dense axes are fixed-size lists.
-/// Errors: a scalar, a symbol, a type that Arrow has no array for.
+/// Errors: a scalar, a symbol, a type that Arrow has no array for, or that nests too deep.
 pub fn to_arrow(value: &Value) -> Result<ArrayRef> {
-    column(value).map(|column| column.array)
+    to_arrow_field(value).map(|(_, array)| array)
 }
 
 /// The array of a value and its field, which says what type of an extension it is.
@@ -29,6 +30,7 @@ pub fn to_arrow(value: &Value) -> Result<ArrayRef> {
 /// Errors: as [`to_arrow`].
 pub fn to_arrow_field(value: &Value) -> Result<(FieldRef, ArrayRef)> {
     let column = column(value)?;
+    checked_levels(column.array.data_type())?;
     Ok((column.field(""), column.array))
 }
 

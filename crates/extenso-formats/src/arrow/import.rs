@@ -3,6 +3,7 @@
 mod layouts;
 mod typed;
 
+use super::levels::checked_levels;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
@@ -25,7 +26,7 @@ pub(crate) use layouts::{nulls_of, picked_of, repeated, uniform_items};
 ///
 /// Shapes: the array's length is the outer axis. Views, list views and run-end encoded arrays are converted, decimals of fewer than 16
 /// bytes widened; a null array is a masked tensor of f64 without a value.
-/// Errors: a type that has no value, with its path; offsets or text that are malformed.
+/// Errors: a type that has no value, with its path, or that nests too deep; offsets or text that are malformed.
 pub fn from_arrow(array: &dyn Array) -> Result<Value> {
     from_arrow_field(&field_of(array), array)
 }
@@ -34,6 +35,7 @@ pub fn from_arrow(array: &dyn Array) -> Result<Value> {
 ///
 /// Errors: as [`from_arrow`].
 pub fn from_arrow_field(field: &FieldRef, array: &dyn Array) -> Result<Value> {
+    checked_levels(array.data_type())?;
     value(&Path::root(), field, array)
 }
 

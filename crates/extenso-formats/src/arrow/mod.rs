@@ -12,6 +12,7 @@ mod export;
 mod import;
 #[cfg(feature = "ipc")]
 pub(crate) mod ipc;
+mod levels;
 mod moved;
 mod parts;
 mod registered;
@@ -43,5 +44,7 @@ pub use import::{from_arrow, from_arrow_field};
 pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 #[cfg(feature = "ipc")]
 pub(crate) use ipc::{IpcReader, guarded};
+#[cfg(feature = "parquet")]
+pub(crate) use levels::{MAX_LEVELS, checked_levels, too_deep};
 #[cfg(feature = "ipc")]
 pub(crate) use moved::{end_to_end, first_rows, picked};

@@ -6,8 +6,9 @@
 //! Invariant: the rows that were seen can all be read by the spec that follows.
 
 use super::cell::{is_rounded, sign};
-use crate::seen::{MAX_FIELDS, Place, Record, Seen, Sign};
+use crate::seen::{MAX_FIELDS, MAX_NESTING, Place, Record, Seen, Sign, too_many};
 use extenso_types::{Error, Path, Result, Segment};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where a sign was first seen, for each of them.
@@ -41,18 +42,31 @@ impl Found {
 }
 
 /// Columns by the fields that their names lead through.
-enum Tree {
+#[derive(Default)]
+struct Tree {
+    places: HashMap<Arc<str>, usize>,
+    fields: Vec<(Arc<str>, Node)>,
+}
+
+enum Node {
     Column(usize),
-    Fields(Vec<(Arc<str>, Tree)>),
+    Fields(Tree),
 }
 
 /// What the records are of which these columns hold the fields.
 ///
-/// Errors: two columns of one name; a column that is a record elsewhere; more fields than records may have.
+/// Errors: two columns of one name; a column that is a record elsewhere; a name that nests too deep; more fields than records may have.
 pub fn seen(paths: &[Path], found: &[Found]) -> Result<Seen> {
-    let mut tree = Vec::new();
+    if paths.len() > MAX_FIELDS {
+        return Err(too_many());
+    }
+    let mut tree = Tree::default();
     for (column, path) in paths.iter().enumerate() {
-        insert(&mut tree, path.segments(), column).ok_or_else(|| {
+        if path.segments().len() > MAX_NESTING {
+            let error = Error::data(format!("the name of column {} nests too deep", column + 1));
+            return Err(error.wanted(format!("at most {MAX_NESTING} levels")).at("row 0"));
+        }
+        tree.insert(path.segments(), column).ok_or_else(|| {
             let error = Error::data(format!("column {} has the name '{path}', which another has", column + 1));
             error.wanted("each name once, and none that is a record in another").at("row 0")
         })?;
@@ -64,35 +78,41 @@ pub fn seen(paths: &[Path], found: &[Found]) -> Result<Seen> {
     Ok(seen)
 }
 
-/// Puts a column into the tree; none if its place is taken.
-fn insert(fields: &mut Vec<(Arc<str>, Tree)>, path: &[Segment], column: usize) -> Option<()> {
-    let (Segment::Field(name), rest) = path.split_first()? else { return None };
-    let place = fields.iter().position(|(known, _)| known == name);
-    match (place.map(|i| &mut fields[i].1), rest) {
-        (None, []) => fields.push((name.clone(), Tree::Column(column))),
-        (None, rest) => {
-            let mut below = Vec::new();
-            insert(&mut below, rest, column)?;
-            fields.push((name.clone(), Tree::Fields(below)));
+impl Tree {
+    /// Puts a column into the tree; none if its place is taken.
+    fn insert(&mut self, path: &[Segment], column: usize) -> Option<()> {
+        let (Segment::Field(name), rest) = path.split_first()? else { return None };
+        let Some(place) = self.places.get(name) else {
+            let node = if rest.is_empty() {
+                Node::Column(column)
+            } else {
+                let mut below = Tree::default();
+                below.insert(rest, column)?;
+                Node::Fields(below)
+            };
+            self.places.insert(name.clone(), self.fields.len());
+            self.fields.push((name.clone(), node));
+            return Some(());
+        };
+        match &mut self.fields[*place].1 {
+            Node::Fields(below) if !rest.is_empty() => below.insert(rest, column),
+            Node::Fields(_) | Node::Column(_) => None,
         }
-        (Some(Tree::Fields(below)), [_, ..]) => insert(below, rest, column)?,
-        (Some(_), _) => return None,
     }
-    Some(())
 }
 
-fn record(record: &mut Record, fields: &[(Arc<str>, Tree)], found: &[Found], room: &mut usize) -> Result<()> {
+fn record(record: &mut Record, tree: &Tree, found: &[Found], room: &mut usize) -> Result<()> {
     let (number, mut next) = (record.open(), 0);
-    for (name, tree) in fields {
+    for (name, node) in &tree.fields {
         let (_, seen) = record.field(name, number, &mut next, room)?;
-        match tree {
-            Tree::Column(column) => {
+        match node {
+            Node::Column(column) => {
                 for (sign, at) in found[*column].signs() {
                     // Signs that disagree were made strings before.
                     let _ = seen.note(sign, at);
                 }
             }
-            Tree::Fields(below) => {
+            Node::Fields(below) => {
                 let _ = seen.note(Sign::Record, Place { row: 0, byte: 0 });
                 self::record(seen.record(), below, found, room)?;
             }

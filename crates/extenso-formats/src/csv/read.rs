@@ -21,6 +21,7 @@ use crate::spelled;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Nest, Path, Result, Segment, Spec};
+use std::collections::BTreeMap;
 use std::io::Read as Bytes;
 use std::sync::Arc;
 
@@ -235,7 +236,11 @@ impl Rows {
     /// Errors: see [`Plan::kinds`]; a field that has no column, unless it may be missing; a list.
     pub fn new(plan: &Plan, paths: &[Path]) -> Result<Rows> {
         let kinds = plan.kinds()?;
-        let root = Node::new(plan, &Path::root(), paths)?;
+        let mut places = BTreeMap::new();
+        for (place, path) in paths.iter().enumerate() {
+            places.entry(path).or_insert(place);
+        }
+        let root = Node::new(plan, &Path::root(), &places)?;
         Ok(Rows { root, kinds, defaults: fills(plan) })
     }
 
@@ -261,10 +266,10 @@ impl Rows {
 }
 
 impl Node {
-    fn new(plan: &Plan, at: &Path, paths: &[Path]) -> Result<Node> {
+    fn new(plan: &Plan, at: &Path, places: &BTreeMap<&Path, usize>) -> Result<Node> {
         let cell = || {
-            paths.iter().position(|path| path == at).ok_or_else(|| {
-                let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+            places.get(at).copied().ok_or_else(|| {
+                let names: Vec<String> = places.keys().map(ToString::to_string).collect();
                 Error::missing(format!("there is no column '{at}'")).wanted(format!("one of {}", names.join(", ")))
             })
         };
@@ -277,14 +282,15 @@ impl Node {
                 Node::Spelled { spelling: spelling.clone(), column: *column, cell: cell()? }
             }
             Plan::Optional { validity, inner } => {
-                let below = |path: &Path| path.starts_with(at);
-                let cells: Vec<usize> = (0..paths.len()).filter(|i| below(&paths[*i])).collect();
-                let node = if cells.is_empty() { Node::Skip } else { Node::new(inner, at, paths)? };
+                // The paths below one stand behind it in their order.
+                let below = places.range::<Path, _>(at..).take_while(|(path, _)| path.starts_with(at));
+                let cells: Vec<usize> = below.map(|(_, place)| *place).collect();
+                let node = if cells.is_empty() { Node::Skip } else { Node::new(inner, at, places)? };
                 Node::Optional { validity: *validity, inner: Box::new(node), cells, defaults: fills(inner) }
             }
             Plan::Record { fields } => {
                 let field = |Field { name, plan }: &Field| {
-                    Ok((name.clone(), Node::new(plan, &at.child(Segment::Field(name.clone())), paths)?))
+                    Ok((name.clone(), Node::new(plan, &at.child(Segment::Field(name.clone())), places)?))
                 };
                 Node::Record(fields.iter().map(field).collect::<Result<_>>()?)
             }

@@ -95,3 +95,19 @@ fn floats_that_are_no_numbers_are_floats_again() {
     check("a\nNaN\nx\n", r#"[{"a": "NaN"}, {"a": "x"}]"#);
     check("a,b\n,1\ninf,2\n", r#"[{"a": None, "b": 1}, {"a": "#);
 }
+
+#[test]
+fn names_that_nest_too_deep_and_too_many_names_are_refused_at_once() {
+    let deep = |dots: usize| format!("x,a{}\n1,2\n", ".a".repeat(dots));
+    assert!(read_csv(deep(59).as_bytes(), &CsvOptions::default()).is_ok());
+    for dots in [60, 100_000] {
+        let error = read_csv(deep(dots).as_bytes(), &CsvOptions::default()).expect_err("too deep").to_string();
+        assert!(
+            error.contains("the name of column 2 nests too deep") && error.contains("at most 60 levels"),
+            "{error}"
+        );
+    }
+    let names: Vec<String> = (0..300_000).map(|i| format!("c{i}")).collect();
+    let error = read_csv(names.join(",").as_bytes(), &CsvOptions::default()).expect_err("too many").to_string();
+    assert!(error.contains("more than 10000 fields"), "{error}");
+}

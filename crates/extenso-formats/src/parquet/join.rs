@@ -41,10 +41,25 @@ fn below(data_type: &DataType, together: bool, next: &mut usize, out: &mut Vec<V
     children.into_iter().for_each(|child| below(child, together || !apart, next, out));
 }
 
+/// Structs of the same rows, of which each has the leaves behind those of the one before, as one; none of none.
+///
+/// Errors: they differ in more than in their leaves.
+pub fn join_all(mut parts: Vec<StructArray>) -> Result<Option<StructArray>, ArrowError> {
+    // Neighbours first, so that no field is moved more often than the number of parts can be halved.
+    while parts.len() > 1 {
+        let pairs = parts.chunks(2).map(|pair| match pair {
+            [a, b] => join(a, b),
+            _ => Ok(pair[0].clone()),
+        });
+        parts = pairs.collect::<Result<_, _>>()?;
+    }
+    Ok(parts.pop())
+}
+
 /// Two structs of the same rows, of which the second has the leaves behind those of the first.
 ///
 /// Errors: they differ in more than in their leaves.
-pub fn join(a: &StructArray, b: &StructArray) -> Result<StructArray, ArrowError> {
+fn join(a: &StructArray, b: &StructArray) -> Result<StructArray, ArrowError> {
     if a.len() != b.len() || missing(a) != missing(b) {
         return Err(differ(a.len(), b.len()));
     }

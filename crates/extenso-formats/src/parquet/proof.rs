@@ -4,7 +4,8 @@
 //! as many values as the footer says, and no page or column is out of proportion to the bytes that it is made of.
 
 use super::source::ParquetSource;
-use super::thrift::{PageHeader, is_struct, page_header};
+use super::thrift::{PageHeader, is_struct, page_header, schema_levels};
+use crate::arrow::{MAX_LEVELS, too_deep};
 use extenso_types::{Error, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
@@ -17,9 +18,12 @@ const MOST: u64 = 1 << 26;
 /// How much larger they may be for each byte that they are made of.
 const RATIO: u64 = 1 << 10;
 
-/// Proves that the file ends with metadata whose lists are no longer than its bytes.
+/// How deep the groups of a schema may nest: lists and maps are two each, and all lie in the one that is the rows.
+const GROUPS: usize = 2 * MAX_LEVELS + 1;
+
+/// Proves that the file ends with metadata whose lists are no longer than its bytes, and whose schema the crate can follow down.
 ///
-/// Errors: no Parquet file; encrypted metadata; metadata that is cut short or lies.
+/// Errors: no Parquet file; encrypted metadata; metadata that is cut short or lies; columns that nest too deep.
 pub fn prove_footer(source: &ParquetSource) -> Result<()> {
     let size = source.size();
     let tail = source.range(size.saturating_sub(8), 8)?;
@@ -35,10 +39,14 @@ pub fn prove_footer(source: &ParquetSource) -> Result<()> {
     let start = size
         .checked_sub(8 + length)
         .ok_or_else(|| Error::data(format!("the metadata is said to have {length} bytes, and the file has {size}")))?;
-    if is_struct(&source.range(start, length)?) {
-        return Ok(());
+    let metadata = source.range(start, length)?;
+    match schema_levels(&metadata, GROUPS).filter(|_| is_struct(&metadata)) {
+        Some(levels) if levels > GROUPS => Err(too_deep()),
+        Some(_) => Ok(()),
+        None => {
+            Err(Error::data(format!("the metadata at byte {start} is malformed")).wanted("a Parquet file, complete"))
+        }
     }
-    Err(Error::data(format!("the metadata at byte {start} is malformed")).wanted("a Parquet file, complete"))
 }
 
 /// A page of a column chunk.
@@ -62,6 +70,7 @@ impl PagePlace {
 /// The pages of leaf columns in row groups.
 #[derive(Debug)]
 pub struct Pages {
+    /// In their order.
     leaves: Vec<usize>,
     /// Those of each leaf, in one row group after another.
     chunks: Vec<Vec<PagePlace>>,
@@ -70,12 +79,12 @@ pub struct Pages {
 impl Pages {
     /// The pages of a leaf in the row group of this place among those that were asked for.
     pub fn of(&self, group: usize, leaf: usize) -> Option<&[PagePlace]> {
-        let place = self.leaves.iter().position(|there| *there == leaf)?;
+        let place = self.leaves.binary_search(&leaf).ok()?;
         self.chunks.get(group * self.leaves.len() + place).map(Vec::as_slice)
     }
 }
 
-/// Proves the pages of these leaf columns in these row groups, and that they are not too many values to be held at once; gets where they
+/// Proves the pages of these leaf columns, which stand in their order, in these row groups, and that they are not too many values to be held at once; gets where they
 /// are.
 ///
 /// Errors, with the column and the byte: pages beyond the chunk, or with other numbers than the footer; sizes out of proportion.

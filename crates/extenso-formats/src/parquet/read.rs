@@ -6,14 +6,14 @@
 use super::decode::{Asked, decode};
 use super::guarded;
 use super::halves::wanted_halves;
-use super::join::{join, units};
+use super::join::{join_all, units};
 use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns};
 use super::proof::{Pages, most, prove_footer, prove_pages};
 use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::times::given;
 use super::zero::zeroed;
-use crate::arrow::{first_rows, from_arrow};
+use crate::arrow::{checked_levels, first_rows, from_arrow};
 use crate::columns::{BadRows, OnError};
 use crate::ops::any_rows;
 use crate::policy::array_rows;
@@ -29,6 +29,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::Compression;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How Parquet is read: `ParquetOptions::default()` reads all of a file as what it is.
@@ -220,6 +221,7 @@ impl Opened {
     pub fn metadata(source: &ParquetSource) -> Result<Opened> {
         prove_footer(source)?;
         let metadata = guarded(|| ArrowReaderMetadata::load(source, ArrowReaderOptions::new()))?;
+        metadata.schema().fields().iter().try_for_each(|field| checked_levels(field.data_type()))?;
         let columns = leaf_columns(metadata.schema().fields());
         let there = metadata.parquet_schema().num_columns();
         if columns.len() != there {
@@ -359,9 +361,8 @@ impl Opened {
         read.append(&mut others.into_iter().collect::<Result<_>>()?);
         read.sort_by_key(|(first, _)| *first);
         let joined = guarded(|| {
-            let mut parts = read.into_iter().map(|(_, part)| Ok::<_, ArrowError>(part));
-            let first = parts.next().unwrap_or_else(|| Ok(StructArray::new_empty_fields(rows, None)))?;
-            parts.try_fold(first, |a, b| join(&a, &b?))
+            let parts = read.into_iter().map(|(_, part)| part).collect();
+            Ok::<_, ArrowError>(join_all(parts)?.unwrap_or_else(|| StructArray::new_empty_fields(rows, None)))
         })?;
         given(joined)
     }
@@ -375,7 +376,8 @@ impl Opened {
         let asked = Asked { source: &self.source, metadata, fields, groups: &self.groups, pages, texts };
         let read: Vec<(usize, StructArray)> =
             leaves.iter().zip(decode(asked, &leaves)?).filter_map(|(leaf, rows)| Some((*leaf, rows?))).collect();
-        parts.retain(|unit| !read.iter().any(|(leaf, _)| unit[..] == [*leaf]));
+        let known: HashSet<usize> = read.iter().map(|(leaf, _)| *leaf).collect();
+        parts.retain(|unit| unit.len() > 1 || !known.contains(&unit[0]));
         Ok(read)
     }
 

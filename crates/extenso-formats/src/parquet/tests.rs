@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{OnError, read_json};
-use extenso_core::{ExtensionType, Tensor};
+use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_ext::to_literal;
 use extenso_types::{Nest, Path};
 
@@ -227,6 +227,28 @@ fn row_groups_are_chosen_and_pruned() {
 }
 
 #[test]
+fn row_groups_with_nan_and_halves_are_pruned_by_what_may_fit() {
+    let mut writer = ParquetWriter::new(Vec::new());
+    for rows in [[1.0, f64::NAN], [1.0, 1.0], [2.0, 3.0]] {
+        let x = Value::from(Tensor::from_vec(rows.to_vec()));
+        let half = extenso_core::ops::cast(&x, extenso_types::DType::F16).expect("halves");
+        writer.write(&Nest::dict([("x", Nest::Leaf(x)), ("half", Nest::Leaf(half))])).expect("writes");
+        writer.end_group().expect("writes");
+    }
+    let source: ParquetSource = writer.finish().expect("a file").into();
+    for (sign, number, rows) in [("!=", 1.0, 6), ("==", 1.0, 4), ("<", 2.0, 4), (">", 1.5, 2), (">=", 4.0, 0)] {
+        for path in ["x", "half"] {
+            let literal = Literal::Float(number);
+            let comparison = sign.parse().expect("a sign");
+            let condition = Condition { path: path.parse().expect("a path"), comparison, literal };
+            let options = ParquetOptions { prune: vec![condition], paths: paths(&["x"]), ..Default::default() };
+            let read = to_literal(&read_parquet(&source, &options).expect("reads").value).expect("a literal");
+            assert_eq!(read.to_string().matches('x').count(), rows, "{path} {sign} {number}");
+        }
+    }
+}
+
+#[test]
 fn row_groups_are_pruned_by_times_and_decimals() {
     use extenso_ext::{DateTensor, DecimalTensor, FixedBytesTensor, TimestampTensor};
     let mut writer = ParquetWriter::new(Vec::new());
@@ -395,14 +417,18 @@ fn times_of_units_that_parquet_lacks_are_read_as_they_were_written() {
     let texts = blocks.map(|b| to_literal(&b.expect("a block").value).expect("one").to_string()).collect::<Vec<_>>();
     let joined = texts.iter().map(|text| &text[1..text.len() - 1]).collect::<Vec<_>>().join(", ");
     assert_eq!(format!("[{joined}]"), to_literal(&read).expect("one").to_string());
-    let kept = |path: &str, count: i128| {
+    let kept = |path: &str, literal: Literal| {
         let comparison = "==".parse().expect("a sign");
-        let condition = Condition { path: path.parse().expect("a path"), comparison, literal: Literal::Int(count) };
+        let condition = Condition { path: path.parse().expect("a path"), comparison, literal };
         let options = ParquetOptions { prune: vec![condition], ..ParquetOptions::default() };
-        literal(&source, &options) != "[]"
+        self::literal(&source, &options) != "[]"
     };
-    assert!(kept("at", 1_700_000_000) && kept("date", 86_400_000));
-    assert!(!kept("at", 1_700_000_001) && !kept("date", 2 * 86_400_000));
+    let count = |path, count| kept(path, Literal::Int(count));
+    assert!(count("at", 1_700_000_000) && count("date", 86_400_000));
+    assert!(!count("at", 1_700_000_001) && !count("date", 2 * 86_400_000));
+    let text = |path, text: &str| kept(path, Literal::Text(text.as_bytes().to_vec()));
+    assert!(text("at", "2023-11-14T22:13:20Z") && text("date", "1970-01-02"));
+    assert!(!text("at", "2023-11-14T22:13:21Z") && !text("date", "1970-01-03"));
 }
 
 #[test]
@@ -418,4 +444,36 @@ fn a_panic_of_the_reader_is_an_error() {
     let error = guarded::<(), String>(|| std::panic::panic_any("odd pages")).expect_err("a panic");
     assert!(error.is_data() && error.to_string().starts_with("the Parquet data is malformed: odd pages"), "{error}");
     assert!(guarded::<(), String>(|| std::panic::panic_any(7)).is_err());
+}
+
+#[test]
+fn columns_that_nest_too_deep_are_refused_before_they_are_followed() {
+    // Field 2, a list of the schema's elements; of each, field 5 is the number of its children.
+    let groups = 1500_u16;
+    let length = [0x80 | (groups & 0x7f) as u8, (groups >> 7) as u8];
+    let metadata = [vec![0x29, 0xfc, length[0], length[1]], [0x55, 2, 0].repeat(groups.into()), vec![0]].concat();
+    let tail = u32::try_from(metadata.len()).expect("short").to_le_bytes();
+    let file = [&b"PAR1"[..], &metadata, &tail, b"PAR1"].concat();
+    let deep = (0..800).fold(Value::from(Tensor::from_vec(vec![1])), |value, _| {
+        let fields = [("a", value)];
+        extenso_ext::StructTensor::from_fields(extenso_types::Shape::known(&[1]), fields)
+            .expect("a record")
+            .into_value()
+    });
+    let read = read_parquet(&file.into(), &ParquetOptions::default()).map(drop);
+    let written = encode_parquet(&Nest::Leaf(deep.clone())).map(drop);
+    for refused in [read, written, encode_parquet(&Nest::dict([("x", Nest::Leaf(deep))])).map(drop)] {
+        let error = refused.expect_err("too deep").to_string();
+        assert!(error.contains("nest too deep") && error.contains("at most 64 levels"), "{error}");
+    }
+}
+
+#[test]
+fn columns_of_records_and_lists_are_put_together_whatever_their_number() {
+    let names: String =
+        (0..9).map(|i| format!("\"c{i}\": [{{\"a\": {i}, \"b\": {{\"x\": 1, \"y\": null}}}}], ")).collect();
+    let rows = format!("{{{names}\"z\": 1}}\n{{{names}\"z\": 2}}\n");
+    let value = read_json(rows.as_bytes(), &Default::default()).expect("reads").value;
+    let wanted = to_literal(&value).expect("a literal").to_string();
+    assert_eq!(literal(&file(&rows), &ParquetOptions::default()), wanted);
 }

@@ -1,6 +1,6 @@
 //! Thrift's compact encoding, read over: as much of it as proves the sizes that a Parquet file tells.
 //!
-//! Invariant: nothing is allocated, and recursion is bounded. A list that is proven has at most as many items as there are
+//! Invariant: nothing is allocated but for one number for each level of a schema, and recursion is bounded. A list that is proven has at most as many items as there are
 //! bytes left. What the fields mean is not known here, but for those of a page's header.
 
 /// How deep structs and lists may nest; the metadata of Parquet nests less than ten levels.
@@ -36,6 +36,40 @@ pub fn is_struct(bytes: &[u8]) -> bool {
     Thrift { bytes, at: 0 }.fields(MAX_DEPTH, &mut |_, _, _| Some(false)).is_some()
 }
 
+/// How deep the schema of a file's metadata nests, or more than `most`; none of bytes that are no metadata.
+pub fn schema_levels(bytes: &[u8], most: usize) -> Option<usize> {
+    let mut deepest = 0;
+    Thrift { bytes, at: 0 }.fields(MAX_DEPTH, &mut |thrift, id, kind| {
+        if (id, kind) != (2, LIST) {
+            return Some(false);
+        }
+        // How many children are left of each group that is open.
+        let mut open: Vec<i64> = Vec::new();
+        thrift.structs(&mut |thrift| {
+            let mut children = 0;
+            thrift.fields(MAX_DEPTH, &mut |thrift, id, kind| {
+                if (id, kind) == (5, INT32) {
+                    children = thrift.zigzag()?;
+                }
+                Some((id, kind) == (5, INT32))
+            })?;
+            if let Some(left) = open.last_mut() {
+                *left -= 1;
+            }
+            if children > 0 && open.len() <= most {
+                open.push(children);
+                deepest = deepest.max(open.len());
+            }
+            while open.last() == Some(&0) {
+                open.pop();
+            }
+            Some(())
+        })?;
+        Some(true)
+    })?;
+    Some(deepest)
+}
+
 /// The header of the page that the bytes begin with; none if they do not begin with one.
 pub fn page_header(bytes: &[u8]) -> Option<PageHeader> {
     let mut header = PageHeader::default();
@@ -62,6 +96,7 @@ pub fn page_header(bytes: &[u8]) -> Option<PageHeader> {
 }
 
 const INT32: u8 = 5;
+const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
 /// Reads a field of this number and kind, and says whether it did; none if the bytes end.
@@ -134,10 +169,25 @@ impl Thrift<'_> {
     }
 
     fn list(&mut self, depth: usize) -> Option<()> {
+        let (n, kind) = self.items()?;
+        (0..n).try_for_each(|_| self.value(kind, true, depth))
+    }
+
+    /// Reads a list of structs, each by `read`.
+    fn structs(&mut self, read: &mut dyn FnMut(&mut Thrift<'_>) -> Option<()>) -> Option<()> {
+        let (n, kind) = self.items()?;
+        if kind != STRUCT {
+            return None;
+        }
+        (0..n).try_for_each(|_| read(self))
+    }
+
+    /// How many items a list has, and of which kind.
+    fn items(&mut self) -> Option<(usize, u8)> {
         let head = self.byte()?;
         let n = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
         let n = usize::try_from(n).ok().filter(|n| *n <= self.left())?;
-        (0..n).try_for_each(|_| self.value(head & 15, true, depth))
+        Some((n, head & 15))
     }
 
     fn map(&mut self, depth: usize) -> Option<()> {
@@ -173,6 +223,21 @@ mod tests {
         let nested = |depth: usize| [vec![0x1c; depth], vec![0; depth + 1]].concat();
         assert!(is_struct(&nested(MAX_DEPTH - 1)));
         assert!(!is_struct(&nested(1 << 20)));
+    }
+
+    #[test]
+    fn the_levels_of_a_schema_are_those_of_its_groups() {
+        // Field 2, a list of structs, each of which has field 5, the number of its children, if it is a group.
+        let schema = |children: &[u8]| {
+            let elements = children.iter().flat_map(|n| if *n == 0 { vec![0] } else { vec![0x55, n << 1, 0] });
+            let head = [0x29, (u8::try_from(children.len()).expect("few") << 4) | STRUCT];
+            head.into_iter().chain(elements).chain([0]).collect::<Vec<u8>>()
+        };
+        for (children, levels) in [(&[0][..], 0), (&[2, 0, 0], 1), (&[2, 1, 0, 1, 1, 0], 3), (&[1, 1, 1, 1, 0], 4)] {
+            assert_eq!(schema_levels(&schema(children), 8), Some(levels), "{children:?}");
+        }
+        assert_eq!(schema_levels(&schema(&[1; 14]), 8), Some(9));
+        assert_eq!(schema_levels(&[0x29], 8), None);
     }
 
     #[test]

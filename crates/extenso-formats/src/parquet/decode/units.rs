@@ -2,6 +2,7 @@
 //!
 //! Invariant: a column has as many rows as the metadata says, or is refused by name. One that is not usual is left to the crate.
 
+use super::super::project::width;
 use super::super::proof::{PagePlace, Pages};
 use super::super::{ParquetSource, guarded};
 use super::build::rows;
@@ -11,7 +12,7 @@ use super::values::Dictionary;
 use super::way::Way;
 use super::{Stop, bad};
 use arrow_array::StructArray;
-use arrow_schema::Fields;
+use arrow_schema::{Field, Fields};
 use extenso_core::{in_order, side_by_side};
 use extenso_types::Error;
 use parquet::basic::Encoding;
@@ -47,7 +48,8 @@ pub type Decoded = Option<StructArray>;
 /// Errors: the first column that is malformed, by name.
 pub fn decode(asked: Asked<'_>, leaves: &[usize]) -> Result<Vec<Decoded>, Error> {
     let budget = Arc::new(Budget::new(asked.texts));
-    let units: Vec<Option<Unit<'_>>> = leaves.iter().map(|leaf| Unit::new(asked, *leaf, &budget)).collect();
+    let firsts = first_leaves(asked.fields);
+    let units: Vec<Option<Unit<'_>>> = leaves.iter().map(|leaf| Unit::new(asked, &firsts, *leaf, &budget)).collect();
     let mut columns: Vec<Option<Column>> = units.iter().map(|unit| unit.as_ref().map(Unit::empty)).collect();
     let mut pieces =
         units.iter().zip(0..).flat_map(|(unit, place)| unit.iter().flat_map(move |unit| unit.pieces(place)));
@@ -68,6 +70,15 @@ pub fn decode(asked: Asked<'_>, leaves: &[usize]) -> Result<Vec<Decoded>, Error>
         guarded(|| rows(column, &unit.way)).map(Some).map_err(|e| unit.named(e))
     };
     side_by_side(units.iter().zip(columns).collect(), finish).into_iter().collect()
+}
+
+/// The number of the first leaf of each field.
+fn first_leaves(fields: &Fields) -> Vec<usize> {
+    let next = |next: &mut usize, field: &Arc<Field>| {
+        *next += width(field.data_type());
+        Some(*next - width(field.data_type()))
+    };
+    fields.iter().scan(0, next).collect()
 }
 
 /// A column that is usual, as far as the metadata tells.
@@ -102,13 +113,16 @@ struct Piece<'a> {
 struct Made<'a>(Piece<'a>, Result<Column, Stop>);
 
 impl<'a> Unit<'a> {
-    fn new(asked: Asked<'a>, leaf: usize, budget: &Arc<Budget>) -> Option<Unit<'a>> {
+    fn new(asked: Asked<'a>, firsts: &[usize], leaf: usize, budget: &Arc<Budget>) -> Option<Unit<'a>> {
         let schema = asked.metadata.file_metadata().schema_descr();
         if leaf >= schema.num_columns() {
             return None;
         }
         let column = schema.column(leaf);
-        let way = Way::new(asked.fields, leaf, schema.root_schema(), &column)?;
+        // A field may have no leaf, and then the next begins where it does.
+        let top = firsts.partition_point(|first| *first <= leaf).checked_sub(1)?;
+        let root = schema.root_schema().get_fields().get(schema.get_column_root_idx(leaf))?;
+        let way = Way::new(&asked.fields[top], leaf - firsts[top], root, &column)?;
         let mut ends = (0_usize, 0_usize);
         let chunks = asked.groups.iter().enumerate().map(|(i, group)| {
             let group = asked.metadata.row_group(*group);

@@ -4,7 +4,7 @@
 
 use super::super::project::width;
 use super::values::Kind;
-use arrow_schema::{DataType, Field, Fields};
+use arrow_schema::{DataType, Field};
 use parquet::basic::Repetition;
 use parquet::schema::types::{ColumnDescriptor, Type};
 use std::sync::Arc;
@@ -36,10 +36,9 @@ pub struct Depth {
 }
 
 impl Way {
-    /// The way to the leaf of this number; none if it is not usual.
-    pub fn new(fields: &Fields, leaf: usize, root: &Type, column: &ColumnDescriptor) -> Option<Way> {
+    /// The way to the leaf of this number below a top field, which `root` is in the file's schema; none if it is not usual.
+    pub fn new(top: &Field, leaf: usize, root: &Type, column: &ColumnDescriptor) -> Option<Way> {
         let mut walk = Walk { leaf, level: 0, depths: vec![Depth::default()], steps: Vec::new() };
-        let top = fields.iter().find(|field| walk.leads(field))?;
         let (field, leaf) = walk.below(top)?;
         let kind = Kind::of(column.physical_type(), leaf.data_type())?;
         let there = (walk.steps == steps(root, column)? && walk.level <= MOST).then_some(walk.level)?;
@@ -109,11 +108,13 @@ impl Walk {
 /// What makes the levels of a column, by the file's schema.
 fn steps(root: &Type, column: &ColumnDescriptor) -> Option<Vec<Step>> {
     let (mut at, mut steps) = (root, Vec::new());
-    for name in column.path().parts() {
-        if !at.is_group() {
+    for (depth, name) in column.path().parts().iter().enumerate() {
+        // The root is the first step itself.
+        if depth > 0 {
+            at = at.is_group().then(|| at.get_fields().iter().find(|field| field.name() == name))??.as_ref();
+        } else if at.name() != name {
             return None;
         }
-        at = at.get_fields().iter().find(|field| field.name() == name)?.as_ref();
         match at.get_basic_info().repetition() {
             Repetition::REQUIRED => {}
             Repetition::OPTIONAL => steps.push(Step::Null),
