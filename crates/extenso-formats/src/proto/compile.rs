@@ -2,7 +2,7 @@
 //!
 //! Invariant: the plan's kinds are those of the descriptor, or hold them exactly.
 
-use super::entries::Lookup;
+use super::entries::{Lookup, symbols_of};
 use super::enums::{Values, is_null};
 use super::fields::Numbers;
 use super::json::Known;
@@ -156,6 +156,7 @@ fn found(name: &Arc<str>, kind: &Kind, group: bool, plan: &Plan, at: &Path) -> R
         value,
         defaults,
         rivals: vec![],
+        symbols: None,
     })
 }
 
@@ -194,7 +195,12 @@ fn rivals(message: &MessageDescriptor, numbered: &mut Vec<(Member, usize)>, read
             continue;
         }
         for field in oneof.fields().filter(|field| place(field, numbered).is_none()).collect::<Vec<_>>() {
-            ready.push(nothing(field.name().into(), Rule::Rival));
+            // Whether a member of a closed enum came, its number says.
+            let value = match field.kind() {
+                Kind::Enum(values) => Value::Enum { values: Values::new(&values), column: None },
+                _ => Value::Nothing,
+            };
+            ready.push(Field { value, ..nothing(field.name().into(), Rule::Rival) });
             numbered.push((Member::Field(field), ready.len() - 1));
         }
         let members: Vec<usize> = oneof.fields().filter_map(|field| place(&field, numbered)).collect();
@@ -207,7 +213,7 @@ fn rivals(message: &MessageDescriptor, numbered: &mut Vec<(Member, usize)>, read
 /// A field of which nothing is read.
 fn nothing(name: Arc<str>, rule: Rule) -> Field {
     let (value, defaults, rivals) = (Value::Nothing, Vec::new(), Vec::new());
-    Field { name, rule, presence: true, map: false, null: false, value, defaults, rivals }
+    Field { name, rule, presence: true, map: false, null: false, value, defaults, rivals, symbols: None }
 }
 
 /// Whether null is a value of this kind in JSON.
@@ -237,7 +243,12 @@ fn field(member: &Member, plan: &Plan, at: &Path) -> Result<Field> {
     // No text is a time or a decimal if it is empty, so that one that does not come is not there.
     let presence = member.has_presence() || matches!(&value, Value::Spelled { form, .. } if !form.is_message());
     let (null, defaults) = (has_null(&kind), fills(inner));
-    Ok(Field { name: member.name().into(), rule, presence, map, null, value, defaults, rivals: Vec::new() })
+    let symbols = match &kind {
+        Kind::Message(entry) if map => symbols_of(entry),
+        _ => None,
+    };
+    let (name, rivals) = (member.name().into(), Vec::new());
+    Ok(Field { name, rule, presence, map, null, value, defaults, rivals, symbols })
 }
 
 fn value(kind: &Kind, group: bool, plan: &Plan, at: &Path) -> Result<Value> {

@@ -8,7 +8,7 @@ use super::json::Known;
 use super::meant::{self, Form};
 use super::number::{Number, Raw};
 use super::prepare::prepared;
-use super::put::{put_key, put_number, put_sized, put_varint};
+use super::put::{integer, put_key, put_number, put_sized, put_varint};
 use super::schema::MessageType;
 use super::wire::WireType;
 use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
@@ -220,8 +220,9 @@ impl Value<'_> {
 
     fn write(&self, i: usize, out: &mut Vec<u8>) -> Read<()> {
         match self {
-            Value::Number(number, column, _) => {
+            Value::Number(number, column, values) => {
                 let raw = raw_at(column, i);
+                values.as_ref().map_or(Ok(()), |values| listed(values, raw))?;
                 raw.and_then(|raw| put_number(*number, raw, out)).ok_or_else(|| unfit(*number, raw))
             }
             Value::Name(values, text) => {
@@ -264,6 +265,18 @@ pub fn number_of(values: &Values, name: &[u8]) -> Read<i32> {
         let error = Error::value(format!("the enum has no '{}'", name.chars().take(40).collect::<String>()));
         Failure::new(0, error.wanted("a name of the enum"))
     })
+}
+
+/// Checks that an enum may have a number, which readers would leave out otherwise.
+pub fn listed(values: &Values, raw: Option<Raw>) -> Read<()> {
+    match raw.and_then(integer::<i32>) {
+        Some(number) if !values.has(number) => {
+            let error = Error::value(format!("the number {number} stands here, which the closed enum does not have"));
+            Err(Failure::new(0, error.wanted("a value of the enum")))
+        }
+        // What is too large is told of as every such number is.
+        _ => Ok(()),
+    }
 }
 
 /// The failure of a number that its field cannot hold.

@@ -1,20 +1,25 @@
 //! Values that are found by a name in the message: those of a map by their keys, the message in an `Any` by its type.
 //!
-//! Invariant: of entries with one key the last holds; an entry without a key or a value has their defaults.
+//! Invariant: of entries with one key the last holds; an entry without a key or a value has their defaults, and one of a number that its closed
+//! enum does not have counts as not there.
 
+use super::enums::Values;
 use super::member::ANY;
-use super::number::Number;
+use super::number::{Number, Raw};
 use super::wire::{Span, Tag, Wire, WireType};
 use crate::failure::Read;
 use prost_reflect::{Kind, MessageDescriptor};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How the parts of a record are looked up, and which of its fields each name is.
 #[derive(Debug)]
 pub struct Lookup {
     name: Name,
     places: HashMap<Box<[u8]>, usize>,
+    /// The enum of the values, if it is closed.
+    symbols: Option<Arc<Values>>,
 }
 
 #[derive(Debug)]
@@ -37,16 +42,49 @@ pub struct Found {
 const NAME: u32 = 1;
 const VALUE: u32 = 2;
 
+/// The enum of the values of a map's entries, if it is closed.
+pub fn symbols_of(entry: &MessageDescriptor) -> Option<Arc<Values>> {
+    match entry.map_entry_value_field().kind() {
+        Kind::Enum(values) => Some(Values::new(&values)).filter(|values| values.is_closed()),
+        _ => None,
+    }
+}
+
+/// Whether the value that stands here may be one of an enum, as far as its number says.
+pub fn is_symbol(values: &Values, tag: Tag, mut wire: Wire<'_>) -> Read<bool> {
+    if tag.wire != WireType::Varint {
+        return Ok(true);
+    }
+    Ok(match Number::Int32.read(&mut wire)? {
+        Raw::Signed(number) => i32::try_from(number).is_ok_and(|number| values.has(number)),
+        Raw::Bool(_) | Raw::Unsigned(_) | Raw::Float(_) | Raw::Double(_) => true,
+    })
+}
+
+/// Whether an entry may be one of a map of such values.
+pub fn is_entry(values: &Values, record: &[u8], part: Span, groups: &mut Vec<u32>) -> Read<bool> {
+    let (mut wire, mut holds) = (Wire::new(record, part), true);
+    while !wire.is_done() {
+        let tag = wire.tag()?;
+        if tag.number == VALUE {
+            holds = is_symbol(values, tag, wire)?;
+        }
+        wire.skip(tag, groups)?;
+    }
+    Ok(holds)
+}
+
 impl Lookup {
     /// That of a map's entries.
     pub fn of_entries(entry: &MessageDescriptor) -> Lookup {
         let kind = entry.map_entry_key_field().kind();
-        Lookup { name: Name::Key(if kind == Kind::String { None } else { Number::of(&kind) }), places: HashMap::new() }
+        let name = Name::Key(if kind == Kind::String { None } else { Number::of(&kind) });
+        Lookup { name, places: HashMap::new(), symbols: symbols_of(entry) }
     }
 
     /// That of an `Any`; none for other messages.
     pub fn of_any(message: &MessageDescriptor) -> Option<Lookup> {
-        (message.full_name() == ANY).then(|| Lookup { name: Name::Type, places: HashMap::new() })
+        (message.full_name() == ANY).then(|| Lookup { name: Name::Type, places: HashMap::new(), symbols: None })
     }
 
     /// Adds a name.
@@ -83,6 +121,11 @@ impl Lookup {
                 }
                 _ => drop(wire.skip(tag, groups)?),
             }
+        }
+        if let (Some(symbols), Some((tag, at))) = (&self.symbols, value)
+            && !is_symbol(symbols, tag, Wire::new(record, Span { start: at, end: part.end }))?
+        {
+            return Ok(None);
         }
         let name = name.unwrap_or(match self.name {
             Name::Key(Some(Number::Bool)) => Cow::Borrowed(b"false"),

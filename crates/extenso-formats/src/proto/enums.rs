@@ -38,6 +38,11 @@ impl Values {
         Arc::new(Values { names, numbers, closed, is_null, default })
     }
 
+    /// Whether there are numbers that a field may not hold.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Whether a field may hold this number; one that it may not hold counts as not there.
     pub fn has(&self, number: i32) -> bool {
         !self.closed || self.names.contains_key(&number)

@@ -78,6 +78,8 @@ pub struct Field {
     pub defaults: Vec<(ColumnId, usize)>,
     /// The other members of its oneof, by place.
     pub rivals: Vec<usize>,
+    /// Of a map: the enum of its values, if it is closed.
+    pub symbols: Option<Arc<Values>>,
 }
 
 /// How often a field comes, and what its plan makes of that.

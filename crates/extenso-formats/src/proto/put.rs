@@ -82,7 +82,8 @@ pub fn put_number(number: Number, raw: Raw, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-fn integer<T: TryFrom<i64> + TryFrom<u64>>(raw: Raw) -> Option<T> {
+/// The integer of a type; none if it does not fit.
+pub fn integer<T: TryFrom<i64> + TryFrom<u64>>(raw: Raw) -> Option<T> {
     match raw {
         Raw::Signed(value) => value.try_into().ok(),
         Raw::Unsigned(value) => value.try_into().ok(),

@@ -84,7 +84,7 @@ impl Step {
     fn of((place, field): (usize, &Field)) -> Option<Step> {
         let column = field.value.column();
         let kind = match &field.value {
-            _ if matches!(field.rule, Rule::Member) => return None,
+            _ if matches!(field.rule, Rule::Member) || field.symbols.is_some() => return None,
             Value::Message { group: true, .. } | Value::Keyed(_) | Value::Union { .. } => return None,
             Value::Message { record: Some(record), .. } => record.quick.as_ref().map(|_| Kind::Message)?,
             Value::Number { number, .. } => match number {

@@ -8,7 +8,7 @@
 //! Invariant: recursion follows the plan; every byte is looked at once for each message around it at most. On a failure the columns are left as
 //! they are; taking the row back is the caller's.
 
-use super::entries::Found;
+use super::entries::{Found, is_entry, is_symbol};
 use super::enums::Values;
 use super::example::Examples;
 use super::meant::{self, Form};
@@ -171,6 +171,9 @@ impl Reader<'_, '_> {
 
     fn field(&mut self, record: &Record, place: usize, base: usize, tag: Tag, wire: &mut Wire<'_>) -> Read<()> {
         let field = &record.fields[place];
+        if self.is_unknown(field, tag, *wire)? {
+            return wire.skip(tag, &mut self.scratch.groups).map(drop);
+        }
         for rival in &field.rivals {
             self.take_back(&record.fields[*rival].value, base + rival);
         }
@@ -187,6 +190,18 @@ impl Reader<'_, '_> {
             // A union has no number; its members have.
             Value::Union { .. } | Value::Nothing => wire.skip(tag, &mut self.scratch.groups).map(drop),
         }
+    }
+
+    /// Whether it is a number that a closed enum does not have, or an entry of one, which count as not there.
+    fn is_unknown(&mut self, field: &Field, tag: Tag, mut wire: Wire<'_>) -> Read<bool> {
+        Ok(match (&field.value, &field.symbols) {
+            (Value::Enum { values, .. }, _) if !field.rule.repeats() => !is_symbol(values, tag, wire)?,
+            (_, Some(values)) if tag.wire == WireType::Bytes => {
+                let entry = wire.sized()?;
+                !is_entry(values, self.bytes, entry, &mut self.scratch.groups)?
+            }
+            _ => false,
+        })
     }
 
     /// Forgets what came of a field that has at most one value.

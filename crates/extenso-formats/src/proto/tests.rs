@@ -1,10 +1,10 @@
 //! What messages are read as, and refused.
 
-use super::{Enums, MessageType, Messages, Optionals, ProtobufOptions, Schema, proto_spec, read_proto};
+use super::{Enums, MessageType, Messages, Oneofs, Optionals, ProtobufOptions, Schema, proto_spec, read_proto};
 use crate::{FieldSpec as F, OnError, struct_spec};
 use extenso_core::{Tensor, join_text};
 use extenso_ext::to_literal;
-use extenso_types::{DType, Path, Result, Spec};
+use extenso_types::{DType, Nest, Path, Result, Spec};
 
 const SHOP: &str = "syntax = 'proto2'; package shop;
     enum Kind { NONE = 0; BOOK = 3; }
@@ -104,6 +104,38 @@ fn enums_are_numbers_or_names_and_a_closed_one_has_no_others() {
     assert_eq!(read(b"", Enums::Names), r#"[{"e": "A"}]"#);
     assert_eq!(read(b"\x08\x09", Enums::Numbers), r#"[{"e": 9}]"#);
     assert!(read(b"\x08\x09", Enums::Names).starts_with("row 0, byte 1, 'e': the number 9 came, which has no name"));
+}
+
+#[test]
+fn a_number_that_a_closed_enum_does_not_have_leaves_maps_and_oneofs_as_they_are() {
+    let text = "syntax = 'proto2'; enum E { A = 1; B = 2; } message M { map<string, E> m = 1; optional int32 n = 2;
+        oneof one { E e = 3; int32 i = 4; } repeated E r = 5; }";
+    let message = Schema::from_text(text).and_then(|schema| schema.message("M")).expect("a message");
+    let read = |bytes: &[u8], options: &ProtobufOptions| {
+        let rows = read_proto(Messages::Each(&[bytes]), &message, options);
+        rows.map_or_else(|e| e.to_string(), |rows| to_literal(&rows.value).expect("a literal").to_string())
+    };
+    // The second entry is of a number that the enum does not have; the third says none, and is the first value.
+    let entries = b"\x0a\x05\x0a\x01a\x10\x02\x0a\x05\x0a\x01b\x10\x09\x0a\x03\x0a\x01c";
+    let found = read(entries, &masked(&["m"]));
+    assert_eq!(found, r#"[{"m": [{"key": "a", "value": 2}, {"key": "c", "value": 1}]}]"#);
+    assert_eq!(read(entries, &masked(&["m[*].key"])), r#"[{"m": [{"key": "a"}, {"key": "c"}]}]"#);
+    let known = r#"{"e": None, "i": 7}"#;
+    assert_eq!(read(b"\x20\x07\x18\x09", &masked(&["e", "i"])), format!("[{known}]"));
+    assert_eq!(read(b"\x20\x07\x18\x09", &masked(&["i"])), r#"[{"i": 7}]"#);
+    assert_eq!(read(b"\x20\x07\x18\x02", &masked(&["i"])), r#"[{"i": None}]"#);
+    assert_eq!(read(b"\x18\x09", &masked(&["e", "i"])), r#"[{"e": None, "i": None}]"#);
+    let union = ProtobufOptions { oneofs: Oneofs::Union, ..masked(&["one"]) };
+    assert_eq!(read(b"\x18\x09", &union), r#"[{"one": None}]"#);
+    assert_eq!(read(b"\x18\x02\x18\x09", &union), r#"[{"one": 2}]"#);
+    let rows = crate::read_json(br#"{"r": [1, 9]}"#, &Default::default()).expect("reads").value;
+    let errors = [
+        super::encode_proto(&Nest::Leaf(rows.clone()), &message).map(drop).expect_err("an unknown number").to_string(),
+        super::encode_proto_json(&Nest::Leaf(rows), &message).map(drop).expect_err("an unknown number").to_string(),
+    ];
+    for error in errors {
+        assert!(error.contains("the number 9 stands here, which the closed enum does not have"), "{error}");
+    }
 }
 
 #[test]

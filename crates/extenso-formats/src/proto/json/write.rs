@@ -6,7 +6,7 @@
 use super::known::{Known, duration, mask, timestamp};
 use crate::failure::{Failure, Read};
 use crate::json::{base64, write_float, write_string};
-use crate::proto::encode::{Field, Record, Value, number_of, raw_at, text_at, unfit};
+use crate::proto::encode::{Field, Record, Value, listed, number_of, raw_at, text_at, unfit};
 use crate::proto::meant::put_json;
 use crate::proto::number::{Number, Raw};
 use crate::proto::put::fitting;
@@ -111,6 +111,7 @@ fn value(held: &Value<'_>, i: usize, out: &mut Vec<u8>) -> Read<()> {
     match held {
         Value::Number(number, column, values) => {
             let raw = raw_at(column, i);
+            values.as_ref().map_or(Ok(()), |values| listed(values, raw))?;
             let fits = raw.and_then(|raw| fitting(*number, raw)).ok_or_else(|| unfit(*number, raw))?;
             let name = match (values, fits) {
                 (Some(values), Raw::Signed(n)) => i32::try_from(n).ok().map(|n| (values.is_null, values.name(n))),
