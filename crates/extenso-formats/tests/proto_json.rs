@@ -158,6 +158,9 @@ fn a_value_that_goes_on_beyond_the_depth_does_not_fit() {
             let fits = |row: usize| !read.bad.rows.contains(&row);
             assert_eq!([fits(0), fits(1), fits(2)], [depth > 5, true, depth > 2], "{depth}");
             assert!(read.bad.first.iter().all(|bad| bad.error.to_string().contains("Give a larger `depth`")));
+            let paths = Some(["value", "list"].map(|path| path.parse().expect("a path")).to_vec());
+            let part = read_proto_json(rows.as_bytes(), &free, &ProtobufOptions { paths, ..options }).expect("skips");
+            assert_eq!(part.bad.rows, read.bad.rows, "{depth}");
             let written = encode_proto_json(&Nest::Leaf(read.value), &free).expect("writes");
             let kept = rows.lines().enumerate().filter(|(row, _)| fits(*row)).map(|(_, line)| format!("{line}\n"));
             assert_eq!(String::from_utf8(written).expect("text"), kept.collect::<String>());
@@ -167,6 +170,14 @@ fn a_value_that_goes_on_beyond_the_depth_does_not_fit() {
     let error = read_proto_json(rows.as_bytes(), &free, &options).expect_err("too deep").to_string();
     let place = "row 0, byte 14, 'value.struct_value.fields[0].value': the value goes on beyond the depth";
     assert!(error.contains(place), "{error}");
+
+    // What paths leave out of a value may go on.
+    for (path, fits) in [("value", false), ("value.struct_value", false), ("value.number_value", true), ("list", true)]
+    {
+        let paths = Some(vec![path.parse().expect("a path")]);
+        let read = read_proto_json(rows.as_bytes(), &free, &ProtobufOptions { paths, ..options.clone() });
+        assert_eq!(read.is_ok(), fits, "{path}");
+    }
 
     // The op says the same, eager and in a graph that uses a part of the record.
     let texts: Vec<&str> = rows.lines().collect();

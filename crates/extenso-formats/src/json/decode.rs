@@ -65,13 +65,19 @@ impl Decoder {
         Decoder::of(plan, Root::Message(Box::new(crate::proto::compile(message, plan)?)))
     }
 
-    /// As [`Decoder::of_message`], of a part of the `whole` plan, which a depth ends: a value of any kind that goes on beyond it is an error.
+    /// As [`Decoder::of_message`], of a part of the `whole` plan, which a depth ends: a value of any kind that goes on beyond it is an error,
+    /// but where only some parts of it are wanted.
     ///
     /// Errors: as [`Decoder::of_message`].
     #[cfg(feature = "proto")]
-    pub fn of_message_to_depth(message: &crate::proto::MessageType, plan: &Plan, whole: &Plan) -> Result<Decoder> {
+    pub fn of_message_to_depth(
+        message: &crate::proto::MessageType,
+        plan: &Plan,
+        whole: &Plan,
+        wanted: &crate::project::Wanted,
+    ) -> Result<Decoder> {
         let mut record = crate::proto::compile(message, plan)?;
-        record.end_at_depth(&crate::proto::compile(message, whole)?);
+        record.end_at_depth(&crate::proto::compile(message, whole)?, wanted);
         Decoder::of(plan, Root::Message(Box::new(record)))
     }
 

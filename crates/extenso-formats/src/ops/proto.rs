@@ -7,6 +7,7 @@ use super::texts::Valid;
 use crate::columns::ColumnRef;
 use crate::json;
 use crate::plan::Plan;
+use crate::project::Wanted;
 use crate::proto::{Decoder, MessageType, ProtobufOptions, Schema, encode_json_texts, encode_texts, proto_spec};
 use crate::records::RecordSpec;
 use extenso_core::attrs::{AttrSet, AttrType, AttrValue, Attrs};
@@ -176,7 +177,7 @@ fn parsed_as(op: &'static OpDef, x: &Value, message: &MessageType, options: &Pro
         message: message.name().to_string(),
         needed: None,
         on_error: name_of(options.on_error).to_string(),
-        to_depth: options.is_to_depth(),
+        to_depth: options.is_to_depth() && options.paths.is_none(),
     };
     parsed(op, x, &spec, &attrs)
 }
@@ -242,7 +243,7 @@ fn json_parser(attrs: &dyn AttrSet) -> Result<&Parser> {
         let decoder = |plan: &Plan| match to_depth {
             true => {
                 let whole = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-                json::Decoder::of_message_to_depth(&message, plan, whole.plan())
+                json::Decoder::of_message_to_depth(&message, plan, whole.plan(), &Wanted::all())
             }
             false => json::Decoder::of_message(&message, plan),
         };

@@ -12,6 +12,7 @@ use super::number::Number;
 use super::quick::Quick;
 use crate::json::Fields;
 use crate::plan::ColumnId;
+use crate::project::Wanted;
 use crate::spelled;
 use extenso_ext::Spelling;
 use std::sync::Arc;
@@ -40,19 +41,31 @@ impl Record {
         self.fields.iter().position(|field| *field.name == *name)
     }
 
-    /// Marks the values of any kind below, which a depth ends. This may be a part of the `whole` that the depth says: of a value of which
-    /// something is left out because nobody needs it, nothing tells where it ends.
-    pub fn end_at_depth(&mut self, whole: &Record) {
+    /// Marks the values of any kind below, which a depth ends. This may be a part of the `whole` that the depth says, of which paths want
+    /// something: of a value of which something is left out because nobody needs it, nothing tells where it ends.
+    pub fn end_at_depth(&mut self, whole: &Record, wanted: &Wanted) {
         let known = matches!(self.known, Some(Known::Struct | Known::Value | Known::ListValue));
-        self.ends = (self.ends || known) && self.is_all_of(whole);
-        for field in &mut self.fields {
+        self.ends = (self.ends || known) && wanted.is_all() && self.is_all_of(whole);
+        let nothing = Wanted::default();
+        for place in 0..self.fields.len() {
+            // Members of a union are wanted under its name.
+            let around = self.union_of(place).map_or(Some(wanted), |union| wanted.field(&union.name));
+            let field = &mut self.fields[place];
+            let inside = around.and_then(|wanted| wanted.field(&field.name));
+            let inside = inside.and_then(|wanted| if field.rule.is_list() { wanted.item() } else { Some(wanted) });
             let whole = whole.place(&field.name).and_then(|place| whole.fields[place].value.record());
             if let (Some(record), Some(whole)) = (field.value.record_mut(), whole) {
                 // The entries of a struct hold such values too.
                 record.ends = self.known == Some(Known::Struct);
-                record.end_at_depth(whole);
+                record.end_at_depth(whole, inside.unwrap_or(&nothing));
             }
         }
+    }
+
+    /// The union that the field of this place is a member of.
+    fn union_of(&self, place: usize) -> Option<&Field> {
+        let holds = |field: &&Field| matches!(&field.value, Value::Union { members, .. } if members.contains(&place));
+        self.fields.iter().find(holds)
     }
 
     /// Whether all is read of it that is read of the whole.
@@ -102,6 +115,11 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// Whether what comes of it is a list.
+    fn is_list(self) -> bool {
+        self.repeats() || matches!(self, Rule::Row { .. })
+    }
+
     /// Whether the field is repeated.
     pub fn repeats(self) -> bool {
         match self {

@@ -44,9 +44,9 @@ pub struct ProtobufOptions {
 }
 
 impl ProtobufOptions {
-    /// Whether a depth alone says what is left out.
+    /// Whether a depth says where values end.
     pub(crate) fn is_to_depth(&self) -> bool {
-        self.depth.is_some() && self.spec.is_none() && self.paths.is_none()
+        self.depth.is_some() && self.spec.is_none()
     }
 
     /// What is wanted of a spec, by the paths.

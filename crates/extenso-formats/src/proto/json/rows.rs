@@ -5,6 +5,7 @@ use crate::columns::{ColumnRef, TextVec};
 use crate::json::Decoder;
 use crate::parts;
 use crate::plan::Plan;
+use crate::project::Wanted;
 use crate::proto::encode::{Record, texts};
 use crate::proto::prepare::prepared;
 use crate::proto::{MessageType, ProtobufOptions, proto_spec};
@@ -41,7 +42,7 @@ pub fn read_proto_json(input: &[u8], message: &MessageType, options: &ProtobufOp
     let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
     let plan = records.plan();
     let mut decoder = match options.is_to_depth() {
-        true => Decoder::of_message_to_depth(message, plan, plan)?,
+        true => Decoder::of_message_to_depth(message, plan, plan, &Wanted::of_paths(options.paths.as_deref())?)?,
         false => Decoder::of_message(message, plan)?,
     };
     let decoded = decoder.records(&unpack(input)?, options.on_error)?;
