@@ -4,20 +4,20 @@
 //! whether a batch happens to have nulls. What Arrow knows of types beyond Parquet stands in the file's metadata. Units of time that Parquet
 //! does not have are written in those that it has (`times.rs`).
 
+use super::project::item;
 use super::said;
 use super::times::stored;
 use crate::arrow::{in_schema, record_batch};
 use crate::caught::caught;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DECIMAL64_MAX_PRECISION, DataType, Field, SchemaRef};
 use extenso_core::Value;
 use extenso_graph::save::archive::write_atomically;
-use extenso_types::{Error, Nest, Result};
+use extenso_types::{Error, Nest, Path, Result, Segment};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use std::io::Write;
-use std::path::Path;
 
 /// How large a row group grows before it is written, in bytes.
 const ROW_GROUP: usize = 64 << 20;
@@ -26,7 +26,7 @@ const ROW_GROUP: usize = 64 << 20;
 ///
 /// A dict of values has a column for each, a record one for each field, and another value one that is named `value`.
 /// Errors: a value that Arrow has no array for; values, or parts of one, with another number of rows; a time in seconds that milliseconds do
-/// not hold, and a date that is no whole day.
+/// not hold, and a date that is no whole day; a type that Parquet does not have, such as unions and records without fields, with the column.
 ///
 /// ```
 /// # use extenso_ext::constant;
@@ -45,7 +45,7 @@ pub fn encode_parquet(value: &Nest<Value>) -> Result<Vec<u8>> {
 /// Writes a batch as a Parquet file, which appears under its name whole or not at all.
 ///
 /// Errors: those of [`encode_parquet`]; what the operating system refuses.
-pub fn write_parquet(value: &Nest<Value>, path: impl AsRef<Path>) -> Result<()> {
+pub fn write_parquet(value: &Nest<Value>, path: impl AsRef<std::path::Path>) -> Result<()> {
     let bytes = encode_parquet(value)?;
     write_atomically(path, &bytes).map_err(|e| Error::io(e.to_string()))
 }
@@ -73,6 +73,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Errors: those of [`encode_parquet`]; other columns than before; what the operating system refuses.
     pub fn write(&mut self, value: &Nest<Value>) -> Result<()> {
         let batch = RecordBatch::from(stored(record_batch(value)?.into())?);
+        held(&batch)?;
         let (mut writer, schema) = match std::mem::replace(&mut self.state, State::Failed) {
             State::New(sink) => {
                 let schema = batch.schema();
@@ -114,11 +115,57 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
+/// Checks that Parquet, and who reads it, has the types of all columns.
+///
+/// Errors: a type that it has not, with the column and what to do.
+fn held(batch: &RecordBatch) -> Result<()> {
+    if batch.num_columns() == 0 {
+        let error = Error::dtype("the records have no fields, and rows of no columns are none in Parquet");
+        return Err(error.wanted("a field at least"));
+    }
+    let at = |field: &Field| Path::root().child(Segment::field(field.name().as_str()));
+    batch.schema().fields().iter().try_for_each(|field| below(&at(field), field.data_type()))
+}
+
+fn below(at: &Path, data_type: &DataType) -> Result<()> {
+    let no = |what: &str, wanted: &str| {
+        Err(Error::dtype(format!("column '{at}' is {what}, which Parquet does not have")).wanted(wanted))
+    };
+    match (data_type, item(data_type)) {
+        (DataType::Struct(fields), _) if fields.is_empty() => no("of records without fields", "a field at least"),
+        (DataType::Struct(fields), _) => fields
+            .iter()
+            .try_for_each(|field| below(&at.child(Segment::field(field.name().as_str())), field.data_type())),
+        (_, Some(item)) => below(&at.child(Segment::Each), item.data_type()),
+        (DataType::Union(..), _) => no("a union", "a field for each of its types"),
+        (DataType::Interval(_), _) => no("of intervals", "durations, or the parts of the intervals as numbers"),
+        (DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale), _) if *scale < 0 => {
+            no("of decimals of a negative scale", "a scale of 0 or more, by `to_decimal`")
+        }
+        (DataType::Dictionary(_, words), _) if !are_words(words) => {
+            no(&format!("of categories that are {words}"), "the values themselves, by `decoded`, or texts or integers")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether dictionaries of such words are read again.
+fn are_words(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Float16 => false,
+        // Those of more digits are bytes in Parquet.
+        DataType::Decimal128(digits, scale) => *digits <= DECIMAL64_MAX_PRECISION && *scale >= 0,
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) | DataType::Duration(_) => true,
+        DataType::Time32(_) | DataType::Time64(_) | DataType::FixedSizeBinary(_) => true,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => true,
+        other => other.is_integer() || other.is_floating(),
+    }
+}
+
 /// Calls the writer, whose errors and panics are about the sink or about a type that Parquet does not have.
 fn writing<T>(f: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
     let refused = |what: &dyn std::fmt::Display| {
-        Error::dtype(format!("Parquet refuses the value: {what}"))
-            .wanted("types that Parquet has: no unions, records without fields, or decimals of a negative scale")
+        Error::dtype(format!("Parquet refuses the value: {what}")).wanted("types that Parquet has")
     };
     match caught(f) {
         Ok(done) => done.map_err(|e| match e {
@@ -132,6 +179,37 @@ fn writing<T>(f: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use extenso_core::{ExtensionType, Tensor};
+    use extenso_types::{DType, Shape};
+
+    #[test]
+    fn types_that_parquet_has_not_are_refused_by_the_column() {
+        use extenso_ext::{CategoricalTensor, StructTensor};
+        let refused = |value: Value, wanted: &str| {
+            let error = encode_parquet(&Nest::Leaf(value)).expect_err(wanted).to_string();
+            assert!(error.starts_with(wanted), "{error}");
+        };
+        let read = |rows: &str| crate::read_json(rows.as_bytes(), &Default::default()).expect("reads").value;
+        refused(read("{}\n{}"), "the records have no fields");
+        refused(read(r#"{"a": [{"b": {}}]}"#), "column 'a[*].b' is of records without fields, which Parquet does not");
+        let words: [(Value, bool); 3] = [
+            (Tensor::bools(&[2], &[true, false]).expect("words").into(), false),
+            (extenso_core::ops::cast(Tensor::from_vec(vec![1.5, 2.5]), DType::F16).expect("words"), false),
+            (Tensor::from_vec(vec![1.5, 2.5]).into(), true),
+        ];
+        for (words, is_held) in words {
+            let codes = Tensor::new::<i8>(&[3], &[1, 0, 1]).expect("codes");
+            let value = CategoricalTensor::new(codes, words, false).expect("categories").into_value();
+            let rows = StructTensor::from_fields(Shape::known(&[3]), [("c", value)]).expect("records").into_value();
+            if is_held {
+                let bytes = encode_parquet(&Nest::Leaf(rows.clone())).expect("writes");
+                let again = crate::read_parquet(&bytes.into(), &Default::default()).expect("reads").value;
+                assert_eq!(again.to_string(), rows.to_string());
+            } else {
+                refused(rows, "column 'c' is of categories that are");
+            }
+        }
+    }
 
     #[test]
     fn a_panic_of_the_writer_is_an_error() {
