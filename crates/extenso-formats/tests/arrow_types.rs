@@ -108,6 +108,32 @@ fn a_column_of_a_type_that_knows_no_op_has_the_rows_of_its_array() {
     assert!(error.contains("'x' has 2 rows, and 'm' has 1"), "{error}");
 }
 
+#[test]
+fn values_of_a_type_by_themselves_are_one_column_that_says_of_which() {
+    let value = Nest::Leaf(money(&[1.5, 2.5]));
+    let through = |format| {
+        let mut out = Vec::new();
+        let options = SinkOptions { format: Some(format), ..SinkOptions::default() };
+        let mut sink = open_sink(&options, Box::new(&mut out)).expect("a sink");
+        sink.write(&value).and_then(|()| sink.finish()).expect("writes");
+        out
+    };
+    let arrow = |format| read_ipc(through(format).into(), &ArrowOptions::default()).expect("reads").value;
+    let parquet = read_parquet(&through(Format::Parquet).into(), &ParquetOptions::default()).expect("reads").value;
+    #[cfg(feature = "avro")]
+    let avro = extenso_formats::read_avro(&through(Format::Avro)[..], &Default::default()).expect("reads").value;
+    for read in [
+        arrow(Format::Arrow),
+        arrow(Format::Arrows),
+        parquet,
+        #[cfg(feature = "avro")]
+        avro,
+    ] {
+        let rows = StructTensor::from_value(&read).expect("records");
+        assert_eq!(amounts(rows.field("value").expect("a column")), "[1.5, 2.5] EUR");
+    }
+}
+
 fn records(a: &[f64]) -> Value {
     StructTensor::from_fields(Shape::known(&[a.len()]), columns(a)).expect("records").into_value()
 }

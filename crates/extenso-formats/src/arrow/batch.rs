@@ -23,15 +23,22 @@ const VALUE: &str = "value";
 
 /// The rows of a value as columns, whose schema follows from the spec of the value alone.
 ///
-/// A dict of values has a column for each, a record one for each field, and another value one that is named `value`.
+/// A dict of values has a column for each, a record one for each field, and another value, of a type that is stored as a record too, one that
+/// is named `value`.
 /// Errors: a value that Arrow has no array for; values, or parts of one, with another number of rows.
 pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
     let rows = rows_of(value)?;
     let (fields, columns) = match value {
-        Nest::Leaf(leaf) => match settled(&to_arrow(leaf)?, &leaf.spec()?)?.as_struct_opt() {
-            Some(record) if record.nulls().is_none() => (record.fields().clone(), record.columns().to_vec()),
-            _ => one_column(VALUE, leaf)?,
-        },
+        Nest::Leaf(leaf) => {
+            let (field, array) = to_arrow_field(leaf)?;
+            match settled(&array, &leaf.spec()?)?.as_struct_opt() {
+                // Columns have no field around them that could say what type they are of.
+                Some(record) if record.nulls().is_none() && field.metadata().is_empty() => {
+                    (record.fields().clone(), record.columns().to_vec())
+                }
+                _ => one_column(VALUE, leaf)?,
+            }
+        }
         Nest::Static(_) => (Fields::empty(), Vec::new()),
         Nest::Tuple(_) | Nest::List(_) | Nest::Dict(_) | Nest::Record(..) => columns_of(value)?,
     };
