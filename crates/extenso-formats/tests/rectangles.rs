@@ -4,7 +4,9 @@
 
 use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_ext::{CategoricalTensor, DateTensor, MaskedTensor, RaggedTensor, StructTensor};
-use extenso_formats::arrow::{ArrowOptions, from_arrow_field_as, read_ipc, to_arrow_field, write_ipc};
+use extenso_formats::arrow::{
+    ArrowOptions, from_arrow_field, from_arrow_field_as, read_ipc, to_arrow_field, write_ipc,
+};
 use extenso_formats::proto::{Messages, Schema};
 use extenso_formats::{
     AvroOptions, FieldSpec, OnError, ParquetOptions, ProtobufOptions, decode_ndjson, encode_avro, encode_ndjson,
@@ -166,4 +168,59 @@ fn an_axis_of_size_zero_loses_no_row() {
     let alone = struct_spec([("a", number(&[0]))]).expect("a spec");
     let value = decode_ndjson(b"{\"a\":[]}\n{\"a\":[]}\n", &alone, OnError::Raise).expect("reads").value;
     assert_eq!(value.spec().expect("a spec").to_string(), "StructTensor(a: i64[2, 0], rank=1)");
+}
+
+#[test]
+fn lists_of_one_size_come_from_arrow_as_axes_whatever_they_hold() {
+    let words = Tensor::strings(&[2], &["b", "a"]).expect("words");
+    let codes = Tensor::new::<i8>(&[3, 2], &[0, 1, 0, 0, 1, 0]).expect("codes");
+    let words = CategoricalTensor::new(codes, words, false).expect("categories").into_value();
+    let pairs = record(&[3, 2], vec![("x", numbers(&[3, 2], &[])), ("day", days(&[3, 2], &[]))]);
+    let inner = masked(days(&[3, 2], &[1]), &[3, 2], &[true, false, true, true, true, true]);
+    for value in [days(&[3, 2], &[]), days(&[2, 2, 3], &[]), days(&[0, 2], &[]), words, pairs, inner] {
+        let (field, array) = to_arrow_field(&value).expect("goes out");
+        let read = from_arrow_field(&field, array.as_ref()).expect("comes in");
+        assert_eq!(components(&read), components(&value));
+        assert_eq!(to_arrow_field(&read).expect("goes out").1.data_type(), array.data_type());
+    }
+    // Rows inside have no size.
+    let rows = record(&[6], vec![("l", listed(numbers(&[9], &[]), &[2, 0, 3, 1, 1, 2]))]);
+    let rows = to_arrow_field(&rows).expect("goes out").1;
+    let item = std::sync::Arc::new(arrow_schema::Field::new("item", rows.data_type().clone(), true));
+    let lists = arrow_array::FixedSizeListArray::new(item, 2, rows, None);
+    let field = std::sync::Arc::new(arrow_schema::Field::new("", arrow_array::Array::data_type(&lists).clone(), true));
+    let read = from_arrow_field(&field, &lists).expect("comes in");
+    let text = extenso_ext::to_literal(&read).expect("a literal").to_string();
+    assert_eq!(text, r#"[[{"l": [1, 2]}, {"l": []}], [{"l": [3, 4, 5]}, {"l": [6]}], [{"l": [7]}, {"l": [8, 9]}]]"#);
+    let again = to_arrow_field(&read).expect("goes out").1;
+    let again = extenso_ext::to_literal(&from_arrow_field(&field_of(&again), &again).expect("comes in"));
+    assert_eq!(again.expect("a literal").to_string(), text);
+}
+
+fn field_of(array: &arrow_array::ArrayRef) -> arrow_schema::FieldRef {
+    std::sync::Arc::new(arrow_schema::Field::new("", array.data_type().clone(), true))
+}
+
+#[test]
+fn nulls_that_nobody_sees_are_of_any_type() {
+    let none: arrow_array::ArrayRef = std::sync::Arc::new(arrow_array::NullArray::new(0));
+    let item = std::sync::Arc::new(arrow_schema::Field::new("item", arrow_schema::DataType::Null, true));
+    let offsets = arrow_buffer::OffsetBuffer::from_lengths([0, 0]);
+    let lists: arrow_array::ArrayRef =
+        std::sync::Arc::new(arrow_array::ListArray::new(item, offsets, none.clone(), None));
+    let of = |array: &arrow_array::ArrayRef, like: Value| {
+        from_arrow_field_as(&field_of(array), array, &like.spec().expect("a spec")).map(|value| components(&value))
+    };
+    let text = || Value::from(Tensor::strings(&[0], &[] as &[&str]).expect("texts"));
+    for like in [numbers(&[0], &[]), text(), days(&[0], &[]), record(&[0], vec![("x", text())])] {
+        assert_eq!(of(&none, like.clone()).expect("comes in"), components(&like));
+        let lists_of = listed(like, &[0, 0]);
+        assert_eq!(of(&lists, lists_of.clone()).expect("comes in"), components(&lists_of));
+    }
+    assert_eq!(
+        of(&none, listed(numbers(&[0], &[]), &[])).expect("comes in"),
+        components(&listed(numbers(&[0], &[]), &[]))
+    );
+    let nulls: arrow_array::ArrayRef = std::sync::Arc::new(arrow_array::NullArray::new(1));
+    assert!(of(&nulls, numbers(&[1], &[])).expect_err("a null").to_string().contains("null came"));
 }

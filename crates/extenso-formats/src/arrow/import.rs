@@ -12,8 +12,8 @@ use arrow_array::types::{
 use arrow_array::{Array, FixedSizeListArray, GenericByteArray, StructArray};
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, FieldRef};
-use extenso_core::{ExtensionType, RowPartition, Tensor, Value};
-use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
+use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
+use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, shape_of};
 use extenso_types::{DType, Error, Path, Result, Segment, Shape};
 use std::sync::Arc;
 
@@ -138,10 +138,21 @@ fn fixed(at: &Path, array: &FixedSizeListArray) -> Result<Value> {
     match &values {
         Value::Tensor(items) => in_lists(items).map(Value::Tensor),
         Value::Partition(_) | Value::Ext(_) => {
+            if let Some(made) = with_axis(&values, array.len(), size) {
+                return Ok(made);
+            }
             let partition = RowPartition::from_lengths(std::iter::repeat_n(size, array.len()))?;
             Ok(RaggedTensor::from_partition(values, partition)?.into_value())
         }
     }
+}
+
+/// The items with an axis of one size behind the first; none of items of several sizes, and of a type that knows no axes.
+fn with_axis(items: &Value, lists: usize, size: usize) -> Option<Value> {
+    let dims = shape_of(&items.spec().ok()?).to_dims()?;
+    let dims = [lists, size].into_iter().chain(dims.get(1..)?.iter().copied());
+    let dims: Vec<i64> = dims.map(i64::try_from).collect::<std::result::Result<_, _>>().ok()?;
+    ops::reshape(items, dims).ok()
 }
 
 fn record(at: &Path, array: &StructArray) -> Result<Value> {
