@@ -2,13 +2,15 @@
 #![cfg(feature = "parquet")]
 
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, ListViewArray, RecordBatch, RunArray, StringArray};
+use arrow_array::{
+    Array, ArrayRef, Int32Array, Int64Array, ListViewArray, NullArray, RecordBatch, RunArray, StringArray,
+};
 use arrow_array::{DictionaryArray, StringViewArray, StructArray, builder::StringViewBuilder};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::Field;
-use extenso_core::ExtensionType;
+use extenso_core::{ExtensionType, Tensor};
 use extenso_ext::StructTensor;
-use extenso_formats::arrow::{ArrowOptions, from_arrow, read_ipc, write_ipc};
+use extenso_formats::arrow::{ArrowOptions, IpcCompression, from_arrow, read_ipc, write_ipc, write_ipc_compressed};
 use extenso_formats::source::run_bytes;
 use extenso_formats::{FieldSpec, ParquetOptions, SourceOptions, encode_parquet, read_parquet, struct_spec};
 use extenso_graph::Function;
@@ -110,6 +112,23 @@ fn long_runs_are_read_within_a_stated_bound() {
         let error = read(bytes).expect_err("a bomb");
         assert!(error.is_data() && error.to_string().contains("at most"), "{error}");
     }
+}
+
+#[test]
+fn what_packs_well_and_what_is_null_is_read_within_a_stated_bound() {
+    let zeros = |n: usize| extenso_core::Value::from(Tensor::from_vec(vec![0_i64; n]));
+    for n in [9 << 20, 40 << 20] {
+        let bytes = write_ipc_compressed(&zeros(n), true, Some(IpcCompression::Zstd)).expect("written");
+        assert!(bytes.len() < 1 << 16, "{}", bytes.len());
+        let read = read_ipc(bytes.into(), &ArrowOptions::default()).expect("reads").value;
+        assert_eq!(read.tensor().expect("dense").data().expect("data").len(), n);
+    }
+    let nulls = |n: usize| -> ArrayRef { Arc::new(NullArray::new(n)) };
+    for n in [20_000, 10_000_000] {
+        assert!(read(stream(&nulls(n), 1)).is_ok());
+    }
+    let error = read(stream(&nulls(10_000_000), 4)).expect_err("a bomb").to_string();
+    assert!(error.contains("runs of numbers and nulls say 320000000 bytes"), "{error}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use nodes::checked_lengths;
-use shared::{apart, numbers_in_runs};
+use shared::{apart, without_bytes};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -210,7 +210,7 @@ struct Decoding {
     bytes: u64,
     /// How many bytes items take by themselves that share them in the messages.
     apart: u64,
-    /// How many bytes numbers take that runs of them say.
+    /// How many bytes numbers take that runs of them say, or nulls.
     in_runs: u64,
 }
 
@@ -263,12 +263,13 @@ impl Decoding {
         }
     }
 
-    /// Checks that items that share bytes do not take far more by themselves than there came, and numbers in runs no more than is stated.
+    /// Checks that items that share bytes do not take far more by themselves than there came, and numbers in runs and nulls no more than is
+    /// stated.
     fn bounded(&mut self, part: &Part, array: &dyn Array) -> Result<()> {
         let most = IN_RUNS.max(RATIO.saturating_mul(self.bytes));
-        self.in_runs = self.in_runs.saturating_add(numbers_in_runs(array));
+        self.in_runs = self.in_runs.saturating_add(without_bytes(array));
         if self.in_runs > most {
-            let what = format!("runs of numbers say {} bytes, of {} bytes", self.in_runs, self.bytes);
+            let what = format!("runs of numbers and nulls say {} bytes, of {} bytes", self.in_runs, self.bytes);
             let error = malformed(part.at, what);
             return Err(error.wanted(format!("at most {RATIO} times as many, or {} MB", IN_RUNS >> 20)));
         }
@@ -286,7 +287,8 @@ impl Decoding {
 /// How many items a column may have without a bit of the batch for each, as nulls have.
 const BARE: usize = 1 << 14;
 
-/// How many bytes numbers may take that runs of them say, whatever the messages have: honest runs may be long.
+/// How many bytes numbers may take that runs of them or nulls say, and a batch that is compressed, whatever the messages have: honest runs may be
+/// long, and zstd packs what is one number over and over to the 30,000th part.
 const IN_RUNS: u64 = 256 << 20;
 
 /// Checks that a batch has a bit for each item that it says outside of runs, so that what is made of it is in proportion, and that its buffers
@@ -331,10 +333,11 @@ fn unpacked(at: usize, buffer: &[u8]) -> Result<usize> {
 
 /// Checks that a batch does not hold far more bytes than it has.
 fn proportionate(part: &Part, bytes: usize) -> Result<()> {
-    let most = MOST.max(RATIO.saturating_mul(part.body.len() as u64));
+    let most = IN_RUNS.max(RATIO.saturating_mul(part.body.len() as u64));
     if bytes as u64 > most {
-        return Err(malformed(part.at, format!("a batch of {} bytes holds {bytes}", part.body.len()))
-            .wanted(format!("at most {RATIO} times as many, or {} MB", MOST >> 20)));
+        let error = Error::data(format!("a batch of {} bytes holds {bytes}", part.body.len()));
+        let error = error.wanted(format!("at most {RATIO} times as many, or {} MB", IN_RUNS >> 20));
+        return Err(error.hint("Write it in batches of fewer rows").at(format!("byte {}", part.at)));
     }
     affordable(bytes)
 }
@@ -409,21 +412,34 @@ pub fn write_ipc_compressed(value: &Value, stream: bool, compression: Option<Ipc
     let mut out = Vec::new();
     if stream {
         let mut writer = StreamWriter::try_new_with_options(&mut out, &schema, options).map_err(fault)?;
-        readable(batch).try_for_each(|batch| writer.write(&batch?)).and_then(|()| writer.finish()).map_err(fault)?;
+        readable(batch, codec.is_some())
+            .try_for_each(|batch| writer.write(&batch?))
+            .and_then(|()| writer.finish())
+            .map_err(fault)?;
     } else {
         let mut writer = FileWriter::try_new_with_options(&mut out, &schema, options).map_err(fault)?;
-        readable(batch).try_for_each(|batch| writer.write(&batch?)).and_then(|()| writer.finish()).map_err(fault)?;
+        readable(batch, codec.is_some())
+            .try_for_each(|batch| writer.write(&batch?))
+            .and_then(|()| writer.finish())
+            .map_err(fault)?;
     }
     Ok(out)
 }
 
 /// The rows in as many batches as are needed for [`read_ipc`] to take them: rows without a bit each are many in none. Lists of unions are
 /// as Arrow's writer wants them.
-pub(crate) fn readable(batch: RecordBatch) -> impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> {
+pub(crate) fn readable(
+    batch: RecordBatch,
+    compressed: bool,
+) -> impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> {
     let size = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
     let bits = batch.columns().iter().map(size).sum::<usize>().saturating_mul(8);
     let n = batch.num_rows();
-    let at_once = if n > bits.saturating_add(BARE) { BARE } else { n.max(1) };
+    let bare = if n > bits.saturating_add(BARE) { BARE } else { n.max(1) };
+    // However well they pack, rows of about a half of what a batch may hold are well within that.
+    let half = usize::try_from(IN_RUNS / 2).unwrap_or(usize::MAX);
+    let parts = if compressed { (bits / 8).div_ceil(half).max(1) } else { 1 };
+    let at_once = bare.min(n.div_ceil(parts).max(1));
     // No rows are a batch too.
     (0..n.max(1)).step_by(at_once).map(move |start| covered(batch.slice(start, at_once.min(n - start))))
 }

@@ -132,7 +132,7 @@ impl<W: Write> Sink for ArrowSink<W> {
             Sinking::New(sink) => Sinking::open(sink, batch.schema(), self.stream)?,
             other => other,
         };
-        let batches = |schema: &SchemaRef| Ok::<_, Error>(readable(in_schema(batch, schema)?));
+        let batches = |schema: &SchemaRef| Ok::<_, Error>(readable(in_schema(batch, schema)?, false));
         match &mut opened {
             Sinking::File(writer, schema) => {
                 batches(schema)?.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?;

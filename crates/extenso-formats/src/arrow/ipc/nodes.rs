@@ -1,14 +1,14 @@
 //! How many items the columns of a batch say that they have.
 //!
-//! Invariant: a column whose items are not in the bytes of the batch has few of them, but for runs, of which a few bytes say many items. What
-//! these take by themselves is bounded when they are read (`shared`).
+//! Invariant: a column whose items are not in the bytes of the batch has few of them, but for nulls and runs, of which a few bytes say many items.
+//! What these take by themselves is bounded when they are read (`shared`).
 
 use arrow_schema::{DataType, Field, Schema};
 
-/// How many items a column of runs may have.
+/// How many items a column of runs, or of nulls alone, may have.
 pub const IN_RUNS: usize = 1 << 24;
 
-/// Checks the number of rows and the lengths of all columns, outer ones first; `most` is for columns that are no runs.
+/// Checks the number of rows and the lengths of all columns, outer ones first; `most` is for columns that are neither.
 ///
 /// Errors: what is wrong.
 pub fn checked_lengths(rows: i64, lengths: &[i64], schema: Option<&Schema>, most: usize) -> Result<(), String> {
@@ -62,7 +62,7 @@ impl Nodes<'_> {
 /// Whether items of a type have bits in the batch. Records have those of their fields, of which there are as many.
 fn in_proportion(data_type: &DataType) -> bool {
     match data_type {
-        DataType::RunEndEncoded(..) => false,
+        DataType::RunEndEncoded(..) | DataType::Null => false,
         DataType::Struct(fields) => fields.is_empty() || fields.iter().any(|field| in_proportion(field.data_type())),
         DataType::FixedSizeList(item, width) => *width <= 0 || in_proportion(item.data_type()),
         _ => true,
@@ -89,20 +89,22 @@ mod tests {
     fn runs_alone_are_long() {
         let many = 10_000_000;
         check(vec![("r", runs())], many, &[many, 1, 1], true);
-        check(vec![("r", runs())], many, &[many, 1, many], false);
+        check(vec![("n", DataType::Null)], many, &[many], true);
         check(vec![("r", runs())], many, &[many, many, 1], false);
         check(vec![("r", runs())], 1 << 25, &[1 << 25, 1, 1], false);
-        check(vec![("n", DataType::Null)], 101, &[101], false);
-        check(vec![("n", DataType::Null), ("r", runs())], many, &[many, many, 1, 1], false);
+        check(vec![("n", DataType::Null)], 1 << 25, &[1 << 25], false);
+        check(vec![("n", DataType::Int8)], 101, &[101], false);
+        check(vec![("n", DataType::Int8), ("r", runs())], many, &[many, many, 1, 1], false);
         let inside = |of: Vec<(&str, DataType)>| {
             DataType::Struct(of.into_iter().map(|(name, of)| Field::new(name, of, true)).collect())
         };
         check(vec![("s", inside(vec![("r", runs())]))], many, &[many, many, 1, 1], true);
-        check(vec![("s", inside(vec![("r", runs()), ("n", DataType::Null)]))], 101, &[101, 101, 1, 1, 101], false);
+        check(vec![("s", inside(vec![("r", runs()), ("n", DataType::Int8)]))], 101, &[101, 101, 1, 1, 101], false);
         check(vec![("s", inside(vec![]))], 101, &[101], false);
         check(vec![], 101, &[], false);
         check(vec![("n", DataType::Null)], 5, &[5, -1], false);
         check(vec![("n", DataType::Null)], 5, &[5, 101], false);
+        check(vec![("s", inside(vec![("n", DataType::Null)]))], many, &[many, many], true);
         check(vec![("n", DataType::Null)], 5, &[], true);
     }
 }

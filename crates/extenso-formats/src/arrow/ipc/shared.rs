@@ -7,6 +7,7 @@ use crate::arrow::import::{runs_of, uniform_items};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, GenericListArray, GenericListViewArray, OffsetSizeTrait, UnionArray};
 use arrow_buffer::ArrowNativeType;
+use arrow_data::ArrayData;
 use arrow_schema::DataType;
 
 /// The bytes that items take by themselves, of those parts of an array where they share bytes; none if they are more than `most`.
@@ -34,8 +35,21 @@ pub fn apart(array: &dyn Array, most: u64) -> Option<u64> {
     }
 }
 
+/// The bytes that items take for which a batch has no bytes: nulls of no type, and numbers in runs.
+pub fn without_bytes(array: &dyn Array) -> u64 {
+    numbers_in_runs(array).saturating_add(nulls(&array.to_data()))
+}
+
+/// The bytes that the numbers take which stand under nulls of no type.
+fn nulls(data: &ArrayData) -> u64 {
+    match data.data_type() {
+        DataType::Null => (data.len() as u64).saturating_mul(width(&DataType::Null) as u64),
+        _ => data.child_data().iter().map(nulls).fold(0, u64::saturating_add),
+    }
+}
+
 /// The bytes that numbers take which runs say, of those columns that need no counting: each counts for the place of its run, at least.
-pub fn numbers_in_runs(array: &dyn Array) -> u64 {
+fn numbers_in_runs(array: &dyn Array) -> u64 {
     match array.data_type() {
         data_type if are_runs_of_numbers(data_type) => {
             let width = size_of::<u64>().max(runs_width(data_type));
