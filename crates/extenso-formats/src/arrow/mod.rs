@@ -16,6 +16,8 @@ mod levels;
 mod moved;
 mod parts;
 mod registered;
+#[cfg(feature = "parquet")]
+mod vocabularies;
 
 pub use asked::asked;
 #[cfg(feature = "parquet")]
@@ -48,3 +50,5 @@ pub(crate) use ipc::{IpcReader, guarded};
 pub(crate) use levels::{MAX_LEVELS, checked_levels, too_deep};
 #[cfg(feature = "ipc")]
 pub(crate) use moved::{end_to_end, first_rows, picked};
+#[cfg(feature = "parquet")]
+pub(crate) use vocabularies::Vocabularies;

@@ -99,7 +99,14 @@ fn taken(arrays: &[ArrayRef], places: &[i64]) -> Result<ArrayRef> {
     extended(arrays, places.len(), places.into_iter())
 }
 
-fn extended(arrays: &[ArrayRef], rows: usize, ranges: impl Iterator<Item = (usize, usize, usize)>) -> Result<ArrayRef> {
+/// The rows of these ranges, each of an array by its place.
+///
+/// Errors: as [`joined`].
+pub fn extended(
+    arrays: &[ArrayRef],
+    rows: usize,
+    ranges: impl Iterator<Item = (usize, usize, usize)>,
+) -> Result<ArrayRef> {
     let parts: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
     if let Some(two) = parts.windows(2).find(|two| two[0].data_type() != two[1].data_type()) {
         let error = Error::dtype(format!("parts of one column are {} and {}", two[0].data_type(), two[1].data_type()));

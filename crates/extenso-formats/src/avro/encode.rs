@@ -25,11 +25,11 @@ pub struct Rows {
     pub count: usize,
 }
 
-/// The schema of a batch, as text, and how its rows are written.
+/// The schema of a batch, as text, and how its rows are written; categories `decoded`, where other batches may have others.
 ///
 /// Errors: a type that Avro cannot hold, with its path and what to do.
-pub fn rows_of(batch: &RecordBatch) -> Result<(Vec<u8>, Rows)> {
-    let mut layout = Layout::default();
+pub fn rows_of(batch: &RecordBatch, decoded: bool) -> Result<(Vec<u8>, Rows)> {
+    let mut layout = Layout { decoded, ..Layout::default() };
     let mut schema = Vec::new();
     let schema_of = batch.schema();
     let fields: Vec<(&Field, &ArrayRef)> = schema_of.fields().iter().map(|f| &**f).zip(batch.columns()).collect();
@@ -59,6 +59,8 @@ enum Json {
 struct Layout {
     /// The names of definitions.
     names: HashSet<String>,
+    /// Whether categories are written as what they are, and not as an enum of the words that there are now.
+    decoded: bool,
 }
 
 impl Layout {
@@ -117,7 +119,7 @@ impl Layout {
         match data_type {
             DataType::Decimal128(precision, scale) => decimal(array, (*precision, *scale), 16, said, at, out),
             DataType::Decimal256(precision, scale) => decimal(array, (*precision, *scale), 32, said, at, out),
-            DataType::Dictionary(_, words) if !are_symbols(array) => {
+            DataType::Dictionary(_, words) if self.decoded || !are_symbols(array) => {
                 let plain = take(array.as_any_dictionary().values(), array.as_any_dictionary().keys(), None);
                 let plain = plain.map_err(|e| Error::internal(format!("Arrow refuses codes: {e}")))?;
                 self.value(&Field::new(field.name(), (**words).clone(), field.is_nullable()), &plain, more, at, out)

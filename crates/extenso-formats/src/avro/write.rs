@@ -50,6 +50,8 @@ pub fn write_avro(value: &Nest<Value>, path: impl AsRef<Path>, codec: AvroCodec)
 /// Writes batches one after another as the rows of one Avro file.
 pub struct AvroWriter<W> {
     codec: AvroCodec,
+    /// Whether categories are written as what they are.
+    decoded: bool,
     state: State<W>,
 }
 
@@ -63,14 +65,20 @@ enum State<W> {
 impl<W: Write> AvroWriter<W> {
     /// A file without rows, whose blocks are packed by this codec.
     pub fn new(sink: W, codec: AvroCodec) -> AvroWriter<W> {
-        AvroWriter { codec, state: State::New(sink) }
+        AvroWriter { codec, decoded: false, state: State::New(sink) }
+    }
+
+    /// As [`AvroWriter::new`], of blocks whose categories may differ: these are written as what they are, since the schema of a file says all
+    /// symbols of an enum before the first row.
+    pub fn of_blocks(sink: W, codec: AvroCodec) -> AvroWriter<W> {
+        AvroWriter { decoded: true, ..AvroWriter::new(sink, codec) }
     }
 
     /// Writes one more batch, of the types of those before.
     ///
     /// Errors: those of [`encode_avro`]; other types than before; what the operating system refuses.
     pub fn write(&mut self, value: &Nest<Value>) -> Result<()> {
-        let (schema, rows) = rows_of(&record_batch(value)?)?;
+        let (schema, rows) = rows_of(&record_batch(value)?, self.decoded)?;
         let (mut sink, known) = match std::mem::replace(&mut self.state, State::Failed) {
             State::New(mut sink) => {
                 sink.write_all(&header(&schema, self.codec))?;

@@ -4,7 +4,7 @@
 
 use super::{Blocks, Format, Progress, Watch, is_packed_name, run_blocks};
 #[cfg(feature = "parquet")]
-use crate::arrow::{in_schema, ipc::readable};
+use crate::arrow::{Vocabularies, in_schema, ipc::readable};
 use crate::csv::delimiter_of_name;
 use crate::csv::encode_csv;
 #[cfg(feature = "proto")]
@@ -99,7 +99,8 @@ pub struct ArrowSink<W: Write> {
 enum Sinking<W: Write> {
     /// No block has said yet what the columns are.
     New(W),
-    File(Box<arrow_ipc::writer::FileWriter<W>>, SchemaRef),
+    /// A file has one vocabulary for each dictionary.
+    File(Box<arrow_ipc::writer::FileWriter<W>>, SchemaRef, Vocabularies),
     Stream(Box<arrow_ipc::writer::StreamWriter<W>>, SchemaRef),
     Failed,
 }
@@ -107,11 +108,13 @@ enum Sinking<W: Write> {
 #[cfg(feature = "parquet")]
 impl<W: Write> Sinking<W> {
     fn open(sink: W, schema: SchemaRef, stream: bool) -> Result<Sinking<W>> {
-        use arrow_ipc::writer::{FileWriter, StreamWriter};
+        use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
         Ok(if stream {
             Sinking::Stream(Box::new(StreamWriter::try_new(sink, &schema).map_err(writing)?), schema)
         } else {
-            Sinking::File(Box::new(FileWriter::try_new(sink, &schema).map_err(writing)?), schema)
+            let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
+            let writer = FileWriter::try_new_with_options(sink, &schema, options).map_err(writing)?;
+            Sinking::File(Box::new(writer), schema, Vocabularies::default())
         })
     }
 }
@@ -132,13 +135,14 @@ impl<W: Write> Sink for ArrowSink<W> {
             Sinking::New(sink) => Sinking::open(sink, batch.schema(), self.stream)?,
             other => other,
         };
-        let batches = |schema: &SchemaRef| Ok::<_, Error>(readable(in_schema(batch, schema)?, false));
         match &mut opened {
-            Sinking::File(writer, schema) => {
-                batches(schema)?.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?;
+            Sinking::File(writer, schema, words) => {
+                let batch = words.of_all(in_schema(batch, schema)?)?;
+                readable(batch, false).try_for_each(|batch| writer.write(&batch?)).map_err(writing)?;
             }
             Sinking::Stream(writer, schema) => {
-                batches(schema)?.try_for_each(|batch| writer.write(&batch?)).map_err(writing)?;
+                let batch = in_schema(batch, schema)?;
+                readable(batch, false).try_for_each(|batch| writer.write(&batch?)).map_err(writing)?;
             }
             Sinking::New(_) | Sinking::Failed => {
                 return Err(failed());
@@ -150,7 +154,7 @@ impl<W: Write> Sink for ArrowSink<W> {
 
     fn finish(self: Box<Self>) -> Result<()> {
         match self.sinking {
-            Sinking::File(writer, _) => Ok(writer.into_inner().map_err(writing)?.flush()?),
+            Sinking::File(writer, ..) => Ok(writer.into_inner().map_err(writing)?.flush()?),
             Sinking::Stream(writer, _) => Ok(writer.into_inner().map_err(writing)?.flush()?),
             Sinking::New(mut sink) => Ok(sink.flush()?),
             Sinking::Failed => Err(failed()),
@@ -195,7 +199,7 @@ pub fn open_sink<'a>(options: &SinkOptions, sink: Box<dyn Write + Send + 'a>) ->
         Format::Json => lines(options, sink),
         Format::Csv => Ok(Box::new(CsvSink { sink, delimiter: options.delimiter.unwrap_or(b','), begun: false })),
         #[cfg(feature = "avro")]
-        Format::Avro => Ok(Box::new(crate::avro::AvroWriter::new(sink, crate::avro::AvroCodec::default()))),
+        Format::Avro => Ok(Box::new(crate::avro::AvroWriter::of_blocks(sink, crate::avro::AvroCodec::default()))),
         #[cfg(feature = "parquet")]
         Format::Parquet => Ok(Box::new(crate::parquet::ParquetWriter::new(sink))),
         #[cfg(feature = "parquet")]

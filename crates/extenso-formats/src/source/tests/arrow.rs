@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field};
-use extenso_core::Value;
+use extenso_core::{Tensor, Value};
 use extenso_ext::MaskedTensor;
 
 fn value(rows: &str) -> Value {
@@ -206,5 +206,40 @@ fn blocks_with_bad_rows_are_written_as_those_without() {
             let lines = encode_ndjson(&Nest::Leaf(read.expect("reads").value)).expect("writes");
             assert_eq!(String::from_utf8(lines).expect("text"), wanted);
         }
+    }
+}
+
+#[test]
+fn categories_may_differ_from_block_to_block() {
+    let blocks = [&["b", "a", "b"][..], &["a", "c"], &["c", "d", "a"], &["b"]];
+    let block = |texts: &[&str], number: i64| {
+        let numbers = Tensor::from_vec(vec![number; texts.len()]);
+        let words = extenso_ext::to_categorical(&Tensor::strings(&[texts.len()], texts).expect("texts").into());
+        let lengths = Tensor::from_vec(vec![1_i64; texts.len()]);
+        let lists = extenso_ext::to_categorical(&numbers.into()).expect("categories");
+        let lists = extenso_ext::RaggedTensor::from_row_lengths(lists, &lengths).expect("rows").into_value();
+        Nest::dict([("c", Nest::Leaf(words.expect("categories"))), ("l", Nest::Leaf(lists))])
+    };
+    let mut wanted = Vec::new();
+    for (texts, number) in blocks.into_iter().zip([7, 8, 7, 9]) {
+        wanted.extend(texts.iter().map(|text| format!("{{\"c\":\"{text}\",\"l\":[{number}]}}\n")));
+    }
+    for format in [Format::Json, Format::Arrow, Format::Arrows, Format::Parquet, Format::Avro] {
+        let mut out = Vec::new();
+        let options = SinkOptions { format: Some(format), ..SinkOptions::default() };
+        let mut sink = open_sink(&options, Box::new(&mut out)).expect("a sink");
+        for (texts, number) in blocks.into_iter().zip([7, 8, 7, 9]) {
+            sink.write(&block(texts, number)).unwrap_or_else(|e| panic!("{format:?}: {e}"));
+        }
+        sink.finish().expect("ends");
+        let read = match format {
+            Format::Json => crate::read_json(&out, &Default::default()),
+            Format::Parquet => crate::read_parquet(&out.into(), &Default::default()),
+            Format::Avro => crate::read_avro(&out[..], &Default::default()),
+            _ => read_ipc(out.into(), &Default::default()),
+        };
+        let value = read.unwrap_or_else(|e| panic!("{format:?}: {e}")).value;
+        let lines = encode_ndjson(&Nest::Leaf(value)).expect("writes");
+        assert_eq!(String::from_utf8(lines).expect("text"), wanted.concat(), "{format:?}");
     }
 }
