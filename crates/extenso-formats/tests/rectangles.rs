@@ -224,3 +224,28 @@ fn nulls_that_nobody_sees_are_of_any_type() {
     let nulls: arrow_array::ArrayRef = std::sync::Arc::new(arrow_array::NullArray::new(1));
     assert!(of(&nulls, numbers(&[1], &[])).expect_err("a null").to_string().contains("null came"));
 }
+
+#[test]
+fn items_of_lists_that_are_null_are_not_null_themselves() {
+    use arrow_array::{Array, ArrayRef, FixedSizeListArray, Float32Array};
+    use arrow_schema::Field;
+    use std::sync::Arc;
+    // As Parquet reads them: below a list that is null, all is.
+    let numbers: Float32Array = (0..8_u8).map(|i| (i < 4).then_some(f32::from(i))).collect();
+    let lists = |items: ArrayRef, nulls: Vec<bool>, field: Field| -> ArrayRef {
+        let field = Arc::new(field.with_data_type(items.data_type().clone()));
+        Arc::new(FixedSizeListArray::new(field, 2, items, Some(nulls.into())))
+    };
+    let plain = || Field::new("item", arrow_schema::DataType::Null, true);
+    let named = [("ARROW:extension:name", "arrow.fixed_shape_tensor"), ("ARROW:extension:metadata", "{\"shape\":[2]}")];
+    let tensor = plain().with_metadata(named.map(|(key, text)| (key.to_string(), text.to_string())).into());
+    for item in [plain(), tensor] {
+        let inner = lists(Arc::new(numbers.clone()), vec![true, true, false, false], plain());
+        let outer = lists(inner, vec![true, false], item);
+        let read = from_arrow_field(&field_of(&outer), outer.as_ref()).expect("comes in");
+        let text = extenso_ext::to_literal(&read).expect("a literal").to_string();
+        assert_eq!(text, "[[[0.0, 1.0], [2.0, 3.0]], None]");
+        let masked = MaskedTensor::from_value(&read).expect("masked");
+        assert_eq!(masked.values().spec().expect("a spec").to_string(), "f32[2, 2, 2]");
+    }
+}

@@ -13,7 +13,7 @@ use extenso_core::Value;
 use extenso_formats::proto::{
     Content, Enums, Example, ExampleOptions, Framing, MessageType, Messages, Oneofs, Optionals, Schema,
 };
-use extenso_formats::source::{MessageSink, Sink};
+use extenso_formats::source::{MessageSink, Sink, unpack};
 use extenso_formats::{ProtobufOptions, Recent, proto_spec as spec_of};
 use extenso_types::{Error, Nest, Result};
 use pyo3::prelude::*;
@@ -134,7 +134,7 @@ pub fn with_messages<T: Send>(
         dense.text().map_err(|e| e.at("source")).or_raise()?;
         return read(Messages::Texts(dense));
     }
-    with_bytes(source, |bytes| f(Messages::of_file(bytes, framing)))
+    with_bytes(source, |bytes| f(Messages::of_file(&unpack(bytes)?, framing)))
 }
 
 fn serialized<'a>(i: usize, item: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {

@@ -134,7 +134,8 @@ fn varint(bytes: &[u8]) -> std::result::Result<(usize, u64), Extent> {
 const VARINT: usize = 10;
 
 impl<'a> Messages<'a> {
-    /// The messages of a file; without a framing, TFRecords if the first checksum says so, otherwise delimited ones.
+    /// The messages of a file, which [`unpack`](crate::source::unpack) has unpacked; without a framing, TFRecords if the first checksum says so,
+    /// otherwise delimited ones.
     ///
     /// ```
     /// # use extenso_formats::proto::Messages;

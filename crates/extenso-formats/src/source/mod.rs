@@ -50,9 +50,10 @@ pub use parquet::run_parquet;
 pub use run::{Progress, Watch, run_blocks};
 pub use sink::{NdjsonSink, Sink, SinkOptions, open_sink, run_to_file};
 pub use told::BadRowsFile;
+pub use unpack::unpack;
 #[cfg(feature = "ipc")]
 pub(crate) use unpack::{MOST, RATIO};
-pub(crate) use unpack::{Packed, Unpacked, is_packed, reading, unpack, unpacked};
+pub(crate) use unpack::{Packed, Unpacked, is_packed, reading, unpacked};
 
 use crate::columns::{BadRows, OnError};
 use crate::csv::delimiter_of_name;

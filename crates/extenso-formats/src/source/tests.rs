@@ -146,6 +146,26 @@ fn packed_bytes_that_are_malformed_give_errors() {
 }
 
 #[test]
+fn what_stands_around_packed_bytes_is_passed_over() {
+    let (packed, more) = (gzip(ROWS.as_bytes()), zstd(ROWS.as_bytes()));
+    let zeros = vec![0; 1 << 18];
+    let frame = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"any"].concat();
+    let twice = TOTALS.repeat(2);
+    for (bytes, wanted) in [
+        (vec![&packed[..], &zeros], TOTALS),
+        (vec![&packed, &zeros[..7], &packed, &zeros[..1]], &twice),
+        (vec![&frame, &more], TOTALS),
+        (vec![&more, &frame, &frame, &more], &twice),
+    ] {
+        assert_eq!(run(bytes.concat(), &SourceOptions::default()).expect("runs"), wanted);
+    }
+    for behind in [&b"\0x"[..], b"x"] {
+        let error = run([&packed, behind].concat(), &SourceOptions::default()).expect_err("no member").to_string();
+        assert!(error.contains("gzip"), "{error}");
+    }
+}
+
+#[test]
 fn a_bomb_is_refused_whole_and_streamed_in_blocks() {
     let blank = vec![b' '; 1 << 20];
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());

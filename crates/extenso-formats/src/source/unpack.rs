@@ -4,6 +4,7 @@
 //! block, has a bound that is stated in the error.
 
 use extenso_types::{Error, Result};
+use flate2::bufread::GzDecoder;
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -28,7 +29,8 @@ impl Packing {
     fn of(head: &[u8]) -> Option<Packing> {
         match head {
             [0x1f, 0x8b, ..] => Some(Packing::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
+            // Frames that are passed over may stand before the others.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Packing::Zstd),
             _ => None,
         }
     }
@@ -42,10 +44,39 @@ impl Packing {
 
     fn reader<'a>(self, source: Lines<'a>) -> io::Result<Unpacking<'a>> {
         let plain: Box<dyn Read + Send + 'a> = match self {
-            Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
+            Packing::Gzip => Box::new(Members(Some(GzDecoder::new(source)))),
             Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(source)?),
         };
         Ok(Unpacking { plain, name: self.name() })
+    }
+}
+
+/// The members of a file of gzip, one after another; zeros between them and at the end, as tapes and blocks are filled up with, are none.
+struct Members<'a>(Option<GzDecoder<Lines<'a>>>);
+
+impl Read for Members<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let n = member.read(out)?;
+            if n > 0 || out.is_empty() {
+                return Ok(n);
+            }
+            self.0 =
+                self.0.take().map(|member| after_zeros(member.into_inner())).transpose()?.flatten().map(GzDecoder::new);
+        }
+        Ok(0)
+    }
+}
+
+/// The source behind zeros; none at its end.
+fn after_zeros(mut source: Lines<'_>) -> io::Result<Option<Lines<'_>>> {
+    loop {
+        let bytes = source.fill_buf()?;
+        let (zeros, there) = (bytes.iter().take_while(|byte| **byte == 0).count(), bytes.len());
+        source.consume(zeros);
+        if there == 0 || zeros < there {
+            return Ok((there > 0).then_some(source));
+        }
     }
 }
 
@@ -150,9 +181,15 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// What is in these bytes, whole.
+/// What is in these bytes, whole: of gzip and zstd, which their first bytes tell, what was packed, and of others they themselves.
 ///
 /// Errors: packed bytes that are malformed; more than 64 MB of them that are more than 200 times the packed ones.
+///
+/// ```
+/// # use extenso_formats::source::unpack;
+/// assert_eq!(*unpack(b"plain").unwrap(), *b"plain");
+/// assert!(unpack(b"\x1f\x8b\x08").is_err());
+/// ```
 pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     let Some(packing) = Packing::of(bytes) else { return Ok(Cow::Borrowed(bytes)) };
     let most = MOST.max(RATIO.saturating_mul(bytes.len() as u64));

@@ -16,6 +16,7 @@ use arrow_schema::{DataType, FieldRef};
 use extenso_core::kernels::pool::affordable;
 use extenso_core::{MAX_EMPTY, Offsets, Tensor, Value, join_text, ops};
 use extenso_types::{DType, Error, Path, Result};
+use std::sync::Arc;
 
 /// The items of lists: their field, and the array of all.
 pub struct Items {
@@ -101,17 +102,28 @@ pub fn uniform_items(array: &FixedSizeListArray) -> ArrayRef {
     array.values().slice(first, array.len() * size)
 }
 
-/// The items of lists of one size, without nulls where all of them stand in lists that are null themselves.
+/// The items of lists of one size, without nulls where all of them stand in lists that are null themselves, whose items some writers say are
+/// null too.
 pub fn seen_items(array: &FixedSizeListArray) -> ArrayRef {
     let items = uniform_items(array);
-    let (Some(lists), Some(nulls)) = (array.nulls(), items.nulls()) else { return items };
+    let Some(lists) = array.nulls() else { return items };
     let size = usize::try_from(array.value_length()).unwrap_or(0);
-    let seen = repeated(lists.inner(), size);
-    if (&!nulls.inner() & &seen).count_set_bits() > 0 {
-        return items;
-    }
-    let bare = items.to_data().into_builder().nulls(None).build();
-    bare.map_or(items, arrow_array::make_array)
+    without_unseen(items, &repeated(lists.inner(), size))
+}
+
+/// The items without nulls where all of them are unseen, down through lists of one size.
+fn without_unseen(items: ArrayRef, seen: &BooleanBuffer) -> ArrayRef {
+    let shown = items.nulls().is_some_and(|nulls| (&!nulls.inner() & seen).count_set_bits() > 0);
+    let nulls = items.nulls().filter(|_| shown).cloned();
+    let (DataType::FixedSizeList(field, size), Some(lists)) = (items.data_type(), items.as_fixed_size_list_opt())
+    else {
+        let bare = items.to_data().into_builder().nulls(nulls).build();
+        return bare.map_or(items, arrow_array::make_array);
+    };
+    let there = nulls.as_ref().map_or_else(|| seen.clone(), |nulls| seen & nulls.inner());
+    let inner = without_unseen(uniform_items(lists), &repeated(&there, usize::try_from(*size).unwrap_or(0)));
+    let made = FixedSizeListArray::try_new_with_length(field.clone(), *size, inner, nulls, items.len());
+    made.map_or(items.clone(), |made| Arc::new(made))
 }
 
 /// Each bit so many times.
