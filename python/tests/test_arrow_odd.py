@@ -340,3 +340,12 @@ def test_one_long_run_is_read_and_dense_unions_go_into_rows() -> None:
     assert ex.encode_proto(records, schema, "E").tolist() == [b"\x08\x02", b"\x12\x01a", b"\x08\x01"]
     encoded = ex.function(ex.encode_json, name="encoded")
     assert encoded(records).tolist() == ['{"u":2}', '{"u":"a"}', '{"u":1}']
+
+
+@pytest.mark.parametrize("levels", [65, 3000])
+def test_arrays_that_nest_too_deep_are_an_error(levels: int) -> None:
+    array: pa.Array = pa.array([1])
+    for _ in range(levels):
+        array = pa.StructArray.from_arrays([array], ["a"])
+    with pytest.raises(ex.DataError, match="from_arrow: the lists and records nest too deep"):
+        ex.from_arrow(array)

@@ -2,6 +2,7 @@
 
 import base64
 import doctest
+import gzip
 import importlib
 import inspect
 import io
@@ -406,6 +407,17 @@ def test_a_run_writes_examples(tmp_path: pathlib.Path) -> None:
         assert ex.to_py(ex.read_examples(tmp_path / "out.tfrecord", counts)) == [{"n": 2}, {"n": 0}]
     with pytest.raises(ex.InvalidValueError, match="JSON form"):
         f.run(messages, target=tmp_path / "out.ndjson", target_message="tf.train.Example", **said)
+
+
+@pytest.mark.parametrize("framing", ["delimited", "tfrecord"])
+def test_packed_files_of_messages_are_read(framing: str, tmp_path: pathlib.Path) -> None:
+    rows = ex.read_json([{"id": 7, "tags": ["a"]}, {"id": 8, "tags": []}])
+    messages = ex.write_proto(rows, ITEM, "Item", framing=framing)
+    path = tmp_path / "rows.gz"
+    path.write_bytes(gzip.compress(messages) + bytes(512))
+    for source in (path, path.read_bytes()):
+        read = ex.read_proto(source, ITEM, "Item", paths=["id"], optional="masked")
+        assert ex.to_py(read) == [{"id": 7}, {"id": 8}]
 
 
 def _jsonable(row: "list[dict[str, Any]]") -> "list[dict[str, Any]]":

@@ -9,6 +9,7 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, make_array};
 use arrow_schema::{DataType, Field, FieldRef};
+use extenso_formats::arrow::{MAX_LEVELS, too_deep};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -43,7 +44,20 @@ pub fn field_of(capsule: &Bound<'_, PyAny>, op: &str) -> PyResult<Field> {
     let schema = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     // SAFETY: the capsule carries the name of the protocol, which says what it points to, and lives as long as the reference.
     let schema = unsafe { schema.as_ref() };
-    Field::try_from(schema).map_err(|e| refused(capsule.py(), op, e))
+    field_from(capsule.py(), schema, op)
+}
+
+/// The field that a schema is, which is followed down when it is known where it ends.
+fn field_from(py: Python<'_>, schema: &FFI_ArrowSchema, op: &str) -> PyResult<Field> {
+    if !ends_within(schema, MAX_LEVELS) {
+        return Err(raised(py, too_deep().at(op)));
+    }
+    Field::try_from(schema).map_err(|e| refused(py, op, e))
+}
+
+fn ends_within(schema: &FFI_ArrowSchema, levels: usize) -> bool {
+    let ends = |below: &FFI_ArrowSchema| levels.checked_sub(1).is_some_and(|levels| ends_within(below, levels));
+    schema.children().all(ends) && schema.dictionary().is_none_or(ends)
 }
 
 fn one(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
@@ -56,7 +70,7 @@ fn one(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
     // SAFETY: the capsules carry the names of the protocol, which says what they point to; taking the array out leaves an
     // empty one, so that it is released once.
     let (schema, data) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(data.as_ptr())) };
-    let field = Field::try_from(schema).map_err(|e| refused(py, op, e))?;
+    let field = field_from(py, schema, op)?;
     let array = imported(data, field.data_type()).map_err(|e| raised(py, e.at(op)))?;
     Ok(Chunks { field: Arc::new(field), arrays: vec![array] })
 }
@@ -73,7 +87,7 @@ fn several(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
     // SAFETY: the stream is not released, and its function fills in the schema that it is given or returns an error.
     let code = unsafe { get(&mut stream, &mut schema) };
     check(&mut stream, code).map_err(|e| raised(py, e.at(op)))?;
-    let field = Field::try_from(&schema).map_err(|e| refused(py, op, e))?;
+    let field = field_from(py, &schema, op)?;
     let mut arrays = Vec::new();
     while let Some(data) = next(&mut stream).map_err(|e| raised(py, e.at(op)))? {
         arrays.push(imported(data, field.data_type()).map_err(|e| raised(py, e.at(op)))?);

@@ -43,7 +43,7 @@ pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
         Nest::Tuple(_) | Nest::List(_) | Nest::Dict(_) | Nest::Record(..) => columns_of(value)?,
     };
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    fields.iter().try_for_each(|field| checked_levels(field.data_type()))?;
+    checked_levels(&DataType::Struct(fields.clone()))?;
     let schema = Arc::new(Schema::new(fields));
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(|e| internal(&e))
 }

@@ -6,8 +6,8 @@ use arrow_schema::DataType;
 use extenso_core::MAX_RANK;
 use extenso_types::{Error, Result};
 
-/// The most levels: as many as a tensor has axes.
-pub(crate) const MAX_LEVELS: usize = MAX_RANK;
+/// The most levels of lists and records: as many as a tensor has axes.
+pub const MAX_LEVELS: usize = MAX_RANK;
 
 /// Checks that a type nests no deeper than all that follows it down is made for.
 ///
@@ -17,7 +17,11 @@ pub(crate) fn checked_levels(data_type: &DataType) -> Result<()> {
 }
 
 /// What is said of types that nest deeper.
-pub(crate) fn too_deep() -> Error {
+///
+/// ```
+/// assert!(extenso_formats::arrow::too_deep().to_string().contains("at most 64 levels"));
+/// ```
+pub fn too_deep() -> Error {
     Error::data("the lists and records nest too deep").wanted(format!("at most {MAX_LEVELS} levels"))
 }
 

@@ -21,7 +21,7 @@ use crate::project::Wanted;
 use crate::run::Rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, DataType};
 use extenso_core::side_by_side;
 use extenso_types::{Error, Path, Result, Spec};
 use parquet::arrow::ProjectionMask;
@@ -221,7 +221,7 @@ impl Opened {
     pub fn metadata(source: &ParquetSource) -> Result<Opened> {
         prove_footer(source)?;
         let metadata = guarded(|| ArrowReaderMetadata::load(source, ArrowReaderOptions::new()))?;
-        metadata.schema().fields().iter().try_for_each(|field| checked_levels(field.data_type()))?;
+        checked_levels(&DataType::Struct(metadata.schema().fields().clone()))?;
         let columns = leaf_columns(metadata.schema().fields());
         let there = metadata.parquet_schema().num_columns();
         if columns.len() != there {
