@@ -412,7 +412,7 @@ def test_a_run_writes_examples(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("framing", ["delimited", "tfrecord"])
 def test_packed_files_of_messages_are_read(framing: str, tmp_path: pathlib.Path) -> None:
     rows = ex.read_json([{"id": 7, "tags": ["a"]}, {"id": 8, "tags": []}])
-    messages = ex.write_proto(rows, ITEM, "Item", framing=framing)
+    messages = ex.write_proto(rows, descriptor=ITEM, message="Item", framing=framing)
     path = tmp_path / "rows.gz"
     path.write_bytes(gzip.compress(messages) + bytes(512))
     for source in (path, path.read_bytes()):
