@@ -177,3 +177,19 @@ fn what_is_missing_in_lists_of_one_size_goes_out_and_comes_back() {
         assert_eq!(literal(&again), literal(&value));
     }
 }
+
+#[test]
+fn what_the_field_of_a_dictionary_names_is_the_type_of_its_words() {
+    let ids = arrow_array::FixedSizeBinaryArray::try_from_iter([[1_u8; 16], [2; 16]].into_iter()).expect("bytes");
+    let yes: ArrayRef = Arc::new(Int8Array::from(vec![0, 1]));
+    for (words, name, wanted) in
+        [(Arc::new(ids) as ArrayRef, "arrow.uuid", "uuid"), (yes, "arrow.bool8", "Bool8Tensor")]
+    {
+        let codes = DictionaryArray::new(Int8Array::from(vec![1, 0, 1]), words);
+        let named = [("ARROW:extension:name".to_string(), name.to_string())];
+        let field = Field::new("", codes.data_type().clone(), true).with_metadata(named.into());
+        let value = extenso_formats::arrow::from_arrow_field(&Arc::new(field), &codes).expect("comes in");
+        let words = CategoricalTensor::from_value(&value).expect("categories").categories().spec().expect("a spec");
+        assert!(words.to_string().contains(wanted), "{words}");
+    }
+}

@@ -123,8 +123,11 @@ fn settled(array: &ArrayRef, spec: &Spec) -> Result<ArrayRef> {
         DataType::Struct(fields) => {
             let mut refitted = Vec::with_capacity(fields.len());
             let mut columns = Vec::with_capacity(fields.len());
-            for (field, column) in fields.iter().zip(array.as_struct().columns()) {
-                let spec = ext.component(&Segment::field(field.name().as_str()));
+            for (i, (field, column)) in fields.iter().zip(array.as_struct().columns()).enumerate() {
+                let segment = Segment::field(field.name().as_str());
+                // Fields mostly stand in the order of the spec.
+                let there = ext.components.get(i).filter(|(known, _)| *known == segment).map(|(_, spec)| spec);
+                let spec = there.or_else(|| ext.component(&segment));
                 let column = spec.map_or_else(|| Ok(column.clone()), |spec| settled(column, spec))?;
                 refitted.push(spec.map_or_else(|| field.clone(), |spec| refit(field, &column, spec)));
                 columns.push(column);

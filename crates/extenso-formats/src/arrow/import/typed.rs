@@ -9,13 +9,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UnionArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
-use arrow_schema::{DataType, FieldRef, IntervalUnit, TimeUnit, UnionFields};
+use arrow_schema::{DataType, Field, FieldRef, IntervalUnit, TimeUnit, UnionFields};
 use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_ext::{
     Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor,
     JsonTensor, TimeTensor, TimestampTensor, UnionChild, UnionTensor, outer,
 };
 use extenso_types::{DType, Dim, Error, Path, Result, Segment};
+use std::sync::Arc;
 
 /// The value of an array of such a type; none of another.
 pub fn typed(at: &Path, field: &FieldRef, array: &dyn Array) -> Option<Result<Value>> {
@@ -154,7 +155,9 @@ fn dictionary(at: &Path, field: &FieldRef, array: &dyn Array) -> Result<Value> {
     if let Some(nulls) = nulls_of(words.as_ref()) {
         (codes, words) = without_nulls(&codes, words.as_ref(), &nulls)?;
     }
-    let inner = super::field_of(words.as_ref());
+    // What the field of a dictionary says its type is, is said of the words.
+    let inner = Field::new("", words.data_type().clone(), true).with_metadata(field.metadata().clone());
+    let inner = Arc::new(inner);
     let mut categories = value(&at.child(Segment::component("categories")), &inner, words.as_ref())?;
     if words.is_empty() && !array.is_empty() {
         // Codes of nothing but nulls mean nothing; a vocabulary of one keeps them places.
