@@ -249,3 +249,49 @@ fn items_of_lists_that_are_null_are_not_null_themselves() {
         assert_eq!(masked.values().spec().expect("a spec").to_string(), "f32[2, 2, 2]");
     }
 }
+
+#[test]
+fn lists_of_one_size_are_their_items_in_slices_and_chunks() {
+    use arrow_array::{Array, ArrayRef, Date32Array, FixedSizeListArray, ListArray, StructArray};
+    use extenso_formats::arrow::{from_chunks, to_arrow};
+    use std::sync::Arc;
+    let days = |missing: usize| -> ArrayRef {
+        Arc::new((0..6).map(|i| (usize::try_from(i) != Ok(missing)).then_some(i)).collect::<Date32Array>())
+    };
+    let records =
+        |missing| -> ArrayRef { Arc::new(StructArray::try_from(vec![("a", days(missing))]).expect("records")) };
+    let sized = |size, items: ArrayRef, nulls: Option<Vec<bool>>| -> ArrayRef {
+        let field = Arc::new(arrow_schema::Field::new("item", items.data_type().clone(), true));
+        Arc::new(FixedSizeListArray::new(field, size, items, nulls.map(Into::into)))
+    };
+    let lists = |items, nulls| sized(2, items, nulls);
+    let text = |value: &Value| extenso_ext::to_literal(value).expect("a literal").to_string();
+    let one = |array: &ArrayRef| from_arrow_field(&field_of(array), array.as_ref()).expect("comes in");
+    for array in [
+        lists(days(9), None),
+        lists(days(3), None),
+        lists(days(3), Some(vec![true, true, false])),
+        lists(records(9), Some(vec![true, false, true])),
+        lists(records(3), Some(vec![true, true, false])),
+        lists(sized(1, records(3), None), None),
+    ] {
+        let part =
+            |from: usize, len: usize| array.slice(from.min(array.len()), len.min(array.len() - from.min(array.len())));
+        for sliced in [part(0, 9), part(1, 9), part(0, 1), part(2, 1), part(0, 0)] {
+            let again = one(&to_arrow(&one(&sliced)).expect("goes out"));
+            assert_eq!(text(&again), text(&one(&sliced)));
+        }
+        let chunks = [part(1, 9), part(0, 1), part(0, 0), array.clone()];
+        let joined = from_chunks(&field_of(&array), &chunks, &ArrowOptions::default()).expect("one value").value;
+        let inner = |array: &ArrayRef| text(&one(array)).trim_start_matches('[').trim_end_matches(']').to_string();
+        let whole = text(&joined);
+        assert!(chunks.iter().all(|chunk| whole.contains(&inner(chunk))), "{whole}");
+        assert_eq!(text(&one(&to_arrow(&joined).expect("goes out"))), whole);
+        let offsets = arrow_buffer::OffsetBuffer::from_lengths([1, array.len() - 1]);
+        let rows: ArrayRef = Arc::new(ListArray::new(field_of(&array), offsets, array.clone(), None));
+        assert_eq!(text(&one(&to_arrow(&one(&rows)).expect("goes out"))), text(&one(&rows)));
+        let spec = one(&array).spec().expect("a spec");
+        let read = from_arrow_field_as(&field_of(&array), array.as_ref(), &spec).expect("is of its spec");
+        assert_eq!(text(&read), text(&one(&array)));
+    }
+}
