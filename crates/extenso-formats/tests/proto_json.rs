@@ -198,6 +198,20 @@ fn a_value_that_goes_on_beyond_the_depth_does_not_fit() {
         assert_eq!(ran.is_ok(), fits, "{ran:?}");
         assert!(fits || ran.is_err_and(|error| error.contains("goes on beyond the depth")));
     }
+    for (path, fits) in [("value", false), ("value.number_value", true), ("list", true)] {
+        let paths = Some(vec![path.parse().expect("a path")]);
+        let options = ProtobufOptions { paths, ..options.clone() };
+        let read = ops::parse_proto_json(&texts, &message("Free"), &options);
+        assert_eq!(read.is_ok(), fits, "{path}");
+        let part = Function::new("part", move |args| {
+            Ok(Nest::Leaf(ops::parse_proto_json(args.leaves()[0].1, &message("Free"), &options)?.value))
+        });
+        let spec = Nest::Leaf(texts.spec().expect("a spec"));
+        let bytes = to_bytes(&[part.concrete(&spec).expect("traces")]).expect("saved");
+        let loaded = from_bytes(bytes.clone()).expect("loaded").functions;
+        assert_eq!(to_bytes(&loaded).expect("saved"), bytes);
+        assert_eq!(loaded[0].call(&Nest::Leaf(texts.clone())).is_ok(), fits, "{path}");
+    }
     read(&texts, 11).expect("deep enough");
 }
 

@@ -12,7 +12,8 @@ use crate::proto::{Decoder, MessageType, ProtobufOptions, Schema, encode_json_te
 use crate::records::RecordSpec;
 use extenso_core::attrs::{AttrSet, AttrType, AttrValue, Attrs};
 use extenso_core::{Class, Fact, OpDef, OutputSpecs, Outputs, Value};
-use extenso_types::{DType, LeafSpec, Nest, Result};
+use extenso_types::{DType, LeafSpec, Nest, Path, Result};
+use jiter::JsonValue;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -64,9 +65,38 @@ impl AttrType for Descriptor {
     }
 }
 
+/// What is wanted of messages, as an attribute: the texts of paths in an array of JSON.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Paths(Option<Vec<Path>>);
+
+impl AttrType for Paths {
+    const NAME: &'static str = "str or None";
+
+    fn to_attr(&self) -> AttrValue {
+        let Some(paths) = &self.0 else { return AttrValue::None };
+        let mut text = Vec::new();
+        for path in paths {
+            text.push(if text.is_empty() { b'[' } else { b',' });
+            json::write_string(path.to_string().as_bytes(), &mut text);
+        }
+        text.push(b']');
+        AttrValue::Str(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn from_attr(value: &AttrValue) -> Option<Paths> {
+        let AttrValue::Str(text) = value else { return matches!(value, AttrValue::None).then(Paths::default) };
+        let JsonValue::Array(texts) = JsonValue::parse(text.as_bytes(), false).ok()? else { return None };
+        let path = |text: &JsonValue<'_>| match text {
+            JsonValue::Str(text) => text.parse().ok(),
+            _ => None,
+        };
+        texts.iter().map(path).collect::<Option<_>>().map(|paths| Paths(Some(paths)))
+    }
+}
+
 extenso_core::attrs! {
     /// The attributes of `parse_proto` and `parse_proto_json`: what the messages are, as for `parse_json`, and whether a depth ends the spec, so
-    /// that a value of any kind that goes on beyond it does not fit.
+    /// that a value of any kind that goes on beyond it does not fit, unless `paths` want some parts of it alone.
     pub struct ParseProto {
         spec: Records<Parser>,
         descriptor: Descriptor,
@@ -74,6 +104,7 @@ extenso_core::attrs! {
         needed: Option<Vec<i64>> = None,
         on_error: String = "raise".to_string(),
         to_depth: bool = false,
+        paths: Paths = Paths::default(),
     }
 
     /// The attributes of `encode_proto` and `encode_proto_json`: the spec of the records, and what the messages are.
@@ -177,7 +208,8 @@ fn parsed_as(op: &'static OpDef, x: &Value, message: &MessageType, options: &Pro
         message: message.name().to_string(),
         needed: None,
         on_error: name_of(options.on_error).to_string(),
-        to_depth: options.is_to_depth() && options.paths.is_none(),
+        to_depth: options.is_to_depth(),
+        paths: Paths(options.paths.clone()),
     };
     parsed(op, x, &spec, &attrs)
 }
@@ -237,13 +269,14 @@ fn parser(attrs: &dyn AttrSet) -> Result<&Parser> {
 }
 
 fn json_parser(attrs: &dyn AttrSet) -> Result<&Parser> {
-    let ParseProto { spec, descriptor, message, needed, on_error, to_depth } = ParseProto::of(attrs)?;
+    let ParseProto { spec, descriptor, message, needed, on_error, to_depth, paths } = ParseProto::of(attrs)?;
     spec.ready(|spec| {
         let message = descriptor.message(message)?;
         let decoder = |plan: &Plan| match to_depth {
             true => {
                 let whole = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-                json::Decoder::of_message_to_depth(&message, plan, whole.plan(), &Wanted::all())
+                let wanted = Wanted::of_paths(paths.0.as_deref())?;
+                json::Decoder::of_message_to_depth(&message, plan, whole.plan(), &wanted)
             }
             false => json::Decoder::of_message(&message, plan),
         };
