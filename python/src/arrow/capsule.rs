@@ -50,7 +50,7 @@ pub fn field_of(capsule: &Bound<'_, PyAny>, op: &str) -> PyResult<Field> {
 /// The field that a schema is, which is followed down when it is known where it ends.
 fn field_from(py: Python<'_>, schema: &FFI_ArrowSchema, op: &str) -> PyResult<Field> {
     if !ends_within(schema, MAX_LEVELS) {
-        return Err(raised(py, too_deep().at(op)));
+        return Err(raised(py, too_deep(MAX_LEVELS).at(op)));
     }
     Field::try_from(schema).map_err(|e| refused(py, op, e))
 }

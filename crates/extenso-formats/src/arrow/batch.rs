@@ -4,7 +4,7 @@
 
 #[cfg(feature = "parquet")]
 use super::asked;
-use super::levels::checked_levels;
+use super::levels::checked_columns;
 use super::{to_arrow, to_arrow_field};
 use crate::records::is;
 use crate::run::check_rows;
@@ -43,7 +43,7 @@ pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
         Nest::Tuple(_) | Nest::List(_) | Nest::Dict(_) | Nest::Record(..) => columns_of(value)?,
     };
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    checked_levels(&DataType::Struct(fields.clone()))?;
+    checked_columns(&fields)?;
     let schema = Arc::new(Schema::new(fields));
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(|e| internal(&e))
 }

@@ -13,6 +13,7 @@ pub(crate) use stream::{IpcReader, guarded};
 use super::chunks::{ArrowOptions, from_chunks};
 use super::decode::{columns_there, named};
 use super::export::to_arrow_field;
+use super::levels::checked_columns;
 use crate::project::Wanted;
 use crate::records::is;
 use crate::run::Rows;
@@ -450,10 +451,12 @@ fn batch_of(value: &Value) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(array.len()));
     let named = field.metadata().is_empty() && array.nulls().is_none();
     if let Some(columns) = array.as_struct_opt().filter(|_| named) {
+        checked_columns(columns.fields())?;
         let schema = Arc::new(Schema::new(columns.fields().clone()));
         return RecordBatch::try_new_with_options(schema, columns.columns().to_vec(), &options).map_err(fault);
     }
     let metadata = HashMap::from([(ROOT.to_string(), "value".to_string())]);
     let schema = Schema::new_with_metadata(vec![field.as_ref().clone().with_name("value")], metadata);
+    checked_columns(schema.fields())?;
     RecordBatch::try_new_with_options(Arc::new(schema), vec![array], &options).map_err(fault)
 }

@@ -2,27 +2,42 @@
 //!
 //! Invariant: a type is followed down no further than that before it is known to end there.
 
+#[cfg(feature = "ipc")]
+use crate::project;
 use arrow_schema::DataType;
+#[cfg(feature = "ipc")]
+use arrow_schema::Fields;
 use extenso_core::MAX_RANK;
 use extenso_types::{Error, Result};
 
-/// The most levels of lists and records: as many as a tensor has axes.
+/// The most levels of lists and records of an array: as many as a tensor has axes. Columns of files have those of all files.
 pub const MAX_LEVELS: usize = MAX_RANK;
 
 /// Checks that a type nests no deeper than all that follows it down is made for.
 ///
 /// Errors: it nests deeper.
 pub(crate) fn checked_levels(data_type: &DataType) -> Result<()> {
-    if ends_within(data_type, MAX_LEVELS) { Ok(()) } else { Err(too_deep()) }
+    if ends_within(data_type, MAX_LEVELS) { Ok(()) } else { Err(too_deep(MAX_LEVELS)) }
 }
 
-/// What is said of types that nest deeper.
+/// Checks that columns nest no deeper than records of any file, which is what readers of Arrow's schemas follow down too.
+///
+/// Errors: a column nests deeper, with its name.
+#[cfg(feature = "ipc")]
+pub(crate) fn checked_columns(fields: &Fields) -> Result<()> {
+    match fields.iter().find(|field| !ends_within(field.data_type(), project::MAX_LEVELS)) {
+        Some(field) => Err(too_deep(project::MAX_LEVELS).at(format!("column '{}'", field.name()))),
+        None => Ok(()),
+    }
+}
+
+/// What is said of types that nest deeper than so many levels.
 ///
 /// ```
-/// assert!(extenso_formats::arrow::too_deep().to_string().contains("at most 64 levels"));
+/// assert!(extenso_formats::arrow::too_deep(64).to_string().contains("at most 64 levels"));
 /// ```
-pub fn too_deep() -> Error {
-    Error::data("the lists and records nest too deep").wanted(format!("at most {MAX_LEVELS} levels"))
+pub fn too_deep(levels: usize) -> Error {
+    Error::data("the lists and records nest too deep").wanted(format!("at most {levels} levels"))
 }
 
 fn ends_within(data_type: &DataType, levels: usize) -> bool {
@@ -74,6 +89,26 @@ mod tests {
             for error in read.map(|read| read.expect_err("too deep").to_string()) {
                 assert!(error.contains("nest too deep") && error.contains("at most 64 levels"), "{error}");
             }
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "parquet")]
+    fn columns_that_are_written_are_read() {
+        use crate::arrow::{read_ipc, write_ipc};
+        let column = |levels| from_arrow(deep(levels + 1).as_ref()).expect("a record of one column");
+        let nest = extenso_types::Nest::Leaf(column(project::MAX_LEVELS));
+        let parquet = crate::encode_parquet(&nest).expect("a file");
+        assert!(crate::read_parquet(&parquet.into(), &Default::default()).is_ok());
+        let file = write_ipc(&column(project::MAX_LEVELS), false).expect("a file");
+        assert!(read_ipc(file.into(), &ArrowOptions::default()).is_ok());
+        let nest = extenso_types::Nest::Leaf(column(project::MAX_LEVELS + 1));
+        let errors = [
+            crate::encode_parquet(&nest).map(drop).expect_err("too deep"),
+            write_ipc(&column(project::MAX_LEVELS + 1), false).map(drop).expect_err("too deep"),
+        ];
+        for error in errors.map(|error| error.to_string()) {
+            assert!(error.contains("column 'a'") && error.contains("at most 60 levels"), "{error}");
         }
     }
 

@@ -47,7 +47,7 @@ pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 #[cfg(feature = "ipc")]
 pub(crate) use ipc::{IpcReader, guarded};
 #[cfg(feature = "parquet")]
-pub(crate) use levels::checked_levels;
+pub(crate) use levels::checked_columns;
 pub use levels::{MAX_LEVELS, too_deep};
 #[cfg(feature = "ipc")]
 pub(crate) use moved::{end_to_end, first_rows, picked};

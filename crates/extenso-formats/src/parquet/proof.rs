@@ -5,7 +5,8 @@
 
 use super::source::ParquetSource;
 use super::thrift::{PageHeader, is_struct, page_header, schema_levels};
-use crate::arrow::{MAX_LEVELS, too_deep};
+use crate::arrow::too_deep;
+use crate::project::MAX_LEVELS;
 use extenso_types::{Error, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
@@ -41,7 +42,7 @@ pub fn prove_footer(source: &ParquetSource) -> Result<()> {
         .ok_or_else(|| Error::data(format!("the metadata is said to have {length} bytes, and the file has {size}")))?;
     let metadata = source.range(start, length)?;
     match schema_levels(&metadata, GROUPS).filter(|_| is_struct(&metadata)) {
-        Some(levels) if levels > GROUPS => Err(too_deep()),
+        Some(levels) if levels > GROUPS => Err(too_deep(MAX_LEVELS)),
         Some(_) => Ok(()),
         None => {
             Err(Error::data(format!("the metadata at byte {start} is malformed")).wanted("a Parquet file, complete"))

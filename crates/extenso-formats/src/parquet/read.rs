@@ -13,7 +13,7 @@ use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::times::given;
 use super::zero::zeroed;
-use crate::arrow::{checked_levels, first_rows, from_arrow};
+use crate::arrow::{checked_columns, first_rows, from_arrow};
 use crate::columns::{BadRows, OnError};
 use crate::ops::any_rows;
 use crate::policy::array_rows;
@@ -21,7 +21,7 @@ use crate::project::Wanted;
 use crate::run::Rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::ArrowError;
 use extenso_core::side_by_side;
 use extenso_types::{Error, Path, Result, Spec};
 use parquet::arrow::ProjectionMask;
@@ -221,7 +221,7 @@ impl Opened {
     pub fn metadata(source: &ParquetSource) -> Result<Opened> {
         prove_footer(source)?;
         let metadata = guarded(|| ArrowReaderMetadata::load(source, ArrowReaderOptions::new()))?;
-        checked_levels(&DataType::Struct(metadata.schema().fields().clone()))?;
+        checked_columns(metadata.schema().fields())?;
         let columns = leaf_columns(metadata.schema().fields());
         let there = metadata.parquet_schema().num_columns();
         if columns.len() != there {
