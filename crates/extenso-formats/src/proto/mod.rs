@@ -26,10 +26,12 @@
 //! A path leads to the value at a key, `stock["apples"]`, to an extension, `["[shop.discount]"]`, and into an `Any`,
 //! `detail["[shop.Item]"].sku`; each is there or not, as an optional field is.
 //!
-//! Packed and unpacked numbers are read alike. Of a singular field that comes twice the last holds; a message that comes twice is merged;
-//! the member of a oneof that came last is the one that is there. A member that a union does not have counts as not there. A number that a closed enum (one of proto2) does not have
-//! counts as not there, as does an entry of a map with it; a oneof stays as it was, and writers refuse it. A text of a time, a decimal or an identifier that does not come is missing, as if the field had presence. Fields that the spec does not have are read over, whatever they are, and a field that the spec has must
-//! come as what the descriptor says.
+//! Packed and unpacked numbers are read alike. Of a singular field that comes twice the last holds; a message that
+//! comes twice is merged; the member of a oneof that came last is the one that is there. A member that a union does
+//! not have counts as not there. A number that a closed enum (one of proto2) does not have counts as not there, as
+//! does an entry of a map with it; a oneof stays as it was, and writers refuse it. A text of a time, a decimal or an
+//! identifier that does not come is missing, as if the field had presence. Fields that the spec does not have are
+//! read over, whatever they are, and a field that the spec has must come as what the descriptor says.
 //!
 //! A value is written as the same table says: a masked value or a list of no or one for a field that may be missing, names or numbers for an enum,
 //! numbers of any width that fit, an `Any` by the message that it holds. Reading what was written gives the same value.
