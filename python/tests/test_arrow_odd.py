@@ -227,8 +227,8 @@ def test_compressed_files_are_read_and_written(compression: str) -> None:
     assert pa.ipc.open_file(written).read_all().to_pylist() == table.to_pylist()
     with pytest.raises(ex.Error, match="'lz4', 'zstd' or None"):
         ex.write_arrow(value, compression="gzip")
-    with pytest.raises(ex.Error, match="at most 200 times as many"):
-        ex.read_arrow(ex.write_arrow(ex.zeros((30_000_000,), dtype="i64"), compression="zstd"))
+    # What packs well is read within a bound, and written in batches that are within it.
+    assert ex.read_arrow(ex.write_arrow(ex.zeros((30_000_000,), dtype="i64"), compression=compression)).shape == (30_000_000,)
 
 
 def test_times_and_decimals_are_text_in_json_and_csv() -> None:
@@ -261,7 +261,7 @@ def test_unions_have_a_spec_and_a_shape() -> None:
 def test_what_parquet_lacks_is_said() -> None:
     union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
     for value in (ex.from_arrow(union), ex.constant([{}, {}])):
-        with pytest.raises(ex.Error, match="Wanted: types that Parquet has"):
+        with pytest.raises(ex.Error, match="write_parquet: column 'a' .* which Parquet does not have"):
             ex.write_parquet({"a": value})
 
 

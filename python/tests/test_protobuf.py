@@ -412,9 +412,9 @@ def test_a_run_writes_examples(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("framing", ["delimited", "tfrecord"])
 def test_packed_files_of_messages_are_read(framing: str, tmp_path: pathlib.Path) -> None:
     rows = ex.read_json([{"id": 7, "tags": ["a"]}, {"id": 8, "tags": []}])
-    messages = ex.write_proto(rows, descriptor=ITEM, message="Item", framing=framing)
-    path = tmp_path / "rows.gz"
-    path.write_bytes(gzip.compress(messages) + bytes(512))
+    plain, path = tmp_path / "rows", tmp_path / "rows.gz"
+    ex.write_proto(rows, plain, descriptor=ITEM, message="Item", framing=framing)
+    path.write_bytes(gzip.compress(plain.read_bytes()) + bytes(512))
     for source in (path, path.read_bytes()):
         read = ex.read_proto(source, ITEM, "Item", paths=["id"], optional="masked")
         assert ex.to_py(read) == [{"id": 7}, {"id": 8}]

@@ -289,6 +289,6 @@ fn write_parquet<'py>(
     target: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let nest = batch_of(x, "write_parquet")?;
-    let bytes = py.detach(|| guarded(|| encode_parquet(&nest))).or_raise()?;
+    let bytes = py.detach(|| guarded(|| encode_parquet(&nest).map_err(|e| e.at("write_parquet")))).or_raise()?;
     write_to(py, target, &bytes)
 }

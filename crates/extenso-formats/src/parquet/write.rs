@@ -46,8 +46,8 @@ pub fn encode_parquet(value: &Nest<Value>) -> Result<Vec<u8>> {
 ///
 /// Errors: those of [`encode_parquet`]; what the operating system refuses.
 pub fn write_parquet(value: &Nest<Value>, path: impl AsRef<std::path::Path>) -> Result<()> {
-    let bytes = encode_parquet(value)?;
-    write_atomically(path, &bytes).map_err(|e| Error::io(e.to_string()))
+    let written = |bytes: Vec<u8>| write_atomically(path, &bytes).map_err(|e| Error::io(e.to_string()));
+    encode_parquet(value).and_then(written).map_err(|e| e.at("write_parquet"))
 }
 
 /// Writes batches one after another as the rows of one Parquet file, a row group at a time.
