@@ -59,14 +59,19 @@ fn read(part: &Bound<'_, PyAny>, at: Option<usize>) -> PyResult<Index> {
         return arg::int(part).map(Index::At);
     }
     if let Ok(slice) = part.cast::<PySlice>() {
+        let step = slice.getattr("step")?;
+        if is_symbol(&step) {
+            let error = Error::scope("the step of the slice is a symbol, which has no data while a function is traced");
+            return Err(wrong(error.wanted("an integer of Python; the bounds may be symbols")));
+        }
+        let step = if step.is_none() { 1 } else { clamped(&step, &wrong)? };
         let bounds = ["start", "stop"].map(|name| slice.getattr(name));
         if bounds.iter().flatten().any(is_symbol) {
             let bound = |bound: PyResult<Bound<'_, PyAny>>| match bound? {
                 bound if bound.is_none() => Ok(None),
-                bound => value::from_py(&bound).map(Some),
+                bound if is_symbol(&bound) => value::from_py(&bound).map(Some),
+                bound => clamped(&bound, &wrong).map(|number| Some(Tensor::scalar(number).into())),
             };
-            let step = slice.getattr("step")?;
-            let step = if step.is_none() { 1 } else { clamped(&step, &wrong)? };
             let [start, stop] = bounds.map(bound);
             return Ok(Index::Between { start: start?, stop: stop?, step });
         }
@@ -74,7 +79,7 @@ fn read(part: &Bound<'_, PyAny>, at: Option<usize>) -> PyResult<Index> {
             let bound = slice.getattr(name)?;
             if bound.is_none() { Ok(None) } else { clamped(&bound, &wrong).map(Some) }
         };
-        return Ok(Index::Slice { start: bound("start")?, stop: bound("stop")?, step: bound("step")?.unwrap_or(1) });
+        return Ok(Index::Slice { start: bound("start")?, stop: bound("stop")?, step });
     }
     if part.is_instance_of::<PyString>() {
         return part.extract::<String>().map(|name| Index::Field(name.into()));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import extenso as ex
+import pyarrow as pa
 import pytest
 
 
@@ -68,7 +69,50 @@ def test_slices_by_numbers_that_a_function_is_given(step: int | None) -> None:
                 assert ex.to_py(inner(x, first, last)) == ex.to_py(x[:, a:b:step])
 
 
+def test_bounds_and_steps_beyond_every_list() -> None:
+    f = ex.function(lambda x, a: (x[:a], x[a : 2**70], x[a::3], x[-(2**70) : a : 1]))
+    for x in (ex.arange(5), ex.constant([[1, 2], [], [3]])):
+        for a in (ex.tensor(2**63, dtype="u64"), ex.tensor(2**64 - 1, dtype="u64"), ex.tensor(2, dtype="u8"), ex.tensor(-(2**63))):
+            n = int(a)
+            wanted = [x[:n], x[n : 2**70], x[n::3], x[-(2**70) : n : 1]]
+            assert [ex.to_py(part) for part in f(x, a)] == [ex.to_py(part) for part in wanted]
+        for step in (2**63 - 1, -(2**63) + 1, 2**62 + 1):
+            g = ex.function(lambda x, a, step=step: x[a::step])
+            assert ex.to_py(g(x, ex.tensor(1))) == ex.to_py(x[1::step])
+
+
+def test_several_axes_of_unknown_sizes() -> None:
+    x = ex.reshape(ex.cast(ex.arange(24), "f64"), (2, 3, 4))
+    for axes in ((0, 1), (1, 2), (0, 2), (2, 0), (0, 1, 2)):
+        for keepdims in (False, True):
+            f = ex.function(lambda x, axes=axes, keepdims=keepdims: ex.median(x, axis=axes, keepdims=keepdims), input_signature=[ex.TensorSpec([None] * 3, "f64")])
+            assert f(x).tolist() == ex.median(x, axis=axes, keepdims=keepdims).tolist()
+    for spec in ([None, 0, 4], [None, None, 0]):
+        f = ex.function(lambda x: ex.quantile(x, [0.0, 1.0], axis=(1, 2)), input_signature=[ex.TensorSpec(spec, "f64")])
+        empty = ex.zeros((2, spec[1] or 0, 4 if spec[1] == 0 else 0))
+        assert str(f(empty).tolist()) == str(ex.quantile(empty, [0.0, 1.0], axis=(1, 2)).tolist())
+
+
+def test_a_mask_of_one_element_beside_values_of_unknown_sizes() -> None:
+    specs = [ex.TensorSpec([None], "i64"), ex.MaskedTensorSpec(ex.TensorSpec([None], "i64"))]
+    f = ex.function(lambda x, y: x + y, input_signature=specs)
+    assert ex.to_py(f(ex.tensor([5, 1, 2]), ex.constant([None, 3])[1:])) == [8, 4, 5]
+    assert ex.to_py(f(ex.tensor([5]), ex.constant([None, 3]))) == [None, 8]
+    assert ex.to_py(f(ex.tensor([5, 1]), ex.constant([None, 3]))) == [None, 4]
+
+
+def test_rows_that_may_be_missing_inside_rows_that_were_cut_out() -> None:
+    lists = pa.list_(pa.list_(pa.float64()))
+    x, y = ex.from_arrow(pa.array([[], [[0.0], None]], lists)[:1]), ex.from_arrow(pa.array([[]], lists))
+    z = ex.from_arrow(pa.array([[[9.0]], [[1.0, 2.0], None]], lists)[1:])
+    assert ex.to_py(ex.function(lambda a, b: a + b)(x, y)) == ex.to_py(x + y) == [[]]
+    assert ex.to_py(ex.function(lambda a: ex.var(a, axis=1))(z)) == ex.to_py(ex.var(z, axis=1))
+    assert ex.to_py(ex.function(lambda a: a == a)(z)) == ex.to_py(z == z)
+
+
 def test_what_is_no_bound_of_a_slice() -> None:
+    with pytest.raises(ex.ScopeError, match="the step of the slice is a symbol"):
+        ex.function(lambda x, a: x[::a])(ex.arange(3), ex.tensor(1))
     with pytest.raises(ex.DTypeError, match="a bound of the slice is f64"):
         ex.function(lambda x, a: x[a:])(ex.arange(3), ex.tensor(1.0))
     with pytest.raises(ex.DTypeError, match=r"a bound of the slice is i64\[2\]"):

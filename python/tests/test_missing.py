@@ -354,3 +354,26 @@ def test_missing_vectors_of_one_size_and_missing_rows_in_functions_of_positions(
     assert ex.to_py(ex.broadcast_like(column, ex.constant([[1, 2], [], [3]]))) == [[1, 1], [], [3]]
     assert ex.to_py(ex.roll(ex.constant([[1, None], [2, 3]]), 1)) == [[3, 1], [None, 2]]
     assert ex.to_py(ex.roll(ex.constant([[1, 2, 3], [], [4]]), 1)) == [[4, 1, 2], [], [3]]
+
+
+def test_positions_that_may_be_missing() -> None:
+    there = ex.tensor([True, False])
+    x, at = ex.mask(ex.tensor([[1, 2], [3, 4]]), there), ex.mask(ex.tensor([[0], [9]]), there)
+    assert ex.to_py(ex.take_along_axis(x, at, axis=1)) == [[1], None]
+    assert ex.to_py(ex.take_along_axis(ex.tensor([[1, 2], [3, 4]]), ex.constant([[0, None], [1, 0]]), axis=1)) == [[1, None], [4, 3]]
+    loss = ex.sparse_softmax_cross_entropy(ex.constant([[0.0, -1.0], [1.0, 1.0]]), ex.constant([None, 1]))
+    assert ex.to_py(ex.is_none(loss)) == [True, False] and abs(ex.to_py(loss)[1] - 0.6931471805599453) < 1e-12
+    with pytest.raises(ex.Error, match="a label is negative"):
+        ex.sparse_softmax_cross_entropy(ex.constant([[0.0, -1.0], [1.0, 1.0]]), ex.constant([None, -1]))
+
+
+def test_the_dtype_in_which_two_values_meet() -> None:
+    narrow, wide = ex.tensor([300.0, 1.0], dtype="f16"), ex.tensor([1e6, -1e6])
+    for f in (ex.covar, ex.corr):
+        assert f(narrow, wide).dtype == f(wide, narrow).dtype == ex.f64
+        assert f(narrow, wide).tolist() == f(wide, narrow).tolist()
+        assert f(narrow, narrow).dtype == ex.f16 and f(narrow, ex.cast(narrow, "bf16")).dtype == ex.f32
+    labels = ex.tensor([[0.5, 0.5]])
+    assert ex.softmax_cross_entropy(ex.tensor([[1.0, 2.0]], dtype="f16"), labels).dtype == ex.f64
+    ones = ex.ones((70_000,), dtype="f16")
+    assert ex.softmax(ones)[0].tolist() > 0 and ex.norm(ones).tolist() == 264.5 and ex.covar(ones, ones).tolist() == 0.0

@@ -11,7 +11,7 @@ use extenso_types::{DType, Error, Result};
 
 /// `value` at each place of the shape of `x`, in the dtype of `x`, or in `dtype`.
 ///
-/// Rows stay rows, and what is missing stays so. Errors: a value that does not broadcast to its shape, or that the dtype cannot hold.
+/// Rows stay rows; what is missing has the value too, and a row that is missing is an empty one. Errors: a value that does not broadcast to its shape, or that the dtype cannot hold.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};

@@ -11,16 +11,18 @@ use extenso_types::{DType, Error, Result};
 
 /// What `f` makes of the arguments; of f16 and bf16 in f32, rounded once.
 pub(super) fn in_f32(args: &[&Arg], f: impl FnOnce(&[Arg]) -> Result<Value>) -> Result<Value> {
-    let narrow = |arg: &Arg| match arg {
-        Arg::Value(x) => dtype_of(x).ok().filter(|d| matches!(d, DType::F16 | DType::BF16)),
+    let is_narrow = |dtype: &DType| matches!(dtype, DType::F16 | DType::BF16);
+    let dtype_of = |arg: &Arg| match arg {
+        Arg::Value(x) => dtype_of(x).ok(),
         Arg::Scalar(_) | Arg::List(_) => None,
     };
-    let Some(dtype) = args.first().and_then(|x| narrow(x)) else {
+    // The dtype in which the arguments meet.
+    let met = args.iter().filter_map(|arg| dtype_of(arg)).map(Some).reduce(|a, b| a?.promote(b?).ok());
+    let Some(dtype) = met.flatten().filter(is_narrow) else {
         return f(&args.iter().map(|&arg| arg.clone()).collect::<Vec<_>>());
     };
-    let wide = |arg: &&Arg| match narrow(arg) {
-        // Another dtype than the first is refused as it would be in f32.
-        Some(of) if of == dtype => Ok(cast(*arg, DType::F32)?.into()),
+    let wide = |arg: &&Arg| match dtype_of(arg) {
+        Some(of) if is_narrow(&of) => Ok(cast(*arg, DType::F32)?.into()),
         _ => Ok((*arg).clone()),
     };
     let wide: Result<Vec<Arg>> = args.iter().map(wide).collect();

@@ -6,8 +6,9 @@ use super::rearrange::{int, known_size, rank_of, size_along};
 use super::reduction::dtype_of;
 use super::{
     add, cast, ceil, check_within, concat, equal, expand_dims, expand_dims_at, floor, full_like, greater_equal,
-    indices_along, isinf, isnan, maximum, moveaxis, multiply, ones_like, reshape, row_lengths, row_starts,
-    segment_sort, sort, subtract, sum, take, where_,
+    indices_along, isinf, isnan, maximum, moveaxis, multiply, ones_like, partition_from_lengths, places_in_rows,
+    reshape, reshape_like, row_lengths, row_starts, segment_sort, sort, squeeze, subtract, sum, take, where_,
+    zeros_like,
 };
 use crate::attrs::Axes;
 use crate::reduce::normalize_axes;
@@ -165,11 +166,10 @@ fn along(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value>
 
 /// The elements along some axes, which are sorted, as one last axis.
 fn lines_along(x: Value, axes: &[i64], rank: usize) -> Result<Value> {
-    let last = (-int(axes.len())..0).collect::<Vec<i64>>();
     let moved = match axes {
         [axis] if axis + 1 == int(rank) => return Ok(x),
         [] => return expand_dims(x, -1),
-        axes => moveaxis(x, axes.to_vec(), last)?,
+        axes => moveaxis(x, axes.to_vec(), last_axes(axes))?,
     };
     if axes.len() == 1 {
         return Ok(moved);
@@ -177,8 +177,24 @@ fn lines_along(x: Value, axes: &[i64], rank: usize) -> Result<Value> {
     let sizes = (0..int(rank)).map(|axis| known_size(&moved, axis)).collect::<Result<Vec<Option<i64>>>>()?;
     let (kept, joined) = sizes.split_at(rank - axes.len());
     let joined = joined.iter().try_fold(1, |all: i64, size| Some(all * (*size)?)).unwrap_or(-1);
-    let kept = kept.iter().map(|size| size.unwrap_or(-1));
-    reshape(moved, kept.chain([joined]).collect::<Vec<_>>())
+    let sizes: Vec<i64> = kept.iter().map(|size| size.unwrap_or(-1)).chain([joined]).collect();
+    let open = sizes.iter().filter(|size| **size < 0).count();
+    if open == 0 || open == 1 && !sizes.contains(&0) {
+        return reshape(moved, sizes);
+    }
+    // One line for each place of the kept axes, as long as the others come to when the graph runs.
+    let places = cast(sum(zeros_like(&moved)?, Axes::List(last_axes(axes)), true)?, DType::I64)?;
+    let places = squeeze(places, (1 - int(axes.len())..0).collect::<Vec<_>>())?;
+    let count = last_axes(axes).into_iter().try_fold(Value::from(Tensor::from_vec(vec![1_i64])), |count, axis| {
+        multiply(count, sum(ones_like(indices_along(&moved, axis)?)?, Axes::All, true)?)
+    })?;
+    let line = places_in_rows(partition_from_lengths(count)?)?;
+    reshape_like(moved, add(places, line)?)
+}
+
+/// The last axes, as many as these, counted from the end.
+fn last_axes(axes: &[i64]) -> Vec<i64> {
+    (-int(axes.len())..0).collect()
 }
 
 fn of_rows(x: &Value, partition: &Arg, q: &Quantiles) -> Result<Value> {

@@ -15,6 +15,9 @@ pub(crate) struct Bounds<'a> {
     pub step: i64,
 }
 
+/// Farther than any list is long.
+const FAR: i64 = 1 << 62;
+
 /// The part of an axis between two bounds; of each row for itself where the axis is ragged.
 ///
 /// Errors: a bound that is no single integer; a step of 0.
@@ -38,7 +41,9 @@ pub(crate) fn between(x: &Value, axis: usize, bounds: &Bounds<'_>) -> Result<Val
 impl Bounds<'_> {
     /// The first position in lists of some lengths, and how many are taken.
     fn of(&self, lengths: &Value) -> Result<(Value, Value)> {
-        let forwards = self.step > 0;
+        // A step that leaves every list leaves room for sums.
+        let step = self.step.clamp(-FAR, FAR);
+        let forwards = step > 0;
         // Backwards, the position in front of the first stands for the end.
         let last = if forwards { lengths.clone() } else { ops::subtract(lengths, 1)? };
         let first = ops::multiply(ops::ones_like(lengths)?, if forwards { 0 } else { -1 })?;
@@ -52,8 +57,8 @@ impl Bounds<'_> {
         };
         let (from, to) = if forwards { (&first, &last) } else { (&last, &first) };
         let (start, stop) = (place(self.start, from)?, place(self.stop, to)?);
-        let reach = ops::add(ops::subtract(stop, &start)?, self.step.saturating_sub(self.step.signum()))?;
-        Ok((start, ops::maximum(ops::floor_divide(reach, self.step)?, 0)?))
+        let reach = ops::add(ops::subtract(stop, &start)?, step - step.signum())?;
+        Ok((start, ops::maximum(ops::floor_divide(reach, step)?, 0)?))
     }
 
     /// The positions that are taken, from the first of each list on.
@@ -68,5 +73,7 @@ fn whole(bound: &Value) -> Result<Value> {
     if !dtype_of(&spec).is_some_and(DType::is_integer) || rank(bound)? != 0 {
         return Err(Error::dtype(format!("a bound of the slice is {spec}")).wanted("one integer"));
     }
+    // What no size reaches is as good as the end.
+    let bound = if dtype_of(&spec) == Some(DType::U64) { ops::minimum(bound, i64::MAX)? } else { bound.clone() };
     ops::cast(bound, DType::I64)
 }

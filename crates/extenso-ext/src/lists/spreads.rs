@@ -42,6 +42,12 @@ fn in_f32(x: &Value, f: impl FnOnce(&Value) -> Result<Value>) -> Result<Value> {
     }
 }
 
+/// The same of two values in the dtype and the shape in which they meet.
+fn both_in_f32(x: &Value, y: &Value, f: impl FnOnce(&Value, &Value) -> Result<Value>) -> Result<Value> {
+    let (x, y) = alike(x, y)?;
+    in_f32(&x, |wide| if dtype_of(&x)? == dtype_of(wide)? { f(wide, &y) } else { f(wide, &ops::cast(&y, DType::F32)?) })
+}
+
 /// What elements differ from the mean over `axis`.
 fn apart(x: &Value, axis: &Axes) -> Result<Value> {
     match columns(x, axis)? {
@@ -72,11 +78,9 @@ fn shared(x: Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Valu
 /// assert_eq!(to_literal(&covar).unwrap().to_string(), "[2.0, 0.0]");
 /// ```
 pub fn covar(x: &Value, y: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
-    let covar = |x: &Value| {
-        let (x, y) = alike(x, y)?;
-        shared(ops::multiply(apart(&x, axis)?, apart(&y, axis)?)?, axis, correction, keepdims)
-    };
-    in_f32(x, covar).map_err(|e| e.at("covar"))
+    let covar =
+        |x: &Value, y: &Value| shared(ops::multiply(apart(x, axis)?, apart(y, axis)?)?, axis, correction, keepdims);
+    both_in_f32(x, y, covar).map_err(|e| e.at("covar"))
 }
 
 /// The correlation of `x` and `y` over `axis`: their covariance, divided by the standard deviations of both. Awkward Array's name.
@@ -90,14 +94,13 @@ pub fn covar(x: &Value, y: &Value, axis: &Axes, correction: f64, keepdims: bool)
 /// assert_eq!(to_literal(&lists::corr(&x, &y, &Axes::All, false).unwrap()).unwrap().to_string(), "-1.0");
 /// ```
 pub fn corr(x: &Value, y: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
-    let corr = |x: &Value| {
-        let (x, y) = alike(x, y)?;
-        let (x, y) = (apart(&x, axis)?, apart(&y, axis)?);
+    let corr = |x: &Value, y: &Value| {
+        let (x, y) = (apart(x, axis)?, apart(y, axis)?);
         let total = |x: Value| ops::sum(x, axis.clone(), keepdims);
         let sizes = ops::multiply(total(ops::square(&x)?)?, total(ops::square(&y)?)?)?;
         ops::divide(total(ops::multiply(&x, &y)?)?, ops::sqrt(sizes)?)
     };
-    in_f32(x, corr).map_err(|e| e.at("corr"))
+    both_in_f32(x, y, corr).map_err(|e| e.at("corr"))
 }
 
 /// The `n`-th raw moment over `axis`: the mean of the `n`-th powers. Awkward Array's name.

@@ -6,7 +6,7 @@
 use super::structure::stretched;
 use super::{MaskedTensor, same_axes, trailing};
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
-use crate::axes::{dim, outer, rank};
+use crate::axes::{dim, is_ragged, outer, rank};
 use crate::meaning::order::lacks_identity;
 use crate::ragged::reduction::{over_axes, segment_op};
 use crate::ragged::{RaggedTensor, zero};
@@ -327,7 +327,10 @@ impl Mask {
         let shape = self.mask.tensor()?.shape();
         let given = shape.dims().unwrap_or(&[]);
         let wanted: Result<Vec<Dim>> = (0..self.covers).map(|axis| dim(&values, axis)).collect();
-        if given.len() == self.covers && same_axes(given, &wanted?) {
+        let wanted = wanted?;
+        // Sizes that are not known yet may be 1 in the mask alone; of rows there are as many masks as values.
+        let alike = if is_ragged(&values, 1) { same_axes(given, &wanted) } else { *given == *wanted };
+        if given.len() == self.covers && alike {
             return Ok(MaskedTensor::new(values, self.mask.tensor()?.clone())?.into_value());
         }
         let mask = ops::broadcast_like(self.against(self.rank)?, &values)?;

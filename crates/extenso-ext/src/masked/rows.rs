@@ -132,11 +132,16 @@ pub(super) fn concat(call: &Call<'_>) -> Result<Option<Value>> {
 fn taken_there(call: &Call<'_>, x: &MaskedTensor, at: &MaskedTensor) -> Result<Value> {
     let axes = x.mask_rank()?;
     if axes == at.mask_rank()? && axes <= normalize_axis(LastAxis::of(call.attrs)?.axis, rank(x.values())?)? {
-        let values = call_one(call.op, &[Arg::from(x.values()), Arg::from(at.values())], call.attrs)?;
+        let values = call_one(call.op, &[Arg::from(x.values()), Arg::Value(at.filled(0)?)], call.attrs)?;
         let mask = ops::logical_and(x.mask(), at.mask())?;
         return Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value());
     }
-    let taken = call_one(call.op, &[Arg::Value(x.clone().into_value()), Arg::Value(at.filled(0)?)], call.attrs)?;
+    taken_or_missing(call, Arg::Value(x.clone().into_value()), at)
+}
+
+/// The same, missing where the position is; the first one stands in for it, so that there must be an element.
+fn taken_or_missing(call: &Call<'_>, x: Arg, at: &MaskedTensor) -> Result<Value> {
+    let taken = call_one(call.op, &[x, Arg::Value(at.filled(0)?)], call.attrs)?;
     Ok(super::lines::merged(taken, at)?.into_value())
 }
 
@@ -146,6 +151,7 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
     let Some((args, mask)) = rows_there(&[x.clone(), indices.clone()])? else {
         return match (typed_arg(x), typed_arg(indices)) {
             (Some(x), Some(at)) => answer(taken_there(call, &x, &at)?),
+            (None, Some(at)) => answer(taken_or_missing(call, x.clone(), &at)?),
             _ => super::structure::whole(call),
         };
     };

@@ -5,7 +5,7 @@
 //! needs equal rows, or every row to have its size, which data and running graphs check. One ragged axis is handled here, and
 //! the op applied again to what is below it.
 
-use super::RaggedTensor;
+use super::{RaggedTensor, has_rows};
 use crate::args::{again, answer_ext, flat, held, int, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, one_row, outer, rank, rows_of_one};
 use crate::masked::MaskedTensor;
@@ -299,7 +299,7 @@ fn compact(call: &Call<'_>, operands: &mut [Operand]) -> Result<()> {
     let mut done: Vec<(RowPartition, RowPartition)> = Vec::new();
     for operand in operands {
         let Operand::Ragged(x) = operand else { continue };
-        let open = x.partition.symbol().is_some() && typed::<RaggedTensor>(&x.values).is_none();
+        let open = x.partition.symbol().is_some() && !has_rows(&x.values);
         if x.partition.covers_all() || open && !call.op.facts.contains(&Fact::Partial) {
             continue;
         }
