@@ -77,6 +77,13 @@ fn there(x: &Value) -> Result<Value> {
 
 fn of_lists(x: &Value, q: &Quantiles, axis: i64, keepdims: bool) -> Result<Value> {
     let at = normalize_axis(axis, rank(x)?)?;
+    if let Some(masked) = typed_ref::<MaskedTensor>(x).filter(|_| keepdims)
+        && masked.mask_rank()? <= at
+    {
+        // A list that is missing stays so, and is no list of one that is.
+        let lists = masked.rows_there()?.map_or_else(|| masked.values().clone(), ExtensionType::into_value);
+        return masked_by(of_lists(&lists, q, axis, keepdims)?, masked.mask());
+    }
     let found = if rows_inside(x, at, &|_| true) { of_columns(x, at, q)? } else { of_each(x, at, q)? };
     if keepdims { ops::expand_dims(found, int(at)) } else { Ok(found) }
 }

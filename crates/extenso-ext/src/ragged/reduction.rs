@@ -27,7 +27,11 @@ pub(super) fn reduce(call: &Call<'_>) -> Answer {
     let reduction = Reduction { fold, op: call.op };
     let folded = if axes.len() == rank { reduction.all(&x)? } else { reduction.over(x, &axes)? };
     // An axis that is kept has size 1 in every row, in those too of which nothing is left.
-    answer(if *keepdims { ops::expand_dims_at(folded, axes.into_iter().map(int).collect::<Vec<_>>())? } else { folded })
+    answer(match &axes[..] {
+        _ if !keepdims => folded,
+        [axis] => ops::expand_dims(folded, int(*axis))?,
+        axes => ops::expand_dims_at(folded, axes.iter().map(|&axis| int(axis)).collect::<Vec<_>>())?,
+    })
 }
 
 /// A fold over the rows of a partition whose values are ragged.
