@@ -349,3 +349,13 @@ def test_arrays_that_nest_too_deep_are_an_error(levels: int) -> None:
         array = pa.StructArray.from_arrays([array], ["a"])
     with pytest.raises(ex.DataError, match="from_arrow: the lists and records nest too deep"):
         ex.from_arrow(array)
+
+
+def test_records_in_lists_of_one_size_whose_own_lists_are_of_size_0() -> None:
+    kind = pa.list_(pa.struct([("a", pa.list_(pa.int64(), 0)), ("b", pa.int64())]), 2)
+    array = pa.array([[{"a": [], "b": 1}, {"a": [], "b": 2}]] * 3, kind)
+    value = ex.from_arrow(array)
+    assert value.shape == (3, 2) and pa.array(ex.to_arrow(value)).to_pylist() == array.to_pylist()
+    assert ex.to_py(ex.reshape(value, (-1, 3))) == [[{"a": [], "b": n} for n in row] for row in ((1, 2, 1), (2, 1, 2))]
+    with pytest.raises(ex.Error, match="reshape"):
+        ex.reshape(value, (-1, 4))

@@ -123,7 +123,7 @@ pub(crate) fn has_rows(value: &Value) -> bool {
 fn reshape(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<StructTensor>(x) else { return Ok(None) };
-    let wanted = &Reshape::of(call.attrs)?.shape;
+    let wanted = &told(&x, &Reshape::of(call.attrs)?.shape);
     if x.rank() < 2 && x.fields().iter().any(|(_, value)| has_rows(value) || !has_axes(value)) {
         return moves::by_numbers(call);
     }
@@ -137,6 +137,19 @@ fn reshape(call: &Call<'_>) -> Answer {
     let fields: Result<Vec<Field>> = x.fields().iter().map(field).collect();
     let fields = fields?;
     answer_ext(StructTensor::new(shape_of(fields.first().map(|(_, v)| v), wanted.len())?, fields)?)
+}
+
+/// The sizes, -1 as what the number of records says, if it is known: fields have sizes of their own behind, which may be 0.
+fn told(x: &StructTensor, wanted: &[i64]) -> Vec<i64> {
+    if wanted.iter().filter(|size| **size == -1).count() != 1 {
+        return wanted.to_vec();
+    }
+    let others = wanted.iter().filter(|size| **size != -1).try_fold(1, |all: i64, size| all.checked_mul(*size));
+    let count = x.shape().to_dims().and_then(|dims| i64::try_from(dims.iter().product::<usize>()).ok());
+    let left = count.zip(others).and_then(|(count, others)| count.checked_div(others));
+    // What does not come out even, the fields refuse as it was asked for.
+    let even = left.filter(|left| Some(*left * others.unwrap_or(0)) == count);
+    wanted.iter().map(|&size| if size == -1 { even.unwrap_or(size) } else { size }).collect()
 }
 
 /// A field under another shape of the records, of which it has so many axes; what is missing in records stays so as a whole.
