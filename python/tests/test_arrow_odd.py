@@ -359,3 +359,11 @@ def test_records_in_lists_of_one_size_whose_own_lists_are_of_size_0() -> None:
     assert ex.to_py(ex.reshape(value, (-1, 3))) == [[{"a": [], "b": n} for n in row] for row in ((1, 2, 1), (2, 1, 2))]
     with pytest.raises(ex.Error, match="reshape"):
         ex.reshape(value, (-1, 4))
+
+
+def test_bits_that_begin_inside_a_byte_under_a_mask_of_their_own() -> None:
+    bits = ex.from_arrow(pa.array([True] * 7 + [False, True] * 6))
+    for start in range(8):
+        part = bits[start : start + 12 - start % 3]
+        masked = ex.mask(part, ex.equal(part, True))
+        assert pa.array(masked.to_arrow()).to_pylist() == [True if bit else None for bit in part.tolist()]

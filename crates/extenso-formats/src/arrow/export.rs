@@ -4,6 +4,7 @@ mod typed;
 
 use super::levels::checked_levels;
 use super::registered;
+use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeListArray, ListArray, StructArray, make_array,
 };
@@ -215,8 +216,15 @@ fn optional(masked: &MaskedTensor) -> Result<Column> {
         return Err(Error::shape(format!("a mask of {n} is over {} values", values.array.len())));
     }
     let nulls = NullBuffer::new(mask.data()?.bits()?.clone());
-    let data = values.array.to_data().into_builder().nulls(Some(nulls)).build().map_err(arrow)?;
-    Ok(Column { array: make_array(data), ..values })
+    // Bits may begin inside a byte, and a validity of its own then seems too short to Arrow.
+    let array: ArrayRef = match values.array.as_boolean_opt() {
+        Some(bits) => Arc::new(BooleanArray::new(bits.values().clone(), Some(nulls))),
+        None => {
+            let data = values.array.to_data().into_builder().nulls(Some(nulls));
+            make_array(data.build().map_err(arrow)?)
+        }
+    };
+    Ok(Column { array, ..values })
 }
 
 /// Values whose inner elements may be missing: nulls inside lists of one size.
