@@ -210,6 +210,7 @@ impl Rows {
     }
 
     /// The range of values of one row.
+    #[inline]
     pub fn row(&self, i: usize) -> std::ops::Range<usize> {
         self.offsets.get(i)..self.offsets.get(i + 1)
     }

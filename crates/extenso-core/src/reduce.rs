@@ -12,10 +12,11 @@ pub use fused::{Cut, evaluate_folds};
 
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::elementwise::broadcast_strides;
-use crate::kernels::bits::{column_counts, count_ones};
+use crate::kernels::bits::{column_counts, count_ones, segment_count_ones};
 use crate::kernels::columns::Columns;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::LEAF;
+use crate::offsets::with_offsets;
 use crate::op::OutputSpecs;
 use crate::partition::Rows;
 use crate::tensor::{Dense, Storage, Tensor};
@@ -269,6 +270,30 @@ fn fold_bits(
     Tensor::new(&out_dims, &out)
 }
 
+/// Folds the rows of a partition of bits.
+fn fold_rows_of_bits(fold: Fold, bits: &BooleanBuffer, rows: &Rows, out_dims: Dims) -> Result<Tensor> {
+    let (dtype, answer) = fold.of_bits().ok_or_else(|| Error::dtype("the op does not take bool"))?;
+    let mut counts = block_of(rows.nrows(), size_of::<i64>())?;
+    let work = (rows.last() - rows.first()) / 8 + rows.nrows();
+    over_threads(rows.nrows(), work, counts.bytes_mut(), |from, counts| {
+        let counts = bytemuck::cast_slice_mut::<u8, i64>(counts);
+        let offsets = rows.offsets().slice(from, counts.len() + 1);
+        with_offsets!(&offsets, o => segment_count_ones(bits.values(), bits.offset(), o, counts));
+        if fold != Fold::Sum {
+            for (i, count) in counts.iter_mut().enumerate() {
+                let n = rows.row(from + i).len();
+                *count = answer(usize::try_from(*count).unwrap_or(n), n);
+            }
+        }
+    });
+    if dtype == DType::Bool {
+        let counts = counts.slice_mut::<i64>();
+        let out = BooleanBuffer::collect_bool(counts.len(), |i| counts[i] == 1);
+        return Ok(Tensor::from_dense(dtype, out_dims, Storage::Bits(out)));
+    }
+    Ok(Tensor::from_dense(dtype, out_dims, Storage::Fixed(counts.elements())))
+}
+
 /// Folds the columns of matrices of `n` rows of bits.
 fn fold_columns_of_rows_of_bits(
     fold: Fold,
@@ -314,8 +339,7 @@ pub fn run_segments(fold: Fold, args: &[Value]) -> Result<Outputs> {
         return fold_columns(fold, x, rows, columns, out_dims);
     }
     if let Storage::Bits(bits) = x.storage() {
-        let row = |i: usize| (rows.row(i).start, rows.row(i).len());
-        return Ok(smallvec![Value::Tensor(fold_bits(fold, bits, rows.nrows(), row, out_dims)?)]);
+        return Ok(smallvec![Value::Tensor(fold_rows_of_bits(fold, bits, rows, out_dims)?)]);
     }
     let kernel = kernel_of(fold, x.dtype())?;
     let mut out = block_of(rows.nrows(), out_width(kernel.out))?;

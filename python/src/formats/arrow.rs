@@ -4,17 +4,16 @@
 
 use super::rows::Lines;
 use super::source::Source;
-use super::target::batch_of;
+use super::target::{batch_of, path_of, write_to};
 use super::{Paths, policy, with_report};
 use crate::arrow::chunks;
 use crate::error::{OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
-use crate::{arg, spec, value};
+use crate::{spec, value};
 use arrow_buffer::Buffer;
 use extenso_core::{ExtensionType, Value};
 use extenso_ext::StructTensor;
 use extenso_formats::arrow::{ArrowOptions, IpcCompression, from_chunks, read_ipc, write_ipc_compressed};
-use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Dim, Error, Nest, Result, Shape};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
@@ -22,7 +21,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -137,30 +136,12 @@ fn write_arrow<'py>(
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
     typed!(write_arrow: stream, compression);
     let value = records(&batch_of(x, "write_arrow")?).map_err(|e| e.at("write_arrow")).or_raise()?;
-    let path = match target {
-        Some(target) if target.hasattr("write")? => None,
-        Some(target) => Some(target.extract::<PathBuf>().map_err(|_| {
-            let error = Error::dtype(format!("found a value of type {}", arg::type_name(target)));
-            raised(py, error.wanted("a path or a file object").at("target"))
-        })?),
-        None => None,
-    };
+    let path = path_of(target)?;
     let compression = compression.map(|name| compression_of(py, name)).transpose()?;
     let named = path.as_ref().and_then(|path| path.extension()).is_some_and(|end| end == "arrows");
-    let write = || {
-        let bytes =
-            write_ipc_compressed(&value, stream.unwrap_or(named), compression).map_err(|e| e.at("write_arrow"))?;
-        if let Some(path) = &path {
-            write_atomically(path, &bytes).map_err(|e| Error::io(e.to_string()))?;
-        }
-        Ok(bytes)
-    };
-    let bytes = py.detach(|| guarded(write)).or_raise()?;
-    match (target, path) {
-        (Some(file), None) => file.call_method1("write", (PyBytes::new(py, &bytes),)).map(|_| None),
-        (_, Some(_)) => Ok(None),
-        (None, None) => Ok(Some(PyBytes::new(py, &bytes))),
-    }
+    let write = || write_ipc_compressed(&value, stream.unwrap_or(named), compression);
+    let bytes = py.detach(|| guarded(write)).map_err(|e| e.at("write_arrow")).or_raise()?;
+    write_to(py, target, &bytes)
 }
 
 fn compression_of(py: Python<'_>, name: &str) -> PyResult<IpcCompression> {

@@ -87,10 +87,8 @@ pub fn write_to<'py>(
     if let Some(path) = path_of(Some(target))? {
         let write = || write_atomically(path, bytes).map_err(|e| Error::io(e.to_string()));
         py.detach(write).or_raise()?;
-    } else if target.hasattr("write")? {
-        target.call_method1("write", (PyBytes::new(py, bytes),))?;
     } else {
-        return Err(no_target(target));
+        PyTarget::of(target)?.write_all(bytes).map_err(Error::from).or_raise()?;
     }
     Ok(None)
 }
@@ -115,11 +113,16 @@ impl PyTarget {
 impl Write for PyTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = |py: Python<'_>| {
-            let count = self.0.bind(py).call_method1("write", (PyBytes::new(py, bytes),))?;
-            // What is buffered takes all, and some writers do not say so.
-            if count.is_none() { Ok(bytes.len()) } else { count.extract::<usize>() }
+            let target = self.0.bind(py);
+            let count = target.call_method1("write", (PyBytes::new(py, bytes),))?;
+            if !count.is_none() {
+                return count.extract::<usize>().map(|count| Ok(count.min(bytes.len())));
+            }
+            // What is buffered takes all, and some writers do not say so; what is raw would have to wait.
+            let raw = target.is_instance(&py.import("io")?.getattr("RawIOBase")?)?;
+            Ok(if raw { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(bytes.len()) })
         };
-        Ok(Python::attach(written).map_err(io::Error::other)?.min(bytes.len()))
+        Python::attach(written).map_err(io::Error::other)?
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -11,6 +11,9 @@ use crate::partition::Rows;
 /// Rows of a block at most: the shortest have as many elements as a fold has lanes.
 const ROWS: usize = BLOCK / 16;
 
+/// As many places are filled at a time: a ragged row that has fewer values costs no guess at how many it has.
+const FILLED: usize = 16;
+
 /// How the last step of an expression sums rows.
 #[derive(Clone, Copy)]
 pub struct SumsRows {
@@ -27,6 +30,13 @@ enum Arg {
     Slot(Slot),
     /// In this input, which holds each once for all values of a ragged row.
     Repeated(usize),
+}
+
+impl SumsRows {
+    /// The number of rows that make a block.
+    pub fn in_block(&self) -> usize {
+        BLOCK / self.n
+    }
 }
 
 impl Blocks<'_> {
@@ -56,9 +66,9 @@ impl Blocks<'_> {
         out: &mut [u8],
     ) -> Result<bool, Fault> {
         let rows = out.len() / sums.width;
-        let mut at = [[0; ROWS]; 2];
+        let mut at = [[0; ROWS + FILLED]; 2];
         for (at, arg) in at.iter_mut().zip(sums.args) {
-            if !self.find_rows(arg, sums.n, start, scratch, &mut at[..rows]) {
+            if !self.find_rows(arg, sums.n, start, scratch, &mut at[..rows + FILLED]) {
                 return Ok(false);
             }
         }
@@ -89,7 +99,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Sets where each row of an argument begins; whether all of them are there.
+    /// Sets where each row of an argument begins; whether all of them are there. Behind those, what stands is left open.
     fn find_rows(&self, arg: Arg, n: usize, start: usize, scratch: &mut Scratch, at: &mut [usize]) -> bool {
         let Arg::Repeated(input) = arg else {
             at.iter_mut().enumerate().for_each(|(i, at)| *at = i * n);
@@ -97,11 +107,13 @@ impl Blocks<'_> {
         };
         let Some((_, rows)) = self.repeated(input) else { return false };
         let first = start / n;
-        let (mut value, end) = (first, first + at.len());
+        let (mut value, end) = (first, first + at.len() - FILLED);
         let mut row = rows.row_near(scratch.row, value);
         while let Some(found) = row {
             let here = rows.row(found).end.min(end);
-            at[value - first..here - first].fill(found * n);
+            for from in (value - first..here - first).step_by(FILLED) {
+                at[from..from + FILLED].fill(found * n);
+            }
             scratch.row = found;
             if here == end {
                 return true;

@@ -22,6 +22,15 @@ pub fn elements(source: &[u8], width: usize, at: &[i64], out: &mut [u8]) {
     }
 }
 
+multiversion! {
+    /// Whether all positions are those of elements of an axis of `n`.
+    pub fn are_within(at: &[i64], n: usize) -> bool {
+        let last = i64::try_from(n).unwrap_or(i64::MAX) - 1;
+        // The sign of either is set for a position that is not.
+        at.iter().fold(0, |outside, i| outside | i | last.wrapping_sub(*i)) >= 0
+    }
+}
+
 /// Copies rows of `width` bytes to rows of `row` bytes, each from the place `at` on.
 pub fn columns(source: &[u8], width: usize, row: usize, at: usize, out: &mut [u8]) {
     match width {
@@ -193,15 +202,17 @@ fn copy_short(bytes: &[u8], from: usize, len: usize, out: &mut [u8], to: usize) 
     out[to..to + len].copy_from_slice(&bytes[from..from + len]);
 }
 
-/// Sets the elements where bits are ones: their positions from `start` on.
-pub fn positions_of_ones(words: &[u64], start: usize, out: &mut [i64]) {
-    let mut next = 0;
-    for (i, &word) in words.iter().enumerate() {
-        let mut rest = word;
-        while rest != 0 {
-            out[next] = (start + 64 * i + rest.trailing_zeros() as usize) as i64;
-            next += 1;
-            rest &= rest - 1;
+multiversion! {
+    /// Sets the elements where bits are ones: their positions from `start` on.
+    pub fn positions_of_ones(words: &[u64], start: usize, out: &mut [i64]) {
+        let mut next = 0;
+        for (i, &word) in words.iter().enumerate() {
+            let mut rest = word;
+            while rest != 0 {
+                out[next] = (start + 64 * i + rest.trailing_zeros() as usize) as i64;
+                next += 1;
+                rest &= rest - 1;
+            }
         }
     }
 }
@@ -209,6 +220,19 @@ pub fn positions_of_ones(words: &[u64], start: usize, out: &mut [i64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn positions_of_an_axis_are_within_it() {
+        let check = |at: &[i64], n: usize| {
+            assert_eq!(are_within(at, n), at.iter().all(|i| (0..n as i64).contains(i)), "{at:?} of {n}")
+        };
+        for i in [i64::MIN, -1, 0, 1, 4, 5, i64::MAX] {
+            check(&[0, 1, 2, 3, 4, 0, i, 1, 2], 5);
+            check(&[i], 0);
+            check(&[i], 1);
+        }
+        check(&[], 0);
+    }
 
     #[test]
     fn elements_of_every_width_are_repeated() {

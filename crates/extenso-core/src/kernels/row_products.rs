@@ -23,6 +23,9 @@ pub struct Factor<'a> {
 /// Sums the products of rows of a number of elements: `sums(x, y, n, out)`.
 pub type RowSums = fn(Factor<'_>, Factor<'_>, usize, &mut [u8]);
 
+/// In the place of a number of elements that is known when this is compiled.
+const ANY: usize = 0;
+
 /// Whether rows of `n` elements can be summed so: whole groups of lanes, and one leaf at most.
 pub fn fits(n: usize) -> bool {
     n > 0 && n.is_multiple_of(LANES) && n <= LEAF
@@ -42,7 +45,10 @@ pub fn kernel(dtype: DType) -> Option<RowSums> {
         }};
     }
     match dtype {
-        DType::F32 => of!(f32, groups),
+        DType::F32 => of!(f32, |x, xs, y, ys, n, out: &mut [f32]| match n {
+            LANES => groups::<LANES>(x, xs, y, ys, n, out),
+            _ => groups::<ANY>(x, xs, y, ys, n, out),
+        }),
         DType::F64 => of!(f64, |_, _, _, _, _, _: &mut [f64]| 0),
         _ => None,
     }
@@ -50,17 +56,17 @@ pub fn kernel(dtype: DType) -> Option<RowSums> {
 
 /// Sums as many rows as make whole groups, where there are instructions that let the lanes of several rows meet in registers.
 ///
-/// Gives how many rows that are.
+/// Gives how many rows that are. `N` is the number of elements, or [`ANY`].
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
-fn groups(x: &[f32], xs: &[usize], y: &[f32], ys: &[usize], n: usize, out: &mut [f32]) -> usize {
+fn groups<const N: usize>(x: &[f32], xs: &[usize], y: &[f32], ys: &[usize], n: usize, out: &mut [f32]) -> usize {
     macro_rules! all {
         ($rows:literal, $group:ident) => {{
             let rows = xs.as_chunks::<$rows>().0.iter().zip(ys.as_chunks::<$rows>().0);
             let outs = out.as_chunks_mut::<$rows>().0;
             for ((xs, ys), out) in rows.zip(&mut *outs) {
                 // SAFETY: `isa()` only gives instruction sets that this machine was found to support.
-                unsafe { $group(x, xs, y, ys, n, out) };
+                unsafe { $group::<N>(x, xs, y, ys, n, out) };
             }
             $rows * outs.len()
         }};
@@ -73,7 +79,7 @@ fn groups(x: &[f32], xs: &[usize], y: &[f32], ys: &[usize], n: usize, out: &mut 
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn groups(_: &[f32], _: &[usize], _: &[f32], _: &[usize], _: usize, _: &mut [f32]) -> usize {
+fn groups<const N: usize>(_: &[f32], _: &[usize], _: &[f32], _: &[usize], _: usize, _: &mut [f32]) -> usize {
     0
 }
 
@@ -90,13 +96,21 @@ macro_rules! halves {
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[target_feature(enable = "avx512f")]
-fn sixteen_avx512(x: &[f32], xs: &[usize; 16], y: &[f32], ys: &[usize; 16], n: usize, out: &mut [f32; 16]) {
+fn sixteen_avx512<const N: usize>(
+    x: &[f32],
+    xs: &[usize; 16],
+    y: &[f32],
+    ys: &[usize; 16],
+    n: usize,
+    out: &mut [f32; 16],
+) {
     use std::arch::x86_64::{
         _mm512_add_ps, _mm512_loadu_ps, _mm512_mul_ps, _mm512_permutexvar_ps, _mm512_setr_epi32, _mm512_setzero_ps,
         _mm512_shuffle_f32x4, _mm512_shuffle_ps, _mm512_storeu_ps,
     };
     // SAFETY: a group has sixteen floats.
     let load = |group: &[f32; LANES]| unsafe { _mm512_loadu_ps(group.as_ptr()) };
+    let n = if N == ANY { n } else { N };
     let row = |i: usize| {
         let (x, y) = (&x[xs[i]..xs[i] + n], &y[ys[i]..ys[i] + n]);
         let groups = x.as_chunks().0.iter().zip(y.as_chunks().0);
@@ -116,13 +130,14 @@ fn sixteen_avx512(x: &[f32], xs: &[usize; 16], y: &[f32], ys: &[usize; 16], n: u
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[target_feature(enable = "avx2")]
-fn eight_avx2(x: &[f32], xs: &[usize; 8], y: &[f32], ys: &[usize; 8], n: usize, out: &mut [f32; 8]) {
+fn eight_avx2<const N: usize>(x: &[f32], xs: &[usize; 8], y: &[f32], ys: &[usize; 8], n: usize, out: &mut [f32; 8]) {
     use std::arch::x86_64::{
         _mm256_add_ps, _mm256_loadu_ps, _mm256_mul_ps, _mm256_permute2f128_ps, _mm256_permutevar8x32_ps,
         _mm256_setr_epi32, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_storeu_ps,
     };
     // SAFETY: half a group has eight floats.
     let load = |half: &[f32; LANES / 2]| unsafe { _mm256_loadu_ps(half.as_ptr()) };
+    let n = if N == ANY { n } else { N };
     let row = |i: usize| {
         let (x, y) = (&x[xs[i]..xs[i] + n], &y[ys[i]..ys[i] + n]);
         let mut sums = [_mm256_setzero_ps(); 2];

@@ -7,7 +7,7 @@ use super::selection::places;
 use super::structural::OneAxis;
 use super::{Run, assemble, cast, positions};
 use crate::attrs::{AttrSet, Attrs};
-use crate::kernels::bits::load_bits;
+use crate::kernels::bits::{count_ones_of_words, load_bits};
 use crate::kernels::gather::{elements, positions_of_ones};
 use crate::kernels::map::Number;
 use crate::kernels::pool::{Block, affordable};
@@ -128,7 +128,7 @@ pub(super) fn places_of_ones(bits: &BooleanBuffer) -> Result<Tensor> {
             let n = BITS.min(bits.len() - start);
             load_bits(bits.values(), bits.offset() + start, n, &mut words);
             let words = &words[..n.div_ceil(64)];
-            let found = words.iter().map(|word| usize::try_from(word.count_ones()).unwrap_or(0)).sum();
+            let found = count_ones_of_words(words);
             let (here, rest) = out.split_at_mut(found);
             positions_of_ones(words, start, here);
             out = rest;

@@ -6,6 +6,7 @@ use super::structural::{OneAxis, numbers_by_strides};
 use super::{Run, add, assemble, indices_along, ones_like, sum, transpose};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::GradCx;
+use crate::kernels::gather::are_within;
 use crate::kernels::map::Fault;
 use crate::kernels::pool::affordable;
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -206,9 +207,8 @@ fn positions_of<T: Copy + std::fmt::Display>(
 ///
 /// Errors: as those of [`positions`].
 pub(super) fn places(indices: &Dense, n: usize) -> Result<Cow<'_, [i64]>> {
-    let end = u64::try_from(n).unwrap_or(u64::MAX);
     if let Ok(at) = indices.as_slice::<i64>()
-        && at.iter().fold(true, |ok, i| ok & (i.cast_unsigned() < end))
+        && are_within(at, n)
     {
         return Ok(Cow::Borrowed(at));
     }

@@ -58,14 +58,14 @@ impl Cut<'_> {
     fn ends_in_block(&self, from: usize, rows: usize, ends: &mut Ends) {
         // Rows without elements take no room, but their ends do.
         let rows = rows.min(BLOCK);
-        let fits = |end: &usize| *end <= BLOCK;
         ends.clear();
-        ends.push(0);
         match self {
-            Cut::Rows(n) => ends.extend((1..=rows).map(|i| i * n).take_while(fits)),
+            Cut::Rows(n) => ends.extend((0..=rows.min(BLOCK.checked_div(*n).unwrap_or(rows))).map(|i| i * n)),
             Cut::Segments(offsets) => with_offsets!(offsets, o => {
-                let start = o[from].index();
-                ends.extend(o[from + 1..=from + rows].iter().map(|end| end.index() - start).take_while(fits));
+                let (start, all) = (o[from].index(), &o[from..=from + rows]);
+                let fit = all.partition_point(|end| end.index() - start <= BLOCK);
+                ends.resize(fit, 0);
+                ends.iter_mut().zip(all).for_each(|(to, end)| *to = end.index() - start);
             }),
         }
     }
@@ -185,17 +185,18 @@ impl Part<'_> {
                 i += 1;
                 continue;
             }
-            cut.ends_in_block(self.from + i, self.rows - i, &mut ends);
-            let (n, next) = (ends[ends.len() - 1], i + ends.len() - 1);
-            blocks.prefetch(start + n);
             if let (Some(sums), [(kernel, out)]) = (sums, self.outs.as_mut_slice()) {
-                let width = out_width(kernel.out);
+                let (next, width) = (self.rows.min(i + sums.in_block()), out_width(kernel.out));
+                blocks.prefetch(start + (next - i) * len);
                 let out = &mut out[i * width..next * width];
                 if blocks.sum_rows(sums, &mut scratch, start, out).map_err(|fault| (start, fault))? {
                     i = next;
                     continue;
                 }
             }
+            cut.ends_in_block(self.from + i, self.rows - i, &mut ends);
+            let (n, next) = (ends[ends.len() - 1], i + ends.len() - 1);
+            blocks.prefetch(start + n);
             blocks.run(&mut scratch, start, n).map_err(|fault| (start, fault))?;
             let values = blocks.result(&scratch, start, n);
             for (kernel, out) in &mut self.outs {

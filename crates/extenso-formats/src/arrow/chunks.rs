@@ -3,7 +3,7 @@
 //! Invariant: a column that nobody wants is not looked at in any of them.
 
 use super::import::{extension_name, from_arrow_field};
-use super::levels::checked_levels;
+use super::levels::{below, checked_levels};
 use super::moved::{end_to_end, joined};
 use super::parts::part;
 use super::registered;
@@ -14,7 +14,7 @@ use crate::project::Wanted;
 use crate::run::Rows;
 use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
-use arrow_schema::{DataType, Field, FieldRef};
+use arrow_schema::{Field, FieldRef};
 use extenso_core::{MAX_EMPTY, Value};
 use extenso_types::{Error, Path, Result, Spec};
 
@@ -73,18 +73,7 @@ pub fn has_components(field: &Field) -> bool {
     let text = field.metadata().get(EXTENSION_TYPE_METADATA_KEY);
     let named = extension_name(field).zip(text);
     named.is_some_and(|(name, text)| registered::frame(name, text).is_some())
-        || match field.data_type() {
-            DataType::Struct(fields) => fields.iter().any(|field| has_components(field)),
-            DataType::List(item)
-            | DataType::LargeList(item)
-            | DataType::ListView(item)
-            | DataType::LargeListView(item)
-            | DataType::FixedSizeList(item, _)
-            | DataType::Map(item, _)
-            | DataType::RunEndEncoded(_, item) => has_components(item),
-            DataType::Union(fields, _) => fields.iter().any(|(_, field)| has_components(field)),
-            _ => false,
-        }
+        || below(field.data_type()).into_iter().any(|field| has_components(field))
 }
 
 /// Adds the bad rows of a chunk that comes behind others.

@@ -4,9 +4,9 @@
 
 #[cfg(feature = "ipc")]
 use crate::project;
-use arrow_schema::DataType;
 #[cfg(feature = "ipc")]
 use arrow_schema::Fields;
+use arrow_schema::{DataType, FieldRef};
 use extenso_core::MAX_RANK;
 use extenso_types::{Error, Result};
 
@@ -43,17 +43,24 @@ pub fn too_deep(levels: usize) -> Error {
 fn ends_within(data_type: &DataType, levels: usize) -> bool {
     let ends = |below: &DataType| levels.checked_sub(1).is_some_and(|levels| ends_within(below, levels));
     match data_type {
-        DataType::Struct(fields) => fields.iter().all(|field| ends(field.data_type())),
-        DataType::Union(fields, _) => fields.iter().all(|(_, field)| ends(field.data_type())),
+        DataType::Dictionary(_, words) => ends(words),
+        _ => below(data_type).iter().all(|field| ends(field.data_type())),
+    }
+}
+
+/// The fields that a type is made of.
+pub(super) fn below(data_type: &DataType) -> Vec<&FieldRef> {
+    match data_type {
+        DataType::Struct(fields) => fields.iter().collect(),
+        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field).collect(),
         DataType::List(item)
         | DataType::LargeList(item)
         | DataType::ListView(item)
         | DataType::LargeListView(item)
         | DataType::FixedSizeList(item, _)
         | DataType::Map(item, _)
-        | DataType::RunEndEncoded(_, item) => ends(item.data_type()),
-        DataType::Dictionary(_, words) => ends(words),
-        _ => true,
+        | DataType::RunEndEncoded(_, item) => vec![item],
+        _ => Vec::new(),
     }
 }
 

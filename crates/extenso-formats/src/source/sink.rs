@@ -14,8 +14,8 @@ use crate::run::encode_ndjson;
 use arrow_schema::SchemaRef;
 use extenso_core::Value;
 use extenso_graph::Concrete;
+use extenso_graph::save::archive::{ArchiveError, NewFile};
 use extenso_types::{Error, Nest, Result};
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -261,24 +261,15 @@ pub fn run_to_file(
         let error = Error::value(format!("'{}' is the name of a packed file", path.display()));
         return Err(error.wanted("a name without such an ending").hint("Pack the file that was written").at("target"));
     }
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let refused = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
-    let file = File::create_new(&part).map_err(refused)?;
-    let write = |file: File| {
-        let mut options = options.clone();
-        options.format = options.format.or_else(|| Format::of_name(path));
-        options.delimiter = options.delimiter.or(Some(delimiter_of_name(path)));
-        let sink = open_sink(&options, Box::new(BufWriter::new(file.try_clone().map_err(refused)?)))?;
-        let done = run_blocks(function, source, sink, watch)?;
-        file.sync_all().and_then(|()| std::fs::rename(&part, path)).map_err(refused)?;
-        Ok(done)
-    };
-    let done = write(file);
-    if done.is_err() {
-        // The file is of no use; that it may stay is all that can go wrong.
-        let _ = std::fs::remove_file(&part);
-    }
-    done
+    let refused = |e: ArchiveError| Error::io(e.to_string());
+    let writing = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
+    let new = NewFile::create(path).map_err(refused)?;
+    let mut options = options.clone();
+    options.format = options.format.or_else(|| Format::of_name(path));
+    options.delimiter = options.delimiter.or(Some(delimiter_of_name(path)));
+    let sink = open_sink(&options, Box::new(BufWriter::new(new.file().try_clone().map_err(writing)?)))?;
+    let done = run_blocks(function, source, sink, watch)?;
+    new.sync().map_err(writing)?;
+    new.publish().map_err(refused)?;
+    Ok(done)
 }

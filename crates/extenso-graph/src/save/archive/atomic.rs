@@ -2,6 +2,7 @@
 //!
 //! Invariant: what is made under a temporary name is complete before it is renamed, and removed if anything fails. What is saved is synced
 //! too, so that a system that fails does not lose it.
+//! A symbolic link stays, and what it names is written. What is no file, a pipe or a device, is written to as it is.
 //! Does not lock: of two writers of one path, the last one wins.
 
 use super::ArchiveError;
@@ -13,10 +14,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes a file, in place of the one at `path` if there is one; a reader sees the old bytes or the new ones.
 ///
-/// A symbolic link at `path` is replaced, not followed. Errors: those of the operating system.
+/// Errors: those of the operating system.
 pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), ArchiveError> {
-    let create = |temporary: &Path| File::create_new(temporary).map(drop);
-    publish_synced(path.as_ref(), create, |temporary| write_synced(temporary, bytes))
+    let new = NewFile::create(path)?;
+    let written = new.file().write_all(bytes).and_then(|()| new.sync());
+    written.map_err(|e| ArchiveError::io("write", &new.path, e))?;
+    let folder = folder_of(&new.path).to_path_buf();
+    let (path, is_file) = (new.path.clone(), new.temporary.is_some());
+    new.publish()?;
+    if is_file { sync_folder(&folder).map_err(|e| ArchiveError::io("write", &path, e)) } else { Ok(()) }
 }
 
 /// Fills a file, in place of the one at `path` if there is one; a reader sees the old bytes or the new ones.
@@ -26,49 +32,112 @@ pub fn fill_atomically(
     path: impl AsRef<Path>,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), ArchiveError> {
-    let create = |temporary: &Path| File::create_new(temporary).map(drop);
-    publish(path.as_ref(), create, |temporary| fill(&mut File::options().write(true).open(temporary)?))
+    let mut new = NewFile::create(path)?;
+    fill(&mut new.file).map_err(|e| ArchiveError::io("write", &new.path, e))?;
+    new.publish()
+}
+
+/// A file that is written and has no name yet; where it gets none, it is removed.
+pub struct NewFile {
+    file: File,
+    path: PathBuf,
+    /// None where bytes go to what is no file.
+    temporary: Option<PathBuf>,
+}
+
+impl NewFile {
+    /// Begins the file that will be at `path`, with the permissions of the one that is there.
+    ///
+    /// Errors: those of the operating system.
+    pub fn create(path: impl AsRef<Path>) -> Result<NewFile, ArchiveError> {
+        let refused = |e: io::Error| ArchiveError::io("write", path.as_ref(), e);
+        let path = linked(path.as_ref()).map_err(refused)?;
+        let there = fs::metadata(&path).ok();
+        if there.as_ref().is_some_and(|there| !there.is_file() && !there.is_dir()) {
+            let file = File::options().write(true).open(&path).map_err(refused)?;
+            return Ok(NewFile { file, path, temporary: None });
+        }
+        let folder = folder_of(&path);
+        let begun = create_fresh(folder, |temporary| File::create_new(temporary));
+        let (file, temporary) = begun.map_err(|e| ArchiveError::io("write into", folder, e))?;
+        let new = NewFile { file, path, temporary: Some(temporary) };
+        if let Some(there) = there.filter(fs::Metadata::is_file) {
+            new.file.set_permissions(there.permissions()).map_err(refused)?;
+        }
+        Ok(new)
+    }
+
+    /// What is written to.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Waits until the bytes are on the disk, if they go to a file.
+    ///
+    /// Errors: those of the operating system.
+    pub fn sync(&self) -> io::Result<()> {
+        if self.temporary.is_some() { self.file.sync_all() } else { Ok(()) }
+    }
+
+    /// Gives the file its name.
+    ///
+    /// Errors: those of the operating system, which leave no file behind.
+    pub fn publish(mut self) -> Result<(), ArchiveError> {
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        fs::rename(temporary, &self.path).map_err(|e| ArchiveError::io("write", &self.path, e))?;
+        self.temporary = None;
+        Ok(())
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // That the file may stay is all that can go wrong.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// What the links at a path lead to, which may not be there.
+fn linked(path: &Path) -> io::Result<PathBuf> {
+    const MOST: usize = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST {
+        match fs::read_link(&path) {
+            Ok(to) => path = folder_of(&path).join(to),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("it is a link to a link, and so on without end"))
 }
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Creates and fills a temporary sibling of `path`, renames it to `path`, and waits until the name is on the disk.
-pub(super) fn publish_synced(
-    path: &Path,
-    create: impl Fn(&Path) -> io::Result<()>,
-    fill: impl FnOnce(&Path) -> io::Result<()>,
-) -> Result<(), ArchiveError> {
-    publish(path, create, fill)?;
-    sync_folder(folder_of(path)).map_err(|e| ArchiveError::io("write", path, e))
-}
-
-/// Creates and fills a temporary sibling of `path`, then renames it to `path`.
-fn publish(
-    path: &Path,
-    create: impl Fn(&Path) -> io::Result<()>,
-    fill: impl FnOnce(&Path) -> io::Result<()>,
-) -> Result<(), ArchiveError> {
+/// Makes and fills a temporary folder beside `path`, renames it to `path`, and waits until the name is on the disk.
+pub(super) fn publish_folder(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), ArchiveError> {
     let folder = folder_of(path);
-    let temporary = create_fresh(folder, create).map_err(|e| ArchiveError::io("write into", folder, e))?;
+    let made = create_fresh(folder, |temporary| fs::create_dir(temporary));
+    let ((), temporary) = made.map_err(|e| ArchiveError::io("write into", folder, e))?;
     let done = fill(&temporary).and_then(|()| fs::rename(&temporary, path));
     if done.is_err() {
         // The first error is the one to report; whatever this gives, nothing more can be done.
-        let _ = fs::remove_file(&temporary).or_else(|_| fs::remove_dir_all(&temporary));
+        let _ = fs::remove_dir_all(&temporary);
     }
-    done.map_err(|e| ArchiveError::io("write", path, e))
+    done.and_then(|()| sync_folder(folder)).map_err(|e| ArchiveError::io("write", path, e))
 }
 
 /// Tries names until one is free: a process that died may have had this process id, and so may one on another machine.
-fn create_fresh(folder: &Path, create: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
+fn create_fresh<T>(folder: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     loop {
         let call = CALLS.fetch_add(1, Ordering::Relaxed);
         let temporary = folder.join(format!(".extenso-{}-{call}.tmp", process::id()));
         match create(&temporary) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            done => return done.map(|()| temporary),
+            done => return done.map(|made| (made, temporary)),
         }
     }
 }

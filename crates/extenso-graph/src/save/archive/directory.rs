@@ -27,7 +27,7 @@ pub fn write_dir<B: AsRef<[u8]>>(
     let mut files = borrowed(members);
     let manifest = Manifest::of(&files, features, producer)?.to_text()?;
     files.insert(MANIFEST, manifest.as_bytes());
-    atomic::publish_synced(path.as_ref(), |temporary| fs::create_dir(temporary), |root| write_tree(root, &files))
+    atomic::publish_folder(path.as_ref(), |root| write_tree(root, &files))
 }
 
 fn write_tree(root: &Path, files: &BTreeMap<&str, &[u8]>) -> io::Result<()> {
