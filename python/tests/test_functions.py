@@ -378,6 +378,39 @@ def test_gradients_of_gradients() -> None:
         ex.grad(cube, argnums=(0, 0))(ex.tensor(1.0))
 
 
+def test_gradients_count_arguments_from_the_end_too() -> None:
+    product = lambda x, y: x * y
+    assert ex.grad(product, -1)(2.0, 3.0).item() == 2.0
+    assert [dx.item() for dx in ex.grad(product, (-2, 1))(2.0, 3.0)] == [3.0, 2.0]
+    with pytest.raises(ex.OutOfRangeError, match="no argument -3.*\n.*from -2 to 1"):
+        ex.grad(product, -3)(2.0, 3.0)
+    with pytest.raises(ex.InvalidValueError, match="argument -1 twice"):
+        ex.grad(product, (1, -1))(2.0, 3.0)
+    with pytest.raises(ex.DTypeError, match="names True"):
+        ex.grad(product, True)
+
+
+def test_a_function_has_the_docstring_of_its_body() -> None:
+    def twice(x: Any) -> Any:
+        """Twice as much."""
+        return x * 2
+
+    assert ex.function(twice).__doc__ == "Twice as much." and ex.function(lambda x: x).__doc__ is None
+    assert ex.function(twice).__qualname__ == twice.__qualname__
+    assert str(ex.Function.__doc__).startswith("A function that is traced once")
+
+
+def test_numbers_in_branches_take_the_dtype_of_what_stands_against_them() -> None:
+    x = ex.tensor([2.0, -2.0], "f32")
+    chosen = ex.function(lambda x: ex.cond(x > 0.0, lambda: (1.0, {"a": x}), lambda: (x, {"a": 0})))
+    assert chosen(x[0])[0].dtype == ex.f32 and [chosen(x[0])[0].item(), chosen(x[1])[0].item()] == [1.0, -2.0]
+    assert [chosen(x[0])[1]["a"].item(), chosen(x[1])[1]["a"].item()] == [2.0, 0.0]
+    either = ex.function(lambda x: ex.cond(x > 0.0, lambda: 1, lambda: 2.5))
+    assert [either(x[0]).item(), either(x[1]).item()] == [1.0, 2.5]
+    with pytest.raises(ex.DTypeError, match="cond: the literal 300 does not fit dtype u8"):
+        ex.function(lambda x: ex.cond(x > 0, lambda: x, lambda: 300))(ex.tensor(1, "u8"))
+
+
 def test_a_method_of_a_type_is_a_function() -> None:
     class Line(ex.ExtensionType):
         __extenso_name__ = "tests.functions/Line"

@@ -55,7 +55,7 @@ impl Symbol {
             "a symbol of function '{}' ({}) has no data while the function is traced",
             self.function, self.spec
         ))
-        .hint("Use `cond` or `where` instead of branching on it.")
+        .hint("Use `cond` or `where` instead of branching on it, and ops instead of functions of other libraries.")
     }
 
     /// The error of a use after the function's scope closed.

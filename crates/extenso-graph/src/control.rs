@@ -8,9 +8,10 @@ use crate::graph::{Graph, Input, Node, NodeKind, Subgraph};
 use crate::passes::narrowed;
 use extenso_core::attrs::{AttrSet, Attrs, GraphAttr};
 use extenso_core::grad::GradCx;
-use extenso_core::{Arg, Class, OpDef, OutputSpecs, Outputs, Provenance, Value, call, pack};
-use extenso_types::{Bindings, DType, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
+use extenso_core::{Arg, Class, OpDef, OutputSpecs, Outputs, Provenance, Scalar, Value, call, pack, strengthen};
+use extenso_types::{Bindings, DType, Error, LeafSpec, Nest, Path, Result, Segment, Spec, StaticValue};
 use smallvec::{SmallVec, smallvec};
+use std::rc::Rc;
 use std::sync::Arc;
 
 extenso_core::attrs! {
@@ -32,7 +33,8 @@ pub static CONTROL: &[&OpDef] = &[&COND];
 /// The results of `then` if `condition` is true, otherwise of `otherwise`.
 ///
 /// On data, only the chosen one runs. While tracing, both are traced into graphs that capture what they use; when the graph
-/// runs, only the chosen branch does anything. The results have one structure, and their specs are joined.
+/// runs, only the chosen branch does anything. The results have one structure, and their specs are joined; a number of the host
+/// language takes the dtype of what stands against it.
 ///
 /// Errors: a condition that is not one boolean; branches whose results differ in structure, dtype or type.
 pub fn cond(
@@ -45,7 +47,10 @@ pub fn cond(
             condition.tensor().and_then(|t| t.to_bool()).map_err(|e| e.at("argument 'condition'").at("cond"))?;
         return if chosen { then() } else { otherwise() };
     }
-    let (then, otherwise) = (branch("then", then)?, branch("otherwise", otherwise)?);
+    let scopes = ["then", "otherwise"].map(Builder::new);
+    let (mut results, mut others) = (scopes[0].enter(then)?, scopes[1].enter(otherwise)?);
+    meet(&mut results, &mut others).map_err(|e| e.at("cond"))?;
+    let (then, otherwise) = (branch(&scopes[0], &results)?, branch(&scopes[1], &others)?);
     let output = join(&then.output, &otherwise.output).map_err(|e| e.at("cond"))?;
     let mut captures = then.captures.clone();
     for value in &otherwise.captures {
@@ -66,10 +71,8 @@ struct Branch {
     output: Nest<Spec>,
 }
 
-fn branch(name: &str, f: impl FnOnce() -> Result<Nest<Value>>) -> Result<Branch> {
-    let builder = Builder::new(name);
+fn branch(builder: &Rc<Builder>, results: &Nest<Value>) -> Result<Branch> {
     builder.enter(|| {
-        let results = f()?;
         let mut leaves = Vec::new();
         for (_, value) in results.leaves() {
             value.push_leaves(&mut leaves)?;
@@ -78,6 +81,56 @@ fn branch(name: &str, f: impl FnOnce() -> Result<Nest<Value>>) -> Result<Branch>
         let (graph, captures) = builder.finish(&leaves)?;
         Ok(Branch { graph, captures, output })
     })
+}
+
+/// Makes tensors of numbers that stand against tensors, or against other numbers.
+///
+/// Errors: a number that the dtype does not hold.
+fn meet(x: &mut Nest<Value>, y: &mut Nest<Value>) -> Result<()> {
+    match (&mut *x, &mut *y) {
+        (Nest::Static(a), Nest::Static(b)) if a == b => {}
+        (Nest::Static(a), Nest::Static(b)) => {
+            if let (Some(a), Some(b)) = (number(a), number(b)) {
+                let dtype = [&a, &b].into_iter().find_map(|x| matches!(x, Scalar::Float(_)).then_some(DType::F64));
+                (*x, *y) = (leaf(&a, dtype)?, leaf(&b, dtype)?);
+            }
+        }
+        (Nest::Static(a), Nest::Leaf(value)) => {
+            if let Some(a) = number(a) {
+                *x = leaf(&a, dtype_of(value))?;
+            }
+        }
+        (Nest::Leaf(_), Nest::Static(_)) => meet(y, x)?,
+        (Nest::List(a), Nest::List(b)) | (Nest::Tuple(a), Nest::Tuple(b)) => {
+            a.iter_mut().zip(b).try_for_each(|(x, y)| meet(x, y))?;
+        }
+        (Nest::Dict(a), Nest::Dict(b)) | (Nest::Record(_, a), Nest::Record(_, b)) => {
+            for (name, x) in a {
+                if let Some((_, y)) = b.iter_mut().find(|(other, _)| other == name) {
+                    meet(x, y)?;
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn number(value: &StaticValue) -> Option<Scalar> {
+    match value {
+        StaticValue::Bool(x) => Some(Scalar::Bool(*x)),
+        StaticValue::Int(x) => Some(Scalar::Int(*x)),
+        StaticValue::Float(x) => Some(Scalar::Float(*x)),
+        _ => None,
+    }
+}
+
+fn leaf(number: &Scalar, dtype: Option<DType>) -> Result<Nest<Value>> {
+    Ok(Nest::Leaf(strengthen(number, dtype)?.into()))
+}
+
+fn dtype_of(value: &Value) -> Option<DType> {
+    value.tensor().ok().map(extenso_core::Tensor::dtype)
 }
 
 impl Branch {

@@ -7,7 +7,7 @@ use crate::{arg, value};
 use extenso_core::Value;
 use extenso_types::{Error, Nest};
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBool, PyCFunction, PyDict, PyList, PyTuple};
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -84,19 +84,27 @@ fn cond<'py>(
 fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Wrt> {
     // Room is made for as many items as a sequence says that it has: a list or a tuple does not lie.
     if argnums.is_instance_of::<PyList>() || argnums.is_instance_of::<PyTuple>() {
-        return argnums.extract().map(Wrt::Several);
+        return argnums.try_iter()?.map(|item| position(&item?)).collect::<PyResult<_>>().map(Wrt::Several);
     }
-    argnums.extract().map(Wrt::One)
+    position(argnums).map(Wrt::One)
+}
+
+fn position(argnum: &Bound<'_, PyAny>) -> PyResult<i64> {
+    if argnum.is_instance_of::<PyBool>() {
+        let error = Error::dtype(format!("`argnums` names {argnum}")).wanted("the position of an argument");
+        return Err(raised(argnum.py(), error));
+    }
+    argnum.extract()
 }
 
 /// A function of the gradient of `f`, whose value is a float scalar, with respect to the argument at `argnums`, or a tuple for several.
 ///
 /// The gradient has the structure and the types of the argument: float components hold gradients, all others what they held. A float of
-/// Python is a scalar of f64 there.
+/// Python is a scalar of f64 there. Negative positions count from behind the last argument.
 ///
 /// >>> import extenso as ex
 /// >>> ex.grad(lambda x: x * x)(3.0)
-/// <Tensor f64[] 6.0>
+/// Tensor(6.0, f64[])
 #[pyfunction]
 #[pyo3(signature = (f, argnums=None))]
 fn grad(f: &Bound<'_, PyAny>, argnums: Option<&Bound<'_, PyAny>>) -> PyResult<PyFunction> {

@@ -25,6 +25,9 @@ pub use nest::{nest_to_py, py_to_nest};
 /// Adds functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyFunction>()?;
+    // A getter would stand behind the text of the class, which Python keeps under the same name.
+    let class = module.py().get_type::<PyFunction>();
+    class.setattr("__doc__", Doc(class.getattr("__doc__")?.unbind()))?;
     control::add_to(module)?;
     concrete::add_to(module)
 }
@@ -61,15 +64,50 @@ enum How {
 
 /// The positions of arguments: one of them, or a sequence, whose gradients are a tuple.
 pub(super) enum Wrt {
-    One(usize),
-    Several(Vec<usize>),
+    One(i64),
+    Several(Vec<i64>),
 }
 
 impl Wrt {
-    fn positions(&self) -> &[usize] {
-        match self {
+    /// The positions from the first argument on; negative ones count from behind the last.
+    ///
+    /// Errors: a position that is no argument; one that is named twice.
+    fn positions(&self, arguments: usize) -> Result<Vec<usize>> {
+        let argnums = match self {
             Wrt::One(i) => std::slice::from_ref(i),
             Wrt::Several(argnums) => argnums,
+        };
+        let mut found = Vec::with_capacity(argnums.len());
+        for &i in argnums {
+            let count = i64::try_from(arguments).unwrap_or(i64::MAX);
+            let at = usize::try_from(if i < 0 { i.saturating_add(count) } else { i }).ok().filter(|at| *at < arguments);
+            let at = at.ok_or_else(|| {
+                let error = Error::index(format!("there is no argument {i}, which `argnums` names"));
+                error.wanted(format!("positions from {} to {}", -count, count - 1))
+            })?;
+            if found.contains(&at) {
+                return Err(Error::value(format!("`argnums` names argument {i} twice")).wanted("different positions"));
+            }
+            found.push(at);
+        }
+        Ok(found)
+    }
+}
+
+/// The docstring of a function is that of its body, that of the class is its own.
+#[pyclass(frozen)]
+struct Doc(Py<PyAny>);
+
+#[pymethods]
+impl Doc {
+    fn __get__<'py>(
+        &self,
+        instance: Option<Bound<'py, PyAny>>,
+        owner: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match instance.filter(|instance| !instance.is_none()) {
+            Some(function) => function.cast::<PyFunction>()?.get().body.bind(owner.py()).getattr("__doc__"),
+            None => Ok(self.0.bind(owner.py()).clone()),
         }
     }
 }
@@ -127,8 +165,8 @@ impl PyFunction {
     }
 
     #[getter]
-    fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.body.bind(py).getattr("__doc__")
+    fn __qualname__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.body.bind(py).getattr("__qualname__")
     }
 
     #[getter]
@@ -245,7 +283,8 @@ impl PyFunction {
         };
         let mut entries = bound.into_iter().enumerate().map(entry).collect::<PyResult<Vec<_>>>()?;
         if let How::Grad { wrt, .. } = &self.shared.how {
-            for &i in wrt.positions() {
+            // Positions that are none are refused when the gradient is made.
+            for i in self.shared.named(wrt, &mut entries).unwrap_or_default() {
                 if let Some(argument) = self.shared.signature.at(&mut entries, i) {
                     nest::floats_as_tensors(argument);
                 }
@@ -391,6 +430,14 @@ impl Shared {
         called().or_carry(py)
     }
 
+    /// The positions of the arguments that a gradient is with respect to.
+    ///
+    /// Errors: a position that is no argument; one that is named twice.
+    fn named(&self, wrt: &Wrt, entries: &mut [(Arc<str>, Nest<Value>)]) -> Result<Vec<usize>> {
+        let arguments = (0..usize::from(u16::MAX)).take_while(|i| self.signature.at(entries, *i).is_some()).count();
+        wrt.positions(arguments)
+    }
+
     fn grad(
         &self,
         body: &Bound<'_, PyAny>,
@@ -399,17 +446,9 @@ impl Shared {
         wrt: &Wrt,
         with_value: bool,
     ) -> Result<Nest<Value>> {
-        let argnums = wrt.positions();
         let mut given = entries.to_vec();
-        let mut chosen = Vec::with_capacity(argnums.len());
-        for (at, &i) in argnums.iter().enumerate() {
-            if argnums[..at].contains(&i) {
-                return Err(Error::value(format!("`argnums` names argument {i} twice")).wanted("different positions"));
-            }
-            let found = self.signature.at(&mut given, i);
-            let found = found.ok_or_else(|| Error::index(format!("there is no argument {i}, which `argnums` names")));
-            chosen.push(found?.clone());
-        }
+        let argnums = self.named(wrt, &mut given)?;
+        let chosen = argnums.iter().filter_map(|i| self.signature.at(&mut given, *i).cloned()).collect();
         let with = |chosen: Nest<Value>| {
             let mut entries = entries.to_vec();
             if let Nest::Tuple(items) = chosen {

@@ -4,10 +4,10 @@ use super::counts::{Counts, are_integers};
 use super::{Beside, along, cut_by, only, or_missing, rows_value, spread};
 use crate::args::typed_ref;
 use crate::axes::{rank, zeros};
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, fill_none};
 use crate::ragged::take_in_rows;
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Arg, Scalar, Value, ops};
+use extenso_core::{Arg, ExtensionType, Scalar, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 /// The first element of each list along `axis`; where a list is empty `default`, or missing without one.
@@ -34,7 +34,7 @@ pub fn last(x: &Value, axis: i64, default: Option<Arg>) -> Result<Value> {
 /// without one.
 ///
 /// Shapes: `index` is one integer, or one for each list, with the axes and rows of `x` before `axis`; the result has those of `x`
-/// without the axis. Errors: an axis out of range; an index that is no integer, or has other rows; a default of another dtype.
+/// without the axis. An index that is missing is in no list. Errors: an axis out of range; an index that is no integer, or has other rows; a default of another dtype.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -48,6 +48,13 @@ pub fn nth(x: &Value, index: impl Into<Arg>, axis: i64, default: Option<Arg>) ->
 }
 
 fn by_position(x: &Value, index: &Arg, axis: i64, default: Option<Arg>) -> Result<Value> {
+    if let Arg::Value(value) = index
+        && let Some(masked) = typed_ref::<MaskedTensor>(value)
+    {
+        // No list is so long.
+        let index = fill_none(&ops::whole(masked.into_owned().into_value())?, i64::MAX)?;
+        return by_position(x, &index.into(), axis, default);
+    }
     let beside = match index {
         Arg::Scalar(Scalar::Int(_)) => Vec::new(),
         Arg::Value(value) if is_scalar(value)? => Vec::new(),

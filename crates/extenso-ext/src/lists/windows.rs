@@ -21,6 +21,9 @@ pub fn windows(x: &Value, size: i64, stride: i64, axis: i64) -> Result<Value> {
     slid(x, size, stride, axis).map_err(|e| e.at("windows"))
 }
 
+/// The numbers of so many places are made, whether there is a window or not.
+const COUNTED: i64 = 1 << 16;
+
 fn slid(x: &Value, size: i64, stride: i64, axis: i64) -> Result<Value> {
     for (name, n) in [("size", size), ("stride", stride)] {
         if n < 1 {
@@ -31,8 +34,14 @@ fn slid(x: &Value, size: i64, stride: i64, axis: i64) -> Result<Value> {
     // A window begins where as many elements as it needs are left.
     let stop = (size > 1).then(|| vec![1 - size]);
     let of_starts = |starts: Value| {
-        let size = usize::try_from(size).map_err(|_| Error::value(format!("size is {size}")))?;
-        ops::add(ops::expand_dims(starts, 1)?, counted(size)?)
+        let starts = ops::expand_dims(starts, 1)?;
+        if size <= COUNTED {
+            return ops::add(starts, counted(usize::try_from(size).unwrap_or(0))?);
+        }
+        // Counted once for each window, of which there may be none.
+        let all = ops::repeat(starts, size, Some(1))?;
+        let counted = ops::cumulative_sum(ops::ones_like(&all)?, 1, false)?;
+        ops::subtract(ops::add(all, counted)?, 1)
     };
     if is_ragged(x, axis) {
         return along_one(x, int(axis), &|rows| {

@@ -3,22 +3,30 @@
 use super::RaggedTensor;
 use crate::args::{typed, typed_ref};
 use crate::axes::rank;
+use crate::lists::spread;
 use crate::masked::MaskedTensor;
 use crate::missing::mask;
 use extenso_core::{ExtensionType, Value, ops};
-use extenso_types::Result;
+use extenso_types::{DType, Result};
 
 /// The elements along the ragged axis `axis` at `indices`, which say positions for each row; negative ones count from its end.
 ///
-/// Shapes: `indices` have the axes and rows of `x` before `axis`, and one more; the result has their rows there.
+/// Shapes: `indices` have the axes and rows of `x` before `axis`, and one more; the result has their rows there. What is missing
+/// of the indices is missing in the result, and names nothing: its row may be empty.
 /// Errors: other rows; a position outside its row. While tracing both are found when the graph runs.
 pub(crate) fn take_in_rows(x: &Value, indices: &Value, axis: usize) -> Result<Value> {
+    if let Some(named) = typed_ref::<MaskedTensor>(indices)
+        && named.mask_rank()? <= axis
+    {
+        return mask(&take_in_rows(x, named.values(), axis)?, &named.mask().clone().into());
+    }
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
         let values = take_in_rows(masked.values(), indices, axis)?;
         // A mask of elements moves with them, one of whole rows stays.
+        let there = Value::from(masked.mask().clone());
         return match masked.mask_rank()? > axis {
-            true => mask(&values, &take_in_rows(&masked.mask().clone().into(), indices, axis)?),
-            false => Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value()),
+            true => mask(&values, &take_in_rows(&there, indices, axis)?),
+            false => mask(&values, &there),
         };
     }
     let rows =
@@ -29,11 +37,28 @@ pub(crate) fn take_in_rows(x: &Value, indices: &Value, axis: usize) -> Result<Va
         return Ok(rows.with_values(take_in_rows(rows.values(), &inner, axis - 1)?)?.into_value());
     }
     let cut = as_rows(indices)?;
+    if let Some(named) = typed_ref::<MaskedTensor>(cut.values()) {
+        return present(&rows, indices, &cut, &named);
+    }
     let places = ops::places_at(rows.partition(), cut.values(), cut.partition())?;
     if typed_ref::<RaggedTensor>(indices).is_some() {
         return Ok(cut.with_values(ops::take(rows.values(), places, 0)?)?.into_value());
     }
     ops::take(rows.values(), ops::reshape_like(places, indices)?, 0)
+}
+
+/// The elements of rows at positions of which some are missing: `cut` has the positions of each row, `named` of all.
+fn present(rows: &RaggedTensor, indices: &Value, cut: &RaggedTensor, named: &MaskedTensor) -> Result<Value> {
+    let there = Value::from(named.wide_mask()?);
+    let given = ops::partition_from_lengths(ops::segment_sum(&there, cut.partition())?)?;
+    let places = ops::places_at(rows.partition(), ops::boolean_mask(named.values(), &there, 0)?, given)?;
+    let each = ops::partition_from_lengths(ops::cast(&there, DType::I64)?)?;
+    let found = mask(&spread(&ops::take(rows.values(), places, 0)?, &each)?, &there)?;
+    if typed_ref::<RaggedTensor>(indices).is_some() {
+        return Ok(cut.with_values(found)?.into_value());
+    }
+    let all = ops::reshape_like(ops::indices_along(&found, 0)?, indices)?;
+    ops::take(found, all, 0)
 }
 
 /// The value as rows that are all of its values.
