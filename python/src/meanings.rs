@@ -99,11 +99,13 @@ fn to_timestamp<'py>(x: &Object<'py>, unit: Typed<&str>, zone: Option<Typed<&str
     applied(x, |x| extenso_ext::to_timestamp(x, unit, zone))
 }
 
-/// Integers as dates: so many days since 1970-01-01.
+/// Integers as dates: so many days since 1970-01-01; and the date of each timestamp, in its zone.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_date([0, 31]).to_py()
 /// ['1970-01-01', '1970-02-01']
+/// >>> ex.to_date(ex.to_timestamp([86399, 86400], "s")).to_py()
+/// ['1970-01-01', '1970-01-02']
 #[pyfunction]
 fn to_date<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
     applied(x, extenso_ext::to_date)

@@ -378,18 +378,6 @@ def test_gradients_of_gradients() -> None:
         ex.grad(cube, argnums=(0, 0))(ex.tensor(1.0))
 
 
-def test_gradients_count_arguments_from_the_end_too() -> None:
-    product = lambda x, y: x * y
-    assert ex.grad(product, -1)(2.0, 3.0).item() == 2.0
-    assert [dx.item() for dx in ex.grad(product, (-2, 1))(2.0, 3.0)] == [3.0, 2.0]
-    with pytest.raises(ex.OutOfRangeError, match="no argument -3.*\n.*from -2 to 1"):
-        ex.grad(product, -3)(2.0, 3.0)
-    with pytest.raises(ex.InvalidValueError, match="argument -1 twice"):
-        ex.grad(product, (1, -1))(2.0, 3.0)
-    with pytest.raises(ex.DTypeError, match="names True"):
-        ex.grad(product, True)
-
-
 def test_a_function_has_the_docstring_of_its_body() -> None:
     def twice(x: Any) -> Any:
         """Twice as much."""

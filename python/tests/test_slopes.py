@@ -49,3 +49,15 @@ def test_slopes_at_a_vector_of_zeros_are_finite() -> None:
 def test_the_gradient_of_digamma_is_trigamma() -> None:
     x = ex.tensor([1.0, 2.5, -0.5])
     assert ex.grad(lambda x: ex.sum(ex.digamma(x)))(x).tolist() == ex.trigamma(x).tolist()
+
+
+def test_gradients_count_arguments_from_the_end_too() -> None:
+    product = lambda x, y: x * y
+    assert ex.grad(product, -1)(2.0, 3.0).item() == 2.0
+    assert [dx.item() for dx in ex.grad(product, (-2, 1))(2.0, 3.0)] == [3.0, 2.0]
+    with pytest.raises(ex.OutOfRangeError, match="no argument -3.*\n.*from -2 to 1"):
+        ex.grad(product, -3)(2.0, 3.0)
+    with pytest.raises(ex.InvalidValueError, match="argument -1 twice"):
+        ex.grad(product, (1, -1))(2.0, 3.0)
+    with pytest.raises(ex.DTypeError, match="names True"):
+        ex.grad(product, True)

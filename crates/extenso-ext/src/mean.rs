@@ -37,7 +37,8 @@ pub fn mean(x: &Value, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
     made.map_err(|e| e.at("mean"))
 }
 
-fn is_time(x: &Value) -> bool {
+/// Whether a value counts time: moments, dates, times of a day or durations.
+pub(crate) fn is_time(x: &Value) -> bool {
     let moment = typed::<TimestampTensor>(x).is_some() || typed::<DateTensor>(x).is_some();
     moment || typed::<TimeTensor>(x).is_some() || typed::<DurationTensor>(x).is_some()
 }
@@ -63,8 +64,12 @@ fn of_times(x: &Value, like: &Value, axis: &Axes, keepdims: bool) -> Result<Valu
 
 /// The means, missing where nothing was there, of a value of which that may be so.
 fn where_any(x: &Value, axis: &Axes, mean: Value, n: &Value) -> Result<Value> {
-    let may_be_none = typed::<MaskedTensor>(x).is_some() || typed::<RaggedTensor>(x).is_some() || is_empty(x, axis)?;
-    if may_be_none { mask(&mean, &ops::greater(n, 0)?) } else { Ok(mean) }
+    if may_be_none(x, axis)? { mask(&mean, &ops::greater(n, 0)?) } else { Ok(mean) }
+}
+
+/// Whether there may be nothing along the axes.
+pub(crate) fn may_be_none(x: &Value, axis: &Axes) -> Result<bool> {
+    Ok(typed::<MaskedTensor>(x).is_some() || typed::<RaggedTensor>(x).is_some() || is_empty(x, axis)?)
 }
 
 fn is_empty(x: &Value, axis: &Axes) -> Result<bool> {

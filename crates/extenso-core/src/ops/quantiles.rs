@@ -70,7 +70,14 @@ impl Quantiles {
     }
 
     /// The numbers, from 0 to 1: known now, or seen when the graph runs.
-    fn value(&self) -> Result<Value> {
+    ///
+    /// Errors: a number that is not from 0 to 1.
+    ///
+    /// ```
+    /// # use extenso_core::ops::Quantiles;
+    /// assert!(Quantiles::from(0.5).value().is_ok() && Quantiles::from(1.5).value().is_err());
+    /// ```
+    pub fn value(&self) -> Result<Value> {
         check_within(&self.numbers, 0.0, 1.0, "q")
     }
 }

@@ -1,23 +1,26 @@
 //! Quantiles and counts of what lists hold, where an axis of one size has a function of the core.
 
-use super::along_one;
 use super::moves::rows_inside;
+use super::{along_one, nth};
 use crate::args::{int, typed_ref};
-use crate::axes::rank;
+use crate::axes::{is_ragged, rank};
 use crate::masked::{MaskedTensor, fill_none, stretched};
-use crate::missing::{drop_none, may_lack};
+use crate::mean::{is_time, may_be_none};
+use crate::meaning::nested::{innermost, plain, under_meaning_of};
+use crate::missing::{count, drop_none, may_lack};
 use crate::ragged::{self, RaggedTensor, reduction};
 use crate::specs::shape_of;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::ops::Quantiles;
 use extenso_core::reduce::{normalize_axes, normalize_axis};
-use extenso_core::{ExtensionType, RowPartition, Value, ops};
+use extenso_core::{Arg, ExtensionType, RowPartition, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 /// The quantiles of each list along `axis`, or of all elements; NaN where a list is empty.
 ///
-/// As [`ops::quantile`], also of rows; what is missing does not count. Along an axis with ragged rows inside, of each column of the
+/// As [`ops::quantile`], also of rows; what is missing does not count. Of times it is a time, rounded down, and missing where there is
+/// nothing. Along an axis with ragged rows inside, of each column of the
 /// rows. Shapes: several quantiles are a new first axis. Errors: a number that is not from 0 to 1; an axis out of range, or more
 /// than one; text.
 ///
@@ -49,8 +52,9 @@ pub fn median(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
 
 fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {
     let Value::Ext(_) = x else { return ops::quantile(x, q.clone(), axis.clone(), keepdims) };
-    let each = q.each()?;
+    let (each, like) = (q.each()?, innermost(x));
     let each = each.iter().map(|q| match axis {
+        _ if is_time(&like) => of_times(x, &like, q, axis, keepdims),
         Axes::All => of_all(x, q, keepdims),
         Axes::List(axes) => match axes[..] {
             [axis] => of_lists(x, q, axis, keepdims),
@@ -60,6 +64,47 @@ fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value>
     });
     let each = each.collect::<Result<Vec<Value>>>()?;
     if q.is_one() { super::only(each) } else { ops::stack(each, 0) }
+}
+
+/// The quantile of times as a time, rounded down to their unit: missing where there is nothing.
+fn of_times(x: &Value, like: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let all = || -> Result<_> { Ok((there(x)?, 0, (0..rank(x)?).map(int).collect())) };
+    let (x, at, kept): (Value, usize, Vec<i64>) = match axis {
+        Axes::All => all()?,
+        Axes::List(axes) => match axes[..] {
+            [axis] => (x.clone(), normalize_axis(axis, rank(x)?)?, vec![axis]),
+            _ if normalize_axes(axes, rank(x)?)?.len() == rank(x)? => all()?,
+            _ => return Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, or all")),
+        },
+    };
+    let mut counts = ops::cast(plain(&x)?, DType::I64)?;
+    let (ends, mut x, mut at) = (rank(&x)? - 1, x, at);
+    if at < ends {
+        if (0..=ends).any(|axis| is_ragged(&x, axis)) {
+            return Err(Error::value(format!("the times are ragged, and axis {at} is not the last"))
+                .wanted("the last axis, or all"));
+        }
+        counts = ops::moveaxis(counts, vec![int(at)], vec![-1])?;
+        (x, at) = (ops::moveaxis(x, vec![int(at)], vec![-1])?, ends);
+    }
+    let along = Axes::List(vec![int(at)]);
+    let last = ops::subtract(count(&x, along.clone(), false)?, 1)?;
+    let place = ops::multiply(ops::cast(&last, DType::F64)?, q.value()?)?;
+    let below = ops::floor(&place)?;
+    let (sorted, default) = (ops::sort(counts, int(at), false)?, (!may_be_none(&x, &along)?).then(|| Arg::from(0)));
+    let lower = ops::cast(&below, DType::I64)?;
+    let upper = ops::minimum(ops::add(&lower, 1)?, last)?;
+    let [a, b] = [lower, upper].map(|place| nth(&sorted, place, int(at), default.clone()));
+    let a = a?;
+    // In floats the difference is close enough, as it is rounded to a unit. That of halves does not overflow.
+    let (b, half) = (b?, |x: &Value| ops::floor_divide(x, 2));
+    let halves = ops::cast(ops::subtract(half(&b)?, half(&a)?)?, DType::F64)?;
+    let odd = ops::cast(ops::subtract(ops::remainder(b, 2)?, ops::remainder(&a, 2)?)?, DType::F64)?;
+    let beyond = ops::multiply(ops::add(ops::multiply(halves, 2.0)?, odd)?, ops::subtract(place, below)?)?;
+    let found = ops::add(a, ops::cast(ops::floor(beyond)?, DType::I64)?)?;
+    let dtype = crate::dtype_of(&like.spec()?).unwrap_or(DType::I64);
+    let found = under_meaning_of(like, &ops::cast(found, dtype)?)?;
+    if keepdims { ops::expand_dims_at(found, kept) } else { Ok(found) }
 }
 
 fn of_all(x: &Value, q: &Quantiles, keepdims: bool) -> Result<Value> {

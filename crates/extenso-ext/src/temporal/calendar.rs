@@ -46,14 +46,21 @@ fn part_of(x: &Value, part: &str) -> Result<Value> {
     let Some(x) = typed::<TimestampTensor>(x) else {
         return Err(Error::dtype(format!("found {}", x.spec()?)).wanted("timestamps, dates or times"));
     };
-    let unit = x.unit().parse::<TimeUnit>()?;
-    let per_day = 86_400 * unit.per_second();
-    let (local, carried) = shifted(&x, unit)?;
-    let days = ops::add(ops::floor_divide(&local, per_day)?, carried)?;
-    if let Some(found) = of_days(&days, part)? {
+    if let Some(found) = of_days(&days_of(&x)?, part)? {
         return Ok(found);
     }
+    let unit = x.unit().parse::<TimeUnit>()?;
+    let (local, per_day) = (shifted(&x, unit)?.0, 86_400 * unit.per_second());
     of_time(&ops::remainder(local, per_day)?, unit, part)?.ok_or_else(|| no_part(part, "a timestamp"))
+}
+
+/// The days since 1970-01-01 that timestamps are in, as i64.
+///
+/// Errors: a zone whose offset changes.
+pub(super) fn days_of(x: &TimestampTensor) -> Result<Value> {
+    let unit = x.unit().parse::<TimeUnit>()?;
+    let (local, carried) = shifted(x, unit)?;
+    ops::add(ops::floor_divide(local, 86_400 * unit.per_second())?, carried)
 }
 
 fn no_part(part: &str, of: &str) -> Error {

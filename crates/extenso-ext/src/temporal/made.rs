@@ -1,6 +1,8 @@
 //! Times of integers, in rows and under masks.
 
+use super::calendar::days_of;
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
+use crate::args::typed;
 use crate::meaning::nested::below;
 use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
@@ -19,11 +21,31 @@ pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>) -> Result<Value> 
     of_integers(x, DType::I64, &made).map_err(|e| e.at("to_timestamp"))
 }
 
-/// Integers as dates: so many days since 1970-01-01.
+/// Integers as dates: so many days since 1970-01-01; and the date of each timestamp, in its zone.
 ///
-/// Errors: no integers.
+/// Errors: other values; a zone by name, whose offsets change and are not known here; a day that 32 bits do not count.
+///
+/// ```
+/// # use extenso_core::{ExtensionType, Tensor};
+/// # use extenso_ext::{TimestampTensor, to_date, to_literal};
+/// let x = TimestampTensor::new(Tensor::from_vec(vec![-1_i64, 0]), "s", Some("-00:30")).unwrap().into_value();
+/// assert_eq!(to_literal(&to_date(&x).unwrap()).unwrap().to_string(), r#"["1969-12-31", "1969-12-31"]"#);
+/// ```
 pub fn to_date(x: &Value) -> Result<Value> {
-    of_integers(x, DType::I32, &|days| Ok(DateTensor::new(days, "d")?.into_value())).map_err(|e| e.at("to_date"))
+    let dates = |days: Tensor| Ok(DateTensor::new(days, "d")?.into_value());
+    let made = below(x, &|x| match typed::<TimestampTensor>(x) {
+        Some(moments) => dates(counted_days(days_of(&moments)?)?),
+        None if typed::<DateTensor>(x).is_some() => Ok(x.clone()),
+        None => integers(x, DType::I32, &dates).map_err(|e| e.wanted("integers or timestamps")),
+    });
+    made.map_err(|e| e.at("to_date"))
+}
+
+/// Days as 32 bits.
+fn counted_days(days: Value) -> Result<Tensor> {
+    let fits = ops::equal(ops::cast(ops::cast(&days, DType::I32)?, DType::I64)?, &days)?;
+    let days = ops::check_all(days, fits, "the day does not fit 32 bits", "a day within 5.8 million years")?;
+    Ok(ops::cast(days, DType::I32)?.tensor()?.clone())
 }
 
 /// Integers as times of a day: so many units since midnight.
@@ -49,8 +71,12 @@ pub fn to_duration(x: &Value, unit: &str) -> Result<Value> {
 }
 
 fn of_integers(x: &Value, dtype: DType, made: &dyn Fn(Tensor) -> Result<Value>) -> Result<Value> {
-    below(x, &|x| match x.tensor().map(|tensor| tensor.dtype()) {
+    below(x, &|x| integers(x, dtype, made))
+}
+
+fn integers(x: &Value, dtype: DType, made: &dyn Fn(Tensor) -> Result<Value>) -> Result<Value> {
+    match x.tensor().map(|tensor| tensor.dtype()) {
         Ok(given) if given.is_integer() => made(ops::cast(x, dtype)?.tensor()?.clone()),
         _ => Err(Error::dtype(format!("found {}", x.spec()?)).wanted("integers")),
-    })
+    }
 }
