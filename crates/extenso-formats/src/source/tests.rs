@@ -8,6 +8,8 @@ mod arrow;
 mod look;
 #[cfg(feature = "proto")]
 mod messages;
+#[cfg(all(feature = "parquet", target_os = "linux"))]
+mod pipes;
 
 use super::*;
 use crate::{FieldSpec as F, encode_ndjson, struct_spec};
