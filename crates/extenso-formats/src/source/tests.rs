@@ -2,6 +2,7 @@
 // Without messages, the format is all that the options of a sink say.
 #![allow(clippy::needless_update)]
 
+mod arrays;
 #[cfg(feature = "parquet")]
 mod arrow;
 #[cfg(all(feature = "parquet", feature = "avro", feature = "proto"))]
