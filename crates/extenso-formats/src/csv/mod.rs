@@ -41,7 +41,8 @@ pub fn delimiter_of_name(path: &std::path::Path) -> u8 {
     if name.is_some_and(|name| name.split('.').skip(1).any(|ending| ending == "tsv")) { b'\t' } else { b',' }
 }
 
-/// The name of the column of a path: that of a field as it is, and the text of the path where [`path_of`] would take that for another.
+/// The name of the column of a path: that of a field as it is, and the text of the path where [`path_of`] would take that for
+/// another.
 fn name_of(path: &Path) -> String {
     let read = |name: &str| !name.is_empty() && !name.starts_with(['"', '\u{feff}']) && path_of(name) == *path;
     match path.segments() {

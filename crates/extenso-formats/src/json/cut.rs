@@ -1,8 +1,8 @@
 //! An array of records in blocks: it is cut at the commas between its items.
 //!
-//! Invariant: a block ends at a comma of the array itself or with the input, and the next one begins with that comma; so the bytes of the
-//! blocks are those of the input, and what is wrong with them is found where it is. Up to a fault of its syntax an array is followed
-//! as its reader does; behind one nothing is read.
+//! Invariant: a block ends at a comma of the array itself or with the input, and the next one begins with that comma; so the
+//! bytes of the blocks are those of the input, and what is wrong with them is found where it is. Up to a fault of its syntax an
+//! array is followed as its reader does; behind one nothing is read.
 
 use std::io::{self, BufRead, Read};
 
@@ -21,8 +21,8 @@ pub struct Cuts {
 }
 
 impl Cuts {
-    /// Adds to a text, which is what the cut before left, until it has about so many bytes and a comma to be cut at; where that comma is, or
-    /// none where the input ends with the text.
+    /// Adds to a text, which is what the cut before left, until it has about so many bytes and a comma to be cut at; where that
+    /// comma is, or none where the input ends with the text.
     ///
     /// Errors: what the operating system refuses.
     pub fn fill(&mut self, source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<Option<usize>> {

@@ -54,8 +54,8 @@ impl<'a> Items<'a> {
         Items { jiter: Jiter::new(text), text, start, state: State::Before, more: false }
     }
 
-    /// The items of a block of an array, as `cut` makes them: `at` is the byte of the input that it starts at, and `more` says whether it ends with
-    /// the comma that the next block begins with.
+    /// The items of a block of an array, as `cut` makes them: `at` is the byte of the input that it starts at, and `more` says
+    /// whether it ends with the comma that the next block begins with.
     pub fn block(block: &'a [u8], at: usize, more: bool) -> Items<'a> {
         if at == 0 {
             return Items { more, ..Items::at(block, mark_len(block)) };

@@ -46,7 +46,8 @@ impl<'a> Text<'a> {
         Text { source, block, begun: false, cuts: None, text: Vec::new(), given: 0, at: Start::default() }
     }
 
-    /// The next part, and where it starts; without a line there is one without rows. The items of an array are `apart` where a record is no list.
+    /// The next part, and where it starts; without a line there is one without rows. The items of an array are `apart` where a
+    /// record is no list.
     fn next(&mut self, apart: bool) -> Result<(Start, Part<'_>)> {
         self.fill(apart).map_err(reading).map(|(first, comma)| {
             let end = comma.map_or(self.text.len(), |comma| comma + 1);
