@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import os
 import pathlib
+import threading
 from typing import Any
 
 import extenso as ex
@@ -232,3 +234,31 @@ def test_what_a_function_takes_and_records_lack_is_told() -> None:
         ex.infer_spec('{"a": 1}')
     with pytest.raises(ex.FileError, match="A string is a path"):
         ex.function(lambda rows: rows).run('{"a": 1}', target=io.BytesIO())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name")
+@pytest.mark.parametrize("name", ["rows.json", "rows.csv", "rows.arrows", "rows.parquet"])
+def test_a_pipe_is_read_once_whatever_looks_at_it(name: str, tmp_path: pathlib.Path) -> None:
+    double = ex.function(lambda rows: {"y": rows["x"] * 2}, name="double")
+    rows = ex.constant([{"x": 1}, {"x": 2}])
+    written = {"json": ex.write_json, "csv": ex.write_csv, "arrows": ex.write_arrow, "parquet": ex.write_parquet}
+    data = written[name.split(".")[1]](rows)
+    os.mkfifo(tmp_path / name)
+
+    def piped(read: Any) -> Any:
+        writer = threading.Thread(target=(tmp_path / name).write_bytes, args=(data,), daemon=True)
+        writer.start()
+        result = read(tmp_path / name)
+        writer.join(10)
+        return result
+
+    assert repr(piped(ex.infer_spec)) == repr(ex.infer_spec(rows.to_py()))
+    traced = double.get_concrete_function(ex.infer_spec(rows.to_py()))
+    for f in (double, traced):
+        assert piped(f.run)["y"].tolist() == [2, 4]
+        piped(lambda source, f=f: f.run(source, target=tmp_path / "out.csv"))
+        assert (tmp_path / "out.csv").read_bytes() == b"y\n2\n4\n"
+    if name == "rows.parquet":
+        assert piped(ex.read_parquet).to_py() == rows.to_py()
+    if name == "rows.arrows":
+        assert piped(lambda source: ex.read_arrow(source, memory_map=True)).to_py() == rows.to_py()

@@ -30,7 +30,6 @@ impl Failure {
     }
 
     /// The same failure of something that starts so many bytes later.
-    #[cfg(feature = "proto")]
     pub fn behind(mut self: Box<Failure>, bytes: usize) -> Box<Failure> {
         self.offset += bytes;
         self

@@ -3,7 +3,7 @@
 //! Holds no logic of the format: sources become bytes or arrays, and options those of the formats crate.
 
 use super::rows::Lines;
-use super::source::Source;
+use super::source::{Source, is_once};
 use super::target::{batch_of, path_of, write_to};
 use super::{Paths, policy, with_report};
 use crate::arrow::chunks;
@@ -38,8 +38,9 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// spec has none raises, with its number and path. With `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and
 /// missing values; then the result is `(value, bad)`, where `bad` lists these rows.
 ///
-/// With `memory_map=True` a file is not read but mapped into memory: the buffers of the value are those of the file, and pages that nobody looks at are
-/// never read. The file must stay as it is while the value lives; a process that looks at what was cut off a file is ended by the system.
+/// With `memory_map=True` a file is not read but mapped into memory: the buffers of the value are those of the file, and pages that
+/// nobody looks at are never read; a pipe, which cannot be mapped, is read. The file must stay as it is while the value lives; a process
+/// that looks at what was cut off a file is ended by the system.
 ///
 /// >>> import extenso as ex
 /// >>> data = ex.write_arrow(ex.constant([{"id": 1, "tags": ["a", "b"]}, {"id": 2, "tags": []}]))
@@ -73,7 +74,7 @@ fn read_arrow<'py>(
 fn bytes_of(source: &Bound<'_, PyAny>, memory_map: bool) -> PyResult<Buffer> {
     let py = source.py();
     match Source::of(source)? {
-        Source::Path(path) if memory_map => {
+        Source::Path(path) if memory_map && !is_once(&path) => {
             let size = File::open(&path).and_then(|file| Ok(file.metadata()?.len()));
             let size = size.map_err(|e| Error::io(format!("'{}': {e}", path.display()))).or_raise()?;
             // No file without bytes can be mapped.

@@ -2,7 +2,7 @@
 
 use super::parquet::{Told, told};
 use super::report::PyBadRows;
-use super::source::{Source, chunk, opened};
+use super::source::{PyHeld, Source, chunk, is_once, opened};
 use super::target::{PyTarget, path_of};
 use super::watch::Watchers;
 use super::{framing_of, message_of, of_objects, policy, with_bytes, with_messages, with_report};
@@ -93,6 +93,7 @@ pub fn spec_in(py: Python<'_>, source: Source<'_>, options: &SourceOptions, look
     let asked = Asked { paths: looked.paths.clone(), sample: looked.sample };
     let opening = opening(source)?.0;
     let look = || match opening {
+        Opening::Path(path) if is_once(&path) => spec_of_file(&path, options, &asked),
         Opening::Path(path) => opened(&path).and_then(|_| spec_of_file(&path, options, &asked)),
         Opening::Reader(reader) => spec_of_reader(reader, options, &asked),
     };
@@ -105,7 +106,7 @@ fn partial(py: Python<'_>) -> PyErr {
     raised(py, error.at("run"))
 }
 
-/// A source that `run` is called with, and the spec of its records. What a file object has is read once, and is the source then.
+/// A source that `run` is called with, and the spec of its records. What a file object or a pipe has is read once, and is the source then.
 ///
 /// Errors: those of `infer_spec`; some of the keywords of messages without others.
 pub fn with_spec<'py>(
@@ -133,11 +134,16 @@ pub fn with_spec<'py>(
         let spec = spec_of_reader(Box::new(std::io::empty()), &options, &Asked::default()).or_raise()?;
         return Ok((source.clone(), spec));
     }
+    let looked = JsonOptions { on_error: options.on_error, ..JsonOptions::default() };
+    if let Some(held) = PyHeld::of(source)? {
+        let (bytes, options) = (held.get().bytes(py), options.named(held.get().path()));
+        let spec = spec_in(py, Source::of(&bytes)?, &options, &looked)?;
+        return Ok((held.into_any(), spec));
+    }
     let source = match Source::of(source)? {
         Source::File(file) => PyBytes::new(py, &chunk(&file.call_method0("read")?)?).into_any(),
         _ => source.clone(),
     };
-    let looked = JsonOptions { on_error: options.on_error, ..JsonOptions::default() };
     let spec = spec_in(py, Source::of(&source)?, &options, &looked)?;
     Ok((source, spec))
 }
@@ -159,7 +165,7 @@ fn is_list(source: &Bound<'_, PyAny>) -> bool {
 /// A function over the records of a source.
 pub struct Run<'a, 'py> {
     function: &'a Arc<Concrete>,
-    source: &'a Bound<'py, PyAny>,
+    source: Bound<'py, PyAny>,
     options: SourceOptions,
     watchers: Watchers,
 }
@@ -170,14 +176,22 @@ impl<'a, 'py> Run<'a, 'py> {
     /// Errors: a format for objects, which have none.
     pub fn new(
         function: &'a Arc<Concrete>,
-        source: &'a Bound<'py, PyAny>,
+        source: &Bound<'py, PyAny>,
         options: SourceOptions,
         watchers: Watchers,
     ) -> PyResult<Run<'a, 'py>> {
         if is_list(source) {
             no_format(source.py(), &options)?;
         }
-        Ok(Run { function, source, options, watchers })
+        let run = Run { function, source: source.clone(), options, watchers };
+        if source.is_instance_of::<PyHeld>() { run.held() } else { Ok(run) }
+    }
+
+    /// The run over what a pipe has, which is looked at before it is read.
+    fn held(self) -> PyResult<Run<'a, 'py>> {
+        let Some(held) = PyHeld::of(&self.source)? else { return Ok(self) };
+        let options = self.options.named(held.get().path());
+        Ok(Run { source: held.get().bytes(held.py()), options, ..self })
     }
 
     /// The results, and the bad rows where the policy leaves some.
@@ -188,8 +202,9 @@ impl<'a, 'py> Run<'a, 'py> {
             let hint = "Without a target all rows are decoded, and then the function runs once";
             return Err(raised(py, error.hint(hint).at("run")));
         }
-        let ran = self.ran()?;
-        let mut watchers = self.watchers;
+        let run = self.held()?;
+        let ran = run.ran()?;
+        let mut watchers = run.watchers;
         let told = || {
             watchers.bad(&ran.bad)?;
             watchers.finish(&Progress::default())
@@ -234,15 +249,15 @@ impl<'a, 'py> Run<'a, 'py> {
             Some(path) => Target::Path(path),
             None => Target::File(PyTarget::of(target)?),
         };
-        let bad = if options.content.is_some() && is_list(source) {
+        let bad = if options.content.is_some() && is_list(&source) {
             let once = Mutex::new(Some((target, watchers)));
-            with_messages(source, None, |list| {
+            with_messages(&source, None, |list| {
                 let held = once.lock().ok().and_then(|mut held| held.take());
                 let (target, watchers) = held.ok_or_else(|| Error::internal("messages are read twice"))?;
                 into_file(function, open_messages(function, list, &options)?, target, sink, watchers)
             })?
         } else {
-            let (source, size) = opening(Source::of(source)?)?;
+            let (source, size) = opening(Source::of(&source)?)?;
             let watchers = watchers.of_size(size);
             let run = || {
                 let source: Box<dyn Blocks> = match source {
@@ -276,7 +291,8 @@ fn opening(source: Source<'_>) -> PyResult<(Opening, Option<u64>)> {
     Ok(match source {
         Source::Path(path) => {
             // What cannot be looked at is told of by who opens it.
-            let size = std::fs::metadata(&path).ok().map(|about| about.len());
+            let about = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file);
+            let size = about.map(|about| about.len());
             (Opening::Path(path), size)
         }
         other => {

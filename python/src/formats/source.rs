@@ -112,6 +112,53 @@ pub fn opened(path: &Path) -> Result<File> {
     file.map_err(|e| refused(path, &e))
 }
 
+/// Whether what a path names can be read once only, as a pipe can.
+pub fn is_once(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir())
+}
+
+/// What a path had that can be read once only, for the next reader, and the name that says what it is.
+#[pyclass(name = "HeldSource", module = "extenso", frozen)]
+pub struct PyHeld {
+    path: PathBuf,
+    bytes: Py<PyBytes>,
+}
+
+impl PyHeld {
+    /// What the source of a path has that can be read once only; none of another source.
+    ///
+    /// Errors: what the operating system refuses.
+    pub fn of<'py>(source: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyHeld>>> {
+        let py = source.py();
+        if let Ok(held) = source.cast::<PyHeld>() {
+            return Ok(Some(held.clone()));
+        }
+        if !source.is_instance_of::<PyString>() && !source.hasattr("__fspath__")? {
+            return Ok(None);
+        }
+        let path: PathBuf = source.extract()?;
+        if !is_once(&path) {
+            return Ok(None);
+        }
+        let read = || {
+            let mut bytes = Vec::new();
+            opened(&path)?.read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = py.detach(|| guarded(read)).or_raise()?;
+        Bound::new(py, PyHeld { path, bytes: PyBytes::new(py, &bytes).unbind() }).map(Some)
+    }
+
+    /// What the name says, which counts as that of a path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.bytes.bind(py).clone().into_any()
+    }
+}
+
 fn refused(path: &Path, e: &io::Error) -> Error {
     let text = path.to_string_lossy();
     let error = Error::io(format!("'{}': {e}", text.chars().take(200).collect::<String>()));

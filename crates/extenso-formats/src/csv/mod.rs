@@ -8,6 +8,7 @@
 //! | times, decimals, identifiers; categories | their text; what they mean |
 //! | optional | empty where it is missing; a record is missing where all its cells are empty |
 //! | record | a column for each field, whose name is its path: `user.name` |
+//! | no name | the field `column_0`, by its place, unless another column has this name |
 //! | list | none: CSV has no lists |
 //!
 //! Invariant: the first row names the columns, and a column that is not wanted is not looked at. The syntax is the crate `csv`'s.
@@ -23,6 +24,7 @@ mod tests;
 
 pub use read::{CsvOptions, read_csv};
 pub(crate) use read::{Inference, Rows, Table};
+pub(crate) use write::encode_rows;
 pub use write::{encode_csv, write_csv};
 
 use extenso_types::{Path, Segment};
@@ -37,6 +39,16 @@ use extenso_types::{Path, Segment};
 pub fn delimiter_of_name(path: &std::path::Path) -> u8 {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
     if name.is_some_and(|name| name.split('.').skip(1).any(|ending| ending == "tsv")) { b'\t' } else { b',' }
+}
+
+/// The name of the column of a path: that of a field as it is, and the text of the path where [`path_of`] would take that for
+/// another.
+fn name_of(path: &Path) -> String {
+    let read = |name: &str| !name.is_empty() && !name.starts_with(['"', '\u{feff}']) && path_of(name) == *path;
+    match path.segments() {
+        [Segment::Field(name)] if read(name) => name.to_string(),
+        _ => path.to_string(),
+    }
 }
 
 /// The path that a column's name says: fields with dots between them, or one field where it is no such path.

@@ -21,7 +21,7 @@ use crate::spelled;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Nest, Path, Result, Segment, Spec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read as Bytes;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Default for CsvOptions {
 
 /// Reads a table as one batch, whose outer axis is the rows behind the first, which names the columns. It may be packed by gzip or zstd.
 ///
-/// A name with dots is the path of a nested field. Integers are i64 (u64 where they need it), other numbers f64, and a column in which cells are of two kinds is one of
+/// A name with dots is the path of a nested field, and a column without a name is `column_0`, by its place. Integers are i64 (u64 where they need it), other numbers f64, and a column in which cells are of two kinds is one of
 /// strings. An empty cell is missing, or an empty string in a column of strings.
 ///
 /// Errors: a row that does not fit, with its number, byte, path and column, unless `on_error` says otherwise; no row of names; a spec with a
@@ -158,12 +158,16 @@ impl<R: Bytes> Table<R> {
         if names.is_empty() {
             return Err(Error::data("there is no row of names").wanted("the names of the columns in the first row"));
         }
+        let taken: HashSet<&[u8]> = names.iter().filter(|name| name.starts_with(b"column_")).collect();
         let path = |(i, name): (usize, &[u8])| {
             let name = if i == 0 { &name[mark_len(name)..] } else { name };
             let name = std::str::from_utf8(name).map_err(|_| {
                 Error::data(format!("the name {} of column {} is not UTF-8", shown(name), i + 1)).wanted("UTF-8 text")
             })?;
-            Ok(path_of(name))
+            // Other writers leave the column of their own row numbers without a name.
+            let own = format!("column_{i}");
+            let free = || !taken.contains(own.as_bytes());
+            Ok(path_of(if name.is_empty() && free() { &own } else { name }))
         };
         let paths = names.iter().enumerate().map(path).collect::<Result<Vec<_>>>()?;
         Ok(Table { reader, paths, record: ByteRecord::new(), row: 0, start: 0, begun: false })

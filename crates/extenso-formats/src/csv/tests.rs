@@ -83,6 +83,61 @@ fn what_was_written_is_read() {
 }
 
 #[test]
+fn a_column_without_a_name_is_named_by_its_place() {
+    check(",a\n0,1\n1,2\n", r#"[{"column_0": 0, "a": 1}, {"column_0": 1, "a": 2}]"#);
+    check("\u{feff}\"\",a,\n0,1,x\n", r#"[{"column_0": 0, "a": 1, "column_2": "x"}]"#);
+    check(",column_1,\n0,1,2\n", r#"[{"column_0": 0, "column_1": 1, "column_2": 2}]"#);
+    let asked = CsvOptions { paths: Some(vec!["column_0".parse().expect("a path")]), ..CsvOptions::default() };
+    assert_eq!(read(",a\n7,1\n", &asked), r#"[{"column_0": 7}]"#);
+    // A name that is taken is given to no other column.
+    assert!(!read("column_1,\n0,1\n", &CsvOptions::default()).contains("column_1_"));
+}
+
+#[test]
+fn names_are_written_as_they_are_unless_they_would_be_read_as_paths() {
+    let written = |json: &str| {
+        let value = crate::read_json(json.as_bytes(), &Default::default()).expect("reads").value;
+        String::from_utf8(encode_csv(&Nest::Leaf(value), b',').expect("writes")).expect("text")
+    };
+    let plain = r#"{"user name": 1, "first-name": 2, "2020": 3, "a,b": 4, "a\"b": 5}"#;
+    assert_eq!(written(plain), "user name,first-name,2020,\"a,b\",\"a\"\"b\"\n1,2,3,4,5\n");
+    assert_eq!(
+        written(r#"{"a.b": 1, "\"q": 2, "u": {"x y": 3}}"#),
+        "\"\"\"a.b\"\"\",\"\"\"\\\"\"q\"\"\",\"u.\"\"x y\"\"\"\n1,2,3\n"
+    );
+    let pair = |i: i64| Nest::Leaf(extenso_core::Tensor::from_vec(vec![i]).into());
+    assert_eq!(encode_csv(&Nest::Tuple(vec![pair(1), pair(2)]), b',').expect("writes"), b"0,1\n1,2\n");
+}
+
+#[test]
+fn what_was_written_has_the_names_that_it_had() {
+    const PARTS: [&str; 16] =
+        ["a", ".", "\"", "\\", "[", "]", "@", "0", " ", "\u{e9}", ",", "\n", "\u{feff}", "*", "\r", "column_0"];
+    let mut names: Vec<String> = Vec::new();
+    for a in PARTS {
+        names.push(a.into());
+        for b in PARTS {
+            names.push(format!("{a}{b}"));
+            names.extend(PARTS.map(|c| format!("{a}{b}{c}")));
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    let one = || Nest::Leaf(extenso_core::Tensor::from_vec(vec![1_i64]).into());
+    let inner = Nest::dict(names.iter().take(300).map(|name| (name.as_str(), one())));
+    let all = names.iter().map(|name| (name.as_str(), one())).chain([("in ner", inner)]);
+    let text = encode_csv(&Nest::dict(all), b',').expect("writes");
+    let again = read_csv(&text, &CsvOptions::default()).expect("reads").value;
+    assert_eq!(encode_csv(&Nest::Leaf(again.clone()), b',').expect("writes"), text);
+    let paths: std::collections::HashSet<Path> =
+        again.spec().expect("a spec").leaves(&Path::root()).into_iter().map(|(path, _)| path).collect();
+    let field = |name: &String| Path::root().child(Segment::field(name.as_str()));
+    assert!(names.iter().all(|name| paths.contains(&field(name))));
+    let inner = Path::root().child(Segment::field("in ner"));
+    assert!(names.iter().take(300).all(|name| paths.contains(&inner.child(Segment::field(name.as_str())))));
+}
+
+#[test]
 fn floats_that_are_no_numbers_are_floats_again() {
     let floats = vec![f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     for floats in [floats.clone(), floats[..1].to_vec(), floats[2..].to_vec()] {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: everything that can be wrong with the columns is found before the first row is written.
 
+use super::name_of;
 use crate::columns::{BitsRef, ColumnRef, TextRef};
 use crate::json::write_scalar;
 use crate::plan::{ColumnId, Field, Plan};
@@ -15,7 +16,8 @@ use extenso_graph::save::archive::write_atomically;
 use extenso_types::{DType, Error, Nest, Path, Result, Segment};
 use std::ops::Range;
 
-/// Writes a batch as a table: a row of names, then a row for each item of the outer axis. A nested field has its path as name.
+/// Writes a batch as a table: a row of names, then a row for each item of the outer axis. A nested field has its path as name, and so has
+/// one whose own name would be read as a path.
 ///
 /// What is missing is an empty cell, and so is an empty string.
 /// Errors: a list, which CSV does not have; values, or parts of one, with another number of rows.
@@ -28,6 +30,13 @@ use std::ops::Range;
 /// assert_eq!(text, b"id,user.name,user.age\n1,\"B, b\",\n");
 /// ```
 pub fn encode_csv(value: &Nest<Value>, delimiter: u8) -> Result<Vec<u8>> {
+    encode_rows(value, delimiter, true)
+}
+
+/// [`encode_csv`] with the row of names or without it.
+///
+/// Errors: those of [`encode_csv`].
+pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Result<Vec<u8>> {
     let Batch { records, leaves, rows } = Batch::of_text(value)?;
     let columns = records.columns(&leaves)?;
     let proof = Proof { columns: &columns, kinds: records.plan().kinds()? };
@@ -35,7 +44,9 @@ pub fn encode_csv(value: &Nest<Value>, delimiter: u8) -> Result<Vec<u8>> {
     gather(records.plan(), &Path::root(), &proof, &(0..rows), &mut Vec::new(), &mut cells)?;
     let internal = |e: csv::Error| Error::internal(format!("a row of a table is refused: {e}"));
     let mut writer = WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
-    writer.write_record(cells.iter().map(|cell| cell.name.as_bytes())).map_err(internal)?;
+    if names {
+        writer.write_record(cells.iter().map(|cell| cell.name.as_bytes())).map_err(internal)?;
+    }
     let (mut record, mut text) = (ByteRecord::new(), Vec::new());
     for row in 0..rows {
         record.clear();
@@ -105,7 +116,7 @@ fn gather<'a>(
     out: &mut Vec<Cell<'a>>,
 ) -> Result<()> {
     let mut cell = |content: Content<'a>, there: &[BitsRef<'a>]| {
-        let name = if at.is_root() { "value".to_string() } else { at.to_string() };
+        let name = if at.is_root() { "value".to_string() } else { name_of(at) };
         out.push(Cell { name, there: there.to_vec(), content });
     };
     let column = |id: &ColumnId| proof.column(*id, rows, at.segments());

@@ -204,8 +204,15 @@ impl Decoder {
     ///
     /// Errors: as [`Decoder::array`].
     pub(crate) fn array_at(&mut self, input: &[u8], start: usize, on_error: OnError) -> Result<Decoded> {
+        self.items(Items::at(input, start), 0, on_error)
+    }
+
+    /// [`Decoder::array`] of some of its items, of which the first has the number `row`.
+    ///
+    /// Errors: as [`Decoder::array`].
+    pub(crate) fn items(&mut self, items: Items<'_>, row: usize, on_error: OnError) -> Result<Decoded> {
         let mut out = self.start()?;
-        for (row, item) in Items::at(input, start).enumerate() {
+        for (row, item) in (row..).zip(items) {
             let (byte, item) = item.map_err(|failure| failure.finish(row, 0).2)?;
             self.record(item, byte, row, on_error, &mut out)?;
         }

@@ -18,7 +18,7 @@ use extenso_types::{Error, Result, Spec};
 pub fn infer(input: &[u8], array: Option<usize>, wanted: &Wanted, sample: usize, on_error: OnError) -> Result<Spec> {
     let mut found = Inference::new(wanted.clone(), on_error);
     match array.or_else(|| is_array(input).then(|| mark_len(input))) {
-        Some(start) => found.array(input, start, sample)?,
+        Some(start) => found.items(Items::at(input, start), 0, sample).map(drop)?,
         None => found.lines(input, Start::default(), sample).map(drop)?,
     }
     found.spec()
@@ -40,15 +40,17 @@ impl Inference {
         Inference { wanted, on_error, seen: Seen::default(), room: MAX_FIELDS, bytes: 0 }
     }
 
-    /// Looks at the first `most` records of the array that starts at a byte.
+    /// Looks at the first `most` of the items of an array, of which the first has the number `row`; how many there were.
     ///
     /// Errors: those of [`infer`].
-    pub fn array(&mut self, input: &[u8], start: usize, most: usize) -> Result<()> {
-        for (row, item) in Items::at(input, start).take(most).enumerate() {
-            let (start, text) = item.map_err(|failure| failure.finish(row, 0).2)?;
-            self.add(text, row, start)?;
+    pub fn items(&mut self, items: Items<'_>, row: usize, most: usize) -> Result<usize> {
+        let mut rows = 0;
+        for item in items.take(most) {
+            let (start, text) = item.map_err(|failure| failure.finish(row + rows, 0).2)?;
+            self.add(text, row + rows, start)?;
+            rows += 1;
         }
-        Ok(())
+        Ok(rows)
     }
 
     /// Looks at the first `most` records of whole lines, which start at a place of the input; how many there were.

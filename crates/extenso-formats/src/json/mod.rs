@@ -16,6 +16,7 @@
 //! Does not know specs or values, and makes no objects for rows.
 
 pub(crate) mod base64;
+mod cut;
 mod decode;
 mod encode;
 mod failure;
@@ -35,6 +36,7 @@ mod split;
 mod tests;
 
 pub use crate::parts::Start;
+pub(crate) use cut::Cuts;
 pub use decode::Decoder;
 pub(crate) use encode::{Lines, encode_parts, encode_texts, write_scalar};
 pub use encode::{encode_lines, write_string};
@@ -48,4 +50,4 @@ pub(crate) use number::{named as named_float, write as write_float};
 pub(crate) use quick::number as number_end;
 #[cfg(feature = "proto")]
 pub(crate) use skip::skip;
-pub(crate) use split::{is_array, is_blank, mark_len};
+pub(crate) use split::{Items, is_array, is_blank, mark_len};

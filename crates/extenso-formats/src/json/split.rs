@@ -34,8 +34,11 @@ pub fn is_array(input: &[u8]) -> bool {
 /// The items of an array. After an error there are no more.
 pub struct Items<'a> {
     jiter: Jiter<'a>,
+    text: &'a [u8],
     start: usize,
     state: State,
+    /// Whether the text ends with a comma, behind which other blocks have items.
+    more: bool,
 }
 
 enum State {
@@ -47,7 +50,23 @@ enum State {
 impl<'a> Items<'a> {
     /// The items of the array that starts at this byte and ends with the input.
     pub fn at(input: &'a [u8], start: usize) -> Items<'a> {
-        Items { jiter: Jiter::new(input.get(start..).unwrap_or_default()), start, state: State::Before }
+        let text = input.get(start..).unwrap_or_default();
+        Items { jiter: Jiter::new(text), text, start, state: State::Before, more: false }
+    }
+
+    /// The items of a block of an array, as `cut` makes them: `at` is the byte of the input that it starts at, and `more` says
+    /// whether it ends with the comma that the next block begins with.
+    pub fn block(block: &'a [u8], at: usize, more: bool) -> Items<'a> {
+        if at == 0 {
+            return Items { more, ..Items::at(block, mark_len(block)) };
+        }
+        Items { jiter: Jiter::new(block), text: block, start: at, state: State::Inside, more }
+    }
+
+    /// Whether nothing is left of the text but the comma behind the last item.
+    fn is_cut(&self) -> bool {
+        let last = self.text.len().saturating_sub(1);
+        self.more && self.text.get(self.jiter.current_index()..last).is_some_and(is_blank)
     }
 
     fn step(&mut self) -> Read<Option<Piece<'a>>> {
@@ -56,6 +75,10 @@ impl<'a> Items<'a> {
                 Peek::Array => self.jiter.known_array()?,
                 _ => return Err(Failure::mismatch(self.jiter.slice_to_current(0), 0, "an array of records")),
             },
+            State::Inside if self.is_cut() => {
+                self.state = State::Behind;
+                return Ok(None);
+            }
             State::Inside => self.jiter.array_step()?,
             State::Behind => return Ok(None),
         };
@@ -75,7 +98,7 @@ impl<'a> Iterator for Items<'a> {
     type Item = Read<Piece<'a>>;
 
     fn next(&mut self) -> Option<Read<Piece<'a>>> {
-        let step = self.step();
+        let step = self.step().map_err(|failure| failure.behind(self.start));
         if step.is_err() {
             self.state = State::Behind;
         }

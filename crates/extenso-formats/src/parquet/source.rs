@@ -7,7 +7,7 @@ use extenso_types::{Error, Result};
 use parquet::errors::{ParquetError, Result as Read};
 use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,18 +22,22 @@ enum Place {
 }
 
 impl ParquetSource {
-    /// A file that is read in ranges, where its columns are.
+    /// A file that is read in ranges, where its columns are; a pipe, which has no ranges, is read whole.
     ///
     /// Errors: what the operating system refuses.
     pub fn open(path: impl AsRef<Path>) -> Result<ParquetSource> {
         let path = path.as_ref();
         let open = || {
-            let file = File::open(path)?;
-            let size = file.metadata()?.len();
-            Ok((file, size))
+            let mut file = File::open(path)?;
+            let about = file.metadata()?;
+            if about.is_file() {
+                return Ok(ParquetSource(Place::File(Arc::new(file), about.len())));
+            }
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            Ok(bytes.into())
         };
-        let (file, size) = open().map_err(|e: io::Error| Error::io(format!("'{}': {e}", path.display())))?;
-        Ok(ParquetSource(Place::File(Arc::new(file), size)))
+        open().map_err(|e: io::Error| Error::io(format!("'{}': {e}", path.display())))
     }
 
     /// How many bytes there are.

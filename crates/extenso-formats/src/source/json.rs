@@ -1,10 +1,12 @@
-//! Lines of JSON as a source; an array of records too, which is held whole.
+//! Lines of JSON as a source, or an array of records.
+//!
+//! Invariant: the text of one block is held, and of one record where that is longer.
 
 use super::look::Look;
 use super::unpack::reading;
 use super::{Block, Blocks, SourceOptions};
 use crate::columns::{Decoded, OnError};
-use crate::json::{Decoder, Inference, Start, is_array, mark_len};
+use crate::json::{Cuts, Decoder, Inference, Items, Start, is_array, is_blank, mark_len};
 use crate::plan::Plan;
 use crate::project::Wanted;
 #[cfg(feature = "proto")]
@@ -14,22 +16,111 @@ use extenso_graph::Concrete;
 #[cfg(feature = "proto")]
 use extenso_types::Error;
 use extenso_types::{Result, Spec};
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
-/// Blocks of lines.
-pub struct JsonBlocks<'a> {
+/// The text of lines, or of the items of one array, a block at a time.
+struct Text<'a> {
     source: Box<dyn BufRead + Send + 'a>,
+    block: usize,
+    begun: bool,
+    /// How an array is cut; none of lines.
+    cuts: Option<Cuts>,
+    text: Vec<u8>,
+    /// How many bytes of the text the last part had.
+    given: usize,
+    at: Start,
+}
+
+/// Some lines, or some items.
+enum Part<'t> {
+    Lines(&'t [u8]),
+    Items(Items<'t>),
+    /// There are no more.
+    End,
+}
+
+impl<'a> Text<'a> {
+    /// Nothing was read yet.
+    fn new(source: Box<dyn BufRead + Send + 'a>, block: usize) -> Text<'a> {
+        let block = block.max(1);
+        Text { source, block, begun: false, cuts: None, text: Vec::new(), given: 0, at: Start::default() }
+    }
+
+    /// The next part, and where it starts; without a line there is one without rows. The items of an array are `apart` where a
+    /// record is no list.
+    fn next(&mut self, apart: bool) -> Result<(Start, Part<'_>)> {
+        self.fill(apart).map_err(reading).map(|(first, comma)| {
+            let end = comma.map_or(self.text.len(), |comma| comma + 1);
+            let part = match &self.cuts {
+                _ if self.text.is_empty() && !first => Part::End,
+                Some(_) => Part::Items(Items::block(&self.text[..end], self.at.byte, comma.is_some())),
+                None => Part::Lines(&self.text),
+            };
+            (self.at, part)
+        })
+    }
+
+    /// Fills the text; whether it is the first, and where the comma is that it is cut at.
+    fn fill(&mut self, apart: bool) -> io::Result<(bool, Option<usize>)> {
+        self.at.byte += self.given;
+        match &mut self.cuts {
+            Some(cuts) => cuts.cut(&mut self.text, self.given),
+            None => self.text.clear(),
+        }
+        let first = !std::mem::replace(&mut self.begun, true);
+        if first && apart {
+            begin(&mut self.source, self.block, &mut self.text)?;
+            self.cuts = is_array(&self.text).then(Cuts::default);
+        }
+        let comma = match &mut self.cuts {
+            Some(cuts) => cuts.fill(&mut self.source, self.block, &mut self.text)?,
+            None => lines(&mut self.source, self.block, &mut self.text).map(|()| None)?,
+        };
+        self.given = comma.unwrap_or(self.text.len());
+        Ok((first, comma))
+    }
+
+    /// Counts the rows of the last part.
+    fn count(&mut self, rows: usize) {
+        self.at.row += rows;
+    }
+
+    /// How many bytes were given.
+    fn bytes(&self) -> usize {
+        self.at.byte + self.given
+    }
+}
+
+/// Reads to the first byte that is not blank, behind a byte order mark; an array begins within the first block.
+fn begin(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<()> {
+    let marks = |text: &[u8]| b"\xef\xbb".starts_with(text);
+    let blank = |text: &[u8]| text[mark_len(text)..].last().is_none_or(|byte| is_blank(&[*byte]));
+    while (marks(text) || blank(text)) && text.len() < size.max(HEAD) && source.take(1).read_to_end(text)? > 0 {}
+    Ok(())
+}
+
+/// How far an array may stand from the start of a source, however small the blocks are.
+const HEAD: usize = 1 << 6;
+
+/// Reads whole lines until there are about so many bytes; none at the end.
+fn lines(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<()> {
+    source.take(size.saturating_sub(text.len()) as u64).read_to_end(text)?;
+    if text.len() >= size && text.last() != Some(&b'\n') {
+        source.read_until(b'\n', text)?;
+    }
+    Ok(())
+}
+
+/// Blocks of lines or of items.
+pub struct JsonBlocks<'a> {
+    text: Text<'a>,
     records: RecordSpec,
     decoder: Decoder,
     on_error: OnError,
-    block: usize,
-    at: Start,
-    text: Vec<u8>,
-    given: bool,
 }
 
 impl<'a> JsonBlocks<'a> {
-    /// The leaves that a function needs, of the lines of this source.
+    /// The leaves that a function needs, of the records of this source.
     ///
     /// Errors: an argument that no record can express.
     pub fn new(
@@ -39,66 +130,31 @@ impl<'a> JsonBlocks<'a> {
     ) -> Result<JsonBlocks<'a>> {
         let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
         let decoder = decoder_of(records.plan(), options)?;
-        let (on_error, block) = (options.on_error, options.block.max(1));
-        let (at, text) = (Start::default(), Vec::new());
-        Ok(JsonBlocks { source, records, decoder, on_error, block, at, text, given: false })
-    }
-
-    fn decode(&mut self) -> Result<Option<Decoded>> {
-        // Without a line there is a block without rows, which still tells what the results are.
-        fill(&mut self.source, self.block, &mut self.text)?;
-        if self.text.is_empty() && self.given {
-            return Ok(None);
-        }
-        self.given = true;
-        if self.at.byte == 0 && matches!(self.records.plan(), Plan::Record { .. }) && is_array(&self.text) {
-            self.source.read_to_end(&mut self.text).map_err(reading)?;
-            return self.decoder.array(&self.text, self.on_error).map(Some);
-        }
-        self.decoder.block(&self.text, self.at, self.on_error).map(Some)
+        Ok(JsonBlocks { text: Text::new(source, options.block), records, decoder, on_error: options.on_error })
     }
 }
 
-/// Reads whole lines until there are about so many bytes; none at the end.
-fn fill(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> Result<()> {
-    text.clear();
-    source.take(size as u64).read_to_end(text).map_err(reading)?;
-    if text.len() == size && text.last() != Some(&b'\n') {
-        source.read_until(b'\n', text).map_err(reading)?;
-    }
-    Ok(())
-}
-
-/// Lines that are looked at for what the records are.
+/// Records that are looked at for what they are.
 pub struct JsonLook<'a> {
-    source: Box<dyn BufRead + Send + 'a>,
+    text: Text<'a>,
     found: Inference,
-    block: usize,
-    at: Start,
-    text: Vec<u8>,
 }
 
 impl<'a> JsonLook<'a> {
     /// Nothing was looked at yet.
     pub fn new(source: Box<dyn BufRead + Send + 'a>, wanted: Wanted, options: &SourceOptions) -> JsonLook<'a> {
-        let found = Inference::new(wanted, options.on_error);
-        JsonLook { source, found, block: options.block.max(1), at: Start::default(), text: Vec::new() }
+        JsonLook { text: Text::new(source, options.block), found: Inference::new(wanted, options.on_error) }
     }
 }
 
 impl Look for JsonLook<'_> {
     fn look(&mut self, most: usize) -> Result<Option<usize>> {
-        fill(&mut self.source, self.block, &mut self.text)?;
-        if self.text.is_empty() {
-            return Ok(None);
-        }
-        if self.at.byte == 0 && is_array(&self.text) {
-            self.source.read_to_end(&mut self.text).map_err(reading)?;
-            self.found.array(&self.text, mark_len(&self.text), most)?;
-            return Ok(Some(most));
-        }
-        let rows = self.found.lines(&self.text, self.at, most)?;
-        self.at = Start { row: self.at.row + rows, byte: self.at.byte + self.text.len() };
+        let rows = match self.text.next(true)? {
+            (at, Part::Lines(lines)) => self.found.lines(lines, at, most)?,
+            (at, Part::Items(items)) => self.found.items(items, at.row, most)?,
+            (_, Part::End) => return Ok(None),
+        };
+        self.text.count(rows);
         Ok(Some(rows))
     }
 
@@ -132,10 +188,14 @@ pub fn decoder_of(plan: &Plan, _: &SourceOptions) -> Result<Decoder> {
 
 impl Blocks for JsonBlocks<'_> {
     fn next(&mut self) -> Result<Option<Block>> {
-        let Some(Decoded { columns, rows, bad }) = self.decode()? else { return Ok(None) };
-        let skipped = if self.on_error == OnError::Skip { bad.count() } else { 0 };
-        self.at = Start { row: self.at.row + rows + skipped, byte: self.at.byte + self.text.len() };
-        let bytes = self.at.byte as u64;
-        Ok(Some(Block { leaves: self.records.leaves(columns, rows)?, rows: self.at.row, bytes, bad }))
+        let apart = matches!(self.records.plan(), Plan::Record { .. });
+        let Decoded { columns, rows, bad } = match self.text.next(apart)? {
+            (at, Part::Lines(lines)) => self.decoder.block(lines, at, self.on_error)?,
+            (at, Part::Items(items)) => self.decoder.items(items, at.row, self.on_error)?,
+            (_, Part::End) => return Ok(None),
+        };
+        self.text.count(rows + if self.on_error == OnError::Skip { bad.count() } else { 0 });
+        let bytes = self.text.bytes() as u64;
+        Ok(Some(Block { leaves: self.records.leaves(columns, rows)?, rows: self.text.at.row, bytes, bad }))
     }
 }

@@ -6,7 +6,7 @@
 //! | Parquet, Avro, Arrow | what the file says that they are; masked is what was seen to be missing |
 //! | messages | what their descriptor says |
 //!
-//! Invariant: one block is held, and an array of JSON whole. The spec is that of the value that the reader of the format gives, with any number of rows.
+//! Invariant: one block is held. The spec is that of the value that the reader of the format gives, with any number of rows.
 
 #[cfg(feature = "proto")]
 use super::no_content;

@@ -258,14 +258,17 @@ enum Opened {
 /// Errors: what the operating system refuses; no Parquet, where the file begins as Parquet.
 fn opened(path: &Path, options: &SourceOptions) -> Result<(Opened, SourceOptions)> {
     let refused = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
-    let mut file = BufReader::new(File::open(path).map_err(refused)?);
+    let file = File::open(path).map_err(refused)?;
+    // A pipe is opened once, and gives its bytes once.
+    let again = file.metadata().map_err(refused)?.is_file();
+    let mut file = BufReader::new(file);
     let head = file.fill_buf().map_err(refused)?;
     let options = options.named(path);
     #[cfg(feature = "parquet")]
-    if options.format_of(head) == Format::Parquet {
+    if again && options.format_of(head) == Format::Parquet {
         return Ok((Opened::Columns(crate::parquet::ParquetSource::open(path)?), options));
     }
-    let _ = head;
+    let _ = (head, again);
     Ok((Opened::Reader(Box::new(file)), options))
 }
 

@@ -6,7 +6,7 @@ use super::{Blocks, Format, Progress, Watch, is_packed_name, run_blocks};
 #[cfg(feature = "parquet")]
 use crate::arrow::{Vocabularies, in_schema, ipc::readable};
 use crate::csv::delimiter_of_name;
-use crate::csv::encode_csv;
+use crate::csv::encode_rows;
 #[cfg(feature = "proto")]
 use crate::proto::Content;
 use crate::run::encode_ndjson;
@@ -54,11 +54,10 @@ pub struct CsvSink<W> {
 
 impl<W: Write> Sink for CsvSink<W> {
     fn write(&mut self, results: &Nest<Value>) -> Result<()> {
-        let text = encode_csv(results, self.delimiter)?;
-        // The names stand before the first block alone; they are no cells, so no line end is inside them.
-        let names = if self.begun { text.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1) } else { 0 };
+        // The names stand before the first block alone.
+        let text = encode_rows(results, self.delimiter, !self.begun)?;
         self.begun = true;
-        Ok(self.sink.write_all(&text[names..])?)
+        Ok(self.sink.write_all(&text)?)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

@@ -2,12 +2,15 @@
 // Without messages, the format is all that the options of a sink say.
 #![allow(clippy::needless_update)]
 
+mod arrays;
 #[cfg(feature = "parquet")]
 mod arrow;
 #[cfg(all(feature = "parquet", feature = "avro", feature = "proto"))]
 mod look;
 #[cfg(feature = "proto")]
 mod messages;
+#[cfg(all(feature = "parquet", target_os = "linux"))]
+mod pipes;
 
 use super::*;
 use crate::{FieldSpec as F, encode_ndjson, struct_spec};

@@ -1,0 +1,110 @@
+//! An array of records in blocks: it is cut at the commas between its items.
+//!
+//! Invariant: a block ends at a comma of the array itself or with the input, and the next one begins with that comma; so the
+//! bytes of the blocks are those of the input, and what is wrong with them is found where it is. Up to a fault of its syntax an
+//! array is followed as its reader does; behind one nothing is read.
+
+use std::io::{self, BufRead, Read};
+
+/// Where in an array the bytes that were read so far end.
+#[derive(Default, Debug)]
+pub struct Cuts {
+    depth: usize,
+    /// Whether they end inside a string.
+    inside: bool,
+    /// Whether they end behind a backslash in it.
+    escaped: bool,
+    /// Whether the array has ended.
+    closed: bool,
+    /// How many bytes of the text were looked at.
+    looked: usize,
+}
+
+impl Cuts {
+    /// Adds to a text, which is what the cut before left, until it has about so many bytes and a comma to be cut at; where that
+    /// comma is, or none where the input ends with the text.
+    ///
+    /// Errors: what the operating system refuses.
+    pub fn fill(&mut self, source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<Option<usize>> {
+        let mut comma = None;
+        loop {
+            comma = self.look(&text[self.looked..]).map(|at| self.looked + at).or(comma);
+            self.looked = text.len();
+            if text.len() >= size && comma.is_some() {
+                return Ok(comma);
+            }
+            let wanted = size.saturating_sub(text.len()).max(size.min(MORE)).max(1);
+            if source.take(wanted as u64).read_to_end(text)? == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Takes a block away from a text, but for the comma that it ends with, which is at this byte.
+    pub fn cut(&mut self, text: &mut Vec<u8>, comma: usize) {
+        text.drain(..comma);
+        self.looked -= comma;
+    }
+
+    /// The last comma between items in the bytes that follow.
+    fn look(&mut self, bytes: &[u8]) -> Option<usize> {
+        let (mut at, mut comma) = (0, None);
+        while let Some(byte) = bytes.get(at) {
+            if self.escaped {
+                self.escaped = false;
+            } else if self.inside {
+                let Some(next) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else { return comma };
+                at += next;
+                (self.inside, self.escaped) = (bytes[at] == b'\\', bytes[at] == b'\\');
+            } else {
+                match byte {
+                    b'"' => self.inside = true,
+                    b'[' | b'{' => self.depth += 1,
+                    b']' | b'}' => {
+                        self.depth = self.depth.saturating_sub(1);
+                        self.closed |= self.depth == 0;
+                    }
+                    b',' if self.depth == 1 && !self.closed => comma = Some(at),
+                    _ => {}
+                }
+            }
+            at += 1;
+        }
+        comma
+    }
+}
+
+/// How much is read at a time of an item that is longer than a block.
+const MORE: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The blocks of about so many bytes.
+    fn blocks(mut input: &[u8], size: usize) -> Vec<String> {
+        let (mut cuts, mut text, mut blocks) = (Cuts::default(), Vec::new(), Vec::new());
+        loop {
+            let comma = cuts.fill(&mut input, size, &mut text).expect("reads");
+            let block = &text[..comma.map_or(text.len(), |at| at + 1)];
+            blocks.push(String::from_utf8_lossy(block).into_owned());
+            match comma {
+                Some(comma) => cuts.cut(&mut text, comma),
+                None => return blocks,
+            }
+        }
+    }
+
+    #[test]
+    fn an_array_is_cut_between_its_items_alone() {
+        let items = [r#"[{"a": "\\\",[", "b": [1, 2]}"#, r#" {"a": "]", "b": []}"#, r#" {"c": "\\"} ] , [1, 2], "#];
+        let wanted = [format!("{},", items[0]), format!(",{},", items[1]), format!(",{}", items[2])];
+        assert_eq!(blocks(items.join(",").as_bytes(), 1), wanted);
+        for size in 1..100 {
+            let blocks = blocks(items.join(",").as_bytes(), size);
+            let joined: String = blocks.iter().enumerate().map(|(i, block)| &block[usize::from(i > 0)..]).collect();
+            assert_eq!(joined, items.join(","));
+            assert!(blocks.iter().all(|block| wanted.iter().any(|item| block.ends_with(item.trim_start_matches(',')))));
+        }
+    }
+}
