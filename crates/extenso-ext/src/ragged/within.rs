@@ -49,7 +49,7 @@ pub(crate) fn take_in_rows(x: &Value, indices: &Value, axis: usize) -> Result<Va
 
 /// The elements of rows at positions of which some are missing: `cut` has the positions of each row, `named` of all.
 fn present(rows: &RaggedTensor, indices: &Value, cut: &RaggedTensor, named: &MaskedTensor) -> Result<Value> {
-    let there = Value::from(named.wide_mask()?);
+    let there = named.wide_mask()?;
     let given = ops::partition_from_lengths(ops::segment_sum(&there, cut.partition())?)?;
     let places = ops::places_at(rows.partition(), ops::boolean_mask(named.values(), &there, 0)?, given)?;
     let each = ops::partition_from_lengths(ops::cast(&there, DType::I64)?)?;
