@@ -258,7 +258,5 @@ def test_a_pipe_is_read_once_whatever_looks_at_it(name: str, tmp_path: pathlib.P
         assert piped(f.run)["y"].tolist() == [2, 4]
         piped(lambda source, f=f: f.run(source, target=tmp_path / "out.csv"))
         assert (tmp_path / "out.csv").read_bytes() == b"y\n2\n4\n"
-    if name == "rows.parquet":
-        assert piped(ex.read_parquet).to_py() == rows.to_py()
     if name == "rows.arrows":
         assert piped(lambda source: ex.read_arrow(source, memory_map=True)).to_py() == rows.to_py()
