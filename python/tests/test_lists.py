@@ -240,7 +240,6 @@ def test_gradients_go_to_the_elements_that_were_picked() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda x: ex.windows(x, 2**62),
         lambda x: ex.pad_to(x, 2**62),
         lambda x: ex.repeat(x, 2**61, axis=1),
         lambda x: ex.tile(x, (1, 2**61)),
