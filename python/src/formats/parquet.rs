@@ -44,7 +44,8 @@ fn source_of(object: &Bound<'_, PyAny>) -> PyResult<ParquetSource> {
             Ok(bytes.into())
         }
         Source::Text(bytes) | Source::Rows(Lines { text: bytes, .. }) => Ok(bytes.into()),
-        Source::Path(path) => ParquetSource::open(path).or_raise(),
+        // A pipe waits for who writes into it, which may be another thread.
+        Source::Path(path) => object.py().detach(|| ParquetSource::open(path)).or_raise(),
         Source::File(file) => match file.call_method0("read")?.cast_into::<PyBytes>() {
             Ok(bytes) => Ok(bytes::Bytes::from_owner(pyo3::pybacked::PyBackedBytes::from(bytes)).into()),
             Err(other) => Err(wanted(format!("`read` gave a {}", arg::type_name(&other.into_inner())))),
