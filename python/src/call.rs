@@ -80,7 +80,7 @@ pub fn contains(x: &Bound<'_, PyAny>, item: &Bound<'_, PyAny>) -> PyResult<bool>
     let item = if item.is_none() { None } else { Some(arg::from_py(item)?) };
     let found = guarded(|| {
         let equal = match item {
-            None => extenso_ext::is_none(&given)?,
+            None => extenso_ext::is_none(&given, None)?,
             Some(item) => ops::equal(&given, item)?,
         };
         let any = ops::any(extenso_ext::fill_none(&equal, false)?, Axes::All, false)?;

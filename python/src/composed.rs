@@ -21,7 +21,6 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(log_softmax, module)?)?;
     module.add_function(wrap_pyfunction!(logsumexp, module)?)?;
     module.add_function(wrap_pyfunction!(fill_none, module)?)?;
-    module.add_function(wrap_pyfunction!(is_none, module)?)?;
     module.add_function(wrap_pyfunction!(string_split, module)?)?;
     module.add_function(wrap_pyfunction!(string_characters, module)?)?;
     module.add_function(wrap_pyfunction!(string_ngrams, module)?)
@@ -184,17 +183,6 @@ fn logsumexp<'py>(
 fn fill_none<'py>(x: &Bound<'py, PyAny>, fill: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let (masked, fill) = (value::given("fill_none", "x", x)?, arg::given("fill_none", "fill", fill)?);
     value::to_py(x.py(), guarded(|| extenso_ext::fill_none(&masked, fill)).or_raise()?)
-}
-
-/// Whether each value is missing.
-///
-/// >>> import extenso as ex
-/// >>> ex.to_py(ex.is_none(ex.constant([1, None])))
-/// [False, True]
-#[pyfunction]
-fn is_none<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let masked = value::given("is_none", "x", x)?;
-    value::to_py(x.py(), guarded(|| extenso_ext::is_none(&masked)).or_raise()?)
 }
 
 /// The pieces of each string, in one more axis: at `sep`, or at Unicode white space; at most `maxsplit` times unless that is negative.

@@ -11,6 +11,7 @@ use pyo3::types::PyTuple;
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(is_none, module)?)?;
     module.add_function(wrap_pyfunction!(is_valid, module)?)?;
     module.add_function(wrap_pyfunction!(count, module)?)?;
     module.add_function(wrap_pyfunction!(mask, module)?)?;
@@ -23,15 +24,33 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 type Object<'py> = Bound<'py, PyAny>;
 
-/// Whether each value is there, in the rows of the value: the opposite of `is_none`.
+/// Whether each element along `axis` is missing, in the rows of the value.
+///
+/// Without an axis: along the outermost one where something may be missing. Lists that are missing further out stay missing.
+///
+/// >>> import extenso as ex
+/// >>> x = ex.constant([[1, None], None])
+/// >>> ex.to_py(ex.is_none(x)), ex.to_py(ex.is_none(x, axis=1))
+/// ([False, True], [[False, True], None])
+#[pyfunction]
+#[pyo3(signature = (x, axis=None))]
+fn is_none<'py>(x: &Object<'py>, axis: Option<Typed<i64>>) -> PyResult<Object<'py>> {
+    typed!(is_none: axis);
+    let values = value::given("is_none", "x", x)?;
+    value::to_py(x.py(), guarded(|| missing::is_none(&values, axis)).or_raise()?)
+}
+
+/// Whether each element along `axis` is there, in the rows of the value: the opposite of `is_none`.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_py(ex.is_valid(ex.constant([1, None])))
 /// [True, False]
 #[pyfunction]
-fn is_valid<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
+#[pyo3(signature = (x, axis=None))]
+fn is_valid<'py>(x: &Object<'py>, axis: Option<Typed<i64>>) -> PyResult<Object<'py>> {
+    typed!(is_valid: axis);
     let values = value::given("is_valid", "x", x)?;
-    value::to_py(x.py(), guarded(|| missing::is_valid(&values)).or_raise()?)
+    value::to_py(x.py(), guarded(|| missing::is_valid(&values, axis)).or_raise()?)
 }
 
 /// How many values are there, over `axis`, as i64. A record counts as one.

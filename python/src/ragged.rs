@@ -287,5 +287,5 @@ fn flatten<'py>(x: &Object<'py>, axis: Option<Typed<i64>>) -> PyResult<Object<'p
 #[pyfunction]
 fn unflatten<'py>(flat: &Object<'py>, counts: &Object<'py>) -> PyResult<Object<'py>> {
     let (values, counts) = (value::given("unflatten", "flat", flat)?, arg::given("unflatten", "counts", counts)?);
-    made(flat.py(), || ragged::unflatten(values, counts))
+    value::to_py(flat.py(), guarded(|| ragged::unflatten(values, counts)).or_raise()?)
 }

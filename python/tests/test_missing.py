@@ -377,3 +377,34 @@ def test_the_dtype_in_which_two_values_meet() -> None:
     assert ex.softmax_cross_entropy(ex.tensor([[1.0, 2.0]], dtype="f16"), labels).dtype == ex.f64
     ones = ex.ones((70_000,), dtype="f16")
     assert ex.softmax(ones)[0].tolist() > 0 and ex.norm(ones).tolist() == 264.5 and ex.covar(ones, ones).tolist() == 0.0
+
+
+def test_a_list_that_is_missing_in_one_field_is_missing_in_the_records() -> None:
+    """Lists are zipped where all fields have them; a field without lists is repeated in those."""
+    x = ex.constant([None, [1, 2], [3]])
+    wanted = [None, [{"a": 1, "b": 6}, {"a": 2, "b": 7}], [{"a": 3, "b": 8}]]
+    zipped = ex.function(lambda x, y: ex.zip({"a": x, "b": y}))
+    for both in (lambda x, y: ex.zip({"a": x, "b": y}), zipped):
+        assert ex.to_py(both(x, ex.constant([[5], [6, 7], [8]]))) == wanted
+        assert ex.to_py(both(x, ex.constant([[5], None, [8]]))) == [None, None, [{"a": 3, "b": 8}]]
+        assert ex.to_py(both(x, ex.constant([5, 6, 7]))) == [None, [{"a": 1, "b": 6}, {"a": 2, "b": 6}], [{"a": 3, "b": 7}]]
+    with pytest.raises(ex.ShapeError, match="'b'"):
+        ex.zip({"a": x, "b": ex.constant([[5], [6], [8]])})
+    deeper = ex.zip({"a": ex.constant([[[1], None], []]), "b": ex.constant([[[2], [3]], []])})
+    assert ex.to_py(deeper) == [[[{"a": 1, "b": 2}], None], []]
+
+
+def test_values_that_may_be_missing_have_a_length_and_one_of_them_a_truth() -> None:
+    """`len`, iteration and `bool`, as of tensors; what is missing is neither true nor false."""
+    x = ex.constant([True, None, False])
+    assert len(x) == 3 and [ex.to_py(item) for item in x] == [True, None, False]
+    assert bool(x[0]) and not bool(x[2])
+    with pytest.raises(ValueError, match="missing element"):
+        bool(x[1])
+    with pytest.raises(ValueError, match="Many elements"):
+        bool(x)
+    with pytest.raises(TypeError, match="no length"):
+        len(x[0])
+    assert len(ex.to_timestamp(ex.constant([1, 2]), "s")) == 2
+    halves = ex.function(lambda x: sum(row * len(x) for row in x))
+    assert ex.to_py(halves(ex.constant([1, None, 3]))) is None and ex.to_py(halves(ex.tensor([1, 2]))) == 6

@@ -10,8 +10,9 @@ mod totals;
 
 pub use arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift};
 pub use bytes::{DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS};
+pub(crate) use numbers::rounded;
 pub use numbers::to_decimal;
-pub use totals::{DECIMAL_ROW_TOTALS, DECIMAL_TOTAL};
+pub use totals::{DECIMAL_ROW_RUNNING, DECIMAL_ROW_TOTALS, DECIMAL_RUNNING, DECIMAL_TOTAL};
 
 use crate::Literal;
 use crate::args::{answer, answer_ext, flat, typed, typed_arg};
@@ -83,6 +84,8 @@ fn register(def: &Arc<TypeDef>) {
     numbers::register(def);
     on(Target::Op(&ops::SUM), def, "DecimalTensor sum", total);
     on(Target::Op(&ops::SEGMENT_SUM), def, "DecimalTensor sum", row_totals);
+    on(Target::Op(&ops::CUMULATIVE_SUM), def, "DecimalTensor sum", running_totals);
+    on(Target::Op(&ops::SEGMENT_CUMULATIVE_SUM), def, "DecimalTensor sum", running_row_totals);
     on(Target::Op(&ops::CAST), def, "DecimalTensor cast", cast);
 }
 
@@ -278,6 +281,20 @@ fn row_totals(call: &Call<'_>) -> Answer {
     let [x, rows] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
     answer_ext(x.sums(call_one(&DECIMAL_ROW_TOTALS, &[Arg::from(&x.cells), rows.clone()], &NoAttrs {})?)?)
+}
+
+/// The running sums along an axis, of as many digits as the bytes hold.
+fn running_totals(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
+    answer_ext(x.sums(call_one(&DECIMAL_RUNNING, &[Arg::from(&x.cells)], call.attrs)?)?)
+}
+
+/// The running sums in rows, of as many digits as the bytes hold.
+fn running_row_totals(call: &Call<'_>) -> Answer {
+    let [x, rows] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
+    answer_ext(x.sums(call_one(&DECIMAL_ROW_RUNNING, &[Arg::from(&x.cells), rows.clone()], call.attrs)?)?)
 }
 
 /// Decimals as numbers: floats are rounded once, and integers lose what stands behind the point.

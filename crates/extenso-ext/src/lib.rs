@@ -42,9 +42,9 @@ pub use categorical::{CategoricalTensor, CategoricalTensorSpec, to_categorical};
 pub use cells::CELL_KEYS;
 pub use cross::{CROSS_KEY, cross, cross_hashed};
 pub use decimal::{
-    DECIMAL_INTEGERS, DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_ROW_TOTALS, DECIMAL_SCALED,
-    DECIMAL_SUM, DECIMAL_TEXTS, DECIMAL_TOTAL, DecimalForm, DecimalShift, DecimalTensor, DecimalTensorSpec,
-    decimal_to_string, to_decimal,
+    DECIMAL_INTEGERS, DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_ROW_RUNNING, DECIMAL_ROW_TOTALS,
+    DECIMAL_RUNNING, DECIMAL_SCALED, DECIMAL_SUM, DECIMAL_TEXTS, DECIMAL_TOTAL, DecimalForm, DecimalShift,
+    DecimalTensor, DecimalTensorSpec, decimal_to_string, to_decimal,
 };
 pub use dropout::dropout;
 pub use einsum::{einsum, tensordot};
@@ -53,8 +53,9 @@ pub use features::{Combiner, embedding_lookup, multi_hot};
 pub use index::{Index, index};
 pub use literal::{Held, Literal, constant, constant_of, to_literal};
 pub use logical::{Bool8Tensor, Bool8TensorSpec, FixedBytesTensor, FixedBytesTensorSpec, JsonTensor, JsonTensorSpec};
-pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none, is_none};
+pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none};
 pub use mean::mean;
+pub use missing::is_none;
 pub use products::{cosine_similarity, vecdot};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use rounding::round_to;
@@ -102,6 +103,8 @@ pub static OPS: &[&OpDef] = &[
     &DECIMAL_TEXTS,
     &DECIMAL_TOTAL,
     &DECIMAL_ROW_TOTALS,
+    &DECIMAL_RUNNING,
+    &DECIMAL_ROW_RUNNING,
     &CELL_KEYS,
     &DECIMAL_SCALED,
     &DECIMAL_PRODUCT,

@@ -15,7 +15,7 @@ mod text;
 pub(crate) use structure::{mask_may_be_missing, stretched};
 
 use crate::args::{int, typed};
-use crate::axes::{dim, rank, zeros_of};
+use crate::axes::{dim, rank};
 use crate::missing::coalesce;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
@@ -162,20 +162,6 @@ fn rows_filled(x: &Value, rows: &RaggedTensor, fill: Arg) -> Result<Value> {
         Arg::Value(value) if rank(value)? > 0 => coalesce(&[Arg::from(x), fill]),
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => fill_none(&rows.clone().into_value(), fill),
     }
-}
-
-/// Whether each value is missing, in the rows of the value.
-///
-/// Errors: a value whose axes are not known; boxed values of an unknown size.
-pub fn is_none(x: &Value) -> Result<Value> {
-    let missing = if let Some(masked) = typed::<MaskedTensor>(x) {
-        ops::logical_not(masked.mask())
-    } else if let Some(ragged) = typed::<RaggedTensor>(x) {
-        is_none(ragged.values()).and_then(|values| Ok(ragged.with_values(values)?.into_value()))
-    } else {
-        rank(x).and_then(|rank| ops::cast(zeros_of(x, rank)?, DType::Bool))
-    };
-    missing.map_err(|e| e.at("is_none"))
 }
 
 /// Whether a mask of these axes may stand for values of those, as far as is known.

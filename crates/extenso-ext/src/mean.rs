@@ -5,14 +5,14 @@
 use crate::args::{int, typed};
 use crate::axes::{dim, rank};
 use crate::masked::MaskedTensor;
-use crate::meaning::nested::{innermost, plain, under_meaning_of};
+use crate::meaning::nested::{below, innermost, plain, under_meaning_of};
 use crate::missing::{count, mask};
 use crate::ragged::RaggedTensor;
-use crate::{DateTensor, DecimalTensor, DurationTensor, TimeTensor, TimestampTensor};
+use crate::{DateTensor, DecimalTensor, DurationTensor, TimeTensor, TimestampTensor, fill_none, lists};
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axes;
-use extenso_core::{Value, ops};
-use extenso_types::{DType, Result};
+use extenso_core::{ExtensionType, Value, ops};
+use extenso_types::{DType, Error, Result};
 
 /// The mean over `axis`: the sum divided by the count. What is missing is left out.
 ///
@@ -60,6 +60,34 @@ fn of_times(x: &Value, like: &Value, axis: &Axes, keepdims: bool) -> Result<Valu
     let mean = ops::add(whole, ops::floor_divide(rest, ops::maximum(&n, 1)?)?)?;
     let dtype = crate::dtype_of(&like.spec()?).unwrap_or(DType::I64);
     where_any(x, axis, under_meaning_of(like, &ops::cast(mean, dtype)?)?, &n)
+}
+
+/// The standard deviation of times as durations, rounded to the unit; of dates in seconds or in the unit that they have below days.
+///
+/// It is found in floats of what the times differ from the mean of all, so that moments far from the epoch lose nothing.
+pub(crate) fn deviation_of_times(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
+    let counts = ops::cast(plain(x)?, DType::I64)?;
+    let center = fill_none(&ops::cast(plain(&mean(x, Axes::All, false)?)?, DType::I64)?, 0)?;
+    let apart = ops::cast(ops::subtract(counts, center)?, DType::F64)?;
+    let spread = lists::std(&apart, axis, correction, keepdims)?;
+    let known = ops::isfinite(&spread)?;
+    let (unit, each) = duration_unit(&innermost(x))?;
+    let whole = ops::round(ops::multiply(ops::where_(&known, spread, 0.0)?, each)?)?;
+    let made = below(&ops::cast(whole, DType::I64)?, &|counts| {
+        Ok(DurationTensor::new(counts.tensor()?.clone(), &unit)?.into_value())
+    })?;
+    if may_be_none(x, axis)? || correction > 0.0 { mask(&made, &known) } else { Ok(made) }
+}
+
+/// The unit of the durations between such times, and how many of them the unit of the times has.
+fn duration_unit(x: &Value) -> Result<(String, f64)> {
+    if let Some(x) = typed::<DateTensor>(x) {
+        return Ok(if x.unit() == "d" { ("s".to_string(), 86_400.0) } else { (x.unit().to_string(), 1.0) });
+    }
+    let moment = typed::<TimestampTensor>(x).map(|x| x.unit().to_string());
+    let of_day = || typed::<TimeTensor>(x).map(|x| x.unit().to_string());
+    let unit = moment.or_else(of_day).or_else(|| typed::<DurationTensor>(x).map(|x| x.unit().to_string()));
+    unit.map(|unit| (unit, 1.0)).ok_or_else(|| Error::internal("a value counts no time"))
 }
 
 /// The means, missing where nothing was there, of a value of which that may be so.

@@ -272,6 +272,10 @@ pub(crate) fn measured<T: Meaning>(call: &Call<'_>) -> Answer {
         let (x, other) = x.alike(&other)?;
         return again(call, &[Arg::from(x.order()?), Arg::from(other.order()?)]).map(Some);
     }
+    // Rows and masks beside it know more of their elements.
+    if rest.iter().any(|arg| matches!(arg, Arg::Value(Value::Ext(_)))) {
+        return Ok(None);
+    }
     let args: Vec<Arg> = std::iter::once(Arg::Value(x.order()?)).chain(rest.iter().cloned()).collect();
     again(call, &args).map(Some)
 }

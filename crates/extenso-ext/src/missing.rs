@@ -12,25 +12,76 @@ pub(crate) use pad::{one_more, with_one_more};
 
 use crate::args::typed;
 use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};
-use crate::masked::{MaskedTensor, fill_none, is_none, trailing};
+use crate::masked::{MaskedTensor, fill_none, trailing};
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor, masked_by, select};
 use extenso_core::attrs::Axes;
+use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
 use extenso_types::{DType, Error, Result};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Whether each value is there, in the rows of the value: the opposite of [`is_none`].
+/// Whether each element along `axis` is missing, in the rows of the value. Awkward Array's name.
 ///
-/// Errors: a value whose axes are not known.
+/// Shapes: those of `x` down to `axis`; bool. Without an axis it is the outermost one along which something may be missing, and the last one
+/// if nothing may. Lists that are missing further out stay missing.
+/// Errors: an axis out of range; a value whose axes are not known; boxed values of an unknown size.
+///
+/// ```
+/// # use extenso_ext::{constant, is_none, to_literal};
+/// let x = constant(vec![Some(vec![Some(1), None]), None]).unwrap();
+/// assert_eq!(is_none(&x, None).unwrap().to_string(), "[False, True]");
+/// assert_eq!(to_literal(&is_none(&x, Some(1)).unwrap()).unwrap().to_string(), "[[False, True], None]");
+/// ```
+pub fn is_none(x: &Value, axis: Option<i64>) -> Result<Value> {
+    let missing = match axis {
+        None => missing_first(x),
+        Some(axis) => rank(x).and_then(|rank| normalize_axis(axis, rank)).and_then(|axis| missing_along(x, axis)),
+    };
+    missing.map_err(|e| e.at("is_none"))
+}
+
+fn missing_first(x: &Value) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        return ops::logical_not(masked.mask());
+    }
+    match typed::<RaggedTensor>(x) {
+        Some(rows) => Ok(rows.with_values(missing_first(rows.values())?)?.into_value()),
+        None => rank(x).and_then(|rank| none_of(x, rank)),
+    }
+}
+
+fn missing_along(x: &Value, axis: usize) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        return match masked.mask_rank()?.cmp(&(axis + 1)) {
+            Ordering::Less => masked_by(missing_along(masked.values(), axis)?, masked.mask()),
+            Ordering::Equal => ops::logical_not(masked.mask()),
+            Ordering::Greater => none_of(x, axis + 1),
+        };
+    }
+    match typed::<RaggedTensor>(x) {
+        Some(rows) if axis > 0 => Ok(rows.with_values(missing_along(rows.values(), axis - 1)?)?.into_value()),
+        _ => none_of(x, axis + 1),
+    }
+}
+
+/// False for each element of the outer `axes`.
+fn none_of(x: &Value, axes: usize) -> Result<Value> {
+    ops::cast(zeros_of(x, axes)?, DType::Bool)
+}
+
+/// Whether each element along `axis` is there, in the rows of the value: the opposite of [`is_none`], of the same shapes.
+///
+/// Errors: those of [`is_none`].
 ///
 /// ```
 /// # use extenso_ext::{constant, missing::is_valid};
 /// let x = constant(vec![Some(1), None, Some(3)]).unwrap();
-/// assert_eq!(is_valid(&x).unwrap().to_string(), "[True, False, True]");
+/// assert_eq!(is_valid(&x, None).unwrap().to_string(), "[True, False, True]");
 /// ```
-pub fn is_valid(x: &Value) -> Result<Value> {
-    is_none(x).and_then(ops::logical_not).map_err(|e| e.at("is_valid"))
+pub fn is_valid(x: &Value, axis: Option<i64>) -> Result<Value> {
+    is_none(x, axis).and_then(ops::logical_not).map_err(|e| e.at("is_valid"))
 }
 
 /// How many values are there, over `axis`: `sum` of ones where a value is and zeros where none is. Awkward Array's name.

@@ -1,13 +1,16 @@
 //! Numbers rounded to decimal digits.
 
-use crate::meaning::nested::innermost;
-use extenso_core::{Value, ops};
+use crate::DecimalTensor;
+use crate::args::typed_ref;
+use crate::decimal::rounded;
+use crate::meaning::nested::{below, innermost};
+use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{DType, DTypeKind, Error, Result};
 
 /// Numbers rounded to so many digits behind the point, or before it if `digits` is negative; of two as near to the even one.
 ///
 /// A float is scaled by a power of ten, rounded and scaled back in 64 bits, as NumPy does. Integers are exact; one that is rounded up beyond
-/// its dtype wraps. Errors: other elements than numbers; integers rounded to more than 18 digits before the point.
+/// its dtype wraps. Decimals have as many digits behind the point as they are rounded to. Errors: other elements than numbers; integers rounded to more than 18 digits before the point.
 ///
 /// ```
 /// # use extenso_ext::{constant, round_to};
@@ -21,6 +24,10 @@ pub fn round_to(x: &Value, digits: i64) -> Result<Value> {
             DTypeKind::Signed | DTypeKind::Unsigned if digits < 0 => integers(x, tensor.dtype(), digits.unsigned_abs()),
             _ => ops::round(x),
         },
+        inner if typed_ref::<DecimalTensor>(&inner).is_some() => below(x, &|x| match typed_ref::<DecimalTensor>(x) {
+            Some(x) => Ok(rounded(&x, digits)?.into_value()),
+            None => Ok(x.clone()),
+        }),
         Value::Partition(_) | Value::Ext(_) => ops::round(x),
     };
     rounded().map_err(|e| e.at("round_to"))

@@ -4,6 +4,7 @@
 
 use crate::args::int;
 use crate::axes::{dim, rank};
+use crate::mean::mean;
 use crate::ragged::RaggedTensor;
 use crate::ragged::reduction::of_rows;
 use extenso_core::reduce::Fold;
@@ -84,7 +85,7 @@ fn min(values: &Value, rows: &RowPartition) -> Result<Value> {
 /// ```
 pub fn segment_mean(values: &Value, rows: &RowPartition) -> Result<Value> {
     RaggedTensor::from_partition(values.clone(), rows.clone())
-        .and_then(|rows| ops::mean(rows.into_value(), 1, false))
+        .and_then(|rows| mean(&rows.into_value(), 1, false))
         .map_err(|e| e.at("segment_mean"))
 }
 

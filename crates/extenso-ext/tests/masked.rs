@@ -142,11 +142,11 @@ fn filled_values_are_plain() {
 
 #[test]
 fn missing_values_are_told_apart() {
-    check(is_none(&value("[1, None]")), "[False, True]");
-    check(is_none(&value("[[1, None], [], [3]]")), "[[False, True], [], [False]]");
-    check(is_none(&value("[[1, 2], None]")), "[False, True]");
-    check(is_none(&value(r#"["a", "b"]"#)), "[False, False]");
-    check(traced(&[value(r#"["a", "b"]"#)], |args| is_none(&args[0])), "[False, False]");
+    check(is_none(&value("[1, None]"), None), "[False, True]");
+    check(is_none(&value("[[1, None], [], [3]]"), None), "[[False, True], [], [False]]");
+    check(is_none(&value("[[1, 2], None]"), None), "[False, True]");
+    check(is_none(&value(r#"["a", "b"]"#), None), "[False, False]");
+    check(traced(&[value(r#"["a", "b"]"#)], |args| is_none(&args[0], None)), "[False, False]");
 }
 
 #[test]

@@ -24,9 +24,9 @@ const RECORDS: &str = r#"[{"a": 1, "b": [1, None]}, {"a": None, "b": []}, None]"
 
 #[test]
 fn a_value_is_there_where_it_is_not_missing() {
-    both("[1, None]", is_valid, "[True, False]");
-    both("[[1, None], [], [3]]", is_valid, "[[True, False], [], [True]]");
-    both(RECORDS, is_valid, "[True, True, False]");
+    both("[1, None]", |x| is_valid(x, None), "[True, False]");
+    both("[[1, None], [], [3]]", |x| is_valid(x, None), "[[True, False], [], [True]]");
+    both(RECORDS, |x| is_valid(x, None), "[True, True, False]");
 }
 
 #[test]

@@ -55,7 +55,9 @@ fn a_join_joins_rows() {
     check(ops::reduce_join(sliced(["x", "a", "b", "y"]), 1, ""), r#"["", "ab"]"#);
     check(ops::reduce_join(value(r#"[[["a"], ["b", "c"], []], []]"#), 1, ""), r#"[["ab", "c"], []]"#);
     check(ops::reduce_join(value(r#"[[["a"], ["b", "c"], []], []]"#), [2, 1], "-"), r#"["a-b-c-", ""]"#);
-    fails(ops::reduce_join(value(r#"[["a", None], []]"#), -1, ""), &["reduce_join", "missing"]);
+    let some = value(r#"[["a", None, "b"], [], [None]]"#);
+    check(ops::reduce_join(&some, -1, "-"), r#"["a-b", "", ""]"#);
+    check(traced(&[some], |args| ops::reduce_join(&args[0], -1, "-")), r#"["a-b", "", ""]"#);
 }
 
 #[test]

@@ -22,7 +22,7 @@ const BEHIND: i64 = 6;
 pub(super) fn register(def: &Arc<TypeDef>) {
     type Handle = fn(&Call<'_>) -> Answer;
     on(Target::Class(Class::Comparison), def, "DecimalTensor comparison", compared);
-    let ops: [(&'static OpDef, Handle); 10] = [
+    let ops: [(&'static OpDef, Handle); 11] = [
         (&ops::WHERE, where_),
         (&ops::ADD, |call| summed(call, false)),
         (&ops::SUBTRACT, |call| summed(call, true)),
@@ -30,6 +30,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::DIVIDE, divided),
         (&ops::NEGATIVE, negative),
         (&ops::ABS, absolute),
+        (&ops::ROUND, whole),
         (&ops::MAXIMUM, |call| extreme(call, &ops::GREATER_EQUAL)),
         (&ops::MINIMUM, |call| extreme(call, &ops::LESS_EQUAL)),
         (&ops::AS_STRING, texts),
@@ -91,6 +92,27 @@ fn in_form(x: &DecimalTensor, precision: i64, scale: i64, bits: i64) -> Result<D
     let attrs = DecimalShift { by: scale - x.scale(), precision, bits };
     let cells = call_one(&DECIMAL_SCALED, &[Arg::from(x.cells())], &attrs)?;
     DecimalTensor::of_bits(cells.tensor()?.clone(), precision, scale, bits)
+}
+
+/// The decimals rounded half to even to so many digits behind the point, or before it if `digits` is negative, with one more digit for
+/// what is rounded up.
+pub(crate) fn rounded(x: &DecimalTensor, digits: i64) -> Result<DecimalTensor> {
+    if digits >= x.scale() {
+        return Ok(x.clone());
+    }
+    let form = |x: &DecimalTensor, scale: i64, least: i64| {
+        let precision = (x.precision() - x.scale() + scale + 1).max(least).min(MOST);
+        in_form(x, precision, scale, if precision > 38 { 256 } else { bits_of(x) })
+    };
+    let digits = digits.max(-MOST);
+    let kept = form(x, digits, 1)?;
+    if digits < 0 { form(&kept, 0, 1) } else { Ok(kept) }
+}
+
+/// `round` gives whole decimals.
+fn whole(call: &Call<'_>) -> Answer {
+    let Some(x) = flat(call).first().and_then(typed_arg::<DecimalTensor>) else { return Ok(None) };
+    answer_ext(rounded(&x, 0)?)
 }
 
 fn bits_of(x: &DecimalTensor) -> i64 {

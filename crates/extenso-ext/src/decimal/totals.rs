@@ -7,7 +7,8 @@ use super::{MOST, integers, power};
 use arrow_buffer::i256;
 use extenso_core::attrs::{AttrSet, Attrs, NoAttrs};
 use extenso_core::kernels::pool::affordable;
-use extenso_core::reduce::normalize_axes;
+use extenso_core::ops::{Cumulative, RowScan};
+use extenso_core::reduce::{normalize_axes, normalize_axis};
 use extenso_core::{Class, Dense, OpDef, OutputSpecs, Outputs, Tensor, Value};
 use extenso_types::{Dim, Error, LeafSpec, Result, Shape, TensorSpec};
 
@@ -35,6 +36,27 @@ pub static DECIMAL_ROW_TOTALS: OpDef = OpDef::general(Class::Structural, infer_r
     &["x", "partition"],
     NoAttrs::DEF,
 );
+
+/// The sums of decimals of one scale up to each along an axis, or from each on.
+///
+/// Errors: an axis out of range; a sum that its bytes do not hold.
+pub static DECIMAL_RUNNING: OpDef = OpDef::general(Class::Structural, infer_running, run_running).part().named(
+    "decimal_running",
+    "The sums of decimals of one scale up to each along an axis, or from each on, as their bytes.\n",
+    &["x"],
+    Cumulative::DEF,
+);
+
+/// The same in the rows of a partition.
+///
+/// Errors: another number of decimals than the partition has values; a sum that its bytes do not hold.
+pub static DECIMAL_ROW_RUNNING: OpDef =
+    OpDef::general(Class::Structural, infer_row_running, run_row_running).part().named(
+        "decimal_row_running",
+        "The sums of decimals of one scale up to each in the rows of a partition, or from each on, as their bytes.\n",
+        &["x", "partition"],
+        RowScan::DEF,
+    );
 
 /// The digits of the largest sum in cells of this width.
 pub(crate) fn most_digits(width: usize) -> i64 {
@@ -119,6 +141,58 @@ fn run_rows(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> 
     sums.tensor(dims)
 }
 
+fn infer_running(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let [x] = args else { return Err(Error::value(format!("{} arguments are given", args.len())).wanted("one")) };
+    let (spec, outer) = cells(x)?;
+    normalize_axis(Cumulative::of(attrs)?.axis, outer.len()).map_err(|e| e.at("axis"))?;
+    Ok(OutputSpecs::from_iter([LeafSpec::Tensor(spec.clone())]))
+}
+
+fn run_running(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let Cumulative { axis, reverse } = *Cumulative::of(attrs)?;
+    let x = args[0].tensor()?.data()?;
+    let (outer, width) = outer(x)?;
+    let axis = normalize_axis(axis, outer.len())?;
+    let mut sums = Sums::of(x, width)?;
+    let (n, apart) = (outer[axis], outer[axis + 1..].iter().product::<usize>());
+    for block in 0..sums.values.len() / (n * apart).max(1) {
+        for i in 0..apart {
+            sums.run(Line { first: block * n * apart + i, n, apart }, reverse)?;
+        }
+    }
+    sums.tensor(outer.to_vec())
+}
+
+fn infer_row_running(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    infer_rows(args, attrs)?;
+    Ok(args.first().cloned().into_iter().collect())
+}
+
+fn run_row_running(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, rows) = (args[0].tensor()?.data()?, args[1].partition()?.data()?);
+    let ((outer, width), reverse) = (outer(x)?, RowScan::of(attrs)?.reverse);
+    let Some((n, inner)) = outer.split_first() else { return Err(Error::shape("one decimal is given")) };
+    if *n != rows.nvalues() {
+        return Err(Error::shape(format!("{n} decimals are given to a partition of {}", rows.nvalues())));
+    }
+    let mut sums = Sums::of(x, width)?;
+    let apart = inner.iter().product::<usize>();
+    for row in 0..rows.nrows() {
+        let (from, to) = (rows.offsets().get(row), rows.offsets().get(row + 1));
+        for i in 0..apart {
+            sums.run(Line { first: from * apart + i, n: to - from, apart }, reverse)?;
+        }
+    }
+    sums.tensor(outer.to_vec())
+}
+
+/// `n` elements, the first of which has this place and the next ones stand `apart`.
+struct Line {
+    first: usize,
+    n: usize,
+    apart: usize,
+}
+
 /// The axes before the bytes, and how many bytes there are.
 fn outer(x: &Dense) -> Result<(&[usize], usize)> {
     let (width, outer) = x.dims().split_last().ok_or_else(|| Error::internal("decimals without bytes"))?;
@@ -136,6 +210,22 @@ impl Sums {
     fn new(n: usize, width: usize) -> Result<Sums> {
         affordable(n.saturating_mul(size_of::<i256>()))?;
         Ok(Sums { values: vec![i256::ZERO; n], width })
+    }
+
+    /// The decimals of a tensor, as sums of one each.
+    fn of(x: &Dense, width: usize) -> Result<Sums> {
+        affordable((x.len() / width.max(1)).saturating_mul(size_of::<i256>()))?;
+        Ok(Sums { values: integers(x)?.collect(), width })
+    }
+
+    /// Adds to each element of a line those before it, or behind it.
+    fn run(&mut self, line: Line, reverse: bool) -> Result<()> {
+        for i in 1..line.n {
+            let (to, from) = if reverse { (line.n - 1 - i, line.n - i) } else { (i, i - 1) };
+            let before = self.values[line.first + from * line.apart];
+            self.add(line.first + to * line.apart, before)?;
+        }
+        Ok(())
     }
 
     fn add(&mut self, at: usize, value: i256) -> Result<()> {
@@ -198,6 +288,25 @@ mod tests {
             }
         }
         assert!(shown(ops::sum(&x, 3, false)).contains("axis 3 is out of range"));
+    }
+
+    #[test]
+    fn running_sums_are_those_of_the_numbers() {
+        let numbers: Vec<f64> = (0..24).map(f64::from).collect();
+        let numbers = Tensor::new(&[2, 3, 4], &numbers).expect("numbers");
+        let x = decimals(&[2, 3, 4]).expect("decimals").into_value();
+        for (axis, reverse) in [(0, false), (1, true), (-1, false), (2, true)] {
+            let sums = ops::cumulative_sum(&x, axis, reverse).expect("sums");
+            let wanted =
+                ops::divide(ops::cumulative_sum(&numbers, axis, reverse).expect("sums"), 10.0).expect("tenths");
+            let floats = ops::cast(&sums, extenso_types::DType::F64).expect("floats");
+            assert_eq!(floats.to_string(), wanted.to_string(), "{axis}, {reverse}");
+        }
+        let rows = RowPartition::from_lengths([2, 0, 4]).expect("rows");
+        let x = decimals(&[6]).expect("decimals").into_value();
+        let sums = |reverse| shown(ops::segment_cumulative_sum(&x, &rows, reverse));
+        assert_eq!(sums(false), r#"["0.0", "0.1", "0.2", "0.5", "0.9", "1.4"]"#);
+        assert_eq!(sums(true), r#"["0.1", "0.1", "1.4", "1.2", "0.9", "0.5"]"#);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Equal elements of lists: neighbours that are equal, distinct elements, and elements by keys.
 
-use super::keys::keys;
+use super::keys::{is_record, keys};
 use super::pick::parts;
 use super::{Beside, along, along_one, cut_by, in_shape_of, only, rows_value};
 use crate::args::typed_ref;
@@ -91,7 +91,7 @@ impl Sorted {
 ///
 /// Errors: as [`Sorted::of`].
 fn in_order(rows: &RaggedTensor) -> Result<(Value, Runs)> {
-    if rank(rows.values())? > 1 {
+    if rank(rows.values())? > 1 || is_record(rows.values()) {
         let sorted = Sorted::of(rows)?;
         return Ok((sorted.rows.values().clone(), sorted.runs()?));
     }
@@ -127,8 +127,8 @@ pub fn run_lengths(x: &Value, axis: i64) -> Result<Value> {
 
 /// The distinct elements of each list along `axis`, in increasing order; NaN behind all, and one for what is missing last.
 ///
-/// Elements with axes of one size, as the rows of a matrix along axis 0, are in the order of their first parts that differ. Errors: an
-/// axis out of range; elements without an order, or that are rows.
+/// Elements with axes of one size, as the rows of a matrix along axis 0, are in the order of their first parts that differ, and records in
+/// that of their first fields that do. Errors: an axis out of range; elements without an order, or that are rows.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -190,7 +190,7 @@ pub fn unique_with_inverse(x: &Value, axis: i64) -> Result<(Value, Value)> {
 }
 
 /// The elements of each list along `axis` by their keys: the distinct keys in increasing order, and for each the elements that
-/// have it, in the order that they had.
+/// have it, in the order that they had. Records are keys of several parts.
 ///
 /// Shapes: `keys` has the axes and rows of `values` up to and with `axis`; the second result has one axis more than `values`,
 /// the groups before their elements. Errors: an axis out of range; other rows; keys without an order, or that are rows.

@@ -1,13 +1,15 @@
 //! Elements of lists as keys: numbers that are equal where elements are, and in their order.
 //!
-//! Invariant: elements with axes of their own, which have one size, are in the order of their first parts that differ.
+//! Invariant: elements with axes of their own, which have one size, are in the order of their first parts that differ, and records in
+//! that of their first fields that do.
 
 use super::flat_values;
 use super::groups::ranks;
 use crate::args::{int, typed_ref};
-use crate::axes::{dim, rank};
+use crate::axes::{dim, rank, zeros};
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
+use crate::structs::StructTensor;
 use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result};
 
@@ -17,9 +19,37 @@ use extenso_types::{Dim, Error, Result};
 pub(super) fn keys(rows: &RaggedTensor) -> Result<RaggedTensor> {
     let values = rows.values();
     match rank(values)? {
+        1 if is_record(values) => rows.with_values(of_records(values)?),
         1 => Ok(rows.clone()),
         n => rows.with_values(of_parts(values, n)?),
     }
+}
+
+/// Whether the elements are records, of which some may be missing.
+pub(super) fn is_record(values: &Value) -> bool {
+    match typed_ref::<MaskedTensor>(values) {
+        Some(masked) => is_record(masked.values()),
+        None => typed_ref::<StructTensor>(values).is_some(),
+    }
+}
+
+fn of_records(values: &Value) -> Result<Value> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(values) {
+        return Ok(MaskedTensor::new(of_records(masked.values())?, masked.mask().clone())?.into_value());
+    }
+    let records = typed_ref::<StructTensor>(values).ok_or_else(|| Error::internal("the elements are no records"))?;
+    let mut keys = Value::from(zeros(values)?);
+    let most = ops::add(ops::sum(ops::ones_like(&keys)?, 0, false)?, 1)?;
+    for (name, field) in records.fields() {
+        let of_field = || match rank(field)? {
+            1 if is_record(field) => ranks(&of_records(field)?),
+            1 => ranks(field),
+            n => of_parts(field, n),
+        };
+        let part = of_field().map_err(|e| e.at(format!("field '{name}'")))?;
+        keys = ranks(&ops::add(ops::multiply(keys, &most)?, part)?)?;
+    }
+    Ok(keys)
 }
 
 fn of_parts(values: &Value, rank: usize) -> Result<Value> {

@@ -205,7 +205,8 @@ fn chosen(rows: &RaggedTensor, others: &Value, wanted: bool) -> Result<Value> {
 pub fn searchsorted(sorted: &Value, x: &Value, right: bool) -> Result<Value> {
     let found = || {
         if rank(sorted)? == 1 && (rank(x)? != 1 || typed_ref::<MaskedTensor>(x).is_some()) {
-            return with_flat(x, &searchsorted(sorted, &flat_values(x)?, right)?);
+            let side = if right { "right" } else { "left" };
+            return with_flat(x, &ops::searchsorted(sorted, flat_values(x)?, side)?);
         }
         if typed_ref::<MaskedTensor>(sorted).is_some() {
             return Err(may_be_missing());

@@ -4,9 +4,12 @@
 //! functions of the core.
 
 use super::moves::rows_inside;
+use crate::DecimalTensor;
 use crate::args::{int, typed_ref};
 use crate::axes::{one_row, rank};
 use crate::masked::MaskedTensor;
+use crate::mean::{deviation_of_times, is_time};
+use crate::meaning::nested::innermost;
 use crate::ragged::RaggedTensor;
 use crate::ragged::columns::{unfolded_columns, unfolded_rows};
 use extenso_core::attrs::Axes;
@@ -116,7 +119,7 @@ pub fn corr(x: &Value, y: &Value, axis: &Axes, keepdims: bool) -> Result<Value> 
 /// ```
 pub fn moment(x: &Value, n: i64, axis: &Axes, keepdims: bool) -> Result<Value> {
     let moment = |x: &Value| ops::mean(ops::pow(floats(x)?, super::count("n", n)? as f64)?, axis.clone(), keepdims);
-    in_f32(x, moment).map_err(|e| e.at("moment"))
+    as_floats(x).and_then(|x| in_f32(&x, moment)).map_err(|e| e.at("moment"))
 }
 
 /// Both as floats of one shape, and missing where one is.
@@ -125,12 +128,15 @@ fn alike(x: &Value, y: &Value) -> Result<(Value, Value)> {
     Ok((ops::add(&x, ops::zeros_like(&y)?)?, ops::add(&y, ops::zeros_like(&x)?)?))
 }
 
-/// Integers and booleans as f64.
+/// Integers, booleans and decimals as f64.
+///
+/// Errors: as [`as_floats`].
 fn floats(x: &Value) -> Result<Value> {
-    if dtype_of(x)?.is_float() { Ok(x.clone()) } else { ops::cast(x, DType::F64) }
+    let x = as_floats(x)?;
+    if dtype_of(&x)?.is_float() { Ok(x) } else { ops::cast(x, DType::F64) }
 }
 
-/// The standard deviation over `axis`: the square root of [`var`].
+/// The standard deviation over `axis`: the square root of [`var`]; of times a duration, missing where there is none.
 ///
 /// Errors: as [`var`].
 ///
@@ -143,7 +149,11 @@ fn floats(x: &Value) -> Result<Value> {
 /// ```
 pub fn std(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
     let Value::Ext(_) = x else { return ops::std(x, axis.clone(), correction, keepdims) };
-    var(x, axis, correction, keepdims).and_then(ops::root).map_err(|e| e.at("std"))
+    let made = match is_time(&innermost(x)) {
+        true => deviation_of_times(x, axis, correction, keepdims),
+        false => var(x, axis, correction, keepdims).and_then(ops::root),
+    };
+    made.map_err(|e| e.at("std"))
 }
 
 /// The logarithm of the sum of exponentials over `axis`; over an axis with ragged rows inside, of each column of the rows.
@@ -205,8 +215,19 @@ fn dtype_of(x: &Value) -> Result<DType> {
     crate::dtype_of(&x.spec()?).ok_or_else(|| Error::dtype("the values have no one dtype").wanted("numbers"))
 }
 
-/// Rows of integers and booleans as f64.
+/// Rows of integers and booleans as f64, and decimals.
+///
+/// Errors: times, whose powers no unit counts.
 fn as_floats(x: &Value) -> Result<Value> {
+    let inner = innermost(x);
+    if is_time(&inner) {
+        return Err(Error::dtype("the squares of times have no unit")
+            .wanted("numbers")
+            .hint("`std` gives a duration; `cast` gives the counts of their unit."));
+    }
+    if typed_ref::<DecimalTensor>(&inner).is_some() {
+        return ops::cast(x, DType::F64);
+    }
     match crate::dtype_of(&x.spec()?) {
         Some(dtype) if !dtype.is_float() && matches!(x, Value::Ext(_)) => ops::cast(x, DType::F64),
         Some(_) | None => Ok(x.clone()),

@@ -71,10 +71,10 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::ARGWHERE, "MaskedTensor positions", lines::argwhere),
         (&ops::CHECK_ALL, "MaskedTensor check_all", structure::check_all),
         (&ops::RESHAPE_LIKE, "MaskedTensor reshape", structure::reshape_like),
-        (&ops::REDUCE_JOIN, "MaskedTensor join", text::join),
-        (&ops::SEGMENT_JOIN, "MaskedTensor join", text::join),
-        (&ops::NGRAM_VALUES, "MaskedTensor join", text::join),
-        (&ops::SEGMENT_CHARACTERS, "MaskedTensor join", text::join),
+        (&ops::REDUCE_JOIN, "MaskedTensor join", text::reduce_join),
+        (&ops::SEGMENT_JOIN, "MaskedTensor join", text::segment_join),
+        (&ops::NGRAM_VALUES, "MaskedTensor join", text::joins),
+        (&ops::SEGMENT_CHARACTERS, "MaskedTensor join", text::joins),
         (&ops::TO_NUMBER, "MaskedTensor to_number", text::to_number),
         (&ops::STRING_INDEX, "MaskedTensor string_index", text::index),
         (&ops::STRING_DECODE, "MaskedTensor decoding", text::decoded),
@@ -83,7 +83,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::BUCKETIZE, "MaskedTensor lookup", text::looked_up),
         (&ops::VOCABULARY, "MaskedTensor vocabulary", text::vocabulary),
         (&ops::LOOKUP, "MaskedTensor lookup", text::looked_up),
-        (&ops::LOOKUP_VALUES, "MaskedTensor lookup", text::looked_up),
+        (&ops::LOOKUP_VALUES, "MaskedTensor lookup", text::looked_up_values),
         (&ops::SEARCHSORTED, "MaskedTensor searchsorted", crate::lists::places),
     ];
     for &(op, name, handle) in single {

@@ -90,18 +90,25 @@ pub(super) fn slice(call: &Call<'_>) -> Answer {
     along(call, &x, &[], axis, &Slice { axis: int(axis), ..attrs.clone() })
 }
 
-/// `take` along axis 0 by indices of which some are missing.
+/// `take` by indices of which some are missing.
 ///
-/// Errors: another axis; the first index stands in for missing ones, so that there must be an element.
+/// Errors: an axis inside rows; the first index stands in for missing ones, so that there must be an element.
 fn take_present(call: &Call<'_>, x: &Arg, indices: &MaskedTensor) -> Answer {
-    let axis = OneAxis::of(call.attrs)?.axis;
-    if axis != 0 {
-        return Err(Error::value(format!("indices of which some are missing are given along axis {axis}"))
-            .wanted("axis 0")
+    let Arg::Value(x) = x else { return Ok(None) };
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x)?)?;
+    let at = Arg::Value(indices.filled(0)?);
+    let taken = call_one(call.op, &[Arg::from(x), at.clone()], call.attrs)?;
+    if axis == 0 {
+        return answer(masked_by(taken, indices.mask())?);
+    }
+    if typed_ref::<RaggedTensor>(&taken).is_some() {
+        return Err(Error::value(format!("indices of which some are missing are given along axis {axis} of rows"))
+            .wanted("axis 0, or a dense tensor")
             .hint("Write `fill_none(indices, 0)` around them."));
     }
-    let taken = call_one(call.op, &[x.clone(), Arg::Value(indices.filled(0)?)], call.attrs)?;
-    answer_ext(super::lines::merged(taken, indices)?)
+    // The axes before are those of the value, and the mask is the same along them.
+    let outer = call_one(call.op, &[Arg::Value(zeros_of(x, axis + 1)?), at], &OneAxis { axis: int(axis) })?;
+    answer(masked_by(taken, ops::broadcast_like(indices.mask(), outer)?.tensor()?)?)
 }
 
 /// `reshape_like` moves values and mask; the second lends its shape alone.

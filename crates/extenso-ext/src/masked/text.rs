@@ -1,15 +1,75 @@
 //! Ops on masked strings that are more than the op on the values.
 
-use super::MaskedTensor;
 use super::structure::stretched;
-use crate::args::{again, answer, answer_ext, flat, on_value, typed_arg, wrap};
+use super::{MaskedTensor, trailing};
+use crate::args::{again, answer, answer_ext, flat, int, on_value, typed, typed_arg, wrap};
+use crate::axes::{positions, rank};
+use crate::missing::one_more;
+use crate::structs::masked_by;
 use extenso_core::attrs::Attrs;
-use extenso_core::ops::FindText;
-use extenso_core::{Answer, Arg, Call, ExtensionType, ops};
-use extenso_types::Error;
+use extenso_core::ops::{FindText, ReduceJoin, Separator};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, ops};
+use extenso_types::{DType, Error, Result};
 
-/// Missing strings have no text, and a joined string would not say that they are missing.
-pub(super) fn join(call: &Call<'_>) -> Answer {
+/// `reduce_join` joins what is there, one axis after the other; strings that are missing together stay missing.
+pub(super) fn reduce_join(call: &Call<'_>) -> Answer {
+    let [arg] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
+    let attrs = ReduceJoin::of(call.attrs)?;
+    let steps = attrs.steps(rank(x.values())?)?;
+    let along = |x: Value, axis: usize| match typed::<MaskedTensor>(&x) {
+        Some(x) => joined_along(&x, axis, &attrs.separator),
+        None => ops::reduce_join(x, int(axis), &attrs.separator),
+    };
+    answer(steps.into_iter().try_fold(x.into_value(), along)?)
+}
+
+fn joined_along(x: &MaskedTensor, axis: usize, separator: &str) -> Result<Value> {
+    if x.mask_rank()? <= axis {
+        let joined = ops::reduce_join(x.values(), int(axis), separator)?;
+        return Ok(MaskedTensor::new(joined, x.mask.clone())?.into_value());
+    }
+    match x.rows_there()? {
+        Some(rows) => ops::reduce_join(rows.into_value(), int(axis), separator),
+        None => joined(x, separator, &|pieces| ops::reduce_join(pieces, int(axis), "")),
+    }
+}
+
+/// `segment_join` joins what is there in each row.
+pub(super) fn segment_join(call: &Call<'_>) -> Answer {
+    let [x, rows] = call.args else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let Separator { separator } = Separator::of(call.attrs)?;
+    answer(joined(&x, separator, &|pieces| ops::segment_join(pieces, rows, ""))?)
+}
+
+/// The joined strings, as `join` puts pieces end to end: each string behind a separator, and nothing where none is there.
+fn joined(x: &MaskedTensor, separator: &str, join: &dyn Fn(Value) -> Result<Value>) -> Result<Value> {
+    let whole = join(pieces(&x.clone().into_value(), separator)?)?;
+    if separator.is_empty() { Ok(whole) } else { ops::removeprefix(whole, separator) }
+}
+
+fn pieces(x: &Value, separator: &str) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        let there = pieces(masked.values(), separator)?;
+        return ops::where_(masked.wide_mask()?, &there, text_like(x, "")?);
+    }
+    if separator.is_empty() {
+        return Ok(x.clone());
+    }
+    ops::string_join(vec![text_like(x, separator)?, x.clone()], "")
+}
+
+/// One text of the dtype of others.
+fn text_like(x: &Value, text: &str) -> Result<Value> {
+    Ok(match crate::dtype_of(&x.spec()?) {
+        Some(DType::Bytes) => Tensor::byte_strings(&[], &[text.as_bytes()])?.into(),
+        _ => Tensor::strings(&[], &[text])?.into(),
+    })
+}
+
+/// Missing strings have no text, and what is made of several would not say that they are missing.
+pub(super) fn joins(call: &Call<'_>) -> Answer {
     match flat(call).first().and_then(typed_arg::<MaskedTensor>) {
         Some(_) => Err(Error::value("some of the strings may be missing")
             .wanted("strings that are all there")
@@ -56,5 +116,18 @@ pub(super) fn looked_up(call: &Call<'_>) -> Answer {
     let [x, rest @ ..] = call.args else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let args = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned());
-    wrap(again(call, &args.collect::<Vec<_>>())?, |found| Ok(MaskedTensor::new(found, x.mask.clone())?.into_value()))
+    wrap(again(call, &args.collect::<Vec<_>>())?, |found| masked_by(found, &x.mask))
+}
+
+/// The values of keys may be missing too, and what stands for other keys.
+pub(super) fn looked_up_values(call: &Call<'_>) -> Answer {
+    let [Arg::Value(x), keys, Arg::Value(values), default] = call.args else { return looked_up(call) };
+    if typed::<MaskedTensor>(x).is_some() {
+        return looked_up(call);
+    }
+    let at = ops::lookup(x, keys, -1, 0)?;
+    let known = ops::greater_equal(&at, 0)?;
+    let count = ops::sum(ops::ones_like(positions(values)?)?, 0, false)?;
+    let found = ops::take(one_more(values)?, ops::where_(&known, at, count)?, 0)?;
+    answer(ops::where_(trailing(&known, rank(values)?.saturating_sub(1))?, found, default)?)
 }

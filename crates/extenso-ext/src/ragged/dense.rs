@@ -102,6 +102,11 @@ pub(crate) fn zero(dtype: DType) -> Result<Value> {
 
 /// The value with every axis behind the first dense and of its size.
 fn filled(x: &Value, fill: &Value, sizes: &[Option<i64>]) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(x)
+        && let Some(rows) = masked.rows_there()?
+    {
+        return masked_by(filled(&rows.into_value(), fill, sizes)?, masked.mask());
+    }
     let ragged = match typed::<RaggedTensor>(x) {
         Some(ragged) => ragged,
         None if has_sizes(x, sizes)? => return Ok(x.clone()),

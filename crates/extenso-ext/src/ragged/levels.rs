@@ -1,7 +1,7 @@
 //! Levels of nesting: counting, numbering, removing and adding them, on ragged and dense values alike.
 
 use super::{RaggedTensor, common_index, cut_as};
-use crate::args::{int, typed};
+use crate::args::{int, typed, typed_arg};
 use crate::axes::{dim, outer, positions, rank, zeros, zeros_of};
 use crate::masked::MaskedTensor;
 use crate::missing::as_rows;
@@ -241,17 +241,26 @@ fn merge_axes(x: &Value, axis: usize) -> Result<Value> {
 
 /// The value cut into lists of `counts` elements; one number cuts it into lists of that length. The reverse of `flatten`.
 ///
-/// Errors: counts that do not add up to the number of elements, are negative, or are no integers.
+/// Where a count is missing, so is the list. Errors: counts that do not add up to the number of elements, are negative, or are no
+/// integers.
 ///
 /// ```
-/// # use extenso_ext::ragged::unflatten;
+/// # use extenso_ext::{ragged::unflatten, to_literal};
 /// # use extenso_core::Tensor;
 /// let x = unflatten(Tensor::from_vec(vec![1, 2, 3]), Tensor::from_vec(vec![2_i64, 0, 1])).unwrap();
-/// assert_eq!(x.to_string(), "[[1, 2], [], [3]]");
+/// assert_eq!(to_literal(&x).unwrap().to_string(), "[[1, 2], [], [3]]");
 /// ```
-pub fn unflatten(flat: impl Into<Value>, counts: impl Into<Arg>) -> Result<RaggedTensor> {
-    let (flat, counts) = (flat.into(), counts.into());
-    let cut = || match &counts {
+pub fn unflatten(flat: impl Into<Value>, counts: impl Into<Arg>) -> Result<Value> {
+    let counts = counts.into();
+    let cut = || match typed_arg::<MaskedTensor>(&counts) {
+        Some(masked) => masked_by(cut(flat.into(), &Arg::Value(masked.filled(0)?))?.into_value(), masked.mask()),
+        None => Ok(cut(flat.into(), &counts)?.into_value()),
+    };
+    cut().map_err(|e| e.at("unflatten"))
+}
+
+fn cut(flat: Value, counts: &Arg) -> Result<RaggedTensor> {
+    match counts {
         Arg::Scalar(Scalar::Int(n)) => RaggedTensor::of_length(flat, *n, None, "counts"),
         Arg::Value(Value::Tensor(counts)) if counts.shape().rank() == Some(0) => {
             let length = ops::whole(counts)?;
@@ -265,8 +274,7 @@ pub fn unflatten(flat: impl Into<Value>, counts: impl Into<Arg>) -> Result<Ragge
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => {
             Err(Error::dtype("the counts are no integers").wanted("one integer, or a vector of them"))
         }
-    };
-    cut().map_err(|e| e.at("unflatten"))
+    }
 }
 
 /// Rows of one length that is seen when the graph runs.

@@ -107,7 +107,7 @@ pub fn size(x: &Value, path: impl Into<FieldPath>) -> Result<Value> {
 
 fn count(field: &Value, axes: usize) -> Result<Value> {
     if rank(field)? <= axes {
-        return ops::cast(is_valid(field)?, DType::I64);
+        return ops::cast(is_valid(field, None)?, DType::I64);
     }
     match masked_lists(field, axes)? {
         Some(masked) => {

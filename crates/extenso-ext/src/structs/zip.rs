@@ -1,19 +1,20 @@
 //! Records of values that stand side by side, and the values of records.
 
-use super::path::select;
+use super::path::{masked_by, select};
 use super::{Field, StructTensor};
 use crate::args::{int, typed};
 use crate::axes::{outer, rank, zeros, zeros_of};
 use crate::masked::{MaskedTensor, trailing};
 use crate::ragged::RaggedTensor;
-use extenso_core::{ExtensionType, MAX_RANK, Value, ops};
+use extenso_core::{ExtensionType, MAX_RANK, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result, Shape};
 use std::sync::Arc;
 
 /// Records of these fields, as deep inside as the lists of the deepest one go, or `depth_limit` axes deep. Awkward Array's name.
 ///
 /// Lists at one depth have the same lengths in all fields that have them; a field that has no list there is repeated for each
-/// item. Errors: lists of other lengths, with the field; lists that are missing as a whole; no field; a limit below 1.
+/// item. Where the list of one field is missing, that of records is. Errors: lists of other lengths, with the field; no field; a limit
+/// below 1.
 ///
 /// ```
 /// # use extenso_ext::{constant, to_literal, zip};
@@ -46,11 +47,13 @@ fn zipped(mut fields: Vec<Field>, depth: usize) -> Result<Value> {
     let ranks = ranks?;
     let most = ranks.iter().copied().max().unwrap_or(0);
     let (deepest, axes) = (ranks.iter().position(|rank| *rank == most).unwrap_or(0), most.min(depth));
-    if let Some((name, _)) = fields.iter().find(|(_, value)| axes > 1 && rows_are_masked(value)) {
-        return Err(Error::shape("rows are missing as a whole")
-            .at(format!("field '{name}'"))
-            .wanted("rows that are all there")
-            .hint("Write `depth_limit=1` for records that hold rows."));
+    let masks = fields.iter().filter(|_| axes > 1).filter_map(|(_, value)| mask_of_rows(value));
+    let both = |a: Result<Value>, b: Result<Value>| ops::logical_and(a?, b?);
+    if let Some(there) = masks.map(|mask| Ok(mask.into())).reduce(both).transpose()? {
+        for ((name, value), _) in fields.iter_mut().zip(ranks).filter(|(_, rank)| *rank > 1) {
+            *value = lists_where(value, there.tensor()?).map_err(|e| e.at(format!("field '{name}'")))?;
+        }
+        return masked_by(zipped(fields, depth)?, there.tensor()?);
     }
     if let Some(rows) = fields.iter().find_map(|(_, value)| typed::<RaggedTensor>(value)).filter(|_| axes > 1) {
         let rows = rows.compact()?;
@@ -79,8 +82,18 @@ fn in_rows(value: &Value, rank: usize, rows: &RaggedTensor) -> Result<Value> {
     }
 }
 
-fn rows_are_masked(value: &Value) -> bool {
-    typed::<MaskedTensor>(value).is_some_and(|masked| typed::<RaggedTensor>(masked.values()).is_some())
+/// Which rows are there, of a value that may lack rows as a whole.
+fn mask_of_rows(value: &Value) -> Option<Tensor> {
+    let masked = typed::<MaskedTensor>(value)?;
+    typed::<RaggedTensor>(masked.values()).map(|_| masked.mask().clone())
+}
+
+/// The lists where they are there in all fields, and empty ones elsewhere.
+fn lists_where(value: &Value, there: &Tensor) -> Result<Value> {
+    let inner = typed::<MaskedTensor>(value).filter(|_| mask_of_rows(value).is_some());
+    let value = inner.as_ref().map_or(value, MaskedTensor::values);
+    let rows = typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok)?;
+    Ok(rows.only_where(there)?.into_value())
 }
 
 /// A value of fewer axes, repeated along the further axes of `like`.

@@ -20,8 +20,8 @@ use extenso_core::ops::Split;
 use extenso_core::reduce::Reduce;
 use extenso_core::{Arg, ExtensionType, Scalar, Value, ops, strengthen};
 use extenso_ext::{
-    FieldPath, Index, NgramPads, RaggedTensor, broadcast, fill_none, index, is_none, promote, string_characters,
-    string_ngrams, string_split,
+    FieldPath, Index, NgramPads, RaggedTensor, broadcast, fill_none, index, promote, string_characters, string_ngrams,
+    string_split,
 };
 use extenso_types::{DType, Error, Result};
 
@@ -204,7 +204,6 @@ static FUNCTIONS: &[Composed] = &[
         attrs: NoAttrs::DEF,
         run: |args, _| fill_none(&given(args, 0)?, &args[1]),
     },
-    Composed { name: "is_none", params: &["x"], attrs: NoAttrs::DEF, run: |args, _| is_none(&given(args, 0)?) },
     Composed {
         name: "string_split",
         params: &["x"],

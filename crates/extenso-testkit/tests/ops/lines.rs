@@ -118,7 +118,7 @@ fn missing_elements_are_sorted_as_if_they_were_left_out() {
         let mask = rows.with_values(mask).expect("as many").into_value();
         let present = ops::boolean_mask(rows.clone().into_value(), &mask, 0).expect("picks");
         let sorted = ops::sort(&masked, 1, false).expect("sorts");
-        let there = ops::logical_not(extenso_ext::is_none(&sorted).expect("known")).expect("bits");
+        let there = ops::logical_not(extenso_ext::is_none(&sorted, None).expect("known")).expect("bits");
         let fill = random(dtype, &[], Draw::Small, &mut Rng::new(1));
         let sorted = fill_none(&sorted, fill).expect("the same dtype");
         let kept = ops::boolean_mask(sorted, there, 0).expect("picks");

@@ -42,7 +42,7 @@ fn sum_of_known(call: &Call<'_>) -> Answer {
     let amounts = Amounts::from_value(call.args[0].value()?)?;
     let rows = amounts.rows.into_value();
     let total = ops::sum(fill_none(&rows, 0.0)?, 1, false)?;
-    let known = ops::sum(ops::cast(ops::logical_not(is_none(&rows)?)?, DType::F32)?, 1, false)?;
+    let known = ops::sum(ops::cast(ops::logical_not(is_none(&rows, None)?)?, DType::F32)?, 1, false)?;
     let known = ops::divide(known, ops::maximum(count(&rows)?, 1.0)?)?;
     let sum = Amount { total: Tensor::of_value(&total)?, known: Tensor::of_value(&known)?, unit: amounts.unit };
     Ok(Some(Outputs::from_iter([sum.into_value()])))

@@ -34,13 +34,14 @@ crate::ops! {
     /// The strings along `axis` joined into one, with `separator` between them. No strings give an empty one.
     ///
     /// Several axes are joined one after the other, in the order in which they are given; `None` joins all, the last axis first.
-    /// Along a ragged axis each row is joined, and along an axis with ragged rows inside each column of the rows. Missing strings are
-    /// an error: they have no text to join. Errors: an axis out of range or named twice.
+    /// Along a ragged axis each row is joined, and along an axis with ragged rows inside each column of the rows. Missing strings are left out, with
+    /// the separator that would stand beside them; a list that is missing stays so. Errors: an axis out of range or named twice.
     REDUCE_JOIN: reduce_join(x; ReduceJoin { axis: Axes, separator: String }) = OpDef::general(Class::Structural, infer_reduce, run_reduce)
         .alias_tf("strings.reduce_join")
         .examples(&[("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], separator=\" \")", "[\"a b\", \"c d\"]"), ("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], axis=0)", "[\"ac\", \"bd\"]"), ("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], axis=(0, 1))", "\"acbd\"")]);
 
     /// The strings of each row joined into one, with `separator` between them. An empty row gives an empty string.
+    /// Missing strings are left out.
     ///
     /// Shapes: `values` has the values of the partition as outer axis, the result its rows.
     SEGMENT_JOIN: segment_join(values, partition; Separator { separator: String }) = OpDef::general(Class::Segment, infer_segments, run_segments)

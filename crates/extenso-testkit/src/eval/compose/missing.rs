@@ -14,7 +14,8 @@ extenso_core::attrs! {
 }
 
 pub(super) static FUNCTIONS: &[Composed] = composed! {
-    "is_valid" ("x"; NoAttrs) = |args, _| missing::is_valid(&given(args, 0)?);
+    "is_none" ("x"; AnyAxis) = |args, attrs| missing::is_none(&given(args, 0)?, single(&AnyAxis::of(attrs)?.axis)?);
+    "is_valid" ("x"; AnyAxis) = |args, attrs| missing::is_valid(&given(args, 0)?, single(&AnyAxis::of(attrs)?.axis)?);
     "mask" ("x", "condition"; NoAttrs) = |args, _| missing::mask(&given(args, 0)?, &given(args, 1)?);
     "nan_to_none" ("x"; NoAttrs) = |args, _| missing::nan_to_none(&given(args, 0)?);
     "count" ("x"; Reduce) = |args, attrs| {

@@ -109,9 +109,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "num" ("x"; Axis) = |args, attrs| ragged::num(given(args, 0)?, Axis::of(attrs)?.axis);
     "local_index" ("x"; InnerAxis) = |args, attrs| ragged::local_index(given(args, 0)?, InnerAxis::of(attrs)?.axis);
     "flatten" ("x"; AnyAxis) = |args, attrs| ragged::flatten(given(args, 0)?, single(&AnyAxis::of(attrs)?.axis)?);
-    "unflatten" ("flat", "counts"; NoAttrs) = |args, _| {
-        Ok(ragged::unflatten(given(args, 0)?, args[1].clone())?.into_value())
-    };
+    "unflatten" ("flat", "counts"; NoAttrs) = |args, _| ragged::unflatten(given(args, 0)?, args[1].clone());
 };
 
 fn rows(args: &[Arg]) -> Result<RaggedTensor> {
