@@ -4,6 +4,7 @@ from extenso._core import DType, _dtype_of, _index, _shape_of, _shown, _to_arrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 
@@ -60,8 +61,28 @@ class Composite:
         return _index(self, key)
 
     def __bool__(self) -> bool:
-        """Refuses to answer for many elements."""
-        raise ValueError("Many elements have no truth value. Use `any` or `all`, or `is_none` for missing ones.")
+        """The truth of one boolean or number that is there; refuses to answer for many elements."""
+        if self.ndim > 0:
+            raise ValueError("Many elements have no truth value. Use `any` or `all`, or `is_none` for missing ones.")
+        one = to_py(self)
+        if one is None:
+            raise ValueError("A missing element has no truth value. Use `fill_none` before.")
+        if not isinstance(one, bool | int | float):
+            raise ValueError(f"An element of type {type(one).__name__} has no truth value. Compare it with another.")
+        return bool(one)
+
+    def __len__(self) -> int:
+        """Returns the size of the outer axis."""
+        if self.ndim == 0:
+            raise TypeError("One element has no length.")
+        size = self.shape[0]
+        if size is None:
+            raise ValueError("The size is not known while the function is traced. Give an input spec with it.")
+        return size
+
+    def __iter__(self) -> "Iterator[Any]":
+        """Yields the elements along the outer axis."""
+        return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
         """Shows the elements, the first of very many; a symbol and a class with more fields show their fields."""

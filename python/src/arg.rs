@@ -78,6 +78,11 @@ pub fn no_argument(object: &Bound<'_, PyAny>, list: bool) -> Error {
     if list {
         return error.wanted("a list or tuple of tensors");
     }
+    if object.is_none() {
+        return error
+            .wanted("a tensor, a number, an array, or a list of these")
+            .hint("`constant([1, None])` makes values of which some are missing.");
+    }
     error
         .wanted("a tensor, a number, an array, a list of these, or a value of an extension type")
         .hint("Register a conversion with `register_tensor_conversion_function`.")

@@ -34,9 +34,13 @@ fn read_target(target: &Bound<'_, PyAny>) -> PyResult<Target> {
         return Ok(Target::Class(class.get().0));
     }
     let missing = || {
-        Error::dtype(format!("found {target}"))
+        let error = Error::dtype(format!("found {target}"))
             .wanted("an op such as `ex.add`, or a class such as `ex.reduction`")
-            .at("dispatch_for")
+            .at("dispatch_for");
+        match target.is_callable() {
+            true => error.hint("A function made of ops, as `mean` is, asks the handlers of these ops."),
+            false => error,
+        }
     };
     op::op_of(target).map(Target::Op).ok_or_else(missing).or_raise()
 }

@@ -138,3 +138,21 @@ def test_the_gradient_at_data_in_a_traced_function() -> None:
     assert ex.to_py(found) == [[4.0, 8.0], [12.0]]
     at = ex.tensor([1.0, 2.0])
     assert ex.function(lambda x: ex.grad(lambda y: ex.sum(y * at))(at) * x)(two).tolist() == [2.0, 4.0]
+
+
+def test_the_argument_that_is_no_value_is_named() -> None:
+    """The instance of a class that is no type is told how a method of it is traced."""
+
+    class Model:
+        @ex.function
+        def score(self, x: ex.Tensor) -> ex.Tensor:
+            return x
+
+    with pytest.raises(ex.DTypeError, match=r"(?s)argument 'self': .*type .*Model.*self.f = function"):
+        Model().score(ex.tensor([1.0]))
+    with pytest.raises(ex.DTypeError, match="argument 'y': found a value of type object"):
+        ex.function(lambda x, y: x)(1.0, object())
+    with pytest.raises(ex.DTypeError, match="(?s)mean.*asks the handlers"):
+        ex.dispatch_for(ex.mean, ex.RaggedTensor)
+    with pytest.raises(ex.DTypeError, match=r"constant\(\[1, None\]\)"):
+        ex.sum([1, None])

@@ -7,7 +7,8 @@ mod control;
 mod nest;
 mod signature;
 
-use crate::error::{OrCarry, OrRaise, guarded, raised};
+use crate::arg::type_name;
+use crate::error::{self, OrCarry, OrRaise, guarded, raised};
 use crate::ext::from_static;
 use crate::{formats, spec};
 use extenso_core::{Value, Variable, current_scope};
@@ -50,6 +51,15 @@ pub struct PyFunction {
 struct Shared {
     signature: Signature,
     how: How,
+}
+
+/// The error of a method's first argument that is no value.
+fn no_self(object: &Bound<'_, PyAny>) -> PyErr {
+    let error = Error::dtype(format!("found a value of type {}", type_name(object)))
+        .at("argument 'self'")
+        .wanted("a value of an extension type, or a container of values");
+    let hint = "A method of another class is traced without it: `self.f = function(self._f)` in `__init__`.";
+    raised(object.py(), error.hint(hint))
 }
 
 /// What a function does with its body.
@@ -275,7 +285,11 @@ impl PyFunction {
         let entry = |(i, (name, object)): (usize, (Arc<str>, Bound<'py, PyAny>))| {
             let nest = match (wanted.get(i), &self.shared.how) {
                 (Some((_, wanted)), _) => nest::argument_like(&name, &object, wanted, variables)?,
-                (None, How::Call) => nest::py_to_argument(&object, variables)?,
+                (None, How::Call) if &*name == "self" => {
+                    nest::py_to_argument(&object, variables).map_err(|_| no_self(&object))?
+                }
+                (None, How::Call) => nest::py_to_argument(&object, variables)
+                    .map_err(|e| error::at(object.py(), e, &format!("argument '{name}'")))?,
                 // A gradient is that of what a variable holds.
                 (None, How::Grad { .. }) => py_to_nest(&object)?,
             };

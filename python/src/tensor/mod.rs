@@ -278,6 +278,11 @@ with_operators!(PyTensor {
 ///
 /// Errors: a scalar; a symbol, whose size is data.
 fn outer_size(tensor: &Tensor) -> PyResult<usize> {
+    if tensor.symbol().is_some()
+        && let Some(size) = tensor.shape().dims().and_then(|dims| dims.first()?.known())
+    {
+        return Ok(size);
+    }
     let dense = tensor.data().or_raise()?;
     let error = || Error::shape("a 0-d tensor has no length").hint("Use `item()` for its element.");
     dense.dims().first().copied().ok_or_else(error).or_raise()
@@ -285,6 +290,10 @@ fn outer_size(tensor: &Tensor) -> PyResult<usize> {
 
 /// Row `i` of the outer axis, which is known to exist.
 fn row<'py>(py: Python<'py>, tensor: &Tensor, i: usize) -> PyResult<Bound<'py, PyAny>> {
+    if tensor.symbol().is_some() {
+        let at = Tensor::scalar(i64::try_from(i).unwrap_or(i64::MAX));
+        return value::to_py(py, ops::take(tensor, at, 0).or_raise()?);
+    }
     let inner = tensor.data().or_raise()?.dims()[1..].to_vec();
     let row = tensor.slice_rows(i, 1).and_then(|row| row.with_dims(&inner)).or_raise()?;
     value::to_py(py, row.into())
