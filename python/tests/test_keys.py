@@ -144,3 +144,12 @@ def test_a_slice_shares_memory() -> None:
 def test_errors_name_the_part_of_the_key(key: Any, exception: type[Exception], text: str) -> None:
     with pytest.raises(exception, match=text):
         ex.tensor(MATRIX)[key]
+
+
+def test_a_mask_of_nothing_chooses_nothing_and_one_of_other_sizes_is_an_index_error() -> None:
+    """The rule of the Array API standard: an axis of the mask has the size of the array's, or 0."""
+    x, none = ex.ones((2, 3)), ex.zeros((0,), dtype="bool")
+    assert x[none].shape == (0, 3) and x[:, none].shape == (2, 0)
+    assert ex.function(lambda x: x[none])(x).shape == (0, 3)
+    with pytest.raises(IndexError, match="axis 1, which has 3"):
+        x[:, ex.zeros((2,), dtype="bool")]

@@ -4,13 +4,13 @@
 
 use super::Index;
 use crate::args::{int, typed_ref};
-use crate::axes::{dim, is_ragged, rank};
+use crate::axes::{dim, is_ragged, outer, rank};
 use crate::lists::{Bounds, between};
 use crate::ragged::take_in_rows;
 use crate::specs::dtype_of;
 use crate::{MaskedTensor, RaggedTensor};
 use extenso_core::{Tensor, Value, ops};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, Dim, Error, Result};
 
 /// The number of axes that a part is about.
 pub(super) fn width(part: &Index) -> Result<usize> {
@@ -131,5 +131,23 @@ fn by_mask(x: &Value, axis: usize, named: usize, mask: &Value) -> Result<Value> 
         // One truth is about no axis: it leaves a new one, of all or of nothing.
         return ops::boolean_mask(ops::expand_dims(x, int(axis))?, ops::expand_dims(mask, 0)?, int(axis));
     }
-    ops::boolean_mask(x, mask, int(axis))
+    match mask {
+        Value::Tensor(_) => ops::boolean_mask(none_where_the_mask_has_none(x, axis, named, mask)?, mask, int(axis)),
+        Value::Partition(_) | Value::Ext(_) => ops::boolean_mask(x, mask, int(axis)),
+    }
+}
+
+/// The value, cut to nothing along the axes of which the mask has nothing: the Array API standard lets it have that beside any size.
+///
+/// Errors: an axis of which the mask has another size.
+fn none_where_the_mask_has_none(x: &Value, axis: usize, named: usize, mask: &Value) -> Result<Value> {
+    let size = |value: &Value, axis| if axis == 0 { outer(value) } else { dim(value, axis).ok() }.and_then(Dim::known);
+    (0..rank(mask)?).try_fold(x.clone(), |x, at| match (size(&x, axis + at), size(mask, at)) {
+        (Some(n), Some(0)) if n > 0 => ops::slice(x, int(axis + at), 0, Some(vec![0]), 1),
+        (Some(n), Some(masked)) if n != masked => {
+            Err(Error::index(format!("a mask of {masked} stands at axis {}, which has {n}", named + at))
+                .wanted("the sizes of the axes that it masks"))
+        }
+        _ => Ok(x),
+    })
 }
