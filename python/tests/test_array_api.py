@@ -19,7 +19,7 @@ EXAMPLES = os.environ.get("ARRAY_API_TESTS_EXAMPLES", "20")
 @pytest.mark.skipif(CHECKOUT is None, reason="ARRAY_API_TESTS names no checkout of data-apis/array-api-tests")
 def test_the_suite_of_the_standard_passes_but_for_known_deviations() -> None:
     """Runs the suite in a process of its own: it configures pytest and Hypothesis for itself."""
-    options = ["-q", "-p", "array_api_plugin", "--xfails-file", str(HERE / "array_api_xfails.txt")]
+    options = ["-q", "-W", "ignore", "-p", "array_api_plugin", "--xfails-file", str(HERE / "array_api_xfails.txt")]
     drawn = ["--max-examples", EXAMPLES, "--derandomize", "--disable-deadline"]
     environment = os.environ | {"ARRAY_API_TESTS_MODULE": "extenso", "PYTHONPATH": os.pathsep.join([str(HERE), str(CHECKOUT)])}
     environment |= {"ARRAY_API_TESTS_VERSION": "2024.12", "ARRAY_API_TESTS_SKIP_DTYPES": "complex64,complex128"}

@@ -52,6 +52,7 @@ pub fn bincount(x: impl Into<Arg>, weights: Option<Value>, minlength: i64) -> Re
                 Error::shape(format!("weights have shape {given}, and x {shape}")).wanted("a weight for each element")
             );
         }
+        let weights = if dtype_of(&weights)? == DType::Bool { cast(weights, DType::F64)? } else { weights };
         let zeros = cast(zeros_like(counts)?, dtype_of(&weights)?)?;
         scatter_add_like(reshape(weights, vec![-1_i64])?, reshape(whole(x)?, vec![-1_i64])?, zeros)
     };

@@ -151,11 +151,12 @@ pub(super) fn counted(x: &Arg, axis: &Axes, keepdims: bool) -> Result<Value> {
     sum(cast(ones_like(x)?, DType::Bool)?, axis.clone(), keepdims)
 }
 
+/// The dtype of the elements: that of the first leaf that is no mask, if there is one; of a value without tensors that of floats.
 pub(super) fn dtype_of(value: &Value) -> Result<DType> {
     let mut leaves = Vec::new();
     value.push_leaves(&mut leaves)?;
-    let tensor = leaves.iter().find_map(|leaf| leaf.tensor().ok().filter(|t| t.dtype() != DType::Bool));
-    Ok(tensor.map_or(DType::F64, crate::Tensor::dtype))
+    let dtypes = || leaves.iter().filter_map(|leaf| leaf.tensor().ok()).map(crate::Tensor::dtype);
+    Ok(dtypes().find(|dtype| *dtype != DType::Bool).or_else(|| dtypes().next()).unwrap_or(DType::F64))
 }
 
 /// `v`, of the reduced shape, with the folded axes back as axes of size 1.
