@@ -76,7 +76,7 @@ fn new_class<'py>(py: Python<'py>, name: &str, bases: impl IntoPyObject<'py>, do
 /// The exception of a core error.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
     if let Some(cause) = error.source().and_then(|source| source.downcast_ref::<PyErr>()) {
-        return cause.clone_ref(py);
+        return error.notes().iter().fold(cause.clone_ref(py), |cause, note| noted(py, cause, note.clone()));
     }
     let class = classes(py).map(|classes| {
         let known = KINDS.iter().position(|Kind(_, _, is, _)| is(&error));

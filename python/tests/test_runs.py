@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import pathlib
 import threading
@@ -260,3 +261,56 @@ def test_a_pipe_is_read_once_whatever_looks_at_it(name: str, tmp_path: pathlib.P
         assert (tmp_path / "out.csv").read_bytes() == b"y\n2\n4\n"
     if name == "rows.arrows":
         assert piped(lambda source: ex.read_arrow(source, memory_map=True)).to_py() == rows.to_py()
+
+
+class Amount(ex.ExtensionType):
+    """An amount that is not negative."""
+
+    units: ex.Tensor
+    note: ex.Tensor
+
+    def __validate_data__(self) -> None:
+        if bool(ex.any(self.units < 0)):
+            raise ValueError("an amount is negative")
+
+
+CSV = b"paid.units,paid.note\n1,a\n-3,bc\n"
+OWED = [{"paid": {"units": 1, "note": "a"}}, {"paid": {"units": -3, "note": "bc"}}]
+SHOP = "syntax = 'proto3'; message Paid { int64 units = 1; string note = 2; } message Row { Paid paid = 1; }"
+MESSAGES = [b"\x0a\x05\x08\x01\x12\x01a", b"\x0a\x0f\x08\xfd\xff\xff\xff\xff\xff\xff\xff\xff\x01\x12\x02bc"]
+
+
+def _amounts(both: bool) -> Any:
+    spec = ex.infer_spec(OWED)
+    of_rows = ex.spec_of(ex.StructTensor(shape=[1], fields={"paid": Amount([1], ["a"])}))
+    assert spec != of_rows
+    part = lambda rows: {"y": rows["paid"].units + (ex.string_length(rows["paid"].note) if both else 0)}
+    return ex.function(part, name="part", reduce_retracing=True).get_concrete_function(of_rows)
+
+
+@pytest.mark.parametrize("said", ["json", "lines", "list", "csv", "messages", "list of messages", "parquet", "arrow", "avro"])
+def test_a_users_type_looks_at_the_data_that_a_run_reads(said: str, tmp_path: pathlib.Path) -> None:
+    rows = ex.constant(OWED)
+    sources: "dict[str, tuple[Any, dict[str, Any]]]" = {
+        "json": (json.dumps(OWED).encode(), {}),
+        "lines": (b"\n".join(json.dumps(row).encode() for row in OWED), {}),
+        "list": (OWED, {}),
+        "csv": (CSV, {"format": "csv"}),
+        "messages": (b"".join(bytes([len(m)]) + m for m in MESSAGES), {"descriptor": SHOP, "message": "Row"}),
+        "list of messages": (MESSAGES, {"descriptor": SHOP, "message": "Row"}),
+        "parquet": (ex.write_parquet(rows), {}),
+        "arrow": (ex.write_arrow(rows), {}),
+        "avro": (ex.write_avro(rows), {}),
+    }
+    source, keywords = sources[said]
+    run = _amounts(both=True).run
+    for target in ({}, {"target": tmp_path / "out.csv"}):
+        with pytest.raises((ValueError, ex.Error), match="an amount is negative") as caught:
+            run(source, **keywords, **target)
+        if said in ("json", "lines", "list", "csv", "messages", "list of messages"):
+            assert type(caught.value) is ValueError
+            assert "Found in 'paid' of the records." in caught.value.__notes__
+            assert ("Found in rows 0 to 1 of the records." in caught.value.__notes__) == ("target" in target or said == "csv")
+            # A value of which a part is left out is not looked at.
+            assert _amounts(both=False).run(source, **keywords)["y"].tolist() == [1, -3]
+    assert not (tmp_path / "out.csv").exists()

@@ -19,6 +19,9 @@ pub trait TypeSpec: Sized + Clone + Send + Sync + 'static {
     /// The type that this is the spec of.
     type Value: ExtensionType<Spec = Self>;
 
+    /// Whether [`TypeSpec::validate_data`] looks at anything: no value is rebuilt only to be looked at where it does not.
+    const CHECKS_DATA: bool = true;
+
     /// The definition; see [`define`].
     fn def() -> &'static Arc<TypeDef>;
 
@@ -240,6 +243,11 @@ pub trait TypeBehavior: Send + Sync {
 
     /// The names of types that handlers of this type mix with; none means any.
     fn dispatch_types(&self) -> Option<Vec<String>>;
+
+    /// Whether data of components that came from outside is looked at when a value is rebuilt.
+    fn checks_data(&self) -> bool {
+        true
+    }
 }
 
 struct Typed<S>(std::marker::PhantomData<fn() -> S>);
@@ -251,6 +259,10 @@ impl<S: TypeSpec> TypeBehavior for Typed<S> {
 
     fn dispatch_types(&self) -> Option<Vec<String>> {
         S::dispatch_types().map(|names| names.iter().map(ToString::to_string).collect())
+    }
+
+    fn checks_data(&self) -> bool {
+        S::CHECKS_DATA
     }
 }
 

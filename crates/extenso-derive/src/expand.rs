@@ -247,6 +247,7 @@ fn provided(definition: &Definition, roots: &Roots) -> TokenStream {
     };
     let validate = check(quote!(validate), &options.validate);
     let validate_data = check(quote!(validate_data), &options.validate_data);
+    let checks_data = options.validate_data.is_some();
     let to_tensor = options.to_tensor.as_ref().map(|path| {
         quote! {
             fn to_tensor(value: &#ident) -> ::core::option::Option<#types::Result<#core::Tensor>> {
@@ -261,7 +262,7 @@ fn provided(definition: &Definition, roots: &Roots) -> TokenStream {
             }
         }
     });
-    quote!(#validate #validate_data #to_tensor #dispatch_types)
+    quote!(const CHECKS_DATA: bool = #checks_data; #validate #validate_data #to_tensor #dispatch_types)
 }
 
 fn extension_type(definition: &Definition, roots: &Roots, parts: &Parts<'_>) -> TokenStream {

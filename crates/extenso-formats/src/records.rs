@@ -5,9 +5,13 @@
 //! a time, a decimal, bytes of one width or JSON, which are text, categories, which read as what they mean, booleans of eight bits, or any
 //! type whose components are all fields, which reads as an object.
 
+mod checks;
 mod leaves;
 
+pub(crate) use checks::placed;
 pub(crate) use leaves::offsets_of;
+
+use checks::Check;
 
 use crate::categories::asked;
 use crate::columns::Columns;
@@ -29,6 +33,8 @@ pub struct RecordSpec {
     leaves: Vec<Leaf>,
     columns: u32,
     vocabularies: Vec<Vocabulary>,
+    /// What users' types say of their data, where no value is made that they would look at.
+    checks: Vec<Check>,
 }
 
 /// Values of which two leaves are made: their places among categories, and these.
@@ -82,7 +88,7 @@ impl RecordSpec {
             Compiler { leaves: Vec::new(), columns: 0, vocabularies: Vec::new(), lists: 0, list: 0, needed };
         let plan = compiler.nest(&Path::root(), spec)?;
         let Compiler { leaves, columns, vocabularies, .. } = compiler;
-        Ok(RecordSpec { plan, leaves, columns, vocabularies })
+        Ok(RecordSpec { plan, leaves, columns, vocabularies, checks: Vec::new() })
     }
 
     /// What readers and writers do with a record.

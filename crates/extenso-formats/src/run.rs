@@ -118,7 +118,7 @@ impl Runner {
     ///
     /// Errors: an argument that no record can express.
     pub fn new(function: &Arc<Concrete>) -> Result<Runner> {
-        let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+        let records = RecordSpec::of(function)?;
         let decoder = Decoder::new(records.plan())?;
         Ok(Runner { function: function.clone(), records, decoder, at: Start::default() })
     }

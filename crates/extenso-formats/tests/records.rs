@@ -175,3 +175,91 @@ fn arguments_are_fields_and_bad_rows_are_told() {
     assert_eq!(out.value, b"3\n9\n");
     assert_eq!(out.bad.rows, [1]);
 }
+
+/// An amount that is not negative.
+#[derive(Clone, ExtensionType)]
+#[extenso(name = "shop/Amount", validate_data = is_not_negative)]
+struct Amount {
+    units: Tensor,
+    note: Tensor,
+}
+
+fn is_not_negative(amount: &Amount) -> Result<()> {
+    match amount.units.as_slice::<i64>()?.iter().find(|units| **units < 0) {
+        Some(units) => Err(extenso_types::Error::value(format!("an amount is {units}")).wanted("0 or more")),
+        None => Ok(()),
+    }
+}
+
+/// A value that a function takes apart is looked at by its type as one that a reader makes, wherever it stands, if all of it is read.
+#[test]
+fn a_users_type_looks_at_the_data_of_a_run() {
+    use extenso_core::TypeSpec;
+    use extenso_formats::source::{Format, SinkOptions, SourceOptions, open_bytes, open_sink, run_blocks, run_bytes};
+    let amount = |rows| {
+        let [units, note] = [DType::I64, DType::String].map(|dtype| F::Scalar(dtype, vec![]).spec(rows).expect("a spec"));
+        Spec::from(AmountSpec { units, note }.serialize())
+    };
+    let function = |spec: Spec, both: bool| {
+        let part = move |args: Nest<Value>| {
+            let rows = StructTensor::from_value(args.leaves()[0].1)?;
+            let amount = Amount::from_value(&match RaggedTensor::from_value(rows.field("paid")?) {
+                Ok(list) => list.values().clone(),
+                Err(_) => rows.field("paid")?.clone(),
+            })?;
+            let note = if both { ops::string_length(&amount.note, "byte")? } else { ops::add(&amount.units, 0)? };
+            ops::add(ops::sum(&amount.units, Axes::All, false)?, ops::sum(note, Axes::All, false)?).map(Nest::Leaf)
+        };
+        let traced = trace("part", &Nest::Leaf(spec.clone()), part).expect("traces");
+        Arc::new(Concrete::new("part", Nest::Leaf(spec), traced.output, traced.graph).expect("compiles"))
+    };
+    let rows = extenso_types::Dim::any();
+    let fields = extenso_ext::StructSpec::new(1, [("paid", amount(rows))]).expect("fields").serialize();
+    let plain = Spec::from(fields);
+    let line = |units: i64| format!("{{\"paid\": {{\"units\": {units}, \"note\": \"ab\"}}}}\n");
+    let table = |units: i64| format!("paid.units,paid.note\n1,a\n{units},ab\n");
+    let told = |error: extenso_types::Error, wanted: &str| {
+        let error = error.to_string();
+        assert!(error.starts_with(wanted) && error.contains("shop/Amount: an amount is -3"), "{error}");
+    };
+    for (format, good, bad) in [
+        (Format::Json, line(1) + &line(3), line(1) + &line(-3)),
+        (Format::Csv, table(3), table(-3)),
+    ] {
+        let options = SourceOptions { format: Some(format), ..SourceOptions::default() };
+        for (both, refuses) in [(true, true), (false, false)] {
+            let f = function(plain.clone(), both);
+            assert!(run_bytes(&f, good.as_bytes(), &options).is_ok());
+            let whole = run_bytes(&f, bad.as_bytes(), &options);
+            let mut out = Vec::new();
+            let mut in_blocks = || {
+                let source = open_bytes(&f, bad.clone().into_bytes(), &options)?;
+                let sink = open_sink(&SinkOptions::default(), Box::new(&mut out))?;
+                run_blocks(&f, source, sink, &mut |_, _| Ok(()))
+            };
+            if refuses {
+                let first = if format == Format::Csv { "rows 0 to 1: 'paid'" } else { "'paid'" };
+                told(whole.expect_err("a negative amount"), first);
+                told(in_blocks().expect_err("a negative amount"), "rows 0 to 1: 'paid'");
+            } else {
+                // What is left out cannot be looked at.
+                assert!(whole.is_ok() && in_blocks().is_err_and(|e| !e.to_string().contains("shop/Amount")));
+            }
+        }
+    }
+    // In lists, too.
+    let items = extenso_types::Dim::any();
+    let partition = extenso_types::PartitionSpec { nrows: rows, nvalues: items, index: DType::I64 };
+    let list = Spec::from(extenso_types::ExtSpec {
+        def: extenso_ext::RaggedTensorSpec::def().clone(),
+        static_data: extenso_types::StaticValue::None,
+        components: vec![
+            (extenso_types::Segment::Each, amount(items)),
+            (extenso_types::Segment::component("row_splits"), Spec::Partition(partition)),
+        ],
+    });
+    let fields = extenso_ext::StructSpec::new(1, [("paid", list)]).expect("fields").serialize();
+    let f = function(Spec::from(fields), true);
+    let bad = "{\"paid\": []}\n{\"paid\": [{\"units\": -3, \"note\": \"\"}]}\n";
+    told(run_records(&f, bad.as_bytes(), OnError::Raise).expect_err("a negative amount"), "'paid[*]'");
+}

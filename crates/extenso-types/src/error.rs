@@ -159,6 +159,11 @@ impl Error {
         self.0.notes.push(note.into());
         self
     }
+
+    /// The lines below the text.
+    pub fn notes(&self) -> &[String] {
+        &self.0.notes
+    }
 }
 
 impl fmt::Display for Error {

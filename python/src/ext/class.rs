@@ -168,6 +168,13 @@ impl TypeBehavior for Behavior {
     fn dispatch_types(&self) -> Option<Vec<String>> {
         self.dispatch_types.clone()
     }
+
+    fn checks_data(&self) -> bool {
+        match &self.class.form {
+            Form::Annotated(annotated) => annotated.validate_data.is_some() || annotated.refines_rust,
+            Form::Written => false,
+        }
+    }
 }
 
 /// The names of the types that `__extenso_dispatch_types__` lists, as classes or names.

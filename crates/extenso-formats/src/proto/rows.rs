@@ -165,7 +165,7 @@ pub fn run_messages(
     content: &Content,
     on_error: OnError,
 ) -> Result<Rows<Nest<Value>>> {
-    let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+    let records = RecordSpec::of(function)?;
     let decoded = content.decoder(records.plan())?.messages(source, on_error)?;
     run_decoded(function, &records, decoded)
 }

@@ -1,7 +1,7 @@
 //! CSV as a source: some rows of a table at a time.
 
 use super::look::Look;
-use super::{Block, Blocks, SourceOptions};
+use super::{Block, Blocks, SourceOptions, in_rows};
 use crate::columns::OnError;
 use crate::csv::{Inference, Rows, Table};
 use crate::project::Wanted;
@@ -29,7 +29,7 @@ impl<'a> CsvBlocks<'a> {
         source: Box<dyn BufRead + Send + 'a>,
         options: &SourceOptions,
     ) -> Result<CsvBlocks<'a>> {
-        let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+        let records = RecordSpec::of(function)?;
         let table = Table::new(source, options.delimiter.unwrap_or(b','))?;
         let rows = Rows::new(records.plan(), &table.paths)?;
         Ok(CsvBlocks { table, records, rows, on_error: options.on_error, block: options.block as u64, given: false })
@@ -50,7 +50,7 @@ impl Blocks for CsvBlocks<'_> {
             return Ok(None);
         }
         self.given = true;
-        let leaves = self.records.leaves(out.columns, out.rows)?;
+        let leaves = in_rows(self.records.leaves(out.columns, out.rows), before..self.table.rows())?;
         Ok(Some(Block { leaves, rows: self.table.rows(), bytes: self.table.bytes(), bad: out.bad }))
     }
 }

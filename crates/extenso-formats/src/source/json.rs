@@ -4,7 +4,7 @@
 
 use super::look::Look;
 use super::unpack::reading;
-use super::{Block, Blocks, SourceOptions};
+use super::{Block, Blocks, SourceOptions, in_rows};
 use crate::columns::{Decoded, OnError};
 use crate::json::{Cuts, Decoder, Inference, Items, Start, is_array, is_blank, mark_len};
 use crate::plan::Plan;
@@ -128,7 +128,7 @@ impl<'a> JsonBlocks<'a> {
         source: Box<dyn BufRead + Send + 'a>,
         options: &SourceOptions,
     ) -> Result<JsonBlocks<'a>> {
-        let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+        let records = RecordSpec::of(function)?;
         let decoder = decoder_of(records.plan(), options)?;
         Ok(JsonBlocks { text: Text::new(source, options.block), records, decoder, on_error: options.on_error })
     }
@@ -194,8 +194,9 @@ impl Blocks for JsonBlocks<'_> {
             (at, Part::Items(items)) => self.decoder.items(items, at.row, self.on_error)?,
             (_, Part::End) => return Ok(None),
         };
+        let from = self.text.at.row;
         self.text.count(rows + if self.on_error == OnError::Skip { bad.count() } else { 0 });
-        let bytes = self.text.bytes() as u64;
-        Ok(Some(Block { leaves: self.records.leaves(columns, rows)?, rows: self.text.at.row, bytes, bad }))
+        let leaves = in_rows(self.records.leaves(columns, rows), from..self.text.at.row)?;
+        Ok(Some(Block { leaves, rows: self.text.at.row, bytes: self.text.bytes() as u64, bad }))
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: a block is of whole messages; what is held beside it is nothing.
 
 use super::unpack::reading;
-use super::{Block, Blocks, Sink, SourceOptions};
+use super::{Block, Blocks, Sink, SourceOptions, in_rows};
 use crate::columns::{Decoded, OnError};
 use crate::parts::Start;
 use crate::proto::{Content, Decoder, Extent, Framing, MessageType, Messages, encode_proto_json};
@@ -63,7 +63,7 @@ impl<'a> MessageBlocks<'a> {
         content: &Content,
         options: &SourceOptions,
     ) -> Result<MessageBlocks<'a>> {
-        let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+        let records = RecordSpec::of(function)?;
         let decoder = content.decoder(records.plan())?;
         let (on_error, block) = (options.on_error, options.block.max(1));
         Ok(MessageBlocks { source, records, decoder, on_error, block, row: 0, bytes: 0, given: false })
@@ -127,10 +127,11 @@ impl Blocks for MessageBlocks<'_> {
             return Ok(None);
         }
         self.given = true;
+        let from = self.row;
         self.row += rows + skipped;
         self.bytes += bytes;
-        let bytes = self.bytes as u64;
-        Ok(Some(Block { leaves: self.records.leaves(columns, rows)?, rows: self.row, bytes, bad }))
+        let leaves = in_rows(self.records.leaves(columns, rows), from..self.row)?;
+        Ok(Some(Block { leaves, rows: self.row, bytes: self.bytes as u64, bad }))
     }
 }
 

@@ -59,7 +59,7 @@ use crate::columns::{BadRows, OnError};
 use crate::csv::delimiter_of_name;
 #[cfg(feature = "proto")]
 use crate::proto::{Content, Framing, Messages, run_messages};
-use crate::records::RecordSpec;
+use crate::records::{RecordSpec, placed};
 use crate::run::{Rows, run_decoded, run_leaves};
 use extenso_core::Value;
 use extenso_graph::Concrete;
@@ -68,6 +68,7 @@ use extenso_types::{Error, Nest, Result};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -90,6 +91,11 @@ pub trait Blocks: Send {
     ///
     /// Errors: rows that do not fit, under the policy that raises; what the operating system refuses.
     fn next(&mut self) -> Result<Option<Block>>;
+}
+
+/// The leaves of these rows, whose error says which rows they are.
+fn in_rows<T>(leaves: Result<T>, rows: Range<usize>) -> Result<T> {
+    leaves.map_err(|e| placed(e, &format!("rows {} to {}", rows.start, rows.end.saturating_sub(1))))
 }
 
 /// What records are stored as.
@@ -383,7 +389,7 @@ pub fn run_bytes(function: &Arc<Concrete>, bytes: &[u8], options: &SourceOptions
     let bytes = unpack(bytes)?;
     match options.format_of(&bytes) {
         Format::Json => {
-            let records = RecordSpec::new(function.record_spec(), &function.graph().needed_inputs())?;
+            let records = RecordSpec::of(function)?;
             let decoded = json::decoder_of(records.plan(), options)?.records(&bytes, options.on_error)?;
             run_decoded(function, &records, decoded)
         }
