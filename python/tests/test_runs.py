@@ -5,6 +5,8 @@ import io
 import json
 import os
 import pathlib
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -237,6 +239,18 @@ def test_what_a_function_takes_and_records_lack_is_told() -> None:
         ex.function(lambda rows: rows).run('{"a": 1}', target=io.BytesIO())
 
 
+READS_OF_A_PIPE = """
+import pathlib, sys, threading
+import extenso as ex
+pipe, data = map(pathlib.Path, sys.argv[1:])
+for read in (ex.read_parquet, lambda pipe: ex.concat(list(ex.read_parquet_blocks(pipe, 1)))):
+    writer = threading.Thread(target=lambda: pipe.write_bytes(data.read_bytes()), daemon=True)
+    writer.start()
+    print(read(pipe).to_py())
+    writer.join(10)
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name")
 @pytest.mark.parametrize("name", ["rows.json", "rows.csv", "rows.arrows", "rows.parquet"])
 def test_a_pipe_is_read_once_whatever_looks_at_it(name: str, tmp_path: pathlib.Path) -> None:
@@ -261,6 +275,12 @@ def test_a_pipe_is_read_once_whatever_looks_at_it(name: str, tmp_path: pathlib.P
         assert (tmp_path / "out.csv").read_bytes() == b"y\n2\n4\n"
     if name == "rows.arrows":
         assert piped(lambda source: ex.read_arrow(source, memory_map=True)).to_py() == rows.to_py()
+    if name == "rows.parquet":
+        (tmp_path / "data").write_bytes(data)
+        # In a process of its own, which can be ended if the pipe is waited for under the lock that its writer wants.
+        command = [sys.executable, "-c", READS_OF_A_PIPE, str(tmp_path / name), str(tmp_path / "data")]
+        done = subprocess.run(command, timeout=120, capture_output=True, text=True, check=False)
+        assert done.stdout == f"{rows.to_py()}\n" * 2, done.stderr
 
 
 class Amount(ex.ExtensionType):
