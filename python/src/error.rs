@@ -6,8 +6,9 @@ use extenso_types::{Error, Result};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 use std::error::Error as _;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// One exception class: its name, the builtin that it also is, the errors that it stands for.
@@ -32,9 +33,21 @@ const KINDS: [Kind; 11] = [
     ),
 ];
 
+/// What the operating system answers that Python has a class for: its kind, that class, and the number by its name in `errno`.
+const ANSWERS: [(ErrorKind, &str, &str); 6] = [
+    (ErrorKind::NotFound, "FileNotFoundError", "ENOENT"),
+    (ErrorKind::PermissionDenied, "PermissionError", "EACCES"),
+    (ErrorKind::IsADirectory, "IsADirectoryError", "EISDIR"),
+    (ErrorKind::NotADirectory, "NotADirectoryError", "ENOTDIR"),
+    (ErrorKind::AlreadyExists, "FileExistsError", "EEXIST"),
+    (ErrorKind::BrokenPipe, "BrokenPipeError", "EPIPE"),
+];
+
 struct Classes {
     base: Py<PyType>,
     kinds: Vec<Py<PyType>>,
+    /// `FileError` as the class of each answer, too.
+    answers: Vec<Py<PyType>>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
@@ -44,7 +57,11 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let classes = classes(py)?;
     module.add("Error", &classes.base)?;
-    KINDS.iter().zip(&classes.kinds).try_for_each(|(kind, class)| module.add(kind.0, class))
+    KINDS.iter().zip(&classes.kinds).try_for_each(|(kind, class)| module.add(kind.0, class))?;
+    module.add_function(wrap_pyfunction!(file_error, module)?)?;
+    let (pickle, reduced) = (py.import("copyreg")?.getattr("pickle")?, wrap_pyfunction!(reduced, module)?);
+    let files = classes.answers.iter().chain([file_class(classes)]);
+    files.map(|class| pickle.call1((class, &reduced))).collect::<PyResult<Vec<_>>>().map(drop)
 }
 
 fn classes(py: Python<'_>) -> PyResult<&Classes> {
@@ -59,8 +76,19 @@ fn classes(py: Python<'_>) -> PyResult<&Classes> {
                 new_class(py, name, bases, doc)
             })
             .collect();
-        Ok(Classes { kinds: kinds?, base })
+        let mut classes = Classes { kinds: kinds?, answers: Vec::new(), base };
+        for (_, builtin, _) in &ANSWERS {
+            let bases = (file_class(&classes).bind(py), builtins.getattr(*builtin)?);
+            classes.answers.push(new_class(py, "FileError", bases, "The operating system refused.")?);
+        }
+        Ok(classes)
     })
+}
+
+/// The class of what the operating system refused.
+fn file_class(classes: &Classes) -> &Py<PyType> {
+    let at = KINDS.iter().position(|kind| kind.0 == "FileError").unwrap_or_default();
+    &classes.kinds[at]
 }
 
 fn new_class<'py>(py: Python<'py>, name: &str, bases: impl IntoPyObject<'py>, doc: &str) -> PyResult<Py<PyType>> {
@@ -83,9 +111,75 @@ pub fn raised(py: Python<'_>, error: Error) -> PyErr {
         known.map_or(&classes.base, |i| &classes.kinds[i]).bind(py).clone()
     });
     match class {
+        Ok(class) if error.io_kind().is_some() => answered(py, &class, &error).unwrap_or_else(|failure| failure),
         Ok(class) => PyErr::from_type(class, error.to_string()),
         Err(failure) => failure,
     }
+}
+
+/// The exception of what the operating system answered, which has its number and the name of the file where these are known.
+fn answered(py: Python<'_>, class: &Bound<'_, PyType>, error: &Error) -> PyResult<PyErr> {
+    let found = ANSWERS.iter().position(|(kind, _, _)| error.io_kind() == Some(*kind));
+    let class = found.map_or(Ok(class.clone()), |i| Ok::<_, PyErr>(classes(py)?.answers[i].bind(py).clone()))?;
+    let code = match (error.os_code(), found) {
+        (Some(code), _) => Some(code),
+        (None, Some(i)) => Some(py.import("errno")?.getattr(ANSWERS[i].2)?.extract::<i32>()?),
+        (None, None) => None,
+    };
+    let text = code.map(|code| py.import("os")?.call_method1("strerror", (code,))).transpose()?;
+    let file = error.file().map(|file| file.as_os_str());
+    Ok(PyErr::from_value(told(&class, &error.to_string(), (code, text, file))?))
+}
+
+/// An exception of a class with this text and what the operating system told beside it: number, text, name of the file.
+fn told<'py, A, B, C>(
+    class: &Bound<'py, PyType>,
+    text: &str,
+    (code, said, file): (A, B, C),
+) -> PyResult<Bound<'py, PyAny>>
+where
+    A: IntoPyObject<'py>,
+    B: IntoPyObject<'py>,
+    C: IntoPyObject<'py>,
+{
+    // Given to the constructor, they would be the arguments, which are what the exception shows.
+    let made = class.call1((text,))?;
+    made.setattr("errno", code)?;
+    made.setattr("strerror", said)?;
+    made.setattr("filename", file)?;
+    Ok(made)
+}
+
+/// What stands beside the text of an exception of the operating system.
+fn beside<'py>(exception: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    Ok((exception.getattr("errno")?, exception.getattr("strerror")?, exception.getattr("filename")?))
+}
+
+/// How pickle makes a `FileError` again, whose class is one of several of one name.
+#[pyfunction]
+fn reduced<'py>(exception: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    let py = exception.py();
+    let answers = &classes(py)?.answers;
+    let answer = answers.iter().position(|class| exception.get_type().is(class)).map(|i| ANSWERS[i].1);
+    let args = (answer, exception.str()?, beside(exception)?).into_pyobject(py)?;
+    (py.import("extenso._core")?.getattr("_file_error")?, args, exception.getattr("__dict__")?).into_pyobject(py)
+}
+
+/// A `FileError` that is this class of Python, too, if one is named.
+#[pyfunction]
+#[pyo3(name = "_file_error")]
+fn file_error<'py>(
+    py: Python<'py>,
+    answer: Option<&str>,
+    text: &str,
+    beside: (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>),
+) -> PyResult<Bound<'py, PyAny>> {
+    let classes = classes(py)?;
+    let class = match ANSWERS.iter().position(|(_, builtin, _)| Some(*builtin) == answer) {
+        Some(i) => &classes.answers[i],
+        None => file_class(classes),
+    };
+    told(class.bind(py), text, beside)
 }
 
 /// The exception with a sentence more.
@@ -99,7 +193,12 @@ pub fn reworded(py: Python<'_>, exception: PyErr, f: impl FnOnce(&str) -> String
     if !ours {
         return exception;
     }
-    let made = PyErr::from_type(exception.get_type(py), f(&exception.value(py).to_string()));
+    let (class, text) = (exception.get_type(py), f(&exception.value(py).to_string()));
+    let files = classes(py).is_ok_and(|classes| exception.is_instance(py, file_class(classes).bind(py)));
+    let made = match beside(exception.value(py)).and_then(|beside| told(&class, &text, beside)) {
+        Ok(made) if files => PyErr::from_value(made),
+        Ok(_) | Err(_) => PyErr::from_type(class, text),
+    };
     made.set_cause(py, exception.cause(py));
     made
 }

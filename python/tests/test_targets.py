@@ -1,9 +1,12 @@
 """Where writers and runs write: files, links, pipes, and objects that take what they like."""
 
+import copy
 import doctest
+import errno
 import io
 import os
 import pathlib
+import pickle
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -106,3 +109,39 @@ def test_the_examples_of_docstrings_hold() -> None:
                 runner.run(parser.get_doctest(text, {"ex": ex}, title, None, None))
                 tried += 1
     assert tried > 100 and runner.summarize(verbose=False).failed == 0
+
+
+def _refused(call: "Callable[[], Any]") -> Any:
+    try:
+        call()
+    except ex.FileError as error:
+        return error
+    raise AssertionError("nothing was refused")
+
+
+def test_what_the_system_refuses_is_what_python_calls_it_too(tmp_path: pathlib.Path) -> None:
+    missing, folder = tmp_path / "missing.csv", tmp_path / "folder"
+    folder.mkdir()
+    double = ex.function(lambda rows: rows["a"] * 2).get_concrete_function(ex.spec_of(ROWS))
+    readers: "list[Callable[[Any], Any]]" = [ex.read_json, ex.read_csv, ex.read_parquet, ex.read_avro, ex.read_arrow, ex.load]
+    readers += [double.run, ex.infer_spec, lambda path: double.run(path, target=tmp_path / "out.csv")]
+    readers += [lambda path: ex.read_arrow(path, memory_map=True), lambda path: ex.read_parquet_blocks(path, 1)]
+    for read in readers:
+        error = _refused(lambda read=read: read(missing))
+        assert isinstance(error, FileNotFoundError) and (error.errno, error.filename) == (errno.ENOENT, str(missing)), read
+        assert error.strerror == os.strerror(errno.ENOENT) and str(missing) in str(error) and str(error) == error.args[0]
+    error = _refused(lambda: ex.read_csv(folder))
+    assert isinstance(error, IsADirectoryError) and (error.errno, error.filename) == (errno.EISDIR, str(folder))
+    for write in WRITERS:
+        error = _refused(lambda write=write: write(ROWS, tmp_path / "no folder" / "rows"))
+        assert isinstance(error, FileNotFoundError) and error.errno == errno.ENOENT and "no folder" in error.filename
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(again) is type(error) and str(again) == str(error) and again.filename == error.filename
+    plain = pickle.loads(pickle.dumps(ex.FileError("text")))
+    assert type(plain) is ex.FileError and str(plain) == "text" and plain.errno is None
+    assert repr(error).startswith("FileError(")
+    if os.geteuid() != 0:
+        missing.write_bytes(b"a")
+        missing.chmod(0)
+        error = _refused(lambda: ex.read_csv(missing))
+        assert isinstance(error, PermissionError) and error.errno == errno.EACCES

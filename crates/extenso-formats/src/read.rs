@@ -191,5 +191,5 @@ pub fn write_json(value: &Nest<Value>, path: impl AsRef<std::path::Path>) -> Res
     let columns = batch.records.columns(&batch.leaves)?;
     let lines = Lines::new(batch.records.plan(), &columns, batch.parts())?;
     let written = fill_atomically(path, |file| lines.put(|lines| file.write_all(lines)));
-    written.map_err(|e| Error::io(e.to_string()))
+    written.map_err(Error::from)
 }

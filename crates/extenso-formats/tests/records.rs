@@ -197,7 +197,8 @@ fn a_users_type_looks_at_the_data_of_a_run() {
     use extenso_core::TypeSpec;
     use extenso_formats::source::{Format, SinkOptions, SourceOptions, open_bytes, open_sink, run_blocks, run_bytes};
     let amount = |rows| {
-        let [units, note] = [DType::I64, DType::String].map(|dtype| F::Scalar(dtype, vec![]).spec(rows).expect("a spec"));
+        let [units, note] =
+            [DType::I64, DType::String].map(|dtype| F::Scalar(dtype, vec![]).spec(rows).expect("a spec"));
         Spec::from(AmountSpec { units, note }.serialize())
     };
     let function = |spec: Spec, both: bool| {
@@ -222,10 +223,9 @@ fn a_users_type_looks_at_the_data_of_a_run() {
         let error = error.to_string();
         assert!(error.starts_with(wanted) && error.contains("shop/Amount: an amount is -3"), "{error}");
     };
-    for (format, good, bad) in [
-        (Format::Json, line(1) + &line(3), line(1) + &line(-3)),
-        (Format::Csv, table(3), table(-3)),
-    ] {
+    for (format, good, bad) in
+        [(Format::Json, line(1) + &line(3), line(1) + &line(-3)), (Format::Csv, table(3), table(-3))]
+    {
         let options = SourceOptions { format: Some(format), ..SourceOptions::default() };
         for (both, refuses) in [(true, true), (false, false)] {
             let f = function(plain.clone(), both);

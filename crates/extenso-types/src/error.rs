@@ -5,6 +5,8 @@
 use crate::Path;
 use std::error::Error as StdError;
 use std::fmt;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The result of a fallible Extenso call.
@@ -32,6 +34,15 @@ struct Inner {
     hint: Option<String>,
     notes: Vec<String>,
     cause: Option<Arc<dyn StdError + Send + Sync>>,
+    refusal: Option<Refusal>,
+}
+
+/// What the operating system answered, and the file that it answered of.
+#[derive(Clone)]
+struct Refusal {
+    kind: io::ErrorKind,
+    code: Option<i32>,
+    file: Option<PathBuf>,
 }
 
 /// Errors that say the same are equal, whatever caused them.
@@ -102,6 +113,7 @@ impl Error {
             hint: None,
             notes: Vec::new(),
             cause: None,
+            refusal: None,
         }))
     }
 
@@ -154,6 +166,49 @@ impl Error {
         self
     }
 
+    /// Makes an error of what the operating system answered of a file, whose name comes first.
+    ///
+    /// ```
+    /// # use extenso_types::Error;
+    /// let e = Error::of_file("rows.csv", std::io::Error::from_raw_os_error(2));
+    /// assert!(e.to_string().starts_with("'rows.csv': ") && e.is_io());
+    /// assert_eq!((e.io_kind(), e.os_code()), (Some(std::io::ErrorKind::NotFound), Some(2)));
+    /// assert_eq!(e.file(), Some("rows.csv".as_ref()));
+    /// ```
+    pub fn of_file(file: impl AsRef<std::path::Path>, e: io::Error) -> Error {
+        let place = format!("'{}'", file.as_ref().display());
+        Error::from(e).with_file(file.as_ref()).at(place)
+    }
+
+    /// Adds the file that the operating system answered of, which the text names.
+    pub fn with_file(mut self, file: impl Into<PathBuf>) -> Error {
+        if let Some(refusal) = &mut self.0.refusal {
+            refusal.file = Some(file.into());
+        }
+        self
+    }
+
+    /// The same error under a text that says more.
+    pub fn with_text(mut self, what: impl Into<String>) -> Error {
+        self.0.what = what.into();
+        self
+    }
+
+    /// The kind of what the operating system answered, if it did.
+    pub fn io_kind(&self) -> Option<io::ErrorKind> {
+        self.0.refusal.as_ref().map(|refusal| refusal.kind)
+    }
+
+    /// The number of what the operating system answered, if it gave one.
+    pub fn os_code(&self) -> Option<i32> {
+        self.0.refusal.as_ref()?.code
+    }
+
+    /// The file that the operating system answered of, if it is known.
+    pub fn file(&self) -> Option<&std::path::Path> {
+        self.0.refusal.as_ref()?.file.as_deref()
+    }
+
     /// Adds a line below the text.
     pub fn note(mut self, note: impl Into<String>) -> Error {
         self.0.notes.push(note.into());
@@ -202,9 +257,10 @@ impl StdError for Error {
     }
 }
 
-impl From<std::io::Error> for Error {
-    fn from(e: std::io::Error) -> Error {
+impl From<io::Error> for Error {
+    fn from(e: io::Error) -> Error {
         let mut error = Error::io(e.to_string());
+        error.0.refusal = Some(Refusal { kind: e.kind(), code: e.raw_os_error(), file: None });
         // A file object of a host language raises what its user wants to see.
         error.0.cause = e.into_inner().map(Arc::from);
         error

@@ -76,7 +76,7 @@ fn bytes_of(source: &Bound<'_, PyAny>, memory_map: bool) -> PyResult<Buffer> {
     match Source::of(source)? {
         Source::Path(path) if memory_map && !is_once(&path) => {
             let size = File::open(&path).and_then(|file| Ok(file.metadata()?.len()));
-            let size = size.map_err(|e| Error::io(format!("'{}': {e}", path.display()))).or_raise()?;
+            let size = size.map_err(|e| Error::of_file(&path, e)).or_raise()?;
             // No file without bytes can be mapped.
             if size == 0 { Ok(Buffer::from_vec(Vec::<u8>::new())) } else { mapped(py, &path) }
         }
@@ -86,7 +86,7 @@ fn bytes_of(source: &Bound<'_, PyAny>, memory_map: bool) -> PyResult<Buffer> {
             let mut reader = source.reader()?;
             let read = || {
                 let mut bytes = Vec::new();
-                reader.read_to_end(&mut bytes).map_err(|e| Error::io(e.to_string()))?;
+                reader.read_to_end(&mut bytes)?;
                 Ok(bytes)
             };
             py.detach(|| guarded(read)).map(Buffer::from_vec).or_raise()

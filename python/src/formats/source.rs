@@ -109,7 +109,7 @@ pub fn opened(path: &Path) -> Result<File> {
         true => Err(io::ErrorKind::IsADirectory.into()),
         false => Ok(file),
     });
-    file.map_err(|e| refused(path, &e))
+    file.map_err(|e| refused(path, e))
 }
 
 /// Whether what a path names can be read once only, as a pipe can.
@@ -159,9 +159,10 @@ impl PyHeld {
     }
 }
 
-fn refused(path: &Path, e: &io::Error) -> Error {
+fn refused(path: &Path, e: io::Error) -> Error {
     let text = path.to_string_lossy();
-    let error = Error::io(format!("'{}': {e}", text.chars().take(200).collect::<String>()));
+    let shown = format!("'{}'", text.chars().take(200).collect::<String>());
+    let error = Error::from(e).with_file(path).at(shown);
     if text.contains(['{', '\n']) {
         error.hint("A string is a path. Encode JSON text: `source.encode()`")
     } else {

@@ -85,7 +85,7 @@ pub fn write_to<'py>(
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let Some(target) = target else { return Ok(Some(PyBytes::new(py, bytes))) };
     if let Some(path) = path_of(Some(target))? {
-        let write = || write_atomically(path, bytes).map_err(|e| Error::io(e.to_string()));
+        let write = || write_atomically(path, bytes).map_err(Error::from);
         py.detach(write).or_raise()?;
     } else {
         PyTarget::of(target)?.write_all(bytes).map_err(Error::from).or_raise()?;

@@ -44,7 +44,7 @@ pub fn encode_avro(value: &Nest<Value>, codec: AvroCodec) -> Result<Vec<u8>> {
 /// Errors: those of [`encode_avro`]; what the operating system refuses.
 pub fn write_avro(value: &Nest<Value>, path: impl AsRef<Path>, codec: AvroCodec) -> Result<()> {
     let bytes = encode_avro(value, codec)?;
-    write_atomically(path, &bytes).map_err(|e| Error::io(e.to_string()))
+    write_atomically(path, &bytes).map_err(Error::from)
 }
 
 /// Writes batches one after another as the rows of one Avro file.

@@ -65,7 +65,7 @@ pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Re
 /// Errors: those of [`encode_csv`]; what the operating system refuses.
 pub fn write_csv(value: &Nest<Value>, delimiter: u8, path: impl AsRef<std::path::Path>) -> Result<()> {
     let text = encode_csv(value, delimiter)?;
-    write_atomically(path, &text).map_err(|e| Error::io(e.to_string()))
+    write_atomically(path, &text).map_err(Error::from)
 }
 
 /// A column of the table.

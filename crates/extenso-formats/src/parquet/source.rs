@@ -37,7 +37,7 @@ impl ParquetSource {
             file.read_to_end(&mut bytes)?;
             Ok(bytes.into())
         };
-        open().map_err(|e: io::Error| Error::io(format!("'{}': {e}", path.display())))
+        open().map_err(|e| Error::of_file(path, e))
     }
 
     /// How many bytes there are.
@@ -54,7 +54,10 @@ impl ParquetSource {
     pub(crate) fn range(&self, start: u64, length: u64) -> Result<Bytes> {
         let start = start.min(self.size());
         let length = usize::try_from(length.min(self.size() - start)).unwrap_or(usize::MAX);
-        self.get_bytes(start, length).map_err(|e| Error::io(e.to_string()))
+        self.get_bytes(start, length).map_err(|e| match e {
+            ParquetError::External(e) => super::write::outside(e),
+            other => Error::io(other.to_string()),
+        })
     }
 }
 

@@ -46,7 +46,7 @@ pub fn encode_parquet(value: &Nest<Value>) -> Result<Vec<u8>> {
 ///
 /// Errors: those of [`encode_parquet`]; what the operating system refuses.
 pub fn write_parquet(value: &Nest<Value>, path: impl AsRef<std::path::Path>) -> Result<()> {
-    let written = |bytes: Vec<u8>| write_atomically(path, &bytes).map_err(|e| Error::io(e.to_string()));
+    let written = |bytes: Vec<u8>| write_atomically(path, &bytes).map_err(Error::from);
     encode_parquet(value).and_then(written).map_err(|e| e.at("write_parquet"))
 }
 
@@ -169,11 +169,16 @@ fn writing<T>(f: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
     };
     match caught(f) {
         Ok(done) => done.map_err(|e| match e {
-            parquet::errors::ParquetError::External(e) => Error::io(e.to_string()),
+            parquet::errors::ParquetError::External(e) => outside(e),
             other => refused(&other),
         }),
         Err(panic) => Err(refused(&said(&*panic).unwrap_or("it cannot be written"))),
     }
+}
+
+/// The error of what the writer was given to write to.
+pub(super) fn outside(e: Box<dyn std::error::Error + Send + Sync>) -> Error {
+    e.downcast::<std::io::Error>().map_or_else(|e| Error::io(e.to_string()), |e| Error::from(*e))
 }
 
 #[cfg(test)]

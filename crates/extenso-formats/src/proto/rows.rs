@@ -284,5 +284,5 @@ fn write_messages(messages: &Tensor, path: impl AsRef<std::path::Path>, framing:
     for i in 0..dense.len() {
         framing.put(dense.text_at(i)?, &mut file);
     }
-    write_atomically(path, &file).map_err(|e| Error::io(e.to_string()))
+    write_atomically(path, &file).map_err(Error::from)
 }

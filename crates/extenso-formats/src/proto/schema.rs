@@ -63,10 +63,10 @@ impl Schema {
     /// Errors: those of the other constructors; what the operating system refuses.
     pub fn from_file(path: &Path) -> Result<Schema> {
         if path.extension().is_none_or(|ending| ending != "proto") {
-            let read = std::fs::read(path).map_err(|e| Error::io(format!("'{}': {e}", path.display())));
+            let read = std::fs::read(path).map_err(|e| Error::of_file(path, e));
             return Schema::from_descriptor_set(&read?);
         }
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(format!("'{}': {e}", path.display())))?;
+        let text = std::fs::read_to_string(path).map_err(|e| Error::of_file(path, e))?;
         check_edition(&text)?;
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         contained(|| {

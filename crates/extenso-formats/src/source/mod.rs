@@ -263,7 +263,7 @@ enum Opened {
 ///
 /// Errors: what the operating system refuses; no Parquet, where the file begins as Parquet.
 fn opened(path: &Path, options: &SourceOptions) -> Result<(Opened, SourceOptions)> {
-    let refused = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
+    let refused = |e| Error::of_file(path, e);
     let file = File::open(path).map_err(refused)?;
     // A pipe is opened once, and gives its bytes once.
     let again = file.metadata().map_err(refused)?.is_file();

@@ -14,7 +14,7 @@ use crate::run::encode_ndjson;
 use arrow_schema::SchemaRef;
 use extenso_core::Value;
 use extenso_graph::Concrete;
-use extenso_graph::save::archive::{ArchiveError, NewFile};
+use extenso_graph::save::archive::NewFile;
 use extenso_types::{Error, Nest, Result};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -260,15 +260,14 @@ pub fn run_to_file(
         let error = Error::value(format!("'{}' is the name of a packed file", path.display()));
         return Err(error.wanted("a name without such an ending").hint("Pack the file that was written").at("target"));
     }
-    let refused = |e: ArchiveError| Error::io(e.to_string());
-    let writing = |e: std::io::Error| Error::io(format!("'{}': {e}", path.display()));
-    let new = NewFile::create(path).map_err(refused)?;
+    let writing = |e| Error::of_file(path, e);
+    let new = NewFile::create(path)?;
     let mut options = options.clone();
     options.format = options.format.or_else(|| Format::of_name(path));
     options.delimiter = options.delimiter.or(Some(delimiter_of_name(path)));
     let sink = open_sink(&options, Box::new(BufWriter::new(new.file().try_clone().map_err(writing)?)))?;
     let done = run_blocks(function, source, sink, watch)?;
     new.sync().map_err(writing)?;
-    new.publish().map_err(refused)?;
+    new.publish()?;
     Ok(done)
 }

@@ -22,7 +22,7 @@ impl BadRowsFile {
     ///
     /// Errors: what the operating system refuses.
     pub fn create(path: &Path) -> Result<BadRowsFile> {
-        let file = File::create(path).map_err(|e| refused(path, &e))?;
+        let file = File::create(path).map_err(|e| Error::of_file(path, e))?;
         Ok(BadRowsFile { path: path.to_path_buf(), file: BufWriter::new(file) })
     }
 
@@ -54,17 +54,13 @@ impl BadRowsFile {
             }
             lines.extend_from_slice(b"}\n");
         }
-        self.file.write_all(&lines).map_err(|e| refused(&self.path, &e))
+        self.file.write_all(&lines).map_err(|e| Error::of_file(&self.path, e))
     }
 
     /// Writes what is left.
     ///
     /// Errors: what the operating system refuses.
     pub fn finish(mut self) -> Result<()> {
-        self.file.flush().map_err(|e| refused(&self.path, &e))
+        self.file.flush().map_err(|e| Error::of_file(&self.path, e))
     }
-}
-
-fn refused(path: &Path, e: &std::io::Error) -> Error {
-    Error::io(format!("'{}': {e}", path.display()))
 }

@@ -11,7 +11,7 @@ mod weights;
 mod wire;
 
 use crate::function::Concrete;
-use archive::{Archive, ArchiveError};
+use archive::Archive;
 use extenso_core::Variable;
 use extenso_types::{Error, Result, TypeDef};
 use prost::Message;
@@ -52,14 +52,14 @@ impl Module {
 /// Errors: two functions of one name; a constant that cannot be saved.
 pub fn to_bytes(functions: &[Arc<Concrete>]) -> Result<Vec<u8>> {
     let (members, features) = members(functions)?;
-    archive::write(&members, &features, PRODUCER).map_err(from_archive)
+    archive::write(&members, &features, PRODUCER).map_err(Error::from)
 }
 
 /// Writes a file with these functions: to a temporary name, synced, renamed.
 ///
 /// Errors: as [`to_bytes`]; what the operating system refuses.
 pub fn save(path: impl AsRef<Path>, functions: &[Arc<Concrete>]) -> Result<()> {
-    archive::write_atomically(path, &to_bytes(functions)?).map_err(from_archive)
+    archive::write_atomically(path, &to_bytes(functions)?).map_err(Error::from)
 }
 
 /// Writes the members of a file as a directory.
@@ -67,21 +67,21 @@ pub fn save(path: impl AsRef<Path>, functions: &[Arc<Concrete>]) -> Result<()> {
 /// Errors: as [`save`]; the directory exists and is not empty.
 pub fn save_dir(path: impl AsRef<Path>, functions: &[Arc<Concrete>]) -> Result<()> {
     let (members, features) = members(functions)?;
-    archive::write_dir(path, &members, &features, PRODUCER).map_err(from_archive)
+    archive::write_dir(path, &members, &features, PRODUCER).map_err(Error::from)
 }
 
 /// Reads a file or a directory.
 ///
 /// Errors: bytes that are not what some `save` wrote; a newer version; an op that this build does not have, by name.
 pub fn load(path: impl AsRef<Path>) -> Result<Module> {
-    read(&Archive::open(path, &[]).map_err(from_archive)?)
+    read(&Archive::open(path, &[]).map_err(Error::from)?)
 }
 
 /// Reads the bytes of a file.
 ///
 /// Errors: as [`load`].
 pub fn from_bytes(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Result<Module> {
-    read(&Archive::read(bytes, &[]).map_err(from_archive)?)
+    read(&Archive::read(bytes, &[]).map_err(Error::from)?)
 }
 
 /// The members of a file, and the abilities that a reader needs.
@@ -99,8 +99,4 @@ fn read(archive: &Archive) -> Result<Module> {
         |name: &str| archive.member(name).ok_or_else(|| Error::data(format!("the file has no member '{name}'")));
     let file = wire::File::decode(member(GRAPH)?).map_err(|e| Error::data(format!("{GRAPH}: {e}")))?;
     decode::module(file, &weights::Reader::new(member(WEIGHTS)?)?)
-}
-
-fn from_archive(e: ArchiveError) -> Error {
-    if e.io_kind().is_some() { Error::io(e.to_string()) } else { Error::data(e.to_string()) }
 }

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::fmt::{self, Display};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Why an archive was not written or not accepted.
 pub struct ArchiveError {
@@ -17,7 +17,7 @@ pub struct ArchiveError {
 enum Kind {
     Refused,
     Newer,
-    Io(io::Error),
+    Io(io::Error, PathBuf),
 }
 
 impl ArchiveError {
@@ -29,7 +29,7 @@ impl ArchiveError {
     /// What the operating system answered, if it is the cause.
     pub fn io_kind(&self) -> Option<io::ErrorKind> {
         match &self.kind {
-            Kind::Io(cause) => Some(cause.kind()),
+            Kind::Io(cause, _) => Some(cause.kind()),
             Kind::Refused | Kind::Newer => None,
         }
     }
@@ -44,7 +44,7 @@ impl ArchiveError {
 
     pub(super) fn io(attempt: &str, path: &Path, cause: io::Error) -> ArchiveError {
         let text = format!("{}: cannot {attempt}: {cause}", path.display());
-        ArchiveError { kind: Kind::Io(cause), text }
+        ArchiveError { kind: Kind::Io(cause, path.to_path_buf()), text }
     }
 
     /// Puts a place in front of the text.
@@ -65,10 +65,20 @@ impl fmt::Debug for ArchiveError {
     }
 }
 
+/// What the operating system answered stays known; what the bytes are is the data's.
+impl From<ArchiveError> for extenso_types::Error {
+    fn from(e: ArchiveError) -> extenso_types::Error {
+        match e.kind {
+            Kind::Io(cause, path) => extenso_types::Error::from(cause).with_file(path).with_text(e.text),
+            Kind::Refused | Kind::Newer => extenso_types::Error::data(e.text),
+        }
+    }
+}
+
 impl Error for ArchiveError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.kind {
-            Kind::Io(cause) => Some(cause),
+            Kind::Io(cause, _) => Some(cause),
             Kind::Refused | Kind::Newer => None,
         }
     }
