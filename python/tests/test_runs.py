@@ -334,3 +334,46 @@ def test_a_users_type_looks_at_the_data_that_a_run_reads(said: str, tmp_path: pa
             # A value of which a part is left out is not looked at.
             assert _amounts(both=False).run(source, **keywords)["y"].tolist() == [1, -3]
     assert not (tmp_path / "out.csv").exists()
+
+
+RUN_OF_MUCH = """
+import sys
+import extenso as ex
+
+def held():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("RssAnon"))
+
+class Rows:
+    def __init__(self, first, row, count):
+        self.parts = [first, *[row * 10_000] * count]
+        self.parts.reverse()
+    def read(self, size):
+        return self.parts.pop() if self.parts else b""
+
+class Nowhere:
+    def write(self, data):
+        return len(data)
+
+first, row = (b"x,y,note\\n", b"1.5,20,some words of a row\\n") if sys.argv[1] == "csv" else (b"[", b'{"x": 1.5, "y": 20, "note": "some words"},\\n')
+part = ex.function(lambda rows: {"x": rows["x"] * 2.0, "y": rows["y"] + 1, "note": rows["note"]})
+f = part.get_concrete_function(ex.infer_spec([{"x": 1.5, "y": 20, "note": "a"}]))
+seen = []
+rows = Rows(first, row, 480)
+if sys.argv[1] == "json":
+    rows.parts.insert(0, b'{"x": 1, "y": 1, "note": ""}]')
+f.run(rows, format=sys.argv[1], target=Nowhere(), target_format=sys.argv[2], progress=lambda done: seen.append(held()))
+print(len(seen), max(seen[: len(seen) // 4]), max(seen))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="how much memory a process has is read of /proc")
+@pytest.mark.parametrize("source", ["csv", "json"])
+@pytest.mark.parametrize("target", ["parquet", "csv"])
+def test_memory_does_not_grow_with_what_is_run_over(source: str, target: str) -> None:
+    command = [sys.executable, "-c", RUN_OF_MUCH, source, target]
+    done = subprocess.run(command, timeout=300, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    blocks, early, most = map(int, done.stdout.split())
+    # In KB: a block of 8 MB is held a few times over, however many there are.
+    assert blocks > 10 and most - early < 40_000, done.stdout

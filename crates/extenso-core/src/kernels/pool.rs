@@ -6,14 +6,15 @@
 //! Where the system gives large pages it is asked for them: the zeroing stays, and five hundred faults become one.
 //!
 //! Invariant: a block is in the pool or in one buffer, never both; the pool holds at most [`limit`] bytes.
+//! Vectors that grew come here too, as many of a size as were asked for lately: what is given back and never asked for is the system's.
 //! Small results do not come here: one record takes no lock. A few bytes take no memory of their own.
 
 use super::elements::{Elements, Few};
 use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::{Pod, Zeroable};
 use extenso_types::{Error, Result};
-use std::any::Any;
-use std::collections::TryReserveError;
+use std::any::{Any, TypeId};
+use std::collections::{TryReserveError, VecDeque};
 use std::result::Result as StdResult;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -67,7 +68,7 @@ pub fn reused() -> usize {
 /// Gives everything that the pool holds back to the system.
 pub fn trim() {
     let blocks = std::mem::take(&mut *lock());
-    let rooms = std::mem::take(&mut *lock_rooms());
+    let rooms = std::mem::take(&mut lock_rooms().free);
     let bytes =
         blocks.iter().map(|b| size_of_val(&b[..])).sum::<usize>() + rooms.iter().map(|r| r.bytes).sum::<usize>();
     HELD.fetch_sub(bytes, Ordering::Relaxed);
@@ -130,7 +131,7 @@ impl Drop for PoolOwner {
 fn drop_oldest() {
     while held() > limit() {
         let mut rooms = lock_rooms();
-        let room = (!rooms.is_empty()).then(|| rooms.remove(0));
+        let room = (!rooms.free.is_empty()).then(|| rooms.free.remove(0));
         drop(rooms);
         let mut blocks = lock();
         let block = (!blocks.is_empty()).then(|| blocks.remove(0));
@@ -290,14 +291,44 @@ fn take(len: usize) -> PoolOwner {
 }
 
 /// Vectors without elements, for results that grow: of any type, each with its room.
-static ROOMS: Mutex<Vec<Room>> = Mutex::new(Vec::new());
+static ROOMS: Mutex<Rooms> = Mutex::new(Rooms { free: Vec::new(), asked: VecDeque::new() });
+
+struct Rooms {
+    free: Vec<Room>,
+    /// The types and bytes of what was asked for last.
+    asked: VecDeque<(TypeId, usize)>,
+}
 
 struct Room {
     bytes: usize,
     vector: Box<dyn Any + Send>,
 }
 
-fn lock_rooms() -> std::sync::MutexGuard<'static, Vec<Room>> {
+/// Whether a room of so many bytes is what is taken where `asked` are asked for.
+fn fits(room: usize, asked: usize) -> bool {
+    (asked..asked.saturating_mul(2)).contains(&room)
+}
+
+impl Rooms {
+    /// So many that were asked for are known.
+    const ASKED: usize = 1 << 10;
+
+    fn ask<T: 'static>(&mut self, bytes: usize) {
+        if self.asked.len() == Rooms::ASKED {
+            self.asked.pop_front();
+        }
+        self.asked.push_back((TypeId::of::<T>(), bytes));
+    }
+
+    /// Whether one more room is likely to be taken. What grows by itself, and asks for nothing, would fill the pool with its rooms.
+    fn wants<T: 'static>(&self, bytes: usize) -> bool {
+        let asked = self.asked.iter().filter(|(of, asked)| *of == TypeId::of::<T>() && fits(bytes, *asked)).count();
+        let alike = |room: &&Room| class(room.bytes) == class(bytes) && room.vector.is::<Vec<T>>();
+        asked > self.free.iter().filter(alike).count()
+    }
+}
+
+fn lock_rooms() -> std::sync::MutexGuard<'static, Rooms> {
     // As of blocks.
     ROOMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -327,9 +358,9 @@ pub fn reserve<T: Pod + Send>(elements: &mut Vec<T>, n: usize) -> StdResult<(), 
 /// A vector of the pool with room for so many bytes, and not for twice as many.
 fn take_room<T: Pod + Send>(bytes: usize) -> Option<Vec<T>> {
     let mut rooms = lock_rooms();
-    let fits = |room: &Room| (bytes..bytes.saturating_mul(2)).contains(&room.bytes) && room.vector.is::<Vec<T>>();
-    let at = rooms.iter().rposition(fits)?;
-    let Room { bytes, vector } = rooms.remove(at);
+    rooms.ask::<T>(bytes);
+    let at = rooms.free.iter().rposition(|room| fits(room.bytes, bytes) && room.vector.is::<Vec<T>>())?;
+    let Room { bytes, vector } = rooms.free.remove(at);
     drop(rooms);
     HELD.fetch_sub(bytes, Ordering::Relaxed);
     REUSED.fetch_add(1, Ordering::Relaxed);
@@ -357,9 +388,13 @@ impl<T: Pod + Send> Drop for RoomOwner<T> {
         let mut vector = std::mem::take(&mut self.0);
         vector.clear();
         let bytes = vector.capacity() * size_of::<T>();
-        HELD.fetch_add(bytes, Ordering::Relaxed);
-        lock_rooms().push(Room { bytes, vector: Box::new(vector) });
-        drop_oldest();
+        let mut rooms = lock_rooms();
+        if rooms.wants::<T>(bytes) {
+            HELD.fetch_add(bytes, Ordering::Relaxed);
+            rooms.free.push(Room { bytes, vector: Box::new(vector) });
+            drop(rooms);
+            drop_oldest();
+        }
     }
 }
 
@@ -434,6 +469,27 @@ mod tests {
         reserve(&mut again, n - 1000).expect("memory");
         assert!(again.is_empty() && again.capacity() >= n && others.capacity() >= n);
         assert!(again.as_ptr().addr() == address && others.as_ptr().addr() != address);
+    }
+
+    #[test]
+    fn rooms_that_nobody_asks_for_are_not_kept() {
+        // A type of its own, since other tests of this process use the pool too.
+        #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+        #[repr(transparent)]
+        struct Own(u64);
+        let kept = || lock_rooms().free.iter().filter(|room| room.vector.is::<Vec<Own>>()).count();
+        let dropped = |capacity: usize| drop(RoomOwner(Vec::<Own>::with_capacity(capacity)));
+        let _turn = turn();
+        (0..3).for_each(|_| dropped(ROOM));
+        assert_eq!(kept(), 0);
+        let asked = || take_room::<Own>(ROOM * 8 - 100);
+        assert_eq!([asked(), asked()], [None, None]);
+        (0..4).for_each(|_| dropped(ROOM));
+        // One of another size would not be taken.
+        dropped(ROOM * 3);
+        assert_eq!(kept(), 2);
+        assert!(asked().is_some_and(|room| room.capacity() == ROOM) && asked().is_some());
+        assert_eq!(kept(), 0);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! bytes of the blocks are those of the input, and what is wrong with them is found where it is. Up to a fault of its syntax an
 //! array is followed as its reader does; behind one nothing is read.
 
+use super::split::is_blank;
 use std::io::{self, BufRead, Read};
 
 /// Where in an array the bytes that were read so far end.
@@ -16,13 +17,15 @@ pub struct Cuts {
     escaped: bool,
     /// Whether the array has ended.
     closed: bool,
+    /// Whether something stands behind it, which is a fault.
+    behind: bool,
     /// How many bytes of the text were looked at.
     looked: usize,
 }
 
 impl Cuts {
     /// Adds to a text, which is what the cut before left, until it has about so many bytes and a comma to be cut at; where that
-    /// comma is, or none where the input ends with the text.
+    /// comma is, or none where the input ends with the text, or the text with what stands behind the array.
     ///
     /// Errors: what the operating system refuses.
     pub fn fill(&mut self, source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<Option<usize>> {
@@ -30,6 +33,9 @@ impl Cuts {
         loop {
             comma = self.look(&text[self.looked..]).map(|at| self.looked + at).or(comma);
             self.looked = text.len();
+            if self.behind {
+                return Ok(None);
+            }
             if text.len() >= size && comma.is_some() {
                 return Ok(comma);
             }
@@ -58,6 +64,10 @@ impl Cuts {
                 (self.inside, self.escaped) = (bytes[at] == b'\\', bytes[at] == b'\\');
             } else {
                 match byte {
+                    _ if self.closed && !is_blank(&[*byte]) => {
+                        self.behind = true;
+                        return comma;
+                    }
                     b'"' => self.inside = true,
                     b'[' | b'{' => self.depth += 1,
                     b']' | b'}' => {
@@ -96,8 +106,20 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_behind_an_array_is_seen_before_more_is_read() {
+        for (size, behind) in (1..30).flat_map(|size| [" x", "\n[1, 2]", ",", " , {}", "]", "\""].map(|b| (size, b))) {
+            let input = format!("[1, 2, 3]{behind}{}", "z".repeat(2 * MORE));
+            let (mut rest, mut cuts, mut text) = (input.as_bytes(), Cuts::default(), Vec::new());
+            while let Some(comma) = cuts.fill(&mut rest, size, &mut text).expect("reads") {
+                cuts.cut(&mut text, comma);
+            }
+            assert!(rest.len() > MORE, "{size} {behind}: {} bytes are left", rest.len());
+        }
+    }
+
+    #[test]
     fn an_array_is_cut_between_its_items_alone() {
-        let items = [r#"[{"a": "\\\",[", "b": [1, 2]}"#, r#" {"a": "]", "b": []}"#, r#" {"c": "\\"} ] , [1, 2], "#];
+        let items = [r#"[{"a": "\\\",[", "b": [1, 2]}"#, r#" {"a": "]", "b": []}"#, r#" {"c": "\\"} ]  "#];
         let wanted = [format!("{},", items[0]), format!(",{},", items[1]), format!(",{}", items[2])];
         assert_eq!(blocks(items.join(",").as_bytes(), 1), wanted);
         for size in 1..100 {

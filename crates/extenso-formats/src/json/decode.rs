@@ -3,6 +3,7 @@
 //! Invariant: no call gives columns of rows that differ in number.
 //! How a record is read is the reader's (`read`), which bytes it is `split`'s, what becomes of a bad one `policy`'s.
 
+use super::cut::Cuts;
 use super::failure::{Failure, Read};
 use super::node::Node;
 use super::read::Scratch;
@@ -143,9 +144,7 @@ impl Decoder {
         on_error: OnError,
     ) -> Result<Decoded> {
         if self.plan.objects && is_array(source.fill_buf().map_err(reading)?) {
-            let mut text = Vec::new();
-            source.read_to_end(&mut text).map_err(reading)?;
-            return self.array(&text, on_error);
+            return self.array_stream(&mut source, on_error);
         }
         let size = parts::piece(bytes).unwrap_or(parts::MOST);
         let (mut byte, mut begun) = (0, Vec::new());
@@ -164,6 +163,21 @@ impl Decoder {
         assemble(about, self, self.start()?, next, |decoder, (byte, text): &(usize, Vec<u8>), row, out| {
             decoder.part(text, Start { row, byte: *byte }, on_error, out)
         })
+    }
+
+    /// Reads an array, of whose text a block is held.
+    fn array_stream(&mut self, source: &mut dyn BufRead, on_error: OnError) -> Result<Decoded> {
+        let (mut cuts, mut text, mut byte, mut out) = (Cuts::default(), Vec::new(), 0, self.start()?);
+        loop {
+            let comma = cuts.fill(source, parts::MOST, &mut text).map_err(reading)?;
+            let end = comma.map_or(text.len(), |comma| comma + 1);
+            let skipped = if on_error == OnError::Skip { out.bad.count() } else { 0 };
+            let row = out.rows + skipped;
+            self.put_items(Items::block(&text[..end], byte, comma.is_some()), row, on_error, &mut out)?;
+            let Some(comma) = comma else { return Ok(out) };
+            cuts.cut(&mut text, comma);
+            byte += comma;
+        }
     }
 
     /// Reads the lines of an input on this thread alone.
@@ -212,11 +226,16 @@ impl Decoder {
     /// Errors: as [`Decoder::array`].
     pub(crate) fn items(&mut self, items: Items<'_>, row: usize, on_error: OnError) -> Result<Decoded> {
         let mut out = self.start()?;
+        self.put_items(items, row, on_error, &mut out)?;
+        Ok(out)
+    }
+
+    fn put_items(&mut self, items: Items<'_>, row: usize, on_error: OnError, out: &mut Decoded) -> Result<()> {
         for (row, item) in (row..).zip(items) {
             let (byte, item) = item.map_err(|failure| failure.finish(row, 0).2)?;
-            self.record(item, byte, row, on_error, &mut out)?;
+            self.record(item, byte, row, on_error, out)?;
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Reads texts that are a document each, the first of which is row `first`; a row without one holds defaults.

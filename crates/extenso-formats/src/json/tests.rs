@@ -301,3 +301,29 @@ fn a_source_that_fails_halfway_is_an_error_under_every_policy() {
         }
     }
 }
+
+#[test]
+fn an_array_that_is_streamed_is_the_array_that_is_held() {
+    let plan = record([("id", scalar(DType::I64, 0))]);
+    let item = |row: usize| if row % 50_000 == 7 { "{\"id\": \"],\"}".into() } else { format!("{{\"id\": {row}}}") };
+    let items = (0..150_000).map(item).collect::<Vec<_>>().join(", ");
+    for text in
+        ["[]".into(), " [ ] ".into(), format!("\u{feff}[{items}]\n"), format!("[{items}, "), format!("[{items} 1]")]
+    {
+        for on_error in [OnError::Raise, OnError::Skip, OnError::Default] {
+            let source = Box::new(BufReader::new(text.as_bytes()));
+            let streamed = Decoder::new(&plan).expect("a plan").stream(source, text.len(), on_error);
+            let held = Decoder::new(&plan).expect("a plan").array(text.as_bytes(), on_error);
+            match (streamed, held) {
+                (Ok(streamed), Ok(held)) => assert_eq!(streamed, held),
+                (streamed, held) => assert_eq!(streamed.map(|_| ()), held.map(|_| ()), "{on_error:?}"),
+            }
+        }
+    }
+    // What stands behind it is told before the rest is read.
+    let text = format!("[{{\"id\": 1}}] x{}", " ".repeat(1 << 20)).into_bytes();
+    let source = Box::new(BufReader::new(Broken(Cursor::new(text.clone()))));
+    let error =
+        Decoder::new(&plan).expect("a plan").stream(source, text.len(), OnError::Skip).expect_err("text behind");
+    assert!(error.to_string().contains("byte 12"), "{error}");
+}
