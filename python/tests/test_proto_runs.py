@@ -91,3 +91,23 @@ def test_a_run_reads_the_json_form_where_the_name_says_so(total: Any, tmp_path: 
     assert total.run(path, **said)["total"].tolist() == [4.0, 0.0, 4.0]
     assert total.run(path, target=tmp_path / "out.csv", **said) is None
     assert ex.read_csv(tmp_path / "out.csv")["total"].tolist() == [4.0, 0.0, 4.0]
+
+
+@pytest.mark.parametrize("on_error", ["raise", "skip", "default"])
+def test_records_cut_in_their_first_bytes_are_no_messages(total: Any, on_error: Any, tmp_path: pathlib.Path) -> None:
+    said: dict[str, Any] = {"descriptor": SHOP, "message": "Order", "on_error": on_error}
+    ex.write_proto(ex.constant(ORDERS), tmp_path / "orders", SHOP, "Order", framing="tfrecord")
+    data = (tmp_path / "orders").read_bytes()
+    for cut in range(1, 12):
+        # A name says what the bytes alone may not.
+        named = tmp_path / "orders.tfrecord"
+        for first, wanted in ((data, "row 0"), (bytes(12), "row 0, byte .*: the file ends in a record|the checksum of a length is wrong")):
+            named.write_bytes(first[:cut])
+            for source in (named, first[:cut], io.BytesIO(first[:cut])) if first is data else (named,):
+                calls = [lambda source=source: ex.read_proto(source, **said), lambda source=source: total.run(source, **said)]
+                calls.append(lambda source=source: total.run(source, target=tmp_path / "out.csv", **said))
+                for call in calls:
+                    with pytest.raises(ex.DataError, match=wanted):
+                        if isinstance(source, io.BytesIO):
+                            source.seek(0)
+                        call()

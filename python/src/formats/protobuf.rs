@@ -2,7 +2,7 @@
 //!
 //! Holds no logic of the format: descriptors become schemas, sources messages, and options those of the formats crate.
 
-use super::source::with_bytes;
+use super::source::{Source, with_source_bytes};
 use super::target::{batch_of, write_to};
 use super::{Paths, policy, with_report};
 use crate::error::{OrRaise, guarded, raised};
@@ -13,12 +13,12 @@ use extenso_core::Value;
 use extenso_formats::proto::{
     Content, Enums, Example, ExampleOptions, Framing, MessageType, Messages, Oneofs, Optionals, Schema,
 };
-use extenso_formats::source::{MessageSink, Sink, unpack};
+use extenso_formats::source::{Format, MessageSink, Sink, unpack};
 use extenso_formats::{ProtobufOptions, Recent, proto_spec as spec_of};
 use extenso_types::{Error, Nest, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -134,7 +134,15 @@ pub fn with_messages<T: Send>(
         dense.text().map_err(|e| e.at("source")).or_raise()?;
         return read(Messages::Texts(dense));
     }
-    with_bytes(source, |bytes| f(Messages::of_file(&unpack(bytes)?, framing)))
+    let source = Source::of(source)?;
+    let framing = framing.or_else(|| named(&source));
+    with_source_bytes(py, source, |bytes| f(Messages::of_file(&unpack(bytes)?, framing)))
+}
+
+/// The framing that the name of a file says; its first bytes tell the other.
+fn named(source: &Source<'_>) -> Option<Framing> {
+    let is = |path: &Path| Format::of_name(path) == Some(Format::TfRecord);
+    matches!(source, Source::Path(path) if is(path)).then_some(Framing::TfRecord)
 }
 
 fn serialized<'a>(i: usize, item: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {

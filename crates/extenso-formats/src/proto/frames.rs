@@ -44,10 +44,12 @@ pub enum Extent {
 }
 
 impl Framing {
-    /// The framing of a file that begins with these bytes: TFRecords if the first checksum says so, otherwise lengths alone.
+    /// The framing of a file that begins with these bytes: TFRecords if the first checksum says so, otherwise lengths alone. Fewer bytes than
+    /// tell are the whole file, which is of TFRecords if it ends inside the first and is no messages by lengths alone.
     pub fn of_head(head: &[u8]) -> Framing {
         match head.split_first_chunk::<LENGTH>() {
             Some((len, rest)) if rest.starts_with(&masked_crc(len)) => Framing::TfRecord,
+            _ if is_cut_record(head) && !is_delimited(head) => Framing::TfRecord,
             _ => Framing::Delimited,
         }
     }
@@ -100,6 +102,30 @@ impl Framing {
             }
         }
     }
+}
+
+/// Whether a file looks like a TFRecord of which its length, or the checksum of that, is not whole.
+fn is_cut_record(file: &[u8]) -> bool {
+    match file.split_first_chunk::<LENGTH>() {
+        Some((len, check)) => {
+            u64::from_le_bytes(*len) <= MOST as u64 && check.len() < TAIL && masked_crc(len).starts_with(check)
+        }
+        // The high bytes of a length are zeros, which no field begins with.
+        None => file.last() == Some(&0) && file.iter().skip(4).all(|byte| *byte == 0),
+    }
+}
+
+/// Whether a file is messages of fields, each behind its length.
+fn is_delimited(file: &[u8]) -> bool {
+    let fields = |bytes: &[u8]| {
+        let (mut wire, mut groups) = (Wire::new(bytes, Span { start: 0, end: bytes.len() }), Vec::new());
+        while !wire.is_done() {
+            let tag = wire.tag()?;
+            wire.skip(tag, &mut groups)?;
+        }
+        Read::Ok(())
+    };
+    Messages::Delimited(file).frames(Start::default()).all(|frame| frame.is_ok_and(|frame| fields(frame.bytes).is_ok()))
 }
 
 /// One message of a source.

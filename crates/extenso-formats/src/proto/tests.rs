@@ -1,6 +1,8 @@
 //! What messages are read as, and refused.
 
-use super::{Enums, MessageType, Messages, Oneofs, Optionals, ProtobufOptions, Schema, proto_spec, read_proto};
+use super::{
+    Enums, Framing, MessageType, Messages, Oneofs, Optionals, ProtobufOptions, Schema, proto_spec, read_proto,
+};
 use crate::{FieldSpec as F, OnError, struct_spec};
 use extenso_core::{Tensor, join_text};
 use extenso_ext::to_literal;
@@ -287,6 +289,27 @@ fn the_checksums_of_records_are_checked() {
     assert_eq!(read(&change(14), OnError::Default), r#"[{"id": 0}, {"id": 2}] [0]"#);
     assert!(read(&change(18), OnError::Skip).starts_with("row 1, byte 18: the checksum of a length is wrong"));
     assert!(read(&RECORDS[..30], OnError::Skip).starts_with("row 1, byte 30: the file ends in a record"));
+}
+
+/// Nothing of a file says that it is of TFRecords, if not even its first checksum is whole.
+#[test]
+fn a_record_cut_in_its_first_bytes_is_no_message() {
+    for len in [1, 2, 5, 8, 16, 255, 256, 65536] {
+        let mut file = Vec::new();
+        Framing::TfRecord.put(&vec![8; len], &mut file);
+        for (cut, on_error) in
+            (1..12).flat_map(|cut| [OnError::Raise, OnError::Skip, OnError::Default].map(|on_error| (cut, on_error)))
+        {
+            // Zeros alone are messages without fields, as those that hold defaults alone are written.
+            let options = ProtobufOptions { on_error, ..masked(&["note"]) };
+            let rows = read_proto(Messages::of_file(&file[..cut], None), &message("shop.Order"), &options);
+            assert_eq!(rows.is_ok(), file[..cut].iter().all(|byte| *byte == 0), "{len} bytes, cut at {cut}: {rows:?}");
+            assert!(rows.is_ok() || rows.is_err_and(|e| e.to_string().starts_with("row ")));
+        }
+    }
+    // A number that is 0 is no sign of a length.
+    assert_eq!(Framing::of_head(b"\x05\x0d\0\0\0\0"), Framing::Delimited);
+    assert_eq!(Framing::of_head(b"\x09\x09\0\0\0\0\0\0\0\0"), Framing::Delimited);
 }
 
 #[test]
