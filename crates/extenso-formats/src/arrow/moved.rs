@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, make_array};
 use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::ArrowError;
-use extenso_core::{Tensor, Value, ops};
+use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
 use extenso_types::{Error, Result};
 
 /// The rows of values of one spec, one value after the other.
@@ -25,7 +25,54 @@ pub fn end_to_end(mut values: Vec<Value>) -> Result<Value> {
     }
     match components(&values)? {
         Some(stored) => stored.rebuilt(&values, &joined(&stored.arrays)?),
-        None => ops::concat(values, 0_i64),
+        None => ops::concat(counted(values, i32::MAX as usize)?, 0_i64),
+    }
+}
+
+/// The values, of which the first has wide row splits where all together have more values than `most`, which narrow ones count: so the
+/// rows of all have them.
+fn counted(mut values: Vec<Value>, most: usize) -> Result<Vec<Value>> {
+    let mut sums: Vec<usize> = Vec::new();
+    for value in &values {
+        let mut leaves = Vec::new();
+        value.push_leaves(&mut leaves)?;
+        sums.resize(leaves.len(), 0);
+        for (sum, leaf) in sums.iter_mut().zip(&leaves) {
+            if let Value::Partition(rows) = leaf {
+                *sum = sum.saturating_add(rows.data()?.nvalues());
+            }
+        }
+    }
+    if let Some(first) = values.first_mut().filter(|_| sums.iter().any(|sum| *sum > most)) {
+        *first = widened(first, &mut sums.iter().map(|sum| *sum > most))?;
+    }
+    Ok(values)
+}
+
+/// A value with wide row splits where `wide` says so of a leaf.
+fn widened(value: &Value, wide: &mut dyn Iterator<Item = bool>) -> Result<Value> {
+    match value {
+        Value::Ext(ext) => {
+            let parts: Vec<Value> = ext.components()?.iter().map(|part| widened(part, wide)).collect::<Result<_>>()?;
+            let mut spec = ext.spec()?;
+            for ((_, spec), part) in spec.components.iter_mut().zip(&parts) {
+                *spec = part.spec()?;
+            }
+            rebuild(&spec, parts, Provenance::Trusted)
+        }
+        Value::Partition(rows) if wide.next().unwrap_or(false) => {
+            let rows = rows.data()?;
+            let ends: Vec<i64> = match rows.offsets() {
+                Offsets::I32(ends) => ends.iter().map(|end| i64::from(*end)).collect(),
+                Offsets::I64(_) => return Ok(value.clone()),
+            };
+            Ok(RowPartition::from_offsets(Offsets::I64(ends.into()), rows.nvalues())?.into())
+        }
+        Value::Partition(_) => Ok(value.clone()),
+        Value::Tensor(_) => {
+            wide.next();
+            Ok(value.clone())
+        }
     }
 }
 
@@ -121,4 +168,38 @@ pub fn extended(
 
 fn refused(e: ArrowError) -> Error {
     Error::data(format!("Arrow refuses the array: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use extenso_core::ExtensionType;
+    use extenso_ext::RaggedTensor;
+    use extenso_types::DType;
+
+    fn rows(ends: &[i32], values: Value) -> Value {
+        let nvalues = usize::try_from(*ends.last().expect("an end")).expect("an end");
+        let rows = RowPartition::from_offsets(Offsets::I32(ends.to_vec().into()), nvalues).expect("rows");
+        RaggedTensor::from_partition(values, rows).expect("lists").into_value()
+    }
+
+    #[test]
+    fn lists_of_more_items_than_narrow_ends_count_have_wide_ones() {
+        let lists = |x: i64| rows(&[0, 1, 1], rows(&[0, 3], Tensor::from_vec(vec![x, x + 1, x + 2]).into()));
+        let joined =
+            |most| ops::concat(counted(vec![lists(0), lists(5)], most).expect("counted"), 0_i64).expect("joined");
+        let indices = |value: &Value| {
+            let mut leaves = Vec::new();
+            value.push_leaves(&mut leaves).expect("leaves");
+            let index = |leaf: Value| Some(leaf.partition().ok()?.spec().index);
+            leaves.into_iter().filter_map(index).collect::<Vec<_>>()
+        };
+        let narrow = joined(6);
+        // The leaves of a list are its items, those of the list inside first.
+        assert_eq!(indices(&narrow), [DType::I32, DType::I32]);
+        assert_eq!(indices(&joined(5)), [DType::I64, DType::I32]);
+        assert_eq!(indices(&joined(1)), [DType::I64, DType::I64]);
+        let shown = |value: &Value| extenso_ext::to_literal(value).expect("a literal").to_string();
+        assert_eq!(shown(&joined(1)), shown(&narrow));
+    }
 }
