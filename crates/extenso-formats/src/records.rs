@@ -11,8 +11,6 @@ mod leaves;
 pub(crate) use checks::placed;
 pub(crate) use leaves::offsets_of;
 
-use checks::Check;
-
 use crate::categories::asked;
 use crate::columns::Columns;
 use crate::plan::{ColumnId, Field, Plan};
@@ -34,7 +32,7 @@ pub struct RecordSpec {
     columns: u32,
     vocabularies: Vec<Vocabulary>,
     /// What users' types say of their data, where no value is made that they would look at.
-    checks: Vec<Check>,
+    checks: Vec<checks::Check>,
 }
 
 /// Values of which two leaves are made: their places among categories, and these.

@@ -69,7 +69,7 @@ impl Check {
     ///
     /// Errors: data that the type refuses, with the path of the value.
     pub fn of(&self, leaves: &[Option<Value>]) -> Result<()> {
-        let mut parts = leaves[self.leaves.clone()].iter().cloned().flatten();
+        let mut parts = leaves[self.leaves.clone()].iter().flatten().cloned();
         let made = pack(&self.spec, &mut parts, Provenance::Outside).map(|_| ());
         made.map_err(|e| if self.path.is_root() { e } else { placed(e, &format!("'{}'", self.path)) })
     }
