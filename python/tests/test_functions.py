@@ -102,16 +102,6 @@ def test_what_was_asked_for_is_not_generalised() -> None:
     assert [each.input_spec["x"].shape.dims for each in g.traces] == [(None,)]
 
 
-def test_each_size_has_a_trace_where_retracing_is_not_reduced() -> None:
-    @ex.function(reduce_retracing=False)
-    def f(x: ex.Tensor) -> ex.Tensor:
-        return x
-
-    for n in (2, 3, 2, 4):
-        f(ex.zeros([n]))
-    assert [each.input_spec["x"].shape.dims for each in f.traces] == [(2,), (3,), (4,)]
-
-
 def test_traces_are_bounded_and_say_why_they_happened() -> None:
     @ex.function
     def f(x: object, k: int = 0) -> object:

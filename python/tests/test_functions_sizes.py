@@ -156,3 +156,13 @@ def test_the_argument_that_is_no_value_is_named() -> None:
         ex.dispatch_for(ex.mean, ex.RaggedTensor)
     with pytest.raises(ex.DTypeError, match=r"constant\(\[1, None\]\)"):
         ex.sum([1, None])
+
+
+def test_each_size_has_a_trace_where_retracing_is_not_reduced() -> None:
+    @ex.function(reduce_retracing=False)
+    def f(x: ex.Tensor) -> ex.Tensor:
+        return x
+
+    for n in (2, 3, 2, 4):
+        f(ex.zeros([n]))
+    assert [each.input_spec["x"].shape.dims for each in f.traces] == [(2,), (3,), (4,)]

@@ -22,7 +22,7 @@ const BEHIND: i64 = 6;
 pub(super) fn register(def: &Arc<TypeDef>) {
     type Handle = fn(&Call<'_>) -> Answer;
     on(Target::Class(Class::Comparison), def, "DecimalTensor comparison", compared);
-    let ops: [(&'static OpDef, Handle); 11] = [
+    let ops: [(&'static OpDef, Handle); 14] = [
         (&ops::WHERE, where_),
         (&ops::ADD, |call| summed(call, false)),
         (&ops::SUBTRACT, |call| summed(call, true)),
@@ -30,7 +30,10 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::DIVIDE, divided),
         (&ops::NEGATIVE, negative),
         (&ops::ABS, absolute),
-        (&ops::ROUND, whole),
+        (&ops::ROUND, |call| whole(call, &|x, _| Ok(x))),
+        (&ops::FLOOR, |call| whole(call, &below)),
+        (&ops::CEIL, |call| whole(call, &above)),
+        (&ops::TRUNC, |call| whole(call, &towards_zero)),
         (&ops::MAXIMUM, |call| extreme(call, &ops::GREATER_EQUAL)),
         (&ops::MINIMUM, |call| extreme(call, &ops::LESS_EQUAL)),
         (&ops::AS_STRING, texts),
@@ -109,10 +112,22 @@ pub(crate) fn rounded(x: &DecimalTensor, digits: i64) -> Result<DecimalTensor> {
     if digits < 0 { form(&kept, 0, 1) } else { Ok(kept) }
 }
 
-/// `round` gives whole decimals.
-fn whole(call: &Call<'_>) -> Answer {
+/// Whole decimals, of those that are nearest to the decimals.
+fn whole(call: &Call<'_>, of: &dyn Fn(Value, Value) -> Result<Value>) -> Answer {
     let Some(x) = flat(call).first().and_then(typed_arg::<DecimalTensor>) else { return Ok(None) };
-    answer_ext(rounded(&x, 0)?)
+    answer(of(rounded(&x, 0)?.into_value(), x.into_value())?)
+}
+
+fn below(nearest: Value, x: Value) -> Result<Value> {
+    ops::where_(ops::greater(&nearest, x)?, ops::subtract(&nearest, 1)?, nearest)
+}
+
+fn above(nearest: Value, x: Value) -> Result<Value> {
+    ops::where_(ops::less(&nearest, x)?, ops::add(&nearest, 1)?, nearest)
+}
+
+fn towards_zero(nearest: Value, x: Value) -> Result<Value> {
+    ops::where_(ops::less(&x, 0)?, above(nearest.clone(), x.clone())?, below(nearest, x)?)
 }
 
 fn bits_of(x: &DecimalTensor) -> i64 {

@@ -38,7 +38,7 @@ fn of_records(values: &Value) -> Result<Value> {
         return Ok(MaskedTensor::new(of_records(masked.values())?, masked.mask().clone())?.into_value());
     }
     let records = typed_ref::<StructTensor>(values).ok_or_else(|| Error::internal("the elements are no records"))?;
-    let mut keys = Value::from(zeros(values)?);
+    let mut keys = zeros(values)?;
     let most = ops::add(ops::sum(ops::ones_like(&keys)?, 0, false)?, 1)?;
     for (name, field) in records.fields() {
         let of_field = || match rank(field)? {
