@@ -127,7 +127,7 @@ fn errors_say_what_is_wrong_with_a_key() {
     fails(at(USERS, "5"), &["index 5", "axis 0", "size 3", "-3 to 2"]);
     fails(at(USERS, "..., ..., 'id'"), &["two ellipses"]);
     fails(at(USERS, "[True, False]"), &["mask", "2", "3"]);
-    fails(at(USERS, "'xy', [[True], [False], [True]]"), &["part 2", "mask", "[3, 1]", "[3, 2]"]);
+    fails(at(USERS, "'xy', [[True], [False], [True]]"), &["part 2", "mask of 1", "axis 1, which has 2"]);
     fails(at(USERS, "[0.5]"), &["integer"]);
     fails(at(USERS, "[True, None, True]"), &["missing", "fill_none"]);
     fails(at(USERS, "[0], 'xy', [True, False]"), &["part 3", "second tensor"]);
