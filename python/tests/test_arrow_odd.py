@@ -367,3 +367,12 @@ def test_bits_that_begin_inside_a_byte_under_a_mask_of_their_own() -> None:
         part = bits[start : start + 12 - start % 3]
         masked = ex.mask(part, ex.equal(part, True))
         assert pa.array(masked.to_arrow()).to_pylist() == [True if bit else None for bit in part.tolist()]
+
+
+def test_lists_of_one_size_may_be_missing_and_so_may_what_is_in_them() -> None:
+    """No zero stands for an element that is missing beside a list that is."""
+    rows = [[[1, None], None], [[3, 4], [5, 6]]]
+    value = ex.from_arrow(pa.array(rows, pa.list_(pa.list_(pa.int64(), 2), 2)))
+    wanted = [[[1, None], [None, None]], [[3, 4], [5, 6]]]
+    assert value.to_arrow().to_pylist() == wanted and ex.to_py(value) == wanted
+    assert ex.to_py(ex.is_none(value)) == [[[item is None for item in inner] for inner in row] for row in wanted]

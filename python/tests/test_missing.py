@@ -408,3 +408,24 @@ def test_values_that_may_be_missing_have_a_length_and_one_of_them_a_truth() -> N
     assert len(ex.to_timestamp(ex.constant([1, 2]), "s")) == 2
     halves = ex.function(lambda x: sum(row * len(x) for row in x))
     assert ex.to_py(halves(ex.constant([1, None, 3]))) is None and ex.to_py(halves(ex.tensor([1, 2]))) == 6
+
+
+def test_rows_that_are_missing_are_passed_over_by_the_largest_elements_of_columns() -> None:
+    """As if they were empty, so that nothing that is there is lost."""
+    values, places = ex.top_k(ex.constant([None, [3], [5]]), 2, axis=0)
+    assert ex.to_py(values) == [[5], [3]] and ex.to_py(places) == [[2], [1]]
+    assert ex.to_py(ex.top_k(ex.constant([[[3, 1], None, [2]]]), 2, axis=1)[0]) == [[[3, 1], [2]]]
+
+
+def test_rows_of_what_has_no_zero_are_padded_with_nothing_or_a_fill() -> None:
+    """Times, decimals and records become dense; what was missing stays so."""
+    days = ex.to_date(ex.constant([[18000], [], [18001, None]]))
+    day = ex.to_py(days)[0][0]
+    dense = days.to_tensor()
+    assert dense.shape == (3, 2) and ex.to_py(dense) == [[day, None], [None, None], [ex.to_py(days)[2][0], None]]
+    filled = ex.to_py(days.to_tensor(ex.to_date(ex.tensor(18000))))
+    assert filled == [[day, day], [day, day], [ex.to_py(days)[2][0], None]]
+    rows = ex.constant([[{"a": 1}], []])
+    assert ex.to_py(rows.to_tensor(shape=(2, 2))) == [[{"a": 1}, None], [None, None]]
+    traced = ex.function(lambda x: x.to_tensor())
+    assert ex.to_py(traced(rows)) == [[{"a": 1}], [None]]

@@ -224,7 +224,7 @@ class TestKeys:
             ((0, 0, 0), IndexError, "3 axes"),
             ((..., ...), IndexError, "two ellipses"),
             (slice(None, None, 0), ValueError, "step"),
-            ([True], ValueError, "mask"),
+            ([True], IndexError, "mask"),
         ],
     )
     def test_bad_keys_are_errors(self, key: Any, kind: type[Exception], words: str) -> None:

@@ -377,3 +377,20 @@ def test_memory_does_not_grow_with_what_is_run_over(source: str, target: str) ->
     blocks, early, most = map(int, done.stdout.split())
     # In KB: a block of 8 MB is held a few times over, however many there are.
     assert blocks > 10 and most - early < 40_000, done.stdout
+
+
+def test_bad_rows_go_into_a_file_of_their_own(tmp_path: pathlib.Path) -> None:
+    """Neither over the source, which would be lost before it is read, nor over the target."""
+    source, target = tmp_path / "in.ndjson", tmp_path / "out.ndjson"
+    source.write_bytes(b'{"x":1}\n{"x":"a"}\n')
+    spec = ex.StructTensorSpec([None], {"x": ex.TensorSpec([None], "i64")})
+    f = ex.function(lambda rows: {"y": rows["x"] + 1}).get_concrete_function(spec)
+    (tmp_path / "link.ndjson").symlink_to(source)
+    for beside in (source, target, tmp_path / "link.ndjson", tmp_path / "." / "in.ndjson"):
+        with pytest.raises(ValueError, match="bad_rows.*by the run itself"):
+            f.run(source, target=target, on_error="skip", bad_rows=beside)
+    with pytest.raises(ValueError, match="bad_rows.*by the run itself"):
+        f.run(str(source), on_error="skip", bad_rows=str(source))
+    assert source.read_bytes() == b'{"x":1}\n{"x":"a"}\n' and not target.exists()
+    f.run(source, target=target, on_error="skip", bad_rows=tmp_path / "bad.ndjson")
+    assert target.read_bytes() == b'{"y":2}\n' and b'"row":1' in (tmp_path / "bad.ndjson").read_bytes()

@@ -148,7 +148,7 @@ def test_fields_are_reached_step_by_step_through_rows_and_masks() -> None:
         (True, TypeError, "a boolean"),
         (1.5, TypeError, "names of fields|integer"),
         (slice("a", None), TypeError, "in a slice"),
-        ([True], ValueError, "mask"),
+        ([True], IndexError, "mask"),
         ((..., ...), IndexError, "two ellipses"),
     ],
 )

@@ -145,3 +145,12 @@ def test_what_the_system_refuses_is_what_python_calls_it_too(tmp_path: pathlib.P
         missing.chmod(0)
         error = _refused(lambda: ex.read_csv(missing))
         assert isinstance(error, PermissionError) and error.errno == errno.EACCES
+
+
+@pytest.mark.parametrize("name", ["x.ndjson.gz", "x.csv.zst", "x.parquet.gz"])
+def test_a_name_that_says_packed_is_no_target(tmp_path: pathlib.Path, name: str) -> None:
+    """Files that are packed are read, and none is written, by no writer and no run."""
+    write = {"ndjson": ex.write_json, "csv": ex.write_csv, "parquet": ex.write_parquet}[name.split(".")[1]]
+    with pytest.raises(ValueError, match="the name of a packed file"):
+        write(ex.constant([{"a": 1}]), tmp_path / name)
+    assert not list(tmp_path.iterdir())

@@ -77,7 +77,10 @@ impl Run {
 
     fn pass(&self, function: &Arc<Concrete>) -> Result<Progress, Failure> {
         let (source, size) = self.source(function)?;
-        let mut bad_rows = self.bad_rows.as_deref().map(BadRowsFile::create).transpose()?;
+        let of_run: Vec<&Path> =
+            [self.data.as_deref(), self.input.as_deref(), Some(&*self.output)].into_iter().flatten().collect();
+        let created = self.bad_rows.as_deref().map(|path| BadRowsFile::create(path, &of_run));
+        let mut bad_rows = created.transpose()?;
         let bar = self.bar(size);
         let mut watch = |done: &Progress, bad: &BadRows| {
             bar.set_position(done.bytes as u64);

@@ -187,6 +187,7 @@ pub fn read_json_file(file: File, options: &JsonOptions) -> Result<Rows> {
 ///
 /// Errors: a value that no record can express; what the operating system refuses.
 pub fn write_json(value: &Nest<Value>, path: impl AsRef<std::path::Path>) -> Result<()> {
+    crate::source::plain_name(path.as_ref())?;
     let batch = Batch::of_text(value)?;
     let columns = batch.records.columns(&batch.leaves)?;
     let lines = Lines::new(batch.records.plan(), &columns, batch.parts())?;

@@ -6,6 +6,7 @@ use crate::function::py_to_nest;
 use crate::{arg, literal, value};
 use extenso_core::Value;
 use extenso_formats::arrow::{ArrowOptions, from_chunks};
+use extenso_formats::source::plain_name;
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Error, Nest};
 use pyo3::prelude::*;
@@ -85,6 +86,7 @@ pub fn write_to<'py>(
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let Some(target) = target else { return Ok(Some(PyBytes::new(py, bytes))) };
     if let Some(path) = path_of(Some(target))? {
+        plain_name(&path).or_raise()?;
         let write = || write_atomically(path, bytes).map_err(Error::from);
         py.detach(write).or_raise()?;
     } else {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a callback that raises ends the run, and so does a signal; what they raised comes out of it.
 
+use super::target::path_of;
 use crate::arg;
 use crate::error::{OrCarry, OrRaise, raised};
 use extenso_formats::source::BadRowsFile;
@@ -9,7 +10,7 @@ use extenso_formats::{BadRows, Progress};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Who is told of a run.
 pub struct Watchers {
@@ -25,9 +26,17 @@ pub struct Watchers {
 impl Watchers {
     /// Those of the keywords `progress` and `bad_rows`.
     ///
-    /// Errors: a `progress` that is neither a boolean nor callable; what the operating system refuses.
-    pub fn new(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, bad_rows: Option<&Path>) -> PyResult<Watchers> {
-        let file = bad_rows.map(BadRowsFile::create).transpose().or_raise()?;
+    /// Errors: a `progress` that is neither a boolean nor callable; bad rows into the source or the target of the run; what the operating
+    /// system refuses.
+    pub fn new(
+        py: Python<'_>,
+        progress: Option<&Bound<'_, PyAny>>,
+        bad_rows: Option<&Path>,
+        of_run: [Option<&Bound<'_, PyAny>>; 2],
+    ) -> PyResult<Watchers> {
+        let of_run: Vec<PathBuf> = of_run.into_iter().filter_map(|object| path_of(object).ok().flatten()).collect();
+        let of_run: Vec<&Path> = of_run.iter().map(PathBuf::as_path).collect();
+        let file = bad_rows.map(|path| BadRowsFile::create(path, &of_run)).transpose().or_raise()?;
         let said = progress.and_then(|progress| progress.cast::<PyBool>().ok()).map(|said| said.is_true());
         let (progress, bar) = match (progress, said) {
             (None, _) | (_, Some(false)) => (None, false),

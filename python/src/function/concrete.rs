@@ -106,7 +106,7 @@ impl PyConcrete {
             return Err(raised(py, error.wanted("`target`, what the results are written into").at("run")));
         }
         let sink = target.map(|target| Ok::<_, PyErr>((target, said.sink(py, &options)?))).transpose()?;
-        let watchers = formats::Watchers::new(py, progress, bad_rows.as_deref())?;
+        let watchers = formats::Watchers::new(py, progress, bad_rows.as_deref(), [Some(source), target])?;
         let run = formats::Run::new(&self.0, source, options, watchers)?;
         match sink {
             Some((target, sink)) => run.into_target(target, &sink),

@@ -5,6 +5,7 @@ use super::pick::first_of;
 use super::{Beside, along, along_one, count, in_shape_of, only, rows_value};
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank};
+use crate::masked::MaskedTensor;
 use crate::missing::may_lack;
 use crate::ragged::RaggedTensor;
 use crate::ragged::columns::{across, across_changed};
@@ -79,6 +80,23 @@ fn steps(x: &Value, axis: i64) -> Result<Value> {
     ops::subtract(later, ops::slice(x, axis, 0_i64, Some(vec![-1]), 1_i64)?)
 }
 
+/// The value with empty rows where rows along the axis are missing: they have no element in any column.
+fn without_missing_rows(x: &Value, axis: usize) -> Result<Value> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(x) {
+        return match (masked.rows_there()?, axis) {
+            (Some(rows), 0) => Ok(rows.into_value()),
+            _ => {
+                let values = without_missing_rows(masked.values(), axis)?;
+                Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value())
+            }
+        };
+    }
+    match typed_ref::<RaggedTensor>(x).filter(|_| axis > 0) {
+        Some(rows) => Ok(rows.with_values(without_missing_rows(rows.values(), axis - 1)?)?.into_value()),
+        None => Ok(x.clone()),
+    }
+}
+
 /// The `k` largest elements of each list along `axis`, the largest first, or all where a ragged list has fewer; and their positions.
 ///
 /// Along an axis with ragged rows inside, lists are the columns of the rows, and positions are numbers of rows. Shapes: `k` is one
@@ -112,6 +130,7 @@ pub fn top_k(x: &Value, k: impl Into<Arg>, axis: i64) -> Result<(Value, Value)> 
             return ops::top_k(x, k);
         }
         if rows_inside(x, at, &|_| true) {
+            let x = &without_missing_rows(x, at)?;
             let first = |lines: &RaggedTensor| {
                 RaggedTensor::from_value(&ops::slice(lines.clone().into_value(), 1_i64, 0_i64, Some(vec![k]), 1_i64)?)
             };
@@ -233,9 +252,12 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
             .hint("Write `fill_none(counts, 0)` around them.")),
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => axis.map(|axis| normalize_axis(axis, rank(x)?)).transpose(),
     };
-    let Some(at) = at().map_err(|e| e.at("repeat"))?.filter(|&at| is_ragged(x, at)) else {
-        return ops::repeat(x, counts, axis);
-    };
+    let at = at().map_err(|e| e.at("repeat"))?;
+    if let (Some(at), Some(rows)) = (at.filter(|&at| at > 1 && !is_ragged(x, at)), typed_ref::<RaggedTensor>(x)) {
+        // The axis is one of what is in the rows.
+        return Ok(rows.with_values(repeat(rows.values(), counts, Some(int(at - 1)))?)?.into_value());
+    }
+    let Some(at) = at.filter(|&at| is_ragged(x, at)) else { return ops::repeat(x, counts, axis) };
     let repeated = || {
         let beside = match &counts {
             Arg::Value(value) if rank(value)? > 0 => vec![Beside::lists("counts", value)],

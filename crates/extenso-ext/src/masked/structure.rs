@@ -3,7 +3,7 @@
 //! Ops along the axes that the mask has apply to both; ops inside apply to the values alone; any other op sees the mask
 //! stretched to all axes of the values.
 
-use super::MaskedTensor;
+use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg, typed_ref};
 use crate::axes::{is_ragged, outer, rank, witness, zeros_of};
 use crate::missing::mask;
@@ -28,6 +28,13 @@ pub(super) fn whole(call: &Call<'_>) -> Answer {
 
 /// The same values under a mask with all of their axes.
 pub(crate) fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
+    if let Some(inner) = typed_ref::<MaskedTensor>(x.values()) {
+        // What is missing as a whole is missing with all that is in it.
+        let inner = stretched(&inner)?;
+        let mask =
+            ops::logical_and(trailing(&x.mask().clone().into(), inner.mask_rank()? - x.mask_rank()?)?, inner.mask())?;
+        return MaskedTensor::new(inner.values().clone(), mask.tensor()?.clone());
+    }
     if x.mask_rank()? == rank(x.values())? {
         return Ok(x.clone());
     }

@@ -2,14 +2,16 @@
 
 use super::RaggedTensor;
 use crate::args::{int, typed};
-use crate::axes::{dim, one_row, outer, rank};
+use crate::axes::{dim, one_row, outer, positions, rank, zeros_of};
 use crate::masked::MaskedTensor;
+use crate::meaning::nested;
+use crate::missing::one_more;
 use crate::structs::masked_by;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops, strengthen};
 use extenso_types::{DType, DTypeKind, Dim, Error, Result};
 
 /// The value as a dense tensor: rows are filled up to the longest with `fill`, which is zero, false or an empty string if it
-/// is not given; what is missing stays missing, rows as well. `shape` pads and crops further: one size for each axis, none to leave it as it comes.
+/// is not given; elements that have no zero, such as times and records, are missing there. What is missing stays missing, rows as well. `shape` pads and crops further: one size for each axis, none to leave it as it comes.
 ///
 /// Errors: a shape of another rank, or with a negative size; a fill of another dtype; values that are no tensor.
 ///
@@ -33,6 +35,9 @@ pub fn to_dense(x: impl Into<Value>, fill: Option<Arg>, shape: Option<&[Option<i
         let rank = rank(&x)?;
         let sizes = shape.map_or_else(|| vec![None; rank], <[_]>::to_vec);
         check_sizes(&sizes, rank)?;
+        if let elements @ Value::Ext(_) = nested::innermost(&x) {
+            return by_numbers(&x, &elements, fill, shape);
+        }
         let fill = fill_of(&x, fill)?;
         let dense = filled(&x, &fill, &sizes)?;
         resize_outer(dense, &fill, sizes.first().copied().flatten())
@@ -52,6 +57,31 @@ fn rows_to_dense(
     let there = ops::cast(Tensor::scalar(1_i64), DType::Bool)?;
     let mask = resize_outer(masked.mask().clone().into(), &there, outer)?;
     masked_by(values, mask.tensor()?)
+}
+
+/// Elements that have no zero, such as times and records: their numbers as a dense tensor, and what these are of. Without a fill nothing is
+/// behind the rows.
+fn by_numbers(x: &Value, elements: &Value, fill: Option<Arg>, shape: Option<&[Option<i64>]>) -> Result<Value> {
+    let axes = rank(elements)?;
+    let in_a_row = |x: &Value| if axes == 1 { Ok(x.clone()) } else { ops::reshape(x, vec![-1_i64]) };
+    let numbers = |x: &Value| match axes {
+        1 => positions(x),
+        _ => ops::reshape_like(positions(&in_a_row(x)?)?, zeros_of(x, axes)?),
+    };
+    let numbers = to_dense(nested::below(x, &numbers)?, Some(Arg::from(-1_i64)), shape)?;
+    let (at, own) = match typed::<MaskedTensor>(&numbers) {
+        Some(masked) => (masked.filled(-1_i64)?, Some(masked.mask().clone())),
+        None => (numbers, None),
+    };
+    let there = ops::greater_equal(&at, 0)?;
+    let row = in_a_row(elements)?;
+    let count = ops::sum(ops::ones_like(positions(&row)?)?, 0, false)?;
+    let found = ops::take(one_more(&row)?, ops::where_(&there, at, count)?, 0)?;
+    match (fill, own) {
+        (None, _) => masked_by(found, there.tensor()?),
+        (Some(fill), None) => ops::where_(there, found, fill),
+        (Some(fill), Some(own)) => masked_by(ops::where_(there, found, fill)?, &own),
+    }
 }
 
 fn check_sizes(sizes: &[Option<i64>], rank: usize) -> Result<()> {

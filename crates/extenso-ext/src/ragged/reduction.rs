@@ -98,6 +98,14 @@ impl Reduction {
             fold = fold.of_parts();
         }
         if second {
+            // Rows that are missing have no element in any column.
+            if typed::<MaskedTensor>(x.values()).is_some() && lacks_identity(fold, x.values()) {
+                x = x.compact()?;
+                let inner = typed::<MaskedTensor>(x.values()).map(|masked| masked.rows_there()).transpose()?;
+                if let Some(inner) = inner.flatten() {
+                    x = x.with_values(inner.into_value())?;
+                }
+            }
             // Columns of rows are lists of at least one element.
             let folded = match typed::<RaggedTensor>(x.values()) {
                 Some(_) => rows(&segment(segment_op(fold)), &x)?,

@@ -25,6 +25,10 @@ pub(crate) fn take(call: &Call<'_>) -> Answer {
         let taken = again(call, &[x.clone(), Arg::from(indices.values())])?;
         return wrap(taken, |values| Ok(indices.with_values(values)?.into_value()));
     }
+    // Where an index is missing, so is the row that it would pick.
+    if typed_arg::<MaskedTensor>(indices).is_some() {
+        return Ok(None);
+    }
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     match axis_of(&x, axis)? {
         0 => {}

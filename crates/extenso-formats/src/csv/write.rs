@@ -64,6 +64,7 @@ pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Re
 ///
 /// Errors: those of [`encode_csv`]; what the operating system refuses.
 pub fn write_csv(value: &Nest<Value>, delimiter: u8, path: impl AsRef<std::path::Path>) -> Result<()> {
+    crate::source::plain_name(path.as_ref())?;
     let text = encode_csv(value, delimiter)?;
     write_atomically(path, &text).map_err(Error::from)
 }

@@ -225,6 +225,17 @@ impl SourceOptions {
     }
 }
 
+/// Checks that the name of a file to be written says that it is plain: files that are packed are read, and none is written.
+///
+/// Errors: an ending that says packed.
+pub fn plain_name(path: &Path) -> Result<()> {
+    if !is_packed_name(path) {
+        return Ok(());
+    }
+    let error = Error::value(format!("'{}' is the name of a packed file", path.display()));
+    Err(error.wanted("a name without such an ending").hint("Pack the file that was written").at("target"))
+}
+
 /// Whether the name says that a file is packed.
 fn is_packed_name(path: &Path) -> bool {
     path.extension()

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a file appears under its name whole or not at all.
 
-use super::{Blocks, Format, Progress, Watch, is_packed_name, run_blocks};
+use super::{Blocks, Format, Progress, Watch, plain_name, run_blocks};
 #[cfg(feature = "parquet")]
 use crate::arrow::{Vocabularies, in_schema, ipc::readable};
 use crate::csv::delimiter_of_name;
@@ -256,10 +256,7 @@ pub fn run_to_file(
     options: &SinkOptions,
     watch: &mut Watch<'_>,
 ) -> Result<Progress> {
-    if is_packed_name(path) {
-        let error = Error::value(format!("'{}' is the name of a packed file", path.display()));
-        return Err(error.wanted("a name without such an ending").hint("Pack the file that was written").at("target"));
-    }
+    plain_name(path)?;
     let writing = |e| Error::of_file(path, e);
     let new = NewFile::create(path)?;
     let mut options = options.clone();

@@ -8,7 +8,7 @@ use crate::json::write_string;
 use extenso_types::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 /// A file with a line of JSON for each bad row: its number, and for the first rows of a block their byte, path and error.
 #[derive(Debug)]
@@ -18,10 +18,14 @@ pub struct BadRowsFile {
 }
 
 impl BadRowsFile {
-    /// An empty file of this name.
+    /// An empty file of this name, which is none of those that a run reads and writes.
     ///
-    /// Errors: what the operating system refuses.
-    pub fn create(path: &Path) -> Result<BadRowsFile> {
+    /// Errors: it is one of them, and stays as it is; what the operating system refuses.
+    pub fn create(path: &Path, of_run: &[&Path]) -> Result<BadRowsFile> {
+        if of_run.iter().any(|other| is_same(path, other)) {
+            let error = Error::value(format!("'{}' is read or written by the run itself", path.display()));
+            return Err(error.wanted("another file for what did not fit").at("bad_rows"));
+        }
         let file = File::create(path).map_err(|e| Error::of_file(path, e))?;
         Ok(BadRowsFile { path: path.to_path_buf(), file: BufWriter::new(file) })
     }
@@ -36,7 +40,7 @@ impl BadRowsFile {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let path = dir.path().join("bad.ndjson");
     /// let first = BadRow { row: 3, offset: 70, path: "price".parse().unwrap(), error: Error::data("a string came") };
-    /// let mut file = BadRowsFile::create(&path).unwrap();
+    /// let mut file = BadRowsFile::create(&path, &[]).unwrap();
     /// file.write(&BadRows { rows: vec![3, 5], first: vec![first], ..BadRows::default() }).unwrap();
     /// file.finish().unwrap();
     /// let wanted = "{\"row\":3,\"byte\":70,\"path\":\"price\",\"error\":\"a string came.\"}\n{\"row\":5}\n";
@@ -62,5 +66,13 @@ impl BadRowsFile {
     /// Errors: what the operating system refuses.
     pub fn finish(mut self) -> Result<()> {
         self.file.flush().map_err(|e| Error::of_file(&self.path, e))
+    }
+}
+
+/// Whether two names are of one file; of files that are not there yet, whether they would be.
+fn is_same(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => absolute(a).ok().zip(absolute(b).ok()).is_some_and(|(a, b)| a == b),
     }
 }

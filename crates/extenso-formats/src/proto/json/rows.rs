@@ -100,6 +100,7 @@ fn put(record: &Record<'_>, row: usize, out: &mut Vec<u8>) -> Result<()> {
 ///
 /// Errors: those of [`encode_proto_json`]; what the operating system refuses.
 pub fn write_proto_json(value: &Nest<Value>, message: &MessageType, path: impl AsRef<std::path::Path>) -> Result<()> {
+    crate::source::plain_name(path.as_ref())?;
     let text = encode_proto_json(value, message)?;
     write_atomically(path, &text).map_err(Error::from)
 }
