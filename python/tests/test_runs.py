@@ -336,6 +336,24 @@ def test_a_users_type_looks_at_the_data_that_a_run_reads(said: str, tmp_path: pa
     assert not (tmp_path / "out.csv").exists()
 
 
+class Positive(ex.ExtensionType):
+    """A number above zero."""
+
+    v: ex.Tensor
+
+    def __validate_data__(self) -> None:
+        if bool(ex.any(self.v <= 0.0)):
+            raise ValueError("not positive")
+
+
+def test_a_users_type_does_not_look_at_what_stands_under_a_missing_record() -> None:
+    """The zero there is the reader's, and no data."""
+    there = ex.mask(ex.StructTensor([2], {"p": Positive([1.0, 2.0])}), [True, False])
+    spec = ex.spec_of(ex.StructTensor([2], {"r": there}))
+    f = ex.function(lambda rows: {"v": rows["r"].values["p"].v}).get_concrete_function(spec)
+    assert f.run(b'{"r":{"p":{"v":1.0}}}\n{"r":null}\n')["v"].tolist() == [1.0, 0.0]
+
+
 RUN_OF_MUCH = """
 import sys
 import extenso as ex

@@ -1,10 +1,11 @@
 //! What users' types say of the data of their values, where a function runs on leaves and nobody makes the values.
 //!
-//! Invariant: a value is looked at if all its leaves are there, and once. What a decoder makes of shipped types is right as it is.
+//! Invariant: a value is looked at if all its leaves are there and it cannot be missing, and once. What lies under a missing value has no
+//! meaning, and no type refuses it. What a decoder makes of shipped types is right as it is.
 
 use super::RecordSpec;
 use extenso_core::{Provenance, TypeSpec, Value, behavior, pack};
-use extenso_ext::{CategoricalTensorSpec, StructSpec, UnionSpec};
+use extenso_ext::{CategoricalTensorSpec, MaskedTensorSpec, StructSpec, UnionSpec};
 use extenso_graph::Concrete;
 use extenso_types::{Error, ExtSpec, Path, Result, Spec};
 use std::error::Error as _;
@@ -27,7 +28,7 @@ impl RecordSpec {
         let needed = function.graph().needed_inputs();
         let records = RecordSpec::new(function.record_spec(), &needed)?;
         let mut found = Found { checks: Vec::new(), needed: &needed, next: 0 };
-        function.record_spec().leaves().into_iter().for_each(|(path, spec)| found.walk(path, spec));
+        function.record_spec().leaves().into_iter().for_each(|(path, spec)| found.walk(path, spec, false));
         Ok(RecordSpec { checks: found.checks, ..records })
     }
 }
@@ -39,17 +40,18 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    fn walk(&mut self, path: Path, spec: &Spec) {
+    fn walk(&mut self, path: Path, spec: &Spec, may_be_missing: bool) {
         let Spec::Ext(ext) = spec else {
             self.next += 1;
             return;
         };
         let (first, inner) = (self.next, self.checks.len());
+        let below = may_be_missing || ext.def.uid() == MaskedTensorSpec::def().uid();
         for (segment, spec) in &ext.components {
-            self.walk(path.child(segment.clone()), spec);
+            self.walk(path.child(segment.clone()), spec, below);
         }
         let leaves = first..self.next;
-        if looks(ext) && leaves.clone().all(|leaf| self.needed.get(leaf).copied().unwrap_or(true)) {
+        if !may_be_missing && looks(ext) && leaves.clone().all(|leaf| self.needed.get(leaf).copied().unwrap_or(true)) {
             // Making the value makes those inside it.
             self.checks.truncate(inner);
             self.checks.push(Check { path, spec: spec.clone(), leaves });
