@@ -347,11 +347,18 @@ class Positive(ex.ExtensionType):
 
 
 def test_a_users_type_does_not_look_at_what_stands_under_a_missing_record() -> None:
-    """The zero there is the reader's, and no data."""
+    """The zero there is the reader's, and no data; where it is known what is there, that is looked at."""
     there = ex.mask(ex.StructTensor([2], {"p": Positive([1.0, 2.0])}), [True, False])
     spec = ex.spec_of(ex.StructTensor([2], {"r": there}))
     f = ex.function(lambda rows: {"v": rows["r"].values["p"].v}).get_concrete_function(spec)
-    assert f.run(b'{"r":{"p":{"v":1.0}}}\n{"r":null}\n')["v"].tolist() == [1.0, 0.0]
+    lines = b'{"r":{"p":{"v":1.0}}}\n{"r":null}\n'
+    table = ex.write_parquet(ex.read_json(lines))
+    for read in (f.run(lines)["v"], f.run(table)["v"], ex.read_json(lines, spec)["r"].values["p"].v):
+        assert read.tolist()[0] == 1.0
+    assert ex.read_parquet(table, spec)["r"].mask.tolist() == [True, False]
+    bad = ex.write_parquet(ex.read_json(b'{"r":{"p":{"v":-1.0}}}\n{"r":null}\n'))
+    with pytest.raises(ValueError, match="not positive"):
+        ex.read_parquet(bad, spec)
 
 
 RUN_OF_MUCH = """

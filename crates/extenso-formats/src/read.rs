@@ -10,7 +10,7 @@ use crate::columns::{Decoded, OnError};
 use crate::json::{Decoder, Lines, infer, locate};
 use crate::plan::Plan;
 use crate::project::Wanted;
-use crate::records::RecordSpec;
+use crate::records::{RecordSpec, look_at};
 use crate::run::{Batch, Rows};
 use crate::source::{is_packed, reading, unpack};
 use extenso_core::{Provenance, Value, pack};
@@ -92,9 +92,11 @@ impl Reader {
 /// The value of decoded columns, of which every leaf is there.
 pub(crate) fn batch(spec: &Spec, records: &RecordSpec, decoded: Decoded) -> Result<Rows> {
     let visited = records.visited(&decoded.columns);
-    let leaves: Option<Vec<Value>> = records.leaves(decoded.columns, decoded.rows)?.into_iter().collect();
+    let leaves = records.leaves(decoded.columns, decoded.rows)?;
+    look_at(spec, &leaves)?;
+    let leaves: Option<Vec<Value>> = leaves.into_iter().collect();
     let leaves = leaves.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
-    let value = pack(spec, &mut leaves.into_iter(), Provenance::Outside)?;
+    let value = pack(spec, &mut leaves.into_iter(), Provenance::Trusted)?;
     Ok(Rows { value, bad: decoded.bad, visited })
 }
 

@@ -19,7 +19,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType, FieldRef};
-use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
+use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, behavior, ops, rebuild};
 use extenso_ext::{CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, cast_unit};
 use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
@@ -289,7 +289,20 @@ fn record(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
         }
     };
     let components: Result<Vec<Value>> = ext.components.iter().map(component).collect();
-    rebuild(ext, components?, Provenance::Outside)
+    rebuilt(source, ext, components?)
+}
+
+/// The value of components. Its type looks at those that somebody sees: what lies under a null has no meaning.
+fn rebuilt(source: &Source<'_>, ext: &ExtSpec, components: Vec<Value>) -> Result<Value> {
+    let looks = !is::<StructSpec>(ext) && behavior(&ext.def).is_some_and(|behavior| behavior.checks_data());
+    let Some(places) = source.seen_items().filter(|_| looks) else {
+        return rebuild(ext, components, Provenance::Outside);
+    };
+    if !places.is_empty() {
+        let seen = components.iter().map(|component| picked(vec![component.clone()], places.clone()));
+        rebuild(ext, seen.collect::<Result<Vec<Value>>>()?, Provenance::Outside)?;
+    }
+    rebuild(ext, components, Provenance::Trusted)
 }
 
 /// Nulls for a field that is not there.

@@ -33,6 +33,15 @@ impl RecordSpec {
     }
 }
 
+/// Has users' types look at the leaves of a value of this spec.
+///
+/// Errors: data that one refuses, with the path of the value.
+pub fn look_at(spec: &Spec, leaves: &[Option<Value>]) -> Result<()> {
+    let mut found = Found { checks: Vec::new(), needed: &[], next: 0 };
+    found.walk(Path::root(), spec, false);
+    found.checks.iter().try_for_each(|check| check.of(leaves))
+}
+
 struct Found<'a> {
     checks: Vec<Check>,
     needed: &'a [bool],
