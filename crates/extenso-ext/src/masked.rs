@@ -164,6 +164,23 @@ fn rows_filled(x: &Value, rows: &RaggedTensor, fill: Arg) -> Result<Value> {
     }
 }
 
+/// The value with empty rows where rows along the axis are missing: they have no element in any column.
+pub(crate) fn without_missing_rows(x: &Value, axis: usize) -> Result<Value> {
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        return match (masked.rows_there()?, axis) {
+            (Some(rows), 0) => Ok(rows.into_value()),
+            _ => {
+                let values = without_missing_rows(masked.values(), axis)?;
+                Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value())
+            }
+        };
+    }
+    match typed::<RaggedTensor>(x).filter(|_| axis > 0) {
+        Some(rows) => Ok(rows.with_values(without_missing_rows(rows.values(), axis - 1)?)?.into_value()),
+        None => Ok(x.clone()),
+    }
+}
+
 /// Whether a mask of these axes may stand for values of those, as far as is known.
 pub(crate) fn same_axes(mask: &[Dim], values: &[Dim]) -> bool {
     let one = Dim::Known(1);

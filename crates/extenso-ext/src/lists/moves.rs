@@ -5,7 +5,7 @@ use super::pick::first_of;
 use super::{Beside, along, along_one, count, in_shape_of, only, rows_value};
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank};
-use crate::masked::MaskedTensor;
+use crate::masked::without_missing_rows;
 use crate::missing::may_lack;
 use crate::ragged::RaggedTensor;
 use crate::ragged::columns::{across, across_changed};
@@ -78,23 +78,6 @@ pub fn diff(x: &Value, n: i64, axis: i64) -> Result<Value> {
 fn steps(x: &Value, axis: i64) -> Result<Value> {
     let later = ops::slice(x, axis, 1_i64, None, 1_i64)?;
     ops::subtract(later, ops::slice(x, axis, 0_i64, Some(vec![-1]), 1_i64)?)
-}
-
-/// The value with empty rows where rows along the axis are missing: they have no element in any column.
-fn without_missing_rows(x: &Value, axis: usize) -> Result<Value> {
-    if let Some(masked) = typed_ref::<MaskedTensor>(x) {
-        return match (masked.rows_there()?, axis) {
-            (Some(rows), 0) => Ok(rows.into_value()),
-            _ => {
-                let values = without_missing_rows(masked.values(), axis)?;
-                Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value())
-            }
-        };
-    }
-    match typed_ref::<RaggedTensor>(x).filter(|_| axis > 0) {
-        Some(rows) => Ok(rows.with_values(without_missing_rows(rows.values(), axis - 1)?)?.into_value()),
-        None => Ok(x.clone()),
-    }
 }
 
 /// The `k` largest elements of each list along `axis`, the largest first, or all where a ragged list has fewer; and their positions.

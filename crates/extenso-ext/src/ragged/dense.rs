@@ -11,9 +11,10 @@ use extenso_core::{Arg, ExtensionType, Tensor, Value, ops, strengthen};
 use extenso_types::{DType, DTypeKind, Dim, Error, Result};
 
 /// The value as a dense tensor: rows are filled up to the longest with `fill`, which is zero, false or an empty string if it
-/// is not given; elements that have no zero, such as times and records, are missing there. What is missing stays missing, rows as well. `shape` pads and crops further: one size for each axis, none to leave it as it comes.
+/// is not given; elements that have no zero, such as times and records, are missing there. What is missing stays missing, rows
+/// as well. `shape` pads and crops further: one size for each axis, none to leave it as it comes.
 ///
-/// Errors: a shape of another rank, or with a negative size; a fill of another dtype; values that are no tensor.
+/// Errors: a shape of another rank, or with a negative size; a fill of another dtype or type.
 ///
 /// ```
 /// # use extenso_ext::{Literal, constant, ragged::to_dense, to_literal};

@@ -7,7 +7,7 @@
 use super::RaggedTensor;
 use crate::args::{answer, flat, int, typed, typed_arg};
 use crate::axes::{one_row, rank};
-use crate::masked::{MaskedTensor, trailing};
+use crate::masked::{MaskedTensor, trailing, without_missing_rows};
 use crate::meaning::order::lacks_identity;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::reduce::{Fold, Reduce, normalize_axes};
@@ -98,13 +98,8 @@ impl Reduction {
             fold = fold.of_parts();
         }
         if second {
-            // Rows that are missing have no element in any column.
-            if typed::<MaskedTensor>(x.values()).is_some() && lacks_identity(fold, x.values()) {
-                x = x.compact()?;
-                let inner = typed::<MaskedTensor>(x.values()).map(|masked| masked.rows_there()).transpose()?;
-                if let Some(inner) = inner.flatten() {
-                    x = x.with_values(inner.into_value())?;
-                }
+            if lacks_identity(fold, x.values()) {
+                x = x.with_values(without_missing_rows(x.values(), 0)?)?;
             }
             // Columns of rows are lists of at least one element.
             let folded = match typed::<RaggedTensor>(x.values()) {
