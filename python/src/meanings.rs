@@ -87,11 +87,19 @@ fn to_decimal<'py>(x: &Object<'py>, precision: Typed<i64>, scale: Typed<i64>) ->
     applied(x, |x| extenso_ext::to_decimal(x, precision, scale))
 }
 
-/// Integers as timestamps: so many units (`s`, `ms`, `us` or `ns`) since 1970-01-01T00:00:00, in UTC where there is a zone.
+/// Timestamps in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units since 1970-01-01T00:00:00, in UTC where there is a zone; of texts
+/// of RFC 3339, which say their offset where there is a zone; of dates, their midnights in the zone; and of timestamps.
+///
+/// Errors: a text that is not exactly so many units, with its position; dates in a zone by name; timestamps of which only the given or only
+/// the wanted have a zone; a count that 64 bits do not hold.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_timestamp([[0, 60], []], "s").to_py()
 /// [['1970-01-01T00:00:00', '1970-01-01T00:01:00'], []]
+/// >>> ex.to_timestamp(["2024-02-29T12:00:00+01:00"], "s", "UTC").to_py()
+/// ['2024-02-29T11:00:00Z']
+/// >>> ex.to_timestamp(ex.to_date(["2024-02-29"]), "s").to_py()
+/// ['2024-02-29T00:00:00']
 #[pyfunction]
 #[pyo3(signature = (x, unit, zone=None))]
 fn to_timestamp<'py>(x: &Object<'py>, unit: Typed<&str>, zone: Option<Typed<&str>>) -> PyResult<Object<'py>> {
@@ -99,34 +107,48 @@ fn to_timestamp<'py>(x: &Object<'py>, unit: Typed<&str>, zone: Option<Typed<&str
     applied(x, |x| extenso_ext::to_timestamp(x, unit, zone))
 }
 
-/// Integers as dates: so many days since 1970-01-01; and the date of each timestamp, in its zone.
+/// Dates: of integers, so many days since 1970-01-01; of texts such as `2001-02-03`; and the date of each timestamp, in its zone.
+///
+/// Errors: a text that is no date, with its position; a zone by name; a day that 32 bits do not count.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_date([0, 31]).to_py()
 /// ['1970-01-01', '1970-02-01']
 /// >>> ex.to_date(ex.to_timestamp([86399, 86400], "s")).to_py()
 /// ['1970-01-01', '1970-01-02']
+/// >>> ex.to_date([["2024-02-29"], []]).to_py()
+/// [['2024-02-29'], []]
 #[pyfunction]
 fn to_date<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
     applied(x, extenso_ext::to_date)
 }
 
-/// Integers as times of a day: so many units (`s`, `ms`, `us` or `ns`) since midnight.
+/// Times of a day in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units since midnight; of texts such as `04:05:06.5`; the time of day
+/// of each timestamp, in its zone; and of times, without what is finer.
+///
+/// Errors: a text that is not exactly so many units, with its position; a zone by name.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_time([90], "s").to_py()
 /// ['00:01:30']
+/// >>> ex.to_time(ex.to_timestamp(["2024-02-29T12:34:56.789"], "ms"), "s").to_py()
+/// ['12:34:56']
 #[pyfunction]
 fn to_time<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>> {
     typed!(to_time: unit);
     applied(x, |x| extenso_ext::to_time(x, unit))
 }
 
-/// Integers as durations: so many units (`s`, `ms`, `us` or `ns`).
+/// Durations in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units; of texts such as `1.5s` or `PT1.5S`; and of durations, rounded
+/// down.
+///
+/// Errors: a text that is not exactly so many units, with its position.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_duration([90], "s").to_py()
 /// ['90s']
+/// >>> ex.to_duration(["1.5s", "PT1M"], "ms").to_py()
+/// ['1500ms', '60000ms']
 #[pyfunction]
 fn to_duration<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>> {
     typed!(to_duration: unit);

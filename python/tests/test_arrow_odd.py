@@ -370,9 +370,23 @@ def test_bits_that_begin_inside_a_byte_under_a_mask_of_their_own() -> None:
 
 
 def test_lists_of_one_size_may_be_missing_and_so_may_what_is_in_them() -> None:
-    """No zero stands for an element that is missing beside a list that is."""
+    """A list that is missing is no list of missing elements, and no zero stands for an element that is missing beside it."""
     rows = [[[1, None], None], [[3, 4], [5, 6]]]
     value = ex.from_arrow(pa.array(rows, pa.list_(pa.list_(pa.int64(), 2), 2)))
-    wanted = [[[1, None], [None, None]], [[3, 4], [5, 6]]]
-    assert value.to_arrow().to_pylist() == wanted and ex.to_py(value) == wanted
-    assert ex.to_py(ex.is_none(value)) == [[[item is None for item in inner] for inner in row] for row in wanted]
+    assert value.to_arrow().to_pylist() == rows and ex.to_py(value) == rows
+    assert ex.to_py(ex.is_none(value)) == [[item is None for item in row] for row in rows]
+    assert ex.to_py(ex.is_none(value, axis=2)) == [[[False, True], None], [[False, False], [False, False]]]
+    assert ex.to_py(ex.sum(value, axis=2)) == [[1, None], [7, 11]]
+    assert ex.to_py(ex.reshape(value, (8,))) == [1, None, None, None, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("start", range(9))
+def test_lists_under_a_mask_over_bits_that_begin_inside_a_byte(start: int) -> None:
+    bits = pa.array([True, None, False, True, None] * 8)[start : start + 27]
+    pairs = pa.FixedSizeListArray.from_arrays(bits[:20], 2, mask=pa.array([False, True] * 5))
+    lists = [pairs, pa.FixedSizeListArray.from_arrays(pairs[:4], 1, mask=pa.array([False, False, True, False]))]
+    lists.append(pa.ListArray.from_arrays(pa.array([0, 3, None, 4], pa.int32()), pairs))
+    lists.append(pa.StructArray.from_arrays([pairs], ["a"], mask=pa.array([False, False, True] * 3 + [False])))
+    for given in lists:
+        for part in (given, given[1:]):
+            assert pa.array(ex.from_arrow(part).to_arrow()).to_pylist() == part.to_pylist()

@@ -7,7 +7,7 @@ use crate::logical::{FixedBytesTensorSpec, uuid_text};
 use crate::temporal::{DateTensorSpec, DurationTensorSpec, TimeTensorSpec, TimeUnit, TimestampTensorSpec, read, show};
 use arrow_buffer::i256;
 use extenso_core::TypeSpec;
-use extenso_types::{DType, ExtSpec, Spec, StaticValue};
+use extenso_types::{DType, Error, ExtSpec, Result, Spec, StaticValue};
 
 /// The text of the elements of a type of times, decimals or bytes of one width, each of which is an integer or so many bytes.
 ///
@@ -88,6 +88,22 @@ impl Spelling {
             if text("kind").as_deref() == Some("uuid") { Of::Uuid } else { Of::Bytes { width } }
         } else {
             return None;
+        }))
+    }
+
+    /// The spelling of `timestamp`s, `date`s, `time`s or `duration`s in a unit.
+    ///
+    /// Errors: other times; a unit that they do not have.
+    pub(crate) fn of_times(of: &str, unit: &str, zone: Option<&str>) -> Result<Spelling> {
+        Ok(Spelling(match (of, unit) {
+            ("timestamp", _) => Of::Timestamp { unit: unit.parse()?, zone: zone.map(show::zone) },
+            ("date", "d" | "ms") => Of::Date { milliseconds: unit == "ms" },
+            ("date", _) => return Err(Error::value(format!("found '{unit}'")).wanted("'d' or 'ms'").at("unit")),
+            ("time", _) => Of::Time { unit: unit.parse()? },
+            ("duration", _) => Of::Duration { unit: unit.parse()? },
+            _ => {
+                return Err(Error::value(format!("found '{of}'")).wanted("timestamp, date, time or duration").at("of"));
+            }
         }))
     }
 

@@ -10,11 +10,13 @@ mod made;
 pub(crate) mod read;
 mod scaled;
 pub(crate) mod show;
+mod texts;
 mod unit;
 
 pub use calendar::date_part;
 pub use interval::{IntervalTensor, IntervalTensorSpec};
 pub use made::{to_date, to_duration, to_time, to_timestamp};
+pub use texts::{TIME_PARSE, TIME_TEXTS, TimeText};
 pub use unit::{TimeUnit, cast_unit};
 
 use crate::meaning::{Meaning, differ};

@@ -3,7 +3,7 @@
 mod support;
 
 use extenso_core::{Value, ops};
-use extenso_ext::{FieldPath, index, paths, unzip, zip};
+use extenso_ext::{FieldPath, broadcast, index, paths, promote, unzip, zip};
 use extenso_types::Result;
 use support::{check, fails, traced, value};
 
@@ -191,4 +191,47 @@ fn the_fields_of_records_are_what_was_put_side_by_side() {
     let missing = unzip(&value(r#"[{"a": 1}, None]"#)).expect("records");
     check(Ok(missing[0].1.clone()), "[1, None]");
     fails(unzip(&value("[1]")), &["unzip", "records"]);
+}
+
+/// Lists of records that happen to have one length are no reason for a field to have one.
+#[test]
+fn records_in_a_rectangle_take_the_fields_that_records_in_rows_take() {
+    const EVEN: &str =
+        r#"[{"id": [1, 2], "a": [{"v": [1, 2]}, {"v": [3, 4]}]}, {"id": [3], "a": [{"v": [5, 6]}, {"v": [7, 8]}]}]"#;
+    let kept = r#"[{"a": [{"v": [2]}, {"v": [3, 4]}]}, {"a": [{"v": [5, 6]}, {"v": [7, 8]}]}]"#;
+    let above = |x: &Value, bound: i64| ops::greater(paths_at(x, &["a", "v"])?, bound);
+    both(EVEN, |x| paths::filter(&paths::project(x, ["a"])?, ["a", "v"], &above(x, 1)?), kept);
+    both(
+        EVEN,
+        |x| index(&paths::filter(x, ["a", "v"], &above(x, 7)?)?, &["a".into(), "v".into()]),
+        "[[[], []], [[], [8]]]",
+    );
+    let uneven = |_: &[Value]| Ok(value("[[[1], []], [[], [2, 3]]]"));
+    let with = r#"[{"v": [1, 2], "w": [1]}, {"v": [3, 4], "w": []}]"#;
+    both(EVEN, |x| ops::take(index(&paths::apply(x, [["a", "v"]], uneven, ["a", "w"])?, &["a".into()])?, 0, 0), with);
+    both(
+        EVEN,
+        |x| index(&broadcast(x, "id", ["a", "id"])?, &["a".into(), "id".into()]),
+        "[[[1, 2], [1, 2]], [[3], [3]]]",
+    );
+    let nested = r#"[{"a": [{"b": [{"v": 1}, {"v": 2}]}, {"b": [{"v": 3}, {"v": 4}]}]}, {"a": [{"b": [{"v": 5}, {"v": 6}]}, {"b": [{"v": 7}, {"v": 8}]}]}]"#;
+    both(
+        nested,
+        |x| index(&promote(x, ["a", "b", "v"], ["a", "v"])?, &["a".into(), "v".into()]),
+        "[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]",
+    );
+    let deep = |_: &[Value]| Ok(value("[[[[1], []], [[], []]], [[[], [2]], [[3, 4], []]]]"));
+    both(
+        nested,
+        |x| index(&paths::apply(x, ["a"], deep, ["a", "b", "w"])?, &["a".into(), "b".into(), "w".into()]),
+        "[[[[1], []], [[], []]], [[[], [2]], [[3, 4], []]]]",
+    );
+    fails(
+        paths::apply(&value(EVEN), ["a"], |_| Ok(value("[[[1]], [[2], [3]]]")), ["a", "w"]),
+        &["apply", "'w'", "row"],
+    );
+}
+
+fn paths_at(x: &Value, names: &[&str]) -> Result<Value> {
+    index(x, &names.iter().map(|&name| name.into()).collect::<Vec<_>>())
 }

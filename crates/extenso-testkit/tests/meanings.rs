@@ -6,7 +6,7 @@ use extenso_ext::{
     Bool8Tensor, CategoricalTensor, DECIMAL_PARSE, DECIMAL_SCALED, DateTensor, DecimalForm, DecimalShift,
     DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor, JsonTensor, MaskedTensor, RaggedTensor,
     TimeTensor, TimestampTensor, UnionChild, UnionTensor, cast_unit, date_part, decimal_to_string, lists, mean,
-    to_decimal, to_literal,
+    to_date, to_decimal, to_duration, to_literal, to_time, to_timestamp,
 };
 use extenso_graph::{Function, save};
 use extenso_testkit::laws::check_type;
@@ -219,6 +219,9 @@ fn what_is_computed_of_decimals_is_the_same_eager_traced_and_loaded() {
             ops::maximum(x, 1)?,
             to_decimal(x, 30, 0)?,
             mean(x, 1, false)?,
+            ops::floor_divide(x, -2)?,
+            ops::remainder(x, 0.3)?,
+            ops::sign(x)?,
         ])
     };
     for (precision, scale) in [(10, 2), (60, 20)] {
@@ -229,6 +232,48 @@ fn what_is_computed_of_decimals_is_the_same_eager_traced_and_loaded() {
         assert_eq!(eager, loaded);
         assert_eq!(eager[7], r#"[["1", "0"], [], ["2"]]"#);
     }
+}
+
+#[test]
+fn times_are_made_of_texts_and_of_each_other_the_same_eager_traced_and_loaded() {
+    let body = |x: &Value| -> Result<Vec<Value>> {
+        let moments = to_timestamp(x, "ms", Some("+05:30"))?;
+        let dates = to_date(&moments)?;
+        Ok(vec![
+            ops::as_string(&moments)?,
+            ops::as_string(&dates)?,
+            ops::as_string(to_time(&moments, "s")?)?,
+            to_timestamp(&dates, "s", Some("+05:30"))?,
+            to_timestamp(&moments, "us", Some("UTC"))?,
+            to_date(&ops::as_string(&dates)?)?,
+            to_time(&ops::as_string(to_time(&moments, "us")?)?, "us")?,
+            to_duration(&ops::as_string(to_duration(&ops::cast(&moments, DType::I64)?, "ms")?)?, "ns")?,
+        ])
+    };
+    let texts = ["1970-01-01T00:00:00+05:30", "", "2000-02-28T23:30:00.5Z", "1969-12-31T18:29:59.999Z"];
+    let mask = Tensor::bools(&[4], &[true, false, true, true]).expect("a mask");
+    let texts = MaskedTensor::new(Tensor::strings(&[4], &texts).expect("texts"), mask).expect("fits").into_value();
+    let rows = RaggedTensor::from_row_lengths(texts, &longs(&[2, 0, 2])).expect("rows").into_value();
+    let [eager, traced, loaded] = every_way(&rows, body);
+    assert_eq!(eager, traced);
+    assert_eq!(eager, loaded);
+    assert_eq!(
+        [&eager[0], &eager[1], &eager[2], &eager[3]],
+        [
+            r#"[["1970-01-01T00:00:00+05:30", None], [], ["2000-02-29T05:00:00.500+05:30", "1969-12-31T23:59:59.999+05:30"]]"#,
+            r#"[["1970-01-01", None], [], ["2000-02-29", "1969-12-31"]]"#,
+            r#"[["00:00:00", None], [], ["05:00:00", "23:59:59"]]"#,
+            r#"[["1970-01-01T00:00:00+05:30", None], [], ["2000-02-29T00:00:00+05:30", "1969-12-31T00:00:00+05:30"]]"#,
+        ]
+    );
+    let of = |x: &Value| to_timestamp(x, "s", None).expect_err("a zone").to_string();
+    assert!(of(&stamps().into_value()).contains("zone UTC"));
+    let berlin = to_timestamp(&dates(), "s", Some("Europe/Berlin")).expect_err("a zone by name").to_string();
+    assert!(berlin.contains("Europe/Berlin"), "{berlin}");
+}
+
+fn dates() -> Value {
+    DateTensor::new(Tensor::from_vec(vec![0_i32]), "d").expect("fits").into_value()
 }
 
 #[test]

@@ -8,9 +8,8 @@ use super::totals::most_digits;
 use super::{DecimalTensor, MOST};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::zeros_of;
-use crate::masked::MaskedTensor;
+use crate::meaning::nested::below_of_texts;
 use crate::meaning::{Meaning, chosen};
-use crate::ragged::RaggedTensor;
 use extenso_core::{Answer, Arg, Call, Class, ExtensionType, OpDef, Scalar, Target, Value, call_one, on, ops};
 use extenso_types::{DType, Error, Result, TypeDef};
 use std::sync::Arc;
@@ -22,12 +21,15 @@ const BEHIND: i64 = 6;
 pub(super) fn register(def: &Arc<TypeDef>) {
     type Handle = fn(&Call<'_>) -> Answer;
     on(Target::Class(Class::Comparison), def, "DecimalTensor comparison", compared);
-    let ops: [(&'static OpDef, Handle); 14] = [
+    let ops: [(&'static OpDef, Handle); 17] = [
         (&ops::WHERE, where_),
         (&ops::ADD, |call| summed(call, false)),
         (&ops::SUBTRACT, |call| summed(call, true)),
         (&ops::MULTIPLY, multiplied),
         (&ops::DIVIDE, divided),
+        (&ops::FLOOR_DIVIDE, |call| divided_evenly(call, |quotient, _| quotient)),
+        (&ops::REMAINDER, |call| divided_evenly(call, |_, rest| rest)),
+        (&ops::SIGN, sign),
         (&ops::NEGATIVE, negative),
         (&ops::ABS, absolute),
         (&ops::ROUND, |call| whole(call, &|x, _| Ok(x))),
@@ -54,22 +56,10 @@ pub(super) fn register(def: &Arc<TypeDef>) {
 /// assert_eq!(to_literal(&x).unwrap().to_string(), r#"["1.00", "2.00"]"#);
 /// ```
 pub fn to_decimal(x: &Value, precision: i64, scale: i64) -> Result<Value> {
-    made(x, precision, scale).map_err(|e| e.at("to_decimal"))
+    below_of_texts(x, "0", &|x| made(x, precision, scale)).map_err(|e| e.at("to_decimal"))
 }
 
 fn made(x: &Value, precision: i64, scale: i64) -> Result<Value> {
-    if let Some(masked) = typed::<MaskedTensor>(x) {
-        // What lies under a missing text need be no number.
-        let values = match crate::dtype_of(&masked.values().spec()?) {
-            Some(DType::String) if typed::<RaggedTensor>(masked.values()).is_none() => masked.filled("0")?,
-            _ => masked.values().clone(),
-        };
-        return Ok(MaskedTensor::new(made(&values, precision, scale)?, masked.mask().clone())?.into_value());
-    }
-    if let Some(rows) = typed::<RaggedTensor>(x) {
-        let rows = rows.compact()?;
-        return Ok(rows.with_values(made(rows.values(), precision, scale)?)?.into_value());
-    }
     let bits = if precision > 38 { 256 } else { 128 };
     if let Some(x) = typed::<DecimalTensor>(x) {
         return Ok(in_form(&x, precision, scale, bits.max(if x.width() == 32 { 256 } else { 128 }))?.into_value());
@@ -250,6 +240,37 @@ fn divided(call: &Call<'_>) -> Answer {
     let attrs = DecimalShift { by, precision, bits };
     let cells = call_one(&DECIMAL_QUOTIENT, &[Arg::from(x.cells()), Arg::from(y.cells())], &attrs)?;
     answer_ext(DecimalTensor::of_bits(cells.tensor()?.clone(), precision, scale, bits)?)
+}
+
+/// The largest whole quotient that is not above the exact one, or what it leaves, which has the sign of the divisor; both exact.
+fn divided_evenly(call: &Call<'_>, wanted: fn(Value, Value) -> Value) -> Answer {
+    let Some((x, y)) = operands(call)? else { return Ok(None) };
+    let (x, y) = alike(&x, &y)?;
+    let (x, y) = stretched(x, y)?;
+    let precision = (x.precision() + 1).min(MOST);
+    let bits = bits_for(precision, &x, &y);
+    let attrs = DecimalShift { by: 0, precision, bits };
+    let cells = call_one(&DECIMAL_QUOTIENT, &[Arg::from(x.cells()), Arg::from(y.cells())], &attrs)?;
+    let nearest = DecimalTensor::of_bits(cells.tensor()?.clone(), precision, 0, bits)?.into_value();
+    let (precision, scale, width) = (y.precision(), y.scale(), bits_of(&y));
+    let (x, y) = (x.into_value(), y.into_value());
+    let rest = ops::subtract(x, ops::multiply(&nearest, &y)?)?;
+    // The nearest quotient is at most one above: what it leaves is then on the other side of zero than the divisor.
+    let opposite = ops::logical_xor(ops::less(&rest, 0)?, ops::less(&y, 0)?)?;
+    let above = ops::logical_and(ops::not_equal(&rest, 0)?, opposite)?;
+    let quotient = ops::where_(&above, ops::subtract(&nearest, 1)?, nearest)?;
+    let rest = ops::where_(above, ops::add(&rest, y)?, rest)?;
+    let rest = in_form(&DecimalTensor::from_value(&rest)?, precision, scale, width)?.into_value();
+    answer(wanted(quotient, rest))
+}
+
+/// -1, 0 or 1 as decimals of one digit.
+fn sign(call: &Call<'_>) -> Answer {
+    let Some(x) = flat(call).first().and_then(typed_arg::<DecimalTensor>) else { return Ok(None) };
+    let x = x.into_value();
+    let counted = |holds: Result<Value>| ops::cast(holds?, DType::I64);
+    let signs = ops::subtract(counted(ops::greater(&x, 0))?, counted(ops::less(&x, 0))?)?;
+    answer(to_decimal(&signs, 1, 0)?)
 }
 
 fn negative(call: &Call<'_>) -> Answer {

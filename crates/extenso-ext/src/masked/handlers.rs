@@ -70,6 +70,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::INDICES_ALONG, "MaskedTensor positions", lines::indices_along),
         (&ops::ARGWHERE, "MaskedTensor positions", lines::argwhere),
         (&ops::CHECK_ALL, "MaskedTensor check_all", structure::check_all),
+        (&ops::RESHAPE, "MaskedTensor reshape", structure::reshape),
         (&ops::RESHAPE_LIKE, "MaskedTensor reshape", structure::reshape_like),
         (&ops::REDUCE_JOIN, "MaskedTensor join", text::reduce_join),
         (&ops::SEGMENT_JOIN, "MaskedTensor join", text::segment_join),

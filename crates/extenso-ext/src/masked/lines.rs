@@ -8,7 +8,7 @@ use super::arithmetic::identity;
 use super::structure::{inside, stretched};
 use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, on_value, typed, typed_arg};
-use crate::axes::rank;
+use crate::axes::{rank, zeros_of};
 use crate::meaning::order::in_numbers;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::{ArgExtreme, Cumulative, RowSort, Shift, Sort};
@@ -301,27 +301,37 @@ pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
     answer_ext(MaskedTensor::new(scanned, ops::broadcast_like(&mask, x)?.tensor()?.clone())?)
 }
 
-/// `shift` moves what is missing too; what enters is there.
+/// `shift` moves what is missing too; what enters may be missing.
 pub(super) fn shift(call: &Call<'_>) -> Answer {
     let [x, value] = flat(call) else { return Ok(None) };
-    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
-    if along(&x, Shift::of(call.attrs)?.axis)?.is_none() {
-        return answer_ext(inside(call, &x, std::slice::from_ref(value), call.attrs)?);
+    let f = |x, value| call_one(call.op, &[x, value], call.attrs);
+    let Some(masked) = typed_arg::<MaskedTensor>(x) else { return moved(x, &f, value) };
+    if along(&masked, Shift::of(call.attrs)?.axis)?.is_none() && typed_arg::<MaskedTensor>(value).is_none() {
+        return answer_ext(inside(call, &masked, std::slice::from_ref(value), call.attrs)?);
     }
-    let x = stretched(&x)?;
-    moved(&x, &|x, value| call_one(call.op, &[x, value], call.attrs), value)
+    moved(&Arg::Value(stretched(&masked)?.into_value()), &f, value)
 }
 
 /// The same in each row.
 pub(super) fn segment_shift(call: &Call<'_>) -> Answer {
     let [x, rows, value] = call.args else { return Ok(None) };
-    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
-    moved(&x, &|x, value| call_one(call.op, &[x, rows.clone(), value], call.attrs), value)
+    moved(x, &|x, value| call_one(call.op, &[x, rows.clone(), value], call.attrs), value)
 }
 
-fn moved(x: &MaskedTensor, f: &dyn Fn(Arg, Arg) -> Result<Value>, value: &Arg) -> Answer {
-    let mask = f(Arg::from(x.mask()), Arg::from(true))?;
-    answer_ext(MaskedTensor::new(f(Arg::from(x.values()), value.clone())?, mask.tensor()?.clone())?)
+/// Values and masks moved alike; one of the two may be missing.
+fn moved(x: &Arg, f: &dyn Fn(Arg, Arg) -> Result<Value>, value: &Arg) -> Answer {
+    let (masked, entering) = (typed_arg::<MaskedTensor>(x), typed_arg::<MaskedTensor>(value));
+    let (x, mask) = match (&masked, x) {
+        (Some(masked), _) => (masked.values(), masked.mask().clone().into()),
+        (None, Arg::Value(x)) if entering.is_some() => (x, ops::equal(zeros_of(x, rank(x)?)?, 0)?),
+        (None, _) => return Ok(None),
+    };
+    let (value, there) = match &entering {
+        Some(entering) => (Arg::from(entering.values()), Arg::from(entering.mask())),
+        None => (value.clone(), Arg::from(true)),
+    };
+    let mask = f(Arg::Value(mask), there)?;
+    answer_ext(MaskedTensor::new(f(Arg::from(x), value)?, mask.tensor()?.clone())?)
 }
 
 /// `indices_along` counts what is missing too.

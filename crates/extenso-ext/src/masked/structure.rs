@@ -4,16 +4,16 @@
 //! stretched to all axes of the values.
 
 use super::{MaskedTensor, trailing};
-use crate::args::{answer, answer_ext, flat, int, typed, typed_arg, typed_ref};
-use crate::axes::{is_ragged, outer, rank, witness, zeros_of};
+use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref};
+use crate::axes::{dim, is_ragged, outer, rank, witness, zeros_of};
 use crate::missing::mask;
 use crate::ragged::{RaggedTensor, mask_by_rows, take_by_rows};
 use crate::structs::masked_by;
 use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::ops::{OneAxis, Slice};
+use extenso_core::ops::{OneAxis, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, Dim, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An op of one argument on values and mask alike.
@@ -78,9 +78,9 @@ pub(super) fn take(call: &Call<'_>) -> Answer {
     if let [Arg::Value(indices)] = rest
         && axis == 0
         && rank(indices)? > 1
-        && typed_ref::<RaggedTensor>(x.values()).is_some()
+        && crate::structs::has_rows(x.values())
     {
-        // The axes of the indices come first, and behind them rows that may be missing.
+        // The axes of the indices come first, and behind them rows, or records with rows, that may be missing.
         let rows = RaggedTensor::of_uniform(indices)?;
         let taken = call_one(call.op, &[Arg::Value(x.into_value()), Arg::from(rows.values())], call.attrs)?;
         return answer_ext(rows.with_values(taken)?);
@@ -116,6 +116,29 @@ fn take_present(call: &Call<'_>, x: &Arg, indices: &MaskedTensor) -> Answer {
     // The axes before are those of the value, and the mask is the same along them.
     let outer = call_one(call.op, &[Arg::Value(zeros_of(x, axis + 1)?), at], &OneAxis { axis: int(axis) })?;
     answer(masked_by(taken, ops::broadcast_like(indices.mask(), outer)?.tensor()?)?)
+}
+
+/// `reshape` of the axes that the mask has moves mask and values each: a list that is missing stays one, and does not become a list of
+/// missing elements.
+pub(super) fn reshape(call: &Call<'_>) -> Answer {
+    let Some(x) = flat(call).first().and_then(typed_arg::<MaskedTensor>) else { return Ok(None) };
+    match outer_of(&x, &Reshape::of(call.attrs)?.shape)? {
+        Some(outer) => {
+            let mask = ops::reshape(x.mask(), outer)?;
+            answer_ext(MaskedTensor::new(on_value(call, x.values())?, mask.tensor()?.clone())?)
+        }
+        None => whole(call),
+    }
+}
+
+/// The sizes that are asked for of the axes of the mask, if the axes inside stay as they are, as far as is known.
+fn outer_of(x: &MaskedTensor, wanted: &[i64]) -> Result<Option<Vec<i64>>> {
+    let (own, all) = (x.mask_rank()?, rank(x.values())?);
+    let inner: Result<Vec<Dim>> = (own..all).map(|axis| dim(x.values(), axis)).collect();
+    let inner: Option<Vec<i64>> = inner?.into_iter().map(|size| size.known().map(int)).collect();
+    let split = wanted.len().checked_sub(all - own);
+    let (Some(inner), Some((outer, rest))) = (inner, split.map(|at| wanted.split_at(at))) else { return Ok(None) };
+    Ok((own < all && rest == inner).then(|| outer.to_vec()))
 }
 
 /// `reshape_like` moves values and mask; the second lends its shape alone.

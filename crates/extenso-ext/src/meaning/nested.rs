@@ -2,10 +2,10 @@
 
 use super::{elements_of, over_elements};
 use crate::args::{typed, typed_ref};
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, stretched};
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, Value};
-use extenso_types::Result;
+use extenso_types::{DType, Result};
 
 /// The value with `f` of what is below every row and mask.
 pub(crate) fn below(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
@@ -14,6 +14,30 @@ pub(crate) fn below(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Va
     }
     match typed_ref::<RaggedTensor>(x) {
         Some(rows) => Ok(rows.with_values(below(rows.values(), f)?)?.into_value()),
+        None => f(x),
+    }
+}
+
+/// The same of values that may be texts, which `f` reads: a missing text is `stand_in`, and what no row holds is left out.
+pub(crate) fn below_of_texts(x: &Value, stand_in: &str, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(x) {
+        if typed_ref::<MaskedTensor>(masked.values()).is_some() {
+            return below_of_texts(&stretched(&masked)?.into_value(), stand_in, f);
+        }
+        let values = match masked.rows_there()? {
+            Some(rows) => rows.into_value(),
+            None if masked.values().tensor().is_ok_and(|values| values.dtype() == DType::String) => {
+                masked.filled(stand_in)?
+            }
+            None => masked.values().clone(),
+        };
+        return Ok(MaskedTensor::new(below_of_texts(&values, stand_in, f)?, masked.mask().clone())?.into_value());
+    }
+    match typed_ref::<RaggedTensor>(x) {
+        Some(rows) => {
+            let rows = rows.compact()?;
+            Ok(rows.with_values(below_of_texts(rows.values(), stand_in, f)?)?.into_value())
+        }
         None => f(x),
     }
 }

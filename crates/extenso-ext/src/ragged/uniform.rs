@@ -1,10 +1,11 @@
 //! Uniform axes as ragged ones: rows of one length.
 
 use super::RaggedTensor;
-use crate::args::int;
+use crate::args::{int, typed_ref};
 use crate::axes::{dim, rank, zeros, zeros_of};
-use extenso_core::{ExtensionType, Value, ops};
-use extenso_types::{Dim, Error, Result};
+use crate::structs::{Field, StructTensor};
+use extenso_core::{ExtensionType, RowPartition, Value, ops};
+use extenso_types::{Dim, Error, Result, Shape};
 
 impl RaggedTensor {
     /// The rows of a uniform second axis, which may then be compared with ragged ones.
@@ -25,13 +26,7 @@ impl RaggedTensor {
             (n, k) => n.zip(k).map_or(-1, |(n, k)| int(n.saturating_mul(k))),
         };
         let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
-        let unknown = inner.iter().filter(|size| size.known().is_none()).count() + usize::from(together < 0);
-        if unknown > 1 {
-            return RaggedTensor::from_partition(ops::unpad_rows(value, &partition, false)?, partition);
-        }
-        let size = |d: &Dim| d.known().map_or(-1, int);
-        let shape: Vec<i64> = std::iter::once(together).chain(inner.iter().map(size)).collect();
-        RaggedTensor::from_partition(ops::reshape(value, shape)?, partition)
+        RaggedTensor::from_partition(joined(value, &partition, together, inner)?, partition)
     }
 
     /// The dense tensor with `ragged_rank` of its axes behind the first as ragged ones.
@@ -116,6 +111,29 @@ impl RaggedTensor {
         let lengths = ops::maximum(ops::segment_max(ends, rows.partition())?, 0)?;
         RaggedTensor::from_dense_lengths(dense, lengths)
     }
+}
+
+/// The first two axes of a value as one, of the size `together` or -1 where that is not known; `inner` are the sizes of the others.
+fn joined(value: &Value, partition: &RowPartition, together: i64, inner: &[Dim]) -> Result<Value> {
+    if together < 0
+        && let Some(records) = typed_ref::<StructTensor>(value)
+    {
+        // Each field has inner axes of its own, whose sizes may be unknown too.
+        let field = |(name, field): &Field| {
+            let sizes: Result<Vec<Dim>> = (2..rank(field)?).map(|axis| dim(field, axis)).collect();
+            Ok((name.clone(), joined(field, partition, together, &sizes?)?))
+        };
+        let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
+        let shape = std::iter::once(partition.spec().nvalues).chain(inner.iter().copied());
+        return Ok(StructTensor::new(Shape::new(shape), fields?)?.into_value());
+    }
+    let unknown = inner.iter().filter(|size| size.known().is_none()).count() + usize::from(together < 0);
+    if unknown > 1 {
+        return ops::unpad_rows(value, partition, false);
+    }
+    let size = |d: &Dim| d.known().map_or(-1, int);
+    let shape: Vec<i64> = std::iter::once(together).chain(inner.iter().map(size)).collect();
+    ops::reshape(value, shape)
 }
 
 fn check_ragged_rank(dense: &Value, ragged_rank: usize) -> Result<()> {

@@ -4,9 +4,10 @@
 //! repeats a field for each record below. Composed of ops on row partitions, so that both are traced as they run.
 
 use super::StructTensor;
+use super::handlers::has_rows;
 use super::names::FieldPath;
 use super::path::masked_by;
-use super::update::{each_record, records};
+use super::update::{each_record, records, with_replaced};
 use crate::args::{int, typed, typed_ref};
 use crate::axes::{dim, rank, zeros};
 use crate::masked::MaskedTensor;
@@ -60,10 +61,16 @@ fn promoted(x: &Value, path: &FieldPath, to: &FieldPath) -> Result<Value> {
             .hint("Each level of a path is a name of its own: 'docs', then 'tokens'."));
     }
     let inner = &path.names()[target.len()..];
-    in_records(x, target, &|records| {
-        let field = lift(records.field(&inner[0])?, &inner[1..], records.rank())?;
-        records.added(name, field)
-    })
+    in_records(x, target, &|records| lifted(records, inner, name))
+}
+
+/// The records with the field that `inner` leads to as their own; records of several axes stand in rows then, as what is joined does.
+fn lifted(records: &StructTensor, inner: &[Arc<str>], name: &Arc<str>) -> Result<Value> {
+    if records.rank() < 2 {
+        return with_added(records, name, lift(records.field(&inner[0])?, &inner[1..], records.rank())?);
+    }
+    let rows = RaggedTensor::of_uniform(&records.clone().into_value())?;
+    Ok(rows.with_values(lifted(&*self::records(rows.values())?, inner, name)?)?.into_value())
 }
 
 fn pushed(x: &Value, path: &FieldPath, to: &FieldPath) -> Result<Value> {
@@ -75,25 +82,26 @@ fn pushed(x: &Value, path: &FieldPath, to: &FieldPath) -> Result<Value> {
     let inner = &target[way.len()..];
     in_records(x, way, &|records| {
         let below = push(records.field(&inner[0])?, &inner[1..], name, records.field(source)?, records.rank())?;
-        records.replaced(&inner[0], below)
+        with_replaced(records, &inner[0], below)
     })
 }
 
 /// The value with the records at the end of `way` replaced.
-fn in_records(x: &Value, way: &[Arc<str>], f: &dyn Fn(&StructTensor) -> Result<StructTensor>) -> Result<Value> {
+fn in_records(x: &Value, way: &[Arc<str>], f: &dyn Fn(&StructTensor) -> Result<Value>) -> Result<Value> {
     each_record(x, &|records| match way.split_first() {
-        None => f(records).map(ExtensionType::into_value),
-        Some((name, rest)) => Ok(records.replaced(name, in_records(records.field(name)?, rest, f)?)?.into_value()),
+        None => f(records),
+        Some((name, rest)) => with_replaced(records, name, in_records(records.field(name)?, rest, f)?),
     })
 }
 
-impl StructTensor {
-    pub(super) fn added(&self, name: &Arc<str>, value: Value) -> Result<StructTensor> {
-        if self.field(name).is_ok() {
-            return Err(Error::value(format!("there is a field '{name}' already")).wanted("a new name"));
-        }
-        self.replaced(name, value)
+/// The records with a field of a new name.
+///
+/// Errors: there is one of this name.
+pub(super) fn with_added(records: &StructTensor, name: &Arc<str>, value: Value) -> Result<Value> {
+    if records.field(name).is_ok() {
+        return Err(Error::value(format!("there is a field '{name}' already")).wanted("a new name"));
     }
+    with_replaced(records, name, value)
 }
 
 /// The field that `names` lead to below `x`, as a field of records with `axes` axes, which `x` is a field of.
@@ -205,11 +213,10 @@ fn push(x: &Value, way: &[Arc<str>], name: &Arc<str>, value: &Value, axes: usize
         return push_into_list(x, way, name, value, axes);
     }
     let below = records(x)?;
-    Ok(match way.split_first() {
-        None => below.added(name, value.clone())?,
-        Some((first, rest)) => below.replaced(first, push(below.field(first)?, rest, name, value, axes)?)?,
+    match way.split_first() {
+        None => with_added(&below, name, value.clone()),
+        Some((first, rest)) => with_replaced(&below, first, push(below.field(first)?, rest, name, value, axes)?),
     }
-    .into_value())
 }
 
 fn push_into_list(x: &Value, way: &[Arc<str>], name: &Arc<str>, value: &Value, axes: usize) -> Result<Value> {
@@ -217,7 +224,9 @@ fn push_into_list(x: &Value, way: &[Arc<str>], name: &Arc<str>, value: &Value, a
         let repeated = ops::take(ops::expand_dims(value, 0)?, zeros(x)?, 0)?;
         return push(x, way, name, &repeated, 1);
     }
-    if let Some(rows) = typed::<RaggedTensor>(x) {
+    // What has rows of its own is not repeated along an axis, but for each record of a list.
+    let rows = if axes == 1 && has_rows(value) { Some(rows_of(x)?) } else { typed(x) };
+    if let Some(rows) = rows {
         let repeated = ops::gather_rows_of(value, rows.partition())?;
         return Ok(rows.with_values(push(rows.values(), way, name, &repeated, 1)?)?.into_value());
     }

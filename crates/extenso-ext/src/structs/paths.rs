@@ -3,10 +3,10 @@
 //! Names and meaning are those of struct2tensor (Google). A path is of names alone; rows and masks on the way are passed
 //! through, and what is missing outside is missing inside. Composed of ops, so that all are traced as they run.
 
-use super::levels::{lift, rows_and_parents};
+use super::levels::{lift, rows_and_parents, with_added};
 use super::names::FieldPath;
 use super::path::{masked_by, select};
-use super::update::{each_record, in_rows, only_fields, records, rows_of, under_mask, with_field};
+use super::update::{each_record, in_rows, only_fields, records, rows_of, under_mask, with_field, with_replaced};
 use crate::args::{int, typed};
 use crate::axes::{positions, rank, zeros_of};
 use crate::masked::{MaskedTensor, fill_none, trailing};
@@ -71,7 +71,7 @@ fn rerooted(x: &Value, path: &FieldPath, index: Option<&str>) -> Result<Value> {
         None => Ok(values),
         Some(name) => {
             let name: Arc<str> = name.into();
-            each_record(&values, &|records| Ok(records.added(&name, parents.clone())?.into_value()))
+            each_record(&values, &|records| with_added(records, &name, parents.clone()))
         }
     }
 }
@@ -275,9 +275,9 @@ fn changed_below(x: &Value, way: &[Arc<str>], name: &Arc<str>, with: Option<&Val
         return Ok(rows.with_values(values)?.into_value());
     }
     let records = records(x)?;
-    Ok(match way.split_first() {
-        None => records.replaced(name, f(records.field(name)?, records.rank(), with)?)?,
-        Some((first, rest)) => records.replaced(first, changed_below(records.field(first)?, rest, name, with, f)?)?,
-    }
-    .into_value())
+    let (name, made) = match way.split_first() {
+        None => (name, f(records.field(name)?, records.rank(), with)?),
+        Some((first, rest)) => (first, changed_below(records.field(first)?, rest, name, with, f)?),
+    };
+    with_replaced(&records, name, made)
 }

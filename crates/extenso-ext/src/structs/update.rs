@@ -39,7 +39,18 @@ fn put(value: &Value, way: &[Arc<str>], name: &Arc<str>, new: &Value) -> Result<
         None => (name, new.clone()),
         Some((first, rest)) => (first, put(records.field(first)?, rest, name, new)?),
     };
-    Ok(records.replaced(name, new)?.into_value())
+    with_replaced(&records, name, new)
+}
+
+/// The records with one field replaced, or added at the end. Where the field is ragged along an axis of the records, these stand in rows
+/// of one length from then on: whether lists of records happen to have one length must not decide what their fields may be.
+pub(super) fn with_replaced(records: &StructTensor, name: &Arc<str>, new: Value) -> Result<Value> {
+    if records.rank() < 2 || typed_ref::<RaggedTensor>(&new).is_none() {
+        return Ok(records.replaced(name, new)?.into_value());
+    }
+    let rows = RaggedTensor::of_uniform(&records.clone().into_value())?;
+    let (rows, inner) = in_rows(rows, &new).map_err(|e| e.at(format!("field '{name}'")))?;
+    Ok(rows.with_values(with_replaced(&*self::records(rows.values())?, name, inner)?)?.into_value())
 }
 
 /// What stands under the mask of some records: where rows of records are missing as a whole, the rows of the value, which are missing
@@ -56,8 +67,9 @@ pub(super) fn rows_of(value: &Value) -> Value {
     }
 }
 
-/// The rows, and the values of `new` as they cut them.
+/// The rows, and the values of `new` as they cut them; where its rows are missing, so are the records of these.
 pub(super) fn in_rows(rows: RaggedTensor, new: &Value) -> Result<(RaggedTensor, Value)> {
+    let new = &rows_of(new);
     let given = typed::<RaggedTensor>(new).map_or_else(|| RaggedTensor::of_uniform(new), Ok);
     let given = given.map_err(|e| e.note("The records stand in rows, and their new field must have the same rows."))?;
     // Lists in rows are not aligned with rows that leave some of their values out.
@@ -102,7 +114,7 @@ pub(super) fn without_field(value: &Value, names: &[Arc<str>]) -> Result<Value> 
     each_record(value, &|records| {
         let inner = records.field(name)?;
         if !rest.is_empty() {
-            return Ok(records.replaced(name, without_field(inner, rest)?)?.into_value());
+            return with_replaced(records, name, without_field(inner, rest)?);
         }
         let kept = records.fields.iter().filter(|(known, _)| known != name).cloned().collect();
         Ok(records.with_fields(kept)?.into_value())

@@ -1,7 +1,7 @@
 //! What times do under ops: they are compared, ordered, subtracted, and durations added.
 
 use super::unit::{check_none, rescaled};
-use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor, scaled};
+use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor, scaled, texts};
 use crate::args::{again, answer, answer_ext, flat, typed_arg};
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, measured, moved, register_moves};
@@ -62,6 +62,7 @@ fn ordered<T: Meaning + Count>(def: &Arc<TypeDef>, name: &'static str) {
     on(Target::Op(&ops::MAXIMUM), def, name, extreme::<T>);
     on(Target::Op(&ops::MINIMUM), def, name, extreme::<T>);
     on(Target::Op(&ops::CAST), def, name, measured::<T>);
+    on(Target::Op(&ops::AS_STRING), def, name, texts::as_string);
 }
 
 /// What counts units of time.

@@ -63,6 +63,14 @@ pub(super) fn days_of(x: &TimestampTensor) -> Result<Value> {
     ops::add(ops::floor_divide(local, 86_400 * unit.per_second())?, carried)
 }
 
+/// The units since midnight at which timestamps are, in their zone.
+///
+/// Errors: a zone whose offset changes.
+pub(super) fn within_day(x: &TimestampTensor) -> Result<Value> {
+    let unit = x.unit().parse::<TimeUnit>()?;
+    ops::remainder(shifted(x, unit)?.0, 86_400 * unit.per_second())
+}
+
 fn no_part(part: &str, of: &str) -> Error {
     Error::value(format!("{of} has no part '{part}'")).wanted(PARTS)
 }

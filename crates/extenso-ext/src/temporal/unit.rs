@@ -71,7 +71,7 @@ pub fn cast_unit(x: &Value, unit: &str) -> Result<Value> {
     in_unit(x, unit).map_err(|e| e.at("cast_unit"))
 }
 
-fn in_unit(x: &Value, unit: &str) -> Result<Value> {
+pub(super) fn in_unit(x: &Value, unit: &str) -> Result<Value> {
     if let Some(x) = typed::<MaskedTensor>(x) {
         return Ok(MaskedTensor::new(in_unit(x.values(), unit)?, x.mask().clone())?.into_value());
     }

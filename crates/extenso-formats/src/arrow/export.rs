@@ -215,16 +215,39 @@ fn optional(masked: &MaskedTensor) -> Result<Column> {
     if *n != values.array.len() {
         return Err(Error::shape(format!("a mask of {n} is over {} values", values.array.len())));
     }
-    let nulls = NullBuffer::new(mask.data()?.bits()?.clone());
-    // Bits may begin inside a byte, and a validity of its own then seems too short to Arrow.
-    let array: ArrayRef = match values.array.as_boolean_opt() {
-        Some(bits) => Arc::new(BooleanArray::new(bits.values().clone(), Some(nulls))),
-        None => {
-            let data = values.array.to_data().into_builder().nulls(Some(nulls));
-            make_array(data.build().map_err(arrow)?)
-        }
-    };
+    let array = with_nulls(&values.array, NullBuffer::new(mask.data()?.bits()?.clone()))?;
     Ok(Column { array, ..values })
+}
+
+/// The array with this validity. Bits may begin inside a byte: what Arrow proves of data made of parts takes such a validity, of the array
+/// or of what is inside it, for one that is too short.
+fn with_nulls(array: &ArrayRef, nulls: NullBuffer) -> Result<ArrayRef> {
+    let nulls = Some(nulls);
+    let made = match array.data_type() {
+        DataType::Boolean => return Ok(Arc::new(BooleanArray::new(array.as_boolean().values().clone(), nulls))),
+        DataType::List(item) => {
+            let list = array.as_list();
+            ListArray::try_new(item.clone(), list.offsets().clone(), list.values().clone(), nulls).map(as_array)
+        }
+        DataType::LargeList(item) => {
+            let list = array.as_list();
+            LargeListArray::try_new(item.clone(), list.offsets().clone(), list.values().clone(), nulls).map(as_array)
+        }
+        DataType::FixedSizeList(item, size) => {
+            let items = array.as_fixed_size_list().values().clone();
+            FixedSizeListArray::try_new_with_length(item.clone(), *size, items, nulls, array.len()).map(as_array)
+        }
+        DataType::Struct(fields) => {
+            let columns = array.as_struct().columns().to_vec();
+            StructArray::try_new_with_length(fields.clone(), columns, nulls, array.len()).map(as_array)
+        }
+        _ => array.to_data().into_builder().nulls(nulls).build().map(make_array),
+    };
+    made.map_err(arrow)
+}
+
+fn as_array(array: impl Array + 'static) -> ArrayRef {
+    Arc::new(array)
 }
 
 /// Values whose inner elements may be missing: nulls inside lists of one size.
