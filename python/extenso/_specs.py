@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class RaggedTensorSpec(ExtensionTypeSpec):
     """The spec of rows: `RaggedTensorSpec([2, None, 3], "f32", 1)` has two rows of vectors of size 3.
 
-    Axes 1 to `ragged_rank` are ragged and have the size `None`; without `ragged_rank` all axes behind the first are.
+    Partitions cut axes 1 to `ragged_rank`: into rows of any lengths where the size is `None`, otherwise into rows of one length. Without
+    `ragged_rank` these are all axes behind the first.
     `flat_values_spec` is the spec of all values in one vector, such as records, and stands in the place of a dtype.
     """
 

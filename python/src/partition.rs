@@ -12,21 +12,27 @@ use pyo3::prelude::*;
 #[pyclass(name = "RowPartition", module = "extenso", frozen)]
 pub struct PyRowPartition(pub RowPartition);
 
-/// What pickling calls: the maker, the splits and the number of values.
-type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, usize));
+/// What pickling calls: the maker, the splits, the number of values, and of each row where it is known.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, usize, Option<usize>));
 
 #[pymethods]
 impl PyRowPartition {
     /// The partition by row splits: one more than rows, from 0, never decreasing.
     ///
-    /// `nvalues` is the number of values; without it, the last split.
+    /// `nvalues` is the number of values; without it, the last split. With `uniform_row_length` each row must have so many values, and it
+    /// is known from then on.
     #[staticmethod]
-    #[pyo3(signature = (splits, nvalues=None))]
-    fn from_row_splits(splits: &Bound<'_, PyAny>, nvalues: Option<Typed<usize>>) -> PyResult<PyRowPartition> {
-        typed!(from_row_splits: nvalues);
+    #[pyo3(signature = (splits, nvalues=None, uniform_row_length=None))]
+    fn from_row_splits(
+        splits: &Bound<'_, PyAny>,
+        nvalues: Option<Typed<usize>>,
+        uniform_row_length: Option<Typed<usize>>,
+    ) -> PyResult<PyRowPartition> {
+        typed!(from_row_splits: nvalues, uniform_row_length);
         let splits = arg::tensor(splits, None)?;
         let nvalues = nvalues.map_or_else(|| last_split(&splits), Ok)?;
-        RowPartition::from_row_splits(&splits, nvalues).or_raise().map(PyRowPartition)
+        let rows = RowPartition::from_row_splits(&splits, nvalues);
+        rows.and_then(|rows| rows.with_uniform_row_length(uniform_row_length)).or_raise().map(PyRowPartition)
     }
 
     /// The partition whose rows have these lengths.
@@ -61,6 +67,12 @@ impl PyRowPartition {
     #[getter]
     fn nvalues(&self) -> Option<usize> {
         self.0.spec().nvalues.known()
+    }
+
+    /// The number of values in each row, if it is known that all have as many.
+    #[getter]
+    fn uniform_row_length(&self) -> Option<usize> {
+        self.0.spec().uniform_row_length
     }
 
     /// The width of the offsets: `i32` or `i64`.
@@ -104,7 +116,7 @@ impl PyRowPartition {
         let splits = call::apply_one(&ops::ROW_SPLITS, &[Arg::from(&slf.get().0)], &NoAttrs {})?;
         let make = py.get_type::<PyRowPartition>().getattr("from_row_splits")?;
         // Splits are relative to the first, so the values before it are not counted.
-        Ok((make, (value::to_py(py, splits)?, rows.nvalues() - rows.first())))
+        Ok((make, (value::to_py(py, splits)?, rows.nvalues() - rows.first(), rows.uniform_row_length())))
     }
 }
 

@@ -203,19 +203,20 @@ pub struct PyPartitionSpec;
 #[pymethods]
 impl PyPartitionSpec {
     #[new]
-    #[pyo3(signature = (nrows=None, nvalues=None, dtype=None))]
+    #[pyo3(signature = (nrows=None, nvalues=None, dtype=None, uniform_row_length=None))]
     fn new(
         nrows: Option<Typed<usize>>,
         nvalues: Option<Typed<usize>>,
         dtype: Option<&Bound<'_, PyAny>>,
+        uniform_row_length: Option<Typed<usize>>,
     ) -> PyResult<PyClassInitializer<PyPartitionSpec>> {
-        typed!(RowPartitionSpec: nrows, nvalues);
+        typed!(RowPartitionSpec: nrows, nvalues, uniform_row_length);
         let index = dtype.map_or(Ok(DType::I64), dtype::from_py)?;
         if !matches!(index, DType::I32 | DType::I64) {
             let error = Error::dtype(format!("found {index}")).wanted("i32 or i64").at("RowPartitionSpec");
             return Err(error).or_raise();
         }
-        let spec = PartitionSpec { nrows: Dim::from(nrows), nvalues: Dim::from(nvalues), index };
+        let spec = PartitionSpec { nrows: Dim::from(nrows), nvalues: Dim::from(nvalues), uniform_row_length, index };
         Ok(PyTypeSpec::of(Spec::Partition(spec)).below(PyPartitionSpec))
     }
 
@@ -231,6 +232,12 @@ impl PyPartitionSpec {
         Ok(partition_spec(slf)?.nvalues.known())
     }
 
+    /// The number of values in each row, if it is known that all have as many.
+    #[getter]
+    fn uniform_row_length(slf: &Bound<'_, Self>) -> PyResult<Option<usize>> {
+        Ok(partition_spec(slf)?.uniform_row_length)
+    }
+
     /// The width of the offsets.
     #[getter]
     fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, dtype::PyDType>> {
@@ -239,19 +246,21 @@ impl PyPartitionSpec {
 
     /// The sizes and the dtype, from which `deserialize` makes the spec again.
     fn serialize<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let parts = (PyPartitionSpec::nrows(slf)?, PyPartitionSpec::nvalues(slf)?, PyPartitionSpec::dtype(slf)?);
+        let (nrows, nvalues) = (PyPartitionSpec::nrows(slf)?, PyPartitionSpec::nvalues(slf)?);
+        let parts = (nrows, nvalues, PyPartitionSpec::dtype(slf)?, PyPartitionSpec::uniform_row_length(slf)?);
         Ok(parts.into_pyobject(slf.py())?.into_any())
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let spec = partition_spec(slf)?;
         let size = |dim: Dim| dim.known().map_or("None".to_string(), |n| n.to_string());
-        Ok(format!("RowPartitionSpec({}, {}, '{}')", size(spec.nrows), size(spec.nvalues), spec.index))
+        let uniform = spec.uniform_row_length.map_or_else(String::new, |n| format!(", uniform_row_length={n}"));
+        Ok(format!("RowPartitionSpec({}, {}, '{}'{uniform})", size(spec.nrows), size(spec.nvalues), spec.index))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let spec = partition_spec(slf)?;
-        let args = (spec.nrows.known(), spec.nvalues.known(), spec.index.name());
+        let args = (spec.nrows.known(), spec.nvalues.known(), spec.index.name(), spec.uniform_row_length);
         Ok((slf.get_type(), args).into_pyobject(slf.py())?.into_any())
     }
 }

@@ -2,6 +2,7 @@
 
 import io
 import pathlib
+import pickle
 from decimal import Decimal
 from typing import Any
 
@@ -390,3 +391,53 @@ def test_lists_under_a_mask_over_bits_that_begin_inside_a_byte(start: int) -> No
     for given in lists:
         for part in (given, given[1:]):
             assert pa.array(ex.from_arrow(part).to_arrow()).to_pylist() == part.to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [
+        (pa.list_(pa.list_(pa.large_string()), 2), [[["a"], ["b", "c"]], [[], ["d"]]]),
+        (pa.list_(pa.list_(pa.large_string()), 2), [[["a"], None], None, [[], [None]]]),
+        (pa.list_(pa.struct({"a": pa.list_(pa.int64())}), 2), [[{"a": [1]}, {"a": []}]]),
+        (pa.list_(pa.list_(pa.list_(pa.int8()), 2), 3), [[[[1], []], [[2], []], [[3], []]]]),
+        (pa.list_(pa.list_(pa.list_(pa.int8(), 2)), 2), [[[[1, 2]], []], [[], [[3, 4], [5, 6]]]]),
+        (pa.list_(pa.list_(pa.large_string()), 0), [[], []]),
+    ],
+)
+def test_lists_of_one_size_over_lists_are_what_they_are(kind: pa.DataType, rows: list[Any], tmp_path: pathlib.Path) -> None:
+    given = pa.array(rows, kind)
+    value = ex.from_arrow(given)
+    assert value.shape[1] == kind.list_size and ex.to_py(value) == rows
+    for part, wanted in ((value, rows), (value[1:], rows[1:]), (ex.concat([value, value], axis=0), rows + rows)):
+        out = pa.array(part.to_arrow())
+        assert out.type == kind and out.to_pylist() == wanted
+    table = pa.table({"x": given})
+    for write, read, name in ((ex.write_arrow, ex.read_arrow, "x.arrow"), (ex.write_parquet, ex.read_parquet, "x.parquet")):
+        write(ex.from_arrow(table), tmp_path / name)
+        back = read(tmp_path / name)
+        assert ex.to_py(back["x"]) == rows and back["x"].shape[1] == kind.list_size, name
+
+
+def test_rows_of_one_length_are_known_to_functions_and_kept_by_files(tmp_path: pathlib.Path) -> None:
+    pairs = ex.RaggedTensor.from_uniform_row_length(ex.constant([[1], [2, 3], [], [4]]), 2)
+    assert pairs.partition.uniform_row_length == 2 and pickle.loads(pickle.dumps(pairs)).shape == (2, 2, None)
+    shapes = []
+
+    @ex.function
+    def f(x: Any) -> Any:
+        shapes.append(x.shape)
+        return ex.sum(x[:, -1], axis=-1)
+
+    assert f(pairs).tolist() == [5, 4] and f(pairs[:1]).tolist() == [5]
+    assert [shape[1] for shape in shapes] == [2, 2]
+    with pytest.raises(ex.Error, match="is ragged"):
+        f(ex.constant([[[1], [2, 3]], [[4]]]))
+    ex.save(f.get_concrete_function(ex.RaggedTensorSpec([None, 2, None], "i64")), tmp_path / "f.exo")
+    loaded = ex.load(tmp_path / "f.exo").f
+    assert loaded(pairs).tolist() == [5, 4]
+    with pytest.raises(ex.Error):
+        loaded(ex.constant([[[1], [2, 3], [4]]]))
+    spec = ex.StructTensorSpec([None], {"x": ex.RaggedTensorSpec([None, 2, None], "i64")})
+    assert ex.read_json([{"x": [[1], []]}], spec)["x"].shape == (1, 2, None)
+    with pytest.raises(ex.Error, match="2 values in each row"):
+        ex.read_json([{"x": [[1], []]}, {"x": [[1]]}], spec)

@@ -27,6 +27,8 @@ enum Repr {
 pub struct Rows {
     offsets: Offsets,
     nvalues: usize,
+    /// The length of each row, where it is known that all have one; what is found by a look at the rows is not.
+    uniform: Option<usize>,
 }
 
 impl RowPartition {
@@ -41,7 +43,7 @@ impl RowPartition {
     /// ```
     pub fn from_offsets(offsets: Offsets, nvalues: usize) -> Result<RowPartition> {
         offsets.prove(nvalues)?;
-        Ok(RowPartition(Repr::Data(Arc::new(Rows { offsets, nvalues }))))
+        Ok(RowPartition(Repr::Data(Arc::new(Rows { offsets, nvalues, uniform: None }))))
     }
 
     /// The partition whose rows have these lengths.
@@ -74,6 +76,15 @@ impl RowPartition {
         RowPartition::from_offsets(Offsets::I32(narrow.into()), rows.nvalues)
     }
 
+    /// The partition of some rows of another one, in an order of their own.
+    ///
+    /// Errors: as [`RowPartition::from_lengths_as`].
+    pub fn of_rows(rows: &Rows, which: impl IntoIterator<Item = usize>) -> Result<RowPartition> {
+        let lengths = which.into_iter().map(|row| rows.row(row).len());
+        let made = RowPartition::from_lengths_as(lengths, rows.offsets.dtype())?;
+        made.with_uniform_row_length(rows.uniform)
+    }
+
     /// The partition of rows of one value each, with offsets of the dtype `index`, i32 or i64.
     ///
     /// Errors: another dtype; more rows than it counts, or than there is memory for.
@@ -86,7 +97,36 @@ impl RowPartition {
     /// ```
     pub fn of_single_values(nrows: usize, index: DType) -> Result<RowPartition> {
         let offsets = Offsets::of_single_values(nrows, index)?;
-        Ok(RowPartition(Repr::Data(Arc::new(Rows { offsets, nvalues: nrows }))))
+        Ok(RowPartition(Repr::Data(Arc::new(Rows { offsets, nvalues: nrows, uniform: None }))))
+    }
+
+    /// The partition of so many rows of one length, with offsets of the dtype `index`, i32 or i64.
+    ///
+    /// Errors: as [`RowPartition::from_lengths_as`].
+    ///
+    /// ```
+    /// # use extenso_core::RowPartition;
+    /// # use extenso_types::DType;
+    /// let p = RowPartition::of_length(2, 3, DType::I64).unwrap();
+    /// assert_eq!(p.spec().to_string(), "partition<i64>[2 rows of length 3 of 6 values]");
+    /// ```
+    pub fn of_length(nrows: usize, length: usize, index: DType) -> Result<RowPartition> {
+        RowPartition::from_lengths_as(std::iter::repeat_n(length, nrows), index)?.with_uniform_row_length(Some(length))
+    }
+
+    /// The same rows, of which it is known from now on that each has so many values.
+    ///
+    /// Errors: a row of another length; a symbol.
+    pub fn with_uniform_row_length(self, length: Option<usize>) -> Result<RowPartition> {
+        let rows = self.data()?;
+        let Some(length) = length.filter(|_| rows.uniform != length) else { return Ok(self) };
+        if let Some((row, n)) = rows.lengths().enumerate().find(|(_, n)| *n != length) {
+            return Err(
+                Error::shape(format!("row {row} has {n} values")).wanted(format!("{length} values in each row"))
+            );
+        }
+        let rows = Rows { offsets: rows.offsets.clone(), nvalues: rows.nvalues, uniform: Some(length) };
+        Ok(RowPartition(Repr::Data(Arc::new(rows))))
     }
 
     /// The partition by a vector of row splits, i32 or i64, whose buffer is shared; splits begin at 0.
@@ -139,13 +179,13 @@ impl RowPartition {
             Repr::Data(rows) => PartitionSpec {
                 nrows: Dim::Known(rows.nrows()),
                 nvalues: Dim::Known(rows.nvalues),
+                uniform_row_length: rows.uniform,
                 index: rows.offsets.dtype(),
             },
-            Repr::Symbol(symbol) => symbol.spec.partition().cloned().unwrap_or(PartitionSpec {
-                nrows: Dim::any(),
-                nvalues: Dim::any(),
-                index: DType::I64,
-            }),
+            Repr::Symbol(symbol) => {
+                let known = symbol.spec.partition().cloned();
+                known.unwrap_or_else(|_| PartitionSpec::new(Dim::any(), Dim::any(), DType::I64))
+            }
         }
     }
 
@@ -192,6 +232,11 @@ impl Rows {
     /// The number of values that the offsets point into.
     pub fn nvalues(&self) -> usize {
         self.nvalues
+    }
+
+    /// The length of each row, where it is known that all have one.
+    pub fn uniform_row_length(&self) -> Option<usize> {
+        self.uniform
     }
 
     /// The place of the first value of the first row.

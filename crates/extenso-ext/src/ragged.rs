@@ -181,12 +181,12 @@ impl RaggedTensor {
         }
         match self.partition.data() {
             Ok(rows) => {
-                let partition = RowPartition::from_lengths_as(rows.lengths(), rows.offsets().dtype())?;
+                let partition = RowPartition::of_rows(rows, 0..rows.nrows())?;
                 let values = slice_values(&self.values, rows.first(), rows.last())?;
                 RaggedTensor::from_partition(values, partition)
             }
             Err(_) => {
-                let partition = cut_like(ops::row_lengths(&self.partition)?, &self.partition)?;
+                let partition = rows_like(ops::row_lengths(&self.partition)?, &self.partition)?;
                 let values = ops::align_rows(&self.values, &self.partition, &partition)?;
                 RaggedTensor::from_partition(values, partition)
             }
@@ -199,6 +199,20 @@ impl RaggedTensor {
 /// Errors: lengths whose sum does not fit the dtype.
 pub(crate) fn cut_like(lengths: Value, like: &RowPartition) -> Result<RowPartition> {
     cut_as(lengths, like.spec().index)
+}
+
+/// The partition of rows of another one, which have these lengths: of one, if all of those have it.
+fn rows_like(lengths: Value, like: &RowPartition) -> Result<RowPartition> {
+    let spec = like.spec();
+    cut_in(lengths, spec.uniform_row_length, spec.index)
+}
+
+/// The partition whose rows have these lengths, all of them `length` if there is one, with splits of a dtype.
+fn cut_in(lengths: Value, length: Option<usize>, index: DType) -> Result<RowPartition> {
+    match length {
+        Some(length) => ops::partition_of_length(lengths, int(length), index)?.partition().cloned(),
+        None => cut_as(lengths, index),
+    }
 }
 
 /// The same with splits of a dtype.

@@ -17,11 +17,12 @@ use std::sync::Arc;
 /// More axes than any tensor has; an argument may not ask for more.
 const MAX_RANK: usize = 64;
 
-/// The spec of ragged tensors of this shape, whose axes 1 to `ragged_rank` are ragged, over values of `flat`: a dtype, or a
+/// The spec of ragged tensors of this shape, whose axes 1 to `ragged_rank` are cut by partitions, into rows of one length where it is known,
+/// over values of `flat`: a dtype, or a
 /// spec of all values in one vector.
 ///
 /// `index` is the width of the row splits.
-/// Errors: no ragged axis, or more than the shape has; a size that is known of a ragged axis; another width than i32 or i64.
+/// Errors: no ragged axis, or more than the shape has; another width than i32 or i64.
 ///
 /// ```
 /// # use extenso_ext::ragged_spec;
@@ -65,9 +66,6 @@ fn rows(shape: &Shape, flat: FlatSpec, ragged_rank: usize, index: DType) -> Resu
             .hint("Use `TensorSpec` where no axis is ragged."));
     }
     let dims = shape.dims().map_or_else(|| vec![Dim::any(); ragged_rank + 1], <[Dim]>::to_vec);
-    if let Some(axis) = (1..=ragged_rank).find(|&axis| dims[axis].known().is_some()) {
-        return Err(Error::shape(format!("axis {axis} is ragged, and its size is {}", dims[axis])).wanted("None"));
-    }
     // The number of values at each level: the rows of the next.
     let counts: Vec<Dim> = std::iter::once(dims[0]).chain((0..ragged_rank).map(|_| Dim::any())).collect();
     let mut values = match (flat, shape.dims()) {
@@ -84,7 +82,8 @@ fn rows(shape: &Shape, flat: FlatSpec, ragged_rank: usize, index: DType) -> Resu
     };
     for level in (0..ragged_rank).rev() {
         let nvalues = axis_of(&values, 0).unwrap_or(counts[level + 1]);
-        let partition = PartitionSpec { nrows: counts[level], nvalues, index };
+        let length = dims[level + 1].known();
+        let partition = PartitionSpec { nrows: counts[level], nvalues, uniform_row_length: length, index };
         values = Spec::from(ExtSpec {
             def: RaggedTensorSpec::def().clone(),
             static_data: StaticValue::None,
@@ -183,7 +182,8 @@ fn with_outer_parts(ext: &ExtSpec, outer: &[Dim]) -> Result<Spec> {
         let dims = meet(shape_of(&ext.clone().into()).dims().unwrap_or_default(), outer)?;
         return Ok(StructSpec::bare(Shape::new(dims)).serialize().into());
     }
-    if ragged && outer.get(1).is_some_and(|dim| dim.known().is_some()) {
+    let length = axis_of(&ext.clone().into(), 1).and_then(Dim::known);
+    if ragged && outer.get(1).is_some_and(|dim| dim.known().is_some() && dim.known() != length) {
         return Err(Error::shape("axis 1 is ragged").wanted(format!("the shape {}", Shape::new(outer.to_vec()))));
     }
     let cells = cells_of(&ext).is_some();
@@ -223,7 +223,7 @@ fn meet(dims: &[Dim], outer: &[Dim]) -> Result<Vec<Dim>> {
     Ok(first.chain(dims[outer.len()..].iter().copied()).collect())
 }
 
-/// The shape of the values of a spec, as far as it is known; the size of a ragged axis is not.
+/// The shape of the values of a spec, as far as it is known; the size of a ragged axis is not, unless all rows have one length.
 pub fn shape_of(spec: &Spec) -> Shape {
     match spec {
         Spec::Tensor(spec) => spec.shape.clone(),
@@ -233,7 +233,12 @@ pub fn shape_of(spec: &Spec) -> Shape {
                 let inner = shape_of(values);
                 let Some(dims) = inner.dims().filter(|dims| !dims.is_empty()) else { return Shape::unknown() };
                 let outer = axis_of(spec, 0).unwrap_or_else(Dim::any);
-                Shape::new([outer, Dim::any()].into_iter().chain(dims[1..].iter().copied()))
+                let length = ext.components.iter().find_map(|(_, spec)| match spec {
+                    Spec::Partition(rows) => Some(rows.row_length()),
+                    Spec::Tensor(_) | Spec::Ext(_) => None,
+                });
+                let length = length.unwrap_or_else(Dim::any);
+                Shape::new([outer, length].into_iter().chain(dims[1..].iter().copied()))
             }
             _ if ext.def.is_a(StructSpec::def()) => {
                 StructSpec::deserialize(ext).map_or_else(|_| Shape::unknown(), |spec| spec.known_shape())
@@ -280,6 +285,7 @@ pub(crate) fn axis_of(spec: &Spec, axis: usize) -> Option<Dim> {
         Spec::Partition(spec) => (axis == 0).then_some(spec.nrows),
         Spec::Ext(ext) if ext.def.is_a(RaggedTensorSpec::def()) => match (axis, &ext.components[..]) {
             (0, [_, (_, partition)]) => axis_of(partition, 0),
+            (1, [_, (_, Spec::Partition(rows))]) => Some(rows.row_length()),
             (2.., [(_, values), ..]) => axis_of(values, axis - 1),
             _ => None,
         },

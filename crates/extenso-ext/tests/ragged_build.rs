@@ -3,7 +3,7 @@
 mod support;
 
 use extenso_core::{ExtensionType, Tensor, Value, ops};
-use extenso_ext::RaggedTensor;
+use extenso_ext::{RaggedTensor, shape_of};
 use extenso_types::Result;
 use support::{check, fails, is_ragged, traced, value};
 
@@ -194,4 +194,53 @@ fn rows_become_dense_tensors() {
     fails(dense(x(), 5, Some(&[None, Some(-1)])), &["to_dense", "-1"]);
     fails(dense(x(), 5, Some(&[None, Some(i64::MAX)])), &["to_dense"]);
     fails(extenso_ext::ragged::to_dense(x(), Some(Tensor::scalar(1.5).into()), None), &["to_dense", "f64", "i64"]);
+}
+
+/// The shape of rows whose length is known, and that of what ops make of them; the same is known while tracing.
+#[test]
+fn rows_of_one_length_stay_what_they_are() {
+    let rows = || value("[[1], [2, 3], [], [4], [5], [6, 7]]");
+    let even = |length| RaggedTensor::from_uniform_row_length(rows(), length, None).expect("rows").into_value();
+    type Part = fn(&Value) -> Result<Value>;
+    let kept: [(Part, &str, &str); 12] = [
+        (|x| Ok(x.clone()), "[3, 2, ?]", "[[[1], [2, 3]], [[], [4]], [[5], [6, 7]]]"),
+        (|x| ops::add(x, 1), "[3, 2, ?]", "[[[2], [3, 4]], [[], [5]], [[6], [7, 8]]]"),
+        (|x| ops::slice(x, 0, 1, None, 1), "[2, 2, ?]", "[[[], [4]], [[5], [6, 7]]]"),
+        (|x| ops::slice(x, 1, 1, None, 1), "[3, 1, ?]", "[[[2, 3]], [[4]], [[6, 7]]]"),
+        (|x| ops::take(x, ints(&[2, 0]), 0), "[2, 2, ?]", "[[[5], [6, 7]], [[1], [2, 3]]]"),
+        (|x| ops::take(x, -1, 1), "[3, ?]", "[[2, 3], [4], [6, 7]]"),
+        (
+            |x| ops::take(x, ints(&[1, 1, 0]), 1),
+            "[3, 3, ?]",
+            "[[[2, 3], [2, 3], [1]], [[4], [4], []], [[6, 7], [6, 7], [5]]]",
+        ),
+        (
+            |x| ops::concat(vec![x.clone(), x.clone()], 0),
+            "[6, 2, ?]",
+            "[[[1], [2, 3]], [[], [4]], [[5], [6, 7]], [[1], [2, 3]], [[], [4]], [[5], [6, 7]]]",
+        ),
+        (
+            |x| ops::concat(vec![x.clone(), ops::slice(x, 1, 0, Some(vec![1]), 1)?], 1),
+            "[3, 3, ?]",
+            "[[[1], [2, 3], [1]], [[], [4], []], [[5], [6, 7], [5]]]",
+        ),
+        (|x| ops::sum(x, 2, false), "[3, 2]", "[[1, 5], [0, 4], [5, 13]]"),
+        (
+            |x| ops::add(ops::sum(x, 2, true)?, ops::ones_like(x)?),
+            "[3, 2, ?]",
+            "[[[2], [6, 6]], [[], [5]], [[6], [14, 14]]]",
+        ),
+        (|x| ops::expand_dims(x, 0), "[1, ?, 2, ?]", "[[[[1], [2, 3]], [[], [4]], [[5], [6, 7]]]]"),
+    ];
+    for (part, shape, wanted) in kept {
+        let found = part(&even(2)).expect(wanted);
+        assert_eq!(shape_of(&found.spec().expect("a spec")).to_string(), shape, "{wanted}");
+        check(Ok(found), wanted);
+        check(traced(&[even(2)], |args| part(&args[0])), wanted);
+    }
+    let unknown = |x: Result<Value>| shape_of(&x.expect("rows").spec().expect("a spec")).to_dims();
+    assert_eq!(unknown(ops::concat(vec![even(2), even(3)], 0)), None);
+    assert_eq!(unknown(ops::slice(rows(), 0, 0, Some(vec![2]), 1)), None);
+    fails(ops::take(even(2), 2, 1), &["index", "2", "from -2 to 1"]);
+    fails(traced(&[even(2)], |args| ops::take(&args[0], -3, 1)), &["index", "from -2 to 1"]);
 }

@@ -2,9 +2,10 @@
 
 mod support;
 
-use extenso_core::{Tensor, TypeSpec};
+use extenso_core::{ExtensionType, Tensor, TypeSpec};
 use extenso_ext::{
-    StructSpec, collapse, collapse_spec, dtype_of, expand, expand_spec, masked_spec, ragged_spec, shape_of,
+    RaggedTensor, StructSpec, collapse, collapse_spec, dtype_of, expand, expand_spec, masked_spec, ragged_spec,
+    shape_of,
 };
 use extenso_types::{DType, Shape, Spec, TensorSpec};
 use support::{check, fails, value};
@@ -99,7 +100,11 @@ fn specs_made_of_words_accept_the_values_that_they_describe() {
         ragged_spec(&shape(&[None, None]), Spec::from(records), 1, DType::I64).expect("fits"),
         r#"[[{"a": 1}], []]"#,
     );
-    fails(ragged_spec(&shape(&[None, Some(2)]), DType::I64, 1, DType::I64), &["axis 1", "2"]);
+    let pairs = ragged_spec(&shape(&[None, Some(2), None]), DType::I64, 2, DType::I64).expect("fits");
+    assert_eq!(shape_of(&pairs).to_string(), shape(&[None, Some(2), None]).to_string());
+    assert!(!value("[[[1], []], [[], [2]]]").spec().expect("a spec").is_subtype_of(&pairs));
+    let even = RaggedTensor::from_uniform_row_length(value("[[1], [], [], [2]]"), 2, None).expect("rows").into_value();
+    assert!(even.spec().expect("a spec").is_subtype_of(&pairs));
     fails(ragged_spec(&Shape::unknown(), DType::I64, usize::MAX, DType::I64), &["ragged rank"]);
     fails(ragged_spec(&shape(&[None, None]), DType::I64, 1, DType::U8), &["u8", "i32 or i64"]);
 }

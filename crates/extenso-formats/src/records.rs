@@ -484,7 +484,7 @@ impl FieldSpec {
 
 /// The spec of `rows` lists with `items` items together.
 pub(crate) fn list_spec(item: Spec, rows: Dim, items: Dim) -> Spec {
-    let partition = PartitionSpec { nrows: rows, nvalues: items, index: DType::I64 };
+    let partition = PartitionSpec::new(rows, items, DType::I64);
     let rows = (Segment::component("row_splits"), Spec::Partition(partition));
     ext(RaggedTensorSpec::def(), vec![(Segment::Each, item), rows])
 }

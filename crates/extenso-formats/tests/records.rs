@@ -249,7 +249,7 @@ fn a_users_type_looks_at_the_data_of_a_run() {
     }
     // In lists, too.
     let items = extenso_types::Dim::any();
-    let partition = extenso_types::PartitionSpec { nrows: rows, nvalues: items, index: DType::I64 };
+    let partition = extenso_types::PartitionSpec::new(rows, items, DType::I64);
     let list = Spec::from(extenso_types::ExtSpec {
         def: extenso_ext::RaggedTensorSpec::def().clone(),
         static_data: extenso_types::StaticValue::None,

@@ -212,7 +212,10 @@ impl Sizes {
                     && dims.0.iter().zip(dims.1).all(|(x, y)| self.dim(*x, *y))
             }
             (LeafSpec::Partition(a), LeafSpec::Partition(b)) => {
-                a.index == b.index && self.dim(a.nrows, b.nrows) && self.dim(a.nvalues, b.nvalues)
+                a.index == b.index
+                    && a.allows_rows_of(b.uniform_row_length)
+                    && self.dim(a.nrows, b.nrows)
+                    && self.dim(a.nvalues, b.nvalues)
             }
             (LeafSpec::Tensor(_), LeafSpec::Partition(_)) | (LeafSpec::Partition(_), LeafSpec::Tensor(_)) => false,
         }

@@ -37,13 +37,42 @@ pub struct PartitionSpec {
     pub nrows: Dim,
     /// The number of values that the rows are cut from.
     pub nvalues: Dim,
+    /// The number of values that each row has, where it is known that all have as many.
+    pub uniform_row_length: Option<usize>,
     /// The width of the offsets: i32 or i64.
     pub index: DType,
 }
 
+impl PartitionSpec {
+    /// Rows of any lengths.
+    pub fn new(nrows: Dim, nvalues: Dim, index: DType) -> PartitionSpec {
+        PartitionSpec { nrows, nvalues, uniform_row_length: None, index }
+    }
+
+    /// Rows that all have so many values.
+    pub fn of_length(nrows: Dim, length: usize, index: DType) -> PartitionSpec {
+        let nvalues = nrows.known().and_then(|n| n.checked_mul(length)).map_or_else(Dim::any, Dim::Known);
+        PartitionSpec { nrows, nvalues, uniform_row_length: Some(length), index }
+    }
+
+    /// The size of the axis of the rows.
+    pub fn row_length(&self) -> Dim {
+        Dim::from(self.uniform_row_length)
+    }
+
+    /// Whether rows that have so many values, where it is known, are of this spec.
+    pub fn allows_rows_of(&self, length: Option<usize>) -> bool {
+        self.uniform_row_length.is_none() || self.uniform_row_length == length
+    }
+}
+
 impl fmt::Display for PartitionSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "partition<{}>[{} rows of {} values]", self.index, self.nrows, self.nvalues)
+        write!(f, "partition<{}>[{} rows", self.index, self.nrows)?;
+        if let Some(length) = self.uniform_row_length {
+            write!(f, " of length {length}")?;
+        }
+        write!(f, " of {} values]", self.nvalues)
     }
 }
 
@@ -82,7 +111,10 @@ impl LeafSpec {
         match (self, other) {
             (LeafSpec::Tensor(a), LeafSpec::Tensor(b)) => a.dtype == b.dtype && bindings.shape(&a.shape, &b.shape),
             (LeafSpec::Partition(a), LeafSpec::Partition(b)) => {
-                a.index == b.index && bindings.dim(a.nrows, b.nrows) && bindings.dim(a.nvalues, b.nvalues)
+                a.index == b.index
+                    && a.allows_rows_of(b.uniform_row_length)
+                    && bindings.dim(a.nrows, b.nrows)
+                    && bindings.dim(a.nvalues, b.nvalues)
             }
             (LeafSpec::Tensor(_), LeafSpec::Partition(_)) | (LeafSpec::Partition(_), LeafSpec::Tensor(_)) => false,
         }
@@ -196,7 +228,11 @@ impl Spec {
         match (self, other) {
             (Spec::Tensor(a), Spec::Tensor(b)) => a.dtype == b.dtype && a.shape.is_compatible_with(&b.shape),
             (Spec::Partition(a), Spec::Partition(b)) => {
-                a.index == b.index && a.nrows.is_compatible_with(b.nrows) && a.nvalues.is_compatible_with(b.nvalues)
+                let lengths = a.uniform_row_length.zip(b.uniform_row_length);
+                a.index == b.index
+                    && lengths.is_none_or(|(x, y)| x == y)
+                    && a.nrows.is_compatible_with(b.nrows)
+                    && a.nvalues.is_compatible_with(b.nvalues)
             }
             (Spec::Ext(a), Spec::Ext(b)) => same_frame(a, b) && pairs(a, b).all(|(x, y)| x.is_compatible_with(y)),
             _ => false,
@@ -350,7 +386,7 @@ fn renamed(spec: &Spec, names: &mut Bindings) -> Spec {
         },
         Spec::Partition(p) => {
             let (nrows, nvalues) = (p.nrows.renamed(names), p.nvalues.renamed(names));
-            Spec::Partition(PartitionSpec { nrows, nvalues, index: p.index })
+            Spec::Partition(PartitionSpec { nrows, nvalues, ..p.clone() })
         }
         Spec::Ext(ext) => {
             let part = |(segment, part): &(Segment, Spec)| (segment.clone(), renamed(part, names));
@@ -390,6 +426,7 @@ impl Joiner {
             (Spec::Partition(a), Spec::Partition(b)) if a.index == b.index => Some(Spec::Partition(PartitionSpec {
                 nrows: self.dim(a.nrows, b.nrows),
                 nvalues: self.dim(a.nvalues, b.nvalues),
+                uniform_row_length: a.uniform_row_length.filter(|_| a.uniform_row_length == b.uniform_row_length),
                 index: a.index,
             })),
             (Spec::Ext(a), Spec::Ext(b)) if same_frame(a, b) => {

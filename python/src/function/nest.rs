@@ -396,6 +396,7 @@ fn fits(wanted: &Spec, object: &Bound<'_, PyAny>, leaves: &mut Vec<Value>, bindi
             let given = p.spec();
             let fits = p.symbol().is_none()
                 && given.index == spec.index
+                && spec.allows_rows_of(given.uniform_row_length)
                 && bindings.dim(spec.nrows, given.nrows)
                 && bindings.dim(spec.nvalues, given.nvalues);
             leaves.push(p.into());

@@ -124,7 +124,7 @@ impl OpDef {
 #[derive(Default, Debug)]
 pub struct FirstSpecs(OnceLock<(SmallVec<[usize; 16]>, OutputSpecs)>);
 
-/// Adds the sizes of arguments: of each the number of axes and the axes, or the rows and values.
+/// Adds the sizes of arguments: of each the number of axes and the axes, or the rows and values, and the length of rows if all have one.
 fn push_sizes(args: &[Value], sizes: &mut SmallVec<[usize; 16]>) {
     for arg in args {
         match arg {
@@ -136,7 +136,8 @@ fn push_sizes(args: &[Value], sizes: &mut SmallVec<[usize; 16]>) {
             }
             Value::Partition(rows) => {
                 if let Ok(rows) = rows.data() {
-                    sizes.extend_from_slice(&[rows.nrows(), rows.nvalues()]);
+                    let length = rows.uniform_row_length().map_or(0, |n| n.saturating_add(1));
+                    sizes.extend_from_slice(&[rows.nrows(), rows.nvalues(), length]);
                 }
             }
             Value::Ext(_) => {}

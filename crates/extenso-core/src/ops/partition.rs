@@ -143,7 +143,7 @@ fn infer_row_partition(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs
             return Err(Error::shape(what).wanted("a vector"));
         }
     };
-    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues, index: splits.dtype })])
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec::new(nrows, nvalues, splits.dtype))])
 }
 
 fn run_row_partition(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
@@ -159,7 +159,7 @@ fn infer_from_lengths(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs>
     }
     let nrows = lengths.shape.dims().and_then(|d| d.first().copied()).unwrap_or_else(Dim::any);
     let index = if lengths.dtype == DType::I32 { DType::I32 } else { DType::I64 };
-    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues: Dim::any(), index })])
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec::new(nrows, Dim::any(), index))])
 }
 
 fn run_from_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {

@@ -128,7 +128,7 @@ fn vector(args: &[LeafSpec]) -> Result<&TensorSpec> {
 fn infer_runs(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
     vector(args)?;
     let nvalues = args[1].partition()?.nvalues;
-    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows: Dim::any(), nvalues, index: DType::I64 })])
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec::new(Dim::any(), nvalues, DType::I64))])
 }
 
 fn infer_counts(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

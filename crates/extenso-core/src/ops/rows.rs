@@ -7,7 +7,7 @@ use super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::selection::slice_range;
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::pool::affordable;
-use crate::op::{Class, OpDef, OutputSpecs};
+use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::ops::Slice;
 use crate::partition::{RowPartition, Rows};
 use crate::tensor::Tensor;
@@ -20,6 +20,8 @@ crate::attrs! {
     pub struct RowCount { nrows: Option<Vec<i64>> = None }
     /// The attributes of `uniform_partition`.
     pub struct UniformRows { length: i64, nrows: Option<Vec<i64>> = None }
+    /// The attributes of `partition_of_length`.
+    pub struct RowLength { length: i64, dtype: DType = DType::I64 }
     /// A slice of each row.
     pub struct RowSlice { start: i64 = 0, stop: Option<Vec<i64>> = None, step: i64 = 1 }
 }
@@ -40,6 +42,15 @@ crate::ops! {
     /// Errors: a negative length; values that are not `nrows` rows of it; a length of zero with values.
     UNIFORM_PARTITION: uniform_partition(values; UniformRows { length: i64, nrows: Option<Vec<i64>> }) = OpDef::general(Class::Structural, infer_uniform, run_uniform)
         .examples(&[("uniform_partition([1, 2, 3, 4], 2)", "partition_from_lengths([2, 2])")]);
+
+    /// The row partition of as many rows of one length as `x` has elements along its outer axis; its splits are of `dtype`.
+    ///
+    /// Errors: a scalar; a negative length; more values than there can be.
+    PARTITION_OF_LENGTH: partition_of_length(x; RowLength { length: i64, dtype: DType }) = OpDef::general(Class::Structural, infer_of_length, run_of_length)
+        .apart(&[0])
+        .facts(&[Fact::Covers])
+        .part()
+        .examples(&[("partition_of_length([7, 7], length=3)", "partition_from_lengths([3, 3])")]);
 
     /// The place of the first value of each row among all values, as i64; values outside every row are counted.
     ROW_STARTS: row_starts(partition) = OpDef::general(Class::Segment, infer_row_starts, run_row_starts)
@@ -103,7 +114,7 @@ fn int(n: usize) -> i64 {
 }
 
 fn partition(nrows: Dim, nvalues: Dim) -> OutputSpecs {
-    smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues, index: DType::I64 })]
+    smallvec![LeafSpec::Partition(PartitionSpec::new(nrows, nvalues, DType::I64))]
 }
 
 fn one_partition(partition: RowPartition) -> Result<Outputs> {
@@ -198,14 +209,19 @@ fn infer_uniform(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> 
             row_count(attrs.nrows.as_ref())?.map_or_else(Dim::any, Dim::Known)
         }
     };
-    Ok(partition(nrows, nvalues))
+    let length = natural(attrs.length)?;
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nvalues, ..PartitionSpec::of_length(nrows, length, DType::I64) })])
+}
+
+fn natural(length: i64) -> Result<usize> {
+    usize::try_from(length).map_err(|_| {
+        Error::value(format!("the length of the rows is {length}")).wanted("a length that is not negative")
+    })
 }
 
 /// The number of rows of one length that `nvalues` values are.
 fn uniform_rows(nvalues: usize, attrs: &UniformRows) -> Result<usize> {
-    let length = usize::try_from(attrs.length).map_err(|_| {
-        Error::value(format!("the length of the rows is {}", attrs.length)).wanted("a length that is not negative")
-    })?;
+    let length = natural(attrs.length)?;
     let asked = row_count(attrs.nrows.as_ref())?;
     let nrows = asked.unwrap_or_else(|| nvalues.checked_div(length).unwrap_or(0));
     if nrows.checked_mul(length) == Some(nvalues) {
@@ -219,8 +235,30 @@ fn run_uniform(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let attrs = UniformRows::of(attrs)?;
     let nvalues = data(args, 0)?.dims().first().copied().unwrap_or(0);
     let nrows = uniform_rows(nvalues, attrs)?;
-    let length = usize::try_from(attrs.length).unwrap_or(0);
-    one_partition(RowPartition::from_lengths(std::iter::repeat_n(length, nrows))?)
+    one_partition(RowPartition::of_length(nrows, natural(attrs.length)?, DType::I64)?)
+}
+
+fn infer_of_length(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let RowLength { length, dtype } = *RowLength::of(attrs)?;
+    if !matches!(dtype, DType::I32 | DType::I64) {
+        return Err(Error::dtype(format!("row splits of {dtype} are asked for")).wanted("i32 or i64"));
+    }
+    let nrows = match spec_of(args, 0)?.shape.dims() {
+        None => Dim::any(),
+        Some([outer, ..]) => *outer,
+        Some([]) => return Err(Error::shape("the argument is a scalar").wanted("one element for each row")),
+    };
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec::of_length(nrows, natural(length)?, dtype))])
+}
+
+fn run_of_length(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let RowLength { length, dtype } = *RowLength::of(attrs)?;
+    let (nrows, length) = (data(args, 0)?.dims().first().copied().unwrap_or(0), natural(length)?);
+    fit_into_memory(nrows)?;
+    if nrows.checked_mul(length).is_none_or(|n| i64::try_from(n).is_err()) {
+        return Err(Error::shape(format!("{nrows} rows of {length} values are more than can be counted")));
+    }
+    one_partition(RowPartition::of_length(nrows, length, dtype)?)
 }
 
 fn infer_row_starts(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -254,8 +292,13 @@ fn slice_of(attrs: &dyn AttrSet) -> Result<Slice> {
 
 fn infer_sliced_rows(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     slice_range(&slice_of(attrs)?, 0)?;
-    let PartitionSpec { nrows, index, .. } = *partition_spec(args, 0)?;
-    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues: Dim::any(), index })])
+    let PartitionSpec { nrows, index, uniform_row_length, .. } = *partition_spec(args, 0)?;
+    let slice = slice_of(attrs)?;
+    let length = uniform_row_length.map(|n| slice_range(&slice, n)).transpose()?.map(|(_, count)| count);
+    Ok(smallvec![LeafSpec::Partition(match length {
+        Some(length) => PartitionSpec::of_length(nrows, length, index),
+        None => PartitionSpec::new(nrows, Dim::any(), index),
+    })])
 }
 
 fn infer_sliced_places(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -267,7 +310,9 @@ fn infer_sliced_places(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputS
 fn run_sliced_rows(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (rows, slice) = (rows(args, 0)?, slice_of(attrs)?);
     let lengths: Result<Vec<usize>> = rows.lengths().map(|n| Ok(slice_range(&slice, n)?.1)).collect();
-    one_partition(RowPartition::from_lengths_as(lengths?, rows.offsets().dtype())?)
+    let sliced = RowPartition::from_lengths_as(lengths?, rows.offsets().dtype())?;
+    let length = rows.uniform_row_length().map(|n| slice_range(&slice, n)).transpose()?.map(|(_, count)| count);
+    one_partition(sliced.with_uniform_row_length(length)?)
 }
 
 fn run_sliced_places(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {

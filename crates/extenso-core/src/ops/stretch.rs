@@ -66,10 +66,15 @@ fn infer_broadcast(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
     let alike = x.index == y.index;
     let nvalues = if alike && x.nrows == y.nrows && x.nvalues == y.nvalues { x.nvalues } else { Dim::any() };
     let index = if alike { x.index } else { DType::I64 };
-    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues, index })])
+    let uniform_row_length = match (x.uniform_row_length, y.uniform_row_length) {
+        (Some(1), length) | (length, Some(1)) => length,
+        (Some(n), Some(m)) if n != m => None,
+        (length, None) | (None, length) | (Some(_), length) => length,
+    };
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues, uniform_row_length, index })])
 }
 
-fn run_broadcast(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+fn run_broadcast(args: &[Value], _: &dyn AttrSet, inferred: &[LeafSpec]) -> Result<Outputs> {
     let (x, y) = (partition(args, 0)?, partition(args, 1)?);
     let (a, b) = (x.data()?, y.data()?);
     let chosen = if x.same(y) {
@@ -88,11 +93,9 @@ fn run_broadcast(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
         return Err(no_alignment(&a.nrows().to_string(), &b.nrows().to_string()));
     };
     let one_width = a.offsets().dtype() == b.offsets().dtype();
-    Ok(smallvec![Value::Partition(if one_width {
-        chosen
-    } else {
-        RowPartition::from_lengths(chosen.data()?.lengths())?
-    })])
+    let chosen = if one_width { chosen } else { RowPartition::from_lengths(chosen.data()?.lengths())? };
+    let length = inferred.first().and_then(|spec| spec.partition().ok()?.uniform_row_length);
+    Ok(smallvec![Value::Partition(chosen.with_uniform_row_length(length)?)])
 }
 
 /// What one row and several broadcast to.

@@ -7,7 +7,7 @@ use crate::args::{int, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank};
 use crate::lists::{Bounds, between};
 use crate::ragged::take_in_rows;
-use crate::specs::dtype_of;
+use crate::specs::{dtype_of, shape_of};
 use crate::{MaskedTensor, RaggedTensor};
 use extenso_core::{Tensor, Value, ops};
 use extenso_types::{DType, Dim, Error, Result};
@@ -59,7 +59,7 @@ pub(super) fn left(part: &Index, before: &Value, axis: usize, after: &Value) -> 
 }
 
 fn at(x: &Value, axis: usize, named: usize, i: i64) -> Result<Value> {
-    if is_ragged(x, axis) {
+    if is_ragged(x, axis) && shape_of(&x.spec()?).dims().is_none_or(|dims| dims[axis].known().is_none()) {
         return Err(no_single_position(named));
     }
     if let Some(n) = dim(x, axis).ok().and_then(|n| n.known()).map(int)

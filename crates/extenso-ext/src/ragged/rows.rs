@@ -2,7 +2,7 @@
 //!
 //! On data, values move in runs; while tracing, places are computed by ops.
 
-use super::{RaggedTensor, common_index, cut_as, cut_like, slice_values};
+use super::{RaggedTensor, common_index, cut_in, cut_like, rows_like, slice_values};
 use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg, wrap};
 use crate::axes::{one_row, positions, rank, rows_of_one, witness};
 use crate::masked::MaskedTensor;
@@ -10,7 +10,7 @@ use extenso_core::attrs::Attrs;
 use extenso_core::ops::{OneAxis, Run, Slice, assemble};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Rows, Tensor, Value, call_one, ops, strengthen};
-use extenso_types::{Dims, Error, Result};
+use extenso_types::{DType, Dims, Error, Result};
 
 /// `take` along axis 0 picks rows; ragged indices give their rows to the result.
 pub(crate) fn take(call: &Call<'_>) -> Answer {
@@ -32,7 +32,10 @@ pub(crate) fn take(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     match axis_of(&x, axis)? {
         0 => {}
-        1 => return Err(not_along_rows("index")),
+        1 => match x.partition.spec().uniform_row_length {
+            Some(length) => return answer(from_each_row(&x, indices, length)?),
+            None => return Err(not_along_rows("index")),
+        },
         inner => {
             let attrs = OneAxis { axis: int(inner - 1) };
             let values = call_one(call.op, &[Arg::from(x.values()), indices.clone()], &attrs)?;
@@ -61,6 +64,25 @@ pub(crate) fn take(call: &Call<'_>) -> Answer {
     }
 }
 
+/// The values at the same places of each row, all of which have one length; negative places count from the end.
+fn from_each_row(x: &RaggedTensor, indices: &Arg, length: usize) -> Result<Value> {
+    let at = match indices {
+        Arg::Scalar(scalar) => strengthen(scalar, None)?.into(),
+        _ => indices.value()?.clone(),
+    };
+    if !at.tensor().is_ok_and(|at| at.dtype().is_integer()) {
+        return Err(Error::dtype(format!("indices are {}", at.spec()?)).wanted("integers"));
+    }
+    let (at, n) = (ops::cast(at, DType::I64)?, int(length));
+    let in_range = ops::logical_and(ops::less(&at, n)?, ops::greater_equal(&at, -n)?)?;
+    let what = format!("the index is out of range for axis 1 of size {n}");
+    let at = ops::check_all(at, in_range, what, format!("an index from {} to {}", -n, n - 1))?;
+    let at = ops::where_(ops::less(&at, 0)?, ops::add(&at, n)?, &at)?;
+    let starts = ops::row_starts(&x.partition)?;
+    let starts = ops::reshape(starts, std::iter::once(-1).chain(vec![1; rank(&at)?]).collect::<Vec<i64>>())?;
+    ops::take(&x.values, ops::add(starts, at)?, 0)
+}
+
 /// The position of an axis, without asking for the rank where it is not needed.
 fn axis_of(x: &RaggedTensor, axis: i64) -> Result<usize> {
     match axis {
@@ -80,7 +102,7 @@ fn not_along_rows(what: &str) -> Error {
 fn rows_at(x: &RaggedTensor, indices: &Tensor) -> Result<RaggedTensor> {
     let (Ok(rows), Ok(at)) = (x.partition.data(), indices.data()) else { return rows_at_symbols(x, indices) };
     let at = ops::positions(at, rows.nrows())?;
-    let partition = RowPartition::from_lengths_as(at.iter().map(|&row| rows.row(row).len()), rows.offsets().dtype())?;
+    let partition = RowPartition::of_rows(rows, at.iter().copied())?;
     let ranges: Vec<std::ops::Range<usize>> = at.iter().map(|&row| rows.row(row)).collect();
     RaggedTensor::from_partition(gather_ranges(&x.values, &ranges)?, partition)
 }
@@ -101,12 +123,12 @@ fn gather_ranges(values: &Value, ranges: &[std::ops::Range<usize>]) -> Result<Va
 /// The same by ops: a value's place is the start of its row and its place in the row.
 fn rows_at_symbols(x: &RaggedTensor, indices: &Tensor) -> Result<RaggedTensor> {
     let lengths = ops::take(x.row_lengths()?, indices, 0)?;
-    rows_from(x, ops::take(ops::row_starts(&x.partition)?, indices, 0)?, lengths)
+    let starts = ops::take(ops::row_starts(&x.partition)?, indices, 0)?;
+    rows_from(x, starts, rows_like(lengths, &x.partition)?)
 }
 
-/// Rows of these lengths that begin at these places of the values of `x`.
-fn rows_from(x: &RaggedTensor, starts: Value, lengths: Value) -> Result<RaggedTensor> {
-    let partition = cut_like(lengths, &x.partition)?;
+/// The rows of a partition that begin at these places of the values of `x`.
+fn rows_from(x: &RaggedTensor, starts: Value, partition: RowPartition) -> Result<RaggedTensor> {
     let places = ops::add(ops::gather_rows_of(starts, &partition)?, ops::places_in_rows(&partition)?)?;
     RaggedTensor::from_partition(ops::take(&x.values, places, 0)?, partition)
 }
@@ -140,7 +162,7 @@ fn slice_rows(x: &RaggedTensor, attrs: &Slice) -> Answer {
     let first = usize::try_from(first).unwrap_or(0);
     let range = first..first + count;
     let values = slice_values(&x.values, rows.row(range.start).start, rows.row(range.end - 1).end)?;
-    let partition = RowPartition::from_lengths_as(range.map(|row| rows.row(row).len()), rows.offsets().dtype())?;
+    let partition = RowPartition::of_rows(rows, range)?;
     answer_ext(RaggedTensor::from_partition(values, partition)?)
 }
 
@@ -165,7 +187,8 @@ fn runs_of_each_row(x: &RaggedTensor, rows: &Rows, attrs: &Slice) -> Result<Ragg
     let runs: Result<Vec<std::ops::Range<usize>>> = (0..rows.nrows()).map(run).collect();
     let runs = runs?;
     let partition = RowPartition::from_lengths_as(runs.iter().map(std::ops::Range::len), rows.offsets().dtype())?;
-    RaggedTensor::from_partition(gather_ranges(&x.values, &runs)?, partition)
+    let length = rows.uniform_row_length().map(|n| ops::slice_range(attrs, n)).transpose()?.map(|(_, count)| count);
+    RaggedTensor::from_partition(gather_ranges(&x.values, &runs)?, partition.with_uniform_row_length(length)?)
 }
 
 /// `concat` along axis 0 joins rows after rows, along axis 1 each row with its fellows, otherwise inside the rows.
@@ -216,7 +239,10 @@ fn concat_rows(parts: &[RaggedTensor]) -> Result<RaggedTensor> {
     let parts: Result<Vec<RaggedTensor>> = parts.iter().map(RaggedTensor::compact).collect();
     let parts = parts?;
     let lengths: Result<Vec<Value>> = parts.iter().map(|x| ops::row_lengths(&x.partition)).collect();
-    let partition = cut_as(ops::concat(lengths?, 0)?, common_index(parts.iter().map(|x| &x.partition)))?;
+    let index = common_index(parts.iter().map(|x| &x.partition));
+    let mut each = parts.iter().map(|x| x.partition.spec().uniform_row_length);
+    let first = each.next().flatten();
+    let partition = cut_in(ops::concat(lengths?, 0)?, first.filter(|_| each.all(|n| n == first)), index)?;
     let values: Vec<Value> = parts.into_iter().map(|x| x.values).collect();
     RaggedTensor::from_partition(ops::concat(values, 0)?, partition)
 }
@@ -234,7 +260,9 @@ fn concat_within_rows(parts: &[RaggedTensor]) -> Result<RaggedTensor> {
     let lengths = parts[1..]
         .iter()
         .try_fold(ops::row_lengths(&parts[0].partition)?, |sum, x| ops::add(sum, ops::row_lengths(&x.partition)?))?;
-    RaggedTensor::from_partition(joined.values, cut_as(lengths, common_index(parts.iter().map(|x| &x.partition)))?)
+    let index = common_index(parts.iter().map(|x| &x.partition));
+    let length = parts.iter().map(|x| x.partition.spec().uniform_row_length).sum();
+    RaggedTensor::from_partition(joined.values, cut_in(lengths, length, index)?)
 }
 
 /// A new axis of size 1 outside, between rows and values, or inside the rows.
@@ -277,7 +305,8 @@ pub(super) fn align_rows(call: &Call<'_>) -> Answer {
     let moved = |of_rows: Value| call_one(call.op, &[Arg::Value(of_rows), from.clone(), to.clone()], call.attrs);
     let lengths = moved(ops::row_lengths(&x.partition)?)?;
     let (Ok(rows), Ok(from)) = (x.partition.data(), from.value()?.partition()?.data()) else {
-        return answer_ext(rows_from(&x, moved(ops::row_starts(&x.partition)?)?, lengths)?);
+        let starts = moved(ops::row_starts(&x.partition)?)?;
+        return answer_ext(rows_from(&x, starts, cut_like(lengths, &x.partition)?)?);
     };
     let start = |row: usize| if row < rows.nrows() { rows.row(row).start } else { rows.last() };
     let values = slice_values(&x.values, start(from.first()), start(from.last()))?;
@@ -290,5 +319,6 @@ pub(super) fn stretch_rows(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     let moved = |of_rows: Value| call_one(call.op, &[Arg::Value(of_rows), source.clone(), target.clone()], call.attrs);
     let starts = moved(ops::row_starts(&x.partition)?)?;
-    answer_ext(rows_from(&x, starts, moved(ops::row_lengths(&x.partition)?)?)?)
+    let partition = cut_like(moved(ops::row_lengths(&x.partition)?)?, &x.partition)?;
+    answer_ext(rows_from(&x, starts, partition)?)
 }

@@ -2,10 +2,10 @@
 
 use super::RaggedTensor;
 use crate::args::{int, typed_ref};
-use crate::axes::{dim, rank, zeros, zeros_of};
+use crate::axes::{dim, rank, witness, zeros_of};
 use crate::structs::{Field, StructTensor};
 use extenso_core::{ExtensionType, RowPartition, Value, ops};
-use extenso_types::{Dim, Error, Result, Shape};
+use extenso_types::{DType, Dim, Error, Result, Shape};
 
 impl RaggedTensor {
     /// The rows of a uniform second axis, which may then be compared with ragged ones.
@@ -16,16 +16,16 @@ impl RaggedTensor {
         let [n, k, inner @ ..] = &sizes?[..] else {
             return Err(Error::shape("the value has rank 1").wanted("rank 2 or more, for rows"));
         };
-        let lengths = match k.known() {
-            Some(k) => ops::add(zeros(value)?, int(k))?,
-            None => ops::sum(ops::add(zeros_of(value, 2)?, 1)?, 1, false)?,
-        };
         let together = match (n.known(), k.known()) {
             // Where other sizes are 0 too, nothing but this tells the number of values.
             (Some(0), _) | (_, Some(0)) => 0,
             (n, k) => n.zip(k).map_or(-1, |(n, k)| int(n.saturating_mul(k))),
         };
-        let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+        let partition = match k.known() {
+            Some(k) => ops::partition_of_length(witness(value)?, int(k), DType::I64)?,
+            None => ops::partition_from_lengths(ops::sum(ops::add(zeros_of(value, 2)?, 1)?, 1, false)?)?,
+        };
+        let partition = partition.partition()?.clone();
         RaggedTensor::from_partition(joined(value, &partition, together, inner)?, partition)
     }
 

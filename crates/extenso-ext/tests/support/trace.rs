@@ -115,11 +115,9 @@ fn symbolic(arg: &Value, unknown: Unknown, scope: ScopeId, next: &mut usize) -> 
                 let dims: Vec<Dim> = dims.map(|(axis, d)| var(axis, *d)).collect();
                 LeafSpec::Tensor(TensorSpec::new(t.dtype, Shape::new(dims)))
             }
-            LeafSpec::Partition(p) => LeafSpec::Partition(PartitionSpec {
-                nrows: var(0, p.nrows),
-                nvalues: var(0, p.nvalues),
-                index: p.index,
-            }),
+            LeafSpec::Partition(p) => {
+                LeafSpec::Partition(PartitionSpec { nrows: var(0, p.nrows), nvalues: var(0, p.nvalues), ..p })
+            }
         };
         leaves.push(symbol(scope, *next, 0, leaf, None));
         *next += 1;

@@ -232,7 +232,13 @@ fn list(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     let child = source.each(items, Rows::Lists(&offsets, &source.rows), seen);
     let nvalues = child.array.len();
     let part = |(_, spec): &(Segment, Spec)| match spec {
-        Spec::Partition(rows) => Ok(RowPartition::from_offsets(in_width(&offsets, rows.index)?, nvalues)?.into()),
+        Spec::Partition(rows) => {
+            let made = RowPartition::from_offsets(in_width(&offsets, rows.index)?, nvalues)?;
+            Ok(made
+                .with_uniform_row_length(rows.uniform_row_length)
+                .map_err(|e| e.at(format!("'{}'", source.at)))?
+                .into())
+        }
         Spec::Tensor(_) | Spec::Ext(_) => value(&child, spec),
     };
     let components: Result<Vec<Value>> = ext.components.iter().map(part).collect();

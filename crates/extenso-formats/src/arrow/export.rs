@@ -194,8 +194,13 @@ fn text(dtype: DType, offsets: &Offsets, bytes: &Buffer) -> Result<ArrayRef> {
 
 fn list(ragged: &RaggedTensor) -> Result<ArrayRef> {
     let values = column(ragged.values())?;
+    let rows = ragged.partition().data()?;
+    if let Some(length) = rows.uniform_row_length().filter(|n| i32::try_from(*n).is_ok()) {
+        let items = Column { array: values.array.slice(rows.first(), rows.last() - rows.first()), ..values };
+        return items_in_lists(items, &[rows.nrows(), length]).map(|column| column.array);
+    }
     let field = values.field("item");
-    Ok(match ragged.partition().data()?.offsets() {
+    Ok(match rows.offsets() {
         Offsets::I32(o) => {
             Arc::new(ListArray::try_new(field, OffsetBuffer::new(o.clone()), values.array, None).map_err(arrow)?)
         }

@@ -141,7 +141,7 @@ fn fixed(at: &Path, array: &FixedSizeListArray) -> Result<Value> {
             if let Some(made) = with_axis(&values, array.len(), size) {
                 return Ok(made);
             }
-            let partition = RowPartition::from_lengths(std::iter::repeat_n(size, array.len()))?;
+            let partition = RowPartition::of_length(array.len(), size, DType::I64)?;
             Ok(RaggedTensor::from_partition(values, partition)?.into_value())
         }
     }

@@ -66,7 +66,8 @@ fn widened(value: &Value, wide: &mut dyn Iterator<Item = bool>) -> Result<Value>
                 Offsets::I32(ends) => ends.iter().map(|end| i64::from(*end)).collect(),
                 Offsets::I64(_) => return Ok(value.clone()),
             };
-            Ok(RowPartition::from_offsets(Offsets::I64(ends.into()), rows.nvalues())?.into())
+            let wide = RowPartition::from_offsets(Offsets::I64(ends.into()), rows.nvalues())?;
+            Ok(wide.with_uniform_row_length(rows.uniform_row_length())?.into())
         }
         Value::Partition(_) => Ok(value.clone()),
         Value::Tensor(_) => {

@@ -124,7 +124,7 @@ impl Files {
 
     fn infer(&self, args: &[LeafSpec]) -> Result<OutputSpecs> {
         let (nrows, nvalues) = (infer_rows(args)?, Dim::any());
-        let rows = LeafSpec::Partition(PartitionSpec { nrows, nvalues, index: DType::I64 });
+        let rows = LeafSpec::Partition(PartitionSpec::new(nrows, nvalues, DType::I64));
         let bad = match self.on_error {
             OnError::Skip => TensorSpec::new(DType::I64, Shape::new([nrows])),
             OnError::Raise | OnError::Default => TensorSpec::new(DType::Bool, Shape::new([nvalues])),

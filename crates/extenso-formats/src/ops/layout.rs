@@ -103,7 +103,7 @@ impl Layout {
                 LeafSpec::Tensor(TensorSpec::new(t.dtype, Shape::new(dims)))
             }
             LeafSpec::Partition(p) => {
-                LeafSpec::Partition(PartitionSpec { nrows: size(p.nrows), nvalues: size(p.nvalues), index: p.index })
+                LeafSpec::Partition(PartitionSpec { nrows: size(p.nrows), nvalues: size(p.nvalues), ..p.clone() })
             }
         };
         self.leaves.iter().map(&mut spec).collect()
@@ -142,11 +142,11 @@ pub fn of_rows(spec: &Spec, rows: Dim) -> Spec {
             let inner = t.shape.dims().and_then(|dims| dims.get(1..)).unwrap_or_default();
             TensorSpec::new(t.dtype, Shape::new(once(rows).chain(inner.iter().copied()))).into()
         }
-        Spec::Partition(p) => Spec::Partition(PartitionSpec { nrows: rows, nvalues: Dim::any(), index: p.index }),
+        Spec::Partition(p) => Spec::Partition(PartitionSpec { nrows: rows, nvalues: Dim::any(), ..p.clone() }),
         Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => {
             let items = Dim::any();
             rebuilt(ext, |part| match part {
-                Spec::Partition(p) => Spec::Partition(PartitionSpec { nrows: rows, nvalues: items, index: p.index }),
+                Spec::Partition(p) => Spec::Partition(PartitionSpec { nrows: rows, nvalues: items, ..p.clone() }),
                 Spec::Tensor(_) | Spec::Ext(_) => of_rows(part, items),
             })
         }

@@ -201,7 +201,8 @@ impl Leaf {
                     Column::Offsets(rows) => {
                         let offsets = offsets_of(rows.into_offsets()?);
                         let nvalues = offsets.last();
-                        RowPartition::from_offsets(offsets, nvalues)?.into()
+                        let rows = RowPartition::from_offsets(offsets, nvalues)?;
+                        rows.with_uniform_row_length(self.spec.partition()?.uniform_row_length)?.into()
                     }
                 }
             };

@@ -180,7 +180,7 @@ fn of_any_rows(spec: &Spec) -> Spec {
             }
             Some([]) | None => spec.clone(),
         },
-        Spec::Partition(p) => Spec::Partition(PartitionSpec { nrows: Dim::any(), nvalues: Dim::any(), index: p.index }),
+        Spec::Partition(p) => Spec::Partition(PartitionSpec { nrows: Dim::any(), nvalues: Dim::any(), ..p.clone() }),
         Spec::Ext(_) => spec.clone(),
     }
 }

@@ -150,7 +150,10 @@ impl Decoder<'_> {
                 if !matches!(index, DType::I32 | DType::I64) {
                     return Err(Error::data(format!("offsets are {index}")).wanted("i32 or i64"));
                 }
-                LeafSpec::Partition(PartitionSpec { nrows: self.dim(p.nrows)?, nvalues: self.dim(p.nvalues)?, index })
+                let length = p.uniform_row_length.map(usize::try_from).transpose();
+                let uniform_row_length = length.map_err(|_| Error::data("rows are longer than can be counted"))?;
+                let (nrows, nvalues) = (self.dim(p.nrows)?, self.dim(p.nvalues)?);
+                LeafSpec::Partition(PartitionSpec { nrows, nvalues, uniform_row_length, index })
             }
         })
     }

@@ -157,6 +157,7 @@ impl Encoder<'_> {
                 nrows: Some(self.dim(p.nrows)),
                 nvalues: Some(self.dim(p.nvalues)),
                 index: p.index.name().to_string(),
+                uniform_row_length: p.uniform_row_length.and_then(|n| u64::try_from(n).ok()),
             }),
         };
         w::Leaf { kind: Some(kind) }

@@ -128,7 +128,8 @@ impl<'a> Reader<'a> {
                 if offsets.dtype() != spec.index {
                     return Err(Error::data(format!("offsets are {}", offsets.dtype())).wanted(spec.index.name()));
                 }
-                return Ok(Value::Partition(RowPartition::from_offsets(offsets, nvalues)?));
+                let rows = RowPartition::from_offsets(offsets, nvalues)?;
+                return Ok(Value::Partition(rows.with_uniform_row_length(spec.uniform_row_length)?));
             }
         };
         let dims = spec

@@ -192,6 +192,8 @@ pub struct PartitionSpec {
     pub nvalues: Option<Dim>,
     #[prost(string, tag = "3")]
     pub index: String,
+    #[prost(uint64, optional, tag = "4")]
+    pub uniform_row_length: Option<u64>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -73,9 +73,7 @@ fn generalised(spec: &Spec, sizes: &mut Vec<(Dim, Dim)>) -> Spec {
             let shape = t.shape.dims().map_or_else(Shape::unknown, |dims| Shape::new(dims.iter().map(|d| var(*d))));
             TensorSpec::new(t.dtype, shape).into()
         }
-        Spec::Partition(p) => {
-            Spec::Partition(PartitionSpec { nrows: var(p.nrows), nvalues: var(p.nvalues), index: p.index })
-        }
+        Spec::Partition(p) => Spec::Partition(PartitionSpec::new(var(p.nrows), var(p.nvalues), p.index)),
         Spec::Ext(e) => {
             let components = e.components.iter().map(|(segment, spec)| (segment.clone(), generalised(spec, sizes)));
             Spec::from(ExtSpec { components: components.collect(), ..(**e).clone() })

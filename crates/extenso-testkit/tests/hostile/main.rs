@@ -139,7 +139,7 @@ fn generalised(spec: &LeafSpec, only_outer: Option<bool>, n: Dim) -> LeafSpec {
             LeafSpec::Tensor(TensorSpec::new(t.dtype, Shape::new(dims)))
         }
         (LeafSpec::Partition(p), Some(_)) => {
-            LeafSpec::Partition(PartitionSpec { nrows: n, nvalues: Dim::any(), index: p.index })
+            LeafSpec::Partition(PartitionSpec { nrows: n, nvalues: Dim::any(), ..p.clone() })
         }
         (spec, None) => spec.clone(),
     }

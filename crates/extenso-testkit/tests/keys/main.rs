@@ -185,7 +185,7 @@ fn open(spec: &Spec, sizes: &mut HashMap<usize, Dim>) -> Spec {
             TensorSpec::new(t.dtype, Shape::new(dims)).into()
         }
         Spec::Partition(p) => {
-            Spec::Partition(PartitionSpec { nrows: size(p.nrows), nvalues: size(p.nvalues), index: p.index })
+            Spec::Partition(PartitionSpec { nrows: size(p.nrows), nvalues: size(p.nvalues), ..p.clone() })
         }
         Spec::Ext(ext) => {
             let components = ext.components.iter().map(|(name, spec)| (name.clone(), open(spec, sizes))).collect();

@@ -84,7 +84,7 @@ fn map_dims(spec: &Spec, f: &mut dyn FnMut(usize, Dim) -> Dim) -> Spec {
             TensorSpec::new(t.dtype, Shape::new(dims)).into()
         }
         Spec::Partition(p) => {
-            Spec::Partition(PartitionSpec { nrows: f(0, p.nrows), nvalues: f(0, p.nvalues), index: p.index })
+            Spec::Partition(PartitionSpec { nrows: f(0, p.nrows), nvalues: f(0, p.nvalues), ..p.clone() })
         }
         Spec::Ext(e) => {
             let components = e.components.iter().map(|(segment, spec)| (segment.clone(), map_dims(spec, f))).collect();

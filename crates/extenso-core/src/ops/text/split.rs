@@ -89,7 +89,7 @@ pub(super) fn partition_spec(shape: &Shape) -> OutputSpecs {
         Some(dims) => count(dims).map_or_else(Dim::any, Dim::Known),
         None => Dim::any(),
     };
-    smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues: Dim::any(), index: DType::I64 })]
+    smallvec![LeafSpec::Partition(PartitionSpec::new(nrows, Dim::any(), DType::I64))]
 }
 
 fn run_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
