@@ -15,6 +15,7 @@ pub mod columns;
 pub mod csv;
 mod failure;
 pub mod json;
+mod looks;
 pub mod ops;
 #[cfg(feature = "parquet")]
 pub mod parquet;

@@ -8,9 +8,10 @@ pub use blocks::{Blocks, read_json_blocks};
 
 use crate::columns::{Decoded, OnError};
 use crate::json::{Decoder, Lines, infer, locate};
+use crate::looks::judged;
 use crate::plan::Plan;
 use crate::project::Wanted;
-use crate::records::{RecordSpec, look_at};
+use crate::records::RecordSpec;
 use crate::run::{Batch, Rows};
 use crate::source::{is_packed, reading, unpack};
 use extenso_core::{Provenance, Value, pack};
@@ -84,20 +85,26 @@ impl Reader {
         Ok(Reader { spec, records, decoder })
     }
 
-    fn rows(&self, decoded: Decoded) -> Result<Rows> {
-        batch(&self.spec, &self.records, decoded)
+    fn rows(&self, decoded: Decoded, start: usize, on_error: OnError) -> Result<Rows> {
+        batch(&self.spec, &self.records, decoded, start, on_error)
     }
 }
 
-/// The value of decoded columns, of which every leaf is there.
-pub(crate) fn batch(spec: &Spec, records: &RecordSpec, decoded: Decoded) -> Result<Rows> {
+/// The value of decoded columns, of which every leaf is there; the rows are counted from `start`.
+pub(crate) fn batch(
+    spec: &Spec,
+    records: &RecordSpec,
+    decoded: Decoded,
+    start: usize,
+    on_error: OnError,
+) -> Result<Rows> {
     let visited = records.visited(&decoded.columns);
     let leaves = records.leaves(decoded.columns, decoded.rows)?;
-    look_at(spec, &leaves)?;
     let leaves: Option<Vec<Value>> = leaves.into_iter().collect();
     let leaves = leaves.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
     let value = pack(spec, &mut leaves.into_iter(), Provenance::Trusted)?;
-    Ok(Rows { value, bad: decoded.bad, visited })
+    let (value, bad) = judged(value, decoded.bad, start, spec, on_error)?;
+    Ok(Rows { value, bad, visited })
 }
 
 /// Whether the rows of this spec are no objects, so that one may be an array.
@@ -166,7 +173,7 @@ pub fn read_json(input: &[u8], options: &JsonOptions) -> Result<Rows> {
         Some(start) => reader.decoder.array_at(text, start, options.on_error)?,
         None => reader.decoder.records(text, options.on_error)?,
     };
-    reader.rows(decoded)
+    reader.rows(decoded, 0, options.on_error)
 }
 
 /// Reads a file as [`read_json`] reads what is in it. With a spec, little of the text is held at a time.
@@ -182,7 +189,7 @@ pub fn read_json_file(file: File, options: &JsonOptions) -> Result<Rows> {
     }
     let mut reader = Reader::new(options, &[], None, None)?;
     let decoded = reader.decoder.stream(Box::new(source), bytes, options.on_error)?;
-    reader.rows(decoded)
+    reader.rows(decoded, 0, options.on_error)
 }
 
 /// Writes a batch as lines of JSON into a file, which appears under its name whole or not at all; when it is on the disk is left to the system.

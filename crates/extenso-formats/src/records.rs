@@ -8,7 +8,7 @@
 mod checks;
 mod leaves;
 
-pub(crate) use checks::{look_at, placed};
+pub(crate) use checks::placed;
 pub(crate) use leaves::offsets_of;
 
 use crate::categories::asked;

@@ -11,15 +11,15 @@ mod union;
 
 use super::import;
 use super::levels::checked_levels;
-use super::moved::picked;
 use crate::columns::{BadRow, OnError};
+use crate::looks::{in_row, provenance, refused, without};
 use crate::records::is;
 pub(crate) use absent::defaults;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType, FieldRef};
-use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, behavior, ops, rebuild};
+use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
 use extenso_ext::{CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, cast_unit};
 use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
@@ -80,20 +80,27 @@ pub(crate) fn rows_as(
     let noted = (on_error != OnError::Raise).then_some(&faults);
     let source = Source::root(field.clone(), array.slice(0, array.len()), start, noted);
     let read = checked(value(&source, spec)?, spec)?;
-    let bad: Vec<BadRow> = faults.into_inner().into_values().collect();
+    let mut bad: Vec<BadRow> = faults.into_inner().into_values().collect();
+    let mut fits = vec![true; array.len()];
+    bad.iter().for_each(|bad| fits[bad.row - start] = false);
+    for found in refused(&read, Some(&BooleanBuffer::from(&fits[..])))? {
+        fits[found.row] = false;
+        let found = in_row(found, start);
+        if on_error == OnError::Raise {
+            return Err(found.error);
+        }
+        bad.push(found);
+    }
     if bad.is_empty() {
         return Ok((read, bad));
     }
-    let mut places: Vec<i64> = (0..).take(array.len()).collect();
-    let fill = i64::try_from(array.len()).unwrap_or(i64::MAX);
-    bad.iter().for_each(|bad| places[bad.row - start] = fill);
-    let kept = if on_error == OnError::Skip {
-        places.retain(|place| *place != fill);
-        picked(vec![read], places)?
-    } else {
-        picked(vec![read, defaults(spec, 1)?], places)?
-    };
-    Ok((kept, bad))
+    bad.sort_by_key(|bad| bad.row);
+    Ok((without(read, spec, &fits, on_error)?, bad))
+}
+
+/// The value of an array that was made of a value, which types looked at when that was made.
+pub(super) fn as_it_is(field: &FieldRef, array: &dyn Array, spec: &Spec) -> Result<Value> {
+    checked(value(&Source::root(field.clone(), array.slice(0, array.len()), 0, None), spec)?, spec)
 }
 
 fn checked(found: Value, spec: &Spec) -> Result<Value> {
@@ -295,20 +302,7 @@ fn record(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
         }
     };
     let components: Result<Vec<Value>> = ext.components.iter().map(component).collect();
-    rebuilt(source, ext, components?)
-}
-
-/// The value of components. Its type looks at those that somebody sees: what lies under a null has no meaning.
-fn rebuilt(source: &Source<'_>, ext: &ExtSpec, components: Vec<Value>) -> Result<Value> {
-    let looks = !is::<StructSpec>(ext) && behavior(&ext.def).is_some_and(|behavior| behavior.checks_data());
-    let Some(places) = source.seen_items().filter(|_| looks) else {
-        return rebuild(ext, components, Provenance::Outside);
-    };
-    if !places.is_empty() {
-        let seen = components.iter().map(|component| picked(vec![component.clone()], places.clone()));
-        rebuild(ext, seen.collect::<Result<Vec<Value>>>()?, Provenance::Outside)?;
-    }
-    rebuild(ext, components, Provenance::Trusted)
+    rebuild(ext, components?, provenance(ext))
 }
 
 /// Nulls for a field that is not there.

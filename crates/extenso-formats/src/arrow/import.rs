@@ -4,6 +4,7 @@ mod layouts;
 mod typed;
 
 use super::levels::checked_levels;
+use crate::looks::look_at;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
@@ -36,7 +37,9 @@ pub fn from_arrow(array: &dyn Array) -> Result<Value> {
 /// Errors: as [`from_arrow`].
 pub fn from_arrow_field(field: &FieldRef, array: &dyn Array) -> Result<Value> {
     checked_levels(array.data_type())?;
-    value(&Path::root(), field, array)
+    let value = value(&Path::root(), field, array)?;
+    look_at(&value)?;
+    Ok(value)
 }
 
 /// The field of an array that comes without one.

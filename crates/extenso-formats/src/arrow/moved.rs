@@ -4,7 +4,7 @@
 //! are stored in, and come out as what they were.
 
 use super::chunks::has_components;
-use super::decode::from_arrow_field_as;
+use super::decode::as_it_is;
 use super::export::to_arrow_field;
 use crate::ops::any_rows;
 use arrow_array::{Array, ArrayRef, make_array};
@@ -112,7 +112,7 @@ fn components(values: &[Value]) -> Result<Option<Stored>> {
 impl Stored {
     fn rebuilt(&self, values: &[Value], array: &ArrayRef) -> Result<Value> {
         let first = values.first().ok_or_else(|| Error::internal("there are no values to move"))?;
-        from_arrow_field_as(&self.field, array.as_ref(), &any_rows(&first.spec()?))
+        as_it_is(&self.field, array.as_ref(), &any_rows(&first.spec()?))
     }
 }
 

@@ -3,7 +3,8 @@
 //! Invariant: the metadata are JSON with one encoding; a value that comes back is proven as any other from outside is.
 
 use crate::json::write_string;
-use extenso_core::{ExtensionType, OpaqueExtension, Provenance, Value, behavior, rebuild, resolve};
+use crate::looks::provenance;
+use extenso_core::{ExtensionType, OpaqueExtension, Value, behavior, rebuild, resolve};
 use extenso_ext::StructTensor;
 use extenso_types::{DType, Error, ExtSpec, Fingerprint, Path, Result, Segment, Shape, StaticValue, TypeDef, TypeName};
 use jiter::JsonValue;
@@ -69,7 +70,7 @@ pub fn frame(name: &str, text: &str) -> Option<Result<Frame>> {
 
 /// The value of the components, which are the fields of a struct in their order.
 ///
-/// Errors: other components; those that the type refuses.
+/// What a type says of data is asked when all is read. Errors: other components; those that the type refuses whatever they hold.
 pub fn rebuilt(frame: &Frame, storage: Value) -> Result<Value> {
     let records = StructTensor::from_value(&storage)
         .map_err(|_| Error::data(format!("the storage of {} is no struct", frame.def)))?;
@@ -83,7 +84,8 @@ pub fn rebuilt(frame: &Frame, storage: Value) -> Result<Value> {
     if behavior(&spec.def).is_none() {
         return Ok(Value::Ext(extenso_core::Ext::new(OpaqueExtension::new(spec, components))));
     }
-    rebuild(&spec, components, Provenance::Outside)
+    let provenance = provenance(&spec);
+    rebuild(&spec, components, provenance)
 }
 
 /// The names of the fields that hold components.

@@ -76,7 +76,7 @@ pub fn read_csv(input: &[u8], options: &CsvOptions) -> Result<Batch> {
     while table.next()? {
         rows.read(&table, options.on_error, &mut out)?;
     }
-    batch(&spec, &records, out)
+    batch(&spec, &records, out, 0, options.on_error)
 }
 
 fn infer(input: &[u8], options: &CsvOptions) -> Result<Spec> {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: leaves stand in the order of the spec's; every application has sizes of its own for the items of lists.
 
+use crate::looks::look_at;
 use crate::records::is;
 use extenso_core::attrs::{AttrType, AttrValue};
 use extenso_core::{Provenance, Value, pack};
@@ -182,8 +183,11 @@ pub fn packed(spec: &Spec, leaves: Vec<Value>) -> Result<Value> {
     let specs: Result<Vec<LeafSpec>> = leaves.iter().map(Value::leaf_spec).collect();
     let spec = with_leaves(spec, &mut specs?.into_iter());
     let traced = leaves.iter().any(|leaf| leaf.symbol().is_some());
-    let provenance = if traced { Provenance::Trusted } else { Provenance::Outside };
-    pack(&spec, &mut leaves.into_iter(), provenance)
+    let value = pack(&spec, &mut leaves.into_iter(), Provenance::Trusted)?;
+    if !traced {
+        look_at(&value)?;
+    }
+    Ok(value)
 }
 
 fn rebuilt(ext: &ExtSpec, mut part: impl FnMut(&Spec) -> Spec) -> Spec {

@@ -3,11 +3,11 @@
 //! Invariant: rows that fit are decoded as one array. Nulls that may not be are found in it; a row that does not fit for another reason is found
 //! by halving.
 
-use crate::arrow::{defaults, picked_of, rows_as};
+use crate::arrow::{defaults, picked, picked_of, rows_as};
 use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::FieldRef;
-use extenso_core::{Tensor, Value, ops};
+use extenso_core::Value;
 use extenso_types::{Error, Path, Result, Spec};
 
 /// The rows that fit the spec, and a report of the others; rows are counted from `start`.
@@ -120,6 +120,5 @@ fn with_defaults(value: Value, spec: &Spec, kept: &[bool]) -> Result<Value> {
         next += i64::from(*kept);
         if *kept { next - 1 } else { i64::try_from(good).unwrap_or(i64::MAX) }
     });
-    let places = Tensor::from_vec(places.collect::<Vec<i64>>());
-    ops::take(ops::concat(vec![value, defaults(spec, 1)?], 0)?, places, 0)
+    picked(vec![value, defaults(spec, 1)?], places.collect())
 }

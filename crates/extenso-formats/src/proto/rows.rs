@@ -115,7 +115,7 @@ pub fn proto_spec(message: &MessageType, options: &ProtobufOptions) -> Result<Sp
 pub fn read_proto(source: Messages<'_>, message: &MessageType, options: &ProtobufOptions) -> Result<Rows> {
     let reader = Reader::of(message, options)?;
     let decoded = reader.decoder.clone().messages(source, options.on_error)?;
-    batch(&reader.spec, &reader.records, decoded)
+    batch(&reader.spec, &reader.records, decoded, 0, options.on_error)
 }
 
 /// What the messages of a schema were read by lately, by their names and how they were read.
@@ -202,7 +202,7 @@ pub fn read_examples(source: Messages<'_>, options: &ExampleOptions) -> Result<R
     let spec = Wanted::of_paths(options.paths.as_deref())?.of(&options.spec)?;
     let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
     let decoded = Decoder::examples(options.example, records.plan())?.messages(source, options.on_error)?;
-    batch(&spec, &records, decoded)
+    batch(&spec, &records, decoded, 0, options.on_error)
 }
 
 /// Writes a batch as serialized messages: a byte string for each row.

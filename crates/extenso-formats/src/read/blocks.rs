@@ -96,8 +96,9 @@ impl Blocks<'_> {
             )?),
         };
         let decoded = reader.decoder.block(&self.text, self.start, self.options.on_error)?;
-        self.start = Start { row: self.start.row + rows, byte: self.start.byte + self.text.len() };
-        reader.rows(decoded).map(Some)
+        let start = self.start.row;
+        self.start = Start { row: start + rows, byte: self.start.byte + self.text.len() };
+        reader.rows(decoded, start, self.options.on_error).map(Some)
     }
 
     /// Reads the text of the next block, and gets how many records it has.

@@ -4,10 +4,11 @@
 //! meaning, and no type refuses it. What a decoder makes of shipped types is right as it is.
 
 use super::RecordSpec;
-use extenso_core::{Provenance, TypeSpec, Value, behavior, pack};
-use extenso_ext::{CategoricalTensorSpec, MaskedTensorSpec, StructSpec, UnionSpec};
+use crate::looks::{looks, refused};
+use extenso_core::{Provenance, TypeSpec, Value, pack};
+use extenso_ext::MaskedTensorSpec;
 use extenso_graph::Concrete;
-use extenso_types::{Error, ExtSpec, Path, Result, Spec};
+use extenso_types::{Error, Path, Result, Spec};
 use std::error::Error as _;
 use std::ops::Range;
 
@@ -31,15 +32,6 @@ impl RecordSpec {
         function.record_spec().leaves().into_iter().for_each(|(path, spec)| found.walk(path, spec, false));
         Ok(RecordSpec { checks: found.checks, ..records })
     }
-}
-
-/// Has users' types look at the leaves of a value of this spec.
-///
-/// Errors: data that one refuses, with the path of the value.
-pub fn look_at(spec: &Spec, leaves: &[Option<Value>]) -> Result<()> {
-    let mut found = Found { checks: Vec::new(), needed: &[], next: 0 };
-    found.walk(Path::root(), spec, false);
-    found.checks.iter().try_for_each(|check| check.of(leaves))
 }
 
 struct Found<'a> {
@@ -68,21 +60,15 @@ impl Found<'_> {
     }
 }
 
-/// Whether a type looks at data that is not right already.
-fn looks(ext: &ExtSpec) -> bool {
-    let made_right = [StructSpec::def(), UnionSpec::def(), CategoricalTensorSpec::def()];
-    made_right.iter().all(|def| def.uid() != ext.def.uid())
-        && behavior(&ext.def).is_some_and(|behavior| behavior.checks_data())
-}
-
 impl Check {
     /// Has the type look at its leaves among those of the whole.
     ///
     /// Errors: data that the type refuses, with the path of the value.
     pub fn of(&self, leaves: &[Option<Value>]) -> Result<()> {
         let mut parts = leaves[self.leaves.clone()].iter().flatten().cloned();
-        let made = pack(&self.spec, &mut parts, Provenance::Outside).map(|_| ());
-        made.map_err(|e| if self.path.is_root() { e } else { placed(e, &format!("'{}'", self.path)) })
+        let value = pack(&self.spec, &mut parts, Provenance::Trusted)?;
+        let Some(bad) = refused(&value, None)?.into_iter().next() else { return Ok(()) };
+        Err(if self.path.is_root() { bad.error } else { placed(bad.error, &format!("'{}'", self.path)) })
     }
 }
 

@@ -1,10 +1,11 @@
 //! What stands for fields that a source does not have: under nulls, and so of no meaning.
 
+use crate::looks::provenance;
 use crate::records::is;
 use arrow_buffer::{BooleanBuffer, MutableBuffer};
-use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, rebuild};
+use extenso_core::{Offsets, RowPartition, Tensor, Value, rebuild};
 use extenso_ext::MaskedTensorSpec;
-use extenso_types::{DType, Error, Result, Segment, Spec, TensorSpec};
+use extenso_types::{DType, Error, ExtSpec, Result, Segment, Spec, TensorSpec};
 
 /// `len` nulls, zeros, empty texts or empty lists of this spec.
 ///
@@ -17,20 +18,32 @@ pub fn defaults(spec: &Spec, len: usize) -> Result<Value> {
                 DType::I32 => Offsets::I32(vec![0; len + 1].into()),
                 _ => Offsets::I64(vec![0; len + 1].into()),
             };
-            Ok(RowPartition::from_offsets(offsets, 0)?.into())
+            match rows.uniform_row_length {
+                Some(length) => Ok(RowPartition::of_length(len, length, rows.index)?.into()),
+                None => Ok(RowPartition::from_offsets(offsets, 0)?.into()),
+            }
         }
         Spec::Ext(ext) => {
             let masked = is::<MaskedTensorSpec>(ext);
             let component = |(segment, spec): &(Segment, Spec)| match segment {
                 // No item is in an empty list.
-                Segment::Each => defaults(spec, 0),
+                Segment::Each => defaults(spec, len.saturating_mul(row_length(ext))),
                 Segment::Component(_) if masked => all_null(spec, len),
                 _ => defaults(spec, len),
             };
             let components: Result<Vec<Value>> = ext.components.iter().map(component).collect();
-            rebuild(ext, components?, Provenance::Outside)
+            rebuild(ext, components?, provenance(ext))
         }
     }
+}
+
+/// How many items are in each list of a type that is known to have as many in each; otherwise none.
+fn row_length(ext: &ExtSpec) -> usize {
+    let of = |(_, spec): &(Segment, Spec)| match spec {
+        Spec::Partition(rows) => rows.uniform_row_length,
+        Spec::Tensor(_) | Spec::Ext(_) => None,
+    };
+    ext.components.iter().find_map(of).unwrap_or(0)
 }
 
 /// A mask of nothing.

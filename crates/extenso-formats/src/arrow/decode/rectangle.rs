@@ -5,9 +5,10 @@
 use super::source::{Rows, Source};
 use super::{is, value};
 use crate::arrow::import;
+use crate::looks::provenance;
 use arrow_array::Array;
 use arrow_schema::DataType;
-use extenso_core::{Provenance, Tensor, TypeSpec, Value, pack};
+use extenso_core::{Tensor, TypeSpec, Value, pack};
 use extenso_ext::{Bool8TensorSpec, CategoricalTensorSpec, JsonTensorSpec, MaskedTensorSpec, Spelling, StructSpec};
 use extenso_types::{DType, Dim, ExtSpec, Result, Segment, Shape, Spec, StaticValue, TensorSpec};
 
@@ -58,7 +59,7 @@ fn read(
         let outer = import::repeated(there.inner(), bits.len().checked_div(there.len()).unwrap_or(0));
         *mask = Tensor::from_bits(bits.dims(), &outer & bits.bits()?)?.into();
     }
-    pack(&Spec::from(ext.clone()), &mut leaves.into_iter(), Provenance::Outside)
+    pack(&Spec::from(ext.clone()), &mut leaves.into_iter(), provenance(ext))
 }
 
 /// The second axis of a type whose elements have one each behind it.

@@ -102,12 +102,6 @@ impl<'a> Source<'a> {
         Source { at, field, array, rows, start: self.start, seen, faults: self.faults }
     }
 
-    /// The items that are seen, if not all are.
-    pub fn seen_items(&self) -> Option<Vec<i64>> {
-        let seen = self.seen.as_ref().filter(|seen| seen.count_set_bits() < seen.len())?;
-        Some(seen.set_indices().filter_map(|item| i64::try_from(item).ok()).collect())
-    }
-
     /// Checks that no item that is seen is null.
     ///
     /// Errors: the first that is, with its row and path.

@@ -46,7 +46,7 @@ pub fn read_proto_json(input: &[u8], message: &MessageType, options: &ProtobufOp
         false => Decoder::of_message(message, plan)?,
     };
     let decoded = decoder.records(&unpack(input)?, options.on_error)?;
-    batch(&spec, &records, decoded)
+    batch(&spec, &records, decoded, 0, options.on_error)
 }
 
 /// Writes a batch as lines of messages in their JSON form.
