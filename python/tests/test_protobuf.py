@@ -420,6 +420,32 @@ def test_packed_files_of_messages_are_read(framing: str, tmp_path: pathlib.Path)
         assert ex.to_py(read) == [{"id": 7}, {"id": 8}]
 
 
+OPTIONAL = """syntax = 'proto2'; message M { optional int64 a = 1; optional P p = 2; repeated P q = 3; optional string s = 4; required bool r = 5; }
+message P { optional int64 v = 1; optional string w = 2; }"""
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"a": [7], "p": [{"v": [1], "w": []}], "q": [{"v": [1], "w": []}, {"v": [2], "w": []}], "s": ["x"]},
+        {"a": [], "p": [], "q": [{"v": [], "w": []}], "s": []},
+        {"a": [0], "p": [{"v": [], "w": [""]}], "q": [{"v": [], "w": ["u"]}], "s": []},
+    ],
+)
+def test_what_is_optional_may_have_one_length_in_all_rows(row: dict[str, Any], tmp_path: pathlib.Path) -> None:
+    """Rows of one length are dense, and others are not; the messages are the same."""
+    row = {**row, "r": True}
+    beside = {"a": [3], "p": [{"v": [4], "w": ["y"]}], "q": [{"v": [5], "w": ["a"]}, {"v": [], "w": []}, {"v": [6], "w": []}], "s": ["z"], "r": False}
+    spec = ex.infer_spec([beside, {**beside, "a": [], "p": [], "q": [], "s": []}])
+    wanted = ex.encode_proto(ex.read_json([row, beside], spec), OPTIONAL, "M").tolist()[0]
+    assert ex.encode_proto(ex.constant([row]), OPTIONAL, "M").tolist() == [wanted]
+    assert ex.encode_proto(ex.constant([row, row]), OPTIONAL, "M").tolist() == [wanted, wanted]
+    ex.write_proto(ex.constant([row]), tmp_path / "m", descriptor=OPTIONAL, message="M")
+    assert ex.to_py(ex.read_proto(tmp_path / "m", OPTIONAL, "M")) == [row]
+    with pytest.raises(ex.Error, match="'a'.*an axis of 2"):
+        ex.encode_proto(ex.constant([{"a": [1, 2], "r": True}]), OPTIONAL, "M")
+
+
 def _jsonable(row: "list[dict[str, Any]]") -> "list[dict[str, Any]]":
     text = json.dumps(row, default=lambda b: base64.b64encode(b).decode())
     return list(json.loads(text))

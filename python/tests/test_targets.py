@@ -130,8 +130,9 @@ def test_what_the_system_refuses_is_what_python_calls_it_too(tmp_path: pathlib.P
         error = _refused(lambda read=read: read(missing))
         assert isinstance(error, FileNotFoundError) and (error.errno, error.filename) == (errno.ENOENT, str(missing)), read
         assert error.strerror == os.strerror(errno.ENOENT) and str(missing) in str(error) and str(error) == error.args[0]
-    error = _refused(lambda: ex.read_csv(folder))
-    assert isinstance(error, IsADirectoryError) and (error.errno, error.filename) == (errno.EISDIR, str(folder))
+    for read in (ex.read_csv, lambda path: ex.read_arrow(path, memory_map=True)):
+        error = _refused(lambda read=read: read(folder))
+        assert isinstance(error, IsADirectoryError) and (error.errno, error.filename) == (errno.EISDIR, str(folder))
     for write in WRITERS:
         error = _refused(lambda write=write: write(ROWS, tmp_path / "no folder" / "rows"))
         assert isinstance(error, FileNotFoundError) and error.errno == errno.ENOENT and "no folder" in error.filename

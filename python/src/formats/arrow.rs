@@ -3,7 +3,7 @@
 //! Holds no logic of the format: sources become bytes or arrays, and options those of the formats crate.
 
 use super::rows::Lines;
-use super::source::{Source, is_once};
+use super::source::{Source, is_once, opened};
 use super::target::{batch_of, path_of, write_to};
 use super::{Paths, policy, with_report};
 use crate::arrow::chunks;
@@ -19,7 +19,6 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -75,8 +74,8 @@ fn bytes_of(source: &Bound<'_, PyAny>, memory_map: bool) -> PyResult<Buffer> {
     let py = source.py();
     match Source::of(source)? {
         Source::Path(path) if memory_map && !is_once(&path) => {
-            let size = File::open(&path).and_then(|file| Ok(file.metadata()?.len()));
-            let size = size.map_err(|e| Error::of_file(&path, e)).or_raise()?;
+            let size = opened(&path).and_then(|file| file.metadata().map_err(|e| Error::of_file(&path, e)));
+            let size = size.or_raise()?.len();
             // No file without bytes can be mapped.
             if size == 0 { Ok(Buffer::from_vec(Vec::<u8>::new())) } else { mapped(py, &path) }
         }

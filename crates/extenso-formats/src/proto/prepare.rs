@@ -64,6 +64,9 @@ impl<'a> Prepare<'_, 'a> {
                 let what = format!("message {} has no field '{name}'", message.full_name());
                 return Err(refuse(&at, what, &format!("one of {}", names(message))));
             };
+            if !member.repeats() && !member.is_required() && is_never_there(plan) {
+                continue;
+            }
             writers.push(self.field(message, &member, plan, rows.clone(), &at)?);
         }
         if let (Some(held), Some(beside)) = (of_held(&writers, true), of_held(&writers, false)) {
@@ -129,7 +132,18 @@ impl<'a> Prepare<'_, 'a> {
                 let (offsets, items) = self.proof.list(*offsets, &rows, at.segments())?;
                 (Rule::Row(offsets), &**item, items)
             }
-            Plan::Optional { validity, inner } => (Rule::Maybe(self.there(*validity, &rows, at)?), &**inner, rows),
+            // Lists that happen to have one length are lists of no or one value all the same.
+            Plan::Fixed { size: 1, item } => self.rule(item, rows, at)?,
+            Plan::Optional { validity, inner } => {
+                let there = self.there(*validity, &rows, at)?;
+                match &**inner {
+                    list @ Plan::Fixed { size: 1, .. } => match self.rule(list, rows, at)? {
+                        (Rule::One, inner, items) => (Rule::Maybe(there), inner, items),
+                        found => found,
+                    },
+                    inner => (Rule::Maybe(there), inner, rows),
+                }
+            }
             one => (Rule::One, one, rows),
         })
     }
@@ -236,6 +250,15 @@ impl<'a> Prepare<'_, 'a> {
                 Err(refuse(at, format!("a field of kind {kind:?} is given {what}"), fields_of(spelling)))
             }
         }
+    }
+}
+
+/// Whether what is given of a field are lists without a value in every row.
+fn is_never_there(plan: &Plan) -> bool {
+    match plan {
+        Plan::Fixed { size, .. } => *size == 0,
+        Plan::Optional { inner, .. } => is_never_there(inner),
+        _ => false,
     }
 }
 
