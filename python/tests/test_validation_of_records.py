@@ -105,3 +105,24 @@ def test_blocks_count_their_rows_from_the_first() -> None:
     lines = b"".join(json.dumps(row).encode() + b"\n" for row in ROWS)
     found = [list(bad.rows) for _, bad in ex.read_json_blocks(lines, 2, spec=_spec(), on_error="skip")]
     assert found == [[1], [2]]
+
+
+def test_one_refusal_is_looked_for_where_one_is_told() -> None:
+    looks = []
+
+    class Refused(ex.ExtensionType):
+        v: ex.Tensor
+
+        def __validate_data__(self) -> None:
+            looks.append(self.v.shape[0])
+            if bool(ex.any(self.v < 0)):
+                raise ValueError("negative")
+
+    spec = ex.StructTensorSpec([None], {"p": Refused.Spec(v=ex.TensorSpec([None], "i64"))})
+    lines = b'{"p":{"v":-1}}\n' * 4096
+    with pytest.raises(ValueError, match="negative") as caught:
+        ex.read_json(lines, spec)
+    assert "Found in row 0 of the records." in caught.value.__notes__
+    assert looks == [4096 >> n for n in range(13)]
+    looks.clear()
+    assert len(ex.read_json(lines.replace(b"-1", b"1"), spec)["p"].v) == 4096 and looks == [4096]

@@ -30,17 +30,17 @@ pub fn provenance(ext: &ExtSpec) -> Provenance {
 ///
 /// Errors: data that one refuses, with the first row and the path.
 pub fn look_at(value: &Value) -> Result<()> {
-    match refused(value, None)?.into_iter().next() {
+    match refused(value, None, 1)?.into_iter().next() {
         None => Ok(()),
         Some(bad) if rows_of(value).is_none() => Err(bad.error),
         Some(bad) => Err(in_row(bad, 0).error),
     }
 }
 
-/// The rows that users' types refuse, counted from the first; some rows are of no meaning.
+/// The first rows that users' types refuse, at most so many, counted from the first row; those that are not seen are of no meaning.
 ///
 /// Errors: a value that cannot be looked at row by row.
-pub fn refused(value: &Value, seen: Option<&BooleanBuffer>) -> Result<Vec<BadRow>> {
+pub fn refused(value: &Value, seen: Option<&BooleanBuffer>, most: usize) -> Result<Vec<BadRow>> {
     let mut bad = Vec::new();
     if !looks_somewhere(&value.spec()?) {
         return Ok(bad);
@@ -50,7 +50,7 @@ pub fn refused(value: &Value, seen: Option<&BooleanBuffer>) -> Result<Vec<BadRow
         (Ok(()), _) => {}
         // One record has no other row that could be at fault.
         (Err(found), None) => bad.push(refusal(0, &found)),
-        (Err(found), Some(rows)) => halved(value, (0, rows), seen, &found, &mut bad)?,
+        (Err(found), Some(rows)) => halved(value, (0, rows), seen, &found, most, &mut bad)?,
     }
     Ok(bad)
 }
@@ -66,9 +66,13 @@ pub fn judged(
     spec: &Spec,
     on_error: OnError,
 ) -> Result<(Value, BadRows)> {
+    if !looks_somewhere(spec) {
+        return Ok((value, bad));
+    }
     let rows = rows_of(&value).unwrap_or(0);
     let mut fits: Vec<bool> = (0..rows).map(|row| !bad.defaulted.get(row)).collect();
-    let found = refused(&value, Some(&BooleanBuffer::from(&fits[..])).filter(|_| !bad.is_empty()))?;
+    let held = Some(BooleanBuffer::from(&fits[..])).filter(|_| !bad.is_empty());
+    let found = refused(&value, held.as_ref(), most(on_error))?;
     if found.is_empty() {
         return Ok((value, bad));
     }
@@ -117,6 +121,11 @@ pub fn without(value: Value, spec: &Spec, fits: &[bool], on_error: OnError) -> R
     }
 }
 
+/// How many refused rows are looked for.
+pub fn most(on_error: OnError) -> usize {
+    if on_error == OnError::Raise { 1 } else { usize::MAX }
+}
+
 /// A refusal of a row, behind so many others, as an error that says so.
 pub fn in_row(bad: BadRow, before: usize) -> BadRow {
     let row = before + bad.row;
@@ -134,6 +143,7 @@ fn halved(
     (from, to): (usize, usize),
     seen: Option<&BooleanBuffer>,
     found: &(Path, Error),
+    most: usize,
     bad: &mut Vec<BadRow>,
 ) -> Result<()> {
     if to - from <= 1 {
@@ -143,11 +153,14 @@ fn halved(
     let middle = from + (to - from) / 2;
     let before = bad.len();
     for (from, to) in [(from, middle), (middle, to)] {
+        if bad.len() >= most {
+            break;
+        }
         let places = (from..to).map(|row| i64::try_from(row).unwrap_or(i64::MAX)).collect();
         let part = picked(vec![value.clone()], places)?;
         let seen_part = seen.map(|seen| seen.slice(from, to - from));
         if let Err(found) = walk(&part, &Path::root(), seen_part.as_ref()) {
-            halved(value, (from, to), seen, &found, bad)?;
+            halved(value, (from, to), seen, &found, most, bad)?;
         }
     }
     if bad.len() == before {

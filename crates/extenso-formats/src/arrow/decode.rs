@@ -12,7 +12,7 @@ mod union;
 use super::import;
 use super::levels::checked_levels;
 use crate::columns::{BadRow, OnError};
-use crate::looks::{in_row, provenance, refused, without};
+use crate::looks::{in_row, most, provenance, refused, without};
 use crate::records::is;
 pub(crate) use absent::defaults;
 use arrow_array::Array;
@@ -83,7 +83,7 @@ pub(crate) fn rows_as(
     let mut bad: Vec<BadRow> = faults.into_inner().into_values().collect();
     let mut fits = vec![true; array.len()];
     bad.iter().for_each(|bad| fits[bad.row - start] = false);
-    for found in refused(&read, Some(&BooleanBuffer::from(&fits[..])))? {
+    for found in refused(&read, Some(&BooleanBuffer::from(&fits[..])), most(on_error))? {
         fits[found.row] = false;
         let found = in_row(found, start);
         if on_error == OnError::Raise {

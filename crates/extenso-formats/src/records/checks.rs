@@ -67,7 +67,7 @@ impl Check {
     pub fn of(&self, leaves: &[Option<Value>]) -> Result<()> {
         let mut parts = leaves[self.leaves.clone()].iter().flatten().cloned();
         let value = pack(&self.spec, &mut parts, Provenance::Trusted)?;
-        let Some(bad) = refused(&value, None)?.into_iter().next() else { return Ok(()) };
+        let Some(bad) = refused(&value, None, 1)?.into_iter().next() else { return Ok(()) };
         Err(if self.path.is_root() { bad.error } else { placed(bad.error, &format!("'{}'", self.path)) })
     }
 }
