@@ -49,7 +49,8 @@ pub(crate) use ipc::{IpcReader, guarded};
 #[cfg(feature = "parquet")]
 pub(crate) use levels::checked_columns;
 pub use levels::{MAX_LEVELS, too_deep};
+pub(crate) use moved::picked;
 #[cfg(feature = "ipc")]
-pub(crate) use moved::{end_to_end, first_rows, picked};
+pub(crate) use moved::{end_to_end, first_rows};
 #[cfg(feature = "parquet")]
 pub(crate) use vocabularies::Vocabularies;
