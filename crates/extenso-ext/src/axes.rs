@@ -7,6 +7,7 @@ use crate::decimal::DecimalTensor;
 use crate::logical::FixedBytesTensor;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
+use crate::specs::shape_of;
 use crate::structs::StructTensor;
 use crate::temporal::IntervalTensor;
 use extenso_core::attrs::Axes;
@@ -224,4 +225,9 @@ pub(crate) fn rows_of_one(value: &Value) -> Result<RowPartition> {
 pub(crate) fn one_row(value: &Value) -> Result<RowPartition> {
     let count = ops::sum(ops::add(zeros(value)?, 1)?, 0, true)?;
     ops::partition_from_lengths(count)?.partition().cloned()
+}
+
+/// The size of an axis that is known to be one size: of a uniform one, or of rows of one length.
+pub(crate) fn one_size(value: &Value, axis: usize) -> Option<usize> {
+    shape_of(&value.spec().ok()?).dims()?.get(axis)?.known()
 }

@@ -1,10 +1,10 @@
 //! The shape of any value, and elements by their positions along several axes.
 
-use crate::axes::{dim, is_ragged, rank};
+use crate::axes::{dim, is_ragged, one_size, rank};
 use crate::lists::take_per_row;
 use crate::{MaskedTensor, RaggedTensor, args::int, args::typed_ref};
 use extenso_core::{Tensor, Value, ops};
-use extenso_types::{Dim, Error, Result};
+use extenso_types::{Error, Result};
 
 /// The sizes of the axes of `x`, as an i64 vector; of records, those of their own axes.
 ///
@@ -22,7 +22,8 @@ use extenso_types::{Dim, Error, Result};
 pub fn shape(x: &Value) -> Result<Value> {
     let sizes = || {
         let rank = rank(x)?;
-        let sizes: Option<Vec<i64>> = (0..rank).map(|axis| dim(x, axis).ok()?.known().map(int)).collect();
+        let size = |axis| dim(x, axis).ok()?.known().or_else(|| one_size(x, axis)).map(int);
+        let sizes: Option<Vec<i64>> = (0..rank).map(size).collect();
         if let Some(sizes) = sizes {
             return Ok(Tensor::from_vec(sizes).into());
         }
@@ -33,15 +34,15 @@ pub fn shape(x: &Value) -> Result<Value> {
 
 /// The size of an axis, as a vector of one.
 fn size_along(x: &Value, axis: usize) -> Result<Value> {
+    if let Some(n) = one_size(x, axis) {
+        return Ok(Tensor::from_vec(vec![int(n)]).into());
+    }
     if is_ragged(x, axis) {
         return Err(Error::shape(format!("axis {axis} is ragged"))
             .wanted("an axis whose rows have one size")
             .hint("`num(x, axis)` gives the lengths of its rows."));
     }
-    match dim(x, axis)? {
-        Dim::Known(n) => Ok(Tensor::from_vec(vec![int(n)]).into()),
-        _ => ops::sum(ops::ones_like(ops::indices_along(x, int(axis))?)?, 0, true),
-    }
+    ops::sum(ops::ones_like(ops::indices_along(x, int(axis))?)?, 0, true)
 }
 
 /// The number of elements of `x`, as an i64 scalar: of rows, those in them; of records, the records; what is missing counts.

@@ -3,7 +3,7 @@
 mod support;
 
 use extenso_core::{ExtensionType, Tensor, Value, ops};
-use extenso_ext::{RaggedTensor, shape_of};
+use extenso_ext::{Index, RaggedTensor, index, shape, shape_of};
 use extenso_types::Result;
 use support::{check, fails, is_ragged, traced, value};
 
@@ -241,6 +241,16 @@ fn rows_of_one_length_stay_what_they_are() {
     let unknown = |x: Result<Value>| shape_of(&x.expect("rows").spec().expect("a spec")).to_dims();
     assert_eq!(unknown(ops::concat(vec![even(2), even(3)], 0)), None);
     assert_eq!(unknown(ops::slice(rows(), 0, 0, Some(vec![2]), 1)), None);
-    fails(ops::take(even(2), 2, 1), &["index", "2", "from -2 to 1"]);
-    fails(traced(&[even(2)], |args| ops::take(&args[0], -3, 1)), &["index", "from -2 to 1"]);
+    fails(ops::take(even(2), 2, 1), &["2", "out of range"]);
+    check(
+        index(&even(2), &[Index::Slice { start: None, stop: None, step: 1 }, Index::At(-1)]),
+        "[[2, 3], [4], [6, 7]]",
+    );
+    let picked = Index::Pick(ints(&[1, 0]).into());
+    check(index(&even(2), &[1.into(), picked]), "[[4], []]");
+    fails(index(&even(2), &[Index::Slice { start: None, stop: None, step: 1 }, Index::At(2)]), &["axis 1 of size 2"]);
+    fails(shape(&even(2)), &["axis 2 is ragged"]);
+    let pairs = RaggedTensor::from_uniform_row_length(value("[1, 2, 3, 4]"), 2, None).expect("rows").into_value();
+    check(shape(&pairs), "[2, 2]");
+    fails(traced(&[even(2)], |args| ops::take(&args[0], -3, 1)), &["index", "out of range"]);
 }

@@ -4,10 +4,10 @@
 
 use super::Index;
 use crate::args::{int, typed_ref};
-use crate::axes::{dim, is_ragged, outer, rank};
+use crate::axes::{dim, is_ragged, one_size, outer, rank};
 use crate::lists::{Bounds, between};
 use crate::ragged::take_in_rows;
-use crate::specs::{dtype_of, shape_of};
+use crate::specs::dtype_of;
 use crate::{MaskedTensor, RaggedTensor};
 use extenso_core::{Tensor, Value, ops};
 use extenso_types::{DType, Dim, Error, Result};
@@ -53,16 +53,16 @@ pub(super) fn left(part: &Index, before: &Value, axis: usize, after: &Value) -> 
         Index::At(_) | Index::Field(_) | Index::Fields(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
         Index::Slice { .. } | Index::Between { .. } => Ok(1),
         Index::Pick(picked) if is_mask(picked) => Ok(rank(after)? + rank(picked)? - rank(before)?),
-        Index::Pick(_) if is_ragged(before, axis) => Ok(1),
+        Index::Pick(picked) if is_ragged(before, axis) => Ok(rank(picked)?.min(1)),
         Index::Pick(picked) => rank(picked),
     }
 }
 
 fn at(x: &Value, axis: usize, named: usize, i: i64) -> Result<Value> {
-    if is_ragged(x, axis) && shape_of(&x.spec()?).dims().is_none_or(|dims| dims[axis].known().is_none()) {
+    if is_ragged(x, axis) && one_size(x, axis).is_none() {
         return Err(no_single_position(named));
     }
-    if let Some(n) = dim(x, axis).ok().and_then(|n| n.known()).map(int)
+    if let Some(n) = dim(x, axis).ok().and_then(|n| n.known()).or_else(|| one_size(x, axis)).map(int)
         && !(-n..n).contains(&i)
     {
         return Err(Error::index(format!("index {i} is out of range for axis {named} of size {n}")).wanted(if n > 0 {
@@ -100,7 +100,10 @@ fn pick(x: &Value, axis: usize, named: usize, picked: &Value) -> Result<Value> {
     }
     match dtype(picked) {
         Some(DType::Bool) => by_mask(x, axis, named, picked),
-        Some(dtype) if dtype.is_integer() && is_ragged(x, axis) => in_rows(x, axis, named, picked),
+        Some(dtype) if dtype.is_integer() && is_ragged(x, axis) => match one_size(x, axis) {
+            Some(_) if rank(picked)? < 2 => ops::take(x, picked, int(axis)),
+            _ => in_rows(x, axis, named, picked),
+        },
         Some(dtype) if dtype.is_integer() => ops::take(x, picked, int(axis)),
         _ => Err(Error::dtype(format!("found indices of {}", picked.spec()?)).wanted("integers or booleans")),
     }

@@ -73,6 +73,9 @@ fn from_each_row(x: &RaggedTensor, indices: &Arg, length: usize) -> Result<Value
     if !at.tensor().is_ok_and(|at| at.dtype().is_integer()) {
         return Err(Error::dtype(format!("indices are {}", at.spec()?)).wanted("integers"));
     }
+    if let Ok(given) = at.tensor()?.data() {
+        ops::positions(given, length)?;
+    }
     let (at, n) = (ops::cast(at, DType::I64)?, int(length));
     let in_range = ops::logical_and(ops::less(&at, n)?, ops::greater_equal(&at, -n)?)?;
     let what = format!("the index is out of range for axis 1 of size {n}");
