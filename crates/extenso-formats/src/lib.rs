@@ -16,6 +16,7 @@ pub mod csv;
 mod failure;
 pub mod json;
 mod looks;
+mod needs;
 pub mod ops;
 #[cfg(feature = "parquet")]
 pub mod parquet;

@@ -26,17 +26,6 @@ pub fn provenance(ext: &ExtSpec) -> Provenance {
     if looks(ext) { Provenance::Trusted } else { Provenance::Outside }
 }
 
-/// Has users' types look at a value.
-///
-/// Errors: data that one refuses, with the first row and the path.
-pub fn look_at(value: &Value) -> Result<()> {
-    match refused(value, None, 1)?.into_iter().next() {
-        None => Ok(()),
-        Some(bad) if rows_of(value).is_none() => Err(bad.error),
-        Some(bad) => Err(in_row(bad, 0).error),
-    }
-}
-
 /// The first rows that users' types refuse, at most so many, counted from the first row; those that are not seen are of no meaning.
 ///
 /// Errors: a value that cannot be looked at row by row.
@@ -55,14 +44,29 @@ pub fn refused(value: &Value, seen: Option<&BooleanBuffer>, most: usize) -> Resu
     Ok(bad)
 }
 
-/// The value of rows that were read, of which those that a type refuses are left out, or hold defaults, as the other bad rows do; rows are
-/// counted from `start`.
+/// Which rows are looked at.
+#[derive(Clone, Copy, Default)]
+pub struct Seen<'a> {
+    /// The number of the first.
+    pub start: usize,
+    /// Whether each is there; all, if there is none.
+    pub there: Option<&'a BooleanBuffer>,
+}
+
+impl Seen<'_> {
+    /// Rows that are counted from here.
+    pub fn from(start: usize) -> Seen<'static> {
+        Seen { start, there: None }
+    }
+}
+
+/// The value of rows that were read, of which those that a type refuses are left out, or hold defaults, as the other bad rows do.
 ///
 /// Errors: a row that is refused, under the policy that raises.
 pub fn judged(
     value: Value,
     mut bad: BadRows,
-    start: usize,
+    Seen { start, there }: Seen<'_>,
     spec: &Spec,
     on_error: OnError,
 ) -> Result<(Value, BadRows)> {
@@ -72,6 +76,10 @@ pub fn judged(
     let rows = rows_of(&value).unwrap_or(0);
     let mut fits: Vec<bool> = (0..rows).map(|row| !bad.defaulted.get(row)).collect();
     let held = Some(BooleanBuffer::from(&fits[..])).filter(|_| !bad.is_empty());
+    let held = match (held, there) {
+        (Some(held), Some(there)) => Some(&held & there),
+        (held, there) => held.or_else(|| there.cloned()),
+    };
     let found = refused(&value, held.as_ref(), most(on_error))?;
     if found.is_empty() {
         return Ok((value, bad));
@@ -179,7 +187,8 @@ fn rows_of(value: &Value) -> Option<usize> {
     }
 }
 
-fn looks_somewhere(spec: &Spec) -> bool {
+/// Whether a type of a spec, or of a part of it, looks at data.
+pub fn looks_somewhere(spec: &Spec) -> bool {
     let Spec::Ext(ext) = spec else { return false };
     looks(ext) || ext.components.iter().any(|(_, spec)| looks_somewhere(spec))
 }

@@ -8,7 +8,7 @@ pub use blocks::{Blocks, read_json_blocks};
 
 use crate::columns::{Decoded, OnError};
 use crate::json::{Decoder, Lines, infer, locate};
-use crate::looks::judged;
+use crate::looks::{Seen, judged};
 use crate::plan::Plan;
 use crate::project::Wanted;
 use crate::records::RecordSpec;
@@ -103,7 +103,7 @@ pub(crate) fn batch(
     let leaves: Option<Vec<Value>> = leaves.into_iter().collect();
     let leaves = leaves.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
     let value = pack(spec, &mut leaves.into_iter(), Provenance::Trusted)?;
-    let (value, bad) = judged(value, decoded.bad, start, spec, on_error)?;
+    let (value, bad) = judged(value, decoded.bad, Seen::from(start), spec, on_error)?;
     Ok(Rows { value, bad, visited })
 }
 

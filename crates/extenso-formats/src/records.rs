@@ -13,6 +13,7 @@ pub(crate) use leaves::offsets_of;
 
 use crate::categories::asked;
 use crate::columns::Columns;
+use crate::needs::Needs;
 use crate::plan::{ColumnId, Field, Plan};
 use extenso_core::TypeSpec;
 use extenso_ext::{
@@ -31,8 +32,8 @@ pub struct RecordSpec {
     leaves: Vec<Leaf>,
     columns: u32,
     vocabularies: Vec<Vocabulary>,
-    /// What users' types say of their data, where no value is made that they would look at.
-    checks: Vec<checks::Check>,
+    /// What users' types look at, where no value is made that they would look at.
+    looked: Option<Arc<Needs>>,
 }
 
 /// Values of which two leaves are made: their places among categories, and these.
@@ -86,7 +87,7 @@ impl RecordSpec {
             Compiler { leaves: Vec::new(), columns: 0, vocabularies: Vec::new(), lists: 0, list: 0, needed };
         let plan = compiler.nest(&Path::root(), spec)?;
         let Compiler { leaves, columns, vocabularies, .. } = compiler;
-        Ok(RecordSpec { plan, leaves, columns, vocabularies, checks: Vec::new() })
+        Ok(RecordSpec { plan, leaves, columns, vocabularies, looked: None })
     }
 
     /// What readers and writers do with a record.

@@ -2,6 +2,7 @@
 
 use crate::columns::{BadRows, Decoded, OnError};
 use crate::json::{Decoder, Start, encode_parts};
+use crate::looks::Seen;
 use crate::parts;
 use crate::plain::plain;
 use crate::read::{JsonOptions, read_json};
@@ -133,7 +134,7 @@ impl Runner {
     /// Errors: rows that do not fit, unless `on_error` says otherwise; those of the ops.
     pub fn run(&mut self, input: &[u8], on_error: OnError) -> Result<Rows<Nest<Value>>> {
         let decoded = self.decoder.records(&unpack(input)?, on_error)?;
-        self.finish(decoded)
+        run_decoded(&self.function, &self.records, decoded, 0, on_error)
     }
 
     /// Runs the function on lines of JSON that follow those of the calls before: rows and bytes are counted on.
@@ -142,27 +143,31 @@ impl Runner {
     pub fn block(&mut self, lines: &[u8], on_error: OnError) -> Result<Rows<Nest<Value>>> {
         let decoded = self.decoder.block(lines, self.at, on_error)?;
         let skipped = if on_error == OnError::Skip { decoded.bad.count() } else { 0 };
-        self.at = Start { row: self.at.row + decoded.rows + skipped, byte: self.at.byte + lines.len() };
-        self.finish(decoded)
+        let start = self.at.row;
+        self.at = Start { row: start + decoded.rows + skipped, byte: self.at.byte + lines.len() };
+        run_decoded(&self.function, &self.records, decoded, start, on_error)
     }
 
     /// How many rows the blocks had.
     pub fn rows(&self) -> usize {
         self.at.row
     }
-
-    fn finish(&self, decoded: Decoded) -> Result<Rows<Nest<Value>>> {
-        run_decoded(&self.function, &self.records, decoded)
-    }
 }
 
-/// Runs a function on decoded columns of the leaves that it needs.
+/// Runs a function on decoded columns of the leaves that it needs, of rows that are counted from `start`.
 ///
-/// Errors: those of the ops.
-pub(crate) fn run_decoded(function: &Concrete, records: &RecordSpec, decoded: Decoded) -> Result<Rows<Nest<Value>>> {
+/// Errors: a row that a user's type refuses, under the policy that raises; those of the ops.
+pub(crate) fn run_decoded(
+    function: &Concrete,
+    records: &RecordSpec,
+    decoded: Decoded,
+    start: usize,
+    on_error: OnError,
+) -> Result<Rows<Nest<Value>>> {
     let visited = records.visited(&decoded.columns);
     let leaves = records.leaves(decoded.columns, decoded.rows)?;
-    Ok(Rows { value: run_leaves(function, &leaves)?, bad: decoded.bad, visited })
+    let (leaves, bad) = records.judged(leaves, decoded.bad, Seen::from(start), on_error)?;
+    Ok(Rows { value: run_leaves(function, &leaves)?, bad, visited })
 }
 
 /// Runs a function on the leaves of its argument, of which those that it does not need may be missing.

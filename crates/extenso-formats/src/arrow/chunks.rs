@@ -2,7 +2,7 @@
 //!
 //! Invariant: a column that nobody wants is not looked at in any of them.
 
-use super::import::{extension_name, from_arrow_field};
+use super::import::{extension_name, rows_of_field};
 use super::levels::{below, checked_levels};
 use super::moved::{end_to_end, joined};
 use super::parts::part;
@@ -59,7 +59,7 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
         }
         let (value, faults) = match &spec {
             Some(spec) => field_rows(field, chunk, before, Vec::new(), options.on_error, spec)?,
-            None => (pruned(field, chunk, &wanted)?, BadRows::default()),
+            None => pruned(field, chunk, &wanted, before, options.on_error)?,
         };
         add(&mut bad, faults);
         before += chunk.len();
@@ -83,10 +83,13 @@ fn add(bad: &mut BadRows, next: BadRows) {
     bad.defaulted.append(&next.defaulted);
 }
 
-fn pruned(field: &FieldRef, array: &ArrayRef, wanted: &Wanted) -> Result<Value> {
-    if wanted.is_all() {
-        return from_arrow_field(field, array.as_ref());
-    }
+fn pruned(
+    field: &FieldRef,
+    array: &ArrayRef,
+    wanted: &Wanted,
+    start: usize,
+    on_error: OnError,
+) -> Result<(Value, BadRows)> {
     let (field, array) = part(&Path::root(), field, array, wanted)?;
-    from_arrow_field(&field, array.as_ref())
+    rows_of_field(&field, array.as_ref(), start, on_error)
 }

@@ -4,7 +4,9 @@ mod layouts;
 mod typed;
 
 use super::levels::checked_levels;
-use crate::looks::look_at;
+use crate::columns::{BadRows, OnError};
+use crate::looks::{Seen, judged};
+use crate::ops::any_rows;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
@@ -36,10 +38,22 @@ pub fn from_arrow(array: &dyn Array) -> Result<Value> {
 ///
 /// Errors: as [`from_arrow`].
 pub fn from_arrow_field(field: &FieldRef, array: &dyn Array) -> Result<Value> {
+    Ok(rows_of_field(field, array, 0, OnError::Raise)?.0)
+}
+
+/// As [`from_arrow_field`], with the rows that a user's type refuses left out or replaced by defaults, and noted; rows are counted from `start`.
+///
+/// Errors: as [`from_arrow_field`].
+pub(crate) fn rows_of_field(
+    field: &FieldRef,
+    array: &dyn Array,
+    start: usize,
+    on_error: OnError,
+) -> Result<(Value, BadRows)> {
     checked_levels(array.data_type())?;
     let value = value(&Path::root(), field, array)?;
-    look_at(&value)?;
-    Ok(value)
+    let spec = any_rows(&value.spec()?);
+    judged(value, BadRows::default(), Seen::from(start), &spec, on_error)
 }
 
 /// The field of an array that comes without one.

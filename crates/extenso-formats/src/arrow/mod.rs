@@ -37,11 +37,11 @@ pub(crate) use import::field_of;
 #[cfg(feature = "avro")]
 pub(crate) use import::nulls_of;
 pub(crate) use import::picked_of;
-#[cfg(feature = "parquet")]
-pub(crate) use import::repeated;
 #[cfg(feature = "avro")]
 pub(crate) use import::uniform_items;
 pub use import::{from_arrow, from_arrow_field};
+#[cfg(feature = "parquet")]
+pub(crate) use import::{repeated, rows_of_field};
 #[cfg(feature = "ipc")]
 pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 #[cfg(feature = "ipc")]

@@ -8,6 +8,7 @@ use super::texts::{Texts, infer_rows};
 use crate::assemble::{Pieces, assemble};
 use crate::columns::{Bits, Decoded, OnError};
 use crate::json;
+use crate::looks::Seen;
 use crate::parts;
 use crate::plan::Plan;
 use crate::records::RecordSpec;
@@ -169,7 +170,7 @@ impl Parser {
             OnError::Default => vec![true; layout.len()],
             OnError::Raise | OnError::Skip => needed[..layout.len()].to_vec(),
         };
-        let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &decoded)?;
+        let records = RecordSpec::looked(&Nest::Leaf(spec.clone()), &decoded)?;
         let form = form(records.plan())?;
         Ok(Parser { layout, records, form, on_error, needed })
     }
@@ -203,8 +204,12 @@ impl Parser {
             None => read(&mut self.form.clone(), &(0..texts.len), 0, &mut out)?,
         }
         let Decoded { columns, rows, bad } = out;
+        let leaves = self.records.leaves(columns, rows)?;
+        let there = texts.there()?;
+        let seen = Seen { start: 0, there: there.as_ref() };
+        let (leaves, bad) = self.records.judged(leaves, bad, seen, self.on_error)?;
         let mut outputs = Outputs::with_capacity(self.needed.len());
-        for (leaf, needed) in self.records.leaves(columns, rows)?.into_iter().zip(&self.needed) {
+        for (leaf, needed) in leaves.into_iter().zip(&self.needed) {
             if *needed {
                 outputs.push(leaf.ok_or_else(|| Error::internal("a leaf was not decoded"))?);
             }

@@ -1,5 +1,6 @@
 //! Texts as arguments: a vector of them, and which are there.
 
+use arrow_buffer::BooleanBuffer;
 use extenso_core::{Dense, Offsets, Value};
 use extenso_types::{DTypeKind, Dim, Error, LeafSpec, Result};
 use std::ops::Range;
@@ -87,6 +88,15 @@ impl<'a> Texts<'a> {
         let dense = texts.tensor()?.data()?;
         let (offsets, bytes) = dense.text()?;
         Ok(Texts { offsets, bytes, valid: Valid::of(valid, dense.len())?, len: dense.len() })
+    }
+
+    /// Which texts are there; none if all are.
+    pub fn there(&self) -> Result<Option<BooleanBuffer>> {
+        Ok(match self.valid {
+            Valid::All(true) => None,
+            Valid::All(false) => Some(BooleanBuffer::new_unset(self.len)),
+            Valid::Each(dense) => Some(dense.bits()?.clone()),
+        })
     }
 
     /// A text, if it is there.

@@ -13,8 +13,8 @@ use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::times::given;
 use super::zero::zeroed;
-use crate::arrow::{checked_columns, first_rows, from_arrow};
-use crate::columns::{BadRows, OnError};
+use crate::arrow::{checked_columns, field_of, first_rows, rows_of_field};
+use crate::columns::OnError;
 use crate::ops::any_rows;
 use crate::policy::array_rows;
 use crate::project::Wanted;
@@ -407,7 +407,7 @@ impl Opened {
         let (value, bad) = match (&self.spec, self.on_error) {
             (None, _) => {
                 let rows = guarded(|| wanted_halves(rows.clone(), &self.wanted))?;
-                (from_arrow(&rows)?, BadRows::default())
+                rows_of_field(&field_of(&rows), &rows, start, self.on_error)?
             }
             (Some(spec), on_error) => array_rows(&(Arc::new(rows.clone()) as ArrayRef), start, on_error, spec)?,
         };

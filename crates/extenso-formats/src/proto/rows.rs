@@ -167,7 +167,7 @@ pub fn run_messages(
 ) -> Result<Rows<Nest<Value>>> {
     let records = RecordSpec::of(function)?;
     let decoded = content.decoder(records.plan())?.messages(source, on_error)?;
-    run_decoded(function, &records, decoded)
+    run_decoded(function, &records, decoded, 0, on_error)
 }
 
 /// How examples are read.

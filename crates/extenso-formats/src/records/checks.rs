@@ -1,74 +1,55 @@
-//! What users' types say of the data of their values, where a function runs on leaves and nobody makes the values.
+//! What users' types say of the data of their values, where a function or an op takes leaves and nobody makes the values.
 //!
-//! Invariant: a value is looked at if all its leaves are there and it cannot be missing, and once. What lies under a missing value has no
-//! meaning, and no type refuses it. What a decoder makes of shipped types is right as it is.
+//! Invariant: a type of which anything is needed is read whole and looks at it, whatever the rows are stored in; where no type looks at data,
+//! no leaf more is read and no value is made.
 
 use super::RecordSpec;
-use crate::looks::{looks, refused};
-use extenso_core::{Provenance, TypeSpec, Value, pack};
-use extenso_ext::MaskedTensorSpec;
+use crate::columns::{BadRows, OnError};
+use crate::looks::{Seen, judged, looks_somewhere};
+use crate::needs::Needs;
+use extenso_core::{Provenance, Value, pack};
 use extenso_graph::Concrete;
-use extenso_types::{Error, Path, Result, Spec};
+use extenso_types::{Error, Nest, Result, Spec};
 use std::error::Error as _;
-use std::ops::Range;
-
-/// A value that its type looks at.
-#[derive(Clone, Debug)]
-pub struct Check {
-    path: Path,
-    spec: Spec,
-    leaves: Range<usize>,
-}
 
 impl RecordSpec {
-    /// Compiles the spec of the records that a function takes, for the leaves that it needs. A user's type looks at those of a value of its
-    /// own as it would if the value were made of them.
+    /// Compiles the spec of the records that a function takes, for the leaves that it needs and what users' types look at beside them.
     ///
     /// Errors: as [`RecordSpec::new`].
     pub fn of(function: &Concrete) -> Result<RecordSpec> {
-        let needed = function.graph().needed_inputs();
-        let records = RecordSpec::new(function.record_spec(), &needed)?;
-        let mut found = Found { checks: Vec::new(), needed: &needed, next: 0 };
-        function.record_spec().leaves().into_iter().for_each(|(path, spec)| found.walk(path, spec, false));
-        Ok(RecordSpec { checks: found.checks, ..records })
+        RecordSpec::looked(function.record_spec(), &function.graph().needed_inputs())
     }
-}
 
-struct Found<'a> {
-    checks: Vec<Check>,
-    needed: &'a [bool],
-    next: usize,
-}
-
-impl Found<'_> {
-    fn walk(&mut self, path: Path, spec: &Spec, may_be_missing: bool) {
-        let Spec::Ext(ext) = spec else {
-            self.next += 1;
-            return;
-        };
-        let (first, inner) = (self.next, self.checks.len());
-        let below = may_be_missing || ext.def.uid() == MaskedTensorSpec::def().uid();
-        for (segment, spec) in &ext.components {
-            self.walk(path.child(segment.clone()), spec, below);
-        }
-        let leaves = first..self.next;
-        if !may_be_missing && looks(ext) && leaves.clone().all(|leaf| self.needed.get(leaf).copied().unwrap_or(true)) {
-            // Making the value makes those inside it.
-            self.checks.truncate(inner);
-            self.checks.push(Check { path, spec: spec.clone(), leaves });
-        }
-    }
-}
-
-impl Check {
-    /// Has the type look at its leaves among those of the whole.
+    /// Compiles the spec of a batch as [`RecordSpec::new`] does, and for what users' types look at beside what is needed.
     ///
-    /// Errors: data that the type refuses, with the path of the value.
-    pub fn of(&self, leaves: &[Option<Value>]) -> Result<()> {
-        let mut parts = leaves[self.leaves.clone()].iter().flatten().cloned();
-        let value = pack(&self.spec, &mut parts, Provenance::Trusted)?;
-        let Some(bad) = refused(&value, None, 1)?.into_iter().next() else { return Ok(()) };
-        Err(if self.path.is_root() { bad.error } else { placed(bad.error, &format!("'{}'", self.path)) })
+    /// Errors: as [`RecordSpec::new`].
+    pub(crate) fn looked(spec: &Nest<Spec>, needed: &[bool]) -> Result<RecordSpec> {
+        let needs = Needs::new(spec, needed)?;
+        if !needs.spec.as_ref().is_some_and(looks_somewhere) {
+            return RecordSpec::new(spec, needed);
+        }
+        let mut read = vec![false; needs.none().len()];
+        needs.places.iter().flatten().for_each(|place| read[*place] = true);
+        Ok(RecordSpec { looked: Some(needs.into()), ..RecordSpec::new(spec, &read)? })
+    }
+
+    /// The leaves of rows, without those that users' types refuse, or with defaults in their place, as other bad rows have them.
+    ///
+    /// Errors: a row that is refused, under the policy that raises.
+    pub(crate) fn judged(
+        &self,
+        leaves: Vec<Option<Value>>,
+        bad: BadRows,
+        seen: Seen<'_>,
+        on_error: OnError,
+    ) -> Result<(Vec<Option<Value>>, BadRows)> {
+        let Some(needs) = &self.looked else { return Ok((leaves, bad)) };
+        let Some(spec) = &needs.spec else { return Ok((leaves, bad)) };
+        let value = pack(spec, &mut needs.found(&leaves)?.into_iter(), Provenance::Trusted)?;
+        let (value, bad) = judged(value, bad, seen, spec, on_error)?;
+        let mut found = Vec::with_capacity(needs.places.len());
+        value.push_leaves(&mut found)?;
+        Ok((needs.leaves(found)?, bad))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Arrow's IPC files and streams as a source: of each batch the columns that a function needs.
 
 use super::look::{Asked, Common, Look};
-use super::needs::Needs;
 use super::rows::{items, leaves};
 use super::{Block, Blocks};
 use crate::arrow::{ArrowOptions, IpcReader, first_rows, from_chunks, guarded};
 use crate::columns::OnError;
+use crate::needs::Needs;
 use crate::run::{Rows, run_leaves};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StructArray};

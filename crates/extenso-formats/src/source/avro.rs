@@ -1,12 +1,12 @@
 //! Avro as a source: of each block the fields that a function needs.
 
 use super::look::{Asked, Common, Look};
-use super::needs::Needs;
 use super::rows::{items, leaves};
 use super::{Block, Blocks, SourceOptions};
 use crate::arrow::{first_rows, from_arrow_field};
 use crate::avro::{Batch, Reader, Want};
 use crate::columns::OnError;
+use crate::needs::Needs;
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use extenso_graph::Concrete;

@@ -1,7 +1,7 @@
 //! CSV as a source: some rows of a table at a time.
 
 use super::look::Look;
-use super::{Block, Blocks, SourceOptions, in_rows};
+use super::{Block, Blocks, SourceOptions, leaves_of};
 use crate::columns::OnError;
 use crate::csv::{Inference, Rows, Table};
 use crate::project::Wanted;
@@ -50,8 +50,8 @@ impl Blocks for CsvBlocks<'_> {
             return Ok(None);
         }
         self.given = true;
-        let leaves = in_rows(self.records.leaves(out.columns, out.rows), before..self.table.rows())?;
-        Ok(Some(Block { leaves, rows: self.table.rows(), bytes: self.table.bytes(), bad: out.bad }))
+        let (leaves, bad) = leaves_of(&self.records, out, before..self.table.rows(), self.on_error)?;
+        Ok(Some(Block { leaves, rows: self.table.rows(), bytes: self.table.bytes(), bad }))
     }
 }
 

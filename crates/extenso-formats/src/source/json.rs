@@ -4,8 +4,8 @@
 
 use super::look::Look;
 use super::unpack::reading;
-use super::{Block, Blocks, SourceOptions, in_rows};
-use crate::columns::{Decoded, OnError};
+use super::{Block, Blocks, SourceOptions, leaves_of};
+use crate::columns::OnError;
 use crate::json::{Cuts, Decoder, Inference, Items, Start, is_array, is_blank, mark_len};
 use crate::plan::Plan;
 use crate::project::Wanted;
@@ -189,14 +189,14 @@ pub fn decoder_of(plan: &Plan, _: &SourceOptions) -> Result<Decoder> {
 impl Blocks for JsonBlocks<'_> {
     fn next(&mut self) -> Result<Option<Block>> {
         let apart = matches!(self.records.plan(), Plan::Record { .. });
-        let Decoded { columns, rows, bad } = match self.text.next(apart)? {
+        let decoded = match self.text.next(apart)? {
             (at, Part::Lines(lines)) => self.decoder.block(lines, at, self.on_error)?,
             (at, Part::Items(items)) => self.decoder.items(items, at.row, self.on_error)?,
             (_, Part::End) => return Ok(None),
         };
         let from = self.text.at.row;
-        self.text.count(rows + if self.on_error == OnError::Skip { bad.count() } else { 0 });
-        let leaves = in_rows(self.records.leaves(columns, rows), from..self.text.at.row)?;
+        self.text.count(decoded.rows + if self.on_error == OnError::Skip { decoded.bad.count() } else { 0 });
+        let (leaves, bad) = leaves_of(&self.records, decoded, from..self.text.at.row, self.on_error)?;
         Ok(Some(Block { leaves, rows: self.text.at.row, bytes: self.text.bytes() as u64, bad }))
     }
 }

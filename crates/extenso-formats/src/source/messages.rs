@@ -3,7 +3,7 @@
 //! Invariant: a block is of whole messages; what is held beside it is nothing.
 
 use super::unpack::reading;
-use super::{Block, Blocks, Sink, SourceOptions, in_rows};
+use super::{Block, Blocks, Sink, SourceOptions, leaves_of};
 use crate::columns::{Decoded, OnError};
 use crate::parts::Start;
 use crate::proto::{Content, Decoder, Extent, Framing, MessageType, Messages, encode_proto_json};
@@ -121,16 +121,16 @@ fn count(messages: &[&[u8]], size: usize) -> usize {
 
 impl Blocks for MessageBlocks<'_> {
     fn next(&mut self) -> Result<Option<Block>> {
-        let (Decoded { columns, rows, bad }, bytes) = self.decode()?;
-        let skipped = if self.on_error == OnError::Skip { bad.count() } else { 0 };
-        if self.given && rows + skipped == 0 {
+        let (decoded, bytes) = self.decode()?;
+        let rows = decoded.rows + if self.on_error == OnError::Skip { decoded.bad.count() } else { 0 };
+        if self.given && rows == 0 {
             return Ok(None);
         }
         self.given = true;
         let from = self.row;
-        self.row += rows + skipped;
+        self.row += rows;
         self.bytes += bytes;
-        let leaves = in_rows(self.records.leaves(columns, rows), from..self.row)?;
+        let (leaves, bad) = leaves_of(&self.records, decoded, from..self.row, self.on_error)?;
         Ok(Some(Block { leaves, rows: self.row, bytes: self.bytes as u64, bad }))
     }
 }

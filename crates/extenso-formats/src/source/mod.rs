@@ -23,8 +23,6 @@ mod json;
 mod look;
 #[cfg(feature = "proto")]
 mod messages;
-#[cfg(feature = "ipc")]
-mod needs;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "ipc")]
@@ -55,8 +53,9 @@ pub use unpack::unpack;
 pub(crate) use unpack::{MOST, RATIO};
 pub(crate) use unpack::{Packed, Unpacked, is_packed, reading, unpacked};
 
-use crate::columns::{BadRows, OnError};
+use crate::columns::{BadRows, Decoded, OnError};
 use crate::csv::delimiter_of_name;
+use crate::looks::Seen;
 #[cfg(feature = "proto")]
 use crate::proto::{Content, Framing, Messages, run_messages};
 use crate::records::{RecordSpec, placed};
@@ -93,9 +92,19 @@ pub trait Blocks: Send {
     fn next(&mut self) -> Result<Option<Block>>;
 }
 
-/// The leaves of these rows, whose error says which rows they are.
-fn in_rows<T>(leaves: Result<T>, rows: Range<usize>) -> Result<T> {
-    leaves.map_err(|e| placed(e, &format!("rows {} to {}", rows.start, rows.end.saturating_sub(1))))
+/// The leaves of decoded rows, which have these numbers in the source, and which of them are bad.
+///
+/// Errors: a row that a user's type refuses, under the policy that raises; what cannot be made of all of them, with their numbers.
+fn leaves_of(
+    records: &RecordSpec,
+    decoded: Decoded,
+    rows: Range<usize>,
+    on_error: OnError,
+) -> Result<(Vec<Option<Value>>, BadRows)> {
+    let leaves = records
+        .leaves(decoded.columns, decoded.rows)
+        .map_err(|e| placed(e, &format!("rows {} to {}", rows.start, rows.end.saturating_sub(1))))?;
+    records.judged(leaves, decoded.bad, Seen::from(rows.start), on_error)
 }
 
 /// What records are stored as.
@@ -402,7 +411,7 @@ pub fn run_bytes(function: &Arc<Concrete>, bytes: &[u8], options: &SourceOptions
         Format::Json => {
             let records = RecordSpec::of(function)?;
             let decoded = json::decoder_of(records.plan(), options)?.records(&bytes, options.on_error)?;
-            run_decoded(function, &records, decoded)
+            run_decoded(function, &records, decoded, 0, options.on_error)
         }
         #[cfg(feature = "ipc")]
         Format::Arrow | Format::Arrows => run_arrow(function, &*bytes, options.on_error),

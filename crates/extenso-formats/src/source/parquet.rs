@@ -1,10 +1,10 @@
 //! Parquet as a source: the columns that a function needs, some rows of them at a time.
 
 use super::look::{Asked, Common, Look};
-use super::needs::Needs;
 use super::rows::{items, leaves};
 use super::{Block, Blocks, SourceOptions};
 use crate::columns::OnError;
+use crate::needs::Needs;
 use crate::parquet::{self, Opened, ParquetOptions, ParquetSource, Reader, blocks_of};
 use crate::run::{Rows, run_leaves};
 use arrow_array::Array;

@@ -1,8 +1,8 @@
 //! Rows of Arrow arrays as the leaves that a function needs of its argument.
 
-use super::needs::Needs;
 use crate::arrow::field_of;
 use crate::columns::{BadRow, BadRows, OnError};
+use crate::needs::Needs;
 use crate::policy::field_rows;
 use crate::records::is_record;
 use arrow_array::{ArrayRef, StructArray};

@@ -4,9 +4,11 @@
 //! needed is there without fields, and costs nothing.
 
 use crate::records::is;
-use extenso_core::{TypeSpec, Value};
+use extenso_core::{Tensor, TypeSpec, Value};
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
-use extenso_types::{Dim, Error, ExtSpec, Nest, PartitionSpec, Result, Segment, Shape, Spec, TensorSpec};
+use extenso_types::{
+    Dim, Error, ExtSpec, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
+};
 use std::sync::Arc;
 
 /// What a function needs of its argument.
@@ -51,6 +53,32 @@ impl Needs {
             }
         }
         Ok(leaves)
+    }
+
+    /// The leaves of a value of the spec, from those of the argument.
+    ///
+    /// Errors: a leaf that is not there.
+    pub fn found(&self, leaves: &[Option<Value>]) -> Result<Vec<Value>> {
+        let missing = || Error::internal("a needed leaf was not decoded");
+        let at = |place: usize| leaves.get(place).and_then(Option::as_ref).ok_or_else(missing);
+        // Records of which nothing is needed are counted by the rows or the mask that come next.
+        let count = |i: usize, spec: &LeafSpec| {
+            let beside = self.places.get(i + 1).copied().flatten().ok_or_else(missing)?;
+            let records = match at(beside)? {
+                Value::Partition(rows) => rows.data()?.nvalues(),
+                Value::Tensor(mask) => mask.data()?.dims().first().copied().ok_or_else(missing)?,
+                Value::Ext(_) => return Err(missing()),
+            };
+            let inner =
+                spec.tensor()?.shape.dims().unwrap_or_default().iter().skip(1).map(|dim| dim.known().unwrap_or(0));
+            Ok(Tensor::bools(&std::iter::once(records).chain(inner).collect::<Vec<_>>(), &[])?.into())
+        };
+        let specs = self.spec.as_ref().map(|spec| spec.leaves(&Path::root())).unwrap_or_default();
+        let leaf = |(i, (place, (_, spec))): (usize, (&Option<usize>, &(Path, LeafSpec)))| match place {
+            Some(place) => at(*place).cloned(),
+            None => count(i, spec),
+        };
+        self.places.iter().zip(&specs).enumerate().map(leaf).collect()
     }
 
     /// No leaf of the argument.
