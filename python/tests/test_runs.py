@@ -330,9 +330,10 @@ def test_a_users_type_looks_at_the_data_that_a_run_reads(said: str, tmp_path: pa
         if said in ("json", "lines", "list", "csv", "messages", "list of messages"):
             assert type(caught.value) is ValueError
             assert "Found in 'paid' of the records." in caught.value.__notes__
-            assert ("Found in rows 0 to 1 of the records." in caught.value.__notes__) == ("target" in target or said == "csv")
-            # A value of which a part is left out is not looked at.
-            assert _amounts(both=False).run(source, **keywords)["y"].tolist() == [1, -3]
+            assert "Found in row 1 of the records." in caught.value.__notes__
+            # A value of which a part is needed is looked at whole.
+            with pytest.raises(ValueError, match="an amount is negative"):
+                _amounts(both=False).run(source, **keywords)
     assert not (tmp_path / "out.csv").exists()
 
 

@@ -15,6 +15,8 @@ pub use bits::Bits;
 pub use borrowed::{BitsRef, ColumnRef, OffsetsRef, TextRef};
 pub use outcome::{BadRow, BadRows, Decoded, MAX_REPORTED, OnError};
 pub use rows::RowVec;
+#[cfg(feature = "proto")]
+pub(crate) use rows::full;
 pub use text::{OffsetVec, SHORT, TextVec};
 
 use crate::plan::ColumnId;
@@ -34,8 +36,8 @@ pub enum ColumnKind {
     Number(DType),
     /// Strings or byte strings, with offsets of this dtype.
     Text(DType),
-    /// Ends of rows, as offsets of this dtype.
-    Offsets(DType),
+    /// Ends of rows, as offsets of this dtype, and how many items each row has if all have as many.
+    Offsets(DType, Option<usize>),
 }
 
 /// One growing column.
@@ -110,7 +112,7 @@ impl Column {
         Ok(match kind {
             ColumnKind::Bits => Column::Bits(Bits::default()),
             ColumnKind::Text(index) => Column::Text(TextVec::new(index)?),
-            ColumnKind::Offsets(index) => Column::Offsets(RowVec::new(index)?),
+            ColumnKind::Offsets(index, size) => Column::Offsets(RowVec::new(index, size)?),
             ColumnKind::Number(dtype) => match dtype {
                 DType::I8 => Column::I8(some_room()),
                 DType::I16 => Column::I16(some_room()),
@@ -150,10 +152,10 @@ impl Column {
     ///
     /// Errors: there is no memory for them.
     pub fn push_defaults(&mut self, n: usize) -> Result<()> {
-        let grown = each!(self, numbers => {
-            numbers.try_reserve(n).map(|()| numbers.resize(numbers.len() + n, Default::default()))
-        }, other => other.push_defaults(n));
-        grown.map_err(|_| Error::value(format!("there is no memory for {n} default elements")))
+        let no_memory = |_| Error::value(format!("there is no memory for {n} default elements"));
+        each!(self, numbers => {
+            numbers.try_reserve(n).map(|()| numbers.resize(numbers.len() + n, Default::default())).map_err(no_memory)
+        }, other => other.push_defaults(n).map_err(no_memory))
     }
 }
 
@@ -230,7 +232,7 @@ mod tests {
             ColumnKind::Bits,
             ColumnKind::Number(DType::F16),
             ColumnKind::Text(DType::I32),
-            ColumnKind::Offsets(DType::I64),
+            ColumnKind::Offsets(DType::I64, None),
         ];
         let mut columns = Columns::new(&kinds).expect("kinds");
         columns.0.iter_mut().for_each(|c| c.push_defaults(3).expect("memory"));

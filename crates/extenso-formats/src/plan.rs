@@ -56,12 +56,14 @@ pub enum Plan {
         /// The value that may be absent.
         inner: Box<Plan>,
     },
-    /// A list of any length.
+    /// A list.
     List {
         /// Where the ends of rows go.
         offsets: Option<ColumnId>,
         /// The width of the offsets: i32 or i64.
         index: DType,
+        /// How many items there are, if every list has as many; an absent one then has the defaults of its items.
+        size: Option<usize>,
         /// Each item.
         item: Box<Plan>,
     },
@@ -180,15 +182,14 @@ impl Plan {
                 found.extend(validity.map(|id| (id, ColumnKind::Bits)));
                 inner.below(Segment::Itself, at, product, found)
             }
-            Plan::List { offsets, index, item } => {
-                let kind = ColumnKind::Offsets(check_index(*index, at)?);
+            Plan::List { offsets, index, size, item } => {
+                let kind = ColumnKind::Offsets(check_index(*index, at)?, *size);
                 found.extend(offsets.map(|id| (id, kind)));
+                let product = fixed_product(product, size.unwrap_or(1), at)?;
                 item.below(Segment::Each, at, product, found)
             }
             Plan::Fixed { size, item } => {
-                let product = product.checked_mul(*size).filter(|p| *p <= MAX_FIXED).ok_or_else(|| {
-                    refuse(at, "the product of the fixed sizes is too large", format!("at most {MAX_FIXED} elements"))
-                })?;
+                let product = fixed_product(product, *size, at)?;
                 item.below(Segment::Each, at, product, found)
             }
             Plan::Union { tags, children } => {
@@ -244,8 +245,11 @@ pub(crate) fn fills(plan: &Plan) -> Vec<(ColumnId, usize)> {
                 out.extend(validity.map(|id| (id, n)));
                 add(inner, n, out);
             }
-            // An absent list is an empty row: nothing is added to its items.
-            Plan::List { offsets, .. } => out.extend(offsets.map(|id| (id, n))),
+            // An absent list is an empty row, of which nothing is added to its items.
+            Plan::List { offsets, size, item, .. } => {
+                out.extend(offsets.map(|id| (id, n)));
+                size.iter().for_each(|size| add(item, n * size, out));
+            }
             Plan::Fixed { size, item } => add(item, n * size, out),
             Plan::Union { tags, children } => {
                 out.extend(tags.map(|id| (id, n)));
@@ -257,6 +261,13 @@ pub(crate) fn fills(plan: &Plan) -> Vec<(ColumnId, usize)> {
     let mut out = Vec::new();
     add(plan, 1, &mut out);
     out
+}
+
+/// How many elements one null stands for below another fixed size.
+fn fixed_product(product: usize, size: usize, at: &[Segment]) -> Result<usize> {
+    product.checked_mul(size).filter(|p| *p <= MAX_FIXED).ok_or_else(|| {
+        refuse(at, "the product of the fixed sizes is too large", format!("at most {MAX_FIXED} elements"))
+    })
 }
 
 fn scalar_kind(dtype: DType, at: &[Segment]) -> Result<ColumnKind> {
@@ -314,7 +325,7 @@ mod tests {
         check_refused(deep, "too deep");
         let optional = |inner| Plan::Optional { validity: None, inner: Box::new(inner) };
         check_refused(optional(optional(Plan::Skip)), "optional");
-        check_refused(Plan::List { offsets: None, index: DType::U8, item: Box::new(Plan::Skip) }, "u8");
+        check_refused(Plan::List { offsets: None, index: DType::U8, size: None, item: Box::new(Plan::Skip) }, "u8");
         let fields = vec![Field::new("a", Plan::Skip), Field::new("a", Plan::Skip)];
         check_refused(Plan::Record { fields }, "two fields");
         check_refused(Plan::Union { tags: None, children: vec![] }, "a union has 0 types");

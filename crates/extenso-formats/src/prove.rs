@@ -20,9 +20,13 @@ impl<'a> Proof<'_, 'a> {
             let what = format!("column {} is wanted, {} columns came", id.0, self.columns.len());
             return Err(refuse(at, what));
         };
-        // Writers read offsets of either width.
-        let of_text = matches!((column.kind(), kind), (ColumnKind::Text(_), ColumnKind::Text(_)));
-        if column.kind() != *kind && !of_text {
+        // Writers read offsets of texts of either width, and rows of any length.
+        let fits = match (column.kind(), *kind) {
+            (ColumnKind::Text(_), ColumnKind::Text(_)) => true,
+            (ColumnKind::Offsets(came, _), ColumnKind::Offsets(wanted, _)) => came == wanted,
+            (came, wanted) => came == wanted,
+        };
+        if !fits {
             return Err(refuse(at, format!("a column of {:?} came", column.kind())).wanted(format!("{kind:?}")));
         }
         match available(column) {

@@ -175,7 +175,7 @@ impl Compiler<'_> {
 
     fn list(&mut self, at: &Path, ext: &ExtSpec) -> Result<Plan> {
         let (first, mut item) = (self.leaves.len(), Plan::Skip);
-        let mut rows = (None, DType::I64);
+        let mut rows = (None, DType::I64, None);
         self.lists += 1;
         let around = std::mem::replace(&mut self.list, self.lists);
         for (segment, spec) in &ext.components {
@@ -184,13 +184,18 @@ impl Compiler<'_> {
                 Spec::Partition(p) => {
                     // Only the ends of rows say how many items without elements there are.
                     let needed = self.is_next_needed() || self.leaves[first..].iter().any(Leaf::is_hollow);
-                    rows = (self.leaf_if(needed, &at, LeafSpec::Partition(p.clone()), Vec::new()), p.index);
+                    rows = (
+                        self.leaf_if(needed, &at, LeafSpec::Partition(p.clone()), Vec::new()),
+                        p.index,
+                        p.uniform_row_length,
+                    );
                 }
                 Spec::Tensor(_) | Spec::Ext(_) => item = self.spec(&at, spec, 1)?,
             }
         }
         self.list = around;
-        Ok(Plan::List { offsets: rows.0, index: rows.1, item: Box::new(item) })
+        let (offsets, index, size) = rows;
+        Ok(Plan::List { offsets, index, size, item: Box::new(item) })
     }
 
     /// Values under a mask, each of which may be null.

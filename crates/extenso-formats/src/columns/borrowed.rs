@@ -105,7 +105,7 @@ impl ColumnRef<'_> {
             ColumnRef::F32(_) => ColumnKind::Number(DType::F32),
             ColumnRef::F64(_) => ColumnKind::Number(DType::F64),
             ColumnRef::Text(text) => ColumnKind::Text(text.offsets.dtype()),
-            ColumnRef::Offsets(offsets) => ColumnKind::Offsets(offsets.dtype()),
+            ColumnRef::Offsets(offsets) => ColumnKind::Offsets(offsets.dtype(), None),
         }
     }
 }

@@ -207,7 +207,7 @@ mod tests {
             ColumnKind::Bits,
             ColumnKind::Number(DType::F32),
             ColumnKind::Text(DType::I32),
-            ColumnKind::Offsets(DType::I64),
+            ColumnKind::Offsets(DType::I64, None),
         ];
         let mut columns = Columns::new(&kinds).expect("kinds");
         for (i, column) in rows.flat_map(|row| (0..4).map(move |i| (row, i))) {

@@ -25,7 +25,7 @@ pub const MAX_REPORTED: usize = 16;
 pub struct BadRow {
     /// The number of the record in the input, from 0, bad ones included.
     pub row: usize,
-    /// Where in the input it went wrong, in bytes.
+    /// Where in the input it went wrong, in bytes; 0 where rows have no bytes of their own, and of what a user's type refuses.
     pub offset: usize,
     /// Where in the record it went wrong.
     pub path: Path,

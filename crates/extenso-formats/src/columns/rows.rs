@@ -18,6 +18,11 @@ fn no_memory(_: TryReserveError) -> Error {
     Error::value("there is no memory for the ends of the rows")
 }
 
+/// The error of more elements than offsets can count.
+pub fn full() -> Error {
+    Error::value("there is more than the offsets can count").hint("Use i64 offsets, or read in smaller batches")
+}
+
 /// Growing ends of rows, of either width.
 #[derive(Clone)]
 pub struct RowVec {
@@ -25,14 +30,21 @@ pub struct RowVec {
     ends: OffsetVec,
     /// How many rows of one item there are, if no other came.
     ones: Option<usize>,
+    /// How many items each row has, if all have as many.
+    size: Option<usize>,
 }
 
 impl RowVec {
-    /// No rows.
+    /// No rows; each will have `size` items, if that is given.
     ///
     /// Errors: offsets other than i32 and i64.
-    pub fn new(index: DType) -> Result<RowVec> {
-        Ok(RowVec { ends: OffsetVec::new(index)?, ones: Some(0) })
+    pub fn new(index: DType, size: Option<usize>) -> Result<RowVec> {
+        Ok(RowVec { ends: OffsetVec::new(index)?, ones: Some(0), size })
+    }
+
+    /// How many items each row has, if all have as many.
+    pub fn size(&self) -> Option<usize> {
+        self.size
     }
 
     /// How many rows there are.
@@ -60,10 +72,13 @@ impl RowVec {
         self.ones
     }
 
-    /// Adds a row of `n` items, or says that the width cannot count them.
+    /// Adds a row of `n` items, or says that the width cannot count them, or that a row has others.
     #[inline(always)]
     #[must_use]
     pub fn push_row(&mut self, n: usize) -> bool {
+        if self.size.is_some_and(|size| size != n) {
+            return false;
+        }
         match &mut self.ones {
             Some(ones) if n == 1 && *ones < MOST_COUNTED => {
                 *ones += 1;
@@ -71,6 +86,15 @@ impl RowVec {
             }
             Some(_) => self.push_first_end(n),
             None => self.ends.push_row(n),
+        }
+    }
+
+    /// Why a row of `n` items was not added.
+    #[cold]
+    pub fn refusal(&self, n: usize) -> Error {
+        match self.size {
+            Some(size) if size != n => Error::data(format!("a list of {n} items came")).wanted(format!("{size} items")),
+            _ => full(),
         }
     }
 
@@ -92,7 +116,7 @@ impl RowVec {
         }
     }
 
-    /// Adds `n` empty rows.
+    /// Adds `n` empty rows, or of as many items as each has.
     ///
     /// Errors: there is no memory for them.
     pub fn push_defaults(&mut self, n: usize) -> StdResult<(), TryReserveError> {
@@ -100,7 +124,13 @@ impl RowVec {
             return Ok(());
         }
         self.write()?;
-        self.ends.push_defaults(n)
+        let most = self.ends.most();
+        match self.size {
+            Some(size @ 1..) if n.checked_mul(size).is_some_and(|more| more <= most - self.last()) => {
+                self.ends.push_rows(n, size)
+            }
+            _ => self.ends.push_defaults(n),
+        }
     }
 
     /// Adds all rows of another column, or says that the width cannot count them, or that there is no memory.
@@ -112,7 +142,7 @@ impl RowVec {
                 true
             }
             (_, Some(more)) => {
-                self.write().is_ok() && more <= self.ends.most() - self.last() && self.ends.push_ones(more).is_ok()
+                self.write().is_ok() && more <= self.ends.most() - self.last() && self.ends.push_rows(more, 1).is_ok()
             }
             (_, None) => self.write().is_ok() && self.ends.append(&other.ends),
         }
@@ -143,7 +173,7 @@ impl RowVec {
     /// Writes the ends of rows that were counted.
     fn write(&mut self) -> StdResult<(), TryReserveError> {
         if let Some(ones) = self.ones {
-            self.ends.push_ones(ones)?;
+            self.ends.push_rows(ones, 1)?;
             self.ones = None;
         }
         Ok(())
@@ -174,7 +204,7 @@ mod tests {
 
     /// Rows of these lengths; each of those below zero takes all rows but so many back.
     fn rows(index: DType, lengths: &[isize]) -> RowVec {
-        let mut rows = RowVec::new(index).expect("offsets");
+        let mut rows = RowVec::new(index, None).expect("offsets");
         for n in lengths {
             match usize::try_from(*n) {
                 Ok(n) => assert!(rows.push_row(n)),
@@ -220,7 +250,7 @@ mod tests {
 
     #[test]
     fn narrow_offsets_refuse_what_they_cannot_count() {
-        let counted = |ones| RowVec { ends: OffsetVec::new(DType::I32).expect("i32"), ones: Some(ones) };
+        let counted = |ones| RowVec { ends: OffsetVec::new(DType::I32).expect("i32"), ones: Some(ones), size: None };
         let most = i32::MAX as usize;
         assert!(counted(most - 1).push_row(1));
         assert!(counted(most - 1).append(&counted(1)));

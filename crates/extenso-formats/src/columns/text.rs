@@ -107,11 +107,12 @@ impl OffsetVec {
         }
     }
 
-    /// Adds `n` rows of one item each, of which no end is above [`OffsetVec::most`].
+    /// Adds `n` rows of `size` items each, of which no end is above [`OffsetVec::most`].
     ///
     /// Errors: there is no memory for them.
-    pub fn push_ones(&mut self, n: usize) -> StdResult<(), TryReserveError> {
-        let ends = self.last() + 1..self.last() + 1 + n;
+    pub fn push_rows(&mut self, n: usize, size: usize) -> StdResult<(), TryReserveError> {
+        let last = self.last();
+        let ends = (1..=n).map(|i| last + i * size);
         match self {
             OffsetVec::I32(all) => extend(all, n, ends.map(|end| end as i32)),
             OffsetVec::I64(all) => extend(all, n, ends.map(|end| end as i64)),

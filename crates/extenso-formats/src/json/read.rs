@@ -178,7 +178,7 @@ impl Reader<'_, '_> {
         if let Some(Column::Offsets(offsets)) = offsets.and_then(|id| self.columns.get_mut(id))
             && !offsets.push_row(n)
         {
-            return Err(overflow(start, "items"));
+            return Err(Failure::new(start, offsets.refusal(n)));
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ pub fn text(dtype: DType, id: u32) -> Plan {
 }
 
 pub fn list(offsets: Option<u32>, item: Plan) -> Plan {
-    Plan::List { offsets: offsets.map(ColumnId), index: DType::I32, item: Box::new(item) }
+    Plan::List { offsets: offsets.map(ColumnId), index: DType::I32, size: None, item: Box::new(item) }
 }
 
 pub fn optional(validity: Option<u32>, inner: Plan) -> Plan {

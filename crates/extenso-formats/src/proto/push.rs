@@ -5,7 +5,7 @@
 use super::enums::Values;
 use super::node::{Field, Rule};
 use super::number::{Raw, misfit, push};
-use crate::columns::{Column, Columns};
+use crate::columns::{Column, Columns, RowVec, full};
 use crate::failure::{Failure, Read};
 use crate::plan::ColumnId;
 use extenso_types::Error;
@@ -41,7 +41,7 @@ pub fn push_symbol(
 /// Adds a row of so many items.
 pub fn push_row(columns: &mut Columns, offsets: Option<ColumnId>, count: usize, at: usize) -> Read<()> {
     match offsets.and_then(|id| columns.get_mut(id)) {
-        Some(Column::Offsets(offsets)) => pushed(offsets.push_row(count), at),
+        Some(Column::Offsets(offsets)) => row_pushed(offsets, count, at),
         _ => Ok(()),
     }
 }
@@ -97,11 +97,15 @@ pub fn missing(start: usize) -> Box<Failure> {
     Failure::new(start, error.hint("Make the field a list or masked in the spec if messages may lack it"))
 }
 
+/// Adds a row of so many items.
+pub fn row_pushed(rows: &mut RowVec, count: usize, at: usize) -> Read<()> {
+    if rows.push_row(count) { Ok(()) } else { Err(Failure::new(at, rows.refusal(count))) }
+}
+
 /// Whether what was added could be counted.
 pub fn pushed(fits: bool, at: usize) -> Read<()> {
     if fits {
         return Ok(());
     }
-    let error = Error::value("there is more than the offsets can count");
-    Err(Failure::new(at, error.hint("Use i64 offsets, or read in smaller batches")))
+    Err(Failure::new(at, full()))
 }

@@ -127,8 +127,8 @@ fn the_order_of_keys_does_not_matter() {
                 fields.iter_mut().for_each(|field| field.plan = reverse(&field.plan));
                 Plan::Record { fields }
             }
-            Plan::List { offsets, index, item } => {
-                Plan::List { offsets: *offsets, index: *index, item: Box::new(reverse(item)) }
+            Plan::List { offsets, index, size, item } => {
+                Plan::List { offsets: *offsets, index: *index, size: *size, item: Box::new(reverse(item)) }
             }
             other => other.clone(),
         }

@@ -56,7 +56,7 @@ fn any(rng: &mut Rng, depth: usize, may_be_optional: bool, ids: &mut u32) -> Pla
         2 => Plan::Text { dtype: rng.pick(&[DType::String, DType::Bytes]), index, column: id() },
         3 if may_be_optional => Plan::Optional { validity: Some(id()), inner: Box::new(any(rng, depth, false, ids)) },
         3 => Plan::Scalar { dtype: DType::U64, column: id() },
-        4 | 5 => Plan::List { offsets: Some(id()), index, item: Box::new(any(rng, depth - 1, true, ids)) },
+        4 | 5 => Plan::List { offsets: Some(id()), index, size: None, item: Box::new(any(rng, depth - 1, true, ids)) },
         6 => Plan::Fixed { size: rng.below(4), item: Box::new(any(rng, depth - 1, true, ids)) },
         _ => record(rng, depth - 1, ids),
     }
@@ -168,9 +168,9 @@ pub fn project(plan: &Plan, keep: &mut impl FnMut(ColumnId) -> bool, old: &mut V
         Plan::Optional { validity, inner } => {
             Plan::Optional { validity: validity.and_then(take), inner: Box::new(project(inner, keep, old)) }
         }
-        Plan::List { offsets, index, item } => {
+        Plan::List { offsets, index, size, item } => {
             let offsets = offsets.and_then(take);
-            Plan::List { offsets, index: *index, item: Box::new(project(item, keep, old)) }
+            Plan::List { offsets, index: *index, size: *size, item: Box::new(project(item, keep, old)) }
         }
         Plan::Fixed { size, item } => Plan::Fixed { size: *size, item: Box::new(project(item, keep, old)) },
         Plan::Union { tags, children } => {

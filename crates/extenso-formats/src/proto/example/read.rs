@@ -8,7 +8,7 @@ use crate::failure::{Failure, Read};
 use crate::plan::ColumnId;
 use crate::proto::meant::push_text;
 use crate::proto::number::{Number, Raw};
-use crate::proto::push::pushed;
+use crate::proto::push::{pushed, row_pushed};
 use crate::proto::read::check_utf8;
 use crate::proto::wire::{Span, Tag, Wire, WireType};
 use extenso_types::{Error, Segment};
@@ -259,7 +259,7 @@ impl<'j> Reader<'_, 'j> {
 
     fn row(&mut self, offsets: Option<ColumnId>, count: usize, at: usize) -> Read<()> {
         match offsets.and_then(|id| self.columns.get_mut(id)) {
-            Some(Column::Offsets(offsets)) => pushed(offsets.push_row(count), at),
+            Some(Column::Offsets(offsets)) => row_pushed(offsets, count, at),
             _ => Ok(()),
         }
     }
