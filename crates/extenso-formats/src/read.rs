@@ -7,7 +7,7 @@ mod blocks;
 pub use blocks::{Blocks, read_json_blocks};
 
 use crate::columns::{Decoded, OnError};
-use crate::json::{Decoder, Lines, infer, locate};
+use crate::json::{Decoder, Inference, Lines, locate};
 use crate::looks::{Seen, judged};
 use crate::plan::Plan;
 use crate::project::Wanted;
@@ -52,16 +52,19 @@ impl JsonOptions {
         Ok((input.get(..span.end).unwrap_or_default(), Some(span.start)))
     }
 
-    /// The spec of what is wanted, from the options or from the input, whose list of records starts at a byte if that is given.
-    fn spec_of(&self, input: &[u8], array: Option<usize>) -> Result<Spec> {
+    /// The spec of what is wanted, from the options or from what `look` sees of the first records.
+    fn spec_of(&self, look: impl FnOnce(&mut Inference, usize) -> Result<usize>) -> Result<Spec> {
         if self.sample == Some(0) {
             return Err(Error::value("the sample has 0 records").wanted("at least one").at("sample"));
         }
         let wanted = self.wanted()?;
         match &self.spec {
             Some(spec) => wanted.of(spec),
-            None => infer(input, array, &wanted, self.sample.unwrap_or(usize::MAX), self.on_error)
-                .map_err(|e| e.at("infer_spec")),
+            None => {
+                let mut found = Inference::new(wanted, self.on_error);
+                let looked = look(&mut found, self.sample.unwrap_or(usize::MAX));
+                looked.and_then(|_| found.spec()).map_err(|e| e.at("infer_spec"))
+            }
         }
     }
 }
@@ -74,8 +77,13 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(options: &JsonOptions, input: &[u8], array: Option<usize>, sample: Option<usize>) -> Result<Reader> {
-        let spec = options.spec_of(input, array)?;
+    /// With the spec of the options, or of what `look` sees of the first records, which are `sample` if that is given.
+    fn new(
+        options: &JsonOptions,
+        sample: Option<usize>,
+        look: impl FnOnce(&mut Inference, usize) -> Result<usize>,
+    ) -> Result<Reader> {
+        let spec = options.spec_of(look)?;
         let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
         let mut decoder = Decoder::new(records.plan())?;
         if let (None, Some(sample)) = (&options.spec, sample) {
@@ -135,7 +143,7 @@ fn reads_lists(spec: &Spec) -> Result<bool> {
 pub fn infer_spec(input: &[u8], options: &JsonOptions) -> Result<Spec> {
     let (options, text) = (JsonOptions { spec: None, ..options.clone() }, unpack(input)?);
     let (text, array) = options.records(&text)?;
-    options.spec_of(text, array)
+    options.spec_of(|found, most| found.input(text, array, most))
 }
 
 /// Reads lines of JSON, or an array of records, as one batch, whose outer axis is the records. They may be packed by gzip or zstd. With `items`, the
@@ -168,7 +176,7 @@ pub fn infer_spec(input: &[u8], options: &JsonOptions) -> Result<Spec> {
 pub fn read_json(input: &[u8], options: &JsonOptions) -> Result<Rows> {
     let text = unpack(input)?;
     let (text, array) = options.records(&text)?;
-    let mut reader = Reader::new(options, text, array, options.sample)?;
+    let mut reader = Reader::new(options, options.sample, |found, most| found.input(text, array, most))?;
     let decoded = match array {
         Some(start) => reader.decoder.array_at(text, start, options.on_error)?,
         None => reader.decoder.records(text, options.on_error)?,
@@ -187,7 +195,7 @@ pub fn read_json_file(file: File, options: &JsonOptions) -> Result<Rows> {
         source.read_to_end(&mut text).map_err(reading)?;
         return read_json(&text, options);
     }
-    let mut reader = Reader::new(options, &[], None, None)?;
+    let mut reader = Reader::new(options, None, |_, _| Ok(0))?;
     let decoded = reader.decoder.stream(Box::new(source), bytes, options.on_error)?;
     reader.rows(decoded, 0, options.on_error)
 }

@@ -235,7 +235,13 @@ fn a_row_that_is_passed_over_leaves_no_trace_in_the_spec() {
 #[test]
 fn blocks_together_are_the_whole() {
     let lines: Vec<String> = (0..10).map(|i| format!("{{\"i\": {i}, \"l\": [{}]}}", "1,".repeat(i) + "2")).collect();
-    let text = format!("\u{feff}{}\n\n", lines.join("\n \r\n"));
+    blocks_are_the_whole(&format!("\u{feff}{}\n\n", lines.join("\n \r\n")));
+    blocks_are_the_whole(&format!("\u{feff}\n [{}]\n", lines.join(" ,\n")));
+    assert!(read_json_blocks(&b""[..], 0, options()).is_err());
+}
+
+/// Of lines, and of the items of an array.
+fn blocks_are_the_whole(text: &str) {
     for rows in [1, 3, 10, 11] {
         let blocks = read_json_blocks(text.as_bytes(), rows, options()).expect("blocks");
         let texts: Vec<String> = blocks.map(|b| literal(&b.expect("a block").value)).collect();
@@ -256,9 +262,35 @@ fn blocks_together_are_the_whole() {
     let bad: Vec<usize> =
         read_json_blocks(odd.as_bytes(), 4, skip).expect("blocks").flat_map(|b| b.expect("a block").bad.rows).collect();
     assert_eq!(bad, [7]);
-    let array = read_json_blocks(&b" [1]"[..], 2, options()).expect("blocks").next().expect("an error");
-    assert!(array.expect_err("an array").to_string().contains("Use `read_json`"));
-    assert!(read_json_blocks(&b""[..], 0, options()).is_err());
+    for (cut, end) in [(text.trim_end().len() - 1, ""), (text.len(), "]"), (text.len(), "{")] {
+        let broken = format!("{}{end}", &text[..cut]);
+        let [whole, last] = [
+            read_json(broken.as_bytes(), &JsonOptions { sample: Some(3), ..options() }).err(),
+            read_json_blocks(broken.as_bytes(), 3, options()).expect("blocks").find_map(Result::err),
+        ];
+        assert_eq!(last.map(|e| e.to_string()), whole.map(|e| e.to_string()), "{broken}");
+    }
+    let read = |source: &mut (dyn std::io::BufRead + Send)| -> Vec<String> {
+        read_json_blocks(source, 4, options()).expect("blocks").map(|b| literal(&b.expect("a block").value)).collect()
+    };
+    // Whatever a source has at hand.
+    let whole = read(&mut text.as_bytes());
+    for room in [1, 2, 5] {
+        assert_eq!(read(&mut std::io::BufReader::with_capacity(room, text.as_bytes())), whole);
+    }
+}
+
+#[test]
+fn an_array_without_records_is_one_block() {
+    let spec = Some(infer_spec(b"{\"i\": 1}", &options()).expect("a spec"));
+    for text in ["[]", " [ ] ", "", "\n"] {
+        let blocks = read_json_blocks(text.as_bytes(), 2, JsonOptions { spec: spec.clone(), ..options() });
+        let blocks: Vec<String> = blocks.expect("blocks").map(|b| literal(&b.expect("a block").value)).collect();
+        assert_eq!(blocks, ["[]"], "{text:?}");
+        let error = read_json_blocks(text.as_bytes(), 2, options()).expect("blocks").next().expect("a block");
+        let error = error.expect_err("no records").to_string();
+        assert_eq!(error, read_json(text.as_bytes(), &options()).expect_err("no records").to_string());
+    }
 }
 
 #[test]

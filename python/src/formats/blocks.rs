@@ -11,7 +11,7 @@ use extenso_types::Result;
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// Reads lines of JSON in blocks of `rows` records, holding the text of one block at a time.
+/// Reads lines of JSON, or an array of records, in blocks of `rows` records, holding the text of one block at a time.
 ///
 /// The source and the keywords are those of `read_json`; the items of the iterator are what it returns. Without `spec`, the
 /// spec is inferred from the first block, or from the first `sample` records of it. Rows and bytes in errors and reports are

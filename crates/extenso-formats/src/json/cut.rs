@@ -4,7 +4,7 @@
 //! bytes of the blocks are those of the input, and what is wrong with them is found where it is. Up to a fault of its syntax an
 //! array is followed as its reader does; behind one nothing is read.
 
-use super::split::is_blank;
+use super::split::{is_array, is_blank, mark_len};
 use std::io::{self, BufRead, Read};
 
 /// Where in an array the bytes that were read so far end.
@@ -31,8 +31,9 @@ impl Cuts {
     pub fn fill(&mut self, source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<Option<usize>> {
         let mut comma = None;
         loop {
-            comma = self.look(&text[self.looked..]).map(|at| self.looked + at).or(comma);
-            self.looked = text.len();
+            while let Some(at) = self.next_comma(text) {
+                comma = Some(at);
+            }
             if self.behind {
                 return Ok(None);
             }
@@ -46,27 +47,56 @@ impl Cuts {
         }
     }
 
+    /// As [`Cuts::fill`], until the text has so many items, one at least; `item` is told that another begins.
+    ///
+    /// Errors: what the operating system refuses.
+    pub fn fill_items(
+        &mut self,
+        source: &mut dyn BufRead,
+        items: usize,
+        text: &mut Vec<u8>,
+        item: &mut dyn FnMut(),
+    ) -> io::Result<Option<usize>> {
+        let mut left = items;
+        loop {
+            while let Some(at) = self.next_comma(text) {
+                item();
+                left = left.saturating_sub(1);
+                if left == 0 {
+                    return Ok(Some(at));
+                }
+            }
+            if self.behind || !more(source, text)? {
+                return Ok(None);
+            }
+        }
+    }
+
     /// Takes a block away from a text, but for the comma that it ends with, which is at this byte.
     pub fn cut(&mut self, text: &mut Vec<u8>, comma: usize) {
         text.drain(..comma);
         self.looked -= comma;
     }
 
-    /// The last comma between items in the bytes that follow.
-    fn look(&mut self, bytes: &[u8]) -> Option<usize> {
-        let (mut at, mut comma) = (0, None);
-        while let Some(byte) = bytes.get(at) {
+    /// The next comma between items, behind which the text was looked at then; without one all of it was.
+    fn next_comma(&mut self, text: &[u8]) -> Option<usize> {
+        while let Some(byte) = text.get(self.looked) {
+            let at = self.looked;
+            self.looked += 1;
             if self.escaped {
                 self.escaped = false;
             } else if self.inside {
-                let Some(next) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else { return comma };
-                at += next;
-                (self.inside, self.escaped) = (bytes[at] == b'\\', bytes[at] == b'\\');
+                let Some(next) = memchr::memchr2(b'"', b'\\', &text[at..]) else {
+                    self.looked = text.len();
+                    return None;
+                };
+                self.looked = at + next + 1;
+                (self.inside, self.escaped) = (text[at + next] == b'\\', text[at + next] == b'\\');
             } else {
                 match byte {
                     _ if self.closed && !is_blank(&[*byte]) => {
                         self.behind = true;
-                        return comma;
+                        return None;
                     }
                     b'"' => self.inside = true,
                     b'[' | b'{' => self.depth += 1,
@@ -74,15 +104,43 @@ impl Cuts {
                         self.depth = self.depth.saturating_sub(1);
                         self.closed |= self.depth == 0;
                     }
-                    b',' if self.depth == 1 && !self.closed => comma = Some(at),
+                    b',' if self.depth == 1 && !self.closed => return Some(at),
                     _ => {}
                 }
             }
-            at += 1;
         }
-        comma
+        None
     }
 }
+
+/// Adds what a source has at hand, and says whether that was anything.
+fn more(source: &mut dyn BufRead, text: &mut Vec<u8>) -> io::Result<bool> {
+    loop {
+        match source.fill_buf() {
+            Ok(bytes) => {
+                let came = bytes.len();
+                text.extend_from_slice(bytes);
+                source.consume(came);
+                return Ok(came > 0);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Reads to the first byte that is not blank, behind a byte order mark, and says whether it begins an array, which it does within `size` bytes.
+///
+/// Errors: what the operating system refuses.
+pub fn begin(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<bool> {
+    let marks = |text: &[u8]| b"\xef\xbb".starts_with(text);
+    let blank = |text: &[u8]| text[mark_len(text)..].last().is_none_or(|byte| is_blank(&[*byte]));
+    while (marks(text) || blank(text)) && text.len() < size.max(HEAD) && source.take(1).read_to_end(text)? > 0 {}
+    Ok(is_array(text))
+}
+
+/// How far an array may stand from the start of a source, however small the blocks are.
+const HEAD: usize = 1 << 6;
 
 /// How much is read at a time of an item that is longer than a block.
 const MORE: usize = 1 << 16;
@@ -102,6 +160,24 @@ mod tests {
                 Some(comma) => cuts.cut(&mut text, comma),
                 None => return blocks,
             }
+        }
+    }
+
+    #[test]
+    fn blocks_of_items_are_the_array() {
+        let items = [r#"[{"a": "\\\",["}"#, r#" {"a": "]"}"#, r#" {"c": [1, {"d": 2}]}"#, "4 ]  "];
+        let text = items.join(",");
+        for (n, room) in (1..6).flat_map(|n| [1, 2, 7, 100].map(|room| (n, room))) {
+            let mut source = io::BufReader::with_capacity(room, text.as_bytes());
+            let (mut cuts, mut held, mut blocks, mut begun) = (Cuts::default(), Vec::new(), Vec::new(), 1);
+            while let Some(comma) = cuts.fill_items(&mut source, n, &mut held, &mut || begun += 1).expect("reads") {
+                blocks.push(String::from_utf8_lossy(&held[..comma]).into_owned());
+                cuts.cut(&mut held, comma);
+            }
+            blocks.push(String::from_utf8_lossy(&held).into_owned());
+            let wanted: Vec<String> = items.chunks(n).map(|items| items.join(",")).collect();
+            let blocks: Vec<&str> = blocks.iter().map(|block| block.strip_prefix(',').unwrap_or(block)).collect();
+            assert_eq!((blocks, begun), (wanted.iter().map(String::as_str).collect(), items.len()), "{n} {room}");
         }
     }
 

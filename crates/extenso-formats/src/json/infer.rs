@@ -11,19 +11,6 @@ use crate::project::Wanted;
 use crate::seen::{MAX_FIELDS, Seen};
 use extenso_types::{Error, Result, Spec};
 
-/// The spec of what is wanted of the first `sample` records of lines or of an array, which may start at a byte that is given.
-///
-/// Errors: under [`OnError::Raise`], a record that is no JSON, or contradicts an earlier one, with row, byte and path; under
-/// the other policies such records are passed over; see `seen` for what has no spec.
-pub fn infer(input: &[u8], array: Option<usize>, wanted: &Wanted, sample: usize, on_error: OnError) -> Result<Spec> {
-    let mut found = Inference::new(wanted.clone(), on_error);
-    match array.or_else(|| is_array(input).then(|| mark_len(input))) {
-        Some(start) => found.items(Items::at(input, start), 0, sample).map(drop)?,
-        None => found.lines(input, Start::default(), sample).map(drop)?,
-    }
-    found.spec()
-}
-
 /// What was found in the records so far.
 pub struct Inference {
     wanted: Wanted,
@@ -40,9 +27,20 @@ impl Inference {
         Inference { wanted, on_error, seen: Seen::default(), room: MAX_FIELDS, bytes: 0 }
     }
 
+    /// Looks at the first `most` records of lines or of an array, which may start at a byte that is given; how many there were.
+    ///
+    /// Errors: under [`OnError::Raise`], a record that is no JSON, or contradicts an earlier one, with row, byte and path; under the other
+    /// policies such records are passed over.
+    pub fn input(&mut self, input: &[u8], array: Option<usize>, most: usize) -> Result<usize> {
+        match array.or_else(|| is_array(input).then(|| mark_len(input))) {
+            Some(start) => self.items(Items::at(input, start), 0, most),
+            None => self.lines(input, Start::default(), most),
+        }
+    }
+
     /// Looks at the first `most` of the items of an array, of which the first has the number `row`; how many there were.
     ///
-    /// Errors: those of [`infer`].
+    /// Errors: those of [`Inference::input`].
     pub fn items(&mut self, items: Items<'_>, row: usize, most: usize) -> Result<usize> {
         let mut rows = 0;
         for item in items.take(most) {
@@ -55,7 +53,7 @@ impl Inference {
 
     /// Looks at the first `most` records of whole lines, which start at a place of the input; how many there were.
     ///
-    /// Errors: those of [`infer`].
+    /// Errors: those of [`Inference::input`].
     pub fn lines(&mut self, block: &[u8], at: Start, most: usize) -> Result<usize> {
         let mark = if at.byte == 0 { mark_len(block) } else { 0 };
         let mut rows = 0;

@@ -36,13 +36,13 @@ mod split;
 mod tests;
 
 pub use crate::parts::Start;
-pub(crate) use cut::Cuts;
+pub(crate) use cut::{Cuts, begin};
 pub use decode::Decoder;
 pub(crate) use encode::{Lines, encode_parts, encode_texts, write_scalar};
 pub use encode::{encode_lines, write_string};
 #[cfg(feature = "proto")]
 pub(crate) use fields::Fields;
-pub(crate) use infer::{Inference, infer};
+pub(crate) use infer::Inference;
 pub(crate) use locate::locate;
 #[cfg(feature = "proto")]
 pub(crate) use number::{named as named_float, write as write_float};
@@ -50,4 +50,4 @@ pub(crate) use number::{named as named_float, write as write_float};
 pub(crate) use quick::number as number_end;
 #[cfg(feature = "proto")]
 pub(crate) use skip::skip;
-pub(crate) use split::{Items, is_array, is_blank, mark_len};
+pub(crate) use split::{Items, is_blank, mark_len};

@@ -1,23 +1,24 @@
-//! Blocks of lines, read one after another.
+//! Blocks of lines, or of the items of an array, read one after another.
 //!
 //! Invariant: the blocks together are what reading the whole gives; the text of one block is held at a time.
 
 use super::{JsonOptions, Reader};
-use crate::json::{Start, is_array, is_blank, mark_len};
+use crate::columns::OnError;
+use crate::json::{Cuts, Inference, Items, Start, begin, is_blank, mark_len};
 use crate::run::Rows;
 use crate::source::{Packed, Unpacked, reading, unpacked};
 use extenso_types::{Error, Result};
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// Reads lines of JSON in blocks of `rows` records; the last one may have fewer. They may be packed by gzip or zstd, and are unpacked as they are
-/// read.
+/// Reads lines of JSON, or an array of records, in blocks of `rows` records; the last one may have fewer. They may be packed by gzip or zstd, and are
+/// unpacked as they are read.
 ///
 /// Without a spec in the options, it is inferred from the first block, or from the first `sample` records of it.
 /// Rows and bytes in errors and reports are counted from the start of the input.
 ///
 /// Errors: blocks of no rows. Each block may be an error of [`read_json`](crate::read_json), or of the operating system,
-/// after which there are no more; an array of records has no lines, and is one too.
+/// after which there are no more.
 ///
 /// ```
 /// # use extenso_formats::{JsonOptions, read_json_blocks};
@@ -37,8 +38,17 @@ where
     if rows == 0 {
         return Err(Error::value("the blocks have 0 rows").wanted("at least one").at("read_json_blocks"));
     }
-    let source = Source::New(Box::new(source));
-    Ok(Blocks { source, rows, options, reader: None, text: Vec::new(), start: Start::default(), ended: false })
+    Ok(Blocks {
+        source: Source::New(Box::new(source)),
+        rows,
+        options,
+        reader: None,
+        cuts: None,
+        text: Vec::new(),
+        given: 0,
+        start: Start::default(),
+        ended: false,
+    })
 }
 
 /// The blocks that [`read_json_blocks`] reads.
@@ -47,7 +57,11 @@ pub struct Blocks<'a> {
     rows: usize,
     options: JsonOptions,
     reader: Option<Reader>,
+    /// How an array is cut; none of lines.
+    cuts: Option<Cuts>,
     text: Vec<u8>,
+    /// How many bytes of the text are the block's; what is behind them is the next one's.
+    given: usize,
     start: Start,
     ended: bool,
 }
@@ -62,7 +76,8 @@ enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn lines(&mut self) -> Result<&mut Lines<'a>> {
+    /// The bytes, unpacked, and what bounds those of a record.
+    fn open(&mut self) -> Result<(&mut Lines<'a>, Option<&Packed>)> {
         if matches!(self, Source::New(_))
             && let Source::New(source) = std::mem::replace(self, Source::Failed)
         {
@@ -70,11 +85,7 @@ impl<'a> Source<'a> {
             *self = Source::Open(source, packed);
         }
         match self {
-            Source::Open(lines, packed) => {
-                // A line has a bound; how many are held is the caller's choice.
-                packed.iter().for_each(|packed| packed.begin_block());
-                Ok(lines)
-            }
+            Source::Open(lines, packed) => Ok((lines, packed.as_deref())),
             Source::New(_) | Source::Failed => Err(Error::internal("a source that failed is read on")),
         }
     }
@@ -82,53 +93,88 @@ impl<'a> Source<'a> {
 
 impl Blocks<'_> {
     fn block(&mut self) -> Result<Option<Rows>> {
+        if self.reader.is_none() {
+            self.begin()?;
+        }
+        if self.cuts.is_some() { self.items() } else { self.lines() }
+    }
+
+    /// Reads where the records begin, which says how they stand there.
+    fn begin(&mut self) -> Result<()> {
+        let lists = self.options.spec.as_ref().map(super::reads_lists).transpose()?.unwrap_or(false);
+        let (source, packed) = self.source.open()?;
+        packed.into_iter().for_each(Packed::begin_block);
+        let array = begin(source, AHEAD, &mut self.text).map_err(reading)?;
+        self.cuts = (array && !lists).then(Cuts::default);
+        Ok(())
+    }
+
+    /// The next block of lines.
+    fn lines(&mut self) -> Result<Option<Rows>> {
         let rows = self.fill()?;
         if rows == 0 && self.reader.is_some() {
             return Ok(None);
         }
         let reader = match &mut self.reader {
             Some(reader) => reader,
-            none => none.insert(Reader::new(
-                &self.options,
-                &self.text,
-                None,
-                Some(self.options.sample.unwrap_or(rows).min(rows)),
-            )?),
+            none => {
+                let sample = self.options.sample.unwrap_or(rows).min(rows);
+                let look = |found: &mut Inference, most| found.lines(&self.text, Start::default(), most);
+                none.insert(Reader::new(&self.options, Some(sample), look)?)
+            }
         };
         let decoded = reader.decoder.block(&self.text, self.start, self.options.on_error)?;
         let start = self.start.row;
         self.start = Start { row: start + rows, byte: self.start.byte + self.text.len() };
+        self.text.clear();
         reader.rows(decoded, start, self.options.on_error).map(Some)
     }
 
-    /// Reads the text of the next block, and gets how many records it has.
+    /// Reads the text of the next lines, and gets how many records they have.
     fn fill(&mut self) -> Result<usize> {
-        self.text.clear();
-        let mut rows = 0;
-        if self.start.byte == 0 {
-            self.refuse_array()?;
-        }
+        // What was read of the first line to see what it is is the text already.
+        let (mut rows, mut before) = (0, 0);
         while rows < self.rows {
-            let before = self.text.len();
-            if self.source.lines()?.read_until(b'\n', &mut self.text).map_err(reading)? == 0 {
+            // A line has a bound; how many are held is the caller's choice.
+            let (source, packed) = self.source.open()?;
+            packed.into_iter().for_each(Packed::begin_block);
+            if source.read_until(b'\n', &mut self.text).map_err(reading)? == 0 && self.text.len() == before {
                 break;
             }
             let mark = if before == 0 && self.start.byte == 0 { mark_len(&self.text) } else { 0 };
             rows += usize::from(!is_blank(&self.text[before + mark..]));
+            before = self.text.len();
         }
         Ok(rows)
     }
 
-    /// An array of records may be one long line, so it is refused before it is read.
-    fn refuse_array(&mut self) -> Result<()> {
-        let lists = self.options.spec.as_ref().map(super::reads_lists).transpose()?.unwrap_or(false);
-        if lists || !is_array(self.source.lines()?.fill_buf().map_err(reading)?) {
-            return Ok(());
-        }
-        let error = Error::data("the input is an array").wanted("lines, each with a record");
-        Err(error.hint("Use `read_json`").at("read_json_blocks"))
+    /// The next block of the items of an array.
+    fn items(&mut self) -> Result<Option<Rows>> {
+        let Some(cuts) = &mut self.cuts else { return Ok(None) };
+        let (source, packed) = self.source.open()?;
+        cuts.cut(&mut self.text, std::mem::take(&mut self.given));
+        let mut bound = || packed.into_iter().for_each(Packed::begin_block);
+        let comma = cuts.fill_items(source, self.rows, &mut self.text, &mut bound).map_err(reading)?;
+        let (end, start) = (comma.map_or(self.text.len(), |comma| comma + 1), self.start);
+        let items = || Items::block(&self.text[..end], start.byte, comma.is_some());
+        let reader = match &mut self.reader {
+            Some(reader) => reader,
+            none => {
+                let sample = self.options.sample.unwrap_or(self.rows).min(self.rows);
+                none.insert(Reader::new(&self.options, Some(sample), |found, most| found.items(items(), 0, most))?)
+            }
+        };
+        let decoded = reader.decoder.items(items(), start.row, self.options.on_error)?;
+        let skipped = if self.options.on_error == OnError::Skip { decoded.bad.count() } else { 0 };
+        self.given = comma.unwrap_or(self.text.len());
+        self.start = Start { row: start.row + decoded.rows + skipped, byte: start.byte + self.given };
+        self.ended = comma.is_none();
+        reader.rows(decoded, start.row, self.options.on_error).map(Some)
     }
 }
+
+/// How far the records may stand from the start of a source.
+const AHEAD: usize = 1 << 16;
 
 impl Iterator for Blocks<'_> {
     type Item = Result<Rows>;
@@ -138,7 +184,7 @@ impl Iterator for Blocks<'_> {
             return None;
         }
         let block = self.block().transpose();
-        self.ended = !matches!(block, Some(Ok(_)));
+        self.ended |= !matches!(block, Some(Ok(_)));
         block
     }
 }

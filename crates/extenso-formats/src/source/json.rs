@@ -6,7 +6,7 @@ use super::look::Look;
 use super::unpack::reading;
 use super::{Block, Blocks, SourceOptions, leaves_of};
 use crate::columns::OnError;
-use crate::json::{Cuts, Decoder, Inference, Items, Start, is_array, is_blank, mark_len};
+use crate::json::{Cuts, Decoder, Inference, Items, Start, begin};
 use crate::plan::Plan;
 use crate::project::Wanted;
 #[cfg(feature = "proto")]
@@ -69,8 +69,7 @@ impl<'a> Text<'a> {
         }
         let first = !std::mem::replace(&mut self.begun, true);
         if first && apart {
-            begin(&mut self.source, self.block, &mut self.text)?;
-            self.cuts = is_array(&self.text).then(Cuts::default);
+            self.cuts = begin(&mut self.source, self.block, &mut self.text)?.then(Cuts::default);
         }
         let comma = match &mut self.cuts {
             Some(cuts) => cuts.fill(&mut self.source, self.block, &mut self.text)?,
@@ -90,17 +89,6 @@ impl<'a> Text<'a> {
         self.at.byte + self.given
     }
 }
-
-/// Reads to the first byte that is not blank, behind a byte order mark; an array begins within the first block.
-fn begin(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<()> {
-    let marks = |text: &[u8]| b"\xef\xbb".starts_with(text);
-    let blank = |text: &[u8]| text[mark_len(text)..].last().is_none_or(|byte| is_blank(&[*byte]));
-    while (marks(text) || blank(text)) && text.len() < size.max(HEAD) && source.take(1).read_to_end(text)? > 0 {}
-    Ok(())
-}
-
-/// How far an array may stand from the start of a source, however small the blocks are.
-const HEAD: usize = 1 << 6;
 
 /// Reads whole lines until there are about so many bytes; none at the end.
 fn lines(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<()> {
