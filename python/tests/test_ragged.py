@@ -380,3 +380,39 @@ class TestLevels:
         assert both(lambda x, mask: ex.boolean_mask(x, mask), x, ex.constant([True, False, True])) == [[1, 2, 3], [5, 6]]
         assert both(lambda x: x[x > 2], x) == [[3], [4], [5, 6]]
         assert both(lambda x: x[ex.sum(x, axis=1) > 5], x) == [[1, 2, 3], [5, 6]]
+
+
+def _even() -> Any:
+    return Ragged.from_uniform_row_length(ex.constant([[1, 2], [], [3], [4, 5, 6]]), 2)
+
+
+MOVES: "list[tuple[Callable[[Any], Any], Any, tuple[int | None, ...]]]" = [
+    (lambda x: ex.permute_dims(x, (1, 0, 2)), [[[1, 2], [3]], [[], [4, 5, 6]]], (2, 2, None)),
+    (lambda x: ex.split(x, 2, axis=1)[1], [[[]], [[4, 5, 6]]], (2, 1, None)),
+    (lambda x: ex.split(x, [1, 1, 0], axis=1)[2], [[], []], (2, 0, None)),
+    (lambda x: ex.unstack(x, axis=1)[1], [[], [4, 5, 6]], (2, None)),
+    (lambda x: ex.stack([x, x], axis=1), [[[[1, 2], []]] * 2, [[[3], [4, 5, 6]]] * 2], (2, 2, 2, None)),
+    (lambda x: ex.expand_dims(x, 1), [[[[1, 2], []]], [[[3], [4, 5, 6]]]], (2, 1, 2, None)),
+    (lambda x: ex.repeat(x, 2, axis=1), [[[1, 2], [1, 2], [], []], [[3], [3], [4, 5, 6], [4, 5, 6]]], (2, 4, None)),
+    (lambda x: ex.tile(x, (1, 2, 1)), [[[1, 2], [], [1, 2], []], [[3], [4, 5, 6], [3], [4, 5, 6]]], (2, 4, None)),
+]
+
+
+@pytest.mark.parametrize("i", range(len(MOVES)))
+def test_an_axis_of_one_size_moves_as_one_and_keeps_its_size(i: int) -> None:
+    """In calls and in traces of any number of rows, which know the size too."""
+    f, wanted, shape = MOVES[i]
+    found = f(_even())
+    assert (found.to_py(), found.shape) == (wanted, shape)
+    spec = ex.RaggedTensorSpec([None, 2, None], "i64")
+    shapes = []
+
+    @ex.function(input_signature=[spec])
+    def traced(x: Any) -> Any:
+        made = f(x)
+        shapes.append(made.shape)
+        return made
+
+    assert traced(_even()).to_py() == wanted
+    # The number of rows, which is not known, became the size of the second axis.
+    assert shapes[0][1:] == ((None, None) if i == 0 else shape[1:])

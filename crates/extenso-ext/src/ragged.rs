@@ -9,6 +9,7 @@ mod broadcast;
 mod build;
 pub(crate) mod columns;
 pub(crate) mod dense;
+mod grid;
 mod handlers;
 mod levels;
 mod lines;
@@ -208,7 +209,7 @@ fn rows_like(lengths: Value, like: &RowPartition) -> Result<RowPartition> {
 }
 
 /// The partition whose rows have these lengths, all of them `length` if there is one, with splits of a dtype.
-fn cut_in(lengths: Value, length: Option<usize>, index: DType) -> Result<RowPartition> {
+pub(crate) fn cut_in(lengths: Value, length: Option<usize>, index: DType) -> Result<RowPartition> {
     match length {
         Some(length) => ops::partition_of_length(lengths, int(length), index)?.partition().cloned(),
         None => cut_as(lengths, index),

@@ -7,12 +7,12 @@ use crate::args::{int, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank};
 use crate::masked::without_missing_rows;
 use crate::missing::may_lack;
-use crate::ragged::RaggedTensor;
 use crate::ragged::columns::{across, across_changed};
+use crate::ragged::{RaggedTensor, cut_in};
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
-use extenso_types::{Dim, Error, Result};
+use extenso_types::{DType, Dim, Error, Result};
 
 /// Whether the elements along an axis have ragged rows inside, along one of the axes that count, so that lines go across rows.
 pub(super) fn rows_inside(x: &Value, axis: usize, counts: &dyn Fn(usize) -> bool) -> bool {
@@ -248,6 +248,10 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
         };
         only(along(x, int(at), beside, &|rows, lists| {
             let each = ops::zeros_like(ops::places_in_rows(rows.partition())?)?;
+            let length = match &counts {
+                Arg::Scalar(extenso_core::Scalar::Int(n)) => length_times(rows, *n),
+                _ => None,
+            };
             let counts = match lists {
                 [lists] => {
                     let lists = typed_ref::<RaggedTensor>(lists).ok_or_else(|| Error::internal("lists are rows"))?;
@@ -258,10 +262,15 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
             let cut = ops::partition_from_lengths(&counts).map_err(|e| e.at("counts"))?;
             let values = ops::gather_rows_of(rows.values(), cut)?;
             let lengths = ops::segment_sum(counts, rows.partition())?;
-            Ok(vec![rows_value(values, &ops::partition_from_lengths(lengths)?)?])
+            Ok(vec![rows_value(values, &cut_in(lengths, length, DType::I64)?.into())?])
         })?)
     };
     repeated().map_err(|e| e.at("repeat"))
+}
+
+/// The length of each row that is repeated so often, where that is known.
+fn length_times(rows: &RaggedTensor, n: i64) -> Option<usize> {
+    rows.partition().spec().uniform_row_length?.checked_mul(usize::try_from(n).ok()?)
 }
 
 fn integer(counts: &Arg) -> Result<Arg> {
@@ -313,5 +322,5 @@ fn again(rows: &RaggedTensor, times: i64) -> Result<Value> {
     let copies = ops::gather_rows_of(rows.clone().into_value(), &cut)?;
     let copies = RaggedTensor::from_value(&copies)?.compact()?;
     let lengths = ops::segment_sum(copies.row_lengths()?, cut)?;
-    rows_value(copies.values().clone(), &ops::partition_from_lengths(lengths)?)
+    rows_value(copies.values().clone(), &cut_in(lengths, length_times(rows, times), DType::I64)?.into())
 }

@@ -3,11 +3,11 @@
 use super::{along, rows_value};
 use crate::args::int;
 use crate::axes::{is_ragged, rank};
-use crate::ragged::RaggedTensor;
+use crate::ragged::{RaggedTensor, cut_in};
 use extenso_core::ops::Sections;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Value, ops};
-use extenso_types::{Error, Result};
+use extenso_types::{DType, Error, Result};
 
 /// More parts than this are taken for a mistake: no data stands behind their number.
 const MOST: i64 = 1 << 16;
@@ -37,18 +37,30 @@ fn parts(rows: &RaggedTensor, sections: &Sections) -> Result<Vec<Value>> {
             .wanted("at least one size"));
     }
     let lengths = lengths_of(rows, sections)?;
+    let known = known_of(rows, sections, lengths.len());
     let total = lengths.iter().try_fold(ops::zeros_like(rows.row_lengths()?)?, ops::add)?;
     let whole = ops::partition_from_lengths(total)?;
     let values = ops::align_rows(rows.values(), rows.partition(), &whole)
         .map_err(|e| e.note("The parts do not come to the length of each list."))?;
     let mut start = ops::row_starts(whole)?;
-    let part = |length: Value| {
-        let cut = ops::partition_from_lengths(&length)?;
+    let part = |(length, known): (Value, Option<usize>)| {
+        let cut = Value::from(cut_in(length.clone(), known, DType::I64)?);
         let places = ops::add(ops::gather_rows_of(&start, &cut)?, ops::places_in_rows(&cut)?)?;
         start = ops::add(&start, length)?;
         rows_value(ops::take(&values, places, 0)?, &cut)
     };
-    lengths.into_iter().map(part).collect()
+    lengths.into_iter().zip(known).map(part).collect()
+}
+
+/// The length that each part has of every row, where that is known.
+fn known_of(rows: &RaggedTensor, sections: &Sections, count: usize) -> Vec<Option<usize>> {
+    match sections {
+        Sections::Sizes(sizes) => sizes.iter().map(|size| usize::try_from(*size).ok()).collect(),
+        Sections::Equal(_) => {
+            let each = rows.partition().spec().uniform_row_length.and_then(|length| length.checked_div(count));
+            vec![each; count]
+        }
+    }
 }
 
 /// The length that each part has of each row.

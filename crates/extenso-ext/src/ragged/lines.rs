@@ -254,9 +254,12 @@ pub(super) fn indices_along(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     match normalize_axis(OneAxis::of(call.attrs)?.axis, x.rank()?)? {
         0 => answer(crate::axes::positions(&x.into_value())?),
-        1 => Err(Error::shape("axis 1 is ragged, so that its elements have no one number")
-            .wanted("an axis of one size")
-            .hint("Write `local_index(x, axis=1)` for the positions in each row.")),
+        1 => match x.partition().spec().uniform_row_length {
+            Some(length) => answer(crate::axes::counted(length)?),
+            None => Err(Error::shape("axis 1 is ragged, so that its elements have no one number")
+                .wanted("an axis of one size")
+                .hint("Write `local_index(x, axis=1)` for the positions in each row.")),
+        },
         inner => answer(call_one(call.op, &[Arg::from(x.values())], &OneAxis { axis: int(inner - 1) })?),
     }
 }

@@ -3,6 +3,7 @@
 
 use super::RaggedTensor;
 use super::dense::zero;
+use super::grid::Grid;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{rank, rows_of_one};
 use crate::masked::fill_none;
@@ -48,9 +49,9 @@ fn only_values(x: &RaggedTensor) -> Result<Value> {
     x.values_in(&rows_of_one(&x.clone().into_value())?).map_err(|e| e.note("Axis 1 is ragged; only size 1 is dropped."))
 }
 
-/// `transpose` reorders axes inside the rows.
+/// `transpose` reorders axes inside the rows, and those before the first ragged one, which are the rows and lists of one length.
 ///
-/// Errors: the first two axes do not stay.
+/// Errors: another axis than these would move.
 pub(super) fn transpose(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
@@ -65,13 +66,21 @@ pub(super) fn transpose(call: &Call<'_>) -> Answer {
             return Err(Error::value(what).wanted("a permutation of all axes"));
         }
     };
-    let [0, 1, inner @ ..] = &order[..] else {
-        return Err(Error::shape(format!("axis 1 is ragged, and the order of axes is {order:?}"))
-            .wanted("axes 0 and 1 in their places")
+    if let [0, 1, inner @ ..] = &order[..] {
+        let inner: Vec<i64> = std::iter::once(0).chain(inner.iter().map(|&axis| int(axis - 1))).collect();
+        return answer_ext(x.with_values(ops::transpose(x.values(), Some(inner))?)?);
+    }
+    let grid = Grid::of(&x)?;
+    let axes = grid.axes();
+    let (outside, inner) = order.split_at(axes);
+    // Behind the first axis alone there is nothing that could move but what stays.
+    if axes == 1 || outside.iter().any(|&axis| axis >= axes) {
+        return Err(Error::shape(format!("axis {axes} is ragged, and the order of axes is {order:?}"))
+            .wanted(format!("an order of the axes before axis {axes} and one of those behind it"))
             .hint("Make the rows dense first: `to_tensor`."));
-    };
-    let inner: Vec<i64> = std::iter::once(0).chain(inner.iter().map(|&axis| int(axis - 1))).collect();
-    answer_ext(x.with_values(ops::transpose(x.values(), Some(inner))?)?)
+    }
+    let inner: Vec<i64> = std::iter::once(0).chain(inner.iter().map(|&axis| int(axis + 1 - axes))).collect();
+    answer(grid.transposed(outside, |cells| ops::transpose(cells, Some(inner)))?)
 }
 
 /// `matmul` takes what is missing as zero. Rows of vectors by one matrix: each vector; by a matrix for each row: the vectors of each row.

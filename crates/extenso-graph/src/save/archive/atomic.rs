@@ -57,9 +57,8 @@ impl NewFile {
             let file = File::options().write(true).open(&path).map_err(refused)?;
             return Ok(NewFile { file, path, temporary: None });
         }
-        let folder = folder_of(&path);
-        let begun = create_fresh(folder, |temporary| File::create_new(temporary));
-        let (file, temporary) = begun.map_err(|e| ArchiveError::io("write into", folder, e))?;
+        let begun = create_fresh(folder_of(&path), |temporary| File::create_new(temporary));
+        let (file, temporary) = begun.map_err(refused)?;
         let new = NewFile { file, path, temporary: Some(temporary) };
         if let Some(there) = there.filter(fs::Metadata::is_file) {
             new.file.set_permissions(there.permissions()).map_err(refused)?;
@@ -120,7 +119,7 @@ fn folder_of(path: &Path) -> &Path {
 pub(super) fn publish_folder(path: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), ArchiveError> {
     let folder = folder_of(path);
     let made = create_fresh(folder, |temporary| fs::create_dir(temporary));
-    let ((), temporary) = made.map_err(|e| ArchiveError::io("write into", folder, e))?;
+    let ((), temporary) = made.map_err(|e| ArchiveError::io("write", path, e))?;
     let done = fill(&temporary).and_then(|()| fs::rename(&temporary, path));
     if done.is_err() {
         // The first error is the one to report; whatever this gives, nothing more can be done.
