@@ -96,7 +96,7 @@ fn outer<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
 #[pyfunction]
 fn inner<'py>(x: Given<'_, 'py>, y: Given<'_, 'py>) -> Made<'py> {
     let (given, other) = (value::given("inner", "x", x)?, value::given("inner", "y", y)?);
-    made(x.py(), || ops::inner(given, other))
+    made(x.py(), || extenso_ext::inner(given, other))
 }
 
 /// The elements at equal positions of two axes, that of `axis2` moved on by `offset`, as a new last axis.

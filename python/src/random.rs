@@ -9,6 +9,7 @@ use crate::rearrange::{Given, Made, dtype_of, made};
 use crate::typed::{Typed, typed};
 use crate::value;
 use extenso_core::ops;
+use extenso_ext::lists;
 use extenso_types::{DType, Error};
 use pyo3::prelude::*;
 
@@ -172,7 +173,7 @@ fn random_bernoulli<'py>(key: Given<'_, 'py>, p: Given<'_, 'py>, shape: Option<G
         arg::given("random_bernoulli", "p", p)?,
         shape.map(|shape| sizes("random_bernoulli", shape)).transpose()?,
     );
-    made(key.py(), || ops::random_bernoulli(from, p, shape))
+    made(key.py(), || lists::random_bernoulli(from, p, shape))
 }
 
 /// For each vector of logarithms of weights along `axis` a position, drawn by the weights.

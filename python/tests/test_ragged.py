@@ -382,6 +382,15 @@ class TestLevels:
         assert both(lambda x: x[ex.sum(x, axis=1) > 5], x) == [[1, 2, 3], [5, 6]]
 
 
+def test_rows_whose_number_is_not_known_fall_into_parts() -> None:
+    parts = ex.function(lambda x: (ex.split(x, 2, axis=0), ex.split(x, [1, 1], axis=0)))
+    traced = parts.get_concrete_function(ex.RaggedTensorSpec([None, None], "i64"))
+    for part in traced(ex.constant([[1], [2, 3]])):
+        assert [piece.to_py() for piece in part] == [[[1]], [[2, 3]]]
+    with pytest.raises(ex.Error):
+        traced(ex.constant([[1], [2, 3], []]))
+
+
 def _even() -> Any:
     return Ragged.from_uniform_row_length(ex.constant([[1, 2], [], [3], [4, 5, 6]]), 2)
 

@@ -56,7 +56,7 @@ pub use logical::{Bool8Tensor, Bool8TensorSpec, FixedBytesTensor, FixedBytesTens
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none};
 pub use mean::mean;
 pub use missing::is_none;
-pub use products::{cosine_similarity, vecdot};
+pub use products::{cosine_similarity, inner, vecdot};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use rounding::round_to;
 pub use shapes::{gather_nd, shape, size};

@@ -19,7 +19,7 @@ mod tuples;
 mod windows;
 
 pub(crate) use bounds::{Bounds, between};
-pub use draws::{random_categorical, random_shuffle};
+pub use draws::{random_bernoulli, random_categorical, random_shuffle};
 pub(crate) use groups::ranks;
 pub use groups::{group_by, run_lengths, unique, unique_with_counts, unique_with_inverse};
 pub use moves::{diff, repeat, roll, softmax, tile, top_k};

@@ -1,7 +1,8 @@
 //! Products of vectors in rows: those of `ops`, which see no rows, with vectors that are as long as each other.
 
 use crate::args::typed;
-use crate::masked::MaskedTensor;
+use crate::axes::rank;
+use crate::masked::{MaskedTensor, fill_none};
 use crate::meaning::over_elements;
 use crate::ragged::{self, RaggedTensor};
 use crate::structs::{Field, StructTensor};
@@ -22,6 +23,33 @@ use extenso_types::{DType, Result};
 pub fn vecdot(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64) -> Result<Value> {
     let (x, y) = (x.into(), y.into());
     as_long(&x, y, axis).map_err(|e| e.at("vecdot")).and_then(|y| ops::vecdot(x, y, axis))
+}
+
+/// The products summed over the last axes of both; with a scalar, all products.
+///
+/// As [`ops::inner`] for tensors; what is missing adds nothing. Errors: as there; rows.
+///
+/// ```
+/// # use extenso_ext::{Literal, constant, inner};
+/// let x = constant(Literal::List(vec![Literal::Int(1), Literal::None, Literal::Int(3)])).unwrap();
+/// assert_eq!(inner(&x, constant(vec![1, 2, 3]).unwrap()).unwrap().to_string(), "10");
+/// ```
+pub fn inner(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
+    let (x, y) = (x.into(), y.into());
+    let vectors = |arg: &Arg| matches!(arg, Arg::Value(value) if rank(value).is_ok_and(|rank| rank > 0));
+    if !vectors(&x) || !vectors(&y) {
+        return if vectors(&x) || vectors(&y) {
+            ops::multiply(x, y).map_err(|e| e.at("inner"))
+        } else {
+            ops::inner(x, y)
+        };
+    }
+    let filled = |arg: Arg| match &arg {
+        Arg::Value(value) if typed::<MaskedTensor>(value).is_some() => fill_none(value, 0).map(Arg::Value),
+        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => Ok(arg),
+    };
+    let both = filled(x).and_then(|x| Ok((x, filled(y)?))).map_err(|e| e.at("inner"));
+    both.and_then(|(x, y)| ops::inner(x, y))
 }
 
 /// The cosine of the angle between vectors along `axis`, which is left out; of rows too.

@@ -3,7 +3,7 @@
 use crate::axes::{dim, is_ragged, one_size, rank};
 use crate::lists::take_per_row;
 use crate::{MaskedTensor, RaggedTensor, args::int, args::typed_ref};
-use extenso_core::{Tensor, Value, ops};
+use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{Error, Result};
 
 /// The sizes of the axes of `x`, as an i64 vector; of records, those of their own axes.
@@ -70,8 +70,8 @@ pub fn size(x: &Value) -> Result<Value> {
 /// The elements of `x` at positions along its first axes: a vector along the last axis of `indices` for each.
 ///
 /// Shapes: `indices` of `[..., k]`, where `k` is known, give the axes before the last of `indices`, and those of `x` behind its
-/// first `k`, any of which may be ragged. Negative positions count from the end. Errors: indices that are no dense integers; more
-/// positions than `x` has axes, or none; a position out of range.
+/// first `k`, any of which may be ragged; rows of indices give rows. Negative positions count from the end. Errors: indices that are no integers, or
+/// ragged along the last axis; more positions than `x` has axes, or none; a position out of range.
 ///
 /// ```
 /// # use extenso_core::Tensor;
@@ -81,7 +81,14 @@ pub fn size(x: &Value) -> Result<Value> {
 /// assert_eq!(gather_nd(&x, &at.into()).unwrap().to_string(), "[3, 4]");
 /// ```
 pub fn gather_nd(x: &Value, indices: &Value) -> Result<Value> {
-    gathered(x, indices).map_err(|e| e.at("gather_nd"))
+    match typed_ref::<RaggedTensor>(indices) {
+        // Values outside every row are no positions.
+        Some(rows) => rows.compact().and_then(|rows| {
+            let found = gather_nd(x, rows.values())?;
+            Ok(rows.with_values(found)?.into_value())
+        }),
+        None => gathered(x, indices).map_err(|e| e.at("gather_nd")),
+    }
 }
 
 fn gathered(x: &Value, indices: &Value) -> Result<Value> {

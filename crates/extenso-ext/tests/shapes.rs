@@ -51,6 +51,10 @@ fn each_vector_of_positions_is_an_element() {
     assert_eq!(text(gather_nd(&x, &at(&[1, 2, 3], &[0, 1, 2, -1, -1, -1]))), "[[6, 23]]");
     assert_eq!(text(gather_nd(&lists(), &at(&[2, 2], &[0, 0, 2, 1]))), "[[1, 2], [4, 5, 6]]");
     assert_eq!(text(gather_nd(&lists(), &at(&[1, 1, 3], &[2, -1, 0]))), "[[4]]");
+    let cut = Tensor::from_vec(vec![0_i64, 2, 2, 3]);
+    let rows =
+        extenso_ext::RaggedTensor::from_row_splits(at(&[3, 3], &[1, -1, 0, 0, 0, 1, 0, 1, 2]), &cut).expect("rows");
+    assert_eq!(text(gather_nd(&x, &rows.into_value())), "[[20, 1], [], [6]]");
     assert_eq!(text(gather_nd(&dense(&[3]), &at(&[0, 1], &[]))), "[]");
     for (indices, wanted) in [
         (at(&[1, 2], &[0, 3]), "3"),

@@ -64,23 +64,25 @@ crate::ops! {
         .examples(&[("floor_divide([7, -7], 2)", "[3, -4]"), ("floor_divide([7.0], [2.0])", "[3.0]")])
         .alias_tf("floordiv");
 
-    /// The larger of two elements; NaN if either is.
-    MAXIMUM: maximum(x, y) = OpDef::binary(map!(ints: |x, y| if x > y { x } else { y }; floats: |x, y| if x > y || x.is_nan() { x } else { y }))
+    /// The larger of two elements; NaN if either is. True is above false, and of texts the one that sorts behind is larger.
+    MAXIMUM: maximum(x, y) = OpDef::binary(map!(bits: |x, y| x | y; ints: |x, y| if x > y { x } else { y }; floats: |x, y| if x > y || x.is_nan() { x } else { y }))
+        .text(text::infer_both, text::maximum)
         .grad(|cx| {
             let first = greater(&cx.args[0], &cx.args[1])?;
             let zero = zeros_like(cx.g())?;
             two(cx, where_(&first, cx.g(), &zero), where_(&first, &zero, cx.g()))
         })
-        .examples(&[("maximum([1.0, 5.0], 2.0)", "[2.0, 5.0]")]);
+        .examples(&[("maximum([1.0, 5.0], 2.0)", "[2.0, 5.0]"), ("maximum(['a', 'c'], ['b', 'b'])", "['b', 'c']")]);
 
-    /// The smaller of two elements; NaN if either is.
-    MINIMUM: minimum(x, y) = OpDef::binary(map!(ints: |x, y| if x < y { x } else { y }; floats: |x, y| if x < y || x.is_nan() { x } else { y }))
+    /// The smaller of two elements; NaN if either is. False is below true, and of texts the one that sorts before is smaller.
+    MINIMUM: minimum(x, y) = OpDef::binary(map!(bits: |x, y| x & y; ints: |x, y| if x < y { x } else { y }; floats: |x, y| if x < y || x.is_nan() { x } else { y }))
+        .text(text::infer_both, text::minimum)
         .grad(|cx| {
             let first = less(&cx.args[0], &cx.args[1])?;
             let zero = zeros_like(cx.g())?;
             two(cx, where_(&first, cx.g(), &zero), where_(&first, &zero, cx.g()))
         })
-        .examples(&[("minimum([1.0, 5.0], 2.0)", "[1.0, 2.0]")]);
+        .examples(&[("minimum([1.0, 5.0], 2.0)", "[1.0, 2.0]"), ("minimum([True, False], True)", "[True, False]")]);
 
     /// The sign reversed, elementwise. Integers wrap.
     NEGATIVE: negative(x) = OpDef::unary(map!(ints: |x| x.wrapping_neg(); floats: |x| -x))

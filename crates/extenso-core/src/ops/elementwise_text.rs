@@ -30,6 +30,12 @@ pub(super) fn infer_where(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSp
     Ok(smallvec![LeafSpec::Tensor(TensorSpec::new(both.dtype, both.shape.broadcast(&condition.shape)?))])
 }
 
+/// Text of the dtype of both arguments.
+pub(super) fn infer_both(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
+    let [x, y] = args else { return Err(Error::value("two arguments are wanted")) };
+    Ok(smallvec![LeafSpec::Tensor(alike(x.tensor()?, y.tensor()?)?)])
+}
+
 fn alike(x: &TensorSpec, y: &TensorSpec) -> Result<TensorSpec> {
     if x.dtype == y.dtype {
         return Ok(TensorSpec::new(x.dtype, x.shape.broadcast(&y.shape)?));
@@ -70,10 +76,20 @@ pub(super) fn greater_equal(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -
 
 fn compare(args: &[Value], out: &[LeafSpec], holds: impl Fn(&[u8], &[u8]) -> bool) -> Result<Outputs> {
     let dims = sizes(out)?;
+    let (_, _, bits) = compared(args, &dims, holds)?;
+    Ok(smallvec![Value::Tensor(Tensor::from_bits(&dims, bits)?)])
+}
+
+/// The texts of both arguments in one shape, and for which pairs `holds` says so.
+fn compared(
+    args: &[Value],
+    dims: &Dims,
+    holds: impl Fn(&[u8], &[u8]) -> bool,
+) -> Result<(Tensor, Tensor, BooleanBuffer)> {
     let (x, y) = (stretch(args[0].tensor()?, dims.clone())?, stretch(args[1].tensor()?, dims.clone())?);
-    let (x, y) = (x.data()?, y.data()?);
-    let bits: Result<BooleanBuffer> = (0..x.len()).map(|i| Ok(holds(x.text_at(i)?, y.text_at(i)?))).collect();
-    Ok(smallvec![Value::Tensor(Tensor::from_bits(&dims, bits?)?)])
+    let (of_x, of_y) = (x.data()?, y.data()?);
+    let bits: Result<BooleanBuffer> = (0..of_x.len()).map(|i| Ok(holds(of_x.text_at(i)?, of_y.text_at(i)?))).collect();
+    bits.map(|bits| (x, y, bits))
 }
 
 /// Texts of `x` where the condition is true, otherwise of `y`.
@@ -83,7 +99,28 @@ pub(super) fn run_where(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Re
     let stretched = stretched?;
     let all: Result<Vec<&Dense>> = stretched.iter().map(Tensor::data).collect();
     let [condition, x, y] = all?[..] else { return Err(Error::internal("three arguments became others")) };
-    let bits = condition.bits()?;
+    chosen(x, y, dims, condition.bits()?)
+}
+
+/// The texts that sort behind.
+pub(super) fn maximum(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    one_of(args, out, |x, y| x > y)
+}
+
+/// The texts that sort before.
+pub(super) fn minimum(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {
+    one_of(args, out, |x, y| x < y)
+}
+
+/// Texts of `x` where `holds` says so, otherwise of `y`.
+fn one_of(args: &[Value], out: &[LeafSpec], holds: impl Fn(&[u8], &[u8]) -> bool) -> Result<Outputs> {
+    let dims = sizes(out)?;
+    let (x, y, bits) = compared(args, &dims, holds)?;
+    chosen(x.data()?, y.data()?, dims, &bits)
+}
+
+/// Texts of `x` where a bit is set, otherwise of `y`.
+fn chosen(x: &Dense, y: &Dense, dims: Dims, bits: &BooleanBuffer) -> Result<Outputs> {
     let run = |start: usize| Run { source: Some(usize::from(!bits.value(start))), start, len: 1 };
     Ok(smallvec![Value::Tensor(assemble(x.dtype(), dims, &[x, y], (0..bits.len()).map(run))?)])
 }

@@ -97,11 +97,14 @@ pub fn split(x: impl Into<Arg>, sections: impl Into<Sections>, axis: i64) -> Res
     parts(x.into(), sections.into()).map_err(|e| e.at("split"))
 }
 
-/// The positions along an axis of a tensor of which the size is not known while tracing.
+/// The positions along an axis of which the size is not known while tracing.
 pub(super) fn positions_of_unknown(x: &Value, axis: i64) -> Result<Option<Value>> {
-    let unknown = x.tensor().is_ok() && known_size(x, axis)?.is_none();
     let at = normalize_axis(axis, rank_of(x)?)?;
-    if unknown { indices_along(x, int(at)).map(Some) } else { Ok(None) }
+    if x.tensor().is_ok() && known_size(x, axis)?.is_some() {
+        return Ok(None);
+    }
+    let positions = indices_along(x, int(at))?;
+    Ok(if known_size(&positions, 0)?.is_none() { Some(positions) } else { None })
 }
 
 /// The positions of each part; that the parts come to the size of the axis is seen when the graph runs.

@@ -63,6 +63,23 @@ fn some_drawn(drawn: &Value, logits: &Value, axis: i64) -> Result<Value> {
     below(drawn, &|positions| ops::some_drawn(positions, &drawable))
 }
 
+/// True with probability `p`, in `shape`, or in the shape of `p`: in its rows, and missing where it is.
+///
+/// As [`ops::random_bernoulli`]. Errors: as there.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = lists::random_bernoulli(0, constant(vec![vec![0.0, 1.0], vec![1.0]]).unwrap(), None).unwrap();
+/// assert_eq!(to_literal(&x).unwrap().to_string(), "[[False, True], [True]]");
+/// ```
+pub fn random_bernoulli(key: impl Into<Arg>, p: impl Into<Arg>, shape: Option<Vec<i64>>) -> Result<Value> {
+    let (key, p) = (key.into(), p.into());
+    match &p {
+        Arg::Value(p @ Value::Ext(_)) if shape.is_none() => each(p, &|p| ops::random_bernoulli(key.clone(), p, None)),
+        _ => ops::random_bernoulli(key, p, shape),
+    }
+}
+
 /// A function of the elements below rows and masks; zeros lie under what is missing.
 fn each(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
     if let Some(rows) = typed_ref::<RaggedTensor>(x) {

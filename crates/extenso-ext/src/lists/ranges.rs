@@ -1,13 +1,16 @@
 //! Lists of numbers that are equally far from each other.
 
 use super::rows_value;
-use extenso_core::{Arg, Value, ops, strengthen};
+use crate::args::typed_ref;
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::{Arg, ExtensionType, Value, ops, strengthen};
 use extenso_types::{Error, Result};
 
 /// For each row the numbers from its start by steps of its delta up to its limit and without it: `tf.ragged.range`.
 ///
-/// Shapes: the arguments are numbers or vectors of one length, and broadcast; the result has a row for each. Errors: numbers
-/// alone; a delta of zero; floats that are not finite; more elements than memory holds.
+/// Shapes: the arguments are numbers, tensors or rows, and broadcast; the result has a row for each number, in the rows that it stands in, and misses
+/// the rows of those that are missing. Errors: numbers alone; a delta of zero; floats that are not finite; more elements than memory holds.
 ///
 /// ```
 /// # use extenso_ext::{lists, to_literal};
@@ -22,6 +25,39 @@ pub fn ranges(starts: impl Into<Arg>, limits: impl Into<Arg>, deltas: impl Into<
 
 fn counted(starts: &Arg, limits: &Arg, deltas: &Arg) -> Result<Value> {
     let all = ops::add(ops::add(starts, limits)?, deltas)?;
+    if let Some(rows) = typed_ref::<RaggedTensor>(&all) {
+        let values = |arg: &Arg| match arg {
+            Arg::Scalar(_) => Ok(arg.clone()),
+            Arg::Value(_) | Arg::List(_) => {
+                let like = ops::broadcast_like(arg.clone(), &all)?;
+                typed_ref::<RaggedTensor>(&like).ok_or_else(odd)?.values_in(rows.partition()).map(Arg::Value)
+            }
+        };
+        let found = counted(&values(starts)?, &values(limits)?, &values(deltas)?)?;
+        return Ok(rows.with_values(found)?.into_value());
+    }
+    if let Some(masked) = typed_ref::<MaskedTensor>(&all).filter(|masked| masked.values().tensor().is_ok()) {
+        // A range of nothing stands where it is not known of what.
+        let there = |arg: &Arg, other: i64| {
+            let like = ops::broadcast_like(arg.clone(), &all)?;
+            let values = typed_ref::<MaskedTensor>(&like).map_or(like.clone(), |masked| masked.values().clone());
+            ops::where_(masked.mask(), values, other).map(Arg::Value)
+        };
+        let found = counted(&there(starts, 0)?, &there(limits, 0)?, &there(deltas, 1)?)?;
+        return Ok(MaskedTensor::new(found, masked.mask().clone())?.into_value());
+    }
+    if all.tensor()?.shape().rank().is_some_and(|rank| rank > 1) {
+        let rows = |arg: &Arg| -> Result<Arg> {
+            match arg {
+                Arg::Scalar(_) => Ok(arg.clone()),
+                Arg::Value(_) | Arg::List(_) => {
+                    let like = ops::broadcast_like(arg.clone(), &all)?;
+                    Ok(Arg::Value(RaggedTensor::from_dense(like, 1)?.into_value()))
+                }
+            }
+        };
+        return counted(&rows(starts)?, &rows(limits)?, &rows(deltas)?);
+    }
     if all.tensor()?.shape().rank() == Some(0) {
         return Err(Error::shape("the arguments are numbers alone")
             .wanted("a vector among them, for rows")
@@ -37,4 +73,8 @@ fn counted(starts: &Arg, limits: &Arg, deltas: &Arg) -> Result<Value> {
     let places = ops::cast(ops::places_in_rows(&cut)?, dtype)?;
     let steps = ops::multiply(places, ops::gather_rows_of(deltas, &cut)?)?;
     rows_value(ops::add(ops::gather_rows_of(starts, &cut)?, steps)?, &cut)
+}
+
+fn odd() -> Error {
+    Error::internal("what is broadcast to rows is no rows")
 }

@@ -5,7 +5,7 @@
 
 use super::nested::innermost;
 use super::{Handle, Meaning, measured, moved, rank_of};
-use crate::args::{answer, flat, int, typed, typed_arg, typed_ref};
+use crate::args::{again, answer, flat, int, typed, typed_arg, typed_ref};
 use crate::axes::{rank, zeros_of};
 use crate::lists::unique_with_inverse;
 use crate::{
@@ -29,7 +29,8 @@ static PICKS: [&OpDef; 6] = [
 ];
 
 /// Ops that give positions, or numbers that are the same for the same elements.
-static POSITIONS: [&OpDef; 8] = [
+static POSITIONS: [&OpDef; 9] = [
+    &ops::LOOKUP,
     &ops::ARGSORT,
     &ops::ARGMAX,
     &ops::ARGMIN,
@@ -56,10 +57,29 @@ pub(crate) fn register_order<T: Meaning>(def: &Arc<TypeDef>, name: &'static str)
     }
     on(Target::Op(&ops::SORT), def, name, by(moved::<T>, sorted::<T>));
     on(Target::Op(&ops::SEGMENT_SORT), def, name, by(moved::<T>, sorted_rows::<T>));
+    on(Target::Op(&ops::LOOKUP_VALUES), def, name, looked_up::<T>);
+    on(Target::Op(&ops::VOCABULARY), def, name, by(moved::<T>, most_frequent::<T>));
     if T::BY_KEYS {
         on(Target::Op(&ops::MAXIMUM), def, name, |call| larger::<T>(call, &ops::GREATER_EQUAL));
         on(Target::Op(&ops::MINIMUM), def, name, |call| larger::<T>(call, &ops::LESS_EQUAL));
     }
+}
+
+/// `lookup_values` finds elements among keys; the values are what they are.
+fn looked_up<T: Meaning>(call: &Call<'_>) -> Answer {
+    let [x, keys, rest @ ..] = call.args else { return Ok(None) };
+    let (Some(x), Some(keys)) = (typed_arg::<T>(x), typed_arg::<T>(keys)) else { return Ok(None) };
+    let (x, keys) = x.alike(&keys)?;
+    let args: Vec<Arg> = [x.order()?, keys.order()?].into_iter().map(Arg::Value).chain(rest.iter().cloned()).collect();
+    again(call, &args).map(Some)
+}
+
+/// `vocabulary` counts distinct elements.
+fn most_frequent<T: Meaning>(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<T>(x) else { return Ok(None) };
+    let Numbered { distinct, numbers } = Numbered::of(&x)?;
+    answer(ops::take(distinct.into_value(), call_one(call.op, &[Arg::Value(numbers)], call.attrs)?, 0)?)
 }
 
 /// The elements at the positions of the extremes: an axis without elements has none.

@@ -131,12 +131,12 @@ pub fn unicode_transcode(x: impl Into<Arg>, from: &str, to: &str, errors: &str) 
     string_encode(texts, to).map_err(|e| e.at("unicode_transcode"))
 }
 
-/// The bucket of each string, or of each number's text, from 0 to below `buckets`, as i64.
+/// The bucket of each string or byte string, or of each number's text, from 0 to below `buckets`, as i64.
 ///
 /// Without a key the buckets are those of `to_hash_bucket_fast`, with one those of `to_hash_bucket_strong`; integers fall where
 /// TensorFlow's feature columns and Keras put them.
 ///
-/// Errors: fewer than one bucket; bytes.
+/// Errors: fewer than one bucket.
 ///
 /// ```
 /// # use extenso_core::{Tensor, ops};
@@ -144,10 +144,15 @@ pub fn unicode_transcode(x: impl Into<Arg>, from: &str, to: &str, errors: &str) 
 /// assert_eq!(x.to_string(), "[1, 7, 8]");
 /// ```
 pub fn hash_bucket(x: impl Into<Arg>, buckets: i64, key: Option<[i64; 2]>) -> Result<Value> {
-    let texts = as_string(x).map_err(|e| e.at("hash_bucket"))?;
-    let found = match key {
+    let x = x.into();
+    let hashed = |texts: &Arg| match key {
         None => to_hash_bucket_fast(texts, buckets),
         Some(key) => to_hash_bucket_strong(texts, buckets, key.to_vec()),
+    };
+    // What has no text may be bytes, which are hashed as they stand.
+    let found = match as_string(&x) {
+        Ok(texts) => hashed(&texts.into()),
+        Err(no_text) => hashed(&x).map_err(|_| no_text),
     };
     found.map_err(|e| e.at("hash_bucket"))
 }

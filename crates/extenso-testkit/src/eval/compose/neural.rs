@@ -127,7 +127,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         ops::random_truncated_normal(&args[0], shape, low, high, dtype)
     };
     "random_bernoulli" ("key", "p"; Trials) = |args, attrs| {
-        ops::random_bernoulli(&args[0], &args[1], Trials::of(attrs)?.shape.clone())
+        extenso_ext::lists::random_bernoulli(&args[0], &args[1], Trials::of(attrs)?.shape.clone())
     };
     "random_choice" ("key", "x"; Choice) = |args, attrs| {
         let Choice { shape, replace } = Choice::of(attrs)?.clone();
@@ -139,7 +139,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     };
     "vecdot" ("x", "y"; LastAxis) = |args, attrs| extenso_ext::vecdot(&args[0], &args[1], LastAxis::of(attrs)?.axis);
     "outer" ("x", "y"; NoAttrs) = |args, _| ops::outer(given(args, 0)?, given(args, 1)?);
-    "inner" ("x", "y"; NoAttrs) = |args, _| ops::inner(given(args, 0)?, given(args, 1)?);
+    "inner" ("x", "y"; NoAttrs) = |args, _| extenso_ext::inner(given(args, 0)?, given(args, 1)?);
     "cross_product" ("x", "y"; OfAxis) = |args, attrs| ops::cross_product(&args[0], &args[1], OfAxis::of(attrs)?.axis);
     "tensordot" ("x", "y"; Dot) = |args, attrs| extenso_ext::tensordot(&given(args, 0)?, &given(args, 1)?, DotAxes::Count(Dot::of(attrs)?.axes));
     "diagonal" ("x"; Diagonal) = |args, attrs| {
