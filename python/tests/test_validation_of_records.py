@@ -328,3 +328,24 @@ def test_a_list_of_one_size_is_a_fault_of_its_row() -> None:
     assert value["r"].values["x"].shape == (3, 2, None) and value["n"].tolist() == [0, 1, 3]
     value, bad = ex.read_json(lines, spec, on_error="default")
     assert value["r"].mask.tolist() == [True, False, False, False] and value["r"].values["x"].shape == (4, 2, None)
+
+
+@pytest.mark.parametrize("said", ["json", "parquet", "arrow", "avro", "own parquet", "own arrow"])
+def test_no_path_leads_into_a_type(said: str) -> None:
+    rows = [{"p": {"v": 1.0, "w": 2.0}, "l": [{"v": 3.0, "w": 4.0}], "n": 1}]
+    one = Both.Spec(v=ex.TensorSpec([None], "f64"), w=ex.TensorSpec([None], "f64"))
+    lists = ex.RaggedTensorSpec([None, None], flat_values_spec=one)
+    spec: Any = ex.StructTensorSpec([None], {"p": one, "l": lists, "n": ex.TensorSpec([None], "i64")})
+    lines = json.dumps(rows[0]).encode()
+    value, spec = (ex.constant(rows), spec) if not said.startswith("own") else (ex.read_json(lines, spec), None)
+    read: Any = {
+        "json": lambda paths: ex.read_json(lines, spec, paths=paths),
+        "parquet": lambda paths: ex.read_parquet(ex.write_parquet(value), spec, paths=paths),
+        "arrow": lambda paths: ex.read_arrow(ex.write_arrow(value), spec, paths=paths),
+        "avro": lambda paths: ex.read_avro(ex.write_avro(value), spec, paths=paths),
+    }[said.split()[-1]]
+    for path, whole in (("p.v", "p"), ("l[*].w", "l[*]")):
+        with pytest.raises(ex.Error, match="the path goes on with") as caught:
+            read([path])
+        assert f"'{whole}' is" in str(caught.value) and "Both" in str(caught.value)
+        assert read([whole, "n"])["n"].tolist() == [1]

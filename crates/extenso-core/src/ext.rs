@@ -95,7 +95,7 @@ pub trait ExtensionType: Clone + Send + Sync + 'static {
 fn view<T: ExtensionType>(ext: &Ext) -> Result<T> {
     let def = T::Spec::def();
     if !ext.def().is_a(def) && !ext.def().same_definition(def) {
-        return Err(Error::dtype(format!("found a {}", ext.def())).wanted(format!("a {def}")));
+        return Err(Error::dtype(format!("found a value of type {}", ext.def())).wanted(format!("one of type {def}")));
     }
     let spec = ext.spec()?;
     let typed = T::Spec::deserialize(&spec)?;

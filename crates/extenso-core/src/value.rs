@@ -130,7 +130,7 @@ impl Value {
         let found = match self {
             Value::Tensor(t) => format!("a tensor {}", t.spec()),
             Value::Partition(p) => format!("a {}", p.spec()),
-            Value::Ext(e) => format!("a {}", e.def().name()),
+            Value::Ext(e) => format!("a value of type {}", e.def().name()),
         };
         Error::dtype(format!("found {found}")).wanted(wanted.to_string())
     }

@@ -103,7 +103,7 @@ fn cells(value: &Value) -> Option<Tensor> {
 fn itself(ext: &Ext) -> Result<Value> {
     let at = ext.spec()?.components.iter().position(|(segment, _)| *segment == Segment::Itself);
     let component = at.and_then(|i| ext.components().ok()?.into_iter().nth(i));
-    component.ok_or_else(|| not_a_tensor(&format!("a {}", ext.def().name())))
+    component.ok_or_else(|| not_a_tensor(&format!("a value of type {}", ext.def().name())))
 }
 
 fn not_a_tensor(found: &str) -> Error {

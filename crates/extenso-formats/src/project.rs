@@ -197,7 +197,8 @@ impl Wanted {
         Err(Error::missing(format!("there is no '{known}'")).wanted(wanted))
     }
 
-    fn astray(&self, at: &Path, what: &str, wanted: &str) -> Error {
+    /// The error of a path that goes on behind its end.
+    pub(crate) fn astray(&self, at: &Path, what: &str, wanted: &str) -> Error {
         let next = match (self.fields.first(), &self.item) {
             (Some((name, _)), _) => Path::from_iter([Segment::Field(name.clone())]).to_string(),
             (None, _) => "[*]".to_string(),

@@ -92,7 +92,7 @@ fn nowhere(step: &Segment, value: &Value) -> Error {
     let found = match value {
         Value::Tensor(t) => format!("a tensor {}", t.spec()),
         Value::Partition(p) => format!("a {}", p.spec()),
-        Value::Ext(ext) => format!("a {}", ext.def().name()),
+        Value::Ext(ext) => format!("a value of type {}", ext.def().name()),
     };
     Error::missing(format!("'{}' leads nowhere from {found}", Path::from_iter([step.clone()])))
 }

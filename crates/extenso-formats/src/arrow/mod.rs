@@ -53,4 +53,6 @@ pub(crate) use moved::picked;
 #[cfg(feature = "ipc")]
 pub(crate) use moved::{end_to_end, first_rows};
 #[cfg(feature = "parquet")]
+pub(crate) use parts::check_whole;
+#[cfg(feature = "parquet")]
 pub(crate) use vocabularies::Vocabularies;

@@ -2,13 +2,15 @@
 //!
 //! Invariant: the rows stay as they are; a column that nobody wants is not looked at, and no buffer is copied.
 
-use super::import::uniform_items;
+use super::import::{extension_name, uniform_items};
+use super::registered::frame;
 use crate::project::Wanted;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, OffsetSizeTrait, StructArray,
     make_array,
 };
+use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use extenso_types::{Error, Path, Result, Segment};
 use std::sync::Arc;
@@ -20,6 +22,7 @@ pub fn part(at: &Path, field: &FieldRef, array: &ArrayRef, wanted: &Wanted) -> R
     if wanted.is_all() {
         return Ok((field.clone(), array.clone()));
     }
+    check_whole(at, field, wanted)?;
     let kept: ArrayRef = match array.data_type() {
         DataType::Struct(_) => columns(at, array.as_struct(), wanted)?,
         DataType::List(item) => lists(at, item, array.as_list::<i32>(), wanted)?,
@@ -48,6 +51,19 @@ pub fn part(at: &Path, field: &FieldRef, array: &ArrayRef, wanted: &Wanted) -> R
     };
     let typed = Field::new(field.name(), kept.data_type().clone(), field.is_nullable());
     Ok((Arc::new(typed.with_metadata(field.metadata().clone())), kept))
+}
+
+/// Checks that no path leads into a value of a type of its own, which is made of all that it is stored as.
+///
+/// Errors: one does.
+pub(crate) fn check_whole(at: &Path, field: &Field, wanted: &Wanted) -> Result<()> {
+    let text = field.metadata().get(EXTENSION_TYPE_METADATA_KEY);
+    match extension_name(field).zip(text) {
+        Some((name, text)) if !wanted.is_all() && frame(name, text).is_some() => {
+            Err(wanted.astray(at, &format!("a value of type {name}"), "the end of the path"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn refused(e: ArrowError) -> Error {

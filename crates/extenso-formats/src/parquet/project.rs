@@ -5,7 +5,7 @@
 //! crate decodes no half of one.
 
 use super::times::scales;
-use crate::arrow::{columns_there, named};
+use crate::arrow::{check_whole, columns_there, named};
 use crate::project::Wanted;
 use crate::records::{is, is_record};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
@@ -160,7 +160,7 @@ impl Walk {
     fn wanted_fields(&mut self, at: &Path, fields: &Fields, wanted: &Wanted) -> Result<()> {
         wanted.check_fields(at, fields.iter().map(|field| field.name().as_str()))?;
         fields.iter().try_for_each(|field| match wanted.field(field.name()) {
-            Some(wanted) => self.wanted(&of_field(at, field), field.data_type(), wanted),
+            Some(wanted) => self.wanted(&of_field(at, field), field, wanted),
             None => {
                 self.none(field.data_type());
                 Ok(())
@@ -168,7 +168,9 @@ impl Walk {
         })
     }
 
-    fn wanted(&mut self, at: &Path, data_type: &DataType, wanted: &Wanted) -> Result<()> {
+    fn wanted(&mut self, at: &Path, field: &Field, wanted: &Wanted) -> Result<()> {
+        let data_type = field.data_type();
+        check_whole(at, field, wanted)?;
         if wanted.is_all() {
             self.all(data_type);
             return Ok(());
@@ -177,7 +179,7 @@ impl Walk {
             (DataType::Struct(fields), _) => self.wanted_fields(at, fields, wanted),
             (_, Some(field)) => {
                 let below = wanted.only_item(at)?;
-                self.wanted(&at.child(Segment::Each), field.data_type(), below)
+                self.wanted(&at.child(Segment::Each), field, below)
             }
             (_, None) => Err(Error::missing(format!("'{at}' is a column of type {data_type}, and the path goes on"))
                 .wanted("the end of the path")),
