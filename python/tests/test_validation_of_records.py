@@ -1,6 +1,7 @@
 """What a user's type says of data that is read: of what is there, once, and as a fault of a row, whatever the rows are stored in."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import extenso as ex
@@ -288,6 +289,28 @@ def test_rows_of_a_table_and_messages_are_refused_too(tmp_path: Any) -> None:
     run = ex.function(lambda r: r["p"].v + 1.0).get_concrete_function(spec).run
     value, bad = run(table, format="csv", on_error="skip")
     assert value.tolist() == [2.0, 4.0] and list(bad.rows) == [1]
+
+
+def test_a_refused_row_starts_at_a_byte(tmp_path: Any) -> None:
+    one = Positive.Spec(v=ex.TensorSpec([None], "f64"))
+    spec = ex.StructTensorSpec([None], {"p": one})
+    rows = [b'{"p":{"v":%d.0}}' % (-1 if i % 1000 == 7 else 1) for i in range(20_000)]
+    wanted = [(i, i) for i in range(7, 20_000, 1000)][:16]
+    lines, array, table = b"\n".join(rows), b"[" + b", ".join(rows) + b"]", b"p.v\n" + b"\n".join(row[10:-2] for row in rows)
+    run = ex.function(lambda r: {"v": r["p"].v}).get_concrete_function(spec).run
+    for source, format, gap in ((lines, "json", 1), (array, "json", 2), (table, "csv", 1)):
+        sizes = [len(row) - (12 if format == "csv" else 0) for row in rows]
+        first = {"csv": 4}.get(format, 1 if source is array else 0)
+        starts = [first + sum(sizes[:i]) + gap * i for i, _ in wanted]
+        reads: "list[Callable[[], Any]]" = [lambda: run(source, format=format, on_error="default")]
+        reads += [lambda: ex.read_csv(source, spec, on_error="skip") if format == "csv" else ex.read_json(source, spec, on_error="skip")]
+        for read in reads:
+            _, bad = read()
+            assert [(row.row, row.offset) for row in bad.first] == [(i, start) for (i, _), start in zip(wanted, starts)]
+            assert len(bad.rows) == 20
+        report = tmp_path / "bad.ndjson"
+        run(source, format=format, on_error="skip", target=tmp_path / "out.ndjson", bad_rows=report)
+        assert [json.loads(line)["byte"] for line in report.read_text().splitlines()[:16]] == starts
 
 
 @pytest.mark.parametrize("said", ["parquet", "arrow"])

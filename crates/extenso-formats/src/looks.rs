@@ -51,12 +51,14 @@ pub struct Seen<'a> {
     pub start: usize,
     /// Whether each is there; all, if there is none.
     pub there: Option<&'a BooleanBuffer>,
+    /// Where each starts in its input, in bytes, if that is known.
+    pub bytes: &'a [usize],
 }
 
-impl Seen<'_> {
-    /// Rows that are counted from here.
-    pub fn from(start: usize) -> Seen<'static> {
-        Seen { start, there: None }
+impl<'a> Seen<'a> {
+    /// Rows that are counted from here, and start at these bytes if that is known.
+    pub fn from(start: usize, bytes: &'a [usize]) -> Seen<'a> {
+        Seen { start, there: None, bytes }
     }
 }
 
@@ -66,7 +68,7 @@ impl Seen<'_> {
 pub fn judged(
     value: Value,
     mut bad: BadRows,
-    Seen { start, there }: Seen<'_>,
+    Seen { start, there, bytes }: Seen<'_>,
     spec: &Spec,
     on_error: OnError,
 ) -> Result<(Value, BadRows)> {
@@ -99,7 +101,8 @@ pub fn judged(
     for found in found {
         fits[found.row] = false;
         let before = numbers[found.row] - found.row;
-        let found = in_row(found, before);
+        let offset = bytes.get(found.row).copied().unwrap_or(0);
+        let found = BadRow { offset, ..in_row(found, before) };
         if on_error == OnError::Raise {
             return Err(found.error);
         }

@@ -22,7 +22,7 @@ pub struct Policy<'a> {
 
 /// No rows of these kinds yet.
 pub fn no_rows(kinds: &[ColumnKind]) -> Result<Decoded> {
-    Ok(Decoded { columns: Columns::new(kinds)?, rows: 0, bad: BadRows::default() })
+    Ok(Decoded { columns: Columns::new(kinds)?, rows: 0, starts: Vec::new(), bad: BadRows::default() })
 }
 
 impl Policy<'_> {
@@ -42,7 +42,7 @@ impl Policy<'_> {
         }
         match read(&mut out.columns) {
             Ok(()) => {
-                out.rows += 1;
+                self.count(start, out);
                 if self.on_error == OnError::Default {
                     out.bad.defaulted.push(false);
                 }
@@ -56,17 +56,24 @@ impl Policy<'_> {
     ///
     /// Errors: no memory for defaults.
     pub fn missing(self, out: &mut Decoded) -> Result<()> {
-        self.fill(out)?;
+        self.fill(0, out)?;
         if self.on_error == OnError::Default {
             out.bad.defaulted.push(false);
         }
         Ok(())
     }
 
-    fn fill(self, out: &mut Decoded) -> Result<()> {
+    fn fill(self, start: usize, out: &mut Decoded) -> Result<()> {
         out.columns.push_defaults(self.defaults)?;
-        out.rows += 1;
+        self.count(start, out);
         Ok(())
+    }
+
+    fn count(self, start: usize, out: &mut Decoded) {
+        out.rows += 1;
+        if self.on_error != OnError::Raise {
+            out.starts.push(start);
+        }
     }
 
     #[cold]
@@ -81,7 +88,7 @@ impl Policy<'_> {
             out.bad.first.push(BadRow { row, offset, path, error });
         }
         if self.on_error == OnError::Default {
-            self.fill(out)?;
+            self.fill(start, out)?;
             out.bad.defaulted.push(true);
         }
         Ok(())

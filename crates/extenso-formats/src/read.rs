@@ -111,7 +111,7 @@ pub(crate) fn batch(
     let leaves: Option<Vec<Value>> = leaves.into_iter().collect();
     let leaves = leaves.ok_or_else(|| Error::internal("a leaf was not decoded"))?;
     let value = pack(spec, &mut leaves.into_iter(), Provenance::Trusted)?;
-    let (value, bad) = judged(value, decoded.bad, Seen::from(start), spec, on_error)?;
+    let (value, bad) = judged(value, decoded.bad, Seen::from(start, &decoded.starts), spec, on_error)?;
     Ok(Rows { value, bad, visited })
 }
 

@@ -166,7 +166,7 @@ pub(crate) fn run_decoded(
 ) -> Result<Rows<Nest<Value>>> {
     let visited = records.visited(&decoded.columns);
     let leaves = records.leaves(decoded.columns, decoded.rows)?;
-    let (leaves, bad) = records.judged(leaves, decoded.bad, Seen::from(start), on_error)?;
+    let (leaves, bad) = records.judged(leaves, decoded.bad, Seen::from(start, &decoded.starts), on_error)?;
     Ok(Rows { value: run_leaves(function, &leaves)?, bad, visited })
 }
 

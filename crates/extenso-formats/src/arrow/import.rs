@@ -53,7 +53,7 @@ pub(crate) fn rows_of_field(
     checked_levels(array.data_type())?;
     let value = value(&Path::root(), field, array)?;
     let spec = any_rows(&value.spec()?);
-    judged(value, BadRows::default(), Seen::from(start), &spec, on_error)
+    judged(value, BadRows::default(), Seen::from(start, &[]), &spec, on_error)
 }
 
 /// The field of an array that comes without one.

@@ -12,6 +12,7 @@ impl Decoded {
     /// Errors: more items or bytes than the offsets count; no memory for them; columns of different plans.
     pub fn append(&mut self, part: &Decoded) -> Result<()> {
         self.rows += part.rows;
+        self.starts.extend(&part.starts);
         self.bad.rows.extend(&part.bad.rows);
         let room = MAX_REPORTED.saturating_sub(self.bad.first.len());
         self.bad.first.extend(part.bad.first.iter().take(room).cloned());
@@ -31,6 +32,7 @@ impl Decoded {
     /// Drops all rows, and keeps the room that they took.
     pub fn clear(&mut self) {
         self.rows = 0;
+        self.starts.clear();
         self.bad = BadRows::default();
         self.columns.0.iter_mut().for_each(|column| column.truncate(0));
     }
@@ -226,6 +228,7 @@ mod tests {
     fn parts_joined_are_what_one_would_have_read() {
         let part = |rows: std::ops::Range<usize>| Decoded {
             rows: rows.len(),
+            starts: rows.clone().map(|row| row * 10).collect(),
             columns: filled(rows),
             bad: super::super::BadRows::default(),
         };

@@ -25,7 +25,7 @@ pub const MAX_REPORTED: usize = 16;
 pub struct BadRow {
     /// The number of the record in the input, from 0, bad ones included.
     pub row: usize,
-    /// Where in the input it went wrong, in bytes; 0 where rows have no bytes of their own, and of what a user's type refuses.
+    /// Where in the input it went wrong, in bytes: of what a user's type refuses, where the row starts; 0 where rows have no bytes of their own.
     pub offset: usize,
     /// Where in the record it went wrong.
     pub path: Path,
@@ -63,6 +63,8 @@ pub struct Decoded {
     pub columns: Columns,
     /// How many rows they hold.
     pub rows: usize,
+    /// Where each of them starts in the input, in bytes, unless bad rows raise.
+    pub starts: Vec<usize>,
     /// The rows that could not be read.
     pub bad: BadRows,
 }

@@ -203,10 +203,10 @@ impl Parser {
             }
             None => read(&mut self.form.clone(), &(0..texts.len), 0, &mut out)?,
         }
-        let Decoded { columns, rows, bad } = out;
+        let Decoded { columns, rows, bad, .. } = out;
         let leaves = self.records.leaves(columns, rows)?;
         let there = texts.there()?;
-        let seen = Seen { start: 0, there: there.as_ref() };
+        let seen = Seen { there: there.as_ref(), ..Seen::default() };
         let (leaves, bad) = self.records.judged(leaves, bad, seen, self.on_error)?;
         let mut outputs = Outputs::with_capacity(self.needed.len());
         for (leaf, needed) in leaves.into_iter().zip(&self.needed) {

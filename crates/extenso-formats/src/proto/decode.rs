@@ -143,7 +143,12 @@ impl Decoder {
         self.was_odd = !frames.iter().all(read);
         match self.was_odd {
             true => out.columns.roll_back(&self.marks),
-            false => out.rows += frames.len(),
+            false => {
+                out.rows += frames.len();
+                if on_error != OnError::Raise {
+                    out.starts.extend(frames.iter().map(|frame| frame.start));
+                }
+            }
         }
         !self.was_odd
     }

@@ -104,7 +104,7 @@ fn leaves_of(
     let leaves = records
         .leaves(decoded.columns, decoded.rows)
         .map_err(|e| placed(e, &format!("rows {} to {}", rows.start, rows.end.saturating_sub(1))))?;
-    records.judged(leaves, decoded.bad, Seen::from(rows.start), on_error)
+    records.judged(leaves, decoded.bad, Seen::from(rows.start, &decoded.starts), on_error)
 }
 
 /// What records are stored as.
