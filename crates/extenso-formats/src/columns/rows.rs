@@ -23,6 +23,11 @@ pub fn full() -> Error {
     Error::value("there is more than the offsets can count").hint("Use i64 offsets, or read in smaller batches")
 }
 
+/// No rows, counted if each may have one item.
+fn none_of(size: Option<usize>) -> Option<usize> {
+    (size.unwrap_or(1) == 1).then_some(0)
+}
+
 /// Growing ends of rows, of either width.
 #[derive(Clone)]
 pub struct RowVec {
@@ -39,7 +44,7 @@ impl RowVec {
     ///
     /// Errors: offsets other than i32 and i64.
     pub fn new(index: DType, size: Option<usize>) -> Result<RowVec> {
-        Ok(RowVec { ends: OffsetVec::new(index)?, ones: Some(0), size })
+        Ok(RowVec { ends: OffsetVec::new(index)?, ones: none_of(size), size })
     }
 
     /// How many items each row has, if all have as many.
@@ -76,17 +81,20 @@ impl RowVec {
     #[inline(always)]
     #[must_use]
     pub fn push_row(&mut self, n: usize) -> bool {
-        if self.size.is_some_and(|size| size != n) {
-            return false;
-        }
         match &mut self.ones {
             Some(ones) if n == 1 && *ones < MOST_COUNTED => {
                 *ones += 1;
                 true
             }
             Some(_) => self.push_first_end(n),
-            None => self.ends.push_row(n),
+            None => self.takes(n) && self.ends.push_row(n),
         }
+    }
+
+    /// Whether a row may have so many items.
+    #[inline(always)]
+    fn takes(&self, n: usize) -> bool {
+        self.size.is_none_or(|size| size == n)
     }
 
     /// Why a row of `n` items was not added.
@@ -101,14 +109,14 @@ impl RowVec {
     /// Writes the ends of the rows that were counted, and that of a row of `n` items.
     #[cold]
     fn push_first_end(&mut self, n: usize) -> bool {
-        self.write().is_ok() && self.ends.push_row(n)
+        self.takes(n) && self.write().is_ok() && self.ends.push_row(n)
     }
 
     /// Drops the rows from `len` on.
     pub fn truncate(&mut self, len: usize) {
         if len == 0 {
             self.ends.truncate(0);
-            self.ones = Some(0);
+            self.ones = none_of(self.size);
         }
         match &mut self.ones {
             Some(ones) => *ones = len.min(*ones),
@@ -232,6 +240,24 @@ mod tests {
         assert_eq!(rows(DType::I32, &[1, 2, -2, 1]), rows(DType::I32, &[1, 1]));
         assert_ne!(rows(DType::I32, &[1]), rows(DType::I64, &[1]));
         assert_eq!(rows(DType::I64, &[2, -1, 1]).counted(), Some(1));
+    }
+
+    #[test]
+    fn rows_of_one_size_take_no_other() {
+        for (size, others) in [(0, [1, 2]), (1, [0, 2]), (3, [1, 2])] {
+            let mut rows = RowVec::new(DType::I64, Some(size)).expect("offsets");
+            for round in 1..3 {
+                assert!(
+                    others.iter().all(|n| !rows.push_row(*n)) && rows.push_row(size) && rows.push_defaults(2).is_ok()
+                );
+                assert_eq!((rows.len(), rows.last()), (3 * round, 3 * round * size), "{size}");
+            }
+            rows.truncate(4);
+            assert_eq!(rows.last(), 4 * size);
+            rows.truncate(0);
+            assert!(others.iter().all(|n| !rows.push_row(*n)) && rows.push_row(size));
+            assert_eq!(rows.refusal(2).to_string().contains("a list of 2 items came"), size != 2);
+        }
     }
 
     #[test]

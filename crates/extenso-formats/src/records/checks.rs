@@ -24,6 +24,9 @@ impl RecordSpec {
     ///
     /// Errors: as [`RecordSpec::new`].
     pub(crate) fn looked(spec: &Nest<Spec>, needed: &[bool]) -> Result<RecordSpec> {
+        if !spec.leaves().into_iter().any(|(_, spec)| looks_somewhere(spec)) {
+            return RecordSpec::new(spec, needed);
+        }
         let needs = Needs::new(spec, needed)?;
         if !needs.spec.as_ref().is_some_and(looks_somewhere) {
             return RecordSpec::new(spec, needed);
