@@ -33,6 +33,8 @@ struct Inner {
     wanted: Option<String>,
     hint: Option<String>,
     notes: Vec<String>,
+    /// How many levels of rows the text is inside.
+    rows: usize,
     cause: Option<Arc<dyn StdError + Send + Sync>>,
     refusal: Option<Refusal>,
 }
@@ -49,7 +51,7 @@ struct Refusal {
 impl PartialEq for Inner {
     fn eq(&self, other: &Inner) -> bool {
         let text = |e: &Inner| (e.places.clone(), e.what.clone(), e.wanted.clone(), e.hint.clone(), e.notes.clone());
-        self.kind == other.kind && text(self) == text(other)
+        self.kind == other.kind && self.rows == other.rows && text(self) == text(other)
     }
 }
 
@@ -112,6 +114,7 @@ impl Error {
             wanted: None,
             hint: None,
             notes: Vec::new(),
+            rows: 0,
             cause: None,
             refusal: None,
         }))
@@ -215,6 +218,20 @@ impl Error {
         self
     }
 
+    /// Says of an error about axes or shapes that they are those of the values in the rows, one level further in.
+    ///
+    /// ```
+    /// # use extenso_types::Error;
+    /// let e = Error::shape("axis 1 has size 2").within_rows();
+    /// let said = "axis 1 has size 2.\nThis is said of the values in the rows, whose axis 0 is axis 1 of the whole.";
+    /// assert_eq!(e.to_string(), said);
+    /// assert!(e.within_rows().to_string().ends_with("whose axis 0 is axis 2 of the whole."));
+    /// ```
+    pub fn within_rows(mut self) -> Error {
+        self.0.rows += usize::from(matches!(self.0.kind, Kind::Shape | Kind::Index | Kind::Value));
+        self
+    }
+
     /// The lines below the text.
     pub fn notes(&self) -> &[String] {
         &self.0.notes
@@ -236,6 +253,9 @@ impl fmt::Display for Error {
         if let Some(hint) = &e.hint {
             let lead = if e.wanted.is_some() { " " } else { "\n" };
             write!(f, "{lead}{}", sentence(hint))?;
+        }
+        if e.rows > 0 {
+            write!(f, "\nThis is said of the values in the rows, whose axis 0 is axis {} of the whole.", e.rows)?;
         }
         e.notes.iter().try_for_each(|note| write!(f, "\n{note}"))
     }

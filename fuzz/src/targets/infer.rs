@@ -82,7 +82,7 @@ fn one(bytes: &[u8], options: &JsonOptions, outcomes: &mut Outcomes) {
     );
 }
 
-/// The blocks together are the whole, if the input is lines.
+/// The blocks together are the whole, lines and arrays alike.
 fn blocks(bytes: &[u8], options: &JsonOptions, whole: &[u8], bad: &[usize]) {
     let (mut text, mut rows) = (Vec::new(), Vec::new());
     for block in read_json_blocks(bytes, 2, options.clone()).expect("two rows") {

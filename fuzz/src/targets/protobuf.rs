@@ -111,13 +111,25 @@ fn check_parts(source: Messages<'_>, value: &extenso_core::Value, whole: &str) {
     }
 }
 
-pub const WORDS: &[&[u8]] =
-    &[b"\x0a", b"\x12", b"M", b".M", b"\x22", b"\x18\x01", b"\x20\x03", b"\x28\x0b", b"\x32\x02.M"];
+pub const WORDS: &[&[u8]] = &[
+    b"\x0a",
+    b"\x12",
+    b"M",
+    b".M",
+    b"\x22",
+    b"\x18\x01",
+    b"\x20\x03",
+    b"\x28\x0b",
+    b"\x32\x02.M",
+    b"\x1a\x01f",
+    b"\x50\x00",
+];
 
 pub fn descriptors() -> Vec<Vec<u8>> {
     let tree: &[u8] = b"\x0a\x23\x0a\x01f\x22\x1e\x0a\x01M\x12\x08\x0a\x01a\x18\x01\x20\x01\x28\x05\x12\x0f\x0a\x01b\x18\x02\x20\x03\x28\x0b\x32\x02.M\x3a\x00";
     let plain: &[u8] = b"\x0a\x10\x0a\x01f\x22\x0b\x0a\x01M\x12\x06\x0a\x01a\x18\x01\x20\x01";
-    vec![tree.to_vec(), plain.to_vec(), Vec::new()]
+    let imports: &[u8] = b"\x0a\x08\x0a\x01g\x1a\x01f\x50\x00\x0a\x0b\x0a\x01h\x1a\x01g\x1a\x01f\x50\x00";
+    vec![tree.to_vec(), plain.to_vec(), [plain, imports].concat(), Vec::new()]
 }
 
 pub fn run_descriptor(bytes: &[u8], outcomes: &mut Outcomes) {

@@ -72,7 +72,8 @@ pub(super) fn pad(call: &Call<'_>) -> Answer {
     let mut inner = widths[4..].to_vec();
     let x = if inner.iter().any(|w| *w > 0) {
         inner.splice(0..0, [0, 0]);
-        x.with_values(call_one(call.op, &[Arg::from(x.values()), value.clone()], &Pad { widths: inner.into() })?)?
+        let padded = call_one(call.op, &[Arg::from(x.values()), value.clone()], &Pad { widths: inner.into() });
+        x.with_values(padded.map_err(Error::within_rows)?)?
     } else {
         x
     };
@@ -86,7 +87,8 @@ pub(super) fn pad(call: &Call<'_>) -> Answer {
 fn padded_rows(call: &Call<'_>, x: &RaggedTensor, value: &Arg, before: i64, after: i64) -> Result<RaggedTensor> {
     let mut one_behind = vec![0; 2 * (x.rank()? - 1)];
     one_behind[1] = 1;
-    let values = call_one(call.op, &[Arg::from(x.values()), value.clone()], &Pad { widths: one_behind.into() })?;
+    let values = call_one(call.op, &[Arg::from(x.values()), value.clone()], &Pad { widths: one_behind.into() });
+    let values = values.map_err(Error::within_rows)?;
     let last = ops::sum(ops::add(zeros(x.values())?, 1)?, 0, false)?;
     let each = ops::add(zeros(&x.clone().into_value())?, last)?;
     let border = |width: i64| {

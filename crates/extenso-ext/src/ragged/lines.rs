@@ -188,7 +188,8 @@ pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
         inner => {
             let link = link.values_in(x.partition())?;
             let attrs = LinearScan { axis: int(inner - 1), reverse };
-            answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values()), Arg::Value(link)], &attrs)?)?)
+            let found = call_one(call.op, &[Arg::from(x.values()), Arg::Value(link)], &attrs);
+            answer_ext(x.with_values(found.map_err(Error::within_rows)?)?)
         }
     }
 }
@@ -216,7 +217,7 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
             let x = if has_rows(x.values()) { x.compact()? } else { x };
             let attrs = LastAxis { axis: int(inner - 1) };
             let args = [Arg::from(x.values()), Arg::Value(indices.values_in(x.partition())?)];
-            answer_ext(x.with_values(call_one(call.op, &args, &attrs)?)?)
+            answer_ext(x.with_values(call_one(call.op, &args, &attrs).map_err(Error::within_rows)?)?)
         }
     }
 }
@@ -260,7 +261,10 @@ pub(super) fn indices_along(call: &Call<'_>) -> Answer {
                 .wanted("an axis of one size")
                 .hint("Write `local_index(x, axis=1)` for the positions in each row.")),
         },
-        inner => answer(call_one(call.op, &[Arg::from(x.values())], &OneAxis { axis: int(inner - 1) })?),
+        inner => {
+            let found = call_one(call.op, &[Arg::from(x.values())], &OneAxis { axis: int(inner - 1) });
+            answer(found.map_err(Error::within_rows)?)
+        }
     }
 }
 
@@ -283,7 +287,8 @@ fn along(call: &Call<'_>, axis: i64, inside: &dyn Fn(i64) -> Box<dyn AttrSet>, r
         }
         inner => {
             let args: Vec<Arg> = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned()).collect();
-            answer_ext(x.with_values(call_one(call.op, &args, &*inside(int(inner - 1)))?)?)
+            let found = call_one(call.op, &args, &*inside(int(inner - 1)));
+            answer_ext(x.with_values(found.map_err(Error::within_rows)?)?)
         }
     }
 }

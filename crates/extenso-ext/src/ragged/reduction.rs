@@ -12,7 +12,7 @@ use crate::meaning::order::lacks_identity;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::reduce::{Fold, Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, RowPartition, Value, call_one, ops};
-use extenso_types::Result;
+use extenso_types::{Error, Result};
 
 /// A reduction over axes.
 pub(super) fn reduce(call: &Call<'_>) -> Answer {
@@ -94,7 +94,7 @@ impl Reduction {
         let (first, second) = (axes.contains(&0), axes.contains(&1));
         let (mut x, mut fold) = (x, self.fold);
         if !inner.is_empty() || axes.is_empty() {
-            x = x.with_values(Reduction::on(self.op, x.values(), inner)?)?;
+            x = x.with_values(Reduction::on(self.op, x.values(), inner).map_err(Error::within_rows)?)?;
             fold = fold.of_parts();
         }
         if second {

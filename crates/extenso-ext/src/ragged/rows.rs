@@ -38,8 +38,8 @@ pub(crate) fn take(call: &Call<'_>) -> Answer {
         },
         inner => {
             let attrs = OneAxis { axis: int(inner - 1) };
-            let values = call_one(call.op, &[Arg::from(x.values()), indices.clone()], &attrs)?;
-            return answer_ext(x.with_values(values)?);
+            let values = call_one(call.op, &[Arg::from(x.values()), indices.clone()], &attrs);
+            return answer_ext(x.with_values(values.map_err(Error::within_rows)?)?);
         }
     }
     let indices = match indices {
@@ -146,7 +146,7 @@ pub(super) fn slice(call: &Call<'_>) -> Answer {
         1 => slice_each_row(&x, attrs),
         inner => {
             let attrs = Slice { axis: int(inner - 1), ..attrs.clone() };
-            answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values())], &attrs)?)?)
+            answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values())], &attrs).map_err(Error::within_rows)?)?)
         }
     }
 }
@@ -227,7 +227,8 @@ pub(super) fn concat(call: &Call<'_>) -> Answer {
             let ragged = ragged.into_iter().map(within).collect::<Result<Vec<_>>>()?;
             let partition = &ragged[0].partition;
             let values: Result<Vec<Value>> = ragged.iter().map(|x| x.values_in(partition)).collect();
-            RaggedTensor::from_partition(ops::concat(values?, int(inner - 1))?, partition.clone())?
+            let joined = ops::concat(values?, int(inner - 1)).map_err(Error::within_rows)?;
+            RaggedTensor::from_partition(joined, partition.clone())?
         }
     })
 }
@@ -247,7 +248,7 @@ fn concat_rows(parts: &[RaggedTensor]) -> Result<RaggedTensor> {
     let first = each.next().flatten();
     let partition = cut_in(ops::concat(lengths?, 0)?, first.filter(|_| each.all(|n| n == first)), index)?;
     let values: Vec<Value> = parts.into_iter().map(|x| x.values).collect();
-    RaggedTensor::from_partition(ops::concat(values, 0)?, partition)
+    RaggedTensor::from_partition(ops::concat(values, 0).map_err(Error::within_rows)?, partition)
 }
 
 /// All rows of all parts, those of one number side by side, and then joined.

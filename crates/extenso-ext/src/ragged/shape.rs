@@ -29,7 +29,7 @@ pub(super) fn squeeze(call: &Call<'_>) -> Answer {
     let axes = normalize_axes(&Squeeze::of(call.attrs)?.axis, x.rank()?)?;
     let inner: Vec<i64> = axes.iter().filter(|&&axis| axis > 1).map(|&axis| int(axis - 1)).collect();
     if !inner.is_empty() {
-        x = x.with_values(ops::squeeze(x.values(), inner)?)?;
+        x = x.with_values(ops::squeeze(x.values(), inner).map_err(Error::within_rows)?)?;
     }
     if axes.contains(&0) && x.nrows() != Dim::Known(1) {
         return Err(Error::shape(format!("axis 0 has size {}", x.nrows())).wanted("size 1"));

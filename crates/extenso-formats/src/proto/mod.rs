@@ -62,6 +62,7 @@ mod enums;
 mod example;
 mod fields;
 mod frames;
+mod imports;
 pub(crate) mod json;
 mod meant;
 mod member;

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a schema is linked and checked; every type that a field names is there.
 
+use super::imports::{FILES, flat, through_public};
 use super::member::ANY;
 use super::put::{put_key, put_varint};
 use super::rows::Readers;
@@ -12,8 +13,9 @@ use prost_reflect::prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 use protox::Compiler;
-use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
-use std::collections::HashSet;
+use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,7 +49,12 @@ impl Schema {
             |text: String| Error::data(text).wanted("a serialized FileDescriptorSet with all imports").at("descriptor");
         let files = FileDescriptorSet::decode(bytes).map_err(|e| refused(e.to_string()))?;
         files.file.iter().try_for_each(check_syntax)?;
-        contained(|| DescriptorPool::decode(bytes).map(Schema::of).map_err(|e| refused(e.to_string())))
+        let files: Vec<&FileDescriptorProto> = files.file.iter().collect();
+        let bytes = match through_public(&files)? {
+            Some(added) => Cow::from(flat(bytes, &added).map_err(|e| e.of_document(0).at("descriptor"))?),
+            None => Cow::from(bytes),
+        };
+        contained(|| DescriptorPool::decode(bytes.as_ref()).map(Schema::of).map_err(|e| refused(e.to_string())))
     }
 
     /// The schema of one `.proto` text; it may import the types of `google/protobuf` alone.
@@ -69,10 +76,7 @@ impl Schema {
         let text = std::fs::read_to_string(path).map_err(|e| Error::of_file(path, e))?;
         check_edition(&text)?;
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        contained(|| {
-            let compiled = Compiler::new([beside]).and_then(|mut c| Ok(c.open_file(path)?.descriptor_pool()));
-            compiled.map(Schema::of).map_err(|e| refused(&e))
-        })
+        contained(|| compile(path, Beside::of(beside, path)?))
     }
 
     fn of(pool: DescriptorPool) -> Schema {
@@ -128,9 +132,6 @@ impl MessageType {
     }
 }
 
-/// The number of the files in a `FileDescriptorSet`.
-const FILES: u32 = 1;
-
 /// Checks that a file is of a syntax that is known; prost-reflect 0.16 panics at others.
 fn check_syntax(file: &FileDescriptorProto) -> Result<()> {
     if matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")) {
@@ -184,6 +185,53 @@ impl FileResolver for Text {
 
     fn open_file(&self, name: &str) -> std::result::Result<File, protox::Error> {
         if name == TEXT { File::from_source(name, &self.0) } else { Err(protox::Error::file_not_found(name)) }
+    }
+}
+
+/// The files of a folder that one of them imports, with what comes through public imports; what is no file is no worry yet.
+struct Beside {
+    folder: IncludeFileResolver,
+    opened: HashMap<String, File>,
+}
+
+impl Beside {
+    /// Errors: public imports that return, or too many.
+    fn of(folder: &Path, path: &Path) -> Result<Beside> {
+        let folder = IncludeFileResolver::new(folder.into());
+        let mut names: Vec<String> = folder.resolve_path(path).into_iter().collect();
+        let (mut seen, mut files) = (HashSet::new(), Vec::new());
+        while let Some(name) = names.pop() {
+            if seen.insert(name.clone())
+                && let Ok(file) = folder.open_file(&name)
+            {
+                names.extend_from_slice(&file.file_descriptor_proto().dependency);
+                files.push(file);
+            }
+        }
+        let found: Vec<&FileDescriptorProto> = files.iter().map(File::file_descriptor_proto).collect();
+        if let Some(added) = through_public(&found)? {
+            for (file, added) in files.iter_mut().zip(added) {
+                let mut imports = file.file_descriptor_proto().clone();
+                // The others keep their text, of which errors say the line.
+                if !(added.is_empty() && imports.public_dependency.is_empty()) {
+                    imports.public_dependency.clear();
+                    imports.dependency.extend(added);
+                    *file = File::from_file_descriptor_proto(imports);
+                }
+            }
+        }
+        let opened = files.into_iter().map(|file| (file.name().to_string(), file)).collect();
+        Ok(Beside { folder, opened })
+    }
+}
+
+impl FileResolver for Beside {
+    fn resolve_path(&self, path: &Path) -> Option<String> {
+        self.folder.resolve_path(path)
+    }
+
+    fn open_file(&self, name: &str) -> std::result::Result<File, protox::Error> {
+        self.opened.get(name).map_or_else(|| self.folder.open_file(name), |file| Ok(file.clone()))
     }
 }
 
