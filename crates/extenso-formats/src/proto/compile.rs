@@ -60,7 +60,9 @@ fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record>
     let lookup = lookup.filter(|lookup| !lookup.is_empty());
     let by_number = numbered.iter().map(|(member, place)| (member.number(), *place));
     let numbers = Numbers::new(by_number.clone());
-    let quick = if lookup.is_none() { Quick::new(&ready, by_number) } else { None };
+    let is_packed = |place| numbered.iter().any(|(member, of)| *of == place && member.is_packed());
+    let all = Member::all(message).len() == numbered.len();
+    let quick = if lookup.is_none() { Quick::new(&ready, by_number, all.then_some(is_packed)) } else { None };
     Ok(Record {
         fields: ready,
         numbers,

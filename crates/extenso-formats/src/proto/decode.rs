@@ -7,7 +7,6 @@ use super::compile::compile;
 use super::example::{Example, Examples};
 use super::frames::{Frame, Messages, damaged};
 use super::node::Record;
-use super::quick;
 use super::read::Scratch;
 use super::schema::MessageType;
 use crate::assemble::{Pieces, assemble};
@@ -138,19 +137,16 @@ impl Decoder {
         if self.was_odd || on_error == OnError::Default {
             return false;
         }
-        out.columns.mark(&mut self.marks);
-        let read = |frame: &Frame<'_>| frame.intact && quick::read(frame.bytes, root, &mut out.columns).is_some();
-        self.was_odd = !frames.iter().all(read);
-        match self.was_odd {
-            true => out.columns.roll_back(&self.marks),
-            false => {
-                out.rows += frames.len();
-                if on_error != OnError::Raise {
-                    out.starts.extend(frames.iter().map(|frame| frame.start));
-                }
-            }
+        let records = frames.iter().map(|frame| frame.intact.then_some(frame.bytes));
+        self.was_odd = !self.scratch.quickly.all(records, root, &mut out.columns);
+        if self.was_odd {
+            return false;
         }
-        !self.was_odd
+        out.rows += frames.len();
+        if on_error != OnError::Raise {
+            out.starts.extend(frames.iter().map(|frame| frame.start));
+        }
+        true
     }
 
     /// Reads messages, the first of which is row `first`; a row without one holds defaults.

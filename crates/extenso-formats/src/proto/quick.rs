@@ -6,6 +6,7 @@
 //! the record, and taking it back is the caller's.
 
 mod bytes;
+mod ordered;
 
 use super::meant::{Parts, push_text as push_spelled};
 use super::node::{Field, Record, Rule, Value};
@@ -15,6 +16,7 @@ use super::wire::{Span, Wire, WireType};
 use crate::columns::{Column, Columns, SHORT, TextVec};
 use crate::plan::ColumnId;
 use bytes::{Bytes, Tag};
+use ordered::Turn;
 
 /// What is read of the fields of a message.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Quick {
     rows: Vec<(usize, ColumnId)>,
     /// The other fields of which something is added then.
     others: Vec<(usize, End)>,
+    /// The fields in the order in which they are mostly written; none if they are not read so.
+    turns: Option<Vec<Turn>>,
 }
 
 /// A field that is not known, and read over.
@@ -49,6 +53,8 @@ struct Step {
     repeats: bool,
     /// Whether it takes other fields back.
     excludes: bool,
+    /// Its place in the order of the numbers.
+    turn: usize,
 }
 
 /// What a value is; what few have is [`Kind::Other`].
@@ -106,24 +112,36 @@ impl Step {
             Value::Text { utf8, column: Some(_) } => Kind::Text { utf8: *utf8 },
             Value::Message { record: None, .. } | Value::Text { column: None, .. } | Value::Nothing => Kind::Nothing,
         };
-        Some(Step { kind, column, field: place, repeats: field.rule.repeats(), excludes: !field.rivals.is_empty() })
+        Some(Step {
+            kind,
+            column,
+            field: place,
+            repeats: field.rule.repeats(),
+            excludes: !field.rivals.is_empty(),
+            turn: 0,
+        })
     }
 
     fn of_packed((place, field): (usize, &Field)) -> Step {
         let column = field.value.column();
-        Step { kind: Kind::Packed, column, field: place, repeats: true, excludes: !field.rivals.is_empty() }
+        Step { kind: Kind::Packed, column, field: place, repeats: true, excludes: !field.rivals.is_empty(), turn: 0 }
     }
 }
 
 impl Quick {
-    /// What is read of these fields; none if messages that hold them are not read quickly.
-    pub fn new(fields: &[Field], numbered: impl Iterator<Item = (u32, usize)> + Clone) -> Option<Quick> {
+    /// What is read of these fields, by their numbers and places; none if messages that hold them are not read quickly. Which are mostly
+    /// packed is given where all fields of the message are needed: they are read in order.
+    pub fn new(
+        fields: &[Field],
+        numbered: impl Iterator<Item = (u32, usize)> + Clone,
+        is_packed: Option<impl Fn(usize) -> bool>,
+    ) -> Option<Quick> {
         let mut steps = fields.iter().enumerate().map(Step::of).collect::<Option<Vec<_>>>()?;
         steps.extend((0..).zip(fields).filter(|(_, field)| may_be_packed(field)).map(Step::of_packed));
         if steps.len() >= usize::from(ODD) {
             return None;
         }
-        let low = numbered.filter(|(number, _)| *number < LOW);
+        let low = numbered.clone().filter(|(number, _)| *number < LOW);
         let last = low.clone().map(|(number, _)| number as usize).max().unwrap_or_default();
         let unknown = |tag: usize| {
             let is_group = matches!(WireType::of(tag as u64), None | Some(WireType::GroupStart | WireType::GroupEnd));
@@ -145,7 +163,9 @@ impl Quick {
                 _ => others.push((place, End::Always)),
             }
         }
-        Some(Quick { tags, steps, rows, others })
+        let mut quick = Quick { tags, steps, rows, others, turns: None };
+        quick.turns = is_packed.and_then(|is_packed| quick.turns_of(fields, numbered, is_packed));
+        Some(quick)
     }
 }
 
@@ -170,13 +190,46 @@ fn step_of(fields: &[Field], steps: &[Step], place: usize, wire: WireType) -> Op
     fits.then_some(place)
 }
 
-/// Reads a record; none if there is anything odd in it.
-pub fn read(bytes: &[u8], root: &Record, columns: &mut Columns) -> Option<()> {
-    let quick = root.quick.as_ref()?;
-    Reader { bytes, columns }.message(root, quick, Span { start: 0, end: bytes.len() })
+/// Reads records that have nothing odd: in the order of the numbers, until some have another.
+#[derive(Clone, Default, Debug)]
+pub struct Quickly {
+    /// How long the columns were before.
+    marks: Vec<usize>,
+    no_order: bool,
 }
 
-struct Reader<'a, 'j> {
+impl Quickly {
+    /// Reads all of these records, or none of them; what is no record is odd.
+    pub fn all<'r>(
+        &mut self,
+        records: impl Iterator<Item = Option<&'r [u8]>> + Clone,
+        root: &Record,
+        columns: &mut Columns,
+    ) -> bool {
+        columns.mark(&mut self.marks);
+        if !self.no_order && records.clone().all(|record| record.and_then(|r| read::<true>(r, root, columns)).is_some())
+        {
+            return true;
+        }
+        if !self.no_order {
+            columns.roll_back(&self.marks);
+            self.no_order = true;
+        }
+        let are_read = records.clone().all(|record| record.and_then(|r| read::<false>(r, root, columns)).is_some());
+        if !are_read {
+            columns.roll_back(&self.marks);
+        }
+        are_read
+    }
+}
+
+/// Reads a record; none if there is anything odd in it. If it is `ORDERED`, another order than that of the numbers is odd too.
+pub(super) fn read<const ORDERED: bool>(bytes: &[u8], root: &Record, columns: &mut Columns) -> Option<()> {
+    let quick = root.quick.as_ref()?;
+    Reader::<ORDERED> { bytes, columns }.message(root, quick, Span { start: 0, end: bytes.len() })
+}
+
+struct Reader<'a, 'j, const ORDERED: bool> {
     /// The record.
     bytes: &'j [u8],
     columns: &'a mut Columns,
@@ -185,9 +238,12 @@ struct Reader<'a, 'j> {
 /// So many fields are counted without asking for memory.
 const FEW: usize = 16;
 
-impl Reader<'_, '_> {
+impl<const ORDERED: bool> Reader<'_, '_, ORDERED> {
     #[inline(always)]
     fn message(&mut self, record: &Record, quick: &Quick, part: Span) -> Option<()> {
+        if ORDERED && let Some(turns) = &quick.turns {
+            return self.in_order(record, quick, turns, part);
+        }
         match [0; FEW].get_mut(..quick.steps.len()) {
             Some(counts) => self.fields(record, quick, part, counts),
             None => self.fields(record, quick, part, &mut vec![0; quick.steps.len()]),
@@ -199,14 +255,7 @@ impl Reader<'_, '_> {
         let wire = Bytes(self.bytes.get(..part.end)?);
         let mut at = part.start;
         while at < wire.0.len() {
-            // Behind a tag there is a byte of its value or more.
-            let tag = Tag::of(wire.two(at)?);
-            let (step, tag, value) =
-                match tag.and_then(|tag| quick.tags.get(usize::from(tag.value)).map(|step| (step, tag))) {
-                    Some((&ODD, _)) => return None,
-                    Some((step, tag)) => (usize::from(*step), tag, at + tag.len),
-                    None => long_tag(record, quick, wire, at)?,
-                };
+            let (step, tag, value) = looked_up(record, quick, wire, at)?;
             at = match step.checked_sub(1) {
                 Some(step) => self.field(record, quick.steps.get(step)?, counts, tag, wire, value)?,
                 None => wire.skip(value, tag.kind())?,
@@ -224,7 +273,7 @@ impl Reader<'_, '_> {
         Some(())
     }
 
-    /// Reads the values of a field, the first of which stands at a byte, and says where they end.
+    /// Reads the values of a field, the first of which stands at a byte, counts them, and says where they end.
     #[inline(always)]
     fn field(
         &mut self,
@@ -233,7 +282,7 @@ impl Reader<'_, '_> {
         counts: &mut [u32],
         tag: Tag,
         wire: Bytes<'_>,
-        mut at: usize,
+        at: usize,
     ) -> Option<usize> {
         let count = *counts.get(step.field)?;
         if count > 0 && !step.repeats {
@@ -242,13 +291,28 @@ impl Reader<'_, '_> {
         if step.excludes && record.fields[step.field].rivals.iter().any(|rival| counts[*rival] > 0) {
             return None;
         }
+        let (came, at) = self.values(record, step, tag, wire, at)?;
+        counts[step.field] = count.checked_add(came)?;
+        Some(at)
+    }
+
+    /// Reads the values of a field, the first of which stands at a byte, and says how many came and where they end.
+    #[inline(always)]
+    fn values(
+        &mut self,
+        record: &Record,
+        step: &Step,
+        tag: Tag,
+        wire: Bytes<'_>,
+        mut at: usize,
+    ) -> Option<(u32, usize)> {
         let mut came = 1;
         // Values of one field mostly follow one another.
         macro_rules! each {
             ($read:expr) => {{
                 $read;
                 while step.repeats && wire.has(tag, at) {
-                    (at, came) = (at + tag.len, came + 1);
+                    (at, came) = (at + tag.len(), came + 1);
                     $read;
                 }
             }};
@@ -297,8 +361,7 @@ impl Reader<'_, '_> {
             // That a member of a oneof came which nobody needs still takes back the one that is needed.
             Kind::Nothing => at = wire.skip(at, tag.kind())?,
         }
-        counts[step.field] = count.checked_add(came)?;
-        Some(at)
+        Some((came, at))
     }
 
     /// Reads packed numbers, and says how many values came and where they end.
@@ -406,12 +469,23 @@ fn is_ascii(bytes: &[u8; SHORT], len: usize) -> bool {
     u128::from_le_bytes(*bytes) & highs == 0
 }
 
+/// Reads a tag: the place of the step, one added, and where the value starts, of which there is a byte or more; none if it is odd.
+#[inline(always)]
+fn looked_up(record: &Record, quick: &Quick, wire: Bytes<'_>, at: usize) -> Option<(usize, Tag, usize)> {
+    let tag = Tag::of(wire.two(at)?);
+    match tag.and_then(|tag| quick.tags.get(usize::from(tag.value)).map(|step| (step, tag))) {
+        Some((&ODD, _)) => None,
+        Some((step, tag)) => Some((usize::from(*step), tag, at + tag.len())),
+        None => long_tag(record, quick, wire, at),
+    }
+}
+
 /// Reads a tag of several bytes: the place of the step, one added, how it is written, and where the value starts.
 #[cold]
 fn long_tag(record: &Record, quick: &Quick, wire: Bytes<'_>, at: usize) -> Option<(usize, Tag, usize)> {
     let (tag, value) = wire.varint(at)?;
     let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number))?;
-    let (wire, tag) = (WireType::of(tag)?, Tag { value: (tag & 7) as u16, bytes: 1, mask: 0, len: 0 });
+    let (wire, tag) = (WireType::of(tag)?, Tag::long(tag));
     match record.numbers.find(number) {
         None => Some((0, tag, value)),
         Some(place) => step_of(&record.fields, &quick.steps, place, wire).map(|step| (step + 1, tag, value)),

@@ -1,6 +1,7 @@
 //! What is read quickly is what is read carefully, and the rest is read all the same.
 
 use super::compile::compile;
+use super::node::Record;
 use super::read::Scratch;
 use super::tests::{check, check_refused, masked, message};
 use super::{Enums, Messages, Optionals, ProtobufOptions, proto_spec, quick, read_proto};
@@ -27,9 +28,9 @@ fn varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// The bytes of an order, of which hardly anything is odd.
-fn random_order(random: &mut Random) -> Vec<u8> {
-    let mut out = vec![0x08, 1];
+/// The bytes of an order, of which hardly anything is odd, and nothing the order of the fields.
+fn random_order(random: &mut Random, in_order: bool) -> Vec<u8> {
+    let mut fields = vec![(1, vec![0x08, 1])];
     for _ in 0..random.below(8) {
         let number = [2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 13, 20][random.below(13)];
         let mut value = Vec::new();
@@ -65,18 +66,25 @@ fn random_order(random: &mut Random) -> Vec<u8> {
                 0
             }
         };
-        varint(number << 3 | wire, &mut out);
-        out.extend(value);
+        let mut field = Vec::new();
+        varint(number << 3 | wire, &mut field);
+        fields.push((number, [field, value].concat()));
     }
-    out
+    if in_order {
+        fields.sort_by_key(|(number, _)| *number);
+    }
+    fields.into_iter().flat_map(|(_, field)| field).collect()
 }
+
+type ReadQuickly = fn(&[u8], &Record, &mut Columns) -> Option<()>;
 
 #[test]
 fn what_is_read_quickly_is_what_is_read_carefully() {
-    let order = message("shop.Order");
-    let all = ["id", "note", "counts", "items", "gift", "kind", "kinds", "card", "bank", "swap", "stock", "vector"];
-    let (mut quickly, mut random) = (0, Random(1));
-    for round in 0..20_000 {
+    let all = ["id", "note", "counts", "items", "gift", "kind", "kinds", "stock", "vector", "card", "bank", "swap"];
+    let messages = [("shop.Order", &all[..]), ("shop.Plain", &all[..9])].map(|(name, all)| (message(name), all));
+    let (mut quickly, mut in_order, mut random) = (0, 0, Random(1));
+    for round in 0..30_000 {
+        let (order, all) = &messages[round / 7 % 2];
         let paths: Vec<Path> = all
             .iter()
             .filter(|_| round % 3 == 0 || random.below(2) == 0)
@@ -86,26 +94,33 @@ fn what_is_read_quickly_is_what_is_read_carefully() {
         let enums = if round % 5 == 0 { Enums::Names } else { Enums::Numbers };
         let paths = (!paths.is_empty()).then_some(paths);
         let options = ProtobufOptions { paths, optionals, enums, ..ProtobufOptions::default() };
-        let spec = proto_spec(&order, &options).expect("a spec");
+        let spec = proto_spec(order, &options).expect("a spec");
         let plan = RecordSpec::new(&Nest::Leaf(spec), &[]).expect("records");
-        let root = compile(&order, plan.plan()).expect("a record");
+        let root = compile(order, plan.plan()).expect("a record");
         let kinds = plan.plan().kinds().expect("kinds");
-        let mut bytes = random_order(&mut random);
+        let mut bytes = random_order(&mut random, round % 4 > 0);
         for _ in 0..random.below(3) * (round % 2) {
             let at = random.below(bytes.len());
             bytes[at] ^= 1 << random.below(8);
         }
         let none = Columns::new(&kinds).expect("columns");
-        let (mut quick, mut careful) = (none.clone(), none);
-        let is_quick = quick::read(&bytes, &root, &mut quick).is_some();
+        let mut careful = none.clone();
         let read = Scratch::default().read_carefully(&bytes, &root, &mut careful);
-        if is_quick {
-            quickly += 1;
-            assert!(read.is_ok(), "{}: {read:?}", bytes.escape_ascii());
-            assert_eq!(format!("{quick:?}"), format!("{careful:?}"), "{}", bytes.escape_ascii());
+        for (count, read_quickly) in
+            [(&mut quickly, quick::read::<false> as ReadQuickly), (&mut in_order, quick::read::<true>)]
+        {
+            let mut quick = none.clone();
+            if read_quickly(&bytes, &root, &mut quick).is_some() {
+                *count += 1;
+                assert!(read.is_ok(), "{}: {read:?}", bytes.escape_ascii());
+                assert_eq!(format!("{quick:?}"), format!("{careful:?}"), "{}", bytes.escape_ascii());
+            }
         }
     }
-    assert!(quickly > 5_000, "{quickly} records are read quickly");
+    assert!(
+        quickly > 5_000 && in_order > 5_000 && in_order < quickly,
+        "{quickly} records are read quickly, {in_order} in order"
+    );
 }
 
 #[test]

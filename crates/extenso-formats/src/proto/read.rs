@@ -15,7 +15,7 @@ use super::meant::{self, Form};
 use super::node::{Field, Record, Rule, Value};
 use super::number::{Number, Raw};
 use super::push::{fill, missing, push_number, push_row, push_symbol, push_union, push_validity, pushed, wrong_size};
-use super::quick;
+use super::quick::Quickly;
 use super::wire::{Span, Tag, Wire, WireType};
 use crate::columns::{Column, Columns};
 use crate::failure::{Failure, Read};
@@ -27,8 +27,7 @@ use std::ops::Range;
 /// Buffers that outlive a record.
 #[derive(Clone, Default, Debug)]
 pub struct Scratch {
-    /// How long the columns were before a record.
-    marks: Vec<usize>,
+    pub(super) quickly: Quickly,
     /// What came of each field of the messages that are open.
     slots: Vec<Slot>,
     /// The later parts of messages that came in several.
@@ -67,12 +66,8 @@ struct Goal {
 impl Scratch {
     /// Reads a record: quickly, and if that finds anything odd, carefully.
     pub fn read(&mut self, bytes: &[u8], root: &Record, columns: &mut Columns) -> Read<()> {
-        if root.quick.is_some() {
-            columns.mark(&mut self.marks);
-            if quick::read(bytes, root, columns).is_some() {
-                return Ok(());
-            }
-            columns.roll_back(&self.marks);
+        if root.quick.is_some() && self.quickly.all(std::iter::once(Some(bytes)), root, columns) {
+            return Ok(());
         }
         self.read_carefully(bytes, root, columns)
     }

@@ -24,6 +24,17 @@ const SHOP: &str = "syntax = 'proto2'; package shop;
         optional group Extra = 12 { optional int32 x = 1; }
         repeated float vector = 13 [packed = true];
     }
+    message Plain {
+        required int32 id = 1;
+        optional string note = 2;
+        repeated uint32 counts = 3;
+        repeated Item items = 4;
+        optional Item gift = 5;
+        optional Kind kind = 6;
+        repeated Kind kinds = 7;
+        map<string, int32> stock = 11;
+        repeated float vector = 13 [packed = true];
+    }
     message Tree { optional int32 value = 1; repeated Tree children = 2; }
     message Empty {}
     message HasEmpty { optional Empty nothing = 1; }";

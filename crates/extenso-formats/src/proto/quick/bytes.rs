@@ -8,16 +8,32 @@ use super::super::wire::{Span, Wire};
 const PACKED: u8 = 2;
 
 /// A tag of one byte or two; any other has no length, and never goes on.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Tag {
     pub value: u16,
     /// Its bytes, and which bits of two bytes are those; none are for a longer tag, which stands nowhere.
-    pub bytes: u16,
-    pub mask: u16,
-    pub len: usize,
+    bytes: u16,
+    mask: u16,
+    len: usize,
 }
 
 impl Tag {
+    /// One that stands nowhere.
+    pub const NONE: Tag = Tag { value: 0, bytes: 1, mask: 0, len: 0 };
+
+    /// One of more than two bytes, of which is known how the value is written.
+    pub fn long(tag: u64) -> Tag {
+        Tag { value: (tag & 7) as u16, ..Tag::NONE }
+    }
+
+    /// The tag of a value of 14 bits.
+    pub fn new(value: u16) -> Tag {
+        match value {
+            ..0x80 => Tag { value, bytes: value, mask: 0xff, len: 1 },
+            _ => Tag { value, bytes: value & 0x7f | 0x80 | value >> 7 << 8, mask: u16::MAX, len: 2 },
+        }
+    }
+
     /// The tag that begins with these bytes; none if it is longer.
     #[inline(always)]
     pub fn of(bytes: u16) -> Option<Tag> {
@@ -27,6 +43,17 @@ impl Tag {
         }
         let value = bytes & 0x7f | (bytes & 0x7f00) >> 1;
         (bytes & 0x8000 == 0).then_some(Tag { value, bytes, mask: u16::MAX, len: 2 })
+    }
+
+    /// Whether it stands where these bytes do.
+    #[inline(always)]
+    pub fn begins(self, bytes: u16) -> bool {
+        bytes & self.mask == self.bytes
+    }
+
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.len
     }
 
     /// How the value is written.
@@ -55,7 +82,7 @@ impl Bytes<'_> {
     /// Whether a tag stands here again, with a byte of the value or more behind it.
     #[inline(always)]
     pub fn has(self, tag: Tag, at: usize) -> bool {
-        self.two(at).is_some_and(|next| next & tag.mask == tag.bytes)
+        self.two(at).is_some_and(|next| tag.begins(next))
     }
 
     #[inline(always)]
