@@ -27,6 +27,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(to_date, module)?)?;
     module.add_function(wrap_pyfunction!(to_time, module)?)?;
     module.add_function(wrap_pyfunction!(to_duration, module)?)?;
+    module.add_function(wrap_pyfunction!(strftime, module)?)?;
     module.add_function(wrap_pyfunction!(decimal_to_string, module)?)
 }
 
@@ -100,11 +101,18 @@ fn to_decimal<'py>(x: &Object<'py>, precision: Typed<i64>, scale: Typed<i64>) ->
 /// ['2024-02-29T11:00:00Z']
 /// >>> ex.to_timestamp(ex.to_date(["2024-02-29"]), "s").to_py()
 /// ['2024-02-29T00:00:00']
+/// >>> ex.to_timestamp(["29/02/2024 1:30 PM"], "s", "UTC", format="%d/%m/%Y %I:%M %p").to_py()
+/// ['2024-02-29T13:30:00Z']
 #[pyfunction]
-#[pyo3(signature = (x, unit, zone=None))]
-fn to_timestamp<'py>(x: &Object<'py>, unit: Typed<&str>, zone: Option<Typed<&str>>) -> PyResult<Object<'py>> {
-    typed!(to_timestamp: unit, zone);
-    applied(x, |x| extenso_ext::to_timestamp(x, unit, zone))
+#[pyo3(signature = (x, unit, zone=None, format=None))]
+fn to_timestamp<'py>(
+    x: &Object<'py>,
+    unit: Typed<&str>,
+    zone: Option<Typed<&str>>,
+    format: Option<Typed<&str>>,
+) -> PyResult<Object<'py>> {
+    typed!(to_timestamp: unit, zone, format);
+    applied(x, |x| extenso_ext::to_timestamp(x, unit, zone, format))
 }
 
 /// Dates: of integers, so many days since 1970-01-01; of texts such as `2001-02-03`; and the date of each timestamp, in its zone.
@@ -118,9 +126,29 @@ fn to_timestamp<'py>(x: &Object<'py>, unit: Typed<&str>, zone: Option<Typed<&str
 /// ['1970-01-01', '1970-01-02']
 /// >>> ex.to_date([["2024-02-29"], []]).to_py()
 /// [['2024-02-29'], []]
+/// >>> ex.to_date(["29 Feb 2024"], format="%d %b %Y").to_py()
+/// ['2024-02-29']
 #[pyfunction]
-fn to_date<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
-    applied(x, extenso_ext::to_date)
+#[pyo3(signature = (x, format=None))]
+fn to_date<'py>(x: &Object<'py>, format: Option<Typed<&str>>) -> PyResult<Object<'py>> {
+    typed!(to_date: format);
+    applied(x, |x| extenso_ext::to_date(x, format))
+}
+
+/// The text of each timestamp, date or time of a day in a format; what is missing is missing in the texts.
+///
+/// The format has the directives of Python's `strftime` (English names, `%f` is nine digits of `ns`) and those that
+/// [chrono](https://docs.rs/chrono/latest/chrono/format/strftime) adds. A timestamp with a zone is written in its zone.
+/// Errors: other values; directives of what such times do not have; `%Z`, and zones by name.
+///
+/// >>> import extenso as ex
+/// >>> x = ex.to_timestamp([["2024-02-29T12:00:00Z"], []], "s", "+01:00")
+/// >>> ex.strftime(x, "%a %d.%m.%y %H:%M %z").to_py()
+/// [['Thu 29.02.24 13:00 +0100'], []]
+#[pyfunction]
+fn strftime<'py>(x: &Object<'py>, format: Typed<&str>) -> PyResult<Object<'py>> {
+    typed!(strftime: format);
+    applied(x, |x| extenso_ext::strftime(x, format))
 }
 
 /// Times of a day in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units since midnight; of texts such as `04:05:06.5`; the time of day
@@ -133,10 +161,13 @@ fn to_date<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 /// ['00:01:30']
 /// >>> ex.to_time(ex.to_timestamp(["2024-02-29T12:34:56.789"], "ms"), "s").to_py()
 /// ['12:34:56']
+/// >>> ex.to_time(["1234"], "s", format="%H%M").to_py()
+/// ['12:34:00']
 #[pyfunction]
-fn to_time<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>> {
-    typed!(to_time: unit);
-    applied(x, |x| extenso_ext::to_time(x, unit))
+#[pyo3(signature = (x, unit, format=None))]
+fn to_time<'py>(x: &Object<'py>, unit: Typed<&str>, format: Option<Typed<&str>>) -> PyResult<Object<'py>> {
+    typed!(to_time: unit, format);
+    applied(x, |x| extenso_ext::to_time(x, unit, format))
 }
 
 /// Durations in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units; of texts such as `1.5s` or `PT1.5S`; and of durations, rounded

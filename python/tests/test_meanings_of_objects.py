@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 from decimal import Decimal
 from typing import Any
 
@@ -141,3 +142,34 @@ def test_objects_of_pandas_keep_nanoseconds() -> None:
     with pytest.raises(ex.Error, match="None"):
         _ = TIMES < pd.NaT
     assert (TIMES < pd.Series(ARRAY[::-1])).tolist() == [True, False, False]
+
+
+FORMATS = [
+    "%Y-%m-%d %H:%M:%S.%f",
+    "%d/%m/%y %I:%M:%S %p",
+    "%b %d, %Y %H:%M",
+    "%A %B %d %Y %H",
+    "%j %Y %H%M%S%f",
+    "%Y%m%dT%H%M%S%z",
+    "%a %d %b %Y 100%%",
+]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_times_of_a_format_are_those_of_python(format: str) -> None:
+    zone = dt.timezone(dt.timedelta(hours=5, minutes=30)) if "%z" in format else None
+    of_day = "%H" not in format and "%I" not in format
+    chance = random.Random(format)
+    start = dt.datetime(1970, 1, 1, tzinfo=zone)
+    moments = [start + dt.timedelta(microseconds=chance.randrange(86_400_000_000 * 365 * 95)) for _ in range(300)]
+    texts = [moment.strftime(format) for moment in moments]
+    wanted = [dt.datetime.strptime(text, format) for text in texts]
+    times = ex.to_timestamp(texts, "us", "+05:30" if zone else None, format=format)
+    instants = [moment.astimezone(dt.timezone.utc).replace(tzinfo=None) if zone else moment for moment in wanted]
+    assert times.to_numpy().astype("M8[us]").tolist() == instants
+    assert ex.strftime(times, format).tolist() == texts
+    assert ex.strftime(ex.MaskedTensor(times, ex.tensor([True, False] * 150)), format).to_py() == [
+        text if i % 2 == 0 else None for i, text in enumerate(texts)
+    ]
+    if of_day:
+        assert ex.to_date(texts, format=format).to_py() == [moment.date().isoformat() for moment in wanted]

@@ -7,6 +7,7 @@ mod arithmetic;
 mod calendar;
 mod interval;
 mod made;
+mod pattern;
 pub(crate) mod read;
 mod scaled;
 pub(crate) mod show;
@@ -15,7 +16,7 @@ mod unit;
 
 pub use calendar::date_part;
 pub use interval::{IntervalTensor, IntervalTensorSpec};
-pub use made::{to_date, to_duration, to_time, to_timestamp};
+pub use made::{strftime, to_date, to_duration, to_time, to_timestamp};
 pub use texts::{TIME_PARSE, TIME_TEXTS, TimeText};
 pub use unit::{TimeUnit, cast_unit};
 

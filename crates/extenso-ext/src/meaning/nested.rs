@@ -4,7 +4,7 @@ use super::{elements_of, over_elements};
 use crate::args::{typed, typed_ref};
 use crate::masked::{MaskedTensor, stretched};
 use crate::ragged::RaggedTensor;
-use extenso_core::{ExtensionType, Value};
+use extenso_core::{Arg, ExtensionType, Value};
 use extenso_types::{DType, Result};
 
 /// The value with `f` of what is below every row and mask.
@@ -20,23 +20,33 @@ pub(crate) fn below(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Va
 
 /// The same of values that may be texts, which `f` reads: a missing text is `stand_in`, and what no row holds is left out.
 pub(crate) fn below_of_texts(x: &Value, stand_in: &str, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
+    let is_text = |x: &Value| x.tensor().is_ok_and(|values| values.dtype() == DType::String);
+    below_filled(x, &|x| Ok(is_text(x).then(|| stand_in.into())), f)
+}
+
+/// The same where what is missing is replaced by what stands in for it, if there is such.
+pub(crate) fn below_filled(
+    x: &Value,
+    stand_in: &dyn Fn(&Value) -> Result<Option<Arg>>,
+    f: &dyn Fn(&Value) -> Result<Value>,
+) -> Result<Value> {
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
         if typed_ref::<MaskedTensor>(masked.values()).is_some() {
-            return below_of_texts(&stretched(&masked)?.into_value(), stand_in, f);
+            return below_filled(&stretched(&masked)?.into_value(), stand_in, f);
         }
         let values = match masked.rows_there()? {
             Some(rows) => rows.into_value(),
-            None if masked.values().tensor().is_ok_and(|values| values.dtype() == DType::String) => {
-                masked.filled(stand_in)?
-            }
-            None => masked.values().clone(),
+            None => match stand_in(masked.values())? {
+                Some(first) => masked.filled(first)?,
+                None => masked.values().clone(),
+            },
         };
-        return Ok(MaskedTensor::new(below_of_texts(&values, stand_in, f)?, masked.mask().clone())?.into_value());
+        return Ok(MaskedTensor::new(below_filled(&values, stand_in, f)?, masked.mask().clone())?.into_value());
     }
     match typed_ref::<RaggedTensor>(x) {
         Some(rows) => {
             let rows = rows.compact()?;
-            Ok(rows.with_values(below_of_texts(rows.values(), stand_in, f)?)?.into_value())
+            Ok(rows.with_values(below_filled(rows.values(), stand_in, f)?)?.into_value())
         }
         None => f(x),
     }

@@ -1,46 +1,50 @@
 //! Times of integers, of texts and of other times, in rows and under masks.
 
 use super::calendar::{days_of, offset_of, within_day};
-use super::texts::parsed;
+use super::texts::{TimeText, first_text, form, parsed, shown};
 use super::unit::{in_unit, rescaled};
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::typed;
-use crate::meaning::nested::below_of_texts;
-use extenso_core::{ExtensionType, Tensor, Value, ops};
+use crate::meaning::nested::below_filled;
+use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 /// Timestamps: of integers, so many units since 1970-01-01T00:00:00, in UTC where there is a zone; of texts of RFC 3339, which say their
-/// offset where there is a zone and none where there is not; the midnights at which dates begin in the zone; and timestamps in another
-/// unit, or seen in another zone.
+/// offset where there is a zone and none where there is not, or of a format as for [`strftime`]; the midnights at which dates begin in
+/// the zone; and timestamps in another unit, or seen in another zone.
 ///
+/// A text of a format without an offset is a time of the zone, and one of a day alone the midnight at which it begins.
 /// Errors: other values; another unit than `s`, `ms`, `us` or `ns`; a text that is not exactly so many units; dates in a zone by name,
 /// whose offsets change and are not known here; timestamps of which only the given ones, or only the wanted ones, have a zone; a count that
 /// 64 bits do not hold.
 ///
 /// ```
 /// # use extenso_ext::{constant, to_literal, to_timestamp};
-/// let x = to_timestamp(&constant(vec![vec![0, 60], vec![]]).unwrap(), "s", None).unwrap();
+/// let x = to_timestamp(&constant(vec![vec![0, 60], vec![]]).unwrap(), "s", None, None).unwrap();
 /// assert_eq!(to_literal(&x).unwrap().to_string(), r#"[["1970-01-01T00:00:00", "1970-01-01T00:01:00"], []]"#);
-/// let x = to_timestamp(&constant(vec!["2001-02-03T04:05:06Z"]).unwrap(), "s", Some("UTC")).unwrap();
+/// let x = to_timestamp(&constant(vec!["2001-02-03T04:05:06Z"]).unwrap(), "s", Some("UTC"), None).unwrap();
 /// assert_eq!(to_literal(&x).unwrap().to_string(), r#"["2001-02-03T04:05:06Z"]"#);
+/// let x = to_timestamp(&constant(vec!["03/02/2001 4:05 PM"]).unwrap(), "s", None, Some("%d/%m/%Y %I:%M %p")).unwrap();
+/// assert_eq!(to_literal(&x).unwrap().to_string(), r#"["2001-02-03T16:05:00"]"#);
 /// ```
-pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>) -> Result<Value> {
+pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>, format: Option<&str>) -> Result<Value> {
     let of = |counts| Ok(TimestampTensor::new(counts, unit, zone)?.into_value());
-    let stand_in = if zone.is_some() { "1970-01-01T00:00:00Z" } else { "1970-01-01T00:00:00" };
-    let made = below_of_texts(x, stand_in, &|x| {
+    let form = &form("timestamp", unit, zone, format);
+    let made = below_times(x, form, &|x| {
         if let Some(moments) = typed::<TimestampTensor>(x) {
             return of(seen_in(&moments, unit, zone)?);
         }
         match typed::<DateTensor>(x) {
             Some(dates) => of(midnights(&dates, unit, zone)?),
-            None if is_text(x) => of(parsed(x, "timestamp", unit, zone)?),
+            None if is_text(x) => of(parsed(x, form)?),
             None => of(integers(x, DType::I64).map_err(|e| e.wanted("integers, texts, dates or timestamps"))?),
         }
     });
     made.map_err(|e| e.at("to_timestamp"))
 }
 
-/// Dates: of integers, so many days since 1970-01-01; of texts, such as `2001-02-03`; and the date of each timestamp, in its zone.
+/// Dates: of integers, so many days since 1970-01-01; of texts, such as `2001-02-03`, or of a format as for [`strftime`]; and the date of
+/// each timestamp, in its zone.
 ///
 /// Errors: other values; a text that is no date; a zone by name, whose offsets change and are not known here; a day that 32 bits do not
 /// count.
@@ -49,37 +53,39 @@ pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>) -> Result<Value> 
 /// # use extenso_core::{ExtensionType, Tensor};
 /// # use extenso_ext::{TimestampTensor, to_date, to_literal};
 /// let x = TimestampTensor::new(Tensor::from_vec(vec![-1_i64, 0]), "s", Some("-00:30")).unwrap().into_value();
-/// assert_eq!(to_literal(&to_date(&x).unwrap()).unwrap().to_string(), r#"["1969-12-31", "1969-12-31"]"#);
+/// assert_eq!(to_literal(&to_date(&x, None).unwrap()).unwrap().to_string(), r#"["1969-12-31", "1969-12-31"]"#);
 /// ```
-pub fn to_date(x: &Value) -> Result<Value> {
+pub fn to_date(x: &Value, format: Option<&str>) -> Result<Value> {
     let dates = |days: Tensor| Ok(DateTensor::new(days, "d")?.into_value());
-    let made = below_of_texts(x, "1970-01-01", &|x| match typed::<TimestampTensor>(x) {
+    let form = &form("date", "d", None, format);
+    let made = below_times(x, form, &|x| match typed::<TimestampTensor>(x) {
         Some(moments) => dates(counted_days(days_of(&moments)?)?),
         None if typed::<DateTensor>(x).is_some() => Ok(x.clone()),
-        None if is_text(x) => dates(parsed(x, "date", "d", None)?),
+        None if is_text(x) => dates(parsed(x, form)?),
         None => dates(integers(x, DType::I32).map_err(|e| e.wanted("integers, texts or timestamps"))?),
     });
     made.map_err(|e| e.at("to_date"))
 }
 
-/// Times of a day: of integers, so many units since midnight; of texts, such as `04:05:06.5`; the time of day of each timestamp, in its
-/// zone; and times in another unit.
+/// Times of a day: of integers, so many units since midnight; of texts, such as `04:05:06.5`, or of a format as for [`strftime`]; the time
+/// of day of each timestamp, in its zone; and times in another unit.
 ///
 /// What is finer than the unit is left out of times, and an error in a text. Errors: as [`to_timestamp`].
-pub fn to_time(x: &Value, unit: &str) -> Result<Value> {
+pub fn to_time(x: &Value, unit: &str, format: Option<&str>) -> Result<Value> {
     let made = || {
         let dtype = match unit.parse()? {
             TimeUnit::Second | TimeUnit::Millisecond => DType::I32,
             TimeUnit::Microsecond | TimeUnit::Nanosecond => DType::I64,
         };
         let times = |counts| Ok(TimeTensor::new(counts, unit)?.into_value());
-        below_of_texts(x, "00:00:00", &|x| match typed::<TimestampTensor>(x) {
+        let form = &form("time", unit, None, format);
+        below_times(x, form, &|x| match typed::<TimestampTensor>(x) {
             Some(moments) => {
                 let wide = rescaled(within_day(&moments)?.tensor()?, moments.unit(), unit)?;
                 times(ops::cast(wide, dtype)?.tensor()?.clone())
             }
             None if typed::<TimeTensor>(x).is_some() => in_unit(x, unit),
-            None if is_text(x) => times(parsed(x, "time", unit, None)?),
+            None if is_text(x) => times(parsed(x, form)?),
             None => times(integers(x, dtype).map_err(|e| e.wanted("integers, texts, timestamps or times"))?),
         })
     };
@@ -91,12 +97,55 @@ pub fn to_time(x: &Value, unit: &str) -> Result<Value> {
 /// Errors: as [`to_timestamp`].
 pub fn to_duration(x: &Value, unit: &str) -> Result<Value> {
     let durations = |counts| Ok(DurationTensor::new(counts, unit)?.into_value());
-    let made = below_of_texts(x, "0s", &|x| match typed::<DurationTensor>(x) {
+    let form = &form("duration", unit, None, None);
+    let made = below_times(x, form, &|x| match typed::<DurationTensor>(x) {
         Some(_) => in_unit(x, unit),
-        None if is_text(x) => durations(parsed(x, "duration", unit, None)?),
+        None if is_text(x) => durations(parsed(x, form)?),
         None => durations(integers(x, DType::I64).map_err(|e| e.wanted("integers, texts or durations"))?),
     });
     made.map_err(|e| e.at("to_duration"))
+}
+
+/// The text of each timestamp, date or time of a day in a format: the directives of
+/// [`strftime`](https://docs.rs/chrono/latest/chrono/format/strftime), but that `%f` is six digits of a second's fraction, nine of `ns`.
+///
+/// A timestamp with a zone is written in its zone. What is missing is missing in the texts.
+/// Errors: other values; directives of what such times do not have, and the name of a zone; a zone by name, whose offsets change and are
+/// not known here; years that are not within 262 thousand of the present.
+///
+/// ```
+/// # use extenso_ext::{constant, strftime, to_timestamp};
+/// let x = to_timestamp(&constant(vec![86_399, 951_782_400]).unwrap(), "s", Some("+05:30"), None).unwrap();
+/// assert_eq!(strftime(&x, "%a %d %b %Y %H:%M %z").unwrap().to_string(), r#"["Fri 02 Jan 1970 05:29 +0530", "Tue 29 Feb 2000 05:30 +0530"]"#);
+/// ```
+pub fn strftime(x: &Value, format: &str) -> Result<Value> {
+    let texts = below_filled(x, &first_of, &|x| {
+        let error = || Err(Error::dtype(format!("found {}", x.spec()?)).wanted("timestamps, dates or times of a day"));
+        shown(x, Some(format))?.map_or_else(error, Ok)
+    });
+    texts.map_err(|e| e.at("strftime"))
+}
+
+/// What is below rows and masks, where a missing text is the one of the time that counts 0.
+fn below_times(x: &Value, form: &TimeText, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
+    let first = |x: &Value| if is_text(x) { first_text(form).map(|text| Some(text.as_str().into())) } else { Ok(None) };
+    below_filled(x, &first, f)
+}
+
+/// The first of the times of this type, which stands for those that are missing.
+fn first_of(x: &Value) -> Result<Option<Arg>> {
+    let zero = Tensor::scalar(0_i64);
+    let narrow = || ops::cast(&zero, DType::I32)?.tensor().cloned();
+    let first = if let Some(x) = typed::<TimestampTensor>(x) {
+        TimestampTensor::new(zero, x.unit(), x.zone())?.into_value()
+    } else if let Some(x) = typed::<DateTensor>(x) {
+        DateTensor::new(if x.values().dtype() == DType::I32 { narrow()? } else { zero }, x.unit())?.into_value()
+    } else if let Some(x) = typed::<TimeTensor>(x) {
+        TimeTensor::new(if x.values().dtype() == DType::I32 { narrow()? } else { zero }, x.unit())?.into_value()
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(first.into()))
 }
 
 /// The counts of timestamps in another unit, of a zone that says when they are.

@@ -2,16 +2,18 @@
 //!
 //! Invariant: a text that was made of a time reads as it; one that is not exactly a time of the unit is an error.
 
+use super::pattern::Pattern;
 use super::{DateTensor, DurationTensor, TimeTensor, TimestampTensor};
-use crate::args::{answer, flat, typed_arg};
+use crate::args::{answer, flat, typed};
 use crate::spelling::Spelling;
 use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::{Answer, Arg, Call, Class, OpDef, OutputSpecs, Outputs, Tensor, Value, call_one};
+use extenso_core::{Answer, Arg, Call, Class, OpDef, OutputSpecs, Outputs, Tensor, Value, call_one, ops};
 use extenso_types::{DType, Error, LeafSpec, Result, TensorSpec};
 
 extenso_core::attrs! {
-    /// Which times a text spells (`timestamp`, `date`, `time` or `duration`), in which unit, and the zone of timestamps.
-    pub struct TimeText { of: String, unit: String, zone: Option<String> = None }
+    /// Which times a text spells (`timestamp`, `date`, `time` or `duration`), in which unit, the zone of timestamps, and the format if it is
+    /// another than that of RFC 3339 and ISO 8601.
+    pub struct TimeText { of: String, unit: String, zone: Option<String> = None, format: Option<String> = None }
 }
 
 /// The counts of the times that texts spell.
@@ -32,37 +34,59 @@ pub static TIME_TEXTS: OpDef = OpDef::general(Class::Structural, infer_texts, ru
     TimeText::DEF,
 );
 
+pub(super) fn form(of: &str, unit: &str, zone: Option<&str>, format: Option<&str>) -> TimeText {
+    TimeText { of: of.into(), unit: unit.into(), zone: zone.map(Into::into), format: format.map(Into::into) }
+}
+
+/// The text of the time that counts 0.
+pub(super) fn first_text(form: &TimeText) -> Result<String> {
+    Ok(match pattern(form)? {
+        Some((_, pattern)) => pattern.show(0).unwrap_or_default(),
+        None => spelling(form)?.show(&[0; 8]),
+    })
+}
+
 /// The counts of the times that texts spell, in the dtype of their type.
-pub(super) fn parsed(texts: &Value, of: &str, unit: &str, zone: Option<&str>) -> Result<Tensor> {
-    let form = TimeText { of: of.into(), unit: unit.into(), zone: zone.map(Into::into) };
-    call_one(&TIME_PARSE, &[Arg::from(texts)], &form)?.tensor().cloned()
+pub(super) fn parsed(texts: &Value, form: &TimeText) -> Result<Tensor> {
+    call_one(&TIME_PARSE, &[Arg::from(texts)], form)?.tensor().cloned()
+}
+
+/// The text of each time, in a format or in that of RFC 3339 and ISO 8601; none of another type.
+pub(super) fn shown(x: &Value, format: Option<&str>) -> Result<Option<Value>> {
+    let Some((counts, form)) = counted(x, format) else { return Ok(None) };
+    call_one(&TIME_TEXTS, &[Arg::from(&counts)], &form).map(Some)
 }
 
 /// `as_string` spells times as `to_literal` shows them.
 pub(super) fn as_string(call: &Call<'_>) -> Answer {
-    let [x] = flat(call) else { return Ok(None) };
-    let form = |of: &str, unit: &str, zone: Option<&str>| TimeText {
-        of: of.into(),
-        unit: unit.into(),
-        zone: zone.map(Into::into),
-    };
-    let (counts, form) = if let Some(x) = typed_arg::<TimestampTensor>(x) {
-        (x.values().clone(), form("timestamp", x.unit(), x.zone()))
-    } else if let Some(x) = typed_arg::<DateTensor>(x) {
-        (x.values().clone(), form("date", x.unit(), None))
-    } else if let Some(x) = typed_arg::<TimeTensor>(x) {
-        (x.values().clone(), form("time", x.unit(), None))
-    } else if let Some(x) = typed_arg::<DurationTensor>(x) {
-        (x.values().clone(), form("duration", x.unit(), None))
+    let [Arg::Value(x)] = flat(call) else { return Ok(None) };
+    shown(x, None)?.map_or(Ok(None), answer)
+}
+
+/// The counts of times, and how they are written.
+fn counted(x: &Value, format: Option<&str>) -> Option<(Tensor, TimeText)> {
+    if let Some(x) = typed::<TimestampTensor>(x) {
+        Some((x.values().clone(), form("timestamp", x.unit(), x.zone(), format)))
+    } else if let Some(x) = typed::<DateTensor>(x) {
+        Some((x.values().clone(), form("date", x.unit(), None, format)))
+    } else if let Some(x) = typed::<TimeTensor>(x) {
+        Some((x.values().clone(), form("time", x.unit(), None, format)))
     } else {
-        return Ok(None);
-    };
-    answer(call_one(&TIME_TEXTS, &[Arg::from(&counts)], &form)?)
+        let x = typed::<DurationTensor>(x)?;
+        Some((x.values().clone(), form("duration", x.unit(), None, format)))
+    }
 }
 
 fn spelling(attrs: &dyn AttrSet) -> Result<Spelling> {
-    let TimeText { of, unit, zone } = TimeText::of(attrs)?;
+    let TimeText { of, unit, zone, .. } = TimeText::of(attrs)?;
     Spelling::of_times(of, unit, zone.as_deref())
+}
+
+/// The pattern of the format that is given, with its text.
+fn pattern(attrs: &dyn AttrSet) -> Result<Option<(&str, Pattern)>> {
+    let TimeText { of, unit, zone, format } = TimeText::of(attrs)?;
+    let pattern = |format: &'_ String| Pattern::new(format, of, unit, zone.as_deref());
+    format.as_ref().map(|format| Ok((format.as_str(), pattern(format)?))).transpose()
 }
 
 /// The spec of the only argument, which has this dtype, in another one.
@@ -76,28 +100,38 @@ fn infer(args: &[LeafSpec], from: DType, to: DType) -> Result<OutputSpecs> {
 }
 
 fn infer_parse(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    pattern(attrs)?;
     infer(args, DType::String, spelling(attrs)?.dtype())
 }
 
 fn infer_texts(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    pattern(attrs)?;
     infer(args, spelling(attrs)?.dtype(), DType::String)
 }
 
 fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let (dense, spelling) = (args[0].tensor()?.data()?, spelling(attrs)?);
-    let cell = |i: usize| {
+    let (dense, spelling, pattern) = (args[0].tensor()?.data()?, spelling(attrs)?, pattern(attrs)?);
+    let is_narrow = spelling.dtype() == DType::I32;
+    let counted = |text: &str| match &pattern {
+        Some((_, pattern)) => {
+            let count = i64::try_from(pattern.parse(text)?).ok()?;
+            (!is_narrow || i32::try_from(count).is_ok()).then_some(count)
+        }
+        None if is_narrow => Some(i32::from_le_bytes(first(&spelling.parse(text)?)).into()),
+        None => Some(i64::from_le_bytes(first(&spelling.parse(text)?))),
+    };
+    let count = |i: usize| {
         let text = dense.str_at(i)?;
-        spelling.parse(text).ok_or_else(|| {
+        counted(text).ok_or_else(|| {
             let shown: String = text.chars().take(100).collect();
-            Error::value(format!("element {i} is '{shown}'")).wanted(spelling.wanted())
+            let wanted = pattern.as_ref().map(|(format, pattern)| pattern.wanted(format));
+            Error::value(format!("element {i} is '{shown}'")).wanted(wanted.unwrap_or_else(|| spelling.wanted()))
         })
     };
-    let tensor = if spelling.dtype() == DType::I32 {
-        let counts: Result<Vec<i32>> = (0..dense.len()).map(|i| Ok(i32::from_le_bytes(first(&cell(i)?)))).collect();
-        Tensor::from_vec(counts?)
-    } else {
-        let counts: Result<Vec<i64>> = (0..dense.len()).map(|i| Ok(i64::from_le_bytes(first(&cell(i)?)))).collect();
-        Tensor::from_vec(counts?)
+    let counts = (0..dense.len()).map(count).collect::<Result<Vec<i64>>>()?;
+    let tensor = match is_narrow {
+        true => Tensor::from_vec(counts.into_iter().map(|count| count as i32).collect()),
+        false => Tensor::from_vec(counts),
     };
     Ok(Outputs::from_iter([tensor.with_dims(dense.dims())?.into()]))
 }
@@ -109,10 +143,15 @@ fn first<const N: usize>(cell: &[u8]) -> [u8; N] {
 }
 
 fn run_texts(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let (x, spelling) = (args[0].tensor()?, spelling(attrs)?);
-    let texts: Vec<String> = match spelling.dtype() {
-        DType::I32 => x.as_slice::<i32>()?.iter().map(|count| spelling.show(&count.to_le_bytes())).collect(),
-        _ => x.as_slice::<i64>()?.iter().map(|count| spelling.show(&count.to_le_bytes())).collect(),
+    let (x, spelling, pattern) = (args[0].tensor()?, spelling(attrs)?, pattern(attrs)?);
+    let wide = ops::cast(x, DType::I64)?;
+    let shown = |(i, count): (usize, &i64)| match &pattern {
+        Some((format, pattern)) => pattern.show(*count).ok_or_else(|| {
+            Error::value(format!("element {i} counts {count}, and is in no year that '{format}' writes"))
+                .wanted("a time within 262 thousand years of the present")
+        }),
+        None => Ok(spelling.show(&count.to_le_bytes()[..spelling.width()])),
     };
+    let texts = wide.tensor()?.as_slice::<i64>()?.iter().enumerate().map(shown).collect::<Result<Vec<String>>>()?;
     Ok(Outputs::from_iter([Tensor::strings(x.data()?.dims(), &texts)?.into()]))
 }

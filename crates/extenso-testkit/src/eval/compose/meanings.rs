@@ -12,6 +12,8 @@ use extenso_types::{DType, Error, Result};
 extenso_core::attrs! {
     /// Of times.
     pub struct Unit { unit: String = "s".to_string() }
+    /// Of times of texts, and of their texts.
+    pub struct TimeForm { unit: String = "s".to_string(), zone: Option<String> = None, format: Option<String> = None }
     /// Of decimals.
     pub struct Digits { precision: i64 = 10, scale: i64 = 2 }
 }
@@ -95,8 +97,19 @@ pub(super) static FUNCTIONS: &[Composed] = &[
     Composed {
         name: "to_timestamp",
         params: &["x"],
-        attrs: Unit::DEF,
-        run: |args, attrs| extenso_ext::to_timestamp(&given(args, 0)?, &Unit::of(attrs)?.unit, None),
+        attrs: TimeForm::DEF,
+        run: |args, attrs| {
+            let TimeForm { unit, zone, format } = TimeForm::of(attrs)?;
+            extenso_ext::to_timestamp(&given(args, 0)?, unit, zone.as_deref(), format.as_deref())
+        },
+    },
+    Composed {
+        name: "strftime",
+        params: &["x"],
+        attrs: TimeForm::DEF,
+        run: |args, attrs| {
+            extenso_ext::strftime(&given(args, 0)?, TimeForm::of(attrs)?.format.as_deref().unwrap_or_default())
+        },
     },
     Composed {
         name: "to_duration",
@@ -107,14 +120,17 @@ pub(super) static FUNCTIONS: &[Composed] = &[
     Composed {
         name: "to_time",
         params: &["x"],
-        attrs: Unit::DEF,
-        run: |args, attrs| extenso_ext::to_time(&given(args, 0)?, &Unit::of(attrs)?.unit),
+        attrs: TimeForm::DEF,
+        run: |args, attrs| {
+            let TimeForm { unit, format, .. } = TimeForm::of(attrs)?;
+            extenso_ext::to_time(&given(args, 0)?, unit, format.as_deref())
+        },
     },
     Composed {
         name: "to_date",
         params: &["x"],
-        attrs: NoAttrs::DEF,
-        run: |args, _| extenso_ext::to_date(&given(args, 0)?),
+        attrs: TimeForm::DEF,
+        run: |args, attrs| extenso_ext::to_date(&given(args, 0)?, TimeForm::of(attrs)?.format.as_deref()),
     },
     Composed {
         name: "zip_of",
