@@ -425,7 +425,7 @@ __all__ = [
     "JsonBlocks",
     "UnionTensor",
     "date_part",
-    "cast_unit", "to_decimal", "to_timestamp", "to_date", "to_time", "to_duration",
+    "cast_unit", "to_decimal", "to_timestamp", "to_date", "to_time", "to_duration", "strftime",
     "decimal_to_string",
     "read_arrow",
     "write_arrow",
