@@ -70,7 +70,8 @@ impl<const ORDERED: bool> Reader<'_, '_, ORDERED> {
     /// Reads the fields of a message, each in its turn.
     pub(super) fn in_order(&mut self, record: &Record, quick: &Quick, turns: &[Turn], part: Span) -> Option<()> {
         let wire = Bytes(self.bytes.get(..part.end)?);
-        let (mut at, mut next) = (part.start, 0);
+        // How many values of the field whose turn it is came.
+        let (mut at, mut next, mut count) = (part.start, 0, 0_u32);
         while at < wire.0.len() {
             // Behind a tag there is a byte of its value or more.
             let two = wire.two(at)?;
@@ -86,8 +87,13 @@ impl<const ORDERED: bool> Reader<'_, '_, ORDERED> {
             };
             let came;
             (came, at) = self.values(record, step, tag, wire, value)?;
-            self.add(record, turns.get(next)?, came)?;
-            next += 1;
+            count = count.checked_add(came)?;
+            // Of some fields one value is read at a time.
+            if step.repeats && wire.has(tag, at) {
+                continue;
+            }
+            self.add(record, turns.get(next)?, count)?;
+            (next, count) = (next + 1, 0);
         }
         turns.get(next..)?.iter().try_for_each(|turn| self.add(record, turn, 0))
     }
