@@ -1,11 +1,11 @@
 //! Times of integers, of texts and of other times, in rows and under masks.
 
 use super::calendar::{days_of, offset_of, within_day};
-use super::texts::{TimeText, first_text, form, parsed, shown};
+use super::texts::{TimeText, counted, first_text, form, parsed, shown};
 use super::unit::{in_unit, rescaled};
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::typed;
-use crate::meaning::nested::below_filled;
+use crate::meaning::nested::{below_filled, is_text, under_meaning_of};
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 
@@ -132,20 +132,11 @@ fn below_times(x: &Value, form: &TimeText, f: &dyn Fn(&Value) -> Result<Value>) 
     below_filled(x, &first, f)
 }
 
-/// The first of the times of this type, which stands for those that are missing.
+/// The time of this type that counts 0, which stands for those that are missing.
 fn first_of(x: &Value) -> Result<Option<Arg>> {
-    let zero = Tensor::scalar(0_i64);
-    let narrow = || ops::cast(&zero, DType::I32)?.tensor().cloned();
-    let first = if let Some(x) = typed::<TimestampTensor>(x) {
-        TimestampTensor::new(zero, x.unit(), x.zone())?.into_value()
-    } else if let Some(x) = typed::<DateTensor>(x) {
-        DateTensor::new(if x.values().dtype() == DType::I32 { narrow()? } else { zero }, x.unit())?.into_value()
-    } else if let Some(x) = typed::<TimeTensor>(x) {
-        TimeTensor::new(if x.values().dtype() == DType::I32 { narrow()? } else { zero }, x.unit())?.into_value()
-    } else {
-        return Ok(None);
-    };
-    Ok(Some(first.into()))
+    let Some((counts, _)) = counted(x, None) else { return Ok(None) };
+    let zero = ops::cast(Tensor::scalar(0_i64), counts.dtype())?;
+    under_meaning_of(x, &zero).map(|first| Some(first.into()))
 }
 
 /// The counts of timestamps in another unit, of a zone that says when they are.
@@ -174,10 +165,6 @@ fn counted_days(days: Value) -> Result<Tensor> {
     let fits = ops::equal(ops::cast(ops::cast(&days, DType::I32)?, DType::I64)?, &days)?;
     let days = ops::check_all(days, fits, "the day does not fit 32 bits", "a day within 5.8 million years")?;
     Ok(ops::cast(days, DType::I32)?.tensor()?.clone())
-}
-
-fn is_text(x: &Value) -> bool {
-    x.tensor().is_ok_and(|tensor| tensor.dtype() == DType::String)
 }
 
 fn integers(x: &Value, dtype: DType) -> Result<Tensor> {

@@ -12,6 +12,7 @@ use std::fmt::Write;
 
 /// How times of one kind are written.
 pub(super) struct Pattern {
+    pub format: String,
     /// What is read, and what is written: a fraction of any digits, and of so many.
     read: Vec<Item<'static>>,
     written: Vec<Item<'static>>,
@@ -79,7 +80,7 @@ impl Pattern {
             "time" => (Kind::Time, unit.parse()?, 1),
             _ => return refuse(format!("{of}s have none"), "timestamps, dates or times of a day"),
         };
-        let pattern = Pattern { read, written, kind, unit, per_day };
+        let pattern = Pattern { format: format.into(), read, written, kind, unit, per_day };
         match pattern.show(0) {
             Some(_) => Ok(pattern),
             None => refuse(format!("'{format}' asks for what {of}s do not have"), "directives of such times alone"),
@@ -164,9 +165,9 @@ impl Pattern {
     }
 
     /// What a text has to be, with an example.
-    pub fn wanted(&self, format: &str) -> String {
+    pub fn wanted(&self) -> String {
         let example = self.show(0).map_or(String::new(), |text| format!(", such as '{text}'"));
-        format!("a text of the format '{format}'{example}, in whole units")
+        format!("a text of the format '{}'{example}, in whole units", self.format)
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn form(of: &str, unit: &str, zone: Option<&str>, format: Option<&str
 /// The text of the time that counts 0.
 pub(super) fn first_text(form: &TimeText) -> Result<String> {
     Ok(match pattern(form)? {
-        Some((_, pattern)) => pattern.show(0).unwrap_or_default(),
+        Some(pattern) => pattern.show(0).unwrap_or_default(),
         None => spelling(form)?.show(&[0; 8]),
     })
 }
@@ -64,7 +64,7 @@ pub(super) fn as_string(call: &Call<'_>) -> Answer {
 }
 
 /// The counts of times, and how they are written.
-fn counted(x: &Value, format: Option<&str>) -> Option<(Tensor, TimeText)> {
+pub(super) fn counted(x: &Value, format: Option<&str>) -> Option<(Tensor, TimeText)> {
     if let Some(x) = typed::<TimestampTensor>(x) {
         Some((x.values().clone(), form("timestamp", x.unit(), x.zone(), format)))
     } else if let Some(x) = typed::<DateTensor>(x) {
@@ -82,11 +82,10 @@ fn spelling(attrs: &dyn AttrSet) -> Result<Spelling> {
     Spelling::of_times(of, unit, zone.as_deref())
 }
 
-/// The pattern of the format that is given, with its text.
-fn pattern(attrs: &dyn AttrSet) -> Result<Option<(&str, Pattern)>> {
+/// The pattern of the format that is given.
+fn pattern(attrs: &dyn AttrSet) -> Result<Option<Pattern>> {
     let TimeText { of, unit, zone, format } = TimeText::of(attrs)?;
-    let pattern = |format: &'_ String| Pattern::new(format, of, unit, zone.as_deref());
-    format.as_ref().map(|format| Ok((format.as_str(), pattern(format)?))).transpose()
+    format.as_ref().map(|format| Pattern::new(format, of, unit, zone.as_deref())).transpose()
 }
 
 /// The spec of the only argument, which has this dtype, in another one.
@@ -113,7 +112,7 @@ fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
     let (dense, spelling, pattern) = (args[0].tensor()?.data()?, spelling(attrs)?, pattern(attrs)?);
     let is_narrow = spelling.dtype() == DType::I32;
     let counted = |text: &str| match &pattern {
-        Some((_, pattern)) => {
+        Some(pattern) => {
             let count = i64::try_from(pattern.parse(text)?).ok()?;
             (!is_narrow || i32::try_from(count).is_ok()).then_some(count)
         }
@@ -124,7 +123,7 @@ fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
         let text = dense.str_at(i)?;
         counted(text).ok_or_else(|| {
             let shown: String = text.chars().take(100).collect();
-            let wanted = pattern.as_ref().map(|(format, pattern)| pattern.wanted(format));
+            let wanted = pattern.as_ref().map(Pattern::wanted);
             Error::value(format!("element {i} is '{shown}'")).wanted(wanted.unwrap_or_else(|| spelling.wanted()))
         })
     };
@@ -146,8 +145,8 @@ fn run_texts(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
     let (x, spelling, pattern) = (args[0].tensor()?, spelling(attrs)?, pattern(attrs)?);
     let wide = ops::cast(x, DType::I64)?;
     let shown = |(i, count): (usize, &i64)| match &pattern {
-        Some((format, pattern)) => pattern.show(*count).ok_or_else(|| {
-            Error::value(format!("element {i} counts {count}, and is in no year that '{format}' writes"))
+        Some(pattern) => pattern.show(*count).ok_or_else(|| {
+            Error::value(format!("element {i} counts {count}, and is in no year that '{}' writes", pattern.format))
                 .wanted("a time within 262 thousand years of the present")
         }),
         None => Ok(spelling.show(&count.to_le_bytes()[..spelling.width()])),
