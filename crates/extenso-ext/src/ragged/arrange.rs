@@ -1,21 +1,26 @@
 //! Shapes, borders and positions of ragged tensors, as far as rows of different lengths have them.
 
+use super::grid::Grid;
 use super::{RaggedTensor, flatten, local_index};
-use crate::args::{answer, answer_ext, flat, int, typed_arg};
+use crate::args::{answer, answer_ext, flat, int, typed_arg, typed_ref};
 use crate::axes::{positions, zeros};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{Pad, Reshape};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
 use extenso_types::{DType, Error, Result};
 
-/// `reshape` to one axis gives all values that are in rows.
+/// `reshape` to one axis gives all values that are in rows; rows of one length have a shape, and take any other.
 ///
-/// Errors: any other shape.
+/// Errors: any other shape for rows of different lengths.
 pub(super) fn reshape(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     if Reshape::of(call.attrs)?.shape == [-1] {
         return answer(flatten(x.into_value(), None)?);
+    }
+    let cells = Grid::of(&x)?.into_cells();
+    if typed_ref::<RaggedTensor>(&cells).is_none() {
+        return answer(call_one(call.op, &[Arg::from(cells)], call.attrs)?);
     }
     Err(Error::shape("the argument is ragged, and a shape has uniform axes")
         .wanted("shape (-1,), for all values in one list")

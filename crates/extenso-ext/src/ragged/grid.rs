@@ -43,6 +43,11 @@ impl Grid {
         self.lengths.len() + 1
     }
 
+    /// What stands in the places, row by row.
+    pub(super) fn into_cells(self) -> Value {
+        self.cells
+    }
+
     /// The grid with its axes in another order, and with what `inside` makes of what stands in its places.
     ///
     /// Errors: those of `inside`; lists of no element, where the number of rows is not known while tracing.
