@@ -10,8 +10,10 @@ use super::hyperbolic::{
     sinh_f32, sinh_f64,
 };
 use super::map::{BlockKernel, Done, each, predicate};
+use super::power::{pow_f32, pow_f64};
 use extenso_types::DType;
 use half::{bf16, f16};
+use libm::{cbrt, cbrtf};
 
 /// Functions of one float or of two.
 pub trait Function: Copy {
@@ -35,6 +37,10 @@ pub trait Function: Copy {
     fn log2_(self) -> Self;
     /// The logarithm to the base 10.
     fn log10_(self) -> Self;
+    /// 2 to this power.
+    fn exp2_(self) -> Self;
+    /// The cube root.
+    fn cbrt_(self) -> Self;
     /// The angle, in radians, of the point with this ordinate and that abscissa.
     fn atan2_(self, x: Self) -> Self;
     /// The length of the hypotenuse over two legs.
@@ -58,10 +64,20 @@ macro_rules! functions {
 functions! {
     f32: asin_() asin_f32, acos_() acos_f32, atan_() atan_f32, atan2_(x) atan2_f32, sinh_() sinh_f32, cosh_() cosh_f32,
         asinh_() asinh_f32, acosh_() acosh_f32, atanh_() atanh_f32, hypot_(leg) hypot_f32, log2_() log2_f32, log10_() log10_f32,
-        log_add_exp_(other) log_add_exp_f32;
+        exp2_() exp2_f32, cbrt_() cbrtf, log_add_exp_(other) log_add_exp_f32;
     f64: asin_() asin_f64, acos_() acos_f64, atan_() atan_f64, atan2_(x) atan2_f64, sinh_() sinh_f64, cosh_() cosh_f64,
         asinh_() asinh_f64, acosh_() acosh_f64, atanh_() atanh_f64, hypot_(leg) hypot_f64, log2_() log2_f64, log10_() log10_f64,
-        log_add_exp_(other) log_add_exp_f64;
+        exp2_() exp2_f64, cbrt_() cbrt, log_add_exp_(other) log_add_exp_f64;
+}
+
+#[inline(always)]
+fn exp2_f32(x: f32) -> f32 {
+    pow_f32(2.0, x)
+}
+
+#[inline(always)]
+fn exp2_f64(x: f64) -> f64 {
+    pow_f64(2.0, x)
 }
 
 /// The kernel that tells whether the sign bit of a float is set, that of zeros and NaN included.

@@ -25,6 +25,36 @@ crate::ops! {
         .grad(|cx| one(divide(cx.g(), multiply(&cx.args[0], std::f64::consts::LN_10)?)))
         .examples(&[("log10([100.0])", "[2.0]")]);
 
+    /// 2 to the power of each element, within one unit in the last place.
+    EXP2: exp2(x) = OpDef::unary(map!(floats: |x| x.exp2_()))
+        .instead(FLOATS_ALONE)
+        .grad(|cx| one(multiply(cx.g(), multiply(cx.y(), std::f64::consts::LN_2)?)))
+        .examples(&[("exp2([3.0, -1.0])", "[8.0, 0.5]")]);
+
+    /// The cube root, within one unit in the last place. A negative number has a negative one.
+    CBRT: cbrt(x) = OpDef::unary(map!(floats: |x| x.cbrt_()))
+        .instead(FLOATS_ALONE)
+        .grad(|cx| one(divide(cx.g(), multiply(multiply(cx.y(), cx.y())?, 3)?)))
+        .examples(&[("cbrt([8.0, -27.0])", "[2.0, -3.0]")]);
+
+    /// The reciprocal of the square root. Zero gives an infinity with its sign, a negative number NaN.
+    RSQRT: rsqrt(x) = OpDef::unary(map!(floats: |x| 1.0 / x.sqrt()))
+        .instead(FLOATS_ALONE)
+        .grad(|cx| one(multiply(divide(cx.g(), &cx.args[0])?, multiply(cx.y(), -0.5)?)))
+        .examples(&[("rsqrt([4.0, 0.25])", "[0.5, 2.0]")]);
+
+    /// Angles in degrees as radians.
+    DEG2RAD: deg2rad(x) = OpDef::unary(map!(floats: |x| x.to_radians()))
+        .instead(FLOATS_ALONE)
+        .grad(|cx| one(deg2rad(cx.g())))
+        .examples(&[("deg2rad([0.0, 180.0])", "[0.0, 3.141592653589793]")]);
+
+    /// Angles in radians as degrees.
+    RAD2DEG: rad2deg(x) = OpDef::unary(map!(floats: |x| x.to_degrees()))
+        .instead(FLOATS_ALONE)
+        .grad(|cx| one(rad2deg(cx.g())))
+        .examples(&[("rad2deg([0.0, 3.141592653589793])", "[0.0, 180.0]")]);
+
     /// The logarithm of `exp(x) + exp(y)`, without overflow; with broadcasting.
     LOGADDEXP: logaddexp(x, y) = OpDef::binary(map!(floats: |x, y| x.log_add_exp_(y)))
         .instead(FLOATS_ALONE)

@@ -4,6 +4,7 @@
 
 mod activations;
 mod args;
+mod arithmetic;
 mod assemble;
 mod bitwise;
 mod checks;
@@ -60,6 +61,7 @@ mod trigonometry;
 mod vocabulary;
 
 pub use activations::*;
+pub use arithmetic::*;
 pub use assemble::{Run, assemble};
 pub use bitwise::*;
 pub use checks::*;
@@ -118,6 +120,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Elementwise", ELEMENTWISE),
     ("Comparisons and logic", COMPARISONS),
     ("Mathematics", MATH),
+    ("Arithmetic", ARITHMETIC),
     ("Trigonometry", TRIGONOMETRY),
     ("Floats", FLOATS),
     ("Special functions", SPECIAL),

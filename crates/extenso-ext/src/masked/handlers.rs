@@ -24,6 +24,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
     let single: &[(&OpDef, &str, Handle)] = &[
         (&ops::FLOOR_DIVIDE, "MaskedTensor division", arithmetic::faulting),
         (&ops::REMAINDER, "MaskedTensor division", arithmetic::faulting),
+        (&ops::FMOD, "MaskedTensor division", arithmetic::faulting),
         (&ops::DIVIDE, "MaskedTensor division", arithmetic::divide),
         (&ops::POW, "MaskedTensor powers", arithmetic::faulting),
         (&ops::WHERE, "MaskedTensor where", arithmetic::where_),
