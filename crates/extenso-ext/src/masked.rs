@@ -14,7 +14,7 @@ mod text;
 
 pub(crate) use structure::{mask_may_be_missing, stretched};
 
-use crate::args::{int, typed};
+use crate::args::{int, typed, typed_ref};
 use crate::axes::{dim, rank};
 use crate::missing::coalesce;
 use crate::ragged::RaggedTensor;
@@ -22,6 +22,7 @@ use crate::structs::{Field, StructTensor};
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result};
+use std::cmp::Ordering;
 use std::fmt;
 
 /// Values with a mask; null is neither zero nor empty.
@@ -75,11 +76,29 @@ fn is_ragged(value: &Value, axis: usize) -> bool {
 impl MaskedTensor {
     /// The values where `mask` is true, and nothing elsewhere.
     ///
+    /// Of masks over each other, that of fewer axes is the outer one, and two of the same axes are one: there both must be true.
     /// Errors: the mask is not bool, or its shape is not that of the outer axes of the values.
     pub fn new(values: impl Into<Value>, mask: Tensor) -> Result<MaskedTensor> {
         let masked = MaskedTensor { values: values.into(), mask };
         fits(&masked).map_err(|e| e.at("MaskedTensor"))?;
-        Ok(masked)
+        masked.in_order()
+    }
+
+    fn in_order(self) -> Result<MaskedTensor> {
+        let Some(inner) = typed_ref::<MaskedTensor>(&self.values) else { return Ok(self) };
+        // Masks of unknown ranks stay as they are.
+        let (Ok(outer), Ok(own)) = (self.mask_rank(), inner.mask_rank()) else { return Ok(self) };
+        match outer.cmp(&own) {
+            Ordering::Less => Ok(self),
+            Ordering::Equal => {
+                let both = ops::logical_and(&self.mask, &inner.mask)?;
+                MaskedTensor::new(inner.values.clone(), both.tensor()?.clone())
+            }
+            Ordering::Greater => {
+                let values = MaskedTensor::new(inner.values.clone(), self.mask.clone())?.into_value();
+                Ok(MaskedTensor { values, mask: inner.mask.clone() })
+            }
+        }
     }
 
     /// The values, with anything under what is missing.

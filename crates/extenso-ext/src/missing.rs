@@ -250,11 +250,8 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
             return Ok(whole);
         }
         return match typed::<MaskedTensor>(&whole) {
-            Some(whole) if typed::<MaskedTensor>(masked.values()).is_none() => {
-                masked_by(or_else(whole.values(), y)?, whole.mask())
-            }
-            // Of a mask over another there is one left now.
-            Some(_) | None => or_else(&whole, y),
+            Some(whole) => masked_by(or_else(whole.values(), y)?, whole.mask()),
+            None => or_else(&whole, y),
         };
     }
     if let Some(records) = typed::<StructTensor>(x) {

@@ -5,7 +5,7 @@
 
 use super::structure::stretched;
 use super::{MaskedTensor, same_axes, trailing};
-use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
+use crate::args::{again, answer, answer_ext, flat, held, int, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, is_ragged, outer, rank};
 use crate::meaning::order::lacks_identity;
 use crate::ragged::reduction::{over_axes, segment_op};
@@ -15,7 +15,7 @@ use crate::{DecimalTensor, DurationTensor};
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
 use extenso_core::reduce::{Fold, Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, Tensor, Value, call_one, ops};
-use extenso_types::{DTypeKind, Dim, Error, Result};
+use extenso_types::{DTypeKind, Dim, Result};
 use smallvec::SmallVec;
 
 /// A unary op is the op on the values, under the same mask.
@@ -36,8 +36,8 @@ pub(super) fn elementwise(call: &Call<'_>) -> Answer {
         return Ok(Some(rows));
     }
     let Some(operands) = given.with_masks_first()? else { return Ok(None) };
-    let mask = operands.mask()?;
-    wrap(again(call, &operands.values())?, |values| mask.over(values))
+    let masks = operands.masks()?;
+    wrap(again(call, &operands.values())?, |values| masks.iter().try_fold(values, |values, mask| mask.over(values)))
 }
 
 /// The op on rows of which some are missing as a whole, beside a mask of what is in them: the rows come first, and their mask after.
@@ -94,13 +94,17 @@ pub(super) fn faulting(call: &Call<'_>) -> Answer {
         return Ok(Some(rows));
     }
     let Some(operands) = given.with_masks_first()? else { return Ok(None) };
-    let mask = operands.mask()?;
+    let masks = operands.masks()?;
     let [x, y] = &operands.values()[..] else { return Ok(None) };
+    let one_there = |second: Value, mask: &Mask| {
+        let one = one_like(&second)?;
+        ops::where_(mask.against(operands.rank)?, second, one)
+    };
     let y = match y {
-        Arg::Value(second) => Arg::Value(ops::where_(mask.against(operands.rank)?, second, one_like(second)?)?),
+        Arg::Value(second) => Arg::Value(masks.iter().try_fold(second.clone(), one_there)?),
         Arg::Scalar(_) | Arg::List(_) => y.clone(),
     };
-    wrap(again(call, &[x.clone(), y])?, |values| mask.over(values))
+    wrap(again(call, &[x.clone(), y])?, |values| masks.iter().try_fold(values, |values, mask| mask.over(values)))
 }
 
 /// One, which is one unit of durations.
@@ -135,13 +139,18 @@ pub(super) fn where_(call: &Call<'_>) -> Answer {
     if let Some(mask) = condition.only_mask(&[x, y], operands.rank)? {
         return wrap(picked, |values| mask.over(values));
     }
-    let present = |item: &Item| item.wide_mask(operands.rank).map(|mask| mask.map_or(Arg::from(true), Arg::Value));
-    let chosen = ops::where_(condition.value(), present(x)?, present(y)?)?;
-    let mask = match condition.wide_mask(operands.rank)? {
-        Some(mask) => ops::logical_and(mask, chosen)?,
-        None => chosen,
-    };
-    wrap(picked, |values| Mask { mask: mask.clone(), covers: operands.rank, rank: operands.rank }.over(values))
+    // As far as rows are chosen, and not their elements, a row that is missing stays one.
+    let covers = [x, y].iter().filter_map(|item| item.covers(operands.rank)).max().unwrap_or(0);
+    let covers = covers.max(condition.tells_apart(operands.rank)?);
+    let present = |item: &Item| item.mask(operands.rank, covers).map(|mask| mask.map_or(Arg::from(true), Arg::Value));
+    let chosen = ops::where_(condition.without_last(operands.rank - covers)?, present(x)?, present(y)?)?;
+    let mut masks = SmallVec::<[Mask; 2]>::from_iter([Mask { mask: chosen, covers, rank: operands.rank }]);
+    if let Some(covers) = condition.covers(operands.rank)
+        && let Some(mask) = condition.mask(operands.rank, covers)?
+    {
+        masks.push(Mask { mask, covers, rank: operands.rank });
+    }
+    wrap(picked, |values| masks.iter().try_fold(values, |values, mask| mask.over(values)))
 }
 
 /// The operands of an op that broadcasts.
@@ -232,14 +241,19 @@ impl Operands {
         self.items.iter().map(Item::value).collect()
     }
 
-    /// Where every masked operand is there.
-    fn mask(&self) -> Result<Mask> {
-        let covers = self.items.iter().filter_map(|item| item.covers(self.rank)).max().unwrap_or(0);
-        let masks: Result<Vec<Value>> =
-            self.items.iter().filter_map(|item| item.mask(self.rank, covers).transpose()).collect();
-        let all = masks?.into_iter().map(Ok).reduce(|a, b| ops::logical_and(a?, b?));
-        let mask = all.unwrap_or_else(|| Err(Error::internal("no operand is masked")))?;
-        Ok(Mask { mask, covers, rank: self.rank })
+    /// Where the masked operands are there, those that say it of the same axes together; the most axes come first.
+    fn masks(&self) -> Result<SmallVec<[Mask; 2]>> {
+        let mut layers: SmallVec<[Mask; 2]> = SmallVec::new();
+        for item in &self.items {
+            let Some(covers) = item.covers(self.rank) else { continue };
+            let Some(mask) = item.mask(self.rank, covers)? else { continue };
+            match layers.iter_mut().find(|layer| layer.covers == covers) {
+                Some(layer) => layer.mask = ops::logical_and(&layer.mask, mask)?,
+                None => layers.push(Mask { mask, covers, rank: self.rank }),
+            }
+        }
+        layers.sort_by_key(|layer| std::cmp::Reverse(layer.covers));
+        Ok(layers)
     }
 }
 
@@ -303,8 +317,23 @@ impl Item {
         Ok(self.mask(rank, covers)?.map(|mask| Mask { mask, covers, rank }))
     }
 
-    fn wide_mask(&self, rank: usize) -> Result<Option<Value>> {
-        self.mask(rank, rank)
+    /// How many axes of the result, from the outer one, the operand's values differ along, as far as is known.
+    fn tells_apart(&self, rank: usize) -> Result<usize> {
+        let Arg::Value(value) = self.value() else { return Ok(0) };
+        let own = self.rank().unwrap_or(0);
+        for axis in (0..own).rev() {
+            if dim(&value, axis)? != Dim::Known(1) {
+                return Ok(rank - own + axis + 1);
+            }
+        }
+        Ok(0)
+    }
+
+    /// The operand's values without the last `count` axes of the result, along which they have size 1 if any.
+    fn without_last(&self, count: usize) -> Result<Arg> {
+        let Arg::Value(value) = self.value() else { return Ok(self.value()) };
+        let axes: Vec<i64> = (1..=count.min(self.rank().unwrap_or(0))).map(|i| -int(i)).collect();
+        if axes.is_empty() { Ok(Arg::Value(value)) } else { ops::squeeze(value, axes).map(Arg::Value) }
     }
 }
 

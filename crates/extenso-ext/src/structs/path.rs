@@ -5,10 +5,9 @@
 
 use super::StructTensor;
 use crate::args::{typed, typed_ref};
-use crate::axes::rank;
-use crate::masked::{MaskedTensor, trailing};
+use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
-use extenso_core::{ExtensionType, Tensor, Value, ops};
+use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_types::{Error, Path, Result, Segment};
 use std::sync::Arc;
 
@@ -54,14 +53,7 @@ fn through_mask(masked: &MaskedTensor, steps: &[Segment]) -> Result<Value> {
 
 /// The value, missing where it is and where the mask says so.
 pub(crate) fn masked_by(value: Value, mask: &Tensor) -> Result<Value> {
-    let Some(inner) = typed::<MaskedTensor>(&value) else {
-        return Ok(MaskedTensor::new(value, mask.clone())?.into_value());
-    };
-    let (outer, own) = (rank(&mask.clone().into())?, inner.mask_rank()?);
-    let wide = |mask: &Tensor, axes: usize| trailing(&mask.clone().into(), axes);
-    let both =
-        ops::logical_and(wide(mask, own.saturating_sub(outer))?, wide(inner.mask(), outer.saturating_sub(own))?)?;
-    Ok(MaskedTensor::new(inner.values().clone(), both.tensor()?.clone())?.into_value())
+    Ok(MaskedTensor::new(value, mask.clone())?.into_value())
 }
 
 /// The field of a name, through rows and masks.
