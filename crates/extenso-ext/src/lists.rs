@@ -114,7 +114,8 @@ fn only(values: Vec<Value>) -> Result<Value> {
 }
 
 fn at(x: &Value, axis: usize, beside: Vec<Beside>, f: OfLists<'_>) -> Result<Vec<Value>> {
-    if let Some(mask) = rows_missing(x, &beside)?.filter(|_| axis > 0) {
+    let missing = if axis > 0 { rows_missing(x, &beside)? } else { None };
+    if let Some(mask) = missing {
         let there = |value: &Value| rows_under(value)?.only_where(&mask).map(RaggedTensor::into_value);
         let lists = |other: Beside| {
             let value = if other.each { other.value } else { there(&other.value).map_err(|e| e.at(other.name))? };
@@ -180,7 +181,9 @@ fn outside(x: &Value, rows: &RaggedTensor, made: Value) -> Result<Value> {
         }
         let outer = [dim(x, 0)?, dim(x, 1)?].into_iter().map(Ok);
         let sizes = outer.chain((1..rank(&made)?).map(|axis| dim(&made, axis))).collect::<Result<Vec<Dim>>>()?;
-        if sizes.iter().filter(|n| n.known().is_none()).count() < 2 {
+        let unknown = sizes.iter().filter(|n| n.known().is_none()).count();
+        // Where a size is 0, the number of elements does not tell another.
+        if unknown == 0 || (unknown == 1 && !sizes.contains(&Dim::Known(0))) {
             return ops::reshape(made, sizes.into_iter().map(|n| n.known().map_or(-1, int)).collect::<Vec<i64>>());
         }
     }

@@ -7,6 +7,7 @@ mod arithmetic;
 mod choice;
 mod handlers;
 mod lines;
+mod operands;
 mod products;
 mod rows;
 mod structure;

@@ -49,15 +49,18 @@ fn of_decimals(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
     where_any(x, axis, mean, &n)
 }
 
-/// Quotients and remainders are added apart, since the sum of the counts may not fit 64 bits.
+/// The upper and the lower halves of the bits are added apart, since the sum of the counts may not fit 64 bits.
 fn of_times(x: &Value, like: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
     let counts = ops::cast(plain(x)?, DType::I64)?;
     let n = count(x, axis.clone(), keepdims)?;
-    let each = count(x, axis.clone(), *axis != Axes::All)?;
-    let each = ops::maximum(each, 1)?;
-    let whole = ops::sum(ops::floor_divide(&counts, &each)?, axis.clone(), keepdims)?;
-    let rest = ops::sum(ops::remainder(&counts, &each)?, axis.clone(), keepdims)?;
-    let mean = ops::add(whole, ops::floor_divide(rest, ops::maximum(&n, 1)?)?)?;
+    let each = ops::maximum(&n, 1)?;
+    let upper = ops::sum(ops::bitwise_right_shift(&counts, 32)?, axis.clone(), keepdims)?;
+    let lower = ops::sum(ops::bitwise_and(&counts, (1_i64 << 32) - 1)?, axis.clone(), keepdims)?;
+    let carried = ops::multiply(ops::remainder(&upper, &each)?, 1_i64 << 32)?;
+    let parts = [ops::multiply(ops::floor_divide(upper, &each)?, 1_i64 << 32), ops::floor_divide(&carried, &each)];
+    let whole = parts.into_iter().try_fold(ops::floor_divide(&lower, &each)?, |sum, part| ops::add(sum, part?))?;
+    let rest = ops::add(ops::remainder(carried, &each)?, ops::remainder(lower, &each)?)?;
+    let mean = ops::add(whole, ops::floor_divide(rest, each)?)?;
     let dtype = crate::dtype_of(&like.spec()?).unwrap_or(DType::I64);
     where_any(x, axis, under_meaning_of(like, &ops::cast(mean, dtype)?)?, &n)
 }
@@ -97,15 +100,16 @@ fn where_any(x: &Value, axis: &Axes, mean: Value, n: &Value) -> Result<Value> {
 
 /// Whether there may be nothing along the axes.
 pub(crate) fn may_be_none(x: &Value, axis: &Axes) -> Result<bool> {
-    Ok(typed::<MaskedTensor>(x).is_some() || typed::<RaggedTensor>(x).is_some() || is_empty(x, axis)?)
+    Ok(typed::<MaskedTensor>(x).is_some() || typed::<RaggedTensor>(x).is_some() || may_be_empty(x, axis)?)
 }
 
-fn is_empty(x: &Value, axis: &Axes) -> Result<bool> {
+fn may_be_empty(x: &Value, axis: &Axes) -> Result<bool> {
     let rank = rank(x)?;
     let axes = match axis {
         Axes::All => (0..rank).map(int).collect::<Vec<i64>>(),
         Axes::List(axes) => axes.to_vec(),
     };
     let size = |axis: &usize| if *axis == 0 { crate::axes::outer(x) } else { dim(x, *axis).ok() };
-    Ok(normalize_axes(&axes, rank)?.iter().any(|axis| size(axis).and_then(|dim| dim.known()) == Some(0)))
+    // A size that is not known may be 0.
+    Ok(normalize_axes(&axes, rank)?.iter().any(|axis| size(axis).and_then(|dim| dim.known()).is_none_or(|n| n == 0)))
 }

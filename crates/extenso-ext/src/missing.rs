@@ -17,7 +17,7 @@ use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor, masked_by, select};
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Arg, ExtensionType, Value, ops};
+use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -127,6 +127,9 @@ pub fn mask(x: &Value, condition: &Value) -> Result<Value> {
 }
 
 fn where_true(x: &Value, condition: &Value) -> Result<Value> {
+    if let Some((x, condition, there)) = rows_there(x, condition)? {
+        return masked_by(where_true(&x, &condition)?, &there);
+    }
     let condition = fill_none(condition, false)?;
     let in_rows = typed::<RaggedTensor>(&condition).is_some();
     if let Some(masked) = typed::<MaskedTensor>(x).filter(|_| in_rows) {
@@ -139,6 +142,26 @@ fn where_true(x: &Value, condition: &Value) -> Result<Value> {
     }
     let there = condition.tensor().map_err(|e| e.at("condition"))?;
     masked_by(without_slope_under(x, &condition)?, there)
+}
+
+/// A value and a condition that have rows, and where these are there in both; none if no row of either may be missing.
+fn rows_there(x: &Value, condition: &Value) -> Result<Option<(Value, Value, Tensor)>> {
+    let missing =
+        |value: &Value| typed::<MaskedTensor>(value).filter(|masked| typed::<RaggedTensor>(masked.values()).is_some());
+    let there = match (missing(x), missing(condition)) {
+        (Some(x), Some(condition)) => ops::logical_and(x.mask(), condition.mask())?.tensor()?.clone(),
+        (Some(one), None) | (None, Some(one)) => one.mask().clone(),
+        (None, None) => return Ok(None),
+    };
+    if rank(condition)? < 2 {
+        return Ok(None);
+    }
+    let rows = |value: &Value| {
+        let rows = as_rows(missing(value).as_ref().map_or(value, MaskedTensor::values))?;
+        rows.only_where(&there).map(ExtensionType::into_value)
+    };
+    let condition = rows(condition).map_err(|e| e.at("condition"))?;
+    Ok(Some((rows(x)?, condition, there)))
 }
 
 /// The value with zeros where floats are to be missing: a slope of what lies there would be infinite or NaN for many ops, and times the

@@ -5,10 +5,11 @@ use super::pick::first_of;
 use super::{Beside, along, along_one, count, in_shape_of, only, rows_value};
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank};
-use crate::masked::without_missing_rows;
+use crate::masked::{MaskedTensor, without_missing_rows};
 use crate::missing::may_lack;
 use crate::ragged::columns::{across, across_changed};
 use crate::ragged::{RaggedTensor, cut_in};
+use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
@@ -239,6 +240,12 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
     if let (Some(at), Some(rows)) = (at.filter(|&at| at > 1 && !is_ragged(x, at)), typed_ref::<RaggedTensor>(x)) {
         // The axis is one of what is in the rows.
         return Ok(rows.with_values(repeat(rows.values(), counts, Some(int(at - 1)))?)?.into_value());
+    }
+    if let (Some(at), Some(lists)) = (at.filter(|&at| !is_ragged(x, at)), typed_ref::<MaskedTensor>(x))
+        && lists.mask_rank()? <= at
+    {
+        // Lists that are missing stay so.
+        return masked_by(repeat(lists.values(), counts, Some(int(at)))?, lists.mask());
     }
     let Some(at) = at.filter(|&at| is_ragged(x, at)) else { return ops::repeat(x, counts, axis) };
     let repeated = || {

@@ -77,6 +77,11 @@ fn of_times(x: &Value, like: &Value, q: &Quantiles, axis: &Axes, keepdims: bool)
             _ => return Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, or all")),
         },
     };
+    if at > 0
+        && let Some(found) = inside(&x, at, &|x, at| of_times(x, like, q, &Axes::List(vec![int(at)]), keepdims))?
+    {
+        return Ok(found);
+    }
     let mut counts = ops::cast(plain(&x)?, DType::I64)?;
     let (ends, mut x, mut at) = (rank(&x)? - 1, x, at);
     if at < ends {
@@ -107,6 +112,20 @@ fn of_times(x: &Value, like: &Value, q: &Quantiles, axis: &Axes, keepdims: bool)
     if keepdims { ops::expand_dims_at(found, kept) } else { Ok(found) }
 }
 
+/// What a function of an axis makes of what is inside lists: those that are missing stay so. None if the axis is the first of lists that are all there.
+fn inside(x: &Value, at: usize, f: &dyn Fn(&Value, usize) -> Result<Value>) -> Result<Option<Value>> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(x)
+        && masked.mask_rank()? <= at
+    {
+        let lists = masked.rows_there()?.map_or_else(|| masked.values().clone(), ExtensionType::into_value);
+        return masked_by(f(&lists, at)?, masked.mask()).map(Some);
+    }
+    match typed_ref::<RaggedTensor>(x) {
+        Some(rows) if at > 1 => Ok(Some(rows.with_values(f(rows.values(), at - 1)?)?.into_value())),
+        Some(_) | None => Ok(None),
+    }
+}
+
 fn of_all(x: &Value, q: &Quantiles, keepdims: bool) -> Result<Value> {
     let found = ops::quantile(there(x)?, q.clone(), Axes::All, false)?;
     if keepdims { ops::expand_dims_at(found, (0..rank(x)?).map(int).collect::<Vec<_>>()) } else { Ok(found) }
@@ -122,12 +141,12 @@ fn there(x: &Value) -> Result<Value> {
 
 fn of_lists(x: &Value, q: &Quantiles, axis: i64, keepdims: bool) -> Result<Value> {
     let at = normalize_axis(axis, rank(x)?)?;
-    if let Some(masked) = typed_ref::<MaskedTensor>(x).filter(|_| keepdims)
-        && masked.mask_rank()? <= at
-    {
-        // A list that is missing stays so, and is no list of one that is.
-        let lists = masked.rows_there()?.map_or_else(|| masked.values().clone(), ExtensionType::into_value);
-        return masked_by(of_lists(&lists, q, axis, keepdims)?, masked.mask());
+    if x.tensor().is_ok() {
+        return ops::quantile(x, q.clone(), Axes::List(vec![axis]), keepdims);
+    }
+    // A list that is missing stays so, and is no list of one that is.
+    if let Some(found) = inside(x, at, &|x, at| of_lists(x, q, int(at), keepdims))? {
+        return Ok(found);
     }
     let found = if rows_inside(x, at, &|_| true) { of_columns(x, at, q)? } else { of_each(x, at, q)? };
     if keepdims { ops::expand_dims(found, int(at)) } else { Ok(found) }

@@ -3,10 +3,11 @@
 //! A result is there where every masked operand is; a reduction passes over what is missing. What lies under a missing
 //! value is replaced wherever the op could fail on it or count it.
 
+use super::MaskedTensor;
+use super::operands::{Item, Mask, Operands};
 use super::structure::stretched;
-use super::{MaskedTensor, same_axes, trailing};
-use crate::args::{again, answer, answer_ext, flat, held, int, on_value, typed, typed_arg, wrap};
-use crate::axes::{dim, is_ragged, outer, rank};
+use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
+use crate::axes::{dim, outer, rank};
 use crate::meaning::order::lacks_identity;
 use crate::ragged::reduction::{over_axes, segment_op};
 use crate::ragged::{RaggedTensor, zero};
@@ -35,27 +36,26 @@ pub(super) fn elementwise(call: &Call<'_>) -> Answer {
     if let Some(rows) = rows_outside(call, &given)? {
         return Ok(Some(rows));
     }
-    let Some(operands) = given.with_masks_first()? else { return Ok(None) };
+    let Some(operands) = given.with_masks_first() else { return Ok(None) };
     let masks = operands.masks()?;
     wrap(again(call, &operands.values())?, |values| masks.iter().try_fold(values, |values, mask| mask.over(values)))
 }
 
-/// The op on rows of which some are missing as a whole, beside a mask of what is in them: the rows come first, and their mask after.
+/// The op on rows of which some are missing as a whole, where operands differ in what they have there, or one has a mask of what is in
+/// the rows: the rows that are there come first, and their mask after.
 fn rows_outside(call: &Call<'_>, operands: &Operands) -> Answer {
-    let missing = if operands.cover_rows() { operands.row_mask()? } else { None };
-    let Some(mask) = missing else { return Ok(None) };
-    let mut there = Vec::new();
-    for (item, arg) in operands.items.iter().zip(flat(call)) {
-        there.push(match item.rows() {
-            Some(rows) if rows.rank()? == operands.rank => {
-                Arg::Value(rows.only_where_unless_single(&mask)?.into_value())
-            }
-            Some(_) => return Ok(None),
-            None => arg.clone(),
-        });
+    let Some(mask) = operands.row_mask()? else { return Ok(None) };
+    if !operands.cover_rows() && (!operands.rows_differ()? || all_there(&mask)) {
+        return Ok(None);
     }
+    let Some(there) = operands.rows_there(&mask)? else { return Ok(None) };
     let mask = Mask { mask: mask.into(), covers: 1, rank: operands.rank };
     wrap(again(call, &there)?, |values| mask.over(values))
+}
+
+/// Whether it is known that nothing is missing.
+fn all_there(mask: &Tensor) -> bool {
+    mask.data().and_then(|data| data.bits()).is_ok_and(|bits| bits.count_set_bits() == bits.len())
 }
 
 /// The values of dense operands that are masked element by element, all of one shape, and where all are there.
@@ -93,7 +93,7 @@ pub(super) fn faulting(call: &Call<'_>) -> Answer {
     if let Some(rows) = rows_outside(call, &given)? {
         return Ok(Some(rows));
     }
-    let Some(operands) = given.with_masks_first()? else { return Ok(None) };
+    let Some(operands) = given.with_masks_first() else { return Ok(None) };
     let masks = operands.masks()?;
     let [x, y] = &operands.values()[..] else { return Ok(None) };
     let one_there = |second: Value, mask: &Mask| {
@@ -133,8 +133,17 @@ pub(super) fn where_(call: &Call<'_>) -> Answer {
         return answer(rows);
     }
     let Some(given) = Operands::given(call)? else { return Ok(None) };
-    let Some(operands) = given.with_masks_first()? else { return Ok(None) };
+    let Some(operands) = given.with_masks_first() else { return Ok(None) };
     let [condition, x, y] = &operands.items[..] else { return Ok(None) };
+    if let (Item::Masked(outer, ..), Some(covers)) = (condition, condition.covers(operands.rank))
+        && typed::<MaskedTensor>(outer.values()).is_some()
+    {
+        // Below the mask lies another: what is chosen by that is there where the condition is.
+        let [_, x, y] = flat(call) else { return Ok(None) };
+        let chosen = again(call, &[Arg::from(outer.values()), x.clone(), y.clone()])?;
+        let mask = Mask { mask: outer.mask.clone().into(), covers, rank: operands.rank };
+        return wrap(chosen, |values| mask.over(values));
+    }
     let picked = again(call, &operands.values())?;
     if let Some(mask) = condition.only_mask(&[x, y], operands.rank)? {
         return wrap(picked, |values| mask.over(values));
@@ -151,220 +160,6 @@ pub(super) fn where_(call: &Call<'_>) -> Answer {
         masks.push(Mask { mask, covers, rank: operands.rank });
     }
     wrap(picked, |values| masks.iter().try_fold(values, |values, mask| mask.over(values)))
-}
-
-/// The operands of an op that broadcasts.
-struct Operands {
-    items: Vec<Item>,
-    /// The rank of the result.
-    rank: usize,
-}
-
-enum Item {
-    /// An operand without a mask, and its rank; none for a literal.
-    Plain(Arg, Option<usize>),
-    /// A masked operand, the rank of its values and of its mask.
-    Masked(MaskedTensor, usize, usize),
-}
-
-impl Operands {
-    /// The operands as they are given; none if one is a list.
-    fn given(call: &Call<'_>) -> Result<Option<Operands>> {
-        let mut items = Vec::new();
-        for arg in flat(call) {
-            items.push(match (typed_arg::<MaskedTensor>(arg), arg) {
-                (Some(x), _) => {
-                    let (values, mask) = (rank(x.values())?, x.mask_rank()?);
-                    Item::Masked(x, values, mask)
-                }
-                (None, Arg::Value(value)) => {
-                    Item::Plain(arg.clone(), Some(if outer(value).is_none() { 0 } else { rank(value)? }))
-                }
-                (None, Arg::Scalar(_)) => Item::Plain(arg.clone(), None),
-                (None, Arg::List(_)) => return Ok(None),
-            });
-        }
-        let rank = items.iter().map(|item| item.rank().unwrap_or(0)).max().unwrap_or(0);
-        Ok(Some(Operands { items, rank }))
-    }
-
-    /// None if a ragged operand has its rows inside the masked ones: then the rows come first and the mask after.
-    fn with_masks_first(self) -> Result<Option<Operands>> {
-        let rows_first = |item: &Item| match item {
-            Item::Plain(arg, _) => typed_arg::<RaggedTensor>(arg).is_some(),
-            Item::Masked(..) => false,
-        };
-        if self.items.iter().any(rows_first) && self.cover_rows() {
-            return Ok(None);
-        }
-        self.with_rows_there().map(Some)
-    }
-
-    /// Whether a mask says something of an axis that may be ragged.
-    fn cover_rows(&self) -> bool {
-        self.items.iter().any(|item| item.covers(self.rank).is_some_and(|covers| covers > 1))
-    }
-
-    /// Where rows are there in every operand that may miss some as a whole; none if no operand may.
-    fn row_mask(&self) -> Result<Option<Tensor>> {
-        let masks = self.items.iter().filter_map(|item| match item {
-            Item::Masked(x, _, 1) if typed::<RaggedTensor>(x.values()).is_some() => Some(Ok(x.mask.clone())),
-            Item::Plain(..) | Item::Masked(..) => None,
-        });
-        let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
-        masks.reduce(both).transpose()
-    }
-
-    /// With nothing in rows that are missing in one operand, where the rows of several meet: their lengths need not agree there.
-    fn with_rows_there(self) -> Result<Operands> {
-        let rows: Vec<Option<RaggedTensor>> = self.items.iter().map(Item::rows).collect();
-        let mut found = rows.iter().flatten();
-        let Some(first) = found.next() else { return Ok(self) };
-        let (mut others, mut alike) = (0, true);
-        for other in found {
-            others += 1;
-            alike &= other.partition().same(first.partition());
-            if other.rank()? != first.rank()? || !other.nrows().is_compatible_with(first.nrows()) {
-                return Ok(self);
-            }
-        }
-        let mask = if others > 0 && !alike { self.row_mask()? } else { None };
-        let Some(mask) = mask else { return Ok(self) };
-        let items = self.items.into_iter().zip(rows).map(|(item, rows)| match rows {
-            Some(rows) => item.with_values(rows.only_where_unless_single(&mask)?.into_value()),
-            None => Ok(item),
-        });
-        Ok(Operands { items: items.collect::<Result<_>>()?, rank: self.rank })
-    }
-
-    fn values(&self) -> Vec<Arg> {
-        self.items.iter().map(Item::value).collect()
-    }
-
-    /// Where the masked operands are there, those that say it of the same axes together; the most axes come first.
-    fn masks(&self) -> Result<SmallVec<[Mask; 2]>> {
-        let mut layers: SmallVec<[Mask; 2]> = SmallVec::new();
-        for item in &self.items {
-            let Some(covers) = item.covers(self.rank) else { continue };
-            let Some(mask) = item.mask(self.rank, covers)? else { continue };
-            match layers.iter_mut().find(|layer| layer.covers == covers) {
-                Some(layer) => layer.mask = ops::logical_and(&layer.mask, mask)?,
-                None => layers.push(Mask { mask, covers, rank: self.rank }),
-            }
-        }
-        layers.sort_by_key(|layer| std::cmp::Reverse(layer.covers));
-        Ok(layers)
-    }
-}
-
-impl Item {
-    fn rank(&self) -> Option<usize> {
-        match self {
-            Item::Plain(_, rank) => *rank,
-            Item::Masked(_, rank, _) => Some(*rank),
-        }
-    }
-
-    /// The rows that the operand has.
-    fn rows(&self) -> Option<RaggedTensor> {
-        match self {
-            Item::Plain(arg, _) => typed_arg(arg),
-            Item::Masked(x, ..) => typed(x.values()),
-        }
-    }
-
-    fn with_values(self, values: Value) -> Result<Item> {
-        Ok(match self {
-            Item::Plain(_, rank) => Item::Plain(Arg::Value(values), rank),
-            Item::Masked(x, rank, mask) => Item::Masked(MaskedTensor::new(values, x.mask)?, rank, mask),
-        })
-    }
-
-    fn value(&self) -> Arg {
-        match self {
-            Item::Plain(arg, _) => arg.clone(),
-            Item::Masked(x, ..) => Arg::from(x.values()),
-        }
-    }
-
-    /// How many axes of the result, from the outer one, the operand's mask says something of.
-    fn covers(&self, rank: usize) -> Option<usize> {
-        match self {
-            Item::Plain(..) => None,
-            Item::Masked(_, values, mask) => Some(rank - values + mask),
-        }
-    }
-
-    /// The operand's mask with axes of size 1 up to the first `covers` axes of the result.
-    fn mask(&self, rank: usize, covers: usize) -> Result<Option<Value>> {
-        match self {
-            Item::Plain(..) => Ok(None),
-            Item::Masked(x, values, mask) => {
-                trailing(&x.mask.clone().into(), covers - (rank - values + mask)).map(Some)
-            }
-        }
-    }
-
-    /// The mask of a condition, if what it chooses from has no other: what is missing as a whole stays so.
-    fn only_mask(&self, chosen: &[&Item], rank: usize) -> Result<Option<Mask>> {
-        let Item::Masked(condition, ..) = self else { return Ok(None) };
-        let same = |item: &&Item| match item {
-            Item::Plain(..) => true,
-            Item::Masked(x, ..) => x.mask.same(&condition.mask) && item.covers(rank) == self.covers(rank),
-        };
-        let covers = self.covers(rank).filter(|_| chosen.iter().all(same));
-        let Some(covers) = covers else { return Ok(None) };
-        Ok(self.mask(rank, covers)?.map(|mask| Mask { mask, covers, rank }))
-    }
-
-    /// How many axes of the result, from the outer one, the operand's values differ along, as far as is known.
-    fn tells_apart(&self, rank: usize) -> Result<usize> {
-        let Arg::Value(value) = self.value() else { return Ok(0) };
-        let own = self.rank().unwrap_or(0);
-        for axis in (0..own).rev() {
-            if dim(&value, axis)? != Dim::Known(1) {
-                return Ok(rank - own + axis + 1);
-            }
-        }
-        Ok(0)
-    }
-
-    /// The operand's values without the last `count` axes of the result, along which they have size 1 if any.
-    fn without_last(&self, count: usize) -> Result<Arg> {
-        let Arg::Value(value) = self.value() else { return Ok(self.value()) };
-        let axes: Vec<i64> = (1..=count.min(self.rank().unwrap_or(0))).map(|i| -int(i)).collect();
-        if axes.is_empty() { Ok(Arg::Value(value)) } else { ops::squeeze(value, axes).map(Arg::Value) }
-    }
-}
-
-/// The mask of a result.
-struct Mask {
-    mask: Value,
-    /// The axes of the result that it has, counted from the outer one.
-    covers: usize,
-    rank: usize,
-}
-
-impl Mask {
-    /// The mask with axes of size 1 behind, up to a rank.
-    fn against(&self, rank: usize) -> Result<Value> {
-        trailing(&self.mask, rank - self.covers)
-    }
-
-    /// The values under the mask, which is repeated along the axes that the values were repeated along.
-    fn over(&self, values: Value) -> Result<Value> {
-        let shape = self.mask.tensor()?.shape();
-        let given = shape.dims().unwrap_or(&[]);
-        let wanted: Result<Vec<Dim>> = (0..self.covers).map(|axis| dim(&values, axis)).collect();
-        let wanted = wanted?;
-        // Sizes that are not known yet may be 1 in the mask alone; of rows there are as many masks as values.
-        let alike = if is_ragged(&values, 1) { same_axes(given, &wanted) } else { *given == *wanted };
-        if given.len() == self.covers && alike {
-            return Ok(MaskedTensor::new(values, self.mask.tensor()?.clone())?.into_value());
-        }
-        let mask = ops::broadcast_like(self.against(self.rank)?, &values)?;
-        Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value())
-    }
 }
 
 /// A reduction passes over what is missing; where nothing is there it gives its identity, and nothing if it has none. What is missing as a

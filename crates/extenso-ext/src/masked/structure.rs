@@ -138,7 +138,7 @@ fn outer_of(x: &MaskedTensor, wanted: &[i64]) -> Result<Option<Vec<i64>>> {
     let inner: Option<Vec<i64>> = inner?.into_iter().map(|size| size.known().map(int)).collect();
     let split = wanted.len().checked_sub(all - own);
     let (Some(inner), Some((outer, rest))) = (inner, split.map(|at| wanted.split_at(at))) else { return Ok(None) };
-    Ok((own < all && rest == inner).then(|| outer.to_vec()))
+    Ok((own < all && rest == inner && !outer.is_empty()).then(|| outer.to_vec()))
 }
 
 /// `reshape_like` moves values and mask; the second lends its shape alone.
@@ -214,7 +214,18 @@ pub(super) fn boolean_mask(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
     let (rest, about, known) = ([Arg::from(mask)], rank(mask)?, x.mask_rank()?);
-    if axis >= known || (about > 1 && typed_ref::<RaggedTensor>(x.values()).is_some()) {
+    if about > 1
+        && let Some(rows) = x.rows_there()?
+    {
+        // What the mask has where a row is missing says nothing.
+        let kept = match typed::<RaggedTensor>(mask) {
+            Some(mask) => mask.only_where(x.mask())?,
+            None => RaggedTensor::of_uniform(mask)?.only_where(x.mask())?,
+        };
+        let picked = call_one(call.op, &[Arg::Value(rows.into_value()), Arg::Value(kept.into_value())], call.attrs)?;
+        return answer_ext(MaskedTensor::new(picked, x.mask().clone())?);
+    }
+    if axis >= known {
         return answer_ext(inside(call, &x, &rest, call.attrs)?);
     }
     if typed_ref::<RaggedTensor>(mask).is_some() {
@@ -272,9 +283,17 @@ pub(super) fn concat(call: &Call<'_>) -> Answer {
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(&given[0])?)?;
     let parts: Vec<Layers> = given.iter().map(Layers::of).collect::<Result<_>>()?;
     let ranks: BTreeSet<usize> = parts.iter().flat_map(|part| part.masks.keys().copied()).collect();
+    let (outer, inner): (BTreeSet<usize>, BTreeSet<usize>) = ranks.into_iter().partition(|rank| *rank <= axis);
     let rows = parts.iter().any(|part| is_ragged(&part.values, 1));
-    if ranks.iter().all(|&rank| axis < rank && (rank == 1 || !rows)) {
-        return joined(&parts, &ranks, axis);
+    if inner.iter().all(|&rank| rank == 1 || !rows) {
+        // A list that is joined to another is there where both are.
+        let whole = joined(&parts, &inner, axis)?;
+        let missing = |whole: Value, rank: &usize| {
+            let masks = parts.iter().filter_map(|part| part.masks.get(rank).cloned()).map(Ok);
+            let mask = masks.reduce(|a, b| ops::logical_and(a?, b?)).transpose()?;
+            mask.map_or(Ok(whole.clone()), |mask| masked_by(whole, mask.tensor()?))
+        };
+        return answer(outer.iter().rev().try_fold(whole, missing)?);
     }
     let parts: Vec<MaskedTensor> = given.iter().map(masked_of).map(|x| stretched(&x?)).collect::<Result<_>>()?;
     let values: Vec<Value> = parts.iter().map(|x| x.values().clone()).collect();
@@ -284,14 +303,14 @@ pub(super) fn concat(call: &Call<'_>) -> Answer {
 }
 
 /// Parts whose masks are joined as they stand, each with those of its rank, so that a missing row is no row of missing elements.
-fn joined(parts: &[Layers], ranks: &BTreeSet<usize>, axis: usize) -> Answer {
+fn joined(parts: &[Layers], ranks: &BTreeSet<usize>, axis: usize) -> Result<Value> {
     let values: Vec<Value> = parts.iter().map(|part| part.values.clone()).collect();
     let mut whole = ops::concat(values, int(axis))?;
     for &rank in ranks.iter().rev() {
         let masks: Vec<Value> = parts.iter().map(|part| part.mask(rank)).collect::<Result<_>>()?;
         whole = MaskedTensor::new(whole, ops::concat(masks, int(axis))?.tensor()?.clone())?.into_value();
     }
-    answer(whole)
+    Ok(whole)
 }
 
 /// A value without its masks, and these by their ranks: of rows, and of the elements in them.

@@ -117,7 +117,7 @@ fn sorted_rows<T: Meaning>(call: &Call<'_>) -> Answer {
         return Ok(None);
     }
     let order = ops::segment_argsort(x, rows, RowSort::of(call.attrs)?.descending)?;
-    answer(ops::take(x, ops::places_by_row(order, rows, rows)?, 0)?)
+    answer(ops::take_along_axis(x, ops::places_by_row(order, rows, rows)?, 0)?)
 }
 
 /// Distinct elements in their order, and which of them each element is.

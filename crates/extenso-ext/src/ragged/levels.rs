@@ -10,6 +10,7 @@ use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Scalar, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result};
+use std::cmp::Ordering;
 
 impl RaggedTensor {
     /// The values below every ragged axis that are in rows, one after the other.
@@ -189,16 +190,20 @@ fn flatten_all(x: &Value) -> Result<Value> {
 }
 
 fn flatten_at(x: &Value, axis: usize) -> Result<Value> {
-    if let Some(masked) = typed::<MaskedTensor>(x)
-        && let Some(rows) = masked.rows_there()?
-    {
-        let flat = flatten_at(&rows.into_value(), axis)?;
-        return if axis == 1 { Ok(flat) } else { masked_by(flat, masked.mask()) };
-    }
-    if let Some(masked) = missing_lists(x, axis)? {
-        return match lists_there(x)?.filter(|_| masked.mask_rank().is_ok_and(|rank| rank == 1 && axis == 1)) {
-            Some(there) => flatten_at(&there, axis),
-            None => merge_axes(x, axis),
+    if let Some(masked) = typed::<MaskedTensor>(x) {
+        let rows = masked.rows_there()?.map(ExtensionType::into_value);
+        return match (masked.mask_rank()?.cmp(&axis), rows) {
+            (Ordering::Less, rows) => {
+                masked_by(flatten_at(rows.as_ref().unwrap_or(masked.values()), axis)?, masked.mask())
+            }
+            (Ordering::Equal, Some(rows)) => flatten_at(&rows, axis),
+            // What is missing as a whole has no elements.
+            (Ordering::Equal, None) if axis == 1 => match lists_there(x)? {
+                Some(there) => flatten_at(&there, axis),
+                None => merge_axes(x, axis),
+            },
+            (Ordering::Equal, None) => flatten_at(&RaggedTensor::of_uniform(x)?.into_value(), axis),
+            (Ordering::Greater, _) => merge_axes(x, axis),
         };
     }
     let Some(ragged) = typed::<RaggedTensor>(x) else { return merge_axes(x, axis) };
@@ -206,9 +211,11 @@ fn flatten_at(x: &Value, axis: usize) -> Result<Value> {
         1 => Ok(ragged.compact()?.values),
         2 => {
             let outer = ragged.compact()?;
-            let inner = match typed::<MaskedTensor>(&outer.values).map(|x| x.rows_there()).transpose()?.flatten() {
-                Some(rows) => rows,
-                None => as_rows(&outer.values)?.compact()?,
+            let inner = match typed::<MaskedTensor>(&outer.values) {
+                Some(lists) if lists.mask_rank()? == 1 => {
+                    as_rows(lists.values())?.compact()?.only_where(lists.mask())?
+                }
+                Some(_) | None => as_rows(&outer.values)?.compact()?,
             };
             let lengths = ops::segment_sum(inner.row_lengths()?, &outer.partition)?;
             let index = common_index([&inner.partition, &outer.partition].into_iter());

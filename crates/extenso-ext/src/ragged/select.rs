@@ -95,6 +95,9 @@ fn items(x: &RaggedTensor, mask: &RaggedTensor) -> Result<Value> {
     let x = x.compact()?;
     let mask = mask.values_in(&x.partition)?;
     if typed::<RaggedTensor>(&mask).is_some() || rank(&mask)? > 1 {
+        if typed::<MaskedTensor>(&x.values).is_some_and(|inner| typed::<RaggedTensor>(inner.values()).is_some()) {
+            return Ok(x.with_values(ops::boolean_mask(&x.values, &mask, 0)?)?.into_value());
+        }
         let as_rows = |value: &Value| typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok);
         return Ok(x.with_values(items(&as_rows(&x.values)?, &as_rows(&mask)?)?)?.into_value());
     }

@@ -1,0 +1,279 @@
+//! The operands of an elementwise op of which some are masked, and the masks of its result.
+//!
+//! Invariant: what an operand has in a row that is missing in another says nothing, neither its values nor their number.
+
+use super::{MaskedTensor, same_axes, trailing};
+use crate::args::{flat, int, typed, typed_arg};
+use crate::axes::{dim, is_ragged, outer, rank};
+use crate::ragged::RaggedTensor;
+use extenso_core::{Arg, Call, ExtensionType, Tensor, Value, ops};
+use extenso_types::{DType, Dim, Result};
+use smallvec::SmallVec;
+
+/// The operands of an op that broadcasts.
+pub(super) struct Operands {
+    pub(super) items: Vec<Item>,
+    /// The rank of the result.
+    pub(super) rank: usize,
+}
+
+pub(super) enum Item {
+    /// An operand without a mask, and its rank; none for a literal.
+    Plain(Arg, Option<usize>),
+    /// A masked operand, the rank of its values and of its mask.
+    Masked(MaskedTensor, usize, usize),
+}
+
+impl Operands {
+    /// The operands as they are given; none if one is a list.
+    pub(super) fn given(call: &Call<'_>) -> Result<Option<Operands>> {
+        let mut items = Vec::new();
+        for arg in flat(call) {
+            items.push(match (typed_arg::<MaskedTensor>(arg), arg) {
+                (Some(x), _) => {
+                    let (values, mask) = (rank(x.values())?, x.mask_rank()?);
+                    Item::Masked(x, values, mask)
+                }
+                (None, Arg::Value(value)) => {
+                    Item::Plain(arg.clone(), Some(if outer(value).is_none() { 0 } else { rank(value)? }))
+                }
+                (None, Arg::Scalar(_)) => Item::Plain(arg.clone(), None),
+                (None, Arg::List(_)) => return Ok(None),
+            });
+        }
+        let rank = items.iter().map(|item| item.rank().unwrap_or(0)).max().unwrap_or(0);
+        Ok(Some(Operands { items, rank }))
+    }
+
+    /// None if a ragged operand has its rows inside the masked ones: then the rows come first and the mask after.
+    pub(super) fn with_masks_first(self) -> Option<Operands> {
+        let rows_first = |item: &Item| match item {
+            Item::Plain(arg, _) => typed_arg::<RaggedTensor>(arg).is_some(),
+            Item::Masked(..) => false,
+        };
+        if self.items.iter().any(rows_first) && self.cover_rows() { None } else { Some(self) }
+    }
+
+    /// Whether a mask says something of an axis that may be ragged.
+    pub(super) fn cover_rows(&self) -> bool {
+        self.items.iter().any(|item| item.covers(self.rank).is_some_and(|covers| covers > 1))
+    }
+
+    /// Where rows are there in every operand that may miss some as a whole; none if no operand may.
+    pub(super) fn row_mask(&self) -> Result<Option<Tensor>> {
+        let masks = self.items.iter().filter_map(|item| match item {
+            Item::Masked(x, _, 1) if typed::<RaggedTensor>(x.values()).is_some() => Some(Ok(x.mask.clone())),
+            Item::Plain(..) | Item::Masked(..) => None,
+        });
+        let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
+        masks.reduce(both).transpose()
+    }
+
+    /// Whether operands may have different lengths or values in rows that are missing in one of them.
+    pub(super) fn rows_differ(&self) -> Result<bool> {
+        let rows: Vec<RaggedTensor> = self.items.iter().filter_map(Item::rows).collect();
+        let [first, others @ ..] = &rows[..] else { return Ok(false) };
+        if others.iter().any(|other| !other.partition().same(first.partition())) {
+            return Ok(true);
+        }
+        for item in self.items.iter().filter(|item| item.rows().is_none()) {
+            if item.tells_apart(self.rank)? > 1 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The operands with nothing in rows where the mask is false: what they have there need not agree. None if rows have different ranks.
+    pub(super) fn rows_there(&self, mask: &Tensor) -> Result<Option<Vec<Arg>>> {
+        let mut several = mask.shape().dims().and_then(|dims| dims.first().copied()).unwrap_or(Dim::Known(1));
+        let mut single = true;
+        for rows in self.items.iter().filter_map(Item::rows) {
+            if rows.rank()? != self.rank {
+                return Ok(None);
+            }
+            if several == Dim::Known(1) {
+                several = rows.nrows();
+            }
+            single &= match rows.partition().data() {
+                Ok(data) => data.all_have_length_one(),
+                Err(_) => rows.partition().spec().uniform_row_length == Some(1),
+            };
+        }
+        let repeats = several.known().is_some_and(|n| n > 1) && mask.shape().dims() == Some(&[several]);
+        let for_each = |value: Value| ops::take(value, ops::zeros_like(ops::cast(mask, DType::I64)?)?, 0);
+        let mut there = Vec::new();
+        // Rows of one value each are repeated beside longer ones, and kept for that.
+        let mut dense = Vec::new();
+        for item in &self.items {
+            let arg = item.whole();
+            there.push(match item.rows() {
+                Some(rows) if rows.nrows() == Dim::Known(1) && repeats => {
+                    let rows = RaggedTensor::from_value(&for_each(rows.into_value())?)?;
+                    Arg::Value(rows.only_where(mask)?.into_value())
+                }
+                Some(rows) if single => Arg::Value(rows.only_where(mask)?.into_value()),
+                Some(rows) => Arg::Value(rows.only_where_unless_single(mask)?.into_value()),
+                None => {
+                    dense.push(there.len());
+                    arg
+                }
+            });
+        }
+        for at in dense {
+            let item = &self.items[at];
+            let Arg::Value(value) = item.whole() else { continue };
+            let own = item.rank().unwrap_or(0);
+            let beside = match (own + 1).checked_sub(self.rank) {
+                _ if own == 0 => None,
+                Some(0) => outer(&value),
+                Some(axis) => Some(dim(&value, axis)?),
+                None => None,
+            };
+            if beside.is_none_or(|size| size == Dim::Known(1)) {
+                continue;
+            }
+            if single {
+                return Ok(None);
+            }
+            let alone = own < self.rank || outer(&value) == Some(Dim::Known(1));
+            let value = if own < self.rank { ops::expand_dims(value, 0)? } else { value };
+            let value = if alone { for_each(value)? } else { value };
+            there[at] = Arg::Value(RaggedTensor::of_uniform(&value)?.only_where(mask)?.into_value());
+        }
+        Ok(Some(there))
+    }
+
+    pub(super) fn values(&self) -> Vec<Arg> {
+        self.items.iter().map(Item::value).collect()
+    }
+
+    /// Where the masked operands are there, those that say it of the same axes together; the most axes come first.
+    pub(super) fn masks(&self) -> Result<SmallVec<[Mask; 2]>> {
+        let mut layers: SmallVec<[Mask; 2]> = SmallVec::new();
+        for item in &self.items {
+            let Some(covers) = item.covers(self.rank) else { continue };
+            let Some(mask) = item.mask(self.rank, covers)? else { continue };
+            match layers.iter_mut().find(|layer| layer.covers == covers) {
+                Some(layer) => layer.mask = ops::logical_and(&layer.mask, mask)?,
+                None => layers.push(Mask { mask, covers, rank: self.rank }),
+            }
+        }
+        layers.sort_by_key(|layer| std::cmp::Reverse(layer.covers));
+        Ok(layers)
+    }
+}
+
+impl Item {
+    pub(super) fn rank(&self) -> Option<usize> {
+        match self {
+            Item::Plain(_, rank) => *rank,
+            Item::Masked(_, rank, _) => Some(*rank),
+        }
+    }
+
+    /// The rows that the operand has.
+    pub(super) fn rows(&self) -> Option<RaggedTensor> {
+        match self {
+            Item::Plain(arg, _) => typed_arg(arg),
+            Item::Masked(x, ..) => typed(x.values()),
+        }
+    }
+
+    /// The operand without what says that rows are missing as a whole.
+    pub(super) fn whole(&self) -> Arg {
+        match self {
+            Item::Plain(arg, _) => arg.clone(),
+            Item::Masked(x, ..) => match typed::<RaggedTensor>(x.values()) {
+                Some(rows) => Arg::Value(rows.into_value()),
+                None => Arg::Value(x.clone().into_value()),
+            },
+        }
+    }
+
+    pub(super) fn value(&self) -> Arg {
+        match self {
+            Item::Plain(arg, _) => arg.clone(),
+            Item::Masked(x, ..) => Arg::from(x.values()),
+        }
+    }
+
+    /// How many axes of the result, from the outer one, the operand's mask says something of.
+    pub(super) fn covers(&self, rank: usize) -> Option<usize> {
+        match self {
+            Item::Plain(..) => None,
+            Item::Masked(_, values, mask) => Some(rank - values + mask),
+        }
+    }
+
+    /// The operand's mask with axes of size 1 up to the first `covers` axes of the result.
+    pub(super) fn mask(&self, rank: usize, covers: usize) -> Result<Option<Value>> {
+        match self {
+            Item::Plain(..) => Ok(None),
+            Item::Masked(x, values, mask) => {
+                trailing(&x.mask.clone().into(), covers - (rank - values + mask)).map(Some)
+            }
+        }
+    }
+
+    /// The mask of a condition, if what it chooses from has no other: what is missing as a whole stays so.
+    pub(super) fn only_mask(&self, chosen: &[&Item], rank: usize) -> Result<Option<Mask>> {
+        let Item::Masked(condition, ..) = self else { return Ok(None) };
+        let same = |item: &&Item| match item {
+            Item::Plain(..) => true,
+            Item::Masked(x, ..) => x.mask.same(&condition.mask) && item.covers(rank) == self.covers(rank),
+        };
+        let covers = self.covers(rank).filter(|_| chosen.iter().all(same));
+        let Some(covers) = covers else { return Ok(None) };
+        Ok(self.mask(rank, covers)?.map(|mask| Mask { mask, covers, rank }))
+    }
+
+    /// How many axes of the result, from the outer one, the operand's values differ along, as far as is known.
+    pub(super) fn tells_apart(&self, rank: usize) -> Result<usize> {
+        let Arg::Value(value) = self.value() else { return Ok(0) };
+        let own = self.rank().unwrap_or(0);
+        for axis in (0..own).rev() {
+            if dim(&value, axis)? != Dim::Known(1) {
+                return Ok(rank - own + axis + 1);
+            }
+        }
+        Ok(0)
+    }
+
+    /// The operand's values without the last `count` axes of the result, along which they have size 1 if any.
+    pub(super) fn without_last(&self, count: usize) -> Result<Arg> {
+        let Arg::Value(value) = self.value() else { return Ok(self.value()) };
+        let axes: Vec<i64> = (1..=count.min(self.rank().unwrap_or(0))).map(|i| -int(i)).collect();
+        if axes.is_empty() { Ok(Arg::Value(value)) } else { ops::squeeze(value, axes).map(Arg::Value) }
+    }
+}
+
+/// The mask of a result.
+pub(super) struct Mask {
+    pub(super) mask: Value,
+    /// The axes of the result that it has, counted from the outer one.
+    pub(super) covers: usize,
+    pub(super) rank: usize,
+}
+
+impl Mask {
+    /// The mask with axes of size 1 behind, up to a rank.
+    pub(super) fn against(&self, rank: usize) -> Result<Value> {
+        trailing(&self.mask, rank - self.covers)
+    }
+
+    /// The values under the mask, which is repeated along the axes that the values were repeated along.
+    pub(super) fn over(&self, values: Value) -> Result<Value> {
+        let shape = self.mask.tensor()?.shape();
+        let given = shape.dims().unwrap_or(&[]);
+        let wanted: Result<Vec<Dim>> = (0..self.covers).map(|axis| dim(&values, axis)).collect();
+        let wanted = wanted?;
+        // Sizes that are not known yet may be 1 in the mask alone; of rows there are as many masks as values.
+        let alike = if is_ragged(&values, 1) { same_axes(given, &wanted) } else { *given == *wanted };
+        if given.len() == self.covers && alike {
+            return Ok(MaskedTensor::new(values, self.mask.tensor()?.clone())?.into_value());
+        }
+        let mask = ops::broadcast_like(self.against(self.rank)?, &values)?;
+        Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value())
+    }
+}
