@@ -261,6 +261,11 @@ fn not_a_value() -> Error {
     Error::dtype("found a number before the last argument").wanted("a value, of which some may be missing")
 }
 
+/// How many masks lie over each other.
+fn masks(x: &Value) -> usize {
+    typed::<MaskedTensor>(x).map_or(0, |masked| 1 + masks(masked.values()))
+}
+
 fn or_else(x: &Value, y: &Arg) -> Result<Value> {
     if !may_lack(x) {
         return Ok(x.clone());
@@ -273,8 +278,11 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
             return Ok(whole);
         }
         return match typed::<MaskedTensor>(&whole) {
-            Some(whole) => masked_by(or_else(whole.values(), y)?, whole.mask()),
-            None => or_else(&whole, y),
+            // What was missing as a whole is missing in both.
+            Some(whole) if masks(whole.values()) == masks(masked.values()) => {
+                masked_by(or_else(whole.values(), y)?, whole.mask())
+            }
+            Some(_) | None => or_else(&whole, y),
         };
     }
     if let Some(records) = typed::<StructTensor>(x) {

@@ -4,9 +4,9 @@
 //! as the identity of the fold, and they stay missing. Along an axis that the mask does not have, elements are missing
 //! together, and the op is the op on the values.
 
+use super::MaskedTensor;
 use super::arithmetic::identity;
 use super::structure::{inside, stretched};
-use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, on_value, typed, typed_arg};
 use crate::axes::{rank, zeros_of};
 use crate::meaning::order::in_numbers;
@@ -135,7 +135,7 @@ fn extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
         if along(&x, one)?.is_some() {
             return extreme_beside(call, &x, fold);
         }
-        return answer_ext(merged(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, &x)?);
+        return answer_ext(MaskedTensor::new(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, x.mask)?);
     }
     // Missing rows have no elements, and no places among those of the others.
     if let Some(rows) = x.rows_there()? {
@@ -215,13 +215,6 @@ fn hits(x: &MaskedTensor, best: &Value) -> Result<Value> {
 
 fn found_where(found: Value, there: Value) -> Answer {
     answer_ext(MaskedTensor::new(ops::maximum(found, 0)?, there.tensor()?.clone())?)
-}
-
-/// The result of an op inside what is missing together; where the result itself may be missing, both masks count.
-pub(super) fn merged(found: Value, x: &MaskedTensor) -> Result<MaskedTensor> {
-    let Some(inner) = typed::<MaskedTensor>(&found) else { return MaskedTensor::new(found, x.mask().clone()) };
-    let outer = trailing(&x.mask().clone().into(), inner.mask_rank()? - x.mask_rank()?)?;
-    MaskedTensor::new(inner.values().clone(), ops::logical_and(inner.mask(), outer)?.tensor()?.clone())
 }
 
 /// `cumulative_sum` takes what is missing as zero.

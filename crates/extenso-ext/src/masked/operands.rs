@@ -4,7 +4,7 @@
 
 use super::{MaskedTensor, same_axes, trailing};
 use crate::args::{flat, int, typed, typed_arg};
-use crate::axes::{dim, is_ragged, outer, rank};
+use crate::axes::{dim, is_ragged, outer, rank, zeros_of};
 use crate::ragged::RaggedTensor;
 use extenso_core::{Arg, Call, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Dim, Result};
@@ -87,6 +87,10 @@ impl Operands {
     /// The operands with nothing in rows where the mask is false: what they have there need not agree. None if rows have different ranks.
     pub(super) fn rows_there(&self, mask: &Tensor) -> Result<Option<Vec<Arg>>> {
         let mut several = mask.shape().dims().and_then(|dims| dims.first().copied()).unwrap_or(Dim::Known(1));
+        let of_one_value = |rows: &RaggedTensor| match rows.partition().data() {
+            Ok(data) => data.all_have_length_one(),
+            Err(_) => rows.partition().spec().uniform_row_length == Some(1),
+        };
         let mut single = true;
         for rows in self.items.iter().filter_map(Item::rows) {
             if rows.rank()? != self.rank {
@@ -95,10 +99,7 @@ impl Operands {
             if several == Dim::Known(1) {
                 several = rows.nrows();
             }
-            single &= match rows.partition().data() {
-                Ok(data) => data.all_have_length_one(),
-                Err(_) => rows.partition().spec().uniform_row_length == Some(1),
-            };
+            single &= of_one_value(&rows);
         }
         let repeats = several.known().is_some_and(|n| n > 1) && mask.shape().dims() == Some(&[several]);
         let for_each = |value: Value| ops::take(value, ops::zeros_like(ops::cast(mask, DType::I64)?)?, 0);
@@ -108,7 +109,7 @@ impl Operands {
         for item in &self.items {
             let arg = item.whole();
             there.push(match item.rows() {
-                Some(rows) if rows.nrows() == Dim::Known(1) && repeats => {
+                Some(rows) if rows.nrows() == Dim::Known(1) && repeats && (single || !of_one_value(&rows)) => {
                     let rows = RaggedTensor::from_value(&for_each(rows.into_value())?)?;
                     Arg::Value(rows.only_where(mask)?.into_value())
                 }
@@ -273,7 +274,12 @@ impl Mask {
         if given.len() == self.covers && alike {
             return Ok(MaskedTensor::new(values, self.mask.tensor()?.clone())?.into_value());
         }
-        let mask = ops::broadcast_like(self.against(self.rank)?, &values)?;
+        let ragged = (1..self.covers).any(|axis| is_ragged(&values, axis));
+        let mask = if ragged {
+            ops::broadcast_like(self.against(self.rank)?, &values)?
+        } else {
+            ops::broadcast_like(&self.mask, zeros_of(&values, self.covers)?)?
+        };
         Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value())
     }
 }

@@ -142,7 +142,7 @@ fn taken_there(call: &Call<'_>, x: &MaskedTensor, at: &MaskedTensor) -> Result<V
 /// The same, missing where the position is; the first one stands in for it, so that there must be an element.
 fn taken_or_missing(call: &Call<'_>, x: Arg, at: &MaskedTensor) -> Result<Value> {
     let taken = call_one(call.op, &[x, Arg::Value(at.filled(0)?)], call.attrs)?;
-    Ok(super::lines::merged(taken, at)?.into_value())
+    Ok(MaskedTensor::new(taken, at.mask().clone())?.into_value())
 }
 
 /// `take_along_axis` inside rows; what is missing in the elements or in the positions is missing.

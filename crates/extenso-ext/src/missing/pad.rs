@@ -78,7 +78,7 @@ impl Padding {
         };
         let there = ops::less(&places, &count)?;
         let values = ops::take(one_more(x)?, ops::minimum(places, count)?, 0)?;
-        added(values, there.tensor()?)
+        masked_by(values, there.tensor()?)
     }
 
     /// The lists along the second axis.
@@ -96,7 +96,7 @@ impl Padding {
         let start = ops::gather_rows_of(ops::row_starts(rows.partition())?, &partition)?;
         let behind = ops::sum(lengths, 0, false)?;
         let at = ops::where_(&there, ops::add(start, place)?, behind)?;
-        let values = added(ops::take(one_more(rows.values())?, at, 0)?, there.tensor()?)?;
+        let values = masked_by(ops::take(one_more(rows.values())?, at, 0)?, there.tensor()?)?;
         let padded = RaggedTensor::from_partition(values, partition)?;
         let target = usize::try_from(self.target).unwrap_or(usize::MAX);
         match (self.clip, typed::<RaggedTensor>(x)) {
@@ -107,14 +107,6 @@ impl Padding {
                 uniform(padded, size)
             }
         }
-    }
-}
-
-/// The value, missing where it is and where nothing is there; a list that is missing is not one of missing items.
-fn added(values: Value, there: &Tensor) -> Result<Value> {
-    match typed::<MaskedTensor>(&values) {
-        Some(masked) if masked.mask_rank()? > 1 => Ok(MaskedTensor::new(values, there.clone())?.into_value()),
-        _ => masked_by(values, there),
     }
 }
 
@@ -133,7 +125,8 @@ fn has_rows(x: &Value) -> bool {
     match (typed::<MaskedTensor>(x), typed::<StructTensor>(x)) {
         (Some(masked), _) => has_rows(masked.values()),
         (_, Some(records)) => records.fields().iter().any(|(_, value)| has_rows(value)),
-        (None, None) => typed::<RaggedTensor>(x).is_some(),
+        // The elements of a union have one axis.
+        (None, None) => typed::<RaggedTensor>(x).is_some() || typed::<UnionTensor>(x).is_some(),
     }
 }
 

@@ -7,7 +7,7 @@
 use super::RaggedTensor;
 use super::columns::{across, extreme_across, extreme_in, has_rows, numbered, rows_of, take_across};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::{one_row, rank};
+use crate::axes::{dim, one_row, rank};
 use crate::masked::MaskedTensor;
 use extenso_core::attrs::{AttrSet, Attrs, Axes, NoAttrs};
 use extenso_core::ops::TopK;
@@ -229,6 +229,17 @@ fn taken_across(x: &RaggedTensor, indices: &RaggedTensor, axis: usize) -> Result
         let groups = |rows: &RaggedTensor| one_row(&rows.clone().into_value());
         return take_across(&groups(x)?, x, &groups(indices)?, indices).map(Some);
     }
+    if axis == 0
+        && let (Some(inner), Some(at)) = (uniform_inside(x)?, uniform_inside(indices)?)
+        && inner == at
+    {
+        // Elements of one size lie beside each other in their row: a column of vectors is that of their first elements, and so on.
+        let taken = taken_across(&unfolded(x, &inner)?, &unfolded(indices, &inner)?, 0)?;
+        let like = indices.compact()?;
+        let shaped =
+            |taken: RaggedTensor| like.with_values(ops::reshape_like(taken.compact()?.values(), like.values())?);
+        return taken.map(shaped).transpose();
+    }
     if axis != 1 || typed::<RaggedTensor>(x.values()).is_none() {
         return Ok(None);
     }
@@ -247,6 +258,23 @@ fn taken_across(x: &RaggedTensor, indices: &RaggedTensor, axis: usize) -> Result
         }
         _ => Ok(None),
     }
+}
+
+/// The sizes of the axes of what is in the rows, if there are some and all are known.
+fn uniform_inside(x: &RaggedTensor) -> Result<Option<Vec<usize>>> {
+    let inner = rank(x.values())?;
+    if inner < 2 || has_rows(x.values()) {
+        return Ok(None);
+    }
+    (1..inner).map(|axis| Ok(dim(x.values(), axis)?.known())).collect()
+}
+
+/// The elements of what is in the rows, of these sizes, one after the other in the row.
+fn unfolded(x: &RaggedTensor, inner: &[usize]) -> Result<RaggedTensor> {
+    let x = x.compact()?;
+    let lengths = ops::multiply(x.row_lengths()?, int(inner.iter().product()))?;
+    let rows = ops::partition_from_lengths(lengths)?.partition()?.clone();
+    RaggedTensor::from_partition(ops::reshape(x.values(), vec![-1_i64])?, rows)
 }
 
 /// `indices_along` counts rows, or the elements of an axis inside the rows that is not ragged.

@@ -146,6 +146,9 @@ pub(crate) fn rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
         return fold(x.values(), x.partition());
     };
     let folded = fold_columns(fold, x.partition(), &inner)?;
+    if let Some(columns) = columns_of_one_length(x.partition(), &inner)? {
+        return Ok(RaggedTensor::from_partition(folded, columns)?.into_value());
+    }
     // A group has as many columns as its longest row; the identity of an empty one is below zero.
     let widths = ops::maximum(ops::segment_max(inner.row_lengths()?, x.partition())?, 0)?;
     let columns = ops::partition_from_lengths(widths)?.partition()?.clone();
@@ -160,6 +163,17 @@ pub(crate) fn outer_rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
 /// Folds each column of the rows of each group. Rows are aligned on the left, and those that reach a column count there.
 fn fold_columns(fold: OfRows<'_>, groups: &RowPartition, x: &RaggedTensor) -> Result<Value> {
     let order = ops::column_order(groups, x.partition())?;
-    let columns = ops::partition_from_lengths(ops::column_lengths(groups, x.partition())?)?.partition()?.clone();
+    let lengths = match columns_of_one_length(groups, x)? {
+        Some(columns) => ops::gather_rows_of(ops::row_lengths(groups)?, columns)?,
+        None => ops::column_lengths(groups, x.partition())?,
+    };
+    let columns = ops::partition_from_lengths(lengths)?.partition()?.clone();
     rows(fold, &RaggedTensor::from_partition(ops::take(x.values(), order, 0)?, columns)?)
+}
+
+/// The columns of each group of rows of one length, which a group without rows has too; none of other rows.
+fn columns_of_one_length(groups: &RowPartition, x: &RaggedTensor) -> Result<Option<RowPartition>> {
+    let Some(length) = x.partition().spec().uniform_row_length else { return Ok(None) };
+    let columns = ops::partition_of_length(ops::row_lengths(groups)?, int(length), groups.spec().index)?;
+    Ok(Some(columns.partition()?.clone()))
 }
