@@ -5,7 +5,7 @@
 //! elements have no identity, the result of an empty one is missing.
 
 use super::RaggedTensor;
-use crate::args::{answer, flat, int, typed, typed_arg};
+use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{one_row, rank};
 use crate::masked::{MaskedTensor, trailing, without_missing_rows};
 use crate::meaning::order::lacks_identity;
@@ -24,6 +24,12 @@ pub(super) fn reduce(call: &Call<'_>) -> Answer {
         Axes::All => (0..rank).collect(),
         Axes::List(list) => normalize_axes(list, rank)?.to_vec(),
     };
+    if *keepdims && !axes.is_empty() && axes.iter().all(|&axis| axis > 1) {
+        // What is missing inside the rows is no list of one element, so that they keep the axes themselves.
+        let axes = Axes::List(axes.iter().map(|&axis| int(axis - 1)).collect());
+        let folded = call_one(call.op, &[Arg::from(x.values())], &Reduce { axis: axes, keepdims: true });
+        return answer_ext(x.with_values(folded.map_err(Error::within_rows)?)?);
+    }
     let reduction = Reduction { fold, op: call.op };
     let folded = if axes.len() == rank { reduction.all(&x)? } else { reduction.over(x, &axes)? };
     // An axis that is kept has size 1 in every row, in those too of which nothing is left.

@@ -1,0 +1,78 @@
+"""Rows that are missing, and axes of which a graph does not know the size, in what takes several of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import extenso as ex
+
+
+def times(x: Any) -> Any:
+    return ex.to_timestamp(x, "s")
+
+
+@pytest.mark.parametrize(
+    "of",
+    [ex.median, ex.mean, lambda x, axis: ex.quantile(x, 0.5, axis), ex.std, ex.max],
+)
+@pytest.mark.parametrize("kind", [times, lambda x: ex.to_duration(x, "s"), lambda x: ex.to_decimal(x, 9, 2)])
+def test_statistics_of_nothing_are_missing_in_graphs_too(of: "Callable[..., Any]", kind: "Callable[[Any], Any]") -> None:
+    x = kind(ex.tensor([[3, 1], [5, 2], [9, 9]]))
+    if of in (ex.max, ex.std) and not (of is ex.std and kind is times):
+        x = x[:2]
+    f = ex.function(lambda x: of(x, 0))
+    try:
+        assert ex.to_py(f(x)) == ex.to_py(of(x, 0))
+    except ex.DTypeError:
+        pytest.skip("there is no such statistic of the type")
+    # A second size makes a trace of an unknown one.
+    assert ex.to_py(f(x[:1])) == ex.to_py(of(x[:1], 0))
+    if of is not ex.max and not isinstance(of(x, 0), ex.Tensor):
+        assert ex.to_py(f(x[:0])) == ex.to_py(of(x[:0], 0)) == [None, None]
+
+
+def test_one_row_that_may_be_missing_is_grouped_and_compared() -> None:
+    x = ex.MaskedTensor(ex.tensor([[1, 1]]), [True])
+    keys, groups = ex.group_by(x, x, 1)
+    assert (ex.to_py(keys), ex.to_py(groups)) == ([[1]], [[[1, 1]]])
+    assert ex.to_py(ex.isin(x, x[:, :0], axis=1)) == [[False, False]]
+
+
+def test_pairs_of_lists_of_different_numbers_of_which_some_are_missing() -> None:
+    x, y = ex.constant([[1], None]), ex.constant([[1], None, [3]])
+    for f in (ex.cartesian, ex.function(ex.cartesian)):
+        first, second = f((x, y), axis=0)
+        assert ex.to_py(first) == [[1], [1], [1], None, None, None]
+        assert ex.to_py(second) == [[1], None, [3], [1], None, [3]]
+
+
+def test_rows_of_no_element_pair_in_graphs_of_unknown_sizes() -> None:
+    def masked(rows: "list[Any]") -> Any:
+        return ex.MaskedTensor(ex.tensor(rows), ex.tensor([[[True]]] * len(rows)))
+
+    f = ex.function(lambda x: ex.cartesian((x, ex.head(x, 0, -1)), -1))
+    for rows in ([[[0]], [[5]], [[2]]], [[[0]]]):
+        x = masked(rows)
+        first, second = f(x)
+        assert ex.to_py(first) == ex.to_py(second) == [[[]]] * len(rows)
+
+
+def test_rows_of_a_union_are_filled_up_and_cut() -> None:
+    u = pa.UnionArray.from_dense(
+        pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32()), [pa.array([1, 2]), pa.array(["a"])]
+    )
+    rows = ex.unflatten(ex.from_arrow(u), [2, 1])
+    assert ex.to_py(ex.pad_none(rows, 2, clip=True)) == [[1, "a"], [2, None]]
+    assert ex.to_py(ex.pad_none(rows, 1, clip=True)) == [[1], [2]]
+
+
+def test_masks_over_masks_are_one_where_they_say_it_of_the_same_axes() -> None:
+    x = ex.MaskedTensor(ex.constant([1, None]), [True, True])
+    assert ex.to_py(ex.coalesce(x, x)) == [1, None]
+    assert ex.spec_of(ex.mask(ex.constant([1, None]), [True, True])) == ex.spec_of(ex.constant([1, None]))
+    # The mask of the rows is the outer one, whichever was put around the other.
+    rows = ex.MaskedTensor(ex.tensor([[1, 2], [3, 4]]), [True, False])
+    both = ex.mask(rows, [[True, False], [True, True]])
+    assert ex.to_py(both) == [[1, None], None] and both.mask.tolist() == [True, False]
