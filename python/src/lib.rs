@@ -27,6 +27,7 @@ mod op;
 mod operators;
 mod partition;
 mod paths;
+mod piecewise;
 mod pointers;
 mod print;
 mod products;
@@ -81,6 +82,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     missing::add_to(module)?;
     nests::add_to(module)?;
     paths::add_to(module)?;
+    piecewise::add_to(module)?;
     ragged::add_to(module)?;
     rearrange::add_to(module)?;
     lists::add_to(module)?;

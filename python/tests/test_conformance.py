@@ -168,6 +168,8 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "einsum": lambda subscripts, operands: ex.einsum(subscripts, *operands),
     "bounding_shape": lambda x: x.bounding_shape(),
     "coalesce": lambda values: ex.coalesce(*values),
+    "interp_between": ex.interp,
+    "select_or_none": ex.select,
     "first_or": lambda x, default, axis=-1: ex.first(x, axis=axis, default=default),
     "last_or": lambda x, default, axis=-1: ex.last(x, axis=axis, default=default),
     "pad_with": lambda x, length, value, axis=-1, crop=False: ex.pad_to(x, length, value, axis=axis, crop=crop),

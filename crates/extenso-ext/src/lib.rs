@@ -22,6 +22,7 @@ mod masked;
 mod mean;
 mod meaning;
 pub mod missing;
+mod piecewise;
 mod products;
 pub mod ragged;
 mod rounding;
@@ -56,6 +57,7 @@ pub use logical::{Bool8Tensor, Bool8TensorSpec, FixedBytesTensor, FixedBytesTens
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none};
 pub use mean::mean;
 pub use missing::is_none;
+pub use piecewise::{interp, select};
 pub use products::{cosine_similarity, inner, vecdot};
 pub use ragged::{RaggedTensor, RaggedTensorSpec};
 pub use rounding::round_to;

@@ -53,7 +53,7 @@ crate::ops! {
                 while b != 0 {
                     (a, b) = (b, a % b);
                 }
-                if a == 0 { 0 } else { (x / a).wrapping_mul(y) }
+                x.checked_div(a).map_or(0, |part| part.wrapping_mul(y))
             }))
         .facts(&[Commutes])
         .examples(&[("lcm([4, -6, 0], [6, 4, 5])", "[12, 12, 0]")]);

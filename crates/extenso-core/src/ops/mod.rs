@@ -6,6 +6,7 @@ mod activations;
 mod args;
 mod arithmetic;
 mod assemble;
+mod barrier;
 mod bitwise;
 mod checks;
 mod comparison;
@@ -63,6 +64,7 @@ mod vocabulary;
 pub use activations::*;
 pub use arithmetic::*;
 pub use assemble::{Run, assemble};
+pub use barrier::*;
 pub use bitwise::*;
 pub use checks::*;
 pub use comparison::*;
@@ -163,6 +165,7 @@ pub static TABLES: &[(&str, &[&OpDef])] = &[
     ("Linear algebra", LINEAR),
     ("Random numbers", RANDOM),
     ("Checks", CHECKS),
+    ("Gradients", BARRIERS),
     ("State", STATE),
     ("Printing", PRINTING),
 ];

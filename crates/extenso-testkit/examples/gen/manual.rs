@@ -18,7 +18,7 @@ attributes, given by position behind the arguments or by name.
 pub fn ops() -> String {
     let tables = extenso_core::ops::TABLES.iter().copied().chain([("Control flow", CONTROL)]);
     let mut text = PREFACE.to_string();
-    for (title, table) in tables {
+    for (title, table) in tables.filter(|(_, table)| table.iter().any(|op| !op.part)) {
         let _ = write!(text, "\n## {title}\n");
         table.iter().filter(|op| !op.part).for_each(|op| section(&mut text, op));
     }

@@ -10,7 +10,7 @@ use extenso_types::{DType, Dim, Nest, Result, Shape, Spec, TensorSpec};
 type Composed = fn(&Value) -> Result<Value>;
 
 /// The functions that need no size while they are traced.
-const FUNCTIONS: [(&str, Composed); 29] = [
+const FUNCTIONS: [(&str, Composed); 31] = [
     ("clip", |x| ops::clip(x, -0.5, 1.5)),
     ("stack", |x| ops::stack(vec![x.clone(), ops::exp(x)?], 1)),
     ("flip", |x| ops::flip(x, Axes::All)),
@@ -39,6 +39,14 @@ const FUNCTIONS: [(&str, Composed); 29] = [
     ("unsorted_segment_mean", |x| scatter::unsorted_segment_mean(x, &vector([1, 1]), 2).and_then(numbers)),
     ("scatter_nd_add", |x| scatter::scatter_nd_add(x, &places(), &ops::multiply(x, x)?)),
     ("scatter_nd_update", |x| scatter::scatter_nd_update(x, &places(), &ops::multiply(x, x)?)),
+    ("interp", |x| extenso_ext::interp(x, &table([-1.0, 0.25, 2.0]), &table([0.5, -1.0, 3.0]), None, None)),
+    ("select", |x| {
+        extenso_ext::select(
+            &[ops::less(x, 0.0)?, ops::less(x, 0.7)?],
+            &[ops::exp(x)?.into(), x.into()],
+            Some(2.0.into()),
+        )
+    }),
     ("unique rows", |x| lists::unique(&ops::reshape(x, vec![-1_i64, 3])?, 0)),
 ];
 
@@ -47,6 +55,10 @@ fn rows(lengths: [i64; 2]) -> Result<Value> {
 }
 
 fn vector(numbers: [i64; 2]) -> Value {
+    Tensor::from_vec(numbers.to_vec()).into()
+}
+
+fn table(numbers: [f64; 3]) -> Value {
     Tensor::from_vec(numbers.to_vec()).into()
 }
 

@@ -2,10 +2,10 @@
 
 use super::rows::{InnerAxis, single};
 use super::{Composed, given};
-use extenso_core::Value;
 use extenso_core::attrs::{Attrs, NoAttrs};
+use extenso_core::{Arg, Value};
 use extenso_ext::lists;
-use extenso_types::Result;
+use extenso_types::{Error, Result};
 
 extenso_core::attrs! {
     /// Of `take_per_row`.
@@ -54,6 +54,22 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         let PadTo { axis, crop } = *PadTo::of(attrs)?;
         lists::pad_to(&given(args, 0)?, &args[1], Some(args[2].clone()), axis, crop)
     };
+    "lexsort" ("keys"; InnerAxis) = |args, attrs| lists::lexsort(&each(&args[0])?, InnerAxis::of(attrs)?.axis);
+    "interp" ("x", "xp", "fp"; NoAttrs) = |args, _| {
+        extenso_ext::interp(&given(args, 0)?, &given(args, 1)?, &given(args, 2)?, None, None)
+    };
+    "interp_between" ("x", "xp", "fp", "left", "right"; NoAttrs) = |args, _| {
+        let ends = (Some(args[3].clone()), Some(args[4].clone()));
+        extenso_ext::interp(&given(args, 0)?, &given(args, 1)?, &given(args, 2)?, ends.0, ends.1)
+    };
+    "select" ("conditions", "choices", "default"; NoAttrs) = |args, _| match &args[1] {
+        Arg::List(choices) => extenso_ext::select(&each(&args[0])?, choices, Some(args[2].clone())),
+        Arg::Value(_) | Arg::Scalar(_) => Err(Error::dtype("found a value").wanted("a tuple of values")),
+    };
+    "select_or_none" ("conditions", "choices"; NoAttrs) = |args, _| match &args[1] {
+        Arg::List(choices) => extenso_ext::select(&each(&args[0])?, choices, None),
+        Arg::Value(_) | Arg::Scalar(_) => Err(Error::dtype("found a value").wanted("a tuple of values")),
+    };
     "run_lengths" ("x"; InnerAxis) = |args, attrs| lists::run_lengths(&given(args, 0)?, InnerAxis::of(attrs)?.axis);
     "unique" ("x"; InnerAxis) = |args, attrs| lists::unique(&given(args, 0)?, InnerAxis::of(attrs)?.axis);
     "isin" ("x", "test"; WithinAxis) = |args, attrs| {
@@ -81,4 +97,12 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
 
 fn of_two(args: &[extenso_core::Arg], axis: i64, f: fn(&Value, &Value, i64) -> Result<Value>) -> Result<Value> {
     f(&given(args, 0)?, &given(args, 1)?, axis)
+}
+
+/// The values of a tuple.
+fn each(arg: &Arg) -> Result<Vec<Value>> {
+    match arg {
+        Arg::List(values) => values.iter().map(|value| value.value().cloned()).collect(),
+        Arg::Value(_) | Arg::Scalar(_) => Err(Error::dtype("found a value").wanted("a tuple of values")),
+    }
 }

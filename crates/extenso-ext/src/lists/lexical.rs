@@ -1,0 +1,61 @@
+//! The order of lists by several keys.
+
+use crate::args::{int, typed_ref};
+use crate::axes::{dim, outer, rank};
+use crate::ragged::RaggedTensor;
+use extenso_core::reduce::normalize_axis;
+use extenso_core::{Value, ops};
+use extenso_types::{Dim, Error, Result};
+
+/// The positions along `axis` by which lists are in the order of several keys: of the last one, of the one before it where that is equal,
+/// and so on. NumPy's name.
+///
+/// What is equal in all keys keeps its order; NaN comes behind all numbers, and what is missing last. Shapes: the keys have the same axes and
+/// rows; i64. Errors: no key; an axis out of range; keys without an order, or in other rows.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let (price, name) = (constant(vec![vec![2, 1, 2], vec![5]]).unwrap(), constant(vec![vec!["b", "b", "a"], vec!["c"]]).unwrap());
+/// let order = lists::lexsort(&[price, name], -1).unwrap();
+/// assert_eq!(to_literal(&order).unwrap().to_string(), "[[2, 1, 0], [0]]");
+/// ```
+pub fn lexsort(keys: &[Value], axis: i64) -> Result<Value> {
+    let order = || {
+        let (first, others) =
+            keys.split_first().ok_or_else(|| Error::value("no key is given").wanted("at least one key"))?;
+        let axis = int(normalize_axis(axis, rank(first)?)?);
+        others.iter().try_fold(ops::argsort(first, axis, false)?, |order, key| {
+            beside(&order, key)?;
+            let again = ops::argsort(ops::take_along_axis(key, &order, axis)?, axis, false)?;
+            ops::take_along_axis(order, again, axis)
+        })
+    };
+    order().map_err(|e| e.at("lexsort"))
+}
+
+/// Checks that a key has the axes and rows of the others, as far as sizes are known.
+fn beside(order: &Value, key: &Value) -> Result<()> {
+    let axes = |value: &Value| -> Result<Vec<Option<Dim>>> {
+        let all = 0..rank(value)?;
+        Ok(all.map(|axis| if axis == 0 { outer(value) } else { dim(value, axis).ok() }).collect())
+    };
+    let (wanted, given) = (axes(order)?, axes(key)?);
+    let fits = |(a, b): (&Option<Dim>, &Option<Dim>)| a.zip(*b).is_none_or(|(a, b)| a.is_compatible_with(b));
+    if wanted.len() != given.len() || !wanted.iter().zip(&given).all(fits) {
+        let text = |axes: &[Option<Dim>]| {
+            let sizes = axes.iter().map(|size| size.map_or_else(|| "?".to_string(), |size| size.to_string()));
+            format!("[{}]", sizes.collect::<Vec<_>>().join(", "))
+        };
+        return Err(Error::shape(format!("a key has the shape {}, and the first {}", text(&given), text(&wanted)))
+            .wanted("keys of one shape"));
+    }
+    let rows = |value: &Value| {
+        typed_ref::<RaggedTensor>(value)
+            .map(|rows| Ok(rows.into_owned()))
+            .unwrap_or_else(|| RaggedTensor::of_uniform(value))
+    };
+    if [order, key].into_iter().any(|value| typed_ref::<RaggedTensor>(value).is_some()) {
+        rows(key)?.values_in(rows(order)?.partition())?;
+    }
+    Ok(())
+}
