@@ -9,11 +9,13 @@
 //!
 //! Invariant: a file is read in ranges, and no range that nobody asked for. Sizes that a file tells are proven before memory is
 //! made for them (`proof.rs`), and a panic of the crate that decodes does not pass `guarded`.
-//! Usual columns are decoded by `decode/`, all others by the crate. What Arrow's types are as values, `arrow` knows.
+//! Usual columns are decoded by `decode/`, all others by the crate; what columns mean beyond what that makes of them, `meant.rs` says. What Arrow's types are as values, `arrow` knows.
 
+mod cells;
 mod decode;
 mod halves;
 mod join;
+mod meant;
 mod project;
 mod proof;
 mod prune;

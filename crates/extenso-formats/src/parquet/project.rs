@@ -4,6 +4,7 @@
 //! which nothing is wanted but that it is there, one column is read; of a map, one of its keys and one of its values at least, since the
 //! crate decodes no half of one.
 
+use super::cells;
 use super::times::scales;
 use crate::arrow::{check_whole, columns_there, named};
 use crate::project::Wanted;
@@ -20,6 +21,8 @@ pub struct LeafColumn {
     pub data_type: DataType,
     /// What its statistics, and a count in the unit that was given, are multiplied by before they are compared.
     pub scales: (i128, i128),
+    /// Whether it is read as cells of bytes, of which the values are made.
+    pub is_cells: bool,
 }
 
 /// All leaf columns below these fields.
@@ -30,7 +33,10 @@ pub fn leaf_columns(fields: &Fields) -> Vec<LeafColumn> {
             (DataType::Struct(fields), _) => fields.iter().for_each(|field| below(&of_field(at, field), field, out)),
             (_, Some(item)) => below(&at.child(Segment::Each), item, out),
             (_, None) => {
-                out.push(LeafColumn { number: out.len(), path: at.clone(), data_type, scales: scales(field) });
+                let made = cells::of(field);
+                let (is_cells, data_type) = (made.is_some(), made.unwrap_or(data_type));
+                let (number, scales) = (out.len(), scales(field));
+                out.push(LeafColumn { number, path: at.clone(), data_type, scales, is_cells });
             }
         }
     }

@@ -7,6 +7,7 @@ use super::decode::{Asked, decode};
 use super::guarded;
 use super::halves::wanted_halves;
 use super::join::{join_all, units};
+use super::meant::{in_units, meant, units_of};
 use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns};
 use super::proof::{Pages, most, prove_footer, prove_pages};
 use super::prune::{Condition, prune};
@@ -197,7 +198,10 @@ impl Opened {
         opened.spec =
             options.spec.as_ref().map(|spec| wanted.of(&any_rows(spec))).transpose().map_err(|e| e.at("paths"))?;
         opened.chosen = match &opened.spec {
-            Some(spec) => columns_of_spec(&fields, spec)?,
+            Some(spec) => {
+                opened.metadata = in_units(opened.metadata.clone(), &units_of(&opened.columns, spec))?;
+                columns_of_spec(&fields, spec)?
+            }
             None => columns_of_paths(&fields, &wanted).map_err(|e| e.at("paths"))?,
         };
         if let Some(spec) = &opened.spec {
@@ -222,6 +226,7 @@ impl Opened {
         prove_footer(source)?;
         let metadata = guarded(|| ArrowReaderMetadata::load(source, ArrowReaderOptions::new()))?;
         checked_columns(metadata.schema().fields())?;
+        let metadata = meant(metadata)?;
         let columns = leaf_columns(metadata.schema().fields());
         let there = metadata.parquet_schema().num_columns();
         if columns.len() != there {
@@ -237,6 +242,7 @@ impl Opened {
     ///
     /// Errors: the file lacks a field that is not optional.
     pub fn choose(&mut self, spec: &Spec) -> Result<()> {
+        self.metadata = in_units(self.metadata.clone(), &units_of(&self.columns, spec))?;
         self.chosen = columns_of_spec(self.metadata.schema().fields(), spec)?;
         Ok(())
     }

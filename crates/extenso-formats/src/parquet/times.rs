@@ -3,6 +3,7 @@
 //! Invariant: what was written is read again in its own unit, which stands in the metadata of its field; other readers see times of
 //! Parquet. Counts are exact or refused; those that nobody sees are zero.
 
+use super::cells;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Date64Type, Time32MillisecondType, Time32SecondType, TimestampMillisecondType, TimestampSecondType,
@@ -17,7 +18,7 @@ use extenso_types::{Error, Path, Result, Segment};
 use std::sync::Arc;
 
 /// Where the metadata of a field says in which unit its counts were given.
-const UNIT: &str = "extenso:unit";
+pub const UNIT: &str = "extenso:unit";
 
 /// How many milliseconds a day has.
 pub const DAY: i64 = 86_400_000;
@@ -52,7 +53,8 @@ pub fn scales(field: &Field) -> (i128, i128) {
     }
 }
 
-fn unit_of(field: &Field) -> Option<&str> {
+/// The unit in which the counts of a field were given, if it says one.
+pub fn unit_of(field: &Field) -> Option<&str> {
     field.metadata().get(UNIT).map(String::as_str)
 }
 
@@ -64,6 +66,10 @@ impl Way {
                 let made = self.of_counts(values, unit_of(field))?;
                 Some(DataType::Dictionary(keys.clone(), Box::new(made)))
             }
+            DataType::FixedSizeBinary(_) => match self {
+                Way::Stored => None,
+                Way::Given => cells::of(field),
+            },
             counts => self.of_counts(counts, unit_of(field)),
         }
     }
@@ -177,6 +183,7 @@ fn column_of(
         _ => {
             let Some(data_type) = way.of(field) else { return Ok((field.clone(), array.clone())) };
             let made = match array.as_any_dictionary_opt() {
+                _ if array.as_fixed_size_binary_opt().is_some() => cells::made(array, &data_type, hidden),
                 Some(words) => dictionary(words, counts_of(&data_type), hidden, way),
                 None => leaf(array, &data_type, hidden, way),
             };
