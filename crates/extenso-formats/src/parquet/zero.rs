@@ -7,6 +7,7 @@ use crate::arrow::repeated;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, StructArray, make_array,
+    new_null_array,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
@@ -41,9 +42,21 @@ fn record(rows: StructArray, above: Option<&NullBuffer>) -> Result<StructArray, 
 fn all_there(array: ArrayRef, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
     match (array.nulls(), above) {
         (Some(own), Some(above)) if above.contains(own) => {
-            Ok(make_array(array.to_data().into_builder().nulls(None).build()?))
+            let data = array.to_data();
+            let words = with_a_word(&data)?;
+            Ok(make_array(data.into_builder().nulls(None).child_data(words).build()?))
         }
         _ => Ok(array),
+    }
+}
+
+/// The parts of an array, with a word of no meaning where places that nobody sees have none to be places of.
+fn with_a_word(data: &ArrayData) -> Result<Vec<ArrayData>, ArrowError> {
+    match (data.data_type(), data.child_data()) {
+        (DataType::Dictionary(_, words), [none]) if none.is_empty() && !data.is_empty() => {
+            Ok(vec![new_null_array(words, 1).to_data().into_builder().nulls(None).build()?])
+        }
+        (_, parts) => Ok(parts.to_vec()),
     }
 }
 
@@ -133,7 +146,7 @@ fn numbers(array: ArrayRef, width: usize, nulls: &NullBuffer) -> Result<ArrayRef
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{FixedSizeBinaryArray, Float32Array, Int64Array};
+    use arrow_array::{DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, Int64Array, StringArray};
     use arrow_schema::Field;
 
     #[test]
@@ -143,6 +156,17 @@ mod tests {
         let field = Field::new("c", cells.data_type().clone(), true);
         let rows = zeroed(StructArray::new(vec![field].into(), vec![cells], None)).expect("an array");
         assert_eq!(rows.column(0).as_fixed_size_binary().value_data(), b"aa\0\0cc");
+    }
+
+    #[test]
+    fn places_under_the_nulls_of_records_have_a_word() {
+        let places = Int8Array::new(vec![7, 7].into(), Some(NullBuffer::new_null(2)));
+        let words = Arc::new(StringArray::from(Vec::<&str>::new()));
+        let codes: ArrayRef = Arc::new(DictionaryArray::try_new(places, words).expect("a dictionary"));
+        let field = Field::new("c", codes.data_type().clone(), false);
+        let rows = StructArray::new(vec![field].into(), vec![codes], Some(NullBuffer::new_null(2)));
+        let column = zeroed(rows).expect("an array").column(0).clone();
+        assert_eq!((column.null_count(), column.as_any_dictionary().values().len()), (0, 1));
     }
 
     #[test]
