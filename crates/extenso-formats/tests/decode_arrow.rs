@@ -3,12 +3,19 @@
 
 mod support;
 
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RunArray, StructArray, UnionArray};
+use arrow_data::ArrayData;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{DataType, Field, Fields, Schema};
 use extenso_core::{ExtensionType, Tensor, Value, ops as core_ops};
-use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor};
-use extenso_formats::arrow::{ArrowOptions, IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
+use extenso_ext::{CategoricalTensor, DateTensor, MaskedTensor, RaggedTensor, StructTensor};
+use extenso_formats::arrow::{
+    ArrowOptions, IpcCompression, from_chunks, read_ipc, to_arrow_field, write_ipc, write_ipc_compressed,
+};
 use extenso_formats::{FieldSpec as F, OnError, ops, struct_spec};
 use extenso_graph::{Function, NodeKind, save};
 use extenso_types::{DType, Nest, Shape};
+use std::sync::Arc;
 use support::{BARE, FULL, scalar, shown, spec, vector_of};
 
 fn records(texts: &[&str]) -> Value {
@@ -145,4 +152,43 @@ fn bad_records_are_left_out_or_hold_defaults() {
     check(OnError::Skip, &format!("[{rows}, {rows}]"), "[1, 1]");
     let error = ops::decode_arrow(&files, &spec, OnError::Raise).expect_err("a null").to_string();
     assert!(error.starts_with("decode_arrow: row 0: row 1, 'id': null came."), "{error}");
+}
+
+#[test]
+fn categories_of_times_are_read_by_the_spec_of_them() {
+    let dates = |days: &[i32]| DateTensor::new(Tensor::from_vec(days.to_vec()), "d").expect("dates").into_value();
+    let finer = DateTensor::new(Tensor::from_vec(vec![86_400_000_i64, 172_800_000]), "ms").expect("dates").into_value();
+    let of =
+        |codes: Tensor, words: Value| CategoricalTensor::new(codes, words, false).expect("categories").into_value();
+    let places = Tensor::new::<i8>(&[3], &[1, 0, 1]).expect("codes");
+    let wide = Tensor::from_vec(vec![1_i64, 0, 1]);
+    let value = of(places.clone(), dates(&[1, 2]));
+    let (field, array) = to_arrow_field(&value).expect("goes out");
+    for wanted in [value, of(wide, dates(&[1, 2])), of(places, finer), dates(&[2, 1, 2])] {
+        let spec = wanted.spec().expect("a spec");
+        let options = ArrowOptions { spec: Some(spec.clone()), ..ArrowOptions::default() };
+        let read = from_chunks(&field, std::slice::from_ref(&array), &options).expect("reads").value;
+        assert_eq!((shown(&read), read.spec().expect("a spec")), (shown(&wanted), spec));
+    }
+}
+
+#[test]
+fn fields_that_say_that_they_have_no_nulls_are_read_where_their_nulls_are_those_of_what_they_hold() {
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None]));
+    let union = [(0, Arc::new(Field::new("n", DataType::Int64, true)))].into_iter().collect();
+    let union = UnionArray::try_new(union, vec![0_i8, 0].into(), None, vec![numbers.clone()]).expect("a union");
+    let runs = RunArray::try_new(&Int32Array::from(vec![1, 2]), &numbers).expect("runs");
+    let arrays: [ArrayRef; 2] = [Arc::new(union), Arc::new(runs)];
+    for array in arrays {
+        let inner: Fields = vec![Field::new("f", array.data_type().clone(), false)].into();
+        let data = ArrayData::builder(DataType::Struct(inner)).len(2).add_child_data(array.to_data()).build();
+        let rows = StructArray::from(data.expect("rows"));
+        let schema = Arc::new(Schema::new(vec![Field::new("s", rows.data_type().clone(), false)]));
+        let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(rows)]).expect("a batch");
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema).expect("a writer");
+        writer.write(&batch).expect("writes");
+        let bytes = writer.into_inner().expect("a stream");
+        let read = read_ipc(bytes.into(), &ArrowOptions::default()).expect("reads").value;
+        assert_eq!(shown(&read), r#"[{"s": {"f": 1}}, {"s": {"f": None}}]"#);
+    }
 }

@@ -19,8 +19,10 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType, FieldRef};
-use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
-use extenso_ext::{CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, cast_unit};
+use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
+use extenso_ext::{
+    CategoricalTensor, CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, cast_unit,
+};
 use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
 };
@@ -367,6 +369,11 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     source.all_there(&wanted)?;
     let found = import::plain(&source.at, &source.field, source.array.as_ref())?;
     let categories = is::<CategoricalTensorSpec>(ext);
+    let found = match CategoricalTensor::from_value(&found) {
+        // What is no category by the spec is what the categories stand for.
+        Ok(words) if !categories => words.decoded().map_err(|e| e.at_path(&source.at))?,
+        _ => found,
+    };
     match found.spec()? {
         Spec::Ext(given) if given.def == ext.def && given.static_data == ext.static_data && !categories => Ok(found),
         Spec::Ext(given) if given.def == ext.def && finer(&given, ext).is_some() => {

@@ -3,7 +3,7 @@
 //! Invariant: an item that somebody sees is brought over exactly, or refused with its row; what nobody sees becomes a default.
 
 use super::source::Source;
-use super::widened;
+use super::{finer, widened};
 use crate::categories::{asked, check, encoded};
 use crate::columns::{Column, ColumnKind};
 use crate::records::is;
@@ -12,9 +12,9 @@ use arrow_array::Array;
 use extenso_core::{ExtensionType, Provenance, Tensor, Value, ops, rebuild};
 use extenso_ext::{
     Bool8TensorSpec, CategoricalTensor, CategoricalTensorSpec, Cell, DecimalTensor, FixedBytesTensor, JsonTensorSpec,
-    Spelling,
+    Spelling, cast_unit, outer,
 };
-use extenso_types::{DType, Error, ExtSpec, Result, Spec, StaticValue};
+use extenso_types::{DType, Error, ExtSpec, Result, Segment, Spec, StaticValue};
 
 /// The value as one of this type; none if it is of nothing that the type has.
 ///
@@ -56,10 +56,7 @@ fn holds(spelling: &Spelling, dtype: DType) -> bool {
 
 /// Categories by other codes, or of values that are there by themselves.
 fn categories(source: &Source<'_>, found: &Value, ext: &ExtSpec) -> Option<Result<Value>> {
-    let (codes, words) = match asked(ext) {
-        Ok(asked) => asked,
-        Err(_) => return None,
-    };
+    let Ok((codes, words)) = asked(ext) else { return typed_words(source, found, ext) };
     let parts = |codes: Tensor, words: Value| rebuild(ext, vec![codes.into(), words], Provenance::Outside);
     if let Value::Tensor(values) = found {
         let values = widened(values.clone(), words.dtype)?;
@@ -69,20 +66,44 @@ fn categories(source: &Source<'_>, found: &Value, ext: &ExtSpec) -> Option<Resul
             made.and_then(|(codes, words)| parts(codes, words.into()))
         }));
     }
-    let given = CategoricalTensor::from_value(found).ok()?;
-    if StaticValue::Bool(given.ordered()) != *ext.static_data.get("ordered")? {
-        return None;
-    }
+    let given = given(found, ext)?;
     let known = widened(given.categories().tensor().ok()?.clone(), words.dtype)?;
+    Some(known.and_then(|known| parts(coded(source, &given, known.data()?.len(), codes.dtype)?, known.into())))
+}
+
+/// Categories that are times or of another type with a meaning: those that are there, by other codes or in a finer unit.
+fn typed_words(source: &Source<'_>, found: &Value, ext: &ExtSpec) -> Option<Result<Value>> {
+    let words = ext.components.iter().find(|(segment, _)| *segment != Segment::Itself);
+    let (Some(Spec::Tensor(codes)), Some((_, Spec::Ext(words)))) = (ext.component(&Segment::Itself), words) else {
+        return None;
+    };
+    let given = given(found, ext)?;
+    let Ok(Spec::Ext(own)) = given.categories().spec() else { return None };
+    let known = if own.def == words.def && own.static_data == words.static_data {
+        Ok(given.categories().clone())
+    } else {
+        cast_unit(given.categories(), &finer(&own, words)?).map_err(|e| e.at_path(&source.at))
+    };
     Some(known.and_then(|known| {
-        let codes = if given.codes().dtype() == codes.dtype {
-            given.codes().clone()
-        } else {
-            check(known.data()?.len(), codes.dtype).map_err(|e| e.at_path(&source.at))?;
-            ops::cast(given.codes(), codes.dtype)?.tensor()?.clone()
-        };
-        parts(codes, known.into())
+        let count = outer(&known).and_then(|dim| dim.known()).unwrap_or_default();
+        let codes = coded(source, &given, count, codes.dtype)?;
+        rebuild(ext, vec![codes.into(), known], Provenance::Outside)
     }))
+}
+
+/// The categories that are there, if they have an order where the spec has one.
+fn given(found: &Value, ext: &ExtSpec) -> Option<CategoricalTensor> {
+    let given = CategoricalTensor::from_value(found).ok()?;
+    (StaticValue::Bool(given.ordered()) == *ext.static_data.get("ordered")?).then_some(given)
+}
+
+/// The places of values among so many categories, in a dtype that counts them.
+fn coded(source: &Source<'_>, given: &CategoricalTensor, count: usize, dtype: DType) -> Result<Tensor> {
+    if given.codes().dtype() == dtype {
+        return Ok(given.codes().clone());
+    }
+    check(count, dtype).map_err(|e| e.at_path(&source.at))?;
+    ops::cast(given.codes(), dtype)?.tensor().cloned()
 }
 
 /// Texts or byte strings, each of which spells an element.
