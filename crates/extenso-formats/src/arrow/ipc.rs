@@ -5,6 +5,7 @@
 
 mod cover;
 mod nodes;
+mod relaxed;
 mod shared;
 mod stream;
 
@@ -32,6 +33,7 @@ use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use nodes::checked_lengths;
+use relaxed::relaxed;
 use shared::{apart, without_bytes};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -152,7 +154,7 @@ fn body_length(at: usize, head: &[u8]) -> Result<usize> {
 fn schema_of(part: &Part) -> Result<(Schema, MetadataVersion)> {
     let head = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
     let schema = head.header_as_schema().ok_or_else(|| malformed(part.at, "the first message is no schema"))?;
-    Ok((fb_to_schema(schema), head.version()))
+    Ok((relaxed(fb_to_schema(schema)), head.version()))
 }
 
 fn of_stream(bytes: &Buffer) -> Result<Messages> {
@@ -179,7 +181,7 @@ fn of_file(bytes: &Buffer) -> Result<Messages> {
     let at = tail.checked_sub(len).ok_or_else(|| odd("the footer is longer than the file"))?;
     let footer = cut(bytes, at, len)?;
     let footer = root_as_footer(&footer).map_err(|e| malformed(at, e))?;
-    let schema = fb_to_schema(footer.schema().ok_or_else(|| odd("the footer has no schema"))?);
+    let schema = relaxed(fb_to_schema(footer.schema().ok_or_else(|| odd("the footer has no schema"))?));
     let mut parts = Vec::new();
     let blocks = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
     for block in blocks {
