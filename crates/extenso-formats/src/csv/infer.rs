@@ -6,6 +6,7 @@
 //! Invariant: the rows that were seen can all be read by the spec that follows.
 
 use super::cell::{is_rounded, sign};
+use crate::project::Wanted;
 use crate::seen::{MAX_FIELDS, MAX_NESTING, Place, Record, Seen, Sign, too_many};
 use extenso_types::{Error, Path, Result, Segment};
 use std::collections::HashMap;
@@ -53,23 +54,35 @@ enum Node {
     Fields(Tree),
 }
 
-/// What the records are of which these columns hold the fields.
+/// What the records are of which these columns hold the fields. Of columns that nobody wants, names may be those of others.
 ///
 /// Errors: two columns of one name; a column that is a record elsewhere; a name that nests too deep; more fields than records may have.
-pub fn seen(paths: &[Path], found: &[Found]) -> Result<Seen> {
+pub fn seen(paths: &[Path], found: &[Found], wanted: &Wanted) -> Result<Seen> {
     if paths.len() > MAX_FIELDS {
         return Err(too_many());
     }
     let mut tree = Tree::default();
-    for (column, path) in paths.iter().enumerate() {
+    // What is wanted takes its place before what is not.
+    let (read, others): (Vec<_>, Vec<_>) = paths.iter().enumerate().partition(|(_, path)| is_wanted(path, wanted));
+    for (column, path) in read {
         if path.segments().len() > MAX_NESTING {
             let error = Error::data(format!("the name of column {} nests too deep", column + 1));
             return Err(error.wanted(format!("at most {MAX_NESTING} levels")).at("row 0"));
         }
-        tree.insert(path.segments(), column).ok_or_else(|| {
-            let error = Error::data(format!("column {} has the name '{path}', which another has", column + 1));
-            error.wanted("each name once, and none that is a record in another").at("row 0")
+        tree.insert(path.segments(), column).map_err(|taken| {
+            let what = match taken.is_record {
+                false => format!("column {} has the name '{path}', which another has", column + 1),
+                true => {
+                    let depth = path.segments().len() - taken.left;
+                    let both: Path = path.segments().iter().take(depth).cloned().collect();
+                    format!("'{both}' is a value and a record: column {} has the name '{path}'", column + 1)
+                }
+            };
+            Error::data(what).wanted("each name once, and none that is a record in another").at("row 0")
         })?;
+    }
+    for (column, path) in others.into_iter().filter(|(_, path)| path.segments().len() <= MAX_NESTING) {
+        let _ = tree.insert(path.segments(), column);
     }
     let start = Place { row: 0, byte: 0 };
     let (mut seen, mut room) = (Seen::default(), MAX_FIELDS);
@@ -78,10 +91,31 @@ pub fn seen(paths: &[Path], found: &[Found]) -> Result<Seen> {
     Ok(seen)
 }
 
+/// Whether anything of a column, or below it, is wanted.
+fn is_wanted(path: &Path, wanted: &Wanted) -> bool {
+    let below = |wanted, part: &Segment| match part {
+        Segment::Field(name) => Wanted::field(wanted, name),
+        _ => None,
+    };
+    path.segments().iter().try_fold(wanted, below).is_some()
+}
+
+/// Why a column has no place in the tree.
+struct Taken {
+    /// Whether another column makes a record of what this one makes a value, or the other way round.
+    is_record: bool,
+    /// How many steps of the path are left where the two meet.
+    left: usize,
+}
+
 impl Tree {
-    /// Puts a column into the tree; none if its place is taken.
-    fn insert(&mut self, path: &[Segment], column: usize) -> Option<()> {
-        let (Segment::Field(name), rest) = path.split_first()? else { return None };
+    /// Puts a column into the tree.
+    ///
+    /// Errors: its place is taken.
+    fn insert(&mut self, path: &[Segment], column: usize) -> std::result::Result<(), Taken> {
+        let Some((Segment::Field(name), rest)) = path.split_first() else {
+            return Err(Taken { is_record: false, left: 0 });
+        };
         let Some(place) = self.places.get(name) else {
             let node = if rest.is_empty() {
                 Node::Column(column)
@@ -92,11 +126,12 @@ impl Tree {
             };
             self.places.insert(name.clone(), self.fields.len());
             self.fields.push((name.clone(), node));
-            return Some(());
+            return Ok(());
         };
         match &mut self.fields[*place].1 {
             Node::Fields(below) if !rest.is_empty() => below.insert(rest, column),
-            Node::Fields(_) | Node::Column(_) => None,
+            Node::Column(_) if rest.is_empty() => Err(Taken { is_record: false, left: 0 }),
+            Node::Fields(_) | Node::Column(_) => Err(Taken { is_record: true, left: rest.len() }),
         }
     }
 }

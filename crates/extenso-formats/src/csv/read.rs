@@ -125,9 +125,9 @@ impl<R: Bytes> Inference<R> {
 
     /// The spec of what is wanted of the rows.
     ///
-    /// Errors: two columns of one name; a path that leads nowhere.
+    /// Errors: two columns of one name that are wanted; a path that leads nowhere.
     pub fn spec(&self, wanted: &Wanted) -> Result<Spec> {
-        seen(&self.table.paths, &self.found).and_then(|seen| seen.batch(wanted))
+        seen(&self.table.paths, &self.found, wanted).and_then(|seen| seen.batch(wanted))
     }
 }
 

@@ -39,7 +39,8 @@ fn what_is_wrong_is_named_with_its_place() {
     check("id,s\n1,x\n2,\"tru", "row 1, byte 9: the table ends inside a quoted cell.\nWanted: a quote that ends it.");
     check("\"a,b\n1,2\n", "the row of names: the table ends inside a quoted cell");
     check("a,a\n1,2\n", "column 2 has the name 'a', which another has");
-    check("a,a.b\n1,2\n", "column 2 has the name 'a.b'");
+    check("a,a.b\n1,2\n", "'a' is a value and a record: column 2 has the name 'a.b'");
+    check("x.a.b,x.a\n1,2\n", "'x.a' is a value and a record: column 2 has the name 'x.a'");
     check("a,b\n1,2\n3\n", "row 1, byte 8: the row has 1 cells.\nWanted: 2, as the row of names.");
     let sampled = CsvOptions { sample: Some(1), ..CsvOptions::default() };
     let found = read("id,u.x\n1,2\n3,four\n", &sampled);
@@ -47,6 +48,21 @@ fn what_is_wrong_is_named_with_its_place() {
         found.contains("row 1, byte 11, 'u.x': 'four' came in column 2.\nWanted: an integer that fits i64."),
         "{found}"
     );
+}
+
+#[test]
+fn names_that_nobody_reads_may_be_those_of_others() {
+    let of = |paths: &[&str]| {
+        let paths = paths.iter().map(|path| path.parse().expect("a path")).collect();
+        CsvOptions { paths: Some(paths), ..CsvOptions::default() }
+    };
+    for rows in ["a,b,a.c\n,1,2\n", "b,a,a\n1,2,3\n", "a.c.d,b,a.c\n2,1,3\n"] {
+        assert_eq!(read(rows, &of(&["b"])), r#"[{"b": 1}]"#);
+    }
+    assert_eq!(read("b.x,b.x.y,b.z\n1,2,3\n", &of(&["b.z"])), r#"[{"b": {"z": 3}}]"#);
+    assert!(read("a,b,a.c\n,1,2\n", &of(&["a"])).contains("'a' is a value and a record"));
+    assert!(read("b,a,a\n1,2,3\n", &of(&["a"])).contains("column 3 has the name 'a', which another has"));
+    assert!(read("a,b,a.c\n,1,2\n", &of(&["d"])).contains("there is no"));
 }
 
 #[test]
