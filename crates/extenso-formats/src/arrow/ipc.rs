@@ -157,6 +157,11 @@ fn schema_of(part: &Part) -> Result<(Schema, MetadataVersion)> {
     Ok((relaxed(fb_to_schema(schema)), head.version()))
 }
 
+/// Whether bytes are the message of a schema.
+pub(crate) fn is_schema(message: &[u8]) -> bool {
+    root_as_message(message).is_ok_and(|message| message.header_as_schema().is_some())
+}
+
 fn of_stream(bytes: &Buffer) -> Result<Messages> {
     let Some((first, mut at)) = message(bytes, 0)? else {
         return Err(malformed(0, "there is no message").wanted("an IPC file or stream of Arrow"));

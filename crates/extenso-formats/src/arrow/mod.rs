@@ -45,7 +45,7 @@ pub(crate) use import::{repeated, rows_of_field};
 #[cfg(feature = "ipc")]
 pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 #[cfg(feature = "ipc")]
-pub(crate) use ipc::{IpcReader, guarded};
+pub(crate) use ipc::{IpcReader, guarded, is_schema};
 #[cfg(feature = "parquet")]
 pub(crate) use levels::checked_columns;
 pub use levels::{MAX_LEVELS, too_deep};

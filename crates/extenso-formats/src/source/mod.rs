@@ -6,6 +6,7 @@
 //! | `PAR1` | Parquet |
 //! | `Obj`, `01` | Avro |
 //! | `ARROW1`, `ff ff ff ff` | a file or a stream of Arrow's IPC |
+//! | a length, and a schema of Arrow that is as long | a stream of Arrow before 0.15 |
 //! | anything else | what its name ends in: `.csv`, `.arrows`, otherwise JSON |
 //!
 //! Of messages, which are told by no first byte, the caller says what they are; where the name ends as that of JSON they are in their JSON form, otherwise they are TFRecords if the first checksum says so, otherwise they
@@ -166,7 +167,13 @@ impl Format {
             (b"ARROW1", Format::Arrow),
             (&[0xff; 4], Format::Arrows),
         ];
-        MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, format)| *format)
+        let found = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, format)| *format);
+        #[cfg(feature = "ipc")]
+        let found = found.or_else(|| {
+            let schema = head.get(4..unpack::old_schema(head)?)?;
+            crate::arrow::is_schema(schema).then_some(Format::Arrows)
+        });
+        found
     }
 }
 

@@ -113,9 +113,26 @@ pub fn unpacked<'a>(source: Lines<'a>, block: usize) -> Result<Unpacked<'a>> {
     Ok(Unpacked { head, packed: Some(packed), source })
 }
 
+/// How long a schema is at most that tells of a stream of Arrow by itself.
+const SCHEMA: usize = 1 << 20;
+
+/// Where the schema ends that a stream of Arrow before 0.15 begins with, if these bytes may be such a stream: its length, and a place in it. No text has
+/// a zero there.
+pub fn old_schema(head: &[u8]) -> Option<usize> {
+    let word = |at: usize| {
+        let bytes = head.get(at..)?.first_chunk::<4>()?;
+        usize::try_from(u32::from_le_bytes(*bytes)).ok()
+    };
+    let (length, root) = (word(0)?, word(4)?);
+    (root > 0 && root < length && length <= SCHEMA).then_some(4 + length)
+}
+
 fn peeked<'a>(mut source: Lines<'a>) -> Result<(Vec<u8>, Lines<'a>)> {
     let mut head = Vec::new();
     source.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(reading)?;
+    if let Some(end) = old_schema(&head).filter(|end| *end > head.len()) {
+        source.by_ref().take((end - head.len()) as u64).read_to_end(&mut head).map_err(reading)?;
+    }
     Ok((head.clone(), Box::new(Cursor::new(head).chain(source))))
 }
 

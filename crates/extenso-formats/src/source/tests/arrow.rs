@@ -8,8 +8,9 @@ use arrow_array::{
     StructArray,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{DataType, Field};
+use arrow_ipc::MetadataVersion;
+use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
+use arrow_schema::{DataType, Field, Schema};
 use extenso_core::{Tensor, Value};
 use extenso_ext::MaskedTensor;
 
@@ -46,6 +47,28 @@ fn files_and_streams_give_the_same_results() {
             assert_eq!(run(bytes.clone(), &SourceOptions::default()).expect("runs"), TOTALS);
             assert_eq!(whole(&bytes).expect("runs"), TOTALS);
         }
+    }
+}
+
+#[test]
+fn streams_without_the_mark_of_later_ones_are_known() {
+    let schema = Schema::new(vec![Field::new("a", DataType::Int64, false)]);
+    let rows: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let batch = RecordBatch::try_new(Arc::new(schema), vec![rows]).expect("a batch");
+    let options = IpcWriteOptions::try_new(8, true, MetadataVersion::V4).expect("options");
+    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).expect("a writer");
+    writer.write(&batch).expect("writes");
+    let old = writer.into_inner().expect("a stream");
+    assert_ne!(old[..4], [0xff; 4]);
+    assert_eq!(Format::of_head(&old), Some(Format::Arrows));
+    for bytes in [old.clone(), gzip(&old)] {
+        let found = spec_of_reader(Box::new(Cursor::new(bytes)), &SourceOptions::default(), &Asked::default());
+        assert_eq!(found.expect("a spec").to_string(), "StructTensor(a: i64[?], rank=1)");
+    }
+    // What is cut, and what only begins alike, is none.
+    assert_eq!(Format::of_head(&old[..20]), None);
+    for other in [&b"{\"a\": 1}\n"[..], b"\x10\0\0\0\x04\0\0\0aaaaaaaaaaaaaaaa", b"\0\0\0\0\0\0\0\0\0\0\0\0"] {
+        assert_eq!(Format::of_head(other), None);
     }
 }
 
