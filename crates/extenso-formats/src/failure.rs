@@ -35,6 +35,12 @@ impl Failure {
         self
     }
 
+    /// The same failure, no further than this byte.
+    pub fn within(mut self: Box<Failure>, end: usize) -> Box<Failure> {
+        self.offset = self.offset.min(end);
+        self
+    }
+
     /// The same failure, its byte counted from a byte on.
     #[cfg(feature = "proto")]
     pub fn since(mut self: Box<Failure>, byte: usize) -> Box<Failure> {

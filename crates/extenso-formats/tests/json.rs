@@ -366,3 +366,13 @@ fn records_are_the_array_that_a_path_leads_to() {
     let options = JsonOptions { on_error: OnError::Skip, ..options };
     assert_eq!(read_json_file(file, &options).expect("reads").bad.rows, [1]);
 }
+
+#[test]
+fn what_stands_in_the_place_of_records_is_said() {
+    for (value, came) in [("null", "null"), (" {}", "a record"), ("7", "the number 7")] {
+        let options = JsonOptions { items: Some("data".parse().expect("a path")), ..options() };
+        let text = format!("{{\"data\":{value}}}");
+        let error = read_json(text.as_bytes(), &options).expect_err("no records").to_string();
+        assert!(error.contains(&format!("{came} came.\nWanted: an array of records")), "{error}");
+    }
+}

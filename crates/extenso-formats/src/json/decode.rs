@@ -274,7 +274,9 @@ impl Decoder {
                 #[cfg(feature = "proto")]
                 Root::Message(root) => messages.read(text, root, columns),
             });
-            read.map_err(|failure| explain(hint.as_ref(), failure, text, row))
+            // What ends too early is told of at its end, and not where the next row begins.
+            let end = text.strip_suffix(b"\n").unwrap_or(text).len();
+            read.map_err(|failure| explain(hint.as_ref(), failure.within(end), text, row))
         })
     }
 }

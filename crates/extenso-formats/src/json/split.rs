@@ -73,7 +73,7 @@ impl<'a> Items<'a> {
         let peek = match self.state {
             State::Before => match self.jiter.peek()? {
                 Peek::Array => self.jiter.known_array()?,
-                _ => return Err(Failure::mismatch(self.jiter.slice_to_current(0), 0, "an array of records")),
+                _ => return Err(Failure::mismatch(self.text, self.jiter.current_index(), "an array of records")),
             },
             State::Inside if self.is_cut() => {
                 self.state = State::Behind;

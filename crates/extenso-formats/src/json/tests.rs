@@ -125,7 +125,7 @@ fn lines_may_be_blank_or_end_as_on_windows() {
     let plan = record([("a", scalar(DType::I8, 0))]);
     assert_eq!(read(&plan, "\u{feff}\n{\"a\":1}\r\n  \r\n\t{ \"a\" : 2 }"), "[I8([1, 2])]");
     assert_eq!(read(&plan, ""), "[I8([])]");
-    check_refused(&plan, "{\"a\":\n1}", "row 0, byte 6, 'a': this is not JSON");
+    check_refused(&plan, "{\"a\":\n1}", "row 0, byte 5, 'a': this is not JSON");
     check_refused(&plan, "{\"a\":1}{\"a\":2}", "row 0, byte 7: this is not JSON: trailing characters");
     let mut decoder = Decoder::new(&plan).expect("a plan");
     assert!(decoder.one(b"\xef\xbb\xbf{\n\"a\":\n1}\n").is_ok() && decoder.one(b"").is_err());
@@ -212,6 +212,16 @@ fn depth_is_bounded_and_quick_to_refuse() {
         assert!(decode(&plan, deep.as_bytes(), OnError::Raise).is_err());
         assert!(decode(&plan, format!("{{\"x\":{deep}").as_bytes(), OnError::Raise).is_err());
     }
+}
+
+#[test]
+fn a_row_that_ends_too_early_is_told_of_at_its_end() {
+    let plan = record([("a", scalar(DType::I64, 0))]);
+    let input = b"{\"a\":1}\n{\"a\":\n{\"a\":3}\n";
+    check_refused(&plan, input, "row 1, byte 13, 'a': ");
+    check_refused(&plan, b"{\"a\":1}\n{\"a\":", "row 1, byte 13, 'a': ");
+    let skipped = decode(&plan, input, OnError::Skip).expect("reads");
+    assert_eq!((skipped.bad.rows, skipped.bad.first[0].offset), (vec![1], 13));
 }
 
 #[test]
