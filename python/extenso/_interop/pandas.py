@@ -63,12 +63,13 @@ def _records(pd: Any, columns: "Sequence[Column]", count: int) -> StructTensor:
     tree: dict[str, Any] = {}
     for labels, series in columns:
         at = tree
-        for label in labels[:-1]:
+        for depth, label in enumerate(labels[:-1]):
             at = at.setdefault(label, {})
             if not isinstance(at, dict):
-                raise _twice(labels)
-        if labels[-1] in at:
-            raise _twice(labels)
+                raise _value_and_record(labels[: depth + 1])
+        there = at.get(labels[-1])
+        if there is not None:
+            raise _value_and_record(labels) if isinstance(there, dict) else _twice(labels)
         at[labels[-1]] = _values(pd, series, labels)
     return _struct(tree, count)
 
@@ -76,6 +77,13 @@ def _records(pd: Any, columns: "Sequence[Column]", count: int) -> StructTensor:
 def _twice(labels: "tuple[str, ...]") -> InvalidValueError:
     where = ".".join(labels)
     return InvalidValueError(f"from_pandas: two columns or levels of the index are named '{where}'. Rename one of them.")
+
+
+def _value_and_record(labels: "tuple[str, ...]") -> InvalidValueError:
+    where = ".".join(labels)
+    return InvalidValueError(
+        f"from_pandas: '{where}' is a column of values, and a level that other columns are below. Rename one of them."
+    )
 
 
 def _struct(tree: "dict[str, Any]", count: int) -> StructTensor:
