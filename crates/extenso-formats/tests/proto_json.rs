@@ -276,6 +276,17 @@ fn what_does_not_fit_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_key_of_an_any_that_comes_twice_is_refused() {
+    let inner = r#"{"detail": {"@type": "x/Inner", "n": 1, "@type": "x/Inner"}}"#;
+    let seconds = r#"{"detail": {"@type": "x/google.protobuf.Duration", "value": "1s", "value": "2s"}}"#;
+    for (json, key) in [(inner, "@type"), (seconds, "value")] {
+        let paths = options(&[r#"detail["[Inner]"].n"#, r#"detail["[google.protobuf.Duration]"].seconds"#]);
+        let error = read_proto_json(json.as_bytes(), &message("Held"), &paths).expect_err("twice").to_string();
+        assert!(error.contains(&format!("the key \"{key}\" came a second time")), "{error}");
+    }
+}
+
+#[test]
 fn an_any_is_written_by_the_message_that_it_holds() {
     let paths =
         [r#"detail["[Inner]"]"#, r#"detail["[google.protobuf.Duration]"]"#, r#"detail["[Held]"].detail["[Inner]"].n"#];

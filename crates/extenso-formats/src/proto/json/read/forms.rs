@@ -172,18 +172,21 @@ fn type_of(object: &[u8]) -> Read<Option<String>> {
 }
 
 /// Where the value of a key stands in an object.
+///
+/// Errors: the key came twice.
 fn member(object: &[u8], wanted: &str) -> Read<Option<Range<usize>>> {
     let mut jiter = Jiter::new(object);
-    let mut key = jiter.next_object()?;
+    let (mut key, mut place) = (jiter.next_object()?, None);
     while let Some(name) = key {
         let found = name == wanted;
         let peek = jiter.peek()?;
         let start = jiter.current_index();
         skip(&mut jiter, peek)?;
-        if found {
-            return Ok(Some(start..jiter.current_index()));
+        if found && place.replace(start..jiter.current_index()).is_some() {
+            let error = Error::data(format!("the key \"{wanted}\" came a second time")).wanted("each key once");
+            return Err(Failure::new(start, error));
         }
         key = jiter.next_key()?;
     }
-    Ok(None)
+    Ok(place)
 }
