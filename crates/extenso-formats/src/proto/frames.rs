@@ -252,7 +252,9 @@ fn tf_record(bytes: &[u8], at: usize) -> Read<Frame<'_>> {
     let (len, check) = head.split_at(HEAD - TAIL);
     if masked_crc(len) != *check {
         let error = Error::data("the checksum of a length is wrong").wanted("a TFRecord file, without compression");
-        return Err(Failure::new(at, error));
+        let packed = at == 0 && is_zlib(bytes);
+        let told = "It begins as what zlib packs does: unpack it first, or write it with gzip or without compression";
+        return Err(Failure::new(at, if packed { error.hint(told) } else { error }));
     }
     let len = len.first_chunk().map_or(0, |len| u64::from_le_bytes(*len));
     let start = at + HEAD;
@@ -260,6 +262,11 @@ fn tf_record(bytes: &[u8], at: usize) -> Read<Frame<'_>> {
     let message = bytes.get(start..end).ok_or_else(ends)?;
     let check = bytes.get(end..).and_then(|rest| rest.first_chunk::<TAIL>()).ok_or_else(ends)?;
     Ok(Frame { start, bytes: message, intact: masked_crc(message) == *check })
+}
+
+/// Whether bytes begin as those that zlib packs: with the method, and a check of the two bytes (RFC 1950).
+fn is_zlib(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x78, flags, ..] if (0x7800 + u16::from(*flags)) % 31 == 0)
 }
 
 /// The checksum of TFRecords: CRC-32C, turned by 15 bits and moved, as TensorFlow's `lib/hash/crc32c.h` defines it.

@@ -299,6 +299,10 @@ fn the_checksums_of_records_are_checked() {
     assert_eq!(read(&change(13), OnError::Skip), r#"[{"id": 2}] [0]"#);
     assert_eq!(read(&change(14), OnError::Default), r#"[{"id": 0}, {"id": 2}] [0]"#);
     assert!(read(&change(18), OnError::Skip).starts_with("row 1, byte 18: the checksum of a length is wrong"));
+    let zlib = Messages::TfRecord(b"\x78\x9c\xcbH\xcd\xc9\xc9\x07\0\x06,\x02\x15");
+    let error = read_proto(zlib, &message("shop.Order"), &masked(&["id"])).expect_err("packed").to_string();
+    assert!(error.contains("without compression") && error.contains("zlib"), "{error}");
+    assert!(!read(&change(18), OnError::Skip).contains("zlib"));
     assert!(read(&RECORDS[..30], OnError::Skip).starts_with("row 1, byte 30: the file ends in a record"));
 }
 
