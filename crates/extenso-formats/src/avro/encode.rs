@@ -227,6 +227,10 @@ impl Layout {
             if union.offsets().is_some() {
                 said.push(("arrowDense", Json::Bool(true)));
             }
+            // By itself this and null are a type that may be missing.
+            if fields.len() == 1 {
+                said.push(("arrowUnion", Json::Bool(true)));
+            }
             let mut text = Vec::new();
             let at = at.child(Segment::field(field.name().as_str()));
             let (put, kind) = self.value(field, child, &said, &at, &mut text)?;

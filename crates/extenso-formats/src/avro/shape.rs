@@ -76,6 +76,7 @@ impl Compiler<'_> {
             // A union of null alone has no other type.
             if let [only] | [only, ..] = there.as_slice()
                 && there.len() == 1
+                && schema.of(*only).flag("arrowUnion") != Some(true)
             {
                 (tags, inner) = (Some(Tags { count: branches.len(), null }), *only);
                 of = schema.of(inner);

@@ -13,7 +13,7 @@ use arrow_array::{
     Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, LargeStringArray,
     ListArray, StructArray, Time32MillisecondArray, Time32SecondArray, Time64MicrosecondArray, Time64NanosecondArray,
     TimestampMicrosecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array, UInt16Array, UInt32Array,
-    UInt64Array,
+    UInt64Array, UnionArray,
 };
 use arrow_buffer::{IntervalMonthDayNano, i256};
 use arrow_schema::{DataType, Field};
@@ -218,6 +218,25 @@ fn the_types_of_avro_are_what_the_table_says() {
         "[[2.5]]",
     );
     check(&record(""), 3, &[], "[{}, {}, {}]");
+}
+
+#[test]
+fn a_union_of_one_type_is_one_again() {
+    for offsets in [None, Some(vec![1, 0].into())] {
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(7), None]));
+        let fields = [(3, Arc::new(Field::new("n", DataType::Int64, true)))].into_iter().collect();
+        let union = UnionArray::try_new(fields, vec![3_i8, 3].into(), offsets, vec![numbers]).expect("a union");
+        let field = Arc::new(Field::new("u", union.data_type().clone(), true));
+        let rows = StructArray::from(vec![(field, Arc::new(union) as ArrayRef)]);
+        let value = crate::arrow::from_arrow(&rows).expect("a value");
+        let bytes = encode_avro(&Nest::Leaf(value.clone()), AvroCodec::Null).expect("writes");
+        for options in [AvroOptions::default(), with_spec(value.spec().expect("a spec"))] {
+            let again = read_avro(&bytes[..], &options).expect("reads").value;
+            assert_eq!((text(&again), again.spec().expect("a spec")), (text(&value), value.spec().expect("a spec")));
+        }
+    }
+    // Of other writers it is the type.
+    check(&record(r#"{"name":"u","type":["null","long"]}"#), 2, &longs(&[1, 7, 0]), r#"[{"u": 7}, {"u": None}]"#);
 }
 
 #[test]

@@ -19,10 +19,10 @@ const BLOCK: usize = 1 << 16;
 /// Writes a batch as the bytes of an Avro file, one row for each item of the outer axis.
 ///
 /// A dict of values has a field for each, a record one for each field, and another value one that is named `value`. What types are written as, [the
-/// table](crate::avro) says; reading gives the same value.
+/// table](crate::avro) says; reading gives the same value, but for categories whose words are no names and decimals of a negative scale, which the spec
+/// of the value reads.
 ///
-/// Errors: a value that Arrow has no array for; categories whose words are no names, and decimals of a negative scale, with the path; values, or parts of
-/// one, with another number of rows.
+/// Errors: a value that Arrow has no array for; values, or parts of one, with another number of rows.
 ///
 /// ```
 /// # use extenso_ext::constant;
