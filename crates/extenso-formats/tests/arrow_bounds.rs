@@ -3,11 +3,12 @@
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, ArrayRef, Int32Array, Int64Array, ListViewArray, NullArray, RecordBatch, RunArray, StringArray,
+    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, ListViewArray, NullArray, RecordBatch, RunArray, StringArray,
 };
 use arrow_array::{DictionaryArray, StringViewArray, StructArray, builder::StringViewBuilder};
+use arrow_buffer::BooleanBuffer;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::Field;
+use arrow_schema::{DataType, Field};
 use extenso_core::{ExtensionType, Tensor};
 use extenso_ext::StructTensor;
 use extenso_formats::arrow::{ArrowOptions, IpcCompression, from_arrow, read_ipc, write_ipc, write_ipc_compressed};
@@ -180,4 +181,20 @@ fn a_field_of_nested_records_that_is_missing_is_told_with_those_that_there_are()
             assert!(error.contains(&format!("there is no column '{path}'; there are: x, y.")), "{error}");
         }
     }
+}
+
+#[test]
+fn nulls_beside_data_are_as_many_as_that_has_items() {
+    let rows = (1 << 24) + 1;
+    let bits: ArrayRef = Arc::new(BooleanArray::new(BooleanBuffer::new_set(rows), None));
+    let nulls: ArrayRef = Arc::new(NullArray::new(rows));
+    let alone = StructArray::from(vec![(Arc::new(Field::new("n", DataType::Null, true)), nulls.clone())]);
+    let error = from_arrow(&alone).expect_err("nulls alone").to_string();
+    assert!(error.contains("a null array has 16777217 items"), "{error}");
+    let named = StructArray::from(vec![
+        (Arc::new(Field::new("a", DataType::Boolean, false)), bits),
+        (Arc::new(Field::new("n", DataType::Null, true)), nulls),
+    ]);
+    let spec = from_arrow(&named).expect("a value").spec().expect("a spec").to_string();
+    assert!(spec.contains("n: MaskedTensor(f64[16777217]"), "{spec}");
 }

@@ -13,9 +13,11 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, FixedSizeListArray, GenericByteArray, StructArray};
+use arrow_buffer::BooleanBuffer;
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, FieldRef};
-use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
+use extenso_core::kernels::pool::affordable;
+use extenso_core::{ExtensionType, MAX_EMPTY, RowPartition, Tensor, Value, ops};
 use extenso_ext::{MaskedTensor, RaggedTensor, StructTensor, shape_of};
 use extenso_types::{DType, Error, Path, Result, Segment, Shape};
 use std::sync::Arc;
@@ -118,6 +120,13 @@ pub(super) fn plain(at: &Path, field: &FieldRef, array: &dyn Array) -> Result<Va
     }
 }
 
+/// So many numbers, all of them missing.
+fn missing(len: usize) -> Result<Value> {
+    affordable(len.saturating_mul(size_of::<f64>()))?;
+    let mask = Tensor::from_bits(&[len], BooleanBuffer::new_unset(len))?;
+    Ok(MaskedTensor::new(Tensor::from_vec(vec![0.0_f64; len]), mask)?.into_value())
+}
+
 fn numbers<T: ArrowPrimitiveType>(dtype: DType, array: &dyn Array) -> Result<Value> {
     let buffer = array.as_primitive::<T>().values().inner().clone();
     Ok(Tensor::from_buffer(dtype, &[array.len()], buffer)?.into())
@@ -173,6 +182,12 @@ fn with_axis(items: &Value, lists: usize, size: usize) -> Option<Value> {
 }
 
 fn record(at: &Path, array: &StructArray) -> Result<Value> {
+    // Nulls that stand beside data are as many as that has items, however many these are.
+    let beside = || array.columns().iter().any(|column| column.get_buffer_memory_size() >= array.len().div_ceil(8));
+    let value = |at: &Path, field: &FieldRef, column: &dyn Array| match column.data_type() {
+        DataType::Null if column.len() > MAX_EMPTY && beside() => missing(column.len()).map_err(|e| e.at_path(at)),
+        _ => value(at, field, column),
+    };
     let field = |(field, column): (&FieldRef, &arrow_array::ArrayRef)| {
         let name: Arc<str> = field.name().as_str().into();
         Ok((name.clone(), value(&at.child(Segment::Field(name)), field, column.as_ref())?))
