@@ -4,6 +4,7 @@
 //! panic on is caught, and lengths are checked before they are used.
 
 mod cover;
+mod lacking;
 mod nodes;
 mod relaxed;
 mod shared;
@@ -22,7 +23,6 @@ use crate::source::{MOST, RATIO, unpack};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_buffer::Buffer;
-use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
@@ -32,6 +32,10 @@ use extenso_core::Value;
 use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;
 use extenso_types::{Error, Path, Result, Segment, Spec};
+pub(crate) use lacking::known;
+#[cfg(all(test, feature = "parquet"))]
+pub(crate) use lacking::make_unknown;
+use lacking::schema_in;
 use nodes::checked_lengths;
 use relaxed::relaxed;
 use shared::{apart, without_bytes};
@@ -153,8 +157,13 @@ fn body_length(at: usize, head: &[u8]) -> Result<usize> {
 /// The schema that the first message of a stream is.
 fn schema_of(part: &Part) -> Result<(Schema, MetadataVersion)> {
     let head = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
-    let schema = head.header_as_schema().ok_or_else(|| malformed(part.at, "the first message is no schema"))?;
-    Ok((relaxed(fb_to_schema(schema)), head.version()))
+    let schema = schema_in_message(&part.head).ok_or_else(|| malformed(part.at, "the first message is no schema"))?;
+    Ok((relaxed(schema), head.version()))
+}
+
+/// The schema of a message; none of one that has none.
+pub(crate) fn schema_in_message(message: &[u8]) -> Option<Schema> {
+    schema_in(message, |message| root_as_message(message).ok()?.header_as_schema())
 }
 
 /// Whether bytes are the message of a schema.
@@ -185,8 +194,9 @@ fn of_file(bytes: &Buffer) -> Result<Messages> {
     let len = size(tail, &bytes[tail..tail + 4])?;
     let at = tail.checked_sub(len).ok_or_else(|| odd("the footer is longer than the file"))?;
     let footer = cut(bytes, at, len)?;
+    let schema = schema_in(&footer, |footer| root_as_footer(footer).ok()?.schema());
     let footer = root_as_footer(&footer).map_err(|e| malformed(at, e))?;
-    let schema = relaxed(fb_to_schema(footer.schema().ok_or_else(|| odd("the footer has no schema"))?));
+    let schema = relaxed(schema.ok_or_else(|| odd("the footer has no schema"))?);
     let mut parts = Vec::new();
     let blocks = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
     for block in blocks {
@@ -351,7 +361,16 @@ fn proportionate(part: &Part, bytes: usize) -> Result<()> {
 }
 
 /// The columns that are asked for; all, if there is none to leave out.
+///
+/// Errors: a path or a field that leads to none; a column of a type that nobody knows.
 fn needed(schema: &Schema, options: &ArrowOptions) -> Result<Option<Vec<usize>>> {
+    let columns = asked(schema, options)?;
+    let is_asked = |column: &usize| columns.as_ref().is_none_or(|columns| columns.contains(column));
+    schema.fields().iter().enumerate().filter(|(i, _)| is_asked(i)).try_for_each(|(_, field)| known(field))?;
+    Ok(columns)
+}
+
+fn asked(schema: &Schema, options: &ArrowOptions) -> Result<Option<Vec<usize>>> {
     if schema.metadata().contains_key(ROOT) {
         return Ok(None);
     }

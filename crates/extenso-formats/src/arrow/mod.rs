@@ -42,10 +42,14 @@ pub(crate) use import::uniform_items;
 pub use import::{from_arrow, from_arrow_field};
 #[cfg(feature = "parquet")]
 pub(crate) use import::{repeated, rows_of_field};
+#[cfg(all(test, feature = "parquet"))]
+pub(crate) use ipc::make_unknown;
 #[cfg(feature = "ipc")]
 pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 #[cfg(feature = "ipc")]
 pub(crate) use ipc::{IpcReader, guarded, is_schema};
+#[cfg(feature = "parquet")]
+pub(crate) use ipc::{known, schema_in_message};
 #[cfg(feature = "parquet")]
 pub(crate) use levels::checked_columns;
 pub use levels::{MAX_LEVELS, too_deep};

@@ -10,9 +10,10 @@
 //! Invariant: leaf columns, their levels and their order are those of the file. A file without such columns is read as the crate reads it.
 
 use super::cells;
-use super::guarded;
 use super::project::{LeafColumn, item};
 use super::times::UNIT;
+use super::{ParquetSource, guarded};
+use crate::arrow::schema_in_message;
 use crate::json::base64;
 use crate::records::is;
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
@@ -20,8 +21,8 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, IntervalUnit, Schema, Time
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, TimestampTensorSpec};
 use extenso_types::{ExtSpec, Result, Segment, Spec, StaticValue};
 
-use parquet::arrow::ARROW_SCHEMA_META_KEY;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData};
@@ -31,6 +32,31 @@ use std::sync::Arc;
 
 /// How many bytes an interval or a time of INT96 has.
 const CELL: i32 = 12;
+
+/// The metadata of a file, whose Arrow schema may have columns of types that nobody knows.
+///
+/// Errors: metadata that the crate refuses.
+pub fn loaded(source: &ParquetSource) -> Result<ArrowReaderMetadata> {
+    let load = |options| guarded(|| ArrowReaderMetadata::load(source, options));
+    load(ArrowReaderOptions::new()).or_else(|refused| {
+        let bare = load(ArrowReaderOptions::new().with_skip_arrow_metadata(true))?;
+        let Some(schema) = embedded(bare.metadata()) else { return Err(refused) };
+        let file = bare.metadata().file_metadata();
+        let mut said = file.key_value_metadata().cloned().unwrap_or_default();
+        let own = said.iter_mut().filter(|entry| entry.key == ARROW_SCHEMA_META_KEY);
+        own.for_each(|entry| entry.value = Some(encode_arrow_schema(&schema)));
+        let file = FileMetaData::new(
+            file.version(),
+            file.num_rows(),
+            file.created_by().map(String::from),
+            Some(said),
+            file.schema_descr_ptr(),
+            file.column_orders().cloned(),
+        );
+        let file = Arc::new(ParquetMetaData::new(file, bare.metadata().row_groups().to_vec()));
+        guarded(|| ArrowReaderMetadata::try_new(file, ArrowReaderOptions::new())).map_err(|_| refused)
+    })
+}
 
 /// The metadata by which columns are read as what they mean.
 ///
@@ -114,15 +140,9 @@ fn embedded(metadata: &ParquetMetaData) -> Option<Schema> {
     if !base64::decode(text.as_bytes(), &mut bytes) {
         return None;
     }
-    guarded(|| {
-        // A mark and a length may stand before the message.
-        let start = if bytes.starts_with(&[0xff; 4]) { 8 } else { 0 };
-        let message = arrow_ipc::root_as_message(bytes.get(start..).unwrap_or_default());
-        let schema = message.ok().and_then(|message| message.header_as_schema().map(arrow_ipc::convert::fb_to_schema));
-        Ok::<_, ParquetError>(schema)
-    })
-    .ok()
-    .flatten()
+    // A mark and a length may stand before the message.
+    let start = if bytes.starts_with(&[0xff; 4]) { 8 } else { 0 };
+    guarded(|| Ok::<_, ParquetError>(schema_in_message(bytes.get(start..).unwrap_or_default()))).ok().flatten()
 }
 
 /// A field whose part is another; none if it has none, or several.
@@ -284,6 +304,7 @@ fn as_cells(of: &Type, next: &mut usize, cells: &HashSet<usize>) -> std::result:
 
 #[cfg(test)]
 mod tests {
+    use crate::json::base64;
     use crate::parquet::{ParquetOptions, ParquetSource, read_parquet, read_parquet_blocks};
     use arrow_schema::{DataType, Field, IntervalUnit, Schema, TimeUnit};
     use extenso_core::{ExtensionType, Tensor};
@@ -409,5 +430,43 @@ mod tests {
         assert!(id.contains("kind=\"uuid\""), "{id}");
         let json = of(&file::<ByteArrayType>("binary x (JSON)", &["{}".into()], None));
         assert!(json.contains("JsonTensor"), "{json}");
+    }
+
+    #[test]
+    fn columns_beside_those_that_nobody_knows_are_read() {
+        let schema = "message rows { required fixed_len_byte_array(16) i; required int64 a; }";
+        let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+        let fields = vec![
+            Field::new("i", DataType::FixedSizeBinary(16), false),
+            Field::new("a", DataType::Timestamp(TimeUnit::Microsecond, None), false),
+        ];
+        let (mut said, mut text) = (Vec::new(), Vec::new());
+        assert!(base64::decode(encode_arrow_schema(&Schema::new(fields)).as_bytes(), &mut said));
+        crate::arrow::make_unknown(&mut said[8..]);
+        base64::encode(&said, &mut text);
+        let said = KeyValue::new(ARROW_SCHEMA_META_KEY.to_string(), String::from_utf8(text).expect("a text"));
+        let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![said])).build();
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).expect("a writer");
+        let mut group = writer.next_row_group().expect("a group");
+        let cell: FixedLenByteArray = ByteArray::from(vec![5_u8; 16]).into();
+        let mut column = group.next_column().expect("a column").expect("one");
+        column.typed::<FixedLenByteArrayType>().write_batch(&[cell], None, None).expect("writes");
+        column.close().expect("closes");
+        let mut column = group.next_column().expect("a column").expect("one");
+        column.typed::<Int64Type>().write_batch(&[1], None, None).expect("writes");
+        column.close().expect("closes");
+        group.close().expect("closes");
+        let source: ParquetSource = writer.into_inner().expect("a file").into();
+        let read = |path: Option<&str>| {
+            let paths = path.map(|path| vec![path.parse().expect("a path")]);
+            read_parquet(&source, &ParquetOptions { paths, ..ParquetOptions::default() })
+        };
+        // The others are what the Arrow schema says.
+        let a = to_literal(&read(Some("a")).expect("reads").value).expect("a literal").to_string();
+        assert_eq!(a, r#"[{"a": "1970-01-01T00:00:00.000001"}]"#);
+        for asked in [None, Some("i")] {
+            let error = read(asked).expect_err("nobody knows it").to_string();
+            assert!(error.contains("column 'i' is of type UInt128.\nWanted: integers of at most 64 bits"), "{error}");
+        }
     }
 }

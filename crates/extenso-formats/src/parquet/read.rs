@@ -7,14 +7,14 @@ use super::decode::{Asked, decode};
 use super::guarded;
 use super::halves::wanted_halves;
 use super::join::{join_all, units};
-use super::meant::{in_units, meant, units_of};
+use super::meant::{in_units, loaded, meant, units_of};
 use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns};
 use super::proof::{Pages, most, prove_footer, prove_pages};
 use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::times::given;
 use super::zero::zeroed;
-use crate::arrow::{checked_columns, field_of, first_rows, rows_of_field};
+use crate::arrow::{checked_columns, field_of, first_rows, known, rows_of_field};
 use crate::columns::OnError;
 use crate::ops::any_rows;
 use crate::policy::array_rows;
@@ -22,13 +22,11 @@ use crate::project::Wanted;
 use crate::run::Rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, Field};
 use extenso_core::side_by_side;
-use extenso_types::{Error, Path, Result, Spec};
+use extenso_types::{Error, Path, Result, Segment, Spec};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -204,6 +202,7 @@ impl Opened {
             }
             None => columns_of_paths(&fields, &wanted).map_err(|e| e.at("paths"))?,
         };
+        opened.known()?;
         if let Some(spec) = &opened.spec {
             // A missing column is told of before a row is read, with all the columns that there are.
             let none: ArrayRef = Arc::new(opened.no_rows()?);
@@ -224,7 +223,7 @@ impl Opened {
     /// A file, of which nothing is wanted yet but its row groups.
     pub fn metadata(source: &ParquetSource) -> Result<Opened> {
         prove_footer(source)?;
-        let metadata = guarded(|| ArrowReaderMetadata::load(source, ArrowReaderOptions::new()))?;
+        let metadata = loaded(source)?;
         checked_columns(metadata.schema().fields())?;
         let metadata = meant(metadata)?;
         let columns = leaf_columns(metadata.schema().fields());
@@ -244,7 +243,18 @@ impl Opened {
     pub fn choose(&mut self, spec: &Spec) -> Result<()> {
         self.metadata = in_units(self.metadata.clone(), &units_of(&self.columns, spec))?;
         self.chosen = columns_of_spec(self.metadata.schema().fields(), spec)?;
-        Ok(())
+        self.known()
+    }
+
+    /// Checks that the chosen columns are of types that are known.
+    ///
+    /// Errors: one is not, with its name and its type.
+    fn known(&self) -> Result<()> {
+        let of = |leaf: &usize| self.columns[*leaf].path.segments().first();
+        let is_chosen =
+            |field: &Field| self.chosen.iter().any(|leaf| of(leaf) == Some(&Segment::field(field.name().as_str())));
+        let fields = self.metadata.schema().fields().iter();
+        fields.filter(|field| !field.metadata().is_empty() && is_chosen(field)).try_for_each(|field| known(field))
     }
 
     fn choose_groups(&mut self, groups: &[usize]) -> Result<()> {
