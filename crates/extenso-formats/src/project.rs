@@ -4,7 +4,7 @@
 
 use crate::records::is;
 use extenso_core::TypeSpec;
-use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec, UnionSpec};
+use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec, UnionSpec, shape_of};
 use extenso_types::{Error, ExtSpec, Path, Result, Segment, Spec};
 use std::sync::Arc;
 
@@ -94,6 +94,17 @@ impl Wanted {
         if self.all { Some(self) } else { self.item.as_deref() }
     }
 
+    /// What is wanted of the items of lists of one size, which are an axis: `[*]` stands for it, or nothing does. None if nothing is,
+    /// or if some paths name it and others do not.
+    pub fn along_axis(&self) -> Option<&Wanted> {
+        match (self.item(), self.fields.is_empty()) {
+            (None, false) => Some(self),
+            (item, _) if self.all => item,
+            (Some(_), false) => None,
+            (item, true) => item,
+        }
+    }
+
     /// What is wanted of the items of a list.
     ///
     /// Errors: the path goes on with a field.
@@ -127,22 +138,37 @@ impl Wanted {
     ///
     /// Errors: a path that leads nowhere, with what there is.
     pub fn of(&self, spec: &Spec) -> Result<Spec> {
-        self.part(spec, &Path::root())
+        self.part(spec, &Path::root(), 1)
     }
 
-    fn part(&self, spec: &Spec, at: &Path) -> Result<Spec> {
-        if self.all {
-            return Ok(spec.clone());
-        }
+    /// The part of a value in one that has so many axes, which are its first.
+    fn part(&self, spec: &Spec, at: &Path, outer: usize) -> Result<Spec> {
         match spec {
+            _ if self.all => Ok(spec.clone()),
             Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) => rebuilt(ext, |segment, spec| match segment {
-                Segment::Itself => self.part(spec, at).map(Some),
+                Segment::Itself => self.part(spec, at, outer).map(Some),
                 _ => Ok(Some(spec.clone())),
             }),
             Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => self.list(ext, at),
-            Spec::Ext(ext) if is::<StructSpec>(ext) => self.record(ext, at),
-            Spec::Ext(ext) if is::<UnionSpec>(ext) => self.union(ext, at),
-            other => Err(self.astray(at, &format!("{other}"), "the end of the path")),
+            dense => self.of_dense(dense, at, outer),
+        }
+    }
+
+    /// The part of a value whose axes are its own: `[*]` may stand for each of them, or nothing does.
+    fn of_dense(&self, spec: &Spec, at: &Path, outer: usize) -> Result<Spec> {
+        let rank = shape_of(spec).rank().unwrap_or(outer);
+        let (mut wanted, mut at) = (self, at.clone());
+        for _ in outer..rank {
+            match wanted.item.as_deref().filter(|_| !wanted.all && wanted.fields.is_empty()) {
+                Some(item) => (wanted, at) = (item, at.child(Segment::Each)),
+                None => break,
+            }
+        }
+        match spec {
+            _ if wanted.all => Ok(spec.clone()),
+            Spec::Ext(ext) if is::<StructSpec>(ext) => wanted.record(ext, &at, rank),
+            Spec::Ext(ext) if is::<UnionSpec>(ext) => wanted.union(ext, &at, rank),
+            other => Err(wanted.astray(&at, &format!("{other}"), "the end of the path")),
         }
     }
 
@@ -151,23 +177,23 @@ impl Wanted {
         let item = item.ok_or_else(|| self.astray(at, "a list", "`[*]`"))?;
         rebuilt(ext, |segment, spec| match spec {
             Spec::Partition(_) => Ok(Some(spec.clone())),
-            Spec::Tensor(_) | Spec::Ext(_) => item.part(spec, &at.child(segment.clone())).map(Some),
+            Spec::Tensor(_) | Spec::Ext(_) => item.part(spec, &at.child(segment.clone()), 1).map(Some),
         })
     }
 
-    fn record(&self, ext: &ExtSpec, at: &Path) -> Result<Spec> {
+    fn record(&self, ext: &ExtSpec, at: &Path, rank: usize) -> Result<Spec> {
         let names: Vec<&Arc<str>> = ext.components.iter().filter_map(|(segment, _)| named(segment)).collect();
         self.check(at, "a record", &names)?;
         rebuilt(ext, |segment, spec| match segment {
             Segment::Field(name) => {
-                self.field(name).map(|wanted| wanted.part(spec, &at.child(segment.clone()))).transpose()
+                self.field(name).map(|wanted| wanted.part(spec, &at.child(segment.clone()), rank)).transpose()
             }
             _ => Ok(None),
         })
     }
 
     /// The types of a union that are wanted; an element of another type is none of them.
-    fn union(&self, ext: &ExtSpec, at: &Path) -> Result<Spec> {
+    fn union(&self, ext: &ExtSpec, at: &Path, rank: usize) -> Result<Spec> {
         let spec = UnionSpec::deserialize(ext)?;
         self.check(at, "a union", &spec.children().iter().map(|(_, name, _)| name).collect::<Vec<_>>())?;
         let mut children = Vec::new();
@@ -175,7 +201,7 @@ impl Wanted {
             let at = at.child(Segment::Field(name.clone()));
             if let Some(wanted) = self.field(name) {
                 let id = if spec.offsets().is_some() { *i } else { i8::try_from(children.len()).unwrap_or(i8::MAX) };
-                children.push((id, name.clone(), wanted.part(child, &at)?));
+                children.push((id, name.clone(), wanted.part(child, &at, rank)?));
             }
         }
         Ok(UnionSpec::new(spec.tags().clone(), spec.offsets().cloned(), children).serialize().into())
@@ -252,6 +278,20 @@ mod tests {
             "StructTensor(items: RaggedTensor([*]: StructTensor(price: i64[?], rank=1), @row_splits",
         );
         check(&["items", "items[*].sku"], "price: i64[?], sku: string[?]");
+    }
+
+    #[test]
+    fn an_axis_of_records_may_stand_in_a_path_or_not() {
+        let scalar = |dims: &[usize]| F::Scalar(DType::I64, dims.to_vec());
+        let spec = struct_spec([("v", scalar(&[2])), ("n", scalar(&[]))]).expect("a spec");
+        let part = |path: &str| {
+            let paths = [path.parse().expect("a path")];
+            let part = Wanted::of_paths(Some(&paths)).and_then(|wanted| wanted.of(&spec));
+            part.map_or_else(|e| e.to_string(), |spec| spec.to_string())
+        };
+        assert_eq!(part("v[*]"), part("v"));
+        assert!(part("v[*][*]").contains("and the path goes on with '[*]'"), "{}", part("v[*][*]"));
+        assert!(part("n[*]").contains("'n' is i64[?], and the path goes on with '[*]'"), "{}", part("n[*]"));
     }
 
     #[test]

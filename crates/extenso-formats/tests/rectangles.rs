@@ -295,3 +295,29 @@ fn lists_of_one_size_are_their_items_in_slices_and_chunks() {
         assert_eq!(text(&read), text(&one(&array)));
     }
 }
+
+#[test]
+fn paths_say_the_axes_of_records_or_do_not() {
+    let inner =
+        StructTensor::from_fields(Shape::known(&[2, 3]), [("x", numbers(&[2, 3], &[])), ("y", days(&[2, 3], &[]))]);
+    let rows = StructTensor::from_fields(Shape::known(&[2]), [("a", inner.expect("records").into_value())]);
+    let value = rows.expect("records").into_value();
+    let spec = value.spec().expect("a spec");
+    let nest = Nest::Leaf(value.clone());
+    let wanted = r#"[{"a": [{"x": 1}, {"x": 2}, {"x": 3}]}, {"a": [{"x": 4}, {"x": 5}, {"x": 6}]}]"#;
+    let (columns, avro) =
+        (encode_parquet(&nest).expect("writes"), encode_avro(&nest, Default::default()).expect("writes"));
+    let ipc = write_ipc(&value, false).expect("writes");
+    for (path, spec) in ["a.x", "a[*].x"].into_iter().flat_map(|path| [(path, None), (path, Some(spec.clone()))]) {
+        let paths = Some(vec![path.parse().expect("a path")]);
+        let options = ParquetOptions { paths: paths.clone(), spec: spec.clone(), ..ParquetOptions::default() };
+        let parquet = read_parquet(&columns.clone().into(), &options);
+        let options = ArrowOptions { paths: paths.clone(), spec: spec.clone(), ..ArrowOptions::default() };
+        let arrow = read_ipc(ipc.clone().into(), &options);
+        let avro = read_avro(&avro[..], &AvroOptions { paths, spec, ..AvroOptions::default() });
+        for (format, read) in [("parquet", parquet), ("arrow", arrow), ("avro", avro)] {
+            let read = read.unwrap_or_else(|e| panic!("{format} {path}: {e}")).value;
+            assert_eq!(extenso_ext::to_literal(&read).expect("a literal").to_string(), wanted, "{format} {path}");
+        }
+    }
+}

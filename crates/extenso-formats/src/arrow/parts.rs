@@ -31,7 +31,8 @@ pub fn part(at: &Path, field: &FieldRef, array: &ArrayRef, wanted: &Wanted) -> R
         DataType::LargeListView(item) => views(at, item, array.as_list_view::<i64>(), wanted)?,
         DataType::FixedSizeList(item, size) => {
             let lists = array.as_fixed_size_list();
-            let (item, items) = items(at, item, &uniform_items(lists), wanted)?;
+            let inside = wanted.along_axis().ok_or_else(|| wanted.astray(at, "a list", "`[*]`"))?;
+            let (item, items) = part(&at.child(Segment::Each), item, &uniform_items(lists), inside)?;
             let made = FixedSizeListArray::try_new_with_length(item, *size, items, lists.nulls().cloned(), lists.len());
             Arc::new(made.map_err(refused)?)
         }

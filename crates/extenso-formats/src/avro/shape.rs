@@ -119,7 +119,12 @@ impl Compiler<'_> {
                 made
             }
             Kind::Array(item) => {
-                let item = self.node(*item, self.item(want, at)?, "item", &at.child(Segment::Each))?;
+                let axis = match want {
+                    Want::Paths(wanted) if of.int("arrowFixedSize").is_some() => wanted.along_axis().map(part),
+                    _ => None,
+                };
+                let inside = axis.map_or_else(|| self.item(want, at), Ok)?;
+                let item = self.node(*item, inside, "item", &at.child(Segment::Each))?;
                 Ok(list(of, item))
             }
             Kind::Map(value) => {

@@ -32,7 +32,11 @@ fn record(rows: &StructArray, wanted: &Wanted) -> Result<StructArray> {
 }
 
 fn array(array: &ArrayRef, wanted: &Wanted) -> Result<ArrayRef> {
-    let Some(item) = wanted.item().filter(|_| !wanted.is_all()) else {
+    let item = match array.data_type() {
+        DataType::FixedSizeList(..) => wanted.along_axis(),
+        _ => wanted.item(),
+    };
+    let Some(item) = item.filter(|_| !wanted.is_all()) else {
         let fields = !wanted.is_all() && matches!(array.data_type(), DataType::Struct(_));
         return if fields { Ok(Arc::new(record(array.as_struct(), wanted)?)) } else { Ok(array.clone()) };
     };

@@ -184,7 +184,8 @@ impl Walk {
         match (data_type, item(data_type)) {
             (DataType::Struct(fields), _) => self.wanted_fields(at, fields, wanted),
             (_, Some(field)) => {
-                let below = wanted.only_item(at)?;
+                let axis = matches!(data_type, DataType::FixedSizeList(..)).then(|| wanted.along_axis()).flatten();
+                let below = axis.map_or_else(|| wanted.only_item(at), Ok)?;
                 self.wanted(&at.child(Segment::Each), field, below)
             }
             (_, None) => Err(Error::missing(format!("'{at}' is a column of type {data_type}, and the path goes on"))
