@@ -28,6 +28,7 @@ pub mod elementary;
 pub mod elements;
 pub mod errors;
 pub mod extremes;
+pub mod farm;
 pub mod float_lists;
 pub mod gamma;
 pub mod gather;

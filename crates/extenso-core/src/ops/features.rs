@@ -190,7 +190,7 @@ fn infer_fingerprint(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> 
 
 fn run_fingerprint(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let x = data(args, 0)?;
-    let prints: Result<Vec<u64>> = (0..x.len()).map(|i| Ok(farmhash::fingerprint64(x.text_at(i)?))).collect();
+    let prints: Result<Vec<u64>> = (0..x.len()).map(|i| Ok(crate::kernels::farm::fingerprint(x.text_at(i)?))).collect();
     one_tensor(Tensor::new(x.dims(), &prints?)?)
 }
 

@@ -37,7 +37,7 @@ crate::ops! {
 
 /// The fast bucket of some bytes.
 pub(in super::super) fn bucket(bytes: &[u8], buckets: u64) -> i64 {
-    below(farmhash::fingerprint64(bytes), buckets)
+    below(crate::kernels::farm::fingerprint(bytes), buckets)
 }
 
 fn below(hash: u64, buckets: u64) -> i64 {
