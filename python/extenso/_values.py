@@ -1,6 +1,6 @@
 """What rows and masked values have alike in Python: keys, shape, dtype, spec and plain Python data."""
 
-from extenso._core import DType, _dtype_of, _index, _shape_of, _shown, _to_arrow, spec_of, to_arrow, to_py
+from extenso._core import DType, _dtype_of, _index, _shape_of, _shown, _size, _to_arrow, spec_of, to_arrow, to_py
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ class Composite:
         dims = _shape_of(self).dims
         if dims is None:
             raise ValueError("The rank is not known while the function is traced. Give an input spec with a rank.")
-        return dims
+        # The outer axis is not ragged: it has a size, which only a trace for several sizes does not know.
+        return (_size(dims[0]), *dims[1:]) if dims else dims
 
     @property
     def ndim(self) -> int:
@@ -75,9 +76,10 @@ class Composite:
         """Returns the size of the outer axis."""
         if self.ndim == 0:
             raise TypeError("One element has no length.")
-        size = self.shape[0]
-        if size is None:
+        dims = _shape_of(self).dims
+        if not dims or dims[0] is None:
             raise ValueError("The size is not known while the function is traced. Give an input spec with it.")
+        size: int = dims[0]
         return size
 
     def __iter__(self) -> "Iterator[Any]":

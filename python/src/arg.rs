@@ -32,6 +32,8 @@ enum Role {
     Scalar,
     /// Memory or arrays.
     Array,
+    /// Arrays of NumPy that say which of their elements are missing.
+    Masked,
     /// Lists and tuples.
     Sequence,
     /// Numbers and times of Python's `decimal` and `datetime`.
@@ -126,11 +128,17 @@ fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
         Role::Extension(class) => Ok(Some(Arg::Value(class.value(object)))),
         Role::Scalar => scalar(object).map(|scalar| Some(Arg::Scalar(scalar))),
         Role::Registered(_) | Role::Protocol => Ok(Some(Arg::from(tensor(object, None)?))),
-        Role::Array => import::array_value(object).map(|value| Some(Arg::Value(value))),
+        Role::Masked if lacks(object)? => crate::literal::value(object).map(|value| Some(Arg::Value(value))),
+        Role::Array | Role::Masked => import::array_value(object).map(|value| Some(Arg::Value(value))),
         Role::Sequence => import::list_value(object).map(|value| Some(Arg::Value(value))),
         Role::Meaning => crate::meanings::of_object(object).map(|value| Some(Arg::Value(value))),
         Role::Other => Ok(None),
     }
+}
+
+/// Whether a masked array of NumPy lacks an element.
+fn lacks(array: &Bound<'_, PyAny>) -> PyResult<bool> {
+    array.getattr("mask")?.call_method0("any")?.is_truthy()
 }
 
 /// The weak scalar of a Python number or string.
@@ -206,7 +214,11 @@ pub fn tensor(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
             made_tensor(&converted, "`__extenso_tensor__`")?
         }
         Role::Scalar => return number(object, dtype),
-        Role::Array => return import::array(object, dtype),
+        Role::Masked if lacks(object)? => {
+            let error = Error::value("some elements of the array are missing").wanted("an array that is all there");
+            return Err(error.hint("`constant` makes a masked tensor of it.")).or_raise();
+        }
+        Role::Array | Role::Masked => return import::array(object, dtype),
         Role::Sequence => return import::nested(object, dtype),
         Role::Extension(class) => as_tensor(object, class.value(object))?,
         Role::Meaning => {
@@ -325,6 +337,8 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
         || class.is_subclass_of::<PyTuple>()?
     {
         Role::Sequence
+    } else if class.hasattr("mask")? && class.hasattr("filled")? && class.hasattr("__array__")? {
+        Role::Masked
     } else if has_buffer(class) || class.hasattr("__array__")? || class.hasattr("__dlpack__")? {
         Role::Array
     } else if class.is_subclass_of::<PyFloat>()? {

@@ -127,15 +127,15 @@ impl PyStruct {
         guarded(|| records.with_updates(fields)).or_raise().map(PyStruct::made)
     }
 
-    /// The records without some fields: a list of names, or of tuples of names.
+    /// The records without some fields: a list of names and of paths, which are tuples of names, or one of them.
     fn without(&self, paths: &Bound<'_, PyAny>) -> PyResult<PyStruct> {
-        let (records, paths) = (self.records()?, field_paths(paths)?);
+        let (records, paths) = (self.records()?, path_or_paths(paths)?);
         guarded(|| records.without(paths)).or_raise().map(PyStruct::made)
     }
 
-    /// The records with some fields only, in the order in which they are named.
+    /// The records with some fields only, in the order in which they are named: a list of names and of paths, or one of them.
     fn with_only(&self, paths: &Bound<'_, PyAny>) -> PyResult<PyStruct> {
-        let (records, paths) = (self.records()?, field_paths(paths)?);
+        let (records, paths) = (self.records()?, path_or_paths(paths)?);
         guarded(|| records.with_only(paths)).or_raise().map(PyStruct::made)
     }
 
@@ -370,6 +370,15 @@ pub fn field_paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
         return Ok(vec![field_path(paths)?]);
     }
     paths.try_iter()?.map(|path| field_path(&path?)).collect()
+}
+
+/// The same, where a tuple of names is one path too.
+fn path_or_paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
+    let of_names = |names: &Bound<'_, PyTuple>| names.iter().all(|name| name.is_instance_of::<PyString>());
+    match paths.cast::<PyTuple>() {
+        Ok(names) if !names.is_empty() && of_names(names) => Ok(vec![field_path(paths)?]),
+        _ => field_paths(paths),
+    }
 }
 
 /// The records with the field at `path` also at `to`, one or more levels further up; the lists between are joined.

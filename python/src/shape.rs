@@ -2,6 +2,8 @@
 
 use crate::error::OrRaise;
 use extenso_types::{Dim, Error, Shape, StaticValue};
+use pyo3::IntoPyObjectExt;
+use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -68,14 +70,66 @@ pub fn sizes<'py>(py: Python<'py>, dims: &[Dim]) -> PyResult<Bound<'py, PyTuple>
     PyTuple::new(py, dims.iter().map(|dim| dim.known()))
 }
 
-/// The shape as a tuple.
+/// A size that a trace for calls of several sizes does not know. What asks for it is an error, so that each size gets a trace of its own:
+/// `None` would compare unequal to every number, and take the wrong side of a branch.
+#[pyclass(name = "UnknownSize", module = "extenso._core", frozen)]
+pub struct PyUnknownSize;
+
+impl PyUnknownSize {
+    fn asked<T>() -> PyResult<T> {
+        let error = Error::shape("the size is not known while the function is traced for several sizes");
+        Err(error.wanted("a function that does not look at it, or a trace for each size")).or_raise()
+    }
+}
+
+#[pymethods]
+impl PyUnknownSize {
+    fn __richcmp__(&self, _other: &Bound<'_, PyAny>, _op: CompareOp) -> PyResult<bool> {
+        PyUnknownSize::asked()
+    }
+
+    fn __hash__(&self) -> PyResult<u64> {
+        PyUnknownSize::asked()
+    }
+
+    fn __bool__(&self) -> PyResult<bool> {
+        PyUnknownSize::asked()
+    }
+
+    fn __index__(&self) -> PyResult<usize> {
+        PyUnknownSize::asked()
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        PyUnknownSize::asked()
+    }
+}
+
+/// The size that `None` stands for: in a trace for several sizes one that is not to be looked at.
+#[pyfunction]
+fn _size<'py>(size: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if size.is_none() && extenso_graph::is_generalising() {
+        return Ok(Bound::new(size.py(), PyUnknownSize)?.into_any());
+    }
+    Ok(size.clone())
+}
+
+/// The shape of a value as a tuple, `None` where a size is unknown.
 ///
 /// Errors: not even the rank is known.
 pub fn tuple<'py>(py: Python<'py>, shape: &Shape) -> PyResult<Bound<'py, PyTuple>> {
     let dims = shape.dims().ok_or_else(|| {
         Error::shape("the rank is not known while the function is traced").hint("Give an input spec with a rank.")
     });
-    sizes(py, dims.or_raise()?)
+    let dims = dims.or_raise()?;
+    if dims.iter().all(|dim| dim.known().is_some()) || !extenso_graph::is_generalising() {
+        return sizes(py, dims);
+    }
+    let size = |dim: &Dim| match dim.known() {
+        Some(size) => size.into_bound_py_any(py),
+        None => Bound::new(py, PyUnknownSize).map(Bound::into_any),
+    };
+    PyTuple::new(py, dims.iter().map(size).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// The shape that a Python object says: a `Shape`, a sequence of sizes and `None`s, or `None`.
@@ -95,5 +149,7 @@ pub fn from_py(dims: &Bound<'_, PyAny>) -> PyResult<Shape> {
 
 /// Adds the class to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyUnknownSize>()?;
+    module.add_function(wrap_pyfunction!(_size, module)?)?;
     module.add_class::<PyShape>()
 }

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import extenso as ex
 import pyarrow as pa
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def test_a_body_that_needs_known_sizes_is_traced_for_each() -> None:
@@ -166,3 +171,37 @@ def test_each_size_has_a_trace_where_retracing_is_not_reduced() -> None:
     for n in (2, 3, 2, 4):
         f(ex.zeros([n]))
     assert [each.input_spec["x"].shape.dims for each in f.traces] == [(2,), (3,), (4,)]
+
+
+def test_a_branch_on_a_size_takes_the_side_of_each_call() -> None:
+    def scaled(x: ex.Tensor) -> ex.Tensor:
+        return x * {2: 10.0, 3: 20.0}.get(x.shape[0] or 0, 1.0)
+
+    sizes: "list[Callable[[Any], Any]]" = [
+        lambda x: x if x.shape[0] == 2 else -x,
+        lambda x: x if x.shape == (2,) else -x,
+        lambda x: x if 2 in x.shape else -x,
+        lambda x: x if tuple(x.shape) != (3,) else -x,
+        lambda x: x if x.shape[0] else x + 1.0,
+        lambda x: x * float(str(x.shape)[1]),
+        scaled,
+    ]
+    for body in sizes:
+        f = ex.function(body)
+        for n in (2, 3, 2, 4, 1, 0, 2):
+            x = ex.arange(n, dtype="f64")
+            assert f(x).tolist() == body(x).tolist(), n
+    rows = ex.function(lambda x: ex.num(x) if x.shape[0] == 2 else -ex.num(x))
+    for value in ([[1], [2, 3]], [[1], [], []], [[1], [2, 3]]):
+        x = ex.RaggedTensor.from_row_lengths(ex.tensor([v for row in value for v in row], dtype="i64"), [len(row) for row in value])
+        sign = 1 if len(value) == 2 else -1
+        assert rows(x).tolist() == [sign * len(row) for row in value]
+
+
+def test_a_size_that_is_known_keeps_one_trace_for_all_others() -> None:
+    f = ex.function(lambda x: ex.reshape(x, [-1, 1, x.shape[-1]]))
+    for n in (2, 3, 5, 7):
+        assert f(ex.ones((n, 3))).shape == (n, 1, 3)
+    assert len(f.traces) <= 2
+    signature = ex.function(lambda x: x if x.shape[0] is None else -x, input_signature=[ex.TensorSpec([None], "f64")])
+    assert signature(ex.tensor([1.0])).tolist() == [1.0]

@@ -76,3 +76,27 @@ def test_masks_over_masks_are_one_where_they_say_it_of_the_same_axes() -> None:
     rows = ex.MaskedTensor(ex.tensor([[1, 2], [3, 4]]), [True, False])
     both = ex.mask(rows, [[True, False], [True, True]])
     assert ex.to_py(both) == [[1, None], None] and both.mask.tolist() == [True, False]
+
+
+def test_arrays_of_numpy_that_say_what_is_missing_keep_saying_it() -> None:
+    np = pytest.importorskip("numpy")
+    x = np.ma.masked_array([1.0, 100.0], [0, 1])
+    assert ex.to_py(ex.sum(x)) == ex.to_py(ex.function(lambda x: ex.sum(x))(x)) == 1.0
+    assert ex.to_py(ex.tensor([1.0, 1.0]) + x) == [2.0, None]
+    assert ex.sum(np.ma.masked_array([1.0, 2.0])).tolist() == 3.0
+    with pytest.raises(ex.InvalidValueError, match="constant"):
+        ex.tensor(x)
+
+
+def test_a_list_that_may_be_missing_is_a_field() -> None:
+    tags = ex.constant([{"tags": ["a", "b"]}, {"tags": None}])[0]["tags"]
+    records = ex.zip({"tag": tags, "n": [1, 2]})
+    assert ex.to_py(records) == [{"tag": "a", "n": 1}, {"tag": "b", "n": 2}]
+    assert ex.to_py(ex.concat([records, records])) == ex.to_py(records) * 2
+    assert ex.encode_json(records).tolist() == ['{"tag":"a","n":1}', '{"tag":"b","n":2}']
+    assert ex.to_py(ex.group_by(tags, ex.tensor([1, 2]))[1]) == [["a"], ["b"]]
+    assert ex.to_py(ex.transpose(ex.constant([[3.0], None])[1])) is None
+
+
+def test_steps_between_whole_numbers_are_those_of_numpy() -> None:
+    assert ex.linspace(-10, 0, 4, dtype="i64").tolist() == [-10, -7, -4, 0]

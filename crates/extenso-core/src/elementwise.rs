@@ -177,7 +177,14 @@ pub fn infer(lookup: Lookup, args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<O
 }
 
 fn no_kernel(lookup: Lookup, dtypes: &[DType], attrs: &dyn AttrSet) -> Error {
-    if let [a, b] = *dtypes
+    if let [condition, a, b] = *dtypes
+        && condition != DType::Bool
+        && lookup(&[DType::Bool, a, b], attrs).is_some()
+    {
+        let error = Error::dtype(format!("the condition is {condition}")).wanted("booleans");
+        return error.hint("Compare it: `not_equal(condition, 0)`.");
+    }
+    if let [a, b] | [DType::Bool, a, b] = *dtypes
         && a != b
     {
         let (first, second) = (converted("x", a, b), converted("y", b, a));

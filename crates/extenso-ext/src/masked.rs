@@ -16,7 +16,7 @@ mod text;
 pub(crate) use structure::{mask_may_be_missing, stretched};
 
 use crate::args::{int, typed, typed_ref};
-use crate::axes::{dim, rank};
+use crate::axes::{dim, rank, zeros_of};
 use crate::missing::coalesce;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
@@ -135,6 +135,16 @@ impl MaskedTensor {
     pub(crate) fn filled(&self, fill: impl Into<Arg>) -> Result<Value> {
         ops::where_(self.wide_mask()?, &self.values, fill)
     }
+}
+
+/// A list that may be missing as one whose elements are missing with it; any other value as it is.
+pub(crate) fn of_elements(value: Value) -> Result<Value> {
+    let Some(masked) = typed_ref::<MaskedTensor>(&value) else { return Ok(value) };
+    if masked.mask_rank().ok() != Some(0) || rank(masked.values()).is_ok_and(|rank| rank == 0) {
+        return Ok(value);
+    }
+    let mask = ops::broadcast_like(trailing(&masked.mask().clone().into(), 1)?, zeros_of(masked.values(), 1)?)?;
+    Ok(MaskedTensor::new(masked.values().clone(), mask.tensor()?.clone())?.into_value())
 }
 
 /// The value with `count` axes of size 1 behind its own.

@@ -32,6 +32,7 @@ pub(crate) use within::take_in_rows;
 
 use crate::args::{int, typed};
 use crate::axes::{outer, rank};
+use crate::masked::of_elements;
 use extenso_core::attrs::Axes;
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_derive::ExtensionType;
@@ -73,7 +74,7 @@ impl RaggedTensor {
     ///
     /// Errors: the outer size of `values` is not the number of values of the partition.
     pub fn from_partition(values: impl Into<Value>, partition: RowPartition) -> Result<RaggedTensor> {
-        let ragged = RaggedTensor { values: values.into(), partition };
+        let ragged = RaggedTensor { values: of_elements(values.into())?, partition };
         fits(&ragged).map_err(|e| e.at("RaggedTensor"))?;
         Ok(ragged)
     }

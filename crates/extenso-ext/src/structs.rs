@@ -25,6 +25,7 @@ pub use zip::{unzip, zip};
 
 use crate::args::typed;
 use crate::axes::{dim, outer, rank};
+use crate::masked::of_elements;
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, Tensor, Value, element_count};
 use extenso_types::{Dim, Error, Path, Result, Segment, Shape};
@@ -81,6 +82,13 @@ impl StructTensor {
     }
 
     pub(crate) fn new(shape: Shape, fields: Vec<Field>) -> Result<StructTensor> {
+        let fields = match shape.rank() {
+            // A list that may be missing has an element for each record.
+            Some(1..) => {
+                fields.into_iter().map(|(name, value)| Ok((name, of_elements(value)?))).collect::<Result<_>>()?
+            }
+            Some(0) | None => fields,
+        };
         let shape = sharpened(&shape, &fields);
         let records = match (fields.is_empty(), shape.to_dims()) {
             (true, Some(sizes)) => {

@@ -11,6 +11,7 @@ use crate::program::Program;
 use crate::retrace::{Retrace, differences, first_mismatch};
 use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
 use extenso_types::{Bindings, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
+use std::cell::Cell;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -317,7 +318,7 @@ impl Function {
             return self.trace(specs.clone(), Retrace { differences, generalised: false }, false);
         };
         let why = |generalised| Retrace { differences: differences(&old.input, specs), generalised };
-        let Ok(concrete) = self.trace(joined, why(true), false) else {
+        let Ok(concrete) = generalising(|| self.trace(joined, why(true), false)) else {
             // What the body does needs sizes that are known: those of this call then, and those of the other stay as they are.
             self.write()
                 .traces
@@ -389,6 +390,28 @@ impl Function {
     fn write(&self) -> RwLockWriteGuard<'_, Cache> {
         self.cache.write().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+thread_local! {
+    static GENERALISING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a trace for more sizes than those of a call is made on this thread: a body that fails because of what it asks of sizes is traced
+/// again for those of the call.
+pub fn is_generalising() -> bool {
+    GENERALISING.get()
+}
+
+/// What a function gives while a trace for more sizes is made.
+fn generalising<T>(f: impl FnOnce() -> T) -> T {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            GENERALISING.set(self.0);
+        }
+    }
+    let _before = Before(GENERALISING.replace(true));
+    f()
 }
 
 /// The join of two argument nests, if their ranks are the same.

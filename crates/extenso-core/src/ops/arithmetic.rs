@@ -46,7 +46,7 @@ crate::ops! {
                 while b != 0 {
                     (a, b) = (b, a.wrapping_rem(b));
                 }
-                if a == 0 { 0 } else { x.wrapping_div(a).wrapping_mul(y).wrapping_abs() }
+                if a == 0 { 0 } else { x.wrapping_div(a).wrapping_abs().wrapping_mul(y.wrapping_abs()) }
             };
             unsigned: |x, y| {
                 let (mut a, mut b) = (x, y);

@@ -214,7 +214,12 @@ pub fn linspace(start: f64, stop: f64, num: i64, endpoint: bool, dtype: Option<D
             value
         })
     });
-    values.and_then(|values| in_dtype(values, dtype)).map_err(|e| e.at("linspace"))
+    // Of integers each is the one below, as NumPy has it.
+    let whole = |values: Tensor| match dtype.is_some_and(DType::is_integer) {
+        true => super::floor(values)?.tensor().cloned(),
+        false => Ok(values),
+    };
+    values.and_then(whole).and_then(|values| in_dtype(values, dtype)).map_err(|e| e.at("linspace"))
 }
 
 fn count_of(name: &str, count: i64) -> Result<usize> {

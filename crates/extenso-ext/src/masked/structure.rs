@@ -23,6 +23,10 @@ pub(super) fn whole(call: &Call<'_>) -> Answer {
     if rest.iter().any(|arg| typed_arg::<MaskedTensor>(arg).is_some()) {
         return Ok(None);
     }
+    if x.mask_rank()? == 0 && rank(x.values())? > 0 {
+        // A list that is missing as a whole stays so, whatever its elements would do.
+        return answer_ext(inside(call, &x, rest, call.attrs)?);
+    }
     answer_ext(both(call, &stretched(&x)?, rest, call.attrs)?)
 }
 

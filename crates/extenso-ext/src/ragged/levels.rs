@@ -3,7 +3,7 @@
 use super::{RaggedTensor, common_index, cut_as};
 use crate::args::{int, typed, typed_arg};
 use crate::axes::{dim, outer, positions, rank, zeros, zeros_of};
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, of_elements};
 use crate::missing::as_rows;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
@@ -228,6 +228,9 @@ fn flatten_at(x: &Value, axis: usize) -> Result<Value> {
 /// Of dense lists of which some are missing as a whole, those that are there, as one list; none if no list may be missing.
 fn lists_there(x: &Value) -> Result<Option<Value>> {
     let Some(masked) = typed::<MaskedTensor>(x) else { return Ok(None) };
+    if masked.mask_rank()? == 0 && rank(masked.values())? > 0 {
+        return of_elements(x.clone()).map(Some);
+    }
     if masked.mask_rank()? >= rank(masked.values())? {
         return Ok(None);
     }
