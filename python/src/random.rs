@@ -4,14 +4,15 @@
 
 use crate::arg;
 use crate::composed::attribute;
-use crate::error::OrRaise;
+use crate::error::{self, OrRaise, guarded};
 use crate::rearrange::{Given, Made, dtype_of, made};
 use crate::typed::{Typed, typed};
 use crate::value;
-use extenso_core::ops;
+use extenso_core::{Scalar, ops};
 use extenso_ext::lists;
 use extenso_types::{DType, Error};
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -215,11 +216,12 @@ fn random_shuffle<'py>(key: Given<'_, 'py>, x: Given<'_, 'py>, axis: Typed<i64>)
     made(key.py(), || extenso_ext::lists::random_shuffle(from, &given, axis))
 }
 
-/// Elements of `x` along its first axis, drawn at random, in `shape`; with weights `p`, each by its weight.
+/// Elements of `x` along its first axis, drawn at random, in `shape`; with weights `p`, each by its weight. An integer stands for the
+/// integers from 0 up to it.
 ///
 /// >>> import extenso as ex
-/// >>> ex.to_py(ex.random_choice(0, [7, 8, 9], 2, p=[0.0, 1.0, 0.0]))
-/// [8, 8]
+/// >>> ex.to_py(ex.random_choice(0, [7, 8, 9], 2, p=[0.0, 1.0, 0.0])), ex.to_py(ex.random_choice(0, 3, 2, p=[0.0, 0.0, 1.0]))
+/// ([8, 8], [2, 2])
 #[pyfunction]
 #[pyo3(signature = (key, x, shape, replace=Typed::new(true), p=None), text_signature = "(key, x, shape, replace=True, p=None)")]
 fn random_choice<'py>(
@@ -230,11 +232,13 @@ fn random_choice<'py>(
     p: Option<Given<'_, 'py>>,
 ) -> Made<'py> {
     typed!(random_choice: replace);
-    let (from, given, shape) = (
-        arg::given("random_choice", "key", key)?,
-        value::given("random_choice", "x", x)?,
-        sizes("random_choice", shape)?,
-    );
+    let (from, shape) = (arg::given("random_choice", "key", key)?, sizes("random_choice", shape)?);
+    let given = if x.is_exact_instance_of::<PyInt>() {
+        let count = arg::int(x).map_err(|e| error::at(x.py(), e, "random_choice: argument 'x'"))?;
+        guarded(|| ops::arange(Scalar::Int(0), Scalar::Int(count), Scalar::Int(1), None)).or_raise()?
+    } else {
+        value::given("random_choice", "x", x)?
+    };
     let weights = p.map(|p| value::given("random_choice", "p", p)).transpose()?;
     made(key.py(), || ops::random_choice(from, given, shape, replace, weights))
 }
