@@ -30,11 +30,10 @@ pub fn select(conditions: &[Value], choices: &[Arg], default: Option<Arg>) -> Re
             return Err(Error::value(format!("{conditions} conditions and {choices} choices are given"))
                 .wanted("a choice for each condition, and at least one"));
         };
-        let pairs = conditions.iter().zip(choices).rev();
+        let mut pairs = conditions.iter().zip(choices).rev();
         let rest = default.clone().unwrap_or_else(|| last.clone());
-        let found = pairs.fold(Ok(rest), |rest: Result<Arg>, (condition, choice)| {
-            Ok(Arg::Value(ops::where_(condition, choice.clone(), rest?)?))
-        })?;
+        let found = pairs
+            .try_fold(rest, |rest, (condition, choice)| ops::where_(condition, choice.clone(), rest).map(Arg::Value))?;
         let found = found.value()?;
         if default.is_some() {
             return Ok(found.clone());
