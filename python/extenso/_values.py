@@ -20,7 +20,7 @@ class Composite:
 
     @property
     def shape(self) -> "tuple[int | None, ...]":
-        """The sizes of the axes; `None` for a ragged axis, and where a symbol's is not known."""
+        """The sizes of the axes; `None` for a ragged axis, and where a symbol's is not known, as for a `Tensor`."""
         dims = _shape_of(self).dims
         if dims is None:
             raise ValueError("The rank is not known while the function is traced. Give an input spec with a rank.")

@@ -1,7 +1,7 @@
 //! `Shape`: a possibly partial shape as a Python object, and shapes as tuples.
 
 use crate::error::OrRaise;
-use extenso_types::{Dim, Error, Shape, StaticValue};
+use extenso_types::{Dim, DimId, Error, Shape, StaticValue};
 use pyo3::IntoPyObjectExt;
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -71,9 +71,9 @@ pub fn sizes<'py>(py: Python<'py>, dims: &[Dim]) -> PyResult<Bound<'py, PyTuple>
 }
 
 /// A size that a trace for calls of several sizes does not know. What asks for it is an error, so that each size gets a trace of its own:
-/// `None` would compare unequal to every number, and take the wrong side of a branch.
+/// `None` would compare unequal to every number, and take the wrong side of a branch. It is known to equal itself.
 #[pyclass(name = "UnknownSize", module = "extenso._core", frozen)]
-pub struct PyUnknownSize;
+pub struct PyUnknownSize(Option<DimId>);
 
 impl PyUnknownSize {
     fn asked<T>() -> PyResult<T> {
@@ -84,8 +84,13 @@ impl PyUnknownSize {
 
 #[pymethods]
 impl PyUnknownSize {
-    fn __richcmp__(&self, _other: &Bound<'_, PyAny>, _op: CompareOp) -> PyResult<bool> {
-        PyUnknownSize::asked()
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<bool> {
+        let same = other.cast::<PyUnknownSize>().is_ok_and(|other| self.0.is_some() && self.0 == other.get().0);
+        match op {
+            CompareOp::Eq if same => Ok(true),
+            CompareOp::Ne if same => Ok(false),
+            _ => PyUnknownSize::asked(),
+        }
     }
 
     fn __hash__(&self) -> PyResult<u64> {
@@ -109,7 +114,7 @@ impl PyUnknownSize {
 #[pyfunction]
 fn _size<'py>(size: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if size.is_none() && extenso_graph::is_generalising() {
-        return Ok(Bound::new(size.py(), PyUnknownSize)?.into_any());
+        return Ok(Bound::new(size.py(), PyUnknownSize(None))?.into_any());
     }
     Ok(size.clone())
 }
@@ -125,9 +130,9 @@ pub fn tuple<'py>(py: Python<'py>, shape: &Shape) -> PyResult<Bound<'py, PyTuple
     if dims.iter().all(|dim| dim.known().is_some()) || !extenso_graph::is_generalising() {
         return sizes(py, dims);
     }
-    let size = |dim: &Dim| match dim.known() {
-        Some(size) => size.into_bound_py_any(py),
-        None => Bound::new(py, PyUnknownSize).map(Bound::into_any),
+    let size = |dim: &Dim| match dim {
+        Dim::Known(size) => size.into_bound_py_any(py),
+        Dim::Var(id) => Bound::new(py, PyUnknownSize(Some(*id))).map(Bound::into_any),
     };
     PyTuple::new(py, dims.iter().map(size).collect::<PyResult<Vec<_>>>()?)
 }

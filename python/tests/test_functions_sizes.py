@@ -205,3 +205,23 @@ def test_a_size_that_is_known_keeps_one_trace_for_all_others() -> None:
     assert len(f.traces) <= 2
     signature = ex.function(lambda x: x if x.shape[0] is None else -x, input_signature=[ex.TensorSpec([None], "f64")])
     assert signature(ex.tensor([1.0])).tolist() == [1.0]
+
+
+class Pair(ex.ExtensionType):
+    """Two tensors of one shape."""
+
+    first: ex.Tensor
+    second: ex.Tensor
+
+    def __validate__(self) -> None:
+        if self.first.shape != self.second.shape:
+            raise ValueError("the shapes differ")
+
+
+def test_sizes_that_are_not_known_fit_each_other_where_they_are_one() -> None:
+    same = ex.function(lambda x: x if (x * 2.0).shape == x.shape else -x)
+    pairs = ex.function(lambda p: Pair(p.first + 1.0, p.second))
+    for n in (2, 3, 4, 5):
+        assert same(ex.ones(n)).tolist() == [1.0] * n
+        assert pairs(Pair(ex.ones(n), ex.zeros(n))).first.tolist() == [2.0] * n
+    assert len(same.traces) <= 2 and len(pairs.traces) <= 2

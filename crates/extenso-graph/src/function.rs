@@ -318,7 +318,7 @@ impl Function {
             return self.trace(specs.clone(), Retrace { differences, generalised: false }, false);
         };
         let why = |generalised| Retrace { differences: differences(&old.input, specs), generalised };
-        let Ok(concrete) = generalising(|| self.trace(joined, why(true), false)) else {
+        let Ok(concrete) = with_generalising(true, || self.trace(joined, why(true), false)) else {
             // What the body does needs sizes that are known: those of this call then, and those of the other stay as they are.
             self.write()
                 .traces
@@ -402,15 +402,15 @@ pub fn is_generalising() -> bool {
     GENERALISING.get()
 }
 
-/// What a function gives while a trace for more sizes is made.
-fn generalising<T>(f: impl FnOnce() -> T) -> T {
+/// What a function gives where [`is_generalising`] is this: false for what may take an unknown size for any.
+pub fn with_generalising<T>(on: bool, f: impl FnOnce() -> T) -> T {
     struct Before(bool);
     impl Drop for Before {
         fn drop(&mut self) {
             GENERALISING.set(self.0);
         }
     }
-    let _before = Before(GENERALISING.replace(true));
+    let _before = Before(GENERALISING.replace(on));
     f()
 }
 

@@ -18,7 +18,7 @@ mod tables;
 
 pub use builder::{Traced, replay, trace};
 pub use control::{COND, CONTROL, cond};
-pub use function::{ARGUMENTS, Concrete, Function, is_generalising};
+pub use function::{ARGUMENTS, Concrete, Function, is_generalising, with_generalising};
 pub use gradient::{gradients, value_and_grad};
 pub use graph::{Graph, Input, Node, NodeKind, Subgraph, ValueRef};
 pub use passes::optimize;

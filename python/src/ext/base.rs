@@ -182,8 +182,11 @@ impl PyExtensionBase {
     /// Runs what the class says itself.
     fn validate(slf: &Bound<'_, Self>, annotated: &Annotated, provenance: Provenance) -> PyResult<()> {
         if let Some(validate) = &annotated.validate {
-            without_ops("__validate__", || {
-                call::python(validate.bind(slf.py()), std::slice::from_ref(slf.as_any()), None)
+            // Sizes that are not known are `None` to it, and fit.
+            extenso_graph::with_generalising(false, || {
+                without_ops("__validate__", || {
+                    call::python(validate.bind(slf.py()), std::slice::from_ref(slf.as_any()), None)
+                })
             })?;
         }
         if let Some(validate) = annotated.validate_data.as_ref().filter(|_| provenance == Provenance::Outside)

@@ -37,7 +37,7 @@ with_operators!(PyTensor {
         dtype::object(py, self.0.dtype())
     }
 
-    /// The sizes of the axes; `None` where a symbol's is not known.
+    /// The sizes of the axes; where a symbol's is not known `None`, or in a trace for several sizes what must not be asked for.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         shape::tuple(py, &self.0.shape())
