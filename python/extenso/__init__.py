@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from extenso._interop.polars import from_polars as from_polars
     from extenso._specs import MaskedTensorSpec as MaskedTensorSpec
     from extenso._specs import RaggedTensorSpec as RaggedTensorSpec
+    from extenso._types import BatchableExtensionType as BatchableExtensionType
     from extenso._types import Bool8Tensor as Bool8Tensor
     from extenso._types import CategoricalTensor as CategoricalTensor
     from extenso._types import DateTensor as DateTensor
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from extenso._types import TimestampTensor as TimestampTensor
 
 _TYPES = (
+    "BatchableExtensionType",
     "MaskedTensor",
     "MaskedTensorSpec",
     "RaggedTensor",

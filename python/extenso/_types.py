@@ -22,6 +22,27 @@ from extenso._specs import MaskedTensorSpec, RaggedTensorSpec
 from extenso._values import Composite
 
 
+class BatchableExtensionType(Composite, ExtensionType):
+    """The base of types whose values are many of a kind: what moves elements moves those of each component.
+
+    Each component has the axes of the value in front; the one with the fewest axes has no others. Keys, `take`, `concat`, `where`,
+    `reshape` and whatever else computes nothing need no handler, also where a value stands in rows or records. Two values of one type
+    with other static data do not meet.
+
+    >>> import extenso as ex
+    >>> class Box(ex.BatchableExtensionType):
+    ...     corner: ex.Tensor
+    ...     score: ex.Tensor
+    >>> boxes = Box([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], [0.5, 0.1, 0.9])
+    >>> len(boxes), boxes[::2]
+    (3, Box(corner=Tensor([[0.0, 0.0], [2.0, 2.0]], f64[2, 2]), score=Tensor([0.5, 0.9], f64[2])))
+    >>> ex.boolean_mask(boxes, boxes.score > 0.3).score.tolist()
+    [0.5, 0.9]
+    """
+
+    __extenso_rust__ = "extenso/Batchable"
+
+
 class MaskedTensor(Composite, ExtensionType):
     """Values of which some are missing: `mask` is true where a value is present."""
 

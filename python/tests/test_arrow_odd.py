@@ -441,3 +441,22 @@ def test_rows_of_one_length_are_known_to_functions_and_kept_by_files(tmp_path: p
     assert ex.read_json([{"x": [[1], []]}], spec)["x"].shape == (1, 2, None)
     with pytest.raises(ex.Error, match="row 1.*: a list of 1 items came"):
         ex.read_json([{"x": [[1], []]}, {"x": [[1]]}], spec)
+
+
+def test_files_of_polars_are_run(tmp_path: pathlib.Path) -> None:
+    pl = pytest.importorskip("polars")
+    names = pl.Series(["x", "a long text of some bytes", None, "x"])
+    frame = pl.DataFrame({"n": [1, 2, 3, 4], "name": names, "kind": names.cast(pl.Categorical), "in": [[1], [], None, [2]]})
+    f = ex.function(lambda row: ex.zip({"n": row["n"] * 10, "name": ex.fill_none(row["name"], "?"), "kind": row["kind"]}))
+    wanted = [{"n": n, "name": name or "?", "kind": name} for n, name in zip([10, 20, 30, 40], names, strict=True)]
+    for number, given in enumerate([frame, frame[:0], pl.concat([frame, frame])]):
+        for compression in ["uncompressed", "lz4", "zstd"]:
+            path = tmp_path / f"{number}-{compression}.arrow"
+            given.write_ipc(path, compression=compression, record_batch_size=2)
+            rows = len(given)
+            assert ex.to_py(f.run(path)) == (wanted * 2)[:rows]
+            assert ex.to_py(ex.read_arrow(path, paths=["n"])) == [{"n": n} for n in given["n"]]
+    cut = path.read_bytes()[:150]
+    (tmp_path / "cut.arrow").write_bytes(cut)
+    with pytest.raises(ex.DataError, match="malformed"):
+        f.run(tmp_path / "cut.arrow")

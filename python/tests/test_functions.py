@@ -222,6 +222,20 @@ def test_cond_says_what_does_not_fit() -> None:
         ex.function(lambda p: ex.cond(p, lambda: one, lambda: {"a": one}))(yes)
 
 
+def test_a_branch_of_constants_fails_when_it_is_taken() -> None:
+    table = ex.tensor([1, 2])
+
+    @ex.function
+    def f(p: ex.Tensor) -> ex.Tensor:
+        return ex.cond(p, lambda: ex.take(table, 5) + ex.floor_divide(table, 0), lambda: table)
+
+    assert f(ex.tensor(False)).tolist() == [1, 2]
+    with pytest.raises(IndexError, match=r"take.*5"):
+        f(ex.tensor(True))
+    with pytest.raises(ex.ShapeError):  # What never fits is no matter of the branch taken.
+        ex.function(lambda p: ex.cond(p, lambda: table + ex.tensor([1, 2, 3]), lambda: table))(ex.tensor(False))
+
+
 def test_a_constant_is_assigned_at_each_call() -> None:
     state = ex.Variable("state", 0)
 

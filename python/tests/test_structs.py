@@ -321,3 +321,18 @@ def test_rows_that_were_cut_out_of_others_are_pickled_alone() -> None:
     for x in (nested, nested[:1], records, ex.from_arrow(pa.array([["a"], ["b", "c"]])[1:])):
         assert ex.to_py(pickle.loads(pickle.dumps(x))) == ex.to_py(x)
     assert len(pickle.dumps(records)) < 4000
+
+
+def test_components_of_a_users_type_have_as_many_rows_as_what_holds_them() -> None:
+    three = Labeled(ex.tensor([1.0, 2.0, 3.0]))
+    rows = ex.RaggedTensor.from_row_lengths(three, [1, 2])
+    assert rows.values.values.tolist() == [1.0, 2.0, 3.0]
+    assert ex.StructTensor([3], {"x": three})["x"].values.tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(ex.ShapeError, match=r"field 'x': the outer shape is \[3, ...\], and that of the records \[2\]"):
+        ex.StructTensor([2], {"x": three})
+    with pytest.raises(ex.ShapeError, match="the outer size is 3, and the partition cuts 2 values"):
+        ex.RaggedTensor.from_row_lengths(three, [1, 1])
+    with pytest.raises(ex.ShapeError, match="the mask has the outer size 2, and the values have the outer size 3"):
+        ex.MaskedTensor(three, ex.tensor([True, False]))
+    with pytest.raises(ex.ShapeError, match="the outer shape is that of a scalar"):
+        ex.StructTensor([2], {"x": Labeled(ex.tensor(1.0))})

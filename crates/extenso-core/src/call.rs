@@ -51,6 +51,19 @@ fn has_extension(arg: &Arg) -> bool {
 }
 
 fn on_tensors(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Result<Outputs> {
+    now(op, args, attrs).or_else(|error| later(op, args, attrs).ok_or(error))
+}
+
+/// What is recorded for an op that fails on data, where it may be that nobody wants its result: a node, which fails when it runs.
+fn later(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Option<Outputs> {
+    let tracer = current_scope().filter(|tracer| tracer.may_not_run())?;
+    let values = canonicalize(op, args).ok()?;
+    let specs: Result<SmallVec<[LeafSpec; 4]>> = values.iter().map(Value::leaf_spec).collect();
+    let outputs = op.infer(&specs.ok()?, attrs).ok()?;
+    tracer.record(op, &values, attrs, &outputs).ok()
+}
+
+fn now(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Result<Outputs> {
     // Values of a few elements are canonical as they stand, and nothing of them needs a copy.
     if args.len() == op.params.len()
         && let Some(outputs) = op.run_few(args.iter().map(dense_of), attrs)?

@@ -73,6 +73,11 @@ pub trait Tracer {
     /// The scope's identity.
     fn scope(&self) -> ScopeId;
 
+    /// Whether what is recorded may never run, so that an op on data that fails is recorded too.
+    fn may_not_run(&self) -> bool {
+        false
+    }
+
     /// Appends a node with these output specs and returns its symbols.
     ///
     /// Errors: an argument is a symbol of a closed scope, or cannot be captured.

@@ -1,8 +1,10 @@
 //! The axes of any value: its rank, its outer size, and tensors that stand for its rows.
 //!
-//! Invariant: nothing here reads data. A foreign type has the axes of the component that holds the value itself.
+//! Invariant: nothing here reads data. A foreign type has the axes that it shares with its components if it is batchable, otherwise those of
+//! the component that holds the value itself; without one it has no more than the outer axis that its components have alike.
 
 use crate::args::{int, typed_ref};
+use crate::batchable::records_of;
 use crate::decimal::DecimalTensor;
 use crate::logical::FixedBytesTensor;
 use crate::masked::MaskedTensor;
@@ -57,9 +59,17 @@ pub fn outer(value: &Value) -> Option<Dim> {
             Known::Masked(x) => outer(x.values()),
             Known::Struct(x) => x.shape().dims().and_then(|dims| dims.first().copied()),
             Known::Cells(x) => x.shape().dims().and_then(|dims| dims.split_last()?.1.first().copied()),
-            Known::Foreign => itself(ext).map_or_else(|_| Some(Dim::any()), |value| outer(&value)),
+            Known::Foreign => itself(ext).map_or_else(|_| shared_outer(ext), |value| outer(&value)),
         },
     }
+}
+
+/// The outer size that all components have; none if all are scalars, an unknown size where they differ.
+fn shared_outer(ext: &Ext) -> Option<Dim> {
+    let components = ext.components().unwrap_or_default();
+    let mut sizes = components.iter().map(outer);
+    let Some(first) = sizes.next() else { return Some(Dim::any()) };
+    if sizes.all(|size| size == first) { first } else { Some(Dim::any()) }
 }
 
 /// A value by how its axes are found.
@@ -87,8 +97,16 @@ fn known(value: &Value) -> Known<'_> {
     }
     let ragged = typed_ref(value).map(Known::Ragged);
     let masked = || typed_ref(value).map(Known::Masked);
-    let record = || typed_ref(value).map(Known::Struct);
+    let record = || typed_ref(value).or_else(|| batch(value).map(Cow::Owned)).map(Known::Struct);
     ragged.or_else(masked).or_else(record).or_else(|| cells(value).map(Known::Cells)).unwrap_or(Known::Foreign)
+}
+
+/// The records that a value of a type that refines `Batchable` moves as.
+fn batch(value: &Value) -> Option<StructTensor> {
+    match value {
+        Value::Ext(ext) => records_of(ext),
+        Value::Tensor(_) | Value::Partition(_) => None,
+    }
 }
 
 /// The bytes of elements of a fixed width.

@@ -5,6 +5,7 @@
 
 mod args;
 mod axes;
+mod batchable;
 mod by_rows;
 mod categorical;
 mod cells;
@@ -39,6 +40,7 @@ mod text_unicode;
 mod union;
 
 pub use axes::{outer, rank};
+pub use batchable::{Batchable, BatchableSpec};
 pub use categorical::{CategoricalTensor, CategoricalTensorSpec, to_categorical};
 pub use cells::CELL_KEYS;
 pub use cross::{CROSS_KEY, cross, cross_hashed};
@@ -82,6 +84,7 @@ use extenso_core::{OpDef, TypeSpec};
 ///
 /// A type is defined at its first value too; this is for what reads types by name, such as a file.
 pub fn init() {
+    BatchableSpec::def();
     RaggedTensorSpec::def();
     MaskedTensorSpec::def();
     StructSpec::def();

@@ -16,7 +16,7 @@ mod text;
 pub(crate) use structure::{mask_may_be_missing, stretched};
 
 use crate::args::{int, typed, typed_ref};
-use crate::axes::{dim, rank, zeros_of};
+use crate::axes::{dim, outer, rank, zeros_of};
 use crate::missing::coalesce;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
@@ -52,7 +52,7 @@ fn fits(masked: &MaskedTensor) -> Result<()> {
     let Some(dims) = spec.shape.dims() else { return Ok(()) };
     for (axis, given) in dims.iter().enumerate() {
         // Values of an unknown rank are checked when they are known.
-        let Ok(rank) = rank(&masked.values) else { return Ok(()) };
+        let Ok(rank) = rank(&masked.values) else { return outer_fits(&masked.values, *given) };
         if axis >= rank {
             return Err(Error::shape(format!("the mask has rank {}, and the values {rank}", dims.len()))
                 .at("mask")
@@ -68,6 +68,18 @@ fn fits(masked: &MaskedTensor) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn outer_fits(values: &Value, given: Dim) -> Result<()> {
+    match outer(values) {
+        Some(wanted) if given.is_compatible_with(wanted) => Ok(()),
+        size => {
+            let found = size.map_or("have no axis".to_string(), |size| format!("have the outer size {size}"));
+            Err(Error::shape(format!("the mask has the outer size {given}, and the values {found}"))
+                .at("mask")
+                .wanted("the shape of the outer axes of the values"))
+        }
+    }
 }
 
 fn is_ragged(value: &Value, axis: usize) -> bool {

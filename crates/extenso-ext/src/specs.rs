@@ -3,6 +3,7 @@
 //! Invariant: sizes that must be equal are one variable: the values of rows and what their partition cuts, the records and
 //! the outer axes of their fields.
 
+use crate::batchable::BatchableSpec;
 use crate::categorical::CategoricalTensorSpec;
 use crate::decimal::DecimalTensorSpec;
 use crate::logical::FixedBytesTensorSpec;
@@ -243,6 +244,10 @@ pub fn shape_of(spec: &Spec) -> Shape {
             _ if ext.def.is_a(StructSpec::def()) => {
                 StructSpec::deserialize(ext).map_or_else(|_| Shape::unknown(), |spec| spec.known_shape())
             }
+            _ if ext.def.is_a(BatchableSpec::def()) => {
+                let shapes = ext.components.iter().map(|(_, component)| shape_of(component));
+                shapes.filter(|shape| shape.rank().is_some()).min_by_key(Shape::rank).unwrap_or_else(Shape::unknown)
+            }
             _ => match cells_of(ext) {
                 Some(cells) => outside(cells),
                 None => ext.component(&Segment::Itself).map_or_else(Shape::unknown, shape_of),
@@ -292,6 +297,7 @@ pub(crate) fn axis_of(spec: &Spec, axis: usize) -> Option<Dim> {
         Spec::Ext(ext) if ext.def.is_a(StructSpec::def()) => {
             StructSpec::deserialize(ext).ok()?.known_shape().dims()?.get(axis).copied()
         }
+        Spec::Ext(ext) if ext.def.is_a(BatchableSpec::def()) => shape_of(spec).dims()?.get(axis).copied(),
         Spec::Ext(ext) => match cells_of(ext) {
             Some(cells) => outside(cells).dims()?.get(axis).copied(),
             None => axis_of(ext.component(&Segment::Itself)?, axis),

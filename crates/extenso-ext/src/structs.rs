@@ -16,6 +16,7 @@ mod update;
 mod zip;
 
 pub(crate) use handlers::has_rows;
+pub(crate) use handlers::{moved_ops, shape_of};
 pub use levels::{broadcast, promote};
 pub use names::FieldPath;
 pub use path::field_value;

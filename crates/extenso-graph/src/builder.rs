@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub(crate) struct Builder {
     scope: ScopeId,
     function: Arc<str>,
+    may_not_run: bool,
     state: RefCell<State>,
 }
 
@@ -42,8 +43,18 @@ pub(crate) fn current_builder() -> Option<Rc<Builder>> {
 
 impl Builder {
     pub(crate) fn new(name: &str) -> Rc<Builder> {
+        Builder::open(name, false)
+    }
+
+    /// A graph that may not run when the one around it does.
+    pub(crate) fn of_branch(name: &str) -> Rc<Builder> {
+        Builder::open(name, true)
+    }
+
+    fn open(name: &str, may_not_run: bool) -> Rc<Builder> {
         let state = State { graph: Graph { name: name.to_string(), ..Graph::default() }, ..State::default() };
-        Rc::new(Builder { scope: ScopeId::fresh(), function: name.into(), state: RefCell::new(state) })
+        let state = RefCell::new(state);
+        Rc::new(Builder { scope: ScopeId::fresh(), function: name.into(), may_not_run, state })
     }
 
     /// Runs `f` with this as the innermost scope.
@@ -163,6 +174,10 @@ impl State {
 impl Tracer for Builder {
     fn scope(&self) -> ScopeId {
         self.scope
+    }
+
+    fn may_not_run(&self) -> bool {
+        self.may_not_run
     }
 
     fn record(&self, op: &'static OpDef, args: &[Value], attrs: &dyn AttrSet, outputs: &[LeafSpec]) -> Result<Outputs> {

@@ -47,7 +47,7 @@ pub fn cond(
             condition.tensor().and_then(|t| t.to_bool()).map_err(|e| e.at("argument 'condition'").at("cond"))?;
         return if chosen { then() } else { otherwise() };
     }
-    let scopes = ["then", "otherwise"].map(Builder::new);
+    let scopes = ["then", "otherwise"].map(Builder::of_branch);
     let (mut results, mut others) = (scopes[0].enter(then)?, scopes[1].enter(otherwise)?);
     meet(&mut results, &mut others).map_err(|e| e.at("cond"))?;
     let (then, otherwise) = (branch(&scopes[0], &results)?, branch(&scopes[1], &others)?);

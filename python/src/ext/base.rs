@@ -213,10 +213,11 @@ fn check_in_rust(slf: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     guarded(|| extenso_core::rebuild(&spec, components, Provenance::Outside)).or_raise().map(Some)
 }
 
-/// The class, or the nearest one that it refines, whose type is written in Rust. Its fields are the first ones.
+/// The class, or the nearest one that it refines, whose type is written in Rust and has components. Its fields are the first ones.
 fn rust_ancestor(cls: &Bound<'_, PyType>) -> Option<Arc<Class>> {
     let known = cls.mro().iter().filter_map(|base| Class::known(base.cast::<PyType>().ok()?)).collect::<Vec<_>>();
-    known.into_iter().find(|class| class.annotated().is_ok_and(|annotated| annotated.mirrors_rust))
+    let in_rust = |annotated: &Annotated| annotated.mirrors_rust && !annotated.table.fields.is_empty();
+    known.into_iter().find(|class| class.annotated().is_ok_and(in_rust))
 }
 
 /// The constructor that classes have unless they write one.
@@ -431,7 +432,7 @@ fn define(cls: &Bound<'_, PyType>) -> PyResult<()> {
         validate: overridden(cls, "__validate__")?,
         validate_data: overridden(cls, "__validate_data__")?,
         mirrors_rust,
-        refines_rust: mirrors_rust || rust_ancestor(cls).is_some(),
+        refines_rust: (mirrors_rust && !table.fields.is_empty()) || rust_ancestor(cls).is_some(),
         table,
     };
     for (at, field) in annotated.table.fields.iter().enumerate() {

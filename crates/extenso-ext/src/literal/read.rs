@@ -3,19 +3,47 @@
 use super::Literal;
 use crate::args::{int, typed};
 use crate::axes::{rank, witness};
+use crate::batchable::records;
 use crate::masked::MaskedTensor;
+use crate::meaning::elements_of;
 use crate::ragged::RaggedTensor;
 use crate::specs::shape_of;
 use crate::structs::{Field, StructTensor};
+use crate::union::UnionTensor;
 use extenso_core::kernels::pool::affordable;
 use extenso_core::{Dense, ExtensionType, Storage, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result, Shape};
 
 /// The value as nested lists and records; a missing value is `None`.
 ///
-/// Errors: a symbol; boxed values; a foreign type; more than `MAX_EMPTY` lists without any element.
+/// A value of a user's type is a record of its components. Errors: a symbol; boxed values; a type without components; more than
+/// `MAX_EMPTY` lists without any element.
 pub fn to_literal(value: &Value) -> Result<Literal> {
-    literal(value).map_err(|e| e.at("to_literal"))
+    plain(value, None).and_then(|value| literal(&value)).map_err(|e| e.at("to_literal"))
+}
+
+/// The value with records in the place of a user's type, of so many axes if that is known.
+fn plain(value: &Value, axes: Option<usize>) -> Result<Value> {
+    let Value::Ext(ext) = value else { return Ok(value.clone()) };
+    if let Some(rows) = typed::<RaggedTensor>(value) {
+        return Ok(rows.with_values(plain(rows.values(), Some(1))?)?.into_value());
+    }
+    if let Some(masked) = typed::<MaskedTensor>(value) {
+        let values = plain(masked.values(), axes.or(Some(masked.mask_rank()?)))?;
+        return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
+    }
+    let records = match typed::<StructTensor>(value) {
+        Some(records) if records.fields().is_empty() => return Ok(value.clone()),
+        Some(records) => records,
+        None if elements_of(value).is_some() || typed::<UnionTensor>(value).is_some() => return Ok(value.clone()),
+        None => match records(ext, axes)? {
+            Some(records) => records,
+            None => return Ok(value.clone()),
+        },
+    };
+    let field = |(name, value): &Field| Ok((name.clone(), plain(value, Some(records.rank()))?));
+    let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
+    Ok(StructTensor::new(records.shape().clone(), fields?)?.into_value())
 }
 
 fn literal(value: &Value) -> Result<Literal> {
@@ -53,7 +81,7 @@ fn items(value: &Value) -> Result<Vec<Literal>> {
         return Ok(values.into_iter().zip(mask.iter()).map(item).collect());
     }
     if let Some(x) = typed::<StructTensor>(value) {
-        return records(&x);
+        return of_records(&x);
     }
     if let Some(items) = of_meaning(value)? {
         return Ok(items);
@@ -75,7 +103,7 @@ fn of_meaning(value: &Value) -> Result<Option<Vec<Literal>>> {
     Ok(None)
 }
 
-fn records(x: &StructTensor) -> Result<Vec<Literal>> {
+fn of_records(x: &StructTensor) -> Result<Vec<Literal>> {
     let count = x.shape().to_dims().and_then(|dims| dims.first().copied());
     let count = count.ok_or_else(|| Error::scope("the number of records is not known while tracing"))?;
     let columns: Vec<Vec<Literal>> = x.fields().iter().map(|(_, value)| items(value)).collect::<Result<_>>()?;

@@ -10,34 +10,41 @@ use crate::ragged::RaggedTensor;
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, Target, Value, call_one, on, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Target, Value, call_one, on, ops};
 use extenso_types::{Dim, Error, Result, Shape, TypeDef};
 use std::sync::Arc;
 
 /// Registers the handlers; called once, when the type is defined.
 pub(super) fn register(def: &Arc<TypeDef>) {
-    type Handle = fn(&Call<'_>) -> Answer;
-    let single: [(_, &'static str, Handle); 13] = [
-        (&ops::TAKE, "StructTensor take", take),
-        (&ops::SLICE, "StructTensor slice", slice),
-        (&ops::BOOLEAN_MASK, "StructTensor boolean_mask", boolean_mask),
-        (&ops::CONCAT, "StructTensor concat", concat),
-        (&ops::EXPAND_DIMS, "StructTensor expand_dims", expand_dims),
-        (&ops::RESHAPE, "StructTensor reshape", reshape),
-        (&ops::GATHER_ROWS_OF, "StructTensor rows", along_rows),
-        (&ops::ALIGN_ROWS, "StructTensor rows", along_rows),
-        (&ops::STRETCH_ROWS, "StructTensor rows", along_rows),
-        (&ops::ROW_PARTITION, "StructTensor rows", row_partition),
-        (&ops::WHERE, "StructTensor where", moves::where_),
-        (&ops::INDICES_ALONG, "StructTensor positions", moves::indices_along),
-        (&ops::BROADCAST_LIKE, "StructTensor broadcasting", moves::broadcast_like),
-    ];
-    for (op, name, handle) in single {
+    for (op, name, handle) in HANDLERS {
         on(Target::Op(op), def, name, handle);
     }
     for op in moves::MOVES {
         on(Target::Op(op), def, "StructTensor moves", moves::by_numbers);
     }
+}
+
+type Handle = fn(&Call<'_>) -> Answer;
+
+static HANDLERS: [(&OpDef, &str, Handle); 13] = [
+    (&ops::TAKE, "StructTensor take", take),
+    (&ops::SLICE, "StructTensor slice", slice),
+    (&ops::BOOLEAN_MASK, "StructTensor boolean_mask", boolean_mask),
+    (&ops::CONCAT, "StructTensor concat", concat),
+    (&ops::EXPAND_DIMS, "StructTensor expand_dims", expand_dims),
+    (&ops::RESHAPE, "StructTensor reshape", reshape),
+    (&ops::GATHER_ROWS_OF, "StructTensor rows", along_rows),
+    (&ops::ALIGN_ROWS, "StructTensor rows", along_rows),
+    (&ops::STRETCH_ROWS, "StructTensor rows", along_rows),
+    (&ops::ROW_PARTITION, "StructTensor rows", row_partition),
+    (&ops::WHERE, "StructTensor where", moves::where_),
+    (&ops::INDICES_ALONG, "StructTensor positions", moves::indices_along),
+    (&ops::BROADCAST_LIKE, "StructTensor broadcasting", moves::broadcast_like),
+];
+
+/// The ops that records have handlers for.
+pub(crate) fn moved_ops() -> impl Iterator<Item = &'static OpDef> {
+    HANDLERS.iter().map(|(op, ..)| *op).chain(moves::MOVES)
 }
 
 fn take(call: &Call<'_>) -> Answer {
@@ -207,7 +214,7 @@ fn at_field(error: Error, name: &str) -> Error {
 }
 
 /// The first axes of a value.
-fn shape_of(value: Option<&Value>, rank: usize) -> Result<Shape> {
+pub(crate) fn shape_of(value: Option<&Value>, rank: usize) -> Result<Shape> {
     let size = |axis: usize| match value {
         Some(value) if axis == 0 => Ok(outer(value).unwrap_or_else(Dim::any)),
         Some(value) => dim(value, axis),

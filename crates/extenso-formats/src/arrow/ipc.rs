@@ -103,6 +103,12 @@ struct Part {
     body: Buffer,
 }
 
+impl Part {
+    fn is_dictionary(&self) -> bool {
+        root_as_message(&self.head).is_ok_and(|head| head.header_type() == MessageHeader::DictionaryBatch)
+    }
+}
+
 /// The schema of a file or stream, and its dictionaries and batches in order.
 struct Messages {
     schema: Schema,

@@ -1,7 +1,7 @@
 //! The batches of an IPC file or stream, one after another, from a reader.
 //!
 //! Invariant: one message is held. A file is read from its start like a stream; that its footer tells of as many batches as came is
-//! checked at its end.
+//! checked at its end. Only of a file whose words stand behind the batches that use them, as polars writes it, all messages are held.
 
 use super::super::chunks::ArrowOptions;
 use super::{Decoding, MAGIC, Part, ROOT, body_length, malformed, needed, schema_of, size};
@@ -9,9 +9,10 @@ use crate::caught::caught;
 use crate::source::reading;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_buffer::Buffer;
-use arrow_ipc::root_as_footer;
-use arrow_schema::{Field, FieldRef};
+use arrow_ipc::{MetadataVersion, root_as_footer};
+use arrow_schema::{Field, FieldRef, Schema};
 use extenso_types::{Error, Result};
+use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ pub(crate) struct IpcReader<R> {
     decoding: Decoding,
     root: Option<usize>,
     batches: usize,
+    /// The batches that waited for words which came behind them; none while there was no need.
+    waited: Option<VecDeque<Part>>,
     ended: bool,
 }
 
@@ -35,15 +38,14 @@ impl<R: Read> IpcReader<R> {
     ///
     /// Errors: bytes that do not begin with the schema of a file or stream; what the operating system refuses.
     pub fn new(source: R, options: Option<&ArrowOptions>) -> Result<IpcReader<R>> {
-        let mut messages = Messages { source, at: 0, file: false };
+        let mut messages = Messages { source, at: 0, ahead: None, file: false };
         guarded(|| {
-            let first = messages.begin()?.ok_or_else(|| malformed(0, "there is no message"))?;
-            let (schema, version) = schema_of(&first)?;
+            let (schema, version) = messages.schema()?;
             let columns = options.map_or(Ok(Some(Vec::new())), |options| needed(&schema, options))?;
             let root = schema.metadata().get(ROOT).filter(|_| options.is_some());
             let root = root.map(|name| schema.index_of(name).map_err(|e| malformed(0, e))).transpose()?;
             let decoding = Decoding::new(schema, version, columns);
-            Ok(IpcReader { messages, decoding, root, batches: 0, ended: false })
+            Ok(IpcReader { messages, decoding, root, batches: 0, waited: None, ended: false })
         })
     }
 
@@ -83,18 +85,44 @@ impl<R: Read> IpcReader<R> {
     pub fn next(&mut self) -> Result<Option<StructArray>> {
         guarded(|| {
             while !self.ended {
-                let Some(part) = self.messages.next()? else {
+                let Some(part) = self.part()? else {
                     self.ended = true;
                     self.messages.end(self.batches)?;
                     break;
                 };
-                if let Some(batch) = self.decoding.take(&part)? {
-                    self.batches += 1;
-                    return Ok(Some(batch));
+                match self.decoding.take(&part) {
+                    Ok(Some(batch)) => {
+                        self.batches += 1;
+                        return Ok(Some(batch));
+                    }
+                    Ok(None) => {}
+                    Err(_) if self.messages.file && self.waited.is_none() => self.wait(part)?,
+                    Err(error) => return Err(error),
                 }
             }
             Ok(None)
         })
+    }
+
+    fn part(&mut self) -> Result<Option<Part>> {
+        match &mut self.waited {
+            Some(parts) => Ok(parts.pop_front()),
+            None => self.messages.next(),
+        }
+    }
+
+    /// Reads the words behind a batch that lacks some, and holds the batches.
+    fn wait(&mut self, part: Part) -> Result<()> {
+        let mut parts = VecDeque::from([part]);
+        while let Some(part) = self.messages.next()? {
+            if part.is_dictionary() {
+                self.decoding.take(&part)?;
+            } else {
+                parts.push_back(part);
+            }
+        }
+        self.waited = Some(parts);
+        Ok(())
     }
 }
 
@@ -102,6 +130,8 @@ impl<R: Read> IpcReader<R> {
 struct Messages<R> {
     source: R,
     at: usize,
+    /// What was read of the next message.
+    ahead: Option<Vec<u8>>,
     /// Whether it is a file, which has a footer behind its messages.
     file: bool,
 }
@@ -109,16 +139,22 @@ struct Messages<R> {
 /// Where the first message of a file begins at the latest.
 const PADDING: usize = 1 << 12;
 
+/// A length that no message has: below it is where the root of a message without a length begins.
+const SHORTEST: usize = 16;
+
+/// What stands before the length of a message.
+const CONTINUED: [u8; 4] = [0xff; 4];
+
 /// How much is made room for before it is there.
 const ROOM: usize = 1 << 20;
 
 impl<R: Read> Messages<R> {
-    /// The first message, behind what a file begins with.
-    fn begin(&mut self) -> Result<Option<Part>> {
+    /// The schema, which is the first message, behind what a file begins with.
+    fn schema(&mut self) -> Result<(Schema, MetadataVersion)> {
         let head = self.upto(4)?;
         self.file = head == MAGIC[..4];
         if !self.file {
-            return self.behind(0, head);
+            return self.schema_behind(0, head);
         }
         let rest = self.exact(4)?;
         if rest[..2] != MAGIC[4..] {
@@ -129,11 +165,37 @@ impl<R: Read> Messages<R> {
         while head == [0; 4] && self.at < PADDING {
             head = self.upto(4)?;
         }
-        self.behind(self.at - head.len(), head)
+        let at = self.at - head.len();
+        match size(at, &head) {
+            Ok(1..SHORTEST) => self.bare_schema(at, head),
+            _ => self.schema_behind(at, head),
+        }
+    }
+
+    fn schema_behind(&mut self, at: usize, head: Vec<u8>) -> Result<(Schema, MetadataVersion)> {
+        schema_of(&self.behind(at, head)?.ok_or_else(|| malformed(at, "there is no message"))?)
+    }
+
+    /// The schema of a file of polars, whose message stands there without its length, up to the mark of the next.
+    fn bare_schema(&mut self, at: usize, start: Vec<u8>) -> Result<(Schema, MetadataVersion)> {
+        let mut bytes = start;
+        bytes.extend(self.exact(4)?);
+        loop {
+            let word = self.exact(8)?;
+            if word.starts_with(&CONTINUED) {
+                self.ahead = Some(word);
+                break;
+            }
+            bytes.extend(word);
+        }
+        schema_of(&Part { at, head: Buffer::from_vec(bytes), body: Buffer::default() })
     }
 
     /// The next message; none at the end.
     fn next(&mut self) -> Result<Option<Part>> {
+        if let Some(head) = self.ahead.take() {
+            return self.message(self.at - head.len(), &head[4..]);
+        }
         let at = self.at;
         let head = self.upto(4)?;
         if head.is_empty() && self.file {
@@ -147,8 +209,13 @@ impl<R: Read> Messages<R> {
         if head.is_empty() {
             return Ok(None);
         }
-        let length = if head == [0xff; 4] { self.exact(4)? } else { head };
-        let length = size(at, &length)?;
+        let length = if head == CONTINUED { self.exact(4)? } else { head };
+        self.message(at, &length)
+    }
+
+    /// The message at `at`, whose length was read.
+    fn message(&mut self, at: usize, length: &[u8]) -> Result<Option<Part>> {
+        let length = size(at, length)?;
         if length == 0 {
             return Ok(None);
         }

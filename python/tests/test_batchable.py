@@ -1,0 +1,187 @@
+"""Types whose values are many of a kind: they move as the records of their components do, wherever they stand."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import extenso as ex
+import pytest
+
+
+class Box(ex.BatchableExtensionType):
+    """A corner and a score each, and tags of any number."""
+
+    __extenso_name__ = "tests.batchable/Box"
+    corner: ex.Tensor
+    score: ex.Tensor
+    tags: ex.Tensor | ex.RaggedTensor  # The tags of one box are a tensor.
+    unit: str = "px"
+
+
+def boxes(unit: str = "px") -> Box:
+    return Box([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], [0.5, 0.1, 0.9], ex.constant([["a"], [], ["b", "c"]]), unit)
+
+
+def records(x: Box) -> ex.StructTensor:
+    return ex.StructTensor(x.shape, {"corner": x.corner, "score": x.score, "tags": x.tags})
+
+
+RECORD = [
+    {"corner": [0.0, 1.0], "score": 0.5, "tags": ["a"]},
+    {"corner": [2.0, 3.0], "score": 0.1, "tags": []},
+    {"corner": [4.0, 5.0], "score": 0.9, "tags": ["b", "c"]},
+]
+THERE = ex.tensor([True, False, True])
+MOVES: list[Callable[[Any], Any]] = [
+    lambda x: x,
+    lambda x: x[1],
+    lambda x: x[::-2],
+    lambda x: x[THERE],
+    lambda x: ex.take(x, [2, 0, 2]),
+    lambda x: ex.take(x, ex.constant([[0], [], [2, 1]])),
+    lambda x: ex.take(x, ex.constant([0, None])),
+    lambda x: ex.concat([x, x[:1]]),
+    lambda x: ex.stack([x, x]),
+    lambda x: ex.expand_dims(x, 0),
+    lambda x: ex.reshape(x, [3, 1]),
+    lambda x: ex.transpose(ex.reshape(x, [3, 1])),
+    lambda x: ex.flip(x, axis=0),
+    lambda x: ex.roll(x, 1, axis=0),
+    lambda x: ex.repeat(x, [2, 0, 1], axis=0),
+    lambda x: ex.tile(x, [2]),
+    lambda x: ex.split(x, [1, 2])[1],
+    lambda x: ex.head(x, 2),
+    lambda x: ex.where(THERE, x, x[::-1]),
+    lambda x: ex.mask(x, THERE),
+    lambda x: ex.drop_none(ex.mask(x, THERE)),
+    lambda x: ex.group_by(x, ex.tensor([7, 8, 7]))[1],
+    lambda x: ex.zip({"box": x, "n": [1, 2, 3]})[1:],
+    lambda x: ex.mask(ex.zip({"box": x, "n": [1, 2, 3]}), THERE),
+    lambda x: ex.combinations(x, 2, axis=0),
+]
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_values_move_as_the_records_of_their_components(move: Callable[[Any], Any]) -> None:
+    wanted = ex.to_py(move(records(boxes())))
+    moved = move(boxes())
+    assert ex.to_py(moved) == wanted
+    f = ex.function(move)
+    assert ex.to_py(f(boxes())) == wanted
+    if isinstance(moved, Box):
+        assert moved.unit == f(boxes()).unit == "px"
+
+
+ROWS: list[Callable[[Any], Any]] = [
+    lambda x: x[0],
+    lambda x: x[:, :1],
+    lambda x: x[:, ::-1],
+    lambda x: ex.first(x, axis=1),
+    lambda x: ex.pad_none(x, 2),
+    lambda x: ex.concat([x, x], axis=0),
+    lambda x: ex.concat([x, x], axis=1),
+    lambda x: ex.flatten(x),
+    lambda x: ex.take(x, [1, 0]),
+    lambda x: ex.boolean_mask(x, ex.constant([[True, False], [], [True]])),
+    lambda x: ex.combinations(x, 2),
+    lambda x: ex.num(x),
+    lambda x: ex.local_index(x),
+    lambda x: ex.windows(x, 1),
+    lambda x: ex.group_by(x, ex.tensor([1, 2, 1]))[1],
+]
+
+
+@pytest.mark.parametrize("move", ROWS)
+def test_rows_of_values_move_as_rows_of_records(move: Callable[[Any], Any]) -> None:
+    def rows(x: Any) -> ex.RaggedTensor:
+        return ex.RaggedTensor.from_row_lengths(x, [2, 0, 1])
+
+    wanted = ex.to_py(move(rows(records(boxes()))))
+    assert ex.to_py(move(rows(boxes()))) == wanted
+    f = ex.function(lambda x: move(rows(x)))
+    assert ex.to_py(f(boxes())) == wanted
+    inside = ex.StructTensor([3], {"n": [1, 2, 3], "boxes": rows(boxes())})
+    assert ex.to_py(move(inside["boxes"])) == wanted
+    assert ex.to_py(inside[::-1]["boxes"]) == ex.to_py(rows(boxes()))[::-1]
+
+
+def test_one_trace_serves_all_sizes() -> None:
+    f = ex.function(lambda x: ex.concat([x[1:], x[:1]]))
+    sizes = [boxes(), boxes()[:2], ex.concat([boxes(), boxes()]), boxes()[:1], boxes()[:0]]
+    for x in sizes:
+        plain = ex.to_py(x)
+        assert ex.to_py(f(x)) == plain[1:] + plain[:1]
+    assert len(f.traces) <= 3
+
+
+def test_members_of_a_value() -> None:
+    x = boxes()
+    assert (len(x), x.shape, x.ndim, [one.score.item() for one in x]) == (3, (3,), 1, [0.5, 0.1, 0.9])
+    assert x[0].shape == () and ex.to_py(x[0]) == RECORD[0] and x.to_py() == RECORD
+    assert x == boxes() and x != boxes("mm") and x != x[::-1]
+    assert ex.size(x).item() == 3 and ex.shape(x).tolist() == [3]
+
+
+def test_a_subclass_keeps_its_own_type_and_data() -> None:
+    class Named(Box):
+        __extenso_name__ = "tests.batchable/Named"
+        name: ex.Tensor = ex.tensor(["x", "y", "z"])
+
+    moved = Named(boxes().corner, boxes().score, boxes().tags, "mm")[1:]
+    assert type(moved) is Named and moved.unit == "mm" and moved.name.tolist() == ["y", "z"]
+
+
+def test_what_does_not_meet_is_refused() -> None:
+    with pytest.raises(ex.DispatchError, match="concat: no handler takes tests.batchable/Box"):
+        ex.concat([boxes(), boxes("mm")])
+    with pytest.raises(ex.DispatchError):
+        ex.concat([boxes(), records(boxes())])
+    with pytest.raises(ex.DispatchError, match="add: no handler takes"):
+        boxes() + 1
+    uneven = Box(boxes().corner[:2], [1.0, 2.0, 3.0], boxes().tags)
+    with pytest.raises(ex.ShapeError, match=r"field 'corner': the outer shape is \[2, ...\], and that of the records \[3\]"):
+        uneven[0]
+    with pytest.raises(IndexError, match="index 3 is out of range"):
+        ex.take(boxes(), [3])
+
+
+def test_a_handler_comes_before_what_the_base_does() -> None:
+    class Counted(ex.BatchableExtensionType):
+        __extenso_name__ = "tests.batchable/Counted"
+        x: ex.Tensor
+        moves: int = 0
+
+    @ex.dispatch_for(ex.take, Counted)
+    def take(x: Counted, indices: ex.Tensor, axis: int) -> Counted:
+        return Counted(ex.take(x.x, indices, axis), x.moves + 1)
+
+    x = ex.take(Counted([1, 2, 3]), [2, 0])
+    assert (x.x.tolist(), x.moves) == ([3, 1], 1) and x[:1].moves == 1
+
+
+def test_a_type_that_is_not_batchable_is_read_as_records_too() -> None:
+    class Affine(ex.ExtensionType):
+        __extenso_name__ = "tests.batchable/Affine"
+        matrix: ex.Tensor
+
+    one = Affine([[1, 2], [3, 4]])
+    assert ex.to_py(ex.StructTensor([2], {"map": one})) == [{"map": {"matrix": [1, 2]}}, {"map": {"matrix": [3, 4]}}]
+    assert ex.to_py(ex.StructTensor([], {"map": one})) == {"map": {"matrix": [[1, 2], [3, 4]]}}
+    assert ex.to_py(ex.RaggedTensor.from_row_lengths(one, [0, 2])) == [[], [{"matrix": [1, 2]}, {"matrix": [3, 4]}]]
+    with pytest.raises(ex.DispatchError, match="take"):
+        ex.StructTensor([2], {"map": one})[0]
+
+
+def test_files_give_values_that_move(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "boxes.parquet"
+    ex.write_parquet(ex.StructTensor([3], {"box": boxes("mm"), "n": [1, 2, 3]}), path)
+    box = ex.read_parquet(path)["box"]
+    assert isinstance(box, Box) and box[1:].unit == "mm" and ex.to_py(box) == RECORD
+    f = ex.function(lambda row: {"best": row["box"][:, :1] if row["box"].ndim > 1 else row["box"], "n": row["n"]})
+    again = f.run(path)
+    assert isinstance(again["best"], Box) and ex.to_py(again["best"]) == RECORD
+    saved = tmp_path / "f.exo"
+    ex.save(ex.function(lambda x: x[::-1]).get_concrete_function(boxes()), saved)
+    assert ex.to_py(ex.load(saved)(boxes())) == RECORD[::-1]
