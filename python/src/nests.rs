@@ -63,6 +63,11 @@ enum Form {
 
 static FORMS: RwLock<PointerMap<(Py<PyType>, Form)>> = RwLock::new(PointerMap::new());
 
+/// Whether something may stand in the object: it is a list, a tuple, a dict or a record.
+pub fn is_container(x: &Object<'_>) -> PyResult<bool> {
+    Ok(!matches!(form(x)?, Form::Leaf))
+}
+
 fn form(x: &Object<'_>) -> PyResult<Form> {
     if x.is_exact_instance_of::<PyFloat>() || x.is_exact_instance_of::<PyInt>() || x.is_exact_instance_of::<PyTensor>()
     {

@@ -146,9 +146,11 @@ def test_the_gradient_at_data_in_a_traced_function() -> None:
 
 
 def test_the_argument_that_is_no_value_is_named() -> None:
-    """The instance of a class that is no type is told how a method of it is traced."""
+    """An instance that cannot say when it is gone is told how a method of it is traced."""
 
     class Model:
+        __slots__ = ()
+
         @ex.function
         def score(self, x: ex.Tensor) -> ex.Tensor:
             return x

@@ -232,14 +232,6 @@ def test_what_a_method_reads_of_self_is_part_of_its_signature(tmp_path: pathlib.
     with pytest.raises(TypeError, match="argument 'self'.*power=1"):
         loaded(Scale(5.0, 1), x)
 
-    class Plain:
-        @ex.function
-        def apply(self, x: ex.Tensor) -> ex.Tensor:
-            return x
-
-    with pytest.raises(TypeError, match="Plain"):
-        Plain().apply(x)
-
 
 def test_a_damaged_file_is_an_error(saved: pathlib.Path) -> None:
     data = bytearray(saved.read_bytes())

@@ -4,10 +4,10 @@
 
 mod concrete;
 mod control;
+mod method;
 mod nest;
 mod signature;
 
-use crate::arg::type_name;
 use crate::error::{self, OrCarry, OrRaise, guarded, raised};
 use crate::ext::from_static;
 use crate::{formats, spec};
@@ -16,7 +16,7 @@ use extenso_graph::{ARGUMENTS, Concrete, Function};
 use extenso_types::{Error, Nest, Result, Segment, Spec};
 use nest::Variables;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySequence, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use signature::Signature;
 use std::sync::{Arc, RwLock};
 
@@ -38,14 +38,34 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// `function(f)` makes one, also as a decorator. A call whose arguments differ in sizes alone generalises an earlier trace,
 /// unless `reduce_retracing` is false. Python numbers, strings and booleans among the arguments are static: another value is
 /// another trace. Variables are arguments by their specs, and by which of them are the same.
+/// A method of a class that is no extension type has traces for each instance, which see the instance as it is when it is traced.
 #[pyclass(name = "Function", module = "extenso", frozen)]
 pub struct PyFunction {
+    inner: Arc<Inner>,
+    /// The instance that the function is a method of, which the traces do not keep.
+    _instance: Option<Py<PyAny>>,
+}
+
+/// What the functions are that come of one method of one instance.
+struct Inner {
     body: Py<PyAny>,
+    /// What is called: the body, or the method that it is of an instance.
+    called: Py<PyAny>,
     shared: Arc<Shared>,
     core: Function,
-    /// What every call's arguments are made to fit, if the function was given it.
-    input_signature: Option<Nest<Spec>>,
+    declared: Option<Declared>,
+    reduce_retracing: bool,
     last: RwLock<Option<Arc<Concrete>>>,
+    instances: method::Instances,
+}
+
+/// An input signature as it was given.
+struct Declared {
+    given: Py<PyAny>,
+    /// What every call's arguments are made to fit, by parameter.
+    specs: Vec<(Arc<str>, Nest<Spec>)>,
+    /// Whether the first parameter, `self`, is not among them: it is as it comes.
+    without_self: bool,
 }
 
 struct Shared {
@@ -53,16 +73,8 @@ struct Shared {
     how: How,
 }
 
-/// The error of a method's first argument that is no value.
-fn no_self(object: &Bound<'_, PyAny>) -> PyErr {
-    let error = Error::dtype(format!("found a value of type {}", type_name(object)))
-        .at("argument 'self'")
-        .wanted("a value of an extension type, or a container of values");
-    let hint = "A method of another class is traced without it: `self.f = function(self._f)` in `__init__`.";
-    raised(object.py(), error.hint(hint))
-}
-
 /// What a function does with its body.
+#[derive(Clone)]
 enum How {
     Call,
     /// The gradient with respect to these parameters, with the value or without.
@@ -73,6 +85,7 @@ enum How {
 }
 
 /// The positions of arguments: one of them, or a sequence, whose gradients are a tuple.
+#[derive(Clone)]
 pub(super) enum Wrt {
     One(i64),
     Several(Vec<i64>),
@@ -116,7 +129,7 @@ impl Doc {
         owner: Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match instance.filter(|instance| !instance.is_none()) {
-            Some(function) => function.cast::<PyFunction>()?.get().body.bind(owner.py()).getattr("__doc__"),
+            Some(function) => function.cast::<PyFunction>()?.get().inner.body.bind(owner.py()).getattr("__doc__"),
             None => Ok(self.0.bind(owner.py()).clone()),
         }
     }
@@ -145,7 +158,10 @@ impl PyFunction {
         let variables = Variables::default();
         if current_scope().is_some() {
             let args = self.bind(args, kwargs, &variables)?;
-            return nest_to_py(py, &self.shared.run(self.body.bind(py), args, &variables.into_inner()).or_raise()?);
+            return nest_to_py(
+                py,
+                &self.inner.shared.run(self.inner.called.bind(py), args, &variables.into_inner()).or_raise()?,
+            );
         }
         if let Some(result) = self.call_last(py, args, kwargs)? {
             return Ok(result);
@@ -153,7 +169,7 @@ impl PyFunction {
         let args = self.bind(args, kwargs, &variables)?;
         let specs = args.try_map(|_, value| value.spec()).or_raise()?;
         let concrete = guarded(|| self.trace_for(&specs)).or_raise()?;
-        *self.last.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(concrete.clone());
+        *self.inner.last.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(concrete.clone());
         concrete::run(py, &concrete, &concrete::leaves_of(&args)?, &concrete::given(&args, variables))
     }
 
@@ -162,38 +178,39 @@ impl PyFunction {
         instance: Option<Bound<'py, PyAny>>,
         _owner: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match instance.filter(|i| !i.is_none()) {
-            None => Ok(slf.into_any()),
-            Some(instance) => slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance)),
+        let Some(instance) = instance.filter(|i| !i.is_none()) else { return Ok(slf.into_any()) };
+        match method::of_instance(&slf, &instance)? {
+            Some(function) => Ok(function.into_any()),
+            None => slf.py().import("types")?.getattr("MethodType")?.call1((slf, instance)),
         }
     }
 
     /// The name.
     #[getter]
     fn __name__(&self) -> &str {
-        self.core.name()
+        self.inner.core.name()
     }
 
     #[getter]
     fn __qualname__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.body.bind(py).getattr("__qualname__")
+        self.inner.body.bind(py).getattr("__qualname__")
     }
 
     #[getter]
     fn __wrapped__<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.body.bind(py).clone()
+        self.inner.body.bind(py).clone()
     }
 
     /// The concrete functions traced so far, earliest first.
     #[getter]
     fn traces(&self) -> Vec<PyConcrete> {
-        self.core.traces().into_iter().map(PyConcrete).collect()
+        self.inner.core.traces().into_iter().map(PyConcrete).collect()
     }
 
     /// Why each trace happened: a list of `(path, old spec, new spec)` for each, empty for the first.
     #[getter]
     fn retraces(&self) -> Vec<Vec<(String, String, String)>> {
-        self.core.retraces().into_iter().map(|r| r.differences).collect()
+        self.inner.core.retraces().into_iter().map(|r| r.differences).collect()
     }
 
     /// The concrete function for arguments of these very specs; for values, the one that a call with them runs. A function with
@@ -205,12 +222,16 @@ impl PyFunction {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyConcrete> {
         let given = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
-        if self.input_signature.is_some() && !given {
+        if self.inner.declared.is_some() && !given {
             return self.only_trace(args.py()).map(PyConcrete);
         }
-        let (specs, exact) = self.shared.specs(args, kwargs)?;
+        let (specs, exact) = self.inner.shared.specs(args, kwargs)?;
         let found = guarded(|| {
-            if exact && self.input_signature.is_none() { self.core.concrete(&specs) } else { self.trace_for(&specs) }
+            if exact && self.inner.declared.is_none() {
+                self.inner.core.concrete(&specs)
+            } else {
+                self.trace_for(&specs)
+            }
         });
         found.or_raise().map(PyConcrete)
     }
@@ -227,7 +248,7 @@ impl PyFunction {
     #[pyo3(signature = (source, **kwargs))]
     fn run<'py>(&self, source: &Bound<'py, PyAny>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
         let py = source.py();
-        let (source, concrete) = match self.input_signature {
+        let (source, concrete) = match self.inner.declared {
             Some(_) => (source.clone(), PyConcrete(self.only_trace(py)?)),
             None => {
                 let (source, spec) = formats::with_spec(source, kwargs)?;
@@ -238,7 +259,7 @@ impl PyFunction {
     }
 
     fn __repr__(&self) -> String {
-        format!("<function {}, {} traces>", self.core.name(), self.core.traces().len())
+        format!("<function {}, {} traces>", self.inner.core.name(), self.inner.core.traces().len())
     }
 }
 
@@ -260,15 +281,9 @@ impl PyFunction {
                 Err(_) => "function".to_string(),
             },
         };
-        let shared = Arc::new(Shared { signature: Signature::of(f)?, how });
-        let input_signature = input_signature.map(|specs| shared.declared(specs)).transpose()?;
-        let (body, kept) = (f.clone().unbind(), shared.clone());
-        let traced = move |args: Nest<Value>| {
-            let variables = nest::stand_ins(&args);
-            Python::attach(|py| kept.run(body.bind(py), args, &variables))
-        };
-        let core = Function::new(name, traced).reduce_retracing(reduce_retracing);
-        Ok(PyFunction { body: f.clone().unbind(), shared, core, input_signature, last: RwLock::new(None) })
+        let shared = Shared { signature: Signature::of(f)?, how };
+        let inner = Inner::new(name, f, f, shared, input_signature, reduce_retracing)?;
+        Ok(PyFunction { inner: Arc::new(inner), _instance: None })
     }
 
     fn bind<'py>(
@@ -277,16 +292,13 @@ impl PyFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
         variables: &Variables,
     ) -> PyResult<Nest<Value>> {
-        let bound = self.shared.signature.bind(args, kwargs)?;
-        let wanted = match &self.input_signature {
-            Some(Nest::Record(_, wanted)) => &wanted[..],
-            _ => &[],
-        };
+        let bound = self.inner.shared.signature.bind(args, kwargs)?;
         let entry = |(i, (name, object)): (usize, (Arc<str>, Bound<'py, PyAny>))| {
-            let nest = match (wanted.get(i), &self.shared.how) {
-                (Some((_, wanted)), _) => nest::argument_like(&name, &object, wanted, variables)?,
+            let nest = match (self.inner.declared.as_ref().and_then(|declared| declared.at(i)), &self.inner.shared.how)
+            {
+                (Some(wanted), _) => nest::argument_like(&name, &object, wanted, variables)?,
                 (None, How::Call) if &*name == "self" => {
-                    nest::py_to_argument(&object, variables).map_err(|_| no_self(&object))?
+                    nest::py_to_argument(&object, variables).map_err(|_| method::no_self(&object))?
                 }
                 (None, How::Call) => nest::py_to_argument(&object, variables)
                     .map_err(|e| error::at(object.py(), e, &format!("argument '{name}'")))?,
@@ -296,10 +308,10 @@ impl PyFunction {
             Ok((name, nest))
         };
         let mut entries = bound.into_iter().enumerate().map(entry).collect::<PyResult<Vec<_>>>()?;
-        if let How::Grad { wrt, .. } = &self.shared.how {
+        if let How::Grad { wrt, .. } = &self.inner.shared.how {
             // Positions that are none are refused when the gradient is made.
-            for i in self.shared.named(wrt, &mut entries).unwrap_or_default() {
-                if let Some(argument) = self.shared.signature.at(&mut entries, i) {
+            for i in self.inner.shared.named(wrt, &mut entries).unwrap_or_default() {
+                if let Some(argument) = self.inner.shared.signature.at(&mut entries, i) {
                     nest::floats_as_tensors(argument);
                 }
             }
@@ -311,7 +323,7 @@ impl PyFunction {
     ///
     /// Errors: no parameters; one without a default that no field has the name of; those of the trace.
     fn of_records(&self, py: Python<'_>, spec: Spec) -> PyResult<PyConcrete> {
-        let parameters = self.shared.signature.parameters();
+        let parameters = self.inner.shared.signature.parameters();
         let mut of_caller = parameters.iter().filter(|(_, has_default)| !has_default);
         match (of_caller.next().or(parameters.first()), of_caller.next()) {
             (Some((name, _)), None) => {
@@ -320,7 +332,7 @@ impl PyFunction {
                 return self.get_concrete_function(&PyTuple::empty(py), Some(&records));
             }
             (None, _) => {
-                let error = Error::value(format!("function '{}' has no parameter with a name", self.core.name()));
+                let error = Error::value(format!("function '{}' has no parameter with a name", self.inner.core.name()));
                 return Err(raised(py, error.wanted("one that takes the records, or one for each field").at("run")));
             }
             (Some(_), Some(_)) => {}
@@ -354,8 +366,8 @@ impl PyFunction {
     ///
     /// Errors: arguments that the signature does not accept; those of the trace.
     fn trace_for(&self, specs: &Nest<Spec>) -> Result<Arc<Concrete>> {
-        let Some(signature) = &self.input_signature else { return self.core.concrete_for(specs) };
-        let concrete = self.core.concrete(signature)?;
+        let Some(declared) = &self.inner.declared else { return self.inner.core.concrete_for(specs) };
+        let concrete = self.inner.core.concrete(&declared.beside(specs))?;
         if concrete.accepts(specs) { Ok(concrete) } else { Err(concrete.mismatch(specs)) }
     }
 
@@ -363,15 +375,15 @@ impl PyFunction {
     ///
     /// Errors: none, or more than one.
     fn only_trace(&self, py: Python<'_>) -> PyResult<Arc<Concrete>> {
-        if let Some(signature) = &self.input_signature {
-            return guarded(|| self.core.concrete(signature)).or_raise();
+        if let Some(signature) = self.inner.declared.as_ref().and_then(Declared::whole) {
+            return guarded(|| self.inner.core.concrete(&signature)).or_raise();
         }
-        let mut traces = self.core.traces();
+        let mut traces = self.inner.core.traces();
         match (traces.pop(), traces.len()) {
             (Some(only), 0) => Ok(only),
             (last, others) => {
                 let n = others + usize::from(last.is_some());
-                let error = Error::value(format!("function '{}' has {n} traces", self.core.name()))
+                let error = Error::value(format!("function '{}' has {n} traces", self.inner.core.name()))
                     .wanted("one")
                     .hint("Choose one with `f.get_concrete_function(*specs)`.");
                 Err(raised(py, error.at("save")))
@@ -386,9 +398,9 @@ impl PyFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let last = self.last.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let last = self.inner.last.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let Some(concrete) = last else { return Ok(None) };
-        if kwargs.is_some() || !self.shared.signature.is_plain() {
+        if kwargs.is_some() || !self.inner.shared.signature.is_plain() {
             return Ok(None);
         }
         concrete::run_if_accepted(py, &concrete, args)
@@ -404,21 +416,6 @@ impl Shared {
         let entry = |(name, object): (Arc<str>, Bound<'_, PyAny>)| Ok((name, nest::py_to_specs(&object, &variables)?));
         let specs = Nest::Record(ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?);
         Ok((specs, has_spec.contains(&true)))
-    }
-
-    /// The specs of a declared signature: one for each parameter, in a sequence or by name.
-    fn declared(&self, specs: &Bound<'_, PyAny>) -> PyResult<Nest<Spec>> {
-        let py = specs.py();
-        if let Ok(named) = specs.cast::<PyDict>() {
-            return self.specs(&PyTuple::empty(py), Some(named)).map(|(specs, _)| specs);
-        }
-        match specs.cast::<PySequence>() {
-            Ok(sequence) => self.specs(&sequence.to_tuple()?, None).map(|(specs, _)| specs),
-            Err(_) => {
-                let error = Error::dtype(format!("found a value of type {}", crate::arg::type_name(specs)));
-                Err(raised(py, error.wanted("a sequence of specs, one for each argument").at("input_signature")))
-            }
-        }
     }
 
     /// Runs the body on values that may be symbols, and on variables.

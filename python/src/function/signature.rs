@@ -63,6 +63,11 @@ impl Signature {
         }
     }
 
+    /// Whether the first parameter is that of a method.
+    pub fn begins_with_self(&self) -> bool {
+        self.0.first().is_some_and(|p| &*p.name == "self" && p.kind == Kind::Positional && p.default.is_none())
+    }
+
     /// The names of the parameters that an argument is given to by name, and whether they have a default.
     pub fn parameters(&self) -> Vec<(Arc<str>, bool)> {
         let named = self.0.iter().filter(|p| matches!(p.kind, Kind::Positional | Kind::Named));
