@@ -41,6 +41,39 @@ class Composite:
         """Returns the elements in nested lists; a missing one is `None`."""
         return to_py(self)
 
+    def tolist(self) -> "Any":
+        """Returns the elements in nested lists, as `to_py` does."""
+        return to_py(self)
+
+    def item(self) -> "Any":
+        """Returns the only element; `None` if it is missing."""
+        if self.ndim > 0:
+            raise ValueError("Many elements are not one item. Use `to_py` for all of them.")
+        return to_py(self)
+
+    def __float__(self) -> float:
+        """The only element as a float; what is missing has none."""
+        return float(self._number())
+
+    def __int__(self) -> int:
+        """The only element as an int; what is missing has none."""
+        return int(self._number())
+
+    def _number(self) -> "Any":
+        one = self.item()
+        if one is None:
+            raise ValueError("A missing element is no number. Use `fill_none` before.")
+        return one
+
+    def __array__(self, dtype: "Any" = None, copy: "bool | None" = None) -> "Any":
+        """Returns the array of NumPy that says the same: floats that are missing are NaN, and rows of one length an axis.
+
+        Other missing elements are `None` among objects. Rows of several lengths are an error, where `to_numpy` gives an array of arrays.
+        """
+        from extenso._interop.numpy import array_of
+
+        return array_of(self, dtype, copy)
+
     def to_arrow(self) -> "Any":
         """Returns the array of Arrow that shares the buffers: one of pyarrow if that is installed."""
         return _to_arrow(self)

@@ -187,3 +187,28 @@ def test_an_array_of_no_texts_is_one_of_texts() -> None:
         tensor = ex.tensor(array)
         assert (tensor.dtype, tensor.shape) == (dtype, array.shape)
     assert ex.concat([ex.tensor(np.array(["a"])), ex.tensor(np.array([], "U1"))]).tolist() == ["a"]
+
+
+def test_values_are_arrays_where_an_array_says_the_same() -> None:
+    assert np.array_equal(np.asarray(ex.constant([1.0, None])), [1.0, np.nan], equal_nan=True)
+    assert np.asarray(ex.constant([1, None])).tolist() == [1, None]
+    assert np.asarray(ex.constant([1, None])[:1]).dtype == np.int64
+    assert np.asarray(ex.constant([[[1], [2]], [[3], [4]]])).shape == (2, 2, 1)
+    assert np.asarray(ex.constant([[], []])).shape == (2, 0)
+    assert np.asarray(ex.constant([["a"], [None]])).tolist() == [["a"], [None]]
+    assert np.concatenate([ex.constant([1.0, None])[:1], [2.0]]).tolist() == [1.0, 2.0]
+    for uneven in ([[1.0], [2.0, 3.0]], [[1.0], None]):
+        with pytest.raises(ValueError, match="several lengths"):
+            np.asarray(ex.constant(uneven))
+    with pytest.raises(ValueError, match="without a copy"):
+        np.array(ex.constant([1.0, None]), copy=False)
+
+
+def test_one_element_that_may_be_missing_is_a_number() -> None:
+    there, missing = ex.constant([1.5, None])
+    assert (float(there), int(there), there.item(), missing.item()) == (1.5, 1, 1.5, None)
+    assert ex.constant([[1], None]).tolist() == [[1], None]
+    with pytest.raises(ValueError, match="missing element"):
+        float(missing)
+    with pytest.raises(ValueError, match="not one item"):
+        ex.constant([1, None]).item()

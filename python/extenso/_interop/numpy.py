@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from extenso._core import DTypeError, InvalidValueError, StructTensor, _text_of, constant, reshape, tensor
+from extenso._core import DTypeError, InvalidValueError, StructTensor, _text_of, constant, reshape, size, tensor
 from extenso._interop import meanings
 from extenso._interop.peers import components_of, records_of, refused
 from extenso._types import MaskedTensor, RaggedTensor
@@ -148,6 +148,30 @@ def rows_to_numpy(rows: RaggedTensor) -> Array:
     for splits in reversed(rows.nested_row_splits):
         values = _cut(values, splits.tolist())
     out: Array = values
+    return out
+
+
+def array_of(x: Any, dtype: Any, copy: "bool | None") -> Any:
+    """Returns the array that says what a value says, for `numpy.asarray`."""
+    if copy is False:
+        raise ValueError(f"A {type(x).__name__} is no array of NumPy without a copy.")
+    return np.array(_said(x), dtype=dtype)
+
+
+def _said(x: Any) -> Any:
+    if isinstance(x, RaggedTensor):
+        dense = x.to_tensor()
+        if size(dense).item() != size(x).item():
+            raise ValueError("The rows have several lengths. `to_numpy` gives an array of arrays, `to_tensor` pads.")
+        return _said(dense)
+    if not isinstance(x, MaskedTensor):
+        return x.to_numpy()
+    values, missing = _said(x.values), ~np.asarray(x.mask)
+    if not missing.any():
+        return values
+    floats = values.dtype.kind == "f"
+    out = np.array(values, dtype=None if floats else object)
+    out[missing] = np.nan if floats else None
     return out
 
 
