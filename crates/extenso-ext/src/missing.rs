@@ -97,9 +97,12 @@ pub fn count(x: &Value, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> 
     ones(x).and_then(|ones| ops::sum(ones, axis, keepdims)).map_err(|e| e.at("count"))
 }
 
-/// One for each value that is there and zero for each that is not, as i64; missing lists stay so.
+/// One for each value that is there and zero for each that is not, as i64 or as what is true; missing lists stay so.
 fn ones(x: &Value) -> Result<Value> {
     if let Some(masked) = typed::<MaskedTensor>(x) {
+        if masked.values().tensor().is_ok() && masked.mask_rank()? == rank(masked.values())? {
+            return Ok(masked.mask().clone().into());
+        }
         let ones = ones(masked.values())?;
         return match masked.mask_rank()? < rank(masked.values())? {
             true => masked_by(ones, masked.mask()),

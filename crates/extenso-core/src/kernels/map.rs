@@ -102,12 +102,16 @@ pub trait Real: Copy {
     fn exp_m1_(self) -> Self;
     /// This to a power, within 1 ulp.
     fn pow_(self, power: Self) -> Self;
+    /// This to the power 2, the very number that `pow_` gives.
+    fn square_(self) -> Self;
+    /// This to the power 0.5, the very number that `pow_` gives.
+    fn root_(self) -> Self;
 }
 
 macro_rules! reals {
     ($($t:ty {
         $($name:ident $ours:ident),*;
-        $pow:ident;
+        $pow:ident $square:ident $root:ident;
     })*) => { $(
         impl Real for $t {
             $(
@@ -116,17 +120,21 @@ macro_rules! reals {
             )*
             #[inline(always)]
             fn pow_(self, power: $t) -> $t { power::$pow(self, power) }
+            #[inline(always)]
+            fn square_(self) -> $t { power::$square(self) }
+            #[inline(always)]
+            fn root_(self) -> $t { power::$root(self) }
         }
     )* };
 }
 reals! {
     f32 {
         exp_ exp_f32, ln_ log_f32, ln_1p_ log1p_f32, tanh_ tanh_f32, exp_m1_ expm1_f32, sin_ sin_f32, cos_ cos_f32;
-        pow_f32;
+        pow_f32 square_f32 root_f32;
     }
     f64 {
         exp_ exp_f64, ln_ log_f64, ln_1p_ log1p_f64, tanh_ tanh_f64, exp_m1_ expm1_f64, sin_ sin_f64, cos_ cos_f64;
-        pow_f64;
+        pow_f64 square_f64 root_f64;
     }
 }
 

@@ -15,7 +15,7 @@ use super::elementary::{
 pub fn pow_f32(x: f32, y: f32) -> f32 {
     let (x, y) = (f64::from(x), f64::from(y));
     let magnitude = exp_reduced_f64(clamp_f64(y * log_f64(x.abs()), -746.0, 710.0));
-    canonical_f32(edges(x, y, magnitude) as f32)
+    canonical_f32(simple(x, y, edges(x, y, magnitude)) as f32)
 }
 
 /// Gives `x` to the power `y`, within 1 ulp; of 3 million random arguments within 0.69. Anything to the power 0, and 1 to any power, is 1.
@@ -29,7 +29,44 @@ pub fn pow_f64(x: f64, y: f64) -> f64 {
     let bounded = clamp_f64(product, -746.0, 710.0);
     // What is out of range, or no number, has no rest.
     let rest = if bounded == product { rest } else { 0.0 };
-    canonical_f64(edges(x, y, exp_of_parts_f64(bounded, rest)))
+    canonical_f64(simple(x, y, edges(x, y, exp_of_parts_f64(bounded, rest))))
+}
+
+/// The powers that are one operation, which rounds them as it rounds; any other as it is given.
+#[inline(always)]
+fn simple(x: f64, y: f64, power: f64) -> f64 {
+    let power = if y == 0.5 { root(x) } else { power };
+    if y == 2.0 { x * x } else { power }
+}
+
+/// The power 0.5, which is no root of negative zero and of negative infinity.
+#[inline(always)]
+fn root(x: f64) -> f64 {
+    if x == f64::NEG_INFINITY { f64::INFINITY } else { x.sqrt() + 0.0 }
+}
+
+/// The power 2, as `pow_f32` gives it.
+#[inline(always)]
+pub fn square_f32(x: f32) -> f32 {
+    canonical_f32(x * x)
+}
+
+/// The power 2, as `pow_f64` gives it.
+#[inline(always)]
+pub fn square_f64(x: f64) -> f64 {
+    canonical_f64(x * x)
+}
+
+/// The power 0.5, as `pow_f32` gives it.
+#[inline(always)]
+pub fn root_f32(x: f32) -> f32 {
+    canonical_f32(if x == f32::NEG_INFINITY { f32::INFINITY } else { x.sqrt() + 0.0 })
+}
+
+/// The power 0.5, as `pow_f64` gives it.
+#[inline(always)]
+pub fn root_f64(x: f64) -> f64 {
+    canonical_f64(root(x))
 }
 
 /// The power whose magnitude is given, with what IEEE 754 says of the sign and of the edges.

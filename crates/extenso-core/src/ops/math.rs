@@ -4,7 +4,7 @@ use super::reduction::dtype_of;
 use crate::attrs::AttrSet;
 use crate::grad::{GradCx, one, two};
 use crate::kernels::angles;
-use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
+use crate::kernels::map::{BlockKernel, Done, Fault, Number, Real, map};
 use crate::kernels::quotient::Divided;
 use crate::op::Fact::{Idempotent, Partial};
 use crate::op::OpDef;
@@ -237,8 +237,47 @@ macro_rules! faulty_ints {
 
 pub(super) use faulty_ints;
 
-fn pow_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
-    faulty_ints!(dtypes; "an integer has a negative power" if |e| e < 0; |x, y| {
+/// Kernels of the powers of floats; one power for all that is one operation is that.
+macro_rules! float_powers {
+    ($dtypes:expr; $($d:ident $t:ty),*) => {
+        match $dtypes {
+            $([DType::$d, DType::$d] => {
+                fn powers(x: &[$t], y: &[$t], out: &mut [$t]) {
+                    crate::kernels::map::each!(|x: $t, y: $t| -> $t { <$t>::narrow(x.widen().pow_(y.widen())) });
+                    each(x, y, out);
+                }
+                fn squares(x: &[$t], out: &mut [$t]) {
+                    crate::kernels::map::each!(|x: $t| -> $t { <$t>::narrow(x.widen().square_()) });
+                    each(x, out);
+                }
+                fn roots(x: &[$t], out: &mut [$t]) {
+                    crate::kernels::map::each!(|x: $t| -> $t { <$t>::narrow(x.widen().root_()) });
+                    each(x, out);
+                }
+                fn run(ins: &[&[u8]], out: &mut [u8], _n: usize) -> Done {
+                    let (x, y) = (bytemuck::cast_slice::<u8, $t>(ins[0]), bytemuck::cast_slice::<u8, $t>(ins[1]));
+                    let out = bytemuck::cast_slice_mut::<u8, $t>(out);
+                    match crate::kernels::quotient::same(y).map(Number::widen) {
+                        Some(2.0) => squares(x, out),
+                        Some(0.5) => roots(x, out),
+                        _ => powers(x, y, out),
+                    }
+                    Ok(())
+                }
+                return Some(BlockKernel::new(DType::$d, run));
+            })*
+            _ => {}
+        }
+    };
+}
+
+fn pow_kernel(dtypes: &[DType], _: &dyn AttrSet) -> Option<BlockKernel> {
+    faulty_ints!(dtypes; "an integer has a negative power" if |e| e < 0; all by one |x, by, out| {
+        if by == 2 {
+            out.iter_mut().zip(x).for_each(|(out, x)| *out = x.wrapping_mul(*x));
+        }
+        by == 2
+    }; |x, y| {
         // By squaring, over the bits of the power.
         let (mut base, mut left, mut product) = (x, y, 1);
         while left != 0 {
@@ -250,7 +289,8 @@ fn pow_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {
         }
         product
     }; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64);
-    map!(floats: |x, y| x.pow_(y))(dtypes, attrs)
+    float_powers!(dtypes; F16 f16, BF16 bf16, F32 f32, F64 f64);
+    None
 }
 
 fn remainder_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKernel> {

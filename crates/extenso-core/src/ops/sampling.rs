@@ -6,10 +6,10 @@
 use super::rearrange::known_size;
 use super::reduction::dtype_of;
 use super::{
-    add, any, arange, argmax, argsort, cast, check_all, check_weights, check_within, cumulative_sum, expand_dims,
+    add, any, arange, argmax, argsort, bitwise_invert, cast, check_all, check_weights, check_within, cumulative_sum,
     greater, greater_equal, indices_along, less, log, log1p, maximum, minimum, multiply, negative, ones_like,
-    random_below, random_bits, random_bits_like, random_keys, random_unit, random_unit_like, reshape, slice, subtract,
-    sum, take, top_k_indices, where_,
+    random_below, random_bits, random_bits_like, random_keys, random_unit, random_unit_like, reshape, searchsorted,
+    slice, subtract, sum, take, top_k_indices, where_,
 };
 use crate::attrs::Axes;
 use crate::call::strengthen;
@@ -447,7 +447,12 @@ fn random_places(key: Arg, among: &Value, shape: Vec<i64>, replace: bool, p: Opt
         if replace {
             return random_below(key, sum(ones_like(among)?, Axes::All, false)?, shape);
         }
-        let order = argsort(random_bits_like(key, among, DType::U64)?, 0, false)?;
+        let bits = random_bits_like(key, among, DType::U64)?;
+        if count.is_some_and(|count| wanted < count / FEW) {
+            // The least of them in order are the greatest of what they are not.
+            return reshape(top_k_indices(bitwise_invert(bits)?, wanted)?, shape);
+        }
+        let order = argsort(bits, 0, false)?;
         return reshape(slice(order, 0, 0, Some(vec![wanted]), 1)?, shape);
     };
     let least = if replace { wanted.min(1) } else { wanted };
@@ -455,14 +460,16 @@ fn random_places(key: Arg, among: &Value, shape: Vec<i64>, replace: bool, p: Opt
     if replace { by_weight(key, weights, shape) } else { by_rank(key, weights, wanted, shape) }
 }
 
+/// One of so many positions are few, which are found sooner than all are put in order.
+const FEW: i64 = 8;
+
 /// The positions at which running sums of the weights first pass random parts of their total.
 fn by_weight(key: Arg, weights: Value, shape: Vec<i64>) -> Result<Value> {
     let ends = cumulative_sum(&weights, 0, false)?;
     let total = slice(&ends, 0, -1, None, 1)?;
     // A part is less than the total, as the last end is that, and positive: so it is before an end.
     let drawn = multiply(random_unit(key, shape, DType::F64)?, reshape(total, Vec::new())?)?;
-    let passed = greater_equal(expand_dims(drawn, -1)?, ends)?;
-    sum(cast(passed, DType::I64)?, Axes::List(vec![-1]), false)
+    searchsorted(ends, drawn, "right".to_string())
 }
 
 /// The positions of the largest Gumbel numbers that the weights shift, which are those of drawing one after the other.

@@ -291,6 +291,11 @@ fn run_scatter(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
     }
     // An outer axis may be longer than memory where the others are empty.
     affordable(n.saturating_mul(4 * size_of::<usize>()))?;
+    if width == 1
+        && let Some(sums) = added(updates, &at, like)?
+    {
+        return one_tensor(sums);
+    }
     // Adding row by row in the order of the updates: a sequential sum per element, whatever the threads.
     let mut sums = crate::ops::zeros_like(&args[2])?;
     let order = group_by_target(&at, n);
@@ -304,6 +309,36 @@ fn run_scatter(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
         sums = crate::ops::cast(Value::Tensor(value.tensor()?.with_dims(like.dims())?), like.dtype())?;
     }
     Ok(smallvec![sums])
+}
+
+/// The sums of numbers by position, each added where it goes; none of numbers of half the width, which would be rounded at each.
+fn added(updates: &Dense, at: &[usize], like: &Dense) -> Result<Option<Tensor>> {
+    let dtype = like.dtype();
+    if updates.dtype() != dtype {
+        return Ok(None);
+    }
+    macro_rules! by_dtype {
+        ($($d:ident $t:ty as $sum:ty, $add:expr);* $(;)?) => { match dtype {
+            $(DType::$d => {
+                affordable(like.len().saturating_mul(size_of::<$sum>()))?;
+                let mut sums = vec![<$sum>::default(); like.len()];
+                let add: fn($sum, $sum) -> $sum = $add;
+                for (&at, &update) in at.iter().zip(updates.as_slice::<$t>()?) {
+                    sums[at] = add(sums[at], <$sum>::from(update));
+                }
+                // Sums of f32 are kept exact for longer and rounded once.
+                let sums: Vec<$t> = sums.into_iter().map(|sum| sum as $t).collect();
+                Tensor::new::<$t>(like.dims(), &sums).map(Some)
+            })*
+            _ => Ok(None),
+        } };
+    }
+    by_dtype! {
+        F32 f32 as f64, |a, b| a + b; F64 f64 as f64, |a, b| a + b;
+        I8 i8 as i8, i8::wrapping_add; I16 i16 as i16, i16::wrapping_add; I32 i32 as i32, i32::wrapping_add;
+        I64 i64 as i64, i64::wrapping_add; U8 u8 as u8, u8::wrapping_add; U16 u16 as u16, u16::wrapping_add;
+        U32 u32 as u32, u32::wrapping_add; U64 u64 as u64, u64::wrapping_add;
+    }
 }
 
 /// For each target the updates that go there, in order: offsets and update numbers.

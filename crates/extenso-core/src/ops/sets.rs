@@ -3,11 +3,11 @@
 //! Invariant: elements are the same if `equal` says so: NaN differs from NaN, and both zeros are one.
 
 use super::{
-    argsort, boolean_mask, concat, cumulative_sum, equal, indices_along, not_equal, reshape, reshape_like, slice, sort,
-    subtract, sum, take,
+    argsort, boolean_mask, concat, cumulative_sum, equal, indices_along, not_equal, reshape, reshape_like,
+    scatter_add_like, slice, sort, subtract, sum, take,
 };
 use crate::attrs::Axes;
-use crate::ops::{cast, ones_like};
+use crate::ops::{cast, ones_like, zeros_like};
 use crate::tensor::Tensor;
 use crate::value::{Arg, Value};
 use extenso_types::{DType, Result};
@@ -66,7 +66,14 @@ pub fn unique_values(x: impl Into<Arg>) -> Result<Value> {
 /// assert_eq!((values.to_string(), counts.to_string()), ("[3, 5]".into(), "[1, 2]".into()));
 /// ```
 pub fn unique_counts(x: impl Into<Arg>) -> Result<(Value, Value)> {
-    x.into().value().and_then(all).map(|u| (u.values, u.counts)).map_err(|e| e.at("unique_counts"))
+    let counted = |x: &Value| {
+        dense(x)?;
+        let sorted = sort(reshape(x, vec![-1_i64])?, -1, false)?;
+        let first = firsts(&sorted)?;
+        let counts = counts(&sorted, &first)?;
+        Ok((boolean_mask(sorted, first, 0)?, counts))
+    };
+    x.into().value().and_then(counted).map_err(|e| e.at("unique_counts"))
 }
 
 /// The distinct elements of a tensor, and the position among them of each element, in the shape of the tensor.
@@ -79,7 +86,12 @@ pub fn unique_counts(x: impl Into<Arg>) -> Result<(Value, Value)> {
 /// assert_eq!((values.to_string(), inverse.to_string()), ("[3, 5]".into(), "[1, 0, 1]".into()));
 /// ```
 pub fn unique_inverse(x: impl Into<Arg>) -> Result<(Value, Value)> {
-    x.into().value().and_then(all).map(|u| (u.values, u.inverse_indices)).map_err(|e| e.at("unique_inverse"))
+    let placed = |x: &Value| {
+        let groups = Groups::of(x)?;
+        let inverse = groups.inverse(x)?;
+        Ok((boolean_mask(groups.sorted, groups.first, 0)?, inverse))
+    };
+    x.into().value().and_then(placed).map_err(|e| e.at("unique_inverse"))
 }
 
 /// Checks that all elements are there and in one shape.
@@ -107,6 +119,21 @@ impl Groups {
         let first = firsts(&sorted)?;
         Ok(Groups { order, sorted, first })
     }
+
+    /// For each element of `x` the position of its kind.
+    fn inverse(&self, x: &Value) -> Result<Value> {
+        let kinds = subtract(cumulative_sum(cast(&self.first, DType::I64)?, -1, false)?, 1)?;
+        // Each position is there once: nothing is added to it.
+        reshape_like(scatter_add_like(kinds, &self.order, zeros_like(&self.order)?)?, x)
+    }
+}
+
+/// How many of sorted elements are of each kind.
+fn counts(sorted: &Value, first: &Value) -> Result<Value> {
+    let starts = boolean_mask(indices_along(sorted, 0)?, first, 0)?;
+    let size = sum(ones_like(indices_along(sorted, 0)?)?, Axes::All, true)?;
+    let ends = slice(concat(vec![starts.clone(), reshape(size, vec![1_i64])?], 0)?, 0, 1, None, 1)?;
+    subtract(ends, starts)
 }
 
 /// Which of sorted elements are the first of their kind: those that differ from the one before.
@@ -117,16 +144,14 @@ fn firsts(sorted: &Value) -> Result<Value> {
 }
 
 fn all(x: &Value) -> Result<Unique> {
-    let Groups { order, sorted, first } = Groups::of(x)?;
-    let group = subtract(cumulative_sum(cast(&first, DType::I64)?, -1, false)?, 1)?;
-    let starts = boolean_mask(indices_along(&sorted, 0)?, &first, 0)?;
-    let size = sum(ones_like(&order)?, Axes::All, true)?;
-    let ends = slice(concat(vec![starts.clone(), reshape(size, vec![1_i64])?], 0)?, 0, 1, None, 1)?;
+    let groups = Groups::of(x)?;
+    let inverse_indices = groups.inverse(x)?;
+    let Groups { order, sorted, first } = groups;
     Ok(Unique {
+        counts: counts(&sorted, &first)?,
+        inverse_indices,
         values: boolean_mask(sorted, &first, 0)?,
         // The sort is stable, so that the first of a kind in order is the first among all.
         indices: boolean_mask(&order, &first, 0)?,
-        inverse_indices: reshape_like(take(group, argsort(order, -1, false)?, 0)?, x)?,
-        counts: subtract(ends, starts)?,
     })
 }

@@ -16,6 +16,7 @@ use crate::reduce::{normalize_axes, normalize_axis};
 use crate::tensor::{Storage, Tensor};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Arg, Outputs, Value};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
 use half::{bf16, f16};
 use smallvec::SmallVec;
@@ -210,7 +211,18 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
                     });
                     Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.elements()))
                 })*
-                DType::Bool | DType::String | DType::Bytes | DType::Variant => {
+                DType::Bool => {
+                    let bits = data.bits()?;
+                    let mut sorted = BooleanBufferBuilder::new(bits.len());
+                    for at in (0..bits.len()).step_by(n.max(1)) {
+                        let set = bits.slice(at, n).count_set_bits();
+                        let first = if attrs.descending { set } else { n - set };
+                        sorted.append_n(first, attrs.descending);
+                        sorted.append_n(n - first, !attrs.descending);
+                    }
+                    Tensor::from_bits(data.dims(), sorted.finish())?
+                }
+                DType::String | DType::Bytes | DType::Variant => {
                     affordable(to_order(data.len(), n))?;
                     let mut order = vec![0_i64; data.len()];
                     with_elements!(data, x => by_lines(x, n, &mut order, n, |x, out| argsort_rows(x, n, attrs.descending, out)));
@@ -285,6 +297,9 @@ fn extreme(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec], largest: bool)
         _ => None,
     };
     one_tensor(indices(dims, |out| {
+        if let (1, DType::Bool) = (width, x.dtype()) {
+            return first_bits(x.bits()?, n, largest, out);
+        }
         let (x, width) = match &lines {
             Some(lines) => (lines.data()?, 1),
             None => (x, width),
@@ -295,6 +310,16 @@ fn extreme(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec], largest: bool)
         });
         Ok(())
     })?)
+}
+
+/// The place of the first bit of each line that is `wanted`, of the first at all where none is.
+fn first_bits(bits: &BooleanBuffer, n: usize, wanted: bool, out: &mut [i64]) -> Result<()> {
+    for (i, out) in out.iter_mut().enumerate() {
+        let line = bits.slice(i * n, n);
+        let found = if wanted { line.set_indices().next() } else { line.iter().position(|bit| !bit) };
+        *out = i64::try_from(found.unwrap_or(0)).unwrap_or(i64::MAX);
+    }
+    Ok(())
 }
 
 /// Calls `f` with lines of `n` elements and with what is written of them, `m` elements of each; many lines are worked on side by side.
