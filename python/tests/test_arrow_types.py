@@ -340,3 +340,39 @@ def test_bytes_that_are_no_file_are_an_error() -> None:
     changed_bytes_are_read_or_refused(data)
     with pytest.raises(TypeError, match="source"):
         ex.read_arrow(7)
+
+
+def test_elements_of_a_dense_axis_keep_what_they_are() -> None:
+    def pairs(items: pa.Array) -> pa.Array:
+        return pa.FixedSizeListArray.from_arrays(items, 2)
+
+    uuids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"a" * 16, b"b" * 16], pa.binary(16)))
+    texts = pa.ExtensionArray.from_storage(pa.json_(), pa.array(["1", "2"]))
+    flags = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([0, 1], pa.int8()))
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["a", "b"]), ordered=True)
+    for items in (uuids, texts, flags, words):
+        value = ex.from_arrow(pa.table({"x": pairs(items)}))
+        assert pa.table(value)["x"].to_pylist() == pairs(items).to_pylist()
+        assert pa.ipc.open_file(ex.write_arrow(value)).read_all()["x"].to_pylist() == pairs(items).to_pylist()
+        assert ex.spec_of(ex.read_arrow(ex.write_arrow(value))) == ex.spec_of(value)
+        target = io.BytesIO()
+        ex.write_parquet(value, target)
+        assert ex.spec_of(ex.read_parquet(target.getvalue())) == ex.spec_of(value)
+
+
+def test_what_the_c_interface_has_no_text_for_is_an_error() -> None:
+    for value in (ex.TimestampTensor([0], "s", "a\0b"), ex.StructTensor([1], {"a\0b": [1]})):
+        with pytest.raises(ex.InvalidValueError, match="NUL"):
+            value.to_arrow()
+
+
+def test_unions_go_out_in_the_order_of_their_rows() -> None:
+    kinds, places = pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32())
+    union = ex.from_arrow(pa.UnionArray.from_dense(kinds, places, [pa.array([1, 2]), pa.array(["a"])]))
+    for moved, wanted in ((union[::-1], [2, "a", 1]), (ex.take(union, [2, 1, 0, 2]), [2, "a", 1, 2])):
+        array = pa.array(ex.to_arrow(moved))
+        array.validate(full=True)
+        assert array.to_pylist() == wanted
+        table = pa.ipc.open_file(ex.write_arrow({"x": moved})).read_all()
+        table.validate(full=True)
+        assert table["x"].to_pylist() == wanted

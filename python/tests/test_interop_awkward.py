@@ -126,3 +126,18 @@ def test_what_has_no_counterpart_is_refused() -> None:
         to_awkward(ex.constant([[1], []]).partition)
     with pytest.raises(ex.Error):
         ex.from_awkward(ak.Array(ak.contents.ListOffsetArray(ak.index.Index64(np.array([0, 1])), ak.contents.NumpyArray(np.array([255], "u1"), parameters={"__array__": "char"}), parameters={"__array__": "string"})))
+
+
+def test_unions_hold_what_their_contents_hold() -> None:
+    day = np.array(["NaT", "2020-01-02"], "M8[D]")
+    times = ex.from_awkward(ak.concatenate([ak.Array(day), ak.Array(["x"])]))
+    assert ex.to_py(times) == [None, ex.to_py(ex.from_numpy(day))[1], "x"]
+    mixed = ak.Array([1, None, "a"])
+    for chosen in (slice(1), [0, 2], [2, 1, 1], slice(1, None)):
+        assert ex.to_py(ex.from_awkward(mixed[chosen])) == mixed[chosen].to_list()
+    rows = ak.Array([[1, None, "a"], ["b"]])[1:]
+    assert ex.to_py(ex.from_awkward(rows)) == [["b"]]
+    strided = ak.contents.NumpyArray(np.arange(6, dtype="i2")[::2])
+    tags, index = ak.index.Index8(np.array([0, 1, 0], "i1")), ak.index.Index64(np.array([0, 0, 1]))
+    union = ak.contents.UnionArray(tags, index, [strided, ak.contents.NumpyArray(np.array([True, False]))])
+    assert ex.to_py(ex.from_awkward(ak.Array(union))) == [0, True, 2]

@@ -75,3 +75,11 @@ def test_pyarrow_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     records = ex.from_polars(pl.DataFrame({"id": [1, 2], "name": ["a", None], "tags": [["x"], []]}))
     assert ex.from_polars(records.to_polars()) == records
+
+
+def test_records_on_a_dense_axis_that_may_be_missing() -> None:
+    pa = pytest.importorskip("pyarrow")
+    records = pa.array([[{"a": 1}, None], [None, {"a": 2}]], pa.list_(pa.struct([("a", pa.int64())]), 2))
+    frame = ex.from_arrow(records).to_polars()
+    assert frame.to_list() == records.to_pylist()
+    assert ex.from_arrow(records).to_pandas().tolist()[0][1] is None

@@ -105,3 +105,13 @@ def test_a_list_that_may_be_missing_is_a_field() -> None:
 
 def test_steps_between_whole_numbers_are_those_of_numpy() -> None:
     assert ex.linspace(-10, 0, 4, dtype="i64").tolist() == [-10, -7, -4, 0]
+
+
+def test_what_lies_under_a_missing_number_moves_no_bits() -> None:
+    by = ex.MaskedTensor(ex.tensor([1, -1]), ex.tensor([True, False]))
+    assert ex.to_py(ex.constant([1, 2]) << by) == [2, None] and ex.to_py(ex.constant([4, 2]) >> by) == [2, None]
+
+
+def test_a_field_that_is_missing_by_rows_is_read() -> None:
+    rows = ex.MaskedTensor(ex.tensor([[1, 2], [3, 4]]), ex.tensor([True, False]))
+    assert ex.to_py(ex.zip({"p": rows})) == [[{"p": 1}, {"p": 2}], [{"p": None}, {"p": None}]]

@@ -142,3 +142,17 @@ def test_dropout_keeps_the_mean_of_rows_and_what_is_missing() -> None:
     assert set(kept) == {0.0, 4 / 3} and abs(kept.mean() - 1) < 0.05
     rows = ex.dropout(ex.constant([[1.0, 1.0], [], [1.0, None]]), 0.5, 1)
     assert [len(row) for row in ex.to_py(rows)] == [2, 0, 2] and ex.to_py(rows)[2][1] is None
+
+
+def test_losses_have_slopes_where_what_they_are_of_is_zero() -> None:
+    def slope(x: float, label: float) -> float:
+        loss = ex.grad(lambda x: ex.sum(ex.sigmoid_cross_entropy(x, ex.tensor([label]))))
+        return float(loss(ex.tensor([x])).tolist()[0])
+
+    assert [slope(0.0, label) for label in (0.0, 1.0)] == [0.5, -0.5]
+    logits = ex.tensor([0.5, -1.25])
+    of_labels = ex.grad(lambda labels: ex.sum(ex.softmax_cross_entropy(logits, labels)))
+    assert of_labels(ex.tensor([0.0, 1.0])).tolist() == pytest.approx((-ex.log_softmax(logits)).tolist())
+    endless = ex.tensor([0.0, float("-inf")])
+    both = ex.grad(lambda x, y: ex.sum(ex.softmax_cross_entropy(x, y)), argnums=(0, 1))
+    assert all(g.tolist() == [0.0, 0.0] for g in both(endless, ex.tensor([1.0, 0.0])))

@@ -258,3 +258,10 @@ def test_the_examples_of_the_docstrings_run() -> None:
         session = doctest.DocTestParser().get_doctest(source, {}, function.__name__, None, 0)
         assert session.examples
         assert doctest.DocTestRunner(verbose=False).run(session).failed == 0
+
+
+def test_times_of_int96_under_a_dictionary() -> None:
+    times = pa.array([1, 1], pa.timestamp("us"))
+    target = io.BytesIO()
+    pq.write_table(pa.table({"x": times.dictionary_encode()}), target, use_deprecated_int96_timestamps=True)
+    assert pa.array(ex.read_parquet(target.getvalue())["x"]).to_pylist() == times.to_pylist()

@@ -27,6 +27,9 @@ def in_lists(x: Any) -> Any:
         return x if listed_values is values else RaggedTensor.from_row_splits(listed_values, splits)
     if isinstance(x, MaskedTensor):
         values = x.values
+        if isinstance(values, StructTensor) and values.rank > 1 and x.mask.ndim == values.rank:
+            flat = MaskedTensor(reshape(values, (prod(x.mask.shape),)), reshape(x.mask, (-1,)))
+            return _cut(in_lists(flat), [int(size) for size in x.mask.shape])
         listed_values = in_lists(values)
         return x if listed_values is values else MaskedTensor(listed_values, x.mask)
     return x
@@ -34,7 +37,11 @@ def in_lists(x: Any) -> Any:
 
 def _in_rows(records: StructTensor) -> Any:
     sizes = [int(size or 0) for size in records.shape]
-    rows: Any = in_lists(reshape(records, (prod(sizes),)))
+    return _cut(in_lists(reshape(records, (prod(sizes),))), sizes)
+
+
+def _cut(rows: Any, sizes: "list[int]") -> Any:
+    """Values as rows of one length for each axis behind the first."""
     for axis in range(len(sizes) - 1, 0, -1):
         rows = RaggedTensor.from_uniform_row_length(rows, sizes[axis], prod(sizes[:axis]))
     return rows

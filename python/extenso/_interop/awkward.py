@@ -82,7 +82,7 @@ def _value(ak: Any, layout: Any) -> Any:
         if layout.parameter("__array__") != "categorical":
             return _value(ak, layout.project())
         return CategoricalTensor(tensor(np.asarray(layout.index, dtype=np.int64)), _value(ak, layout.content))
-    return _by_arrow(ak, layout)
+    return _union(ak, layout)
 
 
 def _text(layout: Any, dtype: str) -> Tensor:
@@ -169,10 +169,18 @@ def _known(layout: Any, **_options: object) -> Any:
     return layout.to_NumpyArray(np.float64) if layout.is_unknown else None
 
 
-def _by_arrow(ak: Any, layout: Any) -> Any:
-    """What has a type of its own in Arrow: unions."""
-    peer("pyarrow", "from_awkward")
-    return from_arrow(ak.to_arrow(layout, extensionarray=False))
+def _union(ak: Any, layout: Any) -> Any:
+    """The union of the contents, of each the items that are in it, which Arrow puts together."""
+    pa = peer("pyarrow", "from_awkward")
+    tags = np.asarray(layout.tags, dtype=np.int8)
+    index, offsets = np.asarray(layout.index)[: len(tags)], np.zeros(len(tags), dtype=np.int32)
+    children = []
+    for tag, content in enumerate(layout.contents):
+        there = tags == tag
+        chosen = content[index[there].astype(np.int64)]
+        offsets[there] = np.arange(chosen.length, dtype=np.int32)
+        children.append(pa.array(to_arrow(_value(ak, chosen))))
+    return from_arrow(pa.UnionArray.from_dense(pa.array(tags), pa.array(offsets), children))
 
 
 def to_awkward(x: Any) -> Any:

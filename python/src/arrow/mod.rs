@@ -13,11 +13,11 @@ use crate::spec::spec_or_value;
 use crate::value;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::FieldRef;
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{DataType, Field, FieldRef};
 use extenso_core::Value;
 use extenso_formats::arrow::{self, ArrowOptions};
-use extenso_types::Error;
+use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -60,7 +60,12 @@ impl PyArrowArray {
     ///
     /// Errors: a value that Arrow has no array for.
     fn of(value: &Value) -> PyResult<PyArrowArray> {
-        let (field, array) = guarded(|| arrow::to_arrow_field(value)).or_raise()?;
+        let made = guarded(|| {
+            let (field, array) = arrow::to_arrow_field(value)?;
+            without_nul(&field)?;
+            Ok((field, array))
+        });
+        let (field, array) = made.or_raise()?;
         Ok(PyArrowArray { field, array })
     }
 
@@ -88,6 +93,30 @@ impl PyArrowArray {
     fn capsules<'py>(&self, py: Python<'py>) -> PyResult<Capsules<'py>> {
         let array = PyCapsule::new_with_value(py, offset::export(&self.array.to_data()), c"arrow_array")?;
         Ok((self.schema(py)?, array))
+    }
+}
+
+/// Checks that the C interface has a text for what a field says: its texts end at the first NUL.
+fn without_nul(field: &Field) -> Result<()> {
+    let wrong = |what: &str, text: &str| {
+        let found = format!("{what} {text:?} has a NUL, at which texts of Arrow's C interface end");
+        Err(Error::value(found).at("to_arrow").wanted("text without one"))
+    };
+    if field.name().contains('\0') {
+        return wrong("the name", field.name());
+    }
+    match field.data_type() {
+        DataType::Timestamp(_, Some(zone)) if zone.contains('\0') => wrong("the zone", zone),
+        DataType::Dictionary(_, words) => without_nul(&Field::new("", (**words).clone(), true)),
+        DataType::Struct(fields) => fields.iter().try_for_each(|field| without_nul(field)),
+        DataType::Union(fields, _) => fields.iter().try_for_each(|(_, field)| without_nul(field)),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item) => without_nul(item),
+        _ => Ok(()),
     }
 }
 

@@ -3,8 +3,8 @@
 use super::normalize::in_f32;
 use super::reduction::dtype_of;
 use super::{
-    abs, add, cast, check_all, equal, expand_dims, greater_equal, less_equal, log_softmax, mean, multiply, negative,
-    relu, softplus, square, squeeze, subtract, sum, take_along_axis, where_, zeros_like,
+    abs, cast, check_all, equal, expand_dims, greater_equal, less_equal, log_softmax, logical_and, mean, multiply,
+    negative, softplus, square, squeeze, subtract, sum, take_along_axis, where_, zeros_like,
 };
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
@@ -23,8 +23,9 @@ pub fn softmax_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>, axi
     let loss = |logits: Arg, labels: Arg| {
         in_f32(&[&logits, &labels], |args| {
             let (shares, labels) = (log_softmax(&args[0], axis)?, &args[1]);
-            let terms = where_(equal(labels, 0)?, zeros_like(&shares)?, multiply(labels, &shares)?)?;
-            negative(sum(terms, axis, false)?)
+            let lost = logical_and(equal(labels, 0)?, equal(&shares, f64::NEG_INFINITY)?)?;
+            let shares = where_(lost, zeros_like(&shares)?, &shares)?;
+            negative(sum(multiply(labels, shares)?, axis, false)?)
         })
     };
     loss(logits.into(), labels.into()).map_err(|e| e.at("softmax_cross_entropy"))
@@ -69,7 +70,7 @@ pub fn sigmoid_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>) -> 
     let loss = |logits: Arg, labels: Arg| {
         in_f32(&[&logits, &labels], |args| {
             let (x, labels) = (&args[0], &args[1]);
-            add(subtract(relu(x)?, multiply(x, labels)?)?, softplus(negative(abs(x)?)?)?)
+            subtract(softplus(x)?, multiply(x, labels)?)
         })
     };
     loss(logits.into(), labels.into()).map_err(|e| e.at("sigmoid_cross_entropy"))

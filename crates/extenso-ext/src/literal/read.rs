@@ -116,6 +116,17 @@ fn of_records(x: &StructTensor) -> Result<Vec<Literal>> {
     Ok(records.into_iter().map(Literal::Record).collect())
 }
 
+/// The value with a mask for each of records of two axes, where it has one for those of the first alone.
+fn masked_by_record(value: &Value, n: usize, k: usize) -> Result<Value> {
+    match typed::<MaskedTensor>(value) {
+        Some(x) if x.mask_rank()? == 1 => {
+            let mask = ops::broadcast_to(ops::expand_dims(x.mask(), 1)?, vec![int(n), int(k)])?;
+            Ok(MaskedTensor::new(x.values().clone(), mask.tensor()?.clone())?.into_value())
+        }
+        _ => Ok(value.clone()),
+    }
+}
+
 /// The value with its outer two axes as one, and their sizes; none for a value that is looked at item by item.
 fn merge_outer(value: &Value) -> Result<Option<(Value, usize, usize)>> {
     if let Some(x) = typed::<MaskedTensor>(value) {
@@ -129,7 +140,7 @@ fn merge_outer(value: &Value) -> Result<Option<(Value, usize, usize)>> {
     if let Some(x) = typed::<StructTensor>(value) {
         let dims = x.shape().to_dims().unwrap_or_default();
         let [n, k, inner @ ..] = &dims[..] else { return Ok(None) };
-        let field = |(name, value): &Field| match merge_outer(value)? {
+        let field = |(name, value): &Field| match merge_outer(&masked_by_record(value, *n, *k)?)? {
             Some((value, ..)) => Ok((name.clone(), value)),
             None => Err(Error::internal(format!("field '{name}' has fewer axes than its records"))),
         };

@@ -27,6 +27,8 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::FMOD, "MaskedTensor division", arithmetic::faulting),
         (&ops::DIVIDE, "MaskedTensor division", arithmetic::divide),
         (&ops::POW, "MaskedTensor powers", arithmetic::faulting),
+        (&ops::BITWISE_LEFT_SHIFT, "MaskedTensor shifts", arithmetic::faulting),
+        (&ops::BITWISE_RIGHT_SHIFT, "MaskedTensor shifts", arithmetic::faulting),
         (&ops::WHERE, "MaskedTensor where", arithmetic::where_),
         (&ops::GATHER_ROWS_OF, "MaskedTensor rows", structure::along_rows),
         (&ops::ALIGN_ROWS, "MaskedTensor rows", structure::along_rows),

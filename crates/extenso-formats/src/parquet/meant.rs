@@ -205,9 +205,9 @@ impl Walk<'_> {
         }
         let column = self.schema.column(number);
         let made = match (field.data_type(), column.physical_type()) {
-            (DataType::Timestamp(..), Physical::INT96) => {
+            (found, Physical::INT96) if matches!(plain_of(found), DataType::Timestamp(..)) => {
                 self.cells.insert(number);
-                noted(field, field.data_type())
+                noted(field, plain_of(found))
             }
             (DataType::Interval(_), Physical::FIXED_LEN_BYTE_ARRAY) => {
                 self.cells.insert(number);
@@ -239,13 +239,17 @@ fn noted(field: &Field, data_type: &DataType) -> FieldRef {
     Arc::new(field.clone().with_data_type(DataType::FixedSizeBinary(CELL)).with_metadata(metadata))
 }
 
-/// Times in the zone that the Arrow schema has for them, where that has another unit.
-fn in_zone(found: &DataType, embedded: Option<&DataType>) -> Option<DataType> {
-    let embedded = match embedded? {
+/// The type of the words of a dictionary; any other as it is.
+fn plain_of(found: &DataType) -> &DataType {
+    match found {
         DataType::Dictionary(_, words) => words,
         other => other,
-    };
-    match (found, embedded) {
+    }
+}
+
+/// Times in the zone that the Arrow schema has for them, where that has another unit.
+fn in_zone(found: &DataType, embedded: Option<&DataType>) -> Option<DataType> {
+    match (found, plain_of(embedded?)) {
         (DataType::Timestamp(unit, Some(zone)), DataType::Timestamp(_, Some(own))) if own != zone => {
             Some(DataType::Timestamp(*unit, Some(own.clone())))
         }

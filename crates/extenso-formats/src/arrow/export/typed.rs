@@ -1,6 +1,6 @@
 //! Times, decimals, categories, unions and the registered extension types as the arrays that they come from.
 
-use super::{Column, arrow, column, flat, in_lists, of_width};
+use super::{Column, arrow, column, flat, items_in_lists, of_width};
 use arrow_array::{Array, ArrayRef, UnionArray, make_array};
 use arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
@@ -47,17 +47,16 @@ pub fn column_of(value: &Value) -> Result<Option<Column>> {
 
 fn bytes_or_codes(value: &Value) -> Result<Option<Column>> {
     if let Ok(x) = FixedBytesTensor::from_value(value) {
-        let made = cells(x.cells(), |width| Ok(DataType::FixedSizeBinary(width)))?;
-        let named = |made: Column| Column::named(made.array, "arrow.uuid", String::new());
-        return Ok(if x.kind() == Some("uuid") { made.map(named) } else { made });
+        let name = (x.kind() == Some("uuid")).then_some("arrow.uuid");
+        return cells_of(x.cells(), name, |width| Ok(DataType::FixedSizeBinary(width)));
     }
     if let Ok(x) = Bool8Tensor::from_value(value) {
-        let made = counts(x.values(), DataType::Int8)?;
-        return Ok(made.map(|made| Column::named(made.array, "arrow.bool8", String::new())));
+        let dense = x.values().data()?;
+        let elements = of_width(DataType::Int8, dense.len(), x.values().buffer()?)?;
+        return in_lists(elements, Some("arrow.bool8"), dense.dims()).map(Some);
     }
     if let Ok(x) = JsonTensor::from_value(value) {
-        let array = super::dense(x.text())?;
-        return Ok(Some(Column::named(array, "arrow.json", String::new())));
+        return in_lists(flat(x.text())?, Some("arrow.json"), x.text().data()?.dims()).map(Some);
     }
     if let Ok(x) = CategoricalTensor::from_value(value) {
         return categories(&x).map(Some);
@@ -82,16 +81,29 @@ fn unit(text: &str) -> Result<TimeUnit> {
 fn counts(values: &Tensor, data_type: DataType) -> Result<Option<Column>> {
     let dense = values.data()?;
     let elements = of_width(data_type, dense.len(), values.buffer()?)?;
-    Ok(Some(Column::plain(in_lists(elements, dense.dims())?)))
+    in_lists(elements, None, dense.dims()).map(Some)
+}
+
+/// Elements, of an extension type if it has a name, in lists of one length for each axis behind the first.
+fn in_lists(elements: ArrayRef, name: Option<&str>, dims: &[usize]) -> Result<Column> {
+    let items = match name {
+        Some(name) => Column::named(elements, name, String::new()),
+        None => Column::plain(elements),
+    };
+    items_in_lists(items, dims)
 }
 
 /// Bytes, so many for each element.
 fn cells(cells: &Tensor, data_type: impl Fn(i32) -> Result<DataType>) -> Result<Option<Column>> {
+    cells_of(cells, None, data_type)
+}
+
+fn cells_of(cells: &Tensor, name: Option<&str>, data_type: impl Fn(i32) -> Result<DataType>) -> Result<Option<Column>> {
     let dense = cells.data()?;
     let (width, dims) = dense.dims().split_last().ok_or_else(|| Error::internal("cells without an axis"))?;
     let width = i32::try_from(*width).map_err(|_| Error::shape(format!("{width} bytes are too wide for Arrow")))?;
     let elements = of_width(data_type(width)?, dims.iter().product(), cells.buffer()?)?;
-    Ok(Some(Column::plain(in_lists(elements, dims)?)))
+    in_lists(elements, name, dims).map(Some)
 }
 
 fn decimals(x: &DecimalTensor) -> Result<Option<Column>> {
@@ -110,10 +122,40 @@ fn categories(x: &CategoricalTensor) -> Result<Column> {
     let data_type = DataType::Dictionary(Box::new(keys.data_type().clone()), Box::new(values.data_type().clone()));
     let data = ArrayData::builder(data_type).len(codes.len()).add_buffer(x.codes().buffer()?);
     let array = make_array(data.add_child_data(values.to_data()).build().map_err(arrow)?);
-    Ok(Column { ordered: x.ordered(), ..Column::plain(in_lists(array, codes.dims())?) })
+    items_in_lists(Column { ordered: x.ordered(), ..Column::plain(array) }, codes.dims())
 }
 
 fn union(x: &UnionTensor) -> Result<Column> {
+    match in_order(x)? {
+        Some(x) => union_in_order(&x),
+        None => union_in_order(x),
+    }
+}
+
+/// The union whose elements of each child stand there in the order of the rows, as Arrow has it; none where they do.
+fn in_order(x: &UnionTensor) -> Result<Option<UnionTensor>> {
+    let Some(offsets) = x.offsets() else { return Ok(None) };
+    let (tags, offsets) = (x.tags().data()?.as_slice::<i8>()?, offsets.data()?.as_slice::<i32>()?);
+    let places = |id: i8| tags.iter().zip(offsets).filter(move |(tag, _)| **tag == id).map(|(_, place)| *place);
+    if x.children().iter().all(|child| places(child.id).is_sorted()) {
+        return Ok(None);
+    }
+    let taken = |child: &UnionChild| {
+        let values = ops::take(&child.values, Tensor::from_vec(places(child.id).collect()), 0)?;
+        Ok(UnionChild { values, ..child.clone() })
+    };
+    let children = x.children().iter().map(taken).collect::<Result<Vec<UnionChild>>>()?;
+    let mut next = [0_i32; 1 << 8];
+    let counted = |tag: &i8| {
+        let place = &mut next[usize::from(tag.cast_unsigned())];
+        *place += 1;
+        *place - 1
+    };
+    let offsets = Tensor::from_vec(tags.iter().map(counted).collect::<Vec<i32>>());
+    UnionTensor::new(x.tags().clone(), Some(offsets), children).map(Some)
+}
+
+fn union_in_order(x: &UnionTensor) -> Result<Column> {
     let tags = x.tags().buffer()?;
     let len = x.tags().data()?.len();
     let offsets = match x.offsets() {
