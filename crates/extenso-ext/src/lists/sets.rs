@@ -8,6 +8,7 @@ use super::{Beside, along, check_scalars, flat_values, in_shape_of, only, with_f
 use crate::args::{answer, typed_ref};
 use crate::axes::rank;
 use crate::masked::MaskedTensor;
+use crate::meaning::order::keys_of_both;
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::Attrs;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Scalar, Tensor, Value, ops, strengthen};
@@ -80,7 +81,13 @@ fn within(x: &Value, test: &Value, axis: Option<i64>) -> Result<Value> {
                 (Value::Tensor(one), Value::Tensor(other)) if one.dtype() == other.dtype() => {
                     with_flat(x, &members_of_one(&values, &test, one.dtype())?)
                 }
-                _ => with_flat(x, &within(&values, &test, Some(0))?),
+                _ => match keys_of_both(&values, &test)? {
+                    Some([values, test]) => {
+                        let dtype = values.tensor()?.dtype();
+                        with_flat(x, &members_of_one(&values, &test, dtype)?)
+                    }
+                    None => with_flat(x, &within(&values, &test, Some(0))?),
+                },
             }
         }
     }
