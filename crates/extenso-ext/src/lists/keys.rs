@@ -14,7 +14,7 @@ use crate::structs::StructTensor;
 use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result};
 
-/// The lists with a key for each element in its place: the element itself, if it has no axes and is no decimal.
+/// The lists with a key for each element in its place: the element itself, if it has no axes and no key.
 ///
 /// Errors: elements that are rows, or of a size that is not known while tracing; elements without an order.
 pub(super) fn keys(rows: &RaggedTensor) -> Result<RaggedTensor> {

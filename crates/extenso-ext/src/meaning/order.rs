@@ -187,8 +187,20 @@ pub(crate) fn in_numbers(value: &Value) -> Result<Option<Value>> {
     first_of_ordered!(of(value)).transpose()
 }
 
-/// Numbers or texts of decimals in their order, by which they are equal as well; none of another value.
+/// Whether elements are equal where their keys are, and these are found at once: decimals, and categories of distinct words.
+pub(crate) fn has_keys(value: &Value) -> bool {
+    typed_ref::<DecimalTensor>(value).is_some()
+        || typed_ref::<CategoricalTensor>(value).is_some_and(|x| x.are_distinct())
+}
+
+/// Numbers or texts of elements in their order, by which they are equal as well; none of a value that has none.
 pub(crate) fn keys_of(value: &Value) -> Result<Option<Value>> {
+    if !has_keys(value) {
+        return Ok(None);
+    }
+    if let Some(x) = typed_ref::<CategoricalTensor>(value) {
+        return x.order().map(Some);
+    }
     let Some(x) = typed_ref::<DecimalTensor>(value) else { return Ok(None) };
     Ok(DecimalTensor::orders(&[&x])?.pop())
 }
