@@ -16,7 +16,7 @@ use extenso_core::{
     Answer, Arg, Call, Class, ExtensionType as _, Target, Tensor, Value, call_one, on, ops, strengthen,
 };
 use extenso_derive::ExtensionType;
-use extenso_types::{DType, Dim, Error, Result, TypeDef};
+use extenso_types::{DType, DTypeKind, Dim, Error, Result, TypeDef};
 use std::sync::Arc;
 
 /// Values by their places in a vocabulary. Ops see the values that the codes mean.
@@ -87,6 +87,9 @@ fn register(def: &Arc<TypeDef>) {
     on(Target::Op(&ops::FINGERPRINT), def, "CategoricalTensor by its values", by_values);
     for op in [&ops::LESS, &ops::LESS_EQUAL, &ops::GREATER, &ops::GREATER_EQUAL, &ops::SEARCHSORTED] {
         on(Target::Op(op), def, "CategoricalTensor by its order", compared);
+    }
+    for op in [&ops::EQUAL, &ops::NOT_EQUAL] {
+        on(Target::Op(op), def, "CategoricalTensor by its categories", equated);
     }
     on(Target::Op(&ops::MAXIMUM), def, "CategoricalTensor by its order", picked);
     on(Target::Op(&ops::MINIMUM), def, "CategoricalTensor by its order", picked);
@@ -228,7 +231,54 @@ fn by_categories(call: &Call<'_>) -> Answer {
 fn compared(call: &Call<'_>) -> Answer {
     match in_one_order(call)? {
         Some((_, places)) => again(call, &places).map(Some),
-        None => by_values(call),
+        None => equated(call),
+    }
+}
+
+/// Beside one value each category is compared once, and among the same distinct categories their codes are equal or not.
+fn equated(call: &Call<'_>) -> Answer {
+    let [x, y] = flat(call) else { return by_values(call) };
+    let is_equality = *call.op == ops::EQUAL || *call.op == ops::NOT_EQUAL;
+    let (codes, found) = match (typed_arg::<CategoricalTensor>(x), typed_arg::<CategoricalTensor>(y)) {
+        (Some(a), None) if is_one(y) && a.words().is_some() => {
+            (a.codes, call_one(call.op, &[Arg::from(&a.categories), y.clone()], call.attrs))
+        }
+        (None, Some(b)) if is_one(x) && b.words().is_some() => {
+            (b.codes, call_one(call.op, &[x.clone(), Arg::from(&b.categories)], call.attrs))
+        }
+        (Some(a), Some(b)) if is_equality && a.are_distinct() && a.meets(&b).is_ok() => {
+            return again(call, &[Arg::from(&a.codes), Arg::from(&b.codes)]).map(Some);
+        }
+        _ => return by_values(call),
+    };
+    // An error says what the values are.
+    found.map_or_else(|_| by_values(call), |found| answer(ops::take(found, codes, 0_i64)?))
+}
+
+fn is_one(arg: &Arg) -> bool {
+    match arg {
+        Arg::Scalar(_) => true,
+        Arg::Value(Value::Tensor(x)) => x.rank() == Some(0),
+        Arg::Value(_) | Arg::List(_) => false,
+    }
+}
+
+impl CategoricalTensor {
+    /// The categories, if they are a vector of data, and not more than there are codes.
+    pub(crate) fn words(&self) -> Option<&Tensor> {
+        let words = self.categories.tensor().ok()?;
+        let codes = self.codes.shape().to_dims()?.iter().product::<usize>();
+        matches!(words.data().ok()?.dims(), [count] if *count <= codes).then_some(words)
+    }
+
+    /// Whether elements are equal where their codes are. A NaN is not.
+    pub(crate) fn are_distinct(&self) -> bool {
+        let distinct = |words: &Tensor| {
+            let unique = ops::unique_values(words).ok()?;
+            Some(unique.tensor().ok()?.data().ok()?.len() == words.data().ok()?.len())
+        };
+        let words = self.words().filter(|words| words.dtype().is_integer() || words.dtype().kind() == DTypeKind::Text);
+        words.and_then(distinct).unwrap_or(false)
     }
 }
 
@@ -344,4 +394,51 @@ fn distinct(codes: Value, categories: Value) -> Result<(Value, Value)> {
 pub(crate) fn literals(value: &Value) -> Result<Option<Literal>> {
     let Some(x) = typed::<CategoricalTensor>(value) else { return Ok(None) };
     crate::to_literal(&x.decoded()?).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lists;
+
+    fn words(words: &[&str]) -> Tensor {
+        Tensor::strings(&[words.len()], words).expect("words")
+    }
+
+    /// Codes of these words.
+    fn categories(codes: &[i8], of: &[&str]) -> Value {
+        let codes = Tensor::new::<i8>(&[codes.len()], codes).expect("codes");
+        CategoricalTensor::new(codes, words(of), false).expect("categories").into_value()
+    }
+
+    fn shown(value: Result<Value>) -> String {
+        value.and_then(|value| crate::to_literal(&value)).expect("a value").to_string()
+    }
+
+    #[test]
+    fn a_word_that_stands_twice_is_one() {
+        let x = categories(&[0, 1, 2, 0], &["a", "b", "a"]);
+        let y = categories(&[2, 1, 1, 0], &["a", "b", "a"]);
+        assert_eq!(shown(ops::equal(&x, &y)), "[True, True, False, True]");
+        assert_eq!(shown(ops::not_equal(&x, "a")), "[False, True, False, False]");
+        assert_eq!(shown(lists::unique(&x, 0)), r#"["a", "b"]"#);
+        assert_eq!(shown(lists::isin(&x, words(&["a"]), None)), "[True, False, True, True]");
+    }
+
+    #[test]
+    fn a_nan_among_categories_equals_none() {
+        let codes = Tensor::new::<i8>(&[3], &[0, 1, 1]).expect("codes");
+        let floats = Tensor::from_vec(vec![f64::NAN, 1.0]);
+        let x = CategoricalTensor::new(codes, floats, false).expect("categories").into_value();
+        assert_eq!(shown(ops::equal(&x, &x)), "[False, True, True]");
+        assert_eq!(shown(lists::isin(&x, Tensor::from_vec(vec![f64::NAN]), None)), "[True, False, False]");
+    }
+
+    #[test]
+    fn more_categories_than_codes_are_compared_by_values() {
+        let (one, many) = (categories(&[1], &["a", "b", "c"]), categories(&[], &["a"]));
+        assert_eq!(shown(ops::equal(&one, "b")), "[True]");
+        assert_eq!(shown(ops::equal(&many, "a")), "[]");
+        assert_eq!(shown(lists::isin(&many, words(&["a"]), None)), "[]");
+    }
 }

@@ -5,11 +5,12 @@
 
 mod arithmetic;
 mod bytes;
+mod narrow;
 mod numbers;
 mod totals;
 
 pub use arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift};
-pub use bytes::{DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS};
+pub use bytes::{DECIMAL_FLOATS, DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS};
 pub(crate) use numbers::rounded;
 pub use numbers::to_decimal;
 pub use totals::{DECIMAL_ROW_RUNNING, DECIMAL_ROW_TOTALS, DECIMAL_RUNNING, DECIMAL_TOTAL};
@@ -22,7 +23,7 @@ use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, differ, register_moves};
 use crate::ragged::RaggedTensor;
 use arrow_buffer::i256;
-use bytes::{DecimalIntegers, DecimalScale};
+use bytes::{DecimalFloats, DecimalIntegers, DecimalScale};
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
 use extenso_core::reduce::Reduce;
 use extenso_core::{Answer, Arg, Call, Dense, ExtensionType, Target, Tensor, Value, call_one, on, ops};
@@ -255,6 +256,12 @@ impl Meaning for DecimalTensor {
         keys(&self.cells, true)
     }
 
+    /// The integers themselves, where 64 bits hold all.
+    fn orders(values: &[&DecimalTensor]) -> Result<Vec<Value>> {
+        let small: Option<Vec<Value>> = values.iter().map(|x| narrow::small(&x.cells).map(Value::from)).collect();
+        small.map_or_else(|| values.iter().map(|x| x.order()).collect(), Ok)
+    }
+
     fn ends(&self) -> Result<DecimalTensor> {
         let most = power(self.precision).unwrap_or(i256::MAX).wrapping_sub(i256::ONE);
         let cells = [most.wrapping_neg(), most].map(|end| end.to_le_bytes());
@@ -303,9 +310,9 @@ fn cast(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<DecimalTensor>(x) else { return Ok(None) };
     let (cells, scale, dtype) = (Arg::from(&x.cells), x.scale, ops::Cast::of(call.attrs)?.dtype);
     answer(match dtype {
-        DType::Bool => ops::cast(floats(cells, scale, DType::F64)?, dtype)?,
+        DType::Bool => ops::cast(floats(&x, DType::F64)?, dtype)?,
         _ if dtype.is_integer() => call_one(&DECIMAL_INTEGERS, &[cells], &DecimalIntegers { scale, dtype })?,
-        _ if dtype.is_float() => floats(cells, scale, dtype)?,
+        _ if dtype.is_float() => floats(&x, dtype)?,
         _ => {
             let error = Error::dtype(format!("decimals are cast to {dtype}")).wanted("numbers or booleans");
             return Err(error.hint("`decimal_to_string` gives their text."));
@@ -313,9 +320,13 @@ fn cast(call: &Call<'_>) -> Answer {
     })
 }
 
-/// The floats that are nearest: the text is exact, and its parser rounds once.
-fn floats(cells: Arg, scale: i64, dtype: DType) -> Result<Value> {
-    ops::to_number(call_one(&DECIMAL_TEXTS, &[cells], &DecimalScale { scale })?, dtype, None)
+/// The floats that are nearest; of decimals that may be beyond them, their texts are read.
+fn floats(x: &DecimalTensor, dtype: DType) -> Result<Value> {
+    let (cells, scale) = ([Arg::from(&x.cells)], x.scale);
+    if matches!(dtype, DType::F32 | DType::F64) && scale >= 0 && x.width() == 16 {
+        return call_one(&DECIMAL_FLOATS, &cells, &DecimalFloats { scale, dtype });
+    }
+    ops::to_number(call_one(&DECIMAL_TEXTS, &cells, &DecimalScale { scale })?, dtype, None)
 }
 
 /// Decimals as strings, exact, in the rows and under the masks of the value.

@@ -38,6 +38,7 @@ mod text;
 mod text_parts;
 mod text_unicode;
 mod union;
+mod written;
 
 pub use axes::{outer, rank};
 pub use batchable::{Batchable, BatchableSpec};
@@ -45,9 +46,9 @@ pub use categorical::{CategoricalTensor, CategoricalTensorSpec, to_categorical};
 pub use cells::CELL_KEYS;
 pub use cross::{CROSS_KEY, cross, cross_hashed};
 pub use decimal::{
-    DECIMAL_INTEGERS, DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_ROW_RUNNING, DECIMAL_ROW_TOTALS,
-    DECIMAL_RUNNING, DECIMAL_SCALED, DECIMAL_SUM, DECIMAL_TEXTS, DECIMAL_TOTAL, DecimalForm, DecimalShift,
-    DecimalTensor, DecimalTensorSpec, decimal_to_string, to_decimal,
+    DECIMAL_FLOATS, DECIMAL_INTEGERS, DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_ROW_RUNNING,
+    DECIMAL_ROW_TOTALS, DECIMAL_RUNNING, DECIMAL_SCALED, DECIMAL_SUM, DECIMAL_TEXTS, DECIMAL_TOTAL, DecimalForm,
+    DecimalShift, DecimalTensor, DecimalTensorSpec, decimal_to_string, to_decimal,
 };
 pub use dropout::dropout;
 pub use einsum::{einsum, tensordot};
@@ -115,6 +116,7 @@ pub static OPS: &[&OpDef] = &[
     &DECIMAL_PRODUCT,
     &DECIMAL_QUOTIENT,
     &DECIMAL_PARSE,
+    &DECIMAL_FLOATS,
     &TIME_PARSE,
     &TIME_TEXTS,
 ];

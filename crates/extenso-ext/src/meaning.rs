@@ -50,6 +50,13 @@ pub(crate) trait Meaning: ExtensionType {
         Ok(self.elements())
     }
 
+    /// Numbers or texts of several values in the order of their elements, where what they are does not matter.
+    ///
+    /// Errors: those of the ops that make them.
+    fn orders(values: &[&Self]) -> Result<Vec<Value>> {
+        values.iter().map(|x| x.order()).collect()
+    }
+
     /// The least and the greatest element that there can be, of a type whose order is that of keys.
     ///
     /// Errors: a type that has none.
@@ -270,14 +277,24 @@ pub(crate) fn measured<T: Meaning>(call: &Call<'_>) -> Answer {
         && let Some(other) = typed_arg::<T>(other)
     {
         let (x, other) = x.alike(&other)?;
-        return again(call, &[Arg::from(x.order()?), Arg::from(other.order()?)]).map(Some);
+        return again(call, &orders(call, &[&x, &other])?).map(Some);
     }
     // Rows and masks beside it know more of their elements.
     if rest.iter().any(|arg| matches!(arg, Arg::Value(Value::Ext(_)))) {
         return Ok(None);
     }
-    let args: Vec<Arg> = std::iter::once(Arg::Value(x.order()?)).chain(rest.iter().cloned()).collect();
+    let args: Vec<Arg> = orders(call, &[&x])?.into_iter().chain(rest.iter().cloned()).collect();
     again(call, &args).map(Some)
+}
+
+/// What stands for the elements in an op; one that makes numbers of what it is given is given the same everywhere.
+fn orders<T: Meaning>(call: &Call<'_>, values: &[&T]) -> Result<Vec<Arg>> {
+    let made = if *call.op == ops::FINGERPRINT || *call.op == ops::LOOKUP {
+        values.iter().map(|x| x.order()).collect::<Result<Vec<Value>>>()?
+    } else {
+        T::orders(values)?
+    };
+    Ok(made.into_iter().map(Arg::Value).collect())
 }
 
 fn concat<T: Meaning>(call: &Call<'_>) -> Answer {

@@ -199,34 +199,52 @@ impl Spelling {
     pub fn parse(&self, text: &str) -> Option<Cell> {
         let wide = match &self.0 {
             Of::Decimal { precision, scale, .. } => decimal::number(text, *precision, *scale)?,
-            Of::Timestamp { unit, zone } => i256::from_i128(read::timestamp(text, *unit, zone.as_ref())?),
-            Of::Date { milliseconds } => {
-                let days = read::date(text)?;
-                i256::from_i128(if *milliseconds { days.checked_mul(86_400_000)? } else { days })
-            }
-            Of::Time { unit } => i256::from_i128(read::time(text, *unit)?),
-            Of::Duration { unit } => i256::from_i128(read::duration(text, *unit)?),
             Of::Uuid => return uuid(text),
-            Of::Bytes { .. } => return None,
+            _ => return Some(i256::from_i128(self.count(text)?.into()).to_le_bytes()),
         };
         let cell = wide.to_le_bytes();
         (integer(cell.get(..self.width())?) == wide).then_some(cell)
     }
 
+    /// The count of a text of a time; none as of [`Spelling::parse`], and of other types.
+    pub(crate) fn count(&self, text: &str) -> Option<i64> {
+        let wide = match &self.0 {
+            Of::Timestamp { unit, zone } => read::timestamp(text, *unit, zone.as_ref())?,
+            Of::Date { milliseconds } => {
+                let days = read::date(text)?;
+                if *milliseconds { days.checked_mul(86_400_000)? } else { days }
+            }
+            Of::Time { unit } => read::time(text, *unit)?,
+            Of::Duration { unit } => read::duration(text, *unit)?,
+            Of::Decimal { .. } | Of::Uuid | Of::Bytes { .. } => return None,
+        };
+        let count = i64::try_from(wide).ok()?;
+        (self.width() > 4 || i32::try_from(count).is_ok()).then_some(count)
+    }
+
+    /// Appends the text of a count of times; of other types nothing.
+    pub(crate) fn write_count(&self, count: i64, out: &mut Vec<u8>) {
+        match &self.0 {
+            Of::Timestamp { unit, zone } => show::timestamp(count, *unit, zone.as_ref(), out),
+            Of::Date { milliseconds } => {
+                show::date(if *milliseconds { count.div_euclid(86_400_000) } else { count }, out);
+            }
+            Of::Time { unit } => show::time(count, *unit, out),
+            Of::Duration { unit } => show::duration(count, unit.name(), out),
+            Of::Decimal { .. } | Of::Uuid | Of::Bytes { .. } => {}
+        }
+    }
+
     /// The text of an integer, whose bytes these are; none of bytes without a text.
     pub fn show(&self, cell: &[u8]) -> String {
         let wide = integer(cell);
-        let units = || wide.to_i128().unwrap_or_default();
         match &self.0 {
             Of::Decimal { scale, .. } => decimal::shown(wide, *scale),
-            Of::Timestamp { unit, zone } => show::timestamp(units(), *unit, zone.as_ref()),
-            Of::Date { milliseconds } => {
-                show::date(if *milliseconds { units().div_euclid(86_400_000) } else { units() })
-            }
-            Of::Time { unit } => show::time(units(), *unit),
-            Of::Duration { unit } => format!("{}{}", units(), unit.name()),
             Of::Uuid => uuid_text(cell),
-            Of::Bytes { .. } => String::new(),
+            _ => {
+                let count = wide.to_i128().and_then(|count| i64::try_from(count).ok()).unwrap_or_default();
+                show::text(|out| self.write_count(count, out))
+            }
         }
     }
 

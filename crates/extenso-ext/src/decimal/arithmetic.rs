@@ -3,10 +3,11 @@
 //! Invariant: a result is exact, or rounded once, half to even; what does not fit its digits is an error with its place.
 
 use super::bytes::cells;
+use super::narrow::{self, Shift};
 use super::{MOST, integers, power};
 use arrow_buffer::i256;
 use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::{Class, OpDef, OutputSpecs, Outputs, Tensor, Value};
+use extenso_core::{Class, Dense, OpDef, OutputSpecs, Outputs, Tensor, Value, ops};
 use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape, TensorSpec};
 
 extenso_core::attrs! {
@@ -47,12 +48,12 @@ pub static DECIMAL_QUOTIENT: OpDef = OpDef::general(Class::Structural, infer_shi
     DecimalShift::DEF,
 );
 
-/// Decimals of texts.
+/// Decimals of texts, and of numbers, whose text is the shortest that is read as them.
 ///
 /// Errors: text that is no number; a number that has more digits than the precision.
 pub static DECIMAL_PARSE: OpDef = OpDef::general(Class::Structural, infer_parse, run_parse).part().named(
     "decimal_parse",
-    "Decimals that texts spell, rounded half to even, as their bytes.\n",
+    "Decimals that texts spell, or that numbers are, rounded half to even, as their bytes.\n",
     &["x"],
     DecimalForm::DEF,
 );
@@ -147,14 +148,14 @@ fn infer_parse(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     let [x] = args else { return Err(Error::value(format!("{} arguments are given", args.len())).wanted("one")) };
     let spec = x.tensor()?;
     let dims = spec.shape.dims().ok_or_else(|| Error::shape("the rank is not known").wanted("a known rank"))?;
-    if spec.dtype != DType::String {
+    if spec.dtype != DType::String && !spec.dtype.is_numeric() {
         return Err(Error::dtype(format!("found {}", spec.dtype)).wanted("string"));
     }
     Ok(form.spec(dims))
 }
 
 /// The integer divided by another, rounded half to even.
-fn rounded(value: i256, by: i256) -> Option<i256> {
+pub(super) fn rounded(value: i256, by: i256) -> Option<i256> {
     let (whole, rest) = (value.checked_div(by)?, value.checked_rem(by)?);
     let sign = if (value < i256::ZERO) == (by < i256::ZERO) { i256::ONE } else { i256::MINUS_ONE };
     // What is left is compared with what is missing, since its double may not fit.
@@ -165,7 +166,7 @@ fn rounded(value: i256, by: i256) -> Option<i256> {
 }
 
 /// The integer with so many more digits.
-fn shifted(value: i256, by: i64) -> Option<i256> {
+pub(super) fn shifted(value: i256, by: i64) -> Option<i256> {
     if by >= 0 {
         return if value == i256::ZERO { Some(value) } else { value.checked_mul(power(by)?) };
     }
@@ -173,8 +174,25 @@ fn shifted(value: i256, by: i64) -> Option<i256> {
     power(-by).map_or(Some(i256::ZERO), |power| rounded(value, power))
 }
 
+type Cells<'a> = &'a [[u8; 16]];
+
+/// The cells of two arguments, if those and the result have 16 bytes each.
+fn narrow_pairs(args: &[Value], bits: i64) -> Result<Option<(Cells<'_>, Cells<'_>)>> {
+    if bits != 128 {
+        return Ok(None);
+    }
+    let (x, y) = (args[0].tensor()?.data()?, args[1].tensor()?.data()?);
+    Ok(narrow::cells_of(x)?.zip(narrow::cells_of(y)?))
+}
+
 fn run_scaled(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let DecimalShift { by, precision, bits } = *DecimalShift::of(attrs)?;
+    if let (128, Some(cells), Some(shift)) = (bits, narrow::cells_of(args[0].tensor()?.data()?)?, Shift::of(by)) {
+        let scaled = |i: usize| shift.shifted(i128::from_le_bytes(cells[i]));
+        if let Some(made) = narrow::made(&outer_dims(&args[0])?, precision, scaled)? {
+            return Ok(made);
+        }
+    }
     let values = integers(args[0].tensor()?.data()?)?.map(|v| shifted(v, by));
     Form::of(precision, bits)?.tensor(&outer_dims(&args[0])?, values)
 }
@@ -182,12 +200,33 @@ fn run_scaled(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
 fn run_product(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let DecimalForm { precision, bits, .. } = *DecimalForm::of(attrs)?;
     let (dims, pairs) = pairs(args)?;
+    if let Some((x, y)) = narrow_pairs(args, bits)? {
+        let product = |i: usize| {
+            let (x, y) = (i128::from_le_bytes(x[i]), i128::from_le_bytes(y[i]));
+            match (i64::try_from(x), i64::try_from(y)) {
+                (Ok(x), Ok(y)) => Some(i128::from(x) * i128::from(y)),
+                _ => x.checked_mul(y),
+            }
+        };
+        if let Some(made) = narrow::made(&dims, precision, product)? {
+            return Ok(made);
+        }
+    }
     Form::of(precision, bits)?.tensor(&dims, pairs.map(|(x, y)| x.checked_mul(y)))
 }
 
 fn run_quotient(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let DecimalShift { by, precision, bits } = *DecimalShift::of(attrs)?;
     let (dims, pairs) = pairs(args)?;
+    if let (Some((x, y)), Some(shift)) = (narrow_pairs(args, bits)?, by.checked_abs().and_then(Shift::of)) {
+        let quotient = |i: usize| {
+            let (x, y) = (i128::from_le_bytes(x[i]), i128::from_le_bytes(y[i]));
+            if by >= 0 { narrow::rounded(shift.shifted(x)?, y) } else { narrow::rounded(x, shift.shifted(y)?) }
+        };
+        if let Some(made) = narrow::made(&dims, precision, quotient)? {
+            return Ok(made);
+        }
+    }
     let pairs: Vec<(i256, i256)> = pairs.collect();
     if let Some(i) = pairs.iter().position(|(_, y)| *y == i256::ZERO) {
         return Err(Error::value(format!("element {i} is divided by zero")).wanted("divisors that are not zero"));
@@ -200,7 +239,13 @@ fn run_quotient(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<O
 
 fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let DecimalForm { precision, scale, bits } = *DecimalForm::of(attrs)?;
-    let dense = args[0].tensor()?.data()?;
+    if bits == 128
+        && let Some(made) = quick(args[0].tensor()?.data()?, precision, scale)?
+    {
+        return Ok(made);
+    }
+    let texts = ops::as_string(&args[0])?;
+    let dense = texts.tensor()?.data()?;
     let mut values = Vec::with_capacity(dense.len());
     for i in 0..dense.len() {
         let text = dense.str_at(i)?;
@@ -212,8 +257,41 @@ fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
     Form::of(precision, bits)?.tensor(dense.dims(), values.into_iter().map(Some))
 }
 
+/// Decimals of texts, integers and f64 by integers of 128 bits; none where one is no number, or has more digits.
+fn quick(x: &Dense, precision: i64, scale: i64) -> Result<Option<Outputs>> {
+    let by_text = |text: &str| spelled(text, scale)?.to_i128();
+    macro_rules! whole {
+        ($t:ty) => {{
+            let (numbers, Some(shift)) = (x.as_slice::<$t>()?, Shift::of(scale)) else { return Ok(None) };
+            narrow::made(x.dims(), precision, |i| shift.shifted(numbers[i].into()))
+        }};
+    }
+    match x.dtype() {
+        DType::String => narrow::made(x.dims(), precision, |i| {
+            let text = x.str_at(i).ok()?;
+            narrow::spelled(text.as_bytes(), scale).or_else(|| by_text(text))
+        }),
+        DType::F64 => {
+            let (numbers, power) = (x.as_slice::<f64>()?, narrow::float_power(scale.unsigned_abs()));
+            narrow::made(x.dims(), precision, |i| {
+                let near = power.and_then(|power| narrow::of_float(numbers[i], power, scale < 0));
+                near.or_else(|| by_text(&format!("{:?}", numbers[i])))
+            })
+        }
+        DType::I8 => whole!(i8),
+        DType::I16 => whole!(i16),
+        DType::I32 => whole!(i32),
+        DType::I64 => whole!(i64),
+        DType::U8 => whole!(u8),
+        DType::U16 => whole!(u16),
+        DType::U32 => whole!(u32),
+        DType::U64 => whole!(u64),
+        _ => Ok(None),
+    }
+}
+
 /// The integer of a number in text at a scale, rounded half to even; none if it is no number, or too large.
-fn spelled(text: &str, scale: i64) -> Option<i256> {
+pub(super) fn spelled(text: &str, scale: i64) -> Option<i256> {
     let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let rest = if negative { rest } else { rest.strip_prefix('+').unwrap_or(rest) };
     let (digits, exponent) = match rest.split_once(['e', 'E']) {

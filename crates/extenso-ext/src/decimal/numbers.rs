@@ -64,16 +64,16 @@ fn made(x: &Value, precision: i64, scale: i64) -> Result<Value> {
     if let Some(x) = typed::<DecimalTensor>(x) {
         return Ok(in_form(&x, precision, scale, bits.max(if x.width() == 32 { 256 } else { 128 }))?.into_value());
     }
-    let texts = match x.tensor().map(|tensor| tensor.dtype()) {
-        Ok(DType::String) => x.clone(),
-        Ok(dtype) if dtype.is_integer() || dtype.is_float() => ops::as_string(x)?,
-        _ => return Err(Error::dtype(format!("found {}", x.spec()?)).wanted("integers, floats, strings or decimals")),
-    };
-    parsed(texts, precision, scale, bits).map(ExtensionType::into_value)
+    match x.tensor().map(|tensor| tensor.dtype()) {
+        Ok(dtype) if dtype == DType::String || dtype.is_numeric() => {
+            parsed(x.clone(), precision, scale, bits).map(ExtensionType::into_value)
+        }
+        _ => Err(Error::dtype(format!("found {}", x.spec()?)).wanted("integers, floats, strings or decimals")),
+    }
 }
 
-fn parsed(texts: Value, precision: i64, scale: i64, bits: i64) -> Result<DecimalTensor> {
-    let cells = call_one(&DECIMAL_PARSE, &[Arg::Value(texts)], &DecimalForm { precision, scale, bits })?;
+fn parsed(numbers: Value, precision: i64, scale: i64, bits: i64) -> Result<DecimalTensor> {
+    let cells = call_one(&DECIMAL_PARSE, &[Arg::Value(numbers)], &DecimalForm { precision, scale, bits })?;
     DecimalTensor::of_bits(cells.tensor()?.clone(), precision, scale, bits)
 }
 
@@ -153,7 +153,7 @@ fn number(arg: &Arg) -> Result<Option<DecimalTensor>> {
         Arg::Scalar(_) | Arg::List(_) => return Ok(None),
         Arg::Value(value) => {
             return match value.tensor().map(|tensor| tensor.dtype()) {
-                Ok(dtype) if dtype.is_integer() => parsed(ops::as_string(value)?, 20, 0, 128).map(Some),
+                Ok(dtype) if dtype.is_integer() => parsed(value.clone(), 20, 0, 128).map(Some),
                 Ok(_) => Ok(None),
                 Err(_) => Ok(typed(value)),
             };
@@ -201,7 +201,8 @@ fn stretched(x: DecimalTensor, y: DecimalTensor) -> Result<(DecimalTensor, Decim
 fn compared(call: &Call<'_>) -> Answer {
     let Some((x, y)) = operands(call)? else { return Ok(None) };
     let (x, y) = alike(&x, &y)?;
-    answer(call_one(call.op, &[Arg::from(x.order()?), Arg::from(y.order()?)], call.attrs)?)
+    let keys: Vec<Arg> = DecimalTensor::orders(&[&x, &y])?.into_iter().map(Arg::Value).collect();
+    answer(call_one(call.op, &keys, call.attrs)?)
 }
 
 /// The sum or difference.

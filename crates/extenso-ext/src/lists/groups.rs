@@ -5,6 +5,7 @@ use super::pick::parts;
 use super::{Beside, along, along_one, cut_by, in_shape_of, only, rows_value};
 use crate::args::typed_ref;
 use crate::axes::{positions, rank};
+use crate::meaning::order::has_keys;
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{DType, Error, Result};
@@ -91,7 +92,7 @@ impl Sorted {
 ///
 /// Errors: as [`Sorted::of`].
 fn in_order(rows: &RaggedTensor) -> Result<(Value, Runs)> {
-    if rank(rows.values())? > 1 || is_record(rows.values()) {
+    if rank(rows.values())? > 1 || is_record(rows.values()) || has_keys(rows.values()) {
         let sorted = Sorted::of(rows)?;
         return Ok((sorted.rows.values().clone(), sorted.runs()?));
     }

@@ -8,19 +8,23 @@ use super::groups::ranks;
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, rank, zeros};
 use crate::masked::MaskedTensor;
+use crate::meaning::order::keys_of;
 use crate::ragged::RaggedTensor;
 use crate::structs::StructTensor;
 use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result};
 
-/// The lists with a key for each element in its place: the element itself, if it has no axes.
+/// The lists with a key for each element in its place: the element itself, if it has no axes and no key.
 ///
 /// Errors: elements that are rows, or of a size that is not known while tracing; elements without an order.
 pub(super) fn keys(rows: &RaggedTensor) -> Result<RaggedTensor> {
     let values = rows.values();
     match rank(values)? {
         1 if is_record(values) => rows.with_values(of_records(values)?),
-        1 => Ok(rows.clone()),
+        1 => match keys_of(values)? {
+            Some(keys) => rows.with_values(keys),
+            None => Ok(rows.clone()),
+        },
         n => rows.with_values(of_parts(values, n)?),
     }
 }

@@ -7,7 +7,9 @@ use super::pick::{filled_like, parts};
 use super::{Beside, along, check_scalars, flat_values, in_shape_of, only, with_flat};
 use crate::args::{answer, typed_ref};
 use crate::axes::rank;
+use crate::categorical::CategoricalTensor;
 use crate::masked::MaskedTensor;
+use crate::meaning::order::keys_of_both;
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::Attrs;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Scalar, Tensor, Value, ops, strengthen};
@@ -76,13 +78,27 @@ fn within(x: &Value, test: &Value, axis: Option<i64>) -> Result<Value> {
         }
         None => {
             let (values, test) = (flat_values(x)?, crate::ragged::flatten(test.clone(), None)?);
-            match (&values, &test) {
-                (Value::Tensor(one), Value::Tensor(other)) if one.dtype() == other.dtype() => {
-                    with_flat(x, &members_of_one(&values, &test, one.dtype())?)
-                }
-                _ => with_flat(x, &within(&values, &test, Some(0))?),
-            }
+            with_flat(x, &members_of_all(&values, &test)?)
         }
+    }
+}
+
+/// For each value of a vector whether it is in another, both of any type.
+fn members_of_all(values: &Value, test: &Value) -> Result<Value> {
+    if let (Value::Tensor(one), Value::Tensor(other)) = (values, test)
+        && one.dtype() == other.dtype()
+    {
+        return members_of_one(values, test, one.dtype());
+    }
+    if let (Some(x), Value::Tensor(test)) = (typed_ref::<CategoricalTensor>(values), test)
+        && let Some(words) = x.words()
+        && words.dtype() == test.dtype()
+    {
+        return ops::take(members_of_one(x.categories(), &test.clone().into(), test.dtype())?, x.codes(), 0);
+    }
+    match keys_of_both(values, test)? {
+        Some([values, test]) => members_of_one(&values, &test, values.tensor()?.dtype()),
+        None => within(values, test, Some(0)),
     }
 }
 

@@ -70,7 +70,8 @@ fn looked_up<T: Meaning>(call: &Call<'_>) -> Answer {
     let [x, keys, rest @ ..] = call.args else { return Ok(None) };
     let (Some(x), Some(keys)) = (typed_arg::<T>(x), typed_arg::<T>(keys)) else { return Ok(None) };
     let (x, keys) = x.alike(&keys)?;
-    let args: Vec<Arg> = [x.order()?, keys.order()?].into_iter().map(Arg::Value).chain(rest.iter().cloned()).collect();
+    let orders = T::orders(&[&x, &keys])?;
+    let args: Vec<Arg> = orders.into_iter().map(Arg::Value).chain(rest.iter().cloned()).collect();
     again(call, &args).map(Some)
 }
 
@@ -184,6 +185,34 @@ pub(crate) fn in_numbers(value: &Value) -> Result<Option<Value>> {
         Some(if T::BY_KEYS { Numbered::of(&x).map(|found| found.numbers) } else { x.order() })
     }
     first_of_ordered!(of(value)).transpose()
+}
+
+/// Whether elements are equal where their keys are, and these are found at once: decimals, and categories of distinct words.
+pub(crate) fn has_keys(value: &Value) -> bool {
+    typed_ref::<DecimalTensor>(value).is_some()
+        || typed_ref::<CategoricalTensor>(value).is_some_and(|x| x.are_distinct())
+}
+
+/// Numbers or texts of elements in their order, by which they are equal as well; none of a value that has none.
+pub(crate) fn keys_of(value: &Value) -> Result<Option<Value>> {
+    if !has_keys(value) {
+        return Ok(None);
+    }
+    if let Some(x) = typed_ref::<CategoricalTensor>(value) {
+        return x.order().map(Some);
+    }
+    let Some(x) = typed_ref::<DecimalTensor>(value) else { return Ok(None) };
+    Ok(DecimalTensor::orders(&[&x])?.pop())
+}
+
+/// The same of two values of one meaning, times among them; none of others.
+pub(crate) fn keys_of_both(a: &Value, b: &Value) -> Result<Option<[Value; 2]>> {
+    fn of<T: Meaning>(a: &Value, b: &Value) -> Option<Result<Vec<Value>>> {
+        let (a, b) = (typed_ref::<T>(a)?, typed_ref::<T>(b)?);
+        a.meets(&b).is_ok().then(|| T::orders(&[&a, &b]))
+    }
+    let found = super::first_of!(of(a, b); TimestampTensor, DateTensor, TimeTensor, DurationTensor, DecimalTensor);
+    Ok(found.transpose()?.and_then(|keys| keys.try_into().ok()))
 }
 
 /// Whether the fold has nothing to say of no elements like those of the value: texts, times, decimals and categories have no largest and no

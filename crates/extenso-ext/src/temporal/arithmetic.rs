@@ -5,6 +5,7 @@ use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor, s
 use crate::args::{again, answer, answer_ext, flat, typed_arg};
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, measured, moved, register_moves};
+use crate::written::each;
 use extenso_core::{Answer, Arg, Call, Class, ExtensionType, OpDef, Target, Tensor, Value, call_one, on, ops};
 use extenso_types::{DType, Error, Result, TypeDef};
 use std::sync::Arc;
@@ -237,6 +238,9 @@ fn days_between(call: &Call<'_>) -> Answer {
 
 /// The sum; on data, one that wraps is an error.
 fn summed(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    if let Some(sum) = exact(a, b, i64::checked_add) {
+        return Ok(sum);
+    }
     let sum = ops::add(a, b)?;
     // A sum wraps where both have the sign that it has not.
     wraps(&ops::bitwise_xor(a, &sum)?, &ops::bitwise_xor(b, &sum)?)?;
@@ -244,9 +248,25 @@ fn summed(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 }
 
 fn differed(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    if let Some(difference) = exact(a, b, i64::checked_sub) {
+        return Ok(difference);
+    }
     let difference = ops::subtract(a, b)?;
     wraps(&ops::bitwise_xor(a, b)?, &ops::bitwise_xor(a, &difference)?)?;
     difference.tensor().cloned()
+}
+
+/// What `f` makes of i64 that are there, pair by pair or beside one; none of symbols and of other sizes, or where it makes none.
+pub(super) fn exact(a: &Tensor, b: &Tensor, f: fn(i64, i64) -> Option<i64>) -> Option<Tensor> {
+    let (x, y) = (a.data().ok()?, b.data().ok()?);
+    let (a, b) = (x.as_slice::<i64>().ok()?, y.as_slice::<i64>().ok()?);
+    let (dims, made) = match (x.dims(), y.dims()) {
+        (dims, like) if dims == like => (dims, each(a.len(), |i| f(a[i], b[i]))?),
+        (dims, []) => (dims, each(a.len(), |i| f(a[i], b[0]))?),
+        ([], dims) => (dims, each(b.len(), |i| f(a[0], b[i]))?),
+        _ => return None,
+    };
+    Tensor::from_vec(made).with_dims(dims).ok()
 }
 
 fn wraps(a: &Value, b: &Value) -> Result<()> {

@@ -7,7 +7,8 @@ use super::{DateTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::typed;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
-use extenso_core::{ExtensionType, Value, ops};
+use crate::written::each;
+use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 const PARTS: &str = "'year', 'month', 'day', 'weekday', 'day_of_year', 'hour', 'minute', 'second' or 'nanosecond'";
@@ -50,38 +51,50 @@ fn part_of(x: &Value, part: &str) -> Result<Value> {
         return Ok(found);
     }
     let unit = x.unit().parse::<TimeUnit>()?;
-    let (local, per_day) = (shifted(&x, unit)?.0, 86_400 * unit.per_second());
-    of_time(&ops::remainder(local, per_day)?, unit, part)?.ok_or_else(|| no_part(part, "a timestamp"))
+    of_time(&within_day(&x)?, unit, part)?.ok_or_else(|| no_part(part, "a timestamp"))
 }
 
 /// The days since 1970-01-01 that timestamps are in, as i64.
 ///
 /// Errors: a zone whose offset changes.
 pub(super) fn days_of(x: &TimestampTensor) -> Result<Value> {
-    let unit = x.unit().parse::<TimeUnit>()?;
-    let (local, carried) = shifted(x, unit)?;
-    ops::add(ops::floor_divide(local, 86_400 * unit.per_second())?, carried)
+    let Some(at) = Local::of(x)? else { return ops::floor_divide(x.values(), per_day(x)?) };
+    ops::add(ops::floor_divide(at.within, per_day(x)?)?, at.days)
 }
 
 /// The units since midnight at which timestamps are, in their zone.
 ///
 /// Errors: a zone whose offset changes.
 pub(super) fn within_day(x: &TimestampTensor) -> Result<Value> {
-    let unit = x.unit().parse::<TimeUnit>()?;
-    ops::remainder(shifted(x, unit)?.0, 86_400 * unit.per_second())
+    let Some(at) = Local::of(x)? else { return ops::remainder(x.values(), per_day(x)?) };
+    ops::remainder(at.within, per_day(x)?)
 }
 
 fn no_part(part: &str, of: &str) -> Error {
     Error::value(format!("{of} has no part '{part}'")).wanted(PARTS)
 }
 
-/// The time within the day of the zone, and the days: the offset is added where it cannot overflow.
-fn shifted(x: &TimestampTensor, unit: TimeUnit) -> Result<(Value, Value)> {
-    let per_day = 86_400 * unit.per_second();
-    let seconds = x.zone().map_or(Ok(0), offset_of)?;
-    let days = ops::floor_divide(x.values(), per_day)?;
-    let within = ops::add(ops::remainder(x.values(), per_day)?, seconds * unit.per_second())?;
-    Ok((within, days))
+fn per_day(x: &TimestampTensor) -> Result<i64> {
+    Ok(86_400 * x.unit().parse::<TimeUnit>()?.per_second())
+}
+
+/// Days, and units since their midnights with the offset of the zone, which is added where it cannot overflow.
+struct Local {
+    within: Value,
+    days: Value,
+}
+
+impl Local {
+    /// Those of timestamps; none where the zone has no offset.
+    fn of(x: &TimestampTensor) -> Result<Option<Local>> {
+        let per_day = per_day(x)?;
+        let ahead = x.zone().map_or(Ok(0), offset_of)? * (per_day / 86_400);
+        if ahead == 0 {
+            return Ok(None);
+        }
+        let days = ops::floor_divide(x.values(), per_day)?;
+        Ok(Some(Local { within: ops::add(ops::remainder(x.values(), per_day)?, ahead)?, days }))
+    }
 }
 
 /// The seconds that a zone is ahead of UTC.
@@ -123,6 +136,9 @@ fn of_days(days: &Value, part: &str) -> Result<Option<Value>> {
     if !matches!(part, "year" | "month" | "day" | "day_of_year") {
         return Ok(None);
     }
+    if let Some(made) = of_data(days, part) {
+        return Ok(Some(made));
+    }
     // Eras of 400 years from 0000-03-01, years of an era, and days of a year that begins in March.
     let z = ops::add(days, 719_468_i64)?;
     let era = ops::floor_divide(&z, 146_097_i64)?;
@@ -147,6 +163,41 @@ fn of_days(days: &Value, part: &str) -> Result<Option<Value>> {
     }))
 }
 
+/// The same of days that are there, each by itself; none of a symbol.
+fn of_data(days: &Value, part: &str) -> Option<Value> {
+    let dense = days.tensor().ok()?.data().ok()?;
+    let days = dense.as_slice::<i64>().ok()?;
+    let parts = each(days.len(), |i| {
+        let (year, month, day) = civil(days[i]);
+        Some(match part {
+            "year" => year,
+            "month" => month,
+            "day" => day,
+            _ => days[i] - days_from(year, 1, 1) + 1,
+        })
+    })?;
+    Some(Tensor::from_vec(parts).with_dims(dense.dims()).ok()?.into())
+}
+
+/// The year, month and day of days since 1970-01-01.
+pub(super) fn civil(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let (era, doe) = (z.div_euclid(146_097), z.rem_euclid(146_097));
+    let yoe = (doe - doe / 1_460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let (day, month) = (doy - (153 * mp + 2) / 5 + 1, if mp < 10 { mp + 3 } else { mp - 9 });
+    (yoe + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// The days since 1970-01-01 of a year, month and day: Hinnant's `days_from_civil`.
+pub(super) fn days_from(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let (era, yoe) = (year.div_euclid(400), year.rem_euclid(400));
+    let doy = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
+}
+
 /// The days from 1970-01-01 to the first of January of a year.
 fn first_day(year: &Value) -> Result<Value> {
     let before = ops::subtract(year, 1_i64)?;
@@ -166,4 +217,19 @@ fn of_time(units: &Value, unit: TimeUnit, part: &str) -> Result<Option<Value>> {
         "nanosecond" => ops::multiply(ops::remainder(units, per_second)?, 1_000_000_000 / per_second)?,
         _ => return Ok(None),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_of_a_civil_date_are_those_that_it_is_of() {
+        let days = (-200_000..200_000).chain([i64::MIN / 86_400, i64::MAX / 86_400]);
+        for day in days {
+            let (year, month, of) = civil(day);
+            assert!((1..=12).contains(&month) && (1..=31).contains(&of));
+            assert_eq!(days_from(year, month, of), day);
+        }
+    }
 }

@@ -6,6 +6,7 @@ use super::unit::{in_unit, rescaled};
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::typed;
 use crate::meaning::nested::{below_filled, is_text, under_meaning_of};
+use crate::written::each;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 
@@ -162,9 +163,20 @@ fn midnights(dates: &DateTensor, unit: &str, zone: Option<&str>) -> Result<Tenso
 
 /// Days as 32 bits.
 fn counted_days(days: Value) -> Result<Tensor> {
+    if let Some(made) = narrowed(&days) {
+        return Ok(made);
+    }
     let fits = ops::equal(ops::cast(ops::cast(&days, DType::I32)?, DType::I64)?, &days)?;
     let days = ops::check_all(days, fits, "the day does not fit 32 bits", "a day within 5.8 million years")?;
     Ok(ops::cast(days, DType::I32)?.tensor()?.clone())
+}
+
+/// The same of days that are there, if all fit.
+fn narrowed(days: &Value) -> Option<Tensor> {
+    let dense = days.tensor().ok()?.data().ok()?;
+    let days = dense.as_slice::<i64>().ok()?;
+    let narrow = each(days.len(), |i| i32::try_from(days[i]).ok())?;
+    Tensor::from_vec(narrow).with_dims(dense.dims()).ok()
 }
 
 fn integers(x: &Value, dtype: DType) -> Result<Tensor> {

@@ -4,6 +4,7 @@
 //! at all.
 
 use super::TimeUnit;
+use super::calendar::days_from;
 use crate::spelling::Zone;
 
 /// The most digits of a year, of a number of units and of a fraction; more would not fit 64 bits.
@@ -11,6 +12,9 @@ const MOST: usize = 24;
 
 /// Units since 1970-01-01T00:00:00 of a point in time; with a zone in UTC, and then the text must say its offset.
 pub(crate) fn timestamp(text: &str, unit: TimeUnit, zone: Option<&Zone>) -> Option<i128> {
+    if let Some(units) = quick(text.as_bytes(), unit, zone.is_some()) {
+        return Some(units.into());
+    }
     let at = text.find(['T', 't', ' '])?;
     let (day, rest) = (date(&text[..at])?, &text[at + 1..]);
     let (clock, ahead) = match zone {
@@ -43,30 +47,80 @@ fn offset<'t>(text: &'t str, zone: &Zone) -> Option<(&'t str, i128)> {
 
 /// Days since 1970-01-01.
 pub(crate) fn date(text: &str) -> Option<i128> {
+    if let Some(days) = quick_date(text.as_bytes()) {
+        return Some(days.into());
+    }
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (year, rest) = text.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
-    let year = if (4..=12).contains(&year.len()) { digits(year)? } else { return None };
-    let (year, month, day) = (if negative { -year } else { year }, two(month, 12)?, two(day, 31)?);
+    let year = if (4..=12).contains(&year.len()) { i64::try_from(digits(year)?).ok()? } else { return None };
+    let year = if negative { -year } else { year };
+    let (month, day) = (i64::try_from(two(month, 12)?).ok()?, i64::try_from(two(day, 31)?).ok()?);
+    is_day(year, month, day).then(|| days_from(year, month, day).into())
+}
+
+/// Whether a month of a year has so many days.
+fn is_day(year: i64, month: i64, day: i64) -> bool {
     let leap = year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);
     let last = match month {
-        2 => 28 + i128::from(leap),
+        2 => 28 + i64::from(leap),
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     };
-    ((1..=last).contains(&day) && month > 0).then(|| days(year, month, day))
+    (1..=12).contains(&month) && (1..=last).contains(&day)
 }
 
-/// Hinnant's `days_from_civil`.
-fn days(year: i128, month: i128, day: i128) -> i128 {
-    let year = year - i128::from(month <= 2);
-    let (era, yoe) = (year.div_euclid(400), year.rem_euclid(400));
-    let doy = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
+/// The units of a point in time as it is usually written: a year of four digits, at most nine behind the point, and with a zone `Z` or an
+/// offset; none of any other text, which may be one too.
+fn quick(text: &[u8], unit: TimeUnit, zoned: bool) -> Option<i64> {
+    let (day, rest) = text.split_at_checked(10)?;
+    let [b'T' | b't' | b' ', clock @ ..] = rest else { return None };
+    let (clock, ahead) = match (zoned, clock) {
+        (false, _) => (clock, 0),
+        (true, [clock @ .., b'Z' | b'z']) => (clock, 0),
+        (true, [clock @ .., sign @ (b'+' | b'-'), h, i, b':', m, n]) => {
+            let (hours, minutes) = (few(&[*h, *i], 23)?, few(&[*m, *n], 59)?);
+            (clock, if *sign == b'-' { -1 } else { 1 } * 60 * (60 * hours + minutes))
+        }
+        (true, _) => return None,
+    };
+    let seconds = 86_400 * quick_date(day)? - ahead;
+    seconds.checked_mul(unit.per_second())?.checked_add(quick_time(clock, unit)?)
+}
+
+/// The days since 1970-01-01 of a date whose year has four digits.
+fn quick_date(text: &[u8]) -> Option<i64> {
+    let [a, b, c, d, b'-', e, f, b'-', g, h] = text else { return None };
+    let (year, month, day) = (few(&[*a, *b, *c, *d], 9_999)?, few(&[*e, *f], 12)?, few(&[*g, *h], 31)?);
+    is_day(year, month, day).then(|| days_from(year, month, day))
+}
+
+/// The units since midnight of a time of at most nine digits behind the point.
+fn quick_time(text: &[u8], unit: TimeUnit) -> Option<i64> {
+    let [a, b, b':', c, d, b':', e, f, rest @ ..] = text else { return None };
+    let seconds = 3_600 * few(&[*a, *b], 23)? + 60 * few(&[*c, *d], 59)? + few(&[*e, *f], 59)?;
+    let nanoseconds = match rest {
+        [] => 0,
+        [b'.', behind @ ..] if (1..=9).contains(&behind.len()) => {
+            (behind.len()..9).try_fold(few(behind, 999_999_999)?, |v, _| Some(10 * v))?
+        }
+        _ => return None,
+    };
+    let each = 1_000_000_000 / unit.per_second();
+    (nanoseconds % each == 0).then_some(seconds * unit.per_second() + nanoseconds / each)
+}
+
+/// A few digits that are at most this.
+fn few(text: &[u8], most: i64) -> Option<i64> {
+    let digit = |v: i64, byte: &u8| byte.is_ascii_digit().then(|| 10 * v + i64::from(byte - b'0'));
+    text.iter().try_fold(0, digit).filter(|v| *v <= most)
 }
 
 /// Units since midnight.
 pub(crate) fn time(text: &str, unit: TimeUnit) -> Option<i128> {
+    if let Some(units) = quick_time(text.as_bytes(), unit) {
+        return Some(units.into());
+    }
     let (hours, rest) = text.split_once(':')?;
     let (minutes, seconds) = rest.split_once(':')?;
     let (whole, _) = seconds.split_once('.').unwrap_or((seconds, ""));

@@ -3,7 +3,7 @@
 //! Invariant: integers are scaled and divided without a float. `/` rounds to the nearest unit, of two as near to the even one, and `//` down.
 //! What does not fit 64 bits is an error, in a traced function when it runs.
 
-use super::arithmetic::in_one_unit;
+use super::arithmetic::{exact, in_one_unit};
 use super::{DateTensor, DurationTensor, TimeUnit};
 use crate::args::{answer, answer_ext, flat, typed_arg};
 use extenso_core::{Answer, Arg, Call, Tensor, Value, call_one, ops, strengthen};
@@ -22,6 +22,9 @@ pub(super) fn multiplied(call: &Call<'_>) -> Answer {
 fn scaled(by: &DurationTensor, factor: &Tensor) -> Answer {
     if factor.dtype().is_float() {
         return over(by, rounded(ops::multiply(ops::cast(by.values(), DType::F64)?, factor)?)?);
+    }
+    if let Some(product) = exact(by.values(), factor, i64::checked_mul) {
+        return over(by, product.into());
     }
     let product = ops::multiply(by.values(), factor)?;
     // A product that wrapped is not divided back, and the smallest number is nobody's negative.

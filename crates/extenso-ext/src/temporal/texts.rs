@@ -6,6 +6,7 @@ use super::pattern::Pattern;
 use super::{DateTensor, DurationTensor, TimeTensor, TimestampTensor};
 use crate::args::{answer, flat, typed};
 use crate::spelling::Spelling;
+use crate::written::{each, strings};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::{Answer, Arg, Call, Class, OpDef, OutputSpecs, Outputs, Tensor, Value, call_one, ops};
 use extenso_types::{DType, Error, LeafSpec, Result, TensorSpec};
@@ -116,8 +117,7 @@ fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
             let count = i64::try_from(pattern.parse(text)?).ok()?;
             (!is_narrow || i32::try_from(count).is_ok()).then_some(count)
         }
-        None if is_narrow => Some(i32::from_le_bytes(first(&spelling.parse(text)?)).into()),
-        None => Some(i64::from_le_bytes(first(&spelling.parse(text)?))),
+        None => spelling.count(text),
     };
     let count = |i: usize| {
         let text = dense.str_at(i)?;
@@ -127,7 +127,10 @@ fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
             Error::value(format!("element {i} is '{shown}'")).wanted(wanted.unwrap_or_else(|| spelling.wanted()))
         })
     };
-    let counts = (0..dense.len()).map(count).collect::<Result<Vec<i64>>>()?;
+    let counts = match each(dense.len(), |i| counted(dense.str_at(i).ok()?)) {
+        Some(counts) => counts,
+        None => (0..dense.len()).map(count).collect::<Result<Vec<i64>>>()?,
+    };
     let tensor = match is_narrow {
         true => Tensor::from_vec(counts.into_iter().map(|count| count as i32).collect()),
         false => Tensor::from_vec(counts),
@@ -135,22 +138,24 @@ fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
     Ok(Outputs::from_iter([tensor.with_dims(dense.dims())?.into()]))
 }
 
-fn first<const N: usize>(cell: &[u8]) -> [u8; N] {
-    let mut bytes = [0; N];
-    bytes.iter_mut().zip(cell).for_each(|(byte, given)| *byte = *given);
-    bytes
-}
-
 fn run_texts(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, spelling, pattern) = (args[0].tensor()?, spelling(attrs)?, pattern(attrs)?);
-    let wide = ops::cast(x, DType::I64)?;
-    let shown = |(i, count): (usize, &i64)| match &pattern {
-        Some(pattern) => pattern.show(*count).ok_or_else(|| {
-            Error::value(format!("element {i} counts {count}, and is in no year that '{}' writes", pattern.format))
-                .wanted("a time within 262 thousand years of the present")
-        }),
-        None => Ok(spelling.show(&count.to_le_bytes()[..spelling.width()])),
+    let (dims, wide) = (x.data()?.dims(), ops::cast(x, DType::I64)?);
+    let counts = wide.tensor()?.as_slice::<i64>()?;
+    let write = |i: usize, out: &mut Vec<u8>| {
+        match &pattern {
+            Some(pattern) => out.extend_from_slice(pattern.show(counts[i])?.as_bytes()),
+            None => spelling.write_count(counts[i], out),
+        }
+        Some(())
     };
-    let texts = wide.tensor()?.as_slice::<i64>()?.iter().enumerate().map(shown).collect::<Result<Vec<String>>>()?;
-    Ok(Outputs::from_iter([Tensor::strings(x.data()?.dims(), &texts)?.into()]))
+    if let Some(texts) = strings(dims, write)? {
+        return Ok(Outputs::from_iter([texts.into()]));
+    }
+    let beyond = |pattern: &Pattern| counts.iter().enumerate().find(|(_, count)| pattern.show(**count).is_none());
+    let Some((pattern, (i, count))) = pattern.as_ref().and_then(|pattern| Some((pattern, beyond(pattern)?))) else {
+        return Err(Error::internal("a time has no text"));
+    };
+    Err(Error::value(format!("element {i} counts {count}, and is in no year that '{}' writes", pattern.format))
+        .wanted("a time within 262 thousand years of the present"))
 }
