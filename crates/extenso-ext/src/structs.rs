@@ -30,12 +30,15 @@ use crate::masked::of_elements;
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, Tensor, Value, element_count};
 use extenso_types::{Dim, Error, Path, Result, Segment, Shape};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 /// How many records may have no fields: no data stands behind their number, which must not take the memory.
 const MAX_BARE: usize = extenso_core::MAX_EMPTY;
+
+/// So many fields are looked for name by name.
+const FEW: usize = 8;
 
 /// One named value.
 pub(crate) type Field = (Arc<str>, Value);
@@ -185,11 +188,11 @@ impl StructTensor {
         &self,
         updates: impl IntoIterator<Item = (P, V)>,
     ) -> Result<StructTensor> {
-        let start = self.clone().into_value();
-        let mut updates = updates.into_iter().map(|(path, value)| (path.into(), value.into()));
-        let updated: Result<Value> =
-            updates.try_fold(start, |records, (path, value)| update::with_field(&records, &path, &value));
-        updated.and_then(|value| StructTensor::from_value(&value)).map_err(|e| e.at("StructTensor"))
+        let updates: Vec<(FieldPath, Value)> =
+            updates.into_iter().map(|(path, value)| (path.into(), value.into())).collect();
+        update::with_each(self, &updates)
+            .and_then(|value| StructTensor::from_value(&value))
+            .map_err(|e| e.at("StructTensor"))
     }
 
     /// These records without some fields.
@@ -215,20 +218,49 @@ impl StructTensor {
         StructTensor::from_value(&update::only_fields(&self.clone().into_value(), &names)?)
     }
 
-    /// One field replaced, or added at the end.
-    fn replaced(&self, name: &Arc<str>, value: Value) -> Result<StructTensor> {
-        // The other fields were checked when these records were made.
-        if name.is_empty() {
-            return Err(Error::value("the name of the new field is empty").wanted("a name"));
-        }
-        fits(self.shape.dims().unwrap_or(&[]), &value).map_err(|e| e.at(format!("field '{name}'")))?;
-        let mut fields = Vec::with_capacity(self.fields.len() + 1);
+    /// Fields replaced, or added at the end, one after the other.
+    fn replaced(&self, updates: &[(&Arc<str>, &Value)]) -> Result<StructTensor> {
+        let (mut shape, mut fields) = (self.shape.clone(), Vec::with_capacity(self.fields.len() + updates.len()));
         fields.extend(self.fields.iter().cloned());
-        match fields.iter_mut().find(|(known, _)| known == name) {
-            Some((_, old)) => *old = value,
-            None => fields.push((name.clone(), value)),
+        let mut places = self.places(updates.len());
+        for (i, (name, value)) in updates.iter().enumerate() {
+            // The other fields were checked when these records were made.
+            if name.is_empty() {
+                return Err(Error::value("the name of the new field is empty").wanted("a name"));
+            }
+            fits(shape.dims().unwrap_or(&[]), value).map_err(|e| e.at(format!("field '{name}'")))?;
+            let known = match updates.len() {
+                ..=FEW => fields.iter().position(|(known, _)| known == *name),
+                _ => places.get(*name).copied(),
+            };
+            let at = known.unwrap_or(fields.len());
+            match fields.get_mut(at) {
+                Some((_, old)) => *old = (*value).clone(),
+                None => {
+                    fields.push(((*name).clone(), (*value).clone()));
+                    places.insert((*name).clone(), at);
+                }
+            }
+            // The sizes of the others are in the shape from the first one on.
+            shape = sharpened(&shape, if i == 0 { &fields } else { &fields[at..=at] });
         }
-        Ok(StructTensor { shape: sharpened(&self.shape, &fields), fields, records: None })
+        Ok(StructTensor { shape, fields, records: None })
+    }
+
+    /// Where each field stands, if more than a few are looked for; else nothing, because a look at the names takes less time.
+    fn places(&self, wanted: usize) -> HashMap<Arc<str>, usize> {
+        let fields = if wanted > FEW { &self.fields[..] } else { &[] };
+        fields.iter().enumerate().map(|(i, (name, _))| (name.clone(), i)).collect()
+    }
+
+    /// One field, looked for at a place first: records that are alike have it at the same.
+    ///
+    /// Errors: there is none of this name.
+    fn field_at(&self, at: usize, name: &str) -> Result<&Value> {
+        match self.fields.get(at) {
+            Some((known, value)) if **known == *name => Ok(value),
+            _ => self.field(name),
+        }
     }
 
     /// A tensor with the outer axis of the records.

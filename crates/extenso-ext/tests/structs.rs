@@ -90,6 +90,28 @@ fn updating_a_field_keeps_the_buffers_of_the_others() {
 }
 
 #[test]
+fn many_updates_are_one_after_the_other() {
+    let column = |n: usize| value(&format!("[{n}, {n}]"));
+    let name = |i: usize| format!("f{i}");
+    let wide = StructTensor::from_fields(Shape::known(&[2]), (0..20).map(|i| (name(i), column(i)))).expect("fits");
+    // Some are replaced, some twice, some are new, some new ones are replaced.
+    let updates: Vec<(String, Value)> = (10..30).chain(15..35).map(|i| (name(i), column(100 + i))).collect();
+    let at_once = wide.with_updates(updates.clone()).expect("fits");
+    let each = updates.iter().try_fold(wide.clone(), |x, (name, new)| x.with_updates([(name.as_str(), new.clone())]));
+    assert_eq!(at_once.to_string(), each.expect("fits").to_string());
+    assert_eq!(at_once.field_names().collect::<Vec<_>>(), (0..35).map(name).collect::<Vec<_>>());
+    let odd = updates.into_iter().chain([("odd".to_string(), value("[1, 2, 3]"))]);
+    fails(wide.with_updates(odd), &["field 'odd'", "3", "2"]);
+    let backwards: Vec<String> = (0..35).rev().map(name).collect();
+    let turned = at_once.with_only(backwards.iter().map(String::as_str)).expect("there");
+    assert_eq!(turned.field_names().collect::<Vec<_>>(), backwards);
+    fails(wide.with_only(backwards.iter().map(String::as_str)), &["there is no field 'f34'"]);
+    // Joined by name, wherever the fields stand.
+    let joined = ops::concat(vec![at_once.into_value(), turned.into_value()], 0).expect("alike");
+    check(field_value(&joined, &"f3".parse::<Path>().expect("a path")), "[3, 3, 3, 3]");
+}
+
+#[test]
 fn rebuilding_from_leaves_is_the_value() {
     for text in [USERS, r#"{"a": 1, "b": [1, 2]}"#, "[{}, {}, {}]", "{}", r#"[[{"a": 1}], [{"a": 2}]]"#] {
         let x = value(text);

@@ -232,7 +232,7 @@ fn concat(call: &Call<'_>) -> Answer {
     let axis = int(normalize_axis(OneAxis::of(call.attrs)?.axis, first.rank())?);
     for (i, part) in parts.iter().enumerate() {
         let alike = part.rank() == first.rank() && part.fields().len() == first.fields().len();
-        if !alike || first.field_names().any(|name| part.field(name).is_err()) {
+        if !alike || first.field_names().enumerate().any(|(at, name)| part.field_at(at, name).is_err()) {
             let names = |x: &StructTensor| x.field_names().collect::<Vec<_>>().join(", ");
             return Err(Error::dtype(format!(
                 "argument {} has rank {} and fields [{}], argument 1 rank {} and fields [{}]",
@@ -246,10 +246,11 @@ fn concat(call: &Call<'_>) -> Answer {
         }
     }
     let join = |values: Result<Vec<Value>>| ops::concat(lists_alike(values?, first.rank())?, axis);
-    let field =
-        |name: &str| join(parts.iter().map(|part| part.field(name).cloned()).collect()).map_err(|e| at_field(e, name));
-    let fields: Result<Vec<Field>> = first.fields().iter().map(|(name, _)| Ok((name.clone(), field(name)?))).collect();
-    let fields = fields?;
+    let field = |(at, (name, _)): (usize, &Field)| {
+        let values = parts.iter().map(|part| part.field_at(at, name).cloned()).collect();
+        Ok((name.clone(), join(values).map_err(|e| at_field(e, name))?))
+    };
+    let fields: Vec<Field> = first.fields().iter().enumerate().map(field).collect::<Result<_>>()?;
     let counts: Option<Vec<Value>> = parts.iter().map(|part| Some(part.records.clone()?.into())).collect();
     if let Some(counts) = counts {
         let records = ops::concat(counts, axis)?;

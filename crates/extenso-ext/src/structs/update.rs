@@ -8,7 +8,34 @@ use crate::ragged::{RaggedTensor, has_rows};
 use extenso_core::{ExtensionType, Value};
 use extenso_types::{Error, Result};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
+
+/// The records with these fields replaced or added, one after the other.
+///
+/// Errors: those of [`with_field`], of the first update that does not fit.
+pub(super) fn with_each(records: &StructTensor, updates: &[(FieldPath, Value)]) -> Result<Value> {
+    let (mut value, mut left) = (records.clone().into_value(), updates);
+    while let Some(((path, new), behind)) = left.split_first() {
+        let fields: Vec<(&Arc<str>, &Value)> = left.iter().map_while(|update| own_field(records, update)).collect();
+        match typed_ref::<StructTensor>(&value).filter(|_| fields.len() > 1) {
+            Some(known) => {
+                let updated = known.replaced(&fields)?.into_value();
+                (value, left) = (updated, &left[fields.len()..]);
+            }
+            None => (value, left) = (with_field(&value, path, new)?, behind),
+        }
+    }
+    Ok(value)
+}
+
+/// The name and the value of an update that puts no records in rows and leads to no records inside.
+fn own_field<'a>(records: &StructTensor, (path, new): &'a (FieldPath, Value)) -> Option<(&'a Arc<str>, &'a Value)> {
+    match path.names() {
+        [name] if records.rank() < 2 || typed_ref::<RaggedTensor>(new).is_none() => Some((name, new)),
+        _ => None,
+    }
+}
 
 /// The value with `new` as the field that names lead to; `new` has the rows of the records on the way.
 ///
@@ -46,7 +73,7 @@ fn put(value: &Value, way: &[Arc<str>], name: &Arc<str>, new: &Value) -> Result<
 /// of one length from then on: whether lists of records happen to have one length must not decide what their fields may be.
 pub(super) fn with_replaced(records: &StructTensor, name: &Arc<str>, new: Value) -> Result<Value> {
     if records.rank() < 2 || typed_ref::<RaggedTensor>(&new).is_none() {
-        return Ok(records.replaced(name, new)?.into_value());
+        return Ok(records.replaced(&[(name, &new)])?.into_value());
     }
     let rows = RaggedTensor::of_uniform(&records.clone().into_value())?;
     let (rows, inner) = in_rows(rows, &new).map_err(|e| e.at(format!("field '{name}'")))?;
@@ -133,15 +160,19 @@ pub(super) fn only_fields(value: &Value, paths: &[&[Arc<str>]]) -> Result<Value>
         return if paths.len() == 1 { Ok(value.clone()) } else { Err(whole) };
     }
     let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut places: HashMap<&Arc<str>, usize> = HashMap::new();
     for (name, rest) in paths.iter().filter_map(|path| path.split_first()) {
-        match groups.iter_mut().find(|(known, _)| *known == name) {
+        let at = *places.entry(name).or_insert(groups.len());
+        match groups.get_mut(at) {
             Some((_, inner)) => inner.push(rest),
             None => groups.push((name, vec![rest])),
         }
     }
     each_record(value, &|records| {
+        let places = records.places(groups.len());
         let field = |(name, inner): &Group<'_>| {
-            let kept = only_fields(records.field(name)?, inner).map_err(|e| e.at(format!("field '{name}'")))?;
+            let found = places.get(*name).map_or_else(|| records.field(name), |at| Ok(&records.fields[*at].1));
+            let kept = only_fields(found?, inner).map_err(|e| e.at(format!("field '{name}'")))?;
             Ok(((*name).clone(), kept))
         };
         let fields: Result<Vec<Field>> = groups.iter().map(field).collect();
