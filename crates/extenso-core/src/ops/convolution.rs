@@ -92,7 +92,7 @@ fn convolved(x: &Arg, weights: &Arg, windows: Windows, groups: i64) -> Result<Va
         return Err(Error::dtype(format!("found {}", x.tensor()?.dtype())).wanted("numbers"));
     }
     let padded = padded(x, 0.0, *width, windows)?;
-    let places = places(&padded, *width, windows)?;
+    let places: Vec<Value> = places(&padded, *width, windows).collect::<Result<_>>()?;
     if groups == 1 {
         return filtered(places, weights, width * inputs, *filters);
     }
@@ -170,15 +170,15 @@ fn padded(x: &Value, fill: f64, width: usize, windows: Windows) -> Result<Value>
 /// Each place of a window is a slice, and each group of channels.
 const MOST_PLACES: usize = 4096;
 
-/// For each place of a window, what stands there in all windows.
-fn places(x: &Value, width: usize, windows: Windows) -> Result<Vec<Value>> {
-    let place = |at: usize| {
+/// For each place of a window, what stands there in all windows; made when it is asked for.
+fn places(x: &Value, width: usize, windows: Windows) -> impl Iterator<Item = Result<Value>> {
+    let place = move |at: usize| {
         let start = int(at).saturating_mul(windows.dilation);
         let behind = int(width - 1 - at).saturating_mul(windows.dilation);
         let stop = (behind > 0).then(|| vec![-behind]);
         slice(x, -2, start, stop, windows.stride)
     };
-    (0..width).map(place).collect()
+    (0..width).map(place)
 }
 
 /// The largest element of each window, channel by channel. What `padding` adds is never the largest.
@@ -192,11 +192,8 @@ fn places(x: &Value, width: usize, windows: Windows) -> Result<Vec<Value>> {
 /// assert_eq!(ops::max_pool1d(x, 2, None, ops::Padding::Valid).unwrap().to_string(), "[[3.0], [2.0]]");
 /// ```
 pub fn max_pool1d(x: impl Into<Arg>, width: i64, stride: Option<i64>, padding: Padding) -> Result<Value> {
-    let pooled = |x: Arg| {
-        let places = pooled_places(x.value()?, f64::NEG_INFINITY, width, stride, padding)?;
-        folded(places, |x, y| maximum(x, y))
-    };
-    pooled(x.into()).map_err(|e| e.at("max_pool1d"))
+    let largest = |x: Arg| pooled(x.value()?, f64::NEG_INFINITY, width, stride, padding, |x, y| maximum(x, y));
+    largest(x.into()).map_err(|e| e.at("max_pool1d"))
 }
 
 /// The mean of each window, channel by channel, over the places that lie in the sequence.
@@ -210,8 +207,8 @@ pub fn max_pool1d(x: impl Into<Arg>, width: i64, stride: Option<i64>, padding: P
 /// assert_eq!(ops::avg_pool1d(x, 2, None, ops::Padding::Valid).unwrap().to_string(), "[[2.0], [1.0]]");
 /// ```
 pub fn avg_pool1d(x: impl Into<Arg>, width: i64, stride: Option<i64>, padding: Padding) -> Result<Value> {
-    let pooled = |x: Arg| {
-        let total = |x: &Value| folded(pooled_places(x, 0.0, width, stride, padding)?, |x, y| add(x, y));
+    let mean = |x: Arg| {
+        let total = |x: &Value| pooled(x, 0.0, width, stride, padding, |x, y| add(x, y));
         in_f32(&[&x], |args| {
             let x = args[0].value()?;
             let totals = total(x)?;
@@ -222,10 +219,18 @@ pub fn avg_pool1d(x: impl Into<Arg>, width: i64, stride: Option<i64>, padding: P
             }
         })
     };
-    pooled(x.into()).map_err(|e| e.at("avg_pool1d"))
+    mean(x.into()).map_err(|e| e.at("avg_pool1d"))
 }
 
-fn pooled_places(x: &Value, fill: f64, width: i64, stride: Option<i64>, padding: Padding) -> Result<Vec<Value>> {
+/// What is at the places of each window, folded place by place: only one of them is there at a time.
+fn pooled(
+    x: &Value,
+    fill: f64,
+    width: i64,
+    stride: Option<i64>,
+    padding: Padding,
+    f: impl Fn(&Value, &Value) -> Result<Value>,
+) -> Result<Value> {
     let dtype = x.tensor()?.dtype();
     if !dtype.is_float() {
         return Err(Error::dtype(format!("found {dtype}")).wanted("floats"));
@@ -233,11 +238,8 @@ fn pooled_places(x: &Value, fill: f64, width: i64, stride: Option<i64>, padding:
     at_least_one("width", width)?;
     let windows = Windows { stride: stride.unwrap_or(width), dilation: 1, padding };
     let width = usize::try_from(width).unwrap_or(usize::MAX);
-    places(&padded(x, fill, width, windows)?, width, windows)
-}
-
-fn folded(places: Vec<Value>, f: impl Fn(&Value, &Value) -> Result<Value>) -> Result<Value> {
-    let mut places = places.into_iter();
-    let first = places.next().ok_or_else(|| Error::internal("a window without places"))?;
-    places.try_fold(first, |all, place| f(&all, &place))
+    let padded = padded(x, fill, width, windows)?;
+    let mut places = places(&padded, width, windows);
+    let first = places.next().ok_or_else(|| Error::internal("a window without places"))??;
+    places.try_fold(first, |all, place| f(&all, &place?))
 }
