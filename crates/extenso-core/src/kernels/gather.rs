@@ -178,6 +178,23 @@ pub fn text_ends<O: Offset>(offsets: &[O], at: &[i64], ends: &mut [i64]) -> usiz
     end
 }
 
+/// Writes where each of the texts between these offsets ends, the first beginning at `end`; gives the end of the last.
+#[inline(always)]
+pub fn run_ends<O: Offset>(offsets: &[O], mut end: usize, ends: &mut [i64]) -> usize {
+    for (out, text) in ends.iter_mut().zip(offsets.windows(2)) {
+        end += text[1].index() - text[0].index();
+        *out = end as i64;
+    }
+    end
+}
+
+/// Writes how long each of the texts between these offsets is.
+pub fn text_lengths<O: Offset>(offsets: &[O], out: &mut [i64]) {
+    for (out, text) in out.iter_mut().zip(offsets.windows(2)) {
+        *out = (text[1].index() - text[0].index()) as i64;
+    }
+}
+
 /// Copies the texts at these positions one after the other.
 pub fn texts<O: Offset>(offsets: &[O], bytes: &[u8], at: &[i64], out: &mut [u8]) {
     let mut end = 0;
@@ -191,7 +208,7 @@ pub fn texts<O: Offset>(offsets: &[O], bytes: &[u8], at: &[i64], out: &mut [u8])
 
 /// Copies `len` bytes. What lies behind them in `out` may be written too: the next text stands there.
 #[inline(always)]
-fn copy_short(bytes: &[u8], from: usize, len: usize, out: &mut [u8], to: usize) {
+pub fn copy_short(bytes: &[u8], from: usize, len: usize, out: &mut [u8], to: usize) {
     const SHORT: usize = 32;
     if len <= SHORT
         && let (Some(bytes), Some(out)) = (bytes[from..].first_chunk::<SHORT>(), out[to..].first_chunk_mut::<SHORT>())

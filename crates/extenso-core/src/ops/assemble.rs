@@ -122,17 +122,42 @@ fn copy(from: &[u8], to: &mut [u8]) {
     });
 }
 
-/// Texts: the bytes of a run are copied as one, and its offsets moved.
-fn text(count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {
+/// So many runs of texts are looked at together.
+const TOGETHER: usize = 1 << 16;
+
+/// A longer run of texts is copied as one.
+const LONG: usize = 16;
+
+/// Texts: runs are looked at some at a time, of short ones first the lengths and then the bytes, by several threads.
+fn text(count: usize, sources: &[&Dense], mut runs: impl Iterator<Item = Run>) -> Result<Storage> {
     let sources: Result<Vec<(&Offsets, &Buffer)>> = sources.iter().map(|s| s.text()).collect();
     let sources = sources?;
     let mut ends = Block::new((count + 1) * size_of::<i64>());
     let (first, mut rest) = ends.slice_mut::<i64>().split_at_mut(1);
     first.fill(0);
     let mut bytes = Growing::with_capacity(likely_bytes(count, &sources));
-    for run in runs.filter(|run| run.len > 0) {
-        let (head, tail) = rest.split_at_mut(run.len);
+    let mut some: Vec<Run> = Vec::with_capacity(count.min(TOGETHER));
+    loop {
+        some.clear();
+        some.extend(runs.by_ref().filter(|run| run.len > 0).take(TOGETHER));
+        if some.is_empty() {
+            break;
+        }
+        let (ends, tail) = rest.split_at_mut(some.iter().map(|run| run.len).sum());
         rest = tail;
+        match ends.len() > some.len() * LONG {
+            true => long_runs(&sources, &some, ends, &mut bytes)?,
+            false => short_runs(&sources, &some, ends, &mut bytes)?,
+        }
+    }
+    Ok(Storage::Text { offsets: offsets_of(ends, count), bytes: bytes.freeze() })
+}
+
+/// Adds runs of texts: the bytes of each are copied as one, and its offsets moved.
+fn long_runs(sources: &[(&Offsets, &Buffer)], runs: &[Run], mut ends: &mut [i64], bytes: &mut Growing) -> Result<()> {
+    for run in runs {
+        let (head, tail) = ends.split_at_mut(run.len);
+        ends = tail;
         let before = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
         let Some((offsets, source)) = run.source.map(|s| sources[s]) else {
             head.fill(before);
@@ -143,7 +168,51 @@ fn text(count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Re
         let moved = before - i64::try_from(from).unwrap_or(i64::MAX);
         move_offsets(&offsets.slice(run.start + 1, run.len), moved, head);
     }
-    Ok(Storage::Text { offsets: offsets_of(ends, count), bytes: bytes.freeze() })
+    Ok(())
+}
+
+/// Adds runs of texts of which most are short: where each text ends, then the bytes of all.
+fn short_runs(sources: &[(&Offsets, &Buffer)], runs: &[Run], ends: &mut [i64], bytes: &mut Growing) -> Result<()> {
+    let part = runs.len().div_ceil(pieces(ends.len().saturating_mul(TEXT))).max(1);
+    let lengths = runs.chunks(part).map(|runs| runs.iter().map(|run| run.len).sum());
+    let mut ends = split_at_lengths(ends, lengths);
+    let parts = runs.chunks(part).zip(ends.iter_mut().map(|ends| &mut **ends)).collect();
+    let sizes = side_by_side(parts, |(runs, ends)| ends_of_runs(sources, runs, ends));
+    let before = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+    let out = bytes.more(sizes.iter().fold(0, |sum, n| sum.saturating_add(*n)))?;
+    let begins =
+        sizes.iter().scan(before, |end, n| Some(std::mem::replace(end, *end + i64::try_from(*n).unwrap_or(0))));
+    let parts = runs.chunks(part).zip(ends).zip(begins.zip(split_at_lengths(out, sizes.iter().copied()))).collect();
+    side_by_side(parts, |((runs, ends), (begin, out))| {
+        ends.iter_mut().for_each(|end| *end += begin);
+        let mut at = 0;
+        for run in runs {
+            let Some((offsets, bytes)) = run.source.map(|s| sources[s]) else { continue };
+            let (from, to) = (offsets.get(run.start), offsets.get(run.start + run.len));
+            gather::copy_short(bytes, from, to - from, out, at);
+            at += to - from;
+        }
+    });
+    Ok(())
+}
+
+/// A text costs as much as so many numbers.
+const TEXT: usize = 4;
+
+/// Writes where each text of the runs ends, the first beginning at 0; gives the end of the last.
+fn ends_of_runs(sources: &[(&Offsets, &Buffer)], runs: &[Run], mut ends: &mut [i64]) -> usize {
+    let mut end = 0;
+    for run in runs {
+        let (head, tail) = ends.split_at_mut(run.len);
+        ends = tail;
+        match run.source {
+            Some(s) => {
+                with_offsets!(sources[s].0, o => end = gather::run_ends(&o[run.start..=run.start + run.len], end, head))
+            }
+            None => head.fill(i64::try_from(end).unwrap_or(i64::MAX)),
+        }
+    }
+    end
 }
 
 /// As many bytes as so many texts have if they are as long as those of the sources.

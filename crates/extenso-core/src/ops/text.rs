@@ -33,13 +33,15 @@ pub use split::*;
 pub use unicode::*;
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
+use super::elementwise_text::each_bit;
 use super::sorting::indices;
 use crate::attrs::{AttrSet, Attrs};
+use crate::kernels::gather::text_lengths;
+use crate::offsets::with_offsets;
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
-use arrow_buffer::BooleanBuffer;
 use case::{Case, in_case};
 use extenso_types::{DType, Error, LeafSpec, Result, TensorSpec};
 use memchr::memmem::Finder;
@@ -180,11 +182,19 @@ fn infer_length(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
 fn run_length(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let x = data(args, 0)?;
     let chars = in_chars(&StringLength::of(attrs)?.unit, x.dtype())?;
-    let length = |i: usize| {
-        let n = if chars { x.str_at(i)?.chars().count() } else { x.text_at(i)?.len() };
-        Ok(i64::try_from(n).unwrap_or(i64::MAX))
-    };
-    one_tensor(numbers(x.dims(), length)?)
+    let (offsets, bytes) = x.text()?;
+    if chars && !bytes.as_slice()[offsets.first()..offsets.last()].is_ascii() {
+        let length = |i: usize| Ok(i64::try_from(x.str_at(i)?.chars().count()).unwrap_or(i64::MAX));
+        return one_tensor(numbers(x.dims(), length)?);
+    }
+    one_tensor(indices(x.dims().into(), |out| {
+        let part = out.len().div_ceil(pieces(out.len())).max(1);
+        let parts = out.chunks_mut(part).enumerate().collect();
+        side_by_side(parts, |(at, out): (usize, &mut [i64])| {
+            with_offsets!(offsets, o => text_lengths(&o[at * part..=at * part + out.len()], out));
+        });
+        Ok(())
+    })?)
 }
 
 /// A number for each element.
@@ -201,20 +211,24 @@ fn numbers(dims: &[usize], f: impl Fn(usize) -> Result<i64> + Sync) -> Result<Te
     })
 }
 
-/// Strings that are made anew.
-fn mapped_str(args: &[Value], f: impl Fn(&str) -> String + Sync) -> Result<Outputs> {
-    let x = data(args, 0)?;
-    mapped(x, |i, out| out.push(f(x.str_at(i)?).as_bytes()))
-}
-
-const UPPER_CASE: Case = Case { ascii: <[u8]>::make_ascii_uppercase, any: str::to_uppercase };
-const LOWER_CASE: Case = Case { ascii: <[u8]>::make_ascii_lowercase, any: str::to_lowercase };
+const UPPER_CASE: Case = Case { ascii: <[u8]>::make_ascii_uppercase, placed: None, any: str::to_uppercase };
+const LOWER_CASE: Case = Case { ascii: <[u8]>::make_ascii_lowercase, placed: None, any: str::to_lowercase };
 
 fn stripped(args: &[Value], attrs: &dyn AttrSet, front: bool, back: bool) -> Result<Outputs> {
     let chars = Strip::of(attrs)?.chars.as_deref();
     let goes = |c: char| chars.map_or(c.is_whitespace(), |chars| chars.contains(c));
     let x = data(args, 0)?;
+    let mut is_ascii_that_goes = [false; 256];
+    (0..128_u8).for_each(|byte| is_ascii_that_goes[usize::from(byte)] = goes(char::from(byte)));
+    let stays = |byte: &u8| !is_ascii_that_goes[usize::from(*byte)];
     mapped(x, |i, out| {
+        let text = x.text_at(i)?;
+        let from = if front { text.iter().position(stays).unwrap_or(text.len()) } else { 0 };
+        let to = if back { text.iter().rposition(stays).map_or(from, |last| last + 1) } else { text.len() };
+        let text = &text[from..to];
+        if text.is_ascii() {
+            return out.push(text);
+        }
         let text = x.str_at(i)?;
         let text = if front { text.trim_start_matches(goes) } else { text };
         out.push(if back { text.trim_end_matches(goes) } else { text }.as_bytes())
@@ -222,9 +236,8 @@ fn stripped(args: &[Value], attrs: &dyn AttrSet, front: bool, back: bool) -> Res
 }
 
 /// A boolean for each element.
-fn bits(x: &Dense, holds: impl Fn(usize) -> Result<bool>) -> Result<Outputs> {
-    let bits: Result<BooleanBuffer> = (0..x.len()).map(holds).collect();
-    one_tensor(Tensor::from_bits(x.dims(), bits?)?)
+fn bits(x: &Dense, holds: impl Fn(usize) -> Result<bool> + Sync) -> Result<Outputs> {
+    one_tensor(Tensor::from_bits(x.dims(), each_bit(x.len(), holds)?)?)
 }
 
 fn tested(args: &[Value], attrs: &dyn AttrSet, holds: fn(&[u8], &[u8]) -> bool) -> Result<Outputs> {
@@ -288,8 +301,15 @@ fn nth(text: &str, n: usize) -> usize {
 
 fn run_reverse(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let x = data(args, 0)?;
-    if x.dtype() == DType::String {
-        return mapped_str(args, |text| text.chars().rev().collect());
-    }
-    mapped(x, |i, out| out.push(&x.text_at(i)?.iter().rev().copied().collect::<Vec<u8>>()))
+    mapped(x, |i, out| {
+        let text = x.text_at(i)?;
+        if x.dtype() == DType::String && !text.is_ascii() {
+            return out.push(x.str_at(i)?.chars().rev().collect::<String>().as_bytes());
+        }
+        if let Some(to) = out.place(text.len())? {
+            to.copy_from_slice(text);
+            to.reverse();
+        }
+        Ok(())
+    })
 }

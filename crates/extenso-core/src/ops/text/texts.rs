@@ -94,6 +94,19 @@ impl Texts {
         self.end()
     }
 
+    /// Adds a whole element of so many bytes, to be written; where bytes are counted alone, none.
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn place(&mut self, bytes: usize) -> Result<Option<&mut [u8]>> {
+        if let Some(count) = &mut self.counted {
+            *count = count.saturating_add(bytes);
+            return Ok(None);
+        }
+        let end = int(self.bytes.len().saturating_add(bytes));
+        self.offsets.more(OFFSET)?.copy_from_slice(&end.to_ne_bytes());
+        self.bytes.more(bytes).map(Some)
+    }
+
     /// The number of elements.
     pub fn len(&self) -> usize {
         self.offsets.len() / OFFSET - 1

@@ -5,14 +5,16 @@
 use super::super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::join::rows_of;
 use super::split::vector;
-use super::texts::{Texts, made};
-use super::{infer_string, mapped_str, string_spec};
+use super::texts::{Texts, made, mapped};
+use super::{infer_string, string_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape};
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{
+    IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
+};
 use unicode_script::UnicodeScript;
 
 crate::attrs! {
@@ -86,11 +88,28 @@ fn infer_normalize(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs
 
 fn run_normalize(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     match form(attrs)? {
-        Form::Nfc => mapped_str(args, |text| text.nfc().collect()),
-        Form::Nfd => mapped_str(args, |text| text.nfd().collect()),
-        Form::Nfkc => mapped_str(args, |text| text.nfkc().collect()),
-        Form::Nfkd => mapped_str(args, |text| text.nfkd().collect()),
+        Form::Nfc => normalized(args, |text| is_nfc_quick(text.chars()), |text| text.nfc().collect()),
+        Form::Nfd => normalized(args, |text| is_nfd_quick(text.chars()), |text| text.nfd().collect()),
+        Form::Nfkc => normalized(args, |text| is_nfkc_quick(text.chars()), |text| text.nfkc().collect()),
+        Form::Nfkd => normalized(args, |text| is_nfkd_quick(text.chars()), |text| text.nfkd().collect()),
     }
+}
+
+/// Strings in a normal form, which those that are ASCII have already, and many others.
+fn normalized(
+    args: &[Value],
+    is_normal: impl Fn(&str) -> IsNormalized + Sync,
+    normal: impl Fn(&str) -> String + Sync,
+) -> Result<Outputs> {
+    let x = data(args, 0)?;
+    let (offsets, bytes) = x.text()?;
+    if bytes.as_slice()[offsets.first()..offsets.last()].is_ascii() {
+        return one_tensor(args[0].tensor()?.clone());
+    }
+    mapped(x, |i, out| match x.str_at(i)? {
+        text if text.is_ascii() || is_normal(text) == IsNormalized::Yes => out.push(text.as_bytes()),
+        text => out.push(normal(text).as_bytes()),
+    })
 }
 
 fn infer_code_points(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
