@@ -9,6 +9,8 @@ They serve static checks and `isinstance`. A class of any library that has the m
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
+from extenso._core import ExtensionType
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -168,9 +170,9 @@ else:
     class _TensorLike(type):
         def __instancecheck__(cls, instance):
             plain = (Tensor, bool, int, float, str, bytes, bytearray, memoryview, list, tuple)
-            return isinstance(instance, plain) or any(
-                hasattr(type(instance), name) for name in ("__array__", "__extenso_tensor__")
-            )
+            # A value made of several tensors has an array of NumPy, and is no tensor.
+            names = ("__extenso_tensor__",) if isinstance(instance, ExtensionType) else ("__array__", "__extenso_tensor__")
+            return isinstance(instance, plain) or any(hasattr(type(instance), name) for name in names)
 
     class TensorLike(metaclass=_TensorLike):
         """Whatever is made a tensor where one is wanted: tensors, numbers, texts, lists of these, arrays."""

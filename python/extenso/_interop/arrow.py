@@ -28,8 +28,9 @@ def in_lists(x: Any) -> Any:
     if isinstance(x, MaskedTensor):
         values = x.values
         if isinstance(values, StructTensor) and values.rank > 1 and x.mask.ndim == values.rank:
-            flat = MaskedTensor(reshape(values, (prod(x.mask.shape),)), reshape(x.mask, (-1,)))
-            return _cut(in_lists(flat), [int(size) for size in x.mask.shape])
+            sizes = [int(size or 0) for size in values.shape]
+            flat = MaskedTensor(reshape(values, (prod(sizes),)), reshape(x.mask, (-1,)))
+            return _cut(in_lists(flat), sizes)
         listed_values = in_lists(values)
         return x if listed_values is values else MaskedTensor(listed_values, x.mask)
     return x
