@@ -3,7 +3,7 @@
 //! Invariant: a value is moved as the struct tensor of its components, and what comes of it is of its type again. Nothing is computed.
 
 use crate::args::{again, flat, typed};
-use crate::axes::rank;
+use crate::axes::{is_ragged, rank};
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::{StructTensor, moved_ops, shape_of};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The base of types whose values are many of a kind: a type that refines it has no structural handlers of its own to write.
 ///
 /// Each component has the axes of the value in front, as the fields of a struct tensor have; the component with the fewest axes has no
-/// others. What moves elements, such as `take`, `slice`, `concat`, `where` or `reshape`, moves those of each component, and the static
+/// others, but for rows, which are inside it. What moves elements, such as `take`, `slice`, `concat`, `where` or `reshape`, moves those of each component, and the static
 /// data stay. Two values of one type with other static data do not meet.
 ///
 /// ```
@@ -57,11 +57,17 @@ pub(crate) fn records_of(ext: &Ext) -> Option<StructTensor> {
 /// The components of any type as the fields of records of so many axes, or of as many as the component with the fewest has.
 pub(crate) fn records(ext: &Ext, axes: Option<usize>) -> Result<Option<StructTensor>> {
     let (spec, components) = (ext.spec()?, ext.components()?);
-    let fewest = components.iter().filter_map(|component| Some((rank(component).ok()?, component))).min_by_key(|x| x.0);
+    let fewest = components.iter().filter_map(|component| Some((dense_axes(component)?, component))).min_by_key(|x| x.0);
     let Some((fewest, least)) = fewest else { return Ok(None) };
     let shape = shape_of(Some(least), axes.unwrap_or(fewest))?;
     let names = spec.components.iter().enumerate().map(|(i, (segment, _))| name(i, segment));
     StructTensor::new(shape, names.zip(components).collect()).map(Some)
+}
+
+/// How many axes a component has before its rows, which are inside the value.
+fn dense_axes(component: &Value) -> Option<usize> {
+    let rank = rank(component).ok()?;
+    Some((0..rank).find(|axis| is_ragged(component, *axis)).unwrap_or(rank))
 }
 
 /// The names that a component has as a column of Arrow too.

@@ -245,7 +245,7 @@ pub fn shape_of(spec: &Spec) -> Shape {
                 StructSpec::deserialize(ext).map_or_else(|_| Shape::unknown(), |spec| spec.known_shape())
             }
             _ if ext.def.is_a(BatchableSpec::def()) => {
-                let shapes = ext.components.iter().map(|(_, component)| shape_of(component));
+                let shapes = ext.components.iter().map(|(_, component)| before_rows(component));
                 shapes.filter(|shape| shape.rank().is_some()).min_by_key(Shape::rank).unwrap_or_else(Shape::unknown)
             }
             _ => match cells_of(ext) {
@@ -253,6 +253,17 @@ pub fn shape_of(spec: &Spec) -> Shape {
                 None => ext.component(&Segment::Itself).map_or_else(Shape::unknown, shape_of),
             },
         },
+    }
+}
+
+/// The shape of what stands before the rows of a component, which are inside a value of its type.
+fn before_rows(spec: &Spec) -> Shape {
+    match spec {
+        Spec::Ext(ext) if ext.def.is_a(RaggedTensorSpec::def()) => Shape::new(axis_of(spec, 0)),
+        Spec::Ext(ext) if ext.def.is_a(MaskedTensorSpec::def()) => {
+            ext.component(&Segment::Itself).map_or_else(Shape::unknown, before_rows)
+        }
+        Spec::Tensor(_) | Spec::Partition(_) | Spec::Ext(_) => shape_of(spec),
     }
 }
 

@@ -5,7 +5,7 @@
 use super::nest::{Variables, py_to_argument, py_to_specs};
 use super::signature::Signature;
 use super::{Declared, Inner, PyFunction, Shared};
-use crate::arg::type_name;
+use crate::arg::{self, type_name};
 use crate::error::raised;
 use crate::nests;
 use extenso_graph::{ARGUMENTS, Function};
@@ -71,7 +71,8 @@ pub fn of_instance<'py>(
 }
 
 fn is_value(instance: &Bound<'_, PyAny>) -> bool {
-    crate::value::from_py(instance).is_ok()
+    // What is not known to be a value by its class may be an array, or be made a tensor.
+    arg::is_value(instance) || crate::value::from_py(instance).is_ok()
 }
 
 /// The error of a method's first argument that is no value.

@@ -460,7 +460,7 @@ fn random_places(key: Arg, among: &Value, shape: Vec<i64>, replace: bool, p: Opt
     if replace { by_weight(key, weights, shape) } else { by_rank(key, weights, wanted, shape) }
 }
 
-/// One of so many positions are few, which are found sooner than all are put in order.
+/// One of so many positions are few: they are found sooner than all are put in order.
 const FEW: i64 = 8;
 
 /// The positions at which running sums of the weights first pass random parts of their total.
