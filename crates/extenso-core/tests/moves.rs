@@ -1,7 +1,7 @@
 //! Elements that are moved come from where positions say, whatever their width, on any number of threads.
 
 use extenso_core::attrs::Axes;
-use extenso_core::{Tensor, Value, ops, with_threads};
+use extenso_core::{Arg, Tensor, Value, ops, with_threads};
 use extenso_types::{DType, Result};
 
 /// A number below `n`, and the next state.
@@ -160,6 +160,32 @@ fn booleans_are_folded_along_any_axes_as_numbers_are() {
             same(&ops::all(&x, axis, false).expect("folded"), &ops::equal(&total, n).expect("compared"), &what);
         }
     }
+}
+
+#[test]
+fn booleans_that_begin_inside_a_byte_are_moved_as_numbers_are() -> Result<()> {
+    let mut state = 7;
+    for (first, n) in [(0, 1), (1, 9), (3, 64), (5, 65), (13, 700)] {
+        let all = values(DType::Bool, &[first + n + 3]);
+        let bits = ops::slice(&all, 0, int(first), vec![int(first + n)], 1)?;
+        let numbers = ops::cast(&bits, DType::I64)?;
+        let places = Tensor::from_vec((0..2 * n).map(|_| int(below(&mut state, n))).collect::<Vec<i64>>());
+        let moves: [&dyn Fn(&Value) -> Result<Value>; 5] = [
+            &|x| ops::take(x, &places, 0),
+            &|x| ops::concat(vec![x.clone(), ops::flip(x, 0)?, x.clone()], 0),
+            &|x| ops::transpose(ops::stack(vec![Arg::from(x), Arg::from(ops::flip(x, 0)?)], 0)?, None),
+            &|x| ops::boolean_mask(x, &bits, 0),
+            &|x| ops::sort(x, 0, true),
+        ];
+        for made in moves {
+            assert_eq!(ops::cast(made(&bits)?, DType::I64)?.to_string(), made(&numbers)?.to_string(), "{first} {n}");
+        }
+        let extremes = |x: &Value| -> Result<_> {
+            Ok([ops::argmax(x, Axes::All, false)?, ops::argmin(x, Axes::All, false)?].map(|at| at.to_string()))
+        };
+        assert_eq!(extremes(&bits)?, extremes(&numbers)?);
+    }
+    Ok(())
 }
 
 #[test]

@@ -57,7 +57,8 @@ pub(crate) fn records_of(ext: &Ext) -> Option<StructTensor> {
 /// The components of any type as the fields of records of so many axes, or of as many as the component with the fewest has.
 pub(crate) fn records(ext: &Ext, axes: Option<usize>) -> Result<Option<StructTensor>> {
     let (spec, components) = (ext.spec()?, ext.components()?);
-    let fewest = components.iter().filter_map(|component| Some((dense_axes(component)?, component))).min_by_key(|x| x.0);
+    let fewest =
+        components.iter().filter_map(|component| Some((dense_axes(component)?, component))).min_by_key(|x| x.0);
     let Some((fewest, least)) = fewest else { return Ok(None) };
     let shape = shape_of(Some(least), axes.unwrap_or(fewest))?;
     let names = spec.components.iter().enumerate().map(|(i, (segment, _))| name(i, segment));

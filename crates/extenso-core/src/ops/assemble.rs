@@ -7,7 +7,7 @@ use crate::offsets::{Offsets, with_offsets};
 use crate::tensor::{Dense, Elements, Storage, Tensor, element_count};
 use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::Value;
-use arrow_buffer::{BooleanBufferBuilder, Buffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, ScalarBuffer};
 use extenso_types::{DType, Dims, Error, Result};
 use smallvec::SmallVec;
 
@@ -59,11 +59,16 @@ fn fixed(width: usize, count: usize, sources: &[&Dense], runs: impl Iterator<Ite
 }
 
 fn bits(count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {
+    let sources = sources.iter().map(|source| source.bits()).collect::<Result<Vec<_>>>()?;
     let mut out = BooleanBufferBuilder::new(count);
-    for run in runs {
-        match run.source {
-            Some(s) => out.append_buffer(&sources[s].bits()?.slice(run.start, run.len)),
-            None => out.append_n(run.len, false),
+    for Run { source, start, len } in runs {
+        match source {
+            Some(s) if len == 1 => out.append(sources[s].value(start)),
+            Some(s) => {
+                let from = sources[s].offset() + start;
+                out.append_packed_range(from..from + len, sources[s].values());
+            }
+            None => out.append_n(len, false),
         }
     }
     Ok(Storage::Bits(out.finish()))
@@ -244,6 +249,9 @@ pub(super) fn gathered(x: &Dense, at: &[i64], dims: Dims) -> Result<Tensor> {
             Storage::Fixed(gathered_elements(source, width, at))
         }
         Storage::Text { offsets, bytes } if inner == 1 => with_offsets!(offsets, o => gathered_texts(o, bytes, at)?),
+        Storage::Bits(bits) if inner == 1 => {
+            Storage::Bits(BooleanBuffer::collect_bool(at.len(), |i| bits.value(usize::try_from(at[i]).unwrap_or(0))))
+        }
         Storage::Text { .. } | Storage::Bits(_) | Storage::Boxed(_) => {
             let start = |&i: &i64| usize::try_from(i).unwrap_or(0) * inner;
             let runs = at.iter().map(|i| Run { source: Some(0), start: start(i), len: inner });

@@ -448,8 +448,8 @@ fn random_places(key: Arg, among: &Value, shape: Vec<i64>, replace: bool, p: Opt
             return random_below(key, sum(ones_like(among)?, Axes::All, false)?, shape);
         }
         let bits = random_bits_like(key, among, DType::U64)?;
-        if count.is_some_and(|count| wanted < count / FEW) {
-            // The least of them in order are the greatest of what they are not.
+        if count.is_some_and(|count| wanted < count / 8) {
+            // Few are found sooner than all are put in order. The least of them are the greatest of what they are not.
             return reshape(top_k_indices(bitwise_invert(bits)?, wanted)?, shape);
         }
         let order = argsort(bits, 0, false)?;
@@ -459,9 +459,6 @@ fn random_places(key: Arg, among: &Value, shape: Vec<i64>, replace: bool, p: Opt
     let weights = check_weights(cast(p, DType::F64)?, among, f64::MAX, least)?;
     if replace { by_weight(key, weights, shape) } else { by_rank(key, weights, wanted, shape) }
 }
-
-/// One of so many positions are few: they are found sooner than all are put in order.
-const FEW: i64 = 8;
 
 /// The positions at which running sums of the weights first pass random parts of their total.
 fn by_weight(key: Arg, weights: Value, shape: Vec<i64>) -> Result<Value> {
