@@ -424,3 +424,24 @@ def test_print_prints_each_time_the_function_comes_there(capsys: pytest.CaptureF
     assert capsys.readouterr().out == 'a|1|True|ß|["b"]\n'
     with pytest.raises(ValueError, match="holds `{}`"):
         ex.print("{}", 1)
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda x: ex.roll(x, 1),
+        lambda x: ex.isin(x, [1]),
+        lambda x: ex.unflatten(ex.flatten(x), ex.num(x)),
+        lambda x: ex.mask(x, x > 1),
+        lambda x: ex.sort(x)[:, ::-1],
+    ],
+)
+def test_a_branch_gives_rows_that_it_did_not_make(move: Any) -> None:
+    def chosen(p: ex.Tensor, x: ex.RaggedTensor) -> Any:
+        rows = move(x)
+        return ex.cond(p, lambda: rows, lambda: ex.where(rows == rows, rows, rows))
+
+    f = ex.function(chosen)
+    for x in (ex.constant([[1, 2], [3]]), ex.constant([[1], [2, 3], []])):
+        for p in (True, False):
+            assert ex.to_py(f(ex.tensor(p), x)) == ex.to_py(move(x))

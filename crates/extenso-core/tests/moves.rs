@@ -162,6 +162,8 @@ fn booleans_are_folded_along_any_axes_as_numbers_are() {
     }
 }
 
+type Move<'a> = &'a dyn Fn(&Value) -> Result<Value>;
+
 #[test]
 fn booleans_that_begin_inside_a_byte_are_moved_as_numbers_are() -> Result<()> {
     let mut state = 7;
@@ -170,7 +172,7 @@ fn booleans_that_begin_inside_a_byte_are_moved_as_numbers_are() -> Result<()> {
         let bits = ops::slice(&all, 0, int(first), vec![int(first + n)], 1)?;
         let numbers = ops::cast(&bits, DType::I64)?;
         let places = Tensor::from_vec((0..2 * n).map(|_| int(below(&mut state, n))).collect::<Vec<i64>>());
-        let moves: [&dyn Fn(&Value) -> Result<Value>; 5] = [
+        let moves: [Move<'_>; 5] = [
             &|x| ops::take(x, &places, 0),
             &|x| ops::concat(vec![x.clone(), ops::flip(x, 0)?, x.clone()], 0),
             &|x| ops::transpose(ops::stack(vec![Arg::from(x), Arg::from(ops::flip(x, 0)?)], 0)?, None),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The base of types whose values are many of a kind: a type that refines it has no structural handlers of its own to write.
 ///
 /// Each component has the axes of the value in front, as the fields of a struct tensor have; the component with the fewest axes has no
-/// others, but for rows, which are inside it. What moves elements, such as `take`, `slice`, `concat`, `where` or `reshape`, moves those of each component, and the static
+/// others. Rows are inside a value. What moves elements, such as `take`, `slice`, `concat`, `where` or `reshape`, moves those of each component, and the static
 /// data stay. Two values of one type with other static data do not meet.
 ///
 /// ```

@@ -183,6 +183,7 @@ fn infer_cond(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
             .hint("Reduce it with `any` or `all`."));
     }
     let (then, otherwise) = (Subgraph::of(&branches.then)?.graph(), Subgraph::of(&branches.otherwise)?.graph());
+    let mut outputs = Vec::new();
     for graph in [then, otherwise] {
         if graph.inputs.len() != captures.len() {
             return Err(Error::data(format!(
@@ -196,13 +197,15 @@ fn infer_cond(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
         if let Some((input, given)) = pairs.find(|(input, given)| !input.spec.accepts(given, &mut bindings)) {
             return Err(Error::data(format!("a branch takes {}, {given} is given", input.spec)));
         }
+        // The sizes that a branch speaks of are those of what it is given.
+        let specs = graph.output_specs()?.into_iter();
+        outputs.push(specs.map(|spec| Spec::from(spec).with_sizes(&mut bindings)).collect::<Vec<Spec>>());
     }
-    let pairs = then.output_specs()?.into_iter().zip(otherwise.output_specs()?);
+    let others = outputs.pop().unwrap_or_default();
+    let pairs = outputs.pop().unwrap_or_default().into_iter().zip(others);
     pairs
         .map(|(a, b)| {
-            let joined = Spec::from(a)
-                .join(&Spec::from(b))
-                .ok_or_else(|| Error::data("the branches return different dtypes"))?;
+            let joined = a.join(&b).ok_or_else(|| Error::data("the branches return different dtypes"))?;
             Ok(match joined {
                 Spec::Tensor(t) => LeafSpec::Tensor(t),
                 Spec::Partition(p) => LeafSpec::Partition(p),

@@ -266,7 +266,12 @@ impl Spec {
 
     /// An equal spec, whose unknown sizes are those of no other: two arguments of one spec have sizes that may differ.
     pub fn with_sizes_of_its_own(&self) -> Spec {
-        renamed(self, &mut Bindings::default())
+        self.with_sizes(&mut Bindings::default())
+    }
+
+    /// The spec whose unknown sizes are what they are bound to; one that is not bound becomes a size of its own, to which it is then.
+    pub fn with_sizes(&self, bindings: &mut Bindings) -> Spec {
+        renamed(self, bindings)
     }
 
     /// The most specific spec that both satisfy, or none.
