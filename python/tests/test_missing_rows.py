@@ -115,3 +115,24 @@ def test_what_lies_under_a_missing_number_moves_no_bits() -> None:
 def test_a_field_that_is_missing_by_rows_is_read() -> None:
     rows = ex.MaskedTensor(ex.tensor([[1, 2], [3, 4]]), ex.tensor([True, False]))
     assert ex.to_py(ex.zip({"p": rows})) == [[{"p": 1}, {"p": 2}], [{"p": None}, {"p": None}]]
+
+
+def test_what_lies_under_missing_rows_fails_in_nothing() -> None:
+    there = [True, False, True]
+    x = ex.mask([[1.0, 2.0], [3.0], [4.0, 5.0]], there)
+    for parts in (lambda x: ex.split(x, 2, axis=1), lambda x: ex.split(x, [1, 1], axis=1)):
+        for split in (parts, ex.function(parts)):
+            assert [ex.to_py(part) for part in split(x)] == [[[1.0], None, [4.0]], [[2.0], None, [5.0]]]
+    with pytest.raises(ex.ShapeError, match=r"split: row 0 has 2 values in one partition and 3"):
+        ex.split(x, [3, 0], axis=1)
+    table = ex.tensor([[1.0, 2.0], [3.0, 4.0]])
+    ids, weights = ex.mask([[0], [55], [1, 0]], there), ex.mask([[0.5], [9.0], [1.0, 2.0]], there)
+    for look in (ex.embedding_lookup, ex.function(ex.embedding_lookup)):
+        assert ex.to_py(look(table, ids, combiner="sum")) == [[1.0, 2.0], None, [4.0, 6.0]]
+        assert ex.to_py(look(table, ids, weights, combiner="sum")) == [[0.5, 1.0], None, [5.0, 8.0]]
+    late = ex.mask(ex.TimestampTensor(ex.tensor([1, 2**62]), "s"), [True, False])
+    soon = ex.to_py(ex.TimestampTensor(ex.tensor(10**9), "ns"))
+    for cast in (ex.cast_unit, ex.function(ex.cast_unit)):
+        assert ex.to_py(cast(late, "ns")) == [soon, None]
+        with pytest.raises(ex.InvalidValueError, match="does not fit 64 bits"):
+            cast(late.values, "ns")

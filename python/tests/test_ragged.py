@@ -425,3 +425,29 @@ def test_an_axis_of_one_size_moves_as_one_and_keeps_its_size(i: int) -> None:
     assert traced(_even()).to_py() == wanted
     # The number of rows, which is not known, became the size of the second axis.
     assert shapes[0][1:] == ((None, None) if i == 0 else shape[1:])
+
+
+def test_rows_of_one_length_keep_it_beside_others_in_graphs() -> None:
+    rows = ex.RaggedTensor.from_row_lengths(ex.RaggedTensor.from_uniform_row_length(ex.constant([[1.0], [2.0, 3.0]]), 2), [1, 0])
+    summed = lambda x, y: ex.sum(x + y, axis=1)
+    found = ex.function(summed)(rows, rows)
+    assert ex.to_py(found) == ex.to_py(summed(rows, rows)) == [[[2.0], [4.0, 6.0]], [[], []]]
+    flat = ex.function(lambda x: ex.flatten(x, axis=1))
+    assert [flat(ex.zeros((n, 1, 0))).shape for n in (1, 2)] == [(1, 0), (2, 0)]
+    inner = ex.function(lambda x: ex.flatten(x, axis=2))
+    for shape in [(1, 1, 3, 0), (2, 1, 3, 0), (2, 2, 3, 0), (2, 2, 4, 0)]:
+        assert inner(ex.zeros(shape)).shape == (shape[0], shape[1] * shape[2], 0)
+
+
+def test_what_is_drawn_for_rows_does_not_depend_on_what_lies_under_missing_ones() -> None:
+    empty = ex.constant([[0.1, 0.2], None, [0.4, 0.5]])
+    full = ex.mask([[0.1, 0.2], [0.3], [0.4, 0.5]], [True, False, True])
+    draws = [
+        lambda x: ex.random_shuffle(0, x, axis=1),
+        lambda x: ex.random_shuffle(0, ex.stack([x]), axis=2),
+        lambda x: ex.dropout(x, 0.5, 3),
+        lambda x: ex.random_categorical(3, x),
+        lambda x: ex.random_bernoulli(3, x),
+    ]
+    for drawn in draws:
+        assert ex.to_py(drawn(full)) == ex.to_py(drawn(empty)) == ex.to_py(ex.function(drawn)(full))

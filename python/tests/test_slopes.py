@@ -61,3 +61,36 @@ def test_gradients_count_arguments_from_the_end_too() -> None:
         ex.grad(product, (1, -1))(2.0, 3.0)
     with pytest.raises(ex.DTypeError, match="names True"):
         ex.grad(product, True)
+
+
+@pytest.mark.parametrize("name", [
+    "divide", "log", "sqrt", "rsqrt", "reciprocal", "pow", "hypot", "atan2", "asin", "acosh", "atanh", "erfinv", "tanh", "gelu",
+    "xlogy", "log1p", "cbrt", "squared_difference", "divide_no_nan", "logaddexp", "tan", "multiply",
+])  # fmt: skip
+@pytest.mark.parametrize("below", [0.0, 1.0, -1.0, float("nan"), float("inf")])
+def test_what_lies_under_a_missing_number_has_no_slope(name: str, below: float) -> None:
+    binary = name in {"divide", "pow", "hypot", "atan2", "xlogy", "squared_difference", "divide_no_nan", "logaddexp", "multiply"}
+
+    def loss(x: Any, w: Any) -> Any:
+        y = getattr(ex, name)(*([x, x * w] if binary else [x * w]))
+        return ex.sum(y * w)
+
+    of = ex.grad(loss, (0, 1))
+    there, w = (2.0 if name == "acosh" else 0.5), ex.tensor(1.0)
+    dx, dw = of(ex.mask([there, below], [True, False]), w)
+    alone, dw_alone = of(ex.tensor([there]), w)
+    assert ex.to_py(dx) == [*alone.tolist(), None]
+    assert dw.tolist() == dw_alone.tolist()
+
+
+def test_what_where_did_not_pick_has_no_slope() -> None:
+    x = ex.tensor([0.0, -1.0, 4.0])
+    root = lambda x: ex.sum(ex.where(x > 0, ex.sqrt(x), x))
+    assert ex.grad(root)(x).tolist() == [1.0, 1.0, 0.25]
+    assert ex.grad(lambda x: ex.sum(ex.grad(root)(x)))(x).tolist() == [0.0, 0.0, -0.03125]
+
+
+def test_a_slope_of_zero_has_a_slope() -> None:
+    well = lambda x: (x * x - 1.0) ** 2
+    assert ex.grad(well)(ex.tensor(1.0)).item() == 0.0
+    assert ex.grad(lambda x: ex.grad(well)(x))(ex.tensor(1.0)).item() == 8.0

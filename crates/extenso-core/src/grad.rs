@@ -5,7 +5,7 @@
 
 use crate::attrs::{AttrSet, Attrs};
 use crate::ops;
-use crate::value::Value;
+use crate::value::{Arg, Value};
 use extenso_types::{Error, Result};
 
 /// A gradient rule: for each argument, the gradient of the loss with respect to it, or none.
@@ -36,6 +36,28 @@ impl GradCx<'_> {
     /// The only output.
     pub fn y(&self) -> &Value {
         &self.outputs[0]
+    }
+
+    /// The gradient times the slope of the op; zero where the gradient is, whatever the slope.
+    ///
+    /// Errors: shapes that do not broadcast.
+    pub fn times(&self, slope: impl Into<Arg>) -> Result<Value> {
+        self.where_reached(ops::multiply(self.g(), slope)?)
+    }
+
+    /// The gradient divided by what the slope is one over; zero where the gradient is, even if it is divided by zero.
+    ///
+    /// Errors: shapes that do not broadcast.
+    pub fn over(&self, by: impl Into<Arg>) -> Result<Value> {
+        self.where_reached(ops::divide(self.g(), by)?)
+    }
+
+    /// This gradient of an argument, and zero for NaN where the gradient with respect to the output is zero: what an infinite slope gives
+    /// where nothing depends on the output.
+    ///
+    /// Errors: shapes that do not broadcast.
+    pub fn where_reached(&self, dx: Value) -> Result<Value> {
+        ops::zero_for_nan(dx, self.g())
     }
 
     /// The attributes, typed.

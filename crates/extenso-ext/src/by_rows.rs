@@ -12,6 +12,11 @@ use extenso_types::{Error, Result};
 /// A function of the values in rows, of other values in the same rows, and of the partition.
 pub(crate) type OfRows<'a> = &'a dyn Fn(&Value, Option<&Value>, &RowPartition) -> Result<Value>;
 
+/// The value as rows, those of a uniform axis too.
+fn as_rows(value: &Value) -> Result<RaggedTensor> {
+    typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok)
+}
+
 /// The results for the innermost rows of `x`; `other` has the rows of `x`. The values may be masked; rows that are missing stay so.
 ///
 /// Errors: a scalar; those of `f`.
@@ -29,7 +34,11 @@ pub(crate) fn by_rows(x: &Value, other: Option<&Value>, f: OfRows<'_>) -> Result
     {
         let other =
             other.map(|other| typed::<MaskedTensor>(other).map_or(other.clone(), |other| other.values().clone()));
-        let made = by_rows(masked.values(), other.as_ref(), f)?;
+        let there = |value: &Value| match masked.mask_rank()? {
+            1 => as_rows(value)?.only_where(masked.mask()).map(ExtensionType::into_value),
+            _ => Ok(value.clone()),
+        };
+        let made = by_rows(&there(masked.values())?, other.as_ref().map(there).transpose()?.as_ref(), f)?;
         return Ok(MaskedTensor::new(made, masked.mask().clone())?.into_value());
     }
     match rank(x)? {

@@ -143,6 +143,11 @@ impl MaskedTensor {
         typed::<RaggedTensor>(&self.values).map(|rows| rows.only_where(&self.mask)).transpose()
     }
 
+    /// The values, with nothing in rows that are missing.
+    pub(crate) fn values_there(&self) -> Result<Value> {
+        Ok(self.rows_there()?.map_or_else(|| self.values.clone(), ExtensionType::into_value))
+    }
+
     /// The values with `fill` where they are missing.
     pub(crate) fn filled(&self, fill: impl Into<Arg>) -> Result<Value> {
         ops::where_(self.wide_mask()?, &self.values, fill)

@@ -5,8 +5,9 @@ use crate::axes::rank;
 use crate::masked::{MaskedTensor, fill_none};
 use crate::meaning::over_elements;
 use crate::ragged::{self, RaggedTensor};
-use crate::structs::{Field, StructTensor};
+use crate::structs::{Field, StructTensor, masked_by};
 use extenso_core::attrs::Axes;
+use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
 use extenso_types::{DType, Result};
 
@@ -77,25 +78,28 @@ fn as_long(x: &Arg, y: Arg, axis: i64) -> Result<Arg> {
         return Ok(y);
     }
     let lengths = |value: &Value| {
-        let ones = ops::cast(ops::ones_like(without_mask(value)?)?, DType::Bool)?;
+        let at = normalize_axis(axis, rank(value)?)?;
+        let ones = ops::cast(ops::ones_like(without_mask(value, at)?)?, DType::Bool)?;
         ops::sum(ones, Axes::List(vec![axis]), false)
     };
     let (wanted, given) = (lengths(x)?, lengths(other)?);
     let beside = |one: &Value, other: &Value| {
-        let both = ops::add(one, ops::zeros_like(other)?)?;
+        // Of a vector that is missing as a whole in one of them, no size counts.
+        let both = fill_none(&ops::add(one, ops::zeros_like(other)?)?, 0)?;
         if both.tensor().is_ok() { Ok(both) } else { ragged::flatten(both, None) }
     };
     let (wanted, given) = (beside(&wanted, &given)?, beside(&given, &wanted)?);
     Ok(checked(other, &given, &wanted, "the sizes of the vectors")?.into())
 }
 
-/// The values, those that are missing with them.
-fn without_mask(value: &Value) -> Result<Value> {
+/// The values, those that are missing along an axis with them.
+fn without_mask(value: &Value, axis: usize) -> Result<Value> {
     if let Some(masked) = typed::<MaskedTensor>(value) {
-        return without_mask(masked.values());
+        let values = without_mask(masked.values(), axis)?;
+        return if masked.mask_rank()? > axis { Ok(values) } else { masked_by(values, masked.mask()) };
     }
     match typed::<RaggedTensor>(value) {
-        Some(rows) => Ok(rows.with_values(without_mask(rows.values())?)?.into_value()),
+        Some(rows) => Ok(rows.with_values(without_mask(rows.values(), axis.saturating_sub(1))?)?.into_value()),
         None => Ok(value.clone()),
     }
 }

@@ -41,7 +41,7 @@ crate::ops! {
         .alias_tf("swish")
         .grad(|cx| {
             let share = sigmoid(&cx.args[0])?;
-            one(multiply(cx.g(), add(&share, multiply(cx.y(), subtract(ones_like(&share)?, &share)?)?)?))
+            one(cx.times(add(&share, multiply(cx.y(), subtract(ones_like(&share)?, &share)?)?)?))
         })
         .examples(&[("silu([0.0, 800.0, -800.0])", "[0.0, 800.0, -0.0]")]);
 
@@ -49,7 +49,7 @@ crate::ops! {
     SELU: selu(x) = OpDef::unary(map!(floats: |x| x.selu_()))
         .grad(|cx| {
             let below = add(cx.y(), SELU_SCALE * SELU_ALPHA)?;
-            one(multiply(cx.g(), where_(greater(&cx.args[0], 0)?, SELU_SCALE, below)?))
+            one(cx.times(where_(greater(&cx.args[0], 0)?, SELU_SCALE, below)?))
         })
         .examples(&[("selu([1.0])", "[1.0507009873554805]")]);
 
@@ -57,14 +57,14 @@ crate::ops! {
     SOFTPLUS: softplus(x) = OpDef::unary(map!(floats: |x| {
             (if x > 0.0 { x } else { 0.0 }) + (-x.abs()).exp_().ln_1p_()
         }))
-        .grad(|cx| one(multiply(cx.g(), sigmoid(&cx.args[0])?)))
+        .grad(|cx| one(cx.times(sigmoid(&cx.args[0])?)))
         .examples(&[("softplus([800.0, -800.0])", "[800.0, 0.0]")]);
 
     /// `x / (1 + abs(x))`.
     SOFTSIGN: softsign(x) = OpDef::unary(map!(floats: |x| {
             if x.is_infinite() { x.signum() } else { x / (1.0 + x.abs()) }
         }))
-        .grad(|cx| one(divide(cx.g(), square(add(abs(&cx.args[0])?, 1)?)?)))
+        .grad(|cx| one(cx.over(square(add(abs(&cx.args[0])?, 1)?)?)))
         .examples(&[("softsign([1.0, -3.0])", "[0.5, -0.75]")]);
 
     /// `x / 6 + 0.5`, not below 0 and not above 1.
@@ -82,7 +82,7 @@ crate::ops! {
         .grad(|cx| {
             let x = &cx.args[0];
             let slope = where_(inside(x, -3, 3)?, add(divide(x, 3)?, 0.5)?, where_(greater(x, 0)?, 1, zeros_like(x)?)?)?;
-            one(multiply(cx.g(), slope))
+            one(cx.times(slope))
         })
         .examples(&[("hard_swish([0.0, 4.0, -1.5])", "[0.0, 4.0, -0.375]")]);
 
@@ -109,7 +109,7 @@ crate::ops! {
             let x = &cx.args[0];
             let share = tanh(softplus(x)?)?;
             let bend = multiply(multiply(x, sigmoid(x)?)?, subtract(ones_like(x)?, square(&share)?)?)?;
-            one(multiply(cx.g(), add(share, bend)?))
+            one(cx.times(add(share, bend)?))
         })
         .examples(&[("mish([0.0, 800.0, -800.0])", "[0.0, 800.0, -0.0]")]);
 
@@ -117,7 +117,7 @@ crate::ops! {
     LOG_SIGMOID: log_sigmoid(x) = OpDef::unary(map!(floats: |x| {
             (if x < 0.0 { x } else { 0.0 }) - (-x.abs()).exp_().ln_1p_()
         }))
-        .grad(|cx| one(multiply(cx.g(), sigmoid(negative(&cx.args[0])?)?)))
+        .grad(|cx| one(cx.times(sigmoid(negative(&cx.args[0])?)?)))
         .examples(&[("log_sigmoid([800.0, -800.0])", "[0.0, -800.0]")]);
 }
 
@@ -133,7 +133,7 @@ fn grad_gelu(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     if !cx.attrs::<Gelu>()?.approximate {
         let share = multiply(erfc(multiply(x, -std::f64::consts::FRAC_1_SQRT_2)?)?, 0.5)?;
         let density = multiply(exp(multiply(square(x)?, -0.5)?)?, 0.5 * GELU_SCALE)?;
-        return one(multiply(cx.g(), add(share, multiply(x, density)?)?));
+        return one(cx.times(add(share, multiply(x, density)?)?));
     }
     let square = square(x)?;
     let bent = multiply(multiply(x, add(multiply(&square, GELU_CUBE)?, 1)?)?, GELU_SCALE)?;
@@ -141,7 +141,7 @@ fn grad_gelu(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     let height = tanh(bent)?;
     let steep = subtract(ones_like(&height)?, multiply(&height, &height)?)?;
     let twice = add(add(height, 1)?, multiply(x, multiply(steep, slope)?)?)?;
-    one(multiply(cx.g(), multiply(twice, 0.5)?))
+    one(cx.times(multiply(twice, 0.5)?))
 }
 
 /// Whether each element is above `low` and below `high`.

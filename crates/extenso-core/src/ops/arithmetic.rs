@@ -65,7 +65,7 @@ crate::ops! {
         .facts(&[Partial])
         .grad(|cx| {
             let times = trunc(divide(&cx.args[0], &cx.args[1])?)?;
-            two(cx, Ok(cx.g().clone()), negative(multiply(cx.g(), times)?))
+            two(cx, Ok(cx.g().clone()), negative(cx.times(times)?))
         })
         .alias_tf("truncatemod")
         .examples(&[("fmod([7, -7], 3)", "[1, -1]"), ("fmod([7.5, -7.5], 2.0)", "[1.5, -1.5]")]);
@@ -98,6 +98,7 @@ crate::ops! {
         .facts(&[Commutes])
         .grad(|cx| {
             let slope = multiply(multiply(cx.g(), 2)?, subtract(&cx.args[0], &cx.args[1])?)?;
+            let slope = cx.where_reached(slope)?;
             let dy = negative(&slope);
             two(cx, Ok(slope), dy)
         })
@@ -108,7 +109,7 @@ crate::ops! {
         .instead(FLOATS_ALONE)
         .grad(|cx| {
             let dx = divide_no_nan(cx.g(), &cx.args[1])?;
-            let dy = negative(multiply(&dx, cx.y())?);
+            let dy = cx.where_reached(negative(multiply(&dx, cx.y())?)?);
             two(cx, Ok(dx), dy)
         })
         .examples(&[("divide_no_nan([1.0, 3.0], [2.0, 4.0])", "[0.5, 0.75]")]);
@@ -119,8 +120,8 @@ crate::ops! {
         .grad(|cx| {
             let (x, y, zero) = (&cx.args[0], &cx.args[1], zeros_like(cx.g())?);
             let absent = equal(x, 0)?;
-            let dx = where_(&absent, &zero, multiply(cx.g(), log(y)?)?);
-            two(cx, dx, where_(&absent, &zero, multiply(cx.g(), divide(x, y)?)?))
+            let dx = where_(&absent, &zero, cx.times(log(y)?)?);
+            two(cx, dx, where_(&absent, &zero, cx.times(divide(x, y)?)?))
         })
         .examples(&[("xlogy([3.0, 2.0], [1.0, 1.0])", "[0.0, 0.0]")]);
 
@@ -130,9 +131,9 @@ crate::ops! {
         .grad(|cx| {
             let (x, y, zero) = (&cx.args[0], &cx.args[1], zeros_like(cx.g())?);
             let absent = equal(x, 0)?;
-            let dx = where_(&absent, &zero, multiply(cx.g(), log1p(y)?)?);
+            let dx = where_(&absent, &zero, cx.times(log1p(y)?)?);
             let slope = divide(x, crate::ops::add(y, 1)?)?;
-            two(cx, dx, where_(&absent, &zero, multiply(cx.g(), slope)?))
+            two(cx, dx, where_(&absent, &zero, cx.times(slope)?))
         })
         .examples(&[("xlog1py([3.0, 2.0], [0.0, 0.0])", "[0.0, 0.0]")]);
 }

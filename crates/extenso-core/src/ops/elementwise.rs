@@ -1,8 +1,8 @@
 //! Elementwise ops: arithmetic, choices, casts, and the elementary functions that vectorise.
 
-use super::comparison::{greater, less};
+use super::comparison::{equal, greater, less, logical_and};
 use super::elementwise_text as text;
-use super::math::faulty_ints;
+use super::math::{faulty_ints, isnan};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::{GradCx, one, two, unbroadcast};
 use crate::kernels::bits::{select, select_bits};
@@ -41,7 +41,7 @@ crate::ops! {
     /// Multiplies elementwise, with broadcasting. Integers wrap.
     MULTIPLY: multiply(x, y) = OpDef::binary(multiply_kernel)
         .facts(&[Commutes])
-        .grad(|cx| two(cx, multiply(cx.g(), &cx.args[1]), multiply(cx.g(), &cx.args[0])))
+        .grad(|cx| two(cx, cx.times(&cx.args[1]), cx.times(&cx.args[0])))
         .examples(&[("multiply([1.0, 2.0, 3.0], 2)", "[2.0, 4.0, 6.0]")]);
 
     /// Divides floats elementwise, with broadcasting. Zero gives an infinity or NaN, as in IEEE 754.
@@ -50,8 +50,8 @@ crate::ops! {
     DIVIDE: divide(x, y) = OpDef::binary(map!(floats: |x, y| x / y))
         .instead("Integers have `floor_divide`.")
         .grad(|cx| {
-            let dx = divide(cx.g(), &cx.args[1])?;
-            let dy = negative(multiply(&dx, cx.y())?);
+            let dx = cx.over(&cx.args[1])?;
+            let dy = cx.where_reached(negative(multiply(&dx, cx.y())?)?);
             two(cx, Ok(dx), dy)
         })
         .examples(&[("divide([1.0, 3.0], [2.0, 4.0])", "[0.5, 0.75]")]);
@@ -93,27 +93,27 @@ crate::ops! {
 
     /// Elementwise reciprocal, `1 / x`. Zero gives an infinity with the sign of the zero.
     RECIPROCAL: reciprocal(x) = OpDef::unary(map!(floats: |x| 1.0 / x))
-        .grad(|cx| one(negative(multiply(cx.g(), multiply(cx.y(), cx.y())?)?)))
+        .grad(|cx| one(negative(cx.times(multiply(cx.y(), cx.y())?)?)))
         .examples(&[("reciprocal([2.0, -4.0])", "[0.5, -0.25]"), ("reciprocal([[2.0, 4.0], [0.5]])", "[[0.5, 0.25], [2.0]]")]);
 
     /// `e` to the power of each element, within one unit in the last place.
     EXP: exp(x) = OpDef::unary(map!(floats: |x| x.exp_()))
-        .grad(|cx| one(multiply(cx.g(), cx.y())))
+        .grad(|cx| one(cx.times(cx.y())))
         .examples(&[("exp([0.0])", "[1.0]")]);
 
     /// The natural logarithm, within one unit in the last place. Zero gives -inf, a negative number NaN.
     LOG: log(x) = OpDef::unary(map!(floats: |x| x.ln_()))
-        .grad(|cx| one(divide(cx.g(), &cx.args[0])))
+        .grad(|cx| one(cx.over(&cx.args[0])))
         .examples(&[("log([1.0])", "[0.0]")]);
 
     /// The square root, correctly rounded. A negative number gives NaN.
     SQRT: sqrt(x) = OpDef::unary(map!(floats: |x| x.sqrt()))
-        .grad(|cx| one(divide(cx.g(), multiply(cx.y(), 2)?)))
+        .grad(|cx| one(cx.over(multiply(cx.y(), 2)?)))
         .examples(&[("sqrt([4.0, 9.0])", "[2.0, 3.0]")]);
 
     /// The hyperbolic tangent, within two units in the last place.
     TANH: tanh(x) = OpDef::unary(map!(floats: |x| x.tanh_()))
-        .grad(|cx| one(multiply(cx.g(), subtract(ones_like(cx.y())?, multiply(cx.y(), cx.y())?)?)))
+        .grad(|cx| one(cx.times(subtract(ones_like(cx.y())?, multiply(cx.y(), cx.y())?)?)))
         .examples(&[("tanh([0.0])", "[0.0]")]);
 
     /// The magnitude of each element. The smallest integer of a signed dtype wraps to itself.
@@ -131,6 +131,18 @@ crate::ops! {
         .like(1)
         .grad(grad_where)
         .examples(&[("where([True, False], [1, 2], [3, 4])", "[1, 4]"), ("where([True, False], [1.0, 2.0], 0)", "[1.0, 0.0]")]);
+
+    /// `x` with zero in the place of NaN where `g` is zero: what becomes of a gradient of zero times a slope.
+    ///
+    /// The slope may be infinite or NaN there, as it is of what lies under a missing value or of what `where` has not picked.
+    /// Shapes: those of `x` and `g` broadcast.
+    ZERO_FOR_NAN: zero_for_nan(x, g) = OpDef::binary(map!(floats: |x, g| if g == 0.0 && x.is_nan() { 0.0 } else { x }))
+        .grad(|cx| {
+            let stopped = logical_and(isnan(&cx.args[0])?, equal(&cx.args[1], 0)?)?;
+            Ok(vec![Some(unbroadcast(where_(stopped, 0, cx.g())?, &cx.args[0])?), None])
+        })
+        .part()
+        .examples(&[("zero_for_nan([1.0, nan, nan], [0.0, 0.0, inf])", "[1.0, 0.0, nan]")]);
 
     /// Converts elements to `dtype`.
     ///

@@ -6,6 +6,7 @@ use crate::kernels::real::{Function, next_after, sign_bit};
 use crate::op::Fact::Commutes;
 use crate::op::OpDef;
 use crate::ops::{divide, equal, multiply, negative, sigmoid, subtract, where_, zeros_like};
+use crate::value::Value;
 
 const FLOATS_ALONE: &str = "Cast integers first: `cast(x, 'f64')`.";
 
@@ -16,31 +17,31 @@ crate::ops! {
     /// The logarithm to the base 2. Zero gives -inf, a negative number NaN.
     LOG2: log2(x) = OpDef::unary(map!(floats: |x| x.log2_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(divide(cx.g(), multiply(&cx.args[0], std::f64::consts::LN_2)?)))
+        .grad(|cx| one(cx.over(multiply(&cx.args[0], std::f64::consts::LN_2)?)))
         .examples(&[("log2([8.0])", "[3.0]")]);
 
     /// The logarithm to the base 10. Zero gives -inf, a negative number NaN.
     LOG10: log10(x) = OpDef::unary(map!(floats: |x| x.log10_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(divide(cx.g(), multiply(&cx.args[0], std::f64::consts::LN_10)?)))
+        .grad(|cx| one(cx.over(multiply(&cx.args[0], std::f64::consts::LN_10)?)))
         .examples(&[("log10([100.0])", "[2.0]")]);
 
     /// 2 to the power of each element, within one unit in the last place.
     EXP2: exp2(x) = OpDef::unary(map!(floats: |x| x.exp2_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(multiply(cx.g(), multiply(cx.y(), std::f64::consts::LN_2)?)))
+        .grad(|cx| one(cx.times(multiply(cx.y(), std::f64::consts::LN_2)?)))
         .examples(&[("exp2([3.0, -1.0])", "[8.0, 0.5]")]);
 
     /// The cube root, within one unit in the last place. A negative number has a negative one.
     CBRT: cbrt(x) = OpDef::unary(map!(floats: |x| x.cbrt_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(divide(cx.g(), multiply(multiply(cx.y(), cx.y())?, 3)?)))
+        .grad(|cx| one(cx.over(multiply(multiply(cx.y(), cx.y())?, 3)?)))
         .examples(&[("cbrt([8.0, -27.0])", "[2.0, -3.0]")]);
 
     /// The reciprocal of the square root. Zero gives an infinity with its sign, a negative number NaN.
     RSQRT: rsqrt(x) = OpDef::unary(map!(floats: |x| 1.0 / x.sqrt()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(multiply(divide(cx.g(), &cx.args[0])?, multiply(cx.y(), -0.5)?)))
+        .grad(|cx| one(cx.where_reached(multiply(divide(cx.g(), &cx.args[0])?, multiply(cx.y(), -0.5)?)?)))
         .examples(&[("rsqrt([4.0, 0.25])", "[0.5, 2.0]")]);
 
     /// Angles in degrees as radians.
@@ -61,8 +62,8 @@ crate::ops! {
         .facts(&[Commutes])
         .grad(|cx| {
             let gap = subtract(&cx.args[0], &cx.args[1])?;
-            let dy = multiply(cx.g(), sigmoid(negative(&gap)?)?);
-            two(cx, multiply(cx.g(), sigmoid(gap)?), dy)
+            let dy = cx.times(sigmoid(negative(&gap)?)?);
+            two(cx, cx.times(sigmoid(gap)?), dy)
         })
         .examples(&[("logaddexp([0.0], [-800.0])", "[0.0]")]);
 
@@ -72,7 +73,8 @@ crate::ops! {
         .facts(&[Commutes])
         .grad(|cx| {
             let share = divide(cx.g(), cx.y())?;
-            two(cx, multiply(&share, &cx.args[0]), multiply(&share, &cx.args[1]))
+            let along = |x: &Value| cx.where_reached(multiply(&share, x)?);
+            two(cx, along(&cx.args[0]), along(&cx.args[1]))
         })
         .examples(&[("hypot([3.0, 5.0], [4.0, 12.0])", "[5.0, 13.0]")]);
 

@@ -22,7 +22,7 @@ crate::ops! {
 
     /// The square of each element. Integers wrap.
     SQUARE: square(x) = OpDef::unary(map!(ints: |x| x.wrapping_mul(x); floats: |x| x * x))
-        .grad(|cx| one(multiply(cx.g(), multiply(&cx.args[0], 2)?)))
+        .grad(|cx| one(cx.times(multiply(&cx.args[0], 2)?)))
         .examples(&[("square([1.5, -2.0])", "[2.25, 4.0]")]);
 
     /// -1, 0 or 1 by the sign of each element. NaN stays NaN.
@@ -75,22 +75,22 @@ crate::ops! {
 
     /// The sine of angles in radians, within one unit in the last place.
     SIN: sin(x) = OpDef::unary(|dtypes, _| angles::sin(*dtypes.first()?))
-        .grad(|cx| one(multiply(cx.g(), cos(&cx.args[0])?)))
+        .grad(|cx| one(cx.times(cos(&cx.args[0])?)))
         .examples(&[("sin([0.0])", "[0.0]")]);
 
     /// The cosine of angles in radians, within one unit in the last place.
     COS: cos(x) = OpDef::unary(|dtypes, _| angles::cos(*dtypes.first()?))
-        .grad(|cx| one(negative(multiply(cx.g(), sin(&cx.args[0])?)?)))
+        .grad(|cx| one(negative(cx.times(sin(&cx.args[0])?)?)))
         .examples(&[("cos([0.0])", "[1.0]")]);
 
     /// `e` to the power of each element, less 1; exact where that is near 0, too.
     EXPM1: expm1(x) = OpDef::unary(map!(floats: |x| x.exp_m1_()))
-        .grad(|cx| one(multiply(cx.g(), add(cx.y(), 1)?)))
+        .grad(|cx| one(cx.times(add(cx.y(), 1)?)))
         .examples(&[("expm1([0.0])", "[0.0]")]);
 
     /// The natural logarithm of 1 and each element; exact where that is near 0, too. -1 gives -inf, below it NaN.
     LOG1P: log1p(x) = OpDef::unary(map!(floats: |x| x.ln_1p_()))
-        .grad(|cx| one(divide(cx.g(), add(&cx.args[0], 1)?)))
+        .grad(|cx| one(cx.over(add(&cx.args[0], 1)?)))
         .examples(&[("log1p([0.0])", "[0.0]")]);
 
     /// The logistic function, `1 / (1 + exp(-x))`, without overflow at either end.
@@ -98,7 +98,7 @@ crate::ops! {
             let e = (-x.abs()).exp_();
             (if x >= 0.0 { 1.0 } else { e }) / (1.0 + e)
         }))
-        .grad(|cx| one(multiply(cx.g(), multiply(cx.y(), subtract(ones_like(cx.y())?, cx.y())?)?)))
+        .grad(|cx| one(cx.times(multiply(cx.y(), subtract(ones_like(cx.y())?, cx.y())?)?)))
         .examples(&[("sigmoid([0.0])", "[0.5]")]);
 
     /// Each element that is above zero, otherwise zero. NaN stays NaN.
@@ -123,7 +123,7 @@ crate::ops! {
         .facts(&[Partial])
         .grad(|cx| {
             let times = floor(divide(&cx.args[0], &cx.args[1])?)?;
-            two(cx, Ok(cx.g().clone()), negative(multiply(cx.g(), times)?))
+            two(cx, Ok(cx.g().clone()), negative(cx.times(times)?))
         })
         .alias_tf("floormod")
         .examples(&[("remainder([7, -7], 3)", "[1, 2]"), ("remainder([7.5, -7.5], 2.0)", "[1.5, 0.5]")]);
@@ -314,10 +314,10 @@ fn grad_pow(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     let (x, y) = (&cx.args[0], &cx.args[1]);
     // Where the power is 0, the result is 1 whatever x is; where x is not above 0, it is no function of the power.
     let slope = multiply(y, pow(x, subtract(y, 1)?)?)?;
-    let dx = multiply(cx.g(), where_(equal(y, 0)?, 0, slope)?);
+    let dx = cx.times(where_(equal(y, 0)?, 0, slope)?);
     let above = greater(x, 0)?;
     let logarithm = log(where_(&above, x, 1)?)?;
-    let dy = multiply(cx.g(), where_(above, multiply(cx.y(), logarithm)?, zeros_like(cx.y())?)?);
+    let dy = cx.times(where_(above, multiply(cx.y(), logarithm)?, zeros_like(cx.y())?)?);
     two(cx, dx, dy)
 }
 

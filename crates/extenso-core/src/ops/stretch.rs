@@ -7,7 +7,7 @@ use super::partition::{check_equal_rows, infer_moved, no_alignment, run_align, s
 use super::repetition::repeat_rows;
 use super::{Run, assemble};
 use crate::attrs::AttrSet;
-use crate::op::{Class, OpDef, OutputSpecs};
+use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::partition::{RowPartition, Rows};
 use crate::reduce::{Fold, run_segments};
 use crate::tensor::Dense;
@@ -21,9 +21,10 @@ crate::ops! {
 
     /// The row partition that two broadcast to: the other one where all rows of one have length 1, otherwise the one of both.
     ///
-    /// One row is repeated to the number of the others. Errors: another number of rows, none of which is 1; a row of different
+    /// One row is repeated to the number of the others. Every value of the result is in a row. Errors: another number of rows, none of which is 1; a row of different
     /// lengths, which is named, unless all rows of one have length 1.
     BROADCAST_ROWS: broadcast_rows(x, y) = OpDef::general(Class::Segment, infer_broadcast, run_broadcast)
+        .facts(&[Fact::Covers])
         .part()
         .examples(&[("broadcast_rows(partition_from_lengths([1, 1]), partition_from_lengths([3, 0]))", "partition_from_lengths([3, 0])"), ("broadcast_rows(partition_from_lengths([2, 1]), partition_from_lengths([2, 1]))", "partition_from_lengths([2, 1])"), ("broadcast_rows(partition_from_lengths([2]), partition_from_lengths([1, 1, 1]))", "partition_from_lengths([2, 2, 2])")]);
 
@@ -63,15 +64,14 @@ fn infer_broadcast(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
         (Dim::Known(n), Dim::Var(_)) | (Dim::Var(_), Dim::Known(n)) => Dim::Known(n),
         (Dim::Var(_), Dim::Var(_)) => Dim::any(),
     };
-    let alike = x.index == y.index;
-    let nvalues = if alike && x.nrows == y.nrows && x.nvalues == y.nvalues { x.nvalues } else { Dim::any() };
-    let index = if alike { x.index } else { DType::I64 };
+    let index = if x.index == y.index { x.index } else { DType::I64 };
     let uniform_row_length = match (x.uniform_row_length, y.uniform_row_length) {
         (Some(1), length) | (length, Some(1)) => length,
         (Some(n), Some(m)) if n != m => None,
         (length, None) | (None, length) | (Some(_), length) => length,
     };
-    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues, uniform_row_length, index })])
+    // Values outside every row are left out, so that not even two partitions of as many values tell how many there are.
+    Ok(smallvec![LeafSpec::Partition(PartitionSpec { nrows, nvalues: Dim::any(), uniform_row_length, index })])
 }
 
 fn run_broadcast(args: &[Value], _: &dyn AttrSet, inferred: &[LeafSpec]) -> Result<Outputs> {
@@ -92,8 +92,12 @@ fn run_broadcast(args: &[Value], _: &dyn AttrSet, inferred: &[LeafSpec]) -> Resu
     } else {
         return Err(no_alignment(&a.nrows().to_string(), &b.nrows().to_string()));
     };
-    let one_width = a.offsets().dtype() == b.offsets().dtype();
-    let chosen = if one_width { chosen } else { RowPartition::from_lengths(chosen.data()?.lengths())? };
+    let rows = chosen.data()?;
+    let chosen = match a.offsets().dtype() == b.offsets().dtype() {
+        true if rows.covers_all() => chosen,
+        true => RowPartition::of_rows(rows, 0..rows.nrows())?,
+        false => RowPartition::from_lengths(rows.lengths())?,
+    };
     let length = inferred.first().and_then(|spec| spec.partition().ok()?.uniform_row_length);
     Ok(smallvec![Value::Partition(chosen.with_uniform_row_length(length)?)])
 }

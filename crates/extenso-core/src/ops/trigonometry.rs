@@ -18,25 +18,25 @@ crate::ops! {
     /// The tangent of angles in radians.
     TAN: tan(x) = OpDef::unary(|dtypes, _| angles::tan(*dtypes.first()?))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(divide(cx.g(), square(cos(&cx.args[0])?)?)))
+        .grad(|cx| one(cx.over(square(cos(&cx.args[0])?)?)))
         .examples(&[("tan([0.0])", "[0.0]")]);
 
     /// The angles in radians, from -pi/2 to pi/2, whose sine each element is. Beyond -1 and 1 it is NaN.
     ASIN: asin(x) = OpDef::unary(map!(floats: |x| x.asin_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(divide(cx.g(), sqrt(one_less_square(&cx.args[0])?)?)))
+        .grad(|cx| one(cx.over(sqrt(one_less_square(&cx.args[0])?)?)))
         .examples(&[("asin([0.0])", "[0.0]")]);
 
     /// The angles in radians, from 0 to pi, whose cosine each element is. Beyond -1 and 1 it is NaN.
     ACOS: acos(x) = OpDef::unary(map!(floats: |x| x.acos_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(negative(divide(cx.g(), sqrt(one_less_square(&cx.args[0])?)?)?)))
+        .grad(|cx| one(negative(cx.over(sqrt(one_less_square(&cx.args[0])?)?)?)))
         .examples(&[("acos([0.5])", "[1.0471975511965979]")]);
 
     /// The angles in radians, from -pi/2 to pi/2, whose tangent each element is.
     ATAN: atan(x) = OpDef::unary(map!(floats: |x| x.atan_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(divide(cx.g(), add(square(&cx.args[0])?, 1)?)))
+        .grad(|cx| one(cx.over(add(square(&cx.args[0])?, 1)?)))
         .examples(&[("atan([0.0])", "[0.0]")]);
 
     /// The angles in radians, from -pi to pi, of the points with ordinates `y` and abscissas `x`; with broadcasting.
@@ -45,38 +45,38 @@ crate::ops! {
         .grad(|cx| {
             let (y, x) = (&cx.args[0], &cx.args[1]);
             let share = divide(cx.g(), add(square(y)?, square(x)?)?)?;
-            two(cx, multiply(&share, x), negative(multiply(&share, y)?))
+            two(cx, cx.where_reached(multiply(&share, x)?), cx.where_reached(negative(multiply(&share, y)?)?))
         })
         .examples(&[("atan2([0.0, 0.0], [1.0, 2.0])", "[0.0, 0.0]")]);
 
     /// The hyperbolic sine.
     SINH: sinh(x) = OpDef::unary(map!(floats: |x| x.sinh_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(multiply(cx.g(), cosh(&cx.args[0])?)))
+        .grad(|cx| one(cx.times(cosh(&cx.args[0])?)))
         .examples(&[("sinh([0.0])", "[0.0]")]);
 
     /// The hyperbolic cosine.
     COSH: cosh(x) = OpDef::unary(map!(floats: |x| x.cosh_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(multiply(cx.g(), sinh(&cx.args[0])?)))
+        .grad(|cx| one(cx.times(sinh(&cx.args[0])?)))
         .examples(&[("cosh([0.0])", "[1.0]")]);
 
     /// The numbers whose hyperbolic sine each element is.
     ASINH: asinh(x) = OpDef::unary(map!(floats: |x| x.asinh_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(divide(cx.g(), sqrt(add(square(&cx.args[0])?, 1)?)?)))
+        .grad(|cx| one(cx.over(sqrt(add(square(&cx.args[0])?, 1)?)?)))
         .examples(&[("asinh([0.0])", "[0.0]")]);
 
     /// The numbers, not below 0, whose hyperbolic cosine each element is. Below 1 it is NaN.
     ACOSH: acosh(x) = OpDef::unary(map!(floats: |x| x.acosh_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(divide(cx.g(), sqrt(subtract(square(&cx.args[0])?, 1)?)?)))
+        .grad(|cx| one(cx.over(sqrt(subtract(square(&cx.args[0])?, 1)?)?)))
         .examples(&[("acosh([1.25])", "[0.6931471805599453]")]);
 
     /// The numbers whose hyperbolic tangent each element is. -1 and 1 give infinities, what is beyond NaN.
     ATANH: atanh(x) = OpDef::unary(map!(floats: |x| x.atanh_()))
         .instead(FLOATS_ALONE)
-        .grad(|cx| one(multiply(cx.g(), reciprocal(one_less_square(&cx.args[0])?)?)))
+        .grad(|cx| one(cx.times(reciprocal(one_less_square(&cx.args[0])?)?)))
         .examples(&[("atanh([0.0])", "[0.0]")]);
 }
 

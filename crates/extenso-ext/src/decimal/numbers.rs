@@ -8,8 +8,8 @@ use super::totals::most_digits;
 use super::{DecimalTensor, MOST};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::zeros_of;
-use crate::meaning::nested::below_of_texts;
-use crate::meaning::{Meaning, chosen};
+use crate::meaning::nested::{below_filled, is_text};
+use crate::meaning::{Meaning, chosen, over_elements};
 use extenso_core::{Answer, Arg, Call, Class, ExtensionType, OpDef, Scalar, Target, Value, call_one, on, ops};
 use extenso_types::{DType, Error, Result, TypeDef};
 use std::sync::Arc;
@@ -56,7 +56,12 @@ pub(super) fn register(def: &Arc<TypeDef>) {
 /// assert_eq!(to_literal(&x).unwrap().to_string(), r#"["1.00", "2.00"]"#);
 /// ```
 pub fn to_decimal(x: &Value, precision: i64, scale: i64) -> Result<Value> {
-    below_of_texts(x, "0", &|x| made(x, precision, scale)).map_err(|e| e.at("to_decimal"))
+    let zero = |x: &Value| match over_elements(x, &|cells| ops::zeros_like(cells)) {
+        Some(zeros) => Ok(Some(Arg::Value(zeros?))),
+        None if is_text(x) => Ok(Some(Arg::from("0"))),
+        None => Ok(x.tensor().is_ok_and(|x| x.dtype().is_numeric()).then(|| Arg::from(0_i64))),
+    };
+    below_filled(x, &zero, &|x| made(x, precision, scale)).map_err(|e| e.at("to_decimal"))
 }
 
 fn made(x: &Value, precision: i64, scale: i64) -> Result<Value> {

@@ -25,12 +25,13 @@ pub fn random_shuffle(key: impl Into<Arg>, x: &Value, axis: i64) -> Result<Value
     let Some(at) = at.map_err(|e| e.at("random_shuffle")).map(|at| is_ragged(x, at).then_some(at))? else {
         return ops::random_shuffle(key, x, axis);
     };
-    let shuffled = along_one(x, int(at), &|rows| {
+    let of_each = |rows: &RaggedTensor| {
         let (cut, places) = (rows.partition(), ops::places_in_rows(rows.partition())?);
         let order = ops::segment_argsort(ops::random_unit_like(key.clone(), places, DType::F64)?, cut, false)?;
         let elements = ops::take(rows.values(), ops::places_by_row(order, cut, cut)?, 0)?;
         Ok(rows.with_values(elements)?.into_value())
-    });
+    };
+    let shuffled = with_rows_there(x).and_then(|x| along_one(&x, int(at), &of_each));
     shuffled.map_err(|e| e.at("random_shuffle"))
 }
 
@@ -80,16 +81,31 @@ pub fn random_bernoulli(key: impl Into<Arg>, p: impl Into<Arg>, shape: Option<Ve
     }
 }
 
+/// The value with nothing in rows that are missing, so that the numbers drawn for the others do not depend on what lies there.
+fn with_rows_there(x: &Value) -> Result<Value> {
+    if let Some(rows) = typed_ref::<RaggedTensor>(x) {
+        return Ok(rows.with_values(with_rows_there(rows.values())?)?.into_value());
+    }
+    match typed_ref::<MaskedTensor>(x) {
+        Some(masked) => {
+            let values = with_rows_there(&masked.values_there()?)?;
+            Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value())
+        }
+        None => Ok(x.clone()),
+    }
+}
+
 /// A function of the elements below rows and masks; zeros lie under what is missing.
 fn each(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
     if let Some(rows) = typed_ref::<RaggedTensor>(x) {
+        let rows = rows.compact()?;
         return Ok(rows.with_values(each(rows.values(), f)?)?.into_value());
     }
     match typed_ref::<MaskedTensor>(x) {
         Some(masked) if masked.values().tensor().is_ok() => {
             Ok(MaskedTensor::new(f(&masked.filled(0)?)?, masked.mask().clone())?.into_value())
         }
-        Some(masked) => Ok(MaskedTensor::new(each(masked.values(), f)?, masked.mask().clone())?.into_value()),
+        Some(masked) => Ok(MaskedTensor::new(each(&masked.values_there()?, f)?, masked.mask().clone())?.into_value()),
         None => f(x),
     }
 }

@@ -1,12 +1,14 @@
 //! Lists cut into parts.
 
-use super::{along, rows_value};
-use crate::args::int;
+use super::{Beside, along, rows_value};
+use crate::args::{int, typed_ref};
 use crate::axes::{is_ragged, rank};
+use crate::masked::MaskedTensor;
 use crate::ragged::{RaggedTensor, cut_in};
+use crate::structs::masked_by;
 use extenso_core::ops::Sections;
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Value, ops};
+use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 /// More parts than this are taken for a mistake: no data stands behind their number.
@@ -28,16 +30,42 @@ pub fn split(x: &Value, sections: impl Into<Sections>, axis: i64) -> Result<Vec<
     let Some(at) = rank(x).and_then(|rank| normalize_axis(axis, rank)).ok().filter(|&at| is_ragged(x, at)) else {
         return ops::split(x, sections, axis);
     };
-    along(x, int(at), Vec::new(), &|rows, _| parts(rows, &sections)).map_err(|e| e.at("split"))
+    split_at(x, &sections, at).map_err(|e| e.at("split"))
 }
 
-fn parts(rows: &RaggedTensor, sections: &Sections) -> Result<Vec<Value>> {
+/// The same along a ragged axis. A list that is missing has parts that are, whatever lies there.
+fn split_at(x: &Value, sections: &Sections, at: usize) -> Result<Vec<Value>> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(x)
+        && masked.mask_rank()? == 1
+        && at == 1
+    {
+        let there = vec![Beside::each("there", ops::cast(masked.mask(), DType::I64)?)];
+        let made =
+            along(&masked.values_there()?, int(at), there, &|rows, beside| parts(rows, sections, beside.first()))?;
+        return made.into_iter().map(|part| masked_by(part, masked.mask())).collect();
+    }
+    match typed_ref::<RaggedTensor>(x) {
+        Some(rows) if at > 1 => {
+            let rows = rows.compact()?;
+            let made = split_at(rows.values(), sections, at - 1)?;
+            made.into_iter().map(|part| Ok(rows.with_values(part)?.into_value())).collect()
+        }
+        _ => along(x, int(at), Vec::new(), &|rows, _| parts(rows, sections, None)),
+    }
+}
+
+/// The parts of rows, which are as long as they say where `there` is one, and empty where it is zero.
+fn parts(rows: &RaggedTensor, sections: &Sections, there: Option<&Value>) -> Result<Vec<Value>> {
     if *sections == Sections::Sizes(Vec::new()) && rows.partition().data().is_err() {
         return Err(Error::value("no size is given, and the lengths of lists are not known while tracing")
             .wanted("at least one size"));
     }
-    let lengths = lengths_of(rows, sections)?;
-    let known = known_of(rows, sections, lengths.len());
+    let mut lengths = lengths_of(rows, sections)?;
+    let mut known = known_of(rows, sections, lengths.len());
+    if let Some(there) = there {
+        lengths = lengths.into_iter().map(|length| ops::multiply(length, there)).collect::<Result<_>>()?;
+        known.fill(None);
+    }
     let total = lengths.iter().try_fold(ops::zeros_like(rows.row_lengths()?)?, ops::add)?;
     let whole = ops::partition_from_lengths(total)?;
     let values = ops::align_rows(rows.values(), rows.partition(), &whole)

@@ -9,10 +9,11 @@ use super::structure::stretched;
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
 use crate::meaning::order::lacks_identity;
+use crate::meaning::over_elements;
 use crate::ragged::reduction::{over_axes, segment_op};
 use crate::ragged::{RaggedTensor, zero};
 use crate::structs::masked_by;
-use crate::{DecimalTensor, DurationTensor};
+use crate::{DecimalTensor, DurationTensor, TimestampTensor};
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
 use extenso_core::reduce::{Fold, Reduce, normalize_axes};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Kernel, OpDef, Tensor, Value, call_one, ops};
@@ -29,7 +30,8 @@ pub(super) fn unary(call: &Call<'_>) -> Answer {
 
 /// An op of several operands that broadcast.
 pub(super) fn elementwise(call: &Call<'_>) -> Answer {
-    if let Some((values, mask)) = alike(call)? {
+    let may_not_fit = flat(call).iter().any(counts);
+    if let Some((values, mask)) = if may_not_fit { None } else { alike(call)? } {
         return wrap(again(call, &values)?, |values| Ok(MaskedTensor { values, mask: mask.clone() }.into_value()));
     }
     let Some(given) = Operands::given(call)? else { return Ok(None) };
@@ -38,14 +40,39 @@ pub(super) fn elementwise(call: &Call<'_>) -> Answer {
     }
     let Some(operands) = given.with_masks_first() else { return Ok(None) };
     let masks = operands.masks()?;
-    wrap(again(call, &operands.values())?, |values| masks.iter().try_fold(values, |values, mask| mask.over(values)))
+    let mut values = operands.values();
+    if may_not_fit {
+        for value in &mut values {
+            *value = masks.iter().try_fold(value.clone(), |value, mask| zero_outside(value, mask, operands.rank))?;
+        }
+    }
+    wrap(again(call, &values)?, |values| masks.iter().try_fold(values, |values, mask| mask.over(values)))
+}
+
+/// Whether the operand is of a type whose sums may not fit it: what lies under a missing value is not added then.
+fn counts(arg: &Arg) -> bool {
+    let Arg::Value(value) = arg else { return false };
+    let below = below_rows(value);
+    typed::<TimestampTensor>(&below).is_some()
+        || typed::<DurationTensor>(&below).is_some()
+        || typed::<DecimalTensor>(&below).is_some()
+}
+
+/// The operand with zero where the mask is false, if it has axes and its type is one value under a meaning.
+fn zero_outside(arg: Arg, mask: &Mask, of_rank: usize) -> Result<Arg> {
+    let Arg::Value(value) = &arg else { return Ok(arg) };
+    match over_elements(value, &|elements| ops::zeros_like(elements)) {
+        Some(zeros) if rank(value)? > 0 => Ok(Arg::Value(ops::where_(mask.against(of_rank)?, value, zeros?)?)),
+        Some(_) | None => Ok(arg),
+    }
 }
 
 /// The op on rows of which some are missing as a whole, where operands differ in what they have there, or one has a mask of what is in
 /// the rows: the rows that are there come first, and their mask after.
 fn rows_outside(call: &Call<'_>, operands: &Operands) -> Answer {
     let Some(mask) = operands.row_mask()? else { return Ok(None) };
-    if !operands.cover_rows() && (!operands.rows_differ()? || all_there(&mask)) {
+    let may_not_fit = flat(call).iter().any(counts);
+    if !operands.cover_rows() && !may_not_fit && (!operands.rows_differ()? || all_there(&mask)) {
         return Ok(None);
     }
     let Some(there) = operands.rows_there(&mask)? else { return Ok(None) };

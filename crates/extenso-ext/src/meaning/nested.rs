@@ -18,11 +18,6 @@ pub(crate) fn below(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Va
     }
 }
 
-/// The same of values that may be texts, which `f` reads: a missing text is `stand_in`, and what no row holds is left out.
-pub(crate) fn below_of_texts(x: &Value, stand_in: &str, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
-    below_filled(x, &|x| Ok(is_text(x).then(|| stand_in.into())), f)
-}
-
 pub(crate) fn is_text(x: &Value) -> bool {
     x.tensor().is_ok_and(|tensor| tensor.dtype() == DType::String)
 }

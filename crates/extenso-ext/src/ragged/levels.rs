@@ -241,11 +241,20 @@ fn lists_there(x: &Value) -> Result<Option<Value>> {
 fn merge_axes(x: &Value, axis: usize) -> Result<Value> {
     let sizes: Result<Vec<Option<usize>>> = (0..rank(x)?).map(|axis| Ok(dim(x, axis)?.known())).collect();
     let mut sizes = sizes?;
-    if axis == 1 && x.tensor().is_ok() && sizes.iter().filter(|size| size.is_none()).count() > 1 {
-        return Ok(RaggedTensor::of_uniform(x)?.values);
-    }
     let merged = sizes[axis - 1].zip(sizes[axis]).map(|(a, b)| a.saturating_mul(b));
     sizes.splice(axis - 1..=axis, [merged]);
+    let unknown = sizes.iter().filter(|size| size.is_none()).count();
+    // Where a size is 0, the number of elements does not tell another.
+    if unknown > 1 || (unknown == 1 && sizes.contains(&Some(0))) {
+        let merged = axis - 1;
+        if merged == 0 {
+            return Ok(RaggedTensor::of_uniform(x)?.values);
+        }
+        let behind = axis + 1..=sizes.len();
+        let both_first: Vec<i64> = [merged, axis].into_iter().chain(0..merged).chain(behind).map(int).collect();
+        let back: Vec<i64> = (1..=merged).chain([0]).chain(axis..sizes.len()).map(int).collect();
+        return ops::transpose(RaggedTensor::of_uniform(&ops::transpose(x, Some(both_first))?)?.values, Some(back));
+    }
     ops::reshape(x, sizes.into_iter().map(|n| n.map_or(-1, int)).collect::<Vec<i64>>())
 }
 

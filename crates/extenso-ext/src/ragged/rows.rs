@@ -299,7 +299,14 @@ pub(super) fn gather_rows_of(call: &Call<'_>) -> Answer {
     let lengths = call_one(call.op, &[Arg::Value(ops::row_lengths(&x.partition)?), partition.clone()], call.attrs)?;
     let rowids = ops::value_rowids(partition)?;
     let values = rows_at(&x, rowids.tensor()?)?.values;
-    answer_ext(RaggedTensor::from_partition(values, cut_like(lengths, &x.partition)?)?)
+    answer_ext(RaggedTensor::from_partition(values, rows_within(lengths, &x.partition, partition)?)?)
+}
+
+/// The partition of rows of another one that were moved into rows of `outer`, which have these lengths.
+///
+/// All of them have the length of those before where no row lies outside of every row of `outer`: such a row is empty.
+fn rows_within(lengths: Value, like: &RowPartition, outer: &Arg) -> Result<RowPartition> {
+    if outer.value()?.partition()?.covers_all() { rows_like(lengths, like) } else { cut_like(lengths, like) }
 }
 
 /// `align_rows` moves whole rows.
@@ -310,11 +317,11 @@ pub(super) fn align_rows(call: &Call<'_>) -> Answer {
     let lengths = moved(ops::row_lengths(&x.partition)?)?;
     let (Ok(rows), Ok(from)) = (x.partition.data(), from.value()?.partition()?.data()) else {
         let starts = moved(ops::row_starts(&x.partition)?)?;
-        return answer_ext(rows_from(&x, starts, cut_like(lengths, &x.partition)?)?);
+        return answer_ext(rows_from(&x, starts, rows_within(lengths, &x.partition, to)?)?);
     };
     let start = |row: usize| if row < rows.nrows() { rows.row(row).start } else { rows.last() };
     let values = slice_values(&x.values, start(from.first()), start(from.last()))?;
-    answer_ext(RaggedTensor::from_partition(values, cut_like(lengths, &x.partition)?)?)
+    answer_ext(RaggedTensor::from_partition(values, rows_within(lengths, &x.partition, to)?)?)
 }
 
 /// `stretch_rows` moves or repeats whole rows.
@@ -323,6 +330,6 @@ pub(super) fn stretch_rows(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
     let moved = |of_rows: Value| call_one(call.op, &[Arg::Value(of_rows), source.clone(), target.clone()], call.attrs);
     let starts = moved(ops::row_starts(&x.partition)?)?;
-    let partition = cut_like(moved(ops::row_lengths(&x.partition)?)?, &x.partition)?;
+    let partition = rows_within(moved(ops::row_lengths(&x.partition)?)?, &x.partition, target)?;
     answer_ext(rows_from(&x, starts, partition)?)
 }

@@ -6,8 +6,8 @@ use crate::axes::rank;
 use crate::lists::spread;
 use crate::masked::MaskedTensor;
 use crate::missing::mask;
-use extenso_core::{ExtensionType, Value, ops};
-use extenso_types::{DType, Result};
+use extenso_core::{ExtensionType, Tensor, Value, ops};
+use extenso_types::{DType, Error, Result};
 
 /// The elements along the ragged axis `axis` at `indices`, which say positions for each row; negative ones count from its end.
 ///
@@ -21,6 +21,9 @@ pub(crate) fn take_in_rows(x: &Value, indices: &Value, axis: usize) -> Result<Va
         return mask(&take_in_rows(x, named.values(), axis)?, &named.mask().clone().into());
     }
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
+        if let Some(rows) = masked.rows_there()?.filter(|_| axis == 1) {
+            return mask(&of_rows_there(&rows, masked.mask(), indices)?, &masked.mask().clone().into());
+        }
         let values = take_in_rows(masked.values(), indices, axis)?;
         // A mask of elements moves with them, one of whole rows stays.
         let there = Value::from(masked.mask().clone());
@@ -45,6 +48,24 @@ pub(crate) fn take_in_rows(x: &Value, indices: &Value, axis: usize) -> Result<Va
         return Ok(cut.with_values(ops::take(rows.values(), places, 0)?)?.into_value());
     }
     ops::take(rows.values(), ops::reshape_like(places, indices)?, 0)
+}
+
+/// The elements of rows of which some are missing: positions in those name nothing.
+fn of_rows_there(rows: &RaggedTensor, there: &Tensor, indices: &Value) -> Result<Value> {
+    let cut = as_rows(indices)?;
+    let (plain, there) = (cut.values().tensor().is_ok(), ops::gather_rows_of(there, cut.partition())?);
+    let found = match typed(&mask(cut.values(), &there)?) {
+        Some(named) => present(rows, indices, &cut, &named)?,
+        None => return Err(Error::internal("a mask is lost")),
+    };
+    if !plain {
+        return Ok(found);
+    }
+    let bare = |x: &Value| typed_ref::<MaskedTensor>(x).map_or_else(|| x.clone(), |x| x.values().clone());
+    match typed_ref::<RaggedTensor>(&found) {
+        Some(found) => Ok(found.with_values(bare(found.values()))?.into_value()),
+        None => Ok(bare(&found)),
+    }
 }
 
 /// The elements of rows at positions of which some are missing: `cut` has the positions of each row, `named` of all.

@@ -1,6 +1,7 @@
 //! What times do under ops: they are compared, ordered, subtracted, and durations added.
 
-use super::unit::{check_none, rescaled};
+use super::scaled::checked;
+use super::unit::rescaled;
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor, scaled, texts};
 use crate::args::{again, answer, answer_ext, flat, typed_arg};
 use crate::meaning::order::register_order;
@@ -236,15 +237,17 @@ fn days_between(call: &Call<'_>) -> Answer {
     answer_ext(DurationTensor::new(seconds.tensor()?.clone(), "s")?)
 }
 
-/// The sum; on data, one that wraps is an error.
+/// The sum.
+///
+/// Errors: one that wraps, of symbols when the graph runs.
 fn summed(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     if let Some(sum) = exact(a, b, i64::checked_add) {
         return Ok(sum);
     }
     let sum = ops::add(a, b)?;
     // A sum wraps where both have the sign that it has not.
-    wraps(&ops::bitwise_xor(a, &sum)?, &ops::bitwise_xor(b, &sum)?)?;
-    sum.tensor().cloned()
+    let (a, b) = (ops::bitwise_xor(a, &sum)?, ops::bitwise_xor(b, &sum)?);
+    unless_wrapped(sum, &a, &b)
 }
 
 fn differed(a: &Tensor, b: &Tensor) -> Result<Tensor> {
@@ -252,8 +255,8 @@ fn differed(a: &Tensor, b: &Tensor) -> Result<Tensor> {
         return Ok(difference);
     }
     let difference = ops::subtract(a, b)?;
-    wraps(&ops::bitwise_xor(a, b)?, &ops::bitwise_xor(a, &difference)?)?;
-    difference.tensor().cloned()
+    let (a, b) = (ops::bitwise_xor(a, b)?, ops::bitwise_xor(a, &difference)?);
+    unless_wrapped(difference, &a, &b)
 }
 
 /// What `f` makes of i64 that are there, pair by pair or beside one; none of symbols and of other sizes, or where it makes none.
@@ -269,6 +272,7 @@ pub(super) fn exact(a: &Tensor, b: &Tensor, f: fn(i64, i64) -> Option<i64>) -> O
     Tensor::from_vec(made).with_dims(dims).ok()
 }
 
-fn wraps(a: &Value, b: &Value) -> Result<()> {
-    check_none(&ops::less(ops::bitwise_and(a, b)?, 0_i64)?, "the result does not fit 64 bits")
+/// The result, if `a` and `b` are not both negative anywhere.
+fn unless_wrapped(result: Value, a: &Value, b: &Value) -> Result<Tensor> {
+    checked(result, ops::greater_equal(ops::bitwise_and(a, b)?, 0_i64)?)?.tensor().cloned()
 }

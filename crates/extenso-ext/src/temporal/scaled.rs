@@ -163,6 +163,9 @@ fn whole(counts: Value) -> Result<Value> {
     ops::cast(checked(counts, fits)?, DType::I64)
 }
 
-fn checked(counts: Value, fits: Value) -> Result<Value> {
+/// The counts, if all of them fit.
+///
+/// Errors: one does not, of symbols when the graph runs.
+pub(super) fn checked(counts: Value, fits: Value) -> Result<Value> {
     ops::check_all(counts, fits, "the result does not fit 64 bits", "a result that fits")
 }

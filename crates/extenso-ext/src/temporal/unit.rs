@@ -2,9 +2,9 @@
 
 use super::{DateTensor, DurationTensor, TimeTensor, TimestampTensor};
 use crate::args::typed;
-use crate::masked::MaskedTensor;
-use crate::ragged::RaggedTensor;
-use extenso_core::{ExtensionType, Tensor, Value, ops};
+use crate::meaning::nested::below_filled;
+use crate::meaning::over_elements;
+use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 use std::str::FromStr;
 
@@ -72,12 +72,11 @@ pub fn cast_unit(x: &Value, unit: &str) -> Result<Value> {
 }
 
 pub(super) fn in_unit(x: &Value, unit: &str) -> Result<Value> {
-    if let Some(x) = typed::<MaskedTensor>(x) {
-        return Ok(MaskedTensor::new(in_unit(x.values(), unit)?, x.mask().clone())?.into_value());
-    }
-    if let Some(x) = typed::<RaggedTensor>(x) {
-        return Ok(x.with_values(in_unit(x.values(), unit)?)?.into_value());
-    }
+    let zero = |x: &Value| over_elements(x, &|counts| ops::zeros_like(counts)).transpose().map(|x| x.map(Arg::Value));
+    below_filled(x, &zero, &|x| counted_in(x, unit))
+}
+
+fn counted_in(x: &Value, unit: &str) -> Result<Value> {
     if let Some(x) = typed::<TimestampTensor>(x) {
         return Ok(TimestampTensor::new(rescaled(x.values(), x.unit(), unit)?, unit, x.zone())?.into_value());
     }
@@ -118,7 +117,7 @@ impl DateTensor {
 
 /// Counts of one unit as i64 counts of another.
 ///
-/// Errors: on data, a count that does not fit.
+/// Errors: a count that does not fit, of symbols when the graph runs.
 pub(super) fn rescaled(values: &Tensor, from: &str, to: &str) -> Result<Tensor> {
     let (from, to) = (from.parse::<TimeUnit>()?.per_second(), to.parse::<TimeUnit>()?.per_second());
     let wide = ops::cast(values, DType::I64)?;
@@ -128,19 +127,10 @@ pub(super) fn rescaled(values: &Tensor, from: &str, to: &str) -> Result<Tensor> 
         std::cmp::Ordering::Greater => {
             let factor = to / from;
             let most = i64::MAX / factor;
-            let beyond = ops::logical_or(ops::greater(&wide, most)?, ops::less(&wide, -most)?)?;
-            check_none(&beyond, "a count does not fit 64 bits in the finer unit")?;
-            ops::multiply(wide, factor)?
+            let fits = ops::logical_and(ops::less_equal(&wide, most)?, ops::greater_equal(&wide, -most)?)?;
+            let what = "a count does not fit 64 bits in the finer unit";
+            ops::check_all(ops::multiply(wide, factor)?, fits, what, "a result that fits")?
         }
     };
     made.tensor().cloned()
-}
-
-/// Checks on data that no element is true.
-pub(super) fn check_none(faults: &Value, what: &str) -> Result<()> {
-    let Ok(dense) = faults.tensor()?.data() else { return Ok(()) };
-    match dense.bits()?.set_indices().next() {
-        Some(at) => Err(Error::value(format!("element {at}: {what}")).wanted("a result that fits")),
-        None => Ok(()),
-    }
 }
