@@ -36,6 +36,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn constant<'py>(object: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyTypeSpec>>) -> PyResult<Bound<'py, PyAny>> {
     let made = match spec {
         Some(spec) => of_spec(object, &core_spec(spec)?)?,
+        // Plain lists and dicts are no arrays: to ask them costs more than to read a few numbers.
+        None if object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyDict>() => value(object)?,
         None => match array(object).map_err(|e| error::at(object.py(), e, "constant"))? {
             Some(array) => array,
             None => value(object)?,
@@ -163,9 +165,10 @@ fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Lit
         Ok(Literal::Bytes(v.as_bytes().to_vec()))
     } else if let Ok(dict) = object.cast::<PyDict>() {
         dict.iter().map(|(key, item)| entry(&key, &item, at, depth)).collect::<PyResult<_>>().map(Literal::Record)
-    } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        let items = object.try_iter()?.enumerate();
-        items.map(|(i, item)| read(&item?, &Trail::Item(at, i), depth + 1)).collect::<PyResult<_>>().map(Literal::List)
+    } else if let Ok(list) = object.cast::<PyList>() {
+        items(list.iter(), list.len(), at, depth)
+    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+        items(tuple.iter(), tuple.len(), at, depth)
     } else if let Some(value) = array(object).map_err(|e| error::at(object.py(), e, &at.said()))? {
         Ok(Literal::from(value))
     } else if object.hasattr("tolist")? {
@@ -175,6 +178,19 @@ fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Lit
             .wanted("numbers, strings, bytes, times, decimals, None, and lists, tuples and dicts of these");
         Err(raised(object.py(), placed(error, &at.path())))
     }
+}
+
+fn items<'py>(
+    objects: impl Iterator<Item = Bound<'py, PyAny>>,
+    count: usize,
+    at: &Trail<'_>,
+    depth: usize,
+) -> PyResult<Literal> {
+    let mut items = Vec::with_capacity(count);
+    for (i, object) in objects.enumerate() {
+        items.push(read(&object, &Trail::Item(at, i), depth + 1)?);
+    }
+    Ok(Literal::List(items))
 }
 
 fn entry(key: &Bound<'_, PyAny>, item: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<(String, Literal)> {

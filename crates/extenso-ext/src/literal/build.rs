@@ -25,30 +25,56 @@ use std::sync::Arc;
 /// Errors, with the path: lists and other items side by side, dtypes or fields that differ, more than 64 levels.
 pub fn constant(literal: impl Into<Literal>) -> Result<Value> {
     let literal = literal.into();
-    check_depth(&literal, 0).and_then(|()| value_of(&literal, &Path::root())).map_err(|e| e.at("constant"))
+    check_depth(&literal, 0)
+        .and_then(|()| value_of(&Item { literal: &literal, place: Place::Root }))
+        .map_err(|e| e.at("constant"))
 }
 
 /// An item and where it stands.
+#[derive(Clone, Copy)]
 struct Item<'a> {
     literal: &'a Literal,
-    path: Path,
+    place: Place<'a>,
 }
 
-fn items_of<'a>(list: &'a [Literal], path: &Path) -> Vec<Item<'a>> {
-    let item = |(i, literal)| Item { literal, path: path.child(Segment::Index(i)) };
-    list.iter().enumerate().map(item).collect()
+/// Where an item stands; made a path when an error asks for it.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Root,
+    In(&'a Item<'a>, usize),
+    Field(&'a Item<'a>, &'a str),
 }
 
-fn value_of(literal: &Literal, path: &Path) -> Result<Value> {
-    match literal {
+impl Item<'_> {
+    fn path(&self) -> Path {
+        match self.place {
+            Place::Root => Path::root(),
+            Place::In(list, i) => list.path().child(Segment::Index(i)),
+            Place::Field(record, name) => record.path().child(Segment::field(name)),
+        }
+    }
+
+    /// The error, which is here.
+    fn at(&self, error: Error) -> Error {
+        let path = self.path();
+        if path.is_root() { error } else { error.at(path.to_string()) }
+    }
+}
+
+fn items_of<'a>(list: &'a [Literal], of: &'a Item<'a>) -> impl Iterator<Item = Item<'a>> {
+    list.iter().enumerate().map(move |(i, literal)| Item { literal, place: Place::In(of, i) })
+}
+
+fn value_of(item: &Item<'_>) -> Result<Value> {
+    match item.literal {
         Literal::Value(held) => Ok(held.0.clone()),
-        Literal::List(items) => column(&items_of(items, path)),
+        Literal::List(items) => column(&items_of(items, item).collect::<Vec<_>>()),
         Literal::Record(fields) => {
-            let field = |(name, value): &(String, Literal)| {
-                Ok((Arc::from(name.as_str()), value_of(value, &path.child(Segment::field(name.as_str())))?))
+            let field = |(name, literal): &(String, Literal)| {
+                Ok((Arc::from(name.as_str()), value_of(&Item { literal, place: Place::Field(item, name) })?))
             };
             let fields: Result<Vec<Field>> = fields.iter().map(field).collect();
-            Ok(StructTensor::new(Shape::scalar(), fields?).map_err(|e| at(e, path))?.into_value())
+            Ok(StructTensor::new(Shape::scalar(), fields?).map_err(|e| item.at(e))?.into_value())
         }
         Literal::None
         | Literal::Bool(_)
@@ -56,22 +82,18 @@ fn value_of(literal: &Literal, path: &Path) -> Result<Value> {
         | Literal::Unsigned(_)
         | Literal::Float(_)
         | Literal::Str(_)
-        | Literal::Bytes(_) => scalar(literal, path),
+        | Literal::Bytes(_) => scalar(item),
     }
 }
 
 /// A 0-d value: a column of one without its axis.
-fn scalar(literal: &Literal, path: &Path) -> Result<Value> {
-    let column = column(&[Item { literal, path: path.clone() }])?;
+fn scalar(item: &Item<'_>) -> Result<Value> {
+    let column = column(&[*item])?;
     let single = |t: &Tensor| t.with_dims(&[]);
     match typed::<MaskedTensor>(&column) {
         Some(x) => Ok(MaskedTensor::new(single(x.values().tensor()?)?, single(x.mask())?)?.into_value()),
         None => Ok(single(column.tensor()?)?.into()),
     }
-}
-
-fn at(error: Error, path: &Path) -> Error {
-    if path.is_root() { error } else { error.at(path.to_string()) }
 }
 
 /// The items as a value whose outer axis counts them.
@@ -100,7 +122,7 @@ fn held(items: &[&Item<'_>]) -> Result<Value> {
     if let Some(values) = items.iter().map(value).collect::<Option<Vec<Value>>>()
         && let Some(joined) = side_by_side(&values.iter().collect::<Vec<_>>())
     {
-        return joined.map_err(|e| at(e, &items[0].path));
+        return joined.map_err(|e| items[0].at(e));
     }
     // The text of a time is no time: single ones stand beside their kind alone.
     if let Some(single) = items.iter().find_map(|item| single_of_meaning(item.literal)) {
@@ -108,13 +130,12 @@ fn held(items: &[&Item<'_>]) -> Result<Value> {
         let item = items.iter().find(other).unwrap_or(&items[0]);
         let found = single_of_meaning(item.literal).unwrap_or_else(|| item.literal.kind().to_string());
         let error = Error::dtype(format!("{found} stands beside {single}")).wanted("items of one kind");
-        return Err(at(error, &item.path));
+        return Err(item.at(error));
     }
     let written: Result<Vec<Literal>> =
-        items.iter().map(|item| written_out(item.literal).map_err(|e| at(e, &item.path))).collect();
+        items.iter().map(|item| written_out(item.literal).map_err(|e| item.at(e))).collect();
     let written = written?;
-    let item = |(item, literal): (&&Item<'_>, _)| Item { literal, path: item.path.clone() };
-    let plain: Vec<Item<'_>> = items.iter().zip(&written).map(item).collect();
+    let plain: Vec<Item<'_>> = items.iter().zip(&written).map(|(item, literal)| Item { literal, ..**item }).collect();
     column(&plain)
 }
 
@@ -126,16 +147,18 @@ fn not_alike(item: &Item<'_>, first: &Item<'_>) -> Error {
     } else {
         error.wanted("items of one kind")
     };
-    at(error, &item.path)
+    item.at(error)
 }
 
 /// A level of lists.
 fn lists(items: &[&Item<'_>], missing: bool) -> Result<Value> {
-    let (mut lengths, mut inner) = (Vec::with_capacity(items.len()), Vec::new());
+    let mut lengths = Vec::with_capacity(items.len());
+    let total = items.iter().map(|item| if let Literal::List(list) = item.literal { list.len() } else { 0 }).sum();
+    let mut inner = Vec::with_capacity(total);
     for item in items {
         let Literal::List(list) = item.literal else { return Err(not_alike(item, items[0])) };
         lengths.push(list.len());
-        inner.extend(items_of(list, &item.path));
+        inner.extend(items_of(list, item));
     }
     let values = column(&inner)?;
     let uniform = lengths.iter().all(|n| *n == lengths[0]) && !missing;
@@ -183,33 +206,30 @@ fn records(items: &[&Item<'_>], first: &[(String, Literal)]) -> Result<Value> {
         }
         let unknown = fields.iter().find(|(name, _)| !first.iter().any(|(known, _)| known == name));
         if let Some((name, _)) = unknown {
-            let path = item.path.child(Segment::field(name.as_str()));
-            return Err(at(
-                Error::value("the first record has no such field").wanted("the same fields in all records"),
-                &path,
-            ));
+            let error = Error::value("the first record has no such field").wanted("the same fields in all records");
+            return Err(Item { literal: item.literal, place: Place::Field(item, name) }.at(error));
         }
     }
     let field = |(i, (name, _)): (usize, &(String, Literal))| {
         Ok((Arc::from(name.as_str()), column(&field_items(items, name, i)?)?))
     };
     let fields: Result<Vec<Field>> = first.iter().enumerate().map(field).collect();
-    let made = StructTensor::new(Shape::known(&[items.len()]), fields?).map_err(|e| at(e, &items[0].path))?;
+    let made = StructTensor::new(Shape::known(&[items.len()]), fields?).map_err(|e| items[0].at(e))?;
     Ok(made.into_value())
 }
 
 /// One field of all records, which is looked for at its place in the first.
-fn field_items<'a>(records: &[&Item<'a>], name: &str, place: usize) -> Result<Vec<Item<'a>>> {
+fn field_items<'a>(records: &'a [&Item<'a>], name: &'a str, at: usize) -> Result<Vec<Item<'a>>> {
     let mut items = Vec::with_capacity(records.len());
     for record in records {
-        let path = record.path.child(Segment::field(name));
+        let place = Place::Field(record, name);
         let Literal::Record(fields) = record.literal else { return Err(not_alike(record, records[0])) };
-        let found = fields.get(place).filter(|(known, _)| known == name);
+        let found = fields.get(at).filter(|(known, _)| known == name);
         let Some((_, literal)) = found.or_else(|| fields.iter().find(|(known, _)| known == name)) else {
             let error = Error::value("the record has no such field").wanted("the same fields in all records");
-            return Err(at(error, &path));
+            return Err(Item { literal: record.literal, place }.at(error));
         };
-        items.push(Item { literal, path });
+        items.push(Item { literal, place });
     }
     Ok(items)
 }
@@ -251,7 +271,7 @@ fn unsigned(items: &[&Item<'_>]) -> Result<Vec<u64>> {
         Literal::Unsigned(v) => Ok(*v),
         Literal::Int(v) => u64::try_from(*v).map_err(|_| {
             let error = Error::value(format!("{v} stands beside an integer above the largest i64"));
-            at(error.wanted("integers that one dtype holds").hint("Write them as floats."), &item.path)
+            item.at(error.wanted("integers that one dtype holds").hint("Write them as floats."))
         }),
         _ => Err(not_alike(item, items[0])),
     };

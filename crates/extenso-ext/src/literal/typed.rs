@@ -16,6 +16,7 @@ use extenso_core::{
 use extenso_types::{
     DType, DTypeKind, Dim, Error, ExtSpec, PartitionSpec, Path, Result, Segment, Shape, Spec, TensorSpec,
 };
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// How many elements may lie under what is missing: a spec alone must not take the memory.
@@ -40,7 +41,7 @@ pub fn constant_of(literal: impl Into<Literal>, spec: &Spec) -> Result<Value> {
     let literal = literal.into();
     // What a value means is said by the spec alone.
     let literal = if holds_values(&literal) { written_out(&literal).map_err(|e| e.at("constant"))? } else { literal };
-    let whole = Item { literal: Some(&literal), path: Path::root() };
+    let whole = Item { literal: Some(&literal), place: Place::Root };
     check_depth(&literal, 0).and_then(|()| build(spec, vec![], vec![whole])).map_err(|e| e.at("constant"))
 }
 
@@ -48,12 +49,31 @@ pub fn constant_of(literal: impl Into<Literal>, spec: &Spec) -> Result<Value> {
 #[derive(Clone)]
 struct Item<'a> {
     literal: Option<&'a Literal>,
-    path: Path,
+    place: Place,
+}
+
+/// Where an item stands; made a path when an error asks for it.
+#[derive(Clone)]
+enum Place {
+    Root,
+    In(Rc<Place>, usize),
+    Field(Rc<Place>, Arc<str>),
+}
+
+impl Place {
+    fn path(&self) -> Path {
+        match self {
+            Place::Root => Path::root(),
+            Place::In(list, i) => list.path().child(Segment::Index(*i)),
+            Place::Field(record, name) => record.path().child(Segment::field(name.clone())),
+        }
+    }
 }
 
 impl<'a> Item<'a> {
     fn error(&self, error: Error) -> Error {
-        if self.path.is_root() { error } else { error.at(self.path.to_string()) }
+        let path = self.place.path();
+        if path.is_root() { error } else { error.at(path.to_string()) }
     }
 
     fn found(&self, wanted: &str) -> Error {
@@ -66,7 +86,8 @@ impl<'a> Item<'a> {
         match self.literal {
             None => Ok(None),
             Some(Literal::List(items)) => {
-                let item = |(i, literal)| Item { literal: Some(literal), path: self.path.child(Segment::Index(i)) };
+                let list = Rc::new(self.place.clone());
+                let item = |(i, literal)| Item { literal: Some(literal), place: Place::In(list.clone(), i) };
                 Ok(Some(items.iter().enumerate().map(item).collect()))
             }
             Some(_) => Err(self.found(wanted)),
@@ -79,7 +100,7 @@ impl<'a> Item<'a> {
 
     /// The item without its literal.
     fn absent(&self) -> Item<'a> {
-        Item { literal: None, path: self.path.clone() }
+        Item { literal: None, place: self.place.clone() }
     }
 }
 
@@ -340,8 +361,13 @@ fn records(spec: &ExtSpec, lead: Vec<usize>, items: Vec<Item<'_>>) -> Result<Val
     }
     let (lead, items) = to_axes(dims, lead, items)?;
     items.iter().try_for_each(|item| check_record(item, &spec))?;
+    let places: Vec<Rc<Place>> = items.iter().map(|item| Rc::new(item.place.clone())).collect();
     let field = |(i, (name, field)): (usize, &(Arc<str>, Spec))| {
-        let inner: Result<Vec<Item<'_>>> = items.iter().map(|item| field_item(item, name, i, field)).collect();
+        let inner = items
+            .iter()
+            .zip(&places)
+            .map(|(item, place)| field_item(item.literal, Place::Field(place.clone(), name.clone()), name, i, field));
+        let inner: Result<Vec<Item<'_>>> = inner.collect();
         Ok((name.clone(), build(field, lead.clone(), inner?)?))
     };
     let fields: Result<Vec<Field>> = spec.fields().iter().enumerate().map(field).collect();
@@ -364,23 +390,22 @@ fn check_record(item: &Item<'_>, spec: &StructSpec) -> Result<()> {
         Some((name, _)) => {
             let known: Vec<&str> = spec.fields().iter().map(|(name, _)| &**name).collect();
             let error = Error::value("the spec has no such field").wanted(format!("one of: {}", known.join(", ")));
-            Err(error.at(item.path.child(Segment::field(name.as_str())).to_string()))
+            Err(error.at(item.place.path().child(Segment::field(name.as_str())).to_string()))
         }
     }
 }
 
 /// One field of a record; the one that a masked spec lets it go without is missing.
-fn field_item<'a>(item: &Item<'a>, name: &Arc<str>, place: usize, spec: &Spec) -> Result<Item<'a>> {
-    let path = item.path.child(Segment::field(name.clone()));
-    let Some(Literal::Record(fields)) = item.literal else { return Ok(Item { literal: None, path }) };
-    let found = fields.get(place).filter(|(known, _)| **known == **name);
-    match found.or_else(|| fields.iter().find(|(known, _)| **known == **name)) {
-        Some((_, literal)) => Ok(Item { literal: Some(literal), path }),
-        None if is_optional(spec) => Ok(Item { literal: Some(&Literal::None), path }),
+fn field_item<'a>(record: Option<&'a Literal>, place: Place, name: &str, at: usize, spec: &Spec) -> Result<Item<'a>> {
+    let Some(Literal::Record(fields)) = record else { return Ok(Item { literal: None, place }) };
+    let found = fields.get(at).filter(|(known, _)| known == name);
+    match found.or_else(|| fields.iter().find(|(known, _)| known == name)) {
+        Some((_, literal)) => Ok(Item { literal: Some(literal), place }),
+        None if is_optional(spec) => Ok(Item { literal: Some(&Literal::None), place }),
         None => Err(Error::missing("the record has no such field")
             .wanted("a value")
             .hint("Use a masked spec where fields may be missing.")
-            .at(path.to_string())),
+            .at(place.path().to_string())),
     }
 }
 
