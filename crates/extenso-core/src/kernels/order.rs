@@ -106,6 +106,7 @@ pub fn sort_row<T: Ordered>(row: &mut [T], descending: bool, spare: &mut Vec<T>)
     }
     let key = |x: T| x.key(descending).unwrap_or_default();
     match first.key(descending) {
+        Some(_) if row.is_sorted_by_key(|x| key(*x)) => {}
         None => row.sort_by(|a, b| a.order(*b, descending)),
         Some(_) if row.len() >= LONG * size_of::<T::Key>() => {
             spare.resize(row.len().max(spare.len()), first);
@@ -192,10 +193,14 @@ pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch
     if let Some(ranks) = Ranks::of(row, descending) {
         return ranks.0[..row.len()].iter().zip(0..).for_each(|(rank, i)| out[*rank as usize] = i);
     }
+    let has_keys = row.first().is_some_and(|x| x.key(descending).is_some());
+    if has_keys && row.is_sorted_by_key(|x| x.key(descending)) {
+        return out.iter_mut().zip(0..).for_each(|(at, i)| *at = i);
+    }
     let keys = || row.iter().filter_map(|x| x.key(descending)).map(Into::into);
     let (low, high) = keys().fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)));
     let bits = usize::BITS - row.len().leading_zeros();
-    if row.first().is_some_and(|x| x.key(descending).is_none()) {
+    if !has_keys {
         out.iter_mut().zip(0..).for_each(|(at, i)| *at = i);
         out.sort_by(|a, b| row[*a as usize].order(row[*b as usize], descending));
     } else if high.saturating_sub(low).leading_zeros() >= bits {

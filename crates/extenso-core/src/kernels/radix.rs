@@ -2,6 +2,8 @@
 //!
 //! Invariant: stable, so that equal keys keep their order. Knows nothing of elements but their keys.
 
+use smallvec::SmallVec;
+
 /// The values of a digit.
 const VALUES: usize = 256;
 
@@ -12,14 +14,14 @@ const DIGITS: usize = size_of::<u64>();
 pub fn sort_by_digits<T: Copy, K: Into<u64>>(x: &mut [T], spare: &mut [T], key: impl Fn(T) -> K) {
     let Some(&first) = x.first() else { return };
     let first = key(first).into();
-    let counts = counts(x, &key);
+    // A digit that all have in common moves none.
+    let varying = x.iter().fold(0, |varying, x| varying | (key(*x).into() ^ first));
+    let places: SmallVec<[usize; DIGITS]> = (0..size_of::<K>()).filter(|place| digit(varying, *place) != 0).collect();
+    let counts = counts(x, &places, &key);
     let (mut from, mut to, mut is_in_spare) = (x, spare, false);
-    for (place, counts) in counts[..size_of::<K>()].iter().enumerate() {
-        // A digit that all have in common moves none.
-        if counts[digit(first, place)] < from.len() {
-            scatter(from, to, counts, |x| digit(key(x).into(), place));
-            (from, to, is_in_spare) = (to, from, !is_in_spare);
-        }
+    for (&place, counts) in places.iter().zip(&counts) {
+        scatter(from, to, counts, |x| digit(key(x).into(), place));
+        (from, to, is_in_spare) = (to, from, !is_in_spare);
     }
     if is_in_spare {
         to.copy_from_slice(from);
@@ -31,14 +33,21 @@ fn digit(key: u64, place: usize) -> usize {
     usize::from((key >> (8 * place)) as u8)
 }
 
-/// How often each value of each digit stands there.
-fn counts<T: Copy, K: Into<u64>>(x: &[T], key: impl Fn(T) -> K) -> [[usize; VALUES]; DIGITS] {
+/// How often each value of the digits at these places stands there.
+fn counts<T: Copy, K: Into<u64>>(x: &[T], places: &[usize], key: impl Fn(T) -> K) -> [[usize; VALUES]; DIGITS] {
     let mut counts = [[0; VALUES]; DIGITS];
-    for x in x {
-        let key = key(*x).into();
-        for (place, counts) in counts[..size_of::<K>()].iter_mut().enumerate() {
-            counts[digit(key, place)] += 1;
+    if places.len() == size_of::<K>() {
+        for x in x {
+            let key = key(*x).into();
+            for (place, counts) in counts[..size_of::<K>()].iter_mut().enumerate() {
+                counts[digit(key, place)] += 1;
+            }
         }
+        return counts;
+    }
+    // Of a few digits each is counted by itself: a loop over some places for each element costs more.
+    for (&place, counts) in places.iter().zip(&mut counts) {
+        x.iter().for_each(|x| counts[digit(key(*x).into(), place)] += 1);
     }
     counts
 }
