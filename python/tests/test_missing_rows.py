@@ -136,3 +136,12 @@ def test_what_lies_under_missing_rows_fails_in_nothing() -> None:
         assert ex.to_py(cast(late, "ns")) == [soon, None]
         with pytest.raises(ex.InvalidValueError, match="does not fit 64 bits"):
             cast(late.values, "ns")
+
+
+def test_a_row_that_is_missing_has_no_elements() -> None:
+    x = ex.mask([[1.0, 2.0], [3.0], [4.0]], [True, False, True])
+    assert ex.size(x).item() == 3
+    assert ex.to_py(ex.full_like(x, 2)) == [[2.0, 2.0], [], [2.0]]
+    late = ex.mask(ex.TimestampTensor(ex.tensor([1, 2**62]), "s"), [True, False])
+    assert ex.to_py(ex.to_date(late))[1] is None
+    assert ex.to_py(ex.to_date(ex.mask([1, 2**40], [True, False])))[1] is None

@@ -45,7 +45,8 @@ fn size_along(x: &Value, axis: usize) -> Result<Value> {
     ops::sum(ops::ones_like(ops::indices_along(x, int(axis))?)?, 0, true)
 }
 
-/// The number of elements of `x`, as an i64 scalar: of rows, those in them; of records, the records; what is missing counts.
+/// The number of elements of `x`, as an i64 scalar: of rows, those in them; of records, the records; what is missing counts,
+/// but a row that is missing has no elements.
 ///
 /// Errors: a type that has no axes.
 ///
@@ -59,7 +60,7 @@ pub fn size(x: &Value) -> Result<Value> {
         return size(rows.compact()?.values());
     }
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
-        return size(masked.values());
+        return size(&masked.values_there()?);
     }
     match shape(x)? {
         sizes if rank(x).map_err(|e| e.at("size"))? > 0 => ops::prod(sizes, 0, false),

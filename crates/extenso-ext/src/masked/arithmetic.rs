@@ -116,6 +116,15 @@ fn whole(x: &MaskedTensor) -> Option<&[usize]> {
 
 /// The second operand is one under a missing value: integers there are not divided by zero, nor have a negative power.
 pub(super) fn faulting(call: &Call<'_>) -> Answer {
+    with_second(call, one_like)
+}
+
+/// The second operand is zero under a missing value: nothing is repeated there.
+pub(super) fn repeated(call: &Call<'_>) -> Answer {
+    with_second(call, |_| Ok(Arg::from(0_i64)))
+}
+
+fn with_second(call: &Call<'_>, stand_in: fn(&Value) -> Result<Arg>) -> Answer {
     let Some(given) = Operands::given(call)? else { return Ok(None) };
     if let Some(rows) = rows_outside(call, &given)? {
         return Ok(Some(rows));
@@ -123,15 +132,19 @@ pub(super) fn faulting(call: &Call<'_>) -> Answer {
     let Some(operands) = given.with_masks_first() else { return Ok(None) };
     let masks = operands.masks()?;
     let [x, y] = &operands.values()[..] else { return Ok(None) };
-    let one_there = |second: Value, mask: &Mask| {
-        let one = one_like(&second)?;
-        ops::where_(mask.against(operands.rank)?, second, one)
+    let there = |second: Value, mask: &Mask| {
+        let other = stand_in(&second)?;
+        ops::where_(mask.against(operands.rank)?, second, other)
     };
     let y = match y {
-        Arg::Value(second) => Arg::Value(masks.iter().try_fold(second.clone(), one_there)?),
+        Arg::Value(second) => Arg::Value(masks.iter().try_fold(second.clone(), there)?),
         Arg::Scalar(_) | Arg::List(_) => y.clone(),
     };
-    wrap(again(call, &[x.clone(), y])?, |values| masks.iter().try_fold(values, |values, mask| mask.over(values)))
+    let x = match counts(x) {
+        true => masks.iter().try_fold(x.clone(), |x, mask| zero_outside(x, mask, operands.rank))?,
+        false => x.clone(),
+    };
+    wrap(again(call, &[x, y])?, |values| masks.iter().try_fold(values, |values, mask| mask.over(values)))
 }
 
 /// One, which is one unit of durations.

@@ -29,6 +29,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::POW, "MaskedTensor powers", arithmetic::faulting),
         (&ops::BITWISE_LEFT_SHIFT, "MaskedTensor shifts", arithmetic::faulting),
         (&ops::BITWISE_RIGHT_SHIFT, "MaskedTensor shifts", arithmetic::faulting),
+        (&ops::STRING_REPEAT_EACH, "MaskedTensor repeat", arithmetic::repeated),
         (&ops::WHERE, "MaskedTensor where", arithmetic::where_),
         (&ops::GATHER_ROWS_OF, "MaskedTensor rows", structure::along_rows),
         (&ops::ALIGN_ROWS, "MaskedTensor rows", structure::along_rows),

@@ -145,11 +145,11 @@ fn outer_of(x: &MaskedTensor, wanted: &[i64]) -> Result<Option<Vec<i64>>> {
     Ok((own < all && rest == inner && !outer.is_empty()).then(|| outer.to_vec()))
 }
 
-/// `reshape_like` moves values and mask; the second lends its shape alone.
+/// `reshape_like` moves values and mask; the second lends its shape alone, with nothing in rows that are missing.
 pub(super) fn reshape_like(call: &Call<'_>) -> Answer {
     let [x, like] = flat(call) else { return Ok(None) };
     match typed_arg::<MaskedTensor>(like) {
-        Some(like) => answer(call_one(call.op, &[x.clone(), Arg::from(like.values())], call.attrs)?),
+        Some(like) => answer(call_one(call.op, &[x.clone(), Arg::Value(like.values_there()?)], call.attrs)?),
         None if typed_arg::<RaggedTensor>(like).is_some() => Ok(None),
         None => whole(call),
     }
@@ -185,14 +185,14 @@ pub(super) fn pad(call: &Call<'_>) -> Answer {
     answer_ext(MaskedTensor::new(values, mask.tensor()?.clone())?)
 }
 
-/// `broadcast_like` keeps the mask of the first argument; the second lends its shape alone.
+/// `broadcast_like` keeps the mask of the first argument; the second lends its shape alone, with nothing in rows that are missing.
 pub(super) fn broadcast_like(call: &Call<'_>) -> Answer {
     let [x, like] = flat(call) else { return Ok(None) };
     if let Some(rows) = super::rows::like(call)? {
         return answer(rows);
     }
     if let Some(like) = typed_arg::<MaskedTensor>(like) {
-        return answer(call_one(call.op, &[x.clone(), Arg::from(like.values())], call.attrs)?);
+        return answer(call_one(call.op, &[x.clone(), Arg::Value(like.values_there()?)], call.attrs)?);
     }
     match (typed_arg::<MaskedTensor>(x), typed_arg::<RaggedTensor>(like)) {
         (Some(x), Some(rows)) => answer(over_rows(call, &x, &rows)?),

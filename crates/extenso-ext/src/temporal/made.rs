@@ -127,14 +127,18 @@ pub fn strftime(x: &Value, format: &str) -> Result<Value> {
     texts.map_err(|e| e.at("strftime"))
 }
 
-/// What is below rows and masks, where a missing text is the one of the time that counts 0.
+/// What is below rows and masks, where what is missing is the text of the time that counts 0, or 0.
 fn below_times(x: &Value, form: &TimeText, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
-    let first = |x: &Value| if is_text(x) { first_text(form).map(|text| Some(text.as_str().into())) } else { Ok(None) };
+    let first = |x: &Value| match x {
+        _ if is_text(x) => first_text(form).map(|text| Some(text.as_str().into())),
+        Value::Tensor(numbers) => Ok(numbers.dtype().is_integer().then(|| 0_i64.into())),
+        _ => first_of(x),
+    };
     below_filled(x, &first, f)
 }
 
 /// The time of this type that counts 0, which stands for those that are missing.
-fn first_of(x: &Value) -> Result<Option<Arg>> {
+pub(super) fn first_of(x: &Value) -> Result<Option<Arg>> {
     let Some((counts, _)) = counted(x, None) else { return Ok(None) };
     let zero = ops::cast(Tensor::scalar(0_i64), counts.dtype())?;
     under_meaning_of(x, &zero).map(|first| Some(first.into()))

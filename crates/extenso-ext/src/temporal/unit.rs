@@ -1,10 +1,10 @@
 //! Units of time, and counts of one as counts of another.
 
+use super::made::first_of;
 use super::{DateTensor, DurationTensor, TimeTensor, TimestampTensor};
 use crate::args::typed;
 use crate::meaning::nested::below_filled;
-use crate::meaning::over_elements;
-use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
+use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 use std::str::FromStr;
 
@@ -72,8 +72,7 @@ pub fn cast_unit(x: &Value, unit: &str) -> Result<Value> {
 }
 
 pub(super) fn in_unit(x: &Value, unit: &str) -> Result<Value> {
-    let zero = |x: &Value| over_elements(x, &|counts| ops::zeros_like(counts)).transpose().map(|x| x.map(Arg::Value));
-    below_filled(x, &zero, &|x| counted_in(x, unit))
+    below_filled(x, &first_of, &|x| counted_in(x, unit))
 }
 
 fn counted_in(x: &Value, unit: &str) -> Result<Value> {
