@@ -227,3 +227,11 @@ def test_sizes_that_are_not_known_fit_each_other_where_they_are_one() -> None:
         assert same(ex.ones(n)).tolist() == [1.0] * n
         assert pairs(Pair(ex.ones(n), ex.zeros(n))).first.tolist() == [2.0] * n
     assert len(same.traces) <= 2 and len(pairs.traces) <= 2
+
+
+def test_vectors_of_a_cross_product_have_three_elements_whenever_that_is_seen() -> None:
+    turned = ex.function(lambda x: ex.cross_product(x, ex.flip(x)))
+    assert turned(ex.tensor([1.0, 2.0, 3.0])).tolist() == [-4.0, 8.0, -4.0]
+    for size in (4, 2):
+        with pytest.raises(ex.ShapeError, match=f"{size}"):
+            turned(ex.ones(size))

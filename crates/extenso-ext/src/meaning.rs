@@ -283,6 +283,10 @@ pub(crate) fn measured<T: Meaning>(call: &Call<'_>) -> Answer {
     if rest.iter().any(|arg| matches!(arg, Arg::Value(Value::Ext(_)))) {
         return Ok(None);
     }
+    // What stands for elements is not found among numbers that mean something else.
+    if [&ops::SEARCHSORTED, &ops::LOOKUP].contains(&call.op) {
+        return Ok(None);
+    }
     let args: Vec<Arg> = orders(call, &[&x])?.into_iter().chain(rest.iter().cloned()).collect();
     again(call, &args).map(Some)
 }

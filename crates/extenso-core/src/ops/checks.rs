@@ -144,7 +144,12 @@ pub(super) fn of_one_size(y: &Value, of_y: i64, x: &Value, of_x: i64, what: &str
 
 /// The vector, if it has `size` elements: known now, or seen when the graph runs.
 pub(super) fn with_size(vector: &Value, wanted: i64, what: &str) -> Result<Value> {
-    check_equal(vector, size(vector, 0)?, Tensor::scalar(wanted), what)
+    with_size_along(vector, 0, wanted, what)
+}
+
+/// The value, if it has this size along an axis: known now, or seen when the graph runs.
+pub(super) fn with_size_along(x: &Value, axis: i64, wanted: i64, what: &str) -> Result<Value> {
+    check_equal(x, size(x, axis)?, Tensor::scalar(wanted), what)
 }
 
 /// The number of elements along an axis, as a scalar.

@@ -1,6 +1,6 @@
 //! Products of vectors and tensors, and what is made of them: compositions over `matmul`, `multiply` and `sum`.
 
-use super::checks::of_one_size;
+use super::checks::{of_one_size, with_size_along};
 use super::contract::{Label, Labelled, contract, diagonal_of, int, sum_in_dtype};
 use super::normalize::in_f32;
 use super::{
@@ -273,16 +273,19 @@ fn norm_over(x: &Arg, ord: f64, axis: Axes, keepdims: bool) -> Result<Value> {
 /// assert_eq!(ops::cross_product(x, y, -1).unwrap().to_string(), "[0, 0, 1]");
 /// ```
 pub fn cross_product(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64) -> Result<Value> {
-    let product = |x: Arg, y: Arg| {
-        for (name, argument) in [("x", &x), ("y", &y)] {
-            let size = size(argument.value()?, axis)?;
-            if !size.is_compatible_with(Dim::Known(3)) {
-                return Err(Error::shape(format!("the size along axis {axis} is {size}"))
-                    .at(format!("argument '{name}'"))
-                    .wanted("3"));
-            }
+    let of_three = |name: &str, x: &Arg| {
+        let x = x.value()?;
+        match size(x, axis)? {
+            Dim::Known(3) => Ok(x.clone()),
+            Dim::Known(size) => Err(Error::shape(format!("the size along axis {axis} is {size}"))
+                .at(format!("argument '{name}'"))
+                .wanted("3")),
+            Dim::Var(_) => with_size_along(x, axis, 3, "the sizes of the vectors"),
         }
-        let turned = |of: &Arg, places: [i64; 3]| take(of, Tensor::from_vec(places.to_vec()), axis);
+    };
+    let product = |x: Arg, y: Arg| {
+        let (x, y) = (of_three("x", &x)?, of_three("y", &y)?);
+        let turned = |of: &Value, places: [i64; 3]| take(of, Tensor::from_vec(places.to_vec()), axis);
         let (next, last) = ([1, 2, 0], [2, 0, 1]);
         subtract(multiply(turned(&x, next)?, turned(&y, last)?)?, multiply(turned(&x, last)?, turned(&y, next)?)?)
     };
