@@ -4,7 +4,7 @@ use crate::args::{int, typed_ref};
 use crate::axes::{dim, outer, rank};
 use crate::ragged::RaggedTensor;
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Value, ops};
+use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{Dim, Error, Result};
 
 /// The positions along `axis` by which lists are in the order of several keys: of the last one, of the one before it where that is equal,
@@ -25,7 +25,7 @@ pub fn lexsort(keys: &[Value], axis: i64) -> Result<Value> {
             keys.split_first().ok_or_else(|| Error::value("no key is given").wanted("at least one key"))?;
         let axis = int(normalize_axis(axis, rank(first)?)?);
         others.iter().try_fold(ops::argsort(first, axis, false)?, |order, key| {
-            beside(&order, key)?;
+            let key = beside(&order, key)?;
             let again = ops::argsort(ops::take_along_axis(key, &order, axis)?, axis, false)?;
             ops::take_along_axis(order, again, axis)
         })
@@ -33,8 +33,10 @@ pub fn lexsort(keys: &[Value], axis: i64) -> Result<Value> {
     order().map_err(|e| e.at("lexsort"))
 }
 
-/// Checks that a key has the axes and rows of the others, as far as sizes are known.
-fn beside(order: &Value, key: &Value) -> Result<()> {
+/// The key in the axes and rows of the others.
+///
+/// Errors: it has others, of rows and symbols when the graph runs.
+fn beside(order: &Value, key: &Value) -> Result<Value> {
     let axes = |value: &Value| -> Result<Vec<Option<Dim>>> {
         let all = 0..rank(value)?;
         Ok(all.map(|axis| if axis == 0 { outer(value) } else { dim(value, axis).ok() }).collect())
@@ -55,7 +57,8 @@ fn beside(order: &Value, key: &Value) -> Result<()> {
             .unwrap_or_else(|| RaggedTensor::of_uniform(value))
     };
     if [order, key].into_iter().any(|value| typed_ref::<RaggedTensor>(value).is_some()) {
-        rows(key)?.values_in(rows(order)?.partition())?;
+        let (key, cut) = (rows(key)?, rows(order)?.partition().clone());
+        return Ok(RaggedTensor::from_partition(key.values_in(&cut)?, cut)?.into_value());
     }
-    Ok(())
+    Ok(key.clone())
 }
