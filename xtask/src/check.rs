@@ -3,8 +3,8 @@
 //! The wheel is built in the release profile and the Rust tests in the dev profile, so neither order saves a compile.
 
 use crate::python::{TOOLS, Venv};
-use crate::repo::Repo;
-use crate::steps::Steps;
+use crate::repo::{Repo, TESTED};
+use crate::steps::{Steps, succeed};
 use crate::{Outcome, only, tidy};
 
 /// Runs all steps, or those of one flag; the first failure ends the run.
@@ -31,17 +31,15 @@ fn rust(repo: &Repo, steps: &mut Steps) -> Outcome {
             format!("clippy --package extenso-formats --no-default-features --features={features} -- -D warnings");
         steps.command(&format!("formats: {features}"), repo.cargo(&check))?;
     }
-    // The binding is a library for the Python process and does not link without one; pytest covers it.
-    steps.command("cargo test", repo.cargo("test --workspace --exclude extenso-py"))?;
-    // The main job, on few records; the tests have built it.
-    steps.command("recipes", repo.cargo("run --package extenso --example recipes -- 300"))?;
+    steps.command("cargo test", repo.cargo(&format!("test {TESTED}")))?;
+    steps.task("recipes", "the main job, on 300 records", || succeed(repo.example("recipes")?.arg("300")))?;
     steps.task("tidy", "house rules and generated files", || tidy::run(repo, &[]))
 }
 
 fn quick(repo: &Repo, steps: &mut Steps) -> Outcome {
     steps.command("format", repo.cargo("fmt --all --check"))?;
     steps.task("house rules", "tidy without the generated files", || tidy::house_rules(repo))?;
-    steps.command("cargo test", repo.cargo("test --lib --bins --tests"))
+    steps.command("cargo test", repo.cargo(&format!("test {TESTED} --lib --bins --tests")))
 }
 
 fn python(repo: &Repo, steps: &mut Steps) -> Outcome {

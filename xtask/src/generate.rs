@@ -9,7 +9,7 @@ use crate::{Outcome, only};
 /// Writes the generated files, or with `--check` fails when one of them is not what would be written.
 pub fn run(repo: &Repo, args: &[String]) -> Outcome {
     only(args, &["--check"])?;
-    succeed(repo.cargo("run --quiet --package extenso-testkit --example gen --").args(args))
+    succeed(repo.example("gen")?.args(args))
 }
 
 /// Fails when a generated file is stale, and says how to refresh it.

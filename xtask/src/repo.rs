@@ -6,6 +6,11 @@ use std::process::Command;
 use std::{env, fs};
 
 use crate::Outcome;
+use crate::steps::succeed;
+
+/// The packages that `cargo test` takes. The binding is a library for the Python process and does not link without one; pytest
+/// covers it.
+pub const TESTED: &str = "--workspace --exclude extenso-py";
 
 /// The repository that the command works on.
 pub struct Repo {
@@ -44,6 +49,15 @@ impl Repo {
         let mut command = self.command("cargo");
         command.args(args.split_whitespace());
         command
+    }
+
+    /// Returns a command that runs an example, which is what the tests have built or is built now.
+    ///
+    /// `cargo run --package` takes the features that the one package asks for, and so builds all that is below it again. So does a
+    /// build without a test of the derive macro: what it alone is made of is then left to another kind of link-time optimisation.
+    pub fn example(&self, name: &str) -> Outcome<Command> {
+        succeed(&mut self.cargo(&format!("build --quiet {TESTED} --test derive --example {name}")))?;
+        Ok(self.command(self.target.join("debug/examples").join(name)))
     }
 
     /// Reads every file that git tracks or would track, sorted by path.
