@@ -27,6 +27,7 @@ pub use lexical::lexsort;
 pub use moves::{diff, repeat, roll, softmax, tile, top_k};
 pub use parts::split;
 pub use pick::{first, head, last, nth, pad_to, tail, take_per_row};
+pub(crate) use quantiles::bin_counts;
 pub use quantiles::{bincount, median, quantile};
 pub use ranges::ranges;
 pub(crate) use sets::places;

@@ -3,13 +3,13 @@
 //! Invariant: what meets at one place is in the order that it has in the arguments, so that the bits of a sum depend on that alone.
 
 use crate::args::int;
-use crate::axes::{dim, rank};
+use crate::axes::{dim, outer, rank};
 use crate::mean::mean;
 use crate::ragged::RaggedTensor;
 use crate::ragged::reduction::of_rows;
 use extenso_core::reduce::Fold;
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
-use extenso_types::{Error, Result};
+use extenso_types::{Dim, Error, Result};
 
 macro_rules! unsorted {
     ($($name:ident $segment:ident $what:literal $none:literal $example:literal;)*) => { $(
@@ -98,13 +98,21 @@ fn by_segment(x: &Value, segments: &Value, count: i64) -> Result<(Value, RowPart
     if rank(&numbers)? != 1 {
         return Err(Error::shape(format!("they have {} axes", rank(&numbers)?)).at("segments").wanted("a vector"));
     }
-    // Put side by side, both are seen to have one size, also where that is not known while tracing.
-    let both = vec![ops::expand_dims(numbers, 0)?, ops::expand_dims(crate::axes::positions(x)?, 0)?];
-    let numbers = ops::take(ops::concat(both, 0).map_err(|e| e.at("segments"))?, Tensor::scalar(0_i64), 0)?;
+    let numbers = beside(numbers, x).map_err(|e| e.at("segments"))?;
     let order = ops::argsort(&numbers, 0, false)?;
     let rows =
         ops::partition_from_rowids(ops::take(&numbers, &order, 0)?, Some(vec![count])).map_err(|e| e.at("segments"))?;
     Ok((ops::take(x, order, 0)?, rows.partition()?.clone()))
+}
+
+/// The numbers, of which there is one for each element of `x`; where sizes are not known while tracing, this is seen by the run.
+fn beside(numbers: Value, x: &Value) -> Result<Value> {
+    if dim(&numbers, 0)?.known().is_some_and(|n| outer(x) == Some(Dim::Known(n))) {
+        return Ok(numbers);
+    }
+    // Put side by side, both must have one size.
+    let both = vec![ops::expand_dims(numbers, 0)?, ops::expand_dims(crate::axes::positions(x)?, 0)?];
+    ops::take(ops::concat(both, 0)?, Tensor::scalar(0_i64), 0)
 }
 
 fn positions(given: &Value) -> Result<Value> {

@@ -120,6 +120,9 @@ pub fn sort_row<T: Ordered>(row: &mut [T], descending: bool, spare: &mut Vec<T>)
 /// Rows of at least so many elements for each digit of their keys are sorted by digits.
 const LONG: usize = 64;
 
+/// Rows of so many elements for each value that their keys can have are sorted by counting those.
+const FEW: usize = 4;
+
 /// Rows of at most so many elements are sorted by counting.
 const SHORT: usize = 16;
 
@@ -180,6 +183,7 @@ pub fn argsort_rows<T: Ordered>(x: &[T], n: usize, descending: bool, out: &mut [
 /// Memory that rows use one after the other.
 #[derive(Default)]
 pub struct Scratch {
+    starts: Vec<usize>,
     narrow: Vec<u64>,
     spare: Vec<u64>,
     wide: Vec<u128>,
@@ -187,8 +191,9 @@ pub struct Scratch {
 
 /// The positions in a row in the order that sorts it, equal elements in theirs.
 ///
-/// Numbers are sorted with their positions in the low bits, so that no comparison looks elsewhere: in 64 bits where the keys of
-/// the row are near each other, otherwise in 128.
+/// Few keys beside the elements are counted, and each position goes to the next place of its key. Other numbers are sorted with their
+/// positions in the low bits, so that no comparison looks elsewhere: in 64 bits where the keys of the row are near each other,
+/// otherwise in 128.
 pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch: &mut Scratch) {
     if let Some(ranks) = Ranks::of(row, descending) {
         return ranks.0[..row.len()].iter().zip(0..).for_each(|(rank, i)| out[*rank as usize] = i);
@@ -203,6 +208,17 @@ pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch
     if !has_keys {
         out.iter_mut().zip(0..).for_each(|(at, i)| *at = i);
         out.sort_by(|a, b| row[*a as usize].order(row[*b as usize], descending));
+    } else if row.len() >= LONG * size_of::<T::Key>() && high - low < (row.len() / FEW) as u64 {
+        let place = |key: u64| (key - low) as usize;
+        scratch.starts.clear();
+        scratch.starts.resize(place(high) + 1, 0);
+        keys().for_each(|key| scratch.starts[place(key)] += 1);
+        scratch.starts.iter_mut().fold(0, |start, count| start + std::mem::replace(count, start));
+        for (key, i) in keys().zip(0..) {
+            let at = &mut scratch.starts[place(key)];
+            out[*at] = i;
+            *at += 1;
+        }
     } else if high.saturating_sub(low).leading_zeros() >= bits {
         scratch.narrow.clear();
         scratch.narrow.reserve_exact(row.len());

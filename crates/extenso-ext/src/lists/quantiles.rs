@@ -2,7 +2,7 @@
 
 use super::moves::rows_inside;
 use super::{along_one, nth};
-use crate::args::{int, typed_ref};
+use crate::args::{answer, int, typed_ref};
 use crate::axes::{is_ragged, rank};
 use crate::masked::{MaskedTensor, fill_none, stretched};
 use crate::mean::{is_time, may_be_none};
@@ -11,10 +11,10 @@ use crate::missing::{count, drop_none, may_lack};
 use crate::ragged::{self, RaggedTensor, reduction};
 use crate::specs::shape_of;
 use crate::structs::masked_by;
-use extenso_core::attrs::Axes;
+use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::Quantiles;
 use extenso_core::reduce::{normalize_axes, normalize_axis};
-use extenso_core::{Arg, ExtensionType, RowPartition, Value, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 /// The quantiles of each list along `axis`, or of all elements; NaN where a list is empty.
@@ -26,7 +26,7 @@ use extenso_types::{DType, Error, Result};
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
-/// # use extenso_core::attrs::Axes;
+/// # use extenso_core::attrs::{Attrs, Axes};
 /// let x = constant(vec![vec![4, 1, 2], vec![3], vec![]]).unwrap();
 /// let found = lists::quantile(&x, 0.25, &Axes::List(vec![1]), false).unwrap();
 /// assert_eq!(to_literal(&found).unwrap().to_string(), "[1.5, 3.0, nan]");
@@ -41,7 +41,7 @@ pub fn quantile(x: &Value, q: impl Into<Quantiles>, axis: &Axes, keepdims: bool)
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
-/// # use extenso_core::attrs::Axes;
+/// # use extenso_core::attrs::{Attrs, Axes};
 /// let x = constant(vec![vec![4, 1, 2], vec![3]]).unwrap();
 /// let found = lists::median(&x, &Axes::List(vec![1]), false).unwrap();
 /// assert_eq!(to_literal(&found).unwrap().to_string(), "[2.0, 3.0]");
@@ -224,6 +224,14 @@ pub fn bincount(x: &Value, weights: Option<Value>, minlength: i64) -> Result<Val
         (dense, None) => ops::bincount(dense, None, minlength),
     };
     counted().map_err(|e| e.at("bincount"))
+}
+
+/// The handler of `bin_counts`.
+pub(crate) fn bin_counts(call: &Call<'_>) -> Answer {
+    match call.args {
+        [x] => answer(bincount(x.value()?, None, ops::BinCounts::of(call.attrs)?.minlength)?),
+        _ => Ok(None),
+    }
 }
 
 /// The weights, zero where they are missing.

@@ -98,19 +98,24 @@ fn scalar(item: &Item<'_>) -> Result<Value> {
 
 /// The items as a value whose outer axis counts them.
 fn column(items: &[Item<'_>]) -> Result<Value> {
-    let present: Vec<bool> = items.iter().map(|item| !matches!(item.literal, Literal::None)).collect();
-    let there: Vec<&Item<'_>> = items.iter().filter(|item| !matches!(item.literal, Literal::None)).collect();
-    let missing = there.len() < items.len();
-    let values = match there.first().map(|item| item.literal) {
-        _ if there.iter().any(|item| matches!(item.literal, Literal::Value(_))) => held(&there)?,
-        Some(Literal::List(_)) => lists(&there, missing)?,
-        Some(Literal::Record(fields)) => records(&there, fields)?,
-        _ => leaves(&there)?,
+    let is_there = |item: &Item<'_>| !matches!(item.literal, Literal::None);
+    let first = items.iter().find(|item| is_there(item));
+    let missing = !items.iter().all(is_there);
+    let present = || items.iter().map(is_there).collect::<Vec<bool>>();
+    let spread_out = |made: &dyn Fn(&[&Item<'_>]) -> Result<Value>| {
+        let values = made(&items.iter().filter(|item| is_there(item)).collect::<Vec<_>>())?;
+        if missing { spread(&values, &present()) } else { Ok(values) }
+    };
+    let values = match first.map(|item| item.literal) {
+        _ if items.iter().any(|item| matches!(item.literal, Literal::Value(_))) => spread_out(&held)?,
+        Some(Literal::List(_)) => spread_out(&|there| lists(there, missing))?,
+        Some(Literal::Record(fields)) => spread_out(&|there| records(there, fields))?,
+        _ => leaves(items, first)?,
     };
     if !missing {
         return Ok(values);
     }
-    Ok(MaskedTensor::new(spread(&values, &present)?, Tensor::bools(&[present.len()], &present)?)?.into_value())
+    Ok(MaskedTensor::new(values, Tensor::bools(&[items.len()], &present())?)?.into_value())
 }
 
 /// A level with values in it.
@@ -234,46 +239,46 @@ fn field_items<'a>(records: &'a [&Item<'a>], name: &'a str, at: usize) -> Result
     Ok(items)
 }
 
-/// A level of leaves.
-fn leaves(items: &[&Item<'_>]) -> Result<Value> {
-    let float = items.iter().any(|item| matches!(item.literal, Literal::Float(_)));
-    let large = items.iter().any(|item| matches!(item.literal, Literal::Unsigned(_)));
+/// A level of leaves, of which `first` is the first that is there; zero or empty where one is missing.
+fn leaves(items: &[Item<'_>], first: Option<&Item<'_>>) -> Result<Value> {
     let n = [items.len()];
+    let Some(first) = first else { return Ok(Tensor::from_vec(vec![0.0; items.len()]).into()) };
+    let float = || items.iter().any(|item| matches!(item.literal, Literal::Float(_)));
+    let large = || items.iter().any(|item| matches!(item.literal, Literal::Unsigned(_)));
     macro_rules! all {
-        ($($pattern:pat => $value:expr),+) => {
+        ($($pattern:pat => $value:expr),+; $absent:expr) => {
             items.iter().map(|item| match item.literal {
                 $($pattern => Ok($value),)+
-                _ => Err(not_alike(item, items[0])),
+                Literal::None => Ok($absent),
+                _ => Err(not_alike(item, first)),
             }).collect::<Result<Vec<_>>>()?
         };
     }
-    Ok(Value::Tensor(match items.first().map(|item| item.literal) {
-        Some(Literal::Bool(_)) => Tensor::bools(&n, &all!(Literal::Bool(v) => *v))?,
-        Some(Literal::Str(_)) => Tensor::strings(&n, &all!(Literal::Str(v) => v.as_str()))?,
-        Some(Literal::Bytes(_)) => Tensor::byte_strings(&n, &all!(Literal::Bytes(v) => v.as_slice()))?,
-        Some(Literal::Int(_) | Literal::Unsigned(_)) if large && !float => Tensor::from_vec(unsigned(items)?),
-        Some(Literal::Int(_)) if !float => Tensor::from_vec(all!(Literal::Int(v) => *v)),
+    Ok(Value::Tensor(match first.literal {
+        Literal::Bool(_) => Tensor::bools(&n, &all!(Literal::Bool(v) => *v; false))?,
+        Literal::Str(_) => Tensor::strings(&n, &all!(Literal::Str(v) => v.as_str(); ""))?,
+        Literal::Bytes(_) => Tensor::byte_strings(&n, &all!(Literal::Bytes(v) => v.as_slice(); &[][..]))?,
+        Literal::Int(_) | Literal::Unsigned(_) if !float() && large() => Tensor::from_vec(unsigned(items, first)?),
+        Literal::Int(_) if !float() => Tensor::from_vec(all!(Literal::Int(v) => *v; 0)),
         // An integer beside floats is rounded once, to f64.
-        Some(Literal::Int(_) | Literal::Unsigned(_) | Literal::Float(_)) => Tensor::from_vec(
-            all!(Literal::Float(v) => *v, Literal::Int(v) => *v as f64, Literal::Unsigned(v) => *v as f64),
+        _ => Tensor::from_vec(
+            all!(Literal::Float(v) => *v, Literal::Int(v) => *v as f64, Literal::Unsigned(v) => *v as f64; 0.0),
         ),
-        Some(Literal::None | Literal::List(_) | Literal::Record(_) | Literal::Value(_)) | None => {
-            Tensor::from_vec(Vec::<f64>::new())
-        }
     }))
 }
 
 /// Integers of which some are above the largest i64.
 ///
 /// Errors: a negative one among them.
-fn unsigned(items: &[&Item<'_>]) -> Result<Vec<u64>> {
-    let number = |item: &&Item<'_>| match item.literal {
+fn unsigned(items: &[Item<'_>], first: &Item<'_>) -> Result<Vec<u64>> {
+    let number = |item: &Item<'_>| match item.literal {
         Literal::Unsigned(v) => Ok(*v),
         Literal::Int(v) => u64::try_from(*v).map_err(|_| {
             let error = Error::value(format!("{v} stands beside an integer above the largest i64"));
             item.at(error.wanted("integers that one dtype holds").hint("Write them as floats."))
         }),
-        _ => Err(not_alike(item, items[0])),
+        Literal::None => Ok(0),
+        _ => Err(not_alike(item, first)),
     };
     items.iter().map(number).collect()
 }

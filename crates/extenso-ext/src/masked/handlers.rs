@@ -90,6 +90,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::LOOKUP, "MaskedTensor lookup", text::looked_up),
         (&ops::LOOKUP_VALUES, "MaskedTensor lookup", text::looked_up_values),
         (&ops::SEARCHSORTED, "MaskedTensor searchsorted", crate::lists::places),
+        (&ops::BIN_COUNTS, "MaskedTensor counts", crate::lists::bin_counts),
     ];
     for &(op, name, handle) in single {
         on(Target::Op(op), def, name, unless_foreign(handle));

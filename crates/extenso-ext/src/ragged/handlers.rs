@@ -49,6 +49,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::LOOKUP, "RaggedTensor lookup", text::looked_up),
         (&ops::LOOKUP_VALUES, "RaggedTensor lookup", text::looked_up),
         (&ops::SEARCHSORTED, "RaggedTensor searchsorted", crate::lists::places),
+        (&ops::BIN_COUNTS, "RaggedTensor counts", crate::lists::bin_counts),
         (&ops::EXPAND_DIMS_AT, "RaggedTensor expand_dims", shape::expand_dims_at),
         (&ops::SQUEEZE, "RaggedTensor squeeze", shape::squeeze),
         (&ops::TRANSPOSE, "RaggedTensor transpose", shape::transpose),
