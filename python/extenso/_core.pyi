@@ -370,6 +370,7 @@ __all__ = [
     "_size",
     "UnknownSize",
     "_file_error",
+    "_from_file_bytes",
     "_dtype_of",
     "_expand",
     "_collapse",
@@ -492,6 +493,7 @@ class ScopeError(Error, RuntimeError): ...
 class DataError(Error, ValueError): ...
 class FileError(Error, OSError): ...
 class InternalError(Error, RuntimeError): ...
+def _from_file_bytes(bytes: builtins.bytes, only: builtins.bool) -> Any: ...
 def _file_error(answer: str | None, text: str, beside: tuple[int | None, str | None, str | None]) -> FileError: ...
 
 @final
@@ -722,6 +724,11 @@ class OpaqueExtension(_Conversions):
     @property
     def components(self) -> dict[str, Any]: ...
     def __extenso_type_spec__(self) -> ExtensionTypeSpec: ...
+    def __eq__(self, other: object, /) -> builtins.bool: ...
+    def __ne__(self, other: object, /) -> builtins.bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: Any, /) -> Self: ...
     def __reduce__(self) -> Never: ...
 
 @final
@@ -884,8 +891,8 @@ class UnionTensor(OpaqueExtension):
 def read_arrow(
     source: Any,
     spec: Any = None,
-    *,
     paths: Sequence[str] | None = None,
+    *,
     on_error: Literal["raise"] = "raise",
     memory_map: builtins.bool = False,
 ) -> Any: ...
@@ -893,8 +900,8 @@ def read_arrow(
 def read_arrow(
     source: Any,
     spec: Any = None,
-    *,
     paths: Sequence[str] | None = None,
+    *,
     on_error: Literal["skip", "default"],
     memory_map: builtins.bool = False,
 ) -> tuple[Any, BadRows]: ...
@@ -973,8 +980,8 @@ def infer_spec(
 def read_json(
     source: _Source,
     spec: Any = None,
-    *,
     paths: Sequence[str] | None = None,
+    *,
     items: str | None = None,
     sample: int | None = None,
     descriptor: _Descriptor | None = None,
@@ -989,8 +996,8 @@ def read_json(
 def read_json(
     source: _Source,
     spec: Any = None,
-    *,
     paths: Sequence[str] | None = None,
+    *,
     items: str | None = None,
     sample: int | None = None,
     descriptor: _Descriptor | None = None,
@@ -1117,8 +1124,8 @@ def read_proto(
     descriptor: _Descriptor,
     message: str,
     spec: Any = None,
-    *,
     paths: Sequence[str] | None = None,
+    *,
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
     oneof: Literal["members", "union"] = "members",
@@ -1132,8 +1139,8 @@ def read_proto(
     descriptor: _Descriptor,
     message: str,
     spec: Any = None,
-    *,
     paths: Sequence[str] | None = None,
+    *,
     optional: Literal["rows", "masked"] = "rows",
     enums: Literal["numbers", "names"] = "numbers",
     oneof: Literal["members", "union"] = "members",
@@ -1631,6 +1638,8 @@ class Function:
     def run(self, source: Any, **kwargs: Any) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: Any, /) -> Self: ...
 
 @overload
 def function(
@@ -1657,6 +1666,9 @@ class ConcreteFunction:
     """A function traced for one spec of its arguments."""
     @property
     def __name__(self) -> str: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: Any, /) -> Self: ...
+    def __reduce__(self) -> Any: ...
     @property
     def input_spec(self) -> Any: ...
     @property
@@ -1721,9 +1733,15 @@ class Model:
     def __getattribute__(self, name: str, /) -> Any: ...
     def __getitem__(self, key: str, /) -> ConcreteFunction: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __contains__(self, key: object, /) -> builtins.bool: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: Any, /) -> Self: ...
+    def __reduce__(self) -> Any: ...
 
 def save(
-    functions: Function | ConcreteFunction | Sequence[Function | ConcreteFunction], path: str | PathLike[str]
+    functions: Function | ConcreteFunction | Model | Sequence[Function | ConcreteFunction], path: str | PathLike[str]
 ) -> None: ...
 def load(path: str | PathLike[str]) -> Model: ...
 

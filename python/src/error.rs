@@ -3,7 +3,7 @@
 //! Invariant: what a user's function raises comes out of an op as the very exception that went in.
 
 use extenso_types::{Error, Result};
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyArithmeticError, PyAssertionError, PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -209,9 +209,16 @@ pub fn at(py: Python<'_>, exception: PyErr, place: &str) -> PyErr {
 }
 
 /// The core error that carries an exception through Rust.
+///
+/// One that says nothing of the data, such as `KeyboardInterrupt` or `AttributeError`, is no fault of a row that a reader could leave out.
 pub fn carried(py: Python<'_>, exception: PyErr) -> Error {
     let name = exception.get_type(py).name().map_or_else(|_| "an exception".to_string(), |name| name.to_string());
-    Error::value(format!("{name}: {}", exception.value(py))).caused_by(exception)
+    let of_data = exception.is_instance_of::<PyValueError>(py)
+        || exception.is_instance_of::<PyAssertionError>(py)
+        || exception.is_instance_of::<PyArithmeticError>(py)
+        || classes(py).is_ok_and(|classes| exception.is_instance(py, classes.base.bind(py)));
+    let kind = if of_data { Error::value } else { Error::internal };
+    kind(format!("{name}: {}", exception.value(py))).caused_by(exception)
 }
 
 /// Core results as Python results.

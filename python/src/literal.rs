@@ -104,7 +104,7 @@ const SHOWN: i64 = 20;
 #[pyfunction]
 fn _shown(x: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let value = value::from_py(x)?;
-    let Some(text) = shown(&value) else { return Ok(None) };
+    let Some(text) = guarded(|| Ok(shown(&value))).or_raise()? else { return Ok(None) };
     let spec = value.spec().or_raise()?;
     let dtype = extenso_ext::dtype_of(&spec).map_or_else(String::new, |dtype| dtype.to_string());
     Ok(Some(format!("{text}, {dtype}{}", extenso_ext::shape_of(&spec))))

@@ -10,6 +10,7 @@ use crate::typed::{Typed, typed};
 use crate::value;
 use extenso_core::attrs::Axes;
 use extenso_core::ops::{self, Padding, Windows};
+use extenso_ext::lists;
 use pyo3::prelude::*;
 
 /// Adds the functions to the module.
@@ -92,7 +93,7 @@ fn prelu<'py>(x: Given<'_, 'py>, slope: Given<'_, 'py>) -> Made<'py> {
 fn glu<'py>(x: Given<'_, 'py>, axis: Typed<i64>) -> Made<'py> {
     typed!(glu: axis);
     let given = value::given("glu", "x", x)?;
-    made(x.py(), || ops::glu(given, axis))
+    made(x.py(), || lists::glu(&given, axis))
 }
 
 /// `x` less its mean over `axis`, divided by its standard deviation there; times `scale`, plus `bias`. Without `axis` over the last.
@@ -116,7 +117,7 @@ fn layer_norm<'py>(
         arg::optional("layer_norm", "bias", bias)?,
         last("layer_norm", axis)?,
     );
-    made(x.py(), || ops::layer_norm(given, scale, bias, over, epsilon))
+    made(x.py(), || lists::layer_norm(&given, scale, bias, &over, epsilon))
 }
 
 /// `x` divided by the root of the mean of its squares over `axis`; times `scale`. Without `axis` over the last.
@@ -135,7 +136,7 @@ fn rms_norm<'py>(
     typed!(rms_norm: epsilon);
     let (given, scale, over) =
         (value::given("rms_norm", "x", x)?, arg::optional("rms_norm", "scale", scale)?, last("rms_norm", axis)?);
-    made(x.py(), || ops::rms_norm(given, scale, over, epsilon))
+    made(x.py(), || lists::rms_norm(&given, scale, &over, epsilon))
 }
 
 /// `x` less `average`, divided by the root of `variance`; times `scale`, plus `bias`: vectors along `axis`, which counts from the last.
@@ -176,7 +177,7 @@ fn batch_norm<'py>(
 fn l2_normalize<'py>(x: Given<'_, 'py>, axis: Option<Given<'_, 'py>>, epsilon: Typed<f64>) -> Made<'py> {
     typed!(l2_normalize: epsilon);
     let (given, over) = (value::given("l2_normalize", "x", x)?, last("l2_normalize", axis)?);
-    made(x.py(), || ops::l2_normalize(given, over, epsilon))
+    made(x.py(), || lists::l2_normalize(&given, &over, epsilon))
 }
 
 /// The cosine of the angle between vectors along `axis`, which is left out; a product of lengths counts as no less than `epsilon`.

@@ -1,6 +1,7 @@
 //! `RowPartition`: how a flat list is cut into rows, as a Python object.
 
 use crate::error::OrRaise;
+use crate::ragged::vector;
 use crate::typed::{Typed, typed};
 use crate::{arg, call, spec, value};
 use extenso_core::attrs::NoAttrs;
@@ -29,7 +30,7 @@ impl PyRowPartition {
         uniform_row_length: Option<Typed<usize>>,
     ) -> PyResult<PyRowPartition> {
         typed!(from_row_splits: nvalues, uniform_row_length);
-        let splits = arg::tensor(splits, None)?;
+        let splits = vector(splits)?;
         let nvalues = nvalues.map_or_else(|| last_split(&splits), Ok)?;
         let rows = RowPartition::from_row_splits(&splits, nvalues);
         rows.and_then(|rows| rows.with_uniform_row_length(uniform_row_length)).or_raise().map(PyRowPartition)

@@ -16,7 +16,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Prints values and texts as a line, in a traced function each time it runs.
 ///
-/// Long axes are shortened. Values of extension types show their components. A text stands as it is.
+/// Long axes are shortened. Values of extension types show their components. A text stands as it is; one with `{}` in it is
+/// refused, since values go there.
 ///
 /// >>> import extenso as ex
 /// >>> ex.print("x =", ex.tensor([1, 2]))

@@ -8,7 +8,7 @@ use crate::{arg, value};
 use extenso_core::{ExtensionType, MAX_RANK, Tensor, Value};
 use extenso_ext::RaggedTensor;
 use extenso_ext::ragged;
-use extenso_types::{Error, Result};
+use extenso_types::{DType, Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -181,10 +181,23 @@ fn cut<'py>(
 }
 
 /// A vector of integers; an empty list is one.
-fn vector(given: &Object<'_>) -> PyResult<Tensor> {
+///
+/// An array is copied: what rows are proven by must not change when its owner writes to it.
+pub fn vector(given: &Object<'_>) -> PyResult<Tensor> {
     match given.cast::<PyList>() {
         Ok(list) if list.is_empty() => Ok(Tensor::from_vec::<i64>(Vec::new())),
-        _ => arg::tensor(given, None),
+        Ok(_) => arg::tensor(given, None),
+        Err(_) if arg::is_value(given) => arg::tensor(given, None),
+        Err(_) => arg::tensor(given, None).and_then(|tensor| copied(tensor).or_raise()),
+    }
+}
+
+fn copied(tensor: Tensor) -> Result<Tensor> {
+    let dims = tensor.data()?.dims().to_vec();
+    match tensor.dtype() {
+        DType::I32 => Tensor::from_vec(tensor.as_slice::<i32>()?.to_vec()).with_dims(&dims),
+        DType::I64 => Tensor::from_vec(tensor.as_slice::<i64>()?.to_vec()).with_dims(&dims),
+        _ => Ok(tensor),
     }
 }
 

@@ -59,7 +59,7 @@ impl PyStruct {
     /// Rows of records: row i is `values[row_splits[i]:row_splits[i + 1]]`. The rows are a `RaggedTensor` of the records.
     #[staticmethod]
     fn from_row_splits<'py>(values: &Bound<'py, PyAny>, row_splits: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let (records, splits) = (value::from_py(values)?, crate::arg::tensor(row_splits, None)?);
+        let (records, splits) = (value::from_py(values)?, crate::ragged::vector(row_splits)?);
         let ragged = guarded(|| RaggedTensor::from_row_splits(records, &splits)).or_raise()?;
         value::to_py(values.py(), ragged.into_value())
     }

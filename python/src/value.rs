@@ -2,6 +2,7 @@
 
 use crate::arg;
 use crate::error::{self, OrRaise, raised};
+use crate::ext::equal::equal;
 use crate::ext::{Class, PyExtension};
 use crate::meanings::PyUnion;
 use crate::partition::PyRowPartition;
@@ -10,6 +11,7 @@ use crate::tensor::PyTensor;
 use extenso_core::{Arg, Ext, Outputs, Scalar, Value, why_opaque};
 use extenso_types::{Error, Path, Spec};
 use pyo3::prelude::*;
+use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// The outputs of an op: one as it is, several as a tuple.
@@ -116,6 +118,31 @@ impl PyOpaque {
 
     fn __extenso_type_spec__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         crate::spec::to_py(py, Spec::from(self.0.spec().or_raise()?))
+    }
+
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let equal = match op {
+            CompareOp::Eq => equal(slf.as_any(), other)?,
+            CompareOp::Ne => equal(slf.as_any(), other)?.map(|equal| !equal),
+            CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge => None,
+        };
+        Ok(match equal {
+            Some(answer) => PyBool::new(py, answer).to_owned().into_any(),
+            None => py.NotImplemented().into_bound(py),
+        })
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
     }
 
     fn __repr__(&self) -> PyResult<String> {

@@ -460,3 +460,11 @@ def test_files_of_polars_are_run(tmp_path: pathlib.Path) -> None:
     (tmp_path / "cut.arrow").write_bytes(cut)
     with pytest.raises(ex.DataError, match="malformed"):
         f.run(tmp_path / "cut.arrow")
+
+
+def test_texts_and_rows_of_none_of_the_elements_are_read_again() -> None:
+    for value in (ex.constant(["abc", "def"])[2:], ex.constant([["p", "q"], ["r"], []])[2:], ex.constant([{"s": "abc"}])[1:]):
+        array = value.to_arrow()
+        array.validate(full=True)
+        assert ex.to_py(ex.from_arrow(array)) == ex.to_py(value)
+        assert ex.to_py(ex.from_arrow(value)) == ex.to_py(value)

@@ -443,3 +443,22 @@ def test_values_are_freed() -> None:
     del masked
     gc.collect()
     assert gone() is None
+
+
+def test_a_field_of_records_holds_records_alone() -> None:
+    class Basket(ex.ExtensionType):
+        items: ex.StructTensor
+
+    assert ex.to_py(Basket(ex.constant({"a": 1})).items) == {"a": 1}
+    for other in (ex.constant([[1], [2, 3]]), ex.constant([1, None]), {"a": 1}):
+        with pytest.raises(ex.DTypeError, match="items: expected StructTensor, got"):
+            Basket(other)
+
+
+def test_a_missing_or_further_entry_of_an_argument_is_named() -> None:
+    number = ex.TensorSpec([], "f64")
+    f = ex.function(lambda c: c["a"] * c["b"]).get_concrete_function({"a": number, "b": number})
+    with pytest.raises(ex.Error, match=r"argument 'c\.b': found absent"):
+        f({"a": 2.0})
+    with pytest.raises(ex.Error, match=r"argument 'c\.c': found 1\.0"):
+        f({"a": 2.0, "b": 3.0, "c": 1.0})

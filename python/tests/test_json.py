@@ -7,6 +7,7 @@ import io
 import json
 import pathlib
 import random
+from typing import Any
 
 import extenso as ex
 import numpy as np
@@ -348,3 +349,10 @@ def test_messages_without_fields_are_there(tmp_path):
 def test_a_path_to_no_field_is_named_where_the_spec_is_inferred(path: str) -> None:
     with pytest.raises(ex.MissingNameError, match="there is no|the path goes on"):
         ex.read_json(b'{"a": 1, "at": {"x": 1}}', paths=[path])
+
+
+@pytest.mark.parametrize("rows", [[[{"a": 1}]], [[]], [[{"a": 1}], [{"a": 2}]], [({"a": 1},)]])
+def test_a_list_is_no_record(rows: list[Any]) -> None:
+    f = ex.function(lambda r: r["a"]).get_concrete_function(ex.infer_spec([{"a": 1}]))
+    with pytest.raises(ex.DataError, match="row 0: a value of type (list|tuple) came"):
+        f.run(rows)

@@ -265,3 +265,24 @@ def test_times_of_int96_under_a_dictionary() -> None:
     target = io.BytesIO()
     pq.write_table(pa.table({"x": times.dictionary_encode()}), target, use_deprecated_int96_timestamps=True)
     assert pa.array(ex.read_parquet(target.getvalue())["x"]).to_pylist() == times.to_pylist()
+
+
+def test_categories_whose_order_the_file_has_lost_are_unordered() -> None:
+    words, codes = pa.array(["lo", "mid", "hi"]), pa.array([2, 0, 1, 0], pa.int8())
+    column = pa.DictionaryArray.from_arrays(codes, words, ordered=True)
+    table = pa.table({"c": column, "l": pa.ListArray.from_arrays(pa.array([0, 2, 2, 3, 4], pa.int32()), column)})
+    for group, ordered in ((4, True), (2, False)):
+        sink = io.BytesIO()
+        pq.write_table(table, sink, row_group_size=group)
+        read = ex.read_parquet(sink.getvalue())
+        assert read["c"].ordered is ordered
+        assert read["c"].decoded().tolist() == ["hi", "lo", "mid", "lo"]
+        if ordered:
+            assert ex.to_py(ex.sort(read["c"])) == ["lo", "lo", "mid", "hi"]
+    ours = ex.write_parquet(ex.from_arrow(table))
+    again = ex.read_parquet(ours)
+    assert again["c"].ordered is False
+    assert again["l"].to_py() == [["hi", "lo"], [], ["mid"], ["lo"]]
+    schema = pq.read_table(io.BytesIO(ours)).schema
+    assert not schema.field("c").type.ordered
+    assert not schema.field("l").type.value_type.ordered

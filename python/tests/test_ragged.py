@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import extenso as ex
+import numpy as np
 import pytest
 
 Ragged = ex.RaggedTensor
@@ -451,3 +452,29 @@ def test_what_is_drawn_for_rows_does_not_depend_on_what_lies_under_missing_ones(
     ]
     for drawn in draws:
         assert ex.to_py(drawn(full)) == ex.to_py(drawn(empty)) == ex.to_py(ex.function(drawn)(full))
+
+
+def test_rows_do_not_follow_the_array_that_they_were_made_of() -> None:
+    splits = np.array([0, 2, 4])
+    rows = ex.RaggedTensor.from_row_splits([1.0, 2.0, 3.0, 4.0], splits)
+    partition = ex.RowPartition.from_row_splits(splits)
+    records = ex.StructTensor.from_row_splits(ex.StructTensor([4], {"x": [1, 2, 3, 4]}), splits)
+    splits[:] = [0, 9, 4]
+    assert ex.to_py(rows) == [[1.0, 2.0], [3.0, 4.0]]
+    assert partition.row_lengths().tolist() == [2, 2]
+    assert ex.to_py(records["x"]) == [[1, 2], [3, 4]]
+
+
+def test_top_k_of_a_short_axis_is_refused_when_the_graph_runs() -> None:
+    f = ex.function(lambda x: ex.top_k(x, 3, axis=0)[0])
+    assert f(ex.ones((5, 2))).shape == (3, 2)
+    assert f(ex.ones((4, 2))).shape == (3, 2)
+    with pytest.raises(ex.Error, match="k is 3, and the axis has fewer elements"):
+        f(ex.ones((1, 2)))
+
+
+def test_what_memory_does_not_hold_is_an_error_of_rows_of_anything() -> None:
+    for item in ({"a": 1}, None, 1, "a"):
+        rows = ex.repeat(ex.constant([[item], []]), 10**6, axis=1)
+        with pytest.raises(ex.OutOfMemoryError):
+            ex.take(rows, ex.zeros(10**7, "i64"))

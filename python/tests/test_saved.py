@@ -1,7 +1,9 @@
 """The saved file from Python: types come back by definition, or opaque; Rust runs it on records without Python."""
 
+import copy
 import json
 import pathlib
+import pickle
 import shutil
 import subprocess
 import sys
@@ -285,3 +287,31 @@ def test_a_file_of_several_functions_says_which_there_are(tmp_path: pathlib.Path
         ex.save([], tmp_path / "no.exo")
     with pytest.raises(ValueError, match=r"has 0 traces(.|\n)*get_concrete_function"):
         ex.save(ex.function(lambda x: x), tmp_path / "no.exo")
+
+
+def test_functions_and_models_are_copied_and_pickled_as_their_file(tmp_path: pathlib.Path) -> None:
+    f = ex.function(lambda x: x * 2.0, name="twice")
+    concrete = f.get_concrete_function(ex.TensorSpec([None], "f64"))
+    assert copy.deepcopy(f) is f
+    assert copy.deepcopy(concrete) is concrete
+    again = pickle.loads(pickle.dumps(concrete))
+    assert again([1.0]).tolist() == [2.0]
+    assert again.input_spec == concrete.input_spec
+    ex.save(concrete, tmp_path / "one.exo")
+    model = ex.load(tmp_path / "one.exo")
+    assert list(model) == ["twice"]
+    assert len(model) == 1
+    assert "twice" in model
+    assert 0 not in model
+    assert copy.copy(model) is model
+    assert pickle.loads(pickle.dumps(model)).twice([1.0]).tolist() == [2.0]
+    ex.save(model, tmp_path / "two.exo")
+    assert (tmp_path / "two.exo").read_bytes() == (tmp_path / "one.exo").read_bytes()
+
+
+def test_required_paths_lead_into_what_may_be_missing() -> None:
+    rows = [{"items": [{"a": 1, "b": "x"}], "c": {"p": 1, "q": 2}}, {"items": None, "c": None}]
+    f = ex.function(lambda o: {"a": o["items", "a"], "p": o["c", "p"]}).get_concrete_function(ex.infer_spec(rows))
+    assert f.required_paths() == ["items[*].a", "c.p"]
+    n = ex.function(lambda o: ex.num(o["items"], axis=1)).get_concrete_function(ex.infer_spec(rows))
+    assert n.required_paths() == ["items"]

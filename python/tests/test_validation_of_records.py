@@ -372,3 +372,19 @@ def test_no_path_leads_into_a_type(said: str) -> None:
             read([path])
         assert f"'{whole}' is" in str(caught.value) and "Both" in str(caught.value)
         assert read([whole, "n"])["n"].tolist() == [1]
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, MemoryError, AttributeError, TypeError])
+@pytest.mark.parametrize("on_error", ["raise", "skip", "default"])
+def test_what_says_nothing_of_the_data_is_no_bad_row(raised: type[BaseException], on_error: str) -> None:
+    class Faulty(ex.ExtensionType):
+        v: ex.Tensor
+
+        def __validate_data__(self) -> None:
+            if bool(ex.any(self.v < 0.0)):
+                raise raised("not of the row")
+
+    spec = ex.StructTensorSpec([None], {"m": Faulty.Spec(ex.TensorSpec([None], "f64"))})
+    f = ex.function(lambda r: r["m"].v * 2.0).get_concrete_function(spec)
+    with pytest.raises(raised):
+        f.run(b'{"m":{"v":1}}\n{"m":{"v":-1}}\n{"m":{"v":2}}\n', on_error=on_error)

@@ -28,7 +28,7 @@ pub fn provenance(ext: &ExtSpec) -> Provenance {
 
 /// The first rows that users' types refuse, at most so many, counted from the first row; those that are not seen are of no meaning.
 ///
-/// Errors: a value that cannot be looked at row by row.
+/// Errors: a value that cannot be looked at row by row; what a type fails with that is no refusal ([`is_refusal`]).
 pub fn refused(value: &Value, seen: Option<&BooleanBuffer>, most: usize) -> Result<Vec<BadRow>> {
     let mut bad = Vec::new();
     if !looks_somewhere(&value.spec()?) {
@@ -37,11 +37,17 @@ pub fn refused(value: &Value, seen: Option<&BooleanBuffer>, most: usize) -> Resu
     let rows = rows_of(value);
     match (walk(value, &Path::root(), seen), rows) {
         (Ok(()), _) => {}
+        (Err((_, error)), _) if !is_refusal(&error) => return Err(error),
         // One record has no other row that could be at fault.
         (Err(found), None) => bad.push(refusal(0, &found)),
         (Err(found), Some(rows)) => halved(value, (0, rows), seen, &found, most, &mut bad)?,
     }
     Ok(bad)
+}
+
+/// Whether an error says something of the data, as memory that ran out and a fault of the type itself do not.
+fn is_refusal(error: &Error) -> bool {
+    !(error.is_internal() || error.is_memory() || error.is_scope() || error.is_io())
 }
 
 /// Which rows are looked at.
@@ -171,6 +177,9 @@ fn halved(
         let part = picked(vec![value.clone()], places)?;
         let seen_part = seen.map(|seen| seen.slice(from, to - from));
         if let Err(found) = walk(&part, &Path::root(), seen_part.as_ref()) {
+            if !is_refusal(&found.1) {
+                return Err(found.1);
+            }
             halved(value, (from, to), seen, &found, most, bad)?;
         }
     }

@@ -98,8 +98,9 @@ impl Concrete {
     pub fn required_paths(&self) -> Vec<Path> {
         let argument = self.only_argument().map(|(segment, _)| segment);
         let field = |path: &Path| -> Path {
-            let is_field = |segment: &&Segment| !matches!(segment, Segment::Component(_) | Segment::Itself);
-            let steps: Vec<&Segment> = path.segments().iter().take_while(is_field).collect();
+            let fields = path.segments().iter().take_while(|segment| !matches!(segment, Segment::Component(_)));
+            // What may be missing has the fields that it has when it is there.
+            let steps: Vec<&Segment> = fields.filter(|segment| **segment != Segment::Itself).collect();
             let skip = usize::from(steps.len() > 1 && steps.first().copied() == argument.as_ref());
             steps.into_iter().skip(skip).cloned().collect()
         };

@@ -25,15 +25,19 @@ pub(crate) fn differences(old: &Nest<Spec>, new: &Nest<Spec>) -> Vec<(String, St
     found
 }
 
-/// The first place at which two nests have different structures, with both sides.
+/// The first place at which two nests have different structures, with both sides: what one side lacks before anything else, since numbers
+/// of the host become leaves where all else fits.
 pub(crate) fn first_mismatch(wanted: &Nest<Spec>, given: &Nest<Spec>) -> Option<(Path, String, String)> {
-    let mut first = None;
+    let (mut first, mut lacking) = (None, None);
     each_difference(Some(wanted), Some(given), &Path::root(), &mut |path, wanted, given| {
-        if first.is_none() && !matches!((wanted, given), (Some(Nest::Leaf(_)), Some(Nest::Leaf(_)))) {
-            first = Some((path.clone(), text(wanted), text(given)));
+        let place = || Some((path.clone(), text(wanted), text(given)));
+        match (wanted, given) {
+            (Some(Nest::Leaf(_)), Some(Nest::Leaf(_))) => {}
+            (Some(_), Some(_)) => first = first.take().or_else(place),
+            _ => lacking = lacking.take().or_else(place),
         }
     });
-    first
+    lacking.or(first)
 }
 
 fn text(side: Option<&Nest<Spec>>) -> String {

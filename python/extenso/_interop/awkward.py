@@ -123,7 +123,7 @@ def _offsets(layout: Any) -> "tuple[Any, Any]":
 
 def _lists(layout: Any, value: Any) -> RaggedTensor:
     offsets, content = _offsets(layout)
-    return RaggedTensor.from_row_splits(value(content), offsets)
+    return RaggedTensor.from_row_splits(value(content), tensor(offsets))
 
 
 def _option(ak: Any, layout: Any) -> Any:

@@ -51,7 +51,7 @@ fn of_class(class: &Bound<'_, PyType>) -> PyResult<Kind> {
         (py.get_type::<PyTensor>(), Kind::Tensor),
         (py.get_type::<PyRowPartition>(), Kind::Partition),
         (py.get_type::<PyExtensionBase>(), Kind::Ext(None)),
-        (py.get_type::<PyStruct>(), Kind::Ext(None)),
+        (py.get_type::<PyStruct>(), Kind::Ext(Some(class.clone().unbind()))),
         (py.get_type::<value::PyOpaque>(), Kind::Ext(None)),
     ];
     if let Some((_, kind)) = known.into_iter().find(|(known, _)| known.is(class)) {

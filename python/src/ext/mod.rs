@@ -7,7 +7,7 @@ mod assemble;
 mod base;
 mod class;
 mod convert;
-mod equal;
+pub mod equal;
 mod field;
 mod kind;
 mod value;

@@ -46,7 +46,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> ex.to_py(ex.read_arrow(data, paths=["tags"]))
 /// [{'tags': ['a', 'b']}, {'tags': []}]
 #[pyfunction]
-#[pyo3(signature = (source, spec=None, *, paths=None, on_error=Typed::new("raise"), memory_map=Typed::new(false)), text_signature = "(source, spec=None, *, paths=None, on_error=\"raise\", memory_map=False)")]
+#[pyo3(signature = (source, spec=None, paths=None, *, on_error=Typed::new("raise"), memory_map=Typed::new(false)), text_signature = "(source, spec=None, paths=None, *, on_error=\"raise\", memory_map=False)")]
 fn read_arrow<'py>(
     py: Python<'py>,
     source: &Bound<'py, PyAny>,

@@ -189,9 +189,9 @@ fn infer_spec<'py>(
 /// [{'item_id': 7, 'stock': [{'key': 'a', 'value': 1}]}]
 #[pyfunction]
 #[pyo3(signature = (
-    source, spec=None, *, paths=None, items=None, sample=None, descriptor=None, message=None, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None,
+    source, spec=None, paths=None, *, items=None, sample=None, descriptor=None, message=None, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None,
     on_error=Typed::new("raise")
-), text_signature = "(source, spec=None, *, paths=None, items=None, sample=None, descriptor=None, message=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, on_error=\"raise\")")]
+), text_signature = "(source, spec=None, paths=None, *, items=None, sample=None, descriptor=None, message=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, on_error=\"raise\")")]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn read_json<'py>(
     py: Python<'py>,

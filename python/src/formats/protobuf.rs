@@ -273,9 +273,9 @@ fn proto_spec<'py>(
 /// [{'id': 7, 'price': None, 'tags': ['a']}, {'id': 0, 'price': 0.5, 'tags': []}]
 #[pyfunction]
 #[pyo3(signature = (
-    source, descriptor, message, spec=None, *, paths=None, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None, framing=None,
+    source, descriptor, message, spec=None, paths=None, *, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None, framing=None,
     on_error=Typed::new("raise")
-), text_signature = "(source, descriptor, message, spec=None, *, paths=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, framing=None, on_error=\"raise\")")]
+), text_signature = "(source, descriptor, message, spec=None, paths=None, *, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, framing=None, on_error=\"raise\")")]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn read_proto<'py>(
     py: Python<'py>,

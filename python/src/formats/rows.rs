@@ -41,7 +41,13 @@ impl Lines {
 pub fn lines(rows: &Bound<'_, PyAny>) -> PyResult<Lines> {
     let mut writer = Writer { out: Vec::new(), named: Vec::new(), at: Vec::new() };
     for (i, row) in rows.try_iter()?.enumerate() {
-        writer.below(Segment::Index(i), &row?)?;
+        let row = row?;
+        // A text that begins with a list is the list of the records.
+        if i == 0 && (row.is_instance_of::<PyList>() || row.is_instance_of::<PyTuple>()) {
+            let error = Error::data(format!("a value of type {} came", arg::type_name(&row))).wanted("a record");
+            return Err(raised(row.py(), error.at("row 0")));
+        }
+        writer.below(Segment::Index(i), &row)?;
         writer.out.push(b'\n');
     }
     Ok(Lines { text: writer.out, named: writer.named })

@@ -10,7 +10,7 @@ use extenso_formats::{OnError, run_ndjson};
 use extenso_graph::{ARGUMENTS, Concrete, save};
 use extenso_types::{Bindings, Error, Nest, Spec};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PySequence, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PySequence, PyTuple};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyConcrete>()?;
     module.add_class::<PyModel>()?;
     module.add_function(wrap_pyfunction!(save_functions, module)?)?;
+    module.add_function(wrap_pyfunction!(from_file_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(load, module)?)
 }
 
@@ -149,6 +150,19 @@ impl PyConcrete {
     #[getter]
     fn graph(&self) -> String {
         self.0.graph().to_string()
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    /// A pickle holds the bytes of a file.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        reduced(py, std::slice::from_ref(&self.0), true)
     }
 
     fn __repr__(&self) -> String {
@@ -324,12 +338,55 @@ impl PyModel {
         self.0.function(name).or_raise().map(|f| PyConcrete(f.clone()))
     }
 
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
+        name.extract::<String>().is_ok_and(|name| self.0.functions.iter().any(|f| f.name() == name))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.functions.len()
+    }
+
+    /// The names, as a dict of the functions has them.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.functions())?.try_iter()
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    /// A pickle holds the bytes of the file.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        reduced(py, &self.0.functions, false)
+    }
+
     fn __repr__(&self) -> String {
         format!("<model with {}>", self.functions().join(", "))
     }
 }
 
-/// Writes a function, or a list of functions, to a file: concrete ones, or ones with exactly one trace or signature.
+/// How pickle makes functions again: all, or the only one.
+fn reduced<'py>(py: Python<'py>, functions: &[Arc<Concrete>], only: bool) -> PyResult<Bound<'py, PyTuple>> {
+    let bytes = guarded(|| save::to_bytes(functions)).or_raise()?;
+    let make = py.import("extenso._core")?.getattr("_from_file_bytes")?;
+    (make, (PyBytes::new(py, &bytes), only)).into_pyobject(py)
+}
+
+/// The functions of the bytes of a file, or its only one.
+#[pyfunction(name = "_from_file_bytes")]
+fn from_file_bytes<'py>(py: Python<'py>, bytes: Vec<u8>, only: bool) -> PyResult<Bound<'py, PyAny>> {
+    let module = guarded(|| extenso_formats::init().and_then(|()| save::from_bytes(bytes))).or_raise()?;
+    match &module.functions[..] {
+        [f] if only => Ok(Bound::new(py, PyConcrete(f.clone()))?.into_any()),
+        _ => Ok(Bound::new(py, PyModel(module))?.into_any()),
+    }
+}
+
+/// Writes a function, a list of functions, or a model to a file: concrete functions, or ones with exactly one trace or signature.
 ///
 /// The file appears under its name whole or not at all.
 #[pyfunction(name = "save")]
@@ -345,6 +402,7 @@ fn save_functions(py: Python<'_>, functions: &Bound<'_, PyAny>, path: PathBuf) -
         function.get().only_trace(py)
     };
     let functions = match functions.cast::<PySequence>() {
+        _ if functions.is_instance_of::<PyModel>() => functions.cast::<PyModel>()?.get().0.functions.clone(),
         Ok(list) => list.try_iter()?.map(|f| concrete(f?)).collect::<PyResult<Vec<_>>>()?,
         Err(_) => vec![concrete(functions.clone())?],
     };

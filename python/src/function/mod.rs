@@ -258,6 +258,14 @@ impl PyFunction {
         Bound::new(py, concrete)?.call_method("run", (source,), kwargs)
     }
 
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
     fn __repr__(&self) -> String {
         format!("<function {}, {} traces>", self.inner.core.name(), self.inner.core.traces().len())
     }

@@ -25,6 +25,7 @@ mod floats;
 mod like;
 mod linear;
 mod lines;
+mod long_lines;
 mod losses;
 mod masks;
 mod math;

@@ -4,12 +4,13 @@
 
 use super::args::{one_tensor, spec_of, tensor_spec};
 use super::lines::{Lines, same_shape};
+use super::long_lines::{order_lines, sort_lines};
 use super::positions::{scatter_add_along_axis, take_along_axis};
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::one;
 use crate::kernels::extremes::{extreme_columns, extreme_rows, top_rows};
-use crate::kernels::order::{Ordered, argsort_rows, sort_rows};
+use crate::kernels::order::Ordered;
 use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{normalize_axes, normalize_axis};
@@ -206,9 +207,7 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
                 $(DType::$d => {
                     affordable((data.len() + spare(data.len(), n)).saturating_mul(size_of::<$t>()))?;
                     let mut block = Block::new(data.len() * size_of::<$t>());
-                    by_lines(data.as_slice::<$t>()?, n, block.slice_mut::<$t>(), n, |x, out| {
-                        sort_rows(x, n, attrs.descending, out);
-                    });
+                    sort_lines(data.as_slice::<$t>()?, n, attrs.descending, block.slice_mut::<$t>());
                     Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.elements()))
                 })*
                 DType::Bool => {
@@ -225,7 +224,7 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
                 DType::String | DType::Bytes | DType::Variant => {
                     affordable(to_order(data.len(), n))?;
                     let mut order = vec![0_i64; data.len()];
-                    with_elements!(data, x => by_lines(x, n, &mut order, n, |x, out| argsort_rows(x, n, attrs.descending, out)));
+                    with_elements!(data, x => order_lines(x, n, attrs.descending, &mut order));
                     let start = |(i, at): (usize, &i64)| i / n * n + usize::try_from(*at).unwrap_or(0);
                     let runs = order.iter().enumerate().map(|place| Run { source: Some(0), start: start(place), len: 1 });
                     assemble(data.dtype(), data.dims().into(), &[data], runs)?
@@ -237,9 +236,10 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
     one_tensor(lines.back(sorted)?)
 }
 
-/// How many elements are sorted at once, in memory of their own: lines of `n` elements, side by side.
+/// How many elements are sorted at once, in memory of their own: lines of `n` elements, side by side, or the parts of a line, which are
+/// merged from further memory.
 fn spare(len: usize, n: usize) -> usize {
-    n.saturating_mul(pieces(len).min(len.checked_div(n).unwrap_or(0)))
+    n.saturating_mul(pieces(len).min(len.checked_div(n).unwrap_or(0)).max(2))
 }
 
 /// How many bytes the positions in order take, and what their keys and positions side by side take.
@@ -253,7 +253,7 @@ fn run_argsort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let (data, n) = (lines.data()?, lines.len()?);
     affordable(to_order(data.len(), n))?;
     let order = indices(data.dims().into(), |out| {
-        with_elements!(data, x => by_lines(x, n, out, n, |x, out| argsort_rows(x, n, attrs.descending, out)));
+        with_elements!(data, x => order_lines(x, n, attrs.descending, out));
         Ok(())
     })?;
     one_tensor(lines.back(order)?)

@@ -21,7 +21,7 @@ pub(super) fn rows_inside(x: &Value, axis: usize, counts: &dyn Fn(usize) -> bool
 }
 
 /// The lists along an axis as rows of lines across the rows inside.
-fn across_rows(x: &Value, axis: i64, f: &dyn Fn(&RaggedTensor) -> Result<Value>) -> Result<Value> {
+pub(super) fn across_rows(x: &Value, axis: i64, f: &dyn Fn(&RaggedTensor) -> Result<Value>) -> Result<Value> {
     along_one(x, axis, &|rows| {
         let values = across(std::slice::from_ref(rows.values()), rows.partition(), &|lines, cut| {
             let made = f(&RaggedTensor::from_partition(lines[0].clone(), cut.clone())?)?;
@@ -128,14 +128,19 @@ pub fn top_k(x: &Value, k: impl Into<Arg>, axis: i64) -> Result<(Value, Value)> 
                 Error::value(format!("k is {k}, and the axis has {n} elements")).wanted("at most as many as there are")
             );
         }
-        top_of(x, k, int(at))
+        let mut order = order_of(x, k, int(at))?;
+        if size.is_none() && !is_ragged(x, at) {
+            let n = ops::sum(ops::ones_like(ops::indices_along(x, int(at))?)?, 0, false)?;
+            let what = format!("k is {k}, and the axis has fewer elements");
+            order = ops::check_all(order, ops::greater_equal(n, k)?, what, "at most as many as there are")?;
+        }
+        Ok((ops::take_along_axis(x, &order, int(at))?, order))
     };
     largest().map_err(|e: Error| e.at("top_k"))
 }
 
-fn top_of(x: &Value, k: i64, axis: i64) -> Result<(Value, Value)> {
-    let order = ops::slice(ops::argsort(x, axis, true)?, axis, 0_i64, Some(vec![k]), 1_i64)?;
-    Ok((ops::take_along_axis(x, &order, axis)?, order))
+fn order_of(x: &Value, k: i64, axis: i64) -> Result<Value> {
+    ops::slice(ops::argsort(x, axis, true)?, axis, 0_i64, Some(vec![k]), 1_i64)
 }
 
 /// The elements moved by `shift` positions along some axes; those that leave a list at one end enter it at the other.

@@ -33,6 +33,20 @@ pub fn split(x: &Value, sections: impl Into<Sections>, axis: i64) -> Result<Vec<
     split_at(x, &sections, at).map_err(|e| e.at("split"))
 }
 
+/// The first half of each list along `axis`, times the `sigmoid` of the second.
+///
+/// As [`ops::glu`], also of lists of different lengths. Errors: as there; a list of odd length.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let x = constant(vec![vec![3.0, 0.0], vec![], vec![1.0, 2.0, 0.0, 0.0]]).unwrap();
+/// assert_eq!(to_literal(&lists::glu(&x, 1).unwrap()).unwrap().to_string(), "[[1.5], [], [0.5, 1.0]]");
+/// ```
+pub fn glu(x: &Value, axis: i64) -> Result<Value> {
+    let halves = split(x, Sections::Equal(2), axis);
+    halves.and_then(|halves| ops::multiply(&halves[0], ops::sigmoid(&halves[1])?)).map_err(|e| e.at("glu"))
+}
+
 /// The same along a ragged axis. A list that is missing has parts that are, whatever lies there.
 fn split_at(x: &Value, sections: &Sections, at: usize) -> Result<Vec<Value>> {
     if let Some(masked) = typed_ref::<MaskedTensor>(x)

@@ -4,16 +4,18 @@
 //! as the identity of the fold, and they stay missing. Along an axis that the mask does not have, elements are missing
 //! together, and the op is the op on the values.
 
-use super::MaskedTensor;
 use super::arithmetic::identity;
 use super::structure::{inside, stretched};
+use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, on_value, typed, typed_arg};
 use crate::axes::{rank, zeros_of};
 use crate::meaning::order::in_numbers;
+use crate::meaning::over_elements;
+use crate::ragged::zero;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::{ArgExtreme, Cumulative, RowSort, Shift, Sort};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Value, call_one, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Tensor, Value, call_one, ops};
 use extenso_types::{DType, DTypeKind, Error, Result};
 
 /// How lines are ordered and elements picked: along an axis, or in the rows of a partition.
@@ -23,12 +25,25 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The order of the elements with missing ones last: they are moved there, and all keep their order.
+    /// The order of the elements with missing ones last: they are moved there, and all keep their order, whatever lies there.
     fn order(&self, x: &MaskedTensor, descending: bool) -> Result<Value> {
-        let order = (self.argsort)(x.values(), descending)?;
+        let order = (self.argsort)(&alike_below(x)?, descending)?;
         let missing = ops::logical_not(x.mask())?;
         let last = (self.argsort)(&(self.pick)(&missing, &order)?, false)?;
         (self.pick)(&order, &last)
+    }
+}
+
+/// The values, with the same in all places where they are missing.
+fn alike_below(x: &MaskedTensor) -> Result<Value> {
+    let alike = |elements: Value| {
+        let Ok(dtype) = elements.tensor().map(Tensor::dtype) else { return Ok(elements) };
+        let mask = trailing(&x.mask().clone().into(), rank(&elements)? - x.mask_rank()?)?;
+        ops::where_(mask, &elements, zero(dtype)?)
+    };
+    match x.values() {
+        values @ Value::Tensor(_) => alike(values.clone()),
+        values => over_elements(values, &alike).unwrap_or_else(|| Ok(values.clone())),
     }
 }
 

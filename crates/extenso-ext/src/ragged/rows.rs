@@ -7,6 +7,7 @@ use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg, wrap};
 use crate::axes::{one_row, positions, rank, rows_of_one, witness};
 use crate::masked::MaskedTensor;
 use extenso_core::attrs::Attrs;
+use extenso_core::kernels::pool::affordable;
 use extenso_core::ops::{OneAxis, Run, Slice, assemble};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Rows, Tensor, Value, call_one, ops, strengthen};
@@ -112,13 +113,16 @@ fn rows_at(x: &RaggedTensor, indices: &Tensor) -> Result<RaggedTensor> {
 
 /// The values in these ranges, one after the other.
 fn gather_ranges(values: &Value, ranges: &[std::ops::Range<usize>]) -> Result<Value> {
+    let count = ranges.iter().fold(0, |count: usize, range| count.saturating_add(range.len()));
     let Ok(dense) = values.tensor().and_then(Tensor::data) else {
-        let order: Vec<i64> = ranges.iter().cloned().flatten().map(int).collect();
+        affordable(count.saturating_mul(size_of::<i64>()))?;
+        let mut order = Vec::with_capacity(count);
+        order.extend(ranges.iter().cloned().flatten().map(int));
         return ops::take(values, Tensor::from_vec(order), 0);
     };
     let mut dims = Dims::from_slice(dense.dims());
     let width: usize = dims[1..].iter().product();
-    dims[0] = ranges.iter().map(std::ops::Range::len).sum();
+    dims[0] = count;
     let runs = ranges.iter().map(|r| Run { source: Some(0), start: r.start * width, len: r.len() * width });
     Ok(assemble(dense.dtype(), dims, &[dense], runs)?.into())
 }

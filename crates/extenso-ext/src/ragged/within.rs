@@ -58,7 +58,8 @@ fn of_rows_there(rows: &RaggedTensor, there: &Tensor, indices: &Value) -> Result
         Some(named) => present(rows, indices, &cut, &named)?,
         None => return Err(Error::internal("a mask is lost")),
     };
-    if !plain {
+    // The mask of the elements of rows stays.
+    if !plain || typed_ref::<MaskedTensor>(rows.values()).is_some() {
         return Ok(found);
     }
     let bare = |x: &Value| typed_ref::<MaskedTensor>(x).map_or_else(|| x.clone(), |x| x.values().clone());

@@ -5,6 +5,7 @@
 //! | INTERVAL | days and milliseconds, without months | twelve bytes, of which `cells` makes the interval |
 //! | INT96 | nanoseconds, which wrap | twelve bytes, of which `cells` makes times of a unit that holds them |
 //! | a time whose zone stands in the Arrow schema with another unit | UTC | that zone |
+//! | ordered categories | ordered, whatever the order of the words in the file | unordered, unless the order is that of the writer |
 //! | UUID and JSON | bytes and text, unless the Arrow schema says more | the extension types |
 //!
 //! Invariant: leaf columns, their levels and their order are those of the file. A file without such columns is read as the crate reads it.
@@ -12,6 +13,7 @@
 use super::cells;
 use super::project::{LeafColumn, item};
 use super::times::UNIT;
+use super::unordered::{keeps_order, unordered};
 use super::{ParquetSource, guarded};
 use crate::arrow::schema_in_message;
 use crate::json::base64;
@@ -63,7 +65,9 @@ pub fn loaded(source: &ParquetSource) -> Result<ArrowReaderMetadata> {
 /// Errors: a schema that the crate refuses.
 pub fn meant(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata> {
     let embedded = embedded(metadata.metadata());
-    let mut walk = Walk { schema: metadata.parquet_schema(), next: 0, cells: HashSet::new(), changed: false };
+    let keeps_order = keeps_order(metadata.metadata());
+    let schema = metadata.parquet_schema();
+    let mut walk = Walk { schema, next: 0, cells: HashSet::new(), keeps_order, changed: false };
     let fields = walk.fields(metadata.schema().fields(), embedded.as_ref().map(Schema::fields));
     if !walk.changed {
         return Ok(metadata);
@@ -146,7 +150,7 @@ fn embedded(metadata: &ParquetMetaData) -> Option<Schema> {
 }
 
 /// A field whose part is another; none if it has none, or several.
-fn inside(field: &FieldRef, of: &mut dyn FnMut(&FieldRef) -> FieldRef) -> Option<FieldRef> {
+pub(super) fn inside(field: &FieldRef, of: &mut dyn FnMut(&FieldRef) -> FieldRef) -> Option<FieldRef> {
     let data_type = match field.data_type() {
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
         data_type => with_item(data_type, of(item(data_type)?))?,
@@ -173,6 +177,8 @@ struct Walk<'a> {
     next: usize,
     /// The leaf columns that are read as twelve bytes.
     cells: HashSet<usize>,
+    /// Whether categories are in the order that they had.
+    keeps_order: bool,
     changed: bool,
 }
 
@@ -203,6 +209,9 @@ impl Walk<'_> {
         if number >= self.schema.num_columns() {
             return field.clone();
         }
+        let unordered = unordered(field).filter(|_| !self.keeps_order);
+        self.changed |= unordered.is_some();
+        let field = unordered.as_ref().unwrap_or(field);
         let column = self.schema.column(number);
         let made = match (field.data_type(), column.physical_type()) {
             (found, Physical::INT96) if matches!(plain_of(found), DataType::Timestamp(..)) => {

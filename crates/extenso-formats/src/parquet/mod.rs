@@ -23,6 +23,7 @@ mod read;
 mod source;
 mod thrift;
 mod times;
+mod unordered;
 mod write;
 mod zero;
 

@@ -7,15 +7,18 @@
 use super::project::item;
 use super::said;
 use super::times::stored;
+use super::unordered::unordered;
 use crate::arrow::{in_schema, record_batch};
 use crate::caught::caught;
 use arrow_array::RecordBatch;
-use arrow_schema::{DECIMAL64_MAX_PRECISION, DataType, Field, SchemaRef};
+use arrow_schema::{DECIMAL64_MAX_PRECISION, DataType, Field, Fields, Schema, SchemaRef};
 use extenso_core::Value;
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Error, Nest, Path, Result, Segment};
-use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter, encode_arrow_schema};
 use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use std::io::Write;
 
@@ -77,11 +80,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         let (mut writer, schema) = match std::mem::replace(&mut self.state, State::Failed) {
             State::New(sink) => {
                 let schema = batch.schema();
-                let properties = WriterProperties::builder()
-                    .set_compression(Compression::SNAPPY)
-                    .set_max_row_group_bytes(Some(ROW_GROUP))
-                    .build();
-                let writer = writing(|| ArrowWriter::try_new(sink, schema.clone(), Some(properties)))?;
+                let writer = writing(|| ArrowWriter::try_new_with_options(sink, schema.clone(), options(&schema)))?;
                 (Box::new(writer), schema)
             }
             State::Open(writer, schema) => (writer, schema),
@@ -160,6 +159,21 @@ fn are_words(data_type: &DataType) -> bool {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => true,
         other => other.is_integer() || other.is_floating(),
     }
+}
+
+/// How a file of this schema is written. Words of a dictionary are written as they come first, so the file says of none that they are ordered.
+fn options(schema: &Schema) -> ArrowWriterOptions {
+    let properties =
+        WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_bytes(Some(ROW_GROUP));
+    let fields = schema.fields();
+    if fields.iter().all(|field| unordered(field).is_none()) {
+        return ArrowWriterOptions::new().with_properties(properties.build());
+    }
+    let fields: Fields = fields.iter().map(|field| unordered(field).unwrap_or_else(|| field.clone())).collect();
+    let said = encode_arrow_schema(&Schema::new_with_metadata(fields, schema.metadata().clone()));
+    let said = vec![KeyValue::new(ARROW_SCHEMA_META_KEY.to_string(), said)];
+    let properties = properties.set_key_value_metadata(Some(said)).build();
+    ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true)
 }
 
 /// Calls the writer, whose errors and panics are about the sink or about a type that Parquet does not have.

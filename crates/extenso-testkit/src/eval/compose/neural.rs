@@ -4,6 +4,7 @@ use super::{Composed, OfAxes, OfAxis, given};
 use extenso_core::attrs::{Attrs, Axes, NoAttrs};
 use extenso_core::ops::{self, DotAxes, OneAxis, Windows};
 use extenso_core::{Arg, Scalar};
+use extenso_ext::lists;
 use extenso_types::{DType, Error, Result};
 
 extenso_core::attrs! {
@@ -56,18 +57,18 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "celu" ("x"; Alpha) = |args, attrs| ops::celu(&args[0], Alpha::of(attrs)?.alpha);
     "leaky_relu" ("x"; Slope) = |args, attrs| ops::leaky_relu(&args[0], Slope::of(attrs)?.slope);
     "prelu" ("x", "slope"; NoAttrs) = |args, _| ops::prelu(&args[0], &args[1]);
-    "glu" ("x"; LastAxis) = |args, attrs| ops::glu(&args[0], LastAxis::of(attrs)?.axis);
+    "glu" ("x"; LastAxis) = |args, attrs| lists::glu(&given(args, 0)?, LastAxis::of(attrs)?.axis);
     "layer_norm" ("x"; Over) = |args, attrs| {
         let Over { axis, epsilon } = Over::of(attrs)?.clone();
-        ops::layer_norm(&args[0], None, None, axis, epsilon)
+        lists::layer_norm(&given(args, 0)?, None, None, &axis, epsilon)
     };
     "rms_norm" ("x"; Over) = |args, attrs| {
         let Over { axis, epsilon } = Over::of(attrs)?.clone();
-        ops::rms_norm(&args[0], None, axis, epsilon)
+        lists::rms_norm(&given(args, 0)?, None, &axis, epsilon)
     };
     "l2_normalize" ("x"; Over) = |args, attrs| {
         let Over { axis, epsilon } = Over::of(attrs)?.clone();
-        ops::l2_normalize(&args[0], axis, epsilon)
+        lists::l2_normalize(&given(args, 0)?, &axis, epsilon)
     };
     "batch_norm" ("x", "average", "variance"; Along) = |args, attrs| {
         let Along { axis, epsilon } = *Along::of(attrs)?;
@@ -116,10 +117,10 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
     "random_split" ("key"; Count) = |args, attrs| ops::random_split(&args[0], Count::of(attrs)?.count);
     "random_permutation" ("key"; Count) = |args, attrs| ops::random_permutation(&args[0], Count::of(attrs)?.count);
     "random_shuffle" ("key", "x"; OneAxis) = |args, attrs| {
-        extenso_ext::lists::random_shuffle(&args[0], &given(args, 1)?, OneAxis::of(attrs)?.axis)
+        lists::random_shuffle(&args[0], &given(args, 1)?, OneAxis::of(attrs)?.axis)
     };
     "random_categorical" ("key", "logits"; LastAxis) = |args, attrs| {
-        extenso_ext::lists::random_categorical(&args[0], &given(args, 1)?, LastAxis::of(attrs)?.axis)
+        lists::random_categorical(&args[0], &given(args, 1)?, LastAxis::of(attrs)?.axis)
     };
     "random_fold_in" ("key", "data"; NoAttrs) = |args, _| ops::random_fold_in(&args[0], &args[1]);
     "random_truncated_normal" ("key"; Truncated) = |args, attrs| {
@@ -127,7 +128,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         ops::random_truncated_normal(&args[0], shape, low, high, dtype)
     };
     "random_bernoulli" ("key", "p"; Trials) = |args, attrs| {
-        extenso_ext::lists::random_bernoulli(&args[0], &args[1], Trials::of(attrs)?.shape.clone())
+        lists::random_bernoulli(&args[0], &args[1], Trials::of(attrs)?.shape.clone())
     };
     "random_choice" ("key", "x"; Choice) = |args, attrs| {
         let Choice { shape, replace } = Choice::of(attrs)?.clone();
