@@ -175,3 +175,33 @@ def test_types_that_a_library_lacks_are_refused() -> None:
             for nested in (x, ex.StructTensor([1], {"x": x}), ex.RaggedTensor.from_row_splits(x, [0, 1])):
                 with pytest.raises(TypeError, match=f"to_{peer}: found a value of type"):
                     getattr(nested, f"to_{peer}")()
+
+
+def test_objects_of_several_axes_keep_them() -> None:
+    pa = pytest.importorskip("pyarrow")
+    one, clock = decimal.Decimal("1.00"), datetime.time(1)
+    for item, kind in ((one, pa.decimal128(5, 2)), (clock, pa.time64("us"))):
+        found = ex.from_arrow(pa.array([[item, None], [None, item]], pa.list_(kind, 2))).to_numpy()
+        assert found.tolist() == [[item, None], [None, item]]
+        whole = ex.from_arrow(pa.array([[item, item]], pa.list_(kind, 2)))
+        assert whole.to_numpy().tolist() == [[item, item]]
+        assert ex.reshape(whole, (2,))[0].to_numpy().item() == item
+        assert ex.from_arrow(pa.array([], pa.list_(pa.struct([("t", kind)]), 2))).to_numpy().shape == (0, 2)
+    span = pa.scalar((1, 2, 3), pa.month_day_nano_interval())
+    spans = ex.from_arrow(pa.FixedSizeListArray.from_arrays(pa.array([span, span, span, span]), 2)).to_numpy()
+    assert spans.shape == (2, 2)
+    assert spans[1, 1] == span.as_py()
+
+
+def test_records_of_which_some_axes_may_be_missing_are_lists_of_arrow() -> None:
+    pa = pytest.importorskip("pyarrow")
+    record = pa.struct([("a", pa.int64())])
+    for rows, kind in (
+        ([[[{"a": 1}, {"a": 2}]], [None]], pa.list_(pa.list_(record, 2), 1)),
+        ([[{"a": 1}, None], [None, {"a": 2}]], pa.list_(record, 2)),
+        ([[[{"a": 1}], [{"a": 2}]], None], pa.list_(pa.list_(record, 1), 2)),
+    ):
+        value = ex.from_arrow(pa.array(rows, kind))
+        frame = pytest.importorskip("pandas").DataFrame({"x": value.to_pandas()})
+        assert pa.array(frame["x"]).to_pylist() == rows
+        assert value.to_polars().to_list() == rows

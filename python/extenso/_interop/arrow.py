@@ -27,10 +27,11 @@ def in_lists(x: Any) -> Any:
         return x if listed_values is values else RaggedTensor.from_row_splits(listed_values, splits)
     if isinstance(x, MaskedTensor):
         values = x.values
-        if isinstance(values, StructTensor) and values.rank > 1 and x.mask.ndim == values.rank:
+        if isinstance(values, StructTensor) and values.rank > 1 and x.mask.ndim > 0:
             sizes = [int(size or 0) for size in values.shape]
-            flat = MaskedTensor(reshape(values, (prod(sizes),)), reshape(x.mask, (-1,)))
-            return _cut(in_lists(flat), sizes)
+            masked = x.mask.ndim
+            rows = _cut(in_lists(reshape(values, (prod(sizes),))), sizes, masked)
+            return _cut(MaskedTensor(rows, reshape(x.mask, (prod(sizes[:masked]),))), sizes[:masked])
         listed_values = in_lists(values)
         return x if listed_values is values else MaskedTensor(listed_values, x.mask)
     return x
@@ -41,8 +42,8 @@ def _in_rows(records: StructTensor) -> Any:
     return _cut(in_lists(reshape(records, (prod(sizes),))), sizes)
 
 
-def _cut(rows: Any, sizes: "list[int]") -> Any:
-    """Values as rows of one length for each axis behind the first."""
-    for axis in range(len(sizes) - 1, 0, -1):
+def _cut(rows: Any, sizes: "list[int]", behind: int = 1) -> Any:
+    """Values as rows of one length for each axis behind the first ones."""
+    for axis in range(len(sizes) - 1, behind - 1, -1):
         rows = RaggedTensor.from_uniform_row_length(rows, sizes[axis], prod(sizes[:axis]))
     return rows

@@ -1,10 +1,21 @@
 """Values of which a tensor says what they count: times, dates, categories, bytes of one width; as NumPy has them."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from extenso._core import DTypeError, InvalidValueError, Tensor, UnionTensor, cast, floor_divide, from_arrow, tensor
+from extenso._core import (
+    DTypeError,
+    InvalidValueError,
+    Tensor,
+    UnionTensor,
+    cast,
+    floor_divide,
+    from_arrow,
+    reshape,
+    tensor,
+)
 from extenso._interop.arrow import array_of
 from extenso._interop.peers import peer
 from extenso._types import (
@@ -110,7 +121,9 @@ def to_numpy(x: Any) -> Any:
             "Wanted: whole microseconds. Use `cast_unit(x, 'us')`, or `x.values`."
         )
     if isinstance(x, DecimalTensor | IntervalTensor | TimeTensor):
-        return _objects(array_of(x, "to_numpy").to_pylist())
+        sizes = [int(size or 0) for size in x.shape]
+        flat = x if len(sizes) == 1 else reshape(x, (prod(sizes),))
+        return _objects(array_of(flat, "to_numpy").to_pylist()).reshape(sizes)
     if isinstance(x, UnionTensor):
         return _objects(x.to_py())
     return None
