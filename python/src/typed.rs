@@ -2,10 +2,10 @@
 //!
 //! Invariant: an object that is none is refused by the function that it was given to, under the name of the argument.
 
-use crate::arg::type_name;
+use crate::arg::{is_value, type_name};
 use crate::error::{OrRaise, carried};
 use extenso_types::{Error, Result};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -68,7 +68,9 @@ pub fn refused<T: Wanted>(object: &Bound<'_, PyAny>, exception: PyErr) -> Error 
     if class.is(py.get_type::<PyOverflowError>()) {
         return Error::value(format!("found {}", shown(object))).wanted(T::RANGE);
     }
-    if class.is(py.get_type::<PyTypeError>()) {
+    // A value of many elements says that it is not one.
+    let many = exception.is_instance_of::<PyValueError>(py) && is_value(object);
+    if many || class.is(py.get_type::<PyTypeError>()) {
         return Error::dtype(format!("found a value of type {}", type_name(object))).wanted(T::KIND);
     }
     carried(py, exception)

@@ -179,3 +179,16 @@ def test_a_tiling_that_no_memory_holds_is_refused_before_any_of_it_is_made() -> 
 def test_what_is_no_value_is_refused_under_the_name_of_the_argument(call: Callable[[], Any], named: str) -> None:
     with pytest.raises(ex.DTypeError, match=named):
         call()
+
+
+def test_a_value_of_many_elements_is_no_number() -> None:
+    rows = ex.constant([[0.1], [0.2, 0.3]])
+    with pytest.raises(ex.DTypeError, match="num: argument 'axis': found a value of type Tensor"):
+        ex.num(rows, axis=ex.tensor([0, 1]))  # type: ignore[arg-type]
+    with pytest.raises(ex.DTypeError, match="leaky_relu: argument 'slope': found a value of type RaggedTensor"):
+        ex.leaky_relu(ex.ones(3), slope=rows)
+    with pytest.raises(ex.ScopeError, match="data"):
+        ex.function(lambda n: ex.num(rows, axis=n))(ex.tensor(1))
+    for dtype in ("bogus", 5):
+        with pytest.raises(ex.Error, match="cast: argument 'dtype': "):
+            ex.cast(rows, dtype)

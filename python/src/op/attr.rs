@@ -2,7 +2,7 @@
 
 use crate::arg::type_name;
 use crate::dtype;
-use crate::error::{OrRaise, raised};
+use crate::error::{OrRaise, at, raised};
 use crate::variable::PyVariable;
 use extenso_core::attrs::{AttrType, AttrValue, Pairs, Param};
 use extenso_types::Error;
@@ -14,7 +14,8 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 /// Errors: an object that no attribute takes, under the names of both.
 pub fn attr(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
     if param.kind == "dtype" {
-        return dtype::from_py(object).map(AttrValue::DType);
+        let place = format!("{function}: argument '{}'", param.name);
+        return dtype::from_py(object).map(AttrValue::DType).map_err(|e| at(object.py(), e, &place));
     }
     if object.is_none() {
         return Ok(AttrValue::None);
