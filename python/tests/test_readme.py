@@ -1,16 +1,13 @@
 """The Python page of the README runs as it stands, and so do the commands on it."""
 
-import json
 import pathlib
 import re
 import shlex
-import shutil
 import subprocess
 
 import extenso as ex
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from rust_programs import ROOT, built
 
 
 def _page(language: str) -> "list[str]":
@@ -29,20 +26,14 @@ def ran(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path
 
 
 def test_the_python_page_of_the_readme_runs_and_its_file_on_the_command_line(ran: pathlib.Path) -> None:
-    cargo = shutil.which("cargo")
-    assert cargo is not None, "cargo is needed to build the command"
-    subprocess.run([cargo, "build", "-q", "-p", "extenso-cli"], cwd=ROOT, check=True)
-    metadata = subprocess.run(
-        [cargo, "metadata", "--format-version=1", "--no-deps"], cwd=ROOT, capture_output=True, check=True
-    )
-    built = pathlib.Path(json.loads(metadata.stdout)["target_directory"]) / "debug" / "extenso"
+    program = built("bin", "extenso")
     (commands,) = _page("sh")
     shown = ""
     for line in commands.splitlines():
         name, *arguments = shlex.split(line)
         assert name == "extenso"
         # Nothing of Python is on the path.
-        done = subprocess.run([built, *arguments], cwd=ran, env={"PATH": ""}, capture_output=True, text=True, check=False)
+        done = subprocess.run([program, *arguments], cwd=ran, env={"PATH": ""}, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         shown += done.stdout
     (inspected,) = _page("text")

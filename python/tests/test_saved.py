@@ -4,14 +4,12 @@ import copy
 import json
 import pathlib
 import pickle
-import shutil
 import subprocess
 import sys
 
 import extenso as ex
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from rust_programs import built
 
 
 class Order(ex.ExtensionType):
@@ -103,13 +101,10 @@ def test_a_loaded_function_gives_values_of_the_live_type(saved: pathlib.Path) ->
 
 
 def test_rust_runs_the_file_on_records_without_python(saved: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    cargo = shutil.which("cargo")
-    if cargo is None:
-        pytest.fail("cargo is needed to run the file from Rust")
     rows = tmp_path / "orders.ndjson"
     rows.write_bytes(_ndjson(ROWS))
-    command = [cargo, "run", "-q", "-p", "extenso", "--example", "run", "--", str(saved), "total", str(rows)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [built("example", "run"), str(saved), "total", str(rows)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == TOTALS
     assert 'total: Money(units: f64[?], currency="EUR")' in done.stderr
