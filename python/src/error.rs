@@ -3,7 +3,7 @@
 //! Invariant: what a user's function raises comes out of an op as the very exception that went in.
 
 use extenso_types::{Error, Result};
-use pyo3::exceptions::{PyArithmeticError, PyAssertionError, PyException, PyValueError};
+use pyo3::exceptions::{PyArithmeticError, PyAssertionError, PyException, PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -216,7 +216,7 @@ pub fn carried(py: Python<'_>, exception: PyErr) -> Error {
     let of_data = exception.is_instance_of::<PyValueError>(py)
         || exception.is_instance_of::<PyAssertionError>(py)
         || exception.is_instance_of::<PyArithmeticError>(py)
-        || classes(py).is_ok_and(|classes| exception.is_instance(py, classes.base.bind(py)));
+        || exception.is_instance_of::<PyIndexError>(py);
     let kind = if of_data { Error::value } else { Error::internal };
     kind(format!("{name}: {}", exception.value(py))).caused_by(exception)
 }

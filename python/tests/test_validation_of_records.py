@@ -374,7 +374,7 @@ def test_no_path_leads_into_a_type(said: str) -> None:
         assert read([whole, "n"])["n"].tolist() == [1]
 
 
-@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, MemoryError, AttributeError, TypeError])
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, MemoryError, ex.OutOfMemoryError, AttributeError])
 @pytest.mark.parametrize("on_error", ["raise", "skip", "default"])
 def test_what_says_nothing_of_the_data_is_no_bad_row(raised: type[BaseException], on_error: str) -> None:
     class Faulty(ex.ExtensionType):
