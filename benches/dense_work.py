@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from work import Bar, Work, total
+from work import NO_BAR, Bar, Work, total
 
 ELEMENTS, COLUMNS = 10_000_000, 128
 LAYERS, UNITS = 3, 256
@@ -60,11 +60,11 @@ def of_numbers() -> "Iterator[Callable[[], Work]]":
         )
 
     yield broadcast
-    for size, bar in ((1, Bar(1.0)), (64, Bar(1.0, one_core=True)), (4096, Bar(1.1))):
-        yield lambda size=size, bar=bar: perceptron(size, bar)
+    for size, bar, alone in ((1, Bar(1.0), NO_BAR), (64, NO_BAR, Bar(1.0)), (4096, Bar(1.1), NO_BAR)):
+        yield lambda size=size, bar=bar, alone=alone: perceptron(size, bar, alone)
 
 
-def perceptron(size: int, bar: Bar) -> Work:
+def perceptron(size: int, bar: Bar, alone: Bar) -> Work:
     """Three layers of 256 units, relu between them."""
     import numpy as np
     import onnxruntime as ort
@@ -95,6 +95,7 @@ def perceptron(size: int, bar: Bar) -> Work:
         bar,
         (lambda: ours(a), adds),
         {"onnxruntime": (lambda: session.run(None, feed)[0], adds)},
+        alone=alone,
     )
 
 

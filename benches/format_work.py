@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from data import RATING_WIDTH, recipes, with_users
-from work import Bar, Work, total
+from work import NO_BAR, Bar, Work, total
 
 RECIPES, USERS = 30_000, 60_000
 SCALARS = {"int64": "BIGINT", "int32": "INTEGER", "float": "FLOAT", "string": "VARCHAR"}
@@ -167,13 +167,14 @@ def of_messages(records: Records) -> "Iterator[Callable[[], Work]]":
     size = sum(map(len, given)) >> 20
     # What is optional is a list of none or one.
     leaves = [leaf.replace("recipe.", "recipe[*].").replace("user.", "user[*].") for leaf in records.leaves[:2]]
-    cases = (("all fields", Bar(0.25), None), ("2 leaves", Bar(0.15), leaves))
-    for what, bar, paths in cases:
-        yield lambda what=what, bar=bar, paths=paths: Work(
+    cases = (("all fields", Bar(0.25), Bar(0.6), None), ("2 leaves", Bar(0.15), NO_BAR, leaves))
+    for what, bar, alone, paths in cases:
+        yield lambda what=what, bar=bar, alone=alone, paths=paths: Work(
             f"W2: messages of {records.name}, {size} MB, {what}",
             bar,
             (lambda: ex.read_proto(messages, bytes_of, records.message, paths=paths), ours),
             {"ptars": (lambda: handler.list_to_record_batch(given), theirs)},
+            alone=alone,
         )
     x, batch = ex.from_arrow(records.array), handler.list_to_record_batch(given)
     yield lambda: Work(
@@ -197,9 +198,10 @@ def of_many_fields() -> "Iterator[Callable[[], Work]]":
         given = ex.encode_proto(ex.read_json([record] * rows), schema, "Wide")
         yield lambda rows=rows, fields=fields, n=n, most=most, given=given, schema=schema: Work(
             f"W2: {rows} messages of {fields} lists of {n}",
-            Bar(seconds=most, one_core=True),
+            NO_BAR,
             (lambda: ex.read_proto(given, schema, "Wide"), lambda x: {"n": float(x.shape[0]), "sum": total(x["f0"].flat_values)}),
             {},
+            alone=Bar(seconds=most),
         )
 
 

@@ -60,6 +60,7 @@ def of_recipes(recipes: Any) -> "Iterator[Callable[[], Work]]":
                 "numba": (lambda: loop(scores, cuts), adds),
                 "polars": (lambda: lists.select(query), lambda o: adds([o[c].to_numpy() for c in "abc"])),
             },
+            alone=Bar(0.8),
         )
 
     yield fold

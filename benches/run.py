@@ -258,6 +258,40 @@ def build_rows(table: Table) -> None:
     table.add("an edit of one op to its test", seconds_taken, Bar("< 20 s", lambda ours, _: ours < 20.0))
 
 
+def memory_row(table: Table) -> None:
+    """The most memory that a process of the command line has while it scores lines of JSON, whatever it has mapped."""
+    import extenso as ex
+    from data import recipes
+
+    size = 536_000_000
+    build = ["cargo", "build", "--release", "-q", "-p", "extenso-cli", "--message-format", "json"]
+    built = subprocess.run(build, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    program = next(line["executable"] for line in map(json.loads, built) if line.get("executable"))
+    x = ex.from_arrow(recipes(30_000))
+
+    def score(x):  # type: ignore[no-untyped-def]
+        return {"id": x["id"], "score": ex.mean(x["user_rating", "score"], axis=1) * ex.log1p(x["recipe", "est_time"])}
+
+    with tempfile.TemporaryDirectory() as folder:
+        rows, model = pathlib.Path(folder, "rows.ndjson"), pathlib.Path(folder, "score.exo")
+        ex.write_json(x, rows)
+        once = rows.read_bytes()
+        with rows.open("wb") as file:
+            for _ in range(-(-size // len(once))):
+                file.write(once)
+        ex.save(ex.function(score, input_signature=[ex.infer_spec(rows)]), model)
+        run = subprocess.Popen([program, "run", model, rows, "--quiet", "--output", pathlib.Path(folder, "scores.parquet")])
+        _, status, used = os.wait4(run.pid, 0)
+        assert os.waitstatus_to_exitcode(status) == 0, "the run failed"
+    most = Bar("<= 200 MB", lambda ours, _: ours <= 200e6)
+    table.add(
+        f"memory of `extenso run` over {size / 1e6:.0f} MB of NDJSON, to Parquet",
+        used.ru_maxrss * 1024,
+        most,
+        show=lambda size: f"{size / 1e6:.0f} MB",
+    )
+
+
 def wheel_row(table: Table) -> None:
     wheels = sorted((ROOT / "target" / "wheels").glob("*.whl"), key=lambda p: p.stat().st_mtime)
     if not wheels:
@@ -297,6 +331,10 @@ def main() -> None:
     fused_rows(table)
     if options.build:
         build_rows(table)
+        if importlib.util.find_spec("pyarrow"):
+            memory_row(table)
+        else:
+            table.lack("pyarrow")
     else:
         table.lack("--build")
     wheel_row(table)

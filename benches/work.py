@@ -8,17 +8,21 @@ Digest = Callable[[Any], "dict[str, float]"]
 
 
 class Bar(NamedTuple):
-    """What is wanted: at most so much of the peer's time, or so many seconds; of the row with one core or the other."""
+    """What is wanted: at most so much of the peer's time, or so many seconds."""
 
     ratio: float = float("inf")
     seconds: float = float("inf")
-    one_core: bool = False
 
     def words(self) -> str:
+        if self == NO_BAR:
+            return ""
         return f"<= {self.ratio:g}" if self.ratio < float("inf") else f"<= {text(self.seconds)}"
 
     def is_met(self, ours: float, ratio: float) -> bool:
         return ours <= self.seconds and not ratio > self.ratio
+
+
+NO_BAR = Bar()
 
 
 class Work(NamedTuple):
@@ -30,6 +34,8 @@ class Work(NamedTuple):
     peers: "dict[str, tuple[Run, Digest]]"
     also: "Callable[[], dict[str, tuple[float, Bar]]]" = dict
     """What else is told of our call: seconds, and what is wanted of them."""
+    alone: Bar = NO_BAR
+    """What is wanted with one core."""
 
 
 def text(s: float) -> str:

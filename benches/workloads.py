@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from work import Bar, Run, Work, text
+from work import NO_BAR, Bar, Run, Work, text
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADING = "## Workloads"
@@ -44,16 +44,12 @@ class Row(NamedTuple):
     bar: Bar
 
     def cells(self) -> "tuple[str, ...]":
-        bar = self.bar.words() if self.has_bar() else ""
         what = f"{self.what}, one core" if self.one_core else self.what
         beside = (f"{self.peer} {text(self.other)}", f"{self.ours / self.other:.2f}") if self.peer else ("", "")
-        return what, text(self.ours), *beside, bar
-
-    def has_bar(self) -> bool:
-        return self.bar.one_core == self.one_core
+        return what, text(self.ours), *beside, self.bar.words()
 
     def is_missed(self) -> bool:
-        return self.has_bar() and not self.bar.is_met(self.ours, self.ours / self.other)
+        return not self.bar.is_met(self.ours, self.ours / self.other)
 
 
 def seconds(calls: "list[Run]", rounds: int, budget: float, clock: "Callable[[], float]") -> "list[float]":
@@ -96,7 +92,7 @@ def measured(work: Work, one_core: bool) -> Row:
     clock = time.process_time if one_core else time.perf_counter
     mine, *others = seconds([run, *(call for call, _ in work.peers.values())], 15, 4.0, clock)
     other, peer = min(zip(others, work.peers), default=(math.nan, ""))
-    return Row(work.what, mine, peer, other, one_core, work.bar)
+    return Row(work.what, mine, peer, other, one_core, work.alone if one_core else work.bar)
 
 
 def workloads(wanted: str) -> "Iterator[Callable[[], Work]]":
@@ -123,7 +119,7 @@ def measure(wanted: str, one_core: bool) -> "list[Row]":
         work = make()
         if work.what[:2] in wanted and (len(wanted) != 3 or work.what.startswith(wanted)):
             rows = [measured(work, one_core)]
-            rows += [Row(what, ours, "", math.nan, one_core, bar) for what, (ours, bar) in work.also().items()]
+            rows += [Row(what, ours, "", math.nan, one_core, NO_BAR if one_core else bar) for what, (ours, bar) in work.also().items()]
             for row in rows:
                 print(" | ".join(row.cells()), file=sys.stderr, flush=True)
             found += rows
