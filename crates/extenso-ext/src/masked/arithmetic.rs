@@ -30,10 +30,10 @@ pub(super) fn unary(call: &Call<'_>) -> Answer {
 
 /// An op of several operands that broadcast.
 pub(super) fn elementwise(call: &Call<'_>) -> Answer {
-    let may_not_fit = flat(call).iter().any(counts);
-    if let Some((values, mask)) = if may_not_fit { None } else { alike(call)? } {
+    if let Some((values, mask)) = alike(call)? {
         return wrap(again(call, &values)?, |values| Ok(MaskedTensor { values, mask: mask.clone() }.into_value()));
     }
+    let may_not_fit = flat(call).iter().any(counts);
     let Some(given) = Operands::given(call)? else { return Ok(None) };
     if let Some(rows) = rows_outside(call, &given)? {
         return Ok(Some(rows));
@@ -85,7 +85,7 @@ fn all_there(mask: &Tensor) -> bool {
     mask.data().and_then(|data| data.bits()).is_ok_and(|bits| bits.count_set_bits() == bits.len())
 }
 
-/// The values of dense operands that are masked element by element, all of one shape, and where all are there.
+/// The values of dense operands that are masked element by element, all of one shape, and where all are there; tensors always fit.
 fn alike(call: &Call<'_>) -> Result<Option<(SmallVec<[Arg; 2]>, Tensor)>> {
     let mut shared: Option<(&[usize], Tensor)> = None;
     let mut values = SmallVec::new();
