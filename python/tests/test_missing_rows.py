@@ -145,3 +145,12 @@ def test_a_row_that_is_missing_has_no_elements() -> None:
     late = ex.mask(ex.TimestampTensor(ex.tensor([1, 2**62]), "s"), [True, False])
     assert ex.to_py(ex.to_date(late))[1] is None
     assert ex.to_py(ex.to_date(ex.mask([1, 2**40], [True, False])))[1] is None
+
+
+def test_where_reads_a_size_that_is_not_known_while_tracing() -> None:
+    rows = ex.mask(ex.constant([[1, 2, 3], [], [4, 5, 6]]), [True, False, True])
+    signature = [ex.MaskedTensorSpec(ex.RaggedTensorSpec([None, None], "i64")), ex.TensorSpec([None], "i64")]
+    least = lambda x, most: ex.where(ex.less(x, most), x, most)
+    for call in (least, ex.function(least, signature)):
+        assert ex.to_py(call(rows, ex.tensor([2, 3, 9]))) == [[1, 2, 3], None, [2, 3, 6]]
+        assert ex.to_py(call(rows, ex.tensor([4]))) == [[1, 2, 3], None, [4, 4, 4]]

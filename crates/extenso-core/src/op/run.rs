@@ -81,13 +81,16 @@ impl OpDef {
         first: &FirstSpecs,
         run: impl FnOnce(&[LeafSpec]) -> Result<R>,
     ) -> Result<R> {
-        let mut sizes = SmallVec::new();
-        push_sizes(args, &mut sizes);
         match first.0.get() {
-            Some((known, inferred)) if *known == sizes => run(inferred),
+            Some((known, inferred)) if has_sizes(args, known) => run(inferred),
             known => {
                 let inferred = self.infer_of(args, attrs)?;
                 if known.is_none() {
+                    let mut sizes = SmallVec::new();
+                    each_size(args, |some| {
+                        sizes.extend_from_slice(some);
+                        true
+                    });
                     // Of two threads that are first, either may be remembered.
                     let _ = first.0.set((sizes, inferred.clone()));
                 }
@@ -124,23 +127,27 @@ impl OpDef {
 #[derive(Default, Debug)]
 pub struct FirstSpecs(OnceLock<(SmallVec<[usize; 16]>, OutputSpecs)>);
 
-/// Adds the sizes of arguments: of each the number of axes and the axes, or the rows and values, and the length of rows if all have one.
-fn push_sizes(args: &[Value], sizes: &mut SmallVec<[usize; 16]>) {
-    for arg in args {
-        match arg {
-            Value::Tensor(tensor) => {
-                if let Some(dense) = tensor.dense() {
-                    sizes.push(dense.dims().len());
-                    sizes.extend_from_slice(dense.dims());
-                }
-            }
-            Value::Partition(rows) => {
-                if let Ok(rows) = rows.data() {
-                    let length = rows.uniform_row_length().map_or(0, |n| n.saturating_add(1));
-                    sizes.extend_from_slice(&[rows.nrows(), rows.nvalues(), length]);
-                }
-            }
-            Value::Ext(_) => {}
+/// Whether the sizes of arguments are these; they are compared where they stand.
+fn has_sizes(args: &[Value], mut known: &[usize]) -> bool {
+    let same = each_size(args, |some| match known.split_at_checked(some.len()) {
+        Some((first, rest)) if first == some => {
+            known = rest;
+            true
         }
-    }
+        Some(_) | None => false,
+    });
+    same && known.is_empty()
+}
+
+/// Calls with the sizes of arguments until it is told to stop: of each the number of axes and the axes, or the rows and values, and the
+/// length of rows if all have one. Gives whether it came to the end.
+fn each_size(args: &[Value], mut go_on: impl FnMut(&[usize]) -> bool) -> bool {
+    args.iter().all(|arg| match arg {
+        Value::Tensor(tensor) => tensor.dense().is_none_or(|dense| go_on(&[dense.dims().len()]) && go_on(dense.dims())),
+        Value::Partition(rows) => rows.data().map_or(true, |rows| {
+            let length = rows.uniform_row_length().map_or(0, |n| n.saturating_add(1));
+            go_on(&[rows.nrows(), rows.nvalues(), length])
+        }),
+        Value::Ext(_) => true,
+    })
 }

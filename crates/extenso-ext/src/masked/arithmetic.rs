@@ -23,7 +23,7 @@ use smallvec::SmallVec;
 /// A unary op is the op on the values, under the same mask.
 pub(super) fn unary(call: &Call<'_>) -> Answer {
     match flat(call).first().and_then(typed_arg::<MaskedTensor>) {
-        Some(x) => answer_ext(MaskedTensor::new(on_value(call, x.values())?, x.mask)?),
+        Some(x) => answer_ext(MaskedTensor { values: on_value(call, x.values())?, mask: x.mask }),
         None => Ok(None),
     }
 }

@@ -7,10 +7,11 @@
 use super::MaskedTensor;
 use super::structure::stretched;
 use crate::args::{flat, int, typed, typed_arg};
-use crate::axes::{dim, rank};
+use crate::axes::{dim, rank, zeros_of};
 use crate::lists::spread;
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
+use extenso_core::attrs::Axes;
 use extenso_core::{Arg, Call, ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_types::{DType, Dim, Error, Result};
 
@@ -72,14 +73,20 @@ impl Side {
         Ok(if x.mask_rank()? == 1 && rank(&x.values)? == of { Some(x) } else { None })
     }
 
-    /// The length of every row, of values that have one and are not stretched.
-    fn uniform(&self, of: usize) -> Result<Option<usize>> {
+    /// The length of every row, of values that have one, and whether they are not stretched: known now, or seen when the graph runs.
+    fn uniform(&self, of: usize) -> Result<Option<(Arg, Arg)>> {
         let Side::Other(Arg::Value(value)) = self else { return Ok(None) };
-        let size = match (rank(value)? + 1).checked_sub(of) {
-            Some(axis) => dim(value, axis)?.known(),
-            None => None,
-        };
-        Ok(size.filter(|size| *size != 1))
+        let Some(axis) = (rank(value)? + 1).checked_sub(of) else { return Ok(None) };
+        Ok(match dim(value, axis)? {
+            Dim::Known(1) => None,
+            Dim::Known(size) => Some((Arg::from(int(size)), Arg::from(true))),
+            Dim::Var(_) => {
+                let along = ops::indices_along(zeros_of(value, axis + 1)?, int(axis))?;
+                let size = ops::sum(ops::ones_like(along)?, Axes::All, false)?;
+                let own = ops::not_equal(&size, 1)?;
+                Some((Arg::Value(size), Arg::Value(own)))
+            }
+        })
     }
 
     /// The condition without its axes of size 1, if it has no others behind the first.
@@ -130,7 +137,7 @@ impl Common {
         for side in given {
             let (own, has) = match (side.rows(), side.uniform(rank)?) {
                 (Some(rows), _) => (Value::from(rows.row_lengths()?), side.there()),
-                (None, Some(size)) => (ops::add(ops::zeros_like(&lengths)?, int(size))?, Arg::from(true)),
+                (None, Some((size, own))) => (ops::add(ops::zeros_like(&lengths)?, size)?, own),
                 (None, None) => continue,
             };
             lengths = ops::maximum(&lengths, ops::where_(has.clone(), own, 0)?)?;
