@@ -154,3 +154,10 @@ def test_where_reads_a_size_that_is_not_known_while_tracing() -> None:
     for call in (least, ex.function(least, signature)):
         assert ex.to_py(call(rows, ex.tensor([2, 3, 9]))) == [[1, 2, 3], None, [2, 3, 6]]
         assert ex.to_py(call(rows, ex.tensor([4]))) == [[1, 2, 3], None, [4, 4, 4]]
+
+
+def test_one_row_that_may_be_missing_is_repeated_while_tracing_too() -> None:
+    signature = [ex.RaggedTensorSpec([None, None], "i64"), ex.MaskedTensorSpec(ex.RaggedTensorSpec([None, None], "i64"))]
+    rows, one = ex.constant([[1, 2, 3], [4], [5, 6]]), ex.constant([[2], None])[:1]
+    for times in (ex.multiply, ex.function(lambda x, y: x * y, signature)):
+        assert ex.to_py(times(rows, one)) == [[2, 4, 6], [8], [10, 12]]

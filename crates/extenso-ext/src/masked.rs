@@ -228,12 +228,6 @@ pub(crate) fn without_missing_rows(x: &Value, axis: usize) -> Result<Value> {
     }
 }
 
-/// Whether a mask of these axes may stand for values of those, as far as is known.
-pub(crate) fn same_axes(mask: &[Dim], values: &[Dim]) -> bool {
-    let one = Dim::Known(1);
-    mask.iter().zip(values).all(|(m, v)| m == v || (*m != one && *v != one && m.is_compatible_with(*v)))
-}
-
 impl fmt::Display for MaskedTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match crate::to_literal(&self.clone().into_value()) {

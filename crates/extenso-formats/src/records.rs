@@ -207,7 +207,7 @@ impl Compiler<'_> {
             (_, Spec::Tensor(mask)) => Some(mask),
             (_, Spec::Partition(_) | Spec::Ext(_)) => None,
         });
-        let mask = mask.ok_or_else(|| Error::internal("a mask that is no tensor"))?;
+        let mask = mask.ok_or_else(|| of_other_components(at, ext, "a mask that is a tensor"))?;
         let sizes = inner_sizes(at, &Spec::Tensor(mask.clone()), &mask.shape, 1)?;
         let since = self.vocabularies.len();
         for (segment, spec) in &ext.components {
@@ -229,7 +229,7 @@ impl Compiler<'_> {
     /// Times, decimals or bytes of one width, whose integers are their only component; those of bytes have an axis more.
     fn spelled(&mut self, at: &Path, ext: &ExtSpec, spelling: Spelling, outer: usize) -> Result<Plan> {
         let [(segment, Spec::Tensor(integers))] = ext.components.as_slice() else {
-            return Err(Error::internal(format!("'{at}' has other components than its integers")));
+            return Err(of_other_components(at, ext, "integers alone"));
         };
         let inner = inner_sizes(at, &Spec::from(ext.clone()), &integers.shape, 1)?;
         let bytes = usize::from(spelling.dtype() == DType::U8);
@@ -246,14 +246,14 @@ impl Compiler<'_> {
     fn json(&mut self, at: &Path, ext: &ExtSpec, outer: usize) -> Result<Plan> {
         match ext.components.as_slice() {
             [(segment, Spec::Tensor(text))] => self.tensor(&at.child(segment.clone()), text, outer),
-            _ => Err(Error::internal(format!("'{at}' has other components than its text"))),
+            _ => Err(of_other_components(at, ext, "a text alone")),
         }
     }
 
     /// Booleans that have eight bits each, and read as others.
     fn bytes_of_bits(&mut self, at: &Path, ext: &ExtSpec, outer: usize) -> Result<Plan> {
         let [(segment, Spec::Tensor(bytes))] = ext.components.as_slice() else {
-            return Err(Error::internal(format!("'{at}' has other components than its bytes")));
+            return Err(of_other_components(at, ext, "bytes alone"));
         };
         let inner = inner_sizes(at, &Spec::from(ext.clone()), &bytes.shape, 1)?;
         let own = inner.get(outer - 1..).unwrap_or_default().to_vec();
@@ -333,7 +333,7 @@ impl Compiler<'_> {
                 let needed = self.is_next_needed() || self.needs_categories(ext);
                 self.leaf_if(needed, &at.child(Segment::Itself), LeafSpec::Tensor(tags.clone()), Vec::new())
             }
-            Spec::Partition(_) | Spec::Ext(_) => return Err(Error::internal("tags that are no tensor")),
+            Spec::Partition(_) | Spec::Ext(_) => return Err(of_other_components(at, ext, "tags that are a tensor")),
         };
         let child = |(i, (tag, name, spec)): (usize, &(i8, Arc<str>, Spec))| {
             let since = self.vocabularies.len();
@@ -421,6 +421,11 @@ fn inner_sizes(at: &Path, spec: &Spec, shape: &Shape, outer: usize) -> Result<Ve
     sizes.ok_or_else(|| {
         Error::shape(format!("{} is {spec}", named(at))).wanted("the records as outer axis, and known sizes behind it")
     })
+}
+
+/// A spec that no value of the type has; a file that was made by hand can hold one.
+fn of_other_components(at: &Path, ext: &ExtSpec, wanted: &str) -> Error {
+    Error::dtype(format!("'{at}' is {ext}")).wanted(format!("a {} of {wanted}", ext.def.name()))
 }
 
 /// A plan for each element of dense axes of these sizes.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what an operand has in a row that is missing in another says nothing, neither its values nor their number.
 
-use super::{MaskedTensor, same_axes, trailing};
+use super::{MaskedTensor, trailing};
 use crate::args::{flat, int, typed, typed_arg};
 use crate::axes::{dim, is_ragged, outer, rank, zeros_of};
 use crate::ragged::RaggedTensor;
@@ -140,7 +140,11 @@ impl Operands {
             let alone = own < self.rank || outer(&value) == Some(Dim::Known(1));
             let value = if own < self.rank { ops::expand_dims(value, 0)? } else { value };
             let value = if alone { for_each(value)? } else { value };
-            there[at] = Arg::Value(RaggedTensor::of_uniform(&value)?.only_where(mask)?.into_value());
+            let rows = RaggedTensor::of_uniform(&value)?;
+            // A size that is not known yet may be 1, which is repeated.
+            let known = beside.is_some_and(|size| size.known().is_some());
+            let rows = if known { rows.only_where(mask)? } else { rows.only_where_unless_single(mask)? };
+            there[at] = Arg::Value(rows.into_value());
         }
         Ok(Some(there))
     }
@@ -269,9 +273,8 @@ impl Mask {
         let given = shape.dims().unwrap_or(&[]);
         let wanted: Result<Vec<Dim>> = (0..self.covers).map(|axis| dim(&values, axis)).collect();
         let wanted = wanted?;
-        // Sizes that are not known yet may be 1 in the mask alone; of rows there are as many masks as values.
-        let alike = if is_ragged(&values, 1) { same_axes(given, &wanted) } else { *given == *wanted };
-        if given.len() == self.covers && alike {
+        // Sizes that are not known yet may be 1 in the mask alone.
+        if *given == *wanted {
             return Ok(MaskedTensor::new(values, self.mask.tensor()?.clone())?.into_value());
         }
         let ragged = (1..self.covers).any(|axis| is_ragged(&values, axis));
