@@ -195,3 +195,11 @@ def test_files_give_values_that_move(tmp_path: pathlib.Path) -> None:
     saved = tmp_path / "f.exo"
     ex.save(ex.function(lambda x: x[::-1]).get_concrete_function(boxes()), saved)
     assert ex.to_py(ex.load(saved)(boxes())) == RECORD[::-1]
+
+
+def test_lists_of_no_element_are_filled_up_and_have_no_first_one() -> None:
+    rows = ex.RaggedTensor.from_row_lengths(boxes()[:0], [0, 0])
+    padded, first = (lambda x: ex.pad_none(x, 1)), (lambda x: ex.first(x))
+    for f, wanted in ((padded, [[None], [None]]), (first, [None, None])):
+        assert ex.to_py(f(rows)) == wanted
+        assert ex.to_py(ex.function(f)(rows)) == wanted

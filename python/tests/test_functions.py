@@ -445,3 +445,30 @@ def test_a_branch_gives_rows_that_it_did_not_make(move: Any) -> None:
     for x in (ex.constant([[1, 2], [3]]), ex.constant([[1], [2, 3], []])):
         for p in (True, False):
             assert ex.to_py(f(ex.tensor(p), x)) == ex.to_py(move(x))
+
+
+def test_what_fails_when_a_graph_runs_names_the_line_in_which_its_op_was_called() -> None:
+    def f(x: Any, at: Any) -> Any:
+        doubled = x * 2
+        return ex.take(doubled, at, axis=0)
+
+    def called(start: int, end: int) -> str:
+        lines = f"line {start}" if start == end else f"lines {start} to {end}"
+        return f"Called in {lines} of {__file__}."
+
+    first = f.__code__.co_firstlineno
+    outside, inside = ex.tensor([1, 2]), ex.tensor([5])
+    for function in (ex.function(f), ex.function(ex.function(f))):
+        with pytest.raises(IndexError) as error:
+            function(outside, inside)
+        assert str(error.value).endswith(called(first + 2, first + 2))
+        assert str(error.value).count("Called in") == 1
+    # Elementwise ops in one step are called in all of its lines.
+    def g(x: Any, y: Any) -> Any:
+        quotient = x // y
+        return quotient + 1
+
+    first = g.__code__.co_firstlineno
+    with pytest.raises(ex.Error) as error:
+        ex.function(g)(outside, ex.tensor([1, 0]))
+    assert str(error.value).endswith(called(first + 1, first + 2))

@@ -161,3 +161,75 @@ def test_one_row_that_may_be_missing_is_repeated_while_tracing_too() -> None:
     rows, one = ex.constant([[1, 2, 3], [4], [5, 6]]), ex.constant([[2], None])[:1]
     for times in (ex.multiply, ex.function(lambda x, y: x * y, signature)):
         assert ex.to_py(times(rows, one)) == [[2, 4, 6], [8], [10, 12]]
+
+
+HIDDEN = [[[1, 2], [7]], [[3, 4, 5]], [[6]]]
+OF_NUMBERS = [[1, 2], [3], [4]]
+ROWS_BESIDE: "list[tuple[str, Callable[..., Any], list[Any]]]" = [
+    ("split", lambda x: ex.split(x, 2, axis=2)[0], [[[[1, 2], [7, 8]], [[3, 4, 5]], [[6, 6]]]]),
+    ("nth", lambda x, at: ex.nth(x, at, axis=2), [HIDDEN, [[0, 0], [5], [0]]]),
+    ("head", lambda x, n: ex.head(x, n, axis=2), [HIDDEN, [[0, 1], [-1, 3], [0]]]),
+    ("tail", lambda x, n: ex.tail(x, n, axis=2), [HIDDEN, [[0, 1], [-1, 3], [0]]]),
+    ("pad_to", lambda x, n: ex.pad_to(x, n, 0, axis=2), [HIDDEN, [[3, 1], [-1, 3], [0]]]),
+    ("repeat", lambda x, n: ex.repeat(x, n, axis=2), [HIDDEN, [[[1, 2], [0]], [[1, -1]], [[3]]]]),
+    ("repeat rows", lambda x, n: ex.repeat(x, n, axis=1), [HIDDEN, [[1, 2], [-1, 4], [3]]]),
+    ("isin", lambda x, y: ex.isin(x, y, axis=2), [HIDDEN, [[[1, 9], [0]], [[1, 1], [3]], [[3]]]]),
+    ("searchsorted", lambda x, y: ex.searchsorted(x, y), [HIDDEN, [[[1, 9], [0]], [[1, 1], [3]], [[3]]]]),
+    ("searchsorted rows", lambda x, y: ex.searchsorted(x, y), [OF_NUMBERS, [[1, 9], [1, 1], [4]]]),
+    ("take_per_row", lambda x, at: ex.take_per_row(x, at, axis=2), [HIDDEN, [[[1, 0], [0]], [[9, 1], [3]], [[0]]]]),
+    ("take_along_axis", lambda x, at: ex.take_along_axis(x, at, axis=1), [OF_NUMBERS, [[1, 0], [9, 1], [0]]]),
+    ("union", lambda x, y: ex.union(x, y, axis=2), [HIDDEN, [[[1, 9], [0]], [[1, 1], [2]], [[3]]]]),
+    ("concat", lambda x, y: ex.concat([x, y], axis=2), [HIDDEN, [[[1], [2]], [[1, 1], [1]], [[3]]]]),
+    ("add", lambda x, y: x + y, [HIDDEN, [[[1, 2], [2]], [[1, 1]], [[3]]]]),
+    ("where", lambda x, y: ex.where(x > 1, x, y), [HIDDEN, [[[1, 2], [2]], [[1, 1]], [[3]]]]),
+    ("cross", lambda x, y: ex.cross([x, y]), [[["a", "b"], ["c"], ["d"]], [["x"], ["y", "z"], ["w"]]]),
+    ("cross_hashed", lambda x, y: ex.cross_hashed([x, y], 9), [[["a", "b"], ["c"], ["d"]], [["x"], ["y", "z"], ["w"]]]),
+    ("matmul", ex.matmul, [[[[1.0, 2.0]], [[3.0, 4.0, 5.0]], [[1.0, 2.0]]], [[[1.0], [2.0]], [[1.0]], [[2.0], [1.0]]]]),
+    (
+        "embedding_lookup",
+        lambda ids, weights: ex.embedding_lookup(ex.constant([[1.0], [2.0], [3.0]]), ids, weights),
+        [[[1, 2], [7], [0]], [[1.0, 3.0], [1.0, 1.0], [2.0]]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("f", "given"), [of[1:] for of in ROWS_BESIDE], ids=[of[0] for of in ROWS_BESIDE])
+def test_what_has_rows_beside_it_has_them_missing_alike(f: "Callable[..., Any]", given: "list[Any]") -> None:
+    there = [True, False, True]
+    hidden = [ex.mask(rows, there) for rows in given]
+    empty = [ex.mask([row if keep else [] for row, keep in zip(rows, there, strict=True)], there) for rows in given]
+    alone = ex.to_py(f(*(ex.drop_none(rows, axis=0) for rows in hidden)))
+    wanted = [alone[0], None, alone[1]]
+    for args in (hidden, empty, [hidden[0], *empty[1:]], [empty[0], *hidden[1:]]):
+        assert ex.to_py(f(*args)) == wanted
+        assert ex.to_py(ex.function(f)(*args)) == wanted
+
+
+def test_one_row_that_is_missing_is_missing_beside_each_of_several() -> None:
+    rows, none = ex.constant([[1.0, 2.0], [3.0], [4.0, 5.0]]), ex.mask([[1.0, 2.0], [3.0]], [False, True])[:1]
+    cases: list[tuple[Callable[..., Any], Any]] = [
+        (lambda x, y: x * y, [None, None, None]),
+        (lambda x, y: y - x, [None, None, None]),
+        (lambda x, y: ex.where(x > 1, x, y), [[None, 2.0], [3.0], [4.0, 5.0]]),
+    ]
+    for f, wanted in cases:
+        assert ex.to_py(f(rows, none)) == wanted
+        assert ex.to_py(ex.function(f)(rows, none)) == wanted
+        g = ex.function(f)
+        # The second call makes a trace of an unknown size, which the third runs.
+        for n in (3, 2, 3):
+            assert ex.to_py(g(rows[:n], none)) == wanted[:n]
+
+
+def test_a_weight_row_and_a_label_that_are_missing() -> None:
+    ids, weights = ex.constant([[0, 1], [2], [1]]), ex.constant([[1.0, 0.5], None, [2.0]])
+    assert ex.to_py(ex.embedding_lookup(ex.constant([[1.0], [2.0], [3.0]]), ids, weights, "sum")) == [[2.0], None, [4.0]]
+    loss = ex.sparse_softmax_cross_entropy(ex.constant([[0.0, 0.0], [1.0], []]), ex.constant([1, 0, None]))
+    assert ex.to_py(loss) == [pytest.approx(0.6931471805599453), 0.0, None]
+
+
+def test_membership_and_places_along_an_inner_axis_of_vectors() -> None:
+    x = ex.constant([[[1, 2], [3, 1]], [[1, 1], [2, 3]]])
+    assert ex.to_py(ex.isin(x, ex.constant([[[3, 1]], [[1, 2]]]), axis=1)) == [[False, True], [False, False]]
+    values, places = ex.unique_with_inverse(x, axis=1)
+    assert (ex.to_py(values), ex.to_py(places)) == ([[[1, 2], [3, 1]], [[1, 1], [2, 3]]], [[0, 1], [0, 1]])

@@ -105,7 +105,7 @@ fn moved(call: &Call<'_>) -> Answer {
 }
 
 /// The value with the type in the place of the records.
-fn restored(like: &ExtSpec, value: Value) -> Result<Value> {
+pub(crate) fn restored(like: &ExtSpec, value: Value) -> Result<Value> {
     if let Some(rows) = typed::<RaggedTensor>(&value) {
         return Ok(rows.with_values(restored(like, rows.values().clone())?)?.into_value());
     }

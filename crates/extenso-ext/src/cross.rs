@@ -4,9 +4,11 @@
 
 use crate::args::typed;
 use crate::axes::rank;
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, rows_there};
+use crate::missing::lacks_rows_alone;
 use crate::ragged::RaggedTensor;
 use crate::specs::dtype_of;
+use crate::structs::masked_by;
 use extenso_core::{Arg, ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_types::{DType, DTypeKind, Error, Result};
 
@@ -22,9 +24,9 @@ pub const CROSS_KEY: i64 = 0xDE_CAFC_AFFE;
 /// In each row, every combination of one value of each input, as text with `separator` between the values.
 ///
 /// Values of the last input change first. Integers are written as by `as_string`. Shapes: inputs are `[n, k]`, dense or ragged; the
-/// result is ragged, with as many values in a row as the product of the inputs' rows.
-/// Errors: no input; an input of another rank; different numbers of rows; values that are no text and no integers, or may be missing;
-/// more combinations than memory holds.
+/// result is ragged, with as many values in a row as the product of the inputs' rows; a row that is missing in one input is missing.
+/// Errors: no input; an input of another rank; different numbers of rows; values that are no text and no integers, or of which one may be
+/// missing; more combinations than memory holds.
 ///
 /// ```
 /// # use extenso_ext::{constant, cross, to_literal};
@@ -34,12 +36,12 @@ pub const CROSS_KEY: i64 = 0xDE_CAFC_AFFE;
 /// assert_eq!(to_literal(&crossed).unwrap().to_string(), r#"[["a_X_d"], ["b_X_e", "c_X_e"]]"#);
 /// ```
 pub fn cross(inputs: &[Value], separator: &str) -> Result<Value> {
-    let crossed = || {
+    let crossed = |inputs: &[Value]| {
         let crosses = Crosses::of(inputs)?;
         let texts: Result<Vec<Arg>> = crosses.values()?.iter().map(|x| Ok(ops::as_string(x)?.into())).collect();
         crosses.rows(ops::string_join(Arg::List(texts?), separator)?)
     };
-    crossed().map_err(|e| e.at("cross"))
+    of_rows_there(inputs, &crossed).map_err(|e| e.at("cross"))
 }
 
 /// In each row, a number for every combination of one value of each input, as i64: its fingerprint, from 0 to below `num_buckets`.
@@ -55,7 +57,7 @@ pub fn cross(inputs: &[Value], separator: &str) -> Result<Value> {
 /// assert_eq!(to_literal(&crossed).unwrap().to_string(), "[[2], [1, 1]]");
 /// ```
 pub fn cross_hashed(inputs: &[Value], num_buckets: i64, key: i64) -> Result<Value> {
-    let hashed = || {
+    let hashed = |inputs: &[Value]| {
         let buckets = match u64::try_from(num_buckets) {
             Ok(0) => i64::MAX.cast_unsigned(),
             Ok(buckets) => buckets,
@@ -73,7 +75,22 @@ pub fn cross_hashed(inputs: &[Value], num_buckets: i64, key: i64) -> Result<Valu
         let found = ops::remainder(print, Tensor::scalar(buckets))?;
         crosses.rows(ops::cast(found, DType::I64)?)
     };
-    hashed().map_err(|e| e.at("cross_hashed"))
+    of_rows_there(inputs, &hashed).map_err(|e| e.at("cross_hashed"))
+}
+
+/// The crosses of the rows that are there in every input; the others are missing.
+fn of_rows_there(inputs: &[Value], crossed: &dyn Fn(&[Value]) -> Result<Value>) -> Result<Value> {
+    if !inputs.iter().any(lacks_rows_alone) {
+        return crossed(inputs);
+    }
+    let given: Vec<Arg> = inputs.iter().map(Arg::from).collect();
+    match rows_there(&given)? {
+        Some((rows, there)) => {
+            let rows: Vec<Value> = rows.iter().map(|rows| rows.value().cloned()).collect::<Result<_>>()?;
+            masked_by(crossed(&rows)?, &there)
+        }
+        None => crossed(inputs),
+    }
 }
 
 /// The fingerprint of each value: of a text that of its bytes, of an integer itself.

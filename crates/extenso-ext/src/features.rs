@@ -2,9 +2,12 @@
 //!
 //! Compositions over ops, so that they are traced, saved and differentiated as these are.
 
+use crate::args::typed_ref;
 use crate::axes::rank;
 use crate::by_rows::by_rows;
-use crate::masked::{fill_none, trailing};
+use crate::masked::{MaskedTensor, fill_none, rows_there, trailing};
+use crate::ragged::RaggedTensor;
+use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::{Arg, RowPartition, Value, ops};
 use extenso_types::{DType, Error, Result};
@@ -76,6 +79,13 @@ pub fn embedding_lookup(
     max_norm: Option<f64>,
 ) -> Result<Value> {
     let lookup = || {
+        if let Some(Arg::Value(given)) = weights
+            && typed_ref::<MaskedTensor>(given).is_some_and(|x| typed_ref::<RaggedTensor>(x.values()).is_some())
+            && let Some((args, there)) = rows_there(&[Arg::from(ids), Arg::from(given)])?
+            && let [ids, weights] = &args[..]
+        {
+            return masked_by(embedding_lookup(params, ids.value()?, Some(weights), combiner, max_norm)?, &there);
+        }
         let table = Table::of(params, combiner, max_norm)?;
         let weights = weights.map(|weights| table.weights(ids, weights)).transpose()?;
         by_rows(ids, weights.as_ref(), &|ids, weights, rows| table.rows(ids, weights, rows))

@@ -69,6 +69,11 @@ impl Beside {
         Beside { name, value: value.clone(), each: false }
     }
 
+    /// Whether it stands in rows beside those of lists along this axis.
+    fn is_rows(&self, axis: usize) -> bool {
+        axis > usize::from(self.each)
+    }
+
     /// Beside all elements as one list.
     fn of_one_list(self) -> Result<Value> {
         if self.each { ops::expand_dims(self.value, 0) } else { Ok(one_list(&self.value)?.into_value()) }
@@ -119,14 +124,14 @@ fn only(values: Vec<Value>) -> Result<Value> {
 }
 
 fn at(x: &Value, axis: usize, beside: Vec<Beside>, f: OfLists<'_>) -> Result<Vec<Value>> {
-    let missing = if axis > 0 { rows_missing(x, &beside)? } else { None };
-    if let Some(mask) = missing {
+    if let Some(mask) = rows_missing(x, axis, &beside)? {
         let there = |value: &Value| rows_under(value)?.only_where(&mask).map(RaggedTensor::into_value);
-        let lists = |other: Beside| {
-            let value = if other.each { other.value } else { there(&other.value).map_err(|e| e.at(other.name))? };
+        let rows = |other: Beside| {
+            let value =
+                if other.is_rows(axis) { there(&other.value).map_err(|e| e.at(other.name))? } else { other.value };
             Ok(Beside { value, ..other })
         };
-        let made = at(&there(x)?, axis, beside.into_iter().map(lists).collect::<Result<_>>()?, f)?;
+        let made = at(&there(x)?, axis, beside.into_iter().map(rows).collect::<Result<_>>()?, f)?;
         return made.into_iter().map(|y| masked_by(y, &mask)).collect();
     }
     if let Some(masked) = typed_ref::<MaskedTensor>(x)
@@ -195,13 +200,17 @@ fn outside(x: &Value, rows: &RaggedTensor, made: Value) -> Result<Value> {
     Ok(rows.with_values(made)?.into_value())
 }
 
-/// The elements of the shape of `x`, dense where `x` is.
-fn in_shape_of(x: &Value, made: Value) -> Result<Value> {
+/// What was made of each element along `axis` in the shape of `x` up to there, dense where `x` is.
+fn in_shape_of(x: &Value, axis: i64, made: Value) -> Result<Value> {
     let like = typed_ref::<MaskedTensor>(x).map_or_else(|| x.clone(), |masked| masked.values().clone());
     if like.tensor().is_err() || made.tensor().is_ok() {
         return Ok(made);
     }
+    let axes = normalize_axis(axis, rank(&like)?)? + 1;
     match typed_ref::<RaggedTensor>(&made) {
+        Some(_) if rank(&made)? == axes => {
+            ops::reshape_like(crate::ragged::flatten(made, None)?, zeros_of(&like, axes)?)
+        }
         Some(_) => ops::reshape_like(crate::ragged::flatten(made, None)?, like),
         None => Ok(made),
     }
@@ -302,15 +311,17 @@ fn cut_by(lengths: Value) -> Result<Value> {
     ops::partition_from_lengths(lengths)
 }
 
-/// Where lists are there in `x` and beside it, if some may be missing beside it.
-fn rows_missing(x: &Value, beside: &[Beside]) -> Result<Option<Tensor>> {
+/// Where rows are there in `x` and beside it, if some may be missing in one of them and others stand beside them.
+fn rows_missing(x: &Value, axis: usize, beside: &[Beside]) -> Result<Option<Tensor>> {
+    let rows = beside.iter().filter(|other| other.is_rows(axis)).map(|other| &other.value);
+    if rows.clone().next().is_none() {
+        return Ok(None);
+    }
     let mask = |value: &Value| {
         let masked = typed_ref::<MaskedTensor>(value).filter(|x| typed_ref::<RaggedTensor>(x.values()).is_some());
         masked.map(|x| x.mask().clone())
     };
-    let lists = beside.iter().filter(|other| !other.each).filter_map(|other| mask(&other.value));
-    let Some(other) = lists.map(Ok).reduce(both) else { return Ok(None) };
-    mask(x).into_iter().map(Ok).chain([other]).reduce(both).transpose()
+    rows.chain([x]).filter_map(mask).map(Ok).reduce(both).transpose()
 }
 
 fn both(x: Result<Tensor>, y: Result<Tensor>) -> Result<Tensor> {

@@ -322,6 +322,11 @@ pub(crate) fn may_lack(x: &Value) -> bool {
     typed::<MaskedTensor>(x).is_some() || records.is_some_and(|x| x.fields().iter().any(|(_, field)| may_lack(field)))
 }
 
+/// Whether nothing may be missing but rows as a whole.
+pub(crate) fn lacks_rows_alone(x: &Value) -> bool {
+    typed::<MaskedTensor>(x).is_some_and(|x| typed::<RaggedTensor>(x.values()).is_some() && !may_lack(x.values()))
+}
+
 /// Other rows, and these where one of the others is missing.
 fn rows_beside(rows: &RaggedTensor, other: &Value) -> Result<RaggedTensor> {
     match typed::<MaskedTensor>(other).filter(|other| typed::<RaggedTensor>(other.values()).is_some()) {

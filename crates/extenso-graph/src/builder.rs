@@ -4,6 +4,7 @@
 //! an error that names its function. Data becomes a constant.
 
 use crate::graph::{Graph, Input, Node, NodeKind, ValueRef};
+use crate::origin;
 use extenso_core::attrs::AttrSet;
 use extenso_core::{
     Arg, OpDef, Outputs, Provenance, RowPartition, ScopeId, Symbol, Tensor, Tracer, Value, call, pack, with_scope,
@@ -80,7 +81,7 @@ impl Builder {
         let state = &mut *self.state.borrow_mut();
         state.graph.inputs.push(Input { path, spec: spec.clone() });
         let kind = NodeKind::Input(state.graph.inputs.len() - 1);
-        state.push(Node { kind, inputs: SmallVec::new(), outputs: smallvec![spec], after: None })
+        state.push(Node { kind, inputs: SmallVec::new(), outputs: smallvec![spec], after: None, origin: None })
     }
 
     /// The symbol of a value of this graph.
@@ -128,7 +129,8 @@ impl Builder {
             return Ok(*at);
         }
         let kind = NodeKind::Constant(value.clone());
-        let at = state.push(Node { kind, inputs: SmallVec::new(), outputs: smallvec![spec], after: None });
+        let at =
+            state.push(Node { kind, inputs: SmallVec::new(), outputs: smallvec![spec], after: None, origin: None });
         state.constants.insert(address, at);
         Ok(at)
     }
@@ -183,7 +185,8 @@ impl Tracer for Builder {
     fn record(&self, op: &'static OpDef, args: &[Value], attrs: &dyn AttrSet, outputs: &[LeafSpec]) -> Result<Outputs> {
         let inputs: Result<SmallVec<[ValueRef; 4]>> = args.iter().map(|v| self.import(v)).collect();
         let kind = NodeKind::Op(op, attrs.boxed());
-        let mut node = Node { kind, inputs: inputs?, outputs: outputs.iter().cloned().collect(), after: None };
+        let (inputs, outputs_of) = (inputs?, outputs.iter().cloned().collect());
+        let mut node = Node { kind, inputs, outputs: outputs_of, after: None, origin: origin::current() };
         let at = {
             let state = &mut *self.state.borrow_mut();
             let effect = node.has_effect();
@@ -272,7 +275,7 @@ pub fn replay(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>> {
             NodeKind::Op(op, attrs) => {
                 let args: Result<Vec<Arg>> = node.inputs.iter().map(|at| Ok(Arg::Value(get(&values, at)?))).collect();
                 let args = if op.variadic { vec![Arg::List(args?)] } else { args? };
-                call(op, &args, &**attrs)?
+                origin::at(node.origin.as_ref(), || call(op, &args, &**attrs))?
             }
         };
         values.push(outputs);

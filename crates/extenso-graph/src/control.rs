@@ -148,7 +148,13 @@ impl Branch {
         // An input that this branch does not use still has its node, so that every input has one.
         for (i, input) in graph.inputs.iter().enumerate().filter(|(i, _)| !places.contains(i)) {
             let outputs = smallvec![input.spec.clone()];
-            graph.nodes.push(Node { kind: NodeKind::Input(i), inputs: SmallVec::new(), outputs, after: None });
+            graph.nodes.push(Node {
+                kind: NodeKind::Input(i),
+                inputs: SmallVec::new(),
+                outputs,
+                after: None,
+                origin: None,
+            });
         }
         Ok(Subgraph::new(narrowed(graph)?))
     }

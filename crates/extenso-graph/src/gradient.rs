@@ -7,6 +7,7 @@
 
 use crate::builder::{Builder, current_builder};
 use crate::graph::{NodeKind, ValueRef};
+use crate::origin;
 use extenso_core::grad::GradCx;
 use extenso_core::{Provenance, Tracer, Value, ops, pack};
 use extenso_types::{Error, Nest, Result};
@@ -107,7 +108,8 @@ impl Tape {
             Error::value(format!("the op '{}' has no gradient", op.name)).hint("Keep it out of what is differentiated.")
         })?;
         let cx = GradCx { args: &args, outputs: &outputs?, grads: &grads, attrs: &**attrs };
-        let back = rule(&cx).map_err(|e| e.at(format!("gradient of {}", op.name)))?;
+        let back =
+            origin::at(node.origin.as_ref(), || rule(&cx)).map_err(|e| e.at(format!("gradient of {}", op.name)))?;
         for ((grad, at), arg) in back.into_iter().zip(&node.inputs).zip(&args) {
             if let Some(grad) = grad.filter(|_| float(arg) && depends.contains(&at.node)) {
                 self.add(*at, grad)?;

@@ -3,6 +3,7 @@
 //! Invariant: a node's inputs stand before it; its output specs are what its op infers from theirs; nodes with an effect are
 //! a chain in the order in which they run. `verify` proves all three.
 
+use crate::origin::Origin;
 use crate::program::Program;
 use extenso_core::attrs::{AttrSet, AttrValue, GraphAttr};
 use extenso_core::{OpDef, OutputSpecs, Value};
@@ -33,6 +34,8 @@ pub struct Node {
     pub outputs: OutputSpecs,
     /// The node with an effect that must run before it, if it has one itself.
     pub after: Option<u32>,
+    /// Where its op was called, if the language that traced it says so.
+    pub origin: Option<Origin>,
 }
 
 /// What a node is.

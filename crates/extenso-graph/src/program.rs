@@ -6,10 +6,13 @@
 mod step;
 
 use crate::graph::{Graph, NodeKind, ValueRef};
+use crate::origin::Lines;
 use crate::passes::fuse::{Group, Groups, Head, How, Read, Sink, fuse};
 use extenso_core::{FirstSpecs, Value};
 use extenso_types::{Error, LeafSpec, Path, Result};
 use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::sync::Arc;
 use step::{End, Fused, HeadOp, Step, Use, Work};
 
 type Slot = usize;
@@ -34,6 +37,7 @@ impl Program {
     pub fn compile(graph: &Graph) -> Result<Program> {
         let live = graph.live_nodes();
         let groups = fuse(graph, &live)?;
+        let lines = lines_of(graph, &groups);
         let mut slot_of = Slots::new(graph);
         let mut program = Program {
             slots: 0,
@@ -60,7 +64,7 @@ impl Program {
                 }
                 NodeKind::Op(..) => {
                     waiting.push(i);
-                    program.add_steps(graph, &groups, &mut slot_of, &mut waiting);
+                    program.add_steps(graph, &groups, &lines, &mut slot_of, &mut waiting);
                 }
             }
         }
@@ -86,14 +90,26 @@ impl Program {
     /// Adds the steps of the nodes that wait, in order, as far as what they read is there.
     ///
     /// A group stores what nodes between its own read, and reads what stands between them: then those wait for it.
-    fn add_steps(&mut self, graph: &Graph, groups: &Groups, slots: &mut Slots, waiting: &mut Vec<usize>) {
+    fn add_steps(
+        &mut self,
+        graph: &Graph,
+        groups: &Groups,
+        lines: &LinesOf,
+        slots: &mut Slots,
+        waiting: &mut Vec<usize>,
+    ) {
         let mut before = usize::MAX;
         while before > waiting.len() {
             before = waiting.len();
             waiting.retain(|&i| {
                 let step = match &groups[i] {
                     Some(group) if !group.roots.contains(&narrow(i)) || slots.find(root(i)).is_some() => return false,
-                    Some(group) => fused_step(graph, group, slots),
+                    Some(group) => fused_step(
+                        graph,
+                        group,
+                        lines.get(&std::ptr::from_ref(&**group)).cloned().unwrap_or_default(),
+                        slots,
+                    ),
                     None => op_step(graph, i, slots),
                 };
                 let waits = step.is_none();
@@ -178,7 +194,7 @@ impl Program {
             }
         }
         for step in &self.steps {
-            step.run(&self.constants, &mut slots)?;
+            step.run(&self.constants, &mut slots).map_err(|e| step.lines.note(e))?;
         }
         let value = |slot: &Slot| slots[*slot].as_ref().or(self.constants[*slot].as_ref()).cloned();
         let computed = |slot| value(slot).ok_or_else(|| Error::internal("an output was not computed"));
@@ -246,17 +262,36 @@ fn root(node: usize) -> ValueRef {
     ValueRef { node: narrow(node), output: 0 }
 }
 
+/// Where the ops of each group were called.
+type LinesOf = HashMap<*const Group, Lines>;
+
+fn lines_of(graph: &Graph, groups: &Groups) -> LinesOf {
+    let mut lines = LinesOf::new();
+    for (node, group) in graph.nodes.iter().zip(groups).filter_map(|(node, group)| Some((node, group.as_ref()?))) {
+        lines.entry(Arc::as_ptr(group)).or_default().add(node.origin.as_ref());
+    }
+    lines
+}
+
 /// The step of an op, if what it reads is there.
 fn op_step(graph: &Graph, i: usize, slots: &mut Slots) -> Option<Step> {
     let node = &graph.nodes[i];
     let NodeKind::Op(op, attrs) = &node.kind else { return None };
     let args = node.inputs.iter().map(|v| Some((slots.find(*v)?, Use::Lent))).collect::<Option<_>>()?;
     let results = (0..node.outputs.len()).map(|o| slots.new_for(ValueRef { output: narrow(o), ..root(i) })).collect();
-    Some(Step { work: Work::Op(op, attrs.clone(), FirstSpecs::default()), args, results, unread: SmallVec::new() })
+    let mut lines = Lines::default();
+    lines.add(node.origin.as_ref());
+    Some(Step {
+        work: Work::Op(op, attrs.clone(), FirstSpecs::default()),
+        args,
+        results,
+        unread: SmallVec::new(),
+        lines,
+    })
 }
 
 /// The step of a group, if what it reads is there.
-fn fused_step(graph: &Graph, group: &Group, slots: &mut Slots) -> Option<Step> {
+fn fused_step(graph: &Graph, group: &Group, lines: Lines, slots: &mut Slots) -> Option<Step> {
     let head = group.head.and_then(|head| head_op(graph, head));
     let first = group.head.map_or(&[][..], |head| &graph.nodes[head.node as usize].inputs);
     let is_read = |(i, _): &(usize, &Read)| group.head.is_none_or(|head| head.input != *i);
@@ -279,7 +314,7 @@ fn fused_step(graph: &Graph, group: &Group, slots: &mut Slots) -> Option<Step> {
     let results = group.roots.iter().map(|&node| slots.new_for(root(node as usize))).collect();
     let reads = read.map(|read| read.how).collect();
     let work = Work::Fused(Fused { expr: group.expr.clone(), head, reads, end });
-    Some(Step { work, args, results, unread: SmallVec::new() })
+    Some(Step { work, args, results, unread: SmallVec::new(), lines })
 }
 
 fn head_op(graph: &Graph, head: Head) -> Option<HeadOp> {

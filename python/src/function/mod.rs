@@ -6,6 +6,7 @@ mod concrete;
 mod control;
 mod method;
 mod nest;
+mod origin;
 mod signature;
 
 use crate::error::{self, OrCarry, OrRaise, guarded, raised};
@@ -29,6 +30,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // A getter would stand behind the text of the class, which Python keeps under the same name.
     let class = module.py().get_type::<PyFunction>();
     class.setattr("__doc__", Doc(class.getattr("__doc__")?.unbind()))?;
+    extenso_graph::find_origins_by(origin::find);
     control::add_to(module)?;
     concrete::add_to(module)
 }

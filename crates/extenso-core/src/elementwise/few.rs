@@ -47,7 +47,7 @@ pub(super) fn evaluate(
     if expr.steps.is_empty() || n > FEW {
         return Ok(None);
     }
-    let mut made = SmallVec::new();
+    let mut made = SmallVec::with_capacity(expr.stored().count());
     let stored = |dtype: DType, words: &[u64]| {
         let bytes = &bytemuck::cast_slice(words)[..dtype.width().map_or(n.div_ceil(8), |width| n * width)];
         let mut block = Block::new(bytes.len());

@@ -3,7 +3,8 @@
 use super::{Beside, count};
 use crate::args::typed_ref;
 use crate::axes::rank;
-use crate::missing::may_lack;
+use crate::masked::MaskedTensor;
+use crate::missing::{lacks_rows_alone, may_lack};
 use crate::ragged::RaggedTensor;
 use extenso_core::{Arg, Scalar, Tensor, Value, ops};
 use extenso_types::{Error, Result};
@@ -25,10 +26,12 @@ impl Counts {
             || Error::dtype(format!("{name} is no integer")).at(name).wanted("one integer, or one for each list");
         match given {
             Arg::Scalar(Scalar::Int(n)) => Ok(Counts::All(*n)),
-            Arg::Value(value) if may_lack(value) => Err(Error::value("some of the numbers may be missing")
-                .at(name)
-                .wanted("numbers that are all there")
-                .hint(format!("Write `fill_none({name}, 0)` around them."))),
+            Arg::Value(value) if may_lack(value) && !lacks_rows_alone(value) => {
+                Err(Error::value("some of the numbers may be missing")
+                    .at(name)
+                    .wanted("numbers that are all there")
+                    .hint(format!("Write `fill_none({name}, 0)` around them.")))
+            }
             Arg::Value(value) if are_integers(value) => {
                 let value = ops::whole(value)?;
                 // A number that is data now is as good as one that is written.
@@ -92,8 +95,9 @@ impl Counts {
 
 /// Whether a value holds integers below its rows.
 pub(super) fn are_integers(value: &Value) -> bool {
-    match typed_ref::<RaggedTensor>(value) {
-        Some(rows) => are_integers(rows.values()),
+    let inner = typed_ref::<RaggedTensor>(value).map(|rows| rows.values().clone());
+    match inner.or_else(|| typed_ref::<MaskedTensor>(value).map(|masked| masked.values().clone())) {
+        Some(values) => are_integers(&values),
         None => value.tensor().is_ok_and(|tensor| tensor.dtype().is_integer()),
     }
 }

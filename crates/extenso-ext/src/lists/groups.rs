@@ -185,7 +185,7 @@ pub fn unique_with_inverse(x: &Value, axis: i64) -> Result<(Value, Value)> {
     };
     let both = || {
         let (values, inverse) = pair(along(x, axis, Vec::new(), &|rows, _| numbered(rows))?)?;
-        Ok((values, in_shape_of(x, inverse)?))
+        Ok((values, in_shape_of(x, axis, inverse)?))
     };
     both().map_err(|e: Error| e.at("unique_with_inverse"))
 }

@@ -6,7 +6,7 @@ use super::{Beside, along, along_one, count, in_shape_of, only, rows_value};
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank};
 use crate::masked::{MaskedTensor, without_missing_rows};
-use crate::missing::may_lack;
+use crate::missing::{lacks_rows_alone, may_lack};
 use crate::ragged::columns::{across, across_changed};
 use crate::ragged::{RaggedTensor, cut_in};
 use crate::structs::masked_by;
@@ -169,7 +169,7 @@ pub fn roll(x: &Value, shift: impl Into<Arg>, axis: &Axes) -> Result<Value> {
                     let rolled = only(along(x, axes[0], each.beside()?, &|rows, beside| {
                         Ok(vec![turned(rows, &each.for_each(rows, beside)?)?])
                     })?)?;
-                    return in_shape_of(x, rolled);
+                    return in_shape_of(x, axes[0], rolled);
                 }
                 (Counts::Data(..), _) => {
                     return Err(Error::value("the shifts are data")
@@ -225,7 +225,8 @@ fn turned(rows: &RaggedTensor, by: &Value) -> Result<Value> {
 /// Each element as often as `counts` says, one after the other, along `axis`; without an axis, of all in row-major order.
 ///
 /// Shapes: `counts` is one integer; or along a uniform axis one for each position, and along a ragged one as many as there are
-/// elements, in the same rows. Errors: a negative count, one that may be missing, other rows, an axis out of range, a result beyond memory.
+/// elements, in the same rows; a list that is missing in either is missing. Errors: a negative count, one that may be missing, other
+/// rows, an axis out of range, a result beyond memory.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -235,10 +236,12 @@ fn turned(rows: &RaggedTensor, by: &Value) -> Result<Value> {
 pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Value> {
     let counts = counts.into();
     let at = || match &counts {
-        Arg::Value(given) if may_lack(given) => Err(Error::value("some of the counts may be missing")
-            .at("counts")
-            .wanted("counts that are all there")
-            .hint("Write `fill_none(counts, 0)` around them.")),
+        Arg::Value(given) if may_lack(given) && !lacks_rows_alone(given) => {
+            Err(Error::value("some of the counts may be missing")
+                .at("counts")
+                .wanted("counts that are all there")
+                .hint("Write `fill_none(counts, 0)` around them."))
+        }
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => axis.map(|axis| normalize_axis(axis, rank(x)?)).transpose(),
     };
     let at = at().map_err(|e| e.at("repeat"))?;

@@ -51,8 +51,11 @@ pub fn glu(x: &Value, axis: i64) -> Result<Value> {
 fn split_at(x: &Value, sections: &Sections, at: usize) -> Result<Vec<Value>> {
     if let Some(masked) = typed_ref::<MaskedTensor>(x)
         && masked.mask_rank()? == 1
-        && at == 1
     {
+        if at > 1 {
+            let made = split_at(&masked.values_there()?, sections, at)?;
+            return made.into_iter().map(|part| masked_by(part, masked.mask())).collect();
+        }
         let there = vec![Beside::each("there", ops::cast(masked.mask(), DType::I64)?)];
         let made =
             along(&masked.values_there()?, int(at), there, &|rows, beside| parts(rows, sections, beside.first()))?;

@@ -5,7 +5,7 @@ use super::{Beside, along, cut_by, only, or_missing, rows_value, spread};
 use crate::args::typed_ref;
 use crate::axes::{rank, zeros};
 use crate::masked::{MaskedTensor, fill_none};
-use crate::ragged::take_in_rows;
+use crate::ragged::{RaggedTensor, take_in_rows};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Scalar, Value, ops};
 use extenso_types::{DType, Error, Result};
@@ -50,6 +50,7 @@ pub fn nth(x: &Value, index: impl Into<Arg>, axis: i64, default: Option<Arg>) ->
 fn by_position(x: &Value, index: &Arg, axis: i64, default: Option<Arg>) -> Result<Value> {
     if let Arg::Value(value) = index
         && let Some(masked) = typed_ref::<MaskedTensor>(value)
+        && (normalize_axis(axis, rank(x)?)? < 2 || typed_ref::<RaggedTensor>(masked.values()).is_none())
     {
         // No list is so long.
         let index = fill_none(&ops::whole(masked.into_owned().into_value())?, i64::MAX)?;

@@ -10,6 +10,7 @@ use crate::axes::rank;
 use crate::categorical::CategoricalTensor;
 use crate::masked::MaskedTensor;
 use crate::meaning::order::keys_of_both;
+use crate::missing::lacks_rows_alone;
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::Attrs;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Scalar, Tensor, Value, ops, strengthen};
@@ -74,7 +75,7 @@ fn within(x: &Value, test: &Value, axis: Option<i64>) -> Result<Value> {
             let found = along(x, axis, lists, &|rows, test| {
                 Ok(vec![rows.with_values(members(rows, &test[0])?)?.into_value()])
             })?;
-            in_shape_of(x, only(found)?)
+            in_shape_of(x, axis, only(found)?)
         }
         None => {
             let (values, test) = (flat_values(x)?, crate::ragged::flatten(test.clone(), None)?);
@@ -210,8 +211,8 @@ fn chosen(rows: &RaggedTensor, others: &Value, wanted: bool) -> Result<Value> {
 /// For each element of `x` the place in `sorted` at which it would keep the order: before equal elements, or with `right` behind.
 ///
 /// Shapes: `sorted` is a vector for all of `x`, or has the rows of `x` before the last axis, a list for each list; the result is
-/// i64 of the shape and the rows of `x`, missing where `x` is. Errors: other rows; dtypes that differ; sorted elements that may be
-/// missing.
+/// i64 of the shape and the rows of `x`, missing where `x` is, and where a list of either is. Errors: other rows; dtypes that differ;
+/// sorted elements of which one may be missing.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -224,7 +225,7 @@ pub fn searchsorted(sorted: &Value, x: &Value, right: bool) -> Result<Value> {
             let side = if right { "right" } else { "left" };
             return with_flat(x, &ops::searchsorted(sorted, flat_values(x)?, side)?);
         }
-        if typed_ref::<MaskedTensor>(sorted).is_some() {
+        if typed_ref::<MaskedTensor>(sorted).is_some() && !lacks_rows_alone(sorted) {
             return Err(may_be_missing());
         }
         let lists = vec![Beside::lists("sorted", sorted)];
@@ -243,7 +244,7 @@ pub fn searchsorted(sorted: &Value, x: &Value, right: bool) -> Result<Value> {
             };
             Ok(vec![rows.with_values(places)?.into_value()])
         })?;
-        in_shape_of(x, only(places)?)
+        in_shape_of(x, -1, only(places)?)
     };
     found().map_err(|e: Error| e.at("searchsorted"))
 }

@@ -18,9 +18,18 @@ use extenso_types::{DType, Dim, Error, Result};
 /// The rows that are chosen; none unless an argument has rows that may be missing, and all rows are of one rank.
 pub(super) fn of_rows(call: &Call<'_>) -> Result<Option<Value>> {
     let [condition, x, y] = flat(call) else { return Ok(None) };
-    let given = [condition, x, y].map(Side::of);
+    let mut given = [condition, x, y].map(Side::of);
     if !given.iter().any(|side| matches!(side, Side::Masked(_))) {
         return Ok(None);
+    }
+    let several = given.iter().filter_map(Side::rows).find(|rows| rows.nrows() != Dim::Known(1));
+    if let Some(rows) = several {
+        let first = ops::zeros_like(rows.row_lengths()?)?;
+        for side in &mut given {
+            if side.rows().is_some_and(|rows| rows.nrows() == Dim::Known(1)) {
+                *side = Side::of(&Arg::Value(ops::take(side.arg(), &first, 0)?));
+            }
+        }
     }
     let Some(common) = Common::of(&given)? else { return Ok(None) };
     let [condition, x, y] = &given;
@@ -43,6 +52,14 @@ impl Side {
         match typed_arg::<MaskedTensor>(arg) {
             Some(x) if typed::<RaggedTensor>(&x.values).is_some() => Side::Masked(x),
             Some(_) | None => typed_arg(arg).map_or_else(|| Side::Other(arg.clone()), Side::Rows),
+        }
+    }
+
+    fn arg(&self) -> Arg {
+        match self {
+            Side::Masked(x) => Arg::Value(x.clone().into_value()),
+            Side::Rows(x) => Arg::Value(x.clone().into_value()),
+            Side::Other(arg) => arg.clone(),
         }
     }
 

@@ -86,22 +86,26 @@ impl Operands {
 
     /// The operands with nothing in rows where the mask is false: what they have there need not agree. None if rows have different ranks.
     pub(super) fn rows_there(&self, mask: &Tensor) -> Result<Option<Vec<Arg>>> {
-        let mut several = mask.shape().dims().and_then(|dims| dims.first().copied()).unwrap_or(Dim::Known(1));
         let of_one_value = |rows: &RaggedTensor| match rows.partition().data() {
             Ok(data) => data.all_have_length_one(),
             Err(_) => rows.partition().spec().uniform_row_length == Some(1),
         };
-        let mut single = true;
+        let (mut single, mut several) = (true, None);
         for rows in self.items.iter().filter_map(Item::rows) {
             if rows.rank()? != self.rank {
                 return Ok(None);
             }
-            if several == Dim::Known(1) {
-                several = rows.nrows();
-            }
             single &= of_one_value(&rows);
+            several = several.or_else(|| Some(rows).filter(|rows| rows.nrows() != Dim::Known(1)));
         }
-        let repeats = several.known().is_some_and(|n| n > 1) && mask.shape().dims() == Some(&[several]);
+        // What is missing of one row is missing of all that it is repeated for.
+        let mask = &match several {
+            Some(rows) if mask.shape().dims() == Some(&[Dim::Known(1)]) => {
+                ops::broadcast_like(mask, rows.row_lengths()?)?.tensor()?.clone()
+            }
+            Some(_) | None => mask.clone(),
+        };
+        let repeats = mask.shape().dims() != Some(&[Dim::Known(1)]);
         let for_each = |value: Value| ops::take(value, ops::zeros_like(ops::cast(mask, DType::I64)?)?, 0);
         let mut there = Vec::new();
         // Rows of one value each are repeated beside longer ones, and kept for that.

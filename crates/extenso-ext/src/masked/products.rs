@@ -1,10 +1,13 @@
 //! Products of masked tensors: what is missing is zero, so that it adds nothing to a sum, as in a reduction.
 
 use super::{MaskedTensor, fill_none};
-use crate::args::typed;
+use crate::args::{answer, typed};
+use crate::axes::{outer, rank};
+use crate::lists::spread;
 use crate::ragged::RaggedTensor;
+use crate::structs::masked_by;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
-use extenso_types::Result;
+use extenso_types::{DType, Result};
 
 /// `matmul` of what is there: the products are all there, but those of rows that are missing as a whole.
 pub(super) fn matmul(call: &Call<'_>) -> Answer {
@@ -18,8 +21,18 @@ pub(super) fn matmul(call: &Call<'_>) -> Answer {
             (one, other) => one.or(other),
         };
     }
+    // A batch that is missing says nothing of sizes, so that others alone are multiplied.
+    let mut rows = args.iter().map(Arg::value).collect::<Result<Vec<_>>>()?.into_iter();
+    if let Some(mask) = &missing
+        && rows.all(|value| rank(value).is_ok_and(|rank| rank > 2) && outer(value) == outer(&mask.clone().into()))
+    {
+        let there = |arg: &Arg| ops::boolean_mask(arg.value()?, mask, 0).map(Arg::Value);
+        let args: Vec<Arg> = args.iter().map(there).collect::<Result<_>>()?;
+        let each = ops::partition_from_lengths(ops::cast(mask, DType::I64)?)?;
+        return answer(masked_by(spread(&call_one(call.op, &args, call.attrs)?, &each)?, mask)?);
+    }
     let product = call_one(call.op, &args, call.attrs)?;
-    crate::args::answer(match missing {
+    answer(match missing {
         Some(mask) => MaskedTensor::new(product, mask)?.into_value(),
         None => product,
     })

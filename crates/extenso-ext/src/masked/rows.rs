@@ -104,7 +104,7 @@ fn missing_rows() -> Error {
 /// The arguments with nothing in rows that are missing in one of them, and which rows are there; none unless one is such rows.
 ///
 /// Errors: an argument that is no rows.
-fn rows_there(args: &[Arg]) -> Result<Option<(Vec<Arg>, Tensor)>> {
+pub(crate) fn rows_there(args: &[Arg]) -> Result<Option<(Vec<Arg>, Tensor)>> {
     let masks = args.iter().filter_map(masked_rows).map(|x| Ok(x.mask));
     let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
     let Some(mask) = masks.reduce(both).transpose()? else { return Ok(None) };

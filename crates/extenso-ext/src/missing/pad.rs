@@ -4,6 +4,7 @@ use super::as_rows;
 use super::drop::axis_at;
 use crate::args::{int, typed};
 use crate::axes::{counted, dim, outer, positions, rank};
+use crate::batchable::{records_of, restored};
 use crate::masked::MaskedTensor;
 use crate::meaning::over_elements;
 use crate::ragged::{RaggedTensor, cut_like, zero};
@@ -180,7 +181,7 @@ pub(crate) fn one_more(x: &Value) -> Result<Value> {
     }
 }
 
-/// The same of a value under a meaning; of categories of which there are none, one is made.
+/// The same of a value under a meaning or of a type that is moved as records; of categories of which there are none, one is made.
 pub(crate) fn with_one_more(x: &Value) -> Option<Result<Value>> {
     if let Some(x) = typed::<CategoricalTensor>(x).filter(|x| outer(x.categories()) == Some(Dim::Known(0))) {
         let made = || {
@@ -191,6 +192,11 @@ pub(crate) fn with_one_more(x: &Value) -> Option<Result<Value>> {
     }
     if let Some(x) = typed::<UnionTensor>(x) {
         return Some(x.one_more().map(ExtensionType::into_value));
+    }
+    if let Value::Ext(ext) = x
+        && let Some(records) = records_of(ext)
+    {
+        return Some(ext.spec().and_then(|spec| restored(&spec, one_more(&records.into_value())?)));
     }
     over_elements(x, &|elements| one_more(&elements))
 }

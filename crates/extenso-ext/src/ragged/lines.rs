@@ -4,8 +4,8 @@
 //! inside, they go column by column ([`columns`](super::columns)). Ops that would have to move elements between rows of different
 //! lengths say so.
 
-use super::RaggedTensor;
 use super::columns::{across, extreme_across, extreme_in, has_rows, numbered, rows_of, take_across};
+use super::{RaggedTensor, take_in_rows};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, one_row, rank};
 use crate::masked::MaskedTensor;
@@ -203,6 +203,9 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
     };
     let (x, indices) = (as_rows(x)?, as_rows(indices)?);
     let axis = normalize_axis(LastAxis::of(call.attrs)?.axis, x.rank()?)?;
+    if axis == 1 && x.rank()? == 2 && typed::<MaskedTensor>(indices.values()).is_some() {
+        return answer(take_in_rows(&x.into_value(), &indices.into_value(), axis)?);
+    }
     if let Some(taken) = taken_across(&x, &indices, axis)? {
         return answer_ext(taken);
     }

@@ -4,9 +4,10 @@ use super::RaggedTensor;
 use crate::args::{typed, typed_ref};
 use crate::axes::rank;
 use crate::lists::spread;
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, rows_there};
 use crate::missing::mask;
-use extenso_core::{ExtensionType, Tensor, Value, ops};
+use crate::structs::masked_by;
+use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 /// The elements along the ragged axis `axis` at `indices`, which say positions for each row; negative ones count from its end.
@@ -15,6 +16,12 @@ use extenso_types::{DType, Error, Result};
 /// of the indices is missing in the result, and names nothing: its row may be empty.
 /// Errors: other rows; a position outside its row. While tracing both are found when the graph runs.
 pub(crate) fn take_in_rows(x: &Value, indices: &Value, axis: usize) -> Result<Value> {
+    if axis > 1
+        && let Some((args, there)) = rows_there(&[Arg::from(x), Arg::from(indices)])?
+        && let [x, indices] = &args[..]
+    {
+        return masked_by(take_in_rows(x.value()?, indices.value()?, axis)?, &there);
+    }
     if let Some(named) = typed_ref::<MaskedTensor>(indices)
         && named.mask_rank()? <= axis
     {

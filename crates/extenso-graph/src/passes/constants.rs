@@ -14,7 +14,8 @@ pub(crate) fn fold(graph: Graph) -> Result<Graph> {
     for i in 0..graph.nodes.len() {
         if let Some(value) = folded(&graph, &graph.nodes[i]) {
             let outputs = smallvec![value.leaf_spec()?];
-            graph.nodes[i] = Node { kind: NodeKind::Constant(value), inputs: SmallVec::new(), outputs, after: None };
+            graph.nodes[i] =
+                Node { kind: NodeKind::Constant(value), inputs: SmallVec::new(), outputs, after: None, origin: None };
         }
     }
     let mut rewriter = Rewriter::new(&graph);

@@ -3,6 +3,7 @@
 //! Invariant: a step leaves in its slots what later steps read, and nothing else of what it read.
 
 use super::Slot;
+use crate::origin::Lines;
 use crate::passes::fuse::{Given, How};
 use extenso_core::attrs::AttrSet;
 use extenso_core::elementwise::{Epilogue, Expr, Source, evaluate};
@@ -19,6 +20,8 @@ pub(super) struct Step {
     pub results: SmallVec<[Slot; 1]>,
     /// Results that nothing reads.
     pub unread: SmallVec<[Slot; 1]>,
+    /// Where its ops were called.
+    pub lines: Lines,
 }
 
 /// How a step reads a value. What an op is given it has itself where it can: to count one more owner costs more than to give it back.

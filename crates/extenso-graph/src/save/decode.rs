@@ -85,6 +85,7 @@ impl Decoder<'_> {
             inputs: node.inputs.iter().map(at).collect(),
             outputs: outputs.into_iter().collect(),
             after: node.after,
+            origin: None,
         })
     }
 
