@@ -420,3 +420,78 @@ def test_bad_rows_go_into_a_file_of_their_own(tmp_path: pathlib.Path) -> None:
     assert source.read_bytes() == b'{"x":1}\n{"x":"a"}\n' and not target.exists()
     f.run(source, target=target, on_error="skip", bad_rows=tmp_path / "bad.ndjson")
     assert target.read_bytes() == b'{"y":2}\n' and b'"row":1' in (tmp_path / "bad.ndjson").read_bytes()
+
+
+def _holders(rows: "list[dict[str, Any]]" = ROWS) -> "dict[str, Any]":
+    """The rows as other libraries hold them, each to be read once."""
+    table = pa.Table.from_pylist(rows)
+    batches = table.to_batches(max_chunksize=2)
+    return {
+        "table": table,
+        "sliced": pa.concat_tables([table, table])[len(rows) :],
+        "batches": pa.Table.from_batches(batches),
+        "batch": table.to_batches()[0],
+        "array": table.to_struct_array().combine_chunks(),
+        "reader": pa.RecordBatchReader.from_batches(table.schema, iter(batches)),
+        "value": ex.from_arrow(table),
+    }
+
+
+@pytest.mark.parametrize("holder", list(_holders()))
+def test_what_other_libraries_hold_is_run_over(totals: Any, holder: str, tmp_path: pathlib.Path) -> None:
+    assert totals.run(_holders()[holder])["total"].tolist() == TOTALS
+    untraced = ex.function(lambda rows: ex.sum(rows["items", "price"], axis=1))
+    assert untraced.run(_holders()[holder]).tolist() == TOTALS
+    totals.run(_holders()[holder], target=tmp_path / "out.csv")
+    assert ex.to_py(ex.read_csv(tmp_path / "out.csv")) == [{"total": total} for total in TOTALS]
+    untraced.run(_holders()[holder], target=tmp_path / "out.csv")
+    assert ex.infer_spec(_holders()[holder]) == ex.infer_spec(pa.Table.from_pylist(ROWS))
+
+
+def test_rows_of_other_libraries_are_read_in_pieces_and_only_where_they_are_needed(totals: Any, tmp_path: pathlib.Path) -> None:
+    count = 150_000
+    table = pa.table({"id": pa.array(range(count)), "odd": pa.nulls(count, pa.month_day_nano_interval())})
+    seen: list[Any] = []
+    twice = ex.function(lambda rows: rows["id"] * 2).get_concrete_function(ex.infer_spec(table, paths=["id"]))
+    twice.run(table, target=tmp_path / "out.parquet", progress=lambda done: seen.append(done.rows))
+    assert seen == [65536, 131072, count]
+    assert ex.read_parquet(tmp_path / "out.parquet")["value"].tolist() == list(range(0, 2 * count, 2))
+    assert twice.run(table[:0]).shape == (0,)
+    numbers = ex.function(lambda x: x + 1)
+    assert numbers.run(pa.chunked_array([[1, 2], [3]])).tolist() == [2, 3, 4]
+    value, bad = twice.run(pa.table({"id": [1, None, 3]}), on_error="skip")
+    assert (value.tolist(), bad.rows) == ([2, 6], [1])
+    with pytest.raises(ex.Error, match="items"):
+        totals.run(table)
+    with pytest.raises(ex.InvalidValueError, match="has no format"):
+        totals.run(table, format="csv")
+    with pytest.raises(ex.InvalidValueError, match="items"):
+        ex.infer_spec(table, items="rows")
+
+
+def test_a_stream_that_fails_is_an_error_and_leaves_no_file(totals: Any, tmp_path: pathlib.Path) -> None:
+    table = pa.Table.from_pylist(ROWS)
+
+    def batches() -> Any:
+        yield table.to_batches()[0]
+        raise RuntimeError("the line is cut")
+
+    def broken() -> Any:
+        return pa.RecordBatchReader.from_batches(table.schema, batches())
+
+    with pytest.raises(ex.DataError, match="the line is cut"):
+        totals.run(broken())
+    with pytest.raises(ex.DataError, match="the line is cut"):
+        totals.run(broken(), target=tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_the_order_of_categories_is_seen_without_reading_all(tmp_path: pathlib.Path) -> None:
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int8()), ["low", "high"], ordered=True)
+    table = pa.table({"level": words})
+    with pa.ipc.new_file(tmp_path / "rows.arrow", table.schema) as file:
+        file.write_table(table)
+    for source in (table, tmp_path / "rows.arrow"):
+        spec = ex.infer_spec(source)
+        assert ex.read_arrow(source, spec)["level"].ordered
+        assert spec == ex.infer_spec(table) and "ordered=True" in str(spec) and "'i8'" in str(spec)

@@ -22,19 +22,78 @@ pub struct Chunks {
     pub arrays: Vec<ArrayRef>,
 }
 
+/// Whether an object hands out arrays by the protocol.
+pub fn has_arrays(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(object.is_instance_of::<PyChunks>()
+        || object.hasattr("__arrow_c_array__")?
+        || object.hasattr("__arrow_c_stream__")?)
+}
+
 /// The arrays of an object with `__arrow_c_array__` or `__arrow_c_stream__`.
 ///
 /// Errors: an object without either; arrays that are malformed.
 pub fn chunks(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
-    if object.hasattr("__arrow_c_array__")? {
-        return one(object, op);
+    let py = object.py();
+    let stream = Coming::of(object, op)?;
+    let (field, mut arrays) = (stream.field.clone(), Vec::new());
+    for array in stream {
+        arrays.push(array.map_err(|e| raised(py, e.at(op)))?);
+        py.check_signals()?;
     }
-    if object.hasattr("__arrow_c_stream__")? {
-        return several(object, op);
+    Ok(Chunks { field, arrays })
+}
+
+/// The arrays that an object handed out, which may do that once.
+#[pyclass(name = "HeldArrays", module = "extenso", frozen)]
+pub struct PyChunks(pub Chunks);
+
+/// A field and its arrays as they come, validated.
+pub struct Coming {
+    pub field: FieldRef,
+    rest: Rest,
+}
+
+enum Rest {
+    Held(std::vec::IntoIter<ArrayRef>),
+    InTurn(FFI_ArrowArrayStream),
+}
+
+impl Coming {
+    /// The arrays of an object.
+    ///
+    /// Errors: an object without any; a schema that is malformed.
+    pub fn of(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Coming> {
+        let held = |chunks: &Chunks| Coming {
+            field: chunks.field.clone(),
+            rest: Rest::Held(chunks.arrays.clone().into_iter()),
+        };
+        if let Ok(chunks) = object.cast::<PyChunks>() {
+            return Ok(held(&chunks.get().0));
+        }
+        if object.hasattr("__arrow_c_array__")? {
+            return one(object, op).map(|chunks| held(&chunks));
+        }
+        if object.hasattr("__arrow_c_stream__")? {
+            return several(object, op);
+        }
+        let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)))
+            .wanted("an array or a table of an Arrow library, with `__arrow_c_array__` or `__arrow_c_stream__`");
+        Err(raised(object.py(), error.at(op)))
     }
-    let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)))
-        .wanted("an array or a table of an Arrow library, with `__arrow_c_array__` or `__arrow_c_stream__`");
-    Err(raised(object.py(), error.at(op)))
+}
+
+impl Iterator for Coming {
+    type Item = Result<ArrayRef>;
+
+    fn next(&mut self) -> Option<Result<ArrayRef>> {
+        match &mut self.rest {
+            Rest::Held(arrays) => arrays.next().map(Ok),
+            Rest::InTurn(stream) => {
+                let data = next(stream).transpose()?;
+                Some(data.and_then(|data| imported(data, self.field.data_type())))
+            }
+        }
+    }
 }
 
 /// The field that the capsule of a schema holds, which stays the capsule's.
@@ -75,7 +134,7 @@ fn one(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
     Ok(Chunks { field: Arc::new(field), arrays: vec![array] })
 }
 
-fn several(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
+fn several(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Coming> {
     let py = object.py();
     let capsule = object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
@@ -88,12 +147,7 @@ fn several(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
     let code = unsafe { get(&mut stream, &mut schema) };
     check(&mut stream, code).map_err(|e| raised(py, e.at(op)))?;
     let field = field_from(py, &schema, op)?;
-    let mut arrays = Vec::new();
-    while let Some(data) = next(&mut stream).map_err(|e| raised(py, e.at(op)))? {
-        arrays.push(imported(data, field.data_type()).map_err(|e| raised(py, e.at(op)))?);
-        py.check_signals()?;
-    }
-    Ok(Chunks { field: Arc::new(field), arrays })
+    Ok(Coming { field: Arc::new(field), rest: Rest::InTurn(stream) })
 }
 
 fn next(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray>> {

@@ -6,7 +6,7 @@ mod capsule;
 mod offset;
 mod stream;
 
-pub use capsule::chunks;
+pub use capsule::{Coming, PyChunks, chunks, has_arrays};
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::spec::spec_or_value;

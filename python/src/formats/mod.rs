@@ -16,9 +16,11 @@ mod source;
 mod target;
 mod watch;
 
+use crate::arrow::{chunks, has_arrays};
 use crate::error::{OrRaise, carried, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::{arg, spec, value};
+use extenso_formats::source::{Asked, spec_of_arrays};
 use extenso_formats::{JsonOptions, OnError, SourceOptions, encode_ndjson};
 use extenso_types::{Error, Path, Result};
 use pyo3::prelude::*;
@@ -130,7 +132,7 @@ fn of_objects(py: Python<'_>, source: &Source<'_>, options: JsonOptions, most: u
 /// is missing in a record. It is the spec of the value that the reader of the format gives, with any number of records.
 ///
 /// `sample` is how many records are looked at, from the first on; `paths` which parts of them; `items` where they are in a document of JSON, as
-/// `read_json` takes it. Values of two kinds at one path are an error that names both rows; `on_error="skip"` passes over such records instead.
+/// `read_json` takes it. The source may be a table or an array of another library too. Values of two kinds at one path are an error that names both rows; `on_error="skip"` passes over such records instead.
 ///
 /// >>> import extenso as ex
 /// >>> ex.infer_spec([{"id": 1, "paid": True}, {"id": 2, "paid": False}])
@@ -152,6 +154,19 @@ fn infer_spec<'py>(
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(infer_spec: paths, sample, items, format, on_error);
+    if has_arrays(source)? {
+        if let Some(argument) = items.map(|_| "items").or(format.map(|_| "format")) {
+            let error = Error::value("a table or an array is records already, and has no format");
+            return Err(raised(
+                py,
+                error.wanted("bytes, a path, a file object or a list").at(argument).at("infer_spec"),
+            ));
+        }
+        let held = chunks(source, "infer_spec")?;
+        let asked = Asked { paths: paths.map(|paths| paths.0), sample };
+        let spec = || spec_of_arrays(&held.field, &held.arrays, &asked);
+        return spec::to_py(py, py.detach(|| guarded(spec)).or_raise()?);
+    }
     let source = Source::of(source)?;
     let options = options(py, None, paths, sample, on_error)?;
     let Some(items) = items else {

@@ -6,14 +6,15 @@ use super::source::{PyHeld, Source, chunk, is_once, opened};
 use super::target::{PyTarget, path_of};
 use super::watch::Watchers;
 use super::{framing_of, message_of, of_objects, policy, with_bytes, with_messages, with_report};
+use crate::arrow::{Coming, PyChunks, chunks, has_arrays};
 use crate::error::{OrRaise, guarded, raised};
 use crate::function::nest_to_py;
 use crate::tensor::PyTensor;
 use extenso_core::Value;
 use extenso_formats::proto::{Content, Framing, run_messages};
 use extenso_formats::source::{
-    Asked, Blocks, Format, SinkOptions, open_file, open_messages, open_reader, open_sink, run_blocks, run_bytes,
-    run_to_file, spec_of_file, spec_of_reader,
+    Asked, Blocks, Format, SinkOptions, open_arrays, open_file, open_messages, open_reader, open_sink, run_arrays,
+    run_blocks, run_bytes, run_to_file, spec_of_arrays, spec_of_file, spec_of_reader,
 };
 use extenso_formats::{BadRows, JsonOptions, OnError, Progress, Rows, SourceOptions};
 use extenso_graph::Concrete;
@@ -135,6 +136,13 @@ pub fn with_spec<'py>(
         return Ok((source.clone(), spec));
     }
     let looked = JsonOptions { on_error: options.on_error, ..JsonOptions::default() };
+    if has_arrays(source)? {
+        no_format(py, &options)?;
+        let held = PyChunks(chunks(source, "run")?);
+        let (field, arrays) = (&held.0.field, &held.0.arrays);
+        let spec = py.detach(|| guarded(|| spec_of_arrays(field, arrays, &Asked::default()))).or_raise()?;
+        return Ok((Bound::new(py, held)?.into_any(), spec));
+    }
     if let Some(held) = PyHeld::of(source)? {
         let (bytes, options) = (held.get().bytes(py), options.named(held.get().path()));
         let spec = spec_in(py, Source::of(&bytes)?, &options, &looked)?;
@@ -153,7 +161,7 @@ fn no_format(py: Python<'_>, options: &SourceOptions) -> PyResult<()> {
     if options.format.is_none() {
         return Ok(());
     }
-    let error = Error::value("a list or a tensor is records already, and has no format");
+    let error = Error::value("a list, a tensor or a table is records already, and has no format");
     Err(raised(py, error.wanted("bytes, a path or a file object").at("format")))
 }
 
@@ -180,7 +188,7 @@ impl<'a, 'py> Run<'a, 'py> {
         options: SourceOptions,
         watchers: Watchers,
     ) -> PyResult<Run<'a, 'py>> {
-        if is_list(source) {
+        if is_list(source) || has_arrays(source)? {
             no_format(source.py(), &options)?;
         }
         let run = Run { function, source: source.clone(), options, watchers };
@@ -224,6 +232,12 @@ impl<'a, 'py> Run<'a, 'py> {
         if options.format.is_some() {
             return self.whole(source);
         }
+        if has_arrays(source)? {
+            let stream = Coming::of(source, "run")?;
+            let field = stream.field.clone();
+            let run = || run_arrays(function, &field, Box::new(stream), options.on_error);
+            return source.py().detach(|| guarded(run)).or_raise();
+        }
         match told(source)? {
             Told::Parquet(file) => {
                 let run = || extenso_formats::source::run_parquet(function, &file, options.on_error);
@@ -256,6 +270,14 @@ impl<'a, 'py> Run<'a, 'py> {
                 let (target, watchers) = held.ok_or_else(|| Error::internal("messages are read twice"))?;
                 into_file(function, open_messages(function, list, &options)?, target, sink, watchers)
             })?
+        } else if options.content.is_none() && has_arrays(&source)? {
+            let stream = Coming::of(&source, "run")?;
+            let field = stream.field.clone();
+            let run = || {
+                let blocks = open_arrays(function, &field, Box::new(stream), options.on_error)?;
+                into_file(function, blocks, target, sink, watchers)
+            };
+            py.detach(|| guarded(run)).or_raise()?
         } else {
             let (source, size) = opening(Source::of(&source)?)?;
             let watchers = watchers.of_size(size);

@@ -53,10 +53,7 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
     let mut read = Vec::new();
     let spec = options.spec.as_ref().map(|spec| wanted.of(&any_rows(spec))).transpose()?;
     for chunk in chunks {
-        if chunk.len() > MAX_EMPTY && chunk.get_buffer_memory_size() == 0 {
-            return Err(Error::shape(format!("an array of {} items has no data", chunk.len()))
-                .wanted(format!("at most {MAX_EMPTY} items without data")));
-        }
+        checked_data(chunk)?;
         let (value, faults) = match &spec {
             Some(spec) => field_rows(field, chunk, before, Vec::new(), options.on_error, spec)?,
             None => pruned(field, chunk, &wanted, before, options.on_error)?,
@@ -66,6 +63,17 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
         read.push(value);
     }
     Ok(Rows { value: end_to_end(read)?, bad, visited: Vec::new() })
+}
+
+/// Checks that an array has data if it has very many items, for each of which a value has some.
+///
+/// Errors: it has none.
+pub fn checked_data(array: &ArrayRef) -> Result<()> {
+    if array.len() <= MAX_EMPTY || array.get_buffer_memory_size() > 0 {
+        return Ok(());
+    }
+    Err(Error::shape(format!("an array of {} items has no data", array.len()))
+        .wanted(format!("at most {MAX_EMPTY} items without data")))
 }
 
 /// Whether some values are of a type that is stored by its components, at any level: such a type need not know `concat`.

@@ -24,6 +24,8 @@ pub use asked::asked;
 pub(crate) use batch::in_schema;
 #[cfg(any(feature = "parquet", feature = "avro"))]
 pub(crate) use batch::record_batch;
+#[cfg(feature = "ipc")]
+pub(crate) use chunks::checked_data;
 pub use chunks::{ArrowOptions, from_chunks};
 #[cfg(feature = "avro")]
 pub(crate) use decode::no_column;
@@ -52,6 +54,8 @@ pub(crate) use ipc::{IpcReader, guarded, is_schema};
 pub(crate) use ipc::{known, schema_in_message};
 #[cfg(feature = "parquet")]
 pub(crate) use levels::checked_columns;
+#[cfg(feature = "ipc")]
+pub(crate) use levels::checked_levels;
 pub use levels::{MAX_LEVELS, too_deep};
 pub(crate) use moved::picked;
 #[cfg(feature = "ipc")]

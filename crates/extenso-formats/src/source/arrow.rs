@@ -76,8 +76,15 @@ fn joined(batches: &[StructArray]) -> Result<StructArray> {
         return Ok(StructArray::new_empty_fields(rows, None));
     }
     let parts: Vec<&dyn Array> = batches.iter().map(|batch| batch as &dyn Array).collect();
+    Ok(in_one(&parts)?.as_struct().clone())
+}
+
+/// Arrays of one type as one.
+///
+/// Errors: more than one array of the type can hold.
+pub fn in_one(parts: &[&dyn Array]) -> Result<ArrayRef> {
     let odd = |e| Error::data(format!("the batches cannot be put together: {e}")).hint("Run over them with a target");
-    guarded(|| arrow_select::concat::concat(&parts).map(|rows| rows.as_struct().clone()).map_err(odd))
+    guarded(|| arrow_select::concat::concat(parts).map_err(odd))
 }
 
 /// The batches of a reader, and what a function needs of them.

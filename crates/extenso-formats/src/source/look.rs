@@ -21,7 +21,7 @@ use crate::project::Wanted;
 use crate::proto::{Content, ProtobufOptions, proto_spec};
 #[cfg(feature = "ipc")]
 use extenso_core::Value;
-use extenso_types::{Error, Path, Result, Spec};
+use extenso_types::{Bindings, Error, Path, Result, Spec};
 use std::io::BufRead;
 use std::path::Path as FilePath;
 
@@ -108,10 +108,7 @@ fn look<'a>(source: Box<dyn BufRead + Send + 'a>, options: &SourceOptions, asked
 
 /// The spec of rows that were not looked at yet; `begin` is called before each block.
 fn looked_at(mut rows: Box<dyn Look + '_>, asked: &Asked, begin: impl Fn()) -> Result<Spec> {
-    let mut left = match asked.sample {
-        Some(0) => return Err(Error::value("the sample has 0 records").wanted("at least one").at("sample")),
-        sample => sample.unwrap_or(usize::MAX),
-    };
+    let mut left = asked.most()?;
     while left > 0 {
         begin();
         match rows.look(left)? {
@@ -137,6 +134,16 @@ fn spec_of_content(content: &Content, asked: &Asked) -> Result<Spec> {
 }
 
 impl Asked {
+    /// How many records are looked at, at most.
+    ///
+    /// Errors: none.
+    pub(crate) fn most(&self) -> Result<usize> {
+        match self.sample {
+            Some(0) => Err(Error::value("the sample has 0 records").wanted("at least one").at("sample")),
+            sample => Ok(sample.unwrap_or(usize::MAX)),
+        }
+    }
+
     /// What is wanted.
     ///
     /// Errors: an empty list; a path with other steps than fields and `[*]`.
@@ -158,8 +165,8 @@ impl Common {
     pub fn add(&mut self, value: Value) -> Result<()> {
         let none = picked(vec![value], Vec::new())?;
         self.0 = Some(match self.0.take() {
-            Some(common) if common.spec()? != none.spec()? => picked(vec![common, none], Vec::new())?,
-            Some(common) => common,
+            Some(common) if any_rows(&common.spec()?).accepts(&none.spec()?, &mut Bindings::default()) => common,
+            Some(common) => picked(vec![common, none], Vec::new())?,
             None => none,
         });
         Ok(())

@@ -16,6 +16,8 @@
 //! whatever the format. Unpacking is streamed; what has to be held whole is bounded by the bytes that it is packed in.
 
 #[cfg(feature = "ipc")]
+mod arrays;
+#[cfg(feature = "ipc")]
 mod arrow;
 #[cfg(feature = "avro")]
 mod avro;
@@ -36,6 +38,8 @@ mod unpack;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "ipc")]
+pub use arrays::{Arrays, open_arrays, run_arrays, spec_of_arrays};
 #[cfg(feature = "ipc")]
 pub use arrow::run_arrow;
 pub(crate) use json::JsonBlocks;
