@@ -1,6 +1,7 @@
 //! `function`, `cond`, `grad`, `value_and_grad`.
 
-use super::{How, PyFunction, Wrt, nest_to_py, py_to_nest};
+use super::body::{How, Wrt};
+use super::{PyFunction, nest_to_py, py_to_nest};
 use crate::error::{OrCarry, OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::{arg, value};

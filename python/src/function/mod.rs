@@ -2,6 +2,7 @@
 //!
 //! Invariant: a call on data runs a concrete function; a call on symbols runs the Python function as part of the trace.
 
+mod body;
 mod concrete;
 mod control;
 mod method;
@@ -9,10 +10,11 @@ mod nest;
 mod origin;
 mod signature;
 
-use crate::error::{self, OrCarry, OrRaise, guarded, raised};
+use crate::error::{self, OrRaise, guarded, raised};
 use crate::ext::from_static;
 use crate::{formats, spec};
-use extenso_core::{Value, Variable, current_scope};
+use body::{How, Shared};
+use extenso_core::{Value, current_scope};
 use extenso_graph::{ARGUMENTS, Concrete, Function};
 use extenso_types::{Error, Nest, Result, Segment, Spec};
 use nest::Variables;
@@ -68,55 +70,6 @@ struct Declared {
     specs: Vec<(Arc<str>, Nest<Spec>)>,
     /// Whether the first parameter, `self`, is not among them: it is as it comes.
     without_self: bool,
-}
-
-struct Shared {
-    signature: Signature,
-    how: How,
-}
-
-/// What a function does with its body.
-#[derive(Clone)]
-enum How {
-    Call,
-    /// The gradient with respect to these parameters, with the value or without.
-    Grad {
-        wrt: Wrt,
-        with_value: bool,
-    },
-}
-
-/// The positions of arguments: one of them, or a sequence, whose gradients are a tuple.
-#[derive(Clone)]
-pub(super) enum Wrt {
-    One(i64),
-    Several(Vec<i64>),
-}
-
-impl Wrt {
-    /// The positions from the first argument on; negative ones count from behind the last.
-    ///
-    /// Errors: a position that is no argument; one that is named twice.
-    fn positions(&self, arguments: usize) -> Result<Vec<usize>> {
-        let argnums = match self {
-            Wrt::One(i) => std::slice::from_ref(i),
-            Wrt::Several(argnums) => argnums,
-        };
-        let mut found = Vec::with_capacity(argnums.len());
-        for &i in argnums {
-            let count = i64::try_from(arguments).unwrap_or(i64::MAX);
-            let at = usize::try_from(if i < 0 { i.saturating_add(count) } else { i }).ok().filter(|at| *at < arguments);
-            let at = at.ok_or_else(|| {
-                let error = Error::index(format!("there is no argument {i}, which `argnums` names"));
-                error.wanted(format!("positions from {} to {}", -count, count - 1))
-            })?;
-            if found.contains(&at) {
-                return Err(Error::value(format!("`argnums` names argument {i} twice")).wanted("different positions"));
-            }
-            found.push(at);
-        }
-        Ok(found)
-    }
 }
 
 /// The docstring of a function is that of its body, that of the class is its own.
@@ -414,79 +367,6 @@ impl PyFunction {
             return Ok(None);
         }
         concrete::run_if_accepted(py, &concrete, args)
-    }
-}
-
-impl Shared {
-    /// The specs of arguments by name, and whether one of them was given as a spec.
-    fn specs(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<(Nest<Spec>, bool)> {
-        let bound = self.signature.bind(args, kwargs)?;
-        let has_spec = bound.iter().map(|(_, object)| nest::has_spec(object)).collect::<PyResult<Vec<_>>>()?;
-        let variables = Variables::default();
-        let entry = |(name, object): (Arc<str>, Bound<'_, PyAny>)| Ok((name, nest::py_to_specs(&object, &variables)?));
-        let specs = Nest::Record(ARGUMENTS.into(), bound.into_iter().map(entry).collect::<PyResult<_>>()?);
-        Ok((specs, has_spec.contains(&true)))
-    }
-
-    /// Runs the body on values that may be symbols, and on variables.
-    fn run(&self, body: &Bound<'_, PyAny>, args: Nest<Value>, variables: &[Variable]) -> Result<Nest<Value>> {
-        let Nest::Record(_, entries) = &args else { return Err(Error::internal("arguments without names")) };
-        match &self.how {
-            How::Call => self.call(body, entries, variables),
-            How::Grad { wrt, with_value } => self.grad(body, entries, variables, wrt, *with_value),
-        }
-    }
-
-    fn call(
-        &self,
-        body: &Bound<'_, PyAny>,
-        entries: &[(Arc<str>, Nest<Value>)],
-        variables: &[Variable],
-    ) -> Result<Nest<Value>> {
-        let py = body.py();
-        let called = || {
-            let (args, kwargs) = self.signature.unbind(py, entries, variables)?;
-            py_to_nest(&body.call(args, kwargs.as_ref())?)
-        };
-        called().or_carry(py)
-    }
-
-    /// The positions of the arguments that a gradient is with respect to.
-    ///
-    /// Errors: a position that is no argument; one that is named twice.
-    fn named(&self, wrt: &Wrt, entries: &mut [(Arc<str>, Nest<Value>)]) -> Result<Vec<usize>> {
-        let arguments = (0..usize::from(u16::MAX)).take_while(|i| self.signature.at(entries, *i).is_some()).count();
-        wrt.positions(arguments)
-    }
-
-    fn grad(
-        &self,
-        body: &Bound<'_, PyAny>,
-        entries: &[(Arc<str>, Nest<Value>)],
-        variables: &[Variable],
-        wrt: &Wrt,
-        with_value: bool,
-    ) -> Result<Nest<Value>> {
-        let mut given = entries.to_vec();
-        let argnums = self.named(wrt, &mut given)?;
-        let chosen = argnums.iter().filter_map(|i| self.signature.at(&mut given, *i).cloned()).collect();
-        let with = |chosen: Nest<Value>| {
-            let mut entries = entries.to_vec();
-            if let Nest::Tuple(items) = chosen {
-                for (&i, item) in argnums.iter().zip(items) {
-                    if let Some(argument) = self.signature.at(&mut entries, i) {
-                        *argument = item;
-                    }
-                }
-            }
-            self.call(body, &entries, variables)
-        };
-        let (value, grads) = extenso_graph::value_and_grad(with, Nest::Tuple(chosen))?;
-        let grads = match (wrt, grads) {
-            (Wrt::One(_), Nest::Tuple(mut items)) if items.len() == 1 => items.remove(0),
-            (_, grads) => grads,
-        };
-        Ok(if with_value { Nest::Tuple(vec![Nest::Leaf(value), grads]) } else { grads })
     }
 }
 
