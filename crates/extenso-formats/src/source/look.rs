@@ -21,7 +21,9 @@ use crate::project::Wanted;
 use crate::proto::{Content, ProtobufOptions, proto_spec};
 #[cfg(feature = "ipc")]
 use extenso_core::Value;
-use extenso_types::{Bindings, Error, Path, Result, Spec};
+#[cfg(feature = "ipc")]
+use extenso_types::Bindings;
+use extenso_types::{Error, Path, Result, Spec};
 use std::io::BufRead;
 use std::path::Path as FilePath;
 
@@ -136,7 +138,7 @@ fn spec_of_content(content: &Content, asked: &Asked) -> Result<Spec> {
 impl Asked {
     /// How many records are looked at, at most.
     ///
-    /// Errors: none.
+    /// Errors: a sample of no records.
     pub(crate) fn most(&self) -> Result<usize> {
         match self.sample {
             Some(0) => Err(Error::value("the sample has 0 records").wanted("at least one").at("sample")),
