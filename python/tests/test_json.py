@@ -356,3 +356,11 @@ def test_a_list_is_no_record(rows: list[Any]) -> None:
     f = ex.function(lambda r: r["a"]).get_concrete_function(ex.infer_spec([{"a": 1}]))
     with pytest.raises(ex.DataError, match="row 0: a value of type (list|tuple) came"):
         f.run(rows)
+
+
+@pytest.mark.parametrize("start", [b"\xef", b"\xef\xbb", b"\xef\xbb\xbf{}", b"x"])
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_rows_of_blocks_have_the_numbers_of_the_whole(start: bytes, rows: int) -> None:
+    text, spec = start + b"\nx\n{}\n\nx", ex.StructTensorSpec([None], {})
+    whole = ex.read_json(text, spec, on_error="skip")[1].rows
+    assert [row for _, bad in ex.read_json_blocks(text, rows, spec=spec, on_error="skip") for row in bad.rows] == whole

@@ -233,3 +233,40 @@ def test_membership_and_places_along_an_inner_axis_of_vectors() -> None:
     assert ex.to_py(ex.isin(x, ex.constant([[[3, 1]], [[1, 2]]]), axis=1)) == [[False, True], [False, False]]
     values, places = ex.unique_with_inverse(x, axis=1)
     assert (ex.to_py(values), ex.to_py(places)) == ([[[1, 2], [3, 1]], [[1, 1], [2, 3]]], [[0, 1], [0, 1]])
+
+
+def test_what_lies_under_an_element_that_is_missing_tells_no_vectors_apart() -> None:
+    for hidden in (3, 0):
+        x = ex.mask(ex.mask(ex.tensor([[3], [hidden]]), ex.tensor([[True], [False]])), [True, True])
+        for f, wanted in (
+            (lambda x: ex.unique(x, axis=0), [[3], [None]]),
+            (lambda x: ex.unique_with_counts(x, axis=0), [[[3], [None]], [1, 1]]),
+            (lambda x: ex.unique_with_inverse(x, axis=0), [[[3], [None]], [0, 1]]),
+            (lambda x: ex.run_lengths(x, axis=0), [1, 1]),
+            (lambda x: ex.group_by(ex.tensor([1, 2]), x), [[[3], [None]], [[1], [2]]]),
+        ):
+            for g in (f, ex.function(f)):
+                made = g(x)
+                assert (ex.to_py(made) if not isinstance(made, tuple) else [ex.to_py(part) for part in made]) == wanted
+
+
+def test_vectors_that_are_missing_as_a_whole_are_one_key() -> None:
+    x = ex.mask(ex.tensor([[1, 2], [3, 4], [1, 2], [5, 5]]), [True, False, True, False])
+    assert ex.to_py(ex.unique(x, axis=0)) == [[1, 2], None]
+    assert ex.to_py(ex.union(x, x, axis=0)) == [[1, 2], None]
+    assert ex.to_py(ex.difference(x, x[1:2], axis=0)) == [[1, 2]]
+    values, counts = ex.unique_with_counts(x, axis=0)
+    assert (ex.to_py(values), ex.to_py(counts)) == ([[1, 2], None], [2, 2])
+    column = ex.mask(ex.tensor([[[1], [2]]]), ex.tensor([[True, False]]))
+    assert ex.to_py(ex.repeat(column, 2, axis=1)) == [[[1], [1], None, None]]
+    assert ex.to_py(ex.repeat(column, [1, 2], axis=1)) == [[[1], None, None]]
+    hot = ex.multi_hot(ex.mask(ex.tensor([[[1, 2], [3, 0]]]), ex.tensor([[True, False]])), 3)
+    assert ex.to_py(hot) == [[[0.0, 1.0, 1.0], None]]
+
+
+def test_a_batch_without_rows_meets_masked_columns() -> None:
+    rows = ex.RaggedTensor.from_uniform_row_length(ex.RaggedTensor.from_row_lengths(ex.zeros([0], dtype="i64"), ex.zeros([0], dtype="i64")), 2, 0)
+    none = ex.mask(rows, ex.zeros([0], dtype="bool"))
+    column = ex.mask(ex.tensor([[4], [5]]), ex.tensor([[True], [True]]))
+    for f in (lambda x, y: x + y, lambda x, y: ex.maximum(y, x)):
+        assert ex.to_py(f(none, column)) == ex.to_py(ex.function(f)(none, column)) == []

@@ -4,6 +4,7 @@
 
 use crate::args::typed;
 use crate::axes::{one_row, rank};
+use crate::lists::outside;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, RowPartition, Value, ops};
@@ -31,6 +32,7 @@ pub(crate) fn by_rows(x: &Value, other: Option<&Value>, f: OfRows<'_>) -> Result
     }
     if let Some(masked) = typed::<MaskedTensor>(x)
         && masked.mask_rank()? < rank(x)?
+        && masked.mask_rank()? < 2
     {
         let other =
             other.map(|other| typed::<MaskedTensor>(other).map_or(other.clone(), |other| other.values().clone()));
@@ -47,7 +49,12 @@ pub(crate) fn by_rows(x: &Value, other: Option<&Value>, f: OfRows<'_>) -> Result
         _ => {
             let other =
                 other.map(|other| RaggedTensor::of_uniform(other).map(ExtensionType::into_value)).transpose()?;
-            by_rows(&RaggedTensor::of_uniform(x)?.into_value(), other.as_ref(), f)
+            let rows = RaggedTensor::of_uniform(x)?;
+            let made = by_rows(&rows.clone().into_value(), other.as_ref(), f)?;
+            match typed::<RaggedTensor>(&made).filter(|_| rank(x).is_ok_and(|rank| rank > 2)) {
+                Some(inside) => outside(x, &rows, inside.values().clone()),
+                None => Ok(made),
+            }
         }
     }
 }

@@ -183,7 +183,7 @@ fn as_rows(value: &Value) -> Result<RaggedTensor> {
 }
 
 /// What was made inside rows, in these rows; dense where the rows were, as far as sizes are known.
-fn outside(x: &Value, rows: &RaggedTensor, made: Value) -> Result<Value> {
+pub(crate) fn outside(x: &Value, rows: &RaggedTensor, made: Value) -> Result<Value> {
     let dense = typed_ref::<MaskedTensor>(&made).map_or_else(|| made.tensor().is_ok(), |y| y.values().tensor().is_ok());
     if typed_ref::<RaggedTensor>(x).is_none() && dense {
         if rank(&made)? == 1 {

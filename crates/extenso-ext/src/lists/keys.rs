@@ -3,11 +3,10 @@
 //! Invariant: elements with axes of their own, which have one size, are in the order of their first parts that differ, and records in
 //! that of their first fields that do.
 
-use super::flat_values;
 use super::groups::ranks;
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, rank, zeros};
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, stretched};
 use crate::meaning::order::keys_of;
 use crate::ragged::RaggedTensor;
 use crate::structs::StructTensor;
@@ -48,7 +47,7 @@ fn of_records(values: &Value) -> Result<Value> {
         let of_field = || match rank(field)? {
             1 if is_record(field) => ranks(&of_records(field)?),
             1 => ranks(field),
-            n => of_parts(field, n),
+            n => ranks(&of_parts(field, n)?),
         };
         let part = of_field().map_err(|e| e.at(format!("field '{name}'")))?;
         keys = ranks(&ops::add(ops::multiply(keys, &most)?, part)?)?;
@@ -66,13 +65,17 @@ fn of_parts(values: &Value, rank: usize) -> Result<Value> {
     let size = sizes.map(|sizes| sizes.iter().product::<usize>()).ok_or_else(|| {
         Error::shape("the elements along the axis have sizes that are not known while tracing").wanted("known sizes")
     })?;
-    // Of parts that may be missing the mask covers all.
     let parts = match typed_ref::<MaskedTensor>(values) {
-        Some(masked) => MaskedTensor::new(
-            flat_values(masked.values())?,
-            ops::reshape(masked.wide_mask()?, vec![-1_i64])?.tensor()?.clone(),
-        )?
-        .into_value(),
+        // What is missing as a whole has no parts.
+        Some(masked) if masked.mask_rank()? == 1 => {
+            return Ok(MaskedTensor::new(of_parts(masked.values(), rank)?, masked.mask().clone())?.into_value());
+        }
+        Some(masked) => {
+            let parts = stretched(&masked)?;
+            let flat = |of: &Value| ops::reshape(of, vec![-1_i64]);
+            let mask = flat(&parts.mask().clone().into())?;
+            MaskedTensor::new(flat(parts.values())?, mask.tensor()?.clone())?.into_value()
+        }
         None => ops::reshape(values, vec![-1_i64])?,
     };
     let none = ops::cast(ops::zeros_like(crate::axes::positions(values)?)?, extenso_types::DType::I64)?;

@@ -4,7 +4,7 @@ use super::counts::Counts;
 use super::pick::first_of;
 use super::{Beside, along, along_one, count, in_shape_of, only, rows_value};
 use crate::args::{int, typed_ref};
-use crate::axes::{dim, is_ragged, outer, rank};
+use crate::axes::{dim, is_ragged, outer, positions, rank, zeros_of};
 use crate::masked::{MaskedTensor, without_missing_rows};
 use crate::missing::{lacks_rows_alone, may_lack};
 use crate::ragged::columns::{across, across_changed};
@@ -254,6 +254,14 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
     {
         // Lists that are missing stay so.
         return masked_by(repeat(lists.values(), counts, Some(int(at)))?, lists.mask());
+    }
+    if let (Some(at), Some(lists)) = (at.filter(|&at| !is_ragged(x, at)), typed_ref::<MaskedTensor>(x))
+        && lists.mask_rank()? < rank(x)?
+    {
+        // Lists that are missing as a whole are repeated as such.
+        let first: Vec<i64> = std::iter::once(at).chain(0..at).map(int).collect();
+        let places = positions(&ops::transpose(zeros_of(lists.values(), at + 1)?, Some(first))?)?;
+        return ops::take(x, ops::repeat(places, counts, Some(0))?, int(at)).map_err(|e| e.at("repeat"));
     }
     let Some(at) = at.filter(|&at| is_ragged(x, at)) else { return ops::repeat(x, counts, axis) };
     let repeated = || {

@@ -183,7 +183,7 @@ fn part_of_each(
 pub fn take_per_row(x: &Value, indices: &Value, axis: i64) -> Result<Value> {
     let taken = || match normalize_axis(axis, rank(x)?)? {
         0 => ops::take(x, indices, 0),
-        axis if rank(indices)? <= axis => Err(Error::shape(format!("the indices have rank {}", rank(indices)?))
+        axis if rank(indices)? != axis + 1 => Err(Error::shape(format!("the indices have rank {}", rank(indices)?))
             .at("indices")
             .wanted(format!("the {axis} axes before the axis, and one more"))),
         axis => take_in_rows(x, indices, axis),

@@ -87,7 +87,8 @@ impl Operands {
     /// The operands with nothing in rows where the mask is false: what they have there need not agree. None if rows have different ranks.
     pub(super) fn rows_there(&self, mask: &Tensor) -> Result<Option<Vec<Arg>>> {
         let of_one_value = |rows: &RaggedTensor| match rows.partition().data() {
-            Ok(data) => data.all_have_length_one(),
+            // Without a row nothing says so, and a dense operand is cut into rows too.
+            Ok(data) => data.nrows() > 0 && data.all_have_length_one(),
             Err(_) => rows.partition().spec().uniform_row_length == Some(1),
         };
         let (mut single, mut several) = (true, None);

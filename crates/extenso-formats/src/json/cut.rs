@@ -4,7 +4,7 @@
 //! bytes of the blocks are those of the input, and what is wrong with them is found where it is. Up to a fault of its syntax an
 //! array is followed as its reader does; behind one nothing is read.
 
-use super::split::{is_array, is_blank, mark_len};
+use super::split::{MARK, is_array, is_blank};
 use std::io::{self, BufRead, Read};
 
 /// Where in an array the bytes that were read so far end.
@@ -131,12 +131,33 @@ fn more(source: &mut dyn BufRead, text: &mut Vec<u8>) -> io::Result<bool> {
 
 /// Reads to the first byte that is not blank, behind a byte order mark, and says whether it begins an array, which it does within `size` bytes.
 ///
+/// What begins like a mark and is none is read as far as it is like one: no line is at its end then.
 /// Errors: what the operating system refuses.
 pub fn begin(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<bool> {
-    let marks = |text: &[u8]| b"\xef\xbb".starts_with(text);
-    let blank = |text: &[u8]| text[mark_len(text)..].last().is_none_or(|byte| is_blank(&[*byte]));
-    while (marks(text) || blank(text)) && text.len() < size.max(HEAD) && source.take(1).read_to_end(text)? > 0 {}
+    while text.len() < size.max(HEAD) {
+        let Some(byte) = first(source)? else { break };
+        let marks = MARK.starts_with(text) && MARK.get(text.len()) == Some(&byte);
+        if !marks && !text.is_empty() && text.len() < MARK.len() && MARK.starts_with(text) {
+            break;
+        }
+        source.consume(1);
+        text.push(byte);
+        if !marks && !is_blank(&[byte]) {
+            break;
+        }
+    }
     Ok(is_array(text))
+}
+
+/// The first byte that a source has, which stays there; none at its end.
+fn first(source: &mut dyn BufRead) -> io::Result<Option<u8>> {
+    loop {
+        match source.fill_buf() {
+            Ok(bytes) => return Ok(bytes.first().copied()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// How far an array may stand from the start of a source, however small the blocks are.
@@ -179,6 +200,20 @@ mod tests {
             let blocks: Vec<&str> = blocks.iter().map(|block| block.strip_prefix(',').unwrap_or(block)).collect();
             assert_eq!((blocks, begun), (wanted.iter().map(String::as_str).collect(), items.len()), "{n} {room}");
         }
+    }
+
+    #[test]
+    fn what_begins_like_a_mark_ends_no_line() {
+        let begun = |mut input: &[u8]| {
+            let mut text = Vec::new();
+            (begin(&mut input, 1, &mut text).expect("reads"), text)
+        };
+        assert_eq!(begun(b"\xef\n[1]"), (false, b"\xef".to_vec()));
+        assert_eq!(begun(b"\xef\xbb\n[1]"), (false, b"\xef\xbb".to_vec()));
+        assert_eq!(begun(b"\xef\xbb\xbf\n [1]"), (true, b"\xef\xbb\xbf\n [".to_vec()));
+        assert_eq!(begun(b"\n [1]"), (true, b"\n [".to_vec()));
+        assert_eq!(begun(b" {}"), (false, b" {".to_vec()));
+        assert_eq!(begun(b""), (false, Vec::new()));
     }
 
     #[test]

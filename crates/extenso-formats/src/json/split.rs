@@ -106,9 +106,12 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
+/// The byte order mark of UTF-8.
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The length of the byte order mark that the input begins with, if it does.
 pub fn mark_len(input: &[u8]) -> usize {
-    if input.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+    if input.starts_with(MARK) { MARK.len() } else { 0 }
 }
 
 /// The length of the first line, its end included.
