@@ -63,7 +63,7 @@ impl PyConcrete {
     ///
     /// The source is lines of JSON, an array of records, or an Arrow file or stream, packed by gzip or zstd or not, Avro or Parquet, as bytes, a path or a
     /// file object, or a list of dicts; what it is, its first bytes tell, then its name. It may also be what another library holds, with
-    /// `__arrow_c_stream__` or `__arrow_c_array__`: a table, a frame, a relation, a reader of batches, of which one batch is held at a time. A row that does not fit raises, with its number, byte offset and path; with
+    /// `__arrow_c_stream__` or `__arrow_c_array__`: a table, a frame, a relation, a reader of batches, of which one is held at a time where there is a `target`. A row that does not fit raises, with its number, byte offset and path; with
     /// `on_error="skip"` it is left out, with `"default"` it holds zeros, empty rows and missing values, and the result is
     /// `(results, bad)`, where `bad` lists these rows.
     ///
