@@ -4,6 +4,8 @@
 //! needed is there without fields, and costs nothing.
 
 use crate::records::is;
+#[cfg(feature = "ipc")]
+use crate::records::is_record;
 use extenso_core::{Tensor, TypeSpec, Value};
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
 use extenso_types::{
@@ -20,6 +22,9 @@ pub struct Needs {
     pub places: Vec<Option<usize>>,
     /// How many leaves the argument has.
     leaves: usize,
+    /// The argument, all of it, where it is a value and no nest of them.
+    #[cfg(feature = "ipc")]
+    argument: Option<Spec>,
 }
 
 impl Needs {
@@ -35,7 +40,44 @@ impl Needs {
         marks.needed.resize(leaves, true);
         let mut keep = Keep { needed: &marks.needed, next: 0, places: Vec::new() };
         let spec = keep.nest(specs)?;
-        Ok(Needs { spec, places: keep.places, leaves })
+        #[cfg(feature = "ipc")]
+        let argument = if let Nest::Leaf(spec) = specs { Some(spec.clone()) } else { None };
+        Ok(Needs {
+            spec,
+            places: keep.places,
+            leaves,
+            #[cfg(feature = "ipc")]
+            argument,
+        })
+    }
+
+    /// What a function needs of the argument that has data, or of all of them as fields of one.
+    ///
+    /// Errors: as [`Needs::new`].
+    #[cfg(feature = "ipc")]
+    pub fn of(function: &extenso_graph::Concrete) -> Result<Needs> {
+        Needs::new(function.record_spec(), &function.graph().needed_inputs())
+    }
+
+    /// Whether the only column of some rows holds the argument; otherwise each column is a field of it. Of columns it is told how they are
+    /// named, and whether they hold records.
+    ///
+    /// Records that may be missing, and those that a type of a user is stored as, are written as one column: it is told by records in
+    /// it, and by its name, which is that of no field.
+    /// Errors: several columns, for an argument that is no record.
+    #[cfg(feature = "ipc")]
+    pub fn in_column(&self, columns: &[(&str, bool)]) -> Result<bool> {
+        let (Some(spec), true) = (&self.argument, self.spec.is_some()) else { return Ok(false) };
+        match (record_of(spec), columns) {
+            (Some(record), [(name, true)]) => {
+                let plain = matches!(spec, Spec::Ext(ext) if is::<StructSpec>(ext));
+                Ok(!plain && record.component(&Segment::field(*name)).is_none())
+            }
+            (None, [_]) => Ok(true),
+            (Some(_), _) => Ok(false),
+            (None, columns) => Err(Error::dtype(format!("the rows have {} columns", columns.len()))
+                .wanted(format!("one, for an argument that is {spec}"))),
+        }
     }
 
     /// The leaves of the argument, from those of a value of the spec.
@@ -85,6 +127,16 @@ impl Needs {
     pub fn none(&self) -> Vec<Option<Value>> {
         vec![None; self.leaves]
     }
+}
+
+/// The record that a value is where it is not missing, if it is one.
+#[cfg(feature = "ipc")]
+pub(crate) fn record_of(spec: &Spec) -> Option<&ExtSpec> {
+    let Spec::Ext(ext) = spec else { return None };
+    if is::<MaskedTensorSpec>(ext) {
+        return ext.component(&Segment::Itself).and_then(record_of);
+    }
+    (is::<StructSpec>(ext) || is_record(ext)).then_some(ext)
 }
 
 /// Which leaves are needed, with those that they cannot be without.

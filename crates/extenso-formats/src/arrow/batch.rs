@@ -24,16 +24,17 @@ const VALUE: &str = "value";
 /// The rows of a value as columns, whose schema follows from the spec of the value alone.
 ///
 /// A dict of values has a column for each, a record one for each field, and another value, of a type that is stored as a record too, one that
-/// is named `value`.
+/// is named `value`; so have records that may be missing.
 /// Errors: a value that Arrow has no array for; values, or parts of one, with another number of rows.
 pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
     let rows = rows_of(value)?;
     let (fields, columns) = match value {
         Nest::Leaf(leaf) => {
-            let (field, array) = to_arrow_field(leaf)?;
-            match settled(&array, &leaf.spec()?)?.as_struct_opt() {
-                // Columns have no field around them that could say what type they are of.
-                Some(record) if record.nulls().is_none() && field.metadata().is_empty() => {
+            let ((field, array), spec) = (to_arrow_field(leaf)?, leaf.spec()?);
+            // Columns have no field around them that could say what type they are of, or which rows are missing.
+            let bare = field.metadata().is_empty() && !matches!(&spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext));
+            match settled(&array, &spec)?.as_struct_opt() {
+                Some(record) if record.nulls().is_none() && bare => {
                     (record.fields().clone(), record.columns().to_vec())
                 }
                 _ => one_column(VALUE, leaf)?,

@@ -7,7 +7,7 @@ use super::levels::{below, checked_levels};
 use super::moved::{end_to_end, joined};
 use super::parts::part;
 use super::registered;
-use crate::columns::{BadRows, MAX_REPORTED, OnError};
+use crate::columns::{BadRows, OnError};
 use crate::ops::any_rows;
 use crate::policy::field_rows;
 use crate::project::Wanted;
@@ -58,7 +58,7 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
             Some(spec) => field_rows(field, chunk, before, Vec::new(), options.on_error, spec)?,
             None => pruned(field, chunk, &wanted, before, options.on_error)?,
         };
-        add(&mut bad, faults);
+        bad.add(&faults);
         before += chunk.len();
         read.push(value);
     }
@@ -82,13 +82,6 @@ pub fn has_components(field: &Field) -> bool {
     let named = extension_name(field).zip(text);
     named.is_some_and(|(name, text)| registered::frame(name, text).is_some())
         || below(field.data_type()).into_iter().any(|field| has_components(field))
-}
-
-/// Adds the bad rows of a chunk that comes behind others.
-fn add(bad: &mut BadRows, next: BadRows) {
-    bad.rows.extend(next.rows);
-    bad.first.extend(next.first.into_iter().take(MAX_REPORTED - bad.first.len()));
-    bad.defaulted.append(&next.defaulted);
 }
 
 fn pruned(

@@ -24,7 +24,8 @@ use std::sync::Arc;
 
 #[cfg(feature = "ipc")]
 pub(super) use layouts::runs_of;
-pub(super) use layouts::{Items, lists_of, without_runs};
+pub(crate) use layouts::without_runs;
+pub(super) use layouts::{Items, lists_of};
 pub(crate) use layouts::{nulls_of, picked_of, repeated, uniform_items};
 
 /// The value of an array, sharing its buffers.

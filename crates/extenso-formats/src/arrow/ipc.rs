@@ -16,6 +16,7 @@ use super::chunks::{ArrowOptions, from_chunks};
 use super::decode::{columns_there, named};
 use super::export::to_arrow_field;
 use super::levels::checked_columns;
+use crate::needs::record_of;
 use crate::project::Wanted;
 use crate::records::is;
 use crate::run::Rows;
@@ -31,7 +32,7 @@ use cover::covered;
 use extenso_core::Value;
 use extenso_core::kernels::pool::affordable;
 use extenso_ext::StructSpec;
-use extenso_types::{Error, Path, Result, Segment, Spec};
+use extenso_types::{Error, Path, Result, Segment};
 pub(crate) use lacking::known;
 #[cfg(all(test, feature = "parquet"))]
 pub(crate) use lacking::make_unknown;
@@ -382,12 +383,15 @@ fn asked(schema: &Schema, options: &ArrowOptions) -> Result<Option<Vec<usize>>> 
     }
     let wanted = Wanted::of_paths(options.paths.as_deref()).map_err(|e| e.at("paths"))?;
     let named: Option<Vec<String>> = match &options.spec {
-        Some(Spec::Ext(ext)) if is::<StructSpec>(ext) => {
-            let fields = named(ext).filter(|(name, _)| wanted.field(name).is_some());
-            columns_there(&Path::root(), schema.fields(), fields.clone())?;
-            Some(fields.map(|(name, _)| name.to_string()).collect())
-        }
-        Some(_) => None,
+        // An only column may be the value itself.
+        Some(spec) => match record_of(spec).filter(|ext| is::<StructSpec>(ext) && schema.fields().len() > 1) {
+            Some(ext) => {
+                let fields = named(ext).filter(|(name, _)| wanted.field(name).is_some());
+                columns_there(&Path::root(), schema.fields(), fields.clone())?;
+                Some(fields.map(|(name, _)| name.to_string()).collect())
+            }
+            None => None,
+        },
         None if wanted.is_all() => None,
         None => {
             let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();

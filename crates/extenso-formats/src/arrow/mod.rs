@@ -34,13 +34,15 @@ pub(crate) use decode::{columns_there, named};
 pub(crate) use decode::{defaults, rows_as};
 pub use decode::{from_arrow_as, from_arrow_field_as};
 pub use export::{to_arrow, to_arrow_field};
-#[cfg(feature = "ipc")]
+#[cfg(feature = "parquet")]
 pub(crate) use import::field_of;
 #[cfg(feature = "avro")]
 pub(crate) use import::nulls_of;
 pub(crate) use import::picked_of;
 #[cfg(feature = "avro")]
 pub(crate) use import::uniform_items;
+#[cfg(feature = "ipc")]
+pub(crate) use import::without_runs;
 pub use import::{from_arrow, from_arrow_field};
 #[cfg(feature = "parquet")]
 pub(crate) use import::{repeated, rows_of_field};
@@ -49,7 +51,7 @@ pub(crate) use ipc::make_unknown;
 #[cfg(feature = "ipc")]
 pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 #[cfg(feature = "ipc")]
-pub(crate) use ipc::{IpcReader, guarded, is_schema};
+pub(crate) use ipc::{IpcReader, is_schema};
 #[cfg(feature = "parquet")]
 pub(crate) use ipc::{known, schema_in_message};
 #[cfg(feature = "parquet")]

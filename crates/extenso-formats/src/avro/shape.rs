@@ -6,6 +6,7 @@ use super::node::{Branch, Child, Data, Node, Part, Tags, Union, no_bits, no_ends
 use super::numbers::{Cell, Ints};
 use super::schema::{Kind, Schema, TEXT, Type, TypeId};
 use crate::arrow::no_column;
+use crate::needs::Needs;
 use crate::plan::MAX_FIXED;
 use crate::project::{MAX_LEVELS, Wanted};
 use crate::records::{is, is_record};
@@ -26,6 +27,10 @@ pub enum Want<'a> {
     Nothing,
     Paths(&'a Wanted),
     Spec(&'a Spec),
+    /// What a function needs of its argument, of the rows.
+    Argument(&'a Needs),
+    /// The value of the only field.
+    Only(&'a Spec),
 }
 
 /// The node of the rows.
@@ -33,7 +38,33 @@ pub enum Want<'a> {
 /// Errors: a path that leads nowhere; a field of a spec that the file lacks and that is not optional, with those that there are; a record
 /// that holds itself, where all of it is wanted; too many fields.
 pub fn compile(schema: &Schema, want: Want<'_>) -> Result<Node> {
+    let want = match want {
+        Want::Argument(needs) => match &needs.spec {
+            Some(spec) if columns(schema).map_or(Ok(false), |columns| needs.in_column(&columns))? => Want::Only(spec),
+            Some(spec) => Want::Spec(spec),
+            None => Want::Nothing,
+        },
+        want => want,
+    };
     Compiler { schema, nodes: 0, above: Vec::new() }.node(schema.root, want, "", &Path::root())
+}
+
+/// The fields of the rows, and whether they hold records; none of rows that are no records.
+fn columns(schema: &Schema) -> Option<Vec<(&str, bool)>> {
+    let Kind::Record { fields, .. } = &schema.of(there(schema, schema.root)).kind else { return None };
+    let is_record = |of: TypeId| matches!(schema.of(there(schema, of)).kind, Kind::Record { .. });
+    Some(fields.iter().map(|field| (&*field.name, is_record(field.of))).collect())
+}
+
+/// What a type is that may be null, where it is not.
+fn there(schema: &Schema, id: TypeId) -> TypeId {
+    match &schema.of(id).kind {
+        Kind::Union(branches) => {
+            let mut others = branches.iter().copied().filter(|id| schema.of(*id).kind != Kind::Null);
+            others.next().filter(|_| others.next().is_none()).unwrap_or(id)
+        }
+        _ => id,
+    }
 }
 
 struct Compiler<'s> {
@@ -144,7 +175,7 @@ impl Compiler<'_> {
                 let item = ext.components.iter().map(|(_, spec)| spec).find(|spec| !matches!(spec, Spec::Partition(_)));
                 item.map_or(Want::All, Want::Spec)
             }
-            Want::Spec(_) | Want::All => Want::All,
+            Want::Spec(_) | Want::Only(_) | Want::Argument(_) | Want::All => Want::All,
             Want::Nothing => Want::Nothing,
         })
     }
@@ -162,7 +193,7 @@ impl Compiler<'_> {
     fn record(&mut self, fields: &[super::schema::Field], want: Want<'_>, at: &Path) -> Result<Made> {
         match want {
             Want::Paths(wanted) if !wanted.is_all() => wanted.check_fields(at, fields.iter().map(|f| &*f.name))?,
-            Want::Spec(Spec::Ext(ext)) if is::<StructSpec>(ext) => there(ext, fields, at)?,
+            Want::Spec(Spec::Ext(ext)) if is::<StructSpec>(ext) => all_there(ext, fields, at)?,
             _ => {}
         }
         let (mut parts, mut solid, mut hollow, mut weight, mut arrow) =
@@ -173,10 +204,9 @@ impl Compiler<'_> {
                 Want::Spec(Spec::Ext(ext)) if is_record(ext) => {
                     ext.component(&Segment::Field(field.name.clone())).map(Want::Spec)
                 }
-                // The only column, for a value that is no record.
-                Want::Spec(spec) if fields.len() == 1 => Some(Want::Spec(spec)),
+                Want::Only(spec) => Some(Want::Spec(spec)),
                 Want::Spec(_) | Want::All => Some(Want::All),
-                Want::Nothing => None,
+                Want::Nothing | Want::Argument(_) => None,
             };
             let empty = self.schema.of(field.of).empty;
             if !empty {
@@ -290,7 +320,7 @@ fn unmasked(want: Want<'_>) -> Want<'_> {
 }
 
 /// Checks that a record has the fields of a spec, but for optional ones.
-fn there(ext: &ExtSpec, fields: &[super::schema::Field], at: &Path) -> Result<()> {
+fn all_there(ext: &ExtSpec, fields: &[super::schema::Field], at: &Path) -> Result<()> {
     for (segment, spec) in &ext.components {
         let optional = matches!(spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext));
         let Segment::Field(name) = segment else { continue };

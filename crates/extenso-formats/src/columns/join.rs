@@ -1,6 +1,6 @@
 //! Columns joined end to end: what several threads read becomes what one would have read.
 
-use super::{BadRows, Bits, Column, Decoded, MAX_REPORTED, OffsetVec, TextVec, extend};
+use super::{BadRows, Bits, Column, Decoded, OffsetVec, TextVec, extend};
 use bytemuck::Pod;
 use extenso_core::kernels::pool::reserve;
 use extenso_core::kernels::stream::{FAR, arrived, extend_past_caches};
@@ -13,10 +13,7 @@ impl Decoded {
     pub fn append(&mut self, part: &Decoded) -> Result<()> {
         self.rows += part.rows;
         self.starts.extend(&part.starts);
-        self.bad.rows.extend(&part.bad.rows);
-        let room = MAX_REPORTED.saturating_sub(self.bad.first.len());
-        self.bad.first.extend(part.bad.first.iter().take(room).cloned());
-        self.bad.defaulted.append(&part.bad.defaulted);
+        self.bad.add(&part.bad);
         let done = self.columns.0.iter_mut().zip(&part.columns.0).try_for_each(|(column, part)| column.append(part));
         arrived();
         done

@@ -54,6 +54,14 @@ impl BadRows {
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
+
+    /// Adds those of the rows that come next.
+    pub(crate) fn add(&mut self, next: &BadRows) {
+        self.rows.extend(&next.rows);
+        let room = MAX_REPORTED.saturating_sub(self.first.len());
+        self.first.extend(next.first.iter().take(room).cloned());
+        self.defaulted.append(&next.defaulted);
+    }
 }
 
 /// The columns of the records that were read.

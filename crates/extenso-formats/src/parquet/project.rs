@@ -7,6 +7,7 @@
 use super::cells;
 use super::times::scales;
 use crate::arrow::{check_whole, columns_there, named};
+use crate::needs::record_of;
 use crate::project::Wanted;
 use crate::records::{is, is_record};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
@@ -80,17 +81,15 @@ pub fn columns_of_paths(fields: &Fields, wanted: &Wanted) -> Result<Vec<usize>> 
     Ok(with_both_halves(fields, walk.chosen))
 }
 
-/// The columns that records of this spec, or values of it in the only column, are made of. An optional field that the file lacks has none.
+/// The columns that records of this spec, or values of it in the only `column`, are made of. An optional field that the file lacks has none.
 ///
 /// Errors: the file lacks a field that is not optional, with the columns that there are.
-pub fn columns_of_spec(fields: &Fields, spec: &Spec) -> Result<Vec<usize>> {
+pub fn columns_of_spec(fields: &Fields, spec: &Spec, column: bool) -> Result<Vec<usize>> {
     let mut walk = Walk::default();
-    match (spec, &fields[..]) {
-        (Spec::Ext(ext), _) if is_record(ext) => {
-            walk.fields_of_spec(&Path::root(), fields, ext)?;
-        }
-        (_, [only]) => walk.of_spec(&Path::root(), only.data_type(), spec)?,
-        _ => {}
+    match (&fields[..], record_of(spec)) {
+        ([only], _) if column => walk.of_spec(&Path::root(), only.data_type(), spec)?,
+        (_, Some(record)) => walk.fields_of_spec(&Path::root(), fields, record)?,
+        (_, None) => {}
     }
     Ok(with_both_halves(fields, walk.chosen))
 }

@@ -22,7 +22,7 @@ use crate::project::Wanted;
 use crate::run::Rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_schema::{ArrowError, Field};
+use arrow_schema::{ArrowError, Field, Fields};
 use extenso_core::side_by_side;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use parquet::arrow::ProjectionMask;
@@ -198,7 +198,7 @@ impl Opened {
         opened.chosen = match &opened.spec {
             Some(spec) => {
                 opened.metadata = in_units(opened.metadata.clone(), &units_of(&opened.columns, spec))?;
-                columns_of_spec(&fields, spec)?
+                columns_of_spec(&fields, spec, false)?
             }
             None => columns_of_paths(&fields, &wanted).map_err(|e| e.at("paths"))?,
         };
@@ -237,12 +237,17 @@ impl Opened {
         Ok(Opened { source: source.clone(), metadata, columns, chosen, groups, wanted, spec, on_error })
     }
 
-    /// Wants the columns that records of this spec are made of.
+    /// The columns of the file.
+    pub fn fields(&self) -> &Fields {
+        self.metadata.schema().fields()
+    }
+
+    /// Wants the columns that records of this spec are made of, or a value of it in the only `column`.
     ///
     /// Errors: the file lacks a field that is not optional.
-    pub fn choose(&mut self, spec: &Spec) -> Result<()> {
+    pub fn choose(&mut self, spec: &Spec, column: bool) -> Result<()> {
         self.metadata = in_units(self.metadata.clone(), &units_of(&self.columns, spec))?;
-        self.chosen = columns_of_spec(self.metadata.schema().fields(), spec)?;
+        self.chosen = columns_of_spec(self.metadata.schema().fields(), spec, column)?;
         self.known()
     }
 

@@ -2,16 +2,15 @@
 //!
 //! Invariant: arrays come one after another, and one is held; a long one is read in pieces, which share its buffers.
 
+use super::Blocks;
 use super::look::{Asked, Common};
-use super::rows::{items, leaves};
-use super::{Block, Blocks};
+use super::rows::{Piece, Pieces, Taken, columns_of};
 use crate::arrow::{ArrowOptions, checked_data, checked_levels, from_chunks};
 use crate::columns::OnError;
 use crate::needs::Needs;
-use crate::run::{Rows, run_leaves};
-use arrow_array::cast::AsArray;
+use crate::run::Rows;
 use arrow_array::{Array, ArrayRef, new_empty_array};
-use arrow_schema::{DataType, FieldRef};
+use arrow_schema::FieldRef;
 use extenso_core::Value;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Result, Spec};
@@ -22,17 +21,15 @@ const ROWS: usize = 1 << 16;
 /// Arrays of one field, as they come.
 pub type Arrays<'a> = Box<dyn Iterator<Item = Result<ArrayRef>> + Send + 'a>;
 
-/// A block for each piece.
-struct ArrayBlocks<'a> {
+/// Arrays of one field, the long ones in pieces of so many rows.
+struct ArrayPieces<'a> {
+    field: FieldRef,
     arrays: Arrays<'a>,
-    needs: Needs,
-    on_error: OnError,
+    most: usize,
     /// What is left of the array that came last, of which there is none before the first.
     rest: Option<ArrayRef>,
-    empty: ArrayRef,
-    row: usize,
-    bytes: u64,
-    given: bool,
+    /// The bytes of the arrays before it, those of it, and how many rows it had.
+    bytes: (u64, u64, usize),
 }
 
 /// Opens arrays for a function: those of records, or of the values of its only argument.
@@ -44,62 +41,60 @@ pub fn open_arrays<'a>(
     arrays: Arrays<'a>,
     on_error: OnError,
 ) -> Result<Box<dyn Blocks + 'a>> {
-    let (needs, empty) = opened(function, field)?;
-    Ok(Box::new(ArrayBlocks { arrays, needs, on_error, rest: None, empty, row: 0, bytes: 0, given: false }))
+    let (taken, pieces) = opened(function, field, arrays, on_error, ROWS)?;
+    Ok(Box::new(taken.blocks(pieces)?))
 }
 
-/// What a function needs of arrays of this field, and one without rows.
-fn opened(function: &Concrete, field: &FieldRef) -> Result<(Needs, ArrayRef)> {
+fn opened<'a>(
+    function: &Concrete,
+    field: &FieldRef,
+    arrays: Arrays<'a>,
+    on_error: OnError,
+    most: usize,
+) -> Result<(Taken, ArrayPieces<'a>)> {
     checked_levels(field.data_type())?;
-    let needs = Needs::new(function.record_spec(), &function.graph().needed_inputs())?;
-    let empty = new_empty_array(field.data_type());
-    // What does not fit by its type is told before a row is read.
-    leaves(&needs, &values(&needs, &empty)?, 0, Vec::new(), OnError::Raise)?;
-    Ok((needs, empty))
+    let needs = Needs::of(function)?;
+    let taken = Taken::new(needs, columns_of(field.data_type()), on_error)?;
+    Ok((taken, ArrayPieces { field: field.clone(), arrays, most, rest: None, bytes: (0, 0, 0) }))
 }
 
-/// The rows as what a function takes.
-///
-/// Errors: very many rows without data; several columns, for an argument that is no record.
-fn values(needs: &Needs, rows: &ArrayRef) -> Result<ArrayRef> {
-    checked_data(rows)?;
-    match rows.data_type() {
-        DataType::Struct(_) => items(needs, rows.as_struct().clone()),
-        _ => Ok(rows.clone()),
-    }
-}
-
-impl ArrayBlocks<'_> {
-    /// The next rows, as many as a piece has at most.
-    fn piece(&mut self) -> Result<Option<ArrayRef>> {
-        let array = match self.rest.take() {
-            Some(array) => array,
-            None => match self.arrays.next().transpose()? {
-                Some(array) => {
-                    self.bytes = self.bytes.saturating_add(array.get_array_memory_size() as u64);
-                    array
-                }
-                // Without an array there is a block without rows, which still tells what the results are.
-                None if !self.given => self.empty.clone(),
-                None => return Ok(None),
-            },
-        };
-        self.given = true;
-        if array.len() > ROWS {
-            self.rest = Some(array.slice(ROWS, array.len() - ROWS));
-            return Ok(Some(array.slice(0, ROWS)));
+impl ArrayPieces<'_> {
+    fn array(&mut self) -> Result<Option<ArrayRef>> {
+        if let Some(rest) = self.rest.take() {
+            return Ok(Some(rest));
         }
+        let Some(array) = self.arrays.next().transpose()? else { return Ok(None) };
+        checked_data(&array)?;
+        // A slice counts as the bytes that are its own.
+        let size = array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_buffer_memory_size());
+        self.bytes = (self.bytes.0.saturating_add(self.bytes.1), size as u64, array.len());
         Ok(Some(array))
     }
+
+    fn piece(&self, rows: ArrayRef) -> Piece {
+        Piece { field: self.field.clone(), rows, bad: Vec::new() }
+    }
 }
 
-impl Blocks for ArrayBlocks<'_> {
-    fn next(&mut self) -> Result<Option<Block>> {
-        let Some(rows) = self.piece()? else { return Ok(None) };
-        let given = values(&self.needs, &rows)?;
-        let (leaves, bad) = leaves(&self.needs, &given, self.row, Vec::new(), self.on_error)?;
-        self.row += rows.len();
-        Ok(Some(Block { leaves, rows: self.row, bytes: self.bytes, bad }))
+impl Pieces for ArrayPieces<'_> {
+    fn next(&mut self) -> Result<Option<Piece>> {
+        let Some(array) = self.array()? else { return Ok(None) };
+        if array.len() > self.most {
+            self.rest = Some(array.slice(self.most, array.len() - self.most));
+            return Ok(Some(self.piece(array.slice(0, self.most))));
+        }
+        Ok(Some(self.piece(array)))
+    }
+
+    fn none(&mut self) -> Result<Piece> {
+        Ok(self.piece(new_empty_array(self.field.data_type())))
+    }
+
+    fn bytes(&self, _: usize) -> u64 {
+        let (before, own, rows) = self.bytes;
+        let left = self.rest.as_ref().map_or(0, |rest| rest.len());
+        let done = own as f64 * (rows - left) as f64 / rows.max(1) as f64;
+        before.saturating_add(done as u64)
     }
 }
 
@@ -112,18 +107,8 @@ pub fn run_arrays(
     arrays: Arrays<'_>,
     on_error: OnError,
 ) -> Result<Rows<Nest<Value>>> {
-    let (needs, empty) = opened(function, field)?;
-    let given: Vec<ArrayRef> = arrays.map(|rows| values(&needs, &rows?)).collect::<Result<_>>()?;
-    let rows = match given.as_slice() {
-        [] => values(&needs, &empty)?,
-        [only] => only.clone(),
-        several => {
-            let parts: Vec<&dyn Array> = several.iter().map(|part| &**part).collect();
-            super::arrow::in_one(&parts)?
-        }
-    };
-    let (leaves, bad) = leaves(&needs, &rows, 0, Vec::new(), on_error)?;
-    Ok(Rows { value: run_leaves(function, &leaves)?, bad, visited: Vec::new() })
+    let (taken, pieces) = opened(function, field, arrays, on_error, usize::MAX)?;
+    taken.run(function, pieces, Vec::new())
 }
 
 /// The spec of the rows of arrays: that of the value which they become, with any number of rows.

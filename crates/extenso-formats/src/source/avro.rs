@@ -1,64 +1,54 @@
 //! Avro as a source: of each block the fields that a function needs.
 
+use super::SourceOptions;
 use super::look::{Asked, Common, Look};
-use super::rows::{items, leaves};
-use super::{Block, Blocks, SourceOptions};
+use super::rows::{Piece, PieceBlocks, Pieces, Taken, columns_of};
 use crate::arrow::{first_rows, from_arrow_field};
 use crate::avro::{Batch, Reader, Want};
-use crate::columns::OnError;
 use crate::needs::Needs;
 use arrow_array::ArrayRef;
-use arrow_array::cast::AsArray;
 use extenso_graph::Concrete;
 use extenso_types::{Result, Spec};
 use std::io::BufRead;
 
-/// Blocks of rows: those of the file, put together until they have about as many bytes as a block has.
-pub struct AvroBlocks<R> {
+/// The blocks of the file, put together until they have about as many bytes as a block has.
+pub struct AvroPieces<R> {
     reader: Reader<R>,
-    needs: Needs,
-    on_error: OnError,
     block: usize,
-    row: usize,
-    given: bool,
 }
 
-impl<R: BufRead> AvroBlocks<R> {
-    /// The leaves that a function needs, of the rows of this file.
-    ///
-    /// Errors: a malformed file; a needed field that is missing or of another type, with path, what came and what is wanted.
-    pub fn new(function: &Concrete, source: R, options: &SourceOptions) -> Result<AvroBlocks<R>> {
-        let needs = Needs::new(function.record_spec(), &function.graph().needed_inputs())?;
-        let want = needs.spec.as_ref().map_or(Want::Nothing, Want::Spec);
-        let mut reader = Reader::open(source, want, options.on_error)?;
-        // What does not fit by its type is told before a row is read.
-        leaves(&needs, &values(&needs, reader.empty()?.rows)?, 0, Vec::new(), OnError::Raise)?;
-        let (on_error, block) = (options.on_error, options.block.max(1));
-        Ok(AvroBlocks { reader, needs, on_error, block, row: 0, given: false })
+/// The blocks of a file for a function.
+///
+/// Errors: a malformed file; a needed field that is missing or of another type, with path, what came and what is wanted.
+pub fn open_avro<R: BufRead + Send>(
+    function: &Concrete,
+    source: R,
+    options: &SourceOptions,
+) -> Result<PieceBlocks<AvroPieces<R>>> {
+    let needs = Needs::of(function)?;
+    let reader = Reader::open(source, Want::Argument(&needs), options.on_error)?;
+    let taken = Taken::new(needs, columns_of(reader.field().data_type()), options.on_error)?;
+    taken.blocks(AvroPieces { reader, block: options.block.max(1) })
+}
+
+impl<R: BufRead + Send> Pieces for AvroPieces<R> {
+    fn next(&mut self) -> Result<Option<Piece>> {
+        Ok(self.reader.next(self.block)?.map(|batch| self.piece(batch)))
+    }
+
+    fn none(&mut self) -> Result<Piece> {
+        let none = self.reader.empty()?;
+        Ok(self.piece(none))
+    }
+
+    fn bytes(&self, _: usize) -> u64 {
+        self.reader.bytes()
     }
 }
 
-impl<R: BufRead + Send> Blocks for AvroBlocks<R> {
-    fn next(&mut self) -> Result<Option<Block>> {
-        let Batch { rows, count, bad } = match self.reader.next(self.block)? {
-            Some(batch) => batch,
-            // Without a row there is a block without rows, which still tells what the results are.
-            None if !self.given => self.reader.empty()?,
-            None => return Ok(None),
-        };
-        self.given = true;
-        let (leaves, bad) = leaves(&self.needs, &values(&self.needs, rows)?, self.row, bad, self.on_error)?;
-        self.row += count;
-        let bytes = self.reader.bytes();
-        Ok(Some(Block { leaves, rows: self.row, bytes, bad }))
-    }
-}
-
-/// The rows as what a function takes: records, the values of the only column, or values that stand in the file by themselves.
-fn values(needs: &Needs, rows: ArrayRef) -> Result<ArrayRef> {
-    match rows.as_struct_opt() {
-        Some(records) => items(needs, records.clone()),
-        None => Ok(rows),
+impl<R: BufRead> AvroPieces<R> {
+    fn piece(&self, batch: Batch) -> Piece {
+        Piece { field: self.reader.field().clone(), rows: batch.rows, bad: batch.bad }
     }
 }
 

@@ -276,7 +276,7 @@ pub fn open_file(function: &Arc<Concrete>, path: &Path, options: &SourceOptions)
     let (opened, options) = opened(path, options)?;
     match opened {
         #[cfg(feature = "parquet")]
-        Opened::Columns(source) => Ok(Box::new(parquet::ParquetBlocks::new(function, &source, &options)?)),
+        Opened::Columns(source) => Ok(Box::new(parquet::open_parquet(function, &source, &options)?)),
         Opened::Reader(source) => open_reader(function, source, &options),
     }
 }
@@ -322,11 +322,11 @@ pub fn open_reader<'a>(
         Format::Json => Box::new(json::JsonBlocks::new(function, source, options)?),
         Format::Csv => Box::new(csv::CsvBlocks::new(function, source, options)?),
         #[cfg(feature = "ipc")]
-        Format::Arrow | Format::Arrows => Box::new(arrow::ArrowBlocks::new(function, source, options.on_error)?),
+        Format::Arrow | Format::Arrows => Box::new(arrow::open_arrow(function, source, options.on_error)?),
         #[cfg(feature = "avro")]
-        Format::Avro => Box::new(avro::AvroBlocks::new(function, source, options)?),
+        Format::Avro => Box::new(avro::open_avro(function, source, options)?),
         #[cfg(feature = "parquet")]
-        Format::Parquet => Box::new(parquet::ParquetBlocks::new(function, &whole_columns(source)?, options)?),
+        Format::Parquet => Box::new(parquet::open_parquet(function, &whole_columns(source)?, options)?),
         #[cfg(feature = "proto")]
         format @ (Format::Protobuf | Format::TfRecord) => {
             let (framing, content) = (framing_of(format), content_of(options)?);

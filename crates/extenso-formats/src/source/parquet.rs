@@ -1,55 +1,71 @@
 //! Parquet as a source: the columns that a function needs, some rows of them at a time.
 
+use super::SourceOptions;
 use super::look::{Asked, Common, Look};
-use super::rows::{items, leaves};
-use super::{Block, Blocks, SourceOptions};
+use super::rows::{Piece, PieceBlocks, Pieces, Taken};
 use crate::columns::OnError;
 use crate::needs::Needs;
 use crate::parquet::{self, Opened, ParquetOptions, ParquetSource, Reader, blocks_of};
-use crate::run::{Rows, run_leaves};
-use arrow_array::Array;
+use crate::run::Rows;
+use arrow_array::StructArray;
 use extenso_core::Value;
 use extenso_graph::Concrete;
 use extenso_types::{Nest, Result, Spec};
 
-/// Blocks of rows.
-pub struct ParquetBlocks {
+/// Some rows at a time.
+pub struct ParquetPieces {
     opened: Opened,
     reader: Reader,
-    needs: Needs,
-    on_error: OnError,
     size: u64,
     total: usize,
-    row: usize,
-    given: bool,
 }
 
-impl ParquetBlocks {
-    /// The leaves that a function needs, of the rows of this file.
-    ///
-    /// Errors: a malformed file; a column that does not fit, with path, what came and what is wanted.
-    pub fn new(function: &Concrete, source: &ParquetSource, options: &SourceOptions) -> Result<ParquetBlocks> {
-        let (opened, needs) = opened(function, source)?;
-        let total = opened.rows()?;
-        let reader = opened.batches(opened.rows_of(options.block)?)?;
-        let (on_error, size) = (options.on_error, source.size());
-        Ok(ParquetBlocks { opened, reader, needs, on_error, size, total, row: 0, given: false })
+/// The blocks of a file for a function.
+///
+/// Errors: a malformed file; a column that does not fit, with path, what came and what is wanted.
+pub fn open_parquet(
+    function: &Concrete,
+    source: &ParquetSource,
+    options: &SourceOptions,
+) -> Result<PieceBlocks<ParquetPieces>> {
+    let (opened, taken) = opened(function, source, options.on_error)?;
+    let (total, size) = (opened.rows()?, source.size());
+    let reader = opened.batches(opened.rows_of(options.block)?)?;
+    taken.blocks(ParquetPieces { opened, reader, size, total })
+}
+
+impl Pieces for ParquetPieces {
+    fn next(&mut self) -> Result<Option<Piece>> {
+        Ok(self.reader.next()?.map(Piece::of_records))
+    }
+
+    fn none(&mut self) -> Result<Piece> {
+        self.opened.empty().map(Piece::of_records)
+    }
+
+    fn bytes(&self, rows: usize) -> u64 {
+        let done = self.size as f64 * rows as f64 / self.total.max(1) as f64;
+        (done as u64).min(self.size)
     }
 }
 
-impl Blocks for ParquetBlocks {
-    fn next(&mut self) -> Result<Option<Block>> {
-        let rows = match self.reader.next()? {
-            Some(rows) => rows,
-            None if !self.given => self.opened.empty()?,
-            None => return Ok(None),
-        };
-        self.given = true;
-        let count = rows.len();
-        let (leaves, bad) = leaves(&self.needs, &items(&self.needs, rows)?, self.row, Vec::new(), self.on_error)?;
-        self.row += count;
-        let done = self.size as f64 * self.row as f64 / self.total.max(1) as f64;
-        Ok(Some(Block { leaves, rows: self.row, bytes: (done as u64).min(self.size), bad }))
+/// All rows in one piece.
+struct Whole {
+    opened: Opened,
+    rows: Option<StructArray>,
+}
+
+impl Pieces for Whole {
+    fn next(&mut self) -> Result<Option<Piece>> {
+        Ok(self.rows.take().map(Piece::of_records))
+    }
+
+    fn none(&mut self) -> Result<Piece> {
+        self.opened.empty().map(Piece::of_records)
+    }
+
+    fn bytes(&self, _: usize) -> u64 {
+        0
     }
 }
 
@@ -58,21 +74,22 @@ impl Blocks for ParquetBlocks {
 /// Errors: a malformed file; a needed column that is missing or of another type, with path, what came and what is wanted; rows that do not
 /// fit, unless `on_error` says otherwise; those of the ops.
 pub fn run_parquet(function: &Concrete, source: &ParquetSource, on_error: OnError) -> Result<Rows<Nest<Value>>> {
-    let (opened, needs) = opened(function, source)?;
-    let rows = opened.whole()?;
-    let (leaves, bad) = leaves(&needs, &items(&needs, rows)?, 0, Vec::new(), on_error)?;
-    Ok(Rows { value: run_leaves(function, &leaves)?, bad, visited: opened.visited() })
+    let (opened, taken) = opened(function, source, on_error)?;
+    let (rows, visited) = (Some(opened.whole()?), opened.visited());
+    taken.run(function, Whole { opened, rows }, visited)
 }
 
-fn opened(function: &Concrete, source: &ParquetSource) -> Result<(Opened, Needs)> {
-    let needs = Needs::new(function.record_spec(), &function.graph().needed_inputs())?;
+fn opened(function: &Concrete, source: &ParquetSource, on_error: OnError) -> Result<(Opened, Taken)> {
+    let needs = Needs::of(function)?;
+    let spec = needs.spec.clone();
     let mut opened = Opened::metadata(source)?;
-    if let Some(spec) = &needs.spec {
-        opened.choose(spec)?;
-        // What does not fit by its type is told before a row is read.
-        leaves(&needs, &items(&needs, opened.no_rows()?)?, 0, Vec::new(), OnError::Raise)?;
+    let taken = Taken::new(needs, Some(opened.fields()), on_error)?;
+    if let Some(spec) = &spec {
+        opened.choose(spec, taken.is_column())?;
+        // What does not fit by its type is told before a row is read, with all the columns that there are.
+        taken.check(&Piece::of_records(opened.no_rows()?))?;
     }
-    Ok((opened, needs))
+    Ok((opened, taken))
 }
 
 /// Rows that are looked at for what they are.

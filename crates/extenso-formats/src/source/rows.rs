@@ -1,41 +1,188 @@
-//! Rows of Arrow arrays as the leaves that a function needs of its argument.
+//! Rows that come as Arrow arrays, as the leaves that a function needs of its argument: block by block, or all.
+//!
+//! Invariant: one array is held. An array has its function's argument as records, in their columns, or in its only column, or is it.
 
+use super::{Block, Blocks};
+#[cfg(feature = "parquet")]
 use crate::arrow::field_of;
+use crate::arrow::{end_to_end, without_runs};
 use crate::columns::{BadRow, BadRows, OnError};
 use crate::needs::Needs;
 use crate::policy::field_rows;
-use crate::records::is_record;
-use arrow_array::{ArrayRef, StructArray};
+use crate::run::{Rows, run_leaves};
+#[cfg(feature = "parquet")]
+use arrow_array::StructArray;
+use arrow_array::{Array, ArrayRef, cast::AsArray, make_array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, FieldRef, Fields};
 use extenso_core::Value;
-use extenso_types::{Error, Result, Spec};
+use extenso_graph::Concrete;
+use extenso_types::{Error, Nest, Path, Result};
+#[cfg(feature = "parquet")]
 use std::sync::Arc;
 
-/// The leaves of a function's argument, of rows of which the first has the number `start`, and some are known not to fit.
-///
-/// Errors: columns that are missing or of another type; rows that do not fit, under the policy that raises.
-pub fn leaves(
-    needs: &Needs,
-    rows: &ArrayRef,
-    start: usize,
-    known: Vec<BadRow>,
-    on_error: OnError,
-) -> Result<(Vec<Option<Value>>, BadRows)> {
-    let Some(spec) = &needs.spec else { return Ok((needs.none(), BadRows::default())) };
-    let (value, bad) = field_rows(&field_of(rows.as_ref()), rows, start, known, on_error, spec)?;
-    let mut found = Vec::with_capacity(needs.places.len());
-    value.push_leaves(&mut found)?;
-    Ok((needs.leaves(found)?, bad))
+/// Some rows of a source, as an array with its field.
+pub struct Piece {
+    pub field: FieldRef,
+    pub rows: ArrayRef,
+    /// Those that are known not to fit, and hold defaults.
+    pub bad: Vec<BadRow>,
 }
 
-/// The rows as what a function takes: records, or the values of the only column.
-///
-/// Errors: several columns, for an argument that is no record.
-pub fn items(needs: &Needs, rows: StructArray) -> Result<ArrayRef> {
-    match (&needs.spec, rows.columns()) {
-        (None, _) => Ok(Arc::new(rows)),
-        (Some(Spec::Ext(ext)), _) if is_record(ext) => Ok(Arc::new(rows)),
-        (_, [only]) => Ok(only.clone()),
-        (Some(spec), columns) => Err(Error::dtype(format!("the rows have {} columns", columns.len()))
-            .wanted(format!("one, for an argument that is {spec}"))),
+#[cfg(feature = "parquet")]
+impl Piece {
+    /// Records, which have no name and are all there.
+    pub fn of_records(rows: StructArray) -> Piece {
+        Piece { field: field_of(&rows), rows: Arc::new(rows), bad: Vec::new() }
     }
+}
+
+/// Rows as arrays, one after another.
+pub trait Pieces: Send {
+    /// The next rows; none at the end.
+    ///
+    /// Errors: malformed bytes.
+    fn next(&mut self) -> Result<Option<Piece>>;
+
+    /// No rows.
+    ///
+    /// Errors: none that a source has which was opened.
+    fn none(&mut self) -> Result<Piece>;
+
+    /// How many bytes were read, behind so many rows.
+    fn bytes(&self, rows: usize) -> u64;
+}
+
+/// What a function needs of rows, and how they hold it.
+pub struct Taken {
+    needs: Needs,
+    /// Whether the only column is the argument, and not a field of it.
+    column: bool,
+    on_error: OnError,
+}
+
+impl Taken {
+    /// What a function needs, of rows that have these columns, or are the argument themselves if there are none.
+    ///
+    /// Errors: an argument that no record can express; several columns, for one that is no record.
+    pub fn new(needs: Needs, columns: Option<&Fields>, on_error: OnError) -> Result<Taken> {
+        let column = if let Some(columns) = columns {
+            let is_record = |of: &DataType| matches!(of, DataType::Struct(_));
+            let named: Vec<(&str, bool)> =
+                columns.iter().map(|field| (field.name().as_str(), is_record(field.data_type()))).collect();
+            needs.in_column(&named)?
+        } else {
+            false
+        };
+        Ok(Taken { needs, column, on_error })
+    }
+
+    /// Whether the only column is the argument.
+    #[cfg(feature = "parquet")]
+    pub fn is_column(&self) -> bool {
+        self.column
+    }
+
+    /// The blocks of a source, whose columns are looked at before a row is read.
+    ///
+    /// Errors: columns that are missing or of another type.
+    pub fn blocks<P: Pieces>(self, mut pieces: P) -> Result<PieceBlocks<P>> {
+        self.check(&pieces.none()?)?;
+        Ok(PieceBlocks { pieces, taken: self, row: 0, given: false })
+    }
+
+    /// Checks that what is needed is there, in rows that are none.
+    ///
+    /// Errors: columns that are missing or of another type.
+    pub fn check(&self, none: &Piece) -> Result<()> {
+        self.value(none, 0, OnError::Raise).map(drop)
+    }
+
+    /// The needed part of the argument, of rows of which the first has the number `start`; none if nothing is needed.
+    fn value(&self, piece: &Piece, start: usize, on_error: OnError) -> Result<Option<(Value, BadRows)>> {
+        let Some(spec) = &self.needs.spec else { return Ok(None) };
+        let only = if self.column { Some(only_column(&piece.rows)?) } else { None };
+        let (field, rows) = only.as_ref().map_or((&piece.field, &piece.rows), |(field, rows)| (field, rows));
+        field_rows(field, rows, start, piece.bad.clone(), on_error, spec).map(Some)
+    }
+
+    fn leaves(&self, value: Option<Value>) -> Result<Vec<Option<Value>>> {
+        let Some(value) = value else { return Ok(self.needs.none()) };
+        let mut found = Vec::with_capacity(self.needs.places.len());
+        value.push_leaves(&mut found)?;
+        self.needs.leaves(found)
+    }
+
+    /// Runs a function on all rows of a source; of each array, no more is held than what the function needs.
+    ///
+    /// Errors: columns that are missing or of another type; rows that do not fit, under the policy that raises; those of the ops.
+    pub fn run(
+        self,
+        function: &Concrete,
+        mut pieces: impl Pieces,
+        visited: Vec<(Path, usize)>,
+    ) -> Result<Rows<Nest<Value>>> {
+        let none = pieces.none()?;
+        self.check(&none)?;
+        let (mut values, mut bad, mut row) = (Vec::new(), BadRows::default(), 0);
+        while let Some(piece) = pieces.next()? {
+            if let Some((value, faults)) = self.value(&piece, row, self.on_error)? {
+                bad.add(&faults);
+                values.push(value);
+            }
+            row += piece.rows.len();
+        }
+        if values.is_empty() {
+            values.extend(self.value(&none, 0, self.on_error)?.map(|(value, _)| value));
+        }
+        let value = if values.is_empty() { None } else { Some(end_to_end(values)?) };
+        Ok(Rows { value: run_leaves(function, &self.leaves(value)?)?, bad, visited })
+    }
+}
+
+/// A block for each array.
+pub struct PieceBlocks<P> {
+    pieces: P,
+    taken: Taken,
+    row: usize,
+    given: bool,
+}
+
+impl<P: Pieces> Blocks for PieceBlocks<P> {
+    fn next(&mut self) -> Result<Option<Block>> {
+        let piece = match self.pieces.next()? {
+            Some(piece) => piece,
+            // Without a row there is a block without rows, which still tells what the results are.
+            None if !self.given => self.pieces.none()?,
+            None => return Ok(None),
+        };
+        self.given = true;
+        let (value, bad) = self.taken.value(&piece, self.row, self.taken.on_error)?.unzip();
+        self.row += piece.rows.len();
+        let (leaves, bad) = (self.taken.leaves(value)?, bad.unwrap_or_default());
+        Ok(Some(Block { leaves, rows: self.row, bytes: self.pieces.bytes(self.row), bad }))
+    }
+}
+
+/// The columns of rows of this type; none of rows that are no records.
+pub fn columns_of(rows: &DataType) -> Option<&Fields> {
+    if let DataType::Struct(columns) = rows { Some(columns) } else { None }
+}
+
+/// The column of rows that have one, which is missing where its row is.
+fn only_column(rows: &ArrayRef) -> Result<(FieldRef, ArrayRef)> {
+    let gone = || Error::internal("the rows have no column");
+    let records = rows.as_struct_opt().ok_or_else(gone)?;
+    let (field, column) = records.fields().first().zip(records.columns().first()).ok_or_else(gone)?;
+    let nulls = records.nulls().filter(|nulls| nulls.null_count() > 0);
+    let (Some(nulls), false) = (nulls, *column.data_type() == DataType::Null) else {
+        return Ok((field.clone(), column.clone()));
+    };
+    let runs = matches!(column.data_type(), DataType::RunEndEncoded(..));
+    let column = if runs { without_runs(column.as_ref())? } else { column.clone() };
+    let nulls = NullBuffer::union(Some(nulls), column.nulls());
+    let data = column.to_data().into_builder().nulls(nulls).build();
+    let data =
+        data.map_err(|e| Error::dtype(format!("some rows are missing, and their only column cannot be: {e}")))?;
+    Ok((field.clone(), make_array(data)))
 }
