@@ -46,29 +46,62 @@ pub(crate) fn at<R>(origin: Option<&Origin>, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The places at which the ops of one step are called: in each file the first and the last line.
+/// The places at which the ops of one step are called: in each file the lines, in order.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Lines(SmallVec<[(Arc<str>, u32, u32); 1]>);
+pub(crate) struct Lines(SmallVec<[InFile; 1]>);
+
+type InFile = (Arc<str>, SmallVec<[u32; 3]>);
+
+/// So many runs of lines of a file are named, and so many files: a step of more is told by its first and last.
+const NAMED: usize = 4;
 
 impl Lines {
     pub(crate) fn add(&mut self, origin: Option<&Origin>) {
         let Some(Origin { file, line }) = origin else { return };
-        match self.0.iter_mut().find(|(known, ..)| known == file) {
-            Some((_, first, last)) => (*first, *last) = ((*first).min(*line), (*last).max(*line)),
-            None => self.0.push((file.clone(), *line, *line)),
+        let Some((_, lines)) = self.0.iter_mut().find(|(known, _)| known == file) else {
+            self.0.push((file.clone(), SmallVec::from_slice(&[*line])));
+            return;
+        };
+        if let Err(place) = lines.binary_search(line) {
+            lines.insert(place, *line);
         }
     }
 
     /// The error of a step with these places below it.
     #[cold]
     pub(crate) fn note(&self, error: Error) -> Error {
-        let place = |(file, first, last): &(Arc<str>, u32, u32)| match first == last {
-            true => format!("line {first} of {file}"),
-            false => format!("lines {first} to {last} of {file}"),
-        };
-        let places: Vec<String> = self.0.iter().map(place).collect();
+        let mut places: Vec<String> = self.0.iter().take(NAMED).map(|(file, lines)| told(file, lines)).collect();
+        if self.0.len() > NAMED {
+            places.push("other files".into());
+        }
         let note = format!("Called in {}.", places.join(" or "));
         if places.is_empty() || error.notes().contains(&note) { error } else { error.note(note) }
+    }
+}
+
+/// Some lines of a file, in words.
+fn told(file: &str, lines: &[u32]) -> String {
+    let file = match file.is_empty() || file.contains(char::is_control) {
+        true => format!("{file:?}"),
+        false => file.to_string(),
+    };
+    let mut runs: Vec<(u32, u32)> = lines
+        .chunk_by(|a, b| a.checked_add(1) == Some(*b))
+        .filter_map(|run| Some((*run.first()?, *run.last()?)))
+        .collect();
+    if let [(first, _), .., (_, last)] = runs[..]
+        && runs.len() > NAMED
+    {
+        runs = vec![(first, last)];
+    }
+    let words: Vec<String> = runs
+        .iter()
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") })
+        .collect();
+    let many = if lines.len() > 1 { "lines" } else { "line" };
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{many} {} and {last} of {file}", others.join(", ")),
+        _ => format!("{many} {} of {file}", words.concat()),
     }
 }
 
@@ -87,7 +120,17 @@ mod tests {
         lines.add(Some(&origin("b.py", 2)));
         lines.add(Some(&origin("a.py", 3)));
         lines.add(None);
-        assert!(text(&lines).ends_with("\nCalled in lines 3 to 7 of a.py or line 2 of b.py."), "{}", text(&lines));
+        lines.add(Some(&origin("a.py", 4)));
+        assert!(
+            text(&lines).ends_with("\nCalled in lines 3 to 4 and 7 of a.py or line 2 of b.py."),
+            "{}",
+            text(&lines)
+        );
+        (0..5).for_each(|i| lines.add(Some(&origin("a.py", 10 + 2 * i))));
+        (0..5).for_each(|i| lines.add(Some(&origin(&format!("\n{i}"), 1))));
+        let wanted =
+            "lines 3 to 18 of a.py or line 2 of b.py or line 1 of \"\\n0\" or line 1 of \"\\n1\" or other files.";
+        assert!(text(&lines).ends_with(wanted), "{}", text(&lines));
     }
 
     #[test]

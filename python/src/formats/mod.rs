@@ -162,6 +162,7 @@ fn infer_spec<'py>(
                 error.wanted("bytes, a path, a file object or a list").at(argument).at("infer_spec"),
             ));
         }
+        policy(py, on_error)?;
         let held = chunks(source, "infer_spec")?;
         let asked = Asked { paths: paths.map(|paths| paths.0), sample };
         let spec = || spec_of_arrays(&held.field, &held.arrays, &asked);

@@ -131,6 +131,9 @@ pub fn with_spec<'py>(
         target_message: None,
     };
     let options = said.source(py, policy(py, on_error.as_deref().unwrap_or("raise"))?)?;
+    if has_arrays(source)? && !is_list(source) {
+        no_message(py, &options)?;
+    }
     if options.content.is_some() {
         let spec = spec_of_reader(Box::new(std::io::empty()), &options, &Asked::default()).or_raise()?;
         return Ok((source.clone(), spec));
@@ -165,6 +168,15 @@ fn no_format(py: Python<'_>, options: &SourceOptions) -> PyResult<()> {
     Err(raised(py, error.wanted("bytes, a path or a file object").at("format")))
 }
 
+/// Checks that a table is not said to be messages.
+fn no_message(py: Python<'_>, options: &SourceOptions) -> PyResult<()> {
+    if options.content.is_none() {
+        return Ok(());
+    }
+    let error = Error::value("a table is records already, and no messages").wanted("bytes, a path, or a list of bytes");
+    Err(raised(py, error.hint("Give a column of messages as a list, or parse it with `ex.parse_proto`").at("message")))
+}
+
 /// Whether a source is records or messages, each an object by itself.
 fn is_list(source: &Bound<'_, PyAny>) -> bool {
     source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>() || source.is_instance_of::<PyTensor>()
@@ -188,8 +200,12 @@ impl<'a, 'py> Run<'a, 'py> {
         options: SourceOptions,
         watchers: Watchers,
     ) -> PyResult<Run<'a, 'py>> {
-        if is_list(source) || has_arrays(source)? {
+        let (list, arrays) = (is_list(source), has_arrays(source)?);
+        if list || arrays {
             no_format(source.py(), &options)?;
+        }
+        if arrays && !list {
+            no_message(source.py(), &options)?;
         }
         let run = Run { function, source: source.clone(), options, watchers };
         if source.is_instance_of::<PyHeld>() { run.held() } else { Ok(run) }

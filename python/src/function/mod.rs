@@ -317,6 +317,11 @@ impl PyFunction {
                 None if has_default => {}
                 None => {
                     let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+                    if names.is_empty() {
+                        let error =
+                            Error::dtype(format!("the function takes '{name}' and others, and the rows are {spec}"));
+                        return Err(raised(py, error.wanted("records with a field for each").at("run")));
+                    }
                     let error = Error::missing(format!("the records have no field '{name}', which the function takes"));
                     return Err(raised(py, error.wanted(format!("one of: {}", names.join(", "))).at("run")));
                 }

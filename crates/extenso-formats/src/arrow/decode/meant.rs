@@ -91,10 +91,10 @@ fn typed_words(source: &Source<'_>, found: &Value, ext: &ExtSpec) -> Option<Resu
     }))
 }
 
-/// The categories that are there, if they have an order where the spec has one.
+/// The categories that are there, if they have an order where the spec has one; an order may be forgotten.
 fn given(found: &Value, ext: &ExtSpec) -> Option<CategoricalTensor> {
     let given = CategoricalTensor::from_value(found).ok()?;
-    (StaticValue::Bool(given.ordered()) == *ext.static_data.get("ordered")?).then_some(given)
+    (given.ordered() || *ext.static_data.get("ordered")? == StaticValue::Bool(false)).then_some(given)
 }
 
 /// The places of values among so many categories, in a dtype that counts them.
