@@ -4,9 +4,10 @@
 
 use crate::error::{OrRaise, guarded, raised};
 use crate::operators::with_operators;
+use crate::tensor::PyTensor;
 use crate::{arg, call, spec, value};
-use extenso_core::{Ext, ExtensionType, Provenance, Value, with_ops, without_ops};
-use extenso_ext::RaggedTensor;
+use extenso_core::{Ext, ExtensionType, Provenance, TypeSpec, Value, with_ops, without_ops};
+use extenso_ext::{BatchableSpec, RaggedTensor, RaggedTensorSpec};
 use extenso_types::{Error, ExtSpec, StaticValue};
 use pyo3::basic::CompareOp;
 use pyo3::ffi;
@@ -20,6 +21,7 @@ use super::assemble::{join, split};
 use super::class::{Annotated, Class, Form, new_def, own_attribute, rust_def, type_name};
 use super::convert::convert;
 use super::field::{Field, PyField, Table, immutable};
+use super::kind::Kind;
 use super::value::PyExtension;
 
 /// The base of extension types written as annotated classes, in the manner of dataclasses.
@@ -135,7 +137,7 @@ impl PyExtensionBase {
     fn fields_of_rust(&self, slf: &Bound<'_, PyAny>) -> PyResult<&[Py<PyAny>]> {
         let ext = self.in_rust.get().ok_or_else(|| self.is_empty(slf)).or_raise()?;
         let (spec, components) = (ext.spec().or_raise()?, ext.components().or_raise()?);
-        let made = joined(slf.py(), self.class.annotated().or_raise()?, &spec, components)?;
+        let made = joined(slf.py(), &self.class, &spec, components)?;
         Ok(self.fields.get_or_init(|| made))
     }
 
@@ -267,7 +269,7 @@ fn given(
         let object =
             if i < args.len() { Some(args.get_borrowed_item(i)?.to_owned()) } else { named.get(i).cloned().flatten() };
         let value = match (object, &resolved.default) {
-            (Some(object), _) => convert(&resolved.kind, &object, &field.text)?.unbind(),
+            (Some(object), _) => held(&slf.get().class, &resolved.kind, &object, &field.text)?.unbind(),
             (None, Some(default)) => default.clone_ref(py),
             (None, None) => return misuse(format!("the field '{}' is missing", field.text)),
         };
@@ -346,27 +348,44 @@ fn new_of<'py>(cls: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
 pub fn rebuild<'py>(
     py: Python<'py>,
     class: &Arc<Class>,
-    annotated: &Annotated,
     spec: &ExtSpec,
     components: Vec<Value>,
     provenance: Provenance,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let fields = joined(py, annotated, spec, components)?;
+    let fields = joined(py, class, spec, components)?;
     let object = empty(class.py_type.bind(py))?;
     PyExtensionBase::fill(object.cast::<PyExtensionBase>()?, fields, provenance)?;
     Ok(object)
 }
 
-/// The fields that these components are.
+/// The fields that these components are. Of one of many, that of rows is one row.
 ///
 /// Errors: components or static data that the fields do not hold.
-fn joined(py: Python<'_>, annotated: &Annotated, spec: &ExtSpec, components: Vec<Value>) -> PyResult<Fields> {
+fn joined(py: Python<'_>, class: &Class, spec: &ExtSpec, components: Vec<Value>) -> PyResult<Fields> {
+    let table = &class.annotated().or_raise()?.table;
     let components = components.into_iter().map(|component| value::to_py(py, component));
-    let values = join(py, &annotated.table, &spec.static_data, components)?;
+    let values = join(py, table, &spec.static_data, components)?;
     let field = |(field, value): (&Arc<Field>, Bound<'_, PyAny>)| -> PyResult<Py<PyAny>> {
-        Ok(convert(&field.resolve(py)?.kind, &value, &field.text)?.unbind())
+        Ok(held(class, &field.resolve(py)?.kind, &value, &field.text)?.unbind())
     };
-    annotated.table.fields.iter().zip(values).map(field).collect()
+    table.fields.iter().zip(values).map(field).collect()
+}
+
+/// The object that a field holds for `object`. One of many values has one row where they have rows.
+///
+/// Errors: it does not fit; `path` says where.
+fn held<'py>(class: &Class, kind: &Kind, object: &Bound<'py, PyAny>, path: &str) -> PyResult<Bound<'py, PyAny>> {
+    let rows = |of: &Bound<'_, PyType>| Class::known(of).is_some_and(|of| of.def.is_a(RaggedTensorSpec::def()));
+    match kind {
+        Kind::Ext(Some(of))
+            if object.is_exact_instance_of::<PyTensor>()
+                && class.def.is_a(BatchableSpec::def())
+                && rows(of.bind(object.py())) =>
+        {
+            Ok(object.clone())
+        }
+        _ => convert(kind, object, path),
+    }
 }
 
 /// The instance that stands for a value of a type that is written in Rust. Its fields are made when they are read.

@@ -146,7 +146,7 @@ impl Class {
         provenance: Provenance,
     ) -> PyResult<Bound<'py, PyAny>> {
         match &self.form {
-            Form::Annotated(annotated) => base::rebuild(py, self, annotated, spec, components, provenance),
+            Form::Annotated(_) => base::rebuild(py, self, spec, components, provenance),
             Form::Written => written::rebuild(py, spec, components),
         }
     }

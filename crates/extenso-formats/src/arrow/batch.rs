@@ -33,7 +33,7 @@ pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
             let ((field, array), spec) = (to_arrow_field(leaf)?, leaf.spec()?);
             // Columns have no field around them that could say what type they are of, or which rows are missing.
             let bare = field.metadata().is_empty() && !matches!(&spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext));
-            match settled(&array, &spec)?.as_struct_opt() {
+            match settled(&array, &spec, false)?.as_struct_opt() {
                 Some(record) if record.nulls().is_none() && bare => {
                     (record.fields().clone(), record.columns().to_vec())
                 }
@@ -99,26 +99,30 @@ fn rows_of(value: &Nest<Value>) -> Result<usize> {
     Ok(rows)
 }
 
-/// The array, whose fields may be null where the spec says so, and not where nulls happen to be.
-fn settled(array: &ArrayRef, spec: &Spec) -> Result<ArrayRef> {
+/// The array, whose fields may be null where the spec says so, and not where nulls happen to be. It stands in records that may be
+/// missing if `optional`: lists of one size may be null there, as readers of Parquet want it.
+fn settled(array: &ArrayRef, spec: &Spec, optional: bool) -> Result<ArrayRef> {
     let Spec::Ext(ext) = spec else { return Ok(array.clone()) };
     let nulls = array.nulls().cloned();
     let done: std::result::Result<ArrayRef, ArrowError> = match array.data_type() {
         _ if is::<MaskedTensorSpec>(ext) => {
-            return ext.component(&Segment::Itself).map_or_else(|| Ok(array.clone()), |inner| settled(array, inner));
+            return ext
+                .component(&Segment::Itself)
+                .map_or_else(|| Ok(array.clone()), |inner| settled(array, inner, true));
         }
         DataType::List(field) => {
             let Some(item) = item_of(ext) else { return Ok(array.clone()) };
             let list = array.as_list::<i32>();
-            let values = settled(list.values(), item)?;
-            let list = ListArray::try_new(refit(field, &values, item), list.offsets().clone(), values, nulls);
+            let values = settled(list.values(), item, false)?;
+            let list = ListArray::try_new(refit(field, &values, item, false), list.offsets().clone(), values, nulls);
             list.map(|list| Arc::new(list) as ArrayRef)
         }
         DataType::LargeList(field) => {
             let Some(item) = item_of(ext) else { return Ok(array.clone()) };
             let list = array.as_list::<i64>();
-            let values = settled(list.values(), item)?;
-            let list = LargeListArray::try_new(refit(field, &values, item), list.offsets().clone(), values, nulls);
+            let values = settled(list.values(), item, false)?;
+            let list =
+                LargeListArray::try_new(refit(field, &values, item, false), list.offsets().clone(), values, nulls);
             list.map(|list| Arc::new(list) as ArrayRef)
         }
         DataType::Struct(fields) => {
@@ -129,8 +133,8 @@ fn settled(array: &ArrayRef, spec: &Spec) -> Result<ArrayRef> {
                 // Fields mostly stand in the order of the spec.
                 let there = ext.components.get(i).filter(|(known, _)| *known == segment).map(|(_, spec)| spec);
                 let spec = there.or_else(|| ext.component(&segment));
-                let column = spec.map_or_else(|| Ok(column.clone()), |spec| settled(column, spec))?;
-                refitted.push(spec.map_or_else(|| field.clone(), |spec| refit(field, &column, spec)));
+                let column = spec.map_or_else(|| Ok(column.clone()), |spec| settled(column, spec, optional))?;
+                refitted.push(spec.map_or_else(|| field.clone(), |spec| refit(field, &column, spec, optional)));
                 columns.push(column);
             }
             let record = StructArray::try_new_with_length(refitted.into(), columns, nulls, array.len());
@@ -146,11 +150,12 @@ fn item_of(ext: &ExtSpec) -> Option<&Spec> {
     ext.components.iter().map(|(_, spec)| spec).find(|spec| !matches!(spec, Spec::Partition(_)))
 }
 
-fn refit(field: &FieldRef, array: &ArrayRef, spec: &Spec) -> FieldRef {
+fn refit(field: &FieldRef, array: &ArrayRef, spec: &Spec, optional: bool) -> FieldRef {
     // What is missing in a union is so in its children.
     let masked = matches!(spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext) || is::<UnionSpec>(ext));
     let field = field.as_ref().clone().with_data_type(array.data_type().clone());
-    Arc::new(field.with_nullable(masked || array.null_count() > 0))
+    let of_size = optional && matches!(array.data_type(), DataType::FixedSizeList(..));
+    Arc::new(field.with_nullable(masked || of_size || array.null_count() > 0))
 }
 
 fn one_column(name: &str, value: &Value) -> Result<(Fields, Vec<ArrayRef>)> {
@@ -176,8 +181,8 @@ fn column_of(name: &str, nest: &Nest<Value>) -> Result<(FieldRef, ArrayRef)> {
             let spec = value.spec()?;
             let place = |e: Error| e.at(format!("field '{name}'"));
             let (field, array) = to_arrow_field(value).map_err(place)?;
-            let array = settled(&array, &spec).map_err(place)?;
-            return Ok((refit(&Arc::new(field.as_ref().clone().with_name(name)), &array, &spec), array));
+            let array = settled(&array, &spec, false).map_err(place)?;
+            return Ok((refit(&Arc::new(field.as_ref().clone().with_name(name)), &array, &spec, false), array));
         }
         Nest::Static(_) | Nest::Tuple(_) | Nest::List(_) | Nest::Dict(_) | Nest::Record(..) => {
             let (fields, columns) = columns_of(nest)?;

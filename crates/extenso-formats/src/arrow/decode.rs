@@ -9,15 +9,16 @@ mod rectangle;
 mod source;
 mod union;
 
-use super::import;
 use super::levels::checked_levels;
+use super::{import, registered};
 use crate::columns::{BadRow, OnError};
 use crate::looks::{in_row, most, provenance, refused, without};
 use crate::records::is;
 pub(crate) use absent::defaults;
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
 use extenso_ext::{
@@ -367,6 +368,9 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
         return union;
     }
     source.all_there(&wanted)?;
+    if let Some(framed) = framed(source, ext) {
+        return framed;
+    }
     let found = import::plain(&source.at, &source.field, source.array.as_ref())?;
     let categories = is::<CategoricalTensorSpec>(ext);
     let found = match CategoricalTensor::from_value(&found) {
@@ -385,6 +389,25 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
             None => Err(source.mismatch(&wanted).note(format!("By itself it is a {given}."))),
         },
     }
+}
+
+/// A value that is stored by its components, each as the spec has it; none of another array, and of components that are no columns.
+fn framed(source: &Source<'_>, ext: &ExtSpec) -> Option<Result<Value>> {
+    let frame = import::extension_name(&source.field)
+        .zip(source.field.metadata().get(EXTENSION_TYPE_METADATA_KEY))
+        .and_then(|(name, text)| registered::frame(name, text)?.ok())?;
+    let array = source.array.as_struct_opt().filter(|array| array.num_columns() == ext.components.len())?;
+    let columns = ext.components.iter().all(|(_, spec)| !matches!(spec, Spec::Partition(_)));
+    if !columns || !frame.is_of(ext) {
+        return None;
+    }
+    let source = source.seen_where(array.nulls());
+    let parts = ext.components.iter().zip(array.fields().iter().zip(array.columns()));
+    let component = |((segment, spec), (field, column)): (&(Segment, Spec), (&FieldRef, &ArrayRef))| {
+        value(&source.field_of(source.at.child(segment.clone()), field, column), spec)
+    };
+    let components: Result<Vec<Value>> = parts.map(component).collect();
+    Some(components.and_then(|components| rebuild(ext, components, provenance(ext))))
 }
 
 /// The unit of a spec of times, where counts of the given one are exact in it and all else is alike.

@@ -12,7 +12,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, FixedSizeListArray, GenericByteArray, StructArray};
+use arrow_array::{Array, ArrayRef, FixedSizeListArray, GenericByteArray, StructArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, FieldRef};
@@ -189,10 +189,17 @@ fn record(at: &Path, array: &StructArray) -> Result<Value> {
         DataType::Null if column.len() > MAX_EMPTY && beside() => missing(column.len()).map_err(|e| e.at_path(at)),
         _ => value(at, field, column),
     };
-    let field = |(field, column): (&FieldRef, &arrow_array::ArrayRef)| {
+    let field = |(field, column): (&FieldRef, &ArrayRef)| {
         let name: Arc<str> = field.name().as_str().into();
         Ok((name.clone(), value(&at.child(Segment::Field(name)), field, column.as_ref())?))
     };
-    let fields: Result<Vec<_>> = array.fields().iter().zip(array.columns()).map(field).collect();
+    // What a field is where its record is missing says nothing.
+    let columns: Vec<ArrayRef> = match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+        Some(there) => {
+            array.columns().iter().map(|column| layouts::without_unseen(column.clone(), there.inner())).collect()
+        }
+        None => array.columns().to_vec(),
+    };
+    let fields: Result<Vec<_>> = array.fields().iter().zip(&columns).map(field).collect();
     Ok(StructTensor::from_fields(Shape::known(&[array.len()]), fields?)?.into_value())
 }

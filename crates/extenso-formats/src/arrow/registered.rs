@@ -4,9 +4,13 @@
 
 use crate::json::write_string;
 use crate::looks::provenance;
-use extenso_core::{ExtensionType, OpaqueExtension, Value, behavior, rebuild, resolve};
-use extenso_ext::StructTensor;
-use extenso_types::{DType, Error, ExtSpec, Fingerprint, Path, Result, Segment, Shape, StaticValue, TypeDef, TypeName};
+use crate::records::is;
+use arrow_buffer::BooleanBuffer;
+use extenso_core::{ExtensionType, OpaqueExtension, Tensor, Value, behavior, rebuild, resolve};
+use extenso_ext::{MaskedTensor, MaskedTensorSpec, StructTensor, outer};
+use extenso_types::{
+    DType, Dim, Error, ExtSpec, Fingerprint, Path, Result, Segment, Shape, Spec, StaticValue, TypeDef, TypeName,
+};
 use jiter::JsonValue;
 use std::sync::Arc;
 
@@ -15,6 +19,8 @@ pub struct Frame {
     def: Arc<TypeDef>,
     static_data: StaticValue,
     segments: Vec<Segment>,
+    /// How many axes the mask of each component has, of those that may be missing; an array says that only where one is.
+    masks: Vec<usize>,
 }
 
 /// The metadata of a spec.
@@ -31,10 +37,34 @@ pub fn metadata(spec: &ExtSpec) -> Result<String> {
         out.extend_from_slice(if i > 0 { b"," } else { b"" });
         write_string(Path::from_iter([segment.clone()]).to_string().as_bytes(), &mut out);
     }
-    out.extend_from_slice(b"],\"static\":");
+    out.extend_from_slice(b"],");
+    let masks: Vec<usize> = spec.components.iter().map(|(_, spec)| mask_rank(spec)).collect();
+    if masks.iter().any(|rank| *rank > 0) {
+        let text: Vec<String> = masks.iter().map(usize::to_string).collect();
+        out.extend_from_slice(format!("\"masks\":[{}],", text.join(",")).as_bytes());
+    }
+    out.extend_from_slice(b"\"static\":");
     write_static(&spec.static_data, &mut out)?;
     out.push(b'}');
     String::from_utf8(out).map_err(|_| Error::internal("metadata that are no text"))
+}
+
+/// How many axes the mask of a spec has; none where nothing may be missing.
+fn mask_rank(spec: &Spec) -> usize {
+    let Spec::Ext(ext) = spec else { return 0 };
+    let mask = ext.component(&Segment::component("mask")).filter(|_| is::<MaskedTensorSpec>(ext));
+    match mask {
+        Some(Spec::Tensor(mask)) => mask.shape.rank().unwrap_or(1),
+        _ => 0,
+    }
+}
+
+impl Frame {
+    /// Whether a spec is of this type, with these static data and components of these names.
+    pub fn is_of(&self, ext: &ExtSpec) -> bool {
+        let segments = ext.components.iter().map(|(segment, _)| segment);
+        self.def == ext.def && self.static_data == ext.static_data && segments.eq(&self.segments)
+    }
 }
 
 /// What metadata say, if they are ours.
@@ -63,7 +93,12 @@ pub fn frame(name: &str, text: &str) -> Option<Result<Frame>> {
         let print = Fingerprint(u64::from_str_radix(print, 16).ok()?);
         let segments: Option<Vec<Segment>> = components.iter().map(segment).collect();
         let def = resolve(name, u32::try_from(*version).ok()?, print, Vec::new());
-        Some(Frame { def, static_data: read_static(entry("static")?, 0)?, segments: segments? })
+        let masks = match entry("masks") {
+            Some(JsonValue::Array(ranks)) => sizes(ranks)?.into_iter().map(Option::unwrap_or_default).collect(),
+            Some(_) => return None,
+            None => Vec::new(),
+        };
+        Some(Frame { def, static_data: read_static(entry("static")?, 0)?, segments: segments?, masks })
     };
     Some(read().ok_or_else(|| Error::data(format!("the metadata of '{name}' are malformed"))))
 }
@@ -74,7 +109,9 @@ pub fn frame(name: &str, text: &str) -> Option<Result<Frame>> {
 pub fn rebuilt(frame: &Frame, storage: Value) -> Result<Value> {
     let records = StructTensor::from_value(&storage)
         .map_err(|_| Error::data(format!("the storage of {} is no struct", frame.def)))?;
-    let components: Vec<Value> = records.fields().iter().map(|(_, value)| value.clone()).collect();
+    let masks = frame.masks.iter().copied().chain(std::iter::repeat(0));
+    let components: Vec<Value> =
+        records.fields().iter().zip(masks).map(|((_, value), rank)| masked(value, rank)).collect::<Result<_>>()?;
     if components.len() != frame.segments.len() {
         return Err(Error::data(format!("{} components are given for {}", components.len(), frame.def)));
     }
@@ -86,6 +123,22 @@ pub fn rebuilt(frame: &Frame, storage: Value) -> Result<Value> {
     }
     let provenance = provenance(&spec);
     rebuild(&spec, components, provenance)
+}
+
+/// The value under a mask of so many axes, or of as many as are known, where its type has one and its array had no null.
+fn masked(value: &Value, rank: usize) -> Result<Value> {
+    if rank == 0 || MaskedTensor::from_value(value).is_ok() {
+        return Ok(value.clone());
+    }
+    let dims = match value {
+        Value::Tensor(tensor) => tensor.data()?.dims().iter().copied().take(rank).collect(),
+        _ => match outer(value) {
+            Some(Dim::Known(rows)) => vec![rows],
+            _ => return Ok(value.clone()),
+        },
+    };
+    let there = BooleanBuffer::new_set(dims.iter().product());
+    Ok(MaskedTensor::new(value.clone(), Tensor::from_bits(&dims, there)?)?.into_value())
 }
 
 /// The names of the fields that hold components.

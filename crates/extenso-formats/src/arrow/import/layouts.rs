@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ByteViewType, Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericByteViewArray, GenericListArray, GenericListViewArray, OffsetSizeTrait,
-    RunArray,
+    RunArray, StructArray,
 };
 use arrow_buffer::{
     ArrowNativeType, BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
@@ -111,19 +111,28 @@ pub fn seen_items(array: &FixedSizeListArray) -> ArrayRef {
     without_unseen(items, &repeated(lists.inner(), size))
 }
 
-/// The items without nulls where all of them are unseen, down through lists of one size.
-fn without_unseen(items: ArrayRef, seen: &BooleanBuffer) -> ArrayRef {
+/// The items without nulls where all of them are unseen, down through records and lists of one size.
+pub fn without_unseen(items: ArrayRef, seen: &BooleanBuffer) -> ArrayRef {
     let shown = items.nulls().is_some_and(|nulls| (&!nulls.inner() & seen).count_set_bits() > 0);
     let nulls = items.nulls().filter(|_| shown).cloned();
-    let (DataType::FixedSizeList(field, size), Some(lists)) = (items.data_type(), items.as_fixed_size_list_opt())
-    else {
-        let bare = items.to_data().into_builder().nulls(nulls).build();
-        return bare.map_or(items, arrow_array::make_array);
+    let there = || nulls.as_ref().map_or_else(|| seen.clone(), |nulls| seen & nulls.inner());
+    let made: std::result::Result<ArrayRef, arrow_schema::ArrowError> = match items.data_type() {
+        DataType::FixedSizeList(field, size) => {
+            let seen = repeated(&there(), usize::try_from(*size).unwrap_or(0));
+            let inner = without_unseen(uniform_items(items.as_fixed_size_list()), &seen);
+            FixedSizeListArray::try_new_with_length(field.clone(), *size, inner, nulls, items.len())
+                .map(|made| Arc::new(made) as ArrayRef)
+        }
+        DataType::Struct(fields) => {
+            let there = there();
+            let columns = items.as_struct().columns().iter().map(|column| without_unseen(column.clone(), &there));
+            StructArray::try_new_with_length(fields.clone(), columns.collect(), nulls, items.len())
+                .map(|made| Arc::new(made) as ArrayRef)
+        }
+        _ if items.nulls().is_none() || shown => return items,
+        _ => items.to_data().into_builder().nulls(None).build().map(arrow_array::make_array),
     };
-    let there = nulls.as_ref().map_or_else(|| seen.clone(), |nulls| seen & nulls.inner());
-    let inner = without_unseen(uniform_items(lists), &repeated(&there, usize::try_from(*size).unwrap_or(0)));
-    let made = FixedSizeListArray::try_new_with_length(field.clone(), *size, inner, nulls, items.len());
-    made.map_or(items.clone(), |made| Arc::new(made))
+    made.unwrap_or(items)
 }
 
 /// Each bit so many times.
