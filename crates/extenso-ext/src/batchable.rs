@@ -2,7 +2,7 @@
 //!
 //! Invariant: a value is moved as the struct tensor of its components, and what comes of it is of its type again. Nothing is computed.
 
-use crate::args::{again, flat, typed};
+use crate::args::{again, flat, typed, typed_ref};
 use crate::axes::{is_ragged, rank};
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
@@ -57,18 +57,55 @@ pub(crate) fn records_of(ext: &Ext) -> Option<StructTensor> {
 /// The components of any type as the fields of records of so many axes, or of as many as the component with the fewest has.
 pub(crate) fn records(ext: &Ext, axes: Option<usize>) -> Result<Option<StructTensor>> {
     let (spec, components) = (ext.spec()?, ext.components()?);
-    let fewest =
-        components.iter().filter_map(|component| Some((dense_axes(component)?, component))).min_by_key(|x| x.0);
-    let Some((fewest, least)) = fewest else { return Ok(None) };
+    let known: Vec<(&Value, Axes)> =
+        components.iter().filter_map(|component| Some((component, Axes::of(component)?))).collect();
+    let dense = known.iter().filter(|(_, axes)| axes.is_dense()).min_by_key(|(_, axes)| axes.rank);
+    let rows = known.iter().filter(|(_, axes)| !axes.is_dense());
+    let (least, fewest) = match dense {
+        // Beside a component without rows, rows of one length are as good as an axis.
+        Some((component, axes)) => (*component, rows.map(|(_, rows)| rows.uniform).fold(axes.rank, usize::min)),
+        None => match rows.min_by_key(|(_, rows)| rows.dense) {
+            Some((component, axes)) => (*component, axes.dense),
+            None => return Ok(None),
+        },
+    };
     let shape = shape_of(Some(least), axes.unwrap_or(fewest))?;
     let names = spec.components.iter().enumerate().map(|(i, (segment, _))| name(i, segment));
     StructTensor::new(shape, names.zip(components).collect()).map(Some)
 }
 
-/// How many axes a component has before its rows, which are inside the value.
-fn dense_axes(component: &Value) -> Option<usize> {
-    let rank = rank(component).ok()?;
-    Some((0..rank).find(|axis| is_ragged(component, *axis)).unwrap_or(rank))
+/// The axes of a component.
+struct Axes {
+    rank: usize,
+    /// How many there are before its rows, which are inside the value.
+    dense: usize,
+    /// How many there are before rows that are not known to have one length.
+    uniform: usize,
+}
+
+impl Axes {
+    /// None of a component of which they are not known.
+    fn of(component: &Value) -> Option<Axes> {
+        let rank = rank(component).ok()?;
+        let first = |found: &dyn Fn(usize) -> bool| (0..rank).find(|axis| found(*axis)).unwrap_or(rank);
+        let dense = first(&|axis| is_ragged(component, axis));
+        Some(Axes { rank, dense, uniform: first(&|axis| is_ragged(component, axis) && !is_uniform(component, axis)) })
+    }
+
+    fn is_dense(&self) -> bool {
+        self.dense == self.rank
+    }
+}
+
+/// Whether the rows along an axis are known to have one length.
+fn is_uniform(value: &Value, axis: usize) -> bool {
+    if let Some(masked) = typed_ref::<MaskedTensor>(value) {
+        return is_uniform(masked.values(), axis);
+    }
+    typed_ref::<RaggedTensor>(value).is_some_and(|rows| match axis {
+        1 => rows.partition().spec().uniform_row_length.is_some(),
+        _ => is_uniform(rows.values(), axis - 1),
+    })
 }
 
 /// The names that a component has as a column of Arrow too.
@@ -100,8 +137,34 @@ fn moved(call: &Call<'_>) -> Answer {
         }
     }
     let Some(like) = like else { return Ok(None) };
+    // Beside a value of the type, one inside rows or a mask is records too.
+    for arg in &mut args {
+        if let Arg::Value(value) = arg
+            && let Some(records) = records_inside(value, &like)?
+        {
+            *arg = records.into();
+        }
+    }
     let outputs = again(call, &args)?;
     outputs.into_iter().map(|value| restored(&like, value)).collect::<Result<_>>().map(Some)
+}
+
+/// Rows or a mask over values of the type as these over their records; none of another value.
+fn records_inside(value: &Value, like: &ExtSpec) -> Result<Option<Value>> {
+    if let Some(rows) = typed_ref::<RaggedTensor>(value) {
+        let records = records_inside(rows.values(), like)?;
+        return records.map(|records| Ok(rows.with_values(records)?.into_value())).transpose();
+    }
+    if let Some(masked) = typed_ref::<MaskedTensor>(value) {
+        let records = records_inside(masked.values(), like)?;
+        return records.map(|records| Ok(MaskedTensor::new(records, masked.mask().clone())?.into_value())).transpose();
+    }
+    match value {
+        Value::Ext(ext) if ext.def() == &like.def && ext.spec()?.static_data == like.static_data => {
+            Ok(records(ext, None)?.map(ExtensionType::into_value))
+        }
+        Value::Tensor(_) | Value::Partition(_) | Value::Ext(_) => Ok(None),
+    }
 }
 
 /// The value with the type in the place of the records.

@@ -1,7 +1,7 @@
 //! Products of vectors in rows: those of `ops`, which see no rows, with vectors that are as long as each other.
 
-use crate::args::typed;
-use crate::axes::rank;
+use crate::args::{int, typed};
+use crate::axes::{rank, zeros};
 use crate::masked::{MaskedTensor, fill_none};
 use crate::meaning::over_elements;
 use crate::ragged::{self, RaggedTensor};
@@ -79,8 +79,11 @@ fn as_long(x: &Arg, y: Arg, axis: i64) -> Result<Arg> {
     }
     let lengths = |value: &Value| {
         let at = normalize_axis(axis, rank(value)?)?;
-        let ones = ops::cast(ops::ones_like(without_mask(value, at)?)?, DType::Bool)?;
-        ops::sum(ones, Axes::List(vec![axis]), false)
+        let value = without_mask(value, at)?;
+        // As many rows as there are, however long each is, which the product looks at.
+        let value = if at == 0 && rank(&value)? > 1 { zeros(&value)? } else { value };
+        let ones = ops::cast(ops::ones_like(value)?, DType::Bool)?;
+        ops::sum(ones, Axes::List(vec![int(at)]), false)
     };
     let (wanted, given) = (lengths(x)?, lengths(other)?);
     let beside = |one: &Value, other: &Value| {

@@ -108,7 +108,7 @@ crate::ops! {
     DIVIDE_NO_NAN: divide_no_nan(x, y) = OpDef::binary(map!(floats: |x, y| if y == 0.0 { 0.0 } else { x / y }))
         .instead(FLOATS_ALONE)
         .grad(|cx| {
-            let dx = divide_no_nan(cx.g(), &cx.args[1])?;
+            let dx = cx.where_reached(divide_no_nan(cx.g(), &cx.args[1])?)?;
             let dy = cx.where_reached(negative(multiply(&dx, cx.y())?)?);
             two(cx, Ok(dx), dy)
         })

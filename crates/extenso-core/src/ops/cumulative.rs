@@ -2,7 +2,8 @@
 
 use super::args::{one_tensor, spec_of, tensor_spec};
 use super::lines::{Lines, same_shape};
-use super::{linear_scan, multiply, shift};
+use super::recurrence::where_reached;
+use super::{abs, linear_scan, multiply, ones_like, shift, zero_for_nan};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::{GradCx, one};
 use crate::kernels::map::Number;
@@ -54,7 +55,7 @@ crate::ops! {
 /// The gradient of running products.
 ///
 /// With `p` the product of what comes before an element, and `s = g + x' s'` over the next element and its own `s`, the
-/// gradient is `p s`. Nothing is divided, so that zeros are right.
+/// gradient is `p s`. Nothing is divided, so that zeros are right. An element behind all products that matter is not looked at.
 pub(super) fn grad_products(
     cx: &GradCx<'_>,
     reverse: bool,
@@ -63,7 +64,9 @@ pub(super) fn grad_products(
 ) -> Result<Value> {
     let before = shifted(cx.y(), 1.0, if reverse { -1 } else { 1 })?;
     let link = if reverse { shifted(&cx.args[0], 0.0, 1)? } else { cx.args[0].clone() };
-    multiply(before, scanned(cx.g(), &link)?)
+    let reached = scanned(&abs(cx.g())?, &ones_like(&link)?)?;
+    let link = if reverse { where_reached(link, shifted(&reached, 0.0, 1)?)? } else { where_reached(link, &reached)? };
+    zero_for_nan(multiply(before, scanned(cx.g(), &link)?)?, reached)
 }
 
 fn infer_sum(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -7,7 +7,7 @@ use crate::grad::{GradCx, one};
 use crate::kernels::pool::{Block, affordable};
 use crate::offsets::Offsets;
 use crate::op::{Class, Fact, OfRows, OpDef, OutputSpecs};
-use crate::ops::{multiply, ones_like, segment_cumulative_prod, segment_shift, where_, zeros_like};
+use crate::ops::{multiply, ones_like, segment_cumulative_prod, segment_shift, where_, zero_for_nan, zeros_like};
 use crate::partition::{RowPartition, Rows};
 use crate::reduce::Fold;
 use crate::tensor::{Storage, Tensor};
@@ -81,7 +81,8 @@ crate::ops! {
             let (x, rows) = (&cx.args[0], &cx.args[1]);
             let before = segment_cumulative_prod(segment_shift(x, rows, 1.0, 1)?, rows, false)?;
             let after = segment_cumulative_prod(segment_shift(x, rows, 1.0, -1)?, rows, true)?;
-            Ok(vec![Some(multiply(gather_rows_of(cx.g(), rows)?, multiply(before, after)?)?), None])
+            let g = gather_rows_of(cx.g(), rows)?;
+            Ok(vec![Some(zero_for_nan(multiply(&g, multiply(before, after)?)?, g)?), None])
         })
         .examples(&[("segment_prod([3.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[6.0, 1.0, 4.0]")]);
 
@@ -110,7 +111,7 @@ fn shared_among_ties(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
     let hit = where_(hit, ones_like(x)?, zeros_like(x)?)?;
     let ties = gather_rows_of(segment_sum(&hit, partition)?, partition)?;
     let g = gather_rows_of(cx.g(), partition)?;
-    let dx = one(crate::ops::divide(multiply(g, hit)?, ties))?;
+    let dx = one(zero_for_nan(crate::ops::divide(multiply(&g, hit)?, ties)?, g))?;
     Ok(dx.into_iter().chain([None]).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::{one_tensor, spec_of, tensor_spec};
 use super::lines::{Lines, same_shape};
-use super::{Run, assemble, multiply, ones_like, subtract, sum};
+use super::{Run, abs, assemble, equal, multiply, ones_like, subtract, sum, where_, zero_for_nan};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::GradCx;
 use crate::kernels::map::Number;
@@ -10,7 +10,7 @@ use crate::kernels::pool::{Block, affordable};
 use crate::kernels::scan::recur_rows;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::tensor::{Storage, Tensor};
-use crate::value::{Outputs, Value};
+use crate::value::{Arg, Outputs, Value};
 use extenso_types::{DType, Error, LeafSpec, Result, TensorSpec};
 use half::{bf16, f16};
 use std::ops::Range;
@@ -43,7 +43,7 @@ crate::ops! {
     LINEAR_SCAN: linear_scan(x, link; LinearScan { axis: i64, reverse: bool }) = OpDef::general(Class::Axiswise, infer_scan, run_scan)
         .grad(|cx| {
             let LinearScan { axis, reverse } = *cx.attrs::<LinearScan>()?;
-            grad_scan(cx, reverse, &|x| shift(x, 0.0, axis, 1), &|x| linear_scan(x, &cx.args[1], axis, !reverse))
+            grad_scan(cx, reverse, &|x| shift(x, 0.0, axis, 1), &|x, link| linear_scan(x, link, axis, !reverse))
         })
         .examples(&[("linear_scan([1.0, 2.0, 3.0], [0.0, 0.5, 2.0])", "[1.0, 2.5, 8.0]"), ("linear_scan([1.0, 2.0, 3.0], [0.0, 0.5, 2.0], reverse=True)", "[5.0, 8.0, 3.0]")]);
 }
@@ -62,18 +62,28 @@ pub(super) fn grad_shift(
     Ok(grads)
 }
 
-/// The gradients of a recurrence: it is run back over the gradient, and a link gets what is on both its sides.
+/// The gradients of a recurrence: it is run back over the gradient, and a link gets what is on both its sides. A link to what nothing
+/// depends on is not looked at.
 pub(super) fn grad_scan(
     cx: &GradCx<'_>,
     reverse: bool,
     next: &dyn Fn(&Value) -> Result<Value>,
-    back: &dyn Fn(&Value) -> Result<Value>,
+    back: &dyn Fn(&Value, &Value) -> Result<Value>,
 ) -> Result<Vec<Option<Value>>> {
-    let h = back(cx.g())?;
+    let link = &cx.args[1];
+    let all = back(&abs(cx.g())?, &ones_like(link)?)?;
+    let reached = if reverse { next(&all)? } else { all.clone() };
+    let h = back(cx.g(), &where_reached(link, &reached)?)?;
     let link = if reverse { multiply(next(&h)?, cx.y())? } else { multiply(&h, next(cx.y())?)? };
+    let link = zero_for_nan(link, reached)?;
     let mut grads = vec![None; cx.args.len()];
     (grads[0], grads[1]) = (Some(h), Some(link));
     Ok(grads)
+}
+
+/// The links to what something depends on, and zero for the others.
+pub(super) fn where_reached(link: impl Into<Arg>, reached: impl Into<Arg>) -> Result<Value> {
+    where_(equal(reached, 0)?, 0, link)
 }
 
 /// Checks that a value is one element of the dtype of `x`.

@@ -8,7 +8,7 @@ use crate::kernels::means::{quotient_of, total};
 use crate::op::OpDef;
 use crate::ops::{
     bitwise_right_shift, broadcast_like, cast, cumulative_prod, divide, equal, expand_dims_at, multiply, ones_like,
-    shift, where_, zeros_like,
+    shift, where_, zero_for_nan, zeros_like,
 };
 use crate::reduce::{Fold, Reduce, normalize_axes};
 use crate::tensor::{Element, Tensor};
@@ -176,14 +176,15 @@ fn times_others(cx: &GradCx<'_>) -> Result<Value> {
         Axes::All => (0..rank_of(x)?).map(int).collect(),
         Axes::List(axes) => axes.clone(),
     };
-    let (mut grad, mut lines) = (broadcast_like(unreduced(cx, cx.g())?, x)?, x.clone());
+    let g = broadcast_like(unreduced(cx, cx.g())?, x)?;
+    let (mut grad, mut lines) = (g.clone(), x.clone());
     for axis in axes {
         let before = cumulative_prod(shift(&lines, 1.0, axis, 1)?, axis, false)?;
         let after = cumulative_prod(shift(&lines, 1.0, axis, -1)?, axis, true)?;
         grad = multiply(grad, multiply(before, after)?)?;
         lines = prod(lines, axis, true)?;
     }
-    Ok(grad)
+    zero_for_nan(grad, g)
 }
 
 fn shared_among_ties(cx: &GradCx<'_>) -> Result<Value> {
@@ -193,5 +194,5 @@ fn shared_among_ties(cx: &GradCx<'_>) -> Result<Value> {
     let g = broadcast_like(unreduced(cx, cx.g())?, x)?;
     let hit = where_(equal(x, y)?, ones_like(x)?, zeros_like(x)?)?;
     let ties = broadcast_like(sum(&hit, attrs.axis.clone(), true)?, x)?;
-    divide(multiply(g, hit)?, ties)
+    zero_for_nan(divide(multiply(&g, hit)?, ties)?, g)
 }

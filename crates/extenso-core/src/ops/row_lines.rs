@@ -85,7 +85,7 @@ crate::ops! {
         .grad(|cx| {
             let (rows, reverse) = (&cx.args[2], cx.attrs::<RowScan>()?.reverse);
             let next = |x: &Value| segment_shift(x, rows, 0.0, 1);
-            grad_scan(cx, reverse, &next, &|x| segment_linear_scan(x, &cx.args[1], rows, !reverse))
+            grad_scan(cx, reverse, &next, &|x, link| segment_linear_scan(x, link, rows, !reverse))
         })
         .examples(&[("segment_linear_scan([1.0, 2.0, 3.0], [9.0, 0.5, 9.0], partition_from_lengths([2, 1]))", "[1.0, 2.5, 3.0]")]);
 

@@ -7,8 +7,8 @@ use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank, witness, zeros_of};
 use crate::missing::mask;
-use crate::ragged::{RaggedTensor, mask_by_rows, take_by_rows};
-use crate::structs::masked_by;
+use crate::ragged::{self, RaggedTensor, mask_by_rows, take_by_rows};
+use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
@@ -82,7 +82,7 @@ pub(super) fn take(call: &Call<'_>) -> Answer {
     if let [Arg::Value(indices)] = rest
         && axis == 0
         && rank(indices)? > 1
-        && crate::structs::has_rows(x.values())
+        && has_rows(x.values())
     {
         // The axes of the indices come first, and behind them rows, or records with rows, that may be missing.
         let rows = RaggedTensor::of_uniform(indices)?;
@@ -129,9 +129,24 @@ pub(super) fn reshape(call: &Call<'_>) -> Answer {
     match outer_of(&x, &Reshape::of(call.attrs)?.shape)? {
         Some(outer) => {
             let mask = ops::reshape(x.mask(), outer)?;
-            answer_ext(MaskedTensor::new(on_value(call, x.values())?, mask.tensor()?.clone())?)
+            answer(under(on_value(call, x.values())?, &mask)?)
+        }
+        // Records with rows in them become rows.
+        None if has_rows(x.values()) && x.mask_rank()? == rank(x.values())? => {
+            answer(under(on_value(call, x.values())?, &on_value(call, &x.mask().clone().into())?)?)
         }
         None => whole(call),
+    }
+}
+
+/// Values under a mask of their outer axes, of which some are rows of one length: what is masked is in them then.
+fn under(values: Value, mask: &Value) -> Result<Value> {
+    match typed::<RaggedTensor>(&values) {
+        Some(rows) if rank(mask)? > 1 => {
+            let inner = ragged::flatten(mask.clone(), Some(1))?;
+            Ok(rows.with_values(under(rows.values().clone(), &inner)?)?.into_value())
+        }
+        _ => Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value()),
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Field, StructTensor, moves, rows};
 use crate::UnionTensor;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, has_axes, is_ragged, one_row, outer, rank, rows_of_one, zeros_of};
+use crate::batchable::records_of;
 use crate::masked::MaskedTensor;
 use crate::missing::as_rows;
 use crate::ragged::RaggedTensor;
@@ -121,9 +122,11 @@ pub(crate) fn has_rows(value: &Value) -> bool {
     if let Some(masked) = typed::<MaskedTensor>(value) {
         return has_rows(masked.values());
     }
+    let in_fields = |x: StructTensor| x.fields().iter().any(|(_, value)| has_rows(value));
     typed::<RaggedTensor>(value).is_some()
         || typed::<UnionTensor>(value).is_some()
-        || typed::<StructTensor>(value).is_some_and(|x| x.fields().iter().any(|(_, value)| has_rows(value)))
+        || typed::<StructTensor>(value).is_some_and(in_fields)
+        || value.ext().is_ok_and(|ext| records_of(ext).is_some_and(in_fields))
 }
 
 /// The records under another shape; axes inside a record stay.
