@@ -379,3 +379,34 @@ def test_unions_go_out_in_the_order_of_their_rows() -> None:
         table = pa.ipc.open_file(ex.write_arrow({"x": moved})).read_all()
         table.validate(full=True)
         assert table["x"].to_pylist() == wanted
+
+
+class Score(ex.ExtensionType):
+    """A value that may be missing."""
+
+    __extenso_name__ = "tests.arrow_types/Score"
+
+    v: ex.MaskedTensor
+
+
+@pytest.mark.parametrize("mask", [[True, False], [True, True]])
+def test_a_component_that_may_be_missing_stays_so_where_nothing_is(mask: "list[bool]", tmp_path: pathlib.Path) -> None:
+    rows = ex.StructTensor([2], {"x": Score(ex.MaskedTensor([1, 2], mask))})
+    spec = ex.StructTensorSpec([None], {"x": Score.Spec(v=ex.MaskedTensorSpec(ex.TensorSpec([None], "i64")))})
+    read = ex.function(lambda rows: rows["x"].v).get_concrete_function(spec)
+    assert ex.from_arrow(ex.to_arrow(rows)) == rows
+    for name, write in (("a.parquet", ex.write_parquet), ("a.avro", ex.write_avro), ("a.arrow", ex.write_arrow)):
+        write(rows, tmp_path / name)
+        reader = getattr(ex, write.__name__.replace("write", "read"))
+        assert reader(tmp_path / name) == reader(tmp_path / name, spec) == rows
+        assert read.run(tmp_path / name).to_py() == [1, 2 if mask[1] else None]
+        read.run(tmp_path / name, target=tmp_path / "out.ndjson")
+        assert (tmp_path / "out.ndjson").read_text().split() == ["1", "2" if mask[1] else "null"]
+
+
+def test_fields_of_missing_records_are_not_missing_by_themselves() -> None:
+    records = pa.array([{"a": 1, "b": {"c": [1]}}, None], pa.struct([("a", pa.int64()), ("b", pa.struct([("c", pa.list_(pa.int64(), 1))]))]))
+    inner = ex.StructTensorSpec([2], {"c": ex.TensorSpec([2, 1], "i64")})
+    assert ex.spec_of(ex.from_arrow(records)) == ex.MaskedTensorSpec(
+        ex.StructTensorSpec([2], {"a": ex.TensorSpec([2], "i64"), "b": inner})
+    )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pathlib
+import pickle
 from collections.abc import Callable
 from typing import Any
 
 import extenso as ex
+import pyarrow.parquet
 import pytest
 
 
@@ -203,3 +205,63 @@ def test_lists_of_no_element_are_filled_up_and_have_no_first_one() -> None:
     for f, wanted in ((padded, [[None], [None]]), (first, [None, None])):
         assert ex.to_py(f(rows)) == wanted
         assert ex.to_py(ex.function(f)(rows)) == wanted
+
+
+class Span(ex.BatchableExtensionType):
+    """A text and its words."""
+
+    __extenso_name__ = "tests.batchable/Span"
+
+    text: ex.Tensor
+    words: ex.RaggedTensor
+
+
+SPANS = [{"text": "a", "words": ["a", "b"]}, {"text": "b", "words": ["c"]}]
+
+
+def test_one_of_many_has_one_row() -> None:
+    spans = Span(["a", "b"], ex.constant([["a", "b"], ["c"]]))
+    assert [ex.to_py(span) for span in spans] == SPANS
+    assert isinstance(spans[0], Span) and isinstance(spans[0].words, ex.Tensor)
+    assert pickle.loads(pickle.dumps(spans[1])) == spans[1]
+    assert ex.to_py(ex.function(lambda x: x[1].words)(spans)) == ["c"]
+    assert ex.to_py(ex.stack([spans[1], spans[0]])) == SPANS[::-1]
+    assert ex.to_py(ex.StructTensor([2], {"s": spans})[0]) == {"s": SPANS[0]}
+    with pytest.raises(ex.DTypeError, match="words: expected RaggedTensor, got 'list'"):
+        Span("a", ["b"])
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda x: ex.expand_dims(x, 0),
+        lambda x: ex.expand_dims(x, 1),
+        lambda x: ex.stack([x, x]),
+        lambda x: ex.reshape(x, [2, 1]),
+        lambda x: ex.windows(x, 2),
+        lambda x: ex.combinations(x, 2),
+        lambda x: ex.where([False, True], x, x),
+        lambda x: ex.coalesce(x, x[::-1]),
+    ],
+)
+def test_values_with_rows_that_may_be_missing_move_as_records_do(op: Callable[[Any], Any]) -> None:
+    spans = ex.MaskedTensor(Span(["a", "b"], ex.constant([["a", "b"], ["c"]])), [True, False])
+    records = ex.MaskedTensor(ex.constant(SPANS), [True, False])
+    assert ex.to_py(op(spans)) == ex.to_py(op(records)) == ex.to_py(ex.function(op)(spans))
+
+
+def test_vectors_of_missing_values_come_back_from_files(tmp_path: pathlib.Path) -> None:
+    class Point(ex.BatchableExtensionType):
+        __extenso_name__ = "tests.batchable/Point"
+        at: ex.Tensor
+        score: ex.Tensor
+
+    there = ex.MaskedTensor(Point([[1, 2], [3, 4]], [1.0, 2.0]), [True, False])
+    for column in (there, ex.RaggedTensor.from_row_lengths(there, [0, 2])):
+        rows = ex.StructTensor([2], {"x": column})
+        for write, read in ((ex.write_parquet, ex.read_parquet), (ex.write_avro, ex.read_avro), (ex.write_arrow, ex.read_arrow)):
+            assert read(write(rows)) == read(write(rows), ex.spec_of(rows)) == rows
+    plain = ex.StructTensor([2], {"x": ex.MaskedTensor(ex.StructTensor([2], {"at": [[1, 2], [3, 4]]}), [True, False])})
+    ex.write_parquet(plain, tmp_path / "rows.parquet")
+    assert ex.spec_of(ex.read_parquet(tmp_path / "rows.parquet")) == ex.spec_of(plain)
+    assert pyarrow.parquet.read_table(tmp_path / "rows.parquet").to_pylist() == [{"x": {"at": [1, 2]}}, {"x": None}]

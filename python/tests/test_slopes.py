@@ -94,3 +94,47 @@ def test_a_slope_of_zero_has_a_slope() -> None:
     well = lambda x: (x * x - 1.0) ** 2
     assert ex.grad(well)(ex.tensor(1.0)).item() == 0.0
     assert ex.grad(lambda x: ex.grad(well)(x))(ex.tensor(1.0)).item() == 8.0
+
+
+NOT_PICKED = {
+    "max": lambda x: ex.max(x, axis=1),
+    "min": lambda x: ex.min(x, axis=1),
+    "prod": lambda x: ex.prod(x, axis=1),
+    "norm": lambda x: ex.norm(x, ord=math.inf, axis=1),
+    "logsumexp": lambda x: ex.logsumexp(x, axis=1),
+    "softmax": lambda x: ex.max(ex.softmax(x, axis=1), axis=1),
+    "log_softmax": lambda x: ex.sum(ex.log_softmax(x, axis=1), axis=1),
+    "cumulative_prod": lambda x: ex.sum(ex.cumulative_prod(x, axis=1), axis=1),
+    "cumulative_max": lambda x: ex.sum(ex.cumulative_max(x, axis=1), axis=1),
+}
+
+
+@pytest.mark.parametrize("name", NOT_PICKED)
+@pytest.mark.parametrize("below", [math.nan, math.inf, -math.inf])
+def test_of_a_row_that_is_not_picked_no_element_has_a_slope(name: str, below: float) -> None:
+    dense = ex.tensor([[below, 1.0], [0.3, 0.8]])
+    for x in (dense, ex.RaggedTensor.from_row_lengths(ex.reshape(dense, [4]), [2, 2])):
+        picked = ex.grad(lambda x: ex.sum(ex.where([True, False], 0.0, NOT_PICKED[name](x))))
+        masked = ex.grad(lambda x: ex.sum(ex.mask(NOT_PICKED[name](x), [False, True])))
+        alone = ex.grad(lambda x: ex.sum(NOT_PICKED[name](x)))(dense[1:])
+        assert ex.to_py(picked(x)) == ex.to_py(masked(x)) == [[0.0, 0.0], *alone.tolist()]
+
+
+@pytest.mark.parametrize("behind", [math.nan, math.inf])
+def test_what_stands_behind_all_that_matters_has_no_slope(behind: float) -> None:
+    second = lambda fold: ex.grad(lambda x: fold(x)[1])
+    assert second(ex.cumulative_prod)(ex.tensor([2.0, 3.0, behind])).tolist() == [3.0, 2.0, 0.0]
+    back = lambda x: ex.cumulative_prod(x, reverse=True)
+    assert second(back)(ex.tensor([behind, 2.0, 3.0])).tolist() == [0.0, 3.0, 2.0]
+    both = ex.grad(lambda x, link: ex.linear_scan(x, link)[1], (0, 1))
+    dx, dlink = both(ex.tensor([1.0, 2.0, behind]), ex.tensor([1.0, 0.5, behind]))
+    assert (dx.tolist(), dlink.tolist()) == ([0.5, 1.0, 0.0], [0.0, 1.0, 0.0])
+    both = ex.grad(lambda x, link: ex.linear_scan(x, link, reverse=True)[1], (0, 1))
+    dx, dlink = both(ex.tensor([behind, 2.0, 3.0]), ex.tensor([behind, behind, 0.5]))
+    assert (dx.tolist(), dlink.tolist()) == ([0.0, 1.0, 0.5], [0.0, 0.0, 3.0])
+
+
+def test_a_quotient_that_is_not_picked_has_no_slope() -> None:
+    by = ex.tensor([math.nan, 2.0])
+    square = lambda x: ex.square(ex.divide_no_nan(x, by))
+    assert ex.grad(lambda x: ex.sum(ex.where(ex.isnan(by), 0.0, square(x))))(ex.tensor([1.0, 2.0])).tolist() == [0.0, 1.0]

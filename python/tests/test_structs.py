@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from typing import Any
 
@@ -336,3 +337,16 @@ def test_components_of_a_users_type_have_as_many_rows_as_what_holds_them() -> No
         ex.MaskedTensor(three, ex.tensor([True, False]))
     with pytest.raises(ex.ShapeError, match="the outer shape is that of a scalar"):
         ex.StructTensor([2], {"x": Labeled(ex.tensor(1.0))})
+
+
+def test_equality_looks_at_nothing_that_is_not_there() -> None:
+    missing = ex.StructTensor([2], {"x": ex.mask(ex.tensor([1, 2]), [True, False])})
+    assert missing == ex.constant([{"x": 1}, {"x": None}]) and not missing != ex.constant([{"x": 1}, {"x": None}])
+    assert missing != ex.constant([{"x": 1}, {"x": 2}]) and missing != ex.constant([{"x": 3}, {"x": None}])
+    assert ex.read_parquet(ex.write_parquet(missing)) == ex.read_json(b'{"x": 1}\n{"x": null}\n') == missing
+    rows = ex.mask(ex.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]), [True, False])
+    assert ex.StructTensor([2], {"x": rows}) == ex.constant([{"x": [1, 2]}, {"x": None}])
+    three = ex.constant([{"x": [1, 2]}, {"x": [3]}, {"x": []}])
+    assert three[1:] == ex.constant([{"x": [3]}, {"x": []}]) and three[:1] != three[1:2]
+    assert ex.constant([{"x": [1]}, {"x": [2]}]) != ex.constant([{"x": [1, 2]}, {"x": []}])
+    assert ex.constant([{"x": math.nan}]) != ex.constant([{"x": math.nan}])

@@ -1,0 +1,100 @@
+"""Functions over rows of which the argument is a column, and over what other libraries hold."""
+
+import json
+import pathlib
+from typing import Any
+
+import extenso as ex
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+INNER = ex.MaskedTensorSpec(ex.StructTensorSpec([None], {"b": ex.MaskedTensorSpec(ex.TensorSpec([None], "i64"))}))
+OPTIONAL = ex.MaskedTensorSpec(ex.StructTensorSpec([None], {"a": INNER}))
+
+
+def written(table: pa.Table, directory: pathlib.Path) -> "list[Any]":
+    """The same rows as all that holds columns."""
+    pyarrow.parquet.write_table(table, directory / "rows.parquet")
+    with pa.ipc.new_file(directory / "rows.arrow", table.schema) as file:
+        file.write_table(table)
+    with pa.ipc.new_stream(directory / "rows.arrows", table.schema) as file:
+        file.write_table(table)
+    ex.write_avro(ex.from_arrow(table), directory / "rows.avro")
+    return [table, *(directory / f"rows.{ending}" for ending in ("parquet", "arrow", "arrows", "avro"))]
+
+
+@pytest.mark.parametrize("result", [lambda rows: rows, lambda rows: ex.is_none(rows)], ids=["all", "mask"])
+def test_an_only_column_is_a_field_or_the_argument_by_its_name(result: Any, tmp_path: pathlib.Path) -> None:
+    f = ex.function(result).get_concrete_function(OPTIONAL)
+    records = pa.array([{"a": {"b": 1}}, {"a": {"b": None}}])
+    wanted = ex.to_py(f(ex.from_arrow(records, OPTIONAL)))
+    by_fields = pa.Table.from_struct_array(records)
+    by_value = pa.table({"value": pa.array([{"a": {"b": 1}}, {"a": {"b": None}}])})
+    for table in (by_fields, by_value):
+        for source in (*written(table, tmp_path), records):
+            assert ex.to_py(f.run(source)) == wanted
+            f.run(source, target=tmp_path / "out.ndjson")
+            lines = (tmp_path / "out.ndjson").read_text().splitlines()
+            assert [json.loads(line) for line in lines] == wanted
+    missing = pa.array([{"a": {"b": 1}}, None])
+    wanted = ex.to_py(f(ex.from_arrow(missing, OPTIONAL)))
+    assert ex.to_py(f.run(missing)) == ex.to_py(f.run(pa.table({"value": missing}))) == wanted
+
+
+def test_what_is_written_of_optional_records_has_one_layout(tmp_path: pathlib.Path) -> None:
+    rows = pa.chunked_array([pa.array([{"x": 1}, {"x": 2}]), pa.array([{"x": 3}, None])])
+    spec = ex.MaskedTensorSpec(ex.StructTensorSpec([None], {"x": ex.TensorSpec([None], "i64")}))
+    f = ex.function(lambda rows: rows).get_concrete_function(spec)
+    for name, read in (("a.arrows", ex.read_arrow), ("a.parquet", ex.read_parquet), ("a.avro", ex.read_avro)):
+        f.run(rows, target=tmp_path / name)
+        read_back = read(tmp_path / name)
+        values = read_back["value"] if isinstance(read_back, ex.StructTensor) else read_back
+        assert ex.to_py(values) == rows.to_pylist()
+        assert ex.to_py(f.run(tmp_path / name)) == rows.to_pylist()
+
+
+def test_a_row_that_is_missing_has_no_value_in_its_only_column() -> None:
+    hidden = pa.StructArray.from_arrays([pa.array([1, 2, 3])], ["x"], mask=pa.array([False, True, False]))
+    f = ex.function(lambda x: x).get_concrete_function(ex.MaskedTensorSpec(ex.TensorSpec([None], "i64")))
+    assert f.run(hidden).to_py() == [1, None, 3]
+
+
+def test_columns_that_nobody_needs_are_not_joined() -> None:
+    words = [pa.DictionaryArray.from_arrays(pa.array(range(100), pa.int8()), [f"{k}{i}" for i in range(100)]) for k in "ab"]
+    table = pa.table({"x": pa.array(range(200)), "word": pa.chunked_array(words)})
+    assert ex.function(lambda rows: rows["x"]).run(table).tolist() == list(range(200))
+    both = ex.function(lambda rows: (rows["x"], rows["word"])).run(table)
+    assert ex.to_py(both[1]) == table["word"].to_pylist()
+
+
+def test_an_array_keeps_what_its_field_says() -> None:
+    f = ex.function(lambda x: x)
+    ordered = pa.DictionaryArray.from_arrays(pa.array([0, 1]), ["b", "a"], ordered=True)
+    assert f.run(ordered).ordered
+    tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(ex.reshape(ex.arange(12.0), [2, 2, 3]).to_numpy())
+    assert f.run(tensors).shape == (2, 2, 3)
+    assert isinstance(f.run(pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8()))), ex.Bool8Tensor)
+
+
+def test_ordered_words_of_several_vocabularies_have_no_order() -> None:
+    words = [pa.DictionaryArray.from_arrays(pa.array([0, 1]), of, ordered=True) for of in (["b", "a"], ["a", "b"])]
+    table = pa.table({"d": pa.chunked_array(words)})
+    found = ex.function(lambda rows: rows).run(table)["d"]
+    assert not found.ordered and ex.to_py(found) == ["b", "a", "a", "b"]
+
+
+def test_rows_without_columns_are_counted() -> None:
+    assert ex.function(lambda rows: rows).run(pa.table({"a": [1, 2]}).select([])).shape == (2,)
+
+
+def test_what_is_asked_of_a_table_amiss_is_told() -> None:
+    table = pa.table({"x": [1.0]})
+    f = ex.function(lambda rows: rows["x"])
+    with pytest.raises(ex.InvalidValueError, match="on_error: found 'sip'"):
+        ex.infer_spec(table, on_error="sip")
+    for function in (f, f.get_concrete_function(ex.infer_spec(table))):
+        with pytest.raises(ex.InvalidValueError, match="a table is records already, and no messages"):
+            function.run(table, message="tf.train.Example")
+    with pytest.raises(ex.DTypeError, match="takes 'a' and others, and the rows are"):
+        ex.function(lambda a, b: a + b).run(pa.array([1, 2]))
