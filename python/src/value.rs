@@ -9,7 +9,8 @@ use crate::partition::PyRowPartition;
 use crate::record::PyStruct;
 use crate::tensor::PyTensor;
 use extenso_core::{Arg, Ext, Outputs, Scalar, Value, why_opaque};
-use extenso_types::{Error, Path, Spec};
+use extenso_ext::outer;
+use extenso_types::{Dim, Error, Path, Spec};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -135,6 +136,24 @@ impl PyOpaque {
             Some(answer) => PyBool::new(py, answer).to_owned().into_any(),
             None => py.NotImplemented().into_bound(py),
         })
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        crate::index::item(py, &Value::Ext(self.0.clone()), key)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        let length = || match outer(&Value::Ext(self.0.clone())) {
+            Some(Dim::Known(length)) => Ok(length),
+            Some(Dim::Var(_)) => Err(Error::scope("the number of values is not known while the function is traced")),
+            None => Err(Error::shape(format!("one {} has no length", self.0.def()))),
+        };
+        length().or_raise()
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let items: PyResult<Vec<_>> = (0..slf.get().__len__()?).map(|i| slf.get_item(i)).collect();
+        Ok(items?.into_pyobject(slf.py())?.try_iter()?.into_any())
     }
 
     fn __copy__(slf: Py<Self>) -> Py<Self> {

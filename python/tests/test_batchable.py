@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pathlib
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -265,3 +267,22 @@ def test_vectors_of_missing_values_come_back_from_files(tmp_path: pathlib.Path) 
     ex.write_parquet(plain, tmp_path / "rows.parquet")
     assert ex.spec_of(ex.read_parquet(tmp_path / "rows.parquet")) == ex.spec_of(plain)
     assert pyarrow.parquet.read_table(tmp_path / "rows.parquet").to_pylist() == [{"x": {"at": [1, 2]}}, {"x": None}]
+
+
+def test_values_of_a_type_that_nobody_knows_move_too(tmp_path: pathlib.Path) -> None:
+    spans = Span(["a", "b"], ex.constant([["a", "b"], ["c"]]))
+    rows = ex.StructTensor([2], {"s": spans, "may": ex.MaskedTensor(spans, [True, False])})
+    script = """
+import sys, extenso as ex
+for path in sys.argv[1:]:
+    rows = getattr(ex, "read_" + path.rsplit(".", 1)[1])(path)
+    assert isinstance(rows["s"], ex.OpaqueExtension) and len(rows["s"]) == 2
+    assert ex.to_py(rows[::-1]["s"].components["text"]) == ["b", "a"]
+    assert [ex.to_py(span.components["words"]) for span in rows["s"]] == [["a", "b"], ["c"]]
+    assert ex.to_py(rows[1])["may"] is None and ex.to_py(ex.concat([rows["s"], rows["s"]])[2].components["text"]) == "a"
+"""
+    paths = []
+    for write in (ex.write_arrow, ex.write_parquet, ex.write_avro):
+        paths.append(tmp_path / write.__name__.replace("write_", "rows."))
+        write(rows, paths[-1])
+    subprocess.run([sys.executable, "-P", "-c", script, *map(str, paths)], check=True)

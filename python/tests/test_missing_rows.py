@@ -270,3 +270,24 @@ def test_a_batch_without_rows_meets_masked_columns() -> None:
     column = ex.mask(ex.tensor([[4], [5]]), ex.tensor([[True], [True]]))
     for f in (lambda x, y: x + y, lambda x, y: ex.maximum(y, x)):
         assert ex.to_py(f(none, column)) == ex.to_py(ex.function(f)(none, column)) == []
+
+
+def test_a_dense_row_that_is_missing_is_missing_beside_rows() -> None:
+    column = ex.mask(ex.tensor([[10], [20]]), [False, True])
+    rows = ex.RaggedTensor.from_row_lengths([1, 2], [2, 0])
+    for f in (lambda x, y: x + y, lambda x, y: y * x, ex.maximum, lambda x, y: ex.where(x < y, x, y)):
+        assert ex.to_py(f(rows, column)) == ex.to_py(ex.function(f)(rows, column)) == [None, []]
+        assert ex.to_py(f(column, rows)) == ex.to_py(ex.function(f)(column, rows)) == [None, []]
+    elements = ex.mask(ex.tensor([[10], [20]]), [[False], [True]])
+    assert ex.to_py(rows + elements) == [[None, None], []]
+
+
+def test_a_row_of_masked_rows_that_is_missing_is_missing_traced_too() -> None:
+    multiply = lambda x, y: x * y
+    for lengths in ([1, 1], [0, 2]):
+        rows = ex.mask(ex.RaggedTensor.from_row_lengths(ex.ones([2, 3], "i64"), lengths), [True, True])
+        inner = ex.mask(ex.tensor([[[1, 2, 3]], [[4, 5, 6]]]), [[True], [True]])
+        beside = ex.mask(inner, [False, True])
+        wanted = ex.to_py(multiply(rows, beside))
+        assert wanted[0] is None and wanted[1] == [[4, 5, 6]] * lengths[1]
+        assert ex.to_py(ex.function(multiply)(rows, beside)) == wanted

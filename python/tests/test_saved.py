@@ -310,3 +310,35 @@ def test_required_paths_lead_into_what_may_be_missing() -> None:
     assert f.required_paths() == ["items[*].a", "c.p"]
     n = ex.function(lambda o: ex.num(o["items"], axis=1)).get_concrete_function(ex.infer_spec(rows))
     assert n.required_paths() == ["items"]
+
+
+def test_a_loaded_function_is_called_as_the_python_function_was(tmp_path: pathlib.Path) -> None:
+    number, vector = ex.TensorSpec([], "f64"), ex.TensorSpec([None], "f64")
+    rest = ex.function(lambda x, *xs: x + xs[0] * xs[1]).get_concrete_function(vector, number, number)
+    named = ex.function(lambda x, **by: x * by["y"]).get_concrete_function(vector, y=number)
+    static = ex.function(lambda x, names=("a", "b"), of={"k": 1}: x * 2.0).get_concrete_function(vector)
+    pairs = ex.function(lambda x, pair: x + pair[0] * pair[1]).get_concrete_function(vector, (number, number))
+    x = ex.tensor([1.0])
+    for name, function in (("rest", rest), ("named", named), ("static", static), ("pairs", pairs)):
+        ex.save(function, tmp_path / name)
+        for f in (function, ex.load(tmp_path / name)):
+            match name:
+                case "rest":
+                    assert f(x, 2.0, 3.0).tolist() == f(x, (2.0, 3.0)).tolist() == f(x, xs=(2.0, 3.0)).tolist() == [7.0]
+                    for wrong in ((x,), (x, 2.0), (x, 2.0, 3.0, 4.0)):
+                        with pytest.raises(ex.Error):
+                            f(*wrong)
+                case "named":
+                    assert f(x, y=3.0).tolist() == f(x, by={"y": 3.0}).tolist() == [3.0]
+                    with pytest.raises(ex.DTypeError, match="argument 'by' is missing"):
+                        f(x)
+                    with pytest.raises(ex.DTypeError, match="argument 'z' is not known"):
+                        f(x, y=3.0, z=4.0)
+                case "static":
+                    assert f(x).tolist() == f(x, ("a", "b")).tolist() == f(x, of={"k": 1}).tolist() == [2.0]
+                    with pytest.raises(ex.InvalidValueError, match="names"):
+                        f(x, ("a", "c"))
+                    with pytest.raises(ex.DTypeError, match="argument 'x' is given twice"):
+                        f(x, x=x)
+                case "pairs":
+                    assert f(x, (2.0, 3.0)).tolist() == f(x, pair=[2.0, 3.0]).tolist() == [7.0]

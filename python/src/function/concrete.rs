@@ -1,13 +1,14 @@
 //! Concrete functions: called, run over records, saved, loaded.
 
-use super::nest::{Variables, py_to_nest_like};
+use super::arguments::{bind, by_name};
+use super::nest::Variables;
 use super::{PyFunction, nest, specs_to_py};
 use crate::error::{OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::{formats, value};
 use extenso_core::{Provenance, Value, Variable, current_scope, pack, with_variables};
 use extenso_formats::{OnError, run_ndjson};
-use extenso_graph::{ARGUMENTS, Concrete, save};
+use extenso_graph::{Concrete, save};
 use extenso_types::{Bindings, Error, Nest, Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PySequence, PyTuple};
@@ -42,7 +43,7 @@ impl PyConcrete {
             return Ok(result);
         }
         let variables = Variables::default();
-        let args = self.bind(args, kwargs, &variables)?;
+        let args = bind(self.0.input_spec(), args, kwargs, &variables)?;
         let specs = args.try_map(|_, value| value.spec()).or_raise()?;
         if !self.0.accepts(&specs) {
             return Err(raised(py, self.0.mismatch(&specs)));
@@ -168,52 +169,6 @@ impl PyConcrete {
 
     fn __repr__(&self) -> String {
         format!("<concrete function {}>", self.0)
-    }
-}
-
-impl PyConcrete {
-    /// The arguments by position or name, made to fit the signature.
-    fn bind<'py>(
-        &self,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-        variables: &Variables,
-    ) -> PyResult<Nest<Value>> {
-        let py = args.py();
-        let input = self.0.input_spec();
-        let wrong = |what: String| raised(py, Error::dtype(what).wanted(input.to_string()));
-        let Some(wanted) = by_name(input) else {
-            // A function that Rust saved with a nest of its own.
-            return match (input, args.len()) {
-                (Nest::Tuple(_), _) => py_to_nest_like(args.as_any(), input, variables),
-                (Nest::List(_), _) => py_to_nest_like(args.to_list().as_any(), input, variables),
-                (_, 1) => py_to_nest_like(&args.get_item(0)?, input, variables),
-                (_, n) => Err(wrong(format!("{n} arguments are given"))),
-            };
-        };
-        let mut given = args.iter();
-        let mut entries = Vec::with_capacity(wanted.len());
-        for (key, spec) in wanted {
-            let named = kwargs.map(|k| k.get_item(&**key)).transpose()?.flatten();
-            let nest = match (given.next().or(named), spec) {
-                (Some(object), _) => nest::argument_like(key, &object, spec, variables)?,
-                (None, Nest::Static(value)) if nest::stand_ins(spec).is_empty() => Nest::Static(value.clone()),
-                (None, _) => return Err(wrong(format!("the argument '{key}' is missing"))),
-            };
-            entries.push((key.clone(), nest));
-        }
-        if given.next().is_some() {
-            return Err(wrong(format!("{} arguments are given", args.len())));
-        }
-        Ok(Nest::Record(ARGUMENTS.into(), entries))
-    }
-}
-
-/// The specs of named arguments.
-fn by_name(input: &Nest<Spec>) -> Option<&[(Arc<str>, Nest<Spec>)]> {
-    match input {
-        Nest::Record(name, entries) if &**name == ARGUMENTS => Some(entries),
-        _ => None,
     }
 }
 

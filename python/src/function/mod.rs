@@ -2,6 +2,7 @@
 //!
 //! Invariant: a call on data runs a concrete function; a call on symbols runs the Python function as part of the trace.
 
+mod arguments;
 mod body;
 mod concrete;
 mod control;

@@ -59,10 +59,13 @@ impl Operands {
         self.items.iter().any(|item| item.covers(self.rank).is_some_and(|covers| covers > 1))
     }
 
-    /// Where rows are there in every operand that may miss some as a whole; none if no operand may.
+    /// Where rows are there in every operand that may miss some as a whole; none if no operand may, or none has rows.
     pub(super) fn row_mask(&self) -> Result<Option<Tensor>> {
+        if !self.items.iter().any(|item| item.rows().is_some()) {
+            return Ok(None);
+        }
         let masks = self.items.iter().filter_map(|item| match item {
-            Item::Masked(x, _, 1) if typed::<RaggedTensor>(x.values()).is_some() => Some(Ok(x.mask.clone())),
+            Item::Masked(x, ..) if item.covers(self.rank) == Some(1) => Some(Ok(x.mask.clone())),
             Item::Plain(..) | Item::Masked(..) => None,
         });
         let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
@@ -112,7 +115,7 @@ impl Operands {
         // Rows of one value each are repeated beside longer ones, and kept for that.
         let mut dense = Vec::new();
         for item in &self.items {
-            let arg = item.whole();
+            let arg = item.whole(self.rank);
             there.push(match item.rows() {
                 Some(rows) if rows.nrows() == Dim::Known(1) && repeats && (single || !of_one_value(&rows)) => {
                     let rows = RaggedTensor::from_value(&for_each(rows.into_value())?)?;
@@ -128,7 +131,7 @@ impl Operands {
         }
         for at in dense {
             let item = &self.items[at];
-            let Arg::Value(value) = item.whole() else { continue };
+            let Arg::Value(value) = item.whole(self.rank) else { continue };
             let own = item.rank().unwrap_or(0);
             let beside = match (own + 1).checked_sub(self.rank) {
                 _ if own == 0 => None,
@@ -191,13 +194,11 @@ impl Item {
     }
 
     /// The operand without what says that rows are missing as a whole.
-    pub(super) fn whole(&self) -> Arg {
+    pub(super) fn whole(&self, rank: usize) -> Arg {
         match self {
             Item::Plain(arg, _) => arg.clone(),
-            Item::Masked(x, ..) => match typed::<RaggedTensor>(x.values()) {
-                Some(rows) => Arg::Value(rows.into_value()),
-                None => Arg::Value(x.clone().into_value()),
-            },
+            Item::Masked(x, ..) if self.covers(rank) == Some(1) => Arg::from(x.values()),
+            Item::Masked(x, ..) => Arg::Value(x.clone().into_value()),
         }
     }
 

@@ -75,10 +75,29 @@ fn is_single(arg: &Arg) -> bool {
 /// The operands with axes of one number, as many rows each, and nothing outside the rows.
 fn operands_of(call: &Call<'_>) -> Result<Option<Vec<Operand>>> {
     let Some(mut operands) = flat(call).iter().map(Operand::of).collect::<Option<Vec<_>>>() else { return Ok(None) };
+    if miss_rows(&operands)? {
+        return Ok(None);
+    }
     pad_ranks(&mut operands)?;
     check_outer_sizes(&operands)?;
     compact(call, &mut operands)?;
     Ok(Some(operands))
+}
+
+/// Whether uniform operands miss rows as a whole, and none of them elements of rows: then the masks come first and the rows after.
+fn miss_rows(operands: &[Operand]) -> Result<bool> {
+    let ranks: Vec<usize> = operands.iter().map(|operand| Ok(operand.rank()?.unwrap_or(0))).collect::<Result<_>>()?;
+    let most = ranks.iter().copied().max().unwrap_or(0);
+    let (mut rows, mut elements) = (false, false);
+    for (operand, own) in operands.iter().zip(ranks) {
+        if let Operand::Uniform(value) = operand
+            && let Some(masked) = typed::<MaskedTensor>(value)
+        {
+            let covers = most - own + masked.mask_rank()?;
+            (rows, elements) = (rows || covers == 1, elements || covers > 1);
+        }
+    }
+    Ok(rows && !elements)
 }
 
 /// The op on what is in the rows of a partition.

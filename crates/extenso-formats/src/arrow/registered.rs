@@ -9,7 +9,7 @@ use arrow_buffer::BooleanBuffer;
 use extenso_core::{ExtensionType, OpaqueExtension, Tensor, Value, behavior, rebuild, resolve};
 use extenso_ext::{MaskedTensor, MaskedTensorSpec, StructTensor, outer};
 use extenso_types::{
-    DType, Dim, Error, ExtSpec, Fingerprint, Path, Result, Segment, Shape, Spec, StaticValue, TypeDef, TypeName,
+    DType, Dim, Error, ExtSpec, Fingerprint, Path, Result, Segment, Shape, Spec, StaticValue, TypeDef,
 };
 use jiter::JsonValue;
 use std::sync::Arc;
@@ -28,10 +28,20 @@ pub struct Frame {
 /// Errors: static data that hold a spec.
 pub fn metadata(spec: &ExtSpec) -> Result<String> {
     let mut out = Vec::new();
-    out.extend_from_slice(b"{\"extenso\":1,\"version\":");
-    out.extend_from_slice(spec.def.version().to_string().as_bytes());
-    out.extend_from_slice(b",\"fingerprint\":");
-    write_string(spec.def.fingerprint().to_string().as_bytes(), &mut out);
+    out.extend_from_slice(b"{\"extenso\":1,");
+    write_definition(&spec.def, &mut out);
+    if !spec.def.ancestors().is_empty() {
+        // What a type is beside its own name counts where nobody knows it.
+        out.extend_from_slice(b",\"refines\":[");
+        for (i, ancestor) in spec.def.ancestors().iter().enumerate() {
+            out.extend_from_slice(if i > 0 { b",{\"name\":" } else { b"{\"name\":" });
+            write_string(ancestor.name().as_str().as_bytes(), &mut out);
+            out.push(b',');
+            write_definition(ancestor, &mut out);
+            out.push(b'}');
+        }
+        out.push(b']');
+    }
     out.extend_from_slice(b",\"components\":[");
     for (i, (segment, _)) in spec.components.iter().enumerate() {
         out.extend_from_slice(if i > 0 { b"," } else { b"" });
@@ -47,6 +57,11 @@ pub fn metadata(spec: &ExtSpec) -> Result<String> {
     write_static(&spec.static_data, &mut out)?;
     out.push(b'}');
     String::from_utf8(out).map_err(|_| Error::internal("metadata that are no text"))
+}
+
+fn write_definition(def: &TypeDef, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("\"version\":{},\"fingerprint\":", def.version()).as_bytes());
+    write_string(def.fingerprint().to_string().as_bytes(), out);
 }
 
 /// How many axes the mask of a spec has; none where nothing may be missing.
@@ -72,15 +87,10 @@ impl Frame {
 /// Errors: metadata that are ours and malformed.
 pub fn frame(name: &str, text: &str) -> Option<Result<Frame>> {
     let json = JsonValue::parse(text.as_bytes(), false).ok()?;
-    let JsonValue::Object(entries) = &json else { return None };
-    let entry = |key: &str| entries.iter().find(|(known, _)| known == key).map(|(_, value)| value);
+    let entry = |key: &str| entry_of(&json, key);
     entry("extenso")?;
     let read = || {
-        let (JsonValue::Int(version), JsonValue::Str(print), JsonValue::Array(components)) =
-            (entry("version")?, entry("fingerprint")?, entry("components")?)
-        else {
-            return None;
-        };
+        let JsonValue::Array(components) = entry("components")? else { return None };
         let segment = |component: &JsonValue<'_>| match component {
             JsonValue::Str(path) => match path.parse::<Path>().ok()?.segments() {
                 [] => Some(Segment::Itself),
@@ -89,10 +99,21 @@ pub fn frame(name: &str, text: &str) -> Option<Result<Frame>> {
             },
             _ => None,
         };
-        let name: TypeName = name.parse().ok()?;
-        let print = Fingerprint(u64::from_str_radix(print, 16).ok()?);
+        let mut ancestors = Vec::new();
+        if let Some(refined) = entry("refines") {
+            let JsonValue::Array(refined) = refined else { return None };
+            if refined.len() > DEEPEST {
+                return None;
+            }
+            // The farthest one refines none of the others.
+            for ancestor in refined.iter().rev() {
+                let JsonValue::Str(name) = entry_of(ancestor, "name")? else { return None };
+                let def = definition(name, ancestor, ancestors.clone())?;
+                ancestors.insert(0, def);
+            }
+        }
         let segments: Option<Vec<Segment>> = components.iter().map(segment).collect();
-        let def = resolve(name, u32::try_from(*version).ok()?, print, Vec::new());
+        let def = definition(name, &json, ancestors)?;
         let masks = match entry("masks") {
             Some(JsonValue::Array(ranks)) => sizes(ranks)?.into_iter().map(Option::unwrap_or_default).collect(),
             Some(_) => return None,
@@ -101,6 +122,21 @@ pub fn frame(name: &str, text: &str) -> Option<Result<Frame>> {
         Some(Frame { def, static_data: read_static(entry("static")?, 0)?, segments: segments?, masks })
     };
     Some(read().ok_or_else(|| Error::data(format!("the metadata of '{name}' are malformed"))))
+}
+
+fn entry_of<'a, 'j>(json: &'a JsonValue<'j>, key: &str) -> Option<&'a JsonValue<'j>> {
+    let JsonValue::Object(entries) = json else { return None };
+    entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+}
+
+/// The definition that is said of a type, which refines these.
+fn definition(name: &str, json: &JsonValue<'_>, ancestors: Vec<Arc<TypeDef>>) -> Option<Arc<TypeDef>> {
+    let (JsonValue::Int(version), JsonValue::Str(print)) = (entry_of(json, "version")?, entry_of(json, "fingerprint")?)
+    else {
+        return None;
+    };
+    let print = Fingerprint(u64::from_str_radix(print, 16).ok()?);
+    Some(resolve(name.parse().ok()?, u32::try_from(*version).ok()?, print, ancestors))
 }
 
 /// The value of the components, which are the fields of a struct in their order.
@@ -213,7 +249,7 @@ fn write_static(value: &StaticValue, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// How deep static data may be nested.
+/// How deep static data may be nested, and how many types one may refine.
 const DEEPEST: usize = 32;
 
 fn read_static(json: &JsonValue<'_>, depth: usize) -> Option<StaticValue> {

@@ -193,7 +193,7 @@ impl Compiler<'_> {
     fn record(&mut self, fields: &[super::schema::Field], want: Want<'_>, at: &Path) -> Result<Made> {
         match want {
             Want::Paths(wanted) if !wanted.is_all() => wanted.check_fields(at, fields.iter().map(|f| &*f.name))?,
-            Want::Spec(Spec::Ext(ext)) if is::<StructSpec>(ext) => all_there(ext, fields, at)?,
+            Want::Spec(Spec::Ext(ext)) if is::<StructSpec>(ext) || is_record(ext) => all_there(ext, fields, at)?,
             _ => {}
         }
         let (mut parts, mut solid, mut hollow, mut weight, mut arrow) =
