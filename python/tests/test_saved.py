@@ -341,4 +341,4 @@ def test_a_loaded_function_is_called_as_the_python_function_was(tmp_path: pathli
                     with pytest.raises(ex.DTypeError, match="argument 'x' is given twice"):
                         f(x, x=x)
                 case "pairs":
-                    assert f(x, (2.0, 3.0)).tolist() == f(x, pair=[2.0, 3.0]).tolist() == [7.0]
+                    assert f(x, (2.0, 3.0)).tolist() == f(x, pair=(2.0, 3.0)).tolist() == [7.0]
