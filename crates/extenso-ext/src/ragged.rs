@@ -152,15 +152,22 @@ impl RaggedTensor {
         RaggedTensor::from_partition(ops::boolean_mask(rows.values(), kept, 0)?, partition)
     }
 
+    /// Whether each row has one value, which longer rows repeat.
+    pub(crate) fn is_single(&self) -> Result<Value> {
+        ops::all(ops::equal(self.row_lengths()?, 1)?, Axes::All, false)
+    }
+
     /// The rows where `mask` is true, and empty ones elsewhere; as they are where each has one value, which other rows repeat, or where
-    /// they are one row beside several.
-    pub(crate) fn only_where_unless_single(&self, mask: &Tensor) -> Result<RaggedTensor> {
+    /// they are one row beside several. Where no other rows are longer, which `together` says if it is not known, none is repeated.
+    pub(crate) fn only_where_unless_single(&self, mask: &Tensor, together: Option<&Value>) -> Result<RaggedTensor> {
         match self.partition.data() {
             Ok(rows) if rows.all_have_length_one() => Ok(self.clone()),
             Ok(_) => self.only_where(mask),
             Err(_) => {
-                let lengths = self.row_lengths()?;
-                let single = ops::all(ops::equal(&lengths, 1)?, Axes::All, false)?;
+                let (lengths, mut single) = (self.row_lengths()?, self.is_single()?);
+                if let Some(together) = together {
+                    single = ops::logical_and(single, ops::logical_not(together)?)?;
+                }
                 if mask.shape().dims().and_then(|dims| dims.first()) == Some(&self.nrows()) {
                     return self.only_where(ops::logical_or(mask, single)?.tensor()?);
                 }

@@ -24,6 +24,31 @@ pub(super) enum Item {
     Masked(MaskedTensor, usize, usize),
 }
 
+/// An operand on its way to rows of which those that are missing have nothing.
+enum Cut {
+    Never(Arg),
+    Always(RaggedTensor),
+    /// Rows that stay where each has one value.
+    UnlessSingle(RaggedTensor),
+}
+
+/// Whether all rows have one value each, if only data can tell: none where it is known that some have another number.
+fn together(operands: &[Cut]) -> Result<Option<Value>> {
+    let mut all: Option<Value> = None;
+    for operand in operands {
+        let single = match operand {
+            Cut::Never(_) => continue,
+            Cut::UnlessSingle(rows) if rows.partition().data().is_err() => rows.is_single()?,
+            Cut::UnlessSingle(_) | Cut::Always(_) => return Ok(None),
+        };
+        all = Some(match all {
+            Some(all) => ops::logical_and(all, single)?,
+            None => single,
+        });
+    }
+    Ok(all)
+}
+
 impl Operands {
     /// The operands as they are given; none if one is a list.
     pub(super) fn given(call: &Call<'_>) -> Result<Option<Operands>> {
@@ -118,14 +143,13 @@ impl Operands {
             let arg = item.whole(self.rank);
             there.push(match item.rows() {
                 Some(rows) if rows.nrows() == Dim::Known(1) && repeats && (single || !of_one_value(&rows)) => {
-                    let rows = RaggedTensor::from_value(&for_each(rows.into_value())?)?;
-                    Arg::Value(rows.only_where(mask)?.into_value())
+                    Cut::Always(RaggedTensor::from_value(&for_each(rows.into_value())?)?)
                 }
-                Some(rows) if single => Arg::Value(rows.only_where(mask)?.into_value()),
-                Some(rows) => Arg::Value(rows.only_where_unless_single(mask)?.into_value()),
+                Some(rows) if single => Cut::Always(rows),
+                Some(rows) => Cut::UnlessSingle(rows),
                 None => {
                     dense.push(there.len());
-                    arg
+                    Cut::Never(arg)
                 }
             });
         }
@@ -151,10 +175,17 @@ impl Operands {
             let rows = RaggedTensor::of_uniform(&value)?;
             // A size that is not known yet may be 1, which is repeated.
             let known = beside.is_some_and(|size| size.known().is_some());
-            let rows = if known { rows.only_where(mask)? } else { rows.only_where_unless_single(mask)? };
-            there[at] = Arg::Value(rows.into_value());
+            there[at] = if known { Cut::Always(rows) } else { Cut::UnlessSingle(rows) };
         }
-        Ok(Some(there))
+        let together = together(&there)?;
+        let cut = |cut| {
+            Ok(Arg::Value(match cut {
+                Cut::Never(arg) => return Ok(arg),
+                Cut::Always(rows) => rows.only_where(mask)?.into_value(),
+                Cut::UnlessSingle(rows) => rows.only_where_unless_single(mask, together.as_ref())?.into_value(),
+            }))
+        };
+        there.into_iter().map(cut).collect::<Result<_>>().map(Some)
     }
 
     pub(super) fn values(&self) -> Vec<Arg> {
