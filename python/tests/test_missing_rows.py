@@ -291,3 +291,58 @@ def test_a_row_of_masked_rows_that_is_missing_is_missing_traced_too() -> None:
         wanted = ex.to_py(multiply(rows, beside))
         assert wanted[0] is None and wanted[1] == [[4, 5, 6]] * lengths[1]
         assert ex.to_py(ex.function(multiply)(rows, beside)) == wanted
+
+
+EMPTY_LISTS: "dict[str, Any]" = {
+    "unique": lambda x: ex.unique(x, axis=1),
+    "unique of elements": lambda x: ex.unique(x, axis=2),
+    "run_lengths": lambda x: ex.run_lengths(x, axis=1),
+    "pad_to": lambda x: ex.pad_to(x, 2, 7, axis=2),
+    "nth": lambda x: ex.nth(x, 1, axis=1),
+    "cartesian": lambda x: ex.cartesian((x, x), axis=1)[0],
+    "combinations": lambda x: ex.combinations(x, 1, axis=1),
+    "union": lambda x: ex.union(x, ex.flip(x, axis=1), axis=1),
+    "flatten": lambda x: ex.flatten(x, axis=1),
+    "group_by": lambda x: ex.group_by(x, x, axis=1)[0],
+}
+
+
+@pytest.mark.parametrize("name", EMPTY_LISTS)
+def test_lists_without_elements_stay_missing_for_any_number_of_rows(name: str) -> None:
+    op = EMPTY_LISTS[name]
+    rows = lambda n: ex.mask(ex.zeros([n, 2, 0], "i64"), ex.tensor([[True, False]] * n))
+    traced = ex.function(op)
+    for n in (1, 3, 2):
+        assert ex.to_py(traced(rows(n))) == ex.to_py(op(rows(n))) == (ex.to_py(op(rows(1))) * n)
+
+
+@pytest.mark.parametrize("sizes", [[0, 0], [3, 0], [0, 2]])
+def test_axes_without_elements_are_joined_and_filled_for_any_number_of_rows(sizes: "list[int]") -> None:
+    for op in (lambda x: ex.flatten(x, axis=2), lambda x: ex.pad_none(x, 2, axis=1), lambda x: ex.nan_to_none(ex.median(x, axis=1, keepdims=True))):
+        traced = ex.function(op)
+        for n in (1, 4, 2):
+            zeros = ex.zeros([n, *sizes])
+            assert ex.to_py(traced(zeros)) == ex.to_py(op(zeros))
+
+
+def test_lists_that_are_missing_in_dense_axes_are_left_alone() -> None:
+    mask = [[True, False]]
+    numbers = ex.mask(ex.tensor([[[1.0, 2.0], [3.0, 4.0]]]), mask)
+    elements = ex.mask(ex.mask(ex.tensor([[[1.0, 2.0], [3.0, 4.0]]]), [[[True, False], [True, True]]]), mask)
+    assert ex.to_py(ex.singletons(numbers, axis=2)) == [[[[1.0], [2.0]], None]]
+    assert ex.to_py(ex.singletons(elements, axis=2)) == [[[[1.0], []], None]]
+    assert ex.to_py(ex.median(elements, axis=2)) == ex.to_py(ex.quantile(elements, 0.5, axis=2)) == [[1.0, None]]
+    assert ex.to_py(ex.string_ngrams(ex.mask(ex.tensor([[["a", "b"], ["c", "d"]]]), mask), 2)) == [[["a b"], None]]
+
+
+def test_a_vector_beyond_the_last_is_missing_and_not_its_elements() -> None:
+    rows = ex.mask(ex.tensor([[1, 2]]), [[True, False]])
+    assert ex.to_py(ex.nth(rows, 5, axis=0)) is None
+    assert ex.to_py(ex.pad_to(rows, 2, axis=0)) == ex.to_py(ex.pad_none(rows, 2, axis=0)) == [[1, None], None]
+    assert ex.to_py(ex.nth(rows[None], 3, axis=1)) == [None]
+
+
+def test_elements_of_no_vocabulary_are_missing() -> None:
+    none = ex.from_arrow(pa.array([], pa.dictionary(pa.int8(), pa.string())))
+    assert ex.to_py(ex.pad_none(none, 2, axis=0)) == ex.to_py(ex.pad_to(none, 2, axis=0)) == [None, None]
+    assert ex.to_py(ex.first(ex.RaggedTensor.from_row_lengths(none, [0, 0]))) == [None, None]

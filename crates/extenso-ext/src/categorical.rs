@@ -4,9 +4,10 @@
 //! codes, is compared.
 
 use crate::Literal;
-use crate::args::{again, answer, answer_ext, flat, typed, typed_arg};
+use crate::args::{again, answer, answer_ext, flat, typed, typed_arg, typed_ref};
 use crate::axes::{outer, positions, rank};
-use crate::lists::ranks;
+use crate::lists::{pad_to, ranks};
+use crate::masked::MaskedTensor;
 use crate::meaning::nested::{below, innermost};
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, register_moves};
@@ -134,6 +135,14 @@ impl CategoricalTensor {
     ///
     /// Errors: those of `take`.
     pub fn decoded(&self) -> Result<Value> {
+        // Without a category, all elements are missing, and what stands for them may be anything.
+        if outer(&self.categories) == Some(Dim::Known(0))
+            && !self.codes.shape().dims().unwrap_or_default().contains(&Dim::Known(0))
+        {
+            let padded = pad_to(&self.categories, 1_i64, None, 0, false)?;
+            let one = typed_ref::<MaskedTensor>(&padded).map_or_else(|| padded.clone(), |one| one.values().clone());
+            return ops::take(one, ops::zeros_like(&self.codes)?, 0_i64);
+        }
         ops::take(&self.categories, &self.codes, 0_i64)
     }
 }

@@ -283,7 +283,10 @@ fn or_missing(found: Value, there: &Value, default: Option<&Arg>) -> Result<Valu
             let wide = trailing(there, rank(&found)? - 1)?;
             ops::where_(wide, found, default.clone())
         }
-        None if typed_ref::<MaskedTensor>(&found).is_some() => Ok(found),
+        // Where elements of so many axes may be missing one by one, the whole is so on top of that.
+        None if typed_ref::<MaskedTensor>(&found).is_some_and(|found| found.mask_rank().is_ok_and(|rank| rank < 2)) => {
+            Ok(found)
+        }
         None => Ok(MaskedTensor::new(found, there.tensor()?.clone())?.into_value()),
     }
 }

@@ -216,7 +216,7 @@ pub fn singletons(x: &Value, axis: i64) -> Result<Value> {
 fn of_one(x: &Value, axis: usize) -> Result<Value> {
     match typed::<MaskedTensor>(x) {
         Some(masked) if axis > 0 && masked.mask_rank()? <= axis => {
-            Ok(MaskedTensor::new(of_one(masked.values(), axis)?, masked.mask().clone())?.into_value())
+            masked_by(of_one(masked.values(), axis)?, masked.mask())
         }
         _ if axis > 0 => {
             let rows = as_rows(x)?;

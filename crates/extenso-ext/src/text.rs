@@ -6,6 +6,7 @@ use crate::args::typed;
 use crate::axes::{one_row, rank};
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
+use crate::structs::masked_by;
 use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{Error, Result};
 
@@ -143,7 +144,7 @@ fn neighbours(x: &Value, width: i64, separator: &str) -> Result<Value> {
         && masked.mask_rank()? < rank(x)?
     {
         let values = neighbours(masked.values(), width, separator)?;
-        return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
+        return masked_by(values, masked.mask());
     }
     match rank(x)? {
         0 => Err(no_neighbours()),

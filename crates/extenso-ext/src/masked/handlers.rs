@@ -35,7 +35,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::ALIGN_ROWS, "MaskedTensor rows", structure::along_rows),
         (&ops::STRETCH_ROWS, "MaskedTensor rows", structure::along_rows),
         (&ops::PAD_ROWS, "MaskedTensor rows", structure::pad_rows),
-        (&ops::UNPAD_ROWS, "MaskedTensor rows", structure::whole),
+        (&ops::UNPAD_ROWS, "MaskedTensor rows", structure::unpad_rows),
         (&ops::ROW_PARTITION, "MaskedTensor rows", structure::row_partition),
         (&ops::TAKE, "MaskedTensor take", structure::take),
         (&ops::SLICE, "MaskedTensor slice", structure::slice),

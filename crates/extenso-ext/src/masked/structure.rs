@@ -7,13 +7,13 @@ use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank, witness, zeros_of};
 use crate::missing::mask;
-use crate::ragged::{self, RaggedTensor, mask_by_rows, take_by_rows};
+use crate::ragged::{RaggedTensor, mask_by_rows, take_by_rows};
 use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
-use extenso_types::{DType, Dim, Error, Result};
+use extenso_types::{DType, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An op of one argument on values and mask alike.
@@ -127,37 +127,50 @@ fn take_present(call: &Call<'_>, x: &Arg, indices: &MaskedTensor) -> Answer {
 pub(super) fn reshape(call: &Call<'_>) -> Answer {
     let Some(x) = flat(call).first().and_then(typed_arg::<MaskedTensor>) else { return Ok(None) };
     match outer_of(&x, &Reshape::of(call.attrs)?.shape)? {
-        Some(outer) => {
-            let mask = ops::reshape(x.mask(), outer)?;
-            answer(under(on_value(call, x.values())?, &mask)?)
+        Some((axes, outer)) => {
+            let mask = ops::reshape(along_axes(&x, axes)?, outer)?;
+            answer(masked_by(on_value(call, x.values())?, mask.tensor()?)?)
         }
         // Records with rows in them become rows.
         None if has_rows(x.values()) && x.mask_rank()? == rank(x.values())? => {
-            answer(under(on_value(call, x.values())?, &on_value(call, &x.mask().clone().into())?)?)
+            let mask = on_value(call, &x.mask().clone().into())?;
+            answer(masked_by(on_value(call, x.values())?, mask.tensor()?)?)
         }
         None => whole(call),
     }
 }
 
-/// Values under a mask of their outer axes, of which some are rows of one length: what is masked is in them then.
-fn under(values: Value, mask: &Value) -> Result<Value> {
-    match typed::<RaggedTensor>(&values) {
-        Some(rows) if rank(mask)? > 1 => {
-            let inner = ragged::flatten(mask.clone(), Some(1))?;
-            Ok(rows.with_values(under(rows.values().clone(), &inner)?)?.into_value())
+/// How many outer axes become others, the mask's at least, and the sizes that are asked for of them; none if axes inside do not stay as they
+/// are, as far as is known.
+fn outer_of(x: &MaskedTensor, wanted: &[i64]) -> Result<Option<(usize, Vec<i64>)>> {
+    let all = rank(x.values())?;
+    let sizes: Vec<Option<i64>> =
+        (0..all).map(|axis| Ok(dim(x.values(), axis)?.known().map(int))).collect::<Result<_>>()?;
+    let product = |sizes: &[Option<i64>]| sizes.iter().try_fold(1_i64, |all, size| all.checked_mul((*size)?));
+    for axes in x.mask_rank()?..all {
+        let Some((outer, rest)) = wanted.len().checked_sub(all - axes).map(|at| wanted.split_at(at)) else { continue };
+        let asked: Vec<Option<i64>> = outer.iter().map(|size| Some(*size).filter(|size| *size >= 0)).collect();
+        // Where a size inside is 0, the axes outside may become any others.
+        let fits = product(&sizes[..axes]).zip(product(&asked)).is_none_or(|(own, asked)| own == asked);
+        if !outer.is_empty() && fits && rest.iter().zip(&sizes[axes..]).all(|(size, own)| Some(*size) == *own) {
+            return Ok(Some((axes, outer.to_vec())));
         }
-        _ => Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value()),
     }
+    Ok(None)
 }
 
-/// The sizes that are asked for of the axes of the mask, if the axes inside stay as they are, as far as is known.
-fn outer_of(x: &MaskedTensor, wanted: &[i64]) -> Result<Option<Vec<i64>>> {
-    let (own, all) = (x.mask_rank()?, rank(x.values())?);
-    let inner: Result<Vec<Dim>> = (own..all).map(|axis| dim(x.values(), axis)).collect();
-    let inner: Option<Vec<i64>> = inner?.into_iter().map(|size| size.known().map(int)).collect();
-    let split = wanted.len().checked_sub(all - own);
-    let (Some(inner), Some((outer, rest))) = (inner, split.map(|at| wanted.split_at(at))) else { return Ok(None) };
-    Ok((own < all && rest == inner && !outer.is_empty()).then(|| outer.to_vec()))
+/// The mask along so many axes of the values, which it has or is repeated along.
+fn along_axes(x: &MaskedTensor, axes: usize) -> Result<Value> {
+    let (mask, own) = (Value::from(x.mask().clone()), x.mask_rank()?);
+    if own >= axes { Ok(mask) } else { ops::broadcast_like(trailing(&mask, axes - own)?, zeros_of(x.values(), axes)?) }
+}
+
+/// `unpad_rows` is about two axes, and moves those of the mask with them.
+pub(super) fn unpad_rows(call: &Call<'_>) -> Answer {
+    let [x, rows] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
+    let on = |value: Value| call_one(call.op, &[Arg::Value(value), rows.clone()], call.attrs);
+    answer(masked_by(on(x.values().clone())?, on(along_axes(&x, 2)?)?.tensor()?)?)
 }
 
 /// `reshape_like` moves values and mask; the second lends its shape alone, with nothing in rows that are missing.

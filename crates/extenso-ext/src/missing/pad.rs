@@ -115,11 +115,19 @@ impl Padding {
 fn uniform(rows: RaggedTensor, size: Dim) -> Result<Value> {
     match size.known() {
         // Without rows or elements nothing would tell the number of rows while tracing.
-        Some(size) if !has_rows(rows.values()) && (size > 0 || rows.nrows().known().is_some()) => {
+        Some(size)
+            if !has_rows(rows.values())
+                && (rows.nrows().known().is_some() || (size > 0 && has_elements(rows.values())?)) =>
+        {
             split(rows.values(), rows.nrows(), size)
         }
         _ => Ok(rows.into_value()),
     }
+}
+
+/// Whether no axis behind the first is known to have size 0.
+fn has_elements(x: &Value) -> Result<bool> {
+    (1..rank(x)?).try_fold(true, |all, axis| Ok(all && dim(x, axis)? != Dim::Known(0)))
 }
 
 fn has_rows(x: &Value) -> bool {

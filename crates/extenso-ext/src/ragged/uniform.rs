@@ -129,7 +129,7 @@ fn joined(value: &Value, partition: &RowPartition, together: i64, inner: &[Dim])
     }
     let unknown = inner.iter().filter(|size| size.known().is_none()).count() + usize::from(together < 0);
     // Where a size is 0, the number of elements does not tell another.
-    if unknown > 1 || (unknown == 1 && inner.contains(&Dim::Known(0))) {
+    if unknown > 1 || (unknown == 1 && (together == 0 || inner.contains(&Dim::Known(0)))) {
         return ops::unpad_rows(value, partition, false);
     }
     let size = |d: &Dim| d.known().map_or(-1, int);

@@ -6,7 +6,7 @@
 use super::StructTensor;
 use crate::args::{typed, typed_ref};
 use crate::masked::MaskedTensor;
-use crate::ragged::RaggedTensor;
+use crate::ragged::{self, RaggedTensor};
 use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_types::{Error, Path, Result, Segment};
 use std::sync::Arc;
@@ -51,9 +51,15 @@ fn through_mask(masked: &MaskedTensor, steps: &[Segment]) -> Result<Value> {
     }
 }
 
-/// The value, missing where it is and where the mask says so.
+/// The value, missing where it is and where the mask of its outer axes says so. Of axes that are rows of one length, the mask goes inside.
 pub(crate) fn masked_by(value: Value, mask: &Tensor) -> Result<Value> {
-    Ok(MaskedTensor::new(value, mask.clone())?.into_value())
+    match typed_ref::<RaggedTensor>(&value) {
+        Some(rows) if mask.rank().is_some_and(|rank| rank > 1) => {
+            let inside = ragged::flatten(mask.clone(), Some(1))?;
+            Ok(rows.with_values(masked_by(rows.values().clone(), inside.tensor()?)?)?.into_value())
+        }
+        _ => Ok(MaskedTensor::new(value, mask.clone())?.into_value()),
+    }
 }
 
 /// The field of a name, through rows and masks.
