@@ -108,6 +108,24 @@ impl Schema {
     pub fn of(&self, id: TypeId) -> &Type {
         &self.types[id.0]
     }
+
+    /// The fields of the rows, and whether they hold records; none of rows that are no records.
+    pub fn columns(&self) -> Option<Vec<(&str, bool)>> {
+        let Kind::Record { fields, .. } = &self.of(self.there(self.root)).kind else { return None };
+        let is_record = |of: TypeId| matches!(self.of(self.there(of)).kind, Kind::Record { .. });
+        Some(fields.iter().map(|field| (&*field.name, is_record(field.of))).collect())
+    }
+
+    /// What a type is that may be null, where it is not.
+    fn there(&self, id: TypeId) -> TypeId {
+        match &self.of(id).kind {
+            Kind::Union(branches) => {
+                let mut others = branches.iter().copied().filter(|id| self.of(*id).kind != Kind::Null);
+                others.next().filter(|_| others.next().is_none()).unwrap_or(id)
+            }
+            _ => id,
+        }
+    }
 }
 
 impl Type {

@@ -40,31 +40,13 @@ pub enum Want<'a> {
 pub fn compile(schema: &Schema, want: Want<'_>) -> Result<Node> {
     let want = match want {
         Want::Argument(needs) => match &needs.spec {
-            Some(spec) if columns(schema).map_or(Ok(false), |columns| needs.in_column(&columns))? => Want::Only(spec),
+            Some(spec) if schema.columns().map_or(Ok(false), |columns| needs.in_column(&columns))? => Want::Only(spec),
             Some(spec) => Want::Spec(spec),
             None => Want::Nothing,
         },
         want => want,
     };
     Compiler { schema, nodes: 0, above: Vec::new() }.node(schema.root, want, "", &Path::root())
-}
-
-/// The fields of the rows, and whether they hold records; none of rows that are no records.
-fn columns(schema: &Schema) -> Option<Vec<(&str, bool)>> {
-    let Kind::Record { fields, .. } = &schema.of(there(schema, schema.root)).kind else { return None };
-    let is_record = |of: TypeId| matches!(schema.of(there(schema, of)).kind, Kind::Record { .. });
-    Some(fields.iter().map(|field| (&*field.name, is_record(field.of))).collect())
-}
-
-/// What a type is that may be null, where it is not.
-fn there(schema: &Schema, id: TypeId) -> TypeId {
-    match &schema.of(id).kind {
-        Kind::Union(branches) => {
-            let mut others = branches.iter().copied().filter(|id| schema.of(*id).kind != Kind::Null);
-            others.next().filter(|_| others.next().is_none()).unwrap_or(id)
-        }
-        _ => id,
-    }
 }
 
 struct Compiler<'s> {
