@@ -346,3 +346,12 @@ def test_elements_of_no_vocabulary_are_missing() -> None:
     none = ex.from_arrow(pa.array([], pa.dictionary(pa.int8(), pa.string())))
     assert ex.to_py(ex.pad_none(none, 2, axis=0)) == ex.to_py(ex.pad_to(none, 2, axis=0)) == [None, None]
     assert ex.to_py(ex.first(ex.RaggedTensor.from_row_lengths(none, [0, 0]))) == [None, None]
+
+
+def test_what_may_be_missing_and_must_not_is_told_alike() -> None:
+    rows = ex.constant([[1.0, None], None])
+    for wrong in (lambda: rows[rows > 0.0], lambda: rows[:1].values[rows[:1].values > 0.0]):
+        with pytest.raises(ex.InvalidValueError, match="may be missing|are missing"):
+            wrong()
+    with pytest.raises(ex.InvalidValueError, match="some of the keys may be missing"):
+        ex.lookup(ex.tensor(["a"]), ex.constant(["a", None]))

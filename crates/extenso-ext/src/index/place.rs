@@ -94,7 +94,7 @@ fn dtype(picked: &Value) -> Option<DType> {
 
 fn pick(x: &Value, axis: usize, named: usize, picked: &Value) -> Result<Value> {
     if is_mask(picked) && typed_ref::<MaskedTensor>(picked).is_some() {
-        return Err(Error::missing("some elements of the tensor are missing")
+        return Err(Error::value("some elements of the tensor are missing")
             .wanted("a tensor of which all are there")
             .hint("Say what a missing one counts as: `fill_none(mask, False)`."));
     }

@@ -114,6 +114,11 @@ pub(super) fn vocabulary(call: &Call<'_>) -> Answer {
 /// What is there is looked up; keys and values are for all.
 pub(super) fn looked_up(call: &Call<'_>) -> Answer {
     let [x, rest @ ..] = call.args else { return Ok(None) };
+    if rest.first().and_then(typed_arg::<MaskedTensor>).is_some() {
+        return Err(Error::value("some of the keys may be missing")
+            .wanted("keys that are all there")
+            .hint("Write `drop_none(keys)` around them."));
+    }
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let args = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned());
     wrap(again(call, &args.collect::<Vec<_>>())?, |found| masked_by(found, &x.mask))
