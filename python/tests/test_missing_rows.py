@@ -355,3 +355,11 @@ def test_what_may_be_missing_and_must_not_is_told_alike() -> None:
             wrong()
     with pytest.raises(ex.InvalidValueError, match="some of the keys may be missing"):
         ex.lookup(ex.tensor(["a"]), ex.constant(["a", None]))
+
+
+def test_indices_that_are_all_missing_take_from_an_empty_table() -> None:
+    indices = ex.constant([None, None], ex.MaskedTensorSpec(ex.TensorSpec([None], "i64")))
+    for table in (ex.tensor([], "f64"), ex.zeros([0, 2]), ex.constant([{"a": 1}])[:0], ex.constant([[1]])[:0]):
+        assert ex.to_py(ex.take(table, indices)) == [None, None]
+        with pytest.raises(ex.OutOfRangeError):
+            ex.take(table, ex.constant([0, None]))

@@ -6,14 +6,14 @@
 use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank, witness, zeros_of};
-use crate::missing::mask;
+use crate::missing::{mask, one_more};
 use crate::ragged::{RaggedTensor, mask_by_rows, take_by_rows};
 use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, Dim, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An op of one argument on values and mask alike.
@@ -103,10 +103,13 @@ pub(super) fn slice(call: &Call<'_>) -> Answer {
 
 /// `take` by indices of which some are missing.
 ///
-/// Errors: an axis inside rows; the first index stands in for missing ones, so that there must be an element.
+/// Errors: an axis inside rows; the first index stands in for missing ones, so that there must be an element if an index is there.
 fn take_present(call: &Call<'_>, x: &Arg, indices: &MaskedTensor) -> Answer {
     let Arg::Value(x) = x else { return Ok(None) };
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x)?)?;
+    // Nothing is taken from nothing, but for indices of which none is there.
+    let none = || indices.mask().data().and_then(|mask| mask.bits()).is_ok_and(|there| there.count_set_bits() == 0);
+    let x = &if axis == 0 && outer(x) == Some(Dim::Known(0)) && none() { one_more(x)? } else { x.clone() };
     let at = Arg::Value(indices.filled(0)?);
     let taken = call_one(call.op, &[Arg::from(x), at.clone()], call.attrs)?;
     if axis == 0 {
