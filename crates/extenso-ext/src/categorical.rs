@@ -193,9 +193,12 @@ impl Meaning for CategoricalTensor {
     }
 
     fn ends(&self) -> Result<CategoricalTensor> {
-        let order = self.in_order()?;
-        let ends = ops::stack(vec![ops::argmin(&order, 0_i64, false)?, ops::argmax(&order, 0_i64, false)?], 0)?;
-        self.over(ops::cast(ops::maximum(ends, 0)?, self.codes.dtype())?)
+        // The last is neither, unless there is no category.
+        let order = ops::cast(self.in_order()?, DType::I64)?;
+        let behind = |last: i64| ops::concat(vec![order.clone(), Tensor::from_vec(vec![last]).into()], 0);
+        let least = ops::argmin(behind(i64::MAX)?, 0_i64, false)?;
+        let greatest = ops::argmax(behind(-1)?, 0_i64, false)?;
+        self.over(ops::cast(ops::stack(vec![least, greatest], 0)?, self.codes.dtype())?)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::batchable::{records_of, restored};
 use crate::masked::MaskedTensor;
 use crate::meaning::over_elements;
 use crate::ragged::{RaggedTensor, cut_like, zero};
-use crate::structs::{Field, StructTensor, masked_by};
+use crate::structs::{Field, StructTensor, has_rows, masked_by};
 use crate::{CategoricalTensor, UnionTensor};
 use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result, Shape};
@@ -128,15 +128,6 @@ fn uniform(rows: RaggedTensor, size: Dim) -> Result<Value> {
 /// Whether no axis behind the first is known to have size 0.
 fn has_elements(x: &Value) -> Result<bool> {
     (1..rank(x)?).try_fold(true, |all, axis| Ok(all && dim(x, axis)? != Dim::Known(0)))
-}
-
-fn has_rows(x: &Value) -> bool {
-    match (typed::<MaskedTensor>(x), typed::<StructTensor>(x)) {
-        (Some(masked), _) => has_rows(masked.values()),
-        (_, Some(records)) => records.fields().iter().any(|(_, value)| has_rows(value)),
-        // The elements of a union have one axis.
-        (None, None) => typed::<RaggedTensor>(x).is_some() || typed::<UnionTensor>(x).is_some(),
-    }
 }
 
 /// The value with its outer axis as two, under a mask of as many axes more.
