@@ -468,3 +468,11 @@ def test_texts_and_rows_of_none_of_the_elements_are_read_again() -> None:
         array.validate(full=True)
         assert ex.to_py(ex.from_arrow(array)) == ex.to_py(value)
         assert ex.to_py(ex.from_arrow(value)) == ex.to_py(value)
+
+
+def test_categories_without_a_word_are_folded_and_written() -> None:
+    rows = ex.RaggedTensor.from_row_lengths(ex.CategoricalTensor.of(ex.tensor([], dtype="string")), ex.tensor([0, 0]))
+    for fold in (lambda x: ex.max(x, axis=1), lambda x: ex.min(x, axis=1), lambda x: ex.first(x, axis=1)):
+        for call in (fold, ex.function(fold)):
+            assert call(rows).to_py() == [None, None]
+            assert pa.array(call(rows)).to_pylist() == [None, None]

@@ -1,7 +1,7 @@
 //! Times, decimals, categories, unions and the registered extension types as the arrays that they come from.
 
 use super::{Column, arrow, column, flat, items_in_lists, of_width};
-use arrow_array::{Array, ArrayRef, UnionArray, make_array};
+use arrow_array::{Array, ArrayRef, UnionArray, make_array, new_null_array};
 use arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, FieldRef, IntervalUnit, TimeUnit, UnionFields};
@@ -118,7 +118,11 @@ fn decimals(x: &DecimalTensor) -> Result<Option<Column>> {
 fn categories(x: &CategoricalTensor) -> Result<Column> {
     let keys = flat(x.codes())?;
     let codes = x.codes().data()?;
-    let values = column(x.categories())?.array;
+    let mut values = column(x.categories())?.array;
+    if values.is_empty() && !codes.is_empty() {
+        // Without a category all elements are missing, and Arrow wants a place for each of these too.
+        values = new_null_array(values.data_type(), 1);
+    }
     let data_type = DataType::Dictionary(Box::new(keys.data_type().clone()), Box::new(values.data_type().clone()));
     let data = ArrayData::builder(data_type).len(codes.len()).add_buffer(x.codes().buffer()?);
     let array = make_array(data.add_child_data(values.to_data()).build().map_err(arrow)?);
