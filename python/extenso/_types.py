@@ -304,6 +304,10 @@ class TimestampTensor(_Dated, _Timed, ExtensionType):
     unit: str = "us"
     zone: str | None = None
 
+    def __init__(self, values: object, unit: str = "us", zone: str | None = None) -> None:
+        """Takes tensors as they are, and other numbers as i64."""
+        super().__init__(_counted(values, "i64"), unit, zone)
+
 
 class DateTensor(_Dated, ExtensionType):
     """Days of the calendar: so many days (`d`, i32) or milliseconds (`ms`, i64) since 1970-01-01."""
@@ -341,6 +345,10 @@ class DurationTensor(Composite, ExtensionType):
 
     values: Tensor
     unit: str = "us"
+
+    def __init__(self, values: object, unit: str = "us") -> None:
+        """Takes tensors as they are, and other numbers as i64."""
+        super().__init__(_counted(values, "i64"), unit)
 
 
 class IntervalTensor(Composite, ExtensionType):

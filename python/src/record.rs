@@ -11,7 +11,7 @@ use crate::{arrow, index, literal, shape, value};
 use extenso_core::attrs::Axes;
 use extenso_core::{Ext, ExtensionType, Value};
 use extenso_ext::{FieldPath, RaggedTensor, StructTensor};
-use extenso_types::{Error, Path, Spec};
+use extenso_types::{Error, Path, Segment, Spec};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
@@ -100,7 +100,7 @@ impl PyStruct {
             Ok(text) => match records.field(&text) {
                 Ok(field) => Ok(field.clone()),
                 Err(missing) => match text.parse::<Path>() {
-                    Ok(path) if path.segments().len() > 1 => guarded(|| records.field_value(&path)),
+                    Ok(path) if !is_name(&path, &text) => guarded(|| records.field_value(&path)),
                     _ => Err(missing),
                 },
             },
@@ -421,4 +421,9 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(promote, module)?)?;
     module.add_function(wrap_pyfunction!(broadcast, module)?)?;
     spec::add_to(module)
+}
+
+/// Whether a path is this name alone, as it is written.
+fn is_name(path: &Path, name: &str) -> bool {
+    matches!(path.segments(), [Segment::Field(field)] if **field == *name)
 }

@@ -83,3 +83,18 @@ def test_records_on_a_dense_axis_that_may_be_missing() -> None:
     frame = ex.from_arrow(records).to_polars()
     assert frame.to_list() == records.to_pylist()
     assert ex.from_arrow(records).to_pandas().tolist()[0][1] is None
+
+
+def test_categories_in_an_order_are_an_enum() -> None:
+    words = pl.Enum(["b", "a", "z"])
+    for series in (
+        pl.Series("c", ["a", None, "b"], dtype=words),
+        pl.Series("c", [["a", "b"], [], [None]], dtype=pl.List(words)),
+        pl.Series("c", [{"x": "a"}, {"x": "z"}], dtype=pl.Struct({"x": words})),
+    ):
+        value = ex.from_polars(series)
+        back = value.to_polars()
+        series = series.struct.unnest() if isinstance(back, pl.DataFrame) else series
+        assert back.to_series().dtype == words if isinstance(back, pl.DataFrame) else back.dtype == series.dtype
+        assert ex.from_polars(back).to_py() == value.to_py()
+        assert back.equals(series.rename(back.name)) if isinstance(back, pl.Series) else back.equals(series)

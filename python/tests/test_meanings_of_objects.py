@@ -173,3 +173,35 @@ def test_times_of_a_format_are_those_of_python(format: str) -> None:
     ]
     if of_day:
         assert ex.to_date(texts, format=format).to_py() == [moment.date().isoformat() for moment in wanted]
+
+
+def test_sums_of_durations_that_do_not_fit_are_errors() -> None:
+    most = 2**63 - 1
+    rows = ex.RaggedTensor.from_row_lengths(ex.DurationTensor([most, 1, 2, -most], "s"), ex.tensor([2, 2]))
+    folds = [
+        (lambda x: ex.sum(x), ex.DurationTensor([most, 4], "s")),
+        (lambda x: ex.cumulative_sum(x), ex.DurationTensor([most, 1], "s")),
+        (lambda x: ex.sum(x, axis=1), rows),
+        (lambda x: -x, ex.DurationTensor([-most - 1], "s")),
+        (lambda x: abs(x), ex.DurationTensor([-most - 1], "s")),
+        (lambda x: x // -1, ex.DurationTensor([-most - 1], "s")),
+    ]
+    for fold, value in folds:
+        for call in (fold, ex.function(fold)):
+            with pytest.raises(ex.InvalidValueError, match="does not fit 64 bits"):
+                call(value)
+    assert ex.sum(ex.DurationTensor([most, 4, -5], "s")).to_py() == f"{most - 1}s"
+    missing = ex.mask(ex.DurationTensor([-most - 1, 1], "s"), ex.tensor([False, True]))
+    assert (-missing).to_py() == [None, "-1s"]
+    assert ex.TimestampTensor([], "s").to_py() == []
+
+
+def test_a_condition_of_decimals_is_an_error() -> None:
+    x = ex.DecimalTensor.parse(["1.50"], 3, 2)
+    for call in (lambda x: ex.where(x, 1, 2), lambda x: ex.where(x, x, x), ex.function(lambda x: ex.where(x, x, 0))):
+        with pytest.raises(ex.DTypeError, match="the condition is DecimalTensor"):
+            call(x)
+
+
+def test_sums_of_decimals_have_a_digit_more() -> None:
+    assert (ex.DecimalTensor.parse(["9" * 18], 18, 0) + 1).to_py() == ["1" + "0" * 18]

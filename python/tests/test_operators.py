@@ -164,3 +164,26 @@ def test_values_have_a_number_of_axes() -> None:
     assert ex.constant([{"a": 1}]).ndim == 1
     assert ex.DurationTensor(ex.constant([[1, 2]]), "s").ndim == 2
     assert ex.Variable("v", [1.0]).ndim == 1
+
+
+def test_floor_quotients_and_rests_make_up_the_dividend() -> None:
+    x, y = ex.tensor([6.0, 1.0, -6.0, 7.0, -0.0]), ex.tensor([0.1, 0.001, 0.1, 1.0, 1.0])
+    assert (x // y).tolist() == [a // b for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    rng = np.random.default_rng(5)
+    for dtype in (np.float64, np.float32):
+        a, b = np.round(rng.normal(size=(2, 4000)) * 10, 1).astype(dtype)
+        b[b == 0] = 1
+        assert np.array_equal(np.asarray(ex.tensor(a) // ex.tensor(b)), a // b)
+
+
+def test_a_truth_value_beside_indices_is_refused() -> None:
+    x, there = ex.zeros([2, 3, 4]), ex.tensor(True)
+    for key in ((there, [0, 1]), (there, [0, 1], [1, 2])):
+        with pytest.raises(ex.Error, match="a second tensor stands in the key"):
+            x[key]
+
+
+def test_all_elements_roll_by_a_shift_that_is_data() -> None:
+    roll = ex.function(lambda x, by: ex.roll(x, by))
+    assert roll(ex.tensor([[1, 2], [3, 4]]), ex.tensor(1)).tolist() == [[4, 1], [2, 3]]
+    assert roll(ex.tensor([1, 2, 3]), ex.tensor(1)).tolist() == [3, 1, 2]

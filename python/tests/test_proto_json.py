@@ -185,3 +185,15 @@ def test_keywords_of_the_json_form_want_each_other() -> None:
             ex.write_json({"a": ex.tensor([1])}, **keywords)
     value, bad = ex.read_json(b'{"a": 1}\n{"a": "x"}', descriptor=FORMS, message="Form", paths=["a"], on_error="skip")
     assert (value["a"].tolist(), bad.rows) == ([1], [1])
+
+
+def test_a_key_of_a_number_has_one_spelling() -> None:
+    options: Any = {"descriptor": 'syntax="proto3"; message M { map<int32, bool> m = 1; }', "message": "M"}
+    assert ex.read_json(b'{"m": {"1": true, "-2": false}}', **options).to_py() == [
+        {"m": [{"key": 1, "value": True}, {"key": -2, "value": False}]}
+    ]
+    for key in ("1.0", "1e0", "-0", "01", "+1"):
+        with pytest.raises(ex.DataError, match="the key|invalid"):
+            ex.read_json(b'{"m": {"%s": true}}' % key.encode(), **options)
+        with pytest.raises(ex.Error, match="is no key of a map by int32"):
+            ex.read_json(b'{"m": {"1": true}}', paths=[f'm["{key}"]'], **options)

@@ -449,3 +449,16 @@ def test_what_is_optional_may_have_one_length_in_all_rows(row: dict[str, Any], t
 def _jsonable(row: "list[dict[str, Any]]") -> "list[dict[str, Any]]":
     text = json.dumps(row, default=lambda b: base64.b64encode(b).decode())
     return list(json.loads(text))
+
+
+def test_an_any_in_parts_is_one_message() -> None:
+    text = 'syntax="proto3"; import "google/protobuf/any.proto"; message M { google.protobuf.Any any = 1; int32 i = 2; }'
+    kind, value, other = b"\x0a\x05\x0a\x03a/M", b"\x0a\x04\x12\x02\x10\x05", b"\x0a\x05\x0a\x03a/X"
+
+    def read(message: bytes) -> object:
+        rows = ex.read_proto([message], text, "M", optional="masked", paths=['any."[M]".i', "any.type_url"])
+        return rows.to_py()[0]["any"]
+
+    for parts in (kind + value, value + kind, value + other + kind):
+        assert read(parts) == {"[M]": {"i": 5}, "type_url": "a/M"}
+    assert read(kind + value + other) == {"[M]": None, "type_url": "a/X"}

@@ -350,3 +350,12 @@ def test_equality_looks_at_nothing_that_is_not_there() -> None:
     assert three[1:] == ex.constant([{"x": [3]}, {"x": []}]) and three[:1] != three[1:2]
     assert ex.constant([{"x": [1]}, {"x": [2]}]) != ex.constant([{"x": [1, 2]}, {"x": []}])
     assert ex.constant([{"x": math.nan}]) != ex.constant([{"x": math.nan}])
+
+
+def test_a_path_of_one_quoted_name_and_of_lists_of_one_size() -> None:
+    records = ex.constant([{"b b": 1, "items": [{"p": 1.0}], "tags": [1, 2]}])
+    assert records.field_value('"b b"').to_py() == [1]
+    assert records.field_value("items[*].p").to_py() == [[1.0]]
+    assert records.field_value("tags[*]").to_py() == [[1, 2]]
+    with pytest.raises(ex.Error, match="no field"):
+        records.field_value('"c c"')

@@ -177,9 +177,12 @@ pub fn strengthen(scalar: &Scalar, like: Option<DType>) -> Result<Tensor> {
     };
     let dtype = like.unwrap_or(natural);
     let misfit = || {
-        Err(Error::dtype(format!("the literal {} does not fit dtype {dtype}", literal(scalar)))
-            .wanted(format!("a value of {dtype}"))
-            .hint(format!("Cast the other side: `cast(x, '{natural}')`.")))
+        let error = Error::dtype(format!("the literal {} does not fit dtype {dtype}", literal(scalar)))
+            .wanted(format!("a value of {dtype}"));
+        Err(match scalar {
+            Scalar::Bool(_) => error.hint("Write 1 or 0 for a truth value among numbers."),
+            _ => error.hint(format!("A tensor that stands beside it can be cast: `cast(x, '{natural}')`.")),
+        })
     };
     match (scalar, dtype.kind()) {
         (Scalar::Bool(b), DTypeKind::Bool) => Tensor::bools(&[], &[*b]),

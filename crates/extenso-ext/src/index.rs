@@ -130,6 +130,11 @@ fn chosen(value: &Value, key: &[Index]) -> Result<Value> {
         }
     }
     spread(&mut places, &value)?;
+    if let Some(place) = places.iter().find(|place| place::is_mask_without_axes(&place.part))
+        && places.iter().any(|place| place::is_tensor(&place.part))
+    {
+        return Err(at_part(two_tensors(), place.at, key.len()));
+    }
     match several::joined(&value, &places)? {
         Some((value, places)) => moved(value, &places, key.len()),
         None => moved(value, &places, key.len()),

@@ -314,8 +314,14 @@ fn concat<T: Meaning>(call: &Call<'_>) -> Answer {
 }
 
 /// `where` of elements that mean the same.
+///
+/// Errors: a condition of such elements; elements that do not mean the same.
 pub(crate) fn chosen<T: Meaning>(call: &Call<'_>) -> Answer {
     let [condition, x, y] = flat(call) else { return Ok(None) };
+    if typed_arg::<T>(condition).is_some() {
+        let found = condition.value()?.spec()?;
+        return Err(Error::dtype(format!("the condition is {found}")).at("argument 'condition'").wanted("booleans"));
+    }
     let (Some(x), Some(y)) = (typed_arg::<T>(x), typed_arg::<T>(y)) else { return Ok(None) };
     let (x, y) = x.alike(&y)?;
     let condition = match condition {

@@ -6,7 +6,7 @@ from typing import Any
 from extenso._core import DTypeError, StructTensor, UnionTensor, from_arrow, to_arrow
 from extenso._interop.arrow import in_lists
 from extenso._interop.peers import parts_inside, peer, records_of, refused
-from extenso._types import DecimalTensor, FixedBytesTensor, IntervalTensor
+from extenso._types import CategoricalTensor, DecimalTensor, FixedBytesTensor, IntervalTensor, MaskedTensor, RaggedTensor
 
 
 def from_polars(x: Any) -> Any:
@@ -75,8 +75,24 @@ def _refuse_unknown(x: Any) -> None:
         _refuse_unknown(part)
 
 
+def _with_enums(pl: Any, dtype: Any, x: Any) -> Any:
+    """The dtype with an `Enum` for categories that have an order, which Arrow's dictionaries lose in polars."""
+    if isinstance(x, MaskedTensor):
+        return _with_enums(pl, dtype, x.values)
+    if isinstance(dtype, pl.List | pl.Array):
+        inner = _with_enums(pl, dtype.inner, x.values if isinstance(x, RaggedTensor) else x)
+        return pl.List(inner) if isinstance(dtype, pl.List) else pl.Array(inner, dtype.size)
+    if isinstance(dtype, pl.Struct) and isinstance(x, StructTensor):
+        fields = [(field.name, field.dtype, x.field_value((field.name,))) for field in dtype.fields]
+        return pl.Struct([pl.Field(name, _with_enums(pl, inner, value)) for name, inner, value in fields])
+    if isinstance(x, CategoricalTensor) and x.ordered and isinstance(dtype, pl.Categorical):
+        words = x.categories.to_py()
+        return pl.Enum(words) if len(set(words)) == len(words) else dtype
+    return dtype
+
+
 def to_polars(x: Any) -> Any:
-    """Returns the DataFrame of records, a column for each field, and the Series of any other value."""
+    """Returns the DataFrame of records, a column for each field, and the Series of any other value; categories in an order are an `Enum`."""
     pl = peer("polars", "to_polars")
     x = records_of(x)
     if isinstance(x, StructTensor) and not x.field_names():
@@ -84,4 +100,7 @@ def to_polars(x: Any) -> Any:
     _refuse_unknown(x)
     array = to_arrow(in_lists(x))
     made = _guarded("to_polars", lambda: pl.Series(array))
+    dtype = _with_enums(pl, made.dtype, x)
+    if dtype != made.dtype:
+        made = _guarded("to_polars", lambda: made.cast(dtype))
     return made.struct.unnest() if isinstance(x, StructTensor) and x.rank == 1 else made

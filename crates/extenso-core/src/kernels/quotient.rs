@@ -1,6 +1,6 @@
-//! Quotients of integers by one divisor: a multiplication and a shift.
+//! Quotients of integers by one divisor, a multiplication and a shift, and floors of quotients of floats.
 //!
-//! Invariant: the quotient is exact for every dividend. A negative dividend is taken as its complement, which is not negative, and so
+//! Invariant: the quotient of integers is exact for every dividend. A negative dividend is taken as its complement, which is not negative, and so
 //! is the floor of the quotient.
 //!
 //! Source: Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994.
@@ -22,6 +22,35 @@ pub fn same<T: Copy + PartialEq>(divisors: &[T]) -> Option<T> {
     let is_same = |part: &[T]| part.iter().fold(true, |same, y| same & (*y == first));
     (rest.len() > FEW && rest.chunks(FEW).all(is_same)).then_some(first)
 }
+
+/// Floats of which there are floors of quotients.
+pub trait FloorQuotient: Copy {
+    /// The largest whole number that is not above the exact quotient: that which `%` leaves a rest of.
+    fn floor_quotient(self, by: Self) -> Self;
+}
+
+macro_rules! floats {
+    ($($T:ident)*) => {$(
+        impl FloorQuotient for $T {
+            #[inline(always)]
+            fn floor_quotient(self, by: $T) -> $T {
+                let quotient = self / by;
+                let (below, near) = (quotient.floor(), quotient.abs() * (2.0 * $T::EPSILON));
+                let is_between = quotient - below > near && below + 1.0 - quotient > near;
+                if is_between || !quotient.is_finite() || quotient == 0.0 {
+                    return below;
+                }
+                // The quotient is rounded, and may be a whole number that the exact one is not.
+                let rest = self % by;
+                let exact = (self - rest) / by;
+                let exact = if rest != 0.0 && (rest < 0.0) != (by < 0.0) { exact - 1.0 } else { exact };
+                let whole = exact.round();
+                if whole == 0.0 { whole.copysign(quotient) } else { whole }
+            }
+        }
+    )*};
+}
+floats!(f32 f64);
 
 /// So few elements that the factor is not worth its division.
 const FEW: usize = 16;

@@ -8,7 +8,7 @@ use crate::grad::{GradCx, one, two, unbroadcast};
 use crate::kernels::bits::{select, select_bits};
 use crate::kernels::cast::cast as cast_kernel;
 use crate::kernels::map::{BlockKernel, Done, Fault, Real, map};
-use crate::kernels::quotient::Divided;
+use crate::kernels::quotient::{Divided, FloorQuotient};
 use crate::kernels::row_products;
 use crate::op::Fact::{Commutes, Constant, Idempotent, Involution, Linear, Partial};
 use crate::op::OpDef;
@@ -57,6 +57,9 @@ crate::ops! {
         .examples(&[("divide([1.0, 3.0], [2.0, 4.0])", "[0.5, 0.75]")]);
 
     /// Divides elementwise and rounds toward negative infinity, with broadcasting.
+    ///
+    /// The exact quotient is rounded, of which `remainder` is what is left: `6.0` has `0.1`, which is a little more than a tenth, 59 times.
+    /// A finite number has an infinite one zero times.
     ///
     /// Errors: an integer is divided by zero; the message names the position.
     FLOOR_DIVIDE: floor_divide(x, y) = OpDef::binary(floor_divide_kernel)
@@ -174,7 +177,7 @@ fn floor_divide_kernel(dtypes: &[DType], attrs: &dyn AttrSet) -> Option<BlockKer
         if x.wrapping_rem(y) != 0 && (x < 0) != (y < 0) { q - 1 } else { q }
     }; I8 i8, I16 i16, I32 i32, I64 i64);
     faulty_ints!(dtypes; "an integer is divided by zero" if |y| y == 0; all by one |x, by, out| Divided::quotients(x, by, out); |x, y| x / y; U8 u8, U16 u16, U32 u32, U64 u64);
-    map!(floats: |x, y| (x / y).floor())(dtypes, attrs)
+    map!(floats: |x, y| x.floor_quotient(y))(dtypes, attrs)
 }
 
 fn where_kernel(dtypes: &[DType], _: &dyn AttrSet) -> Option<BlockKernel> {

@@ -210,13 +210,15 @@ fn compared(call: &Call<'_>) -> Answer {
     answer(call_one(call.op, &keys, call.attrs)?)
 }
 
-/// The sum or difference.
+/// The sum or difference, with a digit more, as far as the cells have one.
 fn summed(call: &Call<'_>, subtract: bool) -> Answer {
     let Some((x, y)) = operands(call)? else { return Ok(None) };
     let (x, y) = alike(&x, &y)?;
     let (x, y) = stretched(x, y)?;
-    let attrs = DecimalSum { precision: x.precision(), subtract };
-    answer_ext(x.over(call_one(&DECIMAL_SUM, &[Arg::from(x.cells()), Arg::from(y.cells())], &attrs)?)?)
+    let (precision, scale, bits) = ((x.precision() + 1).min(most_digits(x.width())), x.scale(), bits_of(&x));
+    let attrs = DecimalSum { precision, subtract };
+    let cells = call_one(&DECIMAL_SUM, &[Arg::from(x.cells()), Arg::from(y.cells())], &attrs)?;
+    answer_ext(DecimalTensor::of_bits(cells.tensor()?.clone(), precision, scale, bits)?)
 }
 
 /// The product, which has the digits of both.
@@ -303,7 +305,8 @@ fn extreme(call: &Call<'_>, comparison: &'static OpDef) -> Answer {
 /// `where` of decimals, and of numbers beside them.
 fn where_(call: &Call<'_>) -> Answer {
     let [condition, x, y] = flat(call) else { return Ok(None) };
-    if typed_arg::<DecimalTensor>(x).is_some() && typed_arg::<DecimalTensor>(y).is_some() {
+    let is_decimal = |arg: &Arg| typed_arg::<DecimalTensor>(arg).is_some();
+    if is_decimal(condition) || (is_decimal(x) && is_decimal(y)) {
         return chosen::<DecimalTensor>(call);
     }
     let (Some(x), Some(y)) = (number(x)?, number(y)?) else { return Ok(None) };

@@ -27,6 +27,10 @@ pub(super) fn is_tensor(part: &Index) -> bool {
     matches!(part, Index::Pick(picked) if rank(picked) != Ok(0))
 }
 
+pub(super) fn is_mask_without_axes(part: &Index) -> bool {
+    matches!(part, Index::Pick(Value::Tensor(mask)) if mask.dtype() == DType::Bool && mask.rank() == Some(0))
+}
+
 /// What a part takes of a value along an axis, which errors call `named`.
 pub(super) fn taken(x: &Value, axis: usize, named: usize, part: &Index) -> Result<Value> {
     match part {

@@ -171,6 +171,11 @@ pub fn roll(x: &Value, shift: impl Into<Arg>, axis: &Axes) -> Result<Value> {
                     })?)?;
                     return in_shape_of(x, axes[0], rolled);
                 }
+                (Counts::Data(..), Axes::All) if matches!((x, one), (Value::Tensor(_), Arg::Value(by)) if rank(by)? == 0) =>
+                {
+                    let flat = ops::reshape(x, vec![-1])?;
+                    return ops::reshape_like(roll(&flat, one.clone(), &Axes::List(vec![0]))?, x);
+                }
                 (Counts::Data(..), _) => {
                     return Err(Error::value("the shifts are data")
                         .at("axis")

@@ -23,8 +23,18 @@ use smallvec::SmallVec;
 /// A unary op is the op on the values, under the same mask.
 pub(super) fn unary(call: &Call<'_>) -> Answer {
     match flat(call).first().and_then(typed_arg::<MaskedTensor>) {
-        Some(x) => answer_ext(MaskedTensor { values: on_value(call, x.values())?, mask: x.mask }),
+        Some(x) => answer_ext(MaskedTensor { values: on_value(call, &with_opposites(call, &x)?)?, mask: x.mask }),
         None => Ok(None),
+    }
+}
+
+/// The values, of which none is the least duration where it is missing: that has no opposite.
+fn with_opposites(call: &Call<'_>, x: &MaskedTensor) -> Result<Value> {
+    let turns = *call.op == ops::NEGATIVE || *call.op == ops::ABS;
+    let zeros = || over_elements(x.values(), &|counts| ops::zeros_like(counts));
+    match (turns && typed::<DurationTensor>(x.values()).is_some()).then(zeros).flatten() {
+        Some(zeros) => x.filled(zeros?),
+        None => Ok(x.values().clone()),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::StructTensor;
 use crate::args::{typed, typed_ref};
+use crate::axes::rank;
 use crate::masked::MaskedTensor;
 use crate::ragged::{self, RaggedTensor};
 use extenso_core::{ExtensionType, Tensor, Value};
@@ -34,6 +35,8 @@ fn walk(value: &Value, steps: &[Segment]) -> Result<Value> {
         },
         Segment::Each => match typed::<RaggedTensor>(value) {
             Some(rows) => Ok(rows.with_values(walk(rows.values(), rest)?)?.into_value()),
+            // Lists of one size are dense, and their fields have their axes.
+            None if rank(value).is_ok_and(|rank| rank > 1) => walk(value, rest),
             None => component(value, step, rest),
         },
         Segment::Component(_) => component(value, step, rest),

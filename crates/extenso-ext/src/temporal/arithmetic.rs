@@ -39,13 +39,13 @@ pub(super) fn durations(def: &Arc<TypeDef>) {
     let arithmetic: [(&'static OpDef, Handle); 13] = [
         (&ops::ADD, add),
         (&ops::SUBTRACT, subtract),
-        (&ops::NEGATIVE, moved::<DurationTensor>),
-        (&ops::ABS, moved::<DurationTensor>),
+        (&ops::NEGATIVE, turned),
+        (&ops::ABS, turned),
         (&ops::POSITIVE, moved::<DurationTensor>),
-        (&ops::SUM, moved::<DurationTensor>),
-        (&ops::SEGMENT_SUM, moved::<DurationTensor>),
-        (&ops::CUMULATIVE_SUM, moved::<DurationTensor>),
-        (&ops::SEGMENT_CUMULATIVE_SUM, moved::<DurationTensor>),
+        (&ops::SUM, total),
+        (&ops::SEGMENT_SUM, total),
+        (&ops::CUMULATIVE_SUM, total),
+        (&ops::SEGMENT_CUMULATIVE_SUM, total),
         (&ops::MULTIPLY, scaled::multiplied),
         (&ops::DIVIDE, scaled::divided),
         (&ops::FLOOR_DIVIDE, scaled::floor_divided),
@@ -270,6 +270,47 @@ pub(super) fn exact(a: &Tensor, b: &Tensor, f: fn(i64, i64) -> Option<i64>) -> O
         _ => return None,
     };
     Tensor::from_vec(made).with_dims(dims).ok()
+}
+
+/// The sum of durations along an axis or in rows, running or not.
+///
+/// Errors: one that does not fit 64 bits, of symbols when the graph runs.
+fn total(call: &Call<'_>) -> Answer {
+    let [x, rest @ ..] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<DurationTensor>(x) else { return Ok(None) };
+    let sum = |counts: &Value| {
+        let args: Vec<Arg> = std::iter::once(Arg::from(counts)).chain(rest.iter().cloned()).collect();
+        call_one(call.op, &args, call.attrs)
+    };
+    let counts = Value::from(x.values().clone());
+    let sums = sum(&counts)?;
+    if are_small(x.values()) {
+        return scaled::over(&x, sums);
+    }
+    // The sums of both halves are exact, of less than 2^31 counts.
+    let upper = sum(&ops::bitwise_right_shift(&counts, 32)?)?;
+    let lower = sum(&ops::bitwise_and(&counts, i64::from(u32::MAX))?)?;
+    let upper = ops::add(upper, ops::bitwise_right_shift(lower, 32)?)?;
+    let (least, greatest) = (i64::from(i32::MIN), i64::from(i32::MAX));
+    let fits = ops::logical_and(ops::greater_equal(&upper, least)?, ops::less_equal(upper, greatest)?)?;
+    scaled::over(&x, checked(sums, fits)?)
+}
+
+/// Whether no sum of these counts, which are data, can wrap.
+fn are_small(counts: &Tensor) -> bool {
+    let most = |counts: &[i64]| counts.iter().map(|count| count.unsigned_abs()).max().unwrap_or(0);
+    let known = counts.data().and_then(|data| Ok((most(data.as_slice::<i64>()?), data.len())));
+    known.is_ok_and(|(most, len)| u128::from(most) * (len as u128) < 1 << 63)
+}
+
+/// The durations backwards, or their lengths.
+///
+/// Errors: the least of all, which has no opposite.
+fn turned(call: &Call<'_>) -> Answer {
+    let [x] = flat(call) else { return Ok(None) };
+    let Some(x) = typed_arg::<DurationTensor>(x) else { return Ok(None) };
+    let counts = call_one(call.op, &[Arg::from(x.values())], call.attrs)?;
+    scaled::over(&x, checked(counts, ops::not_equal(x.values(), i64::MIN)?)?)
 }
 
 /// The result, if `a` and `b` are not both negative anywhere.

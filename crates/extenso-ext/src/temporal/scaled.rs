@@ -68,7 +68,8 @@ pub(super) fn floor_divided(call: &Call<'_>) -> Answer {
     if by.dtype().is_float() {
         return over(&x, whole(ops::floor(ops::divide(ops::cast(x.values(), DType::F64)?, by)?)?)?);
     }
-    over(&x, ops::floor_divide(x.values(), by)?)
+    let wraps = ops::logical_and(ops::equal(x.values(), i64::MIN)?, ops::equal(&by, -1)?)?;
+    over(&x, checked(ops::floor_divide(x.values(), by)?, ops::logical_not(wraps)?)?)
 }
 
 /// What is left of a duration when another was taken out of it as often as it has it.
@@ -149,7 +150,7 @@ fn no_dividend() -> Error {
     Error::dtype("a number is divided by durations").wanted("durations divided by numbers or durations")
 }
 
-fn over(like: &DurationTensor, counts: Value) -> Answer {
+pub(super) fn over(like: &DurationTensor, counts: Value) -> Answer {
     answer_ext(DurationTensor::new(counts.tensor()?.clone(), like.unit())?)
 }
 

@@ -137,6 +137,10 @@ fn keyed(entry: &MessageDescriptor, fields: &[plan::Field], at: &Path) -> Result
     let value = Member::Field(entry.map_entry_value_field());
     let (mut ready, mut names, mut lookup) = (Vec::new(), Vec::new(), Lookup::of_entries(entry));
     for plan::Field { name, plan } in fields.iter().filter(|field| !field.plan.is_unused()) {
+        if !lookup.can_have(name) {
+            let what = format!("\"{name}\" is no key of a map by {:?}", entry.map_entry_key_field().kind());
+            return Err(refuse(at, what, "the key as it is written, a number without a sign + and zeros in front"));
+        }
         lookup.add(name, ready.len());
         names.push((name.clone(), ready.len()));
         ready.push(found(name, &value.kind(), value.is_group(), plan, &at.child(Segment::Field(name.clone())))?);

@@ -34,8 +34,10 @@ enum Name {
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     pub place: usize,
-    /// The tag of the value, and where it starts behind that, if there is one.
-    pub value: Option<(Tag, usize)>,
+    /// The tag of the value, and what stands behind that, if there is one.
+    pub value: Option<(Tag, Span)>,
+    /// Where the part ends that was looked at last.
+    pub end: usize,
 }
 
 /// The numbers of the key and the value of an entry, and of the URL and the value of an `Any`.
@@ -87,6 +89,15 @@ impl Lookup {
         (message.full_name() == ANY).then(|| Lookup { name: Name::Type, places: HashMap::new(), symbols: None })
     }
 
+    /// Whether a part can have this name, which a number and a truth value have in one spelling.
+    pub fn can_have(&self, name: &str) -> bool {
+        match self.name {
+            Name::Key(Some(Number::Bool)) => matches!(name, "true" | "false"),
+            Name::Key(Some(_)) => name.parse::<i128>().is_ok_and(|number| number.to_string() == name),
+            Name::Key(None) | Name::Type => true,
+        }
+    }
+
     /// Adds a name.
     pub fn add(&mut self, name: &str, place: usize) {
         self.places.insert(name.as_bytes().into(), place);
@@ -102,28 +113,31 @@ impl Lookup {
         self.places.is_empty()
     }
 
-    /// Whether the fields of the message itself are read too.
+    /// Whether the fields of the message itself are read too, and parts of it are one message, which has one name.
     pub fn has_fields(&self) -> bool {
         matches!(self.name, Name::Type)
     }
 
-    /// What a part is about, if that is looked for.
-    pub fn find(&self, record: &[u8], part: Span, groups: &mut Vec<u32>) -> Read<Option<Found>> {
-        let mut wire = Wire::new(record, part);
-        let (mut name, mut value) = (None, None);
-        while !wire.is_done() {
-            let tag = wire.tag()?;
-            match tag.number {
-                NAME => name = Some(self.read(tag, &mut wire)?),
-                VALUE => {
-                    value = Some((tag, wire.at()));
-                    wire.skip(tag, groups)?;
+    /// What the parts of a message are about, if that is looked for: the last name and the last value hold.
+    pub fn find(&self, record: &[u8], parts: impl Iterator<Item = Span>, groups: &mut Vec<u32>) -> Read<Option<Found>> {
+        let (mut name, mut value, mut end) = (None, None, 0);
+        for part in parts {
+            let mut wire = Wire::new(record, part);
+            end = part.end;
+            while !wire.is_done() {
+                let tag = wire.tag()?;
+                match tag.number {
+                    NAME => name = Some(self.read(tag, &mut wire)?),
+                    VALUE => {
+                        value = Some((tag, Span { start: wire.at(), end: part.end }));
+                        wire.skip(tag, groups)?;
+                    }
+                    _ => drop(wire.skip(tag, groups)?),
                 }
-                _ => drop(wire.skip(tag, groups)?),
             }
         }
-        if let (Some(symbols), Some((tag, at))) = (&self.symbols, value)
-            && !is_symbol(symbols, tag, Wire::new(record, Span { start: at, end: part.end }))?
+        if let (Some(symbols), Some((tag, behind))) = (&self.symbols, value)
+            && !is_symbol(symbols, tag, Wire::new(record, behind))?
         {
             return Ok(None);
         }
@@ -132,7 +146,7 @@ impl Lookup {
             Name::Key(Some(_)) => Cow::Borrowed(b"0"),
             Name::Key(None) | Name::Type => Cow::Borrowed(b""),
         });
-        Ok(self.places.get(&*name).map(|place| Found { place: *place, value }))
+        Ok(self.places.get(&*name).map(|place| Found { place: *place, value, end }))
     }
 
     fn read<'a>(&self, tag: Tag, wire: &mut Wire<'a>) -> Read<Cow<'a, [u8]>> {

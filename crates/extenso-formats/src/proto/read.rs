@@ -98,6 +98,14 @@ impl Reader<'_, '_> {
     fn message(&mut self, record: &Record, first: Option<Span>, later: Range<usize>) -> Read<()> {
         let (base, parts) = (self.scratch.slots.len(), self.scratch.parts.len());
         self.scratch.slots.resize(base + record.fields.len(), Slot::default());
+        if let Some(lookup) = record.lookup.as_ref().filter(|lookup| lookup.has_fields()) {
+            let Scratch { parts, groups, .. } = &mut *self.scratch;
+            let later = parts.get(later.clone()).unwrap_or_default();
+            let spans = first.into_iter().chain(later.iter().map(|part| part.span));
+            if let Some(found) = lookup.find(self.bytes, spans, groups)? {
+                self.looked_up(record, base, found)?;
+            }
+        }
         if let Some(first) = first {
             self.part(record, first, base)?;
         }
@@ -122,14 +130,11 @@ impl Reader<'_, '_> {
     }
 
     fn part(&mut self, record: &Record, part: Span, base: usize) -> Read<()> {
-        if let Some(lookup) = &record.lookup {
-            if let Some(found) = lookup.find(self.bytes, part, &mut self.scratch.groups)? {
-                let read = self.looked_up(record, base, part, found);
-                read.map_err(|e| e.inside(Segment::Field(record.fields[found.place].name.clone())))?;
-            }
-            if !lookup.has_fields() {
-                return Ok(());
-            }
+        if let Some(lookup) = record.lookup.as_ref().filter(|lookup| !lookup.has_fields()) {
+            return match lookup.find(self.bytes, std::iter::once(part), &mut self.scratch.groups)? {
+                Some(found) => self.looked_up(record, base, found),
+                None => Ok(()),
+            };
         }
         let mut wire = Wire::new(self.bytes, part);
         while !wire.is_done() {
@@ -145,22 +150,26 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads the value of a part that was looked up, in place of what came of it before; without a value it has its default.
-    fn looked_up(&mut self, record: &Record, base: usize, part: Span, Found { place, value }: Found) -> Read<()> {
+    /// Reads the value that was looked up, in place of what came of it before; without a value it has its default.
+    fn looked_up(&mut self, record: &Record, base: usize, found: Found) -> Read<()> {
+        let name = &record.fields[found.place].name;
+        self.value_found(record, base, found).map_err(|e| e.inside(Segment::Field(name.clone())))
+    }
+
+    fn value_found(&mut self, record: &Record, base: usize, Found { place, value, end }: Found) -> Read<()> {
         let field = &record.fields[place];
         self.take_back(&field.value, base + place);
-        if let Some((tag, start)) = value {
-            let mut wire = Wire::new(self.bytes, Span { start, end: part.end });
-            return self.field(record, place, base, tag, &mut wire);
+        if let Some((tag, behind)) = value {
+            return self.field(record, place, base, tag, &mut Wire::new(self.bytes, behind));
         }
         let since = self.scratch.parts.len();
-        self.scratch.slots[base + place] = Slot { count: 1, first: Span { start: part.end, end: part.end }, since };
+        self.scratch.slots[base + place] = Slot { count: 1, first: Span { start: end, end }, since };
         match &field.value {
             Value::Message { .. } | Value::Keyed(_) | Value::Union { .. } | Value::Nothing => Ok(()),
-            Value::Enum { values, column } => push_symbol(self.columns, values, *column, values.default, part.end),
+            Value::Enum { values, column } => push_symbol(self.columns, values, *column, values.default, end),
             Value::Spelled { form, .. } if form.is_message() => Ok(()),
-            Value::Spelled { .. } => Err(missing(part.end)),
-            Value::Number { .. } | Value::Text { .. } => fill(self.columns, &field.defaults, part.end),
+            Value::Spelled { .. } => Err(missing(end)),
+            Value::Number { .. } | Value::Text { .. } => fill(self.columns, &field.defaults, end),
         }
     }
 

@@ -280,7 +280,10 @@ impl Reader<'_, '_> {
         let raw = match (number.0, text) {
             (Number::Bool, b"true") => Some(Raw::Bool(true)),
             (Number::Bool, b"false") => Some(Raw::Bool(false)),
-            (number, text) => quoted(text).and_then(|text| whole(number, text)),
+            // One spelling for each key: then it comes once, and a path finds it.
+            (number, text) => {
+                quoted(text).and_then(|text| whole(number, text)).filter(|raw| raw.to_string().as_bytes() == text)
+            }
         };
         push_number(self.columns, number.1, raw.ok_or_else(|| odd(&wanted(number.0)))?, at)
     }
