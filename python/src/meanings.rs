@@ -40,7 +40,7 @@ fn applied<'py>(x: &Object<'py>, f: impl FnOnce(&Value) -> Result<Value>) -> PyR
 
 /// One part of each date, time or timestamp, as `i64`.
 ///
-/// Parts are `year`, `month`, `day`, `weekday` (Monday is 0), `day_of_year` (from 1), `hour`, `minute`, `second`, and `nanosecond` within
+/// Parts are `year`, `quarter`, `month`, `week` of the `iso_year` (ISO 8601), `day`, `weekday` (Monday is 0), `day_of_year` (from 1), `hour`, `minute`, `second`, and `nanosecond` within
 /// the second. A timestamp with a zone has the parts of its zone: UTC, or an offset such as `+05:30`.
 ///
 /// >>> import extenso as ex

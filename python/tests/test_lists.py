@@ -260,3 +260,15 @@ def test_sizes_that_multiply_are_proven_first() -> None:
         ex.cartesian((many, many, many))
     with pytest.raises(ex.Error):
         ex.combinations(many, 3)
+
+
+def test_quantiles_over_axes_beside_each_other() -> None:
+    x = ex.constant([[[1.0, 2.0], [3.0]], [], [[4.0], [], [5.0, 6.0, 7.0]], [[None], None, [8.0]]])
+    for call in (ex.median, ex.function(ex.median)):
+        assert str(call(x, axis=(1, 2)).to_py()) == "[2.0, nan, 5.5, 8.0]"
+        assert call(x, axis=(0, 1)).to_py() == [4.0, 4.0, 7.0]
+    assert str(ex.quantile(x, [0.5, 0.25], axis=(1, 2), keepdims=True).to_py()) == (
+        "[[[[2.0]], [[nan]], [[5.5]], [[8.0]]], [[[1.5]], [[nan]], [[4.75]], [[8.0]]]]"
+    )
+    with pytest.raises(ex.Error, match="axes beside each other"):
+        ex.median(x, axis=(0, 2))

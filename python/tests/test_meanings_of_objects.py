@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import operator
 import random
 from decimal import Decimal
 from typing import Any
@@ -205,3 +206,34 @@ def test_a_condition_of_decimals_is_an_error() -> None:
 
 def test_sums_of_decimals_have_a_digit_more() -> None:
     assert (ex.DecimalTensor.parse(["9" * 18], 18, 0) + 1).to_py() == ["1" + "0" * 18]
+
+
+def test_weeks_and_quarters_are_those_of_the_calendar() -> None:
+    pick = random.Random(2)
+    days = [dt.date(1, 1, 1) + dt.timedelta(days=pick.randrange(3_600_000)) for _ in range(500)]
+    dates = ex.constant(days)
+    for part, of in {
+        "week": lambda day: day.isocalendar()[1],
+        "iso_year": lambda day: day.isocalendar()[0],
+        "quarter": lambda day: (day.month + 2) // 3,
+    }.items():
+        assert ex.date_part(dates, part).tolist() == [of(day) for day in days]
+        assert ex.function(lambda x, part=part: ex.date_part(x, part))(dates).tolist() == [of(day) for day in days]
+    assert ex.to_timestamp(["2020-01-02"], "s").to_py() == ["2020-01-02T00:00:00"]
+
+
+def traced(holds: Any) -> Any:
+    return ex.function(lambda x, y: holds(x, y))
+
+
+@pytest.mark.parametrize("kind", [ex.TimestampTensor, ex.DurationTensor])
+def test_counts_of_two_units_are_compared_without_a_common_one(kind: Any) -> None:
+    pick, most, per = random.Random(3), 2**63 - 1, {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+    for unit, other in (("s", "ns"), ("ns", "ms"), ("us", "s")):
+        a = [pick.choice([most, -most - 1, 0, -1, pick.randrange(-(10**6), 10**6)]) for _ in range(60)]
+        near = [x * per[other] // per[unit] + pick.choice([0, 1, -1]) for x in a]
+        b = [x if abs(x) <= most else pick.choice([most, -most]) for x in near]
+        for holds in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+            wanted = [holds(x * per[other], y * per[unit]) for x, y in zip(a, b, strict=True)]
+            assert holds(kind(a, unit), kind(b, other)).tolist() == wanted
+            assert traced(holds)(kind(a, unit), kind(b, other)).tolist() == wanted

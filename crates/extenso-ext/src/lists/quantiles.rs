@@ -21,8 +21,8 @@ use extenso_types::{DType, Error, Result};
 ///
 /// As [`ops::quantile`], also of rows; what is missing does not count. Of times it is a time, rounded down, and missing where there is
 /// nothing. Along an axis with ragged rows inside, of each column of the
-/// rows. Shapes: several quantiles are a new first axis. Errors: a number that is not from 0 to 1; an axis out of range, or more
-/// than one; text.
+/// rows. Shapes: several quantiles are a new first axis. Errors: a number that is not from 0 to 1; an axis out of range; several axes of
+/// rows that do not stand beside each other, and are not all; text.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -52,6 +52,15 @@ pub fn median(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
 
 fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {
     let Value::Ext(_) = x else { return ops::quantile(x, q.clone(), axis.clone(), keepdims) };
+    if let Some((joined, axes)) = neighbours_joined(x, axis)? {
+        let found = found(&joined, q, &Axes::List(vec![axes[0]]), false)?;
+        let ahead = i64::from(!q.is_one());
+        return if keepdims {
+            ops::expand_dims_at(found, axes.iter().map(|at| at + ahead).collect::<Vec<_>>())
+        } else {
+            Ok(found)
+        };
+    }
     let (each, like) = (q.each()?, innermost(x));
     let each = each.iter().map(|q| match axis {
         _ if is_time(&like) => of_times(x, &like, q, axis, keepdims),
@@ -59,11 +68,25 @@ fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value>
         Axes::List(axes) => match axes[..] {
             [axis] => of_lists(x, q, axis, keepdims),
             _ if normalize_axes(axes, rank(x)?)?.len() == rank(x)? => of_all(x, q, keepdims),
-            _ => Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, or all")),
+            _ => {
+                Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, axes beside each other, or all"))
+            }
         },
     });
     let each = each.collect::<Result<Vec<Value>>>()?;
     if q.is_one() { super::only(each) } else { ops::stack(each, 0) }
+}
+
+/// The value with axes that stand beside each other as one, and these axes; none of one axis, of all, or of others.
+fn neighbours_joined(x: &Value, axis: &Axes) -> Result<Option<(Value, Vec<i64>)>> {
+    let Axes::List(axes) = axis else { return Ok(None) };
+    let axes: Vec<i64> = normalize_axes(axes, rank(x)?)?.iter().map(|&at| int(at)).collect();
+    let beside = axes.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    if axes.len() < 2 || axes.len() == rank(x)? || !beside {
+        return Ok(None);
+    }
+    let joined = axes[1..].iter().try_fold(x.clone(), |x, _| ragged::flatten(x, Some(axes[0] + 1)))?;
+    Ok(Some((joined, axes)))
 }
 
 /// The quantile of times as a time, rounded down to their unit: missing where there is nothing.
@@ -74,7 +97,11 @@ fn of_times(x: &Value, like: &Value, q: &Quantiles, axis: &Axes, keepdims: bool)
         Axes::List(axes) => match axes[..] {
             [axis] => (x.clone(), normalize_axis(axis, rank(x)?)?, vec![axis]),
             _ if normalize_axes(axes, rank(x)?)?.len() == rank(x)? => all()?,
-            _ => return Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, or all")),
+            _ => {
+                return Err(
+                    Error::value(format!("axes {axes:?} are given")).wanted("one axis, axes beside each other, or all")
+                );
+            }
         },
     };
     if at > 0

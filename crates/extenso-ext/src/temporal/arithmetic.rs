@@ -74,6 +74,11 @@ pub(super) trait Count: ExtensionType {
     /// Errors: on data, a count that does not fit; two meanings that no unit joins.
     fn aligned(&self, other: &Self) -> Result<(Tensor, Tensor)>;
 
+    /// Counts and their units, where these are two of a second.
+    ///
+    /// Errors: two meanings that no unit joins.
+    fn in_two_units<'a>(&'a self, other: &'a Self) -> Result<Option<(Counted<'a>, Counted<'a>)>>;
+
     /// Counts of the unit in which both are aligned, as values of this type.
     fn joined(&self, other: &Self, counts: Tensor) -> Result<Self>;
 }
@@ -93,6 +98,14 @@ fn in_finer(a: (&Tensor, &str), b: (&Tensor, &str)) -> Result<(Tensor, Tensor)> 
 }
 
 impl Count for TimestampTensor {
+    fn in_two_units<'a>(&'a self, other: &'a TimestampTensor) -> Result<Option<(Counted<'a>, Counted<'a>)>> {
+        if self.zone().is_some() != other.zone().is_some() {
+            self.meets(other)?;
+        }
+        let both = ((self.values(), self.unit()), (other.values(), other.unit()));
+        Ok((self.unit() != other.unit()).then_some(both))
+    }
+
     fn aligned(&self, other: &TimestampTensor) -> Result<(Tensor, Tensor)> {
         if self.zone().is_some() != other.zone().is_some() {
             self.meets(other)?;
@@ -106,6 +119,11 @@ impl Count for TimestampTensor {
 }
 
 impl Count for DateTensor {
+    /// Days are aligned without a loss.
+    fn in_two_units<'a>(&'a self, _: &'a DateTensor) -> Result<Option<(Counted<'a>, Counted<'a>)>> {
+        Ok(None)
+    }
+
     fn aligned(&self, other: &DateTensor) -> Result<(Tensor, Tensor)> {
         if self.unit() == other.unit() {
             return Ok((self.values().clone(), other.values().clone()));
@@ -123,6 +141,11 @@ impl Count for DateTensor {
 }
 
 impl Count for TimeTensor {
+    fn in_two_units<'a>(&'a self, other: &'a TimeTensor) -> Result<Option<(Counted<'a>, Counted<'a>)>> {
+        let both = ((self.values(), self.unit()), (other.values(), other.unit()));
+        Ok((self.unit() != other.unit()).then_some(both))
+    }
+
     fn aligned(&self, other: &TimeTensor) -> Result<(Tensor, Tensor)> {
         in_finer((self.values(), self.unit()), (other.values(), other.unit()))
     }
@@ -135,6 +158,11 @@ impl Count for TimeTensor {
 }
 
 impl Count for DurationTensor {
+    fn in_two_units<'a>(&'a self, other: &'a DurationTensor) -> Result<Option<(Counted<'a>, Counted<'a>)>> {
+        let both = ((self.values(), self.unit()), (other.values(), other.unit()));
+        Ok((self.unit() != other.unit()).then_some(both))
+    }
+
     fn aligned(&self, other: &DurationTensor) -> Result<(Tensor, Tensor)> {
         in_finer((self.values(), self.unit()), (other.values(), other.unit()))
     }
@@ -156,9 +184,35 @@ pub(super) fn in_one_unit<T: Meaning + Count>(x: &T, y: &T) -> Result<(T, T)> {
 fn compared<T: Count>(call: &Call<'_>) -> Answer {
     let [x, y] = flat(call) else { return Ok(None) };
     let (Some(x), Some(y)) = (typed_arg::<T>(x), typed_arg::<T>(y)) else { return Ok(None) };
-    let (x, y) = x.aligned(&y)?;
-    answer(call_one(call.op, &[Arg::from(x), Arg::from(y)], call.attrs)?)
+    let holds = |a: &Value, b: &Value| call_one(call.op, &[Arg::from(a), Arg::from(b)], call.attrs);
+    let (a, b) = match x.in_two_units(&y)? {
+        None => x.aligned(&y)?,
+        Some(((a, unit), (b, other))) => return answer(compared_in(&holds, (a, unit), (b, other))?),
+    };
+    answer(holds(&a.into(), &b.into())?)
 }
+
+/// A comparison of counts of two units, without a common unit: of the whole coarser units first, and then of the rest.
+fn compared_in(
+    holds: &dyn Fn(&Value, &Value) -> Result<Value>,
+    (x, unit): (&Tensor, &str),
+    (y, other): (&Tensor, &str),
+) -> Result<Value> {
+    let (of_x, of_y) = (unit.parse::<TimeUnit>()?.per_second(), other.parse::<TimeUnit>()?.per_second());
+    let parts = |counts: &Tensor, by: i64| -> Result<[Value; 2]> {
+        let counts = ops::cast(counts, DType::I64)?;
+        if by <= 1 {
+            Ok([counts.clone(), ops::zeros_like(counts)?])
+        } else {
+            Ok([ops::floor_divide(&counts, by)?, ops::remainder(counts, by)?])
+        }
+    };
+    let ([x, rest], [y, other]) = (parts(x, of_x / of_y)?, parts(y, of_y / of_x)?);
+    ops::where_(ops::equal(&x, &y)?, holds(&rest, &other)?, holds(&x, &y)?)
+}
+
+/// Counts and their unit.
+type Counted<'a> = (&'a Tensor, &'a str);
 
 /// Dates beside timestamps of no zone are the points in time at which they begin.
 fn beside_dates(call: &Call<'_>) -> Answer {

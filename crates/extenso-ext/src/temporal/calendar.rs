@@ -11,11 +11,12 @@ use crate::written::each;
 use extenso_core::{ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 
-const PARTS: &str = "'year', 'month', 'day', 'weekday', 'day_of_year', 'hour', 'minute', 'second' or 'nanosecond'";
+const PARTS: &str = "'year', 'quarter', 'month', 'week', 'iso_year', 'day', 'weekday', 'day_of_year', 'hour', 'minute', 'second' or 'nanosecond'";
 
-/// One part of each date, time or timestamp, as i64: `year`, `month`, `day`, `weekday` (Monday is 0), `day_of_year` (from 1), `hour`,
-/// `minute`, `second`, or `nanosecond` within the second.
+/// One part of each date, time or timestamp, as i64: `year`, `quarter` (from 1), `month`, `week` of the `iso_year`, `day`, `weekday` (Monday
+/// is 0), `day_of_year` (from 1), `hour`, `minute`, `second`, or `nanosecond` within the second.
 ///
+/// A week is that of ISO 8601: it begins on a Monday, and belongs to the year in which its Thursday is.
 /// A timestamp with a zone has the parts of its zone: UTC or an offset such as `+05:30`.
 /// Errors: another type; a part that the type does not have; a zone by name, whose offsets change and are not known here.
 ///
@@ -132,6 +133,17 @@ fn of_days(days: &Value, part: &str) -> Result<Option<Value>> {
     if part == "weekday" {
         // 1970-01-01 was a Thursday.
         return ops::remainder(ops::add(days, 3_i64)?, 7_i64).map(Some);
+    }
+    // 1970-01-01 was a Thursday, and the weeks are numbered from Monday.
+    let thursday = || ops::multiply(ops::floor_divide(ops::add(days, 3_i64)?, 7_i64)?, 7_i64);
+    let up = |count: Option<Value>, by: i64, of: i64| {
+        count.map(|count| ops::floor_divide(ops::add(count, by)?, of)).transpose()
+    };
+    match part {
+        "quarter" => return up(of_days(days, "month")?, 2, 3),
+        "week" => return up(of_days(&thursday()?, "day_of_year")?, 6, 7),
+        "iso_year" => return of_days(&thursday()?, "year"),
+        _ => {}
     }
     if !matches!(part, "year" | "month" | "day" | "day_of_year") {
         return Ok(None);
