@@ -476,3 +476,14 @@ def test_categories_without_a_word_are_folded_and_written() -> None:
         for call in (fold, ex.function(fold)):
             assert call(rows).to_py() == [None, None]
             assert pa.array(call(rows)).to_pylist() == [None, None]
+
+
+def test_categories_of_two_vocabularies_meet_in_where() -> None:
+    there, x, y = ex.tensor([True, False, False]), ex.CategoricalTensor.of(["a", "b", "a"]), ex.CategoricalTensor.of(["c", "b", "b"])
+    choose = ex.function(lambda there, x, y: ex.where(there, x, y))
+    for call in (ex.where, choose):
+        assert call(there, x, y).to_py() == ["a", "b", "b"]
+        assert call(there, x, ex.CategoricalTensor.of(["c", None, "b"])).to_py() == ["a", None, "b"]
+    assert ex.where(there, x, y).categories.to_py() == ["a", "b", "c"]
+    with pytest.raises(ex.InvalidValueError, match="two vocabularies"):
+        ex.where(there, ex.CategoricalTensor([0, 1, 0], ["a", "b"], True), ex.CategoricalTensor([0, 1, 0], ["a", "c"], True))

@@ -187,6 +187,20 @@ impl Meaning for CategoricalTensor {
         Err(two_vocabularies())
     }
 
+    /// Two vocabularies without an order are one that has the categories of both.
+    fn alike(&self, other: &CategoricalTensor) -> Result<(CategoricalTensor, CategoricalTensor)> {
+        if self.ordered || other.ordered || self.meets(other).is_ok() {
+            self.meets(other)?;
+            return Ok((self.clone(), other.clone()));
+        }
+        let (codes, categories) = in_one_vocabulary(&[self.clone(), other.clone()])?;
+        let made = |codes: &Value| {
+            let codes = codes.tensor()?.clone();
+            Ok::<_, Error>(CategoricalTensor { codes, categories: categories.clone(), ordered: false })
+        };
+        Ok((made(&codes[0])?, made(&codes[1])?))
+    }
+
     /// The places of categories whose order means something, and otherwise the order of what they are.
     fn order(&self) -> Result<Value> {
         if self.ordered { Ok(self.elements()) } else { ops::take(self.in_order()?, &self.codes, 0_i64) }
@@ -320,7 +334,7 @@ impl CategoricalTensor {
         if !other.ordered {
             return Err(Error::dtype("categories that have no order stand beside some that have one")
                 .wanted("one order for both")
-                .hint("Compare what they are: `x.decoded()`."));
+                .hint("Compare what they are: `as_string(x)` for words."));
         }
         let places = ops::cast(&other.codes, DType::I64)?;
         let (a, b) = (&self.categories, &other.categories);
@@ -339,7 +353,7 @@ impl CategoricalTensor {
         {
             return Err(Error::dtype("values stand beside categories that have an order")
                 .wanted("one category, or others of the same order")
-                .hint("Compare what they are: `x.decoded()`."));
+                .hint("Compare what they are: `as_string(x)` for words."));
         }
         let found = ops::equal(&self.categories, word.clone())?;
         let known = ops::any(&found, Axes::All, false)?;
@@ -360,7 +374,7 @@ impl CategoricalTensor {
 fn two_vocabularies() -> Error {
     Error::value("the categories are two vocabularies")
         .wanted("one vocabulary for both")
-        .hint("Decode both: `x.decoded()`")
+        .hint("Decode both: `as_string(x)` for words")
 }
 
 /// One vocabulary stays; several are one that has each category once.
@@ -374,32 +388,38 @@ fn concat(call: &Call<'_>) -> Answer {
         let codes: Vec<Value> = parts.iter().map(Meaning::elements).collect();
         return answer_ext(first.over(ops::concat(codes, axis)?)?);
     }
-    let (mut codes, mut before) = (Vec::new(), 0_i64);
-    for part in &parts {
-        codes.push(ops::add(ops::cast(&part.codes, DType::I64)?, before)?);
-        let Some(Dim::Known(count)) = outer(&part.categories) else {
-            return Err(
-                Error::scope("the number of categories is not known while tracing").wanted("one vocabulary for all")
-            );
-        };
-        before += crate::args::int(count);
-    }
-    let categories: Vec<Value> = parts.iter().map(|part| part.categories.clone()).collect();
-    let (codes, categories) = distinct(ops::concat(codes, axis)?, ops::concat(categories, 0_i64)?)?;
+    let (codes, categories) = in_one_vocabulary(&parts)?;
+    let codes = ops::concat(codes, axis)?;
     answer_ext(CategoricalTensor { codes: codes.tensor()?.clone(), categories, ordered: false })
 }
 
-/// Codes and categories of which each stands once, in the order in which they come first; categories that are no tensor stay.
-fn distinct(codes: Value, categories: Value) -> Result<(Value, Value)> {
+/// The codes of each in one vocabulary, in which the categories come in the order of the parts: each once, where they are data.
+fn in_one_vocabulary(parts: &[CategoricalTensor]) -> Result<(Vec<Value>, Value)> {
+    let all = ops::concat(parts.iter().map(|part| part.categories.clone()).collect::<Vec<_>>(), 0_i64)?;
+    let (places, categories) = distinct(all)?;
+    let (mut codes, mut before) = (Vec::new(), Value::from(Tensor::scalar(0_i64)));
+    for part in parts {
+        let place = ops::add(ops::cast(&part.codes, DType::I64)?, &before)?;
+        codes.push(match &places {
+            Some(places) => ops::take(places, place, 0_i64)?,
+            None => place,
+        });
+        let ones = ops::ones_like(positions(&part.categories)?)?;
+        before = ops::add(before, ops::sum(ones, 0_i64, false)?)?;
+    }
+    Ok((codes, categories))
+}
+
+/// Categories each once, in the order in which they come first, and where each stands among them; those that are no data stay as they are.
+fn distinct(categories: Value) -> Result<(Option<Value>, Value)> {
     if !matches!(&categories, Value::Tensor(words) if words.data().is_ok()) {
-        return Ok((codes, categories));
+        return Ok((None, categories));
     }
     let unique = ops::unique_all(&categories)?;
     // Distinct ones come in increasing order; their order here is that of their first places.
     let order = ops::argsort(&unique.indices, -1, false)?;
     let places = ops::argsort(&order, -1, false)?;
-    let moved = ops::take(places, unique.inverse_indices, 0_i64)?;
-    Ok((ops::take(moved, codes, 0_i64)?, ops::take(unique.values, order, 0_i64)?))
+    Ok((Some(ops::take(places, unique.inverse_indices, 0_i64)?), ops::take(unique.values, order, 0_i64)?))
 }
 
 /// The elements of a vector of these; none of another type.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from extenso._core import DTypeError, StructTensor, UnionTensor, from_arrow, to_arrow
+from extenso._core import DTypeError, StructTensor, UnionTensor, from_arrow, to_arrow, to_py
 from extenso._interop.arrow import in_lists
 from extenso._interop.peers import parts_inside, peer, records_of, refused
 from extenso._types import CategoricalTensor, DecimalTensor, FixedBytesTensor, IntervalTensor, MaskedTensor, RaggedTensor
@@ -86,7 +86,7 @@ def _with_enums(pl: Any, dtype: Any, x: Any) -> Any:
         fields = [(field.name, field.dtype, x.field_value((field.name,))) for field in dtype.fields]
         return pl.Struct([pl.Field(name, _with_enums(pl, inner, value)) for name, inner, value in fields])
     if isinstance(x, CategoricalTensor) and x.ordered and isinstance(dtype, pl.Categorical):
-        words = x.categories.to_py()
+        words = to_py(x.categories)
         return pl.Enum(words) if len(set(words)) == len(words) else dtype
     return dtype
 
