@@ -51,6 +51,24 @@ def tensors() -> "st.SearchStrategy[ex.Tensor]":
     return st.one_of(st.sampled_from(empty + special), numbers)
 
 
+def meanings() -> "list[Any]":
+    """Two elements of each type whose numbers mean something."""
+    return [
+        ex.DecimalTensor.parse(["1.50", "-2.25"], 3, 2),
+        ex.DecimalTensor.parse(["9" * 76, "0"], 76, 0),
+        ex.DurationTensor([1, 2**63 - 1], "ns"),
+        ex.DurationTensor([-(2**63), 0], "s"),
+        ex.TimestampTensor([0, 2**63 - 1], "s", "UTC"),
+        ex.DateTensor([0, -(2**31)]),
+        ex.TimeTensor([0, 86_399], "s"),
+        ex.CategoricalTensor.of(["b", "a"]),
+        ex.CategoricalTensor([1, 0], ["b", "a"], True),
+        ex.FixedBytesTensor(ex.tensor([[1, 2], [3, 4]], "u8")),
+        ex.IntervalTensor(ex.zeros((2, 8), "u8"), "day_time"),
+        ex.constant([{"a": 1, "b": [1, 2]}, {"a": 2, "b": []}]),
+    ]
+
+
 def typed() -> "st.SearchStrategy[Any]":
     return st.sampled_from(
         [
@@ -64,6 +82,8 @@ def typed() -> "st.SearchStrategy[Any]":
             ex.constant([{}, {}]),
             ex.constant([[1, 2], [], [3]]).partition,
             ex.MaskedTensor(ex.zeros((ENDLESS, 0)), ex.zeros((ENDLESS, 0), "bool")),
+            *(made for like in meanings() for made in (like, like[:0], like[0], ex.mask(like, [True, False]))),
+            *(ex.RaggedTensor.from_row_lengths(like, [1, 0, 1]) for like in meanings()),
         ]
     )
 
