@@ -8,6 +8,7 @@ import contextlib
 import faulthandler
 import inspect
 import io
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -153,7 +154,9 @@ def look_at(value: Any) -> None:
     """What a user does first with a result."""
     repr(value)
     if isinstance(value, ex.Tensor):
-        value.tolist()
+        # Millions of empty lists take their time.
+        if math.prod(filter(None, value.shape)) < 2**20 or value.size:
+            value.tolist()
         np.asarray(value)
     elif not isinstance(value, (list, tuple, dict)):
         ex.to_py(value)

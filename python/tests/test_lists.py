@@ -272,3 +272,14 @@ def test_quantiles_over_axes_beside_each_other() -> None:
     )
     with pytest.raises(ex.Error, match="axes beside each other"):
         ex.median(x, axis=(0, 2))
+
+
+def test_vectors_of_any_size_are_distinct_as_a_whole() -> None:
+    pick = random.Random(4)
+    for size in (1, 2, 3, 5, 8, 13):
+        rows = [[pick.randrange(2) for _ in range(size)] for _ in range(20)]
+        distinct = sorted(map(list, {tuple(row) for row in rows}))
+        for call in (ex.unique, ex.function(ex.unique)):
+            assert call(ex.tensor(rows), axis=0).tolist() == distinct
+        assert ex.unique_with_inverse(ex.tensor(rows), axis=0)[1].tolist() == [distinct.index(row) for row in rows]
+    assert ex.unique(ex.zeros((0, 2**46)), axis=0).shape[0] == 0

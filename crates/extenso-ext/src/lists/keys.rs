@@ -82,15 +82,22 @@ fn of_parts(values: &Value, rank: usize) -> Result<Value> {
     if size == 0 {
         return Ok(none);
     }
-    let parts = ops::reshape(ranks(&parts)?, vec![-1, int(size)])?;
     // There are no more ranks than parts.
     let most = ops::add(ops::sum(ops::add(&none, int(size))?, 0, false)?, 1)?;
-    let mut keys = none;
-    for at in 0..int(size) {
-        let part = ops::take(&parts, Tensor::scalar(at), 1)?;
-        keys = ranks(&ops::add(ops::multiply(keys, &most)?, part)?)?;
+    let (mut keys, mut left) = (ops::reshape(ranks(&parts)?, vec![-1, int(size)])?, size);
+    // Two parts beside each other are one, until one is left.
+    while left > 1 {
+        if left % 2 == 1 {
+            let column = ops::zeros_like(ops::slice(&keys, 1, 0, Some(vec![1]), 1)?)?;
+            (keys, left) = (ops::concat(vec![keys, column], 1)?, left + 1);
+        }
+        let pairs = ops::reshape(keys, vec![-1, 2])?;
+        let [first, second] = [0_i64, 1].map(|at| ops::take(&pairs, Tensor::scalar(at), 1));
+        left /= 2;
+        let both = ranks(&ops::add(ops::multiply(first?, &most)?, second?)?)?;
+        keys = ops::reshape(both, vec![-1, int(left)])?;
     }
-    Ok(keys)
+    ops::reshape(keys, vec![-1_i64])
 }
 
 fn is_dense(values: &Value) -> bool {

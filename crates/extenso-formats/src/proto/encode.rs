@@ -315,6 +315,8 @@ pub fn raw_at(column: &ColumnRef<'_>, i: usize) -> Option<Raw> {
         ColumnRef::U64(numbers) => Raw::Unsigned(*numbers.get(i)?),
         ColumnRef::F32(numbers) => Raw::Float(*numbers.get(i)?),
         ColumnRef::F64(numbers) => Raw::Double(*numbers.get(i)?),
-        ColumnRef::F16(_) | ColumnRef::BF16(_) | ColumnRef::Text(_) | ColumnRef::Offsets(_) => return None,
+        ColumnRef::F16(numbers) => Raw::Float((*numbers.get(i)?).into()),
+        ColumnRef::BF16(numbers) => Raw::Float((*numbers.get(i)?).into()),
+        ColumnRef::Text(_) | ColumnRef::Offsets(_) => return None,
     })
 }

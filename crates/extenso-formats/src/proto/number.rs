@@ -115,8 +115,8 @@ impl Number {
     pub fn writes(self, dtype: DType) -> bool {
         match self.dtype() {
             DType::Bool => dtype == DType::Bool,
-            DType::F32 => dtype == DType::F32,
-            DType::F64 => matches!(dtype, DType::F32 | DType::F64),
+            DType::F32 => dtype.is_float() && dtype != DType::F64,
+            DType::F64 => dtype.is_float(),
             _ => matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned),
         }
     }

@@ -214,8 +214,8 @@ impl<'a> Prepare<'_, 'a> {
                     Ok(Value::Number(number, self.proof.column(*column, &rows, steps)?, values))
                 }
                 None => match Number::of(kind).map(Number::dtype) {
-                    Some(DType::F32) => wrong("f32; cast wider floats"),
-                    Some(DType::F64) => wrong("f32 or f64"),
+                    Some(DType::F32) => wrong("f16, bf16 or f32; cast wider floats"),
+                    Some(DType::F64) => wrong("floats"),
                     Some(DType::Bool) => wrong("bool"),
                     _ => wrong("integers"),
                 },
