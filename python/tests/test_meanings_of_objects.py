@@ -237,3 +237,12 @@ def test_counts_of_two_units_are_compared_without_a_common_one(kind: Any) -> Non
             wanted = [holds(x * per[other], y * per[unit]) for x, y in zip(a, b, strict=True)]
             assert holds(kind(a, unit), kind(b, other)).tolist() == wanted
             assert traced(holds)(kind(a, unit), kind(b, other)).tolist() == wanted
+
+
+def test_what_has_no_least_is_missing_where_rows_of_one_size_are_none() -> None:
+    none = ex.tensor([], dtype="i64")
+    for leaves in (ex.TimestampTensor([], "s"), ex.CategoricalTensor(none, ["a"]), ex.tensor([], dtype="string")):
+        pairs = ex.RaggedTensor.from_uniform_row_length(leaves, 2, 0)
+        for call in (ex.max, ex.function(ex.max)):
+            assert call(ex.RaggedTensor.from_row_lengths(pairs, none), axis=(0, 1)).to_py() == [None, None]
+            assert call(pairs, axis=0).to_py() == [None, None]

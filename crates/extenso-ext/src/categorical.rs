@@ -203,7 +203,16 @@ impl Meaning for CategoricalTensor {
 
     /// The places of categories whose order means something, and otherwise the order of what they are.
     fn order(&self) -> Result<Value> {
-        if self.ordered { Ok(self.elements()) } else { ops::take(self.in_order()?, &self.codes, 0_i64) }
+        if self.ordered {
+            return Ok(self.elements());
+        }
+        let order = self.in_order()?;
+        // Without a category, all elements are missing, and something stands for them.
+        let order = match outer(&self.categories).and_then(Dim::known) {
+            Some(1..) => order,
+            Some(0) | None => ops::concat(vec![order, Tensor::from_vec(vec![0_i64]).into()], 0)?,
+        };
+        ops::take(order, &self.codes, 0_i64)
     }
 
     fn ends(&self) -> Result<CategoricalTensor> {

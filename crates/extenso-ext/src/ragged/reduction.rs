@@ -107,15 +107,14 @@ impl Reduction {
             if lacks_identity(fold, x.values()) {
                 x = x.with_values(without_missing_rows(x.values(), 0)?)?;
             }
-            // Columns of rows are lists of at least one element.
             let folded = match typed::<RaggedTensor>(x.values()) {
-                Some(_) => rows(&segment(segment_op(fold)), &x)?,
+                Some(inner) => of_columns(fold, &inner, &|fold| rows(fold, &x))?,
                 None => rows(&of_rows(fold), &x)?,
             };
             return if first { Reduction::on(over_axes(fold.of_parts()), &folded, vec![0]) } else { Ok(folded) };
         }
         if first {
-            return outer_rows(&segment(segment_op(fold)), &x);
+            return of_columns(fold, &x, &|fold| outer_rows(fold, &x));
         }
         Ok(x.into_value())
     }
@@ -143,6 +142,14 @@ pub(crate) fn of_rows(fold: Fold) -> impl Fn(&Value, &RowPartition) -> Result<Va
         let there = trailing(&ops::greater(ops::row_lengths(rows)?, 0)?, rank(&made)? - 1)?;
         let there = if rank(&made)? == 1 { there } else { ops::broadcast_like(there, &made)? };
         Ok(MaskedTensor::new(made, there.tensor()?.clone())?.into_value())
+    }
+}
+
+/// What `over` makes with the fold of the columns of rows, which have an element each, unless the rows are of one size and there is none.
+fn of_columns(fold: Fold, x: &RaggedTensor, over: &dyn Fn(OfRows<'_>) -> Result<Value>) -> Result<Value> {
+    match x.partition().spec().uniform_row_length {
+        Some(_) => over(&of_rows(fold)),
+        None => over(&segment(segment_op(fold))),
     }
 }
 
