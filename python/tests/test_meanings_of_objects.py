@@ -219,7 +219,6 @@ def test_weeks_and_quarters_are_those_of_the_calendar() -> None:
     }.items():
         assert ex.date_part(dates, part).tolist() == [of(day) for day in days]
         assert ex.function(lambda x, part=part: ex.date_part(x, part))(dates).tolist() == [of(day) for day in days]
-    assert ex.to_timestamp(["2020-01-02"], "s").to_py() == ["2020-01-02T00:00:00"]
 
 
 def traced(holds: Any) -> Any:

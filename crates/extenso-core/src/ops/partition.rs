@@ -171,10 +171,12 @@ fn run_from_lengths(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<O
     let mut end = 0_i64;
     offsets.push(end);
     for (row, &n) in lengths.iter().enumerate() {
-        let next = if n < 0 { None } else { end.checked_add(n) };
-        end = next.ok_or_else(|| {
-            Error::value(format!("the length of row {row} is {n}"))
-                .wanted("a length that is not negative, and a sum that fits 64 bits")
+        if n < 0 {
+            return Err(Error::value(format!("the length of row {row} is {n}")).wanted("a length that is not negative"));
+        }
+        end = end.checked_add(n).ok_or_else(|| {
+            Error::value(format!("with the {n} of row {row} the rows have more values than 64 bits count"))
+                .wanted("fewer values")
         })?;
         offsets.push(end);
     }

@@ -10,16 +10,12 @@ use crate::spelling::Zone;
 /// The most digits of a year, of a number of units and of a fraction; more would not fit 64 bits.
 const MOST: usize = 24;
 
-/// Units since 1970-01-01T00:00:00 of a point in time; with a zone in UTC, and then the text must say its offset. Without one, a date is the
-/// point in time at which it begins.
+/// Units since 1970-01-01T00:00:00 of a point in time; with a zone in UTC, and then the text must say its offset.
 pub(crate) fn timestamp(text: &str, unit: TimeUnit, zone: Option<&Zone>) -> Option<i128> {
     if let Some(units) = quick(text.as_bytes(), unit, zone.is_some()) {
         return Some(units.into());
     }
-    let Some(at) = text.find(['T', 't', ' ']) else {
-        let midnight = |day: i128| day.checked_mul(86_400 * i128::from(unit.per_second()));
-        return zone.is_none().then(|| date(text).and_then(midnight)).flatten();
-    };
+    let at = text.find(['T', 't', ' '])?;
     let (day, rest) = (date(&text[..at])?, &text[at + 1..]);
     let (clock, ahead) = match zone {
         None => (rest, 0),
