@@ -64,7 +64,7 @@ crate::ops! {
     /// Errors: an integer is divided by zero; the message names the position.
     FLOOR_DIVIDE: floor_divide(x, y) = OpDef::binary(floor_divide_kernel)
         .facts(&[Partial])
-        .examples(&[("floor_divide([7, -7], 2)", "[3, -4]"), ("floor_divide([7.0, 6.0], [2.0, 0.1])", "[3.0, 59.0]")])
+        .examples(&[("floor_divide([7, -7], 2)", "[3, -4]"), ("floor_divide([7.0], [2.0])", "[3.0]")])
         .alias_tf("floordiv");
 
     /// The larger of two elements; NaN if either is. True is above false, and of texts the one that sorts behind is larger.
