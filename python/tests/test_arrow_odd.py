@@ -476,6 +476,9 @@ def test_categories_without_a_word_are_folded_and_written() -> None:
         for call in (fold, ex.function(fold)):
             assert call(rows).to_py() == [None, None]
             assert pa.array(call(rows)).to_pylist() == [None, None]
+    words, none = ex.CategoricalTensor.of(["b", "a"]), ex.max(rows, axis=1)
+    assert ex.where(ex.tensor([True, False]), words, none).to_py() == ["b", None]
+    assert ex.concat([words, none]).to_py() == ["b", "a", None, None]
 
 
 def test_categories_of_two_vocabularies_meet_in_where() -> None:

@@ -428,7 +428,10 @@ fn distinct(categories: Value) -> Result<(Option<Value>, Value)> {
     // Distinct ones come in increasing order; their order here is that of their first places.
     let order = ops::argsort(&unique.indices, -1, false)?;
     let places = ops::argsort(&order, -1, false)?;
-    Ok((Some(ops::take(places, unique.inverse_indices, 0_i64)?), ops::take(unique.values, order, 0_i64)?))
+    let places = ops::take(places, unique.inverse_indices, 0_i64)?;
+    // What is missing where there is no category has a place behind the last.
+    let places = ops::concat(vec![places, Tensor::from_vec(vec![0_i64]).into()], 0)?;
+    Ok((Some(places), ops::take(unique.values, order, 0_i64)?))
 }
 
 /// The elements of a vector of these; none of another type.

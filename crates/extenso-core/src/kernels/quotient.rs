@@ -37,7 +37,7 @@ macro_rules! floats {
                 let quotient = self / by;
                 let (below, near) = (quotient.floor(), quotient.abs() * (2.0 * $T::EPSILON));
                 let is_between = quotient - below > near && below + 1.0 - quotient > near;
-                if is_between || !quotient.is_finite() || quotient == 0.0 {
+                if is_between || !quotient.is_finite() || self == 0.0 || by.is_infinite() {
                     return below;
                 }
                 // The quotient is rounded, and may be a whole number that the exact one is not.
