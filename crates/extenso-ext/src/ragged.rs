@@ -33,7 +33,6 @@ pub(crate) use within::take_in_rows;
 use crate::args::{int, typed};
 use crate::axes::{outer, rank};
 use crate::masked::of_elements;
-use extenso_core::attrs::Axes;
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result};
@@ -150,35 +149,6 @@ impl RaggedTensor {
         let lengths = ops::where_(mask, rows.row_lengths()?, 0)?;
         let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
         RaggedTensor::from_partition(ops::boolean_mask(rows.values(), kept, 0)?, partition)
-    }
-
-    /// Whether each row has one value, which longer rows repeat.
-    pub(crate) fn is_single(&self) -> Result<Value> {
-        ops::all(ops::equal(self.row_lengths()?, 1)?, Axes::All, false)
-    }
-
-    /// The rows where `mask` is true, and empty ones elsewhere; as they are where each has one value, which other rows repeat, or where
-    /// they are one row beside several. Where no other rows are longer, which `together` says if it is not known, none is repeated.
-    pub(crate) fn only_where_unless_single(&self, mask: &Tensor, together: Option<&Value>) -> Result<RaggedTensor> {
-        match self.partition.data() {
-            Ok(rows) if rows.all_have_length_one() => Ok(self.clone()),
-            Ok(_) => self.only_where(mask),
-            Err(_) => {
-                let (lengths, mut single) = (self.row_lengths()?, self.is_single()?);
-                if let Some(together) = together {
-                    single = ops::logical_and(single, ops::logical_not(together)?)?;
-                }
-                if mask.shape().dims().and_then(|dims| dims.first()) == Some(&self.nrows()) {
-                    return self.only_where(ops::logical_or(mask, single)?.tensor()?);
-                }
-                let several = |of: &Tensor| ops::sum(ops::ones_like(of)?, Axes::All, false);
-                let (count, rows) = (several(&ops::cast(mask, DType::I64)?.tensor()?.clone())?, several(&lengths)?);
-                let alone = ops::logical_or(single, ops::not_equal(&count, rows)?)?;
-                let padded = ops::concat(vec![Value::from(mask.clone()), Tensor::bools(&[1], &[true])?.into()], 0)?;
-                let own = ops::take(padded, ops::minimum(ops::indices_along(&lengths, 0)?, count)?, 0)?;
-                self.only_where(ops::logical_or(own, alone)?.tensor()?)
-            }
-        }
     }
 
     /// The same rows over values that are all in some row; this value itself where that holds already.

@@ -86,8 +86,7 @@ fn rows_outside(call: &Call<'_>, operands: &Operands) -> Answer {
         return Ok(None);
     }
     let Some(there) = operands.rows_there(&mask)? else { return Ok(None) };
-    let mask = Mask { mask: mask.into(), covers: 1, rank: operands.rank };
-    wrap(again(call, &there)?, |values| mask.over(values))
+    wrap(again(call, &there.operands)?, |values| there.among_all(&values))
 }
 
 /// Whether it is known that nothing is missing.

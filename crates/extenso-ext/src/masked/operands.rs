@@ -6,6 +6,7 @@ use super::{MaskedTensor, trailing};
 use crate::args::{flat, int, typed, typed_arg};
 use crate::axes::{dim, is_ragged, outer, rank, zeros_of};
 use crate::ragged::RaggedTensor;
+use crate::structs::masked_by;
 use extenso_core::{Arg, Call, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Dim, Result};
 use smallvec::SmallVec;
@@ -24,29 +25,58 @@ pub(super) enum Item {
     Masked(MaskedTensor, usize, usize),
 }
 
-/// An operand on its way to rows of which those that are missing have nothing.
-enum Cut {
-    Never(Arg),
-    Always(RaggedTensor),
-    /// Rows that stay where each has one value.
-    UnlessSingle(RaggedTensor),
+/// The rows that are there in every operand, and where they stand among all.
+pub(super) struct There {
+    pub(super) operands: Vec<Arg>,
+    /// Which of all rows they are.
+    pub(super) mask: Tensor,
 }
 
-/// Whether all rows have one value each, if only data can tell: none where it is known that some have another number.
-fn together(operands: &[Cut]) -> Result<Option<Value>> {
-    let mut all: Option<Value> = None;
-    for operand in operands {
-        let single = match operand {
-            Cut::Never(_) => continue,
-            Cut::UnlessSingle(rows) if rows.partition().data().is_err() => rows.is_single()?,
-            Cut::UnlessSingle(_) | Cut::Always(_) => return Ok(None),
-        };
-        all = Some(match all {
-            Some(all) => ops::logical_and(all, single)?,
-            None => single,
-        });
+/// Whether values stand in the same rows, those inside rows too.
+fn in_same_rows(x: &RaggedTensor, y: &RaggedTensor) -> bool {
+    let below = |rows: &RaggedTensor| match typed::<MaskedTensor>(rows.values()) {
+        Some(masked) => typed::<RaggedTensor>(masked.values()),
+        None => typed(rows.values()),
+    };
+    x.partition().same(y.partition())
+        && match (below(x), below(y)) {
+            (Some(x), Some(y)) => in_same_rows(&x, &y),
+            (None, None) => true,
+            _ => false,
+        }
+}
+
+impl There {
+    /// What was made of the rows that are there, missing at the others.
+    pub(super) fn among_all(&self, made: &Value) -> Result<Value> {
+        masked_by(self.with_others(made)?, &self.mask)
     }
-    Ok(all)
+
+    /// The same with empty rows at the others.
+    fn with_others(&self, made: &Value) -> Result<Value> {
+        if let Some(masked) = typed::<MaskedTensor>(made) {
+            let mask = self.spread(masked.mask().clone(), false)?;
+            return Ok(MaskedTensor::new(self.with_others(masked.values())?, mask.tensor()?.clone())?.into_value());
+        }
+        let rows = typed::<RaggedTensor>(made).map_or_else(|| RaggedTensor::of_uniform(made), |rows| rows.compact())?;
+        let lengths = self.spread(rows.row_lengths()?, 0)?;
+        let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
+        Ok(RaggedTensor::from_partition(rows.values().clone(), partition)?.into_value())
+    }
+
+    /// One element for each row that is there, and `other` at the others.
+    fn spread(&self, each: impl Into<Value>, other: impl Into<Arg> + Copy) -> Result<Value> {
+        let ones = ops::cast(&self.mask, DType::I64)?;
+        let before = ops::subtract(ops::cumulative_sum(&ones, 0, false)?, ones)?;
+        // One more, for what stands behind the last that is there.
+        let padded = ops::pad(each.into(), other, vec![0, 1])?;
+        ops::where_(&self.mask, ops::take(padded, before, 0)?, other)
+    }
+}
+
+/// The numbers of the rows.
+fn numbered(rows: &Arg) -> Result<Value> {
+    ops::indices_along(zeros_of(rows.value()?, 1)?, 0)
 }
 
 impl Operands {
@@ -101,7 +131,7 @@ impl Operands {
     pub(super) fn rows_differ(&self) -> Result<bool> {
         let rows: Vec<RaggedTensor> = self.items.iter().filter_map(Item::rows).collect();
         let [first, others @ ..] = &rows[..] else { return Ok(false) };
-        if others.iter().any(|other| !other.partition().same(first.partition())) {
+        if others.iter().any(|other| !in_same_rows(first, other)) {
             return Ok(true);
         }
         for item in self.items.iter().filter(|item| item.rows().is_none()) {
@@ -112,80 +142,44 @@ impl Operands {
         Ok(false)
     }
 
-    /// The operands with nothing in rows where the mask is false: what they have there need not agree. None if rows have different ranks.
-    pub(super) fn rows_there(&self, mask: &Tensor) -> Result<Option<Vec<Arg>>> {
-        let of_one_value = |rows: &RaggedTensor| match rows.partition().data() {
-            // Without a row nothing says so, and a dense operand is cut into rows too.
-            Ok(data) => data.nrows() > 0 && data.all_have_length_one(),
-            Err(_) => rows.partition().spec().uniform_row_length == Some(1),
-        };
-        let (mut single, mut several) = (true, None);
+    /// The operands at the rows that are there: what they have at others need not agree. None if rows have different ranks, or an
+    /// operand is known to have another number of rows.
+    pub(super) fn rows_there(&self, mask: &Tensor) -> Result<Option<There>> {
         for rows in self.items.iter().filter_map(Item::rows) {
             if rows.rank()? != self.rank {
                 return Ok(None);
             }
-            single &= of_one_value(&rows);
-            several = several.or_else(|| Some(rows).filter(|rows| rows.nrows() != Dim::Known(1)));
         }
-        // What is missing of one row is missing of all that it is repeated for.
-        let mask = &match several {
-            Some(rows) if mask.shape().dims() == Some(&[Dim::Known(1)]) => {
-                ops::broadcast_like(mask, rows.row_lengths()?)?.tensor()?.clone()
-            }
-            Some(_) | None => mask.clone(),
-        };
-        let repeats = mask.shape().dims() != Some(&[Dim::Known(1)]);
-        let for_each = |value: Value| ops::take(value, ops::zeros_like(ops::cast(mask, DType::I64)?)?, 0);
-        let mut there = Vec::new();
-        // Rows of one value each are repeated beside longer ones, and kept for that.
-        let mut dense = Vec::new();
-        for item in &self.items {
-            let arg = item.whole(self.rank);
-            there.push(match item.rows() {
-                Some(rows) if rows.nrows() == Dim::Known(1) && repeats && (single || !of_one_value(&rows)) => {
-                    Cut::Always(RaggedTensor::from_value(&for_each(rows.into_value())?)?)
-                }
-                Some(rows) if single => Cut::Always(rows),
-                Some(rows) => Cut::UnlessSingle(rows),
-                None => {
-                    dense.push(there.len());
-                    Cut::Never(arg)
-                }
-            });
-        }
-        for at in dense {
-            let item = &self.items[at];
-            let Arg::Value(value) = item.whole(self.rank) else { continue };
-            let own = item.rank().unwrap_or(0);
-            let beside = match (own + 1).checked_sub(self.rank) {
-                _ if own == 0 => None,
-                Some(0) => outer(&value),
-                Some(axis) => Some(dim(&value, axis)?),
-                None => None,
-            };
-            if beside.is_none_or(|size| size == Dim::Known(1)) {
-                continue;
-            }
-            if single {
+        let given = self.items.iter().map(|item| match item.whole(self.rank) {
+            Arg::Value(value) if item.rank() == Some(self.rank) => (outer(&value), Arg::Value(value)),
+            arg => (None, arg),
+        });
+        let given: Vec<(Option<Dim>, Arg)> = given.collect();
+        // One row stands beside each of the others, and what is missing of it is missing beside all.
+        let mut mask = Value::from(mask.clone());
+        for (nrows, arg) in &given {
+            let (Some(nrows), Some(all)) = (*nrows, outer(&mask)) else { continue };
+            let [one, all_one] = [nrows, all].map(|n| n == Dim::Known(1));
+            if !one && !all_one && !nrows.is_compatible_with(all) {
                 return Ok(None);
             }
-            let alone = own < self.rank || outer(&value) == Some(Dim::Known(1));
-            let value = if own < self.rank { ops::expand_dims(value, 0)? } else { value };
-            let value = if alone { for_each(value)? } else { value };
-            let rows = RaggedTensor::of_uniform(&value)?;
-            // A size that is not known yet may be 1, which is repeated.
-            let known = beside.is_some_and(|size| size.known().is_some());
-            there[at] = if known { Cut::Always(rows) } else { Cut::UnlessSingle(rows) };
+            if !one && nrows != all {
+                mask = ops::logical_and(mask, ops::greater_equal(numbered(arg)?, 0)?)?;
+            }
         }
-        let together = together(&there)?;
-        let cut = |cut| {
-            Ok(Arg::Value(match cut {
-                Cut::Never(arg) => return Ok(arg),
-                Cut::Always(rows) => rows.only_where(mask)?.into_value(),
-                Cut::UnlessSingle(rows) => rows.only_where_unless_single(mask, together.as_ref())?.into_value(),
-            }))
-        };
-        there.into_iter().map(cut).collect::<Result<_>>().map(Some)
+        let all = outer(&mask);
+        let at = ops::boolean_mask(ops::indices_along(&mask, 0)?, &mask, 0)?;
+        let there = given.into_iter().map(|(nrows, arg)| match (nrows, arg) {
+            (Some(_), Arg::Value(value)) if nrows == all => Ok(Arg::Value(ops::take(value, &at, 0)?)),
+            (None | Some(Dim::Known(1)), arg) => Ok(arg),
+            // A size that is not known yet may be 1.
+            (Some(_), arg) => {
+                let wide = ops::add(numbered(&arg)?, ops::zeros_like(ops::cast(&mask, DType::I64)?)?)?;
+                Ok(Arg::Value(ops::take(arg, ops::take(wide, &at, 0)?, 0)?))
+            }
+        });
+        let operands = there.collect::<Result<Vec<Arg>>>()?;
+        Ok(Some(There { operands, mask: mask.tensor()?.clone() }))
     }
 
     pub(super) fn values(&self) -> Vec<Arg> {
