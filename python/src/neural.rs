@@ -206,7 +206,7 @@ fn softmax_cross_entropy<'py>(logits: Given<'_, 'py>, labels: Given<'_, 'py>, ax
         value::given("softmax_cross_entropy", "logits", logits)?,
         value::given("softmax_cross_entropy", "labels", labels)?,
     );
-    made(logits.py(), || ops::softmax_cross_entropy(given, wanted, axis))
+    made(logits.py(), || lists::softmax_cross_entropy(&given, &wanted, axis))
 }
 
 /// The cross entropy between classes, positions along `axis`, and the probabilities that `softmax` gives the logits there.

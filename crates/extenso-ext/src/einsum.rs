@@ -5,7 +5,7 @@
 
 use crate::args::{int, typed, typed_arg};
 use crate::axes::rank;
-use crate::masked::{MaskedTensor, fill_none};
+use crate::masked::{Mask, MaskedTensor, fill_none};
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
@@ -18,7 +18,8 @@ use extenso_types::{Error, Result};
 ///
 /// As [`ops::einsum`] for tensors. The subscript of a ragged axis stands behind that of the axis outside it, in ragged operands
 /// and in a result that has both: `'ijk,kl->ijl'` multiplies the vectors of rows by a matrix. A result without the outer
-/// one is summed column by column. What is missing is zero, and adds nothing. Errors: as there; a ragged axis in another place; rows that differ.
+/// one is summed column by column. What is missing is zero, and adds nothing; a list that is missing stays so where the result has
+/// its axes. Errors: as there; a ragged axis in another place; rows that differ.
 ///
 /// ```
 /// # use extenso_ext::{constant, einsum, to_literal};
@@ -162,15 +163,20 @@ struct Sum {
 }
 
 impl Sum {
-    /// The product with zeros where an operand is missing, so that it adds nothing. A row that is missing in one operand is missing
-    /// in a result that has the rows.
+    /// The product with zeros where an operand is missing, so that it adds nothing. A row that is missing in one operand has no product
+    /// in a result with the axis of rows.
     fn of_what_is_there(self) -> Result<Value> {
         let missing = self.missing_rows()?;
-        let terms = self.terms.iter().map(|term| term.zeroed(missing.as_ref())).collect::<Result<_>>()?;
+        let terms = self.terms.iter().map(|term| term.of_rows_there(missing.as_ref())).collect::<Result<_>>()?;
         let product = Sum { terms, out: self.out.clone() }.value()?;
-        match missing {
-            Some((rows, mask)) if self.out.starts_with(&rows) => masked_by(product, &mask),
-            Some(_) | None => Ok(product),
+        let Some(([outer, _], mask)) = missing else { return Ok(product) };
+        match self.out.iter().position(|letter| *letter == outer) {
+            Some(0) => masked_by(product, &mask),
+            Some(at) => {
+                let mask = ops::expand_dims_at(mask, (0..at).map(int).collect::<Vec<_>>())?;
+                Mask { mask, covers: at + 1, rank: self.out.len() }.over(product)
+            }
+            None => Ok(product),
         }
     }
 
@@ -240,13 +246,40 @@ impl Sum {
         let text = |letters: &[char]| letters.iter().collect::<String>();
         let inputs: Vec<String> = self.terms.iter().map(|term| text(&term.letters)).collect();
         let subscripts = format!("{}->{}", inputs.join(","), text(&self.out));
-        ops::einsum(&subscripts, self.terms.into_iter().map(|term| term.operand))
+        let (mut operands, mut masks) = (Vec::new(), Vec::new());
+        for Term { letters, operand } in self.terms {
+            match typed_arg::<MaskedTensor>(&operand) {
+                Some(x) => {
+                    masks.extend(mask_in(&x, &letters, &self.out)?);
+                    operands.push(Arg::Value(fill_none(&x.into_value(), 0)?));
+                }
+                None => operands.push(operand),
+            }
+        }
+        let product = ops::einsum(&subscripts, operands)?;
+        masks.iter().try_fold(product, |product, mask| mask.over(product))
     }
 }
 
+/// Where lists of an operand are there, if the result has the axes that say so: none of elements one by one.
+fn mask_in(x: &MaskedTensor, letters: &[char], out: &[char]) -> Result<Option<Mask>> {
+    let own = &letters[..x.mask_rank()?];
+    let places: Option<Vec<usize>> = own.iter().map(|letter| out.iter().position(|of| of == letter)).collect();
+    let Some(places) = places.filter(|_| own.len() < letters.len()) else { return Ok(None) };
+    let mut order: Vec<usize> = (0..own.len()).collect();
+    order.sort_by_key(|at| places[*at]);
+    if order.windows(2).any(|two| places[two[0]] == places[two[1]]) {
+        return Ok(None);
+    }
+    let covers = places.iter().max().map_or(0, |last| last + 1);
+    let mask = ops::transpose(x.mask(), Some(order.into_iter().map(int).collect::<Vec<_>>()))?;
+    let others: Vec<i64> = (0..covers).filter(|place| !places.contains(place)).map(int).collect();
+    Ok(Some(Mask { mask: ops::expand_dims_at(mask, others)?, covers, rank: out.len() }))
+}
+
 impl Term {
-    /// The term with zeros where it is missing, and nothing in rows that are.
-    fn zeroed(&self, missing: Option<&([char; 2], Tensor)>) -> Result<Term> {
+    /// The term with nothing in rows that are missing.
+    fn of_rows_there(&self, missing: Option<&([char; 2], Tensor)>) -> Result<Term> {
         let Arg::Value(value) = &self.operand else {
             return Ok(Term { letters: self.letters.clone(), operand: self.operand.clone() });
         };
@@ -259,7 +292,7 @@ impl Term {
             (Some(rows), _) => rows.into_value(),
             (None, _) => value.clone(),
         };
-        Ok(Term { letters: self.letters.clone(), operand: Arg::Value(fill_none(&there, 0)?) })
+        Ok(Term { letters: self.letters.clone(), operand: Arg::Value(there) })
     }
 
     /// The operand over the values of rows: cut as they are, or repeated for each, or as it stands.

@@ -34,7 +34,7 @@ pub use quantiles::{bincount, median, quantile};
 pub use ranges::ranges;
 pub(crate) use sets::places;
 pub use sets::{difference, intersection, isin, searchsorted, union};
-pub use spreads::{corr, covar, log_softmax, logsumexp, moment, std, var};
+pub use spreads::{corr, covar, log_softmax, logsumexp, moment, softmax_cross_entropy, std, var};
 pub use tuples::{argcartesian, argcombinations, cartesian, combinations};
 pub use windows::windows;
 

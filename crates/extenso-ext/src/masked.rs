@@ -13,6 +13,7 @@ mod rows;
 mod structure;
 mod text;
 
+pub(crate) use operands::Mask;
 pub(crate) use rows::rows_there;
 pub(crate) use structure::{mask_may_be_missing, stretched};
 

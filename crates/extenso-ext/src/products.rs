@@ -1,12 +1,14 @@
 //! Products of vectors in rows: those of `ops`, which see no rows, with vectors that are as long as each other.
 
-use crate::args::{int, typed};
+use crate::args::{int, typed, typed_arg};
 use crate::axes::{rank, zeros};
+use crate::einsum::tensordot;
 use crate::masked::{MaskedTensor, fill_none};
 use crate::meaning::over_elements;
 use crate::ragged::{self, RaggedTensor};
 use crate::structs::{Field, StructTensor, masked_by};
 use extenso_core::attrs::Axes;
+use extenso_core::ops::DotAxes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
 use extenso_types::{DType, Result};
@@ -45,12 +47,14 @@ pub fn inner(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
             ops::inner(x, y)
         };
     }
-    let filled = |arg: Arg| match &arg {
-        Arg::Value(value) if typed::<MaskedTensor>(value).is_some() => fill_none(value, 0).map(Arg::Value),
-        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => Ok(arg),
-    };
-    let both = filled(x).and_then(|x| Ok((x, filled(y)?))).map_err(|e| e.at("inner"));
-    both.and_then(|(x, y)| ops::inner(x, y))
+    let missing =
+        |arg: &Arg| typed_arg::<MaskedTensor>(arg).is_some_and(|x| typed::<RaggedTensor>(x.values()).is_none());
+    match (&x, &y) {
+        (Arg::Value(left), Arg::Value(right)) if missing(&x) || missing(&y) => {
+            tensordot(left, right, DotAxes::Pairs(vec![-1], vec![-1])).map_err(|e| e.at("inner"))
+        }
+        _ => ops::inner(x, y),
+    }
 }
 
 /// The cosine of the angle between vectors along `axis`, which is left out; of rows too.

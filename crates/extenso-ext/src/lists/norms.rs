@@ -1,12 +1,8 @@
 //! Normalizations of lists, where their lines go across rows; otherwise those of the core.
 
-use super::moves::{across_rows, rows_inside};
-use crate::args::int;
-use crate::axes::rank;
-use crate::ragged::RaggedTensor;
+use super::spreads::{apart, columns, in_f32, list, unfolded};
 use extenso_core::attrs::Axes;
-use extenso_core::reduce::normalize_axes;
-use extenso_core::{Arg, ExtensionType, Value, ops};
+use extenso_core::{Arg, Value, ops};
 use extenso_types::Result;
 
 /// `x` less its mean over `axis`, divided by its standard deviation there; times `scale`, plus `bias`.
@@ -21,7 +17,8 @@ use extenso_types::Result;
 /// assert_eq!(to_literal(&lists::diff(&y, 1, 1).unwrap()).unwrap().to_string(), "[[0.8944271909999159], []]");
 /// ```
 pub fn layer_norm(x: &Value, scale: Option<Arg>, bias: Option<Arg>, axis: &Axes, epsilon: f64) -> Result<Value> {
-    match across(x, axis, &|lines| ops::layer_norm(lines, None, None, 1, epsilon)) {
+    let centered = |x: &Value| apart(x, axis);
+    match across(x, axis, epsilon, &centered, &|squares, axes| of_mean(squares, axes, epsilon)).transpose() {
         None => ops::layer_norm(x, scale, bias, axis.clone(), epsilon),
         Some(made) => made.and_then(|made| scaled(made, scale, bias)).map_err(|e| e.at("layer_norm")),
     }
@@ -39,7 +36,8 @@ pub fn layer_norm(x: &Value, scale: Option<Arg>, bias: Option<Arg>, axis: &Axes,
 /// assert_eq!(to_literal(&y).unwrap().to_string(), "[[1.0, 1.0], [-1.0]]");
 /// ```
 pub fn rms_norm(x: &Value, scale: Option<Arg>, axis: &Axes, epsilon: f64) -> Result<Value> {
-    match across(x, axis, &|lines| ops::rms_norm(lines, None, 1, epsilon)) {
+    let as_is = |x: &Value| Ok(x.clone());
+    match across(x, axis, epsilon, &as_is, &|squares, axes| of_mean(squares, axes, epsilon)).transpose() {
         None => ops::rms_norm(x, scale, axis.clone(), epsilon),
         Some(made) => made.and_then(|made| scaled(made, scale, None)).map_err(|e| e.at("rms_norm")),
     }
@@ -57,17 +55,34 @@ pub fn rms_norm(x: &Value, scale: Option<Arg>, axis: &Axes, epsilon: f64) -> Res
 /// assert_eq!(to_literal(&y).unwrap().to_string(), "[[0.6, 1.0], [-0.8]]");
 /// ```
 pub fn l2_normalize(x: &Value, axis: &Axes, epsilon: f64) -> Result<Value> {
-    across(x, axis, &|lines| ops::l2_normalize(lines, 1, epsilon))
-        .unwrap_or_else(|| ops::l2_normalize(x, axis.clone(), epsilon))
+    let as_is = |x: &Value| Ok(x.clone());
+    let length = |squares: Value, axes: Axes| ops::sqrt(ops::maximum(ops::sum(squares, axes, false)?, epsilon)?);
+    match across(x, axis, epsilon, &as_is, &length).transpose() {
+        None => ops::l2_normalize(x, axis.clone(), epsilon),
+        Some(made) => made.map_err(|e| e.at("l2_normalize")),
+    }
 }
 
-/// What `f` makes of the lines along one axis, as rows, if they go across rows.
-fn across(x: &Value, axis: &Axes, f: &dyn Fn(Value) -> Result<Value>) -> Option<Result<Value>> {
-    let (Value::Ext(_), Axes::List(axes)) = (x, axis) else { return None };
-    let axes = normalize_axes(axes, rank(x).ok()?).ok()?;
-    let &[at] = &axes[..] else { return None };
-    let lines = |rows: &RaggedTensor| f(rows.clone().into_value());
-    rows_inside(x, at, &|_| true).then(|| across_rows(x, int(at), &lines))
+/// What `brought` makes of `x`, divided by what `size` makes of its squares over `axis`; none unless lines along it go across rows.
+fn across(
+    x: &Value,
+    axis: &Axes,
+    epsilon: f64,
+    brought: &dyn Fn(&Value) -> Result<Value>,
+    size: &dyn Fn(Value, Axes) -> Result<Value>,
+) -> Result<Option<Value>> {
+    // The functions of the core say what is wrong with `epsilon`.
+    let Some(axes) = columns(x, axis)?.filter(|_| epsilon >= 0.0) else { return Ok(None) };
+    let divided = |x: &Value| {
+        let x = brought(x)?;
+        let size = size(ops::square(&x)?, list(&axes))?;
+        ops::divide(&x, unfolded(&size, &x, &axes)?)
+    };
+    in_f32(x, divided).map(Some)
+}
+
+fn of_mean(squares: Value, axes: Axes, epsilon: f64) -> Result<Value> {
+    ops::sqrt(ops::add(ops::mean(squares, axes, false)?, epsilon)?)
 }
 
 fn scaled(x: Value, scale: Option<Arg>, bias: Option<Arg>) -> Result<Value> {

@@ -38,7 +38,7 @@ pub fn var(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Va
 }
 
 /// What `f` makes of a value; of f16 and bf16 in f32, rounded once.
-fn in_f32(x: &Value, f: impl FnOnce(&Value) -> Result<Value>) -> Result<Value> {
+pub(super) fn in_f32(x: &Value, f: impl FnOnce(&Value) -> Result<Value>) -> Result<Value> {
     match dtype_of(x)? {
         narrow @ (DType::F16 | DType::BF16) => ops::cast(f(&ops::cast(x, DType::F32)?)?, narrow),
         _ => f(x),
@@ -52,7 +52,7 @@ fn both_in_f32(x: &Value, y: &Value, f: impl FnOnce(&Value, &Value) -> Result<Va
 }
 
 /// What elements differ from the mean over `axis`.
-fn apart(x: &Value, axis: &Axes) -> Result<Value> {
+pub(super) fn apart(x: &Value, axis: &Axes) -> Result<Value> {
     match columns(x, axis)? {
         None => ops::subtract(x, ops::mean(x, axis.clone(), true)?),
         Some(axes) => ops::subtract(x, unfolded(&ops::mean(x, list(&axes), false)?, x, &axes)?),
@@ -199,12 +199,35 @@ pub fn log_softmax(x: &Value, axis: i64) -> Result<Value> {
     shares().map_err(|e| e.at("log_softmax"))
 }
 
-fn list(axes: &[usize]) -> Axes {
+/// The cross entropy between the probabilities `labels` and those that `softmax` gives the logits along `axis`, which is left out.
+///
+/// As [`ops::softmax_cross_entropy`]; along an axis with ragged rows inside, of each column of the rows. Errors: as there.
+///
+/// ```
+/// # use extenso_ext::{constant, lists, to_literal};
+/// let (logits, labels) = (constant(vec![vec![0.0, 5.0], vec![-800.0]]), constant(vec![vec![0.0, 0.0], vec![1.0]]));
+/// let loss = lists::softmax_cross_entropy(&logits.unwrap(), &labels.unwrap(), 0).unwrap();
+/// assert_eq!(to_literal(&loss).unwrap().to_string(), "[800.0, -0.0]");
+/// ```
+pub fn softmax_cross_entropy(logits: &Value, labels: &Value, axis: i64) -> Result<Value> {
+    if columns(logits, &Axes::List(vec![axis])).ok().flatten().is_none() {
+        return ops::softmax_cross_entropy(logits, labels, axis);
+    }
+    let loss = |logits: &Value, labels: &Value| {
+        let shares = log_softmax(logits, axis)?;
+        let lost = ops::logical_and(ops::equal(labels, 0)?, ops::equal(&shares, f64::NEG_INFINITY)?)?;
+        let shares = ops::where_(lost, ops::zeros_like(&shares)?, &shares)?;
+        ops::negative(ops::sum(ops::multiply(labels, shares)?, axis, false)?)
+    };
+    both_in_f32(logits, labels, loss).map_err(|e| e.at("softmax_cross_entropy"))
+}
+
+pub(super) fn list(axes: &[usize]) -> Axes {
     Axes::List(axes.iter().map(|&axis| int(axis)).collect())
 }
 
 /// The axes in order, if lines along them go across rows.
-fn columns(x: &Value, axis: &Axes) -> Result<Option<Vec<usize>>> {
+pub(super) fn columns(x: &Value, axis: &Axes) -> Result<Option<Vec<usize>>> {
     let (Value::Ext(_), Axes::List(axes)) = (x, axis) else { return Ok(None) };
     let axes = normalize_axes(axes, rank(x)?)?.to_vec();
     let across = |&axis: &usize| rows_inside(x, axis, &|inner| !axes.contains(&inner));
@@ -235,7 +258,7 @@ fn as_floats(x: &Value) -> Result<Value> {
 }
 
 /// What was folded over axes, at every element that it was folded of.
-fn unfolded(folded: &Value, x: &Value, axes: &[usize]) -> Result<Value> {
+pub(super) fn unfolded(folded: &Value, x: &Value, axes: &[usize]) -> Result<Value> {
     let Some((&last, rest)) = axes.split_last() else { return Ok(folded.clone()) };
     if rest.is_empty() {
         return unfolded_along(folded, x, last);

@@ -49,6 +49,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::MATMUL, "MaskedTensor matmul", products::matmul),
         (&ops::TAKE_ALONG_AXIS, "MaskedTensor take_along_axis", rows::take_along_axis),
         (&ops::PAD, "MaskedTensor pad", structure::pad),
+        (&ops::BROADCAST_TO, "MaskedTensor broadcasting", structure::broadcast_to),
         (&ops::BROADCAST_LIKE, "MaskedTensor broadcasting", structure::broadcast_like),
         (&ops::SORT, "MaskedTensor sort", lines::sort),
         (&ops::ARGSORT, "MaskedTensor sort", lines::argsort),

@@ -285,11 +285,11 @@ impl Item {
 }
 
 /// The mask of a result.
-pub(super) struct Mask {
-    pub(super) mask: Value,
+pub(crate) struct Mask {
+    pub(crate) mask: Value,
     /// The axes of the result that it has, counted from the outer one.
-    pub(super) covers: usize,
-    pub(super) rank: usize,
+    pub(crate) covers: usize,
+    pub(crate) rank: usize,
 }
 
 impl Mask {
@@ -299,7 +299,7 @@ impl Mask {
     }
 
     /// The values under the mask, which is repeated along the axes that the values were repeated along.
-    pub(super) fn over(&self, values: Value) -> Result<Value> {
+    pub(crate) fn over(&self, values: Value) -> Result<Value> {
         let shape = self.mask.tensor()?.shape();
         let given = shape.dims().unwrap_or(&[]);
         let wanted: Result<Vec<Dim>> = (0..self.covers).map(|axis| dim(&values, axis)).collect();

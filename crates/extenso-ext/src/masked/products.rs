@@ -1,17 +1,22 @@
-//! Products of masked tensors: what is missing is zero, so that it adds nothing to a sum, as in a reduction.
+//! Products of masked tensors: what is missing is zero, so that it adds nothing to a sum, as in a reduction; a list that is missing beside the
+//! axes that are summed has no product.
 
+use super::operands::Mask;
 use super::{MaskedTensor, fill_none};
-use crate::args::{answer, typed};
+use crate::args::{answer, int, typed};
 use crate::axes::{outer, rank};
 use crate::lists::spread;
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
+use extenso_core::attrs::Attrs;
+use extenso_core::ops::MatMul;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_types::{DType, Result};
 
-/// `matmul` of what is there: the products are all there, but those of rows that are missing as a whole.
+/// `matmul` of what is there: the products are all there, but those of vectors and matrices that are missing as a whole.
 pub(super) fn matmul(call: &Call<'_>) -> Answer {
     let (mut args, mut missing) = (Vec::new(), None);
+    let lists = lists_missing(call)?;
     for arg in call.args {
         let Arg::Value(value) = arg else { return Ok(None) };
         let (value, mask) = zero_where_missing(value)?;
@@ -34,8 +39,36 @@ pub(super) fn matmul(call: &Call<'_>) -> Answer {
     let product = call_one(call.op, &args, call.attrs)?;
     answer(match missing {
         Some(mask) => MaskedTensor::new(product, mask)?.into_value(),
-        None => product,
+        None => lists.iter().try_fold(product, |product, mask| mask.over(product))?,
     })
+}
+
+/// Where the vectors and matrices that are multiplied are there, of dense arguments.
+fn lists_missing(call: &Call<'_>) -> Result<Vec<Mask>> {
+    let [Arg::Value(x), Arg::Value(y)] = call.args else { return Ok(Vec::new()) };
+    let (of_x, of_y) = (rank(x)?, rank(y)?);
+    let batches = of_x.max(of_y).saturating_sub(2);
+    // The axes of the result: batches, then the rows of `x` and the columns of `y` where these are matrices.
+    let all = batches + usize::from(of_x > 1) + usize::from(of_y > 1);
+    let mut found = Vec::new();
+    for (value, own, transposed) in [(x, of_x, true), (y, of_y, MatMul::of(call.attrs)?.transpose_y)] {
+        let Some(masked) =
+            typed::<MaskedTensor>(value).filter(|masked| typed::<RaggedTensor>(masked.values()).is_none())
+        else {
+            continue;
+        };
+        let (axes, summed) = (masked.mask_rank()?, if transposed || own == 1 { own - 1 } else { own - 2 });
+        if axes > summed {
+            continue;
+        }
+        // In front of the batches that it has, and of `y` in front of its columns, beside the rows of `x`.
+        let in_front = if own > 1 { batches - (own - 2) } else { 0 };
+        let columns = std::ptr::eq(value, y) && own > 1 && axes == own - 1 && of_x > 1;
+        let sizes = (0..in_front).chain(columns.then_some(batches)).map(int).collect::<Vec<_>>();
+        let mask = ops::expand_dims_at(masked.mask(), sizes)?;
+        found.push(Mask { covers: if own > 1 { rank(&mask)? } else { 0 }, mask, rank: all });
+    }
+    Ok(found)
 }
 
 /// The value with zeros where it is missing and nothing in rows that are, and which rows are there.

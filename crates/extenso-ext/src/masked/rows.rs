@@ -3,12 +3,13 @@
 //! A missing row is not joined, counted or looked into: the op is that on the others, and the row stays missing.
 
 use super::MaskedTensor;
+use super::structure::along_axes;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{one_row, rank, rows_of_one};
 use crate::ragged::RaggedTensor;
-use crate::structs::has_rows;
+use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::Attrs;
-use extenso_core::ops::{LastAxis, ManyAxes, OneAxis, Squeeze};
+use extenso_core::ops::{LastAxis, ManyAxes, OneAxis, Squeeze, Transpose};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_types::{Error, Result};
@@ -46,23 +47,39 @@ pub(super) fn expand_dims_at(call: &Call<'_>) -> Answer {
     answer(axes.iter().try_fold(x.into_value(), |x, &axis| ops::expand_dims(x, int(axis)))?)
 }
 
-/// `squeeze` drops axes inside the rows.
+/// `squeeze` drops axes of the mask from values and mask, and those inside from the values alone; of rows those inside.
 pub(super) fn squeeze(call: &Call<'_>) -> Answer {
     let [arg] = flat(call) else { return Ok(None) };
-    let Some(x) = masked_rows(arg) else { return super::structure::whole(call) };
+    let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
     let axes = normalize_axes(&Squeeze::of(call.attrs)?.axis, rank(x.values())?)?;
-    if axes.iter().any(|axis| *axis < 2) {
+    if masked_rows(arg).is_some() && axes.iter().any(|axis| *axis < 2) {
         return Err(missing_rows());
     }
-    transpose(call)
+    let known = x.mask_rank()?;
+    let outer: Vec<i64> = axes.iter().filter(|axis| **axis < known).map(|axis| int(*axis)).collect();
+    let mask = ops::squeeze(x.mask(), outer)?;
+    answer(masked_by(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, mask.tensor()?)?)
 }
 
-/// `transpose` moves axes inside the rows, which stay where they are.
+/// `transpose` moves axes inside the rows, which stay where they are; of dense values, the axes of the mask among each other and those
+/// inside, as long as none of one kind takes the place of the other: then elements are missing, and not lists.
 pub(super) fn transpose(call: &Call<'_>) -> Answer {
     let [arg] = flat(call) else { return Ok(None) };
-    let Some(x) = masked_rows(arg) else { return super::structure::whole(call) };
+    let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
     let values = call_one(call.op, &[Arg::from(x.values())], call.attrs)?;
-    answer_ext(MaskedTensor::new(values, x.mask)?)
+    if masked_rows(arg).is_some() {
+        return answer_ext(MaskedTensor::new(values, x.mask)?);
+    }
+    let all = rank(x.values())?;
+    let order: Vec<usize> = match &Transpose::of(call.attrs)?.axes {
+        Some(axes) => axes.iter().map(|axis| normalize_axis(*axis, all)).collect::<Result<_>>()?,
+        None => (0..all).rev().collect(),
+    };
+    let stays = |axes: &usize| order[..*axes].iter().all(|axis| axis < axes);
+    let axes = (x.mask_rank()?..=all).find(stays).unwrap_or(all);
+    let mask = along_axes(&x, axes)?;
+    let mask = ops::transpose(mask, Some(order[..axes].iter().map(|axis| int(*axis)).collect::<Vec<_>>()))?;
+    answer(masked_by(values, mask.tensor()?)?)
 }
 
 /// `row_lengths`: a missing row has none.

@@ -10,7 +10,7 @@ use crate::missing::{mask, one_more};
 use crate::ragged::{RaggedTensor, mask_by_rows, take_by_rows};
 use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::{AttrSet, Attrs};
-use extenso_core::ops::{OneAxis, Reshape, Slice};
+use extenso_core::ops::{OneAxis, Pad, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
 use extenso_types::{DType, Dim, Error, Result};
@@ -163,7 +163,7 @@ fn outer_of(x: &MaskedTensor, wanted: &[i64]) -> Result<Option<(usize, Vec<i64>)
 }
 
 /// The mask along so many axes of the values, which it has or is repeated along.
-fn along_axes(x: &MaskedTensor, axes: usize) -> Result<Value> {
+pub(super) fn along_axes(x: &MaskedTensor, axes: usize) -> Result<Value> {
     let (mask, own) = (Value::from(x.mask().clone()), x.mask_rank()?);
     if own >= axes { Ok(mask) } else { ops::broadcast_like(trailing(&mask, axes - own)?, zeros_of(x.values(), axes)?) }
 }
@@ -210,8 +210,15 @@ pub(super) fn pad(call: &Call<'_>) -> Answer {
         let padded = call_one(call.op, &[Arg::Value(rows.into_value()), value.clone()], call.attrs)?;
         return answer_ext(MaskedTensor::new(padded, x.mask().clone())?);
     }
-    let x = stretched(&x)?;
-    let mask = call_one(call.op, &[Arg::from(x.mask()), Arg::from(true)], call.attrs)?;
+    // A list that is missing stays so, whatever is put around its elements.
+    let x = if typed_ref::<MaskedTensor>(x.values()).is_some() { stretched(&x)? } else { x };
+    let (widths, axes) = (&Pad::of(call.attrs)?.widths.0, x.mask_rank()?);
+    let of_mask = match widths.get(..2 * axes) {
+        Some(widths) => widths.to_vec(),
+        // Two widths for every axis.
+        None => widths.repeat(axes),
+    };
+    let mask = ops::pad(x.mask(), true, of_mask)?;
     let values = call_one(call.op, &[Arg::from(x.values()), value.clone()], call.attrs)?;
     answer_ext(MaskedTensor::new(values, mask.tensor()?.clone())?)
 }
@@ -227,8 +234,23 @@ pub(super) fn broadcast_like(call: &Call<'_>) -> Answer {
     }
     match (typed_arg::<MaskedTensor>(x), typed_arg::<RaggedTensor>(like)) {
         (Some(x), Some(rows)) => answer(over_rows(call, &x, &rows)?),
-        _ => whole(call),
+        (Some(x), None) => answer(repeated(call, &x, std::slice::from_ref(like))?),
+        (None, _) => Ok(None),
     }
+}
+
+/// `broadcast_to` repeats values and mask.
+pub(super) fn broadcast_to(call: &Call<'_>) -> Answer {
+    let Some(x) = flat(call).first().and_then(typed_arg::<MaskedTensor>) else { return Ok(None) };
+    answer(repeated(call, &x, &[])?)
+}
+
+/// Values along more axes, or longer ones; the mask stays one of the axes that it is about.
+fn repeated(call: &Call<'_>, x: &MaskedTensor, rest: &[Arg]) -> Result<Value> {
+    let args: Vec<Arg> = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned()).collect();
+    let values = call_one(call.op, &args, call.attrs)?;
+    let axes = rank(&values)? - rank(x.values())? + x.mask_rank()?;
+    masked_by(values.clone(), ops::broadcast_like(x.mask(), zeros_of(&values, axes)?)?.tensor()?)
 }
 
 /// Dense values over rows: one that says that a row is missing says it of the row, and else of its elements.
