@@ -7,10 +7,11 @@ use crate::Literal;
 use crate::args::{again, answer, answer_ext, flat, typed, typed_arg, typed_ref};
 use crate::axes::{outer, positions, rank};
 use crate::lists::{pad_to, ranks};
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, concat_masked};
 use crate::meaning::nested::{below, innermost};
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, register_moves};
+use crate::ragged::{RaggedTensor, concat_rows};
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::OneAxis;
 use extenso_core::{
@@ -389,8 +390,23 @@ fn two_vocabularies() -> Error {
 /// One vocabulary stays; several are one that has each category once.
 fn concat(call: &Call<'_>) -> Answer {
     let Some(parts) = flat(call).iter().map(typed_arg::<CategoricalTensor>).collect::<Option<Vec<_>>>() else {
-        return Ok(None);
+        // Beside masks and rows the categories are joined below them.
+        let masked = flat(call).iter().any(|arg| typed_arg::<MaskedTensor>(arg).is_some());
+        let rows = flat(call).iter().any(|arg| typed_arg::<RaggedTensor>(arg).is_some());
+        return if rows {
+            concat_rows(call)
+        } else if masked {
+            concat_masked(call)
+        } else {
+            Ok(None)
+        };
     };
+    // A part without a category joins nothing.
+    let is_nothing = |part: &CategoricalTensor| {
+        outer(&part.categories) == Some(Dim::Known(0)) && part.codes.shape().dims() == Some(&[Dim::Known(0)])
+    };
+    let some: Vec<CategoricalTensor> = parts.iter().filter(|part| !is_nothing(part)).cloned().collect();
+    let parts = if some.is_empty() { parts } else { some };
     let Some(first) = parts.first() else { return Ok(None) };
     let axis = OneAxis::of(call.attrs)?.axis;
     if parts.iter().all(|part| first.meets(part).is_ok()) {

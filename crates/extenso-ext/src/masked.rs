@@ -15,6 +15,7 @@ mod text;
 
 pub(crate) use operands::Mask;
 pub(crate) use rows::rows_there;
+pub(crate) use structure::concat as concat_masked;
 pub(crate) use structure::{mask_may_be_missing, stretched};
 
 use crate::args::{int, typed, typed_ref};

@@ -26,7 +26,7 @@ pub(crate) use columns::has_rows;
 pub use dense::to_dense;
 pub(crate) use dense::zero;
 pub use levels::{flatten, local_index, num, unflatten};
-pub(crate) use rows::take as take_by_rows;
+pub(crate) use rows::{concat as concat_rows, take as take_by_rows};
 pub(crate) use select::boolean_mask as mask_by_rows;
 pub(crate) use within::take_in_rows;
 

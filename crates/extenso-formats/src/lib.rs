@@ -10,7 +10,7 @@ mod assemble;
 pub mod avro;
 mod categories;
 #[cfg(any(feature = "ipc", feature = "parquet", feature = "proto"))]
-mod caught;
+pub mod caught;
 pub mod columns;
 pub mod csv;
 mod failure;

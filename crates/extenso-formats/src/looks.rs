@@ -107,7 +107,7 @@ pub fn judged(
     for found in found {
         fits[found.row] = false;
         let before = numbers[found.row] - found.row;
-        let offset = bytes.get(found.row).copied().unwrap_or(0);
+        let offset = bytes.get(found.row).copied();
         let found = BadRow { offset, ..in_row(found, before) };
         if on_error == OnError::Raise {
             return Err(found.error);
@@ -151,7 +151,7 @@ pub fn in_row(bad: BadRow, before: usize) -> BadRow {
 
 fn refusal(row: usize, (path, error): &(Path, Error)) -> BadRow {
     let error = if path.is_root() { error.clone() } else { placed(error.clone(), &format!("'{path}'")) };
-    BadRow { row, offset: 0, path: path.clone(), error }
+    BadRow { row, offset: None, path: path.clone(), error }
 }
 
 /// Finds the rows of a range that are refused, of which there are some.

@@ -85,7 +85,7 @@ impl Policy<'_> {
         out.columns.roll_back(marks);
         out.bad.rows.push(row);
         if out.bad.first.len() < MAX_REPORTED {
-            out.bad.first.push(BadRow { row, offset, path, error });
+            out.bad.first.push(BadRow { row, offset: Some(offset), path, error });
         }
         if self.on_error == OnError::Default {
             self.fill(start, out)?;

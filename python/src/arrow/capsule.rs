@@ -4,15 +4,17 @@
 
 use super::{offset, refused};
 use crate::arg;
-use crate::error::{guarded, raised};
+use crate::error::raised;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, make_array};
 use arrow_schema::{DataType, Field, FieldRef};
 use extenso_formats::arrow::{MAX_LEVELS, too_deep};
+use extenso_formats::caught::caught;
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
+use std::any::Any;
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
@@ -108,10 +110,38 @@ pub fn field_of(capsule: &Bound<'_, PyAny>, op: &str) -> PyResult<Field> {
 
 /// The field that a schema is, which is followed down when it is known where it ends.
 fn field_from(py: Python<'_>, schema: &FFI_ArrowSchema, op: &str) -> PyResult<Field> {
-    if !ends_within(schema, MAX_LEVELS) {
-        return Err(raised(py, too_deep(MAX_LEVELS).at(op)));
+    // SAFETY: the struct is that of the C interface, and begins with these fields.
+    if unsafe { (*std::ptr::from_ref(schema).cast::<RawSchema>()).release.is_null() } {
+        return Err(refused(py, op, "the schema was released"));
     }
-    Field::try_from(schema).map_err(|e| refused(py, op, e))
+    // The crate panics where a name is no text, and where a schema has less than its format says.
+    let read = caught(|| {
+        if !ends_within(schema, MAX_LEVELS) {
+            return Err(raised(py, too_deep(MAX_LEVELS).at(op)));
+        }
+        Field::try_from(schema).map_err(|e| refused(py, op, e))
+    });
+    read.unwrap_or_else(|panic| Err(refused(py, op, said(panic.as_ref()))))
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no more is known").to_string()
+}
+
+/// A schema of the C interface, field by field, as far as it is looked at.
+#[repr(C)]
+struct RawSchema {
+    format: *const c_void,
+    name: *const c_void,
+    metadata: *const c_void,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut RawSchema,
+    dictionary: *mut RawSchema,
+    /// A function, which is not called here.
+    release: *mut c_void,
 }
 
 fn ends_within(schema: &FFI_ArrowSchema, levels: usize) -> bool {
@@ -180,14 +210,19 @@ fn check(stream: &mut FFI_ArrowArrayStream, code: i32) -> Result<()> {
 
 /// The array of the C interface, validated.
 fn imported(mut data: FFI_ArrowArray, data_type: &DataType) -> Result<ArrayRef> {
+    let malformed = |e: String| Error::data(format!("the Arrow array is malformed: {e}"));
+    if data.is_released() {
+        return Err(Error::data("the Arrow array was released").wanted("an array that is handed out once"));
+    }
     put_right(&mut data, data_type);
-    let malformed = |e: arrow_schema::ArrowError| Error::data(format!("the Arrow array is malformed: {e}"));
-    guarded(|| {
+    let read = caught(|| {
         // SAFETY: the array comes with this type, by the protocol.
-        let data = unsafe { from_ffi_and_data_type(data, data_type.clone()) }.map_err(malformed)?;
-        if is_plain(data_type) { data.validate() } else { data.validate_full() }.map_err(malformed)?;
+        let data = unsafe { from_ffi_and_data_type(data, data_type.clone()) }.map_err(|e| malformed(e.to_string()))?;
+        let checked = if is_plain(data_type) { data.validate() } else { data.validate_full() };
+        checked.map_err(|e| malformed(e.to_string()))?;
         Ok(make_array(offset::into_fields(data)))
-    })
+    });
+    read.unwrap_or_else(|panic| Err(malformed(said(panic.as_ref()))))
 }
 
 /// Whether what reads an array of this type checks all that validation in full would.

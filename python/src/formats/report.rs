@@ -73,9 +73,9 @@ impl PyBadRow {
         self.0.row
     }
 
-    /// The byte of the source where it went wrong.
+    /// The byte of the source where it went wrong; none where rows have no bytes of their own, as in Arrow and Parquet.
     #[getter]
-    fn offset(&self) -> usize {
+    fn offset(&self) -> Option<usize> {
         self.0.offset
     }
 

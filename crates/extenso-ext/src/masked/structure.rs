@@ -7,7 +7,7 @@ use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank, witness, zeros_of};
 use crate::missing::{mask, one_more};
-use crate::ragged::{RaggedTensor, mask_by_rows, take_by_rows};
+use crate::ragged::{RaggedTensor, concat_rows, mask_by_rows, take_by_rows};
 use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Pad, Reshape, Slice};
@@ -328,7 +328,7 @@ pub(super) fn row_partition(call: &Call<'_>) -> Answer {
 }
 
 /// `concat` joins values and masks; a part without a mask is all there.
-pub(super) fn concat(call: &Call<'_>) -> Answer {
+pub(crate) fn concat(call: &Call<'_>) -> Answer {
     if let Some(joined) = super::rows::concat(call)? {
         return answer(joined);
     }
@@ -336,6 +336,12 @@ pub(super) fn concat(call: &Call<'_>) -> Answer {
     for arg in flat(call) {
         let Arg::Value(value) = arg else { return Ok(None) };
         given.push(value.clone());
+    }
+    // Elements that are missing stand in rows as others do, in whatever order the parts come.
+    if given.iter().any(|part| typed_ref::<RaggedTensor>(part).is_some())
+        && let Some(joined) = concat_rows(call)?
+    {
+        return Ok(Some(joined));
     }
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(&given[0])?)?;
     let parts: Vec<Layers> = given.iter().map(Layers::of).collect::<Result<_>>()?;

@@ -201,7 +201,7 @@ fn runs_of_each_row(x: &RaggedTensor, rows: &Rows, attrs: &Slice) -> Result<Ragg
 /// `concat` along axis 0 joins rows after rows, along axis 1 each row with its fellows, otherwise inside the rows.
 ///
 /// The splits of the result are i32 if those of all arguments are, otherwise i64.
-pub(super) fn concat(call: &Call<'_>) -> Answer {
+pub(crate) fn concat(call: &Call<'_>) -> Answer {
     let values: Option<Vec<&Value>> = flat(call).iter().map(|arg| arg.value().ok()).collect();
     let Some(values) = values else { return Ok(None) };
     if values.iter().any(|value| has_missing_rows(value)) {

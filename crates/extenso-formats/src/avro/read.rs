@@ -335,9 +335,9 @@ impl Stored {
         let at = usize::try_from(self.at).unwrap_or(usize::MAX);
         if self.plain {
             let (offset, path, error) = failure.finish(row, at);
-            return BadRow { row, offset, path, error };
+            return BadRow { row, offset: Some(offset), path, error };
         }
         let (_, path, error) = failure.finish(row, 0);
-        BadRow { row, offset: at, path, error: error.at(format!("the unpacked block at byte {at}")) }
+        BadRow { row, offset: Some(at), path, error: error.at(format!("the unpacked block at byte {at}")) }
     }
 }

@@ -25,8 +25,9 @@ pub const MAX_REPORTED: usize = 16;
 pub struct BadRow {
     /// The number of the record in the input, from 0, bad ones included.
     pub row: usize,
-    /// Where in the input it went wrong, in bytes: of what a user's type refuses, where the row starts; 0 where rows have no bytes of their own.
-    pub offset: usize,
+    /// Where in the input it went wrong, in bytes: of what a user's type refuses, where the row starts; none where rows have no bytes of their
+    /// own, as in Arrow and Parquet.
+    pub offset: Option<usize>,
     /// Where in the record it went wrong.
     pub path: Path,
     /// What the call would have failed with under [`OnError::Raise`].

@@ -272,7 +272,8 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Compared<'_>) 
             Some((of(least)?, of(most)?))
         }
         (Statistics::Float(s), _) => {
-            let v = number(literal)?;
+            // As in ops, the literal becomes one of the column's dtype.
+            let v = f64::from(number(literal)? as f32);
             Some((compare(f64::from(*s.min_opt()?), v)?, compare(f64::from(*s.max_opt()?), v)?))
         }
         (Statistics::Double(s), _) => {
@@ -280,7 +281,7 @@ fn bounds(statistics: &Statistics, column: &LeafColumn, literal: &Compared<'_>) 
             Some((compare(*s.min_opt()?, v)?, compare(*s.max_opt()?, v)?))
         }
         (Statistics::FixedLenByteArray(s), _) if !deprecated && *plain(&column.data_type) == DataType::Float16 => {
-            let v = number(literal)?;
+            let v = half::f16::from_f64(number(literal)?).into();
             let of = |bytes: &[u8]| compare(half::f16::from_le_bytes(bytes.try_into().ok()?).into(), v);
             Some((of(s.min_opt()?.data())?, of(s.max_opt()?.data())?))
         }

@@ -73,7 +73,7 @@ fn halved(
         let row = start + row;
         let told = error.to_string().starts_with("row ");
         let error = if told { error } else { error.at(format!("row {row}")) };
-        faults.push(BadRow { row, offset: 0, path: Path::root(), error });
+        faults.push(BadRow { row, offset: None, path: Path::root(), error });
     });
     faults.sort_by_key(|fault| fault.row);
     let value = decode(&kept_rows(rows, &kept)?, start)?;

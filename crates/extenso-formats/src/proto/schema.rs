@@ -10,7 +10,7 @@ use super::wire::WireType;
 use crate::caught::caught;
 use extenso_types::{Error, Result};
 use prost_reflect::prost::Message;
-use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
+use prost_reflect::prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver};
@@ -132,8 +132,9 @@ impl MessageType {
     }
 }
 
-/// Checks that a file is of a syntax that is known; prost-reflect 0.16 panics at others.
+/// Checks that a file is of a syntax that is known, and that entries of maps have a key and a value; prost-reflect 0.16 panics at others.
 fn check_syntax(file: &FileDescriptorProto) -> Result<()> {
+    file.message_type.iter().try_for_each(check_entries)?;
     if matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")) {
         return Ok(());
     }
@@ -143,6 +144,18 @@ fn check_syntax(file: &FileDescriptorProto) -> Result<()> {
     }
     let error = Error::data(format!("file '{}' has syntax '{}'", show(file.name()), show(file.syntax())));
     Err(error.wanted("proto2 or proto3").at("descriptor"))
+}
+
+/// Checks that the entries of maps among a message and those in it have a key and a value.
+fn check_entries(message: &DescriptorProto) -> Result<()> {
+    message.nested_type.iter().try_for_each(check_entries)?;
+    let numbers = || message.field.iter().map(|field| field.number());
+    let whole = message.field.len() == 2 && [1, 2].iter().all(|number| numbers().any(|of| of == *number));
+    if whole || !message.options.as_ref().is_some_and(|options| options.map_entry()) {
+        return Ok(());
+    }
+    let error = Error::data(format!("the entries of a map, '{}', lack a field", message.name()));
+    Err(error.wanted("a key with the number 1 and a value with the number 2").at("descriptor"))
 }
 
 /// Checks that a text does not begin with an edition, which neither protox 0.10 nor prost-reflect 0.16 knows.

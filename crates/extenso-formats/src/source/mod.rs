@@ -302,7 +302,7 @@ fn opened(path: &Path, options: &SourceOptions) -> Result<(Opened, SourceOptions
     let head = file.fill_buf().map_err(refused)?;
     let options = options.named(path);
     #[cfg(feature = "parquet")]
-    if again && options.format_of(head) == Format::Parquet {
+    if again && !is_packed(head) && options.format_of(head) == Format::Parquet {
         return Ok((Opened::Columns(crate::parquet::ParquetSource::open(path)?), options));
     }
     let _ = (head, again);

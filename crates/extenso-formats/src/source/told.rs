@@ -39,7 +39,7 @@ impl BadRowsFile {
     /// # use extenso_types::Error;
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let path = dir.path().join("bad.ndjson");
-    /// let first = BadRow { row: 3, offset: 70, path: "price".parse().unwrap(), error: Error::data("a string came") };
+    /// let first = BadRow { row: 3, offset: Some(70), path: "price".parse().unwrap(), error: Error::data("a string came") };
     /// let mut file = BadRowsFile::create(&path, &[]).unwrap();
     /// file.write(&BadRows { rows: vec![3, 5], first: vec![first], ..BadRows::default() }).unwrap();
     /// file.finish().unwrap();
@@ -51,7 +51,10 @@ impl BadRowsFile {
         for (i, row) in bad.rows.iter().enumerate() {
             lines.extend_from_slice(format!("{{\"row\":{row}").as_bytes());
             if let Some(first) = bad.first.get(i) {
-                lines.extend_from_slice(format!(",\"byte\":{},\"path\":", first.offset).as_bytes());
+                if let Some(byte) = first.offset {
+                    lines.extend_from_slice(format!(",\"byte\":{byte}").as_bytes());
+                }
+                lines.extend_from_slice(b",\"path\":");
                 write_string(first.path.to_string().as_bytes(), &mut lines);
                 lines.extend_from_slice(b",\"error\":");
                 write_string(first.error.to_string().as_bytes(), &mut lines);

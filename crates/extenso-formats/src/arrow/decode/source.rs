@@ -125,7 +125,7 @@ impl<'a> Source<'a> {
         let row = self.start + self.rows.of(item);
         let fault = || {
             let place = if self.at.is_root() { format!("row {row}") } else { format!("row {row}, '{}'", self.at) };
-            BadRow { row, offset: 0, path: self.at.clone(), error: error().at(place) }
+            BadRow { row, offset: None, path: self.at.clone(), error: error().at(place) }
         };
         match self.faults {
             None => Err(fault().error),

@@ -12,6 +12,8 @@ use arrow_array::types::ByteArrayType;
 use arrow_array::{Array, ArrayRef, GenericByteArray};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
+use extenso_core::kernels::pool::affordable;
+use extenso_types::Error;
 use std::iter::repeat_n;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +28,10 @@ impl Budget {
 
     fn take(&self, bytes: usize) -> Result<(), Stop> {
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
-        taken.map(drop).map_err(|_| bad("the texts have more bytes than is in proportion to the file"))
+        taken.map(drop).map_err(|_| {
+            let error = Error::data("the texts have far more bytes than the file, which says many times which text of a dictionary they are");
+            Stop::Bad(error.wanted("bytes in proportion to the file").hint("Read it in blocks of rows."))
+        })
     }
 }
 
@@ -52,6 +57,7 @@ impl<T: ByteArrayType> Texts<T> {
     /// Makes sure that so many more bytes can be counted, and has room for the first of them.
     fn grow(&mut self, texts: usize, bytes: usize) -> Result<(), Stop> {
         self.budget.take(bytes)?;
+        affordable(bytes)?;
         if self.building.offsets_slice().len() == 1 {
             self.building = GenericByteBuilder::with_capacity(texts, bytes);
         }
