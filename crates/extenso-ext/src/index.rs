@@ -198,6 +198,6 @@ fn moved(mut value: Value, places: &[Place], of: usize) -> Result<Value> {
 
 fn two_tensors() -> Error {
     Error::value("a second tensor stands in the key")
-        .wanted("at most one tensor, or integers for neighbouring axes of a dense tensor")
+        .wanted("at most one tensor, or integers for neighbouring axes: of rows and records for the first ones")
         .hint("Index twice, as in `x[i][:, j]`.")
 }

@@ -280,6 +280,7 @@ pub(crate) fn spread(found: &Value, cut: &Value) -> Result<Value> {
 fn or_missing(found: Value, there: &Value, default: Option<&Arg>) -> Result<Value> {
     match default {
         Some(default) => {
+            check_default(&found, default)?;
             let wide = trailing(there, rank(&found)? - 1)?;
             ops::where_(wide, found, default.clone())
         }
@@ -289,6 +290,16 @@ fn or_missing(found: Value, there: &Value, default: Option<&Arg>) -> Result<Valu
         }
         None => Ok(MaskedTensor::new(found, there.tensor()?.clone())?.into_value()),
     }
+}
+
+/// Checks that what stands for an element has no other axes than it.
+fn check_default(found: &Value, default: &Arg) -> Result<()> {
+    let (own, given) = (rank(found)? - 1, default.value().map_or(Ok(0), rank)?);
+    if given <= own {
+        return Ok(());
+    }
+    let wanted = if own == 0 { "one value for all".to_string() } else { format!("at most {own}, as an element has") };
+    Err(Error::shape(format!("what is put where no element is has {given} axes")).wanted(wanted))
 }
 
 /// Checks that the elements of lists have no axes of their own.

@@ -85,9 +85,14 @@ impl Counts {
     pub(super) fn not_negative(&self, numbers: Value) -> Result<Value> {
         match self {
             Counts::All(_) => Ok(numbers),
+            Counts::Data(name, _) if numbers.tensor().is_ok_and(|numbers| numbers.data().is_ok()) => {
+                ops::partition_from_lengths(&numbers).map_err(|e| e.at(*name))?;
+                Ok(numbers)
+            }
+            // A partition that nobody needs would not be made, nor its lengths looked at.
             Counts::Data(name, _) => {
-                let cut = ops::partition_from_lengths(numbers).map_err(|e| e.at(*name))?;
-                ops::row_lengths(cut)
+                let fit = ops::greater_equal(&numbers, 0)?;
+                ops::check_all(numbers, fit, format!("{name} is negative"), "numbers that are not negative")
             }
         }
     }

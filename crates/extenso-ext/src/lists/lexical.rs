@@ -1,8 +1,10 @@
 //! The order of lists by several keys.
 
 use crate::args::{int, typed_ref};
-use crate::axes::{dim, outer, rank};
+use crate::axes::{dim, outer, rank, zeros_of};
+use crate::products::checked;
 use crate::ragged::RaggedTensor;
+use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{Dim, Error, Result};
@@ -60,5 +62,12 @@ fn beside(order: &Value, key: &Value) -> Result<Value> {
         let (key, cut) = (rows(key)?, rows(order)?.partition().clone());
         return Ok(RaggedTensor::from_partition(key.values_in(&cut)?, cut)?.into_value());
     }
-    Ok(key.clone())
+    // Sizes that are not known yet are compared when the graph runs: those of the outer axis, and with it of the next, and so on.
+    (0..rank(key)?).try_fold(key.clone(), |key, axis| {
+        if wanted[axis] == given[axis] {
+            return Ok(key);
+        }
+        let count = |value: &Value| ops::sum(ops::ones_like(zeros_of(value, axis + 1)?)?, Axes::All, false);
+        checked(&key, &count(&key)?, &count(order)?, "the sizes of a key and of the first")
+    })
 }

@@ -33,12 +33,17 @@ pub(crate) fn boolean_mask(call: &Call<'_>) -> Answer {
 /// `check_all` looks at the conditions in rows alone.
 pub(super) fn check_all(call: &Call<'_>) -> Answer {
     let [x, conditions] = flat(call) else { return Ok(None) };
-    let (Some(x), Some(conditions)) = (typed_arg::<RaggedTensor>(x), typed_arg::<RaggedTensor>(conditions)) else {
-        return Ok(None);
+    let conditions = match typed_arg::<RaggedTensor>(conditions) {
+        Some(conditions) => Arg::from(conditions.compact()?.values()),
+        None => conditions.clone(),
     };
-    let (x, conditions) = (x.compact()?, conditions.compact()?);
-    let args = [Arg::from(x.values()), Arg::from(conditions.values())];
-    answer_ext(x.with_values(call_one(call.op, &args, call.attrs)?)?)
+    match typed_arg::<RaggedTensor>(x) {
+        Some(x) => {
+            let x = x.compact()?;
+            answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values()), conditions], call.attrs)?)?)
+        }
+        None => answer(call_one(call.op, &[x.clone(), conditions], call.attrs)?),
+    }
 }
 
 fn may_be_missing(mask: &Value) -> bool {

@@ -5,10 +5,10 @@ use crate::UnionTensor;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, has_axes, is_ragged, one_row, outer, rank, rows_of_one, zeros_of};
 use crate::batchable::records_of;
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, trailing};
 use crate::missing::as_rows;
 use crate::ragged::RaggedTensor;
-use extenso_core::attrs::{AttrSet, Attrs};
+use extenso_core::attrs::{AttrSet, Attrs, Axes};
 use extenso_core::ops::{OneAxis, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Target, Value, call_one, on, ops};
@@ -169,8 +169,15 @@ fn reshaped(value: &Value, axes: usize, wanted: &[i64]) -> Result<Value> {
         return Ok(MaskedTensor::new(reshaped(masked.values(), axes, wanted)?, mask.tensor()?.clone())?.into_value());
     }
     let inner = (axes..rank(value)?).map(|axis| Ok(dim(value, axis)?.known().map_or(-1, int)));
-    let sizes: Result<Vec<i64>> = wanted.iter().map(|&n| Ok(n)).chain(inner).collect();
-    ops::reshape(value, sizes?)
+    let sizes: Vec<i64> = wanted.iter().map(|&n| Ok(n)).chain(inner).collect::<Result<_>>()?;
+    if sizes.iter().filter(|size| **size == -1).count() < 2 || value.tensor().is_err() {
+        return ops::reshape(value, sizes);
+    }
+    // Sizes inside that are not known yet are those of the field, whatever the records' become.
+    let numbers = zeros_of(value, rank(value)?)?;
+    let inside = ops::sum(numbers, Axes::List((0..axes).map(int).collect()), false)?;
+    let outside = trailing(&ops::reshape(zeros_of(value, axes)?, wanted.to_vec())?, rank(&inside)?)?;
+    ops::reshape_like(value, ops::add(outside, inside)?)
 }
 
 fn along_rows(call: &Call<'_>) -> Answer {

@@ -176,9 +176,6 @@ const MOST: usize = 1 << 20;
 /// How many bytes texts may have, however small the file is: honest columns may hold one text over and over.
 const TEXTS: usize = 512 << 20;
 
-/// How many times the bytes of the file texts may have beyond that.
-const TEXTS_RATIO: usize = 1000;
-
 /// A file whose metadata was read, and what is wanted of it.
 pub(crate) struct Opened {
     source: ParquetSource,
@@ -396,7 +393,7 @@ impl Opened {
         let alone = parts.iter().filter(|unit| unit.len() == 1).map(|unit| unit[0]);
         let leaves: Vec<usize> = alone.collect();
         let (metadata, fields) = (self.metadata.metadata(), self.metadata.schema().fields());
-        let texts = usize::try_from(self.source.size()).unwrap_or(usize::MAX).saturating_mul(TEXTS_RATIO).max(TEXTS);
+        let texts = usize::try_from(most(&self.source)).unwrap_or(usize::MAX).max(TEXTS);
         let asked = Asked { source: &self.source, metadata, fields, groups: &self.groups, pages, texts };
         let read: Vec<(usize, StructArray)> =
             leaves.iter().zip(decode(asked, &leaves)?).filter_map(|(leaf, rows)| Some((*leaf, rows?))).collect();
