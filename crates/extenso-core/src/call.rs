@@ -31,7 +31,7 @@ pub fn call(op: &'static OpDef, args: &[Arg], attrs: &dyn AttrSet) -> Result<Out
     } else {
         on_tensors(op, args, attrs)
     };
-    outputs.map_err(|e| if op.part { e.at_part(op.name) } else { e.at(op.name) })
+    outputs.map_err(|e| if e.is_at_part(op.name) { e } else { e.at_part(op.name) })
 }
 
 /// Applies an op of one output.
@@ -119,7 +119,7 @@ pub fn canonicalize(op: &'static OpDef, args: &[Arg]) -> Result<Values> {
             Arg::Scalar(scalar) => strengthen(scalar, like).map(Value::Tensor),
             Arg::List(_) => Err(Error::dtype("found a list").wanted("a tensor")),
         };
-        values.push(value.map_err(|e| e.at(argument_name(op, i)))?);
+        values.push(value.map_err(|e| e.at_part_argument(op.name, argument_name(op, i)))?);
     }
     Ok(values)
 }

@@ -4,7 +4,10 @@
 
 use crate::decimal::{self, DecimalTensorSpec};
 use crate::logical::{FixedBytesTensorSpec, uuid_text};
-use crate::temporal::{DateTensorSpec, DurationTensorSpec, TimeTensorSpec, TimeUnit, TimestampTensorSpec, read, show};
+use crate::temporal::{
+    DateTensorSpec, DurationTensorSpec, IntervalTensorSpec, TimeTensorSpec, TimeUnit, TimestampTensorSpec, interval,
+    read, show,
+};
 use arrow_buffer::i256;
 use extenso_core::TypeSpec;
 use extenso_types::{DType, Error, ExtSpec, Result, Spec, StaticValue};
@@ -18,6 +21,7 @@ use extenso_types::{DType, Error, ExtSpec, Result, Spec, StaticValue};
 /// | dates | `2001-02-03` |
 /// | times of a day | `04:05:06.5` |
 /// | durations | a number and its unit, `1.5s`, `1500ms`; ISO 8601, `P1DT2H3M4.5S` |
+/// | intervals | their parts with their units, `1mo 2d 3ns`, of which those that are 0 may be left out, but for one |
 /// | decimals | a number of JSON, or one with a `+` |
 /// | bytes of one width that are a `uuid` | `01234567-89ab-cdef-0123-456789abcdef`, in either case, the hyphens may be left out |
 /// | other bytes of one width | none; a format writes them as it writes byte strings |
@@ -38,13 +42,32 @@ pub struct Spelling(Of);
 
 #[derive(Clone, PartialEq, Debug)]
 enum Of {
-    Timestamp { unit: TimeUnit, zone: Option<Zone> },
-    Date { milliseconds: bool },
-    Time { unit: TimeUnit },
-    Duration { unit: TimeUnit },
-    Decimal { precision: i64, scale: i64, width: usize },
+    Timestamp {
+        unit: TimeUnit,
+        zone: Option<Zone>,
+    },
+    Date {
+        milliseconds: bool,
+    },
+    Time {
+        unit: TimeUnit,
+    },
+    Duration {
+        unit: TimeUnit,
+    },
+    Decimal {
+        precision: i64,
+        scale: i64,
+        width: usize,
+    },
+    /// Integers of so many bytes, one behind the other, each with its unit.
+    Interval {
+        parts: &'static [(usize, &'static str)],
+    },
     Uuid,
-    Bytes { width: usize },
+    Bytes {
+        width: usize,
+    },
 }
 
 /// A zone: what stands behind a time of it, and how many seconds it is ahead of UTC there.
@@ -83,6 +106,8 @@ impl Spelling {
         } else if name == DecimalTensorSpec::def().name() {
             let width = if number("bits")? == 256 { 32 } else { 16 };
             Of::Decimal { precision: number("precision")?, scale: number("scale")?, width }
+        } else if name == IntervalTensorSpec::def().name() {
+            Of::Interval { parts: interval::parts_of(&text("unit")?)? }
         } else if name == FixedBytesTensorSpec::def().name() {
             let width = bytes_of(spec)?;
             if text("kind").as_deref() == Some("uuid") { Of::Uuid } else { Of::Bytes { width } }
@@ -110,7 +135,7 @@ impl Spelling {
     /// The dtype of the component that holds the integers: i32, i64, or u8 where they have an axis of bytes.
     pub fn dtype(&self) -> DType {
         match (&self.0, self.width()) {
-            (Of::Decimal { .. } | Of::Uuid | Of::Bytes { .. }, _) => DType::U8,
+            (Of::Decimal { .. } | Of::Interval { .. } | Of::Uuid | Of::Bytes { .. }, _) => DType::U8,
             (_, 4) => DType::I32,
             (_, _) => DType::I64,
         }
@@ -122,6 +147,7 @@ impl Spelling {
             Of::Date { milliseconds: false } | Of::Time { unit: TimeUnit::Second | TimeUnit::Millisecond } => 4,
             Of::Timestamp { .. } | Of::Date { .. } | Of::Time { .. } | Of::Duration { .. } => 8,
             Of::Decimal { width, .. } | Of::Bytes { width } => *width,
+            Of::Interval { parts } => parts.iter().map(|(width, _)| width).sum(),
             Of::Uuid => UUID,
         }
     }
@@ -200,6 +226,7 @@ impl Spelling {
         let wide = match &self.0 {
             Of::Decimal { precision, scale, .. } => decimal::number(text, *precision, *scale)?,
             Of::Uuid => return uuid(text),
+            Of::Interval { parts } => return interval::read(text, parts),
             _ => return Some(i256::from_i128(self.count(text)?.into()).to_le_bytes()),
         };
         let cell = wide.to_le_bytes();
@@ -216,7 +243,7 @@ impl Spelling {
             }
             Of::Time { unit } => read::time(text, *unit)?,
             Of::Duration { unit } => read::duration(text, *unit)?,
-            Of::Decimal { .. } | Of::Uuid | Of::Bytes { .. } => return None,
+            Of::Decimal { .. } | Of::Interval { .. } | Of::Uuid | Of::Bytes { .. } => return None,
         };
         let count = i64::try_from(wide).ok()?;
         (self.width() > 4 || i32::try_from(count).is_ok()).then_some(count)
@@ -231,7 +258,7 @@ impl Spelling {
             }
             Of::Time { unit } => show::time(count, *unit, out),
             Of::Duration { unit } => show::duration(count, unit.name(), out),
-            Of::Decimal { .. } | Of::Uuid | Of::Bytes { .. } => {}
+            Of::Decimal { .. } | Of::Interval { .. } | Of::Uuid | Of::Bytes { .. } => {}
         }
     }
 
@@ -241,6 +268,7 @@ impl Spelling {
         match &self.0 {
             Of::Decimal { scale, .. } => decimal::shown(wide, *scale),
             Of::Uuid => uuid_text(cell),
+            Of::Interval { parts } => interval::shown(cell, parts),
             _ => {
                 let count = wide.to_i128().and_then(|count| i64::try_from(count).ok()).unwrap_or_default();
                 show::text(|out| self.write_count(count, out))
@@ -268,6 +296,10 @@ impl Spelling {
             Of::Duration { unit } => format!("a duration, such as \"1.5s\" or \"PT1.5S\", in {}", exact(unit)),
             Of::Decimal { precision, scale, .. } => {
                 format!("a decimal number of {precision} digits, {scale} of them behind the point, or its text")
+            }
+            Of::Interval { parts } => {
+                let each: Vec<String> = parts.iter().zip(1..).map(|((_, unit), n)| format!("{n}{unit}")).collect();
+                format!("an interval, such as \"{}\"", each.join(" "))
             }
             Of::Uuid => "a uuid, such as \"01234567-89ab-cdef-0123-456789abcdef\"".into(),
             Of::Bytes { width } => format!("{width} bytes"),
@@ -302,7 +334,7 @@ fn bytes_of(spec: &ExtSpec) -> Option<usize> {
 }
 
 /// The integer of some bytes, the lowest first.
-fn integer(cell: &[u8]) -> i256 {
+pub(crate) fn integer(cell: &[u8]) -> i256 {
     let fill = if cell.last().is_some_and(|top| *top >= 0x80) { 0xff } else { 0 };
     let mut bytes = [fill; 32];
     for (byte, given) in bytes.iter_mut().zip(cell) {
@@ -363,6 +395,21 @@ mod tests {
         ] {
             check(at(Second, Some("UTC")), odd, None);
         }
+    }
+
+    #[test]
+    fn intervals_are_read_whole_or_not_at_all() {
+        let texts = |parts: &[&str], unit: &str| {
+            let spelling = Spelling(Of::Interval { parts: interval::parts_of(unit).expect("a unit") });
+            let again = |text: &&str| spelling.parse(text).map(|cell| spelling.show(&cell[..spelling.width()]));
+            parts.iter().map(again).collect::<Vec<_>>()
+        };
+        let some = |text: &str| Some(text.to_string());
+        let wanted = [some("1mo -2d 3ns"), some("0mo 2d 0ns"), some("-1mo 0d -5ns"), None, None, None, None, None];
+        let given = ["1mo -2d 3ns", "2d", "-1mo -5ns", "", "1d 2mo", "1mo  2d", "2147483648mo", "1mo 2d 3ns 4"];
+        assert_eq!(texts(&given, "month_day_nano"), wanted);
+        assert_eq!(texts(&["14mo", "1d"], "month"), [some("14mo"), None]);
+        assert_eq!(texts(&["1d 2ms", "-1ms"], "day_time"), [some("1d 2ms"), some("0d -1ms")]);
     }
 
     #[test]

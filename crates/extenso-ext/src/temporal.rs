@@ -5,7 +5,7 @@
 
 mod arithmetic;
 mod calendar;
-mod interval;
+pub(crate) mod interval;
 mod made;
 mod pattern;
 pub(crate) mod read;

@@ -218,8 +218,8 @@ fn bad_rows_are_reported_from_lines_and_arrays_alike() {
                 _ => format!("[{{\"a\": 1, \"b\": [\"x\"]}}, {zero}, {zero}, {zero}]"),
             };
             assert_eq!((literal(&rows.value), rows.bad.rows.as_slice()), (wanted, &[1, 3][..]));
-            let starts: Vec<usize> = rows.bad.first.iter().map(|bad| bad.offset).collect();
-            assert_eq!(starts, [row_starts[0] + 6, row_starts[1]]);
+            let starts: Vec<Option<usize>> = rows.bad.first.iter().map(|bad| bad.offset).collect();
+            assert_eq!(starts, [Some(row_starts[0] + 6), Some(row_starts[1])]);
         }
     }
 }

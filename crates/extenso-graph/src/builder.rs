@@ -248,7 +248,7 @@ pub fn trace(name: &str, args: &Nest<Spec>, f: impl FnOnce(Nest<Value>) -> Resul
         }
         Ok(Traced { graph, output })
     });
-    traced.map_err(|e| e.at(format!("function '{name}'")))
+    traced.map_err(|e| e.settled().at(format!("function '{name}'")))
 }
 
 /// The symbolic value of a spec: one input for each leaf, named by its path.

@@ -27,8 +27,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: Kind,
     places: Vec<String>,
-    /// Whether the outermost place is a part of a composition.
-    part: bool,
+    /// How many of the outermost places are an op's that may be a part of what is called outside: its name, and an argument of it.
+    part: usize,
     what: String,
     wanted: Option<String>,
     hint: Option<String>,
@@ -109,7 +109,7 @@ impl Error {
         Error(Box::new(Inner {
             kind,
             places: Vec::new(),
-            part: false,
+            part: 0,
             what,
             wanted: None,
             hint: None,
@@ -133,10 +133,13 @@ impl Error {
     }
 
     /// Puts a place (an op, an argument, a path) in front of the text; the outermost comes first.
+    ///
+    /// The op that was called last gives way to it: it is a part of what is called here.
     pub fn at(mut self, place: impl Into<String>) -> Error {
         let place = place.into();
-        if std::mem::take(&mut self.0.part) {
-            self.0.places.remove(0);
+        let part = std::mem::take(&mut self.0.part);
+        if self.0.places.first() != Some(&place) {
+            self.0.places.drain(..part);
         }
         if self.0.places.first() != Some(&place) {
             self.0.places.insert(0, place);
@@ -144,7 +147,7 @@ impl Error {
         self
     }
 
-    /// Puts an op that no user calls in front of the text, until an outer place says what was called.
+    /// Puts an op in front of the text, until an outer place says what was called.
     ///
     /// ```
     /// # use extenso_types::Error;
@@ -154,8 +157,32 @@ impl Error {
     /// ```
     pub fn at_part(self, name: impl Into<String>) -> Error {
         let mut error = self.at(name);
-        error.0.part = true;
+        error.0.part = 1;
         error
+    }
+
+    /// The same with an argument of the op, which is gone with it.
+    pub fn at_part_argument(self, name: impl Into<String>, argument: impl Into<String>) -> Error {
+        let mut error = self.at(argument).at(name);
+        error.0.part = 2;
+        error
+    }
+
+    /// Whether the error names this op, which gives way.
+    pub fn is_at_part(&self, name: &str) -> bool {
+        self.0.part > 0 && self.0.places.first().is_some_and(|place| place == name)
+    }
+
+    /// The error of what a user called: its op stays, whatever is outside.
+    ///
+    /// ```
+    /// # use extenso_types::Error;
+    /// let e = Error::dtype("found string").at_part("add").settled();
+    /// assert_eq!(e.at("function 'f'").to_string(), "function 'f': add: found string.");
+    /// ```
+    pub fn settled(mut self) -> Error {
+        self.0.part = 0;
+        self
     }
 
     /// Puts a path in front of the text; the path of the whole says nothing.

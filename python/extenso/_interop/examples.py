@@ -1,15 +1,17 @@
-"""TensorFlow's feature descriptions: the spec that examples are read by, and the features of the records that were read.
+"""TensorFlow's feature descriptions: the spec that examples are read by, and the features of what was read.
 
-A description is known by the names of its classes and their module; TensorFlow is not imported. Invariant: features are made by
-ops alone, so that they trace. Decodes no message.
+A description is known by the names of its classes and their module; TensorFlow is not imported.
+Invariant: features are made by ops alone, so that they trace. Decodes no message.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
+from operator import index
 from typing import Any, NamedTuple, TypeVar, final
 
 from extenso._core import (
+    DTypeError,
     Error,
     InvalidValueError,
     StructTensor,
@@ -25,6 +27,7 @@ from extenso._core import (
     floor_divide,
     last,
     lexsort,
+    minimum,
     num,
     ranges,
     read_examples,
@@ -36,7 +39,7 @@ from extenso._core import (
     zeros_like,
     zip,
 )
-from extenso._interop.peers import kind_of
+from extenso._interop.peers import refused
 from extenso._specs import MaskedTensorSpec, RaggedTensorSpec
 from extenso._types import MaskedTensor, RaggedTensor
 
@@ -44,15 +47,15 @@ _Part = TypeVar("_Part")
 
 
 def described(spec: object) -> "Description | None":
-    """Returns what a dict of TensorFlow's features describes, or for sequence examples a pair of dicts; `None` of anything else.
+    """Returns what a dict of TensorFlow's features describes, or a pair of dicts; `None` of anything else.
 
-    The first of the pair are the features of the context, the second those of each step; one of them may be `None`.
-    Errors: a feature that stands in the wrong place, or beside what is none; a dtype that examples do not have; a shape with
-    unknown sizes; a default value that does not fit; one stored feature that would be read in two ways.
+    A pair is of sequence examples: the features of the context, and those of each step; one of them may be `None`.
+    Errors: a feature that stands in the wrong place, or beside what is none; a dtype that examples do not have; a shape
+    with unknown sizes; a default value that does not fit; one stored feature that would be read in two ways.
     """
     if isinstance(spec, Mapping):
         return Description({"": _features(spec, _PLAIN)}) if _has_features(spec) else None
-    if not isinstance(spec, tuple) or len(spec) != 2 or not any(map(_has_features, spec)):
+    if not isinstance(spec, tuple | list) or len(spec) != 2 or not any(map(_has_features, spec)):
         return None
     context, lists = (_features(given, place) for given, place in ((spec[0], _CONTEXT), (spec[1], _LISTS)))
     return Description({part: held for part, held in (("context", context), ("feature_lists", lists)) if held})
@@ -70,8 +73,9 @@ def read(
 ) -> Any:
     """Returns what `read_examples` or `parse_examples` reads of a source, as the features of a description.
 
-    `paths` lead to features by the names that the description gives them. Where `on_error` lets bad examples pass, the result is
-    a pair as the reader's is: the features, and which examples these were. Partitions that do not fit raise nevertheless.
+    `paths` lead to features by the names that the description gives them. Where `on_error` lets bad examples pass, the
+    result is a pair as the reader's is: the features, and which examples these were. Partitions that do not fit their
+    values raise nevertheless. Errors: a pair of dicts without `sequence=True`, or one dict with it.
     """
     if sequence != description.sequence:
         found, wanted = ("a dict", "a pair of dicts") if sequence else ("a pair of dicts", "a dict")
@@ -91,8 +95,8 @@ def read(
 class Description:
     """What a dict of features says: how examples are read, and what is made of the records.
 
-    `spec` is that of the records which hold the features as they are stored. `sequence` says whether these are of sequence
-    examples: then both they and the result have `context` and `feature_lists`, of which one without features is left out.
+    `spec` is that of the records which hold the features as they are stored. `sequence` says whether these are of
+    sequence examples: then they and the result have `context` and `feature_lists`; one without features is left out.
     """
 
     def __init__(self, parts: "dict[str, dict[str, _Feature]]") -> None:
@@ -103,8 +107,8 @@ class Description:
     def finish(self, records: Any) -> Any:
         """Returns records of the features by their names, of records that were read by `spec`.
 
-        They have the axes of the records, and are missing where a record is. In a traced function only features that are used
-        are made. Errors: partitions that do not fit their values, with the name of the feature.
+        They have the axes of the records, and are missing where a record is. In a traced function only features that
+        are used are made. Errors: partitions that do not fit their values, with the row.
         """
         if isinstance(records, RaggedTensor):
             return RaggedTensor(self.finish(records.values), records.partition)
@@ -140,7 +144,9 @@ class _Place(NamedTuple):
     kinds: "tuple[str, ...]"
 
 
-_PLAIN = _Place("example", ("FixedLenFeature", "VarLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature"))
+_PLAIN = _Place(
+    "example", ("FixedLenFeature", "VarLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature")
+)
 _CONTEXT = _Place("context", ("FixedLenFeature", "VarLenFeature", "RaggedFeature"))
 _LISTS = _Place("feature lists", ("FixedLenSequenceFeature", "VarLenFeature", "RaggedFeature"))
 
@@ -153,33 +159,30 @@ def _has_features(spec: object) -> bool:
 
 
 def _is_feature(x: object) -> bool:
-    return kind_of(x) in _KINDS and type(x).__module__.startswith("tensorflow")
+    return type(x).__name__ in _KINDS and type(x).__module__.startswith("tensorflow")
 
 
 def _features(given: object, place: _Place) -> "dict[str, _Feature]":
     """The features of a dict, which may be `None`, by their names."""
     if not isinstance(given, Mapping | None):
-        raise InvalidValueError(f"features of the {place.name}: found a value of type {kind_of(given)}.\nWanted: a dict, or None.")
+        raise refused(f"features of the {place.name}", given, "a dict, or None")
     return {name: _feature(name, feature, place) for name, feature in (given or {}).items()}
 
 
 def _feature(name: str, feature: Any, place: _Place) -> _Feature:
-    if kind_of(feature) not in place.kinds or not _is_feature(feature):
-        raise InvalidValueError(
-            f"feature '{name}' of the {place.name}: found a value of type {kind_of(feature)}.\n"
-            f"Wanted: one of TensorFlow's {', '.join(place.kinds)}."
-        )
-    with _naming(name):
-        return _KINDS[kind_of(feature)](name, feature, place)
+    if type(feature).__name__ not in place.kinds or not _is_feature(feature):
+        raise refused(f"feature '{name}' of the {place.name}", feature, f"one of TensorFlow's {', '.join(place.kinds)}")
+    with _naming(f"feature '{name}'"):
+        return _KINDS[type(feature).__name__](name, feature, place)
 
 
 @contextmanager
 def _naming(name: str) -> "Iterator[None]":
-    """Lets errors begin with the name of a feature."""
+    """Lets errors begin with a name."""
     try:
         yield
     except Error as error:
-        raise type(error)(f"feature '{name}': {error}") from None
+        raise type(error)(f"{name}: {error}") from None
 
 
 def _stored(features: "dict[str, _Feature]") -> "dict[str, TypeSpec]":
@@ -198,7 +201,7 @@ def _stored(features: "dict[str, _Feature]") -> "dict[str, TypeSpec]":
 def _finished(features: "dict[str, _Feature]", records: Any) -> StructTensor:
     made = {}
     for name, feature in features.items():
-        with _naming(name):
+        with _naming(f"feature '{name}'"):
             made[name] = feature.finish(records)
     return StructTensor([None], made)
 
@@ -236,8 +239,8 @@ def _var_len(name: str, feature: Any, place: _Place) -> _Feature:
 def _fixed_len_sequence(name: str, feature: Any, place: _Place) -> _Feature:
     """A feature of any number of items of one shape: rows.
 
-    They are not padded to the longest, so that the default value is not needed: `to_tensor(default_value)` pads. Feature lists that
-    are missing are empty, as with `allow_missing`.
+    They are not padded to the longest, so that the default value is not needed: `to_tensor(default_value)` pads.
+    Feature lists that are missing are empty, whatever `allow_missing` says: reading does not tell them from empty ones.
     """
     if place is _PLAIN and not feature.allow_missing:
         raise InvalidValueError(
@@ -253,40 +256,41 @@ def _ragged(name: str, feature: Any, place: _Place) -> _Feature:
     splits = _dtype(feature.row_splits_dtype, _SPLITS)
     key, cuts = feature.value_key or name, [_cut(partition, splits) for partition in reversed(feature.partitions)]
     stored = [(key, _rows(_dtype(feature.dtype), place, splits))]
-    stored += [(part, _rows("i64", place, splits)) for part, _ in cuts if part is not None]
+    stored += [(cut.key, _rows("i64", place, splits)) for cut in cuts if cut.key is not None]
 
-    def cut(records: Any) -> Any:
+    def finish(records: Any) -> Any:
         rows = records.field_value((key,))
-        for part, apply in cuts:
-            rows = apply(rows, None if part is None else records.field_value((part,)))
+        for cut in cuts:
+            with _naming(cut.name):
+                rows = cut.apply(rows, None if cut.key is None else records.field_value((cut.key,)))
         return rows
 
-    def cut_steps(records: Any) -> Any:
-        # Each step is to its partitions what an example is to those that are not in a list.
+    def finish_steps(records: Any) -> Any:
+        # A step is to its partitions what an example is to those that are in no list.
         steps = zip({key: records.field_value((key,)) for key, _ in stored}, depth_limit=2)
-        return RaggedTensor.from_row_lengths(cut(flatten(steps, axis=1)), cast(num(steps, 1), splits))
+        return RaggedTensor.from_row_lengths(finish(flatten(steps, axis=1)), cast(num(steps, 1), splits))
 
-    return _Feature(stored, cut_steps if cuts and place is _LISTS else cut)
+    return _Feature(stored, finish_steps if cuts and place is _LISTS else finish)
 
 
 def _sparse(name: str, feature: Any, place: _Place) -> _Feature:
     """A feature of values that stand at indices: rows of records of `indices` and `values`.
 
-    They are in the order of their indices, unless the feature says that they are stored so. The indices are numbers if the feature
-    has one index key, and vectors if it has a list of them. `size` is not kept, and bounds no index.
+    They are in the order of their indices, unless the feature says that they are stored so. The indices are numbers if
+    the feature has one index key, and vectors if it has a list of them. `size` is not kept, and bounds no index.
     """
     alone = isinstance(feature.index_key, str)
     keys: list[str] = [feature.index_key] if alone else list(feature.index_key)
     if not keys:
-        raise InvalidValueError("found a SparseFeature without an index_key.\nWanted: the name of a stored feature, or several.")
+        raise InvalidValueError("found no index_key.\nWanted: the name of a stored feature, or a list of them.")
     stored = [*((key, _rows("i64", place)) for key in keys), (feature.value_key, _rows(_dtype(feature.dtype), place))]
 
     def finish(records: Any) -> Any:
-        indices = [records.field_value((key,)) for key in keys]
         values = records.field_value((feature.value_key,))
+        indices = [records.field_value((key,)) for key in keys]
+        indices = [rows + _zeros(num(rows, 1), num(values, 1)) for rows in indices]
         if not feature.already_sorted:
-            # A row without a value for each index would else give values of its neighbours.
-            order = lexsort(indices[::-1], axis=1) + _no_more(num(values, 1), num(indices[0], 1))
+            order = lexsort(indices[::-1], axis=1)
             *indices, values = (take_along_axis(rows, order, axis=1) for rows in (*indices, values))
         return zip({"indices": indices[0] if alone else stack(indices, axis=2), "values": values}, depth_limit=2)
 
@@ -312,55 +316,66 @@ def _rows(dtype: str, place: _Place, splits: str = "i64") -> TypeSpec:
 
 def _dtype(given: object, known: "Mapping[str, str]" = _DTYPES) -> str:
     """A dtype of TensorFlow or NumPy, by its name, as the one here."""
-    name = getattr(given, "name", None) or getattr(given, "__name__", given)
+    name = str(getattr(given, "name", None) or getattr(given, "__name__", given))
     if name not in known:
-        raise InvalidValueError(f"found the dtype {name}.\nWanted: {', '.join(known)}. `cast` what was read.")
-    return known[str(name)]
+        raise DTypeError(f"found the dtype {name}.\nWanted: {' or '.join(known)}. Use `cast` on what was read.")
+    return known[name]
 
 
 def _sizes(shape: Any) -> "list[int]":
-    found = [shape] if isinstance(shape, int) else None if shape is None else list(shape)
-    if found is None or not all(isinstance(size, int) and size >= 0 for size in found):
+    try:
+        return [index(size) for size in ([shape] if isinstance(shape, int) else shape)]
+    except (TypeError, ValueError):
         raise InvalidValueError(
-            f"found the shape {shape}.\nWanted: known sizes. Any number of values is a VarLenFeature or FixedLenSequenceFeature."
-        )
-    return found
+            f"found the shape {shape}.\n"
+            "Wanted: known sizes. Any number of values is a VarLenFeature or FixedLenSequenceFeature."
+        ) from None
 
 
 def _default(given: Any, dtype: str, shape: "list[int]") -> Any:
-    value = tensor(given.numpy() if hasattr(given, "numpy") else given, dtype)
+    with _naming("default_value"):
+        value = tensor(given.numpy() if hasattr(given, "numpy") else given, dtype)
     if value.size != prod(shape):
         raise InvalidValueError(
-            f"found a default value with {value.size} elements.\nWanted: as many as the shape {shape} has, {prod(shape)}."
+            f"default_value: the number of elements is {value.size}.\nWanted: {prod(shape)}, as the shape {shape} has."
         )
     return reshape(value, shape)
 
 
-def _cut(partition: Any, splits: str) -> "tuple[str | None, Callable[[Any, Any], Any]]":
-    """The stored feature that a partition is, if it is one, and what cuts each row of values by it."""
+class _Cut(NamedTuple):
+    """A partition: what errors call it, the feature that it is stored as, if any, and what cuts rows by that."""
+
+    name: str
+    key: "str | None"
+    apply: "Callable[[Any, Any], Any]"
+
+
+def _cut(partition: Any, splits: str) -> _Cut:
     kind = type(partition).__name__
     if kind == "UniformRowLength":
-        length = int(partition.length)
+        length = index(partition.length)
         if length < 1:
             raise InvalidValueError(f"found a UniformRowLength of {length}.\nWanted: at least 1.")
-        return None, lambda rows, _: _cut_evenly(rows, length, splits)
+        return _Cut(f"UniformRowLength of {length}", None, lambda rows, _: _cut_evenly(rows, length, splits))
     if kind not in _LENGTHS:
-        raise InvalidValueError(f"found a partition of type {kind}.\nWanted: {', '.join(_LENGTHS)} or UniformRowLength.")
-    lengths = _LENGTHS[kind]
-    return partition.key, lambda rows, part: _cut_in(rows, lengths(part, num(rows, 1)), splits)
+        raise refused("partitions", partition, f"{', '.join(_LENGTHS)} or UniformRowLength of RaggedFeature")
+    lengths, key = _LENGTHS[kind], partition.key
+    return _Cut(f"{kind} '{key}'", key, lambda rows, part: _cut_in(rows, lengths(part, num(rows, 1)), splits))
 
 
 def _cut_in(rows: Any, lengths: Any, splits: str) -> RaggedTensor:
     """Cuts each row into rows of the lengths in the same row of `lengths`."""
-    counts = num(lengths, 1) + sum(_no_more(num(rows, 1), sum(lengths, axis=1)), axis=1)
-    inner = RaggedTensor.from_row_lengths(flatten(rows, axis=1), cast(flatten(lengths, axis=1), splits))
+    counts = num(lengths, 1) + sum(_zeros(num(rows, 1), sum(lengths, axis=1)), axis=1)
+    inner = RaggedTensor.from_row_lengths(flatten(rows, axis=1), flatten(lengths, axis=1))
+    # Splits that were checked are narrowed, and not lengths, of which wrong ones might wrap to right ones.
+    inner = RaggedTensor.from_row_splits(inner.values, cast(inner.row_splits, splits))
     return RaggedTensor.from_row_lengths(inner, cast(counts, splits))
 
 
 def _cut_evenly(rows: Any, length: int, splits: str) -> RaggedTensor:
     """Cuts each row into rows of one length: a dense axis where the values are dense, as TensorFlow does."""
     counts = floor_divide(num(rows, 1), length)
-    counts = counts + sum(_no_more(num(rows, 1), counts * length), axis=1)
+    counts = counts + sum(_zeros(num(rows, 1), counts * length), axis=1)
     values = flatten(rows, axis=1)
     if isinstance(values, RaggedTensor):
         inner: Any = RaggedTensor.from_uniform_row_length(values, length)
@@ -369,12 +384,14 @@ def _cut_evenly(rows: Any, length: int, splits: str) -> RaggedTensor:
     return RaggedTensor.from_row_lengths(inner, cast(counts, splits))
 
 
-def _no_more(found: Any, wanted: Any) -> Any:
-    """Rows of zeros, so many as are found. Errors: as many are not wanted, with the row.
+def _zeros(found: Any, wanted: Any) -> Any:
+    """Rows of zeros, as many as are found. Errors: other numbers are wanted, with the row.
 
-    Added to what is made, so that a graph cannot leave the check out; otherwise values would move to the next example.
+    They are added to what is made, so that no graph leaves the check out: values would move to the next example.
     """
-    return ranges(found) - ranges(wanted)
+    # A partition may want more than memory holds; one more than there are is wrong enough.
+    rows = zip({"found": ranges(found), "wanted": ranges(minimum(wanted, found + 1))})
+    return rows["found"] - rows["wanted"]
 
 
 def _from_limits(limits: Any, counts: Any) -> Any:

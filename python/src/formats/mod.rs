@@ -68,7 +68,7 @@ pub fn policy(py: Python<'_>, name: &str) -> PyResult<OnError> {
 }
 
 /// The paths that are asked for.
-pub struct Paths(Vec<Path>);
+pub struct Paths(pub Vec<Path>);
 
 impl<'py> FromPyObject<'_, 'py> for Typed<Paths> {
     type Error = PyErr;

@@ -2,7 +2,7 @@
 //!
 //! Holds no logic of a format: arguments become values and specs, and the ops are those of the formats crate.
 
-use super::protobuf::{Shaped, example_of, example_options, message_if_said, message_of};
+use super::protobuf::{Described, Shaped, example_of, example_options, message_if_said, message_of};
 use super::{Paths, policy};
 use crate::error::{OrRaise, guarded};
 use crate::typed::{Typed, typed};
@@ -213,6 +213,9 @@ fn parse_examples<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(parse_examples: paths, sequence, on_error);
     let py = messages.py();
+    if let Some(asked) = Described::of("parse_examples", spec, paths.as_ref(), sequence, on_error)? {
+        return asked.read(messages);
+    }
     let options = example_options(py, spec, paths, sequence, on_error)?;
     let texts = texts(messages)?;
     let parsed = py.detach(|| guarded(|| ops::parse_examples(&texts, &options))).or_raise()?;

@@ -17,7 +17,7 @@ use extenso_formats::source::{Format, MessageSink, Sink, unpack};
 use extenso_formats::{ProtobufOptions, Recent, proto_spec as spec_of};
 use extenso_types::{Error, Nest, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::path::{Path, PathBuf};
 
 /// Adds the functions to the module.
@@ -323,12 +323,56 @@ pub fn example_options(
     })
 }
 
+/// TensorFlow's descriptions of features, and how they are asked for.
+pub struct Described<'py> {
+    reader: &'static str,
+    description: Bound<'py, PyAny>,
+    pub options: Bound<'py, PyDict>,
+}
+
+impl<'py> Described<'py> {
+    /// What is asked of a reader of examples, if the spec is a dict of descriptions, or a pair of dicts.
+    ///
+    /// Errors: descriptions that cannot be read by.
+    pub fn of(
+        reader: &'static str,
+        spec: &Bound<'py, PyAny>,
+        paths: Option<&Paths>,
+        sequence: bool,
+        on_error: &str,
+    ) -> PyResult<Option<Described<'py>>> {
+        let py = spec.py();
+        if !(spec.is_instance_of::<PyDict>() || spec.is_instance_of::<PyTuple>() || spec.is_instance_of::<PyList>()) {
+            return Ok(None);
+        }
+        let description = py.import("extenso._interop.examples")?.call_method1("described", (spec,))?;
+        if description.is_none() {
+            return Ok(None);
+        }
+        let options = PyDict::new(py);
+        let paths = paths.map(|paths| paths.0.iter().map(ToString::to_string).collect::<Vec<String>>());
+        options.set_item("paths", paths)?;
+        options.set_item("sequence", sequence)?;
+        options.set_item("on_error", on_error)?;
+        Ok(Some(Described { reader, description, options }))
+    }
+
+    /// The features of a source.
+    pub fn read(self, source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = source.py();
+        let reader = py.import("extenso._core")?.getattr(self.reader)?;
+        let read = py.import("extenso._interop.examples")?.getattr("read")?;
+        read.call((reader, source, self.description), Some(&self.options))
+    }
+}
+
 /// TensorFlow's `Example` messages, or with `sequence=True` `SequenceExample` messages, as one value, whose outer axis is the examples.
 ///
 /// The source and `framing` are those of `read_proto`. `spec` is a struct of the features by name: a scalar or dense axes where there are
 /// exactly so many values, ragged where there are any, masked where a feature may be missing. Integers are read from int64 lists, `f32` and
 /// `f64` from float lists, `bytes` and `string` from bytes lists. A sequence example is a struct of two, `context` and `feature_lists`; features of
-/// the latter have the steps as one more ragged axis. With `paths`, only these features are read and in the value. `on_error` is that of
+/// the latter have the steps as one more ragged axis. TensorFlow's own descriptions are taken too: a dict of `tf.io.FixedLenFeature` and its kin, or
+/// for sequence examples a pair of dicts; the features have the names of the dict. With `paths`, only these features are read and in the value. `on_error` is that of
 /// `read_proto`.
 ///
 /// >>> import extenso as ex
@@ -347,6 +391,10 @@ fn read_examples<'py>(
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(read_examples: paths, sequence, framing, on_error);
+    if let Some(asked) = Described::of("read_examples", spec, paths.as_ref(), sequence, on_error)? {
+        asked.options.set_item("framing", framing)?;
+        return asked.read(source);
+    }
     let options = example_options(py, spec, paths, sequence, on_error)?;
     let framing = framing.map(|name| framing_of(py, name)).transpose()?;
     let rows = with_messages(source, framing, |messages| extenso_formats::read_examples(messages, &options))?;

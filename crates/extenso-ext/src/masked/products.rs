@@ -47,6 +47,9 @@ pub(super) fn matmul(call: &Call<'_>) -> Answer {
 fn lists_missing(call: &Call<'_>) -> Result<Vec<Mask>> {
     let [Arg::Value(x), Arg::Value(y)] = call.args else { return Ok(Vec::new()) };
     let (of_x, of_y) = (rank(x)?, rank(y)?);
+    if of_x == 0 || of_y == 0 {
+        return Ok(Vec::new());
+    }
     let batches = of_x.max(of_y).saturating_sub(2);
     // The axes of the result: batches, then the rows of `x` and the columns of `y` where these are matrices.
     let all = batches + usize::from(of_x > 1) + usize::from(of_y > 1);

@@ -220,7 +220,7 @@ pub fn apply<P: Into<FieldPath>>(
     to: impl Into<FieldPath>,
 ) -> Result<Value> {
     let values: Result<Vec<Value>> = paths.into_iter().map(|path| value_at(x, &path.into())).collect();
-    values.and_then(|values| with_field(x, &to.into(), &f(&values)?)).map_err(|e| e.at("apply"))
+    values.and_then(|values| with_field(x, &to.into(), &f(&values).map_err(Error::settled)?)).map_err(|e| e.at("apply"))
 }
 
 fn value_at(x: &Value, path: &FieldPath) -> Result<Value> {

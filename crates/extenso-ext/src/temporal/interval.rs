@@ -2,6 +2,8 @@
 
 use crate::cells::{count, keys, signed};
 use crate::meaning::{Meaning, differ, measured, register_moves};
+use crate::spelling::{Cell, integer};
+use arrow_buffer::i256;
 use extenso_core::{Target, Tensor, Value, on, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result, TypeDef};
@@ -90,16 +92,53 @@ impl IntervalTensor {
         signed(&self.cells, from, to)
     }
 
-    /// The number of intervals and their parts, for showing them.
-    pub(super) fn parts(&self) -> Result<(usize, Vec<(&'static str, Value)>)> {
-        let parts: &[(&str, &str)] = match self.unit.as_str() {
-            "month" => &[("months", "mo")],
-            "day_time" => &[("days", "d"), ("milliseconds", "ms")],
-            _ => &[("months", "mo"), ("days", "d"), ("nanoseconds", "ns")],
-        };
-        let read: Result<Vec<_>> = parts.iter().map(|(part, unit)| Ok((*unit, self.part(part)?))).collect();
-        Ok((count(&self.cells)?, read?))
+    /// The text of each interval.
+    pub(super) fn texts(&self) -> Result<Vec<String>> {
+        let parts = parts_of(&self.unit).ok_or_else(|| Error::internal("intervals of no unit"))?;
+        let (count, cells) = (count(&self.cells)?, self.cells.as_slice::<u8>()?);
+        let width: usize = parts.iter().map(|(width, _)| width).sum();
+        Ok((0..count).map(|i| shown(&cells[i * width..(i + 1) * width], parts)).collect())
     }
+}
+
+/// The parts of an interval of a unit: how many bytes each has, and the unit that stands behind it in a text.
+pub(crate) fn parts_of(unit: &str) -> Option<&'static [(usize, &'static str)]> {
+    match unit {
+        "month" => Some(&[(4, "mo")]),
+        "day_time" => Some(&[(4, "d"), (4, "ms")]),
+        "month_day_nano" => Some(&[(4, "mo"), (4, "d"), (8, "ns")]),
+        _ => None,
+    }
+}
+
+/// The text of an interval, whose bytes these are.
+pub(crate) fn shown(cell: &[u8], parts: &[(usize, &str)]) -> String {
+    let mut rest = cell;
+    let part = |(width, unit): &(usize, &str)| {
+        let (part, behind) = rest.split_at_checked(*width).unwrap_or((rest, &[]));
+        rest = behind;
+        format!("{}{unit}", integer(part).to_i128().unwrap_or_default())
+    };
+    parts.iter().map(part).collect::<Vec<_>>().join(" ")
+}
+
+/// The bytes of the text of an interval: its parts in order, each at most once, and at least one; none of any other text.
+pub(crate) fn read(text: &str, parts: &[(usize, &str)]) -> Option<Cell> {
+    let (mut cell, mut at, mut rest) = (Cell::default(), 0, text.split(' ').peekable());
+    rest.peek().filter(|first| !first.is_empty())?;
+    for (width, unit) in parts {
+        let number = |part: &&str| part.strip_suffix(unit).and_then(|number| number.parse::<i64>().ok());
+        if let Some(number) = rest.peek().and_then(number) {
+            rest.next();
+            let bytes = number.to_le_bytes();
+            if integer(&bytes[..*width]) != i256::from_i128(number.into()) {
+                return None;
+            }
+            cell[at..at + width].copy_from_slice(&bytes[..*width]);
+        }
+        at += width;
+    }
+    rest.next().is_none().then_some(cell)
 }
 
 impl Meaning for IntervalTensor {

@@ -21,7 +21,7 @@ pub(crate) fn literals(value: &Value) -> Result<Option<Vec<Literal>>> {
     } else if let Some(x) = typed::<DurationTensor>(value) {
         each(x.values(), |v, out| duration(v, x.unit(), out))?
     } else if let Some(x) = typed::<IntervalTensor>(value) {
-        intervals(&x)?
+        x.texts()?
     } else {
         return Ok(None);
     };
@@ -38,17 +38,6 @@ pub(crate) fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut out = Vec::new();
     write(&mut out);
     String::from_utf8(out).unwrap_or_default()
-}
-
-fn intervals(x: &IntervalTensor) -> Result<Vec<String>> {
-    let (count, parts) = x.parts()?;
-    let mut texts = vec![Vec::new(); count];
-    for (unit, values) in parts {
-        for (text, v) in texts.iter_mut().zip(values.tensor()?.as_slice::<i64>()?) {
-            text.push(format!("{v}{unit}"));
-        }
-    }
-    Ok(texts.into_iter().map(|parts| parts.join(" ")).collect())
 }
 
 /// What is shown of a zone; one by name is shown in UTC, with its name.

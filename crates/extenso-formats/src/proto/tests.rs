@@ -248,7 +248,7 @@ fn bad_messages_are_raised_left_out_or_filled() {
             let read = read_proto(source, &message("shop.Order"), &options).expect("reads");
             assert_eq!(to_literal(&read.value).expect("a literal").to_string(), wanted);
             assert_eq!(read.bad.rows, [1]);
-            assert_eq!((read.bad.first[0].offset, read.bad.first[0].path.to_string()), (7, "items".into()));
+            assert_eq!((read.bad.first[0].offset, read.bad.first[0].path.to_string()), (Some(7), "items".into()));
         }
     }
     let numbers = Tensor::from_vec(vec![1_i64]);

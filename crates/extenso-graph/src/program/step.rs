@@ -110,7 +110,9 @@ impl Step {
             args.push(arg.ok_or_else(early)?);
         }
         let results = match &self.work {
-            Work::Op(op, attrs, first) => op.run_again(&args, &**attrs, first).map_err(|e| e.at(op.name))?,
+            Work::Op(op, attrs, first) => {
+                op.run_again(&args, &**attrs, first).map_err(|e| if op.part { e } else { e.at(op.name) })?
+            }
             Work::Fused(fused) => {
                 let mut others: SmallVec<[&Value; 16]> = SmallVec::with_capacity(read.len());
                 for (slot, how) in read {

@@ -78,7 +78,7 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         extenso_ext::cosine_similarity(&args[0], &args[1], LastAxis::of(attrs)?.axis, 1e-8)
     };
     "softmax_cross_entropy" ("logits", "labels"; LastAxis) = |args, attrs| {
-        ops::softmax_cross_entropy(&args[0], &args[1], LastAxis::of(attrs)?.axis)
+        lists::softmax_cross_entropy(&given(args, 0)?, &given(args, 1)?, LastAxis::of(attrs)?.axis)
     };
     "sparse_softmax_cross_entropy" ("logits", "labels"; LastAxis) = |args, attrs| {
         ops::sparse_softmax_cross_entropy(&args[0], &args[1], LastAxis::of(attrs)?.axis)

@@ -1,0 +1,95 @@
+"""What was found at the edges of formats: names that are no text, packed Parquet, places of bad rows, intervals as text."""
+
+import gzip
+import json
+import pathlib
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import extenso as ex
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.StructArray.from_arrays([pa.array([1])], fields=[pa.field(b"\xff", pa.int64())]),
+        pa.array([1], pa.timestamp("s", tz=b"\xff")),
+    ],
+    ids=["name", "zone"],
+)
+def test_what_is_no_text_in_a_schema_is_an_error_and_no_panic(array: pa.Array) -> None:
+    with pytest.raises(ex.DataError, match="from_arrow: the Arrow array is malformed"):
+        ex.from_arrow(array)
+
+
+def test_a_requested_schema_that_is_malformed_is_an_error() -> None:
+    schema = pa.schema([pa.field(b"\xff", pa.int64())]).__arrow_c_schema__()
+    with pytest.raises(ex.DataError, match="malformed"):
+        ex.tensor([1]).__arrow_c_array__(schema)
+
+
+def test_an_array_that_was_taken_already_is_an_error() -> None:
+    class Once:
+        def __init__(self) -> None:
+            self.capsules = pa.array([1, 2]).__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> object:
+            return self.capsules
+
+    array = Once()
+    assert ex.from_arrow(array).tolist() == [1, 2]
+    with pytest.raises(ex.DataError, match="released"):
+        ex.from_arrow(array)
+
+
+def test_row_groups_are_left_out_by_the_comparison_of_ops() -> None:
+    x = ex.tensor([0.1], "f32")
+    file = ex.write_parquet({"x": x})
+    for sign, fits in {"<=": x <= 0.1, "==": ex.equal(x, 0.1), ">=": x >= 0.1}.items():
+        assert ex.read_parquet(file, prune=("x", sign, 0.1)).shape == (sum(fits.tolist()),)
+
+
+def test_packed_parquet_runs_into_a_target(tmp_path: pathlib.Path) -> None:
+    pq.write_table(pa.table({"x": [1.0, 2.0]}), tmp_path / "rows.parquet")
+    packed = tmp_path / "rows.parquet.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "rows.parquet").read_bytes()))
+    spec = ex.StructTensorSpec([None], {"x": ex.TensorSpec([None], "f64")})
+    double = ex.function(lambda row: {"y": row["x"] * 2.0}, input_signature=[spec])
+    double.run(packed, target=tmp_path / "out.ndjson")
+    assert (tmp_path / "out.ndjson").read_text() == '{"y":2.0}\n{"y":4.0}\n'
+
+
+def test_a_bad_row_without_bytes_of_its_own_has_no_offset(tmp_path: pathlib.Path) -> None:
+    file = ex.write_parquet(ex.constant([{"s": "1.5"}, {"s": "no number"}]))
+    decimals = ex.DecimalTensor.Spec(cells=ex.TensorSpec([None, 16], "u8"), precision=5, scale=2, bits=128)
+    spec = ex.StructTensorSpec([None], {"s": decimals})
+    read, bad = ex.read_parquet(file, spec, on_error="skip")
+    assert (len(read), bad.first[0].row, bad.first[0].offset) == (1, 1, None)
+    text = b'{"s":"1.5"}\n{"s":"no"}\n'
+    assert ex.read_json(text, spec, on_error="skip")[1].first[0].offset == 17
+
+
+def test_intervals_come_back_from_their_text() -> None:
+    spans = pa.array([(1, -2, 3), None, (0, 0, -5)], pa.month_day_nano_interval())
+    x = ex.from_arrow(pa.table({"m": spans}))
+    written = bytes(ex.write_json(x))
+    assert [json.loads(line)["m"] for line in written.splitlines()] == ["1mo -2d 3ns", None, "0mo 0d -5ns"]
+    assert pa.array(ex.read_json(written, ex.spec_of(x))["m"]).equals(spans)
+    assert ex.to_py(ex.encode_json(x)) == written.decode().splitlines()
+    csv = bytes(ex.write_csv(x))
+    assert pa.array(ex.read_csv(csv, ex.spec_of(x))["m"]).equals(spans)
+    with pytest.raises(ex.DataError, match="row 0(.|\n)*an interval, such as \"1mo 2d 3ns\""):
+        ex.read_json(b'{"m":"1d 2mo"}', ex.spec_of(x))
+
+
+def test_categories_are_inferred_where_some_are_missing() -> None:
+    words = pa.table({"c": pa.array(["u", None, "v"]).dictionary_encode()})
+    file = ex.write_arrow(ex.from_arrow(words))
+    run = ex.function(lambda row: row["c"]).run(file)
+    assert isinstance(run.values, ex.CategoricalTensor)
+    assert run.tolist() == ["u", None, "v"]
+    one, other = ex.from_arrow(words)["c"], ex.from_arrow(pa.table({"c": pa.array(["v"]).dictionary_encode()}))["c"]
+    for joined in (ex.concat([one, other]), ex.concat([other, one])):
+        assert isinstance(joined.values, ex.CategoricalTensor)
