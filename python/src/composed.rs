@@ -63,9 +63,9 @@ fn clip<'py>(
     let (low, high) = (arg::optional("clip", "min", min)?, arg::optional("clip", "max", max)?);
     let clipped = guarded(|| match (low, high) {
         (Some(low), Some(high)) => ops::clip(given, low, high),
-        (Some(low), None) => ops::maximum(given, low),
-        (None, Some(high)) => ops::minimum(given, high),
-        (None, None) => ops::positive(given),
+        (Some(low), None) => ops::maximum(given, low).map_err(|e| e.at("clip")),
+        (None, Some(high)) => ops::minimum(given, high).map_err(|e| e.at("clip")),
+        (None, None) => ops::positive(given).map_err(|e| e.at("clip")),
     });
     value::to_py(x.py(), clipped.or_raise()?)
 }

@@ -93,3 +93,28 @@ def test_categories_are_inferred_where_some_are_missing() -> None:
     one, other = ex.from_arrow(words)["c"], ex.from_arrow(pa.table({"c": pa.array(["v"]).dictionary_encode()}))["c"]
     for joined in (ex.concat([one, other]), ex.concat([other, one])):
         assert isinstance(joined.values, ex.CategoricalTensor)
+
+
+def test_an_empty_string_in_a_table_is_not_a_missing_one() -> None:
+    rows = [{"s": "", "n": 1, "t": "x"}, {"s": None, "n": None, "t": ""}, {"s": 'a"b\n', "n": 3, "t": ","}]
+    x = ex.constant(rows)
+    written = bytes(ex.write_csv(x))
+    assert written == b's,n,t\n"",1,x\n,,\n"a""b\n",3,","\n'
+    assert ex.to_py(ex.read_csv(written, ex.spec_of(x))) == rows
+    packed = gzip.compress(b"\xef\xbb\xbf" + written)
+    assert ex.to_py(ex.read_csv(packed, ex.spec_of(x))) == rows
+    alone = ex.constant([{"s": None}, {"s": ""}])
+    assert bytes(ex.write_csv(alone)) == b's\n""\n""\n'
+    # Writers that put all into quotes write numbers that are missing so too.
+    assert ex.to_py(ex.read_csv(b'"s","n","t"\n"","",""\n', ex.spec_of(x))) == [{"s": "", "n": None, "t": ""}]
+    assert ex.to_py(ex.read_csv(b's\n""\n""\n', ex.spec_of(alone))) == [{"s": None}, {"s": None}]
+    rows = [{"r": {"s": ""}, "n": 1}, {"r": None, "n": 2}]
+    nested = ex.constant(rows)
+    assert ex.to_py(ex.read_csv(bytes(ex.write_csv(nested)), ex.spec_of(nested))) == rows
+
+
+def test_the_name_of_json_lines_is_a_format(tmp_path: pathlib.Path) -> None:
+    spec = ex.StructTensorSpec([None], {"x": ex.TensorSpec([None], "i64")})
+    more = ex.function(lambda row: {"y": row["x"] + 1}, input_signature=[spec])
+    more.run(b'{"x":1}\n{"x":2}', target=tmp_path / "out", target_format="ndjson")
+    assert (tmp_path / "out").read_text() == '{"y":2}\n{"y":3}\n'

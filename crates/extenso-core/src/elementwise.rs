@@ -256,7 +256,15 @@ pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[Leaf
 }
 
 pub(crate) fn at_position(fault: Fault, start: usize, dims: &[usize]) -> Error {
-    Error::value(format!("{} at position {:?}", fault.what, position(start + fault.index, dims)))
+    let error = Error::value(format!("{} at position {:?}", fault.what, position(start + fault.index, dims)));
+    match fault.what {
+        "an integer is divided by zero" => {
+            error.wanted("divisors that are not 0").hint("Cast to floats, or choose by `where`.")
+        }
+        "an integer has a negative power" => error.wanted("powers from 0 on").hint("Cast to floats."),
+        "a number of places is negative" => error.wanted("numbers from 0 on"),
+        _ => error,
+    }
 }
 
 /// The place of an element along each axis, from its place in row-major order.

@@ -166,7 +166,7 @@ pub fn to_categorical(values: &Value) -> Result<Value> {
     let codes = ops::lookup(values, &categories, 0_i64, 0_i64)?;
     let made =
         |codes: &Value| Ok(CategoricalTensor::new(codes.tensor()?.clone(), categories.clone(), false)?.into_value());
-    below(&codes, &made).map_err(|e| e.at("to_categorical"))
+    below(&codes, &made).map_err(|e| e.at_part("to_categorical"))
 }
 
 impl Meaning for CategoricalTensor {

@@ -41,7 +41,7 @@ pub fn cross(inputs: &[Value], separator: &str) -> Result<Value> {
         let texts: Result<Vec<Arg>> = crosses.values()?.iter().map(|x| Ok(ops::as_string(x)?.into())).collect();
         crosses.rows(ops::string_join(Arg::List(texts?), separator)?)
     };
-    of_rows_there(inputs, &crossed).map_err(|e| e.at("cross"))
+    of_rows_there(inputs, &crossed).map_err(|e| e.at_part("cross"))
 }
 
 /// In each row, a number for every combination of one value of each input, as i64: its fingerprint, from 0 to below `num_buckets`.
@@ -75,7 +75,7 @@ pub fn cross_hashed(inputs: &[Value], num_buckets: i64, key: i64) -> Result<Valu
         let found = ops::remainder(print, Tensor::scalar(buckets))?;
         crosses.rows(ops::cast(found, DType::I64)?)
     };
-    of_rows_there(inputs, &hashed).map_err(|e| e.at("cross_hashed"))
+    of_rows_there(inputs, &hashed).map_err(|e| e.at_part("cross_hashed"))
 }
 
 /// The crosses of the rows that are there in every input; the others are missing.

@@ -38,7 +38,7 @@ pub fn einsum(subscripts: &str, operands: impl IntoIterator<Item = Arg>) -> Resu
         let terms = inputs.into_iter().zip(operands).map(|(letters, operand)| Term { letters, operand });
         Sum { terms: terms.collect(), out }.of_what_is_there()
     };
-    product().map_err(|e| e.at("einsum"))
+    product().map_err(|e| e.at_part("einsum"))
 }
 
 /// The products of `x` and `y`, summed over pairs of axes; of rows too.
@@ -85,7 +85,7 @@ pub fn tensordot(x: &Value, y: &Value, axes: impl Into<DotAxes>) -> Result<Value
         let terms = [(letters, x), (others, y)].map(|(letters, value)| Term { letters, operand: value.into() });
         Sum { terms: terms.into(), out }.of_what_is_there()
     };
-    product().map_err(|e| e.at("tensordot"))
+    product().map_err(|e| e.at_part("tensordot"))
 }
 
 fn in_rows_or_missing(operand: &Arg) -> bool {

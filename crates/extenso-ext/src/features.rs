@@ -28,7 +28,7 @@ pub fn multi_hot(ids: &Value, depth: i64, dtype: DType) -> Result<Value> {
         let named = fill_none(&ops::whole(ids)?, -1)?;
         ops::cast(ops::segment_multi_hot(named, rows, depth)?, dtype)
     };
-    by_rows(ids, None, &hot).map_err(|e| e.at("multi_hot"))
+    by_rows(ids, None, &hot).map_err(|e| e.at_part("multi_hot"))
 }
 
 /// How the embeddings of a row become one.
@@ -87,10 +87,13 @@ pub fn embedding_lookup(
             return masked_by(embedding_lookup(params, ids.value()?, Some(weights), combiner, max_norm)?, &there);
         }
         let table = Table::of(params, combiner, max_norm)?;
+        if let Some(dtype) = crate::dtype_of(&ids.spec()?).filter(|dtype| !dtype.is_integer()) {
+            return Err(Error::dtype(format!("the ids are {dtype}")).at("ids").wanted("integers"));
+        }
         let weights = weights.map(|weights| table.weights(ids, weights)).transpose()?;
         by_rows(ids, weights.as_ref(), &|ids, weights, rows| table.rows(ids, weights, rows))
     };
-    lookup().map_err(|e| e.at("embedding_lookup"))
+    lookup().map_err(|e| e.at_part("embedding_lookup"))
 }
 
 /// The embeddings and what is done with them.

@@ -103,7 +103,7 @@ struct Place {
 /// assert!(index(&rows, &[Index::ALL, Index::At(0)]).unwrap_err().to_string().contains("axis 1 is ragged"));
 /// ```
 pub fn index(value: &Value, key: &[Index]) -> Result<Value> {
-    chosen(value, key).map_err(|e| e.at("index"))
+    chosen(value, key).map_err(|e| e.at_part("index"))
 }
 
 fn chosen(value: &Value, key: &[Index]) -> Result<Value> {

@@ -203,7 +203,7 @@ pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
     } else {
         Ok(x.clone())
     };
-    filled.map_err(|e| e.at("fill_none"))
+    filled.map_err(|e| e.at_part("fill_none"))
 }
 
 /// Rows with rows where they are missing; one number for all is for the elements, so that a missing row becomes an empty one.

@@ -34,7 +34,7 @@ pub fn mean(x: &Value, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
     } else {
         return ops::mean(x, axis, keepdims);
     };
-    made.map_err(|e| e.at("mean"))
+    made.map_err(|e| e.at_part("mean"))
 }
 
 /// Whether a value counts time: moments, dates, times of a day or durations.

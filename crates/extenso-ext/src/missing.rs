@@ -14,6 +14,7 @@ use crate::args::typed;
 use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};
 use crate::masked::{MaskedTensor, fill_none, trailing};
 use crate::ragged::RaggedTensor;
+use crate::ragged::columns::has_rows;
 use crate::structs::{Field, StructTensor, masked_by, select};
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
@@ -39,7 +40,7 @@ pub fn is_none(x: &Value, axis: Option<i64>) -> Result<Value> {
         None => missing_first(x),
         Some(axis) => rank(x).and_then(|rank| normalize_axis(axis, rank)).and_then(|axis| missing_along(x, axis)),
     };
-    missing.map_err(|e| e.at("is_none"))
+    missing.map_err(|e| e.at_part("is_none"))
 }
 
 fn missing_first(x: &Value) -> Result<Value> {
@@ -81,7 +82,7 @@ fn none_of(x: &Value, axes: usize) -> Result<Value> {
 /// assert_eq!(is_valid(&x, None).unwrap().to_string(), "[True, False, True]");
 /// ```
 pub fn is_valid(x: &Value, axis: Option<i64>) -> Result<Value> {
-    is_none(x, axis).and_then(ops::logical_not).map_err(|e| e.at("is_valid"))
+    is_none(x, axis).and_then(ops::logical_not).map_err(|e| e.at_part("is_valid"))
 }
 
 /// How many values are there, over `axis`: `sum` of ones where a value is and zeros where none is. Awkward Array's name.
@@ -94,7 +95,7 @@ pub fn is_valid(x: &Value, axis: Option<i64>) -> Result<Value> {
 /// assert_eq!(count(&x, 1, false).unwrap().to_string(), "[1, 0, 1]");
 /// ```
 pub fn count(x: &Value, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
-    ones(x).and_then(|ones| ops::sum(ones, axis, keepdims)).map_err(|e| e.at("count"))
+    ones(x).and_then(|ones| ops::sum(ones, axis, keepdims)).map_err(|e| e.at_part("count"))
 }
 
 /// One for each value that is there and zero for each that is not, as i64 or as what is true; missing lists stay so.
@@ -126,7 +127,7 @@ fn ones(x: &Value) -> Result<Value> {
 /// assert_eq!(to_literal(&x).unwrap().to_string(), "[1, None, 3]");
 /// ```
 pub fn mask(x: &Value, condition: &Value) -> Result<Value> {
-    where_true(x, condition).map_err(|e| e.at("mask"))
+    where_true(x, condition).map_err(|e| e.at_part("mask"))
 }
 
 fn where_true(x: &Value, condition: &Value) -> Result<Value> {
@@ -197,7 +198,10 @@ fn without_slope_under(x: &Value, there: &Value) -> Result<Value> {
 /// assert_eq!(to_literal(&x).unwrap().to_string(), "[1.0, None]");
 /// ```
 pub fn nan_to_none(x: &Value) -> Result<Value> {
-    ops::isnan(x).and_then(ops::logical_not).and_then(|there| where_true(x, &there)).map_err(|e| e.at("nan_to_none"))
+    ops::isnan(x)
+        .and_then(ops::logical_not)
+        .and_then(|there| where_true(x, &there))
+        .map_err(|e| e.at_part("nan_to_none"))
 }
 
 /// Each element along `axis` as a list of one, and what is missing as an empty list. Awkward Array's name.
@@ -210,7 +214,7 @@ pub fn nan_to_none(x: &Value) -> Result<Value> {
 /// assert_eq!(to_literal(&x).unwrap().to_string(), "[[1], [], [3]]");
 /// ```
 pub fn singletons(x: &Value, axis: i64) -> Result<Value> {
-    drop::axis_at(axis, x).and_then(|axis| of_one(x, axis)).map_err(|e| e.at("singletons"))
+    drop::axis_at(axis, x).and_then(|axis| of_one(x, axis)).map_err(|e| e.at_part("singletons"))
 }
 
 fn of_one(x: &Value, axis: usize) -> Result<Value> {
@@ -257,7 +261,7 @@ pub fn coalesce(values: &[Arg]) -> Result<Value> {
         }
         found.value().cloned().map_err(|_| not_a_value())
     };
-    first().map_err(|e| e.at("coalesce"))
+    first().map_err(|e| e.at_part("coalesce"))
 }
 
 fn not_a_value() -> Error {
@@ -273,7 +277,13 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
     if !may_lack(x) {
         return Ok(x.clone());
     }
-    if let Some(masked) = typed::<MaskedTensor>(x) {
+    if let Some(mut masked) = typed::<MaskedTensor>(x) {
+        let beside_rows = y.value().is_ok_and(|y| has_rows(y) && rank(y).ok() == rank(x).ok());
+        if beside_rows && masked.values().tensor().is_ok() && masked.mask_rank()? == 1 {
+            // Lists of one size, of which some give way to lists of others.
+            let rows = RaggedTensor::of_uniform(masked.values())?.into_value();
+            masked = MaskedTensor::new(rows, masked.mask().clone())?;
+        }
         let is_rows = typed::<RaggedTensor>(masked.values()).is_some();
         let whole = if is_rows { rows_or_else(&masked, y)? } else { masked.filled(y.clone())? };
         let for_all = is_rows && y.value().is_ok_and(|y| rank(y).ok() < rank(x).ok());

@@ -41,7 +41,7 @@ pub fn select(conditions: &[Value], choices: &[Arg], default: Option<Arg>) -> Re
         let any = conditions.iter().cloned().map(Ok).reduce(|a, b| ops::logical_or(a?, b?));
         any.map_or_else(|| Ok(found.clone()), |any| mask(found, &any?))
     };
-    chosen().map_err(|e| e.at("select"))
+    chosen().map_err(|e| e.at_part("select"))
 }
 
 /// What lies above each number on the line through the points of `xp` and `fp`. NumPy's name.
@@ -85,7 +85,7 @@ pub fn interp(x: &Value, xp: &Value, fp: &Value, left: Option<Arg>, right: Optio
         let to_right = ops::where_(ops::greater(&x, last_x)?, right, to_last)?;
         ops::where_(ops::less(x, first_x)?, left, to_right)
     };
-    found().map_err(|e| e.at("interp"))
+    found().map_err(|e| e.at_part("interp"))
 }
 
 fn zero() -> Value {

@@ -25,7 +25,7 @@ use extenso_types::{DType, Result};
 /// ```
 pub fn vecdot(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64) -> Result<Value> {
     let (x, y) = (x.into(), y.into());
-    as_long(&x, y, axis).map_err(|e| e.at("vecdot")).and_then(|y| ops::vecdot(x, y, axis))
+    as_long(&x, y, axis).map_err(|e| e.at_part("vecdot")).and_then(|y| ops::vecdot(x, y, axis))
 }
 
 /// The products summed over the last axes of both; with a scalar, all products.
@@ -42,7 +42,7 @@ pub fn inner(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
     let vectors = |arg: &Arg| matches!(arg, Arg::Value(value) if rank(value).is_ok_and(|rank| rank > 0));
     if !vectors(&x) || !vectors(&y) {
         return if vectors(&x) || vectors(&y) {
-            ops::multiply(x, y).map_err(|e| e.at("inner"))
+            ops::multiply(x, y).map_err(|e| e.at_part("inner"))
         } else {
             ops::inner(x, y)
         };
@@ -51,7 +51,7 @@ pub fn inner(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
         |arg: &Arg| typed_arg::<MaskedTensor>(arg).is_some_and(|x| typed::<RaggedTensor>(x.values()).is_none());
     match (&x, &y) {
         (Arg::Value(left), Arg::Value(right)) if missing(&x) || missing(&y) => {
-            tensordot(left, right, DotAxes::Pairs(vec![-1], vec![-1])).map_err(|e| e.at("inner"))
+            tensordot(left, right, DotAxes::Pairs(vec![-1], vec![-1])).map_err(|e| e.at_part("inner"))
         }
         _ => ops::inner(x, y),
     }
@@ -68,7 +68,7 @@ pub fn inner(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
 /// ```
 pub fn cosine_similarity(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64, epsilon: f64) -> Result<Value> {
     let (x, y) = (x.into(), y.into());
-    let y = as_long(&x, y, axis).map_err(|e| e.at("cosine_similarity"));
+    let y = as_long(&x, y, axis).map_err(|e| e.at_part("cosine_similarity"));
     y.and_then(|y| ops::cosine_similarity(x, y, axis, epsilon))
 }
 

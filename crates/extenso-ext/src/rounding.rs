@@ -30,7 +30,7 @@ pub fn round_to(x: &Value, digits: i64) -> Result<Value> {
         }),
         Value::Partition(_) | Value::Ext(_) => ops::round(x),
     };
-    rounded().map_err(|e| e.at("round_to"))
+    rounded().map_err(|e| e.at_part("round_to"))
 }
 
 fn floats(x: &Value, dtype: DType, digits: i64) -> Result<Value> {

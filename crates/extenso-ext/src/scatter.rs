@@ -54,7 +54,7 @@ unsorted! {
 pub fn unsorted_segment_join(x: &Value, segments: &Value, count: i64, separator: &str) -> Result<Value> {
     by_segment(x, segments, count)
         .and_then(|(values, rows)| ops::segment_join(values, rows, separator))
-        .map_err(|e| e.at("unsorted_segment_join"))
+        .map_err(|e| e.at_part("unsorted_segment_join"))
 }
 
 fn sum(values: &Value, rows: &RowPartition) -> Result<Value> {
@@ -86,7 +86,7 @@ fn min(values: &Value, rows: &RowPartition) -> Result<Value> {
 pub fn segment_mean(values: &Value, rows: &RowPartition) -> Result<Value> {
     RaggedTensor::from_partition(values.clone(), rows.clone())
         .and_then(|rows| mean(&rows.into_value(), 1, false))
-        .map_err(|e| e.at("segment_mean"))
+        .map_err(|e| e.at_part("segment_mean"))
 }
 
 /// The elements in the order of their segments, and the segments as rows.
@@ -99,6 +99,14 @@ fn by_segment(x: &Value, segments: &Value, count: i64) -> Result<(Value, RowPart
         return Err(Error::shape(format!("they have {} axes", rank(&numbers)?)).at("segments").wanted("a vector"));
     }
     let numbers = beside(numbers, x).map_err(|e| e.at("segments"))?;
+    let wanted = format!("numbers of segments, from 0, of which there are {count}");
+    let known = numbers.tensor()?.as_slice::<i64>();
+    if let Some((at, number)) = known.ok().and_then(|known| known.iter().enumerate().find(|(_, number)| **number < 0)) {
+        return Err(Error::index(format!("segment {number} stands at [{at}]")).at("segments").wanted(wanted));
+    }
+    let within = ops::greater_equal(&numbers, 0)?;
+    let numbers =
+        ops::check_all(numbers, within, "a segment is negative".to_string(), wanted).map_err(|e| e.at("segments"))?;
     let order = ops::argsort(&numbers, 0, false)?;
     let rows =
         ops::partition_from_rowids(ops::take(&numbers, &order, 0)?, Some(vec![count])).map_err(|e| e.at("segments"))?;
@@ -143,7 +151,7 @@ pub fn scatter_nd(indices: &Value, updates: &Value, shape: &[i64]) -> Result<Val
         let sums = ops::scatter_add_like(at.flat_updates(updates, &zeros)?, &at.flat, at.flattened(&zeros)?)?;
         ops::reshape_like(sums, zeros)
     };
-    scattered().map_err(|e| e.at("scatter_nd"))
+    scattered().map_err(|e| e.at_part("scatter_nd"))
 }
 
 /// `x` with `updates` added at positions along its first axes; TensorFlow's `tensor_scatter_nd_add`.
@@ -162,7 +170,7 @@ pub fn scatter_nd_add(x: &Value, indices: &Value, updates: &Value) -> Result<Val
         let sums = ops::scatter_add_like(at.flat_updates(updates, x)?, &at.flat, at.flattened(x)?)?;
         ops::add(x, ops::reshape_like(sums, x)?)
     };
-    added().map_err(|e| e.at("scatter_nd_add"))
+    added().map_err(|e| e.at_part("scatter_nd_add"))
 }
 
 /// `x` with `updates` in the place of what is at positions along its first axes; TensorFlow's `tensor_scatter_nd_update`.
@@ -188,7 +196,7 @@ pub fn scatter_nd_update(x: &Value, indices: &Value, updates: &Value) -> Result<
         let from = ops::where_(ops::greater_equal(&last, 0)?, ops::add(&last, count)?, own)?;
         ops::reshape_like(ops::take(ops::concat(vec![flat, updates], 0)?, from, 0)?, x)
     };
-    updated().map_err(|e| e.at("scatter_nd_update"))
+    updated().map_err(|e| e.at_part("scatter_nd_update"))
 }
 
 /// Positions along the first axes of a tensor.

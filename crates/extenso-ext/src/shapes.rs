@@ -29,7 +29,7 @@ pub fn shape(x: &Value) -> Result<Value> {
         }
         ops::concat((0..rank).map(|axis| size_along(x, axis)).collect::<Result<Vec<Value>>>()?, 0)
     };
-    sizes().map_err(|e: Error| e.at("shape"))
+    sizes().map_err(|e: Error| e.at_part("shape"))
 }
 
 /// The size of an axis, as a vector of one.
@@ -63,7 +63,7 @@ pub fn size(x: &Value) -> Result<Value> {
         return size(&masked.values_there()?);
     }
     match shape(x)? {
-        sizes if rank(x).map_err(|e| e.at("size"))? > 0 => ops::prod(sizes, 0, false),
+        sizes if rank(x).map_err(|e| e.at_part("size"))? > 0 => ops::prod(sizes, 0, false),
         _ => Ok(Tensor::scalar(1_i64).into()),
     }
 }
@@ -88,7 +88,7 @@ pub fn gather_nd(x: &Value, indices: &Value) -> Result<Value> {
             let found = gather_nd(x, rows.values())?;
             Ok(rows.with_values(found)?.into_value())
         }),
-        None => gathered(x, indices).map_err(|e| e.at("gather_nd")),
+        None => gathered(x, indices).map_err(|e| e.at_part("gather_nd")),
     }
 }
 

@@ -24,7 +24,7 @@ pub fn string_split(x: &Value, sep: Option<&str>, maxsplit: i64) -> Result<Value
     let sep = sep.map(str::to_string);
     let pieces =
         |x: &Value| Ok((ops::split_values(x, sep.clone(), maxsplit)?, ops::split_partition(x, sep.clone(), maxsplit)?));
-    deeper(x, &pieces).map_err(|e| e.at("string_split"))
+    deeper(x, &pieces).map_err(|e| e.at_part("string_split"))
 }
 
 /// The characters of each string, in one more axis: strings of one Unicode code point each.
@@ -32,7 +32,7 @@ pub fn string_split(x: &Value, sep: Option<&str>, maxsplit: i64) -> Result<Value
 /// A vector gives a ragged tensor, a scalar a vector; missing strings stay missing. Errors: no strings.
 pub fn string_characters(x: &Value) -> Result<Value> {
     let pieces = |x: &Value| Ok((ops::character_values(x)?, of_characters(x)?));
-    deeper(x, &pieces).map_err(|e| e.at("string_characters"))
+    deeper(x, &pieces).map_err(|e| e.at_part("string_characters"))
 }
 
 /// The partition that makes a row of the characters of each string of a vector.
@@ -112,7 +112,7 @@ pub fn string_ngrams(x: &Value, widths: &[i64], separator: &str, pads: Option<&N
             _ => ops::concat(grams, -1),
         }
     };
-    all().map_err(|e| e.at("string_ngrams"))
+    all().map_err(|e| e.at_part("string_ngrams"))
 }
 
 /// The innermost rows with texts around them, as often as n-grams want.

@@ -28,7 +28,7 @@ pub fn string_rsplit(x: &Value, sep: Option<&str>, maxsplit: i64) -> Result<Valu
     let pieces = |x: &Value| {
         Ok((ops::rsplit_values(x, sep.clone(), maxsplit)?, ops::rsplit_partition(x, sep.clone(), maxsplit)?))
     };
-    deeper(x, &pieces).map_err(|e| e.at("string_rsplit"))
+    deeper(x, &pieces).map_err(|e| e.at_part("string_rsplit"))
 }
 
 /// The pieces of each string between the matches of `pattern`, in one more axis; at most `maxsplit` splits unless that is negative.
@@ -46,7 +46,7 @@ pub fn regex_split(x: &Value, pattern: &str, maxsplit: i64) -> Result<Value> {
     let pieces = |x: &Value| {
         Ok((ops::regex_split_values(x, pattern, maxsplit)?, ops::regex_split_partition(x, pattern, maxsplit)?))
     };
-    deeper(x, &pieces).map_err(|e| e.at("regex_split"))
+    deeper(x, &pieces).map_err(|e| e.at_part("regex_split"))
 }
 
 /// What a group of `pattern` matches, in all matches in each string, in one more axis; group 0 is the whole match.
@@ -63,7 +63,7 @@ pub fn regex_split(x: &Value, pattern: &str, maxsplit: i64) -> Result<Value> {
 pub fn regex_find_all(x: &Value, pattern: &str, group: i64) -> Result<Value> {
     let rows = |x: &Value| ops::partition_from_lengths(ops::regex_count(x, pattern)?);
     let found = |x: &Value| Ok((ops::regex_find_values(x, pattern, group)?, rows(x)?));
-    deeper(x, &found).map_err(|e| e.at("regex_find_all"))
+    deeper(x, &found).map_err(|e| e.at_part("regex_find_all"))
 }
 
 /// The strings of each innermost row that are not empty.
@@ -76,7 +76,7 @@ pub fn regex_find_all(x: &Value, pattern: &str, group: i64) -> Result<Value> {
 /// assert_eq!(extenso_ext::to_literal(&extenso_ext::drop_empty(&x).unwrap()).unwrap().to_string(), r#"[["a"], []]"#);
 /// ```
 pub fn drop_empty(x: &Value) -> Result<Value> {
-    kept(x).map_err(|e| e.at("drop_empty"))
+    kept(x).map_err(|e| e.at_part("drop_empty"))
 }
 
 fn kept(x: &Value) -> Result<Value> {
@@ -117,14 +117,14 @@ fn kept(x: &Value) -> Result<Value> {
 /// assert_eq!(extenso_ext::to_literal(&found).unwrap().to_string(), shown);
 /// ```
 pub fn regex_groups(x: &Value, pattern: &str) -> Result<Value> {
-    let names = ops::group_names(pattern).map_err(|e| e.at("regex_groups"))?;
+    let names = ops::group_names(pattern).map_err(|e| e.at_part("regex_groups"))?;
     if names.is_empty() {
         return Err(Error::value("the pattern has no group")
             .wanted("a group in brackets for each field")
             .hint("`regex_extract(x, pattern, group=0)` gives the whole match.")
             .at("regex_groups"));
     }
-    records(x, pattern, &names).map_err(|e| e.at("regex_groups"))
+    records(x, pattern, &names).map_err(|e| e.at_part("regex_groups"))
 }
 
 fn records(x: &Value, pattern: &str, names: &[String]) -> Result<Value> {

@@ -19,7 +19,7 @@ use extenso_types::{Error, Result};
 /// ```
 pub fn unicode_decode(x: &Value) -> Result<Value> {
     let pieces = |x: &Value| Ok((ops::code_point_values(x)?, of_characters(x)?));
-    deeper(x, &pieces).map_err(|e| e.at("unicode_decode"))
+    deeper(x, &pieces).map_err(|e| e.at_part("unicode_decode"))
 }
 
 /// The code points of each string's characters, as of [`unicode_decode`], and where each begins in the string, in bytes, as i64.
@@ -35,7 +35,7 @@ pub fn unicode_decode(x: &Value) -> Result<Value> {
 /// ```
 pub fn unicode_decode_with_offsets(x: &Value) -> Result<(Value, Value)> {
     let both = || Ok((unicode_decode(x)?, starts(x)?));
-    both().map_err(|e: Error| e.at("unicode_decode_with_offsets"))
+    both().map_err(|e: Error| e.at_part("unicode_decode_with_offsets"))
 }
 
 /// Where each character begins in its string.
@@ -56,7 +56,7 @@ fn starts(x: &Value) -> Result<Value> {
 /// ```
 pub fn unicode_split_with_offsets(x: &Value) -> Result<(Value, Value)> {
     let both = || Ok((string_characters(x)?, starts(x)?));
-    both().map_err(|e: Error| e.at("unicode_split_with_offsets"))
+    both().map_err(|e: Error| e.at_part("unicode_split_with_offsets"))
 }
 
 /// The string of each innermost row of code points: one axis less.
@@ -70,5 +70,5 @@ pub fn unicode_split_with_offsets(x: &Value) -> Result<(Value, Value)> {
 /// ```
 pub fn unicode_encode(x: &Value, errors: &str) -> Result<Value> {
     let text = |points: &Value, _: Option<&Value>, rows: &RowPartition| ops::segment_characters(points, rows, errors);
-    by_rows(x, None, &text).map_err(|e| e.at("unicode_encode"))
+    by_rows(x, None, &text).map_err(|e| e.at_part("unicode_encode"))
 }

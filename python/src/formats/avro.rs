@@ -46,7 +46,7 @@ fn read_avro<'py>(
     };
     let of_file = |file| extenso_formats::read_avro(BufReader::new(file), &options);
     let of_bytes = |bytes: &[u8]| extenso_formats::read_avro(bytes, &options);
-    let rows = with_file_or_bytes(py, Source::of(source)?, of_file, of_bytes)?;
+    let rows = with_file_or_bytes(py, Source::of(source)?, "read_avro", of_file, of_bytes)?;
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
 

@@ -33,7 +33,7 @@ fn delimiter_of(file: Option<&Bound<'_, PyAny>>, py: Python<'_>, delimiter: Opti
 ///
 /// The source is bytes, a path or a file object, packed by gzip or zstd or not. Without `spec` it is inferred from all rows, or from the first `sample`:
 /// integers are i64 (u64 where they need it), other numbers f64, and a column in which cells are of two kinds is one of strings. An empty cell is missing,
-/// or an empty string in a column of strings. With `paths` only these columns are read. A row that does not fit raises, with its number, byte, path
+/// or an empty string in a column of strings; in one that may be missing by the spec, an empty string is quotes around nothing. With `paths` only these columns are read. A row that does not fit raises, with its number, byte, path
 /// and column; `on_error` is that of `read_json`. Between cells stands the `delimiter`: by default a tab in a file `.tsv`, and a comma elsewhere.
 ///
 /// >>> import extenso as ex
@@ -58,13 +58,13 @@ fn read_csv<'py>(
         delimiter: delimiter_of(Some(source), py, delimiter)?,
         on_error: policy(py, on_error)?,
     };
-    let rows = with_bytes(source, |bytes| csv::read_csv(bytes, &options))?;
+    let rows = with_bytes(source, "read_csv", |bytes| csv::read_csv(bytes, &options))?;
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
 
 /// Writes records, or a dict of values, as a table: a row of names, then a row for each item of the outer axis.
 ///
-/// A nested field has its path as name. What is missing is an empty cell, and lists are refused, since CSV has none. The `delimiter` is that of `read_csv`. The target is a path, where the file appears whole
+/// A nested field has its path as name. What is missing is an empty cell, an empty string that might be is one in quotes, and lists are refused, since CSV has none. The `delimiter` is that of `read_csv`. The target is a path, where the file appears whole
 /// or not at all, or a file object that is open for bytes; without it, the bytes are returned.
 ///
 /// >>> import extenso as ex

@@ -180,7 +180,7 @@ fn infer_spec<'py>(
     };
     let options = JsonOptions { items: Some(items.parse().map_err(|e: Error| raised(py, e.at("items")))?), ..options };
     let infer = |bytes: &[u8]| extenso_formats::infer_spec(bytes, &options);
-    spec::to_py(py, source::with_source_bytes(py, source, infer)?)
+    spec::to_py(py, source::with_source_bytes(py, source, "infer_spec", infer)?)
 }
 
 /// The records of lines of JSON, an array of records, or a list of dicts, as one value whose outer axis is the records.
@@ -233,7 +233,13 @@ fn read_json<'py>(
             let options = JsonOptions { items, ..options(py, spec, paths, sample, on_error)? };
             let options = of_objects(py, &source, options, usize::MAX)?;
             let of_bytes = |bytes: &[u8]| extenso_formats::read_json(bytes, &options);
-            source::with_file_or_bytes(py, source, |file| extenso_formats::read_json_file(file, &options), of_bytes)?
+            source::with_file_or_bytes(
+                py,
+                source,
+                "read_json",
+                |file| extenso_formats::read_json_file(file, &options),
+                of_bytes,
+            )?
         }
         Some(_) if items.is_some() => {
             let error = Error::value("a path to the records is given").wanted("lines or an array of messages");
@@ -241,7 +247,7 @@ fn read_json<'py>(
         }
         Some(message) => {
             let options = shaped.options(py, spec, paths, on_error)?;
-            with_bytes(source, |bytes| extenso_formats::read_proto_json(bytes, &message, &options))?
+            with_bytes(source, "read_json", |bytes| extenso_formats::read_proto_json(bytes, &message, &options))?
         }
     };
     with_report(value::to_py(py, rows.value)?, rows.bad, policy(py, on_error)?)

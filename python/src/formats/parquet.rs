@@ -3,7 +3,7 @@
 use super::blocks::next_of;
 use super::report::with_report;
 use super::rows::Lines;
-use super::source::Source;
+use super::source::{Source, of_source};
 use super::target::{batch_of, write_to};
 use super::{Paths, policy};
 use crate::arg;
@@ -222,8 +222,13 @@ fn read_parquet<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(read_parquet: paths, row_groups, on_error);
     let options = options(py, spec, paths, row_groups, prune, on_error)?;
+    let path = match Source::of(source) {
+        Ok(Source::Path(path)) => Some(path),
+        _ => None,
+    };
     let source = source_of(source)?;
-    let rows = py.detach(|| guarded(|| extenso_formats::read_parquet(&source, &options))).or_raise()?;
+    let read = || guarded(|| extenso_formats::read_parquet(&source, &options));
+    let rows = py.detach(|| read().map_err(|e| of_source(e, path.as_deref(), "read_parquet"))).or_raise()?;
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
 

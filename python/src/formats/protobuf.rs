@@ -115,10 +115,11 @@ fn remembered(kind: Kind, source: &[u8], make: impl FnOnce() -> Result<Schema>) 
 pub fn with_messages<T: Send>(
     source: &Bound<'_, PyAny>,
     framing: Option<Framing>,
+    op: &str,
     f: impl Fn(Messages<'_>) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
     let py = source.py();
-    let read = |messages: Messages<'_>| py.detach(|| guarded(|| f(messages))).or_raise();
+    let read = |messages: Messages<'_>| py.detach(|| guarded(|| f(messages)).map_err(|e| e.at(op))).or_raise();
     if source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>() {
         let items: Vec<Bound<'_, PyAny>> = source.try_iter()?.collect::<PyResult<_>>()?;
         let list: Vec<&[u8]> =
@@ -136,7 +137,7 @@ pub fn with_messages<T: Send>(
     }
     let source = Source::of(source)?;
     let framing = framing.or_else(|| named(&source));
-    with_source_bytes(py, source, |bytes| f(Messages::of_file(&unpack(bytes)?, framing)))
+    with_source_bytes(py, source, op, |bytes| f(Messages::of_file(&unpack(bytes)?, framing)))
 }
 
 /// The framing that the name of a file says; its first bytes tell the other.
@@ -296,7 +297,7 @@ fn read_proto<'py>(
     let options = shaped.options(py, spec, paths, on_error)?;
     let (message, framing) = (message_of(descriptor, message)?, framing.map(|name| framing_of(py, name)).transpose()?);
     let read = |messages: Messages<'_>| extenso_formats::read_proto(messages, &message, &options);
-    let rows = with_messages(source, framing, read)?;
+    let rows = with_messages(source, framing, "read_proto", read)?;
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
 
@@ -397,7 +398,8 @@ fn read_examples<'py>(
     }
     let options = example_options(py, spec, paths, sequence, on_error)?;
     let framing = framing.map(|name| framing_of(py, name)).transpose()?;
-    let rows = with_messages(source, framing, |messages| extenso_formats::read_examples(messages, &options))?;
+    let rows =
+        with_messages(source, framing, "read_examples", |messages| extenso_formats::read_examples(messages, &options))?;
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
 }
 

@@ -2,7 +2,7 @@
 
 use super::parquet::{Told, told};
 use super::report::PyBadRows;
-use super::source::{PyHeld, Source, chunk, is_once, opened};
+use super::source::{PyHeld, Source, chunk, is_once, of_source, opened};
 use super::target::{PyTarget, path_of};
 use super::watch::Watchers;
 use super::{framing_of, message_of, of_objects, policy, with_bytes, with_messages, with_report};
@@ -241,7 +241,9 @@ impl<'a, 'py> Run<'a, 'py> {
         let Run { function, source, options, .. } = self;
         if let Some(content) = options.content.as_ref() {
             if is_list(source) {
-                return with_messages(source, None, |list| run_messages(function, list, content, options.on_error));
+                return with_messages(source, None, "run", |list| {
+                    run_messages(function, list, content, options.on_error)
+                });
             }
             return self.whole(source);
         }
@@ -268,7 +270,7 @@ impl<'a, 'py> Run<'a, 'py> {
             Source::Path(path) => self.options.named(&path),
             Source::Bytes(_) | Source::Text(_) | Source::Rows(_) | Source::File(_) => self.options.clone(),
         };
-        with_bytes(source, |bytes| run_bytes(self.function, bytes, &options))
+        with_bytes(source, "run", |bytes| run_bytes(self.function, bytes, &options))
     }
 
     /// Runs block by block into a file; gives the bad rows where the policy leaves some.
@@ -281,7 +283,7 @@ impl<'a, 'py> Run<'a, 'py> {
         };
         let bad = if options.content.is_some() && is_list(&source) {
             let once = Mutex::new(Some((target, watchers)));
-            with_messages(&source, None, |list| {
+            with_messages(&source, None, "run", |list| {
                 let held = once.lock().ok().and_then(|mut held| held.take());
                 let (target, watchers) = held.ok_or_else(|| Error::internal("messages are read twice"))?;
                 into_file(function, open_messages(function, list, &options)?, target, sink, watchers)
@@ -297,6 +299,10 @@ impl<'a, 'py> Run<'a, 'py> {
         } else {
             let (source, size) = opening(Source::of(&source)?)?;
             let watchers = watchers.of_size(size);
+            let path = match &source {
+                Opening::Path(path) => Some(path.clone()),
+                Opening::Reader(_) => None,
+            };
             let run = || {
                 let source: Box<dyn Blocks> = match source {
                     Opening::Path(path) => open_file(function, &path, &options)?,
@@ -304,7 +310,7 @@ impl<'a, 'py> Run<'a, 'py> {
                 };
                 into_file(function, source, target, sink, watchers)
             };
-            py.detach(|| guarded(run)).or_raise()?
+            py.detach(|| guarded(run).map_err(|e| of_source(e, path.as_deref(), "run"))).or_raise()?
         };
         match options.on_error {
             OnError::Raise => Ok(py.None().into_bound(py)),

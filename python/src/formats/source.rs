@@ -63,15 +63,30 @@ impl<'py> Source<'py> {
     }
 }
 
-/// Calls `f` with all bytes of a source, while other Python threads run.
-pub fn with_bytes<T: Send>(source: &Bound<'_, PyAny>, f: impl Fn(&[u8]) -> Result<T> + Send + Sync) -> PyResult<T> {
-    with_source_bytes(source.py(), Source::of(source)?, f)
+/// The error of reading a source, with the file that it is and the function that was called.
+pub fn of_source(error: Error, path: Option<&Path>, op: &str) -> Error {
+    match path {
+        // What the operating system refuses names the file already.
+        Some(path) if !error.is_io() => error.at(path.display().to_string()).at(op),
+        Some(_) => error,
+        None => error.at(op),
+    }
+}
+
+/// Calls `f` with all bytes of a source, while other Python threads run. Errors name `op`, and the file that the source is the path of.
+pub fn with_bytes<T: Send>(
+    source: &Bound<'_, PyAny>,
+    op: &str,
+    f: impl Fn(&[u8]) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
+    with_source_bytes(source.py(), Source::of(source)?, op, f)
 }
 
 /// As [`with_bytes`], of a source that was recognised.
 pub fn with_source_bytes<T: Send>(
     py: Python<'_>,
     source: Source<'_>,
+    op: &str,
     f: impl Fn(&[u8]) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
     let of_file = |mut file: File| {
@@ -79,23 +94,24 @@ pub fn with_source_bytes<T: Send>(
         file.read_to_end(&mut bytes)?;
         f(&bytes)
     };
-    with_file_or_bytes(py, source, of_file, &f)
+    with_file_or_bytes(py, source, op, of_file, &f)
 }
 
 /// Calls `of_file` with the file that a source is the path of, or `of_bytes` with all its bytes, while other Python threads run.
 pub fn with_file_or_bytes<T: Send>(
     py: Python<'_>,
     source: Source<'_>,
+    op: &str,
     of_file: impl Fn(File) -> Result<T> + Send + Sync,
     of_bytes: impl Fn(&[u8]) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
-    let run = |bytes: &[u8]| py.detach(|| guarded(|| of_bytes(bytes))).or_raise();
+    let run = |bytes: &[u8]| py.detach(|| guarded(|| of_bytes(bytes)).map_err(|e| e.at(op))).or_raise();
     match source {
         Source::Bytes(bytes) => run(bytes.as_bytes()),
         Source::Text(text) | Source::Rows(Lines { text, .. }) => run(&text),
         Source::Path(path) => {
             let read = || of_file(opened(&path)?);
-            py.detach(|| guarded(read)).or_raise()
+            py.detach(|| guarded(read).map_err(|e| of_source(e, Some(&path), op))).or_raise()
         }
         Source::File(file) => run(&chunk(&file.call_method0("read")?)?),
     }

@@ -166,7 +166,7 @@ fn not_above_zero(x: &Arg) -> Result<Value> {
 pub fn elu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
     let x = x.into();
     let below = not_above_zero(&x).and_then(expm1).and_then(|y| multiply(y, alpha));
-    below.and_then(|below| where_(greater(&x, 0)?, &x, below)).map_err(|e| e.at("elu"))
+    below.and_then(|below| where_(greater(&x, 0)?, &x, below)).map_err(|e| e.at_part("elu"))
 }
 
 /// The continuously differentiable exponential linear unit: `x` above zero, `alpha (exp(x / alpha) - 1)` below.
@@ -180,7 +180,7 @@ pub fn elu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
 pub fn celu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
     let x = x.into();
     let below = not_above_zero(&x).and_then(|x| multiply(expm1(divide(x, alpha)?)?, alpha));
-    below.and_then(|below| where_(greater(&x, 0)?, &x, below)).map_err(|e| e.at("celu"))
+    below.and_then(|below| where_(greater(&x, 0)?, &x, below)).map_err(|e| e.at_part("celu"))
 }
 
 /// `x` above zero, `slope x` below.
@@ -192,7 +192,7 @@ pub fn celu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
 /// assert_eq!(ops::leaky_relu(Tensor::from_vec(vec![2.0, -2.0]), 0.5).unwrap().to_string(), "[2.0, -1.0]");
 /// ```
 pub fn leaky_relu(x: impl Into<Arg>, slope: f64) -> Result<Value> {
-    rectified(x.into(), slope.into()).map_err(|e| e.at("leaky_relu"))
+    rectified(x.into(), slope.into()).map_err(|e| e.at_part("leaky_relu"))
 }
 
 /// `x` above zero, `slope x` below; `slope` broadcasts and is learned, say one number for each channel (He et al., 2015).
@@ -205,7 +205,7 @@ pub fn leaky_relu(x: impl Into<Arg>, slope: f64) -> Result<Value> {
 /// assert_eq!(ops::prelu(x, slope).unwrap().to_string(), "[2.0, -0.5]");
 /// ```
 pub fn prelu(x: impl Into<Arg>, slope: impl Into<Arg>) -> Result<Value> {
-    rectified(x.into(), slope.into()).map_err(|e| e.at("prelu"))
+    rectified(x.into(), slope.into()).map_err(|e| e.at_part("prelu"))
 }
 
 fn rectified(x: Arg, slope: Arg) -> Result<Value> {
@@ -222,5 +222,5 @@ fn rectified(x: Arg, slope: Arg) -> Result<Value> {
 /// ```
 pub fn glu(x: impl Into<Arg>, axis: i64) -> Result<Value> {
     let halves = split(x, Sections::Equal(2), axis);
-    halves.and_then(|halves| multiply(&halves[0], sigmoid(&halves[1])?)).map_err(|e| e.at("glu"))
+    halves.and_then(|halves| multiply(&halves[0], sigmoid(&halves[1])?)).map_err(|e| e.at_part("glu"))
 }

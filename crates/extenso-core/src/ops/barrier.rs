@@ -34,7 +34,7 @@ pub fn stop_gradient(x: &Value) -> Result<Value> {
         let stopped: Result<Vec<Value>> = leaves.into_iter().map(of_leaf).collect();
         pack(&x.spec()?, &mut stopped?.into_iter(), Provenance::Trusted)
     };
-    stopped().map_err(|e| e.at("stop_gradient"))
+    stopped().map_err(|e| e.at_part("stop_gradient"))
 }
 
 fn of_leaf(leaf: Value) -> Result<Value> {

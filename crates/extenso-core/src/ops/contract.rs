@@ -4,7 +4,10 @@
 //! needs are summed by `matmul`, with the labels that stay as its batch; a label that one factor alone has and nothing needs is summed
 //! before. Where nothing is summed the factors broadcast against each other.
 
-use super::{expand_dims_at, matmul, multiply, reshape, squeeze, sum, take, transpose};
+use super::{
+    check_equal, equal, expand_dims, expand_dims_at, indices_along, less, logical_or, matmul, multiply, ones_like,
+    reshape, reshape_like, squeeze, sum, take, transpose, where_,
+};
 use crate::attrs::Axes;
 use crate::tensor::Tensor;
 use crate::value::Value;
@@ -100,7 +103,10 @@ pub(super) fn diagonal_of(value: &Value, offset: i64, first: usize, second: usiz
     let others: Vec<usize> = (0..dims.len()).filter(|axis| ![first, second].contains(axis)).collect();
     let order: Vec<i64> = others.iter().chain([&first, &second]).map(|&axis| int(axis)).collect();
     let (Some(rows), Some(columns)) = (dims[first].known(), dims[second].known()) else {
-        return Err(Error::shape("the size of a diagonal is not known while tracing").wanted("known sizes"));
+        if offset != 0 {
+            return Err(Error::shape("the size of a diagonal is not known while tracing").wanted("known sizes"));
+        }
+        return main_diagonal(&transpose(value, Some(order))?);
     };
     let (rows, columns) = (int(rows), int(columns));
     let flat = reshaped(
@@ -113,6 +119,15 @@ pub(super) fn diagonal_of(value: &Value, offset: i64, first: usize, second: usiz
         if offset < 0 { rows.saturating_add(offset).min(columns) } else { columns.saturating_sub(offset).min(rows) };
     let places: Vec<i64> = (0..count.max(0)).map(|i| start + i * (columns + 1)).collect();
     take(flat, Tensor::from_vec(places), -1)
+}
+
+/// The elements at equal positions of the last two axes, of one size that only data can tell.
+fn main_diagonal(value: &Value) -> Result<Value> {
+    let (rows, columns) = (indices_along(value, -2)?, indices_along(value, -1)?);
+    let count = |places: &Value| sum(ones_like(places)?, 0, false);
+    let rows = check_equal(&rows, count(&rows)?, count(&columns)?, "the sizes of a diagonal")?;
+    let on_it = equal(expand_dims(rows, -1)?, columns)?;
+    sum_in_dtype(&where_(on_it, value, 0)?, vec![-1])
 }
 
 /// The value under these sizes and `last` behind them; one of them may be unknown.
@@ -305,13 +320,27 @@ fn batches(x: &Labelled, y: &Labelled, roles: &Roles) -> Result<Value> {
 }
 
 /// With the last `count` axes joined.
-///
-/// Errors: several sizes are not known while tracing.
 fn merged(value: Value, count: usize) -> Result<Value> {
     if count == 1 {
         return Ok(value);
     }
     let dims = sizes(&value)?;
     let (outer, inner) = dims.split_at(dims.len() - count);
-    reshaped(&value, outer.iter().copied(), &[joined(inner)])
+    let unknown = outer.iter().filter(|dim| dim.known().is_none()).count() + usize::from(joined(inner) < 0);
+    if unknown < 2 {
+        return reshaped(&value, outer.iter().copied(), &[joined(inner)]);
+    }
+    // Sizes that only data can tell are those of a value which has them, of one bit for each element.
+    let bits = |axes: std::ops::Range<usize>| {
+        axes.map(|axis| less(indices_along(&value, int(axis))?, 0))
+            .reduce(|before, bits| logical_or(expand_dims(before?, -1)?, bits?))
+            .transpose()
+    };
+    let one = bits(outer.len()..dims.len())?.map(|inside| reshape(inside, vec![-1]));
+    let one = one.ok_or_else(|| Error::internal("no axes are joined"))??;
+    let like = match bits(0..outer.len())? {
+        Some(outside) => logical_or(expand_dims(outside, -1)?, one)?,
+        None => one,
+    };
+    reshape_like(value, like)
 }

@@ -66,7 +66,7 @@ impl Default for Windows {
 /// assert_eq!(ops::conv1d(x, weights, ops::Windows::default(), 1).unwrap().to_string(), "[[1.0], [2.0]]");
 /// ```
 pub fn conv1d(x: impl Into<Arg>, weights: impl Into<Arg>, windows: Windows, groups: i64) -> Result<Value> {
-    convolved(&x.into(), &weights.into(), windows, groups).map_err(|e| e.at("conv1d"))
+    convolved(&x.into(), &weights.into(), windows, groups).map_err(|e| e.at_part("conv1d"))
 }
 
 fn convolved(x: &Arg, weights: &Arg, windows: Windows, groups: i64) -> Result<Value> {
@@ -193,7 +193,7 @@ fn places(x: &Value, width: usize, windows: Windows) -> impl Iterator<Item = Res
 /// ```
 pub fn max_pool1d(x: impl Into<Arg>, width: i64, stride: Option<i64>, padding: Padding) -> Result<Value> {
     let largest = |x: Arg| pooled(x.value()?, f64::NEG_INFINITY, width, stride, padding, |x, y| maximum(x, y));
-    largest(x.into()).map_err(|e| e.at("max_pool1d"))
+    largest(x.into()).map_err(|e| e.at_part("max_pool1d"))
 }
 
 /// The mean of each window, channel by channel, over the places that lie in the sequence.
@@ -219,7 +219,7 @@ pub fn avg_pool1d(x: impl Into<Arg>, width: i64, stride: Option<i64>, padding: P
             }
         })
     };
-    mean(x.into()).map_err(|e| e.at("avg_pool1d"))
+    mean(x.into()).map_err(|e| e.at_part("avg_pool1d"))
 }
 
 /// What is at the places of each window, folded place by place: only one of them is there at a time.

@@ -56,7 +56,7 @@ pub fn bincount(x: impl Into<Arg>, weights: Option<Value>, minlength: i64) -> Re
         let zeros = cast(zeros_like(counts)?, dtype_of(&weights)?)?;
         scatter_add_like(reshape(weights, vec![-1_i64])?, reshape(whole(x)?, vec![-1_i64])?, zeros)
     };
-    x.value().and_then(summed).map_err(|e| e.at("bincount"))
+    x.value().and_then(summed).map_err(|e| e.at_part("bincount"))
 }
 
 fn minlength(attrs: &dyn AttrSet) -> Result<usize> {

@@ -33,7 +33,7 @@ pub fn full(shape: impl Into<Vec<i64>>, value: impl Into<Arg>, dtype: Option<DTy
         }
         broadcast_to(one, shape)
     };
-    filled(shape.into(), value.into()).map_err(|e| e.at("full"))
+    filled(shape.into(), value.into()).map_err(|e| e.at_part("full"))
 }
 
 /// Zeros of a shape and dtype; false for booleans.
@@ -46,7 +46,7 @@ pub fn full(shape: impl Into<Vec<i64>>, value: impl Into<Arg>, dtype: Option<DTy
 /// assert_eq!(ops::zeros(vec![2], DType::F32).unwrap().to_string(), "[0.0, 0.0]");
 /// ```
 pub fn zeros(shape: impl Into<Vec<i64>>, dtype: DType) -> Result<Value> {
-    number(0, dtype).and_then(|zero| broadcast_to(zero, shape)).map_err(|e| e.at("zeros"))
+    number(0, dtype).and_then(|zero| broadcast_to(zero, shape)).map_err(|e| e.at_part("zeros"))
 }
 
 /// Ones of a shape and dtype; true for booleans.
@@ -59,7 +59,7 @@ pub fn zeros(shape: impl Into<Vec<i64>>, dtype: DType) -> Result<Value> {
 /// assert_eq!(ops::ones(vec![2], DType::I8).unwrap().to_string(), "[1, 1]");
 /// ```
 pub fn ones(shape: impl Into<Vec<i64>>, dtype: DType) -> Result<Value> {
-    number(1, dtype).and_then(|one| broadcast_to(one, shape)).map_err(|e| e.at("ones"))
+    number(1, dtype).and_then(|one| broadcast_to(one, shape)).map_err(|e| e.at_part("ones"))
 }
 
 fn number(value: i64, dtype: DType) -> Result<Value> {
@@ -87,7 +87,7 @@ pub fn arange(start: Scalar, stop: Scalar, step: Scalar, dtype: Option<DType>) -
         }
         _ => float_range(float(&start)?, float(&stop)?, float(&step)?),
     };
-    values.and_then(|values| in_dtype(values, dtype)).map_err(|e| e.at("arange"))
+    values.and_then(|values| in_dtype(values, dtype)).map_err(|e| e.at_part("arange"))
 }
 
 fn float(scalar: &Scalar) -> Result<f64> {
@@ -219,7 +219,7 @@ pub fn linspace(start: f64, stop: f64, num: i64, endpoint: bool, dtype: Option<D
         true => super::floor(values)?.tensor().cloned(),
         false => Ok(values),
     };
-    values.and_then(whole).and_then(|values| in_dtype(values, dtype)).map_err(|e| e.at("linspace"))
+    values.and_then(whole).and_then(|values| in_dtype(values, dtype)).map_err(|e| e.at_part("linspace"))
 }
 
 fn count_of(name: &str, count: i64) -> Result<usize> {
@@ -245,7 +245,7 @@ pub fn eye(rows: i64, columns: i64, diagonal: i64, dtype: DType) -> Result<Value
         let ones = equal(expand_dims(add(up_to(rows)?, diagonal)?, 1)?, up_to(columns)?)?;
         cast(ones, dtype)
     };
-    matrix().map_err(|e| e.at("eye"))
+    matrix().map_err(|e| e.at_part("eye"))
 }
 
 fn up_to(count: i64) -> Result<Value> {
@@ -274,7 +274,7 @@ pub fn sequence_mask(lengths: impl Into<Arg>, width: Option<i64>) -> Result<Valu
         };
         less(places, expand_dims(lengths, -1)?)
     };
-    mask(lengths.into()).map_err(|e| e.at("sequence_mask"))
+    mask(lengths.into()).map_err(|e| e.at_part("sequence_mask"))
 }
 
 /// Integers as i64; those above its largest are its largest, which no position or length reaches.
@@ -315,5 +315,5 @@ pub fn one_hot(indices: impl Into<Arg>, depth: i64, dtype: DType) -> Result<Valu
         let rows = expand_dims(whole(indices).map_err(|e| e.at("indices"))?, -1)?;
         cast(equal(rows, up_to(depth)?)?, dtype)
     };
-    rows(indices.into()).map_err(|e| e.at("one_hot"))
+    rows(indices.into()).map_err(|e| e.at_part("one_hot"))
 }

@@ -24,7 +24,7 @@ use extenso_types::{Error, Result};
 /// ```
 pub fn einsum<A: Into<Arg>>(subscripts: &str, operands: impl IntoIterator<Item = A>) -> Result<Value> {
     let operands: Vec<Arg> = operands.into_iter().map(Into::into).collect();
-    summed_product(subscripts, &operands).map_err(|e| e.at("einsum"))
+    summed_product(subscripts, &operands).map_err(|e| e.at_part("einsum"))
 }
 
 fn summed_product(subscripts: &str, operands: &[Arg]) -> Result<Value> {

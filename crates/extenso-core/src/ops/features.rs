@@ -233,7 +233,7 @@ fn run_vocabulary(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result
 /// assert_eq!(ops::digitize(x, Tensor::from_vec(vec![1.0, 2.0]), true).unwrap().to_string(), "[0, 0, 2]");
 /// ```
 pub fn digitize(x: impl Into<Arg>, bins: impl Into<Arg>, right: bool) -> Result<Value> {
-    bucketize(x, bins, if right { "left" } else { "right" }).map_err(|e| e.at("digitize"))
+    bucketize(x, bins, if right { "left" } else { "right" }).map_err(|e| e.at_part("digitize"))
 }
 
 /// `(x - mean) / deviation`, and zero where the deviation is zero; without them, those of all elements of `x`.
@@ -249,7 +249,7 @@ pub fn digitize(x: impl Into<Arg>, bins: impl Into<Arg>, right: bool) -> Result<
 /// assert_eq!(ops::z_score(x, Some(1.0.into()), Some(0.5.into())).unwrap().to_string(), "[0.0, 4.0]");
 /// ```
 pub fn z_score(x: impl Into<Arg>, mean: Option<Arg>, deviation: Option<Arg>) -> Result<Value> {
-    standard(&x.into(), mean, deviation).map_err(|e| e.at("z_score"))
+    standard(&x.into(), mean, deviation).map_err(|e| e.at_part("z_score"))
 }
 
 fn standard(x: &Arg, center: Option<Arg>, deviation: Option<Arg>) -> Result<Value> {
@@ -275,7 +275,7 @@ fn standard(x: &Arg, center: Option<Arg>, deviation: Option<Arg>) -> Result<Valu
 /// assert_eq!(ops::min_max_scale(x, Some(0.0.into()), Some(2.0.into())).unwrap().to_string(), "[0.5, 1.0, 2.5]");
 /// ```
 pub fn min_max_scale(x: impl Into<Arg>, low: Option<Arg>, high: Option<Arg>) -> Result<Value> {
-    between(&x.into(), low, high).map_err(|e| e.at("min_max_scale"))
+    between(&x.into(), low, high).map_err(|e| e.at_part("min_max_scale"))
 }
 
 fn between(x: &Arg, low: Option<Arg>, high: Option<Arg>) -> Result<Value> {

@@ -27,7 +27,7 @@ pub fn full_like(x: impl Into<Arg>, value: impl Into<Arg>, dtype: Option<DType>)
         };
         broadcast_like(one, x)
     };
-    x.into().value().and_then(|x| filled(x, value.into())).map_err(|e| e.at("full_like"))
+    x.into().value().and_then(|x| filled(x, value.into())).map_err(|e| e.at_part("full_like"))
 }
 
 /// The lower triangles of matrices: zero where the column is more than `k` right of the row.
@@ -39,7 +39,7 @@ pub fn full_like(x: impl Into<Arg>, value: impl Into<Arg>, dtype: Option<DType>)
 /// assert_eq!(ops::tril(Tensor::new(&[2, 2], &[1, 2, 3, 4]).unwrap(), 0).unwrap().to_string(), "[[1, 0], [3, 4]]");
 /// ```
 pub fn tril(x: impl Into<Arg>, k: i64) -> Result<Value> {
-    triangle(&x.into(), |right| less_equal(right, k)).map_err(|e| e.at("tril"))
+    triangle(&x.into(), |right| less_equal(right, k)).map_err(|e| e.at_part("tril"))
 }
 
 /// The upper triangles of matrices: zero where the column is less than `k` right of the row.
@@ -51,7 +51,7 @@ pub fn tril(x: impl Into<Arg>, k: i64) -> Result<Value> {
 /// assert_eq!(ops::triu(Tensor::new(&[2, 2], &[1, 2, 3, 4]).unwrap(), 0).unwrap().to_string(), "[[1, 2], [0, 4]]");
 /// ```
 pub fn triu(x: impl Into<Arg>, k: i64) -> Result<Value> {
-    triangle(&x.into(), |right| greater_equal(right, k)).map_err(|e| e.at("triu"))
+    triangle(&x.into(), |right| greater_equal(right, k)).map_err(|e| e.at_part("triu"))
 }
 
 /// The matrices with zeros but where a place, by how far it is right of the diagonal, is chosen.

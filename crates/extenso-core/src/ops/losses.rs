@@ -28,7 +28,7 @@ pub fn softmax_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>, axi
             negative(sum(multiply(labels, shares)?, axis, false)?)
         })
     };
-    loss(logits.into(), labels.into()).map_err(|e| e.at("softmax_cross_entropy"))
+    loss(logits.into(), labels.into()).map_err(|e| e.at_part("softmax_cross_entropy"))
 }
 
 /// The cross entropy between classes and the probabilities that `softmax` gives the logits along `axis`, which is left out.
@@ -54,7 +54,7 @@ pub fn sparse_softmax_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Ar
             negative(squeeze(chosen, vec![axis])?)
         })
     };
-    loss(logits.into(), labels.into()).map_err(|e| e.at("sparse_softmax_cross_entropy"))
+    loss(logits.into(), labels.into()).map_err(|e| e.at_part("sparse_softmax_cross_entropy"))
 }
 
 /// The cross entropy between the probabilities `labels` and those that `sigmoid` gives the logits, elementwise, without overflow.
@@ -73,7 +73,7 @@ pub fn sigmoid_cross_entropy(logits: impl Into<Arg>, labels: impl Into<Arg>) -> 
             subtract(softplus(x)?, multiply(x, labels)?)
         })
     };
-    loss(logits.into(), labels.into()).map_err(|e| e.at("sigmoid_cross_entropy"))
+    loss(logits.into(), labels.into()).map_err(|e| e.at_part("sigmoid_cross_entropy"))
 }
 
 /// Integers in f64, which their differences do not wrap in; anything else as it is.
@@ -102,7 +102,7 @@ pub fn mean_squared_error(
         let (predictions, targets) = (in_f64(&predictions)?, in_f64(&targets)?);
         in_f32(&[&predictions, &targets], |args| mean(square(subtract(&args[0], &args[1])?)?, axis, false))
     };
-    loss(predictions.into(), targets.into(), axis.into()).map_err(|e| e.at("mean_squared_error"))
+    loss(predictions.into(), targets.into(), axis.into()).map_err(|e| e.at_part("mean_squared_error"))
 }
 
 /// Half the squared difference where it is at most `delta`, beyond that `delta` times what is more than half of `delta` (Huber, 1964).
@@ -126,5 +126,5 @@ pub fn huber(predictions: impl Into<Arg>, targets: impl Into<Arg>, delta: f64) -
             where_(less_equal(size, delta)?, near, line)
         })
     };
-    loss(predictions.into(), targets.into()).map_err(|e| e.at("huber"))
+    loss(predictions.into(), targets.into()).map_err(|e| e.at_part("huber"))
 }

@@ -141,7 +141,7 @@ crate::ops! {
 /// assert_eq!(ops::clip(x, 0, 1).unwrap().to_string(), "[0.0, 0.5, 1.0]");
 /// ```
 pub fn clip(x: impl Into<Arg>, low: impl Into<Arg>, high: impl Into<Arg>) -> Result<Value> {
-    maximum(x, low).and_then(|raised| minimum(raised, high)).map_err(|e| e.at("clip"))
+    maximum(x, low).and_then(|raised| minimum(raised, high)).map_err(|e| e.at_part("clip"))
 }
 
 /// Whether each element of `x` is the one of `y`, or differs by `atol + rtol * abs(y)` at most; with broadcasting.
@@ -164,7 +164,7 @@ pub fn isclose(x: impl Into<Arg>, y: impl Into<Arg>, rtol: f64, atol: f64, equal
         let close = logical_or(equal(&x, &y)?, near)?;
         if equal_nan { logical_or(close, logical_and(isnan(x)?, isnan(y)?)?) } else { Ok(close) }
     };
-    close().map_err(|e| e.at("isclose"))
+    close().map_err(|e| e.at_part("isclose"))
 }
 
 /// The values, in f64 where they are no floats; numbers of the host language as they are.
@@ -199,7 +199,7 @@ pub fn nan_to_num(x: impl Into<Arg>, nan: f64, posinf: Option<f64>, neginf: Opti
         let ends = where_(equal(x, f64::INFINITY)?, posinf.unwrap_or(greatest), low)?;
         where_(isnan(x)?, nan, ends)
     };
-    x.into().value().and_then(finite).map_err(|e| e.at("nan_to_num"))
+    x.into().value().and_then(finite).map_err(|e| e.at_part("nan_to_num"))
 }
 
 /// Kernels of integers that fault at a position, from the fault of an operand and a formula; where the second operand is one for

@@ -73,7 +73,7 @@ pub fn layer_norm(
             scaled(divide(x, deviation)?, scaling, moving)
         })
     };
-    normalized(x.into(), axis.into()).map_err(|e| e.at("layer_norm"))
+    normalized(x.into(), axis.into()).map_err(|e| e.at_part("layer_norm"))
 }
 
 /// `x` divided by the root of the mean of its squares over `axis`; times `scale` (Zhang and Sennrich, 2019).
@@ -94,7 +94,7 @@ pub fn rms_norm(x: impl Into<Arg>, scale: Option<Arg>, axis: impl Into<Axes>, ep
             scaled(divide(&args[0], size)?, args.get(1), None)
         })
     };
-    normalized(x.into(), axis.into()).map_err(|e| e.at("rms_norm"))
+    normalized(x.into(), axis.into()).map_err(|e| e.at_part("rms_norm"))
 }
 
 /// `x` less `average`, divided by the root of `variance`; times `scale`, plus `bias`: vectors of one number for each position along
@@ -130,7 +130,7 @@ pub fn batch_norm(
             scaled(x, scale.as_ref().and(args.get(3)), bias.as_ref().and(args.last()))
         })
     };
-    normalized(x.into(), average.into(), variance.into()).map_err(|e| e.at("batch_norm"))
+    normalized(x.into(), average.into(), variance.into()).map_err(|e| e.at_part("batch_norm"))
 }
 
 /// A vector with axes of size 1 behind it, so that it lies along `axis`.
@@ -159,7 +159,7 @@ pub fn l2_normalize(x: impl Into<Arg>, axis: impl Into<Axes>, epsilon: f64) -> R
             divide(&args[0], sqrt(maximum(total, epsilon)?)?)
         })
     };
-    normalized(x.into(), axis.into()).map_err(|e| e.at("l2_normalize"))
+    normalized(x.into(), axis.into()).map_err(|e| e.at_part("l2_normalize"))
 }
 
 /// The cosine of the angle between vectors along `axis`, which is left out; a product of lengths counts as no less than `epsilon`.
@@ -182,5 +182,5 @@ pub fn cosine_similarity(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64, epsilo
             divide(sum(multiply(&args[0], &args[1])?, axis, false)?, lengths)
         })
     };
-    cosine(x.into(), y.into()).map_err(|e| e.at("cosine_similarity"))
+    cosine(x.into(), y.into()).map_err(|e| e.at_part("cosine_similarity"))
 }

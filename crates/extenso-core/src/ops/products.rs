@@ -40,7 +40,7 @@ impl From<i64> for DotAxes {
 /// assert_eq!(ops::tensordot(&x, &y, ops::DotAxes::Pairs(vec![0], vec![1])).unwrap().to_string(), "[5, 11]");
 /// ```
 pub fn tensordot(x: impl Into<Arg>, y: impl Into<Arg>, axes: impl Into<DotAxes>) -> Result<Value> {
-    dotted(&x.into(), &y.into(), axes.into()).map_err(|e| e.at("tensordot"))
+    dotted(&x.into(), &y.into(), axes.into()).map_err(|e| e.at_part("tensordot"))
 }
 
 fn dotted(x: &Arg, y: &Arg, axes: DotAxes) -> Result<Value> {
@@ -114,7 +114,7 @@ pub fn vecdot(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64) -> Result<Value> 
         let y = as_long(&x, y, axis)?;
         in_dtype_of(multiply(x, y)?, axis)
     };
-    dot(x.into(), y.into()).map_err(|e| e.at("vecdot"))
+    dot(x.into(), y.into()).map_err(|e| e.at_part("vecdot"))
 }
 
 /// `y`, if its vectors along `axis` are as long as those of `x`: of tensors, where a size of 1 would be stretched.
@@ -153,7 +153,7 @@ pub fn outer(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
         let (x, y) = (vector(x.value()?)?, vector(y.value()?)?);
         multiply(expand_dims(x, 1)?, expand_dims(y, 0)?)
     };
-    products(x.into(), y.into()).map_err(|e| e.at("outer"))
+    products(x.into(), y.into()).map_err(|e| e.at_part("outer"))
 }
 
 fn vector(x: &Value) -> Result<Value> {
@@ -175,7 +175,7 @@ pub fn inner(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
         let scalar = rank(x.value()?)? == 0 || rank(y.value()?)? == 0;
         if scalar { multiply(x, y) } else { dotted(&x, &y, DotAxes::Pairs(vec![-1], vec![-1])) }
     };
-    products(x.into(), y.into()).map_err(|e| e.at("inner"))
+    products(x.into(), y.into()).map_err(|e| e.at_part("inner"))
 }
 
 /// The elements at equal positions of two axes, that of `axis2` moved on by `offset`, as a new last axis.
@@ -189,7 +189,7 @@ pub fn inner(x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value> {
 /// assert_eq!(ops::diagonal(&x, 1, 0, 1).unwrap().to_string(), "[2, 6]");
 /// ```
 pub fn diagonal(x: impl Into<Arg>, offset: i64, axis1: i64, axis2: i64) -> Result<Value> {
-    diagonal_along(&x.into(), offset, axis1, axis2).map_err(|e| e.at("diagonal"))
+    diagonal_along(&x.into(), offset, axis1, axis2).map_err(|e| e.at_part("diagonal"))
 }
 
 fn diagonal_along(x: &Arg, offset: i64, axis1: i64, axis2: i64) -> Result<Value> {
@@ -216,7 +216,7 @@ fn diagonal_along(x: &Arg, offset: i64, axis1: i64, axis2: i64) -> Result<Value>
 /// ```
 pub fn trace(x: impl Into<Arg>, offset: i64, axis1: i64, axis2: i64) -> Result<Value> {
     let total = diagonal_along(&x.into(), offset, axis1, axis2).and_then(|elements| sum(elements, -1, false));
-    total.map_err(|e| e.at("trace"))
+    total.map_err(|e| e.at_part("trace"))
 }
 
 /// The norm of the vectors over `axis`: the root `1 / ord` of the sum of the powers `ord` of the magnitudes.
@@ -230,7 +230,7 @@ pub fn trace(x: impl Into<Arg>, offset: i64, axis1: i64, axis2: i64) -> Result<V
 /// ```
 pub fn norm(x: impl Into<Arg>, ord: f64, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
     let axis = axis.into();
-    in_f32(&[&x.into()], |x| norm_over(&x[0], ord, axis, keepdims)).map_err(|e| e.at("norm"))
+    in_f32(&[&x.into()], |x| norm_over(&x[0], ord, axis, keepdims)).map_err(|e| e.at_part("norm"))
 }
 
 fn norm_over(x: &Arg, ord: f64, axis: Axes, keepdims: bool) -> Result<Value> {
@@ -289,5 +289,5 @@ pub fn cross_product(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64) -> Result<
         let (next, last) = ([1, 2, 0], [2, 0, 1]);
         subtract(multiply(turned(&x, next)?, turned(&y, last)?)?, multiply(turned(&x, last)?, turned(&y, next)?)?)
     };
-    product(x.into(), y.into()).map_err(|e| e.at("cross_product"))
+    product(x.into(), y.into()).map_err(|e| e.at_part("cross_product"))
 }

@@ -108,7 +108,7 @@ impl From<Vec<f64>> for Quantiles {
 /// ```
 pub fn quantile(x: impl Into<Arg>, q: impl Into<Quantiles>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
     let (x, q, axis) = (x.into(), q.into(), axis.into());
-    x.value().and_then(|x| along(x, &q, &axis, keepdims)).map_err(|e| e.at("quantile"))
+    x.value().and_then(|x| along(x, &q, &axis, keepdims)).map_err(|e| e.at_part("quantile"))
 }
 
 /// The median over `axis`: the quantile at one half.
@@ -121,7 +121,7 @@ pub fn quantile(x: impl Into<Arg>, q: impl Into<Quantiles>, axis: impl Into<Axes
 /// ```
 pub fn median(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
     let (x, axis) = (x.into(), axis.into());
-    x.value().and_then(|x| along(x, &0.5.into(), &axis, keepdims)).map_err(|e| e.at("median"))
+    x.value().and_then(|x| along(x, &0.5.into(), &axis, keepdims)).map_err(|e| e.at_part("median"))
 }
 
 /// The quantile of each row of values, as [`quantile`] of the row alone.
@@ -136,7 +136,7 @@ pub fn median(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Resul
 /// ```
 pub fn segment_quantile(values: impl Into<Arg>, partition: impl Into<Arg>, q: impl Into<Quantiles>) -> Result<Value> {
     let (values, partition, q) = (values.into(), partition.into(), q.into());
-    values.value().and_then(|x| of_rows(x, &partition, &q)).map_err(|e| e.at("segment_quantile"))
+    values.value().and_then(|x| of_rows(x, &partition, &q)).map_err(|e| e.at_part("segment_quantile"))
 }
 
 fn along(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {

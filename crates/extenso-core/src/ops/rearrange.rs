@@ -28,7 +28,7 @@ pub fn stack(values: impl Into<Arg>, axis: i64) -> Result<Value> {
         let rows: Result<Vec<Value>> = items.iter().map(|item| expand_dims(item, axis)).collect();
         concat(rows?, axis)
     };
-    joined(values.into()).map_err(|e| e.at("stack"))
+    joined(values.into()).map_err(|e| e.at_part("stack"))
 }
 
 /// The parts of a value along `axis`, one for each position, without that axis.
@@ -46,7 +46,7 @@ pub fn unstack(x: impl Into<Arg>, axis: i64) -> Result<Vec<Value>> {
         affordable(n.saturating_mul(size_of::<Value>()))?;
         (0..int(n)).map(|i| take(&x, Tensor::scalar(i), axis)).collect::<Result<Vec<Value>>>()
     };
-    parts(x.into()).map_err(|e| e.at("unstack"))
+    parts(x.into()).map_err(|e| e.at_part("unstack"))
 }
 
 /// How `split` cuts an axis.
@@ -94,7 +94,7 @@ pub fn split(x: impl Into<Arg>, sections: impl Into<Sections>, axis: i64) -> Res
         };
         sizes.into_iter().map(part).collect::<Result<Vec<Value>>>()
     };
-    parts(x.into(), sections.into()).map_err(|e| e.at("split"))
+    parts(x.into(), sections.into()).map_err(|e| e.at_part("split"))
 }
 
 /// The positions along an axis of which the size is not known while tracing.
@@ -171,7 +171,7 @@ fn sizes_of(sections: &Sections, n: usize) -> Result<Vec<i64>> {
 pub fn flip(x: impl Into<Arg>, axis: impl Into<Axes>) -> Result<Value> {
     let flipped =
         |x: Value, axis: Axes| axes_of(&x, &axis)?.into_iter().try_fold(x, |x, axis| slice(x, axis, -1, None, -1));
-    x.into().value().cloned().and_then(|x| flipped(x, axis.into())).map_err(|e| e.at("flip"))
+    x.into().value().cloned().and_then(|x| flipped(x, axis.into())).map_err(|e| e.at_part("flip"))
 }
 
 /// Repetitions that are copied as they are, at most; more of them are read by their places.
@@ -211,7 +211,7 @@ pub fn roll(x: impl Into<Arg>, shift: impl Into<Vec<i64>>, axis: impl Into<Axes>
         let pairs = axes.iter().enumerate().map(|(i, axis)| (shifts[i % shifts.len()], *axis));
         pairs.into_iter().try_fold(x, |x, (shift, axis)| roll_along(x, shift, axis))
     };
-    x.into().value().cloned().and_then(|x| rolled(x, shift.into(), axis.into())).map_err(|e| e.at("roll"))
+    x.into().value().cloned().and_then(|x| rolled(x, shift.into(), axis.into())).map_err(|e| e.at_part("roll"))
 }
 
 fn roll_along(x: Value, shift: i64, axis: i64) -> Result<Value> {
@@ -266,7 +266,7 @@ pub fn tile(x: impl Into<Arg>, reps: impl Into<Vec<i64>>) -> Result<Value> {
             take(x, reshape(again, vec![-1_i64])?, -back)
         })
     };
-    x.into().value().cloned().and_then(|x| tiled(x, reps.into())).map_err(|e| e.at("tile"))
+    x.into().value().cloned().and_then(|x| tiled(x, reps.into())).map_err(|e| e.at_part("tile"))
 }
 
 /// Each element as often as `counts` says, one after the other, along `axis`; without an axis, of all in row-major order.
@@ -287,7 +287,7 @@ pub fn repeat(x: impl Into<Arg>, counts: impl Into<Arg>, axis: Option<i64>) -> R
             repeat_along(x, counts, at)
         }
     };
-    x.into().value().cloned().and_then(|x| repeated(x, counts.into())).map_err(|e| e.at("repeat"))
+    x.into().value().cloned().and_then(|x| repeated(x, counts.into())).map_err(|e| e.at_part("repeat"))
 }
 
 fn repeat_along(x: Value, counts: Arg, at: usize) -> Result<Value> {
@@ -341,7 +341,7 @@ pub fn nonzero(x: impl Into<Arg>) -> Result<Vec<Value>> {
         1 => Ok(vec![reshape(argwhere(x)?, vec![-1_i64])?]),
         _ => unstack(argwhere(x)?, 1),
     };
-    x.into().value().cloned().and_then(positions).map_err(|e| e.at("nonzero"))
+    x.into().value().cloned().and_then(positions).map_err(|e| e.at_part("nonzero"))
 }
 
 /// The number of axes. A value of an extension type has those of the component that holds it, and one for rows around it; a type

@@ -86,7 +86,7 @@ crate::ops! {
 /// assert_eq!(ops::mean(nanoseconds, Axes::All, false).unwrap().to_string(), "1.7e18");
 /// ```
 pub fn mean(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
-    quotient(&x.into(), &axis.into(), keepdims).map_err(|e| e.at("mean"))
+    quotient(&x.into(), &axis.into(), keepdims).map_err(|e| e.at_part("mean"))
 }
 
 fn quotient(x: &Arg, axis: &Axes, keepdims: bool) -> Result<Value> {

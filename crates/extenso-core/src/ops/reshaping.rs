@@ -17,7 +17,7 @@ use extenso_types::{Error, Result, Shape};
 /// assert_eq!(ops::permute_dims(x, vec![1, 0]).unwrap().to_string(), "[[7], [8]]");
 /// ```
 pub fn permute_dims(x: impl Into<Arg>, axes: impl Into<Vec<i64>>) -> Result<Value> {
-    transpose(x, Some(axes.into())).map_err(|e| e.at("permute_dims"))
+    transpose(x, Some(axes.into())).map_err(|e| e.at_part("permute_dims"))
 }
 
 /// Matrices with rows and columns exchanged: the last two axes.
@@ -39,7 +39,7 @@ pub fn matrix_transpose(x: impl Into<Arg>) -> Result<Value> {
         order.swap(rank - 2, rank - 1);
         transpose(x, Some(order))
     };
-    x.into().value().and_then(transposed).map_err(|e| e.at("matrix_transpose"))
+    x.into().value().and_then(transposed).map_err(|e| e.at_part("matrix_transpose"))
 }
 
 /// The axes at `source` moved to `destination`; the others stay in order.
@@ -69,7 +69,7 @@ pub fn moveaxis(x: impl Into<Arg>, source: impl Into<Vec<i64>>, destination: imp
         moves.into_iter().for_each(|(to, from)| order.insert(to, from));
         transpose(x, Some(order.into_iter().map(int).collect::<Vec<_>>()))
     };
-    x.into().value().and_then(|x| moved(x, source.into(), destination.into())).map_err(|e| e.at("moveaxis"))
+    x.into().value().and_then(|x| moved(x, source.into(), destination.into())).map_err(|e| e.at_part("moveaxis"))
 }
 
 /// Values repeated to the one shape that they broadcast to together, and to the same rows.
@@ -82,7 +82,7 @@ pub fn moveaxis(x: impl Into<Arg>, source: impl Into<Vec<i64>>, destination: imp
 /// assert_eq!(ops::broadcast_arrays(&values).unwrap()[1].to_string(), "[7, 7]");
 /// ```
 pub fn broadcast_arrays(values: &[Value]) -> Result<Vec<Value>> {
-    alike(values).map_err(|e| e.at("broadcast_arrays"))
+    alike(values).map_err(|e| e.at_part("broadcast_arrays"))
 }
 
 fn alike(values: &[Value]) -> Result<Vec<Value>> {
@@ -131,5 +131,5 @@ pub fn meshgrid(vectors: &[Value], indexing: Indexing) -> Result<Vec<Value>> {
         expand_dims_at(x, (0..vectors.len()).filter(|axis| *axis != at).map(int).collect::<Vec<_>>())
     };
     let placed: Result<Vec<Value>> = vectors.iter().enumerate().map(placed).collect();
-    placed.and_then(|placed| alike(&placed)).map_err(|e| e.at("meshgrid"))
+    placed.and_then(|placed| alike(&placed)).map_err(|e| e.at_part("meshgrid"))
 }

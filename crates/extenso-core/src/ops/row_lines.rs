@@ -7,6 +7,7 @@ use super::args::{one_tensor, spec_of, tensor_spec};
 use super::cumulative::{grad_products, products, sums};
 use super::lines::Lines;
 use super::recurrence::{check_entering, check_links, grad_scan, grad_shift, moved, scanned};
+use super::selection::positions_within;
 use super::sorting::{indices, sortable, with_elements};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::one;
@@ -294,5 +295,6 @@ fn place(index: i64, row: usize, rows: &Rows) -> Result<i64> {
     if (0..n).contains(&at) {
         return Ok(int(values.start) + at);
     }
-    Err(Error::index(format!("index {index} is out of range for row {row} of {n} elements")))
+    Err(Error::index(format!("index {index} is out of range for row {row} of {n} elements"))
+        .wanted(positions_within(n)))
 }

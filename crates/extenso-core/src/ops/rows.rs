@@ -4,7 +4,7 @@
 //! Moves no values: `take` along the places does.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
-use super::selection::slice_range;
+use super::selection::{positions_within, slice_range};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::pool::affordable;
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
@@ -154,7 +154,8 @@ fn run_from_rowids(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Resul
     let nrows = match (row_count(RowCount::of(attrs)?.nrows.as_ref())?, last) {
         (Some(nrows), Some(last)) if last >= nrows => {
             let at = ids.iter().position(|&id| id >= int(nrows)).unwrap_or(0);
-            return Err(Error::index(format!("row id {} at [{at}] is out of range for {nrows} rows", ids[at])));
+            return Err(Error::index(format!("row id {} at [{at}] is out of range for {nrows} rows", ids[at]))
+                .wanted("numbers of rows, from 0"));
         }
         (Some(nrows), _) => nrows,
         (None, last) => rows_up_to(last, ids.len())?,
@@ -363,7 +364,8 @@ fn run_places_at(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
         for &position in &at[cut.row(i)] {
             let from_start = if position < 0 { position.saturating_add(n) } else { position };
             if !(0..n).contains(&from_start) {
-                return Err(Error::index(format!("index {position} is out of range for row {i} of {n} values")));
+                return Err(Error::index(format!("index {position} is out of range for row {i} of {n} values"))
+                    .wanted(positions_within(n)));
             }
             places.push(start + from_start);
         }

@@ -47,7 +47,7 @@ pub fn random_split(key: impl Into<Arg>, count: i64) -> Result<Value> {
         let aside = random_keys(key, -1)?;
         random_keys(aside, arange(Scalar::Int(0), Scalar::Int(count), Scalar::Int(1), None)?)
     };
-    keys(key.into()).map_err(|e| e.at("random_split"))
+    keys(key.into()).map_err(|e| e.at_part("random_split"))
 }
 
 /// The key that comes from a key and an integer, say the number of a step: `u32[2]`; one for each of several integers.
@@ -60,7 +60,7 @@ pub fn random_split(key: impl Into<Arg>, count: i64) -> Result<Value> {
 /// assert_ne!(key.to_string(), ops::random_fold_in(42, 2).unwrap().to_string());
 /// ```
 pub fn random_fold_in(key: impl Into<Arg>, data: impl Into<Arg>) -> Result<Value> {
-    random_keys(key, data).map_err(|e| e.at("random_fold_in"))
+    random_keys(key, data).map_err(|e| e.at_part("random_fold_in"))
 }
 
 /// The dtype that numbers of a dtype are drawn in.
@@ -128,7 +128,7 @@ pub fn random_uniform(
         let numbers = add(multiply(multiply(unit, width)?, 2)?, low)?;
         rounded(maximum(minimum(numbers, high)?, low)?, dtype)
     };
-    numbers(key.into(), shape.into()).map_err(|e| e.at("random_uniform"))
+    numbers(key.into(), shape.into()).map_err(|e| e.at_part("random_uniform"))
 }
 
 /// Normal numbers of a mean and a standard deviation, by the inverse of the error function.
@@ -158,7 +158,7 @@ pub fn random_normal(
         let normal = multiply(erfinv(symmetric(key, shape, dtype)?)?, std::f64::consts::SQRT_2)?;
         rounded(add(multiply(normal, stddev)?, mean)?, dtype)
     };
-    numbers(key.into(), shape.into()).map_err(|e| e.at("random_normal"))
+    numbers(key.into(), shape.into()).map_err(|e| e.at_part("random_normal"))
 }
 
 /// Numbers of the standard normal distribution between `low` and `high`: the quantiles of uniform numbers.
@@ -199,7 +199,7 @@ pub fn random_truncated_normal(
         let normal = multiply(erfinv(share)?, std::f64::consts::SQRT_2)?;
         rounded(maximum(minimum(normal, high)?, low)?, dtype)
     };
-    numbers(key.into(), shape.into()).map_err(|e| e.at("random_truncated_normal"))
+    numbers(key.into(), shape.into()).map_err(|e| e.at_part("random_truncated_normal"))
 }
 
 /// Numbers from 0 up to 1, without 1, in f64, of as many digits as the dtype has.
@@ -260,7 +260,7 @@ pub fn random_exponential(key: impl Into<Arg>, shape: impl Into<Vec<i64>>, dtype
         let unit = random_unit(key, shape, drawn(dtype))?;
         rounded(negative(log1p(negative(unit)?)?)?, dtype)
     };
-    numbers(key.into(), shape.into()).map_err(|e| e.at("random_exponential"))
+    numbers(key.into(), shape.into()).map_err(|e| e.at_part("random_exponential"))
 }
 
 /// Numbers of the standard Gumbel distribution, `-log(-log(u))`.
@@ -274,7 +274,7 @@ pub fn random_exponential(key: impl Into<Arg>, shape: impl Into<Vec<i64>>, dtype
 /// ```
 pub fn random_gumbel(key: impl Into<Arg>, shape: impl Into<Vec<i64>>, dtype: DType) -> Result<Value> {
     let numbers = |key: Arg, shape: Vec<i64>| rounded(gumbel(above_zero(key, shape, dtype)?, dtype)?, dtype);
-    numbers(key.into(), shape.into()).map_err(|e| e.at("random_gumbel"))
+    numbers(key.into(), shape.into()).map_err(|e| e.at_part("random_gumbel"))
 }
 
 /// Of numbers above 0 and at most 1, of which 1 would give an infinity.
@@ -314,7 +314,7 @@ pub fn random_bernoulli(key: impl Into<Arg>, p: impl Into<Arg>, shape: Option<Ve
         };
         less(unit, p)
     };
-    trials(key.into(), p.into()).map_err(|e| e.at("random_bernoulli"))
+    trials(key.into(), p.into()).map_err(|e| e.at_part("random_bernoulli"))
 }
 
 /// In the dtype that numbers of a dtype are drawn in.
@@ -338,7 +338,7 @@ pub fn random_categorical(key: impl Into<Arg>, logits: impl Into<Arg>, axis: i64
         let unit = random_unit_like(key, &logits, drawn(logits.tensor()?.dtype()))?;
         some_drawn(&categorical_of(&logits, unit, axis)?, any(greater(&logits, f64::NEG_INFINITY)?, axis, false)?)
     };
-    drawn_by(key.into(), logits.into()).map_err(|e| e.at("random_categorical"))
+    drawn_by(key.into(), logits.into()).map_err(|e| e.at_part("random_categorical"))
 }
 
 /// The positions drawn, if there was something to draw in each list.
@@ -382,7 +382,7 @@ pub fn categorical_of(logits: &Value, unit: impl Into<Arg>, axis: i64) -> Result
 pub fn random_permutation(key: impl Into<Arg>, count: i64) -> Result<Value> {
     // Two of 64 random bits are alike so seldom that the order of those two does not matter.
     let order = random_bits(key, vec![count], DType::U64).and_then(|bits| argsort(bits, 0, false));
-    order.map_err(|e| e.at("random_permutation"))
+    order.map_err(|e| e.at_part("random_permutation"))
 }
 
 /// The elements of `x` along `axis` in random order; what stands at one position stays together.
@@ -399,7 +399,7 @@ pub fn random_shuffle(key: impl Into<Arg>, x: impl Into<Arg>, axis: i64) -> Resu
         let numbers = cast(indices_along(&x, axis)?, DType::F64)?;
         take(x, argsort(random_unit_like(key, numbers, DType::F64)?, 0, false)?, axis)
     };
-    shuffled(key.into(), x.into()).map_err(|e| e.at("random_shuffle"))
+    shuffled(key.into(), x.into()).map_err(|e| e.at_part("random_shuffle"))
 }
 
 /// Elements of `x` along its first axis, drawn at random, in `shape`; each may be drawn again if `replace` says so.
@@ -425,7 +425,7 @@ pub fn random_choice(
         let places = random_places(key, &indices_along(&x, 0)?, shape, replace, p)?;
         take(x, places, 0)
     };
-    chosen(key.into(), x.into(), shape.into()).map_err(|e| e.at("random_choice"))
+    chosen(key.into(), x.into(), shape.into()).map_err(|e| e.at_part("random_choice"))
 }
 
 /// Some of the positions `among`, which are those from 0 on, drawn at random.
@@ -494,5 +494,5 @@ pub fn dropout(x: impl Into<Arg>, rate: f64, key: impl Into<Arg>) -> Result<Valu
         let kept = greater_equal(random_unit_like(key, &x, DType::F32)?, rate)?;
         where_(kept, multiply(&x, 1.0 / (1.0 - rate))?, 0)
     };
-    dropped(x.into(), key.into()).map_err(|e| e.at("dropout"))
+    dropped(x.into(), key.into()).map_err(|e| e.at_part("dropout"))
 }

@@ -197,7 +197,7 @@ fn positions_of<T: Copy + std::fmt::Display>(
     let position = |(i, &index): (usize, &T)| {
         from_start(index).filter(|at| *at < n).ok_or_else(|| {
             let what = format!("index {index} is out of range for an axis of {n}");
-            at_position_of(&what, i, indices.dims())
+            at_position_of(&what, i, indices.dims()).wanted(positions_within(i64::try_from(n).unwrap_or(i64::MAX)))
         })
     };
     at.iter().enumerate().map(position).collect()
@@ -213,6 +213,14 @@ pub(super) fn places(indices: &Dense, n: usize) -> Result<Cow<'_, [i64]>> {
         return Ok(Cow::Borrowed(at));
     }
     Ok(positions(indices, n)?.into_iter().map(|at| i64::try_from(at).unwrap_or(i64::MAX)).collect())
+}
+
+/// What an error says is wanted of an index of a list of `n`.
+pub(super) fn positions_within(n: i64) -> String {
+    match n {
+        0 => "no index, since there is no element".to_string(),
+        n => format!("an index from {} to {}", -n, n - 1),
+    }
 }
 
 fn at_position_of(what: &str, flat: usize, dims: &[usize]) -> Error {

@@ -36,7 +36,7 @@ pub struct Unique {
 /// assert_eq!((unique.indices.to_string(), unique.inverse_indices.to_string()), ("[1, 0]".into(), "[1, 0, 1]".into()));
 /// ```
 pub fn unique_all(x: impl Into<Arg>) -> Result<Unique> {
-    x.into().value().and_then(all).map_err(|e| e.at("unique_all"))
+    x.into().value().and_then(all).map_err(|e| e.at_part("unique_all"))
 }
 
 /// The distinct elements of a tensor in increasing order, as a vector.
@@ -53,7 +53,7 @@ pub fn unique_values(x: impl Into<Arg>) -> Result<Value> {
         let sorted = sort(reshape(x, vec![-1_i64])?, -1, false)?;
         boolean_mask(&sorted, firsts(&sorted)?, 0)
     };
-    x.into().value().and_then(values).map_err(|e| e.at("unique_values"))
+    x.into().value().and_then(values).map_err(|e| e.at_part("unique_values"))
 }
 
 /// The distinct elements of a tensor, and how often each stands there.
@@ -73,7 +73,7 @@ pub fn unique_counts(x: impl Into<Arg>) -> Result<(Value, Value)> {
         let counts = counts(&sorted, &first)?;
         Ok((boolean_mask(sorted, first, 0)?, counts))
     };
-    x.into().value().and_then(counted).map_err(|e| e.at("unique_counts"))
+    x.into().value().and_then(counted).map_err(|e| e.at_part("unique_counts"))
 }
 
 /// The distinct elements of a tensor, and the position among them of each element, in the shape of the tensor.
@@ -91,7 +91,7 @@ pub fn unique_inverse(x: impl Into<Arg>) -> Result<(Value, Value)> {
         let inverse = groups.inverse(x)?;
         Ok((boolean_mask(groups.sorted, groups.first, 0)?, inverse))
     };
-    x.into().value().and_then(placed).map_err(|e| e.at("unique_inverse"))
+    x.into().value().and_then(placed).map_err(|e| e.at_part("unique_inverse"))
 }
 
 /// Checks that all elements are there and in one shape.

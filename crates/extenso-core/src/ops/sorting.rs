@@ -86,7 +86,7 @@ crate::ops! {
 /// ```
 pub fn top_k(x: impl Into<Arg>, k: i64) -> Result<(Value, Value)> {
     let x = x.into();
-    let indices = top_k_indices(&x, k).map_err(|e| e.at("top_k"))?;
+    let indices = top_k_indices(&x, k).map_err(|e| e.at_part("top_k"))?;
     Ok((take_along_axis(x, &indices, -1)?, indices))
 }
 

@@ -17,7 +17,7 @@ use extenso_types::{DType, Error, Result};
 /// assert_eq!(ops::count_nonzero(Tensor::from_vec(vec![0, 5, 7]), Axes::All, false).unwrap().to_string(), "2");
 /// ```
 pub fn count_nonzero(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> {
-    cast(x, DType::Bool).and_then(|found| sum(found, axis, keepdims)).map_err(|e| e.at("count_nonzero"))
+    cast(x, DType::Bool).and_then(|found| sum(found, axis, keepdims)).map_err(|e| e.at_part("count_nonzero"))
 }
 
 /// The variance over `axis`: the sum of the squares of what elements differ from their mean, divided by the count less
@@ -32,7 +32,7 @@ pub fn count_nonzero(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -
 /// ```
 pub fn var(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: bool) -> Result<Value> {
     let (x, axis) = (x.into(), axis.into());
-    in_f32(&[&x], |args| spread(&args[0], &axis, correction, keepdims)).map_err(|e| e.at("var"))
+    in_f32(&[&x], |args| spread(&args[0], &axis, correction, keepdims)).map_err(|e| e.at_part("var"))
 }
 
 /// The standard deviation over `axis`: the square root of `var`.
@@ -45,7 +45,7 @@ pub fn var(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: 
 /// ```
 pub fn std(x: impl Into<Arg>, axis: impl Into<Axes>, correction: f64, keepdims: bool) -> Result<Value> {
     let (x, axis) = (x.into(), axis.into());
-    in_f32(&[&x], |args| spread(&args[0], &axis, correction, keepdims).and_then(root)).map_err(|e| e.at("std"))
+    in_f32(&[&x], |args| spread(&args[0], &axis, correction, keepdims).and_then(root)).map_err(|e| e.at_part("std"))
 }
 
 /// The square root of a variance. Its gradient is 0 where the variance is: data that do not differ are where the spread is least.
@@ -90,7 +90,7 @@ pub fn diff(x: impl Into<Arg>, axis: i64, n: i64, prepend: Option<Value>, append
         let parts: Vec<Value> = prepend.into_iter().chain([x.clone()]).chain(append).collect();
         if parts.len() == 1 { Ok(x.clone()) } else { concat(parts, axis) }
     };
-    x.into().value().and_then(joined).and_then(|x| differences(x, axis, n)).map_err(|e| e.at("diff"))
+    x.into().value().and_then(joined).and_then(|x| differences(x, axis, n)).map_err(|e| e.at_part("diff"))
 }
 
 /// More steps along an axis of an unknown size are taken for a mistake.

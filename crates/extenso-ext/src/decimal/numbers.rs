@@ -61,7 +61,7 @@ pub fn to_decimal(x: &Value, precision: i64, scale: i64) -> Result<Value> {
         None if is_text(x) => Ok(Some(Arg::from("0"))),
         None => Ok(x.tensor().is_ok_and(|x| x.dtype().is_numeric()).then(|| Arg::from(0_i64))),
     };
-    below_filled(x, &zero, &|x| made(x, precision, scale)).map_err(|e| e.at("to_decimal"))
+    below_filled(x, &zero, &|x| made(x, precision, scale)).map_err(|e| e.at_part("to_decimal"))
 }
 
 fn made(x: &Value, precision: i64, scale: i64) -> Result<Value> {

@@ -22,7 +22,7 @@ use extenso_types::{DType, Result};
 /// ```
 pub fn random_shuffle(key: impl Into<Arg>, x: &Value, axis: i64) -> Result<Value> {
     let (key, at) = (key.into(), rank(x).and_then(|rank| normalize_axis(axis, rank)));
-    let Some(at) = at.map_err(|e| e.at("random_shuffle")).map(|at| is_ragged(x, at).then_some(at))? else {
+    let Some(at) = at.map_err(|e| e.at_part("random_shuffle")).map(|at| is_ragged(x, at).then_some(at))? else {
         return ops::random_shuffle(key, x, axis);
     };
     let of_each = |rows: &RaggedTensor| {
@@ -32,7 +32,7 @@ pub fn random_shuffle(key: impl Into<Arg>, x: &Value, axis: i64) -> Result<Value
         Ok(rows.with_values(elements)?.into_value())
     };
     let shuffled = with_rows_there(x).and_then(|x| along_one(&x, int(at), &of_each));
-    shuffled.map_err(|e| e.at("random_shuffle"))
+    shuffled.map_err(|e| e.at_part("random_shuffle"))
 }
 
 /// For each list of logarithms of weights along `axis` a position, drawn by the weights.
@@ -52,7 +52,7 @@ pub fn random_categorical(key: impl Into<Arg>, logits: &Value, axis: i64) -> Res
     }
     let key = key.into();
     let drawn = || ops::categorical_of(&each(logits, &checked)?, each(logits, &|x| unit(&key, x))?, axis);
-    drawn().and_then(|drawn| some_drawn(&drawn, logits, axis)).map_err(|e| e.at("random_categorical"))
+    drawn().and_then(|drawn| some_drawn(&drawn, logits, axis)).map_err(|e| e.at_part("random_categorical"))
 }
 
 /// The positions drawn, if every list in which something stands has a logit above -inf.

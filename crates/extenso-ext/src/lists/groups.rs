@@ -123,7 +123,7 @@ pub fn run_lengths(x: &Value, axis: i64) -> Result<Value> {
         let runs = runs(&keys(rows)?)?;
         rows_value(ops::row_lengths(&runs.cut)?, &runs.of_rows)
     };
-    along_one(x, axis, &lengths).map_err(|e| e.at("run_lengths"))
+    along_one(x, axis, &lengths).map_err(|e| e.at_part("run_lengths"))
 }
 
 /// The distinct elements of each list along `axis`, in increasing order; NaN behind all, and one for what is missing last.
@@ -137,7 +137,7 @@ pub fn run_lengths(x: &Value, axis: i64) -> Result<Value> {
 /// assert_eq!(to_literal(&lists::unique(&x, -1).unwrap()).unwrap().to_string(), "[[1, 3], [], [2]]");
 /// ```
 pub fn unique(x: &Value, axis: i64) -> Result<Value> {
-    along_one(x, axis, &|rows| distinct(rows)).map_err(|e| e.at("unique"))
+    along_one(x, axis, &|rows| distinct(rows)).map_err(|e| e.at_part("unique"))
 }
 
 pub(super) fn distinct(rows: &RaggedTensor) -> Result<Value> {
@@ -162,7 +162,7 @@ pub fn unique_with_counts(x: &Value, axis: i64) -> Result<(Value, Value)> {
         let values = ops::take(values, ops::row_starts(&cut)?, 0)?;
         Ok(vec![rows_value(values, &of_rows)?, rows_value(ops::row_lengths(&cut)?, &of_rows)?])
     };
-    along(x, axis, Vec::new(), &|rows, _| counted(rows)).and_then(pair).map_err(|e| e.at("unique_with_counts"))
+    along(x, axis, Vec::new(), &|rows, _| counted(rows)).and_then(pair).map_err(|e| e.at_part("unique_with_counts"))
 }
 
 /// The distinct elements of each list along `axis`, as [`unique`] gives them, and for each element of the list which of them it is.
@@ -187,7 +187,7 @@ pub fn unique_with_inverse(x: &Value, axis: i64) -> Result<(Value, Value)> {
         let (values, inverse) = pair(along(x, axis, Vec::new(), &|rows, _| numbered(rows))?)?;
         Ok((values, in_shape_of(x, axis, inverse)?))
     };
-    both().map_err(|e: Error| e.at("unique_with_inverse"))
+    both().map_err(|e: Error| e.at_part("unique_with_inverse"))
 }
 
 /// The elements of each list along `axis` by their keys: the distinct keys in increasing order, and for each the elements that
@@ -216,7 +216,7 @@ pub fn group_by(values: &Value, keys: &Value, axis: i64) -> Result<(Value, Value
     let axis_of = || extenso_core::reduce::normalize_axis(axis, crate::axes::rank(values)?).map(crate::args::int);
     let of =
         |axis: i64| along(keys, axis, vec![Beside::lists("values", values)], &|keys, beside| grouped(keys, &beside[0]));
-    axis_of().and_then(of).and_then(pair).map_err(|e| e.at("group_by"))
+    axis_of().and_then(of).and_then(pair).map_err(|e| e.at_part("group_by"))
 }
 
 pub(super) fn pair(values: Vec<Value>) -> Result<(Value, Value)> {

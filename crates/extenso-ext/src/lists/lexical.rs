@@ -32,7 +32,7 @@ pub fn lexsort(keys: &[Value], axis: i64) -> Result<Value> {
             ops::take_along_axis(order, again, axis)
         })
     };
-    order().map_err(|e| e.at("lexsort"))
+    order().map_err(|e| e.at_part("lexsort"))
 }
 
 /// The key in the axes and rows of the others.

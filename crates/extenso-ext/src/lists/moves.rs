@@ -73,7 +73,7 @@ pub fn diff(x: &Value, n: i64, axis: i64) -> Result<Value> {
             along_one(&x, int(axis), &|rows| Ok(across_changed(rows, &lines)?.into_value()))
         })
     };
-    differences().map_err(|e| e.at("diff"))
+    differences().map_err(|e| e.at_part("diff"))
 }
 
 fn steps(x: &Value, axis: i64) -> Result<Value> {
@@ -136,7 +136,7 @@ pub fn top_k(x: &Value, k: impl Into<Arg>, axis: i64) -> Result<(Value, Value)> 
         }
         Ok((ops::take_along_axis(x, &order, int(at))?, order))
     };
-    largest().map_err(|e: Error| e.at("top_k"))
+    largest().map_err(|e: Error| e.at_part("top_k"))
 }
 
 fn order_of(x: &Value, k: i64, axis: i64) -> Result<Value> {
@@ -185,7 +185,7 @@ pub fn roll(x: &Value, shift: impl Into<Arg>, axis: &Axes) -> Result<Value> {
         };
         by_axes(x, &shifts, axis)
     };
-    rolled().map_err(|e| e.at("roll"))
+    rolled().map_err(|e| e.at_part("roll"))
 }
 
 fn one_shift(shift: &Arg) -> Result<i64> {
@@ -249,7 +249,7 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
         }
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => axis.map(|axis| normalize_axis(axis, rank(x)?)).transpose(),
     };
-    let at = at().map_err(|e| e.at("repeat"))?;
+    let at = at().map_err(|e| e.at_part("repeat"))?;
     if let (Some(at), Some(rows)) = (at.filter(|&at| at > 1 && !is_ragged(x, at)), typed_ref::<RaggedTensor>(x)) {
         // The axis is one of what is in the rows.
         return Ok(rows.with_values(repeat(rows.values(), counts, Some(int(at - 1)))?)?.into_value());
@@ -266,7 +266,7 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
         // Lists that are missing as a whole are repeated as such.
         let first: Vec<i64> = std::iter::once(at).chain(0..at).map(int).collect();
         let places = positions(&ops::transpose(zeros_of(lists.values(), at + 1)?, Some(first))?)?;
-        return ops::take(x, ops::repeat(places, counts, Some(0))?, int(at)).map_err(|e| e.at("repeat"));
+        return ops::take(x, ops::repeat(places, counts, Some(0))?, int(at)).map_err(|e| e.at_part("repeat"));
     }
     let Some(at) = at.filter(|&at| is_ragged(x, at)) else { return ops::repeat(x, counts, axis) };
     let repeated = || {
@@ -293,7 +293,7 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
             Ok(vec![rows_value(values, &cut_in(lengths, length, DType::I64)?.into())?])
         })?)
     };
-    repeated().map_err(|e| e.at("repeat"))
+    repeated().map_err(|e| e.at_part("repeat"))
 }
 
 /// The length of each row that is repeated so often, where that is known.
@@ -340,7 +340,7 @@ pub fn tile(x: &Value, reps: &[i64]) -> Result<Value> {
             .try_fold(x.clone(), |x, &(back, times)| along_one(&x, int(rank - back), &|rows| again(rows, times)))?;
         ops::tile(x, plain)
     };
-    tiled().map_err(|e| e.at("tile"))
+    tiled().map_err(|e| e.at_part("tile"))
 }
 
 /// Each row as often as `times`, one after the other.

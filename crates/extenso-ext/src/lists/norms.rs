@@ -20,7 +20,7 @@ pub fn layer_norm(x: &Value, scale: Option<Arg>, bias: Option<Arg>, axis: &Axes,
     let centered = |x: &Value| apart(x, axis);
     match across(x, axis, epsilon, &centered, &|squares, axes| of_mean(squares, axes, epsilon)).transpose() {
         None => ops::layer_norm(x, scale, bias, axis.clone(), epsilon),
-        Some(made) => made.and_then(|made| scaled(made, scale, bias)).map_err(|e| e.at("layer_norm")),
+        Some(made) => made.and_then(|made| scaled(made, scale, bias)).map_err(|e| e.at_part("layer_norm")),
     }
 }
 
@@ -39,7 +39,7 @@ pub fn rms_norm(x: &Value, scale: Option<Arg>, axis: &Axes, epsilon: f64) -> Res
     let as_is = |x: &Value| Ok(x.clone());
     match across(x, axis, epsilon, &as_is, &|squares, axes| of_mean(squares, axes, epsilon)).transpose() {
         None => ops::rms_norm(x, scale, axis.clone(), epsilon),
-        Some(made) => made.and_then(|made| scaled(made, scale, None)).map_err(|e| e.at("rms_norm")),
+        Some(made) => made.and_then(|made| scaled(made, scale, None)).map_err(|e| e.at_part("rms_norm")),
     }
 }
 
@@ -59,7 +59,7 @@ pub fn l2_normalize(x: &Value, axis: &Axes, epsilon: f64) -> Result<Value> {
     let length = |squares: Value, axes: Axes| ops::sqrt(ops::maximum(ops::sum(squares, axes, false)?, epsilon)?);
     match across(x, axis, epsilon, &as_is, &length).transpose() {
         None => ops::l2_normalize(x, axis.clone(), epsilon),
-        Some(made) => made.map_err(|e| e.at("l2_normalize")),
+        Some(made) => made.map_err(|e| e.at_part("l2_normalize")),
     }
 }
 

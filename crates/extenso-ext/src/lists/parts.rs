@@ -30,7 +30,7 @@ pub fn split(x: &Value, sections: impl Into<Sections>, axis: i64) -> Result<Vec<
     let Some(at) = rank(x).and_then(|rank| normalize_axis(axis, rank)).ok().filter(|&at| is_ragged(x, at)) else {
         return ops::split(x, sections, axis);
     };
-    split_at(x, &sections, at).map_err(|e| e.at("split"))
+    split_at(x, &sections, at).map_err(|e| e.at_part("split"))
 }
 
 /// The first half of each list along `axis`, times the `sigmoid` of the second.
@@ -44,7 +44,7 @@ pub fn split(x: &Value, sections: impl Into<Sections>, axis: i64) -> Result<Vec<
 /// ```
 pub fn glu(x: &Value, axis: i64) -> Result<Value> {
     let halves = split(x, Sections::Equal(2), axis);
-    halves.and_then(|halves| ops::multiply(&halves[0], ops::sigmoid(&halves[1])?)).map_err(|e| e.at("glu"))
+    halves.and_then(|halves| ops::multiply(&halves[0], ops::sigmoid(&halves[1])?)).map_err(|e| e.at_part("glu"))
 }
 
 /// The same along a ragged axis. A list that is missing has parts that are, whatever lies there.

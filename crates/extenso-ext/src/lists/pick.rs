@@ -20,14 +20,14 @@ use extenso_types::{DType, Error, Result};
 /// assert_eq!(to_literal(&lists::first(&x, -1, None).unwrap()).unwrap().to_string(), "[1, None, 3]");
 /// ```
 pub fn first(x: &Value, axis: i64, default: Option<Arg>) -> Result<Value> {
-    by_position(x, &Arg::from(0_i64), axis, default).map_err(|e| e.at("first"))
+    by_position(x, &Arg::from(0_i64), axis, default).map_err(|e| e.at_part("first"))
 }
 
 /// The last element of each list along `axis`; where a list is empty `default`, or missing without one.
 ///
 /// Shapes and errors: as [`first`].
 pub fn last(x: &Value, axis: i64, default: Option<Arg>) -> Result<Value> {
-    by_position(x, &Arg::from(-1_i64), axis, default).map_err(|e| e.at("last"))
+    by_position(x, &Arg::from(-1_i64), axis, default).map_err(|e| e.at_part("last"))
 }
 
 /// The element at `index` of each list along `axis`, from the end if it is negative; where a list is short `default`, or missing
@@ -44,7 +44,7 @@ pub fn last(x: &Value, axis: i64, default: Option<Arg>) -> Result<Value> {
 /// assert_eq!(to_literal(&lists::nth(&x, index, 1, Some(Arg::from(0))).unwrap()).unwrap().to_string(), "[2, 0, 3]");
 /// ```
 pub fn nth(x: &Value, index: impl Into<Arg>, axis: i64, default: Option<Arg>) -> Result<Value> {
-    by_position(x, &index.into(), axis, default).map_err(|e| e.at("nth"))
+    by_position(x, &index.into(), axis, default).map_err(|e| e.at_part("nth"))
 }
 
 fn by_position(x: &Value, index: &Arg, axis: i64, default: Option<Arg>) -> Result<Value> {
@@ -121,7 +121,7 @@ fn as_i64(index: &Arg) -> Result<Arg> {
 /// assert_eq!(to_literal(&lists::head(&x, n, -1).unwrap()).unwrap().to_string(), "[[1], [], []]");
 /// ```
 pub fn head(x: &Value, n: impl Into<Arg>, axis: i64) -> Result<Value> {
-    Counts::natural("n", &n.into()).and_then(|n| first_of(x, &n, axis)).map_err(|e| e.at("head"))
+    Counts::natural("n", &n.into()).and_then(|n| first_of(x, &n, axis)).map_err(|e| e.at_part("head"))
 }
 
 pub(super) fn first_of(x: &Value, n: &Counts, axis: i64) -> Result<Value> {
@@ -149,7 +149,7 @@ pub fn tail(x: &Value, n: impl Into<Arg>, axis: i64) -> Result<Value> {
             part_of_each(x, n, axis, &|lengths, kept, start| ops::add(start, ops::subtract(lengths, kept)?))
         }
     };
-    Counts::natural("n", &n.into()).and_then(|n| part(&n)).map_err(|e| e.at("tail"))
+    Counts::natural("n", &n.into()).and_then(|n| part(&n)).map_err(|e| e.at_part("tail"))
 }
 
 /// As many neighbours of each list as `n` says, from where `from` says by the lengths, what is kept of them, and the starts of lists.
@@ -188,7 +188,7 @@ pub fn take_per_row(x: &Value, indices: &Value, axis: i64) -> Result<Value> {
             .wanted(format!("the {axis} axes before the axis, and one more"))),
         axis => take_in_rows(x, indices, axis),
     };
-    taken().map_err(|e| e.at("take_per_row"))
+    taken().map_err(|e| e.at_part("take_per_row"))
 }
 
 /// Each list along `axis` with at least `length` elements: `value` is put behind shorter ones, or what is missing without one.
@@ -214,7 +214,7 @@ pub fn pad_to(x: &Value, length: impl Into<Arg>, value: Option<Arg>, axis: i64, 
             Ok(vec![rows_value(or_missing(found, &there, value.as_ref())?, &slots)?])
         })?)
     };
-    Counts::natural("length", &length.into()).and_then(|n| padded(&n)).map_err(|e| e.at("pad_to"))
+    Counts::natural("length", &length.into()).and_then(|n| padded(&n)).map_err(|e| e.at_part("pad_to"))
 }
 
 /// Values of which some may be missing, with which are there; all where none can be missing.

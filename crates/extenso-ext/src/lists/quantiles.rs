@@ -3,11 +3,12 @@
 use super::moves::rows_inside;
 use super::{along_one, nth};
 use crate::args::{answer, int, typed_ref};
-use crate::axes::{is_ragged, rank};
+use crate::axes::{is_ragged, one_row, rank};
 use crate::masked::{MaskedTensor, fill_none, stretched};
 use crate::mean::{is_time, may_be_none};
 use crate::meaning::nested::{innermost, plain, under_meaning_of};
 use crate::missing::{count, drop_none, may_lack};
+use crate::ragged::columns::rows_of;
 use crate::ragged::{self, RaggedTensor, reduction};
 use crate::specs::shape_of;
 use crate::structs::masked_by;
@@ -21,8 +22,7 @@ use extenso_types::{DType, Error, Result};
 ///
 /// As [`ops::quantile`], also of rows; what is missing does not count. Of times it is a time, rounded down, and missing where there is
 /// nothing. Along an axis with ragged rows inside, of each column of the
-/// rows. Shapes: several quantiles are a new first axis. Errors: a number that is not from 0 to 1; an axis out of range; several axes of
-/// rows that do not stand beside each other, and are not all; text.
+/// rows. Shapes: several quantiles are a new first axis. Errors: a number that is not from 0 to 1; an axis out of range; text.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -32,7 +32,7 @@ use extenso_types::{DType, Error, Result};
 /// assert_eq!(to_literal(&found).unwrap().to_string(), "[1.5, 3.0, nan]");
 /// ```
 pub fn quantile(x: &Value, q: impl Into<Quantiles>, axis: &Axes, keepdims: bool) -> Result<Value> {
-    found(x, &q.into(), axis, keepdims).map_err(|e| e.at("quantile"))
+    found(x, &q.into(), axis, keepdims).map_err(|e| e.at_part("quantile"))
 }
 
 /// The median of each list along `axis`, or of all elements: the quantile at one half.
@@ -47,13 +47,13 @@ pub fn quantile(x: &Value, q: impl Into<Quantiles>, axis: &Axes, keepdims: bool)
 /// assert_eq!(to_literal(&found).unwrap().to_string(), "[2.0, 3.0]");
 /// ```
 pub fn median(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
-    found(x, &0.5.into(), axis, keepdims).map_err(|e| e.at("median"))
+    found(x, &0.5.into(), axis, keepdims).map_err(|e| e.at_part("median"))
 }
 
 fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {
     let Value::Ext(_) = x else { return ops::quantile(x, q.clone(), axis.clone(), keepdims) };
-    if let Some((joined, axes)) = neighbours_joined(x, axis)? {
-        let found = found(&joined, q, &Axes::List(vec![axes[0]]), false)?;
+    if let Some((joined, at, axes)) = axes_joined(x, axis)? {
+        let found = found(&joined, q, &Axes::List(vec![at]), false)?;
         let ahead = i64::from(!q.is_one());
         return if keepdims {
             ops::expand_dims_at(found, axes.iter().map(|at| at + ahead).collect::<Vec<_>>())
@@ -68,25 +68,57 @@ fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value>
         Axes::List(axes) => match axes[..] {
             [axis] => of_lists(x, q, axis, keepdims),
             _ if normalize_axes(axes, rank(x)?)?.len() == rank(x)? => of_all(x, q, keepdims),
-            _ => {
-                Err(Error::value(format!("axes {axes:?} are given")).wanted("one axis, axes beside each other, or all"))
-            }
+            _ => Err(Error::internal("several axes are one here")),
         },
     });
     let each = each.collect::<Result<Vec<Value>>>()?;
     if q.is_one() { super::only(each) } else { ops::stack(each, 0) }
 }
 
-/// The value with axes that stand beside each other as one, and these axes; none of one axis, of all, or of others.
-fn neighbours_joined(x: &Value, axis: &Axes) -> Result<Option<(Value, Vec<i64>)>> {
+/// The value with several axes as one, where that is, and these axes; none of one axis, or of all.
+fn axes_joined(x: &Value, axis: &Axes) -> Result<Option<(Value, i64, Vec<i64>)>> {
     let Axes::List(axes) = axis else { return Ok(None) };
-    let axes: Vec<i64> = normalize_axes(axes, rank(x)?)?.iter().map(|&at| int(at)).collect();
-    let beside = axes.windows(2).all(|pair| pair[1] == pair[0] + 1);
-    if axes.len() < 2 || axes.len() == rank(x)? || !beside {
+    let axes = normalize_axes(axes, rank(x)?)?;
+    if axes.len() < 2 || axes.len() == rank(x)? {
         return Ok(None);
     }
-    let joined = axes[1..].iter().try_fold(x.clone(), |x, _| ragged::flatten(x, Some(axes[0] + 1)))?;
-    Ok(Some((joined, axes)))
+    let (mut together, mut x) = (axes.to_vec(), x.clone());
+    // Each goes inwards until it stands beside the next.
+    while let Some(i) = (1..together.len()).rev().find(|&i| together[i] > together[i - 1] + 1) {
+        x = columns_first(&x, together[i - 1])?;
+        together[i - 1] += 1;
+    }
+    let first = int(together[0]);
+    let joined = together[1..].iter().try_fold(x, |x, _| ragged::flatten(x, Some(first + 1)))?;
+    Ok(Some((joined, first, axes.iter().map(|&at| int(at)).collect())))
+}
+
+/// The value with an axis and the one inside it exchanged: each column of the rows has the elements of those that reach it. A row that is
+/// missing reaches none.
+fn columns_first(x: &Value, at: usize) -> Result<Value> {
+    let rows = match typed_ref::<MaskedTensor>(x) {
+        Some(masked) if masked.values().tensor().is_ok() => return ops::moveaxis(x, vec![int(at)], vec![int(at + 1)]),
+        Some(masked) => match masked.rows_there()? {
+            Some(rows) if at == 0 => rows,
+            rows => {
+                let rows = rows.map_or_else(|| masked.values().clone(), ExtensionType::into_value);
+                return masked_by(columns_first(&rows, at)?, masked.mask());
+            }
+        },
+        None => match typed_ref::<RaggedTensor>(x) {
+            Some(rows) => rows.compact()?,
+            None => return ops::moveaxis(x, vec![int(at)], vec![int(at + 1)]),
+        },
+    };
+    if at > 1 {
+        return Ok(rows.with_values(columns_first(rows.values(), at - 1)?)?.into_value());
+    }
+    if at == 0 {
+        let columns = ragged::columns::of_groups(&one_row(&rows.clone().into_value())?, &rows)?;
+        return Ok(columns.compact()?.values().clone());
+    }
+    let inner = rows_of(rows.values())?.map_or_else(|| RaggedTensor::of_uniform(rows.values()), Ok)?;
+    Ok(ragged::columns::of_groups(rows.partition(), &inner.compact()?)?.into_value())
 }
 
 /// The quantile of times as a time, rounded down to their unit: missing where there is nothing.
@@ -97,11 +129,7 @@ fn of_times(x: &Value, like: &Value, q: &Quantiles, axis: &Axes, keepdims: bool)
         Axes::List(axes) => match axes[..] {
             [axis] => (x.clone(), normalize_axis(axis, rank(x)?)?, vec![axis]),
             _ if normalize_axes(axes, rank(x)?)?.len() == rank(x)? => all()?,
-            _ => {
-                return Err(
-                    Error::value(format!("axes {axes:?} are given")).wanted("one axis, axes beside each other, or all")
-                );
-            }
+            _ => return Err(Error::internal("several axes are one here")),
         },
     };
     if at > 0
@@ -250,7 +278,7 @@ pub fn bincount(x: &Value, weights: Option<Value>, minlength: i64) -> Result<Val
         (dense, Some(weights)) => ops::bincount(dense, Some(of_what_is_there(&weights)?), minlength),
         (dense, None) => ops::bincount(dense, None, minlength),
     };
-    counted().map_err(|e| e.at("bincount"))
+    counted().map_err(|e| e.at_part("bincount"))
 }
 
 /// The handler of `bin_counts`.

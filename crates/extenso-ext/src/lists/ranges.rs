@@ -20,7 +20,7 @@ use extenso_types::{Error, Result};
 /// ```
 pub fn ranges(starts: impl Into<Arg>, limits: impl Into<Arg>, deltas: impl Into<Arg>) -> Result<Value> {
     let (starts, limits, deltas) = (starts.into(), limits.into(), deltas.into());
-    counted(&starts, &limits, &deltas).map_err(|e| e.at("ranges"))
+    counted(&starts, &limits, &deltas).map_err(|e| e.at_part("ranges"))
 }
 
 fn counted(starts: &Arg, limits: &Arg, deltas: &Arg) -> Result<Value> {

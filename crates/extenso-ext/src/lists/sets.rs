@@ -31,7 +31,7 @@ use extenso_types::{DType, DTypeKind, Error, Result};
 pub fn isin(x: &Value, test: impl Into<Arg>, axis: Option<i64>) -> Result<Value> {
     let test = test.into();
     let found = || within(x, &written(&test, x).map_err(|e| e.at("test"))?, axis);
-    found().map_err(|e: Error| e.at("isin"))
+    found().map_err(|e: Error| e.at_part("isin"))
 }
 
 /// The value, or what is written in the dtype of another.
@@ -167,7 +167,7 @@ pub fn union(x: &Value, y: &Value, axis: i64) -> Result<Value> {
         let joined = ops::concat(vec![rows.clone().into_value(), others.clone()], 1)?;
         distinct(&RaggedTensor::from_value(&joined)?.compact()?)
     };
-    of_two(x, y, axis, &joined).map_err(|e| e.at("union"))
+    of_two(x, y, axis, &joined).map_err(|e| e.at_part("union"))
 }
 
 /// The distinct elements that both `x` and `y` have in their lists along `axis`, in increasing order.
@@ -180,7 +180,7 @@ pub fn union(x: &Value, y: &Value, axis: i64) -> Result<Value> {
 /// assert_eq!(to_literal(&lists::intersection(&x, &y, -1).unwrap()).unwrap().to_string(), "[[3], []]");
 /// ```
 pub fn intersection(x: &Value, y: &Value, axis: i64) -> Result<Value> {
-    of_two(x, y, axis, &|rows, others| chosen(rows, others, true)).map_err(|e| e.at("intersection"))
+    of_two(x, y, axis, &|rows, others| chosen(rows, others, true)).map_err(|e| e.at_part("intersection"))
 }
 
 /// The distinct elements of the lists of `x` along `axis` that those of `y` do not have, in increasing order.
@@ -193,7 +193,7 @@ pub fn intersection(x: &Value, y: &Value, axis: i64) -> Result<Value> {
 /// assert_eq!(to_literal(&lists::difference(&x, &y, -1).unwrap()).unwrap().to_string(), "[[1], []]");
 /// ```
 pub fn difference(x: &Value, y: &Value, axis: i64) -> Result<Value> {
-    of_two(x, y, axis, &|rows, others| chosen(rows, others, false)).map_err(|e| e.at("difference"))
+    of_two(x, y, axis, &|rows, others| chosen(rows, others, false)).map_err(|e| e.at_part("difference"))
 }
 
 fn of_two(x: &Value, y: &Value, axis: i64, f: &dyn Fn(&RaggedTensor, &Value) -> Result<Value>) -> Result<Value> {
@@ -246,7 +246,7 @@ pub fn searchsorted(sorted: &Value, x: &Value, right: bool) -> Result<Value> {
         })?;
         in_shape_of(x, -1, only(places)?)
     };
-    found().map_err(|e: Error| e.at("searchsorted"))
+    found().map_err(|e: Error| e.at_part("searchsorted"))
 }
 
 fn is_masked(value: &Value) -> bool {

@@ -34,7 +34,7 @@ pub fn var(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Va
         None => ops::var(x, axis.clone(), correction, keepdims),
         Some(_) => shared(ops::square(apart(x, axis)?)?, axis, correction, keepdims),
     };
-    as_floats(x).and_then(|x| in_f32(&x, spread)).map_err(|e| e.at("var"))
+    as_floats(x).and_then(|x| in_f32(&x, spread)).map_err(|e| e.at_part("var"))
 }
 
 /// What `f` makes of a value; of f16 and bf16 in f32, rounded once.
@@ -83,7 +83,7 @@ fn shared(x: Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Valu
 pub fn covar(x: &Value, y: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
     let covar =
         |x: &Value, y: &Value| shared(ops::multiply(apart(x, axis)?, apart(y, axis)?)?, axis, correction, keepdims);
-    both_in_f32(x, y, covar).map_err(|e| e.at("covar"))
+    both_in_f32(x, y, covar).map_err(|e| e.at_part("covar"))
 }
 
 /// The correlation of `x` and `y` over `axis`: their covariance, divided by the standard deviations of both. Awkward Array's name.
@@ -103,7 +103,7 @@ pub fn corr(x: &Value, y: &Value, axis: &Axes, keepdims: bool) -> Result<Value> 
         let sizes = ops::multiply(total(ops::square(&x)?)?, total(ops::square(&y)?)?)?;
         ops::divide(total(ops::multiply(&x, &y)?)?, ops::sqrt(sizes)?)
     };
-    both_in_f32(x, y, corr).map_err(|e| e.at("corr"))
+    both_in_f32(x, y, corr).map_err(|e| e.at_part("corr"))
 }
 
 /// The `n`-th raw moment over `axis`: the mean of the `n`-th powers. Awkward Array's name.
@@ -119,7 +119,7 @@ pub fn corr(x: &Value, y: &Value, axis: &Axes, keepdims: bool) -> Result<Value> 
 /// ```
 pub fn moment(x: &Value, n: i64, axis: &Axes, keepdims: bool) -> Result<Value> {
     let moment = |x: &Value| ops::mean(ops::pow(floats(x)?, super::count("n", n)? as f64)?, axis.clone(), keepdims);
-    as_floats(x).and_then(|x| in_f32(&x, moment)).map_err(|e| e.at("moment"))
+    as_floats(x).and_then(|x| in_f32(&x, moment)).map_err(|e| e.at_part("moment"))
 }
 
 /// Both as floats of one shape, and missing where one is.
@@ -153,7 +153,7 @@ pub fn std(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Va
         true => deviation_of_times(x, axis, correction, keepdims),
         false => var(x, axis, correction, keepdims).and_then(ops::root),
     };
-    made.map_err(|e| e.at("std"))
+    made.map_err(|e| e.at_part("std"))
 }
 
 /// The logarithm of the sum of exponentials over `axis`; over an axis with ragged rows inside, of each column of the rows.
@@ -177,7 +177,7 @@ pub fn logsumexp(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
         let shift = if keepdims { finite(ops::max(x, list(&axes), true)?)? } else { shift };
         ops::add(ops::log(ops::sum(powers, list(&axes), keepdims)?)?, shift)
     };
-    total().map_err(|e| e.at("logsumexp"))
+    total().map_err(|e| e.at_part("logsumexp"))
 }
 
 /// The logarithm of [`softmax`](super::softmax), without the loss of small shares.
@@ -196,7 +196,7 @@ pub fn log_softmax(x: &Value, axis: i64) -> Result<Value> {
         let sums = ops::log(ops::sum(ops::exp(&below)?, list(&axes), false)?)?;
         ops::subtract(&below, unfolded(&sums, x, &axes)?)
     };
-    shares().map_err(|e| e.at("log_softmax"))
+    shares().map_err(|e| e.at_part("log_softmax"))
 }
 
 /// The cross entropy between the probabilities `labels` and those that `softmax` gives the logits along `axis`, which is left out.
@@ -219,7 +219,7 @@ pub fn softmax_cross_entropy(logits: &Value, labels: &Value, axis: i64) -> Resul
         let shares = ops::where_(lost, ops::zeros_like(&shares)?, &shares)?;
         ops::negative(ops::sum(ops::multiply(labels, shares)?, axis, false)?)
     };
-    both_in_f32(logits, labels, loss).map_err(|e| e.at("softmax_cross_entropy"))
+    both_in_f32(logits, labels, loss).map_err(|e| e.at_part("softmax_cross_entropy"))
 }
 
 pub(super) fn list(axes: &[usize]) -> Axes {

@@ -63,7 +63,7 @@ pub fn combinations(x: &Value, n: i64, replacement: bool, axis: i64) -> Result<V
         }
         along_one(x, axis, &|rows| chosen(rows, n, replacement))
     };
-    combined().map_err(|e| e.at("combinations"))
+    combined().map_err(|e| e.at_part("combinations"))
 }
 
 /// The positions in their list of the elements of each tuple that [`combinations`] makes.
@@ -78,7 +78,7 @@ pub fn combinations(x: &Value, n: i64, replacement: bool, axis: i64) -> Result<V
 /// ```
 pub fn argcombinations(x: &Value, n: i64, replacement: bool, axis: i64) -> Result<Value> {
     let places = places_along(x, axis).and_then(|(places, axis)| combinations(&places, n, replacement, axis));
-    places.map_err(|e| e.at("argcombinations"))
+    places.map_err(|e| e.at_part("argcombinations"))
 }
 
 fn chosen(rows: &RaggedTensor, n: i64, replacement: bool) -> Result<Value> {
@@ -125,7 +125,7 @@ fn count_of_all(lengths: &Value, n: i64, replacement: bool) -> Result<()> {
 /// assert_eq!(to_literal(&both[1]).unwrap().to_string(), r#"[["a", "b", "a", "b"], []]"#);
 /// ```
 pub fn cartesian(values: &[Value], axis: i64) -> Result<Vec<Value>> {
-    product(values, axis).map_err(|e: Error| e.at("cartesian"))
+    product(values, axis).map_err(|e: Error| e.at_part("cartesian"))
 }
 
 fn product(values: &[Value], axis: i64) -> Result<Vec<Value>> {
@@ -152,7 +152,7 @@ pub fn argcartesian(values: &[Value], axis: i64) -> Result<Vec<Value>> {
         let places: Vec<Value> = values.iter().map(|x| Ok(places_along(x, axis)?.0)).collect::<Result<_>>()?;
         product(&places, axis)
     };
-    of_places().map_err(|e: Error| e.at("argcartesian"))
+    of_places().map_err(|e: Error| e.at_part("argcartesian"))
 }
 
 /// The position of each element in its list, and the axis counted from the front: those behind it are left out.

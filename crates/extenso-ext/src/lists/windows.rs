@@ -18,7 +18,7 @@ use extenso_types::{Error, Result};
 /// assert_eq!(to_literal(&lists::windows(&x, 2, 1, -1).unwrap()).unwrap().to_string(), "[[[1, 2], [2, 3]], [], []]");
 /// ```
 pub fn windows(x: &Value, size: i64, stride: i64, axis: i64) -> Result<Value> {
-    slid(x, size, stride, axis).map_err(|e| e.at("windows"))
+    slid(x, size, stride, axis).map_err(|e| e.at_part("windows"))
 }
 
 /// The numbers of so many places are made, whether there is a window or not.

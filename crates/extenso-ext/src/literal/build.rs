@@ -27,7 +27,7 @@ pub fn constant(literal: impl Into<Literal>) -> Result<Value> {
     let literal = literal.into();
     check_depth(&literal, 0)
         .and_then(|()| value_of(&Item { literal: &literal, place: Place::Root }))
-        .map_err(|e| e.at("constant"))
+        .map_err(|e| e.at_part("constant"))
 }
 
 /// An item and where it stands.

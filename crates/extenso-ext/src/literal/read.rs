@@ -19,7 +19,7 @@ use extenso_types::{DType, Error, Result, Shape};
 /// A value of a user's type is a record of its components. Errors: a symbol; boxed values; a type without components; more than
 /// `MAX_EMPTY` lists without any element.
 pub fn to_literal(value: &Value) -> Result<Literal> {
-    plain(value, None).and_then(|value| literal(&value)).map_err(|e| e.at("to_literal"))
+    plain(value, None).and_then(|value| literal(&value)).map_err(|e| e.at_part("to_literal"))
 }
 
 /// The value with records in the place of a user's type, of so many axes if that is known.

@@ -12,6 +12,7 @@ use crate::axes::{rank, zeros_of};
 use crate::meaning::order::in_numbers;
 use crate::meaning::over_elements;
 use crate::ragged::zero;
+use crate::structs::masked_by;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::{ArgExtreme, Cumulative, RowSort, Shift, Sort};
 use extenso_core::reduce::normalize_axis;
@@ -316,6 +317,10 @@ pub(super) fn shift(call: &Call<'_>) -> Answer {
     let Some(masked) = typed_arg::<MaskedTensor>(x) else { return moved(x, &f, value) };
     if along(&masked, Shift::of(call.attrs)?.axis)?.is_none() && typed_arg::<MaskedTensor>(value).is_none() {
         return answer_ext(inside(call, &masked, std::slice::from_ref(value), call.attrs)?);
+    }
+    if let Some(rows) = masked.rows_there()? {
+        // In the columns of rows, those that are missing are passed over.
+        return answer(masked_by(f(Arg::Value(rows.into_value()), value.clone())?, masked.mask())?);
     }
     moved(&Arg::Value(stretched(&masked)?.into_value()), &f, value)
 }

@@ -27,7 +27,7 @@ pub fn drop_none(x: &Value, axis: Option<i64>) -> Result<Value> {
         let axis = axis.map(|axis| axis_at(axis, x)).transpose()?;
         Along { axis }.left(x, Place { fixed: 0, outer: 0 })
     };
-    left().map_err(|e| e.at("drop_none"))
+    left().map_err(|e| e.at_part("drop_none"))
 }
 
 /// Which axis of a value is meant: counted from the end among its own, from the beginning also inside the fields of records.

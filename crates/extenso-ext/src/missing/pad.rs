@@ -33,7 +33,7 @@ pub fn pad_none(x: &Value, target: i64, axis: i64, clip: bool) -> Result<Value> 
         }
         Padding { target, clip }.along(x, axis_at(axis, x)?)
     };
-    padded().map_err(|e| e.at("pad_none"))
+    padded().map_err(|e| e.at_part("pad_none"))
 }
 
 struct Padding {

@@ -134,14 +134,14 @@ pub(crate) fn across_changed(
     f: &dyn Fn(&RaggedTensor) -> Result<RaggedTensor>,
 ) -> Result<RaggedTensor> {
     let Some(inner) = typed::<RaggedTensor>(rows.values()) else { return f(rows) };
-    let columns = columns_of(rows.partition(), &inner)?;
+    let columns = of_groups(rows.partition(), &inner)?;
     let Some(lines) = typed::<RaggedTensor>(columns.values()) else { return f(rows) };
     let made = across_changed(&lines, f)?;
-    columns_of(columns.partition(), &made)
+    of_groups(columns.partition(), &made)
 }
 
 /// The columns of the rows of each group, as rows: their number in each group, and their values.
-fn columns_of(groups: &RowPartition, x: &RaggedTensor) -> Result<RaggedTensor> {
+pub(crate) fn of_groups(groups: &RowPartition, x: &RaggedTensor) -> Result<RaggedTensor> {
     let order = ops::column_order(groups, x.partition())?;
     let lengths = ops::column_lengths(groups, x.partition())?;
     let columns = ops::partition_from_lengths(lengths)?.partition()?.clone();

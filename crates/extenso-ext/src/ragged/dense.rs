@@ -43,7 +43,7 @@ pub fn to_dense(x: impl Into<Value>, fill: Option<Arg>, shape: Option<&[Option<i
         let dense = filled(&x, &fill, &sizes)?;
         resize_outer(dense, &fill, sizes.first().copied().flatten())
     };
-    dense().map_err(|e| e.at("to_dense"))
+    dense().map_err(|e| e.at_part("to_dense"))
 }
 
 /// Rows that are missing as a whole stay so; what is put behind the others is there.

@@ -91,7 +91,7 @@ fn push_inner_sizes(value: &Value, sizes: &mut Vec<Value>) -> Result<()> {
 pub fn num(x: impl Into<Value>, axis: i64) -> Result<Value> {
     let x = x.into();
     let at = |x: &Value| counts(x, normalize_axis(axis, rank(x)?)?);
-    at(&x).map_err(|e| e.at("num"))
+    at(&x).map_err(|e| e.at_part("num"))
 }
 
 fn counts(x: &Value, axis: usize) -> Result<Value> {
@@ -130,7 +130,7 @@ fn missing_lists(x: &Value, axis: usize) -> Result<Option<MaskedTensor>> {
 pub fn local_index(x: impl Into<Value>, axis: i64) -> Result<Value> {
     let x = x.into();
     let at = |x: &Value| places(x, normalize_axis(axis, rank(x)?)?);
-    at(&x).map_err(|e| e.at("local_index"))
+    at(&x).map_err(|e| e.at_part("local_index"))
 }
 
 fn places(x: &Value, axis: usize) -> Result<Value> {
@@ -172,7 +172,7 @@ pub fn flatten(x: impl Into<Value>, axis: Option<i64>) -> Result<Value> {
             at => flatten_at(&x, at),
         },
     };
-    flat().map_err(|e| e.at("flatten"))
+    flat().map_err(|e| e.at_part("flatten"))
 }
 
 fn flatten_all(x: &Value) -> Result<Value> {
@@ -275,7 +275,7 @@ pub fn unflatten(flat: impl Into<Value>, counts: impl Into<Arg>) -> Result<Value
         Some(masked) => masked_by(cut(flat.into(), &Arg::Value(masked.filled(0)?))?.into_value(), masked.mask()),
         None => Ok(cut(flat.into(), &counts)?.into_value()),
     };
-    cut().map_err(|e| e.at("unflatten"))
+    cut().map_err(|e| e.at_part("unflatten"))
 }
 
 fn cut(flat: Value, counts: &Arg) -> Result<RaggedTensor> {

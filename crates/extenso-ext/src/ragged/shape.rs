@@ -88,6 +88,19 @@ pub(super) fn transpose(call: &Call<'_>) -> Answer {
 /// Errors: the vectors themselves are ragged, and no matrix for each row is given; another number of matrices than rows.
 pub(super) fn matmul(call: &Call<'_>) -> Answer {
     let [x, y] = call.args else { return Ok(None) };
+    if let (Some(left), Some(right)) = (typed_arg::<RaggedTensor>(x), typed_arg::<RaggedTensor>(y))
+        && left.rank()? > 3
+        && left.rank()? == right.rank()?
+    {
+        // Rows of matrices by those of the same rows.
+        let left = left.compact()?;
+        let right = right.compact()?.values_in(left.partition())?;
+        return answer_ext(left.with_values(call_one(
+            call.op,
+            &[Arg::from(left.values()), Arg::Value(right)],
+            call.attrs,
+        )?)?);
+    }
     if let (Arg::Value(left), Arg::Value(right)) = (x, y) {
         let ragged_vectors = typed::<RaggedTensor>(left).is_some_and(|x| typed::<RaggedTensor>(x.values()).is_some());
         if typed::<RaggedTensor>(right).is_some() || (ragged_vectors && rank(left)? == 3 && rank(right)? == 3) {

@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// assert_eq!(to_literal(&tokens).unwrap().to_string(), "[[7, 17, 3, 13], [5, 15]]");
 /// ```
 pub fn promote(x: &Value, path: impl Into<FieldPath>, to: impl Into<FieldPath>) -> Result<Value> {
-    promoted(x, &path.into(), &to.into()).map_err(|e| e.at("promote"))
+    promoted(x, &path.into(), &to.into()).map_err(|e| e.at_part("promote"))
 }
 
 /// The records with the field at `path` also at `to`, one or more levels further down: `id` as `docs.id` has the id of the
@@ -50,7 +50,7 @@ pub fn promote(x: &Value, path: impl Into<FieldPath>, to: impl Into<FieldPath>) 
 /// assert_eq!(to_literal(&ids).unwrap().to_string(), "[[7, 7], []]");
 /// ```
 pub fn broadcast(x: &Value, path: impl Into<FieldPath>, to: impl Into<FieldPath>) -> Result<Value> {
-    pushed(x, &path.into(), &to.into()).map_err(|e| e.at("broadcast"))
+    pushed(x, &path.into(), &to.into()).map_err(|e| e.at_part("broadcast"))
 }
 
 fn promoted(x: &Value, path: &FieldPath, to: &FieldPath) -> Result<Value> {

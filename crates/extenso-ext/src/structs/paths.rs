@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// ```
 pub fn project<P: Into<FieldPath>>(x: &Value, paths: impl IntoIterator<Item = P>) -> Result<Value> {
     let paths: Vec<FieldPath> = paths.into_iter().map(Into::into).collect();
-    projected(x, &paths).map_err(|e| e.at("project"))
+    projected(x, &paths).map_err(|e| e.at_part("project"))
 }
 
 fn projected(x: &Value, paths: &[FieldPath]) -> Result<Value> {
@@ -220,7 +220,9 @@ pub fn apply<P: Into<FieldPath>>(
     to: impl Into<FieldPath>,
 ) -> Result<Value> {
     let values: Result<Vec<Value>> = paths.into_iter().map(|path| value_at(x, &path.into())).collect();
-    values.and_then(|values| with_field(x, &to.into(), &f(&values).map_err(Error::settled)?)).map_err(|e| e.at("apply"))
+    values
+        .and_then(|values| with_field(x, &to.into(), &f(&values).map_err(Error::settled)?))
+        .map_err(|e| e.at_part("apply"))
 }
 
 fn value_at(x: &Value, path: &FieldPath) -> Result<Value> {

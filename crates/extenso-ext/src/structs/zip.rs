@@ -28,7 +28,7 @@ pub fn zip<N: Into<Arc<str>>, V: Into<Value>>(
     depth_limit: Option<i64>,
 ) -> Result<Value> {
     let fields: Vec<Field> = fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-    checked(&fields, depth_limit).and_then(|depth| zipped(fields, depth)).map_err(|e| e.at("zip"))
+    checked(&fields, depth_limit).and_then(|depth| zipped(fields, depth)).map_err(|e| e.at_part("zip"))
 }
 
 /// How many axes the records may have.
@@ -116,7 +116,7 @@ fn repeated(value: &Value, rank: usize, like: &Value, axes: usize) -> Result<Val
 /// ```
 pub fn unzip(x: &Value) -> Result<Vec<(Arc<str>, Value)>> {
     let field = |name: Arc<str>| Ok((name.clone(), select(x, &name)?));
-    names(x).and_then(|names| names.into_iter().map(field).collect()).map_err(|e| e.at("unzip"))
+    names(x).and_then(|names| names.into_iter().map(field).collect()).map_err(|e| e.at_part("unzip"))
 }
 
 fn names(x: &Value) -> Result<Vec<Arc<str>>> {

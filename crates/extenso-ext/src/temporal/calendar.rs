@@ -28,7 +28,7 @@ const PARTS: &str = "'year', 'quarter', 'month', 'week', 'iso_year', 'day', 'wee
 /// assert_eq!(date_part(&days, "weekday").unwrap().to_string(), "[2, 3]");
 /// ```
 pub fn date_part(x: &Value, part: &str) -> Result<Value> {
-    part_of(x, part).map_err(|e| e.at("date_part"))
+    part_of(x, part).map_err(|e| e.at_part("date_part"))
 }
 
 fn part_of(x: &Value, part: &str) -> Result<Value> {

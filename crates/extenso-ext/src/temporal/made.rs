@@ -41,7 +41,7 @@ pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>, format: Option<&s
             None => of(integers(x, DType::I64).map_err(|e| e.wanted("integers, texts, dates or timestamps"))?),
         }
     });
-    made.map_err(|e| e.at("to_timestamp"))
+    made.map_err(|e| e.at_part("to_timestamp"))
 }
 
 /// Dates: of integers, so many days since 1970-01-01; of texts, such as `2001-02-03`, or of a format as for [`strftime`]; and the date of
@@ -65,7 +65,7 @@ pub fn to_date(x: &Value, format: Option<&str>) -> Result<Value> {
         None if is_text(x) => dates(parsed(x, form)?),
         None => dates(integers(x, DType::I32).map_err(|e| e.wanted("integers, texts or timestamps"))?),
     });
-    made.map_err(|e| e.at("to_date"))
+    made.map_err(|e| e.at_part("to_date"))
 }
 
 /// Times of a day: of integers, so many units since midnight; of texts, such as `04:05:06.5`, or of a format as for [`strftime`]; the time
@@ -90,7 +90,7 @@ pub fn to_time(x: &Value, unit: &str, format: Option<&str>) -> Result<Value> {
             None => times(integers(x, dtype).map_err(|e| e.wanted("integers, texts, timestamps or times"))?),
         })
     };
-    made().map_err(|e: Error| e.at("to_time"))
+    made().map_err(|e: Error| e.at_part("to_time"))
 }
 
 /// Durations: of integers, so many units; of texts, such as `1.5s` or `PT1.5S`; and durations in another unit.
@@ -104,7 +104,7 @@ pub fn to_duration(x: &Value, unit: &str) -> Result<Value> {
         None if is_text(x) => durations(parsed(x, form)?),
         None => durations(integers(x, DType::I64).map_err(|e| e.wanted("integers, texts or durations"))?),
     });
-    made.map_err(|e| e.at("to_duration"))
+    made.map_err(|e| e.at_part("to_duration"))
 }
 
 /// The text of each timestamp, date or time of a day in a format: the directives of
@@ -124,7 +124,7 @@ pub fn strftime(x: &Value, format: &str) -> Result<Value> {
         let error = || Err(Error::dtype(format!("found {}", x.spec()?)).wanted("timestamps, dates or times of a day"));
         shown(x, Some(format))?.map_or_else(error, Ok)
     });
-    texts.map_err(|e| e.at("strftime"))
+    texts.map_err(|e| e.at_part("strftime"))
 }
 
 /// What is below rows and masks, where what is missing is the text of the time that counts 0, or 0.

@@ -68,7 +68,7 @@ impl FromStr for TimeUnit {
 /// assert_eq!(seconds.values().to_string(), "[-2, 2]");
 /// ```
 pub fn cast_unit(x: &Value, unit: &str) -> Result<Value> {
-    in_unit(x, unit).map_err(|e| e.at("cast_unit"))
+    in_unit(x, unit).map_err(|e| e.at_part("cast_unit"))
 }
 
 pub(super) fn in_unit(x: &Value, unit: &str) -> Result<Value> {

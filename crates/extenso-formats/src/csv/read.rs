@@ -137,6 +137,8 @@ pub(crate) struct Table<R> {
     /// The paths that the names of the columns say.
     pub paths: Vec<Path>,
     record: ByteRecord,
+    /// The cells of the row that are quotes around nothing.
+    quoted: Vec<usize>,
     /// The number of the row; of the first, 0.
     pub row: usize,
     /// The byte at which the row starts.
@@ -170,7 +172,9 @@ impl<R: Bytes> Table<R> {
             Ok(path_of(if name.is_empty() && free() { &own } else { name }))
         };
         let paths = names.iter().enumerate().map(path).collect::<Result<Vec<_>>>()?;
-        Ok(Table { reader, paths, record: ByteRecord::new(), row: 0, start: 0, begun: false })
+        let (end, mut quoted) = (reader.position().byte(), Vec::new());
+        reader.get_mut().take_nothing(place(end), &mut quoted);
+        Ok(Table { reader, paths, record: ByteRecord::new(), quoted, row: 0, start: 0, begun: false })
     }
 
     /// Reads the next row; whether there is one.
@@ -181,7 +185,13 @@ impl<R: Bytes> Table<R> {
         if there {
             self.row += usize::from(self.begun);
             self.begun = true;
-            self.start = self.record.position().map_or(0, |at| usize::try_from(at.byte()).unwrap_or(usize::MAX));
+            self.start = self.record.position().map_or(0, |at| place(at.byte()));
+            let end = place(self.reader.position().byte());
+            self.reader.get_mut().take_nothing(end, &mut self.quoted);
+            // In a table of one column, what is missing is in quotes: a line of nothing would be no row.
+            if self.paths.len() == 1 {
+                self.quoted.clear();
+            }
         }
         if self.reader.get_ref().is_cut() {
             return Err(cut_off().at(format!("row {}, byte {}", self.row, self.start)));
@@ -203,6 +213,10 @@ impl<R: Bytes> Table<R> {
         let what = format!("the row has {} cells", self.record.len());
         Failure::new(0, Error::data(what).wanted(format!("{}, as the row of names", self.paths.len())))
     }
+}
+
+fn place(byte: u64) -> usize {
+    usize::try_from(byte).unwrap_or(usize::MAX)
 }
 
 fn cut_off() -> Error {
@@ -227,10 +241,29 @@ pub(crate) struct Rows {
 #[derive(Debug)]
 enum Node {
     Skip,
-    Scalar { dtype: DType, column: ColumnId, cell: usize },
-    Text { dtype: DType, column: ColumnId, cell: usize },
-    Spelled { spelling: Spelling, column: ColumnId, cell: usize },
-    Optional { validity: Option<ColumnId>, inner: Box<Node>, cells: Vec<usize>, defaults: Vec<(ColumnId, usize)> },
+    Scalar {
+        dtype: DType,
+        column: ColumnId,
+        cell: usize,
+    },
+    Text {
+        dtype: DType,
+        column: ColumnId,
+        cell: usize,
+    },
+    Spelled {
+        spelling: Spelling,
+        column: ColumnId,
+        cell: usize,
+    },
+    Optional {
+        validity: Option<ColumnId>,
+        inner: Box<Node>,
+        cells: Vec<usize>,
+        /// Those of them that are there where they are quotes around nothing.
+        texts: Vec<usize>,
+        defaults: Vec<(ColumnId, usize)>,
+    },
     Record(Vec<(Arc<str>, Node)>),
 }
 
@@ -264,7 +297,7 @@ impl Rows {
             if table.record.len() != table.paths.len() {
                 return Err(table.lengths());
             }
-            self.root.read(&table.record, columns)
+            self.root.read(&table.record, &table.quoted, columns)
         })
     }
 }
@@ -290,7 +323,8 @@ impl Node {
                 let below = places.range::<Path, _>(at..).take_while(|(path, _)| path.starts_with(at));
                 let cells: Vec<usize> = below.map(|(_, place)| *place).collect();
                 let node = if cells.is_empty() { Node::Skip } else { Node::new(inner, at, places)? };
-                Node::Optional { validity: *validity, inner: Box::new(node), cells, defaults: fills(inner) }
+                let texts = cells.iter().copied().filter(|cell| node.reads_text(*cell)).collect();
+                Node::Optional { validity: *validity, inner: Box::new(node), cells, texts, defaults: fills(inner) }
             }
             Plan::Record { fields } => {
                 let field = |Field { name, plan }: &Field| {
@@ -306,7 +340,18 @@ impl Node {
         })
     }
 
-    fn read(&self, record: &ByteRecord, columns: &mut Columns) -> Read<()> {
+    /// Whether a cell is read as text.
+    fn reads_text(&self, of: usize) -> bool {
+        match self {
+            Node::Text { cell, .. } => *cell == of,
+            Node::Optional { texts, .. } => texts.contains(&of),
+            Node::Record(fields) => fields.iter().any(|(_, node)| node.reads_text(of)),
+            Node::Skip | Node::Scalar { .. } | Node::Spelled { .. } => false,
+        }
+    }
+
+    /// Reads a row, of which these cells are quotes around nothing.
+    fn read(&self, record: &ByteRecord, quoted: &[usize], columns: &mut Columns) -> Read<()> {
         let text = |cell: usize| record.get(cell).unwrap_or_default();
         let refuse = |cell: usize, wanted: String| {
             let what = format!("{} came in column {}", shown(text(cell)), cell + 1);
@@ -338,13 +383,14 @@ impl Node {
                 };
                 if pushed { Ok(()) } else { Err(refuse(*cell, "less text than the offsets reach".into())) }
             }
-            Node::Optional { validity, inner, cells, defaults } => {
-                let there = cells.iter().any(|cell| !text(*cell).is_empty());
+            Node::Optional { validity, inner, cells, texts, defaults } => {
+                let there =
+                    cells.iter().any(|cell| !text(*cell).is_empty()) || quoted.iter().any(|cell| texts.contains(cell));
                 if let Some(Column::Bits(bits)) = validity.and_then(|id| columns.get_mut(id)) {
                     bits.push(there);
                 }
                 if there {
-                    return inner.read(record, columns);
+                    return inner.read(record, quoted, columns);
                 }
                 let fill = |(id, n): &(ColumnId, usize)| {
                     columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n))
@@ -352,7 +398,7 @@ impl Node {
                 defaults.iter().try_for_each(fill).map_err(|e| Failure::new(0, e))
             }
             Node::Record(fields) => fields.iter().try_for_each(|(name, node)| {
-                node.read(record, columns).map_err(|failure| failure.inside(Segment::Field(name.clone())))
+                node.read(record, quoted, columns).map_err(|failure| failure.inside(Segment::Field(name.clone())))
             }),
         }
     }

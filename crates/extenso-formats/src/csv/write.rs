@@ -9,7 +9,6 @@ use crate::plan::{ColumnId, Field, Plan};
 use crate::prove::Proof;
 use crate::run::Batch;
 use crate::spelled;
-use csv::{ByteRecord, WriterBuilder};
 use extenso_core::Value;
 use extenso_ext::Spelling;
 use extenso_graph::save::archive::write_atomically;
@@ -19,7 +18,7 @@ use std::ops::Range;
 /// Writes a batch as a table: a row of names, then a row for each item of the outer axis. A nested field has its path as name, and so has
 /// one whose own name would be read as a path.
 ///
-/// What is missing is an empty cell, and so is an empty string.
+/// What is missing is an empty cell; an empty string that could be missing is one in quotes.
 /// Errors: a list, which CSV does not have; values, or parts of one, with another number of rows.
 ///
 /// ```
@@ -42,22 +41,45 @@ pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Re
     let proof = Proof { columns: &columns, kinds: records.plan().kinds()? };
     let mut cells = Vec::new();
     gather(records.plan(), &Path::root(), &proof, &(0..rows), &mut Vec::new(), &mut cells)?;
-    let internal = |e: csv::Error| Error::internal(format!("a row of a table is refused: {e}"));
-    let mut writer = WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+    let (mut out, mut text) = (Vec::new(), Vec::new());
+    // A line of nothing would be no row.
+    let alone = cells.len() == 1;
     if names {
-        writer.write_record(cells.iter().map(|cell| cell.name.as_bytes())).map_err(internal)?;
-    }
-    let (mut record, mut text) = (ByteRecord::new(), Vec::new());
-    for row in 0..rows {
-        record.clear();
-        for cell in &cells {
-            text.clear();
-            cell.write(row, &mut text);
-            record.push_field(&text);
+        for (i, cell) in cells.iter().enumerate() {
+            put(cell.name.as_bytes(), alone, delimiter, i, &mut out);
         }
-        writer.write_byte_record(&record).map_err(internal)?;
+        out.push(b'\n');
     }
-    writer.into_inner().map_err(|e| Error::internal(format!("a table is refused: {e}")))
+    for row in 0..rows {
+        for (i, cell) in cells.iter().enumerate() {
+            text.clear();
+            let there = cell.write(row, &mut text);
+            let quoted = alone || there && !cell.there.is_empty() && matches!(cell.content, Content::Text(_));
+            put(&text, quoted, delimiter, i, &mut out);
+        }
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+/// Appends the cell of this number in its row: in quotes where it has a delimiter, a quote or an end of line in it, and with `quoted` where it has
+/// nothing in it (RFC 4180).
+fn put(cell: &[u8], quoted: bool, delimiter: u8, number: usize, out: &mut Vec<u8>) {
+    if number > 0 {
+        out.push(delimiter);
+    }
+    let ends = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+    if !cell.iter().any(ends) && !(quoted && cell.is_empty()) {
+        return out.extend_from_slice(cell);
+    }
+    out.push(b'"');
+    for part in cell.split_inclusive(|byte| *byte == b'"') {
+        out.extend_from_slice(part);
+        if part.ends_with(b"\"") {
+            out.push(b'"');
+        }
+    }
+    out.push(b'"');
 }
 
 /// Writes a batch as a table into a file, which appears under its name whole or not at all.
@@ -84,9 +106,10 @@ enum Content<'a> {
 }
 
 impl Cell<'_> {
-    fn write(&self, row: usize, out: &mut Vec<u8>) {
+    /// Appends the text of a row; whether it is there.
+    fn write(&self, row: usize, out: &mut Vec<u8>) -> bool {
         if !self.there.iter().all(|bits| bits.get(row)) {
-            return;
+            return false;
         }
         match &self.content {
             Content::Scalar(column) => {
@@ -105,6 +128,7 @@ impl Cell<'_> {
                 out.extend_from_slice(text.bytes.get(place(row)..place(row + 1)).unwrap_or_default());
             }
         }
+        true
     }
 }
 

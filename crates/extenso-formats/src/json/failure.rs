@@ -20,7 +20,16 @@ impl Failure {
 impl From<JiterError> for Box<Failure> {
     #[cold]
     fn from(e: JiterError) -> Box<Failure> {
-        Failure::new(e.index, Error::data(format!("this is not JSON: {}", e.error_type)))
+        let text = e.error_type.to_string();
+        let error = Error::data(format!("this is not JSON: {text}"))
+            .wanted("a record of JSON in each line, or an array of them");
+        Failure::new(
+            e.index,
+            match text.starts_with("EOF") {
+                true => error.hint("Put records that take several lines into an array, between `[` and `]`."),
+                false => error,
+            },
+        )
     }
 }
 

@@ -185,7 +185,11 @@ impl std::str::FromStr for Format {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Format> {
-        let found = FORMATS.iter().find(|(_, known, _)| *known == name).map(|(format, _, _)| *format);
+        // Records of JSON line by line have names of their own.
+        let is_called = |(format, known, endings): &&(Format, &str, &[&str])| {
+            *known == name || (*format == Format::Json && endings.contains(&name))
+        };
+        let found = FORMATS.iter().find(is_called).map(|(format, _, _)| *format);
         found.ok_or_else(|| {
             let names: Vec<&str> = FORMATS.iter().map(|(_, name, _)| *name).collect();
             Error::value(format!("found '{name}'")).wanted(format!("one of {}", names.join(", "))).at("format")

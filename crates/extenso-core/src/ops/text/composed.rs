@@ -18,9 +18,9 @@ use extenso_types::{Error, Result};
 /// assert_eq!((sep.to_string(), value.to_string()), (r#"["=", ""]"#.into(), r#"["b=c", ""]"#.into()));
 /// ```
 pub fn string_partition(x: impl Into<Arg>, sep: &str) -> Result<[Value; 3]> {
-    let one = escaped(sep).map_err(|e| e.at("string_partition"))?;
+    let one = escaped(sep).map_err(|e| e.at_part("string_partition"))?;
     let patterns = [format!(r"(?s)\A(.*?)(?:{one}|\z)"), format!("({one})"), format!(r"(?s)\A.*?{one}(.*)\z")];
-    groups(&x.into(), patterns).map_err(|e| e.at("string_partition"))
+    groups(&x.into(), patterns).map_err(|e| e.at_part("string_partition"))
 }
 
 /// What stands before the last `sep` of each string, `sep` itself, and what stands behind it.
@@ -35,9 +35,9 @@ pub fn string_partition(x: impl Into<Arg>, sep: &str) -> Result<[Value; 3]> {
 /// assert_eq!((folder.to_string(), name.to_string()), (r#"["a/b", ""]"#.into(), r#"["c", "d"]"#.into()));
 /// ```
 pub fn string_rpartition(x: impl Into<Arg>, sep: &str) -> Result<[Value; 3]> {
-    let one = escaped(sep).map_err(|e| e.at("string_rpartition"))?;
+    let one = escaped(sep).map_err(|e| e.at_part("string_rpartition"))?;
     let patterns = [format!(r"(?s)\A(.*){one}"), format!("({one})"), format!(r"(?s)\A(?:.*{one})?(.*)\z")];
-    groups(&x.into(), patterns).map_err(|e| e.at("string_rpartition"))
+    groups(&x.into(), patterns).map_err(|e| e.at_part("string_rpartition"))
 }
 
 /// The pattern of a text as it stands.
@@ -66,7 +66,7 @@ fn groups(x: &Arg, [before, sep, after]: [String; 3]) -> Result<[Value; 3]> {
 /// assert_eq!(text.to_string(), r#"["1: {x}", "2: {x}"]"#);
 /// ```
 pub fn string_format(template: &str, values: &[Arg]) -> Result<Value> {
-    formatted(template, values).map_err(|e| e.at("string_format"))
+    formatted(template, values).map_err(|e| e.at_part("string_format"))
 }
 
 fn formatted(template: &str, values: &[Arg]) -> Result<Value> {
@@ -127,8 +127,8 @@ fn between_places(template: &str) -> Result<Vec<String>> {
 /// assert_eq!(ops::hex_encode(y).unwrap().to_string(), r#"["0061"]"#);
 /// ```
 pub fn unicode_transcode(x: impl Into<Arg>, from: &str, to: &str, errors: &str) -> Result<Value> {
-    let texts = string_decode(x, from, errors).map_err(|e| e.at("unicode_transcode"))?;
-    string_encode(texts, to).map_err(|e| e.at("unicode_transcode"))
+    let texts = string_decode(x, from, errors).map_err(|e| e.at_part("unicode_transcode"))?;
+    string_encode(texts, to).map_err(|e| e.at_part("unicode_transcode"))
 }
 
 /// The bucket of each string or byte string, or of each number's text, from 0 to below `buckets`, as i64.
@@ -154,5 +154,5 @@ pub fn hash_bucket(x: impl Into<Arg>, buckets: i64, key: Option<[i64; 2]>) -> Re
         Ok(texts) => hashed(&texts.into()),
         Err(no_text) => hashed(&x).map_err(|_| no_text),
     };
-    found.map_err(|e| e.at("hash_bucket"))
+    found.map_err(|e| e.at_part("hash_bucket"))
 }
