@@ -69,7 +69,7 @@ fn put(cell: &[u8], quoted: bool, delimiter: u8, number: usize, out: &mut Vec<u8
         out.push(delimiter);
     }
     let ends = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-    if !cell.iter().any(ends) && !(quoted && cell.is_empty()) {
+    if !(cell.iter().any(ends) || quoted && cell.is_empty()) {
         return out.extend_from_slice(cell);
     }
     out.push(b'"');
