@@ -13,6 +13,7 @@ use crate::masked::MaskedTensor;
 use crate::meaning::nested::{below, innermost};
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, register_moves};
+use crate::ragged::zero;
 use extenso_core::attrs::Axes;
 use extenso_core::{
     Answer, Arg, Call, Class, ExtensionType as _, Target, Tensor, Value, call_one, on, ops, strengthen,
@@ -144,7 +145,17 @@ impl CategoricalTensor {
             let one = typed_ref::<MaskedTensor>(&padded).map_or_else(|| padded.clone(), |one| one.values().clone());
             return ops::take(one, ops::zeros_like(&self.codes)?, 0_i64);
         }
-        ops::take(&self.categories, &self.codes, 0_i64)
+        match &self.categories {
+            // Whether there is a category is known when the graph runs.
+            Value::Tensor(words) if outer(&self.categories).is_some_and(|count| count.known().is_none()) => {
+                let places = ops::indices_along(words, 0)?;
+                let none = ops::equal(ops::sum(ops::ones_like(places)?, Axes::All, false)?, 0)?;
+                let spare =
+                    ops::boolean_mask(ops::expand_dims(zero(words.dtype())?, 0)?, ops::expand_dims(none, 0)?, 0)?;
+                ops::take(ops::concat(vec![self.categories.clone(), spare], 0)?, &self.codes, 0_i64)
+            }
+            _ => ops::take(&self.categories, &self.codes, 0_i64),
+        }
     }
 }
 

@@ -104,6 +104,11 @@ fn run_concat(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<O
     }
     let outer: usize = dims[..axis].iter().product();
     let chunks: SmallVec<[usize; 16]> = sources.iter().map(|s| s.dims()[axis..].iter().product()).collect();
+    // One part beside others without an element is the result.
+    let mut some = chunks.iter().zip(args).filter(|(len, _)| **len > 0);
+    if let (Some((_, only)), None) = (some.next(), some.next()) {
+        return one_tensor(only.tensor()?.clone());
+    }
     let dtype = spec_of(out, 0)?.dtype;
     if outer > 1 && dtype.width().is_some() && !sources.is_empty() {
         return one_tensor(beside(dtype, dims, &sources, &chunks)?);
