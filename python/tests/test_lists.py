@@ -283,3 +283,19 @@ def test_vectors_of_any_size_are_distinct_as_a_whole() -> None:
             assert call(ex.tensor(rows), axis=0).tolist() == distinct
         assert ex.unique_with_inverse(ex.tensor(rows), axis=0)[1].tolist() == [distinct.index(row) for row in rows]
     assert ex.unique(ex.zeros((0, 2**46)), axis=0).shape[0] == 0
+
+
+def test_the_largest_by_a_number_that_is_data() -> None:
+    dense, rows = ex.tensor([[3, 1, 2], [4, 6, 5]]), ex.constant([[1, 9], [5], [3, 4]])
+    for x, axis, k in ((dense, 0, 1), (dense, 1, 2), (dense, -1, 0), (rows, 0, 2), (rows, 1, 2), (rows[0], 0, 1)):
+        traced = ex.function(lambda x, k, axis=axis: ex.top_k(x, k, axis=axis))
+        for one, other in zip(ex.top_k(x, k, axis=axis), traced(x, ex.tensor(k)), strict=True):
+            assert ex.to_py(one) == ex.to_py(other)
+    for x, axis in ((dense, 0), (dense, 1), (rows[0], 0)):
+        traced = ex.function(lambda x, k, axis=axis: ex.top_k(x, k, axis=axis))
+        with pytest.raises(ex.Error, match="more than the elements"):
+            traced(x, ex.tensor(4))
+        with pytest.raises(ex.Error, match="k is 4"):
+            ex.top_k(x, 4, axis=axis)
+    rolled = ex.function(lambda x, by: ex.roll(x, by))
+    assert ex.to_py(rolled(rows, ex.tensor(1))) == ex.to_py(ex.roll(rows, 1)) == [[4, 1], [9], [5, 3]]

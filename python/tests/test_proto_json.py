@@ -197,3 +197,54 @@ def test_a_key_of_a_number_has_one_spelling() -> None:
             ex.read_json(b'{"m": {"%s": true}}' % key.encode(), **options)
         with pytest.raises(ex.Error, match="is no key of a map by int32"):
             ex.read_json(b'{"m": {"1": true}}', paths=[f'm["{key}"]'], **options)
+
+
+def test_the_message_of_an_any_is_that_of_the_oracle() -> None:
+    forms, rng = importlib.import_module("google.protobuf.json_format"), random.Random(7)
+    known = {name: importlib.import_module(f"google.protobuf.{name}_pb2") for name in ("any", "duration", "wrappers")}
+    file = pb.FileDescriptorProto(name="parcel.proto", syntax="proto3", dependency=[m.DESCRIPTOR.name for m in known.values()])
+    item = file.message_type.add(name="Item")
+    item.field.add(name="sku_number", number=1, label=1, type=3)
+    item.field.add(name="tags", number=2, label=3, type=9)
+    parcel = file.message_type.add(name="Parcel")
+    for name, number, label in (("content", 1, 1), ("more", 2, 3)):
+        parcel.field.add(name=name, number=number, label=label, type=11, type_name=".google.protobuf.Any")
+    pool = pool_of.DescriptorPool()
+    for module in known.values():
+        pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
+    pool.Add(file)
+    of = {name: factory.GetMessageClass(pool.FindMessageTypeByName(name)) for name in (
+        "Item", "Parcel", "google.protobuf.Any", "google.protobuf.Duration", "google.protobuf.Int64Value",
+    )}
+
+    def fill(held: Any, depth: int = 0) -> None:
+        name = rng.choice([name for name in of if depth < 3 or name != "google.protobuf.Any"])
+        inner = of[name]()
+        if name == "Item":
+            inner.sku_number, inner.tags[:] = rng.randint(-3, 3), rng.sample(["a", "é", "\n"], rng.randint(0, 3))
+        elif name == "Parcel":
+            fill(inner.content, depth + 1) if depth < 3 else None
+        elif name == "google.protobuf.Any":
+            fill(inner, depth + 1)
+        elif name == "google.protobuf.Duration":
+            inner.FromNanoseconds(rng.randint(-(10**12), 10**12))
+        else:
+            inner.value = rng.randint(-(2**63), 2**63 - 1)
+        held.Pack(inner)
+
+    messages = [of["Parcel"]() for _ in range(60)]
+    for message in messages:
+        if rng.random() < 0.8:
+            fill(message.content)
+        for _ in range(rng.randint(0, 2)):
+            fill(message.more.add())
+    files = pb.FileDescriptorSet(file=[pb.FileDescriptorProto.FromString(m.DESCRIPTOR.serialized_pb) for m in known.values()] + [file])
+    said: Any = {"descriptor": files.SerializeToString(), "message": "Parcel"}
+    value = ex.read_proto([message.SerializeToString() for message in messages], **said)
+    lines = "\n".join(forms.MessageToJson(message, indent=None, descriptor_pool=pool) for message in messages)
+    assert ex.to_py(ex.read_json(lines.encode(), **said)) == ex.to_py(value)
+    spread = ",\n".join(forms.MessageToJson(message, descriptor_pool=pool) for message in messages)
+    assert ex.to_py(ex.read_json(f"[{spread}]".encode(), **said)) == ex.to_py(value)
+    written = ex.write_json(value, **said).decode().splitlines()
+    for line, message in zip(written, messages, strict=True):
+        assert str(forms.Parse(line, of["Parcel"](), descriptor_pool=pool)) == str(message)

@@ -1,13 +1,14 @@
 //! Numbers that functions of lists take: one for all lists, or one for each.
 
 use super::{Beside, count};
-use crate::args::typed_ref;
-use crate::axes::rank;
+use crate::args::{int, typed_ref};
+use crate::axes::{dim, outer, rank};
+use crate::index::{Index, index};
 use crate::masked::MaskedTensor;
 use crate::missing::{lacks_rows_alone, may_lack};
 use crate::ragged::RaggedTensor;
 use extenso_core::{Arg, Scalar, Tensor, Value, ops};
-use extenso_types::{Error, Result};
+use extenso_types::{Dim, Error, Result};
 
 /// One integer for all lists, or one for each.
 pub(super) enum Counts {
@@ -77,6 +78,41 @@ impl Counts {
             (Counts::Data(name, _), [each]) => ops::add(each, none).map_err(|e| e.at(*name)),
             (Counts::Data(_, value), _) => ops::add(none, value),
         }
+    }
+
+    /// The first elements along an axis, as many for all lists as this number says.
+    ///
+    /// Errors: a number for each list.
+    pub(super) fn first_of_all(&self, x: &Value, axis: usize) -> Result<Value> {
+        match self {
+            Counts::All(n) => ops::slice(x, int(axis), 0_i64, Some(vec![*n]), 1_i64),
+            Counts::Data(_, n) => {
+                let first = Index::Between { start: None, stop: Some(n.clone()), step: 1 };
+                let key: Vec<Index> = std::iter::repeat_n(Index::ALL, axis).chain([first]).collect();
+                index(x, &key)
+            }
+        }
+    }
+
+    /// What was made of `x`, if this one number is at most the size of an axis of it.
+    ///
+    /// Errors: it is more, which of data is seen when the graph runs.
+    pub(super) fn checked_beside(&self, made: Value, x: &Value, axis: usize) -> Result<Value> {
+        let size = if axis == 0 { outer(x).and_then(Dim::known) } else { dim(x, axis)?.known() };
+        let wanted = "at most as many as there are";
+        let n = match (self, size) {
+            (Counts::All(k), Some(n)) if int(n) < *k => {
+                return Err(Error::value(format!("k is {k}, and the axis has {n} elements")).wanted(wanted));
+            }
+            (Counts::All(_), Some(_)) => return Ok(made),
+            (_, Some(n)) => Value::from(Tensor::scalar(int(n))),
+            (_, None) => ops::sum(ops::ones_like(ops::indices_along(x, int(axis))?)?, 0, false)?,
+        };
+        let (k, what) = match self {
+            Counts::All(k) => (Value::from(Tensor::scalar(*k)), format!("k is {k}, and the axis has fewer elements")),
+            Counts::Data(name, k) => (k.clone(), format!("{name} is more than the elements of the axis")),
+        };
+        ops::check_all(made, ops::greater_equal(n, k)?, what, wanted)
     }
 
     /// Numbers of lists that must not be negative, as the lengths that they are of.

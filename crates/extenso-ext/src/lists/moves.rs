@@ -1,10 +1,10 @@
 //! Elements of lists moved, repeated and compared with their neighbours, where an axis of one size has a function of the core.
 
 use super::counts::Counts;
-use super::pick::first_of;
+use super::pick::{first_of, is_scalar};
 use super::{Beside, along, along_one, count, in_shape_of, only, rows_value};
 use crate::args::{int, typed_ref};
-use crate::axes::{dim, is_ragged, outer, positions, rank, zeros_of};
+use crate::axes::{is_ragged, positions, rank, zeros_of};
 use crate::masked::{MaskedTensor, without_missing_rows};
 use crate::missing::{lacks_rows_alone, may_lack};
 use crate::ragged::columns::{across, across_changed};
@@ -13,7 +13,7 @@ use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Value, ops};
-use extenso_types::{DType, Dim, Error, Result};
+use extenso_types::{DType, Error, Result};
 
 /// Whether the elements along an axis have ragged rows inside, along one of the axes that count, so that lines go across rows.
 pub(super) fn rows_inside(x: &Value, axis: usize, counts: &dyn Fn(usize) -> bool) -> bool {
@@ -99,48 +99,37 @@ pub fn top_k(x: &Value, k: impl Into<Arg>, axis: i64) -> Result<(Value, Value)> 
         let rank = rank(x)?;
         let at = normalize_axis(axis, rank)?;
         let k = match Counts::natural("k", &k)? {
-            Counts::All(k) => k,
-            Counts::Data(..) if rows_inside(x, at, &|_| true) => {
+            // One integer, now or when the graph runs.
+            k @ Counts::All(_) => k,
+            Counts::Data(name, k) if is_scalar(&k)? => Counts::Data(name, k),
+            _ if rows_inside(x, at, &|_| true) => {
                 return Err(Error::shape(format!("axis {axis} has ragged rows inside"))
                     .at("k")
                     .wanted("one integer for all its columns"));
             }
-            k @ Counts::Data(..) => {
+            k => {
                 let first = |x: Value| first_of(&x, &k, int(at));
                 return Ok((first(ops::sort(x, int(at), true)?)?, first(ops::argsort(x, int(at), true)?)?));
             }
         };
-        if at + 1 == rank {
-            return ops::top_k(x, k);
+        if let Counts::All(k) = &k
+            && at + 1 == rank
+        {
+            return ops::top_k(x, *k);
         }
         if rows_inside(x, at, &|_| true) {
             let x = &without_missing_rows(x, at)?;
-            let first = |lines: &RaggedTensor| {
-                RaggedTensor::from_value(&ops::slice(lines.clone().into_value(), 1_i64, 0_i64, Some(vec![k]), 1_i64)?)
-            };
+            let first =
+                |lines: &RaggedTensor| RaggedTensor::from_value(&k.first_of_all(&lines.clone().into_value(), 1)?);
             let part = |x: &Value| along_one(x, int(at), &|rows| Ok(across_changed(rows, &first)?.into_value()));
             let order = part(&ops::argsort(x, int(at), true)?)?;
             return Ok((part(&ops::sort(x, int(at), true)?)?, order));
         }
-        let size = if at == 0 { outer(x).and_then(Dim::known) } else { dim(x, at)?.known() };
-        if let Some(n) = size.filter(|n| int(*n) < k && !is_ragged(x, at)) {
-            return Err(
-                Error::value(format!("k is {k}, and the axis has {n} elements")).wanted("at most as many as there are")
-            );
-        }
-        let mut order = order_of(x, k, int(at))?;
-        if size.is_none() && !is_ragged(x, at) {
-            let n = ops::sum(ops::ones_like(ops::indices_along(x, int(at))?)?, 0, false)?;
-            let what = format!("k is {k}, and the axis has fewer elements");
-            order = ops::check_all(order, ops::greater_equal(n, k)?, what, "at most as many as there are")?;
-        }
+        let order = k.first_of_all(&ops::argsort(x, int(at), true)?, at)?;
+        let order = if is_ragged(x, at) { order } else { k.checked_beside(order, x, at)? };
         Ok((ops::take_along_axis(x, &order, int(at))?, order))
     };
     largest().map_err(|e: Error| e.at_part("top_k"))
-}
-
-fn order_of(x: &Value, k: i64, axis: i64) -> Result<Value> {
-    ops::slice(ops::argsort(x, axis, true)?, axis, 0_i64, Some(vec![k]), 1_i64)
 }
 
 /// The elements moved by `shift` positions along some axes; those that leave a list at one end enter it at the other.
@@ -171,8 +160,7 @@ pub fn roll(x: &Value, shift: impl Into<Arg>, axis: &Axes) -> Result<Value> {
                     })?)?;
                     return in_shape_of(x, axes[0], rolled);
                 }
-                (Counts::Data(..), Axes::All) if matches!((x, one), (Value::Tensor(_), Arg::Value(by)) if rank(by)? == 0) =>
-                {
+                (Counts::Data(..), Axes::All) if matches!(one, Arg::Value(by) if is_scalar(by)?) => {
                     let flat = ops::reshape(x, vec![-1])?;
                     return ops::reshape_like(roll(&flat, one.clone(), &Axes::List(vec![0]))?, x);
                 }

@@ -96,7 +96,7 @@ fn no_index() -> Error {
     Error::dtype("the index is no integer").at("index").wanted("one integer, or one for each list")
 }
 
-fn is_scalar(value: &Value) -> Result<bool> {
+pub(super) fn is_scalar(value: &Value) -> Result<bool> {
     Ok(value.tensor().is_ok() && rank(value)? == 0)
 }
 

@@ -5,7 +5,7 @@
 use super::entries::{Lookup, symbols_of};
 use super::enums::{Values, is_null};
 use super::fields::Numbers;
-use super::json::Known;
+use super::json::{Held, Known};
 use super::meant::Form;
 use super::member::{Member, cast, in_brackets, names};
 use super::node::{Field, Record, Rule, Value};
@@ -70,6 +70,7 @@ fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record>
         names: by_name(&numbered),
         lookup,
         known: Known::of(message),
+        held: Held::of(message),
         ends: false,
     })
 }
@@ -146,7 +147,16 @@ fn keyed(entry: &MessageDescriptor, fields: &[plan::Field], at: &Path) -> Result
         ready.push(found(name, &value.kind(), value.is_group(), plan, &at.child(Segment::Field(name.clone())))?);
     }
     let (numbers, names) = (Numbers::default(), Fields::new(names));
-    Ok(Record { fields: ready, numbers, quick: None, names, lookup: Some(lookup), known: None, ends: false })
+    Ok(Record {
+        fields: ready,
+        numbers,
+        quick: None,
+        names,
+        lookup: Some(lookup),
+        known: None,
+        held: None,
+        ends: false,
+    })
 }
 
 /// A value that is found by name, or is not there.

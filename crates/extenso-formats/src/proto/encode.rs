@@ -4,7 +4,7 @@
 //! may leave out (a default without presence) is left out; so the same columns give the same bytes. Nothing outside the columns is read.
 
 use super::enums::Values;
-use super::json::Known;
+use super::json::{Held, Known};
 use super::meant::{self, Form};
 use super::number::{Number, Raw};
 use super::prepare::prepared;
@@ -78,6 +78,8 @@ pub struct Record<'a> {
     pub fields: Vec<Field<'a>>,
     /// The JSON form that it has of its own.
     pub known: Option<Known>,
+    /// What an `Any` may hold.
+    pub any: Option<Held>,
 }
 
 pub struct Field<'a> {

@@ -6,7 +6,7 @@
 use super::entries::Lookup;
 use super::enums::Values;
 use super::fields::Numbers;
-use super::json::Known;
+use super::json::{Held, Known};
 use super::meant::Form;
 use super::number::Number;
 use super::quick::Quick;
@@ -31,6 +31,8 @@ pub struct Record {
     pub lookup: Option<Lookup>,
     /// The JSON form that it has of its own.
     pub known: Option<Known>,
+    /// What an `Any` may hold.
+    pub held: Option<Held>,
     /// Whether it is of a value of any kind that a depth ends: what it has no field for lies beyond, and nobody left it out.
     pub ends: bool,
 }

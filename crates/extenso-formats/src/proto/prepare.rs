@@ -5,7 +5,7 @@
 use super::compile::{fields_of, member, oneof, refuse as refuse_at, shape};
 use super::encode::{Field, HELD, Record, Rule, Value};
 use super::enums::Values;
-use super::json::Known;
+use super::json::{Held, Known};
 use super::meant::Form;
 use super::member::{Member, cast, names};
 use super::number::Number;
@@ -75,7 +75,7 @@ impl<'a> Prepare<'_, 'a> {
         }
         // The members of one oneof stand together, so that the last one seen tells of all.
         writers.sort_by_key(|field| field.oneof.map_or(0, |oneof| oneof + 1));
-        Ok(Record { fields: writers, known: Known::of(message) })
+        Ok(Record { fields: writers, known: Known::of(message), any: Held::of(message) })
     }
 
     /// The message that an `Any` holds, under its name in brackets.

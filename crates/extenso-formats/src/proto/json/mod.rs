@@ -13,18 +13,20 @@
 //! | `Timestamp`, `Duration` | RFC 3339 text with a zone; seconds with an `s` | in `Z`; 0, 3, 6 or 9 digits |
 //! | `FieldMask` | `"a,b.fooBar"` | the same |
 //! | the wrappers, `Struct`, `ListValue`, `Value` | the value | the value |
-//! | `Any` | its message, by a path such as `detail["[shop.Item]"]` | its message, given the same way; an empty one |
+//! | `Any` | its message, by a path such as `detail["[shop.Item]"]`, or as bytes, if the descriptor knows it | its message, either way |
 //!
 //! Source: <https://protobuf.dev/programming-guides/json>. Keys that the message does not have are read over. Two members of a oneof, a field
 //! that comes twice, and null in a list or a map are refused.
 //!
 //! Invariant: the value is of the spec that the wire form gives, and records in both forms give the same columns, bit for bit.
 
+mod any;
 mod known;
 mod read;
 mod rows;
 mod write;
 
+pub use any::Held;
 pub use known::{Known, duration, parse_duration, parse_timestamp, timestamp};
 pub use read::Scratch;
 pub(crate) use rows::encode_json_texts;

@@ -52,7 +52,7 @@ pub fn read_proto_json(input: &[u8], message: &MessageType, options: &ProtobufOp
 /// Writes a batch as lines of messages in their JSON form.
 ///
 /// Errors: those of [`encode_proto`](crate::encode_proto); what the JSON form cannot say, with its row and path: a time outside the years 1 to
-/// 9999, a key of a map that stands there twice, the bytes of an `Any` instead of its message.
+/// 9999, a key of a map that stands there twice, the bytes of a message in an `Any` that the descriptor does not know.
 ///
 /// ```
 /// # use extenso_formats::{ProtobufOptions, encode_proto_json, proto::Schema, read_proto_json};

@@ -225,17 +225,27 @@ fn known_message(known: Known, record: &Record<'_>, row: usize, out: &mut Vec<u8
         }
         Known::Value => any_value(record, row, out),
         Known::Any => {
-            let at = out.len();
-            record.each(row, |field, items| match &field.value {
-                _ if items.is_empty() => Ok(()),
-                Value::Held(..) => value(&field.value, items.start, out),
-                bytes if is_default(bytes, items.start)? => Ok(()),
-                _ => Err(refuse("the bytes of an Any stand here".into(), "its message, under its name in brackets")),
+            let (at, mut url, mut bytes) = (out.len(), Vec::new(), Vec::new());
+            record.each(row, |field, items| {
+                match &field.value {
+                    _ if items.is_empty() => {}
+                    Value::Held(..) => value(&field.value, items.start, out)?,
+                    Value::Text(text, _) if *field.name == *"type_url" => url = text_at(text, items.start).to_vec(),
+                    Value::Text(text, _) if *field.name == *"value" => bytes = text_at(text, items.start).to_vec(),
+                    _ => {}
+                }
+                Ok(())
             })?;
-            if out.len() == at {
-                out.extend_from_slice(b"{}");
+            let url = String::from_utf8_lossy(&url);
+            match &record.any {
+                _ if out.len() > at => Ok(()),
+                Some(held) if !url.is_empty() => held.write(&url, &bytes, out),
+                _ if bytes.is_empty() => {
+                    out.extend_from_slice(b"{}");
+                    Ok(())
+                }
+                _ => Err(refuse("the bytes of an Any stand here".into(), "the name of their message, `type_url`")),
             }
-            Ok(())
         }
     }
 }

@@ -126,13 +126,23 @@ impl Reader<'_, '_> {
                 pushed(texts.push(url.as_bytes()), at)?;
             }
         }
-        match record.place("value") {
-            None => Ok(()),
-            Some(_) => {
-                let error = Error::data(format!("an Any of {name} came")).wanted("no Any, or its message by its name");
-                Err(Failure::new(at, error.hint(format!("Read the path [{name}] of it, without its bytes"))))
-            }
+        let (Some(place), Some(held)) = (record.place("value"), &record.held) else { return Ok(()) };
+        let object = text.get(self.start + at..).unwrap_or_default();
+        let bytes = match held.has_a_form(&url).map_err(|e| e.behind(at))? {
+            false => held.read(&url, object),
+            true => match member(object, "value")?.and_then(|place| object.get(place)) {
+                Some(form) => held.read(&url, form),
+                None => Err(Failure::new(0, Error::data("the Any has no value").wanted("\"value\""))),
+            },
+        };
+        let bytes = bytes.map_err(|e| e.behind(at))?;
+        self.begin(record, place, base)?;
+        if let Value::Text { column: Some(column), .. } = &record.fields[place].value
+            && let Some(Column::Text(texts)) = self.columns.get_mut(*column)
+        {
+            pushed(texts.push(&bytes), at)?;
         }
+        Ok(())
     }
 
     /// Reads the message of an `Any`, whose object starts at a byte: its fields, or what has a form of its own as `value`.
