@@ -295,6 +295,8 @@ def test_the_largest_by_a_number_that_is_data() -> None:
         traced = ex.function(lambda x, k, axis=axis: ex.top_k(x, k, axis=axis))
         with pytest.raises(ex.Error, match="more than the elements"):
             traced(x, ex.tensor(4))
+        with pytest.raises(ex.Error, match="k is negative"):
+            traced(x, ex.tensor(-1))
         with pytest.raises(ex.Error, match="k is 4"):
             ex.top_k(x, 4, axis=axis)
     rolled = ex.function(lambda x, by: ex.roll(x, by))

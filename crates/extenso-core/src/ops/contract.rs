@@ -82,6 +82,11 @@ pub(super) fn int(n: usize) -> i64 {
 fn without_repeats(factor: Labelled) -> Result<Labelled> {
     let Labelled { mut value, mut labels } = factor;
     while let Some((first, second)) = repeated(&labels) {
+        let dims = sizes(&value)?;
+        if !dims[first].is_compatible_with(dims[second]) {
+            let found = format!("one label has sizes {} and {}", dims[first], dims[second]);
+            return Err(Error::shape(found).wanted("one size for each label"));
+        }
         value = diagonal_of(&value, 0, first, second)?;
         let label = labels.remove(second);
         labels.remove(first);
@@ -102,6 +107,12 @@ pub(super) fn diagonal_of(value: &Value, offset: i64, first: usize, second: usiz
     let dims = sizes(value)?;
     let others: Vec<usize> = (0..dims.len()).filter(|axis| ![first, second].contains(axis)).collect();
     let order: Vec<i64> = others.iter().chain([&first, &second]).map(|&axis| int(axis)).collect();
+    if offset == 0
+        && dims[first] == dims[second]
+        && others.iter().filter(|axis| dims[**axis].known().is_none()).count() > 1
+    {
+        return main_diagonal(&transpose(value, Some(order))?);
+    }
     let (Some(rows), Some(columns)) = (dims[first].known(), dims[second].known()) else {
         if offset != 0 {
             return Err(Error::shape("the size of a diagonal is not known while tracing").wanted("known sizes"));

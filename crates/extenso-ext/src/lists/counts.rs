@@ -80,14 +80,22 @@ impl Counts {
         }
     }
 
+    fn value(&self) -> Result<Value> {
+        match self {
+            Counts::All(n) => Ok(Tensor::scalar(*n).into()),
+            Counts::Data(_, value) => Ok(value.clone()),
+        }
+    }
+
     /// The first elements along an axis, as many for all lists as this number says.
     ///
     /// Errors: a number for each list.
     pub(super) fn first_of_all(&self, x: &Value, axis: usize) -> Result<Value> {
         match self {
             Counts::All(n) => ops::slice(x, int(axis), 0_i64, Some(vec![*n]), 1_i64),
-            Counts::Data(_, n) => {
-                let first = Index::Between { start: None, stop: Some(n.clone()), step: 1 };
+            Counts::Data(..) => {
+                let n = self.not_negative(self.value()?)?;
+                let first = Index::Between { start: None, stop: Some(n), step: 1 };
                 let key: Vec<Index> = std::iter::repeat_n(Index::ALL, axis).chain([first]).collect();
                 index(x, &key)
             }

@@ -22,7 +22,8 @@ use extenso_types::{DType, Error, Result};
 ///
 /// As [`ops::quantile`], also of rows; what is missing does not count. Of times it is a time, rounded down, and missing where there is
 /// nothing. Along an axis with ragged rows inside, of each column of the
-/// rows. Shapes: several quantiles are a new first axis. Errors: a number that is not from 0 to 1; an axis out of range; text.
+/// rows. Shapes: several quantiles are a new first axis. Errors: a number that is not from 0 to 1; an axis out of range; axes of
+/// rows with an axis of one size between them; text.
 ///
 /// ```
 /// # use extenso_ext::{constant, lists, to_literal};
@@ -117,7 +118,11 @@ fn columns_first(x: &Value, at: usize) -> Result<Value> {
         let columns = ragged::columns::of_groups(&one_row(&rows.clone().into_value())?, &rows)?;
         return Ok(columns.compact()?.values().clone());
     }
-    let inner = rows_of(rows.values())?.map_or_else(|| RaggedTensor::of_uniform(rows.values()), Ok)?;
+    // An empty row has as many columns of one size as others.
+    let inner = rows_of(rows.values())?.ok_or_else(|| {
+        let error = Error::shape("an axis of one size stands between the axes, and rows outside of it");
+        error.wanted("one axis, axes beside each other or with rows between them, or all")
+    })?;
     Ok(ragged::columns::of_groups(rows.partition(), &inner.compact()?)?.into_value())
 }
 

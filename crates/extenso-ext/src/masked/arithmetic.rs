@@ -197,14 +197,6 @@ pub(super) fn where_(call: &Call<'_>) -> Answer {
     if let Some(mask) = condition.only_mask(&[x, y], operands.rank)? {
         return wrap(picked, |values| mask.over(values));
     }
-    if let (Item::Masked(one, ..), Item::Masked(other, ..)) = (x, y)
-        && one.mask.same(&other.mask)
-        && let (Some(covers), None) = (x.covers(operands.rank), condition.covers(operands.rank))
-        && Some(covers) == y.covers(operands.rank)
-    {
-        let mask = Mask { mask: one.mask.clone().into(), covers, rank: operands.rank };
-        return wrap(picked, |values| mask.over(values));
-    }
     // As far as rows are chosen, and not their elements, a row that is missing stays one.
     let covers = [x, y].iter().filter_map(|item| item.covers(operands.rank)).max().unwrap_or(0);
     let covers = covers.max(condition.tells_apart(operands.rank)?);
