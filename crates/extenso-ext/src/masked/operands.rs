@@ -5,6 +5,7 @@
 use super::{MaskedTensor, trailing};
 use crate::args::{flat, int, typed, typed_arg};
 use crate::axes::{dim, is_ragged, outer, rank, zeros_of};
+use crate::lists::spread;
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::{Arg, Call, ExtensionType, Tensor, Value, ops};
@@ -49,28 +50,8 @@ fn in_same_rows(x: &RaggedTensor, y: &RaggedTensor) -> bool {
 impl There {
     /// What was made of the rows that are there, missing at the others.
     pub(super) fn among_all(&self, made: &Value) -> Result<Value> {
-        masked_by(self.with_others(made)?, &self.mask)
-    }
-
-    /// The same with empty rows at the others.
-    fn with_others(&self, made: &Value) -> Result<Value> {
-        if let Some(masked) = typed::<MaskedTensor>(made) {
-            let mask = self.spread(masked.mask().clone(), false)?;
-            return Ok(MaskedTensor::new(self.with_others(masked.values())?, mask.tensor()?.clone())?.into_value());
-        }
-        let rows = typed::<RaggedTensor>(made).map_or_else(|| RaggedTensor::of_uniform(made), |rows| rows.compact())?;
-        let lengths = self.spread(rows.row_lengths()?, 0)?;
-        let partition = ops::partition_from_lengths(lengths)?.partition()?.clone();
-        Ok(RaggedTensor::from_partition(rows.values().clone(), partition)?.into_value())
-    }
-
-    /// One element for each row that is there, and `other` at the others.
-    fn spread(&self, each: impl Into<Value>, other: impl Into<Arg> + Copy) -> Result<Value> {
-        let ones = ops::cast(&self.mask, DType::I64)?;
-        let before = ops::subtract(ops::cumulative_sum(&ones, 0, false)?, ones)?;
-        // One more, for what stands behind the last that is there.
-        let padded = ops::pad(each.into(), other, vec![0, 1])?;
-        ops::where_(&self.mask, ops::take(padded, before, 0)?, other)
+        let each = ops::partition_from_lengths(ops::cast(&self.mask, DType::I64)?)?;
+        masked_by(spread(made, &each)?, &self.mask)
     }
 }
 
