@@ -272,6 +272,10 @@ def test_quantiles_over_several_axes() -> None:
     )
     assert ex.median(x, axis=(0, 2)).to_py() == [2.0, 3.0, 6.5]
     assert ex.function(ex.median)(x, axis=(0, 2)).to_py() == [2.0, 3.0, 6.5]
+    # An empty row has as many columns of one size as others, which rows of columns would lose.
+    pairs = ex.RaggedTensor.from_row_lengths(ex.ones((2, 2, 2)), [0, 2])
+    with pytest.raises(ex.Error, match="median: an axis of one size stands between the axes"):
+        ex.median(pairs, axis=(1, 3))
 
 
 def test_vectors_of_any_size_are_distinct_as_a_whole() -> None:
@@ -301,3 +305,11 @@ def test_the_largest_by_a_number_that_is_data() -> None:
             ex.top_k(x, 4, axis=axis)
     rolled = ex.function(lambda x, by: ex.roll(x, by))
     assert ex.to_py(rolled(rows, ex.tensor(1))) == ex.to_py(ex.roll(rows, 1)) == [[4, 1], [9], [5, 3]]
+
+
+def test_a_choice_does_not_ask_whether_two_masks_are_one() -> None:
+    values, there, chosen = ex.tensor([[1, 2], [3, 4]]), ex.tensor([True, False]), ex.tensor([[True, False], [True, True]])
+    x, same = ex.mask(values, there), ex.mask(values, ex.tensor([True, False]))
+    wanted = [[1, 2], [None, None]]
+    assert ex.to_py(ex.where(chosen, x, x)) == ex.to_py(ex.where(chosen, x, same)) == wanted
+    assert ex.to_py(ex.function(ex.where)(chosen, x, x)) == wanted
