@@ -191,7 +191,7 @@ fn halved(
 }
 
 /// The number of rows: of a type whose axes are not known here, that of its components, which are stored as the fields of a record are.
-fn rows_of(value: &Value) -> Option<usize> {
+pub(crate) fn rows_of(value: &Value) -> Option<usize> {
     match (outer(value)?, value) {
         (Dim::Known(rows), _) => Some(rows),
         (Dim::Var(_), Value::Ext(ext)) => ext.components().ok()?.iter().find_map(rows_of),

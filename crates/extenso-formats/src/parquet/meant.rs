@@ -131,7 +131,7 @@ fn at<'a>(spec: &'a Spec, path: &[Segment]) -> Option<&'a ExtSpec> {
     }
 }
 
-fn with_fields(file: Arc<ParquetMetaData>, schema: &Schema, fields: Fields) -> Result<ArrowReaderMetadata> {
+pub(super) fn with_fields(file: Arc<ParquetMetaData>, schema: &Schema, fields: Fields) -> Result<ArrowReaderMetadata> {
     let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
     guarded(|| ArrowReaderMetadata::try_new(file, ArrowReaderOptions::new().with_schema(schema)))
 }

@@ -24,6 +24,7 @@ mod source;
 mod thrift;
 mod times;
 mod unordered;
+mod views;
 mod write;
 mod zero;
 

@@ -3,7 +3,7 @@
 //! Invariant: a leaf column is decoded once, into one array for all row groups, so that nothing is copied to put row groups together;
 //! leaf columns are decoded on several threads. Usual columns are decoded by `decode`; where blocks of rows are read, the crate decodes.
 
-use super::decode::{Asked, decode};
+use super::decode::{Asked, Budget, decode};
 use super::guarded;
 use super::halves::wanted_halves;
 use super::join::{join_all, units};
@@ -13,6 +13,7 @@ use super::proof::{Pages, most, prove_footer, prove_pages};
 use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::times::given;
+use super::views::{TEXTS, afford, parts, viewed};
 use super::zero::zeroed;
 use crate::arrow::{checked_columns, field_of, first_rows, known, rows_of_field};
 use crate::columns::OnError;
@@ -28,6 +29,7 @@ use extenso_types::{Error, Path, Result, Segment, Spec};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -152,8 +154,16 @@ impl Iterator for ParquetBlocks {
     }
 }
 
-/// Batches of rows, one after another.
-pub(crate) struct Reader(ParquetRecordBatchReader);
+/// Batches of rows, one after another. One whose texts are too many bytes comes in parts.
+pub(crate) struct Reader {
+    batches: ParquetRecordBatchReader,
+    /// The fields of the rows, whose texts are read as views.
+    fields: Fields,
+    /// The rest of a batch, the last part first.
+    rest: Vec<StructArray>,
+    /// How many bytes all texts may have.
+    budget: Option<Arc<Budget>>,
+}
 
 impl Reader {
     pub fn next(&mut self) -> Result<Option<StructArray>> {
@@ -162,19 +172,20 @@ impl Reader {
 
     /// The next batch, whose times are in the units of Parquet.
     fn stored(&mut self) -> Result<Option<StructArray>> {
-        guarded(|| match self.0.next().transpose()? {
-            Some(batch) => zeroed(StructArray::from(batch)).map(Some),
-            None => Ok(None),
-        })
+        if self.rest.is_empty() {
+            let batch = guarded(|| self.batches.next().transpose())?;
+            let Some(batch) = batch.map(StructArray::from) else { return Ok(None) };
+            self.rest = parts(batch, &self.fields, if self.budget.is_some() { usize::MAX } else { TEXTS })?;
+        }
+        let Some(part) = self.rest.pop() else { return Ok(None) };
+        afford(&part, &self.fields, self.budget.as_deref())?;
+        guarded(|| zeroed(part, &self.fields)).map(Some)
     }
 }
 
 /// How few and how many rows a block has, whatever their size.
 const FEWEST: usize = 1 << 10;
 const MOST: usize = 1 << 20;
-
-/// How many bytes texts may have, however small the file is: honest columns may hold one text over and over.
-const TEXTS: usize = 512 << 20;
 
 /// A file whose metadata was read, and what is wanted of it.
 pub(crate) struct Opened {
@@ -304,16 +315,39 @@ impl Opened {
         chunks.map(|chunk| chunk.uncompressed_size()).fold(0, i64::saturating_add)
     }
 
-    fn reader(&self, leaves: &[usize], rows: usize) -> Result<Reader> {
+    /// Batches of so many rows, whose texts are read by this metadata.
+    fn reader(
+        &self,
+        viewed: &ArrowReaderMetadata,
+        leaves: &[usize],
+        rows: usize,
+        budget: Option<&Arc<Budget>>,
+    ) -> Result<Reader> {
         let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), leaves.iter().copied());
-        guarded(|| {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone())
+        let fields = self.none(mask.clone())?.schema().fields().clone();
+        let batches = guarded(|| {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), viewed.clone())
                 .with_projection(mask)
                 .with_row_groups(self.groups.clone())
                 .with_batch_size(rows)
                 .build()
-                .map(Reader)
+        })?;
+        Ok(Reader { batches, fields, rest: Vec::new(), budget: budget.cloned() })
+    }
+
+    /// No rows of leaf columns.
+    fn none(&self, mask: ProjectionMask) -> Result<RecordBatch> {
+        guarded(|| {
+            let none = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
+            let reader = none.with_projection(mask).with_row_groups(Vec::new()).build()?;
+            let schema = arrow_array::RecordBatchReader::schema(&reader);
+            Ok::<_, ParquetError>(RecordBatch::new_empty(schema))
         })
+    }
+
+    /// The metadata by which the crate reads.
+    fn viewed(&self) -> Result<ArrowReaderMetadata> {
+        viewed(&self.metadata, &self.columns, &self.groups)
     }
 
     /// Checks that what is wanted is packed by a codec that is read.
@@ -340,7 +374,7 @@ impl Opened {
     /// Errors: columns that cannot be read.
     pub fn batches(&self, rows: usize) -> Result<Reader> {
         self.codecs()?;
-        self.reader(&self.chosen, rows)
+        self.reader(&self.viewed()?, &self.chosen, rows, None)
     }
 
     /// No rows of what is wanted.
@@ -348,13 +382,7 @@ impl Opened {
     /// Errors: columns that cannot be read.
     pub fn empty(&self) -> Result<StructArray> {
         let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), self.chosen.iter().copied());
-        let none = guarded(|| {
-            let none = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
-            let reader = none.with_projection(mask).with_row_groups(Vec::new()).build()?;
-            let schema = arrow_array::RecordBatchReader::schema(&reader);
-            Ok::<_, parquet::errors::ParquetError>(RecordBatch::new_empty(schema))
-        });
-        given(none?.into())
+        given(self.none(mask)?.into())
     }
 
     /// No rows of all columns that there are.
@@ -377,8 +405,10 @@ impl Opened {
         let mut parts = units(self.metadata.schema().fields(), &self.chosen);
         // The largest is begun with, so that no thread is left with it at the end.
         parts.sort_by_key(|unit| std::cmp::Reverse(self.size_of(unit)));
-        let mut read = self.usual(&pages, &mut parts)?;
-        let others = side_by_side(parts, |unit| Ok((unit[0], self.unit(&unit, rows)?)));
+        let budget = self.budget();
+        let mut read = self.usual(&pages, &mut parts, &budget)?;
+        let viewed = if parts.is_empty() { self.metadata.clone() } else { self.viewed()? };
+        let others = side_by_side(parts, |unit| Ok((unit[0], self.unit(&viewed, &unit, rows, &budget)?)));
         read.append(&mut others.into_iter().collect::<Result<_>>()?);
         read.sort_by_key(|(first, _)| *first);
         let joined = guarded(|| {
@@ -389,11 +419,15 @@ impl Opened {
     }
 
     /// All rows of the usual columns, which are taken out of the units.
-    fn usual(&self, pages: &Pages, parts: &mut Vec<Vec<usize>>) -> Result<Vec<(usize, StructArray)>> {
+    fn usual(
+        &self,
+        pages: &Pages,
+        parts: &mut Vec<Vec<usize>>,
+        texts: &Arc<Budget>,
+    ) -> Result<Vec<(usize, StructArray)>> {
         let alone = parts.iter().filter(|unit| unit.len() == 1).map(|unit| unit[0]);
         let leaves: Vec<usize> = alone.collect();
         let (metadata, fields) = (self.metadata.metadata(), self.metadata.schema().fields());
-        let texts = usize::try_from(most(&self.source)).unwrap_or(usize::MAX).max(TEXTS);
         let asked = Asked { source: &self.source, metadata, fields, groups: &self.groups, pages, texts };
         let read: Vec<(usize, StructArray)> =
             leaves.iter().zip(decode(asked, &leaves)?).filter_map(|(leaf, rows)| Some((*leaf, rows?))).collect();
@@ -402,10 +436,21 @@ impl Opened {
         Ok(read)
     }
 
+    /// How many bytes the texts of a whole read may have.
+    fn budget(&self) -> Arc<Budget> {
+        Arc::new(Budget::new(usize::try_from(most(&self.source)).unwrap_or(usize::MAX).max(TEXTS)))
+    }
+
     /// All rows of columns that are read together.
-    fn unit(&self, leaves: &[usize], rows: usize) -> Result<StructArray> {
+    fn unit(
+        &self,
+        viewed: &ArrowReaderMetadata,
+        leaves: &[usize],
+        rows: usize,
+        budget: &Arc<Budget>,
+    ) -> Result<StructArray> {
         let name = || format!("column '{}'", self.columns[leaves[0]].path);
-        let mut reader = self.reader(leaves, rows).map_err(|e| e.at(name()))?;
+        let mut reader = self.reader(viewed, leaves, rows, Some(budget)).map_err(|e| e.at(name()))?;
         let mut batches = Vec::new();
         while let Some(batch) = reader.stored().map_err(|e| e.at(name()))? {
             batches.push(batch);
@@ -448,8 +493,10 @@ pub fn both_ways(source: &ParquetSource) -> Result<Vec<BothWays>> {
     let pages = prove_pages(source, opened.metadata.metadata(), &opened.groups, &opened.chosen)?;
     let alone = units(opened.metadata.schema().fields(), &opened.chosen).into_iter().filter(|unit| unit.len() == 1);
     let both = alone.map(|unit| {
-        let usual = opened.usual(&pages, &mut vec![unit.clone()]).map(|mut read| read.pop().map(|(_, rows)| rows));
-        (usual, opened.unit(&unit, rows))
+        let budget = opened.budget();
+        let usual = opened.usual(&pages, &mut vec![unit.clone()], &budget);
+        let usual = usual.map(|mut read| read.pop().map(|(_, rows)| rows));
+        (usual, opened.viewed().and_then(|viewed| opened.unit(&viewed, &unit, rows, &budget)))
     });
     Ok(both.collect())
 }

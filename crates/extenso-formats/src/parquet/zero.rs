@@ -3,22 +3,23 @@
 //! Invariant: what lies under a null is zero, so that one spec and the same records give the same bits whatever they are read from. The
 //! decoder leaves there what it happened to write. A field that may not be null has no nulls, though what it is a part of may have some.
 
+use super::views::texts_of;
 use crate::arrow::repeated;
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, StructArray, make_array,
-    new_null_array,
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray,
+    OffsetSizeTrait, StructArray, make_array, new_null_array,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, DataType, FieldRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use std::sync::Arc;
 
-/// The same rows, with zeros under their nulls.
+/// The rows of these fields, with zeros under their nulls. Texts that are views and are not to be are made texts.
 ///
-/// Errors: none that an array that was made has; what Arrow says, all the same.
-pub fn zeroed(rows: StructArray) -> Result<StructArray, ArrowError> {
-    record(rows, None)
+/// Errors: texts that their type does not hold; else none that an array that was made has, and what Arrow says, all the same.
+pub fn zeroed(rows: StructArray, fields: &Fields) -> Result<StructArray, ArrowError> {
+    record(rows, fields.clone(), None)
 }
 
 /// The nulls of a value and of what it is a part of.
@@ -26,12 +27,12 @@ fn with(nulls: Option<&NullBuffer>, above: Option<&NullBuffer>) -> Option<NullBu
     NullBuffer::union(nulls, above).filter(|nulls| nulls.null_count() > 0)
 }
 
-fn record(rows: StructArray, above: Option<&NullBuffer>) -> Result<StructArray, ArrowError> {
+fn record(rows: StructArray, fields: Fields, above: Option<&NullBuffer>) -> Result<StructArray, ArrowError> {
     let n = rows.len();
-    let (fields, columns, nulls) = rows.into_parts();
+    let (_, columns, nulls) = rows.into_parts();
     let all = with(nulls.as_ref(), above);
     let column = |(field, column): (&FieldRef, ArrayRef)| {
-        let column = array(column, all.as_ref())?;
+        let column = array(column, field.data_type(), all.as_ref())?;
         if field.is_nullable() { Ok(column) } else { all_there(column, all.as_ref()) }
     };
     let columns = fields.iter().zip(columns).map(column).collect::<Result<_, ArrowError>>()?;
@@ -60,18 +61,22 @@ fn with_a_word(data: &ArrayData) -> Result<Vec<ArrayData>, ArrowError> {
     }
 }
 
-fn array(array: ArrayRef, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
-    match array.data_type() {
-        DataType::Struct(_) => {
+fn array(array: ArrayRef, wanted: &DataType, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
+    match (array.data_type(), wanted) {
+        (DataType::Struct(_), DataType::Struct(fields)) => {
             let rows = array.as_struct().clone();
             drop(array);
-            Ok(Arc::new(record(rows, above)?))
+            Ok(Arc::new(record(rows, fields.clone(), above)?))
         }
-        DataType::List(_) => list::<i32>(array),
-        DataType::LargeList(_) => list::<i64>(array),
-        DataType::FixedSizeList(..) => lists_of_a_size(array, above),
-        DataType::Boolean => Ok(booleans(&array, above)),
-        data_type => match (width_of(data_type), with(array.nulls(), above)) {
+        (DataType::List(_), DataType::List(item)) => list::<i32>(array, item),
+        (DataType::LargeList(_), DataType::LargeList(item)) => list::<i64>(array, item),
+        (DataType::ListView(_), DataType::ListView(item)) => list_view::<i32>(array, item),
+        (DataType::LargeListView(_), DataType::LargeListView(item)) => list_view::<i64>(array, item),
+        (DataType::FixedSizeList(..), DataType::FixedSizeList(item, _)) => lists_of_a_size(array, item, above),
+        (DataType::Map(..), DataType::Map(entries, sorted)) => map(array, entries, *sorted),
+        (DataType::Boolean, _) => Ok(booleans(&array, above)),
+        (found, wanted) if found != wanted => texts_of(&array, wanted, with(array.nulls(), above).as_ref()),
+        (data_type, _) => match (width_of(data_type), with(array.nulls(), above)) {
             (Some(width), Some(nulls)) => numbers(array, width, &nulls),
             _ => Ok(array),
         },
@@ -89,27 +94,46 @@ fn width_of(data_type: &DataType) -> Option<usize> {
 }
 
 /// Items of a null list are none, so that the nulls of lists are not those of items.
-fn list<O: OffsetSizeTrait>(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
+fn list<O: OffsetSizeTrait>(array: ArrayRef, item: &FieldRef) -> Result<ArrayRef, ArrowError> {
     let list = array.as_list::<O>().clone();
     drop(array);
-    let (field, offsets, values, nulls) = list.into_parts();
-    let values = self::array(values, None)?;
-    Ok(Arc::new(GenericListArray::<O>::try_new(field, offsets, values, nulls)?))
+    let (_, offsets, values, nulls) = list.into_parts();
+    let values = self::array(values, item.data_type(), None)?;
+    Ok(Arc::new(GenericListArray::<O>::try_new(item.clone(), offsets, values, nulls)?))
+}
+
+fn list_view<O: OffsetSizeTrait>(array: ArrayRef, item: &FieldRef) -> Result<ArrayRef, ArrowError> {
+    let list = array.as_list_view::<O>().clone();
+    drop(array);
+    let (_, offsets, sizes, values, nulls) = list.into_parts();
+    let values = self::array(values, item.data_type(), None)?;
+    Ok(Arc::new(GenericListViewArray::<O>::try_new(item.clone(), offsets, sizes, values, nulls)?))
+}
+
+fn map(array: ArrayRef, field: &FieldRef, sorted: bool) -> Result<ArrayRef, ArrowError> {
+    let map = array.as_map().clone();
+    drop(array);
+    let (_, offsets, entries, nulls, _) = map.into_parts();
+    let fields = match field.data_type() {
+        DataType::Struct(fields) => fields.clone(),
+        _ => entries.fields().clone(),
+    };
+    Ok(Arc::new(MapArray::try_new(field.clone(), offsets, record(entries, fields, None)?, nulls, sorted)?))
 }
 
 /// Items of a null list of one size are there, and are null with it.
-fn lists_of_a_size(array: ArrayRef, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
+fn lists_of_a_size(array: ArrayRef, field: &FieldRef, above: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
     let list = array.as_fixed_size_list().clone();
     drop(array);
     let n = list.len();
-    let (field, size, values, nulls) = list.into_parts();
+    let (_, size, values, nulls) = list.into_parts();
     let each = usize::try_from(size).unwrap_or(0);
     let all = with(nulls.as_ref(), above).map(|nulls| NullBuffer::new(repeated(nulls.inner(), each)));
-    let mut values = self::array(values, all.as_ref())?;
+    let mut values = self::array(values, field.data_type(), all.as_ref())?;
     if !field.is_nullable() {
         values = all_there(values, all.as_ref())?;
     }
-    Ok(Arc::new(FixedSizeListArray::try_new_with_length(field, size, values, nulls, n)?))
+    Ok(Arc::new(FixedSizeListArray::try_new_with_length(field.clone(), size, values, nulls, n)?))
 }
 
 fn booleans(array: &ArrayRef, above: Option<&NullBuffer>) -> ArrayRef {
@@ -154,7 +178,8 @@ mod tests {
         let nulls = Some(NullBuffer::from(vec![true, false, true]));
         let cells: ArrayRef = Arc::new(FixedSizeBinaryArray::new(2, b"aabbcc".into(), nulls));
         let field = Field::new("c", cells.data_type().clone(), true);
-        let rows = zeroed(StructArray::new(vec![field].into(), vec![cells], None)).expect("an array");
+        let rows = StructArray::new(vec![field].into(), vec![cells], None);
+        let rows = zeroed(rows.clone(), rows.fields()).expect("an array");
         assert_eq!(rows.column(0).as_fixed_size_binary().value_data(), b"aa\0\0cc");
     }
 
@@ -165,7 +190,7 @@ mod tests {
         let codes: ArrayRef = Arc::new(DictionaryArray::try_new(places, words).expect("a dictionary"));
         let field = Field::new("c", codes.data_type().clone(), false);
         let rows = StructArray::new(vec![field].into(), vec![codes], Some(NullBuffer::new_null(2)));
-        let column = zeroed(rows).expect("an array").column(0).clone();
+        let column = zeroed(rows.clone(), rows.fields()).expect("an array").column(0).clone();
         assert_eq!((column.null_count(), column.as_any_dictionary().values().len()), (0, 1));
     }
 
@@ -180,7 +205,7 @@ mod tests {
         let rows = StructArray::new(fields.into(), vec![numbers, floats, bits], nulls(&[true, true, false]));
         for rows in [rows.clone(), rows.slice(1, 2)] {
             let skipped = 3 - rows.len();
-            let zeroed = zeroed(rows).expect("an array");
+            let zeroed = zeroed(rows.clone(), rows.fields()).expect("an array");
             let of = |n: &[i64]| n[skipped..].to_vec();
             let numbers = zeroed.column(0).as_any().downcast_ref::<Int64Array>().expect("numbers");
             assert_eq!(numbers.values().to_vec(), of(&[7, 0, 0]));

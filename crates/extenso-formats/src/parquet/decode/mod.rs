@@ -36,6 +36,7 @@ mod way;
 #[cfg(test)]
 mod tests;
 
+pub use texts::Budget;
 pub use units::{Asked, decode};
 
 use extenso_types::Error;

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many bytes texts may still have, all together.
+#[derive(Debug)]
 pub struct Budget(AtomicUsize);
 
 impl Budget {
@@ -26,11 +27,14 @@ impl Budget {
         Budget(AtomicUsize::new(bytes))
     }
 
-    fn take(&self, bytes: usize) -> Result<(), Stop> {
+    /// Takes so many of them.
+    ///
+    /// Errors: there are fewer.
+    pub fn take(&self, bytes: usize) -> Result<(), Error> {
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
         taken.map(drop).map_err(|_| {
             let error = Error::data("the texts have far more bytes than the file, which says many times which text of a dictionary they are");
-            Stop::Bad(error.wanted("bytes in proportion to the file").hint("Read it in blocks of rows."))
+            error.wanted("bytes in proportion to the file").hint("Read it in blocks of rows.")
         })
     }
 }

@@ -36,8 +36,8 @@ pub struct Asked<'a> {
     pub groups: &'a [usize],
     /// The pages of all columns that are decoded.
     pub pages: &'a Pages,
-    /// The most bytes that texts may have.
-    pub texts: usize,
+    /// How many bytes texts may have.
+    pub texts: &'a Arc<Budget>,
 }
 
 /// The rows of a column, as a struct of its top field; none, if the column is not usual.
@@ -47,9 +47,8 @@ pub type Decoded = Option<StructArray>;
 ///
 /// Errors: the first column that is malformed, by name.
 pub fn decode(asked: Asked<'_>, leaves: &[usize]) -> Result<Vec<Decoded>, Error> {
-    let budget = Arc::new(Budget::new(asked.texts));
     let firsts = first_leaves(asked.fields);
-    let units: Vec<Option<Unit<'_>>> = leaves.iter().map(|leaf| Unit::new(asked, &firsts, *leaf, &budget)).collect();
+    let units: Vec<Option<Unit<'_>>> = leaves.iter().map(|leaf| Unit::new(asked, &firsts, *leaf)).collect();
     let mut columns: Vec<Option<Column>> = units.iter().map(|unit| unit.as_ref().map(Unit::empty)).collect();
     let mut pieces =
         units.iter().zip(0..).flat_map(|(unit, place)| unit.iter().flat_map(move |unit| unit.pieces(place)));
@@ -86,7 +85,7 @@ struct Unit<'a> {
     way: Way,
     name: String,
     chunks: Vec<Chunk<'a>>,
-    budget: Arc<Budget>,
+    budget: &'a Arc<Budget>,
 }
 
 /// The part of a column in one row group.
@@ -113,7 +112,7 @@ struct Piece<'a> {
 struct Made<'a>(Piece<'a>, Result<Column, Stop>);
 
 impl<'a> Unit<'a> {
-    fn new(asked: Asked<'a>, firsts: &[usize], leaf: usize, budget: &Arc<Budget>) -> Option<Unit<'a>> {
+    fn new(asked: Asked<'a>, firsts: &[usize], leaf: usize) -> Option<Unit<'a>> {
         let schema = asked.metadata.file_metadata().schema_descr();
         if leaf >= schema.num_columns() {
             return None;
@@ -133,7 +132,7 @@ impl<'a> Unit<'a> {
             usual(metadata).then(|| Chunk { metadata, pages, ends, dictionary: Mutex::default() })
         });
         let chunks = chunks.collect::<Option<_>>()?;
-        Some(Unit { way, name: column.path().string(), chunks, budget: budget.clone() })
+        Some(Unit { way, name: column.path().string(), chunks, budget: asked.texts })
     }
 
     fn named(&self, error: Error) -> Error {
@@ -141,7 +140,7 @@ impl<'a> Unit<'a> {
     }
 
     fn empty(&self) -> Column {
-        Column::new(&self.way, &self.budget)
+        Column::new(&self.way, self.budget)
     }
 
     /// How many values there may be: those of the metadata, if the bytes look as if they were so many.
