@@ -145,14 +145,14 @@ fn column<V: ByteViewType>(
     };
     let (places, texts) = categories(views, there);
     let words = joined(words, || texts.iter().copied())?.build()?;
-    let keys = bytes_of_keys(&places, keys, words.len())?;
+    let keys = bytes_of_keys(places.iter().copied(), keys, words.len())?;
     ArrayData::builder(wanted.clone()).len(places.len()).nulls(nulls).add_buffer(keys).add_child_data(words).build()
 }
 
 /// Texts one after another.
 ///
 /// Errors: more bytes than the type counts.
-fn joined<'a, I: Iterator<Item = &'a [u8]>>(
+pub fn joined<'a, I: Iterator<Item = &'a [u8]>>(
     data_type: &DataType,
     texts: impl Fn() -> I,
 ) -> std::result::Result<ArrayDataBuilder, ArrowError> {
@@ -198,11 +198,15 @@ fn categories<V: ByteViewType>(
 /// Places in a dictionary of so many words, as its keys.
 ///
 /// Errors: more words than such keys count.
-fn bytes_of_keys(places: &[usize], keys: &DataType, words: usize) -> std::result::Result<Buffer, ArrowError> {
+pub fn bytes_of_keys(
+    places: impl Iterator<Item = usize>,
+    keys: &DataType,
+    words: usize,
+) -> std::result::Result<Buffer, ArrowError> {
     let last = words.saturating_sub(1);
-    fn of<K: TryFrom<usize> + ArrowNativeType>(places: &[usize], last: usize) -> Option<Buffer> {
+    fn of<K: TryFrom<usize> + ArrowNativeType>(places: impl Iterator<Item = usize>, last: usize) -> Option<Buffer> {
         K::try_from(last).ok()?;
-        Some(Buffer::from_iter(places.iter().map(|place| K::try_from(*place).unwrap_or_default())))
+        Some(places.map(|place| K::try_from(place).unwrap_or_default()).collect::<Vec<K>>().into())
     }
     let made = match keys {
         DataType::Int8 => of::<i8>(places, last),

@@ -16,7 +16,7 @@
 //! | `hybrid.rs` | runs and packed bits |
 //! | `page.rs` | the parts of a page |
 //! | `slots.rs` | levels to nulls and lists |
-//! | `values.rs`, `numbers.rs`, `bits.rs`, `texts.rs` | values of a leaf |
+//! | `values.rs`, `numbers.rs`, `bits.rs`, `texts.rs`, `words.rs` | values of a leaf |
 //! | `column.rs` | the pages of a column, put together |
 //! | `build.rs` | the arrays |
 //! | `units.rs` | all columns side by side |
@@ -32,6 +32,7 @@ mod texts;
 mod units;
 mod values;
 mod way;
+mod words;
 
 #[cfg(test)]
 mod tests;

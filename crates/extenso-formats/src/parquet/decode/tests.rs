@@ -2,6 +2,7 @@
 
 use super::super::ParquetSource;
 use super::super::read::both_ways;
+use arrow_array::cast::AsArray;
 use arrow_array::*;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
@@ -37,6 +38,7 @@ impl Chance {
     fn leaf(&mut self) -> DataType {
         use DataType as D;
         let zone = Some("UTC".into());
+        let categories = |keys, words| D::Dictionary(Box::new(keys), Box::new(words));
         self.of(&[
             D::Boolean,
             D::Boolean,
@@ -60,6 +62,9 @@ impl Chance {
             D::Timestamp(TimeUnit::Nanosecond, None),
             D::Time64(TimeUnit::Nanosecond),
             D::Time32(TimeUnit::Millisecond),
+            categories(D::Int32, D::Utf8),
+            categories(D::Int32, D::LargeUtf8),
+            categories(D::Int32, D::Binary),
         ])
     }
 
@@ -154,6 +159,17 @@ impl Chance {
                     match data_type {
                         DataType::Utf8 => Arc::new(texts.collect::<StringArray>()),
                         DataType::LargeUtf8 => Arc::new(texts.collect::<LargeStringArray>()),
+                        DataType::Dictionary(_, words) => {
+                            let codes: DictionaryArray<types::Int32Type> =
+                                texts.map(|t| t.map(|t| t.as_str())).collect();
+                            let (keys, names) = (codes.keys().clone(), codes.values().as_string::<i32>());
+                            let words: ArrayRef = match **words {
+                                DataType::Utf8 => Arc::new(names.clone()),
+                                DataType::LargeUtf8 => Arc::new(names.iter().collect::<LargeStringArray>()),
+                                _ => Arc::new(names.iter().map(|t| t.map(str::as_bytes)).collect::<BinaryArray>()),
+                            };
+                            Arc::new(DictionaryArray::new(keys, words))
+                        }
                         DataType::Binary => {
                             Arc::new(texts.map(|text| text.map(|t| t.as_bytes())).collect::<BinaryArray>())
                         }
@@ -210,7 +226,10 @@ fn same_bits(a: &dyn Array, b: &dyn Array) -> bool {
 /// Whether numbers under nulls are zero.
 fn has_zeros(array: &ArrayData) -> bool {
     let zero = |i: usize, width: usize| array.buffers()[0][i * width..(i + 1) * width].iter().all(|byte| *byte == 0);
-    let width = array.data_type().primitive_width();
+    let width = match array.data_type() {
+        DataType::Dictionary(keys, _) => keys.primitive_width(),
+        data_type => data_type.primitive_width(),
+    };
     let null = |i: &usize| array.is_null(*i);
     width.is_none_or(|width| (0..array.len()).filter(null).all(|i| zero(i, width)))
         && array.child_data().iter().all(has_zeros)

@@ -84,7 +84,7 @@ impl<T: ByteArrayType> Texts<T> {
 }
 
 /// Texts that are written one after another, each behind its length.
-fn array<T: ByteArrayType>(bytes: &[u8], count: usize) -> Result<GenericByteArray<T>, Stop> {
+pub fn array<T: ByteArrayType>(bytes: &[u8], count: usize) -> Result<GenericByteArray<T>, Stop> {
     let least = count.saturating_mul(4);
     if least > bytes.len() {
         return Err(bad(format!("{count} texts are said to follow, and {} bytes do", bytes.len())));

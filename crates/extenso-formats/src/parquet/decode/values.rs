@@ -8,6 +8,7 @@ use super::hybrid::{Run, Runs, unpack};
 use super::numbers::Numbers;
 use super::texts::{Budget, Texts};
 use super::way::Way;
+use super::words::Words;
 use arrow_array::ArrayRef;
 use arrow_array::types::{BinaryType, LargeBinaryType, LargeUtf8Type, Utf8Type};
 use arrow_buffer::NullBuffer;
@@ -28,6 +29,11 @@ pub enum Kind {
     LargeUtf8,
     Binary,
     LargeBinary,
+    /// Categories of texts, and of bytes.
+    Utf8Words,
+    LargeUtf8Words,
+    BinaryWords,
+    LargeBinaryWords,
 }
 
 impl Kind {
@@ -46,6 +52,13 @@ impl Kind {
             (Type::BYTE_ARRAY, D::LargeUtf8) => Kind::LargeUtf8,
             (Type::BYTE_ARRAY, D::Binary) => Kind::Binary,
             (Type::BYTE_ARRAY, D::LargeBinary) => Kind::LargeBinary,
+            (Type::BYTE_ARRAY, D::Dictionary(_, words)) => match **words {
+                D::Utf8 => Kind::Utf8Words,
+                D::LargeUtf8 => Kind::LargeUtf8Words,
+                D::Binary => Kind::BinaryWords,
+                D::LargeBinary => Kind::LargeBinaryWords,
+                _ => return None,
+            },
             _ => return None,
         })
     }
@@ -210,4 +223,8 @@ kinds! {
     LargeUtf8: Texts<LargeUtf8Type> = Texts::new;
     Binary: Texts<BinaryType> = Texts::new;
     LargeBinary: Texts<LargeBinaryType> = Texts::new;
+    Utf8Words: Words<Utf8Type> = |_, _| Words::default();
+    LargeUtf8Words: Words<LargeUtf8Type> = |_, _| Words::default();
+    BinaryWords: Words<BinaryType> = |_, _| Words::default();
+    LargeBinaryWords: Words<LargeBinaryType> = |_, _| Words::default();
 }

@@ -1,0 +1,121 @@
+//! Categories: places among words.
+//!
+//! Invariant: a word is there once for each dictionary that has it, and in the end once. Words that are written one after another are a
+//! dictionary of their own.
+
+use super::super::views::{bytes_of_keys, joined};
+use super::Stop;
+use super::texts::array;
+use super::values::{Leaf, Places, Room, beyond};
+use arrow_array::types::ByteArrayType;
+use arrow_array::{Array, ArrayRef, GenericByteArray, make_array};
+use arrow_buffer::NullBuffer;
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::iter::repeat_n;
+
+/// Growing categories, in parts of one dictionary each.
+pub struct Words<T: ByteArrayType>(Vec<Part<T>>);
+
+struct Part<T: ByteArrayType> {
+    words: GenericByteArray<T>,
+    /// The place of each slot in them.
+    places: Vec<u32>,
+}
+
+/// The place of a slot that has none.
+const NONE: u32 = u32::MAX;
+
+impl<T: ByteArrayType> Default for Words<T> {
+    fn default() -> Words<T> {
+        Words(Vec::new())
+    }
+}
+
+impl<T: ByteArrayType> Words<T> {
+    fn add(&mut self, mut part: Part<T>) {
+        match self.0.last_mut().filter(|last| same(&last.words, &part.words)) {
+            Some(last) => last.places.append(&mut part.places),
+            None => self.0.push(part),
+        }
+    }
+}
+
+/// Whether two dictionaries are one in memory.
+fn same<T: ByteArrayType>(a: &GenericByteArray<T>, b: &GenericByteArray<T>) -> bool {
+    a.len() == b.len() && std::ptr::eq(a.value_offsets().as_ptr(), b.value_offsets().as_ptr())
+}
+
+/// The places of slots, of which some have none.
+fn spread(places: impl IntoIterator<Item = u32>, room: Room<'_>) -> Vec<u32> {
+    let mut out = Vec::with_capacity(room.slots);
+    room.fill(places, |place| out.push(place.unwrap_or(NONE)));
+    out
+}
+
+impl<T: ByteArrayType> Leaf for Words<T> {
+    type Dictionary = GenericByteArray<T>;
+
+    fn dictionary(bytes: &[u8], count: usize) -> Result<GenericByteArray<T>, Stop> {
+        array(bytes, count)
+    }
+
+    fn plain(&mut self, bytes: &[u8], room: Room<'_>) -> Result<(), Stop> {
+        let words = array::<T>(bytes, room.values)?;
+        self.add(Part { words, places: spread(0.., room) });
+        Ok(())
+    }
+
+    fn placed(&mut self, words: &GenericByteArray<T>, places: Places<'_>, room: Room<'_>) -> Result<(), Stop> {
+        let (len, found) = (words.len(), RefCell::new(Vec::with_capacity(room.values)));
+        let same = |place: u32, n| {
+            found.borrow_mut().extend(repeat_n(place, n));
+            Ok(())
+        };
+        let block = |places: &[u32]| {
+            found.borrow_mut().extend_from_slice(places);
+            Ok(())
+        };
+        places.each(same, block)?;
+        let found = found.into_inner();
+        if let Some(last) = found.iter().max().filter(|place| **place as usize >= len) {
+            return Err(beyond(*last, len));
+        }
+        let places = if room.levels.is_none() { found } else { spread(found, room) };
+        self.add(Part { words: words.clone(), places });
+        Ok(())
+    }
+
+    fn append(&mut self, more: Words<T>) -> Result<(), ArrowError> {
+        more.0.into_iter().for_each(|part| self.add(part));
+        Ok(())
+    }
+
+    fn finish(self, data_type: &DataType, nulls: Option<NullBuffer>) -> Result<ArrayRef, ArrowError> {
+        let DataType::Dictionary(keys, of) = data_type else {
+            return Err(ArrowError::CastError(format!("categories are no {data_type}")));
+        };
+        let (mut known, mut words) = (HashMap::<&[u8], usize>::new(), Vec::new());
+        let mut places = Vec::with_capacity(self.0.iter().map(|part| part.places.len()).sum());
+        for part in &self.0 {
+            let place = |i: usize| {
+                let word: &[u8] = part.words.value(i).as_ref();
+                *known.entry(word).or_insert_with(|| {
+                    words.push(word);
+                    words.len() - 1
+                })
+            };
+            let known: Vec<usize> = (0..part.words.len()).map(place).collect();
+            places.extend(part.places.iter().map(|place| known.get(*place as usize).copied().unwrap_or(0)));
+        }
+        if words.is_empty() && nulls.is_none() && !places.is_empty() {
+            words.push(&[]);
+        }
+        let words = joined(of, || words.iter().copied())?.build()?;
+        let keys = bytes_of_keys(places.iter().copied(), keys, words.len())?;
+        let column = ArrayData::builder(data_type.clone()).len(places.len()).nulls(nulls);
+        Ok(make_array(column.add_buffer(keys).add_child_data(words).build()?))
+    }
+}
