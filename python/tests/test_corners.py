@@ -118,3 +118,36 @@ def test_the_name_of_json_lines_is_a_format(tmp_path: pathlib.Path) -> None:
     more = ex.function(lambda row: {"y": row["x"] + 1}, input_signature=[spec])
     more.run(b'{"x":1}\n{"x":2}', target=tmp_path / "out", target_format="ndjson")
     assert (tmp_path / "out").read_text() == '{"y":2}\n{"y":3}\n'
+
+
+def test_a_bad_rows_file_is_not_the_file_that_is_open(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.ndjson"
+    path.write_text('{"x": 1}\n{"x": "a"}\n')
+    f = ex.function(lambda r: r["x"])
+    with path.open("rb") as source, pytest.raises(ex.Error, match="is read or written by the run itself"):
+        f.run(source, bad_rows=path, on_error="skip")
+    assert path.read_text() == '{"x": 1}\n{"x": "a"}\n'
+
+
+def test_one_value_where_a_list_is_wanted_names_its_path() -> None:
+    spec = ex.spec_of(ex.from_arrow(FIXED))
+    with pytest.raises(ex.Error, match=r"'emb' has the Arrow type Float64"):
+        ex.from_arrow(pa.table({"id": [1], "emb": [1.0]}), spec=spec)
+
+
+FIXED = pa.table({"id": [1], "emb": pa.FixedSizeListArray.from_arrays(pa.array([1.0, 2.0, 3.0]), 3)})
+
+
+@pytest.mark.parametrize("rows", [None, 100])
+def test_a_long_word_in_many_rows_takes_the_memory_of_parts(rows: "int | None", tmp_path: pathlib.Path) -> None:
+    n, word = 700, "x" * (1 << 20)
+    words = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), pa.array([word]))
+    path = tmp_path / "long.parquet"
+    pq.write_table(pa.table({"w": words}), path, dictionary_pagesize_limit=1 << 22, row_group_size=rows)
+    assert ex.shape(ex.read_parquet(path)["w"]) == (n,)
+    pq.write_table(pa.table({"w": words}), path, dictionary_pagesize_limit=1 << 22, row_group_size=rows, store_schema=False)
+    with pytest.raises(ex.Error, match="far more bytes than the file"):
+        ex.read_parquet(path)
+    target = tmp_path / "lengths.parquet"
+    ex.function(lambda r: {"n": ex.string_length(r["w"])}).run(path, target=target)
+    assert pq.read_table(target)["n"].to_pylist() == [1 << 20] * n

@@ -11,6 +11,7 @@ mod tree;
 mod verify;
 
 use clap::{Parser, Subcommand};
+use std::io::Write;
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -41,10 +42,15 @@ fn main() -> ExitCode {
         // The reader of a pipe went away: there is nobody left to tell.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("extenso: {error}");
+            tell(&format_args!("extenso: {error}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Writes a line to standard error, if anybody reads it.
+fn tell(line: &dyn std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Why a command failed.

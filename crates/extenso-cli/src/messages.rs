@@ -3,7 +3,7 @@
 use crate::Failure;
 use clap::Args;
 use extenso::formats::proto::{Content, MessageType, Schema};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct Messages {
@@ -16,8 +16,19 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// What the records are, if they are messages.
-    pub fn content(&self) -> Result<Option<Content>, Failure> {
+    /// The file that says what is known of messages.
+    pub fn descriptor(&self) -> Option<&Path> {
+        self.descriptor.as_deref()
+    }
+
+    /// What the records are, if they are messages. A descriptor may be of what is `written` alone.
+    ///
+    /// Errors: a descriptor of nothing; what there is no descriptor of.
+    pub fn content(&self, written: bool) -> Result<Option<Content>, Failure> {
+        if self.descriptor.is_some() && self.message.is_none() && !written {
+            let error = extenso::Error::value("a descriptor is given, and no message").at("--descriptor");
+            return Err(error.hint("Say by `--message` what each record is").into());
+        }
         self.message.as_deref().map(|name| self.named(name)).transpose()
     }
 
@@ -39,6 +50,6 @@ impl Messages {
 
     /// The message that results are: of this name, or what the records are.
     pub fn of_results(&self, name: Option<&str>) -> Result<Option<Content>, Failure> {
-        name.map_or_else(|| self.content(), |name| self.named(name).map(Some))
+        name.map_or_else(|| self.content(true), |name| self.named(name).map(Some))
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! Invariant: the output file appears under its name whole or not at all.
 
-use crate::Failure;
 use crate::messages::Messages;
+use crate::{Failure, tell};
 use clap::{Args, ValueEnum};
 use extenso::formats::source::{
-    BadRowsFile, Blocks, Format, SinkOptions, Watch, open_file, open_reader, open_sink, run_blocks, run_to_file,
+    BadRowsFile, Block, Blocks, Format, SinkOptions, Watch, open_file, open_reader, open_sink, run_blocks, run_to_file,
 };
 use extenso::formats::{BadRows, OnError, Progress, SourceOptions};
-use extenso::{Concrete, save};
+use extenso::{Concrete, Error, save};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ pub struct Run {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Policy {
-    /// The run fails and writes nothing.
+    /// The run fails, and no file is written; what went to standard output before, did.
     Raise,
     /// The row is left out and counted.
     Skip,
@@ -77,8 +77,14 @@ impl Run {
 
     fn pass(&self, function: &Arc<Concrete>) -> Result<Progress, Failure> {
         let (source, size) = self.source(function)?;
-        let of_run: Vec<&Path> =
-            [self.data.as_deref(), self.input.as_deref(), Some(&*self.output)].into_iter().flatten().collect();
+        let data = self.data.as_deref().or(self.input.as_deref()).unwrap_or(Path::new("-"));
+        let of_run = [
+            Some(if is_dash(data) { Path::new("/dev/stdin") } else { data }),
+            Some(if is_dash(&self.output) { Path::new("/dev/stdout") } else { &*self.output }),
+            Some(&*self.file),
+            self.messages.descriptor(),
+        ];
+        let of_run: Vec<&Path> = of_run.into_iter().flatten().collect();
         let created = self.bad_rows.as_deref().map(|path| BadRowsFile::create(path, &of_run));
         let mut bad_rows = created.transpose()?;
         let bar = self.bar(size);
@@ -90,17 +96,16 @@ impl Run {
         let done = if is_dash(&self.output) {
             self.print(function, source, &mut watch)
         } else {
-            run_to_file(function, source, &self.output, &self.sink()?, &mut watch).map_err(Failure::from)
+            run_to_file(function, source, &self.output, &self.sink()?, &mut watch)
+                .map_err(|error| named(error, &self.output).into())
         };
         bar.finish_and_clear();
-        let done = done?;
-        bad_rows.map_or(Ok(()), BadRowsFile::finish)?;
-        Ok(done)
+        done
     }
 
     /// The records, and how many bytes they are in if that is known.
     fn source(&self, function: &Arc<Concrete>) -> Result<(Box<dyn Blocks>, Option<u64>), Failure> {
-        let (on_error, content) = (self.on_error.into(), self.messages.content()?);
+        let (on_error, content) = (self.on_error.into(), self.messages.content(self.to_message.is_some())?);
         let options = SourceOptions { format: self.from, on_error, content, ..SourceOptions::default() };
         let dash = Path::new("-");
         let data = self.data.as_deref().or(self.input.as_deref()).unwrap_or(dash);
@@ -114,6 +119,11 @@ impl Run {
     /// How the results are written.
     fn sink(&self) -> Result<SinkOptions, Failure> {
         let named = self.to_message.as_deref();
+        let format = self.to.or_else(|| Format::of_name(&self.output)).unwrap_or(Format::Json);
+        if named.is_some() && !matches!(format, Format::Json | Format::Protobuf | Format::TfRecord) {
+            let error = Error::value("the results are no messages");
+            return Err(error.wanted("an output of messages, or of JSON").at("--to-message").into());
+        }
         let message = self.messages.of_results(named)?;
         Ok(SinkOptions { format: self.to, delimiter: None, json: message.clone().filter(|_| named.is_some()), message })
     }
@@ -149,15 +159,15 @@ impl Run {
 
     fn report(&self, done: &Progress, seconds: f64) {
         for bad in &done.first {
-            eprintln!("{}", bad.error);
+            tell(&bad.error);
         }
         if done.bad > 0 {
-            eprintln!("{} of {} rows did not fit.", done.bad, done.rows);
+            tell(&format_args!("{} of {} rows did not fit.", done.bad, done.rows));
         }
         if !self.quiet {
             let speed = done.rows as f64 / seconds.max(1e-9);
             let size = crate::inspect::size(done.bytes as u64);
-            eprintln!("{} rows, {size}, {seconds:.2} s, {speed:.0} rows/s", done.rows);
+            tell(&format_args!("{} rows, {size}, {seconds:.2} s, {speed:.0} rows/s", done.rows));
         }
     }
 }
@@ -172,12 +182,42 @@ impl From<Policy> for OnError {
     }
 }
 
-/// The records of a file, or of standard input where the name is `-`.
+/// The records of a file, or of standard input where the name is `-`. Errors name it.
 pub fn opened(function: &Arc<Concrete>, data: &Path, options: &SourceOptions) -> Result<Box<dyn Blocks>, Failure> {
-    if is_dash(data) {
-        return Ok(open_reader(function, Box::new(BufReader::new(std::io::stdin())), options)?);
+    let blocks = match is_dash(data) {
+        true => open_reader(function, Box::new(BufReader::new(std::io::stdin())), options),
+        false => open_file(function, data, options),
+    };
+    let path = if is_dash(data) { PathBuf::from("standard input") } else { data.to_path_buf() };
+    match blocks {
+        Ok(blocks) => Ok(Box::new(NamedBlocks { path, blocks })),
+        Err(error) => Err(of_source(error, &path).into()),
     }
-    Ok(open_file(function, data, options)?)
+}
+
+/// The blocks of a source, whose errors name it.
+struct NamedBlocks {
+    path: PathBuf,
+    blocks: Box<dyn Blocks>,
+}
+
+impl Blocks for NamedBlocks {
+    fn next(&mut self) -> extenso::Result<Option<Block>> {
+        self.blocks.next().map_err(|error| of_source(error, &self.path))
+    }
+}
+
+/// The error of a source, which names it.
+fn of_source(error: Error, path: &Path) -> Error {
+    if error.is_io() { named(error, path) } else { error.at(path.display().to_string()) }
+}
+
+/// What the operating system refused, with the file that it is about unless it names one.
+fn named(error: Error, path: &Path) -> Error {
+    if error.is_io() && error.file().is_none() {
+        return error.with_file(path).at(format!("'{}'", path.display()));
+    }
+    error
 }
 
 fn is_dash(path: &Path) -> bool {
@@ -191,7 +231,7 @@ pub fn function_of(module: &save::Module, name: Option<&str>) -> Result<Arc<Conc
         (None, [only]) => Ok(only.clone()),
         (None, several) => {
             let names: Vec<_> = several.iter().map(|f| f.name()).collect();
-            let error = extenso::Error::value(format!("the file has {} functions", several.len()));
+            let error = Error::value(format!("the file has {} functions", several.len()));
             Err(error.wanted("one").hint(format!("Choose by `--function`: {}", names.join(", "))).into())
         }
     }

@@ -32,7 +32,7 @@ impl Verify {
     pub fn run(&self) -> Result<(), Failure> {
         let module = save::load(&self.file)?;
         let function = function_of(&module, self.function.as_deref())?;
-        let content = self.messages.content()?;
+        let content = self.messages.content(false)?;
         let options =
             SourceOptions { format: self.from, on_error: OnError::Raise, content, ..SourceOptions::default() };
         let first = opened(&function, &self.data, &options)?.next()?;

@@ -123,6 +123,69 @@ fn columns_go_in_and_out_and_bad_rows_aside() {
 }
 
 #[test]
+fn bad_rows_are_never_written_over_what_a_run_reads_or_writes() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    let there = |name: &str| std::fs::read(dir.path().join(name)).expect("there");
+    std::fs::write(dir.path().join("rows.ndjson"), ROWS).expect("written");
+    std::fs::write(dir.path().join("rows.proto"), "syntax = \"proto3\"; message Row {}").expect("written");
+    let before = ["priced.exo", "rows.ndjson", "rows.proto"].map(there);
+    let refused = |args: &[&str], bad: &str| {
+        let input = std::fs::File::open(dir.path().join("rows.ndjson")).expect("there");
+        let args = [&["run", "priced.exo"], args, &["--on-error", "skip", "--bad-rows", bad]].concat();
+        let mut run = Command::new(env!("CARGO_BIN_EXE_extenso"));
+        let run = run.args(&args).current_dir(dir.path()).stdin(input).output().expect("runs");
+        assert!(text(&run.stderr).contains("is read or written by the run itself"), "{args:?}: {}", text(&run.stderr));
+        assert_eq!(run.status.code(), Some(1));
+    };
+    refused(&["rows.ndjson"], "priced.exo");
+    refused(&["rows.ndjson"], "rows.ndjson");
+    refused(&["rows.ndjson", "-o", "new"], "./new");
+    refused(&["rows.ndjson", "-o", "new"], "../../../../../../../../../../proc/self/cwd/new");
+    refused(&["rows.ndjson", "--descriptor", "rows.proto", "--to-message", "Row"], "rows.proto");
+    #[cfg(target_os = "linux")]
+    refused(&["-"], "rows.ndjson");
+    assert_eq!(["priced.exo", "rows.ndjson", "rows.proto"].map(there), before);
+}
+
+#[test]
+fn options_of_messages_that_nothing_reads_are_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    std::fs::write(dir.path().join("rows.ndjson"), ROWS).expect("written");
+    let alone = extenso(&["run", "priced.exo", "rows.ndjson", "--descriptor", "rows.proto"], dir.path());
+    assert!(text(&alone.stderr).contains("a descriptor is given, and no message"), "{}", text(&alone.stderr));
+    let columns = extenso(&["run", "priced.exo", "rows.ndjson", "--to-message", "Row", "-o", "x.parquet"], dir.path());
+    assert!(text(&columns.stderr).contains("the results are no messages"), "{}", text(&columns.stderr));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_said_is_no_panic_and_what_is_ended_leaves_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    std::fs::write(dir.path().join("rows.ndjson"), ROWS).expect("written");
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("a device");
+    for (data, code) in [("rows.ndjson", 0), ("none.ndjson", 1)] {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_extenso"));
+        let args = ["run", "priced.exo", data, "--on-error", "skip"];
+        let run = run.args(args).current_dir(dir.path()).stdout(Stdio::null()).stderr(full()).status().expect("runs");
+        assert_eq!(run.code(), Some(code), "{data}");
+    }
+    let full = extenso(&["run", "priced.exo", "rows.ndjson", "--on-error", "skip", "-o", "/dev/full"], dir.path());
+    assert!(text(&full.stderr).contains("'/dev/full'"), "{}", text(&full.stderr));
+
+    let before = std::fs::read_dir(dir.path()).expect("a directory").count();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_extenso"));
+    let args = ["run", "priced.exo", "-", "-q", "-o", "out.ndjson"];
+    let mut run = run.args(args).current_dir(dir.path()).stdin(Stdio::piped()).spawn().expect("runs");
+    let line = b"{\"items\": [{\"price\": 8}]}\n";
+    run.stdin.as_mut().expect("a pipe").write_all(&line.repeat(1 << 20)).expect("read");
+    run.kill().and_then(|()| run.wait()).expect("ended");
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a directory").count(), before);
+}
+
+#[test]
 fn verify_says_whether_records_fit() {
     let dir = tempfile::tempdir().expect("a directory");
     saved(dir.path());

@@ -16,6 +16,7 @@ pub mod csv;
 mod failure;
 pub mod json;
 mod looks;
+mod names;
 mod needs;
 pub mod ops;
 #[cfg(feature = "parquet")]

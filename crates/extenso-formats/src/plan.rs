@@ -114,6 +114,22 @@ pub const MAX_TYPES: usize = 128;
 pub const MAX_FIXED: usize = 1 << 24;
 
 impl Plan {
+    /// What an error calls it.
+    pub(crate) fn what(&self) -> String {
+        match self {
+            Plan::Skip => "nothing".into(),
+            Plan::Scalar { dtype, .. } | Plan::Text { dtype, .. } => dtype.to_string(),
+            Plan::Spelled { spelling, .. } if spelling.is_cells() => format!("{} bytes of one width", spelling.width()),
+            Plan::Spelled { spelling, .. } if spelling.is_time() => "a time".into(),
+            Plan::Spelled { .. } => "a decimal".into(),
+            Plan::Optional { .. } => "a masked value".into(),
+            Plan::List { .. } => "a list".into(),
+            Plan::Fixed { size, .. } => format!("an axis of {size}"),
+            Plan::Union { .. } => "a union".into(),
+            Plan::Record { .. } => "a struct".into(),
+        }
+    }
+
     /// Checks the plan and gets the kinds of its columns, in the order of their ids.
     ///
     /// Errors, each with its path: a dtype without a column kind, column ids used twice or with gaps, field names used

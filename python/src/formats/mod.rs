@@ -32,7 +32,7 @@ pub use run::{Run, Said, with_spec};
 use source::Source;
 pub use source::with_bytes;
 use target::{batch_of, path_of, write_to};
-pub use watch::Watchers;
+pub use watch::{Watchers, check_bad_rows};
 
 /// Adds the functions and classes to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -9,7 +9,7 @@ use extenso_formats::source::BadRowsFile;
 use extenso_formats::{BadRows, Progress};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyDict};
 use std::path::{Path, PathBuf};
 
 /// Who is told of a run.
@@ -34,7 +34,7 @@ impl Watchers {
         bad_rows: Option<&Path>,
         of_run: [Option<&Bound<'_, PyAny>>; 2],
     ) -> PyResult<Watchers> {
-        let of_run: Vec<PathBuf> = of_run.into_iter().filter_map(|object| path_of(object).ok().flatten()).collect();
+        let of_run: Vec<PathBuf> = of_run.into_iter().flatten().filter_map(file_of).collect();
         let of_run: Vec<&Path> = of_run.iter().map(PathBuf::as_path).collect();
         let file = bad_rows.map(|path| BadRowsFile::create(path, &of_run)).transpose().or_raise()?;
         let said = progress.and_then(|progress| progress.cast::<PyBool>().ok()).map(|said| said.is_true());
@@ -78,11 +78,11 @@ impl Watchers {
     /// Tells of the end.
     ///
     /// Errors: as [`Watchers::block`].
-    pub fn finish(mut self, done: &Progress) -> Result<()> {
+    pub fn finish(self, done: &Progress) -> Result<()> {
         if self.bar {
             Python::attach(|py| self.tell(py, "finish", done).or_carry(py))?;
         }
-        self.file.take().map_or(Ok(()), BadRowsFile::finish)
+        Ok(())
     }
 
     fn tell(&self, py: Python<'_>, method: &str, done: &Progress) -> PyResult<()> {
@@ -90,6 +90,21 @@ impl Watchers {
         let done = PyProgress { rows: done.rows, bytes: done.bytes, bad: done.bad, size: self.size };
         progress.bind(py).call_method1(method, (done,)).map(drop)
     }
+}
+
+/// Checks that what the keyword `bad_rows` says is not the file of a source.
+///
+/// Errors: it is.
+pub fn check_bad_rows(source: &Bound<'_, PyAny>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    let bad_rows = kwargs.map(|kwargs| kwargs.get_item("bad_rows")).transpose()?.flatten();
+    let Some(bad_rows) = bad_rows.and_then(|path| path.extract::<PathBuf>().ok()) else { return Ok(()) };
+    file_of(source).map_or(Ok(()), |source| BadRowsFile::check(&bad_rows, &[&source])).or_raise()
+}
+
+/// The file that an object is, or is open on, as far as it says.
+fn file_of(object: &Bound<'_, PyAny>) -> Option<PathBuf> {
+    let path = path_of(Some(object)).ok().flatten();
+    path.or_else(|| object.getattr("name").ok()?.extract().ok())
 }
 
 /// What a run over records has done so far.

@@ -207,6 +207,7 @@ impl PyFunction {
         let (source, concrete) = match self.inner.declared {
             Some(_) => (source.clone(), PyConcrete(self.only_trace(py)?)),
             None => {
+                formats::check_bad_rows(source, kwargs)?;
                 let (source, spec) = formats::with_spec(source, kwargs)?;
                 (source, self.of_records(py, spec)?)
             }

@@ -13,6 +13,7 @@ use super::levels::checked_levels;
 use super::{import, registered};
 use crate::columns::{BadRow, OnError};
 use crate::looks::{in_row, most, provenance, refused, without};
+use crate::names::some_names;
 use crate::records::is;
 pub(crate) use absent::defaults;
 use arrow_array::cast::AsArray;
@@ -162,6 +163,14 @@ fn dense(source: &Source<'_>, spec: &TensorSpec) -> Result<Tensor> {
                 Value::Partition(_) => return Err(source.mismatch(&wanted())),
                 Value::Ext(ext) => ext.to_tensor().ok_or_else(|| source.mismatch(&wanted()))??,
             };
+            // A list that is wanted here is none, unless one value has axes of its own.
+            if spec
+                .shape
+                .dims()
+                .is_some_and(|dims| dims.len() > found.data().map_or(dims.len(), |data| data.dims().len()))
+            {
+                return Err(source.mismatch(&wanted()));
+            }
             widened(found, spec.dtype).unwrap_or_else(|| Err(source.mismatch(&wanted())))
         }
     }
@@ -320,9 +329,7 @@ fn missing(at: &Path, known: Vec<&str>, spec: &Spec, len: usize) -> Result<Value
 
 /// The error that a field is missing, with those that there are.
 pub(crate) fn no_column(at: &Path, known: &[&str], wanted: &Spec) -> Error {
-    let shown: Vec<&str> = known.iter().take(20).copied().collect();
-    let more = if known.len() > shown.len() { ", ..." } else { "" };
-    Error::missing(format!("there is no column '{at}'; there are: {}{more}", shown.join(", ")))
+    Error::missing(format!("there is no column '{at}'; there are: {}", some_names(known)))
         .wanted(wanted.to_string())
         .hint("Give a masked spec for a field that may be missing.")
 }

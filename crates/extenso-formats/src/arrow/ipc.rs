@@ -16,6 +16,7 @@ use super::chunks::{ArrowOptions, from_chunks};
 use super::decode::{columns_there, named};
 use super::export::to_arrow_field;
 use super::levels::checked_columns;
+use crate::names::some_names;
 use crate::needs::record_of;
 use crate::project::Wanted;
 use crate::records::is;
@@ -398,7 +399,7 @@ fn asked(schema: &Schema, options: &ArrowOptions) -> Result<Option<Vec<usize>>> 
             if let Some(name) = wanted.names().find(|name| !names.contains(name)) {
                 let path = Path::root().child(Segment::field(name));
                 return Err(Error::missing(format!("there is no column '{path}'"))
-                    .wanted(format!("one of: {}", names.join(", "))));
+                    .wanted(format!("one of: {}", some_names(names))));
             }
             Some(wanted.names().map(str::to_string).collect())
         }

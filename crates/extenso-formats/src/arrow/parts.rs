@@ -4,6 +4,7 @@
 
 use super::import::{extension_name, uniform_items};
 use super::registered::frame;
+use crate::names::some_names;
 use crate::project::Wanted;
 use arrow_array::cast::AsArray;
 use arrow_array::{
@@ -76,7 +77,7 @@ fn columns(at: &Path, array: &StructArray, wanted: &Wanted) -> Result<ArrayRef> 
     if let Some(name) = wanted.names().find(|name| !names.contains(name)) {
         let path = at.child(Segment::field(name));
         return Err(
-            Error::missing(format!("there is no column '{path}'")).wanted(format!("one of: {}", names.join(", ")))
+            Error::missing(format!("there is no column '{path}'")).wanted(format!("one of: {}", some_names(names)))
         );
     }
     let (mut fields, mut kept) = (Vec::new(), Vec::new());

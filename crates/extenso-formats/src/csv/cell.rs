@@ -3,6 +3,7 @@
 //! Invariant: a number is exact or rounded once, or refused; nothing is pushed for a cell that is refused.
 
 use crate::columns::Column;
+use crate::names::plain;
 use crate::seen::{self, Sign};
 use extenso_core::kernels::decimal::Float;
 
@@ -12,7 +13,7 @@ const SHOWN: usize = 40;
 /// A cell as a message shows it.
 pub fn shown(cell: &[u8]) -> String {
     let text = String::from_utf8_lossy(&cell[..cell.len().min(SHOWN)]);
-    format!("'{text}{}'", if cell.len() > SHOWN { "..." } else { "" })
+    format!("'{}{}'", plain(&text), if cell.len() > SHOWN { "..." } else { "" })
 }
 
 /// Pushes the boolean or number that a cell is; whether it is one that the column holds.

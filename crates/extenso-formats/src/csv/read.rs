@@ -9,6 +9,7 @@ use super::quotes::Quotes;
 use crate::columns::{Column, ColumnKind, Columns, Decoded, OnError};
 use crate::failure::{Failure, Read};
 use crate::json::mark_len;
+use crate::names::some_names;
 use crate::plan::{ColumnId, Field, Plan, fills};
 use crate::policy::{Policy, no_rows};
 use crate::project::Wanted;
@@ -273,9 +274,9 @@ impl Rows {
     /// Errors: see [`Plan::kinds`]; a field that has no column, unless it may be missing; a list.
     pub fn new(plan: &Plan, paths: &[Path]) -> Result<Rows> {
         let kinds = plan.kinds()?;
-        let mut places = BTreeMap::new();
+        let mut places: Places<'_> = BTreeMap::new();
         for (place, path) in paths.iter().enumerate() {
-            places.entry(path).or_insert(place);
+            places.entry(path).or_default().push(place);
         }
         let root = Node::new(plan, &Path::root(), &places)?;
         Ok(Rows { root, kinds, defaults: fills(plan) })
@@ -302,13 +303,18 @@ impl Rows {
     }
 }
 
+/// The columns of each name.
+type Places<'p> = BTreeMap<&'p Path, Vec<usize>>;
+
 impl Node {
-    fn new(plan: &Plan, at: &Path, places: &BTreeMap<&Path, usize>) -> Result<Node> {
-        let cell = || {
-            places.get(at).copied().ok_or_else(|| {
-                let names: Vec<String> = places.keys().map(ToString::to_string).collect();
-                Error::missing(format!("there is no column '{at}'")).wanted(format!("one of {}", names.join(", ")))
-            })
+    fn new(plan: &Plan, at: &Path, places: &Places<'_>) -> Result<Node> {
+        let cell = || match places.get(at).map(Vec::as_slice) {
+            Some([place]) => Ok(*place),
+            Some(_) => Err(Error::data(format!("there are several columns '{at}'")).wanted("each name once")),
+            None => {
+                let names = some_names(places.keys().map(ToString::to_string));
+                Err(Error::missing(format!("there is no column '{at}'; there are: {names}")).wanted(plan.what()))
+            }
         };
         Ok(match plan {
             plan if plan.is_unused() => Node::Skip,
@@ -321,7 +327,7 @@ impl Node {
             Plan::Optional { validity, inner } => {
                 // The paths below one stand behind it in their order.
                 let below = places.range::<Path, _>(at..).take_while(|(path, _)| path.starts_with(at));
-                let cells: Vec<usize> = below.map(|(_, place)| *place).collect();
+                let cells: Vec<usize> = below.flat_map(|(_, places)| places.iter().copied()).collect();
                 let node = if cells.is_empty() { Node::Skip } else { Node::new(inner, at, places)? };
                 let texts = cells.iter().copied().filter(|cell| node.reads_text(*cell)).collect();
                 Node::Optional { validity: *validity, inner: Box::new(node), cells, texts, defaults: fills(inner) }

@@ -70,7 +70,9 @@ fn a_spec_says_what_columns_are() {
     let spec = crate::infer_spec(br#"{"a": 0.5, "n": {"s": "x"}, "gone": null}"#, &Default::default()).expect("a spec");
     let options = CsvOptions { spec: Some(spec.clone()), ..CsvOptions::default() };
     assert_eq!(read("n.s,other,a\nx,y,1\n", &options), r#"[{"a": 1.0, "n": {"s": "x"}, "gone": None}]"#);
-    assert!(read("n.s\nx\n", &options).contains("there is no column 'a'.\nWanted: one of n.s."));
+    assert!(read("n.s\nx\n", &options).contains("there is no column 'a'; there are: n.s.\nWanted: "));
+    assert!(read("n.s,a,a\nx,1,2\n", &options).contains("there are several columns 'a'"));
+    assert!(read("n.s,a,\u{1b}[31m\nx,\u{1b}[32m,2\n", &options).contains("'\\u{1b}[32m' came"));
     let lists = crate::infer_spec(br#"{"a": [1]}"#, &Default::default()).expect("a spec");
     let lists = CsvOptions { spec: Some(lists), ..CsvOptions::default() };
     assert!(read("a\n1\n", &lists).contains("'a' is a list, and CSV has none"));

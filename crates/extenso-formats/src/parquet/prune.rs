@@ -6,6 +6,7 @@
 use super::project::LeafColumn;
 use super::times::DAY;
 use crate::arrow::from_arrow;
+use crate::names::some_names;
 use arrow_array::new_empty_array;
 use arrow_buffer::i256;
 use arrow_schema::DataType;
@@ -112,7 +113,7 @@ pub fn prune(
         let column = columns.iter().find(|column| column.path == condition.path).ok_or_else(|| {
             let paths: Vec<String> = columns.iter().map(|column| column.path.to_string()).collect();
             Error::missing(format!("there is no column '{}'", condition.path))
-                .wanted(format!("one of {}", paths.join(", ")))
+                .wanted(format!("one of {}", some_names(paths)))
         })?;
         let literal = compared(column, &condition.literal)?;
         left.retain(|group| may_fit(metadata.row_group(*group), column, condition.comparison, &literal));

@@ -30,7 +30,7 @@ pub fn compile(message: &MessageType, plan: &Plan) -> Result<Record> {
 
 fn record(message: &MessageDescriptor, plan: &Plan, at: &Path) -> Result<Record> {
     let Plan::Record { fields } = plan else {
-        return Err(refuse(at, format!("a message {} is read as {}", message.full_name(), shape(plan)), "a struct"));
+        return Err(refuse(at, format!("a message {} is read as {}", message.full_name(), plan.what()), "a struct"));
     };
     let (mut numbered, mut ready) = (Vec::new(), Vec::new());
     let mut lookup = Lookup::of_any(message);
@@ -194,8 +194,8 @@ pub fn once(plan: &Plan) -> (Rule, &Plan) {
 /// A field that the message does not have.
 fn absent(message: &MessageDescriptor, name: &Arc<str>, plan: &Plan, at: &Path) -> Result<Field> {
     let Plan::Optional { validity, inner } = plan else {
-        let error = Error::missing(format!("message {} has no field '{name}'", message.full_name()));
-        return Err(error.wanted(format!("one of {}", names(message))).at(format!("'{at}'")));
+        let what = format!("message {} has no field '{name}'; it has: {}", message.full_name(), names(message));
+        return Err(Error::missing(what).wanted(plan.what()).at(format!("'{at}'")));
     };
     let rule = Rule::Maybe { validity: *validity };
     Ok(Field { defaults: fills(inner), ..nothing(name.clone(), rule) })
@@ -247,14 +247,15 @@ fn field(member: &Member, plan: &Plan, at: &Path) -> Result<Field> {
         Plan::List { offsets, item, .. } if repeated => (Rule::Each { offsets: *offsets }, &**item),
         Plan::Fixed { size, item } if repeated => (Rule::Exactly { size: *size }, &**item),
         Plan::Record { .. } if map => (Rule::One, plan),
-        _ if repeated => return Err(refuse(at, format!("a repeated field is read as {}", shape(plan)), "a list")),
+        _ if repeated => return Err(refuse(at, format!("a repeated field is read as {}", plan.what()), "a list")),
         _ => once(plan),
     };
+    let each = if rule.repeats() { at.child(Segment::Each) } else { at.clone() };
     let value = match (&kind, inner) {
         (Kind::Message(entry), Plan::Record { fields }) if map && !rule.repeats() => {
             Value::Keyed(Box::new(keyed(entry, fields, at)?))
         }
-        _ => value(&kind, member.is_group(), inner, at)?,
+        _ => value(&kind, member.is_group(), inner, &each)?,
     };
     // No text is a time or a decimal if it is empty, so that one that does not come is not there.
     let presence = member.has_presence() || matches!(&value, Value::Spelled { form, .. } if !form.is_message());
@@ -268,7 +269,7 @@ fn field(member: &Member, plan: &Plan, at: &Path) -> Result<Field> {
 }
 
 fn value(kind: &Kind, group: bool, plan: &Plan, at: &Path) -> Result<Value> {
-    let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is read as {}", shape(plan)), wanted));
+    let wrong = |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is read as {}", plan.what()), wanted));
     if let Plan::Spelled { spelling, column } = plan {
         if let Some(form) = Form::of(kind, spelling) {
             return Ok(Value::Spelled { form, spelling: spelling.clone(), column: *column });
@@ -323,22 +324,6 @@ pub fn fields_of(spelling: &Spelling) -> &'static str {
         () if spelling.is_bytes() => "a field of bytes",
         () if spelling.is_cells() => "a field of strings or bytes",
         () => "a field of strings",
-    }
-}
-
-/// What an error calls a plan.
-pub fn shape(plan: &Plan) -> String {
-    match plan {
-        Plan::Skip => "nothing".into(),
-        Plan::Scalar { dtype, .. } | Plan::Text { dtype, .. } => dtype.to_string(),
-        Plan::Spelled { spelling, .. } if spelling.is_cells() => format!("{} bytes of one width", spelling.width()),
-        Plan::Spelled { spelling, .. } if spelling.is_time() => "a time".into(),
-        Plan::Spelled { .. } => "a decimal".into(),
-        Plan::Optional { .. } => "a masked value".into(),
-        Plan::List { .. } => "a list".into(),
-        Plan::Fixed { size, .. } => format!("an axis of {size}"),
-        Plan::Union { .. } => "a union".into(),
-        Plan::Record { .. } => "a struct".into(),
     }
 }
 

@@ -224,7 +224,7 @@ pub fn feature(name: &Arc<str>, steps: bool, plan: &Plan, at: &Path) -> Result<F
         _ => {
             return Err(refuse(
                 at,
-                &format!("a feature cannot hold {}", super::compile::shape(plan)),
+                &format!("a feature cannot hold {}", plan.what()),
                 "integers, booleans, f32, f64, bytes, strings, times, decimals, or lists of these",
             ));
         }

@@ -47,11 +47,16 @@ impl Framing {
     /// The framing of a file that begins with these bytes: TFRecords if the first checksum says so, otherwise lengths alone. Fewer bytes than
     /// tell are the whole file, which is of TFRecords if it ends inside the first and is no messages by lengths alone.
     pub fn of_head(head: &[u8]) -> Framing {
-        match head.split_first_chunk::<LENGTH>() {
-            Some((len, rest)) if rest.starts_with(&masked_crc(len)) => Framing::TfRecord,
+        match head {
+            head if Framing::is_tfrecord(head) => Framing::TfRecord,
             _ if is_cut_record(head) && !is_delimited(head) => Framing::TfRecord,
             _ => Framing::Delimited,
         }
+    }
+
+    /// Whether a file that begins with these bytes begins with a length and its checksum.
+    pub(crate) fn is_tfrecord(head: &[u8]) -> bool {
+        head.split_first_chunk::<LENGTH>().is_some_and(|(len, rest)| rest.starts_with(&masked_crc(len)))
     }
 
     /// The messages of a file, or of a part of it.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is prepared can be written, but for what the values of a row have; every column is proven to hold what will be read of it.
 
-use super::compile::{fields_of, member, oneof, refuse as refuse_at, shape};
+use super::compile::{fields_of, member, oneof, refuse as refuse_at};
 use super::encode::{Field, HELD, Record, Rule, Value};
 use super::enums::Values;
 use super::json::{Held, Known};
@@ -109,7 +109,7 @@ impl<'a> Prepare<'_, 'a> {
         let Plan::Union { tags: Some(tags), children } = inner else {
             return Err(refuse(
                 at,
-                format!("a oneof is given {}", shape(inner)),
+                format!("a oneof is given {}", inner.what()),
                 "a union, masked or in a list of no or one",
             ));
         };
@@ -191,7 +191,7 @@ impl<'a> Prepare<'_, 'a> {
     fn value(&self, field: &Member, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Value<'a>> {
         let (kind, steps) = (field.kind(), at.segments());
         let wrong =
-            |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given {}", shape(plan)), wanted));
+            |wanted: &str| Err(refuse(at, format!("a field of kind {kind:?} is given {}", plan.what()), wanted));
         match (&kind, plan) {
             (kind, Plan::Spelled { spelling, column }) => self.spelled(kind, spelling, *column, rows, at),
             (Kind::Message(message), plan) => {

@@ -230,7 +230,7 @@ fn the_spec_says_how_a_field_is_read() {
     assert_eq!(read(newer, b"\x08\x01"), r#"[{"id": 1, "newer": None}]"#);
     assert!(
         read(vec![("newer", scalar(DType::F32))], b"")
-            .starts_with("'newer': message shop.Order has no field 'newer'.\nWanted: one of id, note")
+            .starts_with("'newer': message shop.Order has no field 'newer'; it has: id, note")
     );
 }
 

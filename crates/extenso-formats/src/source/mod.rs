@@ -2,12 +2,12 @@
 //!
 //! | a source begins with | it is |
 //! |---|---|
-//! | `1f 8b`, `28 b5 2f fd` | gzip, zstd: what is packed in it is looked at the same way |
+//! | `1f 8b 08`, `28 b5 2f fd` | gzip, zstd: what is packed in it is looked at the same way, but not unpacked again |
 //! | `PAR1` | Parquet |
 //! | `Obj`, `01` | Avro |
 //! | `ARROW1`, `ff ff ff ff` | a file or a stream of Arrow's IPC |
 //! | a length, and a schema of Arrow that is as long | a stream of Arrow before 0.15 |
-//! | anything else | what its name ends in: `.csv`, `.arrows`, otherwise JSON |
+//! | anything else | what its name ends in, otherwise JSON |
 //!
 //! Of messages, which are told by no first byte, the caller says what they are; where the name ends as that of JSON they are in their JSON form, otherwise they are TFRecords if the first checksum says so, otherwise they
 //! have a varint for the length before each.

@@ -7,14 +7,14 @@ use crate::columns::BadRows;
 use crate::json::write_string;
 use extenso_types::{Error, Result};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf, absolute};
 
 /// A file with a line of JSON for each bad row: its number, and for the first rows of a block their byte, path and error.
 #[derive(Debug)]
 pub struct BadRowsFile {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: File,
 }
 
 impl BadRowsFile {
@@ -22,12 +22,20 @@ impl BadRowsFile {
     ///
     /// Errors: it is one of them, and stays as it is; what the operating system refuses.
     pub fn create(path: &Path, of_run: &[&Path]) -> Result<BadRowsFile> {
-        if of_run.iter().any(|other| is_same(path, other)) {
-            let error = Error::value(format!("'{}' is read or written by the run itself", path.display()));
-            return Err(error.wanted("another file for what did not fit").at("bad_rows"));
-        }
+        BadRowsFile::check(path, of_run)?;
         let file = File::create(path).map_err(|e| Error::of_file(path, e))?;
-        Ok(BadRowsFile { path: path.to_path_buf(), file: BufWriter::new(file) })
+        Ok(BadRowsFile { path: path.to_path_buf(), file })
+    }
+
+    /// Checks that a file of this name is none of those that a run reads and writes.
+    ///
+    /// Errors: it is one of them.
+    pub fn check(path: &Path, of_run: &[&Path]) -> Result<()> {
+        if of_run.iter().all(|other| !is_same(path, other)) {
+            return Ok(());
+        }
+        let error = Error::value(format!("'{}' is read or written by the run itself", path.display()));
+        Err(error.wanted("another file for what did not fit").at("bad_rows"))
     }
 
     /// Adds the bad rows of a block.
@@ -42,7 +50,6 @@ impl BadRowsFile {
     /// let first = BadRow { row: 3, offset: Some(70), path: "price".parse().unwrap(), error: Error::data("a string came") };
     /// let mut file = BadRowsFile::create(&path, &[]).unwrap();
     /// file.write(&BadRows { rows: vec![3, 5], first: vec![first], ..BadRows::default() }).unwrap();
-    /// file.finish().unwrap();
     /// let wanted = "{\"row\":3,\"byte\":70,\"path\":\"price\",\"error\":\"a string came.\"}\n{\"row\":5}\n";
     /// assert_eq!(std::fs::read_to_string(&path).unwrap(), wanted);
     /// ```
@@ -63,19 +70,15 @@ impl BadRowsFile {
         }
         self.file.write_all(&lines).map_err(|e| Error::of_file(&self.path, e))
     }
-
-    /// Writes what is left.
-    ///
-    /// Errors: what the operating system refuses.
-    pub fn finish(mut self) -> Result<()> {
-        self.file.flush().map_err(|e| Error::of_file(&self.path, e))
-    }
 }
 
 /// Whether two names are of one file; of files that are not there yet, whether they would be.
 fn is_same(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => absolute(a).ok().zip(absolute(b).ok()).is_some_and(|(a, b)| a == b),
-    }
+    resolved(a).zip(resolved(b)).is_some_and(|(a, b)| a == b)
+}
+
+/// Where a file of this name is or would be, whatever ways lead there.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let path = absolute(path).ok()?;
+    path.canonicalize().ok().or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
 }

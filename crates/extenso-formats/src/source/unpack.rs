@@ -3,6 +3,8 @@
 //! Invariant: a stream is unpacked as it is read, so that memory does not grow with what is in it. What is held at a time, all of it or a
 //! block, has a bound that is stated in the error.
 
+#[cfg(feature = "proto")]
+use crate::proto::Framing;
 use extenso_types::{Error, Result};
 use flate2::bufread::GzDecoder;
 use std::borrow::Cow;
@@ -17,7 +19,7 @@ pub(crate) const MOST: u64 = 64 << 20;
 pub(crate) const RATIO: u64 = 200;
 
 /// How many bytes tell what a source is.
-const HEAD: usize = 12;
+const HEAD: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Packing {
@@ -27,10 +29,22 @@ enum Packing {
 
 impl Packing {
     fn of(head: &[u8]) -> Option<Packing> {
+        #[cfg(feature = "proto")]
+        if Framing::is_tfrecord(head) {
+            // The length of a record may be anything, and its checksum is no chance.
+            return None;
+        }
         match head {
-            [0x1f, 0x8b, ..] => Some(Packing::Gzip),
-            // Frames that are passed over may stand before the others.
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Packing::Zstd),
+            // The only method that there is, and no flag that has no meaning (RFC 1952).
+            [0x1f, 0x8b] | [0x1f, 0x8b, 8] | [0x1f, 0x8b, 8, 0..=0x1f, ..] => Some(Packing::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
+            // A frame that is passed over, of so many bytes, may stand before the others (RFC 8878); so may a message begin.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, 0, 0, rest @ ..] => {
+                match rest.get(usize::from(u16::from_le_bytes([*a, *b]))..) {
+                    Some(next) if next.len() >= 4 => Packing::of(next).filter(|packing| *packing == Packing::Zstd),
+                    _ => Some(Packing::Zstd),
+                }
+            }
             _ => None,
         }
     }
@@ -193,7 +207,7 @@ struct Bounded<R> {
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.plain.read(out)?;
-        self.packed.hold(n as u64).map_err(|error| io::Error::other(Refused(error)))?;
+        self.packed.hold(n as u64).map_err(refused)?;
         Ok(n)
     }
 }
@@ -233,6 +247,11 @@ impl std::fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+/// An error of a reader, which `reading` gives again.
+pub fn refused(error: Error) -> io::Error {
+    io::Error::other(Refused(error))
+}
+
 /// The error of a reader: what is malformed is the data's, the rest the operating system's.
 pub fn reading(e: io::Error) -> Error {
     match e.get_ref().and_then(|e| e.downcast_ref::<Refused>()) {
@@ -253,7 +272,7 @@ impl Read for Unpacking<'_> {
             io::ErrorKind::Interrupted => e,
             _ => {
                 let error = Error::data(format!("the {} data is malformed: {e}", self.name));
-                io::Error::other(Refused(error.wanted("the bytes as they were packed, complete")))
+                refused(error.wanted("the bytes as they were packed, complete"))
             }
         })
     }

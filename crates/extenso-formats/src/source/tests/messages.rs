@@ -79,6 +79,34 @@ fn messages_of_every_framing_and_block_give_the_same_results() {
 }
 
 #[test]
+fn messages_that_begin_as_packed_bytes_do_are_messages() {
+    // A length that begins as gzip does, and one whose message begins as a frame of zstd does that is passed over.
+    let of_len = |len: usize| {
+        let note = "x".repeat(len - 4);
+        let message = [
+            b"\x1a".as_slice(),
+            &[(note.len() % 128) as u8 | 0x80, (note.len() / 128) as u8 | 0x80, (note.len() >> 14) as u8],
+            note.as_bytes(),
+        ]
+        .concat();
+        assert_eq!(message.len(), len);
+        message
+    };
+    let tfrecord = file(&[of_len(0x8b1f)], Framing::TfRecord);
+    assert!(tfrecord.starts_with(b"\x1f\x8b"));
+    let named = SourceOptions { named: Some(Format::TfRecord), ..options(BLOCK) };
+    for options in [options(BLOCK), named] {
+        let (done, text) = ran(tfrecord.clone(), &options).expect("runs");
+        assert_eq!((done.rows, &*text), (1, "{\"total\":0.0}\n"));
+    }
+    // Field 5 of 77 bytes is not known, and passed over.
+    let unknown = [b"\x2a\x4d\x18\x01".as_slice(), &[0x1a; 75], b"\x08\x07"].concat();
+    let delimited = file(&[unknown], Framing::Delimited);
+    assert!(delimited.starts_with(b"\x51\x2a\x4d\x18"));
+    assert_eq!(ran(delimited, &options(BLOCK)).expect("runs").1, "{\"total\":0.0}\n");
+}
+
+#[test]
 fn bad_messages_are_told_with_their_row_and_byte_in_the_file() {
     let mut messages = texts(&messages());
     // The length of an item leads outside.

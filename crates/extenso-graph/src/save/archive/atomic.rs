@@ -2,6 +2,7 @@
 //!
 //! Invariant: what is made under a temporary name is complete before it is renamed, and removed if anything fails. What is saved is synced
 //! too, so that a system that fails does not lose it.
+//! Where the system has files without a name, a file has none until it is complete, so that a process that is ended leaves nothing.
 //! A symbolic link stays, and what it names is written. What is no file, a pipe or a device, is written to as it is.
 //! Does not lock: of two writers of one path, the last one wins.
 
@@ -20,7 +21,7 @@ pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Arch
     let written = new.file().write_all(bytes).and_then(|()| new.sync());
     written.map_err(|e| ArchiveError::io("write", &new.path, e))?;
     let folder = folder_of(&new.path).to_path_buf();
-    let (path, is_file) = (new.path.clone(), new.temporary.is_some());
+    let (path, is_file) = (new.path.clone(), new.is_file());
     new.publish()?;
     if is_file { sync_folder(&folder).map_err(|e| ArchiveError::io("write", &path, e)) } else { Ok(()) }
 }
@@ -41,8 +42,18 @@ pub fn fill_atomically(
 pub struct NewFile {
     file: File,
     path: PathBuf,
-    /// None where bytes go to what is no file.
-    temporary: Option<PathBuf>,
+    place: Place,
+}
+
+/// Where the bytes of a new file are until it has its name.
+enum Place {
+    /// In a file of another name.
+    Named(PathBuf),
+    /// In a file that has no name.
+    #[cfg(target_os = "linux")]
+    Unnamed,
+    /// In what is no file, such as a pipe, which keeps its name.
+    NoFile,
 }
 
 impl NewFile {
@@ -55,11 +66,10 @@ impl NewFile {
         let there = fs::metadata(&path).ok();
         if there.as_ref().is_some_and(|there| !there.is_file() && !there.is_dir()) {
             let file = File::options().write(true).open(&path).map_err(refused)?;
-            return Ok(NewFile { file, path, temporary: None });
+            return Ok(NewFile { file, path, place: Place::NoFile });
         }
-        let begun = create_fresh(folder_of(&path), |temporary| File::create_new(temporary));
-        let (file, temporary) = begun.map_err(refused)?;
-        let new = NewFile { file, path, temporary: Some(temporary) };
+        let (file, place) = begun(folder_of(&path)).map_err(refused)?;
+        let new = NewFile { file, path, place };
         if let Some(there) = there.filter(fs::Metadata::is_file) {
             new.file.set_permissions(there.permissions()).map_err(refused)?;
         }
@@ -75,23 +85,77 @@ impl NewFile {
     ///
     /// Errors: those of the operating system.
     pub fn sync(&self) -> io::Result<()> {
-        if self.temporary.is_some() { self.file.sync_all() } else { Ok(()) }
+        if self.is_file() { self.file.sync_all() } else { Ok(()) }
     }
 
     /// Gives the file its name.
     ///
     /// Errors: those of the operating system, which leave no file behind.
     pub fn publish(mut self) -> Result<(), ArchiveError> {
-        let Some(temporary) = &self.temporary else { return Ok(()) };
-        fs::rename(temporary, &self.path).map_err(|e| ArchiveError::io("write", &self.path, e))?;
-        self.temporary = None;
+        let refused = |e: io::Error| ArchiveError::io("write", &self.path, e);
+        #[cfg(target_os = "linux")]
+        if let Place::Unnamed = self.place {
+            // A name that is taken is given by renaming alone.
+            let named = create_fresh(folder_of(&self.path), |name| unnamed::link(&self.file, name));
+            self.place = Place::Named(named.map_err(refused)?.1);
+        }
+        if let Place::Named(temporary) = &self.place {
+            fs::rename(temporary, &self.path).map_err(refused)?;
+            self.place = Place::NoFile;
+        }
         Ok(())
+    }
+
+    fn is_file(&self) -> bool {
+        !matches!(self.place, Place::NoFile)
+    }
+}
+
+/// A file in a folder, without a name where that can be.
+fn begun(folder: &Path) -> io::Result<(File, Place)> {
+    #[cfg(target_os = "linux")]
+    if let Ok(file) = unnamed::create(folder) {
+        return Ok((file, Place::Unnamed));
+    }
+    let (file, temporary) = create_fresh(folder, |temporary| File::create_new(temporary))?;
+    Ok((file, Place::Named(temporary)))
+}
+
+/// Files without a name (`O_TMPFILE` of Linux).
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::path::Path;
+
+    /// A file in a folder, which goes with the last that has it open.
+    ///
+    /// Errors: a file system that has no such files, or no way to name them later.
+    pub fn create(folder: &Path) -> io::Result<File> {
+        let file =
+            File::from(open(folder, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::from_raw_mode(0o666))?);
+        std::fs::symlink_metadata(place(&file))?;
+        Ok(file)
+    }
+
+    /// Names the file.
+    ///
+    /// Errors: the name is taken.
+    pub fn link(file: &File, name: &Path) -> io::Result<()> {
+        Ok(linkat(CWD, place(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    /// Where the system shows an open file.
+    fn place(file: &File) -> String {
+        format!("/proc/self/fd/{}", file.as_raw_fd())
     }
 }
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
+        if let Place::Named(temporary) = &self.place {
             // That the file may stay is all that can go wrong.
             let _ = fs::remove_file(temporary);
         }
