@@ -70,7 +70,8 @@ pub fn refused<T: Wanted>(object: &Bound<'_, PyAny>, exception: PyErr) -> Error 
     }
     // A value of many elements says that it is not one.
     let many = exception.is_instance_of::<PyValueError>(py) && is_value(object);
-    if many || class.is(py.get_type::<PyTypeError>()) {
+    let other = exception.is_instance_of::<PyTypeError>(py) && is_value(object);
+    if many || other || class.is(py.get_type::<PyTypeError>()) {
         return Error::dtype(format!("found a value of type {}", type_name(object))).wanted(T::KIND);
     }
     carried(py, exception)

@@ -140,7 +140,9 @@ impl UnionTensor {
         };
         let child = |child: &UnionChild| {
             let values = match &self.offsets {
-                Some(_) if child.id != first.id || outer(&child.values) != Some(Dim::Known(0)) => child.values.clone(),
+                Some(_) if child.id != first.id => child.values.clone(),
+                // One that is known to have an element has one to stand for nothing.
+                Some(_) if matches!(outer(&child.values), Some(Dim::Known(1..))) => child.values.clone(),
                 Some(_) | None => one_more(&child.values)?,
             };
             Ok(UnionChild { values, ..child.clone() })

@@ -42,7 +42,7 @@ fn astype<'py>(
     let _ = copy;
     only(device)?;
     let (given, dtype) = (value::given("astype", "x", x)?, dtype::from_py(dtype)?);
-    made(x.py(), || ops::cast(given, dtype))
+    made(x.py(), || ops::cast(given, dtype).map_err(|e| e.at_part("astype")))
 }
 
 /// Zeros of a shape, in f64 or `dtype`: a tensor cannot be filled later, so that it never holds anything else.
@@ -290,7 +290,7 @@ fn deviation<'py>(
     keepdims: Typed<bool>,
 ) -> Made<'py> {
     typed!(std: correction, keepdims);
-    let (given, axis) = (value::given("std", "x", x)?, axes("deviation", axis)?);
+    let (given, axis) = (value::given("std", "x", x)?, axes("std", axis)?);
     made(x.py(), || lists::std(&given, &axis, correction, keepdims))
 }
 

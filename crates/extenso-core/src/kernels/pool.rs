@@ -252,7 +252,8 @@ impl Growing {
     pub fn more(&mut self, n: usize) -> Result<&mut [u8]> {
         let end = self.len.saturating_add(n);
         if end > self.block.len {
-            let wanted = end.max(self.block.len.saturating_mul(2)).max(size_of::<Line>());
+            let wide = end.max(self.block.len.saturating_mul(2)).max(size_of::<Line>());
+            let wanted = if affordable(wide).is_ok() { wide } else { end };
             affordable(wanted)?;
             let mut wider = Block::new(wanted);
             wider.bytes_mut()[..self.len].copy_from_slice(self.bytes());

@@ -18,6 +18,7 @@ use crate::ops::{divide, erfcinv, erfinv, sqrt};
 use crate::tensor::Tensor;
 use crate::value::{Arg, Scalar, Value};
 use extenso_types::{DType, Error, Result};
+use half::{bf16, f16};
 
 /// The key of a seed, `u32[2]`.
 ///
@@ -73,6 +74,36 @@ fn rounded(x: Value, dtype: DType) -> Result<Value> {
     if drawn(dtype) == dtype { Ok(x) } else { cast(x, dtype) }
 }
 
+/// The nearest number of a dtype.
+fn nearest(number: f64, dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => f16::from_f64(number).to_f64(),
+        DType::BF16 => bf16::from_f64(number).to_f64(),
+        DType::F32 => f64::from(number as f32),
+        _ => number,
+    }
+}
+
+/// The largest number of a dtype that is less.
+fn below(number: f64, dtype: DType) -> f64 {
+    let found = nearest(number, dtype);
+    if found < number {
+        return found;
+    }
+    // The numbers of a dtype stand in the order of their bits, but for the sign.
+    let down = |bits: u16| match bits {
+        0 | 0x8000 => 0x8001,
+        bits if bits < 0x8000 => bits - 1,
+        bits => bits + 1,
+    };
+    match dtype {
+        DType::F16 => f16::from_bits(down(f16::from_f64(number).to_bits())).to_f64(),
+        DType::BF16 => bf16::from_bits(down(bf16::from_f64(number).to_bits())).to_f64(),
+        DType::F32 => f64::from((number as f32).next_down()),
+        _ => number.next_down(),
+    }
+}
+
 fn finite(name: &str, number: f64) -> Result<()> {
     if number.is_finite() {
         return Ok(());
@@ -97,7 +128,8 @@ fn above_zero(key: Arg, shape: Vec<i64>, dtype: DType) -> Result<Value> {
     subtract(1, unit)
 }
 
-/// Floats from `low` up to `high`, every one as likely as the others. Where `high` is reached by rounding, it is among them.
+/// Floats from `low` up to `high`, which is none of them, every one as likely as the others. Where there is no float between the two, all are
+/// `low`.
 ///
 /// Errors: ends that are not finite or in the wrong order; those of `random_unit`.
 ///
@@ -123,10 +155,16 @@ pub fn random_uniform(
             return random_unit(key, shape, dtype);
         }
         let unit = random_unit(key, shape, drawn(dtype))?;
-        // Twice half the width, which does not overflow where the width would.
-        let width = high / 2.0 - low / 2.0;
-        let numbers = add(multiply(multiply(unit, width)?, 2)?, low)?;
-        rounded(maximum(minimum(numbers, high)?, low)?, dtype)
+        // Where the width overflows, its halves do not.
+        let (width, half) = (high - low, high / 2.0 - low / 2.0);
+        let numbers = if nearest(width, drawn(dtype)).is_finite() {
+            add(multiply(unit, width)?, low)?
+        } else {
+            let part = multiply(unit, half)?;
+            add(add(&part, low)?, part)?
+        };
+        let numbers = rounded(numbers, dtype)?;
+        maximum(minimum(numbers, below(high, dtype))?, nearest(low, dtype))
     };
     numbers(key.into(), shape.into()).map_err(|e| e.at_part("random_uniform"))
 }

@@ -99,10 +99,13 @@ const MOST_STEPS: usize = 64;
 fn differences(x: Value, axis: i64, n: i64) -> Result<Value> {
     let n =
         usize::try_from(n).map_err(|_| Error::value(format!("n is {n}")).wanted("a number that is not negative"))?;
-    // Of an axis of some size, nothing is left after as many steps.
     let steps = match n {
         0 | 1 => n,
-        _ if positions_of_unknown(&x, axis)?.is_none() => n.min(size_along(&x, axis)?),
+        // Of an axis of some size, nothing is left after as many steps, in whatever way they are taken.
+        _ if positions_of_unknown(&x, axis)?.is_none() && n >= size_along(&x, axis)? => {
+            return differences(slice(&x, axis, 0, Some(vec![1]), 1)?, axis, 1);
+        }
+        _ if positions_of_unknown(&x, axis)?.is_none() => n,
         _ if n > MOST_STEPS => {
             return Err(Error::value(format!("n is {n} along an axis of a size that is not known while tracing"))
                 .wanted(format!("at most {MOST_STEPS}, or a known size")));

@@ -161,7 +161,7 @@ fn part_of_each(
 ) -> Result<Value> {
     only(along(x, axis, n.beside()?, &|rows, beside| {
         let lengths = Value::from(rows.row_lengths()?);
-        let kept = ops::minimum(&lengths, n.not_negative(n.for_each(rows, beside)?)?)?;
+        let kept = n.not_negative(ops::minimum(&lengths, n.for_each(rows, beside)?)?)?;
         let start = from(&lengths, &kept, ops::row_starts(rows.partition())?)?;
         let cut = cut_by(kept)?;
         let places = ops::add(ops::gather_rows_of(start, &cut)?, ops::places_in_rows(&cut)?)?;

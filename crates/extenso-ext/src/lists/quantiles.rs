@@ -53,6 +53,10 @@ pub fn median(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
 
 fn found(x: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {
     let Value::Ext(_) = x else { return ops::quantile(x, q.clone(), axis.clone(), keepdims) };
+    if *axis == Axes::List(Vec::new()) {
+        // Each element is one of its own.
+        return found(&ops::expand_dims(x, -1)?, q, &Axes::List(vec![-1]), false);
+    }
     if let Some((joined, at, axes)) = axes_joined(x, axis)? {
         let found = found(&joined, q, &Axes::List(vec![at]), false)?;
         let ahead = i64::from(!q.is_one());

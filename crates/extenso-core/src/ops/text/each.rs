@@ -105,10 +105,13 @@ fn run_repeat(args: &[Value], _: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outpu
     let args = stretched(args, out)?;
     let (x, counts) = (args[0].data()?, args[1].as_slice::<i64>()?);
     let count = |i: usize| usize::try_from(counts[i]).unwrap_or(0);
+    let mut all = 0_usize;
     for i in 0..x.len() {
-        affordable(x.text_at(i)?.len().saturating_mul(count(i)))
-            .map_err(|e| e.at(format!("the string at position {:?}", position(i, x.dims()))))?;
+        let one = x.text_at(i)?.len().saturating_mul(count(i));
+        affordable(one).map_err(|e| e.at(format!("the string at position {:?}", position(i, x.dims()))))?;
+        all = all.saturating_add(one);
     }
+    affordable(all)?;
     mapped(x, |i, out| {
         out.write_times(x.text_at(i)?, count(i))?;
         out.end()

@@ -271,9 +271,21 @@ fn run_ngrams(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
         return Err(Error::shape(format!("{:?} values are given to a partition of {}", x.dims(), rows.nvalues())));
     }
     let separator = Ngrams::of(attrs)?.separator.as_bytes();
+    let starts = |row: &Range<usize>| row.start..(row.end + 1).saturating_sub(width).max(row.start);
+    let each = || (0..rows.nrows()).map(|row| rows.row(row));
+    // A string is in as many grams as begin at it or before, as far as one reaches.
+    let (offsets, _) = x.text()?;
+    let of_row = |row: Range<usize>| {
+        let grams = starts(&row).len();
+        let times = |i: usize| (i - row.start + 1).min(row.end - i).min(width).min(grams);
+        let texts = row.clone().map(|i| (offsets.get(i + 1) - offsets.get(i)).saturating_mul(times(i)));
+        let between = grams.saturating_mul(width.saturating_sub(1)).saturating_mul(separator.len());
+        texts.fold(between, usize::saturating_add)
+    };
+    affordable(each().map(of_row).fold(0, usize::saturating_add))?;
     let mut out = Texts::with_capacity(0)?;
-    for row in (0..rows.nrows()).map(|row| rows.row(row)) {
-        for start in row.start..(row.end + 1).saturating_sub(width).max(row.start) {
+    for row in each() {
+        for start in starts(&row) {
             join((start..start + width).map(|i| x.text_at(i)), separator, &mut out)?;
         }
     }

@@ -1,0 +1,87 @@
+"""Ends that are reached: of intervals, of lists, of what memory there is."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import extenso as ex
+
+ENDS = [(0, 1), (-1, 1), (0, 2), (0, 0.5), (0, 1e-7), (1000, 1001), (2.0**24, 2.0**24 + 2), (1, 1.001), (-3.0, -2.5)]
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize(("low", "high"), ENDS)
+def test_uniform_numbers_are_below_their_end(low: float, high: float, dtype: str) -> None:
+    if dtype == "f16" and high > 65504:
+        pytest.skip("no such numbers")
+    found = ex.cast(ex.random_uniform(ex.random_key(3), [20_000], low, high, dtype), "f64").to_py()
+    nearest = ex.cast(ex.cast(ex.tensor(float(low)), dtype), "f64").item()
+    assert min(found) >= nearest
+    assert max(found) < high or nearest >= high
+
+
+@pytest.mark.parametrize(("dtype", "most"), [("f32", 3e38), ("f64", 1.7e308)])
+def test_uniform_numbers_of_a_width_that_overflows_are_uniform(dtype: str, most: float) -> None:
+    x = ex.random_uniform(ex.random_key(1), [50_000], -most, most, dtype)
+    parts = np.asarray(ex.cast(x, "f64")) / most
+    assert np.all(np.isfinite(parts)) and np.all(np.abs(parts) <= 1)
+    counts = np.histogram(parts, bins=10, range=(-1, 1))[0]
+    assert np.all(np.abs(counts - 5000) < 5 * math.sqrt(5000))
+
+
+def union(tags: "list[int]", places: "list[int]", numbers: "list[int]", texts: "list[str]") -> ex.UnionTensor:
+    children = [pa.array(numbers, pa.int64()), pa.array(texts, pa.string())]
+    return ex.from_arrow(pa.UnionArray.from_dense(pa.array(tags, pa.int8()), pa.array(places, pa.int32()), children, ["x", "y"]))
+
+
+def test_a_union_whose_first_child_is_empty_is_padded_in_a_trace() -> None:
+    padded = ex.function(lambda x: ex.pad_none(x, 3, axis=0))
+    cases = [union([0, 1], [0, 0], [1], ["q"]), union([1, 1], [0, 1], [], ["p", "q"]), union([], [], [], [])]
+    for x in cases:
+        found = padded(x)
+        assert ex.to_py(found) == ex.to_py(ex.pad_none(x, 3, axis=0))
+        assert ex.to_py(ex.concat([found, found])) == 2 * ex.to_py(found)
+
+
+@pytest.mark.parametrize("n", [4, 5, 1 << 40])
+def test_no_difference_is_left_of_fewer_elements(n: int) -> None:
+    x = ex.zeros([2, 4], "f32")
+    assert ex.diff(x, n=n).shape == (2, 0)
+    assert ex.diff(x, n=n).dtype == ex.diff(x).dtype
+    assert ex.function(lambda x: ex.diff(x, n=n))(x).shape == (2, 0)
+    assert ex.diff(ex.tensor([1, 4, 9, 16]), n=3).to_py() == [0]
+
+
+def test_the_median_over_no_axis_is_each_element() -> None:
+    x = ex.constant([[1.5, 2.5], [], [3.5]])
+    assert ex.median(x, axis=()).to_py() == x.to_py()
+    assert ex.quantile(x, [0.5, 1.0], axis=[]).to_py() == [x.to_py(), x.to_py()]
+    masked = ex.constant([[1.5, None], [3.5]])
+    assert repr(ex.median(masked, axis=())) == repr(ex.median(ex.expand_dims(masked, -1), axis=-1))
+
+
+@pytest.mark.parametrize("f", [ex.head, ex.tail, ex.top_k])
+def test_more_elements_than_can_be_counted_are_all(f: "object") -> None:
+    x = ex.constant([[1.5, 2.5], [], [3.5]])
+    n = ex.tensor([2**62] * 3)
+    wanted = f(x, 5, axis=1)  # type: ignore[operator]
+    for call in [f, ex.function(f)]:
+        found = call(x, n, axis=1)  # type: ignore[operator]
+        assert ex.to_py(found[0] if isinstance(found, tuple) else found) == ex.to_py(wanted[0] if isinstance(wanted, tuple) else wanted)
+
+
+def test_a_tensor_that_is_no_integer_is_refused_under_the_name_of_the_argument() -> None:
+    x = ex.tensor([1.0, 2.0])
+    with pytest.raises(ex.Error, match="windows: argument 'size'"):
+        ex.windows(x, ex.tensor(1.0))
+    with pytest.raises(ex.Error, match="eye: argument 'n_rows'"):
+        ex.eye(ex.tensor(1.0))
+
+
+def test_texts_of_more_bytes_than_there_is_memory_for_are_refused_before_they_are_made() -> None:
+    words = ex.constant([["abc"] * 100_000])
+    with pytest.raises(ex.OutOfMemoryError):
+        ex.string_repeat_each(ex.tensor(["abc"] * 1000), ex.tensor([1 << 40] * 1000))
+    assert ex.string_ngrams(words, 2).to_py()[0][:2] == ["abc abc", "abc abc"]
