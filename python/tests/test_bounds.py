@@ -85,3 +85,10 @@ def test_texts_of_more_bytes_than_there_is_memory_for_are_refused_before_they_ar
     with pytest.raises(ex.OutOfMemoryError):
         ex.string_repeat_each(ex.tensor(["abc"] * 1000), ex.tensor([1 << 40] * 1000))
     assert ex.string_ngrams(words, 2).to_py()[0][:2] == ["abc abc", "abc abc"]
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp", "l2_normalize", "layer_norm", "rms_norm", "elu", "celu", "z_score", "gelu"])
+@pytest.mark.parametrize("x", [True, 1, "a"])
+def test_what_wants_floats_says_so(name: str, x: "bool | int | str") -> None:
+    with pytest.raises(ex.DTypeError, match=rf"^{name}: the op does not take (bool|i64|string)\.\nWanted: floats"):
+        getattr(ex, name)(ex.tensor([x, x]))

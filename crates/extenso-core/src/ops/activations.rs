@@ -3,6 +3,7 @@
 //! Those without parameters are ops, computed in f32 or f64 and rounded once. Those with a parameter are compositions, as is
 //! `glu`. Where a function tends to zero it is zero at the infinity too, never NaN.
 
+use super::normalize::are_floats;
 use super::{
     Sections, abs, add, divide, erfc, exp, expm1, greater, less, logical_and, multiply, negative, ones_like, sigmoid,
     split, square, subtract, tanh, where_, zeros_like,
@@ -165,7 +166,7 @@ fn not_above_zero(x: &Arg) -> Result<Value> {
 /// ```
 pub fn elu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
     let x = x.into();
-    let below = not_above_zero(&x).and_then(expm1).and_then(|y| multiply(y, alpha));
+    let below = are_floats(&x).and_then(|()| not_above_zero(&x)).and_then(expm1).and_then(|y| multiply(y, alpha));
     below.and_then(|below| where_(greater(&x, 0)?, &x, below)).map_err(|e| e.at_part("elu"))
 }
 
@@ -179,7 +180,8 @@ pub fn elu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
 /// ```
 pub fn celu(x: impl Into<Arg>, alpha: f64) -> Result<Value> {
     let x = x.into();
-    let below = not_above_zero(&x).and_then(|x| multiply(expm1(divide(x, alpha)?)?, alpha));
+    let below =
+        are_floats(&x).and_then(|()| not_above_zero(&x)).and_then(|x| multiply(expm1(divide(x, alpha)?)?, alpha));
     below.and_then(|below| where_(greater(&x, 0)?, &x, below)).map_err(|e| e.at_part("celu"))
 }
 

@@ -3,6 +3,7 @@
 //! Invariant: each element is treated on its own; only `vocabulary` looks at all of them.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
+use super::normalize::are_floats;
 use super::row_lines::{cut_by, rows};
 use super::vocabulary::Items;
 use super::{Run, assemble, cast, divide, equal, max, mean, min, root, square, subtract, where_, whole, zeros_like};
@@ -253,6 +254,7 @@ pub fn z_score(x: impl Into<Arg>, mean: Option<Arg>, deviation: Option<Arg>) -> 
 }
 
 fn standard(x: &Arg, center: Option<Arg>, deviation: Option<Arg>) -> Result<Value> {
+    are_floats(x)?;
     let center = center.map_or_else(|| mean(x, Axes::All, false).map(Arg::from), Ok)?;
     let moved = subtract(x, &center)?;
     let spread = match deviation {

@@ -29,6 +29,28 @@ pub(super) fn in_f32(args: &[&Arg], f: impl FnOnce(&[Arg]) -> Result<Value>) -> 
     cast(f(&wide?)?, dtype)
 }
 
+/// The same of arguments of which the first is to be of floats.
+///
+/// Errors: it is of another dtype.
+pub(super) fn of_floats(args: &[&Arg], f: impl FnOnce(&[Arg]) -> Result<Value>) -> Result<Value> {
+    args.first().map_or(Ok(()), |x| are_floats(x))?;
+    in_f32(args, f)
+}
+
+/// Checks that an argument is of floats, as far as its type says what it is of.
+///
+/// Errors: it is of another dtype.
+pub(super) fn are_floats(x: &Arg) -> Result<()> {
+    let Arg::Value(x) = x else { return Ok(()) };
+    match dtype_of(x) {
+        Ok(dtype) if !dtype.is_float() => {
+            let error = Error::dtype(format!("the op does not take {dtype}")).wanted("floats");
+            Err(error.hint("Write `cast(x, dtype)` around the argument."))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 fn epsilon_fits(epsilon: f64) -> Result<()> {
     if epsilon >= 0.0 {
         return Ok(());
@@ -66,7 +88,7 @@ pub fn layer_norm(
 ) -> Result<Value> {
     let normalized = |x: Arg, axis: Axes| {
         epsilon_fits(epsilon)?;
-        in_f32(&given(&x, &[&scale, &bias]), |args| {
+        of_floats(&given(&x, &[&scale, &bias]), |args| {
             let x = subtract(&args[0], mean(&args[0], axis.clone(), true)?)?;
             let deviation = sqrt(add(mean(square(&x)?, axis, true)?, epsilon)?)?;
             let (scaling, moving) = (scale.as_ref().and(args.get(1)), bias.as_ref().and(args.last()));
@@ -89,7 +111,7 @@ pub fn layer_norm(
 pub fn rms_norm(x: impl Into<Arg>, scale: Option<Arg>, axis: impl Into<Axes>, epsilon: f64) -> Result<Value> {
     let normalized = |x: Arg, axis: Axes| {
         epsilon_fits(epsilon)?;
-        in_f32(&given(&x, &[&scale]), |args| {
+        of_floats(&given(&x, &[&scale]), |args| {
             let size = sqrt(add(mean(square(&args[0])?, axis, true)?, epsilon)?)?;
             scaled(divide(&args[0], size)?, args.get(1), None)
         })
@@ -125,7 +147,7 @@ pub fn batch_norm(
         let (scale, bias) = (scale.as_ref().map(along).transpose()?, bias.as_ref().map(along).transpose()?);
         let mut args = vec![&x, &average, &variance];
         args.extend(scale.iter().chain(&bias));
-        in_f32(&args, |args| {
+        of_floats(&args, |args| {
             let x = divide(subtract(&args[0], &args[1])?, sqrt(add(&args[2], epsilon)?)?)?;
             scaled(x, scale.as_ref().and(args.get(3)), bias.as_ref().and(args.last()))
         })
@@ -154,7 +176,7 @@ fn along_axis(vector: &Arg, axis: i64) -> Result<Arg> {
 pub fn l2_normalize(x: impl Into<Arg>, axis: impl Into<Axes>, epsilon: f64) -> Result<Value> {
     let normalized = |x: Arg, axis: Axes| {
         epsilon_fits(epsilon)?;
-        in_f32(&[&x], |args| {
+        of_floats(&[&x], |args| {
             let total = sum(square(&args[0])?, axis, true)?;
             divide(&args[0], sqrt(maximum(total, epsilon)?)?)
         })
@@ -175,7 +197,7 @@ pub fn cosine_similarity(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64, epsilo
     let cosine = |x: Arg, y: Arg| {
         epsilon_fits(epsilon)?;
         let y = as_long(&x, y, axis)?;
-        in_f32(&[&x, &y], |args| {
+        of_floats(&[&x, &y], |args| {
             // The gradient of the length is 0 at a vector of zeros.
             let length = |v: &Arg| root(sum(square(v)?, axis, false)?);
             let lengths = maximum(multiply(length(&args[0])?, length(&args[1])?)?, epsilon)?;

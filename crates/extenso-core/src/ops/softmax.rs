@@ -1,6 +1,6 @@
 //! Exponentials that are set against their sum. Plain compositions, so that their gradients and float formulas follow.
 
-use super::normalize::in_f32;
+use super::normalize::of_floats;
 use super::{add, divide, exp, isfinite, log, max, subtract, sum, where_};
 use crate::attrs::Axes;
 use crate::value::{Arg, Value};
@@ -19,7 +19,7 @@ pub fn softmax(x: impl Into<Arg>, axis: i64) -> Result<Value> {
         let powers = exp(below_largest(&x[0], axis)?)?;
         divide(&powers, sum(&powers, axis, true)?)
     };
-    in_f32(&[&x.into()], shares).map_err(|e| e.at_part("softmax"))
+    of_floats(&[&x.into()], shares).map_err(|e| e.at_part("softmax"))
 }
 
 /// The logarithm of [`softmax`], without the loss of small shares.
@@ -35,7 +35,7 @@ pub fn log_softmax(x: impl Into<Arg>, axis: i64) -> Result<Value> {
         let x = below_largest(&x[0], axis)?;
         subtract(&x, log(sum(exp(&x)?, axis, true)?)?)
     };
-    in_f32(&[&x.into()], shares).map_err(|e| e.at_part("log_softmax"))
+    of_floats(&[&x.into()], shares).map_err(|e| e.at_part("log_softmax"))
 }
 
 /// The logarithm of the sum of exponentials over `axis`, without overflow. An empty row gives -inf.
@@ -57,7 +57,7 @@ pub fn logsumexp(x: impl Into<Arg>, axis: impl Into<Axes>, keepdims: bool) -> Re
         // Over axes of size 1 the sum is the element.
         add(rest, if keepdims { shift } else { sum(shift, axis, false)? })
     };
-    in_f32(&[&x.into()], total).map_err(|e| e.at_part("logsumexp"))
+    of_floats(&[&x.into()], total).map_err(|e| e.at_part("logsumexp"))
 }
 
 fn below_largest(x: &Arg, axis: i64) -> Result<Value> {

@@ -272,6 +272,7 @@ struct Prepare<'c, 'a>(Proof<'c, 'a>);
 impl<'a> Prepare<'_, 'a> {
     fn value(&self, plan: &Plan, rows: Range<usize>, at: &mut Vec<Segment>) -> Result<Writer<'a>> {
         Ok(match plan {
+            Plan::Skip if at.is_empty() => return Err(refuse(at, "nothing of the value is a row")),
             Plan::Skip => return Err(refuse(at, "a skipped value that is no field cannot be left out")),
             Plan::Scalar { column, .. } => Writer::Scalar(self.0.column(*column, &rows, at)?),
             Plan::Spelled { spelling, column } => {

@@ -4,7 +4,7 @@
 //! What all texts of a read come to is bounded, as few bytes can say many times which text of a dictionary they mean.
 
 use super::page::{length, split};
-use super::values::{Leaf, Places, Room, beyond};
+use super::values::{Leaf, Places, Room};
 use super::way::Way;
 use super::{Stop, bad};
 use arrow_array::builder::GenericByteBuilder;
@@ -14,7 +14,6 @@ use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuff
 use arrow_schema::{ArrowError, DataType};
 use extenso_core::kernels::pool::affordable;
 use extenso_types::Error;
-use std::iter::repeat_n;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -121,20 +120,7 @@ impl<T: ByteArrayType> Leaf for Texts<T> {
     }
 
     fn placed(&mut self, dictionary: &GenericByteArray<T>, places: Places<'_>, room: Room<'_>) -> Result<(), Stop> {
-        let (len, found) = (dictionary.len(), std::cell::RefCell::new(Vec::with_capacity(room.values)));
-        let same = |place: u32, n| {
-            found.borrow_mut().extend(repeat_n(place, n));
-            Ok(())
-        };
-        let block = |places: &[u32]| {
-            found.borrow_mut().extend_from_slice(places);
-            Ok(())
-        };
-        places.each(same, block)?;
-        let found = found.into_inner();
-        if let Some(place) = found.iter().find(|place| **place as usize >= len) {
-            return Err(beyond(*place, len));
-        }
+        let found = places.all(dictionary.len())?;
         let length = |place: &u32| dictionary.value_length(*place as usize).as_usize();
         self.grow(room.slots, found.iter().map(length).fold(0, usize::saturating_add))?;
         self.fill(found.iter().map(|place| dictionary.value(*place as usize)), room);

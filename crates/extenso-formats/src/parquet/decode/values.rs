@@ -15,6 +15,8 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::Page;
+use std::cell::RefCell;
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 /// What values are held as.
@@ -126,6 +128,27 @@ pub struct Places<'a> {
 }
 
 impl Places<'_> {
+    /// All places, in a dictionary of so many values.
+    ///
+    /// Errors: one that the dictionary does not have.
+    pub fn all(self, len: usize) -> Result<Vec<u32>, Stop> {
+        let found = RefCell::new(Vec::with_capacity(self.count));
+        let same = |place: u32, n| {
+            found.borrow_mut().extend(repeat_n(place, n));
+            Ok(())
+        };
+        let block = |places: &[u32]| {
+            found.borrow_mut().extend_from_slice(places);
+            Ok(())
+        };
+        self.each(same, block)?;
+        let found = found.into_inner();
+        match found.iter().max() {
+            Some(last) if *last as usize >= len => Err(beyond(*last, len)),
+            _ => Ok(found),
+        }
+    }
+
     /// Hands on all places, equal ones and packed ones.
     pub fn each(
         self,

@@ -6,15 +6,13 @@
 use super::super::views::{bytes_of_keys, joined};
 use super::Stop;
 use super::texts::array;
-use super::values::{Leaf, Places, Room, beyond};
+use super::values::{Leaf, Places, Room};
 use arrow_array::types::ByteArrayType;
 use arrow_array::{Array, ArrayRef, GenericByteArray, make_array};
 use arrow_buffer::NullBuffer;
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType};
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::iter::repeat_n;
 
 /// Growing categories, in parts of one dictionary each.
 pub struct Words<T: ByteArrayType>(Vec<Part<T>>);
@@ -69,20 +67,7 @@ impl<T: ByteArrayType> Leaf for Words<T> {
     }
 
     fn placed(&mut self, words: &GenericByteArray<T>, places: Places<'_>, room: Room<'_>) -> Result<(), Stop> {
-        let (len, found) = (words.len(), RefCell::new(Vec::with_capacity(room.values)));
-        let same = |place: u32, n| {
-            found.borrow_mut().extend(repeat_n(place, n));
-            Ok(())
-        };
-        let block = |places: &[u32]| {
-            found.borrow_mut().extend_from_slice(places);
-            Ok(())
-        };
-        places.each(same, block)?;
-        let found = found.into_inner();
-        if let Some(last) = found.iter().max().filter(|place| **place as usize >= len) {
-            return Err(beyond(*last, len));
-        }
+        let found = places.all(words.len())?;
         let places = if room.levels.is_none() { found } else { spread(found, room) };
         self.add(Part { words: words.clone(), places });
         Ok(())
