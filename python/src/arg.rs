@@ -16,7 +16,7 @@ use extenso_core::{Arg, Scalar, Tensor, Value, strengthen};
 use extenso_types::{DType, Error};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use std::sync::{Arc, RwLock};
 
 /// What the objects of a class are to an op.
@@ -30,6 +30,8 @@ enum Role {
     Protocol,
     /// A subclass of a Python number or string.
     Scalar,
+    /// Values of a library that say what is missing in them, by the function of ours that reads them.
+    Library(&'static str),
     /// Memory or arrays.
     Array,
     /// Arrays of NumPy that say which of their elements are missing.
@@ -129,6 +131,7 @@ fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
         Role::Scalar => scalar(object).map(|scalar| Some(Arg::Scalar(scalar))),
         Role::Registered(_) | Role::Protocol => Ok(Some(Arg::from(tensor(object, None)?))),
         Role::Masked if lacks(object)? => crate::literal::value(object).map(|value| Some(Arg::Value(value))),
+        Role::Library(reader) => of_library(object, reader).map(|value| Some(Arg::Value(value))),
         Role::Array | Role::Masked => import::array_value(object).map(|value| Some(Arg::Value(value))),
         Role::Sequence => import::list_value(object).map(|value| Some(Arg::Value(value))),
         Role::Meaning => crate::meanings::of_object(object).map(|value| Some(Arg::Value(value))),
@@ -218,6 +221,10 @@ pub fn tensor(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
             let error = Error::value("some elements of the array are missing").wanted("an array that is all there");
             return Err(error.hint("`constant` makes a masked tensor of it.")).or_raise();
         }
+        Role::Library(reader) => match of_library(object, reader)? {
+            Value::Tensor(tensor) => tensor,
+            other => as_tensor(object, other)?,
+        },
         Role::Array | Role::Masked => return import::array(object, dtype),
         Role::Sequence => return import::nested(object, dtype),
         Role::Extension(class) => as_tensor(object, class.value(object))?,
@@ -274,6 +281,7 @@ pub fn is_value(object: &Bound<'_, PyAny>) -> bool {
 pub fn meaning(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     match role(&object.get_type())? {
         Role::Meaning => crate::meanings::of_object(object).map(Some),
+        Role::Library(reader) => of_library(object, reader).map(Some),
         _ => Ok(None),
     }
 }
@@ -337,6 +345,8 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
         || class.is_subclass_of::<PyTuple>()?
     {
         Role::Sequence
+    } else if let Some(reader) = reader_of(class)? {
+        Role::Library(reader)
     } else if class.hasattr("mask")? && class.hasattr("filled")? && class.hasattr("__array__")? {
         Role::Masked
     } else if has_buffer(class) || class.hasattr("__array__")? || class.hasattr("__dlpack__")? {
@@ -348,6 +358,42 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
     } else {
         Role::Other
     })
+}
+
+/// The function that reads the values of a class as what they are, where an array would lose what is missing, lists or fields.
+fn reader_of(class: &Bound<'_, PyType>) -> PyResult<Option<&'static str>> {
+    if has_buffer(class) {
+        return Ok(None);
+    }
+    let module: String = class.getattr("__module__").and_then(|module| module.extract()).unwrap_or_default();
+    let library = module.split('.').next().unwrap_or_default();
+    Ok(match library {
+        "pandas" if class.hasattr("iloc")? => Some("from_pandas"),
+        "awkward" if class.hasattr("__array__")? => Some("from_awkward"),
+        _ if class.hasattr("__arrow_c_array__")? || class.hasattr("__arrow_c_stream__")? => Some("from_arrow"),
+        _ => None,
+    })
+}
+
+/// What a function of ours makes of the value of a library. A series is its values, which NumPy may hold.
+fn of_library(object: &Bound<'_, PyAny>, reader: &'static str) -> PyResult<Value> {
+    let read = |object: &Bound<'_, PyAny>| {
+        let read = object.py().import("extenso")?.call_method1(reader, (object,))?;
+        crate::value::from_py(&read)
+    };
+    if reader != "from_pandas" || object.hasattr("columns")? {
+        return read(object);
+    }
+    let kind = object.getattr("dtype")?.getattr_opt("kind")?.and_then(|kind| kind.extract::<String>().ok());
+    let of_numpy = !object.getattr("dtype")?.hasattr("na_value")?;
+    match kind.filter(|_| of_numpy) {
+        Some(kind) if kind != "O" => import::array_value(object),
+        _ => {
+            let alone = PyDict::new(object.py());
+            alone.set_item("drop", true)?;
+            read(&object.call_method("reset_index", (), Some(&alone))?)
+        }
+    }
 }
 
 /// Whether a class is one of `decimal` or `datetime`, which stand in `sys.modules` if there are objects of theirs.

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import pathlib
 
 import pyarrow as pa
@@ -151,3 +152,57 @@ def test_a_long_word_in_many_rows_takes_the_memory_of_parts(rows: "int | None", 
     target = tmp_path / "lengths.parquet"
     ex.function(lambda r: {"n": ex.string_length(r["w"])}).run(path, target=target)
     assert pq.read_table(target)["n"].to_pylist() == [1 << 20] * n
+
+
+def blocks_of(path: pathlib.Path, rows: int) -> "list[ex.StructTensor]":
+    return list(ex.read_parquet_blocks(path, rows))
+
+
+def test_ordered_categories_keep_their_order_in_blocks(tmp_path: pathlib.Path) -> None:
+    words = pa.DictionaryArray.from_arrays(pa.array([2, 0, 1] * 50, pa.int8()), pa.array(["lo", "mid", "hi"]), ordered=True)
+    path = tmp_path / "ordered.parquet"
+    pq.write_table(pa.table({"x": words}), path)
+    for block in [ex.read_parquet(path), *blocks_of(path, 40)]:
+        assert ex.max(block["x"]).to_py() == "hi"
+        assert block["x"].categories.to_py() == ["lo", "mid", "hi"]
+
+
+def test_a_category_that_nobody_sees_is_a_place_of_something(tmp_path: pathlib.Path) -> None:
+    inner = pa.DictionaryArray.from_arrays(pa.array([0, 0, 0], pa.int8()), pa.array(["w"]))
+    field = pa.field("a", pa.dictionary(pa.int8(), pa.string()), nullable=False)
+    records = pa.StructArray.from_arrays([inner], fields=[field], mask=pa.array([True, True, False]))
+    path = tmp_path / "hidden.parquet"
+    pq.write_table(pa.table({"x": records}), path)
+    wanted = [{"x": None}, {"x": None}, {"x": {"a": "w"}}]
+    assert ex.read_parquet(path).to_py() == wanted
+    for rows in (1, 2, 3):
+        assert [row for block in blocks_of(path, rows) for row in block.to_py()] == wanted
+
+
+@pytest.mark.parametrize("text", [pa.string(), pa.large_string(), pa.large_binary()])
+def test_texts_that_repeat_the_ones_before_are_bounded(text: pa.DataType, tmp_path: pathlib.Path) -> None:
+    word = ["x" * (1 << 20)] * 20
+    path = tmp_path / "delta.parquet"
+    options = {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY", "compression": "zstd"}
+    with pq.ParquetWriter(path, pa.schema([("t", text)]), **options) as writer:
+        for _ in range(30):
+            writer.write_table(pa.table({"t": pa.array(word, text)}))
+    with pytest.raises(ex.Error, match="column 't': the texts have far more bytes than the file"):
+        ex.read_parquet(path)
+    with pytest.raises(ex.Error, match="column 't': the texts have far more bytes than the file"):
+        blocks_of(path, 100)
+
+
+def test_bad_rows_are_not_written_through_a_link(tmp_path: pathlib.Path) -> None:
+    source = tmp_path / "a.ndjson"
+    text = '{"x": 1}\n{"x": "a"}\n'
+    source.write_text(text)
+    (tmp_path / "hard").hardlink_to(source)
+    (tmp_path / "soft").symlink_to(tmp_path / "out.ndjson")
+    f = ex.function(lambda r: {"x": r["x"]}).get_concrete_function(ex.StructTensorSpec([None], {"x": ex.TensorSpec([None], "i64")}))
+    opened = os.fdopen(os.open(source, os.O_RDONLY), "rb")
+    for bad_rows, given in [("hard", source), ("soft", source), ("a.ndjson", opened)]:
+        with pytest.raises(ex.Error, match="is read or written by the run itself"):
+            f.run(given, target=tmp_path / "out.ndjson", bad_rows=tmp_path / bad_rows, on_error="skip")
+    opened.close()
+    assert source.read_text() == text and not (tmp_path / "out.ndjson").exists()

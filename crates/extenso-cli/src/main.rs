@@ -48,9 +48,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes a line to standard error, if anybody reads it.
-fn tell(line: &dyn std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+/// Writes lines to standard error, if anybody reads it, without what data may have in it that moves the cursor of a terminal.
+fn tell(lines: &dyn std::fmt::Display) {
+    let mut shown = String::new();
+    for c in lines.to_string().chars() {
+        if c.is_control() && c != '\n' { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    let _ = writeln!(std::io::stderr(), "{shown}");
 }
 
 /// Why a command failed.

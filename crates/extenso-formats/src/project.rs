@@ -2,6 +2,7 @@
 //!
 //! Invariant: what is wanted of a spec is a spec of the same records with fewer fields, in the order of the spec.
 
+use crate::names::some_names;
 use crate::records::is;
 use extenso_core::TypeSpec;
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec, UnionSpec, shape_of};
@@ -128,7 +129,7 @@ impl Wanted {
                 let known = at.child(Segment::Field(missing.clone()));
                 let names: Vec<&str> = names.collect();
                 let error = Error::missing(format!("there is no '{known}'"));
-                Err(error.wanted(format!("one of {}", names.join(", "))))
+                Err(error.wanted(format!("one of {}", some_names(names))))
             }
             None => Ok(()),
         }
@@ -218,7 +219,7 @@ impl Wanted {
         let known: Path = at.child(Segment::Field(missing.clone()));
         let wanted = match names.as_slice() {
             [] => "a field of these records, of which none was seen".to_string(),
-            names => format!("one of {}", names.join(", ")),
+            names => format!("one of {}", some_names(names)),
         };
         Err(Error::missing(format!("there is no '{known}'")).wanted(wanted))
     }

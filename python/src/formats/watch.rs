@@ -104,7 +104,9 @@ pub fn check_bad_rows(source: &Bound<'_, PyAny>, kwargs: Option<&Bound<'_, PyDic
 /// The file that an object is, or is open on, as far as it says.
 fn file_of(object: &Bound<'_, PyAny>) -> Option<PathBuf> {
     let path = path_of(Some(object)).ok().flatten();
-    path.or_else(|| object.getattr("name").ok()?.extract().ok())
+    let open =
+        || object.call_method0("fileno").ok()?.extract::<i32>().ok().map(|file| format!("/dev/fd/{file}").into());
+    path.or_else(open).or_else(|| object.getattr("name").ok()?.extract().ok())
 }
 
 /// What a run over records has done so far.

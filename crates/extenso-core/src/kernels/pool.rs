@@ -253,7 +253,8 @@ impl Growing {
         let end = self.len.saturating_add(n);
         if end > self.block.len {
             let wide = end.max(self.block.len.saturating_mul(2)).max(size_of::<Line>());
-            let wanted = if affordable(wide).is_ok() { wide } else { end };
+            // Near the end of what there is, an eighth more.
+            let wanted = if affordable(wide).is_ok() { wide } else { end.saturating_add(end / 8) };
             affordable(wanted)?;
             let mut wider = Block::new(wanted);
             wider.bytes_mut()[..self.len].copy_from_slice(self.bytes());

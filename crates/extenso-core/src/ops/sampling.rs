@@ -131,7 +131,7 @@ fn above_zero(key: Arg, shape: Vec<i64>, dtype: DType) -> Result<Value> {
 /// Floats from `low` up to `high`, which is none of them, every one as likely as the others. Where there is no float between the two, all are
 /// `low`.
 ///
-/// Errors: ends that are not finite or in the wrong order; those of `random_unit`.
+/// Errors: ends that are not finite in the dtype, or in the wrong order; those of `random_unit`.
 ///
 /// ```
 /// # use extenso_core::ops;
@@ -146,8 +146,8 @@ pub fn random_uniform(
     dtype: DType,
 ) -> Result<Value> {
     let numbers = |key: Arg, shape: Vec<i64>| {
-        finite("low", low)?;
-        finite("high", high)?;
+        finite("low", nearest(low, dtype))?;
+        finite("high", nearest(high, dtype))?;
         if low > high {
             return Err(Error::value(format!("low is {low} and high is {high}")).wanted("low <= high"));
         }

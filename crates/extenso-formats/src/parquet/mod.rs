@@ -20,6 +20,7 @@ mod project;
 mod proof;
 mod prune;
 mod read;
+mod repeats;
 mod source;
 mod thrift;
 mod times;

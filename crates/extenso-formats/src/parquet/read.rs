@@ -73,9 +73,10 @@ pub fn read_parquet(source: &ParquetSource, options: &ParquetOptions) -> Result<
     Ok(Rows { visited: opened.visited(), ..opened.value(&rows, 0)? })
 }
 
-/// Reads a Parquet file in blocks of `rows` rows; the last one may have fewer. One block is held at a time.
+/// Reads a Parquet file in blocks of `rows` rows; the last one may have fewer, and so may those whose texts have more than 512 MB. One block
+/// is held at a time.
 ///
-/// Errors: blocks of no rows; those of [`read_parquet`]. Each block may be an error, after which there are no more.
+/// Errors: blocks of no rows; one row whose texts have more; those of [`read_parquet`]. Each block may be an error, after which there are no more.
 ///
 /// ```
 /// # use extenso_formats::{ParquetOptions, encode_parquet, read_parquet_blocks};
@@ -345,9 +346,10 @@ impl Opened {
         })
     }
 
-    /// The metadata by which the crate reads.
-    fn viewed(&self) -> Result<ArrowReaderMetadata> {
-        viewed(&self.metadata, &self.columns, &self.groups)
+    /// The metadata by which the crate reads leaf columns.
+    fn viewed(&self, leaves: &[usize]) -> Result<ArrowReaderMetadata> {
+        let most = usize::try_from(most(&self.source)).unwrap_or(usize::MAX).max(TEXTS);
+        viewed(&self.source, &self.metadata, &self.columns, (&self.groups, leaves), most)
     }
 
     /// Checks that what is wanted is packed by a codec that is read.
@@ -374,7 +376,7 @@ impl Opened {
     /// Errors: columns that cannot be read.
     pub fn batches(&self, rows: usize) -> Result<Reader> {
         self.codecs()?;
-        self.reader(&self.viewed()?, &self.chosen, rows, None)
+        self.reader(&self.viewed(&self.chosen)?, &self.chosen, rows, None)
     }
 
     /// No rows of what is wanted.
@@ -407,7 +409,7 @@ impl Opened {
         parts.sort_by_key(|unit| std::cmp::Reverse(self.size_of(unit)));
         let budget = self.budget();
         let mut read = self.usual(&pages, &mut parts, &budget)?;
-        let viewed = if parts.is_empty() { self.metadata.clone() } else { self.viewed()? };
+        let viewed = if parts.is_empty() { self.metadata.clone() } else { self.viewed(&parts.concat())? };
         let others = side_by_side(parts, |unit| Ok((unit[0], self.unit(&viewed, &unit, rows, &budget)?)));
         read.append(&mut others.into_iter().collect::<Result<_>>()?);
         read.sort_by_key(|(first, _)| *first);
@@ -496,7 +498,7 @@ pub fn both_ways(source: &ParquetSource) -> Result<Vec<BothWays>> {
         let budget = opened.budget();
         let usual = opened.usual(&pages, &mut vec![unit.clone()], &budget);
         let usual = usual.map(|mut read| read.pop().map(|(_, rows)| rows));
-        (usual, opened.viewed().and_then(|viewed| opened.unit(&viewed, &unit, rows, &budget)))
+        (usual, opened.viewed(&unit).and_then(|viewed| opened.unit(&viewed, &unit, rows, &budget)))
     });
     Ok(both.collect())
 }

@@ -2,15 +2,17 @@
 //!
 //! Few bytes can say many times which text of a dictionary they mean, so what all texts come to is counted before it is made.
 //!
-//! Invariant: fields, nulls and texts are those of the file; only texts that repeat the ones before (DELTA_BYTE_ARRAY) are decoded to
-//! the end by the crate, which stops at 2 GB of a column.
+//! Invariant: fields, nulls and texts are those of the file. What the crate writes out itself, categories and texts that repeat the ones
+//! before (DELTA_BYTE_ARRAY, `repeats.rs`), is counted in the file.
 
-use super::decode::Budget;
+use super::decode::{Budget, array, too_much};
 use super::meant::{inside, with_fields};
 use super::project::{LeafColumn, item};
+use super::repeats::repeated_bytes;
+use super::{ParquetSource, guarded};
 use crate::arrow::picked_of;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{BinaryViewType, ByteViewType, StringViewType};
+use arrow_array::types::{BinaryViewType, ByteViewType, LargeBinaryType, StringViewType};
 use arrow_array::{Array, ArrayRef, GenericByteViewArray, StructArray, make_array};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_data::{ArrayData, ArrayDataBuilder};
@@ -19,22 +21,45 @@ use extenso_core::kernels::pool::affordable;
 use extenso_types::{Error, Result};
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::basic::Encoding;
+use parquet::column::page::{Page, PageReader};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How many bytes texts may have, however small the file is: honest columns may hold one text over and over.
 pub const TEXTS: usize = 512 << 20;
 
-/// The metadata by which texts are read as views; as it is, if there are none.
+/// The metadata by which texts of these leaf columns are read as views; as it is, if there are none.
 ///
-/// Errors: none that columns have that were read before.
-pub fn viewed(metadata: &ArrowReaderMetadata, columns: &[LeafColumn], groups: &[usize]) -> Result<ArrowReaderMetadata> {
-    let repeats = |leaf: usize| {
-        let groups = groups.iter().filter_map(|group| metadata.metadata().row_group(*group).columns().get(leaf));
-        groups.flat_map(|chunk| chunk.encodings()).any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
+/// Categories stay what the crate makes of them, places in a dictionary, as far as it may write them out without harm.
+///
+/// Errors: texts that repeat the ones before, and come to more than `most` bytes; a dictionary that is malformed.
+pub fn viewed(
+    source: &ParquetSource,
+    metadata: &ArrowReaderMetadata,
+    columns: &[LeafColumn],
+    (groups, leaves): (&[usize], &[usize]),
+    most: usize,
+) -> Result<ArrowReaderMetadata> {
+    let chunks = |leaf: usize| {
+        let chunk = move |group: &usize| metadata.metadata().row_group(*group).columns().get(leaf);
+        groups.iter().filter_map(chunk)
     };
-    let chosen: Vec<bool> =
-        columns.iter().map(|column| view_of(&column.data_type).is_some() && !repeats(column.number)).collect();
+    let is_view = |column: &LeafColumn| {
+        let leaf = column.number;
+        if view_of(&column.data_type).is_none() || !leaves.contains(&leaf) {
+            return Ok(false);
+        }
+        if chunks(leaf).flat_map(|chunk| chunk.encodings()).any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY) {
+            let bytes =
+                chunks(leaf).try_fold(0, |bytes, chunk| Ok::<_, Error>(repeated_bytes(source, chunk, most)? + bytes));
+            let bytes = bytes.map_err(|e| e.at(format!("column '{}'", column.path)))?;
+            return if bytes <= most { Ok(false) } else { Err(too_much().at(format!("column '{}'", column.path))) };
+        }
+        Ok(!matches!(column.data_type, DataType::Dictionary(..)) || written_out(source, chunks(leaf))? > TEXTS)
+    };
+    let chosen: Vec<bool> = columns.iter().map(is_view).collect::<Result<_>>()?;
     if !chosen.contains(&true) {
         return Ok(metadata.clone());
     }
@@ -48,6 +73,23 @@ pub fn viewed(metadata: &ArrowReaderMetadata, columns: &[LeafColumn], groups: &[
     let mut chosen = chosen.into_iter();
     let fields = fields.iter().map(|field| below(field, &mut chosen)).collect();
     with_fields(metadata.metadata().clone(), metadata.schema(), fields)
+}
+
+/// How many bytes the texts of categories may come to, if the crate writes them out, as it does where a dictionary ends.
+fn written_out<'a>(source: &ParquetSource, chunks: impl Iterator<Item = &'a ColumnChunkMetaData>) -> Result<usize> {
+    chunks.into_iter().try_fold(0_usize, |bytes, chunk| {
+        let values = usize::try_from(chunk.num_values()).unwrap_or(usize::MAX);
+        Ok(bytes.saturating_add(values.saturating_mul(longest_word(source, chunk)?)))
+    })
+}
+
+/// How many bytes the longest word of the dictionary has that a chunk begins with; none without a dictionary.
+fn longest_word(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Result<usize> {
+    let first = guarded(|| SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None)?.get_next_page())?;
+    let Some(Page::DictionaryPage { buf, num_values, .. }) = first else { return Ok(0) };
+    let words = array::<LargeBinaryType>(&buf, num_values as usize);
+    let words = words.map_err(|_| Error::data("the Parquet data is malformed: a dictionary ends inside a word"))?;
+    Ok((0..words.len()).map(|i| words.value_length(i).as_usize()).max().unwrap_or(0))
 }
 
 /// The views of a column of texts or bytes, or of categories of them.
@@ -113,8 +155,8 @@ pub fn parts(rows: StructArray, fields: &Fields, most: usize) -> Result<Vec<Stru
 /// Errors: more bytes than it has, or than there is memory for.
 pub fn afford(rows: &StructArray, fields: &Fields, budget: Option<&Budget>) -> Result<()> {
     let bytes = bytes_of(&rows.to_data(), &DataType::Struct(fields.clone()));
-    affordable(bytes)?;
-    budget.map_or(Ok(()), |budget| budget.take(bytes))
+    budget.map_or(Ok(()), |budget| budget.take(bytes))?;
+    affordable(bytes)
 }
 
 /// Views as a column of texts, or of categories; of what is hidden, there is nothing.
@@ -143,10 +185,28 @@ fn column<V: ByteViewType>(
         let texts = || views.bytes_iter().enumerate().map(|(i, text)| if there(i) { text } else { &[] });
         return joined(wanted, texts)?.nulls(nulls).build();
     };
-    let (places, texts) = categories(views, there);
+    let (places, mut texts) = categories(views, there);
+    if texts.is_empty() && nulls.is_none() && !places.is_empty() {
+        // Places that nobody sees are places of something, too.
+        texts.push(&[]);
+    }
     let words = joined(words, || texts.iter().copied())?.build()?;
-    let keys = bytes_of_keys(places.iter().copied(), keys, words.len())?;
-    ArrayData::builder(wanted.clone()).len(places.len()).nulls(nulls).add_buffer(keys).add_child_data(words).build()
+    dictionary(places.iter().copied(), words, wanted, keys, nulls)
+}
+
+/// Places among words as an array of this type, whose keys are of another.
+///
+/// Errors: more words than the keys count.
+pub fn dictionary(
+    places: impl ExactSizeIterator<Item = usize>,
+    words: ArrayData,
+    wanted: &DataType,
+    keys: &DataType,
+    nulls: Option<NullBuffer>,
+) -> std::result::Result<ArrayData, ArrowError> {
+    let n = places.len();
+    let keys = bytes_of_keys(places, keys, words.len())?;
+    ArrayData::builder(wanted.clone()).len(n).nulls(nulls).add_buffer(keys).add_child_data(words).build()
 }
 
 /// Texts one after another.
@@ -198,7 +258,7 @@ fn categories<V: ByteViewType>(
 /// Places in a dictionary of so many words, as its keys.
 ///
 /// Errors: more words than such keys count.
-pub fn bytes_of_keys(
+fn bytes_of_keys(
     places: impl Iterator<Item = usize>,
     keys: &DataType,
     words: usize,

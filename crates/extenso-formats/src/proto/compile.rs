@@ -13,6 +13,7 @@ use super::number::Number;
 use super::quick::Quick;
 use super::schema::MessageType;
 use crate::json::Fields;
+use crate::names::some_names;
 use crate::plan::{self, Plan, fills};
 use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Path, Result, Segment};
@@ -87,7 +88,7 @@ pub fn member(oneof: &OneofDescriptor, name: &str, at: &Path) -> Result<FieldDes
     oneof.fields().find(|field| field.name() == name).ok_or_else(|| {
         let names: Vec<String> = oneof.fields().map(|field| field.name().to_string()).collect();
         let error = Error::missing(format!("oneof {} has no member '{name}'", oneof.full_name()));
-        error.wanted(format!("one of {}", names.join(", "))).at(format!("'{at}'"))
+        error.wanted(format!("one of {}", some_names(names))).at(format!("'{at}'"))
     })
 }
 

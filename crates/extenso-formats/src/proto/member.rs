@@ -2,6 +2,7 @@
 //!
 //! Invariant: an extension has its full name in brackets, as in `[shop.discount]`, which no field has.
 
+use crate::names::some_names;
 use prost_reflect::{ExtensionDescriptor, FieldDescriptor, Kind, MessageDescriptor, OneofDescriptor};
 
 /// A field, or an extension.
@@ -110,5 +111,5 @@ pub fn cast(any: &MessageDescriptor, name: &str) -> Option<MessageDescriptor> {
 /// What an error lists as the members of a message.
 pub fn names(message: &MessageDescriptor) -> String {
     let names: Vec<String> = Member::all(message).iter().map(Member::name).collect();
-    names.join(", ")
+    some_names(names)
 }

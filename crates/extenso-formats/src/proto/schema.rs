@@ -8,6 +8,7 @@ use super::put::{put_key, put_varint};
 use super::rows::Readers;
 use super::wire::WireType;
 use crate::caught::caught;
+use crate::names::some_names;
 use extenso_types::{Error, Result};
 use prost_reflect::prost::Message;
 use prost_reflect::prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet};
@@ -96,7 +97,7 @@ impl Schema {
             names[SHOWN] = "others".into();
         }
         let error = Error::missing(format!("there is no '{name}'"));
-        Err(error.wanted(format!("one of {}", names.join(", "))).at("message"))
+        Err(error.wanted(format!("one of {}", some_names(names))).at("message"))
     }
 }
 

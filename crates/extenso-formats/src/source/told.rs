@@ -5,9 +5,12 @@
 
 use crate::columns::BadRows;
 use crate::json::write_string;
+use extenso_graph::save::archive::linked;
 use extenso_types::{Error, Result};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf, absolute};
 
 /// A file with a line of JSON for each bad row: its number, and for the first rows of a block their byte, path and error.
@@ -74,11 +77,17 @@ impl BadRowsFile {
 
 /// Whether two names are of one file; of files that are not there yet, whether they would be.
 fn is_same(a: &Path, b: &Path) -> bool {
-    resolved(a).zip(resolved(b)).is_some_and(|(a, b)| a == b)
+    match (fs::metadata(a), fs::metadata(b)) {
+        // A terminal or a pipe is written to by many.
+        (Ok(a), Ok(b)) if !a.is_file() || !b.is_file() => false,
+        #[cfg(unix)]
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => resolved(a).zip(resolved(b)).is_some_and(|(a, b)| a == b),
+    }
 }
 
-/// Where a file of this name is or would be, whatever ways lead there.
+/// Where a file of this name is or would be, whatever ways and links lead there.
 fn resolved(path: &Path) -> Option<PathBuf> {
-    let path = absolute(path).ok()?;
+    let path = absolute(linked(path).ok()?).ok()?;
     path.canonicalize().ok().or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
 }

@@ -39,11 +39,9 @@ impl Packing {
             [0x1f, 0x8b] | [0x1f, 0x8b, 8] | [0x1f, 0x8b, 8, 0..=0x1f, ..] => Some(Packing::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
             // A frame that is passed over, of so many bytes, may stand before the others (RFC 8878); so may a message begin.
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, 0, 0, rest @ ..] => {
-                match rest.get(usize::from(u16::from_le_bytes([*a, *b]))..) {
-                    Some(next) if next.len() >= 4 => Packing::of(next).filter(|packing| *packing == Packing::Zstd),
-                    _ => Some(Packing::Zstd),
-                }
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, 0, rest @ ..] => {
+                let behind = rest.get(u32::from_le_bytes([*a, *b, *c, 0]) as usize..).unwrap_or_default();
+                (behind.len() < 8 || Packing::of(behind) == Some(Packing::Zstd)).then_some(Packing::Zstd)
             }
             _ => None,
         }

@@ -15,7 +15,7 @@ mod error;
 mod manifest;
 mod zip;
 
-pub use atomic::{NewFile, fill_atomically, write_atomically};
+pub use atomic::{NewFile, fill_atomically, linked, write_atomically};
 pub use directory::write_dir;
 pub use error::ArchiveError;
 

@@ -282,8 +282,9 @@ fn run_ngrams(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
         let between = grams.saturating_mul(width.saturating_sub(1)).saturating_mul(separator.len());
         texts.fold(between, usize::saturating_add)
     };
-    affordable(each().map(of_row).fold(0, usize::saturating_add))?;
-    let mut out = Texts::with_capacity(0)?;
+    let (grams, bytes) = each()
+        .fold((0, 0_usize), |(grams, bytes), row| (grams + starts(&row).len(), bytes.saturating_add(of_row(row))));
+    let mut out = Texts::with_room(grams, bytes)?;
     for row in each() {
         for start in starts(&row) {
             join((start..start + width).map(|i| x.text_at(i)), separator, &mut out)?;

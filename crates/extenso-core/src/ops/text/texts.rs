@@ -36,6 +36,14 @@ impl Texts {
         Ok(Texts { offsets, bytes, counted: None })
     }
 
+    /// No elements yet; room for so many, of so many bytes together.
+    ///
+    /// Errors: more memory than the system gives.
+    pub fn with_room(elements: usize, bytes: usize) -> Result<Texts> {
+        affordable(bytes)?;
+        Ok(Texts { bytes: Growing::with_capacity(bytes), ..Texts::with_capacity(elements)? })
+    }
+
     /// Adds so many elements of so many bytes together, to be written: the bytes in front of them, where each ends, their bytes.
     ///
     /// Errors: more memory than the system gives.

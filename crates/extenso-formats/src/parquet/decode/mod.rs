@@ -37,7 +37,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use texts::Budget;
+pub use texts::{Budget, array, too_much};
 pub use units::{Asked, decode};
 
 use extenso_types::Error;

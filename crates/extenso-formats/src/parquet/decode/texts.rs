@@ -31,11 +31,14 @@ impl Budget {
     /// Errors: there are fewer.
     pub fn take(&self, bytes: usize) -> Result<(), Error> {
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
-        taken.map(drop).map_err(|_| {
-            let error = Error::data("the texts have far more bytes than the file, which says many times which text of a dictionary they are");
-            error.wanted("bytes in proportion to the file").hint("Read it in blocks of rows.")
-        })
+        taken.map(drop).map_err(|_| too_much())
     }
+}
+
+/// The error of texts that few bytes say.
+pub fn too_much() -> Error {
+    let error = Error::data("the texts have far more bytes than the file, which says many times what they are");
+    error.wanted("bytes in proportion to the file").hint("Read it in blocks of rows, or fewer columns or row groups.")
 }
 
 /// Growing texts.

@@ -3,14 +3,13 @@
 //! Invariant: a word is there once for each dictionary that has it, and in the end once. Words that are written one after another are a
 //! dictionary of their own.
 
-use super::super::views::{bytes_of_keys, joined};
+use super::super::views::{dictionary, joined};
 use super::Stop;
 use super::texts::array;
 use super::values::{Leaf, Places, Room};
 use arrow_array::types::ByteArrayType;
 use arrow_array::{Array, ArrayRef, GenericByteArray, make_array};
 use arrow_buffer::NullBuffer;
-use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType};
 use std::collections::HashMap;
 
@@ -21,6 +20,8 @@ struct Part<T: ByteArrayType> {
     words: GenericByteArray<T>,
     /// The place of each slot in them.
     places: Vec<u32>,
+    /// Whether they are those of a dictionary of the file, in which each stands once.
+    distinct: bool,
 }
 
 /// The place of a slot that has none.
@@ -62,14 +63,14 @@ impl<T: ByteArrayType> Leaf for Words<T> {
 
     fn plain(&mut self, bytes: &[u8], room: Room<'_>) -> Result<(), Stop> {
         let words = array::<T>(bytes, room.values)?;
-        self.add(Part { words, places: spread(0.., room) });
+        self.add(Part { words, places: spread(0.., room), distinct: false });
         Ok(())
     }
 
     fn placed(&mut self, words: &GenericByteArray<T>, places: Places<'_>, room: Room<'_>) -> Result<(), Stop> {
         let found = places.all(words.len())?;
         let places = if room.levels.is_none() { found } else { spread(found, room) };
-        self.add(Part { words: words.clone(), places });
+        self.add(Part { words: words.clone(), places, distinct: true });
         Ok(())
     }
 
@@ -82,6 +83,12 @@ impl<T: ByteArrayType> Leaf for Words<T> {
         let DataType::Dictionary(keys, of) = data_type else {
             return Err(ArrowError::CastError(format!("categories are no {data_type}")));
         };
+        if let [Part { words, places, distinct: true }] = &self.0[..]
+            && (!words.is_empty() || nulls.is_some())
+        {
+            let places = places.iter().map(|place| if *place == NONE { 0 } else { *place as usize });
+            return dictionary(places, words.to_data(), data_type, keys, nulls).map(make_array);
+        }
         let (mut known, mut words) = (HashMap::<&[u8], usize>::new(), Vec::new());
         let mut places = Vec::with_capacity(self.0.iter().map(|part| part.places.len()).sum());
         for part in &self.0 {
@@ -99,8 +106,6 @@ impl<T: ByteArrayType> Leaf for Words<T> {
             words.push(&[]);
         }
         let words = joined(of, || words.iter().copied())?.build()?;
-        let keys = bytes_of_keys(places.iter().copied(), keys, words.len())?;
-        let column = ArrayData::builder(data_type.clone()).len(places.len()).nulls(nulls);
-        Ok(make_array(column.add_buffer(keys).add_child_data(words).build()?))
+        dictionary(places.iter().copied(), words, data_type, keys, nulls).map(make_array)
     }
 }

@@ -163,7 +163,9 @@ impl Drop for NewFile {
 }
 
 /// What the links at a path lead to, which may not be there.
-fn linked(path: &Path) -> io::Result<PathBuf> {
+///
+/// Errors: links without end.
+pub fn linked(path: &Path) -> io::Result<PathBuf> {
     const MOST: usize = 40;
     let mut path = path.to_path_buf();
     for _ in 0..MOST {

@@ -1,0 +1,60 @@
+"""Values of other libraries as arguments: what is missing stays missing, and integers stay exact."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import extenso as ex
+
+LARGE = 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        pa.array([LARGE, None]),
+        pa.chunked_array([[LARGE], [None]]),
+        pl.Series([LARGE, None]),
+        pd.Series([LARGE, None], dtype="Int64"),
+        pd.Series([LARGE, None], dtype=pd.ArrowDtype(pa.int64())),
+    ],
+    ids=["array", "chunks", "polars", "pandas", "pandas of Arrow"],
+)
+def test_what_is_missing_stays_missing_and_integers_stay_exact(x: Any) -> None:
+    assert ex.sum(x).to_py() == LARGE
+    assert ex.add(x, 0).to_py() == [LARGE, None]
+    assert ex.constant(x).to_py() == [LARGE, None]
+    assert ex.function(lambda x: ex.add(x, 1))(x).to_py() == [LARGE + 1, None]
+    with pytest.raises(ex.Error):
+        ex.tensor(x)
+
+
+def test_lists_texts_and_records_are_what_they_are() -> None:
+    assert ex.sum(pa.array([[1, 2], [3]]), axis=1).to_py() == [3, 3]
+    assert ex.upper(pa.array(["a", None])).to_py() == ["A", None]
+    assert ex.upper(pl.Series(["a", None])).to_py() == ["A", None]
+    assert ex.upper(pd.Series(["a", None], index=["i", "j"])).to_py() == ["A", None]
+    assert ex.concat([pa.array([{"a": 1}])] * 2, 0).to_py() == [{"a": 1}, {"a": 1}]
+    first = ex.function(lambda r: r["a"])
+    for table in [pa.table({"a": [1]}), pl.DataFrame({"a": [1]}), pd.DataFrame({"a": [1]})]:
+        assert first(table).to_py() == [1]
+    assert ex.tensor(pa.array([1, 2])).to_py() == [1, 2]
+    assert ex.asarray(pl.Series([1.5])).to_py() == [1.5]
+
+
+def test_a_series_of_numpy_is_its_array() -> None:
+    series = pd.Series([1.5, float("nan")], index=["a", "b"])
+    assert np.array_equal(np.asarray(ex.add(series, 1)), [2.5, np.nan], equal_nan=True)
+    assert ex.sum(pd.Series([True, False])).to_py() == 1
+    assert ex.constant(pd.Series(pd.to_datetime(["2020-01-01"]))).to_py()[0].startswith("2020-01-01")
+    assert ex.add(pd.Index([1, 2]), 1).to_py() == [2, 3]
+
+
+def test_arrays_of_awkward_are_lists() -> None:
+    ak = pytest.importorskip("awkward")
+    assert ex.sum(ak.Array([[1, 2], [3]]), axis=1).to_py() == [3, 3]
+    assert ex.add(ak.Array([1, None]), 1).to_py() == [2, None]
