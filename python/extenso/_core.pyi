@@ -1178,7 +1178,7 @@ def write_proto(
     descriptor: _Descriptor | None = None,
     message: str | None = None,
     *,
-    framing: Literal["delimited", "tfrecord"] = "delimited",
+    framing: Literal["delimited", "tfrecord"] | None = None,
 ) -> Tensor: ...
 @overload
 def write_proto(
@@ -1187,7 +1187,7 @@ def write_proto(
     descriptor: _Descriptor | None = None,
     message: str | None = None,
     *,
-    framing: Literal["delimited", "tfrecord"] = "delimited",
+    framing: Literal["delimited", "tfrecord"] | None = None,
 ) -> None: ...
 @overload
 def write_examples(

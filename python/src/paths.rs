@@ -3,7 +3,7 @@
 //! Holds no logic of records: arguments become values, `extenso_ext::paths` does the work.
 
 use crate::error::{self, OrRaise, guarded};
-use crate::record::{field_name, field_path, field_paths};
+use crate::record::{field_name, field_path, path_in, paths_in};
 use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::Value;
@@ -29,38 +29,44 @@ type Object<'py> = Bound<'py, PyAny>;
 impl Paths {
     #[staticmethod]
     pub fn project<'py>(x: &Object<'py>, paths: &Object<'py>) -> PyResult<Object<'py>> {
-        let (whole, paths) = (value::from_py(x)?, field_paths(paths)?);
+        let whole = value::from_py(x)?;
+        let paths = paths_in(&whole, paths)?;
         value::to_py(x.py(), guarded(|| paths::project(&whole, paths)).or_raise()?)
     }
 
     #[staticmethod]
     #[pyo3(signature = (x, path, index=None))]
     pub fn reroot<'py>(x: &Object<'py>, path: &Object<'py>, index: Option<&str>) -> PyResult<Object<'py>> {
-        let (whole, path) = (value::from_py(x)?, field_path(path)?);
+        let whole = value::from_py(x)?;
+        let path = path_in(&whole, path)?;
         value::to_py(x.py(), guarded(|| paths::reroot(&whole, path, index)).or_raise()?)
     }
 
     #[staticmethod]
     pub fn has<'py>(x: &Object<'py>, path: &Object<'py>) -> PyResult<Object<'py>> {
-        let (whole, path) = (value::from_py(x)?, field_path(path)?);
+        let whole = value::from_py(x)?;
+        let path = path_in(&whole, path)?;
         value::to_py(x.py(), guarded(|| paths::has(&whole, path)).or_raise()?)
     }
 
     #[staticmethod]
     pub fn size<'py>(x: &Object<'py>, path: &Object<'py>) -> PyResult<Object<'py>> {
-        let (whole, path) = (value::from_py(x)?, field_path(path)?);
+        let whole = value::from_py(x)?;
+        let path = path_in(&whole, path)?;
         value::to_py(x.py(), guarded(|| paths::size(&whole, path)).or_raise()?)
     }
 
     #[staticmethod]
     pub fn local_index<'py>(x: &Object<'py>, path: &Object<'py>) -> PyResult<Object<'py>> {
-        let (whole, path) = (value::from_py(x)?, field_path(path)?);
+        let whole = value::from_py(x)?;
+        let path = path_in(&whole, path)?;
         value::to_py(x.py(), guarded(|| paths::local_index(&whole, path)).or_raise()?)
     }
 
     #[staticmethod]
     pub fn filter<'py>(x: &Object<'py>, path: &Object<'py>, mask: &Object<'py>) -> PyResult<Object<'py>> {
-        let (whole, path, mask) = (value::from_py(x)?, field_path(path)?, value::from_py(mask)?);
+        let (whole, mask) = (value::from_py(x)?, value::from_py(mask)?);
+        let path = path_in(&whole, path)?;
         value::to_py(x.py(), guarded(|| paths::filter(&whole, path, &mask)).or_raise()?)
     }
 
@@ -73,7 +79,8 @@ impl Paths {
         end: Option<Typed<i64>>,
     ) -> PyResult<Object<'py>> {
         typed!(slice: begin, end);
-        let (whole, path) = (value::from_py(x)?, field_path(path)?);
+        let whole = value::from_py(x)?;
+        let path = path_in(&whole, path)?;
         value::to_py(x.py(), guarded(|| paths::slice(&whole, path, begin, end)).or_raise()?)
     }
 
@@ -84,7 +91,8 @@ impl Paths {
         function: &Object<'py>,
         to: &Object<'py>,
     ) -> PyResult<Object<'py>> {
-        let (whole, paths, to) = (value::from_py(x)?, field_paths(paths)?, field_path(to)?);
+        let (whole, to) = (value::from_py(x)?, field_path(to)?);
+        let paths = paths_in(&whole, paths)?;
         // An exception of the function goes on as it is.
         let mut raised = None;
         let made = guarded(|| {

@@ -10,11 +10,12 @@ use crate::typed::Typed;
 use crate::{arrow, index, literal, shape, value};
 use extenso_core::attrs::Axes;
 use extenso_core::{Ext, ExtensionType, Value};
-use extenso_ext::{FieldPath, RaggedTensor, StructTensor};
+use extenso_ext::{FieldPath, MaskedTensor, RaggedTensor, StructTensor};
 use extenso_types::{Error, Path, Segment, Spec};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
+use std::sync::Arc;
 
 /// Records: `StructTensor([2], {"id": ids, "items": items})`, whose fields have the shape as their outer axes.
 ///
@@ -129,13 +130,13 @@ impl PyStruct {
 
     /// The records without some fields: a list of names and of paths, which are tuples of names, or one of them.
     fn without(&self, paths: &Bound<'_, PyAny>) -> PyResult<PyStruct> {
-        let (records, paths) = (self.records()?, path_or_paths(paths)?);
+        let (records, paths) = (self.records()?, path_or_paths(&Value::Ext(self.0.clone()), paths)?);
         guarded(|| records.without(paths)).or_raise().map(PyStruct::made)
     }
 
     /// The records with some fields only, in the order in which they are named: a list of names and of paths, or one of them.
     fn with_only(&self, paths: &Bound<'_, PyAny>) -> PyResult<PyStruct> {
-        let (records, paths) = (self.records()?, path_or_paths(paths)?);
+        let (records, paths) = (self.records()?, path_or_paths(&Value::Ext(self.0.clone()), paths)?);
         guarded(|| records.with_only(paths)).or_raise().map(PyStruct::made)
     }
 
@@ -364,20 +365,51 @@ pub fn field_path(path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
     })
 }
 
-/// Some paths; one name alone is one path.
-pub fn field_paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
-    if paths.is_instance_of::<PyString>() {
-        return Ok(vec![field_path(paths)?]);
+/// A path in a value: as [`field_path`], or a text such as `docs[*].n` that is the name of no field.
+pub fn path_in(whole: &Value, path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
+    let text = path.extract::<String>().ok().filter(|text| !has_field(whole, text));
+    let parsed = text.and_then(|text| text.parse::<Path>().ok());
+    let names = parsed.as_ref().and_then(names_of);
+    names.map_or_else(|| field_path(path), |names| Ok(FieldPath::from_iter(names)))
+}
+
+/// The names of a path, of which lists have none; none if it leads through anything else.
+fn names_of(path: &Path) -> Option<Vec<Arc<str>>> {
+    let mut names = Vec::new();
+    for segment in path.segments() {
+        match segment {
+            Segment::Each => {}
+            Segment::Field(name) => names.push(name.clone()),
+            _ => return None,
+        }
     }
-    paths.try_iter()?.map(|path| field_path(&path?)).collect()
+    (!names.is_empty()).then_some(names)
+}
+
+/// Whether the records of a value have a field.
+fn has_field(whole: &Value, name: &str) -> bool {
+    if let Ok(records) = StructTensor::from_value(whole) {
+        return records.field(name).is_ok();
+    }
+    let rows = RaggedTensor::from_value(whole).map(|rows| rows.values().clone());
+    rows.or_else(|_| MaskedTensor::from_value(whole).map(|masked| masked.values().clone()))
+        .is_ok_and(|inner| has_field(&inner, name))
+}
+
+/// Some paths in a value; one name or text alone is one path.
+pub fn paths_in(whole: &Value, paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
+    if paths.is_instance_of::<PyString>() {
+        return Ok(vec![path_in(whole, paths)?]);
+    }
+    paths.try_iter()?.map(|path| path_in(whole, &path?)).collect()
 }
 
 /// The same, where a tuple of names is one path too.
-fn path_or_paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
+fn path_or_paths(whole: &Value, paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
     let of_names = |names: &Bound<'_, PyTuple>| names.iter().all(|name| name.is_instance_of::<PyString>());
     match paths.cast::<PyTuple>() {
         Ok(names) if !names.is_empty() && of_names(names) => Ok(vec![field_path(paths)?]),
-        _ => field_paths(paths),
+        _ => paths_in(whole, paths),
     }
 }
 
@@ -393,7 +425,8 @@ pub fn promote<'py>(
     path: &Bound<'py, PyAny>,
     to: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (whole, path, to) = (value::given("promote", "x", x)?, field_path(path)?, field_path(to)?);
+    let whole = value::given("promote", "x", x)?;
+    let (path, to) = (path_in(&whole, path)?, field_path(to)?);
     value::to_py(x.py(), guarded(|| extenso_ext::promote(&whole, path, to)).or_raise()?)
 }
 
@@ -409,7 +442,8 @@ pub fn broadcast<'py>(
     path: &Bound<'py, PyAny>,
     to: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (whole, path, to) = (value::given("broadcast", "x", x)?, field_path(path)?, field_path(to)?);
+    let whole = value::given("broadcast", "x", x)?;
+    let (path, to) = (path_in(&whole, path)?, field_path(to)?);
     value::to_py(x.py(), guarded(|| extenso_ext::broadcast(&whole, path, to)).or_raise()?)
 }
 

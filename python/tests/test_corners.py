@@ -206,3 +206,12 @@ def test_bad_rows_are_not_written_through_a_link(tmp_path: pathlib.Path) -> None
             f.run(given, target=tmp_path / "out.ndjson", bad_rows=tmp_path / bad_rows, on_error="skip")
     opened.close()
     assert source.read_text() == text and not (tmp_path / "out.ndjson").exists()
+
+
+@pytest.mark.parametrize("array", [pa.array([b"0123456789abcdef"], pa.uuid()), pa.array([1, 0], pa.bool8()), pa.array(["{}"], pa.json_())])
+def test_an_extension_type_that_is_asked_for_is_given(array: pa.Array) -> None:
+    x = ex.from_arrow(array)
+    assert pa.array(x).type == array.type
+    asked = pa.array(x, type=array.type)
+    assert asked.type == array.type and asked.equals(array)
+    assert pa.array(x, type=array.type.storage_type).equals(array.storage)

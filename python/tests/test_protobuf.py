@@ -462,3 +462,12 @@ def test_an_any_in_parts_is_one_message() -> None:
     for parts in (kind + value, value + kind, value + other + kind):
         assert read(parts) == {"[M]": {"i": 5}, "type_url": "a/M"}
     assert read(kind + value + other) == {"[M]": None, "type_url": "a/X"}
+
+
+def test_the_name_of_the_target_says_how_messages_are_framed(tmp_path: pathlib.Path) -> None:
+    item, rows = "syntax = 'proto3'; message M { int64 a = 1; }", [{"a": 1}, {"a": 2}]
+    for name in ("w.tfrecord", "w.pb"):
+        ex.write_proto(ex.constant(rows), tmp_path / name, item, "M")
+        assert ex.read_proto(tmp_path / name, item, "M").to_py() == rows
+    ex.write_proto(ex.constant(rows), tmp_path / "x.tfrecord", item, "M", framing="delimited")
+    assert (tmp_path / "x.tfrecord").read_bytes() == (tmp_path / "w.pb").read_bytes()

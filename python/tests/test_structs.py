@@ -359,3 +359,16 @@ def test_a_path_of_one_quoted_name_and_of_lists_of_one_size() -> None:
     assert records.field_value("tags[*]").to_py() == [[1, 2]]
     with pytest.raises(ex.Error, match="no field"):
         records.field_value('"c c"')
+
+
+def test_a_text_is_a_path_where_it_names_no_field() -> None:
+    x = ex.constant([{"docs": [{"n": 1, "t": [1, 2]}, {"n": 2, "t": []}], "a.b": 7}, {"docs": [], "a.b": 8}])
+    assert x.project(["docs[*].n"]).to_py() == x.project([("docs", "n")]).to_py()
+    assert x.without("docs[*].n").to_py() == x.without([("docs", "n")]).to_py()
+    assert x.size("docs[*].t").to_py() == x.size(("docs", "t")).to_py()
+    assert x.reroot("docs[*]").to_py() == x.reroot("docs").to_py()
+    assert ex.promote(x, "docs[*].t", "t").to_py() == ex.promote(x, ("docs", "t"), "t").to_py()
+    assert ex.paths.has(x, "docs[*].n").to_py() == ex.paths.has(x, ("docs", "n")).to_py()
+    assert x.project("a.b").to_py() == [{"a.b": 7}, {"a.b": 8}]
+    with pytest.raises(ex.MissingNameError):
+        x.project(["docs[*].m"])

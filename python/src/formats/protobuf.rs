@@ -3,7 +3,7 @@
 //! Holds no logic of the format: descriptors become schemas, sources messages, and options those of the formats crate.
 
 use super::source::{Source, with_source_bytes};
-use super::target::{batch_of, write_to};
+use super::target::{batch_of, path_of, write_to};
 use super::{Paths, policy, with_report};
 use crate::error::{OrRaise, guarded, raised};
 use crate::tensor::PyTensor;
@@ -407,7 +407,7 @@ fn read_examples<'py>(
 ///
 /// Fields are written by name; those of the message that the value does not have are not written. A field that may be missing is masked or a list of
 /// no or one value, an enum a name or a number; a list that is missing has no items. The target is a path, where the file appears whole or not at all,
-/// or a file object that is open for bytes: the messages have a length before each, or with `framing="tfrecord"` they are TFRecords. Without it, they are
+/// or a file object that is open for bytes: the messages have a length before each, or they are TFRecords where its name or `framing="tfrecord"` says so. Without it, they are
 /// returned as a tensor of byte strings; such a tensor is messages already, and goes into a target without `descriptor` and `message`.
 ///
 /// >>> import extenso as ex
@@ -416,18 +416,25 @@ fn read_examples<'py>(
 /// >>> ex.write_proto(items, descriptor=item, message="Item").tolist()
 /// [b'\x08\x07\x1a\x01a', b'']
 #[pyfunction]
-#[pyo3(signature = (x, target=None, descriptor=None, message=None, *, framing=Typed::new("delimited")), text_signature = "(x, target=None, descriptor=None, message=None, *, framing=\"delimited\")")]
+#[pyo3(signature = (x, target=None, descriptor=None, message=None, *, framing=None), text_signature = "(x, target=None, descriptor=None, message=None, *, framing=None)")]
 fn write_proto<'py>(
     py: Python<'py>,
     x: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
     descriptor: Option<&Bound<'py, PyAny>>,
     message: Option<Typed<&str>>,
-    framing: Typed<&str>,
+    framing: Option<Typed<&str>>,
 ) -> PyResult<Option<PyTensor>> {
     typed!(write_proto: message, framing);
     let nest = batch_of(x, "write_proto")?;
-    let (message, framing) = (message_if_said(py, descriptor, message, "write_proto")?, framing_of(py, framing)?);
+    let framing = match framing {
+        Some(framing) => framing_of(py, framing)?,
+        None if path_of(target)?.is_some_and(|path| Format::of_name(&path) == Some(Format::TfRecord)) => {
+            Framing::TfRecord
+        }
+        None => Framing::Delimited,
+    };
+    let message = message_if_said(py, descriptor, message, "write_proto")?;
     if target.is_some() {
         return write_messages(py, target, &nest, framing, message.map(Content::Message)).map(|()| None);
     }

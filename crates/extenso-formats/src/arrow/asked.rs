@@ -46,6 +46,8 @@ fn column(array: &ArrayRef, own: &Field, wanted: &Field) -> Option<ArrayRef> {
             let fits = order.is_none() && axes(array.data_type()).0 == sizes;
             if fits { elements(array, wanted.data_type()) } else { None }
         }
+        // Who asks for no meaning gets what it is stored as.
+        None => elements(array, wanted.data_type()),
         name if name == own.extension_type_name() && said(own) == said(wanted) => elements(array, wanted.data_type()),
         _ => None,
     }
