@@ -365,11 +365,14 @@ pub fn field_path(path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
     })
 }
 
-/// A path in a value: as [`field_path`], or a text such as `docs[*].n` that is the name of no field.
+/// A path in a value: as [`field_path`], or a text such as `docs[*].n` that leads somewhere in its records and is the name of no field.
 pub fn path_in(whole: &Value, path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
-    let text = path.extract::<String>().ok().filter(|text| !has_field(whole, text));
+    let records = records_in(whole);
+    let text = path.extract::<String>().ok();
+    let text = text.filter(|text| records.as_ref().is_some_and(|records| records.field(text).is_err()));
     let parsed = text.and_then(|text| text.parse::<Path>().ok());
-    let names = parsed.as_ref().and_then(names_of);
+    let leads = |path: &&Path| records.as_ref().is_some_and(|records| leads(records, path.segments()));
+    let names = parsed.as_ref().filter(leads).and_then(names_of);
     names.map_or_else(|| field_path(path), |names| Ok(FieldPath::from_iter(names)))
 }
 
@@ -386,14 +389,34 @@ fn names_of(path: &Path) -> Option<Vec<Arc<str>>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// Whether the records of a value have a field.
-fn has_field(whole: &Value, name: &str) -> bool {
-    if let Ok(records) = StructTensor::from_value(whole) {
-        return records.field(name).is_ok();
+/// The records of a value, in whatever rows and masks.
+fn records_in(whole: &Value) -> Option<StructTensor> {
+    StructTensor::from_value(whole).ok().or_else(|| {
+        let rows = RaggedTensor::from_value(whole).map(|rows| rows.values().clone());
+        let inner = rows.or_else(|_| MaskedTensor::from_value(whole).map(|masked| masked.values().clone()));
+        records_in(&inner.ok()?)
+    })
+}
+
+/// Whether a path leads from records to a field, each list on its way being a step.
+fn leads(records: &StructTensor, path: &[Segment]) -> bool {
+    let Some((Segment::Field(name), rest)) = path.split_first() else { return path.is_empty() };
+    records.field(name).is_ok_and(|field| leads_in(field, rest))
+}
+
+fn leads_in(field: &Value, path: &[Segment]) -> bool {
+    if let Ok(masked) = MaskedTensor::from_value(field) {
+        return leads_in(masked.values(), path);
     }
-    let rows = RaggedTensor::from_value(whole).map(|rows| rows.values().clone());
-    rows.or_else(|_| MaskedTensor::from_value(whole).map(|masked| masked.values().clone()))
-        .is_ok_and(|inner| has_field(&inner, name))
+    match path.split_first() {
+        None => true,
+        Some((Segment::Each, rest)) => match RaggedTensor::from_value(field) {
+            Ok(rows) => leads_in(rows.values(), rest),
+            // The axes of a dense value are its own.
+            Err(_) => leads_in(field, rest),
+        },
+        Some(_) => StructTensor::from_value(field).is_ok_and(|records| leads(&records, path)),
+    }
 }
 
 /// Some paths in a value; one name or text alone is one path.
