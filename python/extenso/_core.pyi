@@ -993,6 +993,7 @@ def read_json(
     enums: Literal["numbers", "names"] = "numbers",
     oneof: Literal["members", "union"] = "members",
     depth: int | None = None,
+    decimals: Literal["number", "string"] = "number",
     on_error: Literal["raise"] = "raise",
 ) -> Any: ...
 @overload
@@ -1009,6 +1010,7 @@ def read_json(
     enums: Literal["numbers", "names"] = "numbers",
     oneof: Literal["members", "union"] = "members",
     depth: int | None = None,
+    decimals: Literal["number", "string"] = "number",
     on_error: Literal["skip", "default"],
 ) -> tuple[Any, BadRows]: ...
 def read_json_blocks(
@@ -1018,6 +1020,7 @@ def read_json_blocks(
     *,
     paths: Sequence[str] | None = None,
     sample: int | None = None,
+    decimals: Literal["number", "string"] = "number",
     on_error: _Policy = "raise",
 ) -> JsonBlocks: ...
 @overload

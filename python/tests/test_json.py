@@ -364,3 +364,21 @@ def test_rows_of_blocks_have_the_numbers_of_the_whole(start: bytes, rows: int) -
     text, spec = start + b"\nx\n{}\n\nx", ex.StructTensorSpec([None], {})
     whole = ex.read_json(text, spec, on_error="skip")[1].rows
     assert [row for _, bad in ex.read_json_blocks(text, rows, spec=spec, on_error="skip") for row in bad.rows] == whole
+
+
+def test_decimals_are_strings_by_option() -> None:
+    rows = b'{"p": 1.10, "n": 1, "l": [1e3, 2]}\n{"p": 2, "n": 12, "l": [null]}\n{"p": null, "n": 3, "l": []}\n'
+    wanted = [{"p": "1.10", "n": 1, "l": ["1e3", "2"]}, {"p": "2", "n": 12, "l": [None]}, {"p": None, "n": 3, "l": []}]
+    assert ex.read_json(rows, decimals="string").to_py() == wanted
+    array = b"[" + rows.strip().replace(b"\n", b",") + b"]"
+    assert ex.read_json(array, decimals="string").to_py() == wanted
+    blocks = list(ex.read_json_blocks(rows, 3, decimals="string"))
+    assert [row["p"] for block in blocks for row in block.to_py()] == ["1.10", "2", None]
+    assert ex.read_json(b'{"x": 123456789012345678901234567890}', decimals="string").to_py() == [{"x": "123456789012345678901234567890"}]
+    spec = ex.StructTensorSpec([None], {"x": ex.TensorSpec([None], "string")})
+    assert ex.read_json(b'{"x": 0.10}\n{"x": "a"}', spec, decimals="string").to_py() == [{"x": "0.10"}, {"x": "a"}]
+    with pytest.raises(ex.Error, match="the number 0.10 came"):
+        ex.read_json(b'{"x": 0.10}', spec)
+    with pytest.raises(ex.Error, match="decimals: found 'text'"):
+        ex.read_json(b"{}", decimals="text")  # type: ignore[call-overload]
+    assert ex.read_json(rows).to_py()[0]["p"] == 1.1

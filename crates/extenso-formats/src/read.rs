@@ -7,7 +7,7 @@ mod blocks;
 pub use blocks::{Blocks, read_json_blocks};
 
 use crate::columns::{Decoded, OnError};
-use crate::json::{Decoder, Inference, Lines, locate};
+use crate::json::{Decimals, Decoder, Inference, Lines, locate};
 use crate::looks::{Seen, judged};
 use crate::plan::Plan;
 use crate::project::Wanted;
@@ -33,6 +33,8 @@ pub struct JsonOptions {
     /// From how many records the spec is inferred: from all, if there is none. A later record that contradicts is a bad
     /// row; a field that only later records have is read over.
     pub sample: Option<usize>,
+    /// What numbers with a point or an exponent are read as.
+    pub decimals: Decimals,
     /// What becomes of a row that does not fit. Inference passes over rows that are no JSON or contradict an earlier one,
     /// unless bad rows fail the call.
     pub on_error: OnError,
@@ -61,7 +63,7 @@ impl JsonOptions {
         match &self.spec {
             Some(spec) => wanted.of(spec),
             None => {
-                let mut found = Inference::new(wanted, self.on_error);
+                let mut found = Inference::new(wanted, self.on_error).of_decimals(self.decimals);
                 let looked = look(&mut found, self.sample.unwrap_or(usize::MAX));
                 looked.and_then(|_| found.spec()).map_err(|e| e.at("infer_spec"))
             }
@@ -85,7 +87,7 @@ impl Reader {
     ) -> Result<Reader> {
         let spec = options.spec_of(look)?;
         let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-        let mut decoder = Decoder::new(records.plan())?;
+        let mut decoder = Decoder::new(records.plan())?.of_decimals(options.decimals);
         if let (None, Some(sample)) = (&options.spec, sample) {
             let hint = format!("The spec was inferred from the first {sample} records. Raise `sample`, or give a spec");
             decoder = decoder.with_hint(sample, hint);

@@ -44,6 +44,8 @@ pub enum Sign {
     /// An integer that f64 does not hold, beside what else it is.
     Rounded,
     Float,
+    /// A number with a point or an exponent that is to be its text, and so are the numbers beside it.
+    Decimal,
     /// The name of a float that is no number: a float beside numbers, a string elsewhere.
     Name,
     Text,
@@ -54,7 +56,7 @@ pub enum Sign {
 /// Signs that stand for one kind of value, with its name.
 const KINDS: [(&str, &[Sign]); 5] = [
     ("true or false", &[Sign::Bool]),
-    ("a number", &[Sign::Int, Sign::Negative, Sign::Big, Sign::Huge, Sign::Rounded, Sign::Float]),
+    ("a number", &[Sign::Int, Sign::Negative, Sign::Big, Sign::Huge, Sign::Rounded, Sign::Float, Sign::Decimal]),
     ("a string", &[Sign::Text]),
     ("a list", &[Sign::List]),
     ("a record", &[Sign::Record]),
@@ -73,7 +75,7 @@ pub struct Place {
 /// What the values at one path were seen to be.
 #[derive(Clone, Default, Debug)]
 pub struct Seen {
-    first: [Option<Place>; 12],
+    first: [Option<Place>; 13],
     /// Of lists: what their items are.
     item: Option<Box<Seen>>,
     /// Of records: what their fields are.
@@ -203,6 +205,9 @@ impl Seen {
             let error = Error::data(what).wanted(wanted).hint("Give a spec with f64, which rounds them");
             error.at(format!("row {}, byte {}, '{path}'", place.row, place.byte))
         };
+        if self.at(Sign::Decimal).is_some() {
+            return Ok(DType::String);
+        }
         if let Some(float) = self.at(Sign::Float).or(name) {
             return self.at(Sign::Rounded).map_or(Ok(DType::F64), |place| {
                 let what = format!("an integer came that f64 does not hold, beside a float in row {}", float.row);

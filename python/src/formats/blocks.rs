@@ -3,11 +3,11 @@
 use super::report::with_report;
 use super::source::Source;
 use super::{Paths, of_objects, options};
-use crate::error::{OrRaise, guarded};
+use crate::error::{OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::value;
-use extenso_formats::{Blocks, OnError, Rows};
-use extenso_types::Result;
+use extenso_formats::{Blocks, JsonOptions, OnError, Rows};
+use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
@@ -22,7 +22,8 @@ use std::sync::{Mutex, PoisonError};
 /// >>> [ex.to_py(block) for block in ex.read_json_blocks(rows, 2)]
 /// [[{'x': 1}, {'x': 2}], [{'x': 3}]]
 #[pyfunction]
-#[pyo3(signature = (source, rows=Typed::new(65536), spec=None, *, paths=None, sample=None, on_error=Typed::new("raise")), text_signature = "(source, rows=65536, spec=None, *, paths=None, sample=None, on_error=\"raise\")")]
+#[pyo3(signature = (source, rows=Typed::new(65536), spec=None, *, paths=None, sample=None, decimals=Typed::new("number"), on_error=Typed::new("raise")), text_signature = "(source, rows=65536, spec=None, *, paths=None, sample=None, decimals=\"number\", on_error=\"raise\")")]
+#[expect(clippy::too_many_arguments, reason = "they are keywords")]
 pub fn read_json_blocks(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
@@ -30,10 +31,12 @@ pub fn read_json_blocks(
     spec: Option<&Bound<'_, PyAny>>,
     paths: Option<Typed<Paths>>,
     sample: Option<Typed<usize>>,
+    decimals: Typed<&str>,
     on_error: Typed<&str>,
 ) -> PyResult<PyBlocks> {
-    typed!(read_json_blocks: paths, rows, sample, on_error);
-    let options = options(py, spec, paths, sample, on_error)?;
+    typed!(read_json_blocks: paths, rows, sample, decimals, on_error);
+    let decimals = decimals.parse().map_err(|e: Error| raised(py, e.at("read_json_blocks")))?;
+    let options = JsonOptions { decimals, ..options(py, spec, paths, sample, on_error)? };
     let source = Source::of(source)?;
     let options = of_objects(py, &source, options, rows)?;
     let (policy, reader) = (options.on_error, source.reader()?);

@@ -20,6 +20,7 @@ use crate::arrow::{chunks, has_arrays};
 use crate::error::{OrRaise, carried, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::{arg, spec, value};
+use extenso_formats::json::Decimals;
 use extenso_formats::source::{Asked, spec_of_arrays};
 use extenso_formats::{JsonOptions, OnError, SourceOptions, encode_ndjson};
 use extenso_types::{Error, Path, Result};
@@ -109,6 +110,7 @@ fn options(
         paths: paths.map(|paths| paths.0),
         items: None,
         sample,
+        decimals: Decimals::default(),
         on_error: policy(py, on_error)?,
     })
 }
@@ -196,6 +198,12 @@ fn infer_spec<'py>(
 /// >>> ex.to_py(records), bad.rows
 /// ([{'id': 1}], [1])
 ///
+/// With `decimals="string"`, numbers with a point or an exponent, and integers beyond 64 bits, are strings, as they stand in the text; so are the numbers
+/// beside them, and any number where the spec wants a string.
+///
+/// >>> ex.to_py(ex.read_json(b'{"price": 1.10}\n{"price": 2}\n', decimals="string"))
+/// [{'price': '1.10'}, {'price': '2'}]
+///
 /// With `descriptor` and `message`, the records are the JSON form of messages of protocol buffers, and the value is of the spec that `read_proto` gives:
 /// `optional`, `enums`, `oneof` and `depth` are as there. Names are those of JSON or of the file, integers may be strings, enums names or numbers, a map is
 /// an object, and times are text.
@@ -206,8 +214,8 @@ fn infer_spec<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     source, spec=None, paths=None, *, items=None, sample=None, descriptor=None, message=None, optional=Typed::new("rows"), enums=Typed::new("numbers"), oneof=Typed::new("members"), depth=None,
-    on_error=Typed::new("raise")
-), text_signature = "(source, spec=None, paths=None, *, items=None, sample=None, descriptor=None, message=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, on_error=\"raise\")")]
+    decimals=Typed::new("number"), on_error=Typed::new("raise")
+), text_signature = "(source, spec=None, paths=None, *, items=None, sample=None, descriptor=None, message=None, optional=\"rows\", enums=\"numbers\", oneof=\"members\", depth=None, decimals=\"number\", on_error=\"raise\")")]
 #[allow(clippy::too_many_arguments)] // They are the keywords of the Python function.
 fn read_json<'py>(
     py: Python<'py>,
@@ -222,15 +230,17 @@ fn read_json<'py>(
     enums: Typed<&str>,
     oneof: Typed<&str>,
     depth: Option<Typed<usize>>,
+    decimals: Typed<&str>,
     on_error: Typed<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    typed!(read_json: paths, items, sample, message, optional, enums, oneof, depth, on_error);
+    typed!(read_json: paths, items, sample, message, optional, enums, oneof, depth, decimals, on_error);
+    let decimals: Decimals = decimals.parse().map_err(|e: Error| raised(py, e.at("read_json")))?;
     let shaped = protobuf::Shaped { optional, enums, oneof, depth };
     let rows = match protobuf::message_if_said(py, descriptor, message, "read_json")? {
         None => {
             let source = Source::of(source)?;
             let items = items.map(str::parse::<Path>).transpose().map_err(|e| raised(py, e.at("items")))?;
-            let options = JsonOptions { items, ..options(py, spec, paths, sample, on_error)? };
+            let options = JsonOptions { items, decimals, ..options(py, spec, paths, sample, on_error)? };
             let options = of_objects(py, &source, options, usize::MAX)?;
             let of_bytes = |bytes: &[u8]| extenso_formats::read_json(bytes, &options);
             source::with_file_or_bytes(
@@ -240,6 +250,10 @@ fn read_json<'py>(
                 |file| extenso_formats::read_json_file(file, &options),
                 of_bytes,
             )?
+        }
+        Some(_) if decimals != Decimals::default() => {
+            let error = Error::value("the records are messages, whose fields say what is a string").at("decimals");
+            return Err(raised(py, error.wanted("records of JSON alone")));
         }
         Some(_) if items.is_some() => {
             let error = Error::value("a path to the records is given").wanted("lines or an array of messages");

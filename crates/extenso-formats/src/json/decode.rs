@@ -3,6 +3,7 @@
 //! Invariant: no call gives columns of rows that differ in number.
 //! How a record is read is the reader's (`read`), which bytes it is `split`'s, what becomes of a bad one `policy`'s.
 
+use super::Decimals;
 use super::cut::Cuts;
 use super::failure::{Failure, Read};
 use super::node::Node;
@@ -98,6 +99,12 @@ impl Decoder {
     /// The same decoder, whose errors about a row of `sample` or later that is JSON end with this hint.
     pub fn with_hint(self, sample: usize, hint: impl Into<Arc<str>>) -> Decoder {
         Decoder { hint: Some((sample, hint.into())), ..self }
+    }
+
+    /// The same decoder of decimals that are read so.
+    pub fn of_decimals(mut self, decimals: Decimals) -> Decoder {
+        self.scratch.decimals = decimals;
+        self
     }
 
     /// Reads NDJSON: one record in each line that is not blank; a byte order mark and `\r\n` are tolerated.

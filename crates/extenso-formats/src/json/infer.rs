@@ -3,9 +3,9 @@
 //! Invariant: what is kept is what was seen at each path, never a record; the records that were seen can all be read by the
 //! spec that follows.
 
-use super::Start;
-use super::scan::scan;
+use super::scan::{Looked, scan};
 use super::split::{Items, is_array, lines_from, mark_len};
+use super::{Decimals, Start};
 use crate::columns::OnError;
 use crate::project::Wanted;
 use crate::seen::{MAX_FIELDS, Seen};
@@ -15,6 +15,7 @@ use extenso_types::{Error, Result, Spec};
 pub struct Inference {
     wanted: Wanted,
     on_error: OnError,
+    decimals: Decimals,
     seen: Seen,
     room: usize,
     /// How long the records are together.
@@ -24,7 +25,13 @@ pub struct Inference {
 impl Inference {
     /// Nothing yet.
     pub fn new(wanted: Wanted, on_error: OnError) -> Inference {
-        Inference { wanted, on_error, seen: Seen::default(), room: MAX_FIELDS, bytes: 0 }
+        let decimals = Decimals::default();
+        Inference { wanted, on_error, decimals, seen: Seen::default(), room: MAX_FIELDS, bytes: 0 }
+    }
+
+    /// The same, of decimals that are read so.
+    pub fn of_decimals(self, decimals: Decimals) -> Inference {
+        Inference { decimals, ..self }
     }
 
     /// Looks at the first `most` records of lines or of an array, which may start at a byte that is given; how many there were.
@@ -66,14 +73,15 @@ impl Inference {
 
     fn add(&mut self, text: &[u8], row: usize, start: usize) -> Result<()> {
         self.bytes += text.len();
+        let record = Looked { text, row, start, decimals: self.decimals };
         match self.on_error {
             OnError::Raise => {
-                let scanned = scan(text, row, start, &self.wanted, &mut self.seen, &mut self.room);
+                let scanned = scan(record, &self.wanted, &mut self.seen, &mut self.room);
                 scanned.map_err(|failure| failure.finish(row, start).2)
             }
             OnError::Skip | OnError::Default => {
                 let (mut one, mut room) = (Seen::default(), MAX_FIELDS);
-                if scan(text, row, start, &self.wanted, &mut one, &mut room).is_ok() && one.is_record() {
+                if scan(record, &self.wanted, &mut one, &mut room).is_ok() && one.is_record() {
                     self.seen.take_in(&one, &mut self.room);
                 }
                 Ok(())

@@ -5,7 +5,7 @@
 //! | bool | `true`, `false` |
 //! | integers | a number without fraction and exponent, inside the dtype's range; `1.0` is refused |
 //! | floats | a number, rounded once from its decimal text to the nearest value of the dtype; one that would round to an infinity is refused; `"NaN"`, `"Infinity"`, `"-Infinity"` as strings (proto3's JSON form) |
-//! | string | a string; lone surrogates and invalid UTF-8 are refused |
+//! | string | a string, or with [`Decimals::Texts`] a number as its text; lone surrogates and invalid UTF-8 are refused |
 //! | bytes | a base64 string (RFC 4648); standard alphabet and padding are written, the URL-safe one and no padding are read too |
 //! | optional | the value, `null`, or (reading) no such key |
 //! | list, fixed | an array |
@@ -35,6 +35,28 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+/// What numbers with a point or an exponent, and integers beyond 64 bits, are read as.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Decimals {
+    /// Floats, the nearest to each.
+    #[default]
+    Numbers,
+    /// Their text, as it stands. Where a string is wanted, any number may stand, and where one of them stands, a string is inferred.
+    Texts,
+}
+
+impl std::str::FromStr for Decimals {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Decimals> {
+        match name {
+            "number" => Ok(Decimals::Numbers),
+            "string" => Ok(Decimals::Texts),
+            other => Err(Error::value(format!("found '{other}'")).wanted("'number' or 'string'").at("decimals")),
+        }
+    }
+}
+
 pub use crate::parts::Start;
 pub(crate) use cut::{Cuts, begin};
 pub use decode::Decoder;
@@ -51,3 +73,5 @@ pub(crate) use quick::number as number_end;
 #[cfg(feature = "proto")]
 pub(crate) use skip::skip;
 pub(crate) use split::{Items, is_blank, mark_len};
+
+use extenso_types::{Error, Result};

@@ -5,6 +5,7 @@
 //! On a failure the columns are left as they are; taking the row back is the caller's.
 //! What is usual is read by `quick`, which has no answer where something is odd: then everything is read again here, and what is wrong is said.
 
+use super::Decimals;
 use super::base64;
 use super::failure::{Failure, Read};
 use super::fields::Fields;
@@ -24,6 +25,8 @@ use std::cmp::Ordering;
 #[derive(Clone, Default, Debug)]
 pub struct Scratch {
     quick: quick::Scratch,
+    /// Whether a number may stand where a string is wanted.
+    pub(super) decimals: Decimals,
     /// Where strings with escapes are decoded.
     tape: Vec<u8>,
     /// Where byte strings are decoded.
@@ -49,7 +52,7 @@ impl Scratch {
         let jiter = Jiter::with_tape(text, std::mem::take(&mut self.tape));
         self.seen.clear();
         let (bytes, seen) = (&mut self.bytes, &mut self.seen);
-        let mut reader = Reader { text, jiter, columns, bytes, seen };
+        let mut reader = Reader { text, jiter, decimals: self.decimals, columns, bytes, seen };
         let read = reader.peek().and_then(|peek| reader.value(root, peek));
         let done = read.and_then(|()| Ok(reader.jiter.finish()?));
         self.tape = reader.jiter.into_tape();
@@ -61,6 +64,7 @@ impl Scratch {
 struct Reader<'a, 'j> {
     text: &'j [u8],
     jiter: Jiter<'j>,
+    decimals: Decimals,
     columns: &'a mut Columns,
     bytes: &'a mut Vec<u8>,
     seen: &'a mut Vec<u64>,
@@ -243,12 +247,13 @@ impl Reader<'_, '_> {
     }
 
     fn string(&mut self, id: ColumnId, peek: Peek) -> Read<()> {
-        if peek != Peek::String {
-            return Err(self.mismatch("a string"));
-        }
         let start = self.jiter.current_index();
-        let text = self.jiter.known_str()?;
-        push_text(self.columns, id, text.as_bytes(), start)
+        let text = match peek {
+            Peek::String => self.jiter.known_str()?.as_bytes(),
+            _ if self.decimals == Decimals::Texts && starts_number(peek) => self.jiter.known_number_bytes(peek)?,
+            _ => return Err(self.mismatch("a string")),
+        };
+        push_text(self.columns, id, text, start)
     }
 
     fn byte_string(&mut self, id: ColumnId, peek: Peek) -> Read<()> {

@@ -3,6 +3,7 @@
 //! Invariant: recursion is at most [`MAX_NESTING`] deep. What is not wanted is only checked for syntax. What is noted is
 //! refused wherever the reader would refuse it under the spec that follows.
 
+use super::Decimals;
 use super::decode::check_utf8;
 use super::failure::{Failure, Read};
 use super::number::named;
@@ -13,10 +14,20 @@ use extenso_core::kernels::decimal::Float;
 use extenso_types::{Error, Segment};
 use jiter::{Jiter, Peek};
 
-/// Notes in `seen` what the record in `text` is; `room` is how many fields may be new.
-pub fn scan(text: &[u8], row: usize, start: usize, wanted: &Wanted, seen: &mut Seen, room: &mut usize) -> Read<()> {
+/// A record to be looked at: its text, its number, where it starts, and whether its decimals are texts.
+#[derive(Clone, Copy)]
+pub struct Looked<'t> {
+    pub text: &'t [u8],
+    pub row: usize,
+    pub start: usize,
+    pub decimals: Decimals,
+}
+
+/// Notes in `seen` what a record is; `room` is how many fields may be new.
+pub fn scan(record: Looked<'_>, wanted: &Wanted, seen: &mut Seen, room: &mut usize) -> Read<()> {
+    let Looked { text, row, start, decimals } = record;
     check_utf8(text)?;
-    let mut scan = Scan { text, jiter: Jiter::new(text), row, start, room, depth: 0 };
+    let mut scan = Scan { text, jiter: Jiter::new(text), row, start, decimals, room, depth: 0 };
     let peek = scan.jiter.peek()?;
     scan.value(peek, wanted, seen)?;
     Ok(scan.jiter.finish()?)
@@ -27,6 +38,7 @@ struct Scan<'j, 'a> {
     jiter: Jiter<'j>,
     row: usize,
     start: usize,
+    decimals: Decimals,
     room: &'a mut usize,
     depth: usize,
 }
@@ -78,6 +90,7 @@ impl Scan<'_, '_> {
             (Ok(integer), _) if integer < 0 => Sign::Negative,
             (Ok(_), _) => Sign::Int,
             (Err(_), Ok(_)) => Sign::Big,
+            (Err(_), Err(_)) if self.decimals == Decimals::Texts => return Ok(Sign::Decimal),
             (Err(_), Err(_)) if has_point => Sign::Float,
             (Err(_), Err(_)) => Sign::Huge,
         };
