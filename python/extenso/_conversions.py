@@ -12,20 +12,28 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def to_pandas(self: "Any") -> "Any":
+def to_pandas(self: "Any", index: "Any" = None) -> "Any":
     """Returns the DataFrame of records, and the Series of any other value.
 
     Numbers and booleans are columns of NumPy, masked ones of pandas' nullable dtypes, strings of its `string`. Records in
     records become columns of several levels; rows, dense axes and bytes columns of an `ArrowDtype`, which need pyarrow.
     Records have one axis, and other values at least one: a scalar is an error.
 
+    With `index`, the field of a name becomes the index in place of a column; a tuple of names is a field of records inside, and a
+    list of several is an index of several levels. So `from_pandas(frame).to_pandas(index=frame.index.names)` is the frame where
+    the levels of its index have names. A name that is no field is a `MissingNameError`.
+
     >>> import extenso as ex
-    >>> ex.constant([{"id": 1, "score": 0.5}, {"id": 2, "score": None}]).to_pandas().dtypes.to_dict()
+    >>> records = ex.constant([{"id": 1, "score": 0.5}, {"id": 2, "score": None}])
+    >>> records.to_pandas().dtypes.to_dict()
     {'id': dtype('int64'), 'score': Float64Dtype()}
+    >>> frame = records.to_pandas(index="id")
+    >>> frame.index.tolist(), frame.columns.tolist()
+    ([1, 2], ['score'])
     """
     from extenso._interop import pandas
 
-    return pandas.to_pandas(self)
+    return pandas.to_pandas(self, index)
 
 
 def to_polars(self: "Any") -> "Any":

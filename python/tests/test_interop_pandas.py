@@ -36,6 +36,67 @@ def test_levels_of_the_index_are_fields() -> None:
     assert ex.from_pandas(many).to_py() == [{"k": "a", "level_1": 1, "n": 1}, {"k": "b", "level_1": 2, "n": 2}]
 
 
+INDEXES: dict[str, Any] = {
+    "default": pd.RangeIndex(3),
+    "named": pd.Index([7, 8, 9], name="id"),
+    "named range": pd.RangeIndex(3, name="id"),
+    "floats": pd.Index([0.5, float("nan"), 1.5], name="at"),
+    "nullable": pd.Index(pd.array([1, None, 3], dtype="Int16"), name="id"),
+    "text": pd.Index(["x", "y", "z"], dtype="string", name="key"),
+    "times": pd.DatetimeIndex(["2001-01-01", "2001-01-03", "2001-02-01"], name="when"),
+    "zoned": pd.DatetimeIndex(["2001-01-01", "2001-01-03", "2001-02-01"], tz="UTC", name="when"),
+    "categories": pd.CategoricalIndex(["a", "b", "a"], name="kind"),
+    "two": pd.MultiIndex.from_arrays([[1, 1, 2], [0.5, 1.5, 0.5]], names=["outer", "inner"]),
+    "three": pd.MultiIndex.from_product([[1], [True], pd.Index(["x", "y", "z"], dtype="string")], names=["a", "b", "c"]),
+    "inside": pd.MultiIndex.from_arrays([[1, 2, 3], [4, 5, 6]], names=[("k", "a"), ("k", "b")]),
+    "of several names": pd.Index([1, 2, 3], name=("n", "id")),
+}
+COLUMNS: dict[str, Any] = {
+    "names": ["u", "v"],
+    "levels": pd.MultiIndex.from_tuples([("u", "x"), ("u", "y")]),
+    "of several depths": pd.MultiIndex.from_tuples([("u", "x", "p"), ("v", "", "")]),
+    "none": [],
+}
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("index", INDEXES)
+def test_a_frame_comes_back_with_its_index(index: str, columns: str) -> None:
+    labels = COLUMNS[columns]
+    values = {i: [1, 2, 3] if i == 0 else [0.5, 1.5, 2.5] for i in range(len(labels))}
+    frame = pd.DataFrame(values, index=INDEXES[index])
+    frame.columns = labels if len(labels) else pd.Index([], dtype=object)
+    names = [name for name in frame.index.names if name is not None]
+    back = ex.from_pandas(frame).to_pandas(index=names)
+    pd.testing.assert_frame_equal(back, frame, check_index_type="equiv")
+    if len(names) == 1:
+        pd.testing.assert_frame_equal(ex.from_pandas(frame).to_pandas(names[0]), frame)
+
+
+def test_fields_of_records_inside_become_levels() -> None:
+    records = ex.constant([{"id": 7, "at": {"x": 1, "y": 2}}, {"id": 8, "at": {"x": 3, "y": 4}}])
+    made = records.to_pandas(index=[("at", "x"), "id"])
+    assert made.index.tolist() == [(1, 7), (3, 8)] and made.columns.tolist() == [("at", "y")]
+    # A level without a name comes back by the name that it got.
+    frame = pd.DataFrame({"n": [1, 2]}, index=[5, 6])
+    assert ex.from_pandas(frame).to_pandas(index="index").index.tolist() == [5, 6]
+    assert address(records["id"]) == address(records.to_pandas(index="id").index.to_numpy())
+
+
+def test_what_is_no_index_is_refused() -> None:
+    records = ex.constant([{"id": 7, "at": {"x": 1, "y": 2}}])
+    with pytest.raises(ex.MissingNameError, match="argument 'index' names 'key', which is no field.\n.*'id', .'at', 'x'"):
+        records.to_pandas(index="key")
+    with pytest.raises(ex.MissingNameError, match="names 'at', which is records.\nWanted: one of: .'at', 'x'., .'at', 'y'."):
+        records.to_pandas(index=["id", "at"])
+    with pytest.raises(ex.MissingNameError, match="names 'id', and the value is no records, but a Tensor"):
+        ex.tensor([1]).to_pandas(index="id")
+    for wrong in (3, [None], [()], {"id"}):
+        with pytest.raises(ex.DTypeError, match="argument 'index' has .*\nWanted: the name of a field"):
+            records.to_pandas(index=wrong)
+    assert ex.tensor([1]).to_pandas(index=None).tolist() == [1]
+
+
 def test_columns_of_several_levels_are_records_in_records() -> None:
     columns = pd.MultiIndex.from_tuples([("user", "id", ""), ("user", "at", "x"), ("user", "at", "y"), ("n", "", "")])
     frame = pd.DataFrame([[1, 0.5, 1.5, 7]], columns=columns)

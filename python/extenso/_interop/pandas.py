@@ -5,10 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from extenso._core import DTypeError, InvalidValueError, ShapeError, StructTensor, Tensor, UnionTensor, from_arrow, tensor
+from extenso._core import (
+    DTypeError,
+    InvalidValueError,
+    MissingNameError,
+    ShapeError,
+    StructTensor,
+    Tensor,
+    UnionTensor,
+    from_arrow,
+    tensor,
+)
 from extenso._interop.arrow import array_of
 from extenso._interop.numpy import from_numpy
-from extenso._interop.peers import peer, records_of, refused
+from extenso._interop.peers import kind_of, peer, records_of, refused
 from extenso._types import MaskedTensor
 
 # A column's labels from the outermost level on, and its values.
@@ -119,22 +129,31 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
         raise error from cause
 
 
-def to_pandas(x: Any) -> Any:
+def to_pandas(x: Any, index: Any = None) -> Any:
     """Returns the DataFrame of records, and the Series of any other value with an outer axis.
 
+    `index` is a field, or a list of them, that becomes the index in place of a column.
     Numbers and booleans are columns of NumPy, masked ones of pandas' nullable dtypes, strings of its `string`. Records in
     records become columns of several levels; rows, dense axes and bytes become columns of an `ArrowDtype`, which share
     their memory.
     """
     pd = peer("pandas", "to_pandas")
     x = records_of(x)
+    levels = _named(index)
     if not isinstance(x, StructTensor) or x.rank > 1:
+        if levels:
+            what = "of more than one axis" if isinstance(x, StructTensor) else f"but a {kind_of(x)}"
+            raise MissingNameError(
+                f"to_pandas: argument 'index' names '{'.'.join(levels[0])}', and the value is no records, {what}.\n"
+                "Wanted: a vector of records, whose fields are columns."
+            )
         return pd.Series(_array(pd, x), copy=False)
     if x.rank == 0:
         raise ShapeError("to_pandas: found one record.\nWanted: a vector of records. Use `expand_dims(x, 0)`.")
-    columns = list(_columns(x))
+    fields = list(_columns(x))
+    columns = [column for column in fields if column[0] not in levels]
     frame = pd.DataFrame(
-        {i: _array(pd, value) for i, (_, value) in enumerate(columns)}, index=pd.RangeIndex(len(x)), copy=False
+        {i: _array(pd, value) for i, (_, value) in enumerate(columns)}, index=_index(pd, fields, levels, len(x)), copy=False
     )
     depth = max((len(labels) for labels, _ in columns), default=1)
     if depth == 1:
@@ -143,6 +162,45 @@ def to_pandas(x: Any) -> Any:
         padded = [labels + ("",) * (depth - len(labels)) for labels, _ in columns]
         frame.columns = pd.MultiIndex.from_tuples(padded)
     return frame
+
+
+def _named(index: Any) -> "list[tuple[str, ...]]":
+    """The labels of the fields that become the index: of a name, a tuple of names, or a list of these."""
+    if index is None:
+        return []
+    several = index if isinstance(index, list) else [index]
+    levels = [(level,) if isinstance(level, str) else level for level in several]
+    for level in levels:
+        if not isinstance(level, tuple) or not level or not all(isinstance(name, str) for name in level):
+            raise DTypeError(
+                f"to_pandas: argument 'index' has {level!r}.\n"
+                "Wanted: the name of a field, a tuple of names for a field of records inside, or a list of these."
+            )
+    return levels
+
+
+def _index(pd: Any, fields: "list[Column]", levels: "list[tuple[str, ...]]", count: int) -> Any:
+    if not levels:
+        return pd.RangeIndex(count)
+    known = dict(fields)
+    for level in levels:
+        if level not in known:
+            raise _no_field(level, list(known))
+    names = [level[0] if len(level) == 1 else level for level in levels]
+    arrays = [_array(pd, known[level]) for level in levels]
+    if len(levels) == 1:
+        return pd.Index(arrays[0], name=names[0], copy=False)
+    return pd.MultiIndex.from_arrays(arrays, names=names)
+
+
+def _no_field(level: "tuple[str, ...]", known: "list[tuple[str, ...]]") -> MissingNameError:
+    inside = [labels for labels in known if labels[: len(level)] == level]
+    why = "is records" if inside else "is no field"
+    there = ", ".join(repr(labels[0] if len(labels) == 1 else labels) for labels in (inside or known)[:10])
+    more = ", ..." if len(inside or known) > 10 else ""
+    return MissingNameError(
+        f"to_pandas: argument 'index' names '{'.'.join(level)}', which {why}.\nWanted: one of: {there}{more}."
+    )
 
 
 def _columns(records: StructTensor) -> "list[Column]":
