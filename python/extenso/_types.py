@@ -18,6 +18,7 @@ from extenso._core import (
     tensor,
     value_rowids,
 )
+from extenso._records import Records
 from extenso._specs import MaskedTensorSpec, RaggedTensorSpec
 from extenso._values import Composite
 
@@ -43,8 +44,8 @@ class BatchableExtensionType(Composite, ExtensionType):
     __extenso_rust__ = "extenso/Batchable"
 
 
-class MaskedTensor(Composite, ExtensionType):
-    """Values of which some are missing: `mask` is true where a value is present."""
+class MaskedTensor(Records, Composite, ExtensionType):
+    """Values of which some are missing: `mask` is true where a value is present. Masked records have the methods of records."""
 
     __extenso_rust__ = "extenso/MaskedTensor"
     __extenso_paths__ = {"values": "", "mask": "@mask"}
@@ -73,8 +74,8 @@ class MaskedTensor(Composite, ExtensionType):
         return masked_to_numpy(self)
 
 
-class RaggedTensor(Composite, ExtensionType):
-    """Rows of different lengths: `partition` says how `values` are cut into rows.
+class RaggedTensor(Records, Composite, ExtensionType):
+    """Rows of different lengths: `partition` says how `values` are cut into rows. Rows of records have the methods of records.
 
     >>> import extenso as ex
     >>> rows = ex.RaggedTensor.from_row_lengths(["a", "b", "c"], [2, 0, 1])

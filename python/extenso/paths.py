@@ -1,7 +1,7 @@
 """Functions of paths in nested records: parts of records, and what is known of the field at a path.
 
 A path is a name, or a tuple of names; rows and masks on the way are passed through. They take records, rows of records and
-masked records; `StructTensor` has them as methods. Names and meaning are those of struct2tensor.
+masked records, all of which have them as methods. Names and meaning are those of struct2tensor.
 
 >>> import extenso as ex
 >>> users = ex.constant([{"id": 7, "docs": [{"n": 1}, {"n": 2}]}, {"id": 8, "docs": []}])

@@ -372,3 +372,118 @@ def test_a_text_is_a_path_where_it_names_no_field() -> None:
     assert x.project("a.b").to_py() == [{"a.b": 7}, {"a.b": 8}]
     with pytest.raises(ex.MissingNameError):
         x.project(["docs[*].m"])
+
+
+RECORDS = [
+    [{"id": 1, "docs": [{"n": 1}, {"n": 2}], "u": {"k": 5}}],
+    [],
+    [{"id": 2, "docs": [], "u": {"k": 6}}, {"id": 3, "docs": [{"n": 3}], "u": {"k": 7}}],
+]
+# What methods of records do to every value that holds records, by names.
+METHODS: dict[str, Any] = {
+    "field_value of a name": lambda x: x.field_value("id"),
+    "field_value of names": lambda x: x.field_value(("docs", "n")),
+    "field_value of a text": lambda x: x.field_value("docs[*].n"),
+    "with_updates": lambda x: x.with_updates({"neg": -x["id"], ("u", "neg"): -x["u", "k"]}),
+    "with_updates below lists": lambda x: x.with_updates({("docs", "m"): x["docs", "n"] + 1}),
+    "without": lambda x: x.without(["docs", ("u", "k")]),
+    "without one": lambda x: x.without(("u", "k")),
+    "with_only": lambda x: x.with_only(["u", "id"]),
+    "with_only nothing": lambda x: x.with_only([]),
+    "promote": lambda x: x.promote(("docs", "n"), "all"),
+    "broadcast": lambda x: x.broadcast("id", ("docs", "id")),
+    "project": lambda x: x.project([("docs", "n"), "id"]),
+    "has": lambda x: x.has("id"),
+    "size": lambda x: x.size("docs"),
+    "local_index": lambda x: x.local_index("docs"),
+    "filter": lambda x: x.filter("docs", x["docs", "n"] > 1),
+    "slice": lambda x: x.slice("docs", 0, 1),
+    "apply": lambda x: x.apply(["id"], ex.negative, "neg"),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_of_rows_of_records_are_those_of_each_row(method: str) -> None:
+    """Checks each value against the methods of the records in it: row by row, and of what is there."""
+    call = METHODS[method]
+    rows = ex.constant(RECORDS)
+    wanted = [ex.to_py(call(row)) for row in rows]
+    missing_rows = ex.MaskedTensor(rows, [True, False, True])
+    # The second record is not there, whatever its values are.
+    flat = ex.MaskedTensor(rows.values, [True, False, True])
+    records = ex.to_py(call(rows.values))
+    cases = [
+        (rows, wanted),
+        (missing_rows, [wanted[0], None, wanted[2]]),
+        (flat, [records[0], None, records[2]]),
+        (ex.RaggedTensor(flat, rows.partition), [[records[0]], [], [None, records[2]]]),
+        (ex.RaggedTensor.from_row_splits(rows, [0, 1, 3]), [wanted[:1], wanted[1:]]),
+    ]
+    for x, expected in cases:
+        assert ex.to_py(call(x)) == expected
+        assert ex.to_py(ex.function(call)(x)) == expected
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_of_rows_of_records_share_the_partition(method: str) -> None:
+    rows = ex.constant(RECORDS)
+    made = METHODS[method](rows)
+    assert made.row_splits.to_numpy().ctypes.data == rows.row_splits.to_numpy().ctypes.data
+    if method.startswith("with_updates"):
+        assert made["id"].values.to_numpy().ctypes.data == rows["id"].values.to_numpy().ctypes.data
+
+
+def test_records_in_rows_are_counted_and_brought_into_one_vector() -> None:
+    rows = ex.constant(RECORDS)
+    some = ex.constant([RECORDS[0][0], None])
+    assert rows.field_names() == some.field_names() == ["id", "docs", "u"]
+    assert rows.size().item() == 3 and some.size().item() == 1
+    assert rows.reroot("docs", "row").to_py() == [{"n": 1, "row": 0}, {"n": 2, "row": 0}, {"n": 3, "row": 2}]
+    assert some.reroot("docs").to_py() == [{"n": 1}, {"n": 2}]
+    assert "id" in rows and "k" not in rows and "docs" in some
+    assert some[0].without(["docs", "u"]).to_py() == {"id": 1}
+    assert some[1].field_value("id").to_py() is None
+
+
+def test_values_without_records_do_not_have_the_methods_of_records() -> None:
+    methods = set(dir(ex.StructTensor)) - set(dir(ex.tensor([1]))) - {"from_row_splits", "rank"} | {"size"}
+    of_records = [ex.constant(RECORDS), ex.constant([RECORDS[0][0], None])]
+    others = [ex.constant([[1], []]), ex.constant([1, None]), ex.constant([[1], None])]
+    for name in methods - {name for name in methods if name.startswith("__")}:
+        assert all(hasattr(x, name) and name in dir(x) for x in of_records), name
+        assert not any(hasattr(x, name) or name in dir(x) for x in others), name
+    with pytest.raises(AttributeError, match="'RaggedTensor' has no 'without': its values are a Tensor.\nWanted: rows"):
+        others[0].without("a")
+    with pytest.raises(AttributeError, match="'MaskedTensor' has no 'size'"):
+        ex.function(lambda x: x.size())(others[2])
+    assert 1 in others[1] and "a" in ex.constant(["b", "a", None])
+
+
+def test_methods_of_rows_of_records_say_what_is_wrong() -> None:
+    rows = ex.constant(RECORDS)
+    for call in (
+        lambda: rows.field_value("nothing"),
+        lambda: rows.field_value(("u", "nothing")),
+        lambda: rows.field_value("docs.n"),
+        lambda: rows.without(["nothing"]),
+        lambda: rows.with_only(["id", "nothing"]),
+    ):
+        with pytest.raises(ex.MissingNameError, match="nothing'|'n' leads nowhere"):
+            call()
+    with pytest.raises(ValueError, match="a field is named twice"):
+        rows.with_only(["id", "id"])
+    with pytest.raises(ex.ShapeError, match="their new field must have the same rows"):
+        rows.with_updates({"a": [1, 2, 3]})
+    with pytest.raises(ex.DTypeError, match="found 3 as a path"):
+        rows.field_value(3)
+    with pytest.raises(ex.DTypeError, match="with_updates: found a value of type int"):
+        rows.with_updates(3)
+
+
+def test_a_field_of_a_class_of_rows_may_have_the_name_of_a_method() -> None:
+    class Sized(ex.RaggedTensor):
+        size: int = 0
+
+    rows = ex.constant(RECORDS)
+    assert Sized(rows.values, rows.partition, size=3).size == 3
+    assert Sized(rows.values, rows.partition).without("id").field_names() == ["docs", "u"]
