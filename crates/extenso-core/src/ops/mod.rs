@@ -29,6 +29,7 @@ mod long_lines;
 mod losses;
 mod masks;
 mod math;
+mod nearest;
 mod normalize;
 mod padding;
 mod partition;

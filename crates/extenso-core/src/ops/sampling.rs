@@ -3,6 +3,7 @@
 //! None keeps state: the same key gives the same numbers, and keys that are to give others come from [`random_split`] and
 //! [`random_fold_in`]. Numbers in f16 and bf16 are drawn in f32 and rounded.
 
+use super::nearest::{below, finite, nearest};
 use super::rearrange::known_size;
 use super::reduction::dtype_of;
 use super::{
@@ -18,7 +19,6 @@ use crate::ops::{divide, erfcinv, erfinv, sqrt};
 use crate::tensor::Tensor;
 use crate::value::{Arg, Scalar, Value};
 use extenso_types::{DType, Error, Result};
-use half::{bf16, f16};
 
 /// The key of a seed, `u32[2]`.
 ///
@@ -72,43 +72,6 @@ fn drawn(dtype: DType) -> DType {
 /// In the dtype that is asked for, of the one drawn.
 fn rounded(x: Value, dtype: DType) -> Result<Value> {
     if drawn(dtype) == dtype { Ok(x) } else { cast(x, dtype) }
-}
-
-/// The nearest number of a dtype.
-fn nearest(number: f64, dtype: DType) -> f64 {
-    match dtype {
-        DType::F16 => f16::from_f64(number).to_f64(),
-        DType::BF16 => bf16::from_f64(number).to_f64(),
-        DType::F32 => f64::from(number as f32),
-        _ => number,
-    }
-}
-
-/// The largest number of a dtype that is less.
-fn below(number: f64, dtype: DType) -> f64 {
-    let found = nearest(number, dtype);
-    if found < number {
-        return found;
-    }
-    // The numbers of a dtype stand in the order of their bits, but for the sign.
-    let down = |bits: u16| match bits {
-        0 | 0x8000 => 0x8001,
-        bits if bits < 0x8000 => bits - 1,
-        bits => bits + 1,
-    };
-    match dtype {
-        DType::F16 => f16::from_bits(down(f16::from_f64(number).to_bits())).to_f64(),
-        DType::BF16 => bf16::from_bits(down(bf16::from_f64(number).to_bits())).to_f64(),
-        DType::F32 => f64::from((number as f32).next_down()),
-        _ => number.next_down(),
-    }
-}
-
-fn finite(name: &str, number: f64) -> Result<()> {
-    if number.is_finite() {
-        return Ok(());
-    }
-    Err(Error::value(format!("{name} is {number}")).wanted("a finite number"))
 }
 
 /// Half the distance of the numbers of `random_unit`.

@@ -11,6 +11,7 @@
 //! made for them (`proof.rs`), and a panic of the crate that decodes does not pass `guarded`.
 //! Usual columns are decoded by `decode/`, all others by the crate; what columns mean beyond what that makes of them, `meant.rs` says. What Arrow's types are as values, `arrow` knows.
 
+mod batches;
 mod cells;
 mod decode;
 mod halves;
@@ -32,8 +33,9 @@ mod zero;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use batches::Reader;
 pub use prune::{Comparison, Condition, Literal};
-pub(crate) use read::{Opened, Reader, blocks_of};
+pub(crate) use read::{Opened, blocks_of};
 pub use read::{ParquetBlocks, ParquetOptions, read_parquet, read_parquet_blocks};
 pub use source::ParquetSource;
 pub use write::{ParquetWriter, encode_parquet, write_parquet};

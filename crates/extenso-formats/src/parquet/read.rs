@@ -3,6 +3,7 @@
 //! Invariant: a leaf column is decoded once, into one array for all row groups, so that nothing is copied to put row groups together;
 //! leaf columns are decoded on several threads. Usual columns are decoded by `decode`; where blocks of rows are read, the crate decodes.
 
+use super::batches::Reader;
 use super::decode::{Asked, Budget, decode};
 use super::guarded;
 use super::halves::wanted_halves;
@@ -13,8 +14,7 @@ use super::proof::{Pages, most, prove_footer, prove_pages};
 use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::times::given;
-use super::views::{TEXTS, afford, parts, viewed};
-use super::zero::zeroed;
+use super::views::{TEXTS, viewed};
 use crate::arrow::{checked_columns, field_of, first_rows, known, rows_of_field};
 use crate::columns::OnError;
 use crate::ops::any_rows;
@@ -27,7 +27,7 @@ use arrow_schema::{ArrowError, Field, Fields};
 use extenso_core::side_by_side;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use std::collections::HashSet;
@@ -152,35 +152,6 @@ impl Iterator for ParquetBlocks {
         let block = self.block(usize::MAX).transpose();
         self.ended = !matches!(block, Some(Ok(_)));
         block
-    }
-}
-
-/// Batches of rows, one after another. One whose texts are too many bytes comes in parts.
-pub(crate) struct Reader {
-    batches: ParquetRecordBatchReader,
-    /// The fields of the rows, whose texts are read as views.
-    fields: Fields,
-    /// The rest of a batch, the last part first.
-    rest: Vec<StructArray>,
-    /// How many bytes all texts may have.
-    budget: Option<Arc<Budget>>,
-}
-
-impl Reader {
-    pub fn next(&mut self) -> Result<Option<StructArray>> {
-        self.stored()?.map(given).transpose()
-    }
-
-    /// The next batch, whose times are in the units of Parquet.
-    fn stored(&mut self) -> Result<Option<StructArray>> {
-        if self.rest.is_empty() {
-            let batch = guarded(|| self.batches.next().transpose())?;
-            let Some(batch) = batch.map(StructArray::from) else { return Ok(None) };
-            self.rest = parts(batch, &self.fields, if self.budget.is_some() { usize::MAX } else { TEXTS })?;
-        }
-        let Some(part) = self.rest.pop() else { return Ok(None) };
-        afford(&part, &self.fields, self.budget.as_deref())?;
-        guarded(|| zeroed(part, &self.fields)).map(Some)
     }
 }
 
@@ -333,7 +304,7 @@ impl Opened {
                 .with_batch_size(rows)
                 .build()
         })?;
-        Ok(Reader { batches, fields, rest: Vec::new(), budget: budget.cloned() })
+        Ok(Reader::new(batches, fields, budget.cloned()))
     }
 
     /// No rows of leaf columns.

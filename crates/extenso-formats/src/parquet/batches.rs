@@ -1,0 +1,53 @@
+//! Batches of rows that the crate decodes: texts counted and made, zeros under nulls, times in their units.
+//!
+//! Invariant: a batch is a struct of the fields that were asked for, in their types.
+
+use super::decode::Budget;
+use super::guarded;
+use super::times::given;
+use super::views::{TEXTS, afford, parts};
+use super::zero::zeroed;
+use arrow_array::StructArray;
+use arrow_schema::Fields;
+use extenso_types::Result;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use std::sync::Arc;
+
+/// Batches of rows, one after another. One whose texts are too many bytes comes in parts.
+pub struct Reader {
+    batches: ParquetRecordBatchReader,
+    /// The fields of the rows, whose texts are read as views.
+    fields: Fields,
+    /// The rest of a batch, the last part first.
+    rest: Vec<StructArray>,
+    /// How many bytes all texts may have.
+    budget: Option<Arc<Budget>>,
+}
+
+impl Reader {
+    /// The batches that the crate gives of rows of these fields, whose texts may have so many bytes.
+    pub fn new(batches: ParquetRecordBatchReader, fields: Fields, budget: Option<Arc<Budget>>) -> Reader {
+        Reader { batches, fields, rest: Vec::new(), budget }
+    }
+
+    /// The next batch.
+    ///
+    /// Errors: pages that are malformed; texts that are too many bytes.
+    pub fn next(&mut self) -> Result<Option<StructArray>> {
+        self.stored()?.map(given).transpose()
+    }
+
+    /// The next batch, whose times are in the units of Parquet.
+    ///
+    /// Errors: as [`Reader::next`].
+    pub fn stored(&mut self) -> Result<Option<StructArray>> {
+        if self.rest.is_empty() {
+            let batch = guarded(|| self.batches.next().transpose())?;
+            let Some(batch) = batch.map(StructArray::from) else { return Ok(None) };
+            self.rest = parts(batch, &self.fields, if self.budget.is_some() { usize::MAX } else { TEXTS })?;
+        }
+        let Some(part) = self.rest.pop() else { return Ok(None) };
+        afford(&part, &self.fields, self.budget.as_deref())?;
+        guarded(|| zeroed(part, &self.fields)).map(Some)
+    }
+}
