@@ -58,3 +58,11 @@ def test_arrays_of_awkward_are_lists() -> None:
     ak = pytest.importorskip("awkward")
     assert ex.sum(ak.Array([[1, 2], [3]]), axis=1).to_py() == [3, 3]
     assert ex.add(ak.Array([1, None]), 1).to_py() == [2, None]
+
+
+def test_structured_arrays_are_records() -> None:
+    rows = np.array([(1, 2.5), (3, 4.5)], dtype=[("a", "i8"), ("b", "f8")])
+    wanted = [{"a": 1, "b": 2.5}, {"a": 3, "b": 4.5}]
+    assert ex.constant(rows).to_py() == wanted
+    assert ex.concat([rows, rows], 0).to_py() == wanted * 2
+    assert ex.function(lambda r: r["a"])(rows).to_py() == [1, 3]

@@ -39,6 +39,8 @@ pub fn array_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(value);
     }
     match kind(&array).as_str() {
+        // Records, whatever is nested in them.
+        "V" => value_of_numpy(&array),
         "O" if array.getattr("ndim")?.ne(0)? && array.getattr("size")?.ne(0)? => {
             list_value(&array.call_method0("tolist")?)
         }
@@ -53,10 +55,15 @@ pub fn times(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if !matches!(kind(object).as_str(), "m" | "M") {
         return Ok(None);
     }
-    let made = object.py().import("extenso._interop.numpy")?.call_method1("from_numpy", (object,));
+    value_of_numpy(object).map(Some)
+}
+
+/// What `from_numpy` makes of an array.
+fn value_of_numpy(array: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let made = array.py().import("extenso._interop.numpy")?.call_method1("from_numpy", (array,));
     // What was called says its own name.
     let unnamed = |text: &str| text.strip_prefix("from_numpy: ").unwrap_or(text).to_string();
-    value::from_py(&made.map_err(|e| reworded(object.py(), e, unnamed))?).map(Some)
+    value::from_py(&made.map_err(|e| reworded(array.py(), e, unnamed))?)
 }
 
 /// What is in an object: a tensor, or an array that NumPy reads.

@@ -46,18 +46,30 @@ pub fn viewed(
         let chunk = move |group: &usize| metadata.metadata().row_group(*group).columns().get(leaf);
         groups.iter().filter_map(chunk)
     };
+    // What the crate writes out of all columns, of repeated texts and of categories.
+    let (mut repeated, mut written) = (0_usize, 0_usize);
     let is_view = |column: &LeafColumn| {
         let leaf = column.number;
         if view_of(&column.data_type).is_none() || !leaves.contains(&leaf) {
             return Ok(false);
         }
         if chunks(leaf).flat_map(|chunk| chunk.encodings()).any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY) {
-            let bytes =
-                chunks(leaf).try_fold(0, |bytes, chunk| Ok::<_, Error>(repeated_bytes(source, chunk, most)? + bytes));
-            let bytes = bytes.map_err(|e| e.at(format!("column '{}'", column.path)))?;
-            return if bytes <= most { Ok(false) } else { Err(too_much().at(format!("column '{}'", column.path))) };
+            let named = |e: Error| e.at(format!("column '{}'", column.path));
+            for chunk in chunks(leaf) {
+                repeated = repeated.saturating_add(repeated_bytes(source, chunk, most).map_err(named)?);
+                if repeated > most {
+                    return Err(named(too_much()));
+                }
+            }
+            return Ok(false);
         }
-        Ok(!matches!(column.data_type, DataType::Dictionary(..)) || written_out(source, chunks(leaf))? > TEXTS)
+        if !matches!(column.data_type, DataType::Dictionary(..)) {
+            return Ok(true);
+        }
+        let bytes = written_out(source, chunks(leaf))?;
+        let much = written.saturating_add(bytes) > TEXTS;
+        written = if much { written } else { written + bytes };
+        Ok(much)
     };
     let chosen: Vec<bool> = columns.iter().map(is_view).collect::<Result<_>>()?;
     if !chosen.contains(&true) {
@@ -65,7 +77,9 @@ pub fn viewed(
     }
     fn below(field: &FieldRef, chosen: &mut impl Iterator<Item = bool>) -> FieldRef {
         inside(field, &mut |field| below(field, chosen)).unwrap_or_else(|| {
-            let view = chosen.next().filter(|chosen| *chosen).and_then(|_| view_of(field.data_type()));
+            // The order of words is known where they are a dictionary alone.
+            let chosen = chosen.next() == Some(true) && field.dict_is_ordered() != Some(true);
+            let view = chosen.then(|| view_of(field.data_type())).flatten();
             view.map_or_else(|| field.clone(), |view| Arc::new(field.as_ref().clone().with_data_type(view)))
         })
     }
