@@ -222,7 +222,7 @@ class Records:
         records = _inner(self)
         if records is not None and isinstance(item, str):
             return item in records
-        return any(item is other or bool(item == other) for other in cast("Iterable[Any]", self))
+        return bool(super().__contains__(item))  # type: ignore[misc]
 
     def __dir__(self) -> "list[str]":
         names = set(super().__dir__())
