@@ -73,11 +73,7 @@ class Records:
         >>> orders.field_value("id").to_py(), orders.field_value("items[*].n").to_py()
         ([[1], []], [[[2, 3]], []])
         """
-        if isinstance(path, str) and path not in _inner(self).field_names():
-            # A text that says no path is refused by the records themselves, in their words.
-            _inner(self).field_value(path)
-            return _around(self).field_value(f"{_WHOLE}{'[*]' * _ragged_rank(self)}.{path}")
-        return _around(self).field_value(_below(path))
+        return _around(self).field_value(_below(self, path))
 
     @_of_records
     def with_updates(self, updates: "Mapping[Any, Any]") -> "Any":
@@ -90,17 +86,17 @@ class Records:
         >>> rows.with_updates({"twice": rows["n"] * 2}).to_py()
         [[{'n': 1, 'twice': 2}, {'n': 2, 'twice': 4}], []]
         """
-        return _whole(_around(self).with_updates(_each_below(updates)))
+        return _whole(_around(self).with_updates(_each_below(self, updates)))
 
     @_of_records
     def without(self, paths: "Iterable[Path]") -> "Any":
-        """Returns the records without some fields: a list of names and of paths, which are tuples of names, or one of them.
+        """Returns the records without some fields: a list of names and of paths, which are tuples of names or texts, or one of them.
 
         >>> import extenso as ex
         >>> ex.constant([{"id": 1, "tag": "x"}, None]).without("tag").to_py()
         [{'id': 1}, None]
         """
-        return _whole(_around(self).without(_several(paths)))
+        return _whole(_around(self).without(_several(self, paths)))
 
     @_of_records
     def with_only(self, paths: "Iterable[Path]") -> "Any":
@@ -110,7 +106,7 @@ class Records:
         >>> ex.constant([[{"id": 1, "tag": "x", "n": 2}], []]).with_only(["n", "id"]).to_py()
         [[{'n': 2, 'id': 1}], []]
         """
-        below = _several(paths)
+        below = _several(self, paths)
         return _whole(_around(self).with_only(below)) if below else _paths.project(self, [])
 
     @_of_records
@@ -266,20 +262,21 @@ def _whole(records: StructTensor) -> "Any":
     return records.field_value((_WHOLE,))
 
 
-def _below(path: "Any") -> "Any":
+def _below(x: "Any", path: "Any") -> "Any":
     """Returns a path of the value as one of the records around it; what is no path is left for these to refuse."""
     if isinstance(path, str):
-        return (_WHOLE, path)
+        is_name = path in _inner(x).field_names() or not set(path) & set('.["')
+        return (_WHOLE, path) if is_name else f"{_WHOLE}{'[*]' * _ragged_rank(x)}.{path}"
     return (_WHOLE, *path) if isinstance(path, tuple | list) else path
 
 
-def _each_below(updates: "Any") -> "dict[Any, Any]":
+def _each_below(x: "Any", updates: "Any") -> "dict[Any, Any]":
     if not isinstance(updates, Mapping):
         found = f"with_updates: found a value of type {type(updates).__name__}."
         raise DTypeError(f"{found}\nWanted: values by the names or the paths of their fields, as a dict.")
-    return {_below(path): field for path, field in updates.items()}
+    return {(_WHOLE, path) if isinstance(path, str) else _below(x, path): field for path, field in updates.items()}
 
 
-def _several(paths: "Any") -> "list[Any]":
+def _several(x: "Any", paths: "Any") -> "list[Any]":
     one = isinstance(paths, str) or (isinstance(paths, tuple) and paths and all(isinstance(name, str) for name in paths))
-    return [_below(paths)] if one else [_below(path) for path in paths]
+    return [_below(x, paths)] if one else [_below(x, path) for path in paths]

@@ -10,12 +10,11 @@ use crate::typed::Typed;
 use crate::{arrow, index, literal, shape, value};
 use extenso_core::attrs::Axes;
 use extenso_core::{Ext, ExtensionType, Value};
-use extenso_ext::{FieldPath, MaskedTensor, RaggedTensor, StructTensor};
+use extenso_ext::{FieldPath, RaggedTensor, StructTensor};
 use extenso_types::{Error, Path, Segment, Spec};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
-use std::sync::Arc;
 
 /// Records: `StructTensor([2], {"id": ids, "items": items})`, whose fields have the shape as their outer axes.
 ///
@@ -365,57 +364,11 @@ pub fn field_path(path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
     })
 }
 
-/// A path in a value: as [`field_path`], or a text such as `docs[*].n` that leads somewhere in its records and is the name of no field.
+/// A path in a value: as [`field_path`], or a text such as `docs[*].n` that leads to a field of its records.
 pub fn path_in(whole: &Value, path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
-    let records = records_in(whole);
-    let text = path.extract::<String>().ok();
-    let text = text.filter(|text| records.as_ref().is_some_and(|records| records.field(text).is_err()));
-    let parsed = text.and_then(|text| text.parse::<Path>().ok());
-    let leads = |path: &&Path| records.as_ref().is_some_and(|records| leads(records, path.segments()));
-    let names = parsed.as_ref().filter(leads).and_then(names_of);
-    names.map_or_else(|| field_path(path), |names| Ok(FieldPath::from_iter(names)))
-}
-
-/// The names of a path, of which lists have none; none if it leads through anything else.
-fn names_of(path: &Path) -> Option<Vec<Arc<str>>> {
-    let mut names = Vec::new();
-    for segment in path.segments() {
-        match segment {
-            Segment::Each => {}
-            Segment::Field(name) => names.push(name.clone()),
-            _ => return None,
-        }
-    }
-    (!names.is_empty()).then_some(names)
-}
-
-/// The records of a value, in whatever rows and masks.
-fn records_in(whole: &Value) -> Option<StructTensor> {
-    StructTensor::from_value(whole).ok().or_else(|| {
-        let rows = RaggedTensor::from_value(whole).map(|rows| rows.values().clone());
-        let inner = rows.or_else(|_| MaskedTensor::from_value(whole).map(|masked| masked.values().clone()));
-        records_in(&inner.ok()?)
-    })
-}
-
-/// Whether a path leads from records to a field, each list on its way being a step.
-fn leads(records: &StructTensor, path: &[Segment]) -> bool {
-    let Some((Segment::Field(name), rest)) = path.split_first() else { return path.is_empty() };
-    records.field(name).is_ok_and(|field| leads_in(field, rest))
-}
-
-fn leads_in(field: &Value, path: &[Segment]) -> bool {
-    if let Ok(masked) = MaskedTensor::from_value(field) {
-        return leads_in(masked.values(), path);
-    }
-    match path.split_first() {
-        None => true,
-        Some((Segment::Each, rest)) => match RaggedTensor::from_value(field) {
-            Ok(rows) => leads_in(rows.values(), rest),
-            // The axes of a dense value are its own.
-            Err(_) => leads_in(field, rest),
-        },
-        Some(_) => StructTensor::from_value(field).is_ok_and(|records| leads(&records, path)),
+    match path.cast::<PyString>() {
+        Ok(_) => Ok(FieldPath::of_text(whole, &field_name(path)?)),
+        Err(_) => field_path(path),
     }
 }
 

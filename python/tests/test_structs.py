@@ -370,6 +370,10 @@ def test_a_text_is_a_path_where_it_names_no_field() -> None:
     assert ex.promote(x, "docs[*].t", "t").to_py() == ex.promote(x, ("docs", "t"), "t").to_py()
     assert ex.paths.has(x, "docs[*].n").to_py() == ex.paths.has(x, ("docs", "n")).to_py()
     assert x.project("a.b").to_py() == [{"a.b": 7}, {"a.b": 8}]
+    rows = ex.StructTensor.from_row_splits(x, [0, 1, 2])
+    for name in ("without", "with_only", "field_value", "size", "has"):
+        method = getattr(rows, name)
+        assert method("docs[*].n").to_py() == method(("docs", "n")).to_py(), name
     with pytest.raises(ex.MissingNameError):
         x.project(["docs[*].m"])
 

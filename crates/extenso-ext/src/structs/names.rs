@@ -1,5 +1,9 @@
 //! Field paths: names alone, one inside the other. Rows and masks on the way are passed through.
 
+use super::StructTensor;
+use crate::masked::MaskedTensor;
+use crate::ragged::RaggedTensor;
+use extenso_core::{ExtensionType, Value};
 use extenso_types::{Error, Path, Result, Segment};
 use std::fmt;
 use std::sync::Arc;
@@ -22,6 +26,36 @@ impl FieldPath {
         &self.0
     }
 
+    /// What a text says of the records of a value: the name of a field, or a path such as `docs[*].tokens` that leads to one.
+    ///
+    /// What is neither is the name of a field that there is not, so that who looks for it says so.
+    ///
+    /// ```
+    /// # use extenso_ext::{FieldPath, Literal, constant};
+    /// let user = |docs: Vec<i64>| {
+    ///     let docs: Vec<Literal> = docs.into_iter().map(|n| Literal::record([("n", n)])).collect();
+    ///     Literal::record([("docs", docs)])
+    /// };
+    /// let users = constant(vec![user(vec![1, 2]), user(vec![])]).unwrap();
+    /// assert_eq!(FieldPath::of_text(&users, "docs[*].n"), FieldPath::from(["docs", "n"]));
+    /// assert_eq!(FieldPath::of_text(&users, "docs.n"), FieldPath::from("docs.n"));
+    /// ```
+    pub fn of_text(whole: &Value, text: &str) -> FieldPath {
+        let found = || {
+            let records = records_in(whole).filter(|records| records.field(text).is_err())?;
+            let path: Path = text.parse().ok()?;
+            let name = |segment: &Segment| match segment {
+                Segment::Each => None,
+                Segment::Field(name) => Some(Some(name.clone())),
+                _ => Some(None),
+            };
+            let names: Vec<Arc<str>> = path.segments().iter().filter_map(name).collect::<Option<_>>()?;
+            records.field_value(&path).ok().filter(|_| !names.is_empty())?;
+            Some(FieldPath(names))
+        };
+        found().unwrap_or_else(|| FieldPath::from(text))
+    }
+
     /// The way to the records that have the field, and its name there.
     ///
     /// Errors: no name at all.
@@ -29,6 +63,15 @@ impl FieldPath {
         let error = || Error::value("the path is empty").wanted("at least the name of a field");
         self.0.split_last().map(|(name, way)| (way, name)).ok_or_else(error)
     }
+}
+
+/// The records of a value, in whatever rows and masks.
+fn records_in(whole: &Value) -> Option<StructTensor> {
+    StructTensor::from_value(whole).ok().or_else(|| {
+        let rows = RaggedTensor::from_value(whole).map(|rows| rows.values().clone());
+        let inner = rows.or_else(|_| MaskedTensor::from_value(whole).map(|masked| masked.values().clone()));
+        records_in(&inner.ok()?)
+    })
 }
 
 impl fmt::Display for FieldPath {

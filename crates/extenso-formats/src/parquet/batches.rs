@@ -44,10 +44,12 @@ impl Reader {
         if self.rest.is_empty() {
             let batch = guarded(|| self.batches.next().transpose())?;
             let Some(batch) = batch.map(StructArray::from) else { return Ok(None) };
-            self.rest = parts(batch, &self.fields, if self.budget.is_some() { usize::MAX } else { TEXTS })?;
+            self.rest = match &self.budget {
+                Some(budget) => afford(&batch, &self.fields, budget).map(|()| vec![batch])?,
+                None => parts(batch, &self.fields, TEXTS)?,
+            };
         }
         let Some(part) = self.rest.pop() else { return Ok(None) };
-        afford(&part, &self.fields, self.budget.as_deref())?;
         guarded(|| zeroed(part, &self.fields)).map(Some)
     }
 }

@@ -24,6 +24,8 @@ pub struct LeafColumn {
     pub scales: (i128, i128),
     /// Whether it is read as cells of bytes, of which the values are made.
     pub is_cells: bool,
+    /// Whether it is categories whose order is known.
+    pub is_ordered: bool,
 }
 
 /// All leaf columns below these fields.
@@ -37,7 +39,8 @@ pub fn leaf_columns(fields: &Fields) -> Vec<LeafColumn> {
                 let made = cells::of(field);
                 let (is_cells, data_type) = (made.is_some(), made.unwrap_or(data_type));
                 let (number, scales) = (out.len(), scales(field));
-                out.push(LeafColumn { number, path: at.clone(), data_type, scales, is_cells });
+                let is_ordered = field.dict_is_ordered() == Some(true);
+                out.push(LeafColumn { number, path: at.clone(), data_type, scales, is_cells, is_ordered });
             }
         }
     }

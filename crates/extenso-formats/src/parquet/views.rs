@@ -53,20 +53,26 @@ pub fn viewed(
         if view_of(&column.data_type).is_none() || !leaves.contains(&leaf) {
             return Ok(false);
         }
+        let named = |e: Error| e.at(format!("column '{}'", column.path));
         if chunks(leaf).flat_map(|chunk| chunk.encodings()).any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY) {
-            let named = |e: Error| e.at(format!("column '{}'", column.path));
+            // Some of their pages may be places in a dictionary.
+            repeated = repeated.saturating_add(written_out(source, chunks(leaf)).map_err(named)?);
             for chunk in chunks(leaf) {
-                repeated = repeated.saturating_add(repeated_bytes(source, chunk, most).map_err(named)?);
                 if repeated > most {
-                    return Err(named(too_much()));
+                    break;
                 }
+                repeated = repeated.saturating_add(repeated_bytes(source, chunk, most).map_err(named)?);
             }
-            return Ok(false);
+            return if repeated > most { Err(named(too_much())) } else { Ok(false) };
         }
         if !matches!(column.data_type, DataType::Dictionary(..)) {
             return Ok(true);
         }
-        let bytes = written_out(source, chunks(leaf))?;
+        let bytes = written_out(source, chunks(leaf)).map_err(named)?;
+        if column.is_ordered {
+            // The order of words is known where they are a dictionary alone.
+            return if bytes > most { Err(named(too_much())) } else { Ok(false) };
+        }
         let much = written.saturating_add(bytes) > TEXTS;
         written = if much { written } else { written + bytes };
         Ok(much)
@@ -77,9 +83,7 @@ pub fn viewed(
     }
     fn below(field: &FieldRef, chosen: &mut impl Iterator<Item = bool>) -> FieldRef {
         inside(field, &mut |field| below(field, chosen)).unwrap_or_else(|| {
-            // The order of words is known where they are a dictionary alone.
-            let chosen = chosen.next() == Some(true) && field.dict_is_ordered() != Some(true);
-            let view = chosen.then(|| view_of(field.data_type())).flatten();
+            let view = chosen.next().filter(|chosen| *chosen).and_then(|_| view_of(field.data_type()));
             view.map_or_else(|| field.clone(), |view| Arc::new(field.as_ref().clone().with_data_type(view)))
         })
     }
@@ -141,13 +145,14 @@ fn types(data_type: &DataType) -> Vec<&DataType> {
 
 /// Rows whose texts are views, in as few parts as have texts of so many bytes at most, the last one first.
 ///
-/// Errors: one row that has more.
+/// Errors: one row that has more; more than there is memory for.
 pub fn parts(rows: StructArray, fields: &Fields, most: usize) -> Result<Vec<StructArray>> {
     let wanted = DataType::Struct(fields.clone());
     let (mut whole, mut parts) = (vec![rows], Vec::new());
     while let Some(rows) = whole.pop() {
         let (bytes, n) = (bytes_of(&rows.to_data(), &wanted), rows.len());
         if bytes <= most {
+            affordable(bytes)?;
             parts.push(rows);
         } else if n < 2 {
             let error = Error::data(format!("the texts of one row have {bytes} bytes"));
@@ -167,9 +172,9 @@ pub fn parts(rows: StructArray, fields: &Fields, most: usize) -> Result<Vec<Stru
 /// Takes the bytes that texts of these rows come to from the budget.
 ///
 /// Errors: more bytes than it has, or than there is memory for.
-pub fn afford(rows: &StructArray, fields: &Fields, budget: Option<&Budget>) -> Result<()> {
+pub fn afford(rows: &StructArray, fields: &Fields, budget: &Budget) -> Result<()> {
     let bytes = bytes_of(&rows.to_data(), &DataType::Struct(fields.clone()));
-    budget.map_or(Ok(()), |budget| budget.take(bytes))?;
+    budget.take(bytes)?;
     affordable(bytes)
 }
 
@@ -300,7 +305,7 @@ mod tests {
     use super::super::{ParquetOptions, ParquetSource, read_parquet, read_parquet_blocks};
     use super::*;
     use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int32Type, UInt16Type};
-    use arrow_array::{DictionaryArray, LargeStringArray, PrimitiveArray, RecordBatch, StringArray};
+    use arrow_array::{DictionaryArray, LargeStringArray, PrimitiveArray, RecordBatch, StringArray, StringViewArray};
     use arrow_schema::{Field, Schema};
     use extenso_ext::to_literal;
     use parquet::arrow::ArrowWriter;
@@ -380,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_word_many_times_is_made_in_parts_or_not_at_all() {
+    fn one_long_word_many_times_is_no_text_at_once() {
         let n = 3000;
         let word = "x".repeat(1 << 20);
         let places = PrimitiveArray::<Int32Type>::from(vec![0; n]);
@@ -391,14 +396,56 @@ mod tests {
         let source = file(&[categories.clone(), categories.clone()], properties().build());
         let rows = read_parquet(&source, &ParquetOptions::default()).expect("categories").value;
         assert_eq!(crate::looks::rows_of(&rows), Some(2 * n));
+        let blocks = read_parquet_blocks(&source, n, ParquetOptions::default()).expect("blocks");
+        let rows = blocks.map(|block| crate::looks::rows_of(&block.expect("a block").value).expect("rows"));
+        assert_eq!(rows.sum::<usize>(), 2 * n);
         // Texts are made one by one, and 3 GB of one are too many at once.
         let source = file_of(&[categories], properties().build(), true);
         let error = read_parquet(&source, &ParquetOptions::default()).expect_err("3 GB").to_string();
         assert!(error.contains("far more bytes than the file"), "{error}");
-        let blocks = read_parquet_blocks(&source, n, ParquetOptions::default()).expect("blocks");
-        let rows: Vec<usize> =
-            blocks.map(|block| crate::looks::rows_of(&block.expect("a block").value).expect("rows")).collect();
-        assert_eq!(rows.iter().sum::<usize>(), n);
-        assert!(rows.iter().all(|rows| rows << 20 <= TEXTS), "{rows:?}");
+    }
+
+    #[test]
+    fn rows_come_in_parts_of_so_many_bytes() {
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter_values((0..50).map(|i| "x".repeat(i % 9))));
+        let field = |data_type| Fields::from(vec![Field::new("t", data_type, false)]);
+        let rows = StructArray::new(field(DataType::Utf8View), vec![texts.clone()], None);
+        let lengths = |rows: &StructArray| -> Vec<usize> {
+            rows.column(0).as_string_view().iter().map(|text| text.map_or(0, str::len)).collect()
+        };
+        for most in [8, 9, 20, 1000] {
+            let mut found = parts(rows.clone(), &field(DataType::Utf8), most).expect("parts");
+            found.reverse();
+            assert!(found.iter().all(|part| lengths(part).iter().sum::<usize>() <= most));
+            assert_eq!(found.iter().flat_map(lengths).collect::<Vec<_>>(), lengths(&rows));
+        }
+        let error = parts(rows.clone(), &field(DataType::Utf8), 7).expect_err("a row of 8").to_string();
+        assert!(error.starts_with("the texts of one row have 8 bytes"), "{error}");
+        // Of categories each word is there once.
+        let keys = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+        assert_eq!(parts(rows, &field(keys), 0).expect("one part").len(), 1);
+    }
+
+    #[test]
+    fn views_become_categories_in_the_order_in_which_they_come() {
+        let long = "a word that is longer than a view holds itself";
+        let views: ArrayRef = Arc::new(
+            [Some("b"), None, Some(long), Some("hidden"), Some("b"), Some(long)].iter().collect::<StringViewArray>(),
+        );
+        let wanted = |keys, words| DataType::Dictionary(Box::new(keys), Box::new(words));
+        let hidden = NullBuffer::from(vec![true, false, true, false, true, true]);
+        for (keys, words) in [(DataType::Int8, DataType::Utf8), (DataType::UInt64, DataType::LargeUtf8)] {
+            let made = texts_of(&views, &wanted(keys, words), Some(&hidden)).expect("categories");
+            let made = made.as_any_dictionary();
+            assert_eq!((made.normalized_keys(), made.null_count()), (vec![0, 0, 1, 0, 0, 1], 1));
+            assert_eq!(made.values().len(), 2);
+        }
+        let many: ArrayRef = Arc::new(StringViewArray::from_iter_values((0..200).map(|i| i.to_string())));
+        let error = texts_of(&many, &wanted(DataType::Int8, DataType::Utf8), None).expect_err("too many").to_string();
+        assert!(error.contains("200 words are more than keys of Int8 count"), "{error}");
+        // What nobody sees is a place of something, too.
+        let none: ArrayRef = Arc::new(StringViewArray::from_iter_values(["", ""]));
+        let unseen = texts_of(&none, &wanted(DataType::Int8, DataType::Utf8), Some(&NullBuffer::new_null(2)));
+        assert_eq!(unseen.expect("places").as_any_dictionary().values().len(), 1);
     }
 }
