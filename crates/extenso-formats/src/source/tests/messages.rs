@@ -92,12 +92,14 @@ fn messages_that_begin_as_packed_bytes_do_are_messages() {
         assert_eq!(message.len(), len);
         message
     };
-    let tfrecord = file(&[of_len(0x8b1f)], Framing::TfRecord);
-    assert!(tfrecord.starts_with(b"\x1f\x8b"));
-    let named = SourceOptions { named: Some(Format::TfRecord), ..options(BLOCK) };
-    for options in [options(BLOCK), named] {
-        let (done, text) = ran(tfrecord.clone(), &options).expect("runs");
-        assert_eq!((done.rows, &*text), (1, "{\"total\":0.0}\n"));
+    for len in [0x8b1f, 0x0008_8b1f] {
+        let tfrecord = file(&[of_len(len)], Framing::TfRecord);
+        assert!(tfrecord.starts_with(b"\x1f\x8b"));
+        let named = SourceOptions { named: Some(Format::TfRecord), ..options(BLOCK) };
+        for options in [options(BLOCK), named] {
+            let (done, text) = ran(tfrecord.clone(), &options).expect("runs");
+            assert_eq!((done.rows, &*text), (1, "{\"total\":0.0}\n"));
+        }
     }
     // Field 5 of 77 bytes is not known, and passed over.
     let unknown = [b"\x2a\x4d\x18\x01".as_slice(), &[0x1a; 75], b"\x08\x07"].concat();
