@@ -19,12 +19,12 @@ use arrow_data::{ArrayData, ArrayDataBuilder};
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use extenso_core::kernels::pool::affordable;
 use extenso_types::{Error, Result};
+use foldhash::HashMap;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How many bytes texts may have, however small the file is: honest columns may hold one text over and over.
@@ -210,21 +210,20 @@ fn column<V: ByteViewType>(
         texts.push(&[]);
     }
     let words = joined(words, || texts.iter().copied())?.build()?;
-    dictionary(places.iter().copied(), words, wanted, keys, nulls)
+    dictionary((places.len(), std::iter::once(places.iter().copied())), words, wanted, keys, nulls)
 }
 
-/// Places among words as an array of this type, whose keys are of another.
+/// So many places among words, in parts, as an array of this type, whose keys are of another.
 ///
 /// Errors: more words than the keys count.
 pub fn dictionary(
-    places: impl ExactSizeIterator<Item = usize>,
+    (n, parts): (usize, impl Iterator<Item = impl Iterator<Item = usize>>),
     words: ArrayData,
     wanted: &DataType,
     keys: &DataType,
     nulls: Option<NullBuffer>,
 ) -> std::result::Result<ArrayData, ArrowError> {
-    let n = places.len();
-    let keys = bytes_of_keys(places, keys, words.len())?;
+    let keys = bytes_of_keys((n, parts), keys, words.len())?;
     ArrayData::builder(wanted.clone()).len(n).nulls(nulls).add_buffer(keys).add_child_data(words).build()
 }
 
@@ -259,7 +258,8 @@ fn categories<V: ByteViewType>(
     views: &GenericByteViewArray<V>,
     there: impl Fn(usize) -> bool,
 ) -> (Vec<usize>, Vec<&[u8]>) {
-    let (mut seen, mut known, mut words) = (HashMap::<u128, usize>::new(), HashMap::<&[u8], usize>::new(), Vec::new());
+    let (mut seen, mut known) = (HashMap::<u128, usize>::default(), HashMap::<&[u8], usize>::default());
+    let mut words = Vec::new();
     let mut place = |(view, text)| {
         // Views of one text of one page are one number, so that few texts are compared.
         *seen.entry(view).or_insert_with(|| {
@@ -278,15 +278,21 @@ fn categories<V: ByteViewType>(
 ///
 /// Errors: more words than such keys count.
 fn bytes_of_keys(
-    places: impl Iterator<Item = usize>,
+    (n, parts): (usize, impl Iterator<Item = impl Iterator<Item = usize>>),
     keys: &DataType,
     words: usize,
 ) -> std::result::Result<Buffer, ArrowError> {
     let last = words.saturating_sub(1);
-    fn of<K: TryFrom<usize> + ArrowNativeType>(places: impl Iterator<Item = usize>, last: usize) -> Option<Buffer> {
+    fn of<K: TryFrom<usize> + ArrowNativeType>(
+        (n, parts): (usize, impl Iterator<Item = impl Iterator<Item = usize>>),
+        last: usize,
+    ) -> Option<Buffer> {
         K::try_from(last).ok()?;
-        Some(places.map(|place| K::try_from(place).unwrap_or_default()).collect::<Vec<K>>().into())
+        let mut keys = Vec::<K>::with_capacity(n);
+        parts.for_each(|part| keys.extend(part.map(|place| K::try_from(place).unwrap_or_default())));
+        Some(keys.into())
     }
+    let places = (n, parts);
     let made = match keys {
         DataType::Int8 => of::<i8>(places, last),
         DataType::Int16 => of::<i16>(places, last),

@@ -11,9 +11,9 @@ use arrow_array::types::ByteArrayType;
 use arrow_array::{Array, ArrayRef, GenericByteArray, make_array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
-/// Growing categories, in parts of one dictionary each.
+/// Growing categories, in parts of one dictionary each, as several neighbours may have it.
 pub struct Words<T: ByteArrayType>(Vec<Part<T>>);
 
 struct Part<T: ByteArrayType> {
@@ -33,13 +33,9 @@ impl<T: ByteArrayType> Default for Words<T> {
     }
 }
 
-impl<T: ByteArrayType> Words<T> {
-    fn add(&mut self, mut part: Part<T>) {
-        match self.0.last_mut().filter(|last| same(&last.words, &part.words)) {
-            Some(last) => last.places.append(&mut part.places),
-            None => self.0.push(part),
-        }
-    }
+/// The place of a slot that has one.
+fn there(place: u32) -> Option<usize> {
+    (place != NONE).then_some(place as usize)
 }
 
 /// Whether two dictionaries are one in memory.
@@ -63,19 +59,19 @@ impl<T: ByteArrayType> Leaf for Words<T> {
 
     fn plain(&mut self, bytes: &[u8], room: Room<'_>) -> Result<(), Stop> {
         let words = array::<T>(bytes, room.values)?;
-        self.add(Part { words, places: spread(0.., room), distinct: false });
+        self.0.push(Part { words, places: spread(0.., room), distinct: false });
         Ok(())
     }
 
     fn placed(&mut self, words: &GenericByteArray<T>, places: Places<'_>, room: Room<'_>) -> Result<(), Stop> {
         let found = places.all(words.len())?;
         let places = if room.levels.is_none() { found } else { spread(found, room) };
-        self.add(Part { words: words.clone(), places, distinct: true });
+        self.0.push(Part { words: words.clone(), places, distinct: true });
         Ok(())
     }
 
-    fn append(&mut self, more: Words<T>) -> Result<(), ArrowError> {
-        more.0.into_iter().for_each(|part| self.add(part));
+    fn append(&mut self, mut more: Words<T>) -> Result<(), ArrowError> {
+        self.0.append(&mut more.0);
         Ok(())
     }
 
@@ -83,29 +79,34 @@ impl<T: ByteArrayType> Leaf for Words<T> {
         let DataType::Dictionary(keys, of) = data_type else {
             return Err(ArrowError::CastError(format!("categories are no {data_type}")));
         };
-        if let [Part { words, places, distinct: true }] = &self.0[..]
+        let n = self.0.iter().map(|part| part.places.len()).sum();
+        let dictionaries: Vec<&[Part<T>]> = self.0.chunk_by(|a, b| same(&a.words, &b.words)).collect();
+        if let [[Part { words, distinct: true, .. }, ..]] = dictionaries[..]
             && (!words.is_empty() || nulls.is_some())
         {
-            let places = places.iter().map(|place| if *place == NONE { 0 } else { *place as usize });
-            return dictionary(places, words.to_data(), data_type, keys, nulls).map(make_array);
+            let places = self.0.iter().map(|part| part.places.iter().map(|place| there(*place).unwrap_or(0)));
+            return dictionary((n, places), words.to_data(), data_type, keys, nulls).map(make_array);
         }
-        let (mut known, mut words) = (HashMap::<&[u8], usize>::new(), Vec::new());
-        let mut places = Vec::with_capacity(self.0.iter().map(|part| part.places.len()).sum());
-        for part in &self.0 {
+        let (mut table, mut words) = (HashMap::<&[u8], usize>::default(), Vec::new());
+        let mut known = Vec::with_capacity(dictionaries.len());
+        for part in dictionaries.iter().filter_map(|parts| parts.first()) {
             let place = |i: usize| {
                 let word: &[u8] = part.words.value(i).as_ref();
-                *known.entry(word).or_insert_with(|| {
+                *table.entry(word).or_insert_with(|| {
                     words.push(word);
                     words.len() - 1
                 })
             };
-            let known: Vec<usize> = (0..part.words.len()).map(place).collect();
-            places.extend(part.places.iter().map(|place| known.get(*place as usize).copied().unwrap_or(0)));
+            known.push((0..part.words.len()).map(place).collect::<Vec<usize>>());
         }
-        if words.is_empty() && nulls.is_none() && !places.is_empty() {
+        if words.is_empty() && nulls.is_none() && n > 0 {
             words.push(&[]);
         }
         let words = joined(of, || words.iter().copied())?.build()?;
-        dictionary(places.iter().copied(), words, data_type, keys, nulls).map(make_array)
+        let parts =
+            dictionaries.iter().zip(&known).flat_map(|(parts, known)| parts.iter().map(move |part| (part, known)));
+        let place = |place: u32, known: &[usize]| there(place).and_then(|place| known.get(place)).copied().unwrap_or(0);
+        let places = parts.map(|(part, known)| part.places.iter().map(move |at| place(*at, known)));
+        dictionary((n, places), words, data_type, keys, nulls).map(make_array)
     }
 }
