@@ -356,6 +356,11 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// Whether the result is an input as it stands, which is not read block by block.
+    pub fn are_in_place(&self) -> bool {
+        self.expr.steps.is_empty() && matches!(&self.inputs[..], [Access::Full(..)])
+    }
+
     fn last(&self) -> Slot {
         self.expr.steps.len().checked_sub(1).map_or(Slot::Input(0), Slot::Step)
     }

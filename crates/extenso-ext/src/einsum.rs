@@ -6,6 +6,7 @@
 use crate::args::{int, typed, typed_arg};
 use crate::axes::rank;
 use crate::masked::{Mask, MaskedTensor, fill_none};
+use crate::products::{in_dtype, integers_of};
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
@@ -35,8 +36,9 @@ pub fn einsum(subscripts: &str, operands: impl IntoIterator<Item = Arg>) -> Resu
     }
     let product = || {
         let (inputs, out) = read(subscripts, &operands)?;
+        let dtype = integers_of(&operands);
         let terms = inputs.into_iter().zip(operands).map(|(letters, operand)| Term { letters, operand });
-        Sum { terms: terms.collect(), out }.of_what_is_there()
+        in_dtype(Sum { terms: terms.collect(), out }.of_what_is_there()?, dtype)
     };
     product().map_err(|e| e.at_part("einsum"))
 }
@@ -83,7 +85,7 @@ pub fn tensordot(x: &Value, y: &Value, axes: impl Into<DotAxes>) -> Result<Value
             |own: &[char], other: &[char]| own.iter().filter(|c| !other.contains(c)).copied().collect::<Vec<char>>();
         let out = [once(&letters, &others), once(&others, &letters)].concat();
         let terms = [(letters, x), (others, y)].map(|(letters, value)| Term { letters, operand: value.into() });
-        Sum { terms: terms.into(), out }.of_what_is_there()
+        in_dtype(Sum { terms: terms.into(), out }.of_what_is_there()?, integers_of([&x.into(), &y.into()]))
     };
     product().map_err(|e| e.at_part("tensordot"))
 }

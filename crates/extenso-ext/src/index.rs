@@ -7,13 +7,14 @@
 mod place;
 mod several;
 
-use crate::FieldPath;
-use crate::args::int;
+use crate::args::{int, typed_ref};
 use crate::axes::rank;
+use crate::meaning::nested::innermost;
 use crate::structs::paths::project;
 use crate::structs::select;
+use crate::{Bool8Tensor, FieldPath};
 use extenso_core::{Value, ops};
-use extenso_types::{Error, Result};
+use extenso_types::{DType, Error, Result};
 use std::sync::Arc;
 
 /// One part of a key.
@@ -118,6 +119,10 @@ fn chosen(value: &Value, key: &[Index]) -> Result<Value> {
             Index::Fields(paths) => {
                 spread(&mut places, &value)?;
                 value = project(&value, paths.iter().cloned()).map_err(|e| at_part(e, at, key.len()))?;
+            }
+            // Booleans of eight bits choose as others do.
+            Index::Pick(picked) if typed_ref::<Bool8Tensor>(&innermost(picked)).is_some() => {
+                places.push(Place { part: Index::Pick(ops::cast(picked, DType::Bool)?), at });
             }
             Index::At(_)
             | Index::Slice { .. }

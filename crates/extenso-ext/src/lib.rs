@@ -73,7 +73,7 @@ pub use temporal::{
     DateTensor, DateTensorSpec, DurationTensor, DurationTensorSpec, IntervalTensor, IntervalTensorSpec, TimeTensor,
     TimeTensorSpec, TimeUnit, TimestampTensor, TimestampTensorSpec, cast_unit, date_part,
 };
-pub use temporal::{TIME_PARSE, TIME_TEXTS, TimeText, strftime, to_date, to_duration, to_time, to_timestamp};
+pub use temporal::{TIME_PARSE, TIME_TEXTS, TimeText, is_utc, strftime, to_date, to_duration, to_time, to_timestamp};
 pub use text::{NgramPads, string_characters, string_ngrams, string_split};
 pub use text_parts::{drop_empty, regex_find_all, regex_groups, regex_split, string_rsplit};
 pub use text_unicode::{unicode_decode, unicode_decode_with_offsets, unicode_encode, unicode_split_with_offsets};

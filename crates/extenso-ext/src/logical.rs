@@ -2,15 +2,15 @@
 //!
 //! Invariant: the layout stays, so that what came from a column goes back into one of its type.
 
-use crate::Literal;
+use crate::{Literal, Spelling};
 use crate::args::{again, answer, flat, typed, typed_arg};
 use crate::cells::keys;
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, differ, register_moves};
 use extenso_core::attrs::Axes;
-use extenso_core::{Answer, Arg, Call, Class, Target, Tensor, Value, on, ops};
+use extenso_core::{Answer, Arg, Call, Class, ExtensionType, Scalar, Target, Tensor, Value, on, ops};
 use extenso_derive::ExtensionType;
-use extenso_types::{DType, Dim, Error, Result, TypeDef};
+use extenso_types::{DType, Dim, Error, Result, Spec, TypeDef};
 use std::sync::Arc;
 
 /// Byte strings of one width: `cells` are u8, whose last axis is one string. `kind` may say what they are, such as `uuid`.
@@ -100,9 +100,12 @@ fn register_json(def: &Arc<TypeDef>) {
     register_moves::<JsonTensor>(def, "JsonTensor");
 }
 
-/// Strings of one width are equal where all bytes are; an order is that of the byte strings.
+/// Strings of one width are equal where all bytes are; an order is that of the byte strings. Beside a `uuid`, a text is one.
 fn equal_cells(call: &Call<'_>) -> Answer {
     let [x, y] = flat(call) else { return Ok(None) };
+    if let Some(both) = uuid_beside(x, y)? {
+        return again(call, &both).map(Some);
+    }
     let (Some(x), Some(y)) = (typed_arg::<FixedBytesTensor>(x), typed_arg::<FixedBytesTensor>(y)) else {
         return Ok(None);
     };
@@ -115,6 +118,29 @@ fn equal_cells(call: &Call<'_>) -> Answer {
         ref op if *op == ops::NOT_EQUAL => answer(ops::any(cells()?, last(), false)?),
         _ => Ok(None),
     }
+}
+
+/// Both operands, of which one is of uuids and the other was the text of one; none of any others.
+///
+/// Errors: a text that is no uuid.
+fn uuid_beside(x: &Arg, y: &Arg) -> Result<Option<[Arg; 2]>> {
+    let read = |uuids: &Arg, text: &Arg| {
+        let (Some(uuids), Arg::Scalar(Scalar::Str(text))) = (typed_arg::<FixedBytesTensor>(uuids), text) else {
+            return Ok(None);
+        };
+        let Spec::Ext(spec) = uuids.clone().into_value().spec()? else { return Ok(None) };
+        let Some(spelling) = Spelling::of(&spec).filter(|spelling| !spelling.is_bytes()) else { return Ok(None) };
+        let cell = spelling.parse(text).ok_or_else(|| {
+            Error::value(format!("found '{text}'")).wanted("a uuid, such as 01234567-89ab-cdef-0123-456789abcdef")
+        })?;
+        let cells = Tensor::new(&[spelling.width()], &cell[..spelling.width()])?;
+        FixedBytesTensor::new(cells, uuids.kind()).map(|one| Some(Arg::Value(one.into_value())))
+    };
+    Ok(match (read(x, y)?, read(y, x)?) {
+        (Some(one), _) => Some([x.clone(), one]),
+        (None, Some(one)) => Some([one, y.clone()]),
+        (None, None) => None,
+    })
 }
 
 impl FixedBytesTensor {

@@ -18,7 +18,7 @@ pub(crate) use rows::rows_there;
 pub(crate) use structure::concat as concat_masked;
 pub(crate) use structure::{mask_may_be_missing, stretched};
 
-use crate::args::{int, typed, typed_ref};
+use crate::args::{int, typed, typed_arg, typed_ref};
 use crate::axes::{dim, outer, rank, zeros_of};
 use crate::missing::coalesce;
 use crate::ragged::RaggedTensor;
@@ -189,14 +189,20 @@ pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
             Ok(None) if typed::<MaskedTensor>(masked.values()).is_some() => {
                 masked.filled(fill.clone()).and_then(|filled| fill_none(&filled, fill))
             }
+            // Of records that are there, fields may be missing.
+            Ok(None) if typed::<StructTensor>(masked.values()).is_some() => {
+                masked.filled(fill.clone()).and_then(|filled| fill_none(&filled, fill))
+            }
             Ok(None) => masked.filled(fill),
             Err(error) => Err(error),
         }
     } else if let Some(ragged) = typed::<RaggedTensor>(x) {
         fill_none(ragged.values(), fill).and_then(|values| Ok(ragged.with_values(values)?.into_value()))
     } else if let Some(records) = typed::<StructTensor>(x) {
+        let record = typed_arg::<StructTensor>(&fill);
         let field = |(name, value): &Field| {
-            Ok((name.clone(), fill_none(value, fill.clone()).map_err(|e| e.at(format!("field '{name}'")))?))
+            let fill = record.as_ref().map_or_else(|| Ok(fill.clone()), |record| record.field(name).map(Arg::from))?;
+            Ok((name.clone(), fill_none(value, fill).map_err(|e| e.at(format!("field '{name}'")))?))
         };
         let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
         fields.and_then(|fields| Ok(records.with_fields(fields)?.into_value()))

@@ -4,8 +4,10 @@ use crate::args::{int, typed, typed_arg};
 use crate::axes::{rank, zeros};
 use crate::einsum::tensordot;
 use crate::masked::{MaskedTensor, fill_none};
+use crate::meaning::nested::innermost;
 use crate::meaning::over_elements;
 use crate::ragged::{self, RaggedTensor};
+use crate::specs::dtype_of;
 use crate::structs::{Field, StructTensor, masked_by};
 use extenso_core::attrs::Axes;
 use extenso_core::ops::DotAxes;
@@ -25,7 +27,32 @@ use extenso_types::{DType, Result};
 /// ```
 pub fn vecdot(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64) -> Result<Value> {
     let (x, y) = (x.into(), y.into());
-    as_long(&x, y, axis).map_err(|e| e.at_part("vecdot")).and_then(|y| ops::vecdot(x, y, axis))
+    let dtype = integers_of([&x, &y]);
+    let product = as_long(&x, y, axis).map_err(|e| e.at_part("vecdot")).and_then(|y| ops::vecdot(x, y, axis))?;
+    in_dtype(product, dtype)
+}
+
+/// The dtype that operands have in common, if it is one of integers.
+pub(crate) fn integers_of<'a>(operands: impl IntoIterator<Item = &'a Arg>) -> Option<DType> {
+    let mut found = None;
+    for operand in operands {
+        let Arg::Value(value) = operand else { continue };
+        innermost(value).tensor().ok()?;
+        let dtype = dtype_of(&value.spec().ok()?)?;
+        if !dtype.is_integer() || found.is_some_and(|found| found != dtype) {
+            return None;
+        }
+        found = Some(dtype);
+    }
+    found
+}
+
+/// A sum of products of integers in their dtype, as that of tensors is: sums of rows have 64 bits.
+pub(crate) fn in_dtype(sum: Value, dtype: Option<DType>) -> Result<Value> {
+    match dtype.filter(|dtype| sum.spec().is_ok_and(|spec| dtype_of(&spec) != Some(*dtype))) {
+        Some(dtype) => ops::cast(sum, dtype),
+        None => Ok(sum),
+    }
 }
 
 /// The products summed over the last axes of both; with a scalar, all products.

@@ -14,7 +14,7 @@ pub(crate) mod show;
 mod texts;
 mod unit;
 
-pub use calendar::date_part;
+pub use calendar::{date_part, is_utc};
 pub use interval::{IntervalTensor, IntervalTensorSpec};
 pub use made::{strftime, to_date, to_duration, to_time, to_timestamp};
 pub use texts::{TIME_PARSE, TIME_TEXTS, TimeText};

@@ -44,6 +44,7 @@ pub mod power;
 pub mod prefetch;
 pub mod quotient;
 pub mod radix;
+pub mod ranks;
 pub mod real;
 pub mod reduce;
 mod reducers;

@@ -5,6 +5,7 @@
 
 use super::isa::multiversion;
 use super::radix::sort_by_digits;
+use super::ranks::leading;
 use half::{bf16, f16};
 use std::cmp::Ordering;
 
@@ -25,6 +26,12 @@ pub trait Ordered: Copy {
     /// A number that orders as the element does, if there is one; elements of equal rank have equal numbers.
     fn key(self, descending: bool) -> Option<Self::Key>;
 
+    /// A number that orders as the element does as far as it goes, of those that have no key.
+    #[inline(always)]
+    fn leading(self) -> u128 {
+        0
+    }
+
     /// The order of two elements.
     #[inline(always)]
     fn order(self, other: Self, descending: bool) -> Ordering {
@@ -37,7 +44,7 @@ pub trait Ordered: Copy {
 }
 
 macro_rules! ordered {
-    ($($float:ident as $bits:ident;)* | $($t:ty as $key:ty: |$x:ident| $of:expr;)*) => {
+    ($($float:ident as $bits:ident;)* | $($t:ty as $key:ty: |$x:ident| $of:expr $(, $leading:ident)?;)*) => {
         $(impl Ordered for $t {
             type Key = $key;
             const EQUAL_ARE_ALIKE: bool = true;
@@ -51,6 +58,8 @@ macro_rules! ordered {
                 let key: Option<$key> = $of;
                 Some(if descending { !key? } else { key? })
             }
+            $(#[inline(always)]
+            fn leading(self) -> u128 { $leading(self) })?
         })*
         $(impl Ordered for $float {
             type Key = $bits;
@@ -86,7 +95,7 @@ ordered! {
     i16 as u16: |x| Some(x.cast_unsigned() ^ 1 << 15);
     i32 as u32: |x| Some(x.cast_unsigned() ^ 1 << 31);
     i64 as u64: |x| Some(x.cast_unsigned() ^ 1 << 63);
-    &[u8] as u64: |_x| None;
+    &[u8] as u64: |_x| None, leading;
 }
 
 /// Sorts each row of `n` elements.
@@ -187,13 +196,14 @@ pub struct Scratch {
     narrow: Vec<u64>,
     spare: Vec<u64>,
     wide: Vec<u128>,
+    texts: Vec<(u128, usize)>,
 }
 
 /// The positions in a row in the order that sorts it, equal elements in theirs.
 ///
 /// Few keys beside the elements are counted, and each position goes to the next place of its key. Other numbers are sorted with their
 /// positions in the low bits, so that no comparison looks elsewhere: in 64 bits where the keys of the row are near each other,
-/// otherwise in 128.
+/// otherwise in 128. Texts are sorted beside their first bytes, so that few comparisons look at them.
 pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch: &mut Scratch) {
     if let Some(ranks) = Ranks::of(row, descending) {
         return ranks.0[..row.len()].iter().zip(0..).for_each(|(rank, i)| out[*rank as usize] = i);
@@ -206,8 +216,13 @@ pub fn argsort<T: Ordered>(row: &[T], descending: bool, out: &mut [i64], scratch
     let (low, high) = keys().fold((u64::MAX, 0), |(low, high), key| (low.min(key), high.max(key)));
     let bits = usize::BITS - row.len().leading_zeros();
     if !has_keys {
-        out.iter_mut().zip(0..).for_each(|(at, i)| *at = i);
-        out.sort_by(|a, b| row[*a as usize].order(row[*b as usize], descending));
+        scratch.texts.clear();
+        scratch.texts.reserve_exact(row.len());
+        scratch.texts.extend(row.iter().map(|x| if descending { !x.leading() } else { x.leading() }).zip(0..));
+        scratch.texts.sort_unstable_by(|(x, a), (y, b)| {
+            x.cmp(y).then_with(|| row[*a].order(row[*b], descending)).then_with(|| a.cmp(b))
+        });
+        out.iter_mut().zip(&scratch.texts).for_each(|(at, (_, i))| *at = *i as i64);
     } else if row.len() >= LONG * size_of::<T::Key>() && high - low < (row.len() / FEW) as u64 {
         let place = |key: u64| (key - low) as usize;
         scratch.starts.clear();

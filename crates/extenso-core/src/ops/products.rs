@@ -4,8 +4,8 @@ use super::checks::{of_one_size, with_size_along};
 use super::contract::{Label, Labelled, contract, diagonal_of, int, sum_in_dtype};
 use super::normalize::in_f32;
 use super::{
-    abs, boolean_mask, equal, expand_dims, indices_along, max, min, moveaxis, multiply, ones_like, pow, reshape, sqrt,
-    square, subtract, sum, take, where_,
+    abs, boolean_mask, equal, expand_dims, indices_along, max, maximum, min, moveaxis, multiply, ones_like, pow,
+    reshape, sqrt, square, subtract, sum, take, where_,
 };
 use crate::attrs::Axes;
 use crate::reduce::{normalize_axes, normalize_axis};
@@ -248,7 +248,8 @@ fn norm_over(x: &Arg, ord: f64, axis: Axes, keepdims: bool) -> Result<Value> {
     }
     let size = abs(x)?;
     if ord == f64::INFINITY {
-        return max(size, axis, keepdims);
+        // Of nothing it is 0, as other norms are.
+        return maximum(max(size, axis, keepdims)?, 0.0);
     }
     if ord == f64::NEG_INFINITY {
         return min(size, axis, keepdims);

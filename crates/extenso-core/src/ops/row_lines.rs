@@ -8,7 +8,7 @@ use super::cumulative::{grad_products, products, sums};
 use super::lines::Lines;
 use super::recurrence::{check_entering, check_links, grad_scan, grad_shift, moved, scanned};
 use super::selection::positions_within;
-use super::sorting::{indices, sortable, with_elements};
+use super::sorting::{indices, sortable, with_elements, with_ranks};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::one;
 use crate::kernels::extremes::extremes_of;
@@ -132,7 +132,7 @@ fn run_argsort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let data = lines.data()?;
     let order = indices(data.dims().into(), |out| {
         let spans: Vec<_> = lines.spans_of(rows)?.collect();
-        with_elements!(data, x => for_rows(out, &spans, |spans, start, out| {
+        with_ranks!(data, x => for_rows(out, &spans, |spans, start, out| {
             let mut scratch = Scratch::default();
             for span in spans {
                 argsort(&x[span.clone()], descending, &mut out[span.start - start..span.end - start], &mut scratch);

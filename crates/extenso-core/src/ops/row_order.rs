@@ -6,7 +6,7 @@ use super::args::{one_tensor, tensor_spec};
 use super::lines::Lines;
 use super::positions::scatter_add_along_axis;
 use super::row_lines::{RowSort, cut_by, for_rows, places_by_row, rows, segment_argsort, segment_shift};
-use super::sorting::{indices, sortable, with_elements};
+use super::sorting::{indices, sortable, with_elements, with_ranks};
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::order::{Ordered, Scratch, argsort, sort_row};
@@ -96,7 +96,7 @@ fn sorted(data: &Dense, spans: Vec<Range<usize>>, descending: bool) -> Result<Te
 fn picked(data: &Dense, spans: &[Range<usize>], descending: bool) -> Result<Tensor> {
     affordable(data.len().saturating_mul(size_of::<i64>() + size_of::<u128>() + size_of::<Run>()))?;
     let mut order = vec![0_i64; data.len()];
-    with_elements!(data, x => for_rows(&mut order, spans, |spans, start, out| {
+    with_ranks!(data, x => for_rows(&mut order, spans, |spans, start, out| {
         let mut scratch = Scratch::default();
         for span in spans {
             argsort(&x[span.clone()], descending, &mut out[span.start - start..span.end - start], &mut scratch);

@@ -12,9 +12,10 @@ use crate::grad::one;
 use crate::kernels::extremes::{extreme_columns, extreme_rows, top_rows};
 use crate::kernels::order::Ordered;
 use crate::kernels::pool::{Block, affordable};
+use crate::kernels::ranks::ranks;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{normalize_axes, normalize_axis};
-use crate::tensor::{Storage, Tensor};
+use crate::tensor::{Dense, Storage, Tensor};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Arg, Outputs, Value};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
@@ -195,7 +196,27 @@ macro_rules! with_elements {
     };
 }
 
-pub(super) use with_elements;
+/// As `with_elements`, of numbers for texts of which few differ: for what looks at their order alone.
+macro_rules! with_ranks {
+    ($data:expr, $x:ident => $body:expr) => {
+        match $crate::ops::sorting::ranks_of($data)? {
+            Some(ranks) => {
+                let $x = &ranks[..];
+                $body
+            }
+            None => with_elements!($data, $x => $body),
+        }
+    };
+}
+
+pub(super) use {with_elements, with_ranks};
+
+/// Numbers that order as texts do, if few of them differ.
+pub(super) fn ranks_of(data: &Dense) -> Result<Option<Vec<u32>>> {
+    let Storage::Text { offsets, bytes } = data.storage() else { return Ok(None) };
+    affordable(data.len().saturating_mul(size_of::<u32>()))?;
+    Ok(ranks((0..data.len()).map(|i| &bytes[offsets.get(i)..offsets.get(i + 1)])))
+}
 
 fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let attrs = Sort::of(attrs)?;
@@ -224,7 +245,7 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
                 DType::String | DType::Bytes | DType::Variant => {
                     affordable(to_order(data.len(), n))?;
                     let mut order = vec![0_i64; data.len()];
-                    with_elements!(data, x => order_lines(x, n, attrs.descending, &mut order));
+                    with_ranks!(data, x => order_lines(x, n, attrs.descending, &mut order));
                     let start = |(i, at): (usize, &i64)| i / n * n + usize::try_from(*at).unwrap_or(0);
                     let runs = order.iter().enumerate().map(|place| Run { source: Some(0), start: start(place), len: 1 });
                     assemble(data.dtype(), data.dims().into(), &[data], runs)?
@@ -253,7 +274,7 @@ fn run_argsort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let (data, n) = (lines.data()?, lines.len()?);
     affordable(to_order(data.len(), n))?;
     let order = indices(data.dims().into(), |out| {
-        with_elements!(data, x => order_lines(x, n, attrs.descending, out));
+        with_ranks!(data, x => order_lines(x, n, attrs.descending, out));
         Ok(())
     })?;
     one_tensor(lines.back(order)?)

@@ -54,16 +54,16 @@ impl Cut<'_> {
         last == n
     }
 
-    /// Sets the ends of as many rows from `from` on as fit one block, counted from the start of the first; a 0 stands in front.
-    fn ends_in_block(&self, from: usize, rows: usize, ends: &mut Ends) {
+    /// Sets the ends of as many rows from `from` on as fit `most` elements, counted from the start of the first; a 0 stands in front.
+    fn ends_in_block(&self, from: usize, rows: usize, most: usize, ends: &mut Ends) {
         // Rows without elements take no room, but their ends do.
-        let rows = rows.min(BLOCK);
+        let rows = rows.min(most);
         ends.clear();
         match self {
-            Cut::Rows(n) => ends.extend((0..=rows.min(BLOCK.checked_div(*n).unwrap_or(rows))).map(|i| i * n)),
+            Cut::Rows(n) => ends.extend((0..=rows.min(most.checked_div(*n).unwrap_or(rows))).map(|i| i * n)),
             Cut::Segments(offsets) => with_offsets!(offsets, o => {
                 let (start, all) = (o[from].index(), &o[from..=from + rows]);
-                let fit = all.partition_point(|end| end.index() - start <= BLOCK);
+                let fit = all.partition_point(|end| end.index() - start <= most);
                 ends.resize(fit, 0);
                 ends.iter_mut().zip(all).for_each(|(to, end)| *to = end.index() - start);
             }),
@@ -177,6 +177,8 @@ impl Part<'_> {
     ) -> std::result::Result<(), (usize, Fault)> {
         let mut scratch = blocks.scratch();
         let mut ends = Ends::new();
+        // What is read where it stands has room for more rows, as long as they stay in cache for the next fold.
+        let most = if blocks.are_in_place() { 4 * BLOCK } else { BLOCK };
         let mut i = 0;
         while i < self.rows {
             let (start, len) = cut.row(self.from + i);
@@ -194,7 +196,7 @@ impl Part<'_> {
                     continue;
                 }
             }
-            cut.ends_in_block(self.from + i, self.rows - i, &mut ends);
+            cut.ends_in_block(self.from + i, self.rows - i, most, &mut ends);
             let (n, next) = (ends[ends.len() - 1], i + ends.len() - 1);
             blocks.prefetch(start + n);
             blocks.run(&mut scratch, start, n).map_err(|fault| (start, fault))?;

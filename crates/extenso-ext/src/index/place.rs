@@ -57,7 +57,7 @@ pub(super) fn left(part: &Index, before: &Value, axis: usize, after: &Value) -> 
         Index::At(_) | Index::Field(_) | Index::Fields(_) | Index::NewAxis | Index::Ellipsis => Ok(0),
         Index::Slice { .. } | Index::Between { .. } => Ok(1),
         Index::Pick(picked) if is_mask(picked) => Ok(rank(after)? + rank(picked)? - rank(before)?),
-        Index::Pick(picked) if is_ragged(before, axis) => Ok(rank(picked)?.min(1)),
+        Index::Pick(picked) if is_ragged(before, axis) && !is_of_all(before, axis, picked) => Ok(rank(picked)?.min(1)),
         Index::Pick(picked) => rank(picked),
     }
 }
@@ -104,13 +104,17 @@ fn pick(x: &Value, axis: usize, named: usize, picked: &Value) -> Result<Value> {
     }
     match dtype(picked) {
         Some(DType::Bool) => by_mask(x, axis, named, picked),
-        Some(dtype) if dtype.is_integer() && is_ragged(x, axis) => match one_size(x, axis) {
-            Some(_) if rank(picked)? < 2 => ops::take(x, picked, int(axis)),
-            _ => in_rows(x, axis, named, picked),
-        },
+        Some(dtype) if dtype.is_integer() && is_ragged(x, axis) && !is_of_all(x, axis, picked) => {
+            in_rows(x, axis, named, picked)
+        }
         Some(dtype) if dtype.is_integer() => ops::take(x, picked, int(axis)),
         _ => Err(Error::dtype(format!("found indices of {}", picked.spec()?)).wanted("integers or booleans")),
     }
+}
+
+/// Whether positions along a ragged axis are those of every row: dense ones, where rows are known to have one length.
+fn is_of_all(x: &Value, axis: usize, picked: &Value) -> bool {
+    picked.tensor().is_ok() && one_size(x, axis).is_some()
 }
 
 fn in_rows(x: &Value, axis: usize, named: usize, picked: &Value) -> Result<Value> {
@@ -126,6 +130,14 @@ fn in_rows(x: &Value, axis: usize, named: usize, picked: &Value) -> Result<Value
 }
 
 fn by_mask(x: &Value, axis: usize, named: usize, mask: &Value) -> Result<Value> {
+    if let (Ok(1), Ok(_), Some(size)) = (rank(mask), mask.tensor(), one_size(x, axis))
+        && is_ragged(x, axis)
+    {
+        return match outer(mask).and_then(Dim::known) {
+            Some(given) if given != size => Err(mask_of(given, named, size)),
+            _ => ops::take(x, ops::boolean_mask(ops::indices_along(mask, 0)?, mask, 0)?, int(axis)),
+        };
+    }
     if is_ragged(x, axis) {
         return Err(Error::shape(format!("a mask stands at axis {named}, which is ragged"))
             .wanted("a mask with the rows of the value, from the first axis on, as in `x[mask]`"));
@@ -151,10 +163,12 @@ fn none_where_the_mask_has_none(x: &Value, axis: usize, named: usize, mask: &Val
     let size = |value: &Value, axis| if axis == 0 { outer(value) } else { dim(value, axis).ok() }.and_then(Dim::known);
     (0..rank(mask)?).try_fold(x.clone(), |x, at| match (size(&x, axis + at), size(mask, at)) {
         (Some(n), Some(0)) if n > 0 => ops::slice(x, int(axis + at), 0, Some(vec![0]), 1),
-        (Some(n), Some(masked)) if n != masked => {
-            Err(Error::index(format!("a mask of {masked} stands at axis {}, which has {n}", named + at))
-                .wanted("the sizes of the axes that it masks"))
-        }
+        (Some(n), Some(masked)) if n != masked => Err(mask_of(masked, named + at, n)),
         _ => Ok(x),
     })
+}
+
+fn mask_of(masked: usize, axis: usize, size: usize) -> Error {
+    Error::index(format!("a mask of {masked} stands at axis {axis}, which has {size}"))
+        .wanted("the sizes of the axes that it masks")
 }

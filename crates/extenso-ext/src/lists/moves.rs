@@ -184,7 +184,7 @@ fn one_shift(shift: &Arg) -> Result<i64> {
 }
 
 fn by_axes(x: &Value, shift: &[i64], axis: &Axes) -> Result<Value> {
-    let Axes::List(axes) = axis else { return ops::roll(x, shift.to_vec(), Axes::All) };
+    let Axes::List(axes) = axis else { return lists_missing_as_in(x, ops::roll(x, shift.to_vec(), Axes::All)?) };
     let places = axes.iter().map(|&axis| normalize_axis(axis, rank(x)?)).collect::<Result<Vec<usize>>>()?;
     if !places.iter().any(|&at| is_ragged(x, at)) {
         return ops::roll(x, shift.to_vec(), axis.clone());
@@ -202,6 +202,20 @@ fn by_axes(x: &Value, shift: &[i64], axis: &Axes) -> Result<Value> {
             ops::roll(x, vec![by], int(at))
         }
     })
+}
+
+/// What was made in the rows of a value, without the rows that are missing there as a whole.
+fn lists_missing_as_in(x: &Value, made: Value) -> Result<Value> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(x).filter(|x| typed_ref::<RaggedTensor>(x.values()).is_some()) {
+        return masked_by(lists_missing_as_in(masked.values(), made)?, masked.mask());
+    }
+    match (typed_ref::<RaggedTensor>(x), typed_ref::<RaggedTensor>(&made)) {
+        (Some(rows), Some(moved)) => {
+            let values = lists_missing_as_in(rows.compact()?.values(), moved.values().clone())?;
+            Ok(moved.with_values(values)?.into_value())
+        }
+        _ => Ok(made),
+    }
 }
 
 /// The elements of each row moved in a circle, as far as `by` says for it.

@@ -102,7 +102,9 @@ fn axes_joined(x: &Value, axis: &Axes) -> Result<Option<(Value, i64, Vec<i64>)>>
 /// missing reaches none.
 fn columns_first(x: &Value, at: usize) -> Result<Value> {
     let rows = match typed_ref::<MaskedTensor>(x) {
-        Some(masked) if masked.values().tensor().is_ok() => return ops::moveaxis(x, vec![int(at)], vec![int(at + 1)]),
+        Some(masked) if typed_ref::<RaggedTensor>(masked.values()).is_none() => {
+            return ops::moveaxis(x, vec![int(at)], vec![int(at + 1)]);
+        }
         Some(masked) => match masked.rows_there()? {
             Some(rows) if at == 0 => rows,
             rows => {
@@ -220,7 +222,7 @@ fn of_lists(x: &Value, q: &Quantiles, axis: i64, keepdims: bool) -> Result<Value
 fn of_each(x: &Value, at: usize, q: &Quantiles) -> Result<Value> {
     // What is missing is left out of lists along the last axis.
     let (x, last) = match typed_ref::<MaskedTensor>(x) {
-        Some(masked) if masked.values().tensor().is_ok() && at + 1 < rank(x)? => {
+        Some(masked) if typed_ref::<RaggedTensor>(masked.values()).is_none() && at + 1 < rank(x)? => {
             (ops::moveaxis(x, vec![int(at)], vec![-1])?, rank(x)? - 1)
         }
         Some(_) | None => (x.clone(), at),

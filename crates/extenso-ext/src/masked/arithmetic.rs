@@ -45,6 +45,9 @@ pub(super) fn elementwise(call: &Call<'_>) -> Answer {
     }
     let may_not_fit = flat(call).iter().any(counts);
     let Some(given) = Operands::given(call)? else { return Ok(None) };
+    if let Some(deep) = given.with_rows_as_deep()? {
+        return again(call, &deep).map(Some);
+    }
     if let Some(rows) = rows_outside(call, &given)? {
         return Ok(Some(rows));
     }
@@ -135,6 +138,9 @@ pub(super) fn repeated(call: &Call<'_>) -> Answer {
 
 fn with_second(call: &Call<'_>, stand_in: fn(&Value) -> Result<Arg>) -> Answer {
     let Some(given) = Operands::given(call)? else { return Ok(None) };
+    if let Some(deep) = given.with_rows_as_deep()? {
+        return again(call, &deep).map(Some);
+    }
     if let Some(rows) = rows_outside(call, &given)? {
         return Ok(Some(rows));
     }
@@ -178,10 +184,13 @@ pub(super) fn divide(call: &Call<'_>) -> Answer {
 
 /// The result is there where the condition is and what it picks.
 pub(super) fn where_(call: &Call<'_>) -> Answer {
+    let Some(given) = Operands::given(call)? else { return Ok(None) };
+    if let Some(deep) = given.with_rows_as_deep()? {
+        return again(call, &deep).map(Some);
+    }
     if let Some(rows) = super::choice::of_rows(call)? {
         return answer(rows);
     }
-    let Some(given) = Operands::given(call)? else { return Ok(None) };
     let Some(operands) = given.with_masks_first() else { return Ok(None) };
     let [condition, x, y] = &operands.items[..] else { return Ok(None) };
     if let (Item::Masked(outer, ..), Some(covers)) = (condition, condition.covers(operands.rank))

@@ -19,6 +19,16 @@ use extenso_types::{DType, Dim, Error, Result};
 pub(super) fn of_rows(call: &Call<'_>) -> Result<Option<Value>> {
     let [condition, x, y] = flat(call) else { return Ok(None) };
     let mut given = [condition, x, y].map(Side::of);
+    if let Some(rank) = given.iter().find_map(Side::rows).map(|rows| rows.rank()).transpose()?
+        && !given.iter().any(|side| matches!(side, Side::Masked(_)))
+    {
+        for side in &mut given {
+            if let Some(rows) = side.rows_of_a_tensor(rank)?.filter(|x| dim(x.values(), 1) != Ok(Dim::Known(1))) {
+                *side =
+                    Side::Masked(MaskedTensor::new(RaggedTensor::of_uniform(rows.values())?.into_value(), rows.mask)?);
+            }
+        }
+    }
     if !given.iter().any(|side| matches!(side, Side::Masked(_))) {
         return Ok(None);
     }

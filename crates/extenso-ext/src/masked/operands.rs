@@ -81,6 +81,23 @@ impl Operands {
         Ok(Some(Operands { items, rank }))
     }
 
+    /// The operands, of which masked rows with fewer axes than others are rows in rows, as often as they lack axes; none if none are.
+    pub(super) fn with_rows_as_deep(&self) -> Result<Option<Vec<Arg>>> {
+        let lacks = |item: &Item| matches!(item, Item::Masked(_, own, _) if *own < self.rank) && item.rows().is_some();
+        if !self.items.iter().any(lacks) {
+            return Ok(None);
+        }
+        let deep = |item: &Item| match item {
+            Item::Masked(x, own, _) if lacks(item) => {
+                let axes: Vec<i64> = (0..self.rank - own).map(int).collect();
+                ops::expand_dims_at(x.clone().into_value(), axes).map(Arg::Value)
+            }
+            Item::Masked(x, ..) => Ok(Arg::Value(x.clone().into_value())),
+            Item::Plain(arg, _) => Ok(arg.clone()),
+        };
+        self.items.iter().map(deep).collect::<Result<_>>().map(Some)
+    }
+
     /// None if a ragged operand has its rows inside the masked ones: then the rows come first and the mask after.
     pub(super) fn with_masks_first(self) -> Option<Operands> {
         let rows_first = |item: &Item| match item {

@@ -3,6 +3,7 @@
 //! A missing row is not joined, counted or looked into: the op is that on the others, and the row stays missing.
 
 use super::MaskedTensor;
+use super::operands::Mask;
 use super::structure::along_axes;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{one_row, rank, rows_of_one};
@@ -61,20 +62,23 @@ pub(super) fn squeeze(call: &Call<'_>) -> Answer {
     answer(masked_by(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, mask.tensor()?)?)
 }
 
-/// `transpose` moves axes inside the rows, which stay where they are; of dense values, the axes of the mask among each other and those
+/// `transpose` moves axes inside the rows, and rows of one length; of dense values, the axes of the mask among each other and those
 /// inside, as long as none of one kind takes the place of the other: then elements are missing, and not lists.
 pub(super) fn transpose(call: &Call<'_>) -> Answer {
     let [arg] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
     let values = call_one(call.op, &[Arg::from(x.values())], call.attrs)?;
-    if masked_rows(arg).is_some() {
-        return answer_ext(MaskedTensor::new(values, x.mask)?);
-    }
     let all = rank(x.values())?;
     let order: Vec<usize> = match &Transpose::of(call.attrs)?.axes {
         Some(axes) => axes.iter().map(|axis| normalize_axis(*axis, all)).collect::<Result<_>>()?,
         None => (0..all).rev().collect(),
     };
+    if masked_rows(arg).is_some() {
+        // Rows of one length that go inwards are columns, of which each has what is there.
+        let at = order.iter().position(|axis| *axis == 0).unwrap_or(0);
+        let mask = ops::expand_dims_at(&x.mask, (0..at).map(int).collect::<Vec<_>>())?;
+        return answer(Mask { mask, covers: at + 1, rank: all }.over(values)?);
+    }
     let stays = |axes: &usize| order[..*axes].iter().all(|axis| axis < axes);
     let axes = (x.mask_rank()?..=all).find(stays).unwrap_or(all);
     let mask = along_axes(&x, axes)?;

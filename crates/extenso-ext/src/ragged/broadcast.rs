@@ -118,6 +118,14 @@ pub(super) fn like(call: &Call<'_>) -> Answer {
         return Err(Error::shape("the first argument has axes or rows that the second lacks")
             .wanted("an argument that broadcasts to the second"));
     }
+    if let (Operand::Ragged(rows), Operand::Uniform(of)) = (&x, &like)
+        && given == wanted
+        && dim(of, 1)? == Dim::Known(1)
+        && rows.partition().data().is_ok_and(|rows| !rows.all_have_length_one())
+    {
+        return Err(Error::shape("the rows of the first argument have other lengths, and those of the second have 1")
+            .wanted("an argument that broadcasts to the second"));
+    }
     if !matches!(like, Operand::Ragged(_)) {
         return elementwise(call);
     }

@@ -6,9 +6,11 @@ use super::dense::zero;
 use super::grid::Grid;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{rank, rows_of_one};
-use crate::masked::fill_none;
+use crate::masked::{MaskedTensor, fill_none};
+use crate::missing::mask;
+use crate::structs::masked_by;
 use extenso_core::attrs::Attrs;
-use extenso_core::ops::{ManyAxes, Squeeze, Transpose};
+use extenso_core::ops::{ManyAxes, MatMul, Squeeze, Transpose};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_types::{Dim, Error, Result};
@@ -83,7 +85,7 @@ pub(super) fn transpose(call: &Call<'_>) -> Answer {
     answer(grid.transposed(outside, |cells| ops::transpose(cells, Some(inner)))?)
 }
 
-/// `matmul` takes what is missing as zero. Rows of vectors by one matrix: each vector; by a matrix for each row: the vectors of each row.
+/// `matmul` takes what is missing as zero, and a vector that is missing as a whole has no product. Rows of vectors by one matrix: each vector; by a matrix for each row: the vectors of each row.
 ///
 /// Errors: the vectors themselves are ragged, and no matrix for each row is given; another number of matrices than rows.
 pub(super) fn matmul(call: &Call<'_>) -> Answer {
@@ -104,15 +106,17 @@ pub(super) fn matmul(call: &Call<'_>) -> Answer {
     if let (Arg::Value(left), Arg::Value(right)) = (x, y) {
         let ragged_vectors = typed::<RaggedTensor>(left).is_some_and(|x| typed::<RaggedTensor>(x.values()).is_some());
         if typed::<RaggedTensor>(right).is_some() || (ragged_vectors && rank(left)? == 3 && rank(right)? == 3) {
-            let (left, right) = (fill_none(left, 0)?, fill_none(right, 0)?);
-            return answer(super::products::one_by_one(call, &left, &right)?);
+            let there = fill_none(left, 0).and_then(|x| Ok((x, fill_none(right, 0)?)))?;
+            let product = super::products::one_by_one(call, &there.0, &there.1)?;
+            return answer(without_vectors(call, product, left, right)?);
         }
     }
     let (Some(x), Arg::Value(Value::Tensor(weights))) = (typed_arg::<RaggedTensor>(x), y) else { return Ok(None) };
     match weights.shape().rank() {
         Some(3) if x.rank()? == 3 => {
-            let x = x.with_values(fill_none(x.values(), 0)?)?;
-            return answer_ext(rows_by_matrices(call, &x.compact()?, weights)?);
+            let there = x.with_values(fill_none(x.values(), 0)?)?;
+            let product = rows_by_matrices(call, &there.compact()?, weights)?.into_value();
+            return answer(without_vectors(call, product, &x.into_value(), &weights.clone().into())?);
         }
         None | Some(3..) => return Ok(None),
         Some(0..3) => {}
@@ -123,6 +127,32 @@ pub(super) fn matmul(call: &Call<'_>) -> Answer {
             .hint("Make the rows dense first: `to_tensor`."));
     }
     answer_ext(x.with_values(call_one(call.op, &[Arg::from(x.values()), y.clone()], call.attrs)?)?)
+}
+
+/// The products without those of vectors that are missing as a whole: rows of `x`, and columns of `y` whose vectors lie across.
+fn without_vectors(call: &Call<'_>, product: Value, x: &Value, y: &Value) -> Result<Value> {
+    let mut product = product;
+    if let Some((rows, there)) = vectors_missing(y)?
+        && MatMul::of(call.attrs)?.transpose_y
+    {
+        let columns = ops::expand_dims(rows.with_values(there)?.into_value(), 1)?;
+        product = mask(&product, &ops::broadcast_like(columns, &product)?)?;
+    }
+    match (vectors_missing(x)?, typed::<RaggedTensor>(&product)) {
+        (Some((_, there)), Some(rows)) => {
+            Ok(rows.with_values(masked_by(rows.values().clone(), &there)?)?.into_value())
+        }
+        _ => Ok(product),
+    }
+}
+
+/// Rows of vectors of which some are missing as a whole, and which of all are there.
+fn vectors_missing(x: &Value) -> Result<Option<(RaggedTensor, Tensor)>> {
+    let Some(rows) = typed::<RaggedTensor>(x) else { return Ok(None) };
+    let rows = rows.compact()?;
+    let masked = typed::<MaskedTensor>(rows.values());
+    let whole = |x: &MaskedTensor| x.mask_rank().is_ok_and(|axes| axes == 1) && rank(x.values()).is_ok_and(|all| all > 1);
+    Ok(masked.filter(whole).map(|x| (rows, x.mask().clone())))
 }
 
 /// The vectors of each row by the matrix of the row: the product of rows of one length, and what stands in rows of it.

@@ -98,11 +98,16 @@ impl Local {
     }
 }
 
+/// Whether a zone is UTC, by any of its names.
+pub fn is_utc(zone: &str) -> bool {
+    matches!(zone, "UTC" | "Etc/UTC" | "Z" | "GMT" | "+00:00")
+}
+
 /// The seconds that a zone is ahead of UTC.
 ///
 /// Errors: a zone whose offset changes.
 pub(super) fn offset_of(zone: &str) -> Result<i64> {
-    if matches!(zone, "UTC" | "Etc/UTC" | "Z" | "GMT" | "+00:00") {
+    if is_utc(zone) {
         return Ok(0);
     }
     let known = || {

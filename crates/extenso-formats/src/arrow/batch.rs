@@ -61,7 +61,8 @@ pub fn in_schema(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> 
     let wanted = Field::new_struct("", schema.fields().clone(), false);
     let (_, rows) = asked(own, Arc::new(StructArray::from(batch.clone())), &wanted);
     if rows.data_type() != wanted.data_type() {
-        return Err(Error::dtype(format!("a batch has the columns {}", batch.schema())).wanted(schema.to_string()));
+        let error = Error::dtype(format!("a batch has the columns {}", batch.schema())).wanted(schema.to_string());
+        return Err(error.hint("An axis whose size differs from block to block is no column: keep rows, or pad to one size, as by `pad_to`."));
     }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     let columns = rows.as_struct().columns().to_vec();

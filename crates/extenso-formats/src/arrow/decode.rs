@@ -23,7 +23,8 @@ use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
 use extenso_ext::{
-    CategoricalTensor, CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, cast_unit,
+    CategoricalTensor, CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, TimestampTensor, cast_unit,
+    is_utc,
 };
 use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
@@ -385,6 +386,7 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
         Ok(words) if !categories => words.decoded().map_err(|e| e.at_path(&source.at))?,
         _ => found,
     };
+    let found = in_zone_of(found, ext)?;
     match found.spec()? {
         Spec::Ext(given) if given.def == ext.def && given.static_data == ext.static_data && !categories => Ok(found),
         Spec::Ext(given) if given.def == ext.def && finer(&given, ext).is_some() => {
@@ -415,6 +417,20 @@ fn framed(source: &Source<'_>, ext: &ExtSpec) -> Option<Result<Value>> {
     };
     let components: Result<Vec<Value>> = parts.map(component).collect();
     Some(components.and_then(|components| rebuild(ext, components, provenance(ext))))
+}
+
+/// Moments of UTC under the name that the spec has for it; all else as it is.
+fn in_zone_of(found: Value, wanted: &ExtSpec) -> Result<Value> {
+    let (Ok(times), Some(StaticValue::Str(zone))) = (TimestampTensor::from_value(&found), wanted.static_data.get("zone"))
+    else {
+        return Ok(found);
+    };
+    match times.zone() {
+        Some(own) if is_utc(own) && is_utc(zone) => {
+            TimestampTensor::new(times.values().clone(), times.unit(), Some(zone)).map(ExtensionType::into_value)
+        }
+        _ => Ok(found),
+    }
 }
 
 /// The unit of a spec of times, where counts of the given one are exact in it and all else is alike.
