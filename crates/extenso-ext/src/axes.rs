@@ -192,11 +192,12 @@ pub(crate) fn filled(element: Tensor, sizes: &[usize]) -> Result<Value> {
     ops::broadcast_to(element, sizes.iter().map(|&n| int(n)).collect::<Vec<i64>>())
 }
 
-/// Zeros, i64, of the shape of the first `axes` axes, which are not ragged.
+/// Zeros, i64, of the shape of the first `axes` axes, which are not ragged, or of rows that are known to have one length.
 ///
 /// Errors: as [`witness`]; a tensor of boxed values.
 pub(crate) fn zeros_of(value: &Value, axes: usize) -> Result<Value> {
-    let sizes: Option<Vec<usize>> = (0..axes).map(|axis| dim_or_outer(value, axis)?.known()).collect();
+    let size = |axis| dim_or_outer(value, axis).and_then(Dim::known).or_else(|| one_size(value, axis));
+    let sizes: Option<Vec<usize>> = (0..axes).map(size).collect();
     if let Some(sizes) = sizes {
         return filled(Tensor::scalar(0_i64), &sizes);
     }

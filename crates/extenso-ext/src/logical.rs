@@ -2,11 +2,11 @@
 //!
 //! Invariant: the layout stays, so that what came from a column goes back into one of its type.
 
-use crate::{Literal, Spelling};
 use crate::args::{again, answer, flat, typed, typed_arg};
 use crate::cells::keys;
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, differ, register_moves};
+use crate::{Literal, Spelling};
 use extenso_core::attrs::Axes;
 use extenso_core::{Answer, Arg, Call, Class, ExtensionType, Scalar, Target, Tensor, Value, on, ops};
 use extenso_derive::ExtensionType;

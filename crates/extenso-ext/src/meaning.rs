@@ -15,7 +15,7 @@ use extenso_core::attrs::Attrs;
 use extenso_core::ops::{BroadcastTo, OneAxis, Reshape, Slice, Transpose};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Target, TypeSpec, Value, call_one, on, ops};
-use extenso_types::{Error, Result, TypeDef};
+use extenso_types::{DType, Error, Result, TypeDef};
 use std::sync::Arc;
 
 /// A type that is one value under a meaning.
@@ -318,6 +318,10 @@ fn concat<T: Meaning>(call: &Call<'_>) -> Answer {
 /// Errors: a condition of such elements; elements that do not mean the same.
 pub(crate) fn chosen<T: Meaning>(call: &Call<'_>) -> Answer {
     let [condition, x, y] = flat(call) else { return Ok(None) };
+    if typed_arg::<Bool8Tensor>(condition).is_some() {
+        let booleans = ops::cast(condition, DType::Bool)?;
+        return answer(ops::where_(booleans, x, y)?);
+    }
     if typed_arg::<T>(condition).is_some() {
         let found = condition.value()?.spec()?;
         return Err(Error::dtype(format!("the condition is {found}")).at("argument 'condition'").wanted("booleans"));

@@ -6,14 +6,14 @@ use super::MaskedTensor;
 use super::operands::Mask;
 use super::structure::along_axes;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::{one_row, rank, rows_of_one};
+use crate::axes::{one_row, outer, positions, rank, rows_of_one};
 use crate::ragged::RaggedTensor;
 use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{LastAxis, ManyAxes, OneAxis, Squeeze, Transpose};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
-use extenso_types::{Error, Result};
+use extenso_types::{Dim, Error, Result};
 
 /// Rows of which some are missing, if the value is that.
 fn masked_rows(arg: &Arg) -> Option<MaskedTensor> {
@@ -100,7 +100,13 @@ pub(super) fn like(call: &Call<'_>) -> Result<Option<Value>> {
     if rank(like.value()?)? != rank(rows.values())? {
         return Err(missing_rows());
     }
-    let (args, mask) = rows_there(&[x.clone(), like.clone()])?.ok_or_else(missing_rows)?;
+    let one = |value: &Value| outer(value) == Some(Dim::Known(1));
+    let x = match one(rows.values()) && !one(like.value()?) {
+        // One row stands for each of the others.
+        true => Arg::Value(ops::take(x, ops::zeros_like(positions(like.value()?)?)?, 0)?),
+        false => x.clone(),
+    };
+    let (args, mask) = rows_there(&[x, like.clone()])?.ok_or_else(missing_rows)?;
     Ok(Some(MaskedTensor::new(call_one(call.op, &args, call.attrs)?, mask)?.into_value()))
 }
 

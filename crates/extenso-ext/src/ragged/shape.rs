@@ -139,9 +139,7 @@ fn without_vectors(call: &Call<'_>, product: Value, x: &Value, y: &Value) -> Res
         product = mask(&product, &ops::broadcast_like(columns, &product)?)?;
     }
     match (vectors_missing(x)?, typed::<RaggedTensor>(&product)) {
-        (Some((_, there)), Some(rows)) => {
-            Ok(rows.with_values(masked_by(rows.values().clone(), &there)?)?.into_value())
-        }
+        (Some((_, there)), Some(rows)) => Ok(rows.with_values(masked_by(rows.values().clone(), &there)?)?.into_value()),
         _ => Ok(product),
     }
 }
@@ -151,7 +149,8 @@ fn vectors_missing(x: &Value) -> Result<Option<(RaggedTensor, Tensor)>> {
     let Some(rows) = typed::<RaggedTensor>(x) else { return Ok(None) };
     let rows = rows.compact()?;
     let masked = typed::<MaskedTensor>(rows.values());
-    let whole = |x: &MaskedTensor| x.mask_rank().is_ok_and(|axes| axes == 1) && rank(x.values()).is_ok_and(|all| all > 1);
+    let whole =
+        |x: &MaskedTensor| x.mask_rank().is_ok_and(|axes| axes == 1) && rank(x.values()).is_ok_and(|all| all > 1);
     Ok(masked.filter(whole).map(|x| (rows, x.mask().clone())))
 }
 

@@ -23,8 +23,8 @@ use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
 use extenso_ext::{
-    CategoricalTensor, CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, TimestampTensor, cast_unit,
-    is_utc,
+    CategoricalTensor, CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, TimestampTensor,
+    cast_unit, is_utc,
 };
 use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
@@ -421,7 +421,8 @@ fn framed(source: &Source<'_>, ext: &ExtSpec) -> Option<Result<Value>> {
 
 /// Moments of UTC under the name that the spec has for it; all else as it is.
 fn in_zone_of(found: Value, wanted: &ExtSpec) -> Result<Value> {
-    let (Ok(times), Some(StaticValue::Str(zone))) = (TimestampTensor::from_value(&found), wanted.static_data.get("zone"))
+    let (Ok(times), Some(StaticValue::Str(zone))) =
+        (TimestampTensor::from_value(&found), wanted.static_data.get("zone"))
     else {
         return Ok(found);
     };
