@@ -189,6 +189,7 @@ def to_awkward(x: Any) -> Any:
     Rows become lists, dense axes lists of one length, records records, masked values options.
     """
     ak = peer("awkward", "to_awkward")
+    x = records_of(x)
     if isinstance(x, StructTensor) and x.rank == 0:
         return ak.Array(_layout(ak, expand_dims(x, 0)))[0]
     return ak.Array(_layout(ak, x))
