@@ -164,6 +164,36 @@ def test_what_numpy_has_no_dtype_of_is_objects() -> None:
         ex.from_numpy(np.array([decimal.Decimal(1), datetime.date(2020, 1, 1)], dtype=object))
 
 
+INTERVALS = {
+    "month": (np.array([1, -14], "<i4"), [(1, 0, 0), (-14, 0, 0)]),
+    "day_time": (np.array([[1, 2], [-3, -(2**31)]], "<i4"), [(0, 1, 2_000_000), (0, -3, -(2**31) * 1_000_000)]),
+}
+
+
+@pytest.mark.parametrize("unit", INTERVALS)
+def test_every_interval_has_objects(unit: str) -> None:
+    pa: Any = pytest.importorskip("pyarrow", reason="this test needs pyarrow")
+    parts, wanted = INTERVALS[unit]
+    x = ex.IntervalTensor(ex.tensor(parts.view(np.uint8).reshape(2, -1)), unit)
+    objects = [pa.MonthDayNano(list(parts)) for parts in wanted]
+    assert x.to_numpy().tolist() == objects and x[:0].to_numpy().shape == (0,)
+    matrix = ex.reshape(x, (2, 1)).to_numpy()
+    assert matrix.tolist() == [[one] for one in objects]
+    assert ex.to_py(ex.from_numpy(matrix)) == [[text] for text in ex.from_arrow(pa.array(objects)).to_py()]
+    missing = ex.MaskedTensor(x, ex.tensor([True, False]))
+    assert missing.to_numpy().tolist() == [objects[0], None]
+    pytest.importorskip("pandas", reason="this test needs pandas")
+    first, second = ex.from_arrow(pa.array(objects)).to_py()
+    for value, texts in (
+        (x, [first, second]),
+        (missing, [first, None]),
+        (ex.RaggedTensor.from_row_lengths(x, [0, 2]), [[], [first, second]]),
+        (ex.StructTensor([2], {"x": x}), [{"x": first}, {"x": second}]),
+        (ex.reshape(x, (2, 1)), [[first], [second]]),
+    ):
+        assert ex.to_py(ex.from_pandas(value.to_pandas())) == texts
+
+
 def test_types_that_a_library_lacks_are_refused() -> None:
     pa: Any = pytest.importorskip("pyarrow", reason="this test needs pyarrow")
     interval = ex.from_arrow(pa.array([pa.MonthDayNano([1, -2, 3])]))

@@ -111,8 +111,8 @@ def _objects(array: Array) -> Any:
         joined = _joined(items)
         if joined is not None:
             return RaggedTensor.from_row_lengths(joined, tensor(np.array([len(item) for item in items], dtype=np.int64)))
-    known = meanings.of_objects(items) if array.ndim == 1 else None
-    return constant(array.tolist()) if known is None else known
+    known = meanings.of_objects(items)
+    return constant(array.tolist()) if known is None else reshape(known, array.shape)
 
 
 def _joined(arrays: "Sequence[Any]") -> Any:
