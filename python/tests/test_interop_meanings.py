@@ -72,6 +72,32 @@ def test_what_does_not_fit_is_refused() -> None:
             ex.from_numpy(array)
 
 
+LEAST = -(2**63)
+HIDDEN = ex.tensor([True, False])
+
+
+@pytest.mark.parametrize("peer", ["numpy", "pandas", "awkward"])
+def test_a_time_that_is_there_never_becomes_a_missing_one(peer: str) -> None:
+    pytest.importorskip(peer, reason=f"this test needs {peer}")
+    there = [ex.TimestampTensor([0, LEAST], "ns"), ex.DurationTensor([LEAST, 0], "s")]
+    for x in (*there, ex.StructTensor([2], {"x": there[0]}), ex.MaskedTensor(there[1], HIDDEN)):
+        with pytest.raises(ex.InvalidValueError, match=f"^to_{peer}: found a time whose count is {LEAST}"):
+            getattr(x, f"to_{peer}")()
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_what_lies_under_a_missing_time_is_not_looked_at(peer: str) -> None:
+    pytest.importorskip(peer, reason=f"this test needs {peer}")
+    hidden = ex.TimestampTensor([0, LEAST], "us")
+    records = ex.StructTensor([2], {"at": hidden})
+    rows = ex.RaggedTensor.from_row_lengths(hidden, [1, 1])
+    inside = ex.StructTensor([2], {"at": ex.MaskedTensor(hidden, HIDDEN)})
+    for x in (*(ex.MaskedTensor(values, HIDDEN) for values in (hidden, records, rows)), inside, rows[:1]):
+        back = ex.to_py(getattr(ex, f"from_{peer}")(getattr(x, f"to_{peer}")()))
+        # A record that is missing is one of missing fields in some.
+        assert back in (ex.to_py(x), [{"at": "1970-01-01T00:00:00"}, {"at": None}])
+
+
 def test_times_share_their_memory() -> None:
     array = np.array(["2020-01-01"], "M8[us]")
     points = ex.from_numpy(array)

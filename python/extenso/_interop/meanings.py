@@ -8,8 +8,10 @@ import numpy as np
 from extenso._core import (
     DTypeError,
     InvalidValueError,
+    StructTensor,
     Tensor,
     UnionTensor,
+    boolean_mask,
     cast,
     floor_divide,
     from_arrow,
@@ -17,7 +19,7 @@ from extenso._core import (
     tensor,
 )
 from extenso._interop.arrow import array_of
-from extenso._interop.peers import peer
+from extenso._interop.peers import components_of, parts_inside, peer
 from extenso._types import (
     CategoricalTensor,
     DateTensor,
@@ -26,6 +28,7 @@ from extenso._types import (
     FixedBytesTensor,
     IntervalTensor,
     MaskedTensor,
+    RaggedTensor,
     TimestampTensor,
     TimeTensor,
 )
@@ -101,6 +104,34 @@ def of_objects(items: "list[Any]") -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as cause:
         names = ", ".join(sorted(kind.__qualname__ for kind in kinds))
         raise DTypeError(f"from_numpy: found objects of {names}, which have no value: {cause}") from cause
+
+
+_LEAST = -(2**63)
+
+
+def refuse_least(x: Any, conversion: str) -> None:
+    """Refuses points in time and durations whose count is the least of 64 bits, which is `NaT` to NumPy.
+
+    What lies under a missing value is not looked at.
+    """
+    if _has_least(x):
+        raise InvalidValueError(
+            f"{conversion}: found a time whose count is {_LEAST}, the `NaT` of NumPy, which would be missing.\n"
+            "Wanted: any other. Take `x.values`, which are the counts, or mask what is missing."
+        )
+
+
+def _has_least(x: Any) -> bool:
+    if isinstance(x, TimestampTensor | DurationTensor):
+        return bool((_array(x.values) == _LEAST).any())
+    if isinstance(x, MaskedTensor):
+        return _has_least(x.values) and _has_least(boolean_mask(x.values, x.mask))
+    if isinstance(x, RaggedTensor):
+        return _has_least(x.flat_values)
+    if isinstance(x, UnionTensor):
+        return any(map(_has_least, x.components.values()))
+    parts = parts_inside(x) if isinstance(x, StructTensor) else components_of(x).values()
+    return any(map(_has_least, parts))
 
 
 def to_numpy(x: Any) -> Any:

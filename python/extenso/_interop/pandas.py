@@ -17,6 +17,7 @@ from extenso._core import (
     tensor,
 )
 from extenso._interop.arrow import array_of
+from extenso._interop.meanings import refuse_least
 from extenso._interop.numpy import from_numpy
 from extenso._interop.peers import kind_of, peer, records_of, refused
 from extenso._types import MaskedTensor
@@ -231,6 +232,7 @@ def _array(pd: Any, x: Any) -> Any:
     types = peer("pyarrow", "to_pandas").types
     if types.is_timestamp(array.type) or types.is_duration(array.type):
         # These are dtypes of pandas itself: datetimes and time deltas.
+        refuse_least(x, "to_pandas")
         return array.to_pandas().array
     if types.is_dictionary(array.type):
         try:
