@@ -1,5 +1,6 @@
 """Values of which a tensor says what they count: times, dates, categories, bytes of one width; as NumPy has them."""
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -114,24 +115,28 @@ def refuse_least(x: Any, conversion: str) -> None:
 
     What lies under a missing value is not looked at.
     """
-    if _has_least(x):
+    if any_time(x, lambda time: bool((_array(time.values) == _LEAST).any())):
         raise InvalidValueError(
             f"{conversion}: found a time whose count is {_LEAST}, the `NaT` of NumPy, which would be missing.\n"
             "Wanted: any other. Take `x.values`, which are the counts, or mask what is missing."
         )
 
 
-def _has_least(x: Any) -> bool:
+def any_time(x: Any, is_one: "Callable[[Any], bool]") -> bool:
+    """Whether something holds for any points in time or durations that a value is made of, and that are not missing."""
+
+    def inside(part: Any) -> bool:
+        return any_time(part, is_one)
+
     if isinstance(x, TimestampTensor | DurationTensor):
-        return bool((_array(x.values) == _LEAST).any())
+        return is_one(x)
     if isinstance(x, MaskedTensor):
-        return _has_least(x.values) and _has_least(boolean_mask(x.values, x.mask))
+        return inside(x.values) and inside(boolean_mask(x.values, x.mask))
     if isinstance(x, RaggedTensor):
-        return _has_least(x.flat_values)
+        return inside(x.flat_values)
     if isinstance(x, UnionTensor):
-        return any(map(_has_least, x.components.values()))
-    parts = parts_inside(x) if isinstance(x, StructTensor) else components_of(x).values()
-    return any(map(_has_least, parts))
+        return any(map(inside, x.components.values()))
+    return any(map(inside, parts_inside(x) if isinstance(x, StructTensor) else components_of(x).values()))
 
 
 def to_numpy(x: Any) -> Any:
