@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from extenso._core import (
+    DTypeError,
     InvalidValueError,
     RowPartition,
     ShapeError,
@@ -258,6 +259,8 @@ def _below(ak: Any, x: Any, shape: Any, made: Any) -> Any:
 
 
 def _of_tensor(ak: Any, x: Tensor) -> Any:
+    if x.dtype.name == "bf16":
+        raise DTypeError("to_awkward: found a tensor of bf16, which Awkward has not.\nWanted: another dtype. Use `cast(x, 'f32')`.")
     text = {"string": ("string", "char"), "bytes": ("bytestring", "byte")}.get(x.dtype.name)
     if text is None:
         if not x.shape:

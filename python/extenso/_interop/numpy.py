@@ -1,11 +1,22 @@
 """Arrays of NumPy as values, and rows and records as arrays."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from extenso._core import DTypeError, InvalidValueError, StructTensor, _text_of, constant, reshape, size, tensor
+from extenso._core import (
+    DTypeError,
+    InvalidValueError,
+    StructTensor,
+    Tensor,
+    _text_of,
+    constant,
+    reshape,
+    size,
+    tensor,
+)
 from extenso._interop import meanings
 from extenso._interop.peers import components_of, records_of, refused
 from extenso._types import MaskedTensor, RaggedTensor
@@ -139,6 +150,8 @@ def records_to_numpy(records: StructTensor) -> Any:
 
 
 def _made(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return bf16_to_numpy(x) if x.dtype.name == "bf16" else x.to_numpy()
     if isinstance(x, StructTensor):
         return _of_records(x)
     if isinstance(x, MaskedTensor):
@@ -149,6 +162,21 @@ def _made(x: Any) -> Any:
         return _of_records(records_of(x))
     array = meanings.to_numpy(x)
     return tensor(x).to_numpy() if array is None else array
+
+
+def bf16_to_numpy(x: Tensor) -> Array:
+    """Returns the array of a tensor of bf16, of which `ml_dtypes` has the dtype; a copy.
+
+    Errors: `ml_dtypes` is not installed.
+    """
+    try:
+        dtype: Any = import_module("ml_dtypes").bfloat16
+    except ModuleNotFoundError:
+        what = "to_numpy: found bf16, which is a dtype of NumPy where ml_dtypes is installed."
+        raise DTypeError(f"{what}\nWanted: another dtype. Cast first: `cast(x, 'f32')`, or pip install ml_dtypes.") from None
+    # What is pickled are the bits; neither a buffer nor DLPack gives NumPy those of bf16.
+    _, (_, sizes, data, _) = x.__reduce__()
+    return np.ndarray(sizes, dtype, data)
 
 
 def _of_masked(x: MaskedTensor) -> Any:
