@@ -2,10 +2,11 @@
 
 from extenso import paths as paths
 from extenso import strings as strings
-from extenso import _conversions
+from extenso import _conversions, _functions
 from extenso._core import *
 
 _conversions.attach()
+_functions.attach()
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

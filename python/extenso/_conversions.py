@@ -1,4 +1,4 @@
-"""The methods by which a value becomes one of another library: the same ones for every class of values.
+"""The methods by which a value becomes one of another library, or stands beside one: the same ones for every class of values.
 
 They stand here and not in each class, which may be written in Rust or by a user; `extenso._interop` does the work, and is
 imported when a method is first called.
@@ -135,8 +135,14 @@ def __array_ufunc__(self: "Any", ufunc: "Any", method: str, *inputs: "Any", **op
     return ufuncs.apply(ufunc, method, inputs, options)
 
 
+# What pandas compares: above that of its frames (4000), a series beside a value leaves the operator to the value.
+_PANDAS_PRIORITY = 5000
+
+
 def attach() -> None:
     """Gives the methods to the classes of values."""
+    setattr(Tensor, "__pandas_priority__", _PANDAS_PRIORITY)
+    setattr(ExtensionType, "__pandas_priority__", _PANDAS_PRIORITY)
     for convert in (to_pandas, to_polars, to_awkward, to_torch, to_kjt, to_jax, to_tensorflow):
         for cls in (Tensor, StructTensor, ExtensionType, OpaqueExtension):
             setattr(cls, convert.__name__, convert)

@@ -69,9 +69,9 @@ class MaskedTensor(Records, Composite, ExtensionType):
 
         Below a missing record, each of its fields is masked.
         """
-        from extenso._interop.numpy import masked_to_numpy
+        from extenso._interop.numpy import to_numpy
 
-        return masked_to_numpy(self)
+        return to_numpy(self)
 
 
 class RaggedTensor(Records, Composite, ExtensionType):
@@ -160,9 +160,9 @@ class RaggedTensor(Records, Composite, ExtensionType):
 
     def to_numpy(self) -> "Any":
         """Returns a NumPy array of objects: for each row an array, which shares the memory of the values."""
-        from extenso._interop.numpy import rows_to_numpy
+        from extenso._interop.numpy import to_numpy
 
-        return rows_to_numpy(self)
+        return to_numpy(self)
 
     @property
     def flat_values(self) -> "Tensor | ExtensionType | StructTensor":

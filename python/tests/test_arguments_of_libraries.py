@@ -1,5 +1,6 @@
 """Values of other libraries as arguments: what is missing stays missing, and integers stay exact."""
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -66,3 +67,25 @@ def test_structured_arrays_are_records() -> None:
     assert ex.constant(rows).to_py() == wanted
     assert ex.concat([rows, rows], 0).to_py() == wanted * 2
     assert ex.function(lambda r: r["a"])(rows).to_py() == [1, 3]
+
+
+@pytest.mark.parametrize("apply", [operator.add, operator.truediv, operator.eq, operator.lt, operator.floordiv, divmod])
+def test_a_series_of_pandas_stands_on_either_side_of_a_value(apply: Any) -> None:
+    column = [3.0, 2.0]
+    values = [ex.tensor([1.0, 2.0]), ex.constant([1.0, None]), ex.RaggedTensor.from_row_lengths([1.0, 2.0], [1, 1])]
+    for x in values:
+        for series in (pd.Series(column), pd.Series(column, index=["p", "q"]), pd.Index(column), pd.Series(column, dtype="Float64")):
+            left, right = apply(series, x), apply(ex.constant(column), x)
+            assert _plain(left) == _plain(right)
+
+
+def _plain(made: Any) -> Any:
+    return [ex.to_py(part) for part in made] if isinstance(made, tuple) else ex.to_py(made)
+
+
+def test_records_have_no_operators_beside_a_series_either() -> None:
+    records = ex.constant([{"a": 1.0}, {"a": 2.0}])
+    with pytest.raises(ex.DispatchError, match="^add: no handler takes extenso/StructTensor"):
+        pd.Series([1.0, 2.0]) + records
+    with pytest.raises(ex.DispatchError, match="^add: no handler takes extenso/StructTensor"):
+        pd.DataFrame({"a": [1.0, 2.0]}) + ex.tensor([1.0, 2.0])

@@ -286,3 +286,42 @@ for path in sys.argv[1:]:
         paths.append(tmp_path / write.__name__.replace("write_", "rows."))
         write(rows, paths[-1])
     subprocess.run([sys.executable, "-P", "-c", script, *map(str, paths)], check=True)
+
+
+INSIDE: list[Callable[[Any], Any]] = [
+    lambda x: x,
+    lambda x: x[:0],
+    lambda x: ex.stack([x, x]),
+    lambda x: ex.mask(x, THERE),
+    lambda x: ex.RaggedTensor.from_row_lengths(x, [2, 0, 1]),
+    lambda x: ex.StructTensor([3], {"n": [1, 2, 3], "box": x}),
+]
+
+
+@pytest.mark.parametrize("peer", ["numpy", "pandas", "polars", "awkward"])
+@pytest.mark.parametrize("inside", INSIDE)
+def test_other_libraries_see_the_records_of_the_components(inside: Callable[[Any], Any], peer: str) -> None:
+    pytest.importorskip(peer, reason=f"this test needs {peer}")
+    made = getattr(inside(boxes()), f"to_{peer}")()
+    wanted = getattr(inside(records(boxes())), f"to_{peer}")()
+    assert type(made) is type(wanted)
+    back = getattr(ex, f"from_{peer}")
+    assert ex.to_py(back(made)) == ex.to_py(back(wanted))
+    if peer == "awkward":
+        # Nothing is said to be optional that is never missing.
+        assert ex.spec_of(back(made)) == ex.spec_of(back(wanted))
+
+
+def test_one_of_many_values_is_one_record_in_other_libraries() -> None:
+    assert boxes()[1].to_numpy().item()[1] == 0.1
+    ak: Any = pytest.importorskip("awkward", reason="this test needs awkward")
+    one = boxes()[0].to_awkward()
+    assert isinstance(one, ak.Record) and one.to_list() == RECORD[0]
+
+
+def test_libraries_of_tensors_see_a_dict_of_the_components() -> None:
+    from extenso._interop.peers import parts_of
+
+    for inside in INSIDE:
+        made = parts_of(inside(boxes()), "test", ex.to_py, ex.to_py)
+        assert made == parts_of(inside(records(boxes())), "test", ex.to_py, ex.to_py)

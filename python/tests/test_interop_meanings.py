@@ -72,6 +72,32 @@ def test_what_does_not_fit_is_refused() -> None:
             ex.from_numpy(array)
 
 
+LEAST = -(2**63)
+HIDDEN = ex.tensor([True, False])
+
+
+@pytest.mark.parametrize("peer", ["numpy", "pandas", "awkward"])
+def test_a_time_that_is_there_never_becomes_a_missing_one(peer: str) -> None:
+    pytest.importorskip(peer, reason=f"this test needs {peer}")
+    there = [ex.TimestampTensor([0, LEAST], "ns"), ex.DurationTensor([LEAST, 0], "s")]
+    for x in (*there, ex.StructTensor([2], {"x": there[0]}), ex.MaskedTensor(there[1], HIDDEN)):
+        with pytest.raises(ex.InvalidValueError, match=f"^to_{peer}: found a time whose count is {LEAST}"):
+            getattr(x, f"to_{peer}")()
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_what_lies_under_a_missing_time_is_not_looked_at(peer: str) -> None:
+    pytest.importorskip(peer, reason=f"this test needs {peer}")
+    hidden = ex.TimestampTensor([0, LEAST], "us")
+    records = ex.StructTensor([2], {"at": hidden})
+    rows = ex.RaggedTensor.from_row_lengths(hidden, [1, 1])
+    inside = ex.StructTensor([2], {"at": ex.MaskedTensor(hidden, HIDDEN)})
+    for x in (*(ex.MaskedTensor(values, HIDDEN) for values in (hidden, records, rows)), inside, rows[:1]):
+        back = ex.to_py(getattr(ex, f"from_{peer}")(getattr(x, f"to_{peer}")()))
+        # A record that is missing is one of missing fields in some.
+        assert back in (ex.to_py(x), [{"at": "1970-01-01T00:00:00"}, {"at": None}])
+
+
 def test_times_share_their_memory() -> None:
     array = np.array(["2020-01-01"], "M8[us]")
     points = ex.from_numpy(array)
@@ -162,6 +188,36 @@ def test_what_numpy_has_no_dtype_of_is_objects() -> None:
         assert ex.to_py(ex.from_numpy(np.array([*items, None], dtype=object)[:2])) == ex.to_py(x)
     with pytest.raises(TypeError, match="found objects of Decimal, date"):
         ex.from_numpy(np.array([decimal.Decimal(1), datetime.date(2020, 1, 1)], dtype=object))
+
+
+INTERVALS = {
+    "month": (np.array([1, -14], "<i4"), [(1, 0, 0), (-14, 0, 0)]),
+    "day_time": (np.array([[1, 2], [-3, -(2**31)]], "<i4"), [(0, 1, 2_000_000), (0, -3, -(2**31) * 1_000_000)]),
+}
+
+
+@pytest.mark.parametrize("unit", INTERVALS)
+def test_every_interval_has_objects(unit: str) -> None:
+    pa: Any = pytest.importorskip("pyarrow", reason="this test needs pyarrow")
+    parts, wanted = INTERVALS[unit]
+    x = ex.IntervalTensor(ex.tensor(parts.view(np.uint8).reshape(2, -1)), unit)
+    objects = [pa.MonthDayNano(list(parts)) for parts in wanted]
+    assert x.to_numpy().tolist() == objects and x[:0].to_numpy().shape == (0,)
+    matrix = ex.reshape(x, (2, 1)).to_numpy()
+    assert matrix.tolist() == [[one] for one in objects]
+    assert ex.to_py(ex.from_numpy(matrix)) == [[text] for text in ex.from_arrow(pa.array(objects)).to_py()]
+    missing = ex.MaskedTensor(x, ex.tensor([True, False]))
+    assert missing.to_numpy().tolist() == [objects[0], None]
+    pytest.importorskip("pandas", reason="this test needs pandas")
+    first, second = ex.from_arrow(pa.array(objects)).to_py()
+    for value, texts in (
+        (x, [first, second]),
+        (missing, [first, None]),
+        (ex.RaggedTensor.from_row_lengths(x, [0, 2]), [[], [first, second]]),
+        (ex.StructTensor([2], {"x": x}), [{"x": first}, {"x": second}]),
+        (ex.reshape(x, (2, 1)), [[first], [second]]),
+    ):
+        assert ex.to_py(ex.from_pandas(value.to_pandas())) == texts
 
 
 def test_types_that_a_library_lacks_are_refused() -> None:

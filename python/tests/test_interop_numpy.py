@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import extenso as ex
@@ -163,3 +164,30 @@ def test_universal_functions_ask_the_type_of_a_user() -> None:
 
     doubled = np.array([2.0, 3.0]) * Metres(ex.tensor([1.0, 2.0]))
     assert isinstance(doubled, Metres) and doubled.value.tolist() == [2.0, 6.0]
+
+
+def test_halves_of_one_kind_are_those_of_ml_dtypes_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    ml: Any = pytest.importorskip("ml_dtypes", reason="this test needs ml_dtypes")
+    every = np.arange(2**16, dtype=np.uint16)
+    halves = ex.from_numpy(every.view(ml.bfloat16))
+    values = {
+        "records": ex.StructTensor([2**16], {"x": halves}),
+        "matrices": ex.StructTensor([2**8], {"x": ex.reshape(halves, (2**8, 2**8))}),
+        "none": ex.StructTensor([0], {"x": halves[:0]}),
+    }
+    for records in values.values():
+        made = records.to_numpy()["x"]
+        assert made.dtype == ml.bfloat16 and made.shape == records["x"].shape
+        assert made.view(np.uint16).ravel().tolist() == every[: made.size].tolist()
+        assert ex.spec_of(ex.from_numpy(records.to_numpy())) == ex.spec_of(records)
+    assert ex.MaskedTensor(halves[:2], ex.tensor([True, False])).to_numpy().mask.tolist() == [False, True]
+    assert ex.RaggedTensor.from_row_lengths(halves[:2], [0, 2]).to_numpy()[1].dtype == ml.bfloat16
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(ex.DTypeError, match="^to_numpy: found bf16, which is a dtype of NumPy where ml_dtypes is installed"):
+        values["records"].to_numpy()
+
+
+def test_awkward_has_no_halves_of_that_kind() -> None:
+    pytest.importorskip("awkward", reason="this test needs awkward")
+    with pytest.raises(ex.DTypeError, match="^to_awkward: found a tensor of bf16"):
+        ex.StructTensor([1], {"x": ex.tensor([1.5], "bf16")}).to_awkward()

@@ -177,3 +177,11 @@ def test_periods_are_refused_and_their_times_are_not() -> None:
             ex.from_pandas(given)
     times = ex.from_pandas(months.dt.to_timestamp())
     assert isinstance(times, ex.TimestampTensor) and len(ex.to_py(times)) == 2
+
+
+def test_a_zone_that_does_not_exist_is_named() -> None:
+    times = ex.TimestampTensor([0, 1], "s", "Mars/Olympus")
+    for x in (times, ex.StructTensor([2], {"at": times}), ex.MaskedTensor(times, ex.tensor([True, False]))):
+        with pytest.raises(ex.InvalidValueError, match="^to_pandas: found times of the zone 'Mars/Olympus', which is not known"):
+            x.to_pandas()
+    assert str(ex.TimestampTensor([0], "s", "+01:00").to_pandas().dtype) == "datetime64[s, UTC+01:00]"

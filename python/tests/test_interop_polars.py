@@ -98,3 +98,14 @@ def test_categories_in_an_order_are_an_enum() -> None:
         assert back.to_series().dtype == words if isinstance(back, pl.DataFrame) else back.dtype == series.dtype
         assert ex.from_polars(back).to_py() == value.to_py()
         assert back.equals(series.rename(back.name)) if isinstance(back, pl.Series) else back.equals(series)
+
+
+def test_seconds_that_no_milliseconds_hold_are_refused() -> None:
+    most = 2**63 // 1000
+    for made in (ex.TimestampTensor, ex.DurationTensor):
+        same = made([most, -most], "s").to_polars().cast(pl.Int64).to_list()
+        assert same == [1000 * most, -1000 * most]
+        for x in (made([0, most + 1], "s"), made([0, -most - 1], "s")):
+            with pytest.raises(ex.InvalidValueError, match="^to_polars: found a time that 64 bits of ms do not hold"):
+                x.to_polars()
+            assert ex.MaskedTensor(x, ex.tensor([True, False])).to_polars().to_list()[1] is None

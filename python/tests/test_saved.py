@@ -1,11 +1,13 @@
 """The saved file from Python: types come back by definition, or opaque; Rust runs it on records without Python."""
 
 import copy
+import importlib
 import json
 import pathlib
 import pickle
 import subprocess
 import sys
+from typing import Any
 
 import extenso as ex
 import pytest
@@ -342,3 +344,29 @@ def test_a_loaded_function_is_called_as_the_python_function_was(tmp_path: pathli
                         f(x, x=x)
                 case "pairs":
                     assert f(x, (2.0, 3.0)).tolist() == f(x, pair=(2.0, 3.0)).tolist() == [7.0]
+
+
+def test_a_function_is_pickled_by_its_name(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["import extenso as ex", "@ex.function", "def twice(x):", "    return x + x"]
+    lines += ["class Model:", "    @ex.function", "    def call(self, x):", "        return x"]
+    (tmp_path / "functions_by_name.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("functions_by_name")
+    for function in (module.twice, module.Model.call):
+        assert pickle.loads(pickle.dumps(function)) is function
+    program = "import pickle, sys; sys.path.append(sys.argv[1]); print(pickle.loads(sys.stdin.buffer.read())(21))"
+    call = [sys.executable, "-P", "-c", program, str(tmp_path)]
+    assert subprocess.run(call, input=pickle.dumps(module.twice), capture_output=True, check=True).stdout == b"42\n"
+
+
+def test_a_function_that_no_name_leads_to_says_so_when_it_is_pickled() -> None:
+    def inner(x: Any) -> Any:
+        return x
+
+    for function in (ex.function(inner), ex.function(_plain), ex.grad(ex.function(_plain))):
+        with pytest.raises(pickle.PicklingError, match="is not this one.\nWanted: a function that a module has"):
+            pickle.dumps(function)
+
+
+def _plain(x: Any) -> Any:
+    return x

@@ -3,9 +3,11 @@
 from math import prod
 from typing import Any
 
-from extenso._core import StructTensor, reshape, to_arrow
+import numpy as np
+
+from extenso._core import StructTensor, reshape, tensor, to_arrow
 from extenso._interop.peers import peer, rows_of
-from extenso._types import MaskedTensor, RaggedTensor
+from extenso._types import IntervalTensor, MaskedTensor, RaggedTensor
 
 
 def array_of(x: Any, conversion: str) -> Any:
@@ -14,7 +16,12 @@ def array_of(x: Any, conversion: str) -> Any:
 
 
 def in_lists(x: Any) -> Any:
-    """Returns a value whose records all have one axis, as those of Arrow: further ones become rows of one length."""
+    """Returns a value whose records all have one axis, as those of Arrow: further ones become rows of one length.
+
+    Intervals are of months, days and nanoseconds, the only ones of which pyarrow has objects.
+    """
+    if isinstance(x, IntervalTensor):
+        return x if x.unit == "month_day_nano" else _with_all_parts(x)
     if isinstance(x, StructTensor) and x.rank > 1:
         return _in_rows(x)
     if isinstance(x, StructTensor):
@@ -35,6 +42,17 @@ def in_lists(x: Any) -> Any:
         listed_values = in_lists(values)
         return x if listed_values is values else MaskedTensor(listed_values, x.mask)
     return x
+
+
+def _with_all_parts(x: IntervalTensor) -> IntervalTensor:
+    sizes = [int(size or 0) for size in x.shape]
+    cells = np.zeros(sizes, dtype=[("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
+    if x.unit == "month":
+        cells["months"] = x.part("months").to_numpy()
+    else:
+        cells["days"] = x.part("days").to_numpy()
+        cells["nanoseconds"] = x.part("milliseconds").to_numpy() * 1_000_000
+    return IntervalTensor(tensor(cells.reshape(-1).view(np.uint8).reshape(*sizes, 16)), "month_day_nano")
 
 
 def _in_rows(records: StructTensor) -> Any:

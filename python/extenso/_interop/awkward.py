@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from extenso._core import (
+    DTypeError,
     InvalidValueError,
     RowPartition,
     ShapeError,
@@ -20,6 +21,7 @@ from extenso._core import (
     tensor,
     to_arrow,
 )
+from extenso._interop import meanings
 from extenso._interop.numpy import from_numpy
 from extenso._interop.peers import components_of, peer, records_of, refused, rows_of
 from extenso._types import (
@@ -189,6 +191,8 @@ def to_awkward(x: Any) -> Any:
     Rows become lists, dense axes lists of one length, records records, masked values options.
     """
     ak = peer("awkward", "to_awkward")
+    meanings.refuse_least(x, "to_awkward")
+    x = records_of(x)
     if isinstance(x, StructTensor) and x.rank == 0:
         return ak.Array(_layout(ak, expand_dims(x, 0)))[0]
     return ak.Array(_layout(ak, x))
@@ -210,7 +214,7 @@ def _layout(ak: Any, x: Any) -> Any:
         return _layout(ak, records_of(x))
     if isinstance(x, TimestampTensor | DateTensor | DurationTensor):
         # Awkward reads sizes of NumPy's arrays from their elements, of which there are none beside a size of 0.
-        return _below(ak, x, x.shape, lambda flat, _: ak.to_layout(ak.from_numpy(flat.to_numpy())))
+        return _below(ak, x, x.shape, lambda flat, _: ak.to_layout(ak.from_numpy(meanings.to_numpy(flat))))
     if isinstance(x, TimeTensor):
         # There are no times of a day: they are how long after midnight.
         return _layout(ak, DurationTensor(cast(x.values, "i64"), x.unit))
@@ -255,6 +259,8 @@ def _below(ak: Any, x: Any, shape: Any, made: Any) -> Any:
 
 
 def _of_tensor(ak: Any, x: Tensor) -> Any:
+    if x.dtype.name == "bf16":
+        raise DTypeError("to_awkward: found a tensor of bf16, which Awkward has not.\nWanted: another dtype. Use `cast(x, 'f32')`.")
     text = {"string": ("string", "char"), "bytes": ("bytestring", "byte")}.get(x.dtype.name)
     if text is None:
         if not x.shape:

@@ -1,5 +1,6 @@
 """Values of which a tensor says what they count: times, dates, categories, bytes of one width; as NumPy has them."""
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -8,8 +9,10 @@ import numpy as np
 from extenso._core import (
     DTypeError,
     InvalidValueError,
+    StructTensor,
     Tensor,
     UnionTensor,
+    boolean_mask,
     cast,
     floor_divide,
     from_arrow,
@@ -17,7 +20,7 @@ from extenso._core import (
     tensor,
 )
 from extenso._interop.arrow import array_of
-from extenso._interop.peers import peer
+from extenso._interop.peers import components_of, parts_inside, peer
 from extenso._types import (
     CategoricalTensor,
     DateTensor,
@@ -26,6 +29,7 @@ from extenso._types import (
     FixedBytesTensor,
     IntervalTensor,
     MaskedTensor,
+    RaggedTensor,
     TimestampTensor,
     TimeTensor,
 )
@@ -101,6 +105,38 @@ def of_objects(items: "list[Any]") -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as cause:
         names = ", ".join(sorted(kind.__qualname__ for kind in kinds))
         raise DTypeError(f"from_numpy: found objects of {names}, which have no value: {cause}") from cause
+
+
+_LEAST = -(2**63)
+
+
+def refuse_least(x: Any, conversion: str) -> None:
+    """Refuses points in time and durations whose count is the least of 64 bits, which is `NaT` to NumPy.
+
+    What lies under a missing value is not looked at.
+    """
+    if any_time(x, lambda time: bool((_array(time.values) == _LEAST).any())):
+        raise InvalidValueError(
+            f"{conversion}: found a time whose count is {_LEAST}, the `NaT` of NumPy, which would be missing.\n"
+            "Wanted: any other. Take `x.values`, which are the counts, or mask what is missing."
+        )
+
+
+def any_time(x: Any, is_one: "Callable[[Any], bool]") -> bool:
+    """Whether something holds for any points in time or durations that a value is made of, and that are not missing."""
+
+    def inside(part: Any) -> bool:
+        return any_time(part, is_one)
+
+    if isinstance(x, TimestampTensor | DurationTensor):
+        return is_one(x)
+    if isinstance(x, MaskedTensor):
+        return inside(x.values) and inside(boolean_mask(x.values, x.mask))
+    if isinstance(x, RaggedTensor):
+        return inside(x.flat_values)
+    if isinstance(x, UnionTensor):
+        return any(map(inside, x.components.values()))
+    return any(map(inside, parts_inside(x) if isinstance(x, StructTensor) else components_of(x).values()))
 
 
 def to_numpy(x: Any) -> Any:

@@ -1,11 +1,22 @@
 """Arrays of NumPy as values, and rows and records as arrays."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from extenso._core import DTypeError, InvalidValueError, StructTensor, _text_of, constant, reshape, size, tensor
+from extenso._core import (
+    DTypeError,
+    InvalidValueError,
+    StructTensor,
+    Tensor,
+    _text_of,
+    constant,
+    reshape,
+    size,
+    tensor,
+)
 from extenso._interop import meanings
 from extenso._interop.peers import components_of, records_of, refused
 from extenso._types import MaskedTensor, RaggedTensor
@@ -111,8 +122,8 @@ def _objects(array: Array) -> Any:
         joined = _joined(items)
         if joined is not None:
             return RaggedTensor.from_row_lengths(joined, tensor(np.array([len(item) for item in items], dtype=np.int64)))
-    known = meanings.of_objects(items) if array.ndim == 1 else None
-    return constant(array.tolist()) if known is None else known
+    known = meanings.of_objects(items)
+    return constant(array.tolist()) if known is None else reshape(known, array.shape)
 
 
 def _joined(arrays: "Sequence[Any]") -> Any:
@@ -125,16 +136,52 @@ def _joined(arrays: "Sequence[Any]") -> Any:
 
 
 def to_numpy(x: Any) -> Any:
-    """Returns the array of the tensor that a value says it is, or of the records of its components."""
+    """Returns the array of the tensor that a value says it is, or of the records of its components.
+
+    Rows are an array of arrays, records a structured array, and masked values a masked array.
+    """
+    meanings.refuse_least(x, "to_numpy")
+    return _made(x)
+
+
+def records_to_numpy(records: StructTensor) -> Any:
+    """Returns a structured array: a masked one if a field may be missing. Text and rows are objects."""
+    return to_numpy(records)
+
+
+def _made(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return bf16_to_numpy(x) if x.dtype.name == "bf16" else x.to_numpy()
+    if isinstance(x, StructTensor):
+        return _of_records(x)
+    if isinstance(x, MaskedTensor):
+        return _of_masked(x)
+    if isinstance(x, RaggedTensor):
+        return _of_rows(x)
     if components_of(x) and not hasattr(type(x), "__extenso_tensor__"):
-        return records_of(x).to_numpy()
+        return _of_records(records_of(x))
     array = meanings.to_numpy(x)
     return tensor(x).to_numpy() if array is None else array
 
 
-def masked_to_numpy(x: MaskedTensor) -> Any:
-    """Returns a masked array: its mask is true where a value is missing."""
-    values: Any = x.values.to_numpy()
+def bf16_to_numpy(x: Tensor) -> Array:
+    """Returns the array of a tensor of bf16, of which `ml_dtypes` has the dtype; a copy.
+
+    Errors: `ml_dtypes` is not installed.
+    """
+    try:
+        dtype: Any = import_module("ml_dtypes").bfloat16
+    except ModuleNotFoundError:
+        what = "to_numpy: found bf16, which is a dtype of NumPy where ml_dtypes is installed."
+        raise DTypeError(f"{what}\nWanted: another dtype. Cast first: `cast(x, 'f32')`, or pip install ml_dtypes.") from None
+    # What is pickled are the bits; neither a buffer nor DLPack gives NumPy those of bf16.
+    _, (_, sizes, data, _) = x.__reduce__()
+    return np.ndarray(sizes, dtype, data)
+
+
+def _of_masked(x: MaskedTensor) -> Any:
+    """A masked array: its mask is true where a value is missing."""
+    values: Any = _made(x.values)
     missing = ~np.asarray(x.mask)
     missing = np.broadcast_to(missing.reshape(missing.shape + (1,) * (values.ndim - missing.ndim)), values.shape)
     out = np.ma.MaskedArray(values)
@@ -142,36 +189,12 @@ def masked_to_numpy(x: MaskedTensor) -> Any:
     return out
 
 
-def rows_to_numpy(rows: RaggedTensor) -> Array:
-    """Returns an array of objects: for each row an array that shares the memory of the values."""
-    values: Any = rows.flat_values.to_numpy()
+def _of_rows(rows: RaggedTensor) -> Array:
+    """An array of objects: for each row an array that shares the memory of the values."""
+    values: Any = _made(rows.flat_values)
     for splits in reversed(rows.nested_row_splits):
         values = _cut(values, splits.tolist())
     out: Array = values
-    return out
-
-
-def array_of(x: Any, dtype: Any, copy: "bool | None") -> Any:
-    """Returns the array that says what a value says, for `numpy.asarray`."""
-    if copy is False:
-        raise ValueError(f"A {type(x).__name__} is no array of NumPy without a copy.")
-    return np.array(_said(x), dtype=dtype)
-
-
-def _said(x: Any) -> Any:
-    if isinstance(x, RaggedTensor):
-        dense = x.to_tensor()
-        if size(dense).item() != size(x).item():
-            raise ValueError("The rows have several lengths. `to_numpy` gives an array of arrays, `to_tensor` pads.")
-        return _said(dense)
-    if not isinstance(x, MaskedTensor):
-        return x.to_numpy()
-    values, missing = _said(x.values), ~np.asarray(x.mask)
-    if not missing.any():
-        return values
-    floats = values.dtype.kind == "f"
-    out = np.array(values, dtype=None if floats else object)
-    out[missing] = np.nan if floats else None
     return out
 
 
@@ -182,13 +205,37 @@ def _cut(values: Array, splits: "list[int]") -> Array:
     return rows
 
 
-def records_to_numpy(records: StructTensor) -> Any:
-    """Returns a structured array: a masked one if a field may be missing. Text and rows are objects."""
-    fields = {name: records.field_value((name,)).to_numpy() for name in records.field_names()}
+def _of_records(records: StructTensor) -> Any:
+    fields = {name: _made(records.field_value((name,))) for name in records.field_names()}
     shape: Any = records.shape
     types: Any = [(name, array.dtype, array.shape[len(shape) :]) for name, array in fields.items()]
     masked = any(isinstance(array, np.ma.MaskedArray) for array in fields.values())
     out: Any = np.ma.empty(shape, dtype=types) if masked else np.empty(shape, dtype=types)
     for name, array in fields.items():
         out[name] = array
+    return out
+
+
+def array_of(x: Any, dtype: Any, copy: "bool | None") -> Any:
+    """Returns the array that says what a value says, for `numpy.asarray`."""
+    if copy is False:
+        raise ValueError(f"A {type(x).__name__} is no array of NumPy without a copy.")
+    meanings.refuse_least(x, "asarray")
+    return np.array(_said(x), dtype=dtype)
+
+
+def _said(x: Any) -> Any:
+    if isinstance(x, RaggedTensor):
+        dense = x.to_tensor()
+        if size(dense).item() != size(x).item():
+            raise ValueError("The rows have several lengths. `to_numpy` gives an array of arrays, `to_tensor` pads.")
+        return _said(dense)
+    if not isinstance(x, MaskedTensor):
+        return _made(x)
+    values, missing = _said(x.values), ~np.asarray(x.mask)
+    if not missing.any():
+        return values
+    floats = values.dtype.kind == "f"
+    out = np.array(values, dtype=None if floats else object)
+    out[missing] = np.nan if floats else None
     return out

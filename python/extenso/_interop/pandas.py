@@ -17,6 +17,7 @@ from extenso._core import (
     tensor,
 )
 from extenso._interop.arrow import array_of
+from extenso._interop.meanings import refuse_least
 from extenso._interop.numpy import from_numpy
 from extenso._interop.peers import kind_of, peer, records_of, refused
 from extenso._types import MaskedTensor
@@ -228,10 +229,18 @@ def _array(pd: Any, x: Any) -> Any:
     if isinstance(x, UnionTensor):
         return x.to_numpy()
     array = array_of(x, "to_pandas")
-    types = peer("pyarrow", "to_pandas").types
+    pa = peer("pyarrow", "to_pandas")
+    types = pa.types
     if types.is_timestamp(array.type) or types.is_duration(array.type):
         # These are dtypes of pandas itself: datetimes and time deltas.
-        return array.to_pandas().array
+        refuse_least(x, "to_pandas")
+        try:
+            return array.to_pandas().array
+        except pa.ArrowException as cause:
+            zone = getattr(array.type, "tz", None)
+            if zone is None:
+                raise
+            raise _unknown_zone(zone) from cause
     if types.is_dictionary(array.type):
         try:
             return array.to_pandas().array
@@ -239,6 +248,13 @@ def _array(pd: Any, x: Any) -> Any:
             # Categories of pandas are neither missing nor nested.
             array = array.dictionary_decode()
     return pd.arrays.ArrowExtensionArray(array)
+
+
+def _unknown_zone(zone: str) -> InvalidValueError:
+    return InvalidValueError(
+        f"to_pandas: found times of the zone '{zone}', which is not known here.\n"
+        "Wanted: a zone of the time zone database or an offset. `TimestampTensor(x.values, x.unit, 'UTC')` are the same times."
+    )
 
 
 def _texts(x: Any) -> Any:

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from extenso._core import DTypeError, ExtensionType, OpaqueExtension, StructTensor, Tensor, flatten, tensor
-from extenso._types import Bool8Tensor, MaskedTensor, RaggedTensor
+from extenso._types import BatchableExtensionType, Bool8Tensor, MaskedTensor, RaggedTensor
 
 # Where a package has another name than the module.
 _PACKAGES = {"tensorflow": "tensorflow-cpu"}
@@ -52,16 +52,26 @@ def components_of(x: Any) -> "dict[str, Any]":
     """Returns the values that a value of a class that a user wrote is made of, by name; none of other values."""
     if type(x) is OpaqueExtension:
         return x.components
-    if not isinstance(x, ExtensionType) or hasattr(type(x), "__extenso_rust__"):
+    if not isinstance(x, ExtensionType) or _is_shipped(x):
         return {}
     parts = {name: getattr(x, name) for name in getattr(type(x), "__match_args__", ())}
     return {name: part for name, part in parts.items() if isinstance(part, Tensor | ExtensionType | StructTensor)}
 
 
+def _is_shipped(x: ExtensionType) -> bool:
+    # The base of batchable types is no class of a value: who refines it says what the components are.
+    return hasattr(type(x), "__extenso_rust__") and not isinstance(x, BatchableExtensionType)
+
+
 def records_of(x: Any) -> Any:
-    """Returns a value of a class that a user wrote as records of its components, and every other value as it is."""
+    """Returns a value of a class that a user wrote as records of its components, and every other value as it is.
+
+    The records of a batchable type have its shape, and those of any other type one axis.
+    """
     parts = components_of(x)
-    return StructTensor([None], parts) if parts else x
+    if not parts:
+        return x
+    return StructTensor(x.shape if isinstance(x, BatchableExtensionType) else [None], parts)
 
 
 def parts_inside(x: Any) -> "list[Any]":

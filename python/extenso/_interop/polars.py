@@ -3,8 +3,19 @@
 from collections.abc import Callable
 from typing import Any
 
-from extenso._core import DTypeError, StructTensor, UnionTensor, from_arrow, to_arrow, to_py
+from extenso._core import (
+    DTypeError,
+    InvalidValueError,
+    StructTensor,
+    UnionTensor,
+    from_arrow,
+    max,
+    min,
+    to_arrow,
+    to_py,
+)
 from extenso._interop.arrow import in_lists
+from extenso._interop.meanings import any_time
 from extenso._interop.peers import parts_inside, peer, records_of, refused
 from extenso._types import CategoricalTensor, DecimalTensor, FixedBytesTensor, IntervalTensor, MaskedTensor, RaggedTensor
 
@@ -75,6 +86,15 @@ def _refuse_unknown(x: Any) -> None:
         _refuse_unknown(part)
 
 
+def _overflows(time: Any) -> bool:
+    """Whether seconds are too many for the milliseconds that polars makes of them."""
+    most = 2**63 // 1000
+    if time.unit != "s" or time.values.size == 0:
+        return False
+    least, greatest = min(time.values).item(), max(time.values).item()
+    return bool(least < -most or greatest > most)
+
+
 def _with_enums(pl: Any, dtype: Any, x: Any) -> Any:
     """The dtype with an `Enum` for categories that have an order, which Arrow's dictionaries lose in polars."""
     if isinstance(x, MaskedTensor):
@@ -98,6 +118,9 @@ def to_polars(x: Any) -> Any:
     if isinstance(x, StructTensor) and not x.field_names():
         return pl.DataFrame(height=len(x))
     _refuse_unknown(x)
+    if any_time(x, _overflows):
+        what = "to_polars: found a time that 64 bits of ms do not hold."
+        raise InvalidValueError(f"{what}\nWanted: fewer seconds, which are milliseconds in polars. Take `x.values`.")
     array = to_arrow(in_lists(x))
     made = _guarded("to_polars", lambda: pl.Series(array))
     dtype = _with_enums(pl, made.dtype, x)
