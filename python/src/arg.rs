@@ -361,7 +361,7 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
 }
 
 /// The function that reads the values of a class as what they are, where an array would lose what is missing, lists or fields.
-fn reader_of(class: &Bound<'_, PyType>) -> PyResult<Option<&'static str>> {
+pub(crate) fn reader_of(class: &Bound<'_, PyType>) -> PyResult<Option<&'static str>> {
     if has_buffer(class) {
         return Ok(None);
     }
@@ -376,7 +376,7 @@ fn reader_of(class: &Bound<'_, PyType>) -> PyResult<Option<&'static str>> {
 }
 
 /// What a function of ours makes of the value of a library. A series is its values, which NumPy may hold.
-fn of_library(object: &Bound<'_, PyAny>, reader: &'static str) -> PyResult<Value> {
+pub(crate) fn of_library(object: &Bound<'_, PyAny>, reader: &'static str) -> PyResult<Value> {
     let read = |object: &Bound<'_, PyAny>| {
         let read = object.py().import("extenso")?.call_method1(reader, (object,))?;
         crate::value::from_py(&read)
@@ -396,10 +396,11 @@ fn of_library(object: &Bound<'_, PyAny>, reader: &'static str) -> PyResult<Value
     }
 }
 
-/// Whether a class is one of `decimal` or `datetime`, which stand in `sys.modules` if there are objects of theirs.
+/// Whether a class is one of `decimal`, `datetime` or `uuid`, which stand in `sys.modules` if there are objects of theirs.
 fn is_meaning(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let modules = class.py().import("sys")?.getattr("modules")?;
-    let names = [("decimal", "Decimal"), ("datetime", "date"), ("datetime", "time"), ("datetime", "timedelta")];
+    let times = [("datetime", "date"), ("datetime", "time"), ("datetime", "timedelta")];
+    let names = [("decimal", "Decimal"), ("uuid", "UUID")].into_iter().chain(times);
     for (module, name) in names {
         if let Ok(module) = modules.get_item(module)
             && class.is_subclass(&module.getattr(name)?)?

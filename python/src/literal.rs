@@ -83,9 +83,20 @@ pub fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     guarded(|| extenso_ext::constant(literal)).or_raise()
 }
 
-/// The nested lists and dicts of a value; the reverse of `constant`.
+/// The nested lists and dicts of a value; the reverse of `constant`. A dict, list or tuple of values stays one of what they are.
 #[pyfunction]
 pub fn to_py<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    if let Ok(dict) = x.cast_exact::<PyDict>() {
+        let items = PyDict::new(py);
+        dict.iter().try_for_each(|(key, value)| items.set_item(key, to_py(&value)?))?;
+        return Ok(items.into_any());
+    }
+    if x.is_exact_instance_of::<PyList>() || x.is_exact_instance_of::<PyTuple>() {
+        let items = x.try_iter()?.map(|item| to_py(&item?)).collect::<PyResult<Vec<_>>>()?;
+        let list = PyList::new(py, items)?;
+        return if x.is_exact_instance_of::<PyList>() { Ok(list.into_any()) } else { Ok(list.to_tuple().into_any()) };
+    }
     let value = value::from_py(x)?;
     let literal = guarded(|| {
         let mut leaves = Vec::new();

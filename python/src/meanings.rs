@@ -8,8 +8,8 @@ use crate::value::PyOpaque;
 use crate::{arrow, index, literal, spec, value};
 use extenso_core::{Ext, ExtensionType, Tensor, Value};
 use extenso_ext::{
-    CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, IntervalTensor, TimeTensor, TimestampTensor,
-    UnionTensor, to_categorical,
+    CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor, TimeTensor,
+    TimestampTensor, UnionTensor, to_categorical,
 };
 use extenso_types::{Error, Result};
 use pyo3::exceptions::PyTypeError;
@@ -186,12 +186,17 @@ fn to_duration<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>>
     applied(x, |x| extenso_ext::to_duration(x, unit))
 }
 
-/// The value that an object of Python's `decimal` or `datetime` is.
+/// The value that an object of Python's `decimal`, `datetime` or `uuid` is.
 ///
 /// Errors: a decimal that is no number, or has too many digits; a time that 64 bits do not hold; a time of day of a zone.
 pub fn of_object(object: &Object<'_>) -> PyResult<Value> {
     if object.hasattr("as_tuple")? {
         return of_decimal(object);
+    }
+    if object.hasattr("bytes_le")? {
+        let bytes: Vec<u8> = object.getattr("bytes")?.extract()?;
+        let made = Tensor::new(&[bytes.len()], &bytes).and_then(|cells| FixedBytesTensor::new(cells, Some("uuid")));
+        return made.map(ExtensionType::into_value).or_raise();
     }
     // The `NaT` of pandas is an object of `datetime`, and is not what it is.
     if object.ne(object)? {

@@ -3,8 +3,8 @@
 //! Invariant: an array that leaves this module was validated, in full where reading it would trust more than its layout.
 
 use super::{offset, refused};
-use crate::arg;
 use crate::error::raised;
+use crate::{arg, value};
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, make_array};
@@ -71,6 +71,11 @@ impl Coming {
         };
         if let Ok(chunks) = object.cast::<PyChunks>() {
             return Ok(held(&chunks.get().0));
+        }
+        // A frame of pandas means what `from_pandas` says, and not what pyarrow makes of it, unless it is asked for as Arrow.
+        if op != "from_arrow" && arg::reader_of(&object.get_type())? == Some("from_pandas") {
+            let frame = value::to_py(object.py(), arg::of_library(object, "from_pandas")?)?;
+            return one(&frame, op).map(|chunks| held(&chunks));
         }
         if object.hasattr("__arrow_c_array__")? {
             return one(object, op).map(|chunks| held(&chunks));

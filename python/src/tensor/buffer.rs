@@ -134,8 +134,8 @@ pub fn to_numpy<'py>(
         return Err(raised(py, error.hint("Leave `copy` out.")));
     }
     if dense.dtype() == DType::BF16 {
-        let error = Error::dtype("NumPy has no bf16").hint("Cast first: `cast(x, 'f32')`.");
-        return Err(raised(py, error));
+        let halves = py.import("extenso._interop.numpy")?.call_method1("bf16_to_numpy", (slf,))?;
+        return numpy.call_method("array", (halves,), Some(&options));
     }
     if dense.dtype() == DType::Bool {
         let bytes = import::to_dtype(slf.get().0.clone(), Some(DType::U8))?;

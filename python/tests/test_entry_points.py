@@ -1,0 +1,62 @@
+"""A value means the same wherever it is handed in."""
+
+import datetime as dt
+import uuid
+
+import pytest
+
+import extenso as ex
+
+
+def test_a_frame_of_pandas_means_the_same_everywhere() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": [1.0, float("nan")]}, index=pd.Index([5, 6]))
+    wanted = str(ex.to_py(ex.from_pandas(frame)))
+    assert str(ex.to_py(ex.read_arrow(frame))) == wanted
+    assert ex.infer_spec(frame).is_compatible_with(ex.from_pandas(frame))
+    total = ex.function(lambda r: ex.sum(r["x"]))
+    assert str(total(frame)) == str(total.run(frame)) == str(total(ex.from_pandas(frame)))
+    assert ex.write_json(frame) == b'{"index":5,"x":1.0}\n{"index":6,"x":"NaN"}\n'
+    columns = pd.MultiIndex.from_tuples([("p", "q"), ("p", "r")])
+    nested = pd.DataFrame([[1, 2]], columns=columns)
+    inner = ex.function(lambda r: r["p", "q"])
+    assert inner(nested).tolist() == inner.run(nested).tolist() == [1]
+    # As Arrow it is what pyarrow makes of it.
+    assert ex.to_py(ex.from_arrow(frame))[1]["x"] is None
+
+
+def test_uuids_are_values_and_compare_with_their_text() -> None:
+    text = "01234567-89ab-cdef-0123-456789abcdef"
+    x = ex.constant([uuid.UUID(text), None, uuid.UUID(int=1)])
+    assert ex.to_py(x == text) == [True, None, False]
+    assert ex.to_py(x != text.upper()) == [False, None, True]
+    assert ex.to_py(x == uuid.UUID(text)) == [True, None, False]
+    with pytest.raises(ex.Error, match="equal: found 'x'.*\n.*a uuid"):
+        x == "x"
+
+
+def test_nests_of_values_become_nests() -> None:
+    given = {"a": ex.tensor([1, 2]), "b": (ex.constant([[1], []]), [ex.tensor(0.5)])}
+    assert ex.to_py(given) == {"a": [1, 2], "b": ([[1], []], [0.5])}
+
+
+def test_booleans_of_eight_bits_choose() -> None:
+    pa = pytest.importorskip("pyarrow")
+    x = ex.tensor([10, 20])
+    there = ex.from_arrow(pa.array([False, True]).cast(pa.bool8()))
+    assert x[there].tolist() == [20]
+    assert ex.where(there, x, 0).tolist() == [0, 20]
+    records = ex.constant([{"a": 1}, {"a": 2}])
+    assert ex.to_py(records[there]) == [{"a": 2}]
+
+
+def test_utc_has_several_names() -> None:
+    pa = pytest.importorskip("pyarrow")
+    at = dt.datetime(2024, 1, 2, tzinfo=dt.timezone.utc)
+    spec = ex.infer_spec(pa.table({"at": pa.array([at], pa.timestamp("us", "UTC"))}))
+    for zone in ("Etc/UTC", "+00:00", "UTC"):
+        table = pa.table({"at": pa.array([at], pa.timestamp("us", zone))})
+        assert ex.from_arrow(table, spec)["at"].zone == "UTC"
+    elsewhere = pa.table({"at": pa.array([at], pa.timestamp("us", "+01:00"))})
+    with pytest.raises(ex.DTypeError, match="'at'"):
+        ex.from_arrow(elsewhere, spec)
