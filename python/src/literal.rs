@@ -67,10 +67,18 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     Ok(import::array_value(object).ok())
 }
 
-/// The core value of this spec that nested lists and dicts say.
+/// The core value of this spec that nested lists and dicts say, or that a table, a frame or an array of a library holds.
 ///
 /// Errors: what is no value of the spec, with its path.
 pub fn of_spec(object: &Bound<'_, PyAny>, spec: &Spec) -> PyResult<Value> {
+    let plain = object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyDict>();
+    if let Some(reader) = if plain { None } else { arg::reader_of(&object.get_type())? } {
+        let held = match reader {
+            "from_arrow" => object.clone(),
+            _ => value::to_py(object.py(), arg::of_library(object, reader)?)?,
+        };
+        return crate::arrow::of_spec(&held, spec.clone());
+    }
     let literal = read(object, &Trail::Root, 0)?;
     guarded(|| extenso_ext::constant_of(literal, spec)).or_raise()
 }

@@ -212,3 +212,14 @@ def test_an_extension_type_that_is_asked_for_is_given(array: pa.Array) -> None:
     # PyArrow asks for what the type is stored as, and takes that for the array.
     assert pa.array(x, type=array.type).type in (array.type, array.type.storage_type)
     assert pa.array(x, type=array.type.storage_type).equals(array.storage)
+
+
+def test_records_with_lists_are_repeated_with_what_is_missing() -> None:
+    x = ex.constant([None, {"l": [3, 2]}, {"l": []}])
+    for n in (2, 3):
+        assert ex.to_py(ex.broadcast_to(x, (n, 3))) == [ex.to_py(x)] * n
+    assert ex.to_py(ex.broadcast_to(x[:1], (4, 1))) == [[None]] * 4
+    with pytest.raises(ex.ShapeError, match="broadcast_like"):
+        ex.broadcast_like(ex.constant([[1, 2], [3]]), ex.tensor([[0], [0]]))
+    one = ex.mask(ex.constant([[10, 20]]), [True])
+    assert ex.to_py(ex.broadcast_like(one, ex.constant([[1, 2], [3, 4]]))) == [[10, 20], [10, 20]]

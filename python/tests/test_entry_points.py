@@ -60,3 +60,13 @@ def test_utc_has_several_names() -> None:
     elsewhere = pa.table({"at": pa.array([at], pa.timestamp("us", "+01:00"))})
     with pytest.raises(ex.DTypeError, match="'at'"):
         ex.from_arrow(elsewhere, spec)
+
+
+def test_a_function_for_a_spec_takes_tables() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"k": pa.array(["a", "b"]).dictionary_encode(), "x": [1, 2], "n": pa.array([[1], None])})
+    f = ex.function(lambda r: r["x"] + ex.fill_none(ex.sum(r["n"], axis=1), 0))
+    concrete = f.get_concrete_function(ex.infer_spec(table))
+    assert concrete(table).tolist() == concrete.run(table).tolist() == f(table).tolist() == [2, 2]
+    with pytest.raises(ex.DTypeError, match="'x'"):
+        concrete(table.set_column(1, "x", pa.array(["a", "b"])))

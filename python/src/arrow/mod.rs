@@ -17,7 +17,7 @@ use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, FieldRef};
 use extenso_core::Value;
 use extenso_formats::arrow::{self, ArrowOptions};
-use extenso_types::{Error, Result};
+use extenso_types::{Error, Result, Spec};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -46,6 +46,16 @@ fn from_arrow<'py>(obj: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyAny>>) ->
     let chunks = chunks(obj, "from_arrow")?;
     let read = guarded(|| arrow::from_chunks(&chunks.field, &chunks.arrays, &options));
     value::to_py(py, read.map_err(|e| e.at("from_arrow")).or_raise()?.value)
+}
+
+/// The value of this spec that arrays of a library hold.
+///
+/// Errors: what does not fit the spec, with its path.
+pub fn of_spec(object: &Bound<'_, PyAny>, spec: Spec) -> PyResult<Value> {
+    let options = ArrowOptions { spec: Some(spec), ..ArrowOptions::default() };
+    let chunks = chunks(object, "constant")?;
+    let read = guarded(|| arrow::from_chunks(&chunks.field, &chunks.arrays, &options));
+    Ok(read.map_err(|e| e.at("constant")).or_raise()?.value)
 }
 
 /// An Arrow array that shares the buffers of a value; libraries take it through `__arrow_c_array__` or `__arrow_c_stream__`.

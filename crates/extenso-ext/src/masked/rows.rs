@@ -6,7 +6,8 @@ use super::MaskedTensor;
 use super::operands::Mask;
 use super::structure::along_axes;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::{one_row, outer, positions, rank, rows_of_one};
+use crate::axes::{is_ragged, one_row, outer, positions, rank, rows_of_one};
+use crate::missing::mask as masked_where;
 use crate::ragged::RaggedTensor;
 use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::Attrs;
@@ -77,7 +78,11 @@ pub(super) fn transpose(call: &Call<'_>) -> Answer {
         // Rows of one length that go inwards are columns, of which each has what is there.
         let at = order.iter().position(|axis| *axis == 0).unwrap_or(0);
         let mask = ops::expand_dims_at(&x.mask, (0..at).map(int).collect::<Vec<_>>())?;
-        return answer(Mask { mask, covers: at + 1, rank: all }.over(values)?);
+        let mask = Mask { mask, covers: at + 1, rank: all };
+        if (1..=at).any(|axis| is_ragged(&values, axis)) {
+            return answer(masked_where(&values, &ops::broadcast_like(mask.against(all)?, &values)?)?);
+        }
+        return answer(mask.over(values)?);
     }
     let stays = |axes: &usize| order[..*axes].iter().all(|axis| axis < axes);
     let axes = (x.mask_rank()?..=all).find(stays).unwrap_or(all);
