@@ -104,6 +104,6 @@ pub fn from_py(value: &Bound<'_, PyAny>) -> PyResult<DType> {
     };
     builtin
         .parse()
-        .map_err(|_| Error::dtype(format!("found {value}")).wanted("a dtype, such as `f32` or 'f32'"))
+        .map_err(|_| Error::dtype(format!("found {value}")).wanted("a dtype, such as `f32` or 'f32'").at("dtype"))
         .or_raise()
 }

@@ -198,6 +198,9 @@ fn no_kernel(lookup: Lookup, dtypes: &[DType], attrs: &dyn AttrSet) -> Error {
     match (taken.is_empty(), dtypes.contains(&DType::String)) {
         // Only a cast asks for a dtype that nothing becomes.
         (true, _) => error.wanted("another dtype to go to").hint("`as_string(x)` gives the text of numbers."),
+        (false, true) if dtypes.len() == 2 => {
+            error.wanted(taken).hint("Write `to_number(x, dtype)` around both, or `string_join((x, y))` for one text.")
+        }
         (false, true) => error.wanted(taken).hint("Write `to_number(x, dtype)` around the argument."),
         (false, false) => error.wanted(taken).hint("Write `cast(x, dtype)` around the argument."),
     }
@@ -356,9 +359,12 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Whether the result is an input as it stands, which is not read block by block.
-    pub fn are_in_place(&self) -> bool {
-        self.expr.steps.is_empty() && matches!(&self.inputs[..], [Access::Full(..)])
+    /// The bytes of the result, where that is an input as it stands.
+    pub fn in_place(&self) -> Option<&[u8]> {
+        match &self.inputs[..] {
+            [Access::Full(bytes, _)] if self.expr.steps.is_empty() => Some(bytes),
+            _ => None,
+        }
     }
 
     fn last(&self) -> Slot {

@@ -25,7 +25,7 @@ pub fn device(object: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         return Ok(());
     }
     let found = object.repr()?;
-    Err(Error::value(format!("the device is {found}")).wanted("'cpu', the only one")).or_raise()
+    Err(Error::value(format!("the device is {found}")).wanted("'cpu', the only one").at("device")).or_raise()
 }
 
 /// What the module offers of the Array API standard: devices, dtypes and capabilities.

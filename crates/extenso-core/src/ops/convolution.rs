@@ -30,7 +30,9 @@ impl std::str::FromStr for Padding {
             "valid" => Ok(Padding::Valid),
             "same" => Ok(Padding::Same),
             "causal" => Ok(Padding::Causal),
-            _ => Err(Error::value(format!("the padding is '{text}'")).wanted("'valid', 'same' or 'causal'")),
+            _ => Err(Error::value(format!("the padding is '{text}'"))
+                .wanted("'valid', 'same' or 'causal'")
+                .at("padding")),
         }
     }
 }

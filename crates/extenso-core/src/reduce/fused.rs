@@ -54,16 +54,16 @@ impl Cut<'_> {
         last == n
     }
 
-    /// Sets the ends of as many rows from `from` on as fit `most` elements, counted from the start of the first; a 0 stands in front.
-    fn ends_in_block(&self, from: usize, rows: usize, most: usize, ends: &mut Ends) {
+    /// Sets the ends of as many rows from `from` on as fit one block, counted from the start of the first; a 0 stands in front.
+    fn ends_in_block(&self, from: usize, rows: usize, ends: &mut Ends) {
         // Rows without elements take no room, but their ends do.
-        let rows = rows.min(most);
+        let rows = rows.min(BLOCK);
         ends.clear();
         match self {
-            Cut::Rows(n) => ends.extend((0..=rows.min(most.checked_div(*n).unwrap_or(rows))).map(|i| i * n)),
+            Cut::Rows(n) => ends.extend((0..=rows.min(BLOCK.checked_div(*n).unwrap_or(rows))).map(|i| i * n)),
             Cut::Segments(offsets) => with_offsets!(offsets, o => {
                 let (start, all) = (o[from].index(), &o[from..=from + rows]);
-                let fit = all.partition_point(|end| end.index() - start <= most);
+                let fit = all.partition_point(|end| end.index() - start <= BLOCK);
                 ends.resize(fit, 0);
                 ends.iter_mut().zip(all).for_each(|(to, end)| *to = end.index() - start);
             }),
@@ -149,6 +149,18 @@ fn few_folds(
     Ok(true)
 }
 
+/// So many elements stay in a near cache, so that the next fold finds them there.
+const NEAR: usize = 1 << 16;
+
+/// How many of the first rows, of which one is no longer than a block, are together no more elements than stay near, and none longer.
+fn near_rows(offsets: &Offsets) -> usize {
+    with_offsets!(offsets, o => {
+        let start = o[0].index();
+        let rows = o.array_windows().map(|[start, end]| (start.index(), end.index()));
+        rows.take_while(|(from, end)| end - from <= BLOCK && end - start <= NEAR).count()
+    })
+}
+
 /// Some of the rows, and where their results go.
 struct Part<'a> {
     from: usize,
@@ -177,14 +189,22 @@ impl Part<'_> {
     ) -> std::result::Result<(), (usize, Fault)> {
         let mut scratch = blocks.scratch();
         let mut ends = Ends::new();
-        // What is read where it stands has room for more rows, as long as they stay in cache for the next fold.
-        let most = if blocks.are_in_place() { 4 * BLOCK } else { BLOCK };
         let mut i = 0;
         while i < self.rows {
             let (start, len) = cut.row(self.from + i);
             if len > BLOCK {
                 self.fold_long_row(blocks, i, start, len)?;
                 i += 1;
+                continue;
+            }
+            if let (Cut::Segments(offsets), Some(bytes)) = (cut, blocks.in_place()) {
+                let next = i + near_rows(&offsets.slice(self.from + i, self.rows - i + 1));
+                let offsets = offsets.slice(self.from + i, next - i + 1);
+                for (kernel, out) in &mut self.outs {
+                    let width = out_width(kernel.out);
+                    (kernel.segments)(bytes, &offsets, &mut out[i * width..next * width]);
+                }
+                i = next;
                 continue;
             }
             if let (Some(sums), [(kernel, out)]) = (sums, self.outs.as_mut_slice()) {
@@ -196,7 +216,7 @@ impl Part<'_> {
                     continue;
                 }
             }
-            cut.ends_in_block(self.from + i, self.rows - i, most, &mut ends);
+            cut.ends_in_block(self.from + i, self.rows - i, &mut ends);
             let (n, next) = (ends[ends.len() - 1], i + ends.len() - 1);
             blocks.prefetch(start + n);
             blocks.run(&mut scratch, start, n).map_err(|fault| (start, fault))?;

@@ -4,6 +4,7 @@ use super::rows_value;
 use crate::args::typed_ref;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
+use crate::structs::masked_by;
 use extenso_core::{Arg, ExtensionType, Value, ops, strengthen};
 use extenso_types::{Error, Result};
 
@@ -39,12 +40,15 @@ fn counted(starts: &Arg, limits: &Arg, deltas: &Arg) -> Result<Value> {
     if let Some(masked) = typed_ref::<MaskedTensor>(&all).filter(|masked| masked.values().tensor().is_ok()) {
         // A range of nothing stands where it is not known of what.
         let there = |arg: &Arg, other: i64| {
+            if matches!(arg, Arg::Scalar(_)) {
+                return Ok(arg.clone());
+            }
             let like = ops::broadcast_like(arg.clone(), &all)?;
             let values = typed_ref::<MaskedTensor>(&like).map_or(like.clone(), |masked| masked.values().clone());
             ops::where_(masked.mask(), values, other).map(Arg::Value)
         };
         let found = counted(&there(starts, 0)?, &there(limits, 0)?, &there(deltas, 1)?)?;
-        return Ok(MaskedTensor::new(found, masked.mask().clone())?.into_value());
+        return masked_by(found, masked.mask());
     }
     if all.tensor()?.shape().rank().is_some_and(|rank| rank > 1) {
         let rows = |arg: &Arg| -> Result<Arg> {
