@@ -5,7 +5,7 @@
 use super::{Block, Blocks};
 #[cfg(feature = "parquet")]
 use crate::arrow::field_of;
-use crate::arrow::{end_to_end, without_runs};
+use crate::arrow::{whole_of, without_runs};
 use crate::columns::{BadRow, BadRows, OnError};
 use crate::needs::Needs;
 use crate::policy::field_rows;
@@ -135,7 +135,7 @@ impl Taken {
         if values.is_empty() {
             values.extend(self.value(&none, 0, self.on_error)?.map(|(value, _)| value));
         }
-        let value = if values.is_empty() { None } else { Some(end_to_end(values)?) };
+        let value = self.needs.spec.as_ref().map(|spec| whole_of(values, spec)).transpose()?;
         Ok(Rows { value: run_leaves(function, &self.leaves(value)?)?, bad, visited })
     }
 }
