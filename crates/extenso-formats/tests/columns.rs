@@ -80,3 +80,34 @@ fn several_columns_are_no_value_without_fields() {
         assert!(error.contains("2 columns") && error.contains("one, for a value that is i64[?]"), "{error}");
     }
 }
+
+#[test]
+fn uuids_and_json_texts_say_to_other_readers_what_they_are() {
+    use extenso_ext::{FixedBytesTensor, JsonTensor, RaggedTensor, StructTensor};
+    use parquet::basic::LogicalType;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let bytes: Vec<u8> = (0..32).collect();
+    let ids = FixedBytesTensor::new(Tensor::new::<u8>(&[2, 16], &bytes).expect("bytes"), Some("uuid"));
+    let ids = ids.expect("ids").into_value();
+    let texts = JsonTensor::new(Tensor::strings(&[2], &["{}", "[1]"]).expect("texts")).expect("texts").into_value();
+    let lengths = Tensor::from_vec(vec![0_i64, 2]);
+    let lists = RaggedTensor::from_row_lengths(ids.clone(), &lengths).expect("lists").into_value();
+    let mask = Tensor::bools(&[2], &[true, false]).expect("a mask");
+    let masked = MaskedTensor::new(texts.clone(), mask).expect("masked").into_value();
+    let plain = Tensor::from_vec(vec![1_i64, 2]).into();
+    let fields = [("n", plain), ("id", ids), ("text", texts), ("ids", lists), ("maybe", masked)];
+    let value = StructTensor::from_fields(Shape::known(&[2]), fields).expect("records").into_value();
+    let file = encode_parquet(&Nest::Leaf(value.clone())).expect("writes");
+    let reader = SerializedFileReader::new(bytes::Bytes::from(file.clone())).expect("a file");
+    let columns = reader.metadata().file_metadata().schema_descr().columns().to_vec();
+    let said: Vec<Option<LogicalType>> = columns.iter().map(|column| column.logical_type_ref().cloned()).collect();
+    let (uuid, json) = (Some(LogicalType::Uuid), Some(LogicalType::Json));
+    assert_eq!(said, [None, uuid.clone(), json.clone(), uuid, json]);
+    let again = read_parquet(&file.clone().into(), &ParquetOptions::default()).expect("reads").value;
+    assert_eq!(again.spec().expect("a spec").to_string(), value.spec().expect("a spec").to_string());
+    assert_eq!(shown(&again), shown(&value));
+    // In blocks, which the crate decodes.
+    let blocks = read_parquet_blocks(&file.into(), 1, ParquetOptions::default()).expect("opens");
+    let blocks: Vec<Value> = blocks.map(|block| block.expect("reads").value).collect();
+    assert_eq!(shown(&extenso_core::ops::concat(blocks, 0_i64).expect("joined")), shown(&value));
+}

@@ -4,6 +4,7 @@
 //! whether a batch happens to have nulls. What Arrow knows of types beyond Parquet stands in the file's metadata. Units of time that Parquet
 //! does not have are written in those that it has (`times.rs`).
 
+use super::annotated::annotated;
 use super::project::item;
 use super::said;
 use super::times::stored;
@@ -80,7 +81,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         let (mut writer, schema) = match std::mem::replace(&mut self.state, State::Failed) {
             State::New(sink) => {
                 let schema = batch.schema();
-                let writer = writing(|| ArrowWriter::try_new_with_options(sink, schema.clone(), options(&schema)))?;
+                let writer = writing(|| ArrowWriter::try_new_with_options(sink, schema.clone(), options(&schema)?))?;
                 (Box::new(writer), schema)
             }
             State::Open(writer, schema) => (writer, schema),
@@ -137,7 +138,11 @@ fn below(at: &Path, data_type: &DataType) -> Result<()> {
             .try_for_each(|field| below(&at.child(Segment::field(field.name().as_str())), field.data_type())),
         (_, Some(item)) => below(&at.child(Segment::Each), item.data_type()),
         (DataType::Union(..), _) => no("a union", "a field for each of its types"),
-        (DataType::Interval(_), _) => no("of intervals", "durations, or the parts of the intervals as numbers"),
+        (DataType::Interval(_), _) => {
+            let error =
+                Error::dtype(format!("column '{at}' is of intervals, which are read of Parquet and not written"));
+            Err(error.wanted("durations, or the parts of the intervals as numbers"))
+        }
         (DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale), _) if *scale < 0 => {
             no("of decimals of a negative scale", "a scale of 0 or more, by `to_decimal`")
         }
@@ -162,18 +167,22 @@ fn are_words(data_type: &DataType) -> bool {
 }
 
 /// How a file of this schema is written. Words of a dictionary are written as they come first, so the file says of none that they are ordered.
-fn options(schema: &Schema) -> ArrowWriterOptions {
+fn options(schema: &Schema) -> parquet::errors::Result<ArrowWriterOptions> {
+    let options = match annotated(schema)? {
+        Some(columns) => ArrowWriterOptions::new().with_parquet_schema(columns),
+        None => ArrowWriterOptions::new(),
+    };
     let properties =
         WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_bytes(Some(ROW_GROUP));
     let fields = schema.fields();
     if fields.iter().all(|field| unordered(field).is_none()) {
-        return ArrowWriterOptions::new().with_properties(properties.build());
+        return Ok(options.with_properties(properties.build()));
     }
     let fields: Fields = fields.iter().map(|field| unordered(field).unwrap_or_else(|| field.clone())).collect();
     let said = encode_arrow_schema(&Schema::new_with_metadata(fields, schema.metadata().clone()));
     let said = vec![KeyValue::new(ARROW_SCHEMA_META_KEY.to_string(), said)];
     let properties = properties.set_key_value_metadata(Some(said)).build();
-    ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true)
+    Ok(options.with_properties(properties).with_skip_arrow_metadata(true))
 }
 
 /// Calls the writer, whose errors and panics are about the sink or about a type that Parquet does not have.
