@@ -8,7 +8,8 @@ use extenso_types::Nest;
 
 const TEXT: &str = "syntax = 'proto3';
     enum Kind { option allow_alias = true; NONE = 0; NOTHING = 0; BOOK = 1; VOLUME = 1; TOME = 1; NULL = 0; }
-    message M { Kind kind = 1; repeated Kind kinds = 2; map<string, int32> counts = 3; map<string, Item> items = 4; repeated Item list = 5; }
+    message M { Kind kind = 1; repeated Kind kinds = 2; map<string, int32> counts = 3; map<string, Item> items = 4;
+        repeated Item list = 5; }
     message Item { int32 n = 1; }";
 
 fn message() -> MessageType {

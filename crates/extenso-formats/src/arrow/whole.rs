@@ -1,7 +1,7 @@
 //! Values of one spec end to end as one value of that spec.
 //!
-//! Invariant: the value is one of the spec, or the error says where it is not. Each part was one before: several vocabularies in one may be more
-//! than the codes count, and have no order.
+//! Invariant: the value is one of the spec, or the error says where it is not. Each part was one before: several vocabularies in one may be
+//! more than the codes count, and have no order.
 
 use super::decode::checked;
 use super::moved::end_to_end;
@@ -13,7 +13,8 @@ use extenso_types::{Error, ExtSpec, Path, Result, Segment, Spec, StaticValue, Te
 
 /// The rows of values of a spec, one value after the other, as one of this spec.
 ///
-/// Errors: as [`end_to_end`]; more categories than the codes of the spec count; orders of categories of which none is the beginning of another.
+/// Errors: as [`end_to_end`]; more categories than the codes of the spec count; orders of categories of which none is the beginning of
+/// another.
 pub fn whole_of(parts: Vec<Value>, spec: &Spec) -> Result<Value> {
     if parts.len() < 2 || !has_categories(spec) {
         return end_to_end(parts);

@@ -18,6 +18,7 @@ mod decode;
 mod halves;
 mod join;
 mod meant;
+mod order;
 mod project;
 mod proof;
 mod prune;
