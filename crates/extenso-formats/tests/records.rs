@@ -259,6 +259,7 @@ fn a_users_type_looks_at_the_data_of_a_run() {
 }
 
 /// What is found by looking is the spec of what is read, where rows of a user's type are missing in some blocks.
+#[cfg(all(feature = "parquet", feature = "avro"))]
 #[test]
 fn missing_rows_of_a_users_type_are_found_by_looking() {
     use extenso_formats::arrow::{ArrowOptions, read_ipc, write_ipc};
