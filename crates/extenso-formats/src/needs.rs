@@ -6,6 +6,8 @@
 use crate::records::is;
 #[cfg(feature = "ipc")]
 use crate::records::is_record;
+#[cfg(feature = "ipc")]
+use arrow_schema::{DataType, Fields};
 use extenso_core::{Tensor, TypeSpec, Value};
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec};
 use extenso_types::{
@@ -59,24 +61,14 @@ impl Needs {
         Needs::new(function.record_spec(), &function.graph().needed_inputs())
     }
 
-    /// Whether the only column of some rows holds the argument; otherwise each column is a field of it. Of columns it is told how they are
-    /// named, and whether they hold records.
+    /// Whether the only column of some rows holds the argument, as [`in_column`] says.
     ///
-    /// Records that may be missing, and those that a type of a user is stored as, are written as one column: it is told by records in
-    /// it, and by its name, which is that of no field.
-    /// Errors: several columns, for an argument that is no record.
+    /// Errors: as there.
     #[cfg(feature = "ipc")]
     pub fn in_column(&self, columns: &[(&str, bool)]) -> Result<bool> {
-        let (Some(spec), true) = (&self.argument, self.spec.is_some()) else { return Ok(false) };
-        match (record_of(spec), columns) {
-            (Some(record), [(name, true)]) => {
-                let plain = matches!(spec, Spec::Ext(ext) if is::<StructSpec>(ext));
-                Ok(!plain && record.component(&Segment::field(*name)).is_none())
-            }
-            (None, [_]) => Ok(true),
-            (Some(_), _) => Ok(false),
-            (None, columns) => Err(Error::dtype(format!("the rows have {} columns", columns.len()))
-                .wanted(format!("one, for an argument that is {spec}"))),
+        match &self.argument {
+            Some(spec) if self.spec.is_some() => in_column(spec, columns),
+            _ => Ok(false),
         }
     }
 
@@ -127,6 +119,33 @@ impl Needs {
     pub fn none(&self) -> Vec<Option<Value>> {
         vec![None; self.leaves]
     }
+}
+
+/// Whether the only column of some rows holds a value of this spec; otherwise each column is a field of it. Of columns it is told how they are
+/// named, and whether they hold records.
+///
+/// Records that may be missing, and those that a type of a user is stored as, are written as one column: it is told by records in
+/// it, and by its name, which is that of no field.
+/// Errors: several columns, for a value that is no record.
+#[cfg(feature = "ipc")]
+pub(crate) fn in_column(spec: &Spec, columns: &[(&str, bool)]) -> Result<bool> {
+    match (record_of(spec), columns) {
+        (Some(record), [(name, true)]) => {
+            let plain = matches!(spec, Spec::Ext(ext) if is::<StructSpec>(ext));
+            Ok(!plain && record.component(&Segment::field(*name)).is_none())
+        }
+        (None, [_]) => Ok(true),
+        (Some(_), _) => Ok(false),
+        (None, columns) => Err(Error::dtype(format!("the rows have {} columns", columns.len()))
+            .wanted(format!("one, for a value that is {spec}"))),
+    }
+}
+
+/// What [`in_column`] is told of columns.
+#[cfg(feature = "ipc")]
+pub(crate) fn named(columns: &Fields) -> Vec<(&str, bool)> {
+    let is_record = |of: &DataType| matches!(of, DataType::Struct(_));
+    columns.iter().map(|field| (field.name().as_str(), is_record(field.data_type()))).collect()
 }
 
 /// The record that a value is where it is not missing, if it is one.

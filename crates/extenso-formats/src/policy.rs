@@ -7,6 +7,8 @@ mod arrays;
 #[cfg(feature = "parquet")]
 pub use arrays::array_rows;
 pub use arrays::field_rows;
+#[cfg(feature = "ipc")]
+pub use arrays::only_column;
 
 use crate::columns::{BadRow, BadRows, ColumnKind, Columns, Decoded, MAX_REPORTED, OnError};
 use crate::failure::{Failure, Read};

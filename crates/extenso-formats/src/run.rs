@@ -1,15 +1,15 @@
 //! Functions over records: decode what is needed, run, encode.
 
 use crate::columns::{BadRows, Decoded, OnError};
-use crate::json::{Decoder, Start, encode_parts};
+use crate::json::{Decoder, Start, check_spelled, encode_parts};
 use crate::looks::Seen;
 use crate::parts;
 use crate::plain::plain;
 use crate::read::{JsonOptions, read_json};
 use crate::records::RecordSpec;
 use crate::source::{JsonBlocks, NdjsonSink, Progress, SourceOptions, run_blocks, unpack};
+use crate::spelled;
 use extenso_core::{Dense, MAX_EMPTY, Value};
-use extenso_ext::spelled;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Nest, Path, Result, Spec};
 use std::io::{BufRead, Write};
@@ -89,9 +89,15 @@ fn elements(leaf: &Value) -> usize {
 impl Batch {
     /// Takes a value apart for a format of text, in which times, decimals and categories are spelled out.
     ///
-    /// Errors: as [`Batch::of`].
+    /// Errors: as [`Batch::of`]; a time outside of the day, with its row and path.
     pub fn of_text(value: &Nest<Value>) -> Result<Batch> {
-        Batch::of(&value.try_map(|_, value| spelled(value))?)
+        for (_, part) in value.leaves() {
+            if spelled::has_odd(part)? {
+                let whole = Batch::of(value)?;
+                check_spelled(whole.records.plan(), &whole.records.columns(&whole.leaves)?, whole.rows)?;
+            }
+        }
+        Batch::of(&value.try_map(|_, value| extenso_ext::spelled(value))?)
     }
 }
 

@@ -3,10 +3,12 @@
 //! Invariant: a column of the spelling's dtype takes and gives whole integers.
 
 use crate::columns::{Column, ColumnRef};
-use extenso_core::Tensor;
+use crate::failure::{Failure, Read};
 use extenso_core::kernels::pool::buffer;
-use extenso_ext::{Cell, Spelling};
+use extenso_core::{ExtensionType, Tensor, Value};
+use extenso_ext::{Cell, Spelling, TimeTensor};
 use extenso_types::{DType, Error, Result};
+use std::ops::Range;
 
 /// How many elements of its column an integer has.
 pub fn elements(spelling: &Spelling) -> usize {
@@ -57,6 +59,59 @@ pub fn tensor(spelling: &Spelling, dims: &[usize], column: Column) -> Result<Ten
 /// The text of an integer of a column.
 pub fn text(spelling: &Spelling, column: &ColumnRef<'_>, row: usize) -> String {
     with_cell(spelling, column, row, |cell| spelling.show(cell))
+}
+
+/// Checks that the text of an integer of a column is read again: a time of day is one of the day.
+///
+/// Errors: it is none.
+pub fn check(spelling: &Spelling, column: &ColumnRef<'_>, row: usize) -> Read<()> {
+    if !is_odd(spelling, column, &(row..row + 1)) {
+        return Ok(());
+    }
+    let count = match column {
+        ColumnRef::I32(numbers) => numbers.get(row).map(ToString::to_string),
+        ColumnRef::I64(numbers) => numbers.get(row).map(ToString::to_string),
+        _ => None,
+    };
+    let error = Error::value(format!("the time of day {} is outside of the day", count.unwrap_or_default()));
+    Err(Failure::new(0, error.wanted(spelling.wanted())))
+}
+
+/// Whether some of these rows have a time of day that is none of the day.
+pub fn is_odd(spelling: &Spelling, column: &ColumnRef<'_>, rows: &Range<usize>) -> bool {
+    let Some(day) = day(spelling) else { return false };
+    match column {
+        ColumnRef::I32(numbers) => {
+            numbers.get(rows.clone()).unwrap_or_default().iter().any(|count| !(0..day).contains(&i64::from(*count)))
+        }
+        ColumnRef::I64(numbers) => {
+            numbers.get(rows.clone()).unwrap_or_default().iter().any(|count| !(0..day).contains(count))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a value has such a time, missing or not.
+///
+/// Errors: a type that refuses its own components.
+pub fn has_odd(value: &Value) -> Result<bool> {
+    let Value::Ext(ext) = value else { return Ok(false) };
+    if let (Ok(time), Some(spelling)) = (TimeTensor::from_value(value), Spelling::of(&ext.spec()?)) {
+        let counts = time.values();
+        let column = match counts.dtype() {
+            DType::I32 => ColumnRef::I32(counts.as_slice()?),
+            _ => ColumnRef::I64(counts.as_slice()?),
+        };
+        return Ok(is_odd(&spelling, &column, &(0..counts.data()?.len())));
+    }
+    ext.components()?.iter().try_fold(false, |odd, part| Ok(odd || has_odd(part)?))
+}
+
+/// How many units a day has, of times of day; none of others.
+fn day(spelling: &Spelling) -> Option<i64> {
+    let [a, b, c, d, e, f, g, h, ..] =
+        spelling.parse("00:00:01").filter(|_| spelling.is_time() && !spelling.is_duration())?;
+    i64::from_le_bytes([a, b, c, d, e, f, g, h]).checked_mul(86_400)
 }
 
 /// What `f` makes of an integer of a column.

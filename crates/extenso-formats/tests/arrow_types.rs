@@ -170,3 +170,25 @@ fn bad_rows_of_a_type_that_knows_no_op_are_left_out_or_filled() {
         assert_eq!((amounts(&money), read.bad.rows.clone()), (wanted.to_string(), vec![1]));
     }
 }
+
+#[test]
+fn nulls_are_given_to_who_asks_for_them_where_all_is_missing() {
+    use arrow_array::{Array, Float64Array, NullArray, StructArray};
+    let wanted = Field::new("a", DataType::Null, true);
+    let given = |values: Vec<Option<f64>>| {
+        let (fields, columns) = (Field::new("a", DataType::Float64, true), Float64Array::from(values));
+        let rows = StructArray::from(vec![(Arc::new(fields), Arc::new(columns) as ArrayRef)]);
+        let field = Arc::new(Field::new("", rows.data_type().clone(), false));
+        let asked_for = Field::new_struct("", vec![wanted.clone()], false);
+        extenso_formats::arrow::asked(field, Arc::new(rows), &asked_for).1.data_type().clone()
+    };
+    let of = |data_type: DataType| DataType::Struct(vec![Field::new("a", data_type, true)].into());
+    assert_eq!(given(vec![None, None]), of(DataType::Null));
+    assert_eq!(given(vec![]), of(DataType::Null));
+    assert_eq!(given(vec![None, Some(1.0)]), of(DataType::Float64));
+    // What was read of nulls goes out as nulls.
+    let value = extenso_formats::arrow::from_arrow(&NullArray::new(3)).expect("nulls");
+    let (field, array) = to_arrow_field(&value).expect("an array");
+    let (_, again) = extenso_formats::arrow::asked(field, array, &wanted);
+    assert_eq!((again.data_type(), again.len()), (&DataType::Null, 3));
+}

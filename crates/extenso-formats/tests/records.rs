@@ -257,3 +257,39 @@ fn a_users_type_looks_at_the_data_of_a_run() {
     let bad = "{\"paid\": []}\n{\"paid\": [{\"units\": -3, \"note\": \"\"}]}\n";
     told(run_records(&f, bad.as_bytes(), OnError::Raise).expect_err("a negative amount"), "row 1: 'paid[*]'");
 }
+
+/// What is found by looking is the spec of what is read, where rows of a user's type are missing in some blocks.
+#[cfg(all(feature = "parquet", feature = "avro"))]
+#[test]
+fn missing_rows_of_a_users_type_are_found_by_looking() {
+    use extenso_formats::arrow::{ArrowOptions, read_ipc, write_ipc};
+    use extenso_formats::source::{Asked, SourceOptions, spec_of_reader};
+    use extenso_formats::{encode_avro, encode_parquet, read_avro, read_parquet};
+    let rows = |units: Vec<i64>| {
+        let n = units.len();
+        let mask = Tensor::of_value(&ops::greater(Tensor::from_vec(units.clone()), 0).expect("a mask")).expect("bits");
+        let note = Tensor::strings(&[n], &vec!["a"; n]).expect("texts");
+        let amount = Amount { units: Tensor::from_vec(units), note }.into_value();
+        let paid = MaskedTensor::new(amount.clone(), mask).expect("a mask").into_value();
+        StructTensor::from_fields(extenso_types::Shape::known(&[n]), [("paid", paid), ("all", amount)])
+            .expect("records")
+            .into_value()
+    };
+    let value = rows((0..5000).map(|i| i64::from(i != 4999)).collect());
+    let found = |bytes: &[u8]| {
+        let options = SourceOptions { block: 1 << 10, ..SourceOptions::default() };
+        spec_of_reader(Box::new(std::io::Cursor::new(bytes.to_vec())), &options, &Asked::default()).expect("a spec")
+    };
+    let same = |bytes: &[u8], read: Value| {
+        let spec = read.spec().expect("a spec");
+        assert!(found(bytes).accepts(&spec, &mut extenso_types::Bindings::default()), "{} {spec}", found(bytes));
+        assert!(spec.to_string().contains("paid: MaskedTensor(Amount"), "{spec}");
+        assert!(found(bytes).to_string().contains("all: Amount"), "{}", found(bytes));
+    };
+    let file = write_ipc(&value, true).expect("written");
+    same(&file, read_ipc(file.clone().into(), &ArrowOptions::default()).expect("read").value);
+    let file = encode_avro(&Nest::Leaf(value.clone()), Default::default()).expect("written");
+    same(&file, read_avro(&file[..], &Default::default()).expect("read").value);
+    let file = encode_parquet(&Nest::Leaf(value)).expect("written");
+    same(&file, read_parquet(&file.clone().into(), &Default::default()).expect("read").value);
+}

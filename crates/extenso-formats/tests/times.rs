@@ -209,3 +209,38 @@ fn categories_booleans_of_eight_bits_and_json_are_written_by_the_op_as_into_a_fi
     let f = Function::new("texts", |args| Ok(Nest::Leaf(ops::encode_json(args.leaves()[0].1)?)));
     assert_eq!(f.call(Nest::Leaf(value)).expect("ran").leaves()[0].1.to_string(), wanted);
 }
+
+#[test]
+fn a_time_outside_of_the_day_is_not_written() {
+    for (unit, day) in [("s", 86_400_i64), ("ms", 86_400_000), ("us", 86_400_000_000), ("ns", 86_400_000_000_000)] {
+        let write = |counts: [i64; 2]| {
+            let counts = Tensor::from_vec(counts.to_vec());
+            let counts = match unit {
+                "s" | "ms" => extenso_core::ops::cast(counts, extenso_types::DType::I32).expect("cast"),
+                _ => counts.into(),
+            };
+            let time = TimeTensor::new(counts.tensor().expect("counts").clone(), unit).expect("times").into_value();
+            let mask = Tensor::bools(&[2], &[true, false]).expect("a mask");
+            let masked = extenso_ext::MaskedTensor::new(time.clone(), mask).expect("masked").into_value();
+            let rows = |time| {
+                let inner = StructTensor::from_fields(Shape::known(&[2]), [("t", time)]).expect("records").into_value();
+                let outer = StructTensor::from_fields(Shape::known(&[2]), [("at", inner)]).expect("records");
+                Nest::Leaf(outer.into_value())
+            };
+            [rows(time), rows(masked)]
+        };
+        let [times, masked] = write([day - 1, 0]);
+        assert!(encode_ndjson(&times).is_ok() && encode_csv(&times, b',').is_ok());
+        drop(masked);
+        for count in [-1, day] {
+            let [times, masked] = write([0, count]);
+            let wanted = format!("row 1, 'at.t': the time of day {count} is outside of the day");
+            for error in [encode_ndjson(&times).map(drop), encode_csv(&times, b',').map(drop)] {
+                let error = error.expect_err(&wanted).to_string();
+                assert!(error.contains(&wanted), "{error}");
+            }
+            // What is missing is not written.
+            assert!(encode_ndjson(&masked).is_ok() && encode_csv(&masked, b',').is_ok());
+        }
+    }
+}

@@ -1,5 +1,5 @@
-//! Arrays in the layout that a reader asks for: maps, tensors of one shape, lists and texts of the other width, views, at every level, in
-//! words of dictionaries and children of unions too.
+//! Arrays in the layout that a reader asks for: maps, tensors of one shape, lists and texts of the other width, views, and nulls where all is
+//! missing; at every level, in words of dictionaries and children of unions too.
 //!
 //! Invariant: the elements are the same and share their buffers, but for offsets of the other width and views; what cannot be had as asked
 //! stays as it is, which the C interface allows.
@@ -8,7 +8,7 @@ use super::registered::tensor_shape;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryViewArray, FixedSizeListArray, GenericByteArray, GenericListArray, MapArray,
+    Array, ArrayRef, BinaryViewArray, FixedSizeListArray, GenericByteArray, GenericListArray, MapArray, NullArray,
     OffsetSizeTrait, StringViewArray, StructArray, UnionArray, new_empty_array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub fn asked(field: FieldRef, array: ArrayRef, wanted: &Field) -> (FieldRef, ArrayRef) {
     match column(&array, &field, wanted) {
         Some(made) => {
-            let nullable = wanted.is_nullable() || made.null_count() > 0;
+            let nullable = wanted.is_nullable() || made.logical_null_count() > 0;
             (Arc::new(wanted.clone().with_nullable(nullable)), made)
         }
         None => (field, array),
@@ -63,6 +63,8 @@ fn elements(array: &ArrayRef, wanted: &DataType) -> Option<ArrayRef> {
         return Some(array.clone());
     }
     match (array.data_type(), wanted) {
+        // Where all is missing nothing is of another type.
+        (_, DataType::Null) if array.logical_null_count() == array.len() => Some(Arc::new(NullArray::new(array.len()))),
         (DataType::List(own), _) => of_lists(array.as_list::<i32>(), own, wanted),
         (DataType::LargeList(own), _) => of_lists(array.as_list::<i64>(), own, wanted),
         (DataType::FixedSizeList(own, _), DataType::FixedSizeList(item, size)) => {

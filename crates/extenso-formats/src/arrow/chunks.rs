@@ -7,6 +7,7 @@ use super::levels::{below, checked_levels};
 use super::moved::{end_to_end, joined};
 use super::parts::part;
 use super::registered;
+use super::whole::whole_of;
 use crate::columns::{BadRows, OnError};
 use crate::ops::any_rows;
 use crate::policy::field_rows;
@@ -62,7 +63,11 @@ pub fn from_chunks(field: &FieldRef, chunks: &[ArrayRef], options: &ArrowOptions
         before += chunk.len();
         read.push(value);
     }
-    Ok(Rows { value: end_to_end(read)?, bad, visited: Vec::new() })
+    let value = match &spec {
+        Some(spec) => whole_of(read, spec)?,
+        None => end_to_end(read)?,
+    };
+    Ok(Rows { value, bad, visited: Vec::new() })
 }
 
 /// Checks that an array has data if it has very many items, for each of which a value has some.

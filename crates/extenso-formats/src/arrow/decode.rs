@@ -108,7 +108,10 @@ pub(super) fn as_it_is(field: &FieldRef, array: &dyn Array, spec: &Spec) -> Resu
     checked(value(&Source::root(field.clone(), array.slice(0, array.len()), 0, None), spec)?, spec)
 }
 
-fn checked(found: Value, spec: &Spec) -> Result<Value> {
+/// The value, which is one of the spec.
+///
+/// Errors: it is not.
+pub(super) fn checked(found: Value, spec: &Spec) -> Result<Value> {
     let given = found.spec()?;
     if spec.accepts(&given, &mut Bindings::default()) {
         return Ok(found);

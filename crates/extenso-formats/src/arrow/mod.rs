@@ -18,6 +18,7 @@ mod parts;
 mod registered;
 #[cfg(feature = "parquet")]
 mod vocabularies;
+mod whole;
 
 pub use asked::asked;
 #[cfg(feature = "parquet")]
@@ -59,10 +60,12 @@ pub(crate) use levels::checked_columns;
 #[cfg(feature = "ipc")]
 pub(crate) use levels::checked_levels;
 pub use levels::{MAX_LEVELS, too_deep};
-pub(crate) use moved::picked;
 #[cfg(feature = "ipc")]
-pub(crate) use moved::{end_to_end, first_rows};
+pub(crate) use moved::first_rows;
+pub(crate) use moved::picked;
 #[cfg(feature = "parquet")]
 pub(crate) use parts::check_whole;
 #[cfg(feature = "parquet")]
 pub(crate) use vocabularies::Vocabularies;
+#[cfg(feature = "ipc")]
+pub(crate) use whole::whole_of;

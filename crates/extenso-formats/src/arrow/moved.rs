@@ -7,12 +7,14 @@ use super::chunks::has_components;
 use super::decode::as_it_is;
 use super::export::to_arrow_field;
 use crate::ops::any_rows;
+use crate::records::is;
 use arrow_array::{Array, ArrayRef, make_array};
 use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::ArrowError;
 use extenso_core::{Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
-use extenso_types::{Error, Result};
+use extenso_ext::MaskedTensorSpec;
+use extenso_types::{Error, ExtSpec, Result, Segment, Spec};
 
 /// The rows of values of one spec, one value after the other.
 ///
@@ -111,9 +113,40 @@ fn components(values: &[Value]) -> Result<Option<Stored>> {
 
 impl Stored {
     fn rebuilt(&self, values: &[Value], array: &ArrayRef) -> Result<Value> {
-        let first = values.first().ok_or_else(|| Error::internal("there are no values to move"))?;
-        as_it_is(&self.field, array.as_ref(), &any_rows(&first.spec()?))
+        let [first, others @ ..] = values else { return Err(Error::internal("there are no values to move")) };
+        let mut spec = any_rows(&first.spec()?);
+        for other in others {
+            spec = optional_in_any(&spec, &any_rows(&other.spec()?));
+        }
+        as_it_is(&self.field, array.as_ref(), &spec)
     }
+}
+
+/// A spec with a mask wherever it or the other has one.
+fn optional_in_any(spec: &Spec, other: &Spec) -> Spec {
+    if let Some(mask) = mask_of(spec).or(mask_of(other)) {
+        let mut made = ExtSpec::clone(mask);
+        for (_, part) in made.components.iter_mut().filter(|(segment, _)| *segment == Segment::Itself) {
+            *part = optional_in_any(under_mask(spec), under_mask(other));
+        }
+        return made.into();
+    }
+    let (Spec::Ext(ext), Spec::Ext(others)) = (spec, other) else { return spec.clone() };
+    let mut made = ExtSpec::clone(ext);
+    for ((_, part), (_, other)) in made.components.iter_mut().zip(&others.components) {
+        *part = optional_in_any(part, other);
+    }
+    made.into()
+}
+
+fn mask_of(spec: &Spec) -> Option<&ExtSpec> {
+    let Spec::Ext(ext) = spec else { return None };
+    is::<MaskedTensorSpec>(ext).then_some(&**ext)
+}
+
+/// What is under the mask of a spec that has one.
+fn under_mask(spec: &Spec) -> &Spec {
+    mask_of(spec).and_then(|ext| ext.component(&Segment::Itself)).unwrap_or(spec)
 }
 
 /// The arrays as one.

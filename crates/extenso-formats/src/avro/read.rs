@@ -14,7 +14,7 @@ use crate::arrow::from_arrow_field;
 use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};
 use crate::failure::Failure;
 use crate::ops::any_rows;
-use crate::policy::field_rows;
+use crate::policy::{field_rows, only_column};
 use crate::project::Wanted;
 use crate::run::Rows;
 use crate::source::{is_packed, reading, unpack};
@@ -83,7 +83,9 @@ fn read_plain(source: impl BufRead, options: &AvroOptions) -> Result<Rows> {
     };
     match &spec {
         Some(spec) => {
-            let (value, bad) = field_rows(reader.field(), &rows, 0, bad, options.on_error, spec)?;
+            let only = if reader.schema.holds(spec)? { Some(only_column(&rows)?) } else { None };
+            let (field, rows) = only.as_ref().map_or((reader.field(), &rows), |(field, rows)| (field, rows));
+            let (value, bad) = field_rows(field, rows, 0, bad, options.on_error, spec)?;
             Ok(Rows { value, bad, visited: Vec::new() })
         }
         None => {

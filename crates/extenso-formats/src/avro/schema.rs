@@ -3,8 +3,9 @@
 //! Invariant: a type is known by its number, so that a record may hold itself; primitive types have the first numbers. What is skipped of a
 //! record is listed without the fields that have no bytes, so that skipping takes no longer than there are bytes.
 
+use crate::needs::in_column;
 use crate::plan::MAX_TYPES;
-use extenso_types::{Error, Result};
+use extenso_types::{Error, Result, Spec};
 use jiter::JsonValue;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -114,6 +115,13 @@ impl Schema {
         let Kind::Record { fields, .. } = &self.of(self.there(self.root)).kind else { return None };
         let is_record = |of: TypeId| matches!(self.of(self.there(of)).kind, Kind::Record { .. });
         Some(fields.iter().map(|field| (&*field.name, is_record(field.of))).collect())
+    }
+
+    /// Whether the only field of the rows holds a value of this spec.
+    ///
+    /// Errors: several fields, for a value that is no record.
+    pub fn holds(&self, spec: &Spec) -> Result<bool> {
+        self.columns().map_or(Ok(false), |columns| in_column(spec, &columns))
     }
 
     /// What a type is that may be null, where it is not.

@@ -44,6 +44,7 @@ pub fn compile(schema: &Schema, want: Want<'_>) -> Result<Node> {
             Some(spec) => Want::Spec(spec),
             None => Want::Nothing,
         },
+        Want::Spec(spec) if schema.holds(spec)? => Want::Only(spec),
         want => want,
     };
     Compiler { schema, nodes: 0, above: Vec::new() }.node(schema.root, want, "", &Path::root())

@@ -48,6 +48,11 @@ impl<R> Quotes<R> {
         self.ended && self.inside
     }
 
+    /// Whether the source ended at this byte, and no end of line stands before it.
+    pub fn ends_open_at(&self, byte: usize) -> bool {
+        self.ended && byte == self.seen && !matches!(self.last, b'\n' | b'\r')
+    }
+
     /// Puts the numbers of the cells that are quotes around nothing, and begin before this byte, into `cells`; each once.
     pub fn take_nothing(&mut self, before: usize, cells: &mut Vec<usize>) {
         cells.clear();

@@ -112,14 +112,14 @@ impl<R: Bytes> Inference<R> {
         let mut rows = 0;
         while rows < most && table.next()? {
             rows += 1;
-            if table.record.len() != found.len() {
+            if table.line.record.len() != found.len() {
                 match on_error {
                     OnError::Raise => return Err(table.lengths().finish(table.row, table.start).2),
                     OnError::Skip | OnError::Default => continue,
                 }
             }
             let at = Place { row: table.row, byte: table.start };
-            found.iter_mut().zip(&table.record).for_each(|(found, cell)| found.note(cell, at));
+            found.iter_mut().zip(&table.line.record).for_each(|(found, cell)| found.note(cell, at));
         }
         Ok(rows)
     }
@@ -137,14 +137,21 @@ pub(crate) struct Table<R> {
     reader: Reader<Quotes<R>>,
     /// The paths that the names of the columns say.
     pub paths: Vec<Path>,
-    record: ByteRecord,
-    /// The cells of the row that are quotes around nothing.
-    quoted: Vec<usize>,
+    line: Line,
     /// The number of the row; of the first, 0.
     pub row: usize,
     /// The byte at which the row starts.
     start: usize,
     begun: bool,
+}
+
+/// The cells of a row.
+struct Line {
+    record: ByteRecord,
+    /// The cells that are quotes around nothing.
+    quoted: Vec<usize>,
+    /// Whether no cell stands in quotes, so that each begins behind those before it.
+    plain: bool,
 }
 
 impl<R: Bytes> Table<R> {
@@ -175,29 +182,43 @@ impl<R: Bytes> Table<R> {
         let paths = names.iter().enumerate().map(path).collect::<Result<Vec<_>>>()?;
         let (end, mut quoted) = (reader.position().byte(), Vec::new());
         reader.get_mut().take_nothing(place(end), &mut quoted);
-        Ok(Table { reader, paths, record: ByteRecord::new(), quoted, row: 0, start: 0, begun: false })
+        let line = Line { record: ByteRecord::new(), quoted, plain: false };
+        Ok(Table { reader, paths, line, row: 0, start: 0, begun: false })
     }
 
     /// Reads the next row; whether there is one.
     ///
     /// Errors: the table ends inside a quoted cell, with row and byte; what the operating system refuses.
     pub fn next(&mut self) -> Result<bool> {
-        let there = self.reader.read_byte_record(&mut self.record).map_err(reading)?;
+        let there = self.reader.read_byte_record(&mut self.line.record).map_err(reading)?;
         if there {
             self.row += usize::from(self.begun);
             self.begun = true;
-            self.start = self.record.position().map_or(0, |at| place(at.byte()));
+            self.start = self.line.record.position().map_or(0, |at| place(at.byte()));
             let end = place(self.reader.position().byte());
-            self.reader.get_mut().take_nothing(end, &mut self.quoted);
+            self.reader.get_mut().take_nothing(end, &mut self.line.quoted);
             // In a table of one column, what is missing is in quotes: a line of nothing would be no row.
             if self.paths.len() == 1 {
-                self.quoted.clear();
+                self.line.quoted.clear();
             }
         }
         if self.reader.get_ref().is_cut() {
             return Err(cut_off().at(format!("row {}, byte {}", self.row, self.start)));
         }
+        if there {
+            self.measure();
+        }
         Ok(there)
+    }
+
+    /// Finds where the row starts, and whether its cells stand one behind another.
+    fn measure(&mut self) {
+        let end = place(self.reader.position().byte());
+        let ends = usize::from(!self.reader.get_ref().ends_open_at(end));
+        let spare = end.saturating_sub(self.start).checked_sub(self.line.size() + ends);
+        // A pair of quotes takes two bytes; one is what was left of the end of the line before.
+        self.line.plain = spare.is_some_and(|spare| spare < 2);
+        self.start += spare.filter(|spare| *spare == 1).unwrap_or(0);
     }
 
     /// How many rows were read.
@@ -211,8 +232,27 @@ impl<R: Bytes> Table<R> {
     }
 
     fn lengths(&self) -> Box<Failure> {
-        let what = format!("the row has {} cells", self.record.len());
+        let what = format!("the row has {} cells", self.line.record.len());
         Failure::new(0, Error::data(what).wanted(format!("{}, as the row of names", self.paths.len())))
+    }
+}
+
+impl Line {
+    /// How many bytes the cells have, with what stands between them.
+    fn size(&self) -> usize {
+        self.record.as_slice().len() + self.record.len().saturating_sub(1)
+    }
+
+    fn text(&self, cell: usize) -> &[u8] {
+        self.record.get(cell).unwrap_or_default()
+    }
+
+    /// The failure of a cell, at its first byte, or at that of the row where quotes hide how many bytes stand before it.
+    #[cold]
+    fn refuse(&self, cell: usize, wanted: String) -> Box<Failure> {
+        let what = format!("{} came in column {}", shown(self.text(cell)), cell + 1);
+        let before = self.record.iter().take(cell).map(|text| text.len() + 1).sum();
+        Failure::new(if self.plain { before } else { 0 }, Error::data(what).wanted(wanted))
     }
 }
 
@@ -295,10 +335,10 @@ impl Rows {
     pub fn read<R: Bytes>(&self, table: &Table<R>, on_error: OnError, out: &mut Decoded) -> Result<()> {
         let policy = Policy { on_error, defaults: &self.defaults };
         policy.row(table.row, table.start, &mut Vec::new(), out, |columns| {
-            if table.record.len() != table.paths.len() {
+            if table.line.record.len() != table.paths.len() {
                 return Err(table.lengths());
             }
-            self.root.read(&table.record, &table.quoted, columns)
+            self.root.read(&table.line, columns)
         })
     }
 }
@@ -356,18 +396,14 @@ impl Node {
         }
     }
 
-    /// Reads a row, of which these cells are quotes around nothing.
-    fn read(&self, record: &ByteRecord, quoted: &[usize], columns: &mut Columns) -> Read<()> {
-        let text = |cell: usize| record.get(cell).unwrap_or_default();
-        let refuse = |cell: usize, wanted: String| {
-            let what = format!("{} came in column {}", shown(text(cell)), cell + 1);
-            Failure::new(0, Error::data(what).wanted(wanted))
-        };
+    /// Reads a row.
+    fn read(&self, line: &Line, columns: &mut Columns) -> Read<()> {
+        let text = |cell: usize| line.text(cell);
         match self {
             Node::Skip => Ok(()),
             Node::Scalar { dtype, column, cell } => {
                 let pushed = columns.get_mut(*column).is_some_and(|column| push_scalar(text(*cell), column));
-                if pushed { Ok(()) } else { Err(refuse(*cell, wanted(*dtype))) }
+                if pushed { Ok(()) } else { Err(line.refuse(*cell, wanted(*dtype))) }
             }
             Node::Spelled { spelling, column, cell } => {
                 let given = text(*cell);
@@ -377,26 +413,26 @@ impl Node {
                     Err(_) => false,
                 };
                 let pushed = columns.get_mut(*column).is_some_and(push);
-                if pushed { Ok(()) } else { Err(refuse(*cell, spelling.wanted())) }
+                if pushed { Ok(()) } else { Err(line.refuse(*cell, spelling.wanted())) }
             }
             Node::Text { dtype, column, cell } => {
                 if *dtype == DType::String && std::str::from_utf8(text(*cell)).is_err() {
-                    return Err(refuse(*cell, "UTF-8 text".into()));
+                    return Err(line.refuse(*cell, "UTF-8 text".into()));
                 }
                 let pushed = match columns.get_mut(*column) {
                     Some(Column::Text(texts)) => texts.push(text(*cell)),
                     _ => false,
                 };
-                if pushed { Ok(()) } else { Err(refuse(*cell, "less text than the offsets reach".into())) }
+                if pushed { Ok(()) } else { Err(line.refuse(*cell, "less text than the offsets reach".into())) }
             }
             Node::Optional { validity, inner, cells, texts, defaults } => {
-                let there =
-                    cells.iter().any(|cell| !text(*cell).is_empty()) || quoted.iter().any(|cell| texts.contains(cell));
+                let there = cells.iter().any(|cell| !text(*cell).is_empty())
+                    || line.quoted.iter().any(|cell| texts.contains(cell));
                 if let Some(Column::Bits(bits)) = validity.and_then(|id| columns.get_mut(id)) {
                     bits.push(there);
                 }
                 if there {
-                    return inner.read(record, quoted, columns);
+                    return inner.read(line, columns);
                 }
                 let fill = |(id, n): &(ColumnId, usize)| {
                     columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n))
@@ -404,7 +440,7 @@ impl Node {
                 defaults.iter().try_for_each(fill).map_err(|e| Failure::new(0, e))
             }
             Node::Record(fields) => fields.iter().try_for_each(|(name, node)| {
-                node.read(record, quoted, columns).map_err(|failure| failure.inside(Segment::Field(name.clone())))
+                node.read(line, columns).map_err(|failure| failure.inside(Segment::Field(name.clone())))
             }),
         }
     }

@@ -45,7 +45,7 @@ fn what_is_wrong_is_named_with_its_place() {
     let sampled = CsvOptions { sample: Some(1), ..CsvOptions::default() };
     let found = read("id,u.x\n1,2\n3,four\n", &sampled);
     assert!(
-        found.contains("row 1, byte 11, 'u.x': 'four' came in column 2.\nWanted: an integer that fits i64."),
+        found.contains("row 1, byte 13, 'u.x': 'four' came in column 2.\nWanted: an integer that fits i64."),
         "{found}"
     );
 }
@@ -183,4 +183,47 @@ fn names_that_nest_too_deep_and_too_many_names_are_refused_at_once() {
     let names: Vec<String> = (0..300_000).map(|i| format!("c{i}")).collect();
     let error = read_csv(names.join(",").as_bytes(), &CsvOptions::default()).expect_err("too many").to_string();
     assert!(error.contains("more than 10000 fields"), "{error}");
+}
+
+#[test]
+fn a_bad_cell_is_told_of_by_its_first_byte() {
+    let number = extenso_types::TensorSpec::new(
+        extenso_types::DType::I64,
+        extenso_types::Shape::new([extenso_types::Dim::any()]),
+    );
+    let fields = [("a", number.clone().into()), ("b", number.into())];
+    let spec = extenso_core::TypeSpec::serialize(&extenso_ext::StructSpec::new(1, fields).expect("fields"));
+    let options = CsvOptions { spec: Some(spec.into()), on_error: OnError::Skip, ..CsvOptions::default() };
+    for text in [
+        "a,b\n1,2\n3,x\n4,5\n",
+        "a,b\n1,2\nx,4\n",
+        "a,b\r\n1,2\r\n3,x\r\n4,5\r\n",
+        "a,b\n1,2\n3,x",
+        "a,b\r\n1,2\r\n33,x",
+        "a,b\n3,x\n",
+        "a,b\n\"1\",2\n,,,\n\n33,x\n",
+    ] {
+        let bad = read_csv(text.as_bytes(), &options).expect("reads").bad.first;
+        assert_eq!(bad.last().expect("a bad row").offset, text.find('x'), "{text:?}");
+    }
+    // Quotes hide where a cell begins.
+    let bad = read_csv(b"a,b\n1,2\n\"3\",x\n", &options).expect("reads").bad.first;
+    assert_eq!(bad[0].offset, Some(8));
+}
+
+#[test]
+fn what_one_column_says_is_read_again_or_refused() {
+    let of = |text: &str| Nest::Leaf(crate::read_json(text.as_bytes(), &Default::default()).expect("reads").value);
+    let rows = of("{\"a\": \"x\"}\n{\"a\": null}");
+    let text = encode_csv(&rows, b',').expect("writes");
+    assert_eq!(text, b"a\nx\n\"\"\n");
+    let Nest::Leaf(value) = &rows else { panic!("records") };
+    let spec = crate::ops::any_rows(&value.spec().expect("a spec"));
+    let options = CsvOptions { spec: Some(spec), ..CsvOptions::default() };
+    assert_eq!(read(std::str::from_utf8(&text).expect("text"), &options), r#"[{"a": "x"}, {"a": None}]"#);
+    let error = encode_csv(&of("{\"a\": null}\n{\"a\": \"\"}"), b',').expect_err("both are alike").to_string();
+    assert!(error.starts_with("row 1 of the only column 'a' is an empty string"), "{error}");
+    // Nothing is missing, or there is another column.
+    assert_eq!(encode_csv(&of("{\"a\": \"\"}"), b',').expect("writes"), b"a\n\"\"\n");
+    assert!(encode_csv(&of("{\"a\": null, \"b\": 1}\n{\"a\": \"\", \"b\": 2}"), b',').is_ok());
 }

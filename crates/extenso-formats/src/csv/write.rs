@@ -1,6 +1,6 @@
 //! Writing: records as rows of cells.
 //!
-//! Invariant: everything that can be wrong with the columns is found before the first row is written.
+//! Invariant: everything that can be wrong with the columns is found before the first row is written, but for values that no cell says.
 
 use super::name_of;
 use crate::columns::{BitsRef, ColumnRef, TextRef};
@@ -19,7 +19,8 @@ use std::ops::Range;
 /// one whose own name would be read as a path.
 ///
 /// What is missing is an empty cell; an empty string that could be missing is one in quotes.
-/// Errors: a list, which CSV does not have; values, or parts of one, with another number of rows.
+/// Errors: a list, which CSV does not have; values, or parts of one, with another number of rows; an empty string in the only column, where
+/// others may be missing: quotes around nothing are both.
 ///
 /// ```
 /// # use extenso_formats::csv::{CsvOptions, encode_csv, read_csv};
@@ -54,12 +55,22 @@ pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Re
         for (i, cell) in cells.iter().enumerate() {
             text.clear();
             let there = cell.write(row, &mut text);
+            if alone && there && text.is_empty() && !cell.there.is_empty() {
+                return Err(alike(row, &cell.name));
+            }
             let quoted = alone || there && !cell.there.is_empty() && matches!(cell.content, Content::Text(_));
             put(&text, quoted, delimiter, i, &mut out);
         }
         out.push(b'\n');
     }
     Ok(out)
+}
+
+#[cold]
+fn alike(row: usize, name: &str) -> Error {
+    let error =
+        Error::value(format!("row {row} of the only column '{name}' is an empty string, which is read as missing"));
+    error.wanted("strings that are not empty, or another column").hint("Fill what is missing, or write JSON")
 }
 
 /// Appends the cell of this number in its row: in quotes where it has a delimiter, a quote or an end of line in it, and with `quoted` where it has

@@ -7,6 +7,7 @@ use super::base64;
 use super::number;
 use super::quick::plain_len;
 use crate::columns::{BitsRef, ColumnRef, OffsetsRef, TextRef, TextVec};
+use crate::failure::Read;
 use crate::plan::{Field, Plan};
 use crate::prove::{Proof, refuse};
 use crate::spelled;
@@ -16,7 +17,7 @@ use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Result, Segment};
 use std::io::{self, Write};
 use std::ops::{ControlFlow, Range};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Appends the first `rows` records of the columns to `out`, each with a line end.
 ///
@@ -24,7 +25,7 @@ use std::sync::{Mutex, PoisonError};
 /// are left out; an absent value is written as `null`.
 ///
 /// Errors, each with its path: the plan (see [`Plan::kinds`]); a column of another kind or too short; offsets that
-/// decrease or point outside; strings that are not UTF-8; a list without its offsets; a skipped value that is no field.
+/// decrease or point outside; strings that are not UTF-8; a list without its offsets; a skipped value that is no field; a time outside of the day.
 ///
 /// ```text
 /// id [1, 2], tags offsets [5, 7, 7] into texts  ->  {"id":1,"tags":["f","g"]}
@@ -65,7 +66,9 @@ impl<'a> Lines<'a> {
     /// Errors: as [`encode_lines`].
     pub fn new(plan: &Plan, columns: &[ColumnRef<'a>], parts: Vec<Range<usize>>) -> Result<Lines<'a>> {
         let prepare = Prepare(Proof { columns, kinds: plan.kinds()? });
-        let writer = prepare.value(plan, 0..parts.last().map_or(0, |part| part.end), &mut Vec::new())?;
+        let rows = 0..parts.last().map_or(0, |part| part.end);
+        let writer = prepare.value(plan, rows.clone(), &mut Vec::new())?;
+        writer.check(rows)?;
         Ok(Lines { writer, parts })
     }
 
@@ -97,6 +100,13 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// Checks that the text of all that is written of rows is read again.
+///
+/// Errors: as [`encode_lines`]; a time outside of the day.
+pub(crate) fn check_spelled(plan: &Plan, columns: &[ColumnRef<'_>], rows: usize) -> Result<()> {
+    Prepare(Proof { columns, kinds: plan.kinds()? }).value(plan, 0..rows, &mut Vec::new())?.check(0..rows)
+}
+
 /// The text of each of these rows, and an empty one for those that are not there.
 ///
 /// Errors: as [`encode_lines`]; more bytes than offsets count.
@@ -108,6 +118,7 @@ pub(crate) fn encode_texts(
 ) -> Result<TextVec> {
     let prepare = Prepare(Proof { columns, kinds: plan.kinds()? });
     let writer = prepare.value(plan, rows.clone(), &mut Vec::new())?;
+    writer.check(rows.clone().filter(|row| is_there(*row)))?;
     let (mut texts, mut text) = (TextVec::new(DType::I64)?, Vec::new());
     for row in rows {
         text.clear();
@@ -124,7 +135,8 @@ pub(crate) fn encode_texts(
 /// A plan with its columns, proven to hold what will be written.
 enum Writer<'a> {
     Scalar(ColumnRef<'a>),
-    Spelled(Spelling, ColumnRef<'a>),
+    /// Also whether there may be a value that no text says.
+    Spelled(Spelling, ColumnRef<'a>, bool),
     String(TextRef<'a>),
     Bytes(TextRef<'a>),
     Optional {
@@ -141,20 +153,20 @@ enum Writer<'a> {
     },
     /// The place of each value's type, and the values of the types.
     Union(&'a [i8], Vec<Writer<'a>>),
-    /// Each field with the bytes before its value: `{"name":` or `,"name":`.
-    Record(Vec<(Vec<u8>, Writer<'a>)>),
+    /// Each field with its name, and the bytes before its value: `{"name":` or `,"name":`.
+    Record(Vec<(Arc<str>, Vec<u8>, Writer<'a>)>),
 }
 
 impl Writer<'_> {
     fn write(&self, row: usize, out: &mut Vec<u8>) {
         match self {
             Writer::Scalar(column) => write_scalar(column, row, out),
-            Writer::Spelled(spelling, column) if spelling.is_bytes() => {
+            Writer::Spelled(spelling, column, _) if spelling.is_bytes() => {
                 out.push(b'"');
                 base64::encode(spelled::bytes(spelling, column, row), out);
                 out.push(b'"');
             }
-            Writer::Spelled(spelling, column) => write_string(spelled::text(spelling, column, row).as_bytes(), out),
+            Writer::Spelled(spelling, column, _) => write_string(spelled::text(spelling, column, row).as_bytes(), out),
             Writer::String(text) => write_string(text_at(text, row), out),
             Writer::Bytes(text) => {
                 out.push(b'"');
@@ -172,12 +184,54 @@ impl Writer<'_> {
                 None => out.extend_from_slice(b"null"),
             },
             Writer::Record(fields) => {
-                for (before, value) in fields {
+                for (_, before, value) in fields {
                     out.extend_from_slice(before);
                     value.write(row, out);
                 }
                 out.extend_from_slice(if fields.is_empty() { b"{}" } else { b"}" });
             }
+        }
+    }
+
+    /// Checks that all that is written of rows is read again.
+    ///
+    /// Errors: a value that no text says, with its row and path.
+    fn check(&self, mut rows: impl Iterator<Item = usize>) -> Result<()> {
+        if !self.may_be_odd() {
+            return Ok(());
+        }
+        rows.try_for_each(|row| self.check_row(row).map_err(|failure| failure.of_row(row).at("encode")))
+    }
+
+    fn may_be_odd(&self) -> bool {
+        match self {
+            Writer::Scalar(_) | Writer::String(_) | Writer::Bytes(_) => false,
+            Writer::Spelled(_, _, odd) => *odd,
+            Writer::Optional { inner, .. } => inner.may_be_odd(),
+            Writer::List { item, .. } | Writer::Fixed { item, .. } => item.may_be_odd(),
+            Writer::Union(_, types) => types.iter().any(Writer::may_be_odd),
+            Writer::Record(fields) => fields.iter().any(|(_, _, value)| value.may_be_odd()),
+        }
+    }
+
+    fn check_row(&self, row: usize) -> Read<()> {
+        let each = |item: &Writer<'_>, mut items: Range<usize>| {
+            items.try_for_each(|i| item.check_row(i)).map_err(|e| e.inside(Segment::Each))
+        };
+        match self {
+            Writer::Scalar(_) | Writer::String(_) | Writer::Bytes(_) => Ok(()),
+            Writer::Spelled(spelling, column, _) => spelled::check(spelling, column, row),
+            Writer::Optional { validity: Some(bits), .. } if !bits.get(row) => Ok(()),
+            Writer::Optional { inner, .. } => inner.check_row(row),
+            Writer::List { offsets, item } => each(item, bounds(offsets, row)),
+            Writer::Fixed { size, item } => each(item, row * size..(row + 1) * size),
+            Writer::Union(tags, types) => {
+                let of_type = usize::try_from(tags[row]).ok().and_then(|tag| types.get(tag));
+                of_type.map_or(Ok(()), |of_type| of_type.check_row(row))
+            }
+            Writer::Record(fields) => fields.iter().try_for_each(|(name, _, value)| {
+                value.check_row(row).map_err(|e| e.inside(Segment::Field(name.clone())))
+            }),
         }
     }
 
@@ -280,7 +334,9 @@ impl<'a> Prepare<'_, 'a> {
                 let (Some(start), Some(end)) = (of.start.checked_mul(n), of.end.checked_mul(n)) else {
                     return Err(refuse(at, "there are more bytes than can be counted"));
                 };
-                Writer::Spelled(spelling.clone(), self.0.column(*column, &(start..end), at)?)
+                let column = self.0.column(*column, &(start..end), at)?;
+                let odd = spelled::is_odd(spelling, &column, &(start..end));
+                Writer::Spelled(spelling.clone(), column, odd)
             }
             Plan::Text { dtype: DType::String, column, .. } => Writer::String(self.0.text(*column, true, &rows, at)?),
             Plan::Text { column, .. } => Writer::Bytes(self.0.text(*column, false, &rows, at)?),
@@ -312,7 +368,11 @@ impl<'a> Prepare<'_, 'a> {
                     let mut before = vec![if writers.is_empty() { b'{' } else { b',' }];
                     write_string(name.as_bytes(), &mut before);
                     before.push(b':');
-                    writers.push((before, self.below(plan, rows.clone(), Segment::Field(name.clone()), at)?));
+                    writers.push((
+                        name.clone(),
+                        before,
+                        self.below(plan, rows.clone(), Segment::Field(name.clone()), at)?,
+                    ));
                 }
                 Writer::Record(writers)
             }

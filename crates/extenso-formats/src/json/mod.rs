@@ -60,7 +60,7 @@ impl std::str::FromStr for Decimals {
 pub use crate::parts::Start;
 pub(crate) use cut::{Cuts, begin};
 pub use decode::Decoder;
-pub(crate) use encode::{Lines, encode_parts, encode_texts, write_scalar};
+pub(crate) use encode::{Lines, check_spelled, encode_parts, encode_texts, write_scalar};
 pub use encode::{encode_lines, write_string};
 #[cfg(feature = "proto")]
 pub(crate) use fields::Fields;

@@ -6,7 +6,7 @@ use super::layout::{Layout, Records, of_rows, packed};
 use super::parse::{Parsed, left, marked, name_of, policy};
 use super::shapes::over;
 use super::texts::{Texts, infer_rows};
-use crate::arrow::{ArrowOptions, defaults, end_to_end, read_ipc};
+use crate::arrow::{ArrowOptions, defaults, read_ipc, whole_of};
 use crate::columns::OnError;
 use crate::records::is;
 use arrow_buffer::Buffer;
@@ -136,7 +136,7 @@ impl Files {
 
     fn run(&self, args: &[Value]) -> Result<Outputs> {
         let (batches, lengths, bad) = self.read(args)?;
-        let batch = if batches.is_empty() { defaults(&self.decoded, 0)? } else { end_to_end(batches)? };
+        let batch = if batches.is_empty() { defaults(&self.decoded, 0)? } else { whole_of(batches, &self.decoded)? };
         let mut leaves = Vec::new();
         batch.push_leaves(&mut leaves)?;
         let mut outputs = Outputs::default();

@@ -5,7 +5,7 @@
 //! | INTERVAL | days and milliseconds, without months | twelve bytes, of which `cells` makes the interval |
 //! | INT96 | nanoseconds, which wrap | twelve bytes, of which `cells` makes times of a unit that holds them |
 //! | a time whose zone stands in the Arrow schema with another unit | UTC | that zone |
-//! | ordered categories | ordered, whatever the order of the words in the file | unordered, unless the order is that of the writer |
+//! | ordered categories | ordered, whatever the order of the words in the file | unordered, unless the order is that of the writer, or stands in the field (`order.rs`) |
 //! | UUID and JSON | bytes and text, unless the Arrow schema says more | the extension types |
 //!
 //! Invariant: leaf columns, their levels and their order are those of the file. A file without such columns is read as the crate reads it.

@@ -11,12 +11,14 @@
 //! made for them (`proof.rs`), and a panic of the crate that decodes does not pass `guarded`.
 //! Usual columns are decoded by `decode/`, all others by the crate; what columns mean beyond what that makes of them, `meant.rs` says. What Arrow's types are as values, `arrow` knows.
 
+mod annotated;
 mod batches;
 mod cells;
 mod decode;
 mod halves;
 mod join;
 mod meant;
+mod order;
 mod project;
 mod proof;
 mod prune;

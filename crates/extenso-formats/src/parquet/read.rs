@@ -16,15 +16,16 @@ use super::source::ParquetSource;
 use super::times::given;
 use super::views::{TEXTS, viewed};
 use crate::arrow::{checked_columns, field_of, first_rows, known, rows_of_field};
-use crate::columns::OnError;
+use crate::columns::{BadRows, OnError};
+use crate::needs::{in_column, named};
 use crate::ops::any_rows;
-use crate::policy::array_rows;
+use crate::policy::{array_rows, field_rows, only_column};
 use crate::project::Wanted;
 use crate::run::Rows;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_schema::{ArrowError, Field, Fields};
-use extenso_core::side_by_side;
+use extenso_core::{Value, side_by_side};
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
@@ -168,6 +169,8 @@ pub(crate) struct Opened {
     groups: Vec<usize>,
     wanted: Wanted,
     spec: Option<Spec>,
+    /// Whether the only column is the value of the spec, and not a field of it.
+    column: bool,
     on_error: OnError,
 }
 
@@ -181,15 +184,16 @@ impl Opened {
         opened.chosen = match &opened.spec {
             Some(spec) => {
                 opened.metadata = in_units(opened.metadata.clone(), &units_of(&opened.columns, spec))?;
-                columns_of_spec(&fields, spec, false)?
+                opened.column = in_column(spec, &named(&fields))?;
+                columns_of_spec(&fields, spec, opened.column)?
             }
             None => columns_of_paths(&fields, &wanted).map_err(|e| e.at("paths"))?,
         };
         opened.known()?;
         if let Some(spec) = &opened.spec {
             // A missing column is told of before a row is read, with all the columns that there are.
-            let none: ArrayRef = Arc::new(opened.no_rows()?);
-            array_rows(&none, 0, OnError::Raise, spec)
+            opened
+                .rows_by(spec, &opened.no_rows()?, 0, OnError::Raise)
                 .map(drop)
                 .or_else(|e| if e.is_missing() { Err(e) } else { Ok(()) })?;
         }
@@ -217,7 +221,7 @@ impl Opened {
         }
         let groups = (0..metadata.metadata().num_row_groups()).collect();
         let (chosen, wanted, spec, on_error) = (Vec::new(), Wanted::all(), None, OnError::Raise);
-        Ok(Opened { source: source.clone(), metadata, columns, chosen, groups, wanted, spec, on_error })
+        Ok(Opened { source: source.clone(), metadata, columns, chosen, groups, wanted, spec, column: false, on_error })
     }
 
     /// The columns of the file.
@@ -448,9 +452,19 @@ impl Opened {
                 let rows = guarded(|| wanted_halves(rows.clone(), &self.wanted))?;
                 rows_of_field(&field_of(&rows), &rows, start, self.on_error)?
             }
-            (Some(spec), on_error) => array_rows(&(Arc::new(rows.clone()) as ArrayRef), start, on_error, spec)?,
+            (Some(spec), on_error) => self.rows_by(spec, rows, start, on_error)?,
         };
         Ok(Rows { value, bad, visited: Vec::new() })
+    }
+
+    /// The rows as a value of a spec, which they are or have in their only column.
+    fn rows_by(&self, spec: &Spec, rows: &StructArray, start: usize, on_error: OnError) -> Result<(Value, BadRows)> {
+        let rows: ArrayRef = Arc::new(rows.clone());
+        if !self.column {
+            return array_rows(&rows, start, on_error, spec);
+        }
+        let (field, column) = only_column(&rows)?;
+        field_rows(&field, &column, start, Vec::new(), on_error, spec)
     }
 }
 

@@ -4,6 +4,7 @@
 //! Parquet. Counts are exact or refused; those that nobody sees are zero.
 
 use super::cells;
+use super::order::{ORDER, restored};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Date64Type, Time32MillisecondType, Time32SecondType, TimestampMillisecondType, TimestampSecondType,
@@ -37,7 +38,7 @@ pub fn stored(rows: StructArray) -> Result<StructArray> {
     brought(rows, Way::Stored)
 }
 
-/// The rows that were read in the units that were given.
+/// The rows that were read in the units that were given, and with the words of dictionaries in the order that they had.
 ///
 /// Errors: counts that are not whole in the unit that the field names, with the column.
 pub fn given(rows: StructArray) -> Result<StructArray> {
@@ -63,7 +64,8 @@ impl Way {
     fn of(self, field: &Field) -> Option<DataType> {
         match field.data_type() {
             DataType::Dictionary(keys, values) => {
-                let made = self.of_counts(values, unit_of(field))?;
+                let made = self.of_counts(values, unit_of(field));
+                let made = made.or_else(|| self.has_order(field).then(|| values.as_ref().clone()))?;
                 Some(DataType::Dictionary(keys.clone(), Box::new(made)))
             }
             DataType::FixedSizeBinary(_) => match self {
@@ -72,6 +74,11 @@ impl Way {
             },
             counts => self.of_counts(counts, unit_of(field)),
         }
+    }
+
+    /// Whether words of a dictionary are brought into the order that its field tells.
+    fn has_order(self, field: &Field) -> bool {
+        matches!(self, Way::Given) && field.metadata().contains_key(ORDER)
     }
 
     fn of_counts(self, data_type: &DataType, unit: Option<&str>) -> Option<DataType> {
@@ -179,6 +186,9 @@ fn column_of(
             let (offsets, nulls) = (map.offsets().clone(), map.nulls().cloned());
             let made = MapArray::try_new(entries, offsets, kept.as_struct().clone(), nulls, *sorted);
             Arc::new(made.map_err(|e| odd(&e))?)
+        }
+        DataType::Dictionary(..) if way.has_order(field) => {
+            return Ok(restored(field, array)?.unwrap_or_else(|| (field.clone(), array.clone())));
         }
         _ => {
             let Some(data_type) = way.of(field) else { return Ok((field.clone(), array.clone())) };

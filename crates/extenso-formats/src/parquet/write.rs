@@ -4,6 +4,8 @@
 //! whether a batch happens to have nulls. What Arrow knows of types beyond Parquet stands in the file's metadata. Units of time that Parquet
 //! does not have are written in those that it has (`times.rs`).
 
+use super::annotated::annotated;
+use super::order::Orders;
 use super::project::item;
 use super::said;
 use super::times::stored;
@@ -11,7 +13,7 @@ use super::unordered::unordered;
 use crate::arrow::{in_schema, record_batch};
 use crate::caught::caught;
 use arrow_array::RecordBatch;
-use arrow_schema::{DECIMAL64_MAX_PRECISION, DataType, Field, Fields, Schema, SchemaRef};
+use arrow_schema::{DECIMAL64_MAX_PRECISION, DataType, Field, Schema, SchemaRef};
 use extenso_core::Value;
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{Error, Nest, Path, Result, Segment};
@@ -61,7 +63,8 @@ pub struct ParquetWriter<W: Write + Send> {
 enum State<W: Write + Send> {
     /// No batch has said yet what the columns are.
     New(W),
-    Open(Box<ArrowWriter<W>>, SchemaRef),
+    /// With the columns, and the orders of categories so far, where some have one.
+    Open(Box<ArrowWriter<W>>, SchemaRef, Option<Orders>),
     Failed,
 }
 
@@ -77,18 +80,22 @@ impl<W: Write + Send> ParquetWriter<W> {
     pub fn write(&mut self, value: &Nest<Value>) -> Result<()> {
         let batch = RecordBatch::from(stored(record_batch(value)?.into())?);
         held(&batch)?;
-        let (mut writer, schema) = match std::mem::replace(&mut self.state, State::Failed) {
+        let (mut writer, schema, mut orders) = match std::mem::replace(&mut self.state, State::Failed) {
             State::New(sink) => {
                 let schema = batch.schema();
-                let writer = writing(|| ArrowWriter::try_new_with_options(sink, schema.clone(), options(&schema)))?;
-                (Box::new(writer), schema)
+                let writer = writing(|| ArrowWriter::try_new_with_options(sink, schema.clone(), options(&schema)?))?;
+                let ordered = schema.fields().iter().any(|field| unordered(field).is_some());
+                (Box::new(writer), schema, ordered.then(Orders::default))
             }
-            State::Open(writer, schema) => (writer, schema),
+            State::Open(writer, schema, orders) => (writer, schema, orders),
             State::Failed => return Err(Error::value("the file failed before").wanted("a new one")),
         };
         let batch = in_schema(batch, &schema)?;
+        if let Some(orders) = &mut orders {
+            orders.add(&batch);
+        }
         writing(|| writer.write(&batch))?;
-        self.state = State::Open(writer, schema);
+        self.state = State::Open(writer, schema, orders);
         Ok(())
     }
 
@@ -97,7 +104,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Errors: what the operating system refuses.
     pub fn end_group(&mut self) -> Result<()> {
         match &mut self.state {
-            State::Open(writer, _) => writing(|| writer.flush()),
+            State::Open(writer, ..) => writing(|| writer.flush()),
             State::New(_) | State::Failed => Ok(()),
         }
     }
@@ -107,7 +114,13 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Errors: no batch was written, so that there are no columns; what the operating system refuses.
     pub fn finish(self) -> Result<W> {
         match self.state {
-            State::Open(writer, _) => writing(|| writer.into_inner()),
+            State::Open(mut writer, schema, orders) => {
+                if let Some(orders) = orders {
+                    let said = encode_arrow_schema(&orders.told(&schema));
+                    writer.append_key_value_metadata(KeyValue::new(ARROW_SCHEMA_META_KEY.to_string(), said));
+                }
+                writing(|| writer.into_inner())
+            }
             State::New(_) => Err(Error::value("no batch was written").wanted("one at least, which may have no rows")),
             State::Failed => Err(Error::value("the file failed before").wanted("a new one")),
         }
@@ -137,7 +150,11 @@ fn below(at: &Path, data_type: &DataType) -> Result<()> {
             .try_for_each(|field| below(&at.child(Segment::field(field.name().as_str())), field.data_type())),
         (_, Some(item)) => below(&at.child(Segment::Each), item.data_type()),
         (DataType::Union(..), _) => no("a union", "a field for each of its types"),
-        (DataType::Interval(_), _) => no("of intervals", "durations, or the parts of the intervals as numbers"),
+        (DataType::Interval(_), _) => {
+            let error =
+                Error::dtype(format!("column '{at}' is of intervals, which are read of Parquet and not written"));
+            Err(error.wanted("durations, or the parts of the intervals as numbers"))
+        }
         (DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale), _) if *scale < 0 => {
             no("of decimals of a negative scale", "a scale of 0 or more, by `to_decimal`")
         }
@@ -161,19 +178,16 @@ fn are_words(data_type: &DataType) -> bool {
     }
 }
 
-/// How a file of this schema is written. Words of a dictionary are written as they come first, so the file says of none that they are ordered.
-fn options(schema: &Schema) -> ArrowWriterOptions {
+/// How a file of this schema is written. Where categories have an order, what the schema says of it is known at the end.
+fn options(schema: &Schema) -> parquet::errors::Result<ArrowWriterOptions> {
+    let options = match annotated(schema)? {
+        Some(columns) => ArrowWriterOptions::new().with_parquet_schema(columns),
+        None => ArrowWriterOptions::new(),
+    };
     let properties =
         WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_bytes(Some(ROW_GROUP));
-    let fields = schema.fields();
-    if fields.iter().all(|field| unordered(field).is_none()) {
-        return ArrowWriterOptions::new().with_properties(properties.build());
-    }
-    let fields: Fields = fields.iter().map(|field| unordered(field).unwrap_or_else(|| field.clone())).collect();
-    let said = encode_arrow_schema(&Schema::new_with_metadata(fields, schema.metadata().clone()));
-    let said = vec![KeyValue::new(ARROW_SCHEMA_META_KEY.to_string(), said)];
-    let properties = properties.set_key_value_metadata(Some(said)).build();
-    ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true)
+    let ordered = schema.fields().iter().any(|field| unordered(field).is_some());
+    Ok(options.with_properties(properties.build()).with_skip_arrow_metadata(ordered))
 }
 
 /// Calls the writer, whose errors and panics are about the sink or about a type that Parquet does not have.

@@ -3,9 +3,17 @@
 //! Invariant: rows that fit are decoded as one array. Nulls that may not be are found in it; a row that does not fit for another reason is found
 //! by halving.
 
+#[cfg(feature = "ipc")]
+use crate::arrow::without_runs;
 use crate::arrow::{defaults, picked, picked_of, rows_as};
 use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};
 use arrow_array::{Array, ArrayRef};
+#[cfg(feature = "ipc")]
+use arrow_array::{cast::AsArray, make_array};
+#[cfg(feature = "ipc")]
+use arrow_buffer::NullBuffer;
+#[cfg(feature = "ipc")]
+use arrow_schema::DataType;
 use arrow_schema::FieldRef;
 use extenso_core::Value;
 use extenso_types::{Error, Path, Result, Spec};
@@ -40,6 +48,27 @@ pub fn field_rows(
         Err(error) if on_error == OnError::Raise => Err(error),
         Err(_) => halved(field, rows, start, known, on_error, spec),
     }
+}
+
+/// The column of rows that have one, which is missing where its row is.
+///
+/// Errors: rows without a column; rows that are missing, of a column that cannot be.
+#[cfg(feature = "ipc")]
+pub fn only_column(rows: &ArrayRef) -> Result<(FieldRef, ArrayRef)> {
+    let gone = || Error::internal("the rows have no column");
+    let records = rows.as_struct_opt().ok_or_else(gone)?;
+    let (field, column) = records.fields().first().zip(records.columns().first()).ok_or_else(gone)?;
+    let nulls = records.nulls().filter(|nulls| nulls.null_count() > 0);
+    let (Some(nulls), false) = (nulls, *column.data_type() == DataType::Null) else {
+        return Ok((field.clone(), column.clone()));
+    };
+    let runs = matches!(column.data_type(), DataType::RunEndEncoded(..));
+    let column = if runs { without_runs(column.as_ref())? } else { column.clone() };
+    let nulls = NullBuffer::union(Some(nulls), column.nulls());
+    let data = column.to_data().into_builder().nulls(nulls).build();
+    let data =
+        data.map_err(|e| Error::dtype(format!("some rows are missing, and their only column cannot be: {e}")))?;
+    Ok((field.clone(), make_array(data)))
 }
 
 /// The report of bad rows, of which each has its place among those that were kept and not.

@@ -24,7 +24,7 @@ use std::sync::Arc;
 ///
 /// Errors, each with its path: the plan (see [`Plan::kinds`]), and a plan that the message cannot hold; a column of another kind or too short;
 /// with its row: a number that its field cannot hold, two values of a field that has one, two members of a oneof, an enum's name that
-/// does not exist.
+/// does not exist, an entry of a map without its key or value.
 pub fn encode(
     message: &MessageType,
     plan: &Plan,
@@ -76,6 +76,8 @@ pub fn texts(
 /// A message, with the columns of its fields.
 pub struct Record<'a> {
     pub fields: Vec<Field<'a>>,
+    /// Whether it is an entry of a map, whose key and value are both there.
+    pub entry: bool,
     /// The JSON form that it has of its own.
     pub known: Option<Known>,
     /// What an `Any` may hold.
@@ -134,6 +136,10 @@ impl Record<'_> {
         for field in &self.fields {
             let inside = |e: Box<Failure>| e.inside(Segment::Field(field.name.clone()));
             let items = field.items(row).map_err(inside)?;
+            if self.entry && items.is_empty() {
+                let error = Error::missing(format!("an entry has no {}", field.name));
+                return Err(inside(Failure::new(0, error.wanted("a key and a value in each"))));
+            }
             if let Some(oneof) = field.oneof.filter(|_| !items.is_empty()) {
                 match taken {
                     Some((other, name)) if other == oneof => return Err(inside(both(name, oneof))),

@@ -27,7 +27,8 @@ impl Values {
     /// The values that a descriptor lists.
     pub fn new(descriptor: &EnumDescriptor) -> Arc<Values> {
         let (mut names, mut numbers) = (HashMap::new(), HashMap::new());
-        for value in descriptor.values() {
+        // The descriptor's own `values` have those of one number in any order.
+        for value in &descriptor.enum_descriptor_proto().value {
             names.entry(value.number()).or_insert_with(|| value.name().into());
             numbers.insert(value.name().into(), value.number());
         }

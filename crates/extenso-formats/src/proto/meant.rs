@@ -162,7 +162,10 @@ fn parts_of(form: Form, spelling: &Spelling, column: &ColumnRef<'_>, row: usize)
 pub fn put(form: Form, spelling: &Spelling, column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) -> Read<()> {
     put_sized(out, |out| {
         match form {
-            Form::Text => out.extend_from_slice(spelled::text(spelling, column, row).as_bytes()),
+            Form::Text => {
+                spelled::check(spelling, column, row)?;
+                out.extend_from_slice(spelled::text(spelling, column, row).as_bytes());
+            }
             Form::Bytes => out.extend_from_slice(spelled::bytes(spelling, column, row)),
             Form::Timestamp | Form::Duration => {
                 let (seconds, nanos) = parts_of(form, spelling, column, row)?;
@@ -181,7 +184,10 @@ pub fn put(form: Form, spelling: &Spelling, column: &ColumnRef<'_>, row: usize, 
 /// Appends a value as the JSON form has it.
 pub fn put_json(form: Form, spelling: &Spelling, column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) -> Read<()> {
     match form {
-        Form::Text => write_string(spelled::text(spelling, column, row).as_bytes(), out),
+        Form::Text => {
+            spelled::check(spelling, column, row)?;
+            write_string(spelled::text(spelling, column, row).as_bytes(), out);
+        }
         Form::Bytes => {
             out.push(b'"');
             base64::encode(spelled::bytes(spelling, column, row), out);

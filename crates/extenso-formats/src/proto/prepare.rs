@@ -42,7 +42,16 @@ struct Prepare<'c, 'a> {
 impl<'a> Prepare<'_, 'a> {
     fn record(&self, message: &MessageDescriptor, plan: &Plan, rows: Range<usize>, at: &Path) -> Result<Record<'a>> {
         let Plan::Record { fields } = plan else {
-            return Err(refuse(at, format!("no struct is written as message {}", message.full_name()), "a struct"));
+            let (name, what) = (message.full_name(), plan.what());
+            return Err(match plan {
+                Plan::Optional { .. } => refuse(
+                    at,
+                    format!("message {name} is given {what}, and no message of a list may be missing"),
+                    "records that are all there",
+                )
+                .hint("Leave the missing ones out with `drop_none`, or fill them"),
+                _ => refuse(at, format!("no struct is written as message {name}, but {what}"), "a struct"),
+            });
         };
         let given = |name: &str| fields.iter().any(|field| *field.name == *name && field.plan != Plan::Skip);
         if let Some(missing) = message.fields().find(|field| field.is_required() && !given(field.name())) {
@@ -75,7 +84,7 @@ impl<'a> Prepare<'_, 'a> {
         }
         // The members of one oneof stand together, so that the last one seen tells of all.
         writers.sort_by_key(|field| field.oneof.map_or(0, |oneof| oneof + 1));
-        Ok(Record { fields: writers, known: Known::of(message), any: Held::of(message) })
+        Ok(Record { fields: writers, entry: message.is_map_entry(), known: Known::of(message), any: Held::of(message) })
     }
 
     /// The message that an `Any` holds, under its name in brackets.

@@ -5,19 +5,18 @@
 use super::{Block, Blocks};
 #[cfg(feature = "parquet")]
 use crate::arrow::field_of;
-use crate::arrow::{end_to_end, without_runs};
+use crate::arrow::whole_of;
 use crate::columns::{BadRow, BadRows, OnError};
-use crate::needs::Needs;
-use crate::policy::field_rows;
+use crate::needs::{Needs, named};
+use crate::policy::{field_rows, only_column};
 use crate::run::{Rows, run_leaves};
 #[cfg(feature = "parquet")]
 use arrow_array::StructArray;
-use arrow_array::{Array, ArrayRef, cast::AsArray, make_array};
-use arrow_buffer::NullBuffer;
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, FieldRef, Fields};
 use extenso_core::Value;
 use extenso_graph::Concrete;
-use extenso_types::{Error, Nest, Path, Result};
+use extenso_types::{Nest, Path, Result};
 #[cfg(feature = "parquet")]
 use std::sync::Arc;
 
@@ -66,14 +65,7 @@ impl Taken {
     ///
     /// Errors: an argument that no record can express; several columns, for one that is no record.
     pub fn new(needs: Needs, columns: Option<&Fields>, on_error: OnError) -> Result<Taken> {
-        let column = if let Some(columns) = columns {
-            let is_record = |of: &DataType| matches!(of, DataType::Struct(_));
-            let named: Vec<(&str, bool)> =
-                columns.iter().map(|field| (field.name().as_str(), is_record(field.data_type()))).collect();
-            needs.in_column(&named)?
-        } else {
-            false
-        };
+        let column = columns.map_or(Ok(false), |columns| needs.in_column(&named(columns)))?;
         Ok(Taken { needs, column, on_error })
     }
 
@@ -135,7 +127,7 @@ impl Taken {
         if values.is_empty() {
             values.extend(self.value(&none, 0, self.on_error)?.map(|(value, _)| value));
         }
-        let value = if values.is_empty() { None } else { Some(end_to_end(values)?) };
+        let value = self.needs.spec.as_ref().map(|spec| whole_of(values, spec)).transpose()?;
         Ok(Rows { value: run_leaves(function, &self.leaves(value)?)?, bad, visited })
     }
 }
@@ -167,22 +159,4 @@ impl<P: Pieces> Blocks for PieceBlocks<P> {
 /// The columns of rows of this type; none of rows that are no records.
 pub fn columns_of(rows: &DataType) -> Option<&Fields> {
     if let DataType::Struct(columns) = rows { Some(columns) } else { None }
-}
-
-/// The column of rows that have one, which is missing where its row is.
-fn only_column(rows: &ArrayRef) -> Result<(FieldRef, ArrayRef)> {
-    let gone = || Error::internal("the rows have no column");
-    let records = rows.as_struct_opt().ok_or_else(gone)?;
-    let (field, column) = records.fields().first().zip(records.columns().first()).ok_or_else(gone)?;
-    let nulls = records.nulls().filter(|nulls| nulls.null_count() > 0);
-    let (Some(nulls), false) = (nulls, *column.data_type() == DataType::Null) else {
-        return Ok((field.clone(), column.clone()));
-    };
-    let runs = matches!(column.data_type(), DataType::RunEndEncoded(..));
-    let column = if runs { without_runs(column.as_ref())? } else { column.clone() };
-    let nulls = NullBuffer::union(Some(nulls), column.nulls());
-    let data = column.to_data().into_builder().nulls(nulls).build();
-    let data =
-        data.map_err(|e| Error::dtype(format!("some rows are missing, and their only column cannot be: {e}")))?;
-    Ok((field.clone(), make_array(data)))
 }
