@@ -48,11 +48,9 @@ impl RowPartition {
 
     /// The partition whose rows have these lengths.
     ///
-    /// Errors: more rows, or more values, than there is memory for.
+    /// Errors: more rows than there is memory for; more values than 64 bits count.
     pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Result<RowPartition> {
-        let lengths = lengths.into_iter();
-        affordable(lengths.size_hint().0.saturating_add(1).saturating_mul(8))?;
-        let offsets = Offsets::from_lengths(lengths);
+        let offsets = Offsets::from_lengths(lengths)?;
         let nvalues = offsets.last();
         RowPartition::from_offsets(offsets, nvalues)
     }
@@ -334,6 +332,19 @@ mod tests {
         assert!(RowPartition::from_row_splits(&Tensor::from_vec(vec![0.0_f32, 1.0]), 1).is_err());
         let matrix = Tensor::new(&[1, 2], &[0_i64, 1]).expect("a matrix");
         assert!(RowPartition::from_row_splits(&matrix, 1).is_err());
+    }
+
+    #[test]
+    fn rows_of_more_values_than_can_be_counted_are_refused() {
+        for lengths in [vec![usize::MAX, 5], vec![i64::MAX as usize, 1], vec![5, usize::MAX, 0]] {
+            let error = RowPartition::from_lengths(lengths.clone()).expect_err("more than 64 bits count").to_string();
+            assert!(error.contains("more values than 64 bits count"), "{lengths:?}: {error}");
+        }
+        assert_eq!(
+            RowPartition::from_lengths([i64::MAX as usize, 0]).expect("counted").data().expect("data").nrows(),
+            2
+        );
+        assert!(RowPartition::from_lengths(std::iter::repeat_n(1, usize::MAX)).is_err());
     }
 
     #[test]
