@@ -1,5 +1,6 @@
 //! How values show themselves: nested lists, shortened when long.
 
+use crate::offsets::Offsets;
 use crate::partition::RowPartition;
 use crate::tensor::{Dense, Storage, Tensor};
 use crate::value::Value;
@@ -30,7 +31,11 @@ impl fmt::Debug for Tensor {
 impl fmt::Debug for RowPartition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.data() {
-            Ok(rows) => write!(f, "RowPartition({:?})", rows.offsets().relative()),
+            Ok(rows) => {
+                f.write_str("RowPartition(")?;
+                write_offsets(f, rows.offsets())?;
+                f.write_str(")")
+            }
             Err(_) => write!(f, "RowPartition(<symbol {}>)", self.spec()),
         }
     }
@@ -58,6 +63,29 @@ impl fmt::Display for Value {
     }
 }
 
+/// The offsets minus the first, shortened as an axis is.
+fn write_offsets(f: &mut fmt::Formatter<'_>, offsets: &Offsets) -> fmt::Result {
+    f.write_str("[")?;
+    for (i, gap) in shown(offsets.len(), EDGE) {
+        f.write_str(if gap {
+            ", ..., "
+        } else if i > 0 {
+            ", "
+        } else {
+            ""
+        })?;
+        write!(f, "{}", offsets.get(i) - offsets.first())?;
+    }
+    f.write_str("]")
+}
+
+/// The elements that are shown of `n`, some at each end, and whether others are left out before one.
+fn shown(n: usize, edge: usize) -> impl Iterator<Item = (usize, bool)> {
+    // Sizes may be without end where another is zero: what is left out is not passed over one by one.
+    let (head, tail) = if n > 2 * edge { (edge, n - edge) } else { (n, n) };
+    (0..head).chain(tail..n).map(move |i| (i, i == tail && i > 0))
+}
+
 /// How many elements are shown at each end of an axis, so that not too many are shown altogether.
 fn edge(dims: &[usize]) -> usize {
     let shown = |edge: usize| dims.iter().fold(1_usize, |n, &d| n.saturating_mul(d.min(2 * edge).max(1)));
@@ -72,12 +100,14 @@ fn write_axis(f: &mut fmt::Formatter<'_>, dense: &Dense, dims: &[usize], at: usi
     let Some((&n, inner)) = dims.split_first() else { return write_element(f, dense, at) };
     let step: usize = inner.iter().product();
     f.write_str("[")?;
-    // Sizes may be without end where another is zero: what is left out is not passed over one by one.
-    let (head, tail) = if n > 2 * edge { (edge, n - edge) } else { (n, n) };
-    for i in (0..head).chain(tail..n) {
-        if i > 0 {
-            f.write_str(if i == tail { ", ..., " } else { ", " })?;
-        }
+    for (i, gap) in shown(n, edge) {
+        f.write_str(if gap {
+            ", ..., "
+        } else if i > 0 {
+            ", "
+        } else {
+            ""
+        })?;
         write_axis(f, dense, inner, at + i * step, edge)?;
     }
     if edge == 0 && n > 0 {
@@ -106,4 +136,20 @@ fn write_element(f: &mut fmt::Formatter<'_>, dense: &Dense, i: usize) -> fmt::Re
         };
     }
     numbers!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, BF16 bf16, F32 f32, F64 f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::partition::RowPartition;
+
+    #[test]
+    fn long_partitions_are_shown_as_long_tensors_are() {
+        let rows = |n: usize| format!("{:?}", RowPartition::from_lengths(vec![2; n]).expect("lengths"));
+        assert_eq!(rows(0), "RowPartition([0])");
+        assert_eq!(rows(3), "RowPartition([0, 2, 4, 6])");
+        assert_eq!(rows(99).matches(", ").count(), 99);
+        let long = rows(100_000);
+        assert!(long.starts_with("RowPartition([0, 2, ") && long.ends_with(", 199998, 200000])"), "{long}");
+        assert!(long.contains(", 98, ..., 199902, ") && long.len() < 1000, "{long}");
+    }
 }

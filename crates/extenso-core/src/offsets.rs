@@ -45,13 +45,23 @@ fn counted<T: ArrowNativeType + Pod + TryFrom<usize>>(len: usize) -> Option<Scal
 
 impl Offsets {
     /// The offsets of rows with these lengths.
-    pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Offsets {
-        let mut end = 0_i64;
-        let ends = lengths.into_iter().map(|n| {
-            end = end.saturating_add(i64::try_from(n).unwrap_or(i64::MAX));
+    ///
+    /// Errors: more rows than there is memory for; more values than 64 bits count.
+    pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Result<Offsets> {
+        let lengths = lengths.into_iter();
+        affordable(lengths.size_hint().0.saturating_add(1).saturating_mul(size_of::<i64>()))?;
+        let (mut end, mut fits) = (0_i64, true);
+        let ends = lengths.map(|n| {
+            let next = i64::try_from(n).ok().and_then(|n| end.checked_add(n));
+            fits &= next.is_some();
+            end = next.unwrap_or(end);
             end
         });
-        Offsets::I64(std::iter::once(0).chain(ends).collect::<Vec<i64>>().into())
+        let ends: Vec<i64> = std::iter::once(0).chain(ends).collect();
+        if fits {
+            return Ok(Offsets::I64(ends.into()));
+        }
+        Err(Error::value("the rows have more values than 64 bits count").wanted("fewer values"))
     }
 
     /// The offsets of rows of one value each, of the dtype `index`, i32 or i64.

@@ -48,11 +48,9 @@ impl RowPartition {
 
     /// The partition whose rows have these lengths.
     ///
-    /// Errors: more rows, or more values, than there is memory for.
+    /// Errors: more rows than there is memory for; more values than 64 bits count.
     pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Result<RowPartition> {
-        let lengths = lengths.into_iter();
-        affordable(lengths.size_hint().0.saturating_add(1).saturating_mul(8))?;
-        let offsets = Offsets::from_lengths(lengths);
+        let offsets = Offsets::from_lengths(lengths)?;
         let nvalues = offsets.last();
         RowPartition::from_offsets(offsets, nvalues)
     }
@@ -307,16 +305,20 @@ impl Rows {
         self.last() - self.first() == self.nrows() && self.lengths().all(|n| n == 1)
     }
 
-    /// Fills `out` with the row that each value belongs to, from the first value of the first row.
-    pub fn row_ids(&self) -> Vec<i64> {
-        with_offsets!(&self.offsets, o => {
-            let mut ids = Vec::with_capacity(self.last() - self.first());
+    /// The row that each value belongs to, from the first value of the first row.
+    ///
+    /// Errors: more values than there is memory for, which a few offsets may say of values without bytes.
+    pub fn row_ids(&self) -> Result<Vec<i64>> {
+        let count = self.last() - self.first();
+        affordable(count.saturating_mul(size_of::<i64>()))?;
+        Ok(with_offsets!(&self.offsets, o => {
+            let mut ids = Vec::with_capacity(count);
             for (row, w) in o.windows(2).enumerate() {
                 let id = i64::try_from(row).unwrap_or(i64::MAX);
                 ids.extend((w[0]..w[1]).map(|_| id));
             }
             ids
-        })
+        }))
     }
 }
 
@@ -337,10 +339,30 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_more_values_than_can_be_counted_are_refused() {
+        for lengths in [vec![usize::MAX, 5], vec![i64::MAX as usize, 1], vec![5, usize::MAX, 0]] {
+            let error = RowPartition::from_lengths(lengths.clone()).expect_err("more than 64 bits count").to_string();
+            assert!(error.contains("more values than 64 bits count"), "{lengths:?}: {error}");
+        }
+        assert_eq!(
+            RowPartition::from_lengths([i64::MAX as usize, 0]).expect("counted").data().expect("data").nrows(),
+            2
+        );
+        assert!(RowPartition::from_lengths(std::iter::repeat_n(1, usize::MAX)).is_err());
+    }
+
+    #[test]
+    fn rows_of_values_without_bytes_have_no_list_of_ids() {
+        let rows = RowPartition::from_lengths([i64::MAX as usize]).expect("counted");
+        let error = rows.data().expect("data").row_ids().expect_err("more than there is memory for").to_string();
+        assert!(error.contains("more memory"), "{error}");
+    }
+
+    #[test]
     fn a_sliced_list_is_a_partition_as_it_stands() {
         let p = RowPartition::from_offsets(Offsets::I32(vec![2, 3, 6].into()), 10).expect("proven");
         let rows = p.data().expect("data");
-        assert_eq!((rows.nrows(), rows.row_ids(), rows.covers_all()), (2, vec![0, 1, 1, 1], false));
+        assert_eq!((rows.nrows(), rows.row_ids().expect("few"), rows.covers_all()), (2, vec![0, 1, 1, 1], false));
         assert_eq!(rows.offsets().relative(), [0, 1, 4]);
     }
 }

@@ -18,7 +18,7 @@ use half::{bf16, f16};
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
-use text::check_utf8;
+use text::{beyond, check_utf8};
 
 /// A place that can be read, for what is empty.
 static READABLE: [u8; 1] = [0];
@@ -370,17 +370,20 @@ impl Dense {
 
     /// The bytes of element `i` of a tensor of strings or bytes.
     ///
-    /// Errors: another dtype.
+    /// Errors: another dtype; no such element.
     pub fn text_at(&self, i: usize) -> Result<&[u8]> {
         let (offsets, bytes) = self.text()?;
         // No byte of an empty buffer can be read, and to compare nothing at such an address takes long.
         let bytes = if bytes.is_empty() { &READABLE[..0] } else { bytes.as_slice() };
+        if i >= offsets.len().saturating_sub(1) {
+            return Err(beyond(i, offsets.len().saturating_sub(1)));
+        }
         Ok(&bytes[offsets.get(i)..offsets.get(i + 1)])
     }
 
     /// Element `i` of a tensor of strings.
     ///
-    /// Errors: another dtype.
+    /// Errors: another dtype; no such element.
     pub fn str_at(&self, i: usize) -> Result<&str> {
         std::str::from_utf8(self.text_at(i)?)
             .map_err(|_| Error::internal("a string tensor holds bytes that are not UTF-8"))

@@ -18,6 +18,9 @@ const PARALLEL: usize = 1 << 16;
 /// The most pieces for each thread.
 const PER_THREAD: usize = 16;
 
+/// More threads than this no work is split over, whatever is asked for.
+const MOST: usize = 1 << 10;
+
 /// How long a helper that has nothing to do stays awake, as the next piece of a program often comes at once: to wake a thread takes
 /// as long as a small piece, and a system that spares its cores lets it begin on a core that is at work already.
 const AWAKE: Duration = Duration::from_micros(200);
@@ -26,7 +29,7 @@ thread_local! {
     static OVERRIDE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// The number of threads that large work on this thread is split over: `EXTENSO_THREADS`, or the machine's.
+/// The number of threads that large work on this thread is split over: `EXTENSO_THREADS`, or the machine's; from 1 to 1024.
 pub fn threads() -> usize {
     OVERRIDE.get().unwrap_or_else(threads_of_process)
 }
@@ -35,11 +38,11 @@ fn threads_of_process() -> usize {
     static PROCESS: OnceLock<usize> = OnceLock::new();
     *PROCESS.get_or_init(|| {
         let wanted = std::env::var("EXTENSO_THREADS").ok().and_then(|text| text.parse().ok());
-        wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
+        wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).clamp(1, MOST)
     })
 }
 
-/// Runs `f` with large work of this thread split over `n` threads.
+/// Runs `f` with large work of this thread split over `n` threads, or the nearest number that there may be.
 pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
     struct Restore(Option<usize>);
     impl Drop for Restore {
@@ -47,7 +50,7 @@ pub fn with_threads<R>(n: usize, f: impl FnOnce() -> R) -> R {
             OVERRIDE.set(self.0);
         }
     }
-    let _restore = Restore(OVERRIDE.replace(Some(n.max(1))));
+    let _restore = Restore(OVERRIDE.replace(Some(n.clamp(1, MOST))));
     f()
 }
 
@@ -62,7 +65,7 @@ pub fn pieces_of(work: usize, little: usize) -> usize {
     match threads() {
         1 => 1,
         _ if work < little => 1,
-        threads => (2 * work / little).clamp(threads, PER_THREAD * threads),
+        threads => (work.saturating_mul(2) / little).clamp(threads, PER_THREAD * threads),
     }
 }
 
@@ -342,6 +345,23 @@ mod tests {
             };
             with_threads(threads, || in_order(|| items.next(), make, hand_on));
             assert_eq!(got, (0..n.min(stop)).map(|i| i * i).collect::<Vec<_>>(), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn any_number_of_threads_may_be_asked_for() {
+        for n in [0, 1, MOST, usize::MAX] {
+            with_threads(n, || {
+                assert!((1..=MOST).contains(&threads()), "{n} threads are {}", threads());
+                assert!(pieces(usize::MAX) <= MOST * PER_THREAD, "{n} threads");
+                let (mut items, mut got) = (0..100, Vec::new());
+                let hand_on = |made| {
+                    got.push(made);
+                    ControlFlow::Continue(())
+                };
+                in_order(|| items.next(), |i| i, hand_on);
+                assert_eq!(got, (0..100).collect::<Vec<_>>(), "{n} threads");
+            });
         }
     }
 

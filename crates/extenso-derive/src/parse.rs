@@ -106,7 +106,7 @@ impl Options {
             return Err(unknown(meta, STRUCT_KEYS));
         };
         match key.as_str() {
-            "name" => set(&mut self.name, meta, |meta| meta.value()?.parse()),
+            "name" => set(&mut self.name, meta, type_name),
             "version" => set(&mut self.version, meta, version),
             "refines" => set(&mut self.refines, meta, path),
             "validate" => set(&mut self.validate, meta, path),
@@ -146,6 +146,18 @@ fn set<T>(
 fn path(meta: &ParseNestedMeta<'_>) -> Result<Path> {
     let value = meta.value()?;
     if value.peek(LitStr) { value.parse::<LitStr>()?.parse() } else { value.parse() }
+}
+
+/// The name of a type, as it is read at the first use of the type: there is no way to report a mistake then.
+fn type_name(meta: &ParseNestedMeta<'_>) -> Result<LitStr> {
+    let literal: LitStr = meta.value()?.parse()?;
+    let text = literal.value();
+    let parts = text.rsplit_once('/').filter(|(namespace, name)| !namespace.is_empty() && !name.is_empty());
+    if parts.is_none() || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        let what = format!("{text:?} is not a type name; wanted: \"namespace/Name\" without white space");
+        return Err(Error::new(literal.span(), what));
+    }
+    Ok(literal)
 }
 
 fn version(meta: &ParseNestedMeta<'_>) -> Result<LitInt> {

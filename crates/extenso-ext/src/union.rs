@@ -312,11 +312,13 @@ pub(crate) fn literals(value: &Value) -> Result<Option<Vec<Literal>>> {
     }
     let offsets = x.offsets.as_ref().map(|offsets| offsets.as_slice::<i32>()).transpose()?;
     let item = |(i, tag): (usize, &i8)| {
-        let place = offsets.map_or(Some(i), |offsets| usize::try_from(offsets[i]).ok());
+        // What a graph computed was not looked at before.
+        let place = offsets.map_or(Some(i), |offsets| usize::try_from(*offsets.get(i)?).ok());
         let child = children.iter().find(|(id, _)| id == tag);
-        child
-            .and_then(|(_, items)| items.get(place?).cloned())
-            .ok_or_else(|| Error::internal("a union beyond its child"))
+        child.and_then(|(_, items)| items.get(place?).cloned()).ok_or_else(|| {
+            Error::index(format!("element {i} of a union, of tag {tag}, stands in no child"))
+                .wanted("a place in a child")
+        })
     };
     x.tags.as_slice::<i8>()?.iter().enumerate().map(item).collect::<Result<Vec<_>>>().map(Some)
 }

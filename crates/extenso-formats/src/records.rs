@@ -221,7 +221,7 @@ impl Compiler<'_> {
                 validity = self.leaf_if(needed, &at, LeafSpec::Tensor(mask.clone()), sizes.clone());
             }
         }
-        let size = sizes.iter().product();
+        let size = extenso_core::element_count(&sizes)?;
         self.note(since, validity.map(|column| There { column, size, tag: None }));
         Ok(fixed(&own, Plan::Optional { validity, inner: Box::new(inner) }))
     }

@@ -5,17 +5,19 @@ use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Int32Array, Int64Array, ListViewArray, NullArray, RecordBatch, RunArray, StringArray,
 };
-use arrow_array::{DictionaryArray, StringViewArray, StructArray, builder::StringViewBuilder};
-use arrow_buffer::BooleanBuffer;
+use arrow_array::{DictionaryArray, LargeListArray, StringViewArray, StructArray, builder::StringViewBuilder};
+use arrow_buffer::{BooleanBuffer, OffsetBuffer};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field};
 use extenso_core::{ExtensionType, Tensor};
 use extenso_ext::StructTensor;
-use extenso_formats::arrow::{ArrowOptions, IpcCompression, from_arrow, read_ipc, write_ipc, write_ipc_compressed};
+use extenso_formats::arrow::{
+    ArrowOptions, IpcCompression, from_arrow, from_arrow_as, read_ipc, write_ipc, write_ipc_compressed,
+};
 use extenso_formats::source::run_bytes;
 use extenso_formats::{FieldSpec, ParquetOptions, SourceOptions, encode_parquet, read_parquet, struct_spec};
 use extenso_graph::Function;
-use extenso_types::{DType, Error, Nest};
+use extenso_types::{DType, Dim, Error, Nest};
 use std::sync::Arc;
 
 /// Rows that all have the same items.
@@ -197,4 +199,27 @@ fn nulls_beside_data_are_as_many_as_that_has_items() {
     ]);
     let spec = from_arrow(&named).expect("a value").spec().expect("a spec").to_string();
     assert!(spec.contains("n: MaskedTensor(f64[16777217]"), "{spec}");
+}
+
+#[test]
+fn missing_values_without_end_are_an_error() {
+    let optional = |dims| FieldSpec::Optional(Box::new(FieldSpec::Scalar(DType::F64, dims)));
+    let of_nulls = |rows: usize| {
+        let spec = optional(vec![]).spec(Dim::Known(rows)).expect("a spec");
+        from_arrow_as(&NullArray::new(rows), &spec)
+    };
+    assert_eq!(extenso_ext::to_literal(&of_nulls(2).expect("a few")).expect("shown").to_string(), "[None, None]");
+    for rows in [1 << 58, usize::MAX] {
+        assert!(of_nulls(rows).is_err(), "{rows} rows");
+    }
+    let field = Arc::new(Field::new("item", DataType::Null, true));
+    let items: ArrayRef = Arc::new(NullArray::new(1 << 58));
+    let lists = LargeListArray::new(field, OffsetBuffer::new(vec![0, 1 << 58].into()), items, None);
+    let spec = FieldSpec::List(Box::new(optional(vec![]))).spec(Dim::Known(1)).expect("a spec");
+    assert!(from_arrow_as(&lists, &spec).is_err());
+    let rows = StructArray::try_from(vec![("x", numbers(2))]).expect("records");
+    for (size, fits) in [(3, true), (1 << 40, false), (1 << 60, false)] {
+        let spec = struct_spec([("x", FieldSpec::Scalar(DType::I64, vec![])), ("y", optional(vec![size]))]);
+        assert_eq!(from_arrow_as(&rows, &spec.expect("a spec")).is_ok(), fits, "a missing column of {size}");
+    }
 }

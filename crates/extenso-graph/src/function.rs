@@ -6,7 +6,7 @@
 
 use crate::builder::trace;
 use crate::graph::Graph;
-use crate::passes::optimize;
+use crate::passes::{optimize, optimize_traced};
 use crate::program::Program;
 use crate::retrace::{Retrace, differences, first_mismatch};
 use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
@@ -33,14 +33,22 @@ impl Concrete {
     ///
     /// Errors: a malformed graph.
     pub fn new(name: impl Into<String>, input: Nest<Spec>, output: Nest<Spec>, graph: Graph) -> Result<Concrete> {
-        let graph = optimize(graph)?;
-        let program = Program::compile(&graph)?;
-        Ok(Concrete { name: name.into(), input, output, graph, program })
+        Concrete::of_optimized(name.into(), input, output, optimize(graph)?)
     }
 
-    /// Compiles a graph that was read from a file, as it stands.
+    /// The same of a graph that a trace made.
+    fn traced(name: String, input: Nest<Spec>, output: Nest<Spec>, graph: Graph) -> Result<Concrete> {
+        Concrete::of_optimized(name, input, output, optimize_traced(graph)?)
+    }
+
+    fn of_optimized(name: String, input: Nest<Spec>, output: Nest<Spec>, graph: Graph) -> Result<Concrete> {
+        let program = Program::of_verified(&graph)?;
+        Ok(Concrete { name, input, output, graph, program })
+    }
+
+    /// Compiles a graph that was read from a file and verified, as it stands.
     ///
-    /// Errors: a graph that is malformed, or that does not have the leaves of the signature.
+    /// Errors: a graph that does not have the leaves of the signature.
     pub(crate) fn loaded(name: String, input: Nest<Spec>, output: Nest<Spec>, graph: Graph) -> Result<Concrete> {
         let wanted = leaves(&input);
         let mut bindings = Bindings::default();
@@ -54,8 +62,7 @@ impl Concrete {
         if wanted.len() != given.len() || !wanted.iter().zip(&given).all(|(w, o)| w.accepts(o, &mut bindings)) {
             return Err(Error::data("the graph's outputs are not the leaves of the signature"));
         }
-        let program = Program::compile(&graph)?;
-        Ok(Concrete { name, input, output, graph, program })
+        Concrete::of_optimized(name, input, output, graph)
     }
 
     /// The function's name.
@@ -334,7 +341,7 @@ impl Function {
 
     fn trace(&self, specs: Nest<Spec>, why: Retrace, exact: bool) -> Result<Arc<Concrete>> {
         let traced = trace(&self.name, &specs, |args| (self.body)(args))?;
-        let concrete = Arc::new(Concrete::new(self.name.clone(), specs, traced.output, traced.graph)?);
+        let concrete = Arc::new(Concrete::traced(self.name.clone(), specs, traced.output, traced.graph)?);
         let mut cache = self.write();
         if cache.retraces.len() == MAX_RETRACES {
             cache.retraces.remove(0);

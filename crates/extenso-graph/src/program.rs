@@ -35,6 +35,12 @@ impl Program {
     ///
     /// Errors: a graph that is malformed.
     pub fn compile(graph: &Graph) -> Result<Program> {
+        graph.verify()?;
+        Program::of_verified(graph)
+    }
+
+    /// Compiles a graph that was verified, or that a trace and the passes made.
+    pub(crate) fn of_verified(graph: &Graph) -> Result<Program> {
         let live = graph.live_nodes();
         let groups = fuse(graph, &live)?;
         let lines = lines_of(graph, &groups);

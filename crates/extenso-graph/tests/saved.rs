@@ -119,3 +119,50 @@ fn two_functions_of_one_name_are_refused() {
     let error = from_bytes(file).expect_err("two of one name").to_string();
     assert!(error.contains("two functions have the name 'score'"), "{error}");
 }
+
+/// The file of a function that adds two constants of these sizes, in which both are read from the weights of the first.
+fn of_one_weight(dims: [&[usize]; 2]) -> Vec<u8> {
+    use extenso_graph::save::archive::{Archive, write};
+    let constants =
+        dims.map(|dims| Tensor::new(dims, &(0..100_u8).map(f32::from).collect::<Vec<_>>()).expect("a tensor"));
+    let f = Function::new("f", move |a| {
+        let sum = ops::add(a.leaves()[0].1, &constants[0])?;
+        Ok(Nest::Leaf(ops::add(ops::exp(sum)?, &constants[1])?))
+    });
+    let x = Tensor::new(&[100], &[0.0_f32; 100]).expect("a tensor");
+    f.call(Nest::Leaf(x.into())).expect("runs");
+    let archive = Archive::read(to_bytes(&f.traces()).expect("saves"), &[]).expect("reads");
+    let renamed = |data: &[u8]| {
+        let mut data = data.to_vec();
+        for at in 0..data.len().saturating_sub(6) {
+            if data[at..].starts_with(b"w000001") {
+                data[at + 6] = b'0';
+            }
+        }
+        data
+    };
+    let member =
+        |(name, data): (&String, &[u8])| (name.clone(), if name == "graph.pb" { renamed(data) } else { data.to_vec() });
+    let members = archive.members().iter().map(|(name, data)| member((name, data.as_ref()))).collect();
+    write(&members, archive.features(), "test").expect("writes")
+}
+
+#[test]
+fn constants_of_one_name_share_memory_and_have_one_spec() {
+    use extenso_graph::NodeKind;
+    let module = from_bytes(of_one_weight([&[100], &[100]])).expect("loads");
+    let constants: Vec<usize> = module.functions[0]
+        .graph()
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.kind {
+            NodeKind::Constant(Value::Tensor(tensor)) => {
+                Some(tensor.as_slice::<f32>().expect("floats").as_ptr().addr())
+            }
+            _ => None,
+        })
+        .collect();
+    assert!(matches!(constants[..], [first, second] if first == second), "{constants:?}");
+    let error = from_bytes(of_one_weight([&[100], &[1, 100]])).expect_err("two specs").to_string();
+    assert!(error.contains("'w000000'") && error.contains("f32[100]") && error.contains("f32[1, 100]"), "{error}");
+}

@@ -150,3 +150,29 @@ fn what_undoes_another_op_is_what_was_there_before() {
     let other = |x: &Value| ops::squeeze(ops::expand_dims(ops::expand_dims(x, 0_i64)?, 2_i64)?, vec![0_i64]);
     assert_eq!(ops_of(other), 3);
 }
+
+#[test]
+fn a_malformed_graph_is_an_error_wherever_it_is_compiled() {
+    use extenso_graph::{Concrete, Graph, Node, NodeKind, Program, ValueRef, optimize};
+    use extenso_types::{LeafSpec, Shape, TensorSpec};
+    let spec = LeafSpec::Tensor(TensorSpec::new(DType::F32, Shape::known(&[2])));
+    let node = |inputs: &[ValueRef]| Node {
+        kind: NodeKind::Input(3),
+        inputs: inputs.iter().copied().collect(),
+        outputs: std::iter::once(spec.clone()).collect(),
+        after: None,
+        origin: None,
+    };
+    let at = |node, output| ValueRef { node, output };
+    let graph = |nodes, outputs| Graph { name: "odd".into(), nodes, inputs: Vec::new(), outputs };
+    for graph in [
+        graph(vec![node(&[])], vec![at(0, 0)]),
+        graph(vec![node(&[at(7, 0)])], vec![at(0, 0)]),
+        graph(Vec::new(), vec![at(0, 0)]),
+        graph(vec![node(&[])], vec![at(0, 9)]),
+    ] {
+        assert!(Program::compile(&graph).is_err(), "{graph}");
+        assert!(optimize(graph.clone()).is_err());
+        assert!(Concrete::new("odd", Nest::Tuple(Vec::new()), Nest::Tuple(Vec::new()), graph).is_err());
+    }
+}

@@ -152,7 +152,7 @@ fn check_ragged(f: &RaggedFunction, values: &Tensor, lengths: &[usize], what: &s
     let mut start = 0;
     for (i, n) in lengths.iter().enumerate() {
         let alone = values.slice_rows(start, *n).expect("a row");
-        let row = RowPartition::from_offsets(Offsets::from_lengths([*n]), *n).expect("proven");
+        let row = RowPartition::from_offsets(Offsets::from_lengths([*n]).expect("a length"), *n).expect("proven");
         assert_eq!(eager(&alone, &row), wanted[i..=i], "{what}, row {i} of {n}");
         start += n;
     }

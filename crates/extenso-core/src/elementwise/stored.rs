@@ -6,7 +6,7 @@
 use super::{BLOCK, Blocks, Expr, Scratch, Slot, Source, at_position, few};
 use crate::kernels::map::{Done, Fault};
 use crate::kernels::pool::{Block, affordable};
-use crate::kernels::stream::{FAR, arrived, copy_past_caches};
+use crate::kernels::stream::{FAR, Past, past_caches};
 use crate::tensor::{Storage, Tensor};
 use crate::threads::{pieces_of, side_by_side};
 use arrow_buffer::BooleanBuffer;
@@ -39,13 +39,14 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: &[usize]) -> Result<Sm
     let write = |start: usize, mut outs: Outs<'_>| {
         let mut scratch = blocks.scratch();
         let end = n.min(start + per_piece * BLOCK);
-        for at in (start..end).step_by(BLOCK) {
-            let n = BLOCK.min(end - at);
-            let mut chunk: Outs<'_> = dtypes.iter().zip(&mut outs).map(|(d, out)| out.next(bytes_of(*d, n))).collect();
-            blocks.write(&mut scratch, at, n, &mut chunk).map_err(|fault| (at, fault))?;
-        }
-        arrived();
-        Ok(())
+        past_caches(|past| {
+            (start..end).step_by(BLOCK).try_for_each(|at| {
+                let n = BLOCK.min(end - at);
+                let mut chunk: Outs<'_> =
+                    dtypes.iter().zip(&mut outs).map(|(d, out)| out.next(bytes_of(*d, n))).collect();
+                blocks.write(&mut scratch, at, n, &mut chunk, past).map_err(|fault| (at, fault))
+            })
+        })
     };
     let far = |dtype: DType| bytes_of(dtype, n) >= FAR && dtype != DType::Bool;
     let outs = dtypes.iter().zip(&mut made).map(|(d, block)| Out { bytes: block.bytes_mut(), far: far(*d) });
@@ -112,9 +113,11 @@ impl<'a> Out<'a> {
         Out { bytes: next, far: self.far }
     }
 
-    fn fill(&mut self, from: &[u8]) {
-        let n = self.bytes.len();
-        if self.far { copy_past_caches(from, self.bytes) } else { self.bytes.copy_from_slice(&from[..n]) }
+    /// Fills all bytes, once.
+    fn fill(&mut self, from: &[u8], past: &Past<'a>) {
+        let bytes = std::mem::take(&mut self.bytes);
+        let n = bytes.len();
+        if self.far { past.copy(from, bytes) } else { bytes.copy_from_slice(&from[..n]) }
     }
 }
 
@@ -129,12 +132,12 @@ impl Expr {
 
 impl Blocks<'_> {
     /// Computes a block and stores each result.
-    fn write(&self, scratch: &mut Scratch, start: usize, n: usize, outs: &mut [Out<'_>]) -> Done {
+    fn write<'a>(&self, scratch: &mut Scratch, start: usize, n: usize, outs: &mut [Out<'a>], past: &Past<'a>) -> Done {
         self.load(scratch, start, n);
         let Some((last, before)) = outs.split_last_mut() else { return Ok(()) };
         let mut before = before.iter_mut();
         let Some((end, steps)) = self.expr.steps.split_last() else {
-            last.fill(self.exact_result(scratch, start, n));
+            last.fill(self.exact_result(scratch, start, n), past);
             return Ok(());
         };
         for (i, step) in steps.iter().enumerate() {
@@ -142,7 +145,7 @@ impl Blocks<'_> {
             if step.stored
                 && let Some(out) = before.next()
             {
-                out.fill(self.read(&Slot::Step(i), scratch, &[], start, n));
+                out.fill(self.read(&Slot::Step(i), scratch, &[], start, n), past);
             }
         }
         // Numbers go straight to the result; bits are whole words in a register and then as many bytes as there are.
@@ -150,7 +153,7 @@ impl Blocks<'_> {
             return (end.kernel.run)(&self.args(end, scratch, &[], start, n), last.bytes, n);
         }
         self.step(end, scratch, &[], start, n)?;
-        last.fill(self.exact_result(scratch, start, n));
+        last.fill(self.exact_result(scratch, start, n), past);
         Ok(())
     }
 }

@@ -6,28 +6,96 @@
 #[cfg(target_arch = "x86_64")]
 use super::isa::{Isa, isa};
 use bytemuck::Pod;
+use std::marker::PhantomData;
 
 /// Results of at least so many bytes are behind themselves in the caches: what is written first is gone when the last is there.
 pub const FAR: usize = 1 << 23;
 
-/// Copies bytes without reading the lines that they are written to. Slower than a plain copy where those are in a cache.
+/// Runs `work`, which stores past the caches by the [`Past`] that it is lent, and waits until all is there for other threads.
 ///
-/// Both have one length. Whoever calls it calls [`arrived`] before another thread is told of what was written.
-#[allow(unsafe_code)]
-pub fn copy_past_caches(from: &[u8], to: &mut [u8]) {
-    assert_eq!(from.len(), to.len(), "a copy has the length of its source");
-    // SAFETY: `to` has as many bytes.
-    unsafe { past_caches(from, to.as_mut_ptr()) }
+/// So one wait is enough for a piece of work, and none is forgotten: neither where `work` returns early nor where it panics.
+///
+/// ```
+/// use extenso_core::kernels::stream::past_caches;
+///
+/// let mut to = [0; 3];
+/// past_caches(|past| past.copy(&[1, 2, 3], &mut to));
+/// assert_eq!(to, [1, 2, 3]);
+/// ```
+///
+/// What is stored to stays borrowed until it is there, so `work` cannot look at it.
+///
+/// ```compile_fail,E0502
+/// use extenso_core::kernels::stream::past_caches;
+///
+/// let mut to = [0; 3];
+/// past_caches(|past| {
+///     past.copy(&[1, 2, 3], &mut to);
+///     assert_eq!(to, [1, 2, 3]);
+/// });
+/// ```
+#[inline]
+pub fn past_caches<'a, R>(work: impl FnOnce(&Past<'a>) -> R) -> R {
+    let _wait = Wait;
+    work(&Past(PhantomData))
 }
 
-/// Adds elements behind those of a vector that has room for them, as [`copy_past_caches`] copies.
+/// Stores past the caches, to memory that is borrowed for `'a`: until [`past_caches`], which lends it, has waited for them.
+///
+/// Invariant: it stays on the thread that waits, and `'a` does not end before that has. So it is neither sent nor shared, and
+/// `'a` is neither made longer nor shorter.
+pub struct Past<'a>(PhantomData<*mut &'a mut ()>);
+
+impl<'a> Past<'a> {
+    /// Copies bytes without reading the lines that they are written to. Slower than a plain copy where those are in a cache.
+    ///
+    /// Both have one length.
+    #[allow(unsafe_code)]
+    pub fn copy(&self, from: &[u8], to: &'a mut [u8]) {
+        assert_eq!(from.len(), to.len(), "a copy has the length of its source");
+        // SAFETY: `to` has as many bytes, and nobody else has them before they are there.
+        unsafe { store(from, to.as_mut_ptr()) }
+    }
+
+    /// Adds elements behind those of a vector that has room for them, as [`Past::copy`] copies.
+    pub fn extend<T: Pod>(&self, all: &'a mut Vec<T>, part: &[T]) {
+        append(all, part);
+    }
+
+    /// As [`Past::extend`], of what becomes of each element.
+    pub fn extend_with<T: Pod>(&self, all: &'a mut Vec<T>, part: &[T], f: impl Fn(T) -> T) {
+        let mut near = [T::zeroed(); 512];
+        for part in part.chunks(near.len()) {
+            let near = &mut near[..part.len()];
+            near.iter_mut().zip(part).for_each(|(near, x)| *near = f(*x));
+            append(all, near);
+        }
+    }
+}
+
+/// Adds elements to a vector that has room for them and is borrowed until they are there.
 #[allow(unsafe_code)]
-pub fn extend_past_caches<T: Pod>(all: &mut Vec<T>, part: &[T]) {
+fn append<T: Pod>(all: &mut Vec<T>, part: &[T]) {
     let room = &mut all.spare_capacity_mut()[..part.len()];
-    // SAFETY: the room has as many bytes, all of which are written before the vector counts them.
+    // SAFETY: the room has as many bytes, all of which are written before the vector counts them; none is read here.
     unsafe {
-        past_caches(bytemuck::cast_slice(part), room.as_mut_ptr().cast());
+        store(bytemuck::cast_slice(part), room.as_mut_ptr().cast());
         all.set_len(all.len() + part.len());
+    }
+}
+
+/// Waits, where it is dropped, until what this thread stored past the caches is there for other threads.
+struct Wait;
+
+impl Drop for Wait {
+    #[inline]
+    #[allow(unsafe_code)]
+    fn drop(&mut self) {
+        // SAFETY: a fence changes nothing, and every x86-64 has it.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            std::arch::x86_64::_mm_sfence();
+        }
     }
 }
 
@@ -35,10 +103,10 @@ pub fn extend_past_caches<T: Pod>(all: &mut Vec<T>, part: &[T]) {
 ///
 /// # Safety
 ///
-/// As many bytes as `from` has may be written at `to`.
+/// As many bytes as `from` has may be written at `to`, and are not looked at before this thread has dropped a [`Wait`].
 #[cfg(not(target_arch = "x86_64"))]
 #[allow(unsafe_code)]
-unsafe fn past_caches(from: &[u8], to: *mut u8) {
+unsafe fn store(from: &[u8], to: *mut u8) {
     // SAFETY: the caller says so.
     unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) }
 }
@@ -47,10 +115,10 @@ unsafe fn past_caches(from: &[u8], to: *mut u8) {
 ///
 /// # Safety
 ///
-/// As many bytes as `from` has may be written at `to`.
+/// As many bytes as `from` has may be written at `to`, and are not looked at before this thread has dropped a [`Wait`].
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
-unsafe fn past_caches(from: &[u8], to: *mut u8) {
+unsafe fn store(from: &[u8], to: *mut u8) {
     let (head, from) = from.split_at(to.align_offset(LINE).min(from.len()));
     let (lines, tail) = from.as_chunks::<LINE>();
     // SAFETY: the three parts have as many bytes as all; the lines begin where one begins, and `isa()` only gives instruction sets
@@ -74,7 +142,7 @@ const LINE: usize = 64;
 ///
 /// # Safety
 ///
-/// As many lines may be written at `to`, which is a multiple of 64 bytes.
+/// As many lines may be written at `to`, which is a multiple of 64 bytes, as [`store`] says.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 #[allow(unsafe_code)]
@@ -90,7 +158,7 @@ unsafe fn by_lines(from: &[[u8; LINE]], to: *mut [u8; LINE]) {
 ///
 /// # Safety
 ///
-/// As many lines may be written at `to`, which is a multiple of 16 bytes.
+/// As many lines may be written at `to`, which is a multiple of 16 bytes, as [`store`] says.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 unsafe fn by_quarters(from: &[[u8; LINE]], to: *mut [u8; LINE]) {
@@ -104,16 +172,6 @@ unsafe fn by_quarters(from: &[[u8; LINE]], to: *mut [u8; LINE]) {
                 _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i)));
             }
         }
-    }
-}
-
-/// Waits until what was copied past the caches is there for other threads.
-#[allow(unsafe_code)]
-pub fn arrived() {
-    // SAFETY: a fence changes nothing, and every x86-64 has it.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
     }
 }
 
@@ -136,7 +194,7 @@ pub fn ask_for(bytes: &[u8], at: usize) {
 #[cfg(test)]
 mod tests {
     use super::super::isa::{supported, with_isa};
-    use super::{copy_past_caches, extend_past_caches};
+    use super::past_caches;
 
     #[test]
     fn every_byte_is_copied_and_no_other() {
@@ -144,12 +202,14 @@ mod tests {
         for (start, len) in [(0, 0), (0, 1), (3, 63), (1, 64), (7, 200), (64, 128), (5, 900)] {
             for &isa in supported() {
                 let (mut to, what) = (vec![0; 1000], format!("{len} bytes at {start}, {isa}"));
-                with_isa(isa, || copy_past_caches(&from[start / 2..start / 2 + len], &mut to[start..start + len]));
-                assert_eq!(to[start..start + len], from[start / 2..start / 2 + len], "{what}");
+                let source = &from[start / 2..start / 2 + len];
+                with_isa(isa, || past_caches(|past| past.copy(source, &mut to[start..start + len])));
+                assert_eq!(&to[start..start + len], source, "{what}");
                 assert!(to[..start].iter().chain(&to[start + len..]).all(|byte| *byte == 0), "{what}");
                 let mut more = Vec::with_capacity(1000);
                 with_isa(isa, || {
-                    [&from[..start], &from[start..start + len]].map(|part| extend_past_caches(&mut more, part))
+                    past_caches(|past| past.extend(&mut more, &from[..start]));
+                    past_caches(|past| past.extend_with(&mut more, &from[start..start + len], |x| x));
                 });
                 assert_eq!(more, from[..start + len], "{what}");
             }

@@ -2,7 +2,7 @@
 
 use crate::kernels::gather;
 use crate::kernels::pool::{Block, Growing, affordable};
-use crate::kernels::stream::{FAR, arrived, copy_past_caches};
+use crate::kernels::stream::{FAR, past_caches};
 use crate::offsets::{Offsets, with_offsets};
 use crate::tensor::{Dense, Elements, Storage, Tensor, element_count};
 use crate::threads::{pieces, side_by_side, split_at_lengths};
@@ -119,10 +119,7 @@ fn copy(from: &[u8], to: &mut [u8]) {
     let both: Vec<_> = from.chunks(piece).zip(to.chunks_mut(piece)).collect();
     let far = from.len() >= FAR;
     side_by_side(both, |(from, to)| match far {
-        true => {
-            copy_past_caches(from, to);
-            arrived();
-        }
+        true => past_caches(|past| past.copy(from, to)),
         false => to.copy_from_slice(from),
     });
 }

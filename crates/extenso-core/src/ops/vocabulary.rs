@@ -11,7 +11,7 @@ use crate::attrs::{AttrSet, Attrs};
 use crate::grad::GradCx;
 use crate::kernels::pool::affordable;
 use crate::kernels::reduce::Offset;
-use crate::kernels::stream::{FAR, arrived, ask_for, copy_past_caches};
+use crate::kernels::stream::{FAR, ask_for, past_caches};
 use crate::kernels::words::{hash, short};
 use crate::offsets::{Offsets, with_offsets};
 use crate::op::{Class, OpDef, OutputSpecs};
@@ -123,21 +123,22 @@ fn found(
         let far = n >= FAR / size_of::<i64>();
         let done = side_by_side(parts, |(part, out): (usize, &mut [i64])| {
             let (mut group, mut near) = (Group::new(), [0; GROUP]);
-            for (at, out) in out.chunks_mut(GROUP).enumerate() {
-                let (first, found) = (part * piece + at * GROUP, &mut near[..out.len()]);
-                find(&mut group, (first, found));
-                // What is unknown is filled in while its neighbours are in the nearest cache.
-                if has_unknown(found) {
-                    let mut unknowns = (first..).zip(&mut *found).filter(|(_, found)| **found == NOWHERE);
-                    unknowns.try_for_each(|(i, found)| unknown(i).map(|number| *found = number))?;
-                }
-                match far {
-                    true => copy_past_caches(bytemuck::cast_slice(found), bytemuck::cast_slice_mut(out)),
-                    false => out.copy_from_slice(found),
-                }
-            }
-            arrived();
-            Ok(())
+            past_caches(|past| {
+                out.chunks_mut(GROUP).enumerate().try_for_each(|(at, out)| {
+                    let (first, found) = (part * piece + at * GROUP, &mut near[..out.len()]);
+                    find(&mut group, (first, found));
+                    // What is unknown is filled in while its neighbours are in the nearest cache.
+                    if has_unknown(found) {
+                        let mut unknowns = (first..).zip(&mut *found).filter(|(_, found)| **found == NOWHERE);
+                        unknowns.try_for_each(|(i, found)| unknown(i).map(|number| *found = number))?;
+                    }
+                    match far {
+                        true => past.copy(bytemuck::cast_slice(found), bytemuck::cast_slice_mut(out)),
+                        false => out.copy_from_slice(found),
+                    }
+                    Ok(())
+                })
+            })
         });
         done.into_iter().collect()
     })

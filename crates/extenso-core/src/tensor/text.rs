@@ -41,6 +41,12 @@ pub(super) fn check_utf8(offsets: &Offsets, bytes: &Buffer) -> Result<()> {
     Ok(())
 }
 
+/// Why there is no text at `i`.
+#[cold]
+pub(super) fn beyond(i: usize, len: usize) -> Error {
+    Error::value(format!("element {i} is asked for, of {len}")).wanted("an element that there is")
+}
+
 /// Whether all bytes are characters of their own.
 fn is_ascii(bytes: &[u8]) -> bool {
     match pieces_of(bytes.len(), MANY) {
@@ -54,3 +60,20 @@ fn is_ascii(bytes: &[u8]) -> bool {
 
 /// So many bytes are looked at side by side.
 const MANY: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use crate::tensor::Tensor;
+
+    #[test]
+    fn there_is_no_text_behind_the_last() {
+        let texts = Tensor::strings(&[2], &["a", "bc"]).expect("texts");
+        let texts = texts.data().expect("data");
+        assert_eq!(texts.str_at(1).expect("there"), "bc");
+        for i in [2, 3, usize::MAX] {
+            let error = texts.str_at(i).expect_err("there is none").to_string();
+            assert!(error.contains(&format!("element {i} is asked for, of 2")), "{error}");
+            assert!(texts.text_at(i).is_err());
+        }
+    }
+}

@@ -14,6 +14,18 @@ struct Twice {
 }
 
 #[derive(Clone, ExtensionType)]
+#[extenso(name = "bad name")]
+struct Named {
+    value: Tensor,
+}
+
+#[derive(Clone, ExtensionType)]
+#[extenso(name = "ui/")]
+struct Nameless {
+    value: Tensor,
+}
+
+#[derive(Clone, ExtensionType)]
 struct OneStep {
     #[extenso(each)]
     a: Tensor,

@@ -21,6 +21,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
 use arrow_schema::{DataType, FieldRef};
+use extenso_core::kernels::pool::affordable;
 use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
 use extenso_ext::{
     CategoricalTensor, CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, TimestampTensor,
@@ -81,6 +82,8 @@ pub(crate) fn rows_as(
     on_error: OnError,
 ) -> Result<(Value, Vec<BadRow>)> {
     checked_levels(array.data_type())?;
+    // Nulls and records without fields take no memory in an array, and a row takes a byte of it here.
+    affordable(array.len())?;
     let faults = Faults::new(known.into_iter().map(|bad| (bad.row, bad)).collect());
     let noted = (on_error != OnError::Raise).then_some(&faults);
     let source = Source::root(field.clone(), array.slice(0, array.len()), start, noted);
@@ -124,7 +127,11 @@ fn value(source: &Source<'_>, spec: &Spec) -> Result<Value> {
         return value(&source.without_runs()?, spec);
     }
     let masked = matches!(spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext));
-    if *source.array.data_type() == DataType::Null && !masked {
+    let nulls = *source.array.data_type() == DataType::Null;
+    if nulls {
+        affordable(source.array.len())?;
+    }
+    if nulls && !masked {
         // Nulls that nobody sees, or none at all, are of any type.
         source.all_there(spec)?;
         return defaults(spec, source.array.len());

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the bits behind the last one are zero.
 
+use super::text::no_room;
 use std::collections::TryReserveError;
 
 /// A growing list of bits.
@@ -63,10 +64,11 @@ impl Bits {
     ///
     /// Errors: there is no memory for them.
     pub fn push_defaults(&mut self, n: usize) -> Result<(), TryReserveError> {
-        let bytes = (self.len + n).div_ceil(8);
+        let Some(len) = self.len.checked_add(n) else { return no_room() };
+        let bytes = len.div_ceil(8);
         self.bytes.try_reserve(bytes - self.bytes.len())?;
         self.bytes.resize(bytes, 0);
-        self.len += n;
+        self.len = len;
         Ok(())
     }
 }
@@ -86,6 +88,7 @@ mod tests {
         }
         bits.push_defaults(3).expect("memory");
         bits.push(true);
+        assert!([usize::MAX, usize::MAX - 3, usize::MAX / 2].iter().all(|n| bits.push_defaults(*n).is_err()));
         assert_eq!(bits.into_parts(), (vec![0b1000], 4));
     }
 }

@@ -3,7 +3,7 @@
 use super::{BadRows, Bits, Column, Decoded, OffsetVec, TextVec, extend};
 use bytemuck::Pod;
 use extenso_core::kernels::pool::reserve;
-use extenso_core::kernels::stream::{FAR, arrived, extend_past_caches};
+use extenso_core::kernels::stream::{FAR, Past, past_caches};
 use extenso_types::{DType, Error, Result};
 
 impl Decoded {
@@ -14,9 +14,8 @@ impl Decoded {
         self.rows += part.rows;
         self.starts.extend(&part.starts);
         self.bad.add(&part.bad);
-        let done = self.columns.0.iter_mut().zip(&part.columns.0).try_for_each(|(column, part)| column.append(part));
-        arrived();
-        done
+        let mut both = self.columns.0.iter_mut().zip(&part.columns.0);
+        past_caches(|past| both.try_for_each(|(column, part)| column.append(part, past)))
     }
 
     /// Makes room for so many times what a part has. Where there is not as much memory, it is made later, for what comes.
@@ -56,12 +55,12 @@ macro_rules! both {
 
 impl Column {
     /// Adds all elements of another column.
-    fn append(&mut self, part: &Column) -> Result<()> {
+    fn append<'a>(&'a mut self, part: &Column, past: &Past<'a>) -> Result<()> {
         let fits = both!(self, part,
-            numbers, part => extend_from(numbers, part),
+            numbers, part => extend_from(numbers, part, past),
             bits => { bits.append(part); true },
-            texts => texts.append(part),
-            offsets => offsets.append(part));
+            texts => texts.append(part, past),
+            offsets => offsets.append(part, past));
         if fits {
             return Ok(());
         }
@@ -86,27 +85,22 @@ fn room<T: Pod + Send>(all: &mut Vec<T>, part: &[T], times: usize) {
     let _ = reserve(all, part.len().saturating_mul(times));
 }
 
-/// Adds elements, and says whether there is memory for them. Whoever calls it calls [`arrived`].
-fn extend_from<T: Pod + Send>(all: &mut Vec<T>, part: &[T]) -> bool {
+/// Adds elements, and says whether there is memory for them.
+fn extend_from<'a, T: Pod + Send>(all: &'a mut Vec<T>, part: &[T], past: &Past<'a>) -> bool {
     if is_far(all, part.len()) {
-        extend_past_caches(all, part);
+        past.extend(all, part);
         return true;
     }
     extend(all, part.len(), part.iter().copied()).is_ok()
 }
 
 /// As [`extend_from`], of what becomes of each element.
-fn extend_with<T: Pod + Send>(all: &mut Vec<T>, part: &[T], f: impl Fn(T) -> T) -> bool {
-    if !is_far(all, part.len()) {
-        return extend(all, part.len(), part.iter().map(|x| f(*x))).is_ok();
+fn extend_with<'a, T: Pod + Send>(all: &'a mut Vec<T>, part: &[T], f: impl Fn(T) -> T, past: &Past<'a>) -> bool {
+    if is_far(all, part.len()) {
+        past.extend_with(all, part, f);
+        return true;
     }
-    let mut near = [T::zeroed(); 512];
-    for part in part.chunks(near.len()) {
-        let near = &mut near[..part.len()];
-        near.iter_mut().zip(part).for_each(|(near, x)| *near = f(*x));
-        extend_past_caches(all, near);
-    }
-    true
+    extend(all, part.len(), part.iter().map(|x| f(*x))).is_ok()
 }
 
 /// Whether a column has room for `n` elements more, and is larger than the caches.
@@ -148,18 +142,17 @@ impl TextVec {
         let mut parts = parts.into_iter();
         let mut all = parts.next().map_or_else(|| TextVec::new(DType::I64), Ok)?;
         for part in parts {
-            if !all.append(&part) {
+            if !past_caches(|past| all.append(&part, past)) {
                 return Err(Error::value("the texts are longer than offsets can count"));
             }
         }
-        arrived();
         Ok(all)
     }
 
     /// Adds all texts of another column, or says that the offsets' width cannot count them.
     #[must_use]
-    pub fn append(&mut self, other: &TextVec) -> bool {
-        self.offsets.append(&other.offsets) && extend_from(&mut self.bytes, &other.bytes)
+    pub fn append<'a>(&'a mut self, other: &TextVec, past: &Past<'a>) -> bool {
+        self.offsets.append(&other.offsets, past) && extend_from(&mut self.bytes, &other.bytes, past)
     }
 
     fn reserve(&mut self, part: &TextVec, times: usize) {
@@ -171,16 +164,16 @@ impl TextVec {
 impl OffsetVec {
     /// Adds all rows of another column, or says that the width cannot count them.
     #[must_use]
-    pub fn append(&mut self, other: &OffsetVec) -> bool {
+    pub fn append<'a>(&'a mut self, other: &OffsetVec, past: &Past<'a>) -> bool {
         let last = self.last();
         let Some(end) = last.checked_add(other.last()) else { return false };
         match (self, other) {
             (OffsetVec::I32(ends), OffsetVec::I32(more)) => match (i32::try_from(last), i32::try_from(end)) {
-                (Ok(last), Ok(_)) => extend_with(ends, more.get(1..).unwrap_or_default(), |end| last + end),
+                (Ok(last), Ok(_)) => extend_with(ends, more.get(1..).unwrap_or_default(), |end| last + end, past),
                 _ => false,
             },
             (OffsetVec::I64(ends), OffsetVec::I64(more)) => match (i64::try_from(last), i64::try_from(end)) {
-                (Ok(last), Ok(_)) => extend_with(ends, more.get(1..).unwrap_or_default(), |end| last + end),
+                (Ok(last), Ok(_)) => extend_with(ends, more.get(1..).unwrap_or_default(), |end| last + end, past),
                 _ => false,
             },
             (OffsetVec::I32(_), OffsetVec::I64(_)) | (OffsetVec::I64(_), OffsetVec::I32(_)) => false,

@@ -6,6 +6,7 @@
 //! Invariant: ends are written if and only if a row came that has not one item, or rows were taken back behind it.
 
 use super::OffsetVec;
+use extenso_core::kernels::stream::Past;
 use extenso_types::{DType, Error, Result};
 use std::collections::TryReserveError;
 use std::fmt::{self, Debug, Formatter};
@@ -143,7 +144,7 @@ impl RowVec {
 
     /// Adds all rows of another column, or says that the width cannot count them, or that there is no memory.
     #[must_use]
-    pub fn append(&mut self, other: &RowVec) -> bool {
+    pub fn append<'a>(&'a mut self, other: &RowVec, past: &Past<'a>) -> bool {
         match (&mut self.ones, other.ones) {
             (Some(ones), Some(more)) if more <= self.ends.most().saturating_sub(*ones) => {
                 *ones += more;
@@ -152,7 +153,7 @@ impl RowVec {
             (_, Some(more)) => {
                 self.write().is_ok() && more <= self.ends.most() - self.last() && self.ends.push_rows(more, 1).is_ok()
             }
-            (_, None) => self.write().is_ok() && self.ends.append(&other.ends),
+            (_, None) => self.write().is_ok() && self.ends.append(&other.ends, past),
         }
     }
 
@@ -209,6 +210,7 @@ impl Debug for RowVec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use extenso_core::kernels::stream::past_caches;
 
     /// Rows of these lengths; each of those below zero takes all rows but so many back.
     fn rows(index: DType, lengths: &[isize]) -> RowVec {
@@ -260,13 +262,18 @@ mod tests {
         }
     }
 
+    /// Adds rows to others, or says that they do not fit.
+    fn joins(all: &mut RowVec, more: &RowVec) -> bool {
+        past_caches(|past| all.append(more, past))
+    }
+
     #[test]
     fn parts_are_put_end_to_end() {
         let parts: [&[isize]; 5] = [&[], &[1], &[1, 1, 1], &[0, 3], &[1, 2, 1]];
         for (a, b) in parts.iter().flat_map(|a| parts.iter().map(move |b| (a, b))) {
             for index in [DType::I32, DType::I64] {
                 let mut all = rows(index, a);
-                assert!(all.append(&rows(index, b)));
+                assert!(joins(&mut all, &rows(index, b)));
                 assert_eq!(all, rows(index, &[*a, *b].concat()), "{a:?} {b:?}");
                 assert!(all.push_row(1) && all.push_defaults(2).is_ok());
                 assert_eq!(all, rows(index, &[*a, *b, &[1, 0, 0]].concat()), "{a:?} {b:?}");
@@ -279,8 +286,8 @@ mod tests {
         let counted = |ones| RowVec { ends: OffsetVec::new(DType::I32).expect("i32"), ones: Some(ones), size: None };
         let most = i32::MAX as usize;
         assert!(counted(most - 1).push_row(1));
-        assert!(counted(most - 1).append(&counted(1)));
+        assert!(joins(&mut counted(most - 1), &counted(1)));
         let mut nearly = counted(0);
-        assert!(nearly.push_row(most - 1) && !nearly.append(&counted(2)) && nearly.append(&counted(1)));
+        assert!(nearly.push_row(most - 1) && !joins(&mut nearly, &counted(2)) && joins(&mut nearly, &counted(1)));
     }
 }

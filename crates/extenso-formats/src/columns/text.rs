@@ -107,17 +107,26 @@ impl OffsetVec {
         }
     }
 
-    /// Adds `n` rows of `size` items each, of which no end is above [`OffsetVec::most`].
+    /// Adds `n` rows of `size` items each.
     ///
-    /// Errors: there is no memory for them.
+    /// Errors: there is no memory for them; an end above [`OffsetVec::most`].
     pub fn push_rows(&mut self, n: usize, size: usize) -> StdResult<(), TryReserveError> {
         let last = self.last();
+        let end = n.checked_mul(size).and_then(|more| last.checked_add(more));
+        if end.is_none_or(|end| end > self.most()) {
+            return no_room();
+        }
         let ends = (1..=n).map(|i| last + i * size);
         match self {
             OffsetVec::I32(all) => extend(all, n, ends.map(|end| end as i32)),
             OffsetVec::I64(all) => extend(all, n, ends.map(|end| end as i64)),
         }
     }
+}
+
+/// What there is no number for, there is no memory for.
+pub(super) fn no_room() -> StdResult<(), TryReserveError> {
+    Vec::<u8>::new().try_reserve(usize::MAX)
 }
 
 /// The offset of a first row, and room for a few ends.
@@ -227,5 +236,9 @@ mod tests {
         let mut wide = OffsetVec::new(DType::I64).expect("i64");
         assert!(wide.push_row(i32::MAX as usize) && wide.push_row(1) && !wide.push_row(usize::MAX));
         assert!(OffsetVec::new(DType::U32).is_err());
+        for (n, size) in [(2, 1 << 30), (1 << 40, 1 << 40), (usize::MAX, 1)] {
+            let mut rows = OffsetVec::new(DType::I32).expect("i32");
+            assert!(rows.push_rows(n, size).is_err() && rows.is_empty(), "{n} rows of {size}");
+        }
     }
 }

@@ -8,6 +8,8 @@ use crate::run::run_leaves;
 use extenso_graph::Concrete;
 use extenso_types::{Error, Result};
 use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 
 /// What a run over blocks has done so far.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -33,33 +35,66 @@ pub type Watch<'a> = dyn FnMut(&Progress, &BadRows) -> Result<()> + 'a;
 /// Errors: those of the source, of the ops, of the sink and of `watch`.
 pub fn run_blocks(
     function: &Concrete,
-    mut source: Box<dyn Blocks + '_>,
-    mut sink: Box<dyn Sink + '_>,
+    source: Box<dyn Blocks + '_>,
+    sink: Box<dyn Sink + '_>,
+    watch: &mut Watch<'_>,
+) -> Result<Progress> {
+    run_beside(Builder::new(), function, source, sink, watch)
+}
+
+/// As [`run_blocks`], with this thread for the source. Where the system gives no thread, blocks are decoded between the calls.
+pub(super) fn run_beside(
+    thread: Builder,
+    function: &Concrete,
+    source: Box<dyn Blocks + '_>,
+    sink: Box<dyn Sink + '_>,
     watch: &mut Watch<'_>,
 ) -> Result<Progress> {
     let (send, receive) = sync_channel::<Result<Block>>(1);
+    // A thread that is not given takes nothing: the source is here then.
+    let source = Mutex::new(Some(source));
+    let taken = &|| source.lock().unwrap_or_else(PoisonError::into_inner).take();
     std::thread::scope(|threads| {
-        threads.spawn(move || {
+        let decode = move || {
+            let mut blocks = taken().into_iter().flat_map(blocks_of);
             // The receiver is gone when the function or the sink failed.
-            while let Some(block) = source.next().transpose() {
-                let ended = block.is_err();
-                if send.send(block).is_err() || ended {
-                    break;
-                }
-            }
-        });
-        let mut done = Progress::default();
-        for block in receive {
-            let Block { leaves, rows, bytes, bad } = block?;
-            sink.write(&run_leaves(function, &leaves)?)?;
-            drop(leaves);
-            let bytes = usize::try_from(bytes).map_err(|_| Error::internal("more bytes than there are addresses"))?;
-            let room = MAX_REPORTED - done.first.len();
-            done.first.extend(bad.first.iter().take(room).cloned());
-            done = Progress { rows, bytes, bad: done.bad + bad.count(), first: done.first };
-            watch(&done, &bad)?;
+            while blocks.next().is_some_and(|block| send.send(block).is_ok()) {}
+        };
+        match thread.spawn_scoped(threads, decode) {
+            Ok(_) => run_each(function, receive, sink, watch),
+            Err(_) => run_each(function, taken().into_iter().flat_map(blocks_of), sink, watch),
         }
-        sink.finish()?;
-        Ok(done)
     })
+}
+
+/// The blocks of a source, to its end or the first that failed.
+fn blocks_of<'a>(mut source: Box<dyn Blocks + 'a>) -> impl Iterator<Item = Result<Block>> + 'a {
+    let mut failed = false;
+    std::iter::from_fn(move || {
+        let block = if failed { None } else { source.next().transpose() };
+        failed |= matches!(block, Some(Err(_)));
+        block
+    })
+}
+
+/// Runs a function on blocks, and writes its results.
+fn run_each(
+    function: &Concrete,
+    blocks: impl IntoIterator<Item = Result<Block>>,
+    mut sink: Box<dyn Sink + '_>,
+    watch: &mut Watch<'_>,
+) -> Result<Progress> {
+    let mut done = Progress::default();
+    for block in blocks {
+        let Block { leaves, rows, bytes, bad } = block?;
+        sink.write(&run_leaves(function, &leaves)?)?;
+        drop(leaves);
+        let bytes = usize::try_from(bytes).map_err(|_| Error::internal("more bytes than there are addresses"))?;
+        let room = MAX_REPORTED - done.first.len();
+        done.first.extend(bad.first.iter().take(room).cloned());
+        done = Progress { rows, bytes, bad: done.bad + bad.count(), first: done.first };
+        watch(&done, &bad)?;
+    }
+    sink.finish()?;
+    Ok(done)
 }

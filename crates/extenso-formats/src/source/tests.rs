@@ -57,6 +57,24 @@ fn run(bytes: Vec<u8>, options: &SourceOptions) -> Result<String> {
     Ok(String::from_utf8(out).expect("text"))
 }
 
+#[test]
+fn a_run_that_gets_no_thread_gives_the_same() {
+    let function = totals();
+    for (bytes, fits) in [(ROWS.to_owned(), true), (format!("{ROWS}{{\n{ROWS}"), false)] {
+        let [beside, alone] = [1 << 20, usize::MAX >> 4].map(|stack| {
+            let mut out = Vec::new();
+            let options = SourceOptions { block: 64, ..SourceOptions::default() };
+            let source = open_bytes(&function, bytes.clone().into_bytes(), &options).expect("opens");
+            let thread = std::thread::Builder::new().stack_size(stack);
+            let sink = Box::new(NdjsonSink(&mut out));
+            let done = run::run_beside(thread, &function, source, sink, &mut |_, _| Ok(()));
+            (done.map_err(|e| e.to_string()), String::from_utf8(out).expect("text"))
+        });
+        assert_eq!(beside, alone);
+        assert_eq!((beside.0.is_ok(), &*beside.1), (fits, TOTALS));
+    }
+}
+
 const TOTALS: &str = "{\"total\":4.0}\n{\"total\":0.0}\n{\"total\":4.0}\n";
 
 #[test]

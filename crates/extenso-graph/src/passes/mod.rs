@@ -13,10 +13,18 @@ mod sizes;
 use crate::graph::{Graph, Node, ValueRef};
 use extenso_types::{Error, Result};
 
-/// Runs every pass; in debug builds the graph is verified after each.
+/// Runs every pass over a graph from anywhere.
 ///
 /// Errors: the graph is malformed.
 pub fn optimize(graph: Graph) -> Result<Graph> {
+    graph.verify()?;
+    optimize_traced(graph)
+}
+
+/// Runs every pass over a graph that a trace made, which is well-formed; in debug builds it is verified after each.
+///
+/// Errors: those of the passes.
+pub(crate) fn optimize_traced(graph: Graph) -> Result<Graph> {
     let passes: [fn(Graph) -> Result<Graph>; 7] =
         [dead::remove, constants::fold, counts::of_rows, cse::merge, joins::flatten, dead::remove, narrow::to_needed];
     passes.into_iter().try_fold(graph, |graph, pass| {

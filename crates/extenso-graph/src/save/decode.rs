@@ -6,7 +6,7 @@ use super::wire as w;
 use crate::function::Concrete;
 use crate::graph::{Graph, Input, Node, NodeKind, Subgraph, ValueRef};
 use extenso_core::attrs::AttrValue;
-use extenso_core::{OpDef, Variable, resolve};
+use extenso_core::{OpDef, Value, Variable, resolve};
 use extenso_types::{
     DType, Dim, DimId, Error, ExtSpec, Fingerprint, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec,
     StaticValue, TensorSpec, TypeDef,
@@ -15,14 +15,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub(super) fn module(file: w::File, weights: &Reader<'_>) -> Result<Module> {
-    let mut decoder = Decoder { types: Vec::new(), variables: Vec::new(), dims: HashMap::new(), weights };
+    let mut decoder =
+        Decoder { types: Vec::new(), variables: Vec::new(), dims: HashMap::new(), weights, made: HashMap::new() };
     for def in &file.types {
         let ancestors = def.ancestors.iter().map(|i| decoder.def(*i)).collect::<Result<_>>()?;
         decoder.types.push(resolve(def.name.parse()?, def.version, Fingerprint(def.fingerprint), ancestors));
     }
     for variable in file.variables {
         let spec = decoder.leaf(required(variable.spec, "a variable's spec")?)?;
-        let value = weights.get(&variable.weights, &spec)?;
+        let value = decoder.weight(variable.weights, &spec)?;
         decoder.variables.push(Variable::new(variable.name, value.tensor()?.clone())?);
     }
     let mut names = HashSet::new();
@@ -38,6 +39,8 @@ struct Decoder<'a> {
     variables: Vec<Variable>,
     dims: HashMap<u32, DimId>,
     weights: &'a Reader<'a>,
+    /// What was made of each name: who names it again shares the memory.
+    made: HashMap<String, (LeafSpec, Value)>,
 }
 
 fn required<T>(value: Option<T>, what: &str) -> Result<T> {
@@ -76,7 +79,7 @@ impl Decoder<'_> {
             w::NodeKind::Input(i) => NodeKind::Input(size(i)?),
             w::NodeKind::Constant(name) => {
                 let spec = outputs.first().ok_or_else(|| Error::data("a constant without a spec"))?;
-                NodeKind::Constant(self.weights.get(&name, spec)?)
+                NodeKind::Constant(self.weight(name, spec)?)
             }
             w::NodeKind::Op(op) => self.op(op)?,
         };
@@ -87,6 +90,23 @@ impl Decoder<'_> {
             after: node.after,
             origin: None,
         })
+    }
+
+    /// The value of a name, made once.
+    ///
+    /// Errors: entries that are missing or not what the spec needs; a name that is given two specs.
+    fn weight(&mut self, name: String, spec: &LeafSpec) -> Result<Value> {
+        if let Some((known, value)) = self.made.get(&name) {
+            if known == spec {
+                return Ok(value.clone());
+            }
+            return Err(
+                Error::data(format!("the weights '{name}' are {known} and {spec}")).wanted("one spec for a name")
+            );
+        }
+        let value = self.weights.get(&name, spec)?;
+        self.made.insert(name, (spec.clone(), value.clone()));
+        Ok(value)
     }
 
     fn op(&mut self, op: w::Op) -> Result<NodeKind> {

@@ -3,6 +3,7 @@
 use crate::looks::provenance;
 use crate::records::is;
 use arrow_buffer::{BooleanBuffer, MutableBuffer};
+use extenso_core::kernels::pool::affordable;
 use extenso_core::{Offsets, RowPartition, Tensor, Value, rebuild};
 use extenso_ext::MaskedTensorSpec;
 use extenso_types::{DType, Error, ExtSpec, Result, Segment, Spec, TensorSpec};
@@ -13,16 +14,10 @@ use extenso_types::{DType, Error, ExtSpec, Result, Segment, Spec, TensorSpec};
 pub fn defaults(spec: &Spec, len: usize) -> Result<Value> {
     match spec {
         Spec::Tensor(tensor) => zeros(tensor, len).map(Value::Tensor),
-        Spec::Partition(rows) => {
-            let offsets = match rows.index {
-                DType::I32 => Offsets::I32(vec![0; len + 1].into()),
-                _ => Offsets::I64(vec![0; len + 1].into()),
-            };
-            match rows.uniform_row_length {
-                Some(length) => Ok(RowPartition::of_length(len, length, rows.index)?.into()),
-                None => Ok(RowPartition::from_offsets(offsets, 0)?.into()),
-            }
-        }
+        Spec::Partition(rows) => match rows.uniform_row_length {
+            Some(length) => Ok(RowPartition::of_length(len, length, rows.index)?.into()),
+            None => Ok(RowPartition::from_offsets(zero_offsets(len, rows.index)?, 0)?.into()),
+        },
         Spec::Ext(ext) => {
             let masked = is::<MaskedTensorSpec>(ext);
             let component = |(segment, spec): &(Segment, Spec)| match segment {
@@ -59,16 +54,61 @@ fn zeros(spec: &TensorSpec, len: usize) -> Result<Tensor> {
     let dims: Vec<usize> = std::iter::once(len).chain(inner).collect();
     let count = extenso_core::element_count(&dims)?;
     match spec.dtype {
-        DType::Bool => Tensor::from_bits(&dims, BooleanBuffer::new_unset(count)),
+        DType::Bool => {
+            affordable(count.div_ceil(8))?;
+            Tensor::from_bits(&dims, BooleanBuffer::new_unset(count))
+        }
         DType::String | DType::Bytes => {
-            Tensor::from_text(spec.dtype, &dims, Offsets::I64(vec![0; count + 1].into()), MutableBuffer::new(0).into())
+            let offsets = zero_offsets(count, DType::I64)?;
+            Tensor::from_text(spec.dtype, &dims, offsets, MutableBuffer::new(0).into())
         }
         DType::Variant => Err(Error::dtype("boxed values have no default").wanted("numbers, booleans or text")),
         other => {
             let width = other.width().unwrap_or(0);
             let bytes = count.checked_mul(width).filter(|&n| n <= isize::MAX as usize);
             let bytes = bytes.ok_or_else(|| Error::shape(format!("{other}{dims:?} does not fit into memory")))?;
+            affordable(bytes)?;
             Tensor::from_buffer(other, &dims, MutableBuffer::from_len_zeroed(bytes).into())
         }
+    }
+}
+
+/// The offsets of so many empty texts or lists.
+///
+/// Errors: more than there is memory for.
+fn zero_offsets(len: usize, index: DType) -> Result<Offsets> {
+    let count = len.saturating_add(1);
+    affordable(count.saturating_mul(size_of::<i64>()))?;
+    Ok(match index {
+        DType::I32 => Offsets::I32(vec![0; count].into()),
+        _ => Offsets::I64(vec![0; count].into()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use extenso_types::{Dim, PartitionSpec, Shape};
+
+    #[test]
+    fn defaults_are_made_where_there_is_memory_for_them() {
+        let vectors = |dtype, size| Spec::from(TensorSpec::new(dtype, Shape::new([Dim::any(), Dim::Known(size)])));
+        let rows = |index| Spec::Partition(PartitionSpec::new(Dim::any(), Dim::any(), index));
+        let dtypes = [DType::F32, DType::Bool, DType::String, DType::Bytes];
+        for dtype in dtypes {
+            for (size, len) in [(1, 1 << 58), (1 << 58, 1), (1 << 40, 1 << 18), (1, usize::MAX)] {
+                assert!(defaults(&vectors(dtype, size), len).is_err(), "{len} of {dtype}[{size}]");
+            }
+            assert_eq!(
+                defaults(&vectors(dtype, 2), 3).expect("a few").spec().expect("a spec").to_string(),
+                format!("{dtype}[3, 2]")
+            );
+        }
+        for index in [DType::I32, DType::I64] {
+            assert!([1 << 58, usize::MAX].iter().all(|len| defaults(&rows(index), *len).is_err()));
+            assert!(defaults(&rows(index), 3).is_ok());
+        }
+        let error = defaults(&vectors(DType::F32, 1 << 40), 1 << 17).expect_err("no machine has as much").to_string();
+        assert!(error.contains(&(4_u64 << 57).to_string()), "{error}");
     }
 }

@@ -138,14 +138,18 @@ fn union(x: &UnionTensor) -> Result<Column> {
 
 /// The union whose elements of each child stand there in the order of the rows, as Arrow has it; none where they do.
 fn in_order(x: &UnionTensor) -> Result<Option<UnionTensor>> {
-    let Some(offsets) = x.offsets() else { return Ok(None) };
-    let (tags, offsets) = (x.tags().data()?.as_slice::<i8>()?, offsets.data()?.as_slice::<i32>()?);
+    let (tags, Some(offsets)) = tags_and_offsets(x)? else { return Ok(None) };
     let places = |id: i8| tags.iter().zip(offsets).filter(move |(tag, _)| **tag == id).map(|(_, place)| *place);
     if x.children().iter().all(|child| places(child.id).is_sorted()) {
         return Ok(None);
     }
     let taken = |child: &UnionChild| {
-        let values = ops::take(&child.values, Tensor::from_vec(places(child.id).collect()), 0)?;
+        let places: Vec<i32> = places(child.id).collect();
+        // To take counts places below 0 from the end.
+        if let Some(place) = places.iter().find(|place| **place < 0) {
+            return Err(Error::index(format!("an offset of child '{}' is {place}", child.name)).wanted("0 or more"));
+        }
+        let values = ops::take(&child.values, Tensor::from_vec(places), 0)?;
         Ok(UnionChild { values, ..child.clone() })
     };
     let children = x.children().iter().map(taken).collect::<Result<Vec<UnionChild>>>()?;
@@ -157,6 +161,19 @@ fn in_order(x: &UnionTensor) -> Result<Option<UnionTensor>> {
     };
     let offsets = Tensor::from_vec(tags.iter().map(counted).collect::<Vec<i32>>());
     UnionTensor::new(x.tags().clone(), Some(offsets), children).map(Some)
+}
+
+/// The tags, and as many offsets where there are any: of what a graph computed nobody looked at their number.
+///
+/// Errors: another number of offsets.
+fn tags_and_offsets(x: &UnionTensor) -> Result<(&[i8], Option<&[i32]>)> {
+    let tags = x.tags().data()?.as_slice::<i8>()?;
+    let offsets = x.offsets().map(|offsets| offsets.data()?.as_slice::<i32>()).transpose()?;
+    match offsets.filter(|offsets| offsets.len() != tags.len()) {
+        Some(offsets) => Err(Error::shape(format!("a union has {} tags and {} offsets", tags.len(), offsets.len()))
+            .wanted("an offset for each tag")),
+        None => Ok((tags, offsets)),
+    }
 }
 
 fn union_in_order(x: &UnionTensor) -> Result<Column> {
@@ -180,10 +197,13 @@ fn union_in_order(x: &UnionTensor) -> Result<Column> {
 
 /// A union of which some elements are missing: each is so in the child that it is of, since unions have no validity in Arrow.
 ///
-/// Errors: a missing element and another one share a place of a child.
+/// Errors: a missing element and another one share a place of a child; another number of offsets, or of marks of what is there.
 pub fn masked_union(x: &UnionTensor, there: &BooleanBuffer) -> Result<Column> {
-    let tags = x.tags().data()?.as_slice::<i8>()?;
-    let offsets = x.offsets().map(|offsets| offsets.data()?.as_slice::<i32>()).transpose()?;
+    let (tags, offsets) = tags_and_offsets(x)?;
+    if there.len() != tags.len() {
+        return Err(Error::shape(format!("a union of {} elements has a mask of {}", tags.len(), there.len()))
+            .wanted("a mask of each element"));
+    }
     let place = |row: usize| offsets.map_or(row, |offsets| usize::try_from(offsets[row]).unwrap_or(0));
     let child = |child: &UnionChild| {
         let rows = || (0..tags.len()).filter(|&row| tags[row] == child.id);
