@@ -94,17 +94,31 @@ pub fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 /// The nested lists and dicts of a value; the reverse of `constant`. A dict, list or tuple of values stays one of what they are.
 #[pyfunction]
 pub fn to_py<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    nest_to_py(x, 0)
+}
+
+fn nest_to_py<'py>(x: &Bound<'py, PyAny>, depth: usize) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
-    if let Ok(dict) = x.cast_exact::<PyDict>() {
+    let (is_list, is_tuple) = (x.is_exact_instance_of::<PyList>(), x.is_exact_instance_of::<PyTuple>());
+    let dict = x.cast_exact::<PyDict>();
+    if !is_list && !is_tuple && dict.is_err() {
+        return value_to_py(x);
+    }
+    if depth == MAX_DEPTH {
+        let error = Error::value(format!("a nest is deeper than {MAX_DEPTH}")).wanted("fewer levels");
+        return Err(raised(py, error.at("to_py")));
+    }
+    if let Ok(dict) = dict {
         let items = PyDict::new(py);
-        dict.iter().try_for_each(|(key, value)| items.set_item(key, to_py(&value)?))?;
+        dict.iter().try_for_each(|(key, value)| items.set_item(key, nest_to_py(&value, depth + 1)?))?;
         return Ok(items.into_any());
     }
-    if x.is_exact_instance_of::<PyList>() || x.is_exact_instance_of::<PyTuple>() {
-        let items = x.try_iter()?.map(|item| to_py(&item?)).collect::<PyResult<Vec<_>>>()?;
-        let list = PyList::new(py, items)?;
-        return if x.is_exact_instance_of::<PyList>() { Ok(list.into_any()) } else { Ok(list.to_tuple().into_any()) };
-    }
+    let items = x.try_iter()?.map(|item| nest_to_py(&item?, depth + 1)).collect::<PyResult<Vec<_>>>()?;
+    let list = PyList::new(py, items)?;
+    Ok(if is_list { list.into_any() } else { list.to_tuple().into_any() })
+}
+
+fn value_to_py<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let value = value::from_py(x)?;
     let literal = guarded(|| {
         let mut leaves = Vec::new();

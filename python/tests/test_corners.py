@@ -223,5 +223,14 @@ def test_records_with_lists_are_repeated_with_what_is_missing() -> None:
     assert ex.to_py(ex.broadcast_to(x[:1], (4, 1))) == [[None]] * 4
     with pytest.raises(ex.ShapeError, match="broadcast_like"):
         ex.broadcast_like(ex.constant([[1, 2], [3]]), ex.tensor([[0], [0]]))
+    with pytest.raises(ex.Error):
+        ex.function(ex.broadcast_like)(ex.constant([[1, 2], [3]]), ex.tensor([[0], [0]]))
     one = ex.mask(ex.constant([[10, 20]]), [True])
     assert ex.to_py(ex.broadcast_like(one, ex.constant([[1, 2], [3, 4]]))) == [[10, 20], [10, 20]]
+
+
+def test_rows_that_are_missing_are_turned_with_nothing_in_them() -> None:
+    for lists in ([[1], [2, 3], [], [4], [5, 6, 7], [8]], [[1], [2, 3], [], [], [], []]):
+        rows = ex.RaggedTensor.from_uniform_row_length(ex.constant(lists), 3)
+        turned = ex.transpose(ex.mask(rows, ex.tensor([True, False])), (1, 0, 2))
+        assert ex.to_py(turned) == [[[1], None], [[2, 3], None], [[], None]]

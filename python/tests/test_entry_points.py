@@ -70,3 +70,14 @@ def test_a_function_for_a_spec_takes_tables() -> None:
     assert concrete(table).tolist() == concrete.run(table).tolist() == f(table).tolist() == [2, 2]
     with pytest.raises(ex.DTypeError, match="'x'"):
         concrete(table.set_column(1, "x", pa.array(["a", "b"])))
+
+
+def test_nests_end() -> None:
+    endless: list[object] = []
+    endless.append(endless)
+    deep: object = ex.tensor(1)
+    for _ in range(200):
+        deep = {"a": (deep,)}
+    for nest in (endless, deep):
+        with pytest.raises(ex.InvalidValueError, match="to_py: a nest is deeper than 100"):
+            ex.to_py(nest)

@@ -123,7 +123,7 @@ fn equal_cells(call: &Call<'_>) -> Answer {
 /// Both operands, of which one is of uuids and the other was the text of one; none of any others.
 ///
 /// Errors: a text that is no uuid.
-fn uuid_beside(x: &Arg, y: &Arg) -> Result<Option<[Arg; 2]>> {
+pub(crate) fn uuid_beside(x: &Arg, y: &Arg) -> Result<Option<[Arg; 2]>> {
     let read = |uuids: &Arg, text: &Arg| {
         let (Some(uuids), Arg::Scalar(Scalar::Str(text))) = (typed_arg::<FixedBytesTensor>(uuids), text) else {
             return Ok(None);

@@ -7,6 +7,7 @@ pub(crate) mod order;
 
 use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg, typed_ref};
 use crate::axes::{positions, rank, zeros_of};
+use crate::logical::uuid_beside;
 use crate::{
     Bool8Tensor, CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor,
     JsonTensor, TimeTensor, TimestampTensor,
@@ -326,7 +327,8 @@ pub(crate) fn chosen<T: Meaning>(call: &Call<'_>) -> Answer {
         let found = condition.value()?.spec()?;
         return Err(Error::dtype(format!("the condition is {found}")).at("argument 'condition'").wanted("booleans"));
     }
-    let (Some(x), Some(y)) = (typed_arg::<T>(x), typed_arg::<T>(y)) else { return Ok(None) };
+    let [x, y] = uuid_beside(x, y)?.unwrap_or_else(|| [x.clone(), y.clone()]);
+    let (Some(x), Some(y)) = (typed_arg::<T>(&x), typed_arg::<T>(&y)) else { return Ok(None) };
     let (x, y) = x.alike(&y)?;
     let condition = match condition {
         Arg::Value(value) if T::CELLS => Arg::from(ops::expand_dims(value, -1_i64)?),

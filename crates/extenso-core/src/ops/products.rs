@@ -5,7 +5,7 @@ use super::contract::{Label, Labelled, contract, diagonal_of, int, sum_in_dtype}
 use super::normalize::in_f32;
 use super::{
     abs, boolean_mask, equal, expand_dims, indices_along, max, maximum, min, moveaxis, multiply, ones_like, pow,
-    reshape, sqrt, square, subtract, sum, take, where_,
+    reshape, sqrt, square, subtract, sum, take, where_, zeros_like,
 };
 use crate::attrs::Axes;
 use crate::reduce::{normalize_axes, normalize_axis};
@@ -249,7 +249,8 @@ fn norm_over(x: &Arg, ord: f64, axis: Axes, keepdims: bool) -> Result<Value> {
     let size = abs(x)?;
     if ord == f64::INFINITY {
         // Of nothing it is 0, as other norms are.
-        return maximum(max(size, axis, keepdims)?, 0.0);
+        let largest = max(size, axis, keepdims)?;
+        return maximum(&largest, zeros_like(&largest)?);
     }
     if ord == f64::NEG_INFINITY {
         return min(size, axis, keepdims);

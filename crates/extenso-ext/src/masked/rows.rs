@@ -6,7 +6,7 @@ use super::MaskedTensor;
 use super::operands::Mask;
 use super::structure::along_axes;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::{is_ragged, one_row, outer, positions, rank, rows_of_one};
+use crate::axes::{is_ragged, one_row, one_size, outer, positions, rank, rows_of_one, zeros_of};
 use crate::missing::mask as masked_where;
 use crate::ragged::RaggedTensor;
 use crate::structs::{has_rows, masked_by};
@@ -78,6 +78,10 @@ pub(super) fn transpose(call: &Call<'_>) -> Answer {
         // Rows of one length that go inwards are columns, of which each has what is there.
         let at = order.iter().position(|axis| *axis == 0).unwrap_or(0);
         let mask = ops::expand_dims_at(&x.mask, (0..at).map(int).collect::<Vec<_>>())?;
+        if (0..=at).all(|axis| one_size(&values, axis).is_some()) {
+            let mask = ops::broadcast_like(mask, zeros_of(&values, at + 1)?)?;
+            return answer(masked_by(values, mask.tensor()?)?);
+        }
         let mask = Mask { mask, covers: at + 1, rank: all };
         if (1..=at).any(|axis| is_ragged(&values, axis)) {
             return answer(masked_where(&values, &ops::broadcast_like(mask.against(all)?, &values)?)?);

@@ -121,10 +121,16 @@ pub(super) fn like(call: &Call<'_>) -> Answer {
     if let (Operand::Ragged(rows), Operand::Uniform(of)) = (&x, &like)
         && given == wanted
         && dim(of, 1)? == Dim::Known(1)
-        && rows.partition().data().is_ok_and(|rows| !rows.all_have_length_one())
     {
-        return Err(Error::shape("the rows of the first argument have other lengths, and those of the second have 1")
-            .wanted("an argument that broadcasts to the second"));
+        return match rows.partition().data() {
+            Ok(known) if known.all_have_length_one() => elementwise(call),
+            Ok(_) => Err(Error::shape("the rows of the first argument have other lengths than 1, as the second has")
+                .wanted("an argument that broadcasts to the second")),
+            Err(_) => {
+                let ones = rows_of_one(of)?;
+                answer_ext(RaggedTensor::from_partition(rows.stretched_in(&ones)?, ones)?)
+            }
+        };
     }
     if !matches!(like, Operand::Ragged(_)) {
         return elementwise(call);

@@ -247,7 +247,7 @@ impl Line {
         self.record.get(cell).unwrap_or_default()
     }
 
-    /// The failure of a cell, at its first byte, or at that of the row where quotes hide how many bytes stand before it.
+    /// The failure of a cell, at its first byte, or where the row before ends, if quotes or empty lines hide how many bytes stand before it.
     #[cold]
     fn refuse(&self, cell: usize, wanted: String) -> Box<Failure> {
         let what = format!("{} came in column {}", shown(self.text(cell)), cell + 1);
