@@ -66,24 +66,27 @@ impl fmt::Display for Value {
 /// The offsets minus the first, shortened as an axis is.
 fn write_offsets(f: &mut fmt::Formatter<'_>, offsets: &Offsets) -> fmt::Result {
     f.write_str("[")?;
-    for (i, gap) in shown(offsets.len(), EDGE) {
-        f.write_str(if gap {
-            ", ..., "
-        } else if i > 0 {
-            ", "
-        } else {
-            ""
-        })?;
+    for (i, before) in shown(offsets.len(), EDGE) {
+        f.write_str(before)?;
         write!(f, "{}", offsets.get(i) - offsets.first())?;
     }
     f.write_str("]")
 }
 
-/// The elements that are shown of `n`, some at each end, and whether others are left out before one.
-fn shown(n: usize, edge: usize) -> impl Iterator<Item = (usize, bool)> {
+/// The elements that are shown of `n`, some at each end, and what stands before each.
+fn shown(n: usize, edge: usize) -> impl Iterator<Item = (usize, &'static str)> {
     // Sizes may be without end where another is zero: what is left out is not passed over one by one.
     let (head, tail) = if n > 2 * edge { (edge, n - edge) } else { (n, n) };
-    (0..head).chain(tail..n).map(move |i| (i, i == tail && i > 0))
+    let before = move |i| {
+        if i == 0 {
+            ""
+        } else if i == tail {
+            ", ..., "
+        } else {
+            ", "
+        }
+    };
+    (0..head).chain(tail..n).map(move |i| (i, before(i)))
 }
 
 /// How many elements are shown at each end of an axis, so that not too many are shown altogether.
@@ -100,14 +103,8 @@ fn write_axis(f: &mut fmt::Formatter<'_>, dense: &Dense, dims: &[usize], at: usi
     let Some((&n, inner)) = dims.split_first() else { return write_element(f, dense, at) };
     let step: usize = inner.iter().product();
     f.write_str("[")?;
-    for (i, gap) in shown(n, edge) {
-        f.write_str(if gap {
-            ", ..., "
-        } else if i > 0 {
-            ", "
-        } else {
-            ""
-        })?;
+    for (i, before) in shown(n, edge) {
+        f.write_str(before)?;
         write_axis(f, dense, inner, at + i * step, edge)?;
     }
     if edge == 0 && n > 0 {
