@@ -77,22 +77,32 @@ fn decimal_to_string<'py>(x: &Object<'py>) -> PyResult<Object<'py>> {
 
 /// Numbers, or texts of numbers, as decimals of `precision` digits, of which `scale` stand behind the point, rounded half to even.
 ///
-/// Decimals get other digits so. A float is the shortest number that is read as it.
+/// Decimals get other digits so. A float is the shortest number that is read as it. With `on_error="missing"` a text that is no number, or
+/// one of more digits, is missing, and texts give a masked value; otherwise it is an error.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_decimal([1.005, 2.0], 10, 2).to_py()
 /// ['1.00', '2.00']
+/// >>> ex.to_decimal(["1.5", "?"], 10, 2, on_error="missing").to_py()
+/// ['1.50', None]
 #[pyfunction]
-fn to_decimal<'py>(x: &Object<'py>, precision: Typed<i64>, scale: Typed<i64>) -> PyResult<Object<'py>> {
-    typed!(to_decimal: precision, scale);
-    applied(x, |x| extenso_ext::to_decimal(x, precision, scale))
+#[pyo3(signature = (x, precision, scale, *, on_error=Typed::new("raise")), text_signature = "(x, precision, scale, *, on_error=\"raise\")")]
+fn to_decimal<'py>(
+    x: &Object<'py>,
+    precision: Typed<i64>,
+    scale: Typed<i64>,
+    on_error: Typed<&str>,
+) -> PyResult<Object<'py>> {
+    typed!(to_decimal: precision, scale, on_error);
+    applied(x, |x| extenso_ext::to_decimal(x, precision, scale, on_error.parse()?))
 }
 
 /// Timestamps in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units since 1970-01-01T00:00:00, in UTC where there is a zone; of texts
 /// of RFC 3339, which say their offset where there is a zone; of dates, their midnights in the zone; and of timestamps.
 ///
-/// Errors: a text that is not exactly so many units, with its position; dates in a zone by name; timestamps of which only the given or only
-/// the wanted have a zone; a count that 64 bits do not hold.
+/// With `on_error="missing"` a text that is not exactly so many units is missing, and texts give a masked value.
+/// Errors: otherwise such a text, with its position; dates in a zone by name; timestamps of which only the given or only the wanted have a
+/// zone; a count that 64 bits do not hold.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_timestamp([[0, 60], []], "s").to_py()
@@ -103,21 +113,25 @@ fn to_decimal<'py>(x: &Object<'py>, precision: Typed<i64>, scale: Typed<i64>) ->
 /// ['2024-02-29T00:00:00']
 /// >>> ex.to_timestamp(["29/02/2024 1:30 PM"], "s", "UTC", format="%d/%m/%Y %I:%M %p").to_py()
 /// ['2024-02-29T13:30:00Z']
+/// >>> ex.to_timestamp([["2024-02-29T12:00:00", "soon"], []], "s", on_error="missing").to_py()
+/// [['2024-02-29T12:00:00', None], []]
 #[pyfunction]
-#[pyo3(signature = (x, unit, zone=None, format=None))]
+#[pyo3(signature = (x, unit, zone=None, format=None, *, on_error=Typed::new("raise")), text_signature = "(x, unit, zone=None, format=None, *, on_error=\"raise\")")]
 fn to_timestamp<'py>(
     x: &Object<'py>,
     unit: Typed<&str>,
     zone: Option<Typed<&str>>,
     format: Option<Typed<&str>>,
+    on_error: Typed<&str>,
 ) -> PyResult<Object<'py>> {
-    typed!(to_timestamp: unit, zone, format);
-    applied(x, |x| extenso_ext::to_timestamp(x, unit, zone, format))
+    typed!(to_timestamp: unit, zone, format, on_error);
+    applied(x, |x| extenso_ext::to_timestamp(x, unit, zone, format, on_error.parse()?))
 }
 
 /// Dates: of integers, so many days since 1970-01-01; of texts such as `2001-02-03`; and the date of each timestamp, in its zone.
 ///
-/// Errors: a text that is no date, with its position; a zone by name; a day that 32 bits do not count.
+/// With `on_error="missing"` a text that is no date is missing, and texts give a masked value.
+/// Errors: otherwise such a text, with its position; a zone by name; a day that 32 bits do not count.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_date([0, 31]).to_py()
@@ -129,10 +143,10 @@ fn to_timestamp<'py>(
 /// >>> ex.to_date(["29 Feb 2024"], format="%d %b %Y").to_py()
 /// ['2024-02-29']
 #[pyfunction]
-#[pyo3(signature = (x, format=None))]
-fn to_date<'py>(x: &Object<'py>, format: Option<Typed<&str>>) -> PyResult<Object<'py>> {
-    typed!(to_date: format);
-    applied(x, |x| extenso_ext::to_date(x, format))
+#[pyo3(signature = (x, format=None, *, on_error=Typed::new("raise")), text_signature = "(x, format=None, *, on_error=\"raise\")")]
+fn to_date<'py>(x: &Object<'py>, format: Option<Typed<&str>>, on_error: Typed<&str>) -> PyResult<Object<'py>> {
+    typed!(to_date: format, on_error);
+    applied(x, |x| extenso_ext::to_date(x, format, on_error.parse()?))
 }
 
 /// The text of each timestamp, date or time of a day in a format; what is missing is missing in the texts.
@@ -154,7 +168,8 @@ fn strftime<'py>(x: &Object<'py>, format: Typed<&str>) -> PyResult<Object<'py>> 
 /// Times of a day in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units since midnight; of texts such as `04:05:06.5`; the time of day
 /// of each timestamp, in its zone; and of times, without what is finer.
 ///
-/// Errors: a text that is not exactly so many units, with its position; a zone by name.
+/// With `on_error="missing"` a text that is not exactly so many units is missing, and texts give a masked value.
+/// Errors: otherwise such a text, with its position; a zone by name.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_time([90], "s").to_py()
@@ -164,16 +179,22 @@ fn strftime<'py>(x: &Object<'py>, format: Typed<&str>) -> PyResult<Object<'py>> 
 /// >>> ex.to_time(["1234"], "s", format="%H%M").to_py()
 /// ['12:34:00']
 #[pyfunction]
-#[pyo3(signature = (x, unit, format=None))]
-fn to_time<'py>(x: &Object<'py>, unit: Typed<&str>, format: Option<Typed<&str>>) -> PyResult<Object<'py>> {
-    typed!(to_time: unit, format);
-    applied(x, |x| extenso_ext::to_time(x, unit, format))
+#[pyo3(signature = (x, unit, format=None, *, on_error=Typed::new("raise")), text_signature = "(x, unit, format=None, *, on_error=\"raise\")")]
+fn to_time<'py>(
+    x: &Object<'py>,
+    unit: Typed<&str>,
+    format: Option<Typed<&str>>,
+    on_error: Typed<&str>,
+) -> PyResult<Object<'py>> {
+    typed!(to_time: unit, format, on_error);
+    applied(x, |x| extenso_ext::to_time(x, unit, format, on_error.parse()?))
 }
 
 /// Durations in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units; of texts such as `1.5s` or `PT1.5S`; and of durations, rounded
 /// down.
 ///
-/// Errors: a text that is not exactly so many units, with its position.
+/// With `on_error="missing"` a text that is not exactly so many units is missing, and texts give a masked value.
+/// Errors: otherwise such a text, with its position.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_duration([90], "s").to_py()
@@ -181,9 +202,10 @@ fn to_time<'py>(x: &Object<'py>, unit: Typed<&str>, format: Option<Typed<&str>>)
 /// >>> ex.to_duration(["1.5s", "PT1M"], "ms").to_py()
 /// ['1500ms', '60000ms']
 #[pyfunction]
-fn to_duration<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>> {
-    typed!(to_duration: unit);
-    applied(x, |x| extenso_ext::to_duration(x, unit))
+#[pyo3(signature = (x, unit, *, on_error=Typed::new("raise")), text_signature = "(x, unit, *, on_error=\"raise\")")]
+fn to_duration<'py>(x: &Object<'py>, unit: Typed<&str>, on_error: Typed<&str>) -> PyResult<Object<'py>> {
+    typed!(to_duration: unit, on_error);
+    applied(x, |x| extenso_ext::to_duration(x, unit, on_error.parse()?))
 }
 
 /// The value that an object of Python's `decimal`, `datetime` or `uuid` is.

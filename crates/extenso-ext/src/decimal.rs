@@ -9,7 +9,9 @@ mod narrow;
 mod numbers;
 mod totals;
 
-pub use arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift};
+pub use arithmetic::{
+    DECIMAL_IS_TEXT, DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift,
+};
 pub use bytes::{DECIMAL_FLOATS, DECIMAL_INTEGERS, DECIMAL_SUM, DECIMAL_TEXTS};
 pub(crate) use numbers::rounded;
 pub use numbers::to_decimal;

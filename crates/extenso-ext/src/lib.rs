@@ -46,9 +46,9 @@ pub use categorical::{CategoricalTensor, CategoricalTensorSpec, to_categorical};
 pub use cells::CELL_KEYS;
 pub use cross::{CROSS_KEY, cross, cross_hashed};
 pub use decimal::{
-    DECIMAL_FLOATS, DECIMAL_INTEGERS, DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_ROW_RUNNING,
-    DECIMAL_ROW_TOTALS, DECIMAL_RUNNING, DECIMAL_SCALED, DECIMAL_SUM, DECIMAL_TEXTS, DECIMAL_TOTAL, DecimalForm,
-    DecimalShift, DecimalTensor, DecimalTensorSpec, decimal_to_string, to_decimal,
+    DECIMAL_FLOATS, DECIMAL_INTEGERS, DECIMAL_IS_TEXT, DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT,
+    DECIMAL_ROW_RUNNING, DECIMAL_ROW_TOTALS, DECIMAL_RUNNING, DECIMAL_SCALED, DECIMAL_SUM, DECIMAL_TEXTS,
+    DECIMAL_TOTAL, DecimalForm, DecimalShift, DecimalTensor, DecimalTensorSpec, decimal_to_string, to_decimal,
 };
 pub use dropout::dropout;
 pub use einsum::{einsum, tensordot};
@@ -59,6 +59,7 @@ pub use literal::{Held, Literal, constant, constant_of, to_literal};
 pub use logical::{Bool8Tensor, Bool8TensorSpec, FixedBytesTensor, FixedBytesTensorSpec, JsonTensor, JsonTensorSpec};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none};
 pub use mean::mean;
+pub use meaning::unread::Unread;
 pub use missing::is_none;
 pub use piecewise::{interp, select};
 pub use products::{cosine_similarity, inner, vecdot};
@@ -73,7 +74,9 @@ pub use temporal::{
     DateTensor, DateTensorSpec, DurationTensor, DurationTensorSpec, IntervalTensor, IntervalTensorSpec, TimeTensor,
     TimeTensorSpec, TimeUnit, TimestampTensor, TimestampTensorSpec, cast_unit, date_part,
 };
-pub use temporal::{TIME_PARSE, TIME_TEXTS, TimeText, is_utc, strftime, to_date, to_duration, to_time, to_timestamp};
+pub use temporal::{
+    TIME_IS_TEXT, TIME_PARSE, TIME_TEXTS, TimeText, is_utc, strftime, to_date, to_duration, to_time, to_timestamp,
+};
 pub use text::{NgramPads, string_characters, string_ngrams, string_split};
 pub use text_parts::{drop_empty, regex_find_all, regex_groups, regex_split, string_rsplit};
 pub use text_unicode::{unicode_decode, unicode_decode_with_offsets, unicode_encode, unicode_split_with_offsets};
@@ -116,7 +119,9 @@ pub static OPS: &[&OpDef] = &[
     &DECIMAL_PRODUCT,
     &DECIMAL_QUOTIENT,
     &DECIMAL_PARSE,
+    &DECIMAL_IS_TEXT,
     &DECIMAL_FLOATS,
     &TIME_PARSE,
+    &TIME_IS_TEXT,
     &TIME_TEXTS,
 ];

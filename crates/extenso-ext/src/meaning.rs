@@ -4,6 +4,7 @@
 
 pub(crate) mod nested;
 pub(crate) mod order;
+pub(crate) mod unread;
 
 use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg, typed_ref};
 use crate::axes::{positions, rank, zeros_of};

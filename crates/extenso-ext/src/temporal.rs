@@ -17,7 +17,7 @@ mod unit;
 pub use calendar::{date_part, is_utc};
 pub use interval::{IntervalTensor, IntervalTensorSpec};
 pub use made::{strftime, to_date, to_duration, to_time, to_timestamp};
-pub use texts::{TIME_PARSE, TIME_TEXTS, TimeText};
+pub use texts::{TIME_IS_TEXT, TIME_PARSE, TIME_TEXTS, TimeText};
 pub use unit::{TimeUnit, cast_unit};
 
 use crate::meaning::{Meaning, differ};

@@ -5,7 +5,7 @@ use extenso_core::{Arg, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_ext::{
     Bool8Tensor, CategoricalTensor, DECIMAL_PARSE, DECIMAL_SCALED, DateTensor, DecimalForm, DecimalShift,
     DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor, JsonTensor, MaskedTensor, RaggedTensor,
-    TimeTensor, TimestampTensor, UnionChild, UnionTensor, cast_unit, date_part, decimal_to_string, lists, mean,
+    TimeTensor, TimestampTensor, UnionChild, UnionTensor, Unread, cast_unit, date_part, decimal_to_string, lists, mean,
     strftime, to_date, to_decimal, to_duration, to_literal, to_time, to_timestamp,
 };
 use extenso_graph::{Function, save};
@@ -218,7 +218,7 @@ fn what_is_computed_of_decimals_is_the_same_eager_traced_and_loaded() {
             ops::where_(ops::less(x, 0)?, 0, x)?,
             ops::as_string(x)?,
             ops::maximum(x, 1)?,
-            to_decimal(x, 30, 0)?,
+            to_decimal(x, 30, 0, Unread::Raise)?,
             mean(x, 1, false)?,
             ops::floor_divide(x, -2)?,
             ops::remainder(x, 0.3)?,
@@ -239,19 +239,23 @@ fn what_is_computed_of_decimals_is_the_same_eager_traced_and_loaded() {
 fn times_are_made_of_texts_and_of_each_other_the_same_eager_traced_and_loaded() {
     const FORMAT: &str = "%I.%M.%S.%f %p, %d-%b-%y %z";
     let body = |x: &Value| -> Result<Vec<Value>> {
-        let moments = to_timestamp(x, "ms", Some("+05:30"), None)?;
-        let dates = to_date(&moments, None)?;
+        let moments = to_timestamp(x, "ms", Some("+05:30"), None, Unread::Raise)?;
+        let dates = to_date(&moments, None, Unread::Raise)?;
         Ok(vec![
             ops::as_string(&moments)?,
             ops::as_string(&dates)?,
-            ops::as_string(to_time(&moments, "s", None)?)?,
-            to_timestamp(&dates, "s", Some("+05:30"), None)?,
-            to_timestamp(&moments, "us", Some("UTC"), None)?,
-            to_date(&ops::as_string(&dates)?, None)?,
-            to_time(&ops::as_string(to_time(&moments, "us", None)?)?, "us", None)?,
-            to_duration(&ops::as_string(to_duration(&ops::cast(&moments, DType::I64)?, "ms")?)?, "ns")?,
-            to_timestamp(&strftime(&moments, FORMAT)?, "us", Some("UTC"), Some(FORMAT))?,
-            to_date(&strftime(&dates, "%j of %Y")?, Some("%j of %Y"))?,
+            ops::as_string(to_time(&moments, "s", None, Unread::Raise)?)?,
+            to_timestamp(&dates, "s", Some("+05:30"), None, Unread::Raise)?,
+            to_timestamp(&moments, "us", Some("UTC"), None, Unread::Raise)?,
+            to_date(&ops::as_string(&dates)?, None, Unread::Raise)?,
+            to_time(&ops::as_string(to_time(&moments, "us", None, Unread::Raise)?)?, "us", None, Unread::Raise)?,
+            to_duration(
+                &ops::as_string(to_duration(&ops::cast(&moments, DType::I64)?, "ms", Unread::Raise)?)?,
+                "ns",
+                Unread::Raise,
+            )?,
+            to_timestamp(&strftime(&moments, FORMAT)?, "us", Some("UTC"), Some(FORMAT), Unread::Raise)?,
+            to_date(&strftime(&dates, "%j of %Y")?, Some("%j of %Y"), Unread::Raise)?,
         ])
     };
     let texts = ["1970-01-01T00:00:00+05:30", "", "2000-02-28T23:30:00.5Z", "1969-12-31T18:29:59.999Z"];
@@ -270,9 +274,11 @@ fn times_are_made_of_texts_and_of_each_other_the_same_eager_traced_and_loaded() 
             r#"[["1970-01-01T00:00:00+05:30", None], [], ["2000-02-29T00:00:00+05:30", "1969-12-31T00:00:00+05:30"]]"#,
         ]
     );
-    let of = |x: &Value| to_timestamp(x, "s", None, None).expect_err("a zone").to_string();
+    let of = |x: &Value| to_timestamp(x, "s", None, None, Unread::Raise).expect_err("a zone").to_string();
     assert!(of(&stamps().into_value()).contains("zone UTC"));
-    let berlin = to_timestamp(&dates(), "s", Some("Europe/Berlin"), None).expect_err("a zone by name").to_string();
+    let berlin = to_timestamp(&dates(), "s", Some("Europe/Berlin"), None, Unread::Raise)
+        .expect_err("a zone by name")
+        .to_string();
     assert!(berlin.contains("Europe/Berlin"), "{berlin}");
 }
 

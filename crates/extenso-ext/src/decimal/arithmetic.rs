@@ -5,6 +5,8 @@
 use super::bytes::cells;
 use super::narrow::{self, Shift};
 use super::{MOST, integers, power};
+use crate::meaning::unread::infer_is_read;
+use crate::written::each;
 use arrow_buffer::i256;
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::{Class, Dense, OpDef, OutputSpecs, Outputs, Tensor, Value, ops};
@@ -58,6 +60,14 @@ pub static DECIMAL_PARSE: OpDef = OpDef::general(Class::Structural, infer_parse,
     DecimalForm::DEF,
 );
 
+/// Whether each text is a number that `decimal_parse` reads.
+pub static DECIMAL_IS_TEXT: OpDef = OpDef::general(Class::Structural, infer_is_text, run_is_text).part().named(
+    "decimal_is_text",
+    "Whether each text is a number of so many digits.\n",
+    &["x"],
+    DecimalForm::DEF,
+);
+
 /// The bytes of a result.
 struct Form {
     precision: i64,
@@ -82,11 +92,17 @@ impl Form {
         OutputSpecs::from_iter([LeafSpec::Tensor(TensorSpec::new(DType::U8, shape))])
     }
 
-    fn tensor(&self, outer: &[usize], values: impl Iterator<Item = Option<i256>>) -> Result<Outputs> {
+    /// Whether an integer has no more digits.
+    fn fits(&self) -> impl Fn(&i256) -> bool + use<> {
         let most = power(self.precision).unwrap_or(i256::MAX);
+        move |value| *value < most && *value > most.wrapping_neg()
+    }
+
+    fn tensor(&self, outer: &[usize], values: impl Iterator<Item = Option<i256>>) -> Result<Outputs> {
+        let fits = self.fits();
         let mut bytes = Vec::new();
         for (i, value) in values.enumerate() {
-            let value = value.filter(|v| *v < most && *v > most.wrapping_neg()).ok_or_else(|| {
+            let value = value.filter(&fits).ok_or_else(|| {
                 Error::value(format!("element {i} has more digits than {}", self.precision))
                     .wanted("a result that fits the precision")
             })?;
@@ -255,6 +271,24 @@ fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
         })?);
     }
     Form::of(precision, bits)?.tensor(dense.dims(), values.into_iter().map(Some))
+}
+
+fn infer_is_text(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let DecimalForm { precision, bits, .. } = *DecimalForm::of(attrs)?;
+    Form::of(precision, bits)?;
+    infer_is_read(args)
+}
+
+fn run_is_text(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let DecimalForm { precision, scale, bits } = *DecimalForm::of(attrs)?;
+    let (dense, fits) = (args[0].tensor()?.data()?, Form::of(precision, bits)?.fits());
+    let integer = |text: &str| {
+        let narrow = narrow::spelled(text.as_bytes(), scale).map(i256::from_i128);
+        narrow.or_else(|| spelled(text, scale))
+    };
+    let is = each(dense.len(), |i| Some(integer(dense.str_at(i).ok()?).is_some_and(|value| fits(&value))));
+    let is = is.ok_or_else(|| Error::internal("an element is no text"))?;
+    Ok(Outputs::from_iter([Tensor::bools(dense.dims(), &is)?.into()]))
 }
 
 /// Decimals of texts, integers and f64 by integers of 128 bits; none where one is no number, or has more digits.

@@ -2,13 +2,16 @@
 //!
 //! Invariant: sums and products are exact, and have a type that depends on the types of the operands alone; a quotient is rounded once.
 
-use super::arithmetic::{DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift};
+use super::arithmetic::{
+    DECIMAL_IS_TEXT, DECIMAL_PARSE, DECIMAL_PRODUCT, DECIMAL_QUOTIENT, DECIMAL_SCALED, DecimalForm, DecimalShift,
+};
 use super::bytes::{DECIMAL_SUM, DECIMAL_TEXTS, DecimalScale, DecimalSum};
 use super::totals::most_digits;
 use super::{DecimalTensor, MOST};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::zeros_of;
 use crate::meaning::nested::{below_filled, is_text};
+use crate::meaning::unread::{Unread, to_read};
 use crate::meaning::{Meaning, chosen, over_elements};
 use extenso_core::{Answer, Arg, Call, Class, ExtensionType, OpDef, Scalar, Target, Value, call_one, on, ops};
 use extenso_types::{DType, Error, Result, TypeDef};
@@ -47,25 +50,29 @@ pub(super) fn register(def: &Arc<TypeDef>) {
 
 /// Numbers as decimals of `precision` digits, of which `scale` stand behind the point, rounded half to even.
 ///
-/// Integers, floats, strings and decimals, in rows and under masks. A float is the shortest number that is read as it.
+/// Integers, floats, strings and decimals, in rows and under masks. A float is the shortest number that is read as it. A text that is no
+/// number, or one of more digits, is an error or missing, as `unread` says.
 /// Errors: text that is no number; a number of more digits; another type.
 ///
 /// ```
-/// # use extenso_ext::{constant, to_decimal, to_literal};
-/// let x = to_decimal(&constant(vec![1.005, 2.0]).unwrap(), 10, 2).unwrap();
+/// # use extenso_ext::{Unread, constant, to_decimal, to_literal};
+/// let x = to_decimal(&constant(vec![1.005, 2.0]).unwrap(), 10, 2, Unread::Raise).unwrap();
 /// assert_eq!(to_literal(&x).unwrap().to_string(), r#"["1.00", "2.00"]"#);
 /// ```
-pub fn to_decimal(x: &Value, precision: i64, scale: i64) -> Result<Value> {
+pub fn to_decimal(x: &Value, precision: i64, scale: i64, unread: Unread) -> Result<Value> {
+    let form = DecimalForm { precision, scale, bits: bits_of_made(precision) };
     let zero = |x: &Value| match over_elements(x, &|cells| ops::zeros_like(cells)) {
         Some(zeros) => Ok(Some(Arg::Value(zeros?))),
         None if is_text(x) => Ok(Some(Arg::from("0"))),
         None => Ok(x.tensor().is_ok_and(|x| x.dtype().is_numeric()).then(|| Arg::from(0_i64))),
     };
-    below_filled(x, &zero, &|x| made(x, precision, scale)).map_err(|e| e.at_part("to_decimal"))
+    let made = to_read(x, unread, &DECIMAL_IS_TEXT, &form)
+        .and_then(|x| below_filled(&x, &zero, &|x| made(x, precision, scale)));
+    made.map_err(|e| e.at_part("to_decimal"))
 }
 
 fn made(x: &Value, precision: i64, scale: i64) -> Result<Value> {
-    let bits = if precision > 38 { 256 } else { 128 };
+    let bits = bits_of_made(precision);
     if let Some(x) = typed::<DecimalTensor>(x) {
         return Ok(in_form(&x, precision, scale, bits.max(if x.width() == 32 { 256 } else { 128 }))?.into_value());
     }
@@ -75,6 +82,11 @@ fn made(x: &Value, precision: i64, scale: i64) -> Result<Value> {
         }
         _ => Err(Error::dtype(format!("found {}", x.spec()?)).wanted("integers, floats, strings or decimals")),
     }
+}
+
+/// The bits of decimals of so many digits that are made anew.
+fn bits_of_made(precision: i64) -> i64 {
+    if precision > 38 { 256 } else { 128 }
 }
 
 fn parsed(numbers: Value, precision: i64, scale: i64, bits: i64) -> Result<DecimalTensor> {
@@ -278,7 +290,7 @@ fn sign(call: &Call<'_>) -> Answer {
     let x = x.into_value();
     let counted = |holds: Result<Value>| ops::cast(holds?, DType::I64);
     let signs = ops::subtract(counted(ops::greater(&x, 0))?, counted(ops::less(&x, 0))?)?;
-    answer(to_decimal(&signs, 1, 0)?)
+    answer(to_decimal(&signs, 1, 0, Unread::Raise)?)
 }
 
 fn negative(call: &Call<'_>) -> Answer {

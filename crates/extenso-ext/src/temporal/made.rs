@@ -1,11 +1,12 @@
 //! Times of integers, of texts and of other times, in rows and under masks.
 
 use super::calendar::{days_of, offset_of, within_day};
-use super::texts::{TimeText, counted, first_text, form, parsed, shown};
+use super::texts::{TIME_IS_TEXT, TimeText, counted, first_text, form, parsed, shown};
 use super::unit::{in_unit, rescaled};
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::typed;
 use crate::meaning::nested::{below_filled, is_text, under_meaning_of};
+use crate::meaning::unread::{Unread, to_read};
 use crate::written::each;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
@@ -14,24 +15,27 @@ use extenso_types::{DType, Error, Result};
 /// offset where there is a zone and none where there is not, or of a format as for [`strftime`]; the midnights at which dates begin in
 /// the zone; and timestamps in another unit, or seen in another zone.
 ///
-/// A text of a format without an offset is a time of the zone, and one of a day alone the midnight at which it begins.
+/// A text of a format without an offset is a time of the zone, and one of a day alone the midnight at which it begins. One that is not
+/// read is an error or missing, as `unread` says.
 /// Errors: other values; another unit than `s`, `ms`, `us` or `ns`; a text that is not exactly so many units; dates in a zone by name,
 /// whose offsets change and are not known here; timestamps of which only the given ones, or only the wanted ones, have a zone; a count that
 /// 64 bits do not hold.
 ///
 /// ```
-/// # use extenso_ext::{constant, to_literal, to_timestamp};
-/// let x = to_timestamp(&constant(vec![vec![0, 60], vec![]]).unwrap(), "s", None, None).unwrap();
+/// # use extenso_ext::{Unread, constant, to_literal, to_timestamp};
+/// let x = to_timestamp(&constant(vec![vec![0, 60], vec![]]).unwrap(), "s", None, None, Unread::Raise).unwrap();
 /// assert_eq!(to_literal(&x).unwrap().to_string(), r#"[["1970-01-01T00:00:00", "1970-01-01T00:01:00"], []]"#);
-/// let x = to_timestamp(&constant(vec!["2001-02-03T04:05:06Z"]).unwrap(), "s", Some("UTC"), None).unwrap();
+/// let x = to_timestamp(&constant(vec!["2001-02-03T04:05:06Z"]).unwrap(), "s", Some("UTC"), None, Unread::Raise).unwrap();
 /// assert_eq!(to_literal(&x).unwrap().to_string(), r#"["2001-02-03T04:05:06Z"]"#);
-/// let x = to_timestamp(&constant(vec!["03/02/2001 4:05 PM"]).unwrap(), "s", None, Some("%d/%m/%Y %I:%M %p")).unwrap();
+/// let x = to_timestamp(&constant(vec!["03/02/2001 4:05 PM"]).unwrap(), "s", None, Some("%d/%m/%Y %I:%M %p"), Unread::Raise).unwrap();
 /// assert_eq!(to_literal(&x).unwrap().to_string(), r#"["2001-02-03T16:05:00"]"#);
+/// let x = to_timestamp(&constant(vec!["2001-02-03", "soon"]).unwrap(), "s", None, Some("%F"), Unread::Missing).unwrap();
+/// assert_eq!(to_literal(&x).unwrap().to_string(), r#"["2001-02-03T00:00:00", None]"#);
 /// ```
-pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>, format: Option<&str>) -> Result<Value> {
+pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>, format: Option<&str>, unread: Unread) -> Result<Value> {
     let of = |counts| Ok(TimestampTensor::new(counts, unit, zone)?.into_value());
     let form = &form("timestamp", unit, zone, format);
-    let made = below_times(x, form, &|x| {
+    let made = below_times(x, form, unread, &|x| {
         if let Some(moments) = typed::<TimestampTensor>(x) {
             return of(seen_in(&moments, unit, zone)?);
         }
@@ -52,14 +56,14 @@ pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>, format: Option<&s
 ///
 /// ```
 /// # use extenso_core::{ExtensionType, Tensor};
-/// # use extenso_ext::{TimestampTensor, to_date, to_literal};
+/// # use extenso_ext::{TimestampTensor, Unread, to_date, to_literal};
 /// let x = TimestampTensor::new(Tensor::from_vec(vec![-1_i64, 0]), "s", Some("-00:30")).unwrap().into_value();
-/// assert_eq!(to_literal(&to_date(&x, None).unwrap()).unwrap().to_string(), r#"["1969-12-31", "1969-12-31"]"#);
+/// assert_eq!(to_literal(&to_date(&x, None, Unread::Raise).unwrap()).unwrap().to_string(), r#"["1969-12-31", "1969-12-31"]"#);
 /// ```
-pub fn to_date(x: &Value, format: Option<&str>) -> Result<Value> {
+pub fn to_date(x: &Value, format: Option<&str>, unread: Unread) -> Result<Value> {
     let dates = |days: Tensor| Ok(DateTensor::new(days, "d")?.into_value());
     let form = &form("date", "d", None, format);
-    let made = below_times(x, form, &|x| match typed::<TimestampTensor>(x) {
+    let made = below_times(x, form, unread, &|x| match typed::<TimestampTensor>(x) {
         Some(moments) => dates(counted_days(days_of(&moments)?)?),
         None if typed::<DateTensor>(x).is_some() => Ok(x.clone()),
         None if is_text(x) => dates(parsed(x, form)?),
@@ -72,7 +76,7 @@ pub fn to_date(x: &Value, format: Option<&str>) -> Result<Value> {
 /// of day of each timestamp, in its zone; and times in another unit.
 ///
 /// What is finer than the unit is left out of times, and an error in a text. Errors: as [`to_timestamp`].
-pub fn to_time(x: &Value, unit: &str, format: Option<&str>) -> Result<Value> {
+pub fn to_time(x: &Value, unit: &str, format: Option<&str>, unread: Unread) -> Result<Value> {
     let made = || {
         let dtype = match unit.parse()? {
             TimeUnit::Second | TimeUnit::Millisecond => DType::I32,
@@ -80,7 +84,7 @@ pub fn to_time(x: &Value, unit: &str, format: Option<&str>) -> Result<Value> {
         };
         let times = |counts| Ok(TimeTensor::new(counts, unit)?.into_value());
         let form = &form("time", unit, None, format);
-        below_times(x, form, &|x| match typed::<TimestampTensor>(x) {
+        below_times(x, form, unread, &|x| match typed::<TimestampTensor>(x) {
             Some(moments) => {
                 let wide = rescaled(within_day(&moments)?.tensor()?, moments.unit(), unit)?;
                 times(ops::cast(wide, dtype)?.tensor()?.clone())
@@ -96,10 +100,10 @@ pub fn to_time(x: &Value, unit: &str, format: Option<&str>) -> Result<Value> {
 /// Durations: of integers, so many units; of texts, such as `1.5s` or `PT1.5S`; and durations in another unit.
 ///
 /// Errors: as [`to_timestamp`].
-pub fn to_duration(x: &Value, unit: &str) -> Result<Value> {
+pub fn to_duration(x: &Value, unit: &str, unread: Unread) -> Result<Value> {
     let durations = |counts| Ok(DurationTensor::new(counts, unit)?.into_value());
     let form = &form("duration", unit, None, None);
-    let made = below_times(x, form, &|x| match typed::<DurationTensor>(x) {
+    let made = below_times(x, form, unread, &|x| match typed::<DurationTensor>(x) {
         Some(_) => in_unit(x, unit),
         None if is_text(x) => durations(parsed(x, form)?),
         None => durations(integers(x, DType::I64).map_err(|e| e.wanted("integers, texts or durations"))?),
@@ -115,8 +119,8 @@ pub fn to_duration(x: &Value, unit: &str) -> Result<Value> {
 /// not known here; years that are not within 262 thousand of the present.
 ///
 /// ```
-/// # use extenso_ext::{constant, strftime, to_timestamp};
-/// let x = to_timestamp(&constant(vec![86_399, 951_782_400]).unwrap(), "s", Some("+05:30"), None).unwrap();
+/// # use extenso_ext::{Unread, constant, strftime, to_timestamp};
+/// let x = to_timestamp(&constant(vec![86_399, 951_782_400]).unwrap(), "s", Some("+05:30"), None, Unread::Raise).unwrap();
 /// assert_eq!(strftime(&x, "%a %d %b %Y %H:%M %z").unwrap().to_string(), r#"["Fri 02 Jan 1970 05:29 +0530", "Tue 29 Feb 2000 05:30 +0530"]"#);
 /// ```
 pub fn strftime(x: &Value, format: &str) -> Result<Value> {
@@ -128,13 +132,13 @@ pub fn strftime(x: &Value, format: &str) -> Result<Value> {
 }
 
 /// What is below rows and masks, where what is missing is the text of the time that counts 0, or 0.
-fn below_times(x: &Value, form: &TimeText, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
+fn below_times(x: &Value, form: &TimeText, unread: Unread, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
     let first = |x: &Value| match x {
         _ if is_text(x) => first_text(form).map(|text| Some(text.as_str().into())),
         Value::Tensor(numbers) => Ok(numbers.dtype().is_integer().then(|| 0_i64.into())),
         _ => first_of(x),
     };
-    below_filled(x, &first, f)
+    below_filled(&to_read(x, unread, &TIME_IS_TEXT, form)?, &first, f)
 }
 
 /// The time of this type that counts 0, which stands for those that are missing.

@@ -5,6 +5,7 @@
 use super::pattern::Pattern;
 use super::{DateTensor, DurationTensor, TimeTensor, TimestampTensor};
 use crate::args::{answer, flat, typed};
+use crate::meaning::unread::infer_is_read;
 use crate::spelling::Spelling;
 use crate::written::{each, strings};
 use extenso_core::attrs::{AttrSet, Attrs};
@@ -23,6 +24,14 @@ extenso_core::attrs! {
 pub static TIME_PARSE: OpDef = OpDef::general(Class::Structural, infer_parse, run_parse).part().named(
     "time_parse",
     "The times that texts spell, as counts of a unit.\n",
+    &["x"],
+    TimeText::DEF,
+);
+
+/// Whether each text spells a time, so that `time_parse` reads it.
+pub static TIME_IS_TEXT: OpDef = OpDef::general(Class::Structural, infer_is_text, run_is_text).part().named(
+    "time_is_text",
+    "Whether each text is exactly a time of the unit.\n",
     &["x"],
     TimeText::DEF,
 );
@@ -100,8 +109,12 @@ fn infer(args: &[LeafSpec], from: DType, to: DType) -> Result<OutputSpecs> {
 }
 
 fn infer_parse(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    pattern(attrs)?;
-    infer(args, DType::String, spelling(attrs)?.dtype())
+    infer(args, DType::String, Reader::of(attrs)?.spelling.dtype())
+}
+
+fn infer_is_text(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    Reader::of(attrs)?;
+    infer_is_read(args)
 }
 
 fn infer_texts(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -109,33 +122,57 @@ fn infer_texts(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     infer(args, spelling(attrs)?.dtype(), DType::String)
 }
 
+/// Reads texts as counts.
+struct Reader {
+    spelling: Spelling,
+    pattern: Option<Pattern>,
+}
+
+impl Reader {
+    fn of(attrs: &dyn AttrSet) -> Result<Reader> {
+        Ok(Reader { spelling: spelling(attrs)?, pattern: pattern(attrs)? })
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.spelling.dtype() == DType::I32
+    }
+
+    fn count(&self, text: &str) -> Option<i64> {
+        let Some(pattern) = &self.pattern else { return self.spelling.count(text) };
+        let count = i64::try_from(pattern.parse(text)?).ok()?;
+        (!self.is_narrow() || i32::try_from(count).is_ok()).then_some(count)
+    }
+
+    fn wanted(&self) -> String {
+        self.pattern.as_ref().map_or_else(|| self.spelling.wanted(), Pattern::wanted)
+    }
+}
+
 fn run_parse(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
-    let (dense, spelling, pattern) = (args[0].tensor()?.data()?, spelling(attrs)?, pattern(attrs)?);
-    let is_narrow = spelling.dtype() == DType::I32;
-    let counted = |text: &str| match &pattern {
-        Some(pattern) => {
-            let count = i64::try_from(pattern.parse(text)?).ok()?;
-            (!is_narrow || i32::try_from(count).is_ok()).then_some(count)
-        }
-        None => spelling.count(text),
-    };
+    let (dense, reader) = (args[0].tensor()?.data()?, Reader::of(attrs)?);
     let count = |i: usize| {
         let text = dense.str_at(i)?;
-        counted(text).ok_or_else(|| {
+        reader.count(text).ok_or_else(|| {
             let shown: String = text.chars().take(100).collect();
-            let wanted = pattern.as_ref().map(Pattern::wanted);
-            Error::value(format!("element {i} is '{shown}'")).wanted(wanted.unwrap_or_else(|| spelling.wanted()))
+            Error::value(format!("element {i} is '{shown}'")).wanted(reader.wanted())
         })
     };
-    let counts = match each(dense.len(), |i| counted(dense.str_at(i).ok()?)) {
+    let counts = match each(dense.len(), |i| reader.count(dense.str_at(i).ok()?)) {
         Some(counts) => counts,
         None => (0..dense.len()).map(count).collect::<Result<Vec<i64>>>()?,
     };
-    let tensor = match is_narrow {
+    let tensor = match reader.is_narrow() {
         true => Tensor::from_vec(counts.into_iter().map(|count| count as i32).collect()),
         false => Tensor::from_vec(counts),
     };
     Ok(Outputs::from_iter([tensor.with_dims(dense.dims())?.into()]))
+}
+
+fn run_is_text(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (dense, reader) = (args[0].tensor()?.data()?, Reader::of(attrs)?);
+    let is_text = |i: usize| Some(reader.count(dense.str_at(i).ok()?).is_some());
+    let is = each(dense.len(), is_text).ok_or_else(|| Error::internal("an element is no text"))?;
+    Ok(Outputs::from_iter([Tensor::bools(dense.dims(), &is)?.into()]))
 }
 
 fn run_texts(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {

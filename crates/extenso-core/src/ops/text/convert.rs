@@ -21,6 +21,8 @@ const SHOWN: usize = 40;
 crate::attrs! {
     /// The attributes of `to_number`.
     pub struct ToNumber { dtype: DType, default: Option<Number> = None }
+    /// The attributes of `is_number`.
+    pub struct IsNumber { dtype: DType }
     /// The attributes of `format_float`.
     pub struct FormatFloat { precision: i64 = 6, scientific: bool = false }
 }
@@ -37,6 +39,12 @@ crate::ops! {
     TO_NUMBER: to_number(x; ToNumber { dtype: DType, default: Option<Number> }) = OpDef::general(Class::UnaryElementwise, infer_number, run_number)
         .alias_tf("strings.to_number")
         .examples(&[("to_number([\"12\", \"-3\", \"x\"], \"i64\", default=0)", "[12, -3, 0]"), ("to_number([\"7\", \"\", \"x\", \"300\"], \"u8\", default=0)", "u8([7, 0, 0, 0])")]);
+
+    /// Whether each string is a number of `dtype`, as `to_number` reads it.
+    ///
+    /// So `mask(to_number(x, dtype, default=0), is_number(x, dtype))` is missing where a string is none.
+    IS_NUMBER: is_number(x; IsNumber { dtype: DType }) = OpDef::general(Class::UnaryElementwise, infer_is_number, run_is_number)
+        .examples(&[("is_number([\"12\", \"-3\", \"x\", \"1.5\"], \"i64\")", "[True, True, False, False]"), ("is_number([\"1.5\", \"\", \"1e999\"], \"f32\")", "[True, False, False]")]);
 
     /// Each number as text, with the fewest digits that read back as it.
     ///
@@ -72,11 +80,34 @@ macro_rules! by_dtype {
 
 fn infer_number(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     let (shape, ToNumber { dtype, default }) = (string_spec(args)?.shape.clone(), ToNumber::of(attrs)?);
-    if !dtype.is_numeric() {
-        return Err(Error::dtype(format!("the dtype is {dtype}")).wanted("a dtype of numbers"));
-    }
+    of_numbers(*dtype)?;
     by_dtype!(*dtype, T => whole::<T>(*default, *dtype).map(drop), F => real::<F>(*default, *dtype).map(drop), _ => Ok(()))?;
     Ok(tensor_spec(*dtype, shape))
+}
+
+fn of_numbers(dtype: DType) -> Result<()> {
+    if dtype.is_numeric() {
+        return Ok(());
+    }
+    Err(Error::dtype(format!("the dtype is {dtype}")).wanted("a dtype of numbers"))
+}
+
+fn infer_is_number(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    of_numbers(IsNumber::of(attrs)?.dtype)?;
+    Ok(tensor_spec(DType::Bool, string_spec(args)?.shape.clone()))
+}
+
+fn run_is_number(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let x = data(args, 0)?;
+    let read =
+        |is_read: fn(&str) -> bool| (0..x.len()).map(|i| x.str_at(i).map(is_read)).collect::<Result<Vec<bool>>>();
+    let is = by_dtype!(
+        IsNumber::of(attrs)?.dtype,
+        T => read(|text| text.parse::<T>().is_ok()),
+        F => read(|text| read_float::<F>(text).is_some()),
+        _ => Err(Error::internal("the dtype is not of numbers"))
+    );
+    one_tensor(Tensor::bools(x.dims(), &is?)?)
 }
 
 fn whole<T: TryFrom<i64>>(default: Option<Number>, dtype: DType) -> Result<Option<T>> {
@@ -139,7 +170,7 @@ fn no_number(text: &str, dtype: DType, i: usize, dims: &[usize]) -> Error {
     let shown: String = text.chars().take(SHOWN).collect();
     Error::value(format!("{shown:?}{more} is no number of {dtype}, at position {:?}", position(i, dims)))
         .wanted(format!("the text of a number that {dtype} holds"))
-        .hint("Or give a `default`.")
+        .hint("Or give a `default`. `is_number` says which they are.")
 }
 
 fn infer_as_string(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -13,9 +13,16 @@ extenso_core::attrs! {
     /// Of times.
     pub struct Unit { unit: String = "s".to_string() }
     /// Of times of texts, and of their texts.
-    pub struct TimeForm { unit: String = "s".to_string(), zone: Option<String> = None, format: Option<String> = None }
+    pub struct TimeForm {
+        unit: String = "s".to_string(),
+        zone: Option<String> = None,
+        format: Option<String> = None,
+        on_error: String = "raise".to_string(),
+    }
     /// Of decimals.
     pub struct Digits { precision: i64 = 10, scale: i64 = 2 }
+    /// Of decimals of texts.
+    pub struct DigitsOfTexts { precision: i64 = 10, scale: i64 = 2, on_error: String = "raise".to_string() }
 }
 
 pub(super) static FUNCTIONS: &[Composed] = &[
@@ -88,10 +95,10 @@ pub(super) static FUNCTIONS: &[Composed] = &[
     Composed {
         name: "to_decimal",
         params: &["x"],
-        attrs: Digits::DEF,
+        attrs: DigitsOfTexts::DEF,
         run: |args, attrs| {
-            let Digits { precision, scale } = *Digits::of(attrs)?;
-            extenso_ext::to_decimal(&given(args, 0)?, precision, scale)
+            let DigitsOfTexts { precision, scale, on_error } = DigitsOfTexts::of(attrs)?;
+            extenso_ext::to_decimal(&given(args, 0)?, *precision, *scale, on_error.parse()?)
         },
     },
     Composed {
@@ -99,8 +106,8 @@ pub(super) static FUNCTIONS: &[Composed] = &[
         params: &["x"],
         attrs: TimeForm::DEF,
         run: |args, attrs| {
-            let TimeForm { unit, zone, format } = TimeForm::of(attrs)?;
-            extenso_ext::to_timestamp(&given(args, 0)?, unit, zone.as_deref(), format.as_deref())
+            let TimeForm { unit, zone, format, on_error } = TimeForm::of(attrs)?;
+            extenso_ext::to_timestamp(&given(args, 0)?, unit, zone.as_deref(), format.as_deref(), on_error.parse()?)
         },
     },
     Composed {
@@ -114,23 +121,29 @@ pub(super) static FUNCTIONS: &[Composed] = &[
     Composed {
         name: "to_duration",
         params: &["x"],
-        attrs: Unit::DEF,
-        run: |args, attrs| extenso_ext::to_duration(&given(args, 0)?, &Unit::of(attrs)?.unit),
+        attrs: TimeForm::DEF,
+        run: |args, attrs| {
+            let TimeForm { unit, on_error, .. } = TimeForm::of(attrs)?;
+            extenso_ext::to_duration(&given(args, 0)?, unit, on_error.parse()?)
+        },
     },
     Composed {
         name: "to_time",
         params: &["x"],
         attrs: TimeForm::DEF,
         run: |args, attrs| {
-            let TimeForm { unit, format, .. } = TimeForm::of(attrs)?;
-            extenso_ext::to_time(&given(args, 0)?, unit, format.as_deref())
+            let TimeForm { unit, format, on_error, .. } = TimeForm::of(attrs)?;
+            extenso_ext::to_time(&given(args, 0)?, unit, format.as_deref(), on_error.parse()?)
         },
     },
     Composed {
         name: "to_date",
         params: &["x"],
         attrs: TimeForm::DEF,
-        run: |args, attrs| extenso_ext::to_date(&given(args, 0)?, TimeForm::of(attrs)?.format.as_deref()),
+        run: |args, attrs| {
+            let TimeForm { format, on_error, .. } = TimeForm::of(attrs)?;
+            extenso_ext::to_date(&given(args, 0)?, format.as_deref(), on_error.parse()?)
+        },
     },
     Composed {
         name: "zip_of",
