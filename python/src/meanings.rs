@@ -21,6 +21,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyUnion>()?;
     module.add_class::<Meanings>()?;
     module.add_function(wrap_pyfunction!(date_part, module)?)?;
+    module.add_function(wrap_pyfunction!(date_trunc, module)?)?;
     module.add_function(wrap_pyfunction!(cast_unit, module)?)?;
     module.add_function(wrap_pyfunction!(to_decimal, module)?)?;
     module.add_function(wrap_pyfunction!(to_timestamp, module)?)?;
@@ -50,6 +51,23 @@ fn applied<'py>(x: &Object<'py>, f: impl FnOnce(&Value) -> Result<Value>) -> PyR
 fn date_part<'py>(x: &Object<'py>, part: Typed<&str>) -> PyResult<Object<'py>> {
     typed!(date_part: part);
     applied(x, |x| extenso_ext::date_part(x, part))
+}
+
+/// When the year, month, day or the like began that each date, timestamp or time is in.
+///
+/// Units are `year`, `quarter`, `month`, `week`, which begins on Monday, `day`, `hour`, `minute`, `second`, `millisecond` and `microsecond`;
+/// those of a day and longer for dates, those shorter than a day for times. A timestamp with a zone is in the day of its zone. The type stays,
+/// and what is missing.
+/// Errors: a unit that the type does not have; a zone by name; a beginning that the type does not count.
+///
+/// >>> import extenso as ex
+/// >>> x = ex.to_timestamp([["2024-02-29T12:34:56"], []], "s")
+/// >>> ex.date_trunc(x, "month").to_py(), ex.date_trunc(x, "hour").to_py()
+/// ([['2024-02-01T00:00:00'], []], [['2024-02-29T12:00:00'], []])
+#[pyfunction]
+fn date_trunc<'py>(x: &Object<'py>, unit: Typed<&str>) -> PyResult<Object<'py>> {
+    typed!(date_trunc: unit);
+    applied(x, |x| extenso_ext::date_trunc(x, unit))
 }
 
 /// Timestamps, dates, times and durations in another unit: `s`, `ms`, `us` or `ns`, for dates `d` or `ms`.

@@ -221,6 +221,30 @@ def test_weeks_and_quarters_are_those_of_the_calendar() -> None:
         assert ex.function(lambda x, part=part: ex.date_part(x, part))(dates).tolist() == [of(day) for day in days]
 
 
+def test_units_of_the_calendar_begin_where_it_says() -> None:
+    pick = random.Random(3)
+    times = [dt.datetime(1, 1, 1) + dt.timedelta(microseconds=pick.randrange(3_600_000 * 86_400_000_000)) for _ in range(500)]
+    stamps, midnight = ex.constant(times), {"hour": 0, "minute": 0, "second": 0, "microsecond": 0}
+    for unit, of in {
+        "year": lambda t: t.replace(month=1, day=1, **midnight),
+        "quarter": lambda t: t.replace(month=(t.month - 1) // 3 * 3 + 1, day=1, **midnight),
+        "month": lambda t: t.replace(day=1, **midnight),
+        "week": lambda t: t.replace(**midnight) - dt.timedelta(days=t.weekday()),
+        "day": lambda t: t.replace(**midnight),
+        "hour": lambda t: t.replace(minute=0, second=0, microsecond=0),
+        "minute": lambda t: t.replace(second=0, microsecond=0),
+        "second": lambda t: t.replace(microsecond=0),
+        "millisecond": lambda t: t.replace(microsecond=t.microsecond // 1000 * 1000),
+    }.items():
+        begun = ex.constant([of(time) for time in times])
+        found = ex.date_trunc(stamps, unit)
+        assert ex.all(found == begun), unit
+        assert ex.all(ex.function(lambda x, unit=unit: ex.date_trunc(x, unit))(stamps) == begun), unit
+        assert found.unit == stamps.unit
+        if unit in ("year", "quarter", "month", "week", "day"):
+            assert ex.all(ex.date_trunc(ex.to_date(stamps), unit) == ex.to_date(begun)), unit
+
+
 def traced(holds: Any) -> Any:
     return ex.function(lambda x, y: holds(x, y))
 

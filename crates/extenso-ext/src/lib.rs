@@ -72,7 +72,7 @@ pub use spelling::{Cell, Spelling};
 pub use structs::{FieldPath, StructSpec, StructTensor, broadcast, field_value, paths, promote, unzip, zip};
 pub use temporal::{
     DateTensor, DateTensorSpec, DurationTensor, DurationTensorSpec, IntervalTensor, IntervalTensorSpec, TimeTensor,
-    TimeTensorSpec, TimeUnit, TimestampTensor, TimestampTensorSpec, cast_unit, date_part,
+    TimeTensorSpec, TimeUnit, TimestampTensor, TimestampTensorSpec, cast_unit, date_part, date_trunc,
 };
 pub use temporal::{
     TIME_IS_TEXT, TIME_PARSE, TIME_TEXTS, TimeText, is_utc, strftime, to_date, to_duration, to_time, to_timestamp,

@@ -12,12 +12,14 @@ pub(crate) mod read;
 mod scaled;
 pub(crate) mod show;
 mod texts;
+mod trunc;
 mod unit;
 
 pub use calendar::{date_part, is_utc};
 pub use interval::{IntervalTensor, IntervalTensorSpec};
 pub use made::{strftime, to_date, to_duration, to_time, to_timestamp};
 pub use texts::{TIME_IS_TEXT, TIME_PARSE, TIME_TEXTS, TimeText};
+pub use trunc::date_trunc;
 pub use unit::{TimeUnit, cast_unit};
 
 use crate::meaning::{Meaning, differ};

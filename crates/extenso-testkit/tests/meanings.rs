@@ -5,8 +5,8 @@ use extenso_core::{Arg, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_ext::{
     Bool8Tensor, CategoricalTensor, DECIMAL_PARSE, DECIMAL_SCALED, DateTensor, DecimalForm, DecimalShift,
     DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor, JsonTensor, MaskedTensor, RaggedTensor,
-    TimeTensor, TimestampTensor, UnionChild, UnionTensor, Unread, cast_unit, date_part, decimal_to_string, lists, mean,
-    strftime, to_date, to_decimal, to_duration, to_literal, to_time, to_timestamp,
+    TimeTensor, TimestampTensor, UnionChild, UnionTensor, Unread, cast_unit, date_part, date_trunc, decimal_to_string,
+    lists, mean, strftime, to_date, to_decimal, to_duration, to_literal, to_time, to_timestamp,
 };
 use extenso_graph::{Function, save};
 use extenso_testkit::laws::check_type;
@@ -256,6 +256,8 @@ fn times_are_made_of_texts_and_of_each_other_the_same_eager_traced_and_loaded() 
             )?,
             to_timestamp(&strftime(&moments, FORMAT)?, "us", Some("UTC"), Some(FORMAT), Unread::Raise)?,
             to_date(&strftime(&dates, "%j of %Y")?, Some("%j of %Y"), Unread::Raise)?,
+            date_trunc(&moments, "quarter")?,
+            date_trunc(&to_date(x, Some("%F"), Unread::Missing)?, "week")?,
         ])
     };
     let texts = ["1970-01-01T00:00:00+05:30", "", "2000-02-28T23:30:00.5Z", "1969-12-31T18:29:59.999Z"];

@@ -134,7 +134,7 @@ pub(super) fn offset_of(zone: &str) -> Result<i64> {
 }
 
 /// A part of days since 1970-01-01; none if it is one of a time.
-fn of_days(days: &Value, part: &str) -> Result<Option<Value>> {
+pub(super) fn of_days(days: &Value, part: &str) -> Result<Option<Value>> {
     if part == "weekday" {
         // 1970-01-01 was a Thursday.
         return ops::remainder(ops::add(days, 3_i64)?, 7_i64).map(Some);

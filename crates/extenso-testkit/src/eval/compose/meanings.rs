@@ -93,6 +93,12 @@ pub(super) static FUNCTIONS: &[Composed] = &[
         },
     },
     Composed {
+        name: "date_trunc",
+        params: &["x"],
+        attrs: Unit::DEF,
+        run: |args, attrs| extenso_ext::date_trunc(&given(args, 0)?, &Unit::of(attrs)?.unit),
+    },
+    Composed {
         name: "to_decimal",
         params: &["x"],
         attrs: DigitsOfTexts::DEF,
