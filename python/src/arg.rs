@@ -16,7 +16,7 @@ use extenso_core::{Arg, Scalar, Tensor, Value, strengthen};
 use extenso_types::{DType, Error};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PySequence, PyString, PyTuple, PyType};
 use std::sync::{Arc, RwLock};
 
 /// What the objects of a class are to an op.
@@ -38,6 +38,8 @@ enum Role {
     Masked,
     /// Lists and tuples.
     Sequence,
+    /// Other sequences, such as ranges, which are lists of their items.
+    Items,
     /// Numbers and times of Python's `decimal` and `datetime`.
     Meaning,
     /// Nothing that an op takes.
@@ -133,9 +135,17 @@ fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
         Role::Masked if lacks(object)? => crate::literal::value(object).map(|value| Some(Arg::Value(value))),
         Role::Library(reader) => of_library(object, reader).map(|value| Some(Arg::Value(value))),
         Role::Array | Role::Masked => import::array_value(object).map(|value| Some(Arg::Value(value))),
-        Role::Sequence => import::list_value(object).map(|value| Some(Arg::Value(value))),
+        Role::Sequence | Role::Items => import::list_value(object).map(|value| Some(Arg::Value(value))),
         Role::Meaning => crate::meanings::of_object(object).map(|value| Some(Arg::Value(value))),
         Role::Other => Ok(None),
+    }
+}
+
+/// The items of a sequence that is neither a list nor a tuple, such as a range; none if the object is no such thing.
+pub fn items_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match role(&object.get_type())? {
+        Role::Items => object.cast::<PySequence>()?.to_list().map(|items| Some(items.into_any())),
+        _ => Ok(None),
     }
 }
 
@@ -226,7 +236,7 @@ pub fn tensor(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
             other => as_tensor(object, other)?,
         },
         Role::Array | Role::Masked => return import::array(object, dtype),
-        Role::Sequence => return import::nested(object, dtype),
+        Role::Sequence | Role::Items => return import::nested(object, dtype),
         Role::Extension(class) => as_tensor(object, class.value(object))?,
         Role::Meaning => {
             let error = Error::dtype(format!("a {} is no tensor", type_name(object)));
@@ -355,6 +365,8 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
         Role::Scalar
     } else if is_meaning(class)? {
         Role::Meaning
+    } else if class.is_subclass(&py.import("collections.abc")?.getattr("Sequence")?)? {
+        Role::Items
     } else {
         Role::Other
     })

@@ -9,7 +9,7 @@ use extenso_core::{Dense, Value};
 use extenso_ext::{Literal, to_literal};
 use extenso_types::{Error, Path, Segment, Spec};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple};
 
 /// Deeper nests are refused by core; this bounds the recursion here.
 const MAX_DEPTH: usize = 100;
@@ -206,6 +206,11 @@ fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Lit
         Ok(Literal::from(value))
     } else if object.hasattr("tolist")? {
         read(&object.call_method0("tolist")?, at, depth + 1)
+    } else if let Ok(sequence) = object.cast::<PySequence>() {
+        let list = sequence.to_list()?;
+        items(list.iter(), list.len(), at, depth)
+    } else if object.is_instance_of::<PyMapping>() {
+        read(&object.py().get_type::<PyDict>().call1((object,))?, at, depth + 1)
     } else {
         let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)))
             .wanted("numbers, strings, bytes, times, decimals, None, and lists, tuples and dicts of these");

@@ -1,7 +1,11 @@
 """A value means the same wherever it is handed in."""
 
+import collections
+import collections.abc
 import datetime as dt
+import types
 import uuid
+from typing import Any
 
 import pytest
 
@@ -81,3 +85,29 @@ def test_nests_end() -> None:
     for nest in (endless, deep):
         with pytest.raises(ex.InvalidValueError, match="to_py: a nest is deeper than 100"):
             ex.to_py(nest)
+
+
+def test_sequences_are_lists_of_their_items() -> None:
+    assert ex.tensor(range(3)).tolist() == [0, 1, 2]
+    assert ex.tensor(range(3), dtype="f32").tolist() == [0.0, 1.0, 2.0]
+    assert ex.add(range(3), collections.deque([1, 2, 3])).tolist() == [1, 3, 5]
+    assert ex.add([range(3), range(1)], 1).to_py() == [[1, 2, 3], [1]]
+    assert ex.constant([range(3), range(1)]).to_py() == [[0, 1, 2], [0]]
+    assert ex.constant(collections.deque([{"a": range(2)}, {"a": None}])).to_py() == [{"a": [0, 1]}, {"a": None}]
+    assert ex.constant([types.MappingProxyType({"a": 1})])["a"].tolist() == [1]
+    assert ex.tensor([ex.tensor(1), 2]).tolist() == ex.tensor(collections.deque([ex.tensor(1), 2])).tolist() == [1, 2]
+
+    class Itself(collections.abc.Sequence):  # type: ignore[type-arg]
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, i: Any) -> Any:
+            if i:
+                raise IndexError
+            return self
+
+    for reader in (ex.tensor, ex.constant, ex.negative):
+        with pytest.raises(ex.Error, match="deeper"):
+            reader(Itself())
+    with pytest.raises(ex.Error, match="type set"):
+        ex.tensor({1, 2})

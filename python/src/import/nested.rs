@@ -73,8 +73,14 @@ struct Leaves {
 fn walk(object: &Bound<'_, PyAny>, at: &mut Vec<usize>, leaves: &mut Leaves) -> Result<Vec<usize>> {
     let py = object.py();
     if !is_list(object) {
-        leaves.push(object, at)?;
-        return Ok(Vec::new());
+        if leaves.push(object, at)? {
+            return Ok(Vec::new());
+        }
+        let Some(items) = arg::items_of(object).or_carry(py)? else {
+            leaves.has_values = true;
+            return Ok(Vec::new());
+        };
+        return walk(&items, at, leaves);
     }
     if at.len() >= MAX_DEPTH {
         return Err(Error::value(format!("lists are nested deeper than {MAX_DEPTH}")));
@@ -126,11 +132,9 @@ fn path(at: &[usize]) -> String {
 }
 
 impl Leaves {
-    fn push(&mut self, object: &Bound<'_, PyAny>, at: &[usize]) -> Result<()> {
-        let Some(leaf) = leaf(object).map_err(|e| e.at(path(at)))? else {
-            self.has_values = true;
-            return Ok(());
-        };
+    /// Adds a leaf; no if the object is none.
+    fn push(&mut self, object: &Bound<'_, PyAny>, at: &[usize]) -> Result<bool> {
+        let Some(leaf) = leaf(object).map_err(|e| e.at(path(at)))? else { return Ok(false) };
         self.kind = Some(match (self.kind, leaf.kind()) {
             (None, kind) => kind,
             (Some(DType::I64), DType::F64) | (Some(DType::F64), DType::I64) => DType::F64,
@@ -142,7 +146,7 @@ impl Leaves {
             }
         });
         self.items.push(leaf);
-        Ok(())
+        Ok(true)
     }
 
     fn tensor(&self, dims: &[usize], dtype: Option<DType>) -> Result<Tensor> {
@@ -246,7 +250,7 @@ fn integer(object: &Bound<'_, PyAny>) -> Result<i128> {
 
 /// The tensor of lists whose leaves include tensors: joined by ops, so that symbols may be among them.
 fn stacked(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
-    if !is_list(object) {
+    if !is_list(object) && arg::items_of(object)?.is_none() {
         return arg::tensor(object, dtype);
     }
     super::to_dtype(joined(object, dtype)?.tensor().cloned().or_raise()?, dtype)
